@@ -1,0 +1,87 @@
+// Commands as typed values, and their 64-byte binary form. Field meanings: docs/isa.md.
+#pragma once
+
+#include "isa_defs.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace gradweave::isa {
+
+/// The binary form: sixteen little-endian 32-bit words.
+struct Command {
+  std::array<std::uint32_t, kCommandWords> words{};
+
+  std::uint32_t get(const Field &f) const;
+  /// Writes a field; throws std::out_of_range, naming the field, if the value does not fit its width.
+  void set(const Field &f, std::uint32_t value);
+  bool operator==(const Command &o) const { return words == o.words; }
+};
+
+struct Wait {
+  std::uint8_t semaphore = kNoSemaphore;
+  std::uint8_t count = 0; ///< taken from the semaphore; 0 exactly if there is no semaphore
+};
+
+/// Waits and posts of a command; unused places hold kNoSemaphore.
+struct Sync {
+  std::array<Wait, 3> waits{};
+  std::array<std::uint8_t, 3> posts{kNoSemaphore, kNoSemaphore, kNoSemaphore};
+};
+
+/// Where a tile lies in the scratchpad (skewed panel layout, docs/microarchitecture.md).
+struct SpmTile {
+  std::uint32_t row = 0;
+  std::uint32_t pstride = 0; ///< rows from panel to panel
+  std::uint8_t rot = 0;      ///< lane of element (0, 0)
+};
+
+struct DmaCommand {
+  bool store = false; ///< false: LOAD, true: STORE
+  bool fp32 = false;
+  std::uint64_t dram_addr = 0; ///< bytes
+  std::uint32_t pitch = 0;     ///< bytes
+  std::uint32_t rows = 0, cols = 0; ///< elements
+  SpmTile spm;
+};
+
+struct GemmCommand {
+  std::uint8_t core = 0;
+  bool a_col = false, b_col = false, acc = false, out_bf16 = false;
+  std::uint32_t m = 0, n = 0, k = 0;
+  SpmTile a, b, cin, cout;
+};
+
+struct SyncCommand {
+  std::uint8_t engine = 0;
+};
+
+struct Decoded {
+  std::variant<DmaCommand, GemmCommand, SyncCommand> op;
+  Sync sync;
+  std::uint16_t tag = 0;
+
+  /// Engine whose queue takes the command: 0 load, 1 store, 2 + core.
+  std::uint8_t engine() const;
+};
+
+/// Throws std::out_of_range, naming the field, if a value does not fit.
+Command encode(const Decoded &d);
+
+/// Empty if the opcode is unknown; reserved bits and field values are not checked here (see check_command()).
+std::optional<Decoded> decode(const Command &c);
+
+/// What dispatch checks against: the hardware's sizes and the DRAM window.
+struct Limits {
+  std::uint32_t lanes = 0, spm_rows = 0, cores = 1, semaphores = 64;
+  std::uint64_t dram_base = 0, dram_size = 0;
+};
+
+/// The checks of the hardware's dispatch stage, in its order (docs/microarchitecture.md).
+ErrorCode check_command(const Command &c, const Limits &limits);
+
+} // namespace gradweave::isa
