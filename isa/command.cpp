@@ -1,0 +1,170 @@
+// Typed commands to and from their binary form.
+#include "isa/command.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace gradweave::isa {
+
+namespace {
+
+std::uint32_t mask_of(const Field &f) { return static_cast<std::uint32_t>((std::uint64_t{1} << f.width) - 1U); }
+
+/// The three fields that place one tile in the scratchpad.
+struct TileFields {
+  const Field &row, &rot, &pstride;
+};
+
+const TileFields kDmaTile{field::SPM_ROW, field::SPM_ROT, field::SPM_PSTRIDE};
+const TileFields kATile{field::A_ROW, field::A_ROT, field::A_PSTRIDE};
+const TileFields kBTile{field::B_ROW, field::B_ROT, field::B_PSTRIDE};
+const TileFields kCinTile{field::CIN_ROW, field::CIN_ROT, field::CIN_PSTRIDE};
+const TileFields kCoutTile{field::COUT_ROW, field::COUT_ROT, field::COUT_PSTRIDE};
+
+void put_tile(Command &c, const TileFields &f, const SpmTile &t) {
+  c.set(f.row, t.row);
+  c.set(f.rot, t.rot);
+  c.set(f.pstride, t.pstride);
+}
+
+SpmTile get_tile(const Command &c, const TileFields &f) {
+  SpmTile t;
+  t.row = c.get(f.row);
+  t.rot = static_cast<std::uint8_t>(c.get(f.rot));
+  t.pstride = c.get(f.pstride);
+  return t;
+}
+
+void put_sync(Command &c, const Sync &s) {
+  c.set(field::POST0, s.posts[0]);
+  c.set(field::POST1, s.posts[1]);
+  c.set(field::POST2, s.posts[2]);
+  c.set(field::WAIT0_SEM, s.waits[0].semaphore);
+  c.set(field::WAIT0_COUNT, s.waits[0].count);
+  c.set(field::WAIT1_SEM, s.waits[1].semaphore);
+  c.set(field::WAIT1_COUNT, s.waits[1].count);
+  c.set(field::WAIT2_SEM, s.waits[2].semaphore);
+  c.set(field::WAIT2_COUNT, s.waits[2].count);
+}
+
+Sync get_sync(const Command &c) {
+  auto byte = [&](const Field &f) { return static_cast<std::uint8_t>(c.get(f)); };
+  Sync s;
+  s.posts = {byte(field::POST0), byte(field::POST1), byte(field::POST2)};
+  s.waits[0] = {byte(field::WAIT0_SEM), byte(field::WAIT0_COUNT)};
+  s.waits[1] = {byte(field::WAIT1_SEM), byte(field::WAIT1_COUNT)};
+  s.waits[2] = {byte(field::WAIT2_SEM), byte(field::WAIT2_COUNT)};
+  return s;
+}
+
+void put_op(Command &c, const DmaCommand &d) {
+  c.set(field::OPCODE, static_cast<std::uint32_t>(d.store ? Opcode::STORE : Opcode::LOAD));
+  c.set(field::FP32, d.fp32 ? 1 : 0);
+  c.set(field::DRAM_ADDR_LO, static_cast<std::uint32_t>(d.dram_addr));
+  c.set(field::DRAM_ADDR_HI, static_cast<std::uint32_t>(d.dram_addr >> 32U));
+  c.set(field::PITCH, d.pitch);
+  c.set(field::ROWS, d.rows);
+  c.set(field::COLS, d.cols);
+  put_tile(c, kDmaTile, d.spm);
+}
+
+void put_op(Command &c, const GemmCommand &g) {
+  c.set(field::OPCODE, static_cast<std::uint32_t>(Opcode::GEMM));
+  c.set(field::A_COL, g.a_col ? 1 : 0);
+  c.set(field::B_COL, g.b_col ? 1 : 0);
+  c.set(field::ACC, g.acc ? 1 : 0);
+  c.set(field::OUT_BF16, g.out_bf16 ? 1 : 0);
+  c.set(field::M, g.m);
+  c.set(field::N, g.n);
+  c.set(field::K, g.k);
+  put_tile(c, kATile, g.a);
+  put_tile(c, kBTile, g.b);
+  put_tile(c, kCinTile, g.cin);
+  put_tile(c, kCoutTile, g.cout);
+}
+
+void put_op(Command &c, const SyncCommand &) { c.set(field::OPCODE, static_cast<std::uint32_t>(Opcode::SYNC)); }
+
+DmaCommand get_dma(const Command &c, bool store) {
+  DmaCommand d;
+  d.store = store;
+  d.fp32 = c.get(field::FP32) != 0;
+  d.dram_addr = std::uint64_t{c.get(field::DRAM_ADDR_HI)} << 32U | c.get(field::DRAM_ADDR_LO);
+  d.pitch = c.get(field::PITCH);
+  d.rows = c.get(field::ROWS);
+  d.cols = c.get(field::COLS);
+  d.spm = get_tile(c, kDmaTile);
+  return d;
+}
+
+GemmCommand get_gemm(const Command &c) {
+  GemmCommand g;
+  // The subtraction wraps for an illegal ENGINE below 2, and encode() adds the same back: nothing is lost.
+  g.core = static_cast<std::uint8_t>(c.get(field::ENGINE) - static_cast<std::uint32_t>(Engine::COMPUTE0));
+  g.a_col = c.get(field::A_COL) != 0;
+  g.b_col = c.get(field::B_COL) != 0;
+  g.acc = c.get(field::ACC) != 0;
+  g.out_bf16 = c.get(field::OUT_BF16) != 0;
+  g.m = c.get(field::M);
+  g.n = c.get(field::N);
+  g.k = c.get(field::K);
+  g.a = get_tile(c, kATile);
+  g.b = get_tile(c, kBTile);
+  g.cin = get_tile(c, kCinTile);
+  g.cout = get_tile(c, kCoutTile);
+  return g;
+}
+
+} // namespace
+
+std::uint32_t Command::get(const Field &f) const { return words[f.word] >> f.lsb & mask_of(f); }
+
+void Command::set(const Field &f, std::uint32_t value) {
+  const std::uint32_t mask = mask_of(f);
+  if (value > mask)
+    throw std::out_of_range(fmt::format("field {} holds at most {}, but the value is {}", f.name, mask, value));
+  words[f.word] = (words[f.word] & ~(mask << f.lsb)) | value << f.lsb;
+}
+
+std::uint8_t Decoded::engine() const {
+  if (const auto *d = std::get_if<DmaCommand>(&op))
+    return static_cast<std::uint8_t>(d->store ? Engine::STORE : Engine::LOAD);
+  if (const auto *g = std::get_if<GemmCommand>(&op))
+    return static_cast<std::uint8_t>(static_cast<std::uint32_t>(Engine::COMPUTE0) + g->core);
+  return std::get<SyncCommand>(op).engine;
+}
+
+Command encode(const Decoded &d) {
+  Command c;
+  std::visit([&](const auto &op) { put_op(c, op); }, d.op);
+  c.set(field::ENGINE, d.engine());
+  put_sync(c, d.sync);
+  c.set(field::TAG, d.tag);
+  return c;
+}
+
+std::optional<Decoded> decode(const Command &c) {
+  Decoded d;
+  switch (static_cast<Opcode>(c.get(field::OPCODE))) {
+  case Opcode::LOAD:
+    d.op = get_dma(c, false);
+    break;
+  case Opcode::STORE:
+    d.op = get_dma(c, true);
+    break;
+  case Opcode::GEMM:
+    d.op = get_gemm(c);
+    break;
+  case Opcode::SYNC:
+    d.op = SyncCommand{static_cast<std::uint8_t>(c.get(field::ENGINE))};
+    break;
+  default:
+    return std::nullopt;
+  }
+  d.sync = get_sync(c);
+  d.tag = static_cast<std::uint16_t>(c.get(field::TAG));
+  return d;
+}
+
+} // namespace gradweave::isa
