@@ -1,0 +1,194 @@
+// Cuts a GEMM command into blocks of at most ROWS x COLS results, row-major, and gives for each where its operands,
+// initial values and results lie in the scratchpad. All addresses advance by additions only.
+module block_walker #(
+  parameter int unsigned ROWS  = 8,
+  parameter int unsigned COLS  = 8,
+  parameter int unsigned LANES = 8
+) (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  input  logic         clear_i,
+  // A GEMM command
+  input  logic         load_i,       // only while no block is valid, or with next_i on the last one
+  input  logic [511:0] cmd_i,
+  input  logic [31:0]  index_i,
+  // The current block
+  output logic         valid_o,
+  input  logic         next_i,
+  output logic         last_o,       // of its command
+  output logic [31:0]  index_o,      // of its command
+  output logic [23:0]  posts_o,
+  output logic [15:0]  k_o,
+  output logic [7:0]   rows_o,       // results in this block
+  output logic [7:0]   cols_o,
+  output logic         a_col_o,
+  output logic [23:0]  a_addr_o,
+  output logic [23:0]  a_pstride_o,
+  output logic [7:0]   a_rot_o,
+  output logic [7:0]   a_jj_o,       // column within its panel of the line's element 0
+  output logic         b_col_o,
+  output logic [23:0]  b_addr_o,
+  output logic [23:0]  b_pstride_o,
+  output logic [7:0]   b_rot_o,
+  output logic [7:0]   b_jj_o,
+  output logic         acc_o,
+  output logic [23:0]  cin_addr_o,   // of the block's row 0
+  output logic [23:0]  cin_pstride_o,
+  output logic [7:0]   cin_rot_o,
+  output logic         out_bf16_o,
+  output logic [23:0]  cout_addr_o,
+  output logic [23:0]  cout_pstride_o,
+  output logic [7:0]   cout_rot_o,
+  output logic [7:0]   c_jj_o
+);
+
+  localparam logic [7:0] ROWS8  = ROWS[7:0];
+  localparam logic [7:0] COLS8  = COLS[7:0];
+  localparam logic [8:0] LANES9 = LANES[8:0];
+
+  // (x + y) mod LANES for x, y < LANES (y may be LANES)
+  function automatic logic [7:0] add_mod(input logic [7:0] x, input logic [7:0] y);
+    logic [8:0] s;
+    s = {1'b0, x} + {1'b0, y};
+    s = (s >= LANES9) ? (s - LANES9) : s;
+    add_mod = s[7:0];
+  endfunction
+
+  // Whether a step of y columns from column x of a panel leaves the panel.
+  function automatic logic crosses(input logic [7:0] x, input logic [7:0] y);
+    crosses = ({1'b0, x} + {1'b0, y}) >= LANES9;
+  endfunction
+
+  // --- Fields of the command -------------------------------------------------------------------
+  logic        f_a_col, f_b_col, f_acc, f_out_bf16;
+  logic [15:0] f_m, f_n, f_k;
+  assign f_a_col    = cmd_i[isa_pkg::A_COL_LSB];
+  assign f_b_col    = cmd_i[isa_pkg::B_COL_LSB];
+  assign f_acc      = cmd_i[isa_pkg::ACC_LSB];
+  assign f_out_bf16 = cmd_i[isa_pkg::OUT_BF16_LSB];
+  assign f_m        = cmd_i[isa_pkg::M_LSB+:isa_pkg::M_W];
+  assign f_n        = cmd_i[isa_pkg::N_LSB+:isa_pkg::N_W];
+  assign f_k        = cmd_i[isa_pkg::K_LSB+:isa_pkg::K_W];
+
+  // --- State -----------------------------------------------------------------------------------
+  logic        valid_q, acc_q, out_bf16_q, a_col_q, b_col_q;
+  logic [31:0] index_q;
+  logic [23:0] posts_q;
+  logic [15:0] n_q, k_q;
+  logic [15:0] m_left_q, n_left_q;                    // from this block on
+  logic [23:0] a_addr_q, a_pstride_q, b_addr_q, b_pstride_q, b_first_q;
+  logic [7:0]  a_rot_q, a_jj_q, b_rot_q, b_jj_q, b_rot_first_q;
+  logic [23:0] cin_addr_q, cin_first_q, cin_pstride_q, cout_addr_q, cout_first_q, cout_pstride_q;
+  logic [7:0]  cin_rot_q, cin_rot_first_q, cout_rot_q, cout_rot_first_q, c_jj_q;
+
+  logic row_end, col_end;
+  assign col_end = n_left_q <= {8'd0, COLS8}; // last block of its block row
+  assign row_end = m_left_q <= {8'd0, ROWS8};
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      valid_q <= 1'b0;
+    end else if (clear_i) begin
+      valid_q <= 1'b0;
+    end else if (load_i) begin
+      valid_q <= 1'b1;
+    end else if (next_i && row_end && col_end) begin
+      valid_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (load_i) begin
+      index_q          <= index_i;
+      posts_q          <= cmd_i[isa_pkg::POST0_LSB+:24];
+      acc_q            <= f_acc;
+      out_bf16_q       <= f_out_bf16;
+      a_col_q          <= f_a_col;
+      b_col_q          <= f_b_col;
+      k_q              <= f_k;
+      n_q              <= f_n;
+      m_left_q         <= f_m;
+      n_left_q         <= f_n;
+      a_addr_q         <= cmd_i[isa_pkg::A_ROW_LSB+:24];
+      a_pstride_q      <= cmd_i[isa_pkg::A_PSTRIDE_LSB+:24];
+      a_rot_q          <= cmd_i[isa_pkg::A_ROT_LSB+:8];
+      a_jj_q           <= 8'd0;
+      b_addr_q         <= cmd_i[isa_pkg::B_ROW_LSB+:24];
+      b_first_q        <= cmd_i[isa_pkg::B_ROW_LSB+:24];
+      b_pstride_q      <= cmd_i[isa_pkg::B_PSTRIDE_LSB+:24];
+      b_rot_q          <= cmd_i[isa_pkg::B_ROT_LSB+:8];
+      b_rot_first_q    <= cmd_i[isa_pkg::B_ROT_LSB+:8];
+      b_jj_q           <= 8'd0;
+      cin_addr_q       <= cmd_i[isa_pkg::CIN_ROW_LSB+:24];
+      cin_first_q      <= cmd_i[isa_pkg::CIN_ROW_LSB+:24];
+      cin_pstride_q    <= cmd_i[isa_pkg::CIN_PSTRIDE_LSB+:24];
+      cin_rot_q        <= cmd_i[isa_pkg::CIN_ROT_LSB+:8];
+      cin_rot_first_q  <= cmd_i[isa_pkg::CIN_ROT_LSB+:8];
+      cout_addr_q      <= cmd_i[isa_pkg::COUT_ROW_LSB+:24];
+      cout_first_q     <= cmd_i[isa_pkg::COUT_ROW_LSB+:24];
+      cout_pstride_q   <= cmd_i[isa_pkg::COUT_PSTRIDE_LSB+:24];
+      cout_rot_q       <= cmd_i[isa_pkg::COUT_ROT_LSB+:8];
+      cout_rot_first_q <= cmd_i[isa_pkg::COUT_ROT_LSB+:8];
+      c_jj_q           <= 8'd0;
+    end else if (next_i && !col_end) begin
+      // One block to the right.
+      n_left_q   <= n_left_q - {8'd0, COLS8};
+      b_rot_q    <= add_mod(b_rot_q, COLS8);
+      b_jj_q     <= b_col_q ? 8'd0 : add_mod(b_jj_q, COLS8);
+      b_addr_q   <= b_addr_q + (b_col_q ? {16'd0, COLS8} : (crosses(b_jj_q, COLS8) ? b_pstride_q : 24'd0));
+      c_jj_q     <= add_mod(c_jj_q, COLS8);
+      cin_rot_q  <= add_mod(cin_rot_q, COLS8);
+      cin_addr_q <= cin_addr_q + (crosses(c_jj_q, COLS8) ? cin_pstride_q : 24'd0);
+      cout_rot_q <= add_mod(cout_rot_q, COLS8);
+      cout_addr_q <= cout_addr_q + (crosses(c_jj_q, COLS8) ? cout_pstride_q : 24'd0);
+    end else if (next_i) begin
+      // First block of the next block row.
+      n_left_q         <= n_q;
+      m_left_q         <= m_left_q - {8'd0, ROWS8};
+      a_rot_q          <= add_mod(a_rot_q, ROWS8);
+      a_jj_q           <= a_col_q ? 8'd0 : add_mod(a_jj_q, ROWS8);
+      a_addr_q         <= a_addr_q + (a_col_q ? {16'd0, ROWS8} : (crosses(a_jj_q, ROWS8) ? a_pstride_q : 24'd0));
+      b_addr_q         <= b_first_q;
+      b_rot_q          <= b_rot_first_q;
+      b_jj_q           <= 8'd0;
+      cin_addr_q       <= cin_first_q + {15'd0, ROWS8, 1'b0};
+      cin_first_q      <= cin_first_q + {15'd0, ROWS8, 1'b0};
+      cin_rot_q        <= add_mod(cin_rot_first_q, ROWS8);
+      cin_rot_first_q  <= add_mod(cin_rot_first_q, ROWS8);
+      cout_addr_q      <= cout_first_q + (out_bf16_q ? {16'd0, ROWS8} : {15'd0, ROWS8, 1'b0});
+      cout_first_q     <= cout_first_q + (out_bf16_q ? {16'd0, ROWS8} : {15'd0, ROWS8, 1'b0});
+      cout_rot_q       <= add_mod(cout_rot_first_q, ROWS8);
+      cout_rot_first_q <= add_mod(cout_rot_first_q, ROWS8);
+      c_jj_q           <= 8'd0;
+    end
+  end
+
+  // --- Outputs ---------------------------------------------------------------------------------
+  assign valid_o        = valid_q;
+  assign last_o         = row_end && col_end;
+  assign index_o        = index_q;
+  assign posts_o        = posts_q;
+  assign k_o            = k_q;
+  assign rows_o         = row_end ? m_left_q[7:0] : ROWS8;
+  assign cols_o         = col_end ? n_left_q[7:0] : COLS8;
+  assign a_col_o        = a_col_q;
+  assign a_addr_o       = a_addr_q;
+  assign a_pstride_o    = a_pstride_q;
+  assign a_rot_o        = a_rot_q;
+  assign a_jj_o         = a_jj_q;
+  assign b_col_o        = b_col_q;
+  assign b_addr_o       = b_addr_q;
+  assign b_pstride_o    = b_pstride_q;
+  assign b_rot_o        = b_rot_q;
+  assign b_jj_o         = b_jj_q;
+  assign acc_o          = acc_q;
+  assign cin_addr_o     = cin_addr_q;
+  assign cin_pstride_o  = cin_pstride_q;
+  assign cin_rot_o      = cin_rot_q;
+  assign out_bf16_o     = out_bf16_q;
+  assign cout_addr_o    = cout_addr_q;
+  assign cout_pstride_o = cout_pstride_q;
+  assign cout_rot_o     = cout_rot_q;
+  assign c_jj_o         = c_jj_q;
+
+endmodule

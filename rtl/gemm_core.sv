@@ -1,0 +1,408 @@
+// Compute engine of one core: takes GEMM commands, walks their blocks through the systolic array, back to back.
+//
+// Three blocks are in hand: the next one (block_walker; its initial values are being brought into the shadow
+// accumulators), the current one (operand_feed reads its lines) and the one before (its results leave through the
+// shadow chain). A line pair takes three cycles from its read to its step in the array.
+module gemm_core #(
+  parameter int unsigned ROWS      = 8,
+  parameter int unsigned COLS      = 8,
+  parameter int unsigned SPM_ROWS  = 64,
+  parameter int unsigned SPM_BANKS = 1,
+  localparam int unsigned LANES    = (ROWS > COLS) ? ROWS : COLS
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic                clear_i,
+  input  logic                run_i,        // 0: start no further command and no further block
+  // Command: GEMM or SYNC; its waits are taken
+  input  logic                start_valid_i,
+  output logic                start_ready_o,
+  input  logic [511:0]        cmd_i,
+  input  logic [31:0]         index_i,
+  input  logic                head_valid_i, // a command is in the queue, maybe waiting for a semaphore
+  output logic                done_valid_o,
+  output logic [31:0]         done_index_o,
+  output logic [23:0]         done_posts_o,
+  output logic                busy_o,
+  output logic                quiet_o,
+  output logic                oldest_valid_o,
+  output logic [31:0]         oldest_index_o,
+  output logic                progress_o,
+  // Counters: exactly one of the six in each cycle
+  output logic                cnt_active_o,
+  output logic                cnt_bank_o,
+  output logic                cnt_shadow_o,
+  output logic                cnt_drain_o,
+  output logic                cnt_sem_o,
+  output logic                cnt_empty_o,
+  output logic                block_done_o,
+  // Scratchpad
+  output logic                a_en_o,
+  output logic                a_col_o,
+  output logic [23:0]         a_addr0_o,
+  output logic [23:0]         a_addr1_o,
+  output logic [7:0]          a_split_o,
+  output logic [7:0]          a_rot_o,
+  // An array narrower than LANES uses the first elements of a line only.
+  // verilator lint_off UNUSEDSIGNAL
+  input  logic [32*LANES-1:0] a_line_i,
+  // verilator lint_on UNUSEDSIGNAL
+  output logic                b_en_o,
+  output logic                b_col_o,
+  output logic [23:0]         b_addr0_o,
+  output logic [23:0]         b_addr1_o,
+  output logic [7:0]          b_split_o,
+  output logic [7:0]          b_rot_o,
+  // An array narrower than LANES uses the first elements of a line only.
+  // verilator lint_off UNUSEDSIGNAL
+  input  logic [32*LANES-1:0] b_line_i,
+  // verilator lint_on UNUSEDSIGNAL
+  output logic                c_en_o,
+  output logic [23:0]         c_addr0_o,
+  output logic [23:0]         c_addr1_o,
+  output logic [7:0]          c_split_o,
+  output logic [7:0]          c_rot_o,
+  // An array narrower than LANES uses the first elements of a line only.
+  // verilator lint_off UNUSEDSIGNAL
+  input  logic [32*LANES-1:0] c_line_i,
+  // verilator lint_on UNUSEDSIGNAL
+  output logic                w_en_o,
+  output logic                w_fp32_o,
+  output logic [23:0]         w_addr0_o,
+  output logic [23:0]         w_addr1_o,
+  output logic [7:0]          w_split_o,
+  output logic [7:0]          w_rot_o,
+  output logic [7:0]          w_count_o,
+  output logic [32*COLS-1:0]  w_line_o
+);
+
+  localparam int unsigned BANK_ROWS  = SPM_ROWS / SPM_BANKS;
+  localparam logic [8:0]  WAVE_STEPS = 9'(ROWS + COLS - 2); // steps after the marked line until it passed the last cell
+
+  // --- Next block --------------------------------------------------------------------------------
+  logic        is_sync, accept, walker_load;
+  logic        nx_valid, nx_last, nx_a_col, nx_b_col, nx_acc, nx_bf16;
+  logic [31:0] nx_index;
+  logic [23:0] nx_posts, nx_a_addr, nx_a_pstride, nx_b_addr, nx_b_pstride;
+  logic [23:0] nx_cin_addr, nx_cin_pstride, nx_cout_addr, nx_cout_pstride;
+  logic [15:0] nx_k;
+  logic [7:0]  nx_rows, nx_cols, nx_a_rot, nx_a_jj, nx_b_rot, nx_b_jj, nx_cin_rot, nx_cout_rot, nx_c_jj;
+  logic        start_block, start_null;
+
+  assign is_sync     = cmd_i[isa_pkg::OPCODE_LSB+:isa_pkg::OPCODE_W] == isa_pkg::OP_SYNC;
+  assign accept      = start_valid_i && start_ready_o;
+  assign walker_load = accept && !is_sync;
+
+  block_walker #(.ROWS(ROWS), .COLS(COLS), .LANES(LANES)) u_walker (
+    .clk_i, .rst_ni, .clear_i,
+    .load_i         (walker_load),
+    .cmd_i, .index_i,
+    .valid_o        (nx_valid),
+    .next_i         (start_block),
+    .last_o         (nx_last),
+    .index_o        (nx_index),
+    .posts_o        (nx_posts),
+    .k_o            (nx_k),
+    .rows_o         (nx_rows),
+    .cols_o         (nx_cols),
+    .a_col_o        (nx_a_col),
+    .a_addr_o       (nx_a_addr),
+    .a_pstride_o    (nx_a_pstride),
+    .a_rot_o        (nx_a_rot),
+    .a_jj_o         (nx_a_jj),
+    .b_col_o        (nx_b_col),
+    .b_addr_o       (nx_b_addr),
+    .b_pstride_o    (nx_b_pstride),
+    .b_rot_o        (nx_b_rot),
+    .b_jj_o         (nx_b_jj),
+    .acc_o          (nx_acc),
+    .cin_addr_o     (nx_cin_addr),
+    .cin_pstride_o  (nx_cin_pstride),
+    .cin_rot_o      (nx_cin_rot),
+    .out_bf16_o     (nx_bf16),
+    .cout_addr_o    (nx_cout_addr),
+    .cout_pstride_o (nx_cout_pstride),
+    .cout_rot_o     (nx_cout_rot),
+    .c_jj_o         (nx_c_jj)
+  );
+
+  // --- Current block and the one before -----------------------------------------------------------
+  // Null blocks (flushes) have no results: real is 0.
+  logic        cur_real_q, cur_last_q, cur_bf16_q, prv_real_q, prv_last_q, prv_bf16_q;
+  logic [31:0] cur_index_q, prv_index_q;
+  logic [23:0] cur_posts_q, cur_addr_q, cur_pstride_q, prv_posts_q, prv_addr_q, prv_pstride_q;
+  logic [7:0]  cur_rows_q, cur_cols_q, cur_rot_q, cur_jj_q, prv_rows_q, prv_cols_q, prv_rot_q, prv_jj_q;
+  logic        sh_zero, sh_init, sh_busy, feed_ready;
+  logic        start_any;
+
+  assign start_block = run_i && nx_valid && feed_ready && (sh_init || (sh_zero && !nx_acc));
+  assign start_null  = run_i && !nx_valid && feed_ready && sh_zero && cur_real_q;
+  assign start_any   = start_block || start_null;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cur_real_q <= 1'b0;
+      prv_real_q <= 1'b0;
+    end else if (clear_i) begin
+      cur_real_q <= 1'b0;
+      prv_real_q <= 1'b0;
+    end else if (start_any) begin
+      cur_real_q <= start_block;
+      prv_real_q <= cur_real_q;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start_any) begin
+      prv_last_q    <= cur_last_q;
+      prv_bf16_q    <= cur_bf16_q;
+      prv_index_q   <= cur_index_q;
+      prv_posts_q   <= cur_posts_q;
+      prv_addr_q    <= cur_addr_q;
+      prv_pstride_q <= cur_pstride_q;
+      prv_rows_q    <= cur_rows_q;
+      prv_cols_q    <= cur_cols_q;
+      prv_rot_q     <= cur_rot_q;
+      prv_jj_q      <= cur_jj_q;
+    end
+    if (start_block) begin
+      cur_last_q    <= nx_last;
+      cur_bf16_q    <= nx_bf16;
+      cur_index_q   <= nx_index;
+      cur_posts_q   <= nx_posts;
+      cur_addr_q    <= nx_cout_addr;
+      cur_pstride_q <= nx_cout_pstride;
+      cur_rows_q    <= nx_rows;
+      cur_cols_q    <= nx_cols;
+      cur_rot_q     <= nx_cout_rot;
+      cur_jj_q      <= nx_c_jj;
+    end
+  end
+
+  // --- Operand lines -----------------------------------------------------------------------------
+  logic        feed_step, feed_first, feed_null, feed_blocked;
+  logic [7:0]  a_count, b_count;
+  logic [23:0] c_bank_lo, c_bank_hi;
+
+  operand_feed #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_feed (
+    .clk_i, .rst_ni, .clear_i,
+    .start_i     (start_any),
+    .null_i      (start_null),
+    .ready_o     (feed_ready),
+    .k_i         (nx_k),
+    .a_col_i     (nx_a_col),
+    .a_addr_i    (nx_a_addr),
+    .a_pstride_i (nx_a_pstride),
+    .a_rot_i     (nx_a_rot),
+    .a_jj_i      (nx_a_jj),
+    .a_count_i   (nx_rows),
+    .b_col_i     (nx_b_col),
+    .b_addr_i    (nx_b_addr),
+    .b_pstride_i (nx_b_pstride),
+    .b_rot_i     (nx_b_rot),
+    .b_jj_i      (nx_b_jj),
+    .b_count_i   (nx_cols),
+    .c_en_i      (c_en_o),
+    .c_bank_lo_i (c_bank_lo),
+    .c_bank_hi_i (c_bank_hi),
+    .a_en_o, .a_col_o, .a_addr0_o, .a_addr1_o, .a_split_o, .a_rot_o,
+    .a_count_o   (a_count),
+    .b_en_o, .b_col_o, .b_addr0_o, .b_addr1_o, .b_split_o, .b_rot_o,
+    .b_count_o   (b_count),
+    .step_o      (feed_step),
+    .first_o     (feed_first),
+    .null_o      (feed_null),
+    .blocked_o   (feed_blocked)
+  );
+
+  // Stage 1: lane memories. Stage 2: rotators. Stage 3: decoded line at the array.
+  logic       v1_q, v2_q, v3_q, first1_q, first2_q, first3_q, null1_q, null2_q;
+  logic [7:0] a_count1_q, a_count2_q, b_count1_q, b_count2_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      {v1_q, v2_q, v3_q} <= 3'b0;
+    end else if (clear_i) begin
+      {v1_q, v2_q, v3_q} <= 3'b0;
+    end else begin
+      {v1_q, v2_q, v3_q} <= {feed_step, v1_q, v2_q};
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    first1_q   <= feed_first;
+    null1_q    <= feed_null;
+    a_count1_q <= a_count;
+    b_count1_q <= b_count;
+    first2_q   <= first1_q;
+    null2_q    <= null1_q;
+    a_count2_q <= a_count1_q;
+    b_count2_q <= b_count1_q;
+    first3_q   <= first2_q;
+  end
+
+  // Decoded lines. Bubbles and unused lanes are -0 x +0, which leaves every accumulator as it is.
+  logic               bubble_q; // the line registers hold a bubble
+  logic [32*ROWS-1:0] a_dec_q;
+  logic [32*COLS-1:0] b_dec_q;
+
+  task automatic decode_lines;
+    logic [31:0] i;
+    for (i = 0; i < ROWS; i = i + 1)
+      a_dec_q[i*32+:32] <= (i < {24'd0, a_count2_q}) ? fp_pkg::decode_bf16(a_line_i[i*32+:32]) : fp_pkg::DEC_NEG_ZERO;
+    for (i = 0; i < COLS; i = i + 1)
+      b_dec_q[i*32+:32] <= (i < {24'd0, b_count2_q}) ? fp_pkg::decode_bf16(b_line_i[i*32+:32]) : fp_pkg::DEC_POS_ZERO;
+  endtask
+
+  task automatic bubble_lines;
+    logic [31:0] i;
+    for (i = 0; i < ROWS; i = i + 1) a_dec_q[i*32+:32] <= fp_pkg::DEC_NEG_ZERO;
+    for (i = 0; i < COLS; i = i + 1) b_dec_q[i*32+:32] <= fp_pkg::DEC_POS_ZERO;
+  endtask
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      bubble_lines;
+      bubble_q <= 1'b1;
+    end else if (v2_q && !null2_q) begin
+      decode_lines;
+      bubble_q <= 1'b0;
+    end else if (!bubble_q) begin
+      bubble_lines;
+      bubble_q <= 1'b1;
+    end
+  end
+
+  // --- Array: steps for each line, and on its own until a swap mark has passed --------------------------------
+  logic [8:0]         wave_q;
+  logic               step, swap, wave_done, shift, shift_init;
+  logic [32*COLS-1:0] init_line, result_line;
+  assign step      = v3_q || (wave_q != 9'd0);
+  assign swap      = v3_q && first3_q;
+  assign wave_done = wave_q == 9'd1;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) wave_q <= 9'd0;
+    else if (clear_i) wave_q <= 9'd0;
+    else if (swap) wave_q <= WAVE_STEPS;
+    else if (wave_q != 9'd0) wave_q <= wave_q - 9'd1;
+  end
+
+  assign init_line = shift_init ? c_line_i[32*COLS-1:0] : '0;
+
+  systolic_array #(.ROWS(ROWS), .COLS(COLS)) u_array (
+    .clk_i,
+    .rst_ni,
+    .clear_i,
+    .step_i        (step),
+    .swap_i        (swap),
+    .a_line_i      (a_dec_q),
+    .b_line_i      (b_dec_q),
+    .shift_i       (shift),
+    .init_line_i   (init_line),
+    .result_line_o (result_line)
+  );
+
+  // --- Shadow chain ------------------------------------------------------------------------------
+  logic        sh_done;
+  logic [31:0] sh_done_index;
+  logic [23:0] sh_done_posts;
+
+  shadow_ctrl #(.ROWS(ROWS), .LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_shadow (
+    .clk_i, .rst_ni, .clear_i,
+    .start_i        (start_any),
+    .wave_done_i    (wave_done),
+    .next_valid_i   (nx_valid),
+    .next_acc_i     (nx_acc),
+    .next_rows_i    (nx_rows),
+    .next_cols_i    (nx_cols),
+    .next_addr_i    (nx_cin_addr),
+    .next_pstride_i (nx_cin_pstride),
+    .next_rot_i     (nx_cin_rot),
+    .next_jj_i      (nx_c_jj),
+    .zero_o         (sh_zero),
+    .init_o         (sh_init),
+    .out_real_i     (prv_real_q),
+    .out_last_i     (prv_last_q),
+    .out_index_i    (prv_index_q),
+    .out_posts_i    (prv_posts_q),
+    .out_bf16_i     (prv_bf16_q),
+    .out_rows_i     (prv_rows_q),
+    .out_cols_i     (prv_cols_q),
+    .out_addr_i     (prv_addr_q),
+    .out_pstride_i  (prv_pstride_q),
+    .out_rot_i      (prv_rot_q),
+    .out_jj_i       (prv_jj_q),
+    .c_en_o, .c_addr0_o, .c_addr1_o, .c_split_o, .c_rot_o,
+    .c_bank_lo_o    (c_bank_lo),
+    .c_bank_hi_o    (c_bank_hi),
+    .w_en_o, .w_fp32_o, .w_addr0_o, .w_addr1_o, .w_split_o, .w_rot_o, .w_count_o,
+    .shift_o        (shift),
+    .shift_init_o   (shift_init),
+    .busy_o         (sh_busy),
+    .block_done_o,
+    .done_valid_o   (sh_done),
+    .done_index_o   (sh_done_index),
+    .done_posts_o   (sh_done_posts)
+  );
+
+  // Results leave as fp32, or rounded once to bf16.
+  task automatic round_results;
+    logic [31:0] i;
+    for (i = 0; i < COLS; i = i + 1)
+      w_line_o[i*32+:32] = w_fp32_o ? result_line[i*32+:32] : fp_pkg::round_bf16(result_line[i*32+:32]);
+  endtask
+  always_comb begin
+    w_line_o = '0;
+    if (w_en_o) round_results;
+  end
+
+  // --- Commands ----------------------------------------------------------------------------------
+  // A SYNC waits here until everything before it is done, then completes in the next cycle.
+  logic        sync_q;
+  logic [31:0] sync_index_q;
+  logic [23:0] sync_posts_q;
+  logic        empty;
+  assign empty         = !nx_valid && !cur_real_q && !sh_busy && !sync_q;
+  assign start_ready_o = run_i && !nx_valid && (!is_sync || empty);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) sync_q <= 1'b0;
+    else if (clear_i) sync_q <= 1'b0;
+    else sync_q <= accept && is_sync;
+  end
+  always_ff @(posedge clk_i) begin
+    if (accept) begin
+      sync_index_q <= index_i;
+      sync_posts_q <= cmd_i[isa_pkg::POST0_LSB+:24];
+    end
+  end
+
+  assign done_valid_o   = sh_done || sync_q;
+  assign done_index_o   = sync_q ? sync_index_q : sh_done_index;
+  assign done_posts_o   = sync_q ? sync_posts_q : sh_done_posts;
+  assign busy_o         = !empty;
+  assign quiet_o        = 1'b1; // nothing of this engine is on the bus
+  assign oldest_valid_o = !empty;
+  assign oldest_index_o = (prv_real_q && sh_busy) ? prv_index_q :
+                          cur_real_q ? cur_index_q :
+                          nx_valid ? nx_index : sync_index_q;
+  assign progress_o     = step || shift;
+
+  // --- Counters ----------------------------------------------------------------------------------
+  assign cnt_active_o = feed_step && !feed_null;
+  assign cnt_bank_o   = feed_blocked;
+  assign cnt_shadow_o = !cnt_active_o && !feed_blocked && nx_valid;
+  assign cnt_drain_o  = !cnt_active_o && !feed_blocked && !nx_valid && !empty;
+  assign cnt_sem_o    = !cnt_active_o && !feed_blocked && empty && head_valid_i;
+  assign cnt_empty_o  = !cnt_active_o && !feed_blocked && empty && !head_valid_i;
+
+  // --- Checks ------------------------------------------------------------------------------------
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (rst_ni && !clear_i) begin
+      ShiftNeverMeetsASwap : assert (!(shift && (wave_q != 9'd0 || swap)));
+      CompletionsDoNotCollide : assert (!(sh_done && sync_q));
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,62 @@
+// Steps through the lines of one operand of a block: the rows, or the columns, of a tile in the skewed panel layout.
+module line_walker #(
+  parameter int unsigned LANES     = 8,
+  parameter int unsigned BANK_ROWS = 64
+) (
+  input  logic        clk_i,
+  input  logic        load_i,       // takes the block's first line
+  input  logic        col_i,        // walk by columns
+  input  logic [23:0] addr_i,
+  input  logic [23:0] pstride_i,
+  input  logic [7:0]  rot_i,
+  input  logic [7:0]  jj_i,
+  input  logic [7:0]  count_i,      // elements of a line
+  input  logic        step_i,       // to the next line
+  // The current line as a scratchpad access
+  output logic        col_o,
+  output logic [23:0] addr0_o,
+  output logic [23:0] addr1_o,
+  output logic [7:0]  split_o,
+  output logic [7:0]  rot_o,
+  output logic [7:0]  count_o,
+  output logic [23:0] bank_lo_o,    // macro-banks of its first and last row
+  output logic [23:0] bank_hi_o
+);
+
+  localparam logic [7:0]  LANES8  = LANES[7:0];
+  localparam logic [23:0] BROWS24 = BANK_ROWS[23:0];
+
+  logic        col_q;
+  logic [23:0] addr_q, pstride_q;
+  logic [7:0]  rot_q, jj_q, count_q;
+  logic        jj_wraps;
+  assign jj_wraps = jj_q == LANES8 - 8'd1;
+
+  always_ff @(posedge clk_i) begin
+    if (load_i) begin
+      col_q     <= col_i;
+      addr_q    <= addr_i;
+      pstride_q <= pstride_i;
+      rot_q     <= rot_i;
+      jj_q      <= jj_i;
+      count_q   <= count_i;
+    end else if (step_i) begin
+      rot_q  <= (rot_q == LANES8 - 8'd1) ? 8'd0 : (rot_q + 8'd1);
+      jj_q   <= col_q ? (jj_wraps ? 8'd0 : (jj_q + 8'd1)) : jj_q;
+      addr_q <= addr_q + (col_q ? (jj_wraps ? pstride_q : 24'd0) : 24'd1);
+    end
+  end
+
+  logic [23:0] last_row;
+  assign last_row  = col_q ? (addr_q + {16'd0, count_q} - 24'd1) : ((count_q > split_o) ? addr1_o : addr0_o);
+
+  assign col_o     = col_q;
+  assign addr0_o   = addr_q;
+  assign addr1_o   = addr_q + pstride_q;
+  assign split_o   = LANES8 - jj_q;
+  assign rot_o     = rot_q;
+  assign count_o   = count_q;
+  assign bank_lo_o = addr0_o / BROWS24;
+  assign bank_hi_o = last_row / BROWS24;
+
+endmodule
