@@ -1,0 +1,186 @@
+// Walks a tile beat by beat, in the order in which burst_gen's bursts move it, and says for each beat which of its
+// element slots belong to the tile and where in the scratchpad these elements lie (skewed panel layout,
+// docs/microarchitecture.md).
+//
+// Where bursts begin does not matter: the first beat of a row starts at the row's address modulo the beat, every
+// other beat is used from its first byte. No division or multiplication: lanes and panels advance by at most one
+// wrap a beat because a beat holds at most LANES elements. Outputs are functions of registers.
+module beat_gen #(
+  parameter int unsigned LANES     = 8,
+  parameter int unsigned BUS_BYTES = 16, // at most 2 * LANES
+  localparam int unsigned OFFSET_W = $clog2(BUS_BYTES)
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic                clear_i,
+
+  input  logic                start_valid_i,
+  output logic                start_ready_o,  // idle, or the last beat is leaving
+  input  logic                fp32_i,
+  input  logic [OFFSET_W-1:0] offset_i,       // byte address of the first row modulo BUS_BYTES
+  input  logic [OFFSET_W-1:0] pitch_i,        // bytes from row to row modulo BUS_BYTES
+  input  logic [15:0]         rows_i,
+  input  logic [17:0]         row_bytes_i,
+  input  logic [23:0]         spm_row_i,
+  input  logic [7:0]          spm_rot_i,
+  input  logic [23:0]         spm_pstride_i,
+
+  output logic                beat_valid_o,
+  input  logic                beat_ready_i,
+  output logic                beat_last_o,    // last beat of the tile
+  output logic [OFFSET_W-1:0] beat_offset_o,  // first wanted byte
+  output logic [8:0]          beat_bytes_o,   // wanted bytes
+  output logic                beat_fp32_o,
+  output logic [7:0]          beat_first_o,   // first wanted slot (2 or 4 bytes)
+  output logic [8:0]          beat_count_o,   // wanted slots; element e of them lies
+  output logic [7:0]          beat_lane_o,    //   in lane (lane + e) mod LANES
+  output logic [23:0]         beat_addr0_o,   //   in this row (fp32: of the pair, the even one) if e < split,
+  output logic [23:0]         beat_addr1_o,   //   in this one otherwise
+  output logic [15:0]         beat_split_o
+);
+
+  // --- State ---------------------------------------------------------------------------------
+  logic                active_q, active_d;
+  // The tile.
+  logic                fp32_q, fp32_d;
+  logic [OFFSET_W-1:0] pitch_q, pitch_d;
+  logic [17:0]         row_bytes_q, row_bytes_d;
+  logic [23:0]         pstride_q, pstride_d;
+  // The row.
+  logic [15:0]         rows_q, rows_d;             // rows left, this one included
+  logic [OFFSET_W-1:0] row_offset_q, row_offset_d; // of its first byte in a beat
+  logic [23:0]         row_base_q, row_base_d;     // scratchpad row in the first panel
+  logic [7:0]          row_rot_q, row_rot_d;       // lane of its first element
+  // The beat.
+  logic [OFFSET_W-1:0] offset_q, offset_d;
+  logic [17:0]         left_q, left_d;             // bytes of the row from this beat on
+  logic [23:0]         panel_q, panel_d;           // scratchpad row in the panel of the beat's first element
+  logic [7:0]          col_q, col_d;               // column of that element in its panel
+  logic [7:0]          lane_q, lane_d;
+
+  // --- The beat --------------------------------------------------------------------------------
+  logic [8:0]  room, bytes, count;
+  logic        row_end;
+  logic [9:0]  col_next, lane_next; // before the wrap
+  logic        panel_end;
+  logic [15:0] split;
+
+  assign room      = 9'(BUS_BYTES) - 9'(offset_q);
+  assign row_end   = left_q <= 18'(room);
+  assign bytes     = row_end ? left_q[8:0] : room;
+  assign count     = fp32_q ? bytes >> 2 : bytes >> 1;
+  assign col_next  = 10'(col_q) + 10'(count);
+  assign lane_next = 10'(lane_q) + 10'(count);
+  assign panel_end = col_next >= 10'(LANES);
+  assign split     = 16'(LANES) - 16'(col_q);
+
+  assign beat_valid_o  = active_q;
+  assign beat_last_o   = row_end && (rows_q == 16'd1);
+  assign beat_offset_o = offset_q;
+  assign beat_bytes_o  = bytes;
+  assign beat_fp32_o   = fp32_q;
+  assign beat_first_o  = fp32_q ? 8'(offset_q) >> 2 : 8'(offset_q) >> 1;
+  assign beat_count_o  = count;
+  assign beat_lane_o   = lane_q;
+  assign beat_addr0_o  = panel_q;
+  assign beat_addr1_o  = (16'(count) > split) ? panel_q + pstride_q : panel_q;
+  assign beat_split_o  = split;
+
+  // --- Next beat, next row, next tile ---------------------------------------------------------------
+  logic tile_end;
+
+  assign tile_end      = beat_ready_i && beat_last_o;
+  assign start_ready_o = !active_q || tile_end;
+
+  always_comb begin
+    active_d     = active_q;
+    fp32_d       = fp32_q;
+    pitch_d      = pitch_q;
+    row_bytes_d  = row_bytes_q;
+    pstride_d    = pstride_q;
+    rows_d       = rows_q;
+    row_offset_d = row_offset_q;
+    row_base_d   = row_base_q;
+    row_rot_d    = row_rot_q;
+    offset_d     = offset_q;
+    left_d       = left_q;
+    panel_d      = panel_q;
+    col_d        = col_q;
+    lane_d       = lane_q;
+    if (start_ready_o) begin
+      active_d     = start_valid_i;
+      fp32_d       = fp32_i;
+      pitch_d      = pitch_i;
+      row_bytes_d  = row_bytes_i;
+      pstride_d    = spm_pstride_i;
+      rows_d       = rows_i;
+      row_offset_d = offset_i;
+      row_base_d   = spm_row_i;
+      row_rot_d    = spm_rot_i;
+      offset_d     = offset_i;
+      left_d       = row_bytes_i;
+      panel_d      = spm_row_i;
+      col_d        = '0;
+      lane_d       = spm_rot_i;
+    end else if (beat_ready_i && row_end) begin
+      rows_d       = rows_q - 16'd1;
+      row_offset_d = row_offset_q + pitch_q;
+      row_base_d   = row_base_q + (fp32_q ? 24'd2 : 24'd1);
+      row_rot_d    = (row_rot_q == 8'(LANES - 1)) ? 8'd0 : row_rot_q + 8'd1;
+      offset_d     = row_offset_d;
+      left_d       = row_bytes_q;
+      panel_d      = row_base_d;
+      col_d        = '0;
+      lane_d       = row_rot_d;
+    end else if (beat_ready_i) begin
+      offset_d = '0;
+      left_d   = left_q - 18'(room);
+      panel_d  = panel_end ? panel_q + pstride_q : panel_q;
+      col_d    = panel_end ? 8'(col_next - 10'(LANES)) : 8'(col_next);
+      lane_d   = (lane_next >= 10'(LANES)) ? 8'(lane_next - 10'(LANES)) : 8'(lane_next);
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) active_q <= 1'b0;
+    else if (clear_i) active_q <= 1'b0;
+    else active_q <= active_d;
+  end
+
+  // Meaningless while idle, hence without reset.
+  always_ff @(posedge clk_i) begin
+    fp32_q       <= fp32_d;
+    pitch_q      <= pitch_d;
+    row_bytes_q  <= row_bytes_d;
+    pstride_q    <= pstride_d;
+    rows_q       <= rows_d;
+    row_offset_q <= row_offset_d;
+    row_base_q   <= row_base_d;
+    row_rot_q    <= row_rot_d;
+    offset_q     <= offset_d;
+    left_q       <= left_d;
+    panel_q      <= panel_d;
+    col_q        <= col_d;
+    lane_q       <= lane_d;
+  end
+
+  // --- Assertions ------------------------------------------------------------------------------
+`ifndef SYNTHESIS
+  initial begin
+    lanes_fit_eight_bits: assert (LANES >= 2 && LANES <= 255);
+    beat_holds_at_most_lanes_elements: assert (BUS_BYTES <= 2 * LANES);
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni) begin
+      if (active_q) begin
+        beat_has_an_element: assert (count != 9'd0);
+        beat_stays_in_its_slots: assert (32'(offset_q) + 32'(bytes) <= BUS_BYTES);
+        lane_and_column_are_below_lanes: assert (32'(lane_q) < LANES && 32'(col_q) < LANES);
+        elements_are_aligned: assert (!offset_q[0] && (!fp32_q || !offset_q[1]));
+      end
+    end
+  end
+`endif
+
+endmodule
