@@ -1,0 +1,23 @@
+// LANES independent fused multiply-adds of fp_pkg, decode included, and the rounding to bf16 of each result.
+module fp_harness #(
+  parameter int unsigned LANES = 256
+) (
+  input  logic                clk_i,
+  input  logic [32*LANES-1:0] a_i, // bf16 in bits 15:0 of each word
+  input  logic [32*LANES-1:0] b_i,
+  input  logic [32*LANES-1:0] c_i, // fp32
+  output logic [32*LANES-1:0] mac_o,
+  output logic [32*LANES-1:0] bf16_o
+);
+
+  task automatic compute;
+    logic [31:0] i;
+    for (i = 0; i < LANES; i = i + 1)
+      mac_o[i*32+:32] <= fp_pkg::mac(fp_pkg::decode_bf16(a_i[i*32+:32]), fp_pkg::decode_bf16(b_i[i*32+:32]),
+                                     c_i[i*32+:32]);
+    for (i = 0; i < LANES; i = i + 1) bf16_o[i*32+:32] <= fp_pkg::round_bf16(c_i[i*32+:32]);
+  endtask
+
+  always_ff @(posedge clk_i) compute;
+
+endmodule
