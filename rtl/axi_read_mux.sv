@@ -1,0 +1,122 @@
+// Shares the AXI4 read channels between command fetch (port 0, ID 0, always first) and loads (port 1, ID 1).
+//
+// Fetch cannot starve loads: it stops when its buffer is full. The address leaves from a register, one burst a cycle
+// while the memory is ready. Data is routed by its ID and is always taken.
+module axi_read_mux #(
+  parameter int unsigned BUS_BYTES = 16 // a power of two, 4 to 256
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic                   clear_i,
+
+  // Port 0: command fetch
+  input  logic                   fetch_ar_valid_i,
+  output logic                   fetch_ar_ready_o,
+  input  logic [63:0]            fetch_ar_addr_i,
+  input  logic [7:0]             fetch_ar_len_i,
+  output logic                   fetch_r_valid_o,
+
+  // Port 1: load engine
+  input  logic                   load_ar_valid_i,
+  output logic                   load_ar_ready_o,
+  input  logic [63:0]            load_ar_addr_i,
+  input  logic [7:0]             load_ar_len_i,
+  output logic                   load_r_valid_o,
+
+  // Data of both ports, for the one whose r_valid is 1
+  output logic [8*BUS_BYTES-1:0] r_data_o,
+  output logic [1:0]             r_resp_o,
+  output logic                   r_last_o,
+
+  output logic                   quiet_o,         // no burst offered to the memory
+
+  // AXI4 master, read channels
+  output logic                   m_axi_arvalid_o,
+  input  logic                   m_axi_arready_i,
+  output logic [0:0]             m_axi_arid_o,
+  output logic [63:0]            m_axi_araddr_o,
+  output logic [7:0]             m_axi_arlen_o,
+  output logic [2:0]             m_axi_arsize_o,
+  output logic [1:0]             m_axi_arburst_o,
+  input  logic                   m_axi_rvalid_i,
+  output logic                   m_axi_rready_o,
+  input  logic [0:0]             m_axi_rid_i,
+  input  logic [8*BUS_BYTES-1:0] m_axi_rdata_i,
+  input  logic [1:0]             m_axi_rresp_i,
+  input  logic                   m_axi_rlast_i
+);
+
+  // AXI4 ends at 128 bytes a beat. A 256-byte bus is an extension: AxSIZE keeps its largest value, all beats are full.
+  localparam int unsigned SIZE = ($clog2(BUS_BYTES) > 7) ? 7 : $clog2(BUS_BYTES);
+
+  // --- Read address: fetch first --------------------------------------------------------------------------
+  logic        valid_q, valid_d;
+  logic        id_q, id_d;
+  logic [63:0] addr_q, addr_d;
+  logic [7:0]  len_q, len_d;
+  logic        free;
+
+  assign free             = !valid_q || m_axi_arready_i;
+  assign fetch_ar_ready_o = free;
+  assign load_ar_ready_o  = free && !fetch_ar_valid_i;
+
+  always_comb begin
+    valid_d = valid_q;
+    id_d    = id_q;
+    addr_d  = addr_q;
+    len_d   = len_q;
+    if (free) begin
+      valid_d = fetch_ar_valid_i || load_ar_valid_i;
+      id_d    = !fetch_ar_valid_i;
+      addr_d  = fetch_ar_valid_i ? fetch_ar_addr_i : load_ar_addr_i;
+      len_d   = fetch_ar_valid_i ? fetch_ar_len_i : load_ar_len_i;
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      valid_q <= 1'b0;
+      id_q    <= 1'b0;
+      addr_q  <= '0;
+      len_q   <= '0;
+    end else if (clear_i) begin
+      valid_q <= 1'b0;
+      id_q    <= 1'b0;
+      addr_q  <= '0;
+      len_q   <= '0;
+    end else begin
+      valid_q <= valid_d;
+      id_q    <= id_d;
+      addr_q  <= addr_d;
+      len_q   <= len_d;
+    end
+  end
+
+  assign m_axi_arvalid_o = valid_q;
+  assign m_axi_arid_o    = id_q;
+  assign m_axi_araddr_o  = addr_q;
+  assign m_axi_arlen_o   = len_q;
+  assign m_axi_arsize_o  = 3'(SIZE);
+  assign m_axi_arburst_o = 2'b01; // INCR
+  assign quiet_o         = !valid_q;
+
+  // --- Read data ----------------------------------------------------------------------------------------
+  assign m_axi_rready_o  = 1'b1;
+  assign fetch_r_valid_o = m_axi_rvalid_i && !m_axi_rid_i[0];
+  assign load_r_valid_o  = m_axi_rvalid_i && m_axi_rid_i[0];
+  assign r_data_o        = m_axi_rdata_i;
+  assign r_resp_o        = m_axi_rresp_i;
+  assign r_last_o        = m_axi_rlast_i;
+
+  // --- Assertions ------------------------------------------------------------------------------
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni) begin
+      a_burst_stays_in_its_page:
+        assert (!valid_q || 32'(addr_q[11:0]) + (32'(len_q) + 32'd1) * BUS_BYTES <= 32'd4096);
+      one_port_is_served_at_a_time: assert (!(fetch_ar_valid_i && load_ar_valid_i && load_ar_ready_o));
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,182 @@
+// The part that load and store engine have in common: takes commands, turns each into a stream of bursts and a stream
+// of beats, and reports completion in order.
+//
+// The two streams are independent, so bursts of later commands are offered while beats of earlier ones still move.
+// A command's first beat is there no later than the cycle after its first burst is offered. SYNC has neither bursts
+// nor beats.
+module dma_front #(
+  parameter int unsigned LANES     = 8,
+  parameter int unsigned BUS_BYTES = 16,
+  parameter int unsigned DEPTH     = 4, // commands in flight
+  localparam int unsigned OFFSET_W = $clog2(BUS_BYTES)
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic                clear_i,
+
+  // Commands, LOAD or STORE or SYNC, already checked; waits already taken
+  input  logic                start_valid_i,
+  output logic                start_ready_o,
+  // Tag, waits and what only other opcodes have are not for the engine.
+  // verilator lint_off UNUSEDSIGNAL
+  input  logic [511:0]        cmd_i,
+  // verilator lint_on UNUSEDSIGNAL
+  input  logic [31:0]         index_i,
+
+  // Bursts (burst_gen)
+  output logic                burst_valid_o,
+  input  logic                burst_ready_i,
+  output logic [63:0]         burst_addr_o,
+  output logic [7:0]          burst_len_o,
+  output logic                burst_last_o,
+
+  // Beats (beat_gen)
+  output logic                beat_valid_o,
+  input  logic                beat_ready_i,
+  output logic                beat_last_o,
+  output logic [OFFSET_W-1:0] beat_offset_o,
+  output logic [8:0]          beat_bytes_o,
+  output logic                beat_fp32_o,
+  output logic [7:0]          beat_first_o,
+  output logic [8:0]          beat_count_o,
+  output logic [7:0]          beat_lane_o,
+  output logic [23:0]         beat_addr0_o,
+  output logic [23:0]         beat_addr1_o,
+  output logic [15:0]         beat_split_o,
+
+  // Completion (dma_order)
+  input  logic                finish_i,
+  output logic [31:0]         transfer_index_o,
+  output logic                busy_o,
+  output logic                done_valid_o,
+  output logic [31:0]         done_index_o,
+  output logic [23:0]         done_posts_o
+);
+
+  // --- Fields of the command -------------------------------------------------------------------------
+  logic        sync, fp32;
+  logic [63:0] addr;
+  logic [31:0] pitch;
+  logic [15:0] rows, cols;
+  logic [17:0] row_bytes;
+  logic [23:0] spm_row, spm_pstride;
+  logic [7:0]  spm_rot;
+
+  assign sync        = cmd_i[isa_pkg::OPCODE_LSB+:isa_pkg::OPCODE_W] == isa_pkg::OP_SYNC;
+  assign fp32        = cmd_i[isa_pkg::FP32_LSB];
+  assign addr        = {cmd_i[isa_pkg::DRAM_ADDR_HI_LSB+:isa_pkg::DRAM_ADDR_HI_W],
+                        cmd_i[isa_pkg::DRAM_ADDR_LO_LSB+:isa_pkg::DRAM_ADDR_LO_W]};
+  assign pitch       = cmd_i[isa_pkg::PITCH_LSB+:isa_pkg::PITCH_W];
+  assign rows        = cmd_i[isa_pkg::ROWS_LSB+:isa_pkg::ROWS_W];
+  assign cols        = cmd_i[isa_pkg::COLS_LSB+:isa_pkg::COLS_W];
+  assign row_bytes   = fp32 ? {cols, 2'b00} : {1'b0, cols, 1'b0};
+  assign spm_row     = cmd_i[isa_pkg::SPM_ROW_LSB+:isa_pkg::SPM_ROW_W];
+  assign spm_rot     = cmd_i[isa_pkg::SPM_ROT_LSB+:isa_pkg::SPM_ROT_W];
+  assign spm_pstride = cmd_i[isa_pkg::SPM_PSTRIDE_LSB+:isa_pkg::SPM_PSTRIDE_W];
+
+  // --- Start: order and bursts at once ------------------------------------------------------------------
+  logic order_ready, bursts_ready, start, start_transfer;
+
+  assign start_ready_o  = order_ready && bursts_ready;
+  assign start          = start_valid_i && start_ready_o;
+  assign start_transfer = start && !sync;
+
+  dma_order #(.DEPTH(DEPTH)) u_order (
+    .clk_i,
+    .rst_ni,
+    .clear_i,
+    .start_valid_i (start),
+    .start_ready_o (order_ready),
+    .start_sync_i  (sync),
+    .start_index_i (index_i),
+    .start_posts_i ({cmd_i[isa_pkg::POST2_LSB+:isa_pkg::POST2_W], cmd_i[isa_pkg::POST1_LSB+:isa_pkg::POST1_W],
+                     cmd_i[isa_pkg::POST0_LSB+:isa_pkg::POST0_W]}),
+    .finish_i,
+    .transfer_index_o,
+    .busy_o,
+    .done_valid_o,
+    .done_index_o,
+    .done_posts_o
+  );
+
+  burst_gen #(.BUS_BYTES(BUS_BYTES)) u_bursts (
+    .clk_i,
+    .rst_ni,
+    .clear_i,
+    .start_valid_i (start_transfer),
+    .start_ready_o (bursts_ready),
+    .addr_i        (addr),
+    .pitch_i       (pitch),
+    .rows_i        (rows),
+    .row_bytes_i   (row_bytes),
+    .burst_valid_o,
+    .burst_ready_i,
+    .burst_addr_o,
+    .burst_len_o,
+    .burst_last_o
+  );
+
+  // --- Beats follow later: the tiles whose bursts are on their way -------------------------------------------
+  localparam int unsigned TILE_W = 2 * OFFSET_W + 16 + 18 + 24 + 8 + 24 + 1;
+
+  logic                tile_in_ready, tile_valid, tile_ready, tile_fp32;
+  logic [OFFSET_W-1:0] tile_offset, tile_pitch;
+  logic [15:0]         tile_rows;
+  logic [17:0]         tile_row_bytes;
+  logic [23:0]         tile_spm_row, tile_spm_pstride;
+  logic [7:0]          tile_spm_rot;
+
+  fifo #(.WIDTH(TILE_W), .DEPTH(DEPTH)) u_tiles (
+    .clk_i,
+    .rst_ni,
+    .clear_i,
+    .in_valid_i  (start_transfer),
+    .in_ready_o  (tile_in_ready),
+    .in_data_i   ({addr[OFFSET_W-1:0], pitch[OFFSET_W-1:0], rows, row_bytes, spm_row, spm_rot, spm_pstride, fp32}),
+    .out_valid_o (tile_valid),
+    .out_ready_i (tile_ready),
+    .out_data_o  ({tile_offset, tile_pitch, tile_rows, tile_row_bytes, tile_spm_row, tile_spm_rot, tile_spm_pstride,
+                   tile_fp32}),
+    // verilator lint_off PINCONNECTEMPTY
+    .count_o     ()
+    // verilator lint_on PINCONNECTEMPTY
+  );
+
+  beat_gen #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) u_beats (
+    .clk_i,
+    .rst_ni,
+    .clear_i,
+    .start_valid_i (tile_valid),
+    .start_ready_o (tile_ready),
+    .fp32_i        (tile_fp32),
+    .offset_i      (tile_offset),
+    .pitch_i       (tile_pitch),
+    .rows_i        (tile_rows),
+    .row_bytes_i   (tile_row_bytes),
+    .spm_row_i     (tile_spm_row),
+    .spm_rot_i     (tile_spm_rot),
+    .spm_pstride_i (tile_spm_pstride),
+    .beat_valid_o,
+    .beat_ready_i,
+    .beat_last_o,
+    .beat_offset_o,
+    .beat_bytes_o,
+    .beat_fp32_o,
+    .beat_first_o,
+    .beat_count_o,
+    .beat_lane_o,
+    .beat_addr0_o,
+    .beat_addr1_o,
+    .beat_split_o
+  );
+
+  // --- Assertions ------------------------------------------------------------------------------
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni) begin
+      every_tile_in_flight_has_room: assert (tile_in_ready || !start_transfer);
+    end
+  end
+`endif
+
+endmodule
