@@ -1,0 +1,207 @@
+// Decides whether a command is legal, and if not, why: the first failing check of docs/microarchitecture.md, "Checks of
+// dispatch", in the order given there. Combinational. isa/check.cpp is the same function in C++.
+module cmd_check #(
+  parameter int unsigned LANES      = 8,
+  parameter int unsigned SPM_ROWS   = 64,
+  parameter int unsigned CORES      = 1,
+  parameter int unsigned SEMAPHORES = 64
+) (
+  input  logic         en_i,        // 0: error_o is ERR_NONE
+  input  logic [511:0] cmd_i,
+  input  logic [63:0]  dram_base_i,
+  input  logic [63:0]  dram_size_i,
+  output logic [7:0]   error_o
+);
+
+  // --- Fields --------------------------------------------------------------------------------------
+  logic [7:0]  opcode, engine;
+  logic        is_load, is_store, is_dma, is_gemm, is_sync, acc;
+  logic [15:0] m, n, k;
+
+  assign opcode   = cmd_i[isa_pkg::OPCODE_LSB +: 8];
+  assign engine   = cmd_i[isa_pkg::ENGINE_LSB +: 8];
+  assign is_load  = opcode == isa_pkg::OP_LOAD;
+  assign is_store = opcode == isa_pkg::OP_STORE;
+  assign is_gemm  = opcode == isa_pkg::OP_GEMM;
+  assign is_sync  = opcode == isa_pkg::OP_SYNC;
+  assign is_dma   = is_load | is_store;
+  assign acc      = cmd_i[isa_pkg::ACC_LSB];
+  assign m        = cmd_i[isa_pkg::M_LSB +: 16];
+  assign n        = cmd_i[isa_pkg::N_LSB +: 16];
+  assign k        = cmd_i[isa_pkg::K_LSB +: 16];
+
+  // --- Reserved bits and engine --------------------------------------------------------------------
+  logic [511:0] used;
+  logic         bad_reserved, bad_engine;
+
+  always_comb begin
+    used       = isa_pkg::SYNC_USED;
+    bad_engine = {24'd0, engine} >= 32'd2 + CORES;
+    if (is_load) begin
+      used       = isa_pkg::LOAD_USED;
+      bad_engine = engine != isa_pkg::ENG_LOAD;
+    end else if (is_store) begin
+      used       = isa_pkg::STORE_USED;
+      bad_engine = engine != isa_pkg::ENG_STORE;
+    end else if (is_gemm) begin
+      used       = isa_pkg::GEMM_USED;
+      bad_engine = ({24'd0, engine} >= 32'd2 + CORES) | (engine < isa_pkg::ENG_COMPUTE0);
+    end
+    bad_reserved = en_i & ((cmd_i & ~used) != 512'd0);
+  end
+
+  // --- Posts and waits -----------------------------------------------------------------------------
+  logic [7:0] post0, post1, post2, sem0, sem1, sem2, count0, count1, count2;
+  logic       bad_sync;
+
+  assign post0  = cmd_i[isa_pkg::POST0_LSB +: 8];
+  assign post1  = cmd_i[isa_pkg::POST1_LSB +: 8];
+  assign post2  = cmd_i[isa_pkg::POST2_LSB +: 8];
+  assign sem0   = cmd_i[isa_pkg::WAIT0_SEM_LSB +: 8];
+  assign sem1   = cmd_i[isa_pkg::WAIT1_SEM_LSB +: 8];
+  assign sem2   = cmd_i[isa_pkg::WAIT2_SEM_LSB +: 8];
+  assign count0 = cmd_i[isa_pkg::WAIT0_COUNT_LSB +: 8];
+  assign count1 = cmd_i[isa_pkg::WAIT1_COUNT_LSB +: 8];
+  assign count2 = cmd_i[isa_pkg::WAIT2_COUNT_LSB +: 8];
+
+  function automatic logic bad_sem(input logic [7:0] sem);
+    bad_sem = ({24'd0, sem} >= SEMAPHORES) & (sem != isa_pkg::NO_SEM);
+  endfunction
+
+  function automatic logic bad_wait(input logic [7:0] sem, input logic [7:0] count);
+    bad_wait = bad_sem(sem) | ((sem == isa_pkg::NO_SEM) != (count == 8'd0));
+  endfunction
+
+  function automatic logic same_sem(input logic [7:0] x, input logic [7:0] y);
+    same_sem = (x == y) & (x != isa_pkg::NO_SEM);
+  endfunction
+
+  assign bad_sync = bad_sem(post0) | bad_sem(post1) | bad_sem(post2) |
+                    bad_wait(sem0, count0) | bad_wait(sem1, count1) | bad_wait(sem2, count2) |
+                    same_sem(sem0, sem1) | same_sem(sem0, sem2) | same_sem(sem1, sem2);
+
+  // --- Tiles ---------------------------------------------------------------------------------------
+  // The first checker serves the tile of a LOAD or STORE, or A of a GEMM.
+  logic        first_fp32, a_col, b_col;
+  logic [15:0] first_rows, first_cols;
+  logic [23:0] first_row, first_pstride;
+  logic [7:0]  first_rot;
+  logic        first_field, b_field, cin_field, cout_field;
+  logic        first_range, b_range, cin_range, cout_range;
+
+  assign a_col         = cmd_i[isa_pkg::A_COL_LSB];
+  assign b_col         = cmd_i[isa_pkg::B_COL_LSB];
+  assign first_fp32    = is_dma & cmd_i[isa_pkg::FP32_LSB];
+  assign first_rows    = is_dma ? cmd_i[isa_pkg::ROWS_LSB +: 16] : a_col ? m : k;
+  assign first_cols    = is_dma ? cmd_i[isa_pkg::COLS_LSB +: 16] : a_col ? k : m;
+  assign first_row     = is_dma ? cmd_i[isa_pkg::SPM_ROW_LSB +: 24] : cmd_i[isa_pkg::A_ROW_LSB +: 24];
+  assign first_rot     = is_dma ? cmd_i[isa_pkg::SPM_ROT_LSB +: 8] : cmd_i[isa_pkg::A_ROT_LSB +: 8];
+  assign first_pstride = is_dma ? cmd_i[isa_pkg::SPM_PSTRIDE_LSB +: 24] : cmd_i[isa_pkg::A_PSTRIDE_LSB +: 24];
+
+  tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_first (
+    .en_i        (en_i & (is_dma | is_gemm)),
+    .fp32_i      (first_fp32),
+    .rows_i      (first_rows),
+    .cols_i      (first_cols),
+    .row_i       (first_row),
+    .rot_i       (first_rot),
+    .pstride_i   (first_pstride),
+    .bad_field_o (first_field),
+    .bad_range_o (first_range)
+  );
+
+  tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_b (
+    .en_i        (en_i & is_gemm),
+    .fp32_i      (1'b0),
+    .rows_i      (b_col ? n : k),
+    .cols_i      (b_col ? k : n),
+    .row_i       (cmd_i[isa_pkg::B_ROW_LSB +: 24]),
+    .rot_i       (cmd_i[isa_pkg::B_ROT_LSB +: 8]),
+    .pstride_i   (cmd_i[isa_pkg::B_PSTRIDE_LSB +: 24]),
+    .bad_field_o (b_field),
+    .bad_range_o (b_range)
+  );
+
+  tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_cin (
+    .en_i        (en_i & is_gemm & acc),
+    .fp32_i      (1'b1),
+    .rows_i      (m),
+    .cols_i      (n),
+    .row_i       (cmd_i[isa_pkg::CIN_ROW_LSB +: 24]),
+    .rot_i       (cmd_i[isa_pkg::CIN_ROT_LSB +: 8]),
+    .pstride_i   (cmd_i[isa_pkg::CIN_PSTRIDE_LSB +: 24]),
+    .bad_field_o (cin_field),
+    .bad_range_o (cin_range)
+  );
+
+  tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_cout (
+    .en_i        (en_i & is_gemm),
+    .fp32_i      (~cmd_i[isa_pkg::OUT_BF16_LSB]),
+    .rows_i      (m),
+    .cols_i      (n),
+    .row_i       (cmd_i[isa_pkg::COUT_ROW_LSB +: 24]),
+    .rot_i       (cmd_i[isa_pkg::COUT_ROT_LSB +: 8]),
+    .pstride_i   (cmd_i[isa_pkg::COUT_PSTRIDE_LSB +: 24]),
+    .bad_field_o (cout_field),
+    .bad_range_o (cout_range)
+  );
+
+  logic bad_size, bad_unused_cin, bad_tile_field, bad_tile_range;
+
+  assign bad_size       = (is_dma & ((first_rows == 16'd0) | (first_cols == 16'd0))) |
+                          (is_gemm & ((m == 16'd0) | (n == 16'd0) | (k == 16'd0)));
+  assign bad_unused_cin = is_gemm & ~acc & ((cmd_i[isa_pkg::CIN_ROW_LSB +: 32] != 32'd0) |
+                                            (cmd_i[isa_pkg::CIN_PSTRIDE_LSB +: 24] != 24'd0));
+  assign bad_tile_field = first_field | b_field | cin_field | cout_field;
+  assign bad_tile_range = first_range | b_range | cin_range | cout_range;
+
+  // --- DRAM ----------------------------------------------------------------------------------------
+  logic [63:0] dram_addr, dram_offset;
+  logic [31:0] pitch;
+  logic [47:0] pitch_span;
+  logic [17:0] row_bytes;
+  logic [64:0] span, dram_end, dram_offset_end;
+  logic        bad_dram_align, bad_dram_range;
+
+  assign dram_addr = cmd_i[isa_pkg::DRAM_ADDR_LO_LSB +: 64];
+  assign pitch     = cmd_i[isa_pkg::PITCH_LSB +: 32];
+
+  always_comb begin
+    pitch_span      = 48'd0;
+    row_bytes       = 18'd0;
+    span            = 65'd0;
+    dram_offset     = 64'd0;
+    dram_end        = 65'd0;
+    dram_offset_end = 65'd0;
+    bad_dram_align  = 1'b0;
+    bad_dram_range  = 1'b0;
+    if (en_i & is_dma) begin
+      // Of the last row, counted from the address: one row leaves no multiple of the pitch.
+      pitch_span      = {32'd0, first_rows - 16'd1} * {16'd0, pitch};
+      row_bytes       = first_fp32 ? {first_cols, 2'b00} : {1'b0, first_cols, 1'b0};
+      span            = {17'd0, pitch_span} + {47'd0, row_bytes};
+      dram_offset     = dram_addr - dram_base_i;
+      dram_end        = {1'b0, dram_addr} + span;
+      dram_offset_end = {1'b0, dram_offset} + span;
+      bad_dram_align  = dram_addr[0] | (first_fp32 & dram_addr[1]) |
+                        ((first_rows != 16'd1) & (pitch[0] | (first_fp32 & pitch[1])));
+      // The window may be described up to the end of the address space, a tile may not wrap around it.
+      bad_dram_range  = (dram_addr < dram_base_i) | (dram_offset_end > {1'b0, dram_size_i}) |
+                        (dram_end > {1'b1, 64'd0});
+    end
+  end
+
+  // --- First failing check -------------------------------------------------------------------------
+  always_comb begin
+    error_o = isa_pkg::ERR_NONE;
+    if (en_i) begin
+      if (~(is_dma | is_gemm | is_sync)) error_o = isa_pkg::ERR_ILLEGAL_OPCODE;
+      else if (bad_reserved | bad_engine | bad_sync | bad_size | bad_unused_cin | bad_tile_field)
+        error_o = isa_pkg::ERR_ILLEGAL_FIELD;
+      else if (bad_tile_range) error_o = isa_pkg::ERR_SPM_RANGE;
+      else if (bad_dram_align) error_o = isa_pkg::ERR_DRAM_ALIGN;
+      else if (bad_dram_range) error_o = isa_pkg::ERR_DRAM_RANGE;
+    end
+  end
+
+endmodule

@@ -1,0 +1,41 @@
+// Checks one scratchpad tile of a command: fields that no tile may have, and its extent. Combinational.
+//
+// The layout is that of docs/microarchitecture.md: panels of LANES columns, two scratchpad rows per fp32 tile row.
+// Results are those of a tile of at least one row and one column; zero sizes are the caller's to refuse.
+module tile_check #(
+  parameter int unsigned LANES    = 8,
+  parameter int unsigned SPM_ROWS = 64
+) (
+  input  logic        en_i,         // 0: outputs are 0
+  input  logic        fp32_i,
+  input  logic [15:0] rows_i,
+  input  logic [15:0] cols_i,
+  input  logic [23:0] row_i,
+  input  logic [7:0]  rot_i,
+  input  logic [23:0] pstride_i,
+  output logic        bad_field_o,  // rotation, fp32 alignment or panel stride
+  output logic        bad_range_o   // ends beyond the scratchpad
+);
+
+  logic [16:0] panel_rows;  // scratchpad rows of a panel
+  logic [15:0] last_panel;
+  logic [40:0] end_row;     // first row beyond the tile; cannot wrap
+
+  always_comb begin
+    panel_rows  = 17'd0;
+    last_panel  = 16'd0;
+    end_row     = 41'd0;
+    bad_field_o = 1'b0;
+    bad_range_o = 1'b0;
+    if (en_i) begin
+      panel_rows  = fp32_i ? {rows_i, 1'b0} : {1'b0, rows_i};
+      last_panel  = (cols_i - 16'd1) / 16'(LANES);
+      end_row     = {17'd0, row_i} + ({25'd0, last_panel} * {17'd0, pstride_i}) + {24'd0, panel_rows};
+      bad_field_o = ({24'd0, rot_i} >= LANES) |
+                    (fp32_i & (row_i[0] | pstride_i[0])) |
+                    (({16'd0, cols_i} > LANES) & (pstride_i < {7'd0, panel_rows}));
+      bad_range_o = end_row > 41'(SPM_ROWS);
+    end
+  end
+
+endmodule
