@@ -10,25 +10,24 @@ module axi_read_mux #(
   input  logic                   clear_i,
 
   // Port 0: command fetch
-  input  logic                   fetch_ar_valid_i,
-  output logic                   fetch_ar_ready_o,
-  input  logic [63:0]            fetch_ar_addr_i,
-  input  logic [7:0]             fetch_ar_len_i,
-  output logic                   fetch_r_valid_o,
+  input  logic                   f_ar_valid_i,
+  output logic                   f_ar_ready_o,
+  input  logic [63:0]            f_ar_addr_i,
+  input  logic [7:0]             f_ar_len_i,
+  output logic                   f_r_valid_o,
+  output logic [8*BUS_BYTES-1:0] f_r_data_o,
+  output logic [1:0]             f_r_resp_o,
+  output logic                   f_r_last_o,
 
   // Port 1: load engine
-  input  logic                   load_ar_valid_i,
-  output logic                   load_ar_ready_o,
-  input  logic [63:0]            load_ar_addr_i,
-  input  logic [7:0]             load_ar_len_i,
-  output logic                   load_r_valid_o,
-
-  // Data of both ports, for the one whose r_valid is 1
-  output logic [8*BUS_BYTES-1:0] r_data_o,
-  output logic [1:0]             r_resp_o,
-  output logic                   r_last_o,
-
-  output logic                   quiet_o,         // no burst offered to the memory
+  input  logic                   l_ar_valid_i,
+  output logic                   l_ar_ready_o,
+  input  logic [63:0]            l_ar_addr_i,
+  input  logic [7:0]             l_ar_len_i,
+  output logic                   l_r_valid_o,
+  output logic [8*BUS_BYTES-1:0] l_r_data_o,
+  output logic [1:0]             l_r_resp_o,
+  output logic                   l_r_last_o,
 
   // AXI4 master, read channels
   output logic                   m_axi_arvalid_o,
@@ -57,8 +56,8 @@ module axi_read_mux #(
   logic        free;
 
   assign free             = !valid_q || m_axi_arready_i;
-  assign fetch_ar_ready_o = free;
-  assign load_ar_ready_o  = free && !fetch_ar_valid_i;
+  assign f_ar_ready_o = free;
+  assign l_ar_ready_o = free && !f_ar_valid_i;
 
   always_comb begin
     valid_d = valid_q;
@@ -66,10 +65,10 @@ module axi_read_mux #(
     addr_d  = addr_q;
     len_d   = len_q;
     if (free) begin
-      valid_d = fetch_ar_valid_i || load_ar_valid_i;
-      id_d    = !fetch_ar_valid_i;
-      addr_d  = fetch_ar_valid_i ? fetch_ar_addr_i : load_ar_addr_i;
-      len_d   = fetch_ar_valid_i ? fetch_ar_len_i : load_ar_len_i;
+      valid_d = f_ar_valid_i || l_ar_valid_i;
+      id_d    = !f_ar_valid_i;
+      addr_d  = f_ar_valid_i ? f_ar_addr_i : l_ar_addr_i;
+      len_d   = f_ar_valid_i ? f_ar_len_i : l_ar_len_i;
     end
   end
 
@@ -98,15 +97,17 @@ module axi_read_mux #(
   assign m_axi_arlen_o   = len_q;
   assign m_axi_arsize_o  = 3'(SIZE);
   assign m_axi_arburst_o = 2'b01; // INCR
-  assign quiet_o         = !valid_q;
 
   // --- Read data ----------------------------------------------------------------------------------------
-  assign m_axi_rready_o  = 1'b1;
-  assign fetch_r_valid_o = m_axi_rvalid_i && !m_axi_rid_i[0];
-  assign load_r_valid_o  = m_axi_rvalid_i && m_axi_rid_i[0];
-  assign r_data_o        = m_axi_rdata_i;
-  assign r_resp_o        = m_axi_rresp_i;
-  assign r_last_o        = m_axi_rlast_i;
+  assign m_axi_rready_o = 1'b1;
+  assign f_r_valid_o    = m_axi_rvalid_i && !m_axi_rid_i[0];
+  assign f_r_data_o     = m_axi_rdata_i;
+  assign f_r_resp_o     = m_axi_rresp_i;
+  assign f_r_last_o     = m_axi_rlast_i;
+  assign l_r_valid_o    = m_axi_rvalid_i && m_axi_rid_i[0];
+  assign l_r_data_o     = m_axi_rdata_i;
+  assign l_r_resp_o     = m_axi_rresp_i;
+  assign l_r_last_o     = m_axi_rlast_i;
 
   // --- Assertions ------------------------------------------------------------------------------
 `ifndef SYNTHESIS
@@ -114,7 +115,7 @@ module axi_read_mux #(
     if (rst_ni) begin
       a_burst_stays_in_its_page:
         assert (!valid_q || 32'(addr_q[11:0]) + (32'(len_q) + 32'd1) * BUS_BYTES <= 32'd4096);
-      one_port_is_served_at_a_time: assert (!(fetch_ar_valid_i && load_ar_valid_i && load_ar_ready_o));
+      one_port_is_served_at_a_time: assert (!(f_ar_valid_i && l_ar_valid_i && l_ar_ready_o));
     end
   end
 `endif
