@@ -1,5 +1,6 @@
 # gw_verilate(): Verilator as an ordinary build step. Verilog -> C++ -> static library, at build time, with the flags
 # that keep the loop-preserving RTL vectorised.
+include_guard(GLOBAL)
 
 find_program(GW_VERILATOR verilator REQUIRED)
 if(NOT GW_VERILATOR_ROOT)
@@ -19,7 +20,7 @@ foreach(flag -march=native -mprefer-vector-width=512)
     list(APPEND GW_NATIVE_FLAGS ${flag})
   endif()
 endforeach()
-set(GW_VERILATED_UNIT ${CMAKE_CURRENT_LIST_DIR}/VerilatedUnit.cmake)
+set(GW_VERILATED_UNIT ${CMAKE_CURRENT_LIST_DIR}/VerilatedUnit.cmake CACHE INTERNAL "Script that joins Verilator's output")
 set(GW_MODEL_FLAGS -O3 ${GW_NATIVE_FLAGS} CACHE STRING "Compiler flags of Verilated models")
 
 # Macros that Verilator's own makefile would define; model, runtime and users of the model's header must agree.
@@ -36,7 +37,7 @@ target_include_directories(gw_verilated SYSTEM PUBLIC
   ${GW_VERILATOR_ROOT}/include ${GW_VERILATOR_ROOT}/include/vltstd)
 target_compile_definitions(gw_verilated PUBLIC ${GW_VERILATED_DEFINES})
 target_compile_options(gw_verilated PRIVATE -w) # Verilator's code, not ours to warn about
-target_link_libraries(gw_verilated PUBLIC Threads::Threads ZLIB::ZLIB)
+target_link_libraries(gw_verilated PUBLIC Threads::Threads ${ZLIB_LIBRARIES})
 
 # gw_verilate(TARGET <library> TOP <module> PREFIX <class>
 #             SOURCES <file>... [DEPENDS <file or target>...] [PARAMS <K=V>...] [PARAMS_FILE <file of -GK=V>]

@@ -1,0 +1,74 @@
+#include "tb/npu_module.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+namespace gradweave::tb {
+
+NpuModule::NpuModule(const sc_core::sc_module_name &name, ClockReset &clock, NpuModel &model,
+                     const Registered<AxiLiteMasterPins> &csr_in, Registered<AxiLiteSlavePins> &csr_out,
+                     const Registered<AxiSlavePins> &memory_in, Registered<AxiMasterPins> &memory_out,
+                     const TraceOptions &trace)
+    : sc_module(name), clock_(clock), model_(model), csr_in_(csr_in), csr_out_(csr_out), memory_in_(memory_in),
+      memory_out_(memory_out), trace_(trace), trace_pending_(!trace.file.empty()) {
+  SC_METHOD(on_posedge);
+  dont_initialize();
+  sensitive << clock_.posedge();
+}
+
+NpuModule::~NpuModule() {
+  if (tracing_) model_.close_trace();
+}
+
+void NpuModule::clear_log(std::size_t commands) {
+  log_.assign(commands, {});
+  retired_ = 0;
+}
+
+void NpuModule::on_posedge() {
+  clock_.guard([this] {
+    if (trace_pending_ || tracing_) move_trace_window();
+    const NpuInputs in{clock_.reset_n(), csr_in_.read(), memory_in_.read()};
+    NpuOutputs out{csr_out_.next(), memory_out_.next(), events_};
+    model_.cycle(in, out);
+    csr_out_.commit();
+    memory_out_.commit();
+    if (events_.started | events_.done) record();
+    if (out.irq && !irq_ && stop_on_irq_) clock_.stop();
+    irq_ = out.irq;
+  });
+}
+
+void NpuModule::record() {
+  const auto times = [this](std::uint32_t index) -> CommandTimes & {
+    if (index >= log_.size())
+      throw std::runtime_error(fmt::format("cycle {}: the NPU reports an event of command {}, but the stream has {}",
+                                           clock_.cycle(), index, log_.size()));
+    return log_[index];
+  };
+  for (unsigned e = 0; (events_.started | events_.done) >> e; ++e) {
+    if ((events_.started >> e) & 1U) times(events_.start_index[e]).start = clock_.cycle();
+    if ((events_.done >> e) & 1U) {
+      times(events_.done_index[e]).done = clock_.cycle();
+      ++retired_;
+    }
+  }
+}
+
+void NpuModule::move_trace_window() {
+  const std::uint64_t cycle = clock_.cycle();
+  if (trace_pending_ && cycle >= trace_.first_cycle) {
+    model_.open_trace(trace_.file, cycle,
+                      static_cast<std::uint64_t>(std::llround(clock_.period() / sc_core::sc_time(1, sc_core::SC_PS))));
+    trace_pending_ = false;
+    tracing_ = true;
+  }
+  if (tracing_ && cycle > trace_.last_cycle) {
+    model_.close_trace();
+    tracing_ = false;
+  }
+}
+
+} // namespace gradweave::tb

@@ -1,0 +1,41 @@
+// npu_params FILE: prints the RTL parameters of an NPU configuration as Verilator options, one a line.
+#include "sw_models/npu_config.hpp"
+#include "tb/axi_types.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <utility>
+
+int main(int argc, char *argv[]) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: npu_params CONFIG.toml\n");
+    return 2;
+  }
+  try {
+    const gradweave::NpuConfig c = gradweave::load_npu_config(argv[1]);
+    if (c.bus_bytes > gradweave::tb::kMaxBusBytes)
+      throw gradweave::ConfigError(fmt::format("{}: bus_bytes = {} is more than the testbench carries; use at most {}",
+                                               argv[1], c.bus_bytes, gradweave::tb::kMaxBusBytes));
+    if (c.name != std::filesystem::path(argv[1]).stem())
+      throw gradweave::ConfigError(
+          fmt::format("{}: name = \"{}\" must be the file's name without .toml", argv[1], c.name));
+    const std::pair<const char *, std::uint32_t> params[] = {{"ROWS", c.rows},
+                                                             {"COLS", c.cols},
+                                                             {"CORES", c.cores},
+                                                             {"SPM_ROWS", c.spm_rows()},
+                                                             {"SPM_BANKS", c.spm_banks},
+                                                             {"BUS_BYTES", c.bus_bytes},
+                                                             {"QUEUE_DEPTH", c.queue_depth},
+                                                             {"SEMAPHORES", c.semaphores},
+                                                             {"OUTSTANDING", c.outstanding}};
+    for (const auto &[name, value] : params)
+      fmt::print("-G{}={}\n", name, value);
+    return 0;
+  } catch (const std::exception &e) {
+    fmt::print(stderr, "npu_params: {}\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,170 @@
+#include "tb/rtl_device.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <stdexcept>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace gradweave::tb {
+
+namespace {
+
+constexpr std::uint32_t kCtrlStart = 1, kCtrlReset = 2, kCtrlClearIrq = 4;
+constexpr std::uint32_t kStatusBusy = 1;
+constexpr std::uint32_t kExpectedId = 0x47570000U | isa::kVersion;
+
+constexpr std::uint64_t kSliceCycles = 4096; ///< simulated between two looks at the wall clock
+constexpr auto kProgressInterval = std::chrono::milliseconds(250);
+/// Without a handshake or event for so many cycles, beyond what the watchdog should have caught, the RTL is stuck.
+constexpr std::uint64_t kStuckCycles = 1U << 20U;
+
+const NpuConfig &claim_kernel(const NpuConfig &config) {
+  static bool claimed = false;
+  if (std::exchange(claimed, true))
+    throw std::runtime_error("this process made an RTL device before, and SystemC has one kernel a process; make each "
+                             "further device in a process of its own (fork before the first)");
+  return config;
+}
+
+} // namespace
+
+RtlDevice::RtlDevice(const NpuConfig &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model)
+    : config_(claim_kernel(config)), options_(options), model_(std::move(model)), memory_(config.dram.size_bytes),
+      clock_("clock", config.clock_ghz),
+      npu_("npu", clock_, *model_, csr_request_, csr_answer_, bus_answer_, bus_request_, options.trace),
+      csr_("csr", clock_, csr_request_, csr_answer_, options.stress),
+      bus_("bus", clock_, bus_request_, bus_answer_, config.dram, config.bus_bytes, options),
+      tlm_memory_("memory", memory_) {
+  bus_.socket.bind(tlm_memory_.socket);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME); // elaborate: a trace may be opened only after it
+  clock_.reset();
+  check_parameters();
+  program();
+}
+
+void RtlDevice::check_parameters() {
+  const std::uint32_t id = read_csr(isa::Csr::ID);
+  if (id != kExpectedId)
+    throw std::runtime_error(
+        fmt::format("the NPU's ID register reads {:#010x}, not {:#010x}: RTL and software were built "
+                    "from different instruction sets; rebuild gradweave_rtl_{}",
+                    id, kExpectedId, config_.name));
+  const std::tuple<isa::Csr, std::uint32_t, const char *> expected[] = {
+      {isa::Csr::CFG_ROWS, config_.rows, "rows"},
+      {isa::Csr::CFG_COLS, config_.cols, "cols"},
+      {isa::Csr::CFG_CORES, config_.cores, "cores"},
+      {isa::Csr::CFG_SPM_ROWS, config_.spm_rows(), "scratchpad rows (spm_bytes, spm_banks)"},
+      {isa::Csr::CFG_SPM_BANKS, config_.spm_banks, "spm_banks"},
+      {isa::Csr::CFG_BUS_BYTES, config_.bus_bytes, "bus_bytes"},
+      {isa::Csr::CFG_SEMAPHORES, config_.semaphores, "semaphores"},
+      {isa::Csr::CFG_QUEUE_DEPTH, config_.queue_depth, "queue_depth"}};
+  for (const auto &[csr, value, key] : expected)
+    if (const std::uint32_t built = read_csr(csr); built != value)
+      throw std::runtime_error(
+          fmt::format("configuration '{0}' has {1} = {2}, but gradweave_rtl_{0} was built with {3}; "
+                      "rebuild that target, or give a changed configuration a name of its own",
+                      config_.name, key, value, built));
+}
+
+void RtlDevice::write_csr64(isa::Csr low, std::uint64_t value) {
+  const auto offset = static_cast<std::uint16_t>(low);
+  csr_.write(offset, static_cast<std::uint32_t>(value));
+  csr_.write(offset + 4, static_cast<std::uint32_t>(value >> 32U));
+}
+
+void RtlDevice::program() {
+  write_csr64(isa::Csr::DRAM_BASE_LO, 0);
+  write_csr64(isa::Csr::DRAM_SIZE_LO, memory_.size());
+  write_csr(isa::Csr::WATCHDOG, options_.watchdog_cycles);
+}
+
+std::uint64_t RtlDevice::allocate(std::uint64_t bytes, std::uint64_t alignment) {
+  const std::uint64_t addr = (allocated_ + alignment - 1) & ~(alignment - 1);
+  if (!memory_.contains(addr, bytes))
+    throw std::runtime_error(
+        fmt::format("device memory is full: {} bytes asked for, {} of {} in use; raise size_bytes in "
+                    "the configuration's [dram]",
+                    bytes, allocated_, memory_.size()));
+  allocated_ = addr + bytes;
+  return addr;
+}
+
+void RtlDevice::copy_in(std::uint64_t addr, const void *data, std::size_t bytes) { memory_.write(addr, data, bytes); }
+
+void RtlDevice::copy_out(std::uint64_t addr, void *data, std::size_t bytes) { memory_.read(addr, data, bytes); }
+
+void RtlDevice::submit(const std::vector<isa::Command> &stream) {
+  const std::uint64_t bytes = stream.size() * isa::kCommandBytes;
+  if (bytes > stream_capacity_) {
+    stream_addr_ = allocate(bytes, kAxiBoundary);
+    stream_capacity_ = bytes;
+  }
+  memory_.write(stream_addr_, stream.data(), bytes);
+  write_csr64(isa::Csr::CMD_ADDR_LO, stream_addr_);
+  write_csr(isa::Csr::CMD_COUNT, static_cast<std::uint32_t>(stream.size()));
+  start(stream.size());
+}
+
+void RtlDevice::start(std::size_t commands) {
+  npu_.clear_log(commands);
+  write_csr(isa::Csr::CTRL, kCtrlStart);
+}
+
+RunStatus RtlDevice::wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) {
+  using Clock = std::chrono::steady_clock;
+  auto reported = Clock::now();
+  auto activity = [this] { return bus_.handshakes() + npu_.retired(); };
+  std::uint64_t last_activity = activity(), last_active_cycle = clock_.cycle();
+
+  npu_.stop_on_irq(true);
+  while (!npu_.irq()) {
+    clock_.run(kSliceCycles);
+    if (std::exchange(last_activity, activity()) != last_activity) last_active_cycle = clock_.cycle();
+    if (clock_.cycle() - last_active_cycle > kStuckCycles + 2ULL * options_.watchdog_cycles && !npu_.irq())
+      throw std::runtime_error(
+          fmt::format("cycle {}: the NPU raised no interrupt and no bus handshake or command's end was "
+                      "seen since cycle {}; {} of {} commands are complete",
+                      clock_.cycle(), last_active_cycle, npu_.retired(), npu_.log().size()));
+    if (progress && Clock::now() - reported >= kProgressInterval) {
+      progress(npu_.retired(), npu_.log().size());
+      reported = Clock::now();
+    }
+  }
+  npu_.stop_on_irq(false);
+
+  RunStatus status;
+  status.error = static_cast<isa::ErrorCode>(read_csr(isa::Csr::ERR_CODE));
+  if (!status.ok()) status.error_index = read_csr(isa::Csr::ERR_INDEX);
+  write_csr(isa::Csr::CTRL, kCtrlClearIrq);
+  return status;
+}
+
+Counters RtlDevice::read_counters() {
+  Counters counters;
+  std::map<std::string_view, std::uint64_t> sums;
+  for (std::size_t i = 0; i < isa::kCounters.size(); ++i) {
+    const auto offset = static_cast<std::uint16_t>(isa::kCounterBase + 8 * i);
+    counters.values[i] = csr_.read(offset) | std::uint64_t{csr_.read(offset + 4)} << 32U;
+    if (!isa::kCounters[i].group.empty()) sums[isa::kCounters[i].group] += counters.values[i];
+  }
+  for (const auto &[group, sum] : sums)
+    if (sum != counters[isa::Counter::CYCLES])
+      throw std::runtime_error(fmt::format("the NPU's {} counters add up to {}, not to CYCLES = {}", group, sum,
+                                           counters[isa::Counter::CYCLES]));
+  return counters;
+}
+
+void RtlDevice::reset() {
+  if (bus_.idle() && !(read_csr(isa::Csr::STATUS) & kStatusBusy)) {
+    write_csr(isa::Csr::CTRL, kCtrlReset);
+  } else {
+    clock_.reset();
+    program();
+  }
+}
+
+} // namespace gradweave::tb
