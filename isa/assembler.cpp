@@ -1,1 +1,269 @@
+// Reads the text form of commands.
 #include "isa/assembler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace gradweave::isa {
+
+namespace {
+
+struct Token {
+  std::string_view text;
+  std::size_t column = 1;
+};
+
+/// One line being read; every error names its place.
+class Line {
+public:
+  Line(std::string_view name, std::size_t number, std::string_view text) : name_(name), number_(number) {
+    text = text.substr(0, text.find('#'));
+    constexpr std::string_view kSpace = " \t\r";
+    for (std::size_t at = text.find_first_not_of(kSpace); at != std::string_view::npos;) {
+      const std::size_t end = std::min(text.find_first_of(kSpace, at), text.size());
+      tokens_.push_back({text.substr(at, end - at), at + 1});
+      at = text.find_first_not_of(kSpace, end);
+    }
+  }
+
+  const std::vector<Token> &tokens() const { return tokens_; }
+
+  [[noreturn]] void fail(const Token &where, const std::string &problem) const {
+    throw AssemblyError(fmt::format("{}:{}:{}: {}", name_, number_, where.column, problem));
+  }
+
+  std::uint64_t number(const Token &t, std::uint64_t max, std::string_view what) const {
+    const bool hex = t.text.substr(0, 2) == "0x" || t.text.substr(0, 2) == "0X";
+    const std::string_view digits = hex ? t.text.substr(2) : t.text;
+    std::uint64_t value = 0;
+    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
+    if (result.ec == std::errc::result_out_of_range || (result.ec == std::errc{} && value > max))
+      fail(t, fmt::format("{} = {} is too large; use 0 to {}", what, t.text, max));
+    if (result.ec != std::errc{} || result.ptr != digits.data() + digits.size())
+      fail(t, fmt::format("'{}' is not a number for {}; use decimal or 0x hexadecimal digits", t.text, what));
+    return value;
+  }
+
+  /// Splits "a:b:c" into its parts with their columns.
+  static std::vector<Token> split(const Token &t, char separator) {
+    std::vector<Token> parts;
+    std::size_t start = 0;
+    for (std::size_t i = 0; i <= t.text.size(); ++i)
+      if (i == t.text.size() || t.text[i] == separator) {
+        parts.push_back({t.text.substr(start, i - start), t.column + start});
+        start = i + 1;
+      }
+    return parts;
+  }
+
+private:
+  std::string_view name_;
+  std::size_t number_;
+  std::vector<Token> tokens_;
+};
+
+/// The key=value arguments of a line; each key may be asked for once, and none may be left over.
+class Arguments {
+public:
+  Arguments(const Line &line, std::size_t first) : line_(line) {
+    for (std::size_t i = first; i < line.tokens().size(); ++i) {
+      const Token &t = line.tokens()[i];
+      const std::size_t eq = t.text.find('=');
+      if (eq == std::string_view::npos || eq == 0)
+        line.fail(t, fmt::format("'{}' is not key=value; write, for example, tag=1", t.text));
+      const Token key{t.text.substr(0, eq), t.column};
+      if (find(key.text) != nullptr) line.fail(t, fmt::format("'{}' is given twice; keep one", key.text));
+      entries_.push_back({key, {t.text.substr(eq + 1), t.column + eq + 1}, false});
+    }
+  }
+
+  const Token *optional(std::string_view key) {
+    known_.emplace_back(key);
+    Entry *e = find(key);
+    if (e == nullptr) return nullptr;
+    e->used = true;
+    return &e->value;
+  }
+
+  const Token &required(std::string_view key) {
+    const Token *t = optional(key);
+    if (t == nullptr) line_.fail(line_.tokens().front(), fmt::format("{} is missing; add {}=...", key, key));
+    return *t;
+  }
+
+  std::uint32_t number(std::string_view key, const Field &f) { return value(required(key), f); }
+  std::uint32_t number_or(std::string_view key, const Field &f, std::uint32_t otherwise) {
+    const Token *t = optional(key);
+    return t == nullptr ? otherwise : value(*t, f);
+  }
+  /// Fields of the same meaning have the same width in every command, so the DMA's serve as the measure for all tiles.
+  SpmTile tile(const Token &where, const std::vector<Token> &parts, std::string_view form) {
+    if (parts.size() != 3) line_.fail(where, fmt::format("'{}' is no tile; write {}", where.text, form));
+    SpmTile t;
+    t.row = value(parts[0], field::SPM_ROW);
+    t.pstride = value(parts[1], field::SPM_PSTRIDE);
+    t.rot = static_cast<std::uint8_t>(value(parts[2], field::SPM_ROT));
+    return t;
+  }
+  SpmTile tile(const Token &t) { return tile(t, Line::split(t, ':'), "ROW:PSTRIDE:ROT"); }
+  SpmTile walked_tile(const Token &t, bool &by_columns) {
+    constexpr std::string_view kForm = "row:ROW:PSTRIDE:ROT or col:ROW:PSTRIDE:ROT";
+    std::vector<Token> parts = Line::split(t, ':');
+    by_columns = parts.front().text == "col";
+    if (!by_columns && parts.front().text != "row")
+      line_.fail(t, fmt::format("'{}' names no walk; write {}", t.text, kForm));
+    parts.erase(parts.begin());
+    return tile(t, parts, kForm);
+  }
+
+  void reject_unused() const {
+    for (const Entry &e : entries_)
+      if (!e.used)
+        line_.fail(e.key, fmt::format("unknown key '{}' of {}; known keys: {}", e.key.text, line_.tokens().front().text,
+                                      fmt::join(known_, ", ")));
+  }
+
+  std::uint32_t value(const Token &t, const Field &f) const {
+    return static_cast<std::uint32_t>(line_.number(t, (std::uint64_t{1} << f.width) - 1, f.name));
+  }
+
+private:
+  struct Entry {
+    Token key, value;
+    bool used;
+  };
+  Entry *find(std::string_view key) {
+    const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry &e) { return e.key.text == key; });
+    return it == entries_.end() ? nullptr : &*it;
+  }
+
+  const Line &line_;
+  std::vector<Entry> entries_;
+  std::vector<std::string> known_;
+};
+
+/// Reads the element type behind the mnemonic: true for fp32.
+bool parse_fp32(const Line &line) {
+  const Token &where = line.tokens().size() > 1 ? line.tokens()[1] : line.tokens()[0];
+  if (where.text != "fp32" && where.text != "bf16")
+    line.fail(where,
+              fmt::format("'{}' is no element type; write fp32 or bf16 after {}", where.text, line.tokens()[0].text));
+  return where.text == "fp32";
+}
+
+Sync parse_sync(const Line &line, Arguments &args) {
+  Sync sync;
+  if (const Token *t = args.optional("wait")) {
+    const std::vector<Token> waits = Line::split(*t, ',');
+    if (waits.size() > sync.waits.size()) line.fail(*t, fmt::format("{} waits; a command has 3 at most", waits.size()));
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      const std::vector<Token> parts = Line::split(waits[i], ':');
+      if (parts.size() != 2) line.fail(waits[i], fmt::format("'{}' is no wait; write SEMAPHORE:COUNT", waits[i].text));
+      sync.waits[i].semaphore = static_cast<std::uint8_t>(args.value(parts[0], field::WAIT0_SEM));
+      sync.waits[i].count = static_cast<std::uint8_t>(args.value(parts[1], field::WAIT0_COUNT));
+    }
+  }
+  if (const Token *t = args.optional("post")) {
+    const std::vector<Token> posts = Line::split(*t, ',');
+    if (posts.size() > sync.posts.size()) line.fail(*t, fmt::format("{} posts; a command has 3 at most", posts.size()));
+    for (std::size_t i = 0; i < posts.size(); ++i)
+      sync.posts[i] = static_cast<std::uint8_t>(args.value(posts[i], field::POST0));
+  }
+  return sync;
+}
+
+DmaCommand parse_dma(const Line &line, Arguments &args, bool store) {
+  DmaCommand d;
+  d.store = store;
+  d.fp32 = parse_fp32(line);
+  d.dram_addr = line.number(args.required("dram"), std::numeric_limits<std::uint64_t>::max(), "dram");
+  d.rows = args.number("rows", field::ROWS);
+  d.cols = args.number("cols", field::COLS);
+  d.pitch = d.rows == 1 ? args.number_or("pitch", field::PITCH, 0) : args.number("pitch", field::PITCH);
+  d.spm.row = args.number("spm", field::SPM_ROW);
+  d.spm.pstride = args.number_or("pstride", field::SPM_PSTRIDE, 0);
+  d.spm.rot = static_cast<std::uint8_t>(args.number_or("rot", field::SPM_ROT, 0));
+  return d;
+}
+
+GemmCommand parse_gemm(const Line &line, Arguments &args) {
+  GemmCommand g;
+  g.out_bf16 = !parse_fp32(line);
+  if (const Token *t = args.optional("core")) g.core = static_cast<std::uint8_t>(line.number(*t, 253, "core"));
+  g.m = args.number("m", field::M);
+  g.n = args.number("n", field::N);
+  g.k = args.number("k", field::K);
+  g.a = args.walked_tile(args.required("a"), g.a_col);
+  g.b = args.walked_tile(args.required("b"), g.b_col);
+  if (const Token *t = args.optional("cin")) {
+    g.acc = true;
+    g.cin = args.tile(*t);
+  }
+  g.cout = args.tile(args.required("cout"));
+  return g;
+}
+
+SyncCommand parse_sync_command(const Line &line, Arguments &args) {
+  const Token &t = args.required("engine");
+  constexpr std::string_view kCompute = "compute";
+  const auto compute0 = static_cast<std::uint8_t>(Engine::COMPUTE0);
+  if (t.text == "load") return {static_cast<std::uint8_t>(Engine::LOAD)};
+  if (t.text == "store") return {static_cast<std::uint8_t>(Engine::STORE)};
+  if (t.text.substr(0, kCompute.size()) == kCompute) {
+    const Token core{t.text.substr(kCompute.size()), t.column + kCompute.size()};
+    return {static_cast<std::uint8_t>(compute0 + line.number(core, 255U - compute0, "core"))};
+  }
+  return {static_cast<std::uint8_t>(args.value(t, field::ENGINE))};
+}
+
+Command parse_raw(const Line &line) {
+  if (line.tokens().size() != kCommandWords + 1)
+    line.fail(line.tokens().front(),
+              fmt::format("RAW has {} words; write {}", line.tokens().size() - 1, kCommandWords));
+  Command c;
+  for (std::size_t i = 0; i < kCommandWords; ++i)
+    c.words[i] = static_cast<std::uint32_t>(
+        line.number(line.tokens()[i + 1], std::numeric_limits<std::uint32_t>::max(), fmt::format("word {}", i)));
+  return c;
+}
+
+Command parse_line(const Line &line) {
+  const Token &mnemonic = line.tokens().front();
+  if (mnemonic.text == "RAW") return parse_raw(line);
+  const bool typed = mnemonic.text == "LOAD" || mnemonic.text == "STORE" || mnemonic.text == "GEMM";
+  if (!typed && mnemonic.text != "SYNC")
+    line.fail(mnemonic, fmt::format("unknown command '{}'; use LOAD, STORE, GEMM, SYNC or RAW", mnemonic.text));
+  if (typed) parse_fp32(line); // before its place is taken for a key
+  Arguments args(line, typed ? 2 : 1);
+  Decoded d;
+  if (mnemonic.text == "GEMM") {
+    d.op = parse_gemm(line, args);
+  } else if (typed) {
+    d.op = parse_dma(line, args, mnemonic.text == "STORE");
+  } else {
+    d.op = parse_sync_command(line, args);
+  }
+  d.sync = parse_sync(line, args);
+  d.tag = static_cast<std::uint16_t>(args.number_or("tag", field::TAG, 0));
+  args.reject_unused();
+  return encode(d);
+}
+
+} // namespace
+
+std::vector<Command> assemble(std::string_view text, std::string_view name) {
+  std::vector<Command> commands;
+  std::size_t number = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const Line line(name, ++number, text.substr(0, end));
+    if (!line.tokens().empty()) commands.push_back(parse_line(line));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return commands;
+}
+
+} // namespace gradweave::isa

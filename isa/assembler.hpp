@@ -1,1 +1,48 @@
+// Text form of commands, and files that hold a command stream.
+//
+//   LOAD bf16 dram=0x1000 pitch=640 rows=180 cols=180 spm=0 pstride=180 rot=0 wait=1:1,2:1 post=3 tag=5
+//   STORE fp32 dram=0x8000 pitch=720 rows=180 cols=180 spm=360 pstride=360
+//   GEMM fp32 m=180 n=180 k=90 a=col:0:180:0 b=row:180:180:0 cin=360:360:0 cout=360:360:0
+//   SYNC engine=load wait=3:2
+//   RAW 0x00000009 ... (sixteen words)
+//
+// The word after LOAD, STORE and GEMM is the element type in memory and of the result. Tiles of a GEMM are
+// ROW:PSTRIDE:ROT, for a and b behind the walk (row or col: A_COL, B_COL); cin only with ACC. `core=` of a GEMM,
+// `pstride`, `rot`, `wait`, `post` and `tag` may be left out, and `pitch` if rows is 1. Numbers are decimal or 0x
+// hexadecimal. An engine is load, store, compute0, compute1, ... or its number. # starts a comment.
 #pragma once
+
+#include "isa/command.hpp"
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradweave::isa {
+
+/// what() is "NAME:LINE:COLUMN: problem; remedy", or "NAME: problem; remedy" for binary files.
+class AssemblyError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One line without newline. Any 512 bits can be written: what the typed form cannot express exactly becomes RAW, so
+/// assembling the line always gives the same bits.
+std::string disassemble(const Command &c);
+
+/// The commands of a text, one a line; `name` stands for the source in errors. Only syntax and field widths are
+/// checked: illegal commands can be written on purpose. Throws AssemblyError.
+std::vector<Command> assemble(std::string_view text, std::string_view name = "<text>");
+
+/// Writes a stream file (.gws): the magic "GWS", a zero byte, ISA version, command count and an FNV-1a checksum of the
+/// commands (little-endian, 4, 8 and 8 bytes), then the commands. The file appears whole or not at all. Throws
+/// AssemblyError naming the file and the system's reason.
+void write_stream_file(const std::filesystem::path &file, const std::vector<Command> &stream);
+
+/// Reads a stream file; throws AssemblyError if it cannot be read, is no stream file, is of another ISA version, is
+/// truncated or longer than its header says, or its checksum is wrong.
+std::vector<Command> read_stream_file(const std::filesystem::path &file);
+
+} // namespace gradweave::isa

@@ -1,0 +1,75 @@
+// Writes the text form of commands.
+#include "isa/assembler.hpp"
+
+#include <fmt/format.h>
+
+namespace gradweave::isa {
+
+namespace {
+
+std::string tile_text(const SpmTile &t) { return fmt::format("{}:{}:{}", t.row, t.pstride, t.rot); }
+
+std::string engine_name(std::uint8_t engine) {
+  if (engine == static_cast<std::uint8_t>(Engine::LOAD)) return "load";
+  if (engine == static_cast<std::uint8_t>(Engine::STORE)) return "store";
+  return fmt::format("compute{}", engine - static_cast<std::uint8_t>(Engine::COMPUTE0));
+}
+
+std::string op_text(const DmaCommand &d) {
+  std::string s = fmt::format("{} {} dram={:#x}", d.store ? "STORE" : "LOAD", d.fp32 ? "fp32" : "bf16", d.dram_addr);
+  if (d.rows != 1 || d.pitch != 0) s += fmt::format(" pitch={}", d.pitch);
+  return s +
+         fmt::format(" rows={} cols={} spm={} pstride={} rot={}", d.rows, d.cols, d.spm.row, d.spm.pstride, d.spm.rot);
+}
+
+std::string op_text(const GemmCommand &g) {
+  std::string s = fmt::format("GEMM {}", g.out_bf16 ? "bf16" : "fp32");
+  if (g.core != 0) s += fmt::format(" core={}", g.core);
+  s += fmt::format(" m={} n={} k={} a={}:{} b={}:{}", g.m, g.n, g.k, g.a_col ? "col" : "row", tile_text(g.a),
+                   g.b_col ? "col" : "row", tile_text(g.b));
+  if (g.acc) s += fmt::format(" cin={}", tile_text(g.cin));
+  return s + fmt::format(" cout={}", tile_text(g.cout));
+}
+
+std::string op_text(const SyncCommand &s) { return fmt::format("SYNC engine={}", engine_name(s.engine)); }
+
+std::string sync_text(const Sync &s) {
+  std::string waits;
+  std::string posts;
+  for (const Wait &w : s.waits)
+    if (w.semaphore != kNoSemaphore)
+      waits += fmt::format("{}{}:{}", waits.empty() ? " wait=" : ",", w.semaphore, w.count);
+  for (const std::uint8_t p : s.posts)
+    if (p != kNoSemaphore) posts += fmt::format("{}{}", posts.empty() ? " post=" : ",", p);
+  return waits + posts;
+}
+
+std::string raw_text(const Command &c) {
+  std::string s = "RAW";
+  for (const std::uint32_t w : c.words)
+    s += fmt::format(" {:#010x}", w);
+  return s;
+}
+
+/// The text of everything that has a typed form; empty for a GEMM on an engine that is no core.
+std::string typed_text(const Decoded &d) {
+  const auto *gemm = std::get_if<GemmCommand>(&d.op);
+  if (gemm != nullptr && d.engine() < static_cast<std::uint8_t>(Engine::COMPUTE0)) return {};
+  std::string text = std::visit([](const auto &op) { return op_text(op); }, d.op) + sync_text(d.sync);
+  if (d.tag != 0) text += fmt::format(" tag={}", d.tag);
+  return text;
+}
+
+} // namespace
+
+std::string disassemble(const Command &c) {
+  // Reserved bits, gaps between waits, or an engine that does not fit have no typed form: what does not come back
+  // from the assembler is written raw.
+  if (const std::optional<Decoded> d = decode(c)) {
+    std::string text = typed_text(*d);
+    if (!text.empty() && assemble(text).front() == c) return text;
+  }
+  return raw_text(c);
+}
+
+} // namespace gradweave::isa
