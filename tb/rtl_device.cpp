@@ -19,8 +19,9 @@ constexpr std::uint32_t kExpectedId = 0x47570000U | isa::kVersion;
 
 constexpr std::uint64_t kSliceCycles = 4096; ///< simulated between two looks at the wall clock
 constexpr auto kProgressInterval = std::chrono::milliseconds(250);
-/// Without a handshake or event for so many cycles, beyond what the watchdog should have caught, the RTL is stuck.
-constexpr std::uint64_t kStuckCycles = 1U << 20U;
+/// The RTL is stuck if so many cycles pass without a bus handshake or a command's end and its watchdog does not act.
+/// The longest legal silence is one GEMM whose operands fill the scratchpad.
+constexpr std::uint64_t kStuckCycles = 1U << 24U;
 
 const NpuConfig &claim_kernel(const NpuConfig &config) {
   static bool claimed = false;

@@ -57,7 +57,8 @@ private:
 std::string run(const std::vector<Cycle> &cycles) {
   AxiChecker checker(kBus);
   try {
-    for (std::size_t i = 0; i < cycles.size(); ++i) checker.observe(100 + i, cycles[i].m, cycles[i].s);
+    for (std::size_t i = 0; i < cycles.size(); ++i)
+      checker.observe(100 + i, cycles[i].m, cycles[i].s);
   } catch (const AxiViolation &e) {
     return e.what();
   }
@@ -130,9 +131,7 @@ std::vector<Broken> rules() {
         Cycle().r(true).with([](Cycle &c) { c.s.r.resp = AxiResp::kSlvErr; })},
        "channel R: payload changed"},
       {"BFalls", {Cycle().aw(0, 1).w(true), Cycle().b().with(b_waits), Cycle()}, "channel B: VALID fell"},
-      {"BChanges",
-       {Cycle().aw(0, 1).w(true), Cycle().b().with(b_waits), Cycle().b(1)},
-       "channel B: payload changed"},
+      {"BChanges", {Cycle().aw(0, 1).w(true), Cycle().b().with(b_waits), Cycle().b(1)}, "channel B: payload changed"},
       {"NotIncr", {Cycle().ar(0, 1).with([](Cycle &c) { c.m.ar.burst = 0; })}, "channel AR: burst type 0 is not INCR"},
       {"Narrow", {Cycle().aw(0, 1).with([](Cycle &c) { c.m.aw.size = 2; })}, "channel AW: SIZE 2 is not the bus width"},
       {"Crosses4KbRead", {Cycle().ar(0xff0, 2)}, "channel AR: burst of 2 beats at 0xff0 crosses a 4 KB boundary"},

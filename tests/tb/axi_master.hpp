@@ -84,7 +84,8 @@ private:
     a.id = id;
     a.addr = addr;
     a.len = static_cast<std::uint8_t>(count - 1);
-    while ((1U << a.size) < bus_bytes_) ++a.size;
+    while ((1U << a.size) < bus_bytes_)
+      ++a.size;
     return a;
   }
 
@@ -130,8 +131,8 @@ private:
 struct AxiBench {
   AxiBench(const std::string &name, ClockReset &clock_, const DramConfig &dram, unsigned bus_bytes,
            const DeviceOptions &options = {})
-      : clock(clock_), store(dram.size_bytes), request((name + "_request").c_str()),
-        answer((name + "_answer").c_str()), master((name + "_master").c_str(), clock, request, answer, bus_bytes),
+      : clock(clock_), store(dram.size_bytes), request((name + "_request").c_str()), answer((name + "_answer").c_str()),
+        master((name + "_master").c_str(), clock, request, answer, bus_bytes),
         slave((name + "_slave").c_str(), clock, request, answer, dram, bus_bytes, options),
         memory((name + "_memory").c_str(), store) {
     slave.socket.bind(memory.socket);
@@ -139,7 +140,8 @@ struct AxiBench {
 
   /// Simulates until all is answered; false if that takes more than `cycles`.
   bool finish(std::uint64_t cycles = 100000) {
-    for (; cycles > 0 && !master.done(); --cycles) clock.run(1);
+    for (; cycles > 0 && !master.done(); --cycles)
+      clock.run(1);
     return master.done();
   }
 

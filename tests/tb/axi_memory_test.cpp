@@ -25,7 +25,8 @@ DramConfig dram(std::uint64_t num, std::uint64_t den = 1) {
 
 std::vector<std::uint8_t> pattern(std::size_t bytes, unsigned seed = 1) {
   std::vector<std::uint8_t> p(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) p[i] = static_cast<std::uint8_t>((i * 7 + i / 251 + seed * 31) & 0xff);
+  for (std::size_t i = 0; i < bytes; ++i)
+    p[i] = static_cast<std::uint8_t>((i * 7 + i / 251 + seed * 31) & 0xff);
   return p;
 }
 
@@ -69,7 +70,8 @@ TEST_F(AxiMemoryTest, FirstBeatComesAfterTransferAndLatency) {
 TEST_F(AxiMemoryTest, DeliversABeatEveryCycleAtFullBandwidth) {
   AxiBench bench("bench", clock, dram(kBus), kBus);
   start();
-  for (unsigned i = 0; i < 20; ++i) bench.master.read(i * 64 * kBus, 64);
+  for (unsigned i = 0; i < 20; ++i)
+    bench.master.read(i * 64 * kBus, 64);
   ASSERT_TRUE(bench.finish());
   EXPECT_EQ(bench.master.beats.back().cycle - bench.master.beats.front().cycle, 20 * 64 - 1U);
 }
@@ -77,7 +79,8 @@ TEST_F(AxiMemoryTest, DeliversABeatEveryCycleAtFullBandwidth) {
 TEST_F(AxiMemoryTest, FractionalBandwidthIsExactOverManyBursts) {
   AxiBench bench("bench", clock, dram(1000, 7), 256); // 150 GB/s at 1.05 GHz
   start();
-  for (unsigned i = 0; i < 100; ++i) bench.master.read(i * 4096, 16);
+  for (unsigned i = 0; i < 100; ++i)
+    bench.master.read(i * 4096, 16);
   ASSERT_TRUE(bench.finish());
   const std::uint64_t taken = bench.master.reads_sent[0].cycle;
   EXPECT_EQ(bench.master.beats.back().cycle - taken, (1600ULL * 256 * 7 + 999) / 1000 + 20);
@@ -122,7 +125,8 @@ TEST_F(AxiMemoryTest, WritesOnlyStrobedBytes) {
   ASSERT_TRUE(bench.finish());
   std::vector<std::uint8_t> got(2 * kBus);
   bench.store.read(0x200, got.data(), got.size());
-  for (unsigned i = 0; i < 2 * kBus; ++i) EXPECT_EQ(got[i], strobe[i % kBus] ? data[i] : 0) << i;
+  for (unsigned i = 0; i < 2 * kBus; ++i)
+    EXPECT_EQ(got[i], strobe[i % kBus] ? data[i] : 0) << i;
 }
 
 TEST_F(AxiMemoryTest, AcceptsDataBeforeItsAddress) {
@@ -148,7 +152,8 @@ TEST_F(AxiMemoryTest, TransportAndDirectAccessAgree) {
     bench->master.write(0x100, pattern(8 * kBus), 0, strobe);
   }
   ASSERT_TRUE(direct.finish() && transport.finish());
-  for (AxiBench *bench : {&direct, &transport}) bench->master.read(0, 0x400 / kBus);
+  for (AxiBench *bench : {&direct, &transport})
+    bench->master.read(0, 0x400 / kBus);
   ASSERT_TRUE(direct.finish() && transport.finish());
   for (std::size_t i = 0; i < direct.master.beats.size(); ++i)
     EXPECT_EQ(direct.master.beats[i].data, transport.master.beats[i].data);
@@ -170,12 +175,15 @@ TEST_F(AxiMemoryTest, BackPressureIsAFunctionOfItsSeed) {
       bench->master.write(0x8000 + i * 0x200, pattern(5 * kBus, i));
     }
   }
-  for (AxiBench *bench : {&first, &again, &other, &calm}) ASSERT_TRUE(bench->finish());
+  for (AxiBench *bench : {&first, &again, &other, &calm})
+    ASSERT_TRUE(bench->finish());
 
   const auto cycles = [](const AxiBench &bench) {
     std::vector<std::uint64_t> c;
-    for (const auto &beat : bench.master.beats) c.push_back(beat.cycle);
-    for (const auto &response : bench.master.responses) c.push_back(response.cycle);
+    for (const auto &beat : bench.master.beats)
+      c.push_back(beat.cycle);
+    for (const auto &response : bench.master.responses)
+      c.push_back(response.cycle);
     return c;
   };
   EXPECT_EQ(cycles(first), cycles(again));

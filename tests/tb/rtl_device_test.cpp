@@ -1,0 +1,201 @@
+// RtlDevice and AxiLiteMaster against an NPU of registers only, right and broken in each way they check for.
+// SystemC has one kernel a process: ctest runs each case in a process of its own.
+#include "tb/rtl_device.hpp"
+#include "tests/tb/fake_npu.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace gradweave::tb {
+namespace {
+
+NpuConfig config() {
+  NpuConfig c = load_npu_config("configs/test8.toml");
+  c.dram.size_bytes = 1 << 20;
+  return c;
+}
+
+class RtlDeviceTest : public testing::Test {
+protected:
+  RtlDevice &make(FakeNpu::Faults faults = {}, const DeviceOptions &options = {}) {
+    auto model = std::make_unique<FakeNpu>(config(), faults);
+    fake = model.get();
+    device = std::make_unique<RtlDevice>(config(), options, std::move(model));
+    return *device;
+  }
+  /// Message of the std::runtime_error that `body` throws, or "".
+  template <class F> std::string error(F &&body) {
+    try {
+      body();
+    } catch (const std::runtime_error &e) {
+      return e.what();
+    }
+    return "";
+  }
+  static void expect_part(const std::string &message, const std::string &part) {
+    EXPECT_NE(message.find(part), std::string::npos) << "message: '" << message << "'";
+  }
+
+  std::vector<isa::Command> stream = std::vector<isa::Command>(5);
+  std::unique_ptr<RtlDevice> device;
+  FakeNpu *fake = nullptr;
+};
+
+TEST_F(RtlDeviceTest, RunsAStreamAndLogsItsCommands) {
+  RtlDevice &d = make();
+  for (int i = 0; i < 3; ++i) {
+    d.submit(stream);
+    EXPECT_TRUE(d.wait().ok());
+    ASSERT_EQ(d.command_times().size(), 5U);
+    for (unsigned c = 1; c < 5; ++c)
+      EXPECT_EQ(d.command_times()[c].done, d.command_times()[c - 1].done + 1);
+    EXPECT_LE(d.command_times()[4].done, d.cycle());
+    EXPECT_EQ(d.read_counters()[isa::Counter::CYCLES], 15U);
+  }
+}
+
+TEST_F(RtlDeviceTest, ProgramsTheRegisters) {
+  DeviceOptions options;
+  options.watchdog_cycles = 1234;
+  RtlDevice &d = make({}, options);
+  EXPECT_EQ(fake->get(isa::Csr::DRAM_SIZE_LO), 1U << 20);
+  EXPECT_EQ(fake->get(isa::Csr::WATCHDOG), 1234U);
+  d.submit(stream);
+  EXPECT_EQ(fake->get(isa::Csr::CMD_COUNT), 5U);
+  EXPECT_EQ(fake->get(isa::Csr::CMD_ADDR_LO) % 64, 0U);
+}
+
+TEST_F(RtlDeviceTest, RegisterAccessesWorkUnderBackPressure) {
+  DeviceOptions options;
+  options.stress = {3, 0.6};
+  RtlDevice &d = make({}, options);
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    d.write_csr(isa::Csr::CMD_COUNT, i * 0x01010101U);
+    ASSERT_EQ(d.read_csr(isa::Csr::CMD_COUNT), i * 0x01010101U);
+  }
+}
+
+TEST_F(RtlDeviceTest, ReportsTheErrorRegisters) {
+  RtlDevice &d = make();
+  fake->set(isa::Csr::ERR_CODE, static_cast<std::uint32_t>(isa::ErrorCode::SPM_RANGE));
+  fake->set(isa::Csr::ERR_INDEX, 3);
+  d.submit(stream);
+  const RunStatus status = d.wait();
+  EXPECT_EQ(status.error, isa::ErrorCode::SPM_RANGE);
+  EXPECT_EQ(status.error_index, 3U);
+}
+
+TEST_F(RtlDeviceTest, ProgressIsCalledAndMayLeave) {
+  DeviceOptions options;
+  options.watchdog_cycles = ~0U;
+  RtlDevice &d = make({}, options);
+  fake->run_cycles = 1ULL << 40;
+  d.submit(stream);
+  EXPECT_EQ(error([&] {
+              d.wait([](std::uint64_t done, std::uint64_t all) {
+                EXPECT_EQ(done, 0U);
+                EXPECT_EQ(all, 5U);
+                throw std::runtime_error("interrupted");
+              });
+            }),
+            "interrupted");
+}
+
+TEST_F(RtlDeviceTest, ResetIsSoftUnlessBusy) {
+  RtlDevice &d = make();
+  d.reset();
+  EXPECT_EQ(fake->soft_resets, 1U);
+  fake->set(isa::Csr::STATUS, 1);
+  fake->set(isa::Csr::WATCHDOG, 0);
+  d.reset(); // the pin: registers are programmed again
+  EXPECT_EQ(fake->soft_resets, 1U);
+  EXPECT_EQ(fake->get(isa::Csr::WATCHDOG), DeviceOptions{}.watchdog_cycles);
+}
+
+TEST_F(RtlDeviceTest, AllocatesAlignedUntilFull) {
+  RtlDevice &d = make();
+  EXPECT_EQ(d.allocate(100, 4096), 0U);
+  EXPECT_EQ(d.allocate(100, 64), 128U);
+  EXPECT_EQ(d.allocate(1, 4096), 4096U);
+  expect_part(error([&] { d.allocate(1 << 20, 64); }), "1048576 bytes asked for, 4097 of 1048576 in use");
+}
+
+TEST_F(RtlDeviceTest, CopiesOnlyInsideTheMemory) {
+  RtlDevice &d = make();
+  const std::uint32_t in = 0x12345678;
+  std::uint32_t out = 0;
+  d.copy_in(0x100, &in, 4);
+  d.copy_out(0x100, &out, 4);
+  EXPECT_EQ(out, in);
+  EXPECT_THROW(d.copy_in((1 << 20) - 2, &in, 4), std::out_of_range);
+  EXPECT_THROW(d.copy_out(1 << 20, &out, 1), std::out_of_range);
+}
+
+TEST_F(RtlDeviceTest, RefusesRtlOfOtherParameters) {
+  auto model = std::make_unique<FakeNpu>(config(), FakeNpu::Faults{});
+  model->set(isa::Csr::CFG_SPM_BANKS, 2);
+  expect_part(error([&] { RtlDevice(config(), {}, std::move(model)); }),
+              "configuration 'test8' has spm_banks = 4, but gradweave_rtl_test8 was built with 2; rebuild");
+}
+
+TEST_F(RtlDeviceTest, RefusesRtlOfAnotherInstructionSet) {
+  auto model = std::make_unique<FakeNpu>(config(), FakeNpu::Faults{});
+  model->set(isa::Csr::ID, 0x47570000);
+  expect_part(error([&] { RtlDevice(config(), {}, std::move(model)); }),
+              "ID register reads 0x47570000, not 0x47570001");
+}
+
+TEST_F(RtlDeviceTest, RefusesASecondDevice) {
+  make();
+  expect_part(error([&] { make(); }), "one kernel a process");
+}
+
+TEST_F(RtlDeviceTest, SeesCountersThatDoNotAddUp) {
+  FakeNpu::Faults faults;
+  faults.cycles_missing = 1;
+  RtlDevice &d = make(faults);
+  d.submit(stream);
+  EXPECT_TRUE(d.wait().ok());
+  expect_part(error([&] { d.read_counters(); }), "load counters add up to 14, not to CYCLES = 15");
+}
+
+TEST_F(RtlDeviceTest, SeesAnNpuThatNeverEnds) {
+  FakeNpu::Faults faults;
+  faults.never_done = true;
+  RtlDevice &d = make(faults);
+  d.submit(stream);
+  expect_part(error([&] { d.wait(); }), "raised no interrupt");
+}
+
+TEST_F(RtlDeviceTest, SeesRegistersThatDoNotAnswer) {
+  FakeNpu::Faults faults;
+  faults.silent_registers = true;
+  expect_part(error([&] { make(faults); }), "does not answer the read of register 0x000 within 10000 cycles");
+}
+
+TEST_F(RtlDeviceTest, SeesRegistersThatAnswerWithAnError) {
+  FakeNpu::Faults faults;
+  faults.error_response = true;
+  expect_part(error([&] { make(faults); }), "answers the read of register 0x000 with an error response");
+}
+
+TEST_F(RtlDeviceTest, SeesARegisterAnswerThatFalls) {
+  FakeNpu::Faults faults;
+  faults.rvalid_falls = true;
+  DeviceOptions options;
+  options.stress = {1, 0.9}; // RREADY has to be late
+  expect_part(error([&] { make(faults, options); }), "channel R: VALID fell");
+}
+
+TEST_F(RtlDeviceTest, SeesEventsOfCommandsThatDoNotExist) {
+  FakeNpu::Faults faults;
+  faults.bad_event = true;
+  RtlDevice &d = make(faults);
+  d.submit(stream);
+  expect_part(error([&] { d.wait(); }), "reports an event of command 5, but the stream has 5");
+}
+
+} // namespace
+} // namespace gradweave::tb
