@@ -1,0 +1,53 @@
+// Names of schedules, passes and tensors, as users and reports write them.
+#include "compiler/compiler.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace gradweave::compiler {
+namespace {
+
+constexpr std::array<std::pair<Schedule, std::string_view>, 5> kSchedules{{{Schedule::kSequential, "sequential"},
+                                                                           {Schedule::kInterleave, "interleave"},
+                                                                           {Schedule::kDxMajor, "dx_major"},
+                                                                           {Schedule::kDwMajor, "dw_major"},
+                                                                           {Schedule::kRearrange, "rearrange"}}};
+constexpr std::array<std::pair<Pass, std::string_view>, 3> kPasses{
+    {{Pass::kForward, "forward"}, {Pass::kBackward, "backward"}, {Pass::kBoth, "both"}}};
+
+template <typename Table> auto parse(const Table &table, std::string_view name, std::string_view what) {
+  std::string known;
+  for (const auto &[value, text] : table) {
+    if (text == name) return value;
+    known += known.empty() ? std::string(text) : fmt::format(", {}", text);
+  }
+  throw std::invalid_argument(fmt::format("unknown {} '{}'; use one of: {}", what, name, known));
+}
+
+template <typename Table, typename Value> std::string_view name_of(const Table &table, Value wanted) {
+  for (const auto &[value, text] : table)
+    if (value == wanted) return text;
+  return "?";
+}
+
+} // namespace
+
+Schedule parse_schedule(std::string_view name) { return parse(kSchedules, name, "schedule"); }
+std::string_view to_string(Schedule s) { return name_of(kSchedules, s); }
+
+const std::vector<Schedule> &all_schedules() {
+  static const std::vector<Schedule> all{Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor,
+                                         Schedule::kDwMajor, Schedule::kRearrange};
+  return all;
+}
+
+Pass parse_pass(std::string_view name) { return parse(kPasses, name, "pass"); }
+std::string_view to_string(Pass p) { return name_of(kPasses, p); }
+
+std::string_view to_string(Tensor t) {
+  static constexpr std::array<std::string_view, kTensorCount> names{"X", "W", "dY", "Y", "dX", "dW"};
+  return names.at(static_cast<std::size_t>(t));
+}
+
+} // namespace gradweave::compiler

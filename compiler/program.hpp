@@ -1,0 +1,64 @@
+// The compiler's plan before encoding: DMA moves and tile products in a legal serial order, with places in the
+// scratchpad.
+#pragma once
+
+#include "compiler/order.hpp"
+
+#include <cstddef>
+
+namespace gradweave::compiler {
+
+/// Scratchpad rows [first, first + rows).
+struct RowRange {
+  std::uint32_t first = 0, rows = 0;
+  std::uint32_t end() const { return first + rows; }
+};
+
+/// Where tiles may be placed. The two operands of a product come from different areas, so that areas in different
+/// macro-banks let the array read both in a cycle.
+struct SpmSplit {
+  RowRange shared; ///< dY (backward), X (forward)
+  RowRange other;  ///< X and W (backward), W (forward)
+  RowRange result; ///< partial sums and results
+};
+
+/// One phase with the decisions that the search takes.
+struct PhasePlan {
+  PhaseKind kind = PhaseKind::kDw;
+  TileShape tile;
+  LoopOrder loops{};
+  SpmSplit split;
+  std::uint32_t window = 1; ///< products that may be executing while the operands of the next one are loaded
+  std::vector<TileProduct> products;
+};
+
+/// A tile in the scratchpad; panels follow one another without gaps.
+struct Place {
+  RowRange rows;
+  std::uint32_t pstride = 0;
+};
+
+struct Action {
+  enum class Kind : std::uint8_t { kLoad, kStore, kGemm };
+  Kind kind = Kind::kGemm;
+  // LOAD and STORE
+  Tensor tensor = Tensor::kX; ///< of a GEMM: its result
+  Rect rect;
+  bool fp32 = false;
+  bool spill = false;
+  std::uint64_t dram_addr = 0;
+  std::uint32_t pitch = 0;
+  Place place;
+  // GEMM
+  std::uint32_t product = 0; ///< index over all phases
+  bool acc = false, out_bf16 = false;
+  Place a, b, cin, cout;
+};
+
+struct Program {
+  std::vector<TileProduct> products; ///< of all phases
+  std::vector<Action> actions;
+  std::uint64_t dram_bytes = 0; ///< tensors and spill space
+};
+
+} // namespace gradweave::compiler

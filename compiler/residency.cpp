@@ -1,0 +1,262 @@
+#include "compiler/residency.hpp"
+#include "compiler/spm_map.hpp"
+#include "compiler/tile_table.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace gradweave::compiler {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+const RowRange &area_of(const Tile &tile, const SpmSplit &split, PhaseKind kind) {
+  if (tile.role != TileRole::kOperand) return split.result;
+  const Tensor shared = kind == PhaseKind::kForward ? Tensor::kX : Tensor::kDY;
+  return tile.tensor == shared ? split.shared : split.other;
+}
+
+class Allocator {
+public:
+  Allocator(const std::vector<PhasePlan> &plans, const Layer &layer, const Layout &layout, const NpuConfig &npu)
+      : layout_(layout), npu_(npu), table_(plans, layer, npu), map_(npu.spm_rows()) {
+    program_.dram_bytes = layout.bytes;
+  }
+
+  bool run(const PhasePlan &plan);
+  Program take() { return std::move(program_); }
+
+private:
+  bool make_room(const Needs &needs, const PhasePlan &plan);
+  bool place(std::int32_t id, const RowRange &area);
+  bool repack(const Needs &needs, const PhasePlan &plan);
+  double cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows) const;
+  LastUse evict(std::int32_t id);
+  void emit(const TileProduct &product, const Needs &needs);
+  void dma(Action::Kind kind, Tile &t, std::int64_t row, bool spill);
+  Place place_at(const Tile &t, std::int64_t row) const;
+
+  Tile &tile(std::int32_t id) { return table_.tiles[static_cast<std::size_t>(id)]; }
+  const Tile &tile(std::int32_t id) const { return table_.tiles[static_cast<std::size_t>(id)]; }
+  bool needs_load(const Tile &t) const {
+    return t.role == TileRole::kOperand || (t.role == TileRole::kPartial && t.first_use < step_);
+  }
+
+  const Layout &layout_;
+  const NpuConfig &npu_;
+  TileTable table_;
+  SpmMap map_;
+  Program program_;
+  std::uint32_t step_ = 0;            ///< the product at hand
+  std::uint32_t window_ = 1;          ///< of the phase at hand
+  std::vector<std::int32_t> missing_; ///< tiles of the product that get a place in this step
+  struct Spill {
+    std::int32_t tile;
+    std::uint32_t row; ///< where it was
+  };
+  std::vector<Spill> spilled_; ///< partial sums that lose their place in this step
+};
+
+/// Cost of taking the segment's rows for a tile of `rows` rows, in bytes of traffic.
+double Allocator::cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows) const {
+  LastUse last = s.last;
+  double lost = 0;
+  if (s.tile != SpmMap::kDead) {
+    const Tile &t = tile(s.tile);
+    const Needs &now = table_.needs[step_];
+    if (std::find(now.tile.begin(), now.tile.end(), s.tile) != now.tile.end()) return kInfinite;
+    last = t.last;
+    // Belady: among tiles of a size, the one whose next use is farthest costs least.
+    const double moved = t.role == TileRole::kPartial ? 2 : 1;
+    lost = moved * t.rows / (1.0 + (t.next_use - step_));
+  }
+  // A load must wait for the last GEMM on these rows, a GEMM's result only for stores (GEMMs keep their order).
+  const std::int32_t recent = loads ? std::max(last.compute, last.store) : last.store;
+  const std::int32_t busy = recent - (static_cast<std::int32_t>(step_) - 1 - static_cast<std::int32_t>(window_));
+  const double wait = recent >= 0 && busy > 0 ? static_cast<double>(busy) / window_ * rows : 0;
+  return lost * 4 + wait;
+}
+
+LastUse Allocator::evict(std::int32_t id) {
+  Tile &t = tile(id);
+  if (t.role == TileRole::kPartial) {
+    spilled_.push_back({id, static_cast<std::uint32_t>(t.at)});
+    t.last.store = static_cast<std::int32_t>(step_);
+  }
+  t.at = -1;
+  return t.last;
+}
+
+bool Allocator::place(std::int32_t id, const RowRange &area) {
+  Tile &t = tile(id);
+  const bool loads = needs_load(t);
+  const auto row = map_.cheapest(t.rows, area, [&](const auto &s) { return cost(s, loads, t.rows); });
+  if (!row) return false;
+  map_.occupy({*row, t.rows}, id, [&](std::int32_t victim) { return evict(victim); });
+  t.at = *row;
+  return true;
+}
+
+/// Everything goes, and the product's tiles are laid side by side: for scratchpads too fragmented otherwise.
+bool Allocator::repack(const Needs &needs, const PhasePlan &plan) {
+  for (const std::int32_t id : missing_)
+    tile(id).at = -1;
+  for (const auto &s : map_.segments())
+    if (s.tile != SpmMap::kDead && tile(s.tile).at >= 0) evict(s.tile);
+  const auto now = static_cast<std::int32_t>(step_);
+  map_.clear(npu_.spm_rows(), {now - 1, now});
+  missing_.clear();
+  std::vector<RowRange> used;
+  for (const std::int32_t id : needs.tile) {
+    if (id < 0 || tile(id).at >= 0) continue;
+    const RowRange &area = area_of(tile(id), plan.split, plan.kind);
+    std::uint32_t first = area.first;
+    for (const RowRange &r : used)
+      if (r.end() > first && r.first < area.end()) first = r.end();
+    if (first + tile(id).rows > area.end()) return false;
+    used.push_back({first, tile(id).rows});
+    map_.occupy(used.back(), id, [](std::int32_t) { return LastUse{}; });
+    tile(id).at = first;
+    missing_.push_back(id);
+  }
+  return true;
+}
+
+bool Allocator::make_room(const Needs &needs, const PhasePlan &plan) {
+  missing_.clear();
+  spilled_.clear();
+  std::vector<std::int32_t> wanted;
+  for (const std::int32_t id : needs.tile)
+    if (id >= 0 && tile(id).at < 0 && std::find(wanted.begin(), wanted.end(), id) == wanted.end()) wanted.push_back(id);
+  std::sort(wanted.begin(), wanted.end(), [&](auto x, auto y) { return tile(x).rows > tile(y).rows; });
+  for (const std::int32_t id : wanted) {
+    if (!place(id, area_of(tile(id), plan.split, plan.kind))) return repack(needs, plan);
+    missing_.push_back(id);
+  }
+  return true;
+}
+
+Place Allocator::place_at(const Tile &t, std::int64_t row) const {
+  const std::uint32_t panel = t.rect.rows * (t.fp32 ? 2 : 1);
+  return {{static_cast<std::uint32_t>(row), t.rows}, panel};
+}
+
+/// A LOAD or STORE between the tile's rows and its tensor, or its spill space.
+void Allocator::dma(Action::Kind kind, Tile &t, std::int64_t row, bool spill) {
+  Action action;
+  action.kind = kind;
+  action.product = step_;
+  action.tensor = t.tensor;
+  action.rect = t.rect;
+  action.fp32 = t.fp32;
+  action.spill = spill;
+  action.place = place_at(t, row);
+  if (spill) {
+    // A tile is packed in its spill space: no other tile shares its bus beats.
+    action.pitch = static_cast<std::uint32_t>(round_up(t.rect.cols * 4ULL, npu_.bus_bytes));
+    if (t.scratch < 0) {
+      program_.dram_bytes = round_up(program_.dram_bytes, npu_.bus_bytes);
+      t.scratch = static_cast<std::int64_t>(program_.dram_bytes);
+      program_.dram_bytes += static_cast<std::uint64_t>(action.pitch) * t.rect.rows;
+    }
+    action.dram_addr = static_cast<std::uint64_t>(t.scratch);
+  } else {
+    const TensorBinding &binding = *layout_.find(t.tensor);
+    action.pitch = binding.pitch;
+    action.dram_addr = binding.offset + static_cast<std::uint64_t>(t.rect.row) * binding.pitch +
+                       t.rect.col * (binding.fp32 ? 4ULL : 2ULL);
+  }
+  program_.actions.push_back(action);
+}
+
+void Allocator::emit(const TileProduct &product, const Needs &needs) {
+  for (const Spill &s : spilled_)
+    dma(Action::Kind::kStore, tile(s.tile), s.row, true);
+  for (const std::int32_t id : missing_)
+    if (needs_load(tile(id))) dma(Action::Kind::kLoad, tile(id), tile(id).at, tile(id).role == TileRole::kPartial);
+
+  const auto place = [&](std::size_t slot) {
+    const std::int32_t id = needs.tile[slot];
+    return id < 0 ? Place{} : place_at(tile(id), tile(id).at);
+  };
+  const Tile &result = tile(needs.tile[Needs::kCout]);
+  Action gemm;
+  gemm.product = step_;
+  gemm.tensor = product.result;
+  gemm.rect = result.rect;
+  gemm.acc = needs.tile[Needs::kCin] >= 0;
+  gemm.out_bf16 = !result.fp32;
+  gemm.a = place(Needs::kA);
+  gemm.b = place(Needs::kB);
+  gemm.cin = place(Needs::kCin);
+  gemm.cout = place(Needs::kCout);
+  program_.actions.push_back(gemm);
+
+  for (std::size_t slot = 0; slot < needs.tile.size(); ++slot) {
+    if (needs.tile[slot] < 0) continue;
+    Tile &t = tile(needs.tile[slot]);
+    t.last.compute = static_cast<std::int32_t>(step_);
+    t.next_use = needs.next[slot];
+    if (t.next_use != kNever || t.at < 0) continue;
+    if (slot == Needs::kCout) {
+      dma(Action::Kind::kStore, t, t.at, false);
+      t.last.store = static_cast<std::int32_t>(step_);
+    } else if (needs.tile[slot] == needs.tile[Needs::kCout]) {
+      continue; // updated in place: handled as the result
+    }
+    map_.release(static_cast<std::uint32_t>(t.at), t.last);
+    t.at = -1;
+  }
+}
+
+bool Allocator::run(const PhasePlan &plan) {
+  window_ = std::max(plan.window, 1U);
+  for (const TileProduct &product : plan.products) {
+    const Needs &needs = table_.needs[step_];
+    if (!make_room(needs, plan)) return false;
+    emit(product, needs);
+    program_.products.push_back(product);
+    ++step_;
+  }
+  return true;
+}
+
+} // namespace
+
+bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu) {
+  const std::uint32_t lanes = npu.lanes();
+  const auto x = spm_rows(tile.m, tile.k, false, lanes);
+  const auto w = spm_rows(tile.k, tile.n, false, lanes);
+  const auto y = spm_rows(tile.m, tile.n, false, lanes);
+  struct Load {
+    std::uint64_t shared, other, result;
+  };
+  std::vector<Load> loads;
+  const auto result = [&](std::uint32_t rows, std::uint32_t cols, bool single) -> std::uint64_t {
+    const std::uint64_t bf16 = spm_rows(rows, cols, false, lanes);
+    return single ? bf16 : bf16 + spm_rows(rows, cols, true, lanes);
+  };
+  if (kind == PhaseKind::kForward)
+    loads.push_back({x, w, result(tile.m, tile.n, tile.k == layer.k)});
+  else if (kind != PhaseKind::kDw)
+    loads.push_back({y, w, result(tile.m, tile.k, tile.n == layer.n)});
+  if (kind != PhaseKind::kForward && kind != PhaseKind::kDx)
+    loads.push_back({y, x, spm_rows(tile.k, tile.n, true, lanes)});
+  const bool one_area = split.shared.first == split.other.first && split.other.first == split.result.first;
+  const bool two_areas = !one_area && split.other.first == split.result.first;
+  return std::all_of(loads.begin(), loads.end(), [&](const Load &l) {
+    if (one_area) return l.shared + l.other + l.result <= split.shared.rows;
+    if (two_areas) return l.shared <= split.shared.rows && l.other + l.result <= split.other.rows;
+    return l.shared <= split.shared.rows && l.other <= split.other.rows && l.result <= split.result.rows;
+  });
+}
+
+std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const Layer &layer, const Layout &layout,
+                                const NpuConfig &npu) {
+  Allocator allocator(plans, layer, layout, npu);
+  for (const PhasePlan &plan : plans)
+    if (!allocator.run(plan)) return std::nullopt;
+  return allocator.take();
+}
+
+} // namespace gradweave::compiler

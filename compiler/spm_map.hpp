@@ -1,0 +1,52 @@
+// Which rows of the scratchpad hold which tile, and what it would cost to reuse them.
+#pragma once
+
+#include "compiler/program.hpp"
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// When rows were last used, counted in tile products; -1: never.
+struct LastUse {
+  std::int32_t compute = -1; ///< product whose GEMM touched them
+  std::int32_t store = -1;   ///< product after which a STORE of them was issued
+};
+
+/// The scratchpad as a sequence of segments, each live (holds a tile) or dead.
+class SpmMap {
+public:
+  static constexpr std::int32_t kDead = -1;
+  struct Segment {
+    RowRange rows;
+    std::int32_t tile = kDead;
+    LastUse last; ///< dead segments only; the owner keeps a live tile's
+  };
+
+  explicit SpmMap(std::uint32_t rows) { clear(rows, {}); }
+
+  /// One dead segment.
+  void clear(std::uint32_t rows, LastUse last) { segments_.assign(1, {{0, rows}, kDead, last}); }
+
+  /// Cheapest run of `rows` rows inside `area`, as the sum of `cost` over the segments it touches (infinity: must
+  /// not be touched). Ties go to the lowest row.
+  std::optional<std::uint32_t> cheapest(std::uint32_t rows, RowRange area,
+                                        const std::function<double(const Segment &)> &cost) const;
+
+  /// Gives rows to a tile. What it overlaps of dead segments is cut off; live tiles it overlaps are passed to `evict`,
+  /// whose result their remaining rows keep as dead segments.
+  void occupy(RowRange rows, std::int32_t tile, const std::function<LastUse(std::int32_t)> &evict);
+
+  /// Turns a live tile's segment into a dead one.
+  void release(std::uint32_t first_row, LastUse last);
+
+  const std::vector<Segment> &segments() const { return segments_; }
+
+private:
+  std::size_t find(std::uint32_t row) const;
+  std::vector<Segment> segments_; ///< ascending, without gaps
+};
+
+} // namespace gradweave::compiler

@@ -1,0 +1,45 @@
+// The distinct tiles that a plan's products touch, and when each is needed next.
+#pragma once
+
+#include "compiler/layout.hpp"
+#include "compiler/program.hpp"
+#include "compiler/spm_map.hpp"
+
+#include <limits>
+
+namespace gradweave::compiler {
+
+inline constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
+
+enum class TileRole : std::uint8_t { kOperand, kPartial, kResult };
+
+struct Tile {
+  Tensor tensor = Tensor::kX;
+  TileRole role = TileRole::kOperand;
+  bool fp32 = false;
+  Rect rect;
+  std::uint32_t rows = 0; ///< scratchpad rows it takes; 0: not used by any product
+  std::uint32_t first_use = kNever;
+  // State during allocation.
+  std::uint32_t next_use = kNever; ///< next product that needs it
+  std::int64_t at = -1;            ///< first scratchpad row; -1: not resident
+  LastUse last;
+  std::int64_t scratch = -1; ///< DRAM address of its spill space; -1: none yet
+};
+
+/// The tiles of a product; -1: none.
+struct Needs {
+  static constexpr std::size_t kA = 0, kB = 1, kCin = 2, kCout = 3;
+  std::array<std::int32_t, 4> tile{-1, -1, -1, -1};
+  std::array<std::uint32_t, 4> next{kNever, kNever, kNever, kNever}; ///< next product that needs the tile
+};
+
+struct TileTable {
+  std::vector<Tile> tiles;
+  std::vector<Needs> needs; ///< one entry a product, all phases in sequence
+
+  /// Tiles of two phases are one if the phases cut the tensor alike.
+  TileTable(const std::vector<PhasePlan> &plans, const Layer &layer, const NpuConfig &npu);
+};
+
+} // namespace gradweave::compiler
