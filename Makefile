@@ -1,0 +1,36 @@
+# Thin front: the work is CMake's and the gradweave command's. Values reach the scripts through the environment, so
+# that no character in them can be taken for shell text.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+export BUILD ?= build
+export MODEL NPU SCHEDULE PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE
+
+.PHONY: help cosim build test bench lint format docs clean
+
+help:
+	@scripts/help.sh
+
+cosim:
+	@scripts/cosim.sh
+
+build:
+	@scripts/build.sh all
+
+test:
+	@scripts/test.sh
+
+bench:
+	@scripts/bench.sh
+
+lint:
+	@scripts/lint.sh
+
+format:
+	@scripts/format.sh
+
+docs:
+	@scripts/build.sh docs
+
+clean:
+	@scripts/clean.sh

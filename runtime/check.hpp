@@ -1,0 +1,42 @@
+// Comparison of results with the golden model, bit by bit, and of counters with the compiler's plan.
+#pragma once
+
+#include "compiler/compiler.hpp"
+#include "runtime/device.hpp"
+#include "runtime/tensor.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gradweave::runtime {
+
+struct Mismatch {
+  std::uint32_t row = 0, col = 0;
+  std::uint32_t got = 0, want = 0; ///< bit patterns
+};
+
+struct Comparison {
+  std::uint64_t elements = 0, mismatches = 0;
+  std::uint64_t finite = 0;      ///< elements of `want` that are neither infinite nor NaN
+  std::optional<Mismatch> first; ///< in row-major order
+};
+
+/// Compares every element. Both tensors must have the same shape and type; throws std::invalid_argument otherwise.
+Comparison compare(const HostTensor &got, const HostTensor &want);
+
+/// A value as people read it: bits in hex and the decimal value.
+std::string format_value(std::uint32_t bits, bool fp32);
+
+/// Where an element comes from: its tile, the commands that computed and stored it, the last of them disassembled.
+std::string describe_origin(const compiler::CompiledLayer &compiled, compiler::Tensor tensor, std::uint32_t row,
+                            std::uint32_t col);
+
+/// What the counters must satisfy: groups add up to CYCLES, bytes and beats are the planned traffic, blocks and steps
+/// of the array are those of the stream. Returns one sentence per violation. Without `timed`, cycle counters are not
+/// looked at.
+std::vector<std::string> check_counters(const compiler::CompiledLayer &compiled, const NpuConfig &npu,
+                                        const Counters &counters, bool timed);
+
+} // namespace gradweave::runtime

@@ -1,0 +1,56 @@
+// The subcommands of gradweave, free of argument parsing. Each returns the process's exit code and throws what
+// exit_code_of() in main.cpp knows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace gradweave::cli {
+
+/// Exit codes, documented in docs/cli.md.
+enum ExitCode : int {
+  kOk = 0,
+  kFailed = 1,   ///< a result bit or a counter is wrong
+  kUsage = 2,    ///< the command line is wrong
+  kBadInput = 3, ///< a file is wrong, or does not fit the NPU
+  kDevice = 4,   ///< the NPU stopped with an error, timed out, or its simulation could not run
+  kOutput = 5,   ///< an output cannot be written
+  kInterrupted = 130
+};
+
+/// What cosim and compile have in common: the work.
+struct WorkArguments {
+  std::string model = "bert_tiny", npu = "small", schedule = "rearrange", pass = "backward", layers;
+};
+
+struct CosimArguments {
+  WorkArguments work;
+  std::string backend = "rtl", data = "normal", json;
+  std::uint64_t seed = 1;
+  unsigned jobs = 0; ///< 0: one a core
+  bool trace = false;
+  std::string trace_file, trace_dir = "gradweave-trace";
+  std::uint64_t trace_from = 0, trace_to = ~std::uint64_t{0};
+  std::uint64_t stress_seed = 1;
+  double stall_probability = 0;
+  bool quiet = false, dry_run = false, from_make = false;
+};
+int cosim(const CosimArguments &arguments);
+
+struct CompileArguments {
+  WorkArguments work;
+  std::string out; ///< directory; empty: only the summary
+  bool listing = false;
+  std::string json;
+};
+int compile(const CompileArguments &arguments);
+
+/// Binary stream to text; `out` empty: standard output.
+int disassemble(const std::string &file, const std::string &out);
+/// Text to binary stream.
+int assemble(const std::string &file, const std::string &out);
+
+/// Lists networks and NPUs, or shows one of them.
+int models(const std::string &name);
+
+} // namespace gradweave::cli

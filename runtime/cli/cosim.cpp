@@ -1,0 +1,150 @@
+// gradweave cosim
+#include "runtime/cli/commands.hpp"
+#include "runtime/cli/work.hpp"
+#include "runtime/json_report.hpp"
+#include "runtime/output_file.hpp"
+#include "runtime/text_report.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+namespace gradweave::cli {
+namespace {
+
+using runtime::RunOptions;
+using runtime::RunResult;
+
+/// `text` as one word of a POSIX shell.
+std::string shell_word(const std::string &text) {
+  const std::string safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=+:@%";
+  if (!text.empty() && text.find_first_not_of(safe) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text)
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// The command that repeats the run: as `make cosim` if it came from there and make can say all of it.
+std::string reproduce(const CosimArguments &a) {
+  const bool make = a.from_make && a.stall_probability == 0;
+  std::string command = make ? "make cosim" : "gradweave cosim";
+  const auto add = [&](const char *variable, const char *option, const std::string &value) {
+    std::string word = value;
+    if (make) // make expands a single $
+      for (std::size_t at = 0; (at = word.find('$', at)) != std::string::npos; at += 2)
+        word.insert(at, "$");
+    command +=
+        make ? fmt::format(" {}={}", variable, shell_word(word)) : fmt::format(" {} {}", option, shell_word(word));
+  };
+  add("MODEL", "--model", a.work.model);
+  add("NPU", "--npu", a.work.npu);
+  add("SCHEDULE", "--schedule", a.work.schedule);
+  add("PASS", "--pass", a.work.pass);
+  if (!a.work.layers.empty()) add("LAYERS", "--layers", a.work.layers);
+  add("DATA", "--data", a.data);
+  add("SEED", "--seed", std::to_string(a.seed));
+  if (a.backend != "rtl") add("BACKEND", "--backend", a.backend);
+  if (a.stall_probability > 0)
+    command += fmt::format(" --stall-probability {} --stress-seed {}", a.stall_probability, a.stress_seed);
+  if (a.trace) add("TRACE", "--trace", "fst");
+  return command;
+}
+
+std::vector<compiler::Schedule> parse_schedules(const std::string &text) {
+  if (text == "all") return compiler::all_schedules();
+  try {
+    return {compiler::parse_schedule(text)};
+  } catch (const std::invalid_argument &error) {
+    throw std::invalid_argument(fmt::format("{}, or all", error.what()));
+  }
+}
+
+void add_trace(const CosimArguments &a, RunOptions &options) {
+  if (!a.trace && a.trace_file.empty()) return;
+  if (options.backend == runtime::Backend::kFunctional)
+    throw std::invalid_argument(
+        "the functional backend has no signals to trace; use --backend rtl or leave --trace out");
+  if (a.trace_from > a.trace_to)
+    throw std::invalid_argument(fmt::format("--trace-from {} is after --trace-to {}", a.trace_from, a.trace_to));
+  options.trace = {a.trace_file, a.trace_from, a.trace_to};
+  if (!a.trace_file.empty()) {
+    if (options.layers.size() * options.schedules.size() != 1)
+      throw std::invalid_argument(
+          fmt::format("--trace-file holds one simulation, but {} are asked for; pick one layer with "
+                      "--layers, or use --trace-dir",
+                      options.layers.size() * options.schedules.size()));
+    const runtime::OutputFile probe(a.trace_file);
+    return;
+  }
+  std::error_code error;
+  std::filesystem::create_directories(a.trace_dir, error);
+  if (error)
+    throw runtime::OutputError(
+        fmt::format("{}: cannot be created: {}; choose another --trace-dir", a.trace_dir, error.message()));
+  const runtime::OutputFile probe(std::filesystem::path(a.trace_dir) / "probe");
+  options.trace_dir = a.trace_dir;
+}
+
+RunOptions make_options(const CosimArguments &a) {
+  const Work work = resolve(a.work);
+  RunOptions options;
+  options.model = a.work.model;
+  options.npu = a.work.npu;
+  options.network = work.network;
+  options.config = work.npu;
+  options.layers = work.layers;
+  options.schedules = parse_schedules(a.work.schedule);
+  options.pass = work.pass;
+  options.backend = runtime::parse_backend(a.backend);
+  options.data = runtime::parse_data_kind(a.data);
+  options.seed = a.seed;
+  options.jobs = a.jobs != 0 ? a.jobs : std::max(1U, std::thread::hardware_concurrency());
+  if (a.stall_probability > 0 && options.backend == runtime::Backend::kFunctional)
+    throw std::invalid_argument("the functional backend has no bus to stall; use --backend rtl");
+  options.stress = {a.stress_seed, a.stall_probability};
+  add_trace(a, options);
+  options.quiet = a.quiet;
+  options.reproduce = reproduce(a);
+  return options;
+}
+
+int exit_code(runtime::Outcome outcome) {
+  switch (outcome) {
+  case runtime::Outcome::kPass:
+    return kOk;
+  case runtime::Outcome::kMismatch:
+    return kFailed;
+  case runtime::Outcome::kDevice:
+  case runtime::Outcome::kUnavailable:
+    return kDevice;
+  case runtime::Outcome::kBadInput:
+    return kBadInput;
+  }
+  return kDevice;
+}
+
+} // namespace
+
+int cosim(const CosimArguments &a) {
+  const runtime::SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+  const RunOptions options = make_options(a);
+  const bool to_stdout = a.json == "-";
+  std::optional<runtime::OutputFile> json;
+  if (!a.json.empty()) json.emplace(a.json);
+  if (a.dry_run) return kOk;
+
+  runtime::TextReport report(options, to_stdout ? stderr : stdout);
+  report.begin();
+  const RunResult result =
+      run_all(options, signals, [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); });
+  if (json) json->commit(json_report(options, result));
+  report.end(result);
+  return exit_code(result.outcome);
+}
+
+} // namespace gradweave::cli

@@ -1,0 +1,165 @@
+// The command line of gradweave: options and their help, and exit codes. The only file that needs CLI11.
+#include "runtime/cli/commands.hpp"
+
+#include "compiler/compiler.hpp"
+#include "isa/assembler.hpp"
+#include "runtime/output_file.hpp"
+#include "runtime/process_pool.hpp"
+#include "sw_models/npu_config.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using namespace gradweave;
+
+/// Runs a command and turns what it throws into a message and an exit code.
+int run(const std::function<int()> &command) {
+  const auto report = [](const std::exception &error, int code) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "gradweave: error: %s\n", error.what());
+    return code;
+  };
+  try {
+    return command();
+  } catch (const ConfigError &error) {
+    return report(error, cli::kBadInput);
+  } catch (const compiler::CompileError &error) {
+    return report(error, cli::kBadInput);
+  } catch (const isa::AssemblyError &error) {
+    return report(error, cli::kBadInput);
+  } catch (const runtime::OutputError &error) {
+    return report(error, cli::kOutput);
+  } catch (const runtime::Interrupted &error) {
+    return report(error, cli::kInterrupted);
+  } catch (const std::invalid_argument &error) {
+    return report(error, cli::kUsage);
+  } catch (const std::exception &error) {
+    return report(error, cli::kDevice);
+  }
+}
+
+void add_work_options(CLI::App &command, cli::WorkArguments &work, const std::string &schedules) {
+  command.add_option("--model", work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
+      ->capture_default_str();
+  command.add_option("--npu", work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
+  command.add_option("--schedule", work.schedule, schedules)->capture_default_str();
+  command.add_option("--pass", work.pass, "forward (Y), backward (dX, dW) or both")->capture_default_str();
+  command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
+}
+
+void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chosen) {
+  CLI::App *command = app.add_subcommand("cosim", "Run a network's layers on an NPU and check every result bit");
+  add_work_options(*command, a.work,
+                   "sequential, interleave, dx_major, dw_major, rearrange, or all to compare them with sequential");
+  command->add_option("--backend", a.backend, "rtl (Verilated NPU) or functional (no notion of time)")
+      ->capture_default_str();
+  command
+      ->add_option("--data", a.data, "normal, or special: zeros, subnormals, cancellation, overflow, infinities, NaN")
+      ->capture_default_str();
+  command->add_option("--seed", a.seed, "Seed of the data")->capture_default_str();
+  command->add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")->check(CLI::Range(1U, 4096U));
+  command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
+  command
+      ->add_option_function<std::string>(
+          "--trace", [&a](const std::string &) { a.trace = true; },
+          "Write a waveform for every layer; the format is fst")
+      ->check(CLI::IsMember({"fst"}));
+  command->add_option("--trace-file", a.trace_file, "Waveform file; only for one layer and schedule");
+  command->add_option("--trace-dir", a.trace_dir, "Directory of the waveforms otherwise")->capture_default_str();
+  command->add_option("--trace-from", a.trace_from, "First cycle in the waveform")->capture_default_str();
+  command->add_option("--trace-to", a.trace_to, "Last cycle in the waveform; default: the end");
+  command
+      ->add_option("--stall-probability", a.stall_probability,
+                   "Chance per bus channel and cycle of a held-back handshake")
+      ->check(CLI::Range(0.0, 0.99))
+      ->capture_default_str();
+  command->add_option("--stress-seed", a.stress_seed, "Seed of those stalls")->capture_default_str();
+  command->add_flag("--quiet", a.quiet, "No progress on standard error");
+  command->add_flag("--dry-run", a.dry_run, "Check arguments, files and outputs, run nothing");
+  command->add_flag("--from-make", a.from_make)
+      ->group(""); // `make cosim` asks for its own form of the command to repeat
+  command->footer("Examples:\n"
+                  "  gradweave cosim --model bert_tiny --npu small\n"
+                  "  gradweave cosim --model bert_tiny --schedule all --json report.json\n"
+                  "  gradweave cosim --model my_layers.csv --layers 0-2 --data special --seed 7\n"
+                  "  gradweave cosim --model bert_tiny --layers 0 --trace fst --trace-file l0.fst --trace-to 20000\n"
+                  "Exit codes: 0 all bits equal, 1 a bit or counter is wrong, 2 usage, 3 bad input file,\n"
+                  "4 NPU error or no simulation, 5 output cannot be written, 130 interrupted");
+  command->callback([&a, &chosen] { chosen = [&a] { return cli::cosim(a); }; });
+}
+
+void add_compile(CLI::App &app, cli::CompileArguments &a, std::function<int()> &chosen) {
+  CLI::App *command = app.add_subcommand("compile", "Compile layers to binary command streams");
+  add_work_options(*command, a.work, "sequential, interleave, dx_major, dw_major or rearrange");
+  command->add_option("--out", a.out, "Directory for the streams (INDEX-LAYER.gws); default: print the summary only");
+  command->add_flag("--listing", a.listing, "Also write INDEX-LAYER.lst: every command as text, with its tile");
+  command->add_option("--json", a.json, "Write the summary as JSON to this file; - is standard output");
+  command->footer("Examples:\n"
+                  "  gradweave compile --model bert_tiny --npu small --schedule interleave\n"
+                  "  gradweave compile --model bert_tiny --layers 0 --out streams --listing");
+  command->callback([&a, &chosen] { chosen = [&a] { return cli::compile(a); }; });
+}
+
+struct StreamArguments {
+  std::string file, out;
+};
+
+void add_streams(CLI::App &app, StreamArguments &a, std::function<int()> &chosen) {
+  CLI::App *disasm = app.add_subcommand("disasm", "Show a binary command stream as text");
+  disasm->add_option("FILE", a.file, "Stream (.gws)")->required();
+  disasm->add_option("--out,-o", a.out, "Text file; default: standard output");
+  disasm->footer("Example:\n  gradweave disasm streams/0-embed.gws | head");
+  disasm->callback([&a, &chosen] { chosen = [&a] { return cli::disassemble(a.file, a.out); }; });
+
+  CLI::App *assembler = app.add_subcommand("asm", "Make a binary command stream from text");
+  assembler->add_option("FILE", a.file, "Text, as disasm writes it (docs/cli.md)")->required();
+  assembler->add_option("--out,-o", a.out, "Stream (.gws)")->required();
+  assembler->footer("Example:\n  gradweave asm program.txt -o program.gws");
+  assembler->callback([&a, &chosen] { chosen = [&a] { return cli::assemble(a.file, a.out); }; });
+}
+
+void add_models(CLI::App &app, std::string &name, std::function<int()> &chosen) {
+  CLI::App *command = app.add_subcommand("models", "List the networks and NPUs that have names, or show one");
+  command->add_option("NAME", name, "Network or NPU: a name or the path of a file");
+  command->footer("Examples:\n  gradweave models\n  gradweave models bert_tiny\n  gradweave models small");
+  command->callback([&name, &chosen] { chosen = [&name] { return cli::models(name); }; });
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("One backward pass of a network on a cosimulated NPU, every result bit checked", "gradweave");
+  app.require_subcommand(1);
+  app.set_help_all_flag("--help-all", "Help of all subcommands");
+  std::function<int()> chosen;
+  cli::CosimArguments cosim_arguments;
+  cli::CompileArguments compile_arguments;
+  StreamArguments stream_arguments;
+  std::string model_name;
+  add_cosim(app, cosim_arguments, chosen);
+  add_compile(app, compile_arguments, chosen);
+  add_streams(app, stream_arguments, chosen);
+  add_models(app, model_name, chosen);
+  app.add_subcommand("version", "Print the version")->callback([&chosen] {
+    chosen = [] {
+      std::puts("gradweave " GW_VERSION);
+      return static_cast<int>(cli::kOk);
+    };
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    const int code = app.exit(error);
+    return code == 0 ? cli::kOk : cli::kUsage;
+  }
+  return run(chosen);
+}

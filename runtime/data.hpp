@@ -1,0 +1,28 @@
+// Seeded tensor contents. The same (seed, network, layer, tensor, shape) gives the same bits on every machine and
+// compiler, whatever other layers a run has.
+#pragma once
+
+#include "runtime/tensor.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradweave::runtime {
+
+enum class DataKind {
+  kNormal, ///< bell-shaped around 0; W scaled by about 1/sqrt(K); all sums stay finite
+  kSpecial ///< also zeros of both signs, subnormals, cancellation, overflow, infinities, NaN; most results finite
+};
+/// Accepts normal and special; throws std::invalid_argument listing them.
+DataKind parse_data_kind(std::string_view name);
+std::string_view to_string(DataKind kind);
+
+/// Input tensor X (m x k), W (k x n) or dY (m x n) of a layer; bf16.
+HostTensor make_input(compiler::Tensor tensor, const compiler::Layer &layer, const std::string &network, DataKind kind,
+                      std::uint64_t seed);
+
+/// 64-bit FNV-1a of the element bits in row-major order, shape included; equal tensors have equal hashes.
+std::uint64_t hash_tensor(const HostTensor &tensor);
+
+} // namespace gradweave::runtime

@@ -1,0 +1,80 @@
+// The functional backend: FunctionalNpu with device memory of its own.
+#include "runtime/device.hpp"
+
+#include "sw_models/functional.hpp"
+#include "sw_models/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace gradweave {
+namespace {
+
+/// Commands between two calls of the progress function.
+constexpr std::uint32_t kProgressInterval = 64;
+
+class FunctionalDevice final : public Device {
+public:
+  explicit FunctionalDevice(const NpuConfig &config)
+      : config_(config), memory_(config.dram.size_bytes), npu_(config, memory_) {}
+
+  const NpuConfig &config() const override { return config_; }
+
+  std::uint64_t allocate(std::uint64_t bytes, std::uint64_t alignment) override {
+    const std::uint64_t base = (free_ + alignment - 1) & ~(alignment - 1);
+    if (base > memory_.size() || bytes > memory_.size() - base)
+      throw std::runtime_error(fmt::format("{} bytes of device memory are wanted, but only {} of {} are free", bytes,
+                                           memory_.size() - free_, memory_.size()));
+    free_ = base + bytes;
+    return base;
+  }
+
+  void copy_in(std::uint64_t addr, const void *data, std::size_t bytes) override { memory_.write(addr, data, bytes); }
+  void copy_out(std::uint64_t addr, void *data, std::size_t bytes) override { memory_.read(addr, data, bytes); }
+
+  void submit(const std::vector<isa::Command> &stream) override {
+    const std::size_t bytes = stream.size() * sizeof(isa::Command);
+    if (bytes > stream_bytes_) {
+      stream_addr_ = allocate(bytes, 4096);
+      stream_bytes_ = bytes;
+    }
+    if (bytes != 0) memory_.write(stream_addr_, stream.data(), bytes);
+    npu_.start(stream_addr_, static_cast<std::uint32_t>(stream.size()));
+    commands_ = stream.size();
+  }
+
+  RunStatus wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) override {
+    FunctionalNpu::Status status = npu_.status();
+    while (!status.done && status.error == isa::ErrorCode::NONE) {
+      status = npu_.step();
+      if (progress && npu_.next_index() % kProgressInterval == 0) progress(npu_.next_index(), commands_);
+    }
+    return {status.error, status.error_index};
+  }
+
+  Counters read_counters() override {
+    Counters counters;
+    for (std::size_t i = 0; i < counters.values.size(); ++i)
+      counters.values[i] = npu_.counter(static_cast<isa::Counter>(i));
+    return counters;
+  }
+
+  void reset() override {} // submit() clears all that an error leaves behind
+
+private:
+  NpuConfig config_;
+  DeviceMemory memory_;
+  FunctionalNpu npu_;
+  std::uint64_t free_ = 0;
+  std::uint64_t stream_addr_ = 0, stream_bytes_ = 0; ///< reused by the next stream that is not longer
+  std::uint64_t commands_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Device> make_functional_device(const NpuConfig &config, const DeviceOptions & /*options*/) {
+  return std::make_unique<FunctionalDevice>(config); // bus behaviour and waveforms do not exist without a bus
+}
+
+} // namespace gradweave

@@ -1,0 +1,19 @@
+// What a layer's results must be: the golden model applied to its inputs.
+#pragma once
+
+#include "runtime/tensor.hpp"
+
+#include <vector>
+
+namespace gradweave::runtime {
+
+/// The inputs and results of a layer in host memory, one entry per binding of the compiled layer.
+using TensorSet = std::vector<HostTensor>;
+
+/// The tensor of that kind; throws std::out_of_range if there is none.
+const HostTensor &find_tensor(const TensorSet &set, compiler::Tensor tensor);
+
+/// The result `tensor` (Y, dX or dW) of a layer with these inputs, by the numeric contract (docs/numerics.md).
+HostTensor golden_result(compiler::Tensor tensor, const TensorSet &inputs);
+
+} // namespace gradweave::runtime

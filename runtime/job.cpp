@@ -1,0 +1,217 @@
+#include "runtime/job.hpp"
+
+#include "isa/assembler.hpp"
+#include "runtime/check.hpp"
+#include "runtime/golden_layer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <exception>
+#include <optional>
+
+namespace gradweave::runtime {
+namespace {
+
+using compiler::CompiledLayer;
+using compiler::TensorBinding;
+
+/// No result can be this: as bf16 and as fp32 it is a NaN that is not the canonical one. Device memory is filled with
+/// it before a run, so that an element which is never stored cannot pass by luck.
+constexpr std::uint16_t kPoison = 0xffa5;
+
+double cpu_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// A device with a compiled layer's tensors in its memory.
+class LoadedLayer {
+public:
+  LoadedLayer(Device &device, const CompiledLayer &compiled, const TensorSet &inputs)
+      : device_(device), compiled_(compiled), base_(device.allocate(compiled.dram_bytes)) {
+    const std::vector<std::uint16_t> poison(std::size_t{1} << 19U, kPoison);
+    for (std::uint64_t at = 0; at < compiled.dram_bytes; at += 2 * poison.size())
+      device.copy_in(base_ + at, poison.data(), std::min<std::uint64_t>(2 * poison.size(), compiled.dram_bytes - at));
+    for (const TensorBinding &binding : compiled.tensors) {
+      if (!binding.input) continue;
+      const HostTensor &tensor = find_tensor(inputs, binding.tensor);
+      const std::size_t bytes = std::size_t{binding.cols} * tensor.element_bytes();
+      const auto *from = static_cast<const std::uint8_t *>(tensor.data());
+      for (std::uint32_t row = 0; row < binding.rows; ++row)
+        device.copy_in(address(binding, row), from + row * bytes, bytes);
+    }
+  }
+
+  RunStatus run(const ProgressFunction &progress) {
+    device_.submit(compiler::relocate(compiled_.stream, base_));
+    return device_.wait(progress);
+  }
+
+  HostTensor result(const TensorBinding &binding) {
+    HostTensor tensor(binding.tensor, binding.fp32, binding.rows, binding.cols);
+    const std::size_t bytes = std::size_t{binding.cols} * tensor.element_bytes();
+    auto *to = static_cast<std::uint8_t *>(tensor.data());
+    for (std::uint32_t row = 0; row < binding.rows; ++row)
+      device_.copy_out(address(binding, row), to + row * bytes, bytes);
+    return tensor;
+  }
+
+private:
+  std::uint64_t address(const TensorBinding &binding, std::uint32_t row) const {
+    return base_ + binding.offset + std::uint64_t{row} * binding.pitch;
+  }
+  Device &device_;
+  const CompiledLayer &compiled_;
+  std::uint64_t base_;
+};
+
+std::string describe_error(const CompiledLayer &compiled, const RunStatus &status) {
+  const std::string command = status.error_index < compiled.stream.size()
+                                  ? isa::disassemble(compiled.stream[status.error_index])
+                                  : std::string("beyond the stream");
+  return fmt::format("{} at command {}: {}", isa::kErrorNames[static_cast<std::size_t>(status.error)],
+                     status.error_index, command);
+}
+
+/// After an RTL run went wrong: the functional model runs the same commands on the same data, which tells whether the
+/// commands or their execution are wrong.
+std::string blame(const JobSpec &spec, const CompiledLayer &compiled, const TensorSet &inputs) {
+  const auto device = make_functional_device(spec.npu);
+  LoadedLayer loaded(*device, compiled, inputs);
+  if (const RunStatus status = loaded.run({}); !status.ok())
+    return fmt::format("the functional model stops too ({}): the compiler is at fault",
+                       describe_error(compiled, status));
+  for (const TensorBinding &binding : compiled.tensors) {
+    if (binding.input) continue;
+    const Comparison comparison = compare(loaded.result(binding), golden_result(binding.tensor, inputs));
+    if (comparison.mismatches == 0) continue;
+    return fmt::format(
+        "the functional model's {} is wrong too, in {} elements, first ({}, {}) = {}: the compiler is at "
+        "fault (or the golden model)",
+        compiler::to_string(binding.tensor), comparison.mismatches, comparison.first->row, comparison.first->col,
+        format_value(comparison.first->got, binding.fp32));
+  }
+  return "the functional model executes the same commands correctly: the RTL is at fault";
+}
+
+void fail(JobResult &result, Outcome outcome, std::string text) {
+  result.outcome = std::max(result.outcome, outcome);
+  result.failures.push_back(std::move(text));
+}
+
+void check_outputs(const JobSpec &spec, const CompiledLayer &compiled, const TensorSet &inputs, LoadedLayer &loaded,
+                   JobResult &result) {
+  for (const TensorBinding &binding : compiled.tensors) {
+    if (binding.input) continue;
+    const HostTensor got = loaded.result(binding);
+    const Comparison comparison = compare(got, golden_result(binding.tensor, inputs));
+    result.outputs.push_back(
+        {binding.tensor, comparison.elements, comparison.mismatches, comparison.finite, hash_tensor(got)});
+    if (!comparison.first) continue;
+    const Mismatch &first = *comparison.first;
+    fail(result, Outcome::kMismatch,
+         fmt::format("layer {} ({}), {}: {} of {} elements differ; first at ({}, {}): got {}, golden {}\n  {}",
+                     spec.layer.name, compiler::to_string(spec.compile.schedule), compiler::to_string(binding.tensor),
+                     comparison.mismatches, comparison.elements, first.row, first.col,
+                     format_value(first.got, binding.fp32), format_value(first.want, binding.fp32),
+                     describe_origin(compiled, binding.tensor, first.row, first.col)));
+  }
+  if (result.outcome == Outcome::kMismatch && spec.backend == Backend::kRtl)
+    result.failures.back() += "\n  " + blame(spec, compiled, inputs);
+}
+
+void run_compiled(const JobSpec &spec, const CompiledLayer &compiled, const ProgressFunction &progress,
+                  JobResult &result) {
+  TensorSet inputs;
+  for (const TensorBinding &binding : compiled.tensors)
+    if (binding.input) inputs.push_back(make_input(binding.tensor, spec.layer, spec.network, spec.data, spec.seed));
+
+  std::unique_ptr<Device> device;
+  try {
+    device = spec.backend == Backend::kRtl ? make_rtl_device(spec.npu, spec.device)
+                                           : make_functional_device(spec.npu, spec.device);
+  } catch (const std::exception &error) {
+    fail(result, Outcome::kUnavailable, error.what());
+    return;
+  }
+  LoadedLayer loaded(*device, compiled, inputs);
+  const auto wall_start = std::chrono::steady_clock::now();
+  const double cpu_start = cpu_seconds();
+  const RunStatus status = loaded.run(progress);
+  result.cpu_seconds = cpu_seconds() - cpu_start;
+  result.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_start).count();
+  result.counters = device->read_counters();
+
+  if (!status.ok()) {
+    std::string text = fmt::format("layer {} ({}): the NPU stopped with {}", spec.layer.name,
+                                   compiler::to_string(spec.compile.schedule), describe_error(compiled, status));
+    if (spec.backend == Backend::kRtl) text += "\n  " + blame(spec, compiled, inputs);
+    fail(result, Outcome::kDevice, std::move(text));
+    return;
+  }
+  check_outputs(spec, compiled, inputs, loaded, result);
+  for (const std::string &problem : check_counters(compiled, spec.npu, result.counters, spec.backend == Backend::kRtl))
+    fail(result, Outcome::kMismatch, fmt::format("layer {}: {}", spec.layer.name, problem));
+}
+
+} // namespace
+
+Backend parse_backend(std::string_view name) {
+  if (name == "rtl") return Backend::kRtl;
+  if (name == "functional") return Backend::kFunctional;
+  throw std::invalid_argument(fmt::format("unknown backend '{}'; use one of: rtl, functional", name));
+}
+
+std::string_view to_string(Backend backend) { return backend == Backend::kRtl ? "rtl" : "functional"; }
+
+std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+  case Outcome::kPass:
+    return "pass";
+  case Outcome::kMismatch:
+    return "mismatch";
+  case Outcome::kDevice:
+    return "device_error";
+  case Outcome::kUnavailable:
+    return "unavailable";
+  case Outcome::kBadInput:
+    return "bad_input";
+  }
+  return "?";
+}
+
+JobResult run_job(const JobSpec &spec, const ProgressFunction &progress) {
+  JobResult result;
+  result.layer = spec.layer;
+  result.requested = result.chosen = spec.compile.schedule;
+  result.trace = spec.device.trace.file;
+  std::optional<CompiledLayer> compiled;
+  try {
+    compiled = compiler::compile_layer(spec.layer, spec.npu, spec.compile);
+  } catch (const compiler::CompileError &error) {
+    fail(result, Outcome::kBadInput, error.what());
+    return result;
+  } catch (const std::exception &error) { // a check that the compiler makes of its own work
+    fail(result, Outcome::kMismatch, fmt::format("layer {}: {}", spec.layer.name, error.what()));
+    return result;
+  }
+  result.chosen = compiled->chosen;
+  result.tiling = compiled->tiling;
+  result.commands = compiled->stream.size();
+  result.macs = compiled->useful_macs;
+  result.compute_cycles = compiled->compute_cycles;
+  result.estimated_cycles = compiled->estimated_cycles;
+  result.traffic = compiled->traffic;
+  try {
+    run_compiled(spec, *compiled, progress, result);
+  } catch (const std::exception &error) {
+    fail(result, Outcome::kDevice, fmt::format("layer {}: {}", spec.layer.name, error.what()));
+  }
+  return result;
+}
+
+} // namespace gradweave::runtime

@@ -1,0 +1,79 @@
+// A job: one layer under one schedule, run on one device and checked.
+#pragma once
+
+#include "compiler/compiler.hpp"
+#include "runtime/data.hpp"
+#include "runtime/device.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradweave::runtime {
+
+enum class Backend { kRtl, kFunctional };
+/// Accepts rtl and functional; throws std::invalid_argument listing them.
+Backend parse_backend(std::string_view name);
+std::string_view to_string(Backend backend);
+
+struct JobSpec {
+  std::string network; ///< name, part of the key of the data
+  compiler::Layer layer;
+  NpuConfig npu;
+  compiler::CompileOptions compile;
+  Backend backend = Backend::kRtl;
+  DataKind data = DataKind::kNormal;
+  std::uint64_t seed = 1;
+  DeviceOptions device;
+};
+
+/// How a job ended, in rising order of what a run's exit code reports first.
+enum class Outcome {
+  kPass,
+  kMismatch,    ///< a result bit or a counter is wrong
+  kDevice,      ///< the NPU stopped with an error, or the simulation failed
+  kUnavailable, ///< the backend cannot be used for this NPU
+  kBadInput     ///< the layer cannot be compiled for this NPU
+};
+std::string_view to_string(Outcome outcome);
+
+/// Check of one result tensor, all elements.
+struct OutputCheck {
+  compiler::Tensor tensor = compiler::Tensor::kDX;
+  std::uint64_t elements = 0;
+  std::uint64_t mismatches = 0;
+  std::uint64_t finite = 0; ///< expected values that are neither infinite nor NaN
+  std::uint64_t hash = 0;   ///< of what the device produced: hash_tensor()
+};
+
+struct JobResult {
+  compiler::Layer layer;
+  compiler::Schedule requested = compiler::Schedule::kSequential;
+  compiler::Schedule chosen = compiler::Schedule::kSequential;
+  std::string tiling;
+  std::uint64_t commands = 0;
+  std::uint64_t macs = 0;             ///< multiply-adds of the layer's products, padding not counted
+  std::uint64_t compute_cycles = 0;   ///< block formula: what the array needs if it never waits
+  std::uint64_t estimated_cycles = 0; ///< the compiler's estimate
+  std::array<compiler::Traffic, compiler::kTensorCount> traffic{}; ///< planned; checked against the counters
+  Counters counters;
+  double wall_seconds = 0, cpu_seconds = 0; ///< of the device's run alone
+  std::vector<OutputCheck> outputs;
+  Outcome outcome = Outcome::kPass;
+  std::vector<std::string> failures; ///< what went wrong, for people; empty exactly if outcome is kPass
+  std::string trace;                 ///< waveform file; empty: none
+
+  std::uint64_t cycles() const { return counters[isa::Counter::CYCLES]; }
+};
+
+/// (commands retired, commands in the stream), now and then.
+using ProgressFunction = std::function<void(std::uint64_t, std::uint64_t)>;
+
+/// Compiles, runs and checks. Does not throw for what can go wrong with a layer or a device: that is in the result.
+/// With the rtl backend a process can do this once (see make_rtl_device()).
+JobResult run_job(const JobSpec &spec, const ProgressFunction &progress = {});
+
+} // namespace gradweave::runtime

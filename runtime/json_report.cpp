@@ -1,0 +1,78 @@
+#include "runtime/json_report.hpp"
+
+#include "runtime/result_json.hpp"
+#include "runtime/summary.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace gradweave::runtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Raised when a field changes its meaning or goes; new fields leave it alone.
+constexpr int kReportVersion = 1;
+
+Json npu_json(const NpuConfig &npu) {
+  return {{"name", npu.name},           {"rows", npu.rows},           {"cols", npu.cols},
+          {"cores", npu.cores},         {"spm_bytes", npu.spm_bytes}, {"spm_banks", npu.spm_banks},
+          {"bus_bytes", npu.bus_bytes}, {"clock_ghz", npu.clock_ghz}, {"dram_gb_s", npu.dram.bandwidth_gb_s}};
+}
+
+Json layer_json(const JobResult &job, const NpuConfig &npu) {
+  Json json = to_json(job);
+  json["array_utilisation"] = utilisation(job.macs, job.cycles(), npu);
+  return json;
+}
+
+Json totals_json(const Totals &t, const Totals &base, const RunOptions &options, compiler::Schedule schedule) {
+  Json json = {{"schedule", std::string(compiler::to_string(schedule))},
+               {"layers", t.layers},
+               {"commands", t.commands},
+               {"macs", t.macs},
+               {"cycles", t.cycles},
+               {"milliseconds", static_cast<double>(t.cycles) / (options.config.clock_ghz * 1e6)},
+               {"array_utilisation", utilisation(t.macs, t.cycles, options.config)},
+               {"dram_read_bytes", t.dram_read_bytes},
+               {"dram_write_bytes", t.dram_write_bytes},
+               {"spill_bytes", t.spill_bytes},
+               {"cpu_seconds", t.cpu_seconds}};
+  if (options.compares() && base.cycles != 0)
+    json["cycles_ratio"] = static_cast<double>(t.cycles) / static_cast<double>(base.cycles);
+  if (options.compares() && base.dram_bytes() != 0)
+    json["dram_bytes_ratio"] = static_cast<double>(t.dram_bytes()) / static_cast<double>(base.dram_bytes());
+  return json;
+}
+
+} // namespace
+
+std::string json_report(const RunOptions &options, const RunResult &run) {
+  Json report = {{"report_version", kReportVersion},
+                 {"gradweave_version", GW_VERSION},
+                 {"verdict", run.outcome == Outcome::kPass ? "PASS" : "FAIL"},
+                 {"outcome", std::string(to_string(run.outcome))},
+                 {"model", options.model},
+                 {"network", options.network.name},
+                 {"network_layers", options.network.layers.size()},
+                 {"npu", npu_json(options.config)},
+                 {"pass", std::string(compiler::to_string(options.pass))},
+                 {"backend", std::string(to_string(options.backend))},
+                 {"data", std::string(to_string(options.data))},
+                 {"seed", options.seed},
+                 {"stress", {{"seed", options.stress.seed}, {"stall_probability", options.stress.stall_probability}}},
+                 {"jobs", options.jobs},
+                 {"reproduce", options.reproduce},
+                 {"wall_seconds", run.wall_seconds},
+                 {"failures", run.failures}};
+  report["totals"] = Json::array();
+  const Totals base = sum_layers(run, 0);
+  for (std::size_t s = 0; s < options.schedules.size(); ++s)
+    report["totals"].push_back(totals_json(sum_layers(run, s), base, options, options.schedules[s]));
+  report["layers"] = Json::array();
+  for (const auto &by_schedule : run.layers)
+    for (const JobResult &job : by_schedule)
+      report["layers"].push_back(layer_json(job, options.config));
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace gradweave::runtime

@@ -1,0 +1,13 @@
+// The report of a run as JSON; docs/report.md describes every field.
+#pragma once
+
+#include "runtime/run.hpp"
+
+#include <string>
+
+namespace gradweave::runtime {
+
+/// The report, indented, with a newline at the end.
+std::string json_report(const RunOptions &options, const RunResult &run);
+
+} // namespace gradweave::runtime

@@ -1,0 +1,24 @@
+// Finds network descriptions and NPU configurations by name or path.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace gradweave::runtime {
+
+/// The directory that holds models/ and configs/: $GRADWEAVE_HOME, else share/gradweave beside the installed command,
+/// else the source tree it was built from. Throws ConfigError with the remedy if none has them.
+std::filesystem::path home_directory();
+
+/// A path (it contains '/' or ends in .toml or .csv) as it is, else models/NAME.toml or .csv of the home directory.
+/// Throws ConfigError listing what exists.
+std::filesystem::path find_model(const std::string &name_or_path);
+/// The same for configs/NAME.toml.
+std::filesystem::path find_npu(const std::string &name_or_path);
+
+/// Built-in names, sorted.
+std::vector<std::string> model_names();
+std::vector<std::string> npu_names();
+
+} // namespace gradweave::runtime

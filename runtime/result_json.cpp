@@ -1,0 +1,136 @@
+#include "runtime/result_json.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <stdexcept>
+
+namespace gradweave::runtime {
+namespace {
+
+using compiler::Tensor;
+using compiler::Traffic;
+using Json = nlohmann::ordered_json;
+
+Tensor tensor_at(std::size_t index) { return static_cast<Tensor>(index); }
+
+Tensor parse_tensor(const std::string &name) {
+  for (std::size_t i = 0; i < compiler::kTensorCount; ++i)
+    if (compiler::to_string(tensor_at(i)) == name) return tensor_at(i);
+  throw std::invalid_argument(fmt::format("unknown tensor '{}'", name));
+}
+
+Outcome parse_outcome(const std::string &name) {
+  for (const Outcome outcome :
+       {Outcome::kPass, Outcome::kMismatch, Outcome::kDevice, Outcome::kUnavailable, Outcome::kBadInput})
+    if (to_string(outcome) == name) return outcome;
+  throw std::invalid_argument(fmt::format("unknown outcome '{}'", name));
+}
+
+bool moves(const Traffic &t) { return t.read_bytes != 0 || t.write_bytes != 0; }
+
+Json traffic_json(const JobResult &result) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < compiler::kTensorCount; ++i) {
+    const Traffic &t = result.traffic[i];
+    if (!moves(t)) continue;
+    json[std::string(compiler::to_string(tensor_at(i)))] = {{"read_bytes", t.read_bytes},
+                                                            {"write_bytes", t.write_bytes},
+                                                            {"read_bus_bytes", t.read_bus_bytes},
+                                                            {"write_bus_bytes", t.write_bus_bytes},
+                                                            {"spill_read_bytes", t.spill_read_bytes},
+                                                            {"spill_write_bytes", t.spill_write_bytes}};
+  }
+  return json;
+}
+
+Json outputs_json(const JobResult &result) {
+  Json json = Json::array();
+  for (const OutputCheck &check : result.outputs)
+    json.push_back({{"tensor", std::string(compiler::to_string(check.tensor))},
+                    {"elements", check.elements},
+                    {"mismatches", check.mismatches},
+                    {"finite", check.finite},
+                    {"hash", fmt::format("{:016x}", check.hash)}});
+  return json;
+}
+
+Json counters_json(const Counters &counters) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < isa::kCounters.size(); ++i)
+    json[std::string(isa::kCounters[i].name)] = counters.values[i];
+  return json;
+}
+
+} // namespace
+
+Json to_json(const JobResult &result) {
+  const compiler::Layer &layer = result.layer;
+  return {{"name", layer.name},
+          {"index", layer.index},
+          {"m", layer.m},
+          {"k", layer.k},
+          {"n", layer.n},
+          {"dx", layer.dx},
+          {"schedule", std::string(compiler::to_string(result.requested))},
+          {"chosen_schedule", std::string(compiler::to_string(result.chosen))},
+          {"tiling", result.tiling},
+          {"commands", result.commands},
+          {"macs", result.macs},
+          {"cycles", result.cycles()},
+          {"compute_cycles", result.compute_cycles},
+          {"estimated_cycles", result.estimated_cycles},
+          {"dram", traffic_json(result)},
+          {"counters", counters_json(result.counters)},
+          {"wall_seconds", result.wall_seconds},
+          {"cpu_seconds", result.cpu_seconds},
+          {"outputs", outputs_json(result)},
+          {"outcome", std::string(to_string(result.outcome))},
+          {"failures", result.failures},
+          {"trace", result.trace}};
+}
+
+JobResult result_from_json(const Json &json) {
+  JobResult result;
+  json.at("name").get_to(result.layer.name);
+  json.at("index").get_to(result.layer.index);
+  json.at("m").get_to(result.layer.m);
+  json.at("k").get_to(result.layer.k);
+  json.at("n").get_to(result.layer.n);
+  json.at("dx").get_to(result.layer.dx);
+  result.requested = compiler::parse_schedule(json.at("schedule").get<std::string>());
+  result.chosen = compiler::parse_schedule(json.at("chosen_schedule").get<std::string>());
+  json.at("tiling").get_to(result.tiling);
+  json.at("commands").get_to(result.commands);
+  json.at("macs").get_to(result.macs);
+  json.at("compute_cycles").get_to(result.compute_cycles);
+  json.at("estimated_cycles").get_to(result.estimated_cycles);
+  for (const auto &[name, entry] : json.at("dram").items()) {
+    Traffic &t = result.traffic[static_cast<std::size_t>(parse_tensor(name))];
+    entry.at("read_bytes").get_to(t.read_bytes);
+    entry.at("write_bytes").get_to(t.write_bytes);
+    entry.at("read_bus_bytes").get_to(t.read_bus_bytes);
+    entry.at("write_bus_bytes").get_to(t.write_bus_bytes);
+    entry.at("spill_read_bytes").get_to(t.spill_read_bytes);
+    entry.at("spill_write_bytes").get_to(t.spill_write_bytes);
+  }
+  for (std::size_t i = 0; i < isa::kCounters.size(); ++i)
+    json.at("counters").at(std::string(isa::kCounters[i].name)).get_to(result.counters.values[i]);
+  json.at("wall_seconds").get_to(result.wall_seconds);
+  json.at("cpu_seconds").get_to(result.cpu_seconds);
+  for (const Json &entry : json.at("outputs")) {
+    OutputCheck check;
+    check.tensor = parse_tensor(entry.at("tensor").get<std::string>());
+    entry.at("elements").get_to(check.elements);
+    entry.at("mismatches").get_to(check.mismatches);
+    entry.at("finite").get_to(check.finite);
+    check.hash = std::stoull(entry.at("hash").get<std::string>(), nullptr, 16);
+    result.outputs.push_back(check);
+  }
+  result.outcome = parse_outcome(json.at("outcome").get<std::string>());
+  json.at("failures").get_to(result.failures);
+  json.at("trace").get_to(result.trace);
+  return result;
+}
+
+} // namespace gradweave::runtime

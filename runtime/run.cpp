@@ -1,0 +1,204 @@
+#include "runtime/run.hpp"
+
+#include "runtime/output_file.hpp"
+#include "runtime/progress.hpp"
+#include "runtime/result_json.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <system_error>
+
+namespace gradweave::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+constexpr std::chrono::milliseconds kProgressInterval(100);
+
+std::string trace_path(const RunOptions &options, const JobSpec &spec) {
+  if (!options.trace.file.empty()) return options.trace.file;
+  if (options.trace_dir.empty()) return {};
+  const std::string name = file_name_part(fmt::format("{}-{}-{}-{}-{}", spec.network, spec.npu.name, spec.layer.index,
+                                                      spec.layer.name, compiler::to_string(spec.compile.schedule)));
+  return (fs::path(options.trace_dir) / (name + ".fst")).string();
+}
+
+std::vector<JobSpec> make_specs(const RunOptions &options) {
+  std::vector<JobSpec> specs;
+  for (const compiler::Layer &layer : options.layers)
+    for (const compiler::Schedule schedule : options.schedules) {
+      JobSpec spec;
+      spec.network = options.network.name;
+      spec.layer = layer;
+      spec.npu = options.config;
+      spec.compile = {schedule, options.pass};
+      spec.backend = options.backend;
+      spec.data = options.data;
+      spec.seed = options.seed;
+      spec.device.stress = options.stress;
+      spec.device.trace = options.trace;
+      spec.device.trace.file = trace_path(options, spec);
+      specs.push_back(std::move(spec));
+    }
+  return specs;
+}
+
+Task make_task(const JobSpec &spec) {
+  return [&spec](const std::function<void(double)> &report) {
+    auto last = Clock::now();
+    const JobResult result = run_job(spec, [&](std::uint64_t retired, std::uint64_t total) {
+      if (total == 0 || Clock::now() - last < kProgressInterval) return;
+      last = Clock::now();
+      report(static_cast<double>(retired) / static_cast<double>(total));
+    });
+    return to_json(result).dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+}
+
+double weight_of(const JobSpec &spec) { return static_cast<double>(spec.layer.m) * spec.layer.k * spec.layer.n; }
+
+/// A result for a process that did not deliver one.
+JobResult crashed(const JobSpec &spec, const TaskEnd &end) {
+  JobResult result;
+  result.layer = spec.layer;
+  result.requested = result.chosen = spec.compile.schedule;
+  result.outcome = Outcome::kDevice;
+  result.failures.push_back(fmt::format("layer {} ({}): {}{}{}", spec.layer.name,
+                                        compiler::to_string(spec.compile.schedule), end.problem,
+                                        end.output.empty() ? "" : "; its last output:\n", end.output));
+  return result;
+}
+
+void remove_quietly(const std::string &file) {
+  std::error_code ignored;
+  if (!file.empty()) fs::remove(file, ignored);
+}
+
+/// Schedules may reorder the work but must not change a bit of the results.
+std::vector<std::string> differences(const std::vector<JobResult> &by_schedule) {
+  std::vector<std::string> found;
+  const JobResult &base = by_schedule.front();
+  for (const JobResult &other : by_schedule)
+    for (const OutputCheck &a : base.outputs)
+      for (const OutputCheck &b : other.outputs)
+        if (a.tensor == b.tensor && a.hash != b.hash)
+          found.push_back(fmt::format("layer {}: {} of schedule {} differs from that of {}", base.layer.name,
+                                      compiler::to_string(a.tensor), compiler::to_string(other.requested),
+                                      compiler::to_string(base.requested)));
+  return found;
+}
+
+/// Gathers results and hands on layers in network order.
+class Collector {
+public:
+  Collector(const RunOptions &options, RunResult &run, const LayerDone &layer_done, ProgressDisplay &display)
+      : schedules_(options.schedules.size()), results_(options.layers.size() * schedules_), run_(run),
+        layer_done_(layer_done), display_(display) {}
+
+  void add(std::size_t job, JobResult result) {
+    run_.outcome = std::max(run_.outcome, result.outcome);
+    run_.failures.insert(run_.failures.end(), result.failures.begin(), result.failures.end());
+    results_[job] = std::move(result);
+    while (next_ < results_.size() / schedules_ && complete(next_))
+      flush(next_++);
+  }
+
+private:
+  bool complete(std::size_t layer) const {
+    const auto first = results_.begin() + static_cast<std::ptrdiff_t>(layer * schedules_);
+    return std::all_of(first, first + static_cast<std::ptrdiff_t>(schedules_),
+                       [](const auto &r) { return r.has_value(); });
+  }
+
+  void flush(std::size_t layer) {
+    std::vector<JobResult> by_schedule;
+    for (std::size_t s = 0; s < schedules_; ++s)
+      by_schedule.push_back(std::move(*results_[layer * schedules_ + s]));
+    for (std::string &text : differences(by_schedule)) {
+      run_.outcome = std::max(run_.outcome, Outcome::kMismatch);
+      run_.failures.push_back(std::move(text));
+    }
+    display_.clear();
+    layer_done_(by_schedule);
+    run_.layers.push_back(std::move(by_schedule));
+  }
+
+  std::size_t schedules_;
+  std::vector<std::optional<JobResult>> results_;
+  RunResult &run_;
+  const LayerDone &layer_done_;
+  ProgressDisplay &display_;
+  std::size_t next_ = 0;
+};
+
+} // namespace
+
+RunResult run_all(const RunOptions &options, const SignalGuard &signals, const LayerDone &layer_done) {
+  const auto start = Clock::now();
+  const std::vector<JobSpec> specs = make_specs(options);
+  std::vector<Task> tasks;
+  std::vector<double> weights;
+  for (const JobSpec &spec : specs) {
+    tasks.push_back(make_task(spec));
+    weights.push_back(weight_of(spec));
+  }
+  // The largest first: a long job that starts last would run alone at the end.
+  std::vector<std::size_t> order(specs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return weights[a] != weights[b] ? weights[a] > weights[b] : a < b; });
+
+  RunResult run;
+  ProgressDisplay display(weights, options.quiet);
+  Collector collector(options, run, layer_done, display);
+  std::set<std::size_t> running;
+  const auto remove_partial_traces = [&] {
+    for (const std::size_t job : running)
+      remove_quietly(specs[job].device.trace.file);
+  };
+
+  PoolEvents events;
+  events.started = [&](std::size_t job) { running.insert(job); };
+  events.progress = [&](std::size_t job, double fraction) { display.update(job, fraction); };
+  events.tick = [&] { display.tick(); };
+  events.ended = [&](std::size_t job, const TaskEnd &end) {
+    const JobSpec &spec = specs[job];
+    JobResult result;
+    if (end.completed) {
+      result = result_from_json(Json::parse(end.result));
+      result.layer = spec.layer;
+      running.erase(job);
+      if (!end.output.empty()) {
+        display.clear();
+        std::fprintf(stderr, "layer %s: %s", spec.layer.name.c_str(), end.output.c_str());
+      }
+    } else {
+      result = crashed(spec, end);
+    }
+    const bool go_on = result.outcome != Outcome::kBadInput && result.outcome != Outcome::kUnavailable;
+    display.finish(job, spec.layer.name);
+    collector.add(job, std::move(result));
+    return go_on;
+  };
+  try {
+    run_tasks(tasks, order, options.jobs, signals, events);
+  } catch (const Interrupted &) {
+    remove_partial_traces();
+    throw;
+  }
+  remove_partial_traces();
+  run.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return run;
+}
+
+} // namespace gradweave::runtime

@@ -1,0 +1,48 @@
+// A run: all jobs of a cosimulation, in parallel, and what came out of them.
+#pragma once
+
+#include "runtime/job.hpp"
+#include "runtime/process_pool.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gradweave::runtime {
+
+/// What a run was asked to do; everything that a report has to state.
+struct RunOptions {
+  std::string model, npu; ///< as the user gave them
+  compiler::Network network;
+  NpuConfig config;
+  std::vector<compiler::Layer> layers;
+  std::vector<compiler::Schedule> schedules; ///< several: compare, the first is the baseline
+  compiler::Pass pass = compiler::Pass::kBackward;
+  Backend backend = Backend::kRtl;
+  DataKind data = DataKind::kNormal;
+  std::uint64_t seed = 1;
+  unsigned jobs = 1;
+  BusStress stress;
+  TraceOptions trace;    ///< `file` is that of the only job, if given
+  std::string trace_dir; ///< else where waveforms go; empty: none
+  bool quiet = false;
+  std::string reproduce; ///< the command that repeats the run
+
+  bool compares() const { return schedules.size() > 1; }
+};
+
+struct RunResult {
+  /// By layer in network order, then by schedule. After bad input the run is abandoned, and there may be fewer.
+  std::vector<std::vector<JobResult>> layers;
+  double wall_seconds = 0;           ///< of the whole run, compilation and checks included
+  Outcome outcome = Outcome::kPass;  ///< the worst of all jobs
+  std::vector<std::string> failures; ///< of all jobs, and differences between schedules; empty exactly if kPass
+};
+
+/// Called for each layer, in network order, once all its jobs have ended.
+using LayerDone = std::function<void(const std::vector<JobResult> &by_schedule)>;
+
+/// Runs all jobs. Throws Interrupted if a signal arrives; partial waveforms are then removed.
+RunResult run_all(const RunOptions &options, const SignalGuard &signals, const LayerDone &layer_done);
+
+} // namespace gradweave::runtime

@@ -1,0 +1,53 @@
+#include "runtime/summary.hpp"
+
+namespace gradweave::runtime {
+namespace {
+
+void add(Totals &totals, const JobResult &job) {
+  ++totals.layers;
+  totals.cycles += job.cycles();
+  totals.macs += job.macs;
+  totals.commands += job.commands;
+  totals.cpu_seconds += job.cpu_seconds;
+  for (std::size_t i = 0; i < compiler::kTensorCount; ++i) {
+    const compiler::Traffic &from = job.traffic[i];
+    compiler::Traffic &to = totals.traffic[i];
+    to.read_bytes += from.read_bytes;
+    to.write_bytes += from.write_bytes;
+    to.read_bus_bytes += from.read_bus_bytes;
+    to.write_bus_bytes += from.write_bus_bytes;
+    to.spill_read_bytes += from.spill_read_bytes;
+    to.spill_write_bytes += from.spill_write_bytes;
+    totals.dram_read_bytes += from.read_bytes;
+    totals.dram_write_bytes += from.write_bytes;
+    totals.spill_bytes += from.spill_read_bytes + from.spill_write_bytes;
+  }
+  for (const OutputCheck &check : job.outputs) {
+    const auto at = static_cast<std::size_t>(check.tensor);
+    totals.checked[at] += check.elements;
+    totals.finite[at] += check.finite;
+    totals.mismatches[at] += check.mismatches;
+  }
+}
+
+} // namespace
+
+Totals sum_layers(const RunResult &run, std::size_t schedule) {
+  Totals totals;
+  for (const auto &by_schedule : run.layers)
+    add(totals, by_schedule[schedule]);
+  return totals;
+}
+
+Totals sum_job(const JobResult &job) {
+  Totals totals;
+  add(totals, job);
+  return totals;
+}
+
+double utilisation(std::uint64_t macs, std::uint64_t cycles, const NpuConfig &config) {
+  if (cycles == 0) return 0;
+  return static_cast<double>(macs) / (static_cast<double>(cycles) * config.rows * config.cols * config.cores);
+}
+
+} // namespace gradweave::runtime

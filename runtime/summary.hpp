@@ -1,0 +1,30 @@
+// Totals over layers; shared by the table and the JSON report.
+#pragma once
+
+#include "runtime/run.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace gradweave::runtime {
+
+struct Totals {
+  std::uint64_t layers = 0, cycles = 0, macs = 0, commands = 0;
+  std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0,
+                spill_bytes = 0; ///< spills: read and written, in the former too
+  std::array<compiler::Traffic, compiler::kTensorCount> traffic{};
+  std::array<std::uint64_t, compiler::kTensorCount> checked{}, finite{}, mismatches{}; ///< elements of result tensors
+  double cpu_seconds = 0; ///< of the devices' runs, summed over processes
+
+  std::uint64_t dram_bytes() const { return dram_read_bytes + dram_write_bytes; }
+};
+
+/// Of the schedule at position `schedule` in the run's options, over all layers.
+Totals sum_layers(const RunResult &run, std::size_t schedule);
+/// Of one job.
+Totals sum_job(const JobResult &job);
+
+/// Useful multiply-adds per cycle and PE, 0 to 1; 0 if there are no cycles (functional backend).
+double utilisation(std::uint64_t macs, std::uint64_t cycles, const NpuConfig &config);
+
+} // namespace gradweave::runtime

@@ -1,0 +1,64 @@
+#!/bin/bash
+# Installs the Debian packages that are missing.   scripts/bootstrap.sh run|test|lint
+#   run   what `make cosim` needs     test   run + what the tests need     lint   test + the lint tools
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+run_packages=(cmake ninja-build verilator libsystemc-dev libfmt-dev nlohmann-json3-dev libcli11-dev
+  libtomlplusplus-dev libgtest-dev zlib1g-dev)
+test_packages=(yosys)
+lint_packages=(clang-format clang-tidy shellcheck)
+
+case ${1:-run} in
+run) packages=("${run_packages[@]}") ;;
+test) packages=("${run_packages[@]}" "${test_packages[@]}") ;;
+lint) packages=("${run_packages[@]}" "${test_packages[@]}" "${lint_packages[@]}") ;;
+*) die "usage: scripts/bootstrap.sh run|test|lint" ;;
+esac
+
+has_compiler() {
+  local cxx
+  for cxx in "${CXX:-}" clang++-19 clang++-16 g++; do
+    [ -n "$cxx" ] && command -v "$cxx" >/dev/null && return 0
+  done
+  return 1
+}
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  # Not a Debian: whoever runs this installs the same things by other means; CMake names what it does not find.
+  for tool in cmake ninja verilator; do
+    command -v "$tool" >/dev/null || die "$tool is missing, and without apt-get it cannot be installed from here"
+  done
+  has_compiler || die "no C++ compiler is installed, and without apt-get none can be installed from here"
+  exit 0
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$state" = installed ] || missing+=("$package")
+done
+has_compiler && need_compiler=false || need_compiler=true
+if [ ${#missing[@]} -eq 0 ] && ! $need_compiler; then
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null ||
+    die "packages are missing (${missing[*]:-a C++ compiler}); run as root or install sudo: scripts/bootstrap.sh $*"
+  as_root=(sudo)
+fi
+# A lock held by another apt (unattended upgrades) is waited for, not an error.
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 "$@"; }
+
+quietly "reading Debian's package lists" apt update -q
+if $need_compiler; then
+  # Without a compiler so far, take the one that makes the fastest simulation and that this Debian has.
+  for package in clang-19 clang-16 g++; do
+    if [ -n "$(apt-cache madison "$package")" ]; then
+      missing+=("$package")
+      break
+    fi
+  done
+fi
+quietly "installing ${missing[*]}" apt install -q -y --no-install-recommends "${missing[@]}"

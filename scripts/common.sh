@@ -1,0 +1,80 @@
+#!/bin/bash
+# Sourced by the scripts behind the Makefile: directories, messages, compiler choice, configuration.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+build=${BUILD:-build}
+export build
+
+# The NPUs of configs/ that are verilated by default; keep in step with GW_NPUS in CMakeLists.txt by reading it there.
+default_npus() { sed -n 's/^set(GW_NPUS "\([^"]*\)".*/\1/p' CMakeLists.txt; }
+
+say() { printf '%s\n' "gradweave: $*" >&2; }
+die() {
+  say "error: $*"
+  exit 1
+}
+
+# Runs a command; shows its output only if it fails. $1: what it is, in words.
+quietly() {
+  local what=$1 log status=0
+  shift
+  mkdir -p "$build"
+  log=$build/last-step.log
+  say "$what"
+  "$@" >"$log" 2>&1 || status=$?
+  if [ "$status" -ne 0 ]; then
+    tail -n 60 "$log" >&2
+    say "error: $what failed (exit code $status); the whole log is $log"
+    return "$status"
+  fi
+}
+
+# clang vectorises the array model best; g++ reaches 70 to 90 % of it.
+choose_compiler() {
+  local cxx
+  if [ -n "${CXX:-}" ]; then
+    command -v "$CXX" >/dev/null || die "CXX=$CXX is not a command; leave CXX unset to have one chosen"
+    return
+  fi
+  for cxx in clang++-19 clang++-16 g++; do
+    if command -v "$cxx" >/dev/null; then
+      export CXX=$cxx
+      if [ -z "${CC:-}" ]; then
+        case $cxx in
+        g++) export CC=gcc ;;
+        *) export CC=${cxx/++/} ;;
+        esac
+      fi
+      return
+    fi
+  done
+  die "no C++ compiler found; install clang-19 or g++"
+}
+
+# configure NPU_LIST: CMake, but only if there is no build directory yet or its NPUs change; after that ninja
+# itself sees changed CMake files.
+configure() {
+  local npus=$1 stamp=$build/.gw-configured wanted
+  wanted=$(printf '%s\n%s\n' "$root" "$npus")
+  if [ -f "$build/build.ninja" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
+    return
+  fi
+  local compiler=()
+  if [ ! -f "$build/CMakeCache.txt" ]; then
+    choose_compiler
+    compiler=(-DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_C_COMPILER="${CC:-cc}" -DCMAKE_BUILD_TYPE=Release)
+  fi
+  quietly "configuring $build${CXX:+ with $CXX}" cmake -S . -B "$build" -G Ninja "${compiler[@]}" "-DGW_NPUS=$npus"
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+# compile TARGET...: a terminal sees ninja's own status line.
+compile() {
+  if [ -t 2 ]; then
+    ninja -C "$build" "$@" >&2
+  else
+    quietly "building $*" ninja -C "$build" "$@"
+  fi
+}

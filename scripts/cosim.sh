@@ -1,0 +1,38 @@
+#!/bin/bash
+# `make cosim`: builds the gradweave command and the one NPU that is asked for, then runs. Variables: `make help`.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+model=${MODEL:-bert_tiny}
+npu=${NPU:-small}
+backend=${BACKEND:-rtl}
+
+# An NPU of the user's own joins the ones that CMake verilates; a standard one of the same name gives way to it.
+npus=$(default_npus)
+name=$npu
+if [[ $npu == */* || $npu == *.toml ]]; then
+  [ -f "$npu" ] || die "NPU=$npu: there is no such file; NPU takes a path of a .toml file or a name in configs/"
+  npu=$(realpath "$npu")
+  name=$(sed -n 's/^[[:space:]]*name[[:space:]]*=[[:space:]]*"\([A-Za-z0-9_]*\)".*/\1/p' "$npu" | head -n 1)
+  [ -n "$name" ] || die "$npu: no line name = \"...\" of letters, digits and _ in it; add one under [npu]"
+  if [ "$npu" != "$root/configs/$name.toml" ]; then
+    npus=$(tr ';' '\n' <<<"$npus" | sed "/^$name\$/d" | tr '\n' ';')$npu
+  fi
+fi
+
+args=(cosim --model "$model" --npu "$npu" --backend "$backend" --trace-dir "$build/trace" --from-make)
+[ -z "${SCHEDULE:-}" ] || args+=(--schedule "$SCHEDULE")
+[ -z "${PASS:-}" ] || args+=(--pass "$PASS")
+[ -z "${LAYERS:-}" ] || args+=(--layers "$LAYERS")
+[ -z "${DATA:-}" ] || args+=(--data "$DATA")
+[ -z "${SEED:-}" ] || args+=(--seed "$SEED")
+[ -z "${JOBS:-}" ] || args+=(--jobs "$JOBS")
+[ -z "${JSON:-}" ] || args+=(--json "$JSON")
+[ -z "${TRACE:-}" ] || args+=(--trace "$TRACE")
+
+scripts/bootstrap.sh run
+configure "$npus"
+compile gradweave
+# All arguments and files are checked before minutes are spent on verilating the NPU.
+"$build/bin/gradweave" "${args[@]}" --dry-run
+[ "$backend" != rtl ] || compile "gradweave_rtl_$name"
+exec "$build/bin/gradweave" "${args[@]}"

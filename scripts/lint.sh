@@ -1,0 +1,43 @@
+#!/bin/bash
+# `make lint`: static checks, one line of verdict each. A build directory of its own, without RTL libraries, gives
+# clang-tidy the compile commands.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+scripts/bootstrap.sh lint
+failed=0
+
+# check NAME COMMAND...: silent if it passes.
+check() {
+  local name=$1 log
+  shift
+  log=$build/lint-$name.log
+  if "$@" >"$log" 2>&1; then
+    printf '%-14s pass\n' "$name"
+  else
+    printf '%-14s FAIL, see %s:\n' "$name" "$log"
+    head -n 40 "$log"
+    failed=1
+  fi
+}
+
+verilator_lint() { scripts/lint_rtl.sh; }
+
+clang_format_check() { git ls-files -z -- '*.cpp' '*.hpp' | xargs -0 clang-format --dry-run -Werror; }
+
+clang_tidy_check() {
+  local tidy
+  tidy=${CLANG_TIDY:-clang-tidy}
+  # Generated headers must exist; the rest of the build need not.
+  git ls-files -- '*.cpp' | while read -r file; do
+    if grep -q "\"file\": \"$root/$file\"" "$build/compile_commands.json"; then printf '%s\0' "$file"; fi
+  done | xargs -0 -n 1 -P "$(nproc)" "$tidy" --quiet -p "$build"
+}
+
+shellcheck_check() { git ls-files -z -- '*.sh' '.ci/run' | xargs -0 shellcheck; }
+
+configure "$(default_npus)"
+compile isa_generated
+check verilator verilator_lint
+check clang-tidy clang_tidy_check
+check clang-format clang_format_check
+check shellcheck shellcheck_check
+exit "$failed"
