@@ -146,7 +146,7 @@ module run_ctrl #(
     still_d     = 32'd0;
     err_code_d  = err_code_q;
     err_index_d = err_index_q;
-    irq_d       = irq_q & ~irq_clear_i;
+    irq_d       = irq_q & ~(irq_clear_i | start_i | soft_reset_i);
     case (state_q)
       RESET: state_d = IDLE;
       PREPARE: state_d = RUN;
@@ -179,7 +179,6 @@ module run_ctrl #(
       retired_d   = 32'd0;
       err_code_d  = isa_pkg::ERR_NONE;
       err_index_d = 32'd0;
-      irq_d       = 1'b0;
     end
   end
 
