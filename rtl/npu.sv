@@ -100,15 +100,16 @@ module npu #(
   logic [6*CORES-1:0]     core_counters;
   logic [CORES-1:0]       core_block, core_progress;
   // Read channels of fetch (f) and load (l)
-  logic                   f_ar_valid, f_ar_ready, f_r_valid;
+  logic                   f_ar_valid, f_ar_ready, f_r_valid, f_r_last;
   logic [63:0]            f_ar_addr;
   logic [7:0]             f_ar_len;
-  logic                   l_ar_valid, l_ar_ready, l_r_valid;
+  logic [8*BUS_BYTES-1:0] f_r_data;
+  logic [1:0]             f_r_resp;
+  logic                   l_ar_valid, l_ar_ready, l_r_valid, l_r_last;
   logic [63:0]            l_ar_addr;
   logic [7:0]             l_ar_len;
-  logic [8*BUS_BYTES-1:0] r_data;
-  logic [1:0]             r_resp;
-  logic                   r_last, load_quiet, mux_quiet;
+  logic [8*BUS_BYTES-1:0] l_r_data;
+  logic [1:0]             l_r_resp;
   // Scratchpad: DMA side
   logic                   ld_en, ld_fp32, st_en, st_fp32;
   logic [23:0]            ld_addr0, ld_addr1, st_addr0, st_addr1;
@@ -146,9 +147,9 @@ module npu #(
     .ar_addr_o          (f_ar_addr),
     .ar_len_o           (f_ar_len),
     .r_valid_i          (f_r_valid),
-    .r_data_i           (r_data),
-    .r_resp_i           (r_resp),
-    .r_last_i           (r_last),
+    .r_data_i           (f_r_data),
+    .r_resp_i           (f_r_resp),
+    .r_last_i           (f_r_last),
     .run_o              (run),
     .clear_o            (clear),
     .head_valid_o       (head_valid),
@@ -199,9 +200,9 @@ module npu #(
     .ar_addr_o      (l_ar_addr),
     .ar_len_o       (l_ar_len),
     .r_valid_i      (l_r_valid),
-    .r_data_i       (r_data),
-    .r_resp_i       (r_resp),
-    .r_last_i       (r_last),
+    .r_data_i       (l_r_data),
+    .r_resp_i       (l_r_resp),
+    .r_last_i       (l_r_last),
     .ld_en_o        (ld_en),
     .ld_fp32_o      (ld_fp32),
     .ld_addr0_o     (ld_addr0),
@@ -215,7 +216,7 @@ module npu #(
     .err_code_o     (load_err_code),
     .err_index_o    (load_err_index),
     .busy_o         (busy[LOAD]),
-    .quiet_o        (load_quiet),
+    .quiet_o        (quiet[LOAD]),
     .oldest_valid_o (oldest_valid[LOAD]),
     .oldest_index_o (oldest_index[32*LOAD +: 32]),
     .cnt_active_o   (load_counters[0]),
@@ -224,8 +225,6 @@ module npu #(
     .cnt_empty_o    (load_counters[3]),
     .bytes_o        (read_bytes)
   );
-
-  assign quiet[LOAD] = load_quiet & mux_quiet;
 
   dma_store #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) u_store (
     .clk_i, .rst_ni,
@@ -280,21 +279,23 @@ module npu #(
 
   axi_read_mux #(.BUS_BYTES(BUS_BYTES)) u_read_mux (
     .clk_i, .rst_ni,
-    .clear_i          (clear),
-    .fetch_ar_valid_i (f_ar_valid),
-    .fetch_ar_ready_o (f_ar_ready),
-    .fetch_ar_addr_i  (f_ar_addr),
-    .fetch_ar_len_i   (f_ar_len),
-    .fetch_r_valid_o  (f_r_valid),
-    .load_ar_valid_i  (l_ar_valid),
-    .load_ar_ready_o  (l_ar_ready),
-    .load_ar_addr_i   (l_ar_addr),
-    .load_ar_len_i    (l_ar_len),
-    .load_r_valid_o   (l_r_valid),
-    .r_data_o         (r_data),
-    .r_resp_o         (r_resp),
-    .r_last_o         (r_last),
-    .quiet_o          (mux_quiet),
+    .clear_i       (clear),
+    .f_ar_valid_i  (f_ar_valid),
+    .f_ar_ready_o  (f_ar_ready),
+    .f_ar_addr_i   (f_ar_addr),
+    .f_ar_len_i    (f_ar_len),
+    .f_r_valid_o   (f_r_valid),
+    .f_r_data_o    (f_r_data),
+    .f_r_resp_o    (f_r_resp),
+    .f_r_last_o    (f_r_last),
+    .l_ar_valid_i  (l_ar_valid),
+    .l_ar_ready_o  (l_ar_ready),
+    .l_ar_addr_i   (l_ar_addr),
+    .l_ar_len_i    (l_ar_len),
+    .l_r_valid_o   (l_r_valid),
+    .l_r_data_o    (l_r_data),
+    .l_r_resp_o    (l_r_resp),
+    .l_r_last_o    (l_r_last),
     .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_arid_o, .m_axi_araddr_o, .m_axi_arlen_o, .m_axi_arsize_o,
     .m_axi_arburst_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rid_i, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i
   );
