@@ -184,7 +184,7 @@ module dma_load #(
     if (rst_ni) begin
       every_beat_was_asked_for: assert (!r_valid_i || (beat_valid && outstanding_q != '0));
       an_answer_ends_with_its_tile: assert (!(r_valid_i && beat_last) || r_last_i);
-      outstanding_bursts_stay_in_bound: assert (outstanding_q <= COUNT_W'(OUTSTANDING));
+      outstanding_bursts_stay_in_bound: assert (32'(outstanding_q) <= OUTSTANDING);
     end
   end
 `endif

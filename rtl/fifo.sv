@@ -75,7 +75,7 @@ module fifo #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni) begin
-      queue_never_holds_more_than_depth: assert (count_q <= COUNT_W'(DEPTH));
+      queue_never_holds_more_than_depth: assert (32'(count_q) <= DEPTH);
     end
   end
 `endif

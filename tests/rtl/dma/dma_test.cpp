@@ -1,0 +1,230 @@
+// Load and store engines against the reference, cycle by cycle: random tiles under random back-pressure, errors, stops,
+// rates.
+#include "dma_bench.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace {
+
+using namespace gradweave;
+using namespace gradweave::dma_test;
+
+isa::DmaCommand tile(bool store, std::uint64_t offset, std::uint32_t rows, std::uint32_t cols, std::uint32_t pitch,
+                     bool fp32 = false) {
+  isa::DmaCommand c;
+  c.store = store;
+  c.fp32 = fp32;
+  c.dram_addr = kDramBase + (store ? kDramHalf : 0) + offset;
+  c.rows = rows;
+  c.cols = cols;
+  c.pitch = pitch;
+  c.spm.row = store ? kSpmHalf : 0;
+  c.spm.pstride = rows * (fp32 ? 2 : 1);
+  return c;
+}
+
+struct Load {
+  const char *name;
+  double stall;
+  std::uint32_t latency;
+  bool fetch;
+};
+
+class RandomTiles : public testing::TestWithParam<Load> {};
+
+TEST_P(RandomTiles, MoveExactlyTheirBytes) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    BenchOptions options;
+    options.seed = seed;
+    options.stall = GetParam().stall;
+    options.latency = GetParam().latency;
+    options.fetch = GetParam().fetch;
+    Bench bench(options);
+    bench.add_random(50);
+    bench.run();
+    ASSERT_EQ(bench.problems(), "");
+    EXPECT_EQ(bench.fetches() > 0, options.fetch);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dma, RandomTiles,
+                         testing::Values(Load{"AtOnce", 0, 0, false}, Load{"Late", 0, 30, false},
+                                         Load{"Stalled", 0.3, 5, false}, Load{"Crawling", 0.8, 3, false},
+                                         Load{"WithFetch", 0, 4, true}, Load{"StalledWithFetch", 0.5, 20, true}),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+TEST(Dma, NoPathLeadsFromBusInputsToBusOutputs) {
+  BenchOptions options;
+  options.stall = 0.5;
+  options.fetch = true;
+  options.probe_paths = true;
+  Bench bench(options);
+  bench.add_random(20);
+  bench.run();
+  EXPECT_EQ(bench.problems(), "");
+}
+
+TEST(Dma, SmallestAndLongestRows) {
+  for (bool store : {false, true}) {
+    Bench bench({});
+    bench.add(tile(store, 2, 1, 1, 0));
+    bench.add(tile(store, 4096 - 4, 1, 1, 0, true));
+    bench.add(tile(store, 65536 - 2, 3, 2, 0x8000)); // across the 4 GB border
+    bench.add(tile(store, 6, 1, std::min(65535U, kSpmHalf * kLanes), 0));
+    bench.add(tile(store, kBus - 2, 40, 1, 2 * kBus));
+    bench.add(tile(store, 0, 2, kLanes * 8, 8192, true));
+    bench.run();
+    EXPECT_EQ(bench.problems(), "");
+  }
+}
+
+TEST(Dma, SyncCompletesInOrderAndAtOnceWhenAlone) {
+  for (bool store : {false, true}) {
+    Bench bench({});
+    bench.add_sync(store);
+    bench.cycle(); // starts
+    bench.cycle(); // completes
+    bench.cycle();
+    EXPECT_EQ(bench.stats(store).dram, 1U);
+    EXPECT_EQ(bench.stats(store).empty, 1U);
+    for (int i = 0; i < 6; ++i) {
+      bench.add_sync(store);
+      bench.add(tile(store, 64U * static_cast<unsigned>(i), 1, 1, 0));
+      bench.add_sync(store);
+    }
+    bench.run();
+    EXPECT_EQ(bench.problems(), "");
+  }
+}
+
+// --- Errors ----------------------------------------------------------------------------------------
+
+class Errors : public testing::TestWithParam<bool> {}; // DECERR rather than SLVERR
+
+TEST_P(Errors, NameTheCommand) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    BenchOptions options;
+    options.seed = seed;
+    options.stall = 0.3;
+    std::uint8_t response = GetParam() ? 3 : 2;
+    options.faults = {{false, kDramBase + 0x10000, 0x4000, response},
+                      {true, kDramBase + kDramHalf + 0x20000, 0x4000, response}};
+    Bench bench(options);
+    bench.add(tile(false, 0x13FFE, 3, kLanes + 1, 2 * (kLanes + 1))); // from bad to good memory
+    bench.add(tile(true, 0x1FFFE, 3, kLanes + 1, 2 * (kLanes + 1)));
+    bench.add_random(40);
+    bench.run();
+    EXPECT_EQ(bench.problems(), "");
+    EXPECT_GT(bench.errors(false), 0U);
+    EXPECT_GT(bench.errors(true), 0U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dma, Errors, testing::Bool(),
+                         [](const auto &info) { return info.param ? "DecErr" : "SlvErr"; });
+
+// --- Stop and soft reset ---------------------------------------------------------------------------
+
+TEST(Dma, StopsBetweenBurstsAndWorksAgainAfterClear) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    BenchOptions options;
+    options.seed = seed;
+    options.stall = 0.4;
+    Bench bench(options);
+    bench.add_random(30);
+    for (std::uint64_t i = 0; i < 50 + 37 * seed; ++i)
+      bench.cycle();
+    bench.run_enabled = false;
+    for (int i = 0; i < 20; ++i)
+      bench.cycle();
+    for (int i = 0; i < 20000 && !bench.engines_quiet(); ++i)
+      bench.cycle();
+    // All that was offered is answered, nothing more is offered.
+    ASSERT_TRUE(bench.engines_quiet());
+    ASSERT_TRUE(bench.axi().idle());
+    std::size_t loads = bench.axi().loads.size(), stores = bench.axi().stores.size();
+    for (int i = 0; i < 50; ++i)
+      bench.cycle();
+    EXPECT_EQ(bench.axi().loads.size(), loads);
+    EXPECT_EQ(bench.axi().stores.size(), stores);
+
+    bench.clear();
+    bench.run_enabled = true;
+    bench.add_random(20);
+    bench.run();
+    ASSERT_EQ(bench.problems(), "");
+  }
+}
+
+// --- Rates -----------------------------------------------------------------------------------------
+
+TEST(Rates, LongRowsMoveABeatEveryCycle) {
+  for (bool store : {false, true}) {
+    BenchOptions options;
+    options.latency = 2 * kOutstanding; // which long bursts hide
+    Bench bench(options);
+    std::uint32_t cols = 4 * kBus * 8; // 64 beats a row
+    for (int i = 0; i < 6; ++i)
+      bench.add(tile(store, 2, 4, cols, 2 * cols));
+    bench.run();
+    EXPECT_EQ(bench.problems(), "");
+    EXPECT_EQ(bench.stats(store).beat_rate(), 1.0) << (store ? "store" : "load");
+  }
+}
+
+TEST(Rates, ShortRowsKeepTheBusBusy) {
+  for (bool store : {false, true}) {
+    BenchOptions options;
+    options.latency = kOutstanding / 2;
+    Bench bench(options);
+    std::uint32_t cols = std::min(45U, kLanes);
+    for (int i = 0; i < 20; ++i)
+      bench.add(tile(store, 0, 45, cols, 2 * cols));
+    bench.run();
+    EXPECT_EQ(bench.problems(), "");
+    EXPECT_GE(bench.stats(store).beat_rate(), 0.95) << (store ? "store" : "load");
+  }
+}
+
+// --- The checkers see what is wrong ----------------------------------------------------------------------
+
+TEST(DmaChecker, SeesAWrongElement) {
+  Bench bench({});
+  bench.add(tile(false, 0, 2, kLanes, 2 * kLanes));
+  bench.memory().data[2] ^= 1U; // after the expectation was made
+  bench.run();
+  EXPECT_NE(bench.problems().find("scratchpad row 0 lane 1"), std::string::npos) << bench.problems();
+}
+
+TEST(DmaChecker, SeesAWrongStoredByte) {
+  Bench bench({});
+  bench.add(tile(true, 0, 2, kLanes, 2 * kLanes));
+  bench.spm().at(kSpmHalf, 0) ^= 0x100U;
+  bench.run();
+  EXPECT_NE(bench.problems().find(fmt::format("byte {:#x}", kDramBase + kDramHalf + 1)), std::string::npos)
+      << bench.problems();
+}
+
+TEST(DmaChecker, SeesAByteWrittenTwice) {
+  Bench bench({});
+  bench.add(tile(true, 0, 1, 2, 0));
+  bench.memory().write(kDramBase + kDramHalf, 0);
+  bench.run();
+  EXPECT_NE(bench.problems().find("written 2 times"), std::string::npos) << bench.problems();
+}
+
+TEST(DmaChecker, SeesAnEngineThatNeverEnds) {
+  Bench bench({});
+  bench.add(tile(false, 0, 1, 1, 0));
+  bench.run_enabled = false;
+  bench.run(100);
+  EXPECT_NE(bench.problems().find("not finished"), std::string::npos);
+}
+
+} // namespace
