@@ -6,16 +6,20 @@ model=${MODEL:-bert_tiny}
 npu=${NPU:-small}
 backend=${BACKEND:-rtl}
 
-# An NPU of the user's own joins the ones that CMake verilates; a standard one of the same name gives way to it.
+# An NPU of the user's own joins the ones that CMake verilates, under the name in its file; a standard one of the same
+# name gives way to it.
 npus=$(default_npus)
 name=$npu
 if [[ $npu == */* || $npu == *.toml ]]; then
-  [ -f "$npu" ] || die "NPU=$npu: there is no such file; NPU takes a path of a .toml file or a name in configs/"
+  [ -f "$npu" ] || die "NPU=$npu: there is no such file; NPU takes the path of a .toml file or a name in configs/"
   npu=$(realpath "$npu")
   name=$(sed -n 's/^[[:space:]]*name[[:space:]]*=[[:space:]]*"\([A-Za-z0-9_]*\)".*/\1/p' "$npu" | head -n 1)
   [ -n "$name" ] || die "$npu: no line name = \"...\" of letters, digits and _ in it; add one under [npu]"
   if [ "$npu" != "$root/configs/$name.toml" ]; then
-    npus=$(tr ';' '\n' <<<"$npus" | sed "/^$name\$/d" | tr '\n' ';')$npu
+    copy=$build/npus/$name.toml
+    mkdir -p "$build/npus"
+    cmp -s "$npu" "$copy" || cp "$npu" "$copy"
+    npus=$(tr ';' '\n' <<<"$npus" | sed "/^$name\$/d" | tr '\n' ';')$(realpath "$copy")
   fi
 fi
 
