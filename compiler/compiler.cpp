@@ -2,7 +2,7 @@
 #include "compiler/compiler.hpp"
 #include "compiler/cost.hpp"
 #include "compiler/emit.hpp"
-#include "compiler/search.hpp"
+#include "compiler/passes.hpp"
 #include "compiler/verify.hpp"
 
 #include <fmt/format.h>
@@ -56,33 +56,8 @@ CompiledLayer compile(const Layer &layer, const NpuConfig &npu, const CompileOpt
   check_input(layer, npu);
   const Layout layout = make_layout(layer, options.pass, npu);
   check_footprint(layer, layout.bytes, npu);
-  const Schedule chosen = resolve(options.schedule, layer);
-  SearchResult found = search(layer, chosen, options.pass, layout, npu);
-  for (const PhasePlan &plan : found.plans)
-    require(verify_tiling(plan.tile, layer), layer, "tiling");
-  require(verify_order(found.program.products, layer, options.pass), layer, "ordering");
-  require(verify_program(found.program, npu), layer, "residency");
-  check_footprint(layer, found.program.dram_bytes, npu);
-
-  CompiledLayer compiled;
-  compiled.layer = layer;
-  compiled.requested = options.schedule;
-  compiled.chosen = chosen;
-  compiled.pass = options.pass;
-  compiled.tiling = describe(found.plans);
-  compiled.tensors = layout.tensors;
-  compiled.dram_bytes = found.program.dram_bytes;
-  EmittedStream stream = emit(found.program, order_actions(found.program, npu));
-  compiled.stream = std::move(stream.commands);
-  compiled.info = std::move(stream.info);
-  compiled.traffic = traffic_of(found.program, npu);
-  for (const TileProduct &p : found.program.products) {
-    compiled.useful_macs += static_cast<std::uint64_t>(p.m_size) * p.k_size * p.n_size;
-    compiled.compute_cycles += product_cycles(p, npu);
-  }
-  compiled.estimated_cycles = found.estimated_cycles;
-  require(verify_stream(compiled, npu), layer, "emission");
-  return compiled;
+  const SearchResult found = search(layer, resolve(options.schedule, layer), options.pass, layout, npu);
+  return compile_plan(layer, npu, options, layout, found);
 }
 
 /// What the stream depends on, and nothing else.
@@ -96,6 +71,35 @@ CacheKey cache_key(const Layer &l, const NpuConfig &n, const CompileOptions &o) 
 }
 
 } // namespace
+
+CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const CompileOptions &options,
+                           const Layout &layout, const SearchResult &plan) {
+  for (const PhasePlan &phase : plan.plans)
+    require(verify_tiling(phase.tile, layer), layer, "tiling");
+  require(verify_order(plan.program.products, layer, options.pass), layer, "ordering");
+  require(verify_program(plan.program, npu), layer, "residency");
+  check_footprint(layer, plan.program.dram_bytes, npu);
+
+  CompiledLayer compiled;
+  compiled.layer = layer;
+  compiled.requested = options.schedule;
+  compiled.chosen = resolve(options.schedule, layer);
+  compiled.pass = options.pass;
+  compiled.tiling = describe(plan.plans);
+  compiled.tensors = layout.tensors;
+  compiled.dram_bytes = plan.program.dram_bytes;
+  EmittedStream stream = emit(plan.program, order_actions(plan.program, npu));
+  compiled.stream = std::move(stream.commands);
+  compiled.info = std::move(stream.info);
+  compiled.traffic = traffic_of(plan.program, npu);
+  for (const TileProduct &p : plan.program.products) {
+    compiled.useful_macs += static_cast<std::uint64_t>(p.m_size) * p.k_size * p.n_size;
+    compiled.compute_cycles += product_cycles(p, npu);
+  }
+  compiled.estimated_cycles = plan.estimated_cycles;
+  require(verify_stream(compiled, npu), layer, "emission");
+  return compiled;
+}
 
 CompiledLayer compile_layer(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
   // Networks repeat their layers; a layer of a known shape is compiled once in a process.

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <iterator>
 #include <optional>
-#include <sstream>
 #include <system_error>
 
 namespace gradweave::compiler {
@@ -54,7 +54,7 @@ std::string read_text(const std::filesystem::path &file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
-  if (!in) fail(file, 0, "cannot be read, or is empty; check its permissions and content");
+  if (!in) fail(file, 0, "cannot be read; check its permissions");
   return text.str();
 }
 

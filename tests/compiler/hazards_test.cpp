@@ -1,0 +1,84 @@
+// Tokens: a wait exists exactly where an access needs it and nothing else implies it.
+#include "compiler/hazards.hpp"
+#include "tests/compiler/layer_run.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+const NpuConfig &npu() {
+  static const NpuConfig config = load_config("test8");
+  return config;
+}
+
+Action dma(Action::Kind kind, RowRange rows) {
+  Action a;
+  a.kind = kind;
+  a.place = {rows, rows.rows};
+  return a;
+}
+Action load(RowRange rows) { return dma(Action::Kind::kLoad, rows); }
+Action store(RowRange rows) { return dma(Action::Kind::kStore, rows); }
+
+/// A GEMM with `blocks` blocks of results.
+Action gemm(RowRange a, RowRange b, RowRange out, bool acc, std::uint32_t blocks) {
+  Action g;
+  g.rect = {0, 0, 8 * blocks, 8};
+  g.acc = acc;
+  g.a = {a, a.rows};
+  g.b = {b, b.rows};
+  g.cin = g.cout = {out, out.rows};
+  return g;
+}
+
+std::vector<Ordering> order(std::vector<Action> actions) {
+  Program p;
+  p.actions = std::move(actions);
+  return order_actions(p, npu());
+}
+
+using After = std::array<std::int32_t, kEngines>;
+
+TEST(Hazards, ReadAfterWriteAcrossEngines) {
+  const auto o = order({load({0, 8}), load({8, 8}), gemm({0, 8}, {8, 8}, {16, 16}, false, 1), store({16, 16})});
+  EXPECT_EQ(o[2].after, (After{1, -1, -1})) << "the second load completes after the first";
+  EXPECT_TRUE(o[1].posts[kComputeEngine]);
+  EXPECT_FALSE(o[0].posts[kComputeEngine]) << "no token that nobody takes";
+  EXPECT_EQ(o[3].after, (After{-1, -1, 2}));
+}
+
+TEST(Hazards, WriteAfterReadAcrossEngines) {
+  const auto o = order({load({0, 8}), load({8, 8}), gemm({0, 8}, {8, 8}, {16, 16}, false, 1), load({0, 8}),
+                        store({16, 16}), load({16, 8}), gemm({0, 8}, {8, 8}, {24, 16}, false, 1)});
+  EXPECT_EQ(o[3].after, (After{-1, -1, 2})) << "the GEMM must have read";
+  EXPECT_EQ(o[5].after, (After{-1, 4, -1})) << "the STORE must have read; it implies the GEMM";
+  EXPECT_EQ(o[6].after, (After{3, 4, -1}));
+}
+
+TEST(Hazards, ImpliedWaitsAreLeftOut) {
+  const auto o = order(
+      {load({0, 8}), load({8, 8}), gemm({0, 8}, {8, 8}, {16, 16}, false, 1), gemm({0, 8}, {8, 8}, {32, 16}, false, 1)});
+  EXPECT_EQ(o[3].after, (After{-1, -1, -1})) << "the GEMM before has waited";
+}
+
+TEST(Hazards, InitialValuesFollowTheThreeBlockRule) {
+  for (const std::uint32_t blocks : {1U, 2U, 3U, 4U}) {
+    const auto o = order(
+        {load({0, 40}), gemm({0, 8}, {8, 8}, {100, 64}, false, blocks), gemm({0, 8}, {8, 8}, {100, 64}, true, blocks)});
+    EXPECT_EQ(o[2].after[kComputeEngine], blocks < 3 ? 1 : -1) << blocks << " blocks";
+  }
+  const auto apart = order({load({0, 40}), gemm({0, 8}, {8, 8}, {100, 16}, false, 1),
+                            gemm({0, 8}, {8, 8}, {200, 32}, false, 2), gemm({0, 8}, {8, 8}, {100, 16}, true, 1)});
+  EXPECT_EQ(apart[3].after[kComputeEngine], -1) << "three blocks apart";
+}
+
+TEST(Hazards, SpilledSumsComeBackAfterTheirStore) {
+  Action out = store({100, 16});
+  Action in = load({120, 16});
+  out.spill = in.spill = true;
+  out.dram_addr = in.dram_addr = 4096;
+  const auto o = order({load({0, 40}), gemm({0, 8}, {8, 8}, {100, 16}, false, 1), out, in});
+  EXPECT_EQ(o[3].after, (After{-1, 2, -1}));
+}
+
+} // namespace
+} // namespace gradweave::compiler

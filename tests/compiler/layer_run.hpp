@@ -1,0 +1,96 @@
+// Runs compiled layers on the functional model and compares with the golden products, bit for bit.
+#pragma once
+
+#include "compiler/compiler.hpp"
+#include "sw_models/functional.hpp"
+#include "sw_models/golden.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace gradweave::compiler {
+
+inline NpuConfig load_config(const std::string &name) { return load_npu_config("configs/" + name + ".toml"); }
+
+inline Layer make_layer(std::uint32_t m, std::uint32_t k, std::uint32_t n, bool dx = true) {
+  return {fmt::format("{}x{}x{}", m, k, n), m, k, n, dx, 0};
+}
+
+/// Dense row-major bf16 operands of a layer.
+struct Operands {
+  std::vector<std::uint16_t> x, w, dy;
+};
+
+/// special: any bit pattern, so that NaN, infinities and subnormals are frequent.
+inline Operands make_operands(const Layer &l, std::uint64_t seed, bool special) {
+  std::mt19937_64 rng(seed);
+  const auto fill = [&](std::size_t count) {
+    std::vector<std::uint16_t> values(count);
+    for (std::uint16_t &v : values) {
+      v = static_cast<std::uint16_t>(rng());
+      if (!special) v = static_cast<std::uint16_t>((v & 0x80FFU) | ((120U + (v >> 8U & 7U)) << 7U));
+    }
+    return values;
+  };
+  const std::size_t m = l.m, k = l.k, n = l.n;
+  return {fill(m * k), fill(k * n), fill(m * n)};
+}
+
+using Bits = std::vector<std::uint8_t>;
+
+template <typename T> Bits bits_of(const std::vector<T> &values) {
+  Bits bits(values.size() * sizeof(T));
+  std::memcpy(bits.data(), values.data(), bits.size());
+  return bits;
+}
+
+/// Results of the pass by tensor, dense.
+inline std::map<Tensor, Bits> golden_results(const Layer &l, Pass pass, const Operands &o) {
+  std::map<Tensor, Bits> results;
+  if (pass != Pass::kBackward) results[Tensor::kY] = bits_of(golden::forward(o.x.data(), o.w.data(), l.m, l.k, l.n));
+  if (pass == Pass::kForward) return results;
+  if (l.dx) results[Tensor::kDX] = bits_of(golden::input_gradient(o.dy.data(), o.w.data(), l.m, l.k, l.n));
+  results[Tensor::kDW] = bits_of(golden::weight_gradient(o.x.data(), o.dy.data(), l.m, l.k, l.n));
+  return results;
+}
+
+/// Executes the stream at a base address that is not zero; the memory around the tensors is filled with a pattern.
+inline std::map<Tensor, Bits> functional_results(const CompiledLayer &c, NpuConfig npu, const Operands &o) {
+  const std::uint64_t base = 8192;
+  const std::uint64_t stream_at = (base + c.dram_bytes + 4095) / 4096 * 4096;
+  npu.dram.size_bytes = stream_at + c.stream.size() * isa::kCommandBytes;
+  DeviceMemory memory(npu.dram.size_bytes);
+  std::memset(memory.data(), 0xA5, stream_at);
+  for (const TensorBinding &b : c.tensors) {
+    if (!b.input) continue;
+    const std::vector<std::uint16_t> &values = b.tensor == Tensor::kX ? o.x : b.tensor == Tensor::kW ? o.w : o.dy;
+    for (std::uint32_t r = 0; r < b.rows; ++r)
+      memory.write(base + b.offset + std::uint64_t{r} * b.pitch, values.data() + std::size_t{r} * b.cols,
+                   b.cols * 2ULL);
+  }
+  const auto stream = relocate(c.stream, base);
+  for (std::size_t i = 0; i < stream.size(); ++i)
+    memory.write(stream_at + i * isa::kCommandBytes, stream[i].words.data(), isa::kCommandBytes);
+
+  FunctionalNpu model(npu, memory);
+  model.start(stream_at, static_cast<std::uint32_t>(stream.size()));
+  const auto &status = model.run();
+  EXPECT_TRUE(status.done) << "error " << static_cast<int>(status.error) << " at command " << status.error_index;
+  std::map<Tensor, Bits> results;
+  for (const TensorBinding &b : c.tensors) {
+    if (b.input) continue;
+    const std::size_t row_bytes = std::size_t{b.cols} * (b.fp32 ? 4 : 2);
+    Bits &bits = results[b.tensor];
+    bits.resize(row_bytes * b.rows);
+    for (std::uint32_t r = 0; r < b.rows; ++r)
+      memory.read(base + b.offset + std::uint64_t{r} * b.pitch, bits.data() + r * row_bytes, row_bytes);
+  }
+  return results;
+}
+
+} // namespace gradweave::compiler

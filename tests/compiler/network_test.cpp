@@ -1,0 +1,168 @@
+// Network frontends and layer selection: what they read, and what they say about bad files.
+#include "compiler/network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace gradweave::compiler {
+namespace {
+
+/// A file that exists as long as the object.
+class TempFile {
+public:
+  TempFile(const std::string &ending, const std::string &text)
+      : path_(std::filesystem::temp_directory_path() / ("gw_network_" + std::to_string(::getpid()) + ending)) {
+    std::ofstream(path_, std::ios::binary) << text;
+  }
+  ~TempFile() { std::filesystem::remove(path_); }
+  TempFile(const TempFile &) = delete;
+  TempFile &operator=(const TempFile &) = delete;
+  const std::filesystem::path &path() const { return path_; }
+
+private:
+  std::filesystem::path path_;
+};
+
+Network read(const std::string &ending, const std::string &text) { return load_network(TempFile(ending, text).path()); }
+
+std::string error_of(const std::string &ending, const std::string &text) {
+  try {
+    read(ending, text);
+  } catch (const ConfigError &e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+#define EXPECT_MESSAGE(text, part) EXPECT_NE(std::string(text).find(part), std::string::npos) << (text)
+
+TEST(NetworkToml, ReadsAllFields) {
+  const Network n = read(".toml", "name = 'net'\ndescription = 'two layers'\nbatch = 4\nsequence = 8\n"
+                                  "[[layer]]\nname = 'a'\nk = 3\nn = 5\n"
+                                  "[[layer]]\nname = 'b'\nm = 2\nk = 5\nn = 7\ndx = false\n"
+                                  "[[layer]]\nname = 'c'\nk = 5\nn = 7\n");
+  EXPECT_EQ(n.name, "net");
+  EXPECT_EQ(n.description, "two layers");
+  ASSERT_EQ(n.layers.size(), 3U);
+  EXPECT_EQ(n.layers[0].m, 32U);
+  EXPECT_FALSE(n.layers[0].dx);
+  EXPECT_EQ(n.layers[1].m, 2U);
+  EXPECT_FALSE(n.layers[1].dx);
+  EXPECT_TRUE(n.layers[2].dx);
+  EXPECT_EQ(n.layers[2].index, 2U);
+}
+
+TEST(NetworkToml, FirstLayerMayAskForDx) {
+  EXPECT_TRUE(read(".toml", "[[layer]]\nname='a'\nm=1\nk=1\nn=1\ndx=true\n").layers[0].dx);
+}
+
+TEST(NetworkToml, BadFilesNameLineFieldAndRemedy) {
+  const std::string head = "[[layer]]\nname = 'a'\n";
+  EXPECT_MESSAGE(error_of(".toml", head + "m = 0\nk = 1\nn = 1\n"),
+                 ".toml:3: m = 0 is out of range; give a whole number");
+  EXPECT_MESSAGE(error_of(".toml", head + "m = 1\nk = -2\nn = 1\n"), ":4: k = -2 is out of range");
+  EXPECT_MESSAGE(error_of(".toml", head + "m = 1\nk = 1\nn = 16777217\n"), ":5: n = 16777217 is out of range");
+  EXPECT_MESSAGE(error_of(".toml", head + "m = 1.5\nk = 1\nn = 1\n"), ":3: 'm' in a layer must be a whole number");
+  EXPECT_MESSAGE(error_of(".toml", head + "m = 1\nk = 1\n"), ":1: a layer has no 'n'; add n = ");
+  EXPECT_MESSAGE(error_of(".toml", head + "k = 1\nn = 1\n"), "no 'm' and the network no 'batch'");
+  EXPECT_MESSAGE(error_of(".toml", head + "m = 1\nk = 1\nn = 1\nq = 1\n"),
+                 ":6: unknown key 'q' in a layer; known keys");
+  EXPECT_MESSAGE(error_of(".toml", "speed = 1\n"), ":1: unknown key 'speed' in the network");
+  EXPECT_MESSAGE(error_of(".toml", head + "m = 1\nk = 1\nn = 1\ndx = 1\n"),
+                 ":6: 'dx' in a layer must be true or false");
+  EXPECT_MESSAGE(error_of(".toml", "[[layer]]\nm = 1\nk = 1\nn = 1\n"), ":1: the layer's name is empty");
+  EXPECT_MESSAGE(error_of(".toml", "[[layer]]\nname='x,y'\nm = 1\nk = 1\nn = 1\n"), "has a comma");
+  EXPECT_MESSAGE(error_of(".toml", head + "m=1\nk=1\nn=1\n" + head + "m=1\nk=1\nn=1\n"),
+                 ":6: layer name 'a' is taken by line 1");
+  EXPECT_MESSAGE(error_of(".toml", "layer = 3\n"), ":1: 'layer' must be a list of tables");
+  EXPECT_MESSAGE(error_of(".toml", "batch = 65536\nsequence = 65536\n"), "batch x sequence = 4294967296");
+  EXPECT_MESSAGE(error_of(".toml", "[[layer\n"), ":1: not valid TOML");
+  EXPECT_MESSAGE(error_of(".toml", "name = 'none'\n"), "no layers; describe at least one");
+  EXPECT_MESSAGE(error_of(".toml", ""), "no layers");
+}
+
+TEST(NetworkCsv, ReadsWithAndWithoutHeader) {
+  for (const char *head : {"", "name,M,K,N\n", "# a comment\n\nLayer, m, k, n\r\n"}) {
+    const Network n = read(".csv", std::string(head) + "a,1,2,3\r\nb, 4 ,5,6");
+    ASSERT_EQ(n.layers.size(), 2U);
+    EXPECT_EQ(n.layers[0].name, "a");
+    EXPECT_FALSE(n.layers[0].dx);
+    EXPECT_TRUE(n.layers[1].dx);
+    EXPECT_EQ(n.layers[1].m, 4U);
+    EXPECT_EQ(n.layers[1].k, 5U);
+    EXPECT_EQ(n.layers[1].n, 6U);
+  }
+}
+
+TEST(NetworkCsv, BadFilesNameLineFieldAndRemedy) {
+  EXPECT_MESSAGE(error_of(".csv", "a,1,2,3\nb,1,2\n"),
+                 ".csv:2: 3 fields where there must be 4; write lines as name,M,K,N");
+  EXPECT_MESSAGE(error_of(".csv", "a,1,2,3,4\n"), ":1: 5 fields");
+  EXPECT_MESSAGE(error_of(".csv", "a,1,x,3\n"), ":1: K = 'x' is not a whole number");
+  EXPECT_MESSAGE(error_of(".csv", "a,1,2,0\n"), ":1: N = 0 is out of range");
+  EXPECT_MESSAGE(error_of(".csv", "a,-1,2,1\n"), ":1: M = -1 is out of range");
+  EXPECT_MESSAGE(error_of(".csv", "a,1,2,99999999999999999999\n"), ":1: N = 99999999999999999999 is out of range");
+  EXPECT_MESSAGE(error_of(".csv", ",1,2,3\n"), ":1: the layer's name is empty");
+  EXPECT_MESSAGE(error_of(".csv", "a,1,2,3\na,1,2,3\n"), ":2: layer name 'a' is taken by line 1");
+  EXPECT_MESSAGE(error_of(".csv", "name,M,K,N\n"), "no layers");
+}
+
+TEST(NetworkCsv, ManyLayers) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i)
+    text += "layer" + std::to_string(i) + ",1,2,3\n";
+  EXPECT_EQ(read(".csv", text).layers.size(), 100'000U);
+}
+
+TEST(Network, MissingOrUnknownFiles) {
+  const auto message = [](const std::filesystem::path &p) -> std::string {
+    try {
+      load_network(p);
+    } catch (const ConfigError &e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_MESSAGE(message("no/such.toml"), "no/such.toml: no such file");
+  EXPECT_MESSAGE(message("models/bert_tiny.json"), "must end in .toml");
+  const auto directory = std::filesystem::temp_directory_path() / ("gw_dir_" + std::to_string(::getpid()) + ".csv");
+  std::filesystem::create_directory(directory);
+  EXPECT_MESSAGE(message(directory), "is a directory");
+  std::filesystem::remove(directory);
+}
+
+std::string names(const Network &n, const std::string &selection) {
+  std::string text;
+  for (const Layer &l : select_layers(n, selection))
+    text += l.name;
+  return text;
+}
+
+TEST(SelectLayers, ByNameNumberAndRange) {
+  const Network n = read(".csv", "a,1,1,1\nb,1,1,1\nc,1,1,1\nd,1,1,1\n7,1,1,1\n");
+  EXPECT_EQ(names(n, ""), "abcd7");
+  EXPECT_EQ(names(n, "c"), "c");
+  EXPECT_EQ(names(n, "3, a"), "ad");
+  EXPECT_EQ(names(n, "1-2"), "bc");
+  EXPECT_EQ(names(n, "1..2,2..3"), "bcd");
+  EXPECT_EQ(names(n, "7"), "7") << "a name goes before a number";
+  for (const auto &[bad, part] : std::vector<std::pair<std::string, std::string>>{{"x", "no layer 'x'; network"},
+                                                                                  {"5", "'5' is beyond the last layer"},
+                                                                                  {"2-1", "'2-1' runs backwards"},
+                                                                                  {"a,,b", "no layer ''"},
+                                                                                  {"0-9", "beyond the last layer"},
+                                                                                  {"1-", "no layer '1-'"}})
+    try {
+      select_layers(n, bad);
+      ADD_FAILURE() << bad;
+    } catch (const std::invalid_argument &e) {
+      EXPECT_MESSAGE(e.what(), part);
+    }
+}
+
+} // namespace
+} // namespace gradweave::compiler

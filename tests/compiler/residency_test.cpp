@@ -1,0 +1,123 @@
+// Residency: the scratchpad map, and the check that refuses broken programs.
+#include "compiler/residency.hpp"
+#include "compiler/search.hpp"
+#include "compiler/spm_map.hpp"
+#include "compiler/verify.hpp"
+#include "tests/compiler/layer_run.hpp"
+
+#include <limits>
+
+namespace gradweave::compiler {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+TEST(SpmMap, PrefersTheCheapestRunAndKeepsTheRest) {
+  SpmMap map(100);
+  const auto evict = [](std::int32_t tile) { return LastUse{tile, -1}; };
+  map.occupy({0, 40}, 1, evict);
+  map.occupy({40, 20}, 2, evict);
+  const auto cost = [](const SpmMap::Segment &s) { return s.tile == 1 ? 5.0 : s.tile == 2 ? 3.0 : 0.0; };
+  EXPECT_EQ(map.cheapest(40, {0, 100}, cost), 60U);
+  EXPECT_EQ(map.cheapest(50, {0, 100}, cost), 40U) << "only tile 2 has to go";
+  EXPECT_EQ(map.cheapest(101, {0, 100}, cost), std::nullopt);
+  EXPECT_EQ(map.cheapest(30, {0, 40}, [](const auto &) { return kInfinite; }), std::nullopt);
+
+  map.occupy({50, 50}, 3, evict);
+  ASSERT_EQ(map.segments().size(), 3U);
+  EXPECT_EQ(map.segments()[1].tile, SpmMap::kDead);
+  EXPECT_EQ(map.segments()[1].rows.rows, 10U);
+  EXPECT_EQ(map.segments()[1].last.compute, 2) << "what evict said of tile 2";
+  map.release(0, {7, 8});
+  EXPECT_EQ(map.segments()[0].tile, SpmMap::kDead);
+  EXPECT_EQ(map.segments()[0].last.store, 8);
+}
+
+TEST(SpmRows, CountsPanelsAndFormats) {
+  EXPECT_EQ(spm_rows(10, 8, false, 8), 10U);
+  EXPECT_EQ(spm_rows(10, 9, false, 8), 20U);
+  EXPECT_EQ(spm_rows(10, 17, true, 8), 60U);
+  EXPECT_EQ(spm_rows(3, 1, false, 8), 4U) << "rounded to even";
+}
+
+struct Planned {
+  NpuConfig npu = load_config("test8");
+  Layer layer = make_layer(50, 40, 60);
+  Layout layout;
+  SearchResult found;
+  Planned() {
+    npu.spm_bytes = 2048;
+    npu.spm_banks = 1;
+    layout = make_layout(layer, Pass::kBackward, npu);
+    found = search(layer, Schedule::kDxMajor, Pass::kBackward, layout, npu);
+  }
+  std::string damaged(const std::function<void(std::vector<Action> &)> &damage) const {
+    Program broken = found.program;
+    damage(broken.actions);
+    return verify_program(broken, npu);
+  }
+  /// Index of the n-th action that `wanted` accepts.
+  template <typename F> std::size_t pick(F wanted, std::size_t n = 0) const {
+    for (std::size_t i = 0; i < found.program.actions.size(); ++i)
+      if (wanted(found.program.actions[i]) && n-- == 0) return i;
+    throw std::logic_error("no such action");
+  }
+};
+
+bool is_gemm(const Action &a) { return a.kind == Action::Kind::kGemm; }
+bool is_load(const Action &a) { return a.kind == Action::Kind::kLoad; }
+
+TEST(VerifyProgram, AcceptsWhatAllocateMakes) {
+  const Planned p;
+  EXPECT_EQ(verify_program(p.found.program, p.npu), "");
+}
+
+TEST(VerifyProgram, NamesEveryDamage) {
+  const Planned p;
+  const auto erase = [](std::vector<Action> &actions, std::size_t i) {
+    actions.erase(actions.begin() + static_cast<std::ptrdiff_t>(i));
+  };
+  const auto reload = p.pick([](const Action &a) { return is_load(a) && a.spill; });
+  const auto with_sum = p.pick([](const Action &a) { return is_gemm(a) && a.acc; });
+  const std::vector<std::pair<const char *, std::function<void(std::vector<Action> &)>>> cases{
+      {"does not hold", [&](auto &a) { erase(a, p.pick(is_load)); }},
+      {"GEMMs for",
+       [&](auto &a) {
+         a.erase(a.begin() + static_cast<std::ptrdiff_t>(p.pick(is_gemm, p.found.program.products.size() - 1)),
+                 a.end());
+       }},
+      {"is out of order", [&](auto &a) { a[p.pick(is_gemm)].product = 1; }},
+      {"ends at row", [&](auto &a) { a[p.pick(is_load)].place.rows.first = p.npu.spm_rows() - 2; }},
+      {"does not suit its size", [&](auto &a) { a[p.pick(is_load)].place.pstride += 2; }},
+      {"does not suit its size", [&](auto &a) { a[p.pick(is_load)].place.rows.first += 1; }},
+      {"which is no input", [&](auto &a) { a[p.pick(is_load)].tensor = Tensor::kDX; }},
+      {"were not spilled there", [&](auto &a) { a[reload].dram_addr += 1 << 20; }},
+      {"stores rows that do not hold",
+       [&](auto &a) { a[p.pick([](const Action &x) { return x.kind == Action::Kind::kStore; })].rect.row += 1; }},
+      {"lacks initial values", [&](auto &a) { a[with_sum].acc = false; }},
+      {"does not hold",
+       [&](auto &a) { a[p.pick(is_gemm)].a.rows.first = p.npu.spm_rows() - a[p.pick(is_gemm)].a.rows.rows; }},
+  };
+  for (const auto &[message, damage] : cases)
+    EXPECT_NE(p.damaged(damage).find(message), std::string::npos) << message << " / " << p.damaged(damage);
+}
+
+TEST(Fits, MatchesWhatAllocateCanDo) {
+  const NpuConfig npu = load_config("test8");
+  const Layer layer = make_layer(40, 40, 40);
+  const Layout layout = make_layout(layer, Pass::kBackward, npu);
+  const RowRange all{0, npu.spm_rows()};
+  for (const std::uint32_t side : {5U, 8U, 13U, 16U, 24U, 40U}) {
+    PhasePlan plan;
+    plan.kind = PhaseKind::kDxMajor;
+    plan.tile = {side, side, side};
+    plan.loops = loop_orders(plan.kind).front();
+    plan.split = {all, all, all};
+    plan.products = make_order(plan.kind, plan.loops, plan.tile, layer);
+    EXPECT_EQ(fits(plan.kind, plan.tile, plan.split, layer, npu), allocate({plan}, layer, layout, npu).has_value())
+        << side;
+  }
+}
+
+} // namespace
+} // namespace gradweave::compiler

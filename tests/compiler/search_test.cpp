@@ -1,0 +1,66 @@
+// Search: limits, errors, and the quality that the schedules are compared on.
+#include "compiler/search.hpp"
+#include "tests/compiler/layer_run.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+std::string error_of(const Layer &layer, const NpuConfig &npu) {
+  try {
+    compile_layer(layer, npu, {Schedule::kSequential, Pass::kBackward});
+  } catch (const CompileError &e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Search, SaysWhyALayerCannotBeCompiled) {
+  NpuConfig npu = load_config("test8");
+  npu.spm_bytes = 64;
+  npu.spm_banks = 1;
+  EXPECT_NE(error_of(make_layer(4, 4, 4), npu).find("no tiling fits the scratchpad"), std::string::npos);
+  npu = load_config("test8");
+  npu.dram.size_bytes = 1000;
+  EXPECT_NE(error_of(make_layer(40, 40, 40), npu).find("needs"), std::string::npos);
+  npu = load_config("test8");
+  npu.semaphores = 4;
+  EXPECT_NE(error_of(make_layer(4, 4, 4), npu).find("raise npu.semaphores"), std::string::npos);
+  EXPECT_NE(error_of(make_layer(0, 4, 4), load_config("test8")).find("none may be 0"), std::string::npos);
+}
+
+TEST(Search, BigMatricesOnTheSmallestNpu) {
+  const NpuConfig npu = load_config("test8");
+  const CompiledLayer c = compile_layer(make_layer(300, 500, 400), npu, {Schedule::kRearrange, Pass::kBackward});
+  EXPECT_EQ(c.useful_macs, 2ULL * 300 * 500 * 400);
+  EXPECT_GE(c.compute_cycles * npu.rows * npu.cols, c.useful_macs);
+}
+
+TEST(Search, IsDeterministic) {
+  const NpuConfig npu = load_config("test16");
+  const Layer layer = make_layer(64, 200, 100);
+  const Layout layout = make_layout(layer, Pass::kBackward, npu);
+  const SearchResult one = search(layer, Schedule::kInterleave, Pass::kBackward, layout, npu);
+  const SearchResult two = search(layer, Schedule::kInterleave, Pass::kBackward, layout, npu);
+  EXPECT_EQ(describe(one.plans), describe(two.plans));
+  EXPECT_EQ(one.estimated_cycles, two.estimated_cycles);
+}
+
+TEST(Search, BertTinyIsNearItsBound) {
+  // The bound: multiply-adds at full rate, or every tensor moved once, whichever takes longer.
+  const NpuConfig npu = load_config("small");
+  for (const Schedule schedule : all_schedules()) {
+    double estimate = 0, bound = 0;
+    for (const Layer &layer : load_network("models/bert_tiny.toml").layers) {
+      const CompiledLayer c = compile_layer(layer, npu, {schedule, Pass::kBackward});
+      std::uint64_t bytes = 0;
+      for (const TensorBinding &b : c.tensors)
+        bytes += std::uint64_t{b.rows} * b.pitch;
+      estimate += static_cast<double>(c.estimated_cycles);
+      bound += std::max(static_cast<double>(c.useful_macs) / (npu.rows * npu.cols), static_cast<double>(bytes) / 22);
+    }
+    EXPECT_LT(estimate, 1.5 * bound) << to_string(schedule);
+  }
+}
+
+} // namespace
+} // namespace gradweave::compiler
