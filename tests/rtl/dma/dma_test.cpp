@@ -1,11 +1,13 @@
-// Load and store engines against the reference, cycle by cycle: random tiles under random back-pressure, errors, stops,
-// rates.
+// Load and store engines against the reference, cycle by cycle: random tiles under random back-pressure, errors,
+// stops, rates.
 #include "dma_bench.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ostream>
+#include <string>
 
 namespace {
 
@@ -26,14 +28,15 @@ isa::DmaCommand tile(bool store, std::uint64_t offset, std::uint32_t rows, std::
   return c;
 }
 
-struct Load {
+struct Traffic {
   const char *name;
   double stall;
   std::uint32_t latency;
   bool fetch;
+  friend void PrintTo(const Traffic &t, std::ostream *os) { *os << t.name; }
 };
 
-class RandomTiles : public testing::TestWithParam<Load> {};
+class RandomTiles : public testing::TestWithParam<Traffic> {};
 
 TEST_P(RandomTiles, MoveExactlyTheirBytes) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -52,9 +55,9 @@ TEST_P(RandomTiles, MoveExactlyTheirBytes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Dma, RandomTiles,
-                         testing::Values(Load{"AtOnce", 0, 0, false}, Load{"Late", 0, 30, false},
-                                         Load{"Stalled", 0.3, 5, false}, Load{"Crawling", 0.8, 3, false},
-                                         Load{"WithFetch", 0, 4, true}, Load{"StalledWithFetch", 0.5, 20, true}),
+                         testing::Values(Traffic{"AtOnce", 0, 0, false}, Traffic{"Late", 0, 30, false},
+                                         Traffic{"Stalled", 0.3, 5, false}, Traffic{"Crawling", 0.8, 3, false},
+                                         Traffic{"WithFetch", 0, 4, true}, Traffic{"StalledWithFetch", 0.5, 20, true}),
                          [](const auto &info) { return std::string(info.param.name); });
 
 TEST(Dma, NoPathLeadsFromBusInputsToBusOutputs) {
@@ -123,6 +126,25 @@ TEST_P(Errors, NameTheCommand) {
     EXPECT_GT(bench.errors(false), 0U);
     EXPECT_GT(bench.errors(true), 0U);
   }
+}
+
+// Commands follow each other so closely that one ends in the cycle in which the next one's error arrives.
+TEST_P(Errors, NameTheCommandAmongNeighbours) {
+  std::uint8_t response = GetParam() ? 3 : 2;
+  BenchOptions options;
+  options.faults = {{false, kDramBase + 0x1000, 0x1000, response},
+                    {true, kDramBase + kDramHalf + 0x1000, 0x1000, response}};
+  Bench bench(options);
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    for (bool store : {false, true}) {
+      bench.add(tile(store, i % 3 == 2 ? 0x1000 : 0, 1 + i % 2, 1, 64));
+      if (i % 4 == 3) bench.add_sync(store);
+    }
+  }
+  bench.run();
+  EXPECT_EQ(bench.problems(), "");
+  EXPECT_EQ(bench.errors(false), 6U);
+  EXPECT_EQ(bench.errors(true), 6U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Dma, Errors, testing::Bool(),
