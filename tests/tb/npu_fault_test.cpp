@@ -118,7 +118,8 @@ std::vector<FaultCase> cases() {
       {"WriteSlvErr", dma(P::kStore, kLoadBad), ErrorCode::WRITE_SLVERR, P::kStore, on_page(true, Kind::kSlvErr)},
       {"WriteDecErr", dma(P::kStore, kLoadBad), ErrorCode::WRITE_DECERR, P::kStore, on_page(true, Kind::kDecErr)},
       {"NeverPosted", starved, ErrorCode::WATCHDOG, P::kStore, {}, hang},
-      {"FetchHangs", long_stream, ErrorCode::WATCHDOG, kBadCommand, on_fetch(Kind::kHang), hang},
+      // The beat that hangs blocks the read channel for the data of the first load, too.
+      {"FetchHangs", long_stream, ErrorCode::WATCHDOG, P::kLoadA, on_fetch(Kind::kHang), hang},
       {"ReadHangs", dma(P::kLoadA, kLoadBad), ErrorCode::WATCHDOG, P::kLoadA, on_page(false, Kind::kHang), hang},
       {"WriteHangs", dma(P::kStore, kLoadBad), ErrorCode::WATCHDOG, P::kStore, on_page(true, Kind::kHang), hang},
       {"SemaphoreOverflow", overflow, ErrorCode::SEM_OVERFLOW, kFillingSyncs, {}, 1000000},

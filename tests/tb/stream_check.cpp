@@ -1,0 +1,108 @@
+#include "tests/tb/stream_check.hpp"
+
+#include "isa/assembler.hpp"
+#include "sw_models/functional.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace gradweave::test {
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+/// The element of a STORE that holds a byte.
+struct Writer {
+  std::size_t command;
+  std::uint32_t row, col, element_bytes;
+  std::uint64_t addr; ///< of the element
+};
+
+std::optional<Writer> last_writer(const std::vector<isa::Command> &commands, std::uint64_t addr) {
+  for (std::size_t i = commands.size(); i-- > 0;) {
+    const std::optional<isa::Decoded> decoded = isa::decode(commands[i]);
+    const auto *dma = decoded ? std::get_if<isa::DmaCommand>(&decoded->op) : nullptr;
+    if (!dma || !dma->store) continue;
+    const std::uint32_t bytes = dma->fp32 ? 4 : 2;
+    for (std::uint32_t row = 0; row < dma->rows; ++row) {
+      const std::uint64_t first = dma->dram_addr + std::uint64_t{row} * dma->pitch;
+      if (addr < first || addr >= first + std::uint64_t{dma->cols} * bytes) continue;
+      const auto col = static_cast<std::uint32_t>((addr - first) / bytes);
+      return Writer{i, row, col, bytes, first + std::uint64_t{col} * bytes};
+    }
+  }
+  return std::nullopt;
+}
+
+std::uint32_t value_at(const Bytes &image, std::uint64_t offset, std::uint32_t bytes) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, image.data() + offset, bytes);
+  return value;
+}
+
+std::string compare_images(const RandomStream &stream, std::uint64_t base, const Bytes &got, const Bytes &want) {
+  const auto [g, w] = std::mismatch(got.begin(), got.end(), want.begin());
+  if (g == got.end()) return "";
+  const auto offset = static_cast<std::uint64_t>(g - got.begin());
+  const std::uint64_t addr = base + offset;
+  const std::optional<Writer> writer = last_writer(stream.commands, addr);
+  if (!writer)
+    return fmt::format("address {:#x}, which no command writes: device {:#04x}, model {:#04x}", addr, *g, *w);
+  const std::uint64_t element = writer->addr - base;
+  return fmt::format("address {:#x}: device {:#x}, model {:#x}; element ({}, {}) of command {}: {}", writer->addr,
+                     value_at(got, element, writer->element_bytes), value_at(want, element, writer->element_bytes),
+                     writer->row, writer->col, writer->command, isa::disassemble(stream.commands[writer->command]));
+}
+
+std::string compare_counters(const Counters &got, const FunctionalNpu &model) {
+  for (const isa::Counter c : {isa::Counter::READ_BYTES, isa::Counter::WRITE_BYTES, isa::Counter::READ_BEATS,
+                               isa::Counter::WRITE_BEATS, isa::Counter::FETCH_BEATS, isa::Counter::BLOCKS})
+    if (got[c] != model.counter(c))
+      return fmt::format("counter {}: device {}, model {}", isa::kCounters[static_cast<std::size_t>(c)].name, got[c],
+                         model.counter(c));
+  return "";
+}
+
+} // namespace
+
+StreamVerdict check_stream(Device &device, const RandomStream &stream, const StreamSabotage &sabotage) {
+  const std::uint64_t base = stream.dram_base - kGuardBytes;
+  Bytes want(stream.dram_image.size() + 2 * kGuardBytes), got(want.size());
+  std::copy(stream.dram_image.begin(), stream.dram_image.end(), want.begin() + kGuardBytes);
+  device.copy_in(base, want.data(), want.size());
+
+  std::vector<isa::Command> model_commands = stream.commands;
+  if (sabotage.model_commands) sabotage.model_commands(model_commands);
+  DeviceMemory memory(device.config().dram.size_bytes);
+  const std::uint64_t bytes = model_commands.size() * isa::kCommandBytes;
+  const std::uint64_t stream_addr = (memory.size() - bytes) & ~std::uint64_t{isa::kCommandBytes - 1};
+  memory.write(base, want.data(), want.size());
+  memory.write(stream_addr, model_commands.data(), bytes);
+  FunctionalNpu model(device.config(), memory);
+  model.start(stream_addr, static_cast<std::uint32_t>(model_commands.size()));
+  const FunctionalNpu::Status &expected = model.run();
+  memory.read(base, want.data(), want.size());
+
+  device.submit(stream.commands);
+  const RunStatus status = device.wait();
+  StreamVerdict verdict;
+  const Counters counters = device.read_counters();
+  verdict.cycles = counters[isa::Counter::CYCLES];
+  if (status.error != expected.error || (!status.ok() && status.error_index != expected.error_index)) {
+    const auto name = [](isa::ErrorCode e) { return isa::kErrorNames[static_cast<std::size_t>(e)]; };
+    verdict.problem = fmt::format("the device ends in {} at command {}, the model in {} at command {}",
+                                  name(status.error), status.error_index, name(expected.error), expected.error_index);
+    return verdict;
+  }
+  if (sabotage.device_memory) sabotage.device_memory(device);
+  device.copy_out(base, got.data(), got.size());
+  verdict.problem = compare_images(stream, base, got, want);
+  if (verdict.ok()) verdict.problem = compare_counters(counters, model);
+  return verdict;
+}
+
+} // namespace gradweave::test

@@ -1,0 +1,34 @@
+// Runs a random stream on a device and compares the outcome with the functional model's.
+#pragma once
+
+#include "runtime/device.hpp"
+#include "tests/support/random_stream.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gradweave::test {
+
+/// Bytes before and behind a stream's data that must stay untouched.
+constexpr std::uint64_t kGuardBytes = 4096;
+
+struct StreamVerdict {
+  std::string problem; ///< empty if device and model agree
+  std::uint64_t cycles = 0;
+  bool ok() const { return problem.empty(); }
+};
+
+/// For negative tests: what is broken between the two executions.
+struct StreamSabotage {
+  std::function<void(std::vector<isa::Command> &)> model_commands; ///< the model executes these instead
+  std::function<void(Device &)> device_memory;                     ///< called before the comparison
+};
+
+/// Executes `stream` on both; the whole memory from kGuardBytes before the data to kGuardBytes behind it and the
+/// counters that do not depend on time must be equal. A problem names the first address that differs, the command that
+/// wrote it last, the element and both values. `stream.dram_base` must be at least kGuardBytes.
+StreamVerdict check_stream(Device &device, const RandomStream &stream, const StreamSabotage &sabotage = {});
+
+} // namespace gradweave::test
