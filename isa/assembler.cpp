@@ -160,8 +160,10 @@ Sync parse_sync(const Line &line, Arguments &args) {
     const std::vector<Token> waits = Line::split(*t, ',');
     if (waits.size() > sync.waits.size()) line.fail(*t, fmt::format("{} waits; a command has 3 at most", waits.size()));
     for (std::size_t i = 0; i < waits.size(); ++i) {
+      if (waits[i].text == "-") continue;
       const std::vector<Token> parts = Line::split(waits[i], ':');
-      if (parts.size() != 2) line.fail(waits[i], fmt::format("'{}' is no wait; write SEMAPHORE:COUNT", waits[i].text));
+      if (parts.size() != 2)
+        line.fail(waits[i], fmt::format("'{}' is no wait; write SEMAPHORE:COUNT or -", waits[i].text));
       sync.waits[i].semaphore = static_cast<std::uint8_t>(args.value(parts[0], field::WAIT0_SEM));
       sync.waits[i].count = static_cast<std::uint8_t>(args.value(parts[1], field::WAIT0_COUNT));
     }
@@ -170,7 +172,7 @@ Sync parse_sync(const Line &line, Arguments &args) {
     const std::vector<Token> posts = Line::split(*t, ',');
     if (posts.size() > sync.posts.size()) line.fail(*t, fmt::format("{} posts; a command has 3 at most", posts.size()));
     for (std::size_t i = 0; i < posts.size(); ++i)
-      sync.posts[i] = static_cast<std::uint8_t>(args.value(posts[i], field::POST0));
+      if (posts[i].text != "-") sync.posts[i] = static_cast<std::uint8_t>(args.value(posts[i], field::POST0));
   }
   return sync;
 }

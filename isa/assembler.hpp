@@ -9,7 +9,8 @@
 // The word after LOAD, STORE and GEMM is the element type in memory and of the result. Tiles of a GEMM are
 // ROW:PSTRIDE:ROT, for a and b behind the walk (row or col: A_COL, B_COL); cin only with ACC. `core=` of a GEMM,
 // `pstride`, `rot`, `wait`, `post` and `tag` may be left out, and `pitch` if rows is 1. Numbers are decimal or 0x
-// hexadecimal. An engine is load, store, compute0, compute1, ... or its number. # starts a comment.
+// hexadecimal. An engine is load, store, compute0, compute1, ... or its number. A `-` in
+// the lists of waits and posts is an unused place before a used one. # starts a comment.
 #pragma once
 
 #include "isa/command.hpp"

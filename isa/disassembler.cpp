@@ -33,15 +33,30 @@ std::string op_text(const GemmCommand &g) {
 
 std::string op_text(const SyncCommand &s) { return fmt::format("SYNC engine={}", engine_name(s.engine)); }
 
+/// " key=a,-,c" without the unused places at the end; nothing if all are unused.
+std::string list_text(std::string_view key, const std::array<std::string, 3> &places) {
+  std::string list;
+  std::string gap;
+  for (const std::string &place : places) {
+    if (place.empty()) {
+      gap += list.empty() && gap.empty() ? "-" : ",-";
+    } else {
+      list += gap + (list.empty() && gap.empty() ? "" : ",") + place;
+      gap.clear();
+    }
+  }
+  return list.empty() ? "" : fmt::format(" {}={}", key, list);
+}
+
 std::string sync_text(const Sync &s) {
-  std::string waits;
-  std::string posts;
-  for (const Wait &w : s.waits)
-    if (w.semaphore != kNoSemaphore)
-      waits += fmt::format("{}{}:{}", waits.empty() ? " wait=" : ",", w.semaphore, w.count);
-  for (const std::uint8_t p : s.posts)
-    if (p != kNoSemaphore) posts += fmt::format("{}{}", posts.empty() ? " post=" : ",", p);
-  return waits + posts;
+  std::array<std::string, 3> waits;
+  std::array<std::string, 3> posts;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Wait &w = s.waits[i];
+    if (w.semaphore != kNoSemaphore || w.count != 0) waits[i] = fmt::format("{}:{}", w.semaphore, w.count);
+    if (s.posts[i] != kNoSemaphore) posts[i] = fmt::format("{}", s.posts[i]);
+  }
+  return list_text("wait", waits) + list_text("post", posts);
 }
 
 std::string raw_text(const Command &c) {
@@ -63,8 +78,8 @@ std::string typed_text(const Decoded &d) {
 } // namespace
 
 std::string disassemble(const Command &c) {
-  // Reserved bits, gaps between waits, or an engine that does not fit have no typed form: what does not come back
-  // from the assembler is written raw.
+  // Reserved bits or an engine that does not fit have no typed form: what does not come back from the assembler is
+  // written raw.
   if (const std::optional<Decoded> d = decode(c)) {
     std::string text = typed_text(*d);
     if (!text.empty() && assemble(text).front() == c) return text;

@@ -14,10 +14,9 @@ TEST(Assembler, DocumentedExamplesAreTheirOwnDisassembly) {
            "STORE fp32 dram=0x8000 pitch=720 rows=180 cols=180 spm=360 pstride=360 rot=7 wait=1:255,2:1,3:9 post=1,1,2",
            "LOAD bf16 dram=0x0 rows=1 cols=3 spm=0 pstride=0 rot=0",
            "GEMM fp32 m=180 n=180 k=90 a=col:0:180:0 b=row:180:180:1 cin=360:360:2 cout=360:360:3",
-           "GEMM bf16 core=3 m=1 n=2 k=3 a=row:0:0:0 b=col:4:5:6 cout=7:8:9 post=0",
-           "SYNC engine=load wait=3:2",
-           "SYNC engine=store tag=65535",
-           "SYNC engine=compute7 post=1",
+           "GEMM bf16 core=3 m=1 n=2 k=3 a=row:0:0:0 b=col:4:5:6 cout=7:8:9 post=0", "SYNC engine=load wait=3:2",
+           "SYNC engine=store tag=65535", "SYNC engine=compute7 post=1", "SYNC engine=load wait=-,3:2 post=-,-,1",
+           "SYNC engine=load wait=1:0,-,255:7 post=4,-,1", // illegal, but expressible
        }) {
     const std::vector<Command> commands = assemble(line);
     ASSERT_EQ(commands.size(), 1U) << line;
@@ -53,12 +52,7 @@ TEST(Assembler, AnyBitsSurviveTheRoundTrip) {
     for (auto &w : c.words)
       w = random();
     if (i % 4 != 0) c.set(field::OPCODE, 1 + random() % 4);
-    if (i % 2 != 0 && decode(c)) { // no reserved bits, no gaps between waits and posts
-      c.words[1] = 0x00FFFFFFU;
-      c.words[2] = 0x00FF00FFU;
-      c.words[3] = (c.words[3] & 0xFFFF0000U) | 0x00FFU;
-      c = encode(*decode(c));
-    }
+    if (i % 2 != 0 && decode(c)) c = encode(*decode(c)); // no reserved bits
     const std::string text = disassemble(c);
     typed += text.rfind("RAW", 0) == 0 ? 0 : 1;
     ASSERT_EQ(assemble(text).at(0), c) << text;
@@ -70,9 +64,6 @@ TEST(Assembler, WhatHasNoTypedFormIsRaw) {
   Command c = assemble("SYNC engine=0 wait=1:1")[0];
   c.words[15] = 1; // reserved
   EXPECT_EQ(disassemble(c).rfind("RAW ", 0), 0U);
-  Command gap = assemble("SYNC engine=0")[0];
-  gap.set(field::POST1, 3);
-  EXPECT_EQ(disassemble(gap).rfind("RAW ", 0), 0U);
   Command engine = assemble("GEMM fp32 m=1 n=1 k=1 a=row:0:0:0 b=row:0:0:0 cout=0:0:0")[0];
   engine.set(field::ENGINE, 1);
   EXPECT_EQ(disassemble(engine).rfind("RAW ", 0), 0U);
@@ -110,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"SYNC engine=0 tag=0xg",
             "t.gwasm:1:19: '0xg' is not a number for TAG; use decimal or 0x hexadecimal digits"},
         Bad{"SYNC engine=compute254", "t.gwasm:1:20: core = 254 is too large; use 0 to 253"},
-        Bad{"SYNC engine=0 wait=1", "t.gwasm:1:20: '1' is no wait; write SEMAPHORE:COUNT"},
+        Bad{"SYNC engine=0 wait=1", "t.gwasm:1:20: '1' is no wait; write SEMAPHORE:COUNT or -"},
         Bad{"SYNC engine=0 wait=1:1,2:1,3:1,4:1", "t.gwasm:1:20: 4 waits; a command has 3 at most"},
         Bad{"SYNC engine=0 post=1,2,3,4", "t.gwasm:1:20: 4 posts; a command has 3 at most"},
         Bad{"SYNC engine=0 wait=1:256", "t.gwasm:1:22: WAIT0_COUNT = 256 is too large; use 0 to 255"},

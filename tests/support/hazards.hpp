@@ -1,0 +1,60 @@
+// Which earlier commands a command has to wait for, by the ordering rules of docs/microarchitecture.md.
+#pragma once
+
+#include "isa/command.hpp"
+#include "sw_models/npu_config.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace gradweave::test {
+
+inline constexpr std::size_t kEngines = 3; ///< load, store, compute of core 0
+inline constexpr std::int64_t kNone = -1;
+
+/// Index of the latest command of each engine that must have completed first, or kNone.
+using Needs = std::array<std::int64_t, kEngines>;
+
+/// Follows accesses to scratchpad rows and DRAM elements in memory order. Rows are the grain: two accesses to different
+/// lanes of a row count as a conflict, which is stricter than the hardware and keeps neighbours of a partial tile safe.
+class HazardTracker {
+public:
+  /// DRAM accesses must lie within [dram_base, dram_base + dram_bytes).
+  HazardTracker(const NpuConfig &config, std::uint64_t dram_base, std::uint64_t dram_bytes);
+
+  /// Adds the next command (index 0, 1, ...). Within an engine only reads of a GEMM's results by a later GEMM need
+  /// a wait, and not if they are initial values from at least three blocks before.
+  Needs add(const isa::Decoded &command);
+
+private:
+  struct Row {
+    std::int64_t writer = kNone;
+    std::size_t writer_engine = 0;
+    std::int64_t block = kNone;         ///< last block of a GEMM that wrote the row
+    Needs readers{kNone, kNone, kNone}; ///< since the last write
+  };
+  struct Extent {
+    isa::SpmTile tile;
+    std::uint32_t row0, rows, col0, cols; ///< part of the tile
+    bool fp32;
+  };
+
+  template <typename F> void for_rows(const Extent &e, F f);
+  void read_row(Row &row, bool initial_value, std::int64_t block);
+  void write_row(Row &row, std::int64_t block);
+  void add_dma(const isa::DmaCommand &d);
+  void add_gemm(const isa::GemmCommand &g);
+  template <typename F> void for_blocks(const isa::GemmCommand &g, const isa::SpmTile &t, bool fp32, F f);
+  void need(std::size_t engine, std::int64_t index);
+
+  std::uint32_t lanes_, block_rows_, block_cols_;
+  std::uint64_t dram_base_;
+  std::vector<Row> rows_;
+  std::vector<std::int64_t> last_store_, last_load_; ///< per two bytes of DRAM
+  std::int64_t index_ = kNone, blocks_ = 0;
+  std::size_t engine_ = 0;
+  Needs needs_{};
+};
+
+} // namespace gradweave::test

@@ -1,0 +1,201 @@
+#include "tests/support/racing_npu.hpp"
+
+#include "sw_models/numerics.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gradweave::test {
+
+namespace {
+
+constexpr std::size_t kTransfersAtOnce = 3;
+constexpr std::ptrdiff_t kResultsOnTheirWay = 2;
+
+} // namespace
+
+RacingNpu::RacingNpu(const NpuConfig &config, std::uint64_t dram_base, std::vector<std::uint8_t> &memory,
+                     std::uint64_t seed)
+    : npu_(config), dram_base_(dram_base), memory_(memory), dice_(seed),
+      spm_(std::size_t{config.spm_rows()} * config.lanes()), semaphores_(config.semaphores) {
+  for (std::uint16_t &w : spm_)
+    w = static_cast<std::uint16_t>(dice_.bits()); // nothing may depend on it
+}
+
+bool RacingNpu::run(const std::vector<isa::Command> &stream) {
+  for (const isa::Command &c : stream) {
+    const isa::Decoded d = *isa::decode(c);
+    queues_[d.engine()].push_back(d);
+  }
+  const auto idle = [&] {
+    return std::all_of(queues_.begin(), queues_.end(), [](const auto &q) { return q.empty(); }) &&
+           transfers_[0].empty() && transfers_[1].empty() && results_.empty();
+  };
+  while (!idle()) {
+    const std::size_t first = dice_.below(3);
+    const std::size_t times = 1 + dice_.below(12); // long turns let an engine run far ahead of the others
+    bool moved = false;
+    for (std::size_t t = 0; t < times && turn(first); ++t)
+      moved = true;
+    if (!moved && !turn((first + 1) % 3) && !turn((first + 2) % 3)) return false;
+  }
+  return true;
+}
+
+bool RacingNpu::turn(std::size_t engine) { return engine == 2 ? turn_compute() : turn_dma(engine); }
+
+bool RacingNpu::can_start(const isa::Sync &sync) const {
+  return std::all_of(sync.waits.begin(), sync.waits.end(), [&](const isa::Wait &w) {
+    return w.semaphore == isa::kNoSemaphore || semaphores_[w.semaphore] >= w.count;
+  });
+}
+
+void RacingNpu::take(const isa::Sync &sync) {
+  for (const isa::Wait &w : sync.waits)
+    if (w.semaphore != isa::kNoSemaphore) semaphores_[w.semaphore] -= w.count;
+}
+
+void RacingNpu::post(const isa::Sync &sync) {
+  for (const std::uint8_t p : sync.posts)
+    if (p != isa::kNoSemaphore) ++semaphores_[p];
+}
+
+std::size_t RacingNpu::word(const isa::SpmTile &t, std::uint32_t i, std::uint32_t j, bool fp32) const {
+  const std::uint32_t lanes = npu_.lanes();
+  const std::uint32_t row = t.row + j / lanes * t.pstride + (fp32 ? 2 * i : i);
+  return std::size_t{row} * lanes + (t.rot + i + j) % lanes;
+}
+
+std::uint32_t RacingNpu::element(const isa::SpmTile &t, std::uint32_t i, std::uint32_t j, bool fp32) const {
+  const std::size_t w = word(t, i, j, fp32);
+  return fp32 ? spm_[w] | std::uint32_t{spm_[w + npu_.lanes()]} << 16U : spm_[w];
+}
+
+// --- load and store ---------------------------------------------------------------------------------
+
+bool RacingNpu::turn_dma(std::size_t engine) {
+  std::deque<isa::Decoded> &queue = queues_[engine];
+  std::deque<Transfer> &transfers = transfers_[engine];
+  const bool may_start = !queue.empty() && transfers.size() < kTransfersAtOnce && can_start(queue.front().sync);
+  if (!may_start && transfers.empty()) return false;
+  if (may_start && (transfers.empty() || dice_.chance(0.5))) {
+    take(queue.front().sync);
+    transfers.push_back({queue.front(), false, {}});
+    queue.pop_front();
+    if (dice_.chance(0.5)) read(transfers.back());
+    return true;
+  }
+  Transfer &oldest = transfers.front();
+  read(oldest);
+  write(oldest);
+  post(oldest.command.sync);
+  transfers.pop_front();
+  return true;
+}
+
+void RacingNpu::read(Transfer &t) {
+  const auto *d = std::get_if<isa::DmaCommand>(&t.command.op);
+  if (d == nullptr || t.has_read) return;
+  t.has_read = true;
+  const std::size_t bytes = d->fp32 ? 4 : 2;
+  for (std::uint32_t i = 0; i < d->rows; ++i)
+    for (std::uint32_t j = 0; j < d->cols; ++j) {
+      std::uint32_t value = 0;
+      if (d->store) {
+        value = element(d->spm, i, j, d->fp32);
+      } else {
+        std::memcpy(&value, &memory_.at(d->dram_addr - dram_base_ + std::uint64_t{i} * d->pitch + j * bytes), bytes);
+      }
+      t.data.push_back(value);
+    }
+}
+
+void RacingNpu::write(const Transfer &t) {
+  const auto *d = std::get_if<isa::DmaCommand>(&t.command.op);
+  if (d == nullptr) return;
+  const std::size_t bytes = d->fp32 ? 4 : 2;
+  std::size_t next = 0;
+  for (std::uint32_t i = 0; i < d->rows; ++i)
+    for (std::uint32_t j = 0; j < d->cols; ++j) {
+      const std::uint32_t value = t.data[next++];
+      if (d->store) {
+        std::memcpy(&memory_.at(d->dram_addr - dram_base_ + std::uint64_t{i} * d->pitch + j * bytes), &value, bytes);
+      } else {
+        const std::size_t w = word(d->spm, i, j, d->fp32);
+        spm_[w] = static_cast<std::uint16_t>(value);
+        if (d->fp32) spm_[w + npu_.lanes()] = static_cast<std::uint16_t>(value >> 16U);
+      }
+    }
+}
+
+// --- compute ----------------------------------------------------------------------------------------
+
+bool RacingNpu::turn_compute() {
+  std::deque<isa::Decoded> &queue = queues_[2];
+  if (!multiplying_ && !queue.empty() && can_start(queue.front().sync)) {
+    take(queue.front().sync);
+    if (std::holds_alternative<isa::SyncCommand>(queue.front().op)) {
+      results_.push_back({{}, true, queue.front().sync});
+      queue.pop_front();
+    } else {
+      multiplying_ = true;
+      block_row_ = block_col_ = 0;
+    }
+    return true;
+  }
+  if (multiplying_ && (results_.empty() || dice_.chance(0.7))) {
+    compute_block(std::get<isa::GemmCommand>(queue.front().op));
+    return true;
+  }
+  if (results_.empty()) return false;
+  write_oldest_result();
+  return true;
+}
+
+void RacingNpu::compute_block(const isa::GemmCommand &g) {
+  const auto on_their_way = [&] {
+    return std::count_if(results_.begin(), results_.end(), [](const Result &r) { return !r.writes.empty(); });
+  };
+  while (on_their_way() > kResultsOnTheirWay)
+    write_oldest_result();
+
+  Result result;
+  for (std::uint32_t i = block_row_; i < std::min(g.m, block_row_ + npu_.rows); ++i)
+    for (std::uint32_t j = block_col_; j < std::min(g.n, block_col_ + npu_.cols); ++j) {
+      float c = g.acc ? fp32_from_bits(element(g.cin, i, j, true)) : 0.0F;
+      for (std::uint32_t s = 0; s < g.k; ++s) {
+        const std::uint32_t a = g.a_col ? element(g.a, i, s, false) : element(g.a, s, i, false);
+        const std::uint32_t b = g.b_col ? element(g.b, j, s, false) : element(g.b, s, j, false);
+        c = mac(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b), c);
+      }
+      const std::size_t w = word(g.cout, i, j, !g.out_bf16);
+      if (g.out_bf16) {
+        result.writes.emplace_back(w, bf16_from_fp32(c));
+      } else {
+        result.writes.emplace_back(w, static_cast<std::uint16_t>(bits_of_fp32(c)));
+        result.writes.emplace_back(w + npu_.lanes(), static_cast<std::uint16_t>(bits_of_fp32(c) >> 16U));
+      }
+    }
+  block_col_ += npu_.cols;
+  if (block_col_ >= g.n) {
+    block_col_ = 0;
+    block_row_ += npu_.rows;
+  }
+  if (block_row_ >= g.m) {
+    result.ends_command = true;
+    result.sync = queues_[2].front().sync;
+    queues_[2].pop_front();
+    multiplying_ = false;
+  }
+  results_.push_back(std::move(result));
+}
+
+void RacingNpu::write_oldest_result() {
+  const Result &r = results_.front();
+  for (const auto &[w, value] : r.writes)
+    spm_[w] = value;
+  if (r.ends_command) post(r.sync);
+  results_.pop_front();
+}
+
+} // namespace gradweave::test

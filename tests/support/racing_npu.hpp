@@ -1,0 +1,64 @@
+// An NPU that uses every freedom the ordering rules leave, at random: it shows whether a stream's result depends on
+// timing. It shares no code with the functional model but the arithmetic.
+#pragma once
+
+#include "isa/command.hpp"
+#include "sw_models/npu_config.hpp"
+#include "tests/support/dice.hpp"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace gradweave::test {
+
+/// Engines progress in random turns. Loads and stores overlap within their engine and read early or late; results of
+/// the last two blocks of the compute engine are still on their way when a block reads its operands and initial values.
+class RacingNpu {
+public:
+  /// `memory` is the DRAM from `dram_base` on; it is changed.
+  RacingNpu(const NpuConfig &config, std::uint64_t dram_base, std::vector<std::uint8_t> &memory, std::uint64_t seed);
+
+  /// False if the stream deadlocks.
+  bool run(const std::vector<isa::Command> &stream);
+
+private:
+  struct Transfer { ///< a LOAD, STORE or SYNC under way
+    isa::Decoded command;
+    bool has_read = false;
+    std::vector<std::uint32_t> data;
+  };
+  struct Result { ///< a block's results, or with no elements the end of a command
+    std::vector<std::pair<std::size_t, std::uint16_t>> writes;
+    bool ends_command = false;
+    isa::Sync sync;
+  };
+
+  bool turn(std::size_t engine);
+  bool turn_dma(std::size_t engine);
+  bool turn_compute();
+  bool can_start(const isa::Sync &sync) const;
+  void take(const isa::Sync &sync);
+  void post(const isa::Sync &sync);
+  void read(Transfer &t);
+  void write(const Transfer &t);
+  void compute_block(const isa::GemmCommand &g);
+  void write_oldest_result();
+  std::size_t word(const isa::SpmTile &t, std::uint32_t i, std::uint32_t j, bool fp32) const;
+  std::uint32_t element(const isa::SpmTile &t, std::uint32_t i, std::uint32_t j, bool fp32) const;
+
+  NpuConfig npu_;
+  std::uint64_t dram_base_;
+  std::vector<std::uint8_t> &memory_;
+  Dice dice_;
+  std::vector<std::uint16_t> spm_;
+  std::vector<std::uint32_t> semaphores_;
+  std::array<std::deque<isa::Decoded>, 3> queues_;
+  std::array<std::deque<Transfer>, 2> transfers_;
+  std::deque<Result> results_;
+  bool multiplying_ = false; ///< the compute queue's head has started
+  std::uint32_t block_row_ = 0, block_col_ = 0;
+};
+
+} // namespace gradweave::test

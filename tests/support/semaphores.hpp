@@ -1,0 +1,23 @@
+// Turns ordering needs into semaphore waits and posts, in varied but always sufficient ways.
+#pragma once
+
+#include "isa/command.hpp"
+#include "tests/support/dice.hpp"
+#include "tests/support/hazards.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace gradweave::test {
+
+/// The commands with waits and posts such that every need is met whatever the timing, and SYNC commands strewn in.
+///
+/// Each pair (producing engine, waiting engine) owns some semaphores, so a token has one meaning: since engines
+/// complete in order, taking all tokens that commands up to i posted on a semaphore proves that command i has
+/// completed. Tokens are posted by commands that somebody waits for, and by some others, twice now and then; waits then
+/// have counts above one. Some waits move to a SYNC before, some posts to a SYNC behind their command. `needs[i]`
+/// belongs to `commands[i]`; the commands' own waits and posts must be empty.
+std::vector<isa::Decoded> synchronise(const std::vector<isa::Decoded> &commands, const std::vector<Needs> &needs,
+                                      std::uint32_t semaphores, Dice &dice);
+
+} // namespace gradweave::test

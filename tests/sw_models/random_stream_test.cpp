@@ -1,0 +1,207 @@
+// The random streams used against the RTL are themselves tested here: legal, free of races, and varied.
+#include "isa/assembler.hpp"
+#include "sw_models/functional.hpp"
+#include "tests/support/racing_npu.hpp"
+#include "tests/support/random_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace gradweave::test {
+namespace {
+
+const NpuConfig &config_of(const std::string &name) {
+  static std::map<std::string, NpuConfig> configs;
+  auto it = configs.find(name);
+  if (it == configs.end()) it = configs.emplace(name, load_npu_config("configs/" + name + ".toml")).first;
+  return it->second;
+}
+
+RandomStream stream_of(const std::string &npu, std::uint64_t seed) {
+  RandomStreamOptions options;
+  options.seed = seed;
+  options.dram_base = 0x10000;
+  options.max_gemm_macs = 1U << 14U;
+  return make_random_stream(config_of(npu), options);
+}
+
+/// Runs a stream on the functional model; the commands lie behind the data.
+FunctionalNpu::Status run_functional(const NpuConfig &config, const RandomStream &s, std::vector<std::uint8_t> &image) {
+  DeviceMemory memory(16U << 20U);
+  memory.write(s.dram_base, s.dram_image.data(), s.dram_image.size());
+  const std::uint64_t commands_at = (s.dram_base + s.dram_image.size() + 4095) / 4096 * 4096;
+  memory.write(commands_at, s.commands.data(), s.commands.size() * sizeof(isa::Command));
+  FunctionalNpu npu(config, memory);
+  npu.start(commands_at, static_cast<std::uint32_t>(s.commands.size()));
+  const FunctionalNpu::Status status = npu.run();
+  image.resize(s.dram_image.size());
+  memory.read(s.dram_base, image.data(), image.size());
+  return status;
+}
+
+class RandomStreams : public testing::TestWithParam<const char *> {};
+
+TEST_P(RandomStreams, HaveTheSameResultWhateverTheTiming) {
+  const NpuConfig &config = config_of(GetParam());
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const RandomStream s = stream_of(GetParam(), seed);
+    std::vector<std::uint8_t> expected;
+    const FunctionalNpu::Status status = run_functional(config, s, expected);
+    ASSERT_TRUE(status.done) << "seed " << seed << " command " << status.error_index << " error "
+                             << isa::kErrorNames[static_cast<std::size_t>(status.error)] << ": "
+                             << isa::disassemble(s.commands[status.error_index]);
+    ASSERT_NE(expected, s.dram_image) << "seed " << seed << ": the stream changed nothing";
+    for (std::uint64_t race = 0; race < 4; ++race) {
+      std::vector<std::uint8_t> memory = s.dram_image;
+      ASSERT_TRUE(RacingNpu(config, s.dram_base, memory, 1000 * seed + race).run(s.commands))
+          << "deadlock, seed " << seed << " race " << race;
+      ASSERT_EQ(memory, expected) << "seed " << seed << " race " << race;
+    }
+  }
+}
+
+/// Each wait matters: without it some timing gives another result (in most cases within the few tried here).
+TEST_P(RandomStreams, RacesShowWhenAWaitIsMissing) {
+  const NpuConfig &config = config_of(GetParam());
+  int removed = 0;
+  int seen = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    RandomStream s = stream_of(GetParam(), seed);
+    std::vector<std::uint8_t> expected;
+    run_functional(config, s, expected);
+    Dice dice(seed);
+    std::vector<std::size_t> waiting;
+    for (std::size_t i = 0; i < s.commands.size(); ++i)
+      for (const isa::Wait &w : isa::decode(s.commands[i])->sync.waits)
+        if (w.semaphore != isa::kNoSemaphore) waiting.push_back(i);
+    ASSERT_FALSE(waiting.empty());
+    const std::size_t at = waiting[dice.below(waiting.size())];
+    isa::Decoded d = *isa::decode(s.commands[at]);
+    for (isa::Wait &w : d.sync.waits)
+      w = {};
+    s.commands[at] = isa::encode(d);
+    ++removed;
+    for (std::uint64_t race = 0; race < 20; ++race) {
+      std::vector<std::uint8_t> memory = s.dram_image;
+      if (!RacingNpu(config, s.dram_base, memory, race).run(s.commands) || memory != expected) {
+        ++seen;
+        break;
+      }
+    }
+  }
+  EXPECT_GT(seen, removed / 3) << "of " << removed;
+}
+
+/// What the acceptance of the RTL relies on being exercised.
+TEST_P(RandomStreams, CoverTheInstructionSet) {
+  const NpuConfig &config = config_of(GetParam());
+  const std::uint32_t lanes = config.lanes();
+  std::map<std::string, int> seen;
+  const auto note = [&](const char *what, bool happened) { seen[what] += happened ? 1 : 0; };
+  const auto note_tile = [&](const isa::SpmTile &t, std::uint32_t rows, std::uint32_t cols, bool fp32) {
+    const std::uint32_t last = t.row + (cols - 1) / lanes * t.pstride + rows * (fp32 ? 2 : 1) - 1;
+    note("tile of several panels", cols > lanes);
+    note("rotated tile", t.rot != 0);
+    note("tile across banks", t.row / config.bank_rows() != last / config.bank_rows());
+    note("gap between panels", cols > lanes && t.pstride > rows * (fp32 ? 2 : 1));
+  };
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    for (const isa::Command &c : stream_of(GetParam(), seed).commands) {
+      const isa::Decoded d = *isa::decode(c);
+      std::size_t waits = 0;
+      for (const isa::Wait &w : d.sync.waits) {
+        note("count above one", w.count > 1);
+        if (w.semaphore != isa::kNoSemaphore) ++waits;
+      }
+      note("two waits", waits == 2);
+      note("three waits", waits == 3);
+      note("no wait", waits == 0);
+      if (const auto *s = std::get_if<isa::SyncCommand>(&d.op)) {
+        note("SYNC on load", s->engine == 0);
+        note("SYNC on store", s->engine == 1);
+        note("SYNC on compute", s->engine == 2);
+      } else if (const auto *m = std::get_if<isa::DmaCommand>(&d.op)) {
+        const std::uint64_t row_bytes = std::uint64_t{m->cols} * (m->fp32 ? 4 : 2);
+        note("LOAD bf16", !m->store && !m->fp32);
+        note("LOAD fp32", !m->store && m->fp32);
+        note("STORE bf16", m->store && !m->fp32);
+        note("STORE fp32", m->store && m->fp32);
+        note("unaligned row", m->dram_addr % config.bus_bytes != 0);
+        note("row across 4 KB", m->dram_addr / 4096 != (m->dram_addr + row_bytes - 1) / 4096);
+        note("one element", m->rows == 1 && m->cols == 1);
+        note("rows that overlap", m->rows > 1 && m->pitch < row_bytes);
+        note("several bursts a row", row_bytes > 2048); // two pages, or more beats than a burst of an 8-byte bus has
+        note_tile(m->spm, m->rows, m->cols, m->fp32);
+      } else {
+        const auto &g = std::get<isa::GemmCommand>(d.op);
+        note(g.a_col ? "A by columns" : "A by rows", true);
+        note(g.b_col ? "B by columns" : "B by rows", true);
+        note("bf16 result", g.out_bf16);
+        note("accumulation in place", g.acc && g.cin.row == g.cout.row);
+        note("accumulation elsewhere", g.acc && g.cin.row != g.cout.row);
+        note("accumulation into bf16", g.acc && g.out_bf16);
+        note("K of one", g.k == 1);
+        note("M of one", g.m == 1);
+        note("N of one", g.n == 1);
+        note("several blocks", g.m > config.rows && g.n > config.cols);
+        note("partial block", g.m % config.rows != 0 && g.n % config.cols != 0);
+        note("full block", g.m % config.rows == 0 && g.n % config.cols == 0);
+        note_tile(g.a, g.a_col ? g.m : g.k, g.a_col ? g.k : g.m, false);
+        note_tile(g.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n, false);
+        note_tile(g.cout, g.m, g.n, !g.out_bf16);
+      }
+    }
+  }
+  for (const auto &[what, times] : seen)
+    EXPECT_GE(times, 10) << what;
+}
+
+/// Both kinds of accumulation on a GEMM's results: protected by a semaphore, and by the distance of three blocks.
+TEST_P(RandomStreams, UseTheThreeBlockGuaranteeAndSelfWaits) {
+  int guaranteed = 0;
+  int waited = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    std::map<std::uint32_t, std::size_t> writer; // result row -> GEMM
+    const RandomStream s = stream_of(GetParam(), seed);
+    std::array<bool, 256> compute_posts{};
+    for (const isa::Command &c : s.commands) {
+      const isa::Decoded d = *isa::decode(c);
+      if (d.engine() == 2)
+        for (const std::uint8_t p : d.sync.posts)
+          compute_posts[p] = true;
+    }
+    std::size_t index = 0;
+    std::size_t last_self_wait = 0;
+    for (const isa::Command &c : s.commands) {
+      const isa::Decoded d = *isa::decode(c);
+      ++index;
+      if (d.engine() != 2) continue;
+      for (const isa::Wait &w : d.sync.waits)
+        if (w.semaphore != isa::kNoSemaphore && compute_posts[w.semaphore]) {
+          ++waited;
+          last_self_wait = index;
+        }
+      if (const auto *g = std::get_if<isa::GemmCommand>(&d.op)) {
+        const auto it = g->acc ? writer.find(g->cin.row) : writer.end();
+        if (it != writer.end() && it->second > last_self_wait) ++guaranteed;
+        if (!g->out_bf16) writer[g->cout.row] = index;
+      }
+    }
+  }
+  EXPECT_GE(guaranteed, 10);
+  EXPECT_GE(waited, 10);
+}
+
+TEST(RandomStream, IsTheSameForTheSameSeed) {
+  const RandomStream a = stream_of("test8", 5);
+  const RandomStream b = stream_of("test8", 5);
+  EXPECT_EQ(a.commands, b.commands);
+  EXPECT_EQ(a.dram_image, b.dram_image);
+  EXPECT_NE(a.commands, stream_of("test8", 6).commands);
+}
+
+INSTANTIATE_TEST_SUITE_P(Npus, RandomStreams, testing::Values("test8", "test6x10"));
+
+} // namespace
+} // namespace gradweave::test
