@@ -273,11 +273,11 @@ module gemm_core #(
 
   // --- Array: steps for each line, and on its own until a swap mark has passed --------------------------------
   logic [8:0]         wave_q;
-  logic               step, swap, wave_done, shift, shift_init;
+  logic               step, swap, swapped, shift, shift_init;
   logic [32*COLS-1:0] init_line, result_line;
   assign step      = v3_q || (wave_q != 9'd0);
   assign swap      = v3_q && first3_q;
-  assign wave_done = wave_q == 9'd1;
+  assign swapped   = wave_q == 9'(COLS); // the mark passes the bottom of the first column
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) wave_q <= 9'd0;
@@ -303,13 +303,13 @@ module gemm_core #(
 
   // --- Shadow chain ------------------------------------------------------------------------------
   logic        sh_done;
-  logic [31:0] sh_done_index;
+  logic [31:0] sh_done_index, sh_busy_index;
   logic [23:0] sh_done_posts;
 
-  shadow_ctrl #(.ROWS(ROWS), .LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_shadow (
+  shadow_ctrl #(.ROWS(ROWS), .COLS(COLS), .LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_shadow (
     .clk_i, .rst_ni, .clear_i,
     .start_i        (start_any),
-    .wave_done_i    (wave_done),
+    .swapped_i      (swapped),
     .next_valid_i   (nx_valid),
     .next_acc_i     (nx_acc),
     .next_rows_i    (nx_rows),
@@ -338,6 +338,7 @@ module gemm_core #(
     .shift_o        (shift),
     .shift_init_o   (shift_init),
     .busy_o         (sh_busy),
+    .busy_index_o   (sh_busy_index),
     .block_done_o,
     .done_valid_o   (sh_done),
     .done_index_o   (sh_done_index),
@@ -382,10 +383,10 @@ module gemm_core #(
   assign busy_o         = !empty;
   assign quiet_o        = 1'b1; // nothing of this engine is on the bus
   assign oldest_valid_o = !empty;
-  assign oldest_index_o = (prv_real_q && sh_busy) ? prv_index_q :
+  assign oldest_index_o = sh_busy ? sh_busy_index :
                           cur_real_q ? cur_index_q :
                           nx_valid ? nx_index : sync_index_q;
-  assign progress_o     = step || shift;
+  assign progress_o     = step || sh_busy;
 
   // --- Counters ----------------------------------------------------------------------------------
   assign cnt_active_o = feed_step && !feed_null;
@@ -399,7 +400,7 @@ module gemm_core #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni && !clear_i) begin
-      ShiftNeverMeetsASwap : assert (!(shift && (wave_q != 9'd0 || swap)));
+      ShiftFollowsTheSwapMark : assert (!shift || wave_q < 9'(COLS));
       CompletionsDoNotCollide : assert (!(sh_done && sync_q));
     end
   end

@@ -1,10 +1,13 @@
-// Owns the shadow accumulators between swaps: waits for the swap mark to pass the array, then shifts finished results
-// out (to the scratchpad) and initial values of the next block in, in one pass of ROWS cycles, last row first.
+// Owns the shadow accumulators between swaps: when the swap mark has passed the first column, shifts finished results
+// out (to the scratchpad) and initial values of the next block in, in one pass of ROWS cycles, last row first. The
+// array skews a pass over its columns, so it follows the mark across the array.
 //
 // start_i (a block's first line is about to be read) hands the shadow to the swap. A block may start when the shadow
-// holds its initial values: those loaded for it, or zeros.
+// holds its initial values: those loaded for it, or zeros. A pass begins only when all results of the pass before it
+// are written: this is what lets software read partial sums of the third block before without a semaphore.
 module shadow_ctrl #(
   parameter int unsigned ROWS      = 8,
+  parameter int unsigned COLS      = 8,
   parameter int unsigned LANES     = 8,
   parameter int unsigned BANK_ROWS = 64
 ) (
@@ -12,7 +15,7 @@ module shadow_ctrl #(
   input  logic               rst_ni,
   input  logic               clear_i,
   input  logic               start_i,     // a block, real or null, starts
-  input  logic               wave_done_i, // its swap mark has passed the last cell
+  input  logic               swapped_i,   // its swap mark passes the bottom of the first column
   // The next block, and whether it may start
   input  logic               next_valid_i,
   input  logic               next_acc_i,
@@ -56,6 +59,7 @@ module shadow_ctrl #(
   output logic               shift_init_o, // with shift_o: the row that enters is the line read for c_en_o, else zeros
   // Completion
   output logic               busy_o,       // results are still on their way
+  output logic [31:0]        busy_index_o, // of the oldest command among them
   output logic               block_done_o,
   output logic               done_valid_o,
   output logic [31:0]        done_index_o,
@@ -81,53 +85,59 @@ module shadow_ctrl #(
   localparam logic [1:0] INIT  = 2'd3; // shadow holds the next block's initial values
 
   logic [1:0] state_q, state_d;
+  logic       swapped_q, swapped_d;      // WAVE: the first column is ready to shift
   logic [7:0] row_q, row_d;              // row whose turn it is, ROWS - 1 down to 0
   logic       take_q, take_d;            // this pass brings initial values in
-  logic       drain_q, drain_d;          // this pass takes results out
-  logic       want_init;
+  logic       want_init, written, pass, drain;
   assign want_init = next_valid_i && next_acc_i;
 
   always_comb begin
-    state_d = state_q;
-    row_d   = row_q;
-    take_d  = take_q;
-    drain_d = drain_q;
+    state_d   = state_q;
+    swapped_d = swapped_q;
+    row_d     = row_q;
+    take_d    = take_q;
+    pass      = 1'b0;
+    drain     = 1'b0;
     if (start_i) begin
-      state_d = WAVE;
+      state_d   = WAVE;
+      swapped_d = 1'b0;
     end else if (state_q == WAVE) begin
-      if (wave_done_i) begin
-        state_d = (out_real_i || want_init) ? SHIFT : ZERO;
-        row_d   = ROWS8 - 8'd1;
-        take_d  = want_init;
-        drain_d = out_real_i;
+      swapped_d = swapped_q || swapped_i;
+      if (swapped_d && !out_real_i && !want_init) begin
+        state_d = ZERO;
+      end else if (swapped_d && written) begin
+        pass  = 1'b1;
+        drain = out_real_i;
       end
     end else if (state_q == SHIFT) begin
       row_d = row_q - 8'd1;
       if (row_q == 8'd0) state_d = take_q ? INIT : ZERO;
-    end else if (state_q == ZERO && want_init) begin
+    end else if (state_q == ZERO && want_init && written) begin
+      pass = 1'b1;
+    end
+    if (pass) begin
       state_d = SHIFT;
       row_d   = ROWS8 - 8'd1;
-      take_d  = 1'b1;
-      drain_d = 1'b0;
+      take_d  = want_init;
     end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q <= ZERO;
-      row_q   <= 8'd0;
-      take_q  <= 1'b0;
-      drain_q <= 1'b0;
+      state_q   <= ZERO;
+      swapped_q <= 1'b0;
+      row_q     <= 8'd0;
+      take_q    <= 1'b0;
     end else if (clear_i) begin
-      state_q <= ZERO;
-      row_q   <= 8'd0;
-      take_q  <= 1'b0;
-      drain_q <= 1'b0;
+      state_q   <= ZERO;
+      swapped_q <= 1'b0;
+      row_q     <= 8'd0;
+      take_q    <= 1'b0;
     end else begin
-      state_q <= state_d;
-      row_q   <= row_d;
-      take_q  <= take_d;
-      drain_q <= drain_d;
+      state_q   <= state_d;
+      swapped_q <= swapped_d;
+      row_q     <= row_d;
+      take_q    <= take_d;
     end
   end
 
@@ -145,97 +155,75 @@ module shadow_ctrl #(
   assign c_bank_lo_o = c_addr0_o / BROWS24;
   assign c_bank_hi_o = ((next_cols_i > c_split_o) ? c_addr1_o : c_addr0_o) / BROWS24;
 
-  // --- Two stages to the shift, one more to the write --------------------------------------------------------
-  logic        s1_q, s2_q, s1_init_q, s2_init_q;
-  logic        d1_en_q, d2_en_q, d3_en_q, d1_end_q, d2_end_q, d3_end_q, d4_end_q;
-  logic        d1_fp32_q, d2_fp32_q, d3_fp32_q;
-  logic [23:0] d1_addr_q, d2_addr_q, d3_addr_q, d1_pstride_q, d2_pstride_q, d3_pstride_q;
-  logic [7:0]  d1_split_q, d2_split_q, d3_split_q, d1_rot_q, d2_rot_q, d3_rot_q, d1_cols_q, d2_cols_q, d3_cols_q;
-  logic        d1_last_q, d2_last_q, d3_last_q, d4_last_q;
-  logic [31:0] d1_index_q, d2_index_q, d3_index_q, d4_index_q;
-  logic [23:0] d1_posts_q, d2_posts_q, d3_posts_q, d4_posts_q;
-
+  logic s1_q, s2_q, s1_init_q, s2_init_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      {s1_q, s2_q}                 <= 2'b0;
-      {d1_en_q, d2_en_q, d3_en_q}  <= 3'b0;
-      {d1_end_q, d2_end_q, d3_end_q, d4_end_q} <= 4'b0;
-    end else if (clear_i) begin
-      {s1_q, s2_q}                 <= 2'b0;
-      {d1_en_q, d2_en_q, d3_en_q}  <= 3'b0;
-      {d1_end_q, d2_end_q, d3_end_q, d4_end_q} <= 4'b0;
-    end else begin
-      s1_q     <= shifting;
-      s2_q     <= s1_q;
-      d1_en_q  <= shifting && drain_q && (row_q < out_rows_i);
-      d2_en_q  <= d1_en_q;
-      d3_en_q  <= d2_en_q;
-      d1_end_q <= shifting && drain_q && (row_q == 8'd0);
-      d2_end_q <= d1_end_q;
-      d3_end_q <= d2_end_q;
-      d4_end_q <= d3_end_q;
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    s1_init_q <= c_en_o;
-    s2_init_q <= s1_init_q;
-    if (shifting) begin
-      d1_fp32_q    <= !out_bf16_i;
-      d1_addr_q    <= out_addr_i + (out_bf16_i ? {16'd0, row_q} : {15'd0, row_q, 1'b0});
-      d1_pstride_q <= out_pstride_i;
-      d1_split_q   <= LANES8 - out_jj_i;
-      d1_rot_q     <= add_mod(out_rot_i, row_q);
-      d1_cols_q    <= out_cols_i;
-      d1_last_q    <= out_last_i;
-      d1_index_q   <= out_index_i;
-      d1_posts_q   <= out_posts_i;
-    end
-    if (s1_q) begin
-      d2_fp32_q    <= d1_fp32_q;
-      d2_addr_q    <= d1_addr_q;
-      d2_pstride_q <= d1_pstride_q;
-      d2_split_q   <= d1_split_q;
-      d2_rot_q     <= d1_rot_q;
-      d2_cols_q    <= d1_cols_q;
-      d2_last_q    <= d1_last_q;
-      d2_index_q   <= d1_index_q;
-      d2_posts_q   <= d1_posts_q;
-    end
-    if (s2_q) begin
-      d3_fp32_q    <= d2_fp32_q;
-      d3_addr_q    <= d2_addr_q;
-      d3_pstride_q <= d2_pstride_q;
-      d3_split_q   <= d2_split_q;
-      d3_rot_q     <= d2_rot_q;
-      d3_cols_q    <= d2_cols_q;
-      d3_last_q    <= d2_last_q;
-      d3_index_q   <= d2_index_q;
-      d3_posts_q   <= d2_posts_q;
-    end
-    if (d3_end_q) begin
-      d4_last_q  <= d3_last_q;
-      d4_index_q <= d3_index_q;
-      d4_posts_q <= d3_posts_q;
-    end
+    if (!rst_ni) {s1_q, s2_q, s1_init_q, s2_init_q} <= 4'b0;
+    else if (clear_i) {s1_q, s2_q, s1_init_q, s2_init_q} <= 4'b0;
+    else {s1_q, s2_q, s1_init_q, s2_init_q} <= {shifting, s1_q, c_en_o, s1_init_q};
   end
 
   assign shift_o      = s2_q;
   assign shift_init_o = s2_init_q;
-  assign w_en_o       = d3_en_q;
-  assign w_fp32_o     = d3_fp32_q;
-  assign w_addr0_o    = d3_addr_q;
-  assign w_addr1_o    = d3_addr_q + d3_pstride_q;
-  assign w_split_o    = d3_split_q;
-  assign w_rot_o      = d3_rot_q;
-  assign w_count_o    = d3_cols_q;
 
-  assign block_done_o = d4_end_q;
-  assign done_valid_o = d4_end_q && d4_last_q;
-  assign done_index_o = d4_index_q;
-  assign done_posts_o = d4_posts_q;
-  assign busy_o       = (state_q == WAVE && out_real_i) || (shifting && drain_q) ||
-                        d1_end_q || d2_end_q || d3_end_q || d4_end_q;
+  // --- Write of results: a row appears COLS cycles after its shift -------------------------------------------
+  localparam logic [9:0] DRAIN_CYCLES = 10'(ROWS + COLS + 2); // from the pass's first cycle to the last write
+
+  logic [9:0]  left_q;   // cycles to go; the last ROWS of them write
+  logic        last_q, bf16_q, done_q, done_last_q;
+  logic [31:0] index_q;
+  logic [23:0] posts_q, addr_q, pstride_q;
+  logic [7:0]  rows_q, cols_q, rot_q, jj_q, out_row;
+  assign written = left_q <= 10'd1;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      left_q      <= 10'd0;
+      done_q      <= 1'b0;
+      done_last_q <= 1'b0;
+    end else if (clear_i) begin
+      left_q      <= 10'd0;
+      done_q      <= 1'b0;
+      done_last_q <= 1'b0;
+    end else begin
+      if (drain) left_q <= DRAIN_CYCLES;
+      else if (left_q != 10'd0) left_q <= left_q - 10'd1;
+      done_q      <= left_q == 10'd1;
+      done_last_q <= (left_q == 10'd1) && last_q;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (drain) begin
+      last_q    <= out_last_i;
+      index_q   <= out_index_i;
+      posts_q   <= out_posts_i;
+      bf16_q    <= out_bf16_i;
+      rows_q    <= out_rows_i;
+      cols_q    <= out_cols_i;
+      addr_q    <= out_addr_i;
+      pstride_q <= out_pstride_i;
+      rot_q     <= out_rot_i;
+      jj_q      <= out_jj_i;
+    end
+    if (left_q == 10'd1) begin
+      done_index_o <= index_q;
+      done_posts_o <= posts_q;
+    end
+  end
+
+  assign out_row      = left_q[7:0] - 8'd1;
+  assign w_en_o       = (left_q != 10'd0) && (left_q <= 10'(rows_q));
+  assign w_fp32_o     = !bf16_q;
+  assign w_addr0_o    = addr_q + (bf16_q ? {16'd0, out_row} : {15'd0, out_row, 1'b0});
+  assign w_addr1_o    = w_addr0_o + pstride_q;
+  assign w_split_o    = LANES8 - jj_q;
+  assign w_rot_o      = add_mod(rot_q, out_row);
+  assign w_count_o    = cols_q;
+
+  assign block_done_o = done_q;
+  assign done_valid_o = done_last_q;
+  assign busy_o       = (state_q == WAVE && out_real_i) || (left_q != 10'd0) || done_q;
+  assign busy_index_o = done_q ? done_index_o : (left_q != 10'd0) ? index_q : out_index_i;
 
   // --- Checks ----------------------------------------------------------------------------------
 `ifndef SYNTHESIS

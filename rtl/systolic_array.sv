@@ -2,9 +2,12 @@
 //
 // A step takes one line of A at the left and one of B at the top; a moves right, b moves down, each cell adds a x b to
 // its accumulator. Triangular delays skew the lines, so cell (i, j) sees a line i + j steps after it enters. A line
-// marked swap_i starts a block: where it passes, accumulator and shadow are exchanged. shift_i moves the shadow
-// registers down by a row: finished sums leave at the bottom, initial values enter at the top. A shift must not fall
-// into the ROWS + COLS - 1 steps of a swap.
+// marked swap_i starts a block: where it passes, accumulator and shadow are exchanged.
+//
+// shift_i moves the shadow registers of column 0 down by a row, a cycle later those of column 1, and so on: finished
+// sums leave at the bottom, initial values enter at the top, skewed like the swap that they follow. The line that enters
+// is delayed to fit, the one that leaves is straightened and appears COLS cycles after its shift_i. A column must have seen its swap
+// before its shifts and its shifts before the next swap: shift_i at least ROWS steps after swap_i, and done before the next.
 //
 // The cells are one module with unpacked state and plain loops rather than ROWS x COLS instances: the same hardware,
 // in a form that a simulator keeps as loops (docs/simulation-speed.md). For that reason loop variables are 32-bit,
@@ -20,9 +23,9 @@ module systolic_array #(
   input  logic               swap_i,      // with step_i: the line is the first of a block
   input  logic [32*ROWS-1:0] a_line_i,    // decoded operands (fp_pkg)
   input  logic [32*COLS-1:0] b_line_i,
-  input  logic               shift_i,
-  input  logic [32*COLS-1:0] init_line_i, // fp32, with shift_i
-  output logic [32*COLS-1:0] result_line_o // fp32, the row that the last shift took out
+  input  logic               shift_i,      // of column 0
+  input  logic [32*COLS-1:0] init_line_i,  // fp32, with shift_i
+  output logic [32*COLS-1:0] result_line_o // fp32, the row that the shift_i of COLS cycles ago took out
 );
 
   localparam int unsigned N        = ROWS * COLS;
@@ -38,14 +41,21 @@ module systolic_array #(
   logic [31:0] acc    [0:N-1];
   logic [31:0] shadow [0:N-1];
   // Delays: row (column) r has r stages, first stage at r (r - 1) / 2. One spare word keeps the size positive.
-  logic [31:0] a_delay[0:A_DELAYS];
-  logic [31:0] b_delay[0:B_DELAYS];
+  logic [31:0] a_delay     [0:A_DELAYS];
+  logic [31:0] b_delay     [0:B_DELAYS];
+  logic [31:0] init_delay  [0:B_DELAYS];
+  logic [31:0] result_delay[0:B_DELAYS]; // column COLS - 1 - r has r stages
+  logic [31:0] shift_mask  [0:N-1];      // all ones where a cell's shadow shifts in this cycle; moves right
+  // Wires of the tasks below: what a moves in, what enters the top row of b, what a shadow takes if it shifts.
+  // (Arrays local to a task would be cleared at every call.)
+  logic [31:0] a_next      [0:N];
+  logic [31:0] b_next      [0:COLS-1];
+  logic [31:0] above       [0:N-1];
+  logic [7:0]  shift_tail_q;             // cycles until the last shift has passed the last column
 
   // --- One step: move, then multiply and accumulate ----------------------------------------------
   task automatic step;
     logic [31:0] i, first;
-    logic [31:0] a_next [0:N];
-    logic [31:0] b_next [0:COLS-1];
     logic [31:0] mark, x;
 
     // Skewed lines: what enters column 0 and row 0 in this step.
@@ -90,11 +100,43 @@ module systolic_array #(
     end
   endtask
 
+  // --- One cycle of the shadow chain -----------------------------------------------------------
   task automatic shift;
-    logic [31:0] i;
-    for (i = 0; i < COLS; i = i + 1) result_line_o[i*32+:32] <= shadow[N-COLS+i];
-    for (i = 0; i < N - COLS; i = i + 1) shadow[N-1-i] = shadow[N-1-COLS-i];
-    for (i = 0; i < COLS; i = i + 1) shadow[i] = init_line_i[i*32+:32];
+    logic [31:0] i, first;
+
+    for (i = 0; i < N - 1; i = i + 1) shift_mask[N-1-i] = shift_mask[N-2-i];
+    for (i = 0; i < N; i = i + COLS) shift_mask[i] = shift_i ? 32'hffff_ffff : 32'd0;
+
+    // The bottom row leaves, straightened.
+    result_line_o[(COLS-1)*32+:32] <= shadow[N-1];
+    first = 32'd0;
+    for (i = 1; i < COLS; i = i + 1) begin
+      first = first + i;
+      result_line_o[(COLS-1-i)*32+:32] <= result_delay[first-1];
+    end
+    for (i = 0; i < B_DELAYS; i = i + 1) result_delay[B_DELAYS-i] = result_delay[B_DELAYS-1-i];
+    first = 32'd0;
+    for (i = 1; i < COLS; i = i + 1) begin
+      result_delay[first] = shadow[N-1-i];
+      first = first + i;
+    end
+
+    // The line that enters the top row, skewed.
+    above[0] = init_line_i[31:0];
+    first = 32'd0;
+    for (i = 1; i < COLS; i = i + 1) begin
+      first = first + i;
+      above[i] = init_delay[first-1];
+    end
+    for (i = 0; i < B_DELAYS; i = i + 1) init_delay[B_DELAYS-i] = init_delay[B_DELAYS-1-i];
+    first = 32'd0;
+    for (i = 1; i < COLS; i = i + 1) begin
+      init_delay[first] = init_line_i[i*32+:32];
+      first = first + i;
+    end
+
+    for (i = 0; i < N - COLS; i = i + 1) above[COLS+i] = shadow[i];
+    for (i = 0; i < N; i = i + 1) shadow[i] = (above[i] & shift_mask[i]) | (shadow[i] & ~shift_mask[i]);
   endtask
 
   // Operand registers start as zeros that leave any accumulator as it is (-0 x +0), so a block may start at once.
@@ -105,19 +147,28 @@ module systolic_array #(
       b[i] = fp_pkg::DEC_POS_ZERO;
       acc[i] = 32'd0;
       shadow[i] = 32'd0;
+      shift_mask[i] = 32'd0;
     end
     for (i = 0; i <= A_DELAYS; i = i + 1) a_delay[i] = fp_pkg::DEC_NEG_ZERO;
-    for (i = 0; i <= B_DELAYS; i = i + 1) b_delay[i] = fp_pkg::DEC_POS_ZERO;
+    for (i = 0; i <= B_DELAYS; i = i + 1) begin
+      b_delay[i] = fp_pkg::DEC_POS_ZERO;
+      init_delay[i] = 32'd0;
+      result_delay[i] = 32'd0;
+    end
   endtask
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       reset;
+      shift_tail_q <= 8'd0;
     end else if (clear_i) begin
       reset;
+      shift_tail_q <= 8'd0;
     end else begin
       if (step_i) step;
-      if (shift_i) shift;
+      if (shift_i || shift_tail_q != 8'd0) shift;
+      if (shift_i) shift_tail_q <= COLS[7:0] - 8'd1;
+      else if (shift_tail_q != 8'd0) shift_tail_q <= shift_tail_q - 8'd1;
     end
   end
   // verilator lint_on BLKSEQ

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -280,6 +281,21 @@ TEST_F(GemmCore, LongBlocksRunBackToBack) {
   std::uint64_t conflicts = GW_BANKS == 1 ? formula : 0;
   EXPECT_EQ(core_.bank_, conflicts);
   EXPECT_LE(core_.busy_cycles_, formula + conflicts + 2 * kRows + kCols + 16) << "block formula " << formula;
+}
+
+/// Short blocks are paced by the shadow chain, at the interval that docs/microarchitecture.md gives.
+TEST_F(GemmCore, ShortBlocksStartAtTheDocumentedInterval) {
+  std::vector<std::uint64_t> cycles;
+  for (std::uint32_t blocks : {4U, 8U}) {
+    isa::GemmCommand g;
+    g.m = blocks * kRows, g.n = 1, g.k = 1;
+    g.a = {0, 2, 0}, g.b = {100, 2, 0}, g.cout = {128, 2 * blocks * kRows, 0};
+    core_.busy_cycles_ = 0;
+    core_.run({g});
+    cycles.push_back(core_.busy_cycles_);
+  }
+  std::uint64_t interval = std::max(2 * kRows + 5, kRows + kCols + 2);
+  EXPECT_EQ(cycles[1] - cycles[0], 4 * interval);
 }
 
 } // namespace
