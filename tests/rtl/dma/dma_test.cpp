@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Dma, RandomTiles,
                          testing::Values(Traffic{"AtOnce", 0, 0, false}, Traffic{"Late", 0, 30, false},
                                          Traffic{"Stalled", 0.3, 5, false}, Traffic{"Crawling", 0.8, 3, false},
                                          Traffic{"WithFetch", 0, 4, true}, Traffic{"StalledWithFetch", 0.5, 20, true}),
-                         [](const auto &info) { return std::string(info.param.name); });
+                         [](const auto &test) { return std::string(test.param.name); });
 
 TEST(Dma, NoPathLeadsFromBusInputsToBusOutputs) {
   BenchOptions options;
@@ -149,7 +149,7 @@ TEST_P(Errors, NameTheCommandAmongNeighbours) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Dma, Errors, testing::Bool(),
-                         [](const auto &info) { return info.param ? "DecErr" : "SlvErr"; });
+                         [](const auto &test) { return test.param ? "DecErr" : "SlvErr"; });
 
 // --- Stop and soft reset ---------------------------------------------------------------------------
 
