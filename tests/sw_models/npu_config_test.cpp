@@ -1,0 +1,198 @@
+// Shipped configurations load; every kind of mistake is named with file, line, key, value and remedy.
+#include "sw_models/npu_config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace gradweave {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kGood = R"([npu]
+name = "small"
+rows = 45
+cols = 45
+cores = 1
+spm_bytes = 1048576
+spm_banks = 16
+bus_bytes = 32
+clock_ghz = 1.0
+queue_depth = 8
+semaphores = 64
+outstanding = 64
+
+[dram]
+size_bytes = 1073741824
+bandwidth_gb_s = 22
+latency_cycles = 100
+turnaround_cycles = 8
+batch_bytes = 8192
+)";
+
+class NpuConfigFile : public testing::Test {
+protected:
+  void SetUp() override {
+    const auto *info = testing::UnitTest::GetInstance()->current_test_info();
+    std::string name = info->name();
+    for (char &c : name)
+      if (c == '/') c = '_';
+    file_ = fs::temp_directory_path() / ("gw_config_" + name + ".toml");
+  }
+  void TearDown() override { fs::remove(file_); }
+
+  NpuConfig load(const std::string &text) const {
+    std::ofstream(file_, std::ios::trunc) << text;
+    return load_npu_config(file_);
+  }
+  /// `good` with the line that starts with `key` replaced.
+  static std::string with(const std::string &key, const std::string &line) {
+    std::string text = kGood;
+    const std::size_t at = text.find("\n" + key) + 1;
+    return text.replace(at, text.find('\n', at) - at, line);
+  }
+  void expect_error(const std::string &text, const std::string &rest) const {
+    try {
+      load(text);
+      ADD_FAILURE() << "accepted; expected: " << rest;
+    } catch (const ConfigError &e) {
+      EXPECT_EQ(std::string(e.what()), file_.string() + rest);
+    }
+  }
+
+  fs::path file_;
+};
+
+TEST(NpuConfig, ShippedFilesLoad) {
+  int files = 0;
+  for (const auto &entry : fs::directory_iterator("configs")) {
+    const NpuConfig c = load_npu_config(entry.path());
+    EXPECT_EQ(c.name, entry.path().stem().string());
+    ++files;
+  }
+  EXPECT_GE(files, 5);
+}
+
+TEST(NpuConfig, SmallHasItsDocumentedSize) {
+  const NpuConfig c = load_npu_config("configs/small.toml");
+  EXPECT_EQ(c.lanes(), 45U);
+  EXPECT_EQ(c.bank_rows() % 2, 0U);
+  EXPECT_EQ(c.spm_rows(), 11648U);
+  EXPECT_LE(std::uint64_t{c.spm_rows()} * 2 * c.lanes(), c.spm_bytes);
+}
+
+TEST_F(NpuConfigFile, BandwidthIsAnExactFraction) {
+  const auto fraction = [&](const std::string &bandwidth, const std::string &clock) {
+    std::string text = with("bandwidth_gb_s", "bandwidth_gb_s = " + bandwidth);
+    text.replace(text.find("clock_ghz = 1.0"), 15, "clock_ghz = " + clock);
+    const NpuConfig c = load(text);
+    return std::to_string(c.dram.bytes_num) + "/" + std::to_string(c.dram.bytes_den);
+  };
+  EXPECT_EQ(fraction("22", "1.0"), "22/1");
+  EXPECT_EQ(fraction("150", "1.05"), "1000/7");
+  EXPECT_EQ(fraction("5.5", "1"), "11/2");
+  EXPECT_EQ(fraction("19.2", "0.7"), "192/7");
+  EXPECT_EQ(fraction("0.001", "1"), "1/1000");
+  EXPECT_EQ(fraction("1e2", "1"), "100/1");
+}
+
+TEST_F(NpuConfigFile, NotReadable) {
+  try {
+    load_npu_config("/nonexistent/npu.toml");
+    FAIL();
+  } catch (const ConfigError &e) {
+    EXPECT_STREQ(e.what(), "/nonexistent/npu.toml: cannot open: No such file or directory; check the name");
+  }
+  EXPECT_THROW(load_npu_config(fs::temp_directory_path()), ConfigError);
+}
+
+TEST_F(NpuConfigFile, TooLong) {
+  expect_error(kGood + std::string(2U << 20U, '#'), ": longer than 1048576 bytes; this is no NPU configuration");
+}
+
+TEST_F(NpuConfigFile, NotToml) {
+  try {
+    load(with("rows", "rows = = 3"));
+    FAIL();
+  } catch (const ConfigError &e) {
+    EXPECT_EQ(std::string(e.what()).rfind(file_.string() + ":3: not TOML: ", 0), 0U) << e.what();
+  }
+}
+
+TEST_F(NpuConfigFile, Empty) { expect_error("", ": missing table [npu]; add [npu] and its keys"); }
+
+TEST_F(NpuConfigFile, NoTable) { expect_error("npu = 3\n", ":1: 'npu' is not a table; write [npu]"); }
+
+TEST_F(NpuConfigFile, UnknownTable) {
+  expect_error(kGood + "[cache]\n", ":20: unknown table or key 'cache'; known tables: npu, dram");
+}
+
+TEST_F(NpuConfigFile, UnknownKey) {
+  expect_error(kGood + "refresh = 3\n",
+               ":20: unknown key 'refresh' in [dram]; known keys: size_bytes, bandwidth_gb_s, latency_cycles, "
+               "turnaround_cycles, batch_bytes");
+}
+
+TEST_F(NpuConfigFile, MissingKey) {
+  expect_error(with("rows", "# no rows"), ":1: missing key 'rows' in [npu]; add, for example, rows = 45");
+  expect_error(with("batch_bytes", ""),
+               ":14: missing key 'batch_bytes' in [dram]; add, for example, batch_bytes = 8192");
+}
+
+TEST_F(NpuConfigFile, WrongTypes) {
+  expect_error(with("rows", "rows = \"45\""),
+               ":3: rows must be an integer, but is of type string; write, for example, rows = 45");
+  expect_error(with("rows", "rows = 45.0"),
+               ":3: rows must be an integer, but is of type floating-point; write, for example, rows = 45");
+  expect_error(with("name", "name = 3"),
+               ":2: name must be a string, but is of type integer; write, for example, name = \"small\"");
+  expect_error(with("clock_ghz", "clock_ghz = true"),
+               ":9: clock_ghz must be a number, but is of type boolean; write, for example, clock_ghz = 1.0");
+}
+
+TEST_F(NpuConfigFile, ValuesOutOfRange) {
+  expect_error(with("rows", "rows = 0"), ":3: rows = 0 is out of range; use 2 to 255");
+  expect_error(with("cols", "cols = -1"), ":4: cols = -1 is out of range; use 2 to 255");
+  expect_error(with("cols", "cols = 256"), ":4: cols = 256 is out of range; use 2 to 255");
+  expect_error(with("cores", "cores = 2"), ":5: cores = 2 is out of range; use 1 to 1");
+  expect_error(with("spm_bytes", "spm_bytes = 9223372036854775807"),
+               ":6: spm_bytes = 9223372036854775807 is out of range; use 1 to 1099511627776");
+  expect_error(with("queue_depth", "queue_depth = 1"), ":10: queue_depth = 1 is out of range; use 2 to 64");
+  expect_error(with("semaphores", "semaphores = 256"), ":11: semaphores = 256 is out of range; use 8 to 255");
+  expect_error(with("outstanding", "outstanding = 0"), ":12: outstanding = 0 is out of range; use 1 to 256");
+  expect_error(with("clock_ghz", "clock_ghz = 0"), ":9: clock_ghz = 0 is out of range; use 0.001 to 100");
+  expect_error(with("clock_ghz", "clock_ghz = nan"), ":9: clock_ghz = nan is out of range; use 0.001 to 100");
+  expect_error(with("bandwidth_gb_s", "bandwidth_gb_s = -22"),
+               ":16: bandwidth_gb_s = -22 is out of range; use 0.001 to 100000");
+  expect_error(with("batch_bytes", "batch_bytes = 0"), ":19: batch_bytes = 0 is out of range; use 1 to 1073741824");
+}
+
+TEST_F(NpuConfigFile, ValuesThatDoNotFitTogether) {
+  expect_error(with("name", "name = \"Big NPU\""),
+               ":2: name = \"Big NPU\" is no name; use 1 to 64 lower-case letters, digits, '_' and '-'");
+  expect_error(with("bus_bytes", "bus_bytes = 48"), ":8: bus_bytes = 48 is not a power of two; use 4 to 256");
+  expect_error(
+      with("bus_bytes", "bus_bytes = 128"),
+      ":8: bus_bytes = 128 is more than a scratchpad row of 90 bytes (2 x max(rows, cols)); use a narrower bus");
+  expect_error(with("spm_bytes", "spm_bytes = 2879"),
+               ":6: spm_bytes = 2879 gives each of 16 banks 1 rows of 90 bytes, but 2 are needed; use at least 2880");
+  expect_error(with("spm_bytes", "spm_bytes = 1099511627776"),
+               ":6: spm_bytes = 1099511627776 gives 12216795856 rows, but commands can address 16777215; use at most "
+               "1509949350");
+  expect_error(with("size_bytes", "size_bytes = 5000"), ":15: size_bytes = 5000 is not a multiple of 4096");
+  expect_error(with("bandwidth_gb_s", "bandwidth_gb_s = 22.123456789"),
+               ":16: bandwidth_gb_s = 22.123456789 at clock_ghz = 1 is no fraction of numbers up to 1000000; use fewer "
+               "digits");
+}
+
+TEST_F(NpuConfigFile, LimitsThemselvesAreAccepted) {
+  EXPECT_EQ(load(with("spm_bytes", "spm_bytes = 2880")).spm_rows(), 32U);
+  EXPECT_EQ(load(with("bus_bytes", "bus_bytes = 64")).bus_bytes, 64U);
+  EXPECT_EQ(load(with("latency_cycles", "latency_cycles = 0")).dram.latency_cycles, 0U);
+}
+
+} // namespace
+} // namespace gradweave
