@@ -24,6 +24,7 @@ struct WorkArguments {
 };
 
 struct CosimArguments {
+  std::string program = "gradweave"; ///< how the command was called
   WorkArguments work;
   std::string backend = "rtl", data = "normal", json;
   std::uint64_t seed = 1;

@@ -29,10 +29,10 @@ std::string shell_word(const std::string &text) {
   return quoted + "'";
 }
 
-/// The command that repeats the run: as `make cosim` if it came from there and make can say all of it.
+/// The command that repeats the run: as `make cosim` if it came from there.
 std::string reproduce(const CosimArguments &a) {
-  const bool make = a.from_make && a.stall_probability == 0;
-  std::string command = make ? "make cosim" : "gradweave cosim";
+  const bool make = a.from_make; // which has no options but those with a variable
+  std::string command = make ? "make cosim" : shell_word(a.program) + " cosim";
   const auto add = [&](const char *variable, const char *option, const std::string &value) {
     std::string word = value;
     if (make) // make expands a single $
@@ -52,6 +52,9 @@ std::string reproduce(const CosimArguments &a) {
   if (a.stall_probability > 0)
     command += fmt::format(" --stall-probability {} --stress-seed {}", a.stall_probability, a.stress_seed);
   if (a.trace) add("TRACE", "--trace", "fst");
+  if (!a.trace_file.empty()) add("", "--trace-file", a.trace_file);
+  if (a.trace_from != 0) add("", "--trace-from", std::to_string(a.trace_from));
+  if (a.trace_to != ~std::uint64_t{0}) add("", "--trace-to", std::to_string(a.trace_to));
   return command;
 }
 

@@ -11,11 +11,14 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace {
 
@@ -47,6 +50,15 @@ int run(const std::function<int()> &command) {
   }
 }
 
+/// CLI11 takes -1 for the largest number and anything beyond for it too; here both are errors.
+std::string check_whole_number(const std::string &text) {
+  std::uint64_t value = 0;
+  const char *end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && at == end) return {};
+  return "'" + text + "' is not a whole number from 0 to 18446744073709551615";
+}
+
 void add_work_options(CLI::App &command, cli::WorkArguments &work, const std::string &schedules) {
   command.add_option("--model", work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
       ->capture_default_str();
@@ -65,8 +77,10 @@ void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chos
   command
       ->add_option("--data", a.data, "normal, or special: zeros, subnormals, cancellation, overflow, infinities, NaN")
       ->capture_default_str();
-  command->add_option("--seed", a.seed, "Seed of the data")->capture_default_str();
-  command->add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")->check(CLI::Range(1U, 4096U));
+  command->add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
+  command->add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 4096U));
   command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
   command
       ->add_option_function<std::string>(
@@ -75,14 +89,19 @@ void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chos
       ->check(CLI::IsMember({"fst"}));
   command->add_option("--trace-file", a.trace_file, "Waveform file; only for one layer and schedule");
   command->add_option("--trace-dir", a.trace_dir, "Directory of the waveforms otherwise")->capture_default_str();
-  command->add_option("--trace-from", a.trace_from, "First cycle in the waveform")->capture_default_str();
-  command->add_option("--trace-to", a.trace_to, "Last cycle in the waveform; default: the end");
+  command->add_option("--trace-from", a.trace_from, "First cycle in the waveform")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command->add_option("--trace-to", a.trace_to, "Last cycle in the waveform; default: the end")
+      ->check(check_whole_number);
   command
       ->add_option("--stall-probability", a.stall_probability,
                    "Chance per bus channel and cycle of a held-back handshake")
       ->check(CLI::Range(0.0, 0.99))
       ->capture_default_str();
-  command->add_option("--stress-seed", a.stress_seed, "Seed of those stalls")->capture_default_str();
+  command->add_option("--stress-seed", a.stress_seed, "Seed of those stalls")
+      ->check(check_whole_number)
+      ->capture_default_str();
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->add_flag("--dry-run", a.dry_run, "Check arguments, files and outputs, run nothing");
   command->add_flag("--from-make", a.from_make)
@@ -142,6 +161,7 @@ int main(int argc, char **argv) {
   app.set_help_all_flag("--help-all", "Help of all subcommands");
   std::function<int()> chosen;
   cli::CosimArguments cosim_arguments;
+  if (argc > 0) cosim_arguments.program = argv[0];
   cli::CompileArguments compile_arguments;
   StreamArguments stream_arguments;
   std::string model_name;

@@ -1,0 +1,66 @@
+// Ctrl-C: everything stops at once, and no partial output stays.
+#include "tests/runtime/command_line.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace gradweave::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Direct children of a process, as /proc shows them.
+std::vector<pid_t> children_of(pid_t parent) {
+  std::ifstream in("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
+  std::vector<pid_t> children;
+  for (pid_t child = 0; in >> child;)
+    children.push_back(child);
+  return children;
+}
+
+class CliInterrupt : public CommandLineTest, public ::testing::WithParamInterface<int> {};
+
+TEST_P(CliInterrupt, EndsChildrenAndLeavesNoFile) {
+  write("t.csv", "a,2000,2000,2000\nb,2000,2000,2000\nc,2000,2000,2000\n"); // many seconds of work
+  const pid_t pid = start(
+      {"cosim", "--model", "t.csv", "--npu", "test8", "--backend", "functional", "--jobs", "2", "--json", "r.json"});
+  std::vector<pid_t> children;
+  for (int i = 0; i < 200 && children.size() < 2; ++i) {
+    std::this_thread::sleep_for(50ms);
+    children = children_of(pid);
+  }
+  ASSERT_EQ(children.size(), 2U);
+  ::kill(pid, GetParam());
+  const CommandResult r = finish(pid);
+  EXPECT_EQ(r.code, 130) << r.out << r.err;
+  EXPECT_NE(r.err.find("interrupted"), std::string::npos) << r.err;
+  for (const pid_t child : children)
+    EXPECT_NE(::kill(child, 0), 0) << "a simulation outlives the run";
+  EXPECT_EQ(files(), std::vector<std::string>{"t.csv"});
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, CliInterrupt, ::testing::Values(SIGINT, SIGTERM, SIGHUP));
+
+TEST_F(CliInterrupt, AKilledParentTakesItsChildrenAlong) {
+  write("t.csv", "a,2000,2000,2000\nb,2000,2000,2000\n");
+  const pid_t pid = start({"cosim", "--model", "t.csv", "--npu", "test8", "--backend", "functional", "--jobs", "2"});
+  std::vector<pid_t> children;
+  for (int i = 0; i < 200 && children.size() < 2; ++i) {
+    std::this_thread::sleep_for(50ms);
+    children = children_of(pid);
+  }
+  ASSERT_EQ(children.size(), 2U);
+  ::kill(pid, SIGKILL);
+  finish(pid);
+  for (const pid_t child : children) {
+    for (int i = 0; i < 100 && ::kill(child, 0) == 0; ++i)
+      std::this_thread::sleep_for(50ms);
+    // A killed child may stay a zombie until init reaps it: only a process with memory is alive.
+    const std::string maps = read_file("/proc/" + std::to_string(child) + "/maps");
+    EXPECT_TRUE(maps.empty());
+  }
+}
+
+} // namespace
+} // namespace gradweave::test

@@ -1,0 +1,91 @@
+// Runs the gradweave command as a user would, in a directory of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace gradweave::test {
+
+struct CommandResult {
+  int code = -1;
+  std::string out, err;
+};
+
+inline std::string read_file(const std::filesystem::path &file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// A fresh directory for each test, removed afterwards.
+class CommandLineTest : public ::testing::Test {
+protected:
+  CommandLineTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gradweave-test-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    directory_ = pattern;
+    std::filesystem::create_directory(directory_ / "work");
+  }
+  ~CommandLineTest() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+
+  std::filesystem::path work() const { return directory_ / "work"; }
+
+  /// Writes a file for the command to read; its name relative to the working directory of the command.
+  std::string write(const std::string &name, const std::string &text) const {
+    std::ofstream(work() / name, std::ios::binary) << text;
+    return name;
+  }
+
+  /// Starts the command; its output goes to files outside its working directory.
+  pid_t start(const std::vector<std::string> &arguments) const {
+    const pid_t pid = ::fork();
+    if (pid != 0) return pid;
+    std::filesystem::current_path(work());
+    if (std::freopen((directory_ / "out").c_str(), "w", stdout) == nullptr ||
+        std::freopen((directory_ / "err").c_str(), "w", stderr) == nullptr)
+      ::_exit(126);
+    std::vector<char *> argv{const_cast<char *>(GW_COMMAND)};
+    for (const std::string &argument : arguments)
+      argv.push_back(const_cast<char *>(argument.c_str()));
+    argv.push_back(nullptr);
+    ::execv(GW_COMMAND, argv.data());
+    ::_exit(127);
+  }
+
+  CommandResult finish(pid_t pid) const {
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), read_file(directory_ / "out"),
+            read_file(directory_ / "err")};
+  }
+
+  CommandResult run(const std::vector<std::string> &arguments) const { return finish(start(arguments)); }
+
+  /// Files in the command's working directory.
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto &entry : std::filesystem::directory_iterator(work()))
+      names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+private:
+  std::filesystem::path directory_;
+};
+
+} // namespace gradweave::test

@@ -1,0 +1,98 @@
+// Jobs on the functional backend, end to end, and the device itself.
+#include "runtime/job.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace gradweave::runtime {
+namespace {
+
+JobSpec spec(const std::string &npu, const compiler::Layer &layer) {
+  JobSpec s;
+  s.network = "net";
+  s.layer = layer;
+  s.npu = load_npu_config("configs/" + npu + ".toml");
+  s.compile.pass = compiler::Pass::kBoth;
+  s.backend = Backend::kFunctional;
+  return s;
+}
+
+TEST(Job, EveryScheduleGivesTheSameBitsOnEveryNpu) {
+  for (const char *npu : {"test8", "test6x10", "test16"})
+    for (const compiler::Layer &layer :
+         {compiler::Layer{"fc", 33, 41, 27, true, 0}, compiler::Layer{"v", 1, 50, 3, true, 0}})
+      for (const DataKind data : {DataKind::kNormal, DataKind::kSpecial}) {
+        std::vector<std::uint64_t> hashes;
+        for (const compiler::Schedule schedule : compiler::all_schedules()) {
+          JobSpec s = spec(npu, layer);
+          s.data = data;
+          s.compile.schedule = schedule;
+          const JobResult r = run_job(s);
+          ASSERT_EQ(r.outcome, Outcome::kPass) << npu << ": " << (r.failures.empty() ? "" : r.failures.front());
+          ASSERT_EQ(r.outputs.size(), 3U);
+          std::vector<std::uint64_t> now;
+          for (const OutputCheck &check : r.outputs) {
+            EXPECT_EQ(check.mismatches, 0U);
+            now.push_back(check.hash);
+          }
+          if (hashes.empty()) hashes = now;
+          EXPECT_EQ(now, hashes) << npu << " " << compiler::to_string(schedule);
+        }
+      }
+}
+
+TEST(Job, ALayerThatDoesNotFitIsBadInput) {
+  JobSpec s = spec("test8", {"huge", 1U << 20U, 1U << 20U, 1U << 20U, true, 0});
+  const JobResult r = run_job(s);
+  EXPECT_EQ(r.outcome, Outcome::kBadInput);
+  ASSERT_EQ(r.failures.size(), 1U);
+  EXPECT_NE(r.failures.front().find("huge"), std::string::npos) << r.failures.front();
+}
+
+TEST(Job, ReportsProgress) {
+  std::uint64_t total = 0;
+  run_job(spec("test8", {"fc", 200, 100, 100, true, 0}), [&](std::uint64_t retired, std::uint64_t all) {
+    EXPECT_LE(retired, all);
+    total = all;
+  });
+  EXPECT_GT(total, 0U);
+}
+
+TEST(FunctionalDevice, AllocatesAlignedUntilFull) {
+  NpuConfig npu = load_npu_config("configs/test8.toml");
+  npu.dram.size_bytes = 1 << 16;
+  const auto device = make_functional_device(npu);
+  EXPECT_EQ(device->allocate(10, 64), 0U);
+  EXPECT_EQ(device->allocate(10, 4096), 4096U);
+  EXPECT_THROW(device->allocate(1 << 16, 64), std::runtime_error);
+  EXPECT_EQ(device->allocate(10, 64), 4096U + 64U);
+}
+
+TEST(FunctionalDevice, StopsAtAnIllegalCommandAndWorksAgain) {
+  const auto device = make_functional_device(load_npu_config("configs/test8.toml"));
+  isa::Decoded sync;
+  sync.op = isa::SyncCommand{0};
+  isa::Command illegal;
+  illegal.words[0] = 0xff;
+  device->submit({isa::encode(sync), illegal});
+  const RunStatus status = device->wait();
+  EXPECT_EQ(status.error, isa::ErrorCode::ILLEGAL_OPCODE);
+  EXPECT_EQ(status.error_index, 1U);
+  device->reset();
+  device->submit({isa::encode(sync)});
+  EXPECT_TRUE(device->wait().ok());
+}
+
+TEST(FunctionalDevice, CopiesOnlyInsideItsMemory) {
+  const auto device = make_functional_device(load_npu_config("configs/test8.toml"));
+  const std::uint32_t value = 0x12345678;
+  std::uint32_t back = 0;
+  device->copy_in(100, &value, sizeof value);
+  device->copy_out(100, &back, sizeof back);
+  EXPECT_EQ(back, value);
+  EXPECT_THROW(device->copy_in(~std::uint64_t{0} - 1, &value, sizeof value), std::out_of_range);
+}
+
+} // namespace
+} // namespace gradweave::runtime

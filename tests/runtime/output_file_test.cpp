@@ -1,0 +1,88 @@
+#include "runtime/output_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+namespace gradweave::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OutputFileTest : public ::testing::Test {
+protected:
+  OutputFileTest() {
+    std::string pattern = (fs::temp_directory_path() / "gradweave-test-XXXXXX").string();
+    directory_ = ::mkdtemp(pattern.data());
+  }
+  ~OutputFileTest() override { fs::remove_all(directory_); }
+
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
+  }
+  static std::string read(const fs::path &file) {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+  }
+  fs::path directory_;
+};
+
+TEST_F(OutputFileTest, AppearsOnlyWhenCommitted) {
+  const fs::path file = directory_ / "report.json";
+  OutputFile output(file);
+  EXPECT_FALSE(fs::exists(file));
+  output.commit("text");
+  EXPECT_EQ(read(file), "text");
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(OutputFileTest, LeavesNothingBehindWithoutCommit) {
+  { const OutputFile output(directory_ / "report.json"); }
+  EXPECT_EQ(entries(), 0U);
+}
+
+TEST_F(OutputFileTest, KeepsAnEarlierFileUntilCommitted) {
+  const fs::path file = directory_ / "report.json";
+  OutputFile(file).commit("old");
+  { const OutputFile abandoned(file); }
+  EXPECT_EQ(read(file), "old");
+  OutputFile(file).commit("new");
+  EXPECT_EQ(read(file), "new");
+}
+
+TEST_F(OutputFileTest, ReplacesTheFileBehindALink) {
+  const fs::path file = directory_ / "real.json";
+  const fs::path link = directory_ / "link.json";
+  OutputFile(file).commit("old");
+  fs::create_symlink(file, link);
+  OutputFile(link).commit("new");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read(file), "new");
+}
+
+TEST_F(OutputFileTest, WritesDevicesDirectly) {
+  OutputFile("/dev/null").commit("text");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(OutputFileTest, RefusesDirectoriesAndMissingOnes) {
+  EXPECT_THROW(OutputFile output(directory_), OutputError);
+  try {
+    const OutputFile output(directory_ / "none" / "report.json");
+    FAIL() << "a file in a directory that does not exist";
+  } catch (const OutputError &error) {
+    const std::string what = error.what();
+    EXPECT_NE(what.find("none/report.json"), std::string::npos) << what;
+    EXPECT_NE(what.find("choose another file"), std::string::npos) << what;
+  }
+}
+
+TEST(FileNamePart, KeepsOnlyPlainCharacters) { EXPECT_EQ(file_name_part("a/b c.d-e_1"), "a_b_c.d-e_1"); }
+
+} // namespace
+} // namespace gradweave::runtime

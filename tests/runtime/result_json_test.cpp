@@ -1,0 +1,57 @@
+// What goes over the pipe comes back the same.
+#include "runtime/result_json.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace gradweave::runtime {
+namespace {
+
+JobResult sample() {
+  JobResult r;
+  r.layer = {"fc", 20, 30, 40, false, 7};
+  r.requested = compiler::Schedule::kRearrange;
+  r.chosen = compiler::Schedule::kDwMajor;
+  r.tiling = "tiles";
+  r.commands = 11;
+  r.macs = 1ULL << 40U;
+  r.compute_cycles = 12;
+  r.estimated_cycles = 13;
+  r.traffic[2] = {1, 2, 3, 4, 5, 6};
+  for (std::size_t i = 0; i < r.counters.values.size(); ++i)
+    r.counters.values[i] = 100 + i;
+  r.wall_seconds = 0.5;
+  r.cpu_seconds = 0.25;
+  r.outputs = {{compiler::Tensor::kDW, 1200, 3, 1100, 0xfedcba9876543210U}};
+  r.outcome = Outcome::kMismatch;
+  r.failures = {"first", "second"};
+  r.trace = "x.fst";
+  return r;
+}
+
+TEST(ResultJson, RoundTripKeepsEveryField) {
+  const nlohmann::ordered_json json = to_json(sample());
+  EXPECT_EQ(to_json(result_from_json(nlohmann::ordered_json::parse(json.dump()))), json);
+  EXPECT_EQ(result_from_json(json).outputs.front().hash, 0xfedcba9876543210U);
+}
+
+TEST(ResultJson, EveryOutcomeHasAName) {
+  for (const Outcome outcome :
+       {Outcome::kPass, Outcome::kMismatch, Outcome::kDevice, Outcome::kUnavailable, Outcome::kBadInput}) {
+    JobResult r = sample();
+    r.outcome = outcome;
+    EXPECT_EQ(result_from_json(to_json(r)).outcome, outcome);
+  }
+}
+
+TEST(ResultJson, RefusesWhatIsMissingOrUnknown) {
+  nlohmann::ordered_json json = to_json(sample());
+  json.erase("macs");
+  EXPECT_ANY_THROW(result_from_json(json));
+  json = to_json(sample());
+  json["outcome"] = "perhaps";
+  EXPECT_ANY_THROW(result_from_json(json));
+}
+
+} // namespace
+} // namespace gradweave::runtime
