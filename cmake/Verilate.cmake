@@ -67,7 +67,7 @@ function(gw_verilate)
   set(flags --cc -O3 --x-assign fast --x-initial fast --assert --unroll-count 1 -Wno-fatal
     --top-module ${V_TOP} --prefix ${V_PREFIX} --Mdir ${dir} ${V_FLAGS})
   if(V_TRACE)
-    list(APPEND flags --trace-fst)
+    list(APPEND flags --trace-fst --no-trace-params)
   endif()
   foreach(param ${V_PARAMS})
     list(APPEND flags -G${param})
