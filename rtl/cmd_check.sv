@@ -31,23 +31,33 @@ module cmd_check #(
   assign k        = cmd_i[isa_pkg::K_LSB +: 16];
 
   // --- Reserved bits and engine --------------------------------------------------------------------
-  logic [511:0] used;
-  logic         bad_reserved, bad_engine;
+  logic bad_reserved, bad_engine, no_engine;
+
+  assign no_engine = {24'd0, engine} >= 32'd2 + CORES;
 
   always_comb begin
-    used       = isa_pkg::SYNC_USED;
-    bad_engine = {24'd0, engine} >= 32'd2 + CORES;
-    if (is_load) begin
-      used       = isa_pkg::LOAD_USED;
-      bad_engine = engine != isa_pkg::ENG_LOAD;
-    end else if (is_store) begin
-      used       = isa_pkg::STORE_USED;
-      bad_engine = engine != isa_pkg::ENG_STORE;
-    end else if (is_gemm) begin
-      used       = isa_pkg::GEMM_USED;
-      bad_engine = ({24'd0, engine} >= 32'd2 + CORES) | (engine < isa_pkg::ENG_COMPUTE0);
+    bad_reserved = 1'b0;
+    bad_engine   = 1'b0;
+    if (en_i) begin
+      case (opcode)
+        isa_pkg::OP_LOAD: begin
+          bad_reserved = (cmd_i & ~isa_pkg::LOAD_USED) != 512'd0;
+          bad_engine   = engine != isa_pkg::ENG_LOAD;
+        end
+        isa_pkg::OP_STORE: begin
+          bad_reserved = (cmd_i & ~isa_pkg::STORE_USED) != 512'd0;
+          bad_engine   = engine != isa_pkg::ENG_STORE;
+        end
+        isa_pkg::OP_GEMM: begin
+          bad_reserved = (cmd_i & ~isa_pkg::GEMM_USED) != 512'd0;
+          bad_engine   = no_engine | (engine < isa_pkg::ENG_COMPUTE0);
+        end
+        default: begin
+          bad_reserved = (cmd_i & ~isa_pkg::SYNC_USED) != 512'd0;
+          bad_engine   = no_engine;
+        end
+      endcase
     end
-    bad_reserved = en_i & ((cmd_i & ~used) != 512'd0);
   end
 
   // --- Posts and waits -----------------------------------------------------------------------------
@@ -76,9 +86,14 @@ module cmd_check #(
     same_sem = (x == y) & (x != isa_pkg::NO_SEM);
   endfunction
 
-  assign bad_sync = bad_sem(post0) | bad_sem(post1) | bad_sem(post2) |
-                    bad_wait(sem0, count0) | bad_wait(sem1, count1) | bad_wait(sem2, count2) |
-                    same_sem(sem0, sem1) | same_sem(sem0, sem2) | same_sem(sem1, sem2);
+  always_comb begin
+    bad_sync = 1'b0;
+    if (en_i) begin
+      bad_sync = bad_sem(post0) | bad_sem(post1) | bad_sem(post2) |
+                 bad_wait(sem0, count0) | bad_wait(sem1, count1) | bad_wait(sem2, count2) |
+                 same_sem(sem0, sem1) | same_sem(sem0, sem2) | same_sem(sem1, sem2);
+    end
+  end
 
   // --- Tiles ---------------------------------------------------------------------------------------
   // The first checker serves the tile of a LOAD or STORE, or A of a GEMM.

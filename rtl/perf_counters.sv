@@ -1,7 +1,7 @@
-// The 64-bit counters of isa.toml. They count while count_i is 1 and are read one at a time.
+// The 64-bit counters of isa.toml. They count the cycles in which count_i is 1, and are read one at a time.
 //
-// Inputs of a group have the order of the isa's counters, first in bit 0; in each counted cycle exactly one of a group
-// is 1, so the counters of a group add up to CYCLES.
+// Inputs of a group have the order of isa.toml, first in bit 0; in each counted cycle exactly one of a group is 1, so the
+// counters of a group add up to CYCLES. Values are complete two cycles after the last counted one.
 module perf_counters (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -24,24 +24,29 @@ module perf_counters (
   output logic [63:0] value_o
 );
 
-  // --- What each counter adds ------------------------------------------------------------------------
-  logic [16*isa_pkg::CNT_NUM-1:0] add;
+  // --- Events, a cycle late ------------------------------------------------------------------------
+  // Counting from registers keeps the adders out of the paths that the events come from.
+  localparam int unsigned EVENTS = isa_pkg::CNT_READ_BYTES; // counters before this one count by one
 
-  always_comb begin
-    add = '0;
-    add[16*isa_pkg::CNT_CYCLES] = 1'b1;
-    for (int unsigned i = 0; i < 4; i++) begin
-      add[16*(isa_pkg::CNT_LOAD_ACTIVE + i)]  = load_i[i];
-      add[16*(isa_pkg::CNT_STORE_ACTIVE + i)] = store_i[i];
-      add[16*(isa_pkg::CNT_FETCH_ACTIVE + i)] = fetch_i[i];
+  logic              count_q;
+  logic [EVENTS-1:0] event_q;
+  logic              block_q;
+  logic [15:0]       read_bytes_q, write_bytes_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      count_q       <= 1'b0;
+      event_q       <= '0;
+      block_q       <= 1'b0;
+      read_bytes_q  <= 16'd0;
+      write_bytes_q <= 16'd0;
+    end else begin
+      count_q       <= count_i & ~clear_i;
+      event_q       <= {fetch_beat_i, write_beat_i, read_beat_i, compute_i, fetch_i, store_i, load_i, 1'b1};
+      block_q       <= block_i;
+      read_bytes_q  <= read_bytes_i;
+      write_bytes_q <= write_bytes_i;
     end
-    for (int unsigned i = 0; i < 6; i++) add[16*(isa_pkg::CNT_COMPUTE_ACTIVE + i)] = compute_i[i];
-    add[16*isa_pkg::CNT_READ_BEATS]         = read_beat_i;
-    add[16*isa_pkg::CNT_WRITE_BEATS]        = write_beat_i;
-    add[16*isa_pkg::CNT_FETCH_BEATS]        = fetch_beat_i;
-    add[16*isa_pkg::CNT_READ_BYTES +: 16]   = read_bytes_i;
-    add[16*isa_pkg::CNT_WRITE_BYTES +: 16]  = write_bytes_i;
-    add[16*isa_pkg::CNT_BLOCKS]             = block_i;
   end
 
   // --- Counters ------------------------------------------------------------------------------------
@@ -49,14 +54,25 @@ module perf_counters (
 
   for (genvar c = 0; c < isa_pkg::CNT_NUM; c++) begin : gen_counter
     logic [63:0] value_q;
+    logic [15:0] add;
+
+    if (c < EVENTS) begin : gen_event
+      assign add = {15'd0, event_q[c]};
+    end else if (c == isa_pkg::CNT_READ_BYTES) begin : gen_read_bytes
+      assign add = read_bytes_q;
+    end else if (c == isa_pkg::CNT_WRITE_BYTES) begin : gen_write_bytes
+      assign add = write_bytes_q;
+    end else begin : gen_blocks
+      assign add = {15'd0, block_q};
+    end
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
         value_q <= 64'd0;
       end else if (clear_i) begin
         value_q <= 64'd0;
-      end else if (count_i && (add[16*c +: 16] != 16'd0)) begin
-        value_q <= value_q + {48'd0, add[16*c +: 16]};
+      end else if (count_q) begin
+        value_q <= value_q + {48'd0, add};
       end
     end
 
@@ -71,15 +87,15 @@ module perf_counters (
   endfunction
 
   always_ff @(posedge clk_i) begin
-    if (rst_ni && count_i) begin
+    if (rst_ni && count_q) begin
       a_cycle_counts_in_one_load_counter:
-        assert (one_hot({2'd0, load_i}));
+        assert (one_hot({2'd0, event_q[isa_pkg::CNT_LOAD_ACTIVE +: 4]}));
       a_cycle_counts_in_one_store_counter:
-        assert (one_hot({2'd0, store_i}));
+        assert (one_hot({2'd0, event_q[isa_pkg::CNT_STORE_ACTIVE +: 4]}));
       a_cycle_counts_in_one_fetch_counter:
-        assert (one_hot({2'd0, fetch_i}));
+        assert (one_hot({2'd0, event_q[isa_pkg::CNT_FETCH_ACTIVE +: 4]}));
       a_cycle_counts_in_one_compute_counter:
-        assert (one_hot(compute_i));
+        assert (one_hot(event_q[isa_pkg::CNT_COMPUTE_ACTIVE +: 6]));
     end
   end
 
