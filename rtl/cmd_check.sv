@@ -1,5 +1,5 @@
-// Decides whether a command is legal, and if not, why: the first failing check of docs/microarchitecture.md, "Checks of
-// dispatch", in the order given there. Combinational. isa/check.cpp is the same function in C++.
+// Decides whether a command is legal, and if not, why: the first failing check of docs/microarchitecture.md, "Checks
+// of dispatch", in the order given there. Combinational. isa/check.cpp is the same function in C++.
 module cmd_check #(
   parameter int unsigned LANES      = 8,
   parameter int unsigned SPM_ROWS   = 64,

@@ -1,7 +1,7 @@
 // Takes commands from the fetch buffer in order, checks each, and puts it into the queue of its engine.
 //
-// A command takes two cycles: one to check it, one to move it (more while its queue is full). The checker works only in
-// the first. An illegal command goes nowhere; its error stands until the run is cleared.
+// A command takes two cycles: one to check it, one to move it (more while its queue is full). The checker works only
+// in the first. An illegal command goes nowhere; its error stands until the run is cleared.
 module cmd_dispatch #(
   parameter int unsigned LANES      = 8,
   parameter int unsigned SPM_ROWS   = 64,

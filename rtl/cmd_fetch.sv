@@ -1,9 +1,9 @@
 // Reads the command stream from memory and offers the commands one at a time.
 //
-// Bursts end at multiples of 512 bytes, so they hold up to 8 commands, never cross 4 KB, and, all but the first, begin at
-// a beat whatever the bus width. A burst is issued when the fetch buffer has room for all of it: RREADY need not exist.
-// The buffer holds words of a command or of a beat, whichever is larger. In a word larger than a command, what lies
-// before the first or behind the last command of the stream is skipped.
+// Bursts end at multiples of 512 bytes, so they hold up to 8 commands, never cross 4 KB, and, all but the first,
+// begin at a beat whatever the bus width. A burst is issued when the fetch buffer has room for all of it: RREADY
+// need not exist. The buffer holds words of a command or of a beat, whichever is larger. In a word larger than a
+// command, what lies before the first or behind the last command of the stream is skipped.
 module cmd_fetch #(
   parameter int unsigned BUS_BYTES = 16
 ) (

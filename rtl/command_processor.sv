@@ -1,8 +1,9 @@
-// Command processor: registers, run control, command fetch and dispatch, a queue for each engine, and the semaphores that
-// let the heads of the queues start.
+// Command processor: registers, run control, command fetch and dispatch, a queue for each engine, and the semaphores
+// that let the heads of the queues start.
 //
-// Vectors over engines have the order of the ENGINE field: load, store, cores. A command starts in the cycle in which
-// start_o is 1; its engine has said start_ready_i before. Events tell the same a cycle later, with the command's index.
+// Vectors over engines have the order of the ENGINE field: load, store, cores. A command starts in the cycle in
+// which start_o is 1; its engine has said start_ready_i before. Events tell the same a cycle later, with the
+// command's index.
 module command_processor #(
   parameter int unsigned ROWS        = 8,
   parameter int unsigned COLS        = 8,

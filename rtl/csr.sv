@@ -1,9 +1,9 @@
 // Control and status registers of isa.toml behind an AXI4-Lite slave.
 //
-// One write and one read at a time. A write is refused (SLVERR, no effect) if it hits no writable register, if it changes
-// the configuration or resets while a run is busy, or if it starts a run that is busy or stands in an error (unless the
-// same write resets). Reads of registers that do not exist or are write-only answer SLVERR and 0. So do addresses that
-// are no multiple of 4.
+// One write and one read at a time. A write is refused (SLVERR, no effect) if it hits no writable register, if it
+// changes the configuration or resets while a run is busy, or if it starts a run that is busy or stands in an error
+// (unless the same write resets). Reads of registers that do not exist or are write-only answer SLVERR and 0. So do
+// addresses that are no multiple of 4.
 module csr #(
   parameter int unsigned ROWS        = 8,
   parameter int unsigned COLS        = 8,
@@ -207,7 +207,8 @@ module csr #(
     end
   end
 
-  assign is_counter      = (ar_addr_q >= isa_pkg::CSR_COUNTERS) & (ar_addr_q < COUNTERS_END) & (ar_addr_q[1:0] == 2'b00);
+  assign is_counter      = (ar_addr_q >= isa_pkg::CSR_COUNTERS) & (ar_addr_q < COUNTERS_END) &
+                           (ar_addr_q[1:0] == 2'b00);
   assign counter_index_o = 8'((ar_addr_q - isa_pkg::CSR_COUNTERS) >> 3);
 
   always_comb begin

@@ -1,8 +1,9 @@
-// The NPU: command processor, load engine, store engine and compute engines around one scratchpad, behind an AXI4 master,
-// an AXI4-Lite slave and an interrupt. docs/microarchitecture.md describes the whole, docs/isa.md commands and registers.
+// The NPU: command processor, load engine, store engine and compute engines around one scratchpad, behind an AXI4
+// master, an AXI4-Lite slave and an interrupt. docs/microarchitecture.md describes the whole, docs/isa.md commands
+// and registers.
 //
-// Vectors over engines have the order of the ENGINE field: load, store, cores. No output depends on an input of the same
-// cycle. Events tell, a cycle later, that an engine started or completed the command of an index.
+// Vectors over engines have the order of the ENGINE field: load, store, cores. No output depends on an input of the
+// same cycle. Events tell, a cycle later, that an engine started or completed the command of an index.
 module npu #(
   parameter int unsigned ROWS        = 8,
   parameter int unsigned COLS        = 8,

@@ -1,7 +1,7 @@
 // The 64-bit counters of isa.toml. They count the cycles in which count_i is 1, and are read one at a time.
 //
-// Inputs of a group have the order of isa.toml, first in bit 0; in each counted cycle exactly one of a group is 1, so the
-// counters of a group add up to CYCLES. Values are complete two cycles after the last counted one.
+// Inputs of a group have the order of isa.toml, first in bit 0; in each counted cycle exactly one of a group is 1,
+// so the counters of a group add up to CYCLES. Values are complete two cycles after the last counted one.
 module perf_counters (
   input  logic        clk_i,
   input  logic        rst_ni,

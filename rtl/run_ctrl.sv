@@ -1,10 +1,11 @@
-// Starts and ends runs: counts retired commands, keeps the first error, guards against standstill, raises the interrupt.
+// Starts and ends runs: counts retired commands, keeps the first error, guards against standstill, raises the
+// interrupt.
 //
 //   IDLE/DONE/ERROR --start--> PREPARE -> RUN --all commands retired--> DONE
 //                                          \--error--> STOP --bus quiet--> ERROR
 //
-// PREPARE and RESET last a cycle in which clear_o returns everything in the run path to its reset state. In STOP nothing
-// new starts (run_o is 0) while bursts on the bus complete; after WATCHDOG cycles the wait ends anyway.
+// PREPARE and RESET last a cycle in which clear_o returns everything in the run path to its reset state. In STOP
+// nothing new starts (run_o is 0) while bursts on the bus complete; after WATCHDOG cycles the wait ends anyway.
 module run_ctrl #(
   parameter int unsigned ENGINES = 3
 ) (

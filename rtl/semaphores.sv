@@ -1,8 +1,9 @@
 // Semaphore counters, and the arbiter that lets the heads of the queues start.
 //
-// Each cycle one engine whose head command could start (req_i) and whose waits can all be taken is granted: STORE held
-// LOAD held the cores in order. The grant takes the counts; posts of all engines are added in the same cycle and are
-// there to be taken from the next cycle on. A counter that a post would raise above 65535 stays there and is an error.
+// Each cycle one engine whose head command could start (req_i) and whose waits can all be taken is granted: STORE
+// held LOAD held the cores in order. The grant takes the counts; posts of all engines are added in the same cycle
+// and are there to be taken from the next cycle on. A counter that a post would raise above 65535 stays there and is
+// an error.
 module semaphores #(
   parameter int unsigned ENGINES    = 3,
   parameter int unsigned SEMAPHORES = 64
@@ -42,7 +43,9 @@ module semaphores #(
         for (int unsigned w = 0; w < 3; w++) begin
           sem  = waits_i[48*e + 16*w +: 8];
           need = waits_i[48*e + 16*w + 8 +: 8];
-          if ((sem != isa_pkg::NO_SEM) && (count_q[COUNT_W*sem[SEM_W-1:0] +: COUNT_W] < {8'd0, need})) can_start[e] = 1'b0;
+          if ((sem != isa_pkg::NO_SEM) && (count_q[COUNT_W*sem[SEM_W-1:0] +: COUNT_W] < {8'd0, need})) begin
+            can_start[e] = 1'b0;
+          end
         end
       end
     end
