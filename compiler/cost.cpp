@@ -84,7 +84,7 @@ void Player::compute(double start) {
   const std::size_t index = queue_[kComputeEngine][head_[kComputeEngine]++];
   const Action &a = program_.actions[index];
   const TileProduct &p = program_.products[a.product];
-  const double drain = shortest_block(npu_);
+  const double drain = 2.0 * npu_.rows + npu_.cols + 8; // last step to last result written
   double cycles = static_cast<double>(product_cycles(p, npu_));
   cycles += bank_conflicts(a.a.rows, a.b.rows, npu_.bank_rows()) *
             static_cast<double>(block_count(a.rect.rows, a.rect.cols, npu_)) * roles(p).red_size;

@@ -22,6 +22,12 @@ struct SpmSplit {
   RowRange result; ///< partial sums and results
 };
 
+/// What a place in the scratchpad costs a new tile, in rows of traffic. The best weights differ from layer to layer.
+struct PlacementPolicy {
+  double reload = 4;   ///< for each row of a live tile that has to come back, by distance of its next use
+  double conflict = 1; ///< for each row in a macro-bank that the array's other operand is read from
+};
+
 /// One phase with the decisions that the search takes.
 struct PhasePlan {
   PhaseKind kind = PhaseKind::kDw;
@@ -29,6 +35,7 @@ struct PhasePlan {
   LoopOrder loops{};
   SpmSplit split;
   std::uint32_t window = 1; ///< products that may be executing while the operands of the next one are loaded
+  PlacementPolicy policy;
   std::vector<TileProduct> products;
 };
 

@@ -10,10 +10,12 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
+/// The operand that both products of a fused phase read, or one of a single product's.
+Tensor shared_operand(PhaseKind kind) { return kind == PhaseKind::kForward ? Tensor::kX : Tensor::kDY; }
+
 const RowRange &area_of(const Tile &tile, const SpmSplit &split, PhaseKind kind) {
   if (tile.role != TileRole::kOperand) return split.result;
-  const Tensor shared = kind == PhaseKind::kForward ? Tensor::kX : Tensor::kDY;
-  return tile.tensor == shared ? split.shared : split.other;
+  return tile.tensor == shared_operand(kind) ? split.shared : split.other;
 }
 
 class Allocator {
@@ -30,6 +32,9 @@ private:
   bool make_room(const Needs &needs, const PhasePlan &plan);
   bool place(std::int32_t id, const RowRange &area);
   bool repack(const Needs &needs, const PhasePlan &plan);
+  using BankUse = std::vector<bool>;
+  BankUse foreign_banks(const Tile &t) const;
+  double bank_cost(RowRange rows, const BankUse &foreign) const;
   double cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows) const;
   LastUse evict(std::int32_t id);
   void emit(const TileProduct &product, const Needs &needs);
@@ -47,7 +52,9 @@ private:
   TileTable table_;
   SpmMap map_;
   Program program_;
-  std::uint32_t step_ = 0;            ///< the product at hand
+  std::array<bool, kTensorCount> shared_{}; ///< tensors whose operands belong to the shared area
+  std::uint32_t step_ = 0;                  ///< the product at hand
+  PlacementPolicy policy_;
   std::uint32_t window_ = 1;          ///< of the phase at hand
   std::vector<std::int32_t> missing_; ///< tiles of the product that get a place in this step
   struct Spill {
@@ -74,7 +81,7 @@ double Allocator::cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows)
   const std::int32_t recent = loads ? std::max(last.compute, last.store) : last.store;
   const std::int32_t busy = recent - (static_cast<std::int32_t>(step_) - 1 - static_cast<std::int32_t>(window_));
   const double wait = recent >= 0 && busy > 0 ? static_cast<double>(busy) / window_ * rows : 0;
-  return lost * 4 + wait;
+  return lost * policy_.reload + wait;
 }
 
 LastUse Allocator::evict(std::int32_t id) {
@@ -87,10 +94,36 @@ LastUse Allocator::evict(std::int32_t id) {
   return t.last;
 }
 
+/// For an operand: the banks that hold tiles of the other operands' area, from which the array reads in the same
+/// cycles.
+Allocator::BankUse Allocator::foreign_banks(const Tile &t) const {
+  BankUse foreign(npu_.spm_banks, false);
+  if (t.role != TileRole::kOperand || npu_.spm_banks == 1) return foreign;
+  const bool shared = shared_[static_cast<std::size_t>(t.tensor)];
+  for (const auto &s : map_.segments())
+    if (s.tile != SpmMap::kDead && tile(s.tile).role == TileRole::kOperand &&
+        shared_[static_cast<std::size_t>(tile(s.tile).tensor)] != shared)
+      for (std::uint32_t bank = s.rows.first / npu_.bank_rows(); bank <= (s.rows.end() - 1) / npu_.bank_rows(); ++bank)
+        foreign[bank] = true;
+  return foreign;
+}
+
+/// Cost of lying in banks that the other operand is read from: the array then takes two cycles a step.
+double Allocator::bank_cost(RowRange rows, const BankUse &foreign) const {
+  double shared_rows = 0;
+  const std::uint32_t size = npu_.bank_rows();
+  for (std::uint32_t bank = rows.first / size; bank <= (rows.end() - 1) / size; ++bank)
+    if (foreign[bank]) shared_rows += std::min(rows.end(), (bank + 1) * size) - std::max(rows.first, bank * size);
+  return policy_.conflict * shared_rows;
+}
+
 bool Allocator::place(std::int32_t id, const RowRange &area) {
   Tile &t = tile(id);
   const bool loads = needs_load(t);
-  const auto row = map_.cheapest(t.rows, area, [&](const auto &s) { return cost(s, loads, t.rows); });
+  const BankUse banks = foreign_banks(t);
+  const auto row = map_.cheapest(
+      t.rows, area, [&](const auto &s) { return cost(s, loads, t.rows); },
+      [&](RowRange rows) { return bank_cost(rows, banks); }, !shared_[static_cast<std::size_t>(t.tensor)]);
   if (!row) return false;
   map_.occupy({*row, t.rows}, id, [&](std::int32_t victim) { return evict(victim); });
   t.at = *row;
@@ -211,6 +244,9 @@ void Allocator::emit(const TileProduct &product, const Needs &needs) {
 
 bool Allocator::run(const PhasePlan &plan) {
   window_ = std::max(plan.window, 1U);
+  policy_ = plan.policy;
+  shared_.fill(false);
+  shared_[static_cast<std::size_t>(shared_operand(plan.kind))] = true;
   for (const TileProduct &product : plan.products) {
     const Needs &needs = table_.needs[step_];
     if (!make_room(needs, plan)) return false;

@@ -12,14 +12,18 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Tile products that the search of a phase may play through; sets its run time.
-constexpr std::uint64_t kPhaseBudget = 100'000;
+/// Tile products that the search for one layer may play through; sets its run time. The phases share it.
+constexpr std::uint64_t kPhaseBudget = 1'000'000;
+/// The same for a phase whose dY tiles are given.
+constexpr std::uint64_t kMatchBudget = kPhaseBudget / 20;
 /// Tilings and orders of a phase that are played at all.
-constexpr std::size_t kPlayed = 64;
-/// Of those, how many are tried with other splits and windows.
-constexpr std::size_t kRefined = 6;
+constexpr std::size_t kPlayed = 4000;
+/// Of those, how many are tried with other splits, windows and policies.
+constexpr std::size_t kRefined = 12;
 /// Plans of a phase that are tried together with those of the layer's other phases.
 constexpr std::size_t kJoined = 3;
+/// A plan this near the bound of its phase ends the search for tilings.
+constexpr double kCloseEnough = 1.002;
 
 struct Candidate {
   PhasePlan plan;
@@ -77,8 +81,10 @@ std::vector<SpmSplit> splits(const RoughEstimate &rough, const NpuConfig &npu, i
 
 class PhaseSearch {
 public:
-  PhaseSearch(PhaseKind kind, const Layer &layer, const Layout &layout, const NpuConfig &npu)
-      : kind_(kind), layer_(layer), layout_(layout), npu_(npu) {}
+  /// `fixed`: tile sides that are given; 0: to be found.
+  PhaseSearch(PhaseKind kind, const TileShape &fixed, std::uint64_t budget, const Layer &layer, const Layout &layout,
+              const NpuConfig &npu)
+      : kind_(kind), fixed_(fixed), budget_(budget), layer_(layer), layout_(layout), npu_(npu) {}
 
   /// The best plans found, best first; empty if nothing fits.
   std::vector<Candidate> run();
@@ -87,9 +93,14 @@ private:
   std::vector<Candidate> ranked() const;
   /// Plays the plan and keeps it if it is among the best.
   void play(Candidate candidate);
+  void play_in_budget(const Candidate &candidate, std::uint64_t budget) {
+    if (played_ < budget) play(candidate);
+  }
   double best() const { return found_.empty() ? std::numeric_limits<double>::infinity() : found_.front().cycles; }
 
   PhaseKind kind_;
+  TileShape fixed_;
+  std::uint64_t budget_;
   const Layer &layer_;
   const Layout &layout_;
   const NpuConfig &npu_;
@@ -100,9 +111,12 @@ private:
 std::vector<Candidate> PhaseSearch::ranked() const {
   const std::uint32_t beat = npu_.bus_bytes / 2;
   const bool k_rows = kind_ == PhaseKind::kDw;
-  const auto ms = tile_sides(layer_.m, npu_.rows, beat);
-  const auto ks = tile_sides(layer_.k, k_rows ? npu_.rows : npu_.cols, beat);
-  const auto ns = tile_sides(layer_.n, npu_.cols, beat);
+  const auto sides = [&](std::uint32_t fixed, std::uint32_t extent, std::uint32_t unit) {
+    return fixed > 0 ? std::vector<std::uint32_t>{fixed} : tile_sides(extent, unit, beat);
+  };
+  const auto ms = sides(fixed_.m, layer_.m, npu_.rows);
+  const auto ks = sides(fixed_.k, layer_.k, k_rows ? npu_.rows : npu_.cols);
+  const auto ns = sides(fixed_.n, layer_.n, npu_.cols);
   const RowRange all{0, npu_.spm_rows()};
   std::vector<Candidate> candidates;
   for (const std::uint32_t m : ms)
@@ -150,21 +164,25 @@ void PhaseSearch::play(Candidate candidate) {
 
 std::vector<Candidate> PhaseSearch::run() {
   for (Candidate &c : ranked()) {
-    if (played_ > kPhaseBudget / 2 && !found_.empty()) break;
+    if (played_ > budget_ / 2 && !found_.empty()) break;
     if (c.rough.bound > best()) continue;
     for (const SpmSplit &split : splits(c.rough, npu_, 0)) {
       c.plan.split = split;
       play(c);
     }
   }
-  std::vector<Candidate> refine = found_;
-  for (Candidate &c : refine)
+  for (Candidate c : std::vector<Candidate>(found_))
     for (const std::uint32_t window : {1U, 2U, 3U, 4U, 6U})
       for (const SpmSplit &split : splits(c.rough, npu_, window == 1 ? 2 : 1)) {
-        if (played_ > kPhaseBudget) break;
         c.plan.split = split;
         c.plan.window = window;
-        play(c);
+        play_in_budget(c, budget_ * 3 / 4);
+      }
+  for (Candidate c : std::vector<Candidate>(found_))
+    for (const double reload : {1.0, 4.0, 32.0})
+      for (const double conflict : {0.3, 1.0, 3.0, 10.0}) {
+        c.plan.policy = {reload, conflict};
+        play_in_budget(c, budget_);
       }
   return std::move(found_);
 }
@@ -179,33 +197,97 @@ std::string describe(const std::vector<PhasePlan> &plans) {
   return text;
 }
 
-SearchResult search(const Layer &layer, Schedule schedule, Pass pass, const Layout &layout, const NpuConfig &npu) {
+namespace {
+
+/// Plans of all phases together: what one phase leaves in the scratchpad can serve the next.
+class JointSearch {
+public:
+  JointSearch(const Layer &layer, const Layout &layout, const NpuConfig &npu)
+      : layer_(layer), layout_(layout), npu_(npu) {}
+
+  /// The best plans of one phase after the other, and what goes with them. False if a phase fits in no way.
+  bool run(const std::vector<PhaseKind> &kinds);
+  SearchResult take() { return std::move(best_); }
+
+private:
+  void play(std::vector<PhasePlan> plans);
+  /// Gives both phases of a sequential backward pass the same dY tiles, so that dY can stay from dX to dW.
+  void match(const std::vector<Candidate> &from, std::size_t other, const std::vector<PhaseKind> &kinds);
+
+  const Layer &layer_;
+  const Layout &layout_;
+  const NpuConfig &npu_;
+  SearchResult best_;
+  std::vector<PhasePlan> before_; ///< a phase ahead of the matched ones
+};
+
+void JointSearch::play(std::vector<PhasePlan> plans) {
+  auto program = allocate(plans, layer_, layout_, npu_);
+  if (!program) return;
+  const std::uint64_t cycles = estimate_cycles(*program, order_actions(*program, npu_), npu_);
+  if (best_.plans.empty() || cycles < best_.estimated_cycles) best_ = {std::move(plans), std::move(*program), cycles};
+}
+
+void JointSearch::match(const std::vector<Candidate> &from, std::size_t other, const std::vector<PhaseKind> &kinds) {
+  for (const Candidate &given : from) {
+    const TileShape fixed{given.plan.tile.m, 0, given.plan.tile.n};
+    const auto partners = PhaseSearch(kinds[other], fixed, kMatchBudget, layer_, layout_, npu_).run();
+    for (std::size_t i = 0; i < std::min(partners.size(), kJoined); ++i) {
+      std::vector<PhasePlan> plans = before_;
+      plans.push_back(given.plan);
+      plans.insert(plans.end() - (other < kinds.size() - 1 ? 1 : 0), partners[i].plan);
+      play(plans);
+      RoughEstimate both;
+      for (const RoughEstimate *r : {&given.rough, &partners[i].rough}) {
+        both.shared_rows = std::max(both.shared_rows, r->shared_rows);
+        both.other_rows = std::max(both.other_rows, r->other_rows);
+        both.result_rows = std::max(both.result_rows, r->result_rows);
+      }
+      both.shared_rows =
+          std::max(both.shared_rows, static_cast<double>(spm_rows(layer_.m, layer_.n, false, npu_.lanes())));
+      for (const SpmSplit &split : splits(both, npu_, 1)) {
+        plans[plans.size() - 2].split = plans.back().split = split;
+        play(plans);
+      }
+    }
+  }
+}
+
+bool JointSearch::run(const std::vector<PhaseKind> &kinds) {
   std::vector<std::vector<Candidate>> choices;
-  for (const PhaseKind kind : phases(schedule, pass, layer)) {
-    choices.push_back(PhaseSearch(kind, layer, layout, npu).run());
-    if (choices.back().empty())
-      throw CompileError(
-          fmt::format("layer '{}': no tiling fits the scratchpad of NPU '{}' ({} rows of {} elements), not "
-                      "even single elements; give it more spm_bytes",
-                      layer.name, npu.name, npu.spm_rows(), npu.lanes()));
+  for (const PhaseKind kind : kinds) {
+    choices.push_back(PhaseSearch(kind, {}, kPhaseBudget / kinds.size(), layer_, layout_, npu_).run());
+    if (choices.back().empty()) return false;
     choices.back().resize(std::min(choices.back().size(), kJoined));
   }
-  // Phases meet in the scratchpad: what one leaves there can serve the next.
-  SearchResult best;
   std::vector<std::size_t> pick(choices.size(), 0);
-  for (;;) {
+  for (std::size_t i = 0; i < pick.size();) {
     std::vector<PhasePlan> plans;
-    for (std::size_t i = 0; i < choices.size(); ++i)
-      plans.push_back(choices[i][pick[i]].plan);
-    if (auto program = allocate(plans, layer, layout, npu)) {
-      const std::uint64_t cycles = estimate_cycles(*program, order_actions(*program, npu), npu);
-      if (best.plans.empty() || cycles < best.estimated_cycles) best = {std::move(plans), std::move(*program), cycles};
-    }
-    std::size_t i = 0;
-    while (i < pick.size() && ++pick[i] == choices[i].size())
-      pick[i++] = 0;
-    if (i == pick.size()) return best;
+    for (std::size_t phase = 0; phase < choices.size(); ++phase)
+      plans.push_back(choices[phase][pick[phase]].plan);
+    play(std::move(plans));
+    for (i = 0; i < pick.size() && ++pick[i] == choices[i].size(); ++i)
+      pick[i] = 0;
   }
+  if (kinds.back() == PhaseKind::kDw && kinds.size() >= 2 && kinds[kinds.size() - 2] == PhaseKind::kDx) {
+    for (std::size_t phase = 0; phase + 2 < kinds.size(); ++phase)
+      before_.push_back(choices[phase].front().plan);
+    match(choices[kinds.size() - 2], kinds.size() - 1, kinds);
+    match(choices[kinds.size() - 1], kinds.size() - 2, kinds);
+  }
+  return true;
+}
+
+} // namespace
+
+SearchResult search(const Layer &layer, Schedule schedule, Pass pass, const Layout &layout, const NpuConfig &npu) {
+  JointSearch joint(layer, layout, npu);
+  if (!joint.run(phases(schedule, pass, layer)))
+    throw CompileError(
+        fmt::format("layer '{}': no tiling fits the scratchpad of NPU '{}' ({} rows of {} elements), not "
+                    "even single elements; give it more spm_bytes",
+                    layer.name, npu.name, npu.spm_rows(), npu.lanes()));
+  return joint.take();
 }
 
 } // namespace gradweave::compiler

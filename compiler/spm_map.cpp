@@ -11,8 +11,8 @@ std::size_t SpmMap::find(std::uint32_t row) const {
   return static_cast<std::size_t>(after - segments_.begin()) - 1;
 }
 
-std::optional<std::uint32_t> SpmMap::cheapest(std::uint32_t rows, RowRange area,
-                                              const std::function<double(const Segment &)> &cost) const {
+std::optional<std::uint32_t> SpmMap::cheapest(std::uint32_t rows, RowRange area, const SegmentCost &cost,
+                                              const PositionCost &position, bool from_top) const {
   if (rows > area.rows) return std::nullopt;
   const std::size_t begin = find(area.first);
   std::vector<double> costs;
@@ -23,9 +23,10 @@ std::optional<std::uint32_t> SpmMap::cheapest(std::uint32_t rows, RowRange area,
   std::optional<std::uint32_t> best_row;
   const auto consider = [&](std::uint32_t first, std::size_t segment) {
     double sum = 0;
-    for (std::size_t i = segment; i < segments_.size() && segments_[i].rows.first < first + rows && sum < best; ++i)
+    for (std::size_t i = segment; i < segments_.size() && segments_[i].rows.first < first + rows && sum <= best; ++i)
       sum += costs[i - begin];
-    if (sum < best) {
+    if (position && sum <= best) sum += position({first, rows});
+    if (sum < best || (sum == best && best_row && (from_top ? first > *best_row : first < *best_row))) {
       best = sum;
       best_row = first;
     }

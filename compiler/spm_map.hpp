@@ -30,10 +30,15 @@ public:
   /// One dead segment.
   void clear(std::uint32_t rows, LastUse last) { segments_.assign(1, {{0, rows}, kDead, last}); }
 
-  /// Cheapest run of `rows` rows inside `area`, as the sum of `cost` over the segments it touches (infinity: must
-  /// not be touched). Ties go to the lowest row.
-  std::optional<std::uint32_t> cheapest(std::uint32_t rows, RowRange area,
-                                        const std::function<double(const Segment &)> &cost) const;
+  /// What it would cost to take a segment; infinity: must not be touched.
+  using SegmentCost = std::function<double(const Segment &)>;
+  /// What it would cost to lie at these rows, whatever holds them now.
+  using PositionCost = std::function<double(RowRange)>;
+
+  /// Cheapest run of `rows` rows inside `area`, by the sum over the segments it touches and its position. Ties go to
+  /// the lowest row, or the highest if `from_top`.
+  std::optional<std::uint32_t> cheapest(std::uint32_t rows, RowRange area, const SegmentCost &cost,
+                                        const PositionCost &position = {}, bool from_top = false) const;
 
   /// Gives rows to a tile. What it overlaps of dead segments is cut off; live tiles it overlaps are passed to `evict`,
   /// whose result their remaining rows keep as dead segments.
