@@ -163,8 +163,12 @@ void PhaseSearch::play(Candidate candidate) {
 }
 
 std::vector<Candidate> PhaseSearch::run() {
-  for (Candidate &c : ranked()) {
-    if (played_ > budget_ / 2 && !found_.empty()) break;
+  std::vector<Candidate> candidates = ranked();
+  double bound = std::numeric_limits<double>::infinity();
+  for (const Candidate &c : candidates)
+    bound = std::min(bound, c.rough.bound);
+  for (Candidate &c : candidates) {
+    if ((played_ > budget_ / 2 && !found_.empty()) || best() < kCloseEnough * bound) break;
     if (c.rough.bound > best()) continue;
     for (const SpmSplit &split : splits(c.rough, npu_, 0)) {
       c.plan.split = split;
