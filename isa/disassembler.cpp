@@ -35,17 +35,13 @@ std::string op_text(const SyncCommand &s) { return fmt::format("SYNC engine={}",
 
 /// " key=a,-,c" without the unused places at the end; nothing if all are unused.
 std::string list_text(std::string_view key, const std::array<std::string, 3> &places) {
-  std::string list;
-  std::string gap;
-  for (const std::string &place : places) {
-    if (place.empty()) {
-      gap += list.empty() && gap.empty() ? "-" : ",-";
-    } else {
-      list += gap + (list.empty() && gap.empty() ? "" : ",") + place;
-      gap.clear();
-    }
-  }
-  return list.empty() ? "" : fmt::format(" {}={}", key, list);
+  std::size_t used = places.size();
+  while (used != 0 && places[used - 1].empty())
+    --used;
+  std::string text;
+  for (std::size_t i = 0; i < used; ++i)
+    text += fmt::format("{}{}", i == 0 ? fmt::format(" {}=", key) : ",", places[i].empty() ? "-" : places[i]);
+  return text;
 }
 
 std::string sync_text(const Sync &s) {

@@ -110,7 +110,7 @@ private:
     case 0:
       return dice_.between(1, 3);
     case 1:
-      return unit * dice_.between(1, 2) + dice_.between(0, 2) - 1;
+      return (dice_.chance(0.5) ? unit + 1 : 2 * unit + 1) - 2 * dice_.between(0, 1);
     case 2:
       return dice_.between(1, 3 * lanes_);
     default:
@@ -167,6 +167,12 @@ private:
     objects_.erase(smallest);
   }
 
+  /// A part of any size.
+  Part part_of(const Object &o) {
+    const std::uint32_t rows = up_to(o.rows);
+    const std::uint32_t cols = up_to(o.cols);
+    return part_of(o, rows, cols);
+  }
   /// A part of the given size. Parts across panels start at a panel: the layout can express no others.
   Part part_of(const Object &o, std::uint32_t rows, std::uint32_t cols) {
     const std::uint32_t i0 = dice_.between(0, o.rows - rows);
@@ -240,7 +246,7 @@ private:
   void load_new(bool fp32) {
     std::uint32_t rows = dimension();
     std::uint32_t cols = dimension();
-    if (dice_.chance(0.06)) { // rows of several bursts
+    if (dice_.chance(0.08)) { // rows of several bursts
       rows = dice_.between(1, 2);
       cols = static_cast<std::uint32_t>(std::min<std::uint64_t>(max_row_words_ / (rows * height_of(fp32)), 65535));
       cols = dice_.between(cols / 2, cols);
@@ -257,7 +263,7 @@ private:
 
   void load_part() {
     const Object &o = pick_any();
-    const Part p = part_of(o, up_to(o.rows), up_to(o.cols));
+    const Part p = part_of(o);
     load(p.tile, p.rows, p.cols, o.fp32);
   }
 
@@ -265,7 +271,7 @@ private:
     isa::DmaCommand d;
     d.store = true;
     d.fp32 = o.fp32;
-    const Part p = whole ? part_of(o, o.rows, o.cols) : part_of(o, up_to(o.rows), up_to(o.cols));
+    const Part p = whole ? part_of(o, o.rows, o.cols) : part_of(o);
     d.rows = p.rows;
     d.cols = p.cols;
     d.spm = p.tile;
