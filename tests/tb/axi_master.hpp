@@ -84,7 +84,7 @@ private:
     a.id = id;
     a.addr = addr;
     a.len = static_cast<std::uint8_t>(count - 1);
-    while ((1U << a.size) < bus_bytes_)
+    while (a.size < 7 && (1U << a.size) < bus_bytes_)
       ++a.size;
     return a;
   }

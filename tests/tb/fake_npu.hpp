@@ -62,10 +62,7 @@ public:
 private:
   void serve_registers(const AxiLiteMasterPins &m) {
     // A response that was taken goes; an access is taken in the cycle after it appears.
-    if (csr_.rvalid && m.rready)
-      csr_.rvalid = false;
-    else if (csr_.rvalid && faults_.rvalid_falls)
-      csr_.rvalid = false;
+    if (m.rready || faults_.rvalid_falls) csr_.rvalid = false;
     if (csr_.bvalid && m.bready) csr_.bvalid = false;
     if (csr_.arready && m.arvalid) {
       csr_.rvalid = true;

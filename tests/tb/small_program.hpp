@@ -70,6 +70,7 @@ struct SmallProgram {
 
   static std::vector<isa::Command> encode(const std::vector<isa::Decoded> &commands) {
     std::vector<isa::Command> stream;
+    stream.reserve(commands.size());
     for (const isa::Decoded &d : commands)
       stream.push_back(isa::encode(d));
     return stream;
