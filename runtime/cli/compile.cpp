@@ -17,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using compiler::CompiledLayer;
-using compiler::Tensor;
 using Json = nlohmann::ordered_json;
 
 std::string file_stem(const CompiledLayer &compiled) {
