@@ -10,9 +10,8 @@ namespace {
 
 /// Sum of f(tile side) over the tiles that cut `extent`.
 template <typename F> double sum_tiles(std::uint32_t extent, std::uint32_t side, F f) {
-  const std::uint32_t rest = extent % side;
-  return static_cast<double>(extent / side) * static_cast<double>(f(side)) +
-         (rest ? static_cast<double>(f(rest)) : 0.0);
+  const std::uint32_t whole = extent / side, rest = extent % side;
+  return static_cast<double>(whole) * static_cast<double>(f(side)) + (rest ? static_cast<double>(f(rest)) : 0.0);
 }
 
 double gemm_cycles(std::uint32_t rows, std::uint32_t row_side, std::uint32_t cols, std::uint32_t col_side,

@@ -29,7 +29,7 @@ public:
   template <typename T> std::optional<T> get(std::string_view key, std::string_view kind) const {
     const toml::node *node = table_.get(key);
     if (node == nullptr) return std::nullopt;
-    const auto value = node->value_exact<T>();
+    auto value = node->value_exact<T>();
     if (!value) fail(file_, node->source().begin.line, fmt::format("'{}' in {} must be {}", key, what_, kind));
     return value;
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace gradweave::compiler {
@@ -22,6 +23,8 @@ constexpr std::size_t kPlayed = 4000;
 constexpr std::size_t kRefined = 12;
 /// Plans of a phase that are tried together with those of the layer's other phases.
 constexpr std::size_t kJoined = 3;
+/// Tile products of a phase at most: beyond, stream and compilation outgrow devices and hosts.
+constexpr std::uint64_t kMostProducts = 2'000'000;
 /// A plan this near the bound of its phase ends the search for tilings.
 constexpr double kCloseEnough = 1.002;
 
@@ -61,7 +64,7 @@ std::vector<SpmSplit> splits(const RoughEstimate &rough, const NpuConfig &npu, i
         {{0, rows(shared)}, {rows(shared), rows(other)}, {rows(shared + other), rows(banks - shared - other)}});
   };
   const auto wanted = [&](double rows) {
-    return std::clamp(static_cast<int>(rows / total * banks + 0.5), 1, std::max(1, banks - 2));
+    return std::clamp(static_cast<int>(std::lround(rows / total * banks)), 1, std::max(1, banks - 2));
   };
   const int shared = wanted(rough.shared_rows);
   const int other = std::min(wanted(rough.other_rows), std::max(1, banks - shared - 1));
@@ -86,7 +89,8 @@ public:
               const NpuConfig &npu)
       : kind_(kind), fixed_(fixed), budget_(budget), layer_(layer), layout_(layout), npu_(npu) {}
 
-  /// The best plans found, best first; empty if nothing fits.
+  /// The best plans found, best first. Throws CompileError if no tiling is possible; with given sides, finds nothing
+  /// then.
   std::vector<Candidate> run();
 
 private:
@@ -119,11 +123,14 @@ std::vector<Candidate> PhaseSearch::ranked() const {
   const auto ns = sides(fixed_.n, layer_.n, npu_.cols);
   const RowRange all{0, npu_.spm_rows()};
   std::vector<Candidate> candidates;
+  std::uint64_t fewest = ~std::uint64_t{0};
   for (const std::uint32_t m : ms)
     for (const std::uint32_t k : ks)
       for (const std::uint32_t n : ns) {
         const TileShape tile{m, k, n};
         if (!fits(kind_, tile, {all, all, all}, layer_, npu_)) continue;
+        fewest = std::min(fewest, product_count(kind_, tile, layer_));
+        if (product_count(kind_, tile, layer_) > kMostProducts) continue;
         for (const LoopOrder &loops : loop_orders(kind_)) {
           Candidate c;
           c.plan.kind = kind_;
@@ -133,6 +140,16 @@ std::vector<Candidate> PhaseSearch::ranked() const {
           candidates.push_back(std::move(c));
         }
       }
+  const bool nothing_fits = fewest == ~std::uint64_t{0};
+  if (candidates.empty() && fixed_ == TileShape{})
+    throw CompileError(
+        nothing_fits
+            ? fmt::format("layer '{}': no tiling fits the scratchpad of NPU '{}' ({} rows of {} elements), not even "
+                          "single elements; give it more spm_bytes",
+                          layer_.name, npu_.name, npu_.spm_rows(), npu_.lanes())
+            : fmt::format("layer '{}': takes at least {} tile products on NPU '{}', more than {}; give it more "
+                          "spm_bytes or reduce M, K, N = {}, {}, {}",
+                          layer_.name, fewest, npu_.name, kMostProducts, layer_.m, layer_.k, layer_.n));
   const std::size_t keep = std::min(candidates.size(), kPlayed);
   std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(keep), candidates.end(),
                     [](const Candidate &x, const Candidate &y) { return x.rough.cycles < y.rough.cycles; });
@@ -209,8 +226,8 @@ public:
   JointSearch(const Layer &layer, const Layout &layout, const NpuConfig &npu)
       : layer_(layer), layout_(layout), npu_(npu) {}
 
-  /// The best plans of one phase after the other, and what goes with them. False if a phase fits in no way.
-  bool run(const std::vector<PhaseKind> &kinds);
+  /// The best plans of one phase after the other, and what goes with them.
+  void run(const std::vector<PhaseKind> &kinds);
   SearchResult take() { return std::move(best_); }
 
 private:
@@ -257,11 +274,10 @@ void JointSearch::match(const std::vector<Candidate> &from, std::size_t other, c
   }
 }
 
-bool JointSearch::run(const std::vector<PhaseKind> &kinds) {
+void JointSearch::run(const std::vector<PhaseKind> &kinds) {
   std::vector<std::vector<Candidate>> choices;
   for (const PhaseKind kind : kinds) {
     choices.push_back(PhaseSearch(kind, {}, kPhaseBudget / kinds.size(), layer_, layout_, npu_).run());
-    if (choices.back().empty()) return false;
     choices.back().resize(std::min(choices.back().size(), kJoined));
   }
   std::vector<std::size_t> pick(choices.size(), 0);
@@ -279,18 +295,13 @@ bool JointSearch::run(const std::vector<PhaseKind> &kinds) {
     match(choices[kinds.size() - 2], kinds.size() - 1, kinds);
     match(choices[kinds.size() - 1], kinds.size() - 2, kinds);
   }
-  return true;
 }
 
 } // namespace
 
 SearchResult search(const Layer &layer, Schedule schedule, Pass pass, const Layout &layout, const NpuConfig &npu) {
   JointSearch joint(layer, layout, npu);
-  if (!joint.run(phases(schedule, pass, layer)))
-    throw CompileError(
-        fmt::format("layer '{}': no tiling fits the scratchpad of NPU '{}' ({} rows of {} elements), not "
-                    "even single elements; give it more spm_bytes",
-                    layer.name, npu.name, npu.spm_rows(), npu.lanes()));
+  joint.run(phases(schedule, pass, layer));
   return joint.take();
 }
 

@@ -13,7 +13,8 @@ struct SearchResult {
 };
 
 /// The plan with the smallest estimate found. Every schedule's phases get the same effort, so that schedules can be
-/// compared. Deterministic. Throws CompileError if not even products of single elements fit the scratchpad.
+/// compared. Deterministic. Throws CompileError if not even products of single elements fit the
+/// scratchpad, or if tiles that fit are too many.
 SearchResult search(const Layer &layer, Schedule schedule, Pass pass, const Layout &layout, const NpuConfig &npu);
 
 /// Tile sizes and orders, for people.

@@ -19,6 +19,8 @@ TEST(Search, SaysWhyALayerCannotBeCompiled) {
   npu.spm_bytes = 64;
   npu.spm_banks = 1;
   EXPECT_NE(error_of(make_layer(4, 4, 4), npu).find("no tiling fits the scratchpad"), std::string::npos);
+  npu.spm_bytes = 1024;
+  EXPECT_NE(error_of(make_layer(4096, 4096, 4096), npu).find("tile products on NPU"), std::string::npos);
   npu = load_config("test8");
   npu.dram.size_bytes = 1000;
   EXPECT_NE(error_of(make_layer(40, 40, 40), npu).find("needs"), std::string::npos);
