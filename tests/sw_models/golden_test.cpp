@@ -31,9 +31,8 @@ void naive(MatrixView a, MatrixView b, std::size_t m, std::size_t n, std::size_t
 }
 
 std::vector<std::uint32_t> bits(const std::vector<float> &v) {
-  std::vector<std::uint32_t> out;
-  for (const float f : v)
-    out.push_back(bits_of_fp32(f));
+  std::vector<std::uint32_t> out(v.size());
+  std::transform(v.begin(), v.end(), out.begin(), bits_of_fp32);
   return out;
 }
 
