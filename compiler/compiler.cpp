@@ -34,8 +34,8 @@ void check_footprint(const Layer &layer, std::uint64_t bytes, const NpuConfig &n
 /// A failed check is a defect of the compiler, not of its input.
 void require(const std::string &problem, const Layer &layer, std::string_view pass) {
   if (!problem.empty())
-    throw CompileError(fmt::format("layer '{}': defect in the compiler, found after {}: {}; please report it",
-                                   layer.name, pass, problem));
+    throw CompilerDefect(fmt::format("layer '{}': defect in the compiler, found after {}: {}; please report it",
+                                     layer.name, pass, problem));
 }
 
 std::array<Traffic, kTensorCount> traffic_of(const Program &program, const NpuConfig &npu) {

@@ -86,6 +86,12 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/// A check that the compiler makes of its own work failed: the compiler is at fault, not its input.
+class CompilerDefect : public CompileError {
+public:
+  using CompileError::CompileError;
+};
+
 /// The stream with `base` added to every DRAM address.
 std::vector<isa::Command> relocate(const std::vector<isa::Command> &stream, std::uint64_t base);
 

@@ -192,11 +192,11 @@ JobResult run_job(const JobSpec &spec, const ProgressFunction &progress) {
   std::optional<CompiledLayer> compiled;
   try {
     compiled = compiler::compile_layer(spec.layer, spec.npu, spec.compile);
+  } catch (const compiler::CompilerDefect &error) {
+    fail(result, Outcome::kMismatch, error.what());
+    return result;
   } catch (const compiler::CompileError &error) {
     fail(result, Outcome::kBadInput, error.what());
-    return result;
-  } catch (const std::exception &error) { // a check that the compiler makes of its own work
-    fail(result, Outcome::kMismatch, fmt::format("layer {}: {}", spec.layer.name, error.what()));
     return result;
   }
   result.chosen = compiled->chosen;

@@ -33,7 +33,7 @@ struct JobSpec {
 /// How a job ended, in rising order of what a run's exit code reports first.
 enum class Outcome {
   kPass,
-  kMismatch,    ///< a result bit or a counter is wrong
+  kMismatch,    ///< a result bit or a counter is wrong, or the compiler found a defect of its own
   kDevice,      ///< the NPU stopped with an error, or the simulation failed
   kUnavailable, ///< the backend cannot be used for this NPU
   kBadInput     ///< the layer cannot be compiled for this NPU

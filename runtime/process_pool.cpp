@@ -198,8 +198,8 @@ void run_tasks(const std::vector<Task> &tasks, const std::vector<std::size_t> &o
   std::size_t next = 0;
   while (next < order.size() || !children.empty()) {
     while (next < order.size() && children.size() < jobs) {
+      if (events.starting) events.starting(order[next]);
       children.emplace_back(order[next], tasks[order[next]]);
-      if (events.started) events.started(order[next]);
       ++next;
     }
 

@@ -42,7 +42,7 @@ struct TaskEnd {
 };
 
 struct PoolEvents {
-  std::function<void(std::size_t task)> started;
+  std::function<void(std::size_t task)> starting; ///< in the parent, before the task's process exists
   std::function<void(std::size_t task, double fraction)> progress;
   /// Return false to abandon all other tasks.
   std::function<bool(std::size_t task, const TaskEnd &end)> ended;

@@ -65,6 +65,15 @@ Task make_task(const JobSpec &spec) {
   };
 }
 
+/// The compiler remembers streams by shape. Filling its memory before the fork lets all layers of a shape share one
+/// compilation.
+void compile_ahead(const JobSpec &spec) {
+  try {
+    compiler::compile_layer(spec.layer, spec.npu, spec.compile);
+  } catch (const compiler::CompileError &) { // the job meets it again, and reports it
+  }
+}
+
 double weight_of(const JobSpec &spec) { return static_cast<double>(spec.layer.m) * spec.layer.k * spec.layer.n; }
 
 /// A result for a process that did not deliver one.
@@ -168,7 +177,10 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
   };
 
   PoolEvents events;
-  events.started = [&](std::size_t job) { running.insert(job); };
+  events.starting = [&](std::size_t job) {
+    running.insert(job);
+    compile_ahead(specs[job]);
+  };
   events.progress = [&](std::size_t job, double fraction) { display.update(job, fraction); };
   events.tick = [&] { display.tick(); };
   events.ended = [&](std::size_t job, const TaskEnd &end) {

@@ -139,9 +139,9 @@ void TextReport::totals(const RunResult &run) {
       line += fmt::format("  {} cycles = {:.3f} ms at {} GHz, array {}", grouped(t.cycles),
                           static_cast<double>(t.cycles) / (options_.config.clock_ghz * 1e6), options_.config.clock_ghz,
                           percent(utilisation(t.macs, t.cycles, options_.config)));
-    line +=
-        fmt::format("  DRAM {}B read, {}B written, {}B of both spilled partial sums", human(static_cast<double>(t.dram_read_bytes)),
-                    human(static_cast<double>(t.dram_write_bytes)), human(static_cast<double>(t.spill_bytes)));
+    line += fmt::format("  DRAM {}B read, {}B written, {}B of both spilled partial sums",
+                        human(static_cast<double>(t.dram_read_bytes)), human(static_cast<double>(t.dram_write_bytes)),
+                        human(static_cast<double>(t.spill_bytes)));
     if (options_.compares())
       line += fmt::format("; against {}: cycles {}, bytes {}", compiler::to_string(options_.schedules[0]),
                           ratio(t.cycles, base.cycles), ratio(t.dram_bytes(), base.dram_bytes()));

@@ -35,6 +35,8 @@ int run(const std::function<int()> &command) {
     return command();
   } catch (const ConfigError &error) {
     return report(error, cli::kBadInput);
+  } catch (const compiler::CompilerDefect &error) {
+    return report(error, cli::kFailed);
   } catch (const compiler::CompileError &error) {
     return report(error, cli::kBadInput);
   } catch (const isa::AssemblyError &error) {

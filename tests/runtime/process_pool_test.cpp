@@ -115,7 +115,7 @@ TEST(ProcessPool, ASignalEndsAllChildren) {
   const SignalGuard signals;
   PoolEvents events;
   events.ended = [](std::size_t, const TaskEnd &) { return true; };
-  events.started = [](std::size_t) { ::kill(::getpid(), SIGINT); };
+  events.starting = [](std::size_t) { ::kill(::getpid(), SIGINT); };
   const Task sleeper = [](const auto &) {
     std::this_thread::sleep_for(std::chrono::seconds(30));
     return std::string();
