@@ -34,6 +34,7 @@ public:
 
 private:
   static constexpr double kPending = -1;
+  static constexpr double kPipeline = 20; ///< cycles from a semaphore's post to the next engine's first access
   static constexpr double kNotReady = std::numeric_limits<double>::infinity();
 
   double ready(std::size_t engine) const;
@@ -74,7 +75,10 @@ void Player::move(std::size_t engine, double start) {
   const double service = bytes * static_cast<double>(npu_.dram.bytes_den) / static_cast<double>(npu_.dram.bytes_num);
   const double latency = npu_.dram.latency_cycles;
   channel_free_ = std::max(channel_free_, start) + service;
-  done_[index] = channel_free_ + latency + 20;
+  // The DRAM serves up to a batch in the other direction first; a plan that cannot bear that wait stalls the array.
+  const double batch =
+      npu_.dram.batch_bytes * static_cast<double>(npu_.dram.bytes_den) / static_cast<double>(npu_.dram.bytes_num);
+  done_[index] = channel_free_ + latency + batch + kPipeline;
   // The next command's bursts are issued as soon as this one's are, a burst a cycle.
   free_[engine] = std::max(start + a.rect.rows, channel_free_ - latency);
   end_ = std::max(end_, done_[index]);

@@ -28,6 +28,9 @@ constexpr std::uint64_t kMostProducts = 2'000'000;
 /// A plan this near the bound of its phase ends the search for tilings.
 constexpr double kCloseEnough = 1.002;
 
+/// Share of a plan's cycles that a window of one tile product is taken to cost beyond the estimate.
+constexpr double kWindowBonus = 0.02;
+
 struct Candidate {
   PhasePlan plan;
   RoughEstimate rough;
@@ -164,7 +167,9 @@ void PhaseSearch::play(Candidate candidate) {
   played_ += plan.products.size();
   const auto program = allocate({plan}, layer_, layout_, npu_);
   if (!program) return;
-  candidate.cycles = static_cast<double>(estimate_cycles(*program, order_actions(*program, npu_), npu_));
+  // Among plans that the estimate cannot tell apart the deeper window wins: it bears what the estimate leaves out.
+  candidate.cycles = static_cast<double>(estimate_cycles(*program, order_actions(*program, npu_), npu_)) *
+                     (1 + kWindowBonus / plan.window);
   // One entry for each tiling and order, so that the best ones stay different.
   const auto twin = std::find_if(found_.begin(), found_.end(), [&](const Candidate &c) {
     return c.plan.tile == candidate.plan.tile && c.plan.loops == candidate.plan.loops;
