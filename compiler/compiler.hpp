@@ -61,14 +61,14 @@ struct CompiledLayer {
   Schedule requested = Schedule::kSequential;
   Schedule chosen = Schedule::kSequential; ///< what `rearrange` resolved to, else as requested
   Pass pass = Pass::kBackward;
-  std::string tiling;               ///< for people: tile sizes and loop orders
+  std::string tiling; ///< for people: tile sizes and loop orders
   std::vector<TensorBinding> tensors;
   std::uint64_t dram_bytes = 0;     ///< device memory needed from the base address, spill space included
   std::vector<isa::Command> stream; ///< DRAM addresses relative to base address 0
   std::vector<CommandInfo> info;
   std::array<Traffic, kTensorCount> traffic{};
   std::uint64_t useful_macs = 0;
-  std::uint64_t compute_cycles = 0;  ///< block formula: sum over blocks of max(K, shortest block)
+  std::uint64_t compute_cycles = 0;   ///< block formula: sum over blocks of max(K, shortest block)
   std::uint64_t estimated_cycles = 0; ///< the compiler's cost estimate
 };
 

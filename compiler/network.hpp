@@ -13,7 +13,7 @@ namespace gradweave::compiler {
 struct Layer {
   std::string name;
   std::uint32_t m = 0, k = 0, n = 0;
-  bool dx = true; ///< the layer's input gradient is needed
+  bool dx = true;          ///< the layer's input gradient is needed
   std::uint32_t index = 0; ///< position in the network, from 0
 };
 
@@ -27,8 +27,8 @@ struct Network {
 /// The first layer has no dX unless its entry says so. Throws ConfigError naming file, line, field, value and remedy.
 Network load_network(const std::filesystem::path &file);
 
-/// Picks layers by a comma-separated list of names, numbers from 0, and ranges a-b (also a..b); empty: all. Keeps network
-/// order. Throws std::invalid_argument that names the bad item and what exists.
+/// Picks layers by a comma-separated list of names, numbers from 0, and ranges a-b (also a..b); empty: all. Keeps
+/// network order. Throws std::invalid_argument that names the bad item and what exists.
 std::vector<Layer> select_layers(const Network &network, const std::string &selection);
 
 } // namespace gradweave::compiler

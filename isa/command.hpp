@@ -43,8 +43,8 @@ struct SpmTile {
 struct DmaCommand {
   bool store = false; ///< false: LOAD, true: STORE
   bool fp32 = false;
-  std::uint64_t dram_addr = 0; ///< bytes
-  std::uint32_t pitch = 0;     ///< bytes
+  std::uint64_t dram_addr = 0;      ///< bytes
+  std::uint32_t pitch = 0;          ///< bytes
   std::uint32_t rows = 0, cols = 0; ///< elements
   SpmTile spm;
 };

@@ -16,10 +16,10 @@ public:
 
 struct DramConfig {
   std::uint64_t size_bytes = 0;
-  double bandwidth_gb_s = 0;          ///< reads and writes together, 10^9 bytes per second
-  std::uint32_t latency_cycles = 0;   ///< start of a burst's service to its first beat
+  double bandwidth_gb_s = 0;           ///< reads and writes together, 10^9 bytes per second
+  std::uint32_t latency_cycles = 0;    ///< start of a burst's service to its first beat
   std::uint32_t turnaround_cycles = 0; ///< lost when the direction changes
-  std::uint32_t batch_bytes = 0;      ///< served in one direction before the other gets its turn
+  std::uint32_t batch_bytes = 0;       ///< served in one direction before the other gets its turn
   /// Bandwidth in bytes per NPU cycle as the exact fraction bytes_num / bytes_den (22 GB/s at 1 GHz: 22/1;
   /// 150 GB/s at 1.05 GHz: 1000/7). Filled in by load_npu_config().
   std::uint64_t bytes_num = 0;

@@ -41,6 +41,9 @@ mutate() {
 # copy_tree DIR: the sources as they are in the working tree. Unchanged files keep their times, for quick rebuilds.
 copy_tree() {
   mkdir -p "$1"
+  (cd "$1" && find . -type f -print0 | while IFS= read -r -d '' file; do
+    [ -f "$root/$file" ] || rm "$file"
+  done)
   (cd "$root" && git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
     [ -f "$file" ] || continue
     if ! cmp -s "$file" "$1/$file"; then
@@ -97,7 +100,7 @@ out=$build/mutations/build
 copy_tree "$tree"
 compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 c_compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
-[ -f "$out/build.ninja" ] || cmake -S "$tree" -B "$out" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGW_NPUS=test8 \
+[ -f "$out/build.ninja" ] || cmake -S "$tree" -B "$out" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_C_COMPILER="$c_compiler" >"$build/mutations/configure.log"
 
 make_mutant() { ninja -C "$out" gradweave gradweave_rtl_test8 >"$build/mutations/$1.build.log" 2>&1; }
