@@ -1,16 +1,16 @@
-// Speed of the Verilated systolic array on one thread: every cycle takes a line of random operands; every 384 lines a
-// swap enters, and behind it a pass of the shadow chain. Prints the median of several runs in CPU time.
+#include "bench/array_rate.hpp"
+
 #include "Varray_128.h"
 #include "Varray_45.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <ctime>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
+namespace gradweave::bench {
 namespace {
 
 constexpr std::uint32_t kBlock = 384; // lines a block
@@ -31,7 +31,12 @@ std::uint32_t random_operand(std::uint64_t &state) {
   return (r & 0x8000'0000U) | ((512 + 120 + (r & 15U)) << 8) | 0x80U | ((r >> 8) & 0x7FU);
 }
 
-template <typename Model, std::uint32_t Size> void bench(std::uint32_t cycles) {
+double median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+  return v[v.size() / 2];
+}
+
+template <typename Model, std::uint32_t Size> ArrayRate measure(std::uint32_t cycles) {
   auto model = std::make_unique<Model>();
   auto tick = [&] {
     model->clk_i = 0;
@@ -53,10 +58,10 @@ template <typename Model, std::uint32_t Size> void bench(std::uint32_t cycles) {
   for (int run = 0; run < kRuns; ++run) {
     double start = cpu_seconds();
     for (std::uint32_t i = 0; i < cycles; ++i) {
-      std::uint32_t phase = i % kBlock;
+      const std::uint32_t phase = i % kBlock;
       model->step_i = 1;
       model->swap_i = phase == 0;
-      model->shift_i = phase >= 2 * Size && phase < 3 * Size;
+      model->shift_i = phase >= Size && phase < 2 * Size;
       const std::uint32_t *line = &lines[i % 64 * 2 * Size];
       std::copy_n(line, Size, reinterpret_cast<std::uint32_t *>(&model->a_line_i));
       std::copy_n(line + Size, Size, reinterpret_cast<std::uint32_t *>(&model->b_line_i));
@@ -69,21 +74,20 @@ template <typename Model, std::uint32_t Size> void bench(std::uint32_t cycles) {
       tick();
     idle.push_back(20 * cycles / (cpu_seconds() - start));
   }
-  auto median = [](std::vector<double> &v) {
-    std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
-    return v[v.size() / 2];
-  };
-  double rate = median(busy);
-  fmt::print("{:>9} {:>12.0f} {:>12.0f} {:>14.0f}\n", fmt::format("{0}x{0}", Size), rate * Size * Size / 1e6, rate,
-             median(idle));
+  return {median(busy), median(idle)};
 }
 
 } // namespace
 
-int main() {
-  fmt::print("systolic array alone, one thread, median of {} runs (CPU time)\n", kRuns);
-  fmt::print("{:>9} {:>12} {:>12} {:>14}\n", "array", "10^6 MAC/s", "cycles/s", "idle cycles/s");
-  bench<Varray_45, 45>(20'000);
-  bench<Varray_128, 128>(3'000);
-  return 0;
+ArrayRate array_rate(int size) {
+  switch (size) {
+  case 45:
+    return measure<Varray_45, 45>(20'000);
+  case 128:
+    return measure<Varray_128, 128>(3'000);
+  default:
+    throw std::invalid_argument("array_rate: size must be 45 or 128");
+  }
 }
+
+} // namespace gradweave::bench
