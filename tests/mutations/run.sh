@@ -61,7 +61,7 @@ red() {
       local arguments=(--backend "$backend" --data "$data")
       [ "$backend" = functional ] || arguments+=(--stall-probability 0.1)
       status=0
-      GRADWEAVE_HOME=$tree timeout 300 "$command" cosim --model "$tree/tests/mutations/layers.csv" --npu test8 \
+      GRADWEAVE_HOME=$tree timeout 300 "$command" cosim --model "$tree/tests/mutations/layers.csv" --npu test6x10 \
         --schedule all --pass both --quiet "${arguments[@]}" >"$log" 2>&1 || status=$?
       case $status in
       0) ;;
@@ -103,7 +103,7 @@ c_compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 [ -f "$out/build.ninja" ] || cmake -S "$tree" -B "$out" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_C_COMPILER="$c_compiler" >"$build/mutations/configure.log"
 
-make_mutant() { ninja -C "$out" gradweave gradweave_rtl_test8 >"$build/mutations/$1.build.log" 2>&1; }
+make_mutant() { ninja -C "$out" gradweave gradweave_rtl_test6x10 >"$build/mutations/$1.build.log" 2>&1; }
 
 make_mutant none || die "the unchanged tree does not build, see $build/mutations/none.build.log"
 if red "$out/bin/gradweave" "$build/mutations/none.log"; then die "the unchanged tree fails, so that no mutation means anything"; fi
