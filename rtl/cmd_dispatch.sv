@@ -101,7 +101,7 @@ module cmd_dispatch #(
   end
 
   // --- Assertions ----------------------------------------------------------------------------------
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni) begin
       a_command_stays_until_it_is_moved:
         assert ((state_q == CHECK) | cmd_valid_i);

@@ -306,7 +306,7 @@ module cmd_fetch #(
   assign cnt_dram_o       = ~r_valid_i & ~cnt_done_o & ~waiting_for_room;
 
   // --- Assertions ----------------------------------------------------------------------------------
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni) begin
       the_buffer_has_room_for_every_word:
         assert (~word_push | buf_ready);

@@ -292,7 +292,7 @@ module command_processor #(
   end
 
   // --- Assertions ----------------------------------------------------------------------------------
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni) begin
       only_a_ready_engine_starts:
         assert ((start_o & ~start_ready_i) == '0);

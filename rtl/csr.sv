@@ -245,7 +245,7 @@ module csr #(
   end
 
   // --- Assertions ----------------------------------------------------------------------------------
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni) begin
       nothing_starts_or_resets_while_a_run_is_busy:
         assert (~(start_o | soft_reset_o) | ~busy_i);

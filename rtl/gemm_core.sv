@@ -398,7 +398,7 @@ module gemm_core #(
 
   // --- Checks ------------------------------------------------------------------------------------
 `ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni && !clear_i) begin
       ShiftFollowsTheSwapMark : assert (!shift || wave_q < 9'(COLS));
       CompletionsDoNotCollide : assert (!(sh_done && sync_q));

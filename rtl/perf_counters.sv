@@ -86,7 +86,7 @@ module perf_counters (
     one_hot = (x != 6'd0) & ((x & (x - 6'd1)) == 6'd0);
   endfunction
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni && count_q) begin
       a_cycle_counts_in_one_load_counter:
         assert (one_hot({2'd0, event_q[isa_pkg::CNT_LOAD_ACTIVE +: 4]}));

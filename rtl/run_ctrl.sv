@@ -202,7 +202,7 @@ module run_ctrl #(
   end
 
   // --- Assertions ----------------------------------------------------------------------------------
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni) begin
       a_run_starts_only_when_there_is_none:
         assert (~(start_i | soft_reset_i) | (state_q == IDLE) | (state_q == DONE) | (state_q == ERROR));

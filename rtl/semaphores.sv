@@ -107,7 +107,7 @@ module semaphores #(
   end
 
   // --- Assertions ----------------------------------------------------------------------------------
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni) begin
       one_engine_starts_at_most:
         assert ((grant_o & (grant_o - 1'b1)) == '0);
