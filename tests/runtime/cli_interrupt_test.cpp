@@ -43,7 +43,7 @@ TEST_P(CliInterrupt, EndsChildrenAndLeavesNoFile) {
 INSTANTIATE_TEST_SUITE_P(Signals, CliInterrupt, ::testing::Values(SIGINT, SIGTERM, SIGHUP));
 
 TEST_F(CliInterrupt, AKilledParentTakesItsChildrenAlong) {
-  write("t.csv", "a,40000,300,300\nb,40000,300,300\n");
+  write("t.csv", "a,40000,300,300\nb,40000,300,300\nc,40000,300,300\n");
   const pid_t pid = start({"cosim", "--model", "t.csv", "--npu", "small", "--backend", "functional", "--jobs", "2"});
   std::vector<pid_t> children;
   for (int i = 0; i < 1200 && children.size() < 2; ++i) {
