@@ -6,7 +6,7 @@ SHELL := /bin/bash
 export BUILD ?= build
 export MODEL NPU SCHEDULE PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE
 
-.PHONY: help cosim build test bench lint format docs clean
+.PHONY: help cosim build test bench lint sanitize format docs clean
 
 help:
 	@scripts/help.sh
@@ -25,6 +25,9 @@ bench:
 
 lint:
 	@scripts/lint.sh
+
+sanitize:
+	@scripts/sanitize.sh
 
 format:
 	@scripts/format.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Installs the Debian packages that are missing.   scripts/bootstrap.sh run|test|lint
+# Installs the Debian packages that are missing.   scripts/bootstrap.sh run|test|lint|sanitize
 #   run   what `make cosim` needs     test   run + what the tests need     lint   test + the lint tools
+#   sanitize   test + g++, whose sanitizers need no further package
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 run_packages=(cmake ninja-build verilator libsystemc-dev libfmt-dev nlohmann-json3-dev libcli11-dev
@@ -12,7 +13,8 @@ case ${1:-run} in
 run) packages=("${run_packages[@]}") ;;
 test) packages=("${run_packages[@]}" "${test_packages[@]}") ;;
 lint) packages=("${run_packages[@]}" "${test_packages[@]}" "${lint_packages[@]}") ;;
-*) die "usage: scripts/bootstrap.sh run|test|lint" ;;
+sanitize) packages=("${run_packages[@]}" "${test_packages[@]}" g++) ;;
+*) die "usage: scripts/bootstrap.sh run|test|lint|sanitize" ;;
 esac
 
 has_compiler() {

@@ -57,7 +57,8 @@ choose_compiler() {
 # itself sees changed CMake files.
 configure() {
   local npus=$1 stamp=$build/.gw-configured wanted
-  wanted=$(printf '%s\n%s\n' "$root" "$npus")
+  local werror=${WERROR:-OFF}
+  wanted=$(printf '%s\n%s\n%s\n' "$root" "$npus" "$werror")
   if [ -f "$build/build.ninja" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
     return
   fi
@@ -66,7 +67,8 @@ configure() {
     choose_compiler
     compiler=(-DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_C_COMPILER="${CC:-cc}" -DCMAKE_BUILD_TYPE=Release)
   fi
-  quietly "configuring $build${CXX:+ with $CXX}" cmake -S . -B "$build" -G Ninja "${compiler[@]}" "-DGW_NPUS=$npus"
+  quietly "configuring $build${CXX:+ with $CXX}" cmake -S . -B "$build" -G Ninja "${compiler[@]}" "-DGW_NPUS=$npus" \
+    "-DGW_WERROR=$werror"
   printf '%s\n' "$wanted" >"$stamp"
 }
 

@@ -5,8 +5,9 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
 
   make cosim MODEL=bert_tiny      run a network; installs what is missing and builds what it needs first
   make test                       build everything, run all tests but the long ones
-  make bench                      simulation speed of the systolic array
+  make bench                      simulation speed of the systolic array and of the whole NPU
   make lint                       verilator -Wall, clang-tidy, clang-format, shellcheck
+  make sanitize                   the C++ without SystemC under ASan and UBSan
   make format | docs | clean      reformat the C++; regenerate docs/isa.md; remove the build directory
 
 Variables of `make cosim`, and their defaults:

@@ -1,0 +1,10 @@
+#!/bin/bash
+# `make sanitize`: software models, compiler and runtime (all C++ that links no SystemC) under ASan and UBSan.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+scripts/bootstrap.sh sanitize
+quietly "configuring $build/sanitize" cmake -S . -B "$build/sanitize" -G Ninja -DCMAKE_CXX_COMPILER=g++ \
+  -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGW_SANITIZE=ON -DGW_RTL=OFF
+quietly "building with sanitizers" ninja -C "$build/sanitize"
+# Everything but what takes minutes under sanitizers and has its plain run in `make test`.
+ctest --test-dir "$build/sanitize" -LE long -E "EveryNpu|BertTiny|Examples|CliInterrupt" -j "${JOBS:-$(nproc)}" \
+  --output-on-failure --progress
