@@ -34,7 +34,6 @@ std::map<std::size_t, TaskEnd> run(const std::vector<Task> &tasks, unsigned jobs
 
 TEST(ProcessPool, BringsBackEveryResult) {
   std::vector<Task> tasks;
-  tasks.reserve(20);
   for (int i = 0; i < 20; ++i)
     tasks.push_back([i](const auto &) { return std::string(static_cast<std::size_t>(i) * 10000, 'x'); });
   const auto ends = run(tasks, 3);
