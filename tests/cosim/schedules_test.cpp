@@ -43,7 +43,7 @@ TEST_P(EverySchedule, GivesTheGoldenBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cosim, EverySchedule,
-                         ::testing::Combine(::testing::Values("test8", "test6x10", "test16"),
+                         ::testing::Combine(::testing::Values("test8", "test6x10", "test13x7", "test16"),
                                             ::testing::ValuesIn(compiler::all_schedules()),
                                             ::testing::Range<std::size_t>(0, kLayers.size())),
                          [](const ::testing::TestParamInfo<Case> &info) {
