@@ -17,9 +17,10 @@ sanitize) packages=("${run_packages[@]}" "${test_packages[@]}" g++) ;;
 *) die "usage: scripts/bootstrap.sh run|test|lint|sanitize" ;;
 esac
 
+# has_compiler NAME...: one of them, or the user's CXX, is there.
 has_compiler() {
   local cxx
-  for cxx in "${CXX:-}" clang++-19 clang++-16 g++; do
+  for cxx in "${CXX:-}" "$@"; do
     [ -n "$cxx" ] && command -v "$cxx" >/dev/null && return 0
   done
   return 1
@@ -30,7 +31,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   for tool in cmake ninja verilator; do
     command -v "$tool" >/dev/null || die "$tool is missing, and without apt-get it cannot be installed from here"
   done
-  has_compiler || die "no C++ compiler is installed, and without apt-get none can be installed from here"
+  has_compiler clang++-19 clang++-16 g++ || die "no C++ compiler is installed, and without apt-get none can be installed from here"
   exit 0
 fi
 
@@ -39,8 +40,14 @@ for package in "${packages[@]}"; do
   state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
   [ "$state" = installed ] || missing+=("$package")
 done
-has_compiler && need_compiler=false || need_compiler=true
+# clang makes the fastest simulation; g++ will do where nothing can be installed, or once a build directory uses it.
+need_compiler=true
+if has_compiler clang++-19 clang++-16 || [ -f "$build/CMakeCache.txt" ]; then need_compiler=false; fi
 if [ ${#missing[@]} -eq 0 ] && ! $need_compiler; then
+  exit 0
+fi
+if [ ${#missing[@]} -eq 0 ] && has_compiler g++ && [ "$(id -u)" -ne 0 ] && ! sudo -n true 2>/dev/null; then
+  say "clang-19 would simulate faster than g++; to have it: apt-get install clang-19"
   exit 0
 fi
 
@@ -55,7 +62,7 @@ apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock
 
 quietly "reading Debian's package lists" apt update -q
 if $need_compiler; then
-  # Without a compiler so far, take the one that makes the fastest simulation and that this Debian has.
+  # The one that makes the fastest simulation of those that this Debian has.
   for package in clang-19 clang-16 g++; do
     if [ -n "$(apt-cache madison "$package")" ]; then
       missing+=("$package")
