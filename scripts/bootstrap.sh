@@ -1,20 +1,19 @@
 #!/bin/bash
-# Installs the Debian packages that are missing.   scripts/bootstrap.sh run|test|lint|sanitize
-#   run   what `make cosim` needs     test   run + what the tests need     lint   test + the lint tools
-#   sanitize   test + g++, whose sanitizers need no further package
+# Installs the Debian packages that are missing.   scripts/bootstrap.sh run|lint|sanitize
+#   run        what `make cosim` and `make test` need
+#   lint       run + the lint tools
+#   sanitize   run + g++, whose sanitizers need no further package
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 run_packages=(cmake ninja-build verilator libsystemc-dev libfmt-dev nlohmann-json3-dev libcli11-dev
   libtomlplusplus-dev libgtest-dev zlib1g-dev)
-test_packages=(yosys)
 lint_packages=(clang-format clang-tidy shellcheck)
 
 case ${1:-run} in
 run) packages=("${run_packages[@]}") ;;
-test) packages=("${run_packages[@]}" "${test_packages[@]}") ;;
-lint) packages=("${run_packages[@]}" "${test_packages[@]}" "${lint_packages[@]}") ;;
-sanitize) packages=("${run_packages[@]}" "${test_packages[@]}" g++) ;;
-*) die "usage: scripts/bootstrap.sh run|test|lint|sanitize" ;;
+lint) packages=("${run_packages[@]}" "${lint_packages[@]}") ;;
+sanitize) packages=("${run_packages[@]}" g++) ;;
+*) die "usage: scripts/bootstrap.sh run|lint|sanitize" ;;
 esac
 
 # has_compiler NAME...: one of them, or the user's CXX, is there.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # `make test`: builds everything, then runs every test but the long ones (ctest -L long runs those).
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-scripts/bootstrap.sh test
+scripts/bootstrap.sh run
 configure "$(default_npus)"
 compile all
 ctest --test-dir "$build" -LE long -j "${JOBS:-$(nproc)}" --output-on-failure --progress
