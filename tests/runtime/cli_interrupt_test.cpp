@@ -22,7 +22,7 @@ std::vector<pid_t> children_of(pid_t parent) {
 class CliInterrupt : public CommandLineTest, public ::testing::WithParamInterface<int> {};
 
 TEST_P(CliInterrupt, EndsChildrenAndLeavesNoFile) {
-  write("t.csv", "a,40000,300,300\nb,40000,300,300\nc,40000,300,300\n"); // seconds of work once compiled
+  write("t.csv", "a,20000,300,300\nb,20000,300,300\nc,20000,300,300\n"); // seconds of work once compiled
   const pid_t pid = start(
       {"cosim", "--model", "t.csv", "--npu", "small", "--backend", "functional", "--jobs", "2", "--json", "r.json"});
   std::vector<pid_t> children;
@@ -43,7 +43,7 @@ TEST_P(CliInterrupt, EndsChildrenAndLeavesNoFile) {
 INSTANTIATE_TEST_SUITE_P(Signals, CliInterrupt, ::testing::Values(SIGINT, SIGTERM, SIGHUP));
 
 TEST_F(CliInterrupt, AKilledParentTakesItsChildrenAlong) {
-  write("t.csv", "a,40000,300,300\nb,40000,300,300\nc,40000,300,300\n");
+  write("t.csv", "a,20000,300,300\nb,20000,300,300\nc,20000,300,300\n");
   const pid_t pid = start({"cosim", "--model", "t.csv", "--npu", "small", "--backend", "functional", "--jobs", "2"});
   std::vector<pid_t> children;
   for (int i = 0; i < 1200 && children.size() < 2; ++i) {
