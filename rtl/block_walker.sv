@@ -46,14 +46,6 @@ module block_walker #(
   localparam logic [7:0] COLS8  = COLS[7:0];
   localparam logic [8:0] LANES9 = LANES[8:0];
 
-  // (x + y) mod LANES for x, y < LANES (y may be LANES)
-  function automatic logic [7:0] add_mod(input logic [7:0] x, input logic [7:0] y);
-    logic [8:0] s;
-    s = {1'b0, x} + {1'b0, y};
-    s = (s >= LANES9) ? (s - LANES9) : s;
-    add_mod = s[7:0];
-  endfunction
-
   // Whether a step of y columns from column x of a panel leaves the panel.
   function automatic logic crosses(input logic [7:0] x, input logic [7:0] y);
     crosses = ({1'b0, x} + {1'b0, y}) >= LANES9;
@@ -133,32 +125,32 @@ module block_walker #(
     end else if (next_i && !col_end) begin
       // One block to the right.
       n_left_q   <= n_left_q - {8'd0, COLS8};
-      b_rot_q    <= add_mod(b_rot_q, COLS8);
-      b_jj_q     <= b_col_q ? 8'd0 : add_mod(b_jj_q, COLS8);
+      b_rot_q    <= lane_pkg::add_mod(b_rot_q, COLS8, LANES9);
+      b_jj_q     <= b_col_q ? 8'd0 : lane_pkg::add_mod(b_jj_q, COLS8, LANES9);
       b_addr_q   <= b_addr_q + (b_col_q ? {16'd0, COLS8} : (crosses(b_jj_q, COLS8) ? b_pstride_q : 24'd0));
-      c_jj_q     <= add_mod(c_jj_q, COLS8);
-      cin_rot_q  <= add_mod(cin_rot_q, COLS8);
+      c_jj_q     <= lane_pkg::add_mod(c_jj_q, COLS8, LANES9);
+      cin_rot_q  <= lane_pkg::add_mod(cin_rot_q, COLS8, LANES9);
       cin_addr_q <= cin_addr_q + (crosses(c_jj_q, COLS8) ? cin_pstride_q : 24'd0);
-      cout_rot_q <= add_mod(cout_rot_q, COLS8);
+      cout_rot_q <= lane_pkg::add_mod(cout_rot_q, COLS8, LANES9);
       cout_addr_q <= cout_addr_q + (crosses(c_jj_q, COLS8) ? cout_pstride_q : 24'd0);
     end else if (next_i) begin
       // First block of the next block row.
       n_left_q         <= n_q;
       m_left_q         <= m_left_q - {8'd0, ROWS8};
-      a_rot_q          <= add_mod(a_rot_q, ROWS8);
-      a_jj_q           <= a_col_q ? 8'd0 : add_mod(a_jj_q, ROWS8);
+      a_rot_q          <= lane_pkg::add_mod(a_rot_q, ROWS8, LANES9);
+      a_jj_q           <= a_col_q ? 8'd0 : lane_pkg::add_mod(a_jj_q, ROWS8, LANES9);
       a_addr_q         <= a_addr_q + (a_col_q ? {16'd0, ROWS8} : (crosses(a_jj_q, ROWS8) ? a_pstride_q : 24'd0));
       b_addr_q         <= b_first_q;
       b_rot_q          <= b_rot_first_q;
       b_jj_q           <= 8'd0;
       cin_addr_q       <= cin_first_q + {15'd0, ROWS8, 1'b0};
       cin_first_q      <= cin_first_q + {15'd0, ROWS8, 1'b0};
-      cin_rot_q        <= add_mod(cin_rot_first_q, ROWS8);
-      cin_rot_first_q  <= add_mod(cin_rot_first_q, ROWS8);
+      cin_rot_q        <= lane_pkg::add_mod(cin_rot_first_q, ROWS8, LANES9);
+      cin_rot_first_q  <= lane_pkg::add_mod(cin_rot_first_q, ROWS8, LANES9);
       cout_addr_q      <= cout_first_q + (out_bf16_q ? {16'd0, ROWS8} : {15'd0, ROWS8, 1'b0});
       cout_first_q     <= cout_first_q + (out_bf16_q ? {16'd0, ROWS8} : {15'd0, ROWS8, 1'b0});
-      cout_rot_q       <= add_mod(cout_rot_first_q, ROWS8);
-      cout_rot_first_q <= add_mod(cout_rot_first_q, ROWS8);
+      cout_rot_q       <= lane_pkg::add_mod(cout_rot_first_q, ROWS8, LANES9);
+      cout_rot_first_q <= lane_pkg::add_mod(cout_rot_first_q, ROWS8, LANES9);
       c_jj_q           <= 8'd0;
     end
   end

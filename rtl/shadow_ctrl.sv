@@ -71,13 +71,6 @@ module shadow_ctrl #(
   localparam logic [8:0]  LANES9  = LANES[8:0];
   localparam logic [23:0] BROWS24 = BANK_ROWS[23:0];
 
-  function automatic logic [7:0] add_mod(input logic [7:0] x, input logic [7:0] y);
-    logic [8:0] s;
-    s = {1'b0, x} + {1'b0, y};
-    s = (s >= LANES9) ? (s - LANES9) : s;
-    add_mod = s[7:0];
-  endfunction
-
   // --- States ----------------------------------------------------------------------------------
   localparam logic [1:0] ZERO  = 2'd0; // shadow is all zeros
   localparam logic [1:0] WAVE  = 2'd1; // a swap is on its way through the array
@@ -151,7 +144,7 @@ module shadow_ctrl #(
   assign c_addr0_o   = next_addr_i + {15'd0, row_q, 1'b0};
   assign c_addr1_o   = c_addr0_o + next_pstride_i;
   assign c_split_o   = LANES8 - next_jj_i;
-  assign c_rot_o     = add_mod(next_rot_i, row_q);
+  assign c_rot_o     = lane_pkg::add_mod(next_rot_i, row_q, LANES9);
   assign c_bank_lo_o = c_addr0_o / BROWS24;
   assign c_bank_hi_o = ((next_cols_i > c_split_o) ? c_addr1_o : c_addr0_o) / BROWS24;
 
@@ -217,7 +210,7 @@ module shadow_ctrl #(
   assign w_addr0_o    = addr_q + (bf16_q ? {16'd0, out_row} : {15'd0, out_row, 1'b0});
   assign w_addr1_o    = w_addr0_o + pstride_q;
   assign w_split_o    = LANES8 - jj_q;
-  assign w_rot_o      = add_mod(rot_q, out_row);
+  assign w_rot_o      = lane_pkg::add_mod(rot_q, out_row, LANES9);
   assign w_count_o    = cols_q;
 
   assign block_done_o = done_q;
