@@ -79,6 +79,9 @@ module command_processor #(
   input  logic [15:0]            write_bytes_i,
   input  logic                   block_i,
   // Command events
+  output logic                   evt_run_o,
+  output logic                   evt_issue_o,
+  output logic [31:0]            evt_issue_index_o,
   output logic [ENGINES-1:0]     evt_start_o,
   output logic [32*ENGINES-1:0]  evt_start_index_o,
   output logic [ENGINES-1:0]     evt_done_o,
@@ -279,11 +282,17 @@ module command_processor #(
   // --- Events --------------------------------------------------------------------------------------
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      evt_run_o         <= 1'b0;
+      evt_issue_o       <= 1'b0;
+      evt_issue_index_o <= '0;
       evt_start_o       <= '0;
       evt_start_index_o <= '0;
       evt_done_o        <= '0;
       evt_done_index_o  <= '0;
     end else begin
+      evt_run_o         <= run_o;
+      evt_issue_o       <= |push;
+      evt_issue_index_o <= dispatch_index;
       evt_start_o       <= start_o;
       evt_start_index_o <= head_index_o;
       evt_done_o        <= done_valid_i & {ENGINES{run_o}};

@@ -3,7 +3,8 @@
 // and registers.
 //
 // Vectors over engines have the order of the ENGINE field: load, store, cores. No output depends on an input of the
-// same cycle. Events tell, a cycle later, that an engine started or completed the command of an index.
+// same cycle. Events tell, a cycle later, that the NPU runs, that dispatch put a command into its queue, and that an
+// engine started or completed the command of an index.
 module npu #(
   parameter int unsigned ROWS        = 8,
   parameter int unsigned COLS        = 8,
@@ -71,6 +72,9 @@ module npu #(
   // verilator lint_on UNUSEDSIGNAL
   input  logic [1:0]             m_axi_bresp_i,
   // Command events
+  output logic                   evt_run_o,
+  output logic                   evt_issue_o,
+  output logic [31:0]            evt_issue_index_o,
   output logic [ENGINES-1:0]     evt_start_o,
   output logic [32*ENGINES-1:0]  evt_start_index_o,
   output logic [ENGINES-1:0]     evt_done_o,
@@ -180,7 +184,7 @@ module npu #(
     .read_bytes_i       (read_bytes),
     .write_bytes_i      (write_bytes),
     .block_i            (core_block[0]),
-    .evt_start_o, .evt_start_index_o, .evt_done_o, .evt_done_index_o
+    .evt_run_o, .evt_issue_o, .evt_issue_index_o, .evt_start_o, .evt_start_index_o, .evt_done_o, .evt_done_index_o
   );
 
   // --- Load and store engines ----------------------------------------------------------------------

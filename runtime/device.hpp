@@ -3,6 +3,7 @@
 
 #include "isa/command.hpp"
 #include "sw_models/npu_config.hpp"
+#include "sw_models/timing/command_times.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -75,11 +76,17 @@ public:
   /// (commands retired, commands in the stream).
   virtual RunStatus wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress = {}) = 0;
   virtual Counters read_counters() = 0;
+  /// When each command of the last stream was issued, started and completed; empty if the backend has no time.
+  virtual const std::vector<timing::CommandTimes> &command_times() const = 0;
   /// Soft reset after an error: the device accepts a new stream.
   virtual void reset() = 0;
 };
 
 std::unique_ptr<Device> make_functional_device(const NpuConfig &config, const DeviceOptions &options = {});
+
+/// The timing model: times and counters of the RTL to the cycle, no data: copy_in() and copy_out() only check their
+/// range. Throws std::invalid_argument if `options` ask for back-pressure, faults or a waveform, which it does not have.
+std::unique_ptr<Device> make_timing_device(const NpuConfig &config, const DeviceOptions &options = {});
 
 /// Loads the Verilated NPU of this configuration (built by CMake as gradweave_rtl_<name>) and wraps it in the SystemC
 /// testbench. A process can make only one (SystemC has one kernel). Throws std::runtime_error with the remedy

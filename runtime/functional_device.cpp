@@ -60,6 +60,8 @@ public:
     return counters;
   }
 
+  const std::vector<timing::CommandTimes> &command_times() const override { return no_times_; }
+
   void reset() override {} // submit() clears all that an error leaves behind
 
 private:
@@ -69,6 +71,7 @@ private:
   std::uint64_t free_ = 0;
   std::uint64_t stream_addr_ = 0, stream_bytes_ = 0; ///< reused by the next stream that is not longer
   std::uint64_t commands_ = 0;
+  const std::vector<timing::CommandTimes> no_times_;
 };
 
 } // namespace

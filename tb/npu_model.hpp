@@ -12,8 +12,11 @@ namespace gradweave::tb {
 
 constexpr unsigned kMaxEngines = 32; ///< load, store and up to 30 cores
 
-/// Commands that engines started and completed in one cycle; the index is valid where the engine's bit is set.
+/// What happened to commands in one cycle; an index is valid where its bit is set.
 struct NpuEvents {
+  bool running = false; ///< the cycle belongs to a run
+  bool issued = false;  ///< dispatch put a command into its queue
+  std::uint32_t issue_index = 0;
   std::uint32_t started = 0, done = 0; ///< bit e: engine e
   std::array<std::uint32_t, kMaxEngines> start_index{}, done_index{};
 };

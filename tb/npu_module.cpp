@@ -35,23 +35,27 @@ void NpuModule::on_posedge() {
     model_.cycle(in, out);
     csr_out_.commit();
     memory_out_.commit();
-    if (events_.started | events_.done) record();
+    if (events_.running && !running_) run_cycle_ = clock_.cycle();
+    running_ = events_.running;
+    if (events_.issued || (events_.started | events_.done) != 0) record();
     if (out.irq && !irq_ && stop_on_irq_) clock_.stop();
     irq_ = out.irq;
   });
 }
 
 void NpuModule::record() {
-  const auto times = [this](std::uint32_t index) -> CommandTimes & {
+  const std::uint64_t cycle = clock_.cycle() - run_cycle_;
+  const auto times = [this](std::uint32_t index) -> timing::CommandTimes & {
     if (index >= log_.size())
       throw std::runtime_error(fmt::format("cycle {}: the NPU reports an event of command {}, but the stream has {}",
                                            clock_.cycle(), index, log_.size()));
     return log_[index];
   };
+  if (events_.issued) times(events_.issue_index).issue = cycle;
   for (unsigned e = 0; (events_.started | events_.done) >> e; ++e) {
-    if ((events_.started >> e) & 1U) times(events_.start_index[e]).start = clock_.cycle();
+    if ((events_.started >> e) & 1U) times(events_.start_index[e]).start = cycle;
     if ((events_.done >> e) & 1U) {
-      times(events_.done_index[e]).done = clock_.cycle();
+      times(events_.done_index[e]).done = cycle;
       ++retired_;
     }
   }

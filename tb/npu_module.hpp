@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/device.hpp"
+#include "sw_models/timing/command_times.hpp"
 #include "tb/clock_reset.hpp"
 #include "tb/npu_model.hpp"
 #include "tb/registered.hpp"
@@ -11,11 +12,6 @@
 #include <vector>
 
 namespace gradweave::tb {
-
-/// Cycles, in the testbench's count, in which a command's engine started and completed it; 0: not yet.
-struct CommandTimes {
-  std::uint64_t start = 0, done = 0;
-};
 
 class NpuModule : public sc_core::sc_module {
 public:
@@ -33,7 +29,10 @@ public:
 
   /// Forgets the log and makes room for `commands` indices.
   void clear_log(std::size_t commands);
-  const std::vector<CommandTimes> &log() const { return log_; }
+  /// Cycles count from the run's first.
+  const std::vector<timing::CommandTimes> &log() const { return log_; }
+  /// The run's first cycle in the testbench's count.
+  std::uint64_t run_cycle() const { return run_cycle_; }
   /// Commands completed since clear_log().
   std::uint64_t retired() const { return retired_; }
 
@@ -52,7 +51,9 @@ private:
   bool tracing_ = false, trace_pending_;
   bool stop_on_irq_ = false, irq_ = false;
   NpuEvents events_;
-  std::vector<CommandTimes> log_;
+  bool running_ = false;
+  std::uint64_t run_cycle_ = 0;
+  std::vector<timing::CommandTimes> log_;
   std::uint64_t retired_ = 0;
 };
 

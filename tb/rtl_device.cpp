@@ -112,6 +112,7 @@ void RtlDevice::submit(const std::vector<isa::Command> &stream) {
 
 void RtlDevice::start(std::size_t commands) {
   npu_.clear_log(commands);
+  clock_.run(config_.dram.turnaround_cycles);
   write_csr(isa::Csr::CTRL, kCtrlStart);
 }
 

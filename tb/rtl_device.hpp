@@ -39,11 +39,13 @@ public:
 
   std::uint32_t read_csr(isa::Csr csr) { return csr_.read(static_cast<std::uint16_t>(csr)); }
   void write_csr(isa::Csr csr, std::uint32_t value) { csr_.write(static_cast<std::uint16_t>(csr), value); }
-  /// Starts the NPU on what the registers hold; submit() is this after writing stream and registers.
+  /// Starts the NPU on what the registers hold, once the memory has turned around: what an earlier run left there does
+  /// not matter to this one. submit() is this after writing stream and registers.
   void start(std::size_t commands);
-  /// When each command of the last stream was started and completed.
-  const std::vector<CommandTimes> &command_times() const { return npu_.log(); }
-  /// Cycles since power-up: the time base of command_times(), of trace windows and of messages.
+  const std::vector<timing::CommandTimes> &command_times() const override { return npu_.log(); }
+  /// First cycle of the last run: where the time of command_times() begins in that of cycle().
+  std::uint64_t run_cycle() const { return npu_.run_cycle(); }
+  /// Cycles since power-up: the time base of trace windows and of messages.
   std::uint64_t cycle() const { return clock_.cycle(); }
 
 private:

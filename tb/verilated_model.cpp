@@ -136,6 +136,9 @@ private:
   }
 
   void sample_events(NpuEvents &e) const {
+    e.running = top_.evt_run_o;
+    e.issued = top_.evt_issue_o;
+    e.issue_index = top_.evt_issue_index_o;
     e.started = top_.evt_start_o;
     e.done = top_.evt_done_o;
     static_assert(sizeof(top_.evt_start_index_o) <= sizeof(e.start_index), "more engines than kMaxEngines");

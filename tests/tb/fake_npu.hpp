@@ -40,6 +40,7 @@ public:
 
   void cycle(const NpuInputs &in, NpuOutputs &out) override {
     out.events.started = out.events.done = 0;
+    out.events.running = running_;
     if (!in.reset_n) {
       csr_ = {};
       running_ = irq_ = false;
