@@ -3,8 +3,8 @@
 #pragma once
 
 #include "isa/command.hpp"
+#include "runtime/corpus/dice.hpp"
 #include "sw_models/npu_config.hpp"
-#include "tests/support/dice.hpp"
 
 #include <array>
 #include <cstdint>
@@ -51,7 +51,7 @@ private:
   NpuConfig npu_;
   std::uint64_t dram_base_;
   std::vector<std::uint8_t> &memory_;
-  Dice dice_;
+  corpus::Dice dice_;
   std::vector<std::uint16_t> spm_;
   std::vector<std::uint32_t> semaphores_;
   std::array<std::deque<isa::Decoded>, 3> queues_;

@@ -1,10 +1,10 @@
 // The functional model: whole programs against the golden products, every error, semaphores and counters.
 #include "isa/assembler.hpp"
+#include "runtime/corpus/dice.hpp"
+#include "runtime/corpus/random_data.hpp"
 #include "sw_models/functional.hpp"
 #include "sw_models/golden.hpp"
 #include "sw_models/numerics.hpp"
-#include "tests/support/dice.hpp"
-#include "tests/support/random_data.hpp"
 
 #include <gtest/gtest.h>
 
@@ -55,14 +55,14 @@ TEST_F(Functional, LayerProductsEqualTheGoldenOnes) {
   constexpr std::uint32_t kM = 7;
   constexpr std::uint32_t kK = 13;
   constexpr std::uint32_t kN = 12;
-  test::Dice dice(1);
-  const test::DataMix mix{0.05, 0.001};
+  corpus::Dice dice(1);
+  const corpus::DataMix mix{0.05, 0.001};
   std::vector<std::uint16_t> x(kM * kK);
   std::vector<std::uint16_t> w(kK * kN);
   std::vector<std::uint16_t> dy(kM * kN);
   for (auto *m : {&x, &w, &dy})
     for (auto &v : *m)
-      v = test::random_bf16(mix, dice);
+      v = corpus::random_bf16(mix, dice);
   memory_.write(0x0000, x.data(), x.size() * 2);
   memory_.write(0x1002, w.data(), w.size() * 2);
   memory_.write(0x2004, dy.data(), dy.size() * 2);

@@ -1,8 +1,8 @@
 // The fast golden products equal the naive triple loop of the numeric contract, bit for bit (N5, N6, N9).
+#include "runtime/corpus/dice.hpp"
+#include "runtime/corpus/random_data.hpp"
 #include "sw_models/golden.hpp"
 #include "sw_models/numerics.hpp"
-#include "tests/support/dice.hpp"
-#include "tests/support/random_data.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,14 +11,14 @@
 namespace gradweave {
 namespace {
 
+using corpus::DataMix;
+using corpus::Dice;
 using golden::MatrixView;
-using test::DataMix;
-using test::Dice;
 
 std::vector<std::uint16_t> random_matrix(std::size_t elements, const DataMix &mix, Dice &dice) {
   std::vector<std::uint16_t> m(elements);
   for (auto &v : m)
-    v = test::random_bf16(mix, dice);
+    v = random_bf16(mix, dice);
   return m;
 }
 
@@ -57,7 +57,7 @@ TEST(Golden, AccumulateEqualsTheTripleLoop) {
     const MatrixView b_view = dice.chance(0.5) ? MatrixView{b.data(), n, 1} : MatrixView{b.data(), 1, k};
     std::vector<float> c(m * n);
     for (float &v : c)
-      v = dice.chance(0.3) ? 0.0F : fp32_from_bits(test::random_fp32(mix, dice));
+      v = dice.chance(0.3) ? 0.0F : fp32_from_bits(random_fp32(mix, dice));
     std::vector<float> expected = c;
     golden::accumulate(a_view, b_view, m, n, k, c.data());
     naive(a_view, b_view, m, n, k, expected.data());

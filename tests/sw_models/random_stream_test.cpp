@@ -1,8 +1,8 @@
 // The random streams used against the RTL are themselves tested here: legal, free of races, and varied.
 #include "isa/assembler.hpp"
+#include "runtime/corpus/random_stream.hpp"
 #include "sw_models/functional.hpp"
 #include "tests/support/racing_npu.hpp"
-#include "tests/support/random_stream.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,16 +18,17 @@ const NpuConfig &config_of(const std::string &name) {
   return it->second;
 }
 
-RandomStream stream_of(const std::string &npu, std::uint64_t seed) {
-  RandomStreamOptions options;
+corpus::RandomStream stream_of(const std::string &npu, std::uint64_t seed) {
+  corpus::RandomStreamOptions options;
   options.seed = seed;
   options.dram_base = 0x10000;
   options.max_gemm_macs = 1U << 14U;
-  return make_random_stream(config_of(npu), options);
+  return corpus::make_random_stream(config_of(npu), options);
 }
 
 /// Runs a stream on the functional model; the commands lie behind the data.
-FunctionalNpu::Status run_functional(const NpuConfig &config, const RandomStream &s, std::vector<std::uint8_t> &image) {
+FunctionalNpu::Status run_functional(const NpuConfig &config, const corpus::RandomStream &s,
+                                     std::vector<std::uint8_t> &image) {
   DeviceMemory memory(16U << 20U);
   memory.write(s.dram_base, s.dram_image.data(), s.dram_image.size());
   const std::uint64_t commands_at = (s.dram_base + s.dram_image.size() + 4095) / 4096 * 4096;
@@ -45,7 +46,7 @@ class RandomStreams : public testing::TestWithParam<const char *> {};
 TEST_P(RandomStreams, HaveTheSameResultWhateverTheTiming) {
   const NpuConfig &config = config_of(GetParam());
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
-    const RandomStream s = stream_of(GetParam(), seed);
+    const corpus::RandomStream s = stream_of(GetParam(), seed);
     std::vector<std::uint8_t> expected;
     const FunctionalNpu::Status status = run_functional(config, s, expected);
     ASSERT_TRUE(status.done) << "seed " << seed << " command " << status.error_index << " error "
@@ -67,10 +68,10 @@ TEST_P(RandomStreams, RacesShowWhenAWaitIsMissing) {
   int removed = 0;
   int seen = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    RandomStream s = stream_of(GetParam(), seed);
+    corpus::RandomStream s = stream_of(GetParam(), seed);
     std::vector<std::uint8_t> expected;
     run_functional(config, s, expected);
-    Dice dice(seed);
+    corpus::Dice dice(seed);
     std::vector<std::size_t> waiting;
     for (std::size_t i = 0; i < s.commands.size(); ++i) {
       const isa::Decoded command = *isa::decode(s.commands[i]);
@@ -109,7 +110,7 @@ TEST_P(RandomStreams, CoverTheInstructionSet) {
     note("gap between panels", cols > lanes && t.pstride > rows * (fp32 ? 2 : 1));
   };
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const RandomStream stream = stream_of(GetParam(), seed);
+    const corpus::RandomStream stream = stream_of(GetParam(), seed);
     for (const isa::Command &c : stream.commands) {
       const isa::Decoded d = *isa::decode(c);
       std::size_t waits = 0;
@@ -166,7 +167,7 @@ TEST_P(RandomStreams, UseTheThreeBlockGuaranteeAndSelfWaits) {
   int waited = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     std::map<std::uint32_t, std::size_t> writer; // result row -> GEMM
-    const RandomStream s = stream_of(GetParam(), seed);
+    const corpus::RandomStream s = stream_of(GetParam(), seed);
     std::array<bool, 256> compute_posts{};
     for (const isa::Command &c : s.commands) {
       const isa::Decoded d = *isa::decode(c);
@@ -197,8 +198,8 @@ TEST_P(RandomStreams, UseTheThreeBlockGuaranteeAndSelfWaits) {
 }
 
 TEST(RandomStream, IsTheSameForTheSameSeed) {
-  const RandomStream a = stream_of("test8", 5);
-  const RandomStream b = stream_of("test8", 5);
+  const corpus::RandomStream a = stream_of("test8", 5);
+  const corpus::RandomStream b = stream_of("test8", 5);
   EXPECT_EQ(a.commands, b.commands);
   EXPECT_EQ(a.dram_image, b.dram_image);
   EXPECT_NE(a.commands, stream_of("test8", 6).commands);
@@ -207,7 +208,7 @@ TEST(RandomStream, IsTheSameForTheSameSeed) {
 /// Seeds in reports mean the same streams for everybody: update the value when the generator changes.
 TEST(RandomStream, IsTheSameWithEveryCompiler) {
   std::uint64_t hash = 0;
-  const RandomStream s = stream_of("test6x10", 5);
+  const corpus::RandomStream s = stream_of("test6x10", 5);
   for (const isa::Command &c : s.commands)
     for (const std::uint32_t w : c.words)
       hash = (hash ^ w) * 0x100000001b3U;

@@ -3,9 +3,9 @@
 // Consecutive seeds form groups. Each group gets a process and a device of its own, whose back-pressure is drawn from
 // the group's first seed, and runs its streams one after the other on it; so `--seed <first> --count <k>` repeats a
 // failure exactly.
+#include "runtime/corpus/dice.hpp"
 #include "runtime/device.hpp"
 #include "runtime/lookup.hpp"
-#include "tests/support/dice.hpp"
 #include "tests/tb/stream_check.hpp"
 
 #include <CLI/CLI.hpp>
@@ -32,7 +32,7 @@ struct Arguments {
 
 double draw_stall(std::uint64_t seed) {
   constexpr double kChoices[] = {0, 0.05, 0.2, 0.4, 0.7};
-  return kChoices[test::Dice(seed).below(std::size(kChoices))];
+  return kChoices[corpus::Dice(seed).below(std::size(kChoices))];
 }
 
 /// Runs seeds first to first + count - 1 on one device; the exit code of the group's process.
@@ -46,11 +46,11 @@ int run_group(const Arguments &a, const NpuConfig &npu, std::uint64_t first, std
 
   std::uint64_t cycles = 0, commands = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    test::RandomStreamOptions stream_options;
+    corpus::RandomStreamOptions stream_options;
     stream_options.seed = seed;
     stream_options.commands = a.commands;
     stream_options.dram_base = base;
-    const test::RandomStream stream = test::make_random_stream(npu, stream_options);
+    const corpus::RandomStream stream = corpus::make_random_stream(npu, stream_options);
     const auto failed = [&](const std::string &problem) {
       fmt::print("FAILED: npu {} seed {} (stream {} of its device, {} commands, stall probability {}): {}\n"
                  "repeat: gw_random_streams --npu {} --seed {} --count {} --group {} --commands {} --stall {}\n",

@@ -44,7 +44,8 @@ std::uint32_t value_at(const Bytes &image, std::uint64_t offset, std::uint32_t b
   return value;
 }
 
-std::string compare_images(const RandomStream &stream, std::uint64_t base, const Bytes &got, const Bytes &want) {
+std::string compare_images(const corpus::RandomStream &stream, std::uint64_t base, const Bytes &got,
+                           const Bytes &want) {
   const auto [g, w] = std::mismatch(got.begin(), got.end(), want.begin());
   if (g == got.end()) return "";
   const auto offset = static_cast<std::uint64_t>(g - got.begin());
@@ -69,7 +70,7 @@ std::string compare_counters(const Counters &got, const FunctionalNpu &model) {
 
 } // namespace
 
-StreamVerdict check_stream(Device &device, const RandomStream &stream, const StreamSabotage &sabotage) {
+StreamVerdict check_stream(Device &device, const corpus::RandomStream &stream, const StreamSabotage &sabotage) {
   const std::uint64_t base = stream.dram_base - kGuardBytes;
   Bytes want(stream.dram_image.size() + 2 * kGuardBytes), got(want.size());
   std::copy(stream.dram_image.begin(), stream.dram_image.end(), want.begin() + kGuardBytes);

@@ -1,8 +1,8 @@
 // Runs a random stream on a device and compares the outcome with the functional model's.
 #pragma once
 
+#include "runtime/corpus/random_stream.hpp"
 #include "runtime/device.hpp"
-#include "tests/support/random_stream.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -29,6 +29,6 @@ struct StreamSabotage {
 /// Executes `stream` on both; the whole memory from kGuardBytes before the data to kGuardBytes behind it and the
 /// counters that do not depend on time must be equal. A problem names the first address that differs, the command that
 /// wrote it last, the element and both values. `stream.dram_base` must be at least kGuardBytes.
-StreamVerdict check_stream(Device &device, const RandomStream &stream, const StreamSabotage &sabotage = {});
+StreamVerdict check_stream(Device &device, const corpus::RandomStream &stream, const StreamSabotage &sabotage = {});
 
 } // namespace gradweave::test

@@ -12,10 +12,10 @@ protected:
   StreamCheck() {
     config = load_npu_config("configs/test8.toml");
     device = std::make_unique<tb::RtlDevice>(config, DeviceOptions{}, tb::make_npu_model());
-    RandomStreamOptions options;
+    corpus::RandomStreamOptions options;
     options.seed = 4;
     options.dram_base = device->allocate(128U << 20U, 4096) + kGuardBytes;
-    stream = make_random_stream(config, options);
+    stream = corpus::make_random_stream(config, options);
   }
 
   /// The last command of a kind.
@@ -33,7 +33,7 @@ protected:
 
   NpuConfig config;
   std::unique_ptr<tb::RtlDevice> device;
-  RandomStream stream;
+  corpus::RandomStream stream;
 };
 
 TEST_F(StreamCheck, PassesWhenNothingIsBroken) {

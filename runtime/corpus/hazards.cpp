@@ -1,8 +1,8 @@
-#include "tests/support/hazards.hpp"
+#include "runtime/corpus/hazards.hpp"
 
 #include <algorithm>
 
-namespace gradweave::test {
+namespace gradweave::corpus {
 
 namespace {
 
@@ -102,4 +102,4 @@ Needs HazardTracker::add(const isa::Decoded &command) {
   return needs_;
 }
 
-} // namespace gradweave::test
+} // namespace gradweave::corpus

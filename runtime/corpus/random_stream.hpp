@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gradweave::test {
+namespace gradweave::corpus {
 
 struct RandomStreamOptions {
   std::uint64_t seed = 1;
@@ -29,7 +29,7 @@ struct RandomStream {
 /// blocks, rotated tiles, parts of tiles, tiles across macro-banks, unaligned DRAM rows, rows across 4 KB, both
 /// walks of A and B, accumulation in place and elsewhere, fp32 and bf16 results that later GEMMs use. All it reads was
 /// written before, and elements of a type are only read as that type, so NaNs do not swamp the results. Waits and posts
-/// order every conflict (support/semaphores.hpp). At the end all live tiles are stored to places of their own.
+/// order every conflict (semaphores.hpp). At the end all live tiles are stored to places of their own.
 RandomStream make_random_stream(const NpuConfig &config, const RandomStreamOptions &options);
 
-} // namespace gradweave::test
+} // namespace gradweave::corpus

@@ -1,14 +1,14 @@
-#include "tests/support/random_stream.hpp"
+#include "runtime/corpus/random_stream.hpp"
 
-#include "tests/support/dice.hpp"
-#include "tests/support/hazards.hpp"
-#include "tests/support/random_data.hpp"
-#include "tests/support/semaphores.hpp"
+#include "runtime/corpus/dice.hpp"
+#include "runtime/corpus/hazards.hpp"
+#include "runtime/corpus/random_data.hpp"
+#include "runtime/corpus/semaphores.hpp"
 
 #include <algorithm>
 #include <optional>
 
-namespace gradweave::test {
+namespace gradweave::corpus {
 
 namespace {
 
@@ -398,4 +398,4 @@ RandomStream make_random_stream(const NpuConfig &config, const RandomStreamOptio
   return Generator(config, options).run();
 }
 
-} // namespace gradweave::test
+} // namespace gradweave::corpus

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "tests/support/dice.hpp"
-#include "tests/support/hazards.hpp"
+#include "runtime/corpus/dice.hpp"
+#include "runtime/corpus/hazards.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace gradweave::test {
+namespace gradweave::corpus {
 
 /// The commands with waits and posts such that every need is met whatever the timing, and SYNC commands strewn in.
 ///
@@ -20,4 +20,4 @@ namespace gradweave::test {
 std::vector<isa::Decoded> synchronise(const std::vector<isa::Decoded> &commands, const std::vector<Needs> &needs,
                                       std::uint32_t semaphores, Dice &dice);
 
-} // namespace gradweave::test
+} // namespace gradweave::corpus

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gradweave::test {
+namespace gradweave::corpus {
 
 inline constexpr std::size_t kEngines = 3; ///< load, store, compute of core 0
 inline constexpr std::int64_t kNone = -1;
@@ -57,4 +57,4 @@ private:
   Needs needs_{};
 };
 
-} // namespace gradweave::test
+} // namespace gradweave::corpus

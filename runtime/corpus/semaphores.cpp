@@ -1,8 +1,8 @@
-#include "tests/support/semaphores.hpp"
+#include "runtime/corpus/semaphores.hpp"
 
 #include <numeric>
 
-namespace gradweave::test {
+namespace gradweave::corpus {
 
 namespace {
 
@@ -144,4 +144,4 @@ std::vector<isa::Decoded> synchronise(const std::vector<isa::Decoded> &commands,
   return Synchroniser(semaphores, dice).run(commands, needs);
 }
 
-} // namespace gradweave::test
+} // namespace gradweave::corpus

@@ -6,7 +6,7 @@
 #include <random>
 #include <utility>
 
-namespace gradweave::test {
+namespace gradweave::corpus {
 
 class Dice {
 public:
@@ -28,4 +28,4 @@ private:
   std::mt19937_64 engine_;
 };
 
-} // namespace gradweave::test
+} // namespace gradweave::corpus

@@ -1,8 +1,8 @@
-#include "tests/support/random_data.hpp"
+#include "runtime/corpus/random_data.hpp"
 
 #include <cstring>
 
-namespace gradweave::test {
+namespace gradweave::corpus {
 
 namespace {
 
@@ -58,4 +58,4 @@ void fill_fp32(std::uint8_t *out, std::size_t count, const DataMix &mix, Dice &d
   }
 }
 
-} // namespace gradweave::test
+} // namespace gradweave::corpus
