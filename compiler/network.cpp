@@ -58,13 +58,16 @@ std::string read_text(const std::filesystem::path &file) {
   return text.str();
 }
 
-Network load_network(const std::filesystem::path &file) {
+Network load_network(const std::filesystem::path &file, std::optional<std::uint32_t> batch) {
   std::string extension = file.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
   });
-  if (extension == ".toml") return load_network_toml(file);
-  if (extension == ".csv") return load_network_csv(file);
+  if (extension == ".toml") return load_network_toml(file, batch);
+  if (extension == ".csv") {
+    if (batch) fail(file, 0, fmt::format("a plain list gives M as it is; no batch of {} can be set for it", *batch));
+    return load_network_csv(file);
+  }
   fail(file, 0, "the name must end in .toml (network description) or .csv (lines name,M,K,N)");
 }
 

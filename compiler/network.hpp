@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct Network {
 };
 
 /// Reads a network (.toml, format in models/README.md) or a plain GEMM list (.csv, lines name,M,K,N).
-/// The first layer has no dX unless its entry says so. Throws ConfigError naming file, line, field, value and remedy.
-Network load_network(const std::filesystem::path &file);
+/// The first layer has no dX unless its entry says so. `batch` takes the place of the file's. Throws ConfigError naming
+/// file, line, field, value and remedy, also if `batch` is given but no layer of the file depends on one.
+Network load_network(const std::filesystem::path &file, std::optional<std::uint32_t> batch = {});
 
 /// Picks layers by a comma-separated list of names, numbers from 0, and ranges a-b (also a..b); empty: all. Keeps
 /// network order. Throws std::invalid_argument that names the bad item and what exists.

@@ -36,7 +36,7 @@ private:
 /// The whole file; throws ConfigError if it cannot be read.
 std::string read_text(const std::filesystem::path &file);
 
-Network load_network_toml(const std::filesystem::path &file);
+Network load_network_toml(const std::filesystem::path &file, std::optional<std::uint32_t> batch);
 Network load_network_csv(const std::filesystem::path &file);
 
 } // namespace gradweave::compiler

@@ -58,20 +58,43 @@ private:
   std::string_view what_;
 };
 
-/// Rows of X where a layer does not give them: batch x sequence.
-std::optional<std::uint32_t> default_rows(const std::filesystem::path &file, const TableReader &top) {
-  const auto batch = top.dimension("batch");
-  const auto sequence = top.dimension("sequence");
-  if (!batch) return std::nullopt;
-  const std::int64_t rows = static_cast<std::int64_t>(*batch) * sequence.value_or(1);
-  if (rows > kMaxDimension)
-    fail(file, 0, fmt::format("batch x sequence = {} is more than {}; reduce one of them", rows, kMaxDimension));
-  return static_cast<std::uint32_t>(rows);
-}
+/// Rows of X of the layers: as given, or for each sample of the batch.
+class Rows {
+public:
+  Rows(const std::filesystem::path &file, const TableReader &top, std::optional<std::uint32_t> batch)
+      : file_(file), batch_(top.dimension("batch")), sequence_(top.dimension("sequence").value_or(1)) {
+    if (!batch) return;
+    if (!batch_)
+      fail(file, 0,
+           fmt::format("the network has no 'batch' that {} could replace; add batch = <whole number> and give the "
+                       "layers m_per_sample instead of m",
+                       *batch));
+    batch_ = checked_dimension(file, 0, "batch", *batch);
+  }
+
+  std::uint32_t of(const TableReader &layer) const {
+    const auto m = layer.dimension("m");
+    const auto per_sample = layer.dimension("m_per_sample");
+    if (m && per_sample) fail(file_, layer.line(), "the layer has both 'm' and 'm_per_sample'; remove one of them");
+    if (m) return *m;
+    if (!batch_) fail(file_, layer.line(), "the layer has no 'm' and the network no 'batch'; add m = <whole number>");
+    const std::int64_t rows = static_cast<std::int64_t>(*batch_) * per_sample.value_or(sequence_);
+    if (rows > kMaxDimension)
+      fail(file_, layer.line(),
+           fmt::format("batch x {} = {} is more than {}; reduce one of them", per_sample ? "m_per_sample" : "sequence",
+                       rows, kMaxDimension));
+    return static_cast<std::uint32_t>(rows);
+  }
+
+private:
+  const std::filesystem::path &file_;
+  std::optional<std::uint32_t> batch_;
+  std::uint32_t sequence_;
+};
 
 } // namespace
 
-Network load_network_toml(const std::filesystem::path &file) {
+Network load_network_toml(const std::filesystem::path &file, std::optional<std::uint32_t> batch) {
   const std::string text = read_text(file);
   toml::table root;
   try {
@@ -85,7 +108,7 @@ Network load_network_toml(const std::filesystem::path &file) {
   Network network;
   network.name = top.text("name", file.stem().string());
   network.description = top.text("description", "");
-  const auto rows = default_rows(file, top);
+  const Rows rows(file, top, batch);
 
   LayerList layers(file);
   if (const toml::node *node = root.get("layer")) {
@@ -95,13 +118,10 @@ Network load_network_toml(const std::filesystem::path &file) {
     bool first = true;
     for (const toml::node &entry : *entries) {
       const TableReader reader(file, *entry.as_table(), "a layer");
-      reader.only({"name", "m", "k", "n", "dx"});
+      reader.only({"name", "m", "m_per_sample", "k", "n", "dx"});
       Layer layer;
       layer.name = reader.text("name", "");
-      const auto m = reader.dimension("m");
-      if (!m && !rows)
-        fail(file, reader.line(), "the layer has no 'm' and the network no 'batch'; add m = <whole number>");
-      layer.m = m ? *m : *rows;
+      layer.m = rows.of(reader);
       layer.k = reader.required_dimension("k");
       layer.n = reader.required_dimension("n");
       layer.dx = reader.get<bool>("dx", "true or false").value_or(!first);

@@ -21,6 +21,7 @@ enum ExitCode : int {
 /// What cosim and compile have in common: the work.
 struct WorkArguments {
   std::string model = "bert_tiny", npu = "small", schedule = "rearrange", pass = "backward", layers;
+  std::uint32_t batch = 0; ///< 0: as the network says
 };
 
 struct CosimArguments {

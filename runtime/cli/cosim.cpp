@@ -42,6 +42,7 @@ std::string reproduce(const CosimArguments &a) {
         make ? fmt::format(" {}={}", variable, shell_word(word)) : fmt::format(" {} {}", option, shell_word(word));
   };
   add("MODEL", "--model", a.work.model);
+  if (a.work.batch != 0) add("BATCH", "--batch", std::to_string(a.work.batch));
   add("NPU", "--npu", a.work.npu);
   add("SCHEDULE", "--schedule", a.work.schedule);
   add("PASS", "--pass", a.work.pass);

@@ -64,6 +64,9 @@ std::string check_whole_number(const std::string &text) {
 void add_work_options(CLI::App &command, cli::WorkArguments &work, const std::string &schedules) {
   command.add_option("--model", work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
       ->capture_default_str();
+  command.add_option("--batch", work.batch, "Samples in a batch; default: as the network says")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 24U));
   command.add_option("--npu", work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
   command.add_option("--schedule", work.schedule, schedules)->capture_default_str();
   command.add_option("--pass", work.pass, "forward (Y), backward (dX, dW) or both")->capture_default_str();

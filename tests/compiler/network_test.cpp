@@ -56,6 +56,50 @@ TEST(NetworkToml, ReadsAllFields) {
   EXPECT_EQ(n.layers[2].index, 2U);
 }
 
+TEST(NetworkToml, BatchCountsSamples) {
+  const TempFile file(".toml", "batch = 4\nsequence = 8\n"
+                               "layer = [{ name = 'a', k = 1, n = 1 },\n"
+                               "         { name = 'b', m_per_sample = 9, k = 1, n = 1 },\n"
+                               "         { name = 'c', m = 5, k = 1, n = 1 }]\n");
+  const auto rows = [&](std::optional<std::uint32_t> batch) {
+    std::vector<std::uint32_t> ms;
+    for (const Layer &l : load_network(file.path(), batch).layers)
+      ms.push_back(l.m);
+    return ms;
+  };
+  EXPECT_EQ(rows({}), (std::vector<std::uint32_t>{32, 36, 5}));
+  EXPECT_EQ(rows(2), (std::vector<std::uint32_t>{16, 18, 5}));
+}
+
+TEST(NetworkToml, ABatchThatChangesNothingIsRefused) {
+  const auto error = [](const std::string &ending, const std::string &text) -> std::string {
+    const TempFile file(ending, text);
+    try {
+      load_network(file.path(), 8);
+    } catch (const ConfigError &e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_MESSAGE(error(".toml", "[[layer]]\nname='a'\nm=1\nk=1\nn=1\n"), "no 'batch' that 8 could replace; add batch");
+  EXPECT_MESSAGE(error(".csv", "a,1,1,1\n"), "no batch of 8 can be set");
+}
+
+TEST(NetworkToml, Resnet50IsThePublishedNetwork) {
+  const Network n = load_network("models/resnet50.toml");
+  ASSERT_EQ(n.layers.size(), 54U);
+  std::uint64_t parameters = 0, macs = 0;
+  for (const Layer &l : n.layers) {
+    parameters += std::uint64_t{l.k} * l.n;
+    macs += std::uint64_t{l.m} * l.k * l.n;
+  }
+  // The network has 25,557,032; biases of the fully connected layer and batch normalisation are no products.
+  EXPECT_EQ(parameters, 25'557'032U - 1'000U - 53'120U);
+  EXPECT_EQ(macs / 100'000'000, 38U) << "3.8 x 10^9, table 1 of the paper";
+  EXPECT_FALSE(n.layers.front().dx);
+  EXPECT_EQ(load_network("models/resnet50.toml", 4).layers.back().m, 4U);
+}
+
 TEST(NetworkToml, FirstLayerMayAskForDx) {
   EXPECT_TRUE(read(".toml", "[[layer]]\nname='a'\nm=1\nk=1\nn=1\ndx=true\n").layers[0].dx);
 }
@@ -69,6 +113,8 @@ TEST(NetworkToml, BadFilesNameLineFieldAndRemedy) {
   EXPECT_MESSAGE(error_of(".toml", head + "m = 1.5\nk = 1\nn = 1\n"), ":3: 'm' in a layer must be a whole number");
   EXPECT_MESSAGE(error_of(".toml", head + "m = 1\nk = 1\n"), ":1: a layer has no 'n'; add n = ");
   EXPECT_MESSAGE(error_of(".toml", head + "k = 1\nn = 1\n"), "no 'm' and the network no 'batch'");
+  EXPECT_MESSAGE(error_of(".toml", "batch = 2\n" + head + "m = 1\nm_per_sample = 1\nk = 1\nn = 1\n"),
+                 ":2: the layer has both 'm' and 'm_per_sample'");
   EXPECT_MESSAGE(error_of(".toml", head + "m = 1\nk = 1\nn = 1\nq = 1\n"),
                  ":6: unknown key 'q' in a layer; known keys");
   EXPECT_MESSAGE(error_of(".toml", "speed = 1\n"), ":1: unknown key 'speed' in the network");
@@ -79,7 +125,8 @@ TEST(NetworkToml, BadFilesNameLineFieldAndRemedy) {
   EXPECT_MESSAGE(error_of(".toml", head + "m=1\nk=1\nn=1\n" + head + "m=1\nk=1\nn=1\n"),
                  ":6: layer name 'a' is taken by line 1");
   EXPECT_MESSAGE(error_of(".toml", "layer = 3\n"), ":1: 'layer' must be a list of tables");
-  EXPECT_MESSAGE(error_of(".toml", "batch = 65536\nsequence = 65536\n"), "batch x sequence = 4294967296");
+  EXPECT_MESSAGE(error_of(".toml", "batch = 65536\nsequence = 65536\n" + head + "k=1\nn=1\n"),
+                 "batch x sequence = 4294967296");
   EXPECT_MESSAGE(error_of(".toml", "[[layer\n"), ":1: not valid TOML");
   EXPECT_MESSAGE(error_of(".toml", "name = 'none'\n"), "no layers; describe at least one");
   EXPECT_MESSAGE(error_of(".toml", ""), "no layers");
