@@ -85,7 +85,8 @@ public:
 std::unique_ptr<Device> make_functional_device(const NpuConfig &config, const DeviceOptions &options = {});
 
 /// The timing model: times and counters of the RTL to the cycle, no data: copy_in() and copy_out() only check their
-/// range. Throws std::invalid_argument if `options` ask for back-pressure, faults or a waveform, which it does not have.
+/// range. Throws std::invalid_argument if `options` ask for back-pressure, faults or a waveform, which it does not
+/// have.
 std::unique_ptr<Device> make_timing_device(const NpuConfig &config, const DeviceOptions &options = {});
 
 /// Loads the Verilated NPU of this configuration (built by CMake as gradweave_rtl_<name>) and wraps it in the SystemC

@@ -1,12 +1,9 @@
 // The functional backend: FunctionalNpu with device memory of its own.
+#include "runtime/address_space.hpp"
 #include "runtime/device.hpp"
 
 #include "sw_models/functional.hpp"
 #include "sw_models/memory.hpp"
-
-#include <fmt/format.h>
-
-#include <stdexcept>
 
 namespace gradweave {
 namespace {
@@ -17,17 +14,12 @@ constexpr std::uint32_t kProgressInterval = 64;
 class FunctionalDevice final : public Device {
 public:
   explicit FunctionalDevice(const NpuConfig &config)
-      : config_(config), memory_(config.dram.size_bytes), npu_(config, memory_) {}
+      : config_(config), memory_(config.dram.size_bytes), addresses_(config.dram.size_bytes), npu_(config, memory_) {}
 
   const NpuConfig &config() const override { return config_; }
 
   std::uint64_t allocate(std::uint64_t bytes, std::uint64_t alignment) override {
-    const std::uint64_t base = (free_ + alignment - 1) & ~(alignment - 1);
-    if (base > memory_.size() || bytes > memory_.size() - base)
-      throw std::runtime_error(fmt::format("{} bytes of device memory are wanted, but only {} of {} are free", bytes,
-                                           memory_.size() - free_, memory_.size()));
-    free_ = base + bytes;
-    return base;
+    return addresses_.allocate(bytes, alignment);
   }
 
   void copy_in(std::uint64_t addr, const void *data, std::size_t bytes) override { memory_.write(addr, data, bytes); }
@@ -67,8 +59,8 @@ public:
 private:
   NpuConfig config_;
   DeviceMemory memory_;
+  runtime::AddressSpace addresses_;
   FunctionalNpu npu_;
-  std::uint64_t free_ = 0;
   std::uint64_t stream_addr_ = 0, stream_bytes_ = 0; ///< reused by the next stream that is not longer
   std::uint64_t commands_ = 0;
   const std::vector<timing::CommandTimes> no_times_;

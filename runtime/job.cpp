@@ -3,6 +3,7 @@
 #include "isa/assembler.hpp"
 #include "runtime/check.hpp"
 #include "runtime/golden_layer.hpp"
+#include "runtime/output_file.hpp"
 
 #include <fmt/format.h>
 
@@ -22,32 +23,38 @@ using compiler::TensorBinding;
 /// it before a run, so that an element which is never stored cannot pass by luck.
 constexpr std::uint16_t kPoison = 0xffa5;
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
 double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// A device with a compiled layer's tensors in its memory.
+/// A device with a place for a compiled layer in its memory.
 class LoadedLayer {
 public:
-  LoadedLayer(Device &device, const CompiledLayer &compiled, const TensorSet &inputs)
-      : device_(device), compiled_(compiled), base_(device.allocate(compiled.dram_bytes)) {
+  LoadedLayer(Device &device, const CompiledLayer &compiled)
+      : device_(device), compiled_(compiled), base_(device.allocate(compiled.dram_bytes)) {}
+
+  void fill(const TensorSet &inputs) {
     const std::vector<std::uint16_t> poison(std::size_t{1} << 19U, kPoison);
-    for (std::uint64_t at = 0; at < compiled.dram_bytes; at += 2 * poison.size())
-      device.copy_in(base_ + at, poison.data(), std::min<std::uint64_t>(2 * poison.size(), compiled.dram_bytes - at));
-    for (const TensorBinding &binding : compiled.tensors) {
+    for (std::uint64_t at = 0; at < compiled_.dram_bytes; at += 2 * poison.size())
+      device_.copy_in(base_ + at, poison.data(), std::min<std::uint64_t>(2 * poison.size(), compiled_.dram_bytes - at));
+    for (const TensorBinding &binding : compiled_.tensors) {
       if (!binding.input) continue;
       const HostTensor &tensor = find_tensor(inputs, binding.tensor);
       const std::size_t bytes = std::size_t{binding.cols} * tensor.element_bytes();
       const auto *from = static_cast<const std::uint8_t *>(tensor.data());
       for (std::uint32_t row = 0; row < binding.rows; ++row)
-        device.copy_in(address(binding, row), from + row * bytes, bytes);
+        device_.copy_in(address(binding, row), from + row * bytes, bytes);
     }
   }
 
   RunStatus run(const ProgressFunction &progress) {
-    device_.submit(compiler::relocate(compiled_.stream, base_));
+    device_.submit(base_ == 0 ? compiled_.stream : compiler::relocate(compiled_.stream, base_));
     return device_.wait(progress);
   }
 
@@ -81,7 +88,8 @@ std::string describe_error(const CompiledLayer &compiled, const RunStatus &statu
 /// commands or their execution are wrong.
 std::string blame(const JobSpec &spec, const CompiledLayer &compiled, const TensorSet &inputs) {
   const auto device = make_functional_device(spec.npu);
-  LoadedLayer loaded(*device, compiled, inputs);
+  LoadedLayer loaded(*device, compiled);
+  loaded.fill(inputs);
   if (const RunStatus status = loaded.run({}); !status.ok())
     return fmt::format("the functional model stops too ({}): the compiler is at fault",
                        describe_error(compiled, status));
@@ -124,27 +132,41 @@ void check_outputs(const JobSpec &spec, const CompiledLayer &compiled, const Ten
     result.failures.back() += "\n  " + blame(spec, compiled, inputs);
 }
 
-void run_compiled(const JobSpec &spec, const CompiledLayer &compiled, const ProgressFunction &progress,
-                  JobResult &result) {
+std::unique_ptr<Device> make_device(const JobSpec &spec) {
+  switch (spec.backend) {
+  case Backend::kRtl:
+    return make_rtl_device(spec.npu, spec.device);
+  case Backend::kTiming:
+    return make_timing_device(spec.npu, spec.device);
+  case Backend::kFunctional:
+    return make_functional_device(spec.npu, spec.device);
+  }
+  throw std::logic_error("a backend without device");
+}
+
+void run_compiled(const JobSpec &spec, const CompiledLayer &compiled, const JobEvents &events, JobResult &result) {
+  const bool data = has_data(spec.backend);
   TensorSet inputs;
   for (const TensorBinding &binding : compiled.tensors)
-    if (binding.input) inputs.push_back(make_input(binding.tensor, spec.layer, spec.network, spec.data, spec.seed));
+    if (data && binding.input)
+      inputs.push_back(make_input(binding.tensor, spec.layer, spec.network, spec.data, spec.seed));
 
   std::unique_ptr<Device> device;
   try {
-    device = spec.backend == Backend::kRtl ? make_rtl_device(spec.npu, spec.device)
-                                           : make_functional_device(spec.npu, spec.device);
+    device = make_device(spec);
   } catch (const std::exception &error) {
     fail(result, Outcome::kUnavailable, error.what());
     return;
   }
-  LoadedLayer loaded(*device, compiled, inputs);
-  const auto wall_start = std::chrono::steady_clock::now();
+  LoadedLayer loaded(*device, compiled);
+  if (data) loaded.fill(inputs);
+  const auto wall_start = Clock::now();
   const double cpu_start = cpu_seconds();
-  const RunStatus status = loaded.run(progress);
+  const RunStatus status = loaded.run(events.progress);
   result.cpu_seconds = cpu_seconds() - cpu_start;
-  result.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_start).count();
+  result.wall_seconds = seconds_since(wall_start);
   result.counters = device->read_counters();
+  if (events.times && has_time(spec.backend)) events.times(compiled, device->command_times());
 
   if (!status.ok()) {
     std::string text = fmt::format("layer {} ({}): the NPU stopped with {}", spec.layer.name,
@@ -153,20 +175,33 @@ void run_compiled(const JobSpec &spec, const CompiledLayer &compiled, const Prog
     fail(result, Outcome::kDevice, std::move(text));
     return;
   }
-  check_outputs(spec, compiled, inputs, loaded, result);
-  for (const std::string &problem : check_counters(compiled, spec.npu, result.counters, spec.backend == Backend::kRtl))
+  if (data) check_outputs(spec, compiled, inputs, loaded, result);
+  for (const std::string &problem : check_counters(compiled, spec.npu, result.counters, has_time(spec.backend)))
     fail(result, Outcome::kMismatch, fmt::format("layer {}: {}", spec.layer.name, problem));
 }
 
 } // namespace
 
 Backend parse_backend(std::string_view name) {
-  if (name == "rtl") return Backend::kRtl;
-  if (name == "functional") return Backend::kFunctional;
-  throw std::invalid_argument(fmt::format("unknown backend '{}'; use one of: rtl, functional", name));
+  for (const Backend backend : {Backend::kRtl, Backend::kTiming, Backend::kFunctional})
+    if (to_string(backend) == name) return backend;
+  throw std::invalid_argument(fmt::format("unknown backend '{}'; use one of: rtl, timing, functional", name));
 }
 
-std::string_view to_string(Backend backend) { return backend == Backend::kRtl ? "rtl" : "functional"; }
+std::string_view to_string(Backend backend) {
+  switch (backend) {
+  case Backend::kRtl:
+    return "rtl";
+  case Backend::kTiming:
+    return "timing";
+  case Backend::kFunctional:
+    return "functional";
+  }
+  return "?";
+}
+
+bool has_data(Backend backend) { return backend != Backend::kTiming; }
+bool has_time(Backend backend) { return backend != Backend::kFunctional; }
 
 std::string_view to_string(Outcome outcome) {
   switch (outcome) {
@@ -178,18 +213,21 @@ std::string_view to_string(Outcome outcome) {
     return "device_error";
   case Outcome::kUnavailable:
     return "unavailable";
+  case Outcome::kOutput:
+    return "output_error";
   case Outcome::kBadInput:
     return "bad_input";
   }
   return "?";
 }
 
-JobResult run_job(const JobSpec &spec, const ProgressFunction &progress) {
+JobResult run_job(const JobSpec &spec, const JobEvents &events) {
   JobResult result;
   result.layer = spec.layer;
   result.requested = result.chosen = spec.compile.schedule;
   result.trace = spec.device.trace.file;
   std::optional<CompiledLayer> compiled;
+  const auto start = Clock::now();
   try {
     compiled = compiler::compile_layer(spec.layer, spec.npu, spec.compile);
   } catch (const compiler::CompilerDefect &error) {
@@ -199,6 +237,7 @@ JobResult run_job(const JobSpec &spec, const ProgressFunction &progress) {
     fail(result, Outcome::kBadInput, error.what());
     return result;
   }
+  result.compile_seconds = seconds_since(start);
   result.chosen = compiled->chosen;
   result.tiling = compiled->tiling;
   result.commands = compiled->stream.size();
@@ -207,7 +246,9 @@ JobResult run_job(const JobSpec &spec, const ProgressFunction &progress) {
   result.estimated_cycles = compiled->estimated_cycles;
   result.traffic = compiled->traffic;
   try {
-    run_compiled(spec, *compiled, progress, result);
+    run_compiled(spec, *compiled, events, result);
+  } catch (const OutputError &error) {
+    fail(result, Outcome::kOutput, error.what());
   } catch (const std::exception &error) {
     fail(result, Outcome::kDevice, fmt::format("layer {}: {}", spec.layer.name, error.what()));
   }

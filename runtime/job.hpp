@@ -14,10 +14,14 @@
 
 namespace gradweave::runtime {
 
-enum class Backend { kRtl, kFunctional };
-/// Accepts rtl and functional; throws std::invalid_argument listing them.
+enum class Backend { kRtl, kTiming, kFunctional };
+/// Accepts rtl, timing and functional; throws std::invalid_argument listing them.
 Backend parse_backend(std::string_view name);
 std::string_view to_string(Backend backend);
+/// It computes results, which can be checked; without, only the counters are.
+bool has_data(Backend backend);
+/// It tells cycles and the times of commands.
+bool has_time(Backend backend);
 
 struct JobSpec {
   std::string network; ///< name, part of the key of the data
@@ -30,12 +34,14 @@ struct JobSpec {
   DeviceOptions device;
 };
 
-/// How a job ended, in rising order of what a run's exit code reports first.
+/// How a job ended, in rising order of what a run's exit code reports first. From kUnavailable on there is no point in
+/// running other jobs.
 enum class Outcome {
   kPass,
   kMismatch,    ///< a result bit or a counter is wrong, or the compiler found a defect of its own
   kDevice,      ///< the NPU stopped with an error, or the simulation failed
   kUnavailable, ///< the backend cannot be used for this NPU
+  kOutput,      ///< an output cannot be written
   kBadInput     ///< the layer cannot be compiled for this NPU
 };
 std::string_view to_string(Outcome outcome);
@@ -60,8 +66,9 @@ struct JobResult {
   std::uint64_t estimated_cycles = 0; ///< the compiler's estimate
   std::array<compiler::Traffic, compiler::kTensorCount> traffic{}; ///< planned; checked against the counters
   Counters counters;
+  double compile_seconds = 0;               ///< wall-clock time
   double wall_seconds = 0, cpu_seconds = 0; ///< of the device's run alone
-  std::vector<OutputCheck> outputs;
+  std::vector<OutputCheck> outputs;         ///< none if the backend has no data
   Outcome outcome = Outcome::kPass;
   std::vector<std::string> failures; ///< what went wrong, for people; empty exactly if outcome is kPass
   std::string trace;                 ///< waveform file; empty: none
@@ -71,9 +78,16 @@ struct JobResult {
 
 /// (commands retired, commands in the stream), now and then.
 using ProgressFunction = std::function<void(std::uint64_t, std::uint64_t)>;
+/// Gets the times of all commands of the stream after its run, also if the NPU stopped with an error.
+using TimesFunction = std::function<void(const compiler::CompiledLayer &, const std::vector<timing::CommandTimes> &)>;
 
-/// Compiles, runs and checks. Does not throw for what can go wrong with a layer or a device: that is in the result.
-/// With the rtl backend a process can do this once (see make_rtl_device()).
-JobResult run_job(const JobSpec &spec, const ProgressFunction &progress = {});
+struct JobEvents {
+  ProgressFunction progress; ///< may be empty
+  TimesFunction times;       ///< may be empty; not called if the backend has no time
+};
+
+/// Compiles, runs and checks. Does not throw for what can go wrong with a layer, a device or an output that the events
+/// write (OutputError): that is in the result. With the rtl backend a process can do this once (see make_rtl_device()).
+JobResult run_job(const JobSpec &spec, const JobEvents &events = {});
 
 } // namespace gradweave::runtime

@@ -21,8 +21,8 @@ Tensor parse_tensor(const std::string &name) {
 }
 
 Outcome parse_outcome(const std::string &name) {
-  for (const Outcome outcome :
-       {Outcome::kPass, Outcome::kMismatch, Outcome::kDevice, Outcome::kUnavailable, Outcome::kBadInput})
+  for (const Outcome outcome : {Outcome::kPass, Outcome::kMismatch, Outcome::kDevice, Outcome::kUnavailable,
+                                Outcome::kOutput, Outcome::kBadInput})
     if (to_string(outcome) == name) return outcome;
   throw std::invalid_argument(fmt::format("unknown outcome '{}'", name));
 }
@@ -82,6 +82,7 @@ Json to_json(const JobResult &result) {
           {"estimated_cycles", result.estimated_cycles},
           {"dram", traffic_json(result)},
           {"counters", counters_json(result.counters)},
+          {"compile_seconds", result.compile_seconds},
           {"wall_seconds", result.wall_seconds},
           {"cpu_seconds", result.cpu_seconds},
           {"outputs", outputs_json(result)},
@@ -116,6 +117,7 @@ JobResult result_from_json(const Json &json) {
   }
   for (std::size_t i = 0; i < isa::kCounters.size(); ++i)
     json.at("counters").at(std::string(isa::kCounters[i].name)).get_to(result.counters.values[i]);
+  json.at("compile_seconds").get_to(result.compile_seconds);
   json.at("wall_seconds").get_to(result.wall_seconds);
   json.at("cpu_seconds").get_to(result.cpu_seconds);
   for (const Json &entry : json.at("outputs")) {

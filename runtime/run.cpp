@@ -56,11 +56,13 @@ std::vector<JobSpec> make_specs(const RunOptions &options) {
 Task make_task(const JobSpec &spec) {
   return [&spec](const std::function<void(double)> &report) {
     auto last = Clock::now();
-    const JobResult result = run_job(spec, [&](std::uint64_t retired, std::uint64_t total) {
+    JobEvents events;
+    events.progress = [&](std::uint64_t retired, std::uint64_t total) {
       if (total == 0 || Clock::now() - last < kProgressInterval) return;
       last = Clock::now();
       report(static_cast<double>(retired) / static_cast<double>(total));
-    });
+    };
+    const JobResult result = run_job(spec, events);
     return to_json(result).dump(-1, ' ', false, Json::error_handler_t::replace);
   };
 }
@@ -197,7 +199,7 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
     } else {
       result = crashed(spec, end);
     }
-    const bool go_on = result.outcome != Outcome::kBadInput && result.outcome != Outcome::kUnavailable;
+    const bool go_on = result.outcome < Outcome::kUnavailable;
     display.finish(job, spec.layer.name);
     collector.add(job, std::move(result));
     return go_on;

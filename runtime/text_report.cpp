@@ -1,6 +1,7 @@
 #include "runtime/text_report.hpp"
 
 #include "runtime/summary.hpp"
+#include "runtime/text_format.hpp"
 
 #include <fmt/format.h>
 
@@ -28,13 +29,6 @@ const Traffic &of(const std::array<Traffic, compiler::kTensorCount> &traffic, Te
   return traffic[static_cast<std::size_t>(tensor)];
 }
 
-std::string shape(const compiler::Layer &layer) { return fmt::format("{}x{}x{}", layer.m, layer.k, layer.n); }
-
-std::string schedule_name(const JobResult &job) {
-  if (job.requested == job.chosen) return std::string(compiler::to_string(job.requested));
-  return fmt::format("rearrange>{}", compiler::to_string(job.chosen));
-}
-
 /// Partial sums moved, by result tensor: "dX 1.2M+0.9M" is written and read.
 std::string spills(const std::array<Traffic, compiler::kTensorCount> &traffic) {
   std::string text;
@@ -48,39 +42,15 @@ std::string spills(const std::array<Traffic, compiler::kTensorCount> &traffic) {
   return text.empty() ? "-" : text;
 }
 
-std::string ratio(std::uint64_t value, std::uint64_t base) {
-  if (base == 0) return "-";
-  return fmt::format("{:.3f}", static_cast<double>(value) / static_cast<double>(base));
-}
-
-std::string percent(double fraction) { return fmt::format("{:.1f}%", 100 * fraction); }
-
 } // namespace
-
-std::string human(double value) {
-  constexpr std::array<std::string_view, 5> kUnits{"", "k", "M", "G", "T"};
-  std::size_t unit = 0;
-  while (value >= 999.5 && unit + 1 < kUnits.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  if (unit == 0) return fmt::format("{:.0f}", value);
-  const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-  return fmt::format("{:.{}f}{}", value, digits, kUnits[unit]);
-}
-
-std::string grouped(std::uint64_t value) {
-  std::string text = std::to_string(value);
-  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
-    text.insert(static_cast<std::size_t>(at), ",");
-  return text;
-}
 
 void TextReport::begin() {
   const NpuConfig &npu = options_.config;
-  fmt::print(out_, "{}: {} of {} layers, {} pass, {} data, seed {}\n", options_.network.name, options_.layers.size(),
-             options_.network.layers.size(), compiler::to_string(options_.pass), to_string(options_.data),
-             options_.seed);
+  const std::string data = has_data(options_.backend)
+                               ? fmt::format("{} data, seed {}", to_string(options_.data), options_.seed)
+                               : std::string("no data");
+  fmt::print(out_, "{}: {} of {} layers, {} pass, {}\n", options_.network.name, options_.layers.size(),
+             options_.network.layers.size(), compiler::to_string(options_.pass), data);
   fmt::print(out_, "{}: {} x {} PEs, {} of scratchpad, {} GB/s, {} GHz; backend {}, {} jobs in parallel\n\n", npu.name,
              npu.rows, npu.cols, human(static_cast<double>(npu.spm_bytes)) + "B", npu.dram.bandwidth_gb_s,
              npu.clock_ghz, to_string(options_.backend), options_.jobs);
@@ -119,7 +89,8 @@ void TextReport::row(const JobResult &job, const JobResult &base) {
   if (options_.compares())
     line += fmt::format(" {:>7} {:>7}", ratio(job.cycles(), base.cycles()),
                         ratio(sum_job(job).dram_bytes(), sum_job(base).dram_bytes()));
-  line += fmt::format(" {:<5} {}", job.outcome == Outcome::kPass ? "ok" : "FAIL", spills(job.traffic));
+  const char *good = has_data(options_.backend) ? "ok" : "-";
+  line += fmt::format(" {:<5} {}", job.outcome == Outcome::kPass ? good : "FAIL", spills(job.traffic));
   fmt::print(out_, "{}\n", line);
 }
 
@@ -188,13 +159,18 @@ void TextReport::coverage(const RunResult &run) {
       checked += fmt::format(" ({:.1f}% finite)",
                              100.0 * static_cast<double>(all.finite[i]) / static_cast<double>(all.checked[i]));
   }
-  fmt::print(out_, "checked    {}: every bit against the golden model", checked.empty() ? "nothing" : checked);
-  if (options_.compares()) fmt::print(out_, "; results of all schedules against each other");
+  if (has_data(options_.backend)) {
+    fmt::print(out_, "checked    {}: every bit against the golden model", checked.empty() ? "nothing" : checked);
+    if (options_.compares()) fmt::print(out_, "; results of all schedules against each other");
+  } else {
+    fmt::print(out_, "checked    no data, there are none");
+  }
   fmt::print(out_, "\n           counters: DRAM bytes and blocks against the compiler's plan{}\n",
-             options_.backend == Backend::kRtl ? ", beats, array steps, cycles of each engine add up" : "");
+             has_time(options_.backend) ? ", beats, array steps, cycles of each engine add up" : "");
 
   std::string left;
   if (options_.backend == Backend::kFunctional) left += "the RTL; cycles (the functional model has no time); ";
+  if (options_.backend == Backend::kTiming) left += "the RTL; all results (the timing model has no data); ";
   if (options_.layers.size() != options_.network.layers.size())
     left += fmt::format("{} other layers; ", options_.network.layers.size() - options_.layers.size());
   if (options_.pass == Pass::kBackward) left += "the forward products Y; ";

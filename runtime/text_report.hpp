@@ -3,8 +3,9 @@
 
 #include "runtime/run.hpp"
 
+#include <cstddef>
 #include <cstdio>
-#include <string>
+#include <vector>
 
 namespace gradweave::runtime {
 
@@ -30,10 +31,5 @@ private:
   std::FILE *out_;
   std::size_t name_width_ = 0, shape_width_ = 0;
 };
-
-/// 1234567 as "1.23M"; bytes and rates.
-std::string human(double value);
-/// 1234567 as "1,234,567".
-std::string grouped(std::uint64_t value);
 
 } // namespace gradweave::runtime

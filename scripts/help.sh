@@ -18,7 +18,8 @@ Variables of `make cosim`, and their defaults:
   LAYERS=              names, numbers from 0, ranges: LAYERS=0,3-5,ffn1; empty: all
   DATA=normal          normal | special (cancellation, subnormals, -0, infinities, NaN)
   SEED=1               seed of the data
-  BACKEND=rtl          rtl | functional (no notion of time; finds out whether compiler or RTL is wrong)
+  BACKEND=rtl          rtl | timing (the same cycles in a fraction of the time, no data checked) |
+                       functional (no time; finds out whether compiler or RTL is wrong)
   JOBS=                simulations at a time; empty: one a core
   JSON=                file for the report (docs/report.md); - is standard output
   TRACE=               fst: a waveform for each layer, in build/trace

@@ -3,7 +3,7 @@
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/work.hpp"
 #include "runtime/output_file.hpp"
-#include "runtime/text_report.hpp"
+#include "runtime/text_format.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

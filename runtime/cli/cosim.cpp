@@ -70,9 +70,10 @@ std::vector<compiler::Schedule> parse_schedules(const std::string &text) {
 
 void add_trace(const CosimArguments &a, RunOptions &options) {
   if (!a.trace && a.trace_file.empty()) return;
-  if (options.backend == runtime::Backend::kFunctional)
+  if (options.backend != runtime::Backend::kRtl)
     throw std::invalid_argument(
-        "the functional backend has no signals to trace; use --backend rtl or leave --trace out");
+        fmt::format("--trace: the {} backend has no signals to trace; use --backend rtl or leave --trace out",
+                    to_string(options.backend)));
   if (a.trace_from > a.trace_to)
     throw std::invalid_argument(fmt::format("--trace-from {} is after --trace-to {}", a.trace_from, a.trace_to));
   options.trace = {a.trace_file, a.trace_from, a.trace_to};
@@ -108,8 +109,9 @@ RunOptions make_options(const CosimArguments &a) {
   options.data = runtime::parse_data_kind(a.data);
   options.seed = a.seed;
   options.jobs = a.jobs != 0 ? a.jobs : std::max(1U, std::thread::hardware_concurrency());
-  if (a.stall_probability > 0 && options.backend == runtime::Backend::kFunctional)
-    throw std::invalid_argument("the functional backend has no bus to stall; use --backend rtl");
+  if (a.stall_probability > 0 && options.backend != runtime::Backend::kRtl)
+    throw std::invalid_argument(fmt::format(
+        "--stall-probability: the {} backend has no random stalls; use --backend rtl", to_string(options.backend)));
   options.stress = {a.stress_seed, a.stall_probability};
   add_trace(a, options);
   options.quiet = a.quiet;
@@ -126,6 +128,8 @@ int exit_code(runtime::Outcome outcome) {
   case runtime::Outcome::kDevice:
   case runtime::Outcome::kUnavailable:
     return kDevice;
+  case runtime::Outcome::kOutput:
+    return kOutput;
   case runtime::Outcome::kBadInput:
     return kBadInput;
   }

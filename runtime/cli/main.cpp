@@ -77,7 +77,9 @@ void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chos
   CLI::App *command = app.add_subcommand("cosim", "Run a network's layers on an NPU and check every result bit");
   add_work_options(*command, a.work,
                    "sequential, interleave, dx_major, dw_major, rearrange, or all to compare them with sequential");
-  command->add_option("--backend", a.backend, "rtl (Verilated NPU) or functional (no notion of time)")
+  command
+      ->add_option("--backend", a.backend,
+                   "rtl (Verilated NPU), timing (its cycles without data) or functional (no time)")
       ->capture_default_str();
   command
       ->add_option("--data", a.data, "normal, or special: zeros, subnormals, cancellation, overflow, infinities, NaN")

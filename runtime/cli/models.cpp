@@ -2,7 +2,7 @@
 #include "compiler/network.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/lookup.hpp"
-#include "runtime/text_report.hpp"
+#include "runtime/text_format.hpp"
 
 #include <fmt/format.h>
 

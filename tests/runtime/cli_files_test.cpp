@@ -114,6 +114,8 @@ std::vector<Case> usage_cases() {
       {"unknown trace format", "f", "", more({"--trace", "vcd"}), 2, {"vcd"}},
       {"trace without signals", "f", "", more({"--trace", "fst"}), 2, {"functional"}},
       {"stalls without a bus", "f", "", more({"--stall-probability", "0.5"}), 2, {"functional"}},
+      {"trace of a model", "f", "", more({"--backend", "timing", "--trace", "fst"}), 2, {"--trace", "timing"}},
+      {"stalls of a model", "f", "", more({"--backend", "timing", "--stall-probability", "0.5"}), 2, {"timing"}},
       {"report into a missing directory",
        "f",
        "",

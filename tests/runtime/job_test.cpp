@@ -52,10 +52,12 @@ TEST(Job, ALayerThatDoesNotFitIsBadInput) {
 
 TEST(Job, ReportsProgress) {
   std::uint64_t total = 0;
-  run_job(spec("test8", {"fc", 200, 100, 100, true, 0}), [&](std::uint64_t retired, std::uint64_t all) {
+  JobEvents events;
+  events.progress = [&](std::uint64_t retired, std::uint64_t all) {
     EXPECT_LE(retired, all);
     total = all;
-  });
+  };
+  run_job(spec("test8", {"fc", 200, 100, 100, true, 0}), events);
   EXPECT_GT(total, 0U);
 }
 

@@ -20,6 +20,7 @@ JobResult sample() {
   r.traffic[2] = {1, 2, 3, 4, 5, 6};
   for (std::size_t i = 0; i < r.counters.values.size(); ++i)
     r.counters.values[i] = 100 + i;
+  r.compile_seconds = 0.75;
   r.wall_seconds = 0.5;
   r.cpu_seconds = 0.25;
   r.outputs = {{compiler::Tensor::kDW, 1200, 3, 1100, 0xfedcba9876543210U}};
@@ -36,8 +37,8 @@ TEST(ResultJson, RoundTripKeepsEveryField) {
 }
 
 TEST(ResultJson, EveryOutcomeHasAName) {
-  for (const Outcome outcome :
-       {Outcome::kPass, Outcome::kMismatch, Outcome::kDevice, Outcome::kUnavailable, Outcome::kBadInput}) {
+  for (const Outcome outcome : {Outcome::kPass, Outcome::kMismatch, Outcome::kDevice, Outcome::kUnavailable,
+                                Outcome::kOutput, Outcome::kBadInput}) {
     JobResult r = sample();
     r.outcome = outcome;
     EXPECT_EQ(result_from_json(to_json(r)).outcome, outcome);
