@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 
 export BUILD ?= build
-export MODEL NPU SCHEDULE PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE
+export MODEL BATCH NPU SCHEDULE PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES
 
 .PHONY: help cosim build test bench lint sanitize format docs clean
 

@@ -226,6 +226,7 @@ JobResult run_job(const JobSpec &spec, const JobEvents &events) {
   result.layer = spec.layer;
   result.requested = result.chosen = spec.compile.schedule;
   result.trace = spec.device.trace.file;
+  result.times_file = spec.times_file;
   std::optional<CompiledLayer> compiled;
   const auto start = Clock::now();
   try {

@@ -32,6 +32,7 @@ struct JobSpec {
   DataKind data = DataKind::kNormal;
   std::uint64_t seed = 1;
   DeviceOptions device;
+  std::string times_file; ///< where the caller puts the times of commands; empty: nowhere
 };
 
 /// How a job ended, in rising order of what a run's exit code reports first. From kUnavailable on there is no point in
@@ -72,6 +73,7 @@ struct JobResult {
   Outcome outcome = Outcome::kPass;
   std::vector<std::string> failures; ///< what went wrong, for people; empty exactly if outcome is kPass
   std::string trace;                 ///< waveform file; empty: none
+  std::string times_file;            ///< timing trace of the commands; empty: none
 
   std::uint64_t cycles() const { return counters[isa::Counter::CYCLES]; }
 };

@@ -60,18 +60,35 @@ OutputFile::~OutputFile() {
   if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
 }
 
-void OutputFile::commit(std::string_view text) {
+void OutputFile::append(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd_, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail(file_, errno);
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+void OutputFile::commit(std::string_view text) {
+  append(text);
   const int closed = ::close(std::exchange(fd_, -1));
   if (closed != 0) fail(file_, errno);
   if (temporary_.empty()) return;
   if (std::rename(temporary_.c_str(), file_.c_str()) != 0) fail(file_, errno);
   temporary_.clear();
+}
+
+bool names_directory(const std::string &path) {
+  std::error_code ignored;
+  return !path.empty() && (path.back() == '/' || std::filesystem::is_directory(path, ignored));
+}
+
+void make_output_directory(const std::string &path, std::string_view option) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error)
+    throw OutputError(fmt::format("{}: cannot be created: {}; choose another {}", path, error.message(), option));
+  const OutputFile probe(std::filesystem::path(path) / "probe");
 }
 
 std::string file_name_part(std::string_view text) {

@@ -14,8 +14,8 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/// A file that appears under its name only when commit() has written all of it. Until then there is a temporary file
-/// beside it, which the destructor removes; opening that up front shows before a long run that writing will work.
+/// A file that appears under its name only when commit() has written the last of it. Until then there is a temporary
+/// file beside it, which the destructor removes; opening that up front shows before a long run that writing will work.
 /// "-" is standard output; it and what is no regular file (a pipe, a device) are written directly.
 class OutputFile {
 public:
@@ -25,13 +25,21 @@ public:
   OutputFile(const OutputFile &) = delete;
   OutputFile &operator=(const OutputFile &) = delete;
 
-  /// Writes `text` as the whole content; throws OutputError and leaves an earlier file as it was.
+  /// Writes `text` behind what was written before; throws OutputError.
+  void append(std::string_view text);
+  /// The same, and makes the file appear; throws OutputError and leaves an earlier file as it was.
   void commit(std::string_view text);
 
 private:
   std::filesystem::path file_, temporary_;
   int fd_ = -1;
 };
+
+/// `path` means a directory: it is one, or ends in '/'.
+bool names_directory(const std::string &path);
+
+/// Makes a directory and sees that files can be written there; throws OutputError that names `option`.
+void make_output_directory(const std::string &path, std::string_view option);
 
 /// `text` with everything but letters, digits, '-', '_' and '.' replaced by '_': part of a file's name.
 std::string file_name_part(std::string_view text);

@@ -88,7 +88,8 @@ Json to_json(const JobResult &result) {
           {"outputs", outputs_json(result)},
           {"outcome", std::string(to_string(result.outcome))},
           {"failures", result.failures},
-          {"trace", result.trace}};
+          {"trace", result.trace},
+          {"times", result.times_file}};
 }
 
 JobResult result_from_json(const Json &json) {
@@ -132,6 +133,7 @@ JobResult result_from_json(const Json &json) {
   result.outcome = parse_outcome(json.at("outcome").get<std::string>());
   json.at("failures").get_to(result.failures);
   json.at("trace").get_to(result.trace);
+  json.at("times").get_to(result.times_file);
   return result;
 }
 

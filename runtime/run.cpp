@@ -1,5 +1,6 @@
 #include "runtime/run.hpp"
 
+#include "runtime/command_trace.hpp"
 #include "runtime/output_file.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/result_json.hpp"
@@ -11,9 +12,11 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <system_error>
 
 namespace gradweave::runtime {
@@ -25,12 +28,20 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::chrono::milliseconds kProgressInterval(100);
 
-std::string trace_path(const RunOptions &options, const JobSpec &spec) {
-  if (!options.trace.file.empty()) return options.trace.file;
-  if (options.trace_dir.empty()) return {};
+/// The file of a job in a directory that holds one for each.
+std::string job_file(const std::string &directory, const JobSpec &spec, std::string_view extension) {
   const std::string name = file_name_part(fmt::format("{}-{}-{}-{}-{}", spec.network, spec.npu.name, spec.layer.index,
                                                       spec.layer.name, compiler::to_string(spec.compile.schedule)));
-  return (fs::path(options.trace_dir) / (name + ".fst")).string();
+  return (fs::path(directory) / (name + std::string(extension))).string();
+}
+
+std::string trace_path(const RunOptions &options, const JobSpec &spec) {
+  if (!options.trace.file.empty() || options.trace_dir.empty()) return options.trace.file;
+  return job_file(options.trace_dir, spec, ".fst");
+}
+
+std::string times_path(const RunOptions &options, const JobSpec &spec) {
+  return names_directory(options.times) ? job_file(options.times, spec, ".csv") : options.times;
 }
 
 std::vector<JobSpec> make_specs(const RunOptions &options) {
@@ -48,13 +59,16 @@ std::vector<JobSpec> make_specs(const RunOptions &options) {
       spec.device.stress = options.stress;
       spec.device.trace = options.trace;
       spec.device.trace.file = trace_path(options, spec);
+      spec.times_file = times_path(options, spec);
       specs.push_back(std::move(spec));
     }
   return specs;
 }
 
-Task make_task(const JobSpec &spec) {
-  return [&spec](const std::function<void(double)> &report) {
+/// A job as a task. `times` is where its timing trace goes, null for none; it is opened by the parent, whose copy
+/// removes what a job that was ended left unfinished.
+Task make_task(const JobSpec &spec, const std::unique_ptr<OutputFile> &times) {
+  return [&spec, &times](const std::function<void(double)> &report) {
     auto last = Clock::now();
     JobEvents events;
     events.progress = [&](std::uint64_t retired, std::uint64_t total) {
@@ -62,18 +76,25 @@ Task make_task(const JobSpec &spec) {
       last = Clock::now();
       report(static_cast<double>(retired) / static_cast<double>(total));
     };
+    if (times)
+      events.times = [&](const compiler::CompiledLayer &compiled, const std::vector<timing::CommandTimes> &commands) {
+        times->append(command_trace_header());
+        times->commit(command_trace_rows(spec.layer.name, compiled.stream, compiled.info, commands));
+      };
     const JobResult result = run_job(spec, events);
     return to_json(result).dump(-1, ' ', false, Json::error_handler_t::replace);
   };
 }
 
 /// The compiler remembers streams by shape. Filling its memory before the fork lets all layers of a shape share one
-/// compilation.
-void compile_ahead(const JobSpec &spec) {
+/// compilation. Returns the seconds it took.
+double compile_ahead(const JobSpec &spec) {
+  const auto start = Clock::now();
   try {
     compiler::compile_layer(spec.layer, spec.npu, spec.compile);
   } catch (const compiler::CompileError &) { // the job meets it again, and reports it
   }
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 double weight_of(const JobSpec &spec) { return static_cast<double>(spec.layer.m) * spec.layer.k * spec.layer.n; }
@@ -157,11 +178,12 @@ private:
 RunResult run_all(const RunOptions &options, const SignalGuard &signals, const LayerDone &layer_done) {
   const auto start = Clock::now();
   const std::vector<JobSpec> specs = make_specs(options);
+  std::vector<std::unique_ptr<OutputFile>> times(specs.size());
   std::vector<Task> tasks;
   std::vector<double> weights;
-  for (const JobSpec &spec : specs) {
-    tasks.push_back(make_task(spec));
-    weights.push_back(weight_of(spec));
+  for (std::size_t job = 0; job < specs.size(); ++job) {
+    tasks.push_back(make_task(specs[job], times[job]));
+    weights.push_back(weight_of(specs[job]));
   }
   // The largest first: a long job that starts last would run alone at the end.
   std::vector<std::size_t> order(specs.size());
@@ -173,6 +195,7 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
   ProgressDisplay display(weights, options.quiet);
   Collector collector(options, run, layer_done, display);
   std::set<std::size_t> running;
+  std::vector<double> compile_seconds(specs.size(), 0);
   const auto remove_partial_traces = [&] {
     for (const std::size_t job : running)
       remove_quietly(specs[job].device.trace.file);
@@ -181,7 +204,8 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
   PoolEvents events;
   events.starting = [&](std::size_t job) {
     running.insert(job);
-    compile_ahead(specs[job]);
+    if (!specs[job].times_file.empty()) times[job] = std::make_unique<OutputFile>(specs[job].times_file);
+    compile_seconds[job] = compile_ahead(specs[job]);
   };
   events.progress = [&](std::size_t job, double fraction) { display.update(job, fraction); };
   events.tick = [&] { display.tick(); };
@@ -191,6 +215,7 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
     if (end.completed) {
       result = result_from_json(Json::parse(end.result));
       result.layer = spec.layer;
+      result.compile_seconds = compile_seconds[job];
       running.erase(job);
       if (!end.output.empty()) {
         display.clear();
@@ -199,6 +224,7 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
     } else {
       result = crashed(spec, end);
     }
+    times[job].reset();
     const bool go_on = result.outcome < Outcome::kUnavailable;
     display.finish(job, spec.layer.name);
     collector.add(job, std::move(result));

@@ -25,6 +25,7 @@ struct RunOptions {
   BusStress stress;
   TraceOptions trace;    ///< `file` is that of the only job, if given
   std::string trace_dir; ///< else where waveforms go; empty: none
+  std::string times;     ///< timing traces of commands: the file of the only job, or a directory; empty: none
   bool quiet = false;
   std::string reproduce; ///< the command that repeats the run
 

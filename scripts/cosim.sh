@@ -24,6 +24,7 @@ if [[ $npu == */* || $npu == *.toml ]]; then
 fi
 
 args=(cosim --model "$model" --npu "$npu" --backend "$backend" --trace-dir "$build/trace" --from-make)
+[ -z "${BATCH:-}" ] || args+=(--batch "$BATCH")
 [ -z "${SCHEDULE:-}" ] || args+=(--schedule "$SCHEDULE")
 [ -z "${PASS:-}" ] || args+=(--pass "$PASS")
 [ -z "${LAYERS:-}" ] || args+=(--layers "$LAYERS")
@@ -31,6 +32,7 @@ args=(cosim --model "$model" --npu "$npu" --backend "$backend" --trace-dir "$bui
 [ -z "${SEED:-}" ] || args+=(--seed "$SEED")
 [ -z "${JOBS:-}" ] || args+=(--jobs "$JOBS")
 [ -z "${JSON:-}" ] || args+=(--json "$JSON")
+[ -z "${TIMES:-}" ] || args+=(--times "$TIMES")
 [ -z "${TRACE:-}" ] || args+=(--trace "$TRACE")
 
 scripts/bootstrap.sh run

@@ -12,6 +12,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
 
 Variables of `make cosim`, and their defaults:
   MODEL=bert_tiny      name of a network in models/, or the path of a .toml or .csv file
+  BATCH=               samples in a batch; empty: as the network says
   NPU=small            name of an NPU in configs/, or the path of a .toml file
   SCHEDULE=rearrange   sequential | interleave | dx_major | dw_major | rearrange | all (all: compare them)
   PASS=backward        forward | backward | both
@@ -22,6 +23,7 @@ Variables of `make cosim`, and their defaults:
                        functional (no time; finds out whether compiler or RTL is wrong)
   JOBS=                simulations at a time; empty: one a core
   JSON=                file for the report (docs/report.md); - is standard output
+  TIMES=               file (one layer) or directory/ for the cycles of every command
   TRACE=               fst: a waveform for each layer, in build/trace
 Others: BUILD=build (build directory), CXX (compiler; default: the first of clang++-19, clang++-16, g++).
 

@@ -7,10 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 
 namespace gradweave::cli {
@@ -54,6 +52,7 @@ std::string reproduce(const CosimArguments &a) {
     command += fmt::format(" --stall-probability {} --stress-seed {}", a.stall_probability, a.stress_seed);
   if (a.trace) add("TRACE", "--trace", "fst");
   if (!a.trace_file.empty()) add("", "--trace-file", a.trace_file);
+  if (!a.times.empty()) add("TIMES", "--times", a.times);
   if (a.trace_from != 0) add("", "--trace-from", std::to_string(a.trace_from));
   if (a.trace_to != ~std::uint64_t{0}) add("", "--trace-to", std::to_string(a.trace_to));
   return command;
@@ -86,13 +85,25 @@ void add_trace(const CosimArguments &a, RunOptions &options) {
     const runtime::OutputFile probe(a.trace_file);
     return;
   }
-  std::error_code error;
-  std::filesystem::create_directories(a.trace_dir, error);
-  if (error)
-    throw runtime::OutputError(
-        fmt::format("{}: cannot be created: {}; choose another --trace-dir", a.trace_dir, error.message()));
-  const runtime::OutputFile probe(std::filesystem::path(a.trace_dir) / "probe");
+  runtime::make_output_directory(a.trace_dir, "--trace-dir");
   options.trace_dir = a.trace_dir;
+}
+
+void add_times(const CosimArguments &a, RunOptions &options) {
+  if (a.times.empty()) return;
+  if (!has_time(options.backend))
+    throw std::invalid_argument(
+        fmt::format("--times: the {} backend has no time; use --backend rtl or timing", to_string(options.backend)));
+  const std::size_t jobs = options.layers.size() * options.schedules.size();
+  if (runtime::names_directory(a.times))
+    runtime::make_output_directory(a.times, "--times directory");
+  else if (jobs != 1)
+    throw std::invalid_argument(fmt::format("--times {0}: a file holds one simulation, but {1} are asked for; name a "
+                                            "directory, as {0}/, or pick one layer with --layers",
+                                            a.times, jobs));
+  else
+    const runtime::OutputFile probe(a.times);
+  options.times = a.times;
 }
 
 RunOptions make_options(const CosimArguments &a) {
@@ -114,6 +125,7 @@ RunOptions make_options(const CosimArguments &a) {
         "--stall-probability: the {} backend has no random stalls; use --backend rtl", to_string(options.backend)));
   options.stress = {a.stress_seed, a.stall_probability};
   add_trace(a, options);
+  add_times(a, options);
   options.quiet = a.quiet;
   options.reproduce = reproduce(a);
   return options;
@@ -141,7 +153,9 @@ int exit_code(runtime::Outcome outcome) {
 int cosim(const CosimArguments &a) {
   const runtime::SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   const RunOptions options = make_options(a);
-  const bool to_stdout = a.json == "-";
+  if (a.json == "-" && a.times == "-")
+    throw std::invalid_argument("--json and --times cannot both go to standard output; name a file for one of them");
+  const bool to_stdout = a.json == "-" || a.times == "-";
   std::optional<runtime::OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
   if (a.dry_run) return kOk;

@@ -96,6 +96,10 @@ void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chos
       ->check(CLI::IsMember({"fst"}));
   command->add_option("--trace-file", a.trace_file, "Waveform file; only for one layer and schedule");
   command->add_option("--trace-dir", a.trace_dir, "Directory of the waveforms otherwise")->capture_default_str();
+  command->add_option(
+      "--times", a.times,
+      "Write when each command was issued, started and done (docs/cli.md) to this file; to one for each "
+      "layer and schedule if it is a directory or ends in /");
   command->add_option("--trace-from", a.trace_from, "First cycle in the waveform")
       ->check(check_whole_number)
       ->capture_default_str();

@@ -41,6 +41,33 @@ TEST_F(OutputFileTest, AppearsOnlyWhenCommitted) {
   EXPECT_EQ(entries(), 1U);
 }
 
+TEST_F(OutputFileTest, GrowsUntilCommitted) {
+  const fs::path file = directory_ / "times.csv";
+  OutputFile output(file);
+  output.append("a");
+  output.append("b");
+  EXPECT_FALSE(fs::exists(file));
+  output.commit("c");
+  EXPECT_EQ(read(file), "abc");
+}
+
+TEST_F(OutputFileTest, DirectoriesAreToldByTheirNameOrExistence) {
+  const std::string fresh = (directory_ / "new").string();
+  EXPECT_FALSE(names_directory(fresh));
+  EXPECT_TRUE(names_directory(fresh + "/"));
+  make_output_directory(fresh + "/", "--option");
+  EXPECT_TRUE(names_directory(fresh));
+  EXPECT_FALSE(names_directory(""));
+  EXPECT_FALSE(names_directory("-"));
+  OutputFile(directory_ / "file").commit("");
+  try {
+    make_output_directory((directory_ / "file" / "in").string(), "--option");
+    FAIL() << "a directory below a file";
+  } catch (const OutputError &error) {
+    EXPECT_NE(std::string(error.what()).find("choose another --option"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(OutputFileTest, LeavesNothingBehindWithoutCommit) {
   { const OutputFile output(directory_ / "report.json"); }
   EXPECT_EQ(entries(), 0U);

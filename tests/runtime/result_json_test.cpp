@@ -27,6 +27,7 @@ JobResult sample() {
   r.outcome = Outcome::kMismatch;
   r.failures = {"first", "second"};
   r.trace = "x.fst";
+  r.times_file = "x.csv";
   return r;
 }
 
