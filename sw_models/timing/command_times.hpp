@@ -1,4 +1,5 @@
-// When a command passed the stations of its life; the common form of what the RTL reports and the timing model computes.
+// When a command passed the stations of its life; the common form of what the RTL reports and the timing model
+// computes.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,64 @@
+// Every fixed latency of the NPU that the timing model knows, with the place in the RTL that causes it. A register on
+// the way from one event to the next is one cycle. docs/timing-model.md derives them.
+#pragma once
+
+#include <cstdint>
+
+namespace gradweave::timing::latency {
+
+using Cycles = std::uint64_t;
+
+// --- Fetch and dispatch (rtl/cmd_fetch.sv, rtl/cmd_dispatch.sv) -----------------------------------------
+inline constexpr Cycles kRunToFetch = 1;       ///< first cycle of a run -> first burst: the stream's place is checked
+inline constexpr Cycles kFetchToMux = 1;       ///< burst issued -> its address is offered to axi_read_mux
+inline constexpr Cycles kFetchToBus = 2;       ///< burst issued -> its address is taken by the memory
+inline constexpr Cycles kFetchToFetch = 1;     ///< burst issued -> next burst
+inline constexpr Cycles kWordToCheck = 1;      ///< last beat of a word -> dispatch checks its first command
+inline constexpr Cycles kCheckToMove = 1;      ///< check -> the command moves to its queue, or its error stops the run
+inline constexpr Cycles kMoveToCheck = 1;      ///< move -> check of the next command
+inline constexpr Cycles kMoveToFetchRoom = 1;  ///< last command of a word moved -> the word is free
+inline constexpr Cycles kMoveToHead = 1;       ///< move into an empty queue -> head of the queue
+inline constexpr Cycles kStartToHead = 1;      ///< head starts -> next command is head
+inline constexpr Cycles kStartToQueueRoom = 1; ///< head of a full queue starts -> dispatch can move into it
+
+// --- Semaphores (rtl/semaphores.sv) ------------------------------------------------------------------------
+inline constexpr Cycles kPostToTake = 1;   ///< completion -> its posts can be taken
+inline constexpr Cycles kGrantToGrant = 1; ///< a command starts -> another engine's command can start
+
+// --- Load and store engine (rtl/dma_front.sv, dma_order.sv, burst_gen.sv) -------------------------------------
+inline constexpr Cycles kStartToBurst = 1;    ///< start -> first burst
+inline constexpr Cycles kBurstToStart = 1;    ///< last burst issued -> next command can start
+inline constexpr Cycles kFinishToDone = 1;    ///< last beat or response -> done
+inline constexpr Cycles kDoneToDone = 1;      ///< completions of an engine, in order
+inline constexpr Cycles kSyncToDone = 1;      ///< start of a SYNC with nothing before it -> done
+inline constexpr Cycles kDoneToOrderRoom = 1; ///< done -> a further command may be in flight
+inline constexpr std::uint32_t kInFlight = 4; ///< commands (dma_front DEPTH)
+inline constexpr Cycles kAnswerToCredit = 1;  ///< burst answered -> a further one may be issued (OUTSTANDING)
+
+// --- Load engine (rtl/dma_load.sv, axi_read_mux.sv) -------------------------------------------------------------
+inline constexpr Cycles kLoadBurstToMux = 1; ///< burst issued -> offered to axi_read_mux, which prefers fetch
+inline constexpr Cycles kMuxToBus = 1;       ///< taken by axi_read_mux -> taken by the memory
+
+// --- Store engine (rtl/dma_store.sv) ----------------------------------------------------------------------------
+inline constexpr Cycles kStoreBurstToBurst = 1; ///< burst issued -> next burst
+inline constexpr Cycles kStoreBurstToRead = 1;  ///< burst issued -> first beat is read from the scratchpad
+inline constexpr Cycles kReadToBus = 2;         ///< beat read -> taken by the memory
+
+// --- Compute engine (rtl/gemm_core.sv, operand_feed.sv, shadow_ctrl.sv, systolic_array.sv) ------------------------
+inline constexpr Cycles kAcceptToBlock = 1; ///< GEMM starts -> its first block can start
+inline constexpr Cycles kBlockToRead = 1;   ///< block starts -> its first line pair is read
+inline constexpr Cycles kReadToStep = 3;    ///< line pair read -> it enters the array: lane memories, rotators, decoder
+inline constexpr Cycles kBlocksToStart = 1; ///< last block of a GEMM starts -> the next GEMM can
+inline constexpr Cycles kWaveToZero = 1;    ///< swap passed, nothing to shift -> shadow known to be zero
+inline constexpr Cycles kPassToShift = 1;   ///< pass decided -> first of its ROWS cycles
+inline constexpr Cycles kWrittenToDone = 1; ///< last row of results written -> block done
+inline constexpr Cycles kDoneToEmpty = 1;   ///< last command done -> the engine is empty: a SYNC can start
+
+/// Swap mark enters the array -> it has passed the bottom of the first column, which can shift. The wave counter is
+/// loaded a cycle after the step (gemm_core wave_q).
+constexpr Cycles swap_to_swapped(std::uint32_t rows) { return rows - 1; }
+/// Pass decided -> the last row of results is written; a next pass may be decided in that cycle (shadow_ctrl
+/// DRAIN_CYCLES).
+constexpr Cycles pass_to_written(std::uint32_t rows, std::uint32_t cols) { return Cycles{rows} + cols + 2; }
+
+} // namespace gradweave::timing::latency

@@ -1,0 +1,96 @@
+// The burst level: load and store engine, command fetch's bursts, and the DRAM that serves them.
+#pragma once
+
+#include "isa/command.hpp"
+#include "sw_models/dram_timing.hpp"
+#include "sw_models/npu_config.hpp"
+#include "sw_models/timing/burst_walker.hpp"
+#include "sw_models/timing/dma_engine.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace gradweave::timing {
+
+/// When the words of a fetch burst are complete; cycles ascend.
+struct FetchedWords {
+  std::uint32_t words = 0;
+  std::array<std::uint64_t, 8> cycle{};
+};
+
+class MemorySystem {
+public:
+  /// Counters count cycles up to and including `limit`.
+  MemorySystem(const NpuConfig &npu, std::uint32_t fetch_word_beats, std::uint64_t limit);
+
+  /// LOAD, STORE or SYNC of engine `store` starts.
+  void start(bool store, std::uint64_t cycle, const isa::DmaCommand &command);
+  void start_sync(bool store, std::uint64_t cycle) { side(store).order.start_sync(cycle); }
+  /// First cycle in which the engine can start a command; kNever if that is not known yet.
+  std::uint64_t ready(bool store) const {
+    const Side &s = side(store);
+    return std::max(s.bursts_done, s.order.room());
+  }
+  std::uint64_t next_done(bool store) const { return side(store).order.next_done(); }
+  void complete(bool store, std::uint64_t cycle) { side(store).order.complete(cycle); }
+
+  /// Command fetch issues a burst of `beats`.
+  void fetch(std::uint64_t cycle, std::uint32_t beats);
+
+  /// Plays all bursts before cycle `horizon`, to which nothing else may happen. Returns early, with true, if something
+  /// became known that the commands may depend on: ready(), next_done(), or fetched words.
+  bool advance(std::uint64_t horizon);
+  /// Words of the fetch burst that was answered since the last call; none if there was none.
+  FetchedWords take_fetched();
+
+  struct Totals {
+    std::uint64_t read_beats = 0, read_bytes = 0, write_beats = 0, write_bytes = 0, fetch_beats = 0;
+  };
+  const Totals &totals() const { return totals_; }
+  /// Last cycle with a handshake on the bus, as far as known.
+  std::uint64_t last_handshake() const { return last_handshake_; }
+
+private:
+  struct Side {
+    explicit Side(std::uint32_t outstanding) : credits(outstanding) {}
+    DmaOrder order;
+    BurstCredits credits;
+    BurstWalker bursts;
+    std::uint64_t next =
+        kNever; ///< the next burst's event: load: offered to the read mux; store: issued; kNever: not known
+    std::uint64_t earliest = 0;    ///< the next burst may be issued from here on, credits apart
+    std::uint64_t bursts_done = 0; ///< the next command can start, its order apart; kNever: bursts are left
+  };
+  Side &side(bool store) { return store ? store_ : load_; }
+  const Side &side(bool store) const { return store ? store_ : load_; }
+
+  bool plan_load();
+  bool plan_store();
+  bool offer_load();
+  bool issue_store();
+  bool serve();
+  bool answer_load(const DramTiming::Grant &grant);
+  bool answer_fetch(const DramTiming::Grant &grant);
+  bool answer_store(const DramTiming::Grant &grant);
+  std::uint64_t beat_cycle(const DramTiming::Grant &grant, std::uint32_t beat) const;
+  std::uint32_t beats_until_limit(const DramTiming::Grant &grant) const;
+  std::uint32_t bytes_of(const BurstCredits::Burst &burst, std::uint32_t beats) const;
+
+  DramTiming dram_;
+  std::uint64_t dram_next_ = kNever;
+  std::uint64_t limit_;
+  std::uint32_t bus_bytes_, fetch_word_beats_;
+  unsigned beat_shift_;
+  Side load_, store_;
+  std::uint32_t load_beats_ = 0;        ///< of the load burst that waits for the read mux
+  std::uint64_t fetch_in_mux_ = kNever; ///< cycle in which the read mux takes a fetch burst
+  std::uint64_t read_channel_ = 0;      ///< cycle of the last read beat
+  std::uint64_t store_read_ = 0;        ///< cycle of the store engine's last scratchpad read
+  std::uint64_t response_channel_ = 0;  ///< cycle of the last write response
+  bool any_read_ = false, any_store_ = false, any_response_ = false;
+  FetchedWords fetched_;
+  Totals totals_;
+  std::uint64_t last_handshake_ = 0;
+};
+
+} // namespace gradweave::timing

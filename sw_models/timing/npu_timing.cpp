@@ -1,0 +1,271 @@
+#include "sw_models/timing/npu_timing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace gradweave::timing {
+
+namespace {
+
+constexpr std::size_t kLoad = 0, kStore = 1, kCore = 2;
+constexpr std::uint32_t kSemaphoreMax = 65535;
+
+} // namespace
+
+NpuTiming::NpuTiming(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options,
+                     std::uint64_t limit)
+    : npu_(npu), stream_(stream), count_(count), options_(options), fetch_(npu.bus_bytes, options.stream_addr, count),
+      memory_(npu, fetch_.word_beats(), limit), core_(npu, limit), engines_(2 + npu.cores),
+      semaphores_(npu.semaphores, 0) {
+  if (options_.dram_size == 0) options_.dram_size = npu.dram.size_bytes;
+  limits_ = {npu.lanes(), npu.spm_rows(), npu.cores, npu.semaphores, options_.dram_base, options_.dram_size};
+  result_.commands.resize(count);
+}
+
+bool NpuTiming::legal_start() const {
+  const std::uint64_t bytes = count_ * isa::kCommandBytes;
+  return options_.stream_addr % isa::kCommandBytes == 0 && count_ != 0 && options_.stream_addr >= options_.dram_base &&
+         bytes <= options_.dram_size && options_.stream_addr - options_.dram_base <= options_.dram_size - bytes &&
+         options_.stream_addr <= ~std::uint64_t{0} - bytes + 1;
+}
+
+/// First cycle in which the head of the engine's queue could start, its waits apart.
+std::uint64_t NpuTiming::candidate(std::size_t e) const {
+  const Engine &engine = engines_[e];
+  if (engine.queue.empty() || engine.blocked) return kNever;
+  std::uint64_t ready = 0;
+  if (e < kCore)
+    ready = memory_.ready(e == kStore);
+  else
+    ready = std::holds_alternative<isa::SyncCommand>(engine.queue.front().command.op) ? core_.sync_ready()
+                                                                                      : core_.gemm_ready();
+  return std::max({ready, engine.head_since, engine.retry});
+}
+
+std::uint64_t NpuTiming::next_done(std::size_t e) const {
+  return e < kCore ? memory_.next_done(e == kStore) : core_.next_done();
+}
+
+std::uint64_t NpuTiming::next_event() const {
+  std::uint64_t next = std::min(dispatch_at_, fetch_.next_burst());
+  for (std::size_t e = 0; e < engines_.size(); ++e)
+    next = std::min({next, candidate(e), next_done(e)});
+  return next;
+}
+
+/// Fixes when the next command moves to its queue, if that is known.
+void NpuTiming::plan_dispatch() {
+  if (dispatch_at_ != kNever || dispatched_ == count_) return;
+  const std::uint64_t available = fetch_.available(dispatched_);
+  if (available == kNever) return;
+  if (!decoded_) {
+    decoded_ = true;
+    dispatch_error_ = isa::check_command(stream_[dispatched_], limits_);
+    if (dispatch_error_ == isa::ErrorCode::NONE) {
+      next_ = {static_cast<std::uint32_t>(dispatched_), *isa::decode(stream_[dispatched_])};
+      dispatch_engine_ = next_.command.engine();
+    }
+  }
+  const std::uint64_t check = std::max(available, check_from_);
+  if (dispatch_error_ != isa::ErrorCode::NONE) {
+    dispatch_at_ = check + latency::kCheckToMove;
+    return;
+  }
+  const Engine &target = engines_[dispatch_engine_];
+  if (target.queue.size() < npu_.queue_depth) dispatch_at_ = std::max(check + latency::kCheckToMove, target.room_since);
+}
+
+void NpuTiming::dispatch(std::uint64_t now) {
+  dispatch_at_ = kNever;
+  if (dispatch_error_ != isa::ErrorCode::NONE) {
+    stop(dispatch_error_, static_cast<std::uint32_t>(dispatched_));
+    return;
+  }
+  Engine &target = engines_[dispatch_engine_];
+  if (target.queue.empty()) {
+    target.head_since = now + latency::kMoveToHead;
+    target.blocked = false;
+    target.retry = 0;
+  }
+  target.queue.push_back(next_);
+  result_.commands[dispatched_].issue = now;
+  fetch_.moved(now);
+  ++dispatched_;
+  decoded_ = false;
+  check_from_ = now + latency::kMoveToCheck;
+  last_progress_ = now;
+}
+
+bool NpuTiming::waits_hold(const isa::Sync &sync) const {
+  return std::all_of(sync.waits.begin(), sync.waits.end(), [this](const isa::Wait &w) {
+    return w.semaphore == isa::kNoSemaphore || semaphores_[w.semaphore] >= w.count;
+  });
+}
+
+/// Of the heads that could start, one does: STORE's, else that of the first engine.
+void NpuTiming::grant(std::uint64_t now) {
+  std::size_t winner = engines_.size();
+  for (std::size_t e = 0; e < engines_.size(); ++e) {
+    if (candidate(e) > now) continue;
+    Engine &engine = engines_[e];
+    if (!waits_hold(engine.queue.front().command.sync)) {
+      engine.blocked = true;
+      continue;
+    }
+    engine.retry = now + latency::kGrantToGrant;
+    if (winner == engines_.size() || e == kStore) winner = e;
+  }
+  if (winner != engines_.size()) start(winner, now);
+}
+
+void NpuTiming::start(std::size_t e, std::uint64_t now) {
+  Engine &engine = engines_[e];
+  const Queued head = engine.queue.front();
+  for (const isa::Wait &wait : head.command.sync.waits)
+    if (wait.semaphore != isa::kNoSemaphore) semaphores_[wait.semaphore] -= wait.count;
+  if (engine.queue.size() == npu_.queue_depth) engine.room_since = now + latency::kStartToQueueRoom;
+  engine.queue.pop_front();
+
+  CommandTimes &times = result_.commands[head.index];
+  times.start = now;
+  // The head waited, with nothing in flight, since it was issued, or the one before it started or was done.
+  if (engine.in_flight.empty()) {
+    std::uint64_t since = times.issue;
+    if (engine.any_done) since = std::max(since, engine.last_done);
+    engine.waiting += now - since;
+  }
+  engine.in_flight.emplace_back(head.index, head.command.sync.posts);
+  engine.head_since = now + latency::kStartToHead;
+  engine.retry = 0;
+  if (!engine.queue.empty())
+    engine.head_since =
+        std::max(engine.head_since, result_.commands[engine.queue.front().index].issue + latency::kMoveToHead);
+
+  if (const auto *dma = std::get_if<isa::DmaCommand>(&head.command.op))
+    memory_.start(e == kStore, now, *dma);
+  else if (const auto *gemm = std::get_if<isa::GemmCommand>(&head.command.op))
+    core_.start_gemm(now, *gemm);
+  else if (e < kCore)
+    memory_.start_sync(e == kStore, now);
+  else
+    core_.start_sync(now);
+}
+
+void NpuTiming::complete(std::size_t e, std::uint64_t now) {
+  Engine &engine = engines_[e];
+  const auto [index, posts] = engine.in_flight.front();
+  engine.in_flight.pop_front();
+  result_.commands[index].done = now;
+  const std::uint64_t from =
+      engine.any_done ? std::max(engine.last_done, result_.commands[index].start) : result_.commands[index].start;
+  engine.busy += now - from;
+  engine.last_done = now;
+  engine.any_done = true;
+  ++retired_;
+  last_progress_ = now;
+  for (const std::uint8_t semaphore : posts) {
+    if (semaphore == isa::kNoSemaphore) continue;
+    if (semaphores_[semaphore] == kSemaphoreMax)
+      stop(isa::ErrorCode::SEM_OVERFLOW, index);
+    else
+      ++semaphores_[semaphore];
+    for (Engine &other : engines_) {
+      if (!other.blocked) continue;
+      other.blocked = false;
+      other.retry = now + latency::kPostToTake;
+    }
+  }
+  e < kCore ? memory_.complete(e == kStore, now) : core_.complete();
+}
+
+void NpuTiming::play(std::uint64_t now) {
+  if (dispatch_at_ == now) dispatch(now);
+  grant(now);
+  for (std::size_t e = 0; e < engines_.size(); ++e)
+    if (next_done(e) == now) complete(e, now);
+  if (fetch_.next_burst() == now) {
+    memory_.fetch(now, fetch_.issue(now));
+    last_progress_ = now;
+  }
+  plan_dispatch();
+}
+
+RunResult NpuTiming::run() {
+  if (!legal_start()) {
+    stop(isa::ErrorCode::BAD_START, 0);
+    fill_counters(0);
+    return std::move(result_);
+  }
+  std::uint64_t now = 0;
+  while (retired_ < count_ && result_.ok()) {
+    std::uint64_t next = next_event();
+    while (memory_.advance(next)) {
+      fetch_.receive(memory_.take_fetched());
+      plan_dispatch();
+      next = next_event();
+    }
+    if (next == kNever) {
+      if (options_.watchdog == 0)
+        throw std::runtime_error(fmt::format("the stream never ends: after {} of {} commands all engines wait for "
+                                             "semaphores, and the watchdog is off; set it to end such a run",
+                                             retired_, count_));
+      now = std::max(last_progress_, memory_.last_handshake()) + options_.watchdog;
+      const auto undone = std::find_if(result_.commands.begin(), result_.commands.end(),
+                                       [](const CommandTimes &t) { return t.done == kNever; });
+      stop(isa::ErrorCode::WATCHDOG, static_cast<std::uint32_t>(undone - result_.commands.begin()));
+      break;
+    }
+    now = next;
+    play(now);
+  }
+  fill_counters(now);
+  return std::move(result_);
+}
+
+void NpuTiming::fill_counters(std::uint64_t end) {
+  using isa::Counter;
+  const auto set = [this](Counter c, std::uint64_t value) { result_.counters[static_cast<std::size_t>(c)] = value; };
+  const std::uint64_t cycles = end + 1;
+  for (Engine &engine : engines_) {
+    if (!engine.in_flight.empty()) {
+      const std::uint64_t start = result_.commands[engine.in_flight.front().first].start;
+      engine.busy += end - (engine.any_done ? std::max(engine.last_done, start) : start);
+    } else if (!engine.queue.empty()) {
+      const std::uint64_t issue = result_.commands[engine.queue.front().index].issue;
+      engine.waiting += end - (engine.any_done ? std::max(engine.last_done, issue) : issue);
+    }
+  }
+  const MemorySystem::Totals &m = memory_.totals();
+  const GemmEngine::Totals c = core_.finish();
+  const Engine &load = engines_[kLoad], &store = engines_[kStore], &compute = engines_[kCore];
+  set(Counter::CYCLES, cycles);
+  set(Counter::LOAD_ACTIVE, m.read_beats);
+  set(Counter::LOAD_DRAM, load.busy - m.read_beats);
+  set(Counter::LOAD_SEM, load.waiting);
+  set(Counter::LOAD_EMPTY, cycles - load.busy - load.waiting);
+  set(Counter::STORE_ACTIVE, m.write_beats);
+  set(Counter::STORE_DRAM, store.busy - m.write_beats);
+  set(Counter::STORE_SEM, store.waiting);
+  set(Counter::STORE_EMPTY, cycles - store.busy - store.waiting);
+  const std::uint64_t blocked = fetch_.blocked_cycles(end), done = fetch_.done_cycles(end);
+  set(Counter::FETCH_ACTIVE, m.fetch_beats);
+  set(Counter::FETCH_DRAM, cycles - m.fetch_beats - blocked - done);
+  set(Counter::FETCH_BLOCKED, blocked);
+  set(Counter::FETCH_DONE, done);
+  set(Counter::COMPUTE_ACTIVE, c.active);
+  set(Counter::COMPUTE_BANK, c.bank);
+  set(Counter::COMPUTE_SHADOW, c.shadow);
+  set(Counter::COMPUTE_DRAIN, compute.busy - c.active - c.bank - c.shadow);
+  set(Counter::COMPUTE_SEM, compute.waiting);
+  set(Counter::COMPUTE_EMPTY, cycles - compute.busy - compute.waiting);
+  set(Counter::READ_BEATS, m.read_beats);
+  set(Counter::WRITE_BEATS, m.write_beats);
+  set(Counter::FETCH_BEATS, m.fetch_beats);
+  set(Counter::READ_BYTES, m.read_bytes);
+  set(Counter::WRITE_BYTES, m.write_bytes);
+  set(Counter::BLOCKS, c.blocks);
+}
+
+} // namespace gradweave::timing

@@ -1,0 +1,88 @@
+// The whole NPU: dispatch, queues, semaphores, and the engines (rtl/command_processor.sv, npu.sv).
+#pragma once
+
+#include "isa/command.hpp"
+#include "sw_models/timing/command_fetch.hpp"
+#include "sw_models/timing/gemm_engine.hpp"
+#include "sw_models/timing/memory_system.hpp"
+#include "sw_models/timing/timing_model.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace gradweave::timing {
+
+/// One run. Events are played in the order of their cycles; all that happens in a cycle is seen by others from the next
+/// cycle on, so their order within a cycle does not matter (but takes come before posts).
+class NpuTiming {
+public:
+  /// Counters count cycles up to and including `limit`.
+  NpuTiming(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options,
+            std::uint64_t limit);
+  /// To the end or the first error.
+  RunResult run();
+
+private:
+  struct Queued {
+    std::uint32_t index = 0;
+    isa::Decoded command;
+  };
+  /// An engine's queue and the commands it has started.
+  struct Engine {
+    std::deque<Queued> queue;
+    std::deque<std::pair<std::uint32_t, std::array<std::uint8_t, 3>>> in_flight; ///< index, posts
+    std::uint64_t head_since = 0; ///< first cycle in which the head is seen
+    std::uint64_t retry = 0;      ///< the head lost the grant, or a semaphore changed
+    bool blocked = false;         ///< the head's waits cannot be taken
+    std::uint64_t room_since = 0; ///< of the queue
+    // Counters
+    std::uint64_t last_done = 0;
+    bool any_done = false;
+    std::uint64_t busy = 0, waiting = 0; ///< cycles with a command in flight; with none, but with a head
+  };
+
+  std::uint64_t candidate(std::size_t e) const;
+  std::uint64_t next_done(std::size_t e) const;
+  std::uint64_t next_event() const;
+  void play(std::uint64_t now);
+  void plan_dispatch();
+  void dispatch(std::uint64_t now);
+  void grant(std::uint64_t now);
+  bool waits_hold(const isa::Sync &sync) const;
+  void start(std::size_t e, std::uint64_t now);
+  void complete(std::size_t e, std::uint64_t now);
+  void stop(isa::ErrorCode error, std::uint32_t index) {
+    if (result_.error == isa::ErrorCode::NONE) {
+      result_.error = error;
+      result_.error_index = index;
+    }
+  }
+  bool legal_start() const;
+  void fill_counters(std::uint64_t end);
+
+  const NpuConfig &npu_;
+  const isa::Command *stream_;
+  std::uint64_t count_;
+  RunOptions options_;
+  isa::Limits limits_;
+
+  CommandFetch fetch_;
+  MemorySystem memory_;
+  GemmEngine core_;
+  std::vector<Engine> engines_;
+  std::vector<std::uint32_t> semaphores_;
+
+  std::uint64_t dispatched_ = 0;
+  std::uint64_t dispatch_at_ = kNever; ///< the next command moves, or its error stops the run
+  std::uint64_t check_from_ = 0;       ///< dispatch is free
+  isa::ErrorCode dispatch_error_ = isa::ErrorCode::NONE;
+  std::size_t dispatch_engine_ = 0;
+  Queued next_;
+  bool decoded_ = false; ///< next_ holds command dispatched_
+
+  std::uint64_t retired_ = 0, last_progress_ = 0;
+  RunResult result_;
+};
+
+} // namespace gradweave::timing
