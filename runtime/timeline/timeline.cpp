@@ -168,8 +168,8 @@ private:
   std::vector<std::uint32_t> rows_; ///< by command that started
 };
 
-Timeline::Timeline(const std::filesystem::path &file, const NpuConfig &npu, const std::string &title)
-    : title_(title), events_(file, describe(npu, title)) {}
+Timeline::Timeline(OutputFile &output, Compression compression, const NpuConfig &npu, const std::string &title)
+    : title_(title), events_(output, compression, describe(npu, title)) {}
 
 Timeline::Process &Timeline::process(Source source) {
   const auto [at, is_new] = processes_.try_emplace(source);

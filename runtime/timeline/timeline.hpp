@@ -6,10 +6,10 @@
 #include "runtime/timeline/trace_events.hpp"
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace gradweave::runtime::timeline {
@@ -20,8 +20,8 @@ std::string_view to_string(Source source); ///< "RTL", "timing model"
 
 class Timeline {
 public:
-  /// Opens the file; compressed if its name ends in .gz. `title`: what runs, for people. Throws OutputError.
-  Timeline(const std::filesystem::path &file, const NpuConfig &npu, const std::string &title);
+  /// `output` must outlive the timeline and take nothing else. `title`: what runs, for people.
+  Timeline(OutputFile &output, Compression compression, const NpuConfig &npu, const std::string &title);
 
   /// Draws a run from cycle `offset` of the time axis on: runs of a source follow one another. The run must be on the
   /// timeline's NPU. Throws std::invalid_argument if it begins before the source's last run has ended, TimelineError

@@ -15,7 +15,8 @@ std::string json_string(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-TraceEvents::TraceEvents(const std::filesystem::path &file, std::string_view other_data) : file_(file) {
+TraceEvents::TraceEvents(OutputFile &output, Compression compression, std::string_view other_data)
+    : file_(output, compression) {
   // Viewers stop at keys they do not know, but know this one; it comes first so that a reader of the file sees it.
   fmt::format_to(std::back_inserter(text_), "{{\"otherData\":{{{}}},\n\"traceEvents\":[", other_data);
 }

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -19,8 +18,8 @@ std::string json_string(std::string_view text);
 /// text. Within a row and within a counter, events have to be written in order of time.
 class TraceEvents {
 public:
-  /// `other_data`: the inside of a JSON object that describes the whole file. Throws OutputError.
-  TraceEvents(const std::filesystem::path &file, std::string_view other_data);
+  /// `other_data`: the inside of a JSON object that describes the whole file.
+  TraceEvents(OutputFile &output, Compression compression, std::string_view other_data);
 
   void name_process(std::uint32_t pid, std::string_view name);
   /// Rows are shown in order of their `tid`, which is unique among all processes.

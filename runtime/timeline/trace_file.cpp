@@ -42,8 +42,12 @@ private:
   std::array<char, 65536> buffer_{};
 };
 
-TraceFile::TraceFile(const std::filesystem::path &file) : output_(file) {
-  if (file.extension() == ".gz") gzip_ = std::make_unique<Gzip>(output_);
+Compression compression_of(const std::filesystem::path &file) {
+  return file.extension() == ".gz" ? Compression::kGzip : Compression::kNone;
+}
+
+TraceFile::TraceFile(OutputFile &output, Compression compression) : output_(output) {
+  if (compression == Compression::kGzip) gzip_ = std::make_unique<Gzip>(output_);
 }
 
 TraceFile::~TraceFile() = default;

@@ -1,4 +1,4 @@
-// The file that a timeline is streamed into: as it is, or gzip-compressed if its name ends in .gz.
+// What a timeline is streamed into: an output file, compressed if asked for.
 #pragma once
 
 #include "runtime/output_file.hpp"
@@ -9,10 +9,14 @@
 
 namespace gradweave::runtime::timeline {
 
+enum class Compression { kNone, kGzip };
+/// kGzip if the name ends in .gz; viewers open such files as they are.
+Compression compression_of(const std::filesystem::path &file);
+
 class TraceFile {
 public:
-  /// Throws OutputError if the file cannot be created.
-  explicit TraceFile(const std::filesystem::path &file);
+  /// `output` must outlive it and take nothing else.
+  TraceFile(OutputFile &output, Compression compression);
   ~TraceFile();
   TraceFile(const TraceFile &) = delete;
   TraceFile &operator=(const TraceFile &) = delete;
@@ -24,7 +28,7 @@ public:
 
 private:
   class Gzip;
-  OutputFile output_;
+  OutputFile &output_;
   std::unique_ptr<Gzip> gzip_; ///< null: not compressed
 };
 
