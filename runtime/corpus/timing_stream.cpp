@@ -1,0 +1,274 @@
+#include "runtime/corpus/timing_stream.hpp"
+
+#include "runtime/corpus/dice.hpp"
+#include "runtime/corpus/errors.hpp"
+#include "runtime/corpus/tokens.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace gradweave::corpus {
+
+namespace {
+
+constexpr std::uint64_t kPage = 4096;          // bursts end at its multiples
+constexpr std::uint32_t kCommandCycles = 3000; // what one command should take at most, roughly
+constexpr std::size_t kEngines = 3;
+constexpr std::size_t kStore = 1, kCompute = 2;
+
+constexpr std::uint32_t height_of(bool fp32) { return fp32 ? 2 : 1; }
+constexpr std::uint32_t bytes_of(bool fp32) { return fp32 ? 4 : 2; }
+
+class Generator {
+public:
+  Generator(const NpuConfig &config, const TimingStreamOptions &options)
+      : npu_(config), options_(options), dice_(options.seed), tokens_(config.semaphores, dice_) {}
+
+  std::vector<isa::Command> run() {
+    const bool overflow = dice_.chance(options_.share_of_overflows);
+    while (out_.size() < options_.commands) {
+      sync_chance_ = std::array<double, 4>{0, 0.05, 0.2, 0.7}[dice_.below(4)];
+      (this->*kEpisodes[dice_.below(kEpisodes.size())])();
+    }
+    if (overflow) overflow_a_semaphore(out_, dice_);
+    std::vector<isa::Command> stream;
+    for (const isa::Decoded &d : out_)
+      stream.push_back(isa::encode(d));
+    if (!overflow && dice_.chance(options_.share_of_errors)) break_stream(stream, npu_, tokens_.never_posted(), dice_);
+    return stream;
+  }
+
+private:
+  // --- commands -----------------------------------------------------------------------------------
+
+  template <typename Op> isa::Decoded &emit(const Op &op) {
+    isa::Decoded d;
+    d.op = op;
+    d.tag = static_cast<std::uint16_t>(dice_.below(65536));
+    if (awaited_) tokens_.wait_for_all(d.sync, *awaited_);
+    awaited_.reset();
+    tokens_.wait(d.sync, d.engine(), sync_chance_);
+    tokens_.post(d.sync, sync_chance_);
+    out_.push_back(d);
+    return out_.back();
+  }
+
+  isa::Decoded &sync(std::size_t engine) { return emit(isa::SyncCommand{static_cast<std::uint8_t>(engine)}); }
+
+  std::uint32_t spm_extent(std::uint32_t rows, std::uint32_t cols, bool fp32, std::uint32_t pstride) const {
+    return (cols - 1) / npu_.lanes() * pstride + rows * height_of(fp32);
+  }
+
+  /// Halves the larger size until the tile fits the scratchpad.
+  void shrink(std::uint32_t &rows, std::uint32_t &cols, bool fp32) const {
+    while (spm_extent(rows, cols, fp32, rows * height_of(fp32)) > npu_.spm_rows())
+      (rows > cols ? rows : cols) /= 2;
+  }
+
+  /// Anywhere, or, if `bank` is given and has room, in that macro-bank.
+  isa::SpmTile place(std::uint32_t rows, std::uint32_t cols, bool fp32, std::optional<std::uint32_t> bank = {}) {
+    isa::SpmTile tile;
+    tile.rot = static_cast<std::uint8_t>(dice_.below(npu_.lanes()));
+    tile.pstride = rows * height_of(fp32);
+    if (dice_.chance(0.3) && spm_extent(rows, cols, fp32, tile.pstride + 2) <= npu_.spm_rows()) tile.pstride += 2;
+    const std::uint32_t extent = spm_extent(rows, cols, fp32, tile.pstride);
+    std::uint32_t first = 0;
+    std::uint32_t last = npu_.spm_rows() - extent;
+    if (bank && extent <= npu_.bank_rows()) {
+      first = *bank * npu_.bank_rows();
+      last = first + npu_.bank_rows() - extent;
+    }
+    tile.row = dice_.between(first, last);
+    if (fp32) tile.row = tile.row / 2 * 2;
+    return tile;
+  }
+
+  /// Rows of which the engine can fetch so many, a burst each, in the time of a command.
+  std::uint32_t most_rows() const {
+    return std::clamp(kCommandCycles / (1 + npu_.dram.latency_cycles / npu_.outstanding), 2U, 400U);
+  }
+
+  void dma(bool store, std::uint32_t rows, std::uint32_t cols, std::uint64_t pitch_room) {
+    isa::DmaCommand d;
+    d.store = store;
+    d.fp32 = dice_.chance(0.4);
+    const std::uint64_t element = bytes_of(d.fp32);
+    cols = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(cols, 1, kPage / element));
+    shrink(rows, cols, d.fp32);
+    const std::uint64_t row = cols * element;
+    std::uint64_t pitch = std::array<std::uint64_t, 5>{row, row + dice_.below(pitch_room + 1) * element, pitch_room,
+                                                       pitch_room + npu_.bus_bytes, 0}[dice_.below(5)];
+    pitch = pitch / element * element;
+    rows = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(rows, pitch == 0 ? rows : 1 + (options_.dram_bytes - row) / pitch));
+    const std::uint64_t room = options_.dram_bytes - (row + (rows - 1) * pitch);
+    std::uint64_t at = dice_.below(room / element + 1) * element;
+    switch (dice_.below(4)) {
+    case 0: // the start of a beat
+      at = at / npu_.bus_bytes * npu_.bus_bytes;
+      break;
+    case 1: // the first row ends just behind a page
+      at = std::min(room, at / kPage * kPage + kPage - dice_.between(1, cols) * element) / element * element;
+      break;
+    default:
+      break;
+    }
+    d.rows = rows;
+    d.cols = cols;
+    d.pitch = static_cast<std::uint32_t>(pitch);
+    d.dram_addr = at;
+    d.spm = place(rows, cols, d.fp32);
+    emit(d);
+  }
+
+  void gemm(std::uint32_t m, std::uint32_t n, std::uint32_t k, std::optional<std::uint32_t> bank) {
+    isa::GemmCommand g;
+    g.a_col = dice_.chance(0.5);
+    g.b_col = dice_.chance(0.5);
+    g.acc = dice_.chance(0.5);
+    g.out_bf16 = dice_.chance(0.3);
+    // Both walks and the fp32 result of the shape must fit.
+    shrink(m, k, false);
+    shrink(k, m, false);
+    shrink(n, k, false);
+    shrink(k, n, false);
+    shrink(m, n, true);
+    g.m = m;
+    g.n = n;
+    g.k = k;
+    g.a = place(g.a_col ? m : k, g.a_col ? k : m, false, bank);
+    g.b = place(g.b_col ? n : k, g.b_col ? k : n, false, bank);
+    if (g.acc) g.cin = place(m, n, true, bank);
+    g.cout = g.acc && !g.out_bf16 && dice_.chance(0.5) ? g.cin : place(m, n, !g.out_bf16, bank);
+    emit(g);
+  }
+
+  std::optional<std::uint32_t> any_bank() { return dice_.between(0, npu_.spm_banks - 1); }
+
+  /// Around multiples of `unit`, up to three.
+  std::uint32_t around(std::uint32_t unit) {
+    return std::max(1U, unit * dice_.between(1, 3) + dice_.between(0, 2) - 1);
+  }
+
+  // --- episodes -----------------------------------------------------------------------------------
+
+  void tiny(std::size_t engine) {
+    if (dice_.chance(0.4)) {
+      sync(engine);
+    } else if (engine == kCompute) {
+      gemm(1, 1, dice_.between(1, 3), std::nullopt);
+    } else {
+      dma(engine == kStore, 1, 1, npu_.bus_bytes);
+    }
+  }
+
+  /// Fills queues and empties them, faster than commands can be fetched.
+  void tiny_burst() {
+    const std::uint32_t count = dice_.between(1, std::min(4 * npu_.queue_depth, 40U));
+    const bool one_engine = dice_.chance(0.4);
+    std::size_t engine = dice_.below(kEngines);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!one_engine) engine = dice_.below(kEngines);
+      tiny(engine);
+    }
+  }
+
+  /// One command's posts let the next of every engine start in the same cycle.
+  void ready_at_once() {
+    sync_chance_ = 0;
+    const std::uint32_t rounds = dice_.between(1, 4);
+    for (std::uint32_t r = 0; r < rounds; ++r) {
+      if (dice_.chance(0.5)) work(dice_.below(kEngines));
+      isa::Sync posts = sync(dice_.below(kEngines)).sync;
+      std::array<std::uint8_t, kEngines> semaphore{};
+      for (std::size_t e = 0; e < kEngines; ++e)
+        semaphore[e] = tokens_.post_for(posts, e);
+      out_.back().sync = posts;
+      for (std::size_t e = 0; e < kEngines; ++e) {
+        awaited_ = semaphore[e];
+        tiny(e);
+      }
+    }
+  }
+
+  /// Long transfers in both directions: the memory serves them in batches and turns around between.
+  void duel() {
+    const std::uint32_t pairs = dice_.between(1, 3);
+    const std::uint32_t bytes = dice_.between(256, 8192);
+    for (std::uint32_t i = 0; i < 2 * pairs; ++i) {
+      const std::uint32_t cols = dice_.between(1, std::min(bytes / 4, 1000U));
+      dma(i % 2 == 0, std::clamp(bytes / 4 / cols, 1U, most_rows()), cols, 64);
+    }
+  }
+
+  /// A burst for an element: as many as can wait for an answer, and more.
+  void thin_rows() {
+    const std::uint32_t most = std::min(most_rows(), 4 * npu_.outstanding + 8);
+    for (std::uint32_t i = dice_.between(1, 3); i > 0; --i)
+      dma(dice_.chance(0.5), dice_.between(1, most), dice_.between(1, 2), dice_.chance(0.5) ? npu_.bus_bytes : kPage);
+  }
+
+  /// Rows that pages cut into several bursts.
+  void page_rows() {
+    for (std::uint32_t i = dice_.between(1, 3); i > 0; --i)
+      dma(dice_.chance(0.5), dice_.between(1, std::min(8U, most_rows())), dice_.between(1, 2048), kPage);
+  }
+
+  /// GEMMs one behind the other, often with all tiles in one macro-bank.
+  void gemm_run() {
+    const std::optional<std::uint32_t> bank = dice_.chance(0.6) ? any_bank() : std::nullopt;
+    for (std::uint32_t i = dice_.between(1, 5); i > 0; --i) {
+      const std::uint32_t shortest = std::max(2 * npu_.rows + 5, npu_.rows + npu_.cols + 2);
+      const std::uint32_t k = dice_.chance(0.5) ? dice_.between(1, 5) : dice_.between(1, 2 * shortest);
+      gemm(around(npu_.rows), around(npu_.cols), k, bank);
+    }
+  }
+
+  /// The array runs dry while the next GEMM waits for a transfer, and flushes the last block.
+  void flush_gap() {
+    for (std::uint32_t i = dice_.between(1, 3); i > 0; --i) {
+      gemm(around(npu_.rows), dice_.between(1, npu_.cols), dice_.between(1, 3 * npu_.rows), any_bank());
+      const bool store = dice_.chance(0.5);
+      dma(store, dice_.between(1, 6), dice_.between(1, 300), 64);
+      awaited_ = tokens_.post_for(out_.back().sync, kCompute);
+      if (dice_.chance(0.5)) sync(kCompute);
+      gemm(dice_.between(1, npu_.rows), dice_.between(1, npu_.cols), dice_.between(1, npu_.rows), any_bank());
+    }
+  }
+
+  void work(std::size_t engine) {
+    if (engine == kCompute)
+      gemm(dice_.between(1, 2 * npu_.rows), dice_.between(1, 2 * npu_.cols), dice_.between(1, 4 * npu_.rows),
+           dice_.chance(0.5) ? any_bank() : std::nullopt);
+    else
+      dma(engine == kStore, dice_.between(1, std::min(2 * npu_.lanes(), most_rows())),
+          dice_.between(1, 2 * npu_.lanes()), dice_.below(300));
+  }
+
+  /// All engines at ordinary work.
+  void mixture() {
+    for (std::uint32_t i = dice_.between(3, 12); i > 0; --i)
+      work(dice_.below(kEngines));
+  }
+
+  static constexpr std::array<void (Generator::*)(), 8> kEpisodes{
+      &Generator::tiny_burst, &Generator::ready_at_once, &Generator::duel,      &Generator::thin_rows,
+      &Generator::page_rows,  &Generator::gemm_run,      &Generator::flush_gap, &Generator::mixture};
+
+  const NpuConfig &npu_;
+  const TimingStreamOptions &options_;
+  Dice dice_;
+  Tokens tokens_;
+  double sync_chance_ = 0;              ///< of each wait and post
+  std::optional<std::uint8_t> awaited_; ///< the next command waits for this semaphore, which is its engine's
+  std::vector<isa::Decoded> out_;
+};
+
+} // namespace
+
+std::vector<isa::Command> make_timing_stream(const NpuConfig &config, const TimingStreamOptions &options) {
+  return Generator(config, options).run();
+}
+
+} // namespace gradweave::corpus
