@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace gradweave::cli {
 
@@ -47,6 +48,20 @@ struct CompileArguments {
   std::string json;
 };
 int compile(const CompileArguments &arguments);
+
+/// Exactly one of streams, work.model, random, corpus and compare is given.
+struct ValidateArguments {
+  std::string program = "gradweave";                          ///< how the command was called
+  std::vector<std::string> command_line;                      ///< all of it
+  WorkArguments work{"", "", "rearrange", "backward", "", 0}; ///< NPU empty: small, or all of a corpus
+  std::vector<std::string> streams, compare;
+  std::string corpus, profile = "both", json;
+  std::uint64_t random = 0, seed = 1;
+  std::uint32_t commands = 40, watchdog = 0; ///< watchdog 0: as the mode chooses
+  unsigned jobs = 0;                         ///< 0: one a core
+  bool quiet = false;
+};
+int validate(const ValidateArguments &arguments);
 
 /// Binary stream to text; `out` empty: standard output.
 int disassemble(const std::string &file, const std::string &out);

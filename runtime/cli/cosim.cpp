@@ -17,16 +17,6 @@ namespace {
 using runtime::RunOptions;
 using runtime::RunResult;
 
-/// `text` as one word of a POSIX shell.
-std::string shell_word(const std::string &text) {
-  const std::string safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=+:@%";
-  if (!text.empty() && text.find_first_not_of(safe) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text)
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 /// The command that repeats the run: as `make cosim` if it came from there.
 std::string reproduce(const CosimArguments &a) {
   const bool make = a.from_make; // which has no options but those with a variable
@@ -56,15 +46,6 @@ std::string reproduce(const CosimArguments &a) {
   if (a.trace_from != 0) add("", "--trace-from", std::to_string(a.trace_from));
   if (a.trace_to != ~std::uint64_t{0}) add("", "--trace-to", std::to_string(a.trace_to));
   return command;
-}
-
-std::vector<compiler::Schedule> parse_schedules(const std::string &text) {
-  if (text == "all") return compiler::all_schedules();
-  try {
-    return {compiler::parse_schedule(text)};
-  } catch (const std::invalid_argument &error) {
-    throw std::invalid_argument(fmt::format("{}, or all", error.what()));
-  }
 }
 
 void add_trace(const CosimArguments &a, RunOptions &options) {

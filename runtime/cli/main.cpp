@@ -139,6 +139,42 @@ void add_compile(CLI::App &app, cli::CompileArguments &a, std::function<int()> &
   command->callback([&a, &chosen] { chosen = [&a] { return cli::compile(a); }; });
 }
 
+void add_validate(CLI::App &app, cli::ValidateArguments &a, std::function<int()> &chosen) {
+  CLI::App *command = app.add_subcommand("validate", "Compare the timing model with the RTL, to the cycle");
+  command->add_option("STREAM", a.streams, "Binary command streams (.gws)");
+  add_work_options(*command, a.work, "sequential, interleave, dx_major, dw_major, rearrange or all");
+  command->add_option("--random", a.random, "So many random streams")->check(check_whole_number);
+  command->add_option("--seed", a.seed, "Seed of the first random stream; the next has the next")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command->add_option("--commands", a.commands, "LOADs, STOREs and GEMMs of a random stream, about")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 100000U))
+      ->capture_default_str();
+  command->add_option("--profile", a.profile, "Random streams: data, timing or both (docs/cli.md)")
+      ->capture_default_str();
+  command->add_option("--watchdog", a.watchdog, "Cycles without progress that end a run; default: 65536, or drawn")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 0xffffffffU));
+  command->add_option("--corpus", a.corpus,
+                      "The standing corpus: quick or full; with --npu only what runs on that NPU");
+  command->add_option("--compare", a.compare, "Compare two timing traces (CSV): the RTL's and the model's")
+      ->type_name("RTL MODEL")
+      ->expected(2);
+  command->add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 4096U));
+  command->add_option("--json", a.json, "Write the report (docs/cli.md) to this file; - is standard output");
+  command->add_flag("--quiet", a.quiet, "No progress on standard error");
+  command->footer("Examples:\n"
+                  "  gradweave validate --model bert_tiny --npu small --schedule all\n"
+                  "  gradweave validate --random 1000 --seed 7 --npu test8\n"
+                  "  gradweave validate streams/0-embed.gws --npu small\n"
+                  "  gradweave validate --compare rtl.csv model.csv\n"
+                  "Exit codes: 0 all times and counters equal, 1 one differs, others as of cosim");
+  command->callback([&a, &chosen] { chosen = [&a] { return cli::validate(a); }; });
+}
+
 struct StreamArguments {
   std::string file, out;
 };
@@ -174,10 +210,14 @@ int main(int argc, char **argv) {
   cli::CosimArguments cosim_arguments;
   if (argc > 0) cosim_arguments.program = argv[0];
   cli::CompileArguments compile_arguments;
+  cli::ValidateArguments validate_arguments;
+  if (argc > 0) validate_arguments.program = argv[0];
+  validate_arguments.command_line.assign(argv, argv + argc);
   StreamArguments stream_arguments;
   std::string model_name;
   add_cosim(app, cosim_arguments, chosen);
   add_compile(app, compile_arguments, chosen);
+  add_validate(app, validate_arguments, chosen);
   add_streams(app, stream_arguments, chosen);
   add_models(app, model_name, chosen);
   app.add_subcommand("version", "Print the version")->callback([&chosen] {

@@ -2,7 +2,10 @@
 
 #include "runtime/lookup.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
+#include <stdexcept>
 
 namespace gradweave::cli {
 
@@ -14,6 +17,24 @@ Work resolve(const WorkArguments &arguments) {
   work.npu = load_npu_config(runtime::find_npu(arguments.npu));
   work.layers = compiler::select_layers(work.network, arguments.layers);
   return work;
+}
+
+std::vector<compiler::Schedule> parse_schedules(const std::string &text) {
+  if (text == "all") return compiler::all_schedules();
+  try {
+    return {compiler::parse_schedule(text)};
+  } catch (const std::invalid_argument &error) {
+    throw std::invalid_argument(fmt::format("{}, or all", error.what()));
+  }
+}
+
+std::string shell_word(const std::string &text) {
+  const std::string safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=+:@%";
+  if (!text.empty() && text.find_first_not_of(safe) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text)
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 } // namespace gradweave::cli

@@ -4,6 +4,7 @@
 #include "compiler/compiler.hpp"
 #include "runtime/cli/commands.hpp"
 
+#include <string>
 #include <vector>
 
 namespace gradweave::cli {
@@ -17,5 +18,11 @@ struct Work {
 
 /// Throws ConfigError for files, std::invalid_argument for the rest.
 Work resolve(const WorkArguments &arguments);
+
+/// A schedule's name, or all; throws std::invalid_argument listing what there is.
+std::vector<compiler::Schedule> parse_schedules(const std::string &text);
+
+/// `text` as one word of a POSIX shell, for commands that repeat a run.
+std::string shell_word(const std::string &text);
 
 } // namespace gradweave::cli

@@ -1,0 +1,258 @@
+// gradweave validate
+#include "isa/assembler.hpp"
+#include "runtime/cli/commands.hpp"
+#include "runtime/cli/work.hpp"
+#include "runtime/corpus/profile.hpp"
+#include "runtime/corpus/standing.hpp"
+#include "runtime/lookup.hpp"
+#include "runtime/output_file.hpp"
+#include "runtime/validate/compare_traces.hpp"
+#include "runtime/validate/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+namespace gradweave::cli {
+namespace {
+
+using compiler::CompiledLayer;
+using runtime::ValidationBatch;
+using runtime::ValidationStream;
+
+constexpr std::uint64_t kStreamsPerDevice = 50;
+
+/// What a mode makes of the arguments.
+struct Plan {
+  std::vector<ValidationBatch> batches;
+  std::string noun = "streams";
+  bool each = false; ///< a line for every stream
+};
+
+std::string npu_name(const ValidateArguments &a) { return a.work.npu.empty() ? "small" : a.work.npu; }
+
+// --- a network -------------------------------------------------------------------------------------
+
+ValidationStream compiled_stream(const compiler::Layer &layer, const NpuConfig &npu,
+                                 const compiler::CompileOptions &options, const std::string &repeat) {
+  CompiledLayer compiled = compiler::compile_layer(layer, npu, options);
+  ValidationStream stream;
+  stream.name = fmt::format("{} ({})", layer.name, compiler::to_string(options.schedule));
+  stream.layer = layer.name;
+  stream.commands = std::move(compiled.stream);
+  stream.info = std::move(compiled.info);
+  stream.reproduce = repeat;
+  return stream;
+}
+
+void add_network(const WorkArguments &arguments, Plan &plan, const std::string &program) {
+  const Work work = resolve(arguments);
+  for (const compiler::Layer &layer : work.layers)
+    for (const compiler::Schedule schedule : parse_schedules(arguments.schedule)) {
+      const compiler::CompileOptions options{schedule, work.pass};
+      std::string repeat = fmt::format("{} validate --model {} --layers {} --schedule {} --pass {} --npu {}",
+                                       shell_word(program), shell_word(arguments.model), layer.index,
+                                       compiler::to_string(schedule), arguments.pass, shell_word(arguments.npu));
+      if (arguments.batch != 0) repeat += fmt::format(" --batch {}", arguments.batch);
+      ValidationBatch batch;
+      batch.name = fmt::format("{} ({})", layer.name, compiler::to_string(schedule));
+      batch.npu = work.npu;
+      batch.weight = static_cast<double>(layer.m) * layer.k * layer.n;
+      // The compiler remembers streams by shape: filling its memory before the fork, layers of a shape share one
+      // compilation. What it cannot compile it reports again in the process.
+      batch.prepare = [layer, npu = work.npu, options] {
+        try {
+          compiler::compile_layer(layer, npu, options);
+        } catch (const compiler::CompileError &) {
+          return;
+        }
+      };
+      batch.streams = [layer, npu = work.npu, options, repeat] {
+        return std::vector<ValidationStream>{compiled_stream(layer, npu, options, repeat)};
+      };
+      plan.batches.push_back(std::move(batch));
+    }
+}
+
+Plan plan_network(const ValidateArguments &a) {
+  Plan plan;
+  WorkArguments work = a.work;
+  work.npu = npu_name(a);
+  add_network(work, plan, a.program);
+  plan.noun = a.work.schedule == "all" ? "layers under a schedule" : "layers";
+  plan.each = true;
+  return plan;
+}
+
+// --- random streams --------------------------------------------------------------------------------
+
+struct RandomStreams {
+  std::string npu; ///< as the user gave it
+  std::uint64_t seed = 1, count = 0;
+  std::uint32_t commands = 40;
+  corpus::Profile profile = corpus::Profile::kBoth;
+  std::optional<std::uint32_t> watchdog;
+};
+
+std::vector<ValidationStream> make_streams(const RandomStreams &random, const NpuConfig &npu, std::uint64_t first,
+                                           std::uint64_t count, std::uint32_t watchdog, const std::string &program) {
+  std::vector<ValidationStream> streams;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    ValidationStream stream;
+    stream.name = fmt::format("seed {}", seed);
+    stream.layer = stream.name;
+    stream.commands = corpus::make_stream(npu, random.profile, seed, random.commands);
+    stream.reproduce = fmt::format("{} validate --random 1 --seed {} --npu {} --commands {} --profile {} --watchdog {}",
+                                   shell_word(program), seed, shell_word(random.npu), random.commands,
+                                   corpus::to_string(random.profile), watchdog);
+    if (seed != first)
+      stream.reproduce += fmt::format(" (if that is equal: --random {} --seed {})", seed - first + 1, first);
+    streams.push_back(std::move(stream));
+  }
+  return streams;
+}
+
+void add_random(const RandomStreams &random, Plan &plan, const std::string &program) {
+  const NpuConfig npu = load_npu_config(runtime::find_npu(random.npu));
+  for (std::uint64_t done = 0; done < random.count; done += kStreamsPerDevice) {
+    const std::uint64_t first = random.seed + done;
+    const std::uint64_t count = std::min(kStreamsPerDevice, random.count - done);
+    ValidationBatch batch;
+    batch.name = fmt::format("{} seeds {} to {}", npu.name, first, first + count - 1);
+    batch.npu = npu;
+    batch.watchdog = random.watchdog.value_or(corpus::draw_watchdog(npu, first));
+    batch.weight = static_cast<double>(count) * npu.rows * npu.cols;
+    batch.streams = [random, npu, first, count, program, watchdog = batch.watchdog] {
+      return make_streams(random, npu, first, count, watchdog, program);
+    };
+    plan.batches.push_back(std::move(batch));
+  }
+}
+
+Plan plan_random(const ValidateArguments &a) {
+  Plan plan;
+  RandomStreams random{npu_name(a), a.seed, a.random, a.commands, corpus::parse_profile(a.profile), {}};
+  if (a.watchdog != 0) random.watchdog = a.watchdog;
+  add_random(random, plan, a.program);
+  plan.noun = "random streams";
+  return plan;
+}
+
+// --- stream files ----------------------------------------------------------------------------------
+
+Plan plan_files(const ValidateArguments &a) {
+  Plan plan;
+  plan.each = true;
+  const NpuConfig npu = load_npu_config(runtime::find_npu(npu_name(a)));
+  for (const std::string &file : a.streams) {
+    ValidationStream stream;
+    stream.name = file;
+    stream.commands = isa::read_stream_file(file);
+    stream.reproduce =
+        fmt::format("{} validate {} --npu {}", shell_word(a.program), shell_word(file), shell_word(npu_name(a)));
+    ValidationBatch batch;
+    batch.name = file;
+    batch.npu = npu;
+    if (a.watchdog != 0) {
+      batch.watchdog = a.watchdog;
+      stream.reproduce += fmt::format(" --watchdog {}", a.watchdog);
+    }
+    batch.weight = static_cast<double>(stream.commands.size());
+    batch.streams = [stream] { return std::vector<ValidationStream>{stream}; };
+    plan.batches.push_back(std::move(batch));
+  }
+  return plan;
+}
+
+// --- the standing corpus ---------------------------------------------------------------------------
+
+/// Only what runs on the NPU that is asked for, if one is.
+Plan plan_corpus(const ValidateArguments &a) {
+  Plan plan;
+  const corpus::StandingCorpus standing = corpus::standing_corpus(a.corpus);
+  const auto wanted = [&](const std::string &npu) { return a.work.npu.empty() || a.work.npu == npu; };
+  for (const corpus::StandingLayers &layers : standing.layers) {
+    if (!wanted(layers.npu)) continue;
+    WorkArguments work;
+    work.model = layers.model;
+    work.npu = layers.npu;
+    work.schedule = layers.schedule;
+    work.pass = layers.pass;
+    work.layers = layers.layers;
+    add_network(work, plan, a.program);
+  }
+  for (const corpus::StandingStreams &streams : standing.streams) {
+    if (!wanted(streams.npu)) continue;
+    add_random({streams.npu, streams.seed, streams.count, 40, corpus::Profile::kBoth, {}}, plan, a.program);
+  }
+  if (plan.batches.empty())
+    throw std::invalid_argument(fmt::format("the {} corpus has nothing for NPU {}; leave --npu out, or name one of "
+                                            "the NPUs in runtime/corpus/standing.cpp",
+                                            a.corpus, a.work.npu));
+  return plan;
+}
+
+// ---------------------------------------------------------------------------------------------------
+
+Plan make_plan(const ValidateArguments &a) {
+  const int modes = (a.streams.empty() ? 0 : 1) + (a.work.model.empty() ? 0 : 1) + (a.random == 0 ? 0 : 1) +
+                    (a.corpus.empty() ? 0 : 1) + (a.compare.empty() ? 0 : 1);
+  if (modes != 1)
+    throw std::invalid_argument(fmt::format("{} of stream files, --model, --random, --corpus and --compare are given; "
+                                            "give exactly one of them",
+                                            modes));
+  if (!a.streams.empty()) return plan_files(a);
+  if (!a.work.model.empty()) return plan_network(a);
+  if (a.random != 0) return plan_random(a);
+  if (!a.corpus.empty()) return plan_corpus(a);
+  return {};
+}
+
+std::string repeat_all(const ValidateArguments &a) {
+  std::string command;
+  for (const std::string &word : a.command_line)
+    command += (command.empty() ? "" : " ") + shell_word(word);
+  return command;
+}
+
+int exit_code(runtime::Outcome outcome) {
+  switch (outcome) {
+  case runtime::Outcome::kPass:
+    return kOk;
+  case runtime::Outcome::kMismatch:
+    return kFailed;
+  case runtime::Outcome::kOutput:
+    return kOutput;
+  case runtime::Outcome::kBadInput:
+    return kBadInput;
+  case runtime::Outcome::kDevice:
+  case runtime::Outcome::kUnavailable:
+    break;
+  }
+  return kDevice;
+}
+
+} // namespace
+
+int validate(const ValidateArguments &a) {
+  const runtime::SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+  const Plan plan = make_plan(a);
+  std::optional<runtime::OutputFile> json;
+  if (!a.json.empty()) json.emplace(a.json);
+  runtime::ValidationReport report(a.json == "-" ? stderr : stdout, plan.noun, plan.each);
+  if (a.compare.empty()) {
+    const unsigned jobs = a.jobs != 0 ? a.jobs : std::max(1U, std::thread::hardware_concurrency());
+    run_validation(plan.batches, jobs, a.quiet, signals, [&](const auto &verdicts) { report.add(verdicts); });
+  } else {
+    report.add(runtime::compare_traces(a.compare.at(0), a.compare.at(1)));
+  }
+  if (json) json->commit(report.json(repeat_all(a)));
+  report.end();
+  return exit_code(report.outcome());
+}
+
+} // namespace gradweave::cli

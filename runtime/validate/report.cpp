@@ -1,0 +1,132 @@
+#include "runtime/validate/report.hpp"
+
+#include "runtime/validate/verdict_json.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace gradweave::runtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kInFull = 3; // differing streams of an NPU
+constexpr std::uint64_t kNamed = 20; // in one line
+constexpr int kReportVersion = 1;    // raised when a field changes its meaning or goes; new fields leave it alone
+
+std::string_view name_of(isa::ErrorCode error) { return isa::kErrorNames[static_cast<std::size_t>(error)]; }
+
+void add_to(ValidationTotals &t, const ValidationVerdict &v) {
+  ++t.streams;
+  t.commands += v.commands;
+  t.commands_differ += v.commands_differ;
+  t.counters += v.counters;
+  t.counters_differ += v.counters_differ;
+  t.cycles += v.cycles;
+  if (v.outcome == Outcome::kMismatch) ++t.streams_differ;
+  if (v.outcome > Outcome::kMismatch)
+    ++t.streams_failed;
+  else
+    ++t.ends[name_of(v.end)];
+}
+
+std::string counts(const ValidationTotals &t) {
+  return fmt::format("{} commands compared, {} differ; {} counters, {} differ", t.commands, t.commands_differ,
+                     t.counters, t.counters_differ);
+}
+
+Json totals_json(const ValidationTotals &t) {
+  Json ends = Json::object();
+  for (const auto &[error, count] : t.ends)
+    ends[std::string(error)] = count;
+  return {{"streams", t.streams},
+          {"streams_differ", t.streams_differ},
+          {"streams_failed", t.streams_failed},
+          {"commands", t.commands},
+          {"commands_differ", t.commands_differ},
+          {"counters", t.counters},
+          {"counters_differ", t.counters_differ},
+          {"cycles", t.cycles},
+          {"ends", ends}};
+}
+
+} // namespace
+
+void ValidationReport::add(const std::vector<ValidationVerdict> &verdicts) {
+  for (const ValidationVerdict &v : verdicts) {
+    outcome_ = std::max(outcome_, v.outcome);
+    add_to(by_npu_[v.npu], v);
+    if (v.outcome != Outcome::kPass) {
+      print(v);
+      unequal_.push_back(v);
+    } else if (each_) {
+      fmt::print(out_, "{}: {} commands, 0 differ; {} counters, 0 differ; {} cycles\n", v.name, v.commands, v.counters,
+                 v.cycles);
+    }
+  }
+  std::fflush(out_);
+}
+
+void ValidationReport::print(const ValidationVerdict &v) {
+  const std::uint64_t before = shown_[v.npu]++;
+  if (before >= kInFull + kNamed) {
+    if (before == kInFull + kNamed) fmt::print(out_, "more of npu {} differ; the JSON report has them all\n", v.npu);
+    return;
+  }
+  if (v.outcome == Outcome::kMismatch)
+    fmt::print(out_, "DIFFERENT: npu {}, {}: {} of {} commands, {} of {} counters\n", v.npu, v.name, v.commands_differ,
+               v.commands, v.counters_differ, v.counters);
+  else
+    fmt::print(out_, "FAILED: npu {}, {}\n", v.npu, v.name);
+  if (before < kInFull) fmt::print(out_, "{}\n", v.report);
+  if (!v.reproduce.empty()) fmt::print(out_, "  repeat: {}\n", v.reproduce);
+}
+
+ValidationTotals ValidationReport::sum() const {
+  ValidationTotals all;
+  for (const auto &[npu, t] : by_npu_) {
+    all.streams += t.streams;
+    all.streams_differ += t.streams_differ;
+    all.streams_failed += t.streams_failed;
+    all.commands += t.commands;
+    all.commands_differ += t.commands_differ;
+    all.counters += t.counters;
+    all.counters_differ += t.counters_differ;
+    all.cycles += t.cycles;
+    for (const auto &[error, count] : t.ends)
+      all.ends[error] += count;
+  }
+  return all;
+}
+
+void ValidationReport::end() const {
+  if (by_npu_.size() > 1)
+    for (const auto &[npu, t] : by_npu_)
+      fmt::print(out_, "{:<9} {:>6} {}, {} cycles, {}\n", npu, t.streams, noun_, t.cycles, counts(t));
+  const ValidationTotals all = sum();
+  std::string errors;
+  for (const auto &[error, count] : all.ends)
+    if (error != name_of(isa::ErrorCode::NONE))
+      errors += fmt::format("{}{} {}", errors.empty() ? "" : ", ", count, error);
+  if (!errors.empty()) fmt::print(out_, "{} cycles of the RTL; ended by an error: {}\n", all.cycles, errors);
+  // A run can end differently, and the model can fail, without any event or counter that differs.
+  const std::string differ = all.streams_differ == 0 ? "" : fmt::format(" ({} differ)", all.streams_differ);
+  const std::string failed =
+      all.streams_failed == 0 ? "" : fmt::format("; {} {} could not be compared", all.streams_failed, noun_);
+  fmt::print(out_, "validate: {} {}{}, {}{}\n", all.streams, noun_, differ, counts(all), failed);
+}
+
+std::string ValidationReport::json(const std::string &reproduce) const {
+  Json report = {{"report_version", kReportVersion}, {"verdict", outcome_ == Outcome::kPass ? "PASS" : "FAIL"},
+                 {"reproduce", reproduce},           {"totals", totals_json(sum())},
+                 {"npus", Json::object()},           {"unequal", Json::array()}};
+  for (const auto &[npu, t] : by_npu_)
+    report["npus"][npu] = totals_json(t);
+  for (const ValidationVerdict &verdict : unequal_)
+    report["unequal"].push_back(to_json(verdict));
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace gradweave::runtime
