@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace gradweave::timing {
 
@@ -49,7 +50,13 @@ private:
 /// Bursts that are issued and not answered. Numbers of bursts count from 0 over the whole run.
 class BurstCredits {
 public:
-  explicit BurstCredits(std::uint32_t outstanding) : outstanding_(outstanding) {}
+  explicit BurstCredits(std::uint32_t outstanding) : outstanding_(outstanding) {
+    std::size_t slots = 2;
+    while (slots <= outstanding)
+      slots *= 2;
+    slots_.resize(slots);
+    mask_ = slots - 1;
+  }
 
   struct Burst {
     std::uint32_t beats = 0, bytes = 0; ///< bytes of elements
@@ -61,21 +68,21 @@ public:
   std::uint64_t available() const {
     if (issued_ < outstanding_) return 0;
     const std::uint64_t needed = issued_ - outstanding_;
-    return needed < answered_ ? slots_[needed % kSlots].answer + latency::kAnswerToCredit : kNever;
+    return needed < answered_ ? slots_[needed & mask_].answer + latency::kAnswerToCredit : kNever;
   }
-  void issue(const Burst &burst) { slots_[issued_++ % kSlots].burst = burst; }
-  const Burst &oldest() const { return slots_[answered_ % kSlots].burst; }
-  void answer(std::uint64_t cycle) { slots_[answered_++ % kSlots].answer = cycle; }
+  void issue(const Burst &burst) { slots_[issued_++ & mask_].burst = burst; }
+  const Burst &oldest() const { return slots_[answered_ & mask_].burst; }
+  void answer(std::uint64_t cycle) { slots_[answered_++ & mask_].answer = cycle; }
 
 private:
-  static constexpr std::uint32_t kSlots = 512; ///< twice the most bursts in flight
   struct Slot {
     std::uint64_t answer = 0;
     Burst burst;
   };
   std::uint32_t outstanding_;
   std::uint64_t issued_ = 0, answered_ = 0;
-  std::array<Slot, kSlots> slots_{};
+  std::vector<Slot> slots_; ///< more than bursts in flight, a power of two
+  std::size_t mask_;
 };
 
 } // namespace gradweave::timing

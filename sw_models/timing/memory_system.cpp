@@ -20,8 +20,9 @@ unsigned log2_of(std::uint32_t power) {
 } // namespace
 
 MemorySystem::MemorySystem(const NpuConfig &npu, std::uint32_t fetch_word_beats, std::uint64_t limit)
-    : dram_(npu.dram, npu.bus_bytes), limit_(limit), bus_bytes_(npu.bus_bytes), fetch_word_beats_(fetch_word_beats),
-      beat_shift_(log2_of(npu.bus_bytes)), load_(npu.outstanding), store_(npu.outstanding) {}
+    : dram_(npu.dram, npu.bus_bytes), limit_(limit), latency_(npu.dram.latency_cycles), bus_bytes_(npu.bus_bytes),
+      fetch_word_beats_(fetch_word_beats), beat_shift_(log2_of(npu.bus_bytes)), load_(npu.outstanding),
+      store_(npu.outstanding) {}
 
 void MemorySystem::start(bool store, std::uint64_t cycle, const isa::DmaCommand &command) {
   Side &s = side(store);
@@ -68,7 +69,6 @@ bool MemorySystem::offer_load() {
     return false;
   }
   dram_.push(DramTiming::Direction::kRead, cycle + latency::kMuxToBus, load_beats_, kLoad);
-  dram_next_ = *dram_.next_choice_cycle();
   load_.earliest = std::max(load_.earliest, cycle); // its register is free
   return plan_load();
 }
@@ -77,14 +77,10 @@ bool MemorySystem::issue_store() {
   const std::uint64_t cycle = store_.next;
   const BurstWalker &b = store_.bursts;
   const BurstCredits::Burst burst{b.beats(), b.bytes(), b.offset(), b.last()};
-  std::uint64_t read = cycle + latency::kStoreBurstToRead;
-  if (any_store_) read = std::max(read, store_read_ + 1);
-  any_store_ = true;
-  store_read_ = read + burst.beats - 1;
-  const std::uint64_t first_beat = read + latency::kReadToBus, last_beat = store_read_ + latency::kReadToBus;
+  const std::uint64_t read = std::max(cycle + latency::kStoreBurstToRead, store_read_);
+  store_read_ = read + burst.beats;
+  const std::uint64_t first_beat = read + latency::kReadToBus, last_beat = first_beat + burst.beats - 1;
   dram_.push(DramTiming::Direction::kWrite, last_beat, burst.beats, kStore);
-  dram_next_ = *dram_.next_choice_cycle();
-  last_handshake_ = std::max(last_handshake_, last_beat);
   const std::uint64_t until = std::min(last_beat + 1, limit_ + (limit_ != kNever));
   const auto beats = static_cast<std::uint32_t>(until > first_beat ? until - first_beat : 0);
   totals_.write_beats += beats;
@@ -101,15 +97,12 @@ void MemorySystem::fetch(std::uint64_t cycle, std::uint32_t beats) {
   if (load_.next == cycle) offer_load(); // its address goes ahead of this one
   fetch_in_mux_ = cycle + latency::kFetchToMux;
   dram_.push(DramTiming::Direction::kRead, cycle + latency::kFetchToBus, beats, kFetch);
-  dram_next_ = *dram_.next_choice_cycle();
 }
 
 /// Beats come in order, one a cycle at most, each as soon as it is available. It is enough to look at three beats,
 /// since between them the times ascend by the bus rate or by the DRAM's.
 std::uint64_t MemorySystem::beat_cycle(const DramTiming::Grant &grant, std::uint32_t beat) const {
-  std::uint64_t cycle = std::max(dram_.read_beat_cycle(grant, 0) + beat, dram_.read_beat_cycle(grant, beat));
-  if (any_read_) cycle = std::max(cycle, read_channel_ + 1 + beat);
-  return cycle;
+  return std::max({dram_.read_beat_cycle(grant, 0) + beat, dram_.read_beat_cycle(grant, beat), read_channel_ + beat});
 }
 
 std::uint32_t MemorySystem::beats_until_limit(const DramTiming::Grant &grant) const {
@@ -125,18 +118,15 @@ std::uint32_t MemorySystem::bytes_of(const BurstCredits::Burst &burst, std::uint
 
 bool MemorySystem::answer_load(const DramTiming::Grant &grant) {
   const std::uint64_t last_beat = beat_cycle(grant, grant.beats - 1);
-  const BurstCredits::Burst burst = load_.credits.oldest();
+  const BurstCredits::Burst &burst = load_.credits.oldest();
   const std::uint32_t beats = last_beat <= limit_ ? grant.beats : beats_until_limit(grant);
   totals_.read_beats += beats;
   totals_.read_bytes += bytes_of(burst, beats);
-  read_channel_ = last_beat;
-  any_read_ = true;
+  read_channel_ = last_beat + 1;
+  const bool last = burst.last;
   load_.credits.answer(last_beat);
-  bool known = false;
-  if (burst.last) {
-    load_.order.finish(last_beat);
-    known = true;
-  }
+  if (last) load_.order.finish(last_beat);
+  bool known = last;
   if (load_.next == kNever) known |= plan_load(); // it may have waited for this credit
   return known;
 }
@@ -146,17 +136,13 @@ bool MemorySystem::answer_fetch(const DramTiming::Grant &grant) {
   for (std::uint32_t word = 0; word < fetched_.words; ++word)
     fetched_.cycle[word] = beat_cycle(grant, (word + 1) * fetch_word_beats_ - 1);
   totals_.fetch_beats += fetched_.cycle[fetched_.words - 1] <= limit_ ? grant.beats : beats_until_limit(grant);
-  read_channel_ = fetched_.cycle[fetched_.words - 1];
-  any_read_ = true;
+  read_channel_ = fetched_.cycle[fetched_.words - 1] + 1;
   return true;
 }
 
 bool MemorySystem::answer_store(const DramTiming::Grant &grant) {
-  std::uint64_t response = dram_.write_response_cycle(grant);
-  if (any_response_) response = std::max(response, response_channel_ + 1);
-  response_channel_ = response;
-  any_response_ = true;
-  last_handshake_ = std::max(last_handshake_, response);
+  const std::uint64_t response = std::max(dram_.write_response_cycle(grant), response_channel_);
+  response_channel_ = response + 1;
   const bool last = store_.credits.oldest().last;
   store_.credits.answer(response);
   if (last) store_.order.finish(response);
@@ -166,22 +152,29 @@ bool MemorySystem::answer_store(const DramTiming::Grant &grant) {
 }
 
 bool MemorySystem::serve() {
-  const DramTiming::Grant grant = *dram_.advance(dram_next_);
-  const auto next = dram_.next_choice_cycle();
-  dram_next_ = next ? *next : kNever;
-  const bool known = grant.id == kLoad    ? answer_load(grant)
-                     : grant.id == kStore ? answer_store(grant)
-                                          : answer_fetch(grant);
-  last_handshake_ = std::max(last_handshake_, read_channel_);
-  return known;
+  const DramTiming::Grant &grant = *dram_.advance(dram_.next_choice_cycle());
+  if (grant.id == kLoad) return answer_load(grant);
+  return grant.id == kStore ? answer_store(grant) : answer_fetch(grant);
 }
 
+// Not every event is played in the order of cycles; that would cost more than the events. What must hold:
+// - The DRAM chooses only when all that arrives until then is known. An address offered in a cycle arrives later.
+// - A load is offered only when no fetch burst can go before it: the next one is issued at the horizon, or a while
+// after
+//   an answer that the DRAM has yet to give, which takes its latency at least.
+// - Stores wait for nobody but their own answers.
 bool MemorySystem::advance(std::uint64_t horizon) {
   for (;;) {
-    const std::uint64_t next = std::min({load_.next, store_.next, dram_next_});
-    if (next >= horizon) return false;
-    const bool known = next == dram_next_ ? serve() : next == load_.next ? offer_load() : issue_store();
-    if (known) return true;
+    while (store_.next < horizon)
+      if (issue_store()) return true;
+    const std::uint64_t choice = dram_.next_choice_cycle();
+    const std::uint64_t offers = choice == DramTiming::kNoChoice ? horizon : std::min(horizon, choice + latency_ + 1);
+    while (load_.next < offers)
+      if (offer_load()) return true;
+    if (dram_.next_choice_cycle() >= horizon) return false;
+    do
+      if (serve()) return true;
+    while (dram_.next_choice_cycle() < std::min({horizon, load_.next, store_.next}));
   }
 }
 

@@ -47,8 +47,11 @@ public:
     std::uint64_t read_beats = 0, read_bytes = 0, write_beats = 0, write_bytes = 0, fetch_beats = 0;
   };
   const Totals &totals() const { return totals_; }
-  /// Last cycle with a handshake on the bus, as far as known.
-  std::uint64_t last_handshake() const { return last_handshake_; }
+  /// Last cycle with a handshake on the bus, if no burst is under way; 0 if there was none.
+  std::uint64_t last_handshake() const {
+    const std::uint64_t free = std::max(read_channel_, response_channel_);
+    return free - (free > 0);
+  }
 
 private:
   struct Side {
@@ -77,20 +80,18 @@ private:
   std::uint32_t bytes_of(const BurstCredits::Burst &burst, std::uint32_t beats) const;
 
   DramTiming dram_;
-  std::uint64_t dram_next_ = kNever;
-  std::uint64_t limit_;
+  std::uint64_t limit_, latency_;
   std::uint32_t bus_bytes_, fetch_word_beats_;
   unsigned beat_shift_;
   Side load_, store_;
   std::uint32_t load_beats_ = 0;        ///< of the load burst that waits for the read mux
   std::uint64_t fetch_in_mux_ = kNever; ///< cycle in which the read mux takes a fetch burst
-  std::uint64_t read_channel_ = 0;      ///< cycle of the last read beat
-  std::uint64_t store_read_ = 0;        ///< cycle of the store engine's last scratchpad read
-  std::uint64_t response_channel_ = 0;  ///< cycle of the last write response
-  bool any_read_ = false, any_store_ = false, any_response_ = false;
+  // First cycle that is free for
+  std::uint64_t read_channel_ = 0;     ///< a read beat
+  std::uint64_t store_read_ = 0;       ///< the store engine's read of the scratchpad
+  std::uint64_t response_channel_ = 0; ///< a write response
   FetchedWords fetched_;
   Totals totals_;
-  std::uint64_t last_handshake_ = 0;
 };
 
 } // namespace gradweave::timing

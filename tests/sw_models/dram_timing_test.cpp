@@ -51,7 +51,7 @@ TEST(DramTiming, AWriteIsAnsweredAfterItsService) {
 
 TEST(DramTiming, FractionsCarryOverBetweenBursts) {
   DramTiming t(dram(1000, 7), 256); // 1.792 cycles a beat
-  for (std::uint64_t i = 0; i < 1000; ++i)
+  for (std::uint32_t i = 0; i < 1000; ++i)
     t.push(Direction::kRead, 0, 1, i);
   const std::vector<Grant> grants = advance_all(t, 100'000);
   ASSERT_EQ(grants.size(), 1000U);
@@ -133,7 +133,7 @@ TEST(DramTiming, AnIdleDirectionGivesWayAtOnce) {
 
 TEST(DramTiming, NextChoiceCycle) {
   DramTiming t(dram(22), 32);
-  EXPECT_FALSE(t.next_choice_cycle());
+  EXPECT_EQ(t.next_choice_cycle(), DramTiming::kNoChoice);
   t.push(Direction::kRead, 4, 16, 0);
   t.push(Direction::kRead, 4, 1, 1);
   EXPECT_EQ(t.next_choice_cycle(), 4U);
@@ -164,8 +164,10 @@ struct Arrival {
   std::uint32_t beats;
 };
 
-using Observed = std::tuple<Direction, std::uint64_t, std::uint64_t, std::uint64_t>;
-Observed observed(const Grant &g) { return {g.direction, g.id, g.start_ticks, g.end_ticks}; }
+using Observed = std::tuple<Direction, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+Observed observed(const Grant &g) {
+  return {g.direction, g.id, g.start.cycle, g.start.ticks, g.end.cycle, g.end.ticks};
+}
 
 /// Feeding the model cycle by cycle, event by event, or all at once gives the same grants: it is causal.
 TEST(DramTiming, TheCallersRhythmDoesNotMatter) {
@@ -184,14 +186,14 @@ TEST(DramTiming, TheCallersRhythmDoesNotMatter) {
 
     std::vector<Observed> at_once;
     DramTiming a(config, 16);
-    for (std::size_t i = 0; i < arrivals.size(); ++i)
+    for (std::uint32_t i = 0; i < arrivals.size(); ++i)
       a.push(arrivals[i].direction, arrivals[i].cycle, arrivals[i].beats, i);
     for (const Grant &g : advance_all(a, 1'000'000))
       at_once.push_back(observed(g));
 
     std::vector<Observed> by_cycle;
     DramTiming b(config, 16);
-    std::size_t next = 0;
+    std::uint32_t next = 0;
     for (std::uint64_t c = 0; by_cycle.size() < arrivals.size(); ++c) {
       ASSERT_LT(c, 1'000'000U) << "seed " << seed;
       for (; next < arrivals.size() && arrivals[next].cycle == c; ++next)
@@ -207,8 +209,8 @@ TEST(DramTiming, TheCallersRhythmDoesNotMatter) {
     next = 0;
     while (by_event.size() < arrivals.size()) {
       const auto choice = e.next_choice_cycle();
-      const std::uint64_t arrival = next < arrivals.size() ? arrivals[next].cycle : ~std::uint64_t{0};
-      const std::uint64_t now = choice ? std::min(*choice, arrival) : arrival;
+      const std::uint64_t arrival = next < arrivals.size() ? arrivals[next].cycle : DramTiming::kNoChoice;
+      const std::uint64_t now = std::min(choice, arrival);
       for (; next < arrivals.size() && arrivals[next].cycle == now; ++next)
         e.push(arrivals[next].direction, now, arrivals[next].beats, next);
       for (const Grant &g : advance_all(e, now))
@@ -227,26 +229,28 @@ protected:
 
 TEST_P(ShippedNpus, SaturatingReadsReachTheBandwidthExactly) {
   DramTiming t(config_.dram, config_.bus_bytes);
-  constexpr std::uint64_t kBursts = 2000;
+  constexpr std::uint32_t kBursts = 2000;
   constexpr std::uint32_t kBeats = 8;
-  for (std::uint64_t i = 0; i < kBursts; ++i)
+  for (std::uint32_t i = 0; i < kBursts; ++i)
     t.push(Direction::kRead, 0, kBeats, i);
   const Grant last = advance_all(t, 1'000'000'000).back();
-  EXPECT_EQ(last.end_ticks, kBursts * kBeats * config_.bus_bytes * config_.dram.bytes_den)
+  EXPECT_EQ(last.end.cycle * t.ticks_per_cycle() + last.end.ticks,
+            std::uint64_t{kBursts} * kBeats * config_.bus_bytes * config_.dram.bytes_den)
       << "ticks are 1/" << t.ticks_per_cycle() << " cycles";
 }
 
 TEST_P(ShippedNpus, MixedTrafficReaches95Percent) {
   DramTiming t(config_.dram, config_.bus_bytes);
   const std::uint32_t beats = 4096 / config_.bus_bytes > 256 ? 256 : 4096 / config_.bus_bytes;
-  constexpr std::uint64_t kBursts = 1000;
-  for (std::uint64_t i = 0; i < kBursts; ++i) {
+  constexpr std::uint32_t kBursts = 1000;
+  for (std::uint32_t i = 0; i < kBursts; ++i) {
     t.push(Direction::kRead, 0, beats, i);
     t.push(Direction::kWrite, 0, beats, i);
   }
   const Grant last = advance_all(t, 1'000'000'000).back();
-  const double ideal = 2.0 * kBursts * beats * config_.bus_bytes * static_cast<double>(config_.dram.bytes_den);
-  EXPECT_GT(ideal / static_cast<double>(last.end_ticks), 0.95);
+  const double ideal = 2.0 * kBursts * beats * config_.bus_bytes * static_cast<double>(config_.dram.bytes_den) /
+                       static_cast<double>(config_.dram.bytes_num);
+  EXPECT_GT(ideal / static_cast<double>(last.end.ceil()), 0.95);
 }
 
 INSTANTIATE_TEST_SUITE_P(Configurations, ShippedNpus, testing::Values("small", "large", "test8", "test6x10", "test16"));
