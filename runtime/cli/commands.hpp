@@ -68,6 +68,14 @@ int disassemble(const std::string &file, const std::string &out);
 /// Text to binary stream.
 int assemble(const std::string &file, const std::string &out);
 
+struct TimelineArguments {
+  std::vector<std::string> streams; ///< files, one behind another on the time axis
+  std::string rtl, model;           ///< timing traces of these streams; empty: none
+  std::string npu = "small", out;
+};
+/// Draws timing traces (docs/timeline.md).
+int timeline(const TimelineArguments &arguments);
+
 /// Lists networks and NPUs, or shows one of them.
 int models(const std::string &name);
 

@@ -193,6 +193,22 @@ void add_streams(CLI::App &app, StreamArguments &a, std::function<int()> &chosen
   assembler->callback([&a, &chosen] { chosen = [&a] { return cli::assemble(a.file, a.out); }; });
 }
 
+void add_timeline(CLI::App &app, cli::TimelineArguments &a, std::function<int()> &chosen) {
+  CLI::App *command =
+      app.add_subcommand("timeline", "Draw timing traces (--times of cosim and simulate) for ui.perfetto.dev");
+  command->add_option("STREAM", a.streams, "Streams (.gws) of the traces, in their order")->required();
+  command->add_option("--rtl", a.rtl, "Timing trace of the RTL");
+  command->add_option("--model", a.model, "Timing trace of the timing model");
+  command->add_option("--npu", a.npu, "NPU of the traces: a name or the path of a .toml file")->capture_default_str();
+  command->add_option("--out,-o", a.out, "Timeline (.json, or .json.gz to compress it)")->required();
+  command->footer("Example: one layer, RTL and model side by side\n"
+                  "  gradweave compile --layers 0 --out streams\n"
+                  "  gradweave cosim --layers 0 --times rtl.csv\n"
+                  "  gradweave cosim --layers 0 --backend timing --times model.csv\n"
+                  "  gradweave timeline streams/0-*.gws --rtl rtl.csv --model model.csv -o both.json");
+  command->callback([&a, &chosen] { chosen = [&a] { return cli::timeline(a); }; });
+}
+
 void add_models(CLI::App &app, std::string &name, std::function<int()> &chosen) {
   CLI::App *command = app.add_subcommand("models", "List the networks and NPUs that have names, or show one");
   command->add_option("NAME", name, "Network or NPU: a name or the path of a file");
@@ -214,11 +230,13 @@ int main(int argc, char **argv) {
   if (argc > 0) validate_arguments.program = argv[0];
   validate_arguments.command_line.assign(argv, argv + argc);
   StreamArguments stream_arguments;
+  cli::TimelineArguments timeline_arguments;
   std::string model_name;
   add_cosim(app, cosim_arguments, chosen);
   add_compile(app, compile_arguments, chosen);
   add_validate(app, validate_arguments, chosen);
   add_streams(app, stream_arguments, chosen);
+  add_timeline(app, timeline_arguments, chosen);
   add_models(app, model_name, chosen);
   app.add_subcommand("version", "Print the version")->callback([&chosen] {
     chosen = [] {
