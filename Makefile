@@ -6,13 +6,16 @@ SHELL := /bin/bash
 export BUILD ?= build
 export MODEL BATCH NPU SCHEDULE PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES
 
-.PHONY: help cosim build test bench lint sanitize format docs clean
+.PHONY: help cosim simulate build test bench lint sanitize format docs clean
 
 help:
 	@scripts/help.sh
 
 cosim:
 	@scripts/cosim.sh
+
+simulate:
+	@scripts/simulate.sh
 
 build:
 	@scripts/build.sh all

@@ -91,6 +91,13 @@ std::string describe_origin(const compiler::CompiledLayer &compiled, compiler::T
   return text + fmt::format("\n    {}: {}", store, isa::disassemble(compiled.stream[store]));
 }
 
+std::string describe_stop(const std::vector<isa::Command> &stream, const RunStatus &status) {
+  const std::string command = status.error_index < stream.size() ? isa::disassemble(stream[status.error_index])
+                                                                 : std::string("beyond the stream");
+  return fmt::format("{} at command {}: {}", isa::kErrorNames[static_cast<std::size_t>(status.error)],
+                     status.error_index, command);
+}
+
 std::vector<std::string> check_counters(const compiler::CompiledLayer &compiled, const NpuConfig &npu,
                                         const Counters &counters, bool timed) {
   std::vector<std::string> problems;

@@ -33,6 +33,9 @@ std::string format_value(std::uint32_t bits, bool fp32);
 std::string describe_origin(const compiler::CompiledLayer &compiled, compiler::Tensor tensor, std::uint32_t row,
                             std::uint32_t col);
 
+/// Why the NPU stopped: the error, the command's index and the command.
+std::string describe_stop(const std::vector<isa::Command> &stream, const RunStatus &status);
+
 /// What the counters must satisfy: groups add up to CYCLES, bytes and beats are the planned traffic, blocks and steps
 /// of the array are those of the stream. Returns one sentence per violation. Without `timed`, cycle counters are not
 /// looked at.

@@ -1,15 +1,13 @@
 #include "runtime/job.hpp"
 
-#include "isa/assembler.hpp"
 #include "runtime/check.hpp"
 #include "runtime/golden_layer.hpp"
 #include "runtime/output_file.hpp"
+#include "runtime/stopwatch.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <exception>
 #include <optional>
 
@@ -22,16 +20,6 @@ using compiler::TensorBinding;
 /// No result can be this: as bf16 and as fp32 it is a NaN that is not the canonical one. Device memory is filled with
 /// it before a run, so that an element which is never stored cannot pass by luck.
 constexpr std::uint16_t kPoison = 0xffa5;
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-double cpu_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// A device with a place for a compiled layer in its memory.
 class LoadedLayer {
@@ -76,14 +64,6 @@ private:
   std::uint64_t base_;
 };
 
-std::string describe_error(const CompiledLayer &compiled, const RunStatus &status) {
-  const std::string command = status.error_index < compiled.stream.size()
-                                  ? isa::disassemble(compiled.stream[status.error_index])
-                                  : std::string("beyond the stream");
-  return fmt::format("{} at command {}: {}", isa::kErrorNames[static_cast<std::size_t>(status.error)],
-                     status.error_index, command);
-}
-
 /// After an RTL run went wrong: the functional model runs the same commands on the same data, which tells whether the
 /// commands or their execution are wrong.
 std::string blame(const JobSpec &spec, const CompiledLayer &compiled, const TensorSet &inputs) {
@@ -92,7 +72,7 @@ std::string blame(const JobSpec &spec, const CompiledLayer &compiled, const Tens
   loaded.fill(inputs);
   if (const RunStatus status = loaded.run({}); !status.ok())
     return fmt::format("the functional model stops too ({}): the compiler is at fault",
-                       describe_error(compiled, status));
+                       describe_stop(compiled.stream, status));
   for (const TensorBinding &binding : compiled.tensors) {
     if (binding.input) continue;
     const Comparison comparison = compare(loaded.result(binding), golden_result(binding.tensor, inputs));
@@ -160,17 +140,16 @@ void run_compiled(const JobSpec &spec, const CompiledLayer &compiled, const JobE
   }
   LoadedLayer loaded(*device, compiled);
   if (data) loaded.fill(inputs);
-  const auto wall_start = Clock::now();
-  const double cpu_start = cpu_seconds();
+  const Stopwatch stopwatch;
   const RunStatus status = loaded.run(events.progress);
-  result.cpu_seconds = cpu_seconds() - cpu_start;
-  result.wall_seconds = seconds_since(wall_start);
+  result.cpu_seconds = stopwatch.cpu_seconds();
+  result.wall_seconds = stopwatch.wall_seconds();
   result.counters = device->read_counters();
   if (events.times && has_time(spec.backend)) events.times(compiled, device->command_times());
 
   if (!status.ok()) {
     std::string text = fmt::format("layer {} ({}): the NPU stopped with {}", spec.layer.name,
-                                   compiler::to_string(spec.compile.schedule), describe_error(compiled, status));
+                                   compiler::to_string(spec.compile.schedule), describe_stop(compiled.stream, status));
     if (spec.backend == Backend::kRtl) text += "\n  " + blame(spec, compiled, inputs);
     fail(result, Outcome::kDevice, std::move(text));
     return;
@@ -228,7 +207,7 @@ JobResult run_job(const JobSpec &spec, const JobEvents &events) {
   result.trace = spec.device.trace.file;
   result.times_file = spec.times_file;
   std::optional<CompiledLayer> compiled;
-  const auto start = Clock::now();
+  const Stopwatch stopwatch;
   try {
     compiled = compiler::compile_layer(spec.layer, spec.npu, spec.compile);
   } catch (const compiler::CompilerDefect &error) {
@@ -238,7 +217,7 @@ JobResult run_job(const JobSpec &spec, const JobEvents &events) {
     fail(result, Outcome::kBadInput, error.what());
     return result;
   }
-  result.compile_seconds = seconds_since(start);
+  result.compile_seconds = stopwatch.wall_seconds();
   result.chosen = compiled->chosen;
   result.tiling = compiled->tiling;
   result.commands = compiled->stream.size();

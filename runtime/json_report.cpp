@@ -19,9 +19,14 @@ Json npu_json(const NpuConfig &npu) {
           {"bus_bytes", npu.bus_bytes}, {"clock_ghz", npu.clock_ghz}, {"dram_gb_s", npu.dram.bandwidth_gb_s}};
 }
 
-Json layer_json(const JobResult &job, const NpuConfig &npu) {
+Json layer_json(const JobResult &job, const RunOptions &options) {
   Json json = to_json(job);
-  json["array_utilisation"] = utilisation(job.macs, job.cycles(), npu);
+  if (!options.stream.empty()) // what only the compiler knows
+    for (const char *field :
+         {"m", "k", "n", "dx", "schedule", "chosen_schedule", "tiling", "compute_cycles", "estimated_cycles", "dram"})
+      json.erase(field);
+  json["array_utilisation"] = utilisation(job.macs, job.cycles(), options.config);
+  json["dram_utilisation"] = dram_utilisation(job.counters, options.config);
   return json;
 }
 
@@ -36,7 +41,10 @@ Json totals_json(const Totals &t, const Totals &base, const RunOptions &options,
                {"dram_read_bytes", t.dram_read_bytes},
                {"dram_write_bytes", t.dram_write_bytes},
                {"spill_bytes", t.spill_bytes},
+               {"dram_utilisation", dram_utilisation(t.counters, options.config)},
+               {"compile_seconds", t.compile_seconds},
                {"cpu_seconds", t.cpu_seconds}};
+  if (t.cycles != 0 && t.cpu_seconds > 0) json["cycles_per_cpu_second"] = static_cast<double>(t.cycles) / t.cpu_seconds;
   if (options.compares() && base.cycles != 0)
     json["cycles_ratio"] = static_cast<double>(t.cycles) / static_cast<double>(base.cycles);
   if (options.compares() && base.dram_bytes() != 0)
@@ -57,13 +65,15 @@ std::string json_report(const RunOptions &options, const RunResult &run) {
                  {"npu", npu_json(options.config)},
                  {"pass", std::string(compiler::to_string(options.pass))},
                  {"backend", std::string(to_string(options.backend))},
-                 {"data", std::string(to_string(options.data))},
+                 {"data", has_data(options.backend) ? std::string(to_string(options.data)) : "none"},
                  {"seed", options.seed},
                  {"stress", {{"seed", options.stress.seed}, {"stall_probability", options.stress.stall_probability}}},
                  {"jobs", options.jobs},
                  {"reproduce", options.reproduce},
                  {"wall_seconds", run.wall_seconds},
                  {"failures", run.failures}};
+  if (!options.stream.empty()) report["stream"] = options.stream;
+  if (run.peak_memory_bytes != 0) report["peak_memory_bytes"] = run.peak_memory_bytes;
   report["totals"] = Json::array();
   const Totals base = sum_layers(run, 0);
   for (std::size_t s = 0; s < options.schedules.size(); ++s)
@@ -71,7 +81,7 @@ std::string json_report(const RunOptions &options, const RunResult &run) {
   report["layers"] = Json::array();
   for (const auto &by_schedule : run.layers)
     for (const JobResult &job : by_schedule)
-      report["layers"].push_back(layer_json(job, options.config));
+      report["layers"].push_back(layer_json(job, options));
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/output_file.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/result_json.hpp"
+#include "runtime/stopwatch.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,13 +29,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::chrono::milliseconds kProgressInterval(100);
 
-/// The file of a job in a directory that holds one for each.
-std::string job_file(const std::string &directory, const JobSpec &spec, std::string_view extension) {
-  const std::string name = file_name_part(fmt::format("{}-{}-{}-{}-{}", spec.network, spec.npu.name, spec.layer.index,
-                                                      spec.layer.name, compiler::to_string(spec.compile.schedule)));
-  return (fs::path(directory) / (name + std::string(extension))).string();
-}
-
 std::string trace_path(const RunOptions &options, const JobSpec &spec) {
   if (!options.trace.file.empty() || options.trace_dir.empty()) return options.trace.file;
   return job_file(options.trace_dir, spec, ".fst");
@@ -42,27 +36,6 @@ std::string trace_path(const RunOptions &options, const JobSpec &spec) {
 
 std::string times_path(const RunOptions &options, const JobSpec &spec) {
   return names_directory(options.times) ? job_file(options.times, spec, ".csv") : options.times;
-}
-
-std::vector<JobSpec> make_specs(const RunOptions &options) {
-  std::vector<JobSpec> specs;
-  for (const compiler::Layer &layer : options.layers)
-    for (const compiler::Schedule schedule : options.schedules) {
-      JobSpec spec;
-      spec.network = options.network.name;
-      spec.layer = layer;
-      spec.npu = options.config;
-      spec.compile = {schedule, options.pass};
-      spec.backend = options.backend;
-      spec.data = options.data;
-      spec.seed = options.seed;
-      spec.device.stress = options.stress;
-      spec.device.trace = options.trace;
-      spec.device.trace.file = trace_path(options, spec);
-      spec.times_file = times_path(options, spec);
-      specs.push_back(std::move(spec));
-    }
-  return specs;
 }
 
 /// A job as a task. `times` is where its timing trace goes, null for none; it is opened by the parent, whose copy
@@ -89,12 +62,12 @@ Task make_task(const JobSpec &spec, const std::unique_ptr<OutputFile> &times) {
 /// The compiler remembers streams by shape. Filling its memory before the fork lets all layers of a shape share one
 /// compilation. Returns the seconds it took.
 double compile_ahead(const JobSpec &spec) {
-  const auto start = Clock::now();
+  const Stopwatch stopwatch;
   try {
     compiler::compile_layer(spec.layer, spec.npu, spec.compile);
   } catch (const compiler::CompileError &) { // the job meets it again, and reports it
   }
-  return std::chrono::duration<double>(Clock::now() - start).count();
+  return stopwatch.wall_seconds();
 }
 
 double weight_of(const JobSpec &spec) { return static_cast<double>(spec.layer.m) * spec.layer.k * spec.layer.n; }
@@ -175,9 +148,36 @@ private:
 
 } // namespace
 
+std::string job_file(const std::string &directory, const JobSpec &spec, std::string_view extension) {
+  const std::string name = file_name_part(fmt::format("{}-{}-{}-{}-{}", spec.network, spec.npu.name, spec.layer.index,
+                                                      spec.layer.name, compiler::to_string(spec.compile.schedule)));
+  return (fs::path(directory) / (name + std::string(extension))).string();
+}
+
+std::vector<JobSpec> job_specs(const RunOptions &options) {
+  std::vector<JobSpec> specs;
+  for (const compiler::Layer &layer : options.layers)
+    for (const compiler::Schedule schedule : options.schedules) {
+      JobSpec spec;
+      spec.network = options.network.name;
+      spec.layer = layer;
+      spec.npu = options.config;
+      spec.compile = {schedule, options.pass};
+      spec.backend = options.backend;
+      spec.data = options.data;
+      spec.seed = options.seed;
+      spec.device.stress = options.stress;
+      spec.device.trace = options.trace;
+      spec.device.trace.file = trace_path(options, spec);
+      spec.times_file = times_path(options, spec);
+      specs.push_back(std::move(spec));
+    }
+  return specs;
+}
+
 RunResult run_all(const RunOptions &options, const SignalGuard &signals, const LayerDone &layer_done) {
-  const auto start = Clock::now();
-  const std::vector<JobSpec> specs = make_specs(options);
+  const Stopwatch stopwatch;
+  const std::vector<JobSpec> specs = job_specs(options);
   std::vector<std::unique_ptr<OutputFile>> times(specs.size());
   std::vector<Task> tasks;
   std::vector<double> weights;
@@ -237,7 +237,7 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
     throw;
   }
   remove_partial_traces();
-  run.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  run.wall_seconds = stopwatch.wall_seconds();
   return run;
 }
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gradweave::runtime {
@@ -25,6 +26,7 @@ struct RunOptions {
   BusStress stress;
   TraceOptions trace;    ///< `file` is that of the only job, if given
   std::string trace_dir; ///< else where waveforms go; empty: none
+  std::string stream;    ///< a stream file to be simulated instead of layers; empty: none
   std::string times;     ///< timing traces of commands: the file of the only job, or a directory; empty: none
   bool quiet = false;
   std::string reproduce; ///< the command that repeats the run
@@ -35,10 +37,16 @@ struct RunOptions {
 struct RunResult {
   /// By layer in network order, then by schedule. After bad input the run is abandoned, and there may be fewer.
   std::vector<std::vector<JobResult>> layers;
-  double wall_seconds = 0;           ///< of the whole run, compilation and checks included
-  Outcome outcome = Outcome::kPass;  ///< the worst of all jobs
-  std::vector<std::string> failures; ///< of all jobs, and differences between schedules; empty exactly if kPass
+  double wall_seconds = 0;             ///< of the whole run, compilation and checks included
+  Outcome outcome = Outcome::kPass;    ///< the worst of all jobs
+  std::vector<std::string> failures;   ///< of all jobs, and differences between schedules; empty exactly if kPass
+  std::uint64_t peak_memory_bytes = 0; ///< of the process that simulated; 0 if there were several
 };
+
+/// A job for each layer and schedule, layers in network order.
+std::vector<JobSpec> job_specs(const RunOptions &options);
+/// The file of a job in a directory that holds one for each; `extension` with its dot.
+std::string job_file(const std::string &directory, const JobSpec &spec, std::string_view extension);
 
 /// Called for each layer, in network order, once all its jobs have ended.
 using LayerDone = std::function<void(const std::vector<JobResult> &by_schedule)>;

@@ -8,7 +8,10 @@ void add(Totals &totals, const JobResult &job) {
   totals.cycles += job.cycles();
   totals.macs += job.macs;
   totals.commands += job.commands;
+  totals.compile_seconds += job.compile_seconds;
   totals.cpu_seconds += job.cpu_seconds;
+  for (std::size_t i = 0; i < totals.counters.values.size(); ++i)
+    totals.counters.values[i] += job.counters.values[i];
   for (std::size_t i = 0; i < compiler::kTensorCount; ++i) {
     const compiler::Traffic &from = job.traffic[i];
     compiler::Traffic &to = totals.traffic[i];
@@ -43,6 +46,16 @@ Totals sum_job(const JobResult &job) {
   Totals totals;
   add(totals, job);
   return totals;
+}
+
+double dram_utilisation(const Counters &counters, const NpuConfig &config) {
+  const std::uint64_t cycles = counters[isa::Counter::CYCLES];
+  if (cycles == 0) return 0;
+  const std::uint64_t beats =
+      counters[isa::Counter::READ_BEATS] + counters[isa::Counter::WRITE_BEATS] + counters[isa::Counter::FETCH_BEATS];
+  const double bytes_per_cycle =
+      static_cast<double>(config.dram.bytes_num) / static_cast<double>(config.dram.bytes_den);
+  return static_cast<double>(beats) * config.bus_bytes / (static_cast<double>(cycles) * bytes_per_cycle);
 }
 
 double utilisation(std::uint64_t macs, std::uint64_t cycles, const NpuConfig &config) {

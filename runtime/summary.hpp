@@ -14,6 +14,8 @@ struct Totals {
                 spill_bytes = 0; ///< spills: read and written, in the former too
   std::array<compiler::Traffic, compiler::kTensorCount> traffic{};
   std::array<std::uint64_t, compiler::kTensorCount> checked{}, finite{}, mismatches{}; ///< elements of result tensors
+  Counters counters;                                                                   ///< summed over layers
+  double compile_seconds = 0;                                                          ///< wall-clock time
   double cpu_seconds = 0; ///< of the devices' runs, summed over processes
 
   std::uint64_t dram_bytes() const { return dram_read_bytes + dram_write_bytes; }
@@ -23,6 +25,9 @@ struct Totals {
 Totals sum_layers(const RunResult &run, std::size_t schedule);
 /// Of one job.
 Totals sum_job(const JobResult &job);
+
+/// Bus traffic, commands included, per cycle as a share of the DRAM's bandwidth, 0 to 1; 0 if there are no cycles.
+double dram_utilisation(const Counters &counters, const NpuConfig &config);
 
 /// Useful multiply-adds per cycle and PE, 0 to 1; 0 if there are no cycles (functional backend).
 double utilisation(std::uint64_t macs, std::uint64_t cycles, const NpuConfig &config);

@@ -19,7 +19,7 @@ enum ExitCode : int {
   kInterrupted = 130
 };
 
-/// What cosim and compile have in common: the work.
+/// What cosim, simulate and compile have in common: the work.
 struct WorkArguments {
   std::string model = "bert_tiny", npu = "small", schedule = "rearrange", pass = "backward", layers;
   std::uint32_t batch = 0; ///< 0: as the network says
@@ -40,6 +40,16 @@ struct CosimArguments {
   bool quiet = false, dry_run = false, from_make = false;
 };
 int cosim(const CosimArguments &arguments);
+
+struct SimulateArguments {
+  std::string program = "gradweave"; ///< how the command was called
+  WorkArguments work;
+  std::string stream; ///< a stream file to be simulated instead; empty: none
+  std::string json;
+  std::string times; ///< file, or directory if it is one or ends in '/'; empty: none
+  bool quiet = false, from_make = false;
+};
+int simulate(const SimulateArguments &arguments);
 
 struct CompileArguments {
   WorkArguments work;

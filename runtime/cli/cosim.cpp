@@ -1,5 +1,6 @@
 // gradweave cosim
 #include "runtime/cli/commands.hpp"
+#include "runtime/cli/reproduce.hpp"
 #include "runtime/cli/work.hpp"
 #include "runtime/json_report.hpp"
 #include "runtime/output_file.hpp"
@@ -17,35 +18,22 @@ namespace {
 using runtime::RunOptions;
 using runtime::RunResult;
 
-/// The command that repeats the run: as `make cosim` if it came from there.
 std::string reproduce(const CosimArguments &a) {
-  const bool make = a.from_make; // which has no options but those with a variable
-  std::string command = make ? "make cosim" : shell_word(a.program) + " cosim";
-  const auto add = [&](const char *variable, const char *option, const std::string &value) {
-    std::string word = value;
-    if (make) // make expands a single $
-      for (std::size_t at = 0; (at = word.find('$', at)) != std::string::npos; at += 2)
-        word.insert(at, "$");
-    command +=
-        make ? fmt::format(" {}={}", variable, shell_word(word)) : fmt::format(" {} {}", option, shell_word(word));
-  };
-  add("MODEL", "--model", a.work.model);
-  if (a.work.batch != 0) add("BATCH", "--batch", std::to_string(a.work.batch));
-  add("NPU", "--npu", a.work.npu);
-  add("SCHEDULE", "--schedule", a.work.schedule);
-  add("PASS", "--pass", a.work.pass);
-  if (!a.work.layers.empty()) add("LAYERS", "--layers", a.work.layers);
-  add("DATA", "--data", a.data);
-  add("SEED", "--seed", std::to_string(a.seed));
-  if (a.backend != "rtl") add("BACKEND", "--backend", a.backend);
-  if (a.stall_probability > 0)
-    command += fmt::format(" --stall-probability {} --stress-seed {}", a.stall_probability, a.stress_seed);
-  if (a.trace) add("TRACE", "--trace", "fst");
-  if (!a.trace_file.empty()) add("", "--trace-file", a.trace_file);
-  if (!a.times.empty()) add("TIMES", "--times", a.times);
-  if (a.trace_from != 0) add("", "--trace-from", std::to_string(a.trace_from));
-  if (a.trace_to != ~std::uint64_t{0}) add("", "--trace-to", std::to_string(a.trace_to));
-  return command;
+  Reproduction command(a.program, "cosim", a.from_make);
+  add_work(command, a.work);
+  command.add("DATA", "--data", a.data);
+  command.add("SEED", "--seed", std::to_string(a.seed));
+  if (a.backend != "rtl") command.add("BACKEND", "--backend", a.backend);
+  if (a.stall_probability > 0) {
+    command.add("", "--stall-probability", fmt::format("{}", a.stall_probability));
+    command.add("", "--stress-seed", std::to_string(a.stress_seed));
+  }
+  if (a.trace) command.add("TRACE", "--trace", "fst");
+  if (!a.trace_file.empty()) command.add("", "--trace-file", a.trace_file);
+  if (a.trace_from != 0) command.add("", "--trace-from", std::to_string(a.trace_from));
+  if (a.trace_to != ~std::uint64_t{0}) command.add("", "--trace-to", std::to_string(a.trace_to));
+  if (!a.times.empty()) command.add("TIMES", "--times", a.times);
+  return command.text();
 }
 
 void add_trace(const CosimArguments &a, RunOptions &options) {
@@ -110,23 +98,6 @@ RunOptions make_options(const CosimArguments &a) {
   options.quiet = a.quiet;
   options.reproduce = reproduce(a);
   return options;
-}
-
-int exit_code(runtime::Outcome outcome) {
-  switch (outcome) {
-  case runtime::Outcome::kPass:
-    return kOk;
-  case runtime::Outcome::kMismatch:
-    return kFailed;
-  case runtime::Outcome::kDevice:
-  case runtime::Outcome::kUnavailable:
-    return kDevice;
-  case runtime::Outcome::kOutput:
-    return kOutput;
-  case runtime::Outcome::kBadInput:
-    return kBadInput;
-  }
-  return kDevice;
 }
 
 } // namespace

@@ -127,6 +127,28 @@ void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chos
   command->callback([&a, &chosen] { chosen = [&a] { return cli::cosim(a); }; });
 }
 
+void add_simulate(CLI::App &app, cli::SimulateArguments &a, std::function<int()> &chosen) {
+  CLI::App *command = app.add_subcommand("simulate", "Count the cycles of a network or a stream on the timing model");
+  add_work_options(*command, a.work,
+                   "sequential, interleave, dx_major, dw_major, rearrange, or all to compare them with sequential");
+  CLI::Option *stream =
+      command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
+  for (const char *option : {"--model", "--batch", "--schedule", "--pass", "--layers"})
+    stream->excludes(command->get_option(option));
+  command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
+  command->add_option(
+      "--times", a.times,
+      "Write when each command was issued, started and done (docs/cli.md) to this file; to one for each "
+      "layer and schedule if it is a directory or ends in /");
+  command->add_flag("--quiet", a.quiet, "No progress on standard error");
+  command->add_flag("--from-make", a.from_make)->group("");
+  command->footer("Examples:\n"
+                  "  gradweave simulate --model bert_tiny --npu small\n"
+                  "  gradweave simulate --model resnet50 --npu large --pass forward --batch 1 --json report.json\n"
+                  "  gradweave simulate streams/0-embed.gws --npu small --times -");
+  command->callback([&a, &chosen] { chosen = [&a] { return cli::simulate(a); }; });
+}
+
 void add_compile(CLI::App &app, cli::CompileArguments &a, std::function<int()> &chosen) {
   CLI::App *command = app.add_subcommand("compile", "Compile layers to binary command streams");
   add_work_options(*command, a.work, "sequential, interleave, dx_major, dw_major or rearrange");
@@ -225,6 +247,8 @@ int main(int argc, char **argv) {
   std::function<int()> chosen;
   cli::CosimArguments cosim_arguments;
   if (argc > 0) cosim_arguments.program = argv[0];
+  cli::SimulateArguments simulate_arguments;
+  if (argc > 0) simulate_arguments.program = argv[0];
   cli::CompileArguments compile_arguments;
   cli::ValidateArguments validate_arguments;
   if (argc > 0) validate_arguments.program = argv[0];
@@ -233,6 +257,7 @@ int main(int argc, char **argv) {
   cli::TimelineArguments timeline_arguments;
   std::string model_name;
   add_cosim(app, cosim_arguments, chosen);
+  add_simulate(app, simulate_arguments, chosen);
   add_compile(app, compile_arguments, chosen);
   add_validate(app, validate_arguments, chosen);
   add_streams(app, stream_arguments, chosen);

@@ -37,4 +37,21 @@ std::string shell_word(const std::string &text) {
   return quoted + "'";
 }
 
+ExitCode exit_code(runtime::Outcome outcome) {
+  switch (outcome) {
+  case runtime::Outcome::kPass:
+    return kOk;
+  case runtime::Outcome::kMismatch:
+    return kFailed;
+  case runtime::Outcome::kDevice:
+  case runtime::Outcome::kUnavailable:
+    return kDevice;
+  case runtime::Outcome::kOutput:
+    return kOutput;
+  case runtime::Outcome::kBadInput:
+    return kBadInput;
+  }
+  return kDevice;
+}
+
 } // namespace gradweave::cli

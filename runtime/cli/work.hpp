@@ -1,8 +1,9 @@
-// Resolves the network, NPU, layers and pass that cosim and compile share.
+// What the subcommands that run layers share: resolving names, schedules, exit codes.
 #pragma once
 
 #include "compiler/compiler.hpp"
 #include "runtime/cli/commands.hpp"
+#include "runtime/job.hpp"
 
 #include <string>
 #include <vector>
@@ -24,5 +25,8 @@ std::vector<compiler::Schedule> parse_schedules(const std::string &text);
 
 /// `text` as one word of a POSIX shell, for commands that repeat a run.
 std::string shell_word(const std::string &text);
+
+/// What the process says at its end.
+ExitCode exit_code(runtime::Outcome outcome);
 
 } // namespace gradweave::cli

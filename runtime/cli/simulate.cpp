@@ -1,0 +1,96 @@
+// gradweave simulate
+#include "runtime/cli/commands.hpp"
+#include "runtime/cli/reproduce.hpp"
+#include "runtime/cli/work.hpp"
+#include "runtime/json_report.hpp"
+#include "runtime/lookup.hpp"
+#include "runtime/output_file.hpp"
+#include "runtime/simulation.hpp"
+#include "runtime/simulation_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+#include <unistd.h>
+
+namespace gradweave::cli {
+namespace {
+
+using runtime::RunOptions;
+using runtime::RunResult;
+
+std::string reproduce(const SimulateArguments &a) {
+  Reproduction command(a.program, "simulate", a.from_make);
+  if (a.stream.empty()) {
+    add_work(command, a.work);
+  } else {
+    command.add_word(a.stream);
+    command.add("NPU", "--npu", a.work.npu);
+  }
+  if (!a.times.empty()) command.add("TIMES", "--times", a.times);
+  return command.text();
+}
+
+void add_work_of(const SimulateArguments &a, RunOptions &options) {
+  options.npu = a.work.npu;
+  if (!a.stream.empty()) {
+    options.stream = a.stream;
+    options.config = load_npu_config(runtime::find_npu(a.work.npu));
+    options.layers = {runtime::stream_layer(a.stream)};
+    options.network.name = options.layers.front().name;
+    options.network.layers = options.layers;
+    options.schedules = {compiler::Schedule::kSequential}; // that of the stream is unknown; this only counts it once
+    return;
+  }
+  const Work work = resolve(a.work);
+  options.model = a.work.model;
+  options.network = work.network;
+  options.config = work.npu;
+  options.layers = work.layers;
+  options.schedules = parse_schedules(a.work.schedule);
+  options.pass = work.pass;
+}
+
+void add_times(const SimulateArguments &a, RunOptions &options) {
+  if (runtime::names_directory(a.times))
+    runtime::make_output_directory(a.times, "--times directory");
+  else if (!a.times.empty() && options.compares())
+    throw std::invalid_argument(fmt::format("--times {0}: a file holds one schedule, but {1} are asked for; name a "
+                                            "directory, as {0}/, or pick one with --schedule",
+                                            a.times, options.schedules.size()));
+  options.times = a.times;
+}
+
+} // namespace
+
+int simulate(const SimulateArguments &a) {
+  const runtime::SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+  if (a.json == "-" && a.times == "-")
+    throw std::invalid_argument("--json and --times cannot both go to standard output; name a file for one of them");
+  RunOptions options;
+  options.backend = runtime::Backend::kTiming;
+  options.quiet = a.quiet;
+  options.reproduce = reproduce(a);
+  add_work_of(a, options);
+  add_times(a, options);
+  std::optional<runtime::OutputFile> json;
+  if (!a.json.empty()) json.emplace(a.json);
+
+  runtime::SimulationReport report(options, a.json == "-" || a.times == "-" ? stderr : stdout);
+  runtime::SimulationEvents events;
+  events.layer_done = [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); };
+  events.interrupted = [&](const runtime::Interrupted &signal) {
+    json.reset();
+    std::fprintf(stderr, "gradweave: error: %s\n", signal.what());
+    ::_exit(kInterrupted);
+  };
+  report.begin();
+  const RunResult result = runtime::simulate(options, signals, events);
+  if (json) json->commit(json_report(options, result));
+  report.end(result);
+  return exit_code(result.outcome);
+}
+
+} // namespace gradweave::cli

@@ -1,0 +1,170 @@
+#include "runtime/simulation.hpp"
+
+#include "isa/assembler.hpp"
+#include "runtime/check.hpp"
+#include "runtime/command_trace.hpp"
+#include "runtime/heartbeat.hpp"
+#include "runtime/output_file.hpp"
+#include "runtime/peak_memory.hpp"
+#include "runtime/progress.hpp"
+#include "runtime/stopwatch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+namespace gradweave::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The timing traces of a run.
+class TimesOutput {
+public:
+  explicit TimesOutput(const std::string &path) : path_(path) {
+    if (path.empty() || names_directory(path)) return;
+    file_ = std::make_unique<OutputFile>(path);
+    file_->append(command_trace_header());
+  }
+
+  void add(const JobSpec &spec, const compiler::CompiledLayer &compiled,
+           const std::vector<timing::CommandTimes> &times) {
+    if (path_.empty()) return;
+    const std::string rows = command_trace_rows(spec.layer.name, compiled.stream, compiled.info, times);
+    if (file_) {
+      file_->append(rows);
+      return;
+    }
+    OutputFile file(spec.times_file);
+    file.append(command_trace_header());
+    file.commit(rows);
+  }
+
+  void commit() {
+    if (file_) file_->commit({});
+  }
+  void abandon() { file_.reset(); }
+
+private:
+  std::string path_;
+  std::unique_ptr<OutputFile> file_; ///< null if there is a file for each job
+};
+
+std::uint64_t macs_of(const std::vector<isa::Command> &stream) {
+  std::uint64_t macs = 0;
+  for (const isa::Command &command : stream)
+    if (const auto decoded = isa::decode(command))
+      if (const auto *gemm = std::get_if<isa::GemmCommand>(&decoded->op))
+        macs += std::uint64_t{gemm->m} * gemm->n * gemm->k;
+  return macs;
+}
+
+/// Runs the commands of a file. There is no plan to check their counters against.
+JobResult run_stream(const JobSpec &spec, const std::string &file, const JobEvents &events) {
+  compiler::CompiledLayer stream;
+  stream.layer = spec.layer;
+  stream.stream = load_stream(file);
+  JobResult result;
+  result.layer = spec.layer;
+  result.commands = stream.stream.size();
+  result.macs = macs_of(stream.stream);
+  result.times_file = spec.times_file;
+  const auto device = make_timing_device(spec.npu, spec.device);
+  const Stopwatch stopwatch;
+  device->submit(stream.stream);
+  const RunStatus status = device->wait();
+  result.cpu_seconds = stopwatch.cpu_seconds();
+  result.wall_seconds = stopwatch.wall_seconds();
+  result.counters = device->read_counters();
+  if (events.times) events.times(stream, device->command_times());
+  if (!status.ok()) {
+    result.outcome = Outcome::kDevice;
+    result.failures.push_back(fmt::format("{}: the NPU stopped with {}", file, describe_stop(stream.stream, status)));
+  }
+  return result;
+}
+
+double weight_of(const JobSpec &spec) { return static_cast<double>(spec.layer.m) * spec.layer.k * spec.layer.n; }
+
+} // namespace
+
+std::vector<isa::Command> load_stream(const std::string &file) {
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored))
+    throw ConfigError(fmt::format("{}: is a directory; give a stream file (.gws) or its text", file));
+  std::ifstream in(file, std::ios::binary);
+  if (!in)
+    throw ConfigError(
+        fmt::format("{}: cannot be read: {}; check its name and permissions", file, std::strerror(errno)));
+  std::array<char, 4> magic{};
+  in.read(magic.data(), magic.size());
+  std::vector<isa::Command> stream;
+  if (std::memcmp(magic.data(), "GWS", magic.size()) == 0 || fs::path(file).extension() == ".gws") {
+    stream = isa::read_stream_file(file);
+  } else {
+    in.clear();
+    in.seekg(0);
+    std::ostringstream text;
+    text << in.rdbuf();
+    stream = isa::assemble(text.str(), file);
+  }
+  if (stream.empty()) throw ConfigError(fmt::format("{}: no commands in it; give at least one", file));
+  return stream;
+}
+
+compiler::Layer stream_layer(const std::string &file) {
+  compiler::Layer layer;
+  layer.name = fs::path(file).stem().string();
+  return layer;
+}
+
+RunResult simulate(const RunOptions &options, const SignalGuard &signals, const SimulationEvents &events) {
+  const Stopwatch stopwatch;
+  const std::vector<JobSpec> specs = job_specs(options);
+  std::vector<double> weights(specs.size());
+  std::transform(specs.begin(), specs.end(), weights.begin(), weight_of);
+  TimesOutput times(options.times);
+  ProgressDisplay display(weights, options.quiet);
+  Heartbeat heartbeat(signals, display, [&](const Interrupted &signal) {
+    times.abandon();
+    events.interrupted(signal);
+  });
+  RunResult run;
+  std::vector<JobResult> by_schedule;
+  for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
+    JobEvents job_events;
+    if (!options.times.empty())
+      job_events.times = [&](const compiler::CompiledLayer &compiled, const std::vector<timing::CommandTimes> &cycles) {
+        const auto lock = heartbeat.lock();
+        times.add(specs[job], compiled, cycles);
+      };
+    by_schedule.push_back(options.stream.empty() ? run_job(specs[job], job_events)
+                                                 : run_stream(specs[job], options.stream, job_events));
+    const JobResult &result = by_schedule.back();
+    run.outcome = std::max(run.outcome, result.outcome);
+    run.failures.insert(run.failures.end(), result.failures.begin(), result.failures.end());
+
+    const auto lock = heartbeat.lock();
+    display.finish(job, result.layer.name);
+    if (by_schedule.size() < options.schedules.size()) continue;
+    display.clear();
+    events.layer_done(by_schedule);
+    run.layers.push_back(std::exchange(by_schedule, {}));
+  }
+  const auto lock = heartbeat.lock();
+  if (run.outcome < Outcome::kUnavailable) times.commit();
+  run.wall_seconds = stopwatch.wall_seconds();
+  run.peak_memory_bytes = peak_memory_bytes();
+  return run;
+}
+
+} // namespace gradweave::runtime

@@ -1,0 +1,26 @@
+// A run on the timing model: all layers one after another in this process.
+#pragma once
+
+#include "runtime/run.hpp"
+
+namespace gradweave::runtime {
+
+struct SimulationEvents {
+  LayerDone layer_done;
+  /// A signal arrived: removes the caller's unfinished outputs and ends the process (see Heartbeat).
+  std::function<void(const Interrupted &)> interrupted;
+};
+
+/// Compiles and simulates each layer under each schedule, or the stream file `options.stream`. One stream is in memory
+/// at a time. Timing traces go to `options.times`: into one file in the order of the layers, or into a file for each
+/// layer and schedule if that is a directory. Throws what reading the stream file throws, and OutputError.
+RunResult simulate(const RunOptions &options, const SignalGuard &signals, const SimulationEvents &events);
+
+/// The commands of a file: a binary stream (.gws) or text that can be assembled. Throws isa::AssemblyError, or
+/// ConfigError if there are none.
+std::vector<isa::Command> load_stream(const std::string &file);
+
+/// What stands for the layer of a stream file: a layer without shape that has the file's name.
+compiler::Layer stream_layer(const std::string &file);
+
+} // namespace gradweave::runtime
