@@ -69,26 +69,27 @@ std::uint64_t macs_of(const std::vector<isa::Command> &stream) {
 }
 
 /// Runs the commands of a file. There is no plan to check their counters against.
-JobResult run_stream(const JobSpec &spec, const std::string &file, const JobEvents &events) {
-  compiler::CompiledLayer stream;
-  stream.layer = spec.layer;
-  stream.stream = load_stream(file);
+JobResult run_stream(const JobSpec &spec, const std::vector<isa::Command> &stream, const JobEvents &events) {
+  compiler::CompiledLayer layer; // one of which nothing but the commands is known
+  layer.layer = spec.layer;
+  layer.stream = stream;
   JobResult result;
   result.layer = spec.layer;
-  result.commands = stream.stream.size();
-  result.macs = macs_of(stream.stream);
+  result.commands = stream.size();
+  result.macs = macs_of(stream);
   result.times_file = spec.times_file;
   const auto device = make_timing_device(spec.npu, spec.device);
   const Stopwatch stopwatch;
-  device->submit(stream.stream);
+  device->submit(stream);
   const RunStatus status = device->wait();
   result.cpu_seconds = stopwatch.cpu_seconds();
   result.wall_seconds = stopwatch.wall_seconds();
   result.counters = device->read_counters();
-  if (events.times) events.times(stream, device->command_times());
+  if (events.times) events.times(layer, device->command_times());
   if (!status.ok()) {
     result.outcome = Outcome::kDevice;
-    result.failures.push_back(fmt::format("{}: the NPU stopped with {}", file, describe_stop(stream.stream, status)));
+    result.failures.push_back(
+        fmt::format("stream {}: the NPU stopped with {}", spec.layer.name, describe_stop(stream, status)));
   }
   return result;
 }
@@ -127,7 +128,8 @@ compiler::Layer stream_layer(const std::string &file) {
   return layer;
 }
 
-RunResult simulate(const RunOptions &options, const SignalGuard &signals, const SimulationEvents &events) {
+RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &stream, const SignalGuard &signals,
+                   const SimulationEvents &events) {
   const Stopwatch stopwatch;
   const std::vector<JobSpec> specs = job_specs(options);
   std::vector<double> weights(specs.size());
@@ -148,7 +150,7 @@ RunResult simulate(const RunOptions &options, const SignalGuard &signals, const 
         times.add(specs[job], compiled, cycles);
       };
     by_schedule.push_back(options.stream.empty() ? run_job(specs[job], job_events)
-                                                 : run_stream(specs[job], options.stream, job_events));
+                                                 : run_stream(specs[job], stream, job_events));
     const JobResult &result = by_schedule.back();
     run.outcome = std::max(run.outcome, result.outcome);
     run.failures.insert(run.failures.end(), result.failures.begin(), result.failures.end());

@@ -11,10 +11,11 @@ struct SimulationEvents {
   std::function<void(const Interrupted &)> interrupted;
 };
 
-/// Compiles and simulates each layer under each schedule, or the stream file `options.stream`. One stream is in memory
-/// at a time. Timing traces go to `options.times`: into one file in the order of the layers, or into a file for each
-/// layer and schedule if that is a directory. Throws what reading the stream file throws, and OutputError.
-RunResult simulate(const RunOptions &options, const SignalGuard &signals, const SimulationEvents &events);
+/// Compiles and simulates each layer under each schedule; or, if `options.stream` names a file, `stream`, the commands
+/// in it. One compiled stream is in memory at a time. Timing traces go to `options.times`: into one file in the order
+/// of the layers, or into a file for each layer and schedule if that is a directory. Throws OutputError.
+RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &stream, const SignalGuard &signals,
+                   const SimulationEvents &events);
 
 /// The commands of a file: a binary stream (.gws) or text that can be assembled. Throws isa::AssemblyError, or
 /// ConfigError if there are none.

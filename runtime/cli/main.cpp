@@ -131,10 +131,7 @@ void add_simulate(CLI::App &app, cli::SimulateArguments &a, std::function<int()>
   CLI::App *command = app.add_subcommand("simulate", "Count the cycles of a network or a stream on the timing model");
   add_work_options(*command, a.work,
                    "sequential, interleave, dx_major, dw_major, rearrange, or all to compare them with sequential");
-  CLI::Option *stream =
-      command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
-  for (const char *option : {"--model", "--batch", "--schedule", "--pass", "--layers"})
-    stream->excludes(command->get_option(option));
+  command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
   command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
   command->add_option(
       "--times", a.times,
@@ -146,7 +143,12 @@ void add_simulate(CLI::App &app, cli::SimulateArguments &a, std::function<int()>
                   "  gradweave simulate --model bert_tiny --npu small\n"
                   "  gradweave simulate --model resnet50 --npu large --pass forward --batch 1 --json report.json\n"
                   "  gradweave simulate streams/0-embed.gws --npu small --times -");
-  command->callback([&a, &chosen] { chosen = [&a] { return cli::simulate(a); }; });
+  command->callback([&a, &chosen, command] {
+    // Not excludes(): that would come before the complaint about an unknown option, whose value looks like a STREAM.
+    for (const char *option : {"--model", "--batch", "--schedule", "--pass", "--layers"})
+      if (!a.stream.empty() && command->count(option) != 0) throw CLI::ExcludesError(option, "STREAM");
+    chosen = [&a] { return cli::simulate(a); };
+  });
 }
 
 void add_compile(CLI::App &app, cli::CompileArguments &a, std::function<int()> &chosen) {

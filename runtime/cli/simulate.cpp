@@ -74,6 +74,8 @@ int simulate(const SimulateArguments &a) {
   options.quiet = a.quiet;
   options.reproduce = reproduce(a);
   add_work_of(a, options);
+  const std::vector<isa::Command> stream =
+      a.stream.empty() ? std::vector<isa::Command>{} : runtime::load_stream(a.stream);
   add_times(a, options);
   std::optional<runtime::OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
@@ -87,7 +89,7 @@ int simulate(const SimulateArguments &a) {
     ::_exit(kInterrupted);
   };
   report.begin();
-  const RunResult result = runtime::simulate(options, signals, events);
+  const RunResult result = runtime::simulate(options, stream, signals, events);
   if (json) json->commit(json_report(options, result));
   report.end(result);
   return exit_code(result.outcome);

@@ -180,7 +180,7 @@ TEST_F(CliFiles, BadUsageAndOutputs) {
 
 TEST_F(CliFiles, NoOrUnknownSubcommand) {
   EXPECT_EQ(run({}).code, 2);
-  EXPECT_EQ(run({"simulate"}).code, 2);
+  EXPECT_EQ(run({"emulate"}).code, 2);
 }
 
 TEST_F(CliFiles, AnNpuWithoutLibraryIsADeviceError) {

@@ -40,6 +40,21 @@ TEST_P(CliInterrupt, EndsChildrenAndLeavesNoFile) {
   EXPECT_EQ(files(), std::vector<std::string>{"t.csv"});
 }
 
+TEST_P(CliInterrupt, EndsASimulationInTheMiddleOfCompiling) {
+  write("t.csv", "a,20000,3000,3000\nb,20000,3000,2000\n");
+  const pid_t pid = start({"simulate", "--model", "t.csv", "--npu", "small", "--json", "r.json", "--times", "c.csv"});
+  for (int i = 0; i < 1200 && files().size() < 3; ++i) // until its outputs are open
+    std::this_thread::sleep_for(10ms);
+  std::this_thread::sleep_for(300ms);
+  const auto sent = std::chrono::steady_clock::now();
+  ::kill(pid, GetParam());
+  const CommandResult r = finish(pid);
+  EXPECT_EQ(r.code, 130) << r.out << r.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - sent, 2s);
+  EXPECT_NE(r.err.find("interrupted"), std::string::npos) << r.err;
+  EXPECT_EQ(files(), std::vector<std::string>{"t.csv"});
+}
+
 INSTANTIATE_TEST_SUITE_P(Signals, CliInterrupt, ::testing::Values(SIGINT, SIGTERM, SIGHUP));
 
 TEST_F(CliInterrupt, AKilledParentTakesItsChildrenAlong) {

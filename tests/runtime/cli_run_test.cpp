@@ -120,7 +120,7 @@ TEST_F(CliRun, ModelsListsAndShows) {
 }
 
 TEST_F(CliRun, EveryCommandHasHelpWithExamples) {
-  for (const char *command : {"cosim", "compile", "disasm", "asm", "models"}) {
+  for (const char *command : {"cosim", "simulate", "compile", "disasm", "asm", "models"}) {
     const CommandResult r = run({command, "--help"});
     EXPECT_EQ(r.code, 0);
     EXPECT_NE(r.out.find("Example"), std::string::npos) << command;

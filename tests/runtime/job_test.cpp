@@ -1,8 +1,11 @@
 // Jobs on the functional backend, end to end, and the device itself.
 #include "runtime/job.hpp"
 
+#include "runtime/output_file.hpp"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace gradweave::runtime {
@@ -48,6 +51,50 @@ TEST(Job, ALayerThatDoesNotFitIsBadInput) {
   EXPECT_EQ(r.outcome, Outcome::kBadInput);
   ASSERT_EQ(r.failures.size(), 1U);
   EXPECT_NE(r.failures.front().find("huge"), std::string::npos) << r.failures.front();
+}
+
+TEST(Job, OnTheTimingModelChecksCountersOnly) {
+  JobSpec s = spec("test6x10", {"fc", 33, 41, 27, true, 0});
+  s.backend = Backend::kTiming;
+  JobEvents events;
+  std::size_t commands = 0;
+  std::uint64_t last = 0;
+  events.times = [&](const compiler::CompiledLayer &compiled, const std::vector<timing::CommandTimes> &times) {
+    ASSERT_EQ(times.size(), compiled.stream.size());
+    ASSERT_EQ(times.size(), compiled.info.size());
+    commands = times.size();
+    for (const timing::CommandTimes &t : times)
+      last = std::max(last, t.done);
+  };
+  const JobResult r = run_job(s, events);
+  ASSERT_EQ(r.outcome, Outcome::kPass) << (r.failures.empty() ? "" : r.failures.front());
+  EXPECT_TRUE(r.outputs.empty());
+  EXPECT_EQ(r.commands, commands);
+  EXPECT_EQ(r.cycles(), last + 1);
+  EXPECT_EQ(run_job(s).cycles(), r.cycles());
+}
+
+TEST(Job, BackendsWithoutTimeReportNone) {
+  JobEvents events;
+  events.times = [](const auto &, const auto &) { FAIL() << "times of the functional model"; };
+  EXPECT_EQ(run_job(spec("test8", {"fc", 8, 8, 8, true, 0}), events).outcome, Outcome::kPass);
+}
+
+TEST(Job, AnOutputThatCannotBeWrittenIsNoDeviceError) {
+  JobSpec s = spec("test8", {"fc", 8, 8, 8, true, 0});
+  s.backend = Backend::kTiming;
+  JobEvents events;
+  events.times = [](const auto &, const auto &) { throw OutputError("full.csv: cannot be written"); };
+  const JobResult r = run_job(s, events);
+  EXPECT_EQ(r.outcome, Outcome::kOutput);
+  ASSERT_EQ(r.failures.size(), 1U);
+  EXPECT_EQ(r.failures.front(), "full.csv: cannot be written");
+}
+
+TEST(Job, BackendsHaveNames) {
+  for (const Backend backend : {Backend::kRtl, Backend::kTiming, Backend::kFunctional})
+    EXPECT_EQ(parse_backend(to_string(backend)), backend);
+  EXPECT_THROW(parse_backend("fpga"), std::invalid_argument);
 }
 
 TEST(Job, ReportsProgress) {
