@@ -219,23 +219,6 @@ std::string repeat_all(const ValidateArguments &a) {
   return command;
 }
 
-int exit_code(runtime::Outcome outcome) {
-  switch (outcome) {
-  case runtime::Outcome::kPass:
-    return kOk;
-  case runtime::Outcome::kMismatch:
-    return kFailed;
-  case runtime::Outcome::kOutput:
-    return kOutput;
-  case runtime::Outcome::kBadInput:
-    return kBadInput;
-  case runtime::Outcome::kDevice:
-  case runtime::Outcome::kUnavailable:
-    break;
-  }
-  return kDevice;
-}
-
 } // namespace
 
 int validate(const ValidateArguments &a) {
