@@ -1,19 +1,25 @@
 #!/bin/bash
-# Installs the Debian packages that are missing.   scripts/bootstrap.sh run|lint|sanitize
+# Installs the Debian packages that are missing.   scripts/bootstrap.sh model|run|lint|sanitize
+#   model      what `make simulate` needs: no RTL simulator
 #   run        what `make cosim` and `make test` need
 #   lint       run + the lint tools
 #   sanitize   run + g++, whose sanitizers need no further package
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-run_packages=(cmake ninja-build verilator libsystemc-dev libfmt-dev nlohmann-json3-dev libcli11-dev
-  libtomlplusplus-dev libgtest-dev zlib1g-dev)
+model_packages=(cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libgtest-dev zlib1g-dev)
+run_packages=("${model_packages[@]}" verilator libsystemc-dev)
 lint_packages=(clang-format clang-tidy shellcheck)
 
+tools=(cmake ninja verilator)
 case ${1:-run} in
+model)
+  packages=("${model_packages[@]}")
+  tools=(cmake ninja)
+  ;;
 run) packages=("${run_packages[@]}") ;;
 lint) packages=("${run_packages[@]}" "${lint_packages[@]}") ;;
 sanitize) packages=("${run_packages[@]}" g++) ;;
-*) die "usage: scripts/bootstrap.sh run|lint|sanitize" ;;
+*) die "usage: scripts/bootstrap.sh model|run|lint|sanitize" ;;
 esac
 
 # has_compiler NAME...: one of them, or the user's CXX, is there.
@@ -27,7 +33,7 @@ has_compiler() {
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   # Not a Debian: whoever runs this installs the same things by other means; CMake names what it does not find.
-  for tool in cmake ninja verilator; do
+  for tool in "${tools[@]}"; do
     command -v "$tool" >/dev/null || die "$tool is missing, and without apt-get it cannot be installed from here"
   done
   has_compiler clang++-19 clang++-16 g++ || die "no C++ compiler is installed, and without apt-get none can be installed from here"

@@ -53,12 +53,12 @@ choose_compiler() {
   die "no C++ compiler found; install clang-19 or g++"
 }
 
-# configure NPU_LIST: CMake, but only if there is no build directory yet or its NPUs change; after that ninja
+# configure NPU_LIST [RTL]: CMake, but only if there is no build directory yet or its NPUs change; after that ninja
 # itself sees changed CMake files.
 configure() {
-  local npus=$1 stamp=$build/.gw-configured wanted
+  local npus=$1 rtl=${2:-ON} stamp=$build/.gw-configured wanted
   local werror=${WERROR:-OFF}
-  wanted=$(printf '%s\n%s\n%s\n' "$root" "$npus" "$werror")
+  wanted=$(printf '%s\n' "$root" "$npus" "$werror" "$rtl")
   if [ -f "$build/build.ninja" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
     return
   fi
@@ -68,7 +68,7 @@ configure() {
     compiler=(-DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_C_COMPILER="${CC:-cc}" -DCMAKE_BUILD_TYPE=Release)
   fi
   quietly "configuring $build${CXX:+ with $CXX}" cmake -S . -B "$build" -G Ninja "${compiler[@]}" "-DGW_NPUS=$npus" \
-    "-DGW_WERROR=$werror"
+    "-DGW_WERROR=$werror" "-DGW_RTL=$rtl"
   printf '%s\n' "$wanted" >"$stamp"
 }
 

@@ -4,26 +4,27 @@ cat <<'TEXT'
 gradweave: one backward pass of a network on a Verilated NPU, every output bit checked.
 
   make cosim MODEL=bert_tiny      run a network; installs what is missing and builds what it needs first
+  make simulate MODEL=bert_tiny   its cycles alone, from the timing model: fast, builds and checks no RTL
   make test                       build everything, run all tests but the long ones
   make bench                      simulation speed of the systolic array and of the whole NPU
   make lint                       verilator -Wall, clang-tidy, clang-format, shellcheck
   make sanitize                   the C++ without SystemC under ASan and UBSan
   make format | docs | clean      reformat the C++; regenerate docs/isa.md; remove the build directory
 
-Variables of `make cosim`, and their defaults:
-  MODEL=bert_tiny      name of a network in models/, or the path of a .toml or .csv file
-  BATCH=               samples in a batch; empty: as the network says
-  NPU=small            name of an NPU in configs/, or the path of a .toml file
-  SCHEDULE=rearrange   sequential | interleave | dx_major | dw_major | rearrange | all (all: compare them)
-  PASS=backward        forward | backward | both
-  LAYERS=              names, numbers from 0, ranges: LAYERS=0,3-5,ffn1; empty: all
+Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
+* MODEL=bert_tiny      name of a network in models/, or the path of a .toml or .csv file
+* BATCH=               samples in a batch; empty: as the network says
+* NPU=small            name of an NPU in configs/, or the path of a .toml file
+* SCHEDULE=rearrange   sequential | interleave | dx_major | dw_major | rearrange | all (all: compare them)
+* PASS=backward        forward | backward | both
+* LAYERS=              names, numbers from 0, ranges: LAYERS=0,3-5,ffn1; empty: all
   DATA=normal          normal | special (cancellation, subnormals, -0, infinities, NaN)
   SEED=1               seed of the data
   BACKEND=rtl          rtl | timing (the same cycles in a fraction of the time, no data checked) |
                        functional (no time; finds out whether compiler or RTL is wrong)
   JOBS=                simulations at a time; empty: one a core
-  JSON=                file for the report (docs/report.md); - is standard output
-  TIMES=               file (one layer) or directory/ for the cycles of every command
+* JSON=                file for the report (docs/report.md); - is standard output
+* TIMES=               file or directory/ for the cycles of every command (docs/cli.md)
   TRACE=               fst: a waveform for each layer, in build/trace
 Others: BUILD=build (build directory), CXX (compiler; default: the first of clang++-19, clang++-16, g++).
 
