@@ -6,7 +6,7 @@
 
 namespace gradweave {
 
-DramTiming::DramTiming(const DramConfig &config, std::uint32_t bus_bytes)
+DramChannel::DramChannel(const DramConfig &config, std::uint32_t bus_bytes)
     : ticks_per_cycle_(config.bytes_num), turnaround_cycles_(config.turnaround_cycles),
       latency_cycles_(config.latency_cycles), batch_bytes_(config.batch_bytes), bus_bytes_(bus_bytes) {
   const std::uint64_t ticks_per_beat = bus_bytes * config.bytes_den;
@@ -18,12 +18,27 @@ DramTiming::DramTiming(const DramConfig &config, std::uint32_t bus_bytes)
     service_.push_back({beats * ticks_per_beat / ticks_per_cycle_, beats * ticks_per_beat % ticks_per_cycle_});
 }
 
-void DramTiming::refuse(Direction direction, std::uint64_t cycle, std::uint32_t beats) const {
-  if (beats == 0 || beats > kMaxBeats)
-    throw std::logic_error(fmt::format("a DRAM burst has 1 to {} beats, not {}", kMaxBeats, beats));
-  const std::uint64_t last = last_arrival_[static_cast<std::size_t>(direction)];
-  throw std::logic_error(fmt::format("a DRAM burst arrives in cycle {}, but arrivals before cycle {} were settled",
-                                     cycle, std::max(last, known_until_)));
+void DramTiming::push(Direction direction, std::uint64_t cycle, std::uint32_t beats, std::uint32_t id) {
+  const auto d = static_cast<std::size_t>(direction);
+  if (beats == 0 || beats > DramChannel::kMaxBeats)
+    throw std::logic_error(fmt::format("a DRAM burst has 1 to {} beats, not {}", DramChannel::kMaxBeats, beats));
+  if (cycle < last_arrival_[d] || cycle < known_until_)
+    throw std::logic_error(fmt::format("a DRAM burst arrives in cycle {}, but arrivals before cycle {} were settled",
+                                       cycle, std::max(last_arrival_[d], known_until_)));
+  last_arrival_[d] = cycle;
+  queue_[d].push_back({cycle, id, beats});
+}
+
+std::optional<DramTiming::Grant> DramTiming::advance(std::uint64_t cycle) {
+  known_until_ = std::max(known_until_, cycle + 1);
+  const DramChannel::Waiting waiting = first();
+  if (channel_.next_choice(waiting).cycle >= known_until_) return std::nullopt;
+  const DramChannel::Choice choice = channel_.choose(waiting);
+  std::deque<Request> &queue = queue_[static_cast<std::size_t>(choice.direction)];
+  const Request request = queue.front();
+  queue.pop_front();
+  const DramChannel::Service service = channel_.serve(choice, waiting, request.beats);
+  return Grant{choice.direction, request.id, request.beats, service.start, service.end};
 }
 
 } // namespace gradweave

@@ -11,6 +11,13 @@ namespace gradweave::timing {
 /// Row r covers the bytes [addr + r * pitch, + row_bytes). A burst never leaves its row, a 4 KB page or 256 beats.
 class BurstWalker {
 public:
+  struct Burst {
+    std::uint32_t beats;
+    std::uint32_t bytes;  ///< of elements
+    std::uint32_t offset; ///< of the first element in the first beat
+    bool last;            ///< of the tile
+  };
+
   /// `beat_shift`: log2 of the bytes of a beat.
   void start(const isa::DmaCommand &d, unsigned beat_shift) {
     shift_ = beat_shift;
@@ -18,41 +25,58 @@ public:
     pitch_ = d.pitch;
     row_bytes_ = left_ = d.cols * (d.fp32 ? 4U : 2U);
     rows_ = d.rows;
-    max_bytes_ = std::min(kPageBytes, 256U << shift_);
+    row_offset_ = offset_of(addr_);
+    row_beats_ = beats_of(row_offset_, row_bytes_);
+    alike_ = offset_of(pitch_) == 0 && row_beats_ <= kMaxBeats;
   }
 
+  /// Bursts are left.
   bool active() const { return rows_ != 0; }
-  /// Beats of the current burst.
-  std::uint32_t beats() const { return (offset() + bytes() + (1U << shift_) - 1) >> shift_; }
-  /// Element bytes of the current burst, and of what lies before them in its first beat.
-  std::uint32_t bytes() const { return std::min(left_, room()); }
-  std::uint32_t offset() const { return static_cast<std::uint32_t>(addr_) & ((1U << shift_) - 1); }
-  /// Whether it is the tile's last.
-  bool last() const { return rows_ == 1 && left_ <= room(); }
 
-  void next() {
-    const std::uint32_t taken = room();
-    if (left_ > taken) {
-      addr_ += taken;
-      left_ -= taken;
-    } else {
-      row_addr_ += pitch_;
-      addr_ = row_addr_;
-      left_ = row_bytes_;
-      --rows_;
+  /// The next burst is the tile's last.
+  bool at_last() const { return rows_ == 1 && left_ <= room(); }
+
+  Burst next() {
+    const std::uint32_t page = kPageBytes - (static_cast<std::uint32_t>(addr_) & (kPageBytes - 1));
+    // Most rows are a burst, all of one shape: the rest is for those that a page border cuts.
+    if (alike_ && left_ == row_bytes_ && left_ <= page) {
+      next_row();
+      return {row_beats_, row_bytes_, row_offset_, rows_ == 0};
     }
+    const std::uint32_t offset = offset_of(addr_);
+    const std::uint32_t bytes = std::min(left_, room());
+    if (left_ > bytes) {
+      addr_ += bytes;
+      left_ -= bytes;
+      return {beats_of(offset, bytes), bytes, offset, false};
+    }
+    next_row();
+    return {beats_of(offset, bytes), bytes, offset, rows_ == 0};
   }
 
 private:
-  static constexpr std::uint32_t kPageBytes = 4096;
+  static constexpr std::uint32_t kPageBytes = 4096, kMaxBeats = 256;
 
+  /// Bytes from addr_ on that a burst can cover.
   std::uint32_t room() const {
     const std::uint32_t page = kPageBytes - (static_cast<std::uint32_t>(addr_) & (kPageBytes - 1));
-    return std::min(page, max_bytes_ - offset());
+    return std::min(page, (kMaxBeats << shift_) - offset_of(addr_));
+  }
+  void next_row() {
+    row_addr_ += pitch_;
+    addr_ = row_addr_;
+    left_ = row_bytes_;
+    --rows_;
+  }
+  std::uint32_t offset_of(std::uint64_t addr) const { return static_cast<std::uint32_t>(addr) & ((1U << shift_) - 1); }
+  std::uint32_t beats_of(std::uint32_t offset, std::uint32_t bytes) const {
+    return (offset + bytes + (1U << shift_) - 1) >> shift_;
   }
 
   std::uint64_t row_addr_ = 0, addr_ = 0;
-  std::uint32_t pitch_ = 0, row_bytes_ = 0, left_ = 0, rows_ = 0, max_bytes_ = 0;
+  std::uint32_t pitch_ = 0, row_bytes_ = 0, left_ = 0, rows_ = 0;
+  std::uint32_t row_offset_ = 0, row_beats_ = 0; ///< of the first row
+  bool alike_ = false;                           ///< of all rows
   unsigned shift_ = 0;
 };
 

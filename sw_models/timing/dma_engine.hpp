@@ -14,6 +14,28 @@
 
 namespace gradweave::timing {
 
+/// The smallest power of two above `n`.
+inline std::size_t power_above(std::size_t n) {
+  std::size_t power = 1;
+  while (power <= n)
+    power *= 2;
+  return power;
+}
+
+/// First-in first-out queue for at most `most` entries.
+template <class T> class Ring {
+public:
+  explicit Ring(std::size_t most) : slots_(power_above(most)), mask_(slots_.size() - 1) {}
+  bool empty() const { return first_ == last_; }
+  const T &front() const { return slots_[first_ & mask_]; }
+  void push(const T &value) { slots_[last_++ & mask_] = value; }
+  void pop() { ++first_; }
+
+private:
+  std::vector<T> slots_;
+  std::size_t mask_, first_ = 0, last_ = 0;
+};
+
 /// Commands of one DMA engine from start to completion, in order.
 class DmaOrder {
 public:
@@ -47,42 +69,24 @@ private:
   std::uint64_t not_before_ = 0, room_since_ = 0;
 };
 
-/// Bursts that are issued and not answered. Numbers of bursts count from 0 over the whole run.
+/// When a further burst may be issued: when the burst OUTSTANDING before it is answered.
 class BurstCredits {
 public:
-  explicit BurstCredits(std::uint32_t outstanding) : outstanding_(outstanding) {
-    std::size_t slots = 2;
-    while (slots <= outstanding)
-      slots *= 2;
-    slots_.resize(slots);
-    mask_ = slots - 1;
-  }
-
-  struct Burst {
-    std::uint32_t beats = 0, bytes = 0; ///< bytes of elements
-    std::uint32_t offset = 0;           ///< of the first element in the first beat
-    bool last = false;                  ///< of its command
-  };
+  explicit BurstCredits(std::uint32_t outstanding)
+      : outstanding_(outstanding), credits_(power_above(outstanding)), mask_(credits_.size() - 1) {}
 
   /// First cycle in which the next burst may be issued; kNever if that depends on an answer still unknown.
   std::uint64_t available() const {
-    if (issued_ < outstanding_) return 0;
-    const std::uint64_t needed = issued_ - outstanding_;
-    return needed < answered_ ? slots_[needed & mask_].answer + latency::kAnswerToCredit : kNever;
+    return issued_ - answered_ < outstanding_ ? credits_[(issued_ - outstanding_) & mask_] : kNever;
   }
-  void issue(const Burst &burst) { slots_[issued_++ & mask_].burst = burst; }
-  const Burst &oldest() const { return slots_[answered_ & mask_].burst; }
-  void answer(std::uint64_t cycle) { slots_[answered_++ & mask_].answer = cycle; }
+  void issue() { ++issued_; }
+  void answer(std::uint64_t cycle) { credits_[answered_++ & mask_] = cycle + latency::kAnswerToCredit; }
 
 private:
-  struct Slot {
-    std::uint64_t answer = 0;
-    Burst burst;
-  };
   std::uint32_t outstanding_;
-  std::uint64_t issued_ = 0, answered_ = 0;
-  std::vector<Slot> slots_; ///< more than bursts in flight, a power of two
+  std::vector<std::uint64_t> credits_; ///< of the last bursts, by number; 0 before the first
   std::size_t mask_;
+  std::uint64_t issued_ = 0, answered_ = 0;
 };
 
 } // namespace gradweave::timing

@@ -8,7 +8,7 @@ namespace gradweave::timing {
 
 namespace {
 
-enum Owner : std::uint64_t { kLoad, kFetch, kStore };
+constexpr std::uint32_t kFetchBursts = 16; ///< under way at most: its buffer holds so many commands
 
 unsigned log2_of(std::uint32_t power) {
   unsigned shift = 0;
@@ -20,141 +20,182 @@ unsigned log2_of(std::uint32_t power) {
 } // namespace
 
 MemorySystem::MemorySystem(const NpuConfig &npu, std::uint32_t fetch_word_beats, std::uint64_t limit)
-    : dram_(npu.dram, npu.bus_bytes), limit_(limit), latency_(npu.dram.latency_cycles), bus_bytes_(npu.bus_bytes),
+    : channel_(npu.dram, npu.bus_bytes), limit_(limit), latency_(npu.dram.latency_cycles), bus_bytes_(npu.bus_bytes),
       fetch_word_beats_(fetch_word_beats), beat_shift_(log2_of(npu.bus_bytes)), load_(npu.outstanding),
-      store_(npu.outstanding) {}
+      store_(npu.outstanding), reads_(npu.outstanding + kFetchBursts), writes_(npu.outstanding) {}
 
 void MemorySystem::start(bool store, std::uint64_t cycle, const isa::DmaCommand &command) {
   Side &s = side(store);
+  while (load_.next != kNever && !store)
+    offer_load(); // the last burst of the command before, which was issued a cycle ago
   s.order.start_transfer();
   s.bursts.start(command, beat_shift_);
   s.earliest = cycle + latency::kStartToBurst;
   s.bursts_done = kNever;
-  if (store)
-    plan_store();
-  else if (load_.next == kNever)
-    plan_load();
+  plan(s, store ? 0 : latency::kLoadBurstToMux);
+  if (limit_ == kNever)
+    (store ? totals_.write_bytes : totals_.read_bytes) +=
+        std::uint64_t{command.rows} * command.cols * (command.fp32 ? 4 : 2);
+  else
+    s.counted.push_back(command);
 }
 
-/// Issues the next burst, which then waits for the read mux; not yet if its credit is still unknown. True if it is the
-/// command's last.
-bool MemorySystem::plan_load() {
-  load_.next = kNever;
-  if (!load_.bursts.active()) return false;
-  const std::uint64_t issue = std::max(load_.earliest, load_.credits.available());
-  if (issue == kNever) return false;
-  const BurstWalker &b = load_.bursts;
-  const BurstCredits::Burst burst{b.beats(), b.bytes(), b.offset(), b.last()};
-  load_.credits.issue(burst);
-  load_.bursts.next();
-  load_.next = issue + latency::kLoadBurstToMux;
-  load_beats_ = burst.beats;
-  if (!burst.last) return false;
-  load_.bursts_done = issue + latency::kBurstToStart;
+/// Fixes when the next burst is issued, unless its credit is still unknown. True if it is the command's last.
+inline bool MemorySystem::plan(Side &s, std::uint64_t issue_to_event) {
+  s.next = kNever;
+  if (!s.bursts.active()) return false;
+  const std::uint64_t credit = s.credits.available();
+  if (credit == kNever) return false;
+  const std::uint64_t issue = std::max(s.earliest, credit);
+  s.next = issue + issue_to_event;
+  if (!s.bursts.at_last()) return false;
+  s.bursts_done = issue + latency::kBurstToStart;
   return true;
 }
 
-bool MemorySystem::plan_store() {
-  const std::uint64_t issue = std::max(store_.earliest, store_.credits.available());
-  store_.next = issue;
-  if (issue == kNever || !store_.bursts.last()) return false;
-  store_.bursts_done = issue + latency::kBurstToStart;
-  return true;
+/// Element bytes of the first `beats` beats of the next burst to be answered.
+std::uint32_t MemorySystem::count(Side &s, std::uint32_t beats) {
+  if (!s.replay.active()) {
+    s.replay.start(s.counted.front(), beat_shift_);
+    s.counted.pop_front();
+  }
+  const BurstWalker::Burst burst = s.replay.next();
+  return beats == 0 ? 0 : std::min(burst.bytes, beats * bus_bytes_ - burst.offset);
 }
 
-bool MemorySystem::offer_load() {
+inline bool MemorySystem::offer_load() {
   const std::uint64_t cycle = load_.next;
-  if (cycle == fetch_in_mux_) { // fetch goes first
+  if (cycle == fetch_in_mux_) { // fetch goes first; its bursts never follow one another while there are loads
     load_.next = cycle + 1;
     return false;
   }
-  dram_.push(DramTiming::Direction::kRead, cycle + latency::kMuxToBus, load_beats_, kLoad);
-  load_.earliest = std::max(load_.earliest, cycle); // its register is free
-  return plan_load();
+  const BurstWalker::Burst burst = load_.bursts.next();
+  load_.credits.issue();
+  reads_.push({cycle + latency::kMuxToBus, burst.beats, false, burst.last});
+  load_.earliest = cycle; // its register is free
+  return plan(load_, latency::kLoadBurstToMux);
 }
 
-bool MemorySystem::issue_store() {
+inline bool MemorySystem::issue_store() {
   const std::uint64_t cycle = store_.next;
-  const BurstWalker &b = store_.bursts;
-  const BurstCredits::Burst burst{b.beats(), b.bytes(), b.offset(), b.last()};
+  const BurstWalker::Burst burst = store_.bursts.next();
+  store_.credits.issue();
   const std::uint64_t read = std::max(cycle + latency::kStoreBurstToRead, store_read_);
   store_read_ = read + burst.beats;
   const std::uint64_t first_beat = read + latency::kReadToBus, last_beat = first_beat + burst.beats - 1;
-  dram_.push(DramTiming::Direction::kWrite, last_beat, burst.beats, kStore);
-  const std::uint64_t until = std::min(last_beat + 1, limit_ + (limit_ != kNever));
-  const auto beats = static_cast<std::uint32_t>(until > first_beat ? until - first_beat : 0);
-  totals_.write_beats += beats;
-  totals_.write_bytes += bytes_of(burst, beats);
-  store_.credits.issue(burst);
-  store_.bursts.next();
+  writes_.push({last_beat, burst.beats, false, burst.last});
+  if (limit_ == kNever) {
+    totals_.write_beats += burst.beats;
+  } else {
+    const auto beats = static_cast<std::uint32_t>(
+        limit_ < first_beat ? 0 : std::min<std::uint64_t>(burst.beats, limit_ - first_beat + 1));
+    totals_.write_beats += beats;
+    totals_.write_bytes += count(store_, beats);
+  }
   store_.earliest = cycle + latency::kStoreBurstToBurst;
-  if (store_.bursts.active()) return plan_store();
-  store_.next = kNever;
-  return false;
+  return plan(store_, 0);
 }
 
 void MemorySystem::fetch(std::uint64_t cycle, std::uint32_t beats) {
   if (load_.next == cycle) offer_load(); // its address goes ahead of this one
   fetch_in_mux_ = cycle + latency::kFetchToMux;
-  dram_.push(DramTiming::Direction::kRead, cycle + latency::kFetchToBus, beats, kFetch);
+  reads_.push({cycle + latency::kFetchToBus, beats, true, false});
 }
 
 /// Beats come in order, one a cycle at most, each as soon as it is available. It is enough to look at three beats,
 /// since between them the times ascend by the bus rate or by the DRAM's.
-std::uint64_t MemorySystem::beat_cycle(const DramTiming::Grant &grant, std::uint32_t beat) const {
-  return std::max({dram_.read_beat_cycle(grant, 0) + beat, dram_.read_beat_cycle(grant, beat), read_channel_ + beat});
+std::uint64_t MemorySystem::beat_cycle(const DramChannel::Service &service, std::uint32_t beat) const {
+  return std::max({channel_.read_beat_cycle(service.start, 0) + beat, channel_.read_beat_cycle(service.start, beat),
+                   read_channel_ + beat});
 }
 
-std::uint32_t MemorySystem::beats_until_limit(const DramTiming::Grant &grant) const {
-  std::uint32_t beats = grant.beats;
-  while (beats > 0 && beat_cycle(grant, beats - 1) > limit_)
+std::uint32_t MemorySystem::beats_until_limit(const Request &request, const DramChannel::Service &service) const {
+  std::uint32_t beats = request.beats;
+  while (beats > 0 && beat_cycle(service, beats - 1) > limit_)
     --beats;
   return beats;
 }
 
-std::uint32_t MemorySystem::bytes_of(const BurstCredits::Burst &burst, std::uint32_t beats) const {
-  return beats == 0 ? 0 : std::min(burst.bytes, beats * bus_bytes_ - burst.offset);
-}
-
-bool MemorySystem::answer_load(const DramTiming::Grant &grant) {
-  const std::uint64_t last_beat = beat_cycle(grant, grant.beats - 1);
-  const BurstCredits::Burst &burst = load_.credits.oldest();
-  const std::uint32_t beats = last_beat <= limit_ ? grant.beats : beats_until_limit(grant);
-  totals_.read_beats += beats;
-  totals_.read_bytes += bytes_of(burst, beats);
+inline bool MemorySystem::answer_load(std::uint64_t last_beat, bool last) {
   read_channel_ = last_beat + 1;
-  const bool last = burst.last;
   load_.credits.answer(last_beat);
   if (last) load_.order.finish(last_beat);
   bool known = last;
-  if (load_.next == kNever) known |= plan_load(); // it may have waited for this credit
+  if (load_.next == kNever) known |= plan(load_, latency::kLoadBurstToMux); // it may have waited for this credit
   return known;
 }
 
-bool MemorySystem::answer_fetch(const DramTiming::Grant &grant) {
-  fetched_.words = grant.beats / fetch_word_beats_;
+bool MemorySystem::answer_fetch(const Request &request, const DramChannel::Service &service) {
+  fetched_.words = request.beats / fetch_word_beats_;
   for (std::uint32_t word = 0; word < fetched_.words; ++word)
-    fetched_.cycle[word] = beat_cycle(grant, (word + 1) * fetch_word_beats_ - 1);
-  totals_.fetch_beats += fetched_.cycle[fetched_.words - 1] <= limit_ ? grant.beats : beats_until_limit(grant);
+    fetched_.cycle[word] = beat_cycle(service, (word + 1) * fetch_word_beats_ - 1);
+  totals_.fetch_beats += beats_until_limit(request, service);
   read_channel_ = fetched_.cycle[fetched_.words - 1] + 1;
   return true;
 }
 
-bool MemorySystem::answer_store(const DramTiming::Grant &grant) {
-  const std::uint64_t response = std::max(dram_.write_response_cycle(grant), response_channel_);
+inline bool MemorySystem::answer_store(const DramChannel::Instant &end, bool last) {
+  const std::uint64_t response = std::max(channel_.answer_cycle(end), response_channel_);
   response_channel_ = response + 1;
-  const bool last = store_.credits.oldest().last;
   store_.credits.answer(response);
   if (last) store_.order.finish(response);
   bool known = last;
-  if (store_.next == kNever && store_.bursts.active()) known |= plan_store();
+  if (store_.next == kNever) known |= plan(store_, 0); // it may have waited for this credit
   return known;
 }
 
+/// One choice of the DRAM.
 bool MemorySystem::serve() {
-  const DramTiming::Grant &grant = *dram_.advance(dram_.next_choice_cycle());
-  if (grant.id == kLoad) return answer_load(grant);
-  return grant.id == kStore ? answer_store(grant) : answer_fetch(grant);
+  const DramChannel::Waiting first = waiting();
+  const DramChannel::Choice choice = channel_.choose(first);
+  Ring<Request> &queue = choice.direction == DramChannel::Direction::kRead ? reads_ : writes_;
+  const Request request = queue.front();
+  queue.pop();
+  const DramChannel::Service service = channel_.serve(choice, first, request.beats);
+  if (choice.direction == DramChannel::Direction::kWrite) return answer_store(service.end, request.last);
+  if (request.fetch) return answer_fetch(request, service);
+  const std::uint32_t beats = limit_ == kNever ? request.beats : beats_until_limit(request, service);
+  totals_.read_beats += beats;
+  if (limit_ != kNever) totals_.read_bytes += count(load_, beats);
+  return answer_load(beat_cycle(service, request.beats - 1), request.last);
+}
+
+/// serve() for loads that are there when the channel, already reading, is free: what happens most of the time, in a few
+/// steps a burst. All else is left.
+bool MemorySystem::serve_loads(std::uint64_t horizon) {
+  const std::uint64_t write = first_arrival(writes_);
+  const std::uint64_t end = std::min(horizon, store_.next);
+  while (!reads_.empty()) {
+    const Request &request = reads_.front();
+    const std::uint64_t cycle = channel_.free().cycle;
+    const bool other_waits = write <= cycle;
+    if (cycle < request.arrival || cycle >= std::min(end, load_.next) || request.fetch || !channel_.stays(other_waits))
+      return false;
+    const std::uint32_t beats = request.beats;
+    const bool last = request.last;
+    reads_.pop();
+    totals_.read_beats += beats;
+    const std::uint64_t available = channel_.answer_cycle(channel_.serve_next(beats, other_waits));
+    if (answer_load(std::max(available, read_channel_ + beats - 1), last)) return true;
+  }
+  return false;
+}
+
+/// The same for stores.
+bool MemorySystem::serve_stores(std::uint64_t horizon) {
+  const std::uint64_t read = first_arrival(reads_);
+  const std::uint64_t end = std::min(horizon, load_.next);
+  while (!writes_.empty()) {
+    const Request &request = writes_.front();
+    const std::uint64_t cycle = channel_.free().cycle;
+    const bool other_waits = read <= cycle;
+    if (cycle < request.arrival || cycle >= std::min(end, store_.next) || !channel_.stays(other_waits)) return false;
+    const std::uint32_t beats = request.beats;
+    const bool last = request.last;
+    writes_.pop();
+    if (answer_store(channel_.serve_next(beats, other_waits), last)) return true;
+  }
+  return false;
 }
 
 // Not every event is played in the order of cycles; that would cost more than the events. What must hold:
@@ -164,17 +205,21 @@ bool MemorySystem::serve() {
 //   an answer that the DRAM has yet to give, which takes its latency at least.
 // - Stores wait for nobody but their own answers.
 bool MemorySystem::advance(std::uint64_t horizon) {
+  const bool counts_to_limit = limit_ != kNever;
   for (;;) {
     while (store_.next < horizon)
       if (issue_store()) return true;
-    const std::uint64_t choice = dram_.next_choice_cycle();
-    const std::uint64_t offers = choice == DramTiming::kNoChoice ? horizon : std::min(horizon, choice + latency_ + 1);
+    const std::uint64_t choice = channel_.next_choice(waiting()).cycle;
+    const std::uint64_t offers = choice == DramChannel::kNone ? horizon : std::min(horizon, choice + latency_ + 1);
     while (load_.next < offers)
       if (offer_load()) return true;
-    if (dram_.next_choice_cycle() >= horizon) return false;
-    do
+    if (channel_.next_choice(waiting()).cycle >= horizon) return false;
+    do {
       if (serve()) return true;
-    while (dram_.next_choice_cycle() < std::min({horizon, load_.next, store_.next}));
+      if (counts_to_limit || !channel_.slower_than_bus()) continue;
+      const bool reads = channel_.direction() == DramChannel::Direction::kRead;
+      if (reads ? serve_loads(horizon) : serve_stores(horizon)) return true;
+    } while (channel_.next_choice(waiting()).cycle < std::min({horizon, load_.next, store_.next}));
   }
 }
 

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "sw_models/dram_timing.hpp"
+#include "sw_models/dram_channel.hpp"
 #include "sw_models/npu_config.hpp"
 #include "sw_models/timing/burst_walker.hpp"
 #include "sw_models/timing/dma_engine.hpp"
 
 #include <array>
 #include <cstdint>
+#include <deque>
 
 namespace gradweave::timing {
 
@@ -59,32 +60,49 @@ private:
     DmaOrder order;
     BurstCredits credits;
     BurstWalker bursts;
-    std::uint64_t next =
-        kNever; ///< the next burst's event: load: offered to the read mux; store: issued; kNever: not known
+    /// Cycle in which the next burst is issued (store) or, issued before, offered to the read mux (load); kNever: there
+    /// is none, or that is not known yet.
+    std::uint64_t next = kNever;
     std::uint64_t earliest = 0;    ///< the next burst may be issued from here on, credits apart
     std::uint64_t bursts_done = 0; ///< the next command can start, its order apart; kNever: bursts are left
+    // Only to count up to a limit: the bursts once more, at the pace at which they are answered.
+    std::deque<isa::DmaCommand> counted;
+    BurstWalker replay;
   };
+  /// A burst that waits for the DRAM.
+  struct Request {
+    std::uint64_t arrival = 0;
+    std::uint32_t beats = 0;
+    bool fetch = false;
+    bool last = false; ///< of its command
+  };
+
   Side &side(bool store) { return store ? store_ : load_; }
   const Side &side(bool store) const { return store ? store_ : load_; }
+  static std::uint64_t first_arrival(const Ring<Request> &queue) {
+    return queue.empty() ? DramChannel::kNone : queue.front().arrival;
+  }
+  DramChannel::Waiting waiting() const { return {first_arrival(reads_), first_arrival(writes_)}; }
 
-  bool plan_load();
-  bool plan_store();
+  bool plan(Side &side, std::uint64_t issue_to_event);
+  std::uint32_t count(Side &side, std::uint32_t beats);
   bool offer_load();
   bool issue_store();
   bool serve();
-  bool answer_load(const DramTiming::Grant &grant);
-  bool answer_fetch(const DramTiming::Grant &grant);
-  bool answer_store(const DramTiming::Grant &grant);
-  std::uint64_t beat_cycle(const DramTiming::Grant &grant, std::uint32_t beat) const;
-  std::uint32_t beats_until_limit(const DramTiming::Grant &grant) const;
-  std::uint32_t bytes_of(const BurstCredits::Burst &burst, std::uint32_t beats) const;
+  bool serve_loads(std::uint64_t horizon);
+  bool serve_stores(std::uint64_t horizon);
+  bool answer_load(std::uint64_t last_beat, bool last);
+  bool answer_fetch(const Request &request, const DramChannel::Service &service);
+  bool answer_store(const DramChannel::Instant &end, bool last);
+  std::uint64_t beat_cycle(const DramChannel::Service &service, std::uint32_t beat) const;
+  std::uint32_t beats_until_limit(const Request &request, const DramChannel::Service &service) const;
 
-  DramTiming dram_;
+  DramChannel channel_;
   std::uint64_t limit_, latency_;
   std::uint32_t bus_bytes_, fetch_word_beats_;
   unsigned beat_shift_;
   Side load_, store_;
-  std::uint32_t load_beats_ = 0;        ///< of the load burst that waits for the read mux
+  Ring<Request> reads_, writes_;
   std::uint64_t fetch_in_mux_ = kNever; ///< cycle in which the read mux takes a fetch burst
   // First cycle that is free for
   std::uint64_t read_channel_ = 0;     ///< a read beat

@@ -181,14 +181,14 @@ void NpuTiming::complete(std::size_t e, std::uint64_t now) {
 }
 
 void NpuTiming::play(std::uint64_t now) {
-  if (dispatch_at_ == now) dispatch(now);
-  grant(now);
-  for (std::size_t e = 0; e < engines_.size(); ++e)
-    if (next_done(e) == now) complete(e, now);
   if (fetch_.next_burst() == now) {
     memory_.fetch(now, fetch_.issue(now));
     last_progress_ = now;
   }
+  if (dispatch_at_ == now) dispatch(now);
+  grant(now);
+  for (std::size_t e = 0; e < engines_.size(); ++e)
+    if (next_done(e) == now) complete(e, now);
   plan_dispatch();
 }
 
