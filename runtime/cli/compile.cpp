@@ -2,6 +2,7 @@
 #include "isa/assembler.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/work.hpp"
+#include "runtime/command_label.hpp"
 #include "runtime/output_file.hpp"
 #include "runtime/text_format.hpp"
 
@@ -28,12 +29,8 @@ std::string listing(const CompiledLayer &compiled) {
   std::string text =
       fmt::format("# {} ({}), {}\n", compiled.layer.name, compiler::to_string(compiled.chosen), compiled.tiling);
   for (std::size_t i = 0; i < compiled.stream.size(); ++i) {
-    const compiler::CommandInfo &info = compiled.info[i];
-    text += fmt::format("{}  # {}", isa::disassemble(compiled.stream[i]), i);
-    if (info.rows != 0)
-      text += fmt::format(": {}{}[{}:{}, {}:{}]", info.spill ? "partial " : "", compiler::to_string(info.tensor),
-                          info.row, info.row + info.rows, info.col, info.col + info.cols);
-    if (info.red_n != 0) text += fmt::format(", reduction {}:{}", info.red, info.red + info.red_n);
+    const std::string tile = runtime::tile_label(compiled.info[i]);
+    text += fmt::format("{}  # {}{}{}", isa::disassemble(compiled.stream[i]), i, tile.empty() ? "" : ": ", tile);
     text += '\n';
   }
   return text;
