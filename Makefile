@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 
 export BUILD ?= build
-export MODEL BATCH NPU SCHEDULE PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES
+export MODEL BATCH NPU SCHEDULE PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE
 
 .PHONY: help cosim simulate build test bench lint sanitize format docs clean
 

@@ -145,7 +145,7 @@ void run_compiled(const JobSpec &spec, const CompiledLayer &compiled, const JobE
   result.cpu_seconds = stopwatch.cpu_seconds();
   result.wall_seconds = stopwatch.wall_seconds();
   result.counters = device->read_counters();
-  if (events.times && has_time(spec.backend)) events.times(compiled, device->command_times());
+  if (events.times && has_time(spec.backend)) events.times(compiled, device->command_times(), result.cycles());
 
   if (!status.ok()) {
     std::string text = fmt::format("layer {} ({}): the NPU stopped with {}", spec.layer.name,
@@ -206,6 +206,7 @@ JobResult run_job(const JobSpec &spec, const JobEvents &events) {
   result.requested = result.chosen = spec.compile.schedule;
   result.trace = spec.device.trace.file;
   result.times_file = spec.times_file;
+  result.timeline_file = spec.timeline_file;
   std::optional<CompiledLayer> compiled;
   const Stopwatch stopwatch;
   try {

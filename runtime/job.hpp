@@ -32,7 +32,8 @@ struct JobSpec {
   DataKind data = DataKind::kNormal;
   std::uint64_t seed = 1;
   DeviceOptions device;
-  std::string times_file; ///< where the caller puts the times of commands; empty: nowhere
+  std::string times_file;    ///< where the caller puts the times of commands; empty: nowhere
+  std::string timeline_file; ///< where it draws them; empty: nowhere
 };
 
 /// How a job ended, in rising order of what a run's exit code reports first. From kUnavailable on there is no point in
@@ -74,14 +75,16 @@ struct JobResult {
   std::vector<std::string> failures; ///< what went wrong, for people; empty exactly if outcome is kPass
   std::string trace;                 ///< waveform file; empty: none
   std::string times_file;            ///< timing trace of the commands; empty: none
+  std::string timeline_file;         ///< drawing of the same; empty: none
 
   std::uint64_t cycles() const { return counters[isa::Counter::CYCLES]; }
 };
 
 /// (commands retired, commands in the stream), now and then.
 using ProgressFunction = std::function<void(std::uint64_t, std::uint64_t)>;
-/// Gets the times of all commands of the stream after its run, also if the NPU stopped with an error.
-using TimesFunction = std::function<void(const compiler::CompiledLayer &, const std::vector<timing::CommandTimes> &)>;
+/// Gets the times of all commands of the stream and the run's CYCLES, also if the NPU stopped with an error.
+using TimesFunction = std::function<void(const compiler::CompiledLayer &, const std::vector<timing::CommandTimes> &,
+                                         std::uint64_t cycles)>;
 
 struct JobEvents {
   ProgressFunction progress; ///< may be empty

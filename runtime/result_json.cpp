@@ -89,7 +89,8 @@ Json to_json(const JobResult &result) {
           {"outcome", std::string(to_string(result.outcome))},
           {"failures", result.failures},
           {"trace", result.trace},
-          {"times", result.times_file}};
+          {"times", result.times_file},
+          {"timeline", result.timeline_file}};
 }
 
 JobResult result_from_json(const Json &json) {
@@ -134,6 +135,7 @@ JobResult result_from_json(const Json &json) {
   json.at("failures").get_to(result.failures);
   json.at("trace").get_to(result.trace);
   json.at("times").get_to(result.times_file);
+  json.at("timeline").get_to(result.timeline_file);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/progress.hpp"
 #include "runtime/result_json.hpp"
 #include "runtime/stopwatch.hpp"
+#include "runtime/timeline/layer.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -38,10 +39,24 @@ std::string times_path(const RunOptions &options, const JobSpec &spec) {
   return names_directory(options.times) ? job_file(options.times, spec, ".csv") : options.times;
 }
 
-/// A job as a task. `times` is where its timing trace goes, null for none; it is opened by the parent, whose copy
-/// removes what a job that was ended left unfinished.
-Task make_task(const JobSpec &spec, const std::unique_ptr<OutputFile> &times) {
-  return [&spec, &times](const std::function<void(double)> &report) {
+std::string timeline_path(const RunOptions &options, const JobSpec &spec) {
+  return names_directory(options.timeline) ? job_file(options.timeline, spec, ".json") : options.timeline;
+}
+
+/// Files that a job writes, null for none. They are opened by the parent, whose copies remove what a job that was ended
+/// left unfinished.
+struct JobOutputs {
+  std::unique_ptr<OutputFile> times, timeline;
+
+  void open(const JobSpec &spec) {
+    if (!spec.times_file.empty()) times = std::make_unique<OutputFile>(spec.times_file);
+    if (!spec.timeline_file.empty()) timeline = std::make_unique<OutputFile>(spec.timeline_file);
+  }
+};
+
+/// A job as a task.
+Task make_task(const JobSpec &spec, const JobOutputs &outputs) {
+  return [&spec, &outputs](const std::function<void(double)> &report) {
     auto last = Clock::now();
     JobEvents events;
     events.progress = [&](std::uint64_t retired, std::uint64_t total) {
@@ -49,11 +64,14 @@ Task make_task(const JobSpec &spec, const std::unique_ptr<OutputFile> &times) {
       last = Clock::now();
       report(static_cast<double>(retired) / static_cast<double>(total));
     };
-    if (times)
-      events.times = [&](const compiler::CompiledLayer &compiled, const std::vector<timing::CommandTimes> &commands) {
-        times->append(command_trace_header());
-        times->commit(command_trace_rows(spec.layer.name, compiled.stream, compiled.info, commands));
-      };
+    events.times = [&](const compiler::CompiledLayer &compiled, const std::vector<timing::CommandTimes> &times,
+                       std::uint64_t cycles) {
+      if (outputs.times) {
+        outputs.times->append(command_trace_header());
+        outputs.times->commit(command_trace_rows(spec.layer.name, compiled.stream, compiled.info, times));
+      }
+      if (outputs.timeline) timeline::write_job_timeline(*outputs.timeline, spec, compiled, times, cycles);
+    };
     const JobResult result = run_job(spec, events);
     return to_json(result).dump(-1, ' ', false, Json::error_handler_t::replace);
   };
@@ -170,6 +188,7 @@ std::vector<JobSpec> job_specs(const RunOptions &options) {
       spec.device.trace = options.trace;
       spec.device.trace.file = trace_path(options, spec);
       spec.times_file = times_path(options, spec);
+      spec.timeline_file = timeline_path(options, spec);
       specs.push_back(std::move(spec));
     }
   return specs;
@@ -178,11 +197,11 @@ std::vector<JobSpec> job_specs(const RunOptions &options) {
 RunResult run_all(const RunOptions &options, const SignalGuard &signals, const LayerDone &layer_done) {
   const Stopwatch stopwatch;
   const std::vector<JobSpec> specs = job_specs(options);
-  std::vector<std::unique_ptr<OutputFile>> times(specs.size());
+  std::vector<JobOutputs> outputs(specs.size());
   std::vector<Task> tasks;
   std::vector<double> weights;
   for (std::size_t job = 0; job < specs.size(); ++job) {
-    tasks.push_back(make_task(specs[job], times[job]));
+    tasks.push_back(make_task(specs[job], outputs[job]));
     weights.push_back(weight_of(specs[job]));
   }
   // The largest first: a long job that starts last would run alone at the end.
@@ -204,7 +223,7 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
   PoolEvents events;
   events.starting = [&](std::size_t job) {
     running.insert(job);
-    if (!specs[job].times_file.empty()) times[job] = std::make_unique<OutputFile>(specs[job].times_file);
+    outputs[job].open(specs[job]);
     compile_seconds[job] = compile_ahead(specs[job]);
   };
   events.progress = [&](std::size_t job, double fraction) { display.update(job, fraction); };
@@ -224,7 +243,7 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
     } else {
       result = crashed(spec, end);
     }
-    times[job].reset();
+    outputs[job] = {};
     const bool go_on = result.outcome < Outcome::kUnavailable;
     display.finish(job, spec.layer.name);
     collector.add(job, std::move(result));

@@ -28,6 +28,7 @@ struct RunOptions {
   std::string trace_dir; ///< else where waveforms go; empty: none
   std::string stream;    ///< a stream file to be simulated instead of layers; empty: none
   std::string times;     ///< timing traces of commands: the file of the only job, or a directory; empty: none
+  std::string timeline;  ///< drawings of the same: likewise
   bool quiet = false;
   std::string reproduce; ///< the command that repeats the run
 

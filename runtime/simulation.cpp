@@ -8,6 +8,7 @@
 #include "runtime/peak_memory.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/stopwatch.hpp"
+#include "runtime/timeline/run_output.hpp"
 
 #include <fmt/format.h>
 
@@ -78,6 +79,7 @@ JobResult run_stream(const JobSpec &spec, const std::vector<isa::Command> &strea
   result.commands = stream.size();
   result.macs = macs_of(stream);
   result.times_file = spec.times_file;
+  result.timeline_file = spec.timeline_file;
   const auto device = make_timing_device(spec.npu, spec.device);
   const Stopwatch stopwatch;
   device->submit(stream);
@@ -85,7 +87,7 @@ JobResult run_stream(const JobSpec &spec, const std::vector<isa::Command> &strea
   result.cpu_seconds = stopwatch.cpu_seconds();
   result.wall_seconds = stopwatch.wall_seconds();
   result.counters = device->read_counters();
-  if (events.times) events.times(layer, device->command_times());
+  if (events.times) events.times(layer, device->command_times(), result.cycles());
   if (!status.ok()) {
     result.outcome = Outcome::kDevice;
     result.failures.push_back(
@@ -135,19 +137,23 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
   std::vector<double> weights(specs.size());
   std::transform(specs.begin(), specs.end(), weights.begin(), weight_of);
   TimesOutput times(options.times);
+  timeline::RunOutput timeline(options.timeline);
   ProgressDisplay display(weights, options.quiet);
   Heartbeat heartbeat(signals, display, [&](const Interrupted &signal) {
     times.abandon();
+    timeline.abandon();
     events.interrupted(signal);
   });
   RunResult run;
   std::vector<JobResult> by_schedule;
   for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
     JobEvents job_events;
-    if (!options.times.empty())
-      job_events.times = [&](const compiler::CompiledLayer &compiled, const std::vector<timing::CommandTimes> &cycles) {
+    if (!options.times.empty() || !options.timeline.empty())
+      job_events.times = [&](const compiler::CompiledLayer &compiled,
+                             const std::vector<timing::CommandTimes> &command_times, std::uint64_t cycles) {
         const auto lock = heartbeat.lock();
-        times.add(specs[job], compiled, cycles);
+        times.add(specs[job], compiled, command_times);
+        timeline.add(specs[job], compiled, command_times, cycles);
       };
     by_schedule.push_back(options.stream.empty() ? run_job(specs[job], job_events)
                                                  : run_stream(specs[job], stream, job_events));
@@ -163,7 +169,10 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
     run.layers.push_back(std::exchange(by_schedule, {}));
   }
   const auto lock = heartbeat.lock();
-  if (run.outcome < Outcome::kUnavailable) times.commit();
+  if (run.outcome < Outcome::kUnavailable) {
+    times.commit();
+    timeline.commit();
+  }
   run.wall_seconds = stopwatch.wall_seconds();
   run.peak_memory_bytes = peak_memory_bytes();
   return run;

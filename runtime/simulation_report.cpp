@@ -135,6 +135,7 @@ void SimulationReport::end(const RunResult &run) {
   }
   speed(run);
   if (!options_.times.empty()) fmt::print(out_, "times      {}\n", options_.times);
+  if (!options_.timeline.empty()) fmt::print(out_, "timeline   {}\n", options_.timeline);
   fmt::print(out_, "reproduce  {}\n", options_.reproduce);
   if (!run.failures.empty()) fmt::print(out_, "\n");
   for (const std::string &failure : run.failures)

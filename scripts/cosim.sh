@@ -33,6 +33,7 @@ args=(cosim --model "$model" --npu "$npu" --backend "$backend" --trace-dir "$bui
 [ -z "${JOBS:-}" ] || args+=(--jobs "$JOBS")
 [ -z "${JSON:-}" ] || args+=(--json "$JSON")
 [ -z "${TIMES:-}" ] || args+=(--times "$TIMES")
+[ -z "${TIMELINE:-}" ] || args+=(--timeline "$TIMELINE")
 [ -z "${TRACE:-}" ] || args+=(--trace "$TRACE")
 
 scripts/bootstrap.sh run

@@ -25,6 +25,7 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
   JOBS=                simulations at a time; empty: one a core
 * JSON=                file for the report (docs/report.md); - is standard output
 * TIMES=               file or directory/ for the cycles of every command (docs/cli.md)
+* TIMELINE=            the same drawn over time, for ui.perfetto.dev (docs/timeline.md)
   TRACE=               fst: a waveform for each layer, in build/trace
 Others: BUILD=build (build directory), CXX (compiler; default: the first of clang++-19, clang++-16, g++).
 

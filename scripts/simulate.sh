@@ -9,6 +9,7 @@ args=(simulate --model "${MODEL:-bert_tiny}" --npu "${NPU:-small}" --from-make)
 [ -z "${LAYERS:-}" ] || args+=(--layers "$LAYERS")
 [ -z "${JSON:-}" ] || args+=(--json "$JSON")
 [ -z "${TIMES:-}" ] || args+=(--times "$TIMES")
+[ -z "${TIMELINE:-}" ] || args+=(--timeline "$TIMELINE")
 
 scripts/bootstrap.sh model
 # Whatever `make cosim` configured can build the command. In a new build directory RTL is left out only where it cannot

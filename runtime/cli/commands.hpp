@@ -29,7 +29,7 @@ struct CosimArguments {
   std::string program = "gradweave"; ///< how the command was called
   WorkArguments work;
   std::string backend = "rtl", data = "normal", json;
-  std::string times; ///< file, or directory if it is one or ends in '/'; empty: none
+  std::string times, timeline; ///< file, or directory if it is one or ends in '/'; empty: none
   std::uint64_t seed = 1;
   unsigned jobs = 0; ///< 0: one a core
   bool trace = false;
@@ -46,7 +46,7 @@ struct SimulateArguments {
   WorkArguments work;
   std::string stream; ///< a stream file to be simulated instead; empty: none
   std::string json;
-  std::string times; ///< file, or directory if it is one or ends in '/'; empty: none
+  std::string times, timeline; ///< file, or directory if it is one or ends in '/'; empty: none
   bool quiet = false, from_make = false;
 };
 int simulate(const SimulateArguments &arguments);

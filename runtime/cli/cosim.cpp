@@ -33,6 +33,7 @@ std::string reproduce(const CosimArguments &a) {
   if (a.trace_from != 0) command.add("", "--trace-from", std::to_string(a.trace_from));
   if (a.trace_to != ~std::uint64_t{0}) command.add("", "--trace-to", std::to_string(a.trace_to));
   if (!a.times.empty()) command.add("TIMES", "--times", a.times);
+  if (!a.timeline.empty()) command.add("TIMELINE", "--timeline", a.timeline);
   return command.text();
 }
 
@@ -58,21 +59,28 @@ void add_trace(const CosimArguments &a, RunOptions &options) {
   options.trace_dir = a.trace_dir;
 }
 
-void add_times(const CosimArguments &a, RunOptions &options) {
-  if (a.times.empty()) return;
+/// Sees that the times of commands can be written to `path`, as `option` asks.
+void check_times_output(const RunOptions &options, const std::string &option, const std::string &path) {
+  if (path.empty()) return;
   if (!has_time(options.backend))
     throw std::invalid_argument(
-        fmt::format("--times: the {} backend has no time; use --backend rtl or timing", to_string(options.backend)));
+        fmt::format("{}: the {} backend has no time; use --backend rtl or timing", option, to_string(options.backend)));
   const std::size_t jobs = options.layers.size() * options.schedules.size();
-  if (runtime::names_directory(a.times))
-    runtime::make_output_directory(a.times, "--times directory");
+  if (runtime::names_directory(path))
+    runtime::make_output_directory(path, option + " directory");
   else if (jobs != 1)
-    throw std::invalid_argument(fmt::format("--times {0}: a file holds one simulation, but {1} are asked for; name a "
-                                            "directory, as {0}/, or pick one layer with --layers",
-                                            a.times, jobs));
+    throw std::invalid_argument(fmt::format("{0} {1}: a file holds one simulation, but {2} are asked for; name a "
+                                            "directory, as {1}/, or pick one layer with --layers",
+                                            option, path, jobs));
   else
-    const runtime::OutputFile probe(a.times);
+    const runtime::OutputFile probe(path);
+}
+
+void add_times(const CosimArguments &a, RunOptions &options) {
+  check_times_output(options, "--times", a.times);
+  check_times_output(options, "--timeline", a.timeline);
   options.times = a.times;
+  options.timeline = a.timeline;
 }
 
 RunOptions make_options(const CosimArguments &a) {
@@ -105,9 +113,7 @@ RunOptions make_options(const CosimArguments &a) {
 int cosim(const CosimArguments &a) {
   const runtime::SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   const RunOptions options = make_options(a);
-  if (a.json == "-" && a.times == "-")
-    throw std::invalid_argument("--json and --times cannot both go to standard output; name a file for one of them");
-  const bool to_stdout = a.json == "-" || a.times == "-";
+  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
   std::optional<runtime::OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
   if (a.dry_run) return kOk;

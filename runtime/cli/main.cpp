@@ -73,6 +73,14 @@ void add_work_options(CLI::App &command, cli::WorkArguments &work, const std::st
   command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
 }
 
+void add_times_options(CLI::App &command, std::string &times, std::string &timeline) {
+  command.add_option("--times", times,
+                     "Write when each command was issued, started and done (docs/cli.md) to this file; to one for each "
+                     "layer and schedule if it is a directory or ends in /");
+  command.add_option("--timeline", timeline,
+                     "Draw the same for ui.perfetto.dev (docs/timeline.md), likewise; .json.gz to compress it");
+}
+
 void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chosen) {
   CLI::App *command = app.add_subcommand("cosim", "Run a network's layers on an NPU and check every result bit");
   add_work_options(*command, a.work,
@@ -96,10 +104,7 @@ void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chos
       ->check(CLI::IsMember({"fst"}));
   command->add_option("--trace-file", a.trace_file, "Waveform file; only for one layer and schedule");
   command->add_option("--trace-dir", a.trace_dir, "Directory of the waveforms otherwise")->capture_default_str();
-  command->add_option(
-      "--times", a.times,
-      "Write when each command was issued, started and done (docs/cli.md) to this file; to one for each "
-      "layer and schedule if it is a directory or ends in /");
+  add_times_options(*command, a.times, a.timeline);
   command->add_option("--trace-from", a.trace_from, "First cycle in the waveform")
       ->check(check_whole_number)
       ->capture_default_str();
@@ -133,10 +138,7 @@ void add_simulate(CLI::App &app, cli::SimulateArguments &a, std::function<int()>
                    "sequential, interleave, dx_major, dw_major, rearrange, or all to compare them with sequential");
   command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
   command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
-  command->add_option(
-      "--times", a.times,
-      "Write when each command was issued, started and done (docs/cli.md) to this file; to one for each "
-      "layer and schedule if it is a directory or ends in /");
+  add_times_options(*command, a.times, a.timeline);
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->add_flag("--from-make", a.from_make)->group("");
   command->footer("Examples:\n"

@@ -30,6 +30,7 @@ std::string reproduce(const SimulateArguments &a) {
     command.add("NPU", "--npu", a.work.npu);
   }
   if (!a.times.empty()) command.add("TIMES", "--times", a.times);
+  if (!a.timeline.empty()) command.add("TIMELINE", "--timeline", a.timeline);
   return command.text();
 }
 
@@ -53,22 +54,28 @@ void add_work_of(const SimulateArguments &a, RunOptions &options) {
   options.pass = work.pass;
 }
 
+/// Sees that the times of commands can be written to `path`, as `option` asks.
+void check_times_output(const RunOptions &options, const std::string &option, const std::string &path) {
+  if (runtime::names_directory(path))
+    runtime::make_output_directory(path, option + " directory");
+  else if (!path.empty() && options.compares())
+    throw std::invalid_argument(fmt::format("{0} {1}: a file holds one schedule, but {2} are asked for; name a "
+                                            "directory, as {1}/, or pick one with --schedule",
+                                            option, path, options.schedules.size()));
+}
+
 void add_times(const SimulateArguments &a, RunOptions &options) {
-  if (runtime::names_directory(a.times))
-    runtime::make_output_directory(a.times, "--times directory");
-  else if (!a.times.empty() && options.compares())
-    throw std::invalid_argument(fmt::format("--times {0}: a file holds one schedule, but {1} are asked for; name a "
-                                            "directory, as {0}/, or pick one with --schedule",
-                                            a.times, options.schedules.size()));
+  check_times_output(options, "--times", a.times);
+  check_times_output(options, "--timeline", a.timeline);
   options.times = a.times;
+  options.timeline = a.timeline;
 }
 
 } // namespace
 
 int simulate(const SimulateArguments &a) {
   const runtime::SignalGuard signals; // before any output is opened: an interrupted run removes what it began
-  if (a.json == "-" && a.times == "-")
-    throw std::invalid_argument("--json and --times cannot both go to standard output; name a file for one of them");
+  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
   RunOptions options;
   options.backend = runtime::Backend::kTiming;
   options.quiet = a.quiet;
@@ -80,7 +87,7 @@ int simulate(const SimulateArguments &a) {
   std::optional<runtime::OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
 
-  runtime::SimulationReport report(options, a.json == "-" || a.times == "-" ? stderr : stdout);
+  runtime::SimulationReport report(options, to_stdout ? stderr : stdout);
   runtime::SimulationEvents events;
   events.layer_done = [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); };
   events.interrupted = [&](const runtime::Interrupted &signal) {

@@ -28,6 +28,18 @@ std::vector<compiler::Schedule> parse_schedules(const std::string &text) {
   }
 }
 
+bool uses_standard_output(const std::vector<std::pair<std::string, std::string>> &outputs) {
+  std::string first;
+  for (const auto &[option, path] : outputs) {
+    if (path != "-") continue;
+    if (!first.empty())
+      throw std::invalid_argument(
+          fmt::format("{} and {} cannot both go to standard output; name a file for one of them", first, option));
+    first = option;
+  }
+  return !first.empty();
+}
+
 std::string shell_word(const std::string &text) {
   const std::string safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=+:@%";
   if (!text.empty() && text.find_first_not_of(safe) == std::string::npos) return text;

@@ -6,6 +6,7 @@
 #include "runtime/job.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gradweave::cli {
@@ -22,6 +23,10 @@ Work resolve(const WorkArguments &arguments);
 
 /// A schedule's name, or all; throws std::invalid_argument listing what there is.
 std::vector<compiler::Schedule> parse_schedules(const std::string &text);
+
+/// Whether one of these outputs, each with the option that asked for it, goes to standard output ("-"). Throws
+/// std::invalid_argument if several do.
+bool uses_standard_output(const std::vector<std::pair<std::string, std::string>> &outputs);
 
 /// `text` as one word of a POSIX shell, for commands that repeat a run.
 std::string shell_word(const std::string &text);

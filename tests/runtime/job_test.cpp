@@ -59,12 +59,14 @@ TEST(Job, OnTheTimingModelChecksCountersOnly) {
   JobEvents events;
   std::size_t commands = 0;
   std::uint64_t last = 0;
-  events.times = [&](const compiler::CompiledLayer &compiled, const std::vector<timing::CommandTimes> &times) {
+  events.times = [&](const compiler::CompiledLayer &compiled, const std::vector<timing::CommandTimes> &times,
+                     std::uint64_t cycles) {
     ASSERT_EQ(times.size(), compiled.stream.size());
     ASSERT_EQ(times.size(), compiled.info.size());
     commands = times.size();
     for (const timing::CommandTimes &t : times)
       last = std::max(last, t.done);
+    EXPECT_EQ(cycles, last + 1);
   };
   const JobResult r = run_job(s, events);
   ASSERT_EQ(r.outcome, Outcome::kPass) << (r.failures.empty() ? "" : r.failures.front());
@@ -76,7 +78,7 @@ TEST(Job, OnTheTimingModelChecksCountersOnly) {
 
 TEST(Job, BackendsWithoutTimeReportNone) {
   JobEvents events;
-  events.times = [](const auto &, const auto &) { FAIL() << "times of the functional model"; };
+  events.times = [](const auto &, const auto &, std::uint64_t) { FAIL() << "times of the functional model"; };
   EXPECT_EQ(run_job(spec("test8", {"fc", 8, 8, 8, true, 0}), events).outcome, Outcome::kPass);
 }
 
@@ -84,7 +86,7 @@ TEST(Job, AnOutputThatCannotBeWrittenIsNoDeviceError) {
   JobSpec s = spec("test8", {"fc", 8, 8, 8, true, 0});
   s.backend = Backend::kTiming;
   JobEvents events;
-  events.times = [](const auto &, const auto &) { throw OutputError("full.csv: cannot be written"); };
+  events.times = [](const auto &, const auto &, std::uint64_t) { throw OutputError("full.csv: cannot be written"); };
   const JobResult r = run_job(s, events);
   EXPECT_EQ(r.outcome, Outcome::kOutput);
   ASSERT_EQ(r.failures.size(), 1U);

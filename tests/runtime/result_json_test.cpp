@@ -28,6 +28,7 @@ JobResult sample() {
   r.failures = {"first", "second"};
   r.trace = "x.fst";
   r.times_file = "x.csv";
+  r.timeline_file = "x.json";
   return r;
 }
 
