@@ -2,9 +2,9 @@
 
 namespace gradweave::timing {
 
-GemmEngine::GemmEngine(const NpuConfig &npu, std::uint64_t limit)
+GemmEngine::GemmEngine(const NpuConfig &npu, std::uint64_t limit, ProgressLog &progress)
     : rows_(npu.rows), cols_(npu.cols), banks_(npu), limit_(limit),
-      drain_(latency::pass_to_written(npu.rows, npu.cols)) {}
+      drain_(latency::pass_to_written(npu.rows, npu.cols)), progress_(progress) {}
 
 /// First cycle in which the first column, behind the block's swap mark, can shift.
 std::uint64_t GemmEngine::swapped(const Block &block) const {
@@ -39,11 +39,13 @@ std::uint64_t GemmEngine::swap(const Block *next, std::uint64_t visible) {
   shadow_.written = pass + drain_;
   const std::uint64_t done = shadow_.written + latency::kWrittenToDone;
   if (done <= limit_) ++totals_.blocks;
+  progress_.add(current_.start + 1, done);
   return done;
 }
 
 /// Counts the current block's line pairs. `next_visible`: first cycle in which another block waits behind it.
 void GemmEngine::close_feed(std::uint64_t next_visible) {
+  if (progress_.on()) log_progress();
   if (!current_.real()) return;
   const std::uint64_t start = current_.start, last = current_.feed.last;
   const std::uint64_t waits_from = std::max(start, next_visible - (next_visible > 0 ? 1 : 0));
@@ -52,6 +54,14 @@ void GemmEngine::close_feed(std::uint64_t next_visible) {
   if (last > limit_) banks_.feed(current_.gemm->command, current_.place, start, reads_, limit_, &read);
   totals_.active += read;
   totals_.bank += clip(last) - clip(start) - read;
+}
+
+/// Steps of the array: each line pair, and on from the swap mark until it has passed the last cell.
+void GemmEngine::log_progress() {
+  if (current_.feed.first == 0) return; // there was no block yet
+  const std::uint64_t swap = current_.feed.first + latency::kReadToStep;
+  progress_.add(swap, current_.feed.last + latency::kReadToStep);
+  progress_.add(swap, swap + rows_ + cols_ - 2);
 }
 
 void GemmEngine::start_null(std::uint64_t cycle) {
@@ -133,6 +143,7 @@ GemmEngine::Totals GemmEngine::finish() {
     start_null(flush_cycle());
     swap(nullptr, kNever);
   }
+  close_feed(kNever);
   return totals_;
 }
 

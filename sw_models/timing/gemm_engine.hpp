@@ -6,6 +6,7 @@
 #include "sw_models/timing/command_times.hpp"
 #include "sw_models/timing/latencies.hpp"
 #include "sw_models/timing/operand_banks.hpp"
+#include "sw_models/timing/progress_log.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +20,7 @@ namespace gradweave::timing {
 class GemmEngine {
 public:
   /// Counters count cycles up to and including `limit`.
-  GemmEngine(const NpuConfig &npu, std::uint64_t limit);
+  GemmEngine(const NpuConfig &npu, std::uint64_t limit, ProgressLog &progress);
 
   /// First cycle in which a GEMM, or a SYNC, can start, if nothing starts before.
   std::uint64_t gemm_ready() const { return gemm_ready_; }
@@ -80,10 +81,12 @@ private:
   void start_block(const Block &next, std::uint64_t visible);
   std::uint64_t forecast() const;
   void close_feed(std::uint64_t next_visible);
+  void log_progress();
 
   std::uint32_t rows_, cols_;
   OperandBanks banks_;
   std::uint64_t limit_, drain_;
+  ProgressLog &progress_;
 
   static constexpr std::uint32_t kRing = 8; ///< commands in flight: one more than blocks in hand, at most
   std::array<std::uint64_t, kRing> done_{};

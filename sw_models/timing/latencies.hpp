@@ -41,6 +41,7 @@ inline constexpr Cycles kMuxToBus = 1;       ///< taken by axi_read_mux -> taken
 
 // --- Store engine (rtl/dma_store.sv) ----------------------------------------------------------------------------
 inline constexpr Cycles kStoreBurstToBurst = 1; ///< burst issued -> next burst
+inline constexpr Cycles kStoreBurstToBus = 1;   ///< burst issued -> its address is taken by the memory
 inline constexpr Cycles kStoreBurstToRead = 1;  ///< burst issued -> first beat is read from the scratchpad
 inline constexpr Cycles kReadToBus = 2;         ///< beat read -> taken by the memory
 

@@ -19,10 +19,12 @@ unsigned log2_of(std::uint32_t power) {
 
 } // namespace
 
-MemorySystem::MemorySystem(const NpuConfig &npu, std::uint32_t fetch_word_beats, std::uint64_t limit)
-    : channel_(npu.dram, npu.bus_bytes), limit_(limit), latency_(npu.dram.latency_cycles), bus_bytes_(npu.bus_bytes),
-      fetch_word_beats_(fetch_word_beats), beat_shift_(log2_of(npu.bus_bytes)), load_(npu.outstanding),
-      store_(npu.outstanding), reads_(npu.outstanding + kFetchBursts), writes_(npu.outstanding) {}
+MemorySystem::MemorySystem(const NpuConfig &npu, std::uint32_t fetch_word_beats, std::uint64_t limit,
+                           ProgressLog &progress)
+    : channel_(npu.dram, npu.bus_bytes), limit_(limit), latency_(npu.dram.latency_cycles), progress_(progress),
+      every_beat_(limit != kNever || progress.on()), bus_bytes_(npu.bus_bytes), fetch_word_beats_(fetch_word_beats),
+      beat_shift_(log2_of(npu.bus_bytes)), load_(npu.outstanding), store_(npu.outstanding),
+      reads_(npu.outstanding + kFetchBursts), writes_(npu.outstanding) {}
 
 void MemorySystem::start(bool store, std::uint64_t cycle, const isa::DmaCommand &command) {
   Side &s = side(store);
@@ -33,7 +35,7 @@ void MemorySystem::start(bool store, std::uint64_t cycle, const isa::DmaCommand 
   s.earliest = cycle + latency::kStartToBurst;
   s.bursts_done = kNever;
   plan(s, store ? 0 : latency::kLoadBurstToMux);
-  if (limit_ == kNever)
+  if (!every_beat_)
     (store ? totals_.write_bytes : totals_.read_bytes) +=
         std::uint64_t{command.rows} * command.cols * (command.fp32 ? 4 : 2);
   else
@@ -72,6 +74,7 @@ inline bool MemorySystem::offer_load() {
   const BurstWalker::Burst burst = load_.bursts.next();
   load_.credits.issue();
   reads_.push({cycle + latency::kMuxToBus, burst.beats, false, burst.last});
+  if (every_beat_) progress_.add(cycle + latency::kMuxToBus);
   load_.earliest = cycle; // its register is free
   return plan(load_, latency::kLoadBurstToMux);
 }
@@ -84,9 +87,11 @@ inline bool MemorySystem::issue_store() {
   store_read_ = read + burst.beats;
   const std::uint64_t first_beat = read + latency::kReadToBus, last_beat = first_beat + burst.beats - 1;
   writes_.push({last_beat, burst.beats, false, burst.last});
-  if (limit_ == kNever) {
+  if (!every_beat_) {
     totals_.write_beats += burst.beats;
   } else {
+    progress_.add(cycle + latency::kStoreBurstToBus);
+    progress_.add(first_beat, last_beat);
     const auto beats = static_cast<std::uint32_t>(
         limit_ < first_beat ? 0 : std::min<std::uint64_t>(burst.beats, limit_ - first_beat + 1));
     totals_.write_beats += beats;
@@ -100,6 +105,7 @@ void MemorySystem::fetch(std::uint64_t cycle, std::uint32_t beats) {
   if (load_.next == cycle) offer_load(); // its address goes ahead of this one
   fetch_in_mux_ = cycle + latency::kFetchToMux;
   reads_.push({cycle + latency::kFetchToBus, beats, true, false});
+  progress_.add(cycle + latency::kFetchToBus);
 }
 
 /// Beats come in order, one a cycle at most, each as soon as it is available. It is enough to look at three beats,
@@ -109,10 +115,14 @@ std::uint64_t MemorySystem::beat_cycle(const DramChannel::Service &service, std:
                    read_channel_ + beat});
 }
 
-std::uint32_t MemorySystem::beats_until_limit(const Request &request, const DramChannel::Service &service) const {
-  std::uint32_t beats = request.beats;
-  while (beats > 0 && beat_cycle(service, beats - 1) > limit_)
-    --beats;
+/// Beats up to the limit.
+std::uint32_t MemorySystem::follow_beats(const Request &request, const DramChannel::Service &service) const {
+  std::uint32_t beats = 0;
+  for (std::uint32_t beat = 0; beat < request.beats; ++beat) {
+    const std::uint64_t cycle = beat_cycle(service, beat);
+    progress_.add(cycle);
+    beats += cycle <= limit_;
+  }
   return beats;
 }
 
@@ -129,7 +139,7 @@ bool MemorySystem::answer_fetch(const Request &request, const DramChannel::Servi
   fetched_.words = request.beats / fetch_word_beats_;
   for (std::uint32_t word = 0; word < fetched_.words; ++word)
     fetched_.cycle[word] = beat_cycle(service, (word + 1) * fetch_word_beats_ - 1);
-  totals_.fetch_beats += beats_until_limit(request, service);
+  totals_.fetch_beats += follow_beats(request, service);
   read_channel_ = fetched_.cycle[fetched_.words - 1] + 1;
   return true;
 }
@@ -137,6 +147,7 @@ bool MemorySystem::answer_fetch(const Request &request, const DramChannel::Servi
 inline bool MemorySystem::answer_store(const DramChannel::Instant &end, bool last) {
   const std::uint64_t response = std::max(channel_.answer_cycle(end), response_channel_);
   response_channel_ = response + 1;
+  if (every_beat_) progress_.add(response);
   store_.credits.answer(response);
   if (last) store_.order.finish(response);
   bool known = last;
@@ -154,9 +165,9 @@ bool MemorySystem::serve() {
   const DramChannel::Service service = channel_.serve(choice, first, request.beats);
   if (choice.direction == DramChannel::Direction::kWrite) return answer_store(service.end, request.last);
   if (request.fetch) return answer_fetch(request, service);
-  const std::uint32_t beats = limit_ == kNever ? request.beats : beats_until_limit(request, service);
+  const std::uint32_t beats = every_beat_ ? follow_beats(request, service) : request.beats;
   totals_.read_beats += beats;
-  if (limit_ != kNever) totals_.read_bytes += count(load_, beats);
+  if (every_beat_) totals_.read_bytes += count(load_, beats);
   return answer_load(beat_cycle(service, request.beats - 1), request.last);
 }
 
@@ -205,7 +216,6 @@ bool MemorySystem::serve_stores(std::uint64_t horizon) {
 //   an answer that the DRAM has yet to give, which takes its latency at least.
 // - Stores wait for nobody but their own answers.
 bool MemorySystem::advance(std::uint64_t horizon) {
-  const bool counts_to_limit = limit_ != kNever;
   for (;;) {
     while (store_.next < horizon)
       if (issue_store()) return true;
@@ -216,7 +226,7 @@ bool MemorySystem::advance(std::uint64_t horizon) {
     if (channel_.next_choice(waiting()).cycle >= horizon) return false;
     do {
       if (serve()) return true;
-      if (counts_to_limit || !channel_.slower_than_bus()) continue;
+      if (every_beat_ || !channel_.slower_than_bus()) continue;
       const bool reads = channel_.direction() == DramChannel::Direction::kRead;
       if (reads ? serve_loads(horizon) : serve_stores(horizon)) return true;
     } while (channel_.next_choice(waiting()).cycle < std::min({horizon, load_.next, store_.next}));

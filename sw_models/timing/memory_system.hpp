@@ -6,6 +6,7 @@
 #include "sw_models/npu_config.hpp"
 #include "sw_models/timing/burst_walker.hpp"
 #include "sw_models/timing/dma_engine.hpp"
+#include "sw_models/timing/progress_log.hpp"
 
 #include <array>
 #include <cstdint>
@@ -22,7 +23,7 @@ struct FetchedWords {
 class MemorySystem {
 public:
   /// Counters count cycles up to and including `limit`.
-  MemorySystem(const NpuConfig &npu, std::uint32_t fetch_word_beats, std::uint64_t limit);
+  MemorySystem(const NpuConfig &npu, std::uint32_t fetch_word_beats, std::uint64_t limit, ProgressLog &progress);
 
   /// LOAD, STORE or SYNC of engine `store` starts.
   void start(bool store, std::uint64_t cycle, const isa::DmaCommand &command);
@@ -65,7 +66,7 @@ private:
     std::uint64_t next = kNever;
     std::uint64_t earliest = 0;    ///< the next burst may be issued from here on, credits apart
     std::uint64_t bursts_done = 0; ///< the next command can start, its order apart; kNever: bursts are left
-    // Only to count up to a limit: the bursts once more, at the pace at which they are answered.
+    // Only if every beat matters: the bursts once more, at the pace at which they are answered.
     std::deque<isa::DmaCommand> counted;
     BurstWalker replay;
   };
@@ -95,10 +96,12 @@ private:
   bool answer_fetch(const Request &request, const DramChannel::Service &service);
   bool answer_store(const DramChannel::Instant &end, bool last);
   std::uint64_t beat_cycle(const DramChannel::Service &service, std::uint32_t beat) const;
-  std::uint32_t beats_until_limit(const Request &request, const DramChannel::Service &service) const;
+  std::uint32_t follow_beats(const Request &request, const DramChannel::Service &service) const;
 
   DramChannel channel_;
   std::uint64_t limit_, latency_;
+  ProgressLog &progress_;
+  bool every_beat_; ///< matters: there is a limit or a log
   std::uint32_t bus_bytes_, fetch_word_beats_;
   unsigned beat_shift_;
   Side load_, store_;

@@ -15,10 +15,10 @@ constexpr std::uint32_t kSemaphoreMax = 65535;
 } // namespace
 
 NpuTiming::NpuTiming(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options,
-                     std::uint64_t limit)
-    : npu_(npu), stream_(stream), count_(count), options_(options), fetch_(npu.bus_bytes, options.stream_addr, count),
-      memory_(npu, fetch_.word_beats(), limit), core_(npu, limit), engines_(2 + npu.cores),
-      semaphores_(npu.semaphores, 0) {
+                     std::uint64_t limit, ProgressLog &progress)
+    : npu_(npu), stream_(stream), count_(count), options_(options), limit_(limit), progress_(progress),
+      fetch_(npu.bus_bytes, options.stream_addr, count), memory_(npu, fetch_.word_beats(), limit, progress),
+      core_(npu, limit, progress), engines_(2 + npu.cores), semaphores_(npu.semaphores, 0) {
   if (options_.dram_size == 0) options_.dram_size = npu.dram.size_bytes;
   limits_ = {npu.lanes(), npu.spm_rows(), npu.cores, npu.semaphores, options_.dram_base, options_.dram_size};
   result_.commands.resize(count);
@@ -96,6 +96,7 @@ void NpuTiming::dispatch(std::uint64_t now) {
   decoded_ = false;
   check_from_ = now + latency::kMoveToCheck;
   last_progress_ = now;
+  progress_.add(now);
 }
 
 bool NpuTiming::waits_hold(const isa::Sync &sync) const {
@@ -165,6 +166,7 @@ void NpuTiming::complete(std::size_t e, std::uint64_t now) {
   engine.any_done = true;
   ++retired_;
   last_progress_ = now;
+  progress_.add(now);
   for (const std::uint8_t semaphore : posts) {
     if (semaphore == isa::kNoSemaphore) continue;
     if (semaphores_[semaphore] == kSemaphoreMax)
@@ -192,6 +194,16 @@ void NpuTiming::play(std::uint64_t now) {
   plan_dispatch();
 }
 
+void NpuTiming::expire() {
+  if (options_.watchdog == 0)
+    throw std::runtime_error(fmt::format("the stream never ends: after {} of {} commands all engines wait for "
+                                         "semaphores, and the watchdog is off; set it to end such a run",
+                                         retired_, count_));
+  const auto oldest = std::find_if(result_.commands.begin(), result_.commands.end(),
+                                   [](const CommandTimes &t) { return t.done == kNever; });
+  stop(isa::ErrorCode::WATCHDOG, static_cast<std::uint32_t>(oldest - result_.commands.begin()));
+}
+
 RunResult NpuTiming::run() {
   if (!legal_start()) {
     stop(isa::ErrorCode::BAD_START, 0);
@@ -206,15 +218,9 @@ RunResult NpuTiming::run() {
       plan_dispatch();
       next = next_event();
     }
-    if (next == kNever) {
-      if (options_.watchdog == 0)
-        throw std::runtime_error(fmt::format("the stream never ends: after {} of {} commands all engines wait for "
-                                             "semaphores, and the watchdog is off; set it to end such a run",
-                                             retired_, count_));
-      now = std::max(last_progress_, memory_.last_handshake()) + options_.watchdog;
-      const auto undone = std::find_if(result_.commands.begin(), result_.commands.end(),
-                                       [](const CommandTimes &t) { return t.done == kNever; });
-      stop(isa::ErrorCode::WATCHDOG, static_cast<std::uint32_t>(undone - result_.commands.begin()));
+    if (next > limit_ || next == kNever) { // nothing happens any more, or too late
+      now = limit_ != kNever ? limit_ : std::max(last_progress_, memory_.last_handshake()) + options_.watchdog;
+      expire();
       break;
     }
     now = next;

@@ -19,8 +19,8 @@ class NpuTiming {
 public:
   /// Counters count cycles up to and including `limit`.
   NpuTiming(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options,
-            std::uint64_t limit);
-  /// To the end or the first error.
+            std::uint64_t limit, ProgressLog &progress);
+  /// To the end, the first error, or the limit, where then the watchdog expires.
   RunResult run();
 
 private:
@@ -58,6 +58,7 @@ private:
       result_.error_index = index;
     }
   }
+  void expire();
   bool legal_start() const;
   void fill_counters(std::uint64_t end);
 
@@ -65,6 +66,8 @@ private:
   const isa::Command *stream_;
   std::uint64_t count_;
   RunOptions options_;
+  std::uint64_t limit_;
+  ProgressLog &progress_;
   isa::Limits limits_;
 
   CommandFetch fetch_;

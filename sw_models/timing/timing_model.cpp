@@ -2,13 +2,44 @@
 
 #include "sw_models/timing/npu_timing.hpp"
 
+#include <fmt/format.h>
+
+#include <stdexcept>
+
 namespace gradweave::timing {
 
+namespace {
+
+/// More cycles than the NPU can legally be silent: the memory answers a burst, the array takes in initial values.
+std::uint64_t longest_silence(const NpuConfig &npu) {
+  const std::uint64_t burst = 256ULL * npu.bus_bytes * npu.dram.bytes_den / npu.dram.bytes_num + 1;
+  return npu.dram.latency_cycles + npu.dram.turnaround_cycles + 2 * burst + 4ULL * (npu.rows + npu.cols) + 64;
+}
+
+/// Longest silence within the reading of a block: both operands wait for initial values.
+std::uint64_t silence_in_block(const NpuConfig &npu) { return npu.rows + 4ULL; }
+
+} // namespace
+
 RunResult run(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options) {
-  RunResult result = NpuTiming(npu, stream, count, options, kNever).run();
-  if (result.ok() || result.error == isa::ErrorCode::WATCHDOG) return result;
+  const bool short_watchdog = options.watchdog != 0 && options.watchdog <= longest_silence(npu);
+  if (options.watchdog != 0 && options.watchdog < silence_in_block(npu))
+    throw std::invalid_argument(fmt::format("watchdog = {} cycles: the timing model does not follow silences within a "
+                                            "block, which last up to {} cycles; use a longer watchdog",
+                                            options.watchdog, silence_in_block(npu)));
+  ProgressLog progress(short_watchdog);
+  RunResult result = NpuTiming(npu, stream, count, options, kNever, progress).run();
+  std::uint64_t last = result.cycles() - 1;
+  bool again = !result.ok() && result.error != isa::ErrorCode::WATCHDOG;
+  if (short_watchdog)
+    if (const std::uint64_t expiry = progress.expiry(options.watchdog, last); expiry != kNever) {
+      last = expiry;
+      again = true;
+    }
+  if (!again) return result;
   // The engines were played ahead of the error. Now that its cycle is known, count up to it.
-  return NpuTiming(npu, stream, count, options, result.cycles() - 1).run();
+  ProgressLog nothing(false);
+  return NpuTiming(npu, stream, count, options, last, nothing).run();
 }
 
 } // namespace gradweave::timing
