@@ -1,0 +1,199 @@
+// The timing model's latencies, added up by hand from docs/timing-model.md, and its behaviour at errors. That they are
+// those of the RTL is for the gate to show (tests/timing).
+#include "runtime/corpus/random_stream.hpp"
+#include "sw_models/timing/timing_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gradweave::timing {
+namespace {
+
+class TimingModel : public testing::Test {
+protected:
+  /// 8 x 8 array, 16-byte bus, 8 bytes a cycle: a beat takes the DRAM 2 cycles; latency 20.
+  NpuConfig npu = load_npu_config("configs/test8.toml");
+  /// First command: fetch issues in cycle 1, its address is on the bus in cycle 3, four beats make a command.
+  static constexpr std::uint64_t kFirstIssue = 3 + 4 * 2 + 20 + 2;
+  static constexpr std::uint64_t kFirstStart = kFirstIssue + 1;
+
+  static isa::Command sync(std::uint8_t engine, isa::Sync s = {}) {
+    isa::Decoded d;
+    d.op = isa::SyncCommand{engine};
+    d.sync = s;
+    return isa::encode(d);
+  }
+  static isa::Command dma(bool store, std::uint32_t rows, std::uint32_t cols, isa::Sync s = {}) {
+    isa::DmaCommand c;
+    c.store = store;
+    c.dram_addr = 0x10000;
+    c.pitch = 2 * cols;
+    c.rows = rows;
+    c.cols = cols;
+    c.spm.pstride = rows;
+    isa::Decoded d;
+    d.op = c;
+    d.sync = s;
+    return isa::encode(d);
+  }
+  static isa::Command gemm(std::uint32_t m, std::uint32_t n, std::uint32_t k, bool acc, bool one_bank = false) {
+    isa::GemmCommand g;
+    g.m = m;
+    g.n = n;
+    g.k = k;
+    g.acc = acc;
+    g.a = {0, k, 0};
+    g.b = {one_bank ? 40U : 128U, k, 0};
+    if (acc) g.cin = {256, 64, 0};
+    g.cout = {384, 64, 0};
+    isa::Decoded d;
+    d.op = g;
+    return isa::encode(d);
+  }
+  static isa::Sync waits(std::uint8_t semaphore, std::uint8_t count = 1) {
+    isa::Sync s;
+    s.waits[0] = {semaphore, count};
+    return s;
+  }
+  static isa::Sync posts(std::uint8_t semaphore) {
+    isa::Sync s;
+    s.posts[0] = semaphore;
+    return s;
+  }
+};
+
+TEST_F(TimingModel, ASyncTakesACycleOnceItIsFetchedAndChecked) {
+  const RunResult r = run(npu, {sync(0)});
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(r.commands[0].issue, kFirstIssue);
+  EXPECT_EQ(r.commands[0].start, kFirstStart);
+  EXPECT_EQ(r.commands[0].done, kFirstStart + 1);
+  EXPECT_EQ(r.cycles(), kFirstStart + 2);
+}
+
+TEST_F(TimingModel, CommandsAreDispatchedEveryTwoCyclesAndStartOneACycle) {
+  const RunResult r = run(npu, {sync(0), sync(1), sync(2)});
+  // The second and third command's words arrive every 8 cycles: later than dispatch needs.
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(r.commands[i].issue, kFirstIssue + 8 * i);
+    EXPECT_EQ(r.commands[i].start, kFirstStart + 8 * i);
+  }
+}
+
+TEST_F(TimingModel, ALoadIsDoneACycleAfterItsLastBeat) {
+  const RunResult r = run(npu, {dma(false, 1, 8)});
+  // Burst issued at + 1, read mux + 2, bus + 3; the beat takes 2 cycles and the latency.
+  EXPECT_EQ(r.commands[0].done, kFirstStart + 3 + 2 + 20 + 1);
+  EXPECT_EQ(r.counter(isa::Counter::READ_BEATS), 1U);
+  EXPECT_EQ(r.counter(isa::Counter::READ_BYTES), 16U);
+}
+
+TEST_F(TimingModel, AStoreIsDoneACycleAfterItsLastResponse) {
+  const RunResult r = run(npu, {dma(true, 1, 16)});
+  // Burst issued at + 1, first beat read at + 2 and on the bus at + 4, the second at + 5; 4 cycles of service. The
+  // channel has turned around since it served the fetch.
+  EXPECT_EQ(r.commands[0].done, kFirstStart + 5 + 4 + 20 + 1);
+}
+
+TEST_F(TimingModel, ABlockPassesTheArrayAndIsFlushed) {
+  const std::uint64_t rows = npu.rows, cols = npu.cols;
+  const RunResult r = run(npu, {gemm(8, 8, 5, false)});
+  // Block starts at + 1, its first line is read at + 2 and enters the array at + 5; after ROWS - 1 steps the first
+  // column is swapped; a cycle later the shadow is known to be zero and the null block starts, whose mark takes the
+  // same way. Then ROWS + COLS + 2 cycles until all results are written, and one to done.
+  const std::uint64_t null_block = kFirstStart + 5 + (rows - 1) + 1;
+  const std::uint64_t pass = null_block + 1 + 3 + (rows - 1);
+  EXPECT_EQ(r.commands[0].done, pass + rows + cols + 2 + 1);
+  EXPECT_EQ(r.counter(isa::Counter::COMPUTE_ACTIVE), 5U);
+  EXPECT_EQ(r.counter(isa::Counter::BLOCKS), 1U);
+}
+
+TEST_F(TimingModel, BlocksFollowAtTheBlockInterval) {
+  const auto cycles = [&](std::uint32_t blocks, std::uint32_t k) {
+    return run(npu, {gemm(8 * blocks, 8, k, false)}).cycles();
+  };
+  const std::uint64_t shortest = 2 * npu.rows + 5;
+  EXPECT_EQ(cycles(4, 30) - cycles(3, 30), 30U);
+  EXPECT_EQ(cycles(4, 3) - cycles(3, 3), shortest);
+}
+
+TEST_F(TimingModel, InitialValuesEnterBeforeAnIdleEngineComputes) {
+  const RunResult without = run(npu, {gemm(8, 8, 5, false)}), with = run(npu, {gemm(8, 8, 5, true)});
+  // The pass is decided when the block is seen, and ROWS cycles of shifting begin in the next.
+  EXPECT_EQ(with.commands[0].done, without.commands[0].done + npu.rows + 1);
+}
+
+TEST_F(TimingModel, OperandsInOneBankTakeTwoCyclesALine) {
+  const RunResult apart = run(npu, {gemm(8, 8, 30, false)}), together = run(npu, {gemm(8, 8, 30, false, true)});
+  EXPECT_EQ(apart.counter(isa::Counter::COMPUTE_BANK), 0U);
+  EXPECT_EQ(together.counter(isa::Counter::COMPUTE_BANK), 30U);
+}
+
+TEST_F(TimingModel, AStoreStartsBeforeALoadThatWaitsForTheSamePost) {
+  isa::Sync both = posts(5);
+  both.posts[1] = 6;
+  const RunResult r = run(npu, {sync(0, waits(5)), sync(1, waits(6)), sync(2, both)});
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(r.commands[1].start, r.commands[2].done + 1);
+  EXPECT_EQ(r.commands[0].start, r.commands[2].done + 2);
+}
+
+TEST_F(TimingModel, CountersOfAGroupAddUpToCycles) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    corpus::RandomStreamOptions options;
+    options.seed = seed;
+    const RunResult r = run(npu, corpus::make_random_stream(npu, options).commands);
+    ASSERT_TRUE(r.ok()) << "seed " << seed;
+    std::map<std::string, std::uint64_t> sums;
+    for (std::size_t i = 0; i < isa::kCounters.size(); ++i)
+      if (!isa::kCounters[i].group.empty()) sums[std::string(isa::kCounters[i].group)] += r.counters[i];
+    for (const auto &[group, sum] : sums)
+      EXPECT_EQ(sum, r.cycles()) << "seed " << seed << ", group " << group;
+  }
+}
+
+TEST_F(TimingModel, AnIllegalCommandEndsTheRunInPlaceOfItsIssue) {
+  isa::Command broken = sync(0);
+  broken.set(isa::field::OPCODE, 77);
+  const RunResult r = run(npu, {dma(false, 8, 200), broken});
+  EXPECT_EQ(r.error, isa::ErrorCode::ILLEGAL_OPCODE);
+  EXPECT_EQ(r.error_index, 1U);
+  EXPECT_EQ(r.cycles(), kFirstIssue + 8 + 1);
+  EXPECT_EQ(r.commands[0].done, kNever) << "its data comes later";
+  EXPECT_EQ(r.counter(isa::Counter::READ_BEATS), 0U);
+}
+
+TEST_F(TimingModel, AStreamThatCannotStartIsRefusedInTheFirstCycle) {
+  RunOptions options;
+  options.stream_addr = 32;
+  const RunResult r = run(npu, {sync(0)}, options);
+  EXPECT_EQ(r.error, isa::ErrorCode::BAD_START);
+  EXPECT_EQ(r.cycles(), 1U);
+}
+
+TEST_F(TimingModel, AWaitThatNobodyPostsEndsWithTheWatchdog) {
+  RunOptions options;
+  options.watchdog = 1000;
+  const RunResult r = run(npu, {sync(0), sync(1, waits(3))}, options);
+  EXPECT_EQ(r.error, isa::ErrorCode::WATCHDOG);
+  EXPECT_EQ(r.error_index, 1U);
+  EXPECT_EQ(r.cycles(), r.commands[1].issue + 1000 + 1) << "the issue was the last progress";
+  options.watchdog = 0;
+  EXPECT_THROW(run(npu, {sync(1, waits(3))}, options), std::runtime_error);
+}
+
+TEST_F(TimingModel, AWatchdogShorterThanTheMemorysAnswerExpires) {
+  RunOptions options;
+  options.watchdog = 15;
+  const RunResult r = run(npu, {sync(0)}, options);
+  EXPECT_EQ(r.error, isa::ErrorCode::WATCHDOG);
+  EXPECT_EQ(r.cycles(), 3U + 15 + 1) << "the fetch's address was the last progress";
+  options.watchdog = 5;
+  EXPECT_THROW(run(npu, {sync(0)}, options), std::invalid_argument) << "silences within a block are not followed";
+}
+
+} // namespace
+} // namespace gradweave::timing
