@@ -14,7 +14,7 @@ std::uint32_t spm_rows(std::uint32_t rows, std::uint32_t cols, bool fp32, std::u
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(total, 0xfffffffe));
 }
 
-std::uint32_t shortest_block(const NpuConfig &npu) { return std::max(2 * npu.rows + 5, npu.rows + npu.cols + 2); }
+std::uint32_t shortest_block(const NpuConfig &npu) { return std::max(2 * npu.rows + 4, npu.rows + npu.cols + 2); }
 
 std::uint64_t block_count(std::uint32_t rows, std::uint32_t cols, const NpuConfig &npu) {
   return divide_up(rows, npu.rows) * divide_up(cols, npu.cols);

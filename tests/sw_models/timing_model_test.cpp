@@ -115,7 +115,7 @@ TEST_F(TimingModel, BlocksFollowAtTheBlockInterval) {
   const auto cycles = [&](std::uint32_t blocks, std::uint32_t k) {
     return run(npu, {gemm(8 * blocks, 8, k, false)}).cycles();
   };
-  const std::uint64_t shortest = 2 * npu.rows + 5;
+  const std::uint64_t shortest = 2 * npu.rows + 4;
   EXPECT_EQ(cycles(4, 30) - cycles(3, 30), 30U);
   EXPECT_EQ(cycles(4, 3) - cycles(3, 3), shortest);
 }
