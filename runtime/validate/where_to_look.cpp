@@ -19,46 +19,66 @@ const std::vector<EventRow> &event_rows() {
        "",
        "",
        {{"rtl/cmd_fetch.sv", "rtl/cmd_dispatch.sv", "rtl/axi_read_mux.sv", "rtl/fifo.sv"},
-        {"sw_models/timing/timing_model.cpp"},
+        {"sw_models/timing/command_fetch.cpp", "sw_models/timing/npu_timing.cpp"},
+        {"kRunToFetch", "kFetchToBus", "kWordToCheck", "kCheckToMove", "kMoveToCheck", "kMoveToFetchRoom",
+         "kStartToQueueRoom"},
         "Fetch and dispatch"}},
       {Event::kStart,
        "GEMM",
        "",
        {{"rtl/semaphores.sv", "rtl/command_processor.sv", "rtl/gemm_core.sv", "rtl/block_walker.sv"},
-        {"sw_models/timing/timing_model.cpp"},
+        {"sw_models/timing/npu_timing.cpp", "sw_models/timing/gemm_engine.cpp"},
+        {"kMoveToHead", "kStartToHead", "kPostToTake", "kGrantToGrant", "kBlocksToStart"},
+        "Semaphores and start"}},
+      {Event::kStart,
+       "SYNC",
+       "compute0",
+       {{"rtl/semaphores.sv", "rtl/command_processor.sv", "rtl/gemm_core.sv"},
+        {"sw_models/timing/npu_timing.cpp", "sw_models/timing/gemm_engine.cpp"},
+        {"kMoveToHead", "kStartToHead", "kPostToTake", "kGrantToGrant", "kDoneToEmpty"},
         "Semaphores and start"}},
       {Event::kStart,
        "",
        "",
-       {{"rtl/semaphores.sv", "rtl/command_processor.sv", "rtl/dma_front.sv", "rtl/dma_order.sv"},
-        {"sw_models/timing/timing_model.cpp"},
+       {{"rtl/semaphores.sv", "rtl/command_processor.sv", "rtl/dma_front.sv", "rtl/dma_order.sv", "rtl/burst_gen.sv"},
+        {"sw_models/timing/npu_timing.cpp", "sw_models/timing/dma_engine.hpp"},
+        {"kMoveToHead", "kStartToHead", "kPostToTake", "kGrantToGrant", "kBurstToStart", "kDoneToOrderRoom",
+         "kInFlight"},
         "Semaphores and start"}},
       {Event::kDone,
        "LOAD",
        "",
        {{"rtl/dma_load.sv", "rtl/burst_gen.sv", "rtl/dma_front.sv", "rtl/axi_read_mux.sv", "rtl/dma_order.sv"},
-        {"sw_models/timing/timing_model.cpp", "sw_models/dram_timing.cpp"},
+        {"sw_models/timing/memory_system.cpp", "sw_models/timing/burst_walker.hpp", "sw_models/dram_channel.hpp"},
+        {"kStartToBurst", "kLoadBurstToMux", "kMuxToBus", "kAnswerToCredit", "kFinishToDone", "kDoneToDone"},
         "Loads and stores"}},
       {Event::kDone,
        "STORE",
        "",
        {{"rtl/dma_store.sv", "rtl/burst_gen.sv", "rtl/beat_gen.sv", "rtl/dma_front.sv", "rtl/dma_order.sv"},
-        {"sw_models/timing/timing_model.cpp", "sw_models/dram_timing.cpp"},
+        {"sw_models/timing/memory_system.cpp", "sw_models/timing/burst_walker.hpp", "sw_models/dram_channel.hpp"},
+        {"kStartToBurst", "kStoreBurstToBurst", "kStoreBurstToRead", "kReadToBus", "kAnswerToCredit", "kFinishToDone",
+         "kDoneToDone"},
         "Loads and stores"}},
       {Event::kDone,
        "GEMM",
        "",
-       {{"rtl/operand_feed.sv", "rtl/shadow_ctrl.sv", "rtl/block_walker.sv", "rtl/line_walker.sv", "rtl/gemm_core.sv"},
-        {"sw_models/timing/timing_model.cpp"},
+       {{"rtl/shadow_ctrl.sv", "rtl/operand_feed.sv", "rtl/block_walker.sv", "rtl/line_walker.sv", "rtl/gemm_core.sv"},
+        {"sw_models/timing/gemm_engine.cpp", "sw_models/timing/operand_banks.cpp"},
+        {"kAcceptToBlock", "kBlockToRead", "kReadToStep", "kWaveToZero", "kPassToShift", "kWrittenToDone",
+         "swap_to_swapped", "pass_to_written"},
         "Array"}},
       {Event::kDone,
        "SYNC",
        "compute0",
-       {{"rtl/gemm_core.sv", "rtl/shadow_ctrl.sv"}, {"sw_models/timing/timing_model.cpp"}, "Array"}},
+       {{"rtl/gemm_core.sv"}, {"sw_models/timing/gemm_engine.cpp"}, {"kSyncToDone"}, "Array"}},
       {Event::kDone,
        "",
        "",
-       {{"rtl/dma_order.sv", "rtl/dma_front.sv"}, {"sw_models/timing/timing_model.cpp"}, "Loads and stores"}}};
+       {{"rtl/dma_order.sv", "rtl/dma_front.sv"},
+        {"sw_models/timing/dma_engine.hpp"},
+        {"kSyncToDone", "kDoneToDone"},
+        "Loads and stores"}}};
   return rows;
 }
 
@@ -68,15 +88,22 @@ struct CounterRow {
 };
 
 const std::vector<CounterRow> &counter_rows() {
+  const auto counters = [](std::string_view rtl, std::string_view model) {
+    return Places{{rtl, "rtl/perf_counters.sv"}, {model, "sw_models/timing/npu_timing.cpp"}, {}, "Counters"};
+  };
   static const std::vector<CounterRow> rows{
-      {"FETCH_", {{"rtl/perf_counters.sv", "rtl/cmd_fetch.sv"}, {"sw_models/timing/timing_model.cpp"}, "Counters"}},
-      {"COMPUTE_", {{"rtl/perf_counters.sv", "rtl/gemm_core.sv"}, {"sw_models/timing/timing_model.cpp"}, "Counters"}},
-      {"BLOCKS", {{"rtl/perf_counters.sv", "rtl/gemm_core.sv"}, {"sw_models/timing/timing_model.cpp"}, "Counters"}},
-      {"LOAD_", {{"rtl/perf_counters.sv", "rtl/dma_load.sv"}, {"sw_models/timing/timing_model.cpp"}, "Counters"}},
-      {"READ_", {{"rtl/perf_counters.sv", "rtl/dma_load.sv"}, {"sw_models/timing/timing_model.cpp"}, "Counters"}},
-      {"STORE_", {{"rtl/perf_counters.sv", "rtl/dma_store.sv"}, {"sw_models/timing/timing_model.cpp"}, "Counters"}},
-      {"WRITE_", {{"rtl/perf_counters.sv", "rtl/dma_store.sv"}, {"sw_models/timing/timing_model.cpp"}, "Counters"}},
-      {"", {{"rtl/run_ctrl.sv", "rtl/perf_counters.sv"}, {"sw_models/timing/timing_model.cpp"}, "End of a run"}}};
+      {"FETCH_", counters("rtl/cmd_fetch.sv", "sw_models/timing/command_fetch.cpp")},
+      {"COMPUTE_", counters("rtl/gemm_core.sv", "sw_models/timing/gemm_engine.cpp")},
+      {"BLOCKS", counters("rtl/shadow_ctrl.sv", "sw_models/timing/gemm_engine.cpp")},
+      {"LOAD_", counters("rtl/dma_load.sv", "sw_models/timing/memory_system.cpp")},
+      {"READ_", counters("rtl/dma_load.sv", "sw_models/timing/memory_system.cpp")},
+      {"STORE_", counters("rtl/dma_store.sv", "sw_models/timing/memory_system.cpp")},
+      {"WRITE_", counters("rtl/dma_store.sv", "sw_models/timing/memory_system.cpp")},
+      {"",
+       {{"rtl/run_ctrl.sv", "rtl/perf_counters.sv"},
+        {"sw_models/timing/npu_timing.cpp", "sw_models/timing/timing_model.cpp"},
+        {},
+        "End of a run"}}};
   return rows;
 }
 
@@ -85,8 +112,10 @@ bool fits(std::string_view pattern, std::string_view text) { return pattern.empt
 } // namespace
 
 std::string Places::text() const {
-  return fmt::format("RTL {}; model {}; docs/timing-model.md, section \"{}\"", fmt::join(rtl, ", "),
-                     fmt::join(model, ", "), section);
+  const std::string constants =
+      latencies.empty() ? std::string() : fmt::format(" (latencies.hpp: {})", fmt::join(latencies, ", "));
+  return fmt::format("RTL {}; model {}{}; docs/timing-model.md, section \"{}\"", fmt::join(rtl, ", "),
+                     fmt::join(model, ", "), constants, section);
 }
 
 Places where_to_look(Event event, std::string_view opcode, std::string_view engine) {

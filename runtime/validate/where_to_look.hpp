@@ -11,9 +11,10 @@ namespace gradweave::runtime {
 
 struct Places {
   std::vector<std::string_view> rtl, model; ///< files, relative to the root of the sources; the most likely first
+  std::vector<std::string_view> latencies;  ///< constants of sw_models/timing/latencies.hpp
   std::string_view section;                 ///< heading in docs/timing-model.md
 
-  /// "RTL a, b; model c; docs/timing-model.md, section \"...\""
+  /// "RTL a, b; model c (latencies.hpp: x, y); docs/timing-model.md, section \"...\""
   std::string text() const;
 };
 
@@ -23,7 +24,7 @@ Places where_to_look(Event event, std::string_view opcode, std::string_view engi
 Places where_to_look_for_counter(std::string_view counter);
 /// For a run that ends with another error, or in another cycle.
 Places where_to_look_for_end();
-/// All of them, for a test that the files exist.
+/// All of them, for a test that files, constants and sections exist.
 std::vector<Places> all_places();
 
 } // namespace gradweave::runtime
