@@ -8,6 +8,7 @@
 #include "runtime/output_file.hpp"
 #include "runtime/validate/compare_traces.hpp"
 #include "runtime/validate/report.hpp"
+#include "sw_models/timing/timing_model.hpp"
 
 #include <fmt/format.h>
 
@@ -32,6 +33,13 @@ struct Plan {
   std::string noun = "streams";
   bool each = false; ///< a line for every stream
 };
+
+/// Throws std::invalid_argument if it is too short for the timing model.
+void check_watchdog(const NpuConfig &npu, std::uint32_t watchdog) {
+  timing::RunOptions options;
+  options.watchdog = watchdog;
+  timing::run(npu, {}, options);
+}
 
 std::string npu_name(const ValidateArguments &a) { return a.work.npu.empty() ? "small" : a.work.npu; }
 
@@ -118,6 +126,7 @@ std::vector<ValidationStream> make_streams(const RandomStreams &random, const Np
 
 void add_random(const RandomStreams &random, Plan &plan, const std::string &program) {
   const NpuConfig npu = load_npu_config(runtime::find_npu(random.npu));
+  if (random.watchdog) check_watchdog(npu, *random.watchdog);
   for (std::uint64_t done = 0; done < random.count; done += kStreamsPerDevice) {
     const std::uint64_t first = random.seed + done;
     const std::uint64_t count = std::min(kStreamsPerDevice, random.count - done);
@@ -148,6 +157,7 @@ Plan plan_files(const ValidateArguments &a) {
   Plan plan;
   plan.each = true;
   const NpuConfig npu = load_npu_config(runtime::find_npu(npu_name(a)));
+  if (a.watchdog != 0) check_watchdog(npu, a.watchdog);
   for (const std::string &file : a.streams) {
     ValidationStream stream;
     stream.name = file;

@@ -52,7 +52,7 @@ std::uint32_t draw_watchdog(const NpuConfig &config, std::uint64_t seed) {
   case 0:
     return 65536; // as after reset
   case 1:
-    return latency + 20;
+    return latency + config.rows + 20;
   default:
     return 4 * latency + 3000;
   }

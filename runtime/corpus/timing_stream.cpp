@@ -28,7 +28,7 @@ public:
   std::vector<isa::Command> run() {
     const bool overflow = dice_.chance(options_.share_of_overflows);
     while (out_.size() < options_.commands) {
-      sync_chance_ = std::array<double, 4>{0, 0.05, 0.2, 0.7}[dice_.below(4)];
+      sync_chance_ = std::array<double, 4>{0, 0.05, 0.3, 0.8}[dice_.below(4)];
       (this->*kEpisodes[dice_.below(kEpisodes.size())])();
     }
     if (overflow) overflow_a_semaphore(out_, dice_);
@@ -89,16 +89,29 @@ private:
     return std::clamp(kCommandCycles / (1 + npu_.dram.latency_cycles / npu_.outstanding), 2U, 400U);
   }
 
-  void dma(bool store, std::uint32_t rows, std::uint32_t cols, std::uint64_t pitch_room) {
+  /// Braces, unlike arguments, are evaluated in order: a seed means the same stream with every compiler.
+  struct Transfer {
+    bool store;
+    std::uint32_t rows, cols;
+    std::uint64_t pitch_room;
+  };
+  struct Product {
+    std::uint32_t m, n, k;
+    std::optional<std::uint32_t> bank; ///< for all tiles
+  };
+
+  void dma(const Transfer &t) {
     isa::DmaCommand d;
-    d.store = store;
+    d.store = t.store;
     d.fp32 = dice_.chance(0.4);
     const std::uint64_t element = bytes_of(d.fp32);
-    cols = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(cols, 1, kPage / element));
+    std::uint32_t rows = t.rows;
+    std::uint32_t cols = std::clamp(t.cols, 1U, static_cast<std::uint32_t>(kPage / element));
     shrink(rows, cols, d.fp32);
     const std::uint64_t row = cols * element;
-    std::uint64_t pitch = std::array<std::uint64_t, 5>{row, row + dice_.below(pitch_room + 1) * element, pitch_room,
-                                                       pitch_room + npu_.bus_bytes, 0}[dice_.below(5)];
+    const std::uint64_t gap = dice_.below(t.pitch_room + 1) * element;
+    const std::array<std::uint64_t, 5> pitches{row, row + gap, t.pitch_room, t.pitch_room + npu_.bus_bytes, 0};
+    std::uint64_t pitch = pitches[dice_.below(pitches.size())];
     pitch = pitch / element * element;
     rows = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(rows, pitch == 0 ? rows : 1 + (options_.dram_bytes - row) / pitch));
@@ -122,7 +135,8 @@ private:
     emit(d);
   }
 
-  void gemm(std::uint32_t m, std::uint32_t n, std::uint32_t k, std::optional<std::uint32_t> bank) {
+  void gemm(const Product &p) {
+    auto [m, n, k, bank] = p;
     isa::GemmCommand g;
     g.a_col = dice_.chance(0.5);
     g.b_col = dice_.chance(0.5);
@@ -148,7 +162,8 @@ private:
 
   /// Around multiples of `unit`, up to three.
   std::uint32_t around(std::uint32_t unit) {
-    return std::max(1U, unit * dice_.between(1, 3) + dice_.between(0, 2) - 1);
+    const std::uint32_t multiple = unit * dice_.between(1, 3);
+    return std::max(1U, multiple + dice_.between(0, 2) - 1);
   }
 
   // --- episodes -----------------------------------------------------------------------------------
@@ -157,9 +172,9 @@ private:
     if (dice_.chance(0.4)) {
       sync(engine);
     } else if (engine == kCompute) {
-      gemm(1, 1, dice_.between(1, 3), std::nullopt);
+      gemm({1, 1, dice_.between(1, 3), std::nullopt});
     } else {
-      dma(engine == kStore, 1, 1, npu_.bus_bytes);
+      dma({engine == kStore, 1, 1, npu_.bus_bytes});
     }
   }
 
@@ -198,7 +213,7 @@ private:
     const std::uint32_t bytes = dice_.between(256, 8192);
     for (std::uint32_t i = 0; i < 2 * pairs; ++i) {
       const std::uint32_t cols = dice_.between(1, std::min(bytes / 4, 1000U));
-      dma(i % 2 == 0, std::clamp(bytes / 4 / cols, 1U, most_rows()), cols, 64);
+      dma({i % 2 == 0, std::clamp(bytes / 4 / cols, 1U, most_rows()), cols, 64});
     }
   }
 
@@ -206,13 +221,13 @@ private:
   void thin_rows() {
     const std::uint32_t most = std::min(most_rows(), 4 * npu_.outstanding + 8);
     for (std::uint32_t i = dice_.between(1, 3); i > 0; --i)
-      dma(dice_.chance(0.5), dice_.between(1, most), dice_.between(1, 2), dice_.chance(0.5) ? npu_.bus_bytes : kPage);
+      dma({dice_.chance(0.5), dice_.between(1, most), dice_.between(1, 2), dice_.chance(0.5) ? npu_.bus_bytes : kPage});
   }
 
   /// Rows that pages cut into several bursts.
   void page_rows() {
     for (std::uint32_t i = dice_.between(1, 3); i > 0; --i)
-      dma(dice_.chance(0.5), dice_.between(1, std::min(8U, most_rows())), dice_.between(1, 2048), kPage);
+      dma({dice_.chance(0.5), dice_.between(1, std::min(8U, most_rows())), dice_.between(1, 2048), kPage});
   }
 
   /// GEMMs one behind the other, often with all tiles in one macro-bank.
@@ -221,29 +236,29 @@ private:
     for (std::uint32_t i = dice_.between(1, 5); i > 0; --i) {
       const std::uint32_t shortest = std::max(2 * npu_.rows + 5, npu_.rows + npu_.cols + 2);
       const std::uint32_t k = dice_.chance(0.5) ? dice_.between(1, 5) : dice_.between(1, 2 * shortest);
-      gemm(around(npu_.rows), around(npu_.cols), k, bank);
+      gemm({around(npu_.rows), around(npu_.cols), k, bank});
     }
   }
 
   /// The array runs dry while the next GEMM waits for a transfer, and flushes the last block.
   void flush_gap() {
     for (std::uint32_t i = dice_.between(1, 3); i > 0; --i) {
-      gemm(around(npu_.rows), dice_.between(1, npu_.cols), dice_.between(1, 3 * npu_.rows), any_bank());
+      gemm({around(npu_.rows), dice_.between(1, npu_.cols), dice_.between(1, 3 * npu_.rows), any_bank()});
       const bool store = dice_.chance(0.5);
-      dma(store, dice_.between(1, 6), dice_.between(1, 300), 64);
+      dma({store, dice_.between(1, 6), dice_.between(1, 300), 64});
       awaited_ = tokens_.post_for(out_.back().sync, kCompute);
       if (dice_.chance(0.5)) sync(kCompute);
-      gemm(dice_.between(1, npu_.rows), dice_.between(1, npu_.cols), dice_.between(1, npu_.rows), any_bank());
+      gemm({dice_.between(1, npu_.rows), dice_.between(1, npu_.cols), dice_.between(1, npu_.rows), any_bank()});
     }
   }
 
   void work(std::size_t engine) {
     if (engine == kCompute)
-      gemm(dice_.between(1, 2 * npu_.rows), dice_.between(1, 2 * npu_.cols), dice_.between(1, 4 * npu_.rows),
-           dice_.chance(0.5) ? any_bank() : std::nullopt);
+      gemm({dice_.between(1, 2 * npu_.rows), dice_.between(1, 2 * npu_.cols), dice_.between(1, 4 * npu_.rows),
+            dice_.chance(0.5) ? any_bank() : std::nullopt});
     else
-      dma(engine == kStore, dice_.between(1, std::min(2 * npu_.lanes(), most_rows())),
-          dice_.between(1, 2 * npu_.lanes()), dice_.below(300));
+      dma({engine == kStore, dice_.between(1, std::min(2 * npu_.lanes(), most_rows())),
+           dice_.between(1, 2 * npu_.lanes()), dice_.below(300)});
   }
 
   /// All engines at ordinary work.

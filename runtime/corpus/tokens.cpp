@@ -1,6 +1,7 @@
 #include "runtime/corpus/tokens.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace gradweave::corpus {
 
@@ -8,11 +9,19 @@ namespace {
 
 constexpr std::uint32_t kMaxTokens = 60000; ///< far from the overflow of 16 bits, whatever is posted at a time
 
+constexpr std::uint32_t kEngines = 3;
+constexpr std::uint32_t kFewestUsed = 7, kMostUsed = 15;
+
 } // namespace
 
-Tokens::Tokens(std::uint32_t semaphores, Dice &dice) : dice_(dice), tokens_(semaphores - 1, 0) {
-  for (std::size_t s = 0; s < tokens_.size(); ++s)
-    own_[s < own_.size() ? s : dice_.below(own_.size())].push_back(static_cast<std::uint8_t>(s));
+Tokens::Tokens(std::uint32_t semaphores, Dice &dice) : dice_(dice), tokens_(semaphores, 0) {
+  std::vector<std::uint8_t> pool(semaphores);
+  std::iota(pool.begin(), pool.end(), std::uint8_t{0});
+  dice_.shuffle(pool);
+  never_posted_ = pool.back();
+  pool.resize(dice_.between(kFewestUsed, std::min(semaphores - 1, kMostUsed)));
+  for (std::size_t i = 0; i < pool.size(); ++i)
+    own_[i < kEngines ? i : dice_.below(kEngines)].push_back(pool[i]);
 }
 
 void Tokens::take(isa::Sync &sync, std::uint8_t semaphore, std::uint32_t count) {
@@ -26,11 +35,13 @@ void Tokens::take(isa::Sync &sync, std::uint8_t semaphore, std::uint32_t count) 
 }
 
 void Tokens::wait(isa::Sync &sync, std::size_t engine, double chance) {
-  for (std::size_t i = 0; i < sync.waits.size(); ++i) {
+  const std::vector<std::uint8_t> &own = own_[engine];
+  const std::size_t first = dice_.below(own.size());
+  for (std::size_t i = 0; i < std::min(own.size(), sync.waits.size()); ++i) {
     if (!dice_.chance(chance)) continue;
-    const std::uint8_t semaphore = any_of(engine);
+    const std::uint8_t semaphore = own[(first + i) % own.size()];
     const std::uint32_t held = std::min<std::uint32_t>(tokens_[semaphore], 255);
-    if (held > 0) take(sync, semaphore, dice_.chance(0.5) ? held : dice_.between(1, held));
+    if (held > 0) take(sync, semaphore, dice_.chance(0.3) ? held : dice_.between(1, std::min(held, 3U)));
   }
 }
 

@@ -14,7 +14,7 @@ namespace gradweave::corpus {
 /// in order; any engine posts. So commands in memory order are a legal serial order, whatever engine runs ahead.
 class Tokens {
 public:
-  /// Deals out the semaphores but the last, which nobody posts.
+  /// Deals out a few of the NPU's semaphores, so that each gets many tokens, and keeps one that nobody posts.
   Tokens(std::uint32_t semaphores, Dice &dice);
 
   /// Adds waits for tokens that earlier commands have posted, up to three, each with the given chance. Waits of a
@@ -27,7 +27,7 @@ public:
   /// Adds a wait for all tokens of a semaphore, at most 255, if it has any.
   void wait_for_all(isa::Sync &sync, std::uint8_t semaphore);
 
-  std::uint8_t never_posted() const { return static_cast<std::uint8_t>(tokens_.size()); }
+  std::uint8_t never_posted() const { return never_posted_; }
 
 private:
   std::uint8_t any_of(std::size_t engine) { return own_[engine][dice_.below(own_[engine].size())]; }
@@ -35,7 +35,8 @@ private:
 
   Dice &dice_;
   std::array<std::vector<std::uint8_t>, 3> own_; ///< semaphores that an engine waits for
-  std::vector<std::uint32_t> tokens_;            ///< posted and not taken, in memory order
+  std::uint8_t never_posted_ = 0;
+  std::vector<std::uint32_t> tokens_; ///< of each semaphore: posted and not taken, in memory order
 };
 
 } // namespace gradweave::corpus

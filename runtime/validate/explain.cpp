@@ -32,7 +32,8 @@ public:
     state();
     if (stream_.sync) semaphores();
     events();
-    line("where to look: {}", where_to_look(first_.event, label_.opcode, label_.engine).text());
+    line("where to look:");
+    line("  {}", where_to_look(first_.event, label_.opcode, label_.engine).text("    "));
     return std::move(text_);
   }
 
@@ -202,10 +203,10 @@ std::string explain(const TimingComparison &comparison, const TimedRun &rtl, con
                         end_text(model.status));
   std::string_view counter;
   if (comparison.counters_differ != 0) text += counter_lines(rtl, model, counter);
-  if (!comparison.first && !comparison.equal())
-    text += fmt::format("  all events agree; where to look: {}\n", comparison.end_differs
-                                                                       ? where_to_look_for_end().text()
-                                                                       : where_to_look_for_counter(counter).text());
+  if (!comparison.first && !comparison.equal()) {
+    const Places places = comparison.end_differs ? where_to_look_for_end() : where_to_look_for_counter(counter);
+    text += fmt::format("  all events agree; where to look:\n    {}\n", places.text("    "));
+  }
   if (!text.empty()) text.pop_back();
   return text;
 }

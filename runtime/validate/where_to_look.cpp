@@ -20,8 +20,8 @@ const std::vector<EventRow> &event_rows() {
        "",
        {{"rtl/cmd_fetch.sv", "rtl/cmd_dispatch.sv", "rtl/axi_read_mux.sv", "rtl/fifo.sv"},
         {"sw_models/timing/command_fetch.cpp", "sw_models/timing/npu_timing.cpp"},
-        {"kRunToFetch", "kFetchToBus", "kWordToCheck", "kCheckToMove", "kMoveToCheck", "kMoveToFetchRoom",
-         "kStartToQueueRoom"},
+        {"kRunToFetch", "kFetchToMux", "kFetchToBus", "kFetchToFetch", "kWordToCheck", "kCheckToMove", "kMoveToCheck",
+         "kMoveToFetchRoom", "kStartToQueueRoom"},
         "Fetch and dispatch"}},
       {Event::kStart,
        "GEMM",
@@ -57,8 +57,8 @@ const std::vector<EventRow> &event_rows() {
        "",
        {{"rtl/dma_store.sv", "rtl/burst_gen.sv", "rtl/beat_gen.sv", "rtl/dma_front.sv", "rtl/dma_order.sv"},
         {"sw_models/timing/memory_system.cpp", "sw_models/timing/burst_walker.hpp", "sw_models/dram_channel.hpp"},
-        {"kStartToBurst", "kStoreBurstToBurst", "kStoreBurstToRead", "kReadToBus", "kAnswerToCredit", "kFinishToDone",
-         "kDoneToDone"},
+        {"kStartToBurst", "kStoreBurstToBurst", "kStoreBurstToBus", "kStoreBurstToRead", "kReadToBus",
+         "kAnswerToCredit", "kFinishToDone", "kDoneToDone"},
         "Loads and stores"}},
       {Event::kDone,
        "GEMM",
@@ -111,11 +111,11 @@ bool fits(std::string_view pattern, std::string_view text) { return pattern.empt
 
 } // namespace
 
-std::string Places::text() const {
-  const std::string constants =
-      latencies.empty() ? std::string() : fmt::format(" (latencies.hpp: {})", fmt::join(latencies, ", "));
-  return fmt::format("RTL {}; model {}{}; docs/timing-model.md, section \"{}\"", fmt::join(rtl, ", "),
-                     fmt::join(model, ", "), constants, section);
+std::string Places::text(std::string_view indent) const {
+  std::string text = fmt::format("RTL    {}\n{}model  {}", fmt::join(rtl, ", "), indent, fmt::join(model, ", "));
+  if (!latencies.empty())
+    text += fmt::format("\n{}       sw_models/timing/latencies.hpp: {}", indent, fmt::join(latencies, ", "));
+  return text + fmt::format("\n{}page   docs/timing-model.md, \"{}\"", indent, section);
 }
 
 Places where_to_look(Event event, std::string_view opcode, std::string_view engine) {

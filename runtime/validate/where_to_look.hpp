@@ -14,8 +14,8 @@ struct Places {
   std::vector<std::string_view> latencies;  ///< constants of sw_models/timing/latencies.hpp
   std::string_view section;                 ///< heading in docs/timing-model.md
 
-  /// "RTL a, b; model c (latencies.hpp: x, y); docs/timing-model.md, section \"...\""
-  std::string text() const;
+  /// Three or four lines: RTL, model, its constants, page; each but the first begins with `indent`.
+  std::string text(std::string_view indent) const;
 };
 
 /// For an event of a command; opcode and engine as in command_label.hpp.

@@ -1,0 +1,171 @@
+// The streams that the gate runs are themselves tested: legal, free of deadlocks, broken where they should be, varied.
+#include "runtime/corpus/profile.hpp"
+#include "runtime/corpus/standing.hpp"
+#include "runtime/corpus/timing_stream.hpp"
+#include "runtime/lookup.hpp"
+#include "sw_models/timing/timing_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace gradweave::test {
+namespace {
+
+using corpus::Profile;
+
+constexpr std::uint64_t kDramBytes = 1U << 20U;
+
+std::vector<isa::Command> stream_of(const NpuConfig &npu, std::uint64_t seed, double share_of_errors) {
+  corpus::TimingStreamOptions options;
+  options.seed = seed;
+  options.dram_bytes = kDramBytes;
+  options.share_of_errors = share_of_errors;
+  return corpus::make_timing_stream(npu, options);
+}
+
+class TimingStreams : public testing::TestWithParam<const char *> {
+protected:
+  NpuConfig npu_ = load_npu_config(std::string("configs/") + GetParam() + ".toml");
+};
+
+TEST_P(TimingStreams, AreLegalAndEnd) {
+  const isa::Limits limits{npu_.lanes(), npu_.spm_rows(), npu_.cores, npu_.semaphores, 0, kDramBytes};
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const std::vector<isa::Command> stream = stream_of(npu_, seed, 0);
+    for (std::size_t i = 0; i < stream.size(); ++i)
+      ASSERT_EQ(isa::check_command(stream[i], limits), isa::ErrorCode::NONE) << "seed " << seed << " command " << i;
+    const timing::RunResult result = timing::run(npu_, stream);
+    ASSERT_TRUE(result.ok()) << "seed " << seed << ": " << isa::kErrorNames[static_cast<std::size_t>(result.error)]
+                             << " at command " << result.error_index;
+  }
+}
+
+TEST_P(TimingStreams, EndInEveryErrorTheyCanEarn) {
+  std::map<isa::ErrorCode, int> ends;
+  for (std::uint64_t seed = 0; seed < 300; ++seed)
+    ++ends[timing::run(npu_, stream_of(npu_, seed, 1)).error];
+  using isa::ErrorCode;
+  for (const ErrorCode error : {ErrorCode::ILLEGAL_OPCODE, ErrorCode::ILLEGAL_FIELD, ErrorCode::SPM_RANGE,
+                                ErrorCode::DRAM_RANGE, ErrorCode::DRAM_ALIGN, ErrorCode::WATCHDOG})
+    EXPECT_GE(ends[error], 10) << isa::kErrorNames[static_cast<std::size_t>(error)];
+  EXPECT_LT(ends[ErrorCode::NONE], 30);
+}
+
+/// What the gate relies on being exercised.
+TEST_P(TimingStreams, CrowdTheHardware) {
+  std::map<std::string, int> seen;
+  const auto note = [&](const char *what, bool happened) { seen[what] += happened ? 1 : 0; };
+  const auto bank = [&](const isa::SpmTile &t) { return t.row / npu_.bank_rows(); };
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    std::size_t in_a_row = 0;
+    std::uint8_t last_engine = 255;
+    for (const isa::Command &command : stream_of(npu_, seed, 0)) {
+      const isa::Decoded d = *isa::decode(command);
+      in_a_row = d.engine() == last_engine ? in_a_row + 1 : 1;
+      last_engine = d.engine();
+      note("queue overrun", in_a_row > npu_.queue_depth);
+      std::size_t waits = 0;
+      for (const isa::Wait &w : d.sync.waits)
+        waits += w.semaphore != isa::kNoSemaphore ? 1 : 0;
+      note("no wait", waits == 0);
+      note("three waits", waits == 3);
+      note("three posts", d.sync.posts[2] != isa::kNoSemaphore);
+      note("two posts of a semaphore", d.sync.posts[0] != isa::kNoSemaphore && d.sync.posts[0] == d.sync.posts[1]);
+      if (const auto *sync = std::get_if<isa::SyncCommand>(&d.op)) {
+        note("SYNC on load", sync->engine == 0);
+        note("SYNC on store", sync->engine == 1);
+        note("SYNC on compute", sync->engine == 2);
+      } else if (const auto *dma = std::get_if<isa::DmaCommand>(&d.op)) {
+        const std::uint64_t row = std::uint64_t{dma->cols} * (dma->fp32 ? 4 : 2);
+        note(dma->store ? "STORE" : "LOAD", true);
+        note("an element", dma->rows == 1 && dma->cols == 1);
+        note("rows of an element", dma->rows > 10 && dma->cols == 1);
+        note("more bursts than may be in flight", dma->rows > npu_.outstanding);
+        note("row across pages", dma->dram_addr / 4096 != (dma->dram_addr + row - 1) / 4096);
+        note("pitch of a page", dma->rows > 1 && dma->pitch == 4096);
+        note("pitch of zero", dma->rows > 1 && dma->pitch == 0);
+        note("long transfer", dma->rows * row > 512);
+      } else {
+        const auto &g = std::get<isa::GemmCommand>(d.op);
+        const std::uint32_t k = g.k;
+        note("K of one", k == 1);
+        note("K of a few", k > 1 && k < 6);
+        note("K longer than the shadow chain", k > 2 * npu_.rows + 5);
+        note("a block", g.m <= npu_.rows && g.n <= npu_.cols);
+        note("many blocks", g.m > npu_.rows && g.n > npu_.cols);
+        note("A and B in a bank", bank(g.a) == bank(g.b));
+        note("A, B and initial values in a bank", g.acc && bank(g.a) == bank(g.b) && bank(g.a) == bank(g.cin));
+        note("accumulation in place", g.acc && g.cin.row == g.cout.row);
+      }
+    }
+  }
+  if (npu_.outstanding > 100) seen.erase("more bursts than may be in flight"); // a distant memory answers so few
+  if (npu_.queue_depth > 30) seen.erase("queue overrun");
+  for (const auto &[what, times] : seen)
+    EXPECT_GE(times, 10) << what;
+}
+
+INSTANTIATE_TEST_SUITE_P(Npus, TimingStreams,
+                         testing::Values("test8", "test6x10", "test13x7", "test5x2", "test4x8", "test8x3", "test2x2"));
+
+TEST(TimingStream, OverflowsASemaphore) {
+  const NpuConfig npu = load_npu_config("configs/test8.toml");
+  corpus::TimingStreamOptions options;
+  options.dram_bytes = kDramBytes;
+  options.share_of_overflows = 1;
+  EXPECT_EQ(timing::run(npu, corpus::make_timing_stream(npu, options)).error, isa::ErrorCode::SEM_OVERFLOW);
+}
+
+TEST(Profile, NamesAreChecked) {
+  EXPECT_EQ(corpus::parse_profile("timing"), Profile::kTiming);
+  EXPECT_THROW(corpus::parse_profile("fast"), std::invalid_argument);
+}
+
+TEST(Profile, BothTakesTurns) {
+  const NpuConfig npu = load_npu_config("configs/test8.toml");
+  EXPECT_EQ(corpus::make_stream(npu, Profile::kBoth, 4, 20), corpus::make_stream(npu, Profile::kData, 4, 20));
+  EXPECT_EQ(corpus::make_stream(npu, Profile::kBoth, 5, 20), corpus::make_stream(npu, Profile::kTiming, 5, 20));
+  EXPECT_NE(corpus::make_stream(npu, Profile::kTiming, 5, 20), corpus::make_stream(npu, Profile::kTiming, 6, 20));
+}
+
+/// Seeds in reports mean the same streams for everybody: update the value when the generator changes.
+TEST(Profile, StreamsAreTheSameWithEveryCompiler) {
+  const NpuConfig npu = load_npu_config("configs/test6x10.toml");
+  std::uint64_t hash = 0;
+  for (const isa::Command &c : corpus::make_stream(npu, Profile::kTiming, 7, 200))
+    for (const std::uint32_t w : c.words)
+      hash = (hash ^ w) * 0x100000001b3U;
+  EXPECT_EQ(hash, 16212274679059206011U);
+}
+
+TEST(StandingCorpus, IsLargeEnough) {
+  std::uint64_t streams = 0;
+  std::set<std::string> npus;
+  for (const corpus::StandingStreams &s : corpus::standing_corpus("full").streams) {
+    streams += s.count;
+    npus.insert(s.npu);
+    EXPECT_NO_THROW(load_npu_config(runtime::find_npu(s.npu)));
+  }
+  EXPECT_GE(streams, 10'000U);
+  EXPECT_GE(npus.size(), 6U);
+  EXPECT_THROW(corpus::standing_corpus("some"), std::invalid_argument);
+}
+
+/// No stream of the quick corpus is in the full one, nor one NPU's in another's.
+TEST(StandingCorpus, SeedsDoNotOverlap) {
+  std::map<std::uint64_t, std::uint64_t> ranges;
+  for (const char *name : {"quick", "full"})
+    for (const corpus::StandingStreams &s : corpus::standing_corpus(name).streams)
+      EXPECT_TRUE(ranges.emplace(s.seed, s.seed + s.count).second);
+  std::uint64_t end = 0;
+  for (const auto &[first, last] : ranges) {
+    EXPECT_LE(end, first);
+    end = last;
+  }
+}
+
+} // namespace
+} // namespace gradweave::test

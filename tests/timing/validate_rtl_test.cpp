@@ -1,0 +1,100 @@
+// The gate end to end on the Verilated NPU: green with the right model, red with one that is wrong by a cycle.
+#include "runtime/corpus/profile.hpp"
+#include "runtime/validate/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace gradweave::test {
+namespace {
+
+constexpr std::uint64_t kMemory = 2U << 20U;
+
+NpuConfig test8() { return load_npu_config("configs/test8.toml"); }
+
+/// Verdicts on a few streams of a model of another NPU. SystemC has one kernel a process: once a test.
+std::vector<runtime::ValidationVerdict> validate_with(const std::function<void(NpuConfig &)> &change,
+                                                      corpus::Profile profile, std::uint64_t seed = 1) {
+  NpuConfig wrong = test8();
+  change(wrong);
+  const auto rtl = make_rtl_device(test8());
+  const auto model = make_timing_device(wrong);
+  EXPECT_EQ(rtl->allocate(kMemory), 0U);
+  EXPECT_EQ(model->allocate(kMemory), 0U);
+  std::vector<runtime::ValidationVerdict> verdicts;
+  for (; verdicts.size() < 8; ++seed) {
+    runtime::ValidationStream stream;
+    stream.name = "seed " + std::to_string(seed);
+    stream.commands = corpus::make_stream(test8(), profile, seed, 40);
+    EXPECT_LE(runtime::dram_extent(stream.commands, test8()), kMemory);
+    verdicts.push_back(runtime::validate_stream(*rtl, *model, stream));
+    rtl->reset();
+  }
+  return verdicts;
+}
+
+std::size_t red(const std::vector<runtime::ValidationVerdict> &verdicts) {
+  std::size_t count = 0;
+  for (const runtime::ValidationVerdict &v : verdicts) {
+    count += v.outcome == runtime::Outcome::kMismatch ? 1 : 0;
+    EXPECT_EQ(v.outcome == runtime::Outcome::kPass, v.report.empty());
+    EXPECT_GT(v.commands, 0U);
+    EXPECT_GT(v.cycles, 0U);
+    EXPECT_EQ(v.counters, isa::kCounters.size());
+  }
+  return count;
+}
+
+TEST(ValidateRtl, IsGreenWithTheRightModel) {
+  for (const runtime::ValidationVerdict &v : validate_with([](NpuConfig &) {}, corpus::Profile::kBoth))
+    EXPECT_EQ(v.report, "") << v.name;
+}
+
+TEST(ValidateRtl, IsRedWithACycleOfLatencyMore) {
+  const auto verdicts = validate_with([](NpuConfig &npu) { ++npu.dram.latency_cycles; }, corpus::Profile::kData);
+  EXPECT_EQ(red(verdicts), verdicts.size());
+  // Everything begins with a command fetch.
+  EXPECT_NE(verdicts.front().report.find("first difference in time: issue of command #0"), std::string::npos)
+      << verdicts.front().report;
+}
+
+TEST(ValidateRtl, IsRedWithACycleOfTurnaroundMore) {
+  EXPECT_GT(red(validate_with([](NpuConfig &npu) { ++npu.dram.turnaround_cycles; }, corpus::Profile::kBoth)), 4U);
+}
+
+TEST(ValidateRtl, IsRedWithAShorterQueue) {
+  EXPECT_GT(red(validate_with([](NpuConfig &npu) { --npu.queue_depth; }, corpus::Profile::kTiming)), 2U);
+}
+
+TEST(ValidateRtl, IsRedWithOtherBanks) {
+  EXPECT_GT(red(validate_with([](NpuConfig &npu) { npu.spm_banks = 2; }, corpus::Profile::kTiming)), 2U);
+}
+
+TEST(ValidateRtl, AgreesOnAStreamWithoutCommands) {
+  const auto rtl = make_rtl_device(test8());
+  const auto model = make_timing_device(test8());
+  const runtime::ValidationVerdict v = runtime::validate_stream(*rtl, *model, {});
+  EXPECT_EQ(v.report, "");
+  EXPECT_EQ(v.end, isa::ErrorCode::BAD_START);
+}
+
+TEST(ValidateRtl, IsRedWithAnotherWatchdog) {
+  const auto rtl = make_rtl_device(test8());
+  DeviceOptions options;
+  ++options.watchdog_cycles;
+  const auto model = make_timing_device(test8(), options);
+  runtime::ValidationStream stream;
+  isa::Decoded d;
+  d.op = isa::SyncCommand{0};
+  d.sync.waits[0] = {1, 1};
+  stream.commands = {isa::encode(d)};
+  const runtime::ValidationVerdict v = runtime::validate_stream(*rtl, *model, stream);
+  EXPECT_EQ(v.outcome, runtime::Outcome::kMismatch);
+  EXPECT_EQ(v.end, isa::ErrorCode::WATCHDOG);
+  EXPECT_EQ(v.commands_differ, 0U);
+  EXPECT_NE(v.report.find("counter CYCLES"), std::string::npos) << v.report;
+}
+
+} // namespace
+} // namespace gradweave::test
