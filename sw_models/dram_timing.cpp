@@ -14,8 +14,10 @@ DramChannel::DramChannel(const DramConfig &config, std::uint32_t bus_bytes)
     throw std::invalid_argument(fmt::format("DRAM timing needs a bandwidth and a bus width above zero, not {}/{} bytes "
                                             "a cycle and {} bytes a beat",
                                             config.bytes_num, config.bytes_den, bus_bytes));
-  for (std::uint64_t beats = 0; beats <= kMaxBeats; ++beats)
-    service_.push_back({beats * ticks_per_beat / ticks_per_cycle_, beats * ticks_per_beat % ticks_per_cycle_});
+  service_.resize(kMaxBeats + 1);
+  service_[1] = {ticks_per_beat / ticks_per_cycle_, ticks_per_beat % ticks_per_cycle_};
+  for (std::uint32_t beats = 2; beats <= kMaxBeats; ++beats)
+    service_[beats] = after(service_[beats - 1], 1);
 }
 
 void DramTiming::push(Direction direction, std::uint64_t cycle, std::uint32_t beats, std::uint32_t id) {

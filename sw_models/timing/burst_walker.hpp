@@ -11,11 +11,9 @@ namespace gradweave::timing {
 /// Row r covers the bytes [addr + r * pitch, + row_bytes). A burst never leaves its row, a 4 KB page or 256 beats.
 class BurstWalker {
 public:
-  struct Burst {
-    std::uint32_t beats;
+  struct Extent {
     std::uint32_t bytes;  ///< of elements
     std::uint32_t offset; ///< of the first element in the first beat
-    bool last;            ///< of the tile
   };
 
   /// `beat_shift`: log2 of the bytes of a beat.
@@ -35,32 +33,33 @@ public:
 
   /// The next burst is the tile's last.
   bool at_last() const { return rows_ == 1 && left_ <= room(); }
+  Extent extent() const { return {std::min(left_, room()), offset_of(addr_)}; }
 
-  Burst next() {
-    const std::uint32_t page = kPageBytes - (static_cast<std::uint32_t>(addr_) & (kPageBytes - 1));
+  /// Goes on to the next burst; returns the beats of the one it leaves.
+  std::uint32_t take() {
     // Most rows are a burst, all of one shape: the rest is for those that a page border cuts.
-    if (alike_ && left_ == row_bytes_ && left_ <= page) {
+    if (alike_ && left_ == row_bytes_ && left_ <= page_room()) {
       next_row();
-      return {row_beats_, row_bytes_, row_offset_, rows_ == 0};
+      return row_beats_;
     }
-    const std::uint32_t offset = offset_of(addr_);
-    const std::uint32_t bytes = std::min(left_, room());
-    if (left_ > bytes) {
-      addr_ += bytes;
-      left_ -= bytes;
-      return {beats_of(offset, bytes), bytes, offset, false};
-    }
-    next_row();
-    return {beats_of(offset, bytes), bytes, offset, rows_ == 0};
+    return take_part();
   }
 
 private:
   static constexpr std::uint32_t kPageBytes = 4096, kMaxBeats = 256;
 
+  std::uint32_t page_room() const { return kPageBytes - (static_cast<std::uint32_t>(addr_) & (kPageBytes - 1)); }
   /// Bytes from addr_ on that a burst can cover.
-  std::uint32_t room() const {
-    const std::uint32_t page = kPageBytes - (static_cast<std::uint32_t>(addr_) & (kPageBytes - 1));
-    return std::min(page, (kMaxBeats << shift_) - offset_of(addr_));
+  std::uint32_t room() const { return std::min(page_room(), (kMaxBeats << shift_) - offset_of(addr_)); }
+  std::uint32_t take_part() {
+    const Extent e = extent();
+    if (left_ > e.bytes) {
+      addr_ += e.bytes;
+      left_ -= e.bytes;
+    } else {
+      next_row();
+    }
+    return beats_of(e.offset, e.bytes);
   }
   void next_row() {
     row_addr_ += pitch_;

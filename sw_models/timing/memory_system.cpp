@@ -61,8 +61,9 @@ std::uint32_t MemorySystem::count(Side &s, std::uint32_t beats) {
     s.replay.start(s.counted.front(), beat_shift_);
     s.counted.pop_front();
   }
-  const BurstWalker::Burst burst = s.replay.next();
-  return beats == 0 ? 0 : std::min(burst.bytes, beats * bus_bytes_ - burst.offset);
+  const BurstWalker::Extent extent = s.replay.extent();
+  s.replay.take();
+  return beats == 0 ? 0 : std::min(extent.bytes, beats * bus_bytes_ - extent.offset);
 }
 
 inline bool MemorySystem::offer_load() {
@@ -71,9 +72,9 @@ inline bool MemorySystem::offer_load() {
     load_.next = cycle + 1;
     return false;
   }
-  const BurstWalker::Burst burst = load_.bursts.next();
+  const std::uint32_t beats = load_.bursts.take();
   load_.credits.issue();
-  reads_.push({cycle + latency::kMuxToBus, burst.beats, false, burst.last});
+  reads_.push({cycle + latency::kMuxToBus, beats, false, !load_.bursts.active()});
   if (every_beat_) progress_.add(cycle + latency::kMuxToBus);
   load_.earliest = cycle; // its register is free
   return plan(load_, latency::kLoadBurstToMux);
@@ -81,21 +82,21 @@ inline bool MemorySystem::offer_load() {
 
 inline bool MemorySystem::issue_store() {
   const std::uint64_t cycle = store_.next;
-  const BurstWalker::Burst burst = store_.bursts.next();
+  const std::uint32_t beats = store_.bursts.take();
   store_.credits.issue();
   const std::uint64_t read = std::max(cycle + latency::kStoreBurstToRead, store_read_);
-  store_read_ = read + burst.beats;
-  const std::uint64_t first_beat = read + latency::kReadToBus, last_beat = first_beat + burst.beats - 1;
-  writes_.push({last_beat, burst.beats, false, burst.last});
+  store_read_ = read + beats;
+  const std::uint64_t first_beat = read + latency::kReadToBus, last_beat = first_beat + beats - 1;
+  writes_.push({last_beat, beats, false, !store_.bursts.active()});
   if (!every_beat_) {
-    totals_.write_beats += burst.beats;
+    totals_.write_beats += beats;
   } else {
     progress_.add(cycle + latency::kStoreBurstToBus);
     progress_.add(first_beat, last_beat);
-    const auto beats = static_cast<std::uint32_t>(
-        limit_ < first_beat ? 0 : std::min<std::uint64_t>(burst.beats, limit_ - first_beat + 1));
-    totals_.write_beats += beats;
-    totals_.write_bytes += count(store_, beats);
+    const auto counted =
+        static_cast<std::uint32_t>(limit_ < first_beat ? 0 : std::min<std::uint64_t>(beats, limit_ - first_beat + 1));
+    totals_.write_beats += counted;
+    totals_.write_bytes += count(store_, counted);
   }
   store_.earliest = cycle + latency::kStoreBurstToBurst;
   return plan(store_, 0);

@@ -58,14 +58,17 @@ private:
   struct Line {
     bool col;
     std::uint32_t addr, pstride, jj, count, lanes, bank_rows;
-    Banks banks() const;
-    std::uint32_t same() const; ///< lines from this one on that touch the same banks, at least
+    Banks banks{0, 0};      ///< of the current line
+    std::uint32_t same = 0; ///< lines from this one on that touch the same banks, at least
+    void look();
     void advance(std::uint32_t lines);
   };
 
   Line line_of(const isa::SpmTile &tile, bool walks_columns, std::uint32_t at, std::uint32_t count) const;
   BankRange range(const isa::SpmTile &tile, std::uint32_t rows, std::uint32_t cols, bool fp32) const;
-  Banks initial_banks(const InitialReads &reads, std::uint32_t row) const;
+  /// Banks of the initial values' row `row`; in *same the rows from there down to 0 that touch the same banks, at
+  /// least.
+  Banks initial_banks(const InitialReads &reads, std::uint32_t row, std::uint32_t *same) const;
   std::uint32_t block_rows(const isa::GemmCommand &g, std::uint32_t block_row) const;
   std::uint32_t block_cols(const isa::GemmCommand &g, std::uint32_t block_col) const;
 
