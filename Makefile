@@ -4,9 +4,9 @@
 SHELL := /bin/bash
 
 export BUILD ?= build
-export MODEL BATCH NPU SCHEDULE PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE
+export MODEL BATCH NPU SCHEDULE PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE CORPUS
 
-.PHONY: help cosim simulate build test bench lint sanitize format docs clean
+.PHONY: help cosim simulate validate build test bench lint sanitize format docs clean
 
 help:
 	@scripts/help.sh
@@ -16,6 +16,9 @@ cosim:
 
 simulate:
 	@scripts/simulate.sh
+
+validate:
+	@scripts/validate.sh
 
 build:
 	@scripts/build.sh all

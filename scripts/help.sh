@@ -5,6 +5,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
 
   make cosim MODEL=bert_tiny      run a network; installs what is missing and builds what it needs first
   make simulate MODEL=bert_tiny   its cycles alone, from the timing model: fast, builds and checks no RTL
+  make validate                   the timing model against the RTL, to the cycle: the standing corpus (docs/verification.md)
   make test                       build everything, run all tests but the long ones
   make bench                      simulation speed of the systolic array and of the whole NPU
   make lint                       verilator -Wall, clang-tidy, clang-format, shellcheck
@@ -27,6 +28,7 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 * TIMES=               file or directory/ for the cycles of every command (docs/cli.md)
 * TIMELINE=            the same drawn over time, for ui.perfetto.dev (docs/timeline.md)
   TRACE=               fst: a waveform for each layer, in build/trace
+`make validate` takes NPU (empty: all of configs/), JOBS, JSON and CORPUS=full (or quick).
 Others: BUILD=build (build directory), CXX (compiler; default: the first of clang++-19, clang++-16, g++).
 
 After a build, `build/bin/gradweave --help` is the whole command: compile, disasm, asm, models, ... (docs/cli.md).

@@ -167,7 +167,7 @@ void add_compile(CLI::App &app, cli::CompileArguments &a, std::function<int()> &
 
 void add_validate(CLI::App &app, cli::ValidateArguments &a, std::function<int()> &chosen) {
   CLI::App *command = app.add_subcommand("validate", "Compare the timing model with the RTL, to the cycle");
-  command->add_option("STREAM", a.streams, "Binary command streams (.gws)");
+  command->add_option("STREAM", a.streams, "Command streams: .gws, or text as of asm");
   add_work_options(*command, a.work, "sequential, interleave, dx_major, dw_major, rearrange or all");
   command->add_option("--random", a.random, "So many random streams")->check(check_whole_number);
   command->add_option("--seed", a.seed, "Seed of the first random stream; the next has the next")

@@ -1,11 +1,11 @@
 // gradweave validate
-#include "isa/assembler.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/work.hpp"
 #include "runtime/corpus/profile.hpp"
 #include "runtime/corpus/standing.hpp"
 #include "runtime/lookup.hpp"
 #include "runtime/output_file.hpp"
+#include "runtime/simulation.hpp"
 #include "runtime/validate/compare_traces.hpp"
 #include "runtime/validate/report.hpp"
 #include "sw_models/timing/timing_model.hpp"
@@ -161,7 +161,7 @@ Plan plan_files(const ValidateArguments &a) {
   for (const std::string &file : a.streams) {
     ValidationStream stream;
     stream.name = file;
-    stream.commands = isa::read_stream_file(file);
+    stream.commands = runtime::load_stream(file);
     stream.reproduce =
         fmt::format("{} validate {} --npu {}", shell_word(a.program), shell_word(file), shell_word(npu_name(a)));
     ValidationBatch batch;

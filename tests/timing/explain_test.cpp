@@ -17,17 +17,16 @@ TEST(Explain, ALateStartShowsQueuesAndSemaphores) {
   TimedRun model = small_run();
   model.times[2] = {14, 122, 161};
   model.times[3] = {16, 162, 201};
-  expect_in(
-      explain_small(small_run(), model),
-      {"first difference in time: start of command #2 GEMM ffn1 8x8x8 a=0 b=0 cout=0 (compute0): RTL in cycle 121, "
-       "model in cycle 122\n",
-       "Both agree on everything before cycle 121", "state at the start of cycle 121:\n",
-       "compute0  in flight 0: none\n              queued 1: #2 GEMM ffn1", "load      in flight 0: none\n",
-       "store     in flight 0: none\n              queued 1: #3 STORE ffn1", "dispatch  has issued all 4 commands\n",
-       "semaphore 3: the command takes 2, it holds 2; last post in cycle 120 by #1 LOAD",
-       "100        100  done  #0 LOAD", "121        122  start #2 GEMM ffn1 8x8x8 a=0 b=0 cout=0  <-- first\n",
-       "160        161  done  #2 GEMM ffn1 8x8x8 a=0 b=0 cout=0  <-- differs\n", "RTL    rtl/semaphores.sv",
-       "model  sw_models/timing/npu_timing.cpp", "kPostToTake", "docs/timing-model.md"});
+  expect_in(explain_small(small_run(), model),
+            {"first difference in time: start of command #2 GEMM ffn1 8x8x8 a=0 b=0 cout=0 (compute0): ",
+             ": RTL in cycle 121, model in cycle 122\n", "Both agree on everything before cycle 121",
+             "state at the start of cycle 121:\n", "compute0  in flight 0: none\n              queued 1: #2 GEMM ffn1",
+             "load      in flight 0: none\n", "store     in flight 0: none\n              queued 1: #3 STORE ffn1",
+             "dispatch  has issued all 4 commands\n",
+             "semaphore 3: the command takes 2, it holds 2; last post in cycle 120 by #1 LOAD",
+             "100        100  done  #0 LOAD", "121        122  start #2 GEMM ffn1 8x8x8 a=0 b=0 cout=0  <-- first\n",
+             "160        161  done  #2 GEMM ffn1 8x8x8 a=0 b=0 cout=0  <-- differs\n", "RTL    rtl/semaphores.sv",
+             "model  sw_models/timing/npu_timing.cpp", "kPostToTake", "docs/timing-model.md"});
 }
 
 /// The state is that before the earlier of the two cycles, so a command that only one side has started is queued.
