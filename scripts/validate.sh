@@ -7,6 +7,7 @@ configure "$npus"
 args=(validate --corpus "${CORPUS:-full}")
 wanted=$npus
 if [ -n "${NPU:-}" ]; then
+  [[ ";$npus;" == *";$NPU;"* ]] || die "NPU=$NPU: the corpus has nothing for it; leave NPU empty, or name one of: ${npus//;/ }"
   args+=(--npu "$NPU")
   wanted=$NPU
 fi

@@ -52,11 +52,17 @@ private:
   timing::CommandTimes common(std::size_t i) const { return at(rtl_, i); }
   bool before(std::uint64_t cycle) const { return cycle < first_.cycle(); }
 
-  std::string name(std::size_t i) const { return fmt::format("#{} {}", i, stream_.label(i).text()); }
+  /// Without the layer: it is that of the headline.
+  std::string name(std::size_t i) const {
+    CommandLabel label = stream_.label(i);
+    label.layer.clear();
+    return fmt::format("#{} {}", i, label.text());
+  }
 
   void headline() {
-    line("first difference in time: {} of command {}{}: RTL in cycle {}, model in cycle {}", to_string(first_.event),
-         name(first_.command), label_.engine.empty() ? "" : fmt::format(" ({})", label_.engine), cycle_text(first_.rtl),
+    line("first difference in time: {} of command #{} {}{}: RTL in cycle {}, model in cycle {}",
+         to_string(first_.event), first_.command, label_.text(),
+         label_.engine.empty() ? "" : fmt::format(" ({})", label_.engine), cycle_text(first_.rtl),
          cycle_text(first_.model));
     for (const auto &[side, run] : {std::pair("RTL", &rtl_), std::pair("model", &model_)}) {
       const timing::CommandTimes t = at(*run, first_.command);

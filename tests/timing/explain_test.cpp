@@ -20,12 +20,12 @@ TEST(Explain, ALateStartShowsQueuesAndSemaphores) {
   expect_in(explain_small(small_run(), model),
             {"first difference in time: start of command #2 GEMM ffn1 8x8x8 a=0 b=0 cout=0 (compute0): ",
              ": RTL in cycle 121, model in cycle 122\n", "Both agree on everything before cycle 121",
-             "state at the start of cycle 121:\n", "compute0  in flight 0: none\n              queued 1: #2 GEMM ffn1",
-             "load      in flight 0: none\n", "store     in flight 0: none\n              queued 1: #3 STORE ffn1",
+             "state at the start of cycle 121:\n", "compute0  in flight 0: none\n              queued 1: #2 GEMM",
+             "load      in flight 0: none\n", "store     in flight 0: none\n              queued 1: #3 STORE",
              "dispatch  has issued all 4 commands\n",
              "semaphore 3: the command takes 2, it holds 2; last post in cycle 120 by #1 LOAD",
-             "100        100  done  #0 LOAD", "121        122  start #2 GEMM ffn1 8x8x8 a=0 b=0 cout=0  <-- first\n",
-             "160        161  done  #2 GEMM ffn1 8x8x8 a=0 b=0 cout=0  <-- differs\n", "RTL    rtl/semaphores.sv",
+             "100        100  done  #0 LOAD", "121        122  start #2 GEMM 8x8x8 a=0 b=0 cout=0  <-- first\n",
+             "160        161  done  #2 GEMM 8x8x8 a=0 b=0 cout=0  <-- differs\n", "RTL    rtl/semaphores.sv",
              "model  sw_models/timing/npu_timing.cpp", "kPostToTake", "docs/timing-model.md"});
 }
 
@@ -35,7 +35,7 @@ TEST(Explain, AnEarlyStartShowsTokensThatAreNotThereYet) {
   model.times[2].start = 110;
   expect_in(explain_small(small_run(), model),
             {"start of command #2", "RTL in cycle 121, model in cycle 110",
-             "in flight 1: #1 LOAD ffn1 8x8 bf16 dram=0x0 spm=0 (since 40)",
+             "in flight 1: #1 LOAD 8x8 bf16 dram=0x0 spm=0 (since 40)",
              "semaphore 3: the command takes 2, it holds 1; last post in cycle 100 by #0 LOAD"});
   model.times[2].start = 90;
   expect_in(explain_small(small_run(), model), {"it holds 0; nobody posted it yet", "in flight 2: #0 LOAD"});
@@ -44,11 +44,10 @@ TEST(Explain, AnEarlyStartShowsTokensThatAreNotThereYet) {
 TEST(Explain, AnIssueShowsDispatch) {
   TimedRun model = small_run();
   model.times[1].issue = 13;
-  expect_in(
-      explain_small(small_run(), model),
-      {"issue of command #1 LOAD", "load      in flight 0: none\n              queued 1: #0 LOAD",
-       "dispatch  next is #1 LOAD ffn1 8x8 bf16 dram=0x0 spm=0; RTL issues it in cycle 12, the model in cycle 13\n",
-       "rtl/cmd_fetch.sv", "kWordToCheck"});
+  expect_in(explain_small(small_run(), model),
+            {"issue of command #1 LOAD", "load      in flight 0: none\n              queued 1: #0 LOAD",
+             "dispatch  next is #1 LOAD 8x8 bf16 dram=0x0 spm=0; RTL issues it in cycle 12, the model in cycle 13\n",
+             "rtl/cmd_fetch.sv", "kWordToCheck"});
 }
 
 TEST(Explain, ACompletionShowsTheEngine) {
