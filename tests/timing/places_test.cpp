@@ -59,7 +59,6 @@ TEST(Places, NameEveryLatency) {
 
 TEST(Places, SectionsExist) {
   const std::string page = read("docs/timing-model.md");
-  if (page.empty()) GTEST_SKIP() << "docs/timing-model.md is not there yet";
   for (const Places &places : runtime::all_places())
     EXPECT_NE(page.find("# " + std::string(places.section) + "\n"), std::string::npos) << places.section;
 }
