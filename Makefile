@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 
 export BUILD ?= build
-export MODEL BATCH NPU SCHEDULE PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE CORPUS
+export MODEL BATCH NPU SCHEDULE TUNE PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE CORPUS
 
 .PHONY: help cosim simulate validate build test bench lint sanitize format docs clean
 

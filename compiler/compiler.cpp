@@ -1,18 +1,27 @@
 // compile_layer(): the passes in sequence, each followed by its check.
 #include "compiler/compiler.hpp"
+#include "compiler/bounds.hpp"
 #include "compiler/cost.hpp"
 #include "compiler/emit.hpp"
+#include "compiler/hazards.hpp"
 #include "compiler/passes.hpp"
+#include "compiler/refine.hpp"
 #include "compiler/verify.hpp"
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <tuple>
 
 namespace gradweave::compiler {
 namespace {
+
+/// Changes of good plans that are simulated for every layer, whether tuning is asked for or not.
+constexpr std::uint64_t kUsualPlans = 300;
+
+using Progress = decltype(CompileOptions::progress);
 
 void check_input(const Layer &layer, const NpuConfig &npu) {
   if (layer.m == 0 || layer.k == 0 || layer.n == 0)
@@ -52,28 +61,73 @@ std::array<Traffic, kTensorCount> traffic_of(const Program &program, const NpuCo
   return traffic;
 }
 
-CompiledLayer compile(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
-  check_input(layer, npu);
+/// Streams compiled in this process. Networks repeat their layers: a shape is compiled once.
+class StreamCache {
+public:
+  /// The layer's fastest stream under a resolved schedule; other layers of the shape share it.
+  const CompiledLayer &get(const Layer &layer, const NpuConfig &npu, const CompileOptions &options);
+
+private:
+  /// What a stream depends on, and nothing else. Schedules with the same phases have the same streams.
+  using Key = std::tuple<std::array<std::uint64_t, 19>, std::vector<PhaseKind>, std::uint64_t>;
+  static Key key(const Layer &l, const NpuConfig &n, const CompileOptions &o, std::uint64_t tune) {
+    return {{l.m, l.k, l.n, l.dx, n.rows, n.cols, n.cores, n.spm_bytes, n.spm_banks, n.bus_bytes, n.queue_depth,
+             n.semaphores, n.outstanding, n.dram.size_bytes, n.dram.latency_cycles, n.dram.turnaround_cycles,
+             n.dram.batch_bytes, n.dram.bytes_num, n.dram.bytes_den},
+            phases(o.schedule, o.pass, l),
+            tune};
+  }
+
+  std::mutex mutex_;
+  std::map<Key, CompiledLayer> streams_;
+};
+
+const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
+  const Key wanted = key(layer, npu, options, options.tune);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const auto it = streams_.find(wanted); it != streams_.end()) return it->second;
   const Layout layout = make_layout(layer, options.pass, npu);
   check_footprint(layer, layout.bytes, npu);
-  const SearchResult found = search(layer, resolve(options.schedule, layer), options.pass, layout, npu);
-  return compile_plan(layer, npu, options, layout, found);
+  Refinement refinement(search(layer, options.schedule, options.pass, layout, npu), layer, layout, npu);
+  const std::uint64_t all = kUsualPlans + options.tune;
+  const auto report = [&](std::uint64_t before) -> RefineProgress {
+    if (!options.progress) return {};
+    return [&options, before, all](std::uint64_t done) { options.progress(before + done, all); };
+  };
+  refinement.run(kUsualPlans, report(0));
+  const Key usual = key(layer, npu, options, 0);
+  if (streams_.count(usual) == 0) streams_.emplace(usual, compile_plan(layer, npu, options, layout, refinement.best()));
+  if (options.tune != 0) {
+    const Tuning before = refinement.effort();
+    Tuning tuning;
+    tuning.cycles_before = refinement.best().cycles;
+    const auto start = std::chrono::steady_clock::now();
+    refinement.run(options.tune, report(kUsualPlans));
+    tuning.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    tuning.candidates = refinement.effort().candidates - before.candidates;
+    tuning.simulated = refinement.effort().simulated - before.simulated;
+    tuning.improvements = refinement.effort().improvements - before.improvements;
+    CompiledLayer compiled = compile_plan(layer, npu, options, layout, refinement.best());
+    compiled.tuning = tuning;
+    streams_.emplace(wanted, std::move(compiled));
+  }
+  return streams_.at(wanted);
 }
 
-/// What the stream depends on, and nothing else.
-using CacheKey = std::tuple<std::array<std::uint64_t, 17>, Schedule, Pass>;
-
-CacheKey cache_key(const Layer &l, const NpuConfig &n, const CompileOptions &o) {
-  return {{l.m, l.k, l.n, l.dx, n.rows, n.cols, n.cores, n.spm_bytes, n.spm_banks, n.bus_bytes, n.queue_depth,
-           n.semaphores, n.outstanding, n.dram.size_bytes, n.dram.latency_cycles, n.dram.bytes_num, n.dram.bytes_den},
-          o.schedule,
-          o.pass};
+/// The schedules among which the one asked for chooses, the choice of `rearrange` first.
+std::vector<Schedule> schedules_to_try(Schedule requested, const Layer &layer, Pass pass) {
+  if (requested != Schedule::kIdeal) return {resolve(requested, layer)};
+  std::vector<Schedule> tried{resolve(Schedule::kRearrange, layer)};
+  if (!computes_dx(layer, pass)) return tried; // all are the same
+  for (const Schedule s : {Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor})
+    if (s != tried.front()) tried.push_back(s);
+  return tried;
 }
 
 } // namespace
 
 CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const CompileOptions &options,
-                           const Layout &layout, const SearchResult &plan) {
+                           const Layout &layout, const TimedPlan &plan) {
   for (const PhasePlan &phase : plan.plans)
     require(verify_tiling(phase.tile, layer), layer, "tiling");
   require(verify_order(plan.program.products, layer, options.pass), layer, "ordering");
@@ -96,27 +150,47 @@ CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const Compi
     compiled.useful_macs += static_cast<std::uint64_t>(p.m_size) * p.k_size * p.n_size;
     compiled.compute_cycles += product_cycles(p, npu);
   }
-  compiled.estimated_cycles = plan.estimated_cycles;
+  compiled.predicted_cycles = plan.cycles;
+  compiled.bounds = lower_bounds(layer, options.pass, layout, npu);
   require(verify_stream(compiled, npu), layer, "emission");
   return compiled;
 }
 
 CompiledLayer compile_layer(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
-  // Networks repeat their layers; a layer of a known shape is compiled once in a process.
-  static std::mutex mutex;
-  static std::map<CacheKey, CompiledLayer> cache;
-  const CacheKey key = cache_key(layer, npu, options);
-  {
-    const std::lock_guard<std::mutex> lock(mutex);
-    if (const auto it = cache.find(key); it != cache.end()) {
-      CompiledLayer compiled = it->second;
-      compiled.layer = layer;
-      return compiled;
+  static StreamCache cache;
+  check_input(layer, npu);
+  const CompiledLayer *best = nullptr;
+  Schedule chosen = Schedule::kSequential;
+  Tuning tuning;
+  const auto consider = [&](Schedule schedule, std::uint64_t tune, const Progress &progress) {
+    const CompiledLayer &compiled = cache.get(layer, npu, {schedule, options.pass, tune, progress});
+    if (best == nullptr || compiled.predicted_cycles < best->predicted_cycles) {
+      best = &compiled;
+      chosen = schedule;
     }
+    return compiled.tuning;
+  };
+
+  const std::vector<Schedule> tried = schedules_to_try(options.schedule, layer, options.pass);
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    Progress progress;
+    if (options.progress)
+      progress = [&](std::uint64_t done, std::uint64_t all) { options.progress(i * all + done, tried.size() * all); };
+    const Tuning t = consider(tried[i], options.tune, progress);
+    tuning.cycles_before = i == 0 ? t.cycles_before : std::min(tuning.cycles_before, t.cycles_before);
+    tuning.candidates += t.candidates;
+    tuning.simulated += t.simulated;
+    tuning.improvements += t.improvements;
+    tuning.seconds += t.seconds;
   }
-  CompiledLayer compiled = compile(layer, npu, options);
-  const std::lock_guard<std::mutex> lock(mutex);
-  return cache.emplace(key, std::move(compiled)).first->second;
+  if (options.tune != 0) consider(resolve(Schedule::kRearrange, layer), 0, {});
+
+  CompiledLayer compiled = *best;
+  compiled.layer = layer;
+  compiled.requested = options.schedule;
+  compiled.chosen = chosen;
+  compiled.tuning = tuning;
+  return compiled;
 }
 
 std::vector<isa::Command> relocate(const std::vector<isa::Command> &stream, std::uint64_t base) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,8 +16,9 @@
 namespace gradweave::compiler {
 
 /// Orders of the backward pass (igo_micro23, sections 4.2 and 4.3).
-enum class Schedule { kSequential, kInterleave, kDxMajor, kDwMajor, kRearrange };
-/// Accepts the names sequential, interleave, dx_major, dw_major, rearrange; throws std::invalid_argument listing them.
+enum class Schedule { kSequential, kInterleave, kDxMajor, kDwMajor, kRearrange, kIdeal };
+/// Accepts the names sequential, interleave, dx_major, dw_major, rearrange, ideal; throws std::invalid_argument listing
+/// them.
 Schedule parse_schedule(std::string_view name);
 std::string_view to_string(Schedule s);
 const std::vector<Schedule> &all_schedules();
@@ -56,10 +58,26 @@ struct CommandInfo {
   std::uint32_t red_n = 0; ///< GEMM: length of the reduction; 0 for LOAD, STORE, SYNC
 };
 
+/// Cycles that no schedule, tiling or timing can beat.
+struct Bounds {
+  std::uint64_t compute_cycles = 0; ///< the layer's multiply-adds, one a cycle on each PE
+  std::uint64_t traffic_cycles = 0; ///< each tensor of the pass moved once, its elements only, at the DRAM's bandwidth
+  std::uint64_t cycles() const { return compute_cycles > traffic_cycles ? compute_cycles : traffic_cycles; }
+};
+
+/// What the search of CompileOptions::tune did.
+struct Tuning {
+  std::uint64_t candidates = 0;    ///< plans tried; 0: no such search
+  std::uint64_t simulated = 0;     ///< of those, run by the timing model; the others did not fit or could not be faster
+  std::uint64_t improvements = 0;  ///< of those, faster than all before
+  std::uint64_t cycles_before = 0; ///< of the plan that the search began with
+  double seconds = 0;              ///< that it took
+};
+
 struct CompiledLayer {
   Layer layer;
   Schedule requested = Schedule::kSequential;
-  Schedule chosen = Schedule::kSequential; ///< what `rearrange` resolved to, else as requested
+  Schedule chosen = Schedule::kSequential; ///< what `rearrange`, `ideal` or tuning resolved to, else as requested
   Pass pass = Pass::kBackward;
   std::string tiling; ///< for people: tile sizes and loop orders
   std::vector<TensorBinding> tensors;
@@ -69,12 +87,19 @@ struct CompiledLayer {
   std::array<Traffic, kTensorCount> traffic{};
   std::uint64_t useful_macs = 0;
   std::uint64_t compute_cycles = 0;   ///< block formula: sum over blocks of max(K, shortest block)
-  std::uint64_t estimated_cycles = 0; ///< the compiler's cost estimate
+  std::uint64_t predicted_cycles = 0; ///< by the timing model: those of the RTL, if the bus does not push back
+  Bounds bounds;
+  Tuning tuning;
 };
 
 struct CompileOptions {
   Schedule schedule = Schedule::kRearrange;
   Pass pass = Pass::kBackward;
+  /// Plans to try beyond the usual search; 0: none. The result is never slower than without, nor than `rearrange`: if
+  /// the requested schedule stays behind that one, its plan is taken, and `chosen` says so.
+  std::uint64_t tune = 0;
+  /// Called now and then during the search, with plans simulated and plans to simulate. May throw, which abandons it.
+  std::function<void(std::uint64_t, std::uint64_t)> progress = nullptr;
 };
 
 /// Compiles one layer and verifies the result of every pass. Throws CompileError (what() says which layer, why, and

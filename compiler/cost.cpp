@@ -1,122 +1,14 @@
 #include "compiler/cost.hpp"
+#include "compiler/emit.hpp"
+#include "compiler/hazards.hpp"
 #include "compiler/layout.hpp"
+#include "sw_models/timing/timing_model.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace gradweave::compiler {
-namespace {
-
-/// Share of the steps in which the lines of A and B come from the same macro-bank, if both tiles are walked evenly.
-double bank_conflicts(const RowRange &a, const RowRange &b, std::uint32_t bank_rows) {
-  double share = 0;
-  const auto overlap = [&](const RowRange &r, std::uint32_t bank) {
-    const std::uint32_t first = std::max(r.first, bank * bank_rows);
-    const std::uint32_t end = std::min(r.end(), (bank + 1) * bank_rows);
-    return end > first ? static_cast<double>(end - first) / r.rows : 0.0;
-  };
-  const std::uint32_t first = std::max(a.first, b.first) / bank_rows;
-  const std::uint32_t last = (std::min(a.end(), b.end()) - 1) / bank_rows;
-  for (std::uint32_t bank = first; bank <= last && a.rows > 0 && b.rows > 0; ++bank)
-    share += overlap(a, bank) * overlap(b, bank);
-  return share;
-}
-
-class Player {
-public:
-  Player(const Program &program, const std::vector<Ordering> &ordering, const NpuConfig &npu)
-      : program_(program), ordering_(ordering), npu_(npu), done_(program.actions.size(), kPending) {
-    for (std::size_t i = 0; i < program.actions.size(); ++i)
-      queue_[engine_of(program.actions[i])].push_back(i);
-  }
-
-  double run();
-
-private:
-  static constexpr double kPending = -1;
-  static constexpr double kPipeline = 20; ///< cycles from a semaphore's post to the next engine's first access
-  static constexpr double kNotReady = std::numeric_limits<double>::infinity();
-
-  double ready(std::size_t engine) const;
-  void move(std::size_t engine, double start);
-  void compute(double start);
-
-  const Program &program_;
-  const std::vector<Ordering> &ordering_;
-  const NpuConfig &npu_;
-  std::vector<double> done_;
-  std::array<std::vector<std::size_t>, kEngines> queue_;
-  std::array<std::size_t, kEngines> head_{};
-  std::array<double, kEngines> free_{}; ///< when the engine can start its next action
-  double channel_free_ = 0;
-  double end_ = 0;
-};
-
-/// When the head of an engine's queue can start; infinity while that is unknown.
-double Player::ready(std::size_t engine) const {
-  if (head_[engine] == queue_[engine].size()) return kNotReady;
-  const std::size_t index = queue_[engine][head_[engine]];
-  // The fetch delivers the commands at the DRAM's speed.
-  double start = std::max(free_[engine],
-                          static_cast<double>(index) * isa::kCommandBytes * npu_.dram.bytes_den / npu_.dram.bytes_num);
-  for (const std::int32_t other : ordering_[index].after)
-    if (other >= 0) {
-      const double other_done = done_[static_cast<std::size_t>(other)];
-      if (other_done < 0) return kNotReady;
-      start = std::max(start, other_done);
-    }
-  return start;
-}
-
-void Player::move(std::size_t engine, double start) {
-  const std::size_t index = queue_[engine][head_[engine]++];
-  const Action &a = program_.actions[index];
-  const double bytes = static_cast<double>(bus_bytes_of(a, npu_));
-  const double service = bytes * static_cast<double>(npu_.dram.bytes_den) / static_cast<double>(npu_.dram.bytes_num);
-  const double latency = npu_.dram.latency_cycles;
-  channel_free_ = std::max(channel_free_, start) + service;
-  // The DRAM serves up to a batch in the other direction first; a plan that cannot bear that wait stalls the array.
-  const double batch =
-      npu_.dram.batch_bytes * static_cast<double>(npu_.dram.bytes_den) / static_cast<double>(npu_.dram.bytes_num);
-  done_[index] = channel_free_ + latency + batch + kPipeline;
-  // The next command's bursts are issued as soon as this one's are, a burst a cycle.
-  free_[engine] = std::max(start + a.rect.rows, channel_free_ - latency);
-  end_ = std::max(end_, done_[index]);
-}
-
-void Player::compute(double start) {
-  const std::size_t index = queue_[kComputeEngine][head_[kComputeEngine]++];
-  const Action &a = program_.actions[index];
-  const TileProduct &p = program_.products[a.product];
-  const double drain = 2.0 * npu_.rows + npu_.cols + 8; // last step to last result written
-  double cycles = static_cast<double>(product_cycles(p, npu_));
-  cycles += bank_conflicts(a.a.rows, a.b.rows, npu_.bank_rows()) *
-            static_cast<double>(block_count(a.rect.rows, a.rect.cols, npu_)) * roles(p).red_size;
-  const bool stalled = start > free_[kComputeEngine];
-  if (stalled && a.acc) start += npu_.rows; // nothing computes while the first initial values enter
-  free_[kComputeEngine] = start + cycles;
-  done_[index] = free_[kComputeEngine] + drain;
-  end_ = std::max(end_, done_[index]);
-}
-
-double Player::run() {
-  for (;;) {
-    const double compute_at = ready(kComputeEngine);
-    if (compute_at < kNotReady) {
-      compute(compute_at);
-      continue;
-    }
-    const double load_at = ready(kLoadEngine);
-    const double store_at = ready(kStoreEngine);
-    if (load_at == kNotReady && store_at == kNotReady) return end_;
-    if (load_at <= store_at)
-      move(kLoadEngine, load_at);
-    else
-      move(kStoreEngine, store_at);
-  }
-}
-
-} // namespace
 
 std::uint64_t product_cycles(const TileProduct &p, const NpuConfig &npu) {
   const GemmRoles r = roles(p);
@@ -128,8 +20,45 @@ std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu) {
   return dma.rect.rows * beat_bytes(dma.dram_addr, dma.rect.cols * (dma.fp32 ? 4ULL : 2ULL), npu.bus_bytes);
 }
 
-std::uint64_t estimate_cycles(const Program &program, const std::vector<Ordering> &ordering, const NpuConfig &npu) {
-  return static_cast<std::uint64_t>(Player(program, ordering, npu).run());
+std::uint64_t simulation_work(const Program &program) {
+  std::uint64_t work = program.actions.size();
+  for (const Action &a : program.actions)
+    if (a.kind != Action::Kind::kGemm) work += a.rect.rows;
+  return work;
+}
+
+std::uint64_t program_bound(const Program &program, const NpuConfig &npu) {
+  const auto cycles = [&](std::uint64_t bytes) { return bytes * npu.dram.bytes_den / npu.dram.bytes_num; };
+  // Backwards: what comes after.
+  std::uint64_t loads = 0, moved = round_up(program.actions.size() * isa::kCommandBytes, npu.bus_bytes);
+  for (const Action &a : program.actions) {
+    if (a.kind == Action::Kind::kGemm) continue;
+    const std::uint64_t bytes = bus_bytes_of(a, npu);
+    moved += bytes;
+    if (a.kind == Action::Kind::kLoad) loads += bytes;
+  }
+  std::uint64_t bound = cycles(moved);
+  std::uint64_t after = 0, array = 0; // bytes stored after the last GEMM; array cycles from a GEMM on
+  for (auto a = program.actions.rbegin(); a != program.actions.rend(); ++a) {
+    if (a->kind == Action::Kind::kStore) {
+      if (array == 0) after += bus_bytes_of(*a, npu);
+    } else if (a->kind == Action::Kind::kLoad) {
+      loads -= bus_bytes_of(*a, npu);
+    } else {
+      array += product_cycles(program.products[a->product], npu);
+      bound = std::max(bound, cycles(loads) + array + cycles(after));
+    }
+  }
+  return bound;
+}
+
+std::uint64_t program_cycles(const Program &program, const NpuConfig &npu) {
+  const timing::RunResult run = timing::run(npu, emit(program, order_actions(program, npu)).commands);
+  if (!run.ok())
+    throw CompilerDefect(fmt::format("defect in the compiler: the NPU refuses command {} of a stream with {}; please "
+                                     "report it",
+                                     run.error_index, isa::kErrorNames[static_cast<std::size_t>(run.error)]));
+  return run.cycles();
 }
 
 } // namespace gradweave::compiler

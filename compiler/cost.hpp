@@ -1,9 +1,7 @@
-// Cycle estimate of a program, for choosing between plans. The RTL, not this, says how long a stream takes.
+// What a program costs: exactly, by the timing model, and bounds from below that cost nothing to compute.
 #pragma once
 
-#include "compiler/hazards.hpp"
-
-#include <vector>
+#include "compiler/program.hpp"
 
 namespace gradweave::compiler {
 
@@ -18,7 +16,17 @@ inline std::uint64_t beat_bytes(std::uint64_t address, std::uint64_t bytes, std:
 /// Bytes of whole bus beats of a LOAD or STORE.
 std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu);
 
-/// Plays the program on three in-order engines that share the DRAM bandwidth.
-std::uint64_t estimate_cycles(const Program &program, const std::vector<Ordering> &ordering, const NpuConfig &npu);
+/// Bursts that the program's LOADs and STOREs take, a tile row each, and its commands: what the time of a simulation
+/// follows.
+std::uint64_t simulation_work(const Program &program);
+
+/// Cycles that the program cannot take less than. All its beats, commands included, pass the DRAM channel. And for each
+/// GEMM: the loads up to its own must pass before it, then it and those after it need the array, then the last result
+/// leaves.
+std::uint64_t program_bound(const Program &program, const NpuConfig &npu);
+
+/// Cycles of the program's stream on an idle NPU: those of the RTL, by the timing model. Throws CompilerDefect if the
+/// NPU would refuse the stream.
+std::uint64_t program_cycles(const Program &program, const NpuConfig &npu);
 
 } // namespace gradweave::compiler

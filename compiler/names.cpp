@@ -8,11 +8,12 @@
 namespace gradweave::compiler {
 namespace {
 
-constexpr std::array<std::pair<Schedule, std::string_view>, 5> kSchedules{{{Schedule::kSequential, "sequential"},
+constexpr std::array<std::pair<Schedule, std::string_view>, 6> kSchedules{{{Schedule::kSequential, "sequential"},
                                                                            {Schedule::kInterleave, "interleave"},
                                                                            {Schedule::kDxMajor, "dx_major"},
                                                                            {Schedule::kDwMajor, "dw_major"},
-                                                                           {Schedule::kRearrange, "rearrange"}}};
+                                                                           {Schedule::kRearrange, "rearrange"},
+                                                                           {Schedule::kIdeal, "ideal"}}};
 constexpr std::array<std::pair<Pass, std::string_view>, 3> kPasses{
     {{Pass::kForward, "forward"}, {Pass::kBackward, "backward"}, {Pass::kBoth, "both"}}};
 
@@ -38,7 +39,7 @@ std::string_view to_string(Schedule s) { return name_of(kSchedules, s); }
 
 const std::vector<Schedule> &all_schedules() {
   static const std::vector<Schedule> all{Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor,
-                                         Schedule::kDwMajor, Schedule::kRearrange};
+                                         Schedule::kDwMajor,    Schedule::kRearrange,  Schedule::kIdeal};
   return all;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 #include <tuple>
 
 namespace gradweave::compiler {
@@ -127,9 +128,12 @@ std::vector<PhaseKind> phases(Schedule schedule, Pass pass, const Layer &layer) 
   case Schedule::kDwMajor:
     result.push_back(PhaseKind::kDwMajor);
     break;
-  default:
+  case Schedule::kSequential:
     result.push_back(PhaseKind::kDx);
     result.push_back(PhaseKind::kDw);
+    break;
+  default:
+    throw std::logic_error(fmt::format("schedule '{}' has no phases before it is resolved", to_string(schedule)));
   }
   return result;
 }

@@ -44,10 +44,11 @@ std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, cons
 std::uint64_t product_count(PhaseKind kind, const TileShape &tile, const Layer &layer);
 
 /// Algorithm 1 of igo_micro23: interleave for almost square layers (largest dimension less than four times the
-/// smallest), else dw_major if K is the largest dimension, else dx_major. Other schedules resolve to themselves.
+/// smallest), else dw_major if K is the largest dimension, else dx_major. Other schedules resolve to themselves;
+/// `ideal` is resolved by compiling all that it chooses among.
 Schedule resolve(Schedule requested, const Layer &layer);
 
-/// The phases of a layer under a (resolved) schedule.
+/// The phases of a layer under a resolved schedule; throws std::logic_error for others.
 std::vector<PhaseKind> phases(Schedule schedule, Pass pass, const Layer &layer);
 
 /// Empty if the products compute every result of the pass completely, each part once, every reduction ascending; else

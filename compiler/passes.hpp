@@ -7,6 +7,6 @@ namespace gradweave::compiler {
 
 /// Checks the plan and its program, encodes them and verifies the stream. Throws CompileError as compile_layer() does.
 CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const CompileOptions &options,
-                           const Layout &layout, const SearchResult &plan);
+                           const Layout &layout, const TimedPlan &plan);
 
 } // namespace gradweave::compiler

@@ -3,6 +3,7 @@
 #include "compiler/estimate.hpp"
 #include "compiler/hazards.hpp"
 #include "compiler/residency.hpp"
+#include "compiler/tile_estimate.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +15,7 @@ namespace gradweave::compiler {
 namespace {
 
 /// Tile products that the search for one layer may play through; sets its run time. The phases share it.
-constexpr std::uint64_t kPhaseBudget = 1'000'000;
+constexpr std::uint64_t kPhaseBudget = 500'000;
 /// The same for a phase whose dY tiles are given.
 constexpr std::uint64_t kMatchBudget = kPhaseBudget / 20;
 /// Tilings and orders of a phase that are played at all.
@@ -23,13 +24,12 @@ constexpr std::size_t kPlayed = 4000;
 constexpr std::size_t kRefined = 12;
 /// Plans of a phase that are tried together with those of the layer's other phases.
 constexpr std::size_t kJoined = 3;
+/// Plans of all phases that are handed on.
+constexpr std::size_t kSimulated = 12;
 /// Tile products of a phase at most: beyond, stream and compilation outgrow devices and hosts.
 constexpr std::uint64_t kMostProducts = 2'000'000;
 /// A plan this near the bound of its phase ends the search for tilings.
 constexpr double kCloseEnough = 1.002;
-
-/// Share of a plan's cycles that a window of one tile product is taken to cost beyond the estimate.
-constexpr double kWindowBonus = 0.02;
 
 struct Candidate {
   PhasePlan plan;
@@ -167,9 +167,7 @@ void PhaseSearch::play(Candidate candidate) {
   played_ += plan.products.size();
   const auto program = allocate({plan}, layer_, layout_, npu_);
   if (!program) return;
-  // Among plans that the estimate cannot tell apart the deeper window wins: it bears what the estimate leaves out.
-  candidate.cycles = static_cast<double>(estimate_cycles(*program, order_actions(*program, npu_), npu_)) *
-                     (1 + kWindowBonus / plan.window);
+  candidate.cycles = static_cast<double>(estimate_cycles(*program, order_actions(*program, npu_), npu_));
   // One entry for each tiling and order, so that the best ones stay different.
   const auto twin = std::find_if(found_.begin(), found_.end(), [&](const Candidate &c) {
     return c.plan.tile == candidate.plan.tile && c.plan.loops == candidate.plan.loops;
@@ -233,7 +231,7 @@ public:
 
   /// The best plans of one phase after the other, and what goes with them.
   void run(const std::vector<PhaseKind> &kinds);
-  SearchResult take() { return std::move(best_); }
+  std::vector<std::vector<PhasePlan>> take();
 
 private:
   void play(std::vector<PhasePlan> plans);
@@ -243,7 +241,11 @@ private:
   const Layer &layer_;
   const Layout &layout_;
   const NpuConfig &npu_;
-  SearchResult best_;
+  struct Joint {
+    std::vector<PhasePlan> plans;
+    std::uint64_t cycles = 0; ///< estimated
+  };
+  std::vector<Joint> found_;      ///< best first
   std::vector<PhasePlan> before_; ///< a phase ahead of the matched ones
 };
 
@@ -251,7 +253,17 @@ void JointSearch::play(std::vector<PhasePlan> plans) {
   auto program = allocate(plans, layer_, layout_, npu_);
   if (!program) return;
   const std::uint64_t cycles = estimate_cycles(*program, order_actions(*program, npu_), npu_);
-  if (best_.plans.empty() || cycles < best_.estimated_cycles) best_ = {std::move(plans), std::move(*program), cycles};
+  const auto at = std::upper_bound(found_.begin(), found_.end(), cycles,
+                                   [](std::uint64_t c, const Joint &other) { return c < other.cycles; });
+  found_.insert(at, {std::move(plans), cycles});
+  if (found_.size() > kSimulated) found_.pop_back();
+}
+
+std::vector<std::vector<PhasePlan>> JointSearch::take() {
+  std::vector<std::vector<PhasePlan>> plans;
+  for (Joint &j : found_)
+    plans.push_back(std::move(j.plans));
+  return plans;
 }
 
 void JointSearch::match(const std::vector<Candidate> &from, std::size_t other, const std::vector<PhaseKind> &kinds) {
@@ -283,7 +295,7 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
   std::vector<std::vector<Candidate>> choices;
   for (const PhaseKind kind : kinds) {
     choices.push_back(PhaseSearch(kind, {}, kPhaseBudget / kinds.size(), layer_, layout_, npu_).run());
-    choices.back().resize(std::min(choices.back().size(), kJoined));
+    if (kinds.size() > 1) choices.back().resize(std::min(choices.back().size(), kJoined));
   }
   std::vector<std::size_t> pick(choices.size(), 0);
   for (std::size_t i = 0; i < pick.size();) {
@@ -304,7 +316,8 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
 
 } // namespace
 
-SearchResult search(const Layer &layer, Schedule schedule, Pass pass, const Layout &layout, const NpuConfig &npu) {
+std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Layout &layout,
+                                           const NpuConfig &npu) {
   JointSearch joint(layer, layout, npu);
   joint.run(phases(schedule, pass, layer));
   return joint.take();

@@ -6,16 +6,18 @@
 
 namespace gradweave::compiler {
 
-struct SearchResult {
+/// Plans of all phases, with what follows from them.
+struct TimedPlan {
   std::vector<PhasePlan> plans;
   Program program;
-  std::uint64_t estimated_cycles = 0;
+  std::uint64_t cycles = 0; ///< by the timing model
 };
 
-/// The plan with the smallest estimate found. Every schedule's phases get the same effort, so that schedules can be
-/// compared. Deterministic. Throws CompileError if not even products of single elements fit the
+/// The most promising plans by estimate, best first; at least one. Every schedule's phases get the same effort, so that
+/// schedules can be compared. Deterministic. Throws CompileError if not even products of single elements fit the
 /// scratchpad, or if tiles that fit are too many.
-SearchResult search(const Layer &layer, Schedule schedule, Pass pass, const Layout &layout, const NpuConfig &npu);
+std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Layout &layout,
+                                           const NpuConfig &npu);
 
 /// Tile sizes and orders, for people.
 std::string describe(const std::vector<PhasePlan> &plans);

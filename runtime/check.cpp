@@ -133,4 +133,17 @@ std::vector<std::string> check_counters(const compiler::CompiledLayer &compiled,
   return problems;
 }
 
+std::vector<std::string> check_cycles(const compiler::CompiledLayer &compiled, const Counters &counters, bool exact) {
+  std::vector<std::string> problems;
+  const std::uint64_t cycles = counters[isa::Counter::CYCLES];
+  if (cycles < compiled.bounds.cycles())
+    problems.push_back(fmt::format("{} cycles are impossible: its multiply-adds take at least {}, its tensors {}",
+                                   cycles, compiled.bounds.compute_cycles, compiled.bounds.traffic_cycles));
+  if (exact && cycles != compiled.predicted_cycles)
+    problems.push_back(fmt::format("{} cycles, but the timing model predicted {}; `gradweave validate` finds the first "
+                                   "command that differs",
+                                   cycles, compiled.predicted_cycles));
+  return problems;
+}
+
 } // namespace gradweave::runtime

@@ -42,4 +42,8 @@ std::string describe_stop(const std::vector<isa::Command> &stream, const RunStat
 std::vector<std::string> check_counters(const compiler::CompiledLayer &compiled, const NpuConfig &npu,
                                         const Counters &counters, bool timed);
 
+/// Whether the run's cycles are possible: not below the layer's bounds and, with `exact` (a bus without stalls), those
+/// that the timing model predicted to the compiler. Returns one sentence per violation.
+std::vector<std::string> check_cycles(const compiler::CompiledLayer &compiled, const Counters &counters, bool exact);
+
 } // namespace gradweave::runtime

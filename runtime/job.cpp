@@ -157,6 +157,10 @@ void run_compiled(const JobSpec &spec, const CompiledLayer &compiled, const JobE
   if (data) check_outputs(spec, compiled, inputs, loaded, result);
   for (const std::string &problem : check_counters(compiled, spec.npu, result.counters, has_time(spec.backend)))
     fail(result, Outcome::kMismatch, fmt::format("layer {}: {}", spec.layer.name, problem));
+  if (!has_time(spec.backend)) return;
+  const bool exact = spec.device.stress.stall_probability == 0 && spec.device.faults.empty();
+  for (const std::string &problem : check_cycles(compiled, result.counters, exact))
+    fail(result, Outcome::kMismatch, fmt::format("layer {}: {}", spec.layer.name, problem));
 }
 
 } // namespace
@@ -224,7 +228,9 @@ JobResult run_job(const JobSpec &spec, const JobEvents &events) {
   result.commands = compiled->stream.size();
   result.macs = compiled->useful_macs;
   result.compute_cycles = compiled->compute_cycles;
-  result.estimated_cycles = compiled->estimated_cycles;
+  result.predicted_cycles = compiled->predicted_cycles;
+  result.bounds = compiled->bounds;
+  result.tuning = compiled->tuning;
   result.traffic = compiled->traffic;
   try {
     run_compiled(spec, *compiled, events, result);

@@ -65,7 +65,9 @@ struct JobResult {
   std::uint64_t commands = 0;
   std::uint64_t macs = 0;             ///< multiply-adds of the layer's products, padding not counted
   std::uint64_t compute_cycles = 0;   ///< block formula: what the array needs if it never waits
-  std::uint64_t estimated_cycles = 0; ///< the compiler's estimate
+  std::uint64_t predicted_cycles = 0; ///< by the compiler's timing model
+  compiler::Bounds bounds;
+  compiler::Tuning tuning;
   std::array<compiler::Traffic, compiler::kTensorCount> traffic{}; ///< planned; checked against the counters
   Counters counters;
   double compile_seconds = 0;               ///< wall-clock time

@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Raised when a field changes its meaning or goes; new fields leave it alone.
-constexpr int kReportVersion = 1;
+constexpr int kReportVersion = 2;
 
 Json npu_json(const NpuConfig &npu) {
   return {{"name", npu.name},           {"rows", npu.rows},           {"cols", npu.cols},
@@ -38,6 +38,10 @@ Json totals_json(const Totals &t, const Totals &base, const RunOptions &options,
                {"cycles", t.cycles},
                {"milliseconds", static_cast<double>(t.cycles) / (options.config.clock_ghz * 1e6)},
                {"array_utilisation", utilisation(t.macs, t.cycles, options.config)},
+               {"compute_bound", t.compute_bound},
+               {"traffic_bound", t.traffic_bound},
+               {"bound", t.bound},
+               {"tuning", to_json(t.tuning)},
                {"dram_read_bytes", t.dram_read_bytes},
                {"dram_write_bytes", t.dram_write_bytes},
                {"spill_bytes", t.spill_bytes},
@@ -64,6 +68,7 @@ std::string json_report(const RunOptions &options, const RunResult &run) {
                  {"network_layers", options.network.layers.size()},
                  {"npu", npu_json(options.config)},
                  {"pass", std::string(compiler::to_string(options.pass))},
+                 {"tune", options.tune},
                  {"backend", std::string(to_string(options.backend))},
                  {"data", has_data(options.backend) ? std::string(to_string(options.data)) : "none"},
                  {"seed", options.seed},

@@ -192,6 +192,14 @@ SignalGuard::~SignalGuard() {
   ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
+void SignalGuard::check() const {
+  pollfd polled{fd_, POLLIN, 0};
+  if (::poll(&polled, 1, 0) <= 0) return;
+  signalfd_siginfo info{};
+  if (::read(fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
+    throw Interrupted(static_cast<int>(info.ssi_signo));
+}
+
 void run_tasks(const std::vector<Task> &tasks, const std::vector<std::size_t> &order, unsigned jobs,
                const SignalGuard &signals, const PoolEvents &events) {
   std::list<Child> children; // its destructor kills what still runs, whatever the reason for leaving
@@ -209,11 +217,7 @@ void run_tasks(const std::vector<Task> &tasks, const std::vector<std::size_t> &o
       polled.push_back({child.output(), POLLIN, 0});
     }
     if (::poll(polled.data(), polled.size(), kTickMilliseconds) < 0 && errno != EINTR) fail("poll");
-    if (polled[0].revents != 0) {
-      signalfd_siginfo info{};
-      if (::read(signals.fd(), &info, sizeof info) == static_cast<ssize_t>(sizeof info))
-        throw Interrupted(static_cast<int>(info.ssi_signo));
-    }
+    signals.check();
 
     std::size_t at = 1;
     for (auto child = children.begin(); child != children.end(); at += 2) {

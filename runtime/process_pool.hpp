@@ -25,6 +25,8 @@ public:
   SignalGuard(const SignalGuard &) = delete;
   SignalGuard &operator=(const SignalGuard &) = delete;
   int fd() const { return fd_; }
+  /// Throws Interrupted if a signal has arrived.
+  void check() const;
 
 private:
   int fd_;

@@ -64,6 +64,14 @@ Json counters_json(const Counters &counters) {
 
 } // namespace
 
+Json to_json(const compiler::Tuning &tuning) {
+  return {{"candidates", tuning.candidates},
+          {"simulated", tuning.simulated},
+          {"improvements", tuning.improvements},
+          {"cycles_before", tuning.cycles_before},
+          {"seconds", tuning.seconds}};
+}
+
 Json to_json(const JobResult &result) {
   const compiler::Layer &layer = result.layer;
   return {{"name", layer.name},
@@ -79,7 +87,10 @@ Json to_json(const JobResult &result) {
           {"macs", result.macs},
           {"cycles", result.cycles()},
           {"compute_cycles", result.compute_cycles},
-          {"estimated_cycles", result.estimated_cycles},
+          {"predicted_cycles", result.predicted_cycles},
+          {"compute_bound", result.bounds.compute_cycles},
+          {"traffic_bound", result.bounds.traffic_cycles},
+          {"tuning", to_json(result.tuning)},
           {"dram", traffic_json(result)},
           {"counters", counters_json(result.counters)},
           {"compile_seconds", result.compile_seconds},
@@ -107,7 +118,15 @@ JobResult result_from_json(const Json &json) {
   json.at("commands").get_to(result.commands);
   json.at("macs").get_to(result.macs);
   json.at("compute_cycles").get_to(result.compute_cycles);
-  json.at("estimated_cycles").get_to(result.estimated_cycles);
+  json.at("predicted_cycles").get_to(result.predicted_cycles);
+  json.at("compute_bound").get_to(result.bounds.compute_cycles);
+  json.at("traffic_bound").get_to(result.bounds.traffic_cycles);
+  const Json &tuning = json.at("tuning");
+  tuning.at("candidates").get_to(result.tuning.candidates);
+  tuning.at("simulated").get_to(result.tuning.simulated);
+  tuning.at("improvements").get_to(result.tuning.improvements);
+  tuning.at("cycles_before").get_to(result.tuning.cycles_before);
+  tuning.at("seconds").get_to(result.tuning.seconds);
   for (const auto &[name, entry] : json.at("dram").items()) {
     Traffic &t = result.traffic[static_cast<std::size_t>(parse_tensor(name))];
     entry.at("read_bytes").get_to(t.read_bytes);

@@ -8,6 +8,7 @@
 namespace gradweave::runtime {
 
 nlohmann::ordered_json to_json(const JobResult &result);
+nlohmann::ordered_json to_json(const compiler::Tuning &tuning);
 
 /// The inverse; throws nlohmann::json::exception or std::invalid_argument if `json` is not of that form.
 JobResult result_from_json(const nlohmann::ordered_json &json);

@@ -79,10 +79,15 @@ Task make_task(const JobSpec &spec, const JobOutputs &outputs) {
 
 /// The compiler remembers streams by shape. Filling its memory before the fork lets all layers of a shape share one
 /// compilation. Returns the seconds it took.
-double compile_ahead(const JobSpec &spec) {
+double compile_ahead(const JobSpec &spec, const SignalGuard &signals, ProgressDisplay &display) {
   const Stopwatch stopwatch;
+  compiler::CompileOptions options = spec.compile;
+  options.progress = [&](std::uint64_t, std::uint64_t) {
+    signals.check();
+    display.tick();
+  };
   try {
-    compiler::compile_layer(spec.layer, spec.npu, spec.compile);
+    compiler::compile_layer(spec.layer, spec.npu, options);
   } catch (const compiler::CompileError &) { // the job meets it again, and reports it
   }
   return stopwatch.wall_seconds();
@@ -180,7 +185,7 @@ std::vector<JobSpec> job_specs(const RunOptions &options) {
       spec.network = options.network.name;
       spec.layer = layer;
       spec.npu = options.config;
-      spec.compile = {schedule, options.pass};
+      spec.compile = {schedule, options.pass, options.tune, {}};
       spec.backend = options.backend;
       spec.data = options.data;
       spec.seed = options.seed;
@@ -224,7 +229,7 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
   events.starting = [&](std::size_t job) {
     running.insert(job);
     outputs[job].open(specs[job]);
-    compile_seconds[job] = compile_ahead(specs[job]);
+    compile_seconds[job] = compile_ahead(specs[job], signals, display);
   };
   events.progress = [&](std::size_t job, double fraction) { display.update(job, fraction); };
   events.tick = [&] { display.tick(); };

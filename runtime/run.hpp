@@ -19,6 +19,7 @@ struct RunOptions {
   std::vector<compiler::Layer> layers;
   std::vector<compiler::Schedule> schedules; ///< several: compare, the first is the baseline
   compiler::Pass pass = compiler::Pass::kBackward;
+  std::uint64_t tune = 0; ///< plans that the compiler tries for each layer and order beyond its usual search
   Backend backend = Backend::kRtl;
   DataKind data = DataKind::kNormal;
   std::uint64_t seed = 1;

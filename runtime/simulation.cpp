@@ -133,7 +133,7 @@ compiler::Layer stream_layer(const std::string &file) {
 RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &stream, const SignalGuard &signals,
                    const SimulationEvents &events) {
   const Stopwatch stopwatch;
-  const std::vector<JobSpec> specs = job_specs(options);
+  std::vector<JobSpec> specs = job_specs(options);
   std::vector<double> weights(specs.size());
   std::transform(specs.begin(), specs.end(), weights.begin(), weight_of);
   TimesOutput times(options.times);
@@ -147,6 +147,11 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
   RunResult run;
   std::vector<JobResult> by_schedule;
   for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
+    // Compiling takes longer than simulating what comes of it.
+    specs[job].compile.progress = [&](std::uint64_t done, std::uint64_t all) {
+      const auto lock = heartbeat.lock();
+      display.update(job, static_cast<double>(done) / static_cast<double>(all));
+    };
     JobEvents job_events;
     if (!options.times.empty() || !options.timeline.empty())
       job_events.times = [&](const compiler::CompiledLayer &compiled,

@@ -1,5 +1,6 @@
 #include "runtime/simulation_report.hpp"
 
+#include "runtime/plan_report.hpp"
 #include "runtime/text_format.hpp"
 
 #include <fmt/format.h>
@@ -61,9 +62,10 @@ void SimulationReport::begin() {
   fmt::print(out_, "{}: {} x {} PEs, {}B of scratchpad, {} GB/s, {} GHz; timing model, no data\n\n", npu.name, npu.rows,
              npu.cols, human(static_cast<double>(npu.spm_bytes)), npu.dram.bandwidth_gb_s, npu.clock_ghz);
 
-  std::string above = fmt::format("{:{}}", "", name_width_ + shape_width_ + 61 + (options_.compares() ? 8 : 0));
-  std::string head = fmt::format("{:<{}} {:<{}} {:<20} {:>9} {:>13} {:>6} {:>6}", "  # layer", name_width_, "M x K x N",
-                                 shape_width_, "schedule", "commands", "cycles", "array", "DRAM");
+  std::string above = fmt::format("{:{}}", "", name_width_ + shape_width_ + 69 + (options_.compares() ? 8 : 0));
+  std::string head =
+      fmt::format("{:<{}} {:<{}} {:<20} {:>9} {:>13} {:>6} {:>7} {:>6}", "  # layer", name_width_, "M x K x N",
+                  shape_width_, "schedule", "commands", "cycles", "array", "tensors", "DRAM");
   if (options_.compares()) head += fmt::format(" {:>7}", "cycles*");
   for (const Group &group : groups()) {
     above += fmt::format("  {:<{}}", fmt::format("{}, % of cycles", group.head), 7 * group.counters.size());
@@ -79,10 +81,10 @@ void SimulationReport::begin() {
 
 void SimulationReport::row(const std::string &name, const std::string &shape, const std::string &schedule,
                            const Totals &work, const Totals &base) {
-  std::string line = fmt::format("{:<{}} {:<{}} {:<20} {:>9} {:>13} {:>6} {:>6}", name, name_width_, shape,
-                                 shape_width_, schedule, grouped(work.commands), grouped(work.cycles),
-                                 percent(utilisation(work.macs, work.cycles, options_.config)),
-                                 percent(dram_utilisation(work.counters, options_.config)));
+  std::string line = fmt::format(
+      "{:<{}} {:<{}} {:<20} {:>9} {:>13} {:>6} {:>7} {:>6}", name, name_width_, shape, shape_width_, schedule,
+      grouped(work.commands), grouped(work.cycles), percent(utilisation(work.macs, work.cycles, options_.config)),
+      bound_share(work.traffic_bound, work.cycles), percent(dram_utilisation(work.counters, options_.config)));
   if (options_.compares()) line += fmt::format(" {:>7}", ratio(work.cycles, base.cycles));
   for (const Group &group : groups()) {
     line += " ";
@@ -133,6 +135,7 @@ void SimulationReport::end(const RunResult &run) {
                static_cast<double>(t.cycles) / (options_.config.clock_ghz * 1e6), options_.config.clock_ghz,
                options_.compares() ? fmt::format(" ({})", compiler::to_string(options_.schedules[s])) : "");
   }
+  print_plans(out_, options_, run);
   speed(run);
   if (!options_.times.empty()) fmt::print(out_, "times      {}\n", options_.times);
   if (!options_.timeline.empty()) fmt::print(out_, "timeline   {}\n", options_.timeline);

@@ -1,5 +1,8 @@
 #include "runtime/summary.hpp"
 
+#include <set>
+#include <tuple>
+
 namespace gradweave::runtime {
 namespace {
 
@@ -12,6 +15,11 @@ void add(Totals &totals, const JobResult &job) {
   totals.cpu_seconds += job.cpu_seconds;
   for (std::size_t i = 0; i < totals.counters.values.size(); ++i)
     totals.counters.values[i] += job.counters.values[i];
+  totals.predicted_cycles += job.predicted_cycles;
+  totals.compute_bound += job.bounds.compute_cycles;
+  totals.traffic_bound += job.bounds.traffic_cycles;
+  totals.bound += job.bounds.cycles();
+  totals.tuning.cycles_before += job.tuning.cycles_before;
   for (std::size_t i = 0; i < compiler::kTensorCount; ++i) {
     const compiler::Traffic &from = job.traffic[i];
     compiler::Traffic &to = totals.traffic[i];
@@ -33,18 +41,31 @@ void add(Totals &totals, const JobResult &job) {
   }
 }
 
+void add_effort(compiler::Tuning &sum, const compiler::Tuning &of) {
+  sum.candidates += of.candidates;
+  sum.simulated += of.simulated;
+  sum.improvements += of.improvements;
+  sum.seconds += of.seconds;
+}
+
 } // namespace
 
 Totals sum_layers(const RunResult &run, std::size_t schedule) {
   Totals totals;
-  for (const auto &by_schedule : run.layers)
-    add(totals, by_schedule[schedule]);
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool>> shapes;
+  for (const auto &by_schedule : run.layers) {
+    const JobResult &job = by_schedule[schedule];
+    add(totals, job);
+    if (shapes.emplace(job.layer.m, job.layer.k, job.layer.n, job.layer.dx).second)
+      add_effort(totals.tuning, job.tuning);
+  }
   return totals;
 }
 
 Totals sum_job(const JobResult &job) {
   Totals totals;
   add(totals, job);
+  add_effort(totals.tuning, job.tuning);
   return totals;
 }
 

@@ -17,6 +17,9 @@ struct Totals {
   Counters counters;                                                                   ///< summed over layers
   double compile_seconds = 0;                                                          ///< wall-clock time
   double cpu_seconds = 0; ///< of the devices' runs, summed over processes
+  std::uint64_t predicted_cycles = 0;
+  std::uint64_t compute_bound = 0, traffic_bound = 0, bound = 0; ///< cycles; `bound`: the larger one of each layer
+  compiler::Tuning tuning; ///< cycles_before of all layers; the rest counts layers of the same shape once
 
   std::uint64_t dram_bytes() const { return dram_read_bytes + dram_write_bytes; }
 };

@@ -1,5 +1,6 @@
 #include "runtime/text_report.hpp"
 
+#include "runtime/plan_report.hpp"
 #include "runtime/summary.hpp"
 #include "runtime/text_format.hpp"
 
@@ -60,8 +61,8 @@ void TextReport::begin() {
     name_width_ = std::max(name_width_, layer.name.size());
     shape_width_ = std::max(shape_width_, shape(layer).size());
   }
-  std::string head = fmt::format("{:>3} {:<{}} {:<{}} {:<20} {:>12} {:>6}", "#", "layer", name_width_, "M x K x N",
-                                 shape_width_, "schedule", "cycles", "array");
+  std::string head = fmt::format("{:>3} {:<{}} {:<{}} {:<20} {:>12} {:>6} {:>7}", "#", "layer", name_width_,
+                                 "M x K x N", shape_width_, "schedule", "cycles", "array", "tensors");
   for (const Tensor tensor : kInputs)
     if (is_used(tensor, options_.pass)) head += fmt::format(" {:>6}", std::string(compiler::to_string(tensor)) + " rd");
   for (const Tensor tensor : kResults)
@@ -73,10 +74,10 @@ void TextReport::begin() {
 }
 
 void TextReport::row(const JobResult &job, const JobResult &base) {
-  std::string line =
-      fmt::format("{:>3} {:<{}} {:<{}} {:<20} {:>12} {:>6}", job.layer.index, job.layer.name, name_width_,
-                  shape(job.layer), shape_width_, schedule_name(job), job.cycles() == 0 ? "-" : grouped(job.cycles()),
-                  job.cycles() == 0 ? "-" : percent(utilisation(job.macs, job.cycles(), options_.config)));
+  std::string line = fmt::format(
+      "{:>3} {:<{}} {:<{}} {:<20} {:>12} {:>6} {:>7}", job.layer.index, job.layer.name, name_width_, shape(job.layer),
+      shape_width_, schedule_name(job), job.cycles() == 0 ? "-" : grouped(job.cycles()),
+      bound_share(job.bounds.compute_cycles, job.cycles()), bound_share(job.bounds.traffic_cycles, job.cycles()));
   for (const Tensor tensor : kInputs)
     if (is_used(tensor, options_.pass))
       line += fmt::format(" {:>6}", human(static_cast<double>(of(job.traffic, tensor).read_bytes)));
@@ -107,9 +108,9 @@ void TextReport::totals(const RunResult &run) {
     const Totals t = sum_layers(run, s);
     std::string line = fmt::format("  {:<10}", compiler::to_string(options_.schedules[s]));
     if (t.cycles != 0)
-      line += fmt::format("  {} cycles = {:.3f} ms at {} GHz, array {}", grouped(t.cycles),
+      line += fmt::format("  {} cycles = {:.3f} ms at {} GHz = {} x bound, array {}", grouped(t.cycles),
                           static_cast<double>(t.cycles) / (options_.config.clock_ghz * 1e6), options_.config.clock_ghz,
-                          percent(utilisation(t.macs, t.cycles, options_.config)));
+                          ratio(t.cycles, t.bound), percent(utilisation(t.macs, t.cycles, options_.config)));
     line += fmt::format("  DRAM {}B read, {}B written, {}B of both spilled partial sums",
                         human(static_cast<double>(t.dram_read_bytes)), human(static_cast<double>(t.dram_write_bytes)),
                         human(static_cast<double>(t.spill_bytes)));
@@ -191,6 +192,7 @@ void TextReport::coverage(const RunResult &run) {
 void TextReport::end(const RunResult &run) {
   if (run.layers.size() == options_.layers.size()) {
     totals(run);
+    print_plans(out_, options_, run);
     speed(run);
     coverage(run);
   }

@@ -25,6 +25,7 @@ fi
 
 args=(cosim --model "$model" --npu "$npu" --backend "$backend" --trace-dir "$build/trace" --from-make)
 [ -z "${BATCH:-}" ] || args+=(--batch "$BATCH")
+[ -z "${TUNE:-}" ] || args+=(--tune="$TUNE")
 [ -z "${SCHEDULE:-}" ] || args+=(--schedule "$SCHEDULE")
 [ -z "${PASS:-}" ] || args+=(--pass "$PASS")
 [ -z "${LAYERS:-}" ] || args+=(--layers "$LAYERS")

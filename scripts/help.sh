@@ -16,7 +16,8 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 * MODEL=bert_tiny      name of a network in models/, or the path of a .toml or .csv file
 * BATCH=               samples in a batch; empty: as the network says
 * NPU=small            name of an NPU in configs/, or the path of a .toml file
-* SCHEDULE=rearrange   sequential | interleave | dx_major | dw_major | rearrange | all (all: compare them)
+* SCHEDULE=rearrange   sequential | interleave | dx_major | dw_major | rearrange | ideal | all (compares)
+* TUNE=               plans to try beyond the usual search of the compiler, as in TUNE=5000; empty: none
 * PASS=backward        forward | backward | both
 * LAYERS=              names, numbers from 0, ranges: LAYERS=0,3-5,ffn1; empty: all
   DATA=normal          normal | special (cancellation, subnormals, -0, infinities, NaN)

@@ -4,6 +4,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 args=(simulate --model "${MODEL:-bert_tiny}" --npu "${NPU:-small}" --from-make)
 [ -z "${BATCH:-}" ] || args+=(--batch "$BATCH")
+[ -z "${TUNE:-}" ] || args+=(--tune="$TUNE")
 [ -z "${SCHEDULE:-}" ] || args+=(--schedule "$SCHEDULE")
 [ -z "${PASS:-}" ] || args+=(--pass "$PASS")
 [ -z "${LAYERS:-}" ] || args+=(--layers "$LAYERS")

@@ -23,6 +23,7 @@ enum ExitCode : int {
 struct WorkArguments {
   std::string model = "bert_tiny", npu = "small", schedule = "rearrange", pass = "backward", layers;
   std::uint32_t batch = 0; ///< 0: as the network says
+  std::uint64_t tune = 0;  ///< plans that the compiler tries beyond its usual search
 };
 
 struct CosimArguments {

@@ -4,6 +4,8 @@
 #include "runtime/cli/work.hpp"
 #include "runtime/command_label.hpp"
 #include "runtime/output_file.hpp"
+#include "runtime/progress.hpp"
+#include "runtime/result_json.hpp"
 #include "runtime/text_format.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +65,10 @@ Json summary_json(const CompiledLayer &compiled) {
           {"commands", compiled.stream.size()},
           {"macs", compiled.useful_macs},
           {"compute_cycles", compiled.compute_cycles},
-          {"estimated_cycles", compiled.estimated_cycles},
+          {"predicted_cycles", compiled.predicted_cycles},
+          {"compute_bound", compiled.bounds.compute_cycles},
+          {"traffic_bound", compiled.bounds.traffic_cycles},
+          {"tuning", runtime::to_json(compiled.tuning)},
           {"device_bytes", compiled.dram_bytes},
           {"stream", file_stem(compiled) + ".gws"},
           {"tensors", tensors}};
@@ -73,10 +78,15 @@ void print_summary(std::FILE *out, const CompiledLayer &compiled) {
   std::uint64_t bytes = 0;
   for (const compiler::Traffic &traffic : compiled.traffic)
     bytes += traffic.read_bytes + traffic.write_bytes;
-  fmt::print(out, "{} {}: {}x{}x{}, {}, {} commands, about {} cycles, {}B of DRAM traffic; {}\n", compiled.layer.index,
-             compiled.layer.name, compiled.layer.m, compiled.layer.k, compiled.layer.n,
-             compiler::to_string(compiled.chosen), compiled.stream.size(), runtime::grouped(compiled.estimated_cycles),
+  fmt::print(out, "{} {}: {}, {}, {} commands, {} cycles = {} x bound, {}B of DRAM traffic; {}\n", compiled.layer.index,
+             compiled.layer.name, runtime::shape(compiled.layer), compiler::to_string(compiled.chosen),
+             compiled.stream.size(), runtime::grouped(compiled.predicted_cycles),
+             runtime::ratio(compiled.predicted_cycles, compiled.bounds.cycles()),
              runtime::human(static_cast<double>(bytes)), compiled.tiling);
+  const compiler::Tuning &t = compiled.tuning;
+  if (t.candidates != 0)
+    fmt::print(out, "  tuning: {} plans tried, {} of them simulated, {} improvements, {:.1f} s; {} cycles before\n",
+               t.candidates, t.simulated, t.improvements, t.seconds, runtime::grouped(t.cycles_before));
 }
 
 void make_directory(const fs::path &directory) {
@@ -110,8 +120,15 @@ int compile(const CompileArguments &a) {
   // All layers are compiled before anything is written: an error leaves no half of a network behind.
   std::vector<CompiledLayer> layers;
   Json summary = {{"network", work.network.name}, {"npu", work.npu.name}, {"layers", Json::array()}};
+  runtime::ProgressDisplay display(std::vector<double>(work.layers.size(), 1), false);
   for (const compiler::Layer &layer : work.layers) {
-    layers.push_back(compiler::compile_layer(layer, work.npu, {schedule, work.pass}));
+    const auto progress = [&](std::uint64_t done, std::uint64_t all) {
+      display.update(layers.size(), static_cast<double>(done) / static_cast<double>(all));
+      display.tick();
+    };
+    layers.push_back(compiler::compile_layer(layer, work.npu, {schedule, work.pass, a.work.tune, progress}));
+    display.update(layers.size() - 1, 1);
+    display.clear();
     print_summary(a.json == "-" ? stderr : stdout, layers.back());
     summary["layers"].push_back(summary_json(layers.back()));
   }

@@ -69,6 +69,13 @@ void add_work_options(CLI::App &command, cli::WorkArguments &work, const std::st
       ->check(CLI::Range(1U, 1U << 24U));
   command.add_option("--npu", work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
   command.add_option("--schedule", work.schedule, schedules)->capture_default_str();
+  command
+      .add_option_function<std::uint64_t>(
+          "--tune", [&work](const std::uint64_t &plans) { work.tune = plans; },
+          "Longer search for each layer's plan, as in --tune=5000: plans to try, 1000 if left out")
+      ->expected(0, 1)
+      ->default_str("1000")
+      ->check(check_whole_number);
   command.add_option("--pass", work.pass, "forward (Y), backward (dX, dW) or both")->capture_default_str();
   command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
 }
@@ -83,8 +90,9 @@ void add_times_options(CLI::App &command, std::string &times, std::string &timel
 
 void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chosen) {
   CLI::App *command = app.add_subcommand("cosim", "Run a network's layers on an NPU and check every result bit");
-  add_work_options(*command, a.work,
-                   "sequential, interleave, dx_major, dw_major, rearrange, or all to compare them with sequential");
+  add_work_options(
+      *command, a.work,
+      "sequential, interleave, dx_major, dw_major, rearrange, ideal, or all to compare them with sequential");
   command
       ->add_option("--backend", a.backend,
                    "rtl (Verilated NPU), timing (its cycles without data) or functional (no time)")
@@ -155,7 +163,7 @@ void add_simulate(CLI::App &app, cli::SimulateArguments &a, std::function<int()>
 
 void add_compile(CLI::App &app, cli::CompileArguments &a, std::function<int()> &chosen) {
   CLI::App *command = app.add_subcommand("compile", "Compile layers to binary command streams");
-  add_work_options(*command, a.work, "sequential, interleave, dx_major, dw_major or rearrange");
+  add_work_options(*command, a.work, "sequential, interleave, dx_major, dw_major, rearrange or ideal");
   command->add_option("--out", a.out, "Directory for the streams (INDEX-LAYER.gws); default: print the summary only");
   command->add_flag("--listing", a.listing, "Also write INDEX-LAYER.lst: every command as text, with its tile");
   command->add_option("--json", a.json, "Write the summary as JSON to this file; - is standard output");

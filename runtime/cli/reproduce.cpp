@@ -28,6 +28,7 @@ void add_work(Reproduction &command, const WorkArguments &work) {
   command.add("NPU", "--npu", work.npu);
   command.add("SCHEDULE", "--schedule", work.schedule);
   command.add("PASS", "--pass", work.pass);
+  if (work.tune != 0) command.add("TUNE", "--tune", std::to_string(work.tune));
   if (!work.layers.empty()) command.add("LAYERS", "--layers", work.layers);
 }
 

@@ -52,6 +52,7 @@ void add_work_of(const SimulateArguments &a, RunOptions &options) {
   options.layers = work.layers;
   options.schedules = parse_schedules(a.work.schedule);
   options.pass = work.pass;
+  options.tune = a.work.tune;
 }
 
 /// Sees that the times of commands can be written to `path`, as `option` asks.

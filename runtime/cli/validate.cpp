@@ -61,11 +61,12 @@ void add_network(const WorkArguments &arguments, Plan &plan, const std::string &
   const Work work = resolve(arguments);
   for (const compiler::Layer &layer : work.layers)
     for (const compiler::Schedule schedule : parse_schedules(arguments.schedule)) {
-      const compiler::CompileOptions options{schedule, work.pass};
+      const compiler::CompileOptions options{schedule, work.pass, arguments.tune, {}};
       std::string repeat = fmt::format("{} validate --model {} --layers {} --schedule {} --pass {} --npu {}",
                                        shell_word(program), shell_word(arguments.model), layer.index,
                                        compiler::to_string(schedule), arguments.pass, shell_word(arguments.npu));
       if (arguments.batch != 0) repeat += fmt::format(" --batch {}", arguments.batch);
+      if (arguments.tune != 0) repeat += fmt::format(" --tune={}", arguments.tune);
       ValidationBatch batch;
       batch.name = fmt::format("{} ({})", layer.name, compiler::to_string(schedule));
       batch.npu = work.npu;

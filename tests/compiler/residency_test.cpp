@@ -44,12 +44,13 @@ struct Planned {
   NpuConfig npu = load_config("test8");
   Layer layer = make_layer(50, 40, 60);
   Layout layout;
-  SearchResult found;
+  TimedPlan found;
   Planned() {
     npu.spm_bytes = 2048;
     npu.spm_banks = 1;
     layout = make_layout(layer, Pass::kBackward, npu);
-    found = search(layer, Schedule::kDxMajor, Pass::kBackward, layout, npu);
+    found.plans = search(layer, Schedule::kDxMajor, Pass::kBackward, layout, npu).front();
+    found.program = allocate(found.plans, layer, layout, npu).value();
   }
   std::string damaged(const std::function<void(std::vector<Action> &)> &damage) const {
     Program broken = found.program;

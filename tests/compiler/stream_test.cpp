@@ -23,7 +23,7 @@ const CompiledLayer &compiled() {
     const Layer layer = make_layer(24, 20, 28);
     const Layout layout = make_layout(layer, Pass::kBackward, npu);
     const RowRange all{0, npu.spm_rows()};
-    SearchResult plan;
+    TimedPlan plan;
     plan.plans.push_back({PhaseKind::kDxMajor, {8, 8, 8}, {Dim::kM, Dim::kN, Dim::kK}, {all, all, all}, 1, {}, {}});
     plan.plans[0].products = make_order(PhaseKind::kDxMajor, plan.plans[0].loops, plan.plans[0].tile, layer);
     plan.program = allocate(plan.plans, layer, layout, npu).value();

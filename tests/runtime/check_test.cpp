@@ -140,6 +140,20 @@ TEST_F(PlanCheck, WithoutTimeOnlyCountsWork) {
   EXPECT_EQ(check_counters(compiled_, npu_, untimed, false).size(), 1U);
 }
 
+TEST_F(PlanCheck, CyclesMustBePossibleAndThoseOfTheTimingModel) {
+  const auto problems = [&](std::uint64_t cycles, bool exact) {
+    Counters c = counters_;
+    c.values[static_cast<std::size_t>(isa::Counter::CYCLES)] = cycles;
+    return fmt::format("{}", fmt::join(check_cycles(compiled_, c, exact), "; "));
+  };
+  EXPECT_EQ(problems(compiled_.predicted_cycles, true), "");
+  EXPECT_NE(problems(compiled_.predicted_cycles + 1, true).find("the timing model predicted"), std::string::npos);
+  EXPECT_NE(problems(compiled_.predicted_cycles - 1, true).find("the timing model predicted"), std::string::npos);
+  EXPECT_EQ(problems(compiled_.predicted_cycles + 1, false), "") << "stalls take time";
+  EXPECT_EQ(problems(compiled_.bounds.cycles(), false), "");
+  EXPECT_NE(problems(compiled_.bounds.cycles() - 1, false).find("impossible"), std::string::npos);
+}
+
 TEST_F(PlanCheck, OriginNamesTileAndCommands) {
   const std::string text = describe_origin(compiled_, Tensor::kDW, 29, 39);
   EXPECT_NE(text.find("tile rows"), std::string::npos) << text;

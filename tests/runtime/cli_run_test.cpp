@@ -44,11 +44,11 @@ TEST_F(CliRun, ReportHasWhatTheTableHas) {
   const CommandResult r = run(cosim({"--schedule", "all", "--data", "special", "--pass", "both", "--json", "r.json"}));
   ASSERT_EQ(r.code, 0) << r.out << r.err;
   const Json report = Json::parse(read_file(work() / "r.json"));
-  EXPECT_EQ(report.at("report_version"), 1);
+  EXPECT_EQ(report.at("report_version"), 2);
   EXPECT_EQ(report.at("verdict"), "PASS");
   EXPECT_EQ(report.at("seed"), 1);
-  EXPECT_EQ(report.at("totals").size(), 5U);
-  ASSERT_EQ(report.at("layers").size(), 15U);
+  EXPECT_EQ(report.at("totals").size(), 6U);
+  ASSERT_EQ(report.at("layers").size(), 18U);
   for (const Json &layer : report.at("layers")) {
     EXPECT_EQ(layer.at("outcome"), "pass");
     EXPECT_EQ(layer.at("outputs").size(), layer.at("name") == "a" ? 2U : 3U); // the first layer has no dX

@@ -16,7 +16,9 @@ JobResult sample() {
   r.commands = 11;
   r.macs = 1ULL << 40U;
   r.compute_cycles = 12;
-  r.estimated_cycles = 13;
+  r.predicted_cycles = 13;
+  r.bounds = {14, 15};
+  r.tuning = {16, 17, 18, 19, 0.75};
   r.traffic[2] = {1, 2, 3, 4, 5, 6};
   for (std::size_t i = 0; i < r.counters.values.size(); ++i)
     r.counters.values[i] = 100 + i;

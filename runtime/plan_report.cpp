@@ -1,0 +1,40 @@
+#include "runtime/plan_report.hpp"
+
+#include "runtime/summary.hpp"
+#include "runtime/text_format.hpp"
+
+#include <fmt/format.h>
+
+namespace gradweave::runtime {
+namespace {
+
+void print_bounds(std::FILE *out, const Totals &t) {
+  fmt::print(out,
+             "bounds     compute: all multiply-adds at full rate, {} cycles (column array: as a share of the cycles)\n",
+             grouped(t.compute_bound));
+  fmt::print(out, "           traffic: each tensor moved once, {} cycles (column tensors)\n", grouped(t.traffic_bound));
+  fmt::print(out, "           the larger one of each layer: {} cycles\n", grouped(t.bound));
+}
+
+} // namespace
+
+std::string bound_share(std::uint64_t bound, std::uint64_t cycles) {
+  return bound == 0 || cycles == 0 ? "-" : percent(static_cast<double>(bound) / static_cast<double>(cycles));
+}
+
+void print_plans(std::FILE *out, const RunOptions &options, const RunResult &run) {
+  const Totals base = sum_layers(run, 0);
+  if (base.bound != 0) print_bounds(out, base); // a stream from a file has none
+  if (options.tune == 0) return;
+  for (std::size_t s = 0; s < options.schedules.size(); ++s) {
+    const Totals t = sum_layers(run, s);
+    fmt::print(out,
+               "tuning     {}: {} plans tried, {} of them simulated, {} improvements, {:.1f} s; {} cycles before, {} "
+               "after ({}) = {} x bound\n",
+               compiler::to_string(options.schedules[s]), grouped(t.tuning.candidates), grouped(t.tuning.simulated),
+               t.tuning.improvements, t.tuning.seconds, grouped(t.tuning.cycles_before), grouped(t.predicted_cycles),
+               ratio(t.predicted_cycles, t.tuning.cycles_before), ratio(t.predicted_cycles, t.bound));
+  }
+}
+
+} // namespace gradweave::runtime

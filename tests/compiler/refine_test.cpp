@@ -1,0 +1,69 @@
+// The search by the timing model: repeatable, monotonous, and its plans legal.
+#include "compiler/cost.hpp"
+#include "compiler/refine.hpp"
+#include "compiler/residency.hpp"
+#include "compiler/verify.hpp"
+#include "tests/compiler/layer_run.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+struct Example {
+  NpuConfig npu = load_config("test8");
+  Layer layer = make_layer(60, 50, 70);
+  Layout layout = make_layout(layer, Pass::kBackward, npu);
+  std::vector<std::vector<PhasePlan>> plans(Schedule schedule) const {
+    return search(layer, schedule, Pass::kBackward, layout, npu);
+  }
+  Refinement start(Schedule schedule) const { return {plans(schedule), layer, layout, npu}; }
+};
+
+TEST(Refinement, BeginsWithTheFastestOfThePlans) {
+  const Example e;
+  std::uint64_t fastest = ~std::uint64_t{0};
+  for (const auto &plans : e.plans(Schedule::kSequential))
+    fastest = std::min(fastest, program_cycles(allocate(plans, e.layer, e.layout, e.npu).value(), e.npu));
+  EXPECT_EQ(e.start(Schedule::kSequential).best().cycles, fastest);
+}
+
+TEST(Refinement, IsRepeatable) {
+  const Example e;
+  Refinement one = e.start(Schedule::kSequential);
+  Refinement two = e.start(Schedule::kSequential);
+  one.run(200);
+  two.run(120);
+  two.run(80); // in parts, it goes the same way
+  EXPECT_EQ(one.best().cycles, two.best().cycles);
+  EXPECT_EQ(describe(one.best().plans), describe(two.best().plans));
+  EXPECT_EQ(one.effort().candidates, two.effort().candidates);
+  EXPECT_EQ(one.effort().simulated, two.effort().simulated);
+}
+
+TEST(Refinement, NeverLosesWhatItHas) {
+  const Example e;
+  for (const Schedule schedule : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDwMajor}) {
+    Refinement refinement = e.start(schedule);
+    std::uint64_t before = refinement.best().cycles;
+    for (int round = 0; round < 10; ++round) {
+      refinement.run(30);
+      const TimedPlan &best = refinement.best();
+      EXPECT_LE(best.cycles, before);
+      EXPECT_EQ(verify_program(best.program, e.npu), "");
+      EXPECT_EQ(program_cycles(best.program, e.npu), best.cycles);
+      before = best.cycles;
+    }
+  }
+}
+
+TEST(Refinement, EndsWhereThereIsNothingToChange) {
+  Example e;
+  e.npu.spm_banks = 1;
+  e.layer = make_layer(1, 1, 1);
+  e.layout = make_layout(e.layer, Pass::kBackward, e.npu);
+  Refinement refinement = e.start(Schedule::kInterleave);
+  refinement.run(1'000'000);
+  EXPECT_LT(refinement.effort().candidates, 10'000U);
+}
+
+} // namespace
+} // namespace gradweave::compiler
