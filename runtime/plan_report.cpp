@@ -37,4 +37,15 @@ void print_plans(std::FILE *out, const RunOptions &options, const RunResult &run
   }
 }
 
+void print_end(std::FILE *out, const RunOptions &options, const RunResult &run) {
+  if (!options.times.empty()) fmt::print(out, "times      {}\n", options.times);
+  if (!options.timeline.empty()) fmt::print(out, "timeline   {}\n", options.timeline);
+  fmt::print(out, "reproduce  {}\n", options.reproduce);
+  if (!run.failures.empty()) fmt::print(out, "\n");
+  for (const std::string &failure : run.failures)
+    fmt::print(out, "error: {}\n", failure);
+  fmt::print(out, "{}\n", run.outcome == Outcome::kPass ? "PASS" : "FAIL");
+  std::fflush(out);
+}
+
 } // namespace gradweave::runtime

@@ -1,4 +1,4 @@
-// What both tables say about the compiler's plans: cycles against bounds, and what tuning found.
+// What the tables of cosim and simulate have in common: cycles against bounds, what tuning found, and how they end.
 #pragma once
 
 #include "runtime/run.hpp"
@@ -13,5 +13,8 @@ std::string bound_share(std::uint64_t bound, std::uint64_t cycles);
 
 /// Bounds of all layers, and what tuning did if it was asked for.
 void print_plans(std::FILE *out, const RunOptions &options, const RunResult &run);
+
+/// Files written, the command that repeats the run, failures, PASS or FAIL.
+void print_end(std::FILE *out, const RunOptions &options, const RunResult &run);
 
 } // namespace gradweave::runtime

@@ -137,14 +137,7 @@ void SimulationReport::end(const RunResult &run) {
   }
   print_plans(out_, options_, run);
   speed(run);
-  if (!options_.times.empty()) fmt::print(out_, "times      {}\n", options_.times);
-  if (!options_.timeline.empty()) fmt::print(out_, "timeline   {}\n", options_.timeline);
-  fmt::print(out_, "reproduce  {}\n", options_.reproduce);
-  if (!run.failures.empty()) fmt::print(out_, "\n");
-  for (const std::string &failure : run.failures)
-    fmt::print(out_, "error: {}\n", failure);
-  fmt::print(out_, "{}\n", run.outcome == Outcome::kPass ? "PASS" : "FAIL");
-  std::fflush(out_);
+  print_end(out_, options_, run);
 }
 
 } // namespace gradweave::runtime

@@ -198,14 +198,7 @@ void TextReport::end(const RunResult &run) {
   }
   if (!options_.trace.file.empty()) fmt::print(out_, "trace      {}\n", options_.trace.file);
   if (!options_.trace_dir.empty()) fmt::print(out_, "traces     {}\n", options_.trace_dir);
-  if (!options_.times.empty()) fmt::print(out_, "times      {}\n", options_.times);
-  if (!options_.timeline.empty()) fmt::print(out_, "timeline   {}\n", options_.timeline);
-  fmt::print(out_, "reproduce  {}\n", options_.reproduce);
-  if (!run.failures.empty()) fmt::print(out_, "\n");
-  for (const std::string &failure : run.failures)
-    fmt::print(out_, "error: {}\n", failure);
-  fmt::print(out_, "{}\n", run.outcome == Outcome::kPass ? "PASS" : "FAIL");
-  std::fflush(out_);
+  print_end(out_, options_, run);
 }
 
 } // namespace gradweave::runtime
