@@ -55,6 +55,7 @@ struct DeviceOptions {
   std::vector<BusFault> faults;
   TraceOptions trace;
   std::uint32_t watchdog_cycles = 65536;
+  std::uint32_t stream_offset = 0; ///< of the command stream in a 4 KB page; a multiple of a command's bytes
 };
 
 class Device {

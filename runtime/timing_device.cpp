@@ -23,8 +23,9 @@ void refuse(const DeviceOptions &options) {
 
 class TimingDevice final : public Device {
 public:
-  TimingDevice(const NpuConfig &config, std::uint32_t watchdog) : config_(config), memory_(config.dram.size_bytes) {
-    run_.watchdog = watchdog;
+  TimingDevice(const NpuConfig &config, const DeviceOptions &options)
+      : config_(config), memory_(config.dram.size_bytes), stream_offset_(options.stream_offset) {
+    run_.watchdog = options.watchdog_cycles;
   }
 
   const NpuConfig &config() const override { return config_; }
@@ -38,7 +39,7 @@ public:
   void submit(const std::vector<isa::Command> &stream) override {
     const std::uint64_t bytes = stream.size() * sizeof(isa::Command);
     if (bytes > stream_bytes_) {
-      run_.stream_addr = memory_.allocate(bytes, 4096);
+      run_.stream_addr = memory_.allocate(stream_offset_ + bytes, 4096) + stream_offset_;
       stream_bytes_ = bytes;
     }
     stream_ = stream;
@@ -65,6 +66,7 @@ private:
   NpuConfig config_;
   runtime::AddressSpace memory_;
   timing::RunOptions run_;
+  std::uint32_t stream_offset_;
   std::uint64_t stream_bytes_ = 0; ///< room at run_.stream_addr, reused by the next stream that is not longer
   std::vector<isa::Command> stream_;
   timing::RunResult result_;
@@ -74,7 +76,7 @@ private:
 
 std::unique_ptr<Device> make_timing_device(const NpuConfig &config, const DeviceOptions &options) {
   refuse(options);
-  return std::make_unique<TimingDevice>(config, options.watchdog_cycles);
+  return std::make_unique<TimingDevice>(config, options);
 }
 
 } // namespace gradweave

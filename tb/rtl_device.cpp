@@ -101,7 +101,7 @@ void RtlDevice::copy_out(std::uint64_t addr, void *data, std::size_t bytes) { me
 void RtlDevice::submit(const std::vector<isa::Command> &stream) {
   const std::uint64_t bytes = stream.size() * isa::kCommandBytes;
   if (bytes > stream_capacity_) {
-    stream_addr_ = allocate(bytes, kAxiBoundary);
+    stream_addr_ = allocate(options_.stream_offset + bytes, kAxiBoundary) + options_.stream_offset;
     stream_capacity_ = bytes;
   }
   memory_.write(stream_addr_, stream.data(), bytes);

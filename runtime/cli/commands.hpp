@@ -69,6 +69,7 @@ struct ValidateArguments {
   std::string corpus, profile = "both", json;
   std::uint64_t random = 0, seed = 1;
   std::uint32_t commands = 40, watchdog = 0; ///< watchdog 0: as the mode chooses
+  std::int64_t stream_offset = -1;           ///< likewise if negative
   unsigned jobs = 0;                         ///< 0: one a core
   bool quiet = false;
 };

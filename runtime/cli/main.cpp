@@ -1,4 +1,5 @@
 // The command line of gradweave: options and their help, and exit codes. The only file that needs CLI11.
+#include "isa/command.hpp"
 #include "runtime/cli/commands.hpp"
 
 #include "compiler/compiler.hpp"
@@ -190,6 +191,14 @@ void add_validate(CLI::App &app, cli::ValidateArguments &a, std::function<int()>
   command->add_option("--watchdog", a.watchdog, "Cycles without progress that end a run; default: 65536, or drawn")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 0xffffffffU));
+  command
+      ->add_option("--stream-offset", a.stream_offset,
+                   "Where in a 4 KB page streams begin, a multiple of 64; default: 0, or drawn")
+      ->check(check_whole_number)
+      ->check(CLI::Range(0, 4032))
+      ->check([](const std::string &text) {
+        return std::stoul(text) % isa::kCommandBytes == 0 ? std::string() : text + " is not a multiple of 64";
+      });
   command->add_option("--corpus", a.corpus,
                       "The standing corpus: quick or full; with --npu only what runs on that NPU");
   command->add_option("--compare", a.compare, "Compare two timing traces (CSV): the RTL's and the model's")

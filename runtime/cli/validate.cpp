@@ -104,20 +104,22 @@ struct RandomStreams {
   std::uint64_t seed = 1, count = 0;
   std::uint32_t commands = 40;
   corpus::Profile profile = corpus::Profile::kBoth;
-  std::optional<std::uint32_t> watchdog;
+  std::optional<std::uint32_t> watchdog, stream_offset;
 };
 
 std::vector<ValidationStream> make_streams(const RandomStreams &random, const NpuConfig &npu, std::uint64_t first,
-                                           std::uint64_t count, std::uint32_t watchdog, const std::string &program) {
+                                           std::uint64_t count, const ValidationBatch &batch,
+                                           const std::string &program) {
   std::vector<ValidationStream> streams;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     ValidationStream stream;
     stream.name = fmt::format("seed {}", seed);
     stream.layer = stream.name;
     stream.commands = corpus::make_stream(npu, random.profile, seed, random.commands);
-    stream.reproduce = fmt::format("{} validate --random 1 --seed {} --npu {} --commands {} --profile {} --watchdog {}",
+    stream.reproduce = fmt::format("{} validate --random 1 --seed {} --npu {} --commands {} --profile {} --watchdog {} "
+                                   "--stream-offset {}",
                                    shell_word(program), seed, shell_word(random.npu), random.commands,
-                                   corpus::to_string(random.profile), watchdog);
+                                   corpus::to_string(random.profile), batch.watchdog, batch.stream_offset);
     if (seed != first)
       stream.reproduce += fmt::format(" (if that is equal: --random {} --seed {})", seed - first + 1, first);
     streams.push_back(std::move(stream));
@@ -135,9 +137,10 @@ void add_random(const RandomStreams &random, Plan &plan, const std::string &prog
     batch.name = fmt::format("{} seeds {} to {}", npu.name, first, first + count - 1);
     batch.npu = npu;
     batch.watchdog = random.watchdog.value_or(corpus::draw_watchdog(npu, first));
+    batch.stream_offset = random.stream_offset.value_or(corpus::draw_stream_offset(first));
     batch.weight = static_cast<double>(count) * npu.rows * npu.cols;
-    batch.streams = [random, npu, first, count, program, watchdog = batch.watchdog] {
-      return make_streams(random, npu, first, count, watchdog, program);
+    batch.streams = [random, npu, first, count, program, batch] {
+      return make_streams(random, npu, first, count, batch, program);
     };
     plan.batches.push_back(std::move(batch));
   }
@@ -145,8 +148,9 @@ void add_random(const RandomStreams &random, Plan &plan, const std::string &prog
 
 Plan plan_random(const ValidateArguments &a) {
   Plan plan;
-  RandomStreams random{npu_name(a), a.seed, a.random, a.commands, corpus::parse_profile(a.profile), {}};
+  RandomStreams random{npu_name(a), a.seed, a.random, a.commands, corpus::parse_profile(a.profile), {}, {}};
   if (a.watchdog != 0) random.watchdog = a.watchdog;
+  if (a.stream_offset >= 0) random.stream_offset = static_cast<std::uint32_t>(a.stream_offset);
   add_random(random, plan, a.program);
   plan.noun = "random streams";
   return plan;
@@ -171,6 +175,10 @@ Plan plan_files(const ValidateArguments &a) {
     if (a.watchdog != 0) {
       batch.watchdog = a.watchdog;
       stream.reproduce += fmt::format(" --watchdog {}", a.watchdog);
+    }
+    if (a.stream_offset >= 0) {
+      batch.stream_offset = static_cast<std::uint32_t>(a.stream_offset);
+      stream.reproduce += fmt::format(" --stream-offset {}", a.stream_offset);
     }
     batch.weight = static_cast<double>(stream.commands.size());
     batch.streams = [stream] { return std::vector<ValidationStream>{stream}; };
@@ -198,7 +206,7 @@ Plan plan_corpus(const ValidateArguments &a) {
   }
   for (const corpus::StandingStreams &streams : standing.streams) {
     if (!wanted(streams.npu)) continue;
-    add_random({streams.npu, streams.seed, streams.count, 40, corpus::Profile::kBoth, {}}, plan, a.program);
+    add_random({streams.npu, streams.seed, streams.count, 40, corpus::Profile::kBoth, {}, {}}, plan, a.program);
   }
   if (plan.batches.empty())
     throw std::invalid_argument(fmt::format("the {} corpus has nothing for NPU {}; leave --npu out, or name one of "

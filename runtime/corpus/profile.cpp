@@ -58,4 +58,9 @@ std::uint32_t draw_watchdog(const NpuConfig &config, std::uint64_t seed) {
   }
 }
 
+std::uint32_t draw_stream_offset(std::uint64_t seed) {
+  Dice dice(seed + (std::uint64_t{1} << 32U)); // apart from what else the seed decides
+  return dice.chance(0.5) ? 0 : static_cast<std::uint32_t>(isa::kCommandBytes * dice.below(4096 / isa::kCommandBytes));
+}
+
 } // namespace gradweave::corpus

@@ -25,5 +25,7 @@ std::vector<isa::Command> make_stream(const NpuConfig &config, Profile profile, 
 /// Watchdog for the streams of the seeds around `seed`: mostly long enough for every pause of a memory that works,
 /// now and then so short that such a pause ends the run.
 std::uint32_t draw_watchdog(const NpuConfig &config, std::uint64_t seed);
+/// Where in a 4 KB page streams begin: half the time at its start, else at any command.
+std::uint32_t draw_stream_offset(std::uint64_t seed);
 
 } // namespace gradweave::corpus

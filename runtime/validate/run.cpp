@@ -46,6 +46,7 @@ public:
   Devices(const ValidationBatch &batch, std::uint64_t bytes) {
     DeviceOptions options;
     options.watchdog_cycles = batch.watchdog;
+    options.stream_offset = batch.stream_offset;
     rtl_ = make_rtl_device(batch.npu, options);
     model_ = make_timing_device(batch.npu, options);
     for (Device *device : {rtl_.get(), model_.get()})

@@ -27,6 +27,7 @@ struct ValidationBatch {
   std::string name; ///< for the progress display
   NpuConfig npu;
   std::uint32_t watchdog = 65536;
+  std::uint32_t stream_offset = 0;                        ///< DeviceOptions
   double weight = 1;                                      ///< share of the work
   std::function<void()> prepare;                          ///< called before the process is forked; may be empty
   std::function<std::vector<ValidationStream>()> streams; ///< called in the process

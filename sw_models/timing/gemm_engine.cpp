@@ -75,7 +75,7 @@ void GemmEngine::start_null(std::uint64_t cycle) {
 
 void GemmEngine::start_block(const Block &next, std::uint64_t visible) {
   if (swap_pending_) swap(&next, visible);
-  if (current_.real() && !shadow_.initialised && flush_cycle() < visible) {
+  if (current_.real() && flush_cycle() < visible) {
     close_feed(visible);
     start_null(flush_cycle());
     swap(&next, visible);

@@ -25,8 +25,7 @@ public:
   /// First cycle in which a GEMM, or a SYNC, can start, if nothing starts before.
   std::uint64_t gemm_ready() const { return gemm_ready_; }
   std::uint64_t sync_ready() const {
-    const std::uint64_t done = in_flight() ? done_[(last_ - 1) % kRing] + latency::kDoneToEmpty : empty_since_;
-    return std::max(gemm_ready_, done);
+    return in_flight() ? done_[(last_ - 1) % kRing] + latency::kDoneToEmpty : empty_since_;
   }
 
   void start_gemm(std::uint64_t cycle, const isa::GemmCommand &gemm);
