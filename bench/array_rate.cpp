@@ -1,11 +1,12 @@
 #include "bench/array_rate.hpp"
 
+#include "runtime/stopwatch.hpp"
+
 #include "Varray_128.h"
 #include "Varray_45.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <ctime>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -15,12 +16,6 @@ namespace {
 
 constexpr std::uint32_t kBlock = 384; // lines a block
 constexpr int kRuns = 7;
-
-double cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 /// A decoded bf16 (rtl/fp_pkg.sv) of magnitude about one.
 std::uint32_t random_operand(std::uint64_t &state) {
@@ -56,7 +51,7 @@ template <typename Model, std::uint32_t Size> ArrayRate measure(std::uint32_t cy
 
   std::vector<double> busy, idle;
   for (int run = 0; run < kRuns; ++run) {
-    double start = cpu_seconds();
+    const runtime::Stopwatch busy_time;
     for (std::uint32_t i = 0; i < cycles; ++i) {
       const std::uint32_t phase = i % kBlock;
       model->step_i = 1;
@@ -67,12 +62,12 @@ template <typename Model, std::uint32_t Size> ArrayRate measure(std::uint32_t cy
       std::copy_n(line + Size, Size, reinterpret_cast<std::uint32_t *>(&model->b_line_i));
       tick();
     }
-    busy.push_back(cycles / (cpu_seconds() - start));
+    busy.push_back(cycles / busy_time.cpu_seconds());
     model->step_i = model->shift_i = 0;
-    start = cpu_seconds();
+    const runtime::Stopwatch idle_time;
     for (std::uint32_t i = 0; i < 20 * cycles; ++i)
       tick();
-    idle.push_back(20 * cycles / (cpu_seconds() - start));
+    idle.push_back(20 * cycles / idle_time.cpu_seconds());
   }
   return {median(busy), median(idle)};
 }

@@ -1,79 +1,96 @@
-// `make bench`: how fast float RTL simulates on one thread. First the array alone, then the whole NPU in its SystemC
-// testbench on a GEMM that keeps the array busy, and what part of the time is spent outside the array.
-#include "bench/array_rate.hpp"
-#include "runtime/job.hpp"
+// `make bench`: how fast the RTL and the timing model simulate, on one thread, and what the timing model costs. Exit
+// code 1 if the model differs from the RTL, a measurement fails, or a target is missed.
+#include "bench/section.hpp"
+#include "runtime/process_pool.hpp"
+#include "runtime/progress.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <numeric>
 
 namespace {
 
 using namespace gradweave;
 
-constexpr const char *kRow = "{:<28} {:>10} {:>12} {:>12} {:>8}\n";
-
-struct Workload {
-  const char *npu;
-  int size;
-  compiler::Layer layer;
+struct Row {
+  const bench::Section *section;
+  bench::Measurement measurement;
 };
 
-/// Runs the GEMM on the RTL and prints its row; false if the run failed its checks.
-bool bench_npu(const Workload &w, const bench::ArrayRate &array) {
-  runtime::JobSpec s;
-  s.network = "bench";
-  s.layer = w.layer;
-  s.npu = load_npu_config(fmt::format("{}/configs/{}.toml", GW_SOURCE_DIR, w.npu));
-  s.compile.pass = compiler::Pass::kForward;
-  const runtime::JobResult r = runtime::run_job(s);
-  for (const std::string &failure : r.failures)
-    fmt::print(stderr, "{}\n", failure);
-  if (r.outcome != runtime::Outcome::kPass) return false;
-
-  const auto lines = static_cast<double>(r.counters[isa::Counter::COMPUTE_ACTIVE]);
-  const double pes = static_cast<double>(w.size) * w.size;
-  const double in_array = lines / array.busy_cycles_per_s;
-  fmt::print(kRow, fmt::format("NPU {} ({:.0f} % array-busy)", w.npu, 100 * lines / static_cast<double>(r.cycles())),
-             fmt::format("{0}x{0}", w.size), fmt::format("{:.0f}", lines * pes / r.cpu_seconds / 1e6),
-             fmt::format("{:.0f}", static_cast<double>(r.cycles()) / r.cpu_seconds),
-             fmt::format("{:.0f} %", 100 * (1 - in_array / r.cpu_seconds)));
-  return true;
-}
-
-/// A process can hold one RTL device.
-bool in_child(const Workload &w, const bench::ArrayRate &array) {
-  std::fflush(stdout);
-  const pid_t child = fork();
-  if (child == 0) {
-    const bool ok = bench_npu(w, array);
-    std::fflush(stdout);
-    _exit(ok ? 0 : 1);
+class Bench {
+public:
+  explicit Bench(const std::vector<std::unique_ptr<bench::Section>> &sections) {
+    for (const auto &section : sections)
+      for (bench::Measurement &m : section->measurements())
+        rows_.push_back({section.get(), std::move(m)});
   }
-  int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
+
+  /// One measurement after the other: they must not disturb each other. Returns what is wrong.
+  std::vector<std::string> run() {
+    std::vector<runtime::Task> tasks;
+    std::vector<double> weights;
+    for (const Row &row : rows_) {
+      tasks.push_back([&row](const auto &report_progress) { return row.measurement.measure(report_progress).dump(); });
+      weights.push_back(row.measurement.seconds);
+    }
+    std::vector<std::size_t> order(rows_.size());
+    std::iota(order.begin(), order.end(), 0);
+    const runtime::SignalGuard signals;
+    runtime::ProgressDisplay display(weights, false);
+    runtime::PoolEvents events;
+    events.progress = [&](std::size_t task, double fraction) { display.update(task, fraction); };
+    events.tick = [&] { display.tick(); };
+    events.ended = [&](std::size_t task, const runtime::TaskEnd &end) {
+      display.finish(task, rows_[task].measurement.name);
+      display.clear();
+      print(task, end);
+      return true;
+    };
+    run_tasks(tasks, order, 1, signals, events);
+    return failures_;
+  }
+
+private:
+  void print(std::size_t task, const runtime::TaskEnd &end) {
+    const bench::Section &section = *rows_[task].section;
+    if (task == 0 || rows_[task - 1].section != &section) {
+      fmt::print("{}{}\n{}", task == 0 ? "" : "\n", section.title(), section.head());
+      measured_.clear();
+    }
+    if (end.completed) {
+      measured_.push_back(bench::Json::parse(end.result));
+      fmt::print("{}", section.rows(measured_.back(), failures_));
+    } else {
+      failures_.push_back(fmt::format("{}: {}\n{}", rows_[task].measurement.name, end.problem, end.output));
+    }
+    if (task + 1 == rows_.size() || rows_[task + 1].section != &section)
+      fmt::print("{}", section.conclusion(measured_));
+    std::fflush(stdout);
+  }
+
+  std::vector<Row> rows_;
+  std::vector<bench::Json> measured_; ///< of the section
+  std::vector<std::string> failures_;
+};
 
 } // namespace
 
 int main() {
-  fmt::print(
-      "Synthesizable RTL, bf16 x bf16 + fp32 fused, one thread, CPU time; every result bit of the NPU runs checked\n");
-  fmt::print(kRow, "what", "array", "10^6 MAC/s", "cycles/s", "outside");
-  bool ok = true;
-  for (const Workload &w : {Workload{"small", 45, {"gemm_small", 2700, 900, 450, false, 0}},
-                            Workload{"large", 128, {"gemm_large", 1024, 1024, 1024, false, 0}}}) {
-    const bench::ArrayRate array = bench::array_rate(w.size);
-    fmt::print(kRow, "array alone, busy", fmt::format("{0}x{0}", w.size),
-               fmt::format("{:.0f}", array.busy_cycles_per_s * w.size * w.size / 1e6),
-               fmt::format("{:.0f}", array.busy_cycles_per_s), "");
-    fmt::print(kRow, "array alone, idle", fmt::format("{0}x{0}", w.size), "",
-               fmt::format("{:.0f}", array.idle_cycles_per_s), "");
-    ok = in_child(w, array) && ok;
+  try {
+    std::vector<std::unique_ptr<bench::Section>> sections;
+    for (const auto &make : {bench::rtl_section, bench::model_section, bench::network_section, bench::growth_section})
+      sections.push_back(make());
+    const std::vector<std::string> failures = Bench(sections).run();
+    for (const std::string &failure : failures)
+      fmt::print(stderr, "{}\n", failure);
+    fmt::print("\n{}\n", failures.empty() ? "PASS: the model is exact, all targets are met" : "FAIL");
+    return failures.empty() ? 0 : 1;
+  } catch (const runtime::Interrupted &interrupted) {
+    fmt::print(stderr, "{}\n", interrupted.what());
+    return 130;
+  } catch (const std::exception &error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
   }
-  fmt::print(
-      "outside: share of the time that is not the array's own: scratchpad, DMA, control, bus, DRAM model, SystemC\n");
-  return ok ? 0 : 1;
 }

@@ -1,0 +1,21 @@
+#include "bench/workloads.hpp"
+
+#include <fmt/format.h>
+
+namespace gradweave::bench {
+
+const std::vector<BusyGemm> &busy_gemms() {
+  static const std::vector<BusyGemm> gemms{{"small", 45, {"gemm_small", 2700, 900, 450, false, 0}},
+                                           {"large", 128, {"gemm_large", 1024, 1024, 1024, false, 0}}};
+  return gemms;
+}
+
+NpuConfig load_npu(std::string_view name) {
+  return load_npu_config(fmt::format("{}/configs/{}.toml", GW_SOURCE_DIR, name));
+}
+
+compiler::Network load_model(std::string_view name, std::uint32_t batch) {
+  return compiler::load_network(fmt::format("{}/models/{}.toml", GW_SOURCE_DIR, name), batch);
+}
+
+} // namespace gradweave::bench
