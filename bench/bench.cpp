@@ -1,5 +1,6 @@
 // `make bench`: how fast the RTL and the timing model simulate, on one thread, and what the timing model costs. Exit
 // code 1 if the model differs from the RTL, a measurement fails, or a target is missed.
+//   gw_bench [TEXT]    only measurements that have TEXT in their name
 #include "bench/section.hpp"
 #include "runtime/process_pool.hpp"
 #include "runtime/progress.hpp"
@@ -8,6 +9,9 @@
 
 #include <cstdio>
 #include <numeric>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
 
 namespace {
 
@@ -20,10 +24,12 @@ struct Row {
 
 class Bench {
 public:
-  explicit Bench(const std::vector<std::unique_ptr<bench::Section>> &sections) {
+  /// Measurements whose name contains `text`.
+  Bench(const std::vector<std::unique_ptr<bench::Section>> &sections, std::string_view text) {
     for (const auto &section : sections)
       for (bench::Measurement &m : section->measurements())
-        rows_.push_back({section.get(), std::move(m)});
+        if (m.name.find(text) != std::string::npos) rows_.push_back({section.get(), std::move(m)});
+    if (rows_.empty()) throw std::invalid_argument(fmt::format("no measurement has '{}' in its name", text));
   }
 
   /// One measurement after the other: they must not disturb each other. Returns what is wrong.
@@ -76,12 +82,12 @@ private:
 
 } // namespace
 
-int main() {
+int main(int argc, char **argv) {
   try {
     std::vector<std::unique_ptr<bench::Section>> sections;
     for (const auto &make : {bench::rtl_section, bench::model_section, bench::network_section, bench::growth_section})
       sections.push_back(make());
-    const std::vector<std::string> failures = Bench(sections).run();
+    const std::vector<std::string> failures = Bench(sections, argc > 1 ? argv[1] : "").run();
     for (const std::string &failure : failures)
       fmt::print(stderr, "{}\n", failure);
     fmt::print("\n{}\n", failures.empty() ? "PASS: the model is exact, all targets are met" : "FAIL");

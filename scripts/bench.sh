@@ -1,5 +1,5 @@
 #!/bin/bash
-# `make bench`: simulation speed of the array alone and of the whole NPU, in MAC/s of one thread.
+# `make bench`: simulation speed of the RTL (array alone, whole NPU) and of the timing model, on one thread.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 scripts/bootstrap.sh run
 configure "$(default_npus)"

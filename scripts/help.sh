@@ -7,7 +7,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
   make simulate MODEL=bert_tiny   its cycles alone, from the timing model: fast, builds and checks no RTL
   make validate                   the timing model against the RTL, to the cycle: the standing corpus (docs/verification.md)
   make test                       build everything, run all tests but the long ones
-  make bench                      simulation speed of the systolic array and of the whole NPU
+  make bench                      simulation speed of the RTL and of the timing model
   make lint                       verilator -Wall, clang-tidy, clang-format, shellcheck
   make sanitize                   the C++ without SystemC under ASan and UBSan
   make format | docs | clean      reformat the C++; regenerate docs/isa.md; remove the build directory
