@@ -48,11 +48,15 @@ std::vector<isa::Command> make_stream(const NpuConfig &config, Profile profile, 
 
 std::uint32_t draw_watchdog(const NpuConfig &config, std::uint64_t seed) {
   const std::uint32_t latency = config.dram.latency_cycles;
-  switch (Dice(seed).below(10)) {
+  const std::uint32_t shortest = config.rows + 4; // that the model can follow
+  Dice dice(seed);
+  // Where the memory answers at once, the array's own silences can be the longest.
+  if (latency <= 1 && dice.chance(0.2)) return shortest + dice.between(0, 3);
+  switch (dice.below(10)) {
   case 0:
     return 65536; // as after reset
   case 1:
-    return latency + config.rows + 20;
+    return shortest + latency + dice.between(0, 16);
   default:
     return 4 * latency + 3000;
   }

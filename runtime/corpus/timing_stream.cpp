@@ -71,7 +71,11 @@ private:
     isa::SpmTile tile;
     tile.rot = static_cast<std::uint8_t>(dice_.below(npu_.lanes()));
     tile.pstride = rows * height_of(fp32);
-    if (dice_.chance(0.3) && spm_extent(rows, cols, fp32, tile.pstride + 2) <= npu_.spm_rows()) tile.pstride += 2;
+    if (const std::uint32_t steps = (cols - 1) / npu_.lanes(); steps > 0 && dice_.chance(0.4)) {
+      // Panels far apart: a line across two of them leaves out macro-banks between.
+      const std::uint32_t room = (npu_.spm_rows() - tile.pstride) / steps - tile.pstride;
+      tile.pstride += dice_.between(0, room / height_of(fp32)) * height_of(fp32);
+    }
     const std::uint32_t extent = spm_extent(rows, cols, fp32, tile.pstride);
     std::uint32_t first = 0;
     std::uint32_t last = npu_.spm_rows() - extent;
