@@ -1,5 +1,6 @@
 // `make bench`: how fast the RTL and the timing model simulate, on one thread, and what the timing model costs. Exit
-// code 1 if the model differs from the RTL, a measurement fails, or a target is missed.
+// code 1 if the model differs from the RTL or a measurement fails. A missed target is only told: it may be the
+// machine's.
 //   gw_bench [TEXT]    only measurements that have TEXT in their name
 #include "bench/section.hpp"
 #include "runtime/process_pool.hpp"
@@ -56,6 +57,7 @@ public:
     run_tasks(tasks, order, 1, signals, events);
     return failures_;
   }
+  const std::vector<std::string> &missed() const { return missed_; }
 
 private:
   void print(std::size_t task, const runtime::TaskEnd &end) {
@@ -66,7 +68,7 @@ private:
     }
     if (end.completed) {
       measured_.push_back(bench::Json::parse(end.result));
-      fmt::print("{}", section.rows(measured_.back(), failures_));
+      fmt::print("{}", section.rows(measured_.back(), missed_));
     } else {
       failures_.push_back(fmt::format("{}: {}\n{}", rows_[task].measurement.name, end.problem, end.output));
     }
@@ -77,7 +79,7 @@ private:
 
   std::vector<Row> rows_;
   std::vector<bench::Json> measured_; ///< of the section
-  std::vector<std::string> failures_;
+  std::vector<std::string> failures_, missed_;
 };
 
 } // namespace
@@ -87,10 +89,13 @@ int main(int argc, char **argv) {
     std::vector<std::unique_ptr<bench::Section>> sections;
     for (const auto &make : {bench::rtl_section, bench::model_section, bench::network_section, bench::growth_section})
       sections.push_back(make());
-    const std::vector<std::string> failures = Bench(sections, argc > 1 ? argv[1] : "").run();
+    Bench whole(sections, argc > 1 ? argv[1] : "");
+    const std::vector<std::string> failures = whole.run();
     for (const std::string &failure : failures)
       fmt::print(stderr, "{}\n", failure);
-    fmt::print("\n{}\n", failures.empty() ? "PASS: the model is exact, all targets are met" : "FAIL");
+    for (const std::string &missed : whole.missed())
+      fmt::print("missed: {}\n", missed);
+    fmt::print("\n{}\n", failures.empty() ? "PASS: the model is exact in all runs" : "FAIL");
     return failures.empty() ? 0 : 1;
   } catch (const runtime::Interrupted &interrupted) {
     fmt::print(stderr, "{}\n", interrupted.what());

@@ -101,7 +101,7 @@ public:
     return all;
   }
 
-  std::string rows(const Json &m, std::vector<std::string> & /*failures*/) const override {
+  std::string rows(const Json &m, std::vector<std::string> & /*missed*/) const override {
     const double seconds = m["seconds"], commands = m["commands"], bursts = m["bursts"];
     return fmt::format(kRow, m["name"].get<std::string>(), m["npu"].get<std::string>(), runtime::grouped(m["commands"]),
                        runtime::grouped(m["bursts"]), runtime::grouped(m["cycles"]), fmt::format("{:.5f}", seconds),

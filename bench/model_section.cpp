@@ -88,13 +88,12 @@ public:
     return all;
   }
 
-  std::string rows(const Json &m, std::vector<std::string> &failures) const override {
+  std::string rows(const Json &m, std::vector<std::string> &missed) const override {
     const double cycles = m["cycles"], rtl = m["rtl_seconds"], model = m["model_seconds"], target = m["target"];
     const double factor = rtl / model;
     const std::string npu = m["npu"], name = m["name"];
     if (factor < target)
-      failures.push_back(
-          fmt::format("{} on {}: {:.0f} times the RTL's speed, target {:.0f}", name, npu, factor, target));
+      missed.push_back(fmt::format("{} on {}: {:.0f} times the RTL's speed, target {:.0f}", name, npu, factor, target));
     return fmt::format(kRow, npu, name, m["commands"].get<std::uint64_t>(), runtime::grouped(m["cycles"]),
                        runtime::human(cycles / rtl), runtime::human(cycles / model), fmt::format("{:.0f}", factor),
                        fmt::format("{:.0f}", target));

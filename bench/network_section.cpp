@@ -79,14 +79,14 @@ public:
     return all;
   }
 
-  std::string rows(const Json &m, std::vector<std::string> &failures) const override {
+  std::string rows(const Json &m, std::vector<std::string> &missed) const override {
     const double cycles = m["cycles"], seconds = m["seconds"], target_seconds = m["target_seconds"];
     const double megabytes = m["megabytes"], target_megabytes = m["target_megabytes"];
     const std::string name = m["name"], npu = m["npu"];
     if (seconds >= target_seconds)
-      failures.push_back(fmt::format("{} on {}: {:.3f} s, target {} s", name, npu, seconds, target_seconds));
+      missed.push_back(fmt::format("{} on {}: {:.3f} s, target {} s", name, npu, seconds, target_seconds));
     if (megabytes >= target_megabytes)
-      failures.push_back(fmt::format("{} on {}: {:.1f} MB, target {} MB", name, npu, megabytes, target_megabytes));
+      missed.push_back(fmt::format("{} on {}: {:.1f} MB, target {} MB", name, npu, megabytes, target_megabytes));
     return fmt::format(kRow, name, npu, runtime::grouped(m["commands"]), runtime::grouped(m["cycles"]),
                        runtime::human(cycles / seconds), fmt::format("{:.4f}", seconds),
                        fmt::format("{}", target_seconds), fmt::format("{:.1f}", megabytes),

@@ -47,7 +47,7 @@ public:
     return all;
   }
 
-  std::string rows(const Json &m, std::vector<std::string> & /*failures*/) const override {
+  std::string rows(const Json &m, std::vector<std::string> & /*missed*/) const override {
     const int size = m["size"];
     const double busy = m["busy_rate"], cycles = m["cycles"], lines = m["lines"], cpu = m["cpu_seconds"];
     const double pes = 1.0 * size * size;

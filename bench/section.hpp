@@ -29,8 +29,8 @@ public:
   /// Head of the table.
   virtual std::string head() const = 0;
   virtual std::vector<Measurement> measurements() const = 0;
-  /// Rows of the table for one measurement. Adds what is wrong with it, or which target it misses, to `failures`.
-  virtual std::string rows(const Json &measured, std::vector<std::string> &failures) const = 0;
+  /// Rows of the table for one measurement. Adds the targets that it misses to `missed`.
+  virtual std::string rows(const Json &measured, std::vector<std::string> &missed) const = 0;
   /// What follows from all of them, below the table; may be empty.
   virtual std::string conclusion(const std::vector<Json> &measured) const = 0;
 };
