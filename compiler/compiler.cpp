@@ -20,6 +20,8 @@ namespace {
 
 /// Changes of good plans that are simulated for every layer, whether tuning is asked for or not.
 constexpr std::uint64_t kUsualPlans = 300;
+/// Tile products that these may have in all: layers of very many small tiles are given less.
+constexpr std::uint64_t kUsualProducts = 2'000'000;
 
 using Progress = decltype(CompileOptions::progress);
 
@@ -61,6 +63,21 @@ std::array<Traffic, kTensorCount> traffic_of(const Program &program, const NpuCo
   return traffic;
 }
 
+/// Continues the search with `plans` more, whatever they take.
+Tuning tune(Refinement &refinement, std::uint64_t plans, const RefineProgress &progress) {
+  constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+  const Tuning before = refinement.effort();
+  Tuning tuning;
+  tuning.cycles_before = refinement.best().cycles;
+  const auto start = std::chrono::steady_clock::now();
+  refinement.run(plans, kNoLimit, progress);
+  tuning.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  tuning.candidates = refinement.effort().candidates - before.candidates;
+  tuning.simulated = refinement.effort().simulated - before.simulated;
+  tuning.improvements = refinement.effort().improvements - before.improvements;
+  return tuning;
+}
+
 /// Streams compiled in this process. Networks repeat their layers: a shape is compiled once.
 class StreamCache {
 public:
@@ -94,19 +111,11 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
     if (!options.progress) return {};
     return [&options, before, all](std::uint64_t done) { options.progress(before + done, all); };
   };
-  refinement.run(kUsualPlans, report(0));
+  refinement.run(kUsualPlans, kUsualProducts, report(0));
   const Key usual = key(layer, npu, options, 0);
   if (streams_.count(usual) == 0) streams_.emplace(usual, compile_plan(layer, npu, options, layout, refinement.best()));
   if (options.tune != 0) {
-    const Tuning before = refinement.effort();
-    Tuning tuning;
-    tuning.cycles_before = refinement.best().cycles;
-    const auto start = std::chrono::steady_clock::now();
-    refinement.run(options.tune, report(kUsualPlans));
-    tuning.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    tuning.candidates = refinement.effort().candidates - before.candidates;
-    tuning.simulated = refinement.effort().simulated - before.simulated;
-    tuning.improvements = refinement.effort().improvements - before.improvements;
+    const Tuning tuning = tune(refinement, options.tune, report(kUsualPlans));
     CompiledLayer compiled = compile_plan(layer, npu, options, layout, refinement.best());
     compiled.tuning = tuning;
     streams_.emplace(wanted, std::move(compiled));

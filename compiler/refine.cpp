@@ -153,6 +153,8 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   if (full && compute >= kept_.back().cycles) return;
   for (PhasePlan &p : plans)
     p.products = make_order(p.kind, p.loops, p.tile, layer_);
+  for (const PhasePlan &p : plans)
+    placed_ += p.products.size();
   auto program = allocate(plans, layer_, layout_, npu_);
   if (!program || (full && program_bound(*program, npu_) >= kept_.back().cycles)) return;
   ++effort_.simulated;
@@ -167,9 +169,10 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   if (kept_.size() > kKept) kept_.pop_back();
 }
 
-void Refinement::run(std::uint64_t candidates, const RefineProgress &progress) {
-  const std::uint64_t start = effort_.candidates;
-  for (std::uint32_t known = 0; effort_.candidates - start < candidates && known < kGiveUp;) {
+void Refinement::run(std::uint64_t candidates, std::uint64_t products, const RefineProgress &progress) {
+  const std::uint64_t start = effort_.candidates, placed = placed_;
+  std::uint32_t known = 0;
+  while (effort_.candidates - start < candidates && placed_ - placed < products && known < kGiveUp) {
     // The better of two: good plans are changed more often.
     std::vector<PhasePlan> plans = kept_[std::min(pick(kept_.size()), pick(kept_.size()))].plans;
     for (std::uint32_t changes = 1 + pick(kMostChanges); changes > 0; --changes)

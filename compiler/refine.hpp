@@ -20,8 +20,9 @@ public:
   Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
              const NpuConfig &npu);
 
-  /// Tries `candidates` changes; fewer if everything near the plans kept is known.
-  void run(std::uint64_t candidates, const RefineProgress &progress = {});
+  /// Tries `candidates` changes; fewer if everything near the plans kept is known, or once the plans tried have
+  /// `products` tile products in all.
+  void run(std::uint64_t candidates, std::uint64_t products = ~std::uint64_t{0}, const RefineProgress &progress = {});
 
   /// The fastest plan so far.
   const TimedPlan &best() const { return best_; }
@@ -53,6 +54,7 @@ private:
   std::vector<Kept> kept_; ///< best first
   std::set<Fingerprint> seen_;
   Tuning effort_;
+  std::uint64_t placed_ = 0; ///< tile products of the plans tried
 };
 
 } // namespace gradweave::compiler

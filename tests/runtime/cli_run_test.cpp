@@ -56,6 +56,44 @@ TEST_F(CliRun, ReportHasWhatTheTableHas) {
   EXPECT_EQ(files(), (std::vector<std::string>{"r.json", "t.csv"}));
 }
 
+TEST_F(CliRun, TuningSaysWhatItDid) {
+  const CommandResult r = run({"simulate", "--model", write("t.csv", kLayers), "--npu", "test8", "--schedule", "ideal",
+                               "--tune=30", "--json", "r.json"});
+  ASSERT_EQ(r.code, 0) << r.out << r.err;
+  for (const char *text : {"ideal>", "bounds     compute", "tuning     ideal: ", "plans tried", "--tune 30"})
+    EXPECT_NE(r.out.find(text), std::string::npos) << text << " is not in\n" << r.out;
+  const Json report = Json::parse(read_file(work() / "r.json"));
+  EXPECT_EQ(report.at("tune"), 30);
+  std::uint64_t bound = 0;
+  std::uint64_t before = 0;
+  for (const Json &layer : report.at("layers")) {
+    EXPECT_EQ(layer.at("cycles"), layer.at("predicted_cycles"));
+    EXPECT_LE(layer.at("cycles"), layer.at("tuning").at("cycles_before"));
+    EXPECT_EQ(layer.at("tuning").at("candidates"), layer.at("dx") ? 90 : 30);
+    bound += std::max(layer.at("compute_bound").get<std::uint64_t>(), layer.at("traffic_bound").get<std::uint64_t>());
+    before += layer.at("tuning").at("cycles_before").get<std::uint64_t>();
+  }
+  EXPECT_EQ(report.at("totals")[0].at("bound"), bound);
+  EXPECT_EQ(report.at("totals")[0].at("tuning").at("cycles_before"), before);
+}
+
+TEST_F(CliRun, TuningTakesANumberOrNone) {
+  const std::string model = write("t.csv", kLayers);
+  const CommandResult usual = run({"compile", "--model", model, "--npu", "test8", "--layers", "0", "--tune"});
+  EXPECT_EQ(usual.code, 0) << usual.err;
+  EXPECT_NE(usual.out.find("tuning: 1000 plans tried"), std::string::npos) << usual.out;
+  EXPECT_EQ(run({"compile", "--model", model, "--tune=many"}).code, 2);
+}
+
+TEST_F(CliRun, BatchIsThatOfTheCommandLine) {
+  const std::string net = write("n.toml", "batch = 2\n[[layer]]\nname = 'a'\nk = 5\nn = 6\n");
+  const CommandResult r = run({"compile", "--model", net, "--npu", "test8", "--batch", "7"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("7x5x6"), std::string::npos) << r.out;
+  EXPECT_EQ(run({"compile", "--model", write("t.csv", kLayers), "--batch", "7"}).code, 3);
+  EXPECT_EQ(run({"compile", "--model", net, "--batch", "0"}).code, 2);
+}
+
 TEST_F(CliRun, ReportOnStandardOutputLeavesTheTableToStandardError) {
   const CommandResult r = run(cosim({"--json", "-"}));
   ASSERT_EQ(r.code, 0);

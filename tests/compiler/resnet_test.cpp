@@ -1,0 +1,25 @@
+// A whole network of the size that others simulate: every layer compiles, and no stream beats its bounds.
+#include "tests/compiler/layer_run.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+void compile_all(const std::string &config, std::uint32_t batch, Pass pass) {
+  const NpuConfig npu = load_config(config);
+  const Network network = load_network("models/resnet50.toml", batch);
+  for (const Layer &layer : network.layers) {
+    SCOPED_TRACE(layer.name);
+    const CompiledLayer ideal = compile_layer(layer, npu, {Schedule::kIdeal, pass});
+    const CompiledLayer rearrange = compile_layer(layer, npu, {Schedule::kRearrange, pass});
+    EXPECT_GE(ideal.predicted_cycles, ideal.bounds.cycles());
+    EXPECT_LE(ideal.predicted_cycles, rearrange.predicted_cycles);
+    EXPECT_LT(rearrange.predicted_cycles, 3 * rearrange.bounds.cycles());
+  }
+}
+
+TEST(Resnet50, ForwardOfOneImageOnLarge) { compile_all("large", 1, Pass::kForward); }
+TEST(Resnet50, TrainingStepOnLarge) { compile_all("large", 1, Pass::kBoth); }
+TEST(Resnet50, TrainingStepOfFourImagesOnSmall) { compile_all("small", 4, Pass::kBoth); }
+
+} // namespace
+} // namespace gradweave::compiler
