@@ -283,8 +283,8 @@ TEST_F(GemmCore, LongBlocksRunBackToBack) {
   EXPECT_LE(core_.busy_cycles_, formula + conflicts + 2 * kRows + kCols + 16) << "block formula " << formula;
 }
 
-/// Short blocks are paced by the shadow chain, at the interval that docs/microarchitecture.md gives. With one macro-bank
-/// the first line pair takes two cycles, and so the block a cycle more.
+/// Short blocks are paced by the shadow chain, at the interval that docs/microarchitecture.md gives. With one
+/// macro-bank the first line pair takes two cycles, and so the block a cycle more.
 TEST_F(GemmCore, ShortBlocksStartAtTheDocumentedInterval) {
   std::vector<std::uint64_t> cycles;
   for (std::uint32_t blocks : {4U, 8U}) {
