@@ -1,0 +1,150 @@
+# shellcheck shell=bash
+# What the runners of mutations have in common; they source this file, see README.md.
+#
+# A runner defines
+#   targets NAME       prints what ninja has to build for a mutant; NAME is `none` for the unchanged copy
+#   red NAME LOG       runs the check on a mutant: 0 if it turns red as it should, 1 if it does not, 2 if the check itself
+#                      goes wrong; except for 1, `found` says what came out
+#   keep               once, when the unchanged copy is built: sets aside what is needed of it; may be left out
+# and ends with: main DIRECTORY_OF_ITS_LIST "$@"
+# Set for them: tree (the copy of the sources), out (its build), work (around both), names (of the mutations).
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+list=
+found=
+
+keep() { :; }
+
+die() {
+  echo "error: $*" >&2
+  exit 1
+}
+
+# field NAME KEY: its text, empty if there is none; \n stands for a line break.
+field() {
+  local text
+  text=$(sed -n "s/^$2: //p" "$list/$1.txt")
+  printf '%s' "${text//'\n'/$'\n'}"
+}
+
+# mutate NAME TREE: puts the fault into the tree; dies unless its text occurs exactly once.
+mutate() {
+  local name=$1 file text old new rest
+  [ -f "$list/$name.txt" ] || die "no mutation '$name' in $list"
+  file=$2/$(field "$name" file)
+  old=$(field "$name" old)
+  new=$(field "$name" new)
+  [ -f "$file" ] || die "$name: there is no $file"
+  if [ -z "$old" ] || [ "$old" = "$new" ]; then die "$name: old and new text must differ"; fi
+  text=$(<"$file")
+  rest=${text//"$old"/}
+  [ $((${#text} - ${#rest})) -eq ${#old} ] ||
+    die "$name: '$old' does not occur exactly once in $file; rewrite the mutation for the changed source"
+  printf '%s\n' "${text/"$old"/"$new"}" >"$file"
+}
+
+# restore NAME TREE: takes the fault out again.
+restore() {
+  local file
+  file=$(field "$1" file)
+  cp "$root/$file" "$2/$file"
+}
+
+# Every mutation of the list still applies.
+apply_all() {
+  local scratch entry name file
+  scratch=$(mktemp -d)
+  # shellcheck disable=SC2064 # the directory of now
+  trap "rm -rf '$scratch'" EXIT
+  for entry in "$list"/*.txt; do
+    name=$(basename "$entry" .txt)
+    file=$(field "$name" file)
+    mkdir -p "$scratch/$(dirname "$file")"
+    cp "$root/$file" "$scratch/$file"
+    mutate "$name" "$scratch"
+  done
+}
+
+# copy_tree DIR: the sources as they are in the working tree. Unchanged files keep their times, for quick rebuilds.
+copy_tree() {
+  mkdir -p "$1"
+  (cd "$1" && find . -type f -print0 | while IFS= read -r -d '' file; do
+    [ -f "$root/$file" ] || rm "$file"
+  done)
+  (cd "$root" && git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+    [ -f "$file" ] || continue
+    if ! cmp -s "$file" "$1/$file"; then
+      mkdir -p "$1/$(dirname "$file")"
+      cp "$file" "$1/$file"
+    fi
+  done)
+}
+
+# configure: the copy in $tree, its build in $out.
+configure() {
+  local compiler c_compiler
+  compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+  c_compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+  [ -f "$out/build.ninja" ] || cmake -S "$tree" -B "$out" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_C_COMPILER="$c_compiler" >"$work/configure.log"
+}
+
+make_mutant() {
+  local wanted
+  mapfile -t wanted < <(targets "$1")
+  ninja -C "$out" "${wanted[@]}" >"$work/$1.build.log" 2>&1
+}
+
+# main LIST BUILD_DIR apply|all|NAME...
+main() {
+  local name status caught=0
+  list=$root/tests/mutations/$1
+  shift
+  [ $# -ge 2 ] || {
+    echo "usage: $0 BUILD_DIR apply|all|NAME..." >&2
+    exit 2
+  }
+  build=$(realpath "$1")
+  shift
+  if [ "$1" = apply ]; then
+    apply_all
+    return
+  fi
+  names=("$@")
+  if [ "$1" = all ]; then
+    names=()
+    for name in "$list"/*.txt; do names+=("$(basename "$name" .txt)"); done
+  fi
+  for name in "${names[@]}"; do [ -f "$list/$name.txt" ] || die "no mutation '$name' in $list"; done
+
+  work=$build/mutations
+  tree=$work/tree
+  out=$work/build
+  copy_tree "$tree"
+  configure
+  make_mutant none || die "the unchanged tree does not build, see $work/none.build.log"
+  keep
+  status=0
+  red none "$work/none.log" || status=$?
+  [ "$status" = 1 ] || die "the unchanged tree fails, so that no mutation means anything: $found; see $work/none.log"
+
+  for name in "${names[@]}"; do
+    mutate "$name" "$tree"
+    status=2
+    if make_mutant "$name"; then
+      status=0
+      red "$name" "$work/$name.log" || status=$?
+    else
+      found="does not build, see $work/$name.build.log"
+    fi
+    case $status in
+    0) printf 'caught  %-26s %s\n' "$name" "$found" ;;
+    1) printf 'MISSED  %-26s %s\n' "$name" "$(field "$name" why)" ;;
+    *) printf 'ERROR   %-26s %s\n' "$name" "$found" ;;
+    esac
+    [ "$status" != 0 ] || caught=$((caught + 1))
+    restore "$name" "$tree"
+  done
+  echo "$caught of ${#names[@]} mutants caught"
+  [ "$caught" = "${#names[@]}" ]
+}
