@@ -212,8 +212,7 @@ bool MemorySystem::serve_stores(std::uint64_t horizon) {
 
 // Not every event is played in the order of cycles; that would cost more than the events. What must hold:
 // - The DRAM chooses only when all that arrives until then is known. An address offered in a cycle arrives later.
-// - A load is offered only when no fetch burst can go before it: the next one is issued at the horizon, or a while
-// after
+// - A load is offered only when no fetch burst can go before it: the next one is issued at the horizon, or later than
 //   an answer that the DRAM has yet to give, which takes its latency at least.
 // - Stores wait for nobody but their own answers.
 bool MemorySystem::advance(std::uint64_t horizon) {
