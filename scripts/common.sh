@@ -80,3 +80,15 @@ compile() {
     quietly "building $*" ninja -C "$build" "$@"
   fi
 }
+
+# add_work_args: adds to the array args what the variables of `make cosim` and `make simulate` say about work and reports.
+add_work_args() {
+  [ -z "${BATCH:-}" ] || args+=(--batch "$BATCH")
+  [ -z "${TUNE:-}" ] || args+=(--tune="$TUNE")
+  [ -z "${SCHEDULE:-}" ] || args+=(--schedule "$SCHEDULE")
+  [ -z "${PASS:-}" ] || args+=(--pass "$PASS")
+  [ -z "${LAYERS:-}" ] || args+=(--layers "$LAYERS")
+  [ -z "${JSON:-}" ] || args+=(--json "$JSON")
+  [ -z "${TIMES:-}" ] || args+=(--times "$TIMES")
+  [ -z "${TIMELINE:-}" ] || args+=(--timeline "$TIMELINE")
+}

@@ -24,17 +24,10 @@ if [[ $npu == */* || $npu == *.toml ]]; then
 fi
 
 args=(cosim --model "$model" --npu "$npu" --backend "$backend" --trace-dir "$build/trace" --from-make)
-[ -z "${BATCH:-}" ] || args+=(--batch "$BATCH")
-[ -z "${TUNE:-}" ] || args+=(--tune="$TUNE")
-[ -z "${SCHEDULE:-}" ] || args+=(--schedule "$SCHEDULE")
-[ -z "${PASS:-}" ] || args+=(--pass "$PASS")
-[ -z "${LAYERS:-}" ] || args+=(--layers "$LAYERS")
+add_work_args
 [ -z "${DATA:-}" ] || args+=(--data "$DATA")
 [ -z "${SEED:-}" ] || args+=(--seed "$SEED")
 [ -z "${JOBS:-}" ] || args+=(--jobs "$JOBS")
-[ -z "${JSON:-}" ] || args+=(--json "$JSON")
-[ -z "${TIMES:-}" ] || args+=(--times "$TIMES")
-[ -z "${TIMELINE:-}" ] || args+=(--timeline "$TIMELINE")
 [ -z "${TRACE:-}" ] || args+=(--trace "$TRACE")
 
 scripts/bootstrap.sh run

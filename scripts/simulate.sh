@@ -3,14 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 args=(simulate --model "${MODEL:-bert_tiny}" --npu "${NPU:-small}" --from-make)
-[ -z "${BATCH:-}" ] || args+=(--batch "$BATCH")
-[ -z "${TUNE:-}" ] || args+=(--tune="$TUNE")
-[ -z "${SCHEDULE:-}" ] || args+=(--schedule "$SCHEDULE")
-[ -z "${PASS:-}" ] || args+=(--pass "$PASS")
-[ -z "${LAYERS:-}" ] || args+=(--layers "$LAYERS")
-[ -z "${JSON:-}" ] || args+=(--json "$JSON")
-[ -z "${TIMES:-}" ] || args+=(--times "$TIMES")
-[ -z "${TIMELINE:-}" ] || args+=(--timeline "$TIMELINE")
+add_work_args
 
 scripts/bootstrap.sh model
 # Whatever `make cosim` configured can build the command. In a new build directory RTL is left out only where it cannot
