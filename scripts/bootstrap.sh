@@ -6,7 +6,8 @@
 #   sanitize   run + g++, whose sanitizers need no further package
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-model_packages=(cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libgtest-dev zlib1g-dev)
+model_packages=(cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libgtest-dev zlib1g-dev
+  libnanoflann-dev)
 run_packages=("${model_packages[@]}" verilator libsystemc-dev)
 lint_packages=(clang-format clang-tidy shellcheck)
 

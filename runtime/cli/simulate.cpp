@@ -1,6 +1,6 @@
 // gradweave simulate
 #include "runtime/cli/commands.hpp"
-#include "runtime/cli/reproduce.hpp"
+#include "runtime/cli/repeat_command.hpp"
 #include "runtime/cli/work.hpp"
 #include "runtime/json_report.hpp"
 #include "runtime/lookup.hpp"

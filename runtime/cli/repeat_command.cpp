@@ -1,4 +1,4 @@
-#include "runtime/cli/reproduce.hpp"
+#include "runtime/cli/repeat_command.hpp"
 
 #include "runtime/cli/work.hpp"
 
