@@ -191,10 +191,15 @@ DmaCommand parse_dma(const Line &line, Arguments &args, bool store) {
   return d;
 }
 
+std::uint8_t parse_core(const Line &line, Arguments &args) {
+  const Token *t = args.optional("core");
+  return t == nullptr ? std::uint8_t{0} : static_cast<std::uint8_t>(line.number(*t, 253, "core"));
+}
+
 GemmCommand parse_gemm(const Line &line, Arguments &args) {
   GemmCommand g;
   g.out_bf16 = !parse_fp32(line);
-  if (const Token *t = args.optional("core")) g.core = static_cast<std::uint8_t>(line.number(*t, 253, "core"));
+  g.core = parse_core(line, args);
   g.m = args.number("m", field::M);
   g.n = args.number("n", field::N);
   g.k = args.number("k", field::K);
@@ -206,6 +211,18 @@ GemmCommand parse_gemm(const Line &line, Arguments &args) {
   }
   g.cout = args.tile(args.required("cout"));
   return g;
+}
+
+AddCommand parse_add(const Line &line, Arguments &args) {
+  AddCommand a;
+  a.out_bf16 = !parse_fp32(line);
+  a.core = parse_core(line, args);
+  a.m = args.number("m", field::M);
+  a.n = args.number("n", field::N);
+  a.a = args.tile(args.required("a"));
+  a.cin = args.tile(args.required("cin"));
+  a.cout = args.tile(args.required("cout"));
+  return a;
 }
 
 SyncCommand parse_sync_command(const Line &line, Arguments &args) {
@@ -235,14 +252,17 @@ Command parse_raw(const Line &line) {
 Command parse_line(const Line &line) {
   const Token &mnemonic = line.tokens().front();
   if (mnemonic.text == "RAW") return parse_raw(line);
-  const bool typed = mnemonic.text == "LOAD" || mnemonic.text == "STORE" || mnemonic.text == "GEMM";
+  const bool typed =
+      mnemonic.text == "LOAD" || mnemonic.text == "STORE" || mnemonic.text == "GEMM" || mnemonic.text == "ADD";
   if (!typed && mnemonic.text != "SYNC")
-    line.fail(mnemonic, fmt::format("unknown command '{}'; use LOAD, STORE, GEMM, SYNC or RAW", mnemonic.text));
+    line.fail(mnemonic, fmt::format("unknown command '{}'; use LOAD, STORE, GEMM, ADD, SYNC or RAW", mnemonic.text));
   if (typed) parse_fp32(line); // before its place is taken for a key
   Arguments args(line, typed ? 2 : 1);
   Decoded d;
   if (mnemonic.text == "GEMM") {
     d.op = parse_gemm(line, args);
+  } else if (mnemonic.text == "ADD") {
+    d.op = parse_add(line, args);
   } else if (typed) {
     d.op = parse_dma(line, args, mnemonic.text == "STORE");
   } else {

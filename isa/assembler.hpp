@@ -3,14 +3,15 @@
 //   LOAD bf16 dram=0x1000 pitch=640 rows=180 cols=180 spm=0 pstride=180 rot=0 wait=1:1,2:1 post=3 tag=5
 //   STORE fp32 dram=0x8000 pitch=720 rows=180 cols=180 spm=360 pstride=360
 //   GEMM fp32 m=180 n=180 k=90 a=col:0:180:0 b=row:180:180:0 cin=360:360:0 cout=360:360:0
+//   ADD fp32 m=45 n=90 a=0:90:0 cin=180:90:0 cout=0:90:0
 //   SYNC engine=load wait=3:2
 //   RAW 0x00000009 ... (sixteen words)
 //
-// The word after LOAD, STORE and GEMM is the element type in memory and of the result. Tiles of a GEMM are
-// ROW:PSTRIDE:ROT, for a and b behind the walk (row or col: A_COL, B_COL); cin only with ACC. `core=` of a GEMM,
-// `pstride`, `rot`, `wait`, `post` and `tag` may be left out, and `pitch` if rows is 1. Numbers are decimal or 0x
-// hexadecimal. An engine is load, store, compute0, compute1, ... or its number. A `-` in
-// the lists of waits and posts is an unused place before a used one. # starts a comment.
+// The word after LOAD, STORE, GEMM and ADD is the element type in memory and of the result. Tiles of a GEMM or ADD are
+// ROW:PSTRIDE:ROT, for a and b of a GEMM behind the walk (row or col: A_COL, B_COL), whose cin is only with ACC.
+// `core=`, `pstride`, `rot`, `wait`, `post` and `tag` may be left out, and `pitch` if rows is 1. Numbers are decimal or
+// 0x hexadecimal. An engine is load, store, compute0, compute1, ... or its number. A `-` in the lists of waits and
+// posts is an unused place before a used one. # starts a comment.
 #pragma once
 
 #include "isa/command.hpp"

@@ -17,6 +17,7 @@ template <std::size_t N> constexpr Mask used_bits(const std::array<Field, N> &fi
 constexpr Mask kLoadUsed = used_bits(kLOADFields);
 constexpr Mask kStoreUsed = used_bits(kSTOREFields);
 constexpr Mask kGemmUsed = used_bits(kGEMMFields);
+constexpr Mask kAddUsed = used_bits(kADDFields);
 constexpr Mask kSyncUsed = used_bits(kSYNCFields);
 
 const Mask &used_bits_of(Opcode op) {
@@ -27,6 +28,8 @@ const Mask &used_bits_of(Opcode op) {
     return kStoreUsed;
   case Opcode::GEMM:
     return kGemmUsed;
+  case Opcode::ADD:
+    return kAddUsed;
   case Opcode::SYNC:
     break;
   }
@@ -49,6 +52,7 @@ bool engine_fits(const Command &c, Opcode op, const Limits &limits) {
   case Opcode::STORE:
     return engine == static_cast<std::uint32_t>(Engine::STORE);
   case Opcode::GEMM:
+  case Opcode::ADD:
     return engine >= compute0 && engine < compute0 + limits.cores;
   case Opcode::SYNC:
     break;
@@ -121,6 +125,16 @@ ErrorCode check_op(const GemmCommand &g, const Limits &limits) {
   if (!cin_legal || !a.legal(limits) || !b.legal(limits) || !cout.legal(limits)) return ErrorCode::ILLEGAL_FIELD;
   const bool inside =
       a.inside_spm(limits) && b.inside_spm(limits) && (!g.acc || cin.inside_spm(limits)) && cout.inside_spm(limits);
+  return inside ? ErrorCode::NONE : ErrorCode::SPM_RANGE;
+}
+
+ErrorCode check_op(const AddCommand &add, const Limits &limits) {
+  if (add.m == 0 || add.n == 0) return ErrorCode::ILLEGAL_FIELD;
+  const Extent a{add.a, add.m, add.n, true};
+  const Extent cin{add.cin, add.m, add.n, true};
+  const Extent cout{add.cout, add.m, add.n, !add.out_bf16};
+  if (!a.legal(limits) || !cin.legal(limits) || !cout.legal(limits)) return ErrorCode::ILLEGAL_FIELD;
+  const bool inside = a.inside_spm(limits) && cin.inside_spm(limits) && cout.inside_spm(limits);
   return inside ? ErrorCode::NONE : ErrorCode::SPM_RANGE;
 }
 

@@ -84,6 +84,16 @@ void put_op(Command &c, const GemmCommand &g) {
   put_tile(c, kCoutTile, g.cout);
 }
 
+void put_op(Command &c, const AddCommand &a) {
+  c.set(field::OPCODE, static_cast<std::uint32_t>(Opcode::ADD));
+  c.set(field::OUT_BF16, a.out_bf16 ? 1 : 0);
+  c.set(field::M, a.m);
+  c.set(field::N, a.n);
+  put_tile(c, kATile, a.a);
+  put_tile(c, kCinTile, a.cin);
+  put_tile(c, kCoutTile, a.cout);
+}
+
 void put_op(Command &c, const SyncCommand &) { c.set(field::OPCODE, static_cast<std::uint32_t>(Opcode::SYNC)); }
 
 DmaCommand get_dma(const Command &c, bool store) {
@@ -98,10 +108,18 @@ DmaCommand get_dma(const Command &c, bool store) {
   return d;
 }
 
+/// Wraps for an illegal ENGINE below 2, and Decoded::engine() adds the same back: nothing is lost.
+std::uint8_t get_core(const Command &c) {
+  return static_cast<std::uint8_t>(c.get(field::ENGINE) - static_cast<std::uint32_t>(Engine::COMPUTE0));
+}
+
+std::uint8_t engine_of_core(std::uint8_t core) {
+  return static_cast<std::uint8_t>(static_cast<std::uint32_t>(Engine::COMPUTE0) + core);
+}
+
 GemmCommand get_gemm(const Command &c) {
   GemmCommand g;
-  // The subtraction wraps for an illegal ENGINE below 2, and encode() adds the same back: nothing is lost.
-  g.core = static_cast<std::uint8_t>(c.get(field::ENGINE) - static_cast<std::uint32_t>(Engine::COMPUTE0));
+  g.core = get_core(c);
   g.a_col = c.get(field::A_COL) != 0;
   g.b_col = c.get(field::B_COL) != 0;
   g.acc = c.get(field::ACC) != 0;
@@ -114,6 +132,18 @@ GemmCommand get_gemm(const Command &c) {
   g.cin = get_tile(c, kCinTile);
   g.cout = get_tile(c, kCoutTile);
   return g;
+}
+
+AddCommand get_add(const Command &c) {
+  AddCommand a;
+  a.core = get_core(c);
+  a.out_bf16 = c.get(field::OUT_BF16) != 0;
+  a.m = c.get(field::M);
+  a.n = c.get(field::N);
+  a.a = get_tile(c, kATile);
+  a.cin = get_tile(c, kCinTile);
+  a.cout = get_tile(c, kCoutTile);
+  return a;
 }
 
 } // namespace
@@ -130,8 +160,8 @@ void Command::set(const Field &f, std::uint32_t value) {
 std::uint8_t Decoded::engine() const {
   if (const auto *d = std::get_if<DmaCommand>(&op))
     return static_cast<std::uint8_t>(d->store ? Engine::STORE : Engine::LOAD);
-  if (const auto *g = std::get_if<GemmCommand>(&op))
-    return static_cast<std::uint8_t>(static_cast<std::uint32_t>(Engine::COMPUTE0) + g->core);
+  if (const auto *g = std::get_if<GemmCommand>(&op)) return engine_of_core(g->core);
+  if (const auto *a = std::get_if<AddCommand>(&op)) return engine_of_core(a->core);
   return std::get<SyncCommand>(op).engine;
 }
 
@@ -155,6 +185,9 @@ std::optional<Decoded> decode(const Command &c) {
     break;
   case Opcode::GEMM:
     d.op = get_gemm(c);
+    break;
+  case Opcode::ADD:
+    d.op = get_add(c);
     break;
   case Opcode::SYNC:
     d.op = SyncCommand{static_cast<std::uint8_t>(c.get(field::ENGINE))};

@@ -56,12 +56,20 @@ struct GemmCommand {
   SpmTile a, b, cin, cout;
 };
 
+/// C = A + CIN, all but a bf16 C in fp32.
+struct AddCommand {
+  std::uint8_t core = 0;
+  bool out_bf16 = false;
+  std::uint32_t m = 0, n = 0;
+  SpmTile a, cin, cout;
+};
+
 struct SyncCommand {
   std::uint8_t engine = 0;
 };
 
 struct Decoded {
-  std::variant<DmaCommand, GemmCommand, SyncCommand> op;
+  std::variant<DmaCommand, GemmCommand, AddCommand, SyncCommand> op;
   Sync sync;
   std::uint16_t tag = 0;
 

@@ -31,6 +31,13 @@ std::string op_text(const GemmCommand &g) {
   return s + fmt::format(" cout={}", tile_text(g.cout));
 }
 
+std::string op_text(const AddCommand &a) {
+  std::string s = fmt::format("ADD {}", a.out_bf16 ? "bf16" : "fp32");
+  if (a.core != 0) s += fmt::format(" core={}", a.core);
+  return s +
+         fmt::format(" m={} n={} a={} cin={} cout={}", a.m, a.n, tile_text(a.a), tile_text(a.cin), tile_text(a.cout));
+}
+
 std::string op_text(const SyncCommand &s) { return fmt::format("SYNC engine={}", engine_name(s.engine)); }
 
 /// " key=a,-,c" without the unused places at the end; nothing if all are unused.
@@ -62,10 +69,10 @@ std::string raw_text(const Command &c) {
   return s;
 }
 
-/// The text of everything that has a typed form; empty for a GEMM on an engine that is no core.
+/// The text of everything that has a typed form; empty for a GEMM or ADD on an engine that is no core.
 std::string typed_text(const Decoded &d) {
-  const auto *gemm = std::get_if<GemmCommand>(&d.op);
-  if (gemm != nullptr && d.engine() < static_cast<std::uint8_t>(Engine::COMPUTE0)) return {};
+  const bool needs_core = std::holds_alternative<GemmCommand>(d.op) || std::holds_alternative<AddCommand>(d.op);
+  if (needs_core && d.engine() < static_cast<std::uint8_t>(Engine::COMPUTE0)) return {};
   std::string text = std::visit([](const auto &op) { return op_text(op); }, d.op) + sync_text(d.sync);
   if (d.tag != 0) text += fmt::format(" tag={}", d.tag);
   return text;

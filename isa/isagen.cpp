@@ -43,6 +43,8 @@ bool field_is_of(const toml::table &field, std::string_view opcode) {
   return false;
 }
 
+bool is_per_core(const toml::table &counter) { return counter["per_core"].value_or(false); }
+
 /// Bit mask, one 32-bit word, of the bits of word `w` that fields of `opcode` cover.
 std::uint32_t used_bits(const toml::table &root, std::string_view opcode, std::int64_t w) {
   std::uint32_t mask = 0;
@@ -110,7 +112,18 @@ void emit_cpp(const toml::table &root) {
   fmt::print("inline constexpr std::array<CounterInfo, {}> kCounters{{{{\n", counters);
   each(root, "counter",
        [&](const toml::table &c) { fmt::print("    {{\"{}\", \"{}\"}},\n", str(c, "name"), str(c, "group")); });
-  fmt::print("}}}};\n\n}} // namespace gradweave::isa\n");
+  fmt::print("}}}};\n\n");
+
+  std::size_t per_core = 0;
+  std::string list;
+  each(root, "counter", [&](const toml::table &c) {
+    if (!is_per_core(c)) return;
+    list += fmt::format("    Counter::{},\n", str(c, "name"));
+    ++per_core;
+  });
+  fmt::print("/// Counters that each core has, in the order of the list above.\n");
+  fmt::print("inline constexpr std::array<Counter, {}> kCoreCounters{{\n{}}};\n\n", per_core, list);
+  fmt::print("}} // namespace gradweave::isa\n");
 }
 
 void emit_sv(const toml::table &root) {
@@ -152,6 +165,9 @@ void emit_sv(const toml::table &root) {
   each(root, "counter",
        [&](const toml::table &c) { fmt::print("  localparam int unsigned CNT_{} = {};\n", str(c, "name"), index++); });
   fmt::print("  localparam int unsigned CNT_NUM = {};\n", index);
+  int per_core = 0;
+  each(root, "counter", [&](const toml::table &c) { per_core += is_per_core(c) ? 1 : 0; });
+  fmt::print("  localparam int unsigned CNT_CORE_NUM = {}; // of each core beyond the first\n", per_core);
   fmt::print("  // verilator lint_on UNUSEDPARAM\nendpackage\n");
 }
 
@@ -188,12 +204,16 @@ void emit_md(const toml::table &root) {
     fmt::print("| {:#05x} | {} | {} | {} |\n", num(t, "offset"), str(t, "name"), str(t, "access"), str(t, "doc"));
   });
   fmt::print("\n## Counters\n\n64 bits, low word first. The counters of a group add up to CYCLES.\n\n");
-  fmt::print("| offset | name | group | counts |\n|---|---|---|---|\n");
+  fmt::print("| offset | name | group | per core | counts |\n|---|---|---|---|---|\n");
   std::int64_t offset = counter_base(root);
   each(root, "counter", [&](const toml::table &c) {
-    fmt::print("| {:#05x} | {} | {} | {} |\n", offset, str(c, "name"), str(c, "group"), str(c, "doc"));
+    fmt::print("| {:#05x} | {} | {} | {} | {} |\n", offset, str(c, "name"), str(c, "group"),
+               is_per_core(c) ? "yes" : "", str(c, "doc"));
     offset += 8;
   });
+  fmt::print("\nPer-core counters in this table are those of core 0. From {:#05x} on, those of core 1, core 2, ... ",
+             offset);
+  fmt::print("follow in the\nsame order, without gaps.\n");
 }
 
 } // namespace

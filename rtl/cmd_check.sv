@@ -15,7 +15,7 @@ module cmd_check #(
 
   // --- Fields --------------------------------------------------------------------------------------
   logic [7:0]  opcode, engine;
-  logic        is_load, is_store, is_dma, is_gemm, is_sync, acc;
+  logic        is_load, is_store, is_dma, is_gemm, is_add, is_sync, acc;
   logic [15:0] m, n, k;
 
   assign opcode   = cmd_i[isa_pkg::OPCODE_LSB +: 8];
@@ -23,6 +23,7 @@ module cmd_check #(
   assign is_load  = opcode == isa_pkg::OP_LOAD;
   assign is_store = opcode == isa_pkg::OP_STORE;
   assign is_gemm  = opcode == isa_pkg::OP_GEMM;
+  assign is_add   = opcode == isa_pkg::OP_ADD;
   assign is_sync  = opcode == isa_pkg::OP_SYNC;
   assign is_dma   = is_load | is_store;
   assign acc      = cmd_i[isa_pkg::ACC_LSB];
@@ -50,6 +51,10 @@ module cmd_check #(
         end
         isa_pkg::OP_GEMM: begin
           bad_reserved = (cmd_i & ~isa_pkg::GEMM_USED) != 512'd0;
+          bad_engine   = no_engine | (engine < isa_pkg::ENG_COMPUTE0);
+        end
+        isa_pkg::OP_ADD: begin
+          bad_reserved = (cmd_i & ~isa_pkg::ADD_USED) != 512'd0;
           bad_engine   = no_engine | (engine < isa_pkg::ENG_COMPUTE0);
         end
         default: begin
@@ -96,7 +101,7 @@ module cmd_check #(
   end
 
   // --- Tiles ---------------------------------------------------------------------------------------
-  // The first checker serves the tile of a LOAD or STORE, or A of a GEMM.
+  // The first checker serves the tile of a LOAD or STORE, or A of a GEMM or ADD.
   logic        first_fp32, a_col, b_col;
   logic [15:0] first_rows, first_cols;
   logic [23:0] first_row, first_pstride;
@@ -106,15 +111,15 @@ module cmd_check #(
 
   assign a_col         = cmd_i[isa_pkg::A_COL_LSB];
   assign b_col         = cmd_i[isa_pkg::B_COL_LSB];
-  assign first_fp32    = is_dma & cmd_i[isa_pkg::FP32_LSB];
-  assign first_rows    = is_dma ? cmd_i[isa_pkg::ROWS_LSB +: 16] : a_col ? m : k;
-  assign first_cols    = is_dma ? cmd_i[isa_pkg::COLS_LSB +: 16] : a_col ? k : m;
+  assign first_fp32    = is_add | (is_dma & cmd_i[isa_pkg::FP32_LSB]);
+  assign first_rows    = is_dma ? cmd_i[isa_pkg::ROWS_LSB +: 16] : (is_add | a_col) ? m : k;
+  assign first_cols    = is_dma ? cmd_i[isa_pkg::COLS_LSB +: 16] : is_add ? n : a_col ? k : m;
   assign first_row     = is_dma ? cmd_i[isa_pkg::SPM_ROW_LSB +: 24] : cmd_i[isa_pkg::A_ROW_LSB +: 24];
   assign first_rot     = is_dma ? cmd_i[isa_pkg::SPM_ROT_LSB +: 8] : cmd_i[isa_pkg::A_ROT_LSB +: 8];
   assign first_pstride = is_dma ? cmd_i[isa_pkg::SPM_PSTRIDE_LSB +: 24] : cmd_i[isa_pkg::A_PSTRIDE_LSB +: 24];
 
   tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_first (
-    .en_i        (en_i & (is_dma | is_gemm)),
+    .en_i        (en_i & (is_dma | is_gemm | is_add)),
     .fp32_i      (first_fp32),
     .rows_i      (first_rows),
     .cols_i      (first_cols),
@@ -138,7 +143,7 @@ module cmd_check #(
   );
 
   tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_cin (
-    .en_i        (en_i & is_gemm & acc),
+    .en_i        (en_i & ((is_gemm & acc) | is_add)),
     .fp32_i      (1'b1),
     .rows_i      (m),
     .cols_i      (n),
@@ -150,7 +155,7 @@ module cmd_check #(
   );
 
   tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_cout (
-    .en_i        (en_i & is_gemm),
+    .en_i        (en_i & (is_gemm | is_add)),
     .fp32_i      (~cmd_i[isa_pkg::OUT_BF16_LSB]),
     .rows_i      (m),
     .cols_i      (n),
@@ -164,7 +169,8 @@ module cmd_check #(
   logic bad_size, bad_unused_cin, bad_tile_field, bad_tile_range;
 
   assign bad_size       = (is_dma & ((first_rows == 16'd0) | (first_cols == 16'd0))) |
-                          (is_gemm & ((m == 16'd0) | (n == 16'd0) | (k == 16'd0)));
+                          (is_gemm & ((m == 16'd0) | (n == 16'd0) | (k == 16'd0))) |
+                          (is_add & ((m == 16'd0) | (n == 16'd0)));
   assign bad_unused_cin = is_gemm & ~acc & ((cmd_i[isa_pkg::CIN_ROW_LSB +: 32] != 32'd0) |
                                             (cmd_i[isa_pkg::CIN_PSTRIDE_LSB +: 24] != 24'd0));
   assign bad_tile_field = first_field | b_field | cin_field | cout_field;
@@ -210,7 +216,7 @@ module cmd_check #(
   always_comb begin
     error_o = isa_pkg::ERR_NONE;
     if (en_i) begin
-      if (~(is_dma | is_gemm | is_sync)) error_o = isa_pkg::ERR_ILLEGAL_OPCODE;
+      if (~(is_dma | is_gemm | is_add | is_sync)) error_o = isa_pkg::ERR_ILLEGAL_OPCODE;
       else if (bad_reserved | bad_engine | bad_sync | bad_size | bad_unused_cin | bad_tile_field)
         error_o = isa_pkg::ERR_ILLEGAL_FIELD;
       else if (bad_tile_range) error_o = isa_pkg::ERR_SPM_RANGE;

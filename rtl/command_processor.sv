@@ -72,12 +72,12 @@ module command_processor #(
   // Counters (perf_counters)
   input  logic [3:0]             load_counters_i,
   input  logic [3:0]             store_counters_i,
-  input  logic [5:0]             compute_counters_i,
+  input  logic [7*CORES-1:0]     compute_counters_i,
   input  logic                   read_beat_i,
   input  logic                   write_beat_i,
   input  logic [15:0]            read_bytes_i,
   input  logic [15:0]            write_bytes_i,
-  input  logic                   block_i,
+  input  logic [CORES-1:0]       block_i,
   // Command events
   output logic                   evt_run_o,
   output logic                   evt_issue_o,
@@ -181,7 +181,7 @@ module command_processor #(
     .oldest_index_i       (oldest_index_i)
   );
 
-  perf_counters u_counters (
+  perf_counters #(.CORES(CORES)) u_counters (
     .clk_i, .rst_ni,
     .clear_i       (clear_o),
     .count_i       (run_o),

@@ -59,7 +59,7 @@ module csr #(
   localparam logic [1:0]  RESP_OKAY      = 2'b00;
   localparam logic [1:0]  RESP_SLVERR    = 2'b10;
   localparam logic [31:0] WATCHDOG_RESET = 32'd65536;
-  localparam logic [11:0] COUNTERS_END   = isa_pkg::CSR_COUNTERS + 12'(8 * isa_pkg::CNT_NUM);
+  localparam logic [11:0] COUNTERS_END   = isa_pkg::CSR_COUNTERS + 12'(8 * (isa_pkg::CNT_NUM + (CORES - 1) * isa_pkg::CNT_CORE_NUM));
 
   // --- Write channel -------------------------------------------------------------------------------
   // Address and data are kept until both are here and the response before was taken.

@@ -1,4 +1,5 @@
-// Compute engine of one core: takes GEMM commands, walks their blocks through the systolic array, back to back.
+// Compute engine of one core: takes GEMM commands, walks their blocks through the systolic array, back to back. An ADD
+// (tile_adder) has the engine to itself.
 //
 // Three blocks are in hand: the next one (block_walker; its initial values are being brought into the shadow
 // accumulators), the current one (operand_feed reads its lines) and the one before (its results leave through the
@@ -14,7 +15,7 @@ module gemm_core #(
   input  logic                rst_ni,
   input  logic                clear_i,
   input  logic                run_i,        // 0: start no further command and no further block
-  // Command: GEMM or SYNC; its waits are taken
+  // Command: GEMM, ADD or SYNC; its waits are taken
   input  logic                start_valid_i,
   output logic                start_ready_o,
   input  logic [511:0]        cmd_i,
@@ -28,13 +29,14 @@ module gemm_core #(
   output logic                oldest_valid_o,
   output logic [31:0]         oldest_index_o,
   output logic                progress_o,
-  // Counters: exactly one of the six in each cycle
+  // Counters: exactly one of the seven in each cycle
   output logic                cnt_active_o,
   output logic                cnt_bank_o,
   output logic                cnt_shadow_o,
   output logic                cnt_drain_o,
   output logic                cnt_sem_o,
   output logic                cnt_empty_o,
+  output logic                cnt_add_o,
   output logic                block_done_o,
   // Scratchpad
   output logic                a_en_o,
@@ -80,7 +82,7 @@ module gemm_core #(
   localparam logic [8:0]  WAVE_STEPS = 9'(ROWS + COLS - 2); // steps after the marked line until it passed the last cell
 
   // --- Next block --------------------------------------------------------------------------------
-  logic        is_sync, accept, walker_load;
+  logic        is_gemm, is_add, accept, walker_load;
   logic        nx_valid, nx_last, nx_a_col, nx_b_col, nx_acc, nx_bf16;
   logic [31:0] nx_index;
   logic [23:0] nx_posts, nx_a_addr, nx_a_pstride, nx_b_addr, nx_b_pstride;
@@ -89,9 +91,10 @@ module gemm_core #(
   logic [7:0]  nx_rows, nx_cols, nx_a_rot, nx_a_jj, nx_b_rot, nx_b_jj, nx_cin_rot, nx_cout_rot, nx_c_jj;
   logic        start_block, start_null;
 
-  assign is_sync     = cmd_i[isa_pkg::OPCODE_LSB+:isa_pkg::OPCODE_W] == isa_pkg::OP_SYNC;
+  assign is_gemm     = cmd_i[isa_pkg::OPCODE_LSB+:isa_pkg::OPCODE_W] == isa_pkg::OP_GEMM;
+  assign is_add      = cmd_i[isa_pkg::OPCODE_LSB+:isa_pkg::OPCODE_W] == isa_pkg::OP_ADD;
   assign accept      = start_valid_i && start_ready_o;
-  assign walker_load = accept && !is_sync;
+  assign walker_load = accept && is_gemm;
 
   block_walker #(.ROWS(ROWS), .COLS(COLS), .LANES(LANES)) u_walker (
     .clk_i, .rst_ni, .clear_i,
@@ -202,7 +205,7 @@ module gemm_core #(
     .b_rot_i     (nx_b_rot),
     .b_jj_i      (nx_b_jj),
     .b_count_i   (nx_cols),
-    .c_en_i      (c_en_o),
+    .c_en_i      (sh_c_en),
     .c_bank_lo_i (c_bank_lo),
     .c_bank_hi_i (c_bank_hi),
     .a_en_o, .a_col_o, .a_addr0_o, .a_addr1_o, .a_split_o, .a_rot_o,
@@ -302,7 +305,9 @@ module gemm_core #(
   );
 
   // --- Shadow chain ------------------------------------------------------------------------------
-  logic        sh_done;
+  logic        sh_done, sh_c_en, sh_w_en, sh_w_fp32;
+  logic [23:0] sh_c_addr0, sh_c_addr1, sh_w_addr0, sh_w_addr1;
+  logic [7:0]  sh_c_split, sh_c_rot, sh_w_split, sh_w_rot, sh_w_count;
   logic [31:0] sh_done_index, sh_busy_index;
   logic [23:0] sh_done_posts;
 
@@ -331,10 +336,20 @@ module gemm_core #(
     .out_pstride_i  (prv_pstride_q),
     .out_rot_i      (prv_rot_q),
     .out_jj_i       (prv_jj_q),
-    .c_en_o, .c_addr0_o, .c_addr1_o, .c_split_o, .c_rot_o,
+    .c_en_o         (sh_c_en),
+    .c_addr0_o      (sh_c_addr0),
+    .c_addr1_o      (sh_c_addr1),
+    .c_split_o      (sh_c_split),
+    .c_rot_o        (sh_c_rot),
     .c_bank_lo_o    (c_bank_lo),
     .c_bank_hi_o    (c_bank_hi),
-    .w_en_o, .w_fp32_o, .w_addr0_o, .w_addr1_o, .w_split_o, .w_rot_o, .w_count_o,
+    .w_en_o         (sh_w_en),
+    .w_fp32_o       (sh_w_fp32),
+    .w_addr0_o      (sh_w_addr0),
+    .w_addr1_o      (sh_w_addr1),
+    .w_split_o      (sh_w_split),
+    .w_rot_o        (sh_w_rot),
+    .w_count_o      (sh_w_count),
     .shift_o        (shift),
     .shift_init_o   (shift_init),
     .busy_o         (sh_busy),
@@ -345,63 +360,109 @@ module gemm_core #(
     .done_posts_o   (sh_done_posts)
   );
 
+  // --- ADD -----------------------------------------------------------------------------------------
+  logic               add_busy, add_done, add_c_en, add_w_en, add_w_fp32;
+  logic [23:0]        add_c_addr0, add_c_addr1, add_w_addr0, add_w_addr1;
+  logic [7:0]         add_c_split, add_c_rot, add_w_split, add_w_rot, add_w_count;
+  logic [32*COLS-1:0] sum_line;
+
+  tile_adder #(.COLS(COLS), .LANES(LANES)) u_adder (
+    .clk_i, .rst_ni, .clear_i,
+    .start_i      (accept && is_add),
+    .cmd_i,
+    .busy_o       (add_busy),
+    .done_valid_o (add_done),
+    .c_en_o       (add_c_en),
+    .c_addr0_o    (add_c_addr0),
+    .c_addr1_o    (add_c_addr1),
+    .c_split_o    (add_c_split),
+    .c_rot_o      (add_c_rot),
+    .c_line_i,
+    .w_en_o       (add_w_en),
+    .w_fp32_o     (add_w_fp32),
+    .w_addr0_o    (add_w_addr0),
+    .w_addr1_o    (add_w_addr1),
+    .w_split_o    (add_w_split),
+    .w_rot_o      (add_w_rot),
+    .w_count_o    (add_w_count),
+    .w_line_o     (sum_line)
+  );
+
+  // --- Scratchpad ports of shadow chain and ADD ------------------------------------------------------
+  assign c_en_o    = sh_c_en || add_c_en;
+  assign c_addr0_o = add_busy ? add_c_addr0 : sh_c_addr0;
+  assign c_addr1_o = add_busy ? add_c_addr1 : sh_c_addr1;
+  assign c_split_o = add_busy ? add_c_split : sh_c_split;
+  assign c_rot_o   = add_busy ? add_c_rot : sh_c_rot;
+  assign w_en_o    = sh_w_en || add_w_en;
+  assign w_fp32_o  = add_busy ? add_w_fp32 : sh_w_fp32;
+  assign w_addr0_o = add_busy ? add_w_addr0 : sh_w_addr0;
+  assign w_addr1_o = add_busy ? add_w_addr1 : sh_w_addr1;
+  assign w_split_o = add_busy ? add_w_split : sh_w_split;
+  assign w_rot_o   = add_busy ? add_w_rot : sh_w_rot;
+  assign w_count_o = add_busy ? add_w_count : sh_w_count;
+
   // Results leave as fp32, or rounded once to bf16.
-  task automatic round_results;
+  task automatic round_line(input logic [32*COLS-1:0] line);
     logic [31:0] i;
     for (i = 0; i < COLS; i = i + 1)
-      w_line_o[i*32+:32] = w_fp32_o ? result_line[i*32+:32] : fp_pkg::round_bf16(result_line[i*32+:32]);
+      w_line_o[i*32+:32] = w_fp32_o ? line[i*32+:32] : fp_pkg::round_bf16(line[i*32+:32]);
   endtask
   always_comb begin
     w_line_o = '0;
-    if (w_en_o) round_results;
+    if (sh_w_en) round_line(result_line);
+    else if (add_w_en) round_line(sum_line);
   end
 
   // --- Commands ----------------------------------------------------------------------------------
   // A SYNC waits here until everything before it is done, then completes in the next cycle.
+  // So does an ADD, and nothing starts until it is done.
   logic        sync_q;
-  logic [31:0] sync_index_q;
-  logic [23:0] sync_posts_q;
+  logic [31:0] own_index_q; // of the last command accepted
+  logic [23:0] own_posts_q;
   logic        empty;
-  assign empty         = !nx_valid && !cur_real_q && !sh_busy && !sync_q;
-  assign start_ready_o = run_i && !nx_valid && (!is_sync || empty);
+  assign empty         = !nx_valid && !cur_real_q && !sh_busy && !sync_q && !add_busy;
+  assign start_ready_o = run_i && !nx_valid && !add_busy && (is_gemm || empty);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) sync_q <= 1'b0;
     else if (clear_i) sync_q <= 1'b0;
-    else sync_q <= accept && is_sync;
+    else sync_q <= accept && !is_gemm && !is_add;
   end
   always_ff @(posedge clk_i) begin
     if (accept) begin
-      sync_index_q <= index_i;
-      sync_posts_q <= cmd_i[isa_pkg::POST0_LSB+:24];
+      own_index_q <= index_i;
+      own_posts_q <= cmd_i[isa_pkg::POST0_LSB+:24];
     end
   end
 
-  assign done_valid_o   = sh_done || sync_q;
-  assign done_index_o   = sync_q ? sync_index_q : sh_done_index;
-  assign done_posts_o   = sync_q ? sync_posts_q : sh_done_posts;
+  assign done_valid_o   = sh_done || sync_q || add_done;
+  assign done_index_o   = sh_done ? sh_done_index : own_index_q;
+  assign done_posts_o   = sh_done ? sh_done_posts : own_posts_q;
   assign busy_o         = !empty;
   assign quiet_o        = 1'b1; // nothing of this engine is on the bus
   assign oldest_valid_o = !empty;
   assign oldest_index_o = sh_busy ? sh_busy_index :
                           cur_real_q ? cur_index_q :
-                          nx_valid ? nx_index : sync_index_q;
-  assign progress_o     = step || sh_busy;
+                          nx_valid ? nx_index : own_index_q;
+  assign progress_o     = step || sh_busy || add_busy;
 
   // --- Counters ----------------------------------------------------------------------------------
   assign cnt_active_o = feed_step && !feed_null;
   assign cnt_bank_o   = feed_blocked;
   assign cnt_shadow_o = !cnt_active_o && !feed_blocked && nx_valid;
-  assign cnt_drain_o  = !cnt_active_o && !feed_blocked && !nx_valid && !empty;
+  assign cnt_drain_o  = !cnt_active_o && !feed_blocked && !nx_valid && !empty && !add_busy;
   assign cnt_sem_o    = !cnt_active_o && !feed_blocked && empty && head_valid_i;
   assign cnt_empty_o  = !cnt_active_o && !feed_blocked && empty && !head_valid_i;
+  assign cnt_add_o    = add_busy;
 
   // --- Checks ------------------------------------------------------------------------------------
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni && !clear_i) begin
       ShiftFollowsTheSwapMark : assert (!shift || wave_q < 9'(COLS));
-      CompletionsDoNotCollide : assert (!(sh_done && sync_q));
+      CompletionsDoNotCollide : assert (!(sh_done && (sync_q || add_done)));
+      AddHasTheEngineToItself : assert (!add_busy || !(nx_valid || cur_real_q || sh_busy || sync_q || sh_c_en));
     end
   end
 `endif

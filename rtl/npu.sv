@@ -102,7 +102,7 @@ module npu #(
   logic [31:0]            load_err_index, store_err_index;
   logic [3:0]             load_counters, store_counters;
   logic [15:0]            read_bytes, write_bytes;
-  logic [6*CORES-1:0]     core_counters;
+  logic [7*CORES-1:0]     core_counters;
   logic [CORES-1:0]       core_block, core_progress;
   // Read channels of fetch (f) and load (l)
   logic                   f_ar_valid, f_ar_ready, f_r_valid, f_r_last;
@@ -136,7 +136,6 @@ module npu #(
                         (m_axi_awvalid_o & m_axi_awready_i) | (m_axi_wvalid_o & m_axi_wready_i) |
                         (m_axi_bvalid_i & m_axi_bready_o);
 
-  // The counters of the compute group are those of core 0.
   command_processor #(
     .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS), .BUS_BYTES(BUS_BYTES),
     .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES)
@@ -178,12 +177,12 @@ module npu #(
     .store_err_index_i  (store_err_index),
     .load_counters_i    (load_counters),
     .store_counters_i   (store_counters),
-    .compute_counters_i (core_counters[5:0]),
+    .compute_counters_i (core_counters),
     .read_beat_i        (l_r_valid),
     .write_beat_i       (m_axi_wvalid_o & m_axi_wready_i),
     .read_bytes_i       (read_bytes),
     .write_bytes_i      (write_bytes),
-    .block_i            (core_block[0]),
+    .block_i            (core_block),
     .evt_run_o, .evt_issue_o, .evt_issue_index_o, .evt_start_o, .evt_start_index_o, .evt_done_o, .evt_done_index_o
   );
 
@@ -326,12 +325,13 @@ module npu #(
       .oldest_valid_o (oldest_valid[ENGINE]),
       .oldest_index_o (oldest_index[32*ENGINE +: 32]),
       .progress_o     (core_progress[c]),
-      .cnt_active_o   (core_counters[6*c + 0]),
-      .cnt_bank_o     (core_counters[6*c + 1]),
-      .cnt_shadow_o   (core_counters[6*c + 2]),
-      .cnt_drain_o    (core_counters[6*c + 3]),
-      .cnt_sem_o      (core_counters[6*c + 4]),
-      .cnt_empty_o    (core_counters[6*c + 5]),
+      .cnt_active_o   (core_counters[7*c + 0]),
+      .cnt_bank_o     (core_counters[7*c + 1]),
+      .cnt_shadow_o   (core_counters[7*c + 2]),
+      .cnt_drain_o    (core_counters[7*c + 3]),
+      .cnt_sem_o      (core_counters[7*c + 4]),
+      .cnt_empty_o    (core_counters[7*c + 5]),
+      .cnt_add_o      (core_counters[7*c + 6]),
       .block_done_o   (core_block[c]),
       .a_en_o         (a_en[c]),
       .a_col_o        (a_col[c]),

@@ -1,48 +1,56 @@
 // The 64-bit counters of isa.toml. They count the cycles in which count_i is 1, and are read one at a time.
 //
 // Inputs of a group have the order of isa.toml, first in bit 0; in each counted cycle exactly one of a group is 1,
-// so the counters of a group add up to CYCLES. Values are complete two cycles after the last counted one.
-module perf_counters (
-  input  logic        clk_i,
-  input  logic        rst_ni,
-  input  logic        clear_i,
-  input  logic        count_i,
+// so the counters of a group add up to CYCLES. Each core has a compute group and blocks of its own: core 0's are in the
+// list of isa.toml, those of the other cores follow it. Values are complete two cycles after the last counted one.
+module perf_counters #(
+  parameter int unsigned CORES = 1
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               clear_i,
+  input  logic               count_i,
   // Groups
-  input  logic [3:0]  load_i,
-  input  logic [3:0]  store_i,
-  input  logic [3:0]  fetch_i,
-  input  logic [5:0]  compute_i,
+  input  logic [3:0]         load_i,
+  input  logic [3:0]         store_i,
+  input  logic [3:0]         fetch_i,
+  input  logic [7*CORES-1:0] compute_i,
   // Amounts
-  input  logic        read_beat_i,
-  input  logic        write_beat_i,
-  input  logic        fetch_beat_i,
-  input  logic [15:0] read_bytes_i,
-  input  logic [15:0] write_bytes_i,
-  input  logic        block_i,
+  input  logic               read_beat_i,
+  input  logic               write_beat_i,
+  input  logic               fetch_beat_i,
+  input  logic [15:0]        read_bytes_i,
+  input  logic [15:0]        write_bytes_i,
+  input  logic [CORES-1:0]   block_i,
   // Read
-  input  logic [7:0]  index_i,   // isa_pkg::CNT_*
-  output logic [63:0] value_o
+  input  logic [7:0]         index_i,   // isa_pkg::CNT_*
+  output logic [63:0]        value_o
 );
 
   // --- Events, a cycle late ------------------------------------------------------------------------
   // Counting from registers keeps the adders out of the paths that the events come from.
   localparam int unsigned EVENTS = isa_pkg::CNT_READ_BYTES; // counters before this one count by one
+  localparam int unsigned NUM    = isa_pkg::CNT_NUM + (CORES - 1) * isa_pkg::CNT_CORE_NUM;
+  localparam int unsigned GROUP  = isa_pkg::CNT_CORE_NUM - 1; // counters of a compute group; the last per core is BLOCKS
 
-  logic              count_q;
-  logic [EVENTS-1:0] event_q;
-  logic              block_q;
-  logic [15:0]       read_bytes_q, write_bytes_q;
+  logic                   count_q;
+  logic [EVENTS-1:0]      event_q;
+  logic [GROUP*CORES-1:0] compute_q;
+  logic [CORES-1:0]       block_q;
+  logic [15:0]            read_bytes_q, write_bytes_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       count_q       <= 1'b0;
       event_q       <= '0;
-      block_q       <= 1'b0;
+      compute_q     <= '0;
+      block_q       <= '0;
       read_bytes_q  <= 16'd0;
       write_bytes_q <= 16'd0;
     end else begin
       count_q       <= count_i & ~clear_i;
-      event_q       <= {fetch_beat_i, write_beat_i, read_beat_i, compute_i, fetch_i, store_i, load_i, 1'b1};
+      event_q       <= {fetch_beat_i, write_beat_i, read_beat_i, compute_i[GROUP-1:0], fetch_i, store_i, load_i, 1'b1};
+      compute_q     <= compute_i;
       block_q       <= block_i;
       read_bytes_q  <= read_bytes_i;
       write_bytes_q <= write_bytes_i;
@@ -50,9 +58,9 @@ module perf_counters (
   end
 
   // --- Counters ------------------------------------------------------------------------------------
-  logic [64*isa_pkg::CNT_NUM-1:0] values;
+  logic [64*NUM-1:0] values;
 
-  for (genvar c = 0; c < isa_pkg::CNT_NUM; c++) begin : gen_counter
+  for (genvar c = 0; c < NUM; c++) begin : gen_counter
     logic [63:0] value_q;
     logic [15:0] add;
 
@@ -62,8 +70,14 @@ module perf_counters (
       assign add = read_bytes_q;
     end else if (c == isa_pkg::CNT_WRITE_BYTES) begin : gen_write_bytes
       assign add = write_bytes_q;
-    end else begin : gen_blocks
-      assign add = {15'd0, block_q};
+    end else if (c == isa_pkg::CNT_BLOCKS) begin : gen_blocks
+      assign add = {15'd0, block_q[0]};
+    end else if ((c - isa_pkg::CNT_NUM) % isa_pkg::CNT_CORE_NUM < GROUP) begin : gen_core_cycles
+      localparam int unsigned CORE = 1 + (c - isa_pkg::CNT_NUM) / isa_pkg::CNT_CORE_NUM;
+      assign add = {15'd0, compute_q[GROUP*CORE + (c - isa_pkg::CNT_NUM) % isa_pkg::CNT_CORE_NUM]};
+    end else begin : gen_core_blocks
+      localparam int unsigned CORE = 1 + (c - isa_pkg::CNT_NUM) / isa_pkg::CNT_CORE_NUM;
+      assign add = {15'd0, block_q[CORE]};
     end
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -79,23 +93,25 @@ module perf_counters (
     assign values[64*c +: 64] = value_q;
   end
 
-  assign value_o = ({24'd0, index_i} < isa_pkg::CNT_NUM) ? values[64*index_i +: 64] : 64'd0;
+  assign value_o = ({24'd0, index_i} < NUM) ? values[64*index_i +: 64] : 64'd0;
 
   // --- Assertions ----------------------------------------------------------------------------------
-  function automatic logic one_hot(input logic [5:0] x);
-    one_hot = (x != 6'd0) & ((x & (x - 6'd1)) == 6'd0);
+  function automatic logic one_hot(input logic [6:0] x);
+    one_hot = (x != 7'd0) & ((x & (x - 7'd1)) == 7'd0);
   endfunction
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni && count_q) begin
       a_cycle_counts_in_one_load_counter:
-        assert (one_hot({2'd0, event_q[isa_pkg::CNT_LOAD_ACTIVE +: 4]}));
+        assert (one_hot({3'd0, event_q[isa_pkg::CNT_LOAD_ACTIVE +: 4]}));
       a_cycle_counts_in_one_store_counter:
-        assert (one_hot({2'd0, event_q[isa_pkg::CNT_STORE_ACTIVE +: 4]}));
+        assert (one_hot({3'd0, event_q[isa_pkg::CNT_STORE_ACTIVE +: 4]}));
       a_cycle_counts_in_one_fetch_counter:
-        assert (one_hot({2'd0, event_q[isa_pkg::CNT_FETCH_ACTIVE +: 4]}));
-      a_cycle_counts_in_one_compute_counter:
-        assert (one_hot(event_q[isa_pkg::CNT_COMPUTE_ACTIVE +: 6]));
+        assert (one_hot({3'd0, event_q[isa_pkg::CNT_FETCH_ACTIVE +: 4]}));
+      for (int unsigned core = 0; core < CORES; core++) begin
+        a_cycle_counts_in_one_compute_counter_of_each_core:
+          assert (one_hot(compute_q[GROUP*core +: GROUP]));
+      end
     end
   end
 

@@ -18,12 +18,13 @@ std::string engine_name(std::uint8_t engine);
 std::string tile_label(const compiler::CommandInfo &info);
 
 /// The same for a command of unknown origin, from its fields: "45x45 bf16 dram=0x1000 spm=0" (LOAD, STORE; rows x
-/// columns), "45x45x128 a=0 b=180 cout=360" (GEMM; m x n x k and SPM rows). Empty for SYNC and unknown opcodes.
+/// columns), "45x45x128 a=0 b=180 cout=360" (GEMM; m x n x k and SPM rows),
+/// "45x45 a=0 cin=90 cout=0" (ADD). Empty for SYNC and unknown opcodes.
 std::string tile_label(const isa::Command &command);
 
 struct CommandLabel {
   std::string engine; ///< engine_name(); empty if the opcode is unknown
-  std::string opcode; ///< "LOAD", "STORE", "GEMM", "SYNC", or the unknown opcode as "0xff"
+  std::string opcode; ///< "LOAD", "STORE", "GEMM", "ADD", "SYNC", or the unknown opcode as "0xff"
   std::string layer;  ///< as given
   std::string tile;   ///< tile_label()
 

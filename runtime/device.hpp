@@ -2,6 +2,7 @@
 #pragma once
 
 #include "isa/command.hpp"
+#include "isa/counters.hpp"
 #include "sw_models/npu_config.hpp"
 #include "sw_models/timing/command_times.hpp"
 
@@ -21,11 +22,16 @@ struct RunStatus {
   bool ok() const { return error == isa::ErrorCode::NONE; }
 };
 
-/// Values of the hardware counters, indexed by isa::Counter. Backends without a notion of time leave the cycle
+/// Values of the hardware counters, in the list of isa/counters.hpp. Backends without a notion of time leave the cycle
 /// counters zero.
 struct Counters {
-  std::vector<std::uint64_t> values = std::vector<std::uint64_t>(isa::kCounters.size(), 0);
+  explicit Counters(std::uint32_t cores = 1) : values(isa::counter_count(cores), 0) {}
+
+  std::vector<std::uint64_t> values;
+  /// Of core 0, where the counter is per core.
   std::uint64_t operator[](isa::Counter c) const { return values[static_cast<std::size_t>(c)]; }
+  /// Of a per-core counter and any core that the NPU has.
+  std::uint64_t of_core(isa::Counter c, std::uint32_t core) const { return values[isa::counter_index(c, core)]; }
 };
 
 /// Seeded behaviour of the bus, for tests. All off by default.

@@ -57,8 +57,8 @@ Json outputs_json(const JobResult &result) {
 
 Json counters_json(const Counters &counters) {
   Json json = Json::object();
-  for (std::size_t i = 0; i < isa::kCounters.size(); ++i)
-    json[std::string(isa::kCounters[i].name)] = counters.values[i];
+  for (std::size_t i = 0; i < counters.values.size(); ++i)
+    json[isa::counter_name(i)] = counters.values[i];
   return json;
 }
 
@@ -136,8 +136,10 @@ JobResult result_from_json(const Json &json) {
     entry.at("spill_read_bytes").get_to(t.spill_read_bytes);
     entry.at("spill_write_bytes").get_to(t.spill_write_bytes);
   }
-  for (std::size_t i = 0; i < isa::kCounters.size(); ++i)
-    json.at("counters").at(std::string(isa::kCounters[i].name)).get_to(result.counters.values[i]);
+  const Json &counters = json.at("counters");
+  result.counters.values.resize(counters.size());
+  for (std::size_t i = 0; i < counters.size(); ++i)
+    counters.at(isa::counter_name(i)).get_to(result.counters.values[i]);
   json.at("compile_seconds").get_to(result.compile_seconds);
   json.at("wall_seconds").get_to(result.wall_seconds);
   json.at("cpu_seconds").get_to(result.cpu_seconds);

@@ -1,7 +1,8 @@
 // The numeric contract as code. Clause numbers (N1, N2, ...) are those of docs/numerics.md.
 //
 // Values travel as bit patterns: bf16 as std::uint16_t, fp32 as std::uint32_t or float. Nothing here depends on the
-// compiler's floating-point options except std::fmaf and conversions of bits, which are exact by definition.
+// compiler's floating-point options except std::fmaf, one fp32 addition and conversions of bits, which are exact by
+// definition.
 #pragma once
 
 #include <cmath>
@@ -45,5 +46,8 @@ inline std::uint16_t bf16_from_fp32(float f) {
 inline float mac(std::uint16_t a, std::uint16_t b, float c) {
   return canonical(std::fmaf(fp32_from_bf16(a), fp32_from_bf16(b), c));
 }
+
+/// One element of an ADD: the sum of two fp32 values with a single rounding, canonical NaN (N13).
+inline float add_fp32(float a, float b) { return canonical(a + b); }
 
 } // namespace gradweave

@@ -146,12 +146,12 @@ RunStatus RtlDevice::wait(const std::function<void(std::uint64_t, std::uint64_t)
 }
 
 Counters RtlDevice::read_counters() {
-  Counters counters;
-  std::map<std::string_view, std::uint64_t> sums;
-  for (std::size_t i = 0; i < isa::kCounters.size(); ++i) {
-    const auto offset = static_cast<std::uint16_t>(isa::kCounterBase + 8 * i);
+  Counters counters(config_.cores);
+  std::map<std::string, std::uint64_t> sums;
+  for (std::size_t i = 0; i < counters.values.size(); ++i) {
+    const std::uint16_t offset = isa::counter_csr(i);
     counters.values[i] = csr_.read(offset) | std::uint64_t{csr_.read(offset + 4)} << 32U;
-    if (!isa::kCounters[i].group.empty()) sums[isa::kCounters[i].group] += counters.values[i];
+    if (const std::string group = isa::counter_group(i); !group.empty()) sums[group] += counters.values[i];
   }
   for (const auto &[group, sum] : sums)
     if (sum != counters[isa::Counter::CYCLES])

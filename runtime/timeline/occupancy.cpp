@@ -56,6 +56,11 @@ private:
     if (g.acc) read(views.cin);
     write(views.cout);
   }
+  void execute(const isa::AddCommand &a) {
+    read({a.a, a.m, a.n, true});
+    read({a.cin, a.m, a.n, true});
+    write({a.cout, a.m, a.n, !a.out_bf16});
+  }
   void execute(const isa::SyncCommand &) {}
 
   void read(const SpmView &view) {

@@ -26,6 +26,11 @@ std::string work_json(const isa::GemmCommand &g) {
   return text + fmt::format(R"(,"cout_row":{})", g.cout.row);
 }
 
+std::string work_json(const isa::AddCommand &a) {
+  return fmt::format(R"(,"shape":"m {} n {}, fp32 to {}","a_row":{},"cin_row":{},"cout_row":{})", a.m, a.n,
+                     a.out_bf16 ? "bf16" : "fp32", a.a.row, a.cin.row, a.cout.row);
+}
+
 std::string work_json(const isa::SyncCommand &) { return {}; }
 
 /// A member of the object, or nothing if there are no values.

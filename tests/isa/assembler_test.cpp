@@ -14,6 +14,8 @@ TEST(Assembler, DocumentedExamplesAreTheirOwnDisassembly) {
            "STORE fp32 dram=0x8000 pitch=720 rows=180 cols=180 spm=360 pstride=360 rot=7 wait=1:255,2:1,3:9 post=1,1,2",
            "LOAD bf16 dram=0x0 rows=1 cols=3 spm=0 pstride=0 rot=0",
            "GEMM fp32 m=180 n=180 k=90 a=col:0:180:0 b=row:180:180:1 cin=360:360:2 cout=360:360:3",
+           "ADD fp32 m=9 n=200 a=0:18:1 cin=40:18:2 cout=0:18:1",
+           "ADD bf16 core=7 m=1 n=2 a=2:4:0 cin=6:8:1 cout=9:10:3 post=0",
            "GEMM bf16 core=3 m=1 n=2 k=3 a=row:0:0:0 b=col:4:5:6 cout=7:8:9 post=0", "SYNC engine=load wait=3:2",
            "SYNC engine=store tag=65535", "SYNC engine=compute7 post=1", "SYNC engine=load wait=-,3:2 post=-,-,1",
            "SYNC engine=load wait=1:0,-,255:7 post=4,-,1", // illegal, but expressible
@@ -51,7 +53,7 @@ TEST(Assembler, AnyBitsSurviveTheRoundTrip) {
     Command c;
     for (auto &w : c.words)
       w = random();
-    if (i % 4 != 0) c.set(field::OPCODE, 1 + random() % 4);
+    if (i % 4 != 0) c.set(field::OPCODE, 1 + random() % 5);
     if (i % 2 != 0 && decode(c)) c = encode(*decode(c)); // no reserved bits
     const std::string text = disassemble(c);
     typed += text.rfind("RAW", 0) == 0 ? 0 : 1;
@@ -66,6 +68,9 @@ TEST(Assembler, WhatHasNoTypedFormIsRaw) {
   EXPECT_EQ(disassemble(c).rfind("RAW ", 0), 0U);
   Command engine = assemble("GEMM fp32 m=1 n=1 k=1 a=row:0:0:0 b=row:0:0:0 cout=0:0:0")[0];
   engine.set(field::ENGINE, 1);
+  EXPECT_EQ(disassemble(engine).rfind("RAW ", 0), 0U);
+  engine = assemble("ADD fp32 m=1 n=1 a=0:0:0 cin=0:0:0 cout=0:0:0")[0];
+  engine.set(field::ENGINE, 0);
   EXPECT_EQ(disassemble(engine).rfind("RAW ", 0), 0U);
 }
 
@@ -87,9 +92,15 @@ TEST_P(AssemblerErrors, NamePlaceValueAndRemedy) {
 INSTANTIATE_TEST_SUITE_P(
     Messages, AssemblerErrors,
     testing::Values(
-        Bad{"\nMUL x", "t.gwasm:2:1: unknown command 'MUL'; use LOAD, STORE, GEMM, SYNC or RAW"},
+        Bad{"\nMUL x", "t.gwasm:2:1: unknown command 'MUL'; use LOAD, STORE, GEMM, ADD, SYNC or RAW"},
         Bad{"LOAD int8 dram=0", "t.gwasm:1:6: 'int8' is no element type; write fp32 or bf16 after LOAD"},
         Bad{"GEMM", "t.gwasm:1:1: 'GEMM' is no element type; write fp32 or bf16 after GEMM"},
+        Bad{"ADD m=1", "t.gwasm:1:5: 'm=1' is no element type; write fp32 or bf16 after ADD"},
+        Bad{"ADD fp32 m=1 n=1 a=0:0:0 cout=0:0:0", "t.gwasm:1:1: cin is missing; add cin=..."},
+        Bad{"ADD fp32 m=1 n=1 a=row:0:0:0 cin=0:0:0 cout=0:0:0",
+            "t.gwasm:1:20: 'row:0:0:0' is no tile; write ROW:PSTRIDE:ROT"},
+        Bad{"ADD fp32 m=1 n=1 k=1 a=0:0:0 cin=0:0:0 cout=0:0:0",
+            "t.gwasm:1:18: unknown key 'k' of ADD; known keys: core, m, n, a, cin, cout, wait, post, tag"},
         Bad{"LOAD bf16 dram=0 rows=1 cols=1", "t.gwasm:1:1: spm is missing; add spm=..."},
         Bad{"LOAD bf16 dram=0 rows=2 cols=1 spm=0", "t.gwasm:1:1: pitch is missing; add pitch=..."},
         Bad{"SYNC engine=0 post", "t.gwasm:1:15: 'post' is not key=value; write, for example, tag=1"},

@@ -46,6 +46,16 @@ GemmCommand gemm() {
   return g;
 }
 
+AddCommand add() {
+  AddCommand a;
+  a.m = 12;
+  a.n = 17; // two panels
+  a.a = {0, 24, 0};
+  a.cin = {48, 24, 1};
+  a.cout = {0, 24, 0};
+  return a;
+}
+
 template <typename Op> ErrorCode check(const Op &op, const Sync &sync = {}, const Limits &l = limits()) {
   Decoded d;
   d.op = op;
@@ -59,8 +69,10 @@ template <typename Op> ErrorCode after(Op op, const std::function<void(Op &)> &c
 }
 ErrorCode load_with(const std::function<void(DmaCommand &)> &change) { return after<DmaCommand>(load(), change); }
 ErrorCode gemm_with(const std::function<void(GemmCommand &)> &change) { return after<GemmCommand>(gemm(), change); }
+ErrorCode add_with(const std::function<void(AddCommand &)> &change) { return after<AddCommand>(add(), change); }
 
 TEST(Check, LegalCommandsPass) {
+  EXPECT_EQ(check(add()), ErrorCode::NONE);
   EXPECT_EQ(check(load()), ErrorCode::NONE);
   EXPECT_EQ(load_with([](auto &d) { d.store = true; }), ErrorCode::NONE);
   EXPECT_EQ(check(gemm()), ErrorCode::NONE);
@@ -72,7 +84,7 @@ TEST(Check, Opcode) {
     Command c;
     c.words.fill(0xFFFFFFFFU); // every later check would fail too
     c.set(field::OPCODE, opcode);
-    const bool known = opcode >= 1 && opcode <= 4;
+    const bool known = opcode >= 1 && opcode <= 5;
     EXPECT_EQ(check_command(c, limits()), known ? ErrorCode::ILLEGAL_FIELD : ErrorCode::ILLEGAL_OPCODE) << opcode;
   }
 }
@@ -103,6 +115,8 @@ TEST(Check, ReservedBits) {
   expect_reserved_bits_checked(encode(d), kSTOREFields);
   d.op = gemm();
   expect_reserved_bits_checked(encode(d), kGEMMFields);
+  d.op = add();
+  expect_reserved_bits_checked(encode(d), kADDFields);
   d.op = SyncCommand{0};
   expect_reserved_bits_checked(encode(d), kSYNCFields);
 }
@@ -118,12 +132,21 @@ TEST(Check, EngineFitsTheOpcode) {
     };
     EXPECT_EQ(check_as(load()), engine == 0) << engine;
     EXPECT_EQ(check_as(gemm()), engine == 2) << engine;
+    EXPECT_EQ(check_as(add()), engine == 2) << engine;
     EXPECT_EQ(check_as(SyncCommand{}), engine <= 2) << engine;
   }
   Limits two_cores = limits();
   two_cores.cores = 2;
   EXPECT_EQ(check(SyncCommand{3}, {}, two_cores), ErrorCode::NONE);
   EXPECT_EQ(check(SyncCommand{4}, {}, two_cores), ErrorCode::ILLEGAL_FIELD);
+  for (const std::uint8_t core : {0, 1, 2, 253}) {
+    const ErrorCode expected = core < 2 ? ErrorCode::NONE : ErrorCode::ILLEGAL_FIELD;
+    GemmCommand g = gemm();
+    AddCommand a = add();
+    g.core = a.core = core;
+    EXPECT_EQ(check(g, {}, two_cores), expected) << int{core};
+    EXPECT_EQ(check(a, {}, two_cores), expected) << int{core};
+  }
 }
 
 TEST(Check, Semaphores) {
@@ -152,6 +175,8 @@ TEST(Check, SizesAreNotZero) {
   EXPECT_EQ(gemm_with([](auto &g) { g.m = 0; }), ErrorCode::ILLEGAL_FIELD);
   EXPECT_EQ(gemm_with([](auto &g) { g.n = 0; }), ErrorCode::ILLEGAL_FIELD);
   EXPECT_EQ(gemm_with([](auto &g) { g.k = 0; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.m = 0; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.n = 0; }), ErrorCode::ILLEGAL_FIELD);
 }
 
 TEST(Check, RotationsAreBelowLanes) {
@@ -160,6 +185,9 @@ TEST(Check, RotationsAreBelowLanes) {
   EXPECT_EQ(gemm_with([](auto &g) { g.b.rot = kLanes; }), ErrorCode::ILLEGAL_FIELD);
   EXPECT_EQ(gemm_with([](auto &g) { g.cin.rot = kLanes; }), ErrorCode::ILLEGAL_FIELD);
   EXPECT_EQ(gemm_with([](auto &g) { g.cout.rot = kLanes; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.a.rot = kLanes; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.cin.rot = kLanes; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.cout.rot = kLanes; }), ErrorCode::ILLEGAL_FIELD);
 }
 
 TEST(Check, Fp32RowsAndPanelStridesAreEven) {
@@ -175,6 +203,11 @@ TEST(Check, Fp32RowsAndPanelStridesAreEven) {
   EXPECT_EQ(gemm_with([](auto &g) { g.cin.row = 31; }), ErrorCode::ILLEGAL_FIELD);
   EXPECT_EQ(gemm_with([](auto &g) { g.cout.pstride = 25; }), ErrorCode::ILLEGAL_FIELD);
   EXPECT_EQ(gemm_with([](auto &g) { g.out_bf16 = true, g.cout = {61, 25, 0}; }), ErrorCode::NONE);
+  EXPECT_EQ(add_with([](auto &a) { a.a.row = 1; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.a.pstride = 25; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.cin.row = 49; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.cout.row = 1; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.out_bf16 = true, a.cout = {1, 13, 0}; }), ErrorCode::NONE);
 }
 
 TEST(Check, PanelStrideCoversThePanelIfThereAreSeveral) {
@@ -189,6 +222,11 @@ TEST(Check, PanelStrideCoversThePanelIfThereAreSeveral) {
             }),
             ErrorCode::NONE)
       << "B is 11 x 5";
+  EXPECT_EQ(add_with([](auto &a) { a.a.pstride = 22; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.cin.pstride = 22; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.cout.pstride = 22; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.out_bf16 = true, a.cout.pstride = 11; }), ErrorCode::ILLEGAL_FIELD);
+  EXPECT_EQ(add_with([](auto &a) { a.n = kLanes, a.cin.pstride = 0; }), ErrorCode::NONE);
 }
 
 TEST(Check, InitialValuesAreZeroWithoutAcc) {
@@ -217,6 +255,11 @@ TEST(Check, TilesEndInsideTheScratchpad) {
   EXPECT_EQ(gemm_with([](auto &g) { g.cin.row = kSpmRows - 22; }), ErrorCode::SPM_RANGE);
   EXPECT_EQ(gemm_with([](auto &g) { g.cout.row = kSpmRows - 22; }), ErrorCode::SPM_RANGE);
   EXPECT_EQ(gemm_with([](auto &g) { g.out_bf16 = true, g.cout.row = kSpmRows - 12; }), ErrorCode::NONE);
+  EXPECT_EQ(add_with([](auto &a) { a.a.row = kSpmRows - 48; }), ErrorCode::NONE);
+  EXPECT_EQ(add_with([](auto &a) { a.a.row = kSpmRows - 46; }), ErrorCode::SPM_RANGE);
+  EXPECT_EQ(add_with([](auto &a) { a.cin.row = kSpmRows - 46; }), ErrorCode::SPM_RANGE);
+  EXPECT_EQ(add_with([](auto &a) { a.cout.row = kSpmRows - 46; }), ErrorCode::SPM_RANGE);
+  EXPECT_EQ(add_with([](auto &a) { a.out_bf16 = true, a.cout.row = kSpmRows - 36; }), ErrorCode::NONE);
 }
 
 TEST(Check, DramAddressAndPitchAreAligned) {

@@ -103,7 +103,7 @@ TEST(Command, RandomBitsSurviveDecodeAndEncode) {
     Command c;
     for (auto &w : c.words)
       w = random();
-    c.set(field::OPCODE, 1 + random() % 4);
+    c.set(field::OPCODE, 1 + random() % 5);
     const auto op = static_cast<Opcode>(c.get(field::OPCODE));
     if (op == Opcode::LOAD) c.set(field::ENGINE, 0);
     if (op == Opcode::STORE) c.set(field::ENGINE, 1);
@@ -115,6 +115,7 @@ TEST(Command, RandomBitsSurviveDecodeAndEncode) {
     if (op == Opcode::LOAD) same(kLOADFields);
     if (op == Opcode::STORE) same(kSTOREFields);
     if (op == Opcode::GEMM) same(kGEMMFields);
+    if (op == Opcode::ADD) same(kADDFields);
     if (op == Opcode::SYNC) same(kSYNCFields);
     EXPECT_EQ(encode(*decode(back)), back);
   }
@@ -122,7 +123,7 @@ TEST(Command, RandomBitsSurviveDecodeAndEncode) {
 
 TEST(Command, UnknownOpcodeDoesNotDecode) {
   Command c;
-  for (std::uint32_t opcode : {0U, 5U, 255U}) {
+  for (std::uint32_t opcode : {0U, 6U, 255U}) {
     c.set(field::OPCODE, opcode);
     EXPECT_FALSE(decode(c)) << opcode;
   }

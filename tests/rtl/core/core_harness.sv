@@ -18,7 +18,7 @@ module core_harness #(
   output logic [31:0]  done_index_o,
   output logic [23:0]  done_posts_o,
   output logic         busy_o,
-  output logic [5:0]   counts_o, // active, bank, shadow, drain, sem, empty
+  output logic [6:0]   counts_o, // add, active, bank, shadow, drain, sem, empty
   output logic         block_done_o,
   // Element access
   input  logic         put_i,
@@ -45,6 +45,7 @@ module core_harness #(
     .oldest_valid_o (),
     .oldest_index_o (),
     .progress_o     (),
+    .cnt_add_o      (counts_o[6]),
     .cnt_active_o   (counts_o[5]),
     .cnt_bank_o     (counts_o[4]),
     .cnt_shadow_o   (counts_o[3]),

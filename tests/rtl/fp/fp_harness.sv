@@ -1,4 +1,4 @@
-// LANES independent fused multiply-adds of fp_pkg, decode included, and the rounding to bf16 of each result.
+// LANES independent fused multiply-adds of fp_pkg, decode included, fp32 additions, and roundings to bf16.
 module fp_harness #(
   parameter int unsigned LANES = 256
 ) (
@@ -6,7 +6,9 @@ module fp_harness #(
   input  logic [32*LANES-1:0] a_i, // bf16 in bits 15:0 of each word
   input  logic [32*LANES-1:0] b_i,
   input  logic [32*LANES-1:0] c_i, // fp32
+  input  logic [32*LANES-1:0] d_i, // fp32
   output logic [32*LANES-1:0] mac_o,
+  output logic [32*LANES-1:0] add_o,
   output logic [32*LANES-1:0] bf16_o
 );
 
@@ -15,6 +17,7 @@ module fp_harness #(
     for (i = 0; i < LANES; i = i + 1)
       mac_o[i*32+:32] <= fp_pkg::mac(fp_pkg::decode_bf16(a_i[i*32+:32]), fp_pkg::decode_bf16(b_i[i*32+:32]),
                                      c_i[i*32+:32]);
+    for (i = 0; i < LANES; i = i + 1) add_o[i*32+:32] <= fp_pkg::add(c_i[i*32+:32], d_i[i*32+:32]);
     for (i = 0; i < LANES; i = i + 1) bf16_o[i*32+:32] <= fp_pkg::round_bf16(c_i[i*32+:32]);
   endtask
 

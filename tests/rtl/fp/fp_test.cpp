@@ -1,4 +1,5 @@
-// The cell's arithmetic (rtl/fp_pkg.sv) against native fmaf: numerics.md clauses on product, rounding and NaN.
+// The hardware's arithmetic (rtl/fp_pkg.sv) against native fmaf and addition: numerics.md clauses on product, rounding,
+// NaN and ADD.
 #include "Vfp_harness.h"
 
 #include <fmt/format.h>
@@ -17,9 +18,10 @@ namespace {
 constexpr std::uint32_t kLanes = 256;
 constexpr std::uint32_t kQuietNan = 0x7FC00000;
 
-struct Triple {
+/// Operands of a multiply-add (a, b, c) and of an addition (c, d).
+struct Operands {
   std::uint16_t a = 0, b = 0;
-  std::uint32_t c = 0;
+  std::uint32_t c = 0, d = 0;
 };
 
 float to_float(std::uint32_t bits) {
@@ -34,8 +36,13 @@ std::uint32_t to_bits(float f) {
   return bits;
 }
 
-std::uint32_t expected_mac(const Triple &t) {
+std::uint32_t expected_mac(const Operands &t) {
   float r = std::fmaf(to_float(std::uint32_t{t.a} << 16), to_float(std::uint32_t{t.b} << 16), to_float(t.c));
+  return std::isnan(r) ? kQuietNan : to_bits(r);
+}
+
+std::uint32_t expected_add(const Operands &t) {
+  float r = to_float(t.c) + to_float(t.d);
   return std::isnan(r) ? kQuietNan : to_bits(r);
 }
 
@@ -61,10 +68,10 @@ private:
   std::uint64_t state_;
 };
 
-/// Operand triples until `count` are checked; returns the first that differs, if any.
+/// Runs operands through the hardware, a batch at a time, and compares.
 class Checker {
 public:
-  void add(const Triple &t) {
+  void add(const Operands &t) {
     batch_[fill_++] = t;
     if (fill_ == kLanes) flush();
   }
@@ -73,17 +80,21 @@ public:
       word(model_->a_i, i) = batch_[i].a;
       word(model_->b_i, i) = batch_[i].b;
       word(model_->c_i, i) = batch_[i].c;
+      word(model_->d_i, i) = batch_[i].d;
     }
     model_->clk_i = 0;
     model_->eval();
     model_->clk_i = 1;
     model_->eval();
     for (std::uint32_t i = 0; i < fill_; ++i) {
-      const Triple &t = batch_[i];
-      std::uint32_t mac = word(model_->mac_o, i), bf16 = word(model_->bf16_o, i);
+      const Operands &t = batch_[i];
+      std::uint32_t mac = word(model_->mac_o, i), sum = word(model_->add_o, i), bf16 = word(model_->bf16_o, i);
       if (mac != expected_mac(t) && ++bad_ <= 5)
         ADD_FAILURE() << fmt::format("a={:#06x} b={:#06x} c={:#010x}: rtl {:#010x}, fmaf {:#010x}", t.a, t.b, t.c, mac,
                                      expected_mac(t));
+      if (sum != expected_add(t) && ++bad_ <= 5)
+        ADD_FAILURE() << fmt::format("{:#010x} + {:#010x}: rtl {:#010x}, native {:#010x}", t.c, t.d, sum,
+                                     expected_add(t));
       if (bf16 != expected_bf16(t.c) && ++bad_ <= 5)
         ADD_FAILURE() << fmt::format("bf16 of {:#010x}: rtl {:#06x}, expected {:#06x}", t.c, bf16, expected_bf16(t.c));
     }
@@ -98,7 +109,7 @@ private:
     return reinterpret_cast<std::uint32_t *>(&port)[i];
   }
   std::unique_ptr<Vfp_harness> model_ = std::make_unique<Vfp_harness>();
-  std::array<Triple, kLanes> batch_{};
+  std::array<Operands, kLanes> batch_{};
   std::uint32_t fill_ = 0;
   std::uint64_t checked_ = 0, bad_ = 0;
 };
@@ -126,10 +137,32 @@ std::vector<std::uint32_t> fp32_corners() {
   return v;
 }
 
-/// A triple of one of the shapes that break adders; `kind` picks it.
-Triple directed(Random &rng, unsigned kind) {
+/// A second addend for c of one of the shapes that break adders; `kind` picks it.
+std::uint32_t directed_addend(Random &rng, std::uint32_t c, unsigned kind) {
+  const std::uint64_t r = rng.next();
+  const auto d = static_cast<std::uint32_t>(r);
+  const auto near = static_cast<std::uint32_t>(r >> 32);
+  switch (kind % 6) {
+  case 0: // any bits
+    return d;
+  case 1: // exact or nearly exact cancellation
+    return (c ^ 0x80000000U) + near % 5 - 2;
+  case 2: // exponents up to 31 apart: overlap, guard and sticky bits
+    return (d & 0x807FFFFFU) | (((c >> 23) + near % 63 - 31) & 0xFFU) << 23;
+  case 3: // halfway cases: one bit, at or below the rounding position of c
+    return (d & 0x80000000U) | (((c >> 23) - 22 - near % 5) & 0xFFU) << 23;
+  case 4: // subnormals and the overflow border
+    return (near & 1U) != 0 ? d & 0x80FFFFFFU : d | 0x7F000000U;
+  default: // zero, infinity, NaN
+    return (d & 0x80000000U) | ((near & 1U) != 0 ? 0x7F800000U : 0U) | ((near & 6U) == 0 ? 1U : 0U);
+  }
+}
+
+/// Operands of one of the shapes that break adders; `kind` picks it.
+Operands directed(Random &rng, unsigned kind) {
   std::uint64_t r = rng.next(), s = rng.next();
-  Triple t{static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(r >> 16), static_cast<std::uint32_t>(r >> 32)};
+  Operands t{static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(r >> 16), static_cast<std::uint32_t>(r >> 32),
+             0};
   float product = to_float(std::uint32_t{t.a} << 16) * to_float(std::uint32_t{t.b} << 16);
   switch (kind % 8) {
   case 0: // any bits
@@ -168,6 +201,7 @@ Triple directed(Random &rng, unsigned kind) {
     if ((s & 192U) == 64) t.c = (t.c & 0x80000000U) | ((s & 256U) != 0 ? 0x7F800000U : 0U);
     break;
   }
+  t.d = directed_addend(rng, t.c, kind / 8);
   return t;
 }
 
@@ -178,7 +212,7 @@ std::uint64_t from_env(const char *name, std::uint64_t otherwise) {
 
 void check_random(std::uint64_t count) {
   std::uint64_t seed = from_env("GW_SEED", 1);
-  fmt::print("seed {} (GW_SEED), {} triples\n", seed, count);
+  fmt::print("seed {} (GW_SEED), {} operands\n", seed, count);
   Random rng(seed);
   Checker checker;
   for (std::uint64_t i = 0; i < count; ++i)
@@ -193,21 +227,30 @@ TEST(FusedMultiplyAdd, EqualsFmafOnAllCornerTriples) {
   for (std::uint16_t a : bf16_corners())
     for (std::uint16_t b : bf16_corners())
       for (std::uint32_t c : fp32_corners())
-        checker.add({a, b, c});
+        checker.add({a, b, c, 0});
   checker.flush();
   EXPECT_EQ(checker.bad(), 0U);
 }
 
-TEST(FusedMultiplyAdd, EqualsFmafOnAMillionTriples) { check_random(1'200'000); }
+TEST(Addition, EqualsTheNativeOneOnAllCornerPairs) {
+  Checker checker;
+  for (std::uint32_t c : fp32_corners())
+    for (std::uint32_t d : fp32_corners())
+      checker.add({0, 0, c, d});
+  checker.flush();
+  EXPECT_EQ(checker.bad(), 0U);
+}
+
+TEST(Arithmetic, EqualsTheNativeOneOnAMillionOperands) { check_random(1'200'000); }
 
 TEST(FusedMultiplyAdd, LeavesEveryAccumulatorAloneOnBubbles) {
   Checker checker;
   Random rng(from_env("GW_SEED", 1));
   for (std::uint32_t c : fp32_corners())
-    checker.add({0x8000, 0x0000, c});
+    checker.add({0x8000, 0x0000, c, 0});
   for (int i = 0; i < 100'000; ++i) {
     auto c = static_cast<std::uint32_t>(rng.next());
-    Triple t{0x8000, 0x0000, c};
+    Operands t{0x8000, 0x0000, c, 0};
     if (!std::isnan(to_float(c))) {
       ASSERT_EQ(expected_mac(t), c);
     }
@@ -217,6 +260,6 @@ TEST(FusedMultiplyAdd, LeavesEveryAccumulatorAloneOnBubbles) {
   EXPECT_EQ(checker.bad(), 0U);
 }
 
-TEST(FusedMultiplyAddLong, EqualsFmafOnAHundredMillionTriples) { check_random(100'000'000); }
+TEST(ArithmeticLong, EqualsTheNativeOneOnAHundredMillionOperands) { check_random(100'000'000); }
 
 } // namespace
