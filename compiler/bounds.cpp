@@ -5,7 +5,7 @@ namespace gradweave::compiler {
 Bounds lower_bounds(const Layer &layer, Pass pass, const Layout &layout, const NpuConfig &npu) {
   const std::uint64_t products =
       (pass != Pass::kBackward ? 1 : 0) + (pass != Pass::kForward ? 1 : 0) + (computes_dx(layer, pass) ? 1 : 0);
-  const std::uint64_t macs = products * layer.m * layer.k * layer.n;
+  const std::uint64_t macs = products * layer.groups * layer.m * layer.k * layer.n;
   std::uint64_t bytes = 0;
   for (const TensorBinding &t : layout.tensors)
     bytes += std::uint64_t{t.rows} * t.cols * (t.fp32 ? 4 : 2);

@@ -29,9 +29,33 @@ void check_input(const Layer &layer, const NpuConfig &npu) {
   if (layer.m == 0 || layer.k == 0 || layer.n == 0)
     throw CompileError(
         fmt::format("layer '{}': M, K, N = {}, {}, {}; none may be 0", layer.name, layer.m, layer.k, layer.n));
-  if (npu.semaphores < kSemaphoresUsed)
+  if (npu.semaphores < semaphores_used(npu.cores))
     throw CompileError(fmt::format("layer '{}': streams use {} semaphores, NPU '{}' has {}; raise npu.semaphores",
-                                   layer.name, kSemaphoresUsed, npu.name, npu.semaphores));
+                                   layer.name, semaphores_used(npu.cores), npu.name, npu.semaphores));
+}
+
+/// Parts asked for; 0: as many as there are cores, or two.
+Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
+  if (options.partition == Partition::kNone || options.pass == Pass::kForward) {
+    if (options.parts > 1 && options.partition == Partition::kNone)
+      throw CompileError(fmt::format("layer '{}': {} parts, but no partition; choose weight_sharing, dy_sharing or "
+                                     "ifmap_sharing",
+                                     layer.name, options.parts));
+  } else if (options.parts != 0) {
+    const auto [dim, name] = options.partition == Partition::kWeightSharing ? std::pair{Dim::kM, "M"}
+                             : options.partition == Partition::kDySharing   ? std::pair{Dim::kN, "N"}
+                                                                            : std::pair{Dim::kK, "K"};
+    const std::uint32_t most = cuttable(dim, layer);
+    if (options.parts > most)
+      throw CompileError(fmt::format("layer '{}': {} cannot cut {} = {} into {} parts; reduce the parts to at most {}",
+                                     layer.name, to_string(options.partition), layer.groups > 1 ? "groups" : name, most,
+                                     options.parts, most));
+  }
+  Cut cut;
+  cut.partition = options.partition;
+  cut.parts = options.parts != 0 ? options.parts : npu.cores > 1 ? npu.cores : 2;
+  cut.reduction = options.reduction;
+  return cut;
 }
 
 void check_footprint(const Layer &layer, std::uint64_t bytes, const NpuConfig &npu) {
@@ -52,7 +76,7 @@ void require(const std::string &problem, const Layer &layer, std::string_view pa
 std::array<Traffic, kTensorCount> traffic_of(const Program &program, const NpuConfig &npu) {
   std::array<Traffic, kTensorCount> traffic{};
   for (const Action &a : program.actions) {
-    if (a.kind == Action::Kind::kGemm) continue;
+    if (a.computes()) continue;
     Traffic &t = traffic[static_cast<std::size_t>(a.tensor)];
     const bool store = a.kind == Action::Kind::kStore;
     const std::uint64_t bytes = static_cast<std::uint64_t>(a.rect.rows) * a.rect.cols * (a.fp32 ? 4 : 2);
@@ -86,11 +110,32 @@ public:
 
 private:
   /// What a stream depends on, and nothing else. Schedules with the same phases have the same streams.
-  using Key = std::tuple<std::array<std::uint64_t, 19>, std::vector<PhaseKind>, std::uint64_t>;
+  using Key = std::tuple<std::array<std::uint64_t, 23>, std::vector<PhaseKind>, std::uint64_t>;
   static Key key(const Layer &l, const NpuConfig &n, const CompileOptions &o, std::uint64_t tune) {
-    return {{l.m, l.k, l.n, l.dx, n.rows, n.cols, n.cores, n.spm_bytes, n.spm_banks, n.bus_bytes, n.queue_depth,
-             n.semaphores, n.outstanding, n.dram.size_bytes, n.dram.latency_cycles, n.dram.turnaround_cycles,
-             n.dram.batch_bytes, n.dram.bytes_num, n.dram.bytes_den},
+    const Cut cut = cut_of(l, n, o);
+    return {{l.m,
+             l.k,
+             l.n,
+             l.dx,
+             l.groups,
+             static_cast<std::uint64_t>(cut.partition),
+             cut.partition == Partition::kNone ? 1 : cut.parts,
+             static_cast<std::uint64_t>(cut.reduction),
+             n.rows,
+             n.cols,
+             n.cores,
+             n.spm_bytes,
+             n.spm_banks,
+             n.bus_bytes,
+             n.queue_depth,
+             n.semaphores,
+             n.outstanding,
+             n.dram.size_bytes,
+             n.dram.latency_cycles,
+             n.dram.turnaround_cycles,
+             n.dram.batch_bytes,
+             n.dram.bytes_num,
+             n.dram.bytes_den},
             phases(o.schedule, o.pass, l),
             tune};
   }
@@ -105,7 +150,8 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   if (const auto it = streams_.find(wanted); it != streams_.end()) return it->second;
   const Layout layout = make_layout(layer, options.pass, npu);
   check_footprint(layer, layout.bytes, npu);
-  Refinement refinement(search(layer, options.schedule, options.pass, layout, npu), layer, layout, npu);
+  Refinement refinement(search(layer, options.schedule, options.pass, cut_of(layer, npu, options), layout, npu), layer,
+                        layout, npu);
   const std::uint64_t all = kUsualPlans + options.tune;
   const auto report = [&](std::uint64_t before) -> RefineProgress {
     if (!options.progress) return {};
@@ -139,7 +185,7 @@ CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const Compi
                            const Layout &layout, const TimedPlan &plan) {
   for (const PhasePlan &phase : plan.plans)
     require(verify_tiling(phase.tile, layer), layer, "tiling");
-  require(verify_order(plan.program.products, layer, options.pass), layer, "ordering");
+  require(verify_order(plan.program.products, layer, options.pass, plan.program.reductions), layer, "ordering");
   require(verify_program(plan.program, npu), layer, "residency");
   check_footprint(layer, plan.program.dram_bytes, npu);
 
@@ -148,6 +194,12 @@ CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const Compi
   compiled.requested = options.schedule;
   compiled.chosen = resolve(options.schedule, layer);
   compiled.pass = options.pass;
+  for (const PhasePlan &phase : plan.plans)
+    if (phase.kind != PhaseKind::kForward && phase.parts.count > 1) {
+      compiled.partition = options.partition;
+      compiled.parts = phase.parts.count;
+    }
+  compiled.reductions = plan.program.reductions;
   compiled.tiling = describe(plan.plans);
   compiled.tensors = layout.tensors;
   compiled.dram_bytes = plan.program.dram_bytes;
@@ -156,7 +208,7 @@ CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const Compi
   compiled.info = std::move(stream.info);
   compiled.traffic = traffic_of(plan.program, npu);
   for (const TileProduct &p : plan.program.products) {
-    compiled.useful_macs += static_cast<std::uint64_t>(p.m_size) * p.k_size * p.n_size;
+    if (!p.add) compiled.useful_macs += static_cast<std::uint64_t>(p.m_size) * p.k_size * p.n_size;
     compiled.compute_cycles += product_cycles(p, npu);
   }
   compiled.predicted_cycles = plan.cycles;
@@ -172,7 +224,11 @@ CompiledLayer compile_layer(const Layer &layer, const NpuConfig &npu, const Comp
   Schedule chosen = Schedule::kSequential;
   Tuning tuning;
   const auto consider = [&](Schedule schedule, std::uint64_t tune, const Progress &progress) {
-    const CompiledLayer &compiled = cache.get(layer, npu, {schedule, options.pass, tune, progress});
+    CompileOptions one = options;
+    one.schedule = schedule;
+    one.tune = tune;
+    one.progress = progress;
+    const CompiledLayer &compiled = cache.get(layer, npu, one);
     if (best == nullptr || compiled.predicted_cycles < best->predicted_cycles) {
       best = &compiled;
       chosen = schedule;

@@ -23,6 +23,21 @@ Schedule parse_schedule(std::string_view name);
 std::string_view to_string(Schedule s);
 const std::vector<Schedule> &all_schedules();
 
+/// How a layer's backward pass is cut into parts (igo_micro23, section 5, figure 11), each a smaller layer: along M, N
+/// or K. Parts follow one another on one core, or run beside each other on several.
+enum class Partition { kNone, kWeightSharing, kDySharing, kIfmapSharing };
+/// Accepts the names none, weight_sharing, dy_sharing, ifmap_sharing; throws std::invalid_argument listing them.
+Partition parse_partition(std::string_view name);
+std::string_view to_string(Partition p);
+const std::vector<Partition> &all_partitions();
+
+/// How cores that share a reduction bring their sums together: a core continues the sum of the core before, which
+/// gives the bits of one core; or each sums from zero, and ADD commands add the sums under a reduction plan.
+enum class Reduction { kChain, kAdd };
+/// Accepts the names chain, add; throws std::invalid_argument listing them.
+Reduction parse_reduction(std::string_view name);
+std::string_view to_string(Reduction r);
+
 enum class Pass { kForward, kBackward, kBoth };
 Pass parse_pass(std::string_view name);
 std::string_view to_string(Pass p);
@@ -30,6 +45,20 @@ std::string_view to_string(Pass p);
 enum class Tensor { kX, kW, kDY, kY, kDX, kDW };
 inline constexpr std::size_t kTensorCount = 6;
 std::string_view to_string(Tensor t); ///< "X", "W", "dY", "Y", "dX", "dW"
+
+/// For each result, where its reduction is cut: part 0 is [0, cuts[0]), part 1 [cuts[0], cuts[1]), and so on. Every
+/// part is summed from +0, then the parts are added, ascending (docs/numerics.md). No cuts: one sum, the naive order.
+struct ReductionPlans {
+  std::array<std::vector<std::uint32_t>, kTensorCount> cuts;
+
+  const std::vector<std::uint32_t> &of(Tensor t) const { return cuts[static_cast<std::size_t>(t)]; }
+  /// First index of a part.
+  std::uint32_t first(Tensor t, std::uint32_t part) const { return part == 0 ? 0 : of(t).at(part - 1); }
+  /// One past the last index of a part, in a reduction of `extent`.
+  std::uint32_t end(Tensor t, std::uint32_t part, std::uint32_t extent) const {
+    return part < of(t).size() ? of(t)[part] : extent;
+  }
+};
 
 /// A tensor of the layer in device memory, row-major.
 struct TensorBinding {
@@ -54,8 +83,8 @@ struct CommandInfo {
   std::uint32_t row = 0, col = 0; ///< first element of the tile in that tensor
   std::uint32_t rows = 0, cols = 0;
   bool spill = false;      ///< moves partial sums
-  std::uint32_t red = 0;   ///< GEMM: first index of the reduction
-  std::uint32_t red_n = 0; ///< GEMM: length of the reduction; 0 for LOAD, STORE, SYNC
+  std::uint32_t red = 0;   ///< GEMM: first index of the reduction; ADD: of the part it adds
+  std::uint32_t red_n = 0; ///< GEMM, ADD: length of the reduction; 0 for LOAD, STORE, SYNC
 };
 
 /// Cycles that no schedule, tiling or timing can beat.
@@ -79,7 +108,10 @@ struct CompiledLayer {
   Schedule requested = Schedule::kSequential;
   Schedule chosen = Schedule::kSequential; ///< what `rearrange`, `ideal` or tuning resolved to, else as requested
   Pass pass = Pass::kBackward;
-  std::string tiling; ///< for people: tile sizes and loop orders
+  Partition partition = Partition::kNone; ///< of the backward pass
+  std::uint32_t parts = 1;
+  ReductionPlans reductions; ///< what golden results have to replay
+  std::string tiling;        ///< for people: tile sizes and loop orders
   std::vector<TensorBinding> tensors;
   std::uint64_t dram_bytes = 0;     ///< device memory needed from the base address, spill space included
   std::vector<isa::Command> stream; ///< DRAM addresses relative to base address 0
@@ -100,6 +132,11 @@ struct CompileOptions {
   std::uint64_t tune = 0;
   /// Called now and then during the search, with plans simulated and plans to simulate. May throw, which abandons it.
   std::function<void(std::uint64_t, std::uint64_t)> progress = nullptr;
+  /// With several cores, `none` uses the first one only; forward products are cut along M or N, whichever is faster,
+  /// unless it is `none`.
+  Partition partition = Partition::kNone;
+  std::uint32_t parts = 0; ///< 0: one a core, or two on one core; 1 if partition is `none`
+  Reduction reduction = Reduction::kChain;
 };
 
 /// Compiles one layer and verifies the result of every pass. Throws CompileError (what() says which layer, why, and

@@ -11,8 +11,11 @@
 namespace gradweave::compiler {
 
 std::uint64_t product_cycles(const TileProduct &p, const NpuConfig &npu) {
-  const GemmRoles r = roles(p);
-  return block_count(r.c_rect.rows, r.c_rect.cols, npu) * std::max(r.red_size, shortest_block(npu));
+  const std::uint32_t rows = p.result == Tensor::kDW ? p.k_size : p.m_size;
+  const std::uint32_t cols = p.result == Tensor::kDX ? p.k_size : p.n_size;
+  const std::uint32_t red = p.result == Tensor::kDX ? p.n_size : p.result == Tensor::kDW ? p.m_size : p.k_size;
+  if (p.add) return 2 * rows * divide_up(cols, npu.cols);
+  return block_count(rows, cols, npu) * std::max(red, shortest_block(npu));
 }
 
 std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu) {
@@ -23,7 +26,7 @@ std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu) {
 std::uint64_t simulation_work(const Program &program) {
   std::uint64_t work = program.actions.size();
   for (const Action &a : program.actions)
-    if (a.kind != Action::Kind::kGemm) work += a.rect.rows;
+    if (!a.computes()) work += a.rect.rows;
   return work;
 }
 
@@ -32,21 +35,25 @@ std::uint64_t program_bound(const Program &program, const NpuConfig &npu) {
   // Backwards: what comes after.
   std::uint64_t loads = 0, moved = round_up(program.actions.size() * isa::kCommandBytes, npu.bus_bytes);
   for (const Action &a : program.actions) {
-    if (a.kind == Action::Kind::kGemm) continue;
+    if (a.computes()) continue;
     const std::uint64_t bytes = bus_bytes_of(a, npu);
     moved += bytes;
     if (a.kind == Action::Kind::kLoad) loads += bytes;
   }
   std::uint64_t bound = cycles(moved);
-  std::uint64_t after = 0, array = 0; // bytes stored after the last GEMM; array cycles from a GEMM on
+  std::uint64_t after = 0; // bytes stored after the last product
+  bool computed = false;
+  std::array<std::uint64_t, kMostEngines> array{}; // cycles of each core from a product on
   for (auto a = program.actions.rbegin(); a != program.actions.rend(); ++a) {
     if (a->kind == Action::Kind::kStore) {
-      if (array == 0) after += bus_bytes_of(*a, npu);
+      if (!computed) after += bus_bytes_of(*a, npu);
     } else if (a->kind == Action::Kind::kLoad) {
       loads -= bus_bytes_of(*a, npu);
     } else {
-      array += product_cycles(program.products[a->product], npu);
-      bound = std::max(bound, cycles(loads) + array + cycles(after));
+      computed = true;
+      std::uint64_t &mine = array[engine_of(*a)];
+      mine += product_cycles(program.products[a->product], npu);
+      bound = std::max(bound, cycles(loads) + mine + cycles(after));
     }
   }
   return bound;

@@ -5,7 +5,8 @@
 
 namespace gradweave::compiler {
 
-/// Array cycles of a tile product by the block formula: blocks x max(reduction, shortest block).
+/// Array cycles of a tile product by the block formula: blocks x max(reduction, shortest block); of an ADD, the rows
+/// that it reads.
 std::uint64_t product_cycles(const TileProduct &p, const NpuConfig &npu);
 
 /// Bytes of whole bus beats of one tile row at `address`.
@@ -21,8 +22,8 @@ std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu);
 std::uint64_t simulation_work(const Program &program);
 
 /// Cycles that the program cannot take less than. All its beats, commands included, pass the DRAM channel. And for each
-/// GEMM: the loads up to its own must pass before it, then it and those after it need the array, then the last result
-/// leaves.
+/// GEMM: the loads up to its own must pass before it, then it and those after it on its core need the array, then the
+/// last result leaves.
 std::uint64_t program_bound(const Program &program, const NpuConfig &npu);
 
 /// Cycles of the program's stream on an idle NPU: those of the RTL, by the timing model. Throws CompilerDefect if the

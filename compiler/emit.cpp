@@ -5,15 +5,33 @@ namespace {
 
 isa::SpmTile spm_tile(const Place &place) { return {place.rows.first, place.pstride, 0}; }
 
-isa::Sync sync_of(const Ordering &ordering, std::size_t self) {
-  isa::Sync sync;
-  std::size_t wait = 0, post = 0;
-  for (std::size_t e = 0; e < kEngines; ++e) {
-    if (ordering.after[e] >= 0) sync.waits.at(wait++) = {semaphore(e, self), 1};
-    if (ordering.posts[e]) sync.posts.at(post++) = semaphore(self, e);
+/// The waits and posts of an action, in as many SYNCs as they take beside the action's own: a command has three of
+/// each.
+class Tokens {
+public:
+  Tokens(const Ordering &ordering, std::size_t self) {
+    for (std::size_t e = 0; e < kMostEngines; ++e) {
+      if (ordering.after[e] != Ordering::kNone) waits_[wait_count_++] = semaphore(e, self);
+      if (ordering.posts[e]) posts_[post_count_++] = semaphore(self, e);
+    }
   }
-  return sync;
-}
+  bool waits_left() const { return wait_count_ > kEach; }
+  bool posts_left() const { return post_next_ < post_count_; }
+  /// The next waits; the last ones go with the action.
+  void take_waits(isa::Sync &sync) {
+    for (std::size_t i = 0; i < kEach && wait_count_ > 0; ++i)
+      sync.waits[i] = {waits_[--wait_count_], 1};
+  }
+  void take_posts(isa::Sync &sync) {
+    for (std::size_t i = 0; i < kEach && posts_left(); ++i)
+      sync.posts[i] = posts_[post_next_++];
+  }
+
+private:
+  static constexpr std::size_t kEach = 3;
+  std::array<std::uint8_t, kMostEngines> waits_{}, posts_{};
+  std::size_t wait_count_ = 0, post_count_ = 0, post_next_ = 0;
+};
 
 isa::DmaCommand dma_command(const Action &a) {
   isa::DmaCommand d;
@@ -27,9 +45,21 @@ isa::DmaCommand dma_command(const Action &a) {
   return d;
 }
 
-isa::GemmCommand gemm_command(const Action &a, const TileProduct &p) {
-  const GemmRoles r = roles(p);
+isa::AddCommand add_command(const Action &a) {
+  isa::AddCommand c;
+  c.core = a.core;
+  c.out_bf16 = a.out_bf16;
+  c.m = a.rect.rows;
+  c.n = a.rect.cols;
+  c.a = spm_tile(a.a);
+  c.cin = spm_tile(a.cin);
+  c.cout = spm_tile(a.cout);
+  return c;
+}
+
+isa::GemmCommand gemm_command(const Action &a, const GemmRoles &r) {
   isa::GemmCommand g;
+  g.core = a.core;
   g.a_col = r.a_col;
   g.b_col = r.b_col;
   g.acc = a.acc;
@@ -52,19 +82,40 @@ EmittedStream emit(const Program &program, const std::vector<Ordering> &ordering
   stream.info.reserve(program.actions.size());
   for (std::size_t i = 0; i < program.actions.size(); ++i) {
     const Action &a = program.actions[i];
+    Tokens tokens(ordering[i], engine_of(a));
+    const auto sync = [&] {
+      isa::Decoded d;
+      d.op = isa::SyncCommand{static_cast<std::uint8_t>(engine_of(a))};
+      stream.info.push_back({a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill, 0, 0});
+      return d;
+    };
+    while (tokens.waits_left()) {
+      isa::Decoded d = sync();
+      tokens.take_waits(d.sync);
+      stream.commands.push_back(isa::encode(d));
+    }
     isa::Decoded d;
-    d.sync = sync_of(ordering[i], engine_of(a));
+    tokens.take_waits(d.sync);
+    tokens.take_posts(d.sync);
     CommandInfo info{a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill, 0, 0};
-    if (a.kind == Action::Kind::kGemm) {
-      const TileProduct &p = program.products[a.product];
-      d.op = gemm_command(a, p);
-      info.red = roles(p).red;
-      info.red_n = roles(p).red_size;
+    if (a.computes()) {
+      const GemmRoles r = roles(program.products[a.product], program.layer);
+      if (a.kind == Action::Kind::kGemm)
+        d.op = gemm_command(a, r);
+      else
+        d.op = add_command(a);
+      info.red = r.red;
+      info.red_n = r.red_size;
     } else {
       d.op = dma_command(a);
     }
     stream.commands.push_back(isa::encode(d));
     stream.info.push_back(info);
+    while (tokens.posts_left()) {
+      isa::Decoded more = sync();
+      tokens.take_posts(more.sync);
+      stream.commands.push_back(isa::encode(more));
+    }
   }
   return stream;
 }

@@ -86,14 +86,14 @@ std::uint64_t phase_cycles(PhaseKind kind, const TileShape &t, const Layer &l, c
   else if (kind != PhaseKind::kDw)
     cycles = gemm_cycles(l.m, t.m, l.k, t.k, l.n, t.n, npu);
   if (kind != PhaseKind::kForward && kind != PhaseKind::kDx) cycles += gemm_cycles(l.k, t.k, l.n, t.n, l.m, t.m, npu);
-  return static_cast<std::uint64_t>(cycles);
+  return static_cast<std::uint64_t>(cycles) * l.groups;
 }
 
 RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
                              const NpuConfig &npu) {
   RoughEstimate e;
   std::vector<Stream> streams;
-  const Nest nest(loops, tile, layer, npu);
+  const Nest nest(loops, tile, layer, npu); // of a group; groups follow one another
   const bool fused = kind == PhaseKind::kDxMajor || kind == PhaseKind::kDwMajor;
   const auto add_dx = [&](const Nest &n) {
     streams.push_back(n.stream(Dim::kM, Dim::kN, false, &e.shared_rows));
@@ -159,6 +159,8 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
     capacity -= share * s.kept_rows;
     *s.area += share * s.kept_rows;
   }
+  once *= layer.groups;
+  bytes *= layer.groups;
   const double cycles_per_byte = static_cast<double>(npu.dram.bytes_den) / static_cast<double>(npu.dram.bytes_num);
   const auto compute = static_cast<double>(phase_cycles(kind, tile, layer, npu));
   const auto products = static_cast<double>(product_count(kind, tile, layer));

@@ -12,7 +12,7 @@ struct RoughEstimate {
   double shared_rows = 0, other_rows = 0, result_rows = 0;
 };
 
-/// Cycles of the phase by the block formula.
+/// Cycles of the phase on one core by the block formula.
 std::uint64_t phase_cycles(PhaseKind kind, const TileShape &tile, const Layer &layer, const NpuConfig &npu);
 
 RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,

@@ -25,12 +25,13 @@ Layout make_layout(const Layer &layer, Pass pass, const NpuConfig &npu) {
   };
   const bool forward = pass != Pass::kBackward;
   const bool backward = pass != Pass::kForward;
-  add(Tensor::kX, true, layer.m, layer.k);
-  if (forward || layer.dx) add(Tensor::kW, true, layer.k, layer.n);
-  if (backward) add(Tensor::kDY, true, layer.m, layer.n);
-  if (forward) add(Tensor::kY, false, layer.m, layer.n);
-  if (computes_dx(layer, pass)) add(Tensor::kDX, false, layer.m, layer.k);
-  if (backward) add(Tensor::kDW, false, layer.k, layer.n);
+  const std::uint32_t all_k = layer.groups * layer.k, all_n = layer.groups * layer.n;
+  add(Tensor::kX, true, layer.m, all_k);
+  if (forward || layer.dx) add(Tensor::kW, true, all_k, layer.n);
+  if (backward) add(Tensor::kDY, true, layer.m, all_n);
+  if (forward) add(Tensor::kY, false, layer.m, all_n);
+  if (computes_dx(layer, pass)) add(Tensor::kDX, false, layer.m, all_k);
+  if (backward) add(Tensor::kDW, false, all_k, layer.n);
   return layout;
 }
 

@@ -17,6 +17,14 @@ constexpr std::array<std::pair<Schedule, std::string_view>, 6> kSchedules{{{Sche
 constexpr std::array<std::pair<Pass, std::string_view>, 3> kPasses{
     {{Pass::kForward, "forward"}, {Pass::kBackward, "backward"}, {Pass::kBoth, "both"}}};
 
+constexpr std::array<std::pair<Partition, std::string_view>, 4> kPartitions{
+    {{Partition::kNone, "none"},
+     {Partition::kWeightSharing, "weight_sharing"},
+     {Partition::kDySharing, "dy_sharing"},
+     {Partition::kIfmapSharing, "ifmap_sharing"}}};
+constexpr std::array<std::pair<Reduction, std::string_view>, 2> kReductions{
+    {{Reduction::kChain, "chain"}, {Reduction::kAdd, "add"}}};
+
 template <typename Table> auto parse(const Table &table, std::string_view name, std::string_view what) {
   std::string known;
   for (const auto &[value, text] : table) {
@@ -42,6 +50,18 @@ const std::vector<Schedule> &all_schedules() {
                                          Schedule::kDwMajor,    Schedule::kRearrange,  Schedule::kIdeal};
   return all;
 }
+
+Partition parse_partition(std::string_view name) { return parse(kPartitions, name, "partition"); }
+std::string_view to_string(Partition p) { return name_of(kPartitions, p); }
+
+const std::vector<Partition> &all_partitions() {
+  static const std::vector<Partition> all{Partition::kNone, Partition::kWeightSharing, Partition::kDySharing,
+                                          Partition::kIfmapSharing};
+  return all;
+}
+
+Reduction parse_reduction(std::string_view name) { return parse(kReductions, name, "reduction"); }
+std::string_view to_string(Reduction r) { return name_of(kReductions, r); }
 
 Pass parse_pass(std::string_view name) { return parse(kPasses, name, "pass"); }
 std::string_view to_string(Pass p) { return name_of(kPasses, p); }

@@ -38,9 +38,9 @@ struct Convolution {
 struct Layer {
   std::string name;
   std::uint32_t m = 0, k = 0, n = 0; ///< of one group
-  std::uint32_t groups = 1;
-  bool dx = true;          ///< the layer's input gradient is needed
-  std::uint32_t index = 0; ///< position in the network, from 0
+  bool dx = true;                    ///< the layer's input gradient is needed
+  std::uint32_t index = 0;           ///< position in the network, from 0
+  std::uint32_t groups = 1;          ///< products of this shape
   /// Name of the layer whose Y, through element-wise operations only, is this layer's X; empty: none, or not known.
   std::string input = {};
   std::optional<Convolution> conv = {}; ///< what the layer's matrices were made from by im2col

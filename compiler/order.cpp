@@ -11,10 +11,11 @@
 
 namespace gradweave::compiler {
 
-GemmRoles roles(const TileProduct &p) {
-  const Rect x{p.m, p.k, p.m_size, p.k_size};
-  const Rect w{p.k, p.n, p.k_size, p.n_size};
-  const Rect y{p.m, p.n, p.m_size, p.n_size};
+GemmRoles roles(const TileProduct &p, const Layer &layer) {
+  const std::uint32_t group_k = p.group * layer.k, group_n = p.group * layer.n;
+  const Rect x{p.m, group_k + p.k, p.m_size, p.k_size};
+  const Rect w{group_k + p.k, p.n, p.k_size, p.n_size};
+  const Rect y{p.m, group_n + p.n, p.m_size, p.n_size};
   if (p.result == Tensor::kDX) return {Tensor::kDY, Tensor::kW, y, w, x, true, true, p.n, p.n_size};
   if (p.result == Tensor::kDW) return {Tensor::kX, Tensor::kDY, x, y, w, false, false, p.m, p.m_size};
   return {Tensor::kX, Tensor::kW, x, w, y, true, false, p.k, p.k_size};
@@ -56,51 +57,63 @@ std::vector<LoopOrder> loop_orders(PhaseKind kind) {
 
 namespace {
 
-std::vector<TileProduct> walk(Tensor result, const LoopOrder &order, const TileShape &tile, const Layer &layer) {
-  const std::array<std::uint32_t, 3> extent{layer.m, layer.k, layer.n};
+/// The products of one result in group `g` of the region.
+std::vector<TileProduct> walk(Tensor result, const LoopOrder &order, const TileShape &tile, const Region &region,
+                              std::uint32_t g) {
+  const std::array<std::uint32_t, 3> first{region.m, region.k, region.n};
+  const std::array<std::uint32_t, 3> end{region.m_end, region.k_end, region.n_end};
   const std::array<std::uint32_t, 3> side{tile.m, tile.k, tile.n};
-  const auto index = [&](std::size_t depth) { return static_cast<std::size_t>(order[depth]); };
+  const auto outer = static_cast<std::size_t>(order[0]), middle = static_cast<std::size_t>(order[1]),
+             inner = static_cast<std::size_t>(order[2]);
   std::vector<TileProduct> products;
   std::array<std::uint32_t, 3> at{};
-  for (at[index(0)] = 0; at[index(0)] < extent[index(0)]; at[index(0)] += side[index(0)])
-    for (at[index(1)] = 0; at[index(1)] < extent[index(1)]; at[index(1)] += side[index(1)])
-      for (at[index(2)] = 0; at[index(2)] < extent[index(2)]; at[index(2)] += side[index(2)])
-        products.push_back({result, at[0], at[1], at[2], std::min(side[0], extent[0] - at[0]),
-                            std::min(side[1], extent[1] - at[1]), std::min(side[2], extent[2] - at[2])});
-  return products;
-}
-
-std::vector<TileProduct> alternate(const std::vector<TileProduct> &dx, const std::vector<TileProduct> &dw) {
-  std::vector<TileProduct> products;
-  products.reserve(dx.size() + dw.size());
-  for (std::size_t i = 0; i < dx.size(); ++i) {
-    products.push_back(dx[i]);
-    products.push_back(dw[i]);
-  }
+  for (at[outer] = first[outer]; at[outer] < end[outer]; at[outer] += side[outer])
+    for (at[middle] = first[middle]; at[middle] < end[middle]; at[middle] += side[middle])
+      for (at[inner] = first[inner]; at[inner] < end[inner]; at[inner] += side[inner]) {
+        TileProduct p;
+        p.result = result;
+        p.m = at[0];
+        p.k = at[1];
+        p.n = at[2];
+        p.m_size = std::min(side[0], end[0] - at[0]);
+        p.k_size = std::min(side[1], end[1] - at[1]);
+        p.n_size = std::min(side[2], end[2] - at[2]);
+        p.group = g;
+        products.push_back(p);
+      }
   return products;
 }
 
 } // namespace
 
-std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, const TileShape &tile, const Layer &layer) {
-  switch (kind) {
-  case PhaseKind::kForward:
-    return walk(Tensor::kY, order, tile, layer);
-  case PhaseKind::kDx:
-    return walk(Tensor::kDX, order, tile, layer);
-  case PhaseKind::kDw:
-    return walk(Tensor::kDW, order, tile, layer);
-  case PhaseKind::kInterleave:
-    return alternate(walk(Tensor::kDX, {Dim::kM, Dim::kK, Dim::kN}, tile, layer),
-                     walk(Tensor::kDW, order, tile, layer));
-  default:
-    return alternate(walk(Tensor::kDX, order, tile, layer), walk(Tensor::kDW, order, tile, layer));
+std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, const TileShape &tile,
+                                    const Region &region) {
+  const bool dx = kind != PhaseKind::kForward && kind != PhaseKind::kDw;
+  const bool dw = kind != PhaseKind::kForward && kind != PhaseKind::kDx;
+  const LoopOrder dx_order = kind == PhaseKind::kInterleave ? LoopOrder{Dim::kM, Dim::kK, Dim::kN} : order;
+  std::vector<TileProduct> products;
+  for (std::uint32_t g = region.g; g < region.g_end; ++g) {
+    std::vector<TileProduct> first = walk(dx                            ? Tensor::kDX
+                                          : kind == PhaseKind::kForward ? Tensor::kY
+                                                                        : Tensor::kDW,
+                                          dx ? dx_order : order, tile, region, g);
+    if (!dx || !dw) {
+      products.insert(products.end(), first.begin(), first.end());
+      continue;
+    }
+    const std::vector<TileProduct> second = walk(Tensor::kDW, order, tile, region, g);
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      products.push_back(first[i]);
+      products.push_back(second[i]);
+    }
   }
+  return products;
 }
 
 std::uint64_t product_count(PhaseKind kind, const TileShape &tile, const Layer &layer) {
   const bool fused = kind != PhaseKind::kForward && kind != PhaseKind::kDx && kind != PhaseKind::kDw;
-  return divide_up(layer.m, tile.m) * divide_up(layer.k, tile.k) * divide_up(layer.n, tile.n) * (fused ? 2 : 1);
+  return divide_up(layer.m, tile.m) * divide_up(layer.k, tile.k) * divide_up(layer.n, tile.n) * layer.groups *
+         (fused ? 2 : 1);
 }
 
 Schedule resolve(Schedule requested, const Layer &layer) {
@@ -136,43 +149,6 @@ std::vector<PhaseKind> phases(Schedule schedule, Pass pass, const Layer &layer) 
     throw std::logic_error(fmt::format("schedule '{}' has no phases before it is resolved", to_string(schedule)));
   }
   return result;
-}
-
-std::string verify_order(const std::vector<TileProduct> &products, const Layer &layer, Pass pass) {
-  // For each result tile, how far its reduction has come.
-  using Key = std::tuple<Tensor, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
-  std::map<Key, std::uint32_t> done;
-  for (std::size_t i = 0; i < products.size(); ++i) {
-    const TileProduct &p = products[i];
-    if (p.m_size == 0 || p.k_size == 0 || p.n_size == 0 || p.m_size > layer.m - std::min(p.m, layer.m) ||
-        p.k_size > layer.k - std::min(p.k, layer.k) || p.n_size > layer.n - std::min(p.n, layer.n))
-      return fmt::format("product {} is empty or outside the layer", i);
-    const GemmRoles r = roles(p);
-    std::uint32_t &at = done[{p.result, r.c_rect.row, r.c_rect.col, r.c_rect.rows, r.c_rect.cols}];
-    if (r.red != at)
-      return fmt::format("product {} of {} at ({}, {}) continues the reduction at {}, which stands at {}", i,
-                         to_string(p.result), r.c_rect.row, r.c_rect.col, r.red, at);
-    at += r.red_size;
-  }
-  std::array<std::vector<Rect>, kTensorCount> tiles;
-  for (const auto &[key, at] : done) {
-    const auto &[result, row, col, rows, cols] = key;
-    if (at != reduction_extent(result, layer))
-      return fmt::format("the reduction of {} at ({}, {}) ends at {} of {}", to_string(result), row, col, at,
-                         reduction_extent(result, layer));
-    tiles[static_cast<std::size_t>(result)].push_back({row, col, rows, cols});
-  }
-  const auto check = [&](Tensor t, bool wanted, std::uint32_t rows, std::uint32_t cols) -> std::string {
-    const std::vector<Rect> &rects = tiles[static_cast<std::size_t>(t)];
-    if (!wanted) return rects.empty() ? "" : fmt::format("{} is computed, which the pass does not need", to_string(t));
-    const std::string problem = verify_cover(rects, rows, cols);
-    return problem.empty() ? "" : fmt::format("{}: {}", to_string(t), problem);
-  };
-  for (const std::string &problem : {check(Tensor::kY, pass != Pass::kBackward, layer.m, layer.n),
-                                     check(Tensor::kDX, computes_dx(layer, pass), layer.m, layer.k),
-                                     check(Tensor::kDW, pass != Pass::kForward, layer.k, layer.n)})
-    if (!problem.empty()) return problem;
-  return {};
 }
 
 } // namespace gradweave::compiler

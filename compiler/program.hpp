@@ -28,9 +28,18 @@ struct PlacementPolicy {
   double conflict = 1; ///< for each row in a macro-bank that the array's other operand is read from
 };
 
+/// How a phase is cut into parts.
+struct PhaseParts {
+  Dim dim = Dim::kM;
+  std::uint32_t count = 1; ///< at most the extent; 1: not cut
+  std::uint32_t cores = 1; ///< part p runs on core p mod cores; at most `count`
+  Reduction reduction = Reduction::kChain;
+};
+
 /// One phase with the decisions that the search takes.
 struct PhasePlan {
   PhaseKind kind = PhaseKind::kDw;
+  PhaseParts parts;
   TileShape tile;
   LoopOrder loops{};
   SpmSplit split;
@@ -46,7 +55,7 @@ struct Place {
 };
 
 struct Action {
-  enum class Kind : std::uint8_t { kLoad, kStore, kGemm };
+  enum class Kind : std::uint8_t { kLoad, kStore, kGemm, kAdd };
   Kind kind = Kind::kGemm;
   // LOAD and STORE
   Tensor tensor = Tensor::kX; ///< of a GEMM: its result
@@ -56,13 +65,18 @@ struct Action {
   std::uint64_t dram_addr = 0;
   std::uint32_t pitch = 0;
   Place place;
-  // GEMM
+  // GEMM and ADD
   std::uint32_t product = 0; ///< index over all phases
+  std::uint8_t core = 0;
   bool acc = false, out_bf16 = false;
-  Place a, b, cin, cout;
+  Place a, b, cin, cout; ///< ADD: the sums a and cin
+
+  bool computes() const { return kind == Kind::kGemm || kind == Kind::kAdd; }
 };
 
 struct Program {
+  Layer layer;
+  ReductionPlans reductions;
   std::vector<TileProduct> products; ///< of all phases
   std::vector<Action> actions;
   std::uint64_t dram_bytes = 0; ///< tensors and spill space

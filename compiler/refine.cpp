@@ -1,6 +1,6 @@
 #include "compiler/refine.hpp"
 #include "compiler/cost.hpp"
-#include "compiler/estimate.hpp"
+#include "compiler/partition.hpp"
 #include "compiler/residency.hpp"
 
 #include <algorithm>
@@ -147,12 +147,12 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   const bool full = kept_.size() == kKept;
   std::uint64_t compute = 0;
   for (const PhasePlan &p : plans) {
-    if (!fits(p.kind, p.tile, p.split, layer_, npu_)) return;
-    compute += phase_cycles(p.kind, p.tile, layer_, npu_);
+    if (!fits(p.kind, p.tile, p.split, layer_, npu_, p.parts)) return;
+    compute += plan_cycles(p, layer_, npu_);
   }
   if (full && compute >= kept_.back().cycles) return;
   for (PhasePlan &p : plans)
-    p.products = make_order(p.kind, p.loops, p.tile, layer_);
+    p.products = plan_products(p, layer_, npu_);
   for (const PhasePlan &p : plans)
     placed_ += p.products.size();
   auto program = allocate(plans, layer_, layout_, npu_);

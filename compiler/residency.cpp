@@ -1,4 +1,5 @@
 #include "compiler/residency.hpp"
+#include "compiler/partition.hpp"
 #include "compiler/spm_map.hpp"
 #include "compiler/tile_table.hpp"
 
@@ -21,14 +22,22 @@ const RowRange &area_of(const Tile &tile, const SpmSplit &split, PhaseKind kind)
 class Allocator {
 public:
   Allocator(const std::vector<PhasePlan> &plans, const Layer &layer, const Layout &layout, const NpuConfig &npu)
-      : layout_(layout), npu_(npu), table_(plans, layer, npu), map_(npu.spm_rows()) {
-    program_.dram_bytes = layout.bytes;
-  }
+      : layout_(layout), npu_(npu), program_(begin(plans, layer, layout, npu)),
+        table_(plans, layer, program_.reductions, npu), map_(npu.spm_rows()) {}
 
   bool run(const PhasePlan &plan);
   Program take() { return std::move(program_); }
 
 private:
+  static Program begin(const std::vector<PhasePlan> &plans, const Layer &layer, const Layout &layout,
+                       const NpuConfig &npu) {
+    Program program;
+    program.layer = layer;
+    program.dram_bytes = layout.bytes;
+    for (const PhasePlan &plan : plans)
+      add_reductions(plan, layer, npu, program.reductions);
+    return program;
+  }
   bool make_room(const Needs &needs, const PhasePlan &plan);
   bool place(std::int32_t id, const RowRange &area);
   bool repack(const Needs &needs, const PhasePlan &plan);
@@ -49,13 +58,14 @@ private:
 
   const Layout &layout_;
   const NpuConfig &npu_;
+  Program program_;
   TileTable table_;
   SpmMap map_;
-  Program program_;
   std::array<bool, kTensorCount> shared_{}; ///< tensors whose operands belong to the shared area
   std::uint32_t step_ = 0;                  ///< the product at hand
   PlacementPolicy policy_;
-  std::uint32_t window_ = 1;          ///< of the phase at hand
+  std::uint32_t window_ = 1;          ///< of the phase at hand, on all its cores
+  std::uint32_t cores_ = 1;           ///< of the phase at hand
   std::vector<std::int32_t> missing_; ///< tiles of the product that get a place in this step
   struct Spill {
     std::int32_t tile;
@@ -77,8 +87,9 @@ double Allocator::cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows)
     const double moved = t.role == TileRole::kPartial ? 2 : 1;
     lost = moved * t.rows / (1.0 + (t.next_use - step_));
   }
-  // A load must wait for the last GEMM on these rows, a GEMM's result only for stores (GEMMs keep their order).
-  const std::int32_t recent = loads ? std::max(last.compute, last.store) : last.store;
+  // A load must wait for the last GEMM on these rows; a GEMM's result on one core only for stores (GEMMs keep their
+  // order).
+  const std::int32_t recent = loads || cores_ > 1 ? std::max(last.compute, last.store) : last.store;
   const std::int32_t busy = recent - (static_cast<std::int32_t>(step_) - 1 - static_cast<std::int32_t>(window_));
   const double wait = recent >= 0 && busy > 0 ? static_cast<double>(busy) / window_ * rows : 0;
   return lost * policy_.reload + wait;
@@ -214,10 +225,12 @@ void Allocator::emit(const TileProduct &product, const Needs &needs) {
   };
   const Tile &result = tile(needs.tile[Needs::kCout]);
   Action gemm;
+  gemm.kind = product.add ? Action::Kind::kAdd : Action::Kind::kGemm;
+  gemm.core = product.core;
   gemm.product = step_;
   gemm.tensor = product.result;
   gemm.rect = result.rect;
-  gemm.acc = needs.tile[Needs::kCin] >= 0;
+  gemm.acc = !product.add && needs.tile[Needs::kCin] >= 0;
   gemm.out_bf16 = !result.fp32;
   gemm.a = place(Needs::kA);
   gemm.b = place(Needs::kB);
@@ -243,7 +256,8 @@ void Allocator::emit(const TileProduct &product, const Needs &needs) {
 }
 
 bool Allocator::run(const PhasePlan &plan) {
-  window_ = std::max(plan.window, 1U);
+  cores_ = plan.parts.cores;
+  window_ = std::max(plan.window, 1U) * cores_;
   policy_ = plan.policy;
   shared_.fill(false);
   shared_[static_cast<std::size_t>(shared_operand(plan.kind))] = true;
@@ -259,7 +273,8 @@ bool Allocator::run(const PhasePlan &plan) {
 
 } // namespace
 
-bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu) {
+bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu,
+          const PhaseParts &parts) {
   const std::uint32_t lanes = npu.lanes();
   const auto x = spm_rows(tile.m, tile.k, false, lanes);
   const auto w = spm_rows(tile.k, tile.n, false, lanes);
@@ -272,12 +287,22 @@ bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const La
     const std::uint64_t bf16 = spm_rows(rows, cols, false, lanes);
     return single ? bf16 : bf16 + spm_rows(rows, cols, true, lanes);
   };
+  const auto cut = [&](Dim dim) { return parts.count > 1 && parts.dim == dim; };
   if (kind == PhaseKind::kForward)
-    loads.push_back({x, w, result(tile.m, tile.n, tile.k == layer.k)});
+    loads.push_back({x, w, result(tile.m, tile.n, tile.k == layer.k && !cut(Dim::kK))});
   else if (kind != PhaseKind::kDw)
-    loads.push_back({y, w, result(tile.m, tile.k, tile.n == layer.n)});
+    loads.push_back({y, w, result(tile.m, tile.k, tile.n == layer.n && !cut(Dim::kN))});
   if (kind != PhaseKind::kForward && kind != PhaseKind::kDx)
     loads.push_back({y, x, spm_rows(tile.k, tile.n, true, lanes)});
+  if (parts.reduction == Reduction::kAdd) { // two sums, and what leaves as bf16
+    const auto sums = [&](std::uint32_t rows, std::uint32_t cols, bool rounds) {
+      loads.push_back(
+          {0, 0, 2ULL * spm_rows(rows, cols, true, lanes) + (rounds ? spm_rows(rows, cols, false, lanes) : 0U)});
+    };
+    if (kind == PhaseKind::kForward && cut(Dim::kK)) sums(tile.m, tile.n, true);
+    if (kind != PhaseKind::kForward && kind != PhaseKind::kDw && cut(Dim::kN)) sums(tile.m, tile.k, true);
+    if (kind != PhaseKind::kForward && kind != PhaseKind::kDx && cut(Dim::kM)) sums(tile.k, tile.n, false);
+  }
   const bool one_area = split.shared.first == split.other.first && split.other.first == split.result.first;
   const bool two_areas = !one_area && split.other.first == split.result.first;
   return std::all_of(loads.begin(), loads.end(), [&](const Load &l) {

@@ -9,7 +9,8 @@
 namespace gradweave::compiler {
 
 /// Whether a product of full tiles fits the split on its own, without anything else resident.
-bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu);
+bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu,
+          const PhaseParts &parts = {});
 
 /// Walks the products with knowledge of all later ones. A tile that is missing takes the rows that are cheapest to give
 /// up: dead ones first, else tiles whose next use is far, counting that partial sums cost a store and a load. Rows that

@@ -88,9 +88,10 @@ std::vector<SpmSplit> splits(const RoughEstimate &rough, const NpuConfig &npu, i
 class PhaseSearch {
 public:
   /// `fixed`: tile sides that are given; 0: to be found.
-  PhaseSearch(PhaseKind kind, const TileShape &fixed, std::uint64_t budget, const Layer &layer, const Layout &layout,
-              const NpuConfig &npu)
-      : kind_(kind), fixed_(fixed), budget_(budget), layer_(layer), layout_(layout), npu_(npu) {}
+  PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget, const Layer &layer,
+              const Layout &layout, const NpuConfig &npu)
+      : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), part_(part_of(layer, parts, npu)),
+        layout_(layout), npu_(npu), share_(share_of(npu, parts.cores)) {}
 
   /// The best plans found, best first. Throws CompileError if no tiling is possible; with given sides, finds nothing
   /// then.
@@ -105,12 +106,23 @@ private:
   }
   double best() const { return found_.empty() ? std::numeric_limits<double>::infinity() : found_.front().cycles; }
 
+  /// What a core has of the NPU if all take an equal share.
+  static NpuConfig share_of(NpuConfig npu, std::uint32_t cores) {
+    npu.spm_bytes /= cores;
+    npu.dram.bytes_den *= cores;
+    npu.cores = 1;
+    return npu;
+  }
+
   PhaseKind kind_;
+  PhaseParts parts_;
   TileShape fixed_;
   std::uint64_t budget_;
   const Layer &layer_;
+  Layer part_; ///< the largest part: tilings are chosen for it
   const Layout &layout_;
   const NpuConfig &npu_;
+  NpuConfig share_;
   std::uint64_t played_ = 0; ///< tile products
   std::vector<Candidate> found_;
 };
@@ -121,9 +133,9 @@ std::vector<Candidate> PhaseSearch::ranked() const {
   const auto sides = [&](std::uint32_t fixed, std::uint32_t extent, std::uint32_t unit) {
     return fixed > 0 ? std::vector<std::uint32_t>{fixed} : tile_sides(extent, unit, beat);
   };
-  const auto ms = sides(fixed_.m, layer_.m, npu_.rows);
-  const auto ks = sides(fixed_.k, layer_.k, k_rows ? npu_.rows : npu_.cols);
-  const auto ns = sides(fixed_.n, layer_.n, npu_.cols);
+  const auto ms = sides(fixed_.m, part_.m, npu_.rows);
+  const auto ks = sides(fixed_.k, part_.k, k_rows ? npu_.rows : npu_.cols);
+  const auto ns = sides(fixed_.n, part_.n, npu_.cols);
   const RowRange all{0, npu_.spm_rows()};
   std::vector<Candidate> candidates;
   std::uint64_t fewest = ~std::uint64_t{0};
@@ -131,15 +143,17 @@ std::vector<Candidate> PhaseSearch::ranked() const {
     for (const std::uint32_t k : ks)
       for (const std::uint32_t n : ns) {
         const TileShape tile{m, k, n};
-        if (!fits(kind_, tile, {all, all, all}, layer_, npu_)) continue;
+        if (!fits(kind_, tile, {all, all, all}, part_, npu_, parts_)) continue;
         fewest = std::min(fewest, product_count(kind_, tile, layer_));
         if (product_count(kind_, tile, layer_) > kMostProducts) continue;
         for (const LoopOrder &loops : loop_orders(kind_)) {
           Candidate c;
           c.plan.kind = kind_;
+          c.plan.parts = parts_;
           c.plan.tile = tile;
           c.plan.loops = loops;
-          c.rough = rough_estimate(kind_, loops, tile, layer_, npu_);
+          c.rough = rough_estimate(kind_, loops, tile, part_, share_);
+          if (parts_.count > 1) c.rough.bound = static_cast<double>(plan_cycles(c.plan, layer_, npu_));
           candidates.push_back(std::move(c));
         }
       }
@@ -162,8 +176,8 @@ std::vector<Candidate> PhaseSearch::ranked() const {
 
 void PhaseSearch::play(Candidate candidate) {
   PhasePlan &plan = candidate.plan;
-  if (!fits(kind_, plan.tile, plan.split, layer_, npu_)) return;
-  plan.products = make_order(kind_, plan.loops, plan.tile, layer_);
+  if (!fits(kind_, plan.tile, plan.split, part_, npu_, parts_)) return;
+  plan.products = plan_products(plan, layer_, npu_);
   played_ += plan.products.size();
   const auto program = allocate({plan}, layer_, layout_, npu_);
   if (!program) return;
@@ -215,9 +229,16 @@ std::vector<Candidate> PhaseSearch::run() {
 
 std::string describe(const std::vector<PhasePlan> &plans) {
   std::string text;
-  for (const PhasePlan &p : plans)
+  for (const PhasePlan &p : plans) {
     text += fmt::format("{}{} {} m{} k{} n{} w{}", text.empty() ? "" : "; ", to_string(p.kind), to_string(p.loops),
                         p.tile.m, p.tile.k, p.tile.n, p.window);
+    if (p.parts.count > 1)
+      text += fmt::format(" {}/{}{}",
+                          p.parts.dim == Dim::kM   ? 'm'
+                          : p.parts.dim == Dim::kK ? 'k'
+                                                   : 'n',
+                          p.parts.count, p.parts.reduction == Reduction::kAdd ? "+" : "");
+  }
   return text;
 }
 
@@ -226,8 +247,8 @@ namespace {
 /// Plans of all phases together: what one phase leaves in the scratchpad can serve the next.
 class JointSearch {
 public:
-  JointSearch(const Layer &layer, const Layout &layout, const NpuConfig &npu)
-      : layer_(layer), layout_(layout), npu_(npu) {}
+  JointSearch(const Layer &layer, const Cut &cut, const Layout &layout, const NpuConfig &npu)
+      : layer_(layer), cut_(cut), layout_(layout), npu_(npu) {}
 
   /// The best plans of one phase after the other, and what goes with them.
   void run(const std::vector<PhaseKind> &kinds);
@@ -239,6 +260,7 @@ private:
   void match(const std::vector<Candidate> &from, std::size_t other, const std::vector<PhaseKind> &kinds);
 
   const Layer &layer_;
+  Cut cut_;
   const Layout &layout_;
   const NpuConfig &npu_;
   struct Joint {
@@ -269,7 +291,7 @@ std::vector<std::vector<PhasePlan>> JointSearch::take() {
 void JointSearch::match(const std::vector<Candidate> &from, std::size_t other, const std::vector<PhaseKind> &kinds) {
   for (const Candidate &given : from) {
     const TileShape fixed{given.plan.tile.m, 0, given.plan.tile.n};
-    const auto partners = PhaseSearch(kinds[other], fixed, kMatchBudget, layer_, layout_, npu_).run();
+    const auto partners = PhaseSearch(kinds[other], given.plan.parts, fixed, kMatchBudget, layer_, layout_, npu_).run();
     for (std::size_t i = 0; i < std::min(partners.size(), kJoined); ++i) {
       std::vector<PhasePlan> plans = before_;
       plans.push_back(given.plan);
@@ -294,7 +316,8 @@ void JointSearch::match(const std::vector<Candidate> &from, std::size_t other, c
 void JointSearch::run(const std::vector<PhaseKind> &kinds) {
   std::vector<std::vector<Candidate>> choices;
   for (const PhaseKind kind : kinds) {
-    choices.push_back(PhaseSearch(kind, {}, kPhaseBudget / kinds.size(), layer_, layout_, npu_).run());
+    const PhaseParts parts = phase_parts(cut_, kind, layer_, npu_);
+    choices.push_back(PhaseSearch(kind, parts, {}, kPhaseBudget / kinds.size(), layer_, layout_, npu_).run());
     if (kinds.size() > 1) choices.back().resize(std::min(choices.back().size(), kJoined));
   }
   std::vector<std::size_t> pick(choices.size(), 0);
@@ -316,9 +339,9 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
 
 } // namespace
 
-std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Layout &layout,
-                                           const NpuConfig &npu) {
-  JointSearch joint(layer, layout, npu);
+std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Cut &cut,
+                                           const Layout &layout, const NpuConfig &npu) {
+  JointSearch joint(layer, cut, layout, npu);
   joint.run(phases(schedule, pass, layer));
   return joint.take();
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/layout.hpp"
-#include "compiler/program.hpp"
+#include "compiler/partition.hpp"
 
 namespace gradweave::compiler {
 
@@ -16,8 +16,8 @@ struct TimedPlan {
 /// The most promising plans by estimate, best first; at least one. Every schedule's phases get the same effort, so that
 /// schedules can be compared. Deterministic. Throws CompileError if not even products of single elements fit the
 /// scratchpad, or if tiles that fit are too many.
-std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Layout &layout,
-                                           const NpuConfig &npu);
+std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Cut &cut,
+                                           const Layout &layout, const NpuConfig &npu);
 
 /// Tile sizes and orders, for people.
 std::string describe(const std::vector<PhasePlan> &plans);

@@ -40,15 +40,16 @@ private:
 
   double ready(std::size_t engine) const;
   void move(std::size_t engine, double start);
-  void compute(double start);
+  void compute(std::size_t engine, double start);
+  bool compute_all();
 
   const Program &program_;
   const std::vector<Ordering> &ordering_;
   const NpuConfig &npu_;
   std::vector<double> done_;
-  std::array<std::vector<std::size_t>, kEngines> queue_;
-  std::array<std::size_t, kEngines> head_{};
-  std::array<double, kEngines> free_{}; ///< when the engine can start its next action
+  std::array<std::vector<std::size_t>, kMostEngines> queue_;
+  std::array<std::size_t, kMostEngines> head_{};
+  std::array<double, kMostEngines> free_{}; ///< when the engine can start its next action
   double channel_free_ = 0;
   double end_ = 0;
 };
@@ -60,8 +61,8 @@ double Player::ready(std::size_t engine) const {
   // The fetch delivers the commands at the DRAM's speed.
   double start = std::max(free_[engine],
                           static_cast<double>(index) * isa::kCommandBytes * npu_.dram.bytes_den / npu_.dram.bytes_num);
-  for (const std::int32_t other : ordering_[index].after)
-    if (other >= 0) {
+  for (std::size_t e = 0; e < kComputeEngine + npu_.cores; ++e)
+    if (const std::int32_t other = ordering_[index].after[e]; other != Ordering::kNone) {
       const double other_done = done_[static_cast<std::size_t>(other)];
       if (other_done < 0) return kNotReady;
       start = std::max(start, other_done);
@@ -82,28 +83,39 @@ void Player::move(std::size_t engine, double start) {
   end_ = std::max(end_, done_[index]);
 }
 
-void Player::compute(double start) {
-  const std::size_t index = queue_[kComputeEngine][head_[kComputeEngine]++];
+void Player::compute(std::size_t engine, double start) {
+  const std::size_t index = queue_[engine][head_[engine]++];
   const Action &a = program_.actions[index];
   const TileProduct &p = program_.products[a.product];
   const double drain = 2.0 * npu_.rows + npu_.cols + 8; // last step to last result written
   double cycles = static_cast<double>(product_cycles(p, npu_));
-  cycles += bank_conflicts(a.a.rows, a.b.rows, npu_.bank_rows()) *
-            static_cast<double>(block_count(a.rect.rows, a.rect.cols, npu_)) * roles(p).red_size;
-  const bool stalled = start > free_[kComputeEngine];
-  if (stalled && a.acc) start += npu_.rows; // nothing computes while the first initial values enter
-  free_[kComputeEngine] = start + cycles;
-  done_[index] = free_[kComputeEngine] + drain;
+  if (p.add) { // begins and ends with an empty array
+    free_[engine] = done_[index] = std::max(start, free_[engine] + drain) + cycles + kPipeline;
+  } else {
+    cycles += bank_conflicts(a.a.rows, a.b.rows, npu_.bank_rows()) *
+              static_cast<double>(block_count(a.rect.rows, a.rect.cols, npu_)) * roles(p, program_.layer).red_size;
+    const bool stalled = start > free_[engine];
+    if (stalled && a.acc) start += npu_.rows; // nothing computes while the first initial values enter
+    free_[engine] = start + cycles;
+    done_[index] = free_[engine] + drain;
+  }
   end_ = std::max(end_, done_[index]);
+}
+
+/// Whether any core could go on.
+bool Player::compute_all() {
+  bool any = false;
+  for (std::size_t engine = kComputeEngine; engine < kComputeEngine + npu_.cores; ++engine)
+    for (double at = ready(engine); at < kNotReady; at = ready(engine)) {
+      compute(engine, at);
+      any = true;
+    }
+  return any;
 }
 
 double Player::run() {
   for (;;) {
-    const double compute_at = ready(kComputeEngine);
-    if (compute_at < kNotReady) {
-      compute(compute_at);
-      continue;
-    }
+    if (compute_all()) continue;
     const double load_at = ready(kLoadEngine);
     const double store_at = ready(kStoreEngine);
     if (load_at == kNotReady && store_at == kNotReady) return end_;

@@ -5,93 +5,83 @@
 namespace gradweave::compiler {
 namespace {
 
-/// The tiles of one tensor cut in one way, numbered by rows of tiles.
-struct Grid {
-  Tensor tensor = Tensor::kX;
-  TileRole role = TileRole::kOperand;
-  std::uint32_t tile_rows = 0, tile_cols = 0;
-  std::size_t columns = 0; ///< tiles side by side
-  std::size_t first = 0;   ///< index of the first tile in the table
-};
-
-struct Extent {
-  std::uint32_t rows, cols;
-};
-
-Extent tensor_extent(Tensor t, const Layer &l) {
-  switch (t) {
-  case Tensor::kX:
-  case Tensor::kDX:
-    return {l.m, l.k};
-  case Tensor::kW:
-  case Tensor::kDW:
-    return {l.k, l.n};
-  default:
-    return {l.m, l.n};
-  }
-}
-
-Extent tile_extent(Tensor t, const TileShape &s) {
-  Layer as_layer;
-  as_layer.m = s.m;
-  as_layer.k = s.k;
-  as_layer.n = s.n;
-  return tensor_extent(t, as_layer);
-}
-
+/// Finds the number of a tile by what it holds. Open addressing: a search looks up millions of tiles.
 class Builder {
 public:
-  Builder(TileTable &table, const Layer &layer, std::uint32_t lanes) : table_(table), layer_(layer), lanes_(lanes) {}
+  Builder(TileTable &table, std::uint32_t lanes) : table_(table), lanes_(lanes), slots_(64, kEmpty) {}
 
-  std::int32_t tile(Tensor tensor, TileRole role, const Rect &rect, const TileShape &shape, std::uint32_t product) {
-    const Grid &grid = find(tensor, role, shape);
-    const std::size_t index = grid.first + rect.row / grid.tile_rows * grid.columns + rect.col / grid.tile_cols;
-    Tile &t = table_.tiles[index];
-    if (t.rows == 0) {
+  std::int32_t tile(Tensor tensor, TileRole role, std::uint32_t part, const Rect &rect, std::uint32_t product) {
+    if (2 * table_.tiles.size() >= slots_.size()) grow();
+    std::int32_t &slot = find(tensor, role, part, rect);
+    if (slot == kEmpty) {
+      slot = static_cast<std::int32_t>(table_.tiles.size());
+      Tile t;
       t.tensor = tensor;
       t.role = role;
       t.fp32 = role == TileRole::kPartial;
       t.rect = rect;
+      t.part = part;
       t.rows = spm_rows(rect.rows, rect.cols, t.fp32, lanes_);
       t.first_use = product;
+      table_.tiles.push_back(t);
     }
-    return static_cast<std::int32_t>(index);
+    return slot;
   }
 
 private:
-  const Grid &find(Tensor tensor, TileRole role, const TileShape &shape) {
-    const Extent side = tile_extent(tensor, shape);
-    for (const Grid &g : grids_)
-      if (g.tensor == tensor && g.role == role && g.tile_rows == side.rows && g.tile_cols == side.cols) return g;
-    const Extent extent = tensor_extent(tensor, layer_);
-    const std::size_t columns = divide_up(extent.cols, side.cols);
-    grids_.push_back({tensor, role, side.rows, side.cols, columns, table_.tiles.size()});
-    table_.tiles.resize(table_.tiles.size() + columns * divide_up(extent.rows, side.rows));
-    return grids_.back();
+  static constexpr std::int32_t kEmpty = -1;
+
+  std::int32_t &find(Tensor tensor, TileRole role, std::uint32_t part, const Rect &rect) {
+    std::uint64_t hash = static_cast<std::uint64_t>(tensor) * 4 + static_cast<std::uint64_t>(role);
+    for (const std::uint64_t v : {rect.row, rect.col, rect.rows, rect.cols, part})
+      hash = (hash ^ v) * 0x9E3779B97F4A7C15U;
+    std::size_t at = static_cast<std::size_t>(hash >> 20) & (slots_.size() - 1);
+    for (;; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at] == kEmpty) return slots_[at];
+      const Tile &t = table_.tiles[static_cast<std::size_t>(slots_[at])];
+      if (t.tensor == tensor && t.role == role && t.part == part && t.rect == rect) return slots_[at];
+    }
+  }
+
+  void grow() {
+    slots_.assign(slots_.size() * 4, kEmpty);
+    for (std::size_t i = 0; i < table_.tiles.size(); ++i) {
+      const Tile &t = table_.tiles[i];
+      find(t.tensor, t.role, t.part, t.rect) = static_cast<std::int32_t>(i);
+    }
   }
 
   TileTable &table_;
-  const Layer &layer_;
   std::uint32_t lanes_;
-  std::vector<Grid> grids_;
+  std::vector<std::int32_t> slots_;
 };
 
 } // namespace
 
-TileTable::TileTable(const std::vector<PhasePlan> &plans, const Layer &layer, const NpuConfig &npu) {
-  Builder builder(*this, layer, npu.lanes());
+TileTable::TileTable(const std::vector<PhasePlan> &plans, const Layer &layer, const ReductionPlans &reductions,
+                     const NpuConfig &npu) {
+  Builder builder(*this, npu.lanes());
   for (const PhasePlan &plan : plans)
     for (const TileProduct &p : plan.products) {
-      const GemmRoles r = roles(p);
+      const GemmRoles r = roles(p, layer);
       const auto index = static_cast<std::uint32_t>(needs.size());
-      const bool first = r.red == 0;
-      const bool rounds = p.result != Tensor::kDW && r.red + r.red_size == reduction_extent(p.result, layer);
+      const auto sum = [&](std::uint32_t part) {
+        return builder.tile(p.result, TileRole::kPartial, part, r.c_rect, index);
+      };
+      const bool complete = r.red + r.red_size == reduction_extent(p.result, layer);
+      const bool last = complete && (p.add || reductions.of(p.result).empty());
+      const bool rounds = p.result != Tensor::kDW && last;
       Needs n;
-      n.tile[Needs::kA] = builder.tile(r.a, TileRole::kOperand, r.a_rect, plan.tile, index);
-      n.tile[Needs::kB] = builder.tile(r.b, TileRole::kOperand, r.b_rect, plan.tile, index);
-      if (!first) n.tile[Needs::kCin] = builder.tile(p.result, TileRole::kPartial, r.c_rect, plan.tile, index);
+      if (p.add) {
+        n.tile[Needs::kA] = sum(0);
+        n.tile[Needs::kCin] = sum(p.part);
+      } else {
+        n.tile[Needs::kA] = builder.tile(r.a, TileRole::kOperand, 0, r.a_rect, index);
+        n.tile[Needs::kB] = builder.tile(r.b, TileRole::kOperand, 0, r.b_rect, index);
+        if (r.red != reductions.first(p.result, p.part)) n.tile[Needs::kCin] = sum(p.part);
+      }
       n.tile[Needs::kCout] =
-          builder.tile(p.result, rounds ? TileRole::kResult : TileRole::kPartial, r.c_rect, plan.tile, index);
+          rounds ? builder.tile(p.result, TileRole::kResult, 0, r.c_rect, index) : sum(p.add ? 0 : p.part);
       needs.push_back(n);
     }
   for (std::size_t p = needs.size(); p-- > 0;)

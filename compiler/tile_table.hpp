@@ -18,7 +18,8 @@ struct Tile {
   TileRole role = TileRole::kOperand;
   bool fp32 = false;
   Rect rect;
-  std::uint32_t rows = 0; ///< scratchpad rows it takes; 0: not used by any product
+  std::uint32_t part = 0; ///< of a partial sum: which part of the reduction plan
+  std::uint32_t rows = 0; ///< scratchpad rows it takes
   std::uint32_t first_use = kNever;
   // State during allocation.
   std::uint32_t next_use = kNever; ///< next product that needs it
@@ -27,7 +28,7 @@ struct Tile {
   std::int64_t scratch = -1; ///< DRAM address of its spill space; -1: none yet
 };
 
-/// The tiles of a product; -1: none.
+/// The tiles of a product; -1: none. An ADD has the sum so far as A and the part that it adds as CIN.
 struct Needs {
   static constexpr std::size_t kA = 0, kB = 1, kCin = 2, kCout = 3;
   std::array<std::int32_t, 4> tile{-1, -1, -1, -1};
@@ -39,7 +40,8 @@ struct TileTable {
   std::vector<Needs> needs; ///< one entry a product, all phases in sequence
 
   /// Tiles of two phases are one if the phases cut the tensor alike.
-  TileTable(const std::vector<PhasePlan> &plans, const Layer &layer, const NpuConfig &npu);
+  TileTable(const std::vector<PhasePlan> &plans, const Layer &layer, const ReductionPlans &reductions,
+            const NpuConfig &npu);
 };
 
 } // namespace gradweave::compiler

@@ -29,6 +29,11 @@ std::uint32_t ContentReplay::extent(Tensor result) const {
   return result == Tensor::kDX ? l.n : result == Tensor::kDW ? l.m : l.k;
 }
 
+bool ContentReplay::begins_part(Tensor result, std::uint32_t term) const {
+  const std::vector<std::uint32_t> &cuts = compiled_.reductions.of(result);
+  return term == 0 || std::find(cuts.begin(), cuts.end(), term) != cuts.end();
+}
+
 ContentReplay::Located ContentReplay::locate(const isa::DmaCommand &d, std::string &problem) const {
   for (const TensorBinding &b : compiled_.tensors) {
     if (d.dram_addr < b.offset || d.dram_addr >= b.offset + static_cast<std::uint64_t>(b.rows) * b.pitch) continue;
@@ -68,7 +73,7 @@ std::string ContentReplay::load(const isa::DmaCommand &d, const SyncReplay &sync
   if (!problem.empty()) return problem;
   if (at.binding != nullptr) {
     if (!at.binding->input) return fmt::format("loads {}, which is a result", to_string(at.binding->tensor));
-    put(view_of(d), {at.binding->tensor, at.rect, 0});
+    put(view_of(d), {at.binding->tensor, at.rect, 0, 0});
     return {};
   }
   const auto it = spilled_.find(d.dram_addr);
@@ -115,9 +120,9 @@ std::string ContentReplay::store(const isa::DmaCommand &d, const SyncReplay &syn
   if (at.binding->tensor != content.tensor || !(at.rect == content.rect))
     return fmt::format("stores {} to the place of {}", name(content.tensor, content.rect),
                        name(at.binding->tensor, at.rect));
-  if (content.done != extent(content.tensor))
-    return fmt::format("stores {} after {} of {} terms", name(content.tensor, content.rect), content.done,
-                       extent(content.tensor));
+  if (content.first != 0 || content.done != extent(content.tensor))
+    return fmt::format("stores {} with terms {} to {} of {}", name(content.tensor, content.rect), content.first,
+                       content.done, extent(content.tensor));
   stored_[static_cast<std::size_t>(content.tensor)].push_back(content.rect);
   return {};
 }
@@ -131,51 +136,95 @@ std::string ContentReplay::gemm(const isa::GemmCommand &g) {
   const Content &cb = b->content;
 
   // Which product this is, and which ranges it covers: result rows and columns, and the reduction as A and B see it.
+  // Groups are blocks of the columns of X and dY and of the rows of W.
+  const Layer &l = compiled_.layer;
   Content c;
-  std::uint32_t red_a = 0, red_b = 0;
+  std::uint32_t red_a = 0, red_b = 0, group_a = 0, group_b = 0;
   if (ca.tensor == Tensor::kDY && cb.tensor == Tensor::kW && g.a_col && g.b_col) {
-    c = {Tensor::kDX, {ca.rect.row, cb.rect.row, g.m, g.n}, 0};
-    red_a = ca.rect.col;
+    c = {Tensor::kDX, {ca.rect.row, cb.rect.row, g.m, g.n}, 0, 0};
+    group_a = ca.rect.col / l.n;
+    group_b = cb.rect.row / l.k;
+    red_a = ca.rect.col % l.n;
     red_b = cb.rect.col;
   } else if (ca.tensor == Tensor::kX && cb.tensor == Tensor::kDY && !g.a_col && !g.b_col) {
-    c = {Tensor::kDW, {ca.rect.col, cb.rect.col, g.m, g.n}, 0};
+    group_a = ca.rect.col / l.k;
+    group_b = cb.rect.col / l.n;
+    c = {Tensor::kDW, {ca.rect.col, cb.rect.col % l.n, g.m, g.n}, 0, 0};
     red_a = ca.rect.row;
     red_b = cb.rect.row;
   } else if (ca.tensor == Tensor::kX && cb.tensor == Tensor::kW && g.a_col && !g.b_col) {
-    c = {Tensor::kY, {ca.rect.row, cb.rect.col, g.m, g.n}, 0};
-    red_a = ca.rect.col;
-    red_b = cb.rect.row;
+    group_a = ca.rect.col / l.k;
+    group_b = cb.rect.row / l.k;
+    c = {Tensor::kY, {ca.rect.row, group_a * l.n + cb.rect.col, g.m, g.n}, 0, 0};
+    red_a = ca.rect.col % l.k;
+    red_b = cb.rect.row % l.k;
   } else {
     return fmt::format("multiplies {} and {}, walked in a way that gives no result of a layer", to_string(ca.tensor),
                        to_string(cb.tensor));
   }
+  if (group_a != group_b) return fmt::format("multiplies A of group {} and B of group {}", group_a, group_b);
   if (red_a != red_b) return fmt::format("reduces A from {} but B from {}", red_a, red_b);
-  std::uint32_t before = 0;
   if (g.acc) {
     const Tile *cin = find(v.cin);
     if (cin == nullptr || cin->content.tensor != c.tensor || !(cin->content.rect == c.rect))
       return fmt::format("has initial values that are not {}", name(c.tensor, c.rect));
-    before = cin->content.done;
+    if (cin->content.done != red_a)
+      return fmt::format("adds terms from {} on to {}, whose sum stands at {}", red_a, name(c.tensor, c.rect),
+                         cin->content.done);
+    c.first = cin->content.first;
+  } else {
+    if (!begins_part(c.tensor, red_a))
+      return fmt::format("starts {} from zero at term {}, where its reduction plan has no part", name(c.tensor, c.rect),
+                         red_a);
+    c.first = red_a;
   }
-  if (before != red_a)
-    return fmt::format("adds terms from {} on to {}, whose sum stands at {}", red_a, name(c.tensor, c.rect), before);
   c.done = red_a + g.k;
-  if (g.out_bf16 && (c.done != extent(c.tensor) || c.tensor == Tensor::kDW))
-    return fmt::format("rounds {} to bf16 after {} of {} terms", name(c.tensor, c.rect), c.done, extent(c.tensor));
+  for (std::uint32_t cut : compiled_.reductions.of(c.tensor))
+    if (cut > c.first && cut < c.done)
+      return fmt::format("sums {} over term {}, where its reduction plan begins a part", name(c.tensor, c.rect), cut);
+  if (g.out_bf16 && (c.first != 0 || c.done != extent(c.tensor) || c.tensor == Tensor::kDW))
+    return fmt::format("rounds {} to bf16 with terms {} to {} of {}", name(c.tensor, c.rect), c.first, c.done,
+                       extent(c.tensor));
   macs_[static_cast<std::size_t>(c.tensor)] += static_cast<std::uint64_t>(g.m) * g.n * g.k;
+  put(v.cout, c);
+  return {};
+}
+
+std::string ContentReplay::add(const isa::AddCommand &command) {
+  const AddViews v(command);
+  const Tile *sum = find(v.a);
+  const Tile *part = find(v.cin);
+  if (sum == nullptr || part == nullptr)
+    return fmt::format("{} is not a whole tile of sums", sum == nullptr ? "A" : "CIN");
+  Content c = sum->content;
+  const Content &p = part->content;
+  if (c.done == 0 || p.done == 0) return "adds tiles that are no sums";
+  if (p.tensor != c.tensor || !(p.rect == c.rect))
+    return fmt::format("adds {} to {}", name(p.tensor, p.rect), name(c.tensor, c.rect));
+  // Ascending, one part at a time, each complete: the plan's order of additions.
+  const std::vector<std::uint32_t> &cuts = compiled_.reductions.of(c.tensor);
+  const auto cut = std::find(cuts.begin(), cuts.end(), p.first);
+  if (c.first != 0 || c.done != p.first || cut == cuts.end() ||
+      p.done != (cut + 1 == cuts.end() ? extent(c.tensor) : *(cut + 1)))
+    return fmt::format("adds terms {} to {} to terms {} to {} of {}, which is not in the reduction plan", p.first,
+                       p.done, c.first, c.done, name(c.tensor, c.rect));
+  c.done = p.done;
+  if (command.out_bf16 && (c.done != extent(c.tensor) || c.tensor == Tensor::kDW))
+    return fmt::format("rounds {} to bf16 after {} of {} terms", name(c.tensor, c.rect), c.done, extent(c.tensor));
   put(v.cout, c);
   return {};
 }
 
 std::string ContentReplay::step(const isa::Decoded &command, const SyncReplay &sync) {
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g);
+  if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c);
   if (const auto *d = std::get_if<isa::DmaCommand>(&command.op)) return d->store ? store(*d, sync) : load(*d, sync);
   return {};
 }
 
 std::string ContentReplay::finish() const {
   const Layer &l = compiled_.layer;
-  const std::uint64_t whole = static_cast<std::uint64_t>(l.m) * l.k * l.n;
+  const std::uint64_t whole = static_cast<std::uint64_t>(l.groups) * l.m * l.k * l.n;
   for (const Tensor t : {Tensor::kY, Tensor::kDX, Tensor::kDW}) {
     const auto index = static_cast<std::size_t>(t);
     const auto binding = std::find_if(compiled_.tensors.begin(), compiled_.tensors.end(),

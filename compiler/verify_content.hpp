@@ -20,11 +20,11 @@ public:
   std::string finish() const;
 
 private:
-  /// A rectangle of a tensor: elements, or sums of the reduction's first `done` terms.
+  /// A rectangle of a tensor: elements, or sums of the reduction's terms from `first` to `done`.
   struct Content {
     Tensor tensor = Tensor::kX;
     Rect rect;
-    std::uint32_t done = 0;
+    std::uint32_t first = 0, done = 0;
   };
   struct Tile {
     SpmView view;
@@ -49,6 +49,9 @@ private:
   std::string store(const isa::DmaCommand &d, const SyncReplay &sync);
   std::string spill(const isa::DmaCommand &d, const Content &content, const SyncReplay &sync);
   std::string gemm(const isa::GemmCommand &g);
+  std::string add(const isa::AddCommand &c);
+  /// Whether a sum of its own begins at this term.
+  bool begins_part(Tensor result, std::uint32_t term) const;
   /// The tensor that a transfer addresses; `problem` says why if it is none.
   Located locate(const isa::DmaCommand &d, std::string &problem) const;
   /// The tile that lies exactly in `view`, whole; null if there is none.

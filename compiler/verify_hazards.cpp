@@ -10,15 +10,21 @@ GemmViews::GemmViews(const isa::GemmCommand &g)
     : a{g.a, g.a_col ? g.m : g.k, g.a_col ? g.k : g.m, false}, b{g.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n, false},
       cin{g.cin, g.m, g.n, true}, cout{g.cout, g.m, g.n, !g.out_bf16} {}
 
+AddViews::AddViews(const isa::AddCommand &c)
+    : a{c.a, c.m, c.n, true}, cin{c.cin, c.m, c.n, true}, cout{c.cout, c.m, c.n, !c.out_bf16} {}
+
 SpmView view_of(const isa::DmaCommand &d) { return {d.spm, d.rows, d.cols, d.fp32}; }
 
 HazardReplay::HazardReplay(const NpuConfig &npu)
     : npu_(npu), writers_(npu.spm_rows()), readers_(2 + npu.cores, std::vector<Access>(npu.spm_rows())),
-      next_block_(2 + npu.cores, 0) {}
+      next_block_(2 + npu.cores, 0), last_add_(2 + npu.cores, 0) {}
 
-/// The array's own guarantee: initial values of a block are read after the results of the third block before it, and of
-/// all earlier ones, are written.
-bool HazardReplay::ordered_inside_core(const Writer &writer, const SpmView &view) const {
+/// The core's own guarantees: an ADD begins when all before it is written, and ends before anything after it begins;
+/// initial values of a block are read after the results of the third block before it, and of all earlier ones, are
+/// written.
+bool HazardReplay::ordered_inside_core(const Writer &writer, const SpmView &view, Use use, std::size_t engine) const {
+  if (use == Use::kSum || last_add_[engine] >= writer.position) return true;
+  if (use != Use::kInitial) return false;
   const Blocks &w = blocks_[writer.index];
   const std::uint64_t last_needed = w.cout.same_place(view) ? w.first : w.first + w.count - 1;
   return blocks_[index_].first >= last_needed + 3;
@@ -32,7 +38,7 @@ std::string HazardReplay::read(const SpmView &view, Use use, const SyncReplay &s
     if (w.index != Access::kNone && w.index != checked && problem.empty()) {
       checked = w.index;
       const bool own = w.engine == sync.engine();
-      if (!sync.complete(w.engine, w.position) && !(own && use == Use::kInitial && ordered_inside_core(w, view)))
+      if (!sync.complete(w.engine, w.position) && !(own && ordered_inside_core(w, view, use, sync.engine())))
         problem = fmt::format("reads scratchpad row {} without waiting for command {}, which writes it", row, w.index);
     }
     readers_[sync.engine()][row] = {index_, sync.position()};
@@ -89,10 +95,19 @@ std::string HazardReplay::gemm(const isa::GemmCommand &g, const SyncReplay &sync
   return problem.empty() ? write(v.cout, sync) : problem;
 }
 
+std::string HazardReplay::add(const isa::AddCommand &c, const SyncReplay &sync) {
+  const AddViews v(c);
+  last_add_[sync.engine()] = sync.position();
+  for (const std::string &problem : {read(v.a, Use::kSum, sync), read(v.cin, Use::kSum, sync)})
+    if (!problem.empty()) return problem;
+  return write(v.cout, sync);
+}
+
 std::string HazardReplay::step(std::size_t index, const isa::Decoded &command, const SyncReplay &sync) {
   index_ = static_cast<std::uint32_t>(index);
   blocks_.resize(index + 1);
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g, sync);
+  if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c, sync);
   if (const auto *d = std::get_if<isa::DmaCommand>(&command.op))
     return d->store ? read(view_of(*d), Use::kDma, sync) : write(view_of(*d), sync);
   return {};

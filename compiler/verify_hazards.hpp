@@ -35,6 +35,11 @@ struct GemmViews {
   SpmView a, b, cin, cout;
   explicit GemmViews(const isa::GemmCommand &g);
 };
+/// The tiles that an ADD reads and writes.
+struct AddViews {
+  SpmView a, cin, cout;
+  explicit AddViews(const isa::AddCommand &c);
+};
 SpmView view_of(const isa::DmaCommand &d);
 
 /// Checks each command's scratchpad accesses against those of all earlier ones.
@@ -58,12 +63,13 @@ private:
     std::uint64_t first = 0, count = 0;
     SpmView cout;
   };
-  enum class Use { kOperand, kInitial, kDma };
+  enum class Use { kOperand, kInitial, kSum, kDma };
 
   std::string gemm(const isa::GemmCommand &g, const SyncReplay &sync);
+  std::string add(const isa::AddCommand &c, const SyncReplay &sync);
   std::string read(const SpmView &view, Use use, const SyncReplay &sync);
   std::string write(const SpmView &view, const SyncReplay &sync);
-  bool ordered_inside_core(const Writer &writer, const SpmView &view) const;
+  bool ordered_inside_core(const Writer &writer, const SpmView &view, Use use, std::size_t engine) const;
 
   const NpuConfig &npu_;
   std::uint32_t index_ = 0;
@@ -71,6 +77,7 @@ private:
   std::vector<std::vector<Access>> readers_; ///< by engine and row, since the row's last write
   std::vector<Blocks> blocks_;               ///< by command
   std::vector<std::uint64_t> next_block_;    ///< by engine
+  std::vector<std::uint32_t> last_add_;      ///< by engine: position of its last ADD
 };
 
 } // namespace gradweave::compiler

@@ -10,14 +10,14 @@
 namespace gradweave::compiler {
 namespace {
 
-/// What a run of rows holds: a rectangle of a tensor, as operand or as a sum that has come to `done`.
+/// What a run of rows holds: a rectangle of a tensor, as operand or as a sum of terms from `first` to `done`.
 struct Content {
   Tensor tensor = Tensor::kX;
   Rect rect;
   bool fp32 = false;
-  std::uint32_t done = 0; ///< of a sum: end of the reduction so far
+  std::uint32_t first = 0, done = 0; ///< of a sum: terms it has so far
   bool operator==(const Content &o) const {
-    return tensor == o.tensor && rect == o.rect && fp32 == o.fp32 && done == o.done;
+    return tensor == o.tensor && rect == o.rect && fp32 == o.fp32 && first == o.first && done == o.done;
   }
 };
 
@@ -34,13 +34,14 @@ public:
   std::string run() {
     for (const Action &a : program_.actions) {
       const std::string problem = a.kind == Action::Kind::kGemm   ? gemm(a)
+                                  : a.kind == Action::Kind::kAdd  ? add(a)
                                   : a.kind == Action::Kind::kLoad ? load(a)
                                                                   : store(a);
       if (!problem.empty()) return fmt::format("action {}: {}", index_, problem);
       ++index_;
     }
     if (gemms_ != program_.products.size())
-      return fmt::format("{} GEMMs for {} tile products", gemms_, program_.products.size());
+      return fmt::format("{} GEMMs and ADDs for {} tile products", gemms_, program_.products.size());
     return {};
   }
 
@@ -77,7 +78,7 @@ private:
 
   std::string load(const Action &a) {
     if (!a.spill && !is_input(a.tensor)) return fmt::format("loads {}, which is no input", to_string(a.tensor));
-    Content c{a.tensor, a.rect, a.fp32, 0};
+    Content c{a.tensor, a.rect, a.fp32, 0, 0};
     if (a.spill) {
       const auto it = spilled_.find(a.dram_addr);
       if (it == spilled_.end() || !(it->second.rect == a.rect) || it->second.tensor != a.tensor)
@@ -90,7 +91,7 @@ private:
   std::string store(const Action &a) {
     const auto it = spm_.find(a.place.rows.first);
     if (it == spm_.end() || it->second.tensor != a.tensor || !(it->second.rect == a.rect) || it->second.fp32 != a.fp32)
-      return fmt::format("stores rows that do not hold {}", name({a.tensor, a.rect, a.fp32, 0}));
+      return fmt::format("stores rows that do not hold {}", name({a.tensor, a.rect, a.fp32, 0, 0}));
     if (a.spill) spilled_[a.dram_addr] = it->second;
     return {};
   }
@@ -98,14 +99,27 @@ private:
   std::string gemm(const Action &a) {
     const TileProduct &p = program_.products.at(a.product);
     if (a.product != gemms_++) return fmt::format("product {} is out of order", a.product);
-    const GemmRoles r = roles(p);
-    for (const std::string &problem : {expect(a.a, {r.a, r.a_rect, false, 0}), expect(a.b, {r.b, r.b_rect, false, 0}),
-                                       a.acc ? expect(a.cin, {p.result, r.c_rect, true, r.red}) : std::string{}})
+    const GemmRoles r = roles(p, program_.layer);
+    const std::uint32_t first = program_.reductions.first(p.result, p.part);
+    for (const std::string &problem :
+         {expect(a.a, {r.a, r.a_rect, false, 0, 0}), expect(a.b, {r.b, r.b_rect, false, 0, 0}),
+          a.acc ? expect(a.cin, {p.result, r.c_rect, true, first, r.red}) : std::string{}})
       if (!problem.empty()) return problem;
-    if (a.acc != (r.red > 0))
+    if (a.acc != (r.red > first))
       return fmt::format("product {} begins at {} of its reduction and {} initial values", a.product, r.red,
                          a.acc ? "has" : "lacks");
-    return put(a.cout, {p.result, r.c_rect, !a.out_bf16, r.red + r.red_size});
+    return put(a.cout, {p.result, r.c_rect, !a.out_bf16, first, r.red + r.red_size});
+  }
+
+  std::string add(const Action &a) {
+    const TileProduct &p = program_.products.at(a.product);
+    if (a.product != gemms_++) return fmt::format("product {} is out of order", a.product);
+    const GemmRoles r = roles(p, program_.layer);
+    const std::uint32_t end = r.red + r.red_size;
+    for (const std::string &problem :
+         {expect(a.a, {p.result, r.c_rect, true, 0, r.red}), expect(a.cin, {p.result, r.c_rect, true, r.red, end})})
+      if (!problem.empty()) return problem;
+    return put(a.cout, {p.result, r.c_rect, !a.out_bf16, 0, end});
   }
 
   const Program &program_;

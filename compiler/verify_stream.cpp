@@ -16,12 +16,13 @@ std::string check_bindings(const CompiledLayer &c, const NpuConfig &npu) {
     bool wanted, input, fp32;
     std::uint32_t rows, cols;
   };
-  const std::array<Expected, kTensorCount> expected{{{Tensor::kX, true, true, false, l.m, l.k},
-                                                     {Tensor::kW, forward || dx, true, false, l.k, l.n},
-                                                     {Tensor::kDY, backward, true, false, l.m, l.n},
-                                                     {Tensor::kY, forward, false, false, l.m, l.n},
-                                                     {Tensor::kDX, dx, false, false, l.m, l.k},
-                                                     {Tensor::kDW, backward, false, true, l.k, l.n}}};
+  const std::uint32_t all_k = l.groups * l.k, all_n = l.groups * l.n;
+  const std::array<Expected, kTensorCount> expected{{{Tensor::kX, true, true, false, l.m, all_k},
+                                                     {Tensor::kW, forward || dx, true, false, all_k, l.n},
+                                                     {Tensor::kDY, backward, true, false, l.m, all_n},
+                                                     {Tensor::kY, forward, false, false, l.m, all_n},
+                                                     {Tensor::kDX, dx, false, false, l.m, all_k},
+                                                     {Tensor::kDW, backward, false, true, all_k, l.n}}};
   std::size_t found = 0;
   std::uint64_t end = 0;
   for (const Expected &e : expected) {

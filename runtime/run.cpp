@@ -185,7 +185,7 @@ std::vector<JobSpec> job_specs(const RunOptions &options) {
       spec.network = options.network.name;
       spec.layer = layer;
       spec.npu = options.config;
-      spec.compile = {schedule, options.pass, options.tune, {}};
+      spec.compile = {schedule, options.pass, options.tune, {}, options.partition, options.parts, options.reduction};
       spec.backend = options.backend;
       spec.data = options.data;
       spec.seed = options.seed;

@@ -126,7 +126,9 @@ int compile(const CompileArguments &a) {
       display.update(layers.size(), static_cast<double>(done) / static_cast<double>(all));
       display.tick();
     };
-    layers.push_back(compiler::compile_layer(layer, work.npu, {schedule, work.pass, a.work.tune, progress}));
+    compiler::CompileOptions options = work.compile(schedule, a.work.tune);
+    options.progress = progress;
+    layers.push_back(compiler::compile_layer(layer, work.npu, options));
     display.update(layers.size() - 1, 1);
     display.clear();
     print_summary(a.json == "-" ? stderr : stdout, layers.back());

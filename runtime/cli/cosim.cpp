@@ -94,6 +94,9 @@ RunOptions make_options(const CosimArguments &a) {
   options.schedules = parse_schedules(a.work.schedule);
   options.pass = work.pass;
   options.tune = a.work.tune;
+  options.partition = work.partition;
+  options.parts = work.parts;
+  options.reduction = work.reduction;
   options.backend = runtime::parse_backend(a.backend);
   options.data = runtime::parse_data_kind(a.data);
   options.seed = a.seed;

@@ -78,6 +78,19 @@ void add_work_options(CLI::App &command, cli::WorkArguments &work, const std::st
       ->default_str("1000")
       ->check(check_whole_number);
   command.add_option("--pass", work.pass, "forward (Y), backward (dX, dW) or both")->capture_default_str();
+  command
+      .add_option("--partition", work.partition,
+                  "Cut the backward pass along M (weight_sharing), N (dy_sharing) or K (ifmap_sharing); none: one core "
+                  "computes all")
+      ->capture_default_str();
+  command.add_option("--parts", work.parts, "Parts of the partition; default: one for each core, two on one core")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 16U));
+  command
+      .add_option("--reduction", work.reduction,
+                  "Partial sums of several parts: chain (each continues the one before; the bits of one core) or add "
+                  "(each from zero, then added under a reduction plan)")
+      ->capture_default_str();
   command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
 }
 

@@ -29,6 +29,9 @@ void add_work(Reproduction &command, const WorkArguments &work) {
   command.add("SCHEDULE", "--schedule", work.schedule);
   command.add("PASS", "--pass", work.pass);
   if (work.tune != 0) command.add("TUNE", "--tune", std::to_string(work.tune));
+  if (work.partition != "none") command.add("PARTITION", "--partition", work.partition);
+  if (work.parts != 0) command.add("PARTS", "--parts", std::to_string(work.parts));
+  if (work.reduction != "chain") command.add("REDUCTION", "--reduction", work.reduction);
   if (!work.layers.empty()) command.add("LAYERS", "--layers", work.layers);
 }
 

@@ -53,6 +53,9 @@ void add_work_of(const SimulateArguments &a, RunOptions &options) {
   options.schedules = parse_schedules(a.work.schedule);
   options.pass = work.pass;
   options.tune = a.work.tune;
+  options.partition = work.partition;
+  options.parts = work.parts;
+  options.reduction = work.reduction;
 }
 
 /// Sees that the times of commands can be written to `path`, as `option` asks.

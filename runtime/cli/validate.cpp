@@ -61,12 +61,15 @@ void add_network(const WorkArguments &arguments, Plan &plan, const std::string &
   const Work work = resolve(arguments);
   for (const compiler::Layer &layer : work.layers)
     for (const compiler::Schedule schedule : parse_schedules(arguments.schedule)) {
-      const compiler::CompileOptions options{schedule, work.pass, arguments.tune, {}};
+      const compiler::CompileOptions options = work.compile(schedule, arguments.tune);
       std::string repeat = fmt::format("{} validate --model {} --layers {} --schedule {} --pass {} --npu {}",
                                        shell_word(program), shell_word(arguments.model), layer.index,
                                        compiler::to_string(schedule), arguments.pass, shell_word(arguments.npu));
       if (arguments.batch != 0) repeat += fmt::format(" --batch {}", arguments.batch);
       if (arguments.tune != 0) repeat += fmt::format(" --tune={}", arguments.tune);
+      if (arguments.partition != "none") repeat += fmt::format(" --partition {}", arguments.partition);
+      if (arguments.parts != 0) repeat += fmt::format(" --parts {}", arguments.parts);
+      if (arguments.reduction != "chain") repeat += fmt::format(" --reduction {}", arguments.reduction);
       ValidationBatch batch;
       batch.name = fmt::format("{} ({})", layer.name, compiler::to_string(schedule));
       batch.npu = work.npu;

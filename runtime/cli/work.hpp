@@ -16,6 +16,14 @@ struct Work {
   NpuConfig npu;
   std::vector<compiler::Layer> layers;
   compiler::Pass pass = compiler::Pass::kBackward;
+  compiler::Partition partition = compiler::Partition::kNone;
+  std::uint32_t parts = 0;
+  compiler::Reduction reduction = compiler::Reduction::kChain;
+
+  /// What the layers are to be compiled with under a schedule.
+  compiler::CompileOptions compile(compiler::Schedule schedule, std::uint64_t tune) const {
+    return {schedule, pass, tune, {}, partition, parts, reduction};
+  }
 };
 
 /// Throws ConfigError for files, std::invalid_argument for the rest.

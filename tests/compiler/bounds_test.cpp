@@ -51,7 +51,7 @@ TEST_P(BoundsOn, NoProgramBeatsTheBoundThatPrunes) {
   for (const Layer &layer : {make_layer(50, 61, 29), make_layer(7, 120, 90), make_layer(128, 16, 16)})
     for (const Schedule schedule : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor}) {
       const Layout layout = make_layout(layer, Pass::kBoth, npu);
-      for (const auto &plans : search(layer, schedule, Pass::kBoth, layout, npu)) {
+      for (const auto &plans : search(layer, schedule, Pass::kBoth, {}, layout, npu)) {
         const Program program = allocate(plans, layer, layout, npu).value();
         EXPECT_LE(program_bound(program, npu), program_cycles(program, npu)) << layer.name << " " << describe(plans);
       }

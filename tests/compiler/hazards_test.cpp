@@ -36,7 +36,14 @@ std::vector<Ordering> order(std::vector<Action> actions) {
   return order_actions(p, npu());
 }
 
-using After = std::array<std::int32_t, kEngines>;
+/// The actions to wait for on the load, the store and the compute engine of core 0.
+struct After {
+  std::int32_t load, store, compute;
+};
+bool operator==(const decltype(Ordering::after) &after, const After &expected) {
+  return std::equal(after.begin() + 3, after.end(), std::vector<std::int32_t>(after.size() - 3, -1).begin()) &&
+         after[0] == expected.load && after[1] == expected.store && after[2] == expected.compute;
+}
 
 TEST(Hazards, ReadAfterWriteAcrossEngines) {
   const auto o = order({load({0, 8}), load({8, 8}), gemm({0, 8}, {8, 8}, {16, 16}, false, 1), store({16, 16})});

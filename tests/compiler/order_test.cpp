@@ -9,20 +9,22 @@ namespace {
 const Layer kLayer = make_layer(10, 7, 5);
 const TileShape kTile{4, 3, 2};
 
-std::vector<TileProduct> order(PhaseKind kind) { return make_order(kind, loop_orders(kind).front(), kTile, kLayer); }
+std::vector<TileProduct> order(PhaseKind kind) {
+  return make_order(kind, loop_orders(kind).front(), kTile, whole(kLayer));
+}
 
 TEST(Order, EveryPhaseAndLoopOrderIsComplete) {
   for (const PhaseKind kind : {PhaseKind::kInterleave, PhaseKind::kDxMajor, PhaseKind::kDwMajor})
     for (const LoopOrder &loops : loop_orders(kind)) {
-      const auto products = make_order(kind, loops, kTile, kLayer);
+      const auto products = make_order(kind, loops, kTile, whole(kLayer));
       EXPECT_EQ(verify_order(products, kLayer, Pass::kBackward), "") << to_string(loops);
       EXPECT_EQ(products.size(), product_count(kind, kTile, kLayer));
     }
   Layer no_dx = kLayer;
   no_dx.dx = false;
   for (const LoopOrder &loops : all_loop_orders()) {
-    EXPECT_EQ(verify_order(make_order(PhaseKind::kDw, loops, kTile, no_dx), no_dx, Pass::kBackward), "");
-    EXPECT_EQ(verify_order(make_order(PhaseKind::kForward, loops, kTile, kLayer), kLayer, Pass::kForward), "");
+    EXPECT_EQ(verify_order(make_order(PhaseKind::kDw, loops, kTile, whole(no_dx)), no_dx, Pass::kBackward), "");
+    EXPECT_EQ(verify_order(make_order(PhaseKind::kForward, loops, kTile, whole(kLayer)), kLayer, Pass::kForward), "");
   }
 }
 
@@ -104,7 +106,7 @@ TEST(VerifyOrder, NamesEveryDamage) {
        }},
   };
   for (const Broken &c : cases) {
-    auto products = make_order(PhaseKind::kInterleave, {Dim::kN, Dim::kK, Dim::kM}, kTile, kLayer);
+    auto products = make_order(PhaseKind::kInterleave, {Dim::kN, Dim::kK, Dim::kM}, kTile, whole(kLayer));
     c.damage(products);
     EXPECT_NE(verify_order(products, kLayer, Pass::kBackward).find(c.message), std::string::npos)
         << c.message << " / " << verify_order(products, kLayer, Pass::kBackward);

@@ -13,7 +13,7 @@ struct Example {
   Layer layer = make_layer(60, 50, 70);
   Layout layout = make_layout(layer, Pass::kBackward, npu);
   std::vector<std::vector<PhasePlan>> plans(Schedule schedule) const {
-    return search(layer, schedule, Pass::kBackward, layout, npu);
+    return search(layer, schedule, Pass::kBackward, {}, layout, npu);
   }
   Refinement start(Schedule schedule) const { return {plans(schedule), layer, layout, npu}; }
 };

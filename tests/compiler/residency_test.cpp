@@ -49,7 +49,7 @@ struct Planned {
     npu.spm_bytes = 2048;
     npu.spm_banks = 1;
     layout = make_layout(layer, Pass::kBackward, npu);
-    found.plans = search(layer, Schedule::kDxMajor, Pass::kBackward, layout, npu).front();
+    found.plans = search(layer, Schedule::kDxMajor, Pass::kBackward, {}, layout, npu).front();
     found.program = allocate(found.plans, layer, layout, npu).value();
   }
   std::string damaged(const std::function<void(std::vector<Action> &)> &damage) const {
@@ -82,7 +82,7 @@ TEST(VerifyProgram, NamesEveryDamage) {
   const auto with_sum = p.pick([](const Action &a) { return is_gemm(a) && a.acc; });
   const std::vector<std::pair<const char *, std::function<void(std::vector<Action> &)>>> cases{
       {"does not hold", [&](auto &a) { erase(a, p.pick(is_load)); }},
-      {"GEMMs for",
+      {"GEMMs and ADDs for",
        [&](auto &a) {
          a.erase(a.begin() + static_cast<std::ptrdiff_t>(p.pick(is_gemm, p.found.program.products.size() - 1)),
                  a.end());
@@ -114,7 +114,7 @@ TEST(Fits, MatchesWhatAllocateCanDo) {
     plan.tile = {side, side, side};
     plan.loops = loop_orders(plan.kind).front();
     plan.split = {all, all, all};
-    plan.products = make_order(plan.kind, plan.loops, plan.tile, layer);
+    plan.products = make_order(plan.kind, plan.loops, plan.tile, whole(layer));
     EXPECT_EQ(fits(plan.kind, plan.tile, plan.split, layer, npu), allocate({plan}, layer, layout, npu).has_value())
         << side;
   }

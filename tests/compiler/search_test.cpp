@@ -41,8 +41,8 @@ TEST(Search, IsDeterministic) {
   const NpuConfig npu = load_config("test16");
   const Layer layer = make_layer(64, 200, 100);
   const Layout layout = make_layout(layer, Pass::kBackward, npu);
-  const auto one = search(layer, Schedule::kInterleave, Pass::kBackward, layout, npu);
-  const auto two = search(layer, Schedule::kInterleave, Pass::kBackward, layout, npu);
+  const auto one = search(layer, Schedule::kInterleave, Pass::kBackward, {}, layout, npu);
+  const auto two = search(layer, Schedule::kInterleave, Pass::kBackward, {}, layout, npu);
   ASSERT_EQ(one.size(), two.size());
   for (std::size_t i = 0; i < one.size(); ++i)
     EXPECT_EQ(describe(one[i]), describe(two[i]));

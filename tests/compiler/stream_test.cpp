@@ -24,8 +24,13 @@ const CompiledLayer &compiled() {
     const Layout layout = make_layout(layer, Pass::kBackward, npu);
     const RowRange all{0, npu.spm_rows()};
     TimedPlan plan;
-    plan.plans.push_back({PhaseKind::kDxMajor, {8, 8, 8}, {Dim::kM, Dim::kN, Dim::kK}, {all, all, all}, 1, {}, {}});
-    plan.plans[0].products = make_order(PhaseKind::kDxMajor, plan.plans[0].loops, plan.plans[0].tile, layer);
+    PhasePlan phase;
+    phase.kind = PhaseKind::kDxMajor;
+    phase.tile = {8, 8, 8};
+    phase.loops = {Dim::kM, Dim::kN, Dim::kK};
+    phase.split = {all, all, all};
+    phase.products = make_order(phase.kind, phase.loops, phase.tile, whole(layer));
+    plan.plans.push_back(phase);
     plan.program = allocate(plan.plans, layer, layout, npu).value();
     return compile_plan(layer, npu, {Schedule::kDxMajor, Pass::kBackward}, layout, plan);
   }();
@@ -145,7 +150,7 @@ TEST(VerifyStream, NamesEveryDamage) {
       {"holds no such tile", [&](auto &c) { edit(c, final_store, [](auto &d) { dma(d).spm.rot = 1; }); }},
       {"has initial values that are not",
        [&](auto &c) { edit(c, acc, [](auto &d) { gemm(d).cin.rot = gemm(d).cout.rot = 1; }); }},
-      {"adds terms from",
+      {"from zero at term",
        [&](auto &c) {
          edit(c, acc, [](auto &d) {
            gemm(d).acc = false;
