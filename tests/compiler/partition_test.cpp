@@ -1,0 +1,166 @@
+// Partitioned layers, on one core and on several, on the functional model: every bit equals the golden model's under the
+// layer's reduction plan.
+#include "compiler/partition.hpp"
+#include "compiler/verify.hpp"
+#include "tests/compiler/layer_run.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+NpuConfig with_cores(const std::string &name, std::uint32_t cores) {
+  NpuConfig npu = load_config(name);
+  npu.cores = cores;
+  npu.semaphores = 128;
+  npu.spm_bytes *= cores;
+  npu.spm_banks *= cores;
+  return npu;
+}
+
+void expect_golden(const Layer &layer, const NpuConfig &npu, const CompileOptions &options, std::uint64_t seed) {
+  SCOPED_TRACE(fmt::format("{} x {} {} groups {} dx={} {} {} {} in {} {} seed {}", npu.name, npu.cores, layer.name,
+                           layer.groups, layer.dx, to_string(options.schedule), to_string(options.pass),
+                           to_string(options.partition), options.parts, to_string(options.reduction), seed));
+  const Operands operands = make_operands(layer, seed, seed % 2 == 1);
+  const CompiledLayer compiled = compile_layer(layer, npu, options);
+  const auto golden = golden_results(layer, options.pass, operands, compiled.reductions);
+  const auto results = functional_results(compiled, npu, operands);
+  ASSERT_EQ(results.size(), golden.size());
+  for (const auto &[tensor, bits] : golden)
+    EXPECT_TRUE(results.at(tensor) == bits) << to_string(tensor);
+}
+
+class Cores : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(Cores, EveryPartitionAndScheduleIsGolden) {
+  const std::uint32_t cores = GetParam();
+  std::mt19937_64 rng(cores);
+  for (const std::string name : {"test8", "test6x10"})
+    for (const Partition partition : {Partition::kWeightSharing, Partition::kDySharing, Partition::kIfmapSharing})
+      for (const Reduction reduction : {Reduction::kChain, Reduction::kAdd})
+        for (const Schedule schedule : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor}) {
+          const auto side = [&] { return static_cast<std::uint32_t>(1 + rng() % (rng() % 4 == 0 ? 90 : 40)); };
+          CompileOptions options;
+          options.schedule = schedule;
+          options.pass = rng() % 3 == 0 ? Pass::kBoth : Pass::kBackward;
+          options.partition = partition;
+          options.reduction = reduction;
+          const Layer layer = make_layer(side(), side(), side(), rng() % 8 != 0);
+          expect_golden(layer, with_cores(name, cores), options, rng());
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(Partition, Cores, testing::Values(1, 2, 3, 4, 8));
+
+TEST(Partition, MorePartsThanCoresAreGolden) {
+  std::mt19937_64 rng(1);
+  for (const Partition partition : {Partition::kWeightSharing, Partition::kDySharing, Partition::kIfmapSharing})
+    for (const Reduction reduction : {Reduction::kChain, Reduction::kAdd})
+      for (const std::uint32_t parts : {2U, 5U, 7U}) {
+        CompileOptions options;
+        options.partition = partition;
+        options.reduction = reduction;
+        options.parts = parts;
+        expect_golden(make_layer(37, 23, 29), with_cores("test8", 1 + rng() % 3), options, rng());
+      }
+}
+
+TEST(Partition, GroupsAreGolden) {
+  std::mt19937_64 rng(2);
+  for (const std::uint32_t cores : {1U, 4U})
+    for (const Partition partition : all_partitions())
+      for (const auto &[m, k, n, groups] :
+           std::vector<std::array<std::uint32_t, 4>>{{30, 9, 1, 11}, {17, 13, 5, 3}, {9, 20, 12, 2}}) {
+        Layer layer = make_layer(m, k, n);
+        layer.groups = groups;
+        CompileOptions options;
+        options.pass = Pass::kBoth;
+        options.partition = partition;
+        options.reduction = Reduction::kAdd;
+        expect_golden(layer, with_cores("test6x10", cores), options, rng());
+      }
+}
+
+/// Sums that do not fit beside each other go to DRAM and come back for their ADD.
+TEST(Partition, SpilledSumsAreAdded) {
+  NpuConfig npu = with_cores("test8", 2);
+  npu.spm_bytes = 3072;
+  npu.spm_banks = 2;
+  CompileOptions options;
+  options.schedule = Schedule::kDxMajor;
+  options.partition = Partition::kWeightSharing;
+  options.reduction = Reduction::kAdd;
+  const Layer layer = make_layer(64, 48, 48);
+  const CompiledLayer compiled = compile_layer(layer, npu, options);
+  const Traffic &dw = compiled.traffic[static_cast<std::size_t>(Tensor::kDW)];
+  EXPECT_GT(dw.spill_write_bytes, 0U);
+  EXPECT_EQ(compiled.reductions.of(Tensor::kDW), std::vector<std::uint32_t>{32});
+  expect_golden(layer, npu, options, 3);
+}
+
+TEST(Partition, ChainsKeepTheBitsOfOneCore) {
+  const Layer layer = make_layer(50, 30, 20);
+  CompileOptions options;
+  options.partition = Partition::kWeightSharing;
+  EXPECT_TRUE(compile_layer(layer, with_cores("test8", 4), options).reductions.of(Tensor::kDW).empty());
+  options.reduction = Reduction::kAdd;
+  const CompiledLayer added = compile_layer(layer, with_cores("test8", 4), options);
+  EXPECT_EQ(added.reductions.of(Tensor::kDW).size(), 3U);
+  const Operands operands = make_operands(layer, 5, false);
+  EXPECT_FALSE(golden_results(layer, Pass::kBackward, operands, {}).at(Tensor::kDW) ==
+               functional_results(added, with_cores("test8", 4), operands).at(Tensor::kDW))
+      << "sums from zero that are added differ from one sum: without its plan a golden model must not agree";
+}
+
+TEST(Partition, BoundsAreWholeUnitsOrSingleIndices) {
+  EXPECT_EQ(part_bounds(100, 4, 8), (std::vector<std::uint32_t>{0, 24, 48, 72, 100}));
+  EXPECT_EQ(part_bounds(10, 4, 8), (std::vector<std::uint32_t>{0, 2, 5, 7, 10}));
+  EXPECT_EQ(part_bounds(3, 3, 8), (std::vector<std::uint32_t>{0, 1, 2, 3}));
+  EXPECT_THROW(part_bounds(3, 4, 8), std::invalid_argument);
+  EXPECT_THROW(part_bounds(3, 0, 8), std::invalid_argument);
+}
+
+TEST(Partition, MorePartsThanIndicesAreRefused) {
+  CompileOptions options;
+  options.partition = Partition::kDySharing;
+  options.parts = 9;
+  try {
+    compile_layer(make_layer(20, 20, 8), load_config("test8"), options);
+    FAIL();
+  } catch (const CompileError &error) {
+    EXPECT_NE(std::string(error.what()).find("cannot cut N = 8 into 9 parts"), std::string::npos) << error.what();
+  }
+}
+
+/// Damage to the products of a layer cut in two, and what verify_order() says of it.
+TEST(Partition, DamagedPlansAreNamed) {
+  const Layer layer = make_layer(16, 8, 8);
+  PhasePlan plan;
+  plan.kind = PhaseKind::kDw;
+  plan.parts = {Dim::kM, 2, 2, Reduction::kAdd};
+  plan.tile = {8, 8, 8};
+  plan.loops = {Dim::kK, Dim::kN, Dim::kM};
+  const NpuConfig npu = with_cores("test8", 2);
+  ReductionPlans plans;
+  add_reductions(plan, layer, npu, plans);
+  Layer no_dx = layer;
+  no_dx.dx = false;
+  const std::vector<TileProduct> good = plan_products(plan, no_dx, npu);
+  ASSERT_EQ(good.size(), 3U);
+  EXPECT_EQ(verify_order(good, no_dx, Pass::kBackward, plans), "");
+  const auto damaged = [&](auto damage) {
+    std::vector<TileProduct> products = good;
+    damage(products);
+    return verify_order(products, no_dx, Pass::kBackward, plans);
+  };
+  const auto says = [](const std::string &text, const char *part) { return text.find(part) != std::string::npos; };
+  EXPECT_TRUE(says(damaged([](auto &p) { p.pop_back(); }), "is never added"));
+  EXPECT_TRUE(says(damaged([](auto &p) { p[2].part = 2; }), "a part that no plan has"));
+  EXPECT_TRUE(says(damaged([](auto &p) { p[2].m = 0; }), "another range"));
+  EXPECT_TRUE(says(damaged([](auto &p) { std::swap(p[1], p[2]); }), "a part that is not complete"));
+  EXPECT_TRUE(says(damaged([](auto &p) { p.push_back(p.back()); }), "not complete"));
+  EXPECT_TRUE(says(damaged([](auto &p) { p[1].part = 0; }), "beyond its part"));
+  EXPECT_TRUE(says(verify_order(good, no_dx, Pass::kBackward), "a part that no plan has"));
+}
+
+} // namespace
+} // namespace gradweave::compiler
