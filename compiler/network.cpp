@@ -26,25 +26,6 @@ std::uint32_t checked_dimension(const std::filesystem::path &file, std::size_t l
   return static_cast<std::uint32_t>(value);
 }
 
-void LayerList::add(Layer layer, std::size_t line) {
-  if (layer.name.empty()) fail(file_, line, "the layer's name is empty; give each layer a name");
-  const auto unprintable = [](unsigned char c) { return c < 0x20 || c == 0x7f || c == ','; };
-  if (std::any_of(layer.name.begin(), layer.name.end(), unprintable) || layer.name.front() == ' ' ||
-      layer.name.back() == ' ')
-    fail(file_, line,
-         fmt::format("layer name '{}' has a comma, a control character or a space at an end; remove it", layer.name));
-  const auto [it, fresh] = line_of_.emplace(layer.name, line);
-  if (!fresh)
-    fail(file_, line, fmt::format("layer name '{}' is taken by line {}; names must be unique", layer.name, it->second));
-  layer.index = static_cast<std::uint32_t>(layers_.size());
-  layers_.push_back(std::move(layer));
-}
-
-std::vector<Layer> LayerList::take() {
-  if (layers_.empty()) fail(file_, 0, "no layers; describe at least one (models/README.md shows the format)");
-  return std::move(layers_);
-}
-
 std::string read_text(const std::filesystem::path &file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error))
@@ -64,10 +45,7 @@ Network load_network(const std::filesystem::path &file, std::optional<std::uint3
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
   });
   if (extension == ".toml") return load_network_toml(file, batch);
-  if (extension == ".csv") {
-    if (batch) fail(file, 0, fmt::format("a plain list gives M as it is; no batch of {} can be set for it", *batch));
-    return load_network_csv(file);
-  }
+  if (extension == ".csv") return load_network_csv(file, batch);
   fail(file, 0, "the name must end in .toml (network description) or .csv (lines name,M,K,N)");
 }
 

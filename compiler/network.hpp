@@ -2,6 +2,7 @@
 // such GEMMs of one shape (a grouped convolution).
 #pragma once
 
+#include "sw_models/convolution.hpp"
 #include "sw_models/npu_config.hpp" // ConfigError
 
 #include <cstdint>
@@ -12,26 +13,7 @@
 
 namespace gradweave::compiler {
 
-/// A 2-D convolution over images in NHWC order. Its GEMM by im2col has M = batch x out_height x out_width (in this
-/// order), K = kernel_height x kernel_width x channels / groups (in this order), N = out_channels / groups.
-struct Convolution {
-  std::uint32_t batch = 1;
-  std::uint32_t height = 0, width = 0;                   ///< of the input image
-  std::uint32_t channels = 0, out_channels = 0;          ///< of all groups
-  std::uint32_t kernel_height = 1, kernel_width = 1;     ///< taps
-  std::uint32_t stride_height = 1, stride_width = 1;     ///< input pixels from output pixel to output pixel
-  std::uint32_t pad_top = 0, pad_bottom = 0;             ///< rows of zeros
-  std::uint32_t pad_left = 0, pad_right = 0;             ///< columns of zeros
-  std::uint32_t dilation_height = 1, dilation_width = 1; ///< input pixels from tap to tap
-  std::uint32_t groups = 1;                              ///< channels are cut into this many independent convolutions
-
-  std::uint32_t out_height() const {
-    return (height + pad_top + pad_bottom - dilation_height * (kernel_height - 1) - 1) / stride_height + 1;
-  }
-  std::uint32_t out_width() const {
-    return (width + pad_left + pad_right - dilation_width * (kernel_width - 1) - 1) / stride_width + 1;
-  }
-};
+using gradweave::Convolution;
 
 /// A layer of G groups has G independent products of M, K and N. X and dX are M x G K matrices, W and dW G K x N, Y and
 /// dY M x G N; group g has the columns from g K and g N on, and the rows of W from g K on.
@@ -44,17 +26,35 @@ struct Layer {
   /// Name of the layer whose Y, through element-wise operations only, is this layer's X; empty: none, or not known.
   std::string input = {};
   std::optional<Convolution> conv = {}; ///< what the layer's matrices were made from by im2col
+  /// Name of an earlier layer whose weights these are; empty: the layer has its own.
+  std::string weights = {};
+};
+
+/// Multiply-adds of one of the layer's products, all groups.
+double macs(const Layer &layer);
+
+/// Parameters that no layer's W holds: biases, normalisations, embeddings.
+struct OtherParameters {
+  std::string what;
+  std::uint64_t count = 0;
 };
 
 struct Network {
   std::string name;
   std::string description;
+  std::string source;                           ///< where the shapes were published; empty: not told
+  std::optional<std::uint64_t> parameters = {}; ///< of the published model
+  std::vector<OtherParameters> other_parameters = {};
   std::vector<Layer> layers;
 };
 
-/// Reads a network (.toml, format in models/README.md) or a plain GEMM list (.csv, lines name,M,K,N).
-/// The first layer has no dX unless its entry says so. `batch` takes the place of the file's. Throws ConfigError naming
-/// file, line, field, value and remedy, also if `batch` is given but no layer of the file depends on one.
+/// Parameters of the network: the weights of its layers, each once, and the others.
+std::uint64_t count_parameters(const Network &network);
+
+/// Reads a network: .toml, a plain GEMM list (.csv, lines name,M,K,N), or a topology of SCALE-Sim (.csv, told by its
+/// header); models/README.md has the formats. The first layer has no dX unless its entry says so. `batch` takes the
+/// place of the file's. Throws ConfigError naming file, line, field, value and remedy, also if `batch` is given but no
+/// layer of the file depends on one.
 Network load_network(const std::filesystem::path &file, std::optional<std::uint32_t> batch = {});
 
 /// Picks layers by a comma-separated list of names, numbers from 0, and ranges a-b (also a..b); empty: all. Keeps

@@ -1,80 +1,71 @@
-// Plain GEMM lists: lines name,M,K,N.
-#include "compiler/network_file.hpp"
+// Plain GEMM lists: lines name,M,K,N, or name,M,N,K if a header says so.
+#include "compiler/csv_rows.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
-#include <utility>
 
 namespace gradweave::compiler {
 namespace {
 
-std::string_view trim(std::string_view text) {
-  const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && space(text.front()))
-    text.remove_prefix(1);
-  while (!text.empty() && space(text.back()))
-    text.remove_suffix(1);
-  return text;
+/// Where the three dimensions of a row stand, and how its form is written down.
+struct Columns {
+  std::array<std::size_t, 3> at = {1, 2, 3}; ///< M, K, N
+  std::string_view form = "name,M,K,N";
+  bool header = false;
+  bool comma_at_end = false; ///< the header ends in a comma: so may the rows
+};
+
+Columns columns_of(const CsvRow &first) {
+  Columns columns;
+  std::vector<std::string_view> cells = first.cells;
+  columns.comma_at_end = cells.size() == 5 && cells.back().empty();
+  if (columns.comma_at_end) cells.pop_back();
+  if (cells.size() != 4 || !same_heading(cells[1], "M")) return {};
+  if (same_heading(cells[2], "N") && same_heading(cells[3], "K")) {
+    columns.at = {1, 3, 2};
+    columns.form = "name,M,N,K";
+  } else if (!same_heading(cells[2], "K") || !same_heading(cells[3], "N")) {
+    return {};
+  }
+  columns.header = true;
+  return columns;
 }
 
-std::uint32_t parse_dimension(const std::filesystem::path &file, std::size_t line, char field, std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range)
-    fail(file, line,
-         fmt::format("{} = {} is out of range; give a whole number from 1 to {}", field, text, kMaxDimension));
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size())
-    fail(file, line, fmt::format("{} = '{}' is not a whole number; write lines as name,M,K,N", field, text));
-  return checked_dimension(file, line, std::string_view(&field, 1), value);
-}
-
-bool is_header(const std::array<std::string_view, 4> &cells) {
-  const auto is = [](std::string_view cell, char letter) {
-    return cell.size() == 1 && std::toupper(static_cast<unsigned char>(cell[0])) == letter;
-  };
-  return is(cells[1], 'M') && is(cells[2], 'K') && is(cells[3], 'N');
+std::vector<Layer> plain_layers(const std::filesystem::path &file, const std::vector<CsvRow> &rows) {
+  LayerList layers(file);
+  const Columns columns = rows.empty() ? Columns{} : columns_of(rows.front());
+  for (std::size_t i = columns.header ? 1 : 0; i < rows.size(); ++i) {
+    const std::size_t line = rows[i].line;
+    std::vector<std::string_view> cells = rows[i].cells;
+    if (columns.comma_at_end && cells.size() == 5 && cells.back().empty()) cells.pop_back();
+    if (cells.size() != 4)
+      fail(file, line, fmt::format("{} fields where there must be 4; write lines as {}", cells.size(), columns.form));
+    Layer layer;
+    layer.name = std::string(cells[0]);
+    layer.m = csv_dimension(file, line, "M", cells[columns.at[0]], columns.form);
+    layer.k = csv_dimension(file, line, "K", cells[columns.at[1]], columns.form);
+    layer.n = csv_dimension(file, line, "N", cells[columns.at[2]], columns.form);
+    layers.add(std::move(layer), line);
+  }
+  return layers.take();
 }
 
 } // namespace
 
-Network load_network_csv(const std::filesystem::path &file) {
+Network load_network_csv(const std::filesystem::path &file, std::optional<std::uint32_t> batch) {
   const std::string text = read_text(file);
+  const std::vector<CsvRow> rows = csv_rows(text);
   Network network;
   network.name = file.stem().string();
-  network.description = "GEMM list";
-  LayerList layers(file);
-  bool first = true;
-  std::size_t line = 0;
-  for (std::string_view rest = text; !rest.empty();) {
-    ++line;
-    const std::size_t end = rest.find('\n');
-    const std::string_view content = trim(rest.substr(0, end));
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    if (content.empty() || content.front() == '#') continue;
-
-    std::array<std::string_view, 4> cells;
-    std::size_t count = 0;
-    for (std::size_t begin = 0; begin <= content.size(); ++count) {
-      const std::size_t comma = std::min(content.find(',', begin), content.size());
-      if (count < cells.size()) cells[count] = trim(content.substr(begin, comma - begin));
-      begin = comma + 1;
-    }
-    if (count != cells.size())
-      fail(file, line, fmt::format("{} fields where there must be 4; write lines as name,M,K,N", count));
-    if (std::exchange(first, false) && is_header(cells)) continue;
-
-    Layer layer;
-    layer.name = std::string(cells[0]);
-    layer.m = parse_dimension(file, line, 'M', cells[1]);
-    layer.k = parse_dimension(file, line, 'K', cells[2]);
-    layer.n = parse_dimension(file, line, 'N', cells[3]);
-    layers.add(std::move(layer), line);
+  if (is_topology(rows)) {
+    network.description = "SCALE-Sim topology";
+    network.layers = topology_layers(file, rows, batch ? checked_dimension(file, 0, "batch", *batch) : 1);
+  } else {
+    if (batch) fail(file, 0, fmt::format("a plain list gives M as it is; no batch of {} can be set for it", *batch));
+    network.description = "GEMM list";
+    network.layers = plain_layers(file, rows);
   }
-  network.layers = layers.take();
   network.layers.front().dx = false;
   return network;
 }

@@ -18,25 +18,41 @@ inline constexpr std::int64_t kMaxDimension = std::int64_t{1} << 24;
 std::uint32_t checked_dimension(const std::filesystem::path &file, std::size_t line, std::string_view field,
                                 std::int64_t value);
 
-/// Collects layers, giving each its index, and refuses empty, unprintable and repeated names.
+/// Throws ConfigError if all groups together are wider than kMaxDimension.
+void check_grouped_size(const Layer &layer, const std::filesystem::path &file, std::size_t line);
+
+/// Makes `layer` the product that im2col makes of `conv`, whose fields are in range each for itself. Throws ConfigError
+/// if they do not fit together, or the product is too large.
+void set_convolution(Layer &layer, const Convolution &conv, const std::filesystem::path &file, std::size_t line);
+
+/// Collects layers, giving each its index, and refuses empty, unprintable and repeated names, and references to other
+/// layers that cannot be.
 class LayerList {
 public:
   explicit LayerList(const std::filesystem::path &file) : file_(file) {}
-  /// Throws ConfigError naming `line` if the name is not acceptable.
+  /// Throws ConfigError naming `line` if the layer's name, input or weights are not acceptable.
   void add(Layer layer, std::size_t line);
   /// The layers; throws ConfigError if there are none.
   std::vector<Layer> take();
 
 private:
+  struct Place {
+    std::size_t line, index;
+  };
+  const Layer &earlier(const std::string &name, std::string_view field, std::size_t line) const;
+  void check_input(const Layer &layer, std::size_t line) const;
+  void check_weights(const Layer &layer, std::size_t line) const;
+
   const std::filesystem::path &file_;
   std::vector<Layer> layers_;
-  std::unordered_map<std::string, std::size_t> line_of_;
+  std::unordered_map<std::string, Place> places_;
 };
 
 /// The whole file; throws ConfigError if it cannot be read.
 std::string read_text(const std::filesystem::path &file);
 
 Network load_network_toml(const std::filesystem::path &file, std::optional<std::uint32_t> batch);
-Network load_network_csv(const std::filesystem::path &file);
+/// A plain list or a topology of SCALE-Sim; only the latter has a batch, 1 if none is given.
+Network load_network_csv(const std::filesystem::path &file, std::optional<std::uint32_t> batch);
 
 } // namespace gradweave::compiler

@@ -1,62 +1,14 @@
 // Network descriptions in TOML; the format is explained in models/README.md.
-#include "compiler/network_file.hpp"
-
-#define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
+#include "compiler/toml_convolution.hpp"
+#include "compiler/toml_reader.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <initializer_list>
 #include <optional>
+#include <string_view>
 
 namespace gradweave::compiler {
 namespace {
-
-/// One table of the file, with errors that name the line of the entry at fault.
-class TableReader {
-public:
-  TableReader(const std::filesystem::path &file, const toml::table &table, std::string_view what)
-      : file_(file), table_(table), what_(what) {}
-
-  void only(std::initializer_list<std::string_view> known) const {
-    for (const auto &[key, node] : table_)
-      if (std::find(known.begin(), known.end(), key.str()) == known.end())
-        fail(file_, key.source().begin.line,
-             fmt::format("unknown key '{}' in {}; known keys: {}", key.str(), what_, fmt::join(known, ", ")));
-  }
-
-  template <typename T> std::optional<T> get(std::string_view key, std::string_view kind) const {
-    const toml::node *node = table_.get(key);
-    if (node == nullptr) return std::nullopt;
-    auto value = node->value_exact<T>();
-    if (!value) fail(file_, node->source().begin.line, fmt::format("'{}' in {} must be {}", key, what_, kind));
-    return value;
-  }
-
-  std::string text(std::string_view key, std::string fallback) const {
-    return get<std::string>(key, "text in quotes").value_or(std::move(fallback));
-  }
-
-  std::optional<std::uint32_t> dimension(std::string_view key) const {
-    const auto value = get<std::int64_t>(key, "a whole number");
-    if (!value) return std::nullopt;
-    return checked_dimension(file_, table_.get(key)->source().begin.line, key, *value);
-  }
-
-  std::uint32_t required_dimension(std::string_view key) const {
-    const auto value = dimension(key);
-    if (!value) fail(file_, line(), fmt::format("{} has no '{}'; add {} = <whole number>", what_, key, key));
-    return *value;
-  }
-
-  std::size_t line() const { return table_.source().begin.line; }
-
-private:
-  const std::filesystem::path &file_;
-  const toml::table &table_;
-  std::string_view what_;
-};
 
 /// Rows of X of the layers: as given, or for each sample of the batch.
 class Rows {
@@ -86,11 +38,40 @@ public:
     return static_cast<std::uint32_t>(rows);
   }
 
+  /// Images of a convolution.
+  std::uint32_t images(const TableReader &layer) const {
+    if (!batch_) fail(file_, layer.line(), "the layer has a 'conv' but the network no 'batch'; add batch = <images>");
+    return *batch_;
+  }
+
 private:
   const std::filesystem::path &file_;
   std::optional<std::uint32_t> batch_;
   std::uint32_t sequence_;
 };
+
+/// The layer's dimensions, as given or by its convolution.
+void read_shape(const TableReader &reader, const Rows &rows, Layer &layer) {
+  if (const toml::node *conv = reader.node("conv")) {
+    for (const std::string_view key : {"m", "m_per_sample", "k", "n", "groups"})
+      if (reader.node(key) != nullptr)
+        fail(reader.file(), reader.line(key),
+             fmt::format("the layer has both 'conv' and '{}', which follows from it; remove '{}'{}", key, key,
+                         key == "groups" ? " or move it into conv" : ""));
+    const toml::table *table = conv->as_table();
+    if (table == nullptr)
+      fail(reader.file(), reader.line("conv"),
+           "'conv' in a layer must be a table; write conv = { height = .., width = .., channels = .., .. }");
+    set_convolution(layer, read_convolution(TableReader(reader.file(), *table, "conv"), rows.images(reader)),
+                    reader.file(), reader.line("conv"));
+    return;
+  }
+  layer.m = rows.of(reader);
+  layer.k = reader.required_dimension("k");
+  layer.n = reader.required_dimension("n");
+  layer.groups = reader.dimension("groups").value_or(1);
+  check_grouped_size(layer, reader.file(), reader.line());
+}
 
 } // namespace
 
@@ -104,30 +85,35 @@ Network load_network_toml(const std::filesystem::path &file, std::optional<std::
   }
 
   const TableReader top(file, root, "the network");
-  top.only({"name", "description", "batch", "sequence", "layer"});
+  top.only({"name", "description", "source", "parameters", "other_parameters", "batch", "sequence", "layer"});
   Network network;
   network.name = top.text("name", file.stem().string());
   network.description = top.text("description", "");
+  network.source = top.text("source", "");
+  network.parameters = top.count("parameters");
+  for (const toml::table *entry :
+       top.tables("other_parameters", "write other_parameters = [ { what = \"..\", count = .. } ]")) {
+    const TableReader reader(file, *entry, "an entry of other_parameters");
+    reader.only({"what", "count"});
+    const auto count = reader.count("count");
+    if (!count) fail(file, reader.line(), "an entry of other_parameters has no 'count'; add count = <whole number>");
+    network.other_parameters.push_back({reader.text("what", ""), *count});
+  }
   const Rows rows(file, top, batch);
 
   LayerList layers(file);
-  if (const toml::node *node = root.get("layer")) {
-    const toml::array *entries = node->as_array();
-    if (entries == nullptr || !entries->is_homogeneous(toml::node_type::table))
-      fail(file, node->source().begin.line, "'layer' must be a list of tables; start each layer with [[layer]]");
-    bool first = true;
-    for (const toml::node &entry : *entries) {
-      const TableReader reader(file, *entry.as_table(), "a layer");
-      reader.only({"name", "m", "m_per_sample", "k", "n", "dx"});
-      Layer layer;
-      layer.name = reader.text("name", "");
-      layer.m = rows.of(reader);
-      layer.k = reader.required_dimension("k");
-      layer.n = reader.required_dimension("n");
-      layer.dx = reader.get<bool>("dx", "true or false").value_or(!first);
-      first = false;
-      layers.add(std::move(layer), reader.line());
-    }
+  bool first = true;
+  for (const toml::table *entry : top.tables("layer", "start each layer with [[layer]]")) {
+    const TableReader reader(file, *entry, "a layer");
+    reader.only({"name", "m", "m_per_sample", "k", "n", "groups", "conv", "dx", "input", "weights"});
+    Layer layer;
+    layer.name = reader.text("name", "");
+    read_shape(reader, rows, layer);
+    layer.dx = reader.get<bool>("dx", "true or false").value_or(!first);
+    layer.input = reader.text("input", "");
+    layer.weights = reader.text("weights", "");
+    first = false;
+    layers.add(std::move(layer), reader.line());
   }
   network.layers = layers.take();
   return network;

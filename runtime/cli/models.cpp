@@ -11,20 +11,49 @@
 namespace gradweave::cli {
 namespace {
 
-double macs(const compiler::Layer &layer) { return static_cast<double>(layer.m) * layer.k * layer.n; }
+/// "7 x 7 / 2, 3 channels of 224 x 224": what im2col made the product from.
+std::string describe(const Convolution &conv) {
+  std::string text = fmt::format("{} x {}", conv.kernel_height, conv.kernel_width);
+  if (conv.stride_height != 1 || conv.stride_width != 1)
+    text += conv.stride_height == conv.stride_width ? fmt::format(" / {}", conv.stride_height)
+                                                    : fmt::format(" / {} x {}", conv.stride_height, conv.stride_width);
+  if (conv.dilation_height != 1 || conv.dilation_width != 1)
+    text += fmt::format(" dilated {} x {}", conv.dilation_height, conv.dilation_width);
+  return text + fmt::format(" on {} x {} x {}", conv.height, conv.width, conv.channels);
+}
+
+void show_layer(const compiler::Layer &layer) {
+  fmt::print("{:>4} {:<24} M {:>6}  K {:>6}  N {:>6}  {:<5}", layer.index, layer.name, layer.m, layer.k, layer.n,
+             layer.dx ? "dX dW" : "dW");
+  if (layer.groups != 1) fmt::print("  {} groups", layer.groups);
+  if (layer.conv) fmt::print("  conv {}", describe(*layer.conv));
+  if (!layer.input.empty()) fmt::print("  X from {}", layer.input);
+  if (!layer.weights.empty()) fmt::print("  W of {}", layer.weights);
+  fmt::print("\n");
+}
 
 void show_network(const compiler::Network &network) {
   fmt::print("{}: {}\n", network.name, network.description);
+  if (!network.source.empty()) fmt::print("source: {}\n", network.source);
   double forward = 0;
   double backward = 0;
+  std::uint64_t others = 0;
   for (const compiler::Layer &layer : network.layers) {
-    fmt::print("{:>4} {:<24} M {:>6}  K {:>6}  N {:>6}  {}\n", layer.index, layer.name, layer.m, layer.k, layer.n,
-               layer.dx ? "dX dW" : "dW");
-    forward += macs(layer);
-    backward += macs(layer) * (layer.dx ? 2 : 1);
+    show_layer(layer);
+    forward += compiler::macs(layer);
+    backward += compiler::macs(layer) * (layer.dx ? 2 : 1);
   }
+  for (const compiler::OtherParameters &other : network.other_parameters) {
+    fmt::print("     {:<52} {:>16} parameters\n", other.what, runtime::grouped(other.count));
+    others += other.count;
+  }
+  const std::uint64_t parameters = compiler::count_parameters(network);
   fmt::print("{} layers; multiply-adds: {} forward, {} backward\n", network.layers.size(), runtime::human(forward),
              runtime::human(backward));
+  fmt::print("{} parameters, {} of them weights of layers\n", runtime::grouped(parameters),
+             runtime::grouped(parameters - others));
+  if (network.parameters && *network.parameters != parameters)
+    fmt::print("the file says {} parameters\n", runtime::grouped(*network.parameters));
 }
 
 void show_npu(const NpuConfig &npu) {
@@ -45,7 +74,8 @@ int models(const std::string &name) {
     fmt::print("networks (--model):\n");
     for (const std::string &model : runtime::model_names()) {
       const compiler::Network network = compiler::load_network(runtime::find_model(model));
-      fmt::print("  {:<16} {:>3} layers  {}\n", model, network.layers.size(), network.description);
+      fmt::print("  {:<16} {:>3} layers  {:>6} parameters  {}\n", model, network.layers.size(),
+                 runtime::human(static_cast<double>(compiler::count_parameters(network))), network.description);
     }
     fmt::print("NPUs (--npu):\n");
     for (const std::string &npu : runtime::npu_names()) {

@@ -1,44 +1,8 @@
 // Network frontends and layer selection: what they read, and what they say about bad files.
-#include "compiler/network.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <unistd.h>
+#include "tests/compiler/network_text.hpp"
 
 namespace gradweave::compiler {
 namespace {
-
-/// A file that exists as long as the object.
-class TempFile {
-public:
-  TempFile(const std::string &ending, const std::string &text)
-      : path_(std::filesystem::temp_directory_path() / ("gw_network_" + std::to_string(::getpid()) + ending)) {
-    std::ofstream(path_, std::ios::binary) << text;
-  }
-  ~TempFile() { std::filesystem::remove(path_); }
-  TempFile(const TempFile &) = delete;
-  TempFile &operator=(const TempFile &) = delete;
-  const std::filesystem::path &path() const { return path_; }
-
-private:
-  std::filesystem::path path_;
-};
-
-Network read(const std::string &ending, const std::string &text) { return load_network(TempFile(ending, text).path()); }
-
-std::string error_of(const std::string &ending, const std::string &text) {
-  try {
-    read(ending, text);
-  } catch (const ConfigError &e) {
-    return e.what();
-  }
-  return "no error";
-}
-
-#define EXPECT_MESSAGE(text, part) EXPECT_NE(std::string(text).find(part), std::string::npos) << (text)
 
 TEST(NetworkToml, ReadsAllFields) {
   const Network n = read(".toml", "name = 'net'\ndescription = 'two layers'\nbatch = 4\nsequence = 8\n"
@@ -83,21 +47,6 @@ TEST(NetworkToml, ABatchThatChangesNothingIsRefused) {
   };
   EXPECT_MESSAGE(error(".toml", "[[layer]]\nname='a'\nm=1\nk=1\nn=1\n"), "no 'batch' that 8 could replace; add batch");
   EXPECT_MESSAGE(error(".csv", "a,1,1,1\n"), "no batch of 8 can be set");
-}
-
-TEST(NetworkToml, Resnet50IsThePublishedNetwork) {
-  const Network n = load_network("models/resnet50.toml");
-  ASSERT_EQ(n.layers.size(), 54U);
-  std::uint64_t parameters = 0, macs = 0;
-  for (const Layer &l : n.layers) {
-    parameters += std::uint64_t{l.k} * l.n;
-    macs += std::uint64_t{l.m} * l.k * l.n;
-  }
-  // The network has 25,557,032; biases of the fully connected layer and batch normalisation are no products.
-  EXPECT_EQ(parameters, 25'557'032U - 1'000U - 53'120U);
-  EXPECT_EQ(macs / 100'000'000, 38U) << "3.8 x 10^9, table 1 of the paper";
-  EXPECT_FALSE(n.layers.front().dx);
-  EXPECT_EQ(load_network("models/resnet50.toml", 4).layers.back().m, 4U);
 }
 
 TEST(NetworkToml, FirstLayerMayAskForDx) {

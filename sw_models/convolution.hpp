@@ -1,0 +1,69 @@
+// Convolutions: their geometry, and how im2col makes a matrix product of one. Clause numbers (N13, ...) are those of
+// docs/numerics.md.
+//
+// Images are dense NHWC arrays (image, row, column, channel). A group of a convolution has its own run of channels and
+// of output channels, and reads and writes no others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gradweave {
+
+/// A 2-D convolution. Its GEMM by im2col has M = batch x out_height x out_width (in this order), K = kernel_height x
+/// kernel_width x channels / groups (in this order), N = out_channels / groups, for each group. `groups` divides both
+/// numbers of channels, and the kernel fits the padded image.
+struct Convolution {
+  std::uint32_t batch = 1;
+  std::uint32_t height = 0, width = 0;                   ///< of the input image
+  std::uint32_t channels = 0, out_channels = 0;          ///< of all groups
+  std::uint32_t kernel_height = 1, kernel_width = 1;     ///< taps
+  std::uint32_t stride_height = 1, stride_width = 1;     ///< input pixels from output pixel to output pixel
+  std::uint32_t pad_top = 0, pad_bottom = 0;             ///< rows of zeros
+  std::uint32_t pad_left = 0, pad_right = 0;             ///< columns of zeros
+  std::uint32_t dilation_height = 1, dilation_width = 1; ///< input pixels from tap to tap
+  std::uint32_t groups = 1;                              ///< channels are cut into this many independent convolutions
+
+  std::uint32_t out_height() const {
+    return (height + pad_top + pad_bottom - dilation_height * (kernel_height - 1) - 1) / stride_height + 1;
+  }
+  std::uint32_t out_width() const {
+    return (width + pad_left + pad_right - dilation_width * (kernel_width - 1) - 1) / stride_width + 1;
+  }
+  std::uint32_t group_channels() const { return channels / groups; }
+  std::uint32_t m() const { return batch * out_height() * out_width(); }
+  std::uint32_t k() const { return kernel_height * kernel_width * group_channels(); } ///< of one group
+  std::uint32_t n() const { return out_channels / groups; }                           ///< of one group
+  std::size_t image_size() const { return std::size_t{batch} * height * width * channels; }
+
+  /// X is the image itself, and dX the image's gradient: each pixel is read once, in its own place.
+  bool is_pointwise() const {
+    return kernel_height == 1 && kernel_width == 1 && stride_height == 1 && stride_width == 1 && pad_top == 0 &&
+           pad_bottom == 0 && pad_left == 0 && pad_right == 0 && groups == 1;
+  }
+};
+
+/// X, M x (groups K) row-major: row m holds what output pixel m reads, tap by tap; padding is +0 (N14). `image` has
+/// image_size() elements.
+std::vector<std::uint16_t> im2col(const Convolution &conv, const std::uint16_t *image);
+
+/// The image's gradient from dX, M x (groups K) row-major bf16: for each element of the image the fp32 sum of all its
+/// copies in ascending order of their taps, rounded once to bf16 (N15). Copies that are padding are dropped.
+std::vector<std::uint16_t> col2im(const Convolution &conv, const std::uint16_t *dx);
+
+/// A convolution computed as one: loops over pixels and taps that read images where they lie. Bits must equal those of
+/// the golden products on im2col's matrices, with col2im after dX.
+namespace direct {
+
+/// Y, an image of batch x out_height x out_width x out_channels in bf16. `w` is (groups K) x N row-major bf16.
+std::vector<std::uint16_t> forward(const Convolution &conv, const std::uint16_t *image, const std::uint16_t *w);
+
+/// The image's gradient in bf16. `dy` is an image like Y, `w` as above.
+std::vector<std::uint16_t> input_gradient(const Convolution &conv, const std::uint16_t *dy, const std::uint16_t *w);
+
+/// dW, (groups K) x N row-major fp32.
+std::vector<float> weight_gradient(const Convolution &conv, const std::uint16_t *image, const std::uint16_t *dy);
+
+} // namespace direct
+} // namespace gradweave
