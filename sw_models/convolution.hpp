@@ -1,4 +1,4 @@
-// Convolutions: their geometry, and how im2col makes a matrix product of one. Clause numbers (N13, ...) are those of
+// Convolutions: their geometry, and how im2col makes a matrix product of one. Clause numbers (N15, ...) are those of
 // docs/numerics.md.
 //
 // Images are dense NHWC arrays (image, row, column, channel). A group of a convolution has its own run of channels and
@@ -44,26 +44,36 @@ struct Convolution {
   }
 };
 
-/// X, M x (groups K) row-major: row m holds what output pixel m reads, tap by tap; padding is +0 (N14). `image` has
-/// image_size() elements.
+/// X, M x (groups K) row-major: row m holds what output pixel m reads, tap by tap; padding is +0 (N15, N16). `image`
+/// has image_size() elements.
 std::vector<std::uint16_t> im2col(const Convolution &conv, const std::uint16_t *image);
 
 /// The image's gradient from dX, M x (groups K) row-major bf16: for each element of the image the fp32 sum of all its
-/// copies in ascending order of their taps, rounded once to bf16 (N15). Copies that are padding are dropped.
+/// copies in ascending order of their taps, rounded once to bf16 (N17). Copies that are padding are dropped.
 std::vector<std::uint16_t> col2im(const Convolution &conv, const std::uint16_t *dx);
 
 /// A convolution computed as one: loops over pixels and taps that read images where they lie. Bits must equal those of
 /// the golden products on im2col's matrices, with col2im after dX.
+///
+/// `cuts` is the reduction plan (N14): the indices of the reduction, ascending and inside it, where a new partial sum
+/// begins. None: one sum.
 namespace direct {
 
-/// Y, an image of batch x out_height x out_width x out_channels in bf16. `w` is (groups K) x N row-major bf16.
-std::vector<std::uint16_t> forward(const Convolution &conv, const std::uint16_t *image, const std::uint16_t *w);
+using Cuts = std::vector<std::uint32_t>;
 
-/// The image's gradient in bf16. `dy` is an image like Y, `w` as above.
-std::vector<std::uint16_t> input_gradient(const Convolution &conv, const std::uint16_t *dy, const std::uint16_t *w);
+/// Y, an image of batch x out_height x out_width x out_channels in bf16. `w` is (groups K) x N row-major bf16. The
+/// reduction runs over K.
+std::vector<std::uint16_t> forward(const Convolution &conv, const std::uint16_t *image, const std::uint16_t *w,
+                                   const Cuts &cuts = {});
 
-/// dW, (groups K) x N row-major fp32.
-std::vector<float> weight_gradient(const Convolution &conv, const std::uint16_t *image, const std::uint16_t *dy);
+/// The image's gradient in bf16. `dy` is an image like Y, `w` as above. The reduction runs over N, for each copy of an
+/// element of the image.
+std::vector<std::uint16_t> input_gradient(const Convolution &conv, const std::uint16_t *dy, const std::uint16_t *w,
+                                          const Cuts &cuts = {});
+
+/// dW, (groups K) x N row-major fp32. The reduction runs over M.
+std::vector<float> weight_gradient(const Convolution &conv, const std::uint16_t *image, const std::uint16_t *dy,
+                                   const Cuts &cuts = {});
 
 } // namespace direct
 } // namespace gradweave

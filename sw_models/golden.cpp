@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace gradweave::golden {
 
@@ -103,6 +104,25 @@ void accumulate(MatrixView a, MatrixView b, std::size_t m, std::size_t n, std::s
   }
   // A NaN absorbs every later step, so making it canonical once is the same as after every step.
   std::transform(c, c + m * n, c, canonical);
+}
+
+std::vector<float> planned_product(MatrixView a, MatrixView b, std::size_t m, std::size_t n, std::size_t k,
+                                   const std::vector<std::uint32_t> &cuts) {
+  std::vector<float> total(m * n);
+  std::size_t first = 0;
+  for (std::size_t part = 0; part <= cuts.size(); ++part) {
+    const std::size_t end = part < cuts.size() ? cuts[part] : k;
+    std::vector<float> sum(m * n);
+    accumulate({a.data + first * a.col_stride, a.row_stride, a.col_stride},
+               {b.data + first * b.row_stride, b.row_stride, b.col_stride}, m, n, end - first, sum.data());
+    if (part == 0)
+      total = std::move(sum);
+    else
+      std::transform(total.begin(), total.end(), sum.begin(), total.begin(),
+                     [](float t, float s) { return canonical(t + s); });
+    first = end;
+  }
+  return total;
 }
 
 std::vector<std::uint16_t> forward(const std::uint16_t *x, const std::uint16_t *w, std::size_t m, std::size_t k,

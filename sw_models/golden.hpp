@@ -21,6 +21,11 @@ struct MatrixView {
 /// `c` is row-major with n columns: initial values before, results after. k = 0 leaves all but NaNs as they are.
 void accumulate(MatrixView a, MatrixView b, std::size_t m, std::size_t n, std::size_t k, float *c);
 
+/// A(m,k) B(k,n) under a reduction plan: `cuts` are the indices of the reduction, ascending and inside it, where a new
+/// sum from +0 begins; the sums are added in ascending order (N13, N14). No cuts: one sum. Row-major with n columns.
+std::vector<float> planned_product(MatrixView a, MatrixView b, std::size_t m, std::size_t n, std::size_t k,
+                                   const std::vector<std::uint32_t> &cuts);
+
 /// Forward product of a layer: Y(M,N) = X(M,K) W(K,N); the reduction runs over K. Dense row-major, all bf16 (N8).
 std::vector<std::uint16_t> forward(const std::uint16_t *x, const std::uint16_t *w, std::size_t m, std::size_t k,
                                    std::size_t n);

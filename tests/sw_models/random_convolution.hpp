@@ -1,0 +1,100 @@
+// Random convolutions, and their golden results by way of matrices.
+#pragma once
+
+#include "runtime/corpus/dice.hpp"
+#include "runtime/corpus/random_data.hpp"
+#include "sw_models/convolution.hpp"
+#include "sw_models/golden.hpp"
+#include "sw_models/numerics.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <vector>
+
+namespace gradweave {
+
+inline std::ostream &operator<<(std::ostream &out, const Convolution &c) {
+  return out << c.batch << " images of " << c.height << " x " << c.width << " x " << c.channels << " to "
+             << c.out_channels << ", kernel " << c.kernel_height << " x " << c.kernel_width << ", stride "
+             << c.stride_height << " x " << c.stride_width << ", padding " << c.pad_top << " " << c.pad_bottom << " "
+             << c.pad_left << " " << c.pad_right << ", dilation " << c.dilation_height << " x " << c.dilation_width
+             << ", groups " << c.groups;
+}
+
+/// Every field is drawn; a third are plain, a third grouped, a third depthwise.
+inline Convolution random_convolution(corpus::Dice &dice) {
+  Convolution c;
+  c.batch = dice.between(1, 3);
+  c.kernel_height = dice.between(1, 4);
+  c.kernel_width = dice.between(1, 4);
+  c.stride_height = dice.between(1, 3);
+  c.stride_width = dice.between(1, 3);
+  c.dilation_height = dice.between(1, 3);
+  c.dilation_width = dice.between(1, 3);
+  c.pad_top = dice.between(0, 3);
+  c.pad_bottom = dice.between(0, 3);
+  c.pad_left = dice.between(0, 3);
+  c.pad_right = dice.between(0, 3);
+  const auto extent = [&](std::uint32_t kernel, std::uint32_t dilation, std::uint32_t padding) {
+    const std::uint32_t reach = dilation * (kernel - 1) + 1;
+    return std::max<std::uint32_t>(1, reach > padding ? reach - padding : 1) + dice.between(0, 8);
+  };
+  c.height = extent(c.kernel_height, c.dilation_height, c.pad_top + c.pad_bottom);
+  c.width = extent(c.kernel_width, c.dilation_width, c.pad_left + c.pad_right);
+  c.groups = dice.chance(1.0 / 3) ? 1 : dice.between(2, 6);
+  const bool depthwise = dice.chance(0.5);
+  c.channels = c.groups * (c.groups > 1 && depthwise ? 1 : dice.between(1, 7));
+  c.out_channels = c.groups * (c.groups > 1 && depthwise ? dice.between(1, 2) : dice.between(1, 9));
+  return c;
+}
+
+struct ConvolutionData {
+  std::vector<std::uint16_t> image, w, dy;
+};
+
+inline ConvolutionData random_data(const Convolution &c, const corpus::DataMix &mix, corpus::Dice &dice) {
+  const auto fill = [&](std::size_t count) {
+    std::vector<std::uint16_t> values(count);
+    std::generate(values.begin(), values.end(), [&] { return random_bf16(mix, dice); });
+    return values;
+  };
+  return {fill(c.image_size()), fill(std::size_t{c.groups} * c.k() * c.n()), fill(std::size_t{c.m()} * c.out_channels)};
+}
+
+/// Where a new partial sum begins in a reduction, for Y, dX and dW.
+struct ConvolutionCuts {
+  std::vector<std::uint32_t> y, dx, dw;
+};
+
+struct ConvolutionResults {
+  std::vector<std::uint16_t> y;  ///< an image
+  std::vector<std::uint16_t> dx; ///< M x (groups K)
+  std::vector<float> dw;
+};
+
+/// Golden products of each group on a matrix X of im2col.
+inline ConvolutionResults golden_products(const Convolution &c, const std::vector<std::uint16_t> &x,
+                                          const ConvolutionData &data, const ConvolutionCuts &cuts = {}) {
+  using golden::MatrixView;
+  const std::size_t m = c.m(), k = c.k(), n = c.n();
+  ConvolutionResults r{
+      std::vector<std::uint16_t>(m * c.out_channels), std::vector<std::uint16_t>(m * k * c.groups), {}};
+  for (std::size_t g = 0; g < c.groups; ++g) {
+    const MatrixView xg{x.data() + g * k, k * c.groups, 1};
+    const MatrixView wg{data.w.data() + g * k * n, n, 1};
+    const MatrixView dyg{data.dy.data() + g * n, c.out_channels, 1};
+    const std::vector<float> y = golden::planned_product(xg, wg, m, n, k, cuts.y);
+    const std::vector<float> dx = golden::planned_product(dyg, wg.transposed(), m, k, n, cuts.dx);
+    const std::vector<float> dw = golden::planned_product(xg.transposed(), dyg, k, n, m, cuts.dw);
+    for (std::size_t i = 0; i < m; ++i) {
+      for (std::size_t j = 0; j < n; ++j)
+        r.y[i * c.out_channels + g * n + j] = bf16_from_fp32(y[i * n + j]);
+      for (std::size_t j = 0; j < k; ++j)
+        r.dx[i * k * c.groups + g * k + j] = bf16_from_fp32(dx[i * k + j]);
+    }
+    r.dw.insert(r.dw.end(), dw.begin(), dw.end());
+  }
+  return r;
+}
+
+} // namespace gradweave
