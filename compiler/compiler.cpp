@@ -185,8 +185,8 @@ CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const Compi
                            const Layout &layout, const TimedPlan &plan) {
   for (const PhasePlan &phase : plan.plans)
     require(verify_tiling(phase.tile, layer), layer, "tiling");
-  require(verify_order(plan.program.products, layer, options.pass, plan.program.reductions), layer, "ordering");
-  require(verify_program(plan.program, npu), layer, "residency");
+  require(verify_order(plan.program.products, layer, options.pass, plan.program.reductions.front()), layer, "ordering");
+  require(verify_program(plan.program, layout, npu), layer, "residency");
   check_footprint(layer, plan.program.dram_bytes, npu);
 
   CompiledLayer compiled;
@@ -199,7 +199,7 @@ CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const Compi
       compiled.partition = options.partition;
       compiled.parts = phase.parts.count;
     }
-  compiled.reductions = plan.program.reductions;
+  compiled.reductions = plan.program.reductions.front();
   compiled.tiling = describe(plan.plans);
   compiled.tensors = layout.tensors;
   compiled.dram_bytes = plan.program.dram_bytes;

@@ -60,11 +60,14 @@ struct ReductionPlans {
   }
 };
 
-/// A tensor of the layer in device memory, row-major.
+/// A tensor in device memory, row-major. Layers that are compiled together may share one: Y of a layer is X of the
+/// next, dX of that one dY of the layer. Then `layer` and `tensor` are those of the layer that computes it.
 struct TensorBinding {
   Tensor tensor = Tensor::kX;
-  bool input = false; ///< to be filled before the run; false: a result
+  bool input = false; ///< to be filled before the run
+  bool result = true; ///< complete in memory after the run; neither this nor input: an intermediate that may be missing
   bool fp32 = false;  ///< dW is fp32, all others bf16
+  std::uint32_t layer = 0; ///< index among the layers compiled together
   std::uint32_t rows = 0, cols = 0;
   std::uint32_t pitch = 0;  ///< bytes from row to row
   std::uint64_t offset = 0; ///< bytes from the layer's base address
@@ -85,6 +88,7 @@ struct CommandInfo {
   bool spill = false;      ///< moves partial sums
   std::uint32_t red = 0;   ///< GEMM: first index of the reduction; ADD: of the part it adds
   std::uint32_t red_n = 0; ///< GEMM, ADD: length of the reduction; 0 for LOAD, STORE, SYNC
+  std::uint32_t layer = 0; ///< index among the layers compiled together
 };
 
 /// Cycles that no schedule, tiling or timing can beat.

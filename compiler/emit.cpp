@@ -86,7 +86,7 @@ EmittedStream emit(const Program &program, const std::vector<Ordering> &ordering
     const auto sync = [&] {
       isa::Decoded d;
       d.op = isa::SyncCommand{static_cast<std::uint8_t>(engine_of(a))};
-      stream.info.push_back({a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill, 0, 0});
+      stream.info.push_back({a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill, 0, 0, a.layer});
       return d;
     };
     while (tokens.waits_left()) {
@@ -97,9 +97,9 @@ EmittedStream emit(const Program &program, const std::vector<Ordering> &ordering
     isa::Decoded d;
     tokens.take_waits(d.sync);
     tokens.take_posts(d.sync);
-    CommandInfo info{a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill, 0, 0};
+    CommandInfo info{a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill, 0, 0, a.layer};
     if (a.computes()) {
-      const GemmRoles r = roles(program.products[a.product], program.layer);
+      const GemmRoles r = roles(program.products[a.product], program.layers[a.layer]);
       if (a.kind == Action::Kind::kGemm)
         d.op = gemm_command(a, r);
       else

@@ -113,6 +113,7 @@ private:
   std::array<std::uint64_t, kMostEngines> next_block_{}; ///< by engine
   std::size_t engines_;
   std::unordered_map<std::uint64_t, std::int32_t> spill_store_, spill_load_; ///< last access by DRAM address
+  std::unordered_map<std::int32_t, std::int32_t> stored_;                    ///< last STORE by tensor
   PerEngine last_add_ = kNothing;
   std::int32_t now_ = 0;
   PerEngine needs_ = kNothing;
@@ -164,8 +165,8 @@ void Orderer::collect(const Action &a) {
     write(a.cout.rows);
     return;
   }
-  const auto last = [](const auto &map, std::uint64_t address) {
-    const auto it = map.find(address);
+  const auto last = [](const auto &map, auto key) {
+    const auto it = map.find(key);
     return it == map.end() ? kNone : it->second;
   };
   if (a.kind == Action::Kind::kLoad) {
@@ -173,12 +174,16 @@ void Orderer::collect(const Action &a) {
     if (a.spill) {
       need(last(spill_store_, a.dram_addr));
       spill_load_[a.dram_addr] = now_;
+    } else { // elements are stored once; tiles may be cut differently, so all that was stored must have arrived
+      need(last(stored_, a.binding));
     }
   } else {
     read(a.place.rows, false);
     if (a.spill) {
       need(last(spill_load_, a.dram_addr));
       spill_store_[a.dram_addr] = now_;
+    } else {
+      stored_[a.binding] = now_;
     }
   }
 }

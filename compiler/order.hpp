@@ -12,7 +12,8 @@ struct TileProduct {
   std::uint32_t m = 0, k = 0, n = 0;                ///< first indices, in the group
   std::uint32_t m_size = 0, k_size = 0, n_size = 0; ///< lengths
   std::uint32_t group = 0;
-  std::uint32_t part = 0; ///< of the result's reduction plan
+  std::uint32_t part = 0;  ///< of the result's reduction plan
+  std::uint32_t layer = 0; ///< index among the layers compiled together
   std::uint8_t core = 0;
   bool add = false;
 };

@@ -219,8 +219,11 @@ void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &
 }
 
 std::vector<TileProduct> plan_products(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu) {
-  if (plan.parts.count == 1) return make_order(plan.kind, plan.loops, plan.tile, whole(layer));
-  return Merger(plan, layer, npu).run();
+  std::vector<TileProduct> products = plan.parts.count == 1 ? make_order(plan.kind, plan.loops, plan.tile, whole(layer))
+                                                            : Merger(plan, layer, npu).run();
+  for (TileProduct &p : products)
+    p.layer = plan.layer;
+  return products;
 }
 
 } // namespace gradweave::compiler

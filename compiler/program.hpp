@@ -39,6 +39,7 @@ struct PhaseParts {
 /// One phase with the decisions that the search takes.
 struct PhasePlan {
   PhaseKind kind = PhaseKind::kDw;
+  std::uint32_t layer = 0; ///< index among the layers compiled together
   PhaseParts parts;
   TileShape tile;
   LoopOrder loops{};
@@ -59,6 +60,8 @@ struct Action {
   Kind kind = Kind::kGemm;
   // LOAD and STORE
   Tensor tensor = Tensor::kX; ///< of a GEMM: its result
+  std::uint32_t layer = 0;    ///< whose tensor it is
+  std::int32_t binding = -1;  ///< index of the tensor's binding
   Rect rect;
   bool fp32 = false;
   bool spill = false;
@@ -75,9 +78,9 @@ struct Action {
 };
 
 struct Program {
-  Layer layer;
-  ReductionPlans reductions;
-  std::vector<TileProduct> products; ///< of all phases
+  std::vector<Layer> layers;
+  std::vector<ReductionPlans> reductions; ///< of each layer
+  std::vector<TileProduct> products;      ///< of all phases
   std::vector<Action> actions;
   std::uint64_t dram_bytes = 0; ///< tensors and spill space
 };

@@ -14,32 +14,37 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 /// The operand that both products of a fused phase read, or one of a single product's.
 Tensor shared_operand(PhaseKind kind) { return kind == PhaseKind::kForward ? Tensor::kX : Tensor::kDY; }
 
-const RowRange &area_of(const Tile &tile, const SpmSplit &split, PhaseKind kind) {
-  if (tile.role != TileRole::kOperand) return split.result;
-  return tile.tensor == shared_operand(kind) ? split.shared : split.other;
+/// The operand slot that reads from the shared area; none for an ADD.
+std::size_t shared_slot(const TileProduct &p, PhaseKind kind) {
+  return roles(p, Layer{}).a == shared_operand(kind) ? Needs::kA : Needs::kB;
 }
 
 class Allocator {
 public:
-  Allocator(const std::vector<PhasePlan> &plans, const Layer &layer, const Layout &layout, const NpuConfig &npu)
-      : layout_(layout), npu_(npu), program_(begin(plans, layer, layout, npu)),
-        table_(plans, layer, program_.reductions, npu), map_(npu.spm_rows()) {}
+  Allocator(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
+            const NpuConfig &npu)
+      : layout_(layout), npu_(npu), program_(begin(plans, layers, layout, npu)),
+        table_(plans, layers, layout, program_.reductions, npu), map_(npu.spm_rows()) {}
 
   bool run(const PhasePlan &plan);
   Program take() { return std::move(program_); }
 
 private:
-  static Program begin(const std::vector<PhasePlan> &plans, const Layer &layer, const Layout &layout,
+  static Program begin(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
                        const NpuConfig &npu) {
     Program program;
-    program.layer = layer;
+    program.layers = layers;
+    program.reductions.resize(layers.size());
     program.dram_bytes = layout.bytes;
     for (const PhasePlan &plan : plans)
-      add_reductions(plan, layer, npu, program.reductions);
+      add_reductions(plan, layers[plan.layer], npu, program.reductions[plan.layer]);
     return program;
   }
   bool make_room(const Needs &needs, const PhasePlan &plan);
   bool place(std::int32_t id, const RowRange &area);
+  static const RowRange &area_of(TileSide side, const SpmSplit &split) {
+    return side == TileSide::kShared ? split.shared : side == TileSide::kOther ? split.other : split.result;
+  }
   bool repack(const Needs &needs, const PhasePlan &plan);
   using BankUse = std::vector<bool>;
   BankUse foreign_banks(const Tile &t) const;
@@ -53,7 +58,7 @@ private:
   Tile &tile(std::int32_t id) { return table_.tiles[static_cast<std::size_t>(id)]; }
   const Tile &tile(std::int32_t id) const { return table_.tiles[static_cast<std::size_t>(id)]; }
   bool needs_load(const Tile &t) const {
-    return t.role == TileRole::kOperand || (t.role == TileRole::kPartial && t.first_use < step_);
+    return t.role == TileRole::kElements ? t.side != TileSide::kResult : t.first_use < step_;
   }
 
   const Layout &layout_;
@@ -61,8 +66,7 @@ private:
   Program program_;
   TileTable table_;
   SpmMap map_;
-  std::array<bool, kTensorCount> shared_{}; ///< tensors whose operands belong to the shared area
-  std::uint32_t step_ = 0;                  ///< the product at hand
+  std::uint32_t step_ = 0; ///< the product at hand
   PlacementPolicy policy_;
   std::uint32_t window_ = 1;          ///< of the phase at hand, on all its cores
   std::uint32_t cores_ = 1;           ///< of the phase at hand
@@ -71,7 +75,7 @@ private:
     std::int32_t tile;
     std::uint32_t row; ///< where it was
   };
-  std::vector<Spill> spilled_; ///< partial sums that lose their place in this step
+  std::vector<Spill> spilled_; ///< tiles that lose their place in this step and are not in memory
 };
 
 /// Cost of taking the segment's rows for a tile of `rows` rows, in bytes of traffic.
@@ -84,7 +88,7 @@ double Allocator::cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows)
     if (std::find(now.tile.begin(), now.tile.end(), s.tile) != now.tile.end()) return kInfinite;
     last = t.last;
     // Belady: among tiles of a size, the one whose next use is farthest costs least.
-    const double moved = t.role == TileRole::kPartial ? 2 : 1;
+    const double moved = t.role == TileRole::kPartial || t.dirty ? 2 : 1;
     lost = moved * t.rows / (1.0 + (t.next_use - step_));
   }
   // A load must wait for the last GEMM on these rows; a GEMM's result on one core only for stores (GEMMs keep their
@@ -97,7 +101,7 @@ double Allocator::cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows)
 
 LastUse Allocator::evict(std::int32_t id) {
   Tile &t = tile(id);
-  if (t.role == TileRole::kPartial) {
+  if (t.role == TileRole::kPartial || t.dirty) {
     spilled_.push_back({id, static_cast<std::uint32_t>(t.at)});
     t.last.store = static_cast<std::int32_t>(step_);
   }
@@ -109,11 +113,9 @@ LastUse Allocator::evict(std::int32_t id) {
 /// cycles.
 Allocator::BankUse Allocator::foreign_banks(const Tile &t) const {
   BankUse foreign(npu_.spm_banks, false);
-  if (t.role != TileRole::kOperand || npu_.spm_banks == 1) return foreign;
-  const bool shared = shared_[static_cast<std::size_t>(t.tensor)];
+  if (t.side == TileSide::kResult || npu_.spm_banks == 1) return foreign;
   for (const auto &s : map_.segments())
-    if (s.tile != SpmMap::kDead && tile(s.tile).role == TileRole::kOperand &&
-        shared_[static_cast<std::size_t>(tile(s.tile).tensor)] != shared)
+    if (s.tile != SpmMap::kDead && tile(s.tile).side != TileSide::kResult && tile(s.tile).side != t.side)
       for (std::uint32_t bank = s.rows.first / npu_.bank_rows(); bank <= (s.rows.end() - 1) / npu_.bank_rows(); ++bank)
         foreign[bank] = true;
   return foreign;
@@ -134,7 +136,7 @@ bool Allocator::place(std::int32_t id, const RowRange &area) {
   const BankUse banks = foreign_banks(t);
   const auto row = map_.cheapest(
       t.rows, area, [&](const auto &s) { return cost(s, loads, t.rows); },
-      [&](RowRange rows) { return bank_cost(rows, banks); }, !shared_[static_cast<std::size_t>(t.tensor)]);
+      [&](RowRange rows) { return bank_cost(rows, banks); }, t.side != TileSide::kShared);
   if (!row) return false;
   map_.occupy({*row, t.rows}, id, [&](std::int32_t victim) { return evict(victim); });
   t.at = *row;
@@ -153,7 +155,7 @@ bool Allocator::repack(const Needs &needs, const PhasePlan &plan) {
   std::vector<RowRange> used;
   for (const std::int32_t id : needs.tile) {
     if (id < 0 || tile(id).at >= 0) continue;
-    const RowRange &area = area_of(tile(id), plan.split, plan.kind);
+    const RowRange &area = area_of(tile(id).side, plan.split);
     std::uint32_t first = area.first;
     for (const RowRange &r : used)
       if (r.end() > first && r.first < area.end()) first = r.end();
@@ -174,7 +176,7 @@ bool Allocator::make_room(const Needs &needs, const PhasePlan &plan) {
     if (id >= 0 && tile(id).at < 0 && std::find(wanted.begin(), wanted.end(), id) == wanted.end()) wanted.push_back(id);
   std::sort(wanted.begin(), wanted.end(), [&](auto x, auto y) { return tile(x).rows > tile(y).rows; });
   for (const std::int32_t id : wanted) {
-    if (!place(id, area_of(tile(id), plan.split, plan.kind))) return repack(needs, plan);
+    if (!place(id, area_of(tile(id).side, plan.split))) return repack(needs, plan);
     missing_.push_back(id);
   }
   return true;
@@ -190,7 +192,10 @@ void Allocator::dma(Action::Kind kind, Tile &t, std::int64_t row, bool spill) {
   Action action;
   action.kind = kind;
   action.product = step_;
-  action.tensor = t.tensor;
+  const TensorBinding &binding = layout_.tensors[static_cast<std::size_t>(t.binding)];
+  action.tensor = binding.tensor;
+  action.layer = binding.layer;
+  action.binding = t.binding;
   action.rect = t.rect;
   action.fp32 = t.fp32;
   action.spill = spill;
@@ -205,7 +210,6 @@ void Allocator::dma(Action::Kind kind, Tile &t, std::int64_t row, bool spill) {
     }
     action.dram_addr = static_cast<std::uint64_t>(t.scratch);
   } else {
-    const TensorBinding &binding = *layout_.find(t.tensor);
     action.pitch = binding.pitch;
     action.dram_addr = binding.offset + static_cast<std::uint64_t>(t.rect.row) * binding.pitch +
                        t.rect.col * (binding.fp32 ? 4ULL : 2ULL);
@@ -214,8 +218,10 @@ void Allocator::dma(Action::Kind kind, Tile &t, std::int64_t row, bool spill) {
 }
 
 void Allocator::emit(const TileProduct &product, const Needs &needs) {
-  for (const Spill &s : spilled_)
-    dma(Action::Kind::kStore, tile(s.tile), s.row, true);
+  for (const Spill &s : spilled_) {
+    dma(Action::Kind::kStore, tile(s.tile), s.row, tile(s.tile).role == TileRole::kPartial);
+    tile(s.tile).dirty = false;
+  }
   for (const std::int32_t id : missing_)
     if (needs_load(tile(id))) dma(Action::Kind::kLoad, tile(id), tile(id).at, tile(id).role == TileRole::kPartial);
 
@@ -229,6 +235,8 @@ void Allocator::emit(const TileProduct &product, const Needs &needs) {
   gemm.core = product.core;
   gemm.product = step_;
   gemm.tensor = product.result;
+  gemm.layer = product.layer;
+  gemm.binding = result.binding;
   gemm.rect = result.rect;
   gemm.acc = !product.add && needs.tile[Needs::kCin] >= 0;
   gemm.out_bf16 = !result.fp32;
@@ -243,13 +251,17 @@ void Allocator::emit(const TileProduct &product, const Needs &needs) {
     Tile &t = tile(needs.tile[slot]);
     t.last.compute = static_cast<std::int32_t>(step_);
     t.next_use = needs.next[slot];
-    if (t.next_use != kNever || t.at < 0) continue;
-    if (slot == Needs::kCout) {
-      dma(Action::Kind::kStore, t, t.at, false);
-      t.last.store = static_cast<std::int32_t>(step_);
-    } else if (needs.tile[slot] == needs.tile[Needs::kCout]) {
+    if (t.at < 0 || (slot != Needs::kCout && needs.tile[slot] == needs.tile[Needs::kCout]))
       continue; // updated in place: handled as the result
+    const bool complete = t.role == TileRole::kElements || t.next_use == kNever;
+    if (slot == Needs::kCout && complete) {
+      t.dirty = !table_.stored[static_cast<std::size_t>(t.binding)];
+      if (!t.dirty) {
+        dma(Action::Kind::kStore, t, t.at, false);
+        t.last.store = static_cast<std::int32_t>(step_);
+      }
     }
+    if (t.next_use != kNever) continue;
     map_.release(static_cast<std::uint32_t>(t.at), t.last);
     t.at = -1;
   }
@@ -259,10 +271,14 @@ bool Allocator::run(const PhasePlan &plan) {
   cores_ = plan.parts.cores;
   window_ = std::max(plan.window, 1U) * cores_;
   policy_ = plan.policy;
-  shared_.fill(false);
-  shared_[static_cast<std::size_t>(shared_operand(plan.kind))] = true;
   for (const TileProduct &product : plan.products) {
     const Needs &needs = table_.needs[step_];
+    const std::size_t shared = shared_slot(product, plan.kind);
+    for (std::size_t slot = 0; slot < needs.tile.size(); ++slot)
+      if (needs.tile[slot] >= 0)
+        tile(needs.tile[slot]).side = product.add || slot == Needs::kCin || slot == Needs::kCout ? TileSide::kResult
+                                      : slot == shared                                           ? TileSide::kShared
+                                                                                                 : TileSide::kOther;
     if (!make_room(needs, plan)) return false;
     emit(product, needs);
     program_.products.push_back(product);
@@ -312,9 +328,9 @@ bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const La
   });
 }
 
-std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const Layer &layer, const Layout &layout,
-                                const NpuConfig &npu) {
-  Allocator allocator(plans, layer, layout, npu);
+std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
+                                const Layout &layout, const NpuConfig &npu) {
+  Allocator allocator(plans, layers, layout, npu);
   for (const PhasePlan &plan : plans)
     if (!allocator.run(plan)) return std::nullopt;
   return allocator.take();

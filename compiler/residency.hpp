@@ -15,8 +15,14 @@ bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const La
 /// Walks the products with knowledge of all later ones. A tile that is missing takes the rows that are cheapest to give
 /// up: dead ones first, else tiles whose next use is far, counting that partial sums cost a store and a load. Rows that
 /// one of the last `window` products used are avoided where possible, so that loads overlap computing. Returns nothing
-/// if some product does not fit its areas.
-std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const Layer &layer, const Layout &layout,
-                                const NpuConfig &npu);
+/// if some product does not fit its areas. `layers` are those of the layout, in its order.
+std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
+                                const Layout &layout, const NpuConfig &npu);
+
+/// The same for one layer.
+inline std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const Layer &layer, const Layout &layout,
+                                       const NpuConfig &npu) {
+  return allocate(plans, std::vector<Layer>{layer}, layout, npu);
+}
 
 } // namespace gradweave::compiler

@@ -93,7 +93,8 @@ void Player::compute(std::size_t engine, double start) {
     free_[engine] = done_[index] = std::max(start, free_[engine] + drain) + cycles + kPipeline;
   } else {
     cycles += bank_conflicts(a.a.rows, a.b.rows, npu_.bank_rows()) *
-              static_cast<double>(block_count(a.rect.rows, a.rect.cols, npu_)) * roles(p, program_.layer).red_size;
+              static_cast<double>(block_count(a.rect.rows, a.rect.cols, npu_)) *
+              roles(p, program_.layers[p.layer]).red_size;
     const bool stalled = start > free_[engine];
     if (stalled && a.acc) start += npu_.rows; // nothing computes while the first initial values enter
     free_[engine] = start + cycles;

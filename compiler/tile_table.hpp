@@ -11,19 +11,26 @@ namespace gradweave::compiler {
 
 inline constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 
-enum class TileRole : std::uint8_t { kOperand, kPartial, kResult };
+/// Elements are those of the tensor in memory: an operand, or a result of bf16.
+enum class TileRole : std::uint8_t { kElements, kPartial };
+
+/// What a product uses the tile for: an operand from the shared or the other area, or a sum or result.
+enum class TileSide : std::uint8_t { kShared, kOther, kResult };
 
 struct Tile {
-  Tensor tensor = Tensor::kX;
-  TileRole role = TileRole::kOperand;
+  std::int32_t binding = -1; ///< of the tensor in the layout
+  TileRole role = TileRole::kElements;
   bool fp32 = false;
+  bool computed = false; ///< by some product, else it is an input
+  bool dirty = false;    ///< during allocation: computed, and not in memory yet
   Rect rect;
   std::uint32_t part = 0; ///< of a partial sum: which part of the reduction plan
   std::uint32_t rows = 0; ///< scratchpad rows it takes
   std::uint32_t first_use = kNever;
   // State during allocation.
-  std::uint32_t next_use = kNever; ///< next product that needs it
-  std::int64_t at = -1;            ///< first scratchpad row; -1: not resident
+  std::uint32_t next_use = kNever;   ///< next product that needs it
+  std::int64_t at = -1;              ///< first scratchpad row; -1: not resident
+  TileSide side = TileSide::kResult; ///< in the last product that used it
   LastUse last;
   std::int64_t scratch = -1; ///< DRAM address of its spill space; -1: none yet
 };
@@ -38,10 +45,11 @@ struct Needs {
 struct TileTable {
   std::vector<Tile> tiles;
   std::vector<Needs> needs; ///< one entry a product, all phases in sequence
+  std::vector<bool> stored; ///< of each binding: its tiles go to memory as soon as they are complete
 
   /// Tiles of two phases are one if the phases cut the tensor alike.
-  TileTable(const std::vector<PhasePlan> &plans, const Layer &layer, const ReductionPlans &reductions,
-            const NpuConfig &npu);
+  TileTable(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
+            const std::vector<ReductionPlans> &reductions, const NpuConfig &npu);
 };
 
 } // namespace gradweave::compiler

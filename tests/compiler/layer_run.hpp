@@ -4,6 +4,7 @@
 #include "compiler/compiler.hpp"
 #include "sw_models/functional.hpp"
 #include "sw_models/golden.hpp"
+#include "sw_models/numerics.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -37,8 +38,8 @@ inline Operands make_operands(const Layer &l, std::uint64_t seed, bool special) 
     }
     return values;
   };
-  const std::size_t m = l.m, k = l.k, n = l.n;
-  return {fill(m * k), fill(k * n), fill(m * n)};
+  const std::size_t m = l.m, k = l.k * std::size_t{l.groups}, n = l.n;
+  return {fill(m * k), fill(k * n), fill(m * n * l.groups)};
 }
 
 using Bits = std::vector<std::uint8_t>;
@@ -49,13 +50,47 @@ template <typename T> Bits bits_of(const std::vector<T> &values) {
   return bits;
 }
 
-/// Results of the pass by tensor, dense.
-inline std::map<Tensor, Bits> golden_results(const Layer &l, Pass pass, const Operands &o) {
+/// C = A B of one group under a reduction plan, by the contract's own words: each part from +0, then added ascending.
+inline std::vector<float> golden_product(golden::MatrixView a, golden::MatrixView b, std::size_t m, std::size_t n,
+                                         std::size_t k, const std::vector<std::uint32_t> &cuts) {
+  std::vector<float> sum;
+  for (std::size_t part = 0; part <= cuts.size(); ++part) {
+    const std::size_t first = part == 0 ? 0 : cuts[part - 1], end = part == cuts.size() ? k : cuts[part];
+    std::vector<float> terms(m * n, 0.0F);
+    golden::accumulate({a.data + first * a.col_stride, a.row_stride, a.col_stride},
+                       {b.data + first * b.row_stride, b.row_stride, b.col_stride}, m, n, end - first, terms.data());
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      terms[i] = add_fp32(sum[i], terms[i]);
+    sum = std::move(terms);
+  }
+  return sum;
+}
+
+/// Results of the pass by tensor, dense, under the layer's reduction plans.
+inline std::map<Tensor, Bits> golden_results(const Layer &l, Pass pass, const Operands &o,
+                                             const ReductionPlans &plans = {}) {
+  const std::size_t m = l.m, k = l.k, n = l.n, all_k = k * l.groups, all_n = n * l.groups;
+  std::vector<std::uint16_t> y(m * all_n), dx(m * all_k);
+  std::vector<float> dw(all_k * n);
+  for (std::size_t g = 0; g < l.groups; ++g) {
+    const golden::MatrixView x{o.x.data() + g * k, all_k, 1}, w{o.w.data() + g * k * n, n, 1},
+        dy{o.dy.data() + g * n, all_n, 1};
+    const std::vector<float> forward = golden_product(x, w, m, n, k, plans.of(Tensor::kY));
+    const std::vector<float> input = golden_product(dy, w.transposed(), m, k, n, plans.of(Tensor::kDX));
+    const std::vector<float> weight = golden_product(x.transposed(), dy, k, n, m, plans.of(Tensor::kDW));
+    for (std::size_t i = 0; i < m; ++i) {
+      for (std::size_t j = 0; j < n; ++j)
+        y[i * all_n + g * n + j] = bf16_from_fp32(forward[i * n + j]);
+      for (std::size_t j = 0; j < k; ++j)
+        dx[i * all_k + g * k + j] = bf16_from_fp32(input[i * k + j]);
+    }
+    std::copy(weight.begin(), weight.end(), dw.begin() + static_cast<std::ptrdiff_t>(g * k * n));
+  }
   std::map<Tensor, Bits> results;
-  if (pass != Pass::kBackward) results[Tensor::kY] = bits_of(golden::forward(o.x.data(), o.w.data(), l.m, l.k, l.n));
+  if (pass != Pass::kBackward) results[Tensor::kY] = bits_of(y);
   if (pass == Pass::kForward) return results;
-  if (l.dx) results[Tensor::kDX] = bits_of(golden::input_gradient(o.dy.data(), o.w.data(), l.m, l.k, l.n));
-  results[Tensor::kDW] = bits_of(golden::weight_gradient(o.x.data(), o.dy.data(), l.m, l.k, l.n));
+  if (l.dx) results[Tensor::kDX] = bits_of(dx);
+  results[Tensor::kDW] = bits_of(dw);
   return results;
 }
 

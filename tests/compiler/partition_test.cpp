@@ -1,5 +1,5 @@
-// Partitioned layers, on one core and on several, on the functional model: every bit equals the golden model's under the
-// layer's reduction plan.
+// Partitioned layers, on one core and on several, on the functional model: every bit equals the golden model's under
+// the layer's reduction plan.
 #include "compiler/partition.hpp"
 #include "compiler/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
@@ -37,7 +37,8 @@ TEST_P(Cores, EveryPartitionAndScheduleIsGolden) {
   for (const std::string name : {"test8", "test6x10"})
     for (const Partition partition : {Partition::kWeightSharing, Partition::kDySharing, Partition::kIfmapSharing})
       for (const Reduction reduction : {Reduction::kChain, Reduction::kAdd})
-        for (const Schedule schedule : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor}) {
+        for (const Schedule schedule :
+             {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor}) {
           const auto side = [&] { return static_cast<std::uint32_t>(1 + rng() % (rng() % 4 == 0 ? 90 : 40)); };
           CompileOptions options;
           options.schedule = schedule;

@@ -48,7 +48,7 @@ TEST(Refinement, NeverLosesWhatItHas) {
       refinement.run(30);
       const TimedPlan &best = refinement.best();
       EXPECT_LE(best.cycles, before);
-      EXPECT_EQ(verify_program(best.program, e.npu), "");
+      EXPECT_EQ(verify_program(best.program, e.layout, e.npu), "");
       EXPECT_EQ(program_cycles(best.program, e.npu), best.cycles);
       before = best.cycles;
     }

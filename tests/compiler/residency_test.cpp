@@ -55,7 +55,7 @@ struct Planned {
   std::string damaged(const std::function<void(std::vector<Action> &)> &damage) const {
     Program broken = found.program;
     damage(broken.actions);
-    return verify_program(broken, npu);
+    return verify_program(broken, layout, npu);
   }
   /// Index of the n-th action that `wanted` accepts.
   template <typename F> std::size_t pick(F wanted, std::size_t n = 0) const {
@@ -70,7 +70,7 @@ bool is_load(const Action &a) { return a.kind == Action::Kind::kLoad; }
 
 TEST(VerifyProgram, AcceptsWhatAllocateMakes) {
   const Planned p;
-  EXPECT_EQ(verify_program(p.found.program, p.npu), "");
+  EXPECT_EQ(verify_program(p.found.program, p.layout, p.npu), "");
 }
 
 TEST(VerifyProgram, NamesEveryDamage) {
