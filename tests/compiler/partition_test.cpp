@@ -154,7 +154,8 @@ TEST(Partition, DamagedPlansAreNamed) {
     return verify_order(products, no_dx, Pass::kBackward, plans);
   };
   const auto says = [](const std::string &text, const char *part) { return text.find(part) != std::string::npos; };
-  EXPECT_TRUE(says(damaged([](auto &p) { p.pop_back(); }), "is never added"));
+  EXPECT_TRUE(says(damaged([](auto &p) { p.pop_back(); }), "ends at 8 of 16"));
+  EXPECT_TRUE(says(damaged([](auto &p) { p = {p[1]}; }), "is never added"));
   EXPECT_TRUE(says(damaged([](auto &p) { p[2].part = 2; }), "a part that no plan has"));
   EXPECT_TRUE(says(damaged([](auto &p) { p[2].m = 0; }), "another range"));
   EXPECT_TRUE(says(damaged([](auto &p) { std::swap(p[1], p[2]); }), "a part that is not complete"));

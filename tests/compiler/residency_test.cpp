@@ -91,7 +91,7 @@ TEST(VerifyProgram, NamesEveryDamage) {
       {"ends at row", [&](auto &a) { a[p.pick(is_load)].place.rows.first = p.npu.spm_rows() - 2; }},
       {"does not suit its size", [&](auto &a) { a[p.pick(is_load)].place.pstride += 2; }},
       {"does not suit its size", [&](auto &a) { a[p.pick(is_load)].place.rows.first += 1; }},
-      {"which is no input", [&](auto &a) { a[p.pick(is_load)].tensor = Tensor::kDX; }},
+      {"which is no input", [&](auto &a) { a[p.pick(is_load)].binding = p.layout.place(0, Tensor::kDX); }},
       {"were not spilled there", [&](auto &a) { a[reload].dram_addr += 1 << 20; }},
       {"stores rows that do not hold",
        [&](auto &a) { a[p.pick([](const Action &x) { return x.kind == Action::Kind::kStore; })].rect.row += 1; }},
