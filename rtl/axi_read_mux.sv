@@ -14,6 +14,7 @@ module axi_read_mux #(
   output logic                   f_ar_ready_o,
   input  logic [63:0]            f_ar_addr_i,
   input  logic [7:0]             f_ar_len_i,
+  input  logic [23:0]            f_ar_user_i,
   output logic                   f_r_valid_o,
   output logic [8*BUS_BYTES-1:0] f_r_data_o,
   output logic [1:0]             f_r_resp_o,
@@ -24,6 +25,7 @@ module axi_read_mux #(
   output logic                   l_ar_ready_o,
   input  logic [63:0]            l_ar_addr_i,
   input  logic [7:0]             l_ar_len_i,
+  input  logic [23:0]            l_ar_user_i,
   output logic                   l_r_valid_o,
   output logic [8*BUS_BYTES-1:0] l_r_data_o,
   output logic [1:0]             l_r_resp_o,
@@ -37,6 +39,7 @@ module axi_read_mux #(
   output logic [7:0]             m_axi_arlen_o,
   output logic [2:0]             m_axi_arsize_o,
   output logic [1:0]             m_axi_arburst_o,
+  output logic [23:0]            m_axi_aruser_o,
   input  logic                   m_axi_rvalid_i,
   output logic                   m_axi_rready_o,
   input  logic [0:0]             m_axi_rid_i,
@@ -45,7 +48,7 @@ module axi_read_mux #(
   input  logic                   m_axi_rlast_i
 );
 
-  // AXI4 ends at 128 bytes a beat. A 256-byte bus is an extension: AxSIZE keeps its largest value, all beats are full.
+  // AXI4 ends at 128 bytes a beat. A wider bus is an extension: AxSIZE keeps its largest value, all beats are full.
   localparam int unsigned SIZE = ($clog2(BUS_BYTES) > 7) ? 7 : $clog2(BUS_BYTES);
 
   // --- Read address: fetch first --------------------------------------------------------------------------
@@ -53,6 +56,7 @@ module axi_read_mux #(
   logic        id_q, id_d;
   logic [63:0] addr_q, addr_d;
   logic [7:0]  len_q, len_d;
+  logic [23:0] user_q, user_d;
   logic        free;
 
   assign free             = !valid_q || m_axi_arready_i;
@@ -64,11 +68,13 @@ module axi_read_mux #(
     id_d    = id_q;
     addr_d  = addr_q;
     len_d   = len_q;
+    user_d  = user_q;
     if (free) begin
       valid_d = f_ar_valid_i || l_ar_valid_i;
       id_d    = !f_ar_valid_i;
       addr_d  = f_ar_valid_i ? f_ar_addr_i : l_ar_addr_i;
       len_d   = f_ar_valid_i ? f_ar_len_i : l_ar_len_i;
+      user_d  = f_ar_valid_i ? f_ar_user_i : l_ar_user_i;
     end
   end
 
@@ -78,16 +84,19 @@ module axi_read_mux #(
       id_q    <= 1'b0;
       addr_q  <= '0;
       len_q   <= '0;
+      user_q  <= '0;
     end else if (clear_i) begin
       valid_q <= 1'b0;
       id_q    <= 1'b0;
       addr_q  <= '0;
       len_q   <= '0;
+      user_q  <= '0;
     end else begin
       valid_q <= valid_d;
       id_q    <= id_d;
       addr_q  <= addr_d;
       len_q   <= len_d;
+      user_q  <= user_d;
     end
   end
 
@@ -95,6 +104,7 @@ module axi_read_mux #(
   assign m_axi_arid_o    = id_q;
   assign m_axi_araddr_o  = addr_q;
   assign m_axi_arlen_o   = len_q;
+  assign m_axi_aruser_o  = user_q;
   assign m_axi_arsize_o  = 3'(SIZE);
   assign m_axi_arburst_o = 2'b01; // INCR
 

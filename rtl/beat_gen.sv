@@ -3,11 +3,12 @@
 // docs/microarchitecture.md).
 //
 // Where bursts begin does not matter: the first beat of a row starts at the row's address modulo the beat, every
-// other beat is used from its first byte. No division or multiplication: lanes and panels advance by at most one
-// wrap a beat because a beat holds at most LANES elements. Outputs are functions of registers.
+// other beat is used from its first byte. A beat that holds more than LANES elements covers several panels, each of which
+// it enters at the first column; no division: a beat leaves at most WRAPS panels behind. Outputs are functions of
+// registers.
 module beat_gen #(
   parameter int unsigned LANES     = 8,
-  parameter int unsigned BUS_BYTES = 16, // at most 2 * LANES
+  parameter int unsigned BUS_BYTES = 16,
   localparam int unsigned OFFSET_W = $clog2(BUS_BYTES)
 ) (
   input  logic                clk_i,
@@ -29,15 +30,18 @@ module beat_gen #(
   input  logic                beat_ready_i,
   output logic                beat_last_o,    // last beat of the tile
   output logic [OFFSET_W-1:0] beat_offset_o,  // first wanted byte
-  output logic [8:0]          beat_bytes_o,   // wanted bytes
+  output logic [11:0]         beat_bytes_o,   // wanted bytes
   output logic                beat_fp32_o,
-  output logic [7:0]          beat_first_o,   // first wanted slot (2 or 4 bytes)
-  output logic [8:0]          beat_count_o,   // wanted slots; element e of them lies
+  output logic [9:0]          beat_first_o,   // first wanted slot (2 or 4 bytes)
+  output logic [10:0]         beat_count_o,   // wanted slots; element e of them lies
   output logic [7:0]          beat_lane_o,    //   in lane (lane + e) mod LANES
-  output logic [23:0]         beat_addr0_o,   //   in this row (fp32: of the pair, the even one) if e < split,
-  output logic [23:0]         beat_addr1_o,   //   in this one otherwise
-  output logic [15:0]         beat_split_o
+  output logic [23:0]         beat_addr_o,    //   in this row (fp32: of the pair, the even one) if e < split,
+  output logic [23:0]         beat_pstride_o, //   so many rows further for each panel of LANES elements from there on
+  output logic [7:0]          beat_split_o
 );
+
+  localparam int unsigned SLOTS = BUS_BYTES / 2;
+  localparam int unsigned WRAPS = (SLOTS + LANES - 1) / LANES; // panel borders that a beat can reach
 
   // --- State ---------------------------------------------------------------------------------
   logic                active_q, active_d;
@@ -59,32 +63,41 @@ module beat_gen #(
   logic [7:0]          lane_q, lane_d;
 
   // --- The beat --------------------------------------------------------------------------------
-  logic [8:0]  room, bytes, count;
+  logic [11:0] room, bytes;
+  logic [10:0] count;
   logic        row_end;
-  logic [9:0]  col_next, lane_next; // before the wrap
-  logic        panel_end;
-  logic [15:0] split;
+  logic [11:0] col_next, lane_next;   // of the element behind the beat
+  logic [23:0] panel_next;
 
-  assign room      = 9'(BUS_BYTES) - 9'(offset_q);
-  assign row_end   = left_q <= 18'(room);
-  assign bytes     = row_end ? left_q[8:0] : room;
-  assign count     = fp32_q ? bytes >> 2 : bytes >> 1;
-  assign col_next  = 10'(col_q) + 10'(count);
-  assign lane_next = 10'(lane_q) + 10'(count);
-  assign panel_end = col_next >= 10'(LANES);
-  assign split     = 16'(LANES) - 16'(col_q);
+  assign room    = 12'(BUS_BYTES) - 12'(offset_q);
+  assign row_end = left_q <= 18'(room);
+  assign bytes   = row_end ? left_q[11:0] : room;
+  assign count   = fp32_q ? 11'(bytes >> 2) : 11'(bytes >> 1);
 
-  assign beat_valid_o  = active_q;
-  assign beat_last_o   = row_end && (rows_q == 16'd1);
-  assign beat_offset_o = offset_q;
-  assign beat_bytes_o  = bytes;
-  assign beat_fp32_o   = fp32_q;
-  assign beat_first_o  = fp32_q ? 8'(offset_q) >> 2 : 8'(offset_q) >> 1;
-  assign beat_count_o  = count;
-  assign beat_lane_o   = lane_q;
-  assign beat_addr0_o  = panel_q;
-  assign beat_addr1_o  = (16'(count) > split) ? panel_q + pstride_q : panel_q;
-  assign beat_split_o  = split;
+  always_comb begin
+    col_next   = 12'(col_q) + 12'(count);
+    lane_next  = 12'(lane_q) + 12'(count);
+    panel_next = panel_q;
+    for (int unsigned w = 0; w < WRAPS; w++) begin
+      if (col_next >= 12'(LANES)) begin
+        col_next   = col_next - 12'(LANES);
+        panel_next = panel_next + pstride_q;
+      end
+      if (lane_next >= 12'(LANES)) lane_next = lane_next - 12'(LANES);
+    end
+  end
+
+  assign beat_valid_o   = active_q;
+  assign beat_last_o    = row_end && (rows_q == 16'd1);
+  assign beat_offset_o  = offset_q;
+  assign beat_bytes_o   = bytes;
+  assign beat_fp32_o    = fp32_q;
+  assign beat_first_o   = fp32_q ? 10'(12'(offset_q) >> 2) : 10'(12'(offset_q) >> 1);
+  assign beat_count_o   = count;
+  assign beat_lane_o    = lane_q;
+  assign beat_addr_o    = panel_q;
+  assign beat_pstride_o = pstride_q;
+  assign beat_split_o   = 8'(LANES) - col_q;
 
   // --- Next beat, next row, next tile ---------------------------------------------------------------
   logic tile_end;
@@ -135,9 +148,9 @@ module beat_gen #(
     end else if (beat_ready_i) begin
       offset_d = '0;
       left_d   = left_q - 18'(room);
-      panel_d  = panel_end ? panel_q + pstride_q : panel_q;
-      col_d    = panel_end ? 8'(col_next - 10'(LANES)) : 8'(col_next);
-      lane_d   = (lane_next >= 10'(LANES)) ? 8'(lane_next - 10'(LANES)) : 8'(lane_next);
+      panel_d  = panel_next;
+      col_d    = 8'(col_next);
+      lane_d   = 8'(lane_next);
     end
   end
 
@@ -168,13 +181,14 @@ module beat_gen #(
 `ifndef SYNTHESIS
   initial begin
     lanes_fit_eight_bits: assert (LANES >= 2 && LANES <= 255);
-    beat_holds_at_most_lanes_elements: assert (BUS_BYTES <= 2 * LANES);
+    beat_is_at_most_half_a_page: assert (BUS_BYTES <= 2048);
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni) begin
       if (active_q) begin
-        beat_has_an_element: assert (count != 9'd0);
+        beat_has_an_element: assert (count != 11'd0);
+        panel_borders_are_counted: assert (col_next < 12'(LANES) && lane_next < 12'(LANES));
         beat_stays_in_its_slots: assert (32'(offset_q) + 32'(bytes) <= BUS_BYTES);
         lane_and_column_are_below_lanes: assert (32'(lane_q) < LANES && 32'(col_q) < LANES);
         elements_are_aligned: assert (!offset_q[0] && (!fp32_q || !offset_q[1]));

@@ -4,7 +4,7 @@
 // address is aligned down to the beat, so its first and last beats may hold bytes beside the row. One burst a cycle.
 // Outputs are functions of registers.
 module burst_gen #(
-  parameter int unsigned BUS_BYTES = 32 // bytes of a beat, a power of two, 4 to 256
+  parameter int unsigned BUS_BYTES = 32 // bytes of a beat, a power of two, 4 to 2048
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -21,6 +21,7 @@ module burst_gen #(
   input  logic        burst_ready_i,
   output logic [63:0] burst_addr_o,  // a multiple of BUS_BYTES
   output logic [7:0]  burst_len_o,   // beats less one
+  output logic [23:0] burst_user_o,  // wanted bytes, counted from the address: the last above the first
   output logic        burst_last_o   // last burst of the tile
 );
 
@@ -57,6 +58,7 @@ module burst_gen #(
   assign burst_valid_o = active_q;
   assign burst_addr_o  = {addr_q[63:OFFSET_W], {OFFSET_W{1'b0}}};
   assign burst_len_o   = 8'(last_byte >> OFFSET_W);
+  assign burst_user_o  = {last_byte, 12'(offset)};
   assign burst_last_o  = row_end && (rows_q == 16'd1);
 
   // --- Next burst ------------------------------------------------------------------------------
@@ -120,8 +122,8 @@ module burst_gen #(
 
   // --- Assertions ------------------------------------------------------------------------------
 `ifndef SYNTHESIS
-  initial bus_width_is_a_power_of_two_from_4_to_256:
-    assert (BUS_BYTES == 2 ** OFFSET_W && BUS_BYTES >= 4 && BUS_BYTES <= 256);
+  initial bus_width_is_a_power_of_two_from_4_to_2048:
+    assert (BUS_BYTES == 2 ** OFFSET_W && BUS_BYTES >= 4 && BUS_BYTES <= 2048);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni) begin

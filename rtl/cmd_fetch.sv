@@ -1,7 +1,7 @@
 // Reads the command stream from memory and offers the commands one at a time.
 //
-// Bursts end at multiples of 512 bytes, so they hold up to 8 commands, never cross 4 KB, and, all but the first,
-// begin at a beat whatever the bus width. A burst is issued when the fetch buffer has room for all of it: RREADY
+// Bursts end at multiples of 512 bytes, or of a wider beat, so they hold up to 8 commands or a beat's, never cross 4 KB,
+// and, all but the first, begin at a beat whatever the bus width. A burst is issued when the fetch buffer has room for all of it: RREADY
 // need not exist. The buffer holds words of a command or of a beat, whichever is larger. In a word larger than a
 // command, what lies before the first or behind the last command of the stream is skipped.
 module cmd_fetch #(
@@ -21,6 +21,7 @@ module cmd_fetch #(
   input  logic                   ar_ready_i,
   output logic [63:0]            ar_addr_o,
   output logic [7:0]             ar_len_o,
+  output logic [23:0]            ar_user_o,    // last and first wanted byte, counted from the address
   input  logic                   r_valid_i,
   input  logic [8*BUS_BYTES-1:0] r_data_i,
   input  logic [1:0]             r_resp_i,
@@ -42,9 +43,9 @@ module cmd_fetch #(
 );
 
   localparam int unsigned BEAT_W         = $clog2(BUS_BYTES);
-  localparam int unsigned BURST_COMMANDS = 8;
-  localparam int unsigned BUF_COMMANDS   = 16;
   localparam int unsigned WORD_COMMANDS  = (BUS_BYTES > isa_pkg::CMD_BYTES) ? (BUS_BYTES / isa_pkg::CMD_BYTES) : 1;
+  localparam int unsigned BURST_COMMANDS = (WORD_COMMANDS > 8) ? WORD_COMMANDS : 8;
+  localparam int unsigned BUF_COMMANDS   = 2 * BURST_COMMANDS;
   localparam int unsigned WORD_BYTES     = WORD_COMMANDS * isa_pkg::CMD_BYTES;
   localparam int unsigned WORD_BEATS     = WORD_BYTES / BUS_BYTES;
   localparam int unsigned BUF_WORDS      = BUF_COMMANDS / WORD_COMMANDS;
@@ -71,29 +72,33 @@ module cmd_fetch #(
                              (stream_offset_end > {1'b0, dram_size_i}) | (stream_end > {1'b1, 64'd0});
 
   // A command's place in its word
-  function automatic logic [3:0] slot_of(input logic [8:6] addr);
-    slot_of = {1'b0, addr} & 4'(WORD_COMMANDS - 1);
+  function automatic logic [5:0] slot_of(input logic [10:6] addr);
+    slot_of = {1'b0, addr} & 6'(WORD_COMMANDS - 1);
   endfunction
 
   // --- Bursts --------------------------------------------------------------------------------------
   logic        ar_valid_q, ar_valid_d;
   logic [63:0] ar_addr_q, ar_addr_d;
   logic [7:0]  ar_len_q, ar_len_d;
+  logic [23:0] ar_user_q, ar_user_d;
   logic [63:0] req_addr_q, req_addr_d;      // of the first command not yet asked for
   logic [31:0] req_left_q, req_left_d;      // commands not yet asked for
   logic [4:0]  free_words_q, free_words_d;  // neither filled nor asked for
   logic [8:0]  open_beats_q, open_beats_d;  // asked for, not yet here
 
-  logic [3:0]  burst_commands, burst_words;
+  logic [5:0]  burst_commands, burst_words;
   logic [8:0]  burst_beats;
+  logic [11:0] first_byte, last_byte;
   logic        room, issue, word_pop;
 
   always_comb begin
-    burst_commands = 4'(BURST_COMMANDS) - {1'b0, req_addr_q[8:6]};
-    if (req_left_q < {28'd0, burst_commands}) burst_commands = req_left_q[3:0];
-    burst_words = 4'((32'(slot_of(req_addr_q[8:6])) + 32'(burst_commands) + WORD_COMMANDS - 1) / WORD_COMMANDS);
+    burst_commands = 6'(BURST_COMMANDS) - ({1'b0, req_addr_q[10:6]} & 6'(BURST_COMMANDS - 1));
+    if (req_left_q < {26'd0, burst_commands}) burst_commands = req_left_q[5:0];
+    burst_words = 6'((32'(slot_of(req_addr_q[10:6])) + 32'(burst_commands) + WORD_COMMANDS - 1) / WORD_COMMANDS);
     burst_beats = 9'(32'(burst_words) * WORD_BEATS);
-    room        = free_words_q >= {1'b0, burst_words};
+    first_byte  = {slot_of(req_addr_q[10:6]), 6'd0};
+    last_byte   = first_byte + {burst_commands, 6'd0} - 12'd1;
+    room        = {1'b0, free_words_q} >= burst_words;
     issue       = run_i & (state_q == FETCH) & (req_left_q != 32'd0) & room & (~ar_valid_q | ar_ready_i);
   end
 
@@ -101,6 +106,7 @@ module cmd_fetch #(
     ar_valid_d   = ar_valid_q & ~ar_ready_i;
     ar_addr_d    = ar_addr_q;
     ar_len_d     = ar_len_q;
+    ar_user_d    = ar_user_q;
     req_addr_d   = req_addr_q;
     req_left_d   = req_left_q;
     free_words_d = free_words_q + {4'd0, word_pop};
@@ -113,9 +119,10 @@ module cmd_fetch #(
       ar_valid_d   = 1'b1;
       ar_addr_d    = {req_addr_q[63:BEAT_W], {BEAT_W{1'b0}}};
       ar_len_d     = 8'(burst_beats - 9'd1);
-      req_addr_d   = req_addr_q + {54'd0, burst_commands, 6'd0};
-      req_left_d   = req_left_q - {28'd0, burst_commands};
-      free_words_d = free_words_d - {1'b0, burst_words};
+      ar_user_d    = {last_byte, first_byte};
+      req_addr_d   = req_addr_q + {52'd0, burst_commands, 6'd0};
+      req_left_d   = req_left_q - {26'd0, burst_commands};
+      free_words_d = free_words_d - burst_words[4:0];
       open_beats_d = open_beats_d + burst_beats;
     end
     if (clear_i) begin
@@ -130,6 +137,7 @@ module cmd_fetch #(
       ar_valid_q   <= 1'b0;
       ar_addr_q    <= 64'd0;
       ar_len_q     <= 8'd0;
+      ar_user_q    <= 24'd0;
       req_addr_q   <= 64'd0;
       req_left_q   <= 32'd0;
       free_words_q <= 5'(BUF_WORDS);
@@ -138,6 +146,7 @@ module cmd_fetch #(
       ar_valid_q   <= ar_valid_d;
       ar_addr_q    <= ar_addr_d;
       ar_len_q     <= ar_len_d;
+      ar_user_q    <= ar_user_d;
       req_addr_q   <= req_addr_d;
       req_left_q   <= req_left_d;
       free_words_q <= free_words_d;
@@ -148,6 +157,7 @@ module cmd_fetch #(
   assign ar_valid_o = ar_valid_q;
   assign ar_addr_o  = ar_addr_q;
   assign ar_len_o   = ar_len_q;
+  assign ar_user_o  = ar_user_q;
   assign quiet_o    = open_beats_q == 9'd0;
 
   // --- Words from beats ----------------------------------------------------------------------------
@@ -180,8 +190,8 @@ module cmd_fetch #(
 
   // --- Commands received ---------------------------------------------------------------------------
   logic [31:0] rx_left_q, rx_left_d;  // commands not yet here
-  logic [3:0]  rx_slot_q, rx_slot_d;  // of the first command in the next word
-  logic [3:0]  rx_commands;
+  logic [5:0]  rx_slot_q, rx_slot_d;  // of the first command in the next word
+  logic [5:0]  rx_commands;
   logic        rx_err;
 
   assign rx_err    = r_valid_i & r_resp_i[1] & (state_q == FETCH);
@@ -190,21 +200,21 @@ module cmd_fetch #(
   always_comb begin
     rx_left_d   = rx_left_q;
     rx_slot_d   = rx_slot_q;
-    rx_commands = 4'(WORD_COMMANDS) - rx_slot_q;
-    if (rx_left_q < {28'd0, rx_commands}) rx_commands = rx_left_q[3:0];
+    rx_commands = 6'(WORD_COMMANDS) - rx_slot_q;
+    if (rx_left_q < {26'd0, rx_commands}) rx_commands = rx_left_q[5:0];
     if (checking) begin
       rx_left_d = cmd_count_i;
-      rx_slot_d = slot_of(cmd_addr_i[8:6]);
+      rx_slot_d = slot_of(cmd_addr_i[10:6]);
     end else if (word_push) begin
-      rx_left_d = rx_left_q - {28'd0, rx_commands};
-      rx_slot_d = 4'd0;
+      rx_left_d = rx_left_q - {26'd0, rx_commands};
+      rx_slot_d = 6'd0;
     end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       rx_left_q <= 32'd0;
-      rx_slot_q <= 4'd0;
+      rx_slot_q <= 6'd0;
     end else begin
       rx_left_q <= rx_left_d;
       rx_slot_q <= rx_slot_d;
@@ -215,7 +225,7 @@ module cmd_fetch #(
   logic [8*WORD_BYTES-1:0] head;
   logic                   head_valid, buf_ready;
   logic [31:0]            tx_left_q, tx_left_d;  // commands not yet taken
-  logic [3:0]             tx_slot_q, tx_slot_d;  // of the command on offer
+  logic [5:0]             tx_slot_q, tx_slot_d;  // of the command on offer
   logic                   tx;
 
   fifo #(.WIDTH(8 * WORD_BYTES), .DEPTH(BUF_WORDS)) u_buffer (
@@ -236,7 +246,7 @@ module cmd_fetch #(
 
   assign cmd_valid_o = head_valid & (tx_left_q != 32'd0);
   assign tx          = cmd_valid_o & cmd_ready_i;
-  assign word_pop    = tx & ((tx_slot_q == 4'(WORD_COMMANDS - 1)) | (tx_left_q == 32'd1));
+  assign word_pop    = tx & ((tx_slot_q == 6'(WORD_COMMANDS - 1)) | (tx_left_q == 32'd1));
 
   if (WORD_COMMANDS == 1) begin : gen_word_is_command
     assign cmd_o = head;
@@ -249,17 +259,17 @@ module cmd_fetch #(
     tx_slot_d = tx_slot_q;
     if (checking) begin
       tx_left_d = cmd_count_i;
-      tx_slot_d = slot_of(cmd_addr_i[8:6]);
+      tx_slot_d = slot_of(cmd_addr_i[10:6]);
     end else if (tx) begin
       tx_left_d = tx_left_q - 32'd1;
-      tx_slot_d = word_pop ? 4'd0 : (tx_slot_q + 4'd1);
+      tx_slot_d = word_pop ? 6'd0 : (tx_slot_q + 6'd1);
     end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       tx_left_q <= 32'd0;
-      tx_slot_q <= 4'd0;
+      tx_slot_q <= 6'd0;
     end else begin
       tx_left_q <= tx_left_d;
       tx_slot_q <= tx_slot_d;

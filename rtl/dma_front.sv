@@ -28,6 +28,7 @@ module dma_front #(
   input  logic                burst_ready_i,
   output logic [63:0]         burst_addr_o,
   output logic [7:0]          burst_len_o,
+  output logic [23:0]         burst_user_o,
   output logic                burst_last_o,
 
   // Beats (beat_gen)
@@ -35,14 +36,14 @@ module dma_front #(
   input  logic                beat_ready_i,
   output logic                beat_last_o,
   output logic [OFFSET_W-1:0] beat_offset_o,
-  output logic [8:0]          beat_bytes_o,
+  output logic [11:0]         beat_bytes_o,
   output logic                beat_fp32_o,
-  output logic [7:0]          beat_first_o,
-  output logic [8:0]          beat_count_o,
+  output logic [9:0]          beat_first_o,
+  output logic [10:0]         beat_count_o,
   output logic [7:0]          beat_lane_o,
-  output logic [23:0]         beat_addr0_o,
-  output logic [23:0]         beat_addr1_o,
-  output logic [15:0]         beat_split_o,
+  output logic [23:0]         beat_addr_o,
+  output logic [23:0]         beat_pstride_o,
+  output logic [7:0]          beat_split_o,
 
   // Completion (dma_order)
   input  logic                finish_i,
@@ -113,6 +114,7 @@ module dma_front #(
     .burst_ready_i,
     .burst_addr_o,
     .burst_len_o,
+    .burst_user_o,
     .burst_last_o
   );
 
@@ -165,8 +167,8 @@ module dma_front #(
     .beat_first_o,
     .beat_count_o,
     .beat_lane_o,
-    .beat_addr0_o,
-    .beat_addr1_o,
+    .beat_addr_o,
+    .beat_pstride_o,
     .beat_split_o
   );
 

@@ -5,7 +5,7 @@
 // beat, at which its data can be read.
 module dma_load #(
   parameter int unsigned LANES       = 8,
-  parameter int unsigned BUS_BYTES   = 16, // at most 2 * LANES
+  parameter int unsigned BUS_BYTES   = 16,
   parameter int unsigned OUTSTANDING = 64
 ) (
   input  logic                   clk_i,
@@ -30,6 +30,7 @@ module dma_load #(
   input  logic                   ar_ready_i,
   output logic [63:0]            ar_addr_o,
   output logic [7:0]             ar_len_o,
+  output logic [23:0]            ar_user_o,      // last and first wanted byte, counted from the address
 
   // AXI4 read data, taken whenever valid
   input  logic                   r_valid_i,
@@ -38,15 +39,15 @@ module dma_load #(
   input  logic                   r_last_i,
 
   // Scratchpad write: slots first .. first + count - 1 of the beat; the e-th goes to lane (lane + e) mod LANES of row
-  // (e < split ? addr0 : addr1), fp32: of the pair of rows that begins there
+  // addr if e < split, else pstride rows further for each panel begun; fp32: of the pair of rows that begins there
   output logic                   ld_en_o,
   output logic                   ld_fp32_o,
-  output logic [23:0]            ld_addr0_o,
-  output logic [23:0]            ld_addr1_o,
-  output logic [15:0]            ld_split_o,
+  output logic [23:0]            ld_addr_o,
+  output logic [23:0]            ld_pstride_o,
+  output logic [7:0]             ld_split_o,
   output logic [7:0]             ld_lane_o,
-  output logic [7:0]             ld_first_o,
-  output logic [8:0]             ld_count_o,
+  output logic [9:0]             ld_first_o,
+  output logic [10:0]            ld_count_o,
   output logic [8*BUS_BYTES-1:0] ld_data_o,
 
   // Errors: index of the command whose data it was
@@ -74,7 +75,8 @@ module dma_load #(
   logic        burst_valid, issue, beat_valid, beat_last;
   logic [63:0] burst_addr;
   logic [7:0]  burst_len;
-  logic [8:0]  beat_bytes;
+  logic [23:0] burst_user;
+  logic [11:0] beat_bytes;
   logic [31:0] transfer_index;
 
   dma_front #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) u_front (
@@ -89,6 +91,7 @@ module dma_load #(
     .burst_ready_i    (issue),
     .burst_addr_o     (burst_addr),
     .burst_len_o      (burst_len),
+    .burst_user_o     (burst_user),
     // verilator lint_off PINCONNECTEMPTY
     .burst_last_o     (),
     // verilator lint_on PINCONNECTEMPTY
@@ -103,8 +106,8 @@ module dma_load #(
     .beat_first_o     (ld_first_o),
     .beat_count_o     (ld_count_o),
     .beat_lane_o      (ld_lane_o),
-    .beat_addr0_o     (ld_addr0_o),
-    .beat_addr1_o     (ld_addr1_o),
+    .beat_addr_o      (ld_addr_o),
+    .beat_pstride_o   (ld_pstride_o),
     .beat_split_o     (ld_split_o),
     .finish_i         (r_valid_i && beat_valid && beat_last),
     .transfer_index_o (transfer_index),
@@ -118,6 +121,7 @@ module dma_load #(
   logic               ar_valid_q, ar_valid_d;
   logic [63:0]        ar_addr_q, ar_addr_d;
   logic [7:0]         ar_len_q, ar_len_d;
+  logic [23:0]        ar_user_q, ar_user_d;
   logic [COUNT_W-1:0] outstanding_q, outstanding_d; // bursts offered and not yet answered to the last beat
   logic               answered;
 
@@ -128,11 +132,13 @@ module dma_load #(
     ar_valid_d    = ar_valid_q && !ar_ready_i;
     ar_addr_d     = ar_addr_q;
     ar_len_d      = ar_len_q;
+    ar_user_d   = ar_user_q;
     outstanding_d = outstanding_q;
     if (issue) begin
       ar_valid_d = 1'b1;
       ar_addr_d  = burst_addr;
       ar_len_d   = burst_len;
+      ar_user_d = burst_user;
     end
     if (issue && !answered) outstanding_d = outstanding_q + 1'b1;
     if (answered && !issue) outstanding_d = outstanding_q - 1'b1;
@@ -143,16 +149,19 @@ module dma_load #(
       ar_valid_q    <= 1'b0;
       ar_addr_q     <= '0;
       ar_len_q      <= '0;
+      ar_user_q <= '0;
       outstanding_q <= '0;
     end else if (clear_i) begin
       ar_valid_q    <= 1'b0;
       ar_addr_q     <= '0;
       ar_len_q      <= '0;
+      ar_user_q <= '0;
       outstanding_q <= '0;
     end else begin
       ar_valid_q    <= ar_valid_d;
       ar_addr_q     <= ar_addr_d;
       ar_len_q      <= ar_len_d;
+      ar_user_q <= ar_user_d;
       outstanding_q <= outstanding_d;
     end
   end
@@ -160,6 +169,7 @@ module dma_load #(
   assign ar_valid_o = ar_valid_q;
   assign ar_addr_o  = ar_addr_q;
   assign ar_len_o   = ar_len_q;
+  assign ar_user_o  = ar_user_q;
 
   // --- Read data ----------------------------------------------------------------------------------------
   assign ld_en_o     = r_valid_i && beat_valid && !r_resp_i[1];

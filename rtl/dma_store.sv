@@ -6,7 +6,7 @@
 // write response.
 module dma_store #(
   parameter int unsigned LANES       = 8,
-  parameter int unsigned BUS_BYTES   = 16, // at most 2 * LANES
+  parameter int unsigned BUS_BYTES   = 16,
   parameter int unsigned OUTSTANDING = 64
 ) (
   input  logic                   clk_i,
@@ -31,6 +31,7 @@ module dma_store #(
   input  logic                   aw_ready_i,
   output logic [63:0]            aw_addr_o,
   output logic [7:0]             aw_len_o,
+  output logic [23:0]            aw_user_o,      // last and first wanted byte, counted from the address
 
   // AXI4 write data, from registers
   output logic                   w_valid_o,
@@ -46,12 +47,12 @@ module dma_store #(
   // Scratchpad read: as the write of dma_load; data in the cycle after st_en_o, slots outside are undefined
   output logic                   st_en_o,
   output logic                   st_fp32_o,
-  output logic [23:0]            st_addr0_o,
-  output logic [23:0]            st_addr1_o,
-  output logic [15:0]            st_split_o,
+  output logic [23:0]            st_addr_o,
+  output logic [23:0]            st_pstride_o,
+  output logic [7:0]             st_split_o,
   output logic [7:0]             st_lane_o,
-  output logic [7:0]             st_first_o,
-  output logic [8:0]             st_count_o,
+  output logic [9:0]             st_first_o,
+  output logic [10:0]            st_count_o,
   input  logic [8*BUS_BYTES-1:0] st_data_i,
 
   // Errors: index of the command whose response it was
@@ -79,8 +80,9 @@ module dma_store #(
   logic                burst_valid, burst_last, issue, beat_valid, beat_last, read, finish;
   logic [63:0]         burst_addr;
   logic [7:0]          burst_len;
+  logic [23:0]         burst_user;
   logic [OFFSET_W-1:0] beat_offset;
-  logic [8:0]          beat_bytes;
+  logic [11:0]         beat_bytes;
 
   dma_front #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) u_front (
     .clk_i,
@@ -94,6 +96,7 @@ module dma_store #(
     .burst_ready_i    (issue),
     .burst_addr_o     (burst_addr),
     .burst_len_o      (burst_len),
+    .burst_user_o     (burst_user),
     .burst_last_o     (burst_last),
     .beat_valid_o     (beat_valid),
     .beat_ready_i     (read),
@@ -104,8 +107,8 @@ module dma_store #(
     .beat_first_o     (st_first_o),
     .beat_count_o     (st_count_o),
     .beat_lane_o      (st_lane_o),
-    .beat_addr0_o     (st_addr0_o),
-    .beat_addr1_o     (st_addr1_o),
+    .beat_addr_o      (st_addr_o),
+    .beat_pstride_o   (st_pstride_o),
     .beat_split_o     (st_split_o),
     .finish_i         (finish),
     .transfer_index_o (err_index_o),
@@ -119,6 +122,7 @@ module dma_store #(
   logic        aw_valid_q, aw_valid_d;
   logic [63:0] aw_addr_q, aw_addr_d;
   logic [7:0]  aw_len_q, aw_len_d;
+  logic [23:0] aw_user_q, aw_user_d;
   logic        unanswered_ready;
 
   assign issue = burst_valid && run_i && unanswered_ready && (!aw_valid_q || aw_ready_i);
@@ -127,10 +131,12 @@ module dma_store #(
     aw_valid_d = aw_valid_q && !aw_ready_i;
     aw_addr_d  = aw_addr_q;
     aw_len_d   = aw_len_q;
+    aw_user_d = aw_user_q;
     if (issue) begin
       aw_valid_d = 1'b1;
       aw_addr_d  = burst_addr;
       aw_len_d   = burst_len;
+      aw_user_d = burst_user;
     end
   end
 
@@ -139,20 +145,24 @@ module dma_store #(
       aw_valid_q <= 1'b0;
       aw_addr_q  <= '0;
       aw_len_q   <= '0;
+      aw_user_q <= '0;
     end else if (clear_i) begin
       aw_valid_q <= 1'b0;
       aw_addr_q  <= '0;
       aw_len_q   <= '0;
+      aw_user_q <= '0;
     end else begin
       aw_valid_q <= aw_valid_d;
       aw_addr_q  <= aw_addr_d;
       aw_len_q   <= aw_len_d;
+      aw_user_q <= aw_user_d;
     end
   end
 
   assign aw_valid_o = aw_valid_q;
   assign aw_addr_o  = aw_addr_q;
   assign aw_len_o   = aw_len_q;
+  assign aw_user_o  = aw_user_q;
 
   // --- Scratchpad read: beats of the bursts offered ---------------------------------------------------------
   localparam int unsigned DATA_DEPTH = 4; // at full rate three beats are on their way: read, delivered, leaving
@@ -163,7 +173,7 @@ module dma_store #(
   logic [7:0]           beat_q, beat_d;           // beat of the burst to read next
   logic                 read_q;                   // the scratchpad delivers in this cycle
   logic [BUS_BYTES-1:0] read_strb_q, read_strb_d;
-  logic [8:0]           read_bytes_q;
+  logic [11:0]          read_bytes_q;
   logic                 read_last_q;
   logic [DATA_W-1:0]    data_count;
 
@@ -215,10 +225,10 @@ module dma_store #(
   end
 
   // --- Write data ---------------------------------------------------------------------------------------
-  logic       data_ready;
-  logic [8:0] w_bytes;
+  logic        data_ready;
+  logic [11:0] w_bytes;
 
-  fifo #(.WIDTH(9 * BUS_BYTES + 10), .DEPTH(DATA_DEPTH)) u_data (
+  fifo #(.WIDTH(9 * BUS_BYTES + 13), .DEPTH(DATA_DEPTH)) u_data (
     .clk_i,
     .rst_ni,
     .clear_i,

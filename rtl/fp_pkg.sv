@@ -119,7 +119,7 @@ package fp_pkg;
     res  = (xinf[31] == 1'b1) ? x : res;
     res  = (yinf[31] == 1'b1) ? y : res;
     t    = (xinf & yinf & (x ^ y)) | (xabs + 32'h007f_ffff) | (yabs + 32'h007f_ffff);
-    res  = (t[31] == 1'b1) ? 32'h7fc0_0000 : res;
+    res  = (t >= 32'h8000_0000) ? 32'h7fc0_0000 : res;
     add  = res;
   endfunction
 

@@ -46,6 +46,7 @@ module npu #(
   output logic [7:0]             m_axi_arlen_o,
   output logic [2:0]             m_axi_arsize_o,
   output logic [1:0]             m_axi_arburst_o,
+  output logic [23:0]            m_axi_aruser_o,   // the burst's wanted bytes from its address on: last above first
   input  logic                   m_axi_rvalid_i,
   output logic                   m_axi_rready_o,
   input  logic                   m_axi_rid_i,
@@ -59,6 +60,7 @@ module npu #(
   output logic [7:0]             m_axi_awlen_o,
   output logic [2:0]             m_axi_awsize_o,
   output logic [1:0]             m_axi_awburst_o,
+  output logic [23:0]            m_axi_awuser_o,
   output logic                   m_axi_wvalid_o,
   input  logic                   m_axi_wready_i,
   output logic [8*BUS_BYTES-1:0] m_axi_wdata_o,
@@ -108,19 +110,21 @@ module npu #(
   logic                   f_ar_valid, f_ar_ready, f_r_valid, f_r_last;
   logic [63:0]            f_ar_addr;
   logic [7:0]             f_ar_len;
+  logic [23:0]            f_ar_user;
   logic [8*BUS_BYTES-1:0] f_r_data;
   logic [1:0]             f_r_resp;
   logic                   l_ar_valid, l_ar_ready, l_r_valid, l_r_last;
   logic [63:0]            l_ar_addr;
   logic [7:0]             l_ar_len;
+  logic [23:0]            l_ar_user;
   logic [8*BUS_BYTES-1:0] l_r_data;
   logic [1:0]             l_r_resp;
   // Scratchpad: DMA side
   logic                   ld_en, ld_fp32, st_en, st_fp32;
-  logic [23:0]            ld_addr0, ld_addr1, st_addr0, st_addr1;
-  logic [15:0]            ld_split, st_split;
-  logic [7:0]             ld_lane, ld_first, st_lane, st_first;
-  logic [8:0]             ld_count, st_count;
+  logic [23:0]            ld_addr, ld_pstride, st_addr, st_pstride;
+  logic [7:0]             ld_lane, ld_split, st_lane, st_split;
+  logic [9:0]             ld_first, st_first;
+  logic [10:0]            ld_count, st_count;
   logic [8*BUS_BYTES-1:0] ld_data, st_data;
   // Scratchpad: array side, of each core
   logic [CORES-1:0]          a_en, a_col, b_en, b_col, c_en, w_en, w_fp32;
@@ -150,6 +154,7 @@ module npu #(
     .ar_ready_i         (f_ar_ready),
     .ar_addr_o          (f_ar_addr),
     .ar_len_o           (f_ar_len),
+    .ar_user_o          (f_ar_user),
     .r_valid_i          (f_r_valid),
     .r_data_i           (f_r_data),
     .r_resp_i           (f_r_resp),
@@ -203,14 +208,15 @@ module npu #(
     .ar_ready_i     (l_ar_ready),
     .ar_addr_o      (l_ar_addr),
     .ar_len_o       (l_ar_len),
+    .ar_user_o      (l_ar_user),
     .r_valid_i      (l_r_valid),
     .r_data_i       (l_r_data),
     .r_resp_i       (l_r_resp),
     .r_last_i       (l_r_last),
     .ld_en_o        (ld_en),
     .ld_fp32_o      (ld_fp32),
-    .ld_addr0_o     (ld_addr0),
-    .ld_addr1_o     (ld_addr1),
+    .ld_addr_o     (ld_addr),
+    .ld_pstride_o     (ld_pstride),
     .ld_split_o     (ld_split),
     .ld_lane_o      (ld_lane),
     .ld_first_o     (ld_first),
@@ -246,6 +252,7 @@ module npu #(
     .aw_ready_i     (m_axi_awready_i),
     .aw_addr_o      (m_axi_awaddr_o),
     .aw_len_o       (m_axi_awlen_o),
+    .aw_user_o      (m_axi_awuser_o),
     .w_valid_o      (m_axi_wvalid_o),
     .w_ready_i      (m_axi_wready_i),
     .w_data_o       (m_axi_wdata_o),
@@ -255,8 +262,8 @@ module npu #(
     .b_resp_i       (m_axi_bresp_i),
     .st_en_o        (st_en),
     .st_fp32_o      (st_fp32),
-    .st_addr0_o     (st_addr0),
-    .st_addr1_o     (st_addr1),
+    .st_addr_o     (st_addr),
+    .st_pstride_o     (st_pstride),
     .st_split_o     (st_split),
     .st_lane_o      (st_lane),
     .st_first_o     (st_first),
@@ -277,7 +284,7 @@ module npu #(
   );
 
   assign m_axi_awid_o    = 1'b0;
-  assign m_axi_awsize_o  = (BUS_BYTES > 128) ? 3'd7 : 3'($clog2(BUS_BYTES)); // 256 bytes: see axi_read_mux
+  assign m_axi_awsize_o  = (BUS_BYTES > 128) ? 3'd7 : 3'($clog2(BUS_BYTES)); // wider: see axi_read_mux
   assign m_axi_awburst_o = 2'b01; // INCR
   assign m_axi_bready_o  = 1'b1;
 
@@ -288,6 +295,7 @@ module npu #(
     .f_ar_ready_o  (f_ar_ready),
     .f_ar_addr_i   (f_ar_addr),
     .f_ar_len_i    (f_ar_len),
+    .f_ar_user_i   (f_ar_user),
     .f_r_valid_o   (f_r_valid),
     .f_r_data_o    (f_r_data),
     .f_r_resp_o    (f_r_resp),
@@ -296,12 +304,13 @@ module npu #(
     .l_ar_ready_o  (l_ar_ready),
     .l_ar_addr_i   (l_ar_addr),
     .l_ar_len_i    (l_ar_len),
+    .l_ar_user_i   (l_ar_user),
     .l_r_valid_o   (l_r_valid),
     .l_r_data_o    (l_r_data),
     .l_r_resp_o    (l_r_resp),
     .l_r_last_o    (l_r_last),
     .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_arid_o, .m_axi_araddr_o, .m_axi_arlen_o, .m_axi_arsize_o,
-    .m_axi_arburst_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rid_i, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i
+    .m_axi_arburst_o, .m_axi_aruser_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rid_i, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i
   );
 
   // --- Compute engines -----------------------------------------------------------------------------
@@ -365,8 +374,7 @@ module npu #(
   end
 
   // --- Scratchpad ----------------------------------------------------------------------------------
-  // It has the ports of one core; CORES > 1 needs a scratchpad with more, and fails to elaborate until then.
-  spm #(.LANES(LANES), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) u_spm (
+  spm #(.LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) u_spm (
     .clk_i,
     .a_en_i     (a_en),
     .a_col_i    (a_col),
@@ -398,8 +406,8 @@ module npu #(
     .w_line_i   (w_line),
     .ld_en_i    (ld_en),
     .ld_fp32_i  (ld_fp32),
-    .ld_addr0_i (ld_addr0),
-    .ld_addr1_i (ld_addr1),
+    .ld_addr_i (ld_addr),
+    .ld_pstride_i (ld_pstride),
     .ld_split_i (ld_split),
     .ld_lane_i  (ld_lane),
     .ld_first_i (ld_first),
@@ -407,8 +415,8 @@ module npu #(
     .ld_data_i  (ld_data),
     .st_en_i    (st_en),
     .st_fp32_i  (st_fp32),
-    .st_addr0_i (st_addr0),
-    .st_addr1_i (st_addr1),
+    .st_addr_i (st_addr),
+    .st_pstride_i (st_pstride),
     .st_split_i (st_split),
     .st_lane_i  (st_lane),
     .st_first_i (st_first),
@@ -416,8 +424,12 @@ module npu #(
     .st_data_o  (st_data)
   );
 
-  if (CORES != 1) begin : gen_one_core_only
-    $fatal(1, "npu: CORES must be 1, the scratchpad has the ports of one core");
+  // --- Assertions ----------------------------------------------------------------------------------
+`ifndef SYNTHESIS
+  initial begin
+    there_are_one_to_eight_cores: assert (CORES >= 1 && CORES <= 8);
+    a_beat_holds_at_most_a_row_for_each_core: assert (BUS_BYTES <= 2 * LANES * CORES);
   end
+`endif
 
 endmodule

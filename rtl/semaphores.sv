@@ -1,7 +1,8 @@
 // Semaphore counters, and the arbiter that lets the heads of the queues start.
 //
 // Each cycle one engine whose head command could start (req_i) and whose waits can all be taken is granted: STORE
-// held LOAD held the cores in order. The grant takes the counts; posts of all engines are added in the same cycle
+// before LOAD before the cores, and among these in turns: the search begins at the core after the one granted last, so
+// a core that could start waits for at most one start of each other core. The grant takes the counts; posts of all engines are added in the same cycle
 // and are there to be taken from the next cycle on. A counter that a post would raise above 65535 stays there and is
 // an error.
 module semaphores #(
@@ -26,7 +27,10 @@ module semaphores #(
 
   localparam int unsigned SEM_W   = (SEMAPHORES > 1) ? $clog2(SEMAPHORES) : 1;
   localparam int unsigned COUNT_W = 16;
+  localparam int unsigned LOAD    = 32'(isa_pkg::ENG_LOAD);
   localparam int unsigned STORE   = 32'(isa_pkg::ENG_STORE);
+  localparam int unsigned CORE0   = 32'(isa_pkg::ENG_COMPUTE0);
+  localparam int unsigned CORES   = ENGINES - CORE0;
 
   logic [COUNT_W*SEMAPHORES-1:0] count_q, count_d;
 
@@ -51,12 +55,25 @@ module semaphores #(
     end
   end
 
+  logic [CORES-1:0] turn_q, turn_d; // the core at which the search begins, and all behind it; none: at the first
+  logic [CORES-1:0] ready, ready_now, core_grant;
+
+  assign ready      = can_start[ENGINES-1:CORE0];
+  assign ready_now  = ((ready & turn_q) != '0) ? (ready & turn_q) : ready;
+  assign core_grant = ready_now & (~ready_now + 1'b1); // the lowest
+
   always_comb begin
-    grant_o = can_start & (~can_start + 1'b1); // the lowest
+    grant_o = '0;
+    turn_d  = turn_q;
     if (can_start[STORE]) begin
-      grant_o        = '0;
       grant_o[STORE] = 1'b1;
+    end else if (can_start[LOAD]) begin
+      grant_o[LOAD] = 1'b1;
+    end else begin
+      grant_o[ENGINES-1:CORE0] = core_grant;
+      if (ready != '0) turn_d = ~((core_grant << 1) - 1'b1);
     end
+    if (clear_i) turn_d = '0;
   end
 
   // --- Take and post -------------------------------------------------------------------------------
@@ -101,8 +118,10 @@ module semaphores #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       count_q <= '0;
+      turn_q  <= '0;
     end else begin
       count_q <= count_d;
+      turn_q  <= turn_d;
     end
   end
 
@@ -113,6 +132,8 @@ module semaphores #(
         assert ((grant_o & (grant_o - 1'b1)) == '0);
       only_an_engine_that_asks_starts:
         assert ((grant_o & ~req_i) == '0);
+      a_cycle_in_which_an_engine_can_start_is_not_lost:
+        assert ((grant_o != '0) == (can_start != '0));
     end
   end
 

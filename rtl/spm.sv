@@ -2,83 +2,85 @@
 //
 // Every port names one tile row, or one tile column, in the skewed panel layout: element e of the access lies in lane
 // (rot + e) mod LANES, in row addr0 if e < split, else addr1 (a row that crosses into the next panel), or, for a column
-// access, in row addr0 + e. fp32 accesses take whole words; their addresses are even.
+// access, in row addr0 + e. A beat of the load or store engine may cover several panels: its element e lies in row addr
+// if e < split, else pstride rows further for each panel begun. fp32 accesses take whole words; their addresses are even.
 //
-// Reads of the array side (a, b, c) take two cycles: lane memories, then the rotator that brings element 0 to the front;
-// lines stay until the next read of their port. The store read (st) takes one. Writes (w: results, ld: loads) take effect at the clock
-// edge; a read of the same word in that cycle gives the old value. Which accesses may meet in a macro-bank is the
-// business of operand_feed and of the port list (docs/microarchitecture.md); the address's upper part is the bank.
+// The array side has ports for each core, core 0 in the lowest bits. Its reads (a, b, c) take two cycles: lane memories,
+// then the rotator that brings element 0 to the front; lines stay until the next read of their port. The store read (st)
+// takes one. Writes (w: results, ld: loads) take effect at the clock edge, those of the cores in their order, then the
+// load's; a read of the same word in that cycle gives the old value, and writes of different halves of a word both
+// count. Which accesses may meet in a macro-bank is the business of operand_feed and of the port list
+// (docs/microarchitecture.md); the address's upper part is the bank.
 module spm #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned COLS      = 8,
+  parameter int unsigned CORES     = 1,
   parameter int unsigned SPM_ROWS  = 64,
   parameter int unsigned BUS_BYTES = 16
 ) (
-  input  logic                   clk_i,
+  input  logic                      clk_i,
   // Array side, reads
-  input  logic                   a_en_i,
-  input  logic                   a_col_i,
-  input  logic [23:0]            a_addr0_i,
-  input  logic [23:0]            a_addr1_i,
-  input  logic [7:0]             a_split_i,
-  input  logic [7:0]             a_rot_i,
-  output logic [32*LANES-1:0]    a_line_o,   // bf16 in the low halves
-  input  logic                   b_en_i,
-  input  logic                   b_col_i,
-  input  logic [23:0]            b_addr0_i,
-  input  logic [23:0]            b_addr1_i,
-  input  logic [7:0]             b_split_i,
-  input  logic [7:0]             b_rot_i,
-  output logic [32*LANES-1:0]    b_line_o,
-  input  logic                   c_en_i,     // fp32 rows
-  input  logic [23:0]            c_addr0_i,
-  input  logic [23:0]            c_addr1_i,
-  input  logic [7:0]             c_split_i,
-  input  logic [7:0]             c_rot_i,
-  output logic [32*LANES-1:0]    c_line_o,
+  input  logic [CORES-1:0]          a_en_i,
+  input  logic [CORES-1:0]          a_col_i,
+  input  logic [24*CORES-1:0]       a_addr0_i,
+  input  logic [24*CORES-1:0]       a_addr1_i,
+  input  logic [8*CORES-1:0]        a_split_i,
+  input  logic [8*CORES-1:0]        a_rot_i,
+  output logic [32*LANES*CORES-1:0] a_line_o,    // bf16 in the low halves
+  input  logic [CORES-1:0]          b_en_i,
+  input  logic [CORES-1:0]          b_col_i,
+  input  logic [24*CORES-1:0]       b_addr0_i,
+  input  logic [24*CORES-1:0]       b_addr1_i,
+  input  logic [8*CORES-1:0]        b_split_i,
+  input  logic [8*CORES-1:0]        b_rot_i,
+  output logic [32*LANES*CORES-1:0] b_line_o,
+  input  logic [CORES-1:0]          c_en_i,      // fp32 rows
+  input  logic [24*CORES-1:0]       c_addr0_i,
+  input  logic [24*CORES-1:0]       c_addr1_i,
+  input  logic [8*CORES-1:0]        c_split_i,
+  input  logic [8*CORES-1:0]        c_rot_i,
+  output logic [32*LANES*CORES-1:0] c_line_o,
   // Array side, write
-  input  logic                   w_en_i,
-  input  logic                   w_fp32_i,
-  input  logic [23:0]            w_addr0_i,
-  input  logic [23:0]            w_addr1_i,
-  input  logic [7:0]             w_split_i,
-  input  logic [7:0]             w_rot_i,
-  input  logic [7:0]             w_count_i,
-  input  logic [32*COLS-1:0]     w_line_i,   // bf16 in the low halves
+  input  logic [CORES-1:0]          w_en_i,
+  input  logic [CORES-1:0]          w_fp32_i,
+  input  logic [24*CORES-1:0]       w_addr0_i,
+  input  logic [24*CORES-1:0]       w_addr1_i,
+  input  logic [8*CORES-1:0]        w_split_i,
+  input  logic [8*CORES-1:0]        w_rot_i,
+  input  logic [8*CORES-1:0]        w_count_i,
+  input  logic [32*COLS*CORES-1:0]  w_line_i,    // bf16 in the low halves
   // Load write: beat slots first .. first + count - 1
-  input  logic                   ld_en_i,
-  input  logic                   ld_fp32_i,
-  input  logic [23:0]            ld_addr0_i,
-  input  logic [23:0]            ld_addr1_i,
-  input  logic [15:0]            ld_split_i,
-  input  logic [7:0]             ld_lane_i,
-  input  logic [7:0]             ld_first_i,
-  input  logic [8:0]             ld_count_i,
-  input  logic [8*BUS_BYTES-1:0] ld_data_i,
-  // Store read: into beat slots from first on; slots below are undefined
-  input  logic                   st_en_i,
-  input  logic                   st_fp32_i,
-  input  logic [23:0]            st_addr0_i,
-  input  logic [23:0]            st_addr1_i,
-  input  logic [15:0]            st_split_i,
-  input  logic [7:0]             st_lane_i,
-  input  logic [7:0]             st_first_i,
-  input  logic [8:0]             st_count_i,
-  output logic [8*BUS_BYTES-1:0] st_data_o
+  input  logic                      ld_en_i,
+  input  logic                      ld_fp32_i,
+  input  logic [23:0]               ld_addr_i,
+  input  logic [23:0]               ld_pstride_i,
+  input  logic [7:0]                ld_split_i,
+  input  logic [7:0]                ld_lane_i,
+  input  logic [9:0]                ld_first_i,
+  input  logic [10:0]               ld_count_i,
+  input  logic [8*BUS_BYTES-1:0]    ld_data_i,
+  // Store read: into beat slots from first on; the others are undefined
+  input  logic                      st_en_i,
+  input  logic                      st_fp32_i,
+  input  logic [23:0]               st_addr_i,
+  input  logic [23:0]               st_pstride_i,
+  input  logic [7:0]                st_split_i,
+  input  logic [7:0]                st_lane_i,
+  input  logic [9:0]                st_first_i,
+  input  logic [10:0]               st_count_i,
+  output logic [8*BUS_BYTES-1:0]    st_data_o
 );
 
-  localparam int unsigned WORDS   = SPM_ROWS / 2 * LANES;
-  localparam int unsigned SLOTS16 = BUS_BYTES / 2;
-  localparam int unsigned SLOTS32 = BUS_BYTES / 4;
+  localparam int unsigned WORDS = SPM_ROWS / 2 * LANES;
 
   // Memories and lane registers are written in loops inside one clocked process.
   // verilator lint_off BLKSEQ
   logic [31:0] mem [0:WORDS-1];
-  logic [31:0] a_q [0:LANES-1]; // lane memory outputs
-  logic [31:0] b_q [0:LANES-1];
-  logic [31:0] c_q [0:LANES-1];
-  logic        a_en_q, b_en_q, c_en_q;
-  logic [7:0]  a_rot_q, b_rot_q, c_rot_q;
+  logic [31:0] a_q [0:LANES*CORES-1]; // lane memory outputs, of each core
+  logic [31:0] b_q [0:LANES*CORES-1];
+  logic [31:0] c_q [0:LANES*CORES-1];
+  logic [CORES-1:0]   a_en_q, b_en_q, c_en_q;
+  logic [8*CORES-1:0] a_rot_q, b_rot_q, c_rot_q;
 
   // Lane l holds element (l - rot) mod LANES of the access; its row, and its word in the memory.
   function automatic logic [31:0] lane_row(input logic [31:0] l, input logic col, input logic [23:0] addr0,
@@ -98,45 +100,84 @@ module spm #(
     wrap = (x >= LANES) ? (x - LANES) : x;
   endfunction
 
-  task automatic read_a;
+  // --- Array side, core `c` ------------------------------------------------------------------------
+  task automatic read_a(input logic [31:0] c);
     logic [31:0] l, row, w;
+    logic        col;
+    logic [23:0] addr0, addr1;
+    logic [7:0]  split, rot;
+    col   = a_col_i[c];
+    addr0 = a_addr0_i[24*c+:24];
+    addr1 = a_addr1_i[24*c+:24];
+    split = a_split_i[8*c+:8];
+    rot   = a_rot_i[8*c+:8];
     for (l = 0; l < LANES; l = l + 1) begin
-      row = lane_row(l, a_col_i, a_addr0_i, a_addr1_i, a_split_i, a_rot_i);
+      row = lane_row(l, col, addr0, addr1, split, rot);
       w = mem[word_of(row, l)];
-      a_q[l] = (row[0] == 1'b1) ? (w >> 16) : (w & 32'hffff);
+      a_q[LANES*c+l] = (row[0] == 1'b1) ? (w >> 16) : (w & 32'hffff);
     end
   endtask
 
-  task automatic read_b;
+  task automatic read_b(input logic [31:0] c);
     logic [31:0] l, row, w;
+    logic        col;
+    logic [23:0] addr0, addr1;
+    logic [7:0]  split, rot;
+    col   = b_col_i[c];
+    addr0 = b_addr0_i[24*c+:24];
+    addr1 = b_addr1_i[24*c+:24];
+    split = b_split_i[8*c+:8];
+    rot   = b_rot_i[8*c+:8];
     for (l = 0; l < LANES; l = l + 1) begin
-      row = lane_row(l, b_col_i, b_addr0_i, b_addr1_i, b_split_i, b_rot_i);
+      row = lane_row(l, col, addr0, addr1, split, rot);
       w = mem[word_of(row, l)];
-      b_q[l] = (row[0] == 1'b1) ? (w >> 16) : (w & 32'hffff);
+      b_q[LANES*c+l] = (row[0] == 1'b1) ? (w >> 16) : (w & 32'hffff);
     end
   endtask
 
-  task automatic read_c;
+  task automatic read_c(input logic [31:0] c);
     logic [31:0] l, row;
+    logic [23:0] addr0, addr1;
+    logic [7:0]  split, rot;
+    addr0 = c_addr0_i[24*c+:24];
+    addr1 = c_addr1_i[24*c+:24];
+    split = c_split_i[8*c+:8];
+    rot   = c_rot_i[8*c+:8];
     for (l = 0; l < LANES; l = l + 1) begin
-      row = lane_row(l, 1'b0, c_addr0_i, c_addr1_i, c_split_i, c_rot_i);
-      c_q[l] = mem[word_of(row, l)];
+      row = lane_row(l, 1'b0, addr0, addr1, split, rot);
+      c_q[LANES*c+l] = mem[word_of(row, l)];
     end
   endtask
 
-  task automatic rotate_a;
-    logic [31:0] e;
-    for (e = 0; e < LANES; e = e + 1) a_line_o[e*32+:32] <= a_q[wrap({24'd0, a_rot_q} + e)];
+  task automatic rotate_a(input logic [31:0] c);
+    logic [31:0] e, rot;
+    rot = {24'd0, a_rot_q[8*c+:8]};
+    for (e = 0; e < LANES; e = e + 1) a_line_o[(LANES*c+e)*32+:32] <= a_q[LANES*c+wrap(rot+e)];
   endtask
 
-  task automatic rotate_b;
-    logic [31:0] e;
-    for (e = 0; e < LANES; e = e + 1) b_line_o[e*32+:32] <= b_q[wrap({24'd0, b_rot_q} + e)];
+  task automatic rotate_b(input logic [31:0] c);
+    logic [31:0] e, rot;
+    rot = {24'd0, b_rot_q[8*c+:8]};
+    for (e = 0; e < LANES; e = e + 1) b_line_o[(LANES*c+e)*32+:32] <= b_q[LANES*c+wrap(rot+e)];
   endtask
 
-  task automatic rotate_c;
-    logic [31:0] e;
-    for (e = 0; e < LANES; e = e + 1) c_line_o[e*32+:32] <= c_q[wrap({24'd0, c_rot_q} + e)];
+  task automatic rotate_c(input logic [31:0] c);
+    logic [31:0] e, rot;
+    rot = {24'd0, c_rot_q[8*c+:8]};
+    for (e = 0; e < LANES; e = e + 1) c_line_o[(LANES*c+e)*32+:32] <= c_q[LANES*c+wrap(rot+e)];
+  endtask
+
+  // Rotators first: they take what the lane memories delivered for the cycle before.
+  task automatic array_reads;
+    logic [31:0] c;
+    for (c = 0; c < CORES; c = c + 1) begin
+      if (a_en_q[c]) rotate_a(c);
+      if (b_en_q[c]) rotate_b(c);
+      if (c_en_q[c]) rotate_c(c);
+      if (a_en_i[c]) read_a(c);
+      if (b_en_i[c]) read_b(c);
+      if (c_en_i[c]) read_c(c);
+    end
   endtask
 
   // Writes one element: a whole word, or the half that the row selects.
@@ -151,56 +192,63 @@ module spm #(
                                               : ((w & 32'hffff_0000) | (value & 32'hffff)));
   endtask
 
-  task automatic write_results;
-    logic [31:0] e;
+  task automatic write_results(input logic [31:0] c);
+    logic [31:0] e, rot;
+    logic        fp32;
+    logic [23:0] addr0, addr1;
+    logic [7:0]  split, count;
+    fp32  = w_fp32_i[c];
+    addr0 = w_addr0_i[24*c+:24];
+    addr1 = w_addr1_i[24*c+:24];
+    split = w_split_i[8*c+:8];
+    rot   = {24'd0, w_rot_i[8*c+:8]};
+    count = w_count_i[8*c+:8];
     for (e = 0; e < COLS; e = e + 1) begin
-      if (e < {24'd0, w_count_i}) begin
-        put(w_fp32_i, {8'd0, (e < {24'd0, w_split_i}) ? w_addr0_i : w_addr1_i}, wrap({24'd0, w_rot_i} + e),
-            w_line_i[e*32+:32]);
+      if (e < {24'd0, count}) begin
+        put(fp32, {8'd0, (e < {24'd0, split}) ? addr0 : addr1}, wrap(rot + e), w_line_i[(COLS*c+e)*32+:32]);
       end
     end
   endtask
 
+  task automatic array_writes;
+    logic [31:0] c;
+    for (c = 0; c < CORES; c = c + 1) begin
+      if (w_en_i[c]) write_results(c);
+    end
+  endtask
+
+  // --- DMA side ------------------------------------------------------------------------------------
+  // Element by element: the lane turns round at LANES, the row changes where a panel ends.
   task automatic write_load;
-    logic [31:0] s, e;
-    if (ld_fp32_i) begin
-      for (s = 0; s < SLOTS32; s = s + 1) begin
-        e = s - {24'd0, ld_first_i};
-        if (e < {23'd0, ld_count_i}) begin
-          put(1'b1, {8'd0, (e < {16'd0, ld_split_i}) ? ld_addr0_i : ld_addr1_i}, wrap({24'd0, ld_lane_i} + e),
-              ld_data_i[s*32+:32]);
-        end
-      end
-    end else begin
-      for (s = 0; s < SLOTS16; s = s + 1) begin
-        e = s - {24'd0, ld_first_i};
-        if (e < {23'd0, ld_count_i}) begin
-          put(1'b0, {8'd0, (e < {16'd0, ld_split_i}) ? ld_addr0_i : ld_addr1_i}, wrap({24'd0, ld_lane_i} + e),
-              {16'd0, ld_data_i[s*16+:16]});
-        end
-      end
+    logic [31:0] e, slot, row, lane, left;
+    slot = {22'd0, ld_first_i};
+    row  = {8'd0, ld_addr_i};
+    lane = {24'd0, ld_lane_i};
+    left = {24'd0, ld_split_i};
+    for (e = 0; e < {21'd0, ld_count_i}; e = e + 1) begin
+      if (ld_fp32_i) put(1'b1, row, lane, ld_data_i[slot*32+:32]);
+      else put(1'b0, row, lane, {16'd0, ld_data_i[slot*16+:16]});
+      slot = slot + 32'd1;
+      lane = wrap(lane + 32'd1);
+      row  = (left == 32'd1) ? (row + {8'd0, ld_pstride_i}) : row;
+      left = (left == 32'd1) ? LANES : (left - 32'd1);
     end
   endtask
 
   task automatic read_store;
-    logic [31:0] s, e, row, w;
-    if (st_fp32_i) begin
-      for (s = 0; s < SLOTS32; s = s + 1) begin
-        e = s - {24'd0, st_first_i};
-        if (e < {23'd0, st_count_i}) begin
-          row = {8'd0, (e < {16'd0, st_split_i}) ? st_addr0_i : st_addr1_i};
-          st_data_o[s*32+:32] <= mem[word_of(row, wrap({24'd0, st_lane_i} + e))];
-        end
-      end
-    end else begin
-      for (s = 0; s < SLOTS16; s = s + 1) begin
-        e = s - {24'd0, st_first_i};
-        if (e < {23'd0, st_count_i}) begin
-          row = {8'd0, (e < {16'd0, st_split_i}) ? st_addr0_i : st_addr1_i};
-          w = mem[word_of(row, wrap({24'd0, st_lane_i} + e))];
-          st_data_o[s*16+:16] <= (row[0] == 1'b1) ? w[31:16] : w[15:0];
-        end
-      end
+    logic [31:0] e, slot, row, lane, left, w;
+    slot = {22'd0, st_first_i};
+    row  = {8'd0, st_addr_i};
+    lane = {24'd0, st_lane_i};
+    left = {24'd0, st_split_i};
+    for (e = 0; e < {21'd0, st_count_i}; e = e + 1) begin
+      w = mem[word_of(row, lane)];
+      if (st_fp32_i) st_data_o[slot*32+:32] <= w;
+      else st_data_o[slot*16+:16] <= (row[0] == 1'b1) ? w[31:16] : w[15:0];
+      slot = slot + 32'd1;
+      lane = wrap(lane + 32'd1);
+      row  = (left == 32'd1) ? (row + {8'd0, st_pstride_i}) : row;
+      left = (left == 32'd1) ? LANES : (left - 32'd1);
     end
   endtask
 
@@ -208,25 +256,13 @@ module spm #(
     a_en_q <= a_en_i;
     b_en_q <= b_en_i;
     c_en_q <= c_en_i;
-    // Rotators first: they take what the lane memories delivered for the cycle before.
-    if (a_en_q) rotate_a;
-    if (b_en_q) rotate_b;
-    if (c_en_q) rotate_c;
-    if (a_en_i) begin
-      a_rot_q <= a_rot_i;
-      read_a;
-    end
-    if (b_en_i) begin
-      b_rot_q <= b_rot_i;
-      read_b;
-    end
-    if (c_en_i) begin
-      c_rot_q <= c_rot_i;
-      read_c;
-    end
+    if (a_en_i != '0) a_rot_q <= a_rot_i;
+    if (b_en_i != '0) b_rot_q <= b_rot_i;
+    if (c_en_i != '0) c_rot_q <= c_rot_i;
+    array_reads;
     if (st_en_i) read_store;
     // Writes last: reads of this cycle have the old data.
-    if (w_en_i) write_results;
+    array_writes;
     if (ld_en_i) write_load;
   end
   // verilator lint_on BLKSEQ

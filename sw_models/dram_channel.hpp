@@ -4,8 +4,9 @@
 // function of the bursts' arrivals: it has no clock of its own and no random part.
 //
 // Rules
-//   Time    One cycle is bytes_num ticks. A burst of B bytes occupies the channel for B * bytes_den ticks, so fractions
-//           of a cycle carry over from burst to burst without rounding.
+//   Time    One cycle is bytes_num ticks. A burst is a number of accesses: the aligned granules of access_bytes that
+//           hold its wanted bytes (BurstBytes). It occupies the channel for access_bytes * bytes_den ticks an access,
+//           so fractions of a cycle carry over from burst to burst without rounding.
 //   Arrival A request arrives in a cycle: a read when its address is taken, a write when its last data beat is.
 //           Within a direction requests are served in order of arrival.
 //   Choice  When the channel is free and a request has arrived, at time t = max(end of the last service, first
@@ -14,8 +15,8 @@
 //           began to wait; otherwise it serves the other direction. The first choice prefers reads.
 //   Service A chosen burst starts at t, or, if the direction changes, not before turnaround_cycles after the end
 //           of the last service. (An idle channel turns around for free; the first burst pays nothing.)
-//   Answer  Beat k (from 0) of a read that starts at s is available in cycle
-//           ceil(s + (k + 1) * bus_bytes * bytes_den / bytes_num) + latency_cycles, a write's response in cycle
+//   Answer  A beat of a read that starts at s and whose last access is the burst's k-th (from 0) is available in cycle
+//           ceil(s + (k + 1) * access_bytes * bytes_den / bytes_num) + latency_cycles, a write's response in cycle
 //           ceil(end of service) + latency_cycles. Both lie after the cycle of the choice.
 //
 // This class holds the channel; who uses it holds the queues and tells the arrival of their first requests.
@@ -29,11 +30,24 @@
 
 namespace gradweave {
 
+/// The wanted bytes of a burst, counted from its address, which is a multiple of the beat.
+struct BurstBytes {
+  std::uint32_t first = 0, last = 0;
+
+  /// Accesses that hold them.
+  std::uint32_t accesses(std::uint32_t access_bytes) const { return last / access_bytes - first / access_bytes + 1; }
+  /// The last access, from 0, that beat `beat` of `bus_bytes` needs.
+  std::uint32_t last_access(std::uint32_t beat, std::uint32_t bus_bytes, std::uint32_t access_bytes) const {
+    return std::min(last, (beat + 1) * bus_bytes - 1) / access_bytes - first / access_bytes;
+  }
+};
+
 class DramChannel {
 public:
   enum class Direction : std::uint8_t { kRead = 0, kWrite = 1 };
   static constexpr std::uint64_t kNone = ~std::uint64_t{0}; ///< no request, no choice
   static constexpr std::uint32_t kMaxBeats = 256;           ///< of a burst (AXI4)
+  static constexpr std::uint32_t kMaxBurstBytes = 4096;     ///< between two page borders (AXI4)
 
   /// A point in time: a cycle and ticks of 1 / bytes_num cycle in it.
   struct Instant {
@@ -77,8 +91,8 @@ public:
     return {!other || (same && stays(other)) ? direction_ : opposite(direction_), now};
   }
 
-  /// Serves the first burst of the chosen direction, of `beats` (1 to kMaxBeats) full bus beats.
-  Service serve(const Choice &choice, const Waiting &waiting, std::uint32_t beats) {
+  /// Serves the first burst of the chosen direction, of `accesses` (1 to max_accesses()).
+  Service serve(const Choice &choice, const Waiting &waiting, std::uint32_t accesses) {
     Instant start = choice.time;
     if (choice.direction != direction_) {
       const Instant turned{free_.cycle + turnaround_cycles_, free_.ticks};
@@ -87,9 +101,9 @@ public:
       direction_ = choice.direction;
     }
     const bool other_waits = waiting.of(opposite(choice.direction)) <= choice.time.cycle;
-    batch_served_ = other_waits ? batch_served_ + std::uint64_t{beats} * bus_bytes_ : 0;
+    batch_served_ = other_waits ? batch_served_ + std::uint64_t{accesses} * access_bytes_ : 0;
     served_any_ = true;
-    free_ = after(start, beats);
+    free_ = after(start, accesses);
     return {start, free_};
   }
 
@@ -100,31 +114,34 @@ public:
   /// the other direction does.
   bool stays(bool other_waits) const { return !other_waits || batch_served_ < batch_bytes_; }
   /// What choose() and serve() come to in that case, in fewer steps. Returns the end of the service.
-  const Instant &serve_next(std::uint32_t beats, bool other_waits) {
-    batch_served_ = other_waits ? batch_served_ + std::uint64_t{beats} * bus_bytes_ : 0;
-    free_ = after(free_, beats);
+  const Instant &serve_next(std::uint32_t accesses, bool other_waits) {
+    batch_served_ = other_waits ? batch_served_ + std::uint64_t{accesses} * access_bytes_ : 0;
+    free_ = after(free_, accesses);
     return free_;
   }
 
-  /// Cycle in which beat `beat` (from 0) of a read that is served from `start` on is available.
-  std::uint64_t read_beat_cycle(const Instant &start, std::uint32_t beat) const {
-    return after(start, beat + 1).ceil() + latency_cycles_;
+  /// Cycle in which a beat of a read that is served from `start` on is available; `access`: its last, from 0.
+  std::uint64_t read_beat_cycle(const Instant &start, std::uint32_t access) const {
+    return after(start, access + 1).ceil() + latency_cycles_;
   }
   /// Cycle in which the last beat of a read, or the response of a write, is available whose service ends at `end`.
   std::uint64_t answer_cycle(const Instant &end) const { return end.ceil() + latency_cycles_; }
 
-  /// Whether a beat takes the DRAM a cycle or more, so that the bus never holds it up.
+  /// Whether an access takes the DRAM a cycle or more, so that the bus never holds it up.
   bool slower_than_bus() const { return service_[1].cycle > 0; }
   /// Ticks of a cycle.
   std::uint64_t ticks_per_cycle() const { return ticks_per_cycle_; }
+  std::uint32_t access_bytes() const { return access_bytes_; }
+  /// Accesses of the longest burst.
+  std::uint32_t max_accesses() const { return static_cast<std::uint32_t>(service_.size() - 1); }
   std::uint64_t latency_cycles() const { return latency_cycles_; }
 
 private:
   static Direction opposite(Direction d) { return d == Direction::kRead ? Direction::kWrite : Direction::kRead; }
 
-  /// `beats` beats of service after `t`.
-  Instant after(Instant t, std::uint32_t beats) const {
-    const Instant &service = service_[beats];
+  /// `accesses` of service after `t`.
+  Instant after(Instant t, std::uint32_t accesses) const {
+    const Instant &service = service_[accesses];
     t.cycle += service.cycle;
     t.ticks += service.ticks;
     const bool carry = t.ticks >= ticks_per_cycle_;
@@ -135,8 +152,8 @@ private:
 
   std::uint64_t ticks_per_cycle_;
   std::uint64_t turnaround_cycles_, latency_cycles_, batch_bytes_;
-  std::uint32_t bus_bytes_;
-  std::vector<Instant> service_; ///< time of n beats
+  std::uint32_t access_bytes_;
+  std::vector<Instant> service_; ///< time of n accesses
 
   bool served_any_ = false;
   Direction direction_ = Direction::kRead;

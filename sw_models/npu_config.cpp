@@ -1,5 +1,5 @@
-// Reads NPU configuration files. Every key is required and every unknown one is an error, so that a typo cannot
-// silently select a default.
+// Reads NPU configuration files. Every key but dram.access_bytes is required and every unknown one is an error, so that
+// a typo cannot silently select a default.
 #include "sw_models/npu_config.hpp"
 
 #include <fmt/format.h>
@@ -71,6 +71,13 @@ public:
 
   std::uint32_t integer32(std::string_view key, std::uint32_t low, std::uint32_t high, std::string_view example) {
     return static_cast<std::uint32_t>(integer(key, low, high, example));
+  }
+
+  /// The same for a key that may be left out.
+  std::uint32_t integer32_or(std::string_view key, std::uint32_t low, std::uint32_t high, std::uint32_t otherwise) {
+    if (table_->get(key) != nullptr) return integer32(key, low, high, fmt::format("{}", otherwise));
+    known_.push_back(key);
+    return otherwise;
   }
 
   /// A decimal number; integers are accepted.
@@ -168,10 +175,10 @@ void read_npu(Section &s, NpuConfig &c, const std::string &file) {
          fmt::format("name = \"{}\" is no name; use 1 to 64 lower-case letters, digits, '_' and '-'", c.name));
   c.rows = s.integer32("rows", 2, 255, "45");
   c.cols = s.integer32("cols", 2, 255, "45");
-  c.cores = s.integer32("cores", 1, 1, "1");
+  c.cores = s.integer32("cores", 1, 8, "1");
   c.spm_bytes = s.integer("spm_bytes", 1, std::uint64_t{1} << 40U, "1048576");
   c.spm_banks = s.integer32("spm_banks", 1, 256, "16");
-  c.bus_bytes = s.integer32("bus_bytes", 4, 256, "32");
+  c.bus_bytes = s.integer32("bus_bytes", 4, 2048, "32");
   c.clock_ghz = s.number("clock_ghz", 0.001, 100, "1.0");
   c.queue_depth = s.integer32("queue_depth", 2, 64, "8");
   c.semaphores = s.integer32("semaphores", 8, 255, "64");
@@ -179,12 +186,12 @@ void read_npu(Section &s, NpuConfig &c, const std::string &file) {
   s.reject_unknown_keys();
 
   if ((c.bus_bytes & (c.bus_bytes - 1)) != 0)
-    fail(file, s.line("bus_bytes"), fmt::format("bus_bytes = {} is not a power of two; use 4 to 256", c.bus_bytes));
-  if (c.bus_bytes > 2 * c.lanes())
+    fail(file, s.line("bus_bytes"), fmt::format("bus_bytes = {} is not a power of two; use 4 to 2048", c.bus_bytes));
+  if (c.bus_bytes > 2 * c.lanes() * c.cores)
     fail(file, s.line("bus_bytes"),
-         fmt::format(
-             "bus_bytes = {} is more than a scratchpad row of {} bytes (2 x max(rows, cols)); use a narrower bus",
-             c.bus_bytes, 2 * c.lanes()));
+         fmt::format("bus_bytes = {} is more than {}, a scratchpad row (2 x max(rows, cols)) for each core; use a "
+                     "narrower bus",
+                     c.bus_bytes, 2 * c.lanes() * c.cores));
   const std::uint64_t rows_per_bank = c.spm_bytes / (2ULL * c.lanes()) / c.spm_banks;
   if (rows_per_bank < 2)
     fail(file, s.line("spm_bytes"),
@@ -196,21 +203,26 @@ void read_npu(Section &s, NpuConfig &c, const std::string &file) {
                      rows_per_bank * c.spm_banks, kMaxSpmRows, kMaxSpmRows * 2 * c.lanes()));
 }
 
-void read_dram(Section &s, DramConfig &d, double clock_ghz, const std::string &file) {
+void read_dram(Section &s, DramConfig &d, const NpuConfig &npu, const std::string &file) {
   d.size_bytes = s.integer("size_bytes", 4096, std::uint64_t{1} << 40U, "1073741824");
   d.bandwidth_gb_s = s.number("bandwidth_gb_s", 0.001, 100'000, "22");
   d.latency_cycles = s.integer32("latency_cycles", 0, 100'000, "100");
   d.turnaround_cycles = s.integer32("turnaround_cycles", 0, 10'000, "8");
   d.batch_bytes = s.integer32("batch_bytes", 1, 1U << 30U, "8192");
+  d.access_bytes = s.integer32_or("access_bytes", 4, npu.bus_bytes, npu.bus_bytes);
   s.reject_unknown_keys();
 
   if (d.size_bytes % 4096 != 0)
     fail(file, s.line("size_bytes"), fmt::format("size_bytes = {} is not a multiple of 4096", d.size_bytes));
-  const Fraction f = bytes_per_cycle(d.bandwidth_gb_s, clock_ghz);
+  const Fraction f = bytes_per_cycle(d.bandwidth_gb_s, npu.clock_ghz);
   if (f.num == 0)
     fail(file, s.line("bandwidth_gb_s"),
          fmt::format("bandwidth_gb_s = {} at clock_ghz = {} is no fraction of numbers up to {}; use fewer digits",
-                     d.bandwidth_gb_s, clock_ghz, kMaxFraction));
+                     d.bandwidth_gb_s, npu.clock_ghz, kMaxFraction));
+  if ((d.access_bytes & (d.access_bytes - 1)) != 0)
+    fail(file, s.line("access_bytes"),
+         fmt::format("access_bytes = {} is not a power of two; use 4 to {}, the bus_bytes", d.access_bytes,
+                     npu.bus_bytes));
   d.bytes_num = f.num;
   d.bytes_den = f.den;
 }
@@ -235,7 +247,7 @@ NpuConfig load_npu_config(const std::filesystem::path &path) {
   Section npu(file, root, "npu");
   read_npu(npu, config, file);
   Section dram(file, root, "dram");
-  read_dram(dram, config.dram, config.clock_ghz, file);
+  read_dram(dram, config.dram, config, file);
   return config;
 }
 

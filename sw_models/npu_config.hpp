@@ -20,6 +20,9 @@ struct DramConfig {
   std::uint32_t latency_cycles = 0;    ///< start of a burst's service to its first beat
   std::uint32_t turnaround_cycles = 0; ///< lost when the direction changes
   std::uint32_t batch_bytes = 0;       ///< served in one direction before the other gets its turn
+  /// DRAM time is paid for whole, aligned accesses of so many bytes: a power of two, at most the bus's beat. 0 stands
+  /// for the beat; load_npu_config() fills it in.
+  std::uint32_t access_bytes = 0;
   /// Bandwidth in bytes per NPU cycle as the exact fraction bytes_num / bytes_den (22 GB/s at 1 GHz: 22/1;
   /// 150 GB/s at 1.05 GHz: 1000/7). Filled in by load_npu_config().
   std::uint64_t bytes_num = 0;

@@ -10,7 +10,8 @@ namespace gradweave::tb {
 namespace {
 
 bool same(const AxiAddress &a, const AxiAddress &b) {
-  return a.id == b.id && a.addr == b.addr && a.len == b.len && a.size == b.size && a.burst == b.burst;
+  return a.id == b.id && a.addr == b.addr && a.len == b.len && a.size == b.size && a.burst == b.burst &&
+         a.wanted.first == b.wanted.first && a.wanted.last == b.wanted.last;
 }
 
 } // namespace
@@ -83,6 +84,10 @@ void AxiChecker::check_address(const char *channel, const AxiAddress &a) const {
   const std::uint64_t last = first + std::uint64_t{a.beats()} * bus_bytes_ - 1;
   if (first / kAxiBoundary != last / kAxiBoundary)
     fail(channel, fmt::format("burst of {} beats at {:#x} crosses a 4 KB boundary", a.beats(), a.addr));
+  if (a.wanted.first >= bus_bytes_ || a.wanted.last < a.wanted.first || a.wanted.last / bus_bytes_ != a.len)
+    fail(channel,
+         fmt::format("USER wants bytes {} to {}, which do not begin in the first and end in the last of {} beats",
+                     a.wanted.first, a.wanted.last, a.beats()));
 }
 
 void AxiChecker::observe_read(const AxiMasterPins &m, const AxiSlavePins &s) {

@@ -64,7 +64,7 @@ void AxiMemory::clear() {
 void AxiMemory::take(std::uint64_t cycle, const AxiMasterPins &m, const AxiSlavePins &s) {
   if (m.ar.valid && s.arready) {
     reads_.push_back({m.ar, 0, {}});
-    timing_.push(DramTiming::Direction::kRead, cycle, m.ar.beats(), 0);
+    timing_.push(DramTiming::Direction::kRead, cycle, m.ar.wanted.accesses(timing_.access_bytes()), 0);
     ++handshakes_;
   }
   if (m.aw.valid && s.awready) {
@@ -97,7 +97,7 @@ void AxiMemory::write_beat(std::uint64_t cycle, const AxiWriteData &beat) {
                                           beat.strb.data()));
   }
   if (++write.next_beat < write.address.beats()) return;
-  timing_.push(DramTiming::Direction::kWrite, cycle, write.address.beats(), 0);
+  timing_.push(DramTiming::Direction::kWrite, cycle, write.address.wanted.accesses(timing_.access_bytes()), 0);
   ++writes_complete_;
 }
 
@@ -131,7 +131,8 @@ void AxiMemory::drive(std::uint64_t cycle, const AxiMasterPins &m, const AxiSlav
 
 void AxiMemory::drive_read(std::uint64_t cycle, AxiReadData &r) {
   Read &read = reads_.front();
-  if (timing_.read_beat_cycle(read.grant, read.next_beat) > cycle) return;
+  const std::uint32_t last = read.address.wanted.last_access(read.next_beat, bus_bytes_, timing_.access_bytes());
+  if (timing_.read_beat_cycle(read.grant, last) > cycle) return;
   const std::uint64_t addr = beat_address(read.address, read.next_beat);
   const BusFault *fault = fault_at(false, addr);
   if (fault && fault->kind == BusFault::Kind::kHang) return;

@@ -1,6 +1,8 @@
 // AXI4 and AXI4-Lite as plain structs: what one side drives in one cycle.
 #pragma once
 
+#include "sw_models/dram_channel.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +10,7 @@
 namespace gradweave::tb {
 
 /// Widest memory bus the testbench carries, bytes of a beat.
-constexpr std::size_t kMaxBusBytes = 256;
+constexpr std::size_t kMaxBusBytes = 2048;
 
 enum class AxiResp : std::uint8_t { kOkay = 0, kSlvErr = 2, kDecErr = 3 };
 constexpr std::uint8_t kAxiBurstIncr = 1;
@@ -22,6 +24,7 @@ struct AxiAddress {
   std::uint8_t len = 0;  ///< beats - 1
   std::uint8_t size = 0; ///< log2 of the bytes of a beat
   std::uint8_t burst = kAxiBurstIncr;
+  BurstBytes wanted; ///< beside AXI, in AxUSER: a hint for the memory's timing
 
   unsigned beats() const { return len + 1U; }
 };

@@ -24,6 +24,9 @@ template <class Port, std::size_t N> void get(const Port &port, std::array<std::
   std::memcpy(bytes.data(), &port, sizeof(Port));
 }
 
+/// AxUSER of the NPU: the last wanted byte above the first.
+BurstBytes wanted(std::uint32_t user) { return {user & 0xFFFU, user >> 12U}; }
+
 class VerilatedNpu final : public NpuModel {
 public:
   VerilatedNpu() {
@@ -119,12 +122,14 @@ private:
     p.ar.len = top_.m_axi_arlen_o;
     p.ar.size = top_.m_axi_arsize_o;
     p.ar.burst = top_.m_axi_arburst_o;
+    p.ar.wanted = wanted(top_.m_axi_aruser_o);
     p.aw.valid = top_.m_axi_awvalid_o;
     p.aw.id = top_.m_axi_awid_o;
     p.aw.addr = top_.m_axi_awaddr_o;
     p.aw.len = top_.m_axi_awlen_o;
     p.aw.size = top_.m_axi_awsize_o;
     p.aw.burst = top_.m_axi_awburst_o;
+    p.aw.wanted = wanted(top_.m_axi_awuser_o);
     p.w.valid = top_.m_axi_wvalid_o;
     if (p.w.valid) {
       p.w.last = top_.m_axi_wlast_o;

@@ -157,7 +157,8 @@ TEST_F(NpuConfigFile, ValuesOutOfRange) {
   expect_error(with("rows", "rows = 0"), ":3: rows = 0 is out of range; use 2 to 255");
   expect_error(with("cols", "cols = -1"), ":4: cols = -1 is out of range; use 2 to 255");
   expect_error(with("cols", "cols = 256"), ":4: cols = 256 is out of range; use 2 to 255");
-  expect_error(with("cores", "cores = 2"), ":5: cores = 2 is out of range; use 1 to 1");
+  expect_error(with("cores", "cores = 9"), ":5: cores = 9 is out of range; use 1 to 8");
+  expect_error(with("cores", "cores = 0"), ":5: cores = 0 is out of range; use 1 to 8");
   expect_error(with("spm_bytes", "spm_bytes = 9223372036854775807"),
                ":6: spm_bytes = 9223372036854775807 is out of range; use 1 to 1099511627776");
   expect_error(with("queue_depth", "queue_depth = 1"), ":10: queue_depth = 1 is out of range; use 2 to 64");
@@ -173,10 +174,10 @@ TEST_F(NpuConfigFile, ValuesOutOfRange) {
 TEST_F(NpuConfigFile, ValuesThatDoNotFitTogether) {
   expect_error(with("name", "name = \"Big NPU\""),
                ":2: name = \"Big NPU\" is no name; use 1 to 64 lower-case letters, digits, '_' and '-'");
-  expect_error(with("bus_bytes", "bus_bytes = 48"), ":8: bus_bytes = 48 is not a power of two; use 4 to 256");
+  expect_error(with("bus_bytes", "bus_bytes = 48"), ":8: bus_bytes = 48 is not a power of two; use 4 to 2048");
   expect_error(
       with("bus_bytes", "bus_bytes = 128"),
-      ":8: bus_bytes = 128 is more than a scratchpad row of 90 bytes (2 x max(rows, cols)); use a narrower bus");
+      ":8: bus_bytes = 128 is more than 90, a scratchpad row (2 x max(rows, cols)) for each core; use a narrower bus");
   expect_error(with("spm_bytes", "spm_bytes = 2879"),
                ":6: spm_bytes = 2879 gives each of 16 banks 1 rows of 90 bytes, but 2 are needed; use at least 2880");
   expect_error(with("spm_bytes", "spm_bytes = 1099511627776"),
@@ -186,6 +187,25 @@ TEST_F(NpuConfigFile, ValuesThatDoNotFitTogether) {
   expect_error(with("bandwidth_gb_s", "bandwidth_gb_s = 22.123456789"),
                ":16: bandwidth_gb_s = 22.123456789 at clock_ghz = 1 is no fraction of numbers up to 1000000; use fewer "
                "digits");
+}
+
+TEST_F(NpuConfigFile, SeveralCoresMayHaveAWiderBus) {
+  std::string text = with("cores", "cores = 3");
+  text.replace(text.find("bus_bytes = 32"), 14, "bus_bytes = 256");
+  EXPECT_EQ(load(text).bus_bytes, 256U) << "at most 3 rows of 90 bytes";
+  text.replace(text.find("cores = 3"), 9, "cores = 2");
+  expect_error(text,
+               ":8: bus_bytes = 256 is more than 180, a scratchpad row (2 x max(rows, cols)) for each core; use a "
+               "narrower bus");
+}
+
+TEST_F(NpuConfigFile, DramAccessesAreBeatsUnlessToldOtherwise) {
+  EXPECT_EQ(load(kGood).dram.access_bytes, 32U);
+  EXPECT_EQ(load(kGood + "access_bytes = 8\n").dram.access_bytes, 8U);
+  expect_error(kGood + "access_bytes = 64\n", ":20: access_bytes = 64 is out of range; use 4 to 32");
+  expect_error(kGood + "access_bytes = 2\n", ":20: access_bytes = 2 is out of range; use 4 to 32");
+  expect_error(kGood + "access_bytes = 24\n",
+               ":20: access_bytes = 24 is not a power of two; use 4 to 32, the bus_bytes");
 }
 
 TEST_F(NpuConfigFile, LimitsThemselvesAreAccepted) {

@@ -48,6 +48,7 @@ private:
     a.valid = true;
     a.addr = addr;
     a.len = static_cast<std::uint8_t>(beats - 1);
+    a.wanted = {0, beats * kBus - 1};
     a.id = id;
     return *this;
   }
@@ -134,6 +135,21 @@ std::vector<Broken> rules() {
       {"BChanges", {Cycle().aw(0, 1).w(true), Cycle().b().with(b_waits), Cycle().b(1)}, "channel B: payload changed"},
       {"NotIncr", {Cycle().ar(0, 1).with([](Cycle &c) { c.m.ar.burst = 0; })}, "channel AR: burst type 0 is not INCR"},
       {"Narrow", {Cycle().aw(0, 1).with([](Cycle &c) { c.m.aw.size = 2; })}, "channel AW: SIZE 2 is not the bus width"},
+      {"WantsNothing",
+       {Cycle().ar(0, 2).with([](Cycle &c) {
+         c.m.ar.wanted = {5, 4};
+       })},
+       "channel AR: USER wants bytes 5 to 4, which do not begin in the first and end in the last of 2 beats"},
+      {"BeatUnwanted",
+       {Cycle().aw(0, 2).with([](Cycle &c) {
+         c.m.aw.wanted = {0, kBus - 1};
+       })},
+       "channel AW: USER wants bytes 0 to 15, which do not begin in the first and end in the last of 2 beats"},
+      {"WantsBeyondTheBurst",
+       {Cycle().ar(0, 2).with([](Cycle &c) {
+         c.m.ar.wanted = {0, 2 * kBus};
+       })},
+       "channel AR: USER wants bytes 0 to 32, which do not begin in the first and end in the last of 2 beats"},
       {"Crosses4KbRead", {Cycle().ar(0xff0, 2)}, "channel AR: burst of 2 beats at 0xff0 crosses a 4 KB boundary"},
       {"Crosses4KbWrite", {Cycle().aw(0x1ff8, 2)}, "channel AW: burst of 2 beats at 0x1ff8 crosses a 4 KB boundary"},
       {"WlastEarly", {Cycle().aw(0, 2).w(true)}, "channel W: WLAST on beat 1 of 2"},

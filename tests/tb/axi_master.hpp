@@ -84,6 +84,7 @@ private:
     a.id = id;
     a.addr = addr;
     a.len = static_cast<std::uint8_t>(count - 1);
+    a.wanted = {0, count * bus_bytes_ - 1};
     while (a.size < 7 && (1U << a.size) < bus_bytes_)
       ++a.size;
     return a;

@@ -73,10 +73,10 @@ module core_harness #(
     .c_line_o (c_line),
     .w_en_i (w_en), .w_fp32_i (w_fp32), .w_addr0_i (w_addr0), .w_addr1_i (w_addr1), .w_split_i (w_split),
     .w_rot_i (w_rot), .w_count_i (w_count), .w_line_i (w_line),
-    .ld_en_i (put_i), .ld_fp32_i (fp32_i), .ld_addr0_i (row_i), .ld_addr1_i (row_i), .ld_split_i (16'd1),
-    .ld_lane_i (lane_i), .ld_first_i (8'd0), .ld_count_i (9'd1), .ld_data_i (data_i),
-    .st_en_i (get_i), .st_fp32_i (fp32_i), .st_addr0_i (row_i), .st_addr1_i (row_i), .st_split_i (16'd1),
-    .st_lane_i (lane_i), .st_first_i (8'd0), .st_count_i (9'd1), .st_data_o (data_o)
+    .ld_en_i (put_i), .ld_fp32_i (fp32_i), .ld_addr_i (row_i), .ld_pstride_i (24'd0), .ld_split_i (8'd1),
+    .ld_lane_i (lane_i), .ld_first_i (10'd0), .ld_count_i (11'd1), .ld_data_i (data_i),
+    .st_en_i (get_i), .st_fp32_i (fp32_i), .st_addr_i (row_i), .st_pstride_i (24'd0), .st_split_i (8'd1),
+    .st_lane_i (lane_i), .st_first_i (10'd0), .st_count_i (11'd1), .st_data_o (data_o)
   );
 
 endmodule

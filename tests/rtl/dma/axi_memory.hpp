@@ -13,7 +13,7 @@
 
 namespace gradweave::dma_test {
 
-constexpr std::uint32_t kMaxBus = 256; ///< bytes of the widest beat
+constexpr std::uint32_t kMaxBus = 2048; ///< bytes of the widest beat
 
 struct Fault {
   bool write = false;

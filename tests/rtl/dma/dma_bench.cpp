@@ -137,7 +137,7 @@ void Bench::drive() {
   model_->rlast_i = axi_.r.last;
   model_->bvalid_i = axi_.b_valid;
   model_->bresp_i = axi_.b_response;
-  for (std::uint32_t w = 0; w < kMaxBus / 4; ++w) {
+  for (std::uint32_t w = 0; w < kBus / 4; ++w) {
     std::uint32_t value = 0;
     for (std::uint32_t i = 0; i < 4; ++i)
       value |= std::uint32_t{axi_.r.data[4 * w + i]} << (8 * i);
@@ -146,13 +146,22 @@ void Bench::drive() {
   }
 }
 
+namespace {
+
+/// Scratchpad row of element `e` of a beat.
+std::uint32_t row_of(std::uint32_t e, std::uint32_t addr, std::uint32_t split, std::uint32_t pstride) {
+  return (addr + (e < split ? 0 : (1 + (e - split) / kLanes) * pstride)) & 0xFFFFFFU;
+}
+
+} // namespace
+
 void Bench::take_load_write() {
   if (!model_->ld_en_o) return;
   bool fp32 = model_->ld_fp32_o;
   for (std::uint32_t e = 0; e < model_->ld_count_o; ++e) {
     std::uint32_t slot = model_->ld_first_o + e;
     std::uint32_t word = model_->ld_data_o[fp32 ? slot : slot / 2];
-    std::uint32_t row = e < model_->ld_split_o ? model_->ld_addr0_o : model_->ld_addr1_o;
+    std::uint32_t row = row_of(e, model_->ld_addr_o, model_->ld_split_o, model_->ld_pstride_o);
     spm_.put(row, step_lane(model_->ld_lane_o, e), fp32, fp32 ? word : word >> (16 * (slot % 2)));
     ++engines_[0].moved;
   }
@@ -165,7 +174,7 @@ void Bench::take_store_read() {
   bool fp32 = model_->st_fp32_o;
   for (std::uint32_t e = 0; e < model_->st_count_o; ++e) {
     std::uint32_t slot = model_->st_first_o + e;
-    std::uint32_t row = e < model_->st_split_o ? model_->st_addr0_o : model_->st_addr1_o;
+    std::uint32_t row = row_of(e, model_->st_addr_o, model_->st_split_o, model_->st_pstride_o);
     std::uint32_t value = spm_.get(row, step_lane(model_->st_lane_o, e), fp32);
     std::uint32_t &word = read_data_[fp32 ? slot : slot / 2];
     word = fp32 ? value : (slot % 2 != 0 ? (word & 0xFFFFU) | value << 16 : (word & 0xFFFF0000U) | value);
@@ -227,7 +236,7 @@ void Bench::cycle() {
   WriteData w;
   w.valid = model_->wvalid_o;
   w.last = model_->wlast_o;
-  for (std::uint32_t i = 0; i < kMaxBus; ++i) {
+  for (std::uint32_t i = 0; i < kBus; ++i) {
     w.data[i] = static_cast<std::uint8_t>(model_->wdata_o[i / 4] >> (8 * (i % 4)));
     w.strobe[i] = (model_->wstrb_o[i / 32] >> (i % 32) & 1U) != 0;
   }

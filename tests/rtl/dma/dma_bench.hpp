@@ -110,7 +110,7 @@ private:
   std::uint32_t next_index_ = 0;
   Address fetch_;
   std::uint64_t fetches_ = 0, fetches_pending_ = 0;
-  std::array<std::uint32_t, kMaxBus / 4> read_data_{}; ///< the scratchpad's output register
+  std::array<std::uint32_t, kBus / 4> read_data_{}; ///< the scratchpad's output register
   std::vector<std::string> problems_;
 };
 

@@ -81,7 +81,7 @@ std::vector<std::uint64_t> Bench::bus_outputs() const {
                                model_->wvalid_o,  model_->wlast_o};
   for (std::uint32_t w = 0; w < kBus / 4; ++w)
     v.push_back(model_->wdata_o[w]);
-  for (std::uint32_t w = 0; w < kMaxBus / 32; ++w)
+  for (std::uint32_t w = 0; w < (kBus + 31) / 32; ++w)
     v.push_back(model_->wstrb_o[w]);
   return v;
 }
