@@ -5,7 +5,13 @@
 
 namespace gradweave::compiler {
 
-/// Bounds of the layer's products in the pass on this NPU.
-Bounds lower_bounds(const Layer &layer, Pass pass, const Layout &layout, const NpuConfig &npu);
+/// Bounds of the layers' products in the pass on this NPU. Traffic counts what memory has to hold before or after;
+/// `io_cycles` is that of a single layer, for several 0: what one leaves in the scratchpad may serve the next.
+Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu);
+
+/// The same for one layer.
+inline Bounds lower_bounds(const Layer &layer, Pass pass, const Layout &layout, const NpuConfig &npu) {
+  return lower_bounds(std::vector<Layer>{layer}, pass, layout, npu);
+}
 
 } // namespace gradweave::compiler

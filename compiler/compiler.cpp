@@ -73,20 +73,6 @@ void require(const std::string &problem, const Layer &layer, std::string_view pa
                                      layer.name, pass, problem));
 }
 
-std::array<Traffic, kTensorCount> traffic_of(const Program &program, const NpuConfig &npu) {
-  std::array<Traffic, kTensorCount> traffic{};
-  for (const Action &a : program.actions) {
-    if (a.computes()) continue;
-    Traffic &t = traffic[static_cast<std::size_t>(a.tensor)];
-    const bool store = a.kind == Action::Kind::kStore;
-    const std::uint64_t bytes = static_cast<std::uint64_t>(a.rect.rows) * a.rect.cols * (a.fp32 ? 4 : 2);
-    (store ? t.write_bytes : t.read_bytes) += bytes;
-    (store ? t.write_bus_bytes : t.read_bus_bytes) += bus_bytes_of(a, npu);
-    if (a.spill) (store ? t.spill_write_bytes : t.spill_read_bytes) += bytes;
-  }
-  return traffic;
-}
-
 /// Continues the search with `plans` more, whatever they take.
 Tuning tune(Refinement &refinement, std::uint64_t plans, const RefineProgress &progress) {
   constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
@@ -206,7 +192,7 @@ CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const Compi
   EmittedStream stream = emit(plan.program, order_actions(plan.program, npu));
   compiled.stream = std::move(stream.commands);
   compiled.info = std::move(stream.info);
-  compiled.traffic = traffic_of(plan.program, npu);
+  compiled.traffic = traffic_by_layer(plan.program, npu).front();
   for (const TileProduct &p : plan.program.products) {
     if (!p.add) compiled.useful_macs += static_cast<std::uint64_t>(p.m_size) * p.k_size * p.n_size;
     compiled.compute_cycles += product_cycles(p, npu);

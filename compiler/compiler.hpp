@@ -95,7 +95,13 @@ struct CommandInfo {
 struct Bounds {
   std::uint64_t compute_cycles = 0; ///< the layer's multiply-adds, one a cycle on each PE
   std::uint64_t traffic_cycles = 0; ///< each tensor of the pass moved once, its elements only, at the DRAM's bandwidth
-  std::uint64_t cycles() const { return compute_cycles > traffic_cycles ? compute_cycles : traffic_cycles; }
+  /// What any order of the products must move through a scratchpad of this size, at the DRAM's bandwidth
+  /// (docs/compiler.md).
+  std::uint64_t io_cycles = 0;
+  std::uint64_t cycles() const {
+    const std::uint64_t memory = traffic_cycles > io_cycles ? traffic_cycles : io_cycles;
+    return compute_cycles > memory ? compute_cycles : memory;
+  }
 };
 
 /// What the search of CompileOptions::tune did.

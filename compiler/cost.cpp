@@ -23,6 +23,20 @@ std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu) {
   return dma.rect.rows * beat_bytes(dma.dram_addr, dma.rect.cols * (dma.fp32 ? 4ULL : 2ULL), npu.bus_bytes);
 }
 
+std::vector<std::array<Traffic, kTensorCount>> traffic_by_layer(const Program &program, const NpuConfig &npu) {
+  std::vector<std::array<Traffic, kTensorCount>> traffic(program.layers.size());
+  for (const Action &a : program.actions) {
+    if (a.computes()) continue;
+    Traffic &t = traffic[a.layer][static_cast<std::size_t>(a.tensor)];
+    const bool store = a.kind == Action::Kind::kStore;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(a.rect.rows) * a.rect.cols * (a.fp32 ? 4 : 2);
+    (store ? t.write_bytes : t.read_bytes) += bytes;
+    (store ? t.write_bus_bytes : t.read_bus_bytes) += bus_bytes_of(a, npu);
+    if (a.spill) (store ? t.spill_write_bytes : t.spill_read_bytes) += bytes;
+  }
+  return traffic;
+}
+
 std::uint64_t simulation_work(const Program &program) {
   std::uint64_t work = program.actions.size();
   for (const Action &a : program.actions)

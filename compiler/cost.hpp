@@ -17,6 +17,10 @@ inline std::uint64_t beat_bytes(std::uint64_t address, std::uint64_t bytes, std:
 /// Bytes of whole bus beats of a LOAD or STORE.
 std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu);
 
+/// What the program's LOADs and STOREs move, for each of its layers; of a tensor that layers share, for the one that
+/// computes it.
+std::vector<std::array<Traffic, kTensorCount>> traffic_by_layer(const Program &program, const NpuConfig &npu);
+
 /// Bursts that the program's LOADs and STOREs take, a tile row each, and its commands: what the time of a simulation
 /// follows.
 std::uint64_t simulation_work(const Program &program);

@@ -7,38 +7,60 @@
 namespace gradweave::compiler {
 namespace {
 
-/// The bindings that the layer and pass call for.
-std::string check_bindings(const CompiledLayer &c, const NpuConfig &npu) {
-  const Layer &l = c.layer;
-  const bool forward = c.pass != Pass::kBackward, backward = c.pass != Pass::kForward, dx = backward && l.dx;
+/// Whether a layer's tensors have places that suit them; of a place that layers share, whether it suits all.
+std::string check_places(const StreamView &v, std::uint32_t index) {
+  const Layer &l = v.layers[index];
+  const bool forward = v.pass != Pass::kBackward, backward = v.pass != Pass::kForward, dx = backward && l.dx;
   struct Expected {
     Tensor tensor;
-    bool wanted, input, fp32;
+    bool wanted, fp32;
     std::uint32_t rows, cols;
   };
   const std::uint32_t all_k = l.groups * l.k, all_n = l.groups * l.n;
-  const std::array<Expected, kTensorCount> expected{{{Tensor::kX, true, true, false, l.m, all_k},
-                                                     {Tensor::kW, forward || dx, true, false, all_k, l.n},
-                                                     {Tensor::kDY, backward, true, false, l.m, all_n},
-                                                     {Tensor::kY, forward, false, false, l.m, all_n},
-                                                     {Tensor::kDX, dx, false, false, l.m, all_k},
-                                                     {Tensor::kDW, backward, false, true, all_k, l.n}}};
-  std::size_t found = 0;
-  std::uint64_t end = 0;
+  const std::array<Expected, kTensorCount> expected{{{Tensor::kX, true, false, l.m, all_k},
+                                                     {Tensor::kW, forward || dx, false, all_k, l.n},
+                                                     {Tensor::kDY, backward, false, l.m, all_n},
+                                                     {Tensor::kY, forward, false, l.m, all_n},
+                                                     {Tensor::kDX, dx, false, l.m, all_k},
+                                                     {Tensor::kDW, backward, true, all_k, l.n}}};
   for (const Expected &e : expected) {
-    if (!e.wanted) continue;
-    if (found == c.tensors.size() || c.tensors[found].tensor != e.tensor)
-      return fmt::format("tensor {} is not bound", to_string(e.tensor));
-    const TensorBinding &b = c.tensors[found++];
+    const std::int32_t place = v.layout.place(index, e.tensor);
+    if ((place != Layout::kNone) != e.wanted)
+      return fmt::format("tensor {} is {}", to_string(e.tensor),
+                         e.wanted ? "not bound" : "bound, which the pass does not use");
+    if (place == Layout::kNone) continue;
+    const TensorBinding &b = v.layout.tensors[static_cast<std::size_t>(place)];
+    const bool computed = e.tensor == Tensor::kY || e.tensor == Tensor::kDX || e.tensor == Tensor::kDW;
+    const bool own = b.layer == index && b.tensor == e.tensor;
+    if (b.fp32 != e.fp32 || b.rows != e.rows || b.cols != e.cols || (computed && (b.input || !own)) ||
+        (!computed && own && !b.input))
+      return fmt::format("the binding of {} does not describe it", to_string(e.tensor));
+  }
+  return {};
+}
+
+std::string check_layout(const StreamView &v, const NpuConfig &npu) {
+  std::uint64_t end = 0;
+  for (const TensorBinding &b : v.layout.tensors) {
     const std::uint64_t row_bytes = static_cast<std::uint64_t>(b.cols) * (b.fp32 ? 4 : 2);
-    if (b.input != e.input || b.fp32 != e.fp32 || b.rows != e.rows || b.cols != e.cols || b.pitch < row_bytes ||
-        b.pitch % npu.bus_bytes != 0 || b.offset % 4096 != 0 || b.offset < end)
-      return fmt::format("the binding of {} does not describe it, or overlaps another", to_string(e.tensor));
+    if (b.pitch < row_bytes || b.pitch % npu.bus_bytes != 0 || b.offset % kTensorAlignment != 0 || b.offset < end)
+      return fmt::format("the binding of {} does not suit its rows, or overlaps another", to_string(b.tensor));
     end = b.offset + static_cast<std::uint64_t>(b.rows) * b.pitch;
   }
-  if (found != c.tensors.size()) return "a tensor is bound that the pass does not use";
-  if (end > c.dram_bytes) return fmt::format("tensors end at {}, beyond the {} bytes of the layer", end, c.dram_bytes);
+  if (end > v.dram_bytes) return fmt::format("tensors end at {}, beyond the {} bytes of the layer", end, v.dram_bytes);
+  for (std::uint32_t i = 0; i < v.layers.size(); ++i)
+    if (std::string problem = check_places(v, i); !problem.empty()) return problem;
   return {};
+}
+
+/// The layout of a layer compiled by itself, from its bindings.
+Layout layout_of(const CompiledLayer &c) {
+  Layout layout;
+  layout.tensors = c.tensors;
+  layout.places.emplace_back().fill(Layout::kNone);
+  for (std::size_t i = 0; i < c.tensors.size(); ++i)
+    layout.places[0][static_cast<std::size_t>(c.tensors[i].tensor)] = static_cast<std::int32_t>(i);
+  return layout;
 }
 
 /// Adds a transfer to the traffic of the tensor that its info names.
@@ -64,23 +86,23 @@ bool same(const Traffic &x, const Traffic &y) {
 
 } // namespace
 
-std::string verify_stream(const CompiledLayer &compiled, const NpuConfig &npu) {
-  if (std::string problem = check_bindings(compiled, npu); !problem.empty()) return problem;
-  if (compiled.info.size() != compiled.stream.size())
-    return fmt::format("{} commands have {} entries of information", compiled.stream.size(), compiled.info.size());
+std::string verify_stream(const StreamView &view, const NpuConfig &npu) {
+  if (std::string problem = check_layout(view, npu); !problem.empty()) return problem;
+  if (view.info.size() != view.stream.size())
+    return fmt::format("{} commands have {} entries of information", view.stream.size(), view.info.size());
   isa::Limits limits;
   limits.lanes = npu.lanes();
   limits.spm_rows = npu.spm_rows();
   limits.cores = npu.cores;
   limits.semaphores = npu.semaphores;
-  limits.dram_size = compiled.dram_bytes;
+  limits.dram_size = view.dram_bytes;
 
   SyncReplay sync(npu);
   HazardReplay hazards(npu);
-  ContentReplay content(compiled, npu);
-  std::array<Traffic, kTensorCount> traffic{};
-  for (std::size_t i = 0; i < compiled.stream.size(); ++i) {
-    const isa::Command &command = compiled.stream[i];
+  ContentReplay content(view, npu);
+  std::vector<std::array<Traffic, kTensorCount>> traffic(view.layers.size());
+  for (std::size_t i = 0; i < view.stream.size(); ++i) {
+    const isa::Command &command = view.stream[i];
     const isa::ErrorCode error = isa::check_command(command, limits);
     if (error != isa::ErrorCode::NONE)
       return fmt::format("command {}: the hardware would refuse it with error code {}", i,
@@ -88,14 +110,24 @@ std::string verify_stream(const CompiledLayer &compiled, const NpuConfig &npu) {
     const isa::Decoded decoded = *isa::decode(command);
     for (const std::string &problem : {sync.step(decoded), hazards.step(i, decoded, sync), content.step(decoded, sync)})
       if (!problem.empty()) return fmt::format("command {}: {}", i, problem);
-    if (const auto *d = std::get_if<isa::DmaCommand>(&decoded.op)) count(*d, compiled.info[i], npu, traffic);
+    if (const auto *d = std::get_if<isa::DmaCommand>(&decoded.op))
+      count(*d, view.info[i], npu, traffic.at(view.info[i].layer));
   }
   for (const std::string &problem : {sync.finish(), content.finish()})
     if (!problem.empty()) return problem;
-  for (std::size_t t = 0; t < kTensorCount; ++t)
-    if (!same(traffic[t], compiled.traffic[t]))
-      return fmt::format("the commands' traffic of {} differs from the layer's", to_string(static_cast<Tensor>(t)));
+  for (std::size_t layer = 0; layer < traffic.size(); ++layer)
+    for (std::size_t t = 0; t < kTensorCount; ++t)
+      if (!same(traffic[layer][t], view.traffic[layer][t]))
+        return fmt::format("the commands' traffic of {} differs from the layer's", to_string(static_cast<Tensor>(t)));
   return {};
+}
+
+std::string verify_stream(const CompiledLayer &c, const NpuConfig &npu) {
+  const std::vector<Layer> layers{c.layer};
+  const Layout layout = layout_of(c);
+  const std::vector<ReductionPlans> reductions{c.reductions};
+  const std::vector<std::array<Traffic, kTensorCount>> traffic{c.traffic};
+  return verify_stream({layers, layout, reductions, c.pass, c.dram_bytes, c.stream, c.info, traffic}, npu);
 }
 
 } // namespace gradweave::compiler

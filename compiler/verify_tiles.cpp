@@ -9,7 +9,7 @@
 
 namespace gradweave::compiler {
 
-std::string verify_cover(std::vector<Rect> rects, std::uint32_t rows, std::uint32_t cols) {
+std::string verify_cover(std::vector<Rect> rects, std::uint32_t rows, std::uint32_t cols, bool complete) {
   std::uint64_t area = 0;
   for (const Rect &r : rects) {
     if (r.rows == 0 || r.cols == 0 || r.row >= rows || r.rows > rows - r.row || r.col >= cols || r.cols > cols - r.col)
@@ -33,7 +33,7 @@ std::string verify_cover(std::vector<Rect> rects, std::uint32_t rows, std::uint3
     ends.emplace(r.row + r.rows, r.col);
   }
   const std::uint64_t whole = static_cast<std::uint64_t>(rows) * cols;
-  if (area != whole) return fmt::format("{} of {} elements are missing", whole - area, whole);
+  if (complete && area != whole) return fmt::format("{} of {} elements are missing", whole - area, whole);
   return {};
 }
 

@@ -1,6 +1,7 @@
 // Integer arithmetic, exact scaling and one rounding of the numeric contract: nothing here depends on the platform.
 #include "runtime/data.hpp"
 
+#include "sw_models/convolution.hpp"
 #include "sw_models/numerics.hpp"
 
 #include <fmt/format.h>
@@ -76,8 +77,8 @@ int log2_floor(std::uint32_t value) {
 /// of results, so such elements keep to few rows and columns; otherwise the check would compare NaN with NaN.
 class SpecialLines {
 public:
-  SpecialLines(std::uint64_t key, std::uint32_t extent)
-      : period_(std::min<std::uint32_t>(extent, 16)),
+  SpecialLines(std::uint64_t key, std::uint32_t extent, std::uint32_t period)
+      : period_(std::min<std::uint32_t>(extent, period)),
         first_(extent < 4 ? 0 : static_cast<std::uint32_t>(key % period_)), active_(extent >= 4) {}
   bool nonfinite(std::uint32_t i) const { return at(i, 0); }
   bool tiny(std::uint32_t i) const { return at(i, 1); }
@@ -112,6 +113,33 @@ std::uint16_t special(std::uint64_t draw, std::uint32_t i, std::uint32_t j, cons
   return bell(random.next(), scale);
 }
 
+std::uint64_t data_key(std::uint64_t seed, const std::string &network, const std::string &layer,
+                       compiler::Tensor tensor) {
+  std::uint64_t key = fnv(kFnvOffset, seed, 8);
+  key = fnv(key, network);
+  key = fnv(key, layer);
+  return fnv(key, compiler::to_string(tensor));
+}
+
+struct Fill {
+  int scale = 0;                 ///< power of two
+  std::uint32_t row_period = 16; ///< of special rows
+};
+
+HostTensor fill(HostTensor tensor, std::uint64_t key, DataKind kind, const Fill &how) {
+  SplitMix64 random(key);
+  const SpecialLines rows(random.next(), tensor.rows, how.row_period);
+  const SpecialLines cols(random.next(), tensor.cols, 16);
+  std::size_t at = 0;
+  for (std::uint32_t i = 0; i < tensor.rows; ++i)
+    for (std::uint32_t j = 0; j < tensor.cols; ++j) {
+      const std::uint64_t draw = random.next();
+      tensor.half[at++] =
+          kind == DataKind::kNormal ? bell(draw, how.scale) : special(draw, i, j, rows, cols, how.scale, random);
+    }
+  return tensor;
+}
+
 } // namespace
 
 DataKind parse_data_kind(std::string_view name) {
@@ -125,45 +153,34 @@ std::string_view to_string(DataKind kind) { return kind == DataKind::kNormal ? "
 HostTensor make_input(compiler::Tensor tensor, const compiler::Layer &layer, const std::string &network, DataKind kind,
                       std::uint64_t seed) {
   using compiler::Tensor;
-  std::uint32_t rows = 0;
-  std::uint32_t cols = 0;
-  int scale = 0;
+  const auto key = [&](const std::string &name) { return data_key(seed, network, name, tensor); };
   switch (tensor) {
-  case Tensor::kX:
-    rows = layer.m;
-    cols = layer.k;
-    break;
-  case Tensor::kW:
-    rows = layer.k;
-    cols = layer.n;
-    scale = -(log2_floor(layer.k) / 2); // about 1/sqrt(K): keeps activations of order 1 from layer to layer
-    break;
-  case Tensor::kDY:
-    rows = layer.m;
-    cols = layer.n;
-    scale = -6; // gradients are smaller than activations
-    break;
+  case Tensor::kX: {
+    if (!layer.conv) return fill(HostTensor(tensor, false, layer.m, layer.groups * layer.k), key(layer.name), kind, {});
+    HostTensor x(tensor, false, layer.m, layer.groups * layer.k);
+    x.half = im2col(*layer.conv, make_image(layer, network, kind, seed).half.data());
+    return x;
+  }
+  case Tensor::kW: {
+    const int scale = -(log2_floor(layer.k) / 2); // about 1/sqrt(K): keeps activations of order 1 from layer to layer
+    return fill(HostTensor(tensor, false, layer.groups * layer.k, layer.n),
+                key(layer.weights.empty() ? layer.name : layer.weights), kind, {scale});
+  }
+  case Tensor::kDY: // gradients are smaller than activations
+    return fill(HostTensor(tensor, false, layer.m, layer.groups * layer.n), key(layer.name), kind, {-6});
   default:
     throw std::invalid_argument(fmt::format("{} is a result, not an input", compiler::to_string(tensor)));
   }
+}
 
-  std::uint64_t key = fnv(kFnvOffset, seed, 8);
-  key = fnv(key, network);
-  key = fnv(key, layer.name);
-  key = fnv(key, compiler::to_string(tensor));
-  SplitMix64 random(key);
-  const SpecialLines special_rows(random.next(), rows);
-  const SpecialLines special_cols(random.next(), cols);
-
-  HostTensor result(tensor, false, rows, cols);
-  std::size_t at = 0;
-  for (std::uint32_t i = 0; i < rows; ++i)
-    for (std::uint32_t j = 0; j < cols; ++j) {
-      const std::uint64_t draw = random.next();
-      result.half[at++] = kind == DataKind::kNormal ? bell(draw, scale)
-                                                    : special(draw, i, j, special_rows, special_cols, scale, random);
-    }
-  return result;
+HostTensor make_image(const compiler::Layer &layer, const std::string &network, DataKind kind, std::uint64_t seed) {
+  if (!layer.conv) throw std::invalid_argument(fmt::format("layer {} is no convolution", layer.name));
+  const Convolution &conv = *layer.conv;
+  // im2col copies a pixel that is not finite to as many rows of X as there are taps.
+  Fill how;
+  how.row_period *= conv.kernel_height * conv.kernel_width;
+  return fill(HostTensor(compiler::Tensor::kX, false, conv.batch * conv.height * conv.width, conv.channels),
+              data_key(seed, network, layer.name, compiler::Tensor::kX), kind, how);
 }
 
 std::uint64_t hash_tensor(const HostTensor &tensor) {

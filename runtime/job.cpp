@@ -1,6 +1,7 @@
 #include "runtime/job.hpp"
 
 #include "runtime/check.hpp"
+#include "runtime/direct_check.hpp"
 #include "runtime/golden_layer.hpp"
 #include "runtime/output_file.hpp"
 #include "runtime/stopwatch.hpp"
@@ -75,7 +76,8 @@ std::string blame(const JobSpec &spec, const CompiledLayer &compiled, const Tens
                        describe_stop(compiled.stream, status));
   for (const TensorBinding &binding : compiled.tensors) {
     if (binding.input) continue;
-    const Comparison comparison = compare(loaded.result(binding), golden_result(binding.tensor, inputs));
+    const Comparison comparison =
+        compare(loaded.result(binding), golden_result(binding.tensor, inputs, spec.layer.groups, compiled.reductions));
     if (comparison.mismatches == 0) continue;
     return fmt::format(
         "the functional model's {} is wrong too, in {} elements, first ({}, {}) = {}: the compiler is at "
@@ -91,14 +93,34 @@ void fail(JobResult &result, Outcome outcome, std::string text) {
   result.failures.push_back(std::move(text));
 }
 
+/// A convolution's result against the convolution itself.
+void check_directly(const JobSpec &spec, const CompiledLayer &compiled, const HostTensor &got, const TensorSet &inputs,
+                    JobResult &result) {
+  const HostTensor image = make_image(spec.layer, spec.network, spec.data, spec.seed);
+  const Comparison comparison = compare_direct(got, spec.layer, image, inputs, compiled.reductions);
+  result.outputs.back().direct = comparison.elements;
+  if (!comparison.first) return;
+  const Mismatch &first = *comparison.first;
+  fail(
+      result, Outcome::kMismatch,
+      fmt::format("layer {} ({}), {}: {} of {} elements{} differ from the convolution computed directly; first at ({}, "
+                  "{}): got {}, direct {}",
+                  spec.layer.name, compiler::to_string(spec.compile.schedule), compiler::to_string(got.tensor),
+                  comparison.mismatches, comparison.elements,
+                  got.tensor == compiler::Tensor::kDX ? " of the image's gradient" : "", first.row, first.col,
+                  format_value(first.got, got.fp32), format_value(first.want, got.fp32)));
+}
+
 void check_outputs(const JobSpec &spec, const CompiledLayer &compiled, const TensorSet &inputs, LoadedLayer &loaded,
                    JobResult &result) {
   for (const TensorBinding &binding : compiled.tensors) {
     if (binding.input) continue;
     const HostTensor got = loaded.result(binding);
-    const Comparison comparison = compare(got, golden_result(binding.tensor, inputs));
+    const Comparison comparison =
+        compare(got, golden_result(binding.tensor, inputs, spec.layer.groups, compiled.reductions));
     result.outputs.push_back(
         {binding.tensor, comparison.elements, comparison.mismatches, comparison.finite, hash_tensor(got)});
+    if (spec.layer.conv) check_directly(spec, compiled, got, inputs, result);
     if (!comparison.first) continue;
     const Mismatch &first = *comparison.first;
     fail(result, Outcome::kMismatch,

@@ -55,6 +55,7 @@ struct OutputCheck {
   std::uint64_t mismatches = 0;
   std::uint64_t finite = 0; ///< expected values that are neither infinite nor NaN
   std::uint64_t hash = 0;   ///< of what the device produced: hash_tensor()
+  std::uint64_t direct = 0; ///< elements compared with the convolution computed directly; 0 if the layer is none
 };
 
 struct JobResult {

@@ -51,7 +51,8 @@ Json outputs_json(const JobResult &result) {
                     {"elements", check.elements},
                     {"mismatches", check.mismatches},
                     {"finite", check.finite},
-                    {"hash", fmt::format("{:016x}", check.hash)}});
+                    {"hash", fmt::format("{:016x}", check.hash)},
+                    {"direct", check.direct}});
   return json;
 }
 
@@ -150,6 +151,7 @@ JobResult result_from_json(const Json &json) {
     entry.at("mismatches").get_to(check.mismatches);
     entry.at("finite").get_to(check.finite);
     check.hash = std::stoull(entry.at("hash").get<std::string>(), nullptr, 16);
+    entry.at("direct").get_to(check.direct);
     result.outputs.push_back(check);
   }
   result.outcome = parse_outcome(json.at("outcome").get<std::string>());

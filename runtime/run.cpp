@@ -93,7 +93,7 @@ double compile_ahead(const JobSpec &spec, const SignalGuard &signals, ProgressDi
   return stopwatch.wall_seconds();
 }
 
-double weight_of(const JobSpec &spec) { return static_cast<double>(spec.layer.m) * spec.layer.k * spec.layer.n; }
+double weight_of(const JobSpec &spec) { return compiler::macs(spec.layer); }
 
 /// A result for a process that did not deliver one.
 JobResult crashed(const JobSpec &spec, const TaskEnd &end) {

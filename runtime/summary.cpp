@@ -38,6 +38,7 @@ void add(Totals &totals, const JobResult &job) {
     totals.checked[at] += check.elements;
     totals.finite[at] += check.finite;
     totals.mismatches[at] += check.mismatches;
+    totals.direct += check.direct;
   }
 }
 

@@ -14,9 +14,10 @@ struct Totals {
                 spill_bytes = 0; ///< spills: read and written, in the former too
   std::array<compiler::Traffic, compiler::kTensorCount> traffic{};
   std::array<std::uint64_t, compiler::kTensorCount> checked{}, finite{}, mismatches{}; ///< elements of result tensors
-  Counters counters;                                                                   ///< summed over layers
-  double compile_seconds = 0;                                                          ///< wall-clock time
-  double cpu_seconds = 0; ///< of the devices' runs, summed over processes
+  std::uint64_t direct = 0;   ///< elements checked against convolutions computed directly
+  Counters counters;          ///< summed over layers
+  double compile_seconds = 0; ///< wall-clock time
+  double cpu_seconds = 0;     ///< of the devices' runs, summed over processes
   std::uint64_t predicted_cycles = 0;
   std::uint64_t compute_bound = 0, traffic_bound = 0, bound = 0; ///< cycles; `bound`: the larger one of each layer
   compiler::Tuning tuning; ///< cycles_before of all layers; the rest counts layers of the same shape once

@@ -34,7 +34,10 @@ std::string ratio(std::uint64_t value, std::uint64_t base) {
 
 std::string percent(double fraction) { return fmt::format("{:.1f}%", 100 * fraction); }
 
-std::string shape(const compiler::Layer &layer) { return fmt::format("{}x{}x{}", layer.m, layer.k, layer.n); }
+std::string shape(const compiler::Layer &layer) {
+  const std::string one = fmt::format("{}x{}x{}", layer.m, layer.k, layer.n);
+  return layer.groups == 1 ? one : fmt::format("{} x{}", one, layer.groups);
+}
 
 std::string schedule_name(const JobResult &job) {
   if (job.requested == job.chosen) return std::string(compiler::to_string(job.requested));

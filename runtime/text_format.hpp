@@ -16,7 +16,7 @@ std::string grouped(std::uint64_t value);
 std::string percent(double fraction);
 /// value / base to three places; "-" if base is 0.
 std::string ratio(std::uint64_t value, std::uint64_t base);
-/// "MxKxN".
+/// "MxKxN", with groups "MxKxN x32".
 std::string shape(const compiler::Layer &layer);
 /// The schedule, with what it resolved to: "rearrange>dx_major".
 std::string schedule_name(const JobResult &job);

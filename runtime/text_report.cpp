@@ -149,6 +149,7 @@ void TextReport::coverage(const RunResult &run) {
       all.checked[i] += t.checked[i];
       all.finite[i] += t.finite[i];
     }
+    all.direct += t.direct;
   }
   std::string checked;
   for (const Tensor tensor : kResults) {
@@ -163,6 +164,9 @@ void TextReport::coverage(const RunResult &run) {
   if (has_data(options_.backend)) {
     fmt::print(out_, "checked    {}: every bit against the golden model", checked.empty() ? "nothing" : checked);
     if (options_.compares()) fmt::print(out_, "; results of all schedules against each other");
+    if (all.direct != 0)
+      fmt::print(out_, "\n           convolutions: {} elements, dX after col2im, against direct convolution",
+                 grouped(all.direct));
   } else {
     fmt::print(out_, "checked    no data, there are none");
   }

@@ -34,6 +34,24 @@ TensorSet inputs(const Layer &layer, DataKind kind, std::uint64_t seed) {
   return set;
 }
 
+/// A 3 x 3 convolution of stride 2 with padding on two sides, in two groups of channels.
+Layer convolution(const std::string &name) {
+  Convolution conv;
+  conv.batch = 2;
+  conv.height = 13;
+  conv.width = 12;
+  conv.channels = 10;
+  conv.out_channels = 14;
+  conv.kernel_height = conv.kernel_width = 3;
+  conv.stride_height = 2;
+  conv.pad_top = conv.pad_left = 1;
+  conv.groups = 2;
+  Layer layer{name, conv.m(), conv.k(), conv.n(), true, 0};
+  layer.groups = conv.groups;
+  layer.conv = conv;
+  return layer;
+}
+
 // These constants are the promise that a seed means the same data on every machine and compiler.
 TEST(Data, HasTheSameBitsEverywhere) {
   EXPECT_EQ(hash_tensor(make_input(Tensor::kX, kLayer, "net", DataKind::kNormal, 1)), 0x45f97f469618464bULL);
@@ -60,6 +78,90 @@ TEST(Data, DependsOnEveryPartOfItsKeyButNotOnTheLayersIndex) {
   square.index = 5;
   add(Tensor::kX, square, "net", DataKind::kNormal, 1);
   EXPECT_EQ(hashes.size(), 6U);
+}
+
+TEST(Data, GroupsLieBesideEachOther) {
+  Layer layer = kLayer;
+  layer.groups = 3;
+  const TensorSet set = inputs(layer, DataKind::kNormal, 1);
+  EXPECT_EQ(set[0].cols, 3 * 70U);
+  EXPECT_EQ(set[1].rows, 3 * 70U);
+  EXPECT_EQ(set[1].cols, 33U);
+  EXPECT_EQ(set[2].cols, 3 * 33U);
+}
+
+TEST(Data, TheGroupsOfAGoldenResultAreProductsOfTheirOwn) {
+  Layer layer = kLayer;
+  layer.groups = 3;
+  const TensorSet set = inputs(layer, DataKind::kSpecial, 1);
+  for (std::uint32_t g = 0; g < 3; ++g) {
+    TensorSet own;
+    for (const HostTensor &all : set) {
+      const bool below = all.tensor == Tensor::kW;
+      HostTensor &part =
+          own.emplace_back(all.tensor, false, below ? all.rows / 3 : all.rows, below ? all.cols : all.cols / 3);
+      for (std::uint32_t i = 0; i < part.rows; ++i)
+        for (std::uint32_t j = 0; j < part.cols; ++j)
+          part.half[i * part.cols + j] =
+              all.half[(below ? g * part.rows + i : i) * all.cols + (below ? j : g * part.cols + j)];
+    }
+    for (const Tensor tensor : {Tensor::kY, Tensor::kDX, Tensor::kDW}) {
+      const HostTensor all = golden_result(tensor, set, 3);
+      const HostTensor part = golden_result(tensor, own);
+      const bool below = tensor == Tensor::kDW;
+      for (std::uint32_t i = 0; i < part.rows; ++i)
+        for (std::uint32_t j = 0; j < part.cols; ++j)
+          ASSERT_EQ(part.bits(std::size_t{i} * part.cols + j),
+                    all.bits(std::size_t{below ? g * part.rows + i : i} * all.cols + (below ? j : g * part.cols + j)))
+              << compiler::to_string(tensor) << " group " << g << " " << i << " " << j;
+    }
+  }
+}
+
+TEST(Data, AReductionPlanChangesBitsButLittleElse) {
+  const Layer layer{"long", 5, 6, 700, true, 0};
+  const TensorSet set = inputs(layer, DataKind::kNormal, 1);
+  compiler::ReductionPlans plans;
+  plans.cuts[static_cast<std::size_t>(Tensor::kDW)] = {2, 3};
+  EXPECT_NE(golden_result(Tensor::kDW, set, 1, plans).full, golden_result(Tensor::kDW, set).full);
+  EXPECT_EQ(golden_result(Tensor::kDX, set, 1, plans).half, golden_result(Tensor::kDX, set).half) << "has no cuts";
+}
+
+TEST(Data, AConvolutionsXIsItsImage) {
+  const Layer layer = convolution("conv");
+  const HostTensor image = make_image(layer, "net", DataKind::kNormal, 1);
+  EXPECT_EQ(image.rows, 2U * 13 * 12);
+  EXPECT_EQ(image.cols, 10U);
+  const HostTensor x = make_input(Tensor::kX, layer, "net", DataKind::kNormal, 1);
+  EXPECT_EQ(x.rows, layer.m);
+  EXPECT_EQ(x.cols, 2 * layer.k);
+  EXPECT_EQ(x.half, im2col(*layer.conv, image.half.data()));
+  EXPECT_EQ(x.half[0], 0) << "padding above the first pixel";
+  EXPECT_THROW(make_image(kLayer, "net", DataKind::kNormal, 1), std::invalid_argument);
+}
+
+TEST(Data, SharedWeightsAreTheSame) {
+  Layer second = convolution("second");
+  second.weights = "first";
+  EXPECT_EQ(make_input(Tensor::kW, second, "net", DataKind::kNormal, 1).half,
+            make_input(Tensor::kW, convolution("first"), "net", DataKind::kNormal, 1).half);
+  EXPECT_NE(make_input(Tensor::kX, second, "net", DataKind::kNormal, 1).half,
+            make_input(Tensor::kX, convolution("first"), "net", DataKind::kNormal, 1).half);
+}
+
+TEST(Data, SpecialImagesLeaveMostResultsFinite) {
+  Layer wide = convolution("wide");
+  wide.conv->height = wide.conv->width = 40;
+  wide.conv->channels = 64;
+  wide.conv->kernel_height = wide.conv->kernel_width = 7;
+  wide.m = wide.conv->m();
+  wide.k = wide.conv->k();
+  for (const Layer &layer : {convolution("conv"), wide}) {
+    const TensorSet set = inputs(layer, DataKind::kSpecial, 1);
+    if (layer.name == "wide") EXPECT_LT(finite_share(set[0]), 1.0);
+    for (const Tensor tensor : {Tensor::kY, Tensor::kDX, Tensor::kDW})
+      EXPECT_GT(finite_share(golden_result(tensor, set, 2)), 0.4) << layer.name << " " << compiler::to_string(tensor);
+  }
 }
 
 TEST(Data, ResultsAreNotInputs) {
