@@ -19,7 +19,13 @@ namespace gradweave::compiler {
 inline NpuConfig load_config(const std::string &name) { return load_npu_config("configs/" + name + ".toml"); }
 
 inline Layer make_layer(std::uint32_t m, std::uint32_t k, std::uint32_t n, bool dx = true) {
-  return {fmt::format("{}x{}x{}", m, k, n), m, k, n, dx, 0};
+  Layer layer;
+  layer.name = fmt::format("{}x{}x{}", m, k, n);
+  layer.m = m;
+  layer.k = k;
+  layer.n = n;
+  layer.dx = dx;
+  return layer;
 }
 
 /// Dense row-major bf16 operands of a layer.

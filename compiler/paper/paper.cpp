@@ -1,0 +1,164 @@
+#include "compiler/paper/paper.hpp"
+#include "compiler/bounds.hpp"
+#include "compiler/cost.hpp"
+#include "compiler/paper/loops.hpp"
+#include "compiler/passes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace gradweave::compiler::paper {
+namespace {
+
+void check(const Layer &layer, const PaperOptions &options) {
+  if (layer.m == 0 || layer.k == 0 || layer.n == 0)
+    throw CompileError(
+        fmt::format("layer '{}': M, K, N = {}, {}, {}; none may be 0", layer.name, layer.m, layer.k, layer.n));
+  if (options.cut.parts == 0) throw std::invalid_argument("a layer cannot be cut into 0 parts");
+  if (!options.ideal.none() && options.stream)
+    throw std::invalid_argument("an idealisation has no stream; set PaperOptions::stream to false");
+  if (options.ideal.dy_once && options.schedule != Schedule::kSequential)
+    throw std::invalid_argument("dy_once goes with the schedule sequential: the others share dY");
+}
+
+/// What is planned of a layer, and the phases that it consists of.
+struct Planned {
+  TimedPlan plan;
+  Schedule chosen = Schedule::kSequential;
+};
+
+class LayerPlanner {
+public:
+  LayerPlanner(const Layer &layer, const NpuConfig &npu, const PaperOptions &options)
+      : layer_(layer), npu_(npu), options_(options), layout_(make_layout(layer, options.pass, npu)) {}
+
+  Planned run(Schedule schedule);
+  const Layout &layout() const { return layout_; }
+
+private:
+  void forward();
+  void backward(Schedule schedule);
+  void plan(Stage &stage, const std::vector<PhaseKind> &kinds, const PhaseParts &parts);
+
+  const Layer &layer_;
+  const NpuConfig &npu_;
+  const PaperOptions &options_;
+  Layout layout_;
+  Planned planned_;
+};
+
+/// The stage's phases: tile sides, then products.
+void LayerPlanner::plan(Stage &stage, const std::vector<PhaseKind> &kinds, const PhaseParts &parts) {
+  stage.step.cores = parts.cores;
+  stage.step.adds = parts.reduction == Reduction::kAdd && parts.count > 1;
+  stage.ideal = options_.ideal;
+  stage.tile = tile_shape(part_of(layer_, parts, npu_), stage.step, options_.policy, npu_);
+  Program &program = planned_.plan.program;
+  for (const PhaseKind kind : kinds) {
+    PhasePlan phase;
+    phase.kind = kind;
+    phase.parts = parts;
+    phase.tile = stage.tile;
+    phase.loops = loops_of(kind, options_.policy);
+    const std::vector<TileProduct> products = plan_products(phase, layer_, npu_);
+    stage.products.insert(stage.products.end(), products.begin(), products.end());
+    add_reductions(phase, layer_, npu_, program.reductions.front());
+    planned_.plan.plans.push_back(phase);
+  }
+  plan_stage(stage, layout_, options_.policy, npu_, program);
+}
+
+void LayerPlanner::forward() {
+  Stage stage;
+  stage.step.y = true;
+  const bool beside = npu_.cores > 1; // over time, cutting a single product is of no use
+  plan(stage, {PhaseKind::kForward},
+       beside ? phase_parts(options_.cut, PhaseKind::kForward, layer_, npu_) : PhaseParts{});
+}
+
+void LayerPlanner::backward(Schedule schedule) {
+  const PhaseParts parts = phase_parts(options_.cut, PhaseKind::kDw, layer_, npu_);
+  planned_.chosen = resolve(schedule, part_of(layer_, parts, npu_));
+  Stage stage;
+  stage.step.dw = true;
+  stage.step.dx = layer_.dx;
+  stage.step.fused = layer_.dx && schedule != Schedule::kSequential;
+  plan(stage, phases(planned_.chosen, Pass::kBackward, layer_), parts);
+}
+
+Planned LayerPlanner::run(Schedule schedule) {
+  planned_ = {};
+  planned_.plan.program.layers = {layer_};
+  planned_.plan.program.reductions.resize(1);
+  planned_.plan.program.dram_bytes = layout_.bytes;
+  planned_.chosen = resolve(schedule, layer_);
+  if (options_.pass != Pass::kBackward) forward();
+  if (options_.pass != Pass::kForward) backward(schedule);
+  const std::uint64_t bytes = planned_.plan.program.dram_bytes;
+  if (bytes > npu_.dram.size_bytes)
+    throw CompileError(fmt::format("layer '{}': needs {} bytes of device memory, NPU '{}' has {}; raise "
+                                   "dram.size_bytes or reduce M, K, N = {}, {}, {}",
+                                   layer_.name, bytes, npu_.name, npu_.dram.size_bytes, layer_.m, layer_.k, layer_.n));
+  planned_.plan.cycles = program_cycles(planned_.plan.program, npu_);
+  return std::move(planned_);
+}
+
+std::vector<Schedule> schedules_to_try(const PaperOptions &options, const Layer &layer) {
+  if (options.schedule != Schedule::kIdeal) return {options.schedule};
+  if (!computes_dx(layer, options.pass)) return {Schedule::kRearrange}; // all are the same
+  return {Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
+}
+
+/// The fields of a compiled layer that need no stream.
+CompiledLayer summary(const Layer &layer, const NpuConfig &npu, const PaperOptions &options, const Layout &layout,
+                      const Planned &planned) {
+  CompiledLayer c;
+  c.layer = layer;
+  c.pass = options.pass;
+  for (const PhasePlan &phase : planned.plan.plans)
+    if (phase.kind != PhaseKind::kForward && phase.parts.count > 1) {
+      c.partition = options.cut.partition;
+      c.parts = phase.parts.count;
+    }
+  c.reductions = planned.plan.program.reductions.front();
+  c.tensors = layout.tensors;
+  c.dram_bytes = planned.plan.program.dram_bytes;
+  c.traffic = traffic_by_layer(planned.plan.program, npu).front();
+  for (const TileProduct &p : planned.plan.program.products) {
+    if (!p.add) c.useful_macs += std::uint64_t{p.m_size} * p.k_size * p.n_size;
+    c.compute_cycles += product_cycles(p, npu);
+  }
+  c.predicted_cycles = planned.plan.cycles;
+  c.bounds = lower_bounds(layer, options.pass, layout, npu);
+  return c;
+}
+
+} // namespace
+
+CompiledLayer compile_paper_layer(const Layer &layer, const NpuConfig &npu, const PaperOptions &options) {
+  check(layer, options);
+  LayerPlanner planner(layer, npu, options);
+  std::optional<Planned> best;
+  for (const Schedule schedule : schedules_to_try(options, layer)) {
+    Planned planned = planner.run(schedule);
+    if (!best || planned.plan.cycles < best->plan.cycles) best = std::move(planned);
+  }
+  CompileOptions core;
+  core.schedule = best->chosen;
+  core.pass = options.pass;
+  core.partition = options.cut.partition;
+  CompiledLayer compiled = options.stream ? compile_plan(layer, npu, core, planner.layout(), best->plan)
+                                          : summary(layer, npu, options, planner.layout(), *best);
+  compiled.requested = options.schedule;
+  compiled.chosen = best->chosen;
+  const TileShape &tile = best->plan.plans.back().tile;
+  compiled.tiling = fmt::format("{} m{} k{} n{}", to_string(options.policy), tile.m, tile.k, tile.n);
+  if (options.cut.parts > 1 && options.cut.partition != Partition::kNone)
+    compiled.tiling += fmt::format(" {} x{} {}", to_string(options.cut.partition), options.cut.parts,
+                                   to_string(options.cut.reduction));
+  return compiled;
+}
+
+} // namespace gradweave::compiler::paper
