@@ -1,5 +1,7 @@
 #include "compiler/bounds.hpp"
+#include "compiler/tiling.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gradweave::compiler {
@@ -21,21 +23,31 @@ double io_bytes(const Layer &layer, Pass pass, const NpuConfig &npu) {
   return 2 * elements * layer.groups;
 }
 
+/// Array steps of the layer's products: however a result is cut into tiles, it takes no fewer blocks than the array's
+/// size asks for, and each of its elements all terms of its reduction.
+std::uint64_t array_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
+  const auto product = [&](std::uint32_t rows, std::uint32_t cols, std::uint32_t red) {
+    return block_count(rows, cols, npu) * std::max(red, shortest_block(npu));
+  };
+  std::uint64_t steps = 0;
+  if (pass != Pass::kBackward) steps += product(layer.m, layer.n, layer.k);
+  if (pass != Pass::kForward) steps += product(layer.k, layer.n, layer.m);
+  if (computes_dx(layer, pass)) steps += product(layer.m, layer.k, layer.n);
+  return steps;
+}
+
 } // namespace
 
 Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu) {
-  std::uint64_t macs = 0;
-  for (const Layer &layer : layers) {
-    const std::uint64_t products =
-        (pass != Pass::kBackward ? 1 : 0) + (pass != Pass::kForward ? 1 : 0) + (computes_dx(layer, pass) ? 1 : 0);
-    macs += products * layer.groups * layer.m * layer.k * layer.n;
-  }
+  std::uint64_t steps = 0;
+  for (const Layer &layer : layers)
+    steps += layer.groups * array_steps(layer, pass, npu);
   std::uint64_t bytes = 0;
   for (const TensorBinding &t : layout.tensors)
-    if (t.input || t.result) bytes += std::uint64_t{t.rows} * t.cols * (t.fp32 ? 4 : 2);
+    if (t.input || t.result) bytes += t.rows * round_up(std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), npu.bus_bytes);
   const auto cycles = [&](std::uint64_t moved) { return divide_up(moved * npu.dram.bytes_den, npu.dram.bytes_num); };
   Bounds bounds;
-  bounds.compute_cycles = divide_up(macs, std::uint64_t{npu.rows} * npu.cols * npu.cores);
+  bounds.compute_cycles = divide_up(steps, npu.cores);
   bounds.traffic_cycles = cycles(bytes);
   if (layers.size() == 1) bounds.io_cycles = cycles(static_cast<std::uint64_t>(io_bytes(layers.front(), pass, npu)));
   return bounds;

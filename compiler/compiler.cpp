@@ -18,8 +18,6 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Changes of good plans that are simulated for every layer, whether tuning is asked for or not.
-constexpr std::uint64_t kUsualPlans = 300;
 /// Tile products that these may have in all: layers of very many small tiles are given less.
 constexpr std::uint64_t kUsualProducts = 2'000'000;
 
@@ -96,7 +94,7 @@ public:
 
 private:
   /// What a stream depends on, and nothing else. Schedules with the same phases have the same streams.
-  using Key = std::tuple<std::array<std::uint64_t, 23>, std::vector<PhaseKind>, std::uint64_t>;
+  using Key = std::tuple<std::array<std::uint64_t, 24>, std::vector<PhaseKind>, std::uint64_t>;
   static Key key(const Layer &l, const NpuConfig &n, const CompileOptions &o, std::uint64_t tune) {
     const Cut cut = cut_of(l, n, o);
     return {{l.m,
@@ -107,6 +105,7 @@ private:
              static_cast<std::uint64_t>(cut.partition),
              cut.partition == Partition::kNone ? 1 : cut.parts,
              static_cast<std::uint64_t>(cut.reduction),
+             o.plans,
              n.rows,
              n.cols,
              n.cores,
@@ -138,16 +137,16 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   check_footprint(layer, layout.bytes, npu);
   Refinement refinement(search(layer, options.schedule, options.pass, cut_of(layer, npu, options), layout, npu), layer,
                         layout, npu);
-  const std::uint64_t all = kUsualPlans + options.tune;
+  const std::uint64_t all = options.plans + options.tune;
   const auto report = [&](std::uint64_t before) -> RefineProgress {
     if (!options.progress) return {};
     return [&options, before, all](std::uint64_t done) { options.progress(before + done, all); };
   };
-  refinement.run(kUsualPlans, kUsualProducts, report(0));
+  refinement.run(options.plans, kUsualProducts, report(0));
   const Key usual = key(layer, npu, options, 0);
   if (streams_.count(usual) == 0) streams_.emplace(usual, compile_plan(layer, npu, options, layout, refinement.best()));
   if (options.tune != 0) {
-    const Tuning tuning = tune(refinement, options.tune, report(kUsualPlans));
+    const Tuning tuning = tune(refinement, options.tune, report(options.plans));
     CompiledLayer compiled = compile_plan(layer, npu, options, layout, refinement.best());
     compiled.tuning = tuning;
     streams_.emplace(wanted, std::move(compiled));
@@ -155,13 +154,37 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   return streams_.at(wanted);
 }
 
-/// The schedules among which the one asked for chooses, the choice of `rearrange` first.
-std::vector<Schedule> schedules_to_try(Schedule requested, const Layer &layer, Pass pass) {
-  if (requested != Schedule::kIdeal) return {resolve(requested, layer)};
-  std::vector<Schedule> tried{resolve(Schedule::kRearrange, layer)};
-  if (!computes_dx(layer, pass)) return tried; // all are the same
-  for (const Schedule s : {Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor})
-    if (s != tried.front()) tried.push_back(s);
+/// What the order of a backward pass is chosen for: a part of the layer.
+Layer backward_part(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
+  return part_of(layer, phase_parts(cut_of(layer, npu, options), PhaseKind::kDw, layer, npu), npu);
+}
+
+/// What the schedule asked for chooses among, the choice of `rearrange` first.
+std::vector<CompileOptions> choices(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
+  std::vector<CompileOptions> tried;
+  const auto add = [&](Schedule schedule, Partition partition, Reduction reduction) {
+    CompileOptions one = options;
+    one.schedule = schedule;
+    one.partition = partition;
+    one.reduction = reduction;
+    one.progress = nullptr;
+    tried.push_back(one);
+  };
+  std::vector<Schedule> orders{resolve(Schedule::kRearrange, backward_part(layer, npu, options))};
+  if (options.schedule != Schedule::kIdeal && options.schedule != Schedule::kSearch)
+    orders = {resolve(options.schedule, backward_part(layer, npu, options))};
+  else if (computes_dx(layer, options.pass)) { // else all orders are the same
+    for (const Schedule s : {Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor})
+      if (s != orders.front()) orders.push_back(s);
+    if (options.schedule == Schedule::kSearch) orders.push_back(Schedule::kSequential);
+  }
+  const bool any_partition = options.schedule == Schedule::kSearch && options.partition == Partition::kNone;
+  for (const Partition p : any_partition ? all_partitions() : std::vector<Partition>{options.partition})
+    for (const Reduction r : any_partition &&p != Partition::kNone && npu.cores > 1
+                                 ? std::vector<Reduction>{Reduction::kChain, Reduction::kAdd}
+                                 : std::vector<Reduction>{options.reduction})
+      for (const Schedule s : orders)
+        add(s, p, r);
   return tried;
 }
 
@@ -207,39 +230,44 @@ CompiledLayer compile_layer(const Layer &layer, const NpuConfig &npu, const Comp
   static StreamCache cache;
   check_input(layer, npu);
   const CompiledLayer *best = nullptr;
-  Schedule chosen = Schedule::kSequential;
+  CompileOptions chosen;
   Tuning tuning;
-  const auto consider = [&](Schedule schedule, std::uint64_t tune, const Progress &progress) {
-    CompileOptions one = options;
-    one.schedule = schedule;
-    one.tune = tune;
-    one.progress = progress;
+  const auto consider = [&](const CompileOptions &one) {
     const CompiledLayer &compiled = cache.get(layer, npu, one);
     if (best == nullptr || compiled.predicted_cycles < best->predicted_cycles) {
       best = &compiled;
-      chosen = schedule;
+      chosen = one;
     }
     return compiled.tuning;
   };
 
-  const std::vector<Schedule> tried = schedules_to_try(options.schedule, layer, options.pass);
+  const std::vector<CompileOptions> tried = choices(layer, npu, options);
   for (std::size_t i = 0; i < tried.size(); ++i) {
-    Progress progress;
+    CompileOptions one = tried[i];
     if (options.progress)
-      progress = [&](std::uint64_t done, std::uint64_t all) { options.progress(i * all + done, tried.size() * all); };
-    const Tuning t = consider(tried[i], options.tune, progress);
+      one.progress = [&](std::uint64_t done, std::uint64_t all) {
+        options.progress(i * all + done, tried.size() * all);
+      };
+    const Tuning t = consider(one);
     tuning.cycles_before = i == 0 ? t.cycles_before : std::min(tuning.cycles_before, t.cycles_before);
     tuning.candidates += t.candidates;
     tuning.simulated += t.simulated;
     tuning.improvements += t.improvements;
     tuning.seconds += t.seconds;
   }
-  if (options.tune != 0) consider(resolve(Schedule::kRearrange, layer), 0, {});
+  if (options.tune != 0) {
+    CompileOptions usual = options;
+    usual.schedule = resolve(Schedule::kRearrange, backward_part(layer, npu, options));
+    usual.tune = 0;
+    usual.progress = nullptr;
+    consider(usual);
+  }
 
   CompiledLayer compiled = *best;
   compiled.layer = layer;
   compiled.requested = options.schedule;
-  compiled.chosen = chosen;
+  compiled.chosen = chosen.schedule;
+  compiled.partition = compiled.parts > 1 ? chosen.partition : Partition::kNone;
   compiled.tuning = tuning;
   return compiled;
 }

@@ -15,12 +15,14 @@
 
 namespace gradweave::compiler {
 
-/// Orders of the backward pass (igo_micro23, sections 4.2 and 4.3).
-enum class Schedule { kSequential, kInterleave, kDxMajor, kDwMajor, kRearrange, kIdeal };
-/// Accepts the names sequential, interleave, dx_major, dw_major, rearrange, ideal; throws std::invalid_argument listing
-/// them.
+/// Orders of the backward pass (igo_micro23, sections 4.2 and 4.3); `search`: whichever of them, and of their
+/// partitions, is the fastest.
+enum class Schedule { kSequential, kInterleave, kDxMajor, kDwMajor, kRearrange, kIdeal, kSearch };
+/// Accepts the names sequential, interleave, dx_major, dw_major, rearrange, ideal, search; throws std::invalid_argument
+/// listing them.
 Schedule parse_schedule(std::string_view name);
 std::string_view to_string(Schedule s);
+/// Those of the paper: all but `search`.
 const std::vector<Schedule> &all_schedules();
 
 /// How a layer's backward pass is cut into parts (igo_micro23, section 5, figure 11), each a smaller layer: along M, N
@@ -93,8 +95,8 @@ struct CommandInfo {
 
 /// Cycles that no schedule, tiling or timing can beat.
 struct Bounds {
-  std::uint64_t compute_cycles = 0; ///< the layer's multiply-adds, one a cycle on each PE
-  std::uint64_t traffic_cycles = 0; ///< each tensor of the pass moved once, its elements only, at the DRAM's bandwidth
+  std::uint64_t compute_cycles = 0; ///< array steps: blocks of results, each all terms of its reduction
+  std::uint64_t traffic_cycles = 0; ///< each tensor of the pass moved once, in whole beats, at the DRAM's bandwidth
   /// What any order of the products must move through a scratchpad of this size, at the DRAM's bandwidth
   /// (docs/compiler.md).
   std::uint64_t io_cycles = 0;
@@ -147,6 +149,8 @@ struct CompileOptions {
   Partition partition = Partition::kNone;
   std::uint32_t parts = 0; ///< 0: one a core, or two on one core; 1 if partition is `none`
   Reduction reduction = Reduction::kChain;
+  /// Changes of good plans that are simulated for every layer and order, tuning apart. Fewer take less time.
+  std::uint64_t plans = 300;
 };
 
 /// Compiles one layer and verifies the result of every pass. Throws CompileError (what() says which layer, why, and

@@ -35,6 +35,9 @@ private:
   bool same_matrix(const Layer &from, const Layer &to) const {
     return from.m == to.m && from.groups * from.n == to.groups * to.k;
   }
+  static bool same_x(const Layer &one, const Layer &other) {
+    return one.m == other.m && one.groups * one.k == other.groups * other.k;
+  }
 
   const std::vector<Layer> &layers_;
   Pass pass_;
@@ -42,6 +45,7 @@ private:
   Layout layout_;
   std::vector<std::uint32_t> producer_;  ///< of each layer: whose Y its X is
   std::vector<std::uint32_t> consumers_; ///< of each layer: how many layers name it as their input
+  std::vector<std::uint32_t> twin_;      ///< of each layer: an earlier one whose X is the same
   std::vector<bool> other_form_;         ///< of each layer: some of them read it in another form
 };
 
@@ -49,6 +53,7 @@ void Builder::find_producers() {
   producer_.assign(layers_.size(), kNobody);
   consumers_.assign(layers_.size(), 0);
   other_form_.assign(layers_.size(), false);
+  twin_.assign(layers_.size(), kNobody);
   std::map<std::string, std::uint32_t> by_name;
   for (std::uint32_t i = 0; i < layers_.size(); ++i) {
     const auto it = layers_[i].input.empty() ? by_name.end() : by_name.find(layers_[i].input);
@@ -60,6 +65,9 @@ void Builder::find_producers() {
       else
         other_form_[from] = true;
     }
+    if (const auto twin = layers_[i].x_of.empty() ? by_name.end() : by_name.find(layers_[i].x_of);
+        twin != by_name.end() && same_x(layers_[twin->second], layers_[i]))
+      twin_[i] = twin->second;
     by_name.emplace(layers_[i].name, i);
   }
 }
@@ -86,7 +94,9 @@ void Builder::bind(std::uint32_t i) {
   const bool backward = pass_ != Pass::kForward;
   const std::uint32_t all_k = layer.groups * layer.k, all_n = layer.groups * layer.n;
   const std::uint32_t from = producer_[i];
-  if (from != kNobody && forward) {
+  if (twin_[i] != kNobody) {
+    place(i, Tensor::kX) = place(twin_[i], Tensor::kX);
+  } else if (from != kNobody && forward) {
     place(i, Tensor::kX) = place(from, Tensor::kY);
     binding(from, Tensor::kY).result = other_form_[from];
   } else {

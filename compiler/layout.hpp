@@ -24,7 +24,7 @@ Layout make_layout(const Layer &layer, Pass pass, const NpuConfig &npu);
 
 /// Layers in the order of the forward pass, one after the other. Where a layer's `input` names one of them and the
 /// shapes agree, its X is that layer's Y; and its dX that layer's dY if no other layer reads that Y. Such a tensor is
-/// an intermediate, unless a layer reads it in another form.
+/// an intermediate, unless a layer reads it in another form. Layers whose `x_of` names one of them share its X.
 Layout make_layout(const std::vector<Layer> &layers, Pass pass, const NpuConfig &npu);
 
 /// Whether the pass computes dX of this layer.

@@ -8,12 +8,13 @@
 namespace gradweave::compiler {
 namespace {
 
-constexpr std::array<std::pair<Schedule, std::string_view>, 6> kSchedules{{{Schedule::kSequential, "sequential"},
+constexpr std::array<std::pair<Schedule, std::string_view>, 7> kSchedules{{{Schedule::kSequential, "sequential"},
                                                                            {Schedule::kInterleave, "interleave"},
                                                                            {Schedule::kDxMajor, "dx_major"},
                                                                            {Schedule::kDwMajor, "dw_major"},
                                                                            {Schedule::kRearrange, "rearrange"},
-                                                                           {Schedule::kIdeal, "ideal"}}};
+                                                                           {Schedule::kIdeal, "ideal"},
+                                                                           {Schedule::kSearch, "search"}}};
 constexpr std::array<std::pair<Pass, std::string_view>, 3> kPasses{
     {{Pass::kForward, "forward"}, {Pass::kBackward, "backward"}, {Pass::kBoth, "both"}}};
 

@@ -25,6 +25,7 @@ struct Layer {
   std::uint32_t groups = 1;          ///< products of this shape
   /// Name of the layer whose Y, through element-wise operations only, is this layer's X; empty: none, or not known.
   std::string input = {};
+  std::string x_of = {};                ///< name of an earlier layer that reads the same X; empty: none
   std::optional<Convolution> conv = {}; ///< what the layer's matrices were made from by im2col
   /// Name of an earlier layer whose weights these are; empty: the layer has its own.
   std::string weights = {};

@@ -1,10 +1,10 @@
 // The last part of the search: changes of good plans, judged by the timing model.
 #pragma once
 
+#include "compiler/plan_change.hpp"
 #include "compiler/search.hpp"
 
 #include <functional>
-#include <random>
 #include <set>
 
 namespace gradweave::compiler {
@@ -16,6 +16,11 @@ using RefineProgress = std::function<void(std::uint64_t)>;
 /// and placement weights. Deterministic: the same calls find the same plans.
 class Refinement {
 public:
+  struct Kept {
+    std::vector<PhasePlan> plans;
+    std::uint64_t cycles = 0;
+  };
+
   /// Simulates the plans to begin with (not empty). The references must outlive the object.
   Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
              const NpuConfig &npu);
@@ -26,30 +31,22 @@ public:
 
   /// The fastest plan so far.
   const TimedPlan &best() const { return best_; }
+  /// The fastest plans so far, best first.
+  const std::vector<Kept> &kept() const { return kept_; }
   /// Plans tried since construction; cycles_before and seconds are left 0.
   const Tuning &effort() const { return effort_; }
 
 private:
-  struct Kept {
-    std::vector<PhasePlan> plans;
-    std::uint64_t cycles = 0;
-  };
   /// Everything that distinguishes plans, in plain numbers.
   using Fingerprint = std::vector<double>;
   static Fingerprint fingerprint(const std::vector<PhasePlan> &plans);
 
-  /// A number from 0 to `bound` - 1; the standard's distributions differ from library to library.
-  std::uint32_t pick(std::size_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
-  std::uint32_t change_side(std::uint32_t side, std::uint32_t extent, std::uint32_t unit);
-  void change_tile(std::vector<PhasePlan> &plans, PhasePlan &plan);
-  void change_split(SpmSplit &split);
-  void change(std::vector<PhasePlan> &plans);
   void evaluate(std::vector<PhasePlan> plans);
 
   const Layer &layer_;
   const Layout &layout_;
   const NpuConfig &npu_;
-  std::mt19937_64 random_{1};
+  PlanChanger changer_;
   TimedPlan best_;
   std::vector<Kept> kept_; ///< best first
   std::set<Fingerprint> seen_;

@@ -1,0 +1,238 @@
+#include "compiler/step_search.hpp"
+#include "compiler/cost.hpp"
+#include "compiler/partition.hpp"
+#include "compiler/refine.hpp"
+#include "compiler/residency.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Plans of a layer and direction that the step may use instead of the best.
+constexpr std::size_t kAlternatives = 12;
+/// Tile products that the changes of a layer's plans may have in all.
+constexpr std::uint64_t kLayerProducts = 1'000'000;
+
+/// Plans of a layer in one direction, best first, and the cycles of the best.
+struct Alternatives {
+  std::vector<std::vector<PhasePlan>> plans;
+  std::uint64_t cycles = 0;
+};
+
+class LayerPlans {
+public:
+  LayerPlans(const NpuConfig &npu, std::uint64_t plans) : npu_(npu), plans_(plans) {}
+
+  const Alternatives &of(const Layer &layer, Pass pass) {
+    const Key key{layer.m, layer.k, layer.n, layer.groups, pass == Pass::kForward || layer.dx, pass};
+    if (const auto it = known_.find(key); it != known_.end()) return it->second;
+    const Layout layout = make_layout(layer, pass, npu_);
+    std::vector<std::pair<std::uint64_t, std::vector<PhasePlan>>> found;
+    std::vector<Schedule> orders{Schedule::kSequential};
+    if (computes_dx(layer, pass))
+      orders = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
+    for (const Schedule order : orders) {
+      Refinement refinement(search(layer, order, pass, {}, layout, npu_), layer, layout, npu_);
+      refinement.run(plans_, kLayerProducts);
+      for (const Refinement::Kept &k : refinement.kept())
+        found.emplace_back(k.cycles, k.plans);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto &x, const auto &y) { return x.first < y.first; });
+    Alternatives &alternatives = known_[key];
+    alternatives.cycles = found.front().first;
+    for (std::size_t i = 0; i < std::min(found.size(), kAlternatives); ++i)
+      alternatives.plans.push_back(std::move(found[i].second));
+    return alternatives;
+  }
+
+private:
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool, Pass>;
+  const NpuConfig &npu_;
+  std::uint64_t plans_;
+  std::map<Key, Alternatives> known_;
+};
+
+/// A layer's pass in one direction: a run of phases of the step.
+struct Section {
+  std::uint32_t layer = 0;
+  const Alternatives *alternatives = nullptr;
+  std::vector<PhasePlan> plans;
+};
+
+class StepSearch {
+public:
+  StepSearch(const std::vector<Layer> &layers, const NpuConfig &npu, const StepOptions &options)
+      : layers_(layers), npu_(npu), options_(options), layout_(make_layout(layers, options.pass, npu)), changer_(npu),
+        own_(npu, options.layer_plans) {}
+
+  SearchedStep run();
+
+private:
+  void plan_layers();
+  void set(Section &section, std::vector<PhasePlan> plans) const;
+  void change(Section &section);
+  void align(Section &section);
+  std::vector<std::size_t> pick_sections();
+  bool improves(SearchedStep &found);
+  void try_one_area(SearchedStep &found);
+  std::vector<PhasePlan> all() const;
+  std::uint64_t cycles() const;
+  void report(std::uint64_t done) const {
+    if (options_.progress) options_.progress(done, units());
+  }
+  std::uint64_t units() const { return sections_.size() + options_.step_plans; }
+
+  const std::vector<Layer> &layers_;
+  const NpuConfig &npu_;
+  const StepOptions &options_;
+  Layout layout_;
+  PlanChanger changer_;
+  LayerPlans own_;
+  std::vector<Section> sections_;
+};
+
+/// The products of plans that are to run for the section's layer.
+void StepSearch::set(Section &section, std::vector<PhasePlan> plans) const {
+  for (PhasePlan &p : plans) {
+    p.layer = section.layer;
+    p.products = plan_products(p, layers_[section.layer], npu_);
+  }
+  section.plans = std::move(plans);
+}
+
+void StepSearch::plan_layers() {
+  const auto count = static_cast<std::uint32_t>(layers_.size());
+  if (options_.pass != Pass::kBackward)
+    for (std::uint32_t i = 0; i < count; ++i)
+      sections_.push_back({i, nullptr, {}});
+  if (options_.pass != Pass::kForward)
+    for (std::uint32_t i = count; i-- > 0;)
+      sections_.push_back({i, nullptr, {}});
+  const std::size_t forward = options_.pass == Pass::kBackward ? 0 : count;
+  for (std::size_t s = 0; s < sections_.size(); ++s) {
+    Section &section = sections_[s];
+    section.alternatives = &own_.of(layers_[section.layer], s < forward ? Pass::kForward : Pass::kBackward);
+    set(section, section.alternatives->plans.front());
+    report(s + 1);
+  }
+}
+
+std::vector<PhasePlan> StepSearch::all() const {
+  std::vector<PhasePlan> plans;
+  for (const Section &s : sections_)
+    plans.insert(plans.end(), s.plans.begin(), s.plans.end());
+  return plans;
+}
+
+std::uint64_t StepSearch::cycles() const {
+  const std::optional<Program> program = allocate(all(), layers_, layout_, npu_);
+  return program ? program_cycles(*program, npu_) : ~std::uint64_t{0};
+}
+
+/// Cuts a tensor that the section shares with another like that one does, so that tiles can stay from one to the other.
+void StepSearch::align(Section &section) {
+  const Section &other = sections_[changer_.pick(sections_.size())];
+  const PhasePlan &like = other.plans[changer_.pick(other.plans.size())];
+  std::vector<PhasePlan> plans = section.plans;
+  const Layer &mine = layers_[section.layer], &theirs = layers_[other.layer];
+  for (PhasePlan &p : plans) {
+    if (mine.m == theirs.m) p.tile.m = like.tile.m;
+    if (mine.k == theirs.n)
+      p.tile.k = like.tile.n;
+    else if (mine.k == theirs.k)
+      p.tile.k = like.tile.k;
+    if (mine.n == theirs.k)
+      p.tile.n = like.tile.k;
+    else if (mine.n == theirs.n)
+      p.tile.n = like.tile.n;
+  }
+  set(section, std::move(plans));
+}
+
+void StepSearch::change(Section &section) {
+  switch (changer_.pick(5)) {
+  case 0:
+  case 1:
+    set(section, section.alternatives->plans[changer_.pick(section.alternatives->plans.size())]);
+    break;
+  case 2: {
+    std::vector<PhasePlan> plans = section.plans;
+    changer_.change(plans, layers_[section.layer]);
+    set(section, std::move(plans));
+    break;
+  }
+  case 3:
+    align(section);
+    break;
+  default:
+    // dW first leaves dX to the layer before it; dX first leaves dY's tiles to dW.
+    if (section.plans.size() == 2)
+      std::swap(section.plans[0], section.plans[1]);
+    else
+      align(section);
+  }
+}
+
+/// One section, or all of the same shape and direction: networks repeat their layers.
+std::vector<std::size_t> StepSearch::pick_sections() {
+  const std::size_t one = changer_.pick(sections_.size());
+  if (changer_.pick(3) == 0) return {one};
+  std::vector<std::size_t> alike;
+  for (std::size_t s = 0; s < sections_.size(); ++s)
+    if (sections_[s].alternatives == sections_[one].alternatives) alike.push_back(s);
+  return alike;
+}
+
+bool StepSearch::improves(SearchedStep &found) {
+  ++found.simulated;
+  const std::uint64_t c = cycles();
+  if (c >= found.cycles) return false;
+  found.cycles = c;
+  ++found.improvements;
+  return true;
+}
+
+/// Layers by themselves have the whole scratchpad; areas of their own keep the tiles of neighbours out.
+void StepSearch::try_one_area(SearchedStep &found) {
+  const RowRange all{0, npu_.spm_rows()};
+  const std::vector<Section> before = sections_;
+  for (Section &section : sections_)
+    for (PhasePlan &p : section.plans)
+      p.split = {all, all, all};
+  if (!improves(found)) sections_ = before;
+}
+
+SearchedStep StepSearch::run() {
+  plan_layers();
+  SearchedStep found;
+  for (const Section &s : sections_)
+    found.apart_cycles += s.alternatives->cycles;
+  found.cycles = found.first_cycles = cycles();
+  try_one_area(found);
+  for (std::uint64_t i = 0; i < options_.step_plans; ++i) {
+    const std::vector<std::size_t> picked = pick_sections();
+    std::vector<std::vector<PhasePlan>> before;
+    for (const std::size_t s : picked)
+      before.push_back(sections_[s].plans);
+    change(sections_[picked.front()]);
+    for (const std::size_t s : picked)
+      set(sections_[s], sections_[picked.front()].plans);
+    if (!improves(found))
+      for (std::size_t j = 0; j < picked.size(); ++j)
+        sections_[picked[j]].plans = std::move(before[j]);
+    report(sections_.size() + i + 1);
+  }
+  found.plans = all();
+  return found;
+}
+
+} // namespace
+
+SearchedStep search_step(const std::vector<Layer> &layers, const NpuConfig &npu, const StepOptions &options) {
+  return StepSearch(layers, npu, options).run();
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,33 @@
+// Search for the plan of a whole step: layers are planned one by one first, then changed together, judged by the timing
+// model on the stream of all.
+#pragma once
+
+#include "compiler/step.hpp"
+
+#include <functional>
+
+namespace gradweave::compiler {
+
+struct StepOptions {
+  Pass pass = Pass::kBoth;
+  std::uint64_t layer_plans = 100; ///< changes of good plans that are simulated for each layer and order before
+  std::uint64_t step_plans = 300;  ///< changes of the whole step that are simulated
+  /// Called now and then with the units of work done and to do. May throw, which abandons the search.
+  std::function<void(std::uint64_t, std::uint64_t)> progress = nullptr;
+};
+
+/// What the search found.
+struct SearchedStep {
+  std::vector<PhasePlan> plans;   ///< in the order in which they run, products included: for compile_step_plan()
+  std::uint64_t cycles = 0;       ///< of the step, by the timing model
+  std::uint64_t first_cycles = 0; ///< of the step from the layers' own best plans, before they were changed together
+  std::uint64_t apart_cycles = 0; ///< sum of the layers' own best plans, each run by itself
+  std::uint64_t simulated = 0;    ///< changes of the step that the timing model judged
+  std::uint64_t improvements = 0;
+};
+
+/// Forward passes of all layers in their order, then backward passes in the opposite one; what the pass leaves out is
+/// left out. One core. Deterministic. Throws CompileError as compile_layer() does.
+SearchedStep search_step(const std::vector<Layer> &layers, const NpuConfig &npu, const StepOptions &options);
+
+} // namespace gradweave::compiler
