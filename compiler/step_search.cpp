@@ -15,6 +15,10 @@ namespace {
 constexpr std::size_t kAlternatives = 12;
 /// Tile products that the changes of a layer's plans may have in all.
 constexpr std::uint64_t kLayerProducts = 1'000'000;
+/// Sections on each side of a changed one that are simulated with it.
+constexpr std::size_t kNeighbours = 2;
+/// Cycles of a plan that does not fit.
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 /// Plans of a layer in one direction, best first, and the cycles of the best.
 struct Alternatives {
@@ -78,8 +82,11 @@ private:
   std::vector<std::size_t> pick_sections();
   bool improves(SearchedStep &found);
   void try_one_area(SearchedStep &found);
-  std::vector<PhasePlan> all() const;
-  std::uint64_t cycles() const;
+  /// Plans of the sections from `first` to before `end`.
+  std::vector<PhasePlan> range(std::size_t first, std::size_t end) const;
+  std::uint64_t cycles(std::size_t first, std::size_t end) const;
+  std::uint64_t cycles() const { return cycles(0, sections_.size()); }
+  std::uint64_t cycles_around(std::size_t section) const;
   void report(std::uint64_t done) const {
     if (options_.progress) options_.progress(done, units());
   }
@@ -120,16 +127,21 @@ void StepSearch::plan_layers() {
   }
 }
 
-std::vector<PhasePlan> StepSearch::all() const {
+std::vector<PhasePlan> StepSearch::range(std::size_t first, std::size_t end) const {
   std::vector<PhasePlan> plans;
-  for (const Section &s : sections_)
-    plans.insert(plans.end(), s.plans.begin(), s.plans.end());
+  for (std::size_t s = first; s < end; ++s)
+    plans.insert(plans.end(), sections_[s].plans.begin(), sections_[s].plans.end());
   return plans;
 }
 
-std::uint64_t StepSearch::cycles() const {
-  const std::optional<Program> program = allocate(all(), layers_, layout_, npu_);
-  return program ? program_cycles(*program, npu_) : ~std::uint64_t{0};
+std::uint64_t StepSearch::cycles(std::size_t first, std::size_t end) const {
+  const std::optional<Program> program = allocate(range(first, end), layers_, layout_, npu_);
+  return program ? program_cycles(*program, npu_) : kNever;
+}
+
+/// Of the section and its neighbours alone: tells at a fraction of the cost whether the step could gain.
+std::uint64_t StepSearch::cycles_around(std::size_t section) const {
+  return cycles(section - std::min(section, kNeighbours), std::min(section + kNeighbours + 1, sections_.size()));
 }
 
 /// Cuts a tensor that the section shares with another like that one does, so that tiles can stay from one to the other.
@@ -217,15 +229,16 @@ SearchedStep StepSearch::run() {
     std::vector<std::vector<PhasePlan>> before;
     for (const std::size_t s : picked)
       before.push_back(sections_[s].plans);
+    const std::uint64_t around = cycles_around(picked.front());
     change(sections_[picked.front()]);
     for (const std::size_t s : picked)
       set(sections_[s], sections_[picked.front()].plans);
-    if (!improves(found))
+    if (cycles_around(picked.front()) >= around || !improves(found))
       for (std::size_t j = 0; j < picked.size(); ++j)
         sections_[picked[j]].plans = std::move(before[j]);
     report(sections_.size() + i + 1);
   }
-  found.plans = all();
+  found.plans = range(0, sections_.size());
   return found;
 }
 
