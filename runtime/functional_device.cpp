@@ -46,9 +46,8 @@ public:
   }
 
   Counters read_counters() override {
-    Counters counters;
-    for (std::size_t i = 0; i < counters.values.size(); ++i)
-      counters.values[i] = npu_.counter(static_cast<isa::Counter>(i));
+    Counters counters(config_.cores);
+    counters.values = npu_.counters();
     return counters;
   }
 

@@ -53,8 +53,8 @@ public:
   }
 
   Counters read_counters() override {
-    Counters counters;
-    counters.values.assign(result_.counters.begin(), result_.counters.end());
+    Counters counters(config_.cores);
+    if (!result_.counters.empty()) counters.values = result_.counters;
     return counters;
   }
 

@@ -43,7 +43,8 @@ void move_rows(Scratchpad &spm, DeviceMemory &memory, const isa::DmaCommand &d, 
 } // namespace
 
 FunctionalNpu::FunctionalNpu(const NpuConfig &config, DeviceMemory &memory)
-    : config_(config), memory_(memory), spm_(config.spm_rows(), config.lanes()), semaphores_(config.semaphores) {
+    : config_(config), memory_(memory), spm_(config.spm_rows(), config.lanes()), semaphores_(config.semaphores),
+      counters_(isa::counter_count(config.cores), 0) {
   limits_.lanes = config.lanes();
   limits_.spm_rows = config.spm_rows();
   limits_.cores = config.cores;
@@ -58,7 +59,7 @@ void FunctionalNpu::set_dram_window(std::uint64_t base, std::uint64_t size) {
 
 void FunctionalNpu::start(std::uint64_t addr, std::uint32_t count) {
   status_ = {};
-  counters_.fill(0);
+  std::fill(counters_.begin(), counters_.end(), std::uint64_t{0});
   std::fill(semaphores_.begin(), semaphores_.end(), std::uint16_t{0});
   stream_addr_ = addr;
   stream_count_ = count;
@@ -103,6 +104,8 @@ ErrorCode FunctionalNpu::execute(const isa::Command &command) {
     if (const ErrorCode error = move(*dma); error != ErrorCode::NONE) return error;
   } else if (const auto *gemm = std::get_if<isa::GemmCommand>(&d.op)) {
     multiply(*gemm);
+  } else if (const auto *sum = std::get_if<isa::AddCommand>(&d.op)) {
+    add_tiles(*sum);
   }
   return post(d.sync) ? ErrorCode::NONE : ErrorCode::SEM_OVERFLOW;
 }
@@ -171,7 +174,27 @@ void FunctionalNpu::multiply(const isa::GemmCommand &g) {
   }
   const std::uint64_t block_rows = (g.m + config_.rows - 1) / config_.rows;
   const std::uint64_t block_cols = (g.n + config_.cols - 1) / config_.cols;
-  add(Counter::BLOCKS, block_rows * block_cols);
+  add(Counter::BLOCKS, block_rows * block_cols, g.core);
+}
+
+void FunctionalNpu::add_tiles(const isa::AddCommand &c) {
+  std::vector<std::uint32_t> a(c.n), b(c.n);
+  std::vector<std::uint16_t> bf16_row(c.n);
+  for (std::uint32_t i = 0; i < c.m; ++i) {
+    spm_.read_row(c.a, i, c.n, a.data());
+    spm_.read_row(c.cin, i, c.n, b.data());
+    const auto sum = [&](std::uint32_t j) { return add_fp32(fp32_from_bits(a[j]), fp32_from_bits(b[j])); };
+    for (std::uint32_t j = 0; j < c.n; ++j) {
+      if (c.out_bf16)
+        bf16_row[j] = bf16_from_fp32(sum(j));
+      else
+        a[j] = bits_of_fp32(sum(j));
+    }
+    if (c.out_bf16)
+      spm_.write_row(c.cout, i, c.n, bf16_row.data());
+    else
+      spm_.write_row(c.cout, i, c.n, a.data());
+  }
 }
 
 std::uint64_t FunctionalNpu::beats(std::uint64_t addr, std::uint64_t bytes) const {

@@ -6,11 +6,11 @@
 #pragma once
 
 #include "isa/command.hpp"
+#include "isa/counters.hpp"
 #include "sw_models/memory.hpp"
 #include "sw_models/npu_config.hpp"
 #include "sw_models/scratchpad.hpp"
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -46,8 +46,10 @@ public:
   /// Index of the command that step() will execute; equals RETIRED.
   std::uint32_t next_index() const { return next_; }
   /// Counters that exist without time: READ_BYTES, WRITE_BYTES, READ_BEATS, WRITE_BEATS, FETCH_BEATS (of the commands
-  /// fetched so far) and BLOCKS; all others are zero.
-  std::uint64_t counter(isa::Counter c) const { return counters_[static_cast<std::size_t>(c)]; }
+  /// fetched so far) and BLOCKS, which each core has; all others are zero.
+  std::uint64_t counter(isa::Counter c, std::uint32_t core = 0) const { return counters_[isa::counter_index(c, core)]; }
+  /// All of them, in the list of isa/counters.hpp.
+  const std::vector<std::uint64_t> &counters() const { return counters_; }
   std::uint16_t semaphore(std::uint32_t index) const { return semaphores_.at(index); }
 
   /// The scratchpad, for debugging and to set its initial contents.
@@ -58,10 +60,11 @@ private:
   isa::ErrorCode execute(const isa::Command &command);
   isa::ErrorCode move(const isa::DmaCommand &d);
   void multiply(const isa::GemmCommand &g);
+  void add_tiles(const isa::AddCommand &c);
   bool take_waits(const isa::Sync &sync);
   bool post(const isa::Sync &sync);
   void count_fetch();
-  void add(isa::Counter c, std::uint64_t n) { counters_[static_cast<std::size_t>(c)] += n; }
+  void add(isa::Counter c, std::uint64_t n, std::uint32_t core = 0) { counters_[isa::counter_index(c, core)] += n; }
   std::uint64_t beats(std::uint64_t addr, std::uint64_t bytes) const;
 
   NpuConfig config_;
@@ -69,7 +72,7 @@ private:
   isa::Limits limits_;
   Scratchpad spm_;
   std::vector<std::uint16_t> semaphores_;
-  std::array<std::uint64_t, isa::kCounters.size()> counters_{};
+  std::vector<std::uint64_t> counters_;
   Status status_;
   std::uint64_t stream_addr_ = 0;
   std::uint32_t stream_count_ = 0, next_ = 0;

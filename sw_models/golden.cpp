@@ -5,9 +5,11 @@
 
 #include "sw_models/numerics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
-#include <utility>
+#include <stdexcept>
 
 namespace gradweave::golden {
 
@@ -74,6 +76,18 @@ void advance_part(const float *a, const float *b, std::size_t depth, std::size_t
     std::copy_n(tile + i * kTileCols, cols, c + i * n);
 }
 
+void check(const ReductionPlan &plan, std::size_t k) {
+  std::uint32_t low = 0;
+  for (const std::uint32_t cut : plan.cuts) {
+    if (cut <= low || cut >= k)
+      throw std::invalid_argument(
+          fmt::format("reduction plan: cut at {} after {} in a reduction of {} steps; cuts must "
+                      "ascend and leave no part empty",
+                      cut, low, k));
+    low = cut;
+  }
+}
+
 std::vector<std::uint16_t> rounded(const std::vector<float> &values) {
   std::vector<std::uint16_t> out(values.size());
   std::transform(values.begin(), values.end(), out.begin(), bf16_from_fp32);
@@ -107,43 +121,35 @@ void accumulate(MatrixView a, MatrixView b, std::size_t m, std::size_t n, std::s
 }
 
 std::vector<float> planned_product(MatrixView a, MatrixView b, std::size_t m, std::size_t n, std::size_t k,
-                                   const std::vector<std::uint32_t> &cuts) {
-  std::vector<float> total(m * n);
+                                   const ReductionPlan &plan) {
+  check(plan, k);
+  std::vector<float> sum(m * n), part;
   std::size_t first = 0;
-  for (std::size_t part = 0; part <= cuts.size(); ++part) {
-    const std::size_t end = part < cuts.size() ? cuts[part] : k;
-    std::vector<float> sum(m * n);
+  for (std::size_t i = 0; i <= plan.cuts.size(); ++i) {
+    const std::size_t end = i < plan.cuts.size() ? plan.cuts[i] : k;
+    std::vector<float> &chain = i == 0 ? sum : part;
+    chain.assign(m * n, 0.0F);
     accumulate({a.data + first * a.col_stride, a.row_stride, a.col_stride},
-               {b.data + first * b.row_stride, b.row_stride, b.col_stride}, m, n, end - first, sum.data());
-    if (part == 0)
-      total = std::move(sum);
-    else
-      std::transform(total.begin(), total.end(), sum.begin(), total.begin(),
-                     [](float t, float s) { return canonical(t + s); });
+               {b.data + first * b.row_stride, b.row_stride, b.col_stride}, m, n, end - first, chain.data());
+    if (i != 0) std::transform(sum.begin(), sum.end(), part.begin(), sum.begin(), add_fp32);
     first = end;
   }
-  return total;
+  return sum;
 }
 
 std::vector<std::uint16_t> forward(const std::uint16_t *x, const std::uint16_t *w, std::size_t m, std::size_t k,
-                                   std::size_t n) {
-  std::vector<float> y(m * n);
-  accumulate({x, k, 1}, {w, n, 1}, m, n, k, y.data());
-  return rounded(y);
+                                   std::size_t n, const ReductionPlan &plan) {
+  return rounded(planned_product({x, k, 1}, {w, n, 1}, m, n, k, plan));
 }
 
 std::vector<std::uint16_t> input_gradient(const std::uint16_t *dy, const std::uint16_t *w, std::size_t m, std::size_t k,
-                                          std::size_t n) {
-  std::vector<float> dx(m * k);
-  accumulate({dy, n, 1}, MatrixView{w, n, 1}.transposed(), m, k, n, dx.data());
-  return rounded(dx);
+                                          std::size_t n, const ReductionPlan &plan) {
+  return rounded(planned_product({dy, n, 1}, MatrixView{w, n, 1}.transposed(), m, k, n, plan));
 }
 
 std::vector<float> weight_gradient(const std::uint16_t *x, const std::uint16_t *dy, std::size_t m, std::size_t k,
-                                   std::size_t n) {
-  std::vector<float> dw(k * n);
-  accumulate(MatrixView{x, k, 1}.transposed(), {dy, n, 1}, k, n, m, dw.data());
-  return dw;
+                                   std::size_t n, const ReductionPlan &plan) {
+  return planned_product(MatrixView{x, k, 1}.transposed(), {dy, n, 1}, k, n, m, plan);
 }
 
 } // namespace gradweave::golden

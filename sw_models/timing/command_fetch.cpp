@@ -6,10 +6,10 @@ namespace gradweave::timing {
 
 CommandFetch::CommandFetch(std::uint32_t bus_bytes, std::uint64_t stream_addr, std::uint64_t commands)
     : word_commands_(std::max(1U, bus_bytes / isa::kCommandBytes)),
-      word_beats_(std::max(1U, isa::kCommandBytes / bus_bytes)),
+      word_beats_(std::max(1U, isa::kCommandBytes / bus_bytes)), most_commands_(std::max(kLeastBurst, word_commands_)),
       first_slot_(static_cast<std::uint32_t>(stream_addr / isa::kCommandBytes % word_commands_)),
-      first_in_burst_(static_cast<std::uint32_t>(stream_addr / isa::kCommandBytes % kBurstCommands)),
-      commands_(commands), free_words_(kBuffer / word_commands_) {
+      first_in_burst_(static_cast<std::uint32_t>(stream_addr / isa::kCommandBytes % most_commands_)),
+      commands_(commands), free_words_(2 * most_commands_ / word_commands_), available_(2 * most_commands_, 0) {
   plan();
 }
 
@@ -17,7 +17,7 @@ void CommandFetch::plan() {
   next_burst_ = kNever;
   if (requested_ == commands_) return;
   burst_commands_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      kBurstCommands - (first_in_burst_ + requested_) % kBurstCommands, commands_ - requested_));
+      most_commands_ - (first_in_burst_ + requested_) % most_commands_, commands_ - requested_));
   burst_words_ = (slot_of(requested_) + burst_commands_ + word_commands_ - 1) / word_commands_;
   if (free_words_ >= burst_words_) next_burst_ = not_before_;
 }
@@ -37,7 +37,7 @@ void CommandFetch::receive(const FetchedWords &words) {
     last_data_ = words.cycle[word];
     const std::uint64_t in_word = std::min<std::uint64_t>(word_commands_ - slot_of(received_), commands_ - received_);
     for (std::uint64_t i = 0; i < in_word; ++i)
-      available_[received_++ % kBuffer] = last_data_ + latency::kWordToCheck;
+      available_[received_++ % available_.size()] = last_data_ + latency::kWordToCheck;
   }
 }
 

@@ -7,13 +7,13 @@
 #include "sw_models/timing/latencies.hpp"
 #include "sw_models/timing/memory_system.hpp"
 
-#include <array>
 #include <cstdint>
+#include <vector>
 
 namespace gradweave::timing {
 
-/// Asks for the stream in bursts that end at multiples of 512 bytes, when its buffer has room for a whole one, and says
-/// when each command can be checked.
+/// Asks for the stream in bursts that end at multiples of 512 bytes, or of a beat if that is more, when its buffer has
+/// room for a whole one, and says when each command can be checked.
 class CommandFetch {
 public:
   CommandFetch(std::uint32_t bus_bytes, std::uint64_t stream_addr, std::uint64_t commands);
@@ -28,7 +28,7 @@ public:
   void receive(const FetchedWords &words);
   /// Cycle in which the command (the next to be moved) can be checked at the earliest; kNever if it is not known yet.
   std::uint64_t available(std::uint64_t command) const {
-    return command < received_ ? available_[command % kBuffer] : kNever;
+    return command < received_ ? available_[command % available_.size()] : kNever;
   }
   /// Dispatch moves the next command to its queue.
   void moved(std::uint64_t cycle);
@@ -38,12 +38,13 @@ public:
   std::uint64_t done_cycles(std::uint64_t end) const;
 
 private:
-  static constexpr std::uint32_t kBurstCommands = 8, kBuffer = 16;
+  static constexpr std::uint32_t kLeastBurst = 8; ///< commands; two bursts fill the buffer
 
   std::uint32_t slot_of(std::uint64_t command) const { return (first_slot_ + command) % word_commands_; }
   void plan();
 
-  std::uint32_t word_commands_, word_beats_, first_slot_, first_in_burst_;
+  std::uint32_t word_commands_, word_beats_, most_commands_; ///< the latter: of a burst
+  std::uint32_t first_slot_, first_in_burst_;
   std::uint64_t commands_;
   std::uint64_t requested_ = 0, received_ = 0, moved_ = 0; ///< commands
   std::uint32_t free_words_;
@@ -51,7 +52,7 @@ private:
   std::uint32_t burst_commands_ = 0, burst_words_ = 0; ///< of the next burst
   std::uint64_t last_data_ = 0;                        ///< cycle of the last word received
   std::uint64_t blocked_ = 0;
-  std::array<std::uint64_t, kBuffer> available_{};
+  std::vector<std::uint64_t> available_; ///< of the commands in the buffer, by number
 };
 
 } // namespace gradweave::timing

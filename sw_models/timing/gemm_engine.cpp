@@ -136,6 +136,16 @@ void GemmEngine::start_gemm(std::uint64_t cycle, const isa::GemmCommand &command
   done_[last_++ % kRing] = forecast();
 }
 
+/// The engine is empty and stays so until the ADD is done.
+void GemmEngine::start_add(std::uint64_t cycle, const isa::AddCommand &add) {
+  const std::uint64_t chunks = (add.n + cols_ - 1) / cols_;
+  const std::uint64_t done = cycle + latency::kAddRow * chunks * add.m + latency::kAddReadToDone;
+  done_[last_++ % kRing] = done;
+  gemm_ready_ = done + latency::kAddDoneToStart;
+  totals_.add += clip(done) - clip(cycle);
+  progress_.add(cycle + 1, done);
+}
+
 GemmEngine::Totals GemmEngine::finish() {
   if (swap_pending_) swap(nullptr, kNever);
   if (current_.real()) {

@@ -22,13 +22,14 @@ public:
   /// Counters count cycles up to and including `limit`.
   GemmEngine(const NpuConfig &npu, std::uint64_t limit, ProgressLog &progress);
 
-  /// First cycle in which a GEMM, or a SYNC, can start, if nothing starts before.
+  /// First cycle in which a GEMM, or one of the others (ADD, SYNC), can start, if nothing starts before.
   std::uint64_t gemm_ready() const { return gemm_ready_; }
-  std::uint64_t sync_ready() const {
+  std::uint64_t empty_ready() const {
     return in_flight() ? done_[(last_ - 1) % kRing] + latency::kDoneToEmpty : empty_since_;
   }
 
   void start_gemm(std::uint64_t cycle, const isa::GemmCommand &gemm);
+  void start_add(std::uint64_t cycle, const isa::AddCommand &add);
   void start_sync(std::uint64_t cycle) { done_[last_++ % kRing] = cycle + latency::kSyncToDone; }
 
   /// Cycle in which the oldest command in flight is done; kNever if there is none.
@@ -40,6 +41,7 @@ public:
     std::uint64_t active = 0; ///< line pairs read
     std::uint64_t bank = 0;   ///< cycles in which a pair was wanted but not complete
     std::uint64_t shadow = 0; ///< other cycles in which a block waited
+    std::uint64_t add = 0;    ///< cycles of ADDs
     std::uint64_t blocks = 0; ///< whose results are written
   };
   /// When no GEMM starts any more.

@@ -55,6 +55,11 @@ inline constexpr Cycles kPassToShift = 1;   ///< pass decided -> first of its RO
 inline constexpr Cycles kWrittenToDone = 1; ///< last row of results written -> block done
 inline constexpr Cycles kDoneToEmpty = 1;   ///< last command done -> the engine is empty: a SYNC can start
 
+// --- ADD (rtl/tile_adder.sv) ----------------------------------------------------------------------------------------
+inline constexpr Cycles kAddRow = 2;         ///< a row of a chunk of COLS columns: A's, then CIN's
+inline constexpr Cycles kAddReadToDone = 4;  ///< last row read -> ADD done: lane memories, rotators, adders, write
+inline constexpr Cycles kAddDoneToStart = 1; ///< ADD done -> the next GEMM can start
+
 /// Swap mark enters the array -> it has passed the bottom of the first column, which can shift. The wave counter is
 /// loaded a cycle after the step (gemm_core wave_q).
 constexpr Cycles swap_to_swapped(std::uint32_t rows) { return rows - 1; }

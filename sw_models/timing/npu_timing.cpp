@@ -18,7 +18,7 @@ NpuTiming::NpuTiming(const NpuConfig &npu, const isa::Command *stream, std::size
                      std::uint64_t limit, ProgressLog &progress)
     : npu_(npu), stream_(stream), count_(count), options_(options), limit_(limit), progress_(progress),
       fetch_(npu.bus_bytes, options.stream_addr, count), memory_(npu, fetch_.word_beats(), limit, progress),
-      core_(npu, limit, progress), engines_(2 + npu.cores), semaphores_(npu.semaphores, 0) {
+      cores_(npu.cores, GemmEngine(npu, limit, progress)), engines_(kCore + npu.cores), semaphores_(npu.semaphores, 0) {
   if (options_.dram_size == 0) options_.dram_size = npu.dram.size_bytes;
   limits_ = {npu.lanes(), npu.spm_rows(), npu.cores, npu.semaphores, options_.dram_base, options_.dram_size};
   result_.commands.resize(count);
@@ -36,16 +36,18 @@ std::uint64_t NpuTiming::candidate(std::size_t e) const {
   const Engine &engine = engines_[e];
   if (engine.queue.empty() || engine.blocked) return kNever;
   std::uint64_t ready = 0;
-  if (e < kCore)
+  if (e < kCore) {
     ready = memory_.ready(e == kStore);
-  else
-    ready = std::holds_alternative<isa::SyncCommand>(engine.queue.front().command.op) ? core_.sync_ready()
-                                                                                      : core_.gemm_ready();
+  } else {
+    const GemmEngine &core = cores_[e - kCore];
+    const bool gemm = std::holds_alternative<isa::GemmCommand>(engine.queue.front().command.op);
+    ready = gemm ? core.gemm_ready() : core.empty_ready();
+  }
   return std::max({ready, engine.head_since, engine.retry});
 }
 
 std::uint64_t NpuTiming::next_done(std::size_t e) const {
-  return e < kCore ? memory_.next_done(e == kStore) : core_.next_done();
+  return e < kCore ? memory_.next_done(e == kStore) : cores_[e - kCore].next_done();
 }
 
 std::uint64_t NpuTiming::next_event() const {
@@ -105,7 +107,14 @@ bool NpuTiming::waits_hold(const isa::Sync &sync) const {
   });
 }
 
-/// Of the heads that could start, one does: STORE's, else that of the first engine.
+/// Who starts first in a cycle: STORE's head, else LOAD's, else the cores' in turn, behind the one that started last.
+std::size_t NpuTiming::precedence(std::size_t e) const {
+  if (e < kCore) return e == kStore ? 0 : 1;
+  const std::size_t core = e - kCore;
+  return kCore + (core >= first_core_ ? core - first_core_ : core + cores_.size() - first_core_);
+}
+
+/// Of the heads that could start, one does.
 void NpuTiming::grant(std::uint64_t now) {
   std::size_t winner = engines_.size();
   for (std::size_t e = 0; e < engines_.size(); ++e) {
@@ -116,7 +125,7 @@ void NpuTiming::grant(std::uint64_t now) {
       continue;
     }
     engine.retry = now + latency::kGrantToGrant;
-    if (winner == engines_.size() || e == kStore) winner = e;
+    if (winner == engines_.size() || precedence(e) < precedence(winner)) winner = e;
   }
   if (winner != engines_.size()) start(winner, now);
 }
@@ -140,6 +149,7 @@ void NpuTiming::start(std::size_t e, std::uint64_t now) {
   engine.in_flight.emplace_back(head.index, head.command.sync.posts);
   engine.head_since = now + latency::kStartToHead;
   engine.retry = 0;
+  if (e >= kCore) first_core_ = (e - kCore + 1) % cores_.size();
   if (!engine.queue.empty())
     engine.head_since =
         std::max(engine.head_since, result_.commands[engine.queue.front().index].issue + latency::kMoveToHead);
@@ -147,11 +157,13 @@ void NpuTiming::start(std::size_t e, std::uint64_t now) {
   if (const auto *dma = std::get_if<isa::DmaCommand>(&head.command.op))
     memory_.start(e == kStore, now, *dma);
   else if (const auto *gemm = std::get_if<isa::GemmCommand>(&head.command.op))
-    core_.start_gemm(now, *gemm);
+    cores_[e - kCore].start_gemm(now, *gemm);
+  else if (const auto *add = std::get_if<isa::AddCommand>(&head.command.op))
+    cores_[e - kCore].start_add(now, *add);
   else if (e < kCore)
     memory_.start_sync(e == kStore, now);
   else
-    core_.start_sync(now);
+    cores_[e - kCore].start_sync(now);
 }
 
 void NpuTiming::complete(std::size_t e, std::uint64_t now) {
@@ -179,7 +191,7 @@ void NpuTiming::complete(std::size_t e, std::uint64_t now) {
       other.retry = now + latency::kPostToTake;
     }
   }
-  e < kCore ? memory_.complete(e == kStore, now) : core_.complete();
+  e < kCore ? memory_.complete(e == kStore, now) : cores_[e - kCore].complete();
 }
 
 void NpuTiming::play(std::uint64_t now) {
@@ -232,7 +244,10 @@ RunResult NpuTiming::run() {
 
 void NpuTiming::fill_counters(std::uint64_t end) {
   using isa::Counter;
-  const auto set = [this](Counter c, std::uint64_t value) { result_.counters[static_cast<std::size_t>(c)] = value; };
+  result_.counters.resize(isa::counter_count(npu_.cores));
+  const auto set = [this](Counter c, std::uint64_t value, std::uint32_t core = 0) {
+    result_.counters[isa::counter_index(c, core)] = value;
+  };
   const std::uint64_t cycles = end + 1;
   for (Engine &engine : engines_) {
     if (!engine.in_flight.empty()) {
@@ -244,8 +259,7 @@ void NpuTiming::fill_counters(std::uint64_t end) {
     }
   }
   const MemorySystem::Totals &m = memory_.totals();
-  const GemmEngine::Totals c = core_.finish();
-  const Engine &load = engines_[kLoad], &store = engines_[kStore], &compute = engines_[kCore];
+  const Engine &load = engines_[kLoad], &store = engines_[kStore];
   set(Counter::CYCLES, cycles);
   set(Counter::LOAD_ACTIVE, m.read_beats);
   set(Counter::LOAD_DRAM, load.busy - m.read_beats);
@@ -260,18 +274,23 @@ void NpuTiming::fill_counters(std::uint64_t end) {
   set(Counter::FETCH_DRAM, cycles - m.fetch_beats - blocked - done);
   set(Counter::FETCH_BLOCKED, blocked);
   set(Counter::FETCH_DONE, done);
-  set(Counter::COMPUTE_ACTIVE, c.active);
-  set(Counter::COMPUTE_BANK, c.bank);
-  set(Counter::COMPUTE_SHADOW, c.shadow);
-  set(Counter::COMPUTE_DRAIN, compute.busy - c.active - c.bank - c.shadow);
-  set(Counter::COMPUTE_SEM, compute.waiting);
-  set(Counter::COMPUTE_EMPTY, cycles - compute.busy - compute.waiting);
+  for (std::uint32_t core = 0; core < npu_.cores; ++core) {
+    const GemmEngine::Totals c = cores_[core].finish();
+    const Engine &compute = engines_[kCore + core];
+    set(Counter::COMPUTE_ACTIVE, c.active, core);
+    set(Counter::COMPUTE_BANK, c.bank, core);
+    set(Counter::COMPUTE_SHADOW, c.shadow, core);
+    set(Counter::COMPUTE_DRAIN, compute.busy - c.active - c.bank - c.shadow - c.add, core);
+    set(Counter::COMPUTE_SEM, compute.waiting, core);
+    set(Counter::COMPUTE_EMPTY, cycles - compute.busy - compute.waiting, core);
+    set(Counter::COMPUTE_ADD, c.add, core);
+    set(Counter::BLOCKS, c.blocks, core);
+  }
   set(Counter::READ_BEATS, m.read_beats);
   set(Counter::WRITE_BEATS, m.write_beats);
   set(Counter::FETCH_BEATS, m.fetch_beats);
   set(Counter::READ_BYTES, m.read_bytes);
   set(Counter::WRITE_BYTES, m.write_bytes);
-  set(Counter::BLOCKS, c.blocks);
 }
 
 } // namespace gradweave::timing

@@ -43,6 +43,7 @@ private:
   };
 
   std::uint64_t candidate(std::size_t e) const;
+  std::size_t precedence(std::size_t e) const;
   std::uint64_t next_done(std::size_t e) const;
   std::uint64_t next_event() const;
   void play(std::uint64_t now);
@@ -72,8 +73,9 @@ private:
 
   CommandFetch fetch_;
   MemorySystem memory_;
-  GemmEngine core_;
-  std::vector<Engine> engines_;
+  std::vector<GemmEngine> cores_;
+  std::vector<Engine> engines_; ///< load, store, and the cores
+  std::size_t first_core_ = 0;  ///< whose turn it is to start, if several could
   std::vector<std::uint32_t> semaphores_;
 
   std::uint64_t dispatched_ = 0;

@@ -6,10 +6,10 @@
 #pragma once
 
 #include "isa/command.hpp"
+#include "isa/counters.hpp"
 #include "sw_models/npu_config.hpp"
 #include "sw_models/timing/command_times.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,11 +26,12 @@ struct RunOptions {
 struct RunResult {
   isa::ErrorCode error = isa::ErrorCode::NONE; ///< as ERR_CODE
   std::uint32_t error_index = 0;               ///< as ERR_INDEX
-  std::array<std::uint64_t, isa::kCounters.size()> counters{};
-  std::vector<CommandTimes> commands; ///< one per command of the stream
+  std::vector<std::uint64_t> counters;         ///< in the list of isa/counters.hpp
+  std::vector<CommandTimes> commands;          ///< one per command of the stream
 
   bool ok() const { return error == isa::ErrorCode::NONE; }
-  std::uint64_t counter(isa::Counter c) const { return counters[static_cast<std::size_t>(c)]; }
+  /// Of a counter that each core has: that of the core.
+  std::uint64_t counter(isa::Counter c, std::uint32_t core = 0) const { return counters[isa::counter_index(c, core)]; }
   std::uint64_t cycles() const { return counter(isa::Counter::CYCLES); }
 };
 
