@@ -10,11 +10,21 @@
 
 namespace gradweave::corpus {
 
-inline constexpr std::size_t kEngines = 3; ///< load, store, compute of core 0
+inline constexpr std::size_t kLoadEngine = 0, kStoreEngine = 1, kComputeEngine = 2; ///< core c: kComputeEngine + c
+inline constexpr std::size_t kMaxEngines = kComputeEngine + 8;
 inline constexpr std::int64_t kNone = -1;
 
+inline std::size_t engines_of(const NpuConfig &config) { return kComputeEngine + config.cores; }
+
 /// Index of the latest command of each engine that must have completed first, or kNone.
-using Needs = std::array<std::int64_t, kEngines>;
+using Needs = std::array<std::int64_t, kMaxEngines>;
+
+constexpr Needs no_needs() {
+  Needs needs{};
+  for (std::size_t e = 0; e < kMaxEngines; ++e)
+    needs[e] = kNone;
+  return needs;
+}
 
 /// Follows accesses to scratchpad rows and DRAM elements in memory order. Rows are the grain: two accesses to different
 /// lanes of a row count as a conflict, which is stricter than the hardware and keeps neighbours of a partial tile safe.
@@ -24,15 +34,20 @@ public:
   HazardTracker(const NpuConfig &config, std::uint64_t dram_base, std::uint64_t dram_bytes);
 
   /// Adds the next command (index 0, 1, ...). Within an engine only reads of a GEMM's results by a later GEMM need
-  /// a wait, and not if they are initial values from at least three blocks before.
+  /// a wait, and not if they are initial values from at least three blocks before, nor if an ADD of the core lies
+  /// between: it starts when all results before it are written, and nothing starts before it is done.
   Needs add(const isa::Decoded &command);
 
 private:
   struct Row {
     std::int64_t writer = kNone;
     std::size_t writer_engine = 0;
-    std::int64_t block = kNone;         ///< last block of a GEMM that wrote the row
-    Needs readers{kNone, kNone, kNone}; ///< since the last write
+    std::int64_t block = kNone; ///< last block of a GEMM that wrote the row
+    Needs readers = no_needs(); ///< since the last write
+  };
+  struct Core {
+    std::int64_t blocks = 0;       ///< of all GEMMs until now
+    std::int64_t last_add = kNone; ///< index of its last ADD
   };
   struct Extent {
     isa::SpmTile tile;
@@ -45,6 +60,7 @@ private:
   void write_row(Row &row, std::int64_t block);
   void add_dma(const isa::DmaCommand &d);
   void add_gemm(const isa::GemmCommand &g);
+  void add_add(const isa::AddCommand &a);
   template <typename F> void for_blocks(const isa::GemmCommand &g, const isa::SpmTile &t, bool fp32, F f);
   void need(std::size_t engine, std::int64_t index);
 
@@ -52,7 +68,8 @@ private:
   std::uint64_t dram_base_;
   std::vector<Row> rows_;
   std::vector<std::int64_t> last_store_, last_load_; ///< per two bytes of DRAM
-  std::int64_t index_ = kNone, blocks_ = 0;
+  std::vector<Core> cores_;
+  std::int64_t index_ = kNone;
   std::size_t engine_ = 0;
   Needs needs_{};
 };

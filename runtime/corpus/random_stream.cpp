@@ -2,10 +2,12 @@
 
 #include "runtime/corpus/dice.hpp"
 #include "runtime/corpus/hazards.hpp"
+#include "runtime/corpus/live_tiles.hpp"
 #include "runtime/corpus/random_data.hpp"
 #include "runtime/corpus/semaphores.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 namespace gradweave::corpus {
@@ -14,24 +16,9 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096; // bursts end at its multiples
 constexpr std::size_t kMaxObjects = 8;
+constexpr std::uint64_t kAddSalt = 0x616464; // what is drawn for ADDs is apart from what the seed decides otherwise
 
-constexpr std::uint32_t height_of(bool fp32) { return fp32 ? 2 : 1; }
 constexpr std::uint64_t bytes_of(bool fp32) { return fp32 ? 4 : 2; }
-
-/// A tile in the scratchpad all of whose elements are defined and of one type.
-struct Object {
-  isa::SpmTile tile;
-  std::uint32_t rows = 0, cols = 0;
-  bool fp32 = false;
-  std::uint32_t end = 0; ///< first row behind it, gaps between panels included
-  std::uint64_t size() const { return std::uint64_t{rows} * cols; }
-};
-
-/// Part of an object.
-struct Part {
-  isa::SpmTile tile;
-  std::uint32_t rows = 0, cols = 0;
-};
 
 struct Region {
   std::uint64_t offset = 0, bytes = 0;
@@ -40,12 +27,9 @@ struct Region {
 class Generator {
 public:
   Generator(const NpuConfig &config, const RandomStreamOptions &options)
-      : npu_(config), options_(options), dice_(options.seed), lanes_(config.lanes()) {
-    // Large scratchpads would keep tiles so far apart that they never meet; a window brings them together.
-    const std::uint32_t window = std::min(config.spm_rows(), 40 * lanes_) / 2 * 2;
-    first_row_ = dice_.between(0, config.spm_rows() - window) / 2 * 2;
-    end_row_ = first_row_ + window;
-    const std::uint64_t window_words = std::uint64_t{window} * lanes_;
+      : npu_(config), options_(options), dice_(options.seed), adds_(Dice(options.seed ^ kAddSalt).chance(0.5)),
+        lanes_(config.lanes()), tiles_(config, dice_), engines_(draw_engines()) {
+    const std::uint64_t window_words = std::uint64_t{tiles_.window_rows()} * lanes_;
     max_elements_ = window_words / 6;
     max_row_words_ = window_words / 2;
     regions_[0].bytes = (2 * max_row_words_ + kPage - 1) / kPage * kPage + 2 * kPage;
@@ -67,40 +51,42 @@ public:
     std::vector<Needs> needs;
     for (const isa::Decoded &op : ops_)
       needs.push_back(tracker.add(op));
-    for (const isa::Decoded &op : synchronise(ops_, needs, npu_.semaphores, dice_))
+    for (const isa::Decoded &op : synchronise(ops_, needs, engines_, npu_.semaphores, dice_))
       stream.commands.push_back(isa::encode(op));
     return stream;
   }
 
 private:
+  /// Load, store, and as many cores as there are semaphores for, any of them.
+  std::vector<std::uint8_t> draw_engines() {
+    std::vector<std::uint8_t> engines(engines_of(npu_));
+    std::iota(engines.begin(), engines.end(), std::uint8_t{0});
+    while (semaphores_needed(static_cast<std::uint32_t>(engines.size())) > npu_.semaphores)
+      engines.erase(engines.begin() +
+                    static_cast<std::ptrdiff_t>(kComputeEngine + dice_.below(engines.size() - kComputeEngine)));
+    return engines;
+  }
+  std::uint8_t any_core() {
+    const std::size_t cores = engines_.size() - kComputeEngine;
+    const std::size_t at = cores == 1 ? 0 : dice_.below(cores);
+    return static_cast<std::uint8_t>(engines_[kComputeEngine + at] - kComputeEngine);
+  }
+
   void step() {
-    if (objects_.size() > kMaxObjects) retire_smallest();
-    if (count(false) < 2) return load_new(false);
-    if (count(true) < 1 && dice_.chance(0.5)) return load_new(true);
+    if (tiles_.all().size() > kMaxObjects) retire_smallest();
+    if (tiles_.count(false) < 2) return load_new(false);
+    if (tiles_.count(true) < 1 && dice_.chance(0.5)) return load_new(true);
     const std::uint64_t choice = dice_.below(100);
     if (choice < 20) return load_new(dice_.chance(0.35));
     if (choice < 32) return load_part();
-    if (choice < 55) return store(pick_any(), false);
+    if (choice < 55) return store(tiles_.pick_any(), false);
+    if (adds_ && tiles_.count(true) != 0 && dice_.chance(0.4)) return add();
     gemm();
   }
 
-  // --- scratchpad ---------------------------------------------------------------------------------
-
-  std::size_t count(bool fp32) const {
-    return static_cast<std::size_t>(
-        std::count_if(objects_.begin(), objects_.end(), [&](const Object &o) { return o.fp32 == fp32; }));
-  }
-
-  const Object &pick_any() { return objects_[dice_.below(objects_.size())]; }
-  /// One of the type, the larger of two more often.
-  const Object &pick(bool fp32) {
-    const auto any = [&]() -> const Object & {
-      for (;;)
-        if (const Object &o = pick_any(); o.fp32 == fp32) return o;
-    };
-    const Object &a = any();
-    const Object &b = any();
-    return dice_.chance(0.8) == (a.size() > b.size()) ? a : b;
+  /// `limit` or less, with whole blocks more often than chance gives them.
+  std::uint32_t blocks_up_to(std::uint32_t limit, std::uint32_t unit) {
+    return limit >= unit && dice_.chance(0.3) ? unit * dice_.between(1, limit / unit) : up_to(limit, dice_);
   }
 
   /// Sizes that matter: one, around multiples of the array's, and anything up to three arrays.
@@ -118,85 +104,28 @@ private:
     }
   }
 
-  bool overlap(const Object &a, const Object &b) const { return a.tile.row < b.end && b.tile.row < a.end; }
-
-  /// Places a tile somewhere in the window, away from `avoid`; nothing if there is no room.
-  std::optional<Object> place(std::uint32_t rows, std::uint32_t cols, bool fp32, const std::vector<Object> &avoid) {
-    const std::uint32_t height = rows * height_of(fp32);
-    const std::uint32_t panels = (cols + lanes_ - 1) / lanes_;
-    Object o;
-    o.rows = rows;
-    o.cols = cols;
-    o.fp32 = fp32;
-    o.tile.rot = static_cast<std::uint8_t>(dice_.below(lanes_));
-    o.tile.pstride = height + (dice_.chance(0.5) ? 0 : dice_.between(0, 4) * 2);
-    const std::uint64_t extent = std::uint64_t{panels - 1} * o.tile.pstride + height;
-    if (extent > end_row_ - first_row_) return std::nullopt;
-    if (panels == 1 && dice_.chance(0.5)) o.tile.pstride = dice_.between(0, 100) * 2; // of no effect
-    const auto last_start = static_cast<std::uint32_t>(end_row_ - extent);
-    for (int attempt = 0; attempt < 20; ++attempt) {
-      o.tile.row = dice_.between(first_row_, last_start);
-      if (fp32) o.tile.row = o.tile.row / 2 * 2;
-      o.end = static_cast<std::uint32_t>(o.tile.row + extent);
-      if (std::none_of(avoid.begin(), avoid.end(), [&](const Object &a) { return overlap(a, o); })) return o;
-    }
-    return std::nullopt;
-  }
-
-  /// A place for a new tile that spares live ones if chance offers one of a few.
-  std::optional<Object> place_sparing(std::uint32_t rows, std::uint32_t cols, bool fp32,
-                                      const std::vector<Object> &avoid) {
-    if (dice_.chance(0.6))
-      if (std::optional<Object> o = place(rows, cols, fp32, objects_)) return o;
-    return place(rows, cols, fp32, avoid);
-  }
-
   /// Before a new tile overwrites live ones, most of these are stored: results that nobody looks at test nothing.
   void make_room(const Object &o) {
-    for (const Object &a : objects_)
-      if (overlap(a, o) && dice_.chance(0.7)) store(a, true);
-    objects_.erase(std::remove_if(objects_.begin(), objects_.end(), [&](const Object &a) { return overlap(a, o); }),
-                   objects_.end());
+    for (const Object &a : tiles_.all())
+      if (a.overlaps(o) && dice_.chance(0.7)) store(a, true);
+    tiles_.remove_overlapping(o);
   }
 
-  /// Small tiles fill the gaps between others and live long; without this they would soon be all there is.
   void retire_smallest() {
-    const auto smallest = std::min_element(objects_.begin(), objects_.end(),
-                                           [](const Object &a, const Object &b) { return a.size() < b.size(); });
-    if (dice_.chance(0.7)) store(*smallest, true);
-    objects_.erase(smallest);
-  }
-
-  /// A part of any size.
-  Part part_of(const Object &o) {
-    const std::uint32_t rows = up_to(o.rows);
-    const std::uint32_t cols = up_to(o.cols);
-    return part_of(o, rows, cols);
-  }
-  /// A part of the given size. Parts across panels start at a panel: the layout can express no others.
-  Part part_of(const Object &o, std::uint32_t rows, std::uint32_t cols) {
-    const std::uint32_t i0 = dice_.between(0, o.rows - rows);
-    std::uint32_t j0 = dice_.between(0, o.cols - cols);
-    if (j0 % lanes_ + cols > lanes_) j0 = j0 / lanes_ * lanes_;
-    Part p{o.tile, rows, cols};
-    p.tile.row += j0 / lanes_ * o.tile.pstride + i0 * height_of(o.fp32);
-    p.tile.rot = static_cast<std::uint8_t>((o.tile.rot + i0 + j0) % lanes_);
-    return p;
-  }
-
-  std::uint32_t up_to(std::uint32_t limit) { return dice_.chance(0.6) ? limit : dice_.between(1, limit); }
-  /// The same, with whole blocks more often than chance gives them.
-  std::uint32_t up_to(std::uint32_t limit, std::uint32_t unit) {
-    return limit >= unit && dice_.chance(0.3) ? unit * dice_.between(1, limit / unit) : up_to(limit);
+    const Object smallest = tiles_.remove_smallest();
+    if (dice_.chance(0.7)) store(smallest, true);
   }
 
   // --- DRAM ---------------------------------------------------------------------------------------
 
-  /// Address and pitch of rows x cols elements somewhere in the region of the type.
+  /// Address and pitch of rows x cols elements somewhere in the region of the type. Results of GEMMs can be larger than
+  /// the region, which is as large as what is loaded: of those, the part that fits is moved.
   void place_in_dram(isa::DmaCommand &d) {
     const std::uint64_t element = bytes_of(d.fp32);
-    const std::uint64_t row = d.cols * element;
     const Region &region = regions_[d.fp32 ? 1 : 0];
+    d.cols = static_cast<std::uint32_t>(std::min<std::uint64_t>(d.cols, region.bytes / element));
+    const std::uint64_t row = d.cols * element;
+    d.rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(d.rows, region.bytes / row));
     std::uint64_t pitch = row;
     switch (dice_.below(4)) {
     case 0:
@@ -254,16 +183,16 @@ private:
       while (std::uint64_t{rows} * cols > max_elements_)
         (rows > cols ? rows : cols) /= 2;
     }
-    const std::optional<Object> o = place_sparing(rows, cols, fp32, {});
+    const std::optional<Object> o = tiles_.place(rows, cols, fp32, {});
     if (!o) return;
     make_room(*o);
     load(o->tile, rows, cols, fp32);
-    objects_.push_back(*o);
+    tiles_.add(*o);
   }
 
   void load_part() {
-    const Object &o = pick_any();
-    const Part p = part_of(o);
+    const Object &o = tiles_.pick_any();
+    const Part p = tiles_.part_of(o);
     load(p.tile, p.rows, p.cols, o.fp32);
   }
 
@@ -271,7 +200,7 @@ private:
     isa::DmaCommand d;
     d.store = true;
     d.fp32 = o.fp32;
-    const Part p = whole ? part_of(o, o.rows, o.cols) : part_of(o);
+    const Part p = whole ? tiles_.part_of(o, o.rows, o.cols) : tiles_.part_of(o);
     d.rows = p.rows;
     d.cols = p.cols;
     d.spm = p.tile;
@@ -287,7 +216,7 @@ private:
   }
 
   void store_everything() {
-    for (const Object &o : objects_)
+    for (const Object &o : tiles_.all())
       store(o, true);
   }
 
@@ -302,16 +231,18 @@ private:
   Product draw_product() {
     Product p;
     isa::GemmCommand &g = p.g;
-    p.a = pick(false);
-    p.b = pick(false);
+    g.core = any_core();
+    p.a = tiles_.pick(false);
+    p.b = tiles_.pick(false);
     g.a_col = dice_.chance(0.5);
     g.b_col = dice_.chance(0.5);
     g.out_bf16 = dice_.chance(0.35);
-    g.k = up_to(std::min(g.a_col ? p.a.cols : p.a.rows, g.b_col ? p.b.cols : p.b.rows));
-    g.m = up_to(g.a_col ? p.a.rows : p.a.cols, npu_.rows);
-    g.n = up_to(g.b_col ? p.b.rows : p.b.cols, npu_.cols);
-    if (count(true) != 0 && dice_.chance(0.6)) {
-      p.initial = accumulated_ && is_live(*accumulated_) && dice_.chance(0.5) ? *accumulated_ : pick(true);
+    g.k = up_to(std::min(g.a_col ? p.a.cols : p.a.rows, g.b_col ? p.b.cols : p.b.rows), dice_);
+    g.m = blocks_up_to(g.a_col ? p.a.rows : p.a.cols, npu_.rows);
+    g.n = blocks_up_to(g.b_col ? p.b.rows : p.b.cols, npu_.cols);
+    if (tiles_.count(true) != 0 && dice_.chance(0.6)) {
+      p.initial =
+          accumulated_ && tiles_.is_live(*accumulated_) && dice_.chance(0.5) ? *accumulated_ : tiles_.pick(true);
       g.acc = true;
       g.m = std::min(g.m, p.initial->rows);
       g.n = std::min(g.n, p.initial->cols);
@@ -328,11 +259,11 @@ private:
       if (const Product q = draw_product(); q.macs() > p.macs()) p = q;
 
     isa::GemmCommand &g = p.g;
-    g.a = part_of(p.a, g.a_col ? g.m : g.k, g.a_col ? g.k : g.m).tile;
-    g.b = part_of(p.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n).tile;
+    g.a = tiles_.part_of(p.a, g.a_col ? g.m : g.k, g.a_col ? g.k : g.m).tile;
+    g.b = tiles_.part_of(p.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n).tile;
     std::vector<Object> used{p.a, p.b};
     if (p.initial) {
-      g.cin = part_of(*p.initial, g.m, g.n).tile;
+      g.cin = tiles_.part_of(*p.initial, g.m, g.n).tile;
       used.push_back(*p.initial);
     }
     if (p.initial && !g.out_bf16 && dice_.chance(0.7)) {
@@ -344,30 +275,44 @@ private:
     }
   }
 
-  /// The result goes into part of a live tile or into a new one; never over what the same GEMM reads.
-  void emit_with_result(isa::GemmCommand &g, const std::vector<Object> &used) {
+  /// Two partial sums, or one with itself; the sum in place of one of them or elsewhere.
+  void add() {
+    const Object a = tiles_.pick(true);
+    const Object b = dice_.chance(0.8) ? tiles_.pick(true) : a;
+    isa::AddCommand c;
+    c.core = any_core();
+    c.out_bf16 = dice_.chance(0.35);
+    c.m = blocks_up_to(std::min(a.rows, b.rows), npu_.rows);
+    c.n = blocks_up_to(std::min(a.cols, b.cols), npu_.cols);
+    c.a = tiles_.part_of(a, c.m, c.n).tile;
+    const bool one_tile = same(a, b);
+    c.cin = one_tile && dice_.chance(0.5) ? c.a : tiles_.part_of(b, c.m, c.n).tile;
+    const bool overlapping = one_tile && !same(c.a, c.cin);
+    if (!c.out_bf16 && !overlapping && dice_.chance(0.6)) {
+      c.cout = dice_.chance(0.5) ? c.a : c.cin;
+      emit(c);
+    } else {
+      emit_with_result(c, {a, b});
+    }
+  }
+
+  /// The result goes into part of a live tile or into a new one; never over what the same command reads.
+  template <typename Op> void emit_with_result(Op &g, const std::vector<Object> &used) {
     if (dice_.chance(0.4)) {
-      const Object &o = pick_any();
-      const bool free = std::none_of(used.begin(), used.end(), [&](const Object &u) { return overlap(u, o); });
+      const Object &o = tiles_.pick_any();
+      const bool free = std::none_of(used.begin(), used.end(), [&](const Object &u) { return u.overlaps(o); });
       if (free && o.fp32 != g.out_bf16 && o.rows >= g.m && o.cols >= g.n) {
-        g.cout = part_of(o, g.m, g.n).tile;
+        g.cout = tiles_.part_of(o, g.m, g.n).tile;
         emit(g);
         return;
       }
     }
-    const std::optional<Object> o = place_sparing(g.m, g.n, !g.out_bf16, used);
+    const std::optional<Object> o = tiles_.place(g.m, g.n, !g.out_bf16, used);
     if (!o) return;
     make_room(*o);
     g.cout = o->tile;
     emit(g);
-    objects_.push_back(*o);
-  }
-
-  bool is_live(const Object &o) const {
-    return std::any_of(objects_.begin(), objects_.end(), [&](const Object &a) {
-      return a.tile.row == o.tile.row && a.end == o.end && a.fp32 == o.fp32 && a.rows == o.rows && a.cols == o.cols &&
-             a.tile.rot == o.tile.rot && a.tile.pstride == o.tile.pstride;
-    });
+    tiles_.add(*o);
   }
 
   // --- data ---------------------------------------------------------------------------------------
@@ -383,12 +328,14 @@ private:
   const NpuConfig &npu_;
   const RandomStreamOptions &options_;
   Dice dice_;
-  std::uint32_t lanes_, first_row_ = 0, end_row_ = 0;
+  bool adds_; ///< half of the streams have ADDs
+  std::uint32_t lanes_;
+  LiveTiles tiles_;
   std::uint64_t max_elements_ = 0, max_row_words_ = 0;
   std::array<Region, 2> regions_; ///< bf16 and fp32 elements
   std::uint64_t end_ = 0;         ///< of the DRAM in use
-  std::vector<Object> objects_;   ///< live tiles; none shares a row with another
   std::optional<Object> accumulated_;
+  std::vector<std::uint8_t> engines_; ///< those in use
   std::vector<isa::Decoded> ops_;
 };
 

@@ -1,26 +1,33 @@
 #include "runtime/corpus/semaphores.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace gradweave::corpus {
 
 namespace {
 
-/// One producing and one waiting engine.
-struct Channel {
-  std::vector<std::uint8_t> semaphores;
-};
+/// Semaphores of one producing and one waiting engine. Load after load and store after store are ordered by the engine
+/// itself: they have none.
+using Channel = std::vector<std::uint8_t>;
+
+constexpr std::size_t kPlaces = 3; // for waits, and for posts, of a command
 
 /// All state of one pass over a stream.
 class Synchroniser {
 public:
-  Synchroniser(std::uint32_t semaphores, Dice &dice) : dice_(dice), semaphores_(semaphores) {
+  Synchroniser(const std::vector<std::uint8_t> &engines, std::uint32_t semaphores, Dice &dice)
+      : engines_(engines), dice_(dice), semaphores_(semaphores) {
+    std::vector<Channel *> channels;
+    for (const std::uint8_t producer : engines)
+      for (const std::uint8_t waiter : engines)
+        if (producer != waiter || producer >= kComputeEngine) channels.push_back(&channel(producer, waiter));
     std::vector<std::uint8_t> pool(semaphores);
     std::iota(pool.begin(), pool.end(), std::uint8_t{0});
     dice_.shuffle(pool);
     for (std::size_t i = 0; i < pool.size(); ++i) {
-      const std::size_t c = i < kChannels.size() ? i : dice_.below(kChannels.size());
-      if (i < kChannels.size() || dice_.chance(0.3)) channel(kChannels[c]).semaphores.push_back(pool[i]);
+      const std::size_t c = i < channels.size() ? i : dice_.below(channels.size());
+      if (i < channels.size() || dice_.chance(0.3)) channels[c]->push_back(pool[i]);
     }
   }
 
@@ -32,28 +39,23 @@ public:
   }
 
 private:
-  using Pair = std::array<std::size_t, 2>;
-  // Load after load and store after store are ordered by the engine itself.
-  static constexpr std::array<Pair, 7> kChannels{{{0, 1}, {0, 2}, {1, 0}, {1, 2}, {2, 0}, {2, 1}, {2, 2}}};
-
   struct Planned {
-    std::array<std::int64_t, kEngines> wait_for{kNone, kNone, kNone}; ///< command of each engine
-    std::array<bool, kEngines> awaited{};                             ///< by each engine
-    std::array<std::uint8_t, kEngines> token{};                       ///< semaphore of the token for each engine
-    std::array<std::uint32_t, kEngines> count{};                      ///< tokens up to and including this command's
+    Needs wait_for = no_needs();                    ///< command of each engine
+    std::array<bool, kMaxEngines> awaited{};        ///< by each engine
+    std::array<std::uint8_t, kMaxEngines> token{};  ///< semaphore of the token for each engine
+    std::array<std::uint32_t, kMaxEngines> count{}; ///< tokens up to and including this command's
   };
 
-  Channel &channel(const Pair &p) { return channels_[p[0] * kEngines + p[1]]; }
+  Channel &channel(std::size_t producer, std::size_t waiter) { return channels_[producer * kMaxEngines + waiter]; }
 
   /// Keeps the needs that earlier waits of the same engine do not cover, and marks who is waited for.
   void plan(const std::vector<isa::Decoded> &commands, const std::vector<Needs> &needs) {
     plan_.resize(commands.size());
-    std::array<Needs, kEngines> covered;
-    for (Needs &n : covered)
-      n.fill(kNone);
+    std::array<Needs, kMaxEngines> covered;
+    covered.fill(no_needs());
     for (std::size_t i = 0; i < commands.size(); ++i) {
       const std::size_t engine = commands[i].engine();
-      for (std::size_t producer = 0; producer < kEngines; ++producer) {
+      for (const std::uint8_t producer : engines_) {
         const std::int64_t need = needs[i][producer];
         if (need <= covered[engine][producer]) continue;
         covered[engine][producer] = need;
@@ -64,18 +66,43 @@ private:
   }
 
   void emit(isa::Decoded command, Planned &p) {
-    isa::Sync waits = take_tokens(command.engine(), p);
-    isa::Sync posts = post_tokens(command.engine(), p);
+    const std::uint8_t engine = command.engine();
+    std::vector<isa::Wait> all_waits = take_tokens(engine, p);
+    while (all_waits.size() > kPlaces)
+      emit_sync(engine, next_waits(all_waits));
+    isa::Sync waits = next_waits(all_waits);
+    std::vector<std::uint8_t> all_posts = post_tokens(engine, p);
+    const isa::Sync posts = next_posts(all_posts);
     if (dice_.chance(0.15)) {
-      emit_sync(command.engine(), waits);
+      emit_sync(engine, waits);
       waits = {};
     }
     const bool post_later = dice_.chance(0.15);
     command.sync.waits = waits.waits;
     if (!post_later) command.sync.posts = posts.posts;
     out_.push_back(command);
-    if (post_later) emit_sync(command.engine(), posts);
-    if (dice_.chance(0.03)) emit_sync(static_cast<std::uint8_t>(dice_.below(kEngines)), {});
+    if (post_later) emit_sync(engine, posts);
+    while (!all_posts.empty())
+      emit_sync(engine, next_posts(all_posts));
+    if (dice_.chance(0.03)) emit_sync(engines_[dice_.below(engines_.size())], {});
+  }
+
+  /// Takes as many as a command has places for, and shuffles them over these.
+  template <typename Place> void take_places(std::vector<Place> &from, std::array<Place, kPlaces> &places) {
+    const std::size_t count = std::min(from.size(), kPlaces);
+    std::copy_n(from.begin(), count, places.begin());
+    from.erase(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
+    dice_.shuffle(places);
+  }
+  isa::Sync next_waits(std::vector<isa::Wait> &from) {
+    isa::Sync sync;
+    take_places(from, sync.waits);
+    return sync;
+  }
+  isa::Sync next_posts(std::vector<std::uint8_t> &from) {
+    isa::Sync sync;
+    take_places(from, sync.posts);
+    return sync;
   }
 
   void emit_sync(std::uint8_t engine, const isa::Sync &sync) {
@@ -86,42 +113,39 @@ private:
     out_.push_back(d);
   }
 
-  isa::Sync take_tokens(std::size_t engine, const Planned &p) {
-    isa::Sync sync;
-    std::size_t used = 0;
-    for (std::size_t producer = 0; producer < kEngines; ++producer) {
+  std::vector<isa::Wait> take_tokens(std::size_t engine, const Planned &p) {
+    std::vector<isa::Wait> waits;
+    for (const std::uint8_t producer : engines_) {
       if (p.wait_for[producer] == kNone) continue;
       const Planned &from = plan_[static_cast<std::size_t>(p.wait_for[producer])];
       const std::uint8_t semaphore = from.token[engine];
       const std::uint32_t count = from.count[engine] - semaphores_[semaphore].taken;
       semaphores_[semaphore].taken = from.count[engine];
-      sync.waits[used++] = {semaphore, static_cast<std::uint8_t>(count)};
+      waits.push_back({semaphore, static_cast<std::uint8_t>(count)});
     }
-    dice_.shuffle(sync.waits);
-    return sync;
+    return waits;
   }
 
-  /// A token for every engine that waits, in shuffled places; sometimes one that nobody asked for or a second one.
-  isa::Sync post_tokens(std::size_t engine, Planned &p) {
-    isa::Sync sync;
-    std::size_t used = 0;
+  /// A token for every engine that waits; sometimes one that nobody asked for or a second one.
+  std::vector<std::uint8_t> post_tokens(std::size_t engine, Planned &p) {
+    std::vector<std::uint8_t> posts;
     const auto post = [&](std::size_t waiter) {
-      sync.posts[used++] = p.token[waiter];
+      posts.push_back(p.token[waiter]);
       p.count[waiter] = ++semaphores_[p.token[waiter]].posted;
     };
-    for (std::size_t waiter = 0; waiter < kEngines; ++waiter) {
-      const std::vector<std::uint8_t> &own = channel({engine, waiter}).semaphores;
+    for (const std::uint8_t waiter : engines_) {
+      const Channel &own = channel(engine, waiter);
       if (own.empty()) continue;
       p.token[waiter] = own[dice_.below(own.size())];
       if (p.awaited[waiter]) post(waiter);
     }
-    for (std::size_t waiter = 0; waiter < kEngines && used < sync.posts.size(); ++waiter) {
-      if (channel({engine, waiter}).semaphores.empty() || !dice_.chance(0.1)) continue;
+    for (const std::uint8_t waiter : engines_) {
+      if (posts.size() >= kPlaces) break;
+      if (channel(engine, waiter).empty() || !dice_.chance(0.1)) continue;
       const State &s = semaphores_[p.token[waiter]];
       if (s.posted - s.taken < kMaxSurplus) post(waiter);
     }
-    dice_.shuffle(sync.posts);
-    return sync;
+    return posts;
   }
 
   static constexpr std::uint32_t kMaxSurplus = 100; ///< a wait's count has eight bits
@@ -130,9 +154,10 @@ private:
     std::uint32_t posted = 0, taken = 0;
   };
 
+  const std::vector<std::uint8_t> &engines_;
   Dice &dice_;
   std::vector<State> semaphores_;
-  std::array<Channel, kEngines * kEngines> channels_;
+  std::array<Channel, kMaxEngines * kMaxEngines> channels_;
   std::vector<Planned> plan_;
   std::vector<isa::Decoded> out_;
 };
@@ -140,8 +165,8 @@ private:
 } // namespace
 
 std::vector<isa::Decoded> synchronise(const std::vector<isa::Decoded> &commands, const std::vector<Needs> &needs,
-                                      std::uint32_t semaphores, Dice &dice) {
-  return Synchroniser(semaphores, dice).run(commands, needs);
+                                      const std::vector<std::uint8_t> &engines, std::uint32_t semaphores, Dice &dice) {
+  return Synchroniser(engines, semaphores, dice).run(commands, needs);
 }
 
 } // namespace gradweave::corpus

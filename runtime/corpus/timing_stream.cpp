@@ -6,16 +6,18 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 
 namespace gradweave::corpus {
 
 namespace {
 
-constexpr std::uint64_t kPage = 4096;          // bursts end at its multiples
-constexpr std::uint32_t kCommandCycles = 3000; // what one command should take at most, roughly
-constexpr std::size_t kEngines = 3;
-constexpr std::size_t kStore = 1, kCompute = 2;
+constexpr std::uint64_t kPage = 4096;           // bursts end at its multiples
+constexpr std::uint32_t kCommandCycles = 3000;  // what one command should take at most, roughly
+constexpr std::size_t kStore = 1, kCompute = 2; // the first core; they are the last engines
+constexpr std::size_t kPosts = 3;               // of a command
+constexpr std::uint64_t kAddSalt = 0x616464;    // what is drawn for ADDs is apart from what the seed decides otherwise
 
 constexpr std::uint32_t height_of(bool fp32) { return fp32 ? 2 : 1; }
 constexpr std::uint32_t bytes_of(bool fp32) { return fp32 ? 4 : 2; }
@@ -23,15 +25,16 @@ constexpr std::uint32_t bytes_of(bool fp32) { return fp32 ? 4 : 2; }
 class Generator {
 public:
   Generator(const NpuConfig &config, const TimingStreamOptions &options)
-      : npu_(config), options_(options), dice_(options.seed), tokens_(config.semaphores, dice_) {}
+      : npu_(config), options_(options), engines_(kCompute + config.cores), dice_(options.seed),
+        tokens_(engines_, config.semaphores, dice_), adds_(Dice(options.seed ^ kAddSalt).chance(0.5)) {}
 
   std::vector<isa::Command> run() {
     const bool overflow = dice_.chance(options_.share_of_overflows);
     while (out_.size() < options_.commands) {
       sync_chance_ = std::array<double, 4>{0, 0.05, 0.3, 0.8}[dice_.below(4)];
-      (this->*kEpisodes[dice_.below(kEpisodes.size())])();
+      (this->*kEpisodes[dice_.below(kEpisodes.size() - (adds_ ? 0 : kAddEpisodes))])();
     }
-    if (overflow) overflow_a_semaphore(out_, dice_);
+    if (overflow) overflow_a_semaphore(out_, engines_, dice_);
     std::vector<isa::Command> stream;
     for (const isa::Decoded &d : out_)
       stream.push_back(isa::encode(d));
@@ -103,6 +106,10 @@ private:
     std::uint32_t m, n, k;
     std::optional<std::uint32_t> bank; ///< for all tiles
   };
+  struct Sum {
+    std::uint32_t m, n;
+    std::optional<std::uint32_t> bank; ///< for all tiles
+  };
 
   void dma(const Transfer &t) {
     isa::DmaCommand d;
@@ -139,9 +146,13 @@ private:
     emit(d);
   }
 
-  void gemm(const Product &p) {
+  std::size_t any_core() { return npu_.cores == 1 ? kCompute : kCompute + dice_.below(npu_.cores); }
+  static std::uint8_t core_of(std::size_t engine) { return static_cast<std::uint8_t>(engine - kCompute); }
+
+  void gemm(std::size_t engine, const Product &p) {
     auto [m, n, k, bank] = p;
     isa::GemmCommand g;
+    g.core = core_of(engine);
     g.a_col = dice_.chance(0.5);
     g.b_col = dice_.chance(0.5);
     g.acc = dice_.chance(0.5);
@@ -162,6 +173,20 @@ private:
     emit(g);
   }
 
+  void add(std::size_t engine, const Sum &sum) {
+    auto [m, n, bank] = sum;
+    isa::AddCommand a;
+    a.core = core_of(engine);
+    a.out_bf16 = dice_.chance(0.3);
+    shrink(m, n, true);
+    a.m = m;
+    a.n = n;
+    a.a = place(m, n, true, bank);
+    a.cin = dice_.chance(0.2) ? a.a : place(m, n, true, bank);
+    a.cout = !a.out_bf16 && dice_.chance(0.5) ? (dice_.chance(0.5) ? a.a : a.cin) : place(m, n, !a.out_bf16, bank);
+    emit(a);
+  }
+
   std::optional<std::uint32_t> any_bank() { return dice_.between(0, npu_.spm_banks - 1); }
 
   /// Around multiples of `unit`, up to three.
@@ -175,8 +200,10 @@ private:
   void tiny(std::size_t engine) {
     if (dice_.chance(0.4)) {
       sync(engine);
-    } else if (engine == kCompute) {
-      gemm({1, 1, dice_.between(1, 3), std::nullopt});
+    } else if (engine >= kCompute && adds_ && dice_.chance(0.4)) {
+      add(engine, {dice_.between(1, 3), dice_.between(1, 3), std::nullopt});
+    } else if (engine >= kCompute) {
+      gemm(engine, {1, 1, dice_.between(1, 3), std::nullopt});
     } else {
       dma({engine == kStore, 1, 1, npu_.bus_bytes});
     }
@@ -186,25 +213,33 @@ private:
   void tiny_burst() {
     const std::uint32_t count = dice_.between(1, std::min(4 * npu_.queue_depth, 40U));
     const bool one_engine = dice_.chance(0.4);
-    std::size_t engine = dice_.below(kEngines);
+    std::size_t engine = dice_.below(engines_);
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (!one_engine) engine = dice_.below(kEngines);
+      if (!one_engine) engine = dice_.below(engines_);
       tiny(engine);
     }
   }
 
-  /// One command's posts let the next of every engine start in the same cycle.
+  /// A few posts in successive cycles let the next command of every engine start: more than the arbiter can serve.
   void ready_at_once() {
     sync_chance_ = 0;
     const std::uint32_t rounds = dice_.between(1, 4);
     for (std::uint32_t r = 0; r < rounds; ++r) {
-      if (dice_.chance(0.5)) work(dice_.below(kEngines));
-      isa::Sync posts = sync(dice_.below(kEngines)).sync;
-      std::array<std::uint8_t, kEngines> semaphore{};
-      for (std::size_t e = 0; e < kEngines; ++e)
-        semaphore[e] = tokens_.post_for(posts, e);
-      out_.back().sync = posts;
-      for (std::size_t e = 0; e < kEngines; ++e) {
+      std::optional<std::size_t> worker;
+      if (dice_.chance(0.5)) {
+        worker = dice_.below(engines_);
+        work(*worker);
+      }
+      const std::size_t poster = worker && npu_.cores > 1 && dice_.chance(0.7) ? *worker : dice_.below(engines_);
+      std::vector<std::size_t> order(engines_);
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      if (npu_.cores > 1) dice_.shuffle(order);
+      std::vector<std::uint8_t> semaphore(engines_);
+      for (std::size_t i = 0; i < engines_; ++i) {
+        if (i % kPosts == 0) sync(poster);
+        semaphore[order[i]] = tokens_.post_for(out_.back().sync, order[i]);
+      }
+      for (const std::size_t e : order) {
         awaited_ = semaphore[e];
         tiny(e);
       }
@@ -237,29 +272,71 @@ private:
   /// GEMMs one behind the other, often with all tiles in one macro-bank.
   void gemm_run() {
     const std::optional<std::uint32_t> bank = dice_.chance(0.6) ? any_bank() : std::nullopt;
+    const std::size_t engine = any_core();
     for (std::uint32_t i = dice_.between(1, 5); i > 0; --i) {
       const std::uint32_t shortest = std::max(2 * npu_.rows + 5, npu_.rows + npu_.cols + 2);
       const std::uint32_t k = dice_.chance(0.5) ? dice_.between(1, 5) : dice_.between(1, 2 * shortest);
-      gemm({around(npu_.rows), around(npu_.cols), k, bank});
+      gemm(engine, {around(npu_.rows), around(npu_.cols), k, bank});
     }
   }
 
   /// The array runs dry while the next GEMM waits for a transfer, and flushes the last block.
   void flush_gap() {
+    const std::size_t engine = any_core();
     for (std::uint32_t i = dice_.between(1, 3); i > 0; --i) {
-      gemm({around(npu_.rows), dice_.between(1, npu_.cols), dice_.between(1, 3 * npu_.rows), any_bank()});
+      gemm(engine, {around(npu_.rows), dice_.between(1, npu_.cols), dice_.between(1, 3 * npu_.rows), any_bank()});
       const bool store = dice_.chance(0.5);
       dma({store, dice_.between(1, 6), dice_.between(1, 300), 64});
-      awaited_ = tokens_.post_for(out_.back().sync, kCompute);
-      if (dice_.chance(0.5)) sync(kCompute);
-      gemm({dice_.between(1, npu_.rows), dice_.between(1, npu_.cols), dice_.between(1, npu_.rows), any_bank()});
+      awaited_ = tokens_.post_for(out_.back().sync, engine);
+      if (dice_.chance(0.5)) sync(engine);
+      gemm(engine, {dice_.between(1, npu_.rows), dice_.between(1, npu_.cols), dice_.between(1, npu_.rows), any_bank()});
+    }
+  }
+
+  std::uint32_t up_to_panels(std::uint32_t panels) { return dice_.between(1, panels * npu_.lanes()); }
+
+  /// ADDs of all shapes between GEMMs of a core, before and behind a SYNC, with or without a pause before.
+  void add_run() {
+    const std::size_t engine = any_core();
+    for (std::uint32_t i = dice_.between(2, 6); i > 0; --i)
+      switch (dice_.below(5)) {
+      case 0:
+        sync(engine);
+        break;
+      case 1:
+        gemm(engine, {around(npu_.rows), dice_.between(1, npu_.cols), dice_.between(1, 3 * npu_.rows), any_bank()});
+        break;
+      case 2:
+        dma({dice_.chance(0.5), dice_.between(1, 4), dice_.between(1, 100), 64});
+        awaited_ = tokens_.post_for(out_.back().sync, engine);
+        add(engine, {dice_.between(1, 2 * npu_.rows), up_to_panels(2), any_bank()});
+        break;
+      default:
+        add(engine, {dice_.between(1, 3 * npu_.rows), up_to_panels(3), dice_.chance(0.5) ? any_bank() : std::nullopt});
+        break;
+      }
+  }
+
+  /// A sum that goes from core to core: each multiplies, waits for the one before, and adds.
+  void relay() {
+    const std::uint32_t m = dice_.between(1, npu_.rows);
+    const std::uint32_t n = dice_.between(1, npu_.cols);
+    std::optional<std::uint8_t> before;
+    std::size_t engine = any_core();
+    for (std::uint32_t i = dice_.between(2, npu_.cores + 2); i > 0; --i) {
+      gemm(engine, {m, n, dice_.between(1, 3 * npu_.rows), any_bank()});
+      awaited_ = before;
+      add(engine, {m, n, any_bank()});
+      isa::Sync &posts = out_.back().sync;
+      engine = any_core();
+      before = tokens_.post_for(posts, engine);
     }
   }
 
   void work(std::size_t engine) {
-    if (engine == kCompute)
-      gemm({dice_.between(1, 2 * npu_.rows), dice_.between(1, 2 * npu_.cols), dice_.between(1, 4 * npu_.rows),
-            dice_.chance(0.5) ? any_bank() : std::nullopt});
+    if (engine >= kCompute)
+      gemm(engine, {dice_.between(1, 2 * npu_.rows), dice_.between(1, 2 * npu_.cols), dice_.between(1, 4 * npu_.rows),
+                    dice_.chance(0.5) ? any_bank() : std::nullopt});
     else
       dma({engine == kStore, dice_.between(1, std::min(2 * npu_.lanes(), most_rows())),
            dice_.between(1, 2 * npu_.lanes()), dice_.below(300)});
@@ -268,17 +345,21 @@ private:
   /// All engines at ordinary work.
   void mixture() {
     for (std::uint32_t i = dice_.between(3, 12); i > 0; --i)
-      work(dice_.below(kEngines));
+      work(dice_.below(engines_));
   }
 
-  static constexpr std::array<void (Generator::*)(), 8> kEpisodes{
+  static constexpr std::array<void (Generator::*)(), 10> kEpisodes{
       &Generator::tiny_burst, &Generator::ready_at_once, &Generator::duel,      &Generator::thin_rows,
-      &Generator::page_rows,  &Generator::gemm_run,      &Generator::flush_gap, &Generator::mixture};
+      &Generator::page_rows,  &Generator::gemm_run,      &Generator::flush_gap, &Generator::mixture,
+      &Generator::add_run,    &Generator::relay};
+  static constexpr std::size_t kAddEpisodes = 2; ///< the last ones
 
   const NpuConfig &npu_;
   const TimingStreamOptions &options_;
+  std::uint32_t engines_;
   Dice dice_;
   Tokens tokens_;
+  bool adds_;                           ///< half of the streams have ADDs
   double sync_chance_ = 0;              ///< of each wait and post
   std::optional<std::uint8_t> awaited_; ///< the next command waits for this semaphore, which is its engine's
   std::vector<isa::Decoded> out_;

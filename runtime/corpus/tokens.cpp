@@ -8,20 +8,20 @@ namespace gradweave::corpus {
 namespace {
 
 constexpr std::uint32_t kMaxTokens = 60000; ///< far from the overflow of 16 bits, whatever is posted at a time
-
-constexpr std::uint32_t kEngines = 3;
-constexpr std::uint32_t kFewestUsed = 7, kMostUsed = 15;
+constexpr std::uint32_t kFewestUsed = 7, kMostUsed = 15; // or as many as there are engines
 
 } // namespace
 
-Tokens::Tokens(std::uint32_t semaphores, Dice &dice) : dice_(dice), tokens_(semaphores, 0) {
+Tokens::Tokens(std::uint32_t engines, std::uint32_t semaphores, Dice &dice)
+    : dice_(dice), own_(engines), tokens_(semaphores, 0) {
   std::vector<std::uint8_t> pool(semaphores);
   std::iota(pool.begin(), pool.end(), std::uint8_t{0});
   dice_.shuffle(pool);
   never_posted_ = pool.back();
-  pool.resize(dice_.between(kFewestUsed, std::min(semaphores - 1, kMostUsed)));
+  const std::uint32_t fewest = std::min(semaphores - 1, std::max(kFewestUsed, engines));
+  pool.resize(dice_.between(fewest, std::min(semaphores - 1, std::max(kMostUsed, 2 * engines))));
   for (std::size_t i = 0; i < pool.size(); ++i)
-    own_[i < kEngines ? i : dice_.below(kEngines)].push_back(pool[i]);
+    own_[i < engines ? i : dice_.below(engines)].push_back(pool[i]);
 }
 
 void Tokens::take(isa::Sync &sync, std::uint8_t semaphore, std::uint32_t count) {

@@ -4,7 +4,6 @@
 #include "isa/command.hpp"
 #include "runtime/corpus/dice.hpp"
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -14,8 +13,9 @@ namespace gradweave::corpus {
 /// in order; any engine posts. So commands in memory order are a legal serial order, whatever engine runs ahead.
 class Tokens {
 public:
-  /// Deals out a few of the NPU's semaphores, so that each gets many tokens, and keeps one that nobody posts.
-  Tokens(std::uint32_t semaphores, Dice &dice);
+  /// Deals out a few of the NPU's semaphores to `engines` engines, so that each gets many tokens, and keeps one that
+  /// nobody posts. There must be more semaphores than engines.
+  Tokens(std::uint32_t engines, std::uint32_t semaphores, Dice &dice);
 
   /// Adds waits for tokens that earlier commands have posted, up to three, each with the given chance. Waits of a
   /// command come before its posts: it must not wait for itself.
@@ -34,7 +34,7 @@ private:
   void take(isa::Sync &sync, std::uint8_t semaphore, std::uint32_t count);
 
   Dice &dice_;
-  std::array<std::vector<std::uint8_t>, 3> own_; ///< semaphores that an engine waits for
+  std::vector<std::vector<std::uint8_t>> own_; ///< semaphores that an engine waits for
   std::uint8_t never_posted_ = 0;
   std::vector<std::uint32_t> tokens_; ///< of each semaphore: posted and not taken, in memory order
 };

@@ -6,7 +6,8 @@
 namespace gradweave::runtime {
 namespace {
 
-/// The first row that fits counts; an empty opcode or engine fits all.
+/// The first row that fits counts; an empty opcode or engine fits all. An engine is the beginning of a name: "compute"
+/// is that of any core.
 struct EventRow {
   Event event;
   std::string_view opcode, engine;
@@ -28,11 +29,11 @@ const std::vector<EventRow> &event_rows() {
        "",
        {{"rtl/semaphores.sv", "rtl/command_processor.sv", "rtl/gemm_core.sv", "rtl/block_walker.sv"},
         {"sw_models/timing/npu_timing.cpp", "sw_models/timing/gemm_engine.cpp"},
-        {"kMoveToHead", "kStartToHead", "kPostToTake", "kGrantToGrant", "kBlocksToStart"},
+        {"kMoveToHead", "kStartToHead", "kPostToTake", "kGrantToGrant", "kBlocksToStart", "kAddDoneToStart"},
         "Semaphores and start"}},
       {Event::kStart,
-       "SYNC",
-       "compute0",
+       "",
+       "compute",
        {{"rtl/semaphores.sv", "rtl/command_processor.sv", "rtl/gemm_core.sv"},
         {"sw_models/timing/npu_timing.cpp", "sw_models/timing/gemm_engine.cpp"},
         {"kMoveToHead", "kStartToHead", "kPostToTake", "kGrantToGrant", "kDoneToEmpty"},
@@ -69,8 +70,15 @@ const std::vector<EventRow> &event_rows() {
          "swap_to_swapped", "pass_to_written"},
         "Array"}},
       {Event::kDone,
+       "ADD",
+       "",
+       {{"rtl/tile_adder.sv", "rtl/gemm_core.sv"},
+        {"sw_models/timing/gemm_engine.cpp"},
+        {"kAddRow", "kAddReadToDone"},
+        "Array"}},
+      {Event::kDone,
        "SYNC",
-       "compute0",
+       "compute",
        {{"rtl/gemm_core.sv"}, {"sw_models/timing/gemm_engine.cpp"}, {"kSyncToDone"}, "Array"}},
       {Event::kDone,
        "",
@@ -93,6 +101,7 @@ const std::vector<CounterRow> &counter_rows() {
   };
   static const std::vector<CounterRow> rows{
       {"FETCH_", counters("rtl/cmd_fetch.sv", "sw_models/timing/command_fetch.cpp")},
+      {"COMPUTE_ADD", counters("rtl/tile_adder.sv", "sw_models/timing/gemm_engine.cpp")},
       {"COMPUTE_", counters("rtl/gemm_core.sv", "sw_models/timing/gemm_engine.cpp")},
       {"BLOCKS", counters("rtl/shadow_ctrl.sv", "sw_models/timing/gemm_engine.cpp")},
       {"LOAD_", counters("rtl/dma_load.sv", "sw_models/timing/memory_system.cpp")},
@@ -107,7 +116,7 @@ const std::vector<CounterRow> &counter_rows() {
   return rows;
 }
 
-bool fits(std::string_view pattern, std::string_view text) { return pattern.empty() || pattern == text; }
+bool begins(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 
 } // namespace
 
@@ -120,13 +129,14 @@ std::string Places::text(std::string_view indent) const {
 
 Places where_to_look(Event event, std::string_view opcode, std::string_view engine) {
   for (const EventRow &row : event_rows())
-    if (row.event == event && fits(row.opcode, opcode) && fits(row.engine, engine)) return row.places;
+    if (row.event == event && (row.opcode.empty() || row.opcode == opcode) && begins(engine, row.engine))
+      return row.places;
   return where_to_look_for_end();
 }
 
 Places where_to_look_for_counter(std::string_view counter) {
   for (const CounterRow &row : counter_rows())
-    if (counter.substr(0, row.prefix.size()) == row.prefix) return row.places;
+    if (begins(counter, row.prefix)) return row.places;
   return where_to_look_for_end();
 }
 

@@ -9,6 +9,7 @@ namespace gradweave::test {
 
 namespace {
 
+constexpr std::size_t kCompute = 2; // engine of the first core
 constexpr std::size_t kTransfersAtOnce = 3;
 constexpr std::ptrdiff_t kResultsOnTheirWay = 2;
 
@@ -17,7 +18,7 @@ constexpr std::ptrdiff_t kResultsOnTheirWay = 2;
 RacingNpu::RacingNpu(const NpuConfig &config, std::uint64_t dram_base, std::vector<std::uint8_t> &memory,
                      std::uint64_t seed)
     : npu_(config), dram_base_(dram_base), memory_(memory), dice_(seed),
-      spm_(std::size_t{config.spm_rows()} * config.lanes()), semaphores_(config.semaphores) {
+      spm_(std::size_t{config.spm_rows()} * config.lanes()), semaphores_(config.semaphores), cores_(config.cores) {
   for (std::uint16_t &w : spm_)
     w = static_cast<std::uint16_t>(dice_.bits()); // nothing may depend on it
 }
@@ -25,24 +26,31 @@ RacingNpu::RacingNpu(const NpuConfig &config, std::uint64_t dram_base, std::vect
 bool RacingNpu::run(const std::vector<isa::Command> &stream) {
   for (const isa::Command &c : stream) {
     const isa::Decoded d = *isa::decode(c);
-    queues_[d.engine()].push_back(d);
+    (d.engine() < kCompute ? queues_[d.engine()] : cores_[d.engine() - kCompute].queue).push_back(d);
   }
   const auto idle = [&] {
     return std::all_of(queues_.begin(), queues_.end(), [](const auto &q) { return q.empty(); }) &&
-           transfers_[0].empty() && transfers_[1].empty() && results_.empty();
+           std::all_of(transfers_.begin(), transfers_.end(), [](const auto &t) { return t.empty(); }) &&
+           std::all_of(cores_.begin(), cores_.end(),
+                       [](const Core &c) { return c.queue.empty() && c.results.empty(); });
   };
+  const std::size_t engines = kCompute + cores_.size();
   while (!idle()) {
-    const std::size_t first = dice_.below(3);
+    const std::size_t first = dice_.below(engines);
     const std::size_t times = 1 + dice_.below(12); // long turns let an engine run far ahead of the others
     bool moved = false;
     for (std::size_t t = 0; t < times && turn(first); ++t)
       moved = true;
-    if (!moved && !turn((first + 1) % 3) && !turn((first + 2) % 3)) return false;
+    for (std::size_t other = 1; !moved && other < engines; ++other)
+      moved = turn((first + other) % engines);
+    if (!moved) return false;
   }
   return true;
 }
 
-bool RacingNpu::turn(std::size_t engine) { return engine == 2 ? turn_compute() : turn_dma(engine); }
+bool RacingNpu::turn(std::size_t engine) {
+  return engine < kCompute ? turn_dma(engine) : turn_compute(cores_[engine - kCompute]);
+}
 
 bool RacingNpu::can_start(const isa::Sync &sync) const {
   return std::all_of(sync.waits.begin(), sync.waits.end(), [&](const isa::Wait &w) {
@@ -130,72 +138,105 @@ void RacingNpu::write(const Transfer &t) {
 
 // --- compute ----------------------------------------------------------------------------------------
 
-bool RacingNpu::turn_compute() {
-  std::deque<isa::Decoded> &queue = queues_[2];
-  if (!multiplying_ && !queue.empty() && can_start(queue.front().sync)) {
-    take(queue.front().sync);
-    if (std::holds_alternative<isa::SyncCommand>(queue.front().op)) {
-      results_.push_back({{}, true, queue.front().sync});
-      queue.pop_front();
+bool RacingNpu::may_start(const Core &core) const {
+  if (core.busy || core.holds_sum || core.queue.empty() || !can_start(core.queue.front().sync)) return false;
+  return core.results.empty() || !std::holds_alternative<isa::AddCommand>(core.queue.front().op);
+}
+
+void RacingNpu::start(Core &core) {
+  const isa::Decoded &head = core.queue.front();
+  take(head.sync);
+  if (std::holds_alternative<isa::SyncCommand>(head.op)) {
+    core.results.push_back({{}, true, head.sync});
+    core.queue.pop_front();
+  } else {
+    core.busy = true;
+    core.block_row = core.block_col = 0;
+  }
+}
+
+bool RacingNpu::turn_compute(Core &core) {
+  if (may_start(core)) {
+    start(core);
+    return true;
+  }
+  if (core.busy && (core.results.empty() || dice_.chance(0.7))) {
+    if (const auto *g = std::get_if<isa::GemmCommand>(&core.queue.front().op)) {
+      compute_block(core, *g);
     } else {
-      multiplying_ = true;
-      block_row_ = block_col_ = 0;
+      compute_sum(core, std::get<isa::AddCommand>(core.queue.front().op));
+      if (dice_.chance(0.5)) write_oldest_result(core);
     }
     return true;
   }
-  if (multiplying_ && (results_.empty() || dice_.chance(0.7))) {
-    compute_block(std::get<isa::GemmCommand>(queue.front().op));
-    return true;
-  }
-  if (results_.empty()) return false;
-  write_oldest_result();
+  if (core.results.empty()) return false;
+  write_oldest_result(core);
   return true;
 }
 
-void RacingNpu::compute_block(const isa::GemmCommand &g) {
+void RacingNpu::add_result(Result &result, const isa::SpmTile &t, std::uint32_t i, std::uint32_t j, bool bf16,
+                           float value) const {
+  const std::size_t w = word(t, i, j, !bf16);
+  if (bf16) {
+    result.writes.emplace_back(w, bf16_from_fp32(value));
+  } else {
+    result.writes.emplace_back(w, static_cast<std::uint16_t>(bits_of_fp32(value)));
+    result.writes.emplace_back(w + npu_.lanes(), static_cast<std::uint16_t>(bits_of_fp32(value) >> 16U));
+  }
+}
+
+void RacingNpu::end_command(Core &core, Result &result) {
+  result.ends_command = true;
+  result.sync = core.queue.front().sync;
+  core.queue.pop_front();
+  core.busy = false;
+}
+
+void RacingNpu::compute_block(Core &core, const isa::GemmCommand &g) {
   const auto on_their_way = [&] {
-    return std::count_if(results_.begin(), results_.end(), [](const Result &r) { return !r.writes.empty(); });
+    return std::count_if(core.results.begin(), core.results.end(), [](const Result &r) { return !r.writes.empty(); });
   };
   while (on_their_way() > kResultsOnTheirWay)
-    write_oldest_result();
+    write_oldest_result(core);
 
   Result result;
-  for (std::uint32_t i = block_row_; i < std::min(g.m, block_row_ + npu_.rows); ++i)
-    for (std::uint32_t j = block_col_; j < std::min(g.n, block_col_ + npu_.cols); ++j) {
+  for (std::uint32_t i = core.block_row; i < std::min(g.m, core.block_row + npu_.rows); ++i)
+    for (std::uint32_t j = core.block_col; j < std::min(g.n, core.block_col + npu_.cols); ++j) {
       float c = g.acc ? fp32_from_bits(element(g.cin, i, j, true)) : 0.0F;
       for (std::uint32_t s = 0; s < g.k; ++s) {
         const std::uint32_t a = g.a_col ? element(g.a, i, s, false) : element(g.a, s, i, false);
         const std::uint32_t b = g.b_col ? element(g.b, j, s, false) : element(g.b, s, j, false);
         c = mac(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b), c);
       }
-      const std::size_t w = word(g.cout, i, j, !g.out_bf16);
-      if (g.out_bf16) {
-        result.writes.emplace_back(w, bf16_from_fp32(c));
-      } else {
-        result.writes.emplace_back(w, static_cast<std::uint16_t>(bits_of_fp32(c)));
-        result.writes.emplace_back(w + npu_.lanes(), static_cast<std::uint16_t>(bits_of_fp32(c) >> 16U));
-      }
+      add_result(result, g.cout, i, j, g.out_bf16, c);
     }
-  block_col_ += npu_.cols;
-  if (block_col_ >= g.n) {
-    block_col_ = 0;
-    block_row_ += npu_.rows;
+  core.block_col += npu_.cols;
+  if (core.block_col >= g.n) {
+    core.block_col = 0;
+    core.block_row += npu_.rows;
   }
-  if (block_row_ >= g.m) {
-    result.ends_command = true;
-    result.sync = queues_[2].front().sync;
-    queues_[2].pop_front();
-    multiplying_ = false;
-  }
-  results_.push_back(std::move(result));
+  if (core.block_row >= g.m) end_command(core, result);
+  core.results.push_back(std::move(result));
 }
 
-void RacingNpu::write_oldest_result() {
-  const Result &r = results_.front();
+void RacingNpu::compute_sum(Core &core, const isa::AddCommand &a) {
+  Result result;
+  for (std::uint32_t i = 0; i < a.m; ++i)
+    for (std::uint32_t j = 0; j < a.n; ++j)
+      add_result(result, a.cout, i, j, a.out_bf16,
+                 add_fp32(fp32_from_bits(element(a.a, i, j, true)), fp32_from_bits(element(a.cin, i, j, true))));
+  end_command(core, result);
+  core.holds_sum = true;
+  core.results.push_back(std::move(result));
+}
+
+void RacingNpu::write_oldest_result(Core &core) {
+  const Result &r = core.results.front();
   for (const auto &[w, value] : r.writes)
     spm_[w] = value;
   if (r.ends_command) post(r.sync);
-  results_.pop_front();
+  core.results.pop_front();
+  core.holds_sum = false;
 }
 
 } // namespace gradweave::test

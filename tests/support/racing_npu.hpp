@@ -14,7 +14,8 @@
 namespace gradweave::test {
 
 /// Engines progress in random turns. Loads and stores overlap within their engine and read early or late; results of
-/// the last two blocks of the compute engine are still on their way when a block reads its operands and initial values.
+/// the last two blocks of a core are still on their way when a block reads its operands and initial values. An ADD has
+/// its core to itself, and reads early or late.
 class RacingNpu {
 public:
   /// `memory` is the DRAM from `dram_base` on; it is changed.
@@ -35,16 +36,31 @@ private:
     isa::Sync sync;
   };
 
+  /// A core: what is between its queue and the scratchpad.
+  struct Core {
+    std::deque<isa::Decoded> queue;
+    std::deque<Result> results;
+    bool busy = false;      ///< the queue's head, a GEMM or ADD, has started
+    bool holds_sum = false; ///< the result is that of an ADD: nothing starts before it is written
+    std::uint32_t block_row = 0, block_col = 0;
+  };
+
   bool turn(std::size_t engine);
   bool turn_dma(std::size_t engine);
-  bool turn_compute();
+  bool turn_compute(Core &core);
+  bool may_start(const Core &core) const;
+  void start(Core &core);
   bool can_start(const isa::Sync &sync) const;
   void take(const isa::Sync &sync);
   void post(const isa::Sync &sync);
   void read(Transfer &t);
   void write(const Transfer &t);
-  void compute_block(const isa::GemmCommand &g);
-  void write_oldest_result();
+  void compute_block(Core &core, const isa::GemmCommand &g);
+  void compute_sum(Core &core, const isa::AddCommand &a);
+  void add_result(Result &result, const isa::SpmTile &t, std::uint32_t i, std::uint32_t j, bool bf16,
+                  float value) const;
+  void end_command(Core &core, Result &result);
+  void write_oldest_result(Core &core);
   std::size_t word(const isa::SpmTile &t, std::uint32_t i, std::uint32_t j, bool fp32) const;
   std::uint32_t element(const isa::SpmTile &t, std::uint32_t i, std::uint32_t j, bool fp32) const;
 
@@ -54,11 +70,9 @@ private:
   corpus::Dice dice_;
   std::vector<std::uint16_t> spm_;
   std::vector<std::uint32_t> semaphores_;
-  std::array<std::deque<isa::Decoded>, 3> queues_;
+  std::array<std::deque<isa::Decoded>, 2> queues_; ///< of load and store
   std::array<std::deque<Transfer>, 2> transfers_;
-  std::deque<Result> results_;
-  bool multiplying_ = false; ///< the compute queue's head has started
-  std::uint32_t block_row_ = 0, block_col_ = 0;
+  std::vector<Core> cores_;
 };
 
 } // namespace gradweave::test
