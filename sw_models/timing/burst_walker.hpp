@@ -2,11 +2,34 @@
 #pragma once
 
 #include "isa/command.hpp"
+#include "sw_models/dram_channel.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
 namespace gradweave::timing {
+
+/// What the bus and the DRAM (dram_channel.hpp) know of a burst.
+struct BurstSize {
+  std::uint16_t beats = 0;
+  std::uint16_t accesses = 0;
+  std::uint16_t first_accesses = 0; ///< that the first beat needs
+};
+
+/// Sizes of a beat and of an access of the DRAM, as log2 of the bytes.
+struct Granules {
+  unsigned beat_shift = 0, access_shift = 0;
+
+  /// Of a burst of `bytes` bytes, the first of which is byte `offset` of the first beat.
+  BurstSize size_of(std::uint32_t offset, std::uint32_t bytes) const {
+    const std::uint32_t end = offset + bytes, beat = 1U << beat_shift;
+    const auto accesses_to = [&](std::uint32_t byte) {
+      return static_cast<std::uint16_t>(((byte - 1) >> access_shift) - (offset >> access_shift) + 1);
+    };
+    return {static_cast<std::uint16_t>((end + beat - 1) >> beat_shift), accesses_to(end),
+            accesses_to(std::min(end, beat))};
+  }
+};
 
 /// Row r covers the bytes [addr + r * pitch, + row_bytes). A burst never leaves its row, a 4 KB page or 256 beats.
 class BurstWalker {
@@ -16,16 +39,15 @@ public:
     std::uint32_t offset; ///< of the first element in the first beat
   };
 
-  /// `beat_shift`: log2 of the bytes of a beat.
-  void start(const isa::DmaCommand &d, unsigned beat_shift) {
-    shift_ = beat_shift;
+  void start(const isa::DmaCommand &d, const Granules &granules) {
+    granules_ = granules;
     row_addr_ = addr_ = d.dram_addr;
     pitch_ = d.pitch;
     row_bytes_ = left_ = d.cols * (d.fp32 ? 4U : 2U);
     rows_ = d.rows;
-    row_offset_ = offset_of(addr_);
-    row_beats_ = beats_of(row_offset_, row_bytes_);
-    alike_ = offset_of(pitch_) == 0 && row_beats_ <= kMaxBeats;
+    const std::uint32_t offset = offset_of(addr_);
+    alike_ = offset_of(pitch_) == 0 && offset + row_bytes_ <= most_bytes();
+    if (alike_) row_ = granules_.size_of(offset, row_bytes_);
   }
 
   /// Bursts are left.
@@ -35,23 +57,24 @@ public:
   bool at_last() const { return rows_ == 1 && left_ <= room(); }
   Extent extent() const { return {std::min(left_, room()), offset_of(addr_)}; }
 
-  /// Goes on to the next burst; returns the beats of the one it leaves.
-  std::uint32_t take() {
+  /// Goes on to the next burst; returns the size of the one it leaves.
+  BurstSize take() {
     // Most rows are a burst, all of one shape: the rest is for those that a page border cuts.
     if (alike_ && left_ == row_bytes_ && left_ <= page_room()) {
       next_row();
-      return row_beats_;
+      return row_;
     }
     return take_part();
   }
 
 private:
-  static constexpr std::uint32_t kPageBytes = 4096, kMaxBeats = 256;
+  static constexpr std::uint32_t kPageBytes = DramChannel::kMaxBurstBytes;
 
   std::uint32_t page_room() const { return kPageBytes - (static_cast<std::uint32_t>(addr_) & (kPageBytes - 1)); }
   /// Bytes from addr_ on that a burst can cover.
-  std::uint32_t room() const { return std::min(page_room(), (kMaxBeats << shift_) - offset_of(addr_)); }
-  std::uint32_t take_part() {
+  std::uint32_t room() const { return std::min(page_room(), most_bytes() - offset_of(addr_)); }
+  std::uint32_t most_bytes() const { return DramChannel::kMaxBeats << granules_.beat_shift; }
+  BurstSize take_part() {
     const Extent e = extent();
     if (left_ > e.bytes) {
       addr_ += e.bytes;
@@ -59,7 +82,7 @@ private:
     } else {
       next_row();
     }
-    return beats_of(e.offset, e.bytes);
+    return granules_.size_of(e.offset, e.bytes);
   }
   void next_row() {
     row_addr_ += pitch_;
@@ -67,16 +90,15 @@ private:
     left_ = row_bytes_;
     --rows_;
   }
-  std::uint32_t offset_of(std::uint64_t addr) const { return static_cast<std::uint32_t>(addr) & ((1U << shift_) - 1); }
-  std::uint32_t beats_of(std::uint32_t offset, std::uint32_t bytes) const {
-    return (offset + bytes + (1U << shift_) - 1) >> shift_;
+  std::uint32_t offset_of(std::uint64_t addr) const {
+    return static_cast<std::uint32_t>(addr) & ((1U << granules_.beat_shift) - 1);
   }
 
   std::uint64_t row_addr_ = 0, addr_ = 0;
   std::uint32_t pitch_ = 0, row_bytes_ = 0, left_ = 0, rows_ = 0;
-  std::uint32_t row_offset_ = 0, row_beats_ = 0; ///< of the first row
-  bool alike_ = false;                           ///< of all rows
-  unsigned shift_ = 0;
+  bool alike_ = false; ///< all rows
+  BurstSize row_;      ///< of each, if they are alike and no page border cuts it
+  Granules granules_;
 };
 
 } // namespace gradweave::timing

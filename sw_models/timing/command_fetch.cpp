@@ -22,14 +22,14 @@ void CommandFetch::plan() {
   if (free_words_ >= burst_words_) next_burst_ = not_before_;
 }
 
-std::uint32_t CommandFetch::issue(std::uint64_t cycle) {
+CommandFetch::Burst CommandFetch::issue(std::uint64_t cycle) {
   if (requested_ > 0 && received_ == requested_ && last_data_ < cycle) blocked_ += cycle - last_data_ - 1;
+  const Burst burst{slot_of(requested_) * isa::kCommandBytes, burst_commands_ * isa::kCommandBytes};
   requested_ += burst_commands_;
   free_words_ -= burst_words_;
   not_before_ = cycle + latency::kFetchToFetch;
-  const std::uint32_t beats = burst_words_ * word_beats_;
   plan();
-  return beats;
+  return burst;
 }
 
 void CommandFetch::receive(const FetchedWords &words) {

@@ -22,8 +22,11 @@ public:
   std::uint32_t word_beats() const { return word_beats_; }
   /// Cycle of the next burst; kNever if there is none or that depends on commands still in the buffer.
   std::uint64_t next_burst() const { return next_burst_; }
-  /// Issues that burst; returns its beats.
-  std::uint32_t issue(std::uint64_t cycle);
+  struct Burst {
+    std::uint32_t offset, bytes; ///< of the commands: where they begin in the first beat, and how many
+  };
+  /// Issues that burst.
+  Burst issue(std::uint64_t cycle);
   /// Words that arrive, in order.
   void receive(const FetchedWords &words);
   /// Cycle in which the command (the next to be moved) can be checked at the earliest; kNever if it is not known yet.

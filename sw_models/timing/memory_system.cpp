@@ -22,16 +22,17 @@ unsigned log2_of(std::uint32_t power) {
 MemorySystem::MemorySystem(const NpuConfig &npu, std::uint32_t fetch_word_beats, std::uint64_t limit,
                            ProgressLog &progress)
     : channel_(npu.dram, npu.bus_bytes), limit_(limit), latency_(npu.dram.latency_cycles), progress_(progress),
-      every_beat_(limit != kNever || progress.on()), bus_bytes_(npu.bus_bytes), fetch_word_beats_(fetch_word_beats),
-      beat_shift_(log2_of(npu.bus_bytes)), load_(npu.outstanding), store_(npu.outstanding),
-      reads_(npu.outstanding + kFetchBursts), writes_(npu.outstanding) {}
+      every_beat_(limit != kNever || progress.on()), bus_bytes_(npu.bus_bytes),
+      fetch_word_beats_(fetch_word_beats), granules_{log2_of(npu.bus_bytes), log2_of(channel_.access_bytes())},
+      load_(npu.outstanding), store_(npu.outstanding), reads_(npu.outstanding + kFetchBursts),
+      writes_(npu.outstanding) {}
 
 void MemorySystem::start(bool store, std::uint64_t cycle, const isa::DmaCommand &command) {
   Side &s = side(store);
   while (load_.next != kNever && !store)
     offer_load(); // the last burst of the command before, which was issued a cycle ago
   s.order.start_transfer();
-  s.bursts.start(command, beat_shift_);
+  s.bursts.start(command, granules_);
   s.earliest = cycle + latency::kStartToBurst;
   s.bursts_done = kNever;
   plan(s, store ? 0 : latency::kLoadBurstToMux);
@@ -58,7 +59,7 @@ inline bool MemorySystem::plan(Side &s, std::uint64_t issue_to_event) {
 /// Element bytes of the first `beats` beats of the next burst to be answered.
 std::uint32_t MemorySystem::count(Side &s, std::uint32_t beats) {
   if (!s.replay.active()) {
-    s.replay.start(s.counted.front(), beat_shift_);
+    s.replay.start(s.counted.front(), granules_);
     s.counted.pop_front();
   }
   const BurstWalker::Extent extent = s.replay.extent();
@@ -72,9 +73,9 @@ inline bool MemorySystem::offer_load() {
     load_.next = cycle + 1;
     return false;
   }
-  const std::uint32_t beats = load_.bursts.take();
+  const BurstSize size = load_.bursts.take();
   load_.credits.issue();
-  reads_.push({cycle + latency::kMuxToBus, beats, false, !load_.bursts.active()});
+  reads_.push({cycle + latency::kMuxToBus, size, false, !load_.bursts.active()});
   if (every_beat_) progress_.add(cycle + latency::kMuxToBus);
   load_.earliest = cycle; // its register is free
   return plan(load_, latency::kLoadBurstToMux);
@@ -82,12 +83,13 @@ inline bool MemorySystem::offer_load() {
 
 inline bool MemorySystem::issue_store() {
   const std::uint64_t cycle = store_.next;
-  const std::uint32_t beats = store_.bursts.take();
+  const BurstSize size = store_.bursts.take();
+  const std::uint32_t beats = size.beats;
   store_.credits.issue();
   const std::uint64_t read = std::max(cycle + latency::kStoreBurstToRead, store_read_);
   store_read_ = read + beats;
   const std::uint64_t first_beat = read + latency::kReadToBus, last_beat = first_beat + beats - 1;
-  writes_.push({last_beat, beats, false, !store_.bursts.active()});
+  writes_.push({last_beat, size, false, !store_.bursts.active()});
   if (!every_beat_) {
     totals_.write_beats += beats;
   } else {
@@ -102,25 +104,36 @@ inline bool MemorySystem::issue_store() {
   return plan(store_, 0);
 }
 
-void MemorySystem::fetch(std::uint64_t cycle, std::uint32_t beats) {
+void MemorySystem::fetch(std::uint64_t cycle, std::uint32_t offset, std::uint32_t bytes) {
   if (load_.next == cycle) offer_load(); // its address goes ahead of this one
   fetch_in_mux_ = cycle + latency::kFetchToMux;
-  reads_.push({cycle + latency::kFetchToBus, beats, true, false});
+  reads_.push({cycle + latency::kFetchToBus, granules_.size_of(offset, bytes), true, false});
   progress_.add(cycle + latency::kFetchToBus);
 }
 
-/// Beats come in order, one a cycle at most, each as soon as it is available. It is enough to look at three beats,
-/// since between them the times ascend by the bus rate or by the DRAM's.
-std::uint64_t MemorySystem::beat_cycle(const DramChannel::Service &service, std::uint32_t beat) const {
-  return std::max({channel_.read_beat_cycle(service.start, 0) + beat, channel_.read_beat_cycle(service.start, beat),
-                   read_channel_ + beat});
+/// The last access of the DRAM that a beat needs.
+inline std::uint32_t MemorySystem::last_access(const BurstSize &size, std::uint32_t beat) const {
+  const std::uint32_t to_here = size.first_accesses + (beat << (granules_.beat_shift - granules_.access_shift));
+  return std::min<std::uint32_t>(to_here, size.accesses) - 1;
+}
+
+/// Beats come in order, one a cycle at most, each as soon as it is available. It is enough to look at a few beats: the
+/// times of those between the first and the last, which may need fewer accesses than the others, ascend by the bus rate
+/// or by the DRAM's.
+std::uint64_t MemorySystem::beat_cycle(const Request &request, const DramChannel::Service &service,
+                                       std::uint32_t beat) const {
+  const auto available = [&](std::uint32_t b) {
+    return channel_.read_beat_cycle(service.start, last_access(request.size, b));
+  };
+  const std::uint64_t cycle = std::max({available(0) + beat, available(beat), read_channel_ + beat});
+  return beat == 0 ? cycle : std::max(cycle, available(beat - 1) + 1);
 }
 
 /// Beats up to the limit.
 std::uint32_t MemorySystem::follow_beats(const Request &request, const DramChannel::Service &service) const {
   std::uint32_t beats = 0;
-  for (std::uint32_t beat = 0; beat < request.beats; ++beat) {
-    const std::uint64_t cycle = beat_cycle(service, beat);
+  for (std::uint32_t beat = 0; beat < request.size.beats; ++beat) {
+    const std::uint64_t cycle = beat_cycle(request, service, beat);
     progress_.add(cycle);
     beats += cycle <= limit_;
   }
@@ -137,9 +150,9 @@ inline bool MemorySystem::answer_load(std::uint64_t last_beat, bool last) {
 }
 
 bool MemorySystem::answer_fetch(const Request &request, const DramChannel::Service &service) {
-  fetched_.words = request.beats / fetch_word_beats_;
+  fetched_.words = request.size.beats / fetch_word_beats_;
   for (std::uint32_t word = 0; word < fetched_.words; ++word)
-    fetched_.cycle[word] = beat_cycle(service, (word + 1) * fetch_word_beats_ - 1);
+    fetched_.cycle[word] = beat_cycle(request, service, (word + 1) * fetch_word_beats_ - 1);
   totals_.fetch_beats += follow_beats(request, service);
   read_channel_ = fetched_.cycle[fetched_.words - 1] + 1;
   return true;
@@ -163,13 +176,13 @@ bool MemorySystem::serve() {
   Ring<Request> &queue = choice.direction == DramChannel::Direction::kRead ? reads_ : writes_;
   const Request request = queue.front();
   queue.pop();
-  const DramChannel::Service service = channel_.serve(choice, first, request.beats);
+  const DramChannel::Service service = channel_.serve(choice, first, request.size.accesses);
   if (choice.direction == DramChannel::Direction::kWrite) return answer_store(service.end, request.last);
   if (request.fetch) return answer_fetch(request, service);
-  const std::uint32_t beats = every_beat_ ? follow_beats(request, service) : request.beats;
+  const std::uint32_t beats = every_beat_ ? follow_beats(request, service) : request.size.beats;
   totals_.read_beats += beats;
   if (every_beat_) totals_.read_bytes += count(load_, beats);
-  return answer_load(beat_cycle(service, request.beats - 1), request.last);
+  return answer_load(beat_cycle(request, service, request.size.beats - 1U), request.last);
 }
 
 /// serve() for loads that are there when the channel, already reading, is free: what happens most of the time, in a few
@@ -183,11 +196,11 @@ bool MemorySystem::serve_loads(std::uint64_t horizon) {
     const bool other_waits = write <= cycle;
     if (cycle < request.arrival || cycle >= std::min(end, load_.next) || request.fetch || !channel_.stays(other_waits))
       return false;
-    const std::uint32_t beats = request.beats;
+    const std::uint32_t beats = request.size.beats, accesses = request.size.accesses;
     const bool last = request.last;
     reads_.pop();
     totals_.read_beats += beats;
-    const std::uint64_t available = channel_.answer_cycle(channel_.serve_next(beats, other_waits));
+    const std::uint64_t available = channel_.answer_cycle(channel_.serve_next(accesses, other_waits));
     if (answer_load(std::max(available, read_channel_ + beats - 1), last)) return true;
   }
   return false;
@@ -202,10 +215,10 @@ bool MemorySystem::serve_stores(std::uint64_t horizon) {
     const std::uint64_t cycle = channel_.free().cycle;
     const bool other_waits = read <= cycle;
     if (cycle < request.arrival || cycle >= std::min(end, store_.next) || !channel_.stays(other_waits)) return false;
-    const std::uint32_t beats = request.beats;
+    const std::uint32_t accesses = request.size.accesses;
     const bool last = request.last;
     writes_.pop();
-    if (answer_store(channel_.serve_next(beats, other_waits), last)) return true;
+    if (answer_store(channel_.serve_next(accesses, other_waits), last)) return true;
   }
   return false;
 }

@@ -36,8 +36,8 @@ public:
   std::uint64_t next_done(bool store) const { return side(store).order.next_done(); }
   void complete(bool store, std::uint64_t cycle) { side(store).order.complete(cycle); }
 
-  /// Command fetch issues a burst of `beats`.
-  void fetch(std::uint64_t cycle, std::uint32_t beats);
+  /// Command fetch issues a burst of `bytes` bytes, the first of which is byte `offset` of the first beat.
+  void fetch(std::uint64_t cycle, std::uint32_t offset, std::uint32_t bytes);
 
   /// Plays all bursts before cycle `horizon`, to which nothing else may happen. Returns early, with true, if something
   /// became known that the commands may depend on: ready(), next_done(), or fetched words.
@@ -73,7 +73,7 @@ private:
   /// A burst that waits for the DRAM.
   struct Request {
     std::uint64_t arrival = 0;
-    std::uint32_t beats = 0;
+    BurstSize size;
     bool fetch = false;
     bool last = false; ///< of its command
   };
@@ -95,7 +95,8 @@ private:
   bool answer_load(std::uint64_t last_beat, bool last);
   bool answer_fetch(const Request &request, const DramChannel::Service &service);
   bool answer_store(const DramChannel::Instant &end, bool last);
-  std::uint64_t beat_cycle(const DramChannel::Service &service, std::uint32_t beat) const;
+  std::uint32_t last_access(const BurstSize &size, std::uint32_t beat) const;
+  std::uint64_t beat_cycle(const Request &request, const DramChannel::Service &service, std::uint32_t beat) const;
   std::uint32_t follow_beats(const Request &request, const DramChannel::Service &service) const;
 
   DramChannel channel_;
@@ -103,7 +104,7 @@ private:
   ProgressLog &progress_;
   bool every_beat_; ///< matters: there is a limit or a log
   std::uint32_t bus_bytes_, fetch_word_beats_;
-  unsigned beat_shift_;
+  Granules granules_;
   Side load_, store_;
   Ring<Request> reads_, writes_;
   std::uint64_t fetch_in_mux_ = kNever; ///< cycle in which the read mux takes a fetch burst

@@ -196,7 +196,8 @@ void NpuTiming::complete(std::size_t e, std::uint64_t now) {
 
 void NpuTiming::play(std::uint64_t now) {
   if (fetch_.next_burst() == now) {
-    memory_.fetch(now, fetch_.issue(now));
+    const CommandFetch::Burst burst = fetch_.issue(now);
+    memory_.fetch(now, burst.offset, burst.bytes);
     last_progress_ = now;
   }
   if (dispatch_at_ == now) dispatch(now);
