@@ -45,29 +45,20 @@ module gemm_core #(
   output logic [23:0]         a_addr1_o,
   output logic [7:0]          a_split_o,
   output logic [7:0]          a_rot_o,
-  // An array narrower than LANES uses the first elements of a line only.
-  // verilator lint_off UNUSEDSIGNAL
   input  logic [32*LANES-1:0] a_line_i,
-  // verilator lint_on UNUSEDSIGNAL
   output logic                b_en_o,
   output logic                b_col_o,
   output logic [23:0]         b_addr0_o,
   output logic [23:0]         b_addr1_o,
   output logic [7:0]          b_split_o,
   output logic [7:0]          b_rot_o,
-  // An array narrower than LANES uses the first elements of a line only.
-  // verilator lint_off UNUSEDSIGNAL
   input  logic [32*LANES-1:0] b_line_i,
-  // verilator lint_on UNUSEDSIGNAL
   output logic                c_en_o,
   output logic [23:0]         c_addr0_o,
   output logic [23:0]         c_addr1_o,
   output logic [7:0]          c_split_o,
   output logic [7:0]          c_rot_o,
-  // An array narrower than LANES uses the first elements of a line only.
-  // verilator lint_off UNUSEDSIGNAL
   input  logic [32*LANES-1:0] c_line_i,
-  // verilator lint_on UNUSEDSIGNAL
   output logic                w_en_o,
   output logic                w_fp32_o,
   output logic [23:0]         w_addr0_o,
@@ -131,59 +122,38 @@ module gemm_core #(
 
   // --- Current block and the one before -----------------------------------------------------------
   // Null blocks (flushes) have no results: real is 0.
-  logic        cur_real_q, cur_last_q, cur_bf16_q, prv_real_q, prv_last_q, prv_bf16_q;
-  logic [31:0] cur_index_q, prv_index_q;
-  logic [23:0] cur_posts_q, cur_addr_q, cur_pstride_q, prv_posts_q, prv_addr_q, prv_pstride_q;
-  logic [7:0]  cur_rows_q, cur_cols_q, cur_rot_q, cur_jj_q, prv_rows_q, prv_cols_q, prv_rot_q, prv_jj_q;
-  logic        sh_zero, sh_init, sh_busy, feed_ready;
-  logic        start_any;
+  localparam int unsigned RESULT_W = 2 + 32 + 24 + 2 * 24 + 4 * 8; // where a block's results go, and of which command
+
+  logic                cur_real_q, prv_real_q, start_any, sh_zero, sh_init, sh_busy, feed_ready;
+  logic                prv_last, prv_bf16;
+  logic [31:0]         cur_index, prv_index;
+  logic [23:0]         prv_posts, prv_addr, prv_pstride;
+  logic [7:0]          prv_rows, prv_cols, prv_rot, prv_jj;
+  logic [RESULT_W-1:0] nx_result, cur_result_q, prv_result_q;
+
+  assign nx_result = {nx_index, nx_last, nx_bf16, nx_posts, nx_cout_addr, nx_cout_pstride, nx_rows, nx_cols, nx_cout_rot,
+                      nx_c_jj};
+  assign cur_index = cur_result_q[RESULT_W-1-:32];
+  assign {prv_index, prv_last, prv_bf16, prv_posts, prv_addr, prv_pstride, prv_rows, prv_cols, prv_rot, prv_jj} =
+         prv_result_q;
 
   assign start_block = run_i && nx_valid && feed_ready && (sh_init || (sh_zero && !nx_acc));
   assign start_null  = run_i && !nx_valid && feed_ready && sh_zero && cur_real_q;
   assign start_any   = start_block || start_null;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      cur_real_q <= 1'b0;
-      prv_real_q <= 1'b0;
-    end else if (clear_i) begin
-      cur_real_q <= 1'b0;
-      prv_real_q <= 1'b0;
-    end else if (start_any) begin
-      cur_real_q <= start_block;
-      prv_real_q <= cur_real_q;
-    end
+    if (!rst_ni) {cur_real_q, prv_real_q} <= 2'b0;
+    else if (clear_i) {cur_real_q, prv_real_q} <= 2'b0;
+    else if (start_any) {cur_real_q, prv_real_q} <= {start_block, cur_real_q};
   end
 
   always_ff @(posedge clk_i) begin
-    if (start_any) begin
-      prv_last_q    <= cur_last_q;
-      prv_bf16_q    <= cur_bf16_q;
-      prv_index_q   <= cur_index_q;
-      prv_posts_q   <= cur_posts_q;
-      prv_addr_q    <= cur_addr_q;
-      prv_pstride_q <= cur_pstride_q;
-      prv_rows_q    <= cur_rows_q;
-      prv_cols_q    <= cur_cols_q;
-      prv_rot_q     <= cur_rot_q;
-      prv_jj_q      <= cur_jj_q;
-    end
-    if (start_block) begin
-      cur_last_q    <= nx_last;
-      cur_bf16_q    <= nx_bf16;
-      cur_index_q   <= nx_index;
-      cur_posts_q   <= nx_posts;
-      cur_addr_q    <= nx_cout_addr;
-      cur_pstride_q <= nx_cout_pstride;
-      cur_rows_q    <= nx_rows;
-      cur_cols_q    <= nx_cols;
-      cur_rot_q     <= nx_cout_rot;
-      cur_jj_q      <= nx_c_jj;
-    end
+    if (start_any) prv_result_q <= cur_result_q;
+    if (start_block) cur_result_q <= nx_result;
   end
 
   // --- Operand lines -----------------------------------------------------------------------------
-  logic        feed_step, feed_first, feed_null, feed_blocked;
+  logic        feed_step, feed_first, feed_null, feed_blocked, line_valid, line_first;
   logic [7:0]  a_count, b_count;
   logic [23:0] c_bank_lo, c_bank_hi;
 
@@ -218,68 +188,29 @@ module gemm_core #(
     .blocked_o   (feed_blocked)
   );
 
-  // Stage 1: lane memories. Stage 2: rotators. Stage 3: decoded line at the array.
-  logic       v1_q, v2_q, v3_q, first1_q, first2_q, first3_q, null1_q, null2_q;
-  logic [7:0] a_count1_q, a_count2_q, b_count1_q, b_count2_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      {v1_q, v2_q, v3_q} <= 3'b0;
-    end else if (clear_i) begin
-      {v1_q, v2_q, v3_q} <= 3'b0;
-    end else begin
-      {v1_q, v2_q, v3_q} <= {feed_step, v1_q, v2_q};
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    first1_q   <= feed_first;
-    null1_q    <= feed_null;
-    a_count1_q <= a_count;
-    b_count1_q <= b_count;
-    first2_q   <= first1_q;
-    null2_q    <= null1_q;
-    a_count2_q <= a_count1_q;
-    b_count2_q <= b_count1_q;
-    first3_q   <= first2_q;
-  end
+  logic [32*ROWS-1:0] a_dec;
+  logic [32*COLS-1:0] b_dec;
 
-  // Decoded lines. Bubbles and unused lanes are -0 x +0, which leaves every accumulator as it is.
-  logic               bubble_q; // the line registers hold a bubble
-  logic [32*ROWS-1:0] a_dec_q;
-  logic [32*COLS-1:0] b_dec_q;
-
-  task automatic decode_lines;
-    logic [31:0] i;
-    for (i = 0; i < ROWS; i = i + 1)
-      a_dec_q[i*32+:32] <= (i < {24'd0, a_count2_q}) ? fp_pkg::decode_bf16(a_line_i[i*32+:32]) : fp_pkg::DEC_NEG_ZERO;
-    for (i = 0; i < COLS; i = i + 1)
-      b_dec_q[i*32+:32] <= (i < {24'd0, b_count2_q}) ? fp_pkg::decode_bf16(b_line_i[i*32+:32]) : fp_pkg::DEC_POS_ZERO;
-  endtask
-
-  task automatic bubble_lines;
-    logic [31:0] i;
-    for (i = 0; i < ROWS; i = i + 1) a_dec_q[i*32+:32] <= fp_pkg::DEC_NEG_ZERO;
-    for (i = 0; i < COLS; i = i + 1) b_dec_q[i*32+:32] <= fp_pkg::DEC_POS_ZERO;
-  endtask
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      bubble_lines;
-      bubble_q <= 1'b1;
-    end else if (v2_q && !null2_q) begin
-      decode_lines;
-      bubble_q <= 1'b0;
-    end else if (!bubble_q) begin
-      bubble_lines;
-      bubble_q <= 1'b1;
-    end
-  end
+  operand_lines #(.ROWS(ROWS), .COLS(COLS)) u_lines (
+    .clk_i, .rst_ni, .clear_i,
+    .step_i    (feed_step),
+    .first_i   (feed_first),
+    .null_i    (feed_null),
+    .a_count_i (a_count),
+    .b_count_i (b_count),
+    .a_line_i, .b_line_i,
+    .valid_o   (line_valid),
+    .first_o   (line_first),
+    .a_dec_o   (a_dec),
+    .b_dec_o   (b_dec)
+  );
 
   // --- Array: steps for each line, and on its own until a swap mark has passed --------------------------------
   logic [8:0]         wave_q;
   logic               step, swap, swapped, shift, shift_init;
   logic [32*COLS-1:0] init_line, result_line;
-  assign step      = v3_q || (wave_q != 9'd0);
-  assign swap      = v3_q && first3_q;
+  assign step      = line_valid || (wave_q != 9'd0);
+  assign swap      = line_valid && line_first;
   assign swapped   = wave_q == 9'(COLS); // the mark passes the bottom of the first column
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -297,8 +228,8 @@ module gemm_core #(
     .clear_i,
     .step_i        (step),
     .swap_i        (swap),
-    .a_line_i      (a_dec_q),
-    .b_line_i      (b_dec_q),
+    .a_line_i      (a_dec),
+    .b_line_i      (b_dec),
     .shift_i       (shift),
     .init_line_i   (init_line),
     .result_line_o (result_line)
@@ -326,16 +257,16 @@ module gemm_core #(
     .zero_o         (sh_zero),
     .init_o         (sh_init),
     .out_real_i     (prv_real_q),
-    .out_last_i     (prv_last_q),
-    .out_index_i    (prv_index_q),
-    .out_posts_i    (prv_posts_q),
-    .out_bf16_i     (prv_bf16_q),
-    .out_rows_i     (prv_rows_q),
-    .out_cols_i     (prv_cols_q),
-    .out_addr_i     (prv_addr_q),
-    .out_pstride_i  (prv_pstride_q),
-    .out_rot_i      (prv_rot_q),
-    .out_jj_i       (prv_jj_q),
+    .out_last_i     (prv_last),
+    .out_index_i    (prv_index),
+    .out_posts_i    (prv_posts),
+    .out_bf16_i     (prv_bf16),
+    .out_rows_i     (prv_rows),
+    .out_cols_i     (prv_cols),
+    .out_addr_i     (prv_addr),
+    .out_pstride_i  (prv_pstride),
+    .out_rot_i      (prv_rot),
+    .out_jj_i       (prv_jj),
     .c_en_o         (sh_c_en),
     .c_addr0_o      (sh_c_addr0),
     .c_addr1_o      (sh_c_addr1),
@@ -402,7 +333,7 @@ module gemm_core #(
   assign w_rot_o   = add_busy ? add_w_rot : sh_w_rot;
   assign w_count_o = add_busy ? add_w_count : sh_w_count;
 
-  // Results leave as fp32, or rounded once to bf16.
+  // fp32, or rounded once to bf16.
   task automatic round_line(input logic [32*COLS-1:0] line);
     logic [31:0] i;
     for (i = 0; i < COLS; i = i + 1)
@@ -426,8 +357,7 @@ module gemm_core #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) sync_q <= 1'b0;
-    else if (clear_i) sync_q <= 1'b0;
-    else sync_q <= accept && !is_gemm && !is_add;
+    else sync_q <= accept && !is_gemm && !is_add && !clear_i;
   end
   always_ff @(posedge clk_i) begin
     if (accept) begin
@@ -443,7 +373,7 @@ module gemm_core #(
   assign quiet_o        = 1'b1; // nothing of this engine is on the bus
   assign oldest_valid_o = !empty;
   assign oldest_index_o = sh_busy ? sh_busy_index :
-                          cur_real_q ? cur_index_q :
+                          cur_real_q ? cur_index :
                           nx_valid ? nx_index : own_index_q;
   assign progress_o     = step || sh_busy || add_busy;
 
