@@ -1,0 +1,224 @@
+// Layers compiled into one stream, on the functional model: every bit of every result equals the golden model's,
+// whatever stays in the scratchpad between them.
+#include "compiler/partition.hpp"
+#include "compiler/step_search.hpp"
+#include "compiler/verify.hpp"
+#include "tests/compiler/layer_run.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+/// Bits of each tensor in memory, dense; inputs are random, all else is golden.
+std::vector<Bits> golden_tensors(const CompiledStep &step, std::uint64_t seed) {
+  std::vector<Bits> bits(step.layout.tensors.size());
+  std::mt19937_64 rng(seed);
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    const TensorBinding &b = step.layout.tensors[i];
+    if (!b.input) continue;
+    std::vector<std::uint16_t> values(std::size_t{b.rows} * b.cols);
+    for (std::uint16_t &v : values) {
+      v = static_cast<std::uint16_t>(rng());
+      if (seed % 2 == 0) v = static_cast<std::uint16_t>((v & 0x80FFU) | ((120U + (v >> 8U & 7U)) << 7U));
+    }
+    bits[i] = bits_of(values);
+  }
+  const auto values = [&](std::uint32_t layer, Tensor t) {
+    const std::int32_t place = step.layout.place(layer, t);
+    const Bits &from = place == Layout::kNone ? Bits{} : bits[static_cast<std::size_t>(place)];
+    std::vector<std::uint16_t> v(from.size() / 2);
+    std::memcpy(v.data(), from.data(), from.size());
+    return v;
+  };
+  const auto count = static_cast<std::uint32_t>(step.layers.size());
+  const auto compute = [&](std::uint32_t i, Pass pass) {
+    const Layer &l = step.layers[i];
+    Operands o{values(i, Tensor::kX), values(i, Tensor::kW), values(i, Tensor::kDY)};
+    o.w.resize(std::size_t{l.k} * l.groups * l.n);
+    o.dy.resize(std::size_t{l.m} * l.groups * l.n);
+    for (auto &[tensor, result] : golden_results(l, pass, o, step.reductions[i]))
+      bits[static_cast<std::size_t>(step.layout.place(i, tensor))] = result;
+  };
+  if (step.pass != Pass::kBackward)
+    for (std::uint32_t i = 0; i < count; ++i)
+      compute(i, Pass::kForward);
+  if (step.pass != Pass::kForward)
+    for (std::uint32_t i = count; i-- > 0;)
+      compute(i, Pass::kBackward);
+  return bits;
+}
+
+void expect_golden(const CompiledStep &step, NpuConfig npu, std::uint64_t seed) {
+  const std::vector<Bits> golden = golden_tensors(step, seed);
+  const std::uint64_t stream_at = (step.dram_bytes + 4095) / 4096 * 4096;
+  npu.dram.size_bytes = stream_at + step.stream.size() * isa::kCommandBytes;
+  DeviceMemory memory(npu.dram.size_bytes);
+  std::memset(memory.data(), 0xA5, stream_at);
+  const auto rows = [&](std::size_t i, auto f) {
+    const TensorBinding &b = step.layout.tensors[i];
+    const std::size_t bytes = std::size_t{b.cols} * (b.fp32 ? 4 : 2);
+    for (std::uint32_t r = 0; r < b.rows; ++r)
+      f(b.offset + std::uint64_t{r} * b.pitch, r * bytes, bytes);
+  };
+  for (std::size_t i = 0; i < golden.size(); ++i)
+    if (step.layout.tensors[i].input)
+      rows(i, [&](std::uint64_t at, std::size_t from, std::size_t bytes) {
+        memory.write(at, golden[i].data() + from, bytes);
+      });
+  for (std::size_t i = 0; i < step.stream.size(); ++i)
+    memory.write(stream_at + i * isa::kCommandBytes, step.stream[i].words.data(), isa::kCommandBytes);
+  FunctionalNpu model(npu, memory);
+  model.start(stream_at, static_cast<std::uint32_t>(step.stream.size()));
+  ASSERT_TRUE(model.run().done);
+  for (std::size_t i = 0; i < golden.size(); ++i) {
+    if (!step.layout.tensors[i].result) continue;
+    Bits out(golden[i].size());
+    rows(i, [&](std::uint64_t at, std::size_t to, std::size_t bytes) { memory.read(at, out.data() + to, bytes); });
+    EXPECT_TRUE(out == golden[i]) << to_string(step.layout.tensors[i].tensor) << " of layer "
+                                  << step.layout.tensors[i].layer;
+  }
+}
+
+/// Layers of which some read the one before, some its X, and some nothing of the network.
+std::vector<Layer> random_layers(std::mt19937_64 &rng) {
+  std::vector<Layer> layers;
+  const auto side = [&] { return static_cast<std::uint32_t>(1 + rng() % 40); };
+  const std::uint32_t m = side();
+  for (std::uint32_t i = 0; i < 2 + rng() % 5; ++i) {
+    Layer l;
+    l.name = fmt::format("l{}", i);
+    l.index = i;
+    l.m = rng() % 5 == 0 ? side() : m;
+    l.k = side();
+    l.n = side();
+    l.dx = i > 0 && rng() % 5 != 0;
+    if (i > 0 && rng() % 4 != 0) {
+      const Layer &from = layers[rng() % i];
+      l.m = from.m;
+      if (rng() % 3 == 0) {
+        l.x_of = from.name;
+        l.k = from.k * from.groups;
+      } else {
+        l.input = from.name;
+        l.k = from.n * from.groups;
+        if (rng() % 5 == 0) l.k += 1; // reads it in another form
+      }
+    }
+    layers.push_back(l);
+  }
+  return layers;
+}
+
+TEST(Step, RandomChainsAreGolden) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    std::mt19937_64 rng(seed);
+    NpuConfig npu = load_config(seed % 3 == 0 ? "test6x10" : "test8");
+    if (rng() % 2 == 0) npu.spm_bytes *= 8;
+    const std::vector<Layer> layers = random_layers(rng);
+    StepOptions options;
+    options.pass = static_cast<Pass>(rng() % 3);
+    options.layer_plans = 10;
+    options.step_plans = 40;
+    SCOPED_TRACE(fmt::format("seed {} {} layers {}", seed, layers.size(), to_string(options.pass)));
+    const SearchedStep found = search_step(layers, npu, options);
+    const CompiledStep step = compile_step_plan(layers, found.plans, options.pass, npu);
+    EXPECT_EQ(step.predicted_cycles, found.cycles);
+    EXPECT_LE(found.cycles, found.first_cycles);
+    EXPECT_GE(step.predicted_cycles, step.bounds.cycles());
+    expect_golden(step, npu, seed);
+  }
+}
+
+/// Two layers whose tensors all fit: what the first computes never leaves the scratchpad.
+struct Pair {
+  NpuConfig npu = load_config("test8");
+  std::vector<Layer> layers{make_layer(16, 24, 8, false), make_layer(16, 8, 24)};
+  SearchedStep found;
+  CompiledStep step;
+  explicit Pair(Pass pass) {
+    npu.spm_bytes *= 16;
+    layers[0].name = "first";
+    layers[1].name = "second";
+    layers[1].index = 1;
+    layers[1].input = "first";
+    StepOptions options;
+    options.pass = pass;
+    options.layer_plans = 50;
+    options.step_plans = 300;
+    found = search_step(layers, npu, options);
+    step = compile_step_plan(layers, found.plans, pass, npu);
+  }
+  std::uint64_t bytes(Tensor t) const {
+    std::uint64_t sum = 0;
+    for (const auto &traffic : step.traffic)
+      sum += traffic[static_cast<std::size_t>(t)].read_bytes + traffic[static_cast<std::size_t>(t)].write_bytes;
+    return sum;
+  }
+};
+
+TEST(Step, IntermediatesStayInTheScratchpad) {
+  const Pair p(Pass::kBoth);
+  EXPECT_EQ(p.step.layout.place(0, Tensor::kY), p.step.layout.place(1, Tensor::kX));
+  EXPECT_EQ(p.step.layout.place(0, Tensor::kDY), p.step.layout.place(1, Tensor::kDX));
+  EXPECT_EQ(p.bytes(Tensor::kDX), 0U);
+  EXPECT_EQ(p.bytes(Tensor::kY), 2U * 16 * 24) << "only the last layer's";
+  EXPECT_EQ(p.bytes(Tensor::kX), 2U * 16 * 24) << "only the first layer's, once";
+  EXPECT_LT(p.step.predicted_cycles, p.found.apart_cycles);
+}
+
+TEST(Step, VerifyNamesWhatLayersReadOfEachOther) {
+  const Pair p(Pass::kForward);
+  const auto damaged = [&](const std::function<void(CompiledStep &)> &damage) {
+    CompiledStep s = p.step;
+    damage(s);
+    return verify_stream({s.layers, s.layout, s.reductions, s.pass, s.dram_bytes, s.stream, s.info, s.traffic}, p.npu);
+  };
+  const auto says = [](const std::string &text, const char *part) { return text.find(part) != std::string::npos; };
+  EXPECT_EQ(damaged([](CompiledStep &) {}), "");
+  const auto y = static_cast<std::size_t>(p.step.layout.place(0, Tensor::kY));
+  const std::string missing = damaged([&](CompiledStep &s) { s.layout.tensors[y].result = true; });
+  EXPECT_TRUE(says(missing, "elements are missing")) << missing;
+  const std::string input = damaged([&](CompiledStep &s) { s.layout.tensors[y].input = true; });
+  EXPECT_TRUE(says(input, "does not describe it")) << input;
+}
+
+/// A producer and a consumer that cut their tensor differently meet in memory.
+TEST(Step, DifferentCutsMeetInMemory) {
+  NpuConfig npu = load_config("test8");
+  npu.spm_bytes *= 16; // no row is used twice: only memory is waited for
+  std::vector<Layer> layers{make_layer(32, 8, 32, false), make_layer(32, 32, 8)};
+  layers[0].name = "first";
+  layers[1].name = "second";
+  layers[1].input = "first";
+  const RowRange all{0, npu.spm_rows()};
+  const auto plan = [&](std::uint32_t layer, TileShape tile) {
+    PhasePlan p;
+    p.kind = PhaseKind::kForward;
+    p.layer = layer;
+    p.tile = tile;
+    p.loops = {Dim::kM, Dim::kN, Dim::kK};
+    p.split = {all, all, all};
+    p.products = plan_products(p, layers[layer], npu);
+    return p;
+  };
+  const std::vector<PhasePlan> plans{plan(0, {16, 8, 16}), plan(1, {8, 12, 8})};
+  const CompiledStep step = compile_step_plan(layers, plans, Pass::kForward, npu);
+  expect_golden(step, npu, 4);
+
+  // Without the waits for its STOREs the consumer could read what is not there yet.
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < step.stream.size(); ++i) {
+    isa::Decoded d = *isa::decode(step.stream[i]);
+    if (step.info[i].tensor != Tensor::kY || d.engine() != 0) continue;
+    CompiledStep broken = step;
+    d.sync.waits = {};
+    broken.stream[i] = isa::encode(d);
+    const std::string problem = verify_stream({broken.layers, broken.layout, broken.reductions, broken.pass,
+                                               broken.dram_bytes, broken.stream, broken.info, broken.traffic},
+                                              npu);
+    found += problem.find("without waiting for its STORE") != std::string::npos;
+  }
+  EXPECT_GT(found, 0U);
+}
+
+} // namespace
+} // namespace gradweave::compiler
