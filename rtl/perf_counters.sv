@@ -60,37 +60,39 @@ module perf_counters #(
   // --- Counters ------------------------------------------------------------------------------------
   logic [64*NUM-1:0] values;
 
-  for (genvar c = 0; c < NUM; c++) begin : gen_counter
-    logic [63:0] value_q;
-    logic [15:0] add;
+  // The list, then what further cores have of it.
+  for (genvar core = 0; core < CORES; core++) begin : gen_core
+    for (genvar i = 0; i < ((core == 0) ? isa_pkg::CNT_NUM : isa_pkg::CNT_CORE_NUM); i++) begin : gen_counter
+      localparam int unsigned PLACE = (core == 0) ? i : (isa_pkg::CNT_NUM + (core - 1) * isa_pkg::CNT_CORE_NUM + i);
+      logic [63:0] value_q;
+      logic [15:0] add;
 
-    if (c < EVENTS) begin : gen_event
-      assign add = {15'd0, event_q[c]};
-    end else if (c == isa_pkg::CNT_READ_BYTES) begin : gen_read_bytes
-      assign add = read_bytes_q;
-    end else if (c == isa_pkg::CNT_WRITE_BYTES) begin : gen_write_bytes
-      assign add = write_bytes_q;
-    end else if (c == isa_pkg::CNT_BLOCKS) begin : gen_blocks
-      assign add = {15'd0, block_q[0]};
-    end else if ((c - isa_pkg::CNT_NUM) % isa_pkg::CNT_CORE_NUM < GROUP) begin : gen_core_cycles
-      localparam int unsigned CORE = 1 + (c - isa_pkg::CNT_NUM) / isa_pkg::CNT_CORE_NUM;
-      assign add = {15'd0, compute_q[GROUP*CORE + (c - isa_pkg::CNT_NUM) % isa_pkg::CNT_CORE_NUM]};
-    end else begin : gen_core_blocks
-      localparam int unsigned CORE = 1 + (c - isa_pkg::CNT_NUM) / isa_pkg::CNT_CORE_NUM;
-      assign add = {15'd0, block_q[CORE]};
-    end
-
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) begin
-        value_q <= 64'd0;
-      end else if (clear_i) begin
-        value_q <= 64'd0;
-      end else if (count_q) begin
-        value_q <= value_q + {48'd0, add};
+      if (core != 0 && i < GROUP) begin : gen_core_cycles
+        assign add = {15'd0, compute_q[GROUP*core + i]};
+      end else if (core != 0) begin : gen_core_blocks
+        assign add = {15'd0, block_q[core]};
+      end else if (i < EVENTS) begin : gen_event
+        assign add = {15'd0, event_q[i]};
+      end else if (i == isa_pkg::CNT_READ_BYTES) begin : gen_read_bytes
+        assign add = read_bytes_q;
+      end else if (i == isa_pkg::CNT_WRITE_BYTES) begin : gen_write_bytes
+        assign add = write_bytes_q;
+      end else begin : gen_blocks
+        assign add = {15'd0, block_q[0]};
       end
-    end
 
-    assign values[64*c +: 64] = value_q;
+      always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+          value_q <= 64'd0;
+        end else if (clear_i) begin
+          value_q <= 64'd0;
+        end else if (count_q) begin
+          value_q <= value_q + {48'd0, add};
+        end
+      end
+
+      assign values[64*PLACE +: 64] = value_q;
+    end
   end
 
   assign value_o = ({24'd0, index_i} < NUM) ? values[64*index_i +: 64] : 64'd0;
