@@ -66,10 +66,11 @@ private:
                     static_cast<std::ptrdiff_t>(kComputeEngine + dice_.below(engines.size() - kComputeEngine)));
     return engines;
   }
+  /// Often the one before: commands of a core overlap in other ways than those of several.
   std::uint8_t any_core() {
     const std::size_t cores = engines_.size() - kComputeEngine;
-    const std::size_t at = cores == 1 ? 0 : dice_.below(cores);
-    return static_cast<std::uint8_t>(engines_[kComputeEngine + at] - kComputeEngine);
+    if (cores > 1 && dice_.chance(0.6)) last_core_ = dice_.below(cores);
+    return static_cast<std::uint8_t>(engines_[kComputeEngine + last_core_] - kComputeEngine);
   }
 
   void step() {
@@ -336,6 +337,7 @@ private:
   std::uint64_t end_ = 0;         ///< of the DRAM in use
   std::optional<Object> accumulated_;
   std::vector<std::uint8_t> engines_; ///< those in use
+  std::size_t last_core_ = 0;         ///< of these
   std::vector<isa::Decoded> ops_;
 };
 

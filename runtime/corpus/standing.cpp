@@ -17,7 +17,11 @@ StandingCorpus standing_corpus(std::string_view name) {
              {"test4x8", 60'000, 200},
              {"test8x3", 70'000, 200},
              {"test2x2", 80'000, 200},
-             {"small", 90'000, 100}}};
+             {"small", 90'000, 100},
+             {"test8c2", 100'000, 100},
+             {"test8c4", 101'000, 100},
+             {"test8c8", 102'000, 100},
+             {"test6x10c3", 103'000, 200}}};
   if (name == "full")
     return {{{"bert_tiny", "small", "all", "backward", ""}, {"bert_tiny", "small", "sequential", "forward", ""}},
             {{"test8", 110'000, 1'400},
@@ -29,7 +33,11 @@ StandingCorpus standing_corpus(std::string_view name) {
              {"test8x3", 170'000, 1'400},
              {"test2x2", 180'000, 1'400},
              {"small", 190'000, 600},
-             {"large", 200'000, 60}}};
+             {"large", 200'000, 60},
+             {"test8c2", 210'000, 1'400},
+             {"test8c4", 220'000, 1'400},
+             {"test8c8", 230'000, 1'400},
+             {"test6x10c3", 240'000, 1'400}}};
   throw std::invalid_argument(fmt::format("unknown corpus '{}'; use one of: quick, full", name));
 }
 

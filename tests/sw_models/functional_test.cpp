@@ -171,6 +171,56 @@ TEST_F(Functional, AnUnsatisfiedWaitTakesNothing) {
   EXPECT_EQ(npu_.semaphore(1), 1);
 }
 
+/// Two panels; the sum of a tile with itself in place, then of two tiles, rounded.
+TEST_F(Functional, AddSumsTilesElementByElement) {
+  constexpr std::uint32_t kM = 3;
+  constexpr std::uint32_t kN = 12;
+  corpus::Dice dice(2);
+  std::vector<std::uint32_t> a(kM * kN);
+  std::vector<std::uint32_t> b(kM * kN);
+  for (auto *m : {&a, &b})
+    for (auto &v : *m)
+      v = corpus::random_fp32({0.2, 0.05}, dice);
+  memory_.write(0x0000, a.data(), a.size() * 4);
+  memory_.write(0x1000, b.data(), b.size() * 4);
+  expect_end(R"(
+    LOAD fp32 dram=0x0000 pitch=48 rows=3 cols=12 spm=0 pstride=8 rot=3 post=1
+    LOAD fp32 dram=0x1000 pitch=48 rows=3 cols=12 spm=20 pstride=6 rot=9 post=1
+    ADD fp32 m=3 n=12 a=20:6:9 cin=20:6:9 cout=20:6:9 wait=1:2   # b + b
+    ADD bf16 m=3 n=12 a=0:8:3 cin=20:6:9 cout=40:3:1 post=2
+    STORE fp32 dram=0x2000 pitch=48 rows=3 cols=12 spm=20 pstride=6 rot=9 wait=2:1
+    STORE bf16 dram=0x3000 pitch=24 rows=3 cols=12 spm=40 pstride=3 rot=1
+  )",
+             ErrorCode::NONE, 0);
+  const auto twice = read<std::uint32_t>(0x2000, a.size());
+  const auto sum = read<std::uint16_t>(0x3000, a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const float b2 = add_fp32(fp32_from_bits(b[i]), fp32_from_bits(b[i]));
+    EXPECT_EQ(twice[i], bits_of_fp32(b2)) << i;
+    EXPECT_EQ(sum[i], bf16_from_fp32(add_fp32(fp32_from_bits(a[i]), b2))) << i;
+  }
+  EXPECT_EQ(npu_.counter(Counter::BLOCKS), 0U);
+}
+
+TEST_F(Functional, CoresShareTheScratchpadAndCountTheirBlocks) {
+  NpuConfig two = config();
+  two.cores = 2;
+  FunctionalNpu npu(two, memory_);
+  const std::vector<isa::Command> stream = isa::assemble(R"(
+    GEMM fp32 m=6 n=10 k=1 a=row:0:1:0 b=row:1:1:0 cout=2:12:0 post=1
+    GEMM fp32 core=1 m=7 n=10 k=1 a=row:0:1:0 b=row:1:1:0 cout=20:14:0
+    ADD fp32 core=1 m=6 n=10 a=2:12:0 cin=20:14:0 cout=20:14:0 wait=1:1
+  )");
+  memory_.write(kCommandsAt, stream.data(), stream.size() * sizeof(isa::Command));
+  for (std::uint32_t lane = 0; lane < 10; ++lane)
+    npu.scratchpad().at(0, lane) = npu.scratchpad().at(1, lane) = 0x3F80; // 1
+  npu.start(kCommandsAt, static_cast<std::uint32_t>(stream.size()));
+  ASSERT_TRUE(npu.run().done);
+  EXPECT_EQ(npu.scratchpad().at(21, 0), 0x4000) << "1 + 1, the upper half";
+  EXPECT_EQ(npu.counter(Counter::BLOCKS), 1U);
+  EXPECT_EQ(npu.counter(Counter::BLOCKS, 1), 2U);
+}
+
 TEST_F(Functional, SemaphoresOverflowAbove65535) {
   const isa::Command post = isa::assemble("SYNC engine=0 post=5")[0];
   const std::vector<isa::Command> many(65537, post);

@@ -147,5 +147,94 @@ TEST(Golden, LayerProductsReduceOverTheRightDimension) {
   }
 }
 
+/// The plan of N14 in plain loops: a chain for each part, added in ascending order.
+float planned_element(const std::uint16_t *a, const std::uint16_t *b, std::size_t k,
+                      const std::vector<std::uint32_t> &cuts) {
+  float sum = 0;
+  float chain = 0;
+  bool first = true;
+  const auto end_part = [&] {
+    sum = first ? chain : canonical(sum + chain);
+    chain = 0;
+    first = false;
+  };
+  for (std::size_t s = 0; s < k; ++s) {
+    if (std::find(cuts.begin(), cuts.end(), s) != cuts.end()) end_part();
+    chain = mac(a[s], b[s], chain);
+  }
+  end_part();
+  return sum;
+}
+
+std::vector<std::uint32_t> random_cuts(std::size_t k, Dice &dice) {
+  std::vector<std::uint32_t> cuts;
+  const double density = dice.chance(0.3) ? 0.7 : 3.0 / static_cast<double>(k);
+  for (std::uint32_t s = 1; s < k; ++s)
+    if (dice.chance(density)) cuts.push_back(s);
+  return cuts;
+}
+
+TEST(Golden, ProductsFollowTheirReductionPlan) {
+  const DataMix mixes[] = {{}, {0.1, 0}, {0.05, 0.001}};
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Dice dice(seed);
+    const std::size_t m = 1 + dice.below(20);
+    const std::size_t n = 1 + dice.below(40);
+    const std::size_t k = 1 + dice.below(seed % 7 == 0 ? 1200 : 60);
+    const auto a = random_matrix(m * k, mixes[seed % 3], dice);
+    const auto b_columns = random_matrix(k * n, mixes[seed % 3], dice); // column j from j * k on
+    const std::vector<std::uint32_t> cuts = random_cuts(k, dice);
+    const std::vector<float> c = golden::planned_product({a.data(), k, 1}, {b_columns.data(), 1, k}, m, n, k, cuts);
+    for (std::size_t i = 0; i < m; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        ASSERT_EQ(bits_of_fp32(c[i * n + j]), bits_of_fp32(planned_element(&a[i * k], &b_columns[j * k], k, cuts)))
+            << "element " << i << ", " << j << " seed " << seed;
+  }
+}
+
+TEST(Golden, LayerProductsTakeAPlan) {
+  Dice dice(8);
+  const std::size_t m = 9;
+  const std::size_t k = 30;
+  const std::size_t n = 20;
+  const auto x = random_matrix(m * k, {}, dice);
+  const auto w = random_matrix(k * n, {}, dice);
+  const auto dy = random_matrix(m * n, {}, dice);
+  const auto row = [](const std::vector<std::uint16_t> &v, std::size_t first, std::size_t step, std::size_t count) {
+    std::vector<std::uint16_t> out;
+    for (std::size_t s = 0; s < count; ++s)
+      out.push_back(v[first + s * step]);
+    return out;
+  };
+  const auto y = golden::forward(x.data(), w.data(), m, k, n, {{7, 11}});
+  EXPECT_EQ(y[n + 3], bf16_from_fp32(planned_element(row(x, k, 1, k).data(), row(w, 3, n, k).data(), k, {7, 11})));
+  const auto dx = golden::input_gradient(dy.data(), w.data(), m, k, n, {{5}});
+  EXPECT_EQ(dx[k + 3], bf16_from_fp32(planned_element(row(dy, n, 1, n).data(), row(w, 3 * n, 1, n).data(), n, {5})));
+  const auto dw = golden::weight_gradient(x.data(), dy.data(), m, k, n, {{1, 2, 8}});
+  EXPECT_EQ(bits_of_fp32(dw[n + 3]),
+            bits_of_fp32(planned_element(row(x, 1, k, m).data(), row(dy, 3, n, m).data(), m, {1, 2, 8})));
+}
+
+/// The checks above would see a wrong plan: other cuts, and one chain for all, differ.
+TEST(Golden, ThePlanShows) {
+  Dice dice(4);
+  const auto a = random_matrix(8 * 50, {}, dice);
+  const auto b = random_matrix(50 * 8, {}, dice);
+  const auto of = [&](const std::vector<std::uint32_t> &cuts) {
+    return bits(golden::planned_product({a.data(), 50, 1}, {b.data(), 8, 1}, 8, 8, 50, cuts));
+  };
+  EXPECT_NE(of({25}), of({}));
+  EXPECT_NE(of({25}), of({24}));
+  EXPECT_NE(of({10, 25}), of({25}));
+  EXPECT_EQ(of({25}), of({25}));
+}
+
+TEST(Golden, PlansThatDoNotFitAreRefused) {
+  const std::vector<std::uint16_t> a(10), b(10);
+  for (const std::vector<std::uint32_t> &cuts : {std::vector<std::uint32_t>{0}, {10}, {11}, {4, 4}, {5, 4}})
+    EXPECT_THROW(golden::planned_product({a.data(), 10, 1}, {b.data(), 1, 1}, 1, 1, 10, cuts), std::invalid_argument);
+  EXPECT_NO_THROW(golden::planned_product({a.data(), 10, 1}, {b.data(), 1, 1}, 1, 1, 10, {{1, 9}}));
+}
+
 } // namespace
 } // namespace gradweave

@@ -133,7 +133,7 @@ TEST_F(NpuConfigFile, UnknownTable) {
 TEST_F(NpuConfigFile, UnknownKey) {
   expect_error(kGood + "refresh = 3\n",
                ":20: unknown key 'refresh' in [dram]; known keys: size_bytes, bandwidth_gb_s, latency_cycles, "
-               "turnaround_cycles, batch_bytes");
+               "turnaround_cycles, batch_bytes, access_bytes");
 }
 
 TEST_F(NpuConfigFile, MissingKey) {

@@ -127,7 +127,7 @@ TEST_P(RandomStreams, CoverTheInstructionSet) {
       if (const auto *s = std::get_if<isa::SyncCommand>(&d.op)) {
         note("SYNC on load", s->engine == 0);
         note("SYNC on store", s->engine == 1);
-        note("SYNC on compute", s->engine == 2);
+        note("SYNC on compute", s->engine >= 2);
       } else if (const auto *m = std::get_if<isa::DmaCommand>(&d.op)) {
         const std::uint64_t row_bytes = std::uint64_t{m->cols} * (m->fp32 ? 4 : 2);
         note("LOAD bf16", !m->store && !m->fp32);
@@ -177,32 +177,36 @@ TEST_P(RandomStreams, CoverTheInstructionSet) {
 TEST_P(RandomStreams, UseTheThreeBlockGuaranteeAndSelfWaits) {
   int guaranteed = 0;
   int waited = 0;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    std::map<std::uint32_t, std::size_t> writer; // result row -> GEMM
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const corpus::RandomStream s = stream_of(GetParam(), seed);
-    std::array<bool, 256> compute_posts{};
+    std::map<std::pair<std::uint8_t, std::uint8_t>, bool> posted; // by an engine, of a semaphore
     for (const isa::Command &c : s.commands) {
       const isa::Decoded d = *isa::decode(c);
-      if (d.engine() == 2)
-        for (const std::uint8_t p : d.sync.posts)
-          compute_posts[p] = true;
+      for (const std::uint8_t p : d.sync.posts)
+        posted[{d.engine(), p}] = true;
     }
+    struct Writer {
+      std::size_t index = 0;
+      std::uint8_t engine = 0;
+    };
+    std::map<std::uint32_t, Writer> writer;       // of a result row
+    std::map<std::uint8_t, std::size_t> last_own; // command of a core that waited for itself, or its last ADD
     std::size_t index = 0;
-    std::size_t last_self_wait = 0;
     for (const isa::Command &c : s.commands) {
       const isa::Decoded d = *isa::decode(c);
       ++index;
-      if (d.engine() != 2) continue;
       for (const isa::Wait &w : d.sync.waits)
-        if (w.semaphore != isa::kNoSemaphore && compute_posts[w.semaphore]) {
+        if (w.semaphore != isa::kNoSemaphore && posted.count({d.engine(), w.semaphore}) != 0) {
           ++waited;
-          last_self_wait = index;
+          last_own[d.engine()] = index;
         }
-      if (const auto *g = std::get_if<isa::GemmCommand>(&d.op)) {
-        const auto it = g->acc ? writer.find(g->cin.row) : writer.end();
-        if (it != writer.end() && it->second > last_self_wait) ++guaranteed;
-        if (!g->out_bf16) writer[g->cout.row] = index;
-      }
+      if (std::holds_alternative<isa::AddCommand>(d.op)) last_own[d.engine()] = index;
+      const auto *g = std::get_if<isa::GemmCommand>(&d.op);
+      if (g == nullptr) continue;
+      const auto it = g->acc ? writer.find(g->cin.row) : writer.end();
+      if (it != writer.end() && it->second.engine == d.engine() && it->second.index > last_own[d.engine()])
+        ++guaranteed;
+      if (!g->out_bf16) writer[g->cout.row] = {index, d.engine()};
     }
   }
   EXPECT_GE(guaranteed, 10);
@@ -229,7 +233,7 @@ TEST(RandomStream, IsTheSameWithEveryCompiler) {
   EXPECT_EQ(hash, 6834942976415170619U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Npus, RandomStreams, testing::Values("test8", "test6x10"));
+INSTANTIATE_TEST_SUITE_P(Npus, RandomStreams, testing::Values("test8", "test6x10", "test8c2", "test8c8", "test6x10c3"));
 
 } // namespace
 } // namespace gradweave::test

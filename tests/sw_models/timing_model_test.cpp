@@ -53,6 +53,18 @@ protected:
     d.op = g;
     return isa::encode(d);
   }
+  static isa::Command add(std::uint8_t core, std::uint32_t m, std::uint32_t n) {
+    isa::AddCommand a;
+    a.core = core;
+    a.m = m;
+    a.n = n;
+    a.a = {0, 64, 0};
+    a.cin = {128, 64, 0};
+    a.cout = {256, 64, 0};
+    isa::Decoded d;
+    d.op = a;
+    return isa::encode(d);
+  }
   static isa::Sync waits(std::uint8_t semaphore, std::uint8_t count = 1) {
     isa::Sync s;
     s.waits[0] = {semaphore, count};
@@ -130,6 +142,58 @@ TEST_F(TimingModel, OperandsInOneBankTakeTwoCyclesALine) {
   const RunResult apart = run(npu, {gemm(8, 8, 30, false)}), together = run(npu, {gemm(8, 8, 30, false, true)});
   EXPECT_EQ(apart.counter(isa::Counter::COMPUTE_BANK), 0U);
   EXPECT_EQ(together.counter(isa::Counter::COMPUTE_BANK), 30U);
+}
+
+TEST_F(TimingModel, AnAddTakesTwoCyclesForARowOfAChunk) {
+  const std::uint64_t rows = 5, chunks = 3; // 17 columns of 8
+  const RunResult r = run(npu, {add(0, 5, 17), add(0, 1, 1), gemm(1, 1, 1, false)});
+  ASSERT_TRUE(r.ok());
+  const std::uint64_t first = 2 * rows * chunks + 4;
+  EXPECT_EQ(r.commands[0].done, kFirstStart + first);
+  EXPECT_EQ(r.commands[1].start, r.commands[0].done + 1) << "nothing starts before it is done";
+  EXPECT_EQ(r.commands[1].done, r.commands[1].start + 2 + 4);
+  EXPECT_EQ(r.commands[2].start, r.commands[1].done + 1);
+  EXPECT_EQ(r.counter(isa::Counter::COMPUTE_ADD), first + 6);
+}
+
+TEST_F(TimingModel, AnAddWaitsForTheResultsBeforeIt) {
+  const RunResult r = run(npu, {gemm(8, 8, 50, false), add(0, 1, 1)});
+  EXPECT_EQ(r.commands[1].start, r.commands[0].done + 1);
+}
+
+TEST_F(TimingModel, CoresStartInTurnOneACycle) {
+  npu.cores = 4;
+  // The LOAD is done long after the others are issued. Its posts are three; the SYNC behind it posts the fourth a
+  // cycle later. Core 1 had the turn before.
+  isa::Sync three;
+  three.posts = {0, 1, 2};
+  const RunResult r = run(npu, {add(0, 1, 1), dma(false, 64, 8, three), sync(0, posts(3)), sync(2, waits(0)),
+                                sync(3, waits(1)), sync(4, waits(2)), sync(5, waits(3))});
+  ASSERT_TRUE(r.ok());
+  const std::uint64_t posted = r.commands[1].done;
+  EXPECT_EQ(r.commands[4].start, posted + 1) << "core 1: behind core 0, which started last";
+  EXPECT_EQ(r.commands[5].start, posted + 2) << "core 2";
+  EXPECT_EQ(r.commands[6].start, posted + 3) << "core 3, posted later";
+  EXPECT_EQ(r.commands[3].start, posted + 4) << "core 0 has to wait";
+}
+
+TEST_F(TimingModel, CoresWorkAtTheSameTime) {
+  npu.cores = 2;
+  const RunResult r = run(npu, {add(0, 16, 16), add(1, 16, 16)});
+  EXPECT_LT(r.commands[1].start, r.commands[0].done);
+  EXPECT_EQ(r.counter(isa::Counter::COMPUTE_ADD), r.counter(isa::Counter::COMPUTE_ADD, 1));
+  const auto of_core = [&](isa::Counter c) { return r.counter(c, 1); };
+  EXPECT_EQ(of_core(isa::Counter::COMPUTE_ADD) + of_core(isa::Counter::COMPUTE_SEM) +
+                of_core(isa::Counter::COMPUTE_EMPTY),
+            r.cycles());
+}
+
+TEST_F(TimingModel, ABeatIsPaidForInAccesses) {
+  const auto done = [&](std::uint32_t cols) { return run(npu, {dma(false, 1, cols)}).commands[0].done; };
+  const std::uint64_t beat = done(8);
+  npu.dram.access_bytes = 4;
+  EXPECT_EQ(done(8), beat) << "a whole beat: four accesses of half a cycle";
+  EXPECT_EQ(done(2), beat - 1) << "one access, rounded up to a cycle";
 }
 
 TEST_F(TimingModel, AStoreStartsBeforeALoadThatWaitsForTheSamePost) {

@@ -123,7 +123,8 @@ TEST_P(TimingStreams, CrowdTheHardware) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Npus, TimingStreams,
-                         testing::Values("test8", "test6x10", "test13x7", "test5x2", "test4x8", "test8x3", "test2x2"));
+                         testing::Values("test8", "test6x10", "test13x7", "test5x2", "test4x8", "test8x3", "test2x2",
+                                         "test8c2", "test8c4", "test8c8", "test6x10c3"));
 
 TEST(TimingStream, OverflowsASemaphore) {
   const NpuConfig npu = load_npu_config("configs/test8.toml");
