@@ -80,6 +80,7 @@ Json to_json(const JobResult &result) {
           {"m", layer.m},
           {"k", layer.k},
           {"n", layer.n},
+          {"groups", layer.groups},
           {"dx", layer.dx},
           {"schedule", std::string(compiler::to_string(result.requested))},
           {"chosen_schedule", std::string(compiler::to_string(result.chosen))},
@@ -112,6 +113,7 @@ JobResult result_from_json(const Json &json) {
   json.at("m").get_to(result.layer.m);
   json.at("k").get_to(result.layer.k);
   json.at("n").get_to(result.layer.n);
+  json.at("groups").get_to(result.layer.groups);
   json.at("dx").get_to(result.layer.dx);
   result.requested = compiler::parse_schedule(json.at("schedule").get<std::string>());
   result.chosen = compiler::parse_schedule(json.at("chosen_schedule").get<std::string>());

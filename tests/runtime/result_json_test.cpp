@@ -9,7 +9,7 @@ namespace {
 
 JobResult sample() {
   JobResult r;
-  r.layer = {"fc", 20, 30, 40, false, 7};
+  r.layer = {"fc", 20, 30, 40, false, 7, 6};
   r.requested = compiler::Schedule::kRearrange;
   r.chosen = compiler::Schedule::kDwMajor;
   r.tiling = "tiles";
