@@ -23,6 +23,11 @@ constexpr std::uint64_t kUsualProducts = 2'000'000;
 
 using Progress = decltype(CompileOptions::progress);
 
+/// The search before the changes takes part in their number, up to its usual work.
+double effort_of(const CompileOptions &options) {
+  return std::min(1.0, static_cast<double>(options.plans) / static_cast<double>(CompileOptions{}.plans));
+}
+
 void check_input(const Layer &layer, const NpuConfig &npu) {
   if (layer.m == 0 || layer.k == 0 || layer.n == 0)
     throw CompileError(
@@ -135,8 +140,9 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   if (const auto it = streams_.find(wanted); it != streams_.end()) return it->second;
   const Layout layout = make_layout(layer, options.pass, npu);
   check_footprint(layer, layout.bytes, npu);
-  Refinement refinement(search(layer, options.schedule, options.pass, cut_of(layer, npu, options), layout, npu), layer,
-                        layout, npu);
+  Refinement refinement(
+      search(layer, options.schedule, options.pass, cut_of(layer, npu, options), layout, npu, effort_of(options)),
+      layer, layout, npu);
   const std::uint64_t all = options.plans + options.tune;
   const auto report = [&](std::uint64_t before) -> RefineProgress {
     if (!options.progress) return {};

@@ -16,8 +16,8 @@ namespace {
 
 /// Tile products that the search for one layer may play through; sets its run time. The phases share it.
 constexpr std::uint64_t kPhaseBudget = 500'000;
-/// The same for a phase whose dY tiles are given.
-constexpr std::uint64_t kMatchBudget = kPhaseBudget / 20;
+/// Share of it for a phase whose dY tiles are given.
+constexpr std::uint64_t kMatchShare = 20;
 /// Tilings and orders of a phase that are played at all.
 constexpr std::size_t kPlayed = 4000;
 /// Of those, how many are tried with other splits, windows and policies.
@@ -247,8 +247,9 @@ namespace {
 /// Plans of all phases together: what one phase leaves in the scratchpad can serve the next.
 class JointSearch {
 public:
-  JointSearch(const Layer &layer, const Cut &cut, const Layout &layout, const NpuConfig &npu)
-      : layer_(layer), cut_(cut), layout_(layout), npu_(npu) {}
+  JointSearch(const Layer &layer, const Cut &cut, const Layout &layout, const NpuConfig &npu, double effort)
+      : layer_(layer), cut_(cut), layout_(layout), npu_(npu),
+        budget_(static_cast<std::uint64_t>(kPhaseBudget * effort)) {}
 
   /// The best plans of one phase after the other, and what goes with them.
   void run(const std::vector<PhaseKind> &kinds);
@@ -263,6 +264,7 @@ private:
   Cut cut_;
   const Layout &layout_;
   const NpuConfig &npu_;
+  std::uint64_t budget_; ///< of all phases
   struct Joint {
     std::vector<PhasePlan> plans;
     std::uint64_t cycles = 0; ///< estimated
@@ -291,7 +293,8 @@ std::vector<std::vector<PhasePlan>> JointSearch::take() {
 void JointSearch::match(const std::vector<Candidate> &from, std::size_t other, const std::vector<PhaseKind> &kinds) {
   for (const Candidate &given : from) {
     const TileShape fixed{given.plan.tile.m, 0, given.plan.tile.n};
-    const auto partners = PhaseSearch(kinds[other], given.plan.parts, fixed, kMatchBudget, layer_, layout_, npu_).run();
+    const auto partners =
+        PhaseSearch(kinds[other], given.plan.parts, fixed, budget_ / kMatchShare, layer_, layout_, npu_).run();
     for (std::size_t i = 0; i < std::min(partners.size(), kJoined); ++i) {
       std::vector<PhasePlan> plans = before_;
       plans.push_back(given.plan);
@@ -317,7 +320,7 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
   std::vector<std::vector<Candidate>> choices;
   for (const PhaseKind kind : kinds) {
     const PhaseParts parts = phase_parts(cut_, kind, layer_, npu_);
-    choices.push_back(PhaseSearch(kind, parts, {}, kPhaseBudget / kinds.size(), layer_, layout_, npu_).run());
+    choices.push_back(PhaseSearch(kind, parts, {}, budget_ / kinds.size(), layer_, layout_, npu_).run());
     if (kinds.size() > 1) choices.back().resize(std::min(choices.back().size(), kJoined));
   }
   std::vector<std::size_t> pick(choices.size(), 0);
@@ -340,8 +343,8 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
 } // namespace
 
 std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Cut &cut,
-                                           const Layout &layout, const NpuConfig &npu) {
-  JointSearch joint(layer, cut, layout, npu);
+                                           const Layout &layout, const NpuConfig &npu, double effort) {
+  JointSearch joint(layer, cut, layout, npu, effort);
   joint.run(phases(schedule, pass, layer));
   return joint.take();
 }

@@ -16,8 +16,9 @@ struct TimedPlan {
 /// The most promising plans by estimate, best first; at least one. Every schedule's phases get the same effort, so that
 /// schedules can be compared. Deterministic. Throws CompileError if not even products of single elements fit the
 /// scratchpad, or if tiles that fit are too many.
+/// `effort`: share of the usual work.
 std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Cut &cut,
-                                           const Layout &layout, const NpuConfig &npu);
+                                           const Layout &layout, const NpuConfig &npu, double effort = 1);
 
 /// Tile sizes and orders, for people.
 std::string describe(const std::vector<PhasePlan> &plans);

@@ -42,6 +42,7 @@ TEST_P(Cores, EveryPartitionAndScheduleIsGolden) {
           const auto side = [&] { return static_cast<std::uint32_t>(1 + rng() % (rng() % 4 == 0 ? 90 : 40)); };
           CompileOptions options;
           options.schedule = schedule;
+          options.plans = 20;
           options.pass = rng() % 3 == 0 ? Pass::kBoth : Pass::kBackward;
           options.partition = partition;
           options.reduction = reduction;
@@ -58,6 +59,7 @@ TEST(Partition, MorePartsThanCoresAreGolden) {
     for (const Reduction reduction : {Reduction::kChain, Reduction::kAdd})
       for (const std::uint32_t parts : {2U, 5U, 7U}) {
         CompileOptions options;
+        options.plans = 20;
         options.partition = partition;
         options.reduction = reduction;
         options.parts = parts;
@@ -74,6 +76,7 @@ TEST(Partition, GroupsAreGolden) {
         Layer layer = make_layer(m, k, n);
         layer.groups = groups;
         CompileOptions options;
+        options.plans = 20;
         options.pass = Pass::kBoth;
         options.partition = partition;
         options.reduction = Reduction::kAdd;

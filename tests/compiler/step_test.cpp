@@ -197,6 +197,7 @@ TEST(Step, DifferentCutsMeetInMemory) {
     p.tile = tile;
     p.loops = {Dim::kM, Dim::kN, Dim::kK};
     p.split = {all, all, all};
+    p.window = 100;
     p.products = plan_products(p, layers[layer], npu);
     return p;
   };
