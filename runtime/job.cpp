@@ -1,5 +1,6 @@
 #include "runtime/job.hpp"
 
+#include "compiler/paper/paper.hpp"
 #include "runtime/check.hpp"
 #include "runtime/direct_check.hpp"
 #include "runtime/golden_layer.hpp"
@@ -226,6 +227,20 @@ std::string_view to_string(Outcome outcome) {
   return "?";
 }
 
+namespace {
+
+CompiledLayer compile(const JobSpec &spec) {
+  if (!spec.paper) return compiler::compile_layer(spec.layer, spec.npu, spec.compile);
+  compiler::paper::PaperOptions options;
+  options.policy = *spec.paper;
+  options.schedule = spec.compile.schedule;
+  options.pass = spec.compile.pass;
+  options.cut = {spec.compile.partition, std::max(spec.compile.parts, 1U), spec.compile.reduction};
+  return compiler::paper::compile_paper_layer(spec.layer, spec.npu, options);
+}
+
+} // namespace
+
 JobResult run_job(const JobSpec &spec, const JobEvents &events) {
   JobResult result;
   result.layer = spec.layer;
@@ -236,7 +251,7 @@ JobResult run_job(const JobSpec &spec, const JobEvents &events) {
   std::optional<CompiledLayer> compiled;
   const Stopwatch stopwatch;
   try {
-    compiled = compiler::compile_layer(spec.layer, spec.npu, spec.compile);
+    compiled = compile(spec);
   } catch (const compiler::CompilerDefect &error) {
     fail(result, Outcome::kMismatch, error.what());
     return result;

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "compiler/compiler.hpp"
+#include "compiler/paper/policy.hpp"
 #include "runtime/data.hpp"
 #include "runtime/device.hpp"
 
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,9 @@ struct JobSpec {
   compiler::Layer layer;
   NpuConfig npu;
   compiler::CompileOptions compile;
+  /// The layer as igo_micro23 describes it under this policy, without a search; of `compile` then count schedule, pass,
+  /// and how the layer is cut.
+  std::optional<compiler::paper::Policy> paper = {};
   Backend backend = Backend::kRtl;
   DataKind data = DataKind::kNormal;
   std::uint64_t seed = 1;

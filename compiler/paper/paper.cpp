@@ -1,6 +1,7 @@
 #include "compiler/paper/paper.hpp"
 #include "compiler/bounds.hpp"
 #include "compiler/cost.hpp"
+#include "compiler/hazards.hpp"
 #include "compiler/paper/loops.hpp"
 #include "compiler/passes.hpp"
 
@@ -12,10 +13,13 @@
 namespace gradweave::compiler::paper {
 namespace {
 
-void check(const Layer &layer, const PaperOptions &options) {
-  if (layer.m == 0 || layer.k == 0 || layer.n == 0)
-    throw CompileError(
-        fmt::format("layer '{}': M, K, N = {}, {}, {}; none may be 0", layer.name, layer.m, layer.k, layer.n));
+void check(const Layer &layer, const NpuConfig &npu, const PaperOptions &options) {
+  if (layer.m == 0 || layer.k == 0 || layer.n == 0 || layer.groups == 0)
+    throw CompileError(fmt::format("layer '{}': M, K, N and groups = {}, {}, {}, {}; none may be 0", layer.name,
+                                   layer.m, layer.k, layer.n, layer.groups));
+  if (npu.semaphores < semaphores_used(npu.cores))
+    throw CompileError(fmt::format("layer '{}': streams use {} semaphores, NPU '{}' has {}; raise npu.semaphores",
+                                   layer.name, semaphores_used(npu.cores), npu.name, npu.semaphores));
   if (options.cut.parts == 0) throw std::invalid_argument("a layer cannot be cut into 0 parts");
   if (!options.ideal.none() && options.stream)
     throw std::invalid_argument("an idealisation has no stream; set PaperOptions::stream to false");
@@ -138,7 +142,7 @@ CompiledLayer summary(const Layer &layer, const NpuConfig &npu, const PaperOptio
 } // namespace
 
 CompiledLayer compile_paper_layer(const Layer &layer, const NpuConfig &npu, const PaperOptions &options) {
-  check(layer, options);
+  check(layer, npu, options);
   LayerPlanner planner(layer, npu, options);
   std::optional<Planned> best;
   for (const Schedule schedule : schedules_to_try(options, layer)) {
