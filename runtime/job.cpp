@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <optional>
 
 namespace gradweave::runtime {
 namespace {
@@ -147,6 +146,14 @@ std::unique_ptr<Device> make_device(const JobSpec &spec) {
   throw std::logic_error("a backend without device");
 }
 
+void describe_job(const JobSpec &spec, JobResult &result) {
+  result.layer = spec.layer;
+  result.requested = result.chosen = spec.compile.schedule;
+  result.trace = spec.device.trace.file;
+  result.times_file = spec.times_file;
+  result.timeline_file = spec.timeline_file;
+}
+
 void run_compiled(const JobSpec &spec, const CompiledLayer &compiled, const JobEvents &events, JobResult &result) {
   const bool data = has_data(spec.backend);
   TensorSet inputs;
@@ -243,34 +250,36 @@ CompiledLayer compile(const JobSpec &spec) {
 
 JobResult run_job(const JobSpec &spec, const JobEvents &events) {
   JobResult result;
-  result.layer = spec.layer;
-  result.requested = result.chosen = spec.compile.schedule;
-  result.trace = spec.device.trace.file;
-  result.times_file = spec.times_file;
-  result.timeline_file = spec.timeline_file;
-  std::optional<CompiledLayer> compiled;
+  describe_job(spec, result);
   const Stopwatch stopwatch;
   try {
-    compiled = compile(spec);
+    const CompiledLayer compiled = compile(spec);
+    const double seconds = stopwatch.wall_seconds();
+    result = run_job(spec, compiled, events);
+    result.compile_seconds = seconds;
+    return result;
   } catch (const compiler::CompilerDefect &error) {
     fail(result, Outcome::kMismatch, error.what());
-    return result;
   } catch (const compiler::CompileError &error) {
     fail(result, Outcome::kBadInput, error.what());
-    return result;
   }
-  result.compile_seconds = stopwatch.wall_seconds();
-  result.chosen = compiled->chosen;
-  result.tiling = compiled->tiling;
-  result.commands = compiled->stream.size();
-  result.macs = compiled->useful_macs;
-  result.compute_cycles = compiled->compute_cycles;
-  result.predicted_cycles = compiled->predicted_cycles;
-  result.bounds = compiled->bounds;
-  result.tuning = compiled->tuning;
-  result.traffic = compiled->traffic;
+  return result;
+}
+
+JobResult run_job(const JobSpec &spec, const CompiledLayer &compiled, const JobEvents &events) {
+  JobResult result;
+  describe_job(spec, result);
+  result.chosen = compiled.chosen;
+  result.tiling = compiled.tiling;
+  result.commands = compiled.stream.size();
+  result.macs = compiled.useful_macs;
+  result.compute_cycles = compiled.compute_cycles;
+  result.predicted_cycles = compiled.predicted_cycles;
+  result.bounds = compiled.bounds;
+  result.tuning = compiled.tuning;
+  result.traffic = compiled.traffic;
   try {
-    run_compiled(spec, *compiled, events, result);
+    run_compiled(spec, compiled, events, result);
   } catch (const OutputError &error) {
     fail(result, Outcome::kOutput, error.what());
   } catch (const std::exception &error) {

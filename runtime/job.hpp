@@ -102,5 +102,7 @@ struct JobEvents {
 /// Compiles, runs and checks. Does not throw for what can go wrong with a layer, a device or an output that the events
 /// write (OutputError): that is in the result. With the rtl backend a process can do this once (see make_rtl_device()).
 JobResult run_job(const JobSpec &spec, const JobEvents &events = {});
+/// The same with a stream that was compiled before; `spec.compile` is only reported.
+JobResult run_job(const JobSpec &spec, const compiler::CompiledLayer &compiled, const JobEvents &events);
 
 } // namespace gradweave::runtime
