@@ -13,6 +13,7 @@ namespace {
 constexpr double kShowAfterSeconds = 2;
 constexpr double kLogIntervalSeconds = 10;
 constexpr int kBarWidth = 30;
+constexpr double kForecastFrom = 0.02; ///< share of the work that tells how long the rest takes
 
 } // namespace
 
@@ -39,14 +40,17 @@ std::string ProgressDisplay::status() const {
     const auto filled = static_cast<std::size_t>(fraction * kBarWidth);
     bar = fmt::format("[{}{}] ", std::string(filled, '#'), std::string(kBarWidth - filled, '.'));
   }
-  return fmt::format("{}{} of {} jobs done, {:.0f} % of the work, {:.0f} s", bar, finished_, weights_.size(),
-                     100 * fraction, elapsed());
+  std::string text = fmt::format("{}{} of {} jobs done, {:.0f} % of the work, {:.0f} s", bar, finished_,
+                                 weights_.size(), 100 * fraction, elapsed());
+  if (fraction >= kForecastFrom && fraction < 1)
+    text += fmt::format(", about {:.0f} s more", elapsed() * (1 - fraction) / fraction);
+  return text;
 }
 
 void ProgressDisplay::finish(std::size_t job, const std::string &name) {
   fractions_[job] = 1;
   ++finished_;
-  if (quiet_ || terminal_ || elapsed() < kShowAfterSeconds) return;
+  if (name.empty() || quiet_ || terminal_ || elapsed() < kShowAfterSeconds) return;
   std::fprintf(stderr, "gradweave: %s done; %s\n", name.c_str(), status().c_str());
   last_log_ = elapsed();
 }

@@ -18,8 +18,8 @@ public:
 
   /// Job `job` has done `fraction` of its commands.
   void update(std::size_t job, double fraction) { fractions_[job] = fraction; }
-  /// Job `job`, called `name`, has ended.
-  void finish(std::size_t job, const std::string &name);
+  /// Job `job`, called `name`, has ended. A log gets a line about it unless the name is empty.
+  void finish(std::size_t job, const std::string &name = {});
   /// Redraws if it is time to.
   void tick();
   /// Removes the status line, so that other text can be printed; the next tick() restores it.
