@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 using namespace gradweave::compiler;
 
@@ -23,8 +24,8 @@ std::vector<std::size_t> brute_force(const std::vector<LayerFeatures> &points, c
                                      std::size_t count) {
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return distance(points[a], query) < distance(points[b], query);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(distance(points[a], query), a) < std::pair(distance(points[b], query), b);
   });
   order.resize(std::min(count, order.size()));
   return order;
