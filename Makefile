@@ -5,8 +5,9 @@ SHELL := /bin/bash
 
 export BUILD ?= build
 export MODEL BATCH NPU SCHEDULE TUNE PARTITION PARTS REDUCTION PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE CORPUS
+export STUDY FIGURE NETWORK POLICY SAMPLE OUT
 
-.PHONY: help cosim simulate validate build test bench lint sanitize format docs clean
+.PHONY: help cosim simulate validate reproduce build test bench lint sanitize format docs clean
 
 help:
 	@scripts/help.sh
@@ -19,6 +20,9 @@ simulate:
 
 validate:
 	@scripts/validate.sh
+
+reproduce:
+	@scripts/reproduce.sh
 
 build:
 	@scripts/build.sh all

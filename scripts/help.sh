@@ -6,6 +6,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
   make cosim MODEL=bert_tiny      run a network; installs what is missing and builds what it needs first
   make simulate MODEL=bert_tiny   its cycles alone, from the timing model: fast, builds and checks no RTL
   make validate                   the timing model against the RTL, to the cycle: the standing corpus (docs/verification.md)
+  make reproduce                  the evaluation of igo_micro23, number by number, as a page (docs/reproduce.md)
   make test                       build everything, run all tests but the long ones
   make bench                      simulation speed of the RTL and of the timing model
   make lint                       verilator -Wall, clang-tidy, clang-format, shellcheck
@@ -30,6 +31,8 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 * TIMELINE=            the same drawn over time, for ui.perfetto.dev (docs/timeline.md)
   TRACE=               fst: a waveform for each layer, in build/trace
 `make validate` takes NPU (empty: all of configs/), JOBS, JSON and CORPUS=full (or quick).
+`make reproduce` takes FIGURE=5,12 NETWORK=res,bert (empty: all), POLICY, SAMPLE=1 (per network, on the RTL), SEED, JOBS
+and OUT=build/reproduce.
 Others: BUILD=build (build directory), CXX (compiler; default: the first of clang++-19, clang++-16, g++).
 
 After a build, `build/bin/gradweave --help` is the whole command: compile, disasm, asm, models, ... (docs/cli.md).

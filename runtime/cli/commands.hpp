@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,21 @@ struct TimelineArguments {
 };
 /// Draws timing traces (docs/timeline.md).
 int timeline(const TimelineArguments &arguments);
+
+struct ReproduceArguments {
+  std::string study;             ///< name or path
+  std::string figures, networks; ///< comma-separated; empty: all
+  std::string out = "reproduce";
+  std::string policy; ///< of the baseline as the paper describes it; empty: the default
+  unsigned jobs = 0;  ///< 0: one a core
+  bool rtl = false;
+  std::optional<std::uint32_t> sample; ///< empty: one of each network, if there is a Verilated NPU
+  std::uint64_t sample_cycles = 150000;
+  std::uint64_t seed = 1;
+  bool quiet = false;
+};
+/// Repeats a published evaluation (docs/reproduce.md).
+int reproduce(const ReproduceArguments &arguments);
 
 /// Lists networks and NPUs, or shows one of them.
 int models(const std::string &name);

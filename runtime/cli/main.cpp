@@ -272,6 +272,39 @@ void add_models(CLI::App &app, std::string &name, std::function<int()> &chosen) 
   command->callback([&name, &chosen] { chosen = [&name] { return cli::models(name); }; });
 }
 
+void add_reproduce(CLI::App &app, cli::ReproduceArguments &a, std::function<int()> &chosen) {
+  CLI::App *command = app.add_subcommand("reproduce", "Repeat a published evaluation, number by number");
+  command->add_option("STUDY", a.study, "Evaluation: igo, or the path of a .toml file")->required();
+  command->add_option("--figure", a.figures, "Figures, as in 5,12,knn; default: all");
+  command->add_option("--network", a.networks, "Networks, as in res,bert; default: all");
+  command->add_option("--out,-o", a.out, "Directory of page, drawings, tables and journal")->capture_default_str();
+  command->add_option("--policy", a.policy, "Baseline as the paper describes it (docs/paper-baseline.md)");
+  command->add_option("--jobs", a.jobs, "Processes at a time; default: one a core")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 4096U));
+  command->add_flag("--rtl", a.rtl, "Run every evaluation on the RTL, too; pick few with --figure and --network");
+  command
+      ->add_option("--sample", a.sample,
+                   "Evaluations of each network to run on the RTL, too; default: 1 if it is built")
+      ->check(check_whole_number)
+      ->check(CLI::Range(0U, 1000000U));
+  command->add_option("--sample-cycles", a.sample_cycles, "Cycles that one of these takes at most")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command->add_option("--seed", a.seed, "Seed of the sample and of training sets")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command->add_flag("--quiet", a.quiet, "No progress on standard error");
+  command->footer(
+      "Finished evaluations are kept in journal.jsonl of the directory: an interrupted run goes on from there.\n"
+      "Examples:\n"
+      "  gradweave reproduce igo\n"
+      "  gradweave reproduce igo --figure 12 --network res,bert --out figure12\n"
+      "Exit codes: 0 done, 1 the RTL differs, 2 usage, 3 bad input file or a layer that cannot be compiled,\n"
+      "4 no RTL although asked for, 5 output cannot be written, 130 interrupted");
+  command->callback([&a, &chosen] { chosen = [&a] { return cli::reproduce(a); }; });
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -297,6 +330,8 @@ int main(int argc, char **argv) {
   add_streams(app, stream_arguments, chosen);
   add_timeline(app, timeline_arguments, chosen);
   add_models(app, model_name, chosen);
+  cli::ReproduceArguments reproduce_arguments;
+  add_reproduce(app, reproduce_arguments, chosen);
   app.add_subcommand("version", "Print the version")->callback([&chosen] {
     chosen = [] {
       std::puts("gradweave " GW_VERSION);

@@ -1,0 +1,97 @@
+#include "runtime/reproduce/evaluate.hpp"
+
+#include "compiler/paper/paper.hpp"
+#include "runtime/reproduce/dy_once.hpp"
+
+#include <string>
+#include <utility>
+
+namespace gradweave::reproduce {
+namespace {
+
+using compiler::CompiledLayer;
+using compiler::paper::SpillCost;
+
+// CPU time of one pass, measured over the networks of igo_micro23.
+constexpr double kSearchSeconds = 0.3;   ///< a search
+constexpr double kProductSeconds = 5e-6; ///< a product of tiles of one array
+
+CompiledLayer compile_searched(const Unit &unit) {
+  const Variant &v = unit.variant;
+  compiler::CompileOptions options;
+  options.schedule = v.schedule;
+  options.pass = unit.pass;
+  options.partition = v.partition;
+  options.parts = v.parts;
+  options.reduction = v.reduction;
+  CompiledLayer compiled = compiler::compile_layer(unit.layer, unit.npu, options);
+  if (v.dy_once) drop_second_dy_reads(compiled, unit.npu);
+  return compiled;
+}
+
+/// The policy without what may stand behind it, which goes to `ideal`.
+compiler::paper::Policy policy_of(std::string text, compiler::paper::Idealisation &ideal) {
+  for (const auto &[suffix, cost] :
+       {std::pair(kHalfSpills, SpillCost::kBf16), std::pair(kFreeSpills, SpillCost::kFree)})
+    if (const std::size_t at = text.rfind(suffix); at != std::string::npos && at + suffix.size() == text.size()) {
+      text.resize(at);
+      ideal.spill = cost;
+    }
+  return compiler::paper::parse_policy(text);
+}
+
+/// `stream`: with commands, verified; else only cycles and traffic.
+CompiledLayer compile_described(const Unit &unit, bool stream) {
+  const Variant &v = unit.variant;
+  compiler::paper::PaperOptions options;
+  options.policy = policy_of(v.policy, options.ideal);
+  options.schedule = v.schedule;
+  options.pass = unit.pass;
+  options.cut = {v.partition, v.parts, v.reduction};
+  options.ideal.dy_once = v.dy_once;
+  options.stream = stream;
+  return compile_paper_layer(unit.layer, unit.npu, options);
+}
+
+UnitResult result_of(const CompiledLayer &compiled) {
+  UnitResult result;
+  result.cycles = compiled.predicted_cycles;
+  result.compute_bound = compiled.bounds.compute_cycles;
+  result.traffic_bound = compiled.bounds.traffic_cycles;
+  for (std::size_t t = 0; t < compiler::kTensorCount; ++t) {
+    const compiler::Traffic &traffic = compiled.traffic.at(t);
+    result.moved.at(t) = {traffic.read_bytes, traffic.write_bytes,
+                          traffic.spill_read_bytes + traffic.spill_write_bytes};
+  }
+  return result;
+}
+
+} // namespace
+
+CompiledLayer compile(const Unit &unit) {
+  return unit.variant.policy == kSearched ? compile_searched(unit) : compile_described(unit, true);
+}
+
+UnitResult evaluate(const Unit &unit) {
+  try {
+    return result_of(unit.variant.policy == kSearched ? compile_searched(unit) : compile_described(unit, false));
+  } catch (const compiler::CompilerDefect &) {
+    throw;
+  } catch (const compiler::CompileError &error) {
+    UnitResult result;
+    result.problem = error.what();
+    return result;
+  }
+}
+
+double estimated_seconds(const Unit &unit) {
+  const double passes = unit.pass == compiler::Pass::kForward || !unit.layer.dx ? 1 : 2;
+  if (unit.variant.policy == kSearched) return kSearchSeconds * passes;
+  const auto tiles = [](std::uint32_t extent, std::uint32_t side) { return (extent + side - 1) / side; };
+  const double products = static_cast<double>(tiles(unit.layer.m, unit.npu.rows)) *
+                          tiles(unit.layer.k, unit.npu.lanes()) * tiles(unit.layer.n, unit.npu.cols) *
+                          unit.layer.groups;
+  return kProductSeconds * products * passes;
+}
+
+} // namespace gradweave::reproduce

@@ -1,0 +1,45 @@
+// Where figures get the results of units from.
+#pragma once
+
+#include "runtime/reproduce/journal.hpp"
+#include "runtime/reproduce/unit.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gradweave::reproduce {
+
+/// Figures are computed twice by the same code: first with results that say nothing, to learn which units they need,
+/// then with those of the journal.
+class Evaluations {
+public:
+  virtual ~Evaluations() = default;
+  virtual UnitResult get(const Unit &unit) = 0;
+};
+
+/// Collects the units that are asked for, each once.
+class WantedUnits : public Evaluations {
+public:
+  UnitResult get(const Unit &unit) override;
+  /// In the order in which they were first asked for.
+  const std::vector<Unit> &units() const { return units_; }
+  const std::vector<std::string> &keys() const { return keys_; }
+
+private:
+  std::map<std::string, std::size_t> seen_;
+  std::vector<Unit> units_;
+  std::vector<std::string> keys_;
+};
+
+/// Results of a journal. Throws std::logic_error for a unit that is not in it.
+class JournalResults : public Evaluations {
+public:
+  explicit JournalResults(const Journal &journal) : journal_(journal) {}
+  UnitResult get(const Unit &unit) override;
+
+private:
+  const Journal &journal_;
+};
+
+} // namespace gradweave::reproduce

@@ -1,0 +1,74 @@
+#include "runtime/reproduce/journal.hpp"
+
+#include "runtime/output_file.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <sys/file.h>
+#include <unistd.h>
+#include <utility>
+
+namespace gradweave::reproduce {
+
+using Json = nlohmann::ordered_json;
+using runtime::OutputError;
+
+Journal::Journal(std::filesystem::path file)
+    : file_(std::move(file)), fd_(::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+  if (fd_ < 0)
+    throw OutputError(fmt::format("{}: cannot be opened for writing: {}; name another directory with --out",
+                                  file_.string(), std::strerror(errno)));
+  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(fd_);
+    throw OutputError(fmt::format("{}: another run is using it; wait for that one or name another directory with --out",
+                                  file_.string()));
+  }
+  read();
+}
+
+Journal::~Journal() { ::close(fd_); }
+
+void Journal::read() {
+  std::ifstream in(file_, std::ios::binary);
+  std::string line;
+  bool whole = true;
+  while (std::getline(in, line)) {
+    whole = !in.eof(); // else the line feed is missing
+    const Json json = Json::parse(line, nullptr, false);
+    if (!whole || !json.is_object() || !json.contains("key") || !json.contains("value") || !json["key"].is_string()) {
+      ++damaged_;
+      continue;
+    }
+    values_[json["key"].get<std::string>()] = json["value"].dump();
+  }
+  if (!whole) write("\n"); // what comes next begins a line of its own
+}
+
+void Journal::write(const std::string &line) {
+  std::size_t done = 0;
+  while (done < line.size()) {
+    const ssize_t n = ::write(fd_, line.data() + done, line.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0)
+      throw OutputError(fmt::format("{}: cannot be written: {}; make room or name another directory with --out",
+                                    file_.string(), std::strerror(errno)));
+    done += static_cast<std::size_t>(n);
+  }
+}
+
+const std::string *Journal::find(const std::string &key) const {
+  const auto it = values_.find(key);
+  return it == values_.end() ? nullptr : &it->second;
+}
+
+void Journal::append(const std::string &key, const std::string &value) {
+  write(Json{{"key", key}, {"value", Json::parse(value)}}.dump() + '\n');
+  values_[key] = value;
+}
+
+} // namespace gradweave::reproduce

@@ -1,0 +1,40 @@
+// What has been evaluated already, in a file that survives an interruption at any time.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace gradweave::reproduce {
+
+/// A file of JSON lines {"key": ..., "value": ...}, only ever appended to. Lines that are not whole, as the last one of
+/// an interrupted run, are skipped; the last value of a key counts. One process at a time can have it open.
+class Journal {
+public:
+  /// Opens `file`, or makes it. Throws runtime::OutputError if it cannot be written or is in use.
+  explicit Journal(std::filesystem::path file);
+  ~Journal();
+  Journal(const Journal &) = delete;
+  Journal &operator=(const Journal &) = delete;
+
+  /// The value of `key`; null if there is none.
+  const std::string *find(const std::string &key) const;
+  /// Adds a value, one line of JSON, and hands it to the operating system. Throws runtime::OutputError.
+  void append(const std::string &key, const std::string &value);
+
+  std::size_t size() const { return values_.size(); }
+  /// Lines that were skipped when the file was opened.
+  std::size_t damaged_lines() const { return damaged_; }
+  const std::filesystem::path &file() const { return file_; }
+
+private:
+  void read();
+  void write(const std::string &line);
+
+  std::filesystem::path file_;
+  int fd_ = -1;
+  std::map<std::string, std::string> values_;
+  std::size_t damaged_ = 0;
+};
+
+} // namespace gradweave::reproduce

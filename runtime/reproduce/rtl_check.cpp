@@ -1,0 +1,161 @@
+#include "runtime/reproduce/rtl_check.hpp"
+
+#include "runtime/job.hpp"
+#include "runtime/progress.hpp"
+#include "runtime/reproduce/evaluate.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <tuple>
+
+namespace gradweave::reproduce {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string variant_text(const Unit &unit) {
+  const Variant &v = unit.variant;
+  std::string text =
+      fmt::format("{}, {}, {}", compiler::to_string(unit.pass), v.policy, compiler::to_string(v.schedule));
+  if (v.partition != compiler::Partition::kNone)
+    text += fmt::format(", {} in {}", compiler::to_string(v.partition), v.parts);
+  return fmt::format("{}, {}", text, unit.npu.name);
+}
+
+std::string rtl_key(const Unit &unit) { return "rtl|" + key_of(unit, tool_version()); }
+
+/// Runs in the child process.
+std::string run_unit(const RtlUnit &wanted, const std::function<void(double)> &progress) {
+  runtime::JobSpec spec;
+  spec.network = wanted.network;
+  spec.layer = wanted.unit.layer;
+  spec.npu = wanted.unit.npu;
+  spec.compile.schedule = wanted.unit.variant.schedule;
+  runtime::JobEvents events;
+  events.progress = [&](std::uint64_t done, std::uint64_t all) {
+    progress(static_cast<double>(done) / static_cast<double>(all));
+  };
+  const runtime::JobResult job = run_job(spec, compile(wanted.unit), events);
+  Json json{{"cycles", job.cycles()}, {"elements", 0}, {"problem", ""}, {"unavailable", false}};
+  std::uint64_t elements = 0;
+  for (const runtime::OutputCheck &output : job.outputs)
+    elements += output.elements;
+  json["elements"] = elements;
+  json["unavailable"] = job.outcome == runtime::Outcome::kUnavailable;
+  if (!job.failures.empty())
+    json["problem"] = job.failures.front();
+  else if (job.cycles() != wanted.cycles)
+    json["problem"] = fmt::format("{} cycles instead of {}", job.cycles(), wanted.cycles);
+  return json.dump();
+}
+
+RtlCheck check_of(const RtlUnit &unit, const std::string &text) {
+  const Json json = Json::parse(text);
+  RtlCheck check;
+  check.network = unit.network;
+  check.layer = unit.unit.layer.name;
+  check.variant = variant_text(unit.unit);
+  check.model_cycles = unit.cycles;
+  check.rtl_cycles = json.at("cycles").get<std::uint64_t>();
+  check.elements = json.at("elements").get<std::uint64_t>();
+  check.problem = json.at("problem").get<std::string>();
+  return check;
+}
+
+bool same_shape(const compiler::Layer &a, const compiler::Layer &b) {
+  return a.m == b.m && a.k == b.k && a.n == b.n && a.groups == b.groups && a.dx == b.dx;
+}
+
+/// The network that has a layer of the unit's shape, and that layer; the first one if several have.
+const Workload *owner_of(Unit &unit, const std::vector<Workload> &workloads) {
+  for (const Workload &workload : workloads)
+    for (const compiler::Layer &layer : workload.network.layers)
+      if (same_shape(layer, unit.layer)) {
+        unit.layer = layer;
+        return &workload;
+      }
+  return nullptr;
+}
+
+/// `count` of them, drawn.
+std::vector<RtlUnit> draw(std::vector<RtlUnit> units, std::uint32_t count, std::mt19937_64 &random) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(count, units.size()); ++i)
+    std::swap(units[i], units[i + random() % (units.size() - i)]);
+  if (units.size() > count) units.resize(count);
+  return units;
+}
+
+} // namespace
+
+std::vector<RtlUnit> select_for_rtl(const std::vector<Unit> &units, const Workloads &workloads, Evaluations &results,
+                                    const RtlSelection &selection) {
+  const Setting small = workloads.small();
+  std::map<std::string, std::vector<RtlUnit>> by_network;
+  std::vector<RtlUnit> selected;
+  for (Unit unit : units) {
+    if (!executable(unit.variant) || (!selection.all && unit.npu.name != small.npu.name)) continue;
+    const UnitResult result = results.get(unit);
+    if (!result.problem.empty() || (!selection.all && result.cycles > selection.cycles)) continue;
+    const Workload *owner = selection.all ? nullptr : owner_of(unit, workloads.at(small));
+    if (selection.all)
+      selected.push_back({"reproduce", unit, result.cycles});
+    else if (owner != nullptr)
+      by_network[owner->name].push_back({owner->name, unit, result.cycles});
+  }
+  std::mt19937_64 random(selection.seed);
+  for (const std::string &name : workloads.names())
+    for (RtlUnit &unit : draw(by_network[name], selection.sample, random))
+      selected.push_back(std::move(unit));
+  return selected;
+}
+
+RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, Journal &journal,
+                  const runtime::SignalGuard &signals) {
+  std::vector<runtime::Task> tasks;
+  std::vector<double> weights;
+  std::vector<std::size_t> order;
+  for (const RtlUnit &unit : units) {
+    tasks.emplace_back([&unit](const std::function<void(double)> &progress) { return run_unit(unit, progress); });
+    weights.push_back(static_cast<double>(unit.cycles));
+  }
+  for (std::size_t i = 0; i < units.size(); ++i)
+    if (journal.find(rtl_key(units[i].unit)) == nullptr) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tie(weights[b], a) < std::tie(weights[a], b); // the longest first
+  });
+
+  RtlRun run;
+  std::map<std::size_t, std::string> results;
+  runtime::ProgressDisplay display(weights, quiet);
+  runtime::PoolEvents events;
+  events.progress = [&](std::size_t task, double fraction) { display.update(task, fraction); };
+  events.tick = [&] { display.tick(); };
+  events.ended = [&](std::size_t task, const runtime::TaskEnd &end) {
+    display.finish(task, units[task].network + " " + units[task].unit.layer.name + " on the RTL");
+    if (!end.completed) {
+      results[task] = Json{{"cycles", 0}, {"elements", 0}, {"problem", end.problem + "\n" + end.output}}.dump();
+      return true;
+    }
+    const Json json = Json::parse(end.result);
+    if (json.at("unavailable").get<bool>()) {
+      run.unavailable = json.at("problem").get<std::string>();
+      return false;
+    }
+    if (json.at("problem").get<std::string>().empty()) journal.append(rtl_key(units[task].unit), end.result);
+    results[task] = end.result;
+    return true;
+  };
+  run_tasks(tasks, order, jobs, signals, events);
+  if (!run.unavailable.empty()) return run;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const std::string *kept = journal.find(rtl_key(units[i].unit));
+    run.checks.push_back(check_of(units[i], kept != nullptr ? *kept : results.at(i)));
+  }
+  return run;
+}
+
+} // namespace gradweave::reproduce

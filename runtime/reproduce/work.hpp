@@ -1,0 +1,15 @@
+// Evaluates the units that a journal does not have yet, on all cores.
+#pragma once
+
+#include "runtime/process_pool.hpp"
+#include "runtime/reproduce/evaluations.hpp"
+
+namespace gradweave::reproduce {
+
+/// Evaluates what is missing, `jobs` processes at a time, and appends each result to the journal as soon as the process
+/// that found it has ended: about a second of work is lost by an interruption. Returns how many were evaluated.
+/// Throws Interrupted; std::runtime_error if a process fails.
+std::size_t evaluate_missing(const WantedUnits &wanted, Journal &journal, unsigned jobs, bool quiet,
+                             const runtime::SignalGuard &signals);
+
+} // namespace gradweave::reproduce

@@ -1,0 +1,155 @@
+// The command as a user runs it, on a network and an NPU of test size.
+#include "tests/reproduce/well_formed.hpp"
+#include "tests/runtime/command_line.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace gradweave::test {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+class ReproduceTest : public CommandLineTest {
+protected:
+  ReproduceTest() { write_study(24); }
+
+  /// Two networks whose layers have `size` as K and N.
+  void write_study(int size) const {
+    for (const char *name : {"a", "b"}) {
+      const int k = size + (name[0] == 'a' ? 0 : 8);
+      write(std::string(name) + ".toml",
+            "batch = 2\nsequence = 8\nlayer = [ { name = \"fc1\", k = " + std::to_string(k) +
+                ", n = 16 }, { name = \"fc2\", k = 16, n = " + std::to_string(k) + " } ]\n");
+    }
+    write("tiny.toml",
+          "title = \"Tiny\"\n[settings]\nsmall_npu = \"test8\"\nlarge_npus = [\"test16\"]\nsmall_batch = 1\n"
+          "large_batch = 2\nbatches = [2, 4]\nbandwidths = [1, 0.5]\nparts = [2]\n"
+          "[[network]]\nname = \"a\"\nsmall = \"a.toml\"\nlarge = \"a.toml\"\n"
+          "[[network]]\nname = \"b\"\nsmall = \"b.toml\"\nlarge = \"b.toml\"\n"
+          "[[published]]\nfigure = \"12\"\nkey = \"small.rearrange\"\ntext = \"Rearranged\"\nunit = \"%\"\n"
+          "value = 23.8\n");
+  }
+
+  std::vector<std::string> command(const std::vector<std::string> &more = {}) const {
+    std::vector<std::string> all{"reproduce", "./tiny.toml", "--out", "out", "--sample", "0"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  std::string output(const std::string &name) const { return read_file(work() / "out" / name); }
+  std::size_t journal_lines() const {
+    const std::string text = output("journal.jsonl");
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+};
+
+} // namespace
+
+TEST_F(ReproduceTest, MakesEveryFigureAndAPage) {
+  const CommandResult r = run(command());
+  ASSERT_EQ(r.code, 0) << r.out << r.err;
+  EXPECT_EQ(xml_problem(output("index.html")), "");
+  const json results = json::parse(output("results.json"));
+  EXPECT_EQ(results.at("figures").size(), 12U);
+  EXPECT_EQ(results.at("units").get<std::size_t>(), journal_lines());
+  bool found = false;
+  for (const json &row : results.at("rows")) {
+    found = found || row.at("paper") == 23.8;
+    EXPECT_EQ(row.at("command").get<std::string>().rfind("gradweave reproduce ./tiny.toml", 0), 0U);
+  }
+  EXPECT_TRUE(found);
+  for (const char *file : {"figure-5.csv", "figure-12.csv", "figure-14.csv", "rows.csv"})
+    EXPECT_NE(output(file), "") << file;
+  for (const json &figure : results.at("figures"))
+    for (const json &chart : figure.at("charts"))
+      EXPECT_EQ(xml_problem(output(chart.at("name").get<std::string>() + ".svg")), "") << chart.at("name");
+}
+
+TEST_F(ReproduceTest, ASecondRunEvaluatesNothingAndSaysTheSame) {
+  ASSERT_EQ(run(command()).code, 0);
+  const std::string page = output("index.html");
+  const std::size_t lines = journal_lines();
+  ASSERT_EQ(run(command({"--jobs", "1"})).code, 0);
+  EXPECT_EQ(journal_lines(), lines);
+  EXPECT_EQ(output("index.html"), page);
+}
+
+TEST_F(ReproduceTest, ATruncatedJournalIsMended) {
+  ASSERT_EQ(run(command({"--figure", "12"})).code, 0);
+  const std::string page = output("index.html");
+  const std::string journal = output("journal.jsonl");
+  write("out/journal.jsonl", journal.substr(0, journal.size() - 20));
+  const CommandResult r = run(command({"--figure", "12"}));
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("1 incomplete lines"), std::string::npos) << r.err;
+  EXPECT_EQ(output("index.html"), page);
+}
+
+TEST_F(ReproduceTest, OnlyTheFiguresAndNetworksAskedFor) {
+  ASSERT_EQ(run(command({"--figure", "5", "--network", "b"})).code, 0);
+  const json results = json::parse(output("results.json"));
+  ASSERT_EQ(results.at("figures").size(), 1U);
+  EXPECT_EQ(results.at("figures")[0].at("charts")[0].at("groups"), (json{"b", "mean"}));
+}
+
+TEST_F(ReproduceTest, GoesOnAfterAnInterruption) {
+  write_study(400); // seconds of work
+  const std::vector<std::string> all = command({"--figure", "12", "--jobs", "1"});
+  const pid_t pid = start(all);
+  for (int i = 0; i < 2000 && (!std::filesystem::exists(work() / "out/journal.jsonl") || journal_lines() == 0); ++i)
+    std::this_thread::sleep_for(10ms);
+  ::kill(pid, SIGINT);
+  const CommandResult stopped = finish(pid);
+  ASSERT_EQ(stopped.code, 130) << stopped.out << stopped.err;
+  EXPECT_NE(stopped.err.find("the same command goes on from there"), std::string::npos) << stopped.err;
+  EXPECT_FALSE(std::filesystem::exists(work() / "out/index.html"));
+  const std::size_t kept = journal_lines();
+  EXPECT_GT(kept, 0U);
+
+  ASSERT_EQ(run(all).code, 0);
+  const std::string page = output("index.html");
+  EXPECT_GT(journal_lines(), kept);
+  std::filesystem::remove_all(work() / "out");
+  ASSERT_EQ(run(all).code, 0);
+  EXPECT_EQ(output("index.html"), page);
+}
+
+TEST_F(ReproduceTest, BadInputIsToldBeforeAnythingRuns) {
+  const auto fails = [&](const std::vector<std::string> &more, int code, const std::string &text) {
+    std::vector<std::string> all{"reproduce", "./tiny.toml", "--sample", "0"};
+    all.insert(all.end(), more.begin(), more.end());
+    const CommandResult r = run(all);
+    EXPECT_EQ(r.code, code) << r.err;
+    EXPECT_NE(r.err.find(text), std::string::npos) << r.err;
+  };
+  fails({"--figure", "99"}, 2, "no figure '99'; there are: table3, ");
+  fails({"--network", "c"}, 2, "no network 'c' in tiny; there are: a, b");
+  fails({"--out", "tiny.toml"}, 5, "tiny.toml");
+  fails({"--out", "/proc/none"}, 5, "/proc/none");
+  fails({"--jobs", "0"}, 2, "jobs");
+  fails({"--policy", "nonsense"}, 2, "nonsense");
+  CommandResult r = run({"reproduce", "nosuch"});
+  EXPECT_EQ(r.code, 3) << r.err;
+  EXPECT_NE(r.err.find("there are: igo"), std::string::npos) << r.err;
+  r = run({"reproduce"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_FALSE(std::filesystem::exists(work() / "reproduce"));
+}
+
+TEST_F(ReproduceTest, AskedForAnRtlThatIsNotThereItFails) {
+  ::setenv("GRADWEAVE_LIB_DIR", "/nonexistent", 1);
+  const CommandResult r =
+      run({"reproduce", "./tiny.toml", "--out", "out", "--figure", "12", "--sample", "1"});
+  const CommandResult unasked =
+      run({"reproduce", "./tiny.toml", "--out", "out", "--figure", "12"});
+  ::unsetenv("GRADWEAVE_LIB_DIR");
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_NE(r.err.find("build the CMake target gradweave_rtl_test8"), std::string::npos) << r.err;
+  EXPECT_EQ(unasked.code, 0) << unasked.err;
+}
+
+} // namespace gradweave::test

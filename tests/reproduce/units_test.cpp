@@ -1,0 +1,169 @@
+// Keys hold all that a result depends on; techniques ask for the units that they are made of.
+#include "runtime/lookup.hpp"
+#include "runtime/reproduce/evaluate.hpp"
+#include "runtime/reproduce/workload.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <vector>
+
+using namespace gradweave;
+using namespace gradweave::reproduce;
+using compiler::Partition;
+using compiler::Schedule;
+
+namespace {
+
+Unit example() {
+  Unit unit;
+  unit.layer.name = "fc";
+  unit.layer.m = 24;
+  unit.layer.k = 40;
+  unit.layer.n = 20;
+  unit.npu = load_npu_config(runtime::find_npu("test8"));
+  return unit;
+}
+
+/// Answers with chosen cycles, and remembers what it was asked for.
+class Answers : public Evaluations {
+public:
+  explicit Answers(std::function<std::uint64_t(const Unit &)> cycles) : cycles_(std::move(cycles)) {}
+  UnitResult get(const Unit &unit) override {
+    asked.push_back(unit);
+    UnitResult result;
+    result.cycles = cycles_(unit);
+    if (result.cycles == 0) result.problem = "none";
+    return result;
+  }
+  std::vector<Unit> asked;
+
+private:
+  std::function<std::uint64_t(const Unit &)> cycles_;
+};
+
+} // namespace
+
+TEST(UnitKey, DependsOnShapeNpuVariantPassAndTool) {
+  std::set<std::string> keys{key_of(example(), "1")};
+  const auto differs = [&](const char *what, const std::function<void(Unit &)> &change) {
+    Unit unit = example();
+    change(unit);
+    EXPECT_TRUE(keys.insert(key_of(unit, "1")).second) << what;
+  };
+  differs("m", [](Unit &u) { u.layer.m = 25; });
+  differs("k", [](Unit &u) { u.layer.k = 25; });
+  differs("n", [](Unit &u) { u.layer.n = 25; });
+  differs("groups", [](Unit &u) { u.layer.groups = 2; });
+  differs("dx", [](Unit &u) { u.layer.dx = false; });
+  differs("bandwidth", [](Unit &u) { u.npu.dram.bytes_num *= 2; });
+  differs("cores", [](Unit &u) { u.npu.cores = 2; });
+  differs("scratchpad", [](Unit &u) { u.npu.spm_bytes *= 2; });
+  differs("pass", [](Unit &u) { u.pass = compiler::Pass::kForward; });
+  differs("policy", [](Unit &u) { u.variant.policy = "array"; });
+  differs("schedule", [](Unit &u) { u.variant.schedule = Schedule::kDxMajor; });
+  differs("dY once", [](Unit &u) { u.variant.dy_once = true; });
+  differs("partition", [](Unit &u) { u.variant.partition = Partition::kDySharing; });
+  differs("parts", [](Unit &u) {
+    u.variant.partition = Partition::kDySharing;
+    u.variant.parts = 2;
+  });
+  EXPECT_TRUE(keys.insert(key_of(example(), "2")).second) << "tool";
+  Unit named = example();
+  named.layer.name = "other";
+  named.layer.index = 7;
+  EXPECT_EQ(key_of(named, "1"), key_of(example(), "1"));
+}
+
+TEST(Evaluate, GivesTheCyclesOfTheCompiledLayer) {
+  const Unit unit = example();
+  const UnitResult result = evaluate(unit);
+  compiler::CompileOptions options;
+  options.schedule = Schedule::kSequential;
+  EXPECT_EQ(result.cycles, compiler::compile_layer(unit.layer, unit.npu, options).predicted_cycles);
+  EXPECT_GE(result.of(compiler::Tensor::kDY).read, 2ULL * 24 * 20);
+  EXPECT_EQ(result.problem, "");
+}
+
+TEST(Evaluate, ALayerThatCannotBeCompiledIsAProblem) {
+  Unit unit = example();
+  unit.npu.dram.size_bytes = 4096;
+  EXPECT_NE(evaluate(unit).problem.find("fc"), std::string::npos);
+}
+
+TEST(Evaluate, ReadingDyOnceIsFasterAndReadsLess) {
+  Unit unit = example();
+  unit.layer.m = unit.layer.k = unit.layer.n = 128;
+  const UnitResult twice = evaluate(unit);
+  unit.variant.dy_once = true;
+  const UnitResult once = evaluate(unit);
+  const std::uint64_t dy = 2ULL * 128 * 128;
+  ASSERT_GT(twice.of(compiler::Tensor::kDY).read, dy) << "nothing to leave out";
+  EXPECT_LT(once.cycles, twice.cycles);
+  EXPECT_LT(once.of(compiler::Tensor::kDY).read, twice.of(compiler::Tensor::kDY).read);
+  EXPECT_GE(once.of(compiler::Tensor::kDY).read, dy);
+  EXPECT_EQ(once.of(compiler::Tensor::kX).read, twice.of(compiler::Tensor::kX).read);
+}
+
+TEST(Costs, TechniquesOfOneCore) {
+  Answers answers([](const Unit &u) -> std::uint64_t {
+    if (u.pass == compiler::Pass::kForward) return 1000;
+    if (u.variant.partition != Partition::kNone) return u.variant.partition == Partition::kDySharing ? 30 : 60;
+    switch (u.variant.schedule) {
+    case Schedule::kSequential:
+      return u.variant.dy_once ? 90 : 100;
+    case Schedule::kInterleave:
+      return 80;
+    case Schedule::kDxMajor:
+      return 50;
+    default:
+      return 40;
+    }
+  });
+  const Unit unit = example();
+  const Costs costs(answers, unit.npu, "p", {2, 4});
+  EXPECT_EQ(costs.cycles(unit.layer, Technique::kBaseline), 1100);
+  EXPECT_EQ(costs.cycles(unit.layer, Technique::kDyOnce), 1090);
+  EXPECT_EQ(costs.cycles(unit.layer, Technique::kInterleave), 1080);
+  EXPECT_EQ(costs.cycles(unit.layer, Technique::kRearrange), 1080) << "almost square";
+  EXPECT_EQ(costs.cycles(unit.layer, Technique::kIdeal), 1040);
+  EXPECT_EQ(costs.cycles(unit.layer, Technique::kPartition), 1030);
+  for (const Unit &asked : answers.asked) {
+    EXPECT_EQ(asked.variant.policy, "p");
+    EXPECT_NE(asked.variant.schedule, Schedule::kIdeal);
+  }
+}
+
+TEST(Costs, SeveralCoresShareTheBatchUnlessPartitioned) {
+  Answers answers(
+      [](const Unit &u) -> std::uint64_t { return u.variant.partition == Partition::kIfmapSharing ? 5 : 9; });
+  Unit unit = example();
+  unit.npu.cores = 4;
+  const Costs costs(answers, unit.npu, "p", {});
+  EXPECT_EQ(costs.cycles(unit.layer, Technique::kBaseline), 18);
+  EXPECT_EQ(costs.cycles(unit.layer, Technique::kPartition), 14);
+  for (const Unit &asked : answers.asked)
+    EXPECT_EQ(asked.variant.parts, 4U);
+  EXPECT_EQ(answers.asked.front().variant.partition, Partition::kWeightSharing);
+}
+
+TEST(Costs, LayersWithoutDxTakePartInNoTechnique) {
+  Answers answers([](const Unit &) -> std::uint64_t { return 7; });
+  Unit unit = example();
+  unit.layer.dx = false;
+  const Costs costs(answers, unit.npu, "p", {2});
+  for (const Technique technique : {Technique::kBaseline, Technique::kDyOnce, Technique::kInterleave,
+                                    Technique::kRearrange, Technique::kIdeal, Technique::kPartition})
+    costs.backward(unit.layer, technique);
+  for (const Unit &asked : answers.asked)
+    EXPECT_EQ(key_of(asked, ""), key_of(answers.asked.front(), ""));
+}
+
+TEST(Costs, AProblemLeavesTheNetworkWithoutATime) {
+  Answers answers([](const Unit &u) -> std::uint64_t { return u.variant.schedule == Schedule::kDwMajor ? 0 : 7; });
+  const Unit unit = example();
+  const Costs costs(answers, unit.npu, "p", {2});
+  EXPECT_EQ(costs.cycles(unit.layer, Technique::kBaseline), 14);
+  EXPECT_NE(costs.cycles(unit.layer, Technique::kIdeal), costs.cycles(unit.layer, Technique::kIdeal)); // NaN
+}
