@@ -24,6 +24,7 @@ CompiledLayer compile_searched(const Unit &unit) {
   options.partition = v.partition;
   options.parts = v.parts;
   options.reduction = v.reduction;
+  options.plans = v.plans;
   CompiledLayer compiled = compiler::compile_layer(unit.layer, unit.npu, options);
   if (v.dy_once) drop_second_dy_reads(compiled, unit.npu);
   return compiled;

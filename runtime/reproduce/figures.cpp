@@ -41,7 +41,8 @@ double mean(const std::vector<double> &values) {
 
 Costs costs_of(const Context &context, const Setting &setting, const std::string &policy) {
   const bool searched = policy == kSearched;
-  return {context.evaluations, setting.npu, policy, searched ? std::vector<std::uint32_t>{} : context.study.parts};
+  return {context.evaluations, setting.npu, policy, searched ? std::vector<std::uint32_t>{} : context.study.parts,
+          context.study.plans};
 }
 
 Costs costs_of(const Context &context, const Setting &setting, bool searched) {

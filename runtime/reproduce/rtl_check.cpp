@@ -66,21 +66,6 @@ RtlCheck check_of(const RtlUnit &unit, const std::string &text) {
   return check;
 }
 
-bool same_shape(const compiler::Layer &a, const compiler::Layer &b) {
-  return a.m == b.m && a.k == b.k && a.n == b.n && a.groups == b.groups && a.dx == b.dx;
-}
-
-/// The network that has a layer of the unit's shape, and that layer; the first one if several have.
-const Workload *owner_of(Unit &unit, const std::vector<Workload> &workloads) {
-  for (const Workload &workload : workloads)
-    for (const compiler::Layer &layer : workload.network.layers)
-      if (same_shape(layer, unit.layer)) {
-        unit.layer = layer;
-        return &workload;
-      }
-  return nullptr;
-}
-
 /// `count` of them, drawn.
 std::vector<RtlUnit> draw(std::vector<RtlUnit> units, std::uint32_t count, std::mt19937_64 &random) {
   for (std::size_t i = 0; i < std::min<std::size_t>(count, units.size()); ++i)
@@ -100,11 +85,11 @@ std::vector<RtlUnit> select_for_rtl(const std::vector<Unit> &units, const Worklo
     if (!executable(unit.variant) || (!selection.all && unit.npu.name != small.npu.name)) continue;
     const UnitResult result = results.get(unit);
     if (!result.problem.empty() || (!selection.all && result.cycles > selection.cycles)) continue;
-    const Workload *owner = selection.all ? nullptr : owner_of(unit, workloads.at(small));
-    if (selection.all)
-      selected.push_back({"reproduce", unit, result.cycles});
-    else if (owner != nullptr)
-      by_network[owner->name].push_back({owner->name, unit, result.cycles});
+    const compiler::Layer *layer = nullptr;
+    const Workload *owner = workloads.owner(unit.layer, layer);
+    if (owner == nullptr) continue;
+    unit.layer = *layer;
+    (selection.all ? selected : by_network[owner->name]).push_back({owner->name, unit, result.cycles});
   }
   std::mt19937_64 random(selection.seed);
   for (const std::string &name : workloads.names())

@@ -124,6 +124,7 @@ void read_settings(const fs::path &file, const toml::table &root, Study &study) 
   study.batches = reader.list<std::uint32_t>("batches", "a list of whole numbers");
   study.bandwidths = reader.list<double>("bandwidths", "a list of factors");
   study.parts = reader.list<std::uint32_t>("parts", "a list of whole numbers");
+  study.plans = reader.count("plans");
   reader.reject_unknown_keys();
 }
 

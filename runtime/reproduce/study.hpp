@@ -28,6 +28,7 @@ struct Study {
   std::vector<std::uint32_t> batches; ///< of figure 16
   std::vector<double> bandwidths;     ///< of figure 15, as factors
   std::vector<std::uint32_t> parts;   ///< that partitioning over time tries
+  std::uint32_t plans = 0;            ///< effort of a search: compiler::CompileOptions::plans
   std::vector<StudyNetwork> networks;
   std::vector<Published> published;
 };

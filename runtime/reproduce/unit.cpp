@@ -25,6 +25,7 @@ std::string npu_text(const NpuConfig &n) {
 
 std::string variant_text(const Variant &v) {
   std::string text = fmt::format("{},{}", v.policy, compiler::to_string(v.schedule));
+  if (v.plans != 0) text += fmt::format(",{} plans", v.plans);
   if (v.dy_once) text += ",dY once";
   if (v.partition != compiler::Partition::kNone)
     text += fmt::format(",{}/{},{}", compiler::to_string(v.partition), v.parts, compiler::to_string(v.reduction));

@@ -26,6 +26,7 @@ struct Variant {
   compiler::Partition partition = compiler::Partition::kNone;
   std::uint32_t parts = 1; ///< that the dimension is cut into
   compiler::Reduction reduction = compiler::Reduction::kChain;
+  std::uint64_t plans = 0; ///< searched: see compiler::CompileOptions::plans; else 0
 };
 
 /// Whether there are commands that do this.

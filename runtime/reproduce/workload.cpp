@@ -87,6 +87,17 @@ const std::vector<Workload> &Workloads::at(const Setting &setting) const {
   return workloads;
 }
 
+const Workload *Workloads::owner(const Layer &shape, const Layer *&layer) const {
+  for (const auto &[setting, workloads] : workloads_)
+    for (const Workload &workload : workloads)
+      for (const Layer &l : workload.network.layers)
+        if (l.m == shape.m && l.k == shape.k && l.n == shape.n && l.groups == shape.groups && l.dx == shape.dx) {
+          layer = &l;
+          return &workload;
+        }
+  return nullptr;
+}
+
 std::vector<std::string> Workloads::names() const {
   std::vector<std::string> names;
   for (const StudyNetwork &network : networks_)
@@ -96,6 +107,7 @@ std::vector<std::string> Workloads::names() const {
 
 UnitResult Costs::get(const Layer &layer, Pass pass, Variant variant) const {
   variant.policy = policy_;
+  if (policy_ == kSearched) variant.plans = plans_;
   variant.parts = std::min(variant.parts, extent(layer, variant.partition));
   if (variant.parts <= 1) {
     variant.parts = 1;

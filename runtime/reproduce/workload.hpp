@@ -35,6 +35,8 @@ public:
   Setting large(std::size_t index = 0, double bandwidth = 1, std::uint32_t batch = 0) const;
   /// The networks with the setting's batch.
   const std::vector<Workload> &at(const Setting &setting) const;
+  /// The first layer of that shape in the networks of all settings so far, and its network; null if there is none.
+  const Workload *owner(const compiler::Layer &shape, const compiler::Layer *&layer) const;
   std::vector<std::string> names() const;
 
 private:
@@ -59,8 +61,10 @@ enum class Technique {
 /// Costs of layers on one NPU under one policy. Cycles are NaN if a unit has no result.
 class Costs {
 public:
-  Costs(Evaluations &evaluations, const NpuConfig &npu, std::string policy, std::vector<std::uint32_t> parts)
-      : evaluations_(evaluations), npu_(npu), policy_(std::move(policy)), parts_(std::move(parts)) {}
+  /// `parts`: that one core's layers are cut into. `plans`: effort of the search, if the policy is kSearched.
+  Costs(Evaluations &evaluations, const NpuConfig &npu, std::string policy, std::vector<std::uint32_t> parts,
+        std::uint64_t plans)
+      : evaluations_(evaluations), npu_(npu), policy_(std::move(policy)), parts_(std::move(parts)), plans_(plans) {}
 
   /// With several cores, M is cut over them: conventional data parallelism.
   UnitResult forward(const compiler::Layer &layer) const;
@@ -84,6 +88,7 @@ private:
   NpuConfig npu_;
   std::string policy_;
   std::vector<std::uint32_t> parts_;
+  std::uint64_t plans_;
 };
 
 /// Cycles as a number for averages: NaN if the result is a problem.

@@ -1,6 +1,6 @@
 // The command as a user runs it, on a network and an NPU of test size.
+#include "tests/reproduce/tiny_study.hpp"
 #include "tests/reproduce/well_formed.hpp"
-#include "tests/runtime/command_line.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -14,36 +14,13 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-class ReproduceTest : public CommandLineTest {
+class ReproduceTest : public TinyStudyTest {
 protected:
-  ReproduceTest() { write_study(24); }
-
-  /// Two networks whose layers have `size` as K and N.
-  void write_study(int size) const {
-    for (const char *name : {"a", "b"}) {
-      const int k = size + (name[0] == 'a' ? 0 : 8);
-      write(std::string(name) + ".toml",
-            "batch = 2\nsequence = 8\nlayer = [ { name = \"fc1\", k = " + std::to_string(k) +
-                ", n = 16 }, { name = \"fc2\", k = 16, n = " + std::to_string(k) + " } ]\n");
-    }
-    write("tiny.toml",
-          "title = \"Tiny\"\n[settings]\nsmall_npu = \"test8\"\nlarge_npus = [\"test16\"]\nsmall_batch = 1\n"
-          "large_batch = 2\nbatches = [2, 4]\nbandwidths = [1, 0.5]\nparts = [2]\n"
-          "[[network]]\nname = \"a\"\nsmall = \"a.toml\"\nlarge = \"a.toml\"\n"
-          "[[network]]\nname = \"b\"\nsmall = \"b.toml\"\nlarge = \"b.toml\"\n"
-          "[[published]]\nfigure = \"12\"\nkey = \"small.rearrange\"\ntext = \"Rearranged\"\nunit = \"%\"\n"
-          "value = 23.8\n");
-  }
-
+  /// Without RTL.
   std::vector<std::string> command(const std::vector<std::string> &more = {}) const {
-    std::vector<std::string> all{"reproduce", "./tiny.toml", "--out", "out", "--sample", "0"};
+    std::vector<std::string> all = TinyStudyTest::command({"--sample", "0"});
     all.insert(all.end(), more.begin(), more.end());
     return all;
-  }
-  std::string output(const std::string &name) const { return read_file(work() / "out" / name); }
-  std::size_t journal_lines() const {
-    const std::string text = output("journal.jsonl");
-    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   }
 };
 
@@ -142,10 +119,8 @@ TEST_F(ReproduceTest, BadInputIsToldBeforeAnythingRuns) {
 
 TEST_F(ReproduceTest, AskedForAnRtlThatIsNotThereItFails) {
   ::setenv("GRADWEAVE_LIB_DIR", "/nonexistent", 1);
-  const CommandResult r =
-      run({"reproduce", "./tiny.toml", "--out", "out", "--figure", "12", "--sample", "1"});
-  const CommandResult unasked =
-      run({"reproduce", "./tiny.toml", "--out", "out", "--figure", "12"});
+  const CommandResult r = run(TinyStudyTest::command({"--figure", "12", "--sample", "1"}));
+  const CommandResult unasked = run(TinyStudyTest::command({"--figure", "12"}));
   ::unsetenv("GRADWEAVE_LIB_DIR");
   EXPECT_EQ(r.code, 4) << r.err;
   EXPECT_NE(r.err.find("build the CMake target gradweave_rtl_test8"), std::string::npos) << r.err;

@@ -23,6 +23,7 @@ Unit example() {
   unit.layer.k = 40;
   unit.layer.n = 20;
   unit.npu = load_npu_config(runtime::find_npu("test8"));
+  unit.variant.plans = 300;
   return unit;
 }
 
@@ -69,6 +70,7 @@ TEST(UnitKey, DependsOnShapeNpuVariantPassAndTool) {
     u.variant.partition = Partition::kDySharing;
     u.variant.parts = 2;
   });
+  differs("plans", [](Unit &u) { u.variant.plans = 7; });
   EXPECT_TRUE(keys.insert(key_of(example(), "2")).second) << "tool";
   Unit named = example();
   named.layer.name = "other";
@@ -81,6 +83,7 @@ TEST(Evaluate, GivesTheCyclesOfTheCompiledLayer) {
   const UnitResult result = evaluate(unit);
   compiler::CompileOptions options;
   options.schedule = Schedule::kSequential;
+  options.plans = 300;
   EXPECT_EQ(result.cycles, compiler::compile_layer(unit.layer, unit.npu, options).predicted_cycles);
   EXPECT_GE(result.of(compiler::Tensor::kDY).read, 2ULL * 24 * 20);
   EXPECT_EQ(result.problem, "");
@@ -122,7 +125,7 @@ TEST(Costs, TechniquesOfOneCore) {
     }
   });
   const Unit unit = example();
-  const Costs costs(answers, unit.npu, "p", {2, 4});
+  const Costs costs(answers, unit.npu, "p", {2, 4}, 1);
   EXPECT_EQ(costs.cycles(unit.layer, Technique::kBaseline), 1100);
   EXPECT_EQ(costs.cycles(unit.layer, Technique::kDyOnce), 1090);
   EXPECT_EQ(costs.cycles(unit.layer, Technique::kInterleave), 1080);
@@ -140,7 +143,7 @@ TEST(Costs, SeveralCoresShareTheBatchUnlessPartitioned) {
       [](const Unit &u) -> std::uint64_t { return u.variant.partition == Partition::kIfmapSharing ? 5 : 9; });
   Unit unit = example();
   unit.npu.cores = 4;
-  const Costs costs(answers, unit.npu, "p", {});
+  const Costs costs(answers, unit.npu, "p", {}, 1);
   EXPECT_EQ(costs.cycles(unit.layer, Technique::kBaseline), 18);
   EXPECT_EQ(costs.cycles(unit.layer, Technique::kPartition), 14);
   for (const Unit &asked : answers.asked)
@@ -152,7 +155,7 @@ TEST(Costs, LayersWithoutDxTakePartInNoTechnique) {
   Answers answers([](const Unit &) -> std::uint64_t { return 7; });
   Unit unit = example();
   unit.layer.dx = false;
-  const Costs costs(answers, unit.npu, "p", {2});
+  const Costs costs(answers, unit.npu, "p", {2}, 1);
   for (const Technique technique : {Technique::kBaseline, Technique::kDyOnce, Technique::kInterleave,
                                     Technique::kRearrange, Technique::kIdeal, Technique::kPartition})
     costs.backward(unit.layer, technique);
@@ -163,7 +166,7 @@ TEST(Costs, LayersWithoutDxTakePartInNoTechnique) {
 TEST(Costs, AProblemLeavesTheNetworkWithoutATime) {
   Answers answers([](const Unit &u) -> std::uint64_t { return u.variant.schedule == Schedule::kDwMajor ? 0 : 7; });
   const Unit unit = example();
-  const Costs costs(answers, unit.npu, "p", {2});
+  const Costs costs(answers, unit.npu, "p", {2}, 1);
   EXPECT_EQ(costs.cycles(unit.layer, Technique::kBaseline), 14);
   EXPECT_NE(costs.cycles(unit.layer, Technique::kIdeal), costs.cycles(unit.layer, Technique::kIdeal)); // NaN
 }
