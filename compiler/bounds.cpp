@@ -1,5 +1,5 @@
 #include "compiler/bounds.hpp"
-#include "compiler/tiling.hpp"
+#include "compiler/cost.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +44,7 @@ Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &l
     steps += layer.groups * array_steps(layer, pass, npu);
   std::uint64_t bytes = 0;
   for (const TensorBinding &t : layout.tensors)
-    if (t.input || t.result) bytes += t.rows * round_up(std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), npu.bus_bytes);
+    if (t.input || t.result) bytes += t.rows * round_up(std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), access_bytes(npu));
   const auto cycles = [&](std::uint64_t moved) { return divide_up(moved * npu.dram.bytes_den, npu.dram.bytes_num); };
   Bounds bounds;
   bounds.compute_cycles = divide_up(steps, npu.cores);

@@ -23,6 +23,10 @@ std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu) {
   return dma.rect.rows * beat_bytes(dma.dram_addr, dma.rect.cols * (dma.fp32 ? 4ULL : 2ULL), npu.bus_bytes);
 }
 
+std::uint64_t dram_bytes_of(const Action &dma, const NpuConfig &npu) {
+  return dma.rect.rows * beat_bytes(dma.dram_addr, dma.rect.cols * (dma.fp32 ? 4ULL : 2ULL), access_bytes(npu));
+}
+
 std::vector<std::array<Traffic, kTensorCount>> traffic_by_layer(const Program &program, const NpuConfig &npu) {
   std::vector<std::array<Traffic, kTensorCount>> traffic(program.layers.size());
   for (const Action &a : program.actions) {
@@ -47,10 +51,10 @@ std::uint64_t simulation_work(const Program &program) {
 std::uint64_t program_bound(const Program &program, const NpuConfig &npu) {
   const auto cycles = [&](std::uint64_t bytes) { return bytes * npu.dram.bytes_den / npu.dram.bytes_num; };
   // Backwards: what comes after.
-  std::uint64_t loads = 0, moved = round_up(program.actions.size() * isa::kCommandBytes, npu.bus_bytes);
+  std::uint64_t loads = 0, moved = round_up(program.actions.size() * isa::kCommandBytes, access_bytes(npu));
   for (const Action &a : program.actions) {
     if (a.computes()) continue;
-    const std::uint64_t bytes = bus_bytes_of(a, npu);
+    const std::uint64_t bytes = dram_bytes_of(a, npu);
     moved += bytes;
     if (a.kind == Action::Kind::kLoad) loads += bytes;
   }
@@ -60,9 +64,9 @@ std::uint64_t program_bound(const Program &program, const NpuConfig &npu) {
   std::array<std::uint64_t, kMostEngines> array{}; // cycles of each core from a product on
   for (auto a = program.actions.rbegin(); a != program.actions.rend(); ++a) {
     if (a->kind == Action::Kind::kStore) {
-      if (!computed) after += bus_bytes_of(*a, npu);
+      if (!computed) after += dram_bytes_of(*a, npu);
     } else if (a->kind == Action::Kind::kLoad) {
-      loads -= bus_bytes_of(*a, npu);
+      loads -= dram_bytes_of(*a, npu);
     } else {
       computed = true;
       std::uint64_t &mine = array[engine_of(*a)];

@@ -9,13 +9,21 @@ namespace gradweave::compiler {
 /// that it reads.
 std::uint64_t product_cycles(const TileProduct &p, const NpuConfig &npu);
 
-/// Bytes of whole bus beats of one tile row at `address`.
-inline std::uint64_t beat_bytes(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus_bytes) {
-  return (address + bytes + bus_bytes - 1) / bus_bytes * bus_bytes - address / bus_bytes * bus_bytes;
+/// Bytes of whole units (bus beats, DRAM accesses) of one tile row at `address`.
+inline std::uint64_t beat_bytes(std::uint64_t address, std::uint64_t bytes, std::uint64_t unit) {
+  return (address + bytes + unit - 1) / unit * unit - address / unit * unit;
 }
 
 /// Bytes of whole bus beats of a LOAD or STORE.
 std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu);
+
+/// What the DRAM charges at a time.
+inline std::uint32_t access_bytes(const NpuConfig &npu) {
+  return npu.dram.access_bytes != 0 ? npu.dram.access_bytes : npu.bus_bytes;
+}
+
+/// Bytes of whole DRAM accesses of a LOAD or STORE: what its time at the DRAM follows.
+std::uint64_t dram_bytes_of(const Action &dma, const NpuConfig &npu);
 
 /// What the program's LOADs and STOREs move, for each of its layers; of a tensor that layers share, for the one that
 /// computes it.

@@ -1,4 +1,5 @@
 #include "compiler/estimate.hpp"
+#include "compiler/cost.hpp"
 #include "compiler/layout.hpp"
 #include "compiler/tiling.hpp"
 
@@ -47,7 +48,7 @@ public:
     s.rows = spm_rows(side_[r], side_[c], partial, npu_.lanes());
     const double width = partial ? 4 : 2;
     const double row_bytes =
-        static_cast<double>(round_up(static_cast<std::uint64_t>(side_[c] * width), npu_.bus_bytes)) *
+        static_cast<double>(round_up(static_cast<std::uint64_t>(side_[c] * width), access_bytes(npu_))) *
         static_cast<double>(divide_up(extent_[c], side_[c]));
     const double bytes = row_bytes * extent_[r];
     s.bytes = bytes;

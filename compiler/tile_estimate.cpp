@@ -73,7 +73,7 @@ double Player::ready(std::size_t engine) const {
 void Player::move(std::size_t engine, double start) {
   const std::size_t index = queue_[engine][head_[engine]++];
   const Action &a = program_.actions[index];
-  const double bytes = static_cast<double>(bus_bytes_of(a, npu_));
+  const double bytes = static_cast<double>(dram_bytes_of(a, npu_));
   const double service = bytes * static_cast<double>(npu_.dram.bytes_den) / static_cast<double>(npu_.dram.bytes_num);
   const double latency = npu_.dram.latency_cycles;
   channel_free_ = std::max(channel_free_, start) + service;

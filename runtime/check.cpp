@@ -18,15 +18,15 @@ struct ArrayWork {
   std::uint64_t blocks = 0, steps = 0;
 };
 
-ArrayWork array_work(const std::vector<isa::Command> &stream, const NpuConfig &npu) {
-  ArrayWork work;
+std::vector<ArrayWork> array_work(const std::vector<isa::Command> &stream, const NpuConfig &npu) {
+  std::vector<ArrayWork> work(npu.cores);
   for (const isa::Command &command : stream) {
     const auto decoded = isa::decode(command);
     if (!decoded) continue;
     if (const auto *gemm = std::get_if<isa::GemmCommand>(&decoded->op)) {
       const std::uint64_t blocks = divide_up(gemm->m, npu.rows) * divide_up(gemm->n, npu.cols);
-      work.blocks += blocks;
-      work.steps += blocks * gemm->k;
+      work.at(gemm->core).blocks += blocks;
+      work.at(gemm->core).steps += blocks * gemm->k;
     }
   }
   return work;
@@ -101,10 +101,10 @@ std::string describe_stop(const std::vector<isa::Command> &stream, const RunStat
 std::vector<std::string> check_counters(const compiler::CompiledLayer &compiled, const NpuConfig &npu,
                                         const Counters &counters, bool timed) {
   std::vector<std::string> problems;
-  const auto expect = [&](isa::Counter counter, std::uint64_t wanted, std::string_view why) {
-    if (const std::uint64_t got = counters[counter]; got != wanted)
-      problems.push_back(fmt::format("counter {} is {}, but {} is {}",
-                                     isa::kCounters[static_cast<std::size_t>(counter)].name, got, why, wanted));
+  const auto expect = [&](isa::Counter counter, std::uint64_t wanted, std::string_view why, std::uint32_t core = 0) {
+    const std::size_t index = isa::counter_index(counter, core);
+    if (const std::uint64_t got = counters.values[index]; got != wanted)
+      problems.push_back(fmt::format("counter {} is {}, but {} is {}", isa::counter_name(index), got, why, wanted));
   };
 
   compiler::Traffic sum;
@@ -114,18 +114,20 @@ std::vector<std::string> check_counters(const compiler::CompiledLayer &compiled,
     sum.read_bus_bytes += traffic.read_bus_bytes;
     sum.write_bus_bytes += traffic.write_bus_bytes;
   }
-  const ArrayWork work = array_work(compiled.stream, npu);
+  const std::vector<ArrayWork> work = array_work(compiled.stream, npu);
   expect(isa::Counter::READ_BYTES, sum.read_bytes, "the planned read traffic");
   expect(isa::Counter::WRITE_BYTES, sum.write_bytes, "the planned write traffic");
-  expect(isa::Counter::BLOCKS, work.blocks, "the number of blocks of the stream's GEMMs");
+  for (std::uint32_t core = 0; core < npu.cores; ++core)
+    expect(isa::Counter::BLOCKS, work[core].blocks, "the number of blocks of the core's GEMMs", core);
   if (!timed) return problems;
 
   expect(isa::Counter::READ_BEATS, sum.read_bus_bytes / npu.bus_bytes, "the planned number of read beats");
   expect(isa::Counter::WRITE_BEATS, sum.write_bus_bytes / npu.bus_bytes, "the planned number of write beats");
-  expect(isa::Counter::COMPUTE_ACTIVE, work.steps, "the number of steps of the stream's GEMMs");
-  std::map<std::string_view, std::uint64_t> groups;
-  for (std::size_t i = 0; i < isa::kCounters.size(); ++i)
-    if (!isa::kCounters[i].group.empty()) groups[isa::kCounters[i].group] += counters.values[i];
+  for (std::uint32_t core = 0; core < npu.cores; ++core)
+    expect(isa::Counter::COMPUTE_ACTIVE, work[core].steps, "the number of steps of the core's GEMMs", core);
+  std::map<std::string, std::uint64_t> groups;
+  for (std::size_t i = 0; i < counters.values.size(); ++i)
+    if (std::string group = isa::counter_group(i); !group.empty()) groups[std::move(group)] += counters.values[i];
   const std::uint64_t cycles = counters[isa::Counter::CYCLES];
   for (const auto &[group, total] : groups)
     if (total != cycles)
