@@ -154,7 +154,24 @@ TEST_F(CliRun, ModelsListsAndShows) {
   for (const char *text : {"bert_tiny", "small", "45 x 45"})
     EXPECT_NE(all.out.find(text), std::string::npos) << text;
   EXPECT_NE(run({"models", "bert_tiny"}).out.find("312"), std::string::npos);
+  const std::string convolutions = run({"models", "mobilenet"}).out;
+  for (const char *text :
+       {"32 groups  conv 3 x 3 on 112 x 112 x 32", "X from dw1", "4,231,976 parameters", "arXiv:1704"})
+    EXPECT_NE(convolutions.find(text), std::string::npos) << text;
+  EXPECT_NE(run({"models", "faster_rcnn"}).out.find("W of rpn0.conv"), std::string::npos);
   EXPECT_NE(run({"models", "large"}).out.find("128 x 128"), std::string::npos);
+}
+
+TEST_F(CliRun, ConvolutionsAreCheckedDirectly) {
+  std::ofstream(work() / "net.toml") << "batch = 2\nlayer = [ { name = 'c', dx = true, conv = { height = 6, width = 5, "
+                                        "channels = 4, out_channels = 6, kernel = 3, padding = 1, groups = 2 } } ]\n";
+  const CommandResult r =
+      run({"cosim", "--model", "./net.toml", "--npu", "test8", "--backend", "functional", "--data", "special"});
+  EXPECT_EQ(r.code, 0) << r.out << r.err;
+  // dW has 2 groups of 18 x 3 elements, the image's gradient 2 x 6 x 5 x 4.
+  EXPECT_NE(r.out.find("convolutions: 348 elements, dX after col2im, against direct convolution"), std::string::npos)
+      << r.out;
+  EXPECT_NE(r.out.find("60x18x3 x2"), std::string::npos) << r.out;
 }
 
 TEST_F(CliRun, EveryCommandHasHelpWithExamples) {
