@@ -60,38 +60,33 @@ module perf_counters #(
   // --- Counters ------------------------------------------------------------------------------------
   logic [64*NUM-1:0] values;
 
-  // The list, then what further cores have of it.
-  for (genvar core = 0; core < CORES; core++) begin : gen_core
-    for (genvar i = 0; i < ((core == 0) ? isa_pkg::CNT_NUM : isa_pkg::CNT_CORE_NUM); i++) begin : gen_counter
-      localparam int unsigned PLACE = (core == 0) ? i : (isa_pkg::CNT_NUM + (core - 1) * isa_pkg::CNT_CORE_NUM + i);
-      logic [63:0] value_q;
-      logic [15:0] add;
+  for (genvar c = 0; c < isa_pkg::CNT_NUM; c++) begin : gen_counter
+    logic [15:0] add;
 
-      if (core != 0 && i < GROUP) begin : gen_core_cycles
-        assign add = {15'd0, compute_q[GROUP*core + i]};
-      end else if (core != 0) begin : gen_core_blocks
-        assign add = {15'd0, block_q[core]};
-      end else if (i < EVENTS) begin : gen_event
-        assign add = {15'd0, event_q[i]};
-      end else if (i == isa_pkg::CNT_READ_BYTES) begin : gen_read_bytes
-        assign add = read_bytes_q;
-      end else if (i == isa_pkg::CNT_WRITE_BYTES) begin : gen_write_bytes
-        assign add = write_bytes_q;
-      end else begin : gen_blocks
-        assign add = {15'd0, block_q[0]};
-      end
+    if (c < EVENTS) begin : gen_event
+      assign add = {15'd0, event_q[c]};
+    end else if (c == isa_pkg::CNT_READ_BYTES) begin : gen_read_bytes
+      assign add = read_bytes_q;
+    end else if (c == isa_pkg::CNT_WRITE_BYTES) begin : gen_write_bytes
+      assign add = write_bytes_q;
+    end else begin : gen_blocks
+      assign add = {15'd0, block_q[0]};
+    end
 
-      always_ff @(posedge clk_i or negedge rst_ni) begin
-        if (!rst_ni) begin
-          value_q <= 64'd0;
-        end else if (clear_i) begin
-          value_q <= 64'd0;
-        end else if (count_q) begin
-          value_q <= value_q + {48'd0, add};
-        end
-      end
+    perf_counter u_counter (.clk_i, .rst_ni, .clear_i, .count_i (count_q), .add_i (add), .value_o (values[64*c +: 64]));
+  end
 
-      assign values[64*PLACE +: 64] = value_q;
+  for (genvar core = 1; core < CORES; core++) begin : gen_core
+    logic [GROUP:0] events; // of the compute group, and a block
+
+    assign events = {block_q[core], compute_q[GROUP*core +: GROUP]};
+
+    for (genvar k = 0; k < isa_pkg::CNT_CORE_NUM; k++) begin : gen_counter
+      localparam int unsigned PLACE = isa_pkg::CNT_NUM + (core - 1) * isa_pkg::CNT_CORE_NUM + k;
+
+      perf_counter u_counter (
+        .clk_i, .rst_ni, .clear_i, .count_i (count_q), .add_i ({15'd0, events[k]}), .value_o (values[64*PLACE +: 64])
+      );
     end
   end
 
