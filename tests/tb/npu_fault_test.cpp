@@ -96,6 +96,8 @@ std::vector<FaultCase> cases() {
       {"ZeroRows", dma(P::kLoadA, [](auto &d) { d.rows = 0; }), ErrorCode::ILLEGAL_FIELD, P::kLoadA, {}},
       {"ZeroK", gemm([](auto &g) { g.k = 0; }), ErrorCode::ILLEGAL_FIELD, P::kGemm, {}},
       {"RotationTooLarge", gemm([](auto &g) { g.b.rot = 8; }), ErrorCode::ILLEGAL_FIELD, P::kGemm, {}},
+      {"CoreThatIsNot", word(P::kGemm, 0, 0xff00, 0x0300), ErrorCode::ILLEGAL_FIELD, P::kGemm, {}},
+      {"AddWithAReduction", word(P::kGemm, 0, 0xff, 5), ErrorCode::ILLEGAL_FIELD, P::kGemm, {}},
       {"SemaphoreTooLarge", word(P::kStore, 1, 0xff, 64), ErrorCode::ILLEGAL_FIELD, P::kStore, {}},
       {"SpmRangeOfLoad", dma(P::kLoadB, [=](auto &d) { d.spm.row = rows - 16; }), ErrorCode::SPM_RANGE, P::kLoadB, {}},
       {"SpmRangeOfGemm", gemm([=](auto &g) { g.cout.row = rows; }), ErrorCode::SPM_RANGE, P::kGemm, {}},

@@ -92,6 +92,28 @@ TEST(CommandCheck, LegalCommandsPass) {
   }
 }
 
+/// ENGINE beyond the cores is refused for every opcode that names a core.
+TEST(CommandCheck, EngineEndsWithTheCores) {
+  isa::GemmCommand gemm;
+  gemm.m = gemm.n = gemm.k = 1;
+  isa::AddCommand add;
+  add.m = add.n = 1;
+  add.a = add.cin = add.cout = {0, 2, 0};
+  Checker rtl(kWindows[0]);
+  for (std::uint32_t engine = 0; engine < 256; ++engine)
+    for (const decltype(isa::Decoded::op) &op : {decltype(isa::Decoded::op)(gemm), decltype(isa::Decoded::op)(add),
+                                                 decltype(isa::Decoded::op)(isa::SyncCommand{})}) {
+      isa::Decoded d;
+      d.op = op;
+      isa::Command c = isa::encode(d);
+      c.set(isa::field::ENGINE, engine);
+      const bool sync = std::holds_alternative<isa::SyncCommand>(op);
+      const bool legal = engine < 2 + GW_CORES && (sync || engine >= 2);
+      EXPECT_EQ(rtl(c), legal ? isa::ErrorCode::NONE : isa::ErrorCode::ILLEGAL_FIELD)
+          << "engine " << engine << " opcode " << c.get(isa::field::OPCODE);
+    }
+}
+
 TEST(CommandCheck, OneWrongFieldIsJudgedAlike) {
   Tally tally{};
   for (std::size_t w = 0; w < kWindows.size(); ++w) {

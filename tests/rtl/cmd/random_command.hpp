@@ -19,12 +19,15 @@ public:
     isa::Decoded d;
     d.tag = static_cast<std::uint16_t>(below(65536));
     d.sync = sync();
-    switch (below(3)) {
+    switch (below(4)) {
     case 0:
       d.op = dma();
       break;
     case 1:
       d.op = gemm();
+      break;
+    case 2:
+      d.op = add();
       break;
     default:
       d.op = isa::SyncCommand{static_cast<std::uint8_t>(below(2 + limits_.cores))};
@@ -70,7 +73,7 @@ public:
     isa::Command c;
     for (std::uint32_t &word : c.words)
       word = static_cast<std::uint32_t>(random_());
-    if (below(8) != 0) c.set(isa::field::OPCODE, static_cast<std::uint32_t>(1 + below(4)));
+    if (below(8) != 0) c.set(isa::field::OPCODE, static_cast<std::uint32_t>(1 + below(5)));
     return c;
   }
 
@@ -88,6 +91,8 @@ private:
       return list(isa::kSTOREFields);
     case isa::Opcode::GEMM:
       return list(isa::kGEMMFields);
+    case isa::Opcode::ADD:
+      return list(isa::kADDFields);
     default:
       return list(isa::kSYNCFields);
     }
@@ -170,6 +175,19 @@ private:
     if (g.acc) g.cin = place(g.m, g.n, true);
     g.cout = place(g.m, g.n, !g.out_bf16);
     return g;
+  }
+
+  isa::AddCommand add() {
+    isa::AddCommand a;
+    a.core = static_cast<std::uint8_t>(below(limits_.cores));
+    a.out_bf16 = below(2) != 0;
+    const std::uint32_t panels = 1 + static_cast<std::uint32_t>(below(3));
+    a.m = size(most_rows(panels));
+    a.n = size(panels * limits_.lanes);
+    a.a = place(a.m, a.n, true);
+    a.cin = place(a.m, a.n, true);
+    a.cout = place(a.m, a.n, !a.out_bf16);
+    return a;
   }
 
   isa::Limits limits_;
