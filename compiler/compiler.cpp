@@ -140,9 +140,14 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   if (const auto it = streams_.find(wanted); it != streams_.end()) return it->second;
   const Layout layout = make_layout(layer, options.pass, npu);
   check_footprint(layer, layout.bytes, npu);
-  Refinement refinement(
-      search(layer, options.schedule, options.pass, cut_of(layer, npu, options), layout, npu, effort_of(options)),
-      layer, layout, npu);
+  const Cut cut = cut_of(layer, npu, options);
+  const Layer sample = sample_of(layer, cut.parts);
+  const Layout sample_layout = make_layout(sample, options.pass, npu);
+  Refinement refinement(search(sample, options.schedule, options.pass, cut, sample_layout, npu, effort_of(options)),
+                        sample, sample_layout, npu);
+  const auto best = [&] {
+    return sample.groups == layer.groups ? refinement.best() : plan_for(layer, refinement.best().plans, layout, npu);
+  };
   const std::uint64_t all = options.plans + options.tune;
   const auto report = [&](std::uint64_t before) -> RefineProgress {
     if (!options.progress) return {};
@@ -150,10 +155,10 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   };
   refinement.run(options.plans, kUsualProducts, report(0));
   const Key usual = key(layer, npu, options, 0);
-  if (streams_.count(usual) == 0) streams_.emplace(usual, compile_plan(layer, npu, options, layout, refinement.best()));
+  if (streams_.count(usual) == 0) streams_.emplace(usual, compile_plan(layer, npu, options, layout, best()));
   if (options.tune != 0) {
     const Tuning tuning = tune(refinement, options.tune, report(options.plans));
-    CompiledLayer compiled = compile_plan(layer, npu, options, layout, refinement.best());
+    CompiledLayer compiled = compile_plan(layer, npu, options, layout, best());
     compiled.tuning = tuning;
     streams_.emplace(wanted, std::move(compiled));
   }

@@ -84,4 +84,24 @@ void Refinement::run(std::uint64_t candidates, std::uint64_t products, const Ref
   }
 }
 
+Layer sample_of(const Layer &layer, std::uint32_t parts) {
+  constexpr std::uint32_t kGroups = 4;
+  Layer sample = layer;
+  sample.groups = std::min(layer.groups, std::max(kGroups, 2 * parts));
+  return sample;
+}
+
+TimedPlan plan_for(const Layer &layer, const std::vector<PhasePlan> &plans, const Layout &layout,
+                   const NpuConfig &npu) {
+  TimedPlan timed;
+  timed.plans = plans;
+  for (PhasePlan &p : timed.plans)
+    p.products = plan_products(p, layer, npu);
+  std::optional<Program> program = allocate(timed.plans, layer, layout, npu);
+  if (!program) throw CompilerDefect("a plan that fits some groups of a layer does not fit all; please report it");
+  timed.program = std::move(*program);
+  timed.cycles = program_cycles(timed.program, npu);
+  return timed;
+}
+
 } // namespace gradweave::compiler

@@ -54,4 +54,11 @@ private:
   std::uint64_t placed_ = 0; ///< tile products of the plans tried
 };
 
+/// The layer that a search looks at in place of a layer of many groups: the same with a few, since all do the same. At
+/// least as many as there are parts.
+Layer sample_of(const Layer &layer, std::uint32_t parts = 1);
+
+/// The plans for all groups of the layer, whatever the number of groups that they were found for.
+TimedPlan plan_for(const Layer &layer, const std::vector<PhasePlan> &plans, const Layout &layout, const NpuConfig &npu);
+
 } // namespace gradweave::compiler

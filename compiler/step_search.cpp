@@ -33,20 +33,23 @@ public:
   const Alternatives &of(const Layer &layer, Pass pass) {
     const Key key{layer.m, layer.k, layer.n, layer.groups, pass == Pass::kForward || layer.dx, pass};
     if (const auto it = known_.find(key); it != known_.end()) return it->second;
-    const Layout layout = make_layout(layer, pass, npu_);
+    const Layer sample = sample_of(layer);
+    const Layout layout = make_layout(sample, pass, npu_);
     std::vector<std::pair<std::uint64_t, std::vector<PhasePlan>>> found;
     std::vector<Schedule> orders{Schedule::kSequential};
     if (computes_dx(layer, pass))
       orders = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
     for (const Schedule order : orders) {
-      Refinement refinement(search(layer, order, pass, {}, layout, npu_), layer, layout, npu_);
+      Refinement refinement(search(sample, order, pass, {}, layout, npu_), sample, layout, npu_);
       refinement.run(plans_, kLayerProducts);
       for (const Refinement::Kept &k : refinement.kept())
         found.emplace_back(k.cycles, k.plans);
     }
     std::stable_sort(found.begin(), found.end(), [](const auto &x, const auto &y) { return x.first < y.first; });
     Alternatives &alternatives = known_[key];
-    alternatives.cycles = found.front().first;
+    alternatives.cycles = sample.groups == layer.groups
+                              ? found.front().first
+                              : plan_for(layer, found.front().second, make_layout(layer, pass, npu_), npu_).cycles;
     for (std::size_t i = 0; i < std::min(found.size(), kAlternatives); ++i)
       alternatives.plans.push_back(std::move(found[i].second));
     return alternatives;
