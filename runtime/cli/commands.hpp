@@ -63,6 +63,17 @@ struct CompileArguments {
 };
 int compile(const CompileArguments &arguments);
 
+struct SearchArguments {
+  WorkArguments work;
+  std::uint64_t plans = 100, step_plans = 300;
+  std::string backend; ///< that runs and checks the step; empty: none
+  std::string data = "normal", json;
+  std::uint64_t seed = 1;
+  bool quiet = false;
+};
+/// Searches plans for layers and for the whole step (docs/search.md).
+int search(const SearchArguments &arguments);
+
 /// Exactly one of streams, work.model, random, corpus and compare is given.
 struct ValidateArguments {
   std::string program = "gradweave";                          ///< how the command was called

@@ -305,6 +305,38 @@ void add_reproduce(CLI::App &app, cli::ReproduceArguments &a, std::function<int(
   command->callback([&a, &chosen] { chosen = [&a] { return cli::reproduce(a); }; });
 }
 
+void add_search(CLI::App &app, cli::SearchArguments &a, std::function<int()> &chosen) {
+  CLI::App *command =
+      app.add_subcommand("search", "Search the fastest schedule of each layer and of the whole training step");
+  a.work.pass = "both";
+  command->add_option("--model", a.work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
+      ->capture_default_str();
+  command->add_option("--batch", a.work.batch, "Samples in a batch; default: as the network says")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 24U));
+  command->add_option("--npu", a.work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
+  command->add_option("--pass", a.work.pass, "forward (Y), backward (dX, dW) or both: a training step")
+      ->capture_default_str();
+  command->add_option("--layers", a.work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
+  command->add_option("--plans", a.plans, "Plans to simulate for each layer, pass and order")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 30U))
+      ->capture_default_str();
+  command->add_option("--step-plans", a.step_plans, "Changes of the whole step to simulate")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command->add_option("--check", a.backend,
+                      "Run the step with data on rtl or functional, every bit checked; timing: cycles only");
+  command->add_option("--data", a.data, "Data of the check: normal or special")->capture_default_str();
+  command->add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
+  command->add_option("--json", a.json, "Write all figures to this file; - is standard output");
+  command->add_flag("--quiet", a.quiet, "No progress on standard error");
+  command->footer("Examples:\n"
+                  "  gradweave search --model bert_tiny --npu small\n"
+                  "  gradweave search --model mlp --npu small --step-plans 5000 --check rtl");
+  command->callback([&a, &chosen] { chosen = [&a] { return cli::search(a); }; });
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -330,6 +362,8 @@ int main(int argc, char **argv) {
   add_streams(app, stream_arguments, chosen);
   add_timeline(app, timeline_arguments, chosen);
   add_models(app, model_name, chosen);
+  cli::SearchArguments search_arguments;
+  add_search(app, search_arguments, chosen);
   cli::ReproduceArguments reproduce_arguments;
   add_reproduce(app, reproduce_arguments, chosen);
   app.add_subcommand("version", "Print the version")->callback([&chosen] {

@@ -1,0 +1,45 @@
+// A network's layers under the searched schedules, beside what the search has to beat and what it cannot.
+#pragma once
+
+#include "compiler/step_search.hpp"
+
+#include <functional>
+
+namespace gradweave::runtime {
+
+/// Cycles of a layer, each pass run by itself; all by the timing model.
+struct LayerSearch {
+  compiler::Layer layer;
+  std::uint64_t bound = 0;        ///< forward and backward
+  std::uint64_t paper = 0;        ///< igo_micro23 in full on its own tiling: Algorithm 1 and the best partitioning
+  std::uint64_t conventional = 0; ///< the fastest searched plan that computes dX, then dW
+  std::uint64_t searched = 0;     ///< the fastest searched plan of any order
+  std::string order;              ///< of the latter's backward pass
+};
+
+struct NetworkSearch {
+  compiler::Pass pass = compiler::Pass::kBoth;
+  std::vector<LayerSearch> layers;
+  compiler::CompiledStep step; ///< all layers in one stream
+  compiler::SearchedStep found;
+
+  /// Sums over the layers.
+  std::uint64_t sum(std::uint64_t LayerSearch::*cycles) const;
+  /// Mean over the layers of searched / bound - 1.
+  double mean_above_bound() const;
+};
+
+/// How long to search.
+struct SearchEffort {
+  std::uint64_t layer_plans = 100; ///< plans simulated for each layer, pass and order
+  std::uint64_t step_plans = 300;  ///< changes of the whole step that are simulated
+};
+
+/// Called with the units of work done and to do; may throw.
+using SearchProgress = std::function<void(std::uint64_t, std::uint64_t)>;
+
+/// Throws CompileError if a layer does not fit. Device memory is taken to be large enough for the whole step.
+NetworkSearch search_network(const std::vector<compiler::Layer> &layers, const NpuConfig &npu, compiler::Pass pass,
+                             const SearchEffort &effort, const SearchProgress &progress = {});
+
+} // namespace gradweave::runtime
