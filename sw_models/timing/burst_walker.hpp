@@ -18,17 +18,19 @@ struct BurstSize {
 
 /// Sizes of a beat and of an access of the DRAM, as log2 of the bytes.
 struct Granules {
+  Granules() = default;
+  Granules(unsigned beat, unsigned access) : beat_shift(beat), access_shift(access) {}
+
   unsigned beat_shift = 0, access_shift = 0;
 
   /// Of a burst of `bytes` bytes, the first of which is byte `offset` of the first beat.
   BurstSize size_of(std::uint32_t offset, std::uint32_t bytes) const {
-    const std::uint32_t end = offset + bytes, beat = 1U << beat_shift;
-    const auto accesses_to = [&](std::uint32_t byte) {
-      return static_cast<std::uint16_t>(((byte - 1) >> access_shift) - (offset >> access_shift) + 1);
-    };
-    return {static_cast<std::uint16_t>((end + beat - 1) >> beat_shift), accesses_to(end),
-            accesses_to(std::min(end, beat))};
+    const auto beats = static_cast<std::uint16_t>((offset + bytes + (1U << beat_shift) - 1) >> beat_shift);
+    return access_shift == beat_shift ? BurstSize{beats, beats, 1} : in_accesses(offset, bytes, beats);
   }
+
+private:
+  BurstSize in_accesses(std::uint32_t offset, std::uint32_t bytes, std::uint16_t beats) const;
 };
 
 /// Row r covers the bytes [addr + r * pitch, + row_bytes). A burst never leaves its row, a 4 KB page or 256 beats.
@@ -39,16 +41,7 @@ public:
     std::uint32_t offset; ///< of the first element in the first beat
   };
 
-  void start(const isa::DmaCommand &d, const Granules &granules) {
-    granules_ = granules;
-    row_addr_ = addr_ = d.dram_addr;
-    pitch_ = d.pitch;
-    row_bytes_ = left_ = d.cols * (d.fp32 ? 4U : 2U);
-    rows_ = d.rows;
-    const std::uint32_t offset = offset_of(addr_);
-    alike_ = offset_of(pitch_) == 0 && offset + row_bytes_ <= most_bytes();
-    if (alike_) row_ = granules_.size_of(offset, row_bytes_);
-  }
+  void start(const isa::DmaCommand &d, const Granules &granules);
 
   /// Bursts are left.
   bool active() const { return rows_ != 0; }
@@ -58,7 +51,7 @@ public:
   Extent extent() const { return {std::min(left_, room()), offset_of(addr_)}; }
 
   /// Goes on to the next burst; returns the size of the one it leaves.
-  BurstSize take() {
+  [[gnu::always_inline]] BurstSize take() {
     // Most rows are a burst, all of one shape: the rest is for those that a page border cuts.
     if (alike_ && left_ == row_bytes_ && left_ <= page_room()) {
       next_row();
