@@ -170,32 +170,44 @@ Layer backward_part(const Layer &layer, const NpuConfig &npu, const CompileOptio
   return part_of(layer, phase_parts(cut_of(layer, npu, options), PhaseKind::kDw, layer, npu), npu);
 }
 
-/// What the schedule asked for chooses among, the choice of `rearrange` first.
-std::vector<CompileOptions> choices(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
-  std::vector<CompileOptions> tried;
-  const auto add = [&](Schedule schedule, Partition partition, Reduction reduction) {
-    CompileOptions one = options;
-    one.schedule = schedule;
-    one.partition = partition;
-    one.reduction = reduction;
-    one.progress = nullptr;
-    tried.push_back(one);
-  };
-  std::vector<Schedule> orders{resolve(Schedule::kRearrange, backward_part(layer, npu, options))};
-  if (options.schedule != Schedule::kIdeal && options.schedule != Schedule::kSearch)
-    orders = {resolve(options.schedule, backward_part(layer, npu, options))};
-  else if (computes_dx(layer, options.pass)) { // else all orders are the same
-    for (const Schedule s : {Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor})
-      if (s != orders.front()) orders.push_back(s);
-    if (options.schedule == Schedule::kSearch) orders.push_back(Schedule::kSequential);
+/// The orders that the schedule asked for chooses among, the choice of `rearrange` first.
+std::vector<CompileOptions> orders(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
+  CompileOptions base = options;
+  base.progress = nullptr;
+  const bool search = options.schedule == Schedule::kSearch;
+  if (search && npu.cores > 1 && options.partition == Partition::kNone) {
+    base.partition = Partition::kWeightSharing; // or all cores but one would be idle
+    base.reduction = Reduction::kAdd;
   }
-  const bool any_partition = options.schedule == Schedule::kSearch && options.partition == Partition::kNone;
-  for (const Partition p : any_partition ? all_partitions() : std::vector<Partition>{options.partition})
-    for (const Reduction r : any_partition &&p != Partition::kNone && npu.cores > 1
-                                 ? std::vector<Reduction>{Reduction::kChain, Reduction::kAdd}
-                                 : std::vector<Reduction>{options.reduction})
-      for (const Schedule s : orders)
-        add(s, p, r);
+  const Layer part = backward_part(layer, npu, base);
+  std::vector<Schedule> schedules{
+      resolve(search || options.schedule == Schedule::kIdeal ? Schedule::kRearrange : options.schedule, part)};
+  if ((search || options.schedule == Schedule::kIdeal) && computes_dx(layer, options.pass)) { // else all are the same
+    for (const Schedule s : {Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor})
+      if (s != schedules.front()) schedules.push_back(s);
+    if (search) schedules.push_back(Schedule::kSequential);
+  }
+  std::vector<CompileOptions> tried;
+  for (const Schedule s : schedules) {
+    tried.push_back(base);
+    tried.back().schedule = s;
+  }
+  return tried;
+}
+
+/// The partitions that `search` tries with the best order; none if one was asked for.
+std::vector<CompileOptions> partitions(const NpuConfig &npu, const CompileOptions &asked, const CompileOptions &best) {
+  std::vector<CompileOptions> tried;
+  if (asked.schedule != Schedule::kSearch || asked.partition != Partition::kNone || asked.pass == Pass::kForward)
+    return tried;
+  for (const Partition p : all_partitions())
+    for (const Reduction r : {Reduction::kChain, Reduction::kAdd}) {
+      if (p == Partition::kNone || (npu.cores == 1 && r == Reduction::kAdd)) continue;
+      CompileOptions one = best;
+      one.partition = p;
+      one.reduction = r;
+      if (p != best.partition || r != best.reduction) tried.push_back(one);
+    }
   return tried;
 }
 
@@ -248,23 +260,27 @@ CompiledLayer compile_layer(const Layer &layer, const NpuConfig &npu, const Comp
     if (best == nullptr || compiled.predicted_cycles < best->predicted_cycles) {
       best = &compiled;
       chosen = one;
+      chosen.progress = nullptr;
     }
     return compiled.tuning;
   };
 
-  const std::vector<CompileOptions> tried = choices(layer, npu, options);
+  std::vector<CompileOptions> tried = orders(layer, npu, options);
+  const std::size_t first = tried.size();
+  const std::size_t all = first + partitions(npu, options, tried.front()).size();
   for (std::size_t i = 0; i < tried.size(); ++i) {
     CompileOptions one = tried[i];
     if (options.progress)
-      one.progress = [&](std::uint64_t done, std::uint64_t all) {
-        options.progress(i * all + done, tried.size() * all);
-      };
+      one.progress = [&](std::uint64_t done, std::uint64_t of) { options.progress(i * of + done, all * of); };
     const Tuning t = consider(one);
     tuning.cycles_before = i == 0 ? t.cycles_before : std::min(tuning.cycles_before, t.cycles_before);
     tuning.candidates += t.candidates;
     tuning.simulated += t.simulated;
     tuning.improvements += t.improvements;
     tuning.seconds += t.seconds;
+    if (i + 1 == first)
+      for (CompileOptions &more : partitions(npu, options, chosen))
+        tried.push_back(std::move(more));
   }
   if (options.tune != 0) {
     CompileOptions usual = options;
