@@ -12,9 +12,10 @@ namespace {
 using compiler::CompiledLayer;
 using compiler::paper::SpillCost;
 
-// CPU time of one pass, measured over the networks of igo_micro23.
-constexpr double kSearchSeconds = 0.3;   ///< a search
-constexpr double kProductSeconds = 5e-6; ///< a product of tiles of one array
+// CPU time by product of tiles of the array's size, measured over the networks of igo_micro23.
+constexpr double kDescribedSeconds = 5e-6;    ///< tiles of the paper
+constexpr double kFirstPlansSeconds = 4.5e-5; ///< the search for plans to begin with
+constexpr double kPlanSeconds = 5e-6;         ///< a change of one
 
 CompiledLayer compile_searched(const Unit &unit) {
   const Variant &v = unit.variant;
@@ -76,8 +77,6 @@ CompiledLayer compile(const Unit &unit) {
 UnitResult evaluate(const Unit &unit) {
   try {
     return result_of(unit.variant.policy == kSearched ? compile_searched(unit) : compile_described(unit, false));
-  } catch (const compiler::CompilerDefect &) {
-    throw;
   } catch (const compiler::CompileError &error) {
     UnitResult result;
     result.problem = error.what();
@@ -85,14 +84,17 @@ UnitResult evaluate(const Unit &unit) {
   }
 }
 
-double estimated_seconds(const Unit &unit) {
-  const double passes = unit.pass == compiler::Pass::kForward || !unit.layer.dx ? 1 : 2;
-  if (unit.variant.policy == kSearched) return kSearchSeconds * passes;
+double array_products(const Unit &unit) {
   const auto tiles = [](std::uint32_t extent, std::uint32_t side) { return (extent + side - 1) / side; };
-  const double products = static_cast<double>(tiles(unit.layer.m, unit.npu.rows)) *
-                          tiles(unit.layer.k, unit.npu.lanes()) * tiles(unit.layer.n, unit.npu.cols) *
-                          unit.layer.groups;
-  return kProductSeconds * products * passes;
+  const double passes = unit.pass == compiler::Pass::kForward || !unit.layer.dx ? 1 : 2;
+  return passes * tiles(unit.layer.m, unit.npu.rows) * tiles(unit.layer.k, unit.npu.lanes()) *
+         tiles(unit.layer.n, unit.npu.cols) * unit.layer.groups;
+}
+
+double estimated_seconds(const Unit &unit) {
+  const double products = array_products(unit);
+  if (unit.variant.policy != kSearched) return kDescribedSeconds * products;
+  return products * (kFirstPlansSeconds + kPlanSeconds * static_cast<double>(unit.variant.plans));
 }
 
 } // namespace gradweave::reproduce

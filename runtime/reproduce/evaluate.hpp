@@ -9,8 +9,12 @@ namespace gradweave::reproduce {
 /// unknown or the variant is not executable.
 compiler::CompiledLayer compile(const Unit &unit);
 
-/// What the unit costs. A unit that cannot be compiled gives a result with `problem`.
+/// What the unit costs. A unit that cannot be compiled, also because of a defect of the compiler, gives a result with
+/// `problem`.
 UnitResult evaluate(const Unit &unit);
+
+/// Products of tiles of the array's size that the unit's pass takes: what time to evaluate it follows.
+double array_products(const Unit &unit);
 
 /// Seconds of CPU time that evaluate() takes, very roughly.
 double estimated_seconds(const Unit &unit);

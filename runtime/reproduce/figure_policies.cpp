@@ -21,7 +21,7 @@ double value_of(const Context &context, const Swept &swept, const std::string &p
   std::vector<double> values;
   for (const Workload &workload : context.workloads.at(swept.setting)) {
     const double ratio = costs.cycles(workload, swept.technique) / costs.cycles(workload, Technique::kBaseline);
-    values.push_back(swept.technique == Technique::kDyOnce ? 1 / ratio : 100 * (1 - ratio));
+    values.push_back(100 * (1 - ratio));
   }
   return mean(values);
 }
@@ -40,10 +40,8 @@ Figure policies(const Context &context) {
   for (const bool large : {false, true}) {
     const Setting setting = large ? context.workloads.large() : context.workloads.small();
     const std::string size = large ? "large" : "small";
-    columns.push_back({"6", size, setting, Technique::kDyOnce});
     columns.push_back({"12", size + ".interleave", setting, Technique::kInterleave});
     columns.push_back({"12", size + ".rearrange", setting, Technique::kRearrange});
-    columns.push_back({"12", size + ".partition", setting, Technique::kPartition});
   }
   Table table{"Averages under each policy", {"policy"}, {{"paper"}}};
   for (const Swept &column : columns) {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -20,12 +21,15 @@ std::vector<Figure> make_figures(Context context, const std::vector<const Figure
   return figures;
 }
 
+/// The reasons why units have no result, each once.
 std::vector<std::string> problems_of(const WantedUnits &wanted, Evaluations &results) {
-  std::vector<std::string> problems;
+  std::map<std::string, std::size_t> seen;
   for (const Unit &unit : wanted.units())
     if (const UnitResult result = results.get(unit); !result.problem.empty())
-      problems.push_back(fmt::format("{} ({}, {}, {})", result.problem, unit.npu.name, unit.variant.policy,
-                                     compiler::to_string(unit.variant.schedule)));
+      ++seen[fmt::format("{} ({})", result.problem, unit.npu.name)];
+  std::vector<std::string> problems;
+  for (const auto &[problem, count] : seen)
+    problems.push_back(count == 1 ? problem : fmt::format("{}, and {} others", problem, count - 1));
   return problems;
 }
 

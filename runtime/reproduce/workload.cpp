@@ -2,6 +2,7 @@
 
 #include "compiler/order.hpp"
 #include "runtime/lookup.hpp"
+#include "runtime/reproduce/evaluate.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,6 +24,11 @@ using compiler::Schedule;
 
 /// `factor` as a fraction: factors of a study have few decimals.
 constexpr std::uint64_t kFactorDenominator = 1000;
+
+/// Up to so many products of array-sized tiles a layer gets the whole effort of a search; with more the effort shrinks
+/// in proportion, so that a few layers do not take most of the time.
+constexpr double kFullEffortProducts = 1000;
+constexpr std::uint64_t kLeastPlans = 5;
 
 NpuConfig scale_bandwidth(NpuConfig npu, double factor) {
   if (factor == 1) return npu;
@@ -107,7 +113,6 @@ std::vector<std::string> Workloads::names() const {
 
 UnitResult Costs::get(const Layer &layer, Pass pass, Variant variant) const {
   variant.policy = policy_;
-  if (policy_ == kSearched) variant.plans = plans_;
   variant.parts = std::min(variant.parts, extent(layer, variant.partition));
   if (variant.parts <= 1) {
     variant.parts = 1;
@@ -118,7 +123,13 @@ UnitResult Costs::get(const Layer &layer, Pass pass, Variant variant) const {
   // Without dX all orders are the same: one unit for them.
   if (pass == Pass::kForward || !layer.dx) variant.schedule = Schedule::kSequential;
   if (variant.partition == Partition::kNone) variant.schedule = compiler::resolve(variant.schedule, layer);
-  return evaluations_.get({layer, npu_, pass, std::move(variant)});
+  Unit unit{layer, npu_, pass, std::move(variant)};
+  if (policy_ == kSearched) {
+    const double share = std::min(1.0, kFullEffortProducts / array_products(unit));
+    unit.variant.plans =
+        std::max(kLeastPlans, static_cast<std::uint64_t>(std::lround(share * static_cast<double>(plans_))));
+  }
+  return evaluations_.get(unit);
 }
 
 /// The fastest; a problem if any has one, so that a choice is never made among fewer.

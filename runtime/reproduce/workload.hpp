@@ -61,7 +61,8 @@ enum class Technique {
 /// Costs of layers on one NPU under one policy. Cycles are NaN if a unit has no result.
 class Costs {
 public:
-  /// `parts`: that one core's layers are cut into. `plans`: effort of the search, if the policy is kSearched.
+  /// `parts`: that one core's layers are cut into. `plans`: effort of the search, if the policy is kSearched;
+  /// layers of very many tiles get less.
   Costs(Evaluations &evaluations, const NpuConfig &npu, std::string policy, std::vector<std::uint32_t> parts,
         std::uint64_t plans)
       : evaluations_(evaluations), npu_(npu), policy_(std::move(policy)), parts_(std::move(parts)), plans_(plans) {}

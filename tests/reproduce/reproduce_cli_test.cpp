@@ -74,7 +74,7 @@ TEST_F(ReproduceTest, OnlyTheFiguresAndNetworksAskedFor) {
 }
 
 TEST_F(ReproduceTest, GoesOnAfterAnInterruption) {
-  write_study(400); // seconds of work
+  write_study(6000); // seconds of work
   const std::vector<std::string> all = command({"--figure", "12", "--jobs", "1"});
   const pid_t pid = start(all);
   for (int i = 0; i < 2000 && (!std::filesystem::exists(work() / "out/journal.jsonl") || journal_lines() == 0); ++i)
