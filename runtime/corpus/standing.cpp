@@ -21,7 +21,8 @@ StandingCorpus standing_corpus(std::string_view name) {
              {"test8c2", 100'000, 100},
              {"test8c4", 101'000, 100},
              {"test8c8", 102'000, 100},
-             {"test6x10c3", 103'000, 200}}};
+             {"test6x10c3", 103'000, 200},
+             {"test2x64c8", 104'000, 20}}};
   if (name == "full")
     return {{{"bert_tiny", "small", "all", "backward", ""}, {"bert_tiny", "small", "sequential", "forward", ""}},
             {{"test8", 110'000, 1'400},
@@ -37,7 +38,8 @@ StandingCorpus standing_corpus(std::string_view name) {
              {"test8c2", 210'000, 1'400},
              {"test8c4", 220'000, 1'400},
              {"test8c8", 230'000, 1'400},
-             {"test6x10c3", 240'000, 1'400}}};
+             {"test6x10c3", 240'000, 1'400},
+             {"test2x64c8", 250'000, 200}}};
   throw std::invalid_argument(fmt::format("unknown corpus '{}'; use one of: quick, full", name));
 }
 

@@ -64,7 +64,7 @@ TEST_P(TimingStreams, CrowdTheHardware) {
     note(fmt::format("ADD on core {}", core), false);
   }
   const auto bank = [&](const isa::SpmTile &t) { return t.row / npu_.bank_rows(); };
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < 100 * npu_.cores; ++seed) { // more engines, fewer streams of a kind for each
     std::size_t in_a_row = 0;
     std::uint8_t last_engine = 255;
     for (const isa::Command &command : stream_of(npu_, seed, 0)) {
