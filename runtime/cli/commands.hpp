@@ -110,7 +110,7 @@ struct ReproduceArguments {
   unsigned jobs = 0;  ///< 0: one a core
   bool rtl = false;
   std::optional<std::uint32_t> sample; ///< empty: one of each network, if there is a Verilated NPU
-  std::uint64_t sample_cycles = 150000;
+  std::uint64_t sample_cycles = 1000000;
   std::uint64_t seed = 1;
   bool quiet = false;
 };

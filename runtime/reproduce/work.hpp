@@ -7,7 +7,8 @@
 namespace gradweave::reproduce {
 
 /// Evaluates what is missing, `jobs` processes at a time, and appends each result to the journal as soon as the process
-/// that found it has ended: about a second of work is lost by an interruption. Returns how many were evaluated.
+/// that found it has ended: an interruption loses what processes are working on, a second or
+/// one large unit each. Returns how many were evaluated.
 /// Throws Interrupted; std::runtime_error if a process fails.
 std::size_t evaluate_missing(const WantedUnits &wanted, Journal &journal, unsigned jobs, bool quiet,
                              const runtime::SignalGuard &signals);
