@@ -15,6 +15,7 @@ void LayerList::add(Layer layer, std::size_t line) {
     fail(file_, line,
          fmt::format("layer name '{}' has a comma, a control character or a space at an end; remove it", layer.name));
   if (!layer.input.empty()) check_input(layer, line);
+  if (!layer.x_of.empty()) check_x_of(layer, line);
   if (!layer.weights.empty()) check_weights(layer, line);
   const auto [it, fresh] = places_.emplace(layer.name, Place{line, layers_.size()});
   if (!fresh)
@@ -49,6 +50,20 @@ void LayerList::check_input(const Layer &layer, std::size_t line) const {
     fail(file_, line,
          fmt::format("input '{}' gives {} x {} elements, but '{}' reads {} x {}; correct the shapes or remove input",
                      layer.input, from.m, width, layer.name, layer.m, wanted));
+}
+
+void LayerList::check_x_of(const Layer &layer, std::size_t line) const {
+  const Layer &twin = earlier(layer.x_of, "x_of", line);
+  const std::uint64_t width = std::uint64_t{twin.groups} * twin.k, wanted = std::uint64_t{layer.groups} * layer.k;
+  if (twin.m != layer.m || width != wanted)
+    fail(file_, line,
+         fmt::format("x_of '{}' reads {} x {} elements, but '{}' reads {} x {}; correct the shapes or remove x_of",
+                     layer.x_of, twin.m, width, layer.name, layer.m, wanted));
+  if (twin.conv && layer.conv && !twin.conv->reads_like(*layer.conv))
+    fail(file_, line,
+         fmt::format("x_of '{}': its convolution reads other pixels than that of '{}'; kernel, stride, padding and "
+                     "dilation must agree; remove x_of",
+                     layer.x_of, layer.name));
 }
 
 void LayerList::check_weights(const Layer &layer, std::size_t line) const {

@@ -30,7 +30,7 @@ void set_convolution(Layer &layer, const Convolution &conv, const std::filesyste
 class LayerList {
 public:
   explicit LayerList(const std::filesystem::path &file) : file_(file) {}
-  /// Throws ConfigError naming `line` if the layer's name, input or weights are not acceptable.
+  /// Throws ConfigError naming `line` if the layer's name, input, x_of or weights are not acceptable.
   void add(Layer layer, std::size_t line);
   /// The layers; throws ConfigError if there are none.
   std::vector<Layer> take();
@@ -41,6 +41,7 @@ private:
   };
   const Layer &earlier(const std::string &name, std::string_view field, std::size_t line) const;
   void check_input(const Layer &layer, std::size_t line) const;
+  void check_x_of(const Layer &layer, std::size_t line) const;
   void check_weights(const Layer &layer, std::size_t line) const;
 
   const std::filesystem::path &file_;

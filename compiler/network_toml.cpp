@@ -105,12 +105,13 @@ Network load_network_toml(const std::filesystem::path &file, std::optional<std::
   bool first = true;
   for (const toml::table *entry : top.tables("layer", "start each layer with [[layer]]")) {
     const TableReader reader(file, *entry, "a layer");
-    reader.only({"name", "m", "m_per_sample", "k", "n", "groups", "conv", "dx", "input", "weights"});
+    reader.only({"name", "m", "m_per_sample", "k", "n", "groups", "conv", "dx", "input", "x_of", "weights"});
     Layer layer;
     layer.name = reader.text("name", "");
     read_shape(reader, rows, layer);
     layer.dx = reader.get<bool>("dx", "true or false").value_or(!first);
     layer.input = reader.text("input", "");
+    layer.x_of = reader.text("x_of", "");
     layer.weights = reader.text("weights", "");
     first = false;
     layers.add(std::move(layer), reader.line());

@@ -42,6 +42,15 @@ struct Convolution {
     return kernel_height == 1 && kernel_width == 1 && stride_height == 1 && stride_width == 1 && pad_top == 0 &&
            pad_bottom == 0 && pad_left == 0 && pad_right == 0 && groups == 1;
   }
+
+  /// Of the same image both have the same X.
+  bool reads_like(const Convolution &o) const {
+    return batch == o.batch && height == o.height && width == o.width && channels == o.channels &&
+           kernel_height == o.kernel_height && kernel_width == o.kernel_width && stride_height == o.stride_height &&
+           stride_width == o.stride_width && pad_top == o.pad_top && pad_bottom == o.pad_bottom &&
+           pad_left == o.pad_left && pad_right == o.pad_right && dilation_height == o.dilation_height &&
+           dilation_width == o.dilation_width && groups == o.groups;
+  }
 };
 
 /// X, M x (groups K) row-major: row m holds what output pixel m reads, tap by tap; padding is +0 (N15, N16). `image`

@@ -1,0 +1,144 @@
+// Partitioned layers and whole steps on the RTL, on one core and on several: golden bits under the layer's reduction
+// plan, in the cycles that the timing model predicted. Every case is a process of its own (SystemC has one kernel).
+#include "runtime/job.hpp"
+#include "runtime/step_job.hpp"
+
+#include "compiler/paper/policy.hpp"
+#include "compiler/step_search.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <tuple>
+
+namespace gradweave::runtime {
+namespace {
+
+using compiler::Partition;
+using compiler::Reduction;
+using compiler::Schedule;
+
+/// Partial tiles, dimensions of 1, primes; the last has groups.
+struct Shape {
+  std::uint32_t m, k, n, groups;
+};
+constexpr std::array<Shape, 4> kShapes{{{37, 23, 29, 1}, {61, 1, 18, 1}, {5, 53, 1, 1}, {40, 9, 2, 7}}};
+
+using Case = std::tuple<const char *, Partition, Reduction, Schedule>;
+
+class EveryPartition : public ::testing::TestWithParam<Case> {};
+
+TEST_P(EveryPartition, GivesTheGoldenBitsInThePredictedCycles) {
+  const auto &[npu, partition, reduction, schedule] = GetParam();
+  const std::size_t number = 16 * static_cast<std::size_t>(partition) + 8 * static_cast<std::size_t>(reduction) +
+                             static_cast<std::size_t>(schedule);
+  const Shape &shape = kShapes[number % kShapes.size()];
+  JobSpec s;
+  s.network = "cosim";
+  s.npu = load_npu_config(fmt::format("configs/{}.toml", npu));
+  s.layer.name = "layer";
+  std::tie(s.layer.m, s.layer.k, s.layer.n, s.layer.groups) = std::tie(shape.m, shape.k, shape.n, shape.groups);
+  s.compile.schedule = schedule;
+  s.compile.partition = partition;
+  s.compile.reduction = reduction;
+  s.compile.plans = 20;
+  s.compile.pass = number % 3 == 0 ? compiler::Pass::kBoth : compiler::Pass::kBackward;
+  s.data = number % 2 == 0 ? DataKind::kSpecial : DataKind::kNormal;
+  if (number % 5 == 0) s.device.stress = {number + 1, 0.2};
+  const JobResult r = run_job(s);
+  EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("seed {}: {}", s.seed, fmt::join(r.failures, "; "));
+  if (s.device.stress.stall_probability == 0) EXPECT_EQ(r.cycles(), r.predicted_cycles);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cosim, EveryPartition,
+                         ::testing::Combine(::testing::Values("test8", "test8c2", "test6x10c3", "test8c4", "test8c8"),
+                                            ::testing::Values(Partition::kWeightSharing, Partition::kDySharing,
+                                                              Partition::kIfmapSharing),
+                                            ::testing::Values(Reduction::kChain, Reduction::kAdd),
+                                            ::testing::Values(Schedule::kSequential, Schedule::kInterleave,
+                                                              Schedule::kDxMajor, Schedule::kDwMajor)),
+                         [](const ::testing::TestParamInfo<Case> &info) {
+                           return fmt::format("{}_{}_{}_{}", std::get<0>(info.param),
+                                              to_string(std::get<1>(info.param)), to_string(std::get<2>(info.param)),
+                                              to_string(std::get<3>(info.param)));
+                         });
+
+/// Partial sums of parts that do not fit beside each other take the way through memory to their ADD.
+TEST(SpilledSums, AreAddedOnTheRtl) {
+  JobSpec s;
+  s.network = "cosim";
+  s.npu = load_npu_config("configs/test8c2.toml");
+  s.layer.name = "spills";
+  std::tie(s.layer.m, s.layer.k, s.layer.n) = std::make_tuple(96U, 144U, 144U);
+  s.compile.schedule = Schedule::kDxMajor;
+  s.compile.partition = Partition::kWeightSharing;
+  s.compile.parts = 2;
+  s.compile.reduction = Reduction::kAdd;
+  s.paper = compiler::paper::parse_policy("lru"); // small tiles, chosen without regard to spills
+  const JobResult r = run_job(s);
+  EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("{}", fmt::join(r.failures, "; "));
+  const compiler::Traffic &dw = r.traffic[static_cast<std::size_t>(compiler::Tensor::kDW)];
+  EXPECT_GT(dw.spill_write_bytes, 0U);
+  EXPECT_GT(dw.spill_read_bytes, 0U);
+}
+
+/// Layers that read one another, or the same X, in one stream.
+class Steps : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Steps, GiveTheGoldenBitsInThePredictedCycles) {
+  std::mt19937_64 rng(GetParam());
+  const auto side = [&] { return static_cast<std::uint32_t>(1 + rng() % 50); };
+  std::vector<compiler::Layer> layers(3);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].name = fmt::format("l{}", i);
+    layers[i].index = static_cast<std::uint32_t>(i);
+    layers[i].m = 45;
+    layers[i].k = i == 0 ? side() : layers[i - 1].n;
+    layers[i].n = side();
+    layers[i].dx = i > 0;
+    if (i > 0) layers[i].input = layers[i - 1].name;
+  }
+  layers[2].input.clear();
+  layers[2].x_of = "l1";
+  layers[2].k = layers[1].k;
+  compiler::StepOptions options;
+  options.layer_plans = 20;
+  options.step_plans = 100;
+  StepSpec spec;
+  spec.network = "cosim";
+  spec.npu = load_npu_config(GetParam() % 2 == 0 ? "configs/test8.toml" : "configs/test6x10.toml");
+  spec.data = GetParam() % 3 == 0 ? DataKind::kSpecial : DataKind::kNormal;
+  const compiler::SearchedStep found = compiler::search_step(layers, spec.npu, options);
+  const StepResult r = run_step(compiler::compile_step_plan(layers, found.plans, options.pass, spec.npu), spec);
+  EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("seed {}: {}", GetParam(), fmt::join(r.failures, "; "));
+  EXPECT_EQ(r.cycles, found.cycles);
+  EXPECT_GT(r.elements, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cosim, Steps, ::testing::Range<std::uint64_t>(1, 7));
+
+/// A golden value that is wrong in one bit must be seen.
+TEST(Steps, AWrongStepFails) {
+  std::vector<compiler::Layer> layers(1);
+  layers[0].name = "only";
+  std::tie(layers[0].m, layers[0].k, layers[0].n, layers[0].dx) = std::make_tuple(20U, 12U, 9U, false);
+  StepSpec spec;
+  spec.network = "cosim";
+  spec.npu = load_npu_config("configs/test8.toml");
+  compiler::StepOptions options;
+  options.layer_plans = options.step_plans = 5;
+  compiler::CompiledStep step = compiler::compile_step_plan(
+      layers, compiler::search_step(layers, spec.npu, options).plans, options.pass, spec.npu);
+  for (compiler::TensorBinding &b : step.layout.tensors)
+    if (b.tensor == compiler::Tensor::kY) b.offset += b.pitch; // looks at the wrong row
+  step.predicted_cycles += 1;
+  const StepResult r = run_step(step, spec);
+  EXPECT_EQ(r.outcome, Outcome::kMismatch);
+  EXPECT_GT(r.mismatches, 0U);
+  EXPECT_EQ(r.failures.size(), 2U) << "the row and the cycles";
+}
+
+} // namespace
+} // namespace gradweave::runtime
