@@ -213,6 +213,22 @@ TEST_P(RandomStreams, UseTheThreeBlockGuaranteeAndSelfWaits) {
   EXPECT_GE(waited, 10);
 }
 
+/// On an NPU with lines much longer than columns a GEMM's result can be larger than all that is loaded.
+TEST(RandomStream, MovesWhatFitsOfLargeResults) {
+  NpuConfig npu = config_of("test8");
+  npu.rows = 2;
+  npu.cols = 64;
+  npu.bus_bytes = 128;
+  npu.spm_bytes = 65536;
+  for (const std::uint64_t seed : {328, 715, 1083, 1219, 2290}) {
+    corpus::RandomStreamOptions options;
+    options.seed = seed;
+    const corpus::RandomStream s = corpus::make_random_stream(npu, options);
+    std::vector<std::uint8_t> image;
+    EXPECT_TRUE(run_functional(npu, s, image).done) << "seed " << seed;
+  }
+}
+
 TEST(RandomStream, IsTheSameForTheSameSeed) {
   const corpus::RandomStream a = stream_of("test8", 5);
   const corpus::RandomStream b = stream_of("test8", 5);
