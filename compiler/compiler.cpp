@@ -141,12 +141,13 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   const Layout layout = make_layout(layer, options.pass, npu);
   check_footprint(layer, layout.bytes, npu);
   const Cut cut = cut_of(layer, npu, options);
-  const Layer sample = sample_of(layer, cut.parts);
+  const Layer sample = sample_of(layer, npu, cut.partition == Partition::kNone ? 1 : cut.parts);
   const Layout sample_layout = make_layout(sample, options.pass, npu);
   Refinement refinement(search(sample, options.schedule, options.pass, cut, sample_layout, npu, effort_of(options)),
                         sample, sample_layout, npu);
   const auto best = [&] {
-    return sample.groups == layer.groups ? refinement.best() : plan_for(layer, refinement.best().plans, layout, npu);
+    return sample.groups == layer.groups && sample.m == layer.m ? refinement.best()
+                                                                : plan_for(layer, refinement.best().plans, layout, npu);
   };
   const std::uint64_t all = options.plans + options.tune;
   const auto report = [&](std::uint64_t before) -> RefineProgress {

@@ -1,5 +1,6 @@
 #include "compiler/refine.hpp"
 #include "compiler/cost.hpp"
+#include "compiler/layout.hpp"
 #include "compiler/partition.hpp"
 #include "compiler/residency.hpp"
 
@@ -84,10 +85,14 @@ void Refinement::run(std::uint64_t candidates, std::uint64_t products, const Ref
   }
 }
 
-Layer sample_of(const Layer &layer, std::uint32_t parts) {
-  constexpr std::uint32_t kGroups = 4;
+Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts) {
+  constexpr std::uint32_t kGroups = 4, kTimes = 2;
   Layer sample = layer;
   sample.groups = std::min(layer.groups, std::max(kGroups, 2 * parts));
+  const std::uint64_t panels = divide_up(layer.k, npu.lanes()) + divide_up(layer.n, npu.lanes());
+  const std::uint64_t rows = std::uint64_t{kTimes} * parts * npu.spm_rows() / panels;
+  const std::uint64_t least = std::uint64_t{32} * parts * npu.lanes();
+  sample.m = static_cast<std::uint32_t>(std::min<std::uint64_t>(layer.m, std::max(rows, least)));
   return sample;
 }
 
@@ -98,7 +103,7 @@ TimedPlan plan_for(const Layer &layer, const std::vector<PhasePlan> &plans, cons
   for (PhasePlan &p : timed.plans)
     p.products = plan_products(p, layer, npu);
   std::optional<Program> program = allocate(timed.plans, layer, layout, npu);
-  if (!program) throw CompilerDefect("a plan that fits some groups of a layer does not fit all; please report it");
+  if (!program) throw CompilerDefect("a plan that fits a sample of a layer does not fit all of it; please report it");
   timed.program = std::move(*program);
   timed.cycles = program_cycles(timed.program, npu);
   return timed;

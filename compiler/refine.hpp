@@ -54,11 +54,12 @@ private:
   std::uint64_t placed_ = 0; ///< tile products of the plans tried
 };
 
-/// The layer that a search looks at in place of a layer of many groups: the same with a few, since all do the same. At
-/// least as many as there are parts.
-Layer sample_of(const Layer &layer, std::uint32_t parts = 1);
+/// The layer that a search looks at in place of a long one: a few of its groups, at least as many as there are parts,
+/// for all do the same; and of its rows so many that X and dY fill the scratchpad twice, for from then on everything
+/// repeats.
+Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts = 1);
 
-/// The plans for all groups of the layer, whatever the number of groups that they were found for.
+/// The plans for all of the layer, found for a sample of it.
 TimedPlan plan_for(const Layer &layer, const std::vector<PhasePlan> &plans, const Layout &layout, const NpuConfig &npu);
 
 } // namespace gradweave::compiler

@@ -33,7 +33,7 @@ public:
   const Alternatives &of(const Layer &layer, Pass pass) {
     const Key key{layer.m, layer.k, layer.n, layer.groups, pass == Pass::kForward || layer.dx, pass};
     if (const auto it = known_.find(key); it != known_.end()) return it->second;
-    const Layer sample = sample_of(layer);
+    const Layer sample = sample_of(layer, npu_);
     const Layout layout = make_layout(sample, pass, npu_);
     std::vector<std::pair<std::uint64_t, std::vector<PhasePlan>>> found;
     std::vector<Schedule> orders{Schedule::kSequential};
@@ -47,7 +47,7 @@ public:
     }
     std::stable_sort(found.begin(), found.end(), [](const auto &x, const auto &y) { return x.first < y.first; });
     Alternatives &alternatives = known_[key];
-    alternatives.cycles = sample.groups == layer.groups
+    alternatives.cycles = sample.groups == layer.groups && sample.m == layer.m
                               ? found.front().first
                               : plan_for(layer, found.front().second, make_layout(layer, pass, npu_), npu_).cycles;
     for (std::size_t i = 0; i < std::min(found.size(), kAlternatives); ++i)
