@@ -18,14 +18,29 @@ TEST(Bounds, AreTheStatedOnes) {
   npu.dram.bytes_den = 2;
   const Layer layer = make_layer(10, 20, 30);
   const Bounds backward = bounds(layer, Pass::kBackward, npu);
-  EXPECT_EQ(backward.compute_cycles, 188U) << "2 x 6000 multiply-adds";
-  // X, W, dY and dX are bf16, dW is fp32: 2 (200 + 600 + 300 + 200) + 4 x 600 bytes, 3.5 a cycle
-  EXPECT_EQ(backward.traffic_cycles, 1429U);
-  EXPECT_EQ(backward.cycles(), 1429U);
-  EXPECT_EQ(bounds(layer, Pass::kForward, npu).compute_cycles, 94U);
-  EXPECT_EQ(bounds(layer, Pass::kForward, npu).traffic_cycles, 629U) << "X, W, Y";
-  EXPECT_EQ(bounds(layer, Pass::kBoth, npu).compute_cycles, 282U);
-  EXPECT_EQ(bounds(make_layer(10, 20, 30, false), Pass::kBackward, npu).traffic_cycles, 972U) << "X, dY, dW";
+  // dX has 2 x 3 blocks of 30 terms, dW 3 x 4 of 10, which take 20 cycles as the shortest blocks do.
+  EXPECT_EQ(backward.compute_cycles, 6U * 30 + 12 * 20);
+  // Rows of X, W, dY and dX (bf16) and dW (fp32) in beats of 16 bytes: 10 x 48 + 20 x 64 + 10 x 64 + 10 x 48 + 20 x 128
+  // bytes, 3.5 a cycle
+  EXPECT_EQ(backward.traffic_cycles, 1555U);
+  EXPECT_EQ(backward.cycles(), 1555U);
+  EXPECT_EQ(bounds(layer, Pass::kForward, npu).compute_cycles, 8U * 20);
+  EXPECT_EQ(bounds(layer, Pass::kForward, npu).traffic_cycles, 686U) << "X, W, Y";
+  EXPECT_EQ(bounds(layer, Pass::kBoth, npu).compute_cycles, 580U);
+  EXPECT_EQ(bounds(make_layer(10, 20, 30, false), Pass::kBackward, npu).traffic_cycles, 1052U) << "X, dY, dW";
+  EXPECT_EQ(backward.io_cycles, 0U) << "all fits the scratchpad";
+}
+
+TEST(Bounds, OfInputAndOutputGrowAsTheScratchpadShrinks) {
+  NpuConfig npu = load_config("test8");
+  npu.spm_bytes = 8192; // 4096 elements of bf16: 64 x 64
+  npu.dram.bytes_num = 8;
+  npu.dram.bytes_den = 1;
+  // 2 x 10^9 / 64 - 2 x 4096 elements of 2 bytes, 8 a cycle
+  EXPECT_EQ(bounds(make_layer(1000, 1000, 1000), Pass::kForward, npu).io_cycles, 7810452U);
+  EXPECT_EQ(bounds(make_layer(1000, 1000, 1000), Pass::kBackward, npu).io_cycles,
+            bounds(make_layer(1000, 2000, 1000), Pass::kForward, npu).io_cycles)
+      << "the pair that shares dY is bound like one product of twice the work";
 }
 
 class BoundsOn : public testing::TestWithParam<std::string> {};
