@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -95,6 +96,10 @@ std::unique_ptr<Device> make_functional_device(const NpuConfig &config, const De
 /// range. Throws std::invalid_argument if `options` ask for back-pressure, faults or a waveform, which it does not
 /// have.
 std::unique_ptr<Device> make_timing_device(const NpuConfig &config, const DeviceOptions &options = {});
+
+/// The library with the Verilated NPU of this configuration. Throws std::runtime_error with the remedy if it is
+/// missing.
+std::filesystem::path find_rtl_library(const NpuConfig &config);
 
 /// Loads the Verilated NPU of this configuration (built by CMake as gradweave_rtl_<name>) and wraps it in the SystemC
 /// testbench. A process can make only one (SystemC has one kernel). Throws std::runtime_error with the remedy

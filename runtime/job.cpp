@@ -234,6 +234,13 @@ std::string_view to_string(Outcome outcome) {
   return "?";
 }
 
+Outcome parse_outcome(std::string_view name) {
+  for (const Outcome outcome : {Outcome::kPass, Outcome::kMismatch, Outcome::kDevice, Outcome::kUnavailable,
+                                Outcome::kOutput, Outcome::kBadInput})
+    if (to_string(outcome) == name) return outcome;
+  throw std::invalid_argument(fmt::format("unknown outcome '{}'", name));
+}
+
 namespace {
 
 CompiledLayer compile(const JobSpec &spec) {

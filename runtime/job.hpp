@@ -52,6 +52,8 @@ enum class Outcome {
   kBadInput     ///< the layer cannot be compiled for this NPU
 };
 std::string_view to_string(Outcome outcome);
+/// The inverse; throws std::invalid_argument for another name.
+Outcome parse_outcome(std::string_view name);
 
 /// Check of one result tensor, all elements.
 struct OutputCheck {
@@ -78,12 +80,14 @@ struct JobResult {
   Counters counters;
   double compile_seconds = 0;               ///< wall-clock time
   double wall_seconds = 0, cpu_seconds = 0; ///< of the device's run alone
+  double process_seconds = 0;               ///< CPU time of the process that filled, ran and checked it
   std::vector<OutputCheck> outputs;         ///< none if the backend has no data
   Outcome outcome = Outcome::kPass;
   std::vector<std::string> failures; ///< what went wrong, for people; empty exactly if outcome is kPass
   std::string trace;                 ///< waveform file; empty: none
   std::string times_file;            ///< timing trace of the commands; empty: none
   std::string timeline_file;         ///< drawing of the same; empty: none
+  std::string kept_since;            ///< when an earlier run, whose result this is, ended it (UTC); empty: this run did
 
   std::uint64_t cycles() const { return counters[isa::Counter::CYCLES]; }
 };

@@ -79,6 +79,7 @@ std::string json_report(const RunOptions &options, const RunResult &run) {
                  {"jobs", options.jobs},
                  {"reproduce", options.reproduce},
                  {"wall_seconds", run.wall_seconds},
+                 {"kept_jobs", run.kept},
                  {"failures", run.failures}};
   if (!options.stream.empty()) report["stream"] = options.stream;
   if (run.peak_memory_bytes != 0) report["peak_memory_bytes"] = run.peak_memory_bytes;

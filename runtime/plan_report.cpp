@@ -44,7 +44,9 @@ void print_end(std::FILE *out, const RunOptions &options, const RunResult &run) 
   if (!run.failures.empty()) fmt::print(out, "\n");
   for (const std::string &failure : run.failures)
     fmt::print(out, "error: {}\n", failure);
-  fmt::print(out, "{}\n", run.outcome == Outcome::kPass ? "PASS" : "FAIL");
+  const std::size_t jobs = options.layers.size() * options.schedules.size();
+  fmt::print(out, "{}{}\n", run.outcome == Outcome::kPass ? "PASS" : "FAIL",
+             run.kept == 0 ? std::string() : fmt::format(" ({} of {} jobs by an interrupted run)", run.kept, jobs));
   std::fflush(out);
 }
 

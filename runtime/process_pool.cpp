@@ -12,6 +12,7 @@
 #include <list>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -31,6 +32,10 @@ struct MessageHeader {
 };
 
 [[noreturn]] void fail(const char *what) { throw std::system_error(errno, std::generic_category(), what); }
+
+double seconds(const timeval &time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
 
 sigset_t interrupt_signals() {
   sigset_t set;
@@ -140,9 +145,11 @@ public:
 
   TaskEnd reap() {
     int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    rusage used{};
+    while (::wait4(pid_, &status, 0, &used) < 0 && errno == EINTR) {
     }
     pid_ = 0;
+    end_.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
     if (WIFSIGNALED(status)) {
       end_.completed = false;
       end_.problem = fmt::format("the simulation process was killed by signal {} ({})", WTERMSIG(status),

@@ -41,6 +41,7 @@ struct TaskEnd {
   std::string result;  ///< what the task returned, if completed
   std::string problem; ///< else how the process ended
   std::string output;  ///< the end of what it printed
+  double cpu_seconds = 0;
 };
 
 struct PoolEvents {

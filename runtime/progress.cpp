@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <unistd.h>
 #include <utility>
@@ -17,6 +19,20 @@ constexpr double kForecastFrom = 0.02; ///< share of the work that tells how lon
 
 } // namespace
 
+std::string duration(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(std::llround(std::max(seconds, 0.0)));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string describe(const Progress &progress) {
+  std::string text = fmt::format("{} of {} jobs done, {:.0f} % of the work, {}", progress.finished, progress.jobs,
+                                 100 * progress.fraction, duration(progress.elapsed_seconds));
+  if (progress.seconds_left) text += fmt::format(", about {} more", duration(*progress.seconds_left));
+  return text;
+}
+
 ProgressDisplay::ProgressDisplay(std::vector<double> weights, bool quiet)
     : weights_(std::move(weights)), fractions_(weights_.size(), 0), quiet_(quiet),
       terminal_(::isatty(STDERR_FILENO) == 1) {}
@@ -27,24 +43,39 @@ double ProgressDisplay::elapsed() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-std::string ProgressDisplay::status() const {
+Progress ProgressDisplay::progress() const {
   double done = 0;
   double total = 0;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     done += weights_[i] * fractions_[i];
     total += weights_[i];
   }
-  const double fraction = total > 0 ? std::min(done / total, 1.0) : 1.0;
+  Progress now;
+  now.jobs = weights_.size();
+  now.finished = finished_;
+  now.fraction = total > 0 ? std::min(done / total, 1.0) : 1.0;
+  now.elapsed_seconds = elapsed();
+  if (now.fraction < 1 && now.fraction >= kForecastFrom)
+    now.seconds_left = now.elapsed_seconds * (1 - now.fraction) / now.fraction;
+  else if (now.fraction < 1 && expected_ && *expected_ > now.elapsed_seconds)
+    now.seconds_left = *expected_ - now.elapsed_seconds;
+  return now;
+}
+
+std::string ProgressDisplay::status() const {
+  const Progress now = progress();
   std::string bar;
   if (terminal_) {
-    const auto filled = static_cast<std::size_t>(fraction * kBarWidth);
+    const auto filled = static_cast<std::size_t>(now.fraction * kBarWidth);
     bar = fmt::format("[{}{}] ", std::string(filled, '#'), std::string(kBarWidth - filled, '.'));
   }
-  std::string text = fmt::format("{}{} of {} jobs done, {:.0f} % of the work, {:.0f} s", bar, finished_,
-                                 weights_.size(), 100 * fraction, elapsed());
-  if (fraction >= kForecastFrom && fraction < 1)
-    text += fmt::format(", about {:.0f} s more", elapsed() * (1 - fraction) / fraction);
-  return text;
+  return bar + describe(now);
+}
+
+void ProgressDisplay::skip(std::size_t job) {
+  weights_[job] = 0;
+  fractions_[job] = 1;
+  ++finished_;
 }
 
 void ProgressDisplay::finish(std::size_t job, const std::string &name) {

@@ -20,13 +20,6 @@ Tensor parse_tensor(const std::string &name) {
   throw std::invalid_argument(fmt::format("unknown tensor '{}'", name));
 }
 
-Outcome parse_outcome(const std::string &name) {
-  for (const Outcome outcome : {Outcome::kPass, Outcome::kMismatch, Outcome::kDevice, Outcome::kUnavailable,
-                                Outcome::kOutput, Outcome::kBadInput})
-    if (to_string(outcome) == name) return outcome;
-  throw std::invalid_argument(fmt::format("unknown outcome '{}'", name));
-}
-
 bool moves(const Traffic &t) { return t.read_bytes != 0 || t.write_bytes != 0; }
 
 Json traffic_json(const JobResult &result) {
@@ -98,12 +91,14 @@ Json to_json(const JobResult &result) {
           {"compile_seconds", result.compile_seconds},
           {"wall_seconds", result.wall_seconds},
           {"cpu_seconds", result.cpu_seconds},
+          {"process_seconds", result.process_seconds},
           {"outputs", outputs_json(result)},
           {"outcome", std::string(to_string(result.outcome))},
           {"failures", result.failures},
           {"trace", result.trace},
           {"times", result.times_file},
-          {"timeline", result.timeline_file}};
+          {"timeline", result.timeline_file},
+          {"kept_since", result.kept_since}};
 }
 
 JobResult result_from_json(const Json &json) {
@@ -146,6 +141,7 @@ JobResult result_from_json(const Json &json) {
   json.at("compile_seconds").get_to(result.compile_seconds);
   json.at("wall_seconds").get_to(result.wall_seconds);
   json.at("cpu_seconds").get_to(result.cpu_seconds);
+  json.at("process_seconds").get_to(result.process_seconds);
   for (const Json &entry : json.at("outputs")) {
     OutputCheck check;
     check.tensor = parse_tensor(entry.at("tensor").get<std::string>());
@@ -161,6 +157,7 @@ JobResult result_from_json(const Json &json) {
   json.at("trace").get_to(result.trace);
   json.at("times").get_to(result.times_file);
   json.at("timeline").get_to(result.timeline_file);
+  json.at("kept_since").get_to(result.kept_since);
   return result;
 }
 

@@ -29,7 +29,9 @@ std::vector<fs::path> search_path() {
   return path;
 }
 
-fs::path find_library(const NpuConfig &config) {
+} // namespace
+
+fs::path find_rtl_library(const NpuConfig &config) {
   const std::string file = "libgradweave_rtl_" + config.name + ".so";
   const std::vector<fs::path> path = search_path();
   for (const fs::path &dir : path)
@@ -41,10 +43,8 @@ fs::path find_library(const NpuConfig &config) {
                   config.name, file, path.empty() ? "?" : path.front().string()));
 }
 
-} // namespace
-
 std::unique_ptr<Device> make_rtl_device(const NpuConfig &config, const DeviceOptions &options) {
-  const fs::path library = find_library(config);
+  const fs::path library = find_rtl_library(config);
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);           // its banner would precede every report
   void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL); // stays loaded: SystemC's kernel cannot be unloaded
   if (!handle) throw std::runtime_error(fmt::format("cannot load {}: {}", library.string(), dlerror()));

@@ -4,6 +4,7 @@
 #include "runtime/output_file.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/result_json.hpp"
+#include "runtime/run_record.hpp"
 #include "runtime/stopwatch.hpp"
 #include "runtime/timeline/layer.hpp"
 
@@ -15,7 +16,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -79,12 +79,12 @@ Task make_task(const JobSpec &spec, const JobOutputs &outputs) {
 
 /// The compiler remembers streams by shape. Filling its memory before the fork lets all layers of a shape share one
 /// compilation. Returns the seconds it took.
-double compile_ahead(const JobSpec &spec, const SignalGuard &signals, ProgressDisplay &display) {
+double compile_ahead(const JobSpec &spec, const SignalGuard &signals, const std::function<void()> &tick) {
   const Stopwatch stopwatch;
   compiler::CompileOptions options = spec.compile;
   options.progress = [&](std::uint64_t, std::uint64_t) {
     signals.check();
-    display.tick();
+    tick();
   };
   try {
     compiler::compile_layer(spec.layer, spec.npu, options);
@@ -92,8 +92,6 @@ double compile_ahead(const JobSpec &spec, const SignalGuard &signals, ProgressDi
   }
   return stopwatch.wall_seconds();
 }
-
-double weight_of(const JobSpec &spec) { return compiler::macs(spec.layer); }
 
 /// A result for a process that did not deliver one.
 JobResult crashed(const JobSpec &spec, const TaskEnd &end) {
@@ -199,40 +197,59 @@ std::vector<JobSpec> job_specs(const RunOptions &options) {
   return specs;
 }
 
-RunResult run_all(const RunOptions &options, const SignalGuard &signals, const LayerDone &layer_done) {
+RunResult run_all(const RunOptions &options, const RunSupport &support, const SignalGuard &signals,
+                  const LayerDone &layer_done) {
   const Stopwatch stopwatch;
+  RunRecord *const record = support.record;
   const std::vector<JobSpec> specs = job_specs(options);
   std::vector<JobOutputs> outputs(specs.size());
   std::vector<Task> tasks;
   std::vector<double> weights;
   for (std::size_t job = 0; job < specs.size(); ++job) {
     tasks.push_back(make_task(specs[job], outputs[job]));
-    weights.push_back(weight_of(specs[job]));
+    weights.push_back(support.expected.jobs[job].seconds());
   }
-  // The largest first: a long job that starts last would run alone at the end.
-  std::vector<std::size_t> order(specs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return weights[a] != weights[b] ? weights[a] > weights[b] : a < b; });
 
   RunResult run;
   ProgressDisplay display(weights, options.quiet);
   Collector collector(options, run, layer_done, display);
+  std::vector<std::size_t> order;
+  double expected = 0;
+  for (std::size_t job = 0; job < specs.size(); ++job) {
+    std::optional<JobResult> kept = record != nullptr ? record->kept(specs[job]) : std::nullopt;
+    if (!kept) {
+      order.push_back(job);
+      expected += weights[job];
+      continue;
+    }
+    display.skip(job);
+    ++run.kept;
+    collector.add(job, std::move(*kept));
+  }
+  display.expect(expected / options.jobs);
+  // The longest first: a long job that starts last would run alone at the end.
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return weights[a] != weights[b] ? weights[a] > weights[b] : a < b; });
+
   std::set<std::size_t> running;
   std::vector<double> compile_seconds(specs.size(), 0);
   const auto remove_partial_traces = [&] {
     for (const std::size_t job : running)
       remove_quietly(specs[job].device.trace.file);
   };
+  const auto tick = [&] {
+    display.tick();
+    if (record != nullptr) record->progress(display.progress());
+  };
 
   PoolEvents events;
   events.starting = [&](std::size_t job) {
     running.insert(job);
     outputs[job].open(specs[job]);
-    compile_seconds[job] = compile_ahead(specs[job], signals, display);
+    compile_seconds[job] = compile_ahead(specs[job], signals, tick);
   };
   events.progress = [&](std::size_t job, double fraction) { display.update(job, fraction); };
-  events.tick = [&] { display.tick(); };
+  events.tick = tick;
   events.ended = [&](std::size_t job, const TaskEnd &end) {
     const JobSpec &spec = specs[job];
     JobResult result;
@@ -240,6 +257,7 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
       result = result_from_json(Json::parse(end.result));
       result.layer = spec.layer;
       result.compile_seconds = compile_seconds[job];
+      result.process_seconds = end.cpu_seconds;
       running.erase(job);
       if (!end.output.empty()) {
         display.clear();
@@ -251,6 +269,7 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
     outputs[job] = {};
     const bool go_on = result.outcome < Outcome::kUnavailable;
     display.finish(job, spec.layer.name);
+    if (record != nullptr) record->ended(spec, result);
     collector.add(job, std::move(result));
     return go_on;
   };
@@ -262,6 +281,7 @@ RunResult run_all(const RunOptions &options, const SignalGuard &signals, const L
   }
   remove_partial_traces();
   run.wall_seconds = stopwatch.wall_seconds();
+  if (record != nullptr) record->end(run.outcome, display.progress());
   return run;
 }
 

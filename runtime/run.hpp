@@ -1,6 +1,7 @@
 // A run: all jobs of a cosimulation, in parallel, and what came out of them.
 #pragma once
 
+#include "runtime/estimate.hpp"
 #include "runtime/job.hpp"
 #include "runtime/process_pool.hpp"
 
@@ -45,6 +46,7 @@ struct RunResult {
   double wall_seconds = 0;             ///< of the whole run, compilation and checks included
   Outcome outcome = Outcome::kPass;    ///< the worst of all jobs
   std::vector<std::string> failures;   ///< of all jobs, and differences between schedules; empty exactly if kPass
+  std::size_t kept = 0;                ///< jobs whose results are those of an earlier, interrupted run
   std::uint64_t peak_memory_bytes = 0; ///< of the process that simulated; 0 if there were several
 };
 
@@ -56,7 +58,17 @@ std::string job_file(const std::string &directory, const JobSpec &spec, std::str
 /// Called for each layer, in network order, once all its jobs have ended.
 using LayerDone = std::function<void(const std::vector<JobResult> &by_schedule)>;
 
-/// Runs all jobs. Throws Interrupted if a signal arrives; partial waveforms are then removed.
-RunResult run_all(const RunOptions &options, const SignalGuard &signals, const LayerDone &layer_done);
+class RunRecord;
+
+/// What a run works with besides its options.
+struct RunSupport {
+  Estimate expected;           ///< of job_specs(), in their order
+  RunRecord *record = nullptr; ///< finished jobs are taken from it and added to it; null: none
+};
+
+/// Runs all jobs that the record does not have. Throws Interrupted if a signal arrives; partial waveforms are then
+/// removed.
+RunResult run_all(const RunOptions &options, const RunSupport &support, const SignalGuard &signals,
+                  const LayerDone &layer_done);
 
 } // namespace gradweave::runtime

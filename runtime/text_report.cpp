@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <string_view>
 
 namespace gradweave::runtime {
@@ -132,6 +134,10 @@ void TextReport::speed(const RunResult &run) {
     all.cpu_seconds += t.cpu_seconds;
   }
   if (run.wall_seconds <= 0 || all.cpu_seconds <= 0) return;
+  if (run.kept != 0) { // the seconds are of this run alone
+    fmt::print(out_, "speed      {:.1f} s; no rates, as an interrupted run did part of the work\n", run.wall_seconds);
+    return;
+  }
   const auto macs = static_cast<double>(all.macs);
   const auto cycles = static_cast<double>(all.cycles);
   fmt::print(out_, "speed      {:.1f} s in all: {} MAC/s", run.wall_seconds, human(macs / run.wall_seconds));
@@ -193,6 +199,19 @@ void TextReport::coverage(const RunResult &run) {
              left);
 }
 
+void TextReport::resumed(const RunResult &run) {
+  if (run.kept == 0) return;
+  std::set<std::string> when;
+  for (const auto &by_schedule : run.layers)
+    for (const JobResult &job : by_schedule)
+      if (!job.kept_since.empty()) when.insert(job.kept_since);
+  if (when.empty()) return;
+  fmt::print(out_,
+             "resumed    {} of {} jobs are of an interrupted run with the same programs, which checked them between\n"
+             "           {} and {}: not simulated again\n",
+             run.kept, options_.layers.size() * options_.schedules.size(), *when.begin(), *when.rbegin());
+}
+
 void TextReport::end(const RunResult &run) {
   if (run.layers.size() == options_.layers.size()) {
     totals(run);
@@ -200,6 +219,7 @@ void TextReport::end(const RunResult &run) {
     speed(run);
     coverage(run);
   }
+  resumed(run);
   if (!options_.trace.file.empty()) fmt::print(out_, "trace      {}\n", options_.trace.file);
   if (!options_.trace_dir.empty()) fmt::print(out_, "traces     {}\n", options_.trace_dir);
   print_end(out_, options_, run);

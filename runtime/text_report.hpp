@@ -26,6 +26,7 @@ private:
   void totals(const RunResult &run);
   void speed(const RunResult &run);
   void coverage(const RunResult &run);
+  void resumed(const RunResult &run);
 
   const RunOptions &options_;
   std::FILE *out_;

@@ -29,6 +29,9 @@ add_work_args
 [ -z "${SEED:-}" ] || args+=(--seed "$SEED")
 [ -z "${JOBS:-}" ] || args+=(--jobs "$JOBS")
 [ -z "${TRACE:-}" ] || args+=(--trace "$TRACE")
+[ -z "${FRESH:-}" ] || args+=(--fresh)
+# A script that waits for a verdict, as CI does, must not be told that the run has started: most CI systems set CI.
+[ -n "${FOREGROUND:-}${CI:-}" ] || args+=(--background=auto)
 
 scripts/bootstrap.sh run
 configure "$npus"

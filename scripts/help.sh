@@ -30,6 +30,9 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 * TIMES=               file or directory/ for the cycles of every command (docs/cli.md)
 * TIMELINE=            the same drawn over time, for ui.perfetto.dev (docs/timeline.md)
   TRACE=               fst: a waveform for each layer, in build/trace
+  FOREGROUND=          1: wait for the end of a run that is estimated at over 10 minutes; empty: it goes to the
+                       background, unless CI is set, and the same command tells how far it is (docs/cli.md)
+  FRESH=               1: run again what an interrupted run has finished
 `make validate` takes NPU (empty: all of configs/), JOBS, JSON and CORPUS=full (or quick).
 `make reproduce` takes FIGURE=5,12 NETWORK=res,bert (empty: all), POLICY, SAMPLE=1 (per network, on the RTL), SEED, JOBS
 and OUT=build/reproduce.

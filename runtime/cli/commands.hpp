@@ -17,6 +17,7 @@ enum ExitCode : int {
   kBadInput = 3, ///< a file is wrong, or does not fit the NPU
   kDevice = 4,   ///< the NPU stopped with an error, timed out, or its simulation could not run
   kOutput = 5,   ///< an output cannot be written
+  kRunning = 6,  ///< of --status: a run has not ended yet
   kInterrupted = 130
 };
 
@@ -42,6 +43,10 @@ struct CosimArguments {
   std::uint64_t stress_seed = 1;
   double stall_probability = 0;
   bool quiet = false, dry_run = false, from_make = false;
+  std::string resume = "auto", background = "no";
+  bool fresh = false;
+  std::optional<std::string> status; ///< tell about this run, all if empty, instead of running
+  std::string stop;                  ///< end this run in the background instead of running; empty: do not
 };
 int cosim(const CosimArguments &arguments);
 

@@ -1,5 +1,6 @@
 // gradweave cosim
 #include "runtime/cli/commands.hpp"
+#include "runtime/cli/long_run.hpp"
 #include "runtime/cli/repeat_command.hpp"
 #include "runtime/cli/work.hpp"
 #include "runtime/json_report.hpp"
@@ -115,17 +116,32 @@ RunOptions make_options(const CosimArguments &a) {
 } // namespace
 
 int cosim(const CosimArguments &a) {
+  if (a.status) return show_runs(*a.status);
+  if (!a.stop.empty()) return stop(a.stop);
   const runtime::SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   const RunOptions options = make_options(a);
   const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
   std::optional<runtime::OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
   if (a.dry_run) return kOk;
+  const RunPlan plan = plan_run(a, options);
+  if (!plan.running.empty()) {
+    fmt::print("this run goes on already:\n");
+    show_runs(plan.running);
+    return kOk;
+  }
+  if (plan.background) {
+    json.reset(); // the process that goes on opens it anew
+    if (!continue_in_background(plan, a.program)) return kOk;
+    if (!a.json.empty()) json.emplace(a.json);
+  }
+  if (plan.record) plan.record->begin(plan.background, options.layers.size() * options.schedules.size());
 
   runtime::TextReport report(options, to_stdout ? stderr : stdout);
   report.begin();
   const RunResult result =
-      run_all(options, signals, [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); });
+      run_all(options, plan.support, signals,
+              [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); });
   if (json) json->commit(json_report(options, result));
   report.end(result);
   return exit_code(result.outcome);

@@ -1,6 +1,7 @@
-// The command line of gradweave: options and their help, and exit codes. The only file that needs CLI11.
+// The command line of gradweave: options and their help, and exit codes.
 #include "isa/command.hpp"
 #include "runtime/cli/commands.hpp"
+#include "runtime/cli/options.hpp"
 
 #include "compiler/compiler.hpp"
 #include "isa/assembler.hpp"
@@ -12,7 +13,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -53,54 +53,9 @@ int run(const std::function<int()> &command) {
   }
 }
 
-/// CLI11 takes -1 for the largest number and anything beyond for it too; here both are errors.
-std::string check_whole_number(const std::string &text) {
-  std::uint64_t value = 0;
-  const char *end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && at == end) return {};
-  return "'" + text + "' is not a whole number from 0 to 18446744073709551615";
-}
-
-void add_work_options(CLI::App &command, cli::WorkArguments &work, const std::string &schedules) {
-  command.add_option("--model", work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
-      ->capture_default_str();
-  command.add_option("--batch", work.batch, "Samples in a batch; default: as the network says")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 24U));
-  command.add_option("--npu", work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
-  command.add_option("--schedule", work.schedule, schedules)->capture_default_str();
-  command
-      .add_option_function<std::uint64_t>(
-          "--tune", [&work](const std::uint64_t &plans) { work.tune = plans; },
-          "Longer search for each layer's plan, as in --tune=5000: plans to try, 1000 if left out")
-      ->expected(0, 1)
-      ->default_str("1000")
-      ->check(check_whole_number);
-  command.add_option("--pass", work.pass, "forward (Y), backward (dX, dW) or both")->capture_default_str();
-  command
-      .add_option("--partition", work.partition,
-                  "Cut the backward pass along M (weight_sharing), N (dy_sharing) or K (ifmap_sharing); none: one core "
-                  "computes all")
-      ->capture_default_str();
-  command.add_option("--parts", work.parts, "Parts of the partition; default: one for each core, two on one core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 16U));
-  command
-      .add_option("--reduction", work.reduction,
-                  "Partial sums of several parts: chain (each continues the one before; the bits of one core) or add "
-                  "(each from zero, then added under a reduction plan)")
-      ->capture_default_str();
-  command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
-}
-
-void add_times_options(CLI::App &command, std::string &times, std::string &timeline) {
-  command.add_option("--times", times,
-                     "Write when each command was issued, started and done (docs/cli.md) to this file; to one for each "
-                     "layer and schedule if it is a directory or ends in /");
-  command.add_option("--timeline", timeline,
-                     "Draw the same for ui.perfetto.dev (docs/timeline.md), likewise; .json.gz to compress it");
-}
+using cli::add_times_options;
+using cli::add_work_options;
+using cli::check_whole_number;
 
 void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chosen) {
   CLI::App *command = app.add_subcommand("cosim", "Run a network's layers on an NPU and check every result bit");
@@ -142,6 +97,26 @@ void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chos
       ->capture_default_str();
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->add_flag("--dry-run", a.dry_run, "Check arguments, files and outputs, run nothing");
+  command
+      ->add_option("--resume", a.resume,
+                   "Record finished jobs and go on from those of an interrupted run: auto (runs of over a minute), "
+                   "always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  command->add_flag("--fresh", a.fresh, "Run what an interrupted run has finished again");
+  command
+      ->add_option_function<std::string>(
+          "--background", [&a](const std::string &when) { a.background = when; },
+          "Return at once and run in the background: yes, no, or auto (runs of over 10 minutes); yes if left out")
+      ->expected(0, 1)
+      ->default_str("yes")
+      ->check(CLI::IsMember({"yes", "no", "auto"}));
+  command
+      ->add_option_function<std::string>(
+          "--status", [&a](const std::string &id) { a.status = id; }, "Tell how far recorded runs are: one, or all")
+      ->expected(0, 1)
+      ->default_str("");
+  command->add_option("--stop", a.stop, "End a run in the background; the same command goes on later");
   command->add_flag("--from-make", a.from_make)
       ->group(""); // `make cosim` asks for its own form of the command to repeat
   command->footer("Examples:\n"
@@ -149,8 +124,10 @@ void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chos
                   "  gradweave cosim --model bert_tiny --schedule all --json report.json\n"
                   "  gradweave cosim --model my_layers.csv --layers 0-2 --data special --seed 7\n"
                   "  gradweave cosim --model bert_tiny --layers 0 --trace fst --trace-file l0.fst --trace-to 20000\n"
-                  "Exit codes: 0 all bits equal, 1 a bit or counter is wrong, 2 usage, 3 bad input file,\n"
-                  "4 NPU error or no simulation, 5 output cannot be written, 130 interrupted");
+                  "  gradweave cosim --model resnet50 --batch 4 --background\n"
+                  "Exit codes: 0 all bits equal (or started in the background), 1 a bit or counter is wrong, 2 usage,\n"
+                  "3 bad input file, 4 NPU error or no simulation, 5 output cannot be written, 6 --status: a run has\n"
+                  "not ended, 130 interrupted");
   command->callback([&a, &chosen] { chosen = [&a] { return cli::cosim(a); }; });
 }
 

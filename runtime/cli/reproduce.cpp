@@ -92,7 +92,7 @@ int reproduce(const ReproduceArguments &a) {
   settings.sample = a.sample.value_or(1);
   settings.sample_cycles = a.sample_cycles;
   runtime::make_output_directory(a.out, "--out");
-  reproduce::Journal journal(fs::path(a.out) / "journal.jsonl");
+  runtime::Journal journal(fs::path(a.out) / "journal.jsonl", "name another directory with --out");
   if (journal.damaged_lines() != 0 && !a.quiet)
     std::fprintf(stderr, "gradweave: %s: %zu incomplete lines are left out and evaluated again\n",
                  journal.file().c_str(), journal.damaged_lines());

@@ -1,7 +1,7 @@
 // Where figures get the results of units from.
 #pragma once
 
-#include "runtime/reproduce/journal.hpp"
+#include "runtime/journal.hpp"
 #include "runtime/reproduce/unit.hpp"
 
 #include <map>
@@ -35,11 +35,11 @@ private:
 /// Results of a journal. Throws std::logic_error for a unit that is not in it.
 class JournalResults : public Evaluations {
 public:
-  explicit JournalResults(const Journal &journal) : journal_(journal) {}
+  explicit JournalResults(const runtime::Journal &journal) : journal_(journal) {}
   UnitResult get(const Unit &unit) override;
 
 private:
-  const Journal &journal_;
+  const runtime::Journal &journal_;
 };
 
 } // namespace gradweave::reproduce

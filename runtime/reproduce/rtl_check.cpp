@@ -98,7 +98,7 @@ std::vector<RtlUnit> select_for_rtl(const std::vector<Unit> &units, const Worklo
   return selected;
 }
 
-RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, Journal &journal,
+RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, runtime::Journal &journal,
                   const runtime::SignalGuard &signals) {
   std::vector<runtime::Task> tasks;
   std::vector<double> weights;

@@ -3,7 +3,7 @@
 
 #include "runtime/process_pool.hpp"
 #include "runtime/reproduce/evaluation.hpp"
-#include "runtime/reproduce/journal.hpp"
+#include "runtime/journal.hpp"
 #include "runtime/reproduce/workload.hpp"
 
 #include <vector>
@@ -36,7 +36,7 @@ struct RtlRun {
 
 /// Runs each in a process of its own, `jobs` at a time, checks every result bit and that the cycles are those of the
 /// timing model. Checks that passed are kept in the journal and not run again. Throws Interrupted.
-RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, Journal &journal,
+RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, runtime::Journal &journal,
                   const runtime::SignalGuard &signals);
 
 } // namespace gradweave::reproduce

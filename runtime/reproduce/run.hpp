@@ -4,7 +4,7 @@
 #include "runtime/process_pool.hpp"
 #include "runtime/reproduce/evaluation.hpp"
 #include "runtime/reproduce/figures.hpp"
-#include "runtime/reproduce/journal.hpp"
+#include "runtime/journal.hpp"
 
 namespace gradweave::reproduce {
 
@@ -22,7 +22,7 @@ std::vector<const FigureMaker *> select_figures(const std::string &list);
 
 /// Evaluates what the journal does not have, then computes the figures. `context.evaluations` is not used. Throws
 /// Interrupted, after every finished unit is in the journal; runtime::OutputError.
-Evaluation run(const Context &context, const RunSettings &settings, Journal &journal,
+Evaluation run(const Context &context, const RunSettings &settings, runtime::Journal &journal,
                const runtime::SignalGuard &signals);
 
 } // namespace gradweave::reproduce

@@ -1,6 +1,7 @@
 #include "runtime/reproduce/unit.hpp"
 
 #include "reproduce_tool_version.hpp"
+#include "runtime/npu_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,13 +15,6 @@ using Json = nlohmann::ordered_json;
 
 std::string shape_text(const compiler::Layer &l) {
   return fmt::format("{}x{}x{}x{}{}", l.m, l.k, l.n, l.groups, l.dx ? "" : ",no dX");
-}
-
-std::string npu_text(const NpuConfig &n) {
-  return fmt::format("{}x{}x{},spm={}/{},bus={},queue={},sem={},out={},dram={}@{}/{},lat={},turn={},batch={},access={}",
-                     n.rows, n.cols, n.cores, n.spm_bytes, n.spm_banks, n.bus_bytes, n.queue_depth, n.semaphores,
-                     n.outstanding, n.dram.size_bytes, n.dram.bytes_num, n.dram.bytes_den, n.dram.latency_cycles,
-                     n.dram.turnaround_cycles, n.dram.batch_bytes, n.dram.access_bytes);
 }
 
 std::string variant_text(const Variant &v) {
@@ -38,7 +32,7 @@ bool executable(const Variant &variant) { return !variant.dy_once && variant.pol
 
 std::string key_of(const Unit &unit, std::string_view tool) {
   return fmt::format("{}|{}|{}|{}|{}", shape_text(unit.layer), compiler::to_string(unit.pass),
-                     variant_text(unit.variant), npu_text(unit.npu), tool);
+                     variant_text(unit.variant), runtime::npu_text(unit.npu), tool);
 }
 
 std::string_view tool_version() { return kToolVersion; }

@@ -24,7 +24,7 @@ struct Batch {
 };
 
 /// Units that the journal does not have, the longest first, packed into batches.
-std::vector<Batch> pack(const WantedUnits &wanted, const Journal &journal) {
+std::vector<Batch> pack(const WantedUnits &wanted, const runtime::Journal &journal) {
   std::vector<std::pair<double, std::size_t>> missing;
   for (std::size_t i = 0; i < wanted.units().size(); ++i)
     if (journal.find(wanted.keys()[i]) == nullptr) missing.emplace_back(estimated_seconds(wanted.units()[i]), i);
@@ -51,7 +51,7 @@ std::string evaluate_batch(const Batch &batch, const WantedUnits &wanted, const 
 
 } // namespace
 
-std::size_t evaluate_missing(const WantedUnits &wanted, Journal &journal, unsigned jobs, bool quiet,
+std::size_t evaluate_missing(const WantedUnits &wanted, runtime::Journal &journal, unsigned jobs, bool quiet,
                              const runtime::SignalGuard &signals) {
   const std::vector<Batch> batches = pack(wanted, journal);
   std::vector<runtime::Task> tasks;

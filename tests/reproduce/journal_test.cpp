@@ -1,6 +1,6 @@
 // The journal survives what an interruption can do to it.
+#include "runtime/journal.hpp"
 #include "runtime/output_file.hpp"
-#include "runtime/reproduce/journal.hpp"
 #include "runtime/reproduce/unit.hpp"
 #include "tests/runtime/command_line.hpp"
 
@@ -9,7 +9,7 @@
 namespace gradweave::test {
 namespace {
 
-using reproduce::Journal;
+using runtime::Journal;
 
 class JournalTest : public CommandLineTest {
 protected:
@@ -20,14 +20,14 @@ protected:
 
 TEST_F(JournalTest, KeepsWhatWasAppended) {
   {
-    Journal journal(file());
+    Journal journal(file(), "use another one");
     EXPECT_EQ(journal.find("a"), nullptr);
     journal.append("a", "{\"x\":1}");
     journal.append("b \"q\"\n", "2");
     journal.append("a", "{\"x\":3}");
     EXPECT_EQ(*journal.find("a"), "{\"x\":3}");
   }
-  const Journal journal(file());
+  const Journal journal(file(), "use another one");
   EXPECT_EQ(journal.size(), 2U);
   EXPECT_EQ(journal.damaged_lines(), 0U);
   EXPECT_EQ(*journal.find("a"), "{\"x\":3}");
@@ -36,7 +36,7 @@ TEST_F(JournalTest, KeepsWhatWasAppended) {
 
 TEST_F(JournalTest, SkipsALastLineThatIsNotWholeAtAnyByte) {
   {
-    Journal journal(file());
+    Journal journal(file(), "use another one");
     journal.append("a", "1");
     journal.append("b", "{\"long\":[1,2,3]}");
   }
@@ -45,13 +45,13 @@ TEST_F(JournalTest, SkipsALastLineThatIsNotWholeAtAnyByte) {
   for (std::size_t length = first; length < whole.size(); ++length) {
     write("journal.jsonl", whole.substr(0, length));
     {
-      Journal journal(file());
+      Journal journal(file(), "use another one");
       EXPECT_NE(journal.find("a"), nullptr) << length;
       EXPECT_EQ(journal.find("b"), nullptr) << length;
       EXPECT_EQ(journal.damaged_lines(), length == first ? 0U : 1U) << length;
       journal.append("c", "3");
     }
-    const Journal again(file());
+    const Journal again(file(), "use another one");
     EXPECT_NE(again.find("a"), nullptr) << length;
     EXPECT_NE(again.find("c"), nullptr) << length;
   }
@@ -59,19 +59,32 @@ TEST_F(JournalTest, SkipsALastLineThatIsNotWholeAtAnyByte) {
 
 TEST_F(JournalTest, SkipsLinesThatAreSomethingElse) {
   write("journal.jsonl", "garbage\n{\"key\":1,\"value\":2}\n[]\n{\"key\":\"a\",\"value\":7}\n{\"key\":\"b\"}\n\n");
-  const Journal journal(file());
+  const Journal journal(file(), "use another one");
   EXPECT_EQ(journal.size(), 1U);
   EXPECT_EQ(*journal.find("a"), "7");
   EXPECT_EQ(journal.damaged_lines(), 5U);
 }
 
+TEST_F(JournalTest, ForgetsWhatWasCleared) {
+  {
+    Journal journal(file(), "use another one");
+    journal.append("a", "1");
+    journal.clear();
+    EXPECT_EQ(journal.find("a"), nullptr);
+    journal.append("b", "2");
+  }
+  const Journal journal(file(), "use another one");
+  EXPECT_EQ(journal.size(), 1U);
+  EXPECT_EQ(*journal.find("b"), "2");
+}
+
 TEST_F(JournalTest, IsOpenOnlyOnce) {
-  const Journal journal(file());
-  EXPECT_THROW(Journal second(file()), runtime::OutputError);
+  const Journal journal(file(), "use another one");
+  EXPECT_THROW(Journal second(file(), "use another one"), runtime::OutputError);
 }
 
 TEST_F(JournalTest, SaysIfItCannotBeWritten) {
-  EXPECT_THROW(Journal journal(work() / "missing" / "journal.jsonl"), runtime::OutputError);
+  EXPECT_THROW(Journal journal(work() / "missing" / "journal.jsonl", "use another one"), runtime::OutputError);
 }
 
 TEST(UnitResult, ReadsWhatItWrites) {

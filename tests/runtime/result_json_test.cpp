@@ -25,12 +25,14 @@ JobResult sample() {
   r.compile_seconds = 0.75;
   r.wall_seconds = 0.5;
   r.cpu_seconds = 0.25;
+  r.process_seconds = 1.25;
   r.outputs = {{compiler::Tensor::kDW, 1200, 3, 1100, 0xfedcba9876543210U, 1201}};
   r.outcome = Outcome::kMismatch;
   r.failures = {"first", "second"};
   r.trace = "x.fst";
   r.times_file = "x.csv";
   r.timeline_file = "x.json";
+  r.kept_since = "2024-02-29 12:34:56 UTC";
   return r;
 }
 

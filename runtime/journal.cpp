@@ -1,6 +1,4 @@
-#include "runtime/reproduce/journal.hpp"
-
-#include "runtime/output_file.hpp"
+#include "runtime/journal.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,20 +11,19 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::runtime {
 
 using Json = nlohmann::ordered_json;
-using runtime::OutputError;
 
-Journal::Journal(std::filesystem::path file)
-    : file_(std::move(file)), fd_(::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+Journal::Journal(std::filesystem::path file, std::string remedy)
+    : file_(std::move(file)), remedy_(std::move(remedy)),
+      fd_(::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
   if (fd_ < 0)
-    throw OutputError(fmt::format("{}: cannot be opened for writing: {}; name another directory with --out",
-                                  file_.string(), std::strerror(errno)));
+    throw OutputError(
+        fmt::format("{}: cannot be opened for writing: {}; {}", file_.string(), std::strerror(errno), remedy_));
   if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
     ::close(fd_);
-    throw OutputError(fmt::format("{}: another run is using it; wait for that one or name another directory with --out",
-                                  file_.string()));
+    throw JournalInUse(fmt::format("{}: another run is using it; wait for that one or {}", file_.string(), remedy_));
   }
   read();
 }
@@ -55,8 +52,8 @@ void Journal::write(const std::string &line) {
     const ssize_t n = ::write(fd_, line.data() + done, line.size() - done);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0)
-      throw OutputError(fmt::format("{}: cannot be written: {}; make room or name another directory with --out",
-                                    file_.string(), std::strerror(errno)));
+      throw OutputError(
+          fmt::format("{}: cannot be written: {}; make room or {}", file_.string(), std::strerror(errno), remedy_));
     done += static_cast<std::size_t>(n);
   }
 }
@@ -71,4 +68,10 @@ void Journal::append(const std::string &key, const std::string &value) {
   values_[key] = value;
 }
 
-} // namespace gradweave::reproduce
+void Journal::clear() {
+  if (::ftruncate(fd_, 0) != 0)
+    throw OutputError(fmt::format("{}: cannot be emptied: {}; {}", file_.string(), std::strerror(errno), remedy_));
+  values_.clear();
+}
+
+} // namespace gradweave::runtime

@@ -1,0 +1,61 @@
+#include "runtime/cli/options.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+
+namespace gradweave::cli {
+
+std::string check_whole_number(const std::string &text) {
+  std::uint64_t value = 0;
+  const char *end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && at == end) return {};
+  return "'" + text + "' is not a whole number from 0 to 18446744073709551615";
+}
+
+void add_work_options(CLI::App &command, WorkArguments &work, const std::string &schedules) {
+  command.add_option("--model", work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
+      ->capture_default_str();
+  command.add_option("--batch", work.batch, "Samples in a batch; default: as the network says")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 24U));
+  command.add_option("--npu", work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
+  command.add_option("--schedule", work.schedule, schedules)->capture_default_str();
+  command
+      .add_option_function<std::uint64_t>(
+          "--tune", [&work](const std::uint64_t &plans) { work.tune = plans; },
+          "Longer search for each layer's plan, as in --tune=5000: plans to try, 1000 if left out")
+      ->expected(0, 1)
+      ->default_str("1000")
+      ->check(check_whole_number);
+  command.add_option("--pass", work.pass, "forward (Y), backward (dX, dW) or both")->capture_default_str();
+  command
+      .add_option("--partition", work.partition,
+                  "Cut the backward pass along M (weight_sharing), N (dy_sharing) or K (ifmap_sharing); none: one core "
+                  "computes all")
+      ->capture_default_str();
+  command.add_option("--parts", work.parts, "Parts of the partition; default: one for each core, two on one core")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 16U));
+  command
+      .add_option("--reduction", work.reduction,
+                  "Partial sums of several parts: chain (each continues the one before; the bits of one core) or add "
+                  "(each from zero, then added under a reduction plan)")
+      ->capture_default_str();
+  command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
+}
+
+void add_times_options(CLI::App &command, std::string &times, std::string &timeline) {
+  command.add_option("--times", times,
+                     "Write when each command was issued, started and done (docs/cli.md) to this file; to one for each "
+                     "layer and schedule if it is a directory or ends in /");
+  command.add_option("--timeline", timeline,
+                     "Draw the same for ui.perfetto.dev (docs/timeline.md), likewise; .json.gz to compress it");
+}
+
+} // namespace gradweave::cli

@@ -1,0 +1,22 @@
+// Options that several subcommands have.
+#pragma once
+
+#include "runtime/cli/commands.hpp"
+
+#include <CLI/App.hpp>
+
+#include <string>
+
+namespace gradweave::cli {
+
+/// For CLI::Option::check(). CLI11 takes -1 for the largest number and anything beyond for it too; here both are
+/// errors.
+std::string check_whole_number(const std::string &text);
+
+/// The work; `schedules` is the help of --schedule.
+void add_work_options(CLI::App &command, WorkArguments &work, const std::string &schedules);
+
+/// --times and --timeline.
+void add_times_options(CLI::App &command, std::string &times, std::string &timeline);
+
+} // namespace gradweave::cli
