@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <thread>
 
 namespace gradweave::test {
@@ -18,7 +17,6 @@ using namespace std::chrono_literals;
 class CliResume : public CommandLineTest {
 protected:
   CliResume() {
-    ::setenv("XDG_STATE_HOME", state().c_str(), 1);
     std::string layers;
     for (const char *name : {"a", "b", "c", "d", "e", "f"})
       layers += std::string(name) + ",4000,300,300\n";
@@ -27,7 +25,6 @@ protected:
   ~CliResume() override {
     for (const fs::path &record : records()) // a failed test leaves no process behind
       run({"cosim", "--stop", record.filename()});
-    ::unsetenv("XDG_STATE_HOME");
   }
 
   fs::path state() const { return work().parent_path() / "state"; }

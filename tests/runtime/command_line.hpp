@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -36,6 +37,7 @@ protected:
     if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
     directory_ = pattern;
     std::filesystem::create_directory(directory_ / "work");
+    ::setenv("XDG_STATE_HOME", (directory_ / "state").c_str(), 1); // records of runs stay out of the user's own
   }
   ~CommandLineTest() override {
     std::error_code ignored;
