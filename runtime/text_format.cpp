@@ -34,6 +34,8 @@ std::string ratio(std::uint64_t value, std::uint64_t base) {
 
 std::string percent(double fraction) { return fmt::format("{:.1f}%", 100 * fraction); }
 
+std::string cores(const NpuConfig &npu) { return npu.cores == 1 ? "" : fmt::format("{} cores of ", npu.cores); }
+
 std::string shape(const compiler::Layer &layer) {
   const std::string one = fmt::format("{}x{}x{}", layer.m, layer.k, layer.n);
   return layer.groups == 1 ? one : fmt::format("{} x{}", one, layer.groups);

@@ -16,6 +16,8 @@ std::string grouped(std::uint64_t value);
 std::string percent(double fraction);
 /// value / base to three places; "-" if base is 0.
 std::string ratio(std::uint64_t value, std::uint64_t base);
+/// "4 cores of ", nothing for one core.
+std::string cores(const NpuConfig &npu);
 /// "MxKxN", with groups "MxKxN x32".
 std::string shape(const compiler::Layer &layer);
 /// The schedule, with what it resolved to: "rearrange>dx_major".

@@ -54,9 +54,9 @@ void TextReport::begin() {
                                : std::string("no data");
   fmt::print(out_, "{}: {} of {} layers, {} pass, {}\n", options_.network.name, options_.layers.size(),
              options_.network.layers.size(), compiler::to_string(options_.pass), data);
-  fmt::print(out_, "{}: {} x {} PEs, {} of scratchpad, {} GB/s, {} GHz; backend {}, {} jobs in parallel\n\n", npu.name,
-             npu.rows, npu.cols, human(static_cast<double>(npu.spm_bytes)) + "B", npu.dram.bandwidth_gb_s,
-             npu.clock_ghz, to_string(options_.backend), options_.jobs);
+  fmt::print(out_, "{}: {}{} x {} PEs, {} of scratchpad, {} GB/s, {} GHz; backend {}, {} jobs in parallel\n\n",
+             npu.name, cores(npu), npu.rows, npu.cols, human(static_cast<double>(npu.spm_bytes)) + "B",
+             npu.dram.bandwidth_gb_s, npu.clock_ghz, to_string(options_.backend), options_.jobs);
   name_width_ = 5;
   shape_width_ = 9;
   for (const compiler::Layer &layer : options_.layers) {

@@ -35,6 +35,10 @@ Accesses accesses(const isa::Decoded &command) {
     found.reads = {views.a, views.b};
     if (gemm->acc) found.reads.push_back(views.cin);
     found.writes = {views.cout};
+  } else if (const auto *add = std::get_if<isa::AddCommand>(&command.op)) {
+    const compiler::AddViews views(*add);
+    found.reads = {views.a, views.cin};
+    found.writes = {views.cout};
   }
   return found;
 }

@@ -121,7 +121,8 @@ void Bench::drive() {
   model_->run_i = run_enabled;
 
   if (options_.fetch && !fetch_.valid && commands_left() && rng_() % 4 == 0) {
-    fetch_ = {true, false, kDramBase + rng_() % (kDramHalf / 4096) * 4096, static_cast<std::uint8_t>(rng_() % 4)};
+    fetch_ = {true, false, kDramBase + rng_() % (kDramHalf / 4096) * 4096,
+              static_cast<std::uint8_t>(rng_() % std::min(4U, 4096 / kBus))}; // in its page
   }
   model_->f_ar_valid_i = fetch_.valid;
   model_->f_ar_addr_i = fetch_.addr;

@@ -131,14 +131,15 @@ TEST_P(Errors, NameTheCommand) {
 // Commands follow each other so closely that one ends in the cycle in which the next one's error arrives.
 TEST_P(Errors, NameTheCommandAmongNeighbours) {
   std::uint8_t response = GetParam() ? 3 : 2;
+  const std::uint32_t fault = std::max(0x1000U, 16 * kBus); // beyond what the others touch
   BenchOptions options;
-  options.faults = {{false, kDramBase + 0x1000, 0x1000, response},
-                    {true, kDramBase + kDramHalf + 0x1000, 0x1000, response}};
+  options.faults = {{false, kDramBase + fault, 0x1000, response},
+                    {true, kDramBase + kDramHalf + fault, 0x1000, response}};
   Bench bench(options);
   for (std::uint32_t i = 0; i < 12; ++i) {
     for (bool store : {false, true}) {
       bool bad = i % 3 == 2;
-      bench.add(bad ? tile(store, 0x1000, 1 + i % 2, 1, 64) : tile(store, 0, 1, 4 * kBus, 0)); // 8 beats pile up others
+      bench.add(bad ? tile(store, fault, 1 + i % 2, 1, 64) : tile(store, 0, 1, 4 * kBus, 0)); // 8 beats pile up others
       if (i % 4 == 3) bench.add_sync(store);
     }
   }
@@ -190,9 +191,9 @@ TEST(Dma, StopsBetweenBurstsAndWorksAgainAfterClear) {
 TEST(Rates, LongRowsMoveABeatEveryCycle) {
   for (bool store : {false, true}) {
     BenchOptions options;
-    options.latency = 2 * kOutstanding; // which long bursts hide
+    options.latency = std::min(2U, 4096 / kBus / 2) * kOutstanding; // which bursts as long as a page hide
     Bench bench(options);
-    std::uint32_t cols = 4 * kBus * 8; // 64 beats a row
+    std::uint32_t cols = std::min(4 * kBus * 8, 1U << 15U); // 64 beats a row, or as many as a command can have
     for (int i = 0; i < 6; ++i)
       bench.add(tile(store, 2, 4, cols, 2 * cols));
     bench.run();
