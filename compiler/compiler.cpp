@@ -61,14 +61,6 @@ Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &optio
   return cut;
 }
 
-void check_footprint(const Layer &layer, std::uint64_t bytes, const NpuConfig &npu) {
-  if (bytes > npu.dram.size_bytes)
-    throw CompileError(
-        fmt::format("layer '{}': needs {} bytes of device memory, NPU '{}' has {}; raise dram.size_bytes or "
-                    "reduce M, K, N = {}, {}, {}",
-                    layer.name, bytes, npu.name, npu.dram.size_bytes, layer.m, layer.k, layer.n));
-}
-
 /// A failed check is a defect of the compiler, not of its input.
 void require(const std::string &problem, const Layer &layer, std::string_view pass) {
   if (!problem.empty())
@@ -99,7 +91,7 @@ public:
 
 private:
   /// What a stream depends on, and nothing else. Schedules with the same phases have the same streams.
-  using Key = std::tuple<std::array<std::uint64_t, 24>, std::vector<PhaseKind>, std::uint64_t>;
+  using Key = std::tuple<std::array<std::uint64_t, 25>, std::vector<PhaseKind>, std::uint64_t>;
   static Key key(const Layer &l, const NpuConfig &n, const CompileOptions &o, std::uint64_t tune) {
     const Cut cut = cut_of(l, n, o);
     return {{l.m,
@@ -125,7 +117,8 @@ private:
              n.dram.turnaround_cycles,
              n.dram.batch_bytes,
              n.dram.bytes_num,
-             n.dram.bytes_den},
+             n.dram.bytes_den,
+             access_bytes(n)},
             phases(o.schedule, o.pass, l),
             tune};
   }
@@ -145,6 +138,7 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   const Layout sample_layout = make_layout(sample, options.pass, npu);
   Refinement refinement(search(sample, options.schedule, options.pass, cut, sample_layout, npu, effort_of(options)),
                         sample, sample_layout, npu);
+  if (refinement.kept().empty()) check_footprint(layer, refinement.least_bytes(), npu);
   const auto best = [&] {
     return sample.groups == layer.groups && sample.m == layer.m ? refinement.best()
                                                                 : plan_for(layer, refinement.best().plans, layout, npu);

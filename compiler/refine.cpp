@@ -54,7 +54,10 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   for (const PhasePlan &p : plans)
     placed_ += p.products.size();
   auto program = allocate(plans, layer_, layout_, npu_);
-  if (!program || (full && program_bound(*program, npu_) >= kept_.back().cycles)) return;
+  if (!program) return;
+  least_bytes_ = std::min(least_bytes_, program->dram_bytes);
+  if (program->dram_bytes > npu_.dram.size_bytes) return;
+  if (full && program_bound(*program, npu_) >= kept_.back().cycles) return;
   ++effort_.simulated;
   const std::uint64_t cycles = program_cycles(*program, npu_);
   if (kept_.empty() || cycles < best_.cycles) {
@@ -105,6 +108,7 @@ TimedPlan plan_for(const Layer &layer, const std::vector<PhasePlan> &plans, cons
   std::optional<Program> program = allocate(timed.plans, layer, layout, npu);
   if (!program) throw CompilerDefect("a plan that fits a sample of a layer does not fit all of it; please report it");
   timed.program = std::move(*program);
+  check_footprint(layer, timed.program.dram_bytes, npu);
   timed.cycles = program_cycles(timed.program, npu);
   return timed;
 }

@@ -21,7 +21,8 @@ public:
     std::uint64_t cycles = 0;
   };
 
-  /// Simulates the plans to begin with (not empty). The references must outlive the object.
+  /// Simulates the plans to begin with (not empty). The references must outlive the object. Plans whose partial sums
+  /// exceed the device memory are left out; if all do, none is kept, and neither run() nor best() may be called.
   Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
              const NpuConfig &npu);
 
@@ -33,6 +34,8 @@ public:
   const TimedPlan &best() const { return best_; }
   /// The fastest plans so far, best first.
   const std::vector<Kept> &kept() const { return kept_; }
+  /// Device memory of the plan that takes the least.
+  std::uint64_t least_bytes() const { return least_bytes_; }
   /// Plans tried since construction; cycles_before and seconds are left 0.
   const Tuning &effort() const { return effort_; }
 
@@ -51,6 +54,7 @@ private:
   std::vector<Kept> kept_; ///< best first
   std::set<Fingerprint> seen_;
   Tuning effort_;
+  std::uint64_t least_bytes_ = ~std::uint64_t{0};
   std::uint64_t placed_ = 0; ///< tile products of the plans tried
 };
 

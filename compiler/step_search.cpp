@@ -1,4 +1,5 @@
 #include "compiler/step_search.hpp"
+#include "compiler/compiler.hpp"
 #include "compiler/cost.hpp"
 #include "compiler/partition.hpp"
 #include "compiler/refine.hpp"
@@ -39,8 +40,10 @@ public:
     std::vector<Schedule> orders{Schedule::kSequential};
     if (computes_dx(layer, pass))
       orders = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
+    const double effort = std::min(1.0, static_cast<double>(plans_) / static_cast<double>(CompileOptions{}.plans));
     for (const Schedule order : orders) {
-      Refinement refinement(search(sample, order, pass, {}, layout, npu_), sample, layout, npu_);
+      Refinement refinement(search(sample, order, pass, {}, layout, npu_, effort), sample, layout, npu_);
+      if (refinement.kept().empty()) check_footprint(layer, refinement.least_bytes(), npu_);
       refinement.run(plans_, kLayerProducts);
       for (const Refinement::Kept &k : refinement.kept())
         found.emplace_back(k.cycles, k.plans);

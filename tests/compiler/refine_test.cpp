@@ -55,6 +55,18 @@ TEST(Refinement, NeverLosesWhatItHas) {
   }
 }
 
+TEST(Refinement, LeavesOutPlansThatExceedTheMemory) {
+  Example e;
+  const auto plans = e.plans(Schedule::kDwMajor);
+  const std::uint64_t least = Refinement(plans, e.layer, e.layout, e.npu).least_bytes();
+  e.npu.dram.size_bytes = least;
+  Refinement refinement(plans, e.layer, e.layout, e.npu);
+  refinement.run(100);
+  EXPECT_LE(refinement.best().program.dram_bytes, least);
+  e.npu.dram.size_bytes = least - 1;
+  EXPECT_TRUE(Refinement(plans, e.layer, e.layout, e.npu).kept().empty());
+}
+
 TEST(Refinement, EndsWhereThereIsNothingToChange) {
   Example e;
   e.npu.spm_banks = 1;
