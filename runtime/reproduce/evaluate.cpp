@@ -3,6 +3,7 @@
 #include "compiler/paper/paper.hpp"
 #include "runtime/reproduce/dy_once.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -13,9 +14,9 @@ using compiler::CompiledLayer;
 using compiler::paper::SpillCost;
 
 // CPU time by product of tiles of the array's size, measured over the networks of igo_micro23.
-constexpr double kDescribedSeconds = 5e-6;    ///< tiles of the paper
-constexpr double kFirstPlansSeconds = 4.5e-5; ///< the search for plans to begin with
-constexpr double kPlanSeconds = 5e-6;         ///< a change of one
+constexpr double kDescribedSeconds = 3e-6;  ///< tiles of the paper
+constexpr double kFirstPlansSeconds = 8e-6; ///< the search for plans to begin with
+constexpr double kPlanSeconds = 2e-6;       ///< a change of one
 
 CompiledLayer compile_searched(const Unit &unit) {
   const Variant &v = unit.variant;
@@ -68,15 +69,44 @@ UnitResult result_of(const CompiledLayer &compiled) {
   return result;
 }
 
+/// The result of a layer of `groups` groups from that of one of fewer.
+UnitResult scaled(UnitResult result, std::uint64_t groups, std::uint64_t of) {
+  const auto scale = [&](std::uint64_t &value) { value = (value * groups + of / 2) / of; };
+  scale(result.cycles);
+  scale(result.compute_bound);
+  scale(result.traffic_bound);
+  for (Moved &moved : result.moved) {
+    scale(moved.read);
+    scale(moved.written);
+    scale(moved.spilled);
+  }
+  return result;
+}
+
 } // namespace
+
+std::uint32_t timed_groups(const Unit &unit) {
+  constexpr std::uint32_t kLeast = 4, kFills = 2;
+  const std::uint32_t parts = unit.variant.parts;
+  const auto panels = [&](std::uint32_t extent) { return (extent + unit.npu.lanes() - 1) / unit.npu.lanes(); };
+  const std::uint64_t rows = std::uint64_t{unit.layer.m} * (panels(unit.layer.k) + panels(unit.layer.n));
+  const std::uint64_t fill = (std::uint64_t{kFills} * unit.npu.spm_rows() + rows - 1) / rows;
+  const std::uint64_t wanted = std::max({std::uint64_t{kLeast}, std::uint64_t{2} * parts, fill});
+  const std::uint64_t groups = (wanted + parts - 1) / parts * parts;
+  return unit.layer.groups > 2 * groups ? static_cast<std::uint32_t>(groups) : unit.layer.groups;
+}
 
 CompiledLayer compile(const Unit &unit) {
   return unit.variant.policy == kSearched ? compile_searched(unit) : compile_described(unit, true);
 }
 
 UnitResult evaluate(const Unit &unit) {
+  Unit timed = unit;
+  timed.layer.groups = timed_groups(unit);
   try {
-    return result_of(unit.variant.policy == kSearched ? compile_searched(unit) : compile_described(unit, false));
+    return scaled(
+        result_of(unit.variant.policy == kSearched ? compile_searched(timed) : compile_described(timed, false)),
+        unit.layer.groups, timed.layer.groups);
   } catch (const compiler::CompileError &error) {
     UnitResult result;
     result.problem = error.what();
@@ -88,7 +118,7 @@ double array_products(const Unit &unit) {
   const auto tiles = [](std::uint32_t extent, std::uint32_t side) { return (extent + side - 1) / side; };
   const double passes = unit.pass == compiler::Pass::kForward || !unit.layer.dx ? 1 : 2;
   return passes * tiles(unit.layer.m, unit.npu.rows) * tiles(unit.layer.k, unit.npu.lanes()) *
-         tiles(unit.layer.n, unit.npu.cols) * unit.layer.groups;
+         tiles(unit.layer.n, unit.npu.cols) * timed_groups(unit);
 }
 
 double estimated_seconds(const Unit &unit) {

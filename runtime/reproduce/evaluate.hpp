@@ -9,11 +9,16 @@ namespace gradweave::reproduce {
 /// unknown or the variant is not executable.
 compiler::CompiledLayer compile(const Unit &unit);
 
-/// What the unit costs. A unit that cannot be compiled, also because of a defect of the compiler, gives a result with
-/// `problem`.
+/// Groups that evaluate() times of a layer of many (a depthwise convolution): enough to fill the scratchpad twice, and
+/// a multiple of the parts. All groups do the same, so the others are taken to cost as much each; what starting and
+/// ending the stream costs is counted for each of them, too.
+std::uint32_t timed_groups(const Unit &unit);
+
+/// What the unit costs, of timed_groups() scaled to all. A unit that cannot be compiled, also because of a defect of
+/// the compiler, gives a result with `problem`.
 UnitResult evaluate(const Unit &unit);
 
-/// Products of tiles of the array's size that the unit's pass takes: what time to evaluate it follows.
+/// Products of tiles of the array's size that evaluate() times: what its own time follows.
 double array_products(const Unit &unit);
 
 /// Seconds of CPU time that evaluate() takes, very roughly.

@@ -2,9 +2,10 @@
 #pragma once
 
 #include "runtime/journal.hpp"
+#include "runtime/reproduce/step_unit.hpp"
 #include "runtime/reproduce/unit.hpp"
 
-#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,20 +17,26 @@ class Evaluations {
 public:
   virtual ~Evaluations() = default;
   virtual UnitResult get(const Unit &unit) = 0;
+  virtual StepResult get(const StepUnit &unit) = 0;
 };
 
 /// Collects the units that are asked for, each once.
 class WantedUnits : public Evaluations {
 public:
   UnitResult get(const Unit &unit) override;
+  StepResult get(const StepUnit &unit) override;
   /// In the order in which they were first asked for.
   const std::vector<Unit> &units() const { return units_; }
   const std::vector<std::string> &keys() const { return keys_; }
+  const std::vector<StepUnit> &steps() const { return steps_; }
+  const std::vector<std::string> &step_keys() const { return step_keys_; }
 
 private:
-  std::map<std::string, std::size_t> seen_;
+  std::set<std::string> seen_;
   std::vector<Unit> units_;
   std::vector<std::string> keys_;
+  std::vector<StepUnit> steps_;
+  std::vector<std::string> step_keys_;
 };
 
 /// Results of a journal. Throws std::logic_error for a unit that is not in it.
@@ -37,8 +44,11 @@ class JournalResults : public Evaluations {
 public:
   explicit JournalResults(const runtime::Journal &journal) : journal_(journal) {}
   UnitResult get(const Unit &unit) override;
+  StepResult get(const StepUnit &unit) override;
 
 private:
+  const std::string &value(const std::string &key) const;
+
   const runtime::Journal &journal_;
 };
 

@@ -21,10 +21,10 @@ const Published *find_published(const Study &study, const std::string &figure, c
 } // namespace
 
 const std::vector<FigureMaker> &figure_makers() {
-  static const std::vector<FigureMaker> makers{{"table3", table3}, {"table4", table4},         {"5", figure5},
-                                               {"6", figure6},     {"algorithm1", algorithm1}, {"knn", knn},
-                                               {"12", figure12},   {"13", figure13},           {"14", figure14},
-                                               {"15", figure15},   {"16", figure16},           {"policies", policies}};
+  static const std::vector<FigureMaker> makers{
+      {"table3", table3}, {"table4", table4},     {"5", figure5},    {"6", figure6},   {"algorithm1", algorithm1},
+      {"knn", knn},       {"12", figure12},       {"13", figure13},  {"14", figure14}, {"15", figure15},
+      {"16", figure16},   {"policies", policies}, {"search", search}};
   return makers;
 }
 

@@ -41,9 +41,10 @@ Figure figure12(const Context &context);
 Figure figure14(const Context &context);
 Figure figure15(const Context &context);
 Figure figure16(const Context &context);
-// figure_layers.cpp, figure_knn.cpp, figure_policies.cpp
+// figure_layers.cpp, figure_knn.cpp, figure_policies.cpp, figure_search.cpp
 Figure figure13(const Context &context);
 Figure knn(const Context &context);
 Figure policies(const Context &context);
+Figure search(const Context &context);
 
 } // namespace gradweave::reproduce

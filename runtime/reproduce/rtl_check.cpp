@@ -39,8 +39,13 @@ std::string run_unit(const RtlUnit &wanted, const std::function<void(double)> &p
   events.progress = [&](std::uint64_t done, std::uint64_t all) {
     progress(static_cast<double>(done) / static_cast<double>(all));
   };
-  const runtime::JobResult job = run_job(spec, compile(wanted.unit), events);
-  Json json{{"cycles", job.cycles()}, {"elements", 0}, {"problem", ""}, {"unavailable", false}};
+  const compiler::CompiledLayer compiled = compile(wanted.unit);
+  const runtime::JobResult job = run_job(spec, compiled, events);
+  Json json{{"cycles", job.cycles()},
+            {"model_cycles", compiled.predicted_cycles},
+            {"elements", 0},
+            {"problem", ""},
+            {"unavailable", false}};
   std::uint64_t elements = 0;
   for (const runtime::OutputCheck &output : job.outputs)
     elements += output.elements;
@@ -48,8 +53,8 @@ std::string run_unit(const RtlUnit &wanted, const std::function<void(double)> &p
   json["unavailable"] = job.outcome == runtime::Outcome::kUnavailable;
   if (!job.failures.empty())
     json["problem"] = job.failures.front();
-  else if (job.cycles() != wanted.cycles)
-    json["problem"] = fmt::format("{} cycles instead of {}", job.cycles(), wanted.cycles);
+  else if (job.cycles() != compiled.predicted_cycles)
+    json["problem"] = fmt::format("{} cycles instead of {}", job.cycles(), compiled.predicted_cycles);
   return json.dump();
 }
 
@@ -59,7 +64,7 @@ RtlCheck check_of(const RtlUnit &unit, const std::string &text) {
   check.network = unit.network;
   check.layer = unit.unit.layer.name;
   check.variant = variant_text(unit.unit);
-  check.model_cycles = unit.cycles;
+  check.model_cycles = json.at("model_cycles").get<std::uint64_t>();
   check.rtl_cycles = json.at("cycles").get<std::uint64_t>();
   check.elements = json.at("elements").get<std::uint64_t>();
   check.problem = json.at("problem").get<std::string>();
@@ -122,7 +127,11 @@ RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, 
   events.ended = [&](std::size_t task, const runtime::TaskEnd &end) {
     display.finish(task, units[task].network + " " + units[task].unit.layer.name + " on the RTL");
     if (!end.completed) {
-      results[task] = Json{{"cycles", 0}, {"elements", 0}, {"problem", end.problem + "\n" + end.output}}.dump();
+      results[task] = Json{{"cycles", 0},
+                           {"model_cycles", units[task].cycles},
+                           {"elements", 0},
+                           {"problem", end.problem + "\n" + end.output}}
+                          .dump();
       return true;
     }
     const Json json = Json::parse(end.result);

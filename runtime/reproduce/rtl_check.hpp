@@ -1,9 +1,9 @@
 // Runs units on the RTL as well.
 #pragma once
 
+#include "runtime/journal.hpp"
 #include "runtime/process_pool.hpp"
 #include "runtime/reproduce/evaluation.hpp"
-#include "runtime/journal.hpp"
 #include "runtime/reproduce/workload.hpp"
 
 #include <vector>

@@ -27,6 +27,9 @@ std::vector<std::string> problems_of(const WantedUnits &wanted, Evaluations &res
   for (const Unit &unit : wanted.units())
     if (const UnitResult result = results.get(unit); !result.problem.empty())
       ++seen[fmt::format("{} ({})", result.problem, unit.npu.name)];
+  for (const StepUnit &unit : wanted.steps())
+    if (const StepResult result = results.get(unit); !result.problem.empty())
+      ++seen[fmt::format("{} ({}, whole step)", result.problem, unit.npu.name)];
   std::vector<std::string> problems;
   for (const auto &[problem, count] : seen)
     problems.push_back(count == 1 ? problem : fmt::format("{}, and {} others", problem, count - 1));
@@ -86,7 +89,7 @@ Evaluation run(const Context &context, const RunSettings &settings, runtime::Jou
   evaluation.title = context.study.title;
   evaluation.tool = tool_version();
   evaluation.policy = context.policy;
-  evaluation.units = wanted.units().size();
+  evaluation.units = wanted.units().size() + wanted.steps().size();
   evaluation.figures = make_figures({context.study, context.workloads, results, false, context.policy, context.policies,
                                      context.command, context.seed},
                                     settings.figures);

@@ -1,10 +1,10 @@
 // Runs an evaluation: which units it needs, those that are missing in the journal, and the figures.
 #pragma once
 
+#include "runtime/journal.hpp"
 #include "runtime/process_pool.hpp"
 #include "runtime/reproduce/evaluation.hpp"
 #include "runtime/reproduce/figures.hpp"
-#include "runtime/journal.hpp"
 
 namespace gradweave::reproduce {
 

@@ -111,11 +111,27 @@ std::string beside(const fs::path &file, const std::string &name) {
   return path ? (file.parent_path() / name).string() : name;
 }
 
-void read_settings(const fs::path &file, const toml::table &root, Study &study) {
-  const toml::node *node = root.get("settings");
+Reader table_of(const fs::path &file, const toml::table &root, const std::string &name) {
+  const toml::node *node = root.get(name);
   if (node == nullptr || !node->is_table())
-    throw ConfigError(fmt::format("{}: there is no table [settings]; add it", file.string()));
-  Reader reader(file.string(), *node->as_table(), "[settings]");
+    throw ConfigError(fmt::format("{}: there is no table [{}]; add it", file.string(), name));
+  return {file.string(), *node->as_table(), "[" + name + "]"};
+}
+
+void read_search(const fs::path &file, const toml::table &root, StepSearch &search) {
+  Reader reader = table_of(file, root, "search");
+  search.plans = reader.count("plans");
+  search.step_plans = reader.count("step_plans");
+  search.small_paper = reader.get<double>("small_paper", "a number");
+  search.large_paper = reader.get<double>("large_paper", "a number");
+  search.small_conventional = reader.get<double>("small_conventional", "a number");
+  search.large_conventional = reader.get<double>("large_conventional", "a number");
+  search.above_bound = reader.get<double>("above_bound", "a number");
+  reader.reject_unknown_keys();
+}
+
+void read_settings(const fs::path &file, const toml::table &root, Study &study) {
+  Reader reader = table_of(file, root, "settings");
   study.small_npu = beside(file, reader.text("small_npu"));
   for (const std::string &npu : reader.list<std::string>("large_npus", "a list of names"))
     study.large_npus.push_back(beside(file, npu));
@@ -137,6 +153,7 @@ Study load_study(const fs::path &file) {
   Reader top(file.string(), root, "the file");
   study.title = top.text("title");
   read_settings(file, root, study);
+  read_search(file, root, study.search);
   std::set<std::string> names;
   for_each_table(file, root, "network", [&](Reader &reader, const toml::node &item) {
     study.networks.push_back(

@@ -20,6 +20,14 @@ struct Published {
   double value = 0;
 };
 
+/// The search for the fastest training step of each network, and what it is to reach: percent of time saved.
+struct StepSearch {
+  std::uint32_t plans = 0, step_plans = 0;               ///< runtime::SearchEffort
+  double small_paper = 0, large_paper = 0;               ///< whole step, against the paper's scheme on its own tiling
+  double small_conventional = 0, large_conventional = 0; ///< against the strongest searched conventional schedule
+  double above_bound = 0;                                ///< searched layers, percent above their lower bounds at most
+};
+
 struct Study {
   std::string name, title;
   std::string small_npu;
@@ -29,6 +37,7 @@ struct Study {
   std::vector<double> bandwidths;     ///< of figure 15, as factors
   std::vector<std::uint32_t> parts;   ///< that partitioning over time tries
   std::uint32_t plans = 0;            ///< effort of a search: compiler::CompileOptions::plans
+  StepSearch search;
   std::vector<StudyNetwork> networks;
   std::vector<Published> published;
 };

@@ -13,10 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string shape_text(const compiler::Layer &l) {
-  return fmt::format("{}x{}x{}x{}{}", l.m, l.k, l.n, l.groups, l.dx ? "" : ",no dX");
-}
-
 std::string variant_text(const Variant &v) {
   std::string text = fmt::format("{},{}", v.policy, compiler::to_string(v.schedule));
   if (v.plans != 0) text += fmt::format(",{} plans", v.plans);
@@ -27,6 +23,10 @@ std::string variant_text(const Variant &v) {
 }
 
 } // namespace
+
+std::string shape_text(const compiler::Layer &l) {
+  return fmt::format("{}x{}x{}x{}{}", l.m, l.k, l.n, l.groups, l.dx ? "" : ",no dX");
+}
 
 bool executable(const Variant &variant) { return !variant.dy_once && variant.policy.find('+') == std::string::npos; }
 

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 namespace gradweave::reproduce {
@@ -18,33 +18,56 @@ namespace {
 /// Work of one process: long enough to be worth it, short enough to be lost.
 constexpr double kBatchSeconds = 1;
 
+/// What a journal does not have yet.
+struct Missing {
+  std::string key;
+  double seconds = 0;                                                       ///< estimated
+  std::function<std::string(const std::function<void(double)> &)> evaluate; ///< reports the fraction done
+};
+
 struct Batch {
-  std::vector<std::size_t> units;
+  std::vector<Missing> parts;
   double seconds = 0;
 };
 
-/// Units that the journal does not have, the longest first, packed into batches.
-std::vector<Batch> pack(const WantedUnits &wanted, const runtime::Journal &journal) {
-  std::vector<std::pair<double, std::size_t>> missing;
-  for (std::size_t i = 0; i < wanted.units().size(); ++i)
-    if (journal.find(wanted.keys()[i]) == nullptr) missing.emplace_back(estimated_seconds(wanted.units()[i]), i);
-  std::sort(missing.begin(), missing.end(),
-            [](const auto &a, const auto &b) { return std::tie(b.first, a.second) < std::tie(a.first, b.second); });
+/// The longest first.
+std::vector<Missing> missing_in(const WantedUnits &wanted, const runtime::Journal &journal) {
+  std::vector<Missing> missing;
+  const auto add = [&](const auto &units, const std::vector<std::string> &keys, const auto &evaluate) {
+    for (std::size_t i = 0; i < units.size(); ++i)
+      if (journal.find(keys[i]) == nullptr)
+        missing.push_back(
+            {keys[i], estimated_seconds(units[i]), [&unit = units[i], evaluate](const std::function<void(double)> &p) {
+               return to_text(evaluate(unit, p));
+             }});
+  };
+  add(wanted.units(), wanted.keys(),
+      [](const Unit &unit, const std::function<void(double)> &) { return evaluate(unit); });
+  add(wanted.steps(), wanted.step_keys(),
+      [](const StepUnit &unit, const std::function<void(double)> &progress) { return evaluate(unit, progress); });
+  std::stable_sort(missing.begin(), missing.end(),
+                   [](const Missing &a, const Missing &b) { return a.seconds > b.seconds; });
+  return missing;
+}
+
+std::vector<Batch> pack(std::vector<Missing> missing) {
   std::vector<Batch> batches;
-  for (const auto &[seconds, unit] : missing) {
+  for (Missing &one : missing) {
     if (batches.empty() || batches.back().seconds >= kBatchSeconds) batches.emplace_back();
-    batches.back().units.push_back(unit);
-    batches.back().seconds += seconds;
+    batches.back().seconds += one.seconds;
+    batches.back().parts.push_back(std::move(one));
   }
   return batches;
 }
 
 /// Runs in the child process: the results of the batch as a JSON array.
-std::string evaluate_batch(const Batch &batch, const WantedUnits &wanted, const std::function<void(double)> &progress) {
+std::string evaluate_batch(const Batch &batch, const std::function<void(double)> &progress) {
   nlohmann::json results = nlohmann::json::array();
-  for (const std::size_t unit : batch.units) {
-    results.push_back(to_text(evaluate(wanted.units()[unit])));
-    progress(static_cast<double>(results.size()) / static_cast<double>(batch.units.size()));
+  const auto of = static_cast<double>(batch.parts.size());
+  for (const Missing &one : batch.parts) {
+    const auto done = static_cast<double>(results.size());
+    results.push_back(one.evaluate([&](double fraction) { progress((done + fraction) / of); }));
+    progress((done + 1) / of);
   }
   return results.dump();
 }
@@ -53,16 +76,15 @@ std::string evaluate_batch(const Batch &batch, const WantedUnits &wanted, const 
 
 std::size_t evaluate_missing(const WantedUnits &wanted, runtime::Journal &journal, unsigned jobs, bool quiet,
                              const runtime::SignalGuard &signals) {
-  const std::vector<Batch> batches = pack(wanted, journal);
+  const std::vector<Batch> batches = pack(missing_in(wanted, journal));
   std::vector<runtime::Task> tasks;
   std::vector<double> weights;
   std::size_t count = 0;
   for (const Batch &batch : batches) {
-    tasks.emplace_back([&batch, &wanted](const std::function<void(double)> &progress) {
-      return evaluate_batch(batch, wanted, progress);
-    });
+    tasks.emplace_back(
+        [&batch](const std::function<void(double)> &progress) { return evaluate_batch(batch, progress); });
     weights.push_back(batch.seconds);
-    count += batch.units.size();
+    count += batch.parts.size();
   }
   std::vector<std::size_t> order(tasks.size());
   std::iota(order.begin(), order.end(), 0);
@@ -75,13 +97,13 @@ std::size_t evaluate_missing(const WantedUnits &wanted, runtime::Journal &journa
   events.ended = [&](std::size_t task, const runtime::TaskEnd &end) {
     display.finish(task);
     if (!end.completed) {
-      failure = fmt::format("{}, evaluating {} and others: {}", end.problem, wanted.keys()[batches[task].units.front()],
-                            end.output);
+      failure =
+          fmt::format("{}, evaluating {} and others: {}", end.problem, batches[task].parts.front().key, end.output);
       return false;
     }
     const auto results = nlohmann::json::parse(end.result);
-    for (std::size_t i = 0; i < batches[task].units.size(); ++i)
-      journal.append(wanted.keys()[batches[task].units[i]], results.at(i).get<std::string>());
+    for (std::size_t i = 0; i < batches[task].parts.size(); ++i)
+      journal.append(batches[task].parts[i].key, results.at(i).get<std::string>());
     return true;
   };
   run_tasks(tasks, order, jobs, signals, events);

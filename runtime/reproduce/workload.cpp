@@ -28,7 +28,7 @@ constexpr std::uint64_t kFactorDenominator = 1000;
 /// Up to so many products of array-sized tiles a layer gets the whole effort of a search; with more the effort shrinks
 /// in proportion, so that a few layers do not take most of the time.
 constexpr double kFullEffortProducts = 1000;
-constexpr std::uint64_t kLeastPlans = 5;
+constexpr std::uint64_t kLeastPlans = 3;
 
 NpuConfig scale_bandwidth(NpuConfig npu, double factor) {
   if (factor == 1) return npu;

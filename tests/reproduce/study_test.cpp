@@ -41,12 +41,14 @@ TEST_F(StudyTest, EveryPublishedNumberHasARowAndEveryRowOfAFigureANumber) {
   WantedUnits units;
   const Context context{study, workloads, units, true, "searched", {"searched"}, "gradweave reproduce igo", 1};
   std::set<std::string> rows;
-  for (const FigureMaker &maker : figure_makers())
+  for (const FigureMaker &maker : figure_makers()) {
+    if (maker.make == search) continue; // has targets, nothing published
     for (const Row &row : maker.make(context).rows) {
       EXPECT_TRUE(row.paper.has_value()) << row.figure << ' ' << row.key;
       EXPECT_EQ(row.command, "gradweave reproduce igo --figure " + std::string(maker.id));
       EXPECT_TRUE(rows.insert(row.figure + " " + row.key).second) << row.key;
     }
+  }
   for (const Published &p : study.published)
     EXPECT_EQ(rows.count(p.figure + " " + p.key), 1U) << p.figure << ' ' << p.key;
   EXPECT_EQ(rows.size(), study.published.size());

@@ -23,6 +23,8 @@ protected:
     write("tiny.toml",
           "title = \"Tiny\"\n[settings]\nsmall_npu = \"test8\"\nlarge_npus = [\"test8\", \"test8c2\"]\n"
           "small_batch = 1\nlarge_batch = 2\nbatches = [2, 4]\nbandwidths = [1, 0.5]\nparts = [2]\nplans = 20\n"
+          "[search]\nplans = 5\nstep_plans = 5\nsmall_paper = 40\nlarge_paper = 20\nsmall_conventional = 7\n"
+          "large_conventional = 14\nabove_bound = 5\n"
           "[[network]]\nname = \"a\"\nsmall = \"a.toml\"\nlarge = \"a.toml\"\n"
           "[[network]]\nname = \"b\"\nsmall = \"b.toml\"\nlarge = \"b.toml\"\n"
           "[[published]]\nfigure = \"12\"\nkey = \"small.rearrange\"\ntext = \"Rearranged\"\nunit = \"%\"\n"

@@ -38,6 +38,7 @@ public:
     if (result.cycles == 0) result.problem = "none";
     return result;
   }
+  StepResult get(const StepUnit &) override { throw std::logic_error("techniques of layers search no step"); }
   std::vector<Unit> asked;
 
 private:
