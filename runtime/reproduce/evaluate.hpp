@@ -10,8 +10,7 @@ namespace gradweave::reproduce {
 compiler::CompiledLayer compile(const Unit &unit);
 
 /// Groups that evaluate() times of a layer of many (a depthwise convolution): enough to fill the scratchpad twice, and
-/// a multiple of the parts. All groups do the same, so the others are taken to cost as much each; what starting and
-/// ending the stream costs is counted for each of them, too.
+/// a multiple of the parts. All groups do the same, so the others are taken to cost as much each.
 std::uint32_t timed_groups(const Unit &unit);
 
 /// What the unit costs, of timed_groups() scaled to all. A unit that cannot be compiled, also because of a defect of
