@@ -16,10 +16,12 @@ using namespace std::chrono_literals;
 /// Six jobs of about half a second each, and a place for records of their own.
 class CliResume : public CommandLineTest {
 protected:
-  CliResume() {
+  CliResume() { write_layers(4000); }
+  /// Six layers of so many rows each: the time that a job takes.
+  void write_layers(int rows) {
     std::string layers;
     for (const char *name : {"a", "b", "c", "d", "e", "f"})
-      layers += std::string(name) + ",4000,300,300\n";
+      layers += std::string(name) + "," + std::to_string(rows) + ",300,300\n";
     write("t.csv", layers);
   }
   ~CliResume() override {
@@ -199,6 +201,7 @@ TEST_F(CliResume, StatusOfRecordedRuns) {
 }
 
 TEST_F(CliResume, StartsInTheBackgroundStopsAndGoesOn) {
+  write_layers(40000); // it must still run after all that is asked of it
   CommandResult r = run(cosim({"--background", "--json", "r.json"}));
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.out.find("STARTED in the background"), std::string::npos) << r.out;
@@ -228,6 +231,7 @@ TEST_F(CliResume, StartsInTheBackgroundStopsAndGoesOn) {
 }
 
 TEST_F(CliResume, ARunBesideTheSameOneIsNotRecorded) {
+  write_layers(40000);
   ASSERT_EQ(run(cosim({"--background"})).code, 0);
   const CommandResult r = run(cosim({"--resume", "always", "--layers", "a"}));
   EXPECT_EQ(r.code, 0) << r.err;
