@@ -9,9 +9,9 @@ namespace gradweave::runtime {
 namespace {
 
 void print_bounds(std::FILE *out, const Totals &t) {
-  fmt::print(out,
-             "bounds     compute: the array steps of all products, {} cycles (column array: as a share of the cycles)\n",
-             grouped(t.compute_bound));
+  fmt::print(
+      out, "bounds     compute: the array steps of all products, {} cycles (column array: as a share of the cycles)\n",
+      grouped(t.compute_bound));
   fmt::print(out, "           traffic: each tensor moved once, {} cycles (column tensors)\n", grouped(t.traffic_bound));
   fmt::print(out, "           the larger one of each layer: {} cycles\n", grouped(t.bound));
 }

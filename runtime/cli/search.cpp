@@ -27,8 +27,8 @@ void print_layers(std::FILE *out, const NetworkSearch &s) {
   std::size_t width = 5;
   for (const LayerSearch &l : s.layers)
     width = std::max(width, l.layer.name.size());
-  fmt::print(out, "  # {:{}} {:>20} {:>14} {:>14} {:>14} {:>14}  of bound  order\n", "layer", width, "M x K x N", "bound",
-             "paper", "conventional", "searched");
+  fmt::print(out, "  # {:{}} {:>20} {:>14} {:>14} {:>14} {:>14}  of bound  order\n", "layer", width, "M x K x N",
+             "bound", "paper", "conventional", "searched");
   for (const LayerSearch &l : s.layers)
     fmt::print(out, "{:3} {:{}} {:>20} {:>14} {:>14} {:>14} {:>14}  {:>8}  {}\n", l.layer.index, l.layer.name, width,
                runtime::shape(l.layer), grouped(l.bound), grouped(l.paper), grouped(l.conventional),
