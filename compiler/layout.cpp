@@ -46,7 +46,7 @@ private:
   const NpuConfig &npu_;
   Layout layout_;
   std::vector<std::uint32_t> producer_;  ///< of each layer: whose Y its X is
-  std::vector<std::uint32_t> consumers_; ///< of each layer: how many layers name it as their input
+  std::vector<std::uint32_t> consumers_; ///< of each layer: how many layers read its Y
   std::vector<std::uint32_t> twin_;      ///< of each layer: an earlier one whose X is the same
   std::vector<bool> other_form_;         ///< of each layer: some of them read it in another form
 };
@@ -68,8 +68,11 @@ void Builder::find_producers() {
         other_form_[from] = true;
     }
     if (const auto twin = layers_[i].x_of.empty() ? by_name.end() : by_name.find(layers_[i].x_of);
-        twin != by_name.end() && same_x(layers_[twin->second], layers_[i]))
+        twin != by_name.end() && same_x(layers_[twin->second], layers_[i])) {
       twin_[i] = twin->second;
+      // The twin's X is this layer's too: whoever computes it has one more reader.
+      if (producer_[i] == kNobody && producer_[twin_[i]] != kNobody) ++consumers_[producer_[twin_[i]]];
+    }
     by_name.emplace(layers_[i].name, i);
   }
 }

@@ -165,6 +165,25 @@ TEST(Step, IntermediatesStayInTheScratchpad) {
   EXPECT_LT(p.step.predicted_cycles, p.found.apart_cycles);
 }
 
+/// dX of a layer is dY of the one before it only if no other layer reads that Y, by its name or as the X of a twin.
+TEST(Step, SeveralReadersHaveTheirOwnGradients) {
+  const NpuConfig npu = load_config("test8");
+  std::vector<Layer> layers{make_layer(8, 8, 8), make_layer(8, 8, 8), make_layer(8, 8, 8)};
+  for (std::uint32_t i = 0; i < 3; ++i)
+    layers[i].name = fmt::format("l{}", i);
+  layers[1].input = "l0";
+  const auto shares = [&] {
+    const Layout layout = make_layout(layers, Pass::kBoth, npu);
+    return layout.place(0, Tensor::kDY) == layout.place(1, Tensor::kDX);
+  };
+  EXPECT_TRUE(shares());
+  layers[2].x_of = "l1";
+  EXPECT_FALSE(shares());
+  layers[2].x_of.clear();
+  layers[2].input = "l0";
+  EXPECT_FALSE(shares());
+}
+
 TEST(Step, VerifyNamesWhatLayersReadOfEachOther) {
   const Pair p(Pass::kForward);
   const auto damaged = [&](const std::function<void(CompiledStep &)> &damage) {
