@@ -23,11 +23,6 @@ constexpr std::uint64_t kUsualProducts = 2'000'000;
 
 using Progress = decltype(CompileOptions::progress);
 
-/// The search before the changes takes part in their number, up to its usual work.
-double effort_of(const CompileOptions &options) {
-  return std::min(1.0, static_cast<double>(options.plans) / static_cast<double>(CompileOptions{}.plans));
-}
-
 void check_input(const Layer &layer, const NpuConfig &npu) {
   if (layer.m == 0 || layer.k == 0 || layer.n == 0)
     throw CompileError(
@@ -45,9 +40,8 @@ Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &optio
                                      "ifmap_sharing",
                                      layer.name, options.parts));
   } else if (options.parts != 0) {
-    const auto [dim, name] = options.partition == Partition::kWeightSharing ? std::pair{Dim::kM, "M"}
-                             : options.partition == Partition::kDySharing   ? std::pair{Dim::kN, "N"}
-                                                                            : std::pair{Dim::kK, "K"};
+    const Dim dim = cut_dim(options.partition);
+    const std::string_view name = dim == Dim::kM ? "M" : dim == Dim::kN ? "N" : "K";
     const std::uint32_t most = cuttable(dim, layer);
     if (options.parts > most)
       throw CompileError(fmt::format("layer '{}': {} cannot cut {} = {} into {} parts; reduce the parts to at most {}",
@@ -136,12 +130,12 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   const Cut cut = cut_of(layer, npu, options);
   const Layer sample = sample_of(layer, npu, cut.partition == Partition::kNone ? 1 : cut.parts);
   const Layout sample_layout = make_layout(sample, options.pass, npu);
-  Refinement refinement(search(sample, options.schedule, options.pass, cut, sample_layout, npu, effort_of(options)),
-                        sample, sample_layout, npu);
+  Refinement refinement(
+      search(sample, options.schedule, options.pass, cut, sample_layout, npu, effort_of(options.plans)), sample,
+      sample_layout, npu);
   if (refinement.kept().empty()) check_footprint(layer, refinement.least_bytes(), npu);
   const auto best = [&] {
-    return sample.groups == layer.groups && sample.m == layer.m ? refinement.best()
-                                                                : plan_for(layer, refinement.best().plans, layout, npu);
+    return is_whole(sample, layer) ? refinement.best() : plan_for(layer, refinement.best().plans, layout, npu);
   };
   const std::uint64_t all = options.plans + options.tune;
   const auto report = [&](std::uint64_t before) -> RefineProgress {

@@ -156,6 +156,10 @@ std::vector<std::uint32_t> part_bounds(std::uint32_t extent, std::uint32_t parts
   return bounds;
 }
 
+Dim cut_dim(Partition partition) {
+  return partition == Partition::kWeightSharing ? Dim::kM : partition == Partition::kDySharing ? Dim::kN : Dim::kK;
+}
+
 std::uint32_t cuttable(Dim dim, const Layer &layer) {
   return cuts_groups(dim, layer) ? layer.groups : extent_of(dim, layer);
 }
@@ -200,9 +204,7 @@ PhaseParts phase_parts(const Cut &cut, PhaseKind kind, const Layer &layer, const
     };
     return busiest(Dim::kN) < busiest(Dim::kM) ? along(Dim::kN) : along(Dim::kM);
   }
-  return along(cut.partition == Partition::kWeightSharing ? Dim::kM
-               : cut.partition == Partition::kDySharing   ? Dim::kN
-                                                          : Dim::kK);
+  return along(cut_dim(cut.partition));
 }
 
 void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu, ReductionPlans &plans) {

@@ -9,6 +9,9 @@ namespace gradweave::compiler {
 /// index, if there are fewer units than parts. Throws std::invalid_argument if parts is 0 or above extent.
 std::vector<std::uint32_t> part_bounds(std::uint32_t extent, std::uint32_t parts, std::uint32_t unit);
 
+/// The dimension that a partition cuts, which must be one (figure 11).
+Dim cut_dim(Partition partition);
+
 /// Indices that can be cut along `dim`: the layer's extent; of a grouped layer along K and N its groups, for these are
 /// blocks of the columns of X and of dY.
 std::uint32_t cuttable(Dim dim, const Layer &layer);

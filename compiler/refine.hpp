@@ -63,6 +63,11 @@ private:
 /// repeats.
 Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts = 1);
 
+/// Whether the sample is the layer itself.
+inline bool is_whole(const Layer &sample, const Layer &layer) {
+  return sample.groups == layer.groups && sample.m == layer.m;
+}
+
 /// The plans for all of the layer, found for a sample of it.
 TimedPlan plan_for(const Layer &layer, const std::vector<PhasePlan> &plans, const Layout &layout, const NpuConfig &npu);
 

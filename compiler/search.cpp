@@ -227,6 +227,10 @@ std::vector<Candidate> PhaseSearch::run() {
 
 } // namespace
 
+double effort_of(std::uint64_t plans) {
+  return std::min(1.0, static_cast<double>(plans) / static_cast<double>(CompileOptions{}.plans));
+}
+
 std::string describe(const std::vector<PhasePlan> &plans) {
   std::string text;
   for (const PhasePlan &p : plans) {

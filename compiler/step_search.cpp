@@ -1,5 +1,4 @@
 #include "compiler/step_search.hpp"
-#include "compiler/compiler.hpp"
 #include "compiler/cost.hpp"
 #include "compiler/partition.hpp"
 #include "compiler/refine.hpp"
@@ -40,9 +39,8 @@ public:
     std::vector<Schedule> orders{Schedule::kSequential};
     if (computes_dx(layer, pass))
       orders = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
-    const double effort = std::min(1.0, static_cast<double>(plans_) / static_cast<double>(CompileOptions{}.plans));
     for (const Schedule order : orders) {
-      Refinement refinement(search(sample, order, pass, {}, layout, npu_, effort), sample, layout, npu_);
+      Refinement refinement(search(sample, order, pass, {}, layout, npu_, effort_of(plans_)), sample, layout, npu_);
       if (refinement.kept().empty()) check_footprint(layer, refinement.least_bytes(), npu_);
       refinement.run(plans_, kLayerProducts);
       for (const Refinement::Kept &k : refinement.kept())
@@ -50,7 +48,7 @@ public:
     }
     std::stable_sort(found.begin(), found.end(), [](const auto &x, const auto &y) { return x.first < y.first; });
     Alternatives &alternatives = known_[key];
-    alternatives.cycles = sample.groups == layer.groups && sample.m == layer.m
+    alternatives.cycles = is_whole(sample, layer)
                               ? found.front().first
                               : plan_for(layer, found.front().second, make_layout(layer, pass, npu_), npu_).cycles;
     for (std::size_t i = 0; i < std::min(found.size(), kAlternatives); ++i)
