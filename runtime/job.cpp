@@ -4,6 +4,7 @@
 #include "runtime/check.hpp"
 #include "runtime/direct_check.hpp"
 #include "runtime/golden_layer.hpp"
+#include "runtime/loaded_stream.hpp"
 #include "runtime/output_file.hpp"
 #include "runtime/stopwatch.hpp"
 
@@ -18,66 +19,24 @@ namespace {
 using compiler::CompiledLayer;
 using compiler::TensorBinding;
 
-/// No result can be this: as bf16 and as fp32 it is a NaN that is not the canonical one. Device memory is filled with
-/// it before a run, so that an element which is never stored cannot pass by luck.
-constexpr std::uint16_t kPoison = 0xffa5;
-
-/// A device with a place for a compiled layer in its memory.
-class LoadedLayer {
-public:
-  LoadedLayer(Device &device, const CompiledLayer &compiled)
-      : device_(device), compiled_(compiled), base_(device.allocate(compiled.dram_bytes)) {}
-
-  void fill(const TensorSet &inputs) {
-    const std::vector<std::uint16_t> poison(std::size_t{1} << 19U, kPoison);
-    for (std::uint64_t at = 0; at < compiled_.dram_bytes; at += 2 * poison.size())
-      device_.copy_in(base_ + at, poison.data(), std::min<std::uint64_t>(2 * poison.size(), compiled_.dram_bytes - at));
-    for (const TensorBinding &binding : compiled_.tensors) {
-      if (!binding.input) continue;
-      const HostTensor &tensor = find_tensor(inputs, binding.tensor);
-      const std::size_t bytes = std::size_t{binding.cols} * tensor.element_bytes();
-      const auto *from = static_cast<const std::uint8_t *>(tensor.data());
-      for (std::uint32_t row = 0; row < binding.rows; ++row)
-        device_.copy_in(address(binding, row), from + row * bytes, bytes);
-    }
-  }
-
-  RunStatus run(const ProgressFunction &progress) {
-    device_.submit(base_ == 0 ? compiled_.stream : compiler::relocate(compiled_.stream, base_));
-    return device_.wait(progress);
-  }
-
-  HostTensor result(const TensorBinding &binding) {
-    HostTensor tensor(binding.tensor, binding.fp32, binding.rows, binding.cols);
-    const std::size_t bytes = std::size_t{binding.cols} * tensor.element_bytes();
-    auto *to = static_cast<std::uint8_t *>(tensor.data());
-    for (std::uint32_t row = 0; row < binding.rows; ++row)
-      device_.copy_out(address(binding, row), to + row * bytes, bytes);
-    return tensor;
-  }
-
-private:
-  std::uint64_t address(const TensorBinding &binding, std::uint32_t row) const {
-    return base_ + binding.offset + std::uint64_t{row} * binding.pitch;
-  }
-  Device &device_;
-  const CompiledLayer &compiled_;
-  std::uint64_t base_;
-};
+/// Puts the inputs where the compiled layer has them.
+void fill(LoadedStream &loaded, const CompiledLayer &compiled, const TensorSet &inputs) {
+  loaded.fill([&](std::size_t i) -> const HostTensor & { return find_tensor(inputs, compiled.tensors[i].tensor); });
+}
 
 /// After an RTL run went wrong: the functional model runs the same commands on the same data, which tells whether the
 /// commands or their execution are wrong.
 std::string blame(const JobSpec &spec, const CompiledLayer &compiled, const TensorSet &inputs) {
   const auto device = make_functional_device(spec.npu);
-  LoadedLayer loaded(*device, compiled);
-  loaded.fill(inputs);
+  LoadedStream loaded(*device, compiled.tensors, compiled.stream, compiled.dram_bytes);
+  fill(loaded, compiled, inputs);
   if (const RunStatus status = loaded.run({}); !status.ok())
     return fmt::format("the functional model stops too ({}): the compiler is at fault",
                        describe_stop(compiled.stream, status));
   for (const TensorBinding &binding : compiled.tensors) {
     if (binding.input) continue;
     const Comparison comparison =
-        compare(loaded.result(binding), golden_result(binding.tensor, inputs, spec.layer.groups, compiled.reductions));
+        compare(loaded.read(binding), golden_result(binding.tensor, inputs, spec.layer.groups, compiled.reductions));
     if (comparison.mismatches == 0) continue;
     return fmt::format(
         "the functional model's {} is wrong too, in {} elements, first ({}, {}) = {}: the compiler is at "
@@ -111,11 +70,11 @@ void check_directly(const JobSpec &spec, const CompiledLayer &compiled, const Ho
                   format_value(first.got, got.fp32), format_value(first.want, got.fp32)));
 }
 
-void check_outputs(const JobSpec &spec, const CompiledLayer &compiled, const TensorSet &inputs, LoadedLayer &loaded,
+void check_outputs(const JobSpec &spec, const CompiledLayer &compiled, const TensorSet &inputs, LoadedStream &loaded,
                    JobResult &result) {
   for (const TensorBinding &binding : compiled.tensors) {
     if (binding.input) continue;
-    const HostTensor got = loaded.result(binding);
+    const HostTensor got = loaded.read(binding);
     const Comparison comparison =
         compare(got, golden_result(binding.tensor, inputs, spec.layer.groups, compiled.reductions));
     result.outputs.push_back(
@@ -132,18 +91,6 @@ void check_outputs(const JobSpec &spec, const CompiledLayer &compiled, const Ten
   }
   if (result.outcome == Outcome::kMismatch && spec.backend == Backend::kRtl)
     result.failures.back() += "\n  " + blame(spec, compiled, inputs);
-}
-
-std::unique_ptr<Device> make_device(const JobSpec &spec) {
-  switch (spec.backend) {
-  case Backend::kRtl:
-    return make_rtl_device(spec.npu, spec.device);
-  case Backend::kTiming:
-    return make_timing_device(spec.npu, spec.device);
-  case Backend::kFunctional:
-    return make_functional_device(spec.npu, spec.device);
-  }
-  throw std::logic_error("a backend without device");
 }
 
 void describe_job(const JobSpec &spec, JobResult &result) {
@@ -163,13 +110,13 @@ void run_compiled(const JobSpec &spec, const CompiledLayer &compiled, const JobE
 
   std::unique_ptr<Device> device;
   try {
-    device = make_device(spec);
+    device = make_device(spec.backend, spec.npu, spec.device);
   } catch (const std::exception &error) {
     fail(result, Outcome::kUnavailable, error.what());
     return;
   }
-  LoadedLayer loaded(*device, compiled);
-  if (data) loaded.fill(inputs);
+  LoadedStream loaded(*device, compiled.tensors, compiled.stream, compiled.dram_bytes);
+  if (data) fill(loaded, compiled, inputs);
   const Stopwatch stopwatch;
   const RunStatus status = loaded.run(events.progress);
   result.cpu_seconds = stopwatch.cpu_seconds();

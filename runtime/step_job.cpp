@@ -2,6 +2,7 @@
 
 #include "runtime/check.hpp"
 #include "runtime/golden_layer.hpp"
+#include "runtime/loaded_stream.hpp"
 #include "runtime/stopwatch.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +16,6 @@ using compiler::CompiledStep;
 using compiler::Layout;
 using compiler::Tensor;
 using compiler::TensorBinding;
-
-constexpr std::uint16_t kPoison = 0xffa5; ///< a NaN that no computation produces
 
 /// Every tensor of the step, by binding: inputs seeded, all else golden.
 class GoldenStep {
@@ -55,60 +54,16 @@ private:
   std::vector<HostTensor> tensors_;
 };
 
-std::unique_ptr<Device> make_device(const StepSpec &spec) {
-  if (spec.backend == Backend::kRtl) return make_rtl_device(spec.npu, {});
-  return spec.backend == Backend::kTiming ? make_timing_device(spec.npu, {}) : make_functional_device(spec.npu, {});
-}
-
 void fail(StepResult &result, Outcome outcome, std::string text) {
   result.outcome = std::max(result.outcome, outcome);
   result.failures.push_back(std::move(text));
 }
 
-/// The step's memory on a device.
-class StepMemory {
-public:
-  StepMemory(Device &device, const CompiledStep &step)
-      : device_(device), step_(step), base_(device.allocate(step.dram_bytes)) {}
-
-  std::uint64_t base() const { return base_; }
-
-  void fill(const GoldenStep &golden) {
-    const std::vector<std::uint16_t> poison(std::size_t{1} << 19U, kPoison);
-    for (std::uint64_t at = 0; at < step_.dram_bytes; at += 2 * poison.size())
-      device_.copy_in(base_ + at, poison.data(), std::min<std::uint64_t>(2 * poison.size(), step_.dram_bytes - at));
-    for (std::size_t i = 0; i < step_.layout.tensors.size(); ++i) {
-      const TensorBinding &b = step_.layout.tensors[i];
-      if (!b.input) continue;
-      const auto *from = static_cast<const std::uint8_t *>(golden[i].data());
-      for (std::uint32_t row = 0; row < b.rows; ++row)
-        device_.copy_in(address(b, row), from + row * row_bytes(b), row_bytes(b));
-    }
-  }
-
-  HostTensor read(const TensorBinding &b) {
-    HostTensor tensor(b.tensor, b.fp32, b.rows, b.cols);
-    auto *to = static_cast<std::uint8_t *>(tensor.data());
-    for (std::uint32_t row = 0; row < b.rows; ++row)
-      device_.copy_out(address(b, row), to + row * row_bytes(b), row_bytes(b));
-    return tensor;
-  }
-
-private:
-  static std::size_t row_bytes(const TensorBinding &b) { return std::size_t{b.cols} * (b.fp32 ? 4 : 2); }
-  std::uint64_t address(const TensorBinding &b, std::uint32_t row) const {
-    return base_ + b.offset + std::uint64_t{row} * b.pitch;
-  }
-  Device &device_;
-  const CompiledStep &step_;
-  std::uint64_t base_;
-};
-
-void check_results(const CompiledStep &step, const GoldenStep &golden, StepMemory &memory, StepResult &result) {
+void check_results(const CompiledStep &step, const GoldenStep &golden, LoadedStream &loaded, StepResult &result) {
   for (std::size_t i = 0; i < step.layout.tensors.size(); ++i) {
     const TensorBinding &b = step.layout.tensors[i];
     if (!b.result) continue;
-    const Comparison comparison = compare(memory.read(b), golden[i]);
+    const Comparison comparison = compare(loaded.read(b), golden[i]);
     result.elements += comparison.elements;
     result.mismatches += comparison.mismatches;
     if (!comparison.first) continue;
@@ -126,23 +81,22 @@ StepResult run_step(const CompiledStep &step, const StepSpec &spec, const Progre
   StepResult result;
   std::unique_ptr<Device> device;
   try {
-    device = make_device(spec);
+    device = make_device(spec.backend, spec.npu, {});
   } catch (const std::exception &error) {
     fail(result, Outcome::kUnavailable, error.what());
     return result;
   }
   const GoldenStep golden(step, spec);
-  StepMemory memory(*device, step);
-  memory.fill(golden);
+  LoadedStream loaded(*device, step.layout.tensors, step.stream, step.dram_bytes);
+  loaded.fill([&](std::size_t i) -> const HostTensor & { return golden[i]; });
   const Stopwatch stopwatch;
-  device->submit(compiler::relocate(step.stream, memory.base()));
-  const RunStatus status = device->wait(progress);
+  const RunStatus status = loaded.run(progress);
   result.cpu_seconds = stopwatch.cpu_seconds();
   if (!status.ok()) {
     fail(result, Outcome::kDevice, fmt::format("the NPU stopped with {}", describe_stop(step.stream, status)));
     return result;
   }
-  if (has_data(spec.backend)) check_results(step, golden, memory, result);
+  if (has_data(spec.backend)) check_results(step, golden, loaded, result);
   if (!has_time(spec.backend)) return result;
   result.cycles = device->read_counters()[isa::Counter::CYCLES];
   if (result.cycles != step.predicted_cycles)
