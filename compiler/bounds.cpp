@@ -1,5 +1,6 @@
 #include "compiler/bounds.hpp"
 #include "compiler/cost.hpp"
+#include "sw_models/timing/timing_model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,20 +37,68 @@ std::uint64_t array_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
   return steps;
 }
 
+isa::Command element_transfer(bool store, std::uint32_t spm_row, isa::Sync sync) {
+  isa::DmaCommand dma;
+  dma.store = store;
+  dma.pitch = 64;
+  dma.rows = dma.cols = 1;
+  dma.spm.row = spm_row;
+  return isa::encode({dma, sync, 0});
+}
+
+/// The times of the shortest run that computes anything: two elements loaded, multiplied, the product stored.
+timing::RunResult shortest_run(const NpuConfig &npu) {
+  constexpr std::uint8_t kLoaded = 0, kComputed = 1;
+  isa::Sync loaded, compute, computed;
+  loaded.posts[0] = kLoaded;
+  compute.waits[0] = {kLoaded, 2};
+  compute.posts[0] = kComputed;
+  computed.waits[0] = {kComputed, 1};
+  isa::GemmCommand gemm;
+  gemm.m = gemm.n = gemm.k = 1;
+  gemm.out_bf16 = true;
+  gemm.b.row = 1;
+  gemm.cout.row = 2;
+  timing::RunResult run = timing::run(npu, {element_transfer(false, 0, loaded), element_transfer(false, 1, loaded),
+                                            isa::encode({gemm, compute, 0}), element_transfer(true, 2, computed)});
+  if (!run.ok()) throw CompilerDefect("the NPU refuses the shortest run that bounds refer to");
+  return run;
+}
+
+/// Cycles of a run with what cannot overlap its longest part. Commands are fetched and first operands loaded before all
+/// array steps, and the last result is drained and stored after them; a GEMM and that STORE follow the LOAD of the last
+/// operand; memory serves nothing before the first LOAD and answers the last access after its latency.
+std::uint64_t run_cycles(const Bounds &bounds, std::uint64_t read_cycles, const NpuConfig &npu) {
+  const timing::RunResult shortest = shortest_run(npu);
+  const std::uint64_t element = divide_up(std::uint64_t{access_bytes(npu)} * npu.dram.bytes_den, npu.dram.bytes_num);
+  // The DRAM serves in fractions of cycles: of fetch, LOAD and STORE each may end a cycle earlier at another phase.
+  constexpr std::uint64_t kPhases = 3;
+  const std::uint64_t least = shortest.cycles() - kPhases;
+  const std::uint64_t around_array = least - shortest_block(npu);
+  const std::uint64_t around_reads = least - 2 * element;
+  const std::uint64_t around_traffic = shortest.commands.front().start + npu.dram.latency_cycles;
+  return std::max({around_array + bounds.compute_cycles, around_reads + read_cycles,
+                   around_traffic + std::max(bounds.traffic_cycles, bounds.io_cycles)});
+}
+
 } // namespace
 
 Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu) {
   std::uint64_t steps = 0;
   for (const Layer &layer : layers)
     steps += layer.groups * array_steps(layer, pass, npu);
-  std::uint64_t bytes = 0;
-  for (const TensorBinding &t : layout.tensors)
-    if (t.input || t.result) bytes += t.rows * round_up(std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), access_bytes(npu));
+  std::uint64_t bytes = 0, read_bytes = 0;
+  for (const TensorBinding &t : layout.tensors) {
+    const std::uint64_t moved = t.rows * round_up(std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), access_bytes(npu));
+    if (t.input || t.result) bytes += moved;
+    if (t.input) read_bytes += moved;
+  }
   const auto cycles = [&](std::uint64_t moved) { return divide_up(moved * npu.dram.bytes_den, npu.dram.bytes_num); };
   Bounds bounds;
   bounds.compute_cycles = divide_up(steps, npu.cores);
   bounds.traffic_cycles = cycles(bytes);
   if (layers.size() == 1) bounds.io_cycles = cycles(static_cast<std::uint64_t>(io_bytes(layers.front(), pass, npu)));
+  bounds.run_cycles = run_cycles(bounds, cycles(read_bytes), npu);
   return bounds;
 }
 

@@ -100,10 +100,9 @@ struct Bounds {
   /// What any order of the products must move through a scratchpad of this size, at the DRAM's bandwidth
   /// (docs/compiler.md).
   std::uint64_t io_cycles = 0;
-  std::uint64_t cycles() const {
-    const std::uint64_t memory = traffic_cycles > io_cycles ? traffic_cycles : io_cycles;
-    return compute_cycles > memory ? compute_cycles : memory;
-  }
+  /// The largest of these with what cannot overlap it: the fetch of commands, the latency of memory and array, the last
+  /// STORE. No run takes less.
+  std::uint64_t run_cycles = 0;
 };
 
 /// What the search of CompileOptions::tune did.

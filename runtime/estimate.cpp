@@ -39,7 +39,7 @@ double share(Backend backend) {
 std::uint64_t bound(const JobSpec &spec) {
   try {
     const compiler::Layout layout = compiler::make_layout(spec.layer, spec.compile.pass, spec.npu);
-    return compiler::lower_bounds(spec.layer, spec.compile.pass, layout, spec.npu).cycles();
+    return compiler::lower_bounds(spec.layer, spec.compile.pass, layout, spec.npu).run_cycles;
   } catch (const compiler::CompileError &) {
     return 0;
   }

@@ -47,7 +47,7 @@ void add_pass(LayerSearch &l, const NpuConfig &npu, Pass pass, std::uint64_t pla
   const CompiledLayer conventional = searched(l.layer, npu, pass, Schedule::kSequential, plans);
   const CompiledLayer best =
       pass == Pass::kForward ? conventional : searched(l.layer, npu, pass, Schedule::kSearch, plans);
-  l.bound += conventional.bounds.cycles();
+  l.bound += conventional.bounds.run_cycles;
   l.paper += paper_cycles(l.layer, npu, pass);
   l.conventional += conventional.predicted_cycles;
   l.searched += best.predicted_cycles;

@@ -13,7 +13,7 @@ void print_bounds(std::FILE *out, const Totals &t) {
       out, "bounds     compute: the array steps of all products, {} cycles (column array: as a share of the cycles)\n",
       grouped(t.compute_bound));
   fmt::print(out, "           traffic: each tensor moved once, {} cycles (column tensors)\n", grouped(t.traffic_bound));
-  fmt::print(out, "           the larger one of each layer: {} cycles\n", grouped(t.bound));
+  fmt::print(out, "           the larger one of each layer, and what cannot overlap it: {} cycles\n", grouped(t.bound));
 }
 
 } // namespace

@@ -85,6 +85,7 @@ Json to_json(const JobResult &result) {
           {"predicted_cycles", result.predicted_cycles},
           {"compute_bound", result.bounds.compute_cycles},
           {"traffic_bound", result.bounds.traffic_cycles},
+          {"bound", result.bounds.run_cycles},
           {"tuning", to_json(result.tuning)},
           {"dram", traffic_json(result)},
           {"counters", counters_json(result.counters)},
@@ -119,6 +120,7 @@ JobResult result_from_json(const Json &json) {
   json.at("predicted_cycles").get_to(result.predicted_cycles);
   json.at("compute_bound").get_to(result.bounds.compute_cycles);
   json.at("traffic_bound").get_to(result.bounds.traffic_cycles);
+  json.at("bound").get_to(result.bounds.run_cycles);
   const Json &tuning = json.at("tuning");
   tuning.at("candidates").get_to(result.tuning.candidates);
   tuning.at("simulated").get_to(result.tuning.simulated);

@@ -18,7 +18,7 @@ void add(Totals &totals, const JobResult &job) {
   totals.predicted_cycles += job.predicted_cycles;
   totals.compute_bound += job.bounds.compute_cycles;
   totals.traffic_bound += job.bounds.traffic_cycles;
-  totals.bound += job.bounds.cycles();
+  totals.bound += job.bounds.run_cycles;
   totals.tuning.cycles_before += job.tuning.cycles_before;
   for (std::size_t i = 0; i < compiler::kTensorCount; ++i) {
     const compiler::Traffic &from = job.traffic[i];

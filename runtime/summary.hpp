@@ -19,7 +19,7 @@ struct Totals {
   double compile_seconds = 0; ///< wall-clock time
   double cpu_seconds = 0;     ///< of the devices' runs, summed over processes
   std::uint64_t predicted_cycles = 0;
-  std::uint64_t compute_bound = 0, traffic_bound = 0, bound = 0; ///< cycles; `bound`: the larger one of each layer
+  std::uint64_t compute_bound = 0, traffic_bound = 0, bound = 0; ///< cycles; `bound`: that no runs of the layers beat
   compiler::Tuning tuning; ///< cycles_before of all layers; the rest counts layers of the same shape once
 
   std::uint64_t dram_bytes() const { return dram_read_bytes + dram_write_bytes; }

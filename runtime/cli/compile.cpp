@@ -81,7 +81,7 @@ void print_summary(std::FILE *out, const CompiledLayer &compiled) {
   fmt::print(out, "{} {}: {}, {}, {} commands, {} cycles = {} x bound, {}B of DRAM traffic; {}\n", compiled.layer.index,
              compiled.layer.name, runtime::shape(compiled.layer), compiler::to_string(compiled.chosen),
              compiled.stream.size(), runtime::grouped(compiled.predicted_cycles),
-             runtime::ratio(compiled.predicted_cycles, compiled.bounds.cycles()),
+             runtime::ratio(compiled.predicted_cycles, compiled.bounds.run_cycles),
              runtime::human(static_cast<double>(bytes)), compiled.tiling);
   const compiler::Tuning &t = compiled.tuning;
   if (t.candidates != 0)

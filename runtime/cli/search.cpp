@@ -51,9 +51,9 @@ void print_totals(std::FILE *out, const NetworkSearch &s) {
   line("searched      fastest plans, layer by layer", searched);
   line("step          all layers in one stream", step);
   const compiler::Bounds &b = s.step.bounds;
-  fmt::print(out, "bound of the step: {} cycles, of its {}; compute {}, traffic {} (step = {} x bound)\n",
-             grouped(b.cycles()), b.compute_cycles >= b.traffic_cycles ? "multiply-adds" : "memory traffic",
-             grouped(b.compute_cycles), grouped(b.traffic_cycles), ratio(step, b.cycles()));
+  fmt::print(out, "bound of the step: {} cycles, of its {}; array steps {}, traffic {} (step = {} x bound)\n",
+             grouped(b.run_cycles), b.compute_cycles >= b.traffic_cycles ? "multiply-adds" : "memory traffic",
+             grouped(b.compute_cycles), grouped(b.traffic_cycles), ratio(step, b.run_cycles));
   fmt::print(out, "layer by layer, searched plans are {:.1f} % above their bounds on average\n",
              100 * s.mean_above_bound());
   fmt::print(out, "search of the step: {} changes simulated, {} kept, {} -> {} cycles\n", grouped(s.found.simulated),

@@ -150,8 +150,8 @@ TEST_F(PlanCheck, CyclesMustBePossibleAndThoseOfTheTimingModel) {
   EXPECT_NE(problems(compiled_.predicted_cycles + 1, true).find("the timing model predicted"), std::string::npos);
   EXPECT_NE(problems(compiled_.predicted_cycles - 1, true).find("the timing model predicted"), std::string::npos);
   EXPECT_EQ(problems(compiled_.predicted_cycles + 1, false), "") << "stalls take time";
-  EXPECT_EQ(problems(compiled_.bounds.cycles(), false), "");
-  EXPECT_NE(problems(compiled_.bounds.cycles() - 1, false).find("impossible"), std::string::npos);
+  EXPECT_EQ(problems(compiled_.bounds.run_cycles, false), "");
+  EXPECT_NE(problems(compiled_.bounds.run_cycles - 1, false).find("impossible"), std::string::npos);
 }
 
 TEST_F(PlanCheck, OriginNamesTileAndCommands) {

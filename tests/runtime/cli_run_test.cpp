@@ -70,7 +70,10 @@ TEST_F(CliRun, TuningSaysWhatItDid) {
     EXPECT_EQ(layer.at("cycles"), layer.at("predicted_cycles"));
     EXPECT_LE(layer.at("cycles"), layer.at("tuning").at("cycles_before"));
     EXPECT_EQ(layer.at("tuning").at("candidates"), layer.at("dx") ? 90 : 30);
-    bound += std::max(layer.at("compute_bound").get<std::uint64_t>(), layer.at("traffic_bound").get<std::uint64_t>());
+    EXPECT_GT(layer.at("bound"), layer.at("compute_bound"));
+    EXPECT_GT(layer.at("bound"), layer.at("traffic_bound"));
+    EXPECT_LE(layer.at("bound"), layer.at("cycles"));
+    bound += layer.at("bound").get<std::uint64_t>();
     before += layer.at("tuning").at("cycles_before").get<std::uint64_t>();
   }
   EXPECT_EQ(report.at("totals")[0].at("bound"), bound);
