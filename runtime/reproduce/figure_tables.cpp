@@ -33,7 +33,7 @@ Figure table3(const Context &context) {
                                                      {"bandwidth", npu.dram.bandwidth_gb_s},
                                                      {"clock", 1000 * npu.clock_ghz},
                                                      {"spm", static_cast<double>(npu.spm_bytes) / kMegabyte}}) {
-      Row row = published_row(context, "table3", size + "." + key);
+      Row row = published_row(context, "table3", fmt::format("{}.{}", size, key));
       row.described = ours;
       figure.rows.push_back(std::move(row));
     }

@@ -14,7 +14,7 @@
 namespace gradweave::reproduce {
 namespace {
 
-std::vector<Figure> make_figures(Context context, const std::vector<const FigureMaker *> &makers) {
+std::vector<Figure> make_figures(const Context &context, const std::vector<const FigureMaker *> &makers) {
   std::vector<Figure> figures;
   for (const FigureMaker *maker : makers)
     figures.push_back(maker->make(context));

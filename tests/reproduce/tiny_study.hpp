@@ -3,6 +3,8 @@
 
 #include "tests/runtime/command_line.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -16,9 +18,11 @@ protected:
   /// Two networks whose layers have about `size` as K and N.
   void write_study(int size) const {
     for (const char *name : {"a", "b"}) {
-      const std::string side = std::to_string(size + (name[0] == 'a' ? 0 : 8));
-      write(std::string(name) + ".toml", "batch = 2\nsequence = 8\nlayer = [ { name = \"fc1\", k = " + side +
-                                             ", n = 16 }, { name = \"fc2\", k = 16, n = " + side + " } ]\n");
+      const int side = size + (name[0] == 'a' ? 0 : 8);
+      write(fmt::format("{}.toml", name),
+            fmt::format("batch = 2\nsequence = 8\n"
+                        "layer = [ {{ name = \"fc1\", k = {}, n = 16 }}, {{ name = \"fc2\", k = 16, n = {} }} ]\n",
+                        side, side));
     }
     write("tiny.toml",
           "title = \"Tiny\"\n[settings]\nsmall_npu = \"test8\"\nlarge_npus = [\"test8\", \"test8c2\"]\n"
