@@ -97,6 +97,11 @@ module perf_counters #(
     one_hot = (x != 7'd0) & ((x & (x - 7'd1)) == 7'd0);
   endfunction
 
+  logic [CORES-1:0] one_of_group;
+  for (genvar core = 0; core < CORES; core++) begin : gen_one_of_group
+    assign one_of_group[core] = one_hot(compute_q[GROUP*core +: GROUP]);
+  end
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni && count_q) begin
       a_cycle_counts_in_one_load_counter:
@@ -105,10 +110,8 @@ module perf_counters #(
         assert (one_hot({3'd0, event_q[isa_pkg::CNT_STORE_ACTIVE +: 4]}));
       a_cycle_counts_in_one_fetch_counter:
         assert (one_hot({3'd0, event_q[isa_pkg::CNT_FETCH_ACTIVE +: 4]}));
-      for (int unsigned core = 0; core < CORES; core++) begin
-        a_cycle_counts_in_one_compute_counter_of_each_core:
-          assert (one_hot(compute_q[GROUP*core +: GROUP]));
-      end
+      a_cycle_counts_in_one_compute_counter_of_each_core:
+        assert (&one_of_group);
     end
   end
 

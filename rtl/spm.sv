@@ -72,6 +72,7 @@ module spm #(
 );
 
   localparam int unsigned WORDS = SPM_ROWS / 2 * LANES;
+  localparam int unsigned SLOTS = BUS_BYTES / 2; // bf16 elements of a beat
 
   // Memories and lane registers are written in loops inside one clocked process.
   // verilator lint_off BLKSEQ
@@ -225,13 +226,15 @@ module spm #(
     row  = {8'd0, ld_addr_i};
     lane = {24'd0, ld_lane_i};
     left = {24'd0, ld_split_i};
-    for (e = 0; e < {21'd0, ld_count_i}; e = e + 1) begin
-      if (ld_fp32_i) put(1'b1, row, lane, ld_data_i[slot*32+:32]);
-      else put(1'b0, row, lane, {16'd0, ld_data_i[slot*16+:16]});
-      slot = slot + 32'd1;
-      lane = wrap(lane + 32'd1);
-      row  = (left == 32'd1) ? (row + {8'd0, ld_pstride_i}) : row;
-      left = (left == 32'd1) ? LANES : (left - 32'd1);
+    for (e = 0; e < SLOTS; e = e + 1) begin
+      if (e < {21'd0, ld_count_i}) begin
+        if (ld_fp32_i) put(1'b1, row, lane, ld_data_i[slot*32+:32]);
+        else put(1'b0, row, lane, {16'd0, ld_data_i[slot*16+:16]});
+        slot = slot + 32'd1;
+        lane = wrap(lane + 32'd1);
+        row  = (left == 32'd1) ? (row + {8'd0, ld_pstride_i}) : row;
+        left = (left == 32'd1) ? LANES : (left - 32'd1);
+      end
     end
   endtask
 
@@ -241,14 +244,16 @@ module spm #(
     row  = {8'd0, st_addr_i};
     lane = {24'd0, st_lane_i};
     left = {24'd0, st_split_i};
-    for (e = 0; e < {21'd0, st_count_i}; e = e + 1) begin
-      w = mem[word_of(row, lane)];
-      if (st_fp32_i) st_data_o[slot*32+:32] <= w;
-      else st_data_o[slot*16+:16] <= (row[0] == 1'b1) ? w[31:16] : w[15:0];
-      slot = slot + 32'd1;
-      lane = wrap(lane + 32'd1);
-      row  = (left == 32'd1) ? (row + {8'd0, st_pstride_i}) : row;
-      left = (left == 32'd1) ? LANES : (left - 32'd1);
+    for (e = 0; e < SLOTS; e = e + 1) begin
+      if (e < {21'd0, st_count_i}) begin
+        w = mem[word_of(row, lane)];
+        if (st_fp32_i) st_data_o[slot*32+:32] <= w;
+        else st_data_o[slot*16+:16] <= (row[0] == 1'b1) ? w[31:16] : w[15:0];
+        slot = slot + 32'd1;
+        lane = wrap(lane + 32'd1);
+        row  = (left == 32'd1) ? (row + {8'd0, st_pstride_i}) : row;
+        left = (left == 32'd1) ? LANES : (left - 32'd1);
+      end
     end
   endtask
 

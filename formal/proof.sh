@@ -1,0 +1,141 @@
+# shellcheck shell=bash
+# One proof with Yosys; sourced by run.sh.
+#
+# Set by run.sh: here (this directory), build, work (the job's directory). Set here: found (what a line should end with).
+root=$(cd "$here/.." && pwd)
+found=
+# shellcheck source=tests/mutations/mutants.sh
+source "$root/tests/mutations/mutants.sh"
+list=$here/mutants
+rtl=$root/rtl
+
+# read_row LINE: of proofs.txt into variables.
+read_row() {
+  [ -n "$1" ] || die "no such proof"
+  read -r proof props params method depth cover_depth _ <<<"$1"
+}
+
+describe() {
+  case $method in
+  induction) echo "unbounded, induction k<=$depth" ;;
+  words) echo "unbounded, induction k=$depth (z3)" ;;
+  bounded) echo "bounded, $depth cycles" ;;
+  *) die "$proof: method '$method' in proofs.txt is none of induction, words, bounded" ;;
+  esac
+}
+
+# note KEY: what a comment line "// KEY: ..." of the property file says.
+note() { sed -n "s,^// $1: ,,p" "$here/props/$props.sv"; }
+
+# value NAME: of a parameter of this proof, or the number that NAME is.
+value() {
+  local pair
+  for pair in ${params//,/ }; do
+    if [ "${pair%%=*}" = "$1" ]; then
+      echo "${pair#*=}"
+      return
+    fi
+  done
+  echo "$1"
+}
+
+# design: Yosys commands that elaborate, flatten and simplify the property module with the block in it.
+design() {
+  local source pair wire memory words i list_of
+  echo "read_verilog -sv -formal -defer $build/generated/isa_pkg.sv $rtl/lane_pkg.sv $rtl/fp_pkg.sv"
+  for source in $(note sources); do echo "read_verilog -sv -formal -defer $rtl/$source"; done
+  for source in reset_first $(note helpers) $props; do echo "read_verilog -sv -formal -defer $here/props/$source.sv"; done
+  printf 'hierarchy -check -top %s' "$props"
+  for pair in ${params//,/ }; do
+    [ "$pair" = - ] || printf ' -chparam %s %s' "${pair%%=*}" "${pair#*=}"
+  done
+  printf '\nproc\nmemory -nordff\nflatten\n'
+  note memory | while read -r wire memory words; do
+    list_of=
+    words=$(value "$words")
+    for ((i = 0; i < words; i++)); do list_of="\\$memory[$i]${list_of:+,$list_of}"; done
+    echo "connect -set $wire $list_of"
+  done
+  note cut | while read -r wire; do printf 'cutpoint w:\\%s\n' "$wire"; done
+  printf 'async2sync\ndffunmap\nopt -full\nasync2sync\ndffunmap\ncheck\n'
+  # Equal functions become one, so that the solver need not find out.
+  [ -z "$(note sweep)" ] || printf "techmap\nopt -fast\nabc -g AND,XOR,MUX\nopt_clean\n"
+}
+
+# solve NAME COMMAND...: the design, then the commands; the log is NAME.log. False if Yosys says that it failed.
+solve() {
+  local name=$1
+  shift
+  {
+    design
+    printf '%s\n' "$@"
+  } >"$work/$name.ys"
+  timeout "${GW_FORMAL_TIMEOUT:-250}" yosys -Q -l "$work/$name.log" -s "$work/$name.ys" >/dev/null 2>&1
+}
+
+# sound NAME: the run of NAME got as far as the solver, with every name inside the block connected. If not, says so.
+sound() {
+  if grep -qE "Warning: Wire $props\.\\\\[^$]* is used but has no driver" "$work/$1.log"; then
+    found="a name inside the block is not connected, see $work/$1.log"
+    return 1
+  fi
+  if ! grep -qE 'SUCCESS!|FAIL!|proof finished|Reached maximum|Status: ' "$work/$1.log"; then
+    found="the solver did not run: $(grep -m1 ERROR "$work/$1.log" || echo "see $work/$1.log")"
+    return 1
+  fi
+}
+
+base_case="sat -tempinduct -tempinduct-baseonly -set-assumes -dump_vcd"
+
+# induct_words: k-induction on bit vectors; for sums that a bit-level solver cannot relate.
+induct_words() {
+  local mode
+  solve proof "stat" "write_smt2 -wires $work/proof.smt2" || return 1
+  for mode in "" -i; do
+    # shellcheck disable=SC2086 # no mode is no argument
+    yosys-smtbmc -s z3 $mode -t "$depth" --dump-vcd "$work/trace.vcd" "$work/proof.smt2" >>"$work/proof.log" 2>&1 || return 1
+  done
+}
+
+# prove: the properties hold, and what covered_o asks for can be reached under the assumptions.
+prove() {
+  local done=true
+  case $method in
+  induction) solve proof "sat -tempinduct -prove-asserts -set-assumes -maxsteps $depth -dump_vcd $work/trace.vcd -verify" ;;
+  bounded) solve proof "$base_case $work/trace.vcd -prove-asserts -maxsteps $depth -verify" ;;
+  words) induct_words ;;
+  esac || done=false
+  sound proof || return 1
+  if ! $done; then
+    found="see $work/proof.log, trace $work/trace.vcd"
+    return 1
+  fi
+  rm -f "$work/trace.vcd"
+  done=true
+  solve cover "chformal -assert -remove" "$base_case $work/cover.vcd -prove covered_o 0 -maxsteps $cover_depth -falsify" || done=false
+  sound cover || return 1
+  if ! $done || ! grep -q 'model found for base case: FAIL' "$work/cover.log"; then
+    found="vacuous: covered_o is not reached in $cover_depth cycles, see $work/cover.log"
+    return 1
+  fi
+}
+
+# refute MUTANT: with this fault in the block the solver finds a run from reset that breaks a property.
+refute() {
+  local file
+  file=$(field "$1" file)
+  mkdir -p "$work/tree"
+  cp -r "$root/rtl" "$work/tree/rtl"
+  mutate "$1" "$work/tree"
+  rtl=$work/tree/rtl
+  if solve mutant "$base_case $work/trace.vcd -prove-asserts -maxsteps $(field "$1" depth) -verify"; then
+    found="NOT refuted: $(field "$1" why)"
+    return 1
+  fi
+  sound mutant || return 1
+  if ! grep -q 'model found for base case: FAIL' "$work/mutant.log"; then
+    found="neither proven nor refuted, see $work/mutant.log"
+    return 1
+  fi
+  rm -rf "$work/tree"
+}
