@@ -5,9 +5,9 @@ SHELL := /bin/bash
 
 export BUILD ?= build
 export MODEL BATCH NPU SCHEDULE TUNE PARTITION PARTS REDUCTION PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE FOREGROUND FRESH CORPUS
-export STUDY FIGURE NETWORK POLICY SAMPLE OUT
+export STUDY FIGURE NETWORK POLICY SAMPLE OUT PROOF
 
-.PHONY: help cosim simulate validate reproduce build test bench lint sanitize format docs clean
+.PHONY: help cosim simulate validate reproduce build test bench formal synth lint sanitize format docs clean
 
 help:
 	@scripts/help.sh
@@ -32,6 +32,12 @@ test:
 
 bench:
 	@scripts/bench.sh
+
+formal:
+	@scripts/formal.sh
+
+synth:
+	@scripts/synth.sh
 
 lint:
 	@scripts/lint.sh

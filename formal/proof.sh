@@ -2,7 +2,7 @@
 # One proof with Yosys; sourced by run.sh.
 #
 # Set by run.sh: here (this directory), build, work (the job's directory). Set here: found (what a line should end with).
-root=$(cd "$here/.." && pwd)
+root=$(cd "${here:?}/.." && pwd)
 found=
 # shellcheck source=tests/mutations/mutants.sh
 source "$root/tests/mutations/mutants.sh"
@@ -41,9 +41,10 @@ value() {
 
 # design: Yosys commands that elaborate, flatten and simplify the property module with the block in it.
 design() {
-  local source pair wire memory words i list_of
+  local source pair wire memory words i list_of trust
+  trust=$(note trust)
   echo "read_verilog -sv -formal -defer $build/generated/isa_pkg.sv $rtl/lane_pkg.sv $rtl/fp_pkg.sv"
-  for source in $(note sources); do echo "read_verilog -sv -formal -defer $rtl/$source"; done
+  for source in $(note sources); do echo "read_verilog -sv -formal -defer${trust:+ -noassert} $rtl/$source"; done
   for source in reset_first $(note helpers) $props; do echo "read_verilog -sv -formal -defer $here/props/$source.sv"; done
   printf 'hierarchy -check -top %s' "$props"
   for pair in ${params//,/ }; do
@@ -53,10 +54,10 @@ design() {
   note memory | while read -r wire memory words; do
     list_of=
     words=$(value "$words")
-    for ((i = 0; i < words; i++)); do list_of="\\$memory[$i]${list_of:+,$list_of}"; done
+    for ((i = 0; i < words; i++)); do list_of="\\${memory}[$i]${list_of:+,$list_of}"; done
     echo "connect -set $wire $list_of"
   done
-  note cut | while read -r wire; do printf 'cutpoint w:\\%s\n' "$wire"; done
+  for wire in $(note cut); do printf 'cutpoint w:\\%s\n' "$wire"; done
   printf 'async2sync\ndffunmap\nopt -full\nasync2sync\ndffunmap\ncheck\n'
   # Equal functions become one, so that the solver need not find out.
   [ -z "$(note sweep)" ] || printf "techmap\nopt -fast\nabc -g AND,XOR,MUX\nopt_clean\n"

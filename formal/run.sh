@@ -1,6 +1,7 @@
 #!/bin/bash
 # Runs the proofs of proofs.txt and the mutants that have to refute them; a line for each with its CPU time.
 #   formal/run.sh BUILD_DIR [-j JOBS] all|quick|mutants|NAME...
+#   formal/run.sh BUILD_DIR apply   only that the mutants still apply to the sources
 # Everything it writes is under BUILD_DIR/formal: a directory a job, with its log and, after a failure, trace.vcd.
 # Exit code: 0 all as it should be, 1 a proof failed or a mutant was not refuted, 2 usage.
 set -euo pipefail
@@ -9,7 +10,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/proof.sh"
 
 usage() {
-  sed -n '2,5s/^# \?//p' "$here/run.sh" >&2
+  sed -n '3,4s/^# \?//p' "$here/run.sh" >&2
   exit 2
 }
 
@@ -35,7 +36,8 @@ job() {
   else
     prove || outcome=FAIL
   fi
-  cpu=$(times | awk -F'[ms ]+' 'NR == 2 {printf "%.1f", 60 * ($1 + $3) + $2 + $4}')
+  times >"$work/times"
+  cpu=$(awk -F'[ms ]+' 'NR == 2 {printf "%.1f", 60 * ($1 + $3) + $2 + $4}' "$work/times")
   printf '%s  %-32s %-34s %6s s%s\n' "$outcome" "$name" "$kind" "$cpu" "${found:+  $found}"
   [ "$outcome" = PASS ]
 }
@@ -47,6 +49,10 @@ out=$build/formal
 shift
 if [ "$1" = job ]; then
   job "$2"
+  exit
+fi
+if [ "$1" = apply ]; then
+  apply_all
   exit
 fi
 jobs=$(nproc)

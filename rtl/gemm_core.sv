@@ -389,7 +389,7 @@ module gemm_core #(
   // --- Checks ------------------------------------------------------------------------------------
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni && !clear_i) begin
+    if (rst_ni) if (!clear_i) begin
       ShiftFollowsTheSwapMark : assert (!shift || wave_q < 9'(COLS));
       CompletionsDoNotCollide : assert (!(sh_done && (sync_q || add_done)));
       AddHasTheEngineToItself : assert (!add_busy || !(nx_valid || cur_real_q || sh_busy || sync_q || sh_c_en));

@@ -148,7 +148,7 @@ module operand_feed #(
   // --- Checks ----------------------------------------------------------------------------------
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni && !clear_i) begin
+    if (rst_ni) if (!clear_i) begin
       StartsOnlyWhenReady : assert (!start_i || ready_o);
       OneReadPerBank : assert (!(a_en_o && b_en_o && collide(a_bank_lo, a_bank_hi, b_bank_lo, b_bank_hi)));
     end

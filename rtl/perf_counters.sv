@@ -103,7 +103,7 @@ module perf_counters #(
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni && count_q) begin
+    if (rst_ni) if (count_q) begin
       a_cycle_counts_in_one_load_counter:
         assert (one_hot({3'd0, event_q[isa_pkg::CNT_LOAD_ACTIVE +: 4]}));
       a_cycle_counts_in_one_store_counter:

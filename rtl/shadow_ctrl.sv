@@ -221,7 +221,7 @@ module shadow_ctrl #(
   // --- Checks ----------------------------------------------------------------------------------
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni && !clear_i) begin
+    if (rst_ni) if (!clear_i) begin
       StartsOnlyWithInitialValuesReady : assert (!start_i || zero_o || init_o);
       InitialValuesBelongToTheNextBlock : assert (!init_o || want_init);
     end

@@ -200,7 +200,7 @@ module tile_adder #(
   // --- Checks --------------------------------------------------------------------------------------
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni && !clear_i) begin
+    if (rst_ni) if (!clear_i) begin
       StartsOnlyWhenIdle : assert (!start_i || !busy_o);
     end
   end

@@ -1,14 +1,15 @@
 #!/bin/bash
 # Installs the Debian packages that are missing.   scripts/bootstrap.sh model|run|lint|sanitize
 #   model      what `make simulate` needs: no RTL simulator
-#   run        what `make cosim` and `make test` need
+#   run        what `make cosim`, `make test`, `make formal` and `make synth` need
 #   lint       run + the lint tools
 #   sanitize   run + g++, whose sanitizers need no further package
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 model_packages=(cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libgtest-dev zlib1g-dev
   libnanoflann-dev)
-run_packages=("${model_packages[@]}" verilator libsystemc-dev)
+proof_packages=(yosys z3)
+run_packages=("${model_packages[@]}" verilator libsystemc-dev "${proof_packages[@]}")
 lint_packages=(clang-format clang-tidy shellcheck)
 
 tools=(cmake ninja verilator)

@@ -1,0 +1,81 @@
+// cmd_check: a command that passes is one that the other proofs assume: sizes are not zero, semaphores exist or are none, the
+// waits of a command name different ones, rotations are lanes, elements are aligned, panels do not overlap. (That tiles end inside
+// their memories is a matter of products and left to the tests.)
+//
+// sources: tile_check.sv cmd_check.sv
+module cmd_check_props #(
+  parameter int unsigned LANES      = 8,
+  parameter int unsigned SPM_ROWS   = 64,
+  parameter int unsigned CORES      = 2,
+  parameter int unsigned SEMAPHORES = 16
+) (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  input  logic [511:0] cmd_i,
+  input  logic [63:0]  dram_base_i,
+  input  logic [63:0]  dram_size_i,
+  output logic         covered_o
+);
+
+  logic [7:0] error;
+
+  cmd_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS), .CORES(CORES), .SEMAPHORES(SEMAPHORES)) dut (
+    .en_i (1'b1), .cmd_i, .dram_base_i, .dram_size_i, .error_o (error)
+  );
+
+  // --- Fields ----------------------------------------------------------------------------------------------------
+  localparam logic [7:0] NONE = 8'd255;
+  logic        transfer, fp32, ok;
+  logic [7:0]  opcode, engine, s0, s1, s2, p0, p1, p2, rot;
+  logic [15:0] rows, cols;
+  logic [23:0] spm_row, pstride;
+  logic [31:0] pitch;
+  logic [63:0] addr;
+
+  assign ok       = error == isa_pkg::ERR_NONE;
+  assign opcode   = cmd_i[isa_pkg::OPCODE_LSB +: isa_pkg::OPCODE_W];
+  assign engine   = cmd_i[isa_pkg::ENGINE_LSB +: 8];
+  assign transfer = opcode == isa_pkg::OP_LOAD || opcode == isa_pkg::OP_STORE;
+  assign fp32     = cmd_i[isa_pkg::FP32_LSB];
+  assign s0       = cmd_i[isa_pkg::WAIT0_SEM_LSB +: 8];
+  assign s1       = cmd_i[isa_pkg::WAIT1_SEM_LSB +: 8];
+  assign s2       = cmd_i[isa_pkg::WAIT2_SEM_LSB +: 8];
+  assign p0       = cmd_i[isa_pkg::POST0_LSB +: 8];
+  assign p1       = cmd_i[isa_pkg::POST1_LSB +: 8];
+  assign p2       = cmd_i[isa_pkg::POST2_LSB +: 8];
+  assign rows     = cmd_i[isa_pkg::ROWS_LSB +: isa_pkg::ROWS_W];
+  assign cols     = cmd_i[isa_pkg::COLS_LSB +: isa_pkg::COLS_W];
+  assign spm_row  = cmd_i[isa_pkg::SPM_ROW_LSB +: isa_pkg::SPM_ROW_W];
+  assign rot      = cmd_i[isa_pkg::SPM_ROT_LSB +: isa_pkg::SPM_ROT_W];
+  assign pstride  = cmd_i[isa_pkg::SPM_PSTRIDE_LSB +: isa_pkg::SPM_PSTRIDE_W];
+  assign pitch    = cmd_i[isa_pkg::PITCH_LSB +: isa_pkg::PITCH_W];
+  assign addr     = {cmd_i[isa_pkg::DRAM_ADDR_HI_LSB +: 32], cmd_i[isa_pkg::DRAM_ADDR_LO_LSB +: 32]};
+
+  function automatic logic exists(input logic [7:0] s);
+    exists = 32'(s) < SEMAPHORES || s == NONE;
+  endfunction
+
+  always @* begin
+    semaphores_exist: assert (!ok || (exists(s0) && exists(s1) && exists(s2) && exists(p0) && exists(p1) && exists(p2)));
+    waits_name_different_semaphores:
+      assert (!ok || ((s0 != s1 || s0 == NONE) && (s0 != s2 || s0 == NONE) && (s1 != s2 || s1 == NONE)));
+    the_engine_exists: assert (!ok || 32'(engine) < 2 + CORES);
+    loads_go_to_load_and_stores_to_store:
+      assert (!ok || !transfer || engine == ((opcode == isa_pkg::OP_LOAD) ? isa_pkg::ENG_LOAD : isa_pkg::ENG_STORE));
+    a_tile_has_rows_columns_and_a_lane: assert (!ok || !transfer || (rows != 16'd0 && cols != 16'd0 && 32'(rot) < LANES));
+    elements_are_aligned:
+      assert (!ok || !transfer || (({addr[1:0]} & (fp32 ? 2'b11 : 2'b01)) == 2'b00 &&
+                                   (rows == 16'd1 || ({pitch[1:0]} & (fp32 ? 2'b11 : 2'b01)) == 2'b00)));
+    panels_do_not_overlap: assert (!ok || !transfer || 32'(cols) <= LANES || 32'(pstride) >= 32'(rows) * (fp32 ? 2 : 1));
+  end
+
+  // --- Reachable: a legal transfer of several panels and rows, with a wait; and an error ---------------------------------
+  logic [1:0] seen_q;
+  reset_first u_reset (.clk_i, .rst_ni);
+  always @(posedge clk_i) begin
+    if (!rst_ni) seen_q <= '0;
+    else seen_q <= seen_q | {!ok, ok && transfer && 32'(cols) > LANES && rows == 16'd2 && s0 != NONE};
+  end
+  assign covered_o = rst_ni && (&seen_q);
+
+endmodule

@@ -1,0 +1,124 @@
+// dma_store, its bus side: AW and W keep what they offer until it is taken; each burst that is offered gets as many data beats
+// as it has, the last and only the last marked; no data without a burst, no more bursts unanswered than OUTSTANDING.
+//
+// The tile's bursts and beats are arbitrary here (cut): dma_front offers what burst_gen and beat_gen are proven to offer, and
+// nothing of the bus side rests on it. A burst is watched, an arbitrary one: `ahead` counts those whose data leaves before.
+//
+// sources: fifo.sv dma_order.sv burst_gen.sv beat_gen.sv dma_front.sv dma_store.sv
+// trust: yes
+// cut: dut.burst_valid dut.burst_len dut.burst_addr dut.burst_user dut.burst_last dut.beat_valid dut.beat_last
+module dma_store_props #(
+  parameter int unsigned LANES       = 4,
+  parameter int unsigned BUS_BYTES   = 4,
+  parameter int unsigned OUTSTANDING = 2
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic                   clear_i,
+  input  logic                   run_i,
+  input  logic                   aw_ready_i,
+  input  logic                   w_ready_i,
+  input  logic                   b_valid_i,
+  input  logic [8*BUS_BYTES-1:0] st_data_i,
+  input  logic                   watch_i,
+  output logic                   covered_o
+);
+
+  logic                   aw_valid, w_valid, w_last, quiet;
+  logic [63:0]            aw_addr;
+  logic [7:0]             aw_len;
+  logic [23:0]            aw_user;
+  logic [8*BUS_BYTES-1:0] w_data;
+  logic [BUS_BYTES-1:0]   w_strb;
+
+  dma_store #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) dut (
+    .clk_i, .rst_ni, .clear_i, .run_i,
+    .start_valid_i (1'b0), .cmd_i (512'd0), .index_i (32'd0), .head_valid_i (1'b0),
+    .aw_valid_o (aw_valid), .aw_ready_i, .aw_addr_o (aw_addr), .aw_len_o (aw_len), .aw_user_o (aw_user),
+    .w_valid_o (w_valid), .w_ready_i, .w_data_o (w_data), .w_strb_o (w_strb), .w_last_o (w_last),
+    .b_valid_i, .b_resp_i (2'b00), .st_data_i, .quiet_o (quiet)
+  );
+
+  (* hierconn *) wire       \dut.issue ;
+  (* hierconn *) wire [7:0] \dut.burst_len ;
+  (* hierconn *) wire       \dut.burst_valid ;
+
+  // --- Environment: responses to bursts whose address and data have been taken ----------------------------------------
+  reset_first u_reset (.clk_i, .rst_ni);
+
+  logic       aw_taken, w_taken;
+  logic [7:0] issued_q, addressed_q, written_q, answered_q; // bursts: offered, address taken, data taken, answered
+  assign aw_taken = aw_valid && aw_ready_i;
+  assign w_taken  = w_valid && w_ready_i;
+  always @* assume (!b_valid_i || (answered_q != addressed_q && answered_q != written_q));
+
+  // --- The watched burst ---------------------------------------------------------------------------------------
+  logic       watched_q;
+  logic [7:0] len_q, ahead_q, beats_q; // beats of it that have left
+  logic [7:0] waiting;                 // bursts offered whose data has not all left
+  assign waiting = issued_q - written_q;
+
+  always @(posedge clk_i) begin
+    if (!rst_ni || clear_i) begin
+      issued_q    <= 8'd0;
+      addressed_q <= 8'd0;
+      written_q   <= 8'd0;
+      answered_q  <= 8'd0;
+      watched_q   <= 1'b0;
+    end else begin
+      issued_q    <= issued_q + 8'(\dut.issue );
+      addressed_q <= addressed_q + 8'(aw_taken);
+      written_q   <= written_q + 8'(w_taken && w_last);
+      answered_q  <= answered_q + 8'(b_valid_i);
+      if (!watched_q && \dut.issue && watch_i) begin
+        watched_q <= 1'b1;
+        len_q     <= \dut.burst_len ;
+        ahead_q   <= waiting - 8'(w_taken && w_last);
+        beats_q   <= 8'd0;
+      end else if (watched_q && w_taken) begin
+        if (ahead_q == 8'd0) beats_q <= beats_q + 8'd1;
+        if (w_last) ahead_q <= ahead_q - 8'd1;
+        if (w_last && ahead_q == 8'd0) watched_q <= 1'b0;
+      end
+    end
+  end
+
+  logic [95:0]              aw, aw_q;
+  logic [9*BUS_BYTES:0]     w, w_q;
+  logic                     aw_stalled_q, w_stalled_q, issued_before_q;
+  logic [7:0]               issued_len_q;
+  assign aw = {aw_addr, aw_len, aw_user};
+  assign w  = {w_data, w_strb, w_last};
+  always @(posedge clk_i) begin
+    aw_stalled_q    <= rst_ni && !clear_i && aw_valid && !aw_ready_i;
+    w_stalled_q     <= rst_ni && !clear_i && w_valid && !w_ready_i;
+    aw_q            <= aw;
+    w_q             <= w;
+    issued_before_q <= rst_ni && !clear_i && \dut.issue ;
+    issued_len_q    <= \dut.burst_len ;
+  end
+
+  always @* begin
+    if (rst_ni) begin
+      an_address_stays_until_taken: assert (!aw_stalled_q || (aw_valid && aw == aw_q));
+      data_stays_until_taken: assert (!w_stalled_q || (w_valid && w == w_q));
+      a_burst_is_offered_as_it_is: assert (!issued_before_q || (aw_valid && aw_len == issued_len_q));
+      an_address_is_of_a_burst: assert (aw_valid == (issued_q != addressed_q));
+      no_data_without_a_burst: assert (!w_valid || waiting != 8'd0);
+      the_last_beat_and_only_it_is_marked:
+        assert (!(watched_q && ahead_q == 8'd0 && w_valid) || w_last == (beats_q == len_q));
+      outstanding_bursts_stay_in_bound: assert (32'(8'(issued_q - answered_q)) <= OUTSTANDING);
+      quiet_means_all_answered: assert (quiet == (issued_q == answered_q));
+      nothing_is_offered_after_a_stop: assert (run_i || !\dut.issue );
+    end
+  end
+
+  // --- Reachable: the second burst of those unanswered leaves, of two beats, after a stall --------------------------------
+  logic [2:0] seen_q;
+  always @(posedge clk_i) begin
+    if (!rst_ni || clear_i) seen_q <= '0;
+    else seen_q <= seen_q | {aw_stalled_q, w_stalled_q, watched_q && ahead_q == 8'd0 && w_taken && w_last && len_q == 8'd1};
+  end
+  assign covered_o = rst_ni && (&seen_q) && answered_q == 8'd2;
+
+endmodule

@@ -1,0 +1,61 @@
+#!/bin/bash
+# `make synth`: the whole NPU through Yosys's generic synthesis, block by block; rewrites the table of docs/synthesis.md.
+#   scripts/synth.sh [elaborate]   elaborate: only that all of the RTL elaborates, for configurations of one and of two cores
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+scripts/bootstrap.sh run
+[ -f "$build/generated/isa_pkg.sv" ] || {
+  configure "$(default_npus)"
+  compile isa_generated
+}
+out=$build/synth
+mkdir -p "$out"
+
+# A small NPU: synthesis has no memory compiler, so the scratchpad is flip-flops, and cells of the array are all alike.
+small=(ROWS=2 COLS=2 CORES=1 SPM_ROWS=8 SPM_BANKS=1 BUS_BYTES=8 QUEUE_DEPTH=2 SEMAPHORES=4 OUTSTANDING=4)
+several=(ROWS=2 COLS=3 CORES=2 SPM_ROWS=8 SPM_BANKS=2 BUS_BYTES=16 QUEUE_DEPTH=2 SEMAPHORES=4 OUTSTANDING=4)
+
+# read_npu PARAMETER=VALUE...: Yosys commands.
+read_npu() {
+  local modules
+  mapfile -t modules < <(git ls-files -- 'rtl/*.sv' | grep -vE '_pkg\.sv$')
+  echo "read_verilog -sv -defer -noassert $build/generated/isa_pkg.sv rtl/fp_pkg.sv rtl/lane_pkg.sv ${modules[*]}"
+  printf 'hierarchy -check -top npu'
+  printf ' -chparam %s' "${@/=/ }"
+  printf '\n'
+}
+
+# run NAME WHAT: the Yosys commands of standard input.
+run() {
+  cat >"$out/$1.ys"
+  quietly "$2" yosys -l "$out/$1.log" -s "$out/$1.ys"
+}
+
+if [ "${1:-}" = elaborate ]; then
+  { read_npu "${small[@]}" && echo 'proc -noopt' && echo 'check -assert'; } | run elaborate-1 "elaborating the NPU"
+  { read_npu "${several[@]}" && echo 'proc -noopt' && echo 'check -assert'; } | run elaborate-2 "elaborating an NPU of two cores"
+  exit
+fi
+
+{
+  read_npu "${small[@]}"
+  cat <<YOSYS
+proc
+tee -o $out/memories.txt stat
+synth -top npu -run begin:fine
+check -assert
+opt -fast -full
+opt -undriven -fine
+techmap
+opt -fast
+abc -fast
+opt -fast
+tee -o $out/stat.txt stat
+YOSYS
+} | run synth "synthesising the NPU (two to three minutes)"
+
+awk -f scripts/synth_table.awk "$out/memories.txt" "$out/stat.txt" >"$out/table.md"
+page=docs/synthesis.md
+sed -e "/^<!-- table -->/,/^<!-- end -->/{/^<!-- table -->/r $out/table.md
+/^<!--/!d}" "$page" >"$out/page.md"
+cp "$out/page.md" "$page"
+cat "$out/table.md"
