@@ -30,18 +30,26 @@ Journal::Journal(std::filesystem::path file, std::string remedy)
 
 Journal::~Journal() { ::close(fd_); }
 
+std::optional<std::pair<std::string, std::string>> Journal::parse_line(const std::string &line) {
+  constexpr int kMaxDepth = 64; // writing JSON takes stack for each level
+  bool deep = false;
+  const auto watch_depth = [&deep](int depth, Json::parse_event_t, Json &) { return !(deep |= depth > kMaxDepth); };
+  const Json json = Json::parse(line, watch_depth, false);
+  if (deep || !json.is_object() || !json.contains("key") || !json.contains("value") || !json["key"].is_string())
+    return std::nullopt;
+  return std::pair{json["key"].get<std::string>(), json["value"].dump()};
+}
+
 void Journal::read() {
   std::ifstream in(file_, std::ios::binary);
   std::string line;
   bool whole = true;
   while (std::getline(in, line)) {
     whole = !in.eof(); // else the line feed is missing
-    const Json json = Json::parse(line, nullptr, false);
-    if (!whole || !json.is_object() || !json.contains("key") || !json.contains("value") || !json["key"].is_string()) {
+    if (auto entry = parse_line(line); whole && entry)
+      values_[entry->first] = std::move(entry->second);
+    else
       ++damaged_;
-      continue;
-    }
-    values_[json["key"].get<std::string>()] = json["value"].dump();
   }
   if (!whole) write("\n"); // what comes next begins a line of its own
 }

@@ -5,7 +5,9 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace gradweave::runtime {
 
@@ -38,6 +40,9 @@ public:
   /// Lines that were skipped when the file was opened.
   std::size_t damaged_lines() const { return damaged_; }
   const std::filesystem::path &file() const { return file_; }
+
+  /// Key and value, as JSON, of one line of the file; nothing if the line is damaged.
+  static std::optional<std::pair<std::string, std::string>> parse_line(const std::string &line);
 
 private:
   void read();

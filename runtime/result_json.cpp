@@ -1,9 +1,13 @@
 #include "runtime/result_json.hpp"
 
+#include "runtime/json_field.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <charconv>
 #include <stdexcept>
+#include <system_error>
 
 namespace gradweave::runtime {
 namespace {
@@ -18,6 +22,14 @@ Tensor parse_tensor(const std::string &name) {
   for (std::size_t i = 0; i < compiler::kTensorCount; ++i)
     if (compiler::to_string(tensor_at(i)) == name) return tensor_at(i);
   throw std::invalid_argument(fmt::format("unknown tensor '{}'", name));
+}
+
+std::uint64_t parse_hash(const std::string &digits) {
+  std::uint64_t hash = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), hash, 16);
+  if (error != std::errc() || end != digits.data() + digits.size())
+    throw std::invalid_argument(fmt::format("'{}' is no hash", digits));
+  return hash;
 }
 
 bool moves(const Traffic &t) { return t.read_bytes != 0 || t.write_bytes != 0; }
@@ -104,62 +116,62 @@ Json to_json(const JobResult &result) {
 
 JobResult result_from_json(const Json &json) {
   JobResult result;
-  json.at("name").get_to(result.layer.name);
-  json.at("index").get_to(result.layer.index);
-  json.at("m").get_to(result.layer.m);
-  json.at("k").get_to(result.layer.k);
-  json.at("n").get_to(result.layer.n);
-  json.at("groups").get_to(result.layer.groups);
-  json.at("dx").get_to(result.layer.dx);
+  read_field(json, "name", result.layer.name);
+  read_field(json, "index", result.layer.index);
+  read_field(json, "m", result.layer.m);
+  read_field(json, "k", result.layer.k);
+  read_field(json, "n", result.layer.n);
+  read_field(json, "groups", result.layer.groups);
+  read_field(json, "dx", result.layer.dx);
   result.requested = compiler::parse_schedule(json.at("schedule").get<std::string>());
   result.chosen = compiler::parse_schedule(json.at("chosen_schedule").get<std::string>());
-  json.at("tiling").get_to(result.tiling);
-  json.at("commands").get_to(result.commands);
-  json.at("macs").get_to(result.macs);
-  json.at("compute_cycles").get_to(result.compute_cycles);
-  json.at("predicted_cycles").get_to(result.predicted_cycles);
-  json.at("compute_bound").get_to(result.bounds.compute_cycles);
-  json.at("traffic_bound").get_to(result.bounds.traffic_cycles);
-  json.at("bound").get_to(result.bounds.run_cycles);
+  read_field(json, "tiling", result.tiling);
+  read_field(json, "commands", result.commands);
+  read_field(json, "macs", result.macs);
+  read_field(json, "compute_cycles", result.compute_cycles);
+  read_field(json, "predicted_cycles", result.predicted_cycles);
+  read_field(json, "compute_bound", result.bounds.compute_cycles);
+  read_field(json, "traffic_bound", result.bounds.traffic_cycles);
+  read_field(json, "bound", result.bounds.run_cycles);
   const Json &tuning = json.at("tuning");
-  tuning.at("candidates").get_to(result.tuning.candidates);
-  tuning.at("simulated").get_to(result.tuning.simulated);
-  tuning.at("improvements").get_to(result.tuning.improvements);
-  tuning.at("cycles_before").get_to(result.tuning.cycles_before);
-  tuning.at("seconds").get_to(result.tuning.seconds);
+  read_field(tuning, "candidates", result.tuning.candidates);
+  read_field(tuning, "simulated", result.tuning.simulated);
+  read_field(tuning, "improvements", result.tuning.improvements);
+  read_field(tuning, "cycles_before", result.tuning.cycles_before);
+  read_field(tuning, "seconds", result.tuning.seconds);
   for (const auto &[name, entry] : json.at("dram").items()) {
     Traffic &t = result.traffic[static_cast<std::size_t>(parse_tensor(name))];
-    entry.at("read_bytes").get_to(t.read_bytes);
-    entry.at("write_bytes").get_to(t.write_bytes);
-    entry.at("read_bus_bytes").get_to(t.read_bus_bytes);
-    entry.at("write_bus_bytes").get_to(t.write_bus_bytes);
-    entry.at("spill_read_bytes").get_to(t.spill_read_bytes);
-    entry.at("spill_write_bytes").get_to(t.spill_write_bytes);
+    read_field(entry, "read_bytes", t.read_bytes);
+    read_field(entry, "write_bytes", t.write_bytes);
+    read_field(entry, "read_bus_bytes", t.read_bus_bytes);
+    read_field(entry, "write_bus_bytes", t.write_bus_bytes);
+    read_field(entry, "spill_read_bytes", t.spill_read_bytes);
+    read_field(entry, "spill_write_bytes", t.spill_write_bytes);
   }
   const Json &counters = json.at("counters");
   result.counters.values.resize(counters.size());
   for (std::size_t i = 0; i < counters.size(); ++i)
-    counters.at(isa::counter_name(i)).get_to(result.counters.values[i]);
-  json.at("compile_seconds").get_to(result.compile_seconds);
-  json.at("wall_seconds").get_to(result.wall_seconds);
-  json.at("cpu_seconds").get_to(result.cpu_seconds);
-  json.at("process_seconds").get_to(result.process_seconds);
+    read_field(counters, isa::counter_name(i).c_str(), result.counters.values[i]);
+  read_field(json, "compile_seconds", result.compile_seconds);
+  read_field(json, "wall_seconds", result.wall_seconds);
+  read_field(json, "cpu_seconds", result.cpu_seconds);
+  read_field(json, "process_seconds", result.process_seconds);
   for (const Json &entry : json.at("outputs")) {
     OutputCheck check;
     check.tensor = parse_tensor(entry.at("tensor").get<std::string>());
-    entry.at("elements").get_to(check.elements);
-    entry.at("mismatches").get_to(check.mismatches);
-    entry.at("finite").get_to(check.finite);
-    check.hash = std::stoull(entry.at("hash").get<std::string>(), nullptr, 16);
-    entry.at("direct").get_to(check.direct);
+    read_field(entry, "elements", check.elements);
+    read_field(entry, "mismatches", check.mismatches);
+    read_field(entry, "finite", check.finite);
+    check.hash = parse_hash(entry.at("hash").get<std::string>());
+    read_field(entry, "direct", check.direct);
     result.outputs.push_back(check);
   }
   result.outcome = parse_outcome(json.at("outcome").get<std::string>());
-  json.at("failures").get_to(result.failures);
-  json.at("trace").get_to(result.trace);
-  json.at("times").get_to(result.times_file);
-  json.at("timeline").get_to(result.timeline_file);
-  json.at("kept_since").get_to(result.kept_since);
+  read_field(json, "failures", result.failures);
+  read_field(json, "trace", result.trace);
+  read_field(json, "times", result.times_file);
+  read_field(json, "timeline", result.timeline_file);
+  read_field(json, "kept_since", result.kept_since);
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/job_key.hpp"
 #include "runtime/journal.hpp"
+#include "runtime/json_field.hpp"
 #include "runtime/npu_text.hpp"
 #include "runtime/output_file.hpp"
 #include "runtime/result_json.hpp"
@@ -21,6 +22,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <sys/file.h>
 #include <system_error>
@@ -82,29 +84,12 @@ Json to_json(const RecordedRun &run) {
 /// Throws nlohmann::json::exception or std::invalid_argument if the file is no status.
 RecordedRun read_record(const fs::path &directory) {
   std::ifstream in(directory / kStatusFile);
-  const Json json = Json::parse(in);
-  RecordedRun run;
+  std::ostringstream text;
+  text << in.rdbuf();
+  RecordedRun run = parse_status(text.str());
   run.id = directory.filename();
   run.directory = directory;
-  json.at("command").get_to(run.command);
-  json.at("host").get_to(run.host);
-  json.at("pid").get_to(run.pid);
-  json.at("background").get_to(run.background);
-  json.at("started").get_to(run.started);
-  json.at("updated").get_to(run.updated);
-  json.at("jobs").get_to(run.progress.jobs);
-  json.at("finished").get_to(run.progress.finished);
-  json.at("fraction").get_to(run.progress.fraction);
-  json.at("elapsed_seconds").get_to(run.progress.elapsed_seconds);
-  if (json.contains("seconds_left")) run.progress.seconds_left = json["seconds_left"].get<double>();
-  run.outcome = parse_outcome(json.at("outcome").get<std::string>());
-  json.at("npu").get_to(run.npu);
-  json.at("backend").get_to(run.backend);
-  json.at("cycles_per_second").get_to(run.cycles_per_second);
-  if (is_open(directory))
-    run.state = RunState::kRunning;
-  else
-    run.state = json.at("state") == "ended" ? RunState::kEnded : RunState::kInterrupted;
+  if (is_open(directory)) run.state = RunState::kRunning;
   return run;
 }
 
@@ -139,6 +124,29 @@ fs::path records_directory() {
       return fs::path(value) / below / "gradweave/cosim";
   throw OutputError("long runs keep their state in $XDG_STATE_HOME/gradweave, else $HOME/.local/state/gradweave, but "
                     "neither variable has the path of a directory; set one");
+}
+
+RecordedRun parse_status(const std::string &text) {
+  const Json json = Json::parse(text);
+  RecordedRun run;
+  read_field(json, "command", run.command);
+  read_field(json, "host", run.host);
+  read_field(json, "pid", run.pid);
+  if (run.pid == 0) throw std::invalid_argument("0 is no process"); // signals would go to the whole group
+  read_field(json, "background", run.background);
+  read_field(json, "started", run.started);
+  read_field(json, "updated", run.updated);
+  read_field(json, "jobs", run.progress.jobs);
+  read_field(json, "finished", run.progress.finished);
+  read_field(json, "fraction", run.progress.fraction);
+  read_field(json, "elapsed_seconds", run.progress.elapsed_seconds);
+  if (json.contains("seconds_left")) run.progress.seconds_left = json["seconds_left"].get<double>();
+  run.outcome = parse_outcome(json.at("outcome").get<std::string>());
+  read_field(json, "npu", run.npu);
+  read_field(json, "backend", run.backend);
+  read_field(json, "cycles_per_second", run.cycles_per_second);
+  run.state = json.at("state") == "ended" ? RunState::kEnded : RunState::kInterrupted;
+  return run;
 }
 
 std::vector<RecordedRun> recorded_runs() {

@@ -45,6 +45,10 @@ struct RecordedRun {
   double cycles_per_second = 0;     ///< 0: no job has ended
 };
 
+/// The run that `text`, the contents of a status.json, describes, without id and directory; kInterrupted unless it says
+/// that the run ended. Throws nlohmann::json::exception or std::invalid_argument if it is no status.
+RecordedRun parse_status(const std::string &text);
+
 /// All records, the latest last. What is no record, or not readable, is left out.
 std::vector<RecordedRun> recorded_runs();
 /// The one called `id`; throws std::invalid_argument listing what there is.

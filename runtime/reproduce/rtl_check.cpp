@@ -1,6 +1,7 @@
 #include "runtime/reproduce/rtl_check.hpp"
 
 #include "runtime/job.hpp"
+#include "runtime/json_field.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/reproduce/evaluate.hpp"
 
@@ -67,9 +68,9 @@ RtlCheck check_of(const RtlUnit &unit, const std::string &text) {
   check.network = unit.network;
   check.layer = unit.unit.layer.name;
   check.variant = variant_text(unit.unit);
-  check.model_cycles = json.at("model_cycles").get<std::uint64_t>();
-  check.rtl_cycles = json.at("cycles").get<std::uint64_t>();
-  check.elements = json.at("elements").get<std::uint64_t>();
+  check.model_cycles = runtime::whole_number<std::uint64_t>(json.at("model_cycles"));
+  check.rtl_cycles = runtime::whole_number<std::uint64_t>(json.at("cycles"));
+  check.elements = runtime::whole_number<std::uint64_t>(json.at("elements"));
   check.problem = json.at("problem").get<std::string>();
   return check;
 }

@@ -1,5 +1,6 @@
 #include "runtime/reproduce/step_unit.hpp"
 
+#include "runtime/json_field.hpp"
 #include "runtime/npu_text.hpp"
 #include "runtime/reproduce/unit.hpp"
 
@@ -67,7 +68,7 @@ StepResult step_from_text(const std::string &text) {
          {std::pair("bound", &r.bound), std::pair("paper", &r.paper), std::pair("conventional", &r.conventional),
           std::pair("searched", &r.searched), std::pair("step", &r.step), std::pair("compute_bound", &r.compute_bound),
           std::pair("traffic_bound", &r.traffic_bound), std::pair("array", &r.array), std::pair("memory", &r.memory)})
-      *value = json.at(key).get<std::uint64_t>();
+      *value = runtime::whole_number<std::uint64_t>(json.at(key));
     r.above_bound = json.at("above_bound").get<double>();
   } catch (const Json::exception &error) {
     throw std::invalid_argument(fmt::format("not the result of a search: {}", error.what()));

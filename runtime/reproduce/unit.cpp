@@ -1,6 +1,7 @@
 #include "runtime/reproduce/unit.hpp"
 
 #include "reproduce_tool_version.hpp"
+#include "runtime/json_field.hpp"
 #include "runtime/npu_text.hpp"
 
 #include <fmt/format.h>
@@ -71,12 +72,14 @@ UnitResult from_text(const std::string &text) {
       result.problem = json.at("problem").get<std::string>();
       return result;
     }
-    result.cycles = json.at("cycles").get<std::uint64_t>();
-    result.compute_bound = json.at("compute_bound").get<std::uint64_t>();
-    result.traffic_bound = json.at("traffic_bound").get<std::uint64_t>();
+    result.cycles = runtime::whole_number<std::uint64_t>(json.at("cycles"));
+    result.compute_bound = runtime::whole_number<std::uint64_t>(json.at("compute_bound"));
+    result.traffic_bound = runtime::whole_number<std::uint64_t>(json.at("traffic_bound"));
     for (std::size_t t = 0; t < result.moved.size(); ++t) {
       const Json &m = json.at("moved").at(t);
-      result.moved.at(t) = {m.at(0).get<std::uint64_t>(), m.at(1).get<std::uint64_t>(), m.at(2).get<std::uint64_t>()};
+      result.moved.at(t) = {runtime::whole_number<std::uint64_t>(m.at(0)),
+                            runtime::whole_number<std::uint64_t>(m.at(1)),
+                            runtime::whole_number<std::uint64_t>(m.at(2))};
     }
   } catch (const Json::exception &error) {
     throw std::invalid_argument(fmt::format("not the result of an evaluation: {}", error.what()));

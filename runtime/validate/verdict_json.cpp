@@ -1,4 +1,5 @@
 #include "runtime/validate/verdict_json.hpp"
+#include "runtime/json_field.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -28,11 +29,11 @@ ValidationVerdict from_json(const Json &json) {
   v.npu = json.at("npu");
   v.outcome = outcome_of(json.at("outcome"));
   v.end = error_of(json.at("end"));
-  v.cycles = json.at("cycles");
-  v.commands = json.at("commands");
-  v.commands_differ = json.at("commands_differ");
-  v.counters = json.at("counters");
-  v.counters_differ = json.at("counters_differ");
+  read_field(json, "cycles", v.cycles);
+  read_field(json, "commands", v.commands);
+  read_field(json, "commands_differ", v.commands_differ);
+  read_field(json, "counters", v.counters);
+  read_field(json, "counters_differ", v.counters_differ);
   v.report = json.at("report");
   v.reproduce = json.at("reproduce");
   return v;

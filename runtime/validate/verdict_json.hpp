@@ -13,7 +13,7 @@ namespace gradweave::runtime {
 nlohmann::ordered_json to_json(const ValidationVerdict &verdict);
 
 std::string to_text(const std::vector<ValidationVerdict> &verdicts);
-/// The inverse; throws nlohmann::json::exception if the text is not of that form.
+/// The inverse; throws nlohmann::json::exception or std::invalid_argument if the text is not of that form.
 std::vector<ValidationVerdict> verdicts_from_text(const std::string &text);
 
 } // namespace gradweave::runtime

@@ -57,6 +57,16 @@ TEST_F(JournalTest, SkipsALastLineThatIsNotWholeAtAnyByte) {
   }
 }
 
+TEST_F(JournalTest, SkipsALineNestedSoDeeplyThatWritingItWouldExhaustTheStack) {
+  const auto nested = [](std::size_t depth) {
+    return R"({"key":"a","value":)" + std::string(depth, '[') + std::string(depth, ']') + "}\n";
+  };
+  write("journal.jsonl", nested(2'000'000) + nested(10));
+  const Journal journal(file(), "use another one");
+  EXPECT_EQ(journal.damaged_lines(), 1U);
+  EXPECT_EQ(*journal.find("a"), "[[[[[[[[[[]]]]]]]]]]");
+}
+
 TEST_F(JournalTest, SkipsLinesThatAreSomethingElse) {
   write("journal.jsonl", "garbage\n{\"key\":1,\"value\":2}\n[]\n{\"key\":\"a\",\"value\":7}\n{\"key\":\"b\"}\n\n");
   const Journal journal(file(), "use another one");

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <stdexcept>
+
 namespace gradweave::runtime {
 namespace {
 
@@ -55,6 +57,18 @@ TEST(ResultJson, RefusesWhatIsMissingOrUnknown) {
   nlohmann::ordered_json json = to_json(sample());
   json.erase("macs");
   EXPECT_ANY_THROW(result_from_json(json));
+  json = to_json(sample());
+  for (const char *hash : {"", "12 ", "-1", "12345678901234567"}) {
+    json = to_json(sample());
+    json["outputs"][0]["hash"] = hash;
+    EXPECT_THROW(result_from_json(json), std::invalid_argument) << hash;
+  }
+  for (const nlohmann::ordered_json &number :
+       {nlohmann::ordered_json(-1), nlohmann::ordered_json(0.5), nlohmann::ordered_json(1e99)}) {
+    json = to_json(sample());
+    json["macs"] = number;
+    EXPECT_THROW(result_from_json(json), std::invalid_argument) << number;
+  }
   json = to_json(sample());
   json["outcome"] = "perhaps";
   EXPECT_ANY_THROW(result_from_json(json));
