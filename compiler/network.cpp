@@ -44,8 +44,8 @@ Network load_network(const std::filesystem::path &file, std::optional<std::uint3
   std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
   });
-  if (extension == ".toml") return load_network_toml(file, batch);
-  if (extension == ".csv") return load_network_csv(file, batch);
+  if (extension == ".toml") return parse_network_toml(read_text(file), file, batch);
+  if (extension == ".csv") return parse_network_csv(read_text(file), file, batch);
   fail(file, 0, "the name must end in .toml (network description) or .csv (lines name,M,K,N)");
 }
 

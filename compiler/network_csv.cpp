@@ -53,8 +53,8 @@ std::vector<Layer> plain_layers(const std::filesystem::path &file, const std::ve
 
 } // namespace
 
-Network load_network_csv(const std::filesystem::path &file, std::optional<std::uint32_t> batch) {
-  const std::string text = read_text(file);
+Network parse_network_csv(std::string_view text, const std::filesystem::path &file,
+                          std::optional<std::uint32_t> batch) {
   const std::vector<CsvRow> rows = csv_rows(text);
   Network network;
   network.name = file.stem().string();

@@ -52,8 +52,10 @@ private:
 /// The whole file; throws ConfigError if it cannot be read.
 std::string read_text(const std::filesystem::path &file);
 
-Network load_network_toml(const std::filesystem::path &file, std::optional<std::uint32_t> batch);
-/// A plain list or a topology of SCALE-Sim; only the latter has a batch, 1 if none is given.
-Network load_network_csv(const std::filesystem::path &file, std::optional<std::uint32_t> batch);
+/// The network that `text`, the contents of `file`, describes. Throws ConfigError as load_network().
+Network parse_network_toml(std::string_view text, const std::filesystem::path &file,
+                           std::optional<std::uint32_t> batch);
+/// The same for a plain list or a topology of SCALE-Sim; only the latter has a batch, 1 if none is given.
+Network parse_network_csv(std::string_view text, const std::filesystem::path &file, std::optional<std::uint32_t> batch);
 
 } // namespace gradweave::compiler

@@ -75,8 +75,8 @@ void read_shape(const TableReader &reader, const Rows &rows, Layer &layer) {
 
 } // namespace
 
-Network load_network_toml(const std::filesystem::path &file, std::optional<std::uint32_t> batch) {
-  const std::string text = read_text(file);
+Network parse_network_toml(std::string_view text, const std::filesystem::path &file,
+                           std::optional<std::uint32_t> batch) {
   toml::table root;
   try {
     root = toml::parse(text);

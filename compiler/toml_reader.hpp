@@ -2,9 +2,7 @@
 #pragma once
 
 #include "compiler/network_file.hpp"
-
-#define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
+#include "sw_models/toml.hpp"
 
 #include <fmt/format.h>
 

@@ -46,5 +46,7 @@ void write_stream_file(const std::filesystem::path &file, const std::vector<Comm
 /// Reads a stream file; throws AssemblyError if it cannot be read, is no stream file, is of another ISA version, is
 /// truncated or longer than its header says, or its checksum is wrong.
 std::vector<Command> read_stream_file(const std::filesystem::path &file);
+/// The same of `bytes`, the contents of `file`.
+std::vector<Command> parse_stream_file(std::string_view bytes, const std::filesystem::path &file);
 
 } // namespace gradweave::isa

@@ -66,27 +66,33 @@ void write_stream_file(const std::filesystem::path &file, const std::vector<Comm
 
 std::vector<Command> read_stream_file(const std::filesystem::path &file) {
   std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+  const std::uintmax_t size = std::filesystem::file_size(file, error);
   if (error) fail(file, fmt::format("cannot read: {}; name a stream file (.gws)", error.message()));
   std::ifstream in(file, std::ios::binary);
   if (!in) fail(file, fmt::format("cannot read: {}; check its permissions", std::strerror(errno)));
+  std::string bytes(size, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(size));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return parse_stream_file(bytes, file);
+}
 
+std::vector<Command> parse_stream_file(std::string_view bytes, const std::filesystem::path &file) {
   Header header;
   const Header expected;
-  if (!in.read(reinterpret_cast<char *>(&header), sizeof header) ||
-      std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0)
+  if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+  if (bytes.size() < sizeof header || std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0)
     fail(file, "is no command stream (its first bytes are not GWS); name a file that `gradweave compile` wrote");
   if (header.version != kVersion)
     fail(file, fmt::format("holds commands of ISA version {}, but this program's is {}; compile it again",
                            header.version, kVersion));
-  const std::uint64_t held = (bytes - sizeof header) / sizeof(Command);
-  if (header.count != held || (bytes - sizeof header) % sizeof(Command) != 0)
+  bytes.remove_prefix(sizeof header);
+  if (header.count != bytes.size() / sizeof(Command) || bytes.size() % sizeof(Command) != 0)
     fail(file, fmt::format("has {} bytes of commands, but its header says {} commands of {} bytes; it was truncated or "
                            "changed, compile it again",
-                           bytes - sizeof header, header.count, sizeof(Command)));
+                           bytes.size(), header.count, sizeof(Command)));
   std::vector<Command> stream(header.count);
-  in.read(reinterpret_cast<char *>(stream.data()), static_cast<std::streamsize>(stream.size() * sizeof(Command)));
-  if (!in || checksum_of(stream) != header.checksum)
+  if (!stream.empty()) std::memcpy(stream.data(), bytes.data(), bytes.size());
+  if (checksum_of(stream) != header.checksum)
     fail(file, "its checksum is wrong; the file was changed, compile it again");
   return stream;
 }

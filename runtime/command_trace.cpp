@@ -162,6 +162,10 @@ std::vector<TracedCommand> read_command_trace(const std::filesystem::path &file)
   if (!in)
     throw ConfigError(
         fmt::format("{}: cannot be read: {}; check its name and permissions", file.string(), std::strerror(errno)));
+  return read_command_trace(in, file);
+}
+
+std::vector<TracedCommand> read_command_trace(std::istream &in, const std::filesystem::path &file) {
   return TraceReader(file).read(in);
 }
 

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,5 +40,7 @@ struct TracedCommand {
 /// Reads a trace. Throws ConfigError naming file, line, field, value and remedy: also if indices have a gap, times are
 /// out of order (issue, start, done), or a file ends in the middle of a line.
 std::vector<TracedCommand> read_command_trace(const std::filesystem::path &file);
+/// The same of an open file; `file` stands for it in messages.
+std::vector<TracedCommand> read_command_trace(std::istream &in, const std::filesystem::path &file);
 
 } // namespace gradweave::runtime

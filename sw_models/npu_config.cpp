@@ -2,8 +2,10 @@
 // a typo cannot silently select a default.
 #include "sw_models/npu_config.hpp"
 
+#include "sw_models/npu_config_text.hpp"
+#include "sw_models/toml.hpp"
+
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -230,8 +232,10 @@ void read_dram(Section &s, DramConfig &d, const NpuConfig &npu, const std::strin
 } // namespace
 
 NpuConfig load_npu_config(const std::filesystem::path &path) {
-  const std::string file = path.string();
-  const std::string text = read_text(path);
+  return parse_npu_config(read_text(path), path.string());
+}
+
+NpuConfig parse_npu_config(std::string_view text, const std::string &file) {
   toml::table root;
   try {
     root = toml::parse(text, file);

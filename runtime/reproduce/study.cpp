@@ -2,10 +2,10 @@
 
 #include "runtime/lookup.hpp"
 #include "sw_models/npu_config.hpp"
+#include "sw_models/toml.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <fstream>
@@ -74,14 +74,9 @@ private:
   std::vector<std::string_view> known_;
 };
 
-toml::table parse(const fs::path &file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in || fs::is_directory(file))
-    throw ConfigError(fmt::format("{}: cannot be read; check its name and permissions", file.string()));
+toml::table parse_toml(std::string_view text, const fs::path &file) {
   try {
-    return toml::parse(text.str());
+    return toml::parse(text);
   } catch (const toml::parse_error &error) {
     throw ConfigError(fmt::format("{}:{}: {}; correct the TOML syntax", file.string(), error.source().begin.line,
                                   error.description()));
@@ -147,7 +142,16 @@ void read_settings(const fs::path &file, const toml::table &root, Study &study) 
 } // namespace
 
 Study load_study(const fs::path &file) {
-  const toml::table root = parse(file);
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in || fs::is_directory(file))
+    throw ConfigError(fmt::format("{}: cannot be read; check its name and permissions", file.string()));
+  return parse_study(text.str(), file);
+}
+
+Study parse_study(std::string_view text, const fs::path &file) {
+  const toml::table root = parse_toml(text, file);
   Study study;
   study.name = file.stem().string();
   Reader top(file.string(), root, "the file");

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gradweave::reproduce {
@@ -45,6 +46,8 @@ struct Study {
 /// Reads a study (.toml, see evaluation/igo.toml). Relative paths in it are relative to its directory. Throws
 /// ConfigError naming file, line, key and remedy.
 Study load_study(const std::filesystem::path &file);
+/// The same of `text`, the contents of `file`.
+Study parse_study(std::string_view text, const std::filesystem::path &file);
 
 /// A path (it contains '/' or ends in .toml) as it is, else evaluation/NAME.toml of the home directory. Throws
 /// ConfigError listing what exists.
