@@ -6,8 +6,12 @@ SHELL := /bin/bash
 export BUILD ?= build
 export MODEL BATCH NPU SCHEDULE TUNE PARTITION PARTS REDUCTION PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE FOREGROUND FRESH CORPUS
 export STUDY FIGURE NETWORK POLICY SAMPLE OUT PROOF
+# bash counts in a variable SECONDS of its own.
+export FUZZ_SECONDS := $(SECONDS)
+export FUZZ_TARGET := $(TARGET)
+export FUZZ_MERGE := $(MERGE)
 
-.PHONY: help cosim simulate validate reproduce build test bench formal synth lint sanitize format docs clean
+.PHONY: help cosim simulate validate reproduce build test bench formal synth lint sanitize fuzz icarus format docs clean
 
 help:
 	@scripts/help.sh
@@ -44,6 +48,12 @@ lint:
 
 sanitize:
 	@scripts/sanitize.sh
+
+fuzz:
+	@scripts/fuzz.sh
+
+icarus:
+	@scripts/icarus.sh
 
 format:
 	@scripts/format.sh

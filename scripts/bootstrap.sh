@@ -1,15 +1,16 @@
 #!/bin/bash
-# Installs the Debian packages that are missing.   scripts/bootstrap.sh model|run|lint|sanitize
+# Installs the Debian packages that are missing.   scripts/bootstrap.sh model|run|lint|sanitize|fuzz
 #   model      what `make simulate` needs: no RTL simulator
 #   run        what `make cosim`, `make test`, `make formal` and `make synth` need
 #   lint       run + the lint tools
 #   sanitize   run + g++, whose sanitizers need no further package
+#   fuzz       model + clang with libFuzzer
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 model_packages=(cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libgtest-dev zlib1g-dev
   libnanoflann-dev)
 proof_packages=(yosys z3)
-run_packages=("${model_packages[@]}" verilator libsystemc-dev "${proof_packages[@]}")
+run_packages=("${model_packages[@]}" verilator libsystemc-dev iverilog "${proof_packages[@]}")
 lint_packages=(clang-format clang-tidy shellcheck)
 
 tools=(cmake ninja verilator)
@@ -21,7 +22,11 @@ model)
 run) packages=("${run_packages[@]}") ;;
 lint) packages=("${run_packages[@]}" "${lint_packages[@]}") ;;
 sanitize) packages=("${run_packages[@]}" g++) ;;
-*) die "usage: scripts/bootstrap.sh model|run|lint|sanitize" ;;
+fuzz)
+  packages=("${model_packages[@]}" clang-19 libclang-rt-19-dev)
+  tools=(cmake ninja)
+  ;;
+*) die "usage: scripts/bootstrap.sh model|run|lint|sanitize|fuzz" ;;
 esac
 
 # has_compiler NAME...: one of them, or the user's CXX, is there.

@@ -53,6 +53,18 @@ choose_compiler() {
   die "no C++ compiler found; install clang-19 or g++"
 }
 
+# The clang of this machine that brings libFuzzer.
+clang_with_fuzzer() {
+  local cxx
+  for cxx in "${CXX:-}" clang++-19 clang++-16; do
+    if [ -n "$cxx" ] && command -v "$cxx" >/dev/null && [ -f "$("$cxx" -print-file-name=libclang_rt.fuzzer-x86_64.a)" ]; then
+      printf '%s\n' "$cxx"
+      return
+    fi
+  done
+  die "no clang with libFuzzer found; install clang-19 and libclang-rt-19-dev"
+}
+
 # configure NPU_LIST [RTL]: CMake, but only if there is no build directory yet or its NPUs change; after that ninja
 # itself sees changed CMake files.
 configure() {
