@@ -50,7 +50,7 @@ design() {
   for pair in ${params//,/ }; do
     [ "$pair" = - ] || printf ' -chparam %s %s' "${pair%%=*}" "${pair#*=}"
   done
-  printf '\nproc\nmemory -nordff\nflatten\n'
+  printf '\nsetattr -set keep 1 c:dut\nproc\nmemory -nordff\nflatten\n'
   note memory | while read -r wire memory words; do
     list_of=
     words=$(value "$words")
@@ -58,7 +58,7 @@ design() {
     echo "connect -set $wire $list_of"
   done
   for wire in $(note cut); do printf 'cutpoint w:\\%s\n' "$wire"; done
-  printf 'async2sync\ndffunmap\nopt -full\nasync2sync\ndffunmap\ncheck\n'
+  printf 'check\nasync2sync\ndffunmap\nopt -full\nasync2sync\ndffunmap\n'
   # Equal functions become one, so that the solver need not find out.
   [ -z "$(note sweep)" ] || printf "techmap\nopt -fast\nabc -g AND,XOR,MUX\nopt_clean\n"
 }

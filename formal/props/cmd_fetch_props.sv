@@ -1,0 +1,83 @@
+// cmd_fetch, its address side: AR keeps what it offers until it is taken; no burst leaves its 4 KB page; each begins where the one
+// before ended and holds commands of the stream, none lost or fetched twice; after a stop no burst is offered. (That the buffer
+// has room for what is asked for: cmd_fetch_room_props.)
+//
+// sources: fifo.sv cmd_fetch.sv
+// trust: yes
+module cmd_fetch_props #(
+  parameter int unsigned BUS_BYTES = 64
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic                   clear_i,
+  input  logic                   run_i,
+  input  logic [63:0]            cmd_addr_i,
+  input  logic [31:0]            cmd_count_i,
+  input  logic [63:0]            dram_base_i,
+  input  logic [63:0]            dram_size_i,
+  input  logic                   ar_ready_i,
+  input  logic                   r_valid_i,
+  input  logic [1:0]             r_resp_i,
+  input  logic                   cmd_ready_i,
+  output logic                   covered_o
+);
+
+  logic        ar_valid, cmd_valid, quiet;
+  logic [63:0] ar_addr;
+  logic [7:0]  ar_len;
+  logic [23:0] ar_user;
+
+  cmd_fetch #(.BUS_BYTES(BUS_BYTES)) dut (
+    .clk_i, .rst_ni, .clear_i, .run_i, .cmd_addr_i, .cmd_count_i, .dram_base_i, .dram_size_i,
+    .ar_valid_o (ar_valid), .ar_ready_i, .ar_addr_o (ar_addr), .ar_len_o (ar_len), .ar_user_o (ar_user),
+    .r_valid_i, .r_data_i ({8*BUS_BYTES{1'b0}}), .r_resp_i, .r_last_i (1'b0), .cmd_valid_o (cmd_valid), .cmd_ready_i,
+    .quiet_o (quiet)
+  );
+
+  (* hierconn *) wire        \dut.issue ;
+  (* hierconn *) wire [63:0] \dut.req_addr_q ;
+  (* hierconn *) wire [31:0] \dut.req_left_q ;
+
+  // --- Environment: a stream of whole commands ------------------------------------------------------------------------
+  reset_first u_reset (.clk_i, .rst_ni);
+  always @* assume (cmd_addr_i[5:0] == 6'd0);
+
+  // --- Each burst begins where the one before ended --------------------------------------------------------------------
+  logic        issued_q, stalled_q;
+  logic [63:0] asked_q;      // first byte not asked for when the burst on offer was issued
+  logic [31:0] asked_left_q; // commands from there on
+  logic [95:0] offer, offer_q;
+  logic [31:0] bytes;
+  assign offer = {ar_addr, ar_len, ar_user};
+  assign bytes = 32'(ar_user[23:12]) + 32'd1 - 32'(ar_user[11:0]);
+
+  always @(posedge clk_i) begin
+    stalled_q <= rst_ni && !clear_i && ar_valid && !ar_ready_i;
+    offer_q   <= offer;
+    issued_q  <= rst_ni && !clear_i && \dut.issue ;
+    if (\dut.issue ) begin
+      asked_q      <= \dut.req_addr_q ;
+      asked_left_q <= \dut.req_left_q ;
+    end
+  end
+
+  always @* begin
+    if (rst_ni) begin
+      an_address_stays_until_taken: assert (!stalled_q || (ar_valid && offer == offer_q));
+      a_burst_stays_in_its_page: assert (!ar_valid || 32'(ar_addr[11:0]) + (32'(ar_len) + 32'd1) * BUS_BYTES <= 32'd4096);
+      its_address_is_a_beat: assert (!ar_valid || (ar_addr & 64'(BUS_BYTES - 1)) == 64'd0);
+      it_begins_where_the_one_before_ended: assert (!issued_q || ar_addr + 64'(ar_user[11:0]) == asked_q);
+      the_next_begins_where_it_ends: assert (!issued_q || \dut.req_addr_q == asked_q + 64'(bytes));
+      it_holds_commands_of_the_stream: assert (!issued_q || (bytes != 32'd0 && bytes[5:0] == 6'd0 && bytes / 64 <= asked_left_q));
+      what_is_left_is_counted: assert (!issued_q || \dut.req_left_q == asked_left_q - bytes / 64);
+      its_beats_hold_its_bytes: assert (!issued_q || 32'(ar_len) == 32'(ar_user[23:12]) / BUS_BYTES ||
+                                        (BUS_BYTES < 64 && (32'(ar_len) + 32'd1) * BUS_BYTES == 32'(ar_user[11:0]) + bytes));
+      // Invariant
+      commands_are_whole: assert (\dut.req_left_q == 32'd0 || \dut.req_addr_q [5:0] == 6'd0);
+      nothing_is_offered_after_a_stop: assert (run_i || !\dut.issue );
+    end
+  end
+
+  assign covered_o = rst_ni && stalled_q && asked_left_q == 32'd9 && asked_q[8:6] == 3'd5;
+
+endmodule

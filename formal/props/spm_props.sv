@@ -1,0 +1,255 @@
+// spm: every element lies where the skewed panel layout puts it, for every port, and nowhere else: what a port writes is what any
+// port reads there later, until it is written again. Reads of a cycle see the state before its writes; of several writes the
+// last in the order of the ports stays.
+//
+// One cell, an arbitrary one (16 bits; its row row_i and lane lane_i are free but constant), is followed by a ghost that knows the layout and not the
+// memory's words. As this holds for each cell, the cells of different rows and lanes are different ones: the mapping is one to
+// one. Addresses have the width of the small scratchpad; data, rotations and the rest their real one.
+//
+// sources: spm.sv
+// memory: words dut.mem WORDS
+// sweep: yes
+module spm_props #(
+  parameter int unsigned LANES     = 3,
+  parameter int unsigned COLS      = 3,
+  parameter int unsigned CORES     = 1,
+  parameter int unsigned SPM_ROWS  = 4,  // a power of two
+  parameter int unsigned BUS_BYTES = 8,
+  parameter int unsigned WORDS     = 6,  // SPM_ROWS / 2 * LANES
+  localparam int unsigned ROW_W    = $clog2(SPM_ROWS),
+  localparam int unsigned SLOTS    = BUS_BYTES / 2
+) (
+  input  logic                     clk_i,
+  input  logic                     rst_ni,
+  input  logic [CORES-1:0]             a_en_i,
+  input  logic [CORES-1:0]             a_col_i,
+  input  logic [CORES-1:0]             b_en_i,
+  input  logic [CORES-1:0]             b_col_i,
+  input  logic [CORES-1:0]             c_en_i,
+  input  logic [CORES-1:0]             w_en_i,
+  input  logic [CORES-1:0]             w_fp32_i,
+  input  logic [ROW_W*CORES-1:0]       a_row0_i,
+  input  logic [ROW_W*CORES-1:0]       a_row1_i,
+  input  logic [ROW_W*CORES-1:0]       b_row0_i,
+  input  logic [ROW_W*CORES-1:0]       b_row1_i,
+  input  logic [ROW_W*CORES-1:0]       c_row0_i,
+  input  logic [ROW_W*CORES-1:0]       c_row1_i,
+  input  logic [ROW_W*CORES-1:0]       w_row0_i,
+  input  logic [ROW_W*CORES-1:0]       w_row1_i,
+  input  logic [8*CORES-1:0]           a_split_i,
+  input  logic [8*CORES-1:0]           a_rot_i,
+  input  logic [8*CORES-1:0]           b_split_i,
+  input  logic [8*CORES-1:0]           b_rot_i,
+  input  logic [8*CORES-1:0]           c_split_i,
+  input  logic [8*CORES-1:0]           c_rot_i,
+  input  logic [8*CORES-1:0]           w_split_i,
+  input  logic [8*CORES-1:0]           w_rot_i,
+  input  logic [8*CORES-1:0]           w_count_i,
+  input  logic [32*COLS*CORES-1:0] w_line_i,
+  input  logic                         ld_en_i,
+  input  logic                         ld_fp32_i,
+  input  logic                         st_en_i,
+  input  logic                         st_fp32_i,
+  input  logic [ROW_W-1:0]             ld_row_i,
+  input  logic [ROW_W-1:0]             ld_pstride_i,
+  input  logic [ROW_W-1:0]             st_row_i,
+  input  logic [ROW_W-1:0]             st_pstride_i,
+  input  logic [7:0]                   ld_split_i,
+  input  logic [7:0]                   ld_lane_i,
+  input  logic [7:0]                   st_split_i,
+  input  logic [7:0]                   st_lane_i,
+  input  logic [9:0]                   ld_first_i,
+  input  logic [9:0]                   st_first_i,
+  input  logic [10:0]                  ld_count_i,
+  input  logic [10:0]                  st_count_i,
+  input  logic [8*BUS_BYTES-1:0]   ld_data_i,
+  input  logic [ROW_W-1:0]         row_i,
+  input  logic [7:0]               lane_i,
+  output logic                     covered_o
+);
+
+  logic [24*CORES-1:0]       a_addr0, a_addr1, b_addr0, b_addr1, c_addr0, c_addr1, w_addr0, w_addr1;
+  logic [32*LANES*CORES-1:0] a_line, b_line, c_line;
+  logic [8*BUS_BYTES-1:0]    st_data;
+
+  for (genvar c = 0; c < CORES; c++) begin : gen_addresses
+    assign a_addr0[24*c +: 24] = {{(24-ROW_W){1'b0}}, a_row0_i[ROW_W*c +: ROW_W]};
+    assign a_addr1[24*c +: 24] = {{(24-ROW_W){1'b0}}, a_row1_i[ROW_W*c +: ROW_W]};
+    assign b_addr0[24*c +: 24] = {{(24-ROW_W){1'b0}}, b_row0_i[ROW_W*c +: ROW_W]};
+    assign b_addr1[24*c +: 24] = {{(24-ROW_W){1'b0}}, b_row1_i[ROW_W*c +: ROW_W]};
+    assign c_addr0[24*c +: 24] = {{(24-ROW_W){1'b0}}, c_row0_i[ROW_W*c +: ROW_W]} & 24'hfffffe;
+    assign c_addr1[24*c +: 24] = {{(24-ROW_W){1'b0}}, c_row1_i[ROW_W*c +: ROW_W]} & 24'hfffffe;
+    assign w_addr0[24*c +: 24] = {{(24-ROW_W){1'b0}}, w_row0_i[ROW_W*c +: ROW_W]} & {23'h7fffff, !w_fp32_i[c]};
+    assign w_addr1[24*c +: 24] = {{(24-ROW_W){1'b0}}, w_row1_i[ROW_W*c +: ROW_W]} & {23'h7fffff, !w_fp32_i[c]};
+  end
+  logic [23:0] ld_addr, ld_pstride, st_addr, st_pstride;
+  assign ld_addr    = {{(24-ROW_W){1'b0}}, ld_row_i} & {23'h7fffff, !ld_fp32_i};
+  assign ld_pstride = {{(24-ROW_W){1'b0}}, ld_pstride_i} & {23'h7fffff, !ld_fp32_i};
+  assign st_addr    = {{(24-ROW_W){1'b0}}, st_row_i} & {23'h7fffff, !st_fp32_i};
+  assign st_pstride = {{(24-ROW_W){1'b0}}, st_pstride_i} & {23'h7fffff, !st_fp32_i};
+
+  spm #(.LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) dut (
+    .clk_i,
+    .a_en_i, .a_col_i, .a_addr0_i (a_addr0), .a_addr1_i (a_addr1), .a_split_i, .a_rot_i, .a_line_o (a_line),
+    .b_en_i, .b_col_i, .b_addr0_i (b_addr0), .b_addr1_i (b_addr1), .b_split_i, .b_rot_i, .b_line_o (b_line),
+    .c_en_i, .c_addr0_i (c_addr0), .c_addr1_i (c_addr1), .c_split_i, .c_rot_i, .c_line_o (c_line),
+    .w_en_i, .w_fp32_i, .w_addr0_i (w_addr0), .w_addr1_i (w_addr1), .w_split_i, .w_rot_i, .w_count_i, .w_line_i,
+    .ld_en_i, .ld_fp32_i, .ld_addr_i (ld_addr), .ld_pstride_i (ld_pstride), .ld_split_i, .ld_lane_i, .ld_first_i,
+    .ld_count_i, .ld_data_i,
+    .st_en_i, .st_fp32_i, .st_addr_i (st_addr), .st_pstride_i (st_pstride), .st_split_i, .st_lane_i, .st_first_i,
+    .st_count_i, .st_data_o (st_data)
+  );
+
+  wire [32*WORDS-1:0] words;
+
+  // --- Environment: what the engines are proven to ask for --------------------------------------------------------
+  reset_first u_reset (.clk_i, .rst_ni);
+  for (genvar c = 0; c < CORES; c++) begin : gen_legal
+    always @* begin
+      assume (32'(a_rot_i[8*c +: 8]) < LANES && 32'(b_rot_i[8*c +: 8]) < LANES && 32'(c_rot_i[8*c +: 8]) < LANES);
+      assume (32'(w_rot_i[8*c +: 8]) < LANES && 32'(w_count_i[8*c +: 8]) <= COLS);
+    end
+  end
+  always @* begin
+    assume (32'(ld_lane_i) < LANES && ld_split_i != 8'd0 && 32'(ld_split_i) <= LANES);
+    assume (32'(st_lane_i) < LANES && st_split_i != 8'd0 && 32'(st_split_i) <= LANES);
+    assume (32'(ld_first_i) + 32'(ld_count_i) <= (ld_fp32_i ? SLOTS / 2 : SLOTS));
+    assume (32'(st_first_i) + 32'(st_count_i) <= (st_fp32_i ? SLOTS / 2 : SLOTS));
+  end
+
+  // --- The cell and its ghost ---------------------------------------------------------------------------------------
+  logic [ROW_W-1:0] row_q;
+  logic [7:0]       lane_q;
+  logic             same_q = 1'b0;
+  logic             known_q, known_d; // it has been written
+  logic [15:0]      cell_q, cell_d;
+  always @(posedge clk_i) begin
+    row_q   <= row_i;
+    lane_q  <= lane_i;
+    same_q  <= 1'b1;
+    known_q <= rst_ni && known_d;
+    cell_q  <= cell_d;
+  end
+  always @* begin
+    assume (32'(lane_i) < LANES);
+    assume (!same_q || (row_i == row_q && lane_i == lane_q));
+  end
+
+  // Element e of an access whose element 0 lies in lane x.
+  function automatic logic in_lane(input logic [7:0] x, input int unsigned e);
+    in_lane = 32'(x) + e == 32'(lane_i) || 32'(x) + e == 32'(lane_i) + LANES || 32'(x) + e == 32'(lane_i) + 2 * LANES;
+  endfunction
+
+  function automatic logic [15:0] half(input logic [31:0] word);
+    half = row_i[0] ? word[31:16] : word[15:0];
+  endfunction
+
+  function automatic logic same_row(input logic fp32, input logic [31:0] row);
+    same_row = fp32 ? (row >> 1) == (32'(row_i) >> 1) : row == 32'(row_i);
+  endfunction
+
+  // Row of element e of a beat: PSTRIDE further for each panel begun.
+  function automatic logic [31:0] beat_row(input logic [23:0] addr, input logic [23:0] pstride, input logic [7:0] split,
+                                           input int unsigned e);
+    beat_row = 32'(addr);
+    for (int p = 0; p * LANES <= SLOTS; p++) begin
+      if (e >= 32'(split) + p * LANES) beat_row = beat_row + 32'(pstride);
+    end
+  endfunction
+
+  always @* begin
+    known_d = known_q;
+    cell_d  = cell_q;
+    for (int c = 0; c < CORES; c++) begin
+      for (int e = 0; e < COLS; e++) begin
+        if (w_en_i[c] && e < 32'(w_count_i[8*c +: 8]) && in_lane(w_rot_i[8*c +: 8], e) &&
+            same_row(w_fp32_i[c], 32'((e < 32'(w_split_i[8*c +: 8])) ? w_addr0[24*c +: 24] : w_addr1[24*c +: 24]))) begin
+          known_d = 1'b1;
+          cell_d  = w_fp32_i[c] ? half(w_line_i[32*(COLS*c + e) +: 32]) : w_line_i[32*(COLS*c + e) +: 16];
+        end
+      end
+    end
+    for (int e = 0; e < SLOTS; e++) begin
+      if (ld_en_i && e < 32'(ld_count_i) && in_lane(ld_lane_i, e) &&
+          same_row(ld_fp32_i, beat_row(ld_addr, ld_pstride, ld_split_i, e))) begin
+        known_d = 1'b1;
+        cell_d  = ld_fp32_i ? half(ld_data_i[32*(32'(ld_first_i) + e) +: 32]) : ld_data_i[16*(32'(ld_first_i) + e) +: 16];
+      end
+    end
+  end
+
+  // --- Reads: whether element e is the cell; the array side delivers two cycles later, the store side one ----------------
+  logic [LANES*CORES-1:0] a_hit, b_hit, c_hit, a_hit1_q, b_hit1_q, c_hit1_q, a_hit2_q, b_hit2_q, c_hit2_q;
+  logic [SLOTS-1:0]       st_hit, st_hit_q;
+  logic [9:0]             st_first_q;
+  logic                   st_fp32_q;
+  logic [15:0]            cell1_q, cell2_q;
+
+  for (genvar c = 0; c < CORES; c++) begin : gen_reads
+    for (genvar e = 0; e < LANES; e++) begin : gen_element
+      assign a_hit[LANES*c + e] = known_q && a_en_i[c] && in_lane(a_rot_i[8*c +: 8], e) &&
+          32'(row_i) == (a_col_i[c] ? 32'(a_addr0[24*c +: 24]) + e
+                                    : 32'((e < 32'(a_split_i[8*c +: 8])) ? a_addr0[24*c +: 24] : a_addr1[24*c +: 24]));
+      assign b_hit[LANES*c + e] = known_q && b_en_i[c] && in_lane(b_rot_i[8*c +: 8], e) &&
+          32'(row_i) == (b_col_i[c] ? 32'(b_addr0[24*c +: 24]) + e
+                                    : 32'((e < 32'(b_split_i[8*c +: 8])) ? b_addr0[24*c +: 24] : b_addr1[24*c +: 24]));
+      assign c_hit[LANES*c + e] = known_q && c_en_i[c] && in_lane(c_rot_i[8*c +: 8], e) &&
+          same_row(1'b1, 32'((e < 32'(c_split_i[8*c +: 8])) ? c_addr0[24*c +: 24] : c_addr1[24*c +: 24]));
+    end
+  end
+  for (genvar e = 0; e < SLOTS; e++) begin : gen_store
+    assign st_hit[e] = known_q && st_en_i && e < 32'(st_count_i) && in_lane(st_lane_i, e) &&
+                       same_row(st_fp32_i, beat_row(st_addr, st_pstride, st_split_i, e));
+  end
+
+  always @(posedge clk_i) begin
+    a_hit1_q   <= rst_ni ? a_hit : '0;
+    b_hit1_q   <= rst_ni ? b_hit : '0;
+    c_hit1_q   <= rst_ni ? c_hit : '0;
+    st_hit_q   <= rst_ni ? st_hit : '0;
+    a_hit2_q   <= rst_ni ? a_hit1_q : '0;
+    b_hit2_q   <= rst_ni ? b_hit1_q : '0;
+    c_hit2_q   <= rst_ni ? c_hit1_q : '0;
+    st_first_q <= st_first_i;
+    st_fp32_q  <= st_fp32_i;
+    cell1_q    <= cell_q;
+    cell2_q    <= cell1_q;
+  end
+
+  logic a_right, b_right, c_right, st_right;
+  always @* begin
+    a_right  = 1'b1;
+    b_right  = 1'b1;
+    c_right  = 1'b1;
+    st_right = 1'b1;
+    for (int i = 0; i < LANES * CORES; i++) begin
+      if (a_hit2_q[i] && a_line[32*i +: 16] != cell2_q) a_right = 1'b0;
+      if (b_hit2_q[i] && b_line[32*i +: 16] != cell2_q) b_right = 1'b0;
+      if (c_hit2_q[i] && half(c_line[32*i +: 32]) != cell2_q) c_right = 1'b0;
+    end
+    for (int e = 0; e < SLOTS; e++) begin
+      if (st_hit_q[e] && !st_fp32_q && st_data[16*(32'(st_first_q) + e) +: 16] != cell1_q) st_right = 1'b0;
+      if (st_hit_q[e] && st_fp32_q && half(st_data[32*(32'(st_first_q) + e) +: 32]) != cell1_q) st_right = 1'b0;
+    end
+  end
+
+  always @* begin
+    if (rst_ni) begin
+      a_lines_have_what_was_written: assert (a_right);
+      b_lines_have_what_was_written: assert (b_right);
+      initial_values_are_what_was_written: assert (c_right);
+      stores_take_what_was_written: assert (st_right);
+      // Invariant
+      the_cell_has_its_place: assert (!known_q || half(words[32*((32'(row_i) >> 1) * LANES + 32'(lane_i)) +: 32]) == cell_q);
+    end
+  end
+
+  // --- Reachable: the cell is written by a load and by results, and read by every port ------------------------------------
+  logic [4:0] seen_q;
+  always @(posedge clk_i) begin
+    if (!rst_ni) seen_q <= '0;
+    else seen_q <= seen_q | {a_hit2_q != '0, b_hit2_q != '0, c_hit2_q != '0, st_hit_q != '0, ld_en_i && w_en_i != '0};
+  end
+  assign covered_o = rst_ni && (&seen_q);
+
+endmodule
