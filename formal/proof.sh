@@ -41,16 +41,18 @@ value() {
 
 # design: Yosys commands that elaborate, flatten and simplify the property module with the block in it.
 design() {
-  local source pair wire memory words i list_of trust
-  trust=$(note trust)
+  local source pair wire memory words i list_of
   echo "read_verilog -sv -formal -defer $build/generated/isa_pkg.sv $rtl/lane_pkg.sv $rtl/fp_pkg.sv"
-  for source in $(note sources); do echo "read_verilog -sv -formal -defer${trust:+ -noassert} $rtl/$source"; done
+  for source in $(note sources); do echo "read_verilog -sv -formal -defer $rtl/$source"; done
   for source in reset_first $(note helpers) $props; do echo "read_verilog -sv -formal -defer $here/props/$source.sv"; done
   printf 'hierarchy -check -top %s' "$props"
   for pair in ${params//,/ }; do
     [ "$pair" = - ] || printf ' -chparam %s %s' "${pair%%=*}" "${pair#*=}"
   done
-  printf '\nsetattr -set keep 1 c:dut\nproc\nmemory -nordff\nflatten\n'
+  printf '\nsetattr -set keep 1 c:dut\nproc\n'
+  # The block's own assertions, where what they need of the environment is not modelled.
+  [ -z "$(note trust)" ] || echo "chformal -assert -remove * $props %d"
+  printf 'select -assert-min 1 %s/t:$assert\nmemory -nordff\nflatten\n' "$props"
   note memory | while read -r wire memory words; do
     list_of=
     words=$(value "$words")
@@ -121,20 +123,24 @@ prove() {
   fi
 }
 
-# refute MUTANT: with this fault in the block the solver finds a run from reset that breaks a property.
+# refute MUTANT: with this fault in the block the solver finds a run from reset that breaks a property. Where that would take
+# thousands of cycles, `from: any` starts from any state that the invariants allow: the step of the induction breaks.
 refute() {
-  local file
-  file=$(field "$1" file)
+  local how="$base_case $work/trace.vcd" broken='model found for base case: FAIL'
+  if [ "$(field "$1" from)" = any ]; then
+    how="sat -tempinduct -tempinduct-inductonly -set-assumes -dump_vcd $work/trace.vcd"
+    broken='Reached maximum number of time steps -> proof failed'
+  fi
   mkdir -p "$work/tree"
   cp -r "$root/rtl" "$work/tree/rtl"
   mutate "$1" "$work/tree"
   rtl=$work/tree/rtl
-  if solve mutant "$base_case $work/trace.vcd -prove-asserts -maxsteps $(field "$1" depth) -verify"; then
+  if solve mutant "$how -prove-asserts -maxsteps $(field "$1" depth) -verify"; then
     found="NOT refuted: $(field "$1" why)"
     return 1
   fi
   sound mutant || return 1
-  if ! grep -q 'model found for base case: FAIL' "$work/mutant.log"; then
+  if ! grep -q "$broken" "$work/mutant.log"; then
     found="neither proven nor refuted, see $work/mutant.log"
     return 1
   fi
