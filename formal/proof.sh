@@ -52,7 +52,7 @@ design() {
   printf '\nsetattr -set keep 1 c:dut\nproc\n'
   # The block's own assertions, where what they need of the environment is not modelled.
   [ -z "$(note trust)" ] || echo "chformal -assert -remove * $props %d"
-  printf 'select -assert-min 1 %s/t:$assert\nmemory -nordff\nflatten\n' "$props"
+  printf '%s\n' "select -assert-min 1 $props/t:\$assert" 'memory -nordff' flatten
   note memory | while read -r wire memory words; do
     list_of=
     words=$(value "$words")
