@@ -90,12 +90,15 @@ void Refinement::run(std::uint64_t candidates, std::uint64_t products, const Ref
 
 Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts) {
   constexpr std::uint32_t kGroups = 4, kTimes = 2;
+  constexpr std::uint64_t kWorthIt = 4; // less, and the plan for the sample's last tiles costs more than it saves
   Layer sample = layer;
   sample.groups = std::min(layer.groups, std::max(kGroups, 2 * parts));
   const std::uint64_t panels = divide_up(layer.k, npu.lanes()) + divide_up(layer.n, npu.lanes());
   const std::uint64_t rows = std::uint64_t{kTimes} * parts * npu.spm_rows() / panels;
   const std::uint64_t least = std::uint64_t{32} * parts * npu.lanes();
-  sample.m = static_cast<std::uint32_t>(std::min<std::uint64_t>(layer.m, std::max(rows, least)));
+  // An even part of the layer, so that tiles that cut the sample evenly cut the layer evenly too.
+  if (const std::uint64_t times = layer.m / std::max(rows, least); times >= kWorthIt)
+    sample.m = static_cast<std::uint32_t>(divide_up(layer.m, times));
   return sample;
 }
 

@@ -59,8 +59,8 @@ private:
 };
 
 /// The layer that a search looks at in place of a long one: a few of its groups, at least as many as there are parts,
-/// for all do the same; and of its rows so many that X and dY fill the scratchpad twice, for from then on everything
-/// repeats.
+/// for all do the same; and of its rows an even part, in which X and dY fill the scratchpad twice, for from then on
+/// everything repeats.
 Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts = 1);
 
 /// Whether the sample is the layer itself.

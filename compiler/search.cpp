@@ -228,7 +228,8 @@ std::vector<Candidate> PhaseSearch::run() {
 } // namespace
 
 double effort_of(std::uint64_t plans) {
-  return std::min(1.0, static_cast<double>(plans) / static_cast<double>(CompileOptions{}.plans));
+  constexpr double kLeast = 0.2; // first plans that are far off are not mended by changes
+  return std::clamp(static_cast<double>(plans) / static_cast<double>(CompileOptions{}.plans), kLeast, 1.0);
 }
 
 std::string describe(const std::vector<PhasePlan> &plans) {
