@@ -32,7 +32,7 @@ run() {
 
 if [ "${1:-}" = elaborate ]; then
   { read_npu "${small[@]}" && echo 'proc -noopt' && echo 'check -assert'; } | run elaborate-1 "elaborating the NPU"
-  { read_npu "${several[@]}" && echo 'proc -noopt' && echo 'check -assert'; } | run elaborate-2 "elaborating an NPU of two cores"
+  read_npu "${several[@]}" | run elaborate-2 "elaborating an NPU of two cores"
   exit
 fi
 

@@ -2,9 +2,9 @@
 // port reads there later, until it is written again. Reads of a cycle see the state before its writes; of several writes the
 // last in the order of the ports stays.
 //
-// One cell, an arbitrary one (16 bits; its row row_i and lane lane_i are free but constant), is followed by a ghost that knows the layout and not the
-// memory's words. As this holds for each cell, the cells of different rows and lanes are different ones: the mapping is one to
-// one. Addresses have the width of the small scratchpad; data, rotations and the rest their real one.
+// A cell (16 bits: row ROW and lane LANE) is followed by a ghost that knows the layout and not the memory's words; there is a
+// proof for each kind of cell. The mapping is one to one: what other cells are written to does not change it. Addresses have the width
+// of the small scratchpad; data, rotations and the rest their real one.
 //
 // sources: spm.sv
 // memory: words dut.mem WORDS
@@ -16,6 +16,8 @@ module spm_props #(
   parameter int unsigned SPM_ROWS  = 4,  // a power of two
   parameter int unsigned BUS_BYTES = 8,
   parameter int unsigned WORDS     = 6,  // SPM_ROWS / 2 * LANES
+  parameter int unsigned ROW       = 0,  // the cell that is followed
+  parameter int unsigned LANE      = 0,
   localparam int unsigned ROW_W    = $clog2(SPM_ROWS),
   localparam int unsigned SLOTS    = BUS_BYTES / 2
 ) (
@@ -63,8 +65,6 @@ module spm_props #(
   input  logic [10:0]                  ld_count_i,
   input  logic [10:0]                  st_count_i,
   input  logic [8*BUS_BYTES-1:0]   ld_data_i,
-  input  logic [ROW_W-1:0]         row_i,
-  input  logic [7:0]               lane_i,
   output logic                     covered_o
 );
 
@@ -118,34 +118,24 @@ module spm_props #(
   end
 
   // --- The cell and its ghost ---------------------------------------------------------------------------------------
-  logic [ROW_W-1:0] row_q;
-  logic [7:0]       lane_q;
-  logic             same_q = 1'b0;
-  logic             known_q, known_d; // it has been written
-  logic [15:0]      cell_q, cell_d;
+  logic        known_q, known_d; // it has been written
+  logic [15:0] cell_q, cell_d;
   always @(posedge clk_i) begin
-    row_q   <= row_i;
-    lane_q  <= lane_i;
-    same_q  <= 1'b1;
     known_q <= rst_ni && known_d;
     cell_q  <= cell_d;
-  end
-  always @* begin
-    assume (32'(lane_i) < LANES);
-    assume (!same_q || (row_i == row_q && lane_i == lane_q));
   end
 
   // Element e of an access whose element 0 lies in lane x.
   function automatic logic in_lane(input logic [7:0] x, input int unsigned e);
-    in_lane = 32'(x) + e == 32'(lane_i) || 32'(x) + e == 32'(lane_i) + LANES || 32'(x) + e == 32'(lane_i) + 2 * LANES;
+    in_lane = 32'(x) + e == LANE || 32'(x) + e == LANE + LANES || 32'(x) + e == LANE + 2 * LANES;
   endfunction
 
   function automatic logic [15:0] half(input logic [31:0] word);
-    half = row_i[0] ? word[31:16] : word[15:0];
+    half = ROW % 2 == 1 ? word[31:16] : word[15:0];
   endfunction
 
   function automatic logic same_row(input logic fp32, input logic [31:0] row);
-    same_row = fp32 ? (row >> 1) == (32'(row_i) >> 1) : row == 32'(row_i);
+    same_row = fp32 ? (row >> 1) == ROW / 2 : row == ROW;
   endfunction
 
   // Row of element e of a beat: PSTRIDE further for each panel begun.
@@ -156,6 +146,11 @@ module spm_props #(
       if (e >= 32'(split) + p * LANES) beat_row = beat_row + 32'(pstride);
     end
   endfunction
+
+  // Beats lie in the scratchpad.
+  always @* begin
+    assume (!ld_en_i || ld_count_i == 11'd0 || beat_row(ld_addr, ld_pstride, ld_split_i, 32'(ld_count_i) - 32'd1) < SPM_ROWS);
+  end
 
   always @* begin
     known_d = known_q;
@@ -188,10 +183,10 @@ module spm_props #(
   for (genvar c = 0; c < CORES; c++) begin : gen_reads
     for (genvar e = 0; e < LANES; e++) begin : gen_element
       assign a_hit[LANES*c + e] = known_q && a_en_i[c] && in_lane(a_rot_i[8*c +: 8], e) &&
-          32'(row_i) == (a_col_i[c] ? 32'(a_addr0[24*c +: 24]) + e
+          ROW == (a_col_i[c] ? 32'(a_addr0[24*c +: 24]) + e
                                     : 32'((e < 32'(a_split_i[8*c +: 8])) ? a_addr0[24*c +: 24] : a_addr1[24*c +: 24]));
       assign b_hit[LANES*c + e] = known_q && b_en_i[c] && in_lane(b_rot_i[8*c +: 8], e) &&
-          32'(row_i) == (b_col_i[c] ? 32'(b_addr0[24*c +: 24]) + e
+          ROW == (b_col_i[c] ? 32'(b_addr0[24*c +: 24]) + e
                                     : 32'((e < 32'(b_split_i[8*c +: 8])) ? b_addr0[24*c +: 24] : b_addr1[24*c +: 24]));
       assign c_hit[LANES*c + e] = known_q && c_en_i[c] && in_lane(c_rot_i[8*c +: 8], e) &&
           same_row(1'b1, 32'((e < 32'(c_split_i[8*c +: 8])) ? c_addr0[24*c +: 24] : c_addr1[24*c +: 24]));
@@ -240,7 +235,7 @@ module spm_props #(
       initial_values_are_what_was_written: assert (c_right);
       stores_take_what_was_written: assert (st_right);
       // Invariant
-      the_cell_has_its_place: assert (!known_q || half(words[32*((32'(row_i) >> 1) * LANES + 32'(lane_i)) +: 32]) == cell_q);
+      the_cell_has_its_place: assert (!known_q || half(words[32*(ROW / 2 * LANES + LANE) +: 32]) == cell_q);
     end
   end
 
