@@ -37,13 +37,13 @@ fuzz() {
   return "$status"
 }
 
-# merge TARGET: what the kept corpus and the seeds do not reach already.
+# merge TARGET: few inputs that reach what the kept corpus does not; counts of loops are no reason to keep one.
 merge() {
   local target=$1 found=$directory/found/$1 seeds
   IFS=';' read -r -a seeds <"$directory/fuzz/$target.seeds" || true
   [ -d "$found" ] || die "nothing was found for $target yet; run make fuzz TARGET=$target first"
-  "$directory/fuzz/gw_fuzz_$target" "${limits[@]}" -merge=1 "$tests/corpus/$target" "$found" "${seeds[@]}" \
-    >"$directory/$target.merge.log" 2>&1
+  "$directory/fuzz/gw_fuzz_$target" "${limits[@]}" -set_cover_merge=1 -use_counters=0 "$tests/corpus/$target" \
+    "$found" "${seeds[@]}" >"$directory/$target.merge.log" 2>&1
   say "$tests/corpus/$target has $(find "$tests/corpus/$target" -type f | wc -l) inputs"
 }
 
