@@ -87,13 +87,13 @@ sound() {
   fi
 }
 
-base_case="sat -tempinduct -tempinduct-baseonly -set-assumes -dump_vcd"
+base_case="sat -tempinduct -tempinduct-baseonly -set-assumes -show-public -dump_vcd"
 
 # prove: the properties hold, and what covered_o asks for can be reached under the assumptions.
 prove() {
   local done=true
   case $method in
-  induction) solve proof "sat -tempinduct -prove-asserts -set-assumes -maxsteps $depth -dump_vcd $work/trace.vcd -verify" ;;
+  induction) solve proof "sat -tempinduct -prove-asserts -set-assumes -maxsteps $depth -show-public -dump_vcd $work/trace.vcd -verify" ;;
   bounded) solve proof "$base_case $work/trace.vcd -prove-asserts -maxsteps $depth -verify" ;;
   esac || done=false
   sound proof || return 1
@@ -116,7 +116,7 @@ prove() {
 refute() {
   local how="$base_case $work/trace.vcd" broken='model found for base case: FAIL'
   if [ "$(field "$1" from)" = any ]; then
-    how="sat -tempinduct -tempinduct-inductonly -set-assumes -dump_vcd $work/trace.vcd"
+    how="sat -tempinduct -tempinduct-inductonly -set-assumes -show-public -dump_vcd $work/trace.vcd"
     broken='Reached maximum number of time steps -> proof failed'
   fi
   mkdir -p "$work/tree"

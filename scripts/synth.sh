@@ -2,7 +2,7 @@
 # `make synth`: the whole NPU through Yosys's generic synthesis, block by block; rewrites the table of docs/synthesis.md.
 #   scripts/synth.sh [elaborate]   elaborate: only that all of the RTL elaborates, for configurations of one and of two cores
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-scripts/bootstrap.sh run
+[ "${1:-}" = elaborate ] || scripts/bootstrap.sh run
 [ -f "$build/generated/isa_pkg.sv" ] || {
   configure "$(default_npus)"
   compile isa_generated
@@ -17,7 +17,7 @@ several=(ROWS=2 COLS=3 CORES=2 SPM_ROWS=8 SPM_BANKS=2 BUS_BYTES=16 QUEUE_DEPTH=2
 # read_npu PARAMETER=VALUE...: Yosys commands.
 read_npu() {
   local modules
-  mapfile -t modules < <(git ls-files -- 'rtl/*.sv' | grep -vE '_pkg\.sv$')
+  mapfile -t modules < <(printf '%s\n' rtl/*.sv | grep -vE '_pkg\.sv$')
   echo "read_verilog -sv -defer -noassert $build/generated/isa_pkg.sv rtl/fp_pkg.sv rtl/lane_pkg.sv ${modules[*]}"
   printf 'hierarchy -check -top npu'
   printf ' -chparam %s' "${@/=/ }"
