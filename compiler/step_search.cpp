@@ -20,10 +20,16 @@ constexpr std::size_t kNeighbours = 2;
 /// Cycles of a plan that does not fit.
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-/// Plans of a layer in one direction, best first, and the cycles of the best.
+/// Plans of a layer in one direction, best first, and what the best ones take.
 struct Alternatives {
   std::vector<std::vector<PhasePlan>> plans;
-  std::uint64_t cycles = 0;
+  LayerCycles best;
+};
+
+struct Found {
+  std::uint64_t cycles = 0; ///< of the sample
+  Schedule order = Schedule::kSequential;
+  std::vector<PhasePlan> plans;
 };
 
 class LayerPlans {
@@ -34,29 +40,47 @@ public:
     const Key key{layer.m, layer.k, layer.n, layer.groups, pass == Pass::kForward || layer.dx, pass};
     if (const auto it = known_.find(key); it != known_.end()) return it->second;
     const Layer sample = sample_of(layer, npu_);
+    std::vector<Found> found = search_orders(layer, sample, pass);
+    const Layout layout = make_layout(layer, pass, npu_);
+    const auto whole_cycles = [&](const Found &f) {
+      return is_whole(sample, layer) ? f.cycles : plan_for(layer, f.plans, layout, npu_).cycles;
+    };
+    const auto conventional =
+        std::find_if(found.begin(), found.end(), [](const Found &f) { return f.order == Schedule::kSequential; });
+    Alternatives &alternatives = known_[key];
+    LayerCycles &best = alternatives.best;
+    best.conventional = best.searched = whole_cycles(*conventional);
+    if (conventional != found.begin()) best.searched = whole_cycles(found.front());
+    if (best.searched <= best.conventional) {
+      best.order = found.front().order;
+    } else { // what is best on the sample need not be so on the layer
+      best.searched = best.conventional;
+      std::rotate(found.begin(), conventional, conventional + 1);
+    }
+    for (std::size_t i = 0; i < std::min(found.size(), kAlternatives); ++i)
+      alternatives.plans.push_back(std::move(found[i].plans));
+    return alternatives;
+  }
+
+private:
+  /// The best plans for the sample in each order, best first.
+  std::vector<Found> search_orders(const Layer &layer, const Layer &sample, Pass pass) const {
     const Layout layout = make_layout(sample, pass, npu_);
-    std::vector<std::pair<std::uint64_t, std::vector<PhasePlan>>> found;
     std::vector<Schedule> orders{Schedule::kSequential};
     if (computes_dx(layer, pass))
       orders = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
+    std::vector<Found> found;
     for (const Schedule order : orders) {
       Refinement refinement(search(sample, order, pass, {}, layout, npu_, effort_of(plans_)), sample, layout, npu_);
       if (refinement.kept().empty()) check_footprint(layer, refinement.least_bytes(), npu_);
       refinement.run(plans_, kLayerProducts);
       for (const Refinement::Kept &k : refinement.kept())
-        found.emplace_back(k.cycles, k.plans);
+        found.push_back({k.cycles, order, k.plans});
     }
-    std::stable_sort(found.begin(), found.end(), [](const auto &x, const auto &y) { return x.first < y.first; });
-    Alternatives &alternatives = known_[key];
-    alternatives.cycles = is_whole(sample, layer)
-                              ? found.front().first
-                              : plan_for(layer, found.front().second, make_layout(layer, pass, npu_), npu_).cycles;
-    for (std::size_t i = 0; i < std::min(found.size(), kAlternatives); ++i)
-      alternatives.plans.push_back(std::move(found[i].second));
-    return alternatives;
+    std::stable_sort(found.begin(), found.end(), [](const Found &x, const Found &y) { return x.cycles < y.cycles; });
+    return found;
   }
 
-private:
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool, Pass>;
   const NpuConfig &npu_;
   std::uint64_t plans_;
@@ -91,6 +115,8 @@ private:
   std::uint64_t cycles(std::size_t first, std::size_t end) const;
   std::uint64_t cycles() const { return cycles(0, sections_.size()); }
   std::uint64_t cycles_around(std::size_t section) const;
+  /// The first sections are forward passes.
+  std::size_t forward_sections() const { return options_.pass == Pass::kBackward ? 0 : layers_.size(); }
   void report(std::uint64_t done) const {
     if (options_.progress) options_.progress(done, units());
   }
@@ -122,10 +148,9 @@ void StepSearch::plan_layers() {
   if (options_.pass != Pass::kForward)
     for (std::uint32_t i = count; i-- > 0;)
       sections_.push_back({i, nullptr, {}});
-  const std::size_t forward = options_.pass == Pass::kBackward ? 0 : count;
   for (std::size_t s = 0; s < sections_.size(); ++s) {
     Section &section = sections_[s];
-    section.alternatives = &own_.of(layers_[section.layer], s < forward ? Pass::kForward : Pass::kBackward);
+    section.alternatives = &own_.of(layers_[section.layer], s < forward_sections() ? Pass::kForward : Pass::kBackward);
     set(section, section.alternatives->plans.front());
     report(s + 1);
   }
@@ -224,8 +249,15 @@ void StepSearch::try_one_area(SearchedStep &found) {
 SearchedStep StepSearch::run() {
   plan_layers();
   SearchedStep found;
-  for (const Section &s : sections_)
-    found.apart_cycles += s.alternatives->cycles;
+  found.layers.resize(layers_.size());
+  for (std::size_t s = 0; s < sections_.size(); ++s) {
+    const LayerCycles &best = sections_[s].alternatives->best;
+    LayerCycles &layer = found.layers[sections_[s].layer];
+    layer.conventional += best.conventional;
+    layer.searched += best.searched;
+    if (s >= forward_sections()) layer.order = best.order;
+    found.apart_cycles += best.searched;
+  }
   found.cycles = found.first_cycles = cycles();
   try_one_area(found);
   for (std::uint64_t i = 0; i < options_.step_plans; ++i) {

@@ -16,13 +16,21 @@ struct StepOptions {
   std::function<void(std::uint64_t, std::uint64_t)> progress = nullptr;
 };
 
+/// A layer's own best plans, each pass run by itself.
+struct LayerCycles {
+  std::uint64_t conventional = 0;         ///< cycles of the fastest that computes dX, then dW
+  std::uint64_t searched = 0;             ///< cycles of the fastest in any order
+  Schedule order = Schedule::kSequential; ///< of the latter's backward pass
+};
+
 /// What the search found.
 struct SearchedStep {
   std::vector<PhasePlan> plans;   ///< in the order in which they run, products included: for compile_step_plan()
   std::uint64_t cycles = 0;       ///< of the step, by the timing model
   std::uint64_t first_cycles = 0; ///< of the step from the layers' own best plans, before they were changed together
   std::uint64_t apart_cycles = 0; ///< sum of the layers' own best plans, each run by itself
-  std::uint64_t simulated = 0;    ///< changes of the step that the timing model judged
+  std::vector<LayerCycles> layers;
+  std::uint64_t simulated = 0; ///< changes of the step that the timing model judged
   std::uint64_t improvements = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/network_search.hpp"
 
+#include "compiler/bounds.hpp"
 #include "compiler/paper/paper.hpp"
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 namespace gradweave::runtime {
 namespace {
 
-using compiler::CompiledLayer;
-using compiler::CompileOptions;
 using compiler::Layer;
 using compiler::Pass;
 using compiler::Schedule;
@@ -35,23 +34,15 @@ std::uint64_t paper_cycles(const Layer &layer, const NpuConfig &npu, Pass pass) 
   return best;
 }
 
-CompiledLayer searched(const Layer &layer, const NpuConfig &npu, Pass pass, Schedule schedule, std::uint64_t plans) {
-  CompileOptions options;
-  options.schedule = schedule;
-  options.pass = pass;
-  options.plans = plans;
-  return compiler::compile_layer(layer, npu, options);
-}
-
-void add_pass(LayerSearch &l, const NpuConfig &npu, Pass pass, std::uint64_t plans) {
-  const CompiledLayer conventional = searched(l.layer, npu, pass, Schedule::kSequential, plans);
-  const CompiledLayer best =
-      pass == Pass::kForward ? conventional : searched(l.layer, npu, pass, Schedule::kSearch, plans);
-  l.bound += conventional.bounds.run_cycles;
-  l.paper += paper_cycles(l.layer, npu, pass);
-  l.conventional += conventional.predicted_cycles;
-  l.searched += best.predicted_cycles;
-  if (pass == Pass::kBackward) l.order = std::string(to_string(best.chosen));
+/// What the layer has to beat, and what it cannot.
+LayerSearch compared(const Layer &layer, const NpuConfig &npu, Pass asked) {
+  LayerSearch l;
+  for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+    if (asked != Pass::kBoth && asked != pass) continue;
+    l.bound += compiler::lower_bounds(layer, pass, compiler::make_layout(layer, pass, npu), npu).run_cycles;
+    l.paper += paper_cycles(layer, npu, pass);
+  }
+  return l;
 }
 
 } // namespace
@@ -80,12 +71,11 @@ NetworkSearch search_network(const std::vector<Layer> &layers, const NpuConfig &
   std::map<Shape, LayerSearch> known;
   const std::uint64_t step_units = layers.size() + effort.step_plans;
   for (const Layer &layer : layers) {
-    LayerSearch &l = known[{layer.m, layer.k, layer.n, layer.groups, layer.dx}];
-    l.layer = layer;
-    if (l.bound == 0)
-      for (const Pass p : {Pass::kForward, Pass::kBackward})
-        if (pass == Pass::kBoth || pass == p) add_pass(l, roomy, p, effort.layer_plans);
-    result.layers.push_back(l);
+    const Shape shape{layer.m, layer.k, layer.n, layer.groups, layer.dx};
+    auto it = known.find(shape);
+    if (it == known.end()) it = known.emplace(shape, compared(layer, roomy, pass)).first;
+    result.layers.push_back(it->second);
+    result.layers.back().layer = layer;
     if (progress) progress(result.layers.size(), layers.size() + step_units);
   }
   compiler::StepOptions options;
@@ -97,6 +87,12 @@ NetworkSearch search_network(const std::vector<Layer> &layers, const NpuConfig &
       progress(layers.size() + done * step_units / of, layers.size() + step_units);
     };
   result.found = compiler::search_step(layers, roomy, options);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const compiler::LayerCycles &own = result.found.layers[i];
+    result.layers[i].conventional = own.conventional;
+    result.layers[i].searched = own.searched;
+    if (pass != Pass::kForward) result.layers[i].order = std::string(to_string(own.order));
+  }
   result.step = compiler::compile_step_plan(layers, result.found.plans, pass, roomy);
   return result;
 }
