@@ -125,7 +125,8 @@ UnitResult Costs::get(const Layer &layer, Pass pass, Variant variant) const {
   if (variant.partition == Partition::kNone) variant.schedule = compiler::resolve(variant.schedule, layer);
   Unit unit{layer, npu_, pass, std::move(variant)};
   if (policy_ == kSearched) {
-    const double share = std::min(1.0, kFullEffortProducts / array_products(unit));
+    // Several cores share the effort, as they share the layer.
+    const double share = std::min(1.0, kFullEffortProducts / array_products(unit)) / npu_.cores;
     unit.variant.plans =
         std::max(kLeastPlans, static_cast<std::uint64_t>(std::lround(share * static_cast<double>(plans_))));
   }

@@ -62,7 +62,7 @@ enum class Technique {
 class Costs {
 public:
   /// `parts`: that one core's layers are cut into. `plans`: effort of the search, if the policy is kSearched;
-  /// layers of very many tiles get less.
+  /// layers of very many tiles, and several cores, get less.
   Costs(Evaluations &evaluations, const NpuConfig &npu, std::string policy, std::vector<std::uint32_t> parts,
         std::uint64_t plans)
       : evaluations_(evaluations), npu_(npu), policy_(std::move(policy)), parts_(std::move(parts)), plans_(plans) {}
