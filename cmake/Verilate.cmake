@@ -26,13 +26,18 @@ set(GW_MODEL_FLAGS -O3 ${GW_NATIVE_FLAGS} CACHE STRING "Compiler flags of Verila
 # Macros that Verilator's own makefile would define; model, runtime and users of the model's header must agree.
 set(GW_VERILATED_DEFINES VERILATOR=1 VM_COVERAGE=0 VM_SC=0 VM_TRACE=1 VM_TRACE_FST=1 VM_TRACE_VCD=0 VL_TIME_CONTEXT)
 
+if(GW_COVERAGE)
+  list(TRANSFORM GW_VERILATED_DEFINES REPLACE "VM_COVERAGE=0" "VM_COVERAGE=1")
+endif()
+
 find_package(ZLIB REQUIRED) # the FST writer compresses with it
 
 # The Verilated runtime, once for all models.
 add_library(gw_verilated STATIC
   ${GW_VERILATOR_ROOT}/include/verilated.cpp
   ${GW_VERILATOR_ROOT}/include/verilated_threads.cpp
-  ${GW_VERILATOR_ROOT}/include/verilated_fst_c.cpp)
+  ${GW_VERILATOR_ROOT}/include/verilated_fst_c.cpp
+  $<$<BOOL:${GW_COVERAGE}>:${GW_VERILATOR_ROOT}/include/verilated_cov.cpp>)
 target_include_directories(gw_verilated SYSTEM PUBLIC
   ${GW_VERILATOR_ROOT}/include ${GW_VERILATOR_ROOT}/include/vltstd)
 target_compile_definitions(gw_verilated PUBLIC ${GW_VERILATED_DEFINES})
@@ -41,14 +46,16 @@ target_link_libraries(gw_verilated PUBLIC Threads::Threads ${ZLIB_LIBRARIES})
 
 # gw_verilate(TARGET <library> TOP <module> PREFIX <class>
 #             SOURCES <file>... [DEPENDS <file or target>...] [PARAMS <K=V>...] [PARAMS_FILE <file of -GK=V>]
-#             [VLT <file>] [TRACE] [FLAGS <verilator flag>...])
+#             [VLT <file>] [TRACE] [COVERAGE] [FLAGS <verilator flag>...])
 #
 # Makes the static library <library>: link it to get the model, its header <class>.h and the Verilated runtime.
 # SOURCES are in compilation order, packages first. PARAMS_FILE lets parameters come from a tool that the build runs.
 # Other things whose change must rerun Verilator (included files) go into DEPENDS. TRACE makes the model able to write
-# FST waveforms; VLT is a Verilator configuration file that leaves modules out of them.
+# FST waveforms; VLT is a Verilator configuration file that leaves modules out of them. COVERAGE counts lines and toggles
+# (docs/coverage.md): counters end all vectorisation and multiply the code, so such a model is compiled in parts and with
+# little optimisation.
 function(gw_verilate)
-  cmake_parse_arguments(V "TRACE" "TARGET;TOP;PREFIX;PARAMS_FILE;VLT" "SOURCES;DEPENDS;PARAMS;FLAGS" ${ARGN})
+  cmake_parse_arguments(V "TRACE;COVERAGE" "TARGET;TOP;PREFIX;PARAMS_FILE;VLT" "SOURCES;DEPENDS;PARAMS;FLAGS" ${ARGN})
   foreach(required TARGET TOP PREFIX SOURCES)
     if(NOT V_${required})
       message(FATAL_ERROR "gw_verilate: ${required} is missing")
@@ -66,6 +73,17 @@ function(gw_verilate)
   endforeach()
   set(flags --cc -O3 --x-assign fast --x-initial fast --assert --unroll-count 1 -Wno-fatal
     --top-module ${V_TOP} --prefix ${V_PREFIX} --Mdir ${dir} ${V_FLAGS})
+  set(units ${unit})
+  set(parts 0)
+  if(V_COVERAGE)
+    list(APPEND flags --coverage-line --coverage-toggle --coverage-max-width 64)
+    set(parts 6)
+    set(units "")
+    foreach(part RANGE 1 ${parts})
+      list(APPEND units ${CMAKE_CURRENT_BINARY_DIR}/${V_TARGET}.${part}.cpp
+        ${CMAKE_CURRENT_BINARY_DIR}/${V_TARGET}.${part}.slow.cpp)
+    endforeach()
+  endif()
   if(V_TRACE)
     list(APPEND flags --trace-fst --no-trace-params)
   endif()
@@ -79,18 +97,25 @@ function(gw_verilate)
   # Verilator's own makefile stays unused: it compiles with -Os unless told otherwise and refuses paths with spaces.
   # One translation unit lets the compiler see the whole model; which files it has is known only after the run.
   add_custom_command(
-    OUTPUT ${unit}
+    OUTPUT ${units}
     BYPRODUCTS ${dir}/${V_PREFIX}.h
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${dir}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${dir}
     COMMAND ${GW_VERILATOR} ${flags} ${sources}
-    COMMAND ${CMAKE_COMMAND} -DDIR=${dir} -DUNIT=${unit} -P ${GW_VERILATED_UNIT}
+    COMMAND ${CMAKE_COMMAND} -DDIR=${dir} -DUNIT=${unit} -DPARTS=${parts} -P ${GW_VERILATED_UNIT}
     DEPENDS ${sources} ${V_DEPENDS} ${V_PARAMS_FILE} ${GW_VERILATED_UNIT}
     COMMENT "Verilating ${V_TOP} for ${V_TARGET} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION})"
     VERBATIM)
 
-  add_library(${V_TARGET} STATIC ${unit})
+  add_library(${V_TARGET} STATIC ${units})
   target_include_directories(${V_TARGET} SYSTEM PUBLIC ${dir})
-  target_compile_options(${V_TARGET} PRIVATE ${GW_MODEL_FLAGS} -ffp-contract=off -w)
+  set(optimise ${GW_MODEL_FLAGS})
+  if(V_COVERAGE)
+    set(optimise -O1)
+    set(slow ${units})
+    list(FILTER slow INCLUDE REGEX "\\.slow\\.cpp$") # run once, but most of the code
+    set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O0)
+  endif()
+  target_compile_options(${V_TARGET} PRIVATE ${optimise} -ffp-contract=off -w)
   target_link_libraries(${V_TARGET} PUBLIC gw_verilated)
 endfunction()

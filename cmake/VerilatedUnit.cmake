@@ -1,11 +1,41 @@
-# cmake -DDIR=<Verilator's output> -DUNIT=<file> -P VerilatedUnit.cmake
-# Writes the one C++ file that includes all that Verilator generated.
+# cmake -DDIR=<Verilator's output> -DUNIT=<file> -DPARTS=<n> -P VerilatedUnit.cmake
+# Writes the one C++ file that includes all that Verilator generated. With PARTS > 0 it writes UNIT's stem with .1.cpp and
+# .1.slow.cpp to .<n>.slow.cpp instead: shares of what runs every cycle, and of what runs once.
 file(GLOB files ${DIR}/*.cpp)
 if(NOT files)
   message(FATAL_ERROR "Verilator left no C++ files in ${DIR}")
 endif()
-set(text "#define VL_INCLUDE_OPT include\n")
-foreach(file ${files})
-  string(APPEND text "#include \"${file}\"\n")
+
+# gw_write_unit(<file> <included file>...)
+function(gw_write_unit unit)
+  set(text "#define VL_INCLUDE_OPT include\n")
+  foreach(file ${ARGN})
+    string(APPEND text "#include \"${file}\"\n")
+  endforeach()
+  file(WRITE ${unit} "${text}")
+endfunction()
+
+if(NOT PARTS)
+  gw_write_unit(${UNIT} ${files})
+  return()
+endif()
+
+string(REGEX REPLACE "\\.cpp$" "" stem ${UNIT})
+foreach(part RANGE 1 ${PARTS})
+  set(fast_${part} "")
+  set(slow_${part} "")
 endforeach()
-file(WRITE ${UNIT} "${text}")
+set(place 0)
+foreach(file ${files})
+  math(EXPR part "${place} % ${PARTS} + 1")
+  math(EXPR place "${place} + 1")
+  if(file MATCHES "Slow|__Syms")
+    list(APPEND slow_${part} ${file})
+  else()
+    list(APPEND fast_${part} ${file})
+  endif()
+endforeach()
+foreach(part RANGE 1 ${PARTS})
+  gw_write_unit(${stem}.${part}.cpp ${fast_${part}})
+  gw_write_unit(${stem}.${part}.slow.cpp ${slow_${part}})
+endforeach()

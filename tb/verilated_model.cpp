@@ -3,6 +3,9 @@
 
 #include "Vnpu.h"
 #include "verilated_fst_c.h"
+#if VM_COVERAGE
+#include "tests/coverage/verilated_probe.hpp"
+#endif
 
 #include <cstring>
 #include <fstream>
@@ -44,7 +47,13 @@ public:
     drive_csr(in.csr);
     drive_memory(in.memory);
     top_.clk_i = 1;
+#if VM_COVERAGE
+    probe_.before_edge();
     top_.eval();
+    probe_.after_edge();
+#else
+    top_.eval();
+#endif
     dump(0);
     sample_csr(out.csr);
     sample_memory(out.memory);
@@ -153,6 +162,9 @@ private:
 
   VerilatedContext context_;
   Vnpu top_{&context_};
+#if VM_COVERAGE
+  coverage::VerilatedProbe probe_{top_, context_};
+#endif
   std::unique_ptr<VerilatedFstC> trace_;
   std::uint64_t period_ps_ = 1000, time_ps_ = 0;
 };

@@ -1,0 +1,100 @@
+// The bins of single commands, as dispatch sees them.
+#include "tests/coverage/functional.hpp"
+
+namespace gradweave::coverage {
+
+using isa::ErrorCode;
+
+std::string opcode_name(const isa::Command &c) {
+  switch (c.get(isa::field::OPCODE)) {
+  case static_cast<std::uint32_t>(isa::Opcode::LOAD):
+    return "LOAD";
+  case static_cast<std::uint32_t>(isa::Opcode::STORE):
+    return "STORE";
+  case static_cast<std::uint32_t>(isa::Opcode::GEMM):
+    return "GEMM";
+  case static_cast<std::uint32_t>(isa::Opcode::SYNC):
+    return "SYNC";
+  case static_cast<std::uint32_t>(isa::Opcode::ADD):
+    return "ADD";
+  default:
+    return "UNKNOWN";
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> flags_of(const isa::Command &c) {
+  std::vector<std::pair<std::string, std::string>> flags;
+  const auto add = [&](const isa::Field &f) {
+    if (f.width == 1) flags.emplace_back(std::string(f.name), std::to_string(c.get(f)));
+  };
+  const std::string opcode = opcode_name(c);
+  if (opcode == "LOAD")
+    for (const isa::Field &f : isa::kLOADFields)
+      add(f);
+  else if (opcode == "STORE")
+    for (const isa::Field &f : isa::kSTOREFields)
+      add(f);
+  else if (opcode == "GEMM")
+    for (const isa::Field &f : isa::kGEMMFields)
+      add(f);
+  else if (opcode == "ADD")
+    for (const isa::Field &f : isa::kADDFields)
+      add(f);
+  return flags;
+}
+
+void FunctionalCoverage::command(const isa::Command &c, ErrorCode error) {
+  const auto d = isa::decode(c);
+  if (!d) return;
+  if (error == ErrorCode::NONE) {
+    const std::string opcode = opcode_name(c);
+    hit("command." + opcode);
+    std::string all = "flags." + opcode;
+    for (const auto &[flag, value] : flags_of(c))
+      all += "." + value;
+    if (all != "flags." + opcode) hit(all);
+  }
+  if (error == ErrorCode::NONE || error == ErrorCode::SPM_RANGE) tiles(*d, error);
+}
+
+void FunctionalCoverage::tiles(const isa::Decoded &d, ErrorCode error) {
+  if (const auto *dma = std::get_if<isa::DmaCommand>(&d.op)) {
+    tile(dma->store ? "STORE" : "LOAD", dma->spm, dma->rows, dma->cols, dma->fp32, error);
+  } else if (const auto *g = std::get_if<isa::GemmCommand>(&d.op)) {
+    tile("GEMM_A", g->a, g->a_col ? g->m : g->k, g->a_col ? g->k : g->m, false, error);
+    tile("GEMM_B", g->b, g->b_col ? g->n : g->k, g->b_col ? g->k : g->n, false, error);
+    if (g->acc) tile("GEMM_CIN", g->cin, g->m, g->n, true, error);
+    tile("GEMM_COUT", g->cout, g->m, g->n, !g->out_bf16, error);
+  } else if (const auto *a = std::get_if<isa::AddCommand>(&d.op)) {
+    tile("ADD_A", a->a, a->m, a->n, true, error);
+    tile("ADD_CIN", a->cin, a->m, a->n, true, error);
+    tile("ADD_COUT", a->cout, a->m, a->n, !a->out_bf16, error);
+  }
+}
+
+void FunctionalCoverage::tile(const std::string &operand, const isa::SpmTile &t, std::uint32_t rows, std::uint32_t cols,
+                              bool fp32, ErrorCode error) {
+  const std::string name = "spm." + operand + ".";
+  const std::uint32_t step = fp32 ? 2 : 1;
+  const std::uint32_t panels = (cols - 1) / geometry_.lanes + 1;
+  const std::uint64_t end = t.row + std::uint64_t{panels - 1} * t.pstride + std::uint64_t{rows} * step;
+  if (error == ErrorCode::SPM_RANGE) {
+    if (end == geometry_.spm_rows + step) hit(name + "ends_one_row_beyond");
+    return;
+  }
+  const std::uint32_t bank_rows = geometry_.spm_rows / geometry_.spm_banks;
+  if (t.row == 0) hit(name + "begins_scratchpad");
+  if (end == geometry_.spm_rows)
+    hit(name + "ends_scratchpad");
+  else if (end % bank_rows == 0)
+    hit(name + "ends_bank");
+  if (t.row / bank_rows != (end - 1) / bank_rows) hit(name + "crosses_banks");
+  hit(name + (panels > 1 ? "several_panels" : "one_panel"));
+  hit(name + (cols % geometry_.lanes == 0 ? "last_panel_full" : "last_panel_in_part"));
+  if (rows == 1 && cols == 1) hit(name + "one_element");
+  hit(name + (t.rot == 0 ? "not_rotated" : "rotated"));
+  if (t.rot == geometry_.lanes - 1) hit(name + "rotated_most");
+  if (panels > 1 && t.pstride == rows * step) hit(name + "panels_adjacent");
+}
+
+} // namespace gradweave::coverage

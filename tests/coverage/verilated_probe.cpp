@@ -1,0 +1,117 @@
+#include "tests/coverage/verilated_probe.hpp"
+
+#include "Vnpu.h"
+#include "Vnpu___024root.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <unistd.h>
+#include <verilated_cov.h>
+
+namespace gradweave::coverage {
+
+namespace {
+
+/// The low bits of a signal of any width; little-endian bytes are the same in all of Verilator's types.
+template <class Signal> std::uint64_t low_bits(const Signal &signal) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, &signal, std::min(sizeof(value), sizeof(signal)));
+  return value;
+}
+
+/// `count` elements of a packed vector.
+template <class Element, class Signal> std::vector<std::uint32_t> elements(const Signal &signal, std::size_t count) {
+  std::vector<std::uint32_t> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    Element value = 0;
+    std::memcpy(&value, reinterpret_cast<const char *>(&signal) + i * sizeof(Element), sizeof(Element));
+    values[i] = value;
+  }
+  return values;
+}
+
+/// AxUSER of the NPU: the last wanted byte above the first.
+void wanted(std::uint32_t user, AddressSample &a) {
+  a.first_byte = user & 0xFFFU;
+  a.last_byte = user >> 12U;
+}
+
+} // namespace
+
+VerilatedProbe::~VerilatedProbe() {
+  const char *directory = std::getenv("GRADWEAVE_COVERAGE_DIR");
+  if (!directory || !coverage_) return;
+  static unsigned models = 0;
+  const std::string stem = std::string(directory) + "/" + std::to_string(getpid()) + "-" + std::to_string(models++);
+  try {
+    coverage_->write(stem + ".bins");
+    context_.coveragep()->write((stem + ".dat").c_str());
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "coverage: %s\n", e.what()); // the report misses the file's bins, and says so
+  }
+}
+
+void VerilatedProbe::before_edge() {
+  AddressSample &r = sample_.read;
+  r.valid = top_.m_axi_arvalid_o;
+  r.ready = top_.m_axi_arready_i;
+  r.fetch = top_.m_axi_arid_o == 0;
+  r.addr = top_.m_axi_araddr_o;
+  r.beats = top_.m_axi_arlen_o + 1U;
+  wanted(top_.m_axi_aruser_o, r);
+  AddressSample &w = sample_.write;
+  w.valid = top_.m_axi_awvalid_o;
+  w.ready = top_.m_axi_awready_i;
+  w.addr = top_.m_axi_awaddr_o;
+  w.beats = top_.m_axi_awlen_o + 1U;
+  wanted(top_.m_axi_awuser_o, w);
+}
+
+void VerilatedProbe::after_edge() {
+#define GW_PROBE(signal) top_.rootp->npu__DOT__u_probe__DOT__##signal
+  if (GW_PROBE(lanes) == 0) return; // Verilator takes no edge in the first evaluation: the registers hold nothing yet
+  if (!coverage_)
+    coverage_ =
+        std::make_unique<FunctionalCoverage>(Geometry{GW_PROBE(cores), GW_PROBE(semaphore_num), GW_PROBE(lanes),
+                                                      GW_PROBE(spm_rows), GW_PROBE(spm_banks), GW_PROBE(bus_bytes)});
+  const std::size_t engines = GW_PROBE(engines);
+  Sample &s = sample_;
+  s.reset_n = GW_PROBE(rst_n);
+  s.state = GW_PROBE(state);
+  s.err_valid = GW_PROBE(err_valid);
+  s.err_code = static_cast<isa::ErrorCode>(GW_PROBE(err_code));
+  s.err_index = GW_PROBE(err_index);
+  s.checking = GW_PROBE(checking);
+  s.moving = GW_PROBE(moving);
+  s.error = static_cast<isa::ErrorCode>(GW_PROBE(error));
+  if (s.checking) std::memcpy(s.command.words.data(), &GW_PROBE(cmd), sizeof(s.command.words));
+  s.index = GW_PROBE(index);
+  s.push = GW_PROBE(push);
+  s.room = GW_PROBE(room);
+  s.head_valid = GW_PROBE(head_valid);
+  s.asks = GW_PROBE(asks);
+  s.can_start = GW_PROBE(can_start);
+  s.start = GW_PROBE(start);
+  s.done = GW_PROBE(done);
+  s.oldest_valid = GW_PROBE(oldest_valid);
+  s.head_index = elements<std::uint32_t>(GW_PROBE(head_index), engines);
+  s.done_index = elements<std::uint32_t>(GW_PROBE(done_index), engines);
+  s.oldest_index = elements<std::uint32_t>(GW_PROBE(oldest_index), engines);
+  s.load_counters = GW_PROBE(load_counters);
+  s.store_counters = GW_PROBE(store_counters);
+  s.fetch_counters = GW_PROBE(fetch_counters);
+  s.core_counters = low_bits(GW_PROBE(core_counters));
+  s.semaphores = elements<std::uint16_t>(GW_PROBE(semaphores), GW_PROBE(semaphore_num));
+  s.fifo_push = GW_PROBE(fifo_push);
+  s.fifo_room = GW_PROBE(fifo_room);
+  s.fifo_valid = GW_PROBE(fifo_valid);
+  s.fifo_pop = GW_PROBE(fifo_pop);
+  s.reads_full = GW_PROBE(reads_full);
+  coverage_->sample(s);
+#undef GW_PROBE
+}
+
+} // namespace gradweave::coverage

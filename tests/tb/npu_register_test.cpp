@@ -1,0 +1,86 @@
+// Every register over AXI4-Lite, and addresses of 64 bits on the memory bus.
+#include "tests/tb/npu_pins.hpp"
+
+#include "isa/counters.hpp"
+#include "sw_models/npu_config.hpp"
+
+#include <random>
+
+namespace gradweave::tb {
+namespace {
+
+using isa::Csr;
+
+constexpr Csr kConfiguration[] = {Csr::CMD_ADDR_LO,  Csr::CMD_ADDR_HI,  Csr::CMD_COUNT,    Csr::DRAM_BASE_LO,
+                                  Csr::DRAM_BASE_HI, Csr::DRAM_SIZE_LO, Csr::DRAM_SIZE_HI, Csr::WATCHDOG};
+
+class NpuRegister : public testing::Test {
+protected:
+  NpuPins pins_;
+};
+
+TEST_F(NpuRegister, HoldsWhatIsWrittenInAnyOrderOfAddressAndData) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 20; ++round)
+    for (const Csr csr : kConfiguration) {
+      const auto value = static_cast<std::uint32_t>(random());
+      EXPECT_TRUE(pins_.write(csr, value, round % 5 - 2));
+      EXPECT_EQ(pins_.read(csr), value);
+    }
+}
+
+TEST_F(NpuRegister, TakesSingleBytes) {
+  for (const Csr csr : kConfiguration)
+    for (unsigned strobe = 0; strobe < 16; ++strobe) {
+      pins_.write(csr, 0x01020304);
+      pins_.write(csr, 0xfffefdfc, 0, static_cast<std::uint8_t>(strobe));
+      std::uint32_t mask = 0;
+      for (unsigned byte = 0; byte < 4; ++byte)
+        mask |= ((strobe >> byte) & 1U) ? 0xffU << (8 * byte) : 0;
+      EXPECT_EQ(pins_.read(csr), (0x01020304U & ~mask) | (0xfffefdfcU & mask));
+    }
+}
+
+TEST_F(NpuRegister, AnswersAddressesThatHaveNoneWithAnError) {
+  for (std::uint32_t address = 0; address < 0x1000; address += 4) {
+    const bool exists = (address <= 0x34 && address != static_cast<std::uint32_t>(Csr::CTRL)) ||
+                        (address >= 0x40 && address <= 0x5c) ||
+                        (address >= isa::kCounterBase && address < isa::kCounterBase + 8 * isa::counter_count(1));
+    EXPECT_EQ(pins_.read_register(static_cast<std::uint16_t>(address)).ok, exists) << std::hex << address;
+  }
+  EXPECT_FALSE(pins_.write(Csr::ID, 1));
+  EXPECT_FALSE(pins_.write(Csr::STATUS, 1));
+  EXPECT_FALSE(pins_.write(static_cast<Csr>(0x800), 1));
+}
+
+/// LOADs and STOREs of random rows anywhere: the first burst of each is at its address, and no bit of it is lost.
+TEST_F(NpuRegister, AddressesHave64Bits) {
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 200; ++round) {
+    isa::DmaCommand d;
+    d.store = round % 2;
+    d.fp32 = round % 4 > 1;
+    const std::uint64_t bit = std::uint64_t{1} << (random() % 63);
+    d.dram_addr = ((random() & (bit - 1)) | bit) & ~std::uint64_t{3} & ~(std::uint64_t{1} << 63U);
+    d.pitch = static_cast<std::uint32_t>(random()) & ~3U;
+    d.rows = 1 + static_cast<std::uint32_t>(random() % 3);
+    d.cols = 1 + static_cast<std::uint32_t>(random() % 40);
+    d.spm = {static_cast<std::uint32_t>(random() % 64) * 2, 8, static_cast<std::uint8_t>(random() % 8)};
+    isa::Decoded command{d, {}, static_cast<std::uint16_t>(random())};
+    const std::uint64_t stream = random() & ~std::uint64_t{63} & ~(std::uint64_t{1} << 63U);
+    pins_.program(stream, {isa::encode(command)});
+    pins_.write(Csr::CTRL, NpuPins::kStart);
+    ASSERT_EQ(pins_.finish(), NpuPins::kDone | 8U);
+    const auto reads = pins_.take_reads(), writes = pins_.take_writes();
+    ASSERT_FALSE(reads.empty());
+    EXPECT_EQ(reads[0].addr, stream);
+    const auto &moved = d.store ? writes : reads;
+    const std::size_t first = d.store ? 0 : 1;
+    ASSERT_GT(moved.size(), first);
+    EXPECT_EQ(moved[first].addr, d.dram_addr & ~std::uint64_t{NpuPins::kBeatBytes - 1});
+    EXPECT_EQ(pins_.read(Csr::RETIRED), 1U);
+  }
+}
+
+} // namespace
+} // namespace gradweave::tb
