@@ -11,7 +11,7 @@ export FUZZ_SECONDS := $(SECONDS)
 export FUZZ_TARGET := $(TARGET)
 export FUZZ_MERGE := $(MERGE)
 
-.PHONY: help cosim simulate validate reproduce build test bench formal synth lint sanitize fuzz icarus format docs clean
+.PHONY: help cosim simulate validate reproduce build test bench formal coverage synth lint sanitize fuzz icarus format docs clean
 
 help:
 	@scripts/help.sh
@@ -39,6 +39,9 @@ bench:
 
 formal:
 	@scripts/formal.sh
+
+coverage:
+	@scripts/coverage.sh
 
 synth:
 	@scripts/synth.sh

@@ -76,8 +76,9 @@ function(gw_verilate)
   set(units ${unit})
   set(parts 0)
   if(V_COVERAGE)
-    list(APPEND flags --coverage-line --coverage-toggle --coverage-max-width 64)
-    set(parts 6)
+    # Split blocks would count a branch behind the assignments that it guards, by a condition these may have changed.
+    list(APPEND flags --coverage-line --coverage-toggle --coverage-max-width 64 -fno-split)
+    set(parts 4)
     set(units "")
     foreach(part RANGE 1 ${parts})
       list(APPEND units ${CMAKE_CURRENT_BINARY_DIR}/${V_TARGET}.${part}.cpp

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Installs the Debian packages that are missing.   scripts/bootstrap.sh model|run|lint|sanitize|fuzz
+# Installs the Debian packages that are missing.   scripts/bootstrap.sh model|run|lint|sanitize|fuzz|coverage
 #   model      what `make simulate` needs: no RTL simulator
 #   run        what `make cosim`, `make test`, `make formal` and `make synth` need
 #   lint       run + the lint tools
 #   sanitize   run + g++, whose sanitizers need no further package
 #   fuzz       model + clang with libFuzzer
+#   coverage   run + clang with its coverage tools, and lcov for the report
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 model_packages=(cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libgtest-dev zlib1g-dev
@@ -25,7 +26,8 @@ fuzz)
   packages=("${model_packages[@]}" clang-19 libclang-rt-19-dev)
   tools=(cmake ninja)
   ;;
-*) die "usage: scripts/bootstrap.sh model|run|lint|sanitize|fuzz" ;;
+coverage) packages=("${run_packages[@]}" clang-19 libclang-rt-19-dev llvm-19 lcov) ;;
+*) die "usage: scripts/bootstrap.sh model|run|lint|sanitize|fuzz|coverage" ;;
 esac
 
 # has_compiler NAME...: one of them, or the user's CXX, is there.

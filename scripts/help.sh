@@ -10,6 +10,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
   make test                       build everything, run all tests but the long ones
   make bench                      simulation speed of the RTL and of the timing model
   make formal                     proofs about the RTL, and mutants that they refute (docs/formal.md); PROOF=name: one
+  make coverage                   lines, toggles and functional bins of the RTL, lines of the C++ (docs/coverage.md)
   make synth                      the RTL through Yosys's synthesis, cells per block into docs/synthesis.md
   make lint                       verilator -Wall, clang-tidy, clang-format, shellcheck
   make sanitize                   the C++ without SystemC under ASan and UBSan

@@ -179,7 +179,8 @@ void FunctionalCoverage::sample_posts(const Sample &s) {
     if (posts.size() == 3 && posts[0] == posts[1] && posts[1] == posts[2]) hit("semaphore.one_posted_three_times");
     for (const std::uint8_t semaphore : posts) {
       if (s.semaphores.at(semaphore) == 65535) hit("semaphore.post_at_max");
-      if (s.semaphores.at(semaphore) == 65534) hit("semaphore.post_below_max");
+      const auto times = static_cast<std::uint32_t>(std::count(posts.begin(), posts.end(), semaphore));
+      if (s.semaphores.at(semaphore) + times == 65535) hit("semaphore.post_to_max");
       if (std::count(posted.begin(), posted.end(), semaphore) > 0) hit("semaphore.posted_by_two_engines");
       for (unsigned taker = 0; taker < geometry_.cores + 2; ++taker) {
         const isa::Command *started = bit(s.start, taker) ? find(s.head_index[taker]) : nullptr;

@@ -50,8 +50,8 @@ struct FileShare {
 /// All points hit or waived; a waiver that matches no point, or one that was hit, is a defect.
 Gate judge_lines(const RtlPoints &points, Waivers &waivers);
 
-/// More than 95 % of the control bits that can toggle. A bit that did not toggle must be explained by a rule; a rule
-/// that no such bit needs is a defect. `by_file` (may be null) gets the share of each file.
+/// More than 95 % of the control bits that can toggle; a rule that no bit needs is a defect. `by_file` (may be null)
+/// gets the share of each file.
 Gate judge_toggles(const RtlPoints &points, Waivers &waivers, std::vector<FileShare> *by_file);
 
 /// All bins hit but the excluded ones; one of these hit, and a hit that is not listed, are defects.

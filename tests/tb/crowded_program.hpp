@@ -15,7 +15,7 @@ struct CrowdedProgram {
   static constexpr std::uint32_t kPitch = 256; ///< bytes; each row of the tiles is a burst
   static constexpr std::uint8_t kNeverPosted = 9;
 
-  static constexpr std::uint32_t kLoad = 2, kStore = 3; ///< indices
+  static constexpr std::uint32_t kLoad = 1, kStore = 2, kFirstSync = 3; ///< indices
 
   /// Rows of the long transfers; the one that is to end first gets fewer.
   std::uint32_t load_rows = 240, store_rows = 240;
@@ -39,7 +39,7 @@ struct CrowdedProgram {
     return d;
   }
 
-  /// 16 blocks of 128 steps: two of these take longer than the transfers, and the array holds both at once.
+  /// 16 blocks of 128 steps: longer than the transfers.
   static isa::GemmCommand product() {
     isa::GemmCommand g;
     g.m = g.n = 32;
@@ -54,8 +54,7 @@ struct CrowdedProgram {
   /// never start.
   std::vector<isa::Decoded> commands(const NpuConfig &config) const {
     std::vector<isa::Decoded> list;
-    for (int i = 0; i < 2; ++i)
-      list.push_back({product(), {}, 0});
+    list.push_back({product(), {}, 0});
     list.push_back({transfer(false, load_addr, load_rows, 0), {}, 0});
     list.back().sync.posts[0] = load_post;
     list.push_back({transfer(true, store_addr, store_rows, 0), {}, 0});

@@ -45,7 +45,7 @@ isa::GemmCommand product(std::uint32_t m, std::uint32_t n, std::uint32_t k) {
   g.k = k;
   g.a = elsewhere(k);
   g.b = elsewhere(k);
-  g.cout = {100, 2 * m, 2};
+  g.cout = {300, 2 * m, 2};
   return g;
 }
 
@@ -55,7 +55,7 @@ isa::AddCommand sum(std::uint32_t m, std::uint32_t n) {
   a.n = n;
   a.a = elsewhere(m);
   a.cin = elsewhere(m);
-  a.cout = {100, 2 * m, 2};
+  a.cout = {300, 2 * m, 2};
   return a;
 }
 

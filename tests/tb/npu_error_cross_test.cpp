@@ -209,6 +209,8 @@ TEST_F(NpuErrorCross, BusErrorsWhileAllEnginesAreCrowded) {
     expect(load.commands(config_), read, Crowd::kLoad, "the LOAD's last row");
     expect(store.commands(config_), write, Crowd::kStore, "the STORE's last row");
   }
+  // SYNCs that never start are what is left of a crowd. A LOAD that hangs leaves less: fetch shares its channel.
+  expect(Crowd().commands(config_), ErrorCode::WATCHDOG, Crowd::kFirstSync, "nothing posts");
   Crowd hanging;
   hanging.load_addr = hanging.store_addr = kHang;
   expect(hanging.commands(config_), ErrorCode::WATCHDOG, Crowd::kLoad, "no answer");
