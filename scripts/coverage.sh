@@ -21,24 +21,28 @@ for tool in "llvm-profdata$version" "llvm-cov$version" verilator_coverage genhtm
   command -v "$tool" >/dev/null || die "$tool is missing; install llvm${version}, verilator and lcov"
 done
 
+# One file for each program and library, that all processes add to: also those that the build runs.
+case $where in
+/*) export LLVM_PROFILE_FILE=$where/cxx/%m.profraw ;;
+*) export LLVM_PROFILE_FILE=$root/$where/cxx/%m.profraw ;;
+esac
 quietly "configuring $where" cmake -S . -B "$where" -G Ninja "-DCMAKE_CXX_COMPILER=$CXX" "-DCMAKE_C_COMPILER=$CC" \
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DGW_COVERAGE=ON "-DGW_NPUS=$npus"
 quietly "building what is measured, into $where" ninja -C "$where" coverage_stimuli
 
 rm -rf "$runs" "$report"
 mkdir -p "$runs" "$report"
-export GRADWEAVE_LIB_DIR=$where/lib
-# One file for each program and library, that all processes add to.
-export LLVM_PROFILE_FILE=$where/cxx/%m.profraw
+GRADWEAVE_LIB_DIR=$(realpath "$where/lib")
+export GRADWEAVE_LIB_DIR
 rm -rf "$where/cxx"
 
 # run_stimulus NAME COMMAND...
 run_stimulus() {
   local name=$1
   shift
-  export GRADWEAVE_COVERAGE_DIR=$PWD/$runs/$name
-  case $runs in /*) GRADWEAVE_COVERAGE_DIR=$runs/$name ;; esac
-  mkdir -p "$GRADWEAVE_COVERAGE_DIR"
+  mkdir -p "$runs/$name"
+  GRADWEAVE_COVERAGE_DIR=$(realpath "$runs/$name")
+  export GRADWEAVE_COVERAGE_DIR
   if [ "$1" = ctest ]; then
     quietly "running $name" ctest --test-dir "$where" -R "$2" -j "$jobs" --output-on-failure --no-tests=error
   else
