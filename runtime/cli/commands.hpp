@@ -107,6 +107,18 @@ struct TimelineArguments {
 /// Draws timing traces (docs/timeline.md).
 int timeline(const TimelineArguments &arguments);
 
+struct WavediffArguments {
+  std::string a, b; ///< FST files
+  std::vector<std::string> signals, exclude; ///< patterns
+  std::string scope_a, scope_b, clock, json, save;
+  std::uint64_t from = 0, to = ~std::uint64_t{0}, period = 0;
+  std::int64_t offset = 0;
+  bool common = false, ignore_unknown = false;
+  std::size_t limit = 20; ///< signals listed
+};
+/// Compares two waveform files (docs/waves.md).
+int wavediff(const WavediffArguments &arguments);
+
 struct ReproduceArguments {
   std::string study;             ///< name or path
   std::string figures, networks; ///< comma-separated; empty: all

@@ -208,6 +208,34 @@ void add_validate(CLI::App &app, cli::ValidateArguments &a, std::function<int()>
   command->callback([&a, &chosen] { chosen = [&a] { return cli::validate(a); }; });
 }
 
+void add_wavediff(CLI::App &app, cli::WavediffArguments &a, std::function<int()> &chosen) {
+  CLI::App *command = app.add_subcommand("wavediff", "Compare two FST waveform files");
+  command->add_option("A", a.a, "FST file: what is expected")->required();
+  command->add_option("B", a.b, "FST file to compare with it")->required();
+  command->add_option("--signals", a.signals,
+                      "Only these: a glob of the hierarchical name (*, ?), or a regular expression between slashes");
+  command->add_option("--exclude", a.exclude, "Not these, likewise; stronger than --signals");
+  command->add_option("--scope-a", a.scope_a, "Scope of A that names count from, as in TOP.npu; the rest is left out");
+  command->add_option("--scope-b", a.scope_b, "The same of B");
+  command->add_option("--offset", a.offset, "B happens so much later than A, in the finer unit of time of the two");
+  command->add_option("--from", a.from, "First time of A to compare, in that unit")->check(check_whole_number);
+  command->add_option("--to", a.to, "Last one; default: the end")->check(check_whole_number);
+  command->add_option("--clock", a.clock,
+                      "Compare what registers of this clock see before its rising edges; times are numbers of edges");
+  command->add_option("--period", a.period, "Tell times as cycles of so many units")->check(check_whole_number);
+  command->add_flag("--common", a.common, "Signals in one file only, and a file that ends first, are no differences");
+  command->add_flag("--ignore-unknown", a.ignore_unknown, "Bits that are x, z, ... on one side match any");
+  command->add_option("--limit", a.limit, "Signals to list")->check(check_whole_number)->capture_default_str();
+  command->add_option("--save", a.save, "Write a GTKWave save file of A at the first difference");
+  command->add_option("--json", a.json, "Write the comparison (docs/waves.md) to this file; - is standard output");
+  command->footer("Examples:\n"
+                  "  gradweave wavediff before.fst after.fst --signals '*_q' --exclude '*.u_spm.*' --period 1000\n"
+                  "  gradweave wavediff rtl.fst gates.fst --scope-a TOP.npu --scope-b bench.dut --clock clk_i --common\n"
+                  "Exit codes: 0 equal, 1 different, 2 usage, 3 a file is missing, cut or damaged, 5 output cannot be\n"
+                  "written");
+  command->callback([&a, &chosen] { chosen = [&a] { return cli::wavediff(a); }; });
+}
+
 struct StreamArguments {
   std::string file, out;
 };
@@ -331,6 +359,7 @@ int main(int argc, char **argv) {
   validate_arguments.command_line.assign(argv, argv + argc);
   StreamArguments stream_arguments;
   cli::TimelineArguments timeline_arguments;
+  cli::WavediffArguments wavediff_arguments;
   std::string model_name;
   add_cosim(app, cosim_arguments, chosen);
   add_simulate(app, simulate_arguments, chosen);
@@ -338,6 +367,7 @@ int main(int argc, char **argv) {
   add_validate(app, validate_arguments, chosen);
   add_streams(app, stream_arguments, chosen);
   add_timeline(app, timeline_arguments, chosen);
+  add_wavediff(app, wavediff_arguments, chosen);
   add_models(app, model_name, chosen);
   cli::SearchArguments search_arguments;
   add_search(app, search_arguments, chosen);
