@@ -7,6 +7,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
   make simulate MODEL=bert_tiny   its cycles alone, from the timing model: fast, builds and checks no RTL
   make validate                   the timing model against the RTL, to the cycle: the standing corpus (docs/verification.md)
   make reproduce                  the evaluation of igo_micro23, number by number, as a page (docs/reproduce.md)
+  make waves                      short streams on the RTL against golden waveforms (docs/waves.md)
   make test                       build everything, run all tests but the long ones
   make bench                      simulation speed of the RTL and of the timing model
   make formal                     proofs about the RTL, and mutants that they refute (docs/formal.md); PROOF=name: one
@@ -41,6 +42,7 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 `make validate` takes NPU (empty: all of configs/), JOBS, JSON and CORPUS=full (or quick).
 `make reproduce` takes FIGURE=5,12 NETWORK=res,bert (empty: all), POLICY, SAMPLE=1 (per network, on the RTL), SEED, JOBS
 and OUT=build/reproduce.
+`make waves` takes ACCEPT=1: what the runs give becomes golden, and what changed is told.
 Others: BUILD=build (build directory), CXX (compiler; default: the first of clang++-19, clang++-16, g++).
 
 After a build, `build/bin/gradweave --help` is the whole command: compile, disasm, asm, models, ... (docs/cli.md).
