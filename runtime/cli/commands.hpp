@@ -108,7 +108,7 @@ struct TimelineArguments {
 int timeline(const TimelineArguments &arguments);
 
 struct WavediffArguments {
-  std::string a, b; ///< FST files
+  std::string a, b;                          ///< FST files
   std::vector<std::string> signals, exclude; ///< patterns
   std::string scope_a, scope_b, clock, json, save;
   std::uint64_t from = 0, to = ~std::uint64_t{0}, period = 0;

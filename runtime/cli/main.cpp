@@ -228,11 +228,12 @@ void add_wavediff(CLI::App &app, cli::WavediffArguments &a, std::function<int()>
   command->add_option("--limit", a.limit, "Signals to list")->check(check_whole_number)->capture_default_str();
   command->add_option("--save", a.save, "Write a GTKWave save file of A at the first difference");
   command->add_option("--json", a.json, "Write the comparison (docs/waves.md) to this file; - is standard output");
-  command->footer("Examples:\n"
-                  "  gradweave wavediff before.fst after.fst --signals '*_q' --exclude '*.u_spm.*' --period 1000\n"
-                  "  gradweave wavediff rtl.fst gates.fst --scope-a TOP.npu --scope-b bench.dut --clock clk_i --common\n"
-                  "Exit codes: 0 equal, 1 different, 2 usage, 3 a file is missing, cut or damaged, 5 output cannot be\n"
-                  "written");
+  command->footer(
+      "Examples:\n"
+      "  gradweave wavediff before.fst after.fst --signals '*_q' --exclude '*.u_spm.*' --period 1000\n"
+      "  gradweave wavediff rtl.fst gates.fst --scope-a TOP.npu --scope-b bench.dut --clock clk_i --common\n"
+      "Exit codes: 0 equal, 1 different, 2 usage, 3 a file is missing, cut or damaged, 5 output cannot be\n"
+      "written");
   command->callback([&a, &chosen] { chosen = [&a] { return cli::wavediff(a); }; });
 }
 

@@ -9,8 +9,7 @@ bool known(char bit) { return bit == '0' || bit == '1'; }
 
 bool same(std::string_view a, std::string_view b, const ValueRule &rule) {
   if (!rule.ignore_unknown || a.size() != b.size()) return a == b;
-  return std::equal(a.begin(), a.end(), b.begin(),
-                    [](char x, char y) { return x == y || !known(x) || !known(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return x == y || !known(x) || !known(y); });
 }
 
 /// Walks the changes of one side. Times are those of a.

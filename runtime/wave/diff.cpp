@@ -111,9 +111,7 @@ std::map<std::uint32_t, ChangeList> load(const Side &side, const std::vector<Pai
 }
 
 /// By the naming rule of rtl/.
-bool is_register(const std::string &name) {
-  return name.size() > 2 && name.compare(name.size() - 2, 2, "_q") == 0;
-}
+bool is_register(const std::string &name) { return name.size() > 2 && name.compare(name.size() - 2, 2, "_q") == 0; }
 
 /// Calls visit(pair, list in a, list in b) for all pairs, some of them in memory at a time.
 template <class Visit>
@@ -134,9 +132,11 @@ std::vector<DifferingSignal> compare_all(const Side &a, const Side &b, const std
     if (difference.intervals != 0)
       differing.push_back({*pair.name, pair.a->range, pair.a->kind, std::move(difference)});
   });
-  const auto key = [](const DifferingSignal &s) { return std::tuple(s.difference.first, !is_register(s.name), std::string_view(s.name)); };
+  const auto key = [](const DifferingSignal &s) {
+    return std::tuple(s.difference.first, !is_register(s.name), std::string_view(s.name));
+  };
   std::sort(differing.begin(), differing.end(),
-                   [&](const DifferingSignal &x, const DifferingSignal &y) { return key(x) < key(y); });
+            [&](const DifferingSignal &x, const DifferingSignal &y) { return key(x) < key(y); });
   return differing;
 }
 

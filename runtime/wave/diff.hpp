@@ -13,9 +13,9 @@
 namespace gradweave::wave {
 
 struct DiffOptions {
-  SignalFilter filter;              ///< of names after stripping
-  std::string strip_a, strip_b;     ///< scopes that names begin with on one side only: "TOP.npu."; others are left out
-  std::uint64_t from = 0;           ///< window, in the report's unit of time of a (DiffReport::timescale), or edges
+  SignalFilter filter;          ///< of names after stripping
+  std::string strip_a, strip_b; ///< scopes that names begin with on one side only: "TOP.npu."; others are left out
+  std::uint64_t from = 0;       ///< window, in the report's unit of time of a (DiffReport::timescale), or edges
   std::uint64_t to = ~std::uint64_t{0};
   std::int64_t offset = 0; ///< b happens so much later than a
   bool common = false;     ///< signals in one file only, and where one file ends first, are no differences
@@ -41,11 +41,11 @@ struct Shift {
 };
 
 struct DiffReport {
-  int timescale = 0;                 ///< power of ten of a second of the times below: the finer one of both files
-  bool edges = false;                ///< times are numbers of rising edges of DiffOptions::clock instead
-  std::uint64_t from = 0, to = 0;    ///< what was compared, times of a
-  std::uint64_t a_end = 0, b_end = 0; ///< ends of the files, in times of a
-  std::size_t compared = 0;          ///< signals
+  int timescale = 0;                      ///< power of ten of a second of the times below: the finer one of both files
+  bool edges = false;                     ///< times are numbers of rising edges of DiffOptions::clock instead
+  std::uint64_t from = 0, to = 0;         ///< what was compared, times of a
+  std::uint64_t a_end = 0, b_end = 0;     ///< ends of the files, in times of a
+  std::size_t compared = 0;               ///< signals
   std::vector<DifferingSignal> differing; ///< in order of the first difference; of one time, registers first
   std::vector<std::string> only_a, only_b;
   std::vector<Incompatible> incompatible;
@@ -57,10 +57,10 @@ struct DiffReport {
   }
 };
 
-/// Compares. A register, by the naming rule "_q", is told before wires of the same time: a register that changes a cycle
-/// early or late is the only one that can differ in the first cycle, and wires that it drives differ in that cycle, too.
-/// Throws ConfigError if a file cannot be read, std::invalid_argument for options that fit no signal or no time of
-/// these files.
+/// Compares. A register, by the naming rule "_q", is told before wires of the same time: a register that changes a
+/// cycle early or late is the only one that can differ in the first cycle, and wires that it drives differ in that
+/// cycle, too. Throws ConfigError if a file cannot be read, std::invalid_argument for options that fit no signal or no
+/// time of these files.
 DiffReport diff(const FstFile &a, const FstFile &b, const DiffOptions &options);
 
 } // namespace gradweave::wave

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 namespace gradweave::wave {
 namespace {
@@ -15,12 +16,25 @@ const char *unit_of(int timescale) {
   return timescale <= 0 && third < std::size(kUnits) ? kUnits[third] : "units";
 }
 
-void append_names(std::string &text, const std::string &what, const std::vector<std::string> &names, std::size_t limit) {
+void append_names(std::string &text, const std::string &what, const std::vector<std::string> &names,
+                  std::size_t limit) {
   if (names.empty()) return;
   text += fmt::format("{} {}:\n", names.size(), what);
   for (std::size_t i = 0; i < std::min(limit, names.size()); ++i)
     text += fmt::format("  {}\n", names[i]);
   if (names.size() > limit) text += fmt::format("  and {} more\n", names.size() - limit);
+}
+
+constexpr std::size_t kWide = 64; ///< bits of a value that is told whole
+
+/// First and last bit, counted from the least significant, of the hexadecimal digits from the first to the last one
+/// that differs. `a` and `b` differ and have one length.
+std::pair<std::size_t, std::size_t> differing_digits(const std::string &a, const std::string &b) {
+  const auto from_left = std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin();
+  const auto from_right = std::mismatch(a.rbegin(), a.rend(), b.rbegin()).first - a.rbegin();
+  const std::size_t high = a.size() - 1 - static_cast<std::size_t>(from_left),
+                    low = static_cast<std::size_t>(from_right);
+  return {std::min(a.size() - 1, high / 4 * 4 + 3), low / 4 * 4};
 }
 
 std::string plural(std::size_t count, const char *noun) {
@@ -83,9 +97,15 @@ TimeFormat time_format(const DiffReport &report, std::uint64_t period) {
 }
 
 std::string first_difference(const DifferingSignal &signal, const TimeFormat &time, const SideNames &sides) {
-  return fmt::format("{}: {}{}: {} {}, {} {}", time(signal.difference.first), signal.name, signal.range, sides.a,
-                     value_text(signal.difference.a, signal.kind), sides.b,
-                     value_text(signal.difference.b, signal.kind));
+  std::string a = signal.difference.a, b = signal.difference.b, name = signal.name + signal.range;
+  if (signal.kind == SignalKind::kBits && a.size() > kWide && a.size() == b.size()) {
+    const auto [high, low] = differing_digits(a, b);
+    name += fmt::format(" bits {}:{}", high, low);
+    a = a.substr(a.size() - 1 - high, high - low + 1);
+    b = b.substr(b.size() - 1 - high, high - low + 1);
+  }
+  return fmt::format("{}: {}: {} {}, {} {}", time(signal.difference.first), name, sides.a, value_text(a, signal.kind),
+                     sides.b, value_text(b, signal.kind));
 }
 
 std::string diff_text(const DiffReport &report, const TimeFormat &time, const SideNames &sides, std::size_t limit) {
@@ -109,8 +129,8 @@ std::string diff_text(const DiffReport &report, const TimeFormat &time, const Si
   append_names(text, fmt::format("only in {}", sides.a), report.only_a, limit);
   append_names(text, fmt::format("only in {}", sides.b), report.only_b, limit);
   if (report.ends_differ)
-    text += fmt::format("{} ends at {}, {} at {}\n", sides.a, time.rough(report.a_end), sides.b,
-                        time.rough(report.b_end));
+    text +=
+        fmt::format("{} ends at {}, {} at {}\n", sides.a, time.rough(report.a_end), sides.b, time.rough(report.b_end));
   return text;
 }
 

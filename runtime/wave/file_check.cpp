@@ -47,7 +47,8 @@ public:
   }
 
   [[noreturn]] void fail(std::uint64_t at, const std::string &problem) const {
-    throw ConfigError(fmt::format("{}: at byte {}: {}; the file is cut or damaged, record it again", file_, at, problem));
+    throw ConfigError(
+        fmt::format("{}: at byte {}: {}; the file is cut or damaged, record it again", file_, at, problem));
   }
 
 private:
@@ -108,8 +109,7 @@ void check_hierarchy(Bytes &bytes, const Block &block) {
   if (block.length < head) bytes.fail(block.begin, "a hierarchy block without contents");
   const std::uint64_t size = bytes.number(block.body());
   if (size > kMaxTable) bytes.fail(block.body(), fmt::format("a hierarchy of {} bytes", size));
-  if (block.type == FST_BL_HIER &&
-      !inflates_to(bytes.read(block.body() + 8, block.length - head), size, kGzip))
+  if (block.type == FST_BL_HIER && !inflates_to(bytes.read(block.body() + 8, block.length - head), size, kGzip))
     bytes.fail(block.body(), fmt::format("the hierarchy does not decompress to {} bytes", size));
 }
 
@@ -118,8 +118,7 @@ void check_values(Bytes &bytes, const Block &block) {
   constexpr std::uint64_t kHead = 8 + 3 * 8, kTail = 3 * 8;
   if (block.length < kHead + kTail + 8) bytes.fail(block.begin, "a block of values without contents");
   const std::uint64_t begin_time = bytes.number(block.body()), end_time = bytes.number(block.body() + 8);
-  if (begin_time > end_time)
-    bytes.fail(block.body(), fmt::format("values from time {} to {}", begin_time, end_time));
+  if (begin_time > end_time) bytes.fail(block.body(), fmt::format("values from time {} to {}", begin_time, end_time));
   const std::uint64_t tail = block.end() - kTail, room = block.length - kHead - kTail - 8;
   const std::uint64_t size = bytes.number(tail), packed = bytes.number(tail + 8), times = bytes.number(tail + 16);
   if (packed > room || size > kMaxTable || times > size)
@@ -143,8 +142,8 @@ void check_fst_file(const std::string &file) {
       throw ConfigError(fmt::format("{}: is no FST file; convert other formats first (vcd2fst)", file));
     block.length = bytes.number(block.begin + 1);
     if (block.length < 8 || block.length > bytes.size() - block.begin - 1)
-      bytes.fail(block.begin, fmt::format("a block of {} bytes where {} are left", block.length,
-                                          bytes.size() - block.begin - 1));
+      bytes.fail(block.begin,
+                 fmt::format("a block of {} bytes where {} are left", block.length, bytes.size() - block.begin - 1));
     switch (block.type) {
     case FST_BL_HDR:
       check_header(bytes, block);
@@ -172,8 +171,8 @@ void check_fst_file(const std::string &file) {
     case FST_BL_BLACKOUT:
       break;
     case FST_BL_SKIP:
-      throw ConfigError(fmt::format("{}: is still being written, or its writer did not end properly; record it again",
-                                    file));
+      throw ConfigError(
+          fmt::format("{}: is still being written, or its writer did not end properly; record it again", file));
     default:
       bytes.fail(block.begin, fmt::format("a block of unknown type {}", block.type));
     }

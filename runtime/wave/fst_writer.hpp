@@ -21,9 +21,9 @@ struct WriterOptions {
   std::string version = "gradweave";
 };
 
-/// Signals in the order in which the hierarchy shall hold them; scopes are the dotted parts of their names but the last.
-/// The same input gives the same bytes: the file's date is fixed. Throws std::runtime_error if the
-/// file cannot be written.
+/// Signals in the order in which the hierarchy shall hold them; scopes are the dotted parts of their names but the
+/// last. The same input gives the same bytes: the file's date is fixed. Throws std::runtime_error if the file cannot be
+/// written.
 void write_fst(const std::string &file, const std::vector<WrittenSignal> &signals, const WriterOptions &options);
 
 /// Writes the signals of `source` that `take` lists (names), over the whole time.

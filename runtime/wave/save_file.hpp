@@ -8,12 +8,12 @@
 namespace gradweave::wave {
 
 struct SavedGroup {
-  std::string title; ///< a comment line above the signals
+  std::string title;                ///< a comment line above the signals
   std::vector<std::string> signals; ///< with range: "TOP.npu.x_q[7:0]"
 };
 
 struct SaveFile {
-  std::string waveform; ///< the FST file
+  std::string waveform;     ///< the FST file
   std::uint64_t marker = 0; ///< time of the primary marker, in the waveform's unit; shown in the middle
   std::uint64_t span = 1;   ///< units of time to be seen, about
   std::vector<SavedGroup> groups;

@@ -16,8 +16,8 @@ bool matches_glob(std::string_view glob, std::string_view text);
 /// that takes anything.
 class SignalFilter {
 public:
-  /// `pattern`: a glob, or a regular expression (ECMAScript, anywhere in the name) between slashes: "/u_(load|store)\./".
-  /// Throws std::invalid_argument with the pattern if it is no regular expression or empty.
+  /// `pattern`: a glob, or a regular expression (ECMAScript, anywhere in the name) between slashes:
+  /// "/u_(load|store)\./". Throws std::invalid_argument with the pattern if it is no regular expression or empty.
   void include(const std::string &pattern) { add(pattern, true); }
   void exclude(const std::string &pattern) { add(pattern, false); }
 

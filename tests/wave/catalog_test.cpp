@@ -35,9 +35,10 @@ protected:
 };
 
 TEST_F(ScenarioFile, HoldsCommandsTilesAndDirectives) {
-  const Scenario s = read("#! npu test8\n#! about two words\n#! layer fc\n#! stall 25 9\n#! watchdog 300\n#! offset 128\n"
-                          "#! fault hang write 0x10 4\n#! fault slverr read stream+64 1\n#! reset 70\n#! poll\n#! again\n"
-                          "#! base 0x1000\n#! end SPM_RANGE 2\n");
+  const Scenario s =
+      read("#! npu test8\n#! about two words\n#! layer fc\n#! stall 25 9\n#! watchdog 300\n#! offset 128\n"
+           "#! fault hang write 0x10 4\n#! fault slverr read stream+64 1\n#! reset 70\n#! poll\n#! again\n"
+           "#! base 0x1000\n#! end SPM_RANGE 2\n");
   EXPECT_EQ(s.name, "gradweave_scenario");
   EXPECT_EQ(s.npu, "test8");
   EXPECT_EQ(s.about, "two words");
@@ -95,7 +96,7 @@ TEST_F(InFlight, TellsTheCommandsBetweenStartAndEnd) {
   EXPECT_EQ(at(99), std::vector<std::string>{"before the first start"});
   EXPECT_EQ(at(100), std::vector<std::string>{"before the first command is issued"});
   EXPECT_EQ(at(115).size(), 3U);
-  EXPECT_EQ(at(115)[0], "in flight: command 0: LOAD bf16 dram=0x0 pitch=0 rows=1 cols=8 spm=0 pstride=1 rot=0, layer "
+  EXPECT_EQ(at(115)[0], "in flight: command 0: LOAD bf16 dram=0x0 rows=1 cols=8 spm=0 pstride=1 rot=0, layer "
                         "fc, tile X[0:1,0:8]");
   EXPECT_EQ(at(115)[1].rfind("in flight: command 2: STORE", 0), 0U) << "a command that never completes stays in flight";
   EXPECT_EQ(at(115)[2].rfind("issued last: command 2", 0), 0U);

@@ -28,7 +28,8 @@ protected:
   DiffOptions options;
 };
 
-const ChangeList kPulse = changes({{0, "0"}, {40, "1"}, {50, "0"}}), kLatePulse = changes({{0, "0"}, {43, "1"}, {53, "0"}});
+const ChangeList kPulse = changes({{0, "0"}, {40, "1"}, {50, "0"}}),
+                 kLatePulse = changes({{0, "0"}, {43, "1"}, {53, "0"}});
 
 TEST_F(DiffTest, EqualFiles) {
   a.bits("top.x", 1, kPulse);
@@ -173,6 +174,24 @@ TEST_F(DiffTest, RealsAndStringsAreCompared) {
   const TimeFormat time = time_format(report, 0);
   EXPECT_EQ(first_difference(report.differing[0], time, {"a", "b"}), "10 ns: top.r: a 2.5, b 2.75");
   EXPECT_EQ(first_difference(report.differing[1], time, {"a", "b"}), "20 ns: top.s: a \"run\", b \"running\"");
+}
+
+TEST_F(DiffTest, OfWideVectorsOnlyTheDigitsThatDifferAreTold) {
+  std::string zeros(70, '0'), few = zeros;
+  few[70 - 1 - 9] = few[70 - 1 - 14] = '1';
+  ChangeList list_a, list_b;
+  list_a.append(0, zeros);
+  list_b.append(0, few);
+  a.bits("top.x", 70, list_a);
+  b.bits("top.x", 70, list_b);
+  DiffReport report = compare_files();
+  ASSERT_EQ(report.differing.size(), 1U);
+  EXPECT_EQ(first_difference(report.differing.at(0), time_format(report, 0), {"a", "b"}),
+            "0 ns: top.x[69:0] bits 15:8: a 0x00, b 0x42");
+  report.differing[0].difference.b[0] = '1';
+  EXPECT_EQ(first_difference(report.differing[0], time_format(report, 0), {"a", "b"}),
+            "0 ns: top.x[69:0] bits 69:8: a 0x0000000000000000, b 0x2000000000000042")
+      << "the first digit has two bits";
 }
 
 TEST_F(DiffTest, OptionsThatFitNothingAreErrors) {

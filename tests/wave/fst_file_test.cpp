@@ -85,7 +85,9 @@ TEST(FstRoundTrip, SignalsOfOneNameStayApart) {
   EXPECT_EQ(read.signals()[1].name, "top.x#2");
 }
 
-TEST(FstRoundTrip, AFileThatCannotBeWrittenIsAnError) { EXPECT_THROW(write_fst("/nowhere/x.fst", {}, {}), std::runtime_error); }
+TEST(FstRoundTrip, AFileThatCannotBeWrittenIsAnError) {
+  EXPECT_THROW(write_fst("/nowhere/x.fst", {}, {}), std::runtime_error);
+}
 
 class DamagedFst : public testing::Test {
 protected:

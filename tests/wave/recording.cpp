@@ -11,8 +11,10 @@
 namespace gradweave::wave {
 
 void write_recording(const Recording &recording, const std::filesystem::path &file) {
-  nlohmann::json json = {
-      {"period", recording.period}, {"end", recording.end}, {"failed", recording.failed}, {"runs", nlohmann::json::array()}};
+  nlohmann::json json = {{"period", recording.period},
+                         {"end", recording.end},
+                         {"failed", recording.failed},
+                         {"runs", nlohmann::json::array()}};
   for (const RecordedRun &run : recording.runs) {
     nlohmann::json times = nlohmann::json::array();
     for (const timing::CommandTimes &t : run.times)

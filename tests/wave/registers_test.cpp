@@ -1,5 +1,5 @@
-// Do the goldens see every register? Each is in them, or left out by a rule; each that is in them changes in some stream,
-// so that its delay would show; and the delay of any of them is told by cycle and name.
+// Do the goldens see every register? Each is in them, or left out by a rule; each that is in them changes in some
+// stream, so that its delay would show; and the delay of any of them is told by cycle and name.
 #include "runtime/wave/diff.hpp"
 #include "runtime/wave/diff_text.hpp"
 #include "sw_models/npu_config.hpp"
@@ -108,7 +108,8 @@ TEST(RegistersOfAllNpus, ChangeInSomeStream) {
     if (moved.count(name) == 1)
       EXPECT_FALSE(waived) << name << " changes: take it out of tests/wave/quiet.txt";
     else
-      EXPECT_TRUE(waived) << name << " never changes, so nobody would see it late; add a stream, or a line with a reason "
+      EXPECT_TRUE(waived) << name
+                          << " never changes, so nobody would see it late; add a stream, or a line with a reason "
                           << "to tests/wave/quiet.txt";
   }
   for (const std::string &name : quiet)

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kListed = 12;      ///< differing signals in the text
-constexpr std::size_t kSaved = 40;       ///< and in the save file
+constexpr std::size_t kListed = 12;        ///< differing signals in the text
+constexpr std::size_t kSaved = 40;         ///< and in the save file
 constexpr std::uint64_t kSeenCycles = 120; ///< when the save file is opened
 
 const SideNames kSides{"expected", "actual"};
@@ -64,8 +64,8 @@ std::string explain_difference(const Outcome &outcome, const Scenario &scenario,
 
   const DifferingSignal &first = report.differing.front();
   std::string commands;
-  for (const std::string &line : commands_in_flight(scenario, outcome.recording,
-                                                    first.difference.first / outcome.recording.period, first.name))
+  for (const std::string &line :
+       commands_in_flight(scenario, outcome.recording, first.difference.first / outcome.recording.period, first.name))
     commands += fmt::format("  {}\n", line);
   text.insert(text.find('\n') + 1, commands);
   const fs::path saved = output(outcome.name, ".gtkw", places);
@@ -85,11 +85,11 @@ Outcome run_scenario(const Scenario &scenario, const Places &places) {
   const fs::path log = output(scenario.name, ".log", places), times = output(scenario.name, ".json", places);
   for (const fs::path &old : {outcome.waveform, times, log, output(scenario.name, ".gtkw", places)})
     fs::remove(old);
-  const int code = run_program({(places.recorders / ("gw_wave_record_" + scenario.npu)).string(),
-                                (places.streams / (scenario.name + ".txt")).string(),
-                                (places.configs / (scenario.npu + ".toml")).string(),
-                                (places.out / scenario.name).string()},
-                               log);
+  const int code =
+      run_program({(places.recorders / ("gw_wave_record_" + scenario.npu)).string(),
+                   (places.streams / (scenario.name + ".txt")).string(),
+                   (places.configs / (scenario.npu + ".toml")).string(), (places.out / scenario.name).string()},
+                  log);
   if (code != 0) {
     outcome.problem = fmt::format("the simulation ended with exit code {}; its messages are in {}", code, log.string());
     return outcome;
@@ -121,8 +121,7 @@ std::string explain(const Outcome &outcome, const Scenario &scenario, const Plac
 }
 
 std::string accept(const Outcome &outcome, const Places &places) {
-  if (!outcome.problem.empty())
-    throw ConfigError(fmt::format("{}: not accepted: {}", outcome.name, outcome.problem));
+  if (!outcome.problem.empty()) throw ConfigError(fmt::format("{}: not accepted: {}", outcome.name, outcome.problem));
   const FstFile waveform(outcome.waveform.string());
   const SignalFilter filter = read_signal_filter(places.signals.string());
   std::vector<std::string> take;

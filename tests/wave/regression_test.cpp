@@ -19,7 +19,8 @@ protected:
       fs::create_directories(root / part);
     places = {root / "streams", root / "goldens", root / "configs", root / "signals.txt", root, root / "out"};
     std::ofstream(root / "signals.txt") << "+ *_q\n";
-    std::ofstream(root / "streams/one.txt") << "#! npu fake\nLOAD bf16 dram=0x0 rows=1 cols=8 spm=0 pstride=1  # 0: X[0:1]\n";
+    std::ofstream(root / "streams/one.txt")
+        << "#! npu fake\nLOAD bf16 dram=0x0 rows=1 cols=8 spm=0 pstride=1  # 0: X[0:1]\n";
     recorder("cp " + (root / "run.fst").string() + " $3.fst; cp " + (root / "run.json").string() + " $3.json");
     run(40);
     write_recording({1000, {{10, {{1, 2, 90}}}}, "NONE", ""}, root / "run.json");
@@ -70,10 +71,12 @@ TEST_F(Regression, ADifferenceIsToldInTheFirstLineAndKept) {
   EXPECT_NE(text.find("all differences are a shift: the same changes 1 cycle later"), std::string::npos) << text;
   EXPECT_NE(text.find("gtkwave " + (places.out / "one.gtkw").string()), std::string::npos) << text;
   const std::string save = read(places.out / "one.gtkw");
-  EXPECT_NE(save.find("[dumpfile] \"" + fs::absolute(places.out / "one.fst").string() + "\""), std::string::npos) << save;
+  EXPECT_NE(save.find("[dumpfile] \"" + fs::absolute(places.out / "one.fst").string() + "\""), std::string::npos)
+      << save;
   EXPECT_NE(save.find(" 40000 -1"), std::string::npos) << "the marker\n" << save;
   EXPECT_NE(save.find("@28\ntop.x_q\n"), std::string::npos) << save;
-  EXPECT_EQ(FstFile((places.out / "one.fst").string()).signals().size(), 2U) << "all signals, not those of goldens only";
+  EXPECT_EQ(FstFile((places.out / "one.fst").string()).signals().size(), 2U)
+      << "all signals, not those of goldens only";
 }
 
 TEST_F(Regression, AcceptingTellsWhatChanged) {

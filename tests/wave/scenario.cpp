@@ -60,7 +60,8 @@ template <class T> T choose(Words &words, const char *what, const std::map<std::
 BusFault read_fault(Words &words, std::uint64_t stream) {
   using Kind = BusFault::Kind;
   BusFault fault;
-  fault.kind = choose<Kind>(words, "kind of fault", {{"slverr", Kind::kSlvErr}, {"decerr", Kind::kDecErr}, {"hang", Kind::kHang}});
+  fault.kind = choose<Kind>(words, "kind of fault",
+                            {{"slverr", Kind::kSlvErr}, {"decerr", Kind::kDecErr}, {"hang", Kind::kHang}});
   fault.write = choose<bool>(words, "direction", {{"read", false}, {"write", true}});
   const std::string addr = words.word("address");
   fault.addr = addr.rfind("stream+", 0) == 0 ? stream + words.number(addr.substr(7)) : words.number(addr);
@@ -120,7 +121,8 @@ Scenario read_scenario(const std::filesystem::path &file) {
     if (line.rfind("#!", 0) == 0) {
       Words words(fmt::format("{}:{}", file.string(), number), line.substr(2));
       obey(s, words);
-    } else if (const std::size_t begin = line.find_first_not_of(" \t"); begin != std::string::npos && line[begin] != '#') {
+    } else if (const std::size_t begin = line.find_first_not_of(" \t");
+               begin != std::string::npos && line[begin] != '#') {
       const std::size_t comment = line.find("# "), colon = line.find(": ", comment);
       const bool told = comment != std::string::npos && colon != std::string::npos;
       s.tiles.push_back(told ? line.substr(colon + 2) : "");

@@ -12,8 +12,8 @@
 
 namespace gradweave::wave {
 
-/// Read from a file under tests/wave/streams: the text form of commands (isa/assembler.hpp), with directives in comments
-/// that begin with "#!" and, as `gradweave compile --listing` writes it, "# INDEX: TILE" behind a command.
+/// Read from a file under tests/wave/streams: the text form of commands (isa/assembler.hpp), with directives in
+/// comments that begin with "#!" and, as `gradweave compile --listing` writes it, "# INDEX: TILE" behind a command.
 ///
 ///   #! npu test8              NPU that runs it
 ///   #! about TEXT             what it is for
@@ -24,7 +24,8 @@ namespace gradweave::wave {
 ///   #! fault KIND DIR ADDR BYTES   slverr, decerr or hang; read or write; ADDR "stream+N": from the first command on
 ///   #! reset CYCLE            the reset pin, that long after the start; then the stream runs once more, whole
 ///   #! base ADDRESS           DRAM_BASE: what the stream may address begins there
-///   #! poll                   registers are read all the time that the stream runs, and accesses that the NPU refuses tried
+///   #! poll                   registers are read all the time that the stream runs, and accesses that the NPU refuses
+///   tried
 ///   #! again                  the stream runs a second time, without a reset in between
 ///   #! end CODE [INDEX]       how it ends (docs/isa.md); default: NONE
 struct Scenario {

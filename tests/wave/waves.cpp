@@ -27,20 +27,21 @@ struct Arguments {
 
 Places places(const Arguments &a) {
   const std::filesystem::path source = a.source, wave = source / "tests/wave";
-  return {wave / "streams", a.goldens.empty() ? wave / "goldens" : std::filesystem::path(a.goldens), source / "configs",
-          wave / "signals.txt", a.recorders, a.out};
+  return {wave / "streams",   a.goldens.empty() ? wave / "goldens" : std::filesystem::path(a.goldens),
+          source / "configs", wave / "signals.txt",
+          a.recorders,        a.out};
 }
 
 std::vector<Scenario> chosen(std::vector<Scenario> catalog, const std::vector<std::string> &names) {
   if (names.empty()) return catalog;
   for (const std::string &name : names)
     if (std::none_of(catalog.begin(), catalog.end(), [&](const Scenario &s) { return s.name == name; }))
-      throw std::invalid_argument(fmt::format("the catalog has no stream '{}'; gw_waves --list tells what it has", name));
-  catalog.erase(std::remove_if(catalog.begin(), catalog.end(),
-                               [&](const Scenario &s) {
-                                 return std::find(names.begin(), names.end(), s.name) == names.end();
-                               }),
-                catalog.end());
+      throw std::invalid_argument(
+          fmt::format("the catalog has no stream '{}'; gw_waves --list tells what it has", name));
+  catalog.erase(
+      std::remove_if(catalog.begin(), catalog.end(),
+                     [&](const Scenario &s) { return std::find(names.begin(), names.end(), s.name) == names.end(); }),
+      catalog.end());
   return catalog;
 }
 
@@ -63,8 +64,10 @@ int check(const std::vector<Scenario> &catalog, const Places &places) {
     fmt::print("{}{}", different++ == 0 ? "" : "\n", wave::explain(outcome, scenario, places));
     std::fflush(stdout);
   }
-  fmt::print("{}waves: {} streams, {} differ from their goldens\n", different == 0 ? "" : "\n", catalog.size(), different);
-  if (different != 0) fmt::print("if that is meant: make waves ACCEPT=1 takes the new waveforms and tells what changed\n");
+  fmt::print("{}waves: {} streams, {} differ from their goldens\n", different == 0 ? "" : "\n", catalog.size(),
+             different);
+  if (different != 0)
+    fmt::print("if that is meant: make waves ACCEPT=1 takes the new waveforms and tells what changed\n");
   return different == 0 ? kEqual : kDifferent;
 }
 
