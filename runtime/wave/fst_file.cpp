@@ -60,6 +60,7 @@ FstFile::FstFile(const std::string &file) : file_(file), context_(nullptr, fstRe
   check_fst_file(file);
   context_.reset(fstReaderOpen(file.c_str()));
   if (!context_) throw ConfigError(fmt::format("{}: the FST reader does not open this file; record it again", file));
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): a power of ten, which may be negative
   timescale_ = fstReaderGetTimescale(context_.get());
   start_time_ = fstReaderGetStartTime(context_.get());
   end_time_ = fstReaderGetEndTime(context_.get());
