@@ -5,13 +5,14 @@ SHELL := /bin/bash
 
 export BUILD ?= build
 export MODEL BATCH NPU SCHEDULE TUNE PARTITION PARTS REDUCTION PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE FOREGROUND FRESH CORPUS
-export STUDY FIGURE NETWORK POLICY SAMPLE OUT PROOF ACCEPT
+export MUTANT MUTANTS BUDGET EXTENT
+export STUDY FIGURE NETWORK POLICY SAMPLE OUT PROOF
 # bash counts in a variable SECONDS of its own.
 export FUZZ_SECONDS := $(SECONDS)
 export FUZZ_TARGET := $(TARGET)
 export FUZZ_MERGE := $(MERGE)
 
-.PHONY: help cosim simulate validate reproduce waves build test bench formal coverage synth lint sanitize fuzz icarus format docs clean
+.PHONY: help cosim simulate validate reproduce waves mutation build test bench formal coverage synth lint sanitize fuzz icarus format docs clean
 
 help:
 	@scripts/help.sh
@@ -28,8 +29,8 @@ validate:
 reproduce:
 	@scripts/reproduce.sh
 
-waves:
-	@scripts/waves.sh
+mutation:
+	@scripts/mutation.sh
 
 build:
 	@scripts/build.sh all

@@ -23,6 +23,8 @@ endforeach()
 set(GW_VERILATED_UNIT ${CMAKE_CURRENT_LIST_DIR}/VerilatedUnit.cmake CACHE INTERNAL "Script that joins Verilator's output")
 set(GW_MODEL_FLAGS -O3 ${GW_NATIVE_FLAGS} CACHE STRING "Compiler flags of Verilated models")
 
+set(GW_VERILATOR_FLAGS "" CACHE STRING "Further flags of Verilator, for all models")
+
 # Macros that Verilator's own makefile would define; model, runtime and users of the model's header must agree.
 set(GW_VERILATED_DEFINES VERILATOR=1 VM_COVERAGE=0 VM_SC=0 VM_TRACE=1 VM_TRACE_FST=1 VM_TRACE_VCD=0 VL_TIME_CONTEXT)
 
@@ -72,7 +74,7 @@ function(gw_verilate)
     list(APPEND sources ${source})
   endforeach()
   set(flags --cc -O3 --x-assign fast --x-initial fast --assert --unroll-count 1 -Wno-fatal
-    --top-module ${V_TOP} --prefix ${V_PREFIX} --Mdir ${dir} ${V_FLAGS})
+    --top-module ${V_TOP} --prefix ${V_PREFIX} --Mdir ${dir} ${V_FLAGS} ${GW_VERILATOR_FLAGS})
   set(units ${unit})
   set(parts 0)
   if(V_COVERAGE)

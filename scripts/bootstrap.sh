@@ -1,11 +1,12 @@
 #!/bin/bash
-# Installs the Debian packages that are missing.   scripts/bootstrap.sh model|run|lint|sanitize|fuzz|coverage
+# Installs the Debian packages that are missing.   scripts/bootstrap.sh model|run|lint|sanitize|fuzz|coverage|mutation
 #   model      what `make simulate` needs: no RTL simulator
 #   run        what `make cosim`, `make test`, `make formal` and `make synth` need
 #   lint       run + the lint tools
 #   sanitize   run + g++, whose sanitizers need no further package
 #   fuzz       model + clang with libFuzzer
 #   coverage   run + clang with its coverage tools, and lcov for the report
+#   mutation   run + clang-19, which reads the C++ that gets mutants
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 model_packages=(cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libgtest-dev zlib1g-dev
@@ -27,7 +28,8 @@ fuzz)
   tools=(cmake ninja)
   ;;
 coverage) packages=("${run_packages[@]}" clang-19 libclang-rt-19-dev llvm-19 lcov) ;;
-*) die "usage: scripts/bootstrap.sh model|run|lint|sanitize|fuzz|coverage" ;;
+mutation) packages=("${run_packages[@]}" clang-19) ;;
+*) die "usage: scripts/bootstrap.sh model|run|lint|sanitize|fuzz|coverage|mutation" ;;
 esac
 
 # has_compiler NAME...: one of them, or the user's CXX, is there.

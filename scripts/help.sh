@@ -9,6 +9,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
   make reproduce                  the evaluation of igo_micro23, number by number, as a page (docs/reproduce.md)
   make waves                      short streams on the RTL against golden waveforms (docs/waves.md)
   make test                       build everything, run all tests but the long ones
+  make mutation                   how many faults put into RTL, compiler and models the tests find (docs/mutation.md)
   make bench                      simulation speed of the RTL and of the timing model
   make formal                     proofs about the RTL, and mutants that they refute (docs/formal.md); PROOF=name: one
   make coverage                   lines, toggles and functional bins of the RTL, lines of the C++ (docs/coverage.md)
@@ -43,6 +44,8 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 `make reproduce` takes FIGURE=5,12 NETWORK=res,bert (empty: all), POLICY, SAMPLE=1 (per network, on the RTL), SEED, JOBS
 and OUT=build/reproduce.
 `make waves` takes ACCEPT=1: what the runs give becomes golden, and what changed is told.
+`make mutation` takes EXTENT=full (or quick), MUTANTS=rtl|cpp (empty: both), MUTANT=(id of one, shown), SAMPLE, SEED,
+BUDGET=(seconds), JOBS, JSON and FRESH.
 Others: BUILD=build (build directory), CXX (compiler; default: the first of clang++-19, clang++-16, g++).
 
 After a build, `build/bin/gradweave --help` is the whole command: compile, disasm, asm, models, ... (docs/cli.md).

@@ -30,12 +30,23 @@ template <class Port, std::size_t N> void get(const Port &port, std::array<std::
 /// AxUSER of the NPU: the last wanted byte above the first.
 BurstBytes wanted(std::uint32_t user) { return {user & 0xFFFU, user >> 12U}; }
 
+/// Registers start as noise, always the same, if the model was verilated with "--x-initial unique"; else as zeros.
+VerilatedContext *with_random_registers(VerilatedContext &context) {
+  context.randReset(2);
+  context.randSeed(1);
+  return &context;
+}
+
 class VerilatedNpu final : public NpuModel {
 public:
   VerilatedNpu() {
     // An assertion that fails is reported through gotError() instead of ending the process.
     context_.fatalOnError(false);
     context_.traceEverOn(true);
+    top_.rst_ni = 1;
+    top_.eval();
+    top_.rst_ni = 0; // an edge, so that the registers are reset before the first cycle, as in hardware
+    top_.eval();
   }
   ~VerilatedNpu() override {
     close_trace();
@@ -161,7 +172,7 @@ private:
   }
 
   VerilatedContext context_;
-  Vnpu top_{&context_};
+  Vnpu top_{with_random_registers(context_)};
 #if VM_COVERAGE
   coverage::VerilatedProbe probe_{top_, context_};
 #endif

@@ -12,6 +12,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 list=
 found=
+overlay= # a directory whose files stand in a copy of the tree in place of those with the same name
+configure_flags=()
 
 keep() { :; }
 
@@ -67,15 +69,18 @@ apply_all() {
 
 # copy_tree DIR: the sources as they are in the working tree. Unchanged files keep their times, for quick rebuilds.
 copy_tree() {
+  local file from
   mkdir -p "$1"
   (cd "$1" && find . -type f -print0 | while IFS= read -r -d '' file; do
     [ -f "$root/$file" ] || rm "$file"
   done)
   (cd "$root" && git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
     [ -f "$file" ] || continue
-    if ! cmp -s "$file" "$1/$file"; then
+    from=$file
+    [ -z "$overlay" ] || [ ! -f "$overlay/$file" ] || from=$overlay/$file
+    if ! cmp -s "$from" "$1/$file"; then
       mkdir -p "$1/$(dirname "$file")"
-      cp "$file" "$1/$file"
+      cp "$from" "$1/$file"
     fi
   done)
 }
@@ -86,7 +91,7 @@ configure() {
   compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
   c_compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
   [ -f "$out/build.ninja" ] || cmake -S "$tree" -B "$out" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_C_COMPILER="$c_compiler" >"$work/configure.log"
+    -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_C_COMPILER="$c_compiler" "${configure_flags[@]}" >"$work/configure.log"
 }
 
 make_mutant() {
