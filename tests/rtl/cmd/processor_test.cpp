@@ -89,6 +89,8 @@ TEST(Registers, HoldWhatTheIsaSays) {
   const Csr writable[] = {Csr::CMD_ADDR_LO,  Csr::CMD_ADDR_HI,  Csr::CMD_COUNT,    Csr::DRAM_BASE_LO,
                           Csr::DRAM_BASE_HI, Csr::DRAM_SIZE_LO, Csr::DRAM_SIZE_HI, Csr::WATCHDOG};
   for (Csr reg : writable)
+    EXPECT_EQ(bench.read(reg), reg == Csr::WATCHDOG ? 65536U : 0U) << "after reset";
+  for (Csr reg : writable)
     EXPECT_EQ(bench.write(reg, value += 0x01010101), Bench::kOkay);
   value = 0x11223344;
   for (Csr reg : writable)
@@ -139,6 +141,9 @@ TEST(Run, RetiresEveryCommandAndRaisesTheInterrupt) {
     EXPECT_EQ(bench.counter(Counter::FETCH_ACTIVE) + bench.counter(Counter::FETCH_DRAM) +
                   bench.counter(Counter::FETCH_BLOCKED) + bench.counter(Counter::FETCH_DONE),
               bench.run_cycles);
+    EXPECT_EQ(bench.write(Csr::CTRL, 0), Bench::kOkay);
+    EXPECT_EQ(bench.write(static_cast<std::uint32_t>(Csr::CTRL), 4, 0b1110), Bench::kOkay);
+    EXPECT_EQ(bench.read(Csr::STATUS), kDone | kIrq) << "the bit is not set, or its byte not written";
     EXPECT_EQ(bench.write(Csr::CTRL, 4), Bench::kOkay);
     EXPECT_EQ(bench.read(Csr::STATUS), kDone);
     EXPECT_FALSE(bench.irq);
