@@ -81,7 +81,7 @@ std::map<std::string, Limits> baseline(const Arguments &a, const std::vector<Pla
       throw std::runtime_error(
           fmt::format("'{}' fails without a mutant ({}), so that nothing can be concluded from it; see {}", test.name,
                       run.how, log));
-    limits[test.name] = {5 + 10 * run.cpu_seconds, 60 + 30 * run.wall_seconds};
+    limits[test.name] = {3 + 4 * run.cpu_seconds, 60 + 20 * run.wall_seconds};
     if (!a.quiet) fmt::print(stderr, "without a mutant: {:<40} {:6.2f} s CPU\n", test.name, run.cpu_seconds);
   }
   return limits;
