@@ -6,7 +6,7 @@ SHELL := /bin/bash
 export BUILD ?= build
 export MODEL BATCH NPU SCHEDULE TUNE PARTITION PARTS REDUCTION PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE FOREGROUND FRESH CORPUS
 export MUTANT MUTANTS BUDGET EXTENT
-export STUDY FIGURE NETWORK POLICY SAMPLE OUT PROOF
+export STUDY FIGURE NETWORK POLICY SAMPLE OUT PROOF ACCEPT
 # bash counts in a variable SECONDS of its own.
 export FUZZ_SECONDS := $(SECONDS)
 export FUZZ_TARGET := $(TARGET)
@@ -28,6 +28,9 @@ validate:
 
 reproduce:
 	@scripts/reproduce.sh
+
+waves:
+	@scripts/waves.sh
 
 mutation:
 	@scripts/mutation.sh
