@@ -72,7 +72,7 @@ solve() {
     design
     printf '%s\n' "$@"
   } >"$work/$name.ys"
-  timeout "${GW_FORMAL_TIMEOUT:-250}" yosys -Q -l "$work/$name.log" -s "$work/$name.ys" >/dev/null 2>&1
+  timeout "${GW_FORMAL_TIMEOUT:-900}" yosys -Q -l "$work/$name.log" -s "$work/$name.ys" >/dev/null 2>&1
 }
 
 # sound NAME: the run of NAME got as far as the solver, with every name inside the block connected. If not, says so.
