@@ -51,7 +51,7 @@ void cross(const std::vector<Axis> &axes, std::size_t place, const std::string &
     return;
   }
   for (const std::string &value : axes[place])
-    cross(axes, place + 1, prefix + "." + value, names);
+    cross(axes, place + 1, fmt::format("{}.{}", prefix, value), names);
 }
 
 std::string text(const toml::table &table, const char *key, const std::string &where) {
@@ -102,7 +102,7 @@ BinList load_bins(const std::string &file) {
     std::set<std::string> seen;
     for (const auto &entry : *groups) {
       const toml::table &table = *entry.as_table();
-      const std::string name = text(table, "name", file), where = file + ": group " + name;
+      const std::string name = text(table, "name", file), where = fmt::format("{}: group {}", file, name);
       list.groups.push_back({name, text(table, "doc", where)});
       const toml::array *crosses = table["crosses"].as_array();
       if (!crosses) throw std::runtime_error(where + ": 'crosses' is missing");
@@ -111,7 +111,8 @@ BinList load_bins(const std::string &file) {
         std::vector<std::string> names;
         cross(axes_of(*axes.as_array(), where), 0, name, names);
         for (std::string &bin : names) {
-          if (!seen.insert(bin).second) throw std::runtime_error(where + ": the bin " + bin + " is there twice");
+          if (!seen.insert(bin).second)
+            throw std::runtime_error(fmt::format("{}: the bin {} is there twice", where, bin));
           list.bins.push_back({std::move(bin), name, "", 0, ""});
         }
       }
