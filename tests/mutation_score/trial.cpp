@@ -52,9 +52,9 @@ void become(const PlannedTest &test, unsigned number, const Limits &limits, cons
   dup2(out, STDERR_FILENO);
   std::vector<char *> words;
   for (const std::string &word : test.command)
-    words.push_back(const_cast<char *>(word.c_str())); // as execv wants it
+    words.push_back(const_cast<char *>(word.c_str())); // as execvp wants it
   words.push_back(nullptr);
-  execv(words[0], words.data());
+  execvp(words[0], words.data());
 }
 
 /// The first line that tells what is wrong.
