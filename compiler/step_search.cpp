@@ -74,10 +74,12 @@ private:
       Refinement refinement(search(sample, order, pass, {}, layout, npu_, effort_of(plans_)), sample, layout, npu_);
       if (refinement.kept().empty()) check_footprint(layer, refinement.least_bytes(), npu_);
       refinement.run(plans_, kLayerProducts);
-      for (const Refinement::Kept &k : refinement.kept())
-        found.push_back({k.cycles, order, k.plans});
+      for (const Refinement::Kept &k : refinement.kept()) {
+        const auto at = std::upper_bound(found.begin(), found.end(), k.cycles,
+                                         [](std::uint64_t cycles, const Found &f) { return cycles < f.cycles; });
+        found.insert(at, {k.cycles, order, k.plans});
+      }
     }
-    std::stable_sort(found.begin(), found.end(), [](const Found &x, const Found &y) { return x.cycles < y.cycles; });
     return found;
   }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <numeric>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace gradweave::reproduce {
@@ -45,8 +46,8 @@ std::vector<Missing> missing_in(const WantedUnits &wanted, const runtime::Journa
       [](const Unit &unit, const std::function<void(double)> &) { return evaluate(unit); });
   add(wanted.steps(), wanted.step_keys(),
       [](const StepUnit &unit, const std::function<void(double)> &progress) { return evaluate(unit, progress); });
-  std::stable_sort(missing.begin(), missing.end(),
-                   [](const Missing &a, const Missing &b) { return a.seconds > b.seconds; });
+  std::sort(missing.begin(), missing.end(),
+            [](const Missing &a, const Missing &b) { return std::tie(b.seconds, a.key) < std::tie(a.seconds, b.key); });
   return missing;
 }
 
