@@ -1,6 +1,5 @@
 // cmd_fetch, its address side: AR keeps what it offers until it is taken; no burst leaves its 4 KB page; each begins where the one
-// before ended and holds commands of the stream, none lost or fetched twice; after a stop no burst is offered. (That the buffer
-// has room for what is asked for: cmd_fetch_room_props.)
+// before ended and holds commands of the stream, none lost or fetched twice; after a stop no burst is offered.
 //
 // sources: fifo.sv cmd_fetch.sv
 // trust: yes

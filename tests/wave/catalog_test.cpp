@@ -1,4 +1,5 @@
 // The catalog's files, what runs leave behind, and the commands in flight.
+#include "tests/support/scratch_file.hpp"
 #include "tests/wave/in_flight.hpp"
 #include "tests/wave/recording.hpp"
 #include "tests/wave/scenario.hpp"
@@ -18,7 +19,7 @@ const std::string kCommands = "LOAD bf16 dram=0x0 rows=1 cols=8 spm=0 pstride=1 
 
 class ScenarioFile : public testing::Test {
 protected:
-  ~ScenarioFile() override { std::remove(file.c_str()); }
+  ~ScenarioFile() override { test::remove_scratch(file); }
   Scenario read(const std::string &directives) {
     std::ofstream(file) << directives << kCommands;
     return read_scenario(file);
@@ -31,7 +32,7 @@ protected:
     }
     return "";
   }
-  const std::string file = testing::TempDir() + "gradweave_scenario.txt";
+  const std::string file = test::scratch_file("scenario.txt");
 };
 
 TEST_F(ScenarioFile, HoldsCommandsTilesAndDirectives) {
@@ -39,7 +40,7 @@ TEST_F(ScenarioFile, HoldsCommandsTilesAndDirectives) {
       read("#! npu test8\n#! about two words\n#! layer fc\n#! stall 25 9\n#! watchdog 300\n#! offset 128\n"
            "#! fault hang write 0x10 4\n#! fault slverr read stream+64 1\n#! reset 70\n#! poll\n#! again\n"
            "#! base 0x1000\n#! end SPM_RANGE 2\n");
-  EXPECT_EQ(s.name, "gradweave_scenario");
+  EXPECT_EQ(s.name, "scenario");
   EXPECT_EQ(s.npu, "test8");
   EXPECT_EQ(s.about, "two words");
   EXPECT_EQ(s.layer, "fc");
@@ -115,7 +116,7 @@ TEST_F(InFlight, SaysWhichRun) {
 }
 
 TEST(RecordingFile, IsReadAsWritten) {
-  const std::string file = testing::TempDir() + "gradweave_recording.json";
+  const std::string file = test::scratch_file("recording.json");
   Recording written{1250, {{7, {{1, 2, timing::kNever}}}, {9, {}}}, "NONE", "why"};
   write_recording(written, file);
   const Recording read = read_recording(file);
@@ -127,7 +128,7 @@ TEST(RecordingFile, IsReadAsWritten) {
   EXPECT_EQ(read.failed, "why");
   std::ofstream(file) << "{}";
   EXPECT_THROW(read_recording(file), ConfigError);
-  std::remove(file.c_str());
+  test::remove_scratch(file);
   EXPECT_THROW(read_recording(file), ConfigError);
 }
 

@@ -26,7 +26,7 @@ protected:
     write_recording({1000, {{10, {{1, 2, 90}}}}, "NONE", ""}, root / "run.json");
     scenario = read_scenario(root / "streams/one.txt");
   }
-  ~Regression() override { fs::remove_all(root); }
+  ~Regression() override { test::remove_scratch(root); }
 
   void recorder(const std::string &body) const {
     const fs::path file = root / "gw_wave_record_fake";
@@ -50,7 +50,7 @@ protected:
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  const fs::path root = fs::path(testing::TempDir()) / "gradweave_regression";
+  const fs::path root = test::scratch_file("regression");
   Places places;
   Scenario scenario;
 };

@@ -1,6 +1,7 @@
 // Choice of signals by name.
 #include "runtime/wave/signal_filter.hpp"
 #include "sw_models/npu_config.hpp"
+#include "tests/support/scratch_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -68,7 +69,7 @@ TEST(SignalFilterTest, NamesABadPattern) {
 
 class RulesFile : public testing::Test {
 protected:
-  ~RulesFile() override { std::remove(file.c_str()); }
+  ~RulesFile() override { test::remove_scratch(file); }
   std::string message(const std::string &text) {
     std::ofstream(file) << text;
     try {
@@ -78,7 +79,7 @@ protected:
     }
     return "";
   }
-  const std::string file = testing::TempDir() + "gradweave_rules.txt";
+  const std::string file = test::scratch_file("rules.txt");
 };
 
 TEST_F(RulesFile, IsReadWithComments) {

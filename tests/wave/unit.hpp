@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/wave/fst_writer.hpp"
+#include "tests/support/scratch_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,8 +24,8 @@ inline ChangeList changes(std::initializer_list<std::pair<std::uint64_t, const c
 /// A file in the test's own directory, as one says it in a line; removed with the object.
 class TemporaryFst {
 public:
-  explicit TemporaryFst(const std::string &name) : file(testing::TempDir() + "gradweave_" + name + ".fst") {}
-  ~TemporaryFst() { std::remove(file.c_str()); }
+  explicit TemporaryFst(const std::string &name) : file(test::scratch_file(name + ".fst")) {}
+  ~TemporaryFst() { test::remove_scratch(file); }
   TemporaryFst(const TemporaryFst &) = delete;
   TemporaryFst &operator=(const TemporaryFst &) = delete;
 
