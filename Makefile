@@ -6,13 +6,13 @@ SHELL := /bin/bash
 export BUILD ?= build
 export MODEL BATCH NPU SCHEDULE TUNE PARTITION PARTS REDUCTION PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE FOREGROUND FRESH CORPUS
 export MUTANT MUTANTS BUDGET EXTENT
-export STUDY FIGURE NETWORK POLICY SAMPLE OUT PROOF ACCEPT
+export STUDY FIGURE NETWORK POLICY SAMPLE OUT PROOF ACCEPT VERIFY
 # bash counts in a variable SECONDS of its own.
 export FUZZ_SECONDS := $(SECONDS)
 export FUZZ_TARGET := $(TARGET)
 export FUZZ_MERGE := $(MERGE)
 
-.PHONY: help cosim simulate validate reproduce waves mutation build test bench formal coverage synth lint sanitize fuzz icarus format docs clean
+.PHONY: help cosim simulate validate reproduce waves mutation build test bench formal coverage synth lint sanitize fuzz icarus verify format docs clean
 
 help:
 	@scripts/help.sh
@@ -64,6 +64,9 @@ fuzz:
 
 icarus:
 	@scripts/icarus.sh
+
+verify:
+	@scripts/verify.sh
 
 format:
 	@scripts/format.sh

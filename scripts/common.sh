@@ -89,7 +89,9 @@ compile() {
   if [ -t 2 ]; then
     ninja -C "$build" "$@" >&2
   else
-    quietly "building $*" ninja -C "$build" "$@"
+    local what="${*:1:3}"
+    [ $# -le 3 ] || what="$what and $(($# - 3)) others"
+    quietly "building $what" ninja -C "$build" "$@"
   fi
 }
 
