@@ -33,10 +33,10 @@ clang_tidy_check() {
 shellcheck_check() { git ls-files -z -- '*.sh' '.ci/run' | xargs -0 shellcheck; }
 
 configure "$(default_npus)"
-# Generated headers, those of Verilated models too, and the parameter tool must exist; nothing else needs compiling.
+# Generated headers, those of Verilated models too, and the parameter tool must exist; else only what these are made from.
 mapfile -t verilated < <(sed -n 's/^ *"file": "\(.*\.cpp\)".*/\1/p' "$build/compile_commands.json" |
   grep "^$(realpath "$build")/" | sort -u)
-compile isa_generated npu_params "${verilated[@]}"
+compile isa_generated npu_params runtime/reproduce/reproduce_tool_version.hpp "${verilated[@]}"
 check verilator scripts/lint_rtl.sh
 check clang-tidy clang_tidy_check
 check clang-format clang_format_check

@@ -14,7 +14,6 @@
 namespace {
 
 using namespace gradweave;
-using wave::RecordedRun;
 using wave::Recording;
 using wave::Scenario;
 
