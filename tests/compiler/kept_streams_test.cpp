@@ -133,6 +133,8 @@ struct Part {
   Lines (*make)();
 };
 
+void PrintTo(const Part &part, std::ostream *out) { *out << part.name; }
+
 std::string file_of(const Part &part) { return fmt::format("tests/compiler/kept_streams/{}.txt", part.name); }
 
 Lines kept(const Part &part) {

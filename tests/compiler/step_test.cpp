@@ -26,7 +26,7 @@ std::vector<Bits> golden_tensors(const CompiledStep &step, std::uint64_t seed) {
     const std::int32_t place = step.layout.place(layer, t);
     const Bits &from = place == Layout::kNone ? Bits{} : bits[static_cast<std::size_t>(place)];
     std::vector<std::uint16_t> v(from.size() / 2);
-    std::memcpy(v.data(), from.data(), from.size());
+    if (!from.empty()) std::memcpy(v.data(), from.data(), from.size());
     return v;
   };
   const auto count = static_cast<std::uint32_t>(step.layers.size());
