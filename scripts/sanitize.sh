@@ -5,6 +5,7 @@ scripts/bootstrap.sh sanitize
 quietly "configuring $build/sanitize" cmake -S . -B "$build/sanitize" -G Ninja -DCMAKE_CXX_COMPILER=g++ \
   -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGW_SANITIZE=ON -DGW_RTL=OFF
 quietly "building with sanitizers" ninja -C "$build/sanitize"
-# Everything but what takes minutes under sanitizers and has its plain run in `make test`.
-ctest --test-dir "$build/sanitize" -LE long -E "EveryNpu|BertTiny|Examples|CliInterrupt|KeptStreams" -j "${JOBS:-$(nproc)}" \
+# Everything but what takes minutes under sanitizers, or interrupts a run in time, and has its plain run in `make test`.
+slow="EveryNpu|BertTiny|Examples|KeptStreams|SeveralCores|BoundsOn|IdealOn|BigMatrices|CliInterrupt|CliResume|GoesOnAfter"
+ctest --test-dir "$build/sanitize" -LE long -E "$slow" -j "${JOBS:-$(nproc)}" \
   --output-on-failure --progress
