@@ -1,5 +1,6 @@
 // Each gate turns red for what it is there for: a point, bit or bin that is missed, and a list or waiver that is stale.
 #include "tests/coverage/gates.hpp"
+#include "tests/support/scratch_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +8,6 @@
 #include <fstream>
 #include <functional>
 #include <stdexcept>
-#include <unistd.h>
 
 namespace gradweave::coverage {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 class CoverageGates : public testing::Test {
 protected:
   CoverageGates() { std::filesystem::create_directories(directory_ / "rtl"); }
-  ~CoverageGates() override { std::filesystem::remove_all(directory_); }
+  ~CoverageGates() override { test::remove_scratch(directory_); }
 
   std::string write(const std::string &name, const std::string &text) {
     std::ofstream(directory_ / name) << text;
@@ -46,8 +46,7 @@ protected:
     return list;
   }
 
-  const std::filesystem::path directory_ =
-      std::filesystem::temp_directory_path() / ("gradweave-coverage-test-" + std::to_string(getpid()));
+  const std::filesystem::path directory_ = test::scratch_file("coverage");
   std::vector<std::string> unknown_;
 };
 

@@ -2,12 +2,11 @@
 #include "tests/mutation_score/explained.hpp"
 #include "tests/mutation_score/score.hpp"
 #include "tests/mutation_score/sv_places.hpp"
+#include "tests/support/scratch_file.hpp"
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
-#include <unistd.h>
 
 namespace {
 
@@ -35,15 +34,15 @@ TEST(Explained, StaleOnesAreFound) {
 }
 
 TEST(Explained, FilesNameLineAndField) {
-  const auto file = std::filesystem::temp_directory_path() / ("gw_explained_" + std::to_string(getpid()) + ".toml");
+  const std::string file = gradweave::test::scratch_file("explained.toml");
   std::ofstream(file) << "[[mutant]]\nid = \"a\"\nfile = \"f\"\nfault = \"x -> y\"\n";
   try {
-    read_explained(file.string());
+    read_explained(file);
     ADD_FAILURE() << "accepted";
   } catch (const std::exception &e) {
     EXPECT_NE(std::string(e.what()).find("toml:1: a [[mutant]] needs the text 'why'"), std::string::npos) << e.what();
   }
-  std::filesystem::remove(file);
+  gradweave::test::remove_scratch(file);
 }
 
 TEST(Score, CountsWhatIsExplainedApart) {

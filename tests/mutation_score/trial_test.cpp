@@ -1,10 +1,8 @@
 // Commands as tests: what is killed, what survives, what takes too long.
 #include "tests/mutation_score/trial.hpp"
+#include "tests/support/scratch_file.hpp"
 
 #include <gtest/gtest.h>
-
-#include <filesystem>
-#include <unistd.h>
 
 namespace {
 
@@ -13,11 +11,10 @@ using namespace gradweave::mutation;
 class Trial : public testing::Test {
 protected:
   Verdict of(const std::string &script, unsigned number, Limits limits = {}) {
-    return try_mutant({{"shell", {"/bin/sh", "-c", script}, {"*"}}}, number, {{"shell", limits}}, log_.string());
+    return try_mutant({{"shell", {"/bin/sh", "-c", script}, {"*"}}}, number, {{"shell", limits}}, log_);
   }
-  void TearDown() override { std::filesystem::remove(log_); }
-  std::filesystem::path log_ =
-      std::filesystem::temp_directory_path() / ("gw_trial_" + std::to_string(getpid()) + ".log");
+  void TearDown() override { gradweave::test::remove_scratch(log_); }
+  std::string log_ = gradweave::test::scratch_file("trial.log");
 };
 
 TEST_F(Trial, AMutantThatChangesNothingSurvives) { EXPECT_EQ(of("true", 7).outcome, Outcome::kPassed); }
@@ -43,7 +40,7 @@ TEST_F(Trial, WaitingAndLoopingForEverAreTimeouts) {
 }
 
 TEST_F(Trial, AMissingCommandIsAnError) {
-  EXPECT_THROW(try_mutant({{"gone", {"/nonexistent"}, {"*"}}}, 1, {{"gone", {}}}, log_.string()), std::runtime_error);
+  EXPECT_THROW(try_mutant({{"gone", {"/nonexistent"}, {"*"}}}, 1, {{"gone", {}}}, log_), std::runtime_error);
 }
 
 TEST_F(Trial, VerdictsComeBackFromTheJournal) {
