@@ -125,8 +125,8 @@ Figure search(const Context &context) {
   figure.title = "Search: whole training steps";
   figure.method =
       "Forward and backward passes of all layers in one stream, searched (docs/search.md). (a): over the paper's "
-      "scheme "
-      "with Algorithm 1 and the best partitioning on its own tiling, layer by layer; (b): over the fastest searched "
+      "scheme with Algorithm 1 and the best partitioning on its own tiling, layer by layer; (b): over the fastest "
+      "searched "
       "plans that compute dX, then dW. Averages are means over the networks; that above the bounds is first taken over "
       "the layers of each.";
   for (const bool large : {false, true})
