@@ -18,8 +18,8 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Tile products that these may have in all: layers of very many small tiles are given less.
-constexpr std::uint64_t kUsualProducts = 2'000'000;
+/// Program::work() of these in all: layers of very many small tiles are given less.
+constexpr std::uint64_t kUsualWork = 2'000'000;
 
 using Progress = decltype(CompileOptions::progress);
 
@@ -130,19 +130,21 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   const Cut cut = cut_of(layer, npu, options);
   const Layer sample = sample_of(layer, npu, cut.partition == Partition::kNone ? 1 : cut.parts);
   const Layout sample_layout = make_layout(sample, options.pass, npu);
+  const std::uint64_t all = options.plans + options.tune;
+  std::function<void()> tried;
+  if (options.progress) tried = [&] { options.progress(0, all); };
   Refinement refinement(
-      search(sample, options.schedule, options.pass, cut, sample_layout, npu, effort_of(options.plans)), sample,
-      sample_layout, npu);
+      search(sample, options.schedule, options.pass, cut, sample_layout, npu, effort_of(options.plans), tried), sample,
+      sample_layout, npu, tried);
   if (refinement.kept().empty()) check_footprint(layer, refinement.least_bytes(), npu);
   const auto best = [&] {
     return is_whole(sample, layer) ? refinement.best() : plan_for(layer, refinement.best().plans, layout, npu);
   };
-  const std::uint64_t all = options.plans + options.tune;
   const auto report = [&](std::uint64_t before) -> RefineProgress {
     if (!options.progress) return {};
     return [&options, before, all](std::uint64_t done) { options.progress(before + done, all); };
   };
-  refinement.run(options.plans, kUsualProducts, report(0));
+  refinement.run(options.plans, kUsualWork, report(0));
   const Key usual = key(layer, npu, options, 0);
   if (streams_.count(usual) == 0) streams_.emplace(usual, compile_plan(layer, npu, options, layout, best()));
   if (options.tune != 0) {

@@ -141,7 +141,8 @@ struct CompileOptions {
   /// Plans to try beyond the usual search; 0: none. The result is never slower than without, nor than `rearrange`: if
   /// the requested schedule stays behind that one, its plan is taken, and `chosen` says so.
   std::uint64_t tune = 0;
-  /// Called now and then during the search, with plans simulated and plans to simulate. May throw, which abandons it.
+  /// Called after every plan that the search tries, with changes tried and changes to try: none of them while the first
+  /// plans are looked for. May throw, which abandons the search.
   std::function<void(std::uint64_t, std::uint64_t)> progress = nullptr;
   /// With several cores, `none` uses the first one only; forward products are cut along M or N, whichever is faster,
   /// unless it is `none`.

@@ -83,6 +83,13 @@ struct Program {
   std::vector<TileProduct> products;      ///< of all phases
   std::vector<Action> actions;
   std::uint64_t dram_bytes = 0; ///< tensors and spill space
+  std::uint64_t visits = 0;     ///< segments of the scratchpad that were looked at while tiles were placed
+
+  /// What it took to make, in tile products of a scratchpad with few tiles: the measure of a search's effort.
+  std::uint64_t work() const {
+    constexpr std::uint64_t kVisitsOfAProduct = 2000;
+    return products.size() + visits / kVisitsOfAProduct;
+  }
 };
 
 } // namespace gradweave::compiler

@@ -14,15 +14,16 @@ constexpr std::size_t kKept = 16;
 /// Consecutive changes of one plan that turn out to be known already, before the search ends: its surroundings are
 /// exhausted.
 constexpr std::uint32_t kGiveUp = 2000;
-constexpr std::uint64_t kProgressInterval = 64;
 
 } // namespace
 
 Refinement::Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
-                       const NpuConfig &npu)
+                       const NpuConfig &npu, const std::function<void()> &tried)
     : layer_(layer), layout_(layout), npu_(npu), changer_(npu) {
-  for (const std::vector<PhasePlan> &p : plans)
+  for (const std::vector<PhasePlan> &p : plans) {
     if (seen_.insert(fingerprint(p)).second) evaluate(p);
+    if (tried) tried();
+  }
 }
 
 Refinement::Fingerprint Refinement::fingerprint(const std::vector<PhasePlan> &plans) {
@@ -51,9 +52,12 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   if (full && compute >= kept_.back().cycles) return;
   for (PhasePlan &p : plans)
     p.products = plan_products(p, layer_, npu_);
-  for (const PhasePlan &p : plans)
-    placed_ += p.products.size();
   auto program = allocate(plans, layer_, layout_, npu_);
+  if (program)
+    worked_ += program->work();
+  else
+    for (const PhasePlan &p : plans)
+      worked_ += p.products.size();
   if (!program) return;
   least_bytes_ = std::min(least_bytes_, program->dram_bytes);
   if (program->dram_bytes > npu_.dram.size_bytes) return;
@@ -70,10 +74,10 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   if (kept_.size() > kKept) kept_.pop_back();
 }
 
-void Refinement::run(std::uint64_t candidates, std::uint64_t products, const RefineProgress &progress) {
-  const std::uint64_t start = effort_.candidates, placed = placed_;
+void Refinement::run(std::uint64_t candidates, std::uint64_t work, const RefineProgress &progress) {
+  const std::uint64_t start = effort_.candidates, worked = worked_;
   std::uint32_t known = 0;
-  while (effort_.candidates - start < candidates && placed_ - placed < products && known < kGiveUp) {
+  while (effort_.candidates - start < candidates && worked_ - worked < work && known < kGiveUp) {
     // The better of two: good plans are changed more often.
     std::vector<PhasePlan> plans = kept_[std::min(changer_.pick(kept_.size()), changer_.pick(kept_.size()))].plans;
     changer_.change(plans, layer_);
@@ -83,8 +87,7 @@ void Refinement::run(std::uint64_t candidates, std::uint64_t products, const Ref
     }
     known = 0;
     evaluate(std::move(plans));
-    const std::uint64_t done = effort_.candidates - start;
-    if (progress && done % kProgressInterval == 0) progress(done);
+    if (progress) progress(effort_.candidates - start);
   }
 }
 
@@ -94,7 +97,8 @@ Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts) {
   Layer sample = layer;
   sample.groups = std::min(layer.groups, std::max(kGroups, 2 * parts));
   const std::uint64_t panels = divide_up(layer.k, npu.lanes()) + divide_up(layer.n, npu.lanes());
-  const std::uint64_t rows = std::uint64_t{kTimes} * parts * npu.spm_rows() / panels;
+  const std::uint64_t turns = divide_up(parts, npu.cores); // parts that have the scratchpad one after the other
+  const std::uint64_t rows = std::uint64_t{kTimes} * turns * npu.spm_rows() / panels;
   const std::uint64_t least = std::uint64_t{32} * parts * npu.lanes();
   // An even part of the layer, so that tiles that cut the sample evenly cut the layer evenly too.
   if (const std::uint64_t times = layer.m / std::max(rows, least); times >= kWorthIt)

@@ -9,7 +9,7 @@
 
 namespace gradweave::compiler {
 
-/// Gets the number of changes tried, now and then.
+/// Gets the number of changes tried, after each. May throw, which ends the search.
 using RefineProgress = std::function<void(std::uint64_t)>;
 
 /// Keeps a set of the best plans, and tries changes of their tile sizes, loop orders, scratchpad splits, load windows
@@ -21,14 +21,15 @@ public:
     std::uint64_t cycles = 0;
   };
 
-  /// Simulates the plans to begin with (not empty). The references must outlive the object. Plans whose partial sums
-  /// exceed the device memory are left out; if all do, none is kept, and neither run() nor best() may be called.
+  /// Simulates the plans to begin with (not empty), and calls `tried` after each. The references must outlive the
+  /// object. Plans whose partial sums exceed the device memory are left out; if all do, none is kept, and neither run()
+  /// nor best() may be called.
   Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
-             const NpuConfig &npu);
+             const NpuConfig &npu, const std::function<void()> &tried = {});
 
   /// Tries `candidates` changes; fewer if everything near the plans kept is known, or once the plans tried have
-  /// `products` tile products in all.
-  void run(std::uint64_t candidates, std::uint64_t products = ~std::uint64_t{0}, const RefineProgress &progress = {});
+  /// done `work` (Program::work()) in all.
+  void run(std::uint64_t candidates, std::uint64_t work = ~std::uint64_t{0}, const RefineProgress &progress = {});
 
   /// The fastest plan so far.
   const TimedPlan &best() const { return best_; }
@@ -55,7 +56,7 @@ private:
   std::set<Fingerprint> seen_;
   Tuning effort_;
   std::uint64_t least_bytes_ = ~std::uint64_t{0};
-  std::uint64_t placed_ = 0; ///< tile products of the plans tried
+  std::uint64_t worked_ = 0; ///< Program::work() of the plans tried
 };
 
 /// The layer that a search looks at in place of a long one: a few of its groups, at least as many as there are parts,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace gradweave::compiler {
 namespace {
@@ -27,7 +28,10 @@ public:
         table_(plans, layers, layout, program_.reductions, npu), map_(npu.spm_rows()) {}
 
   bool run(const PhasePlan &plan);
-  Program take() { return std::move(program_); }
+  Program take() {
+    program_.visits = map_.visits();
+    return std::move(program_);
+  }
 
 private:
   static Program begin(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
@@ -46,9 +50,10 @@ private:
     return side == TileSide::kShared ? split.shared : side == TileSide::kOther ? split.other : split.result;
   }
   bool repack(const Needs &needs, const PhasePlan &plan);
-  using BankUse = std::vector<bool>;
-  BankUse foreign_banks(const Tile &t) const;
-  double bank_cost(RowRange rows, const BankUse &foreign) const;
+  /// Rows in banks of a kind, before the first row of each bank.
+  using BankRows = std::vector<std::uint32_t>;
+  BankRows foreign_rows(const Tile &t) const;
+  double bank_cost(RowRange rows, const BankRows &foreign) const;
   double cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows) const;
   LastUse evict(std::int32_t id);
   void emit(const TileProduct &product, const Needs &needs);
@@ -109,34 +114,38 @@ LastUse Allocator::evict(std::int32_t id) {
   return t.last;
 }
 
-/// For an operand: the banks that hold tiles of the other operands' area, from which the array reads in the same
+/// For an operand: rows in banks that hold tiles of the other operands' area, from which the array reads in the same
 /// cycles.
-Allocator::BankUse Allocator::foreign_banks(const Tile &t) const {
-  BankUse foreign(npu_.spm_banks, false);
-  if (t.side == TileSide::kResult || npu_.spm_banks == 1) return foreign;
+Allocator::BankRows Allocator::foreign_rows(const Tile &t) const {
+  if (t.side == TileSide::kResult || npu_.spm_banks == 1) return {};
+  const std::uint32_t size = npu_.bank_rows();
+  BankRows foreign(npu_.spm_banks + 1, 0);
   for (const auto &s : map_.segments())
     if (s.tile != SpmMap::kDead && tile(s.tile).side != TileSide::kResult && tile(s.tile).side != t.side)
-      for (std::uint32_t bank = s.rows.first / npu_.bank_rows(); bank <= (s.rows.end() - 1) / npu_.bank_rows(); ++bank)
-        foreign[bank] = true;
+      for (std::uint32_t bank = s.rows.first / size; bank <= (s.rows.end() - 1) / size; ++bank)
+        foreign[bank + 1] = size;
+  std::partial_sum(foreign.begin(), foreign.end(), foreign.begin());
   return foreign;
 }
 
 /// Cost of lying in banks that the other operand is read from: the array then takes two cycles a step.
-double Allocator::bank_cost(RowRange rows, const BankUse &foreign) const {
-  double shared_rows = 0;
+double Allocator::bank_cost(RowRange rows, const BankRows &foreign) const {
   const std::uint32_t size = npu_.bank_rows();
-  for (std::uint32_t bank = rows.first / size; bank <= (rows.end() - 1) / size; ++bank)
-    if (foreign[bank]) shared_rows += std::min(rows.end(), (bank + 1) * size) - std::max(rows.first, bank * size);
-  return policy_.conflict * shared_rows;
+  const auto before = [&](std::uint32_t row) {
+    const std::uint32_t bank = row / size, within = row % size;
+    return foreign[bank] + (within > 0 && foreign[bank + 1] != foreign[bank] ? within : 0);
+  };
+  return policy_.conflict * (before(rows.end()) - before(rows.first));
 }
 
 bool Allocator::place(std::int32_t id, const RowRange &area) {
   Tile &t = tile(id);
   const bool loads = needs_load(t);
-  const BankUse banks = foreign_banks(t);
-  const auto row = map_.cheapest(
-      t.rows, area, [&](const auto &s) { return cost(s, loads, t.rows); },
-      [&](RowRange rows) { return bank_cost(rows, banks); }, t.side != TileSide::kShared);
+  const auto take = [&](const SpmMap::Segment &s) { return cost(s, loads, t.rows); };
+  const BankRows foreign = foreign_rows(t);
+  const bool shares_banks = !foreign.empty() && bank_cost(area, foreign) > 0;
+  const auto lie = [&](RowRange rows) { return shares_banks ? bank_cost(rows, foreign) : 0; };
+  const auto row = map_.cheapest(t.rows, area, take, lie, t.side != TileSide::kShared);
   if (!row) return false;
   map_.occupy({*row, t.rows}, id, [&](std::int32_t victim) { return evict(victim); });
   t.at = *row;

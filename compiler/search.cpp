@@ -14,8 +14,10 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Tile products that the search for one layer may play through; sets its run time. The phases share it.
+/// Program::work() that the search for one layer may do; sets its run time. The phases share it.
 constexpr std::uint64_t kPhaseBudget = 500'000;
+/// Times as much for the plans of all phases together.
+constexpr std::uint64_t kJointShare = 2;
 /// Share of it for a phase whose dY tiles are given.
 constexpr std::uint64_t kMatchShare = 20;
 /// Tilings and orders of a phase that are played at all.
@@ -24,8 +26,8 @@ constexpr std::size_t kPlayed = 4000;
 constexpr std::size_t kRefined = 12;
 /// Plans of a phase that are tried together with those of the layer's other phases.
 constexpr std::size_t kJoined = 3;
-/// Plans of all phases that are handed on.
-constexpr std::size_t kSimulated = 12;
+/// Plans of all phases that are handed on, with the usual work and at least.
+constexpr double kHandedOn = 12, kLeastHandedOn = 4;
 /// Tile products of a phase at most: beyond, stream and compilation outgrow devices and hosts.
 constexpr std::uint64_t kMostProducts = 2'000'000;
 /// A plan this near the bound of its phase ends the search for tilings.
@@ -89,9 +91,9 @@ class PhaseSearch {
 public:
   /// `fixed`: tile sides that are given; 0: to be found.
   PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget, const Layer &layer,
-              const Layout &layout, const NpuConfig &npu)
+              const Layout &layout, const NpuConfig &npu, const std::function<void()> &tried)
       : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), part_(part_of(layer, parts, npu)),
-        layout_(layout), npu_(npu), share_(share_of(npu, parts.cores)) {}
+        layout_(layout), npu_(npu), share_(share_of(npu, parts.cores)), tried_(tried) {}
 
   /// The best plans found, best first. Throws CompileError if no tiling is possible; with given sides, finds nothing
   /// then.
@@ -123,7 +125,8 @@ private:
   const Layout &layout_;
   const NpuConfig &npu_;
   NpuConfig share_;
-  std::uint64_t played_ = 0; ///< tile products
+  const std::function<void()> &tried_;
+  std::uint64_t played_ = 0; ///< work done
   std::vector<Candidate> found_;
 };
 
@@ -175,11 +178,12 @@ std::vector<Candidate> PhaseSearch::ranked() const {
 }
 
 void PhaseSearch::play(Candidate candidate) {
+  if (tried_) tried_();
   PhasePlan &plan = candidate.plan;
   if (!fits(kind_, plan.tile, plan.split, part_, npu_, parts_)) return;
   plan.products = plan_products(plan, layer_, npu_);
-  played_ += plan.products.size();
   const auto program = allocate({plan}, layer_, layout_, npu_);
+  played_ += program ? program->work() : plan.products.size();
   if (!program) return;
   candidate.cycles = static_cast<double>(estimate_cycles(*program, order_actions(*program, npu_), npu_));
   // One entry for each tiling and order, so that the best ones stay different.
@@ -252,9 +256,11 @@ namespace {
 /// Plans of all phases together: what one phase leaves in the scratchpad can serve the next.
 class JointSearch {
 public:
-  JointSearch(const Layer &layer, const Cut &cut, const Layout &layout, const NpuConfig &npu, double effort)
+  JointSearch(const Layer &layer, const Cut &cut, const Layout &layout, const NpuConfig &npu, double effort,
+              const std::function<void()> &tried)
       : layer_(layer), cut_(cut), layout_(layout), npu_(npu),
-        budget_(static_cast<std::uint64_t>(kPhaseBudget * effort)) {}
+        budget_(static_cast<std::uint64_t>(kPhaseBudget * effort)),
+        handed_on_(static_cast<std::size_t>(std::max(kLeastHandedOn, std::round(kHandedOn * effort)))), tried_(tried) {}
 
   /// The best plans of one phase after the other, and what goes with them.
   void run(const std::vector<PhaseKind> &kinds);
@@ -270,6 +276,9 @@ private:
   const Layout &layout_;
   const NpuConfig &npu_;
   std::uint64_t budget_; ///< of all phases
+  std::size_t handed_on_;
+  std::uint64_t played_ = 0; ///< work done on plans of all phases
+  const std::function<void()> &tried_;
   struct Joint {
     std::vector<PhasePlan> plans;
     std::uint64_t cycles = 0; ///< estimated
@@ -279,13 +288,16 @@ private:
 };
 
 void JointSearch::play(std::vector<PhasePlan> plans) {
+  if (played_ > kJointShare * budget_) return;
+  if (tried_) tried_();
   auto program = allocate(plans, layer_, layout_, npu_);
   if (!program) return;
+  played_ += program->work();
   const std::uint64_t cycles = estimate_cycles(*program, order_actions(*program, npu_), npu_);
   const auto at = std::upper_bound(found_.begin(), found_.end(), cycles,
                                    [](std::uint64_t c, const Joint &other) { return c < other.cycles; });
   found_.insert(at, {std::move(plans), cycles});
-  if (found_.size() > kSimulated) found_.pop_back();
+  if (found_.size() > handed_on_) found_.pop_back();
 }
 
 std::vector<std::vector<PhasePlan>> JointSearch::take() {
@@ -299,7 +311,7 @@ void JointSearch::match(const std::vector<Candidate> &from, std::size_t other, c
   for (const Candidate &given : from) {
     const TileShape fixed{given.plan.tile.m, 0, given.plan.tile.n};
     const auto partners =
-        PhaseSearch(kinds[other], given.plan.parts, fixed, budget_ / kMatchShare, layer_, layout_, npu_).run();
+        PhaseSearch(kinds[other], given.plan.parts, fixed, budget_ / kMatchShare, layer_, layout_, npu_, tried_).run();
     for (std::size_t i = 0; i < std::min(partners.size(), kJoined); ++i) {
       std::vector<PhasePlan> plans = before_;
       plans.push_back(given.plan);
@@ -325,7 +337,7 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
   std::vector<std::vector<Candidate>> choices;
   for (const PhaseKind kind : kinds) {
     const PhaseParts parts = phase_parts(cut_, kind, layer_, npu_);
-    choices.push_back(PhaseSearch(kind, parts, {}, budget_ / kinds.size(), layer_, layout_, npu_).run());
+    choices.push_back(PhaseSearch(kind, parts, {}, budget_ / kinds.size(), layer_, layout_, npu_, tried_).run());
     if (kinds.size() > 1) choices.back().resize(std::min(choices.back().size(), kJoined));
   }
   std::vector<std::size_t> pick(choices.size(), 0);
@@ -348,8 +360,9 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
 } // namespace
 
 std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Cut &cut,
-                                           const Layout &layout, const NpuConfig &npu, double effort) {
-  JointSearch joint(layer, cut, layout, npu, effort);
+                                           const Layout &layout, const NpuConfig &npu, double effort,
+                                           const std::function<void()> &tried) {
+  JointSearch joint(layer, cut, layout, npu, effort, tried);
   joint.run(phases(schedule, pass, layer));
   return joint.take();
 }

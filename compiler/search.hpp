@@ -4,6 +4,8 @@
 #include "compiler/layout.hpp"
 #include "compiler/partition.hpp"
 
+#include <functional>
+
 namespace gradweave::compiler {
 
 /// Plans of all phases, with what follows from them.
@@ -16,9 +18,10 @@ struct TimedPlan {
 /// The most promising plans by estimate, best first; at least one. Every schedule's phases get the same effort, so that
 /// schedules can be compared. Deterministic. Throws CompileError if not even products of single elements fit the
 /// scratchpad, or if tiles that fit are too many.
-/// `effort`: share of the usual work, as effort_of() gives it.
+/// `effort`: share of the usual work, as effort_of() gives it. `tried` is called after every plan; it may throw.
 std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Cut &cut,
-                                           const Layout &layout, const NpuConfig &npu, double effort = 1);
+                                           const Layout &layout, const NpuConfig &npu, double effort = 1,
+                                           const std::function<void()> &tried = {});
 
 /// The search before the changes of plans takes part in their number, up to its usual work.
 double effort_of(std::uint64_t plans);

@@ -13,8 +13,8 @@ namespace {
 
 /// Plans of a layer and direction that the step may use instead of the best.
 constexpr std::size_t kAlternatives = 12;
-/// Tile products that the changes of a layer's plans may have in all.
-constexpr std::uint64_t kLayerProducts = 1'000'000;
+/// Program::work() of the changes of a layer's plans in all.
+constexpr std::uint64_t kLayerWork = 1'000'000;
 /// Sections on each side of a changed one that are simulated with it.
 constexpr std::size_t kNeighbours = 2;
 /// Cycles of a plan that does not fit.
@@ -73,7 +73,7 @@ private:
     for (const Schedule order : orders) {
       Refinement refinement(search(sample, order, pass, {}, layout, npu_, effort_of(plans_)), sample, layout, npu_);
       if (refinement.kept().empty()) check_footprint(layer, refinement.least_bytes(), npu_);
-      refinement.run(plans_, kLayerProducts);
+      refinement.run(plans_, kLayerWork);
       for (const Refinement::Kept &k : refinement.kept()) {
         const auto at = std::upper_bound(found.begin(), found.end(), k.cycles,
                                          [](std::uint64_t cycles, const Found &f) { return cycles < f.cycles; });

@@ -82,7 +82,10 @@ Task make_task(const JobSpec &spec, const JobOutputs &outputs) {
 double compile_ahead(const JobSpec &spec, const SignalGuard &signals, const std::function<void()> &tick) {
   const Stopwatch stopwatch;
   compiler::CompileOptions options = spec.compile;
+  auto last = Clock::now();
   options.progress = [&](std::uint64_t, std::uint64_t) {
+    if (Clock::now() - last < kProgressInterval) return;
+    last = Clock::now();
     signals.check();
     tick();
   };

@@ -5,7 +5,10 @@
 #include "compiler/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <optional>
+#include <random>
 
 namespace gradweave::compiler {
 namespace {
@@ -18,10 +21,12 @@ TEST(SpmMap, PrefersTheCheapestRunAndKeepsTheRest) {
   map.occupy({0, 40}, 1, evict);
   map.occupy({40, 20}, 2, evict);
   const auto cost = [](const SpmMap::Segment &s) { return s.tile == 1 ? 5.0 : s.tile == 2 ? 3.0 : 0.0; };
-  EXPECT_EQ(map.cheapest(40, {0, 100}, cost), 60U);
-  EXPECT_EQ(map.cheapest(50, {0, 100}, cost), 40U) << "only tile 2 has to go";
-  EXPECT_EQ(map.cheapest(101, {0, 100}, cost), std::nullopt);
-  EXPECT_EQ(map.cheapest(30, {0, 40}, [](const auto &) { return kInfinite; }), std::nullopt);
+  const auto anywhere = [](RowRange) { return 0.0; };
+  const auto never = [](const SpmMap::Segment &) { return kInfinite; };
+  EXPECT_EQ(map.cheapest(40, {0, 100}, cost, anywhere, false), 60U);
+  EXPECT_EQ(map.cheapest(50, {0, 100}, cost, anywhere, false), 40U) << "only tile 2 has to go";
+  EXPECT_EQ(map.cheapest(101, {0, 100}, cost, anywhere, false), std::nullopt);
+  EXPECT_EQ(map.cheapest(30, {0, 40}, never, anywhere, false), std::nullopt);
 
   map.occupy({50, 50}, 3, evict);
   ASSERT_EQ(map.segments().size(), 3U);
@@ -31,6 +36,54 @@ TEST(SpmMap, PrefersTheCheapestRunAndKeepsTheRest) {
   map.release(0, {7, 8});
   EXPECT_EQ(map.segments()[0].tile, SpmMap::kDead);
   EXPECT_EQ(map.segments()[0].last.store, 8);
+}
+
+/// By trying every row; `sum` is what a run costs.
+template <typename Sum>
+std::optional<std::uint32_t> tried_everywhere(std::uint32_t rows, RowRange area, bool from_top, const Sum &sum) {
+  std::optional<std::uint32_t> best;
+  double least = kInfinite;
+  for (std::uint32_t first = area.first; first + rows <= area.end(); ++first)
+    if (const double s = sum(RowRange{first, rows}); s < least || (s == least && s < kInfinite && from_top)) {
+      least = s;
+      best = first;
+    }
+  return best;
+}
+
+TEST(SpmMap, TheCheapestRunIsThatOfAllRows) {
+  std::mt19937_64 rng(1);
+  for (int i = 0; i < 2000; ++i) {
+    const auto below = [&](std::uint32_t limit) { return static_cast<std::uint32_t>(rng() % limit); };
+    const std::uint32_t rows = 1 + below(60);
+    SpmMap map(rows);
+    for (std::int32_t tile = 0; tile < 20; ++tile) {
+      const std::uint32_t first = below(rows);
+      map.occupy({first, 1 + below(rows - first)}, tile, [](std::int32_t) { return LastUse{}; });
+    }
+    const std::uint32_t kinds = 1 + below(5); // few: many runs cost the same
+    std::vector<double> costs;
+    for (int tile = 0; tile < 21; ++tile)
+      costs.push_back(below(8) == 0 ? kInfinite : below(kinds) / 3.0);
+    const auto cost = [&](const SpmMap::Segment &s) { return costs[static_cast<std::size_t>(s.tile + 1)]; };
+    const std::uint32_t dear = below(2 * rows); // rows from here on cost something by themselves
+    const auto position = [&](RowRange r) { return r.end() - std::clamp(dear, r.first, r.end()) + 0.0; };
+    const std::uint32_t first = below(rows);
+    const RowRange area{first, 1 + below(rows - first)};
+    const std::uint32_t wanted = 1 + below(area.rows);
+    const auto sum = [&](RowRange run) {
+      double all = 0;
+      for (const SpmMap::Segment &s : map.segments())
+        if (s.rows.first < run.end() && s.rows.end() > run.first) all += cost(s);
+      return all + position(run);
+    };
+    for (const bool from_top : {false, true}) {
+      const auto row = map.cheapest(wanted, area, cost, position, from_top);
+      const auto best = tried_everywhere(wanted, area, from_top, sum);
+      ASSERT_EQ(row.has_value(), best.has_value()) << i;
+      if (row) ASSERT_EQ(sum({*row, wanted}), sum({*best, wanted})) << i << ": row " << *row << ", not " << *best;
+    }
+  }
 }
 
 TEST(SpmRows, CountsPanelsAndFormats) {
