@@ -13,7 +13,9 @@ void expect_golden(const Layer &layer, const NpuConfig &npu, Pass pass, std::uin
   for (const Schedule schedule : all_schedules()) {
     SCOPED_TRACE(fmt::format("{} {} dx={} {} {} seed {}", npu.name, layer.name, layer.dx, to_string(schedule),
                              to_string(pass), seed));
-    const CompiledLayer compiled = compile_layer(layer, npu, {schedule, pass});
+    CompileOptions options{schedule, pass};
+    options.plans = 60;
+    const CompiledLayer compiled = compile_layer(layer, npu, options);
     const auto results = functional_results(compiled, npu, operands);
     ASSERT_EQ(results.size(), golden.size());
     for (const auto &[tensor, bits] : golden)
