@@ -14,14 +14,14 @@ function(gw_precompile)
   endforeach()
 endfunction()
 
-# gw_precompile_test(<executable>): GoogleTest, too. What is compiled takes most of the time of a test's build, and what it
-# computes itself little of that of its run: no optimisation.
+# gw_compile_quickly(<executable>): for tests and tools whose own code runs for a moment and is compiled for long: with
+# GoogleTest's header, too, and not optimised.
 find_package(GTest REQUIRED)
-add_executable(gw_precompiled_test ${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp)
-target_link_libraries(gw_precompiled_test PRIVATE gw_options fmt::fmt nlohmann_json::nlohmann_json GTest::gtest)
-target_compile_options(gw_precompiled_test PRIVATE -O0)
-target_precompile_headers(gw_precompiled_test PRIVATE ${headers} <gtest/gtest.h>)
-function(gw_precompile_test target)
+add_executable(gw_precompiled_executable ${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp)
+target_link_libraries(gw_precompiled_executable PRIVATE gw_options fmt::fmt nlohmann_json::nlohmann_json GTest::gtest)
+target_compile_options(gw_precompiled_executable PRIVATE -O0)
+target_precompile_headers(gw_precompiled_executable PRIVATE ${headers} <gtest/gtest.h>)
+function(gw_compile_quickly target)
   target_compile_options(${target} PRIVATE -O0)
-  target_precompile_headers(${target} REUSE_FROM gw_precompiled_test)
+  target_precompile_headers(${target} REUSE_FROM gw_precompiled_executable)
 endfunction()
