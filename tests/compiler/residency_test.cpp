@@ -65,7 +65,7 @@ TEST(SpmMap, TheCheapestRunIsThatOfAllRows) {
     std::vector<double> costs;
     for (int tile = 0; tile < 21; ++tile)
       costs.push_back(below(8) == 0 ? kInfinite : below(kinds) / 3.0);
-    const auto cost = [&](const SpmMap::Segment &s) { return costs[static_cast<std::size_t>(s.tile + 1)]; };
+    const auto cost = [&](const SpmMap::Segment &s) { return costs[static_cast<std::size_t>(s.tile) + 1]; };
     const std::uint32_t dear = below(2 * rows); // rows from here on cost something by themselves
     const auto position = [&](RowRange r) { return r.end() - std::clamp(dear, r.first, r.end()) + 0.0; };
     const std::uint32_t first = below(rows);
