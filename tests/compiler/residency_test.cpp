@@ -81,7 +81,9 @@ TEST(SpmMap, TheCheapestRunIsThatOfAllRows) {
       const auto row = map.cheapest(wanted, area, cost, position, from_top);
       const auto best = tried_everywhere(wanted, area, from_top, sum);
       ASSERT_EQ(row.has_value(), best.has_value()) << i;
-      if (row) ASSERT_EQ(sum({*row, wanted}), sum({*best, wanted})) << i << ": row " << *row << ", not " << *best;
+      if (row) {
+        ASSERT_EQ(sum({*row, wanted}), sum({*best, wanted})) << i << ": row " << *row << ", not " << *best;
+      }
     }
   }
 }
