@@ -89,16 +89,18 @@ Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &l
   std::uint64_t steps = 0;
   for (const Layer &layer : layers)
     steps += layer.groups * array_steps(layer, pass, npu);
-  std::uint64_t bytes = 0, read_bytes = 0;
+  std::uint64_t bytes = 0, read_bytes = 0, load_beats = 0, store_beats = 0;
   for (const TensorBinding &t : layout.tensors) {
     const std::uint64_t moved = t.rows * round_up(std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), access_bytes(npu));
+    const std::uint64_t beats = t.rows * divide_up(std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), npu.bus_bytes);
     if (t.input || t.result) bytes += moved;
     if (t.input) read_bytes += moved;
+    (t.input ? load_beats : store_beats) += t.input || t.result ? beats : 0;
   }
   const auto cycles = [&](std::uint64_t moved) { return divide_up(moved * npu.dram.bytes_den, npu.dram.bytes_num); };
   Bounds bounds;
   bounds.compute_cycles = divide_up(steps, npu.cores);
-  bounds.traffic_cycles = cycles(bytes);
+  bounds.traffic_cycles = std::max({cycles(bytes), load_beats, store_beats}); // a port carries a beat a cycle
   if (layers.size() == 1) bounds.io_cycles = cycles(static_cast<std::uint64_t>(io_bytes(layers.front(), pass, npu)));
   bounds.run_cycles = run_cycles(bounds, cycles(read_bytes), npu);
   return bounds;

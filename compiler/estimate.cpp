@@ -22,12 +22,29 @@ double gemm_cycles(std::uint32_t rows, std::uint32_t row_side, std::uint32_t col
          sum_tiles(red, red_side, [&](auto s) { return std::max(s, shortest_block(npu)); });
 }
 
+/// What moves need: the DRAM is shared, LOADs and STOREs have a port each.
+struct Moves {
+  double bytes = 0;                         ///< of the DRAM
+  double load_cycles = 0, store_cycles = 0; ///< of the ports
+
+  Moves &operator+=(const Moves &other) {
+    bytes += other.bytes;
+    load_cycles += other.load_cycles;
+    store_cycles += other.store_cycles;
+    return *this;
+  }
+  Moves operator*(double times) const { return {bytes * times, load_cycles * times, store_cycles * times}; }
+};
+
+/// What a tensor's elements are at work and at the end.
+enum class Element { kBf16, kFp32, kFp32LeavesAsBf16 };
+
 /// A tensor in a loop nest: what it costs to move it once, and what it saves to keep it.
 struct Stream {
   double rows = 0;      ///< scratchpad rows of a tile
   double kept_rows = 0; ///< rows to keep for full reuse, beyond the tile at work
-  double bytes = 0;     ///< moved in any case
-  double again = 0;     ///< moved on top if nothing is kept
+  Moves once;           ///< in any case
+  Moves again;          ///< on top, if nothing is kept
   double *area = nullptr;
   bool partial = false;
 };
@@ -38,20 +55,18 @@ public:
       : loops_(loops), side_{tile.m, tile.k, tile.n}, extent_{layer.m, layer.k, layer.n}, npu_(npu) {}
 
   /// A tensor whose rows and columns run along two of the loops.
-  Stream stream(Dim row_dim, Dim col_dim, bool partial, double *area) const {
+  Stream stream(Dim row_dim, Dim col_dim, Element element, double *area) const {
     const auto r = static_cast<std::size_t>(row_dim);
     const auto c = static_cast<std::size_t>(col_dim);
     const std::size_t missing = 3 - r - c;
     Stream s;
     s.area = area;
-    s.partial = partial;
-    s.rows = spm_rows(side_[r], side_[c], partial, npu_.lanes());
-    const double width = partial ? 4 : 2;
-    const double row_bytes =
-        static_cast<double>(round_up(static_cast<std::uint64_t>(side_[c] * width), access_bytes(npu_))) *
-        static_cast<double>(divide_up(extent_[c], side_[c]));
-    const double bytes = row_bytes * extent_[r];
-    s.bytes = bytes;
+    s.partial = element != Element::kBf16;
+    s.rows = spm_rows(side_[r], side_[c], s.partial, npu_.lanes());
+    const double rows = static_cast<double>(divide_up(extent_[c], side_[c])) * extent_[r]; // a burst each
+    const Moves read = loads(side_[c] * (s.partial ? 4ULL : 2ULL)) * rows;
+    const Moves written = stores(side_[c] * (element == Element::kFp32 ? 4ULL : 2ULL)) * rows;
+    s.once = s.partial ? written : read;
     std::size_t depth = 0;
     while (static_cast<std::size_t>(loops_[depth]) != missing)
       ++depth;
@@ -60,11 +75,24 @@ public:
     for (std::size_t d = depth + 1; d < 3; ++d)
       tiles *= trips(static_cast<std::size_t>(loops_[d]));
     s.kept_rows = (tiles - 1) * s.rows;
-    s.again = bytes * (trips(missing) - 1) * (partial ? 2 : 1);
+    s.again = read;
+    if (s.partial) s.again += stores(side_[c] * 4ULL) * rows;
+    s.again = s.again * (trips(missing) - 1);
     return s;
   }
 
 private:
+  double bytes(std::uint64_t row) const { return static_cast<double>(round_up(row, access_bytes(npu_))); }
+
+  /// Cycles of a port for a burst: one for each beat, and as long as the bursts in flight must wait for an answer.
+  double port_cycles(std::uint64_t row) const {
+    return std::max(static_cast<double>(divide_up(row, npu_.bus_bytes)),
+                    static_cast<double>(npu_.dram.latency_cycles) / npu_.outstanding);
+  }
+
+  Moves loads(std::uint64_t row) const { return {bytes(row), port_cycles(row), 0}; }
+  Moves stores(std::uint64_t row) const { return {bytes(row), 0, port_cycles(row)}; }
+
   double trips(std::size_t dim) const { return static_cast<double>(divide_up(extent_[dim], side_[dim])); }
 
   const LoopOrder loops_;
@@ -91,29 +119,27 @@ std::uint64_t phase_cycles(PhaseKind kind, const TileShape &t, const Layer &l, c
 }
 
 RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
-                             const NpuConfig &npu) {
+                             const NpuConfig &npu, std::uint32_t cores) {
   RoughEstimate e;
   std::vector<Stream> streams;
   const Nest nest(loops, tile, layer, npu); // of a group; groups follow one another
   const bool fused = kind == PhaseKind::kDxMajor || kind == PhaseKind::kDwMajor;
   const auto add_dx = [&](const Nest &n) {
-    streams.push_back(n.stream(Dim::kM, Dim::kN, false, &e.shared_rows));
-    streams.push_back(n.stream(Dim::kK, Dim::kN, false, &e.other_rows));
-    streams.push_back(n.stream(Dim::kM, Dim::kK, true, &e.result_rows));
-    streams.back().bytes /= 2; // leaves as bf16
+    streams.push_back(n.stream(Dim::kM, Dim::kN, Element::kBf16, &e.shared_rows));
+    streams.push_back(n.stream(Dim::kK, Dim::kN, Element::kBf16, &e.other_rows));
+    streams.push_back(n.stream(Dim::kM, Dim::kK, Element::kFp32LeavesAsBf16, &e.result_rows));
   };
   const auto add_dw = [&](const Nest &n) {
     if (!fused) // else dY is counted with dX
-      streams.push_back(n.stream(Dim::kM, Dim::kN, false, &e.shared_rows));
-    streams.push_back(n.stream(Dim::kM, Dim::kK, false, &e.other_rows));
-    streams.push_back(n.stream(Dim::kK, Dim::kN, true, &e.result_rows));
+      streams.push_back(n.stream(Dim::kM, Dim::kN, Element::kBf16, &e.shared_rows));
+    streams.push_back(n.stream(Dim::kM, Dim::kK, Element::kBf16, &e.other_rows));
+    streams.push_back(n.stream(Dim::kK, Dim::kN, Element::kFp32, &e.result_rows));
   };
   switch (kind) {
   case PhaseKind::kForward:
-    streams.push_back(nest.stream(Dim::kM, Dim::kK, false, &e.shared_rows));
-    streams.push_back(nest.stream(Dim::kK, Dim::kN, false, &e.other_rows));
-    streams.push_back(nest.stream(Dim::kM, Dim::kN, true, &e.result_rows));
-    streams.back().bytes /= 2;
+    streams.push_back(nest.stream(Dim::kM, Dim::kK, Element::kBf16, &e.shared_rows));
+    streams.push_back(nest.stream(Dim::kK, Dim::kN, Element::kBf16, &e.other_rows));
+    streams.push_back(nest.stream(Dim::kM, Dim::kN, Element::kFp32LeavesAsBf16, &e.result_rows));
     break;
   case PhaseKind::kDx:
     add_dx(nest);
@@ -128,8 +154,8 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
       streams.erase(streams.begin() + 3);
     } else { // dX's dY tiles serve dW if all of dY stays
       Stream &dy = streams[3];
-      dy.again += dy.bytes;
-      dy.bytes = 0;
+      dy.again += dy.once;
+      dy.once = {};
       dy.kept_rows = dy.rows * static_cast<double>(divide_up(layer.m, tile.m) * divide_up(layer.n, tile.n));
     }
     break;
@@ -139,39 +165,44 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
   }
 
   // First come the tiles at work, then a second one of each operand, so that loads overlap computing, then reuse.
-  double capacity = npu.spm_rows();
-  double once = 0, bytes = 0, ahead = 0;
+  double capacity = npu.spm_rows() / cores;
+  double once = 0, ahead = 0; // bytes, rows
+  Moves moves;
   for (const Stream &s : streams) {
     *s.area += 2 * s.rows;
     capacity -= s.rows;
     ahead += s.partial ? s.rows / 2 : s.rows; // sums stay, their bf16 results do not
-    once += s.bytes;
-    bytes += s.bytes + s.again;
+    once += s.once.bytes;
+    moves += s.once;
+    moves += s.again;
   }
   const double overlap = std::clamp(capacity / ahead, 0.0, 1.0);
   capacity -= ahead;
   // Keep what saves most per row; a part of a tensor saves its part.
   std::sort(streams.begin(), streams.end(),
-            [](const Stream &x, const Stream &y) { return x.again * y.kept_rows > y.again * x.kept_rows; });
+            [](const Stream &x, const Stream &y) { return x.again.bytes * y.kept_rows > y.again.bytes * x.kept_rows; });
   for (const Stream &s : streams) {
-    if (s.again <= 0 || capacity <= 0) continue;
+    if (s.again.bytes <= 0 || capacity <= 0) continue;
     const double share = s.kept_rows <= capacity ? 1 : capacity / s.kept_rows;
-    bytes -= share * s.again;
+    moves += s.again * -share;
     capacity -= share * s.kept_rows;
     *s.area += share * s.kept_rows;
   }
-  once *= layer.groups;
-  bytes *= layer.groups;
-  const double cycles_per_byte = static_cast<double>(npu.dram.bytes_den) / static_cast<double>(npu.dram.bytes_num);
+  const double cycles_per_byte = static_cast<double>(npu.dram.bytes_den) * cores / npu.dram.bytes_num;
   const auto compute = static_cast<double>(phase_cycles(kind, tile, layer, npu));
   const auto products = static_cast<double>(product_count(kind, tile, layer));
+  e.bound = std::max(compute, once * layer.groups * cycles_per_byte);
   const double commands = products * 3 * isa::kCommandBytes; // GEMM and about two moves
-  e.bound = std::max(compute, once * cycles_per_byte);
+  moves = moves * layer.groups;
+  const double moving =
+      std::max((moves.bytes + commands) * cycles_per_byte, std::max(moves.load_cycles, moves.store_cycles) * cores);
   // Before the first product its operands must come, after the last its result must leave.
-  const double ends = (bytes + commands) * cycles_per_byte / products;
+  const double ends = moving / products;
+  // Products that wait for each other or for memory each wait for an array that fills and drains, so that of plans that
+  // move the same, the one with larger tiles is faster.
+  const double waits = products * shortest_block(npu);
   // Half of what cannot overlap counts: residency often finds room that this closed form does not see.
-  const double moving = (bytes + commands) * cycles_per_byte;
-  e.cycles = std::max(compute, moving) + 0.5 * (1 - overlap) * std::min(compute, moving) + ends;
+  e.cycles = std::max(compute, moving) + 0.5 * (1 - overlap) * std::min(compute, moving) + ends + waits;
   return e;
 }
 

@@ -53,12 +53,12 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   for (PhasePlan &p : plans)
     p.products = plan_products(p, layer_, npu_);
   auto program = allocate(plans, layer_, layout_, npu_);
-  if (program)
-    worked_ += program->work();
-  else
+  if (!program) {
     for (const PhasePlan &p : plans)
       worked_ += p.products.size();
-  if (!program) return;
+    return;
+  }
+  worked_ += program->work();
   least_bytes_ = std::min(least_bytes_, program->dram_bytes);
   if (program->dram_bytes > npu_.dram.size_bytes) return;
   if (full && program_bound(*program, npu_) >= kept_.back().cycles) return;

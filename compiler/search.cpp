@@ -93,7 +93,7 @@ public:
   PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget, const Layer &layer,
               const Layout &layout, const NpuConfig &npu, const std::function<void()> &tried)
       : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), part_(part_of(layer, parts, npu)),
-        layout_(layout), npu_(npu), share_(share_of(npu, parts.cores)), tried_(tried) {}
+        layout_(layout), npu_(npu), tried_(tried) {}
 
   /// The best plans found, best first. Throws CompileError if no tiling is possible; with given sides, finds nothing
   /// then.
@@ -108,14 +108,6 @@ private:
   }
   double best() const { return found_.empty() ? std::numeric_limits<double>::infinity() : found_.front().cycles; }
 
-  /// What a core has of the NPU if all take an equal share.
-  static NpuConfig share_of(NpuConfig npu, std::uint32_t cores) {
-    npu.spm_bytes /= cores;
-    npu.dram.bytes_den *= cores;
-    npu.cores = 1;
-    return npu;
-  }
-
   PhaseKind kind_;
   PhaseParts parts_;
   TileShape fixed_;
@@ -124,7 +116,6 @@ private:
   Layer part_; ///< the largest part: tilings are chosen for it
   const Layout &layout_;
   const NpuConfig &npu_;
-  NpuConfig share_;
   const std::function<void()> &tried_;
   std::uint64_t played_ = 0; ///< work done
   std::vector<Candidate> found_;
@@ -155,7 +146,7 @@ std::vector<Candidate> PhaseSearch::ranked() const {
           c.plan.parts = parts_;
           c.plan.tile = tile;
           c.plan.loops = loops;
-          c.rough = rough_estimate(kind_, loops, tile, part_, share_);
+          c.rough = rough_estimate(kind_, loops, tile, part_, npu_, parts_.cores);
           if (parts_.count > 1) c.rough.bound = static_cast<double>(plan_cycles(c.plan, layer_, npu_));
           candidates.push_back(std::move(c));
         }

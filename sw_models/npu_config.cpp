@@ -184,7 +184,7 @@ void read_npu(Section &s, NpuConfig &c, const std::string &file) {
   c.clock_ghz = s.number("clock_ghz", 0.001, 100, "1.0");
   c.queue_depth = s.integer32("queue_depth", 2, 64, "8");
   c.semaphores = s.integer32("semaphores", 8, 255, "64");
-  c.outstanding = s.integer32("outstanding", 1, 256, "64");
+  c.outstanding = s.integer32("outstanding", 1, 1024, "64");
   s.reject_unknown_keys();
 
   if ((c.bus_bytes & (c.bus_bytes - 1)) != 0)
