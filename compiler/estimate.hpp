@@ -15,7 +15,8 @@ struct RoughEstimate {
 /// Cycles of the phase on one core by the block formula.
 std::uint64_t phase_cycles(PhaseKind kind, const TileShape &tile, const Layer &layer, const NpuConfig &npu);
 
-/// In closed form, for the part of a layer that one of `cores` cores computes; they share scratchpad and memory equally.
+/// In closed form, for the part of a layer that one of `cores` cores computes; they share scratchpad and memory
+/// equally.
 RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
                              const NpuConfig &npu, std::uint32_t cores);
 

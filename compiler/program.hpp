@@ -44,7 +44,8 @@ struct PhasePlan {
   TileShape tile;
   LoopOrder loops{};
   SpmSplit split;
-  std::uint32_t window = 1; ///< products that may be executing while the operands of the next one are loaded
+  bool starts_empty = false; ///< no tile of the phases before it stays in the scratchpad
+  std::uint32_t window = 1;  ///< products that may be executing while the operands of the next one are loaded
   PlacementPolicy policy;
   std::vector<TileProduct> products;
 };

@@ -25,7 +25,13 @@ public:
   Allocator(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
             const NpuConfig &npu)
       : layout_(layout), npu_(npu), program_(begin(plans, layers, layout, npu)),
-        table_(plans, layers, layout, program_.reductions, npu), map_(npu.spm_rows()) {}
+        table_(plans, layers, layout, program_.reductions, npu), map_(npu.spm_rows()) {
+    std::uint32_t step = 0;
+    for (const PhasePlan &plan : plans) {
+      if (plan.starts_empty) empty_.push_back(step);
+      step += static_cast<std::uint32_t>(plan.products.size());
+    }
+  }
 
   bool run(const PhasePlan &plan);
   Program take() {
@@ -56,6 +62,7 @@ private:
   double bank_cost(RowRange rows, const BankRows &foreign) const;
   double cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows) const;
   LastUse evict(std::int32_t id);
+  void store(Tile &t);
   void emit(const TileProduct &product, const Needs &needs);
   void dma(Action::Kind kind, Tile &t, std::int64_t row, bool spill);
   Place place_at(const Tile &t, std::int64_t row) const;
@@ -71,7 +78,9 @@ private:
   Program program_;
   TileTable table_;
   SpmMap map_;
-  std::uint32_t step_ = 0; ///< the product at hand
+  std::vector<std::uint32_t> empty_; ///< products before which the scratchpad is to be empty
+  std::uint32_t step_ = 0;           ///< the product at hand
+  std::uint32_t end_ = kNever;       ///< the next of `empty_`: tiles that are needed from there on do not stay
   PlacementPolicy policy_;
   std::uint32_t window_ = 1;          ///< of the phase at hand, on all its cores
   std::uint32_t cores_ = 1;           ///< of the phase at hand
@@ -226,6 +235,12 @@ void Allocator::dma(Action::Kind kind, Tile &t, std::int64_t row, bool spill) {
   program_.actions.push_back(action);
 }
 
+void Allocator::store(Tile &t) {
+  dma(Action::Kind::kStore, t, t.at, false);
+  t.last.store = static_cast<std::int32_t>(step_);
+  t.dirty = false;
+}
+
 void Allocator::emit(const TileProduct &product, const Needs &needs) {
   for (const Spill &s : spilled_) {
     dma(Action::Kind::kStore, tile(s.tile), s.row, tile(s.tile).role == TileRole::kPartial);
@@ -259,18 +274,16 @@ void Allocator::emit(const TileProduct &product, const Needs &needs) {
     if (needs.tile[slot] < 0) continue;
     Tile &t = tile(needs.tile[slot]);
     t.last.compute = static_cast<std::int32_t>(step_);
-    t.next_use = needs.next[slot];
+    t.next_use = needs.next[slot] < end_ ? needs.next[slot] : kNever;
     if (t.at < 0 || (slot != Needs::kCout && needs.tile[slot] == needs.tile[Needs::kCout]))
       continue; // updated in place: handled as the result
     const bool complete = t.role == TileRole::kElements || t.next_use == kNever;
     if (slot == Needs::kCout && complete) {
       t.dirty = !table_.stored[static_cast<std::size_t>(t.binding)];
-      if (!t.dirty) {
-        dma(Action::Kind::kStore, t, t.at, false);
-        t.last.store = static_cast<std::int32_t>(step_);
-      }
+      if (!t.dirty) store(t);
     }
     if (t.next_use != kNever) continue;
+    if (t.dirty && needs.next[slot] != kNever) store(t); // it will be loaded again
     map_.release(static_cast<std::uint32_t>(t.at), t.last);
     t.at = -1;
   }
@@ -280,6 +293,9 @@ bool Allocator::run(const PhasePlan &plan) {
   cores_ = plan.parts.cores;
   window_ = std::max(plan.window, 1U) * cores_;
   policy_ = plan.policy;
+  if (plan.starts_empty) map_.clear(npu_.spm_rows(), {});
+  const auto end = std::upper_bound(empty_.begin(), empty_.end(), step_);
+  end_ = end == empty_.end() ? kNever : *end;
   for (const TileProduct &product : plan.products) {
     const Needs &needs = table_.needs[step_];
     const std::size_t shared = shared_slot(product, plan.kind);

@@ -223,15 +223,15 @@ std::vector<Candidate> PhaseSearch::run() {
 } // namespace
 
 double effort_of(std::uint64_t plans) {
-  constexpr double kLeast = 0.2; // first plans that are far off are not mended by changes
+  constexpr double kLeast = 0.1; // first plans that are far off are not mended by changes
   return std::clamp(static_cast<double>(plans) / static_cast<double>(CompileOptions{}.plans), kLeast, 1.0);
 }
 
 std::string describe(const std::vector<PhasePlan> &plans) {
   std::string text;
   for (const PhasePlan &p : plans) {
-    text += fmt::format("{}{} {} m{} k{} n{} w{}", text.empty() ? "" : "; ", to_string(p.kind), to_string(p.loops),
-                        p.tile.m, p.tile.k, p.tile.n, p.window);
+    text += fmt::format("{}{} {} m{} k{} n{} w{}{}", text.empty() ? "" : "; ", to_string(p.kind), to_string(p.loops),
+                        p.tile.m, p.tile.k, p.tile.n, p.window, p.starts_empty ? " empty" : "");
     if (p.parts.count > 1)
       text += fmt::format(" {}/{}{}",
                           p.parts.dim == Dim::kM   ? 'm'

@@ -94,6 +94,7 @@ struct Section {
   std::uint32_t layer = 0;
   const Alternatives *alternatives = nullptr;
   std::vector<PhasePlan> plans;
+  bool alone = false; ///< takes over no tiles from the sections before
 };
 
 class StepSearch {
@@ -108,12 +109,16 @@ private:
   void plan_layers();
   void set(Section &section, std::vector<PhasePlan> plans) const;
   void change(Section &section);
-  void align(Section &section);
+  void align(Section &section, const PhasePlan &like) const;
+  void align_to_any(Section &section);
   std::vector<std::size_t> pick_sections();
   bool improves(SearchedStep &found);
-  void try_one_area(SearchedStep &found);
+  void try_on_all(const std::function<void(Section &)> &change, SearchedStep &found);
+  void try_reuse(SearchedStep &found);
+  std::uint32_t shared_tensors(std::size_t one, std::size_t other) const;
   /// Plans of the sections from `first` to before `end`.
   std::vector<PhasePlan> range(std::size_t first, std::size_t end) const;
+  Layout layout_of(std::size_t first, std::size_t end) const;
   std::uint64_t cycles(std::size_t first, std::size_t end) const;
   std::uint64_t cycles() const { return cycles(0, sections_.size()); }
   std::uint64_t cycles_around(std::size_t section) const;
@@ -131,6 +136,7 @@ private:
   PlanChanger changer_;
   LayerPlans own_;
   std::vector<Section> sections_;
+  std::map<std::size_t, std::uint64_t> around_; ///< cycles_around() of the sections as they are, where known
 };
 
 /// The products of plans that are to run for the section's layer.
@@ -146,10 +152,10 @@ void StepSearch::plan_layers() {
   const auto count = static_cast<std::uint32_t>(layers_.size());
   if (options_.pass != Pass::kBackward)
     for (std::uint32_t i = 0; i < count; ++i)
-      sections_.push_back({i, nullptr, {}});
+      sections_.push_back({i, nullptr, {}, false});
   if (options_.pass != Pass::kForward)
     for (std::uint32_t i = count; i-- > 0;)
-      sections_.push_back({i, nullptr, {}});
+      sections_.push_back({i, nullptr, {}, false});
   for (std::size_t s = 0; s < sections_.size(); ++s) {
     Section &section = sections_[s];
     section.alternatives = &own_.of(layers_[section.layer], s < forward_sections() ? Pass::kForward : Pass::kBackward);
@@ -160,13 +166,33 @@ void StepSearch::plan_layers() {
 
 std::vector<PhasePlan> StepSearch::range(std::size_t first, std::size_t end) const {
   std::vector<PhasePlan> plans;
-  for (std::size_t s = first; s < end; ++s)
+  for (std::size_t s = first; s < end; ++s) {
+    const std::size_t at = plans.size();
     plans.insert(plans.end(), sections_[s].plans.begin(), sections_[s].plans.end());
+    plans[at].starts_empty = sections_[s].alone;
+  }
   return plans;
 }
 
+/// Of sections by themselves: what others use, they must store.
+Layout StepSearch::layout_of(std::size_t first, std::size_t end) const {
+  Layout layout = layout_;
+  for (std::size_t s = 0; s < sections_.size(); ++s) {
+    if (s == first) s = end;
+    if (s >= sections_.size()) break;
+    for (const Tensor t : {Tensor::kX, Tensor::kY, Tensor::kDY, Tensor::kDX}) {
+      const std::int32_t place = layout.place(sections_[s].layer, t);
+      const bool used = s < forward_sections() ? t == Tensor::kX || t == Tensor::kY : t != Tensor::kY;
+      if (place == Layout::kNone || !used) continue;
+      TensorBinding &binding = layout.tensors[static_cast<std::size_t>(place)];
+      binding.result = !binding.input;
+    }
+  }
+  return layout;
+}
+
 std::uint64_t StepSearch::cycles(std::size_t first, std::size_t end) const {
-  const std::optional<Program> program = allocate(range(first, end), layers_, layout_, npu_);
+  const std::optional<Program> program = allocate(range(first, end), layers_, layout_of(first, end), npu_);
   return program ? program_cycles(*program, npu_) : kNever;
 }
 
@@ -175,12 +201,11 @@ std::uint64_t StepSearch::cycles_around(std::size_t section) const {
   return cycles(section - std::min(section, kNeighbours), std::min(section + kNeighbours + 1, sections_.size()));
 }
 
-/// Cuts a tensor that the section shares with another like that one does, so that tiles can stay from one to the other.
-void StepSearch::align(Section &section) {
-  const Section &other = sections_[changer_.pick(sections_.size())];
-  const PhasePlan &like = other.plans[changer_.pick(other.plans.size())];
+/// Cuts a tensor that the section shares with another phase like that one does, so that tiles can stay from one to the
+/// other.
+void StepSearch::align(Section &section, const PhasePlan &like) const {
   std::vector<PhasePlan> plans = section.plans;
-  const Layer &mine = layers_[section.layer], &theirs = layers_[other.layer];
+  const Layer &mine = layers_[section.layer], &theirs = layers_[like.layer];
   for (PhasePlan &p : plans) {
     if (mine.m == theirs.m) p.tile.m = like.tile.m;
     if (mine.k == theirs.n)
@@ -195,8 +220,16 @@ void StepSearch::align(Section &section) {
   set(section, std::move(plans));
 }
 
+void StepSearch::align_to_any(Section &section) {
+  const Section &other = sections_[changer_.pick(sections_.size())];
+  align(section, other.plans[changer_.pick(other.plans.size())]);
+}
+
 void StepSearch::change(Section &section) {
-  switch (changer_.pick(5)) {
+  switch (changer_.pick(6)) {
+  case 5:
+    section.alone = !section.alone;
+    break;
   case 0:
   case 1:
     set(section, section.alternatives->plans[changer_.pick(section.alternatives->plans.size())]);
@@ -208,14 +241,14 @@ void StepSearch::change(Section &section) {
     break;
   }
   case 3:
-    align(section);
+    align_to_any(section);
     break;
   default:
     // dW first leaves dX to the layer before it; dX first leaves dY's tiles to dW.
     if (section.plans.size() == 2)
       std::swap(section.plans[0], section.plans[1]);
     else
-      align(section);
+      align_to_any(section);
   }
 }
 
@@ -238,13 +271,56 @@ bool StepSearch::improves(SearchedStep &found) {
   return true;
 }
 
-/// Layers by themselves have the whole scratchpad; areas of their own keep the tiles of neighbours out.
-void StepSearch::try_one_area(SearchedStep &found) {
-  const RowRange all{0, npu_.spm_rows()};
+void StepSearch::try_on_all(const std::function<void(Section &)> &change, SearchedStep &found) {
   const std::vector<Section> before = sections_;
   for (Section &section : sections_)
-    for (PhasePlan &p : section.plans)
-      p.split = {all, all, all};
+    change(section);
+  if (!improves(found)) sections_ = before;
+}
+
+/// A bit for each pair of tensors of two sections' layers that is one tensor.
+std::uint32_t StepSearch::shared_tensors(std::size_t one, std::size_t other) const {
+  std::uint32_t bits = 0;
+  for (const std::int32_t x : layout_.places[sections_[one].layer])
+    for (const std::int32_t y : layout_.places[sections_[other].layer])
+      bits = bits << 1U | static_cast<std::uint32_t>(x != Layout::kNone && x == y);
+  return bits;
+}
+
+/// Lets sections take over tiles, or not, and cuts them like what they take over, where that is faster with their
+/// neighbours; alike for sections of the same shape between neighbours of the same shapes that share the same tensors.
+void StepSearch::try_reuse(SearchedStep &found) {
+  const std::vector<Section> before = sections_;
+  const auto shape = [&](std::size_t s) { return s < sections_.size() ? sections_[s].alternatives : nullptr; };
+  const auto sharing = [&](std::size_t s) { return s < sections_.size() ? shared_tensors(s - 1, s) : 0; };
+  std::map<std::tuple<const Alternatives *, const Alternatives *, const Alternatives *, std::uint32_t, std::uint32_t>,
+           std::size_t>
+      first;
+  for (std::size_t s = 1; s < sections_.size(); ++s) {
+    Section &section = sections_[s];
+    const auto [like, is_first] =
+        first.try_emplace({shape(s - 1), shape(s), shape(s + 1), sharing(s), sharing(s + 1)}, s);
+    if (!is_first) {
+      set(section, sections_[like->second].plans);
+      section.alone = sections_[like->second].alone;
+      continue;
+    }
+    std::uint64_t best = cycles_around(s);
+    const auto keep_if_faster = [&](const std::function<void()> &change) {
+      Section was = section;
+      change();
+      if (const std::uint64_t c = cycles_around(s); c < best)
+        best = c;
+      else
+        section = std::move(was);
+    };
+    keep_if_faster([&] { section.alone = !section.alone; });
+    for (const PhasePlan &phase : sections_[s - 1].plans)
+      keep_if_faster([&] {
+        section.alone = false;
+        align(section, phase);
+      });
+  }
   if (!improves(found)) sections_ = before;
 }
 
@@ -261,19 +337,34 @@ SearchedStep StepSearch::run() {
     found.apart_cycles += best.searched;
   }
   found.cycles = found.first_cycles = cycles();
-  try_one_area(found);
+  // Layers by themselves have the whole scratchpad. Areas of their own keep the tiles of neighbours out, and so does
+  // to give up all reuse between layers, which costs traffic, but leaves tiles where the layer alone has them.
+  const RowRange all{0, npu_.spm_rows()};
+  try_on_all([](Section &section) { section.alone = true; }, found);
+  try_on_all(
+      [&](Section &section) {
+        for (PhasePlan &p : section.plans)
+          p.split = {all, all, all};
+      },
+      found);
+  if (options_.step_plans > 0) try_reuse(found);
   for (std::uint64_t i = 0; i < options_.step_plans; ++i) {
     const std::vector<std::size_t> picked = pick_sections();
-    std::vector<std::vector<PhasePlan>> before;
+    std::vector<Section> before;
     for (const std::size_t s : picked)
-      before.push_back(sections_[s].plans);
-    const std::uint64_t around = cycles_around(picked.front());
+      before.push_back(sections_[s]);
+    const auto [around, is_new] = around_.try_emplace(picked.front(), 0);
+    if (is_new) around->second = cycles_around(picked.front());
     change(sections_[picked.front()]);
-    for (const std::size_t s : picked)
+    for (const std::size_t s : picked) {
       set(sections_[s], sections_[picked.front()].plans);
-    if (cycles_around(picked.front()) >= around || !improves(found))
+      sections_[s].alone = sections_[picked.front()].alone;
+    }
+    if (cycles_around(picked.front()) < around->second && improves(found))
+      around_.clear();
+    else
       for (std::size_t j = 0; j < picked.size(); ++j)
-        sections_[picked[j]].plans = std::move(before[j]);
+        sections_[picked[j]] = std::move(before[j]);
     report(sections_.size() + i + 1);
   }
   found.plans = range(0, sections_.size());

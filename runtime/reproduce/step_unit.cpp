@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// CPU time of a search by product of array-sized tiles of the step: a part for each change of it, and the rest.
-constexpr double kStepPlanSeconds = 2e-6;
+constexpr double kStepPlanSeconds = 1.5e-7;
 constexpr double kLayersSeconds = 3e-5;
 
 /// Which layers share tensors; names do not matter.
