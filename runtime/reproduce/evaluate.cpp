@@ -13,10 +13,12 @@ namespace {
 using compiler::CompiledLayer;
 using compiler::paper::SpillCost;
 
-// CPU time by product of tiles of the array's size, measured over the networks of igo_micro23.
-constexpr double kDescribedSeconds = 3e-6;  ///< tiles of the paper
+// CPU time, measured over the networks of igo_micro23: of any unit, and by product of tiles of the array's size.
+constexpr double kDescribedUnitSeconds = 5e-3, kDescribedSeconds = 6e-6;
+constexpr double kSearchedUnitSeconds = 0.06;
 constexpr double kFirstPlansSeconds = 8e-6; ///< the search for plans to begin with
 constexpr double kPlanSeconds = 2e-6;       ///< a change of one
+constexpr double kSeveralCores = 2;         ///< times as long: more tiles at a time
 
 CompiledLayer compile_searched(const Unit &unit) {
   const Variant &v = unit.variant;
@@ -123,8 +125,10 @@ double array_products(const Unit &unit) {
 
 double estimated_seconds(const Unit &unit) {
   const double products = array_products(unit);
-  if (unit.variant.policy != kSearched) return kDescribedSeconds * products;
-  return products * (kFirstPlansSeconds + kPlanSeconds * static_cast<double>(unit.variant.plans));
+  if (unit.variant.policy != kSearched) return kDescribedUnitSeconds + kDescribedSeconds * products;
+  const double seconds =
+      kSearchedUnitSeconds + products * (kFirstPlansSeconds + kPlanSeconds * static_cast<double>(unit.variant.plans));
+  return unit.npu.cores > 1 ? kSeveralCores * seconds : seconds;
 }
 
 } // namespace gradweave::reproduce
