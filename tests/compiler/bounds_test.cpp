@@ -31,6 +31,15 @@ TEST(Bounds, AreTheStatedOnes) {
   EXPECT_EQ(backward.io_cycles, 0U) << "all fits the scratchpad";
 }
 
+TEST(Bounds, APortCarriesABeatACycle) {
+  NpuConfig npu = load_config("test8"); // beats of 16 bytes
+  npu.dram.bytes_num = 1000;
+  npu.dram.bytes_den = 1;
+  // Rows of X, W, dY, dX and dW take 3, 4, 4, 3 and 8 beats.
+  EXPECT_EQ(bounds(make_layer(10, 20, 30), Pass::kBackward, npu).traffic_cycles, 10U * 3 + 20 * 8) << "stores";
+  EXPECT_EQ(bounds(make_layer(50, 20, 30), Pass::kBackward, npu).traffic_cycles, 50U * 3 + 20 * 4 + 50 * 4) << "loads";
+}
+
 TEST(Bounds, OfOneMultiplyAddIsItsRun) {
   for (const char *name : {"small", "large", "test8", "test6x10", "test5x2", "test4x8"}) {
     const NpuConfig npu = load_config(name);

@@ -147,7 +147,8 @@ struct Pair {
     found = search_step(layers, npu, options);
     step = compile_step_plan(layers, found.plans, pass, npu);
   }
-  std::uint64_t bytes(Tensor t) const {
+  std::uint64_t bytes(Tensor t) const { return bytes(t, step); }
+  static std::uint64_t bytes(Tensor t, const CompiledStep &step) {
     std::uint64_t sum = 0;
     for (const auto &traffic : step.traffic)
       sum += traffic[static_cast<std::size_t>(t)].read_bytes + traffic[static_cast<std::size_t>(t)].write_bytes;
@@ -163,6 +164,18 @@ TEST(Step, IntermediatesStayInTheScratchpad) {
   EXPECT_EQ(p.bytes(Tensor::kY), 2U * 16 * 24) << "only the last layer's";
   EXPECT_EQ(p.bytes(Tensor::kX), 2U * 16 * 24) << "only the first layer's, once";
   EXPECT_LT(p.step.predicted_cycles, p.found.apart_cycles);
+}
+
+TEST(Step, NothingStaysForPhasesThatStartEmpty) {
+  const Pair p(Pass::kBoth);
+  std::vector<PhasePlan> plans = p.found.plans;
+  for (PhasePlan &plan : plans)
+    plan.starts_empty = true;
+  const CompiledStep step = compile_step_plan(p.layers, plans, Pass::kBoth, p.npu);
+  expect_golden(step, p.npu, 1);
+  EXPECT_EQ(Pair::bytes(Tensor::kDX, step), 2U * 2 * 16 * 8) << "written by the second layer, read by the first";
+  EXPECT_EQ(Pair::bytes(Tensor::kY, step), 2U * 16 * 24 + 3 * 2U * 16 * 8)
+      << "the first layer's is read by the second's forward pass and by its dW";
 }
 
 /// dX of a layer is dY of the one before it only if no other layer reads that Y, by its name or as the X of a twin.

@@ -163,7 +163,7 @@ TEST_F(NpuConfigFile, ValuesOutOfRange) {
                ":6: spm_bytes = 9223372036854775807 is out of range; use 1 to 1099511627776");
   expect_error(with("queue_depth", "queue_depth = 1"), ":10: queue_depth = 1 is out of range; use 2 to 64");
   expect_error(with("semaphores", "semaphores = 256"), ":11: semaphores = 256 is out of range; use 8 to 255");
-  expect_error(with("outstanding", "outstanding = 0"), ":12: outstanding = 0 is out of range; use 1 to 256");
+  expect_error(with("outstanding", "outstanding = 0"), ":12: outstanding = 0 is out of range; use 1 to 1024");
   expect_error(with("clock_ghz", "clock_ghz = 0"), ":9: clock_ghz = 0 is out of range; use 0.001 to 100");
   expect_error(with("clock_ghz", "clock_ghz = nan"), ":9: clock_ghz = nan is out of range; use 0.001 to 100");
   expect_error(with("bandwidth_gb_s", "bandwidth_gb_s = -22"),
