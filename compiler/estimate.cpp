@@ -188,7 +188,8 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
     capacity -= share * s.kept_rows;
     *s.area += share * s.kept_rows;
   }
-  const double cycles_per_byte = static_cast<double>(npu.dram.bytes_den) * cores / npu.dram.bytes_num;
+  const double cycles_per_byte =
+      static_cast<double>(npu.dram.bytes_den) * cores / static_cast<double>(npu.dram.bytes_num);
   const auto compute = static_cast<double>(phase_cycles(kind, tile, layer, npu));
   const auto products = static_cast<double>(product_count(kind, tile, layer));
   e.bound = std::max(compute, once * layer.groups * cycles_per_byte);

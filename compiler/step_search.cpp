@@ -115,7 +115,7 @@ private:
   bool improves(SearchedStep &found);
   void try_on_all(const std::function<void(Section &)> &change, SearchedStep &found);
   void try_reuse(SearchedStep &found);
-  std::uint32_t shared_tensors(std::size_t one, std::size_t other) const;
+  std::uint64_t shared_tensors(std::size_t one, std::size_t other) const;
   /// Plans of the sections from `first` to before `end`.
   std::vector<PhasePlan> range(std::size_t first, std::size_t end) const;
   Layout layout_of(std::size_t first, std::size_t end) const;
@@ -178,8 +178,7 @@ std::vector<PhasePlan> StepSearch::range(std::size_t first, std::size_t end) con
 Layout StepSearch::layout_of(std::size_t first, std::size_t end) const {
   Layout layout = layout_;
   for (std::size_t s = 0; s < sections_.size(); ++s) {
-    if (s == first) s = end;
-    if (s >= sections_.size()) break;
+    if (s >= first && s < end) continue;
     for (const Tensor t : {Tensor::kX, Tensor::kY, Tensor::kDY, Tensor::kDX}) {
       const std::int32_t place = layout.place(sections_[s].layer, t);
       const bool used = s < forward_sections() ? t == Tensor::kX || t == Tensor::kY : t != Tensor::kY;
@@ -279,11 +278,11 @@ void StepSearch::try_on_all(const std::function<void(Section &)> &change, Search
 }
 
 /// A bit for each pair of tensors of two sections' layers that is one tensor.
-std::uint32_t StepSearch::shared_tensors(std::size_t one, std::size_t other) const {
-  std::uint32_t bits = 0;
+std::uint64_t StepSearch::shared_tensors(std::size_t one, std::size_t other) const {
+  std::uint64_t bits = 0;
   for (const std::int32_t x : layout_.places[sections_[one].layer])
     for (const std::int32_t y : layout_.places[sections_[other].layer])
-      bits = bits << 1U | static_cast<std::uint32_t>(x != Layout::kNone && x == y);
+      bits = bits << 1U | static_cast<std::uint64_t>(x != Layout::kNone && x == y);
   return bits;
 }
 
@@ -292,11 +291,12 @@ std::uint32_t StepSearch::shared_tensors(std::size_t one, std::size_t other) con
 void StepSearch::try_reuse(SearchedStep &found) {
   const std::vector<Section> before = sections_;
   const auto shape = [&](std::size_t s) { return s < sections_.size() ? sections_[s].alternatives : nullptr; };
-  const auto sharing = [&](std::size_t s) { return s < sections_.size() ? shared_tensors(s - 1, s) : 0; };
-  std::map<std::tuple<const Alternatives *, const Alternatives *, const Alternatives *, std::uint32_t, std::uint32_t>,
+  const auto sharing = [&](std::size_t s) { return s < sections_.size() ? shared_tensors(s - 1, s) : 0U; };
+  std::map<std::tuple<const Alternatives *, const Alternatives *, const Alternatives *, std::uint64_t, std::uint64_t>,
            std::size_t>
       first;
   for (std::size_t s = 1; s < sections_.size(); ++s) {
+    report(sections_.size()); // may end the search
     Section &section = sections_[s];
     const auto [like, is_first] =
         first.try_emplace({shape(s - 1), shape(s), shape(s + 1), sharing(s), sharing(s + 1)}, s);

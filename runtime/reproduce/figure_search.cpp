@@ -18,7 +18,7 @@ constexpr double kBusy = 0.9;
 /// Up to so many products of array-sized tiles a step gets all its changes; with more they shrink in proportion, down
 /// to some, so that a few networks do not take most of the time.
 constexpr double kFullEffortProducts = 100000;
-constexpr std::uint64_t kLeastChanges = 100;
+constexpr std::uint64_t kLeastChanges = 30;
 
 double share(std::uint64_t part, std::uint64_t of) { return static_cast<double>(part) / static_cast<double>(of); }
 
