@@ -165,7 +165,8 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
   }
 
   // First come the tiles at work, then a second one of each operand, so that loads overlap computing, then reuse.
-  double capacity = npu.spm_rows() / cores;
+  const std::uint32_t rows_of_core = npu.spm_rows() / cores;
+  double capacity = rows_of_core;
   double once = 0, ahead = 0; // bytes, rows
   Moves moves;
   for (const Stream &s : streams) {
