@@ -22,6 +22,8 @@ if [[ $npu == */* || $npu == *.toml ]]; then
     npus=$(tr ';' '\n' <<<"$npus" | sed "/^$name\$/d" | tr '\n' ';')$(realpath "$copy")
   fi
 fi
+# Those of configs/ that take long to verilate are built only on demand.
+if [ -f "$root/configs/$name.toml" ] && [[ ";$npus;" != *[\;/]"$name"[\;.]* ]]; then npus+=";$name"; fi
 
 args=(cosim --model "$model" --npu "$npu" --backend "$backend" --trace-dir "$build/trace" --from-make)
 add_work_args
