@@ -91,11 +91,12 @@ Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &l
     steps += layer.groups * array_steps(layer, pass, npu);
   std::uint64_t bytes = 0, read_bytes = 0, load_beats = 0, store_beats = 0;
   for (const TensorBinding &t : layout.tensors) {
-    const std::uint64_t moved = t.rows * round_up(std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), access_bytes(npu));
-    const std::uint64_t beats = t.rows * divide_up(std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), npu.bus_bytes);
-    if (t.input || t.result) bytes += moved;
+    if (!t.input && !t.result) continue;
+    const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2);
+    const std::uint64_t moved = t.rows * round_up(row, access_bytes(npu));
+    bytes += moved;
     if (t.input) read_bytes += moved;
-    (t.input ? load_beats : store_beats) += t.input || t.result ? beats : 0;
+    (t.input ? load_beats : store_beats) += t.rows * divide_up(row, npu.bus_bytes);
   }
   const auto cycles = [&](std::uint64_t moved) { return divide_up(moved * npu.dram.bytes_den, npu.dram.bytes_num); };
   Bounds bounds;
