@@ -15,6 +15,10 @@ namespace {
 constexpr std::size_t kAlternatives = 12;
 /// Program::work() of the changes of a layer's plans in all.
 constexpr std::uint64_t kLayerWork = 1'000'000;
+/// Bursts and commands that are simulated for a change, on average at most.
+constexpr std::uint64_t kChangeWork = 1'000'000;
+/// As many of them take as long as a unit of Program::work().
+constexpr std::uint64_t kBurstsOfAProduct = 150;
 /// Sections on each side of a changed one that are simulated with it.
 constexpr std::size_t kNeighbours = 2;
 /// Cycles of a plan that does not fit.
@@ -93,8 +97,9 @@ private:
 struct Section {
   std::uint32_t layer = 0;
   const Alternatives *alternatives = nullptr;
-  std::vector<PhasePlan> plans;
-  bool alone = false; ///< takes over no tiles from the sections before
+  std::vector<PhasePlan> plans; ///< without products
+  std::uint64_t array = 0;      ///< cycles that they take at least
+  bool alone = false;           ///< takes over no tiles from the sections before
 };
 
 class StepSearch {
@@ -119,15 +124,20 @@ private:
   /// Plans of the sections from `first` to before `end`.
   std::vector<PhasePlan> range(std::size_t first, std::size_t end) const;
   Layout layout_of(std::size_t first, std::size_t end) const;
-  std::uint64_t cycles(std::size_t first, std::size_t end) const;
-  std::uint64_t cycles() const { return cycles(0, sections_.size()); }
-  std::uint64_t cycles_around(std::size_t section) const;
+  /// Of these sections; kNever if they do not fit, or are found to take `limit` or more.
+  std::uint64_t cycles(std::size_t first, std::size_t end, std::uint64_t limit);
+  std::uint64_t cycles_around(std::size_t section, std::uint64_t limit = kNever);
   /// The first sections are forward passes.
   std::size_t forward_sections() const { return options_.pass == Pass::kBackward ? 0 : layers_.size(); }
   void report(std::uint64_t done) const {
     if (options_.progress) options_.progress(done, units());
   }
+  void report_changes(std::uint64_t tried) const {
+    report(sections_.size() + std::min(options_.step_plans, std::max(tried, worked_ / kChangeWork)));
+  }
   std::uint64_t units() const { return sections_.size() + options_.step_plans; }
+  /// The search has done what its changes may take.
+  bool worked() const { return worked_ >= options_.step_plans * kChangeWork; }
 
   const std::vector<Layer> &layers_;
   const NpuConfig &npu_;
@@ -137,13 +147,16 @@ private:
   LayerPlans own_;
   std::vector<Section> sections_;
   std::map<std::size_t, std::uint64_t> around_; ///< cycles_around() of the sections as they are, where known
+  std::uint64_t worked_ = 0;                    ///< bursts and commands simulated, and placing as so many
 };
 
-/// The products of plans that are to run for the section's layer.
+/// Plans that are to run for the section's layer.
 void StepSearch::set(Section &section, std::vector<PhasePlan> plans) const {
+  section.array = 0;
   for (PhasePlan &p : plans) {
     p.layer = section.layer;
-    p.products = plan_products(p, layers_[section.layer], npu_);
+    p.products.clear();
+    section.array += plan_cycles(p, layers_[section.layer], npu_);
   }
   section.plans = std::move(plans);
 }
@@ -152,10 +165,10 @@ void StepSearch::plan_layers() {
   const auto count = static_cast<std::uint32_t>(layers_.size());
   if (options_.pass != Pass::kBackward)
     for (std::uint32_t i = 0; i < count; ++i)
-      sections_.push_back({i, nullptr, {}, false});
+      sections_.push_back({i, nullptr, {}, 0, false});
   if (options_.pass != Pass::kForward)
     for (std::uint32_t i = count; i-- > 0;)
-      sections_.push_back({i, nullptr, {}, false});
+      sections_.push_back({i, nullptr, {}, 0, false});
   for (std::size_t s = 0; s < sections_.size(); ++s) {
     Section &section = sections_[s];
     section.alternatives = &own_.of(layers_[section.layer], s < forward_sections() ? Pass::kForward : Pass::kBackward);
@@ -170,6 +183,8 @@ std::vector<PhasePlan> StepSearch::range(std::size_t first, std::size_t end) con
     const std::size_t at = plans.size();
     plans.insert(plans.end(), sections_[s].plans.begin(), sections_[s].plans.end());
     plans[at].starts_empty = sections_[s].alone;
+    for (std::size_t i = at; i < plans.size(); ++i)
+      plans[i].products = plan_products(plans[i], layers_[plans[i].layer], npu_);
   }
   return plans;
 }
@@ -190,14 +205,22 @@ Layout StepSearch::layout_of(std::size_t first, std::size_t end) const {
   return layout;
 }
 
-std::uint64_t StepSearch::cycles(std::size_t first, std::size_t end) const {
+std::uint64_t StepSearch::cycles(std::size_t first, std::size_t end, std::uint64_t limit) {
+  std::uint64_t array = 0; // tiles of a few elements are many, and take long to place
+  for (std::size_t s = first; s < end; ++s)
+    array += sections_[s].array;
+  if (array >= limit) return kNever;
   const std::optional<Program> program = allocate(range(first, end), layers_, layout_of(first, end), npu_);
-  return program ? program_cycles(*program, npu_) : kNever;
+  if (!program) return kNever;
+  worked_ += program->work() * kBurstsOfAProduct;
+  if (program_bound(*program, npu_) >= limit) return kNever;
+  worked_ += simulation_work(*program);
+  return program_cycles(*program, npu_);
 }
 
 /// Of the section and its neighbours alone: tells at a fraction of the cost whether the step could gain.
-std::uint64_t StepSearch::cycles_around(std::size_t section) const {
-  return cycles(section - std::min(section, kNeighbours), std::min(section + kNeighbours + 1, sections_.size()));
+std::uint64_t StepSearch::cycles_around(std::size_t section, std::uint64_t limit) {
+  return cycles(section - std::min(section, kNeighbours), std::min(section + kNeighbours + 1, sections_.size()), limit);
 }
 
 /// Cuts a tensor that the section shares with another phase like that one does, so that tiles can stay from one to the
@@ -263,7 +286,7 @@ std::vector<std::size_t> StepSearch::pick_sections() {
 
 bool StepSearch::improves(SearchedStep &found) {
   ++found.simulated;
-  const std::uint64_t c = cycles();
+  const std::uint64_t c = cycles(0, sections_.size(), found.cycles);
   if (c >= found.cycles) return false;
   found.cycles = c;
   ++found.improvements;
@@ -295,8 +318,8 @@ void StepSearch::try_reuse(SearchedStep &found) {
   std::map<std::tuple<const Alternatives *, const Alternatives *, const Alternatives *, std::uint64_t, std::uint64_t>,
            std::size_t>
       first;
-  for (std::size_t s = 1; s < sections_.size(); ++s) {
-    report(sections_.size()); // may end the search
+  for (std::size_t s = 1; s < sections_.size() && !worked(); ++s) {
+    report_changes(0); // may end the search
     Section &section = sections_[s];
     const auto [like, is_first] =
         first.try_emplace({shape(s - 1), shape(s), shape(s + 1), sharing(s), sharing(s + 1)}, s);
@@ -309,7 +332,7 @@ void StepSearch::try_reuse(SearchedStep &found) {
     const auto keep_if_faster = [&](const std::function<void()> &change) {
       Section was = section;
       change();
-      if (const std::uint64_t c = cycles_around(s); c < best)
+      if (const std::uint64_t c = cycles_around(s, best); c < best)
         best = c;
       else
         section = std::move(was);
@@ -336,7 +359,7 @@ SearchedStep StepSearch::run() {
     if (s >= forward_sections()) layer.order = best.order;
     found.apart_cycles += best.searched;
   }
-  found.cycles = found.first_cycles = cycles();
+  found.cycles = found.first_cycles = cycles(0, sections_.size(), kNever);
   // Layers by themselves have the whole scratchpad. Areas of their own keep the tiles of neighbours out, and so does
   // to give up all reuse between layers, which costs traffic, but leaves tiles where the layer alone has them.
   const RowRange all{0, npu_.spm_rows()};
@@ -348,7 +371,7 @@ SearchedStep StepSearch::run() {
       },
       found);
   if (options_.step_plans > 0) try_reuse(found);
-  for (std::uint64_t i = 0; i < options_.step_plans; ++i) {
+  for (std::uint64_t i = 0; i < options_.step_plans && !worked(); ++i) {
     const std::vector<std::size_t> picked = pick_sections();
     std::vector<Section> before;
     for (const std::size_t s : picked)
@@ -360,12 +383,12 @@ SearchedStep StepSearch::run() {
       set(sections_[s], sections_[picked.front()].plans);
       sections_[s].alone = sections_[picked.front()].alone;
     }
-    if (cycles_around(picked.front()) < around->second && improves(found))
+    if (cycles_around(picked.front(), around->second) < around->second && improves(found))
       around_.clear();
     else
       for (std::size_t j = 0; j < picked.size(); ++j)
         sections_[picked[j]] = std::move(before[j]);
-    report(sections_.size() + i + 1);
+    report_changes(i + 1);
   }
   found.plans = range(0, sections_.size());
   return found;

@@ -11,7 +11,9 @@ namespace gradweave::compiler {
 struct StepOptions {
   Pass pass = Pass::kBoth;
   std::uint64_t layer_plans = 100; ///< changes of good plans that are simulated for each layer and order before
-  std::uint64_t step_plans = 300;  ///< changes of the whole step that are simulated
+  /// Changes of the whole step that are simulated. Fewer if they take more than a million bursts and commands each: the
+  /// time of a search is bounded by it.
+  std::uint64_t step_plans = 300;
   /// Called now and then with the units of work done and to do. May throw, which abandons the search.
   std::function<void(std::uint64_t, std::uint64_t)> progress = nullptr;
 };
