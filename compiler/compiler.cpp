@@ -39,7 +39,7 @@ Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &optio
       throw CompileError(fmt::format("layer '{}': {} parts, but no partition; choose weight_sharing, dy_sharing or "
                                      "ifmap_sharing",
                                      layer.name, options.parts));
-  } else if (options.parts != 0) {
+  } else {
     const Dim dim = cut_dim(options.partition);
     const std::string_view name = dim == Dim::kM ? "M" : dim == Dim::kN ? "N" : "K";
     const std::uint32_t most = cuttable(dim, layer);
@@ -85,7 +85,7 @@ public:
 
 private:
   /// What a stream depends on, and nothing else. Schedules with the same phases have the same streams.
-  using Key = std::tuple<std::array<std::uint64_t, 25>, std::vector<PhaseKind>, std::uint64_t>;
+  using Key = std::tuple<std::array<std::uint64_t, 26>, std::vector<PhaseKind>, std::uint64_t>;
   static Key key(const Layer &l, const NpuConfig &n, const CompileOptions &o, std::uint64_t tune) {
     const Cut cut = cut_of(l, n, o);
     return {{l.m,
@@ -97,6 +97,7 @@ private:
              cut.partition == Partition::kNone ? 1 : cut.parts,
              static_cast<std::uint64_t>(cut.reduction),
              o.plans,
+             o.stream,
              n.rows,
              n.cols,
              n.cores,
@@ -124,7 +125,10 @@ private:
 const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
   const Key wanted = key(layer, npu, options, options.tune);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (const auto it = streams_.find(wanted); it != streams_.end()) return it->second;
+  CompileOptions with_stream = options;
+  with_stream.stream = true;
+  for (const Key &good : {wanted, key(layer, npu, with_stream, options.tune)})
+    if (const auto it = streams_.find(good); it != streams_.end()) return it->second;
   const Layout layout = make_layout(layer, options.pass, npu);
   check_footprint(layer, layout.bytes, npu);
   const Cut cut = cut_of(layer, npu, options);
@@ -133,9 +137,11 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   const std::uint64_t all = options.plans + options.tune;
   std::function<void()> tried;
   if (options.progress) tried = [&] { options.progress(0, all); };
-  Refinement refinement(
-      search(sample, options.schedule, options.pass, cut, sample_layout, npu, effort_of(options.plans), tried), sample,
-      sample_layout, npu, tried);
+  std::vector<std::vector<PhasePlan>> first =
+      search(sample, options.schedule, options.pass, cut, sample_layout, npu, effort_of(options.plans), tried);
+  // Where few changes are asked for, few plans to change are enough.
+  first.resize(std::min(first.size(), std::max<std::size_t>(options.plans, 1)));
+  Refinement refinement(first, sample, sample_layout, npu, tried);
   if (refinement.kept().empty()) check_footprint(layer, refinement.least_bytes(), npu);
   const auto best = [&] {
     return is_whole(sample, layer) ? refinement.best() : plan_for(layer, refinement.best().plans, layout, npu);
@@ -146,7 +152,7 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   };
   refinement.run(options.plans, kUsualWork, report(0));
   const Key usual = key(layer, npu, options, 0);
-  if (streams_.count(usual) == 0) streams_.emplace(usual, compile_plan(layer, npu, options, layout, best()));
+  streams_.emplace(usual, compile_plan(layer, npu, options, layout, best()));
   if (options.tune != 0) {
     const Tuning tuning = tune(refinement, options.tune, report(options.plans));
     CompiledLayer compiled = compile_plan(layer, npu, options, layout, best());
@@ -206,10 +212,13 @@ std::vector<CompileOptions> partitions(const NpuConfig &npu, const CompileOption
 
 CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const CompileOptions &options,
                            const Layout &layout, const TimedPlan &plan) {
-  for (const PhasePlan &phase : plan.plans)
-    require(verify_tiling(phase.tile, layer), layer, "tiling");
-  require(verify_order(plan.program.products, layer, options.pass, plan.program.reductions.front()), layer, "ordering");
-  require(verify_program(plan.program, layout, npu), layer, "residency");
+  if (options.stream) {
+    for (const PhasePlan &phase : plan.plans)
+      require(verify_tiling(phase.tile, layer), layer, "tiling");
+    require(verify_order(plan.program.products, layer, options.pass, plan.program.reductions.front()), layer,
+            "ordering");
+    require(verify_program(plan.program, layout, npu), layer, "residency");
+  }
   check_footprint(layer, plan.program.dram_bytes, npu);
 
   CompiledLayer compiled;
@@ -226,9 +235,6 @@ CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const Compi
   compiled.tiling = describe(plan.plans);
   compiled.tensors = layout.tensors;
   compiled.dram_bytes = plan.program.dram_bytes;
-  EmittedStream stream = emit(plan.program, order_actions(plan.program, npu));
-  compiled.stream = std::move(stream.commands);
-  compiled.info = std::move(stream.info);
   compiled.traffic = traffic_by_layer(plan.program, npu).front();
   for (const TileProduct &p : plan.program.products) {
     if (!p.add) compiled.useful_macs += static_cast<std::uint64_t>(p.m_size) * p.k_size * p.n_size;
@@ -236,7 +242,12 @@ CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const Compi
   }
   compiled.predicted_cycles = plan.cycles;
   compiled.bounds = lower_bounds(layer, options.pass, layout, npu);
-  require(verify_stream(compiled, npu), layer, "emission");
+  if (options.stream) {
+    EmittedStream stream = emit(plan.program, order_actions(plan.program, npu));
+    compiled.stream = std::move(stream.commands);
+    compiled.info = std::move(stream.info);
+    require(verify_stream(compiled, npu), layer, "emission");
+  }
   return compiled;
 }
 
@@ -282,6 +293,10 @@ CompiledLayer compile_layer(const Layer &layer, const NpuConfig &npu, const Comp
   }
 
   CompiledLayer compiled = *best;
+  if (!options.stream) {
+    compiled.stream.clear();
+    compiled.info.clear();
+  }
   compiled.layer = layer;
   compiled.requested = options.schedule;
   compiled.chosen = chosen.schedule;

@@ -153,6 +153,9 @@ struct CompileOptions {
   Reduction reduction = Reduction::kChain;
   /// Changes of good plans that are simulated for every layer and order, tuning apart. Fewer take less time.
   std::uint64_t plans = 300;
+  /// Whether to emit the stream and verify every pass. Without, all else is the same, but `stream` and `info` stay
+  /// empty.
+  bool stream = true;
 };
 
 /// Compiles one layer and verifies the result of every pass. Throws CompileError (what() says which layer, why, and

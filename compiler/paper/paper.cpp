@@ -1,5 +1,4 @@
 #include "compiler/paper/paper.hpp"
-#include "compiler/bounds.hpp"
 #include "compiler/cost.hpp"
 #include "compiler/hazards.hpp"
 #include "compiler/paper/loops.hpp"
@@ -115,30 +114,6 @@ std::vector<Schedule> schedules_to_try(const PaperOptions &options, const Layer 
   return {Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
 }
 
-/// The fields of a compiled layer that need no stream.
-CompiledLayer summary(const Layer &layer, const NpuConfig &npu, const PaperOptions &options, const Layout &layout,
-                      const Planned &planned) {
-  CompiledLayer c;
-  c.layer = layer;
-  c.pass = options.pass;
-  for (const PhasePlan &phase : planned.plan.plans)
-    if (phase.kind != PhaseKind::kForward && phase.parts.count > 1) {
-      c.partition = options.cut.partition;
-      c.parts = phase.parts.count;
-    }
-  c.reductions = planned.plan.program.reductions.front();
-  c.tensors = layout.tensors;
-  c.dram_bytes = planned.plan.program.dram_bytes;
-  c.traffic = traffic_by_layer(planned.plan.program, npu).front();
-  for (const TileProduct &p : planned.plan.program.products) {
-    if (!p.add) c.useful_macs += std::uint64_t{p.m_size} * p.k_size * p.n_size;
-    c.compute_cycles += product_cycles(p, npu);
-  }
-  c.predicted_cycles = planned.plan.cycles;
-  c.bounds = lower_bounds(layer, options.pass, layout, npu);
-  return c;
-}
-
 } // namespace
 
 CompiledLayer compile_paper_layer(const Layer &layer, const NpuConfig &npu, const PaperOptions &options) {
@@ -153,8 +128,8 @@ CompiledLayer compile_paper_layer(const Layer &layer, const NpuConfig &npu, cons
   core.schedule = best->chosen;
   core.pass = options.pass;
   core.partition = options.cut.partition;
-  CompiledLayer compiled = options.stream ? compile_plan(layer, npu, core, planner.layout(), best->plan)
-                                          : summary(layer, npu, options, planner.layout(), *best);
+  core.stream = options.stream;
+  CompiledLayer compiled = compile_plan(layer, npu, core, planner.layout(), best->plan);
   compiled.requested = options.schedule;
   compiled.chosen = best->chosen;
   const TileShape &tile = best->plan.plans.back().tile;

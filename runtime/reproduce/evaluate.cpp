@@ -20,7 +20,7 @@ constexpr double kFirstPlansSeconds = 8e-6; ///< the search for plans to begin w
 constexpr double kPlanSeconds = 2e-6;       ///< a change of one
 constexpr double kSeveralCores = 2;         ///< times as long: more tiles at a time
 
-CompiledLayer compile_searched(const Unit &unit) {
+CompiledLayer compile_searched(const Unit &unit, bool stream) {
   const Variant &v = unit.variant;
   compiler::CompileOptions options;
   options.schedule = v.schedule;
@@ -29,6 +29,7 @@ CompiledLayer compile_searched(const Unit &unit) {
   options.parts = v.parts;
   options.reduction = v.reduction;
   options.plans = v.plans;
+  options.stream = stream || v.dy_once; // which changes commands
   CompiledLayer compiled = compiler::compile_layer(unit.layer, unit.npu, options);
   if (v.dy_once) drop_second_dy_reads(compiled, unit.npu);
   return compiled;
@@ -45,7 +46,6 @@ compiler::paper::Policy policy_of(std::string text, compiler::paper::Idealisatio
   return compiler::paper::parse_policy(text);
 }
 
-/// `stream`: with commands, verified; else only cycles and traffic.
 CompiledLayer compile_described(const Unit &unit, bool stream) {
   const Variant &v = unit.variant;
   compiler::paper::PaperOptions options;
@@ -56,6 +56,11 @@ CompiledLayer compile_described(const Unit &unit, bool stream) {
   options.ideal.dy_once = v.dy_once;
   options.stream = stream;
   return compile_paper_layer(unit.layer, unit.npu, options);
+}
+
+/// `stream`: with commands, verified; else only cycles and traffic.
+CompiledLayer compile(const Unit &unit, bool stream) {
+  return unit.variant.policy == kSearched ? compile_searched(unit, stream) : compile_described(unit, stream);
 }
 
 UnitResult result_of(const CompiledLayer &compiled) {
@@ -98,17 +103,13 @@ std::uint32_t timed_groups(const Unit &unit) {
   return unit.layer.groups > 2 * groups ? static_cast<std::uint32_t>(groups) : unit.layer.groups;
 }
 
-CompiledLayer compile(const Unit &unit) {
-  return unit.variant.policy == kSearched ? compile_searched(unit) : compile_described(unit, true);
-}
+CompiledLayer compile(const Unit &unit) { return compile(unit, true); }
 
 UnitResult evaluate(const Unit &unit) {
   Unit timed = unit;
   timed.layer.groups = timed_groups(unit);
   try {
-    return scaled(
-        result_of(unit.variant.policy == kSearched ? compile_searched(timed) : compile_described(timed, false)),
-        unit.layer.groups, timed.layer.groups);
+    return scaled(result_of(compile(timed, false)), unit.layer.groups, timed.layer.groups);
   } catch (const compiler::CompileError &error) {
     UnitResult result;
     result.problem = error.what();

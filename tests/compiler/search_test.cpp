@@ -48,6 +48,34 @@ TEST(Search, IsDeterministic) {
     EXPECT_EQ(describe(one[i]), describe(two[i]));
 }
 
+TEST(Search, WithoutStreamAllElseIsTheSame) {
+  const NpuConfig npu = load_config("test8");
+  for (const Schedule schedule : all_schedules())
+    for (const bool stream_first : {false, true}) {
+      const Layer layer = make_layer(40, 50, stream_first ? 30 : 20);
+      CompileOptions options{schedule, Pass::kBoth};
+      options.plans = 20;
+      options.stream = stream_first;
+      const CompiledLayer one = compile_layer(layer, npu, options);
+      options.stream = !stream_first;
+      const CompiledLayer two = compile_layer(layer, npu, options);
+      const CompiledLayer &with = stream_first ? one : two, &without = stream_first ? two : one;
+      EXPECT_FALSE(with.stream.empty());
+      EXPECT_EQ(with.stream.size(), with.info.size());
+      EXPECT_TRUE(without.stream.empty());
+      EXPECT_TRUE(without.info.empty());
+      EXPECT_EQ(with.predicted_cycles, without.predicted_cycles);
+      EXPECT_EQ(with.compute_cycles, without.compute_cycles);
+      EXPECT_EQ(with.chosen, without.chosen);
+      EXPECT_EQ(with.tiling, without.tiling);
+      EXPECT_EQ(with.bounds.run_cycles, without.bounds.run_cycles);
+      for (std::size_t t = 0; t < kTensorCount; ++t) {
+        EXPECT_EQ(with.traffic[t].read_bus_bytes, without.traffic[t].read_bus_bytes);
+        EXPECT_EQ(with.traffic[t].write_bytes, without.traffic[t].write_bytes);
+      }
+    }
+}
+
 TEST(Search, BertTinyIsNearItsBound) {
   const NpuConfig npu = load_config("small");
   for (const Schedule schedule : all_schedules()) {
