@@ -136,7 +136,8 @@ struct Fraction {
   }
 };
 
-/// The decimal number that a user wrote: the shortest decimal that reads as the same double.
+/// The decimal number that a user wrote: the shortest decimal that reads as the same double. Values from 0.001 to
+/// 100000 have neither an exponent nor more than 20 digits.
 Fraction from_decimal(double value) {
   const std::string text = fmt::format("{}", value);
   Fraction f;
@@ -144,8 +145,6 @@ Fraction from_decimal(double value) {
   for (char c : text) {
     if (c == '.') {
       after_point = true;
-    } else if (c < '0' || c > '9' || f.num > std::numeric_limits<std::uint64_t>::max() / 10 - 1) {
-      return {0, 1}; // has an exponent or too many digits: no fraction of useful size
     } else {
       f.num = f.num * 10 + static_cast<std::uint64_t>(c - '0');
       if (after_point) f.den *= 10;

@@ -131,6 +131,8 @@ TEST(VerifyStream, NamesEveryDamage) {
        }},
       {"reaches outside the tensor",
        [&](auto &c) { edit(c, 0, [](auto &d) { dma(d).dram_addr += dma(d).pitch - 2; }); }},
+      {"reaches outside the tensor",
+       [&](auto &c) { edit(c, 0, [](auto &d) { dma(d).dram_addr += std::uint64_t{17} * dma(d).pitch; }); }},
       {"with pitch", [&](auto &c) { edit(c, 0, [](auto &d) { dma(d).pitch -= 16; }); }},
       {"as fp32",
        [&](auto &c) {

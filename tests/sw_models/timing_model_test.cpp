@@ -249,6 +249,13 @@ TEST_F(TimingModel, AWaitThatNobodyPostsEndsWithTheWatchdog) {
   EXPECT_THROW(run(npu, {sync(1, waits(3))}, options), std::runtime_error);
 }
 
+TEST_F(TimingModel, StepsOfTheArrayAreProgress) {
+  RunOptions options;
+  options.watchdog = 50;
+  const RunResult r = run(npu, {gemm(8, 8, 100, false)}, options);
+  EXPECT_TRUE(r.ok()) << "the bus is silent for 100 cycles, the array is not";
+}
+
 TEST_F(TimingModel, AWatchdogShorterThanTheMemorysAnswerExpires) {
   RunOptions options;
   options.watchdog = 15;
