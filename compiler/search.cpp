@@ -223,7 +223,7 @@ std::vector<Candidate> PhaseSearch::run() {
 } // namespace
 
 double effort_of(std::uint64_t plans) {
-  constexpr double kLeast = 0.1; // first plans that are far off are not mended by changes
+  constexpr double kLeast = 0.05; // first plans that are far off are not mended by changes
   return std::clamp(static_cast<double>(plans) / static_cast<double>(CompileOptions{}.plans), kLeast, 1.0);
 }
 

@@ -22,7 +22,7 @@ StepResult WantedUnits::get(const StepUnit &unit) {
     step_keys_.push_back(key);
   }
   StepResult nothing;
-  nothing.paper = nothing.conventional = nothing.searched = nothing.step = 1;
+  nothing.conventional = nothing.searched = nothing.step = 1;
   return nothing;
 }
 

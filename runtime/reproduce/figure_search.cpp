@@ -15,11 +15,6 @@ namespace {
 /// A step that keeps the array or the memory busy for so much of its time waits for nothing else.
 constexpr double kBusy = 0.9;
 
-/// Up to so many products of array-sized tiles a step gets all its changes; with more they shrink in proportion, down
-/// to some, so that a few networks do not take most of the time.
-constexpr double kFullEffortProducts = 100000;
-constexpr std::uint64_t kLeastChanges = 30;
-
 double share(std::uint64_t part, std::uint64_t of) { return static_cast<double>(part) / static_cast<double>(of); }
 
 double percent_saved(std::uint64_t cycles, std::uint64_t than) { return 100 * (1 - share(cycles, than)); }
@@ -32,31 +27,25 @@ std::string binding(const StepResult &r) {
   return memory >= kBusy ? traffic : traffic + ", and waiting for operands and sums";
 }
 
-runtime::SearchEffort effort_for(const StepSearch &search, const std::vector<compiler::Layer> &layers,
-                                 const NpuConfig &npu) {
-  const double part = std::min(1.0, kFullEffortProducts / step_products(layers, npu));
-  const auto changes = static_cast<std::uint64_t>(std::lround(part * search.step_plans));
-  return {search.plans, std::min<std::uint64_t>(search.step_plans, std::max(kLeastChanges, changes))};
-}
-
 /// A network's numbers in percent.
 struct Gains {
   std::vector<double> paper, conventional, limit, above_bound;
 };
 
-void add_network(Gains &gains, Table &table, const StepResult &r, const Workload &workload,
+/// `paper`: cycles of the paper's scheme.
+void add_network(Gains &gains, Table &table, const StepResult &r, double paper, const Workload &workload,
                  const std::string &command) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const bool known = r.problem.empty();
   const std::uint64_t bound = std::max(r.compute_bound, r.traffic_bound);
-  gains.paper.push_back(known ? percent_saved(r.step, r.paper) : kNone);
+  gains.paper.push_back(known ? 100 * (1 - static_cast<double>(r.step) / paper) : kNone);
   gains.conventional.push_back(known ? percent_saved(r.step, r.conventional) : kNone);
   gains.limit.push_back(known ? percent_saved(bound, r.conventional) : kNone);
   gains.above_bound.push_back(known ? 100 * r.above_bound : kNone);
   if (!known) return;
   const auto percent = [](double value) { return fmt::format("{:.1f}", value); };
   const auto of_step = [&](std::uint64_t part) { return percent(100 * share(part, r.step)); };
-  table.rows.push_back({workload.name, std::to_string(r.paper), std::to_string(r.conventional),
+  table.rows.push_back({workload.name, fmt::format("{:.0f}", paper), std::to_string(r.conventional),
                         std::to_string(r.searched), std::to_string(r.step), percent(gains.paper.back()),
                         percent(gains.conventional.back()), percent(gains.limit.back()),
                         percent(gains.above_bound.back()), of_step(r.compute_bound), of_step(r.traffic_bound),
@@ -87,14 +76,16 @@ void add_npu(Figure &figure, const Context &context, bool large) {
                "compute bound, %", "traffic bound, %", "array busy, %", "memory busy, %", "what binds", "command"},
               {}};
   Gains gains;
+  const Costs costs = costs_of(context, setting, context.policy);
   for (const Workload &workload : context.workloads.at(setting)) {
-    const StepUnit unit{workload.network.layers, setting.npu, effort_for(search, workload.network.layers, setting.npu)};
+    const StepUnit unit{workload.network.layers, setting.npu, {search.plans, search.step_plans}};
     const std::string command =
         fmt::format("gradweave search --model {} --npu {} --batch {} --plans {} --step-plans {}",
                     model_of(context.study, workload.name, large),
                     large ? context.study.large_npus.front() : context.study.small_npu, setting.batch, search.plans,
                     search.step_plans);
-    add_network(gains, table, context.evaluations.get(unit), workload, command);
+    const double paper_cycles = costs.cycles(workload, Technique::kPartition);
+    add_network(gains, table, context.evaluations.get(unit), paper_cycles, workload, command);
   }
   Row paper = target_row(context, size + ".paper", "Whole step against the paper's scheme on its own tiling, " + size,
                          large ? search.large_paper : search.small_paper);

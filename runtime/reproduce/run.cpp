@@ -48,6 +48,11 @@ void add_rtl(Evaluation &evaluation, const Context &context, const RunSettings &
   evaluation.rtl = rtl.checks;
   if (!rtl.unavailable.empty())
     evaluation.rtl_note = fmt::format("Nothing was run on the RTL: {}", rtl.unavailable);
+  else if (units.empty())
+    evaluation.rtl_note =
+        fmt::format("Nothing was run on the RTL: no evaluation of these figures {}.",
+                    settings.rtl ? "has a stream"
+                                 : fmt::format("runs on the small NPU in up to {} cycles", settings.sample_cycles));
   else if (settings.rtl)
     evaluation.rtl_note = fmt::format("All {} evaluations that can run, --rtl.", units.size());
   else

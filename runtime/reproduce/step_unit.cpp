@@ -44,7 +44,6 @@ std::string key_of(const StepUnit &unit, std::string_view tool) {
 std::string to_text(const StepResult &r) {
   if (!r.problem.empty()) return Json{{"problem", r.problem}}.dump();
   return Json{{"bound", r.bound},
-              {"paper", r.paper},
               {"conventional", r.conventional},
               {"searched", r.searched},
               {"above_bound", r.above_bound},
@@ -65,8 +64,8 @@ StepResult step_from_text(const std::string &text) {
       return r;
     }
     for (const auto &[key, value] :
-         {std::pair("bound", &r.bound), std::pair("paper", &r.paper), std::pair("conventional", &r.conventional),
-          std::pair("searched", &r.searched), std::pair("step", &r.step), std::pair("compute_bound", &r.compute_bound),
+         {std::pair("bound", &r.bound), std::pair("conventional", &r.conventional), std::pair("searched", &r.searched),
+          std::pair("step", &r.step), std::pair("compute_bound", &r.compute_bound),
           std::pair("traffic_bound", &r.traffic_bound), std::pair("array", &r.array), std::pair("memory", &r.memory)})
       *value = runtime::whole_number<std::uint64_t>(json.at(key));
     r.above_bound = json.at("above_bound").get<double>();
@@ -79,12 +78,13 @@ StepResult step_from_text(const std::string &text) {
 StepResult evaluate(const StepUnit &unit, const std::function<void(double)> &progress) {
   StepResult result;
   try {
+    runtime::SearchEffort effort = unit.effort;
+    effort.paper = false;
     const runtime::NetworkSearch found = runtime::search_network(
-        unit.layers, unit.npu, compiler::Pass::kBoth, unit.effort, [&](std::uint64_t done, std::uint64_t of) {
+        unit.layers, unit.npu, compiler::Pass::kBoth, effort, [&](std::uint64_t done, std::uint64_t of) {
           if (progress) progress(static_cast<double>(done) / static_cast<double>(of));
         });
     result.bound = found.sum(&runtime::LayerSearch::bound);
-    result.paper = found.sum(&runtime::LayerSearch::paper);
     result.conventional = found.sum(&runtime::LayerSearch::conventional);
     result.searched = found.sum(&runtime::LayerSearch::searched);
     result.above_bound = found.mean_above_bound();

@@ -28,7 +28,6 @@ constexpr std::uint64_t kFactorDenominator = 1000;
 /// Up to so many products of array-sized tiles a layer gets the whole effort of a search; with more the effort shrinks
 /// in proportion, so that a few layers do not take most of the time.
 constexpr double kFullEffortProducts = 1000;
-constexpr std::uint64_t kLeastPlans = 3;
 
 NpuConfig scale_bandwidth(NpuConfig npu, double factor) {
   if (factor == 1) return npu;
@@ -127,8 +126,7 @@ UnitResult Costs::get(const Layer &layer, Pass pass, Variant variant) const {
   if (policy_ == kSearched) {
     // Several cores share the effort, as they share the layer.
     const double share = std::min(1.0, kFullEffortProducts / array_products(unit)) / npu_.cores;
-    unit.variant.plans =
-        std::max(kLeastPlans, static_cast<std::uint64_t>(std::lround(share * static_cast<double>(plans_))));
+    unit.variant.plans = static_cast<std::uint64_t>(std::lround(share * static_cast<double>(plans_)));
   }
   return evaluations_.get(unit);
 }

@@ -174,7 +174,7 @@ bool MemorySystem::serve() {
   const DramChannel::Waiting first = waiting();
   const DramChannel::Choice choice = channel_.choose(first);
   Ring<Request> &queue = choice.direction == DramChannel::Direction::kRead ? reads_ : writes_;
-  const Request request = queue.front();
+  const Request &request = queue.front(); // stays in its place until the next one comes
   queue.pop();
   const DramChannel::Service service = channel_.serve(choice, first, request.size.accesses);
   if (choice.direction == DramChannel::Direction::kWrite) return answer_store(service.end, request.last);

@@ -58,7 +58,6 @@ TEST(StepUnit, GivesWhatTheSearchFindsAndSurvivesTheJournal) {
   const runtime::NetworkSearch found =
       runtime::search_network(unit.layers, unit.npu, compiler::Pass::kBoth, unit.effort);
   EXPECT_EQ(result.step, found.step.predicted_cycles);
-  EXPECT_EQ(result.paper, found.sum(&runtime::LayerSearch::paper));
   EXPECT_EQ(result.conventional, found.sum(&runtime::LayerSearch::conventional));
   EXPECT_EQ(result.searched, found.sum(&runtime::LayerSearch::searched));
   EXPECT_GE(result.step, result.array);
