@@ -18,9 +18,6 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Program::work() of these in all: layers of very many small tiles are given less.
-constexpr std::uint64_t kUsualWork = 2'000'000;
-
 using Progress = decltype(CompileOptions::progress);
 
 void check_input(const Layer &layer, const NpuConfig &npu) {
@@ -150,7 +147,7 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
     if (!options.progress) return {};
     return [&options, before, all](std::uint64_t done) { options.progress(before + done, all); };
   };
-  refinement.run(options.plans, kUsualWork, report(0));
+  refinement.run(options.plans, work_of(options.plans), report(0));
   const Key usual = key(layer, npu, options, 0);
   streams_.emplace(usual, compile_plan(layer, npu, options, layout, best()));
   if (options.tune != 0) {

@@ -11,6 +11,9 @@ namespace {
 
 /// Plans that are kept to be changed.
 constexpr std::size_t kKept = 16;
+/// A plan whose array steps alone take so many times as long as the best one is not kept, even if there is room: plans
+/// of tiles of a few elements take far longer to place than all others.
+constexpr std::uint64_t kFarOff = 4;
 /// Consecutive changes of one plan that turn out to be known already, before the search ends: its surroundings are
 /// exhausted.
 constexpr std::uint32_t kGiveUp = 2000;
@@ -49,7 +52,7 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
     if (!fits(p.kind, p.tile, p.split, layer_, npu_, p.parts)) return;
     compute += plan_cycles(p, layer_, npu_);
   }
-  if (full && compute >= kept_.back().cycles) return;
+  if (!kept_.empty() && compute >= (full ? kept_.back().cycles : kFarOff * best_.cycles)) return;
   for (PhasePlan &p : plans)
     p.products = plan_products(p, layer_, npu_);
   auto program = allocate(plans, layer_, layout_, npu_);
@@ -89,6 +92,11 @@ void Refinement::run(std::uint64_t candidates, std::uint64_t work, const RefineP
     evaluate(std::move(plans));
     if (progress) progress(effort_.candidates - start);
   }
+}
+
+std::uint64_t work_of(std::uint64_t plans) {
+  constexpr std::uint64_t kLeast = 100'000, kUsual = 2'000'000;
+  return std::max(kLeast, std::min(kUsual, plans * (kUsual / CompileOptions{}.plans)));
 }
 
 Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts) {

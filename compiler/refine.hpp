@@ -59,6 +59,9 @@ private:
   std::uint64_t worked_ = 0; ///< Program::work() of the plans tried
 };
 
+/// Program::work() that so many changes of a layer's plans are given in all: layers of very many small tiles get fewer.
+std::uint64_t work_of(std::uint64_t plans);
+
 /// The layer that a search looks at in place of a long one: a few of its groups, at least as many as there are parts,
 /// for all do the same; and of its rows an even part, in which X and dY fill the scratchpad twice, for from then on
 /// everything repeats.

@@ -13,8 +13,6 @@ namespace {
 
 /// Plans of a layer and direction that the step may use instead of the best.
 constexpr std::size_t kAlternatives = 12;
-/// Program::work() of the changes of a layer's plans in all.
-constexpr std::uint64_t kLayerWork = 1'000'000;
 /// Bursts and commands that are simulated for a change, on average at most.
 constexpr std::uint64_t kChangeWork = 1'000'000;
 /// As many of them take as long as a unit of Program::work().
@@ -77,7 +75,7 @@ private:
     for (const Schedule order : orders) {
       Refinement refinement(search(sample, order, pass, {}, layout, npu_, effort_of(plans_)), sample, layout, npu_);
       if (refinement.kept().empty()) check_footprint(layer, refinement.least_bytes(), npu_);
-      refinement.run(plans_, kLayerWork);
+      refinement.run(plans_, work_of(plans_));
       for (const Refinement::Kept &k : refinement.kept()) {
         const auto at = std::upper_bound(found.begin(), found.end(), k.cycles,
                                          [](std::uint64_t cycles, const Found &f) { return cycles < f.cycles; });
