@@ -59,8 +59,7 @@ ContentReplay::Located ContentReplay::locate(const isa::DmaCommand &d, std::stri
     problem = fmt::format("moves {} as {}", to_string(b.tensor), d.fp32 ? "fp32" : "bf16");
   else if (d.pitch != b.pitch && d.rows > 1)
     problem = fmt::format("moves {} with pitch {} instead of {}", to_string(b.tensor), d.pitch, b.pitch);
-  else if (at % b.pitch % size != 0 || rect.rows > b.rows - rect.row || rect.col >= b.cols ||
-           rect.cols > b.cols - rect.col)
+  else if (rect.rows > b.rows - rect.row || rect.col >= b.cols || rect.cols > b.cols - rect.col)
     problem = fmt::format("{} reaches outside the tensor of {} x {}", name(index, rect), b.rows, b.cols);
   return {index, rect};
 }

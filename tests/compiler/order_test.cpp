@@ -83,7 +83,10 @@ TEST(VerifyOrder, NamesEveryDamage) {
       {"continues the reduction", [](auto &p) { std::swap(p[0], p[2]); }},
       {"ends at", [](auto &p) { p.pop_back(); }},
       {"continues the reduction", [](auto &p) { p.push_back(p[0]); }},
+      {"empty or outside", [](auto &p) { p[3].m_size = 0; }},
+      {"empty or outside", [](auto &p) { p[3].k_size = 0; }},
       {"empty or outside", [](auto &p) { p[3].n_size = 0; }},
+      {"empty or outside", [](auto &p) { p[3].group = 1; }},
       {"empty or outside",
        [](auto &p) {
          p[3].k = 6;

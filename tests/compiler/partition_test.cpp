@@ -136,6 +136,27 @@ TEST(Partition, MorePartsThanIndicesAreRefused) {
 }
 
 /// Damage to the products of a layer cut in two, and what verify_order() says of it.
+TEST(Partition, APartIsAddedToTheSumOfAllBeforeIt) {
+  const NpuConfig npu = load_config("test8");
+  CompileOptions options{Schedule::kSequential, Pass::kBackward};
+  options.partition = Partition::kDySharing;
+  options.reduction = Reduction::kAdd;
+  options.parts = 3;
+  options.plans = 1;
+  CompiledLayer c = compile_layer(make_layer(8, 8, 48), npu, options);
+  std::vector<std::size_t> adds;
+  for (std::size_t i = 0; i < c.stream.size(); ++i)
+    if (std::holds_alternative<isa::AddCommand>(isa::decode(c.stream[i])->op)) adds.push_back(i);
+  ASSERT_EQ(adds.size(), 2U);
+  ASSERT_EQ(verify_stream(c, npu), "");
+  // The third part is added to the second alone.
+  isa::Decoded last = *isa::decode(c.stream[adds[1]]);
+  std::get<isa::AddCommand>(last.op).a = std::get<isa::AddCommand>(isa::decode(c.stream[adds[0]])->op).cin;
+  c.stream[adds[1]] = isa::encode(last);
+  EXPECT_NE(verify_stream(c, npu).find("which is not in the reduction plan"), std::string::npos)
+      << verify_stream(c, npu);
+}
+
 TEST(Partition, DamagedPlansAreNamed) {
   const Layer layer = make_layer(16, 8, 8);
   PhasePlan plan;

@@ -123,6 +123,10 @@ TEST(Step, RandomChainsAreGolden) {
     const CompiledStep step = compile_step_plan(layers, found.plans, options.pass, npu);
     EXPECT_EQ(step.predicted_cycles, found.cycles);
     EXPECT_LE(found.cycles, found.first_cycles);
+    for (const LayerCycles &layer : found.layers) {
+      const bool fused = options.pass == Pass::kBackward && layer.searched < layer.conventional;
+      EXPECT_TRUE(!fused || layer.order != Schedule::kSequential);
+    }
     EXPECT_GE(step.predicted_cycles, step.bounds.run_cycles);
     expect_golden(step, npu, seed);
   }

@@ -186,6 +186,41 @@ TEST(VerifyStream, NamesEveryDamage) {
     EXPECT_NE(damaged(damage).find(message), std::string::npos) << message << " / " << damaged(damage);
 }
 
+TEST(VerifyStream, EveryNumberOfTheTrafficIsChecked) {
+  for (const auto number : {&Traffic::read_bytes, &Traffic::write_bytes, &Traffic::read_bus_bytes,
+                            &Traffic::write_bus_bytes, &Traffic::spill_read_bytes, &Traffic::spill_write_bytes})
+    EXPECT_EQ(damaged([&](auto &c) { ++(c.traffic[0].*number); }),
+              "the commands' traffic of X differs from the layer's");
+}
+
+TEST(VerifyStream, ATileThatAnotherOverwritesInPartIsNoTile) {
+  // The first LOAD once more, a row further, and with its posts.
+  EXPECT_NE(damaged([](CompiledLayer &c) {
+              isa::Decoded again = decoded(c.stream, 0);
+              edit(c, 0, [](auto &d) { d.sync.posts = isa::Sync{}.posts; });
+              ++dma(again).spm.row;
+              c.stream.insert(c.stream.begin() + 1, isa::encode(again));
+              c.info.insert(c.info.begin() + 1, c.info[0]);
+            }).find("is not a whole tile"),
+            std::string::npos);
+}
+
+TEST(VerifyStream, PartialSumsAreNotOverwrittenWhileTheyAreLoaded) {
+  std::size_t found = 0;
+  for (std::size_t load = 0; load < compiled().stream.size(); ++load) {
+    if (!is_load(decoded(compiled().stream, load)) || !in_scratch(decoded(compiled().stream, load))) continue;
+    for (std::size_t store = load + 1; store < std::min(load + 12, compiled().stream.size()); ++store)
+      if (is_store(decoded(compiled().stream, store)) && in_scratch(decoded(compiled().stream, store))) {
+        const std::string problem = damaged([&](CompiledLayer &c) {
+          edit(c, store,
+               [&](auto &d) { dma(d).dram_addr = std::get<isa::DmaCommand>(decoded(c.stream, load).op).dram_addr; });
+        });
+        found += problem.find("without waiting for their LOAD") != std::string::npos ? 1U : 0U;
+      }
+  }
+  EXPECT_GT(found, 0U);
+}
+
 /// Every single wait matters: whichever is dropped (with the token it took), some access is no longer ordered.
 TEST(VerifyStream, NoWaitCanBeDropped) {
   std::size_t dropped = 0;
