@@ -83,6 +83,8 @@ TEST(Knn, FeaturesAreTheDimensionsOfTheGradients) {
   layer.n = 4;
   EXPECT_EQ(layer_features(layer, FeatureScale::kLinear), (LayerFeatures{32, 8, 8, 4, 32, 4}));
   EXPECT_EQ(layer_features(layer, FeatureScale::kLog), (LayerFeatures{5, 3, 3, 2, 5, 2}));
+  EXPECT_EQ(to_string(FeatureScale::kLog), "log");
+  EXPECT_EQ(to_string(FeatureScale::kLinear), "linear");
   layer.groups = 2;
   EXPECT_EQ(layer_features(layer, FeatureScale::kLinear), (LayerFeatures{32, 16, 16, 4, 32, 8}));
 }

@@ -1,6 +1,9 @@
 // Partitioned layers, on one core and on several, on the functional model: every bit equals the golden model's under
 // the layer's reduction plan.
 #include "compiler/partition.hpp"
+#include "compiler/passes.hpp"
+#include "compiler/residency.hpp"
+#include "compiler/search.hpp"
 #include "compiler/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
 
@@ -155,6 +158,24 @@ TEST(Partition, APartIsAddedToTheSumOfAllBeforeIt) {
   c.stream[adds[1]] = isa::encode(last);
   EXPECT_NE(verify_stream(c, npu).find("which is not in the reduction plan"), std::string::npos)
       << verify_stream(c, npu);
+}
+
+TEST(Partition, AProgramAddsAPartToTheSumOfAllBeforeIt) {
+  const NpuConfig npu = load_config("test8");
+  const Layer layer = make_layer(8, 8, 48);
+  const Cut cut{Partition::kDySharing, 3, Reduction::kAdd};
+  const Layout layout = make_layout(layer, Pass::kBackward, npu);
+  std::vector<PhasePlan> plans = search(layer, Schedule::kSequential, Pass::kBackward, cut, layout, npu, 0.05).front();
+  for (PhasePlan &p : plans)
+    p.products = plan_products(p, layer, npu);
+  Program program = allocate(plans, layer, layout, npu).value();
+  ASSERT_EQ(verify_program(program, layout, npu), "");
+  std::vector<Action *> adds;
+  for (Action &a : program.actions)
+    if (a.kind == Action::Kind::kAdd) adds.push_back(&a);
+  ASSERT_EQ(adds.size(), 2U);
+  adds[1]->a = adds[0]->cin; // the second part alone
+  EXPECT_NE(verify_program(program, layout, npu), "");
 }
 
 TEST(Partition, DamagedPlansAreNamed) {
