@@ -138,6 +138,8 @@ std::string names(const Network &n, const std::string &selection) {
   return text;
 }
 
+TEST(Network, TheExtensionMayBeInCapitals) { EXPECT_EQ(read(".CSV", "a,1,1,1\n").layers.size(), 1U); }
+
 TEST(SelectLayers, ByNameNumberAndRange) {
   const Network n = read(".csv", "a,1,1,1\nb,1,1,1\nc,1,1,1\nd,1,1,1\n7,1,1,1\n");
   EXPECT_EQ(names(n, ""), "abcd7");
