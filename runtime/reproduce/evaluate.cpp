@@ -98,7 +98,7 @@ std::uint32_t timed_groups(const Unit &unit) {
   const auto panels = [&](std::uint32_t extent) { return (extent + unit.npu.lanes() - 1) / unit.npu.lanes(); };
   const std::uint64_t rows = std::uint64_t{unit.layer.m} * (panels(unit.layer.k) + panels(unit.layer.n));
   const std::uint64_t fill = (std::uint64_t{kFills} * unit.npu.spm_rows() + rows - 1) / rows;
-  const std::uint64_t wanted = std::max({std::uint64_t{kLeast}, std::uint64_t{2} * parts, fill});
+  const std::uint64_t wanted = std::max({std::uint64_t{kLeast}, std::uint64_t{parts}, fill});
   const std::uint64_t groups = (wanted + parts - 1) / parts * parts;
   return unit.layer.groups > 2 * groups ? static_cast<std::uint32_t>(groups) : unit.layer.groups;
 }

@@ -15,8 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// CPU time of a search, measured over the networks of igo_micro23: by product of array-sized tiles of the step, and what
-/// it takes at most for each change of it, since changes are bounded by what they simulate.
+/// CPU time of a search, measured over the networks of igo_micro23: by product of array-sized tiles of the step, and
+/// what it takes at most for each change of it, since changes are bounded by what they simulate.
 constexpr double kProductSeconds = 1.1e-4, kChangeSeconds = 0.045;
 
 /// Which layers share tensors; names do not matter.

@@ -3,6 +3,7 @@
 #include "reproduce_tool_version.hpp"
 #include "runtime/json_field.hpp"
 #include "runtime/npu_text.hpp"
+#include "runtime/reproduce/evaluate.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -32,7 +33,9 @@ std::string shape_text(const compiler::Layer &l) {
 bool executable(const Variant &variant) { return !variant.dy_once && variant.policy.find('+') == std::string::npos; }
 
 std::string key_of(const Unit &unit, std::string_view tool) {
-  return fmt::format("{}|{}|{}|{}|{}", shape_text(unit.layer), compiler::to_string(unit.pass),
+  const std::uint32_t timed = timed_groups(unit); // stand for all
+  return fmt::format("{}{}|{}|{}|{}|{}", shape_text(unit.layer),
+                     timed == unit.layer.groups ? "" : fmt::format(" by {}", timed), compiler::to_string(unit.pass),
                      variant_text(unit.variant), runtime::npu_text(unit.npu), tool);
 }
 

@@ -77,7 +77,7 @@ TEST(NetworkToml, BadFilesNameLineFieldAndRemedy) {
   EXPECT_MESSAGE(error_of(".toml", "batch = 65536\nsequence = 65536\n" + head + "k=1\nn=1\n"),
                  "batch x sequence = 4294967296");
   EXPECT_MESSAGE(error_of(".toml", "[[layer\n"), ":1: not valid TOML");
-  EXPECT_MESSAGE(error_of(".toml", "name = 'none'\n"), "no layers; describe at least one");
+  EXPECT_MESSAGE(error_of(".toml", "name = 'none'\n"), ".toml: no layers; describe at least one");
   EXPECT_MESSAGE(error_of(".toml", ""), "no layers");
 }
 
