@@ -138,7 +138,6 @@ TEST(Partition, MorePartsThanIndicesAreRefused) {
   }
 }
 
-/// Damage to the products of a layer cut in two, and what verify_order() says of it.
 TEST(Partition, APartIsAddedToTheSumOfAllBeforeIt) {
   const NpuConfig npu = load_config("test8");
   CompileOptions options{Schedule::kSequential, Pass::kBackward};
@@ -178,6 +177,7 @@ TEST(Partition, AProgramAddsAPartToTheSumOfAllBeforeIt) {
   EXPECT_NE(verify_program(program, layout, npu), "");
 }
 
+/// Damage to the products of a layer cut in two, and what verify_order() says of it.
 TEST(Partition, DamagedPlansAreNamed) {
   const Layer layer = make_layer(16, 8, 8);
   PhasePlan plan;
