@@ -149,7 +149,8 @@ TEST(SelectLayers, ByNameNumberAndRange) {
   EXPECT_EQ(names(n, "1..2,2..3"), "bcd");
   EXPECT_EQ(names(n, "7"), "7") << "a name goes before a number";
   for (const auto &[bad, part] :
-       std::vector<std::pair<std::string, std::string>>{{"x", "has layers 0 to 4, 'a' to '7'"},
+       std::vector<std::pair<std::string, std::string>>{{"x", "no layer 'x'; network"},
+                                                        {"x", "has layers 0 to 4, 'a' to '7'"},
                                                         {"5", "'5' is beyond the last layer"},
                                                         {"2-1", "'2-1' runs backwards"},
                                                         {"a,,b", "no layer ''"},
