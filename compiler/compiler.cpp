@@ -149,7 +149,7 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   };
   refinement.run(options.plans, work_of(options.plans), report(0));
   const Key usual = key(layer, npu, options, 0);
-  streams_.emplace(usual, compile_plan(layer, npu, options, layout, best()));
+  if (streams_.count(usual) == 0) streams_.emplace(usual, compile_plan(layer, npu, options, layout, best()));
   if (options.tune != 0) {
     const Tuning tuning = tune(refinement, options.tune, report(options.plans));
     CompiledLayer compiled = compile_plan(layer, npu, options, layout, best());
