@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -17,7 +16,7 @@ constexpr double kBusy = 0.9;
 
 double share(std::uint64_t part, std::uint64_t of) { return static_cast<double>(part) / static_cast<double>(of); }
 
-double percent_saved(std::uint64_t cycles, std::uint64_t than) { return 100 * (1 - share(cycles, than)); }
+double percent_saved(double cycles, double than) { return 100 * (1 - cycles / than); }
 
 /// What keeps the step from being faster.
 std::string binding(const StepResult &r) {
@@ -37,10 +36,11 @@ void add_network(Gains &gains, Table &table, const StepResult &r, double paper, 
                  const std::string &command) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const bool known = r.problem.empty();
-  const std::uint64_t bound = std::max(r.compute_bound, r.traffic_bound);
-  gains.paper.push_back(known ? 100 * (1 - static_cast<double>(r.step) / paper) : kNone);
-  gains.conventional.push_back(known ? percent_saved(r.step, r.conventional) : kNone);
-  gains.limit.push_back(known ? percent_saved(bound, r.conventional) : kNone);
+  const auto cycles = static_cast<double>(r.step), conventional = static_cast<double>(r.conventional);
+  const auto bound = static_cast<double>(std::max(r.compute_bound, r.traffic_bound));
+  gains.paper.push_back(known ? percent_saved(cycles, paper) : kNone);
+  gains.conventional.push_back(known ? percent_saved(cycles, conventional) : kNone);
+  gains.limit.push_back(known ? percent_saved(bound, conventional) : kNone);
   gains.above_bound.push_back(known ? 100 * r.above_bound : kNone);
   if (!known) return;
   const auto percent = [](double value) { return fmt::format("{:.1f}", value); };
