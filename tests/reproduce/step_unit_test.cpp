@@ -100,6 +100,15 @@ TEST(TimedGroups, AreFewOfManyAndAllOfFew) {
   EXPECT_EQ(timed_groups(unit), 2 * few) << "not worth it";
 }
 
+void expect_scaled(const Unit &unit) {
+  ASSERT_LT(timed_groups(unit), unit.layer.groups);
+  const UnitResult result = evaluate(unit);
+  const compiler::CompiledLayer whole = compile(unit);
+  const auto exact = static_cast<double>(whole.predicted_cycles);
+  EXPECT_NEAR(static_cast<double>(result.cycles), exact, 0.02 * exact);
+  EXPECT_EQ(result.compute_bound, whole.bounds.compute_cycles);
+}
+
 TEST(TimedGroups, CostAlmostWhatAllCost) {
   Unit unit;
   unit.layer.name = "dw";
@@ -109,10 +118,15 @@ TEST(TimedGroups, CostAlmostWhatAllCost) {
   unit.layer.groups = 64;
   unit.npu = load_npu_config(runtime::find_npu("test8"));
   unit.variant.plans = 20;
-  ASSERT_LT(timed_groups(unit), unit.layer.groups);
-  const UnitResult result = evaluate(unit);
-  const compiler::CompiledLayer whole = compile(unit);
-  const auto exact = static_cast<double>(whole.predicted_cycles);
-  EXPECT_NEAR(static_cast<double>(result.cycles), exact, 0.02 * exact);
-  EXPECT_EQ(result.compute_bound, whole.bounds.compute_cycles);
+  expect_scaled(unit);
+  unit.npu.cores = 8;
+  unit.npu.spm_bytes *= 8;
+  unit.npu.spm_banks *= 8;
+  unit.npu.semaphores = 128;
+  unit.variant.partition = compiler::Partition::kIfmapSharing;
+  unit.variant.reduction = compiler::Reduction::kAdd;
+  unit.variant.parts = 8;
+  unit.layer.m = 4096; // so that a group for each core is enough
+  EXPECT_EQ(timed_groups(unit), 8U);
+  expect_scaled(unit);
 }
