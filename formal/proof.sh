@@ -60,8 +60,8 @@ design() {
   done
   for wire in $(note cut); do printf 'cutpoint w:\\%s\n' "$wire"; done
   printf 'check\nasync2sync\ndffunmap\nopt -full\nasync2sync\ndffunmap\n'
-  # Equal functions become one, so that the solver need not find out.
-  [ -z "$(note sweep)" ] || printf "techmap\nopt -fast\nabc -g AND,XOR,MUX\nopt_clean\n"
+  # Equal functions become one, so that the solver need not find out. A run that breaks a property is found faster than that.
+  [ "$method" = refuted ] || [ -z "$(note sweep)" ] || printf "techmap\nopt -fast\nabc -g AND,XOR,MUX\nopt_clean\n"
 }
 
 # solve NAME COMMAND...: the design, then the commands; the log is NAME.log. False if Yosys says that it failed.
@@ -89,21 +89,22 @@ sound() {
 
 base_case="sat -tempinduct -tempinduct-baseonly -set-assumes -show-public -dump_vcd"
 
-# prove: the properties hold, and what covered_o asks for can be reached under the assumptions.
+# prove: the properties hold, and what covered_o asks for can be reached under the assumptions. One run of Yosys, since
+# elaborating the design takes as long as most proofs.
 prove() {
-  local done=true
+  local goal done=true
   case $method in
-  induction) solve proof "sat -tempinduct -prove-asserts -set-assumes -maxsteps $depth -show-public -dump_vcd $work/trace.vcd -verify" ;;
-  bounded) solve proof "$base_case $work/trace.vcd -prove-asserts -maxsteps $depth -verify" ;;
-  esac || done=false
+  induction) goal="sat -tempinduct -prove-asserts -set-assumes -maxsteps $depth -show-public -dump_vcd $work/trace.vcd -verify" ;;
+  bounded) goal="$base_case $work/trace.vcd -prove-asserts -maxsteps $depth -verify" ;;
+  esac
+  solve proof "design -save elaborated" "$goal" "design -load elaborated" "chformal -assert -remove" \
+    "tee -o $work/cover.log $base_case $work/cover.vcd -prove covered_o 0 -maxsteps $cover_depth -falsify" || done=false
   sound proof || return 1
-  if ! $done; then
+  if [ ! -f "$work/cover.log" ]; then
     found="see $work/proof.log, trace $work/trace.vcd"
     return 1
   fi
   rm -f "$work/trace.vcd"
-  done=true
-  solve cover "chformal -assert -remove" "$base_case $work/cover.vcd -prove covered_o 0 -maxsteps $cover_depth -falsify" || done=false
   sound cover || return 1
   if ! $done || ! grep -q 'model found for base case: FAIL' "$work/cover.log"; then
     found="vacuous: covered_o is not reached in $cover_depth cycles, see $work/cover.log"
@@ -114,7 +115,7 @@ prove() {
 # refute MUTANT: with this fault in the block the solver finds a run from reset that breaks a property. Where that would take
 # thousands of cycles, `from: any` starts from any state that the invariants allow: the step of the induction breaks.
 refute() {
-  local how="$base_case $work/trace.vcd" broken='model found for base case: FAIL'
+  local method=refuted how="$base_case $work/trace.vcd" broken='model found for base case: FAIL'
   if [ "$(field "$1" from)" = any ]; then
     how="sat -tempinduct -tempinduct-inductonly -set-assumes -show-public -dump_vcd $work/trace.vcd"
     broken='Reached maximum number of time steps -> proof failed'

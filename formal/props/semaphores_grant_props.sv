@@ -3,6 +3,7 @@
 //
 // The counts are arbitrary in every cycle (cut), so nothing rests on how they came about.
 //
+// sweep: yes
 // sources: semaphores.sv
 // helpers: legal_semaphores
 // cut: dut.count_q
