@@ -83,10 +83,12 @@ EmittedStream emit(const Program &program, const std::vector<Ordering> &ordering
   for (std::size_t i = 0; i < program.actions.size(); ++i) {
     const Action &a = program.actions[i];
     Tokens tokens(ordering[i], engine_of(a));
-    const auto sync = [&] {
+    CommandInfo info{a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill};
+    info.layer = a.layer;
+    const auto sync = [&, moved = info] {
       isa::Decoded d;
       d.op = isa::SyncCommand{static_cast<std::uint8_t>(engine_of(a))};
-      stream.info.push_back({a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill, 0, 0, a.layer});
+      stream.info.push_back(moved);
       return d;
     };
     while (tokens.waits_left()) {
@@ -97,7 +99,6 @@ EmittedStream emit(const Program &program, const std::vector<Ordering> &ordering
     isa::Decoded d;
     tokens.take_waits(d.sync);
     tokens.take_posts(d.sync);
-    CommandInfo info{a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill, 0, 0, a.layer};
     if (a.computes()) {
       const GemmRoles r = roles(program.products[a.product], program.layers[a.layer]);
       if (a.kind == Action::Kind::kGemm)

@@ -26,9 +26,10 @@ std::vector<std::string_view> fields(const CsvRow &row) {
 } // namespace
 
 bool is_topology(const std::vector<CsvRow> &rows) {
-  if (rows.empty() || rows.front().cells.size() < kHeadings.size()) return false;
-  return std::equal(kHeadings.begin(), kHeadings.end(), rows.front().cells.begin(),
-                    [](std::string_view heading, std::string_view cell) { return same_heading(cell, heading); });
+  if (rows.empty()) return false;
+  const std::vector<std::string_view> &cells = rows.front().cells;
+  const auto same = [](std::string_view heading, std::string_view cell) { return same_heading(cell, heading); };
+  return std::mismatch(kHeadings.begin(), kHeadings.end(), cells.begin(), cells.end(), same).first == kHeadings.end();
 }
 
 std::vector<Layer> topology_layers(const std::filesystem::path &file, const std::vector<CsvRow> &rows,

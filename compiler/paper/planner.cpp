@@ -35,8 +35,8 @@ public:
         sums_(rule_for_sums(policy), numbers_.sums(), areas_.partials.count,
               sums_kept(stage.step, areas_.partials.count), 1),
         spill_address_(numbers_.sums(), 0), product_of_sum_(numbers_.sums(), 0) {
-    const bool looks_ahead =
-        policy.replacement == Replacement::kBelady || rule_for_sums(policy) == Replacement::kBelady;
+    // Sums are replaced so too wherever operands are.
+    const bool looks_ahead = rule_for_sums(policy) == Replacement::kBelady;
     uses_ = looks_ahead ? numbers_.next_uses() : std::vector<NextUses>(stage.products.size());
   }
 

@@ -33,6 +33,8 @@ TEST(NetworkToml, BatchCountsSamples) {
   };
   EXPECT_EQ(rows({}), (std::vector<std::uint32_t>{32, 36, 5}));
   EXPECT_EQ(rows(2), (std::vector<std::uint32_t>{16, 18, 5}));
+  EXPECT_MESSAGE(error_of(".toml", "batch = 4\n[[layer]]\nname='a'\nk=1\nn=1\n", 0), ".toml: batch = 0 is out of range")
+      << "it is in no line of the file";
 }
 
 TEST(NetworkToml, ABatchThatChangesNothingIsRefused) {

@@ -55,6 +55,15 @@ TEST(Refinement, NeverLosesWhatItHas) {
   }
 }
 
+TEST(SampleOf, IsAnEvenPartOfManyRows) {
+  NpuConfig npu = load_config("test8"); // 8 lanes: at least 256 rows
+  npu.spm_bytes = 1024;
+  EXPECT_EQ(sample_of(make_layer(1024, 40, 40), npu, 1).m, 256U);
+  EXPECT_EQ(sample_of(make_layer(1300, 40, 40), npu, 1).m, 260U) << "a fifth";
+  EXPECT_EQ(sample_of(make_layer(1023, 40, 40), npu, 1).m, 1023U) << "less than four times as many";
+  EXPECT_EQ(sample_of(make_layer(1024, 40, 40), npu, 2).m, 1024U) << "each part has its own";
+}
+
 TEST(Refinement, LeavesOutPlansThatExceedTheMemory) {
   Example e;
   const auto plans = e.plans(Schedule::kDwMajor);

@@ -182,6 +182,18 @@ TEST(Step, NothingStaysForPhasesThatStartEmpty) {
       << "the first layer's is read by the second's forward pass and by its dW";
 }
 
+TEST(Step, LayersThatExceedTheMemoryTogetherAreRefused) {
+  const Pair p(Pass::kBoth);
+  NpuConfig npu = p.npu;
+  npu.dram.size_bytes = p.step.dram_bytes - 1;
+  try {
+    compile_step_plan(p.layers, p.found.plans, Pass::kBoth, npu);
+    FAIL();
+  } catch (const CompileError &e) {
+    EXPECT_NE(std::string(e.what()).find("bytes of device memory together"), std::string::npos) << e.what();
+  }
+}
+
 /// dX of a layer is dY of the one before it only if no other layer reads that Y, by its name or as the X of a twin.
 TEST(Step, SeveralReadersHaveTheirOwnGradients) {
   const NpuConfig npu = load_config("test8");

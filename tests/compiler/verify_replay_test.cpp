@@ -63,5 +63,25 @@ TEST(HazardReplay, WhatFollowsAnAddOnItsCoreNeedsNoWait) {
             "reads scratchpad row 96 without waiting for command 0, which writes it");
 }
 
+TEST(HazardReplay, InitialValuesWaitForTheLastBlockOfATileThatOverlapsThem) {
+  isa::GemmCommand two_blocks = gemm(0, 64, 64);
+  two_blocks.m = 16;
+  // The third block after the first writer's last one: its results are written by then.
+  const isa::GemmCommand overlaps = gemm(0, 80, 112);
+  EXPECT_EQ(hazard({{two_blocks, {}, 0}, {gemm(0, 128, 128), {}, 0}, {gemm(0, 160, 160), {}, 0}, {overlaps, {}, 0}}),
+            "");
+  EXPECT_EQ(hazard({{two_blocks, {}, 0}, {gemm(0, 128, 128), {}, 0}, {overlaps, {}, 0}}),
+            "reads scratchpad row 80 without waiting for command 0, which writes it");
+}
+
+TEST(HazardReplay, ResultsWaitForALoadOfTheSameRows) {
+  isa::DmaCommand load;
+  load.spm = {64, 16, 0};
+  load.rows = load.cols = 8;
+  load.fp32 = true;
+  EXPECT_EQ(hazard({{load, {}, 0}, {gemm(0, 32, 64), {}, 0}}),
+            "writes scratchpad row 64 without waiting for command 0, which writes it");
+}
+
 } // namespace
 } // namespace gradweave::compiler
