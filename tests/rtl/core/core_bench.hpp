@@ -62,8 +62,11 @@ public:
   void tick() {
     model_->clk_i = 0;
     model_->eval();
+    EXPECT_EQ(model_->oldest_valid_o, model_->busy_o);
+    const std::size_t oldest = done_.size();
     if (model_->done_valid_o) done_.push_back(model_->done_index_o);
     if (model_->busy_o) {
+      EXPECT_EQ(model_->oldest_index_o, oldest) << "commands complete in order";
       ++busy_cycles_;
       EXPECT_EQ(__builtin_popcount(model_->counts_o), 1) << "each cycle counts once";
       add_ += (model_->counts_o >> 6) & 1U;

@@ -18,6 +18,8 @@ module core_harness #(
   output logic [31:0]  done_index_o,
   output logic [23:0]  done_posts_o,
   output logic         busy_o,
+  output logic         oldest_valid_o,
+  output logic [31:0]  oldest_index_o,
   output logic [6:0]   counts_o, // add, active, bank, shadow, drain, sem, empty
   output logic         block_done_o,
   // Element access
@@ -42,8 +44,8 @@ module core_harness #(
     .run_i        (1'b1),
     .start_valid_i, .start_ready_o, .cmd_i, .index_i, .head_valid_i, .done_valid_o, .done_index_o, .done_posts_o, .busy_o,
     .quiet_o        (),
-    .oldest_valid_o (),
-    .oldest_index_o (),
+    .oldest_valid_o,
+    .oldest_index_o,
     .progress_o     (),
     .cnt_add_o      (counts_o[6]),
     .cnt_active_o   (counts_o[5]),
