@@ -168,6 +168,9 @@ TEST(Step, IntermediatesStayInTheScratchpad) {
   EXPECT_EQ(p.bytes(Tensor::kY), 2U * 16 * 24) << "only the last layer's";
   EXPECT_EQ(p.bytes(Tensor::kX), 2U * 16 * 24) << "only the first layer's, once";
   EXPECT_LT(p.step.predicted_cycles, p.found.apart_cycles);
+  ASSERT_EQ(p.step.tilings.size(), 2U);
+  for (const std::string &tiling : p.step.tilings)
+    EXPECT_NE(tiling, "");
 }
 
 TEST(Step, NothingStaysForPhasesThatStartEmpty) {
