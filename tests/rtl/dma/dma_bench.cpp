@@ -7,8 +7,8 @@
 namespace gradweave::dma_test {
 
 Bench::Bench(const BenchOptions &options)
-    : options_(options), rng_(options.seed), memory_(kDramBase, 2 * std::size_t{kDramHalf}), expected_memory_(memory_),
-      spm_(2 * kSpmHalf, kLanes), expected_spm_(spm_),
+    : options_(options), rng_(options.seed), memory_(options.dram_base, 2 * std::size_t{kDramHalf}),
+      expected_memory_(memory_), spm_(2 * kSpmHalf, kLanes), expected_spm_(spm_),
       axi_({kBus, kOutstanding, options.latency, options.stall, options.faults}, memory_, options.seed + 1),
       model_(std::make_unique<GW_MODEL>()) {
   for (std::uint8_t &b : memory_.data)
@@ -94,9 +94,9 @@ void Bench::add_random(std::uint32_t commands) {
     if (rng_() % 6 == 0) {
       add_sync(store);
     } else if (store) {
-      add(random_tile({kDramBase + kDramHalf, kDramHalf, kSpmHalf, kSpmHalf, kLanes}, true, rng_));
+      add(random_tile({options_.dram_base + kDramHalf, kDramHalf, kSpmHalf, kSpmHalf, kLanes}, true, rng_));
     } else {
-      add(random_tile({kDramBase, kDramHalf, 0, kSpmHalf, kLanes}, false, rng_));
+      add(random_tile({options_.dram_base, kDramHalf, 0, kSpmHalf, kLanes}, false, rng_));
     }
   }
 }
@@ -121,7 +121,7 @@ void Bench::drive() {
   model_->run_i = run_enabled;
 
   if (options_.fetch && !fetch_.valid && commands_left() && rng_() % 4 == 0) {
-    fetch_ = {true, false, kDramBase + rng_() % (kDramHalf / 4096) * 4096,
+    fetch_ = {true, false, options_.dram_base + rng_() % (kDramHalf / 4096) * 4096,
               static_cast<std::uint8_t>(rng_() % std::min(4U, 4096 / kBus))}; // in its page
   }
   model_->f_ar_valid_i = fetch_.valid;

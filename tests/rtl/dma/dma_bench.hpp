@@ -22,6 +22,7 @@ constexpr std::uint32_t kSpmHalf = 4096;        ///< rows that loads write; as m
 
 struct BenchOptions {
   std::uint64_t seed = 1;
+  std::uint64_t dram_base = kDramBase;
   double stall = 0;           ///< on every channel of memory, and between commands
   std::uint32_t latency = 10; ///< cycles of memory
   std::vector<Fault> faults;

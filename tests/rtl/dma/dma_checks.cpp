@@ -119,7 +119,7 @@ void Bench::compare() {
     }
   for (std::size_t i = 0; i < memory_.data.size(); ++i)
     if (memory_.data[i] != expected_memory_.data[i] || memory_.writes[i] != expected_memory_.writes[i]) {
-      problem(fmt::format("byte {:#x} is {:02x}, written {} times; expected {:02x}, {} times", kDramBase + i,
+      problem(fmt::format("byte {:#x} is {:02x}, written {} times; expected {:02x}, {} times", options_.dram_base + i,
                           memory_.data[i], memory_.writes[i], expected_memory_.data[i], expected_memory_.writes[i]));
       break;
     }

@@ -78,10 +78,23 @@ TEST(Dma, SmallestAndLongestRows) {
     bench.add(tile(store, 4096 - 4, 1, 1, 0, true));
     bench.add(tile(store, 65536 - 2, 3, 2, 0x8000)); // across the 4 GB border
     bench.add(tile(store, 6, 1, std::min(65535U, kSpmHalf * kLanes), 0));
+    bench.add(tile(store, 4, 1, std::min(65535U, kSpmHalf / 2 * kLanes), 0, true));
     bench.add(tile(store, kBus - 2, 40, 1, 2 * kBus));
     bench.add(tile(store, 0, 2, kLanes * 8, 8192, true));
     bench.run();
     EXPECT_EQ(bench.problems(), "");
+  }
+}
+
+TEST(Dma, AddressesHaveAllTheirBits) {
+  for (const std::uint64_t base : {(std::uint64_t{1} << 63U) - 0x10000, std::uint64_t{0} - 0x200000}) {
+    BenchOptions options;
+    options.dram_base = base;
+    options.fetch = true;
+    Bench bench(options);
+    bench.add_random(50);
+    bench.run();
+    EXPECT_EQ(bench.problems(), "") << fmt::format("base {:#x}", base);
   }
 }
 
