@@ -5,9 +5,9 @@ namespace gradweave::core_test {
 namespace {
 
 TEST_F(GemmCore, RandomAddsOneByOne) {
-  for (int n = 0; n < 100; ++n) {
+  for (int n = 0; n < cases(100); ++n) {
     top_ = 0;
-    const std::uint32_t rows = pick(1, 2 * kLanes), cols = pick(1, 2 * kLanes + 3);
+    const std::uint32_t rows = pick(1, kMost), cols = pick(1, kMost);
     Tile a = place(rows, cols, true), cin = place(rows, cols, true), out;
     fill(a);
     fill(cin);
@@ -47,7 +47,7 @@ TEST_F(GemmCore, AddOfSpecialValues) {
 
 /// An ADD starts when the results of the GEMMs before it are written, and nothing starts before its own are.
 TEST_F(GemmCore, AddBetweenGemmsNeedsNoWait) {
-  for (int n = 0; n < 40; ++n) {
+  for (int n = 0; n < cases(40); ++n) {
     top_ = 0;
     Tile first, second;
     const isa::GemmCommand g = random_gemm(kLanes + 2, first, true);

@@ -20,8 +20,13 @@
 
 namespace gradweave::core_test {
 
-constexpr std::uint32_t kRows = GW_ROWS, kCols = GW_COLS, kSpmRows = 512;
+constexpr std::uint32_t kRows = GW_ROWS, kCols = GW_COLS, kSpmRows = GW_SPM_ROWS;
 constexpr std::uint32_t kLanes = kRows > kCols ? kRows : kCols;
+/// Longest side of a random tile: several panels, or blocks, if these are small.
+constexpr std::uint32_t kMost = std::min(2 * kLanes + 3, kLanes + 13);
+
+/// Repetitions of a random test: fewer where each moves many elements.
+constexpr int cases(int usual) { return kLanes < 32 ? usual : usual / 10; }
 
 inline float to_float(std::uint32_t bits) {
   float f = 0;

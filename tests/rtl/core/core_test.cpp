@@ -5,10 +5,10 @@ namespace gradweave::core_test {
 namespace {
 
 TEST_F(GemmCore, RandomCommandsOneByOne) {
-  for (int n = 0; n < 150; ++n) {
+  for (int n = 0; n < cases(150); ++n) {
     top_ = 0;
     Tile out;
-    isa::GemmCommand g = random_gemm(2 * kLanes + 3, out, pick(0, 1) != 0);
+    isa::GemmCommand g = random_gemm(kMost, out, pick(0, 1) != 0);
     ASSERT_LE(top_, kSpmRows);
     core_.run({g});
     expect(out, fmt::format("case {}: m {} n {} k {} a_col {} b_col {} acc {} bf16 {}", n, g.m, g.n, g.k, g.a_col,
@@ -18,7 +18,7 @@ TEST_F(GemmCore, RandomCommandsOneByOne) {
 }
 
 TEST_F(GemmCore, RandomCommandsBackToBack) {
-  for (int n = 0; n < 60; ++n) {
+  for (int n = 0; n < cases(60); ++n) {
     top_ = 0;
     std::vector<Tile> outs(4);
     std::vector<Op> commands;
