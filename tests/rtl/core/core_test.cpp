@@ -81,6 +81,28 @@ TEST_F(GemmCore, LongBlocksRunBackToBack) {
   EXPECT_LE(core_.busy_cycles_, formula + conflicts + 2 * kRows + kCols + 16) << "block formula " << formula;
 }
 
+/// A line that is a column of its tile may cross into the next macro-bank. Two lines take two cycles if any of the
+/// banks of one is one of the other's.
+TEST_F(GemmCore, LinesAcrossBanksCollideInEither) {
+  if (GW_BANKS < 4) GTEST_SKIP() << "four macro-banks are needed for two lines that share one of theirs";
+  const std::uint32_t bank = kSpmRows / GW_BANKS;
+  const auto conflicts = [&](std::uint32_t a_border, std::uint32_t b_border) {
+    isa::GemmCommand g;
+    g.m = kRows, g.n = kCols, g.k = kLanes;
+    g.a_col = g.b_col = true;
+    g.a = {a_border * bank - kRows / 2, kRows, 0}, g.b = {b_border * bank - kCols / 2, kCols, 0},
+    g.cout = {0, 2 * kRows, 0};
+    core_.bank_ = 0;
+    core_.run({g});
+    return core_.bank_;
+  };
+  EXPECT_EQ(conflicts(1, 1), kLanes);
+  EXPECT_EQ(conflicts(1, 2), kLanes) << "A's upper bank is B's lower one";
+  EXPECT_EQ(conflicts(2, 1), kLanes) << "A's lower bank is B's upper one";
+  EXPECT_EQ(conflicts(1, 3), 0U);
+  EXPECT_EQ(conflicts(3, 1), 0U);
+}
+
 /// Short blocks are paced by the shadow chain, at the interval that docs/microarchitecture.md gives. With one
 /// macro-bank the first line pair takes two cycles, and so the block a cycle more.
 TEST_F(GemmCore, ShortBlocksStartAtTheDocumentedInterval) {
