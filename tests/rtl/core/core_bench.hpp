@@ -26,7 +26,7 @@ constexpr std::uint32_t kLanes = kRows > kCols ? kRows : kCols;
 constexpr std::uint32_t kMost = std::min(2 * kLanes + 3, kLanes + 13);
 
 /// Repetitions of a random test: fewer where each moves many elements.
-constexpr int cases(int usual) { return kLanes < 32 ? usual : usual / 10; }
+constexpr int cases(int usual) { return kLanes < 32 ? usual : usual / 20; }
 
 inline float to_float(std::uint32_t bits) {
   float f = 0;
