@@ -83,8 +83,8 @@ TEST_F(GemmCore, LongBlocksRunBackToBack) {
 
 /// A line that is a column of its tile may cross into the next macro-bank. Two lines take two cycles if any of the
 /// banks of one is one of the other's.
+#if GW_BANKS >= 4
 TEST_F(GemmCore, LinesAcrossBanksCollideInEither) {
-  if (GW_BANKS < 4) GTEST_SKIP() << "four macro-banks are needed for two lines that share one of theirs";
   const std::uint32_t bank = kSpmRows / GW_BANKS;
   const auto conflicts = [&](std::uint32_t a_border, std::uint32_t b_border) {
     isa::GemmCommand g;
@@ -102,6 +102,7 @@ TEST_F(GemmCore, LinesAcrossBanksCollideInEither) {
   EXPECT_EQ(conflicts(1, 3), 0U);
   EXPECT_EQ(conflicts(3, 1), 0U);
 }
+#endif
 
 /// Short blocks are paced by the shadow chain, at the interval that docs/microarchitecture.md gives. With one
 /// macro-bank the first line pair takes two cycles, and so the block a cycle more.
