@@ -50,6 +50,20 @@ TEST_F(StreamFile, ComesBack) {
   EXPECT_EQ(std::distance(fs::directory_iterator(dir_), fs::directory_iterator()), 1) << "a partial file was left";
 }
 
+TEST_F(StreamFile, BeginsWithMagicVersionCountAndChecksum) {
+  write_stream_file(file_, {});
+  std::string bytes(64, 'x');
+  std::ifstream in(file_, std::ios::binary);
+  in.read(bytes.data(), 64);
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  std::string expected("GWS\0", 4);
+  const std::uint64_t count = 0, offset_basis = 14695981039346656037U; // of FNV-1a: the checksum of no bytes
+  expected.append(reinterpret_cast<const char *>(&kVersion), sizeof kVersion);
+  expected.append(reinterpret_cast<const char *>(&count), sizeof count);
+  expected.append(reinterpret_cast<const char *>(&offset_basis), sizeof offset_basis);
+  EXPECT_EQ(bytes, expected);
+}
+
 TEST_F(StreamFile, MissingFile) { expect_error("cannot read: No such file or directory"); }
 
 TEST_F(StreamFile, NoStream) {

@@ -262,7 +262,9 @@ TEST_F(TimingModel, AWatchdogShorterThanTheMemorysAnswerExpires) {
   const RunResult r = run(npu, {sync(0)}, options);
   EXPECT_EQ(r.error, isa::ErrorCode::WATCHDOG);
   EXPECT_EQ(r.cycles(), 3U + 15 + 1) << "the fetch's address was the last progress";
-  options.watchdog = 5;
+  options.watchdog = npu.rows + 4;
+  EXPECT_EQ(run(npu, {sync(0)}, options).error, isa::ErrorCode::WATCHDOG);
+  options.watchdog = npu.rows + 3;
   EXPECT_THROW(run(npu, {sync(0)}, options), std::invalid_argument) << "silences within a block are not followed";
 }
 
