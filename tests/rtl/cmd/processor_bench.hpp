@@ -138,6 +138,7 @@ public:
   std::vector<Started> started;
   bool irq = false;
   std::uint64_t run_cycles = 0;
+  std::uint64_t queued_after_stop = 0; ///< commands that reached an empty queue in a cycle without run
   /// Errors that the engines report in the next cycle of a run.
   std::optional<std::uint32_t> load_error, store_error;
   bool quiet = true; ///< what the engines say about the bus
@@ -193,6 +194,10 @@ private:
     if (model_->clear_o)
       for (auto &flying : in_flight_)
         flying.clear();
+    const std::uint32_t heads = model_->head_valid_o;
+    if (!ran_) queued_after_stop += (heads & ~heads_) != 0;
+    heads_ = heads;
+    ran_ = model_->run_o;
     for (std::size_t e = 0; e < kEngines; ++e) {
       if (((model_->done_valid_i >> e) & 1U) != 0 && model_->run_o) in_flight_[e].pop_front();
       if (((model_->start_o >> e) & 1U) == 0) continue;
@@ -207,6 +212,8 @@ private:
   std::mt19937_64 random_;
   double stall_;
   std::uint64_t now_ = 0;
+  std::uint32_t heads_ = 0;
+  bool ran_ = false; ///< in the cycle before
   std::array<std::deque<Flying>, kEngines> in_flight_;
   bool aw_ready_ = false, w_ready_ = false, b_valid_ = false, ar_ready_ = false, r_valid_ = false;
   std::uint32_t b_resp_ = 0;

@@ -252,6 +252,20 @@ TEST(Errors, OfOneCycleFollowTheDocumentedOrder) {
   }
 }
 
+TEST(Errors, EndTheDispatchInTheSameCycle) {
+  for (int cycles = 0; cycles < 60; ++cycles) {
+    Bench bench(kSeed);
+    bench.prepare(std::vector<isa::Command>(40, sync(2)));
+    bench.quiet = false;
+    bench.start();
+    for (int i = 0; i < cycles; ++i)
+      bench.cycle();
+    bench.load_error = 0;
+    EXPECT_FALSE(bench.wait(20));
+    EXPECT_EQ(bench.queued_after_stop, 0U) << "an error " << cycles << " cycles after the start";
+  }
+}
+
 TEST(Errors, AreReportedWhenTheBusIsQuiet) {
   Bench bench(kSeed);
   bench.prepare({illegal()});
