@@ -5,6 +5,7 @@
 
 #include "isa/command.hpp"
 #include "read_memory.hpp"
+#include "tests/rtl/make_model.hpp"
 
 #include <array>
 #include <cstdint>
@@ -208,7 +209,7 @@ private:
     }
   }
 
-  std::unique_ptr<GW_MODEL> model_ = std::make_unique<GW_MODEL>();
+  std::unique_ptr<GW_MODEL> model_ = make_model<GW_MODEL>();
   std::mt19937_64 random_;
   double stall_;
   std::uint64_t now_ = 0;

@@ -5,6 +5,7 @@
 #include GW_MODEL_HEADER
 
 #include "isa/command.hpp"
+#include "tests/rtl/make_model.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -129,7 +130,7 @@ private:
     model_->row_i = row;
     model_->lane_i = static_cast<std::uint8_t>(lane);
   }
-  std::unique_ptr<GW_MODEL> model_ = std::make_unique<GW_MODEL>();
+  std::unique_ptr<GW_MODEL> model_ = test::make_model<GW_MODEL>();
   std::vector<std::uint32_t> done_;
 };
 

@@ -1,4 +1,5 @@
 #include "dma_bench.hpp"
+#include "tests/rtl/make_model.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@ Bench::Bench(const BenchOptions &options)
     : options_(options), rng_(options.seed), memory_(options.dram_base, 2 * std::size_t{kDramHalf}),
       expected_memory_(memory_), spm_(2 * kSpmHalf, kLanes), expected_spm_(spm_),
       axi_({kBus, kOutstanding, options.latency, options.stall, options.faults}, memory_, options.seed + 1),
-      model_(std::make_unique<GW_MODEL>()) {
+      model_(test::make_model<GW_MODEL>()) {
   for (std::uint8_t &b : memory_.data)
     b = static_cast<std::uint8_t>(rng_());
   for (std::uint16_t &x : spm_.data)
