@@ -3,7 +3,6 @@
 
 #include "isa/command.hpp"
 #include "read_memory.hpp"
-#include "tests/rtl/make_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -102,7 +101,7 @@ private:
     model_->clk_i = 1;
     model_->eval();
   }
-  std::unique_ptr<GW_MODEL> model_ = test::make_model<GW_MODEL>();
+  std::unique_ptr<GW_MODEL> model_ = std::make_unique<GW_MODEL>();
   std::mt19937_64 random_;
   double stall_;
   std::uint64_t stream_ = 0;

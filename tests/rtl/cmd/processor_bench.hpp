@@ -40,7 +40,8 @@ public:
     model_->load_counters_i = 8;
     model_->store_counters_i = 8;
     model_->compute_counters_i = 32;
-    model_->rst_ni = 0;
+    model_->s_axil_awvalid_i = model_->s_axil_wvalid_i = model_->s_axil_bready_i = 0;
+    model_->s_axil_arvalid_i = model_->s_axil_rready_i = 0;
     cycle();
     model_->rst_ni = 1;
     cycle();

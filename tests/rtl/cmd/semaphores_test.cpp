@@ -2,7 +2,6 @@
 #include GW_MODEL_HEADER
 
 #include "isa/command.hpp"
-#include "tests/rtl/make_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -138,7 +137,7 @@ private:
     model_->clk_i = 1;
     model_->eval();
   }
-  std::unique_ptr<GW_MODEL> model_ = test::make_model<GW_MODEL>();
+  std::unique_ptr<GW_MODEL> model_ = std::make_unique<GW_MODEL>();
 };
 
 class Traffic {

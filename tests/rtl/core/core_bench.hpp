@@ -59,7 +59,7 @@ using Op = decltype(isa::Decoded::op);
 class Core {
 public:
   Core() {
-    model_->rst_ni = 0;
+    model_->start_valid_i = model_->head_valid_i = model_->put_i = model_->get_i = 0;
     tick();
     tick();
     model_->rst_ni = 1;

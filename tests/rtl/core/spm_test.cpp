@@ -2,8 +2,6 @@
 // time.
 #include GW_MODEL_HEADER
 
-#include "tests/rtl/make_model.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -108,7 +106,7 @@ protected:
 
   std::mt19937_64 rng_;
   std::vector<std::uint16_t> rows_;
-  std::unique_ptr<GW_MODEL> model_ = gradweave::test::make_model<GW_MODEL>();
+  std::unique_ptr<GW_MODEL> model_ = std::make_unique<GW_MODEL>();
 };
 
 using Line = std::array<std::uint32_t, kLanes>;
