@@ -7,8 +7,8 @@
 
 namespace gradweave::test {
 
-/// A model in reset. Registers and inputs start as noise, always the same, if it was verilated with "--x-initial unique"
-/// (the build of the mutation score is), so that a missing reset shows; else they start as zeros.
+/// A model in reset. Registers and inputs start as noise, always the same, if it was verilated with "--x-initial
+/// unique" (the build of the mutation score is), so that a missing reset shows; else they start as zeros.
 template <class Model> std::unique_ptr<Model> make_model() {
   VerilatedContext &context = *Verilated::threadContextp();
   context.randReset(2);
