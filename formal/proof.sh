@@ -60,9 +60,11 @@ design() {
   done
   for wire in $(note cut); do printf 'cutpoint w:\\%s\n' "$wire"; done
   printf 'check\nasync2sync\ndffunmap\nopt -full\nasync2sync\ndffunmap\n'
-  # Equal functions become one, so that the solver need not find out. A run that breaks a property is found faster than that.
-  [ "$method" = refuted ] || [ -z "$(note sweep)" ] || printf "techmap\nopt -fast\nabc -g AND,XOR,MUX\nopt_clean\n"
 }
+
+# sweep: Yosys commands that make equal functions one, so that the solver need not find out that they are; none if the
+# property file does not ask for it. Not for mutants: a run that breaks a property is found faster than that.
+sweep() { [ -z "$(note sweep)" ] || printf '%s\n' techmap 'opt -fast' 'abc -g AND,XOR,MUX' opt_clean; }
 
 # solve NAME COMMAND...: the design, then the commands; the log is NAME.log. False if Yosys says that it failed.
 solve() {
@@ -97,7 +99,7 @@ prove() {
   induction) goal="sat -tempinduct -prove-asserts -set-assumes -maxsteps $depth -show-public -dump_vcd $work/trace.vcd -verify" ;;
   bounded) goal="$base_case $work/trace.vcd -prove-asserts -maxsteps $depth -verify" ;;
   esac
-  solve proof "design -save elaborated" "$goal" "design -load elaborated" "chformal -assert -remove" \
+  solve proof "$(sweep)" "design -save elaborated" "$goal" "design -load elaborated" "chformal -assert -remove" \
     "tee -o $work/cover.log $base_case $work/cover.vcd -prove covered_o 0 -maxsteps $cover_depth -falsify" || done=false
   sound proof || return 1
   if [ ! -f "$work/cover.log" ]; then
@@ -115,7 +117,7 @@ prove() {
 # refute MUTANT: with this fault in the block the solver finds a run from reset that breaks a property. Where that would take
 # thousands of cycles, `from: any` starts from any state that the invariants allow: the step of the induction breaks.
 refute() {
-  local method=refuted how="$base_case $work/trace.vcd" broken='model found for base case: FAIL'
+  local how="$base_case $work/trace.vcd" broken='model found for base case: FAIL'
   if [ "$(field "$1" from)" = any ]; then
     how="sat -tempinduct -tempinduct-inductonly -set-assumes -show-public -dump_vcd $work/trace.vcd"
     broken='Reached maximum number of time steps -> proof failed'

@@ -3,8 +3,8 @@
 //
 // The counts are arbitrary in every cycle (cut), so nothing rests on how they came about.
 //
-// sweep: yes
 // sources: semaphores.sv
+// sweep: yes
 // helpers: legal_semaphores
 // cut: dut.count_q
 module semaphores_grant_props #(
