@@ -18,7 +18,6 @@ Bench::Bench(const BenchOptions &options)
     x = static_cast<std::uint16_t>(rng_());
   expected_memory_.data = memory_.data;
   expected_spm_.data = spm_.data;
-  model_->rst_ni = 0;
   model_->clear_i = 0;
   for (int i = 0; i < 2; ++i) {
     settle();
