@@ -85,13 +85,16 @@ copy_tree() {
   done)
 }
 
-# configure: the copy in $tree, its build in $out.
+# configure: the copy in $tree, its build in $out; again if another run had other flags.
 configure() {
-  local compiler c_compiler
+  local compiler c_compiler flags
   compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
   c_compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
-  [ -f "$out/build.ninja" ] || cmake -S "$tree" -B "$out" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_C_COMPILER="$c_compiler" "${configure_flags[@]}" >"$work/configure.log"
+  flags=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_C_COMPILER="$c_compiler" "${configure_flags[@]}")
+  if [ ! -f "$out/build.ninja" ] || [ "$(cat "$out/flags" 2>/dev/null)" != "${flags[*]}" ]; then
+    cmake -S "$tree" -B "$out" -G Ninja "${flags[@]}" >"$work/configure.log"
+    printf '%s\n' "${flags[*]}" >"$out/flags"
+  fi
 }
 
 make_mutant() {
