@@ -195,7 +195,7 @@ int main(int argc, char *argv[]) {
   app.add_option("--set", a.values, "NAME=VALUE for {NAME} in the plan's commands");
   app.add_option("--explained", a.explained, "TOML file of survivors that are explained");
   app.add_option("--work", a.work, "directory for journal and logs")->required();
-  app.add_option("--json", a.json, "file for the report as JSON");
+  app.add_option("--json", a.json, "file for the report as JSON; of several the last")->take_last();
   app.add_option("--jobs", a.jobs, "mutants at a time")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--only", a.only, "the id of one mutant: try it again and show it; its log stays in --work");
   app.add_option("--language", a.language, "rtl or cpp only")->check(CLI::IsMember({"rtl", "cpp"}));
