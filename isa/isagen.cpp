@@ -3,6 +3,8 @@
 //   isagen isa.toml cpp|sv|md > output
 //
 // The three outputs share one definition, so hardware, software and documentation cannot drift.
+#include "sw_models/toml.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -11,7 +13,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <toml++/toml.h>
 
 namespace {
 

@@ -6,6 +6,8 @@
 
 #include <toml++/impl/preprocessor.h>
 
+#include <cstdint>
+
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

@@ -1,10 +1,10 @@
 #include "tests/coverage/bins.hpp"
 
 #include "isa_defs.hpp"
+#include "sw_models/toml.hpp"
 #include "tests/coverage/functional.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <fstream>
 #include <regex>

@@ -1,7 +1,8 @@
 #include "tests/coverage/gates.hpp"
 
+#include "sw_models/toml.hpp"
+
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <filesystem>
 #include <fstream>

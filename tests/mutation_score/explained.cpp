@@ -1,7 +1,8 @@
 #include "tests/mutation_score/explained.hpp"
 
+#include "sw_models/toml.hpp"
+
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <set>
 #include <stdexcept>

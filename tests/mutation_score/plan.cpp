@@ -1,7 +1,8 @@
 #include "tests/mutation_score/plan.hpp"
 
+#include "sw_models/toml.hpp"
+
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <fnmatch.h>
