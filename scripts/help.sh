@@ -44,7 +44,8 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 `make validate` takes NPU (empty: all of configs/), JOBS, JSON and CORPUS=full (or quick).
 `make reproduce` takes FIGURE=5,12 NETWORK=res,bert (empty: all), POLICY, SAMPLE=1 (per network, on the RTL), SEED, JOBS
 and OUT=build/reproduce.
-`make waves` takes ACCEPT=1: what the runs give becomes golden, and what changed is told.
+`make waves` takes ACCEPT=1: what the runs give becomes golden, and what changed is told; BROKEN=all (or names): registers
+that are a cycle late, each of which has to turn it red.
 `make mutation` takes EXTENT=full (or quick), MUTANTS=rtl|cpp (empty: both), MUTANT=(id of one, shown), SAMPLE, SEED,
 BUDGET=(seconds), JOBS, JSON and FRESH.
 Others: BUILD=build (build directory), CXX (compiler; default: the first of clang++-19, clang++-16, g++).
