@@ -13,14 +13,24 @@ function(gw_precompile)
   endforeach()
 endfunction()
 
-# gw_compile_quickly(<executable>): for tests and tools whose own code runs for a moment and is compiled for long: with
-# GoogleTest's header, too, and not optimised.
+# For executables, with GoogleTest's header, too: gw_compile_quickly(<executable>) for tests and tools whose own code runs for
+# a moment and is compiled for long, which is not optimised; gw_compile_optimised(<executable>) for the others.
 find_package(GTest REQUIRED)
-add_executable(gw_precompiled_executable ${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp)
-target_link_libraries(gw_precompiled_executable PRIVATE gw_options fmt::fmt nlohmann_json::nlohmann_json GTest::gtest)
-target_compile_options(gw_precompiled_executable PRIVATE -O0)
-target_precompile_headers(gw_precompiled_executable PRIVATE ${headers} <gtest/gtest.h>)
+foreach(kind quick optimised)
+  add_executable(gw_precompiled_${kind} ${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp)
+  target_link_libraries(gw_precompiled_${kind} PRIVATE gw_options fmt::fmt nlohmann_json::nlohmann_json GTest::gtest)
+  target_precompile_headers(gw_precompiled_${kind} PRIVATE ${headers} <gtest/gtest.h>)
+endforeach()
+target_compile_options(gw_precompiled_quick PRIVATE -O0)
+function(gw_reuse_precompiled target kind)
+  # The macros must be those that the headers were compiled with.
+  target_compile_options(${target} PRIVATE $<TARGET_PROPERTY:GTest::gtest,INTERFACE_COMPILE_OPTIONS>)
+  target_precompile_headers(${target} REUSE_FROM gw_precompiled_${kind})
+endfunction()
 function(gw_compile_quickly target)
   target_compile_options(${target} PRIVATE -O0)
-  target_precompile_headers(${target} REUSE_FROM gw_precompiled_executable)
+  gw_reuse_precompiled(${target} quick)
+endfunction()
+function(gw_compile_optimised target)
+  gw_reuse_precompiled(${target} optimised)
 endfunction()
