@@ -55,6 +55,14 @@ TEST(Refinement, NeverLosesWhatItHas) {
   }
 }
 
+/// In proportion to the plans, but neither next to nothing nor without end.
+TEST(Refinement, WorkFollowsThePlans) {
+  const std::uint64_t usual = CompileOptions{}.plans;
+  EXPECT_EQ(work_of(usual / 10), usual / 10 * (work_of(usual) / usual));
+  EXPECT_EQ(work_of(1), 100'000U);
+  EXPECT_EQ(work_of(1000 * usual), 2'000'000U);
+}
+
 TEST(SampleOf, IsAnEvenPartOfManyRows) {
   NpuConfig npu = load_config("test8"); // 8 lanes: at least 256 rows
   npu.spm_bytes = 1024;

@@ -174,6 +174,10 @@ TEST_F(NpuConfigFile, ValuesOutOfRange) {
 TEST_F(NpuConfigFile, ValuesThatDoNotFitTogether) {
   expect_error(with("name", "name = \"Big NPU\""),
                ":2: name = \"Big NPU\" is no name; use 1 to 64 lower-case letters, digits, '_' and '-'");
+  const std::string longest = "name = \"" + std::string(64, 'a');
+  EXPECT_EQ(load(with("name", longest + '"')).name.size(), 64U);
+  expect_error(with("name", longest + "a\""),
+               ":2: " + longest + "a\" is no name; use 1 to 64 lower-case letters, digits, '_' and '-'");
   expect_error(with("bus_bytes", "bus_bytes = 48"), ":8: bus_bytes = 48 is not a power of two; use 4 to 2048");
   expect_error(
       with("bus_bytes", "bus_bytes = 128"),
