@@ -17,7 +17,7 @@ endfunction()
 # a moment and is compiled for long, which is not optimised; gw_compile_optimised(<executable>) for the others.
 find_package(GTest REQUIRED)
 foreach(kind quick optimised)
-  add_executable(gw_precompiled_${kind} ${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp)
+  add_executable(gw_precompiled_${kind} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp)
   target_link_libraries(gw_precompiled_${kind} PRIVATE gw_options fmt::fmt nlohmann_json::nlohmann_json GTest::gtest)
   target_precompile_headers(gw_precompiled_${kind} PRIVATE ${headers} <gtest/gtest.h>)
 endforeach()
