@@ -16,6 +16,19 @@ die() {
   exit 1
 }
 
+# Copies standard input to file $1; of ninja's "[3/80] ..." tells every tenth of the way, if the way is long.
+log_progress() {
+  local line told=0 tenth
+  while IFS= read -r line || [ -n "$line" ]; do
+    printf '%s\n' "$line"
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\]\  ]] && [ "${BASH_REMATCH[2]}" -ge 40 ]; then
+      tenth=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+      [ "$tenth" -le "$told" ] || say "  ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} steps"
+      told=$tenth
+    fi
+  done >"$1"
+}
+
 # Runs a command; shows its output only if it fails. $1: what it is, in words.
 quietly() {
   local what=$1 log status=0
@@ -23,7 +36,7 @@ quietly() {
   mkdir -p "$build"
   log=$build/last-step.log
   say "$what"
-  "$@" >"$log" 2>&1 || status=$?
+  "$@" 2>&1 | log_progress "$log" || status=$?
   if [ "$status" -ne 0 ]; then
     tail -n 60 "$log" >&2
     say "error: $what failed (exit code $status); the whole log is $log"
