@@ -1,16 +1,17 @@
 # cmake -DDIR=<Verilator's output> -DUNIT=<file> -DPARTS=<n> -P VerilatedUnit.cmake
-# Writes the one C++ file that includes all that Verilator generated; what runs once comes last and is not optimised: it would
-# take half of the time to compile. With PARTS > 0 it writes UNIT's stem with .1.cpp and .1.slow.cpp to .<n>.slow.cpp instead:
-# shares of what runs every cycle, and of what runs once.
+# Writes the one C++ file that includes all that Verilator generated. What runs once comes last and is not optimised, nor is what
+# looks for changes to be traced, next to which writing the trace takes far longer: these would take most of the time to compile.
+# With PARTS > 0 it writes UNIT's stem with .1.cpp and .1.slow.cpp to .<n>.slow.cpp instead: shares of the one and of the other.
 file(GLOB files ${DIR}/*.cpp)
 if(NOT files)
   message(FATAL_ERROR "Verilator left no C++ files in ${DIR}")
 endif()
 
+set(seldom "(Slow|__Syms|__Trace__[0-9]+)[^/]*$")
 set(slow ${files})
-list(FILTER slow INCLUDE REGEX "(Slow|__Syms)[^/]*$")
+list(FILTER slow INCLUDE REGEX "${seldom}")
 set(fast ${files})
-list(FILTER fast EXCLUDE REGEX "(Slow|__Syms)[^/]*$")
+list(FILTER fast EXCLUDE REGEX "${seldom}")
 
 # gw_includes(<variable> <file>...): the text that includes them
 function(gw_includes variable)
