@@ -7,7 +7,6 @@
 #include <charconv>
 
 namespace gradweave::compiler {
-namespace {
 
 std::string_view trim(std::string_view text) {
   const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
@@ -17,8 +16,6 @@ std::string_view trim(std::string_view text) {
     text.remove_suffix(1);
   return text;
 }
-
-} // namespace
 
 std::vector<CsvRow> csv_rows(std::string_view text) {
   std::vector<CsvRow> rows;

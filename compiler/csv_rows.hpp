@@ -8,6 +8,9 @@
 
 namespace gradweave::compiler {
 
+/// Without the spaces, tabs and carriage returns around it.
+std::string_view trim(std::string_view text);
+
 struct CsvRow {
   std::size_t line = 0;                ///< from 1
   std::vector<std::string_view> cells; ///< without spaces around them; they point into the text

@@ -1,5 +1,6 @@
 // Dispatch to the frontends, checks common to them, and layer selection.
 #include "compiler/network.hpp"
+#include "compiler/csv_rows.hpp"
 #include "compiler/network_file.hpp"
 
 #include <fmt/format.h>
@@ -56,14 +57,6 @@ std::optional<std::size_t> parse_index(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ')
-    text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ')
-    text.remove_suffix(1);
-  return text;
 }
 
 /// First and last number of "a-b", "a..b" or "a".

@@ -7,9 +7,9 @@ namespace gradweave::compiler {
 namespace {
 
 /// Finds the number of a tile by what it holds. Open addressing: a search looks up millions of tiles.
-class Builder {
+class TableBuilder {
 public:
-  Builder(TileTable &table, std::uint32_t lanes) : table_(table), lanes_(lanes), slots_(64, kEmpty) {}
+  TableBuilder(TileTable &table, std::uint32_t lanes) : table_(table), lanes_(lanes), slots_(64, kEmpty) {}
 
   std::int32_t tile(std::int32_t binding, TileRole role, std::uint32_t part, const Rect &rect, std::uint32_t product) {
     if (2 * table_.tiles.size() >= slots_.size()) grow();
@@ -61,7 +61,7 @@ private:
 
 TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
                      const std::vector<ReductionPlans> &reductions, const NpuConfig &npu) {
-  Builder builder(*this, npu.lanes());
+  TableBuilder builder(*this, npu.lanes());
   for (const PhasePlan &plan : plans)
     for (const TileProduct &p : plan.products) {
       const Layer &layer = layers[p.layer];

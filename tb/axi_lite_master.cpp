@@ -9,7 +9,7 @@ namespace gradweave::tb {
 
 namespace {
 
-enum StallStream : std::uint64_t { kAw = 11, kW, kB, kAr, kR };
+enum RegisterStalls : std::uint64_t { kRegisterAw = 11, kRegisterW, kRegisterB, kRegisterAr, kRegisterR };
 
 } // namespace
 
@@ -17,9 +17,11 @@ AxiLiteMaster::AxiLiteMaster(const sc_core::sc_module_name &name, ClockReset &cl
                              Registered<AxiLiteMasterPins> &master, const Registered<AxiLiteSlavePins> &slave,
                              const BusStress &stress)
     : sc_module(name), clock_(clock), master_(master), slave_(slave),
-      stall_aw_(stress.seed, kAw, stress.stall_probability), stall_w_(stress.seed, kW, stress.stall_probability),
-      stall_b_(stress.seed, kB, stress.stall_probability), stall_ar_(stress.seed, kAr, stress.stall_probability),
-      stall_r_(stress.seed, kR, stress.stall_probability) {
+      stall_aw_(stress.seed, kRegisterAw, stress.stall_probability),
+      stall_w_(stress.seed, kRegisterW, stress.stall_probability),
+      stall_b_(stress.seed, kRegisterB, stress.stall_probability),
+      stall_ar_(stress.seed, kRegisterAr, stress.stall_probability),
+      stall_r_(stress.seed, kRegisterR, stress.stall_probability) {
   SC_METHOD(on_posedge);
   dont_initialize();
   sensitive << clock_.posedge();

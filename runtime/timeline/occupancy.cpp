@@ -11,9 +11,9 @@ namespace {
 using compiler::SpmView;
 using timing::kNever;
 
-class Follower {
+class OccupancyFollower {
 public:
-  explicit Follower(const Run &run)
+  explicit OccupancyFollower(const Run &run)
       : run_(run), lanes_(run.npu.lanes()), bank_rows_(run.npu.bank_rows()), rows_(run.npu.spm_rows()),
         steps_(run.npu.spm_banks) {}
 
@@ -111,7 +111,7 @@ private:
 
 std::vector<std::vector<Step>> follow_occupancy(const Run &run,
                                                 const std::vector<std::optional<isa::Decoded>> &commands) {
-  return Follower(run).follow(commands);
+  return OccupancyFollower(run).follow(commands);
 }
 
 } // namespace gradweave::runtime::timeline

@@ -20,9 +20,10 @@ struct Semaphore {
   std::uint64_t taken = 0; ///< by the commands that started so far
 };
 
-class Follower {
+class SemaphoreFollower {
 public:
-  Follower(const Run &run, const std::vector<std::optional<isa::Decoded>> &commands) : run_(run), commands_(commands) {
+  SemaphoreFollower(const Run &run, const std::vector<std::optional<isa::Decoded>> &commands)
+      : run_(run), commands_(commands) {
     use_.releases.resize(commands.size());
   }
 
@@ -100,7 +101,7 @@ private:
 } // namespace
 
 SemaphoreUse follow_semaphores(const Run &run, const std::vector<std::optional<isa::Decoded>> &commands) {
-  return Follower(run, commands).follow();
+  return SemaphoreFollower(run, commands).follow();
 }
 
 } // namespace gradweave::runtime::timeline

@@ -3,6 +3,7 @@
 #include "isa_defs.hpp"
 #include "sw_models/toml.hpp"
 #include "tests/coverage/functional.hpp"
+#include "tests/coverage/toml_text.hpp"
 
 #include <fmt/format.h>
 
@@ -52,12 +53,6 @@ void cross(const std::vector<Axis> &axes, std::size_t place, const std::string &
   }
   for (const std::string &value : axes[place])
     cross(axes, place + 1, fmt::format("{}.{}", prefix, value), names);
-}
-
-std::string text(const toml::table &table, const char *key, const std::string &where) {
-  const auto value = table[key].value<std::string>();
-  if (!value || value->empty()) throw std::runtime_error(fmt::format("{}: '{}' is missing or no text", where, key));
-  return *value;
 }
 
 std::vector<Axis> axes_of(const toml::array &array, const std::string &where) {

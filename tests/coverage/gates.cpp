@@ -1,6 +1,7 @@
 #include "tests/coverage/gates.hpp"
 
 #include "sw_models/toml.hpp"
+#include "tests/coverage/toml_text.hpp"
 
 #include <fmt/format.h>
 
@@ -13,12 +14,6 @@
 namespace gradweave::coverage {
 
 namespace {
-
-std::string text(const toml::table &table, const char *key, const std::string &where) {
-  const auto value = table[key].value<std::string>();
-  if (!value || value->empty()) throw std::runtime_error(fmt::format("{}: '{}' is missing or no text", where, key));
-  return *value;
-}
 
 template <class Read> void read_entries(const toml::table &root, const char *kind, const std::string &file, Read read) {
   const toml::array *entries = root[kind].as_array();

@@ -16,7 +16,7 @@ namespace gradweave::mutation {
 namespace {
 
 /// What each operator is mistaken for.
-const std::map<std::string, std::vector<std::string>> &mistaken() {
+const std::map<std::string, std::vector<std::string>> &mistaken_cpp() {
   static const std::map<std::string, std::vector<std::string>> kTable = {
       {"+", {"-"}},   {"-", {"+"}},       {"*", {"+"}},       {"/", {"*"}},       {"%", {"/"}},       {"==", {"!="}},
       {"!=", {"=="}}, {"<", {"<=", ">"}}, {"<=", {"<", ">"}}, {">", {">=", "<"}}, {">=", {">", "<"}}, {"&&", {"||"}},
@@ -82,9 +82,9 @@ bool has_lambda(const Ast &node) {
          std::any_of(children(node).begin(), children(node).end(), [](const Ast &child) { return has_lambda(child); });
 }
 
-class Reader {
+class CppReader {
 public:
-  Reader(std::string root, std::map<std::string, std::vector<Place>> &places)
+  CppReader(std::string root, std::map<std::string, std::vector<Place>> &places)
       : root_(std::move(root)), places_(places) {}
 
   void in(const Ast &node) {
@@ -137,9 +137,9 @@ private:
 
   void binary(const Ast &node) {
     const std::string sign = node.value("opcode", "");
-    const auto found = mistaken().find(sign);
+    const auto found = mistaken_cpp().find(sign);
     const Ast &left = children(node)[0], &right = children(node)[1];
-    if (found == mistaken().end() || has_lambda(node)) return;
+    if (found == mistaken_cpp().end() || has_lambda(node)) return;
     const bool pointers = type_of(left).find('*') != std::string::npos || type_of(right).find('*') != std::string::npos;
     const bool floating = type_of(node) == "float" || type_of(node) == "double";
     if (pointers || (floating && sign == "%")) return;
@@ -240,7 +240,7 @@ std::map<std::string, std::vector<Place>> cpp_places(const std::string &root, co
   std::map<std::string, std::vector<Place>> places;
   for (const std::string &file : files)
     places[file];
-  Reader reader(root, places);
+  CppReader reader(root, places);
   for (const std::string &file : files)
     if (!is_header(file)) read_ast(root, compile_commands, file, [&](const Ast &tree) { reader.in(tree); });
   return places;

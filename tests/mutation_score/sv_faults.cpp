@@ -11,7 +11,7 @@ namespace {
 using Kind = SvExpression::Kind;
 
 /// What each operator is mistaken for.
-const std::map<std::string_view, std::vector<std::string_view>> &mistaken() {
+const std::map<std::string_view, std::vector<std::string_view>> &mistaken_sv() {
   static const std::map<std::string_view, std::vector<std::string_view>> kTable = {
       {"+", {"-"}},       {"-", {"+"}},       {"*", {"+"}},       {"/", {"*"}},       {"==", {"!="}}, {"!=", {"=="}},
       {"<", {"<=", ">"}}, {"<=", {"<", ">"}}, {">", {">=", "<"}}, {">=", {">", "<"}}, {"&&", {"||"}}, {"||", {"&&"}},
@@ -100,7 +100,7 @@ std::string SvFaults::operand(const SvExpression &expression) const {
 
 void SvFaults::binary(const SvExpression &expression) {
   const std::string left = operand(expression.children[0]), right = operand(expression.children[1]);
-  if (const auto found = mistaken().find(expression.sign); found != mistaken().end())
+  if (const auto found = mistaken_sv().find(expression.sign); found != mistaken_sv().end())
     for (const std::string_view sign : found->second)
       add(expression, "operator", fmt::format("({} {} {})", left, sign, right));
   if (!is_logic(expression.sign)) return;

@@ -11,9 +11,9 @@ namespace gradweave::mutation {
 namespace {
 
 /// Walks modules and packages, down to the statements.
-class Reader {
+class SvReader {
 public:
-  explicit Reader(const std::string &source)
+  explicit SvReader(const std::string &source)
       : tokens_(sv_tokens(source)), cursor_(source, tokens_), faults_(source, places_) {}
 
   std::vector<Place> run() {
@@ -226,6 +226,6 @@ private:
 
 } // namespace
 
-std::vector<Place> sv_places(const std::string &source) { return Reader(source).run(); }
+std::vector<Place> sv_places(const std::string &source) { return SvReader(source).run(); }
 
 } // namespace gradweave::mutation

@@ -14,7 +14,7 @@ namespace {
 
 using namespace reproduce;
 
-Chart example() {
+Chart example_chart() {
   return {"name",
           "A <title> & \"more\"",
           "time / baseline",
@@ -31,7 +31,7 @@ Evaluation evaluation() {
   Figure figure;
   figure.id = "12";
   figure.title = "Figure <12>";
-  figure.charts = {example(), example()};
+  figure.charts = {example_chart(), example_chart()};
   figure.tables = {{"Table, \"quoted\"", {"a", "b"}, {{"1", "x < y"}}}};
   figure.notes = {"a & b"};
   Row row;
@@ -73,15 +73,16 @@ TEST(Xml, RefusesAnOpenElement) {
 }
 
 TEST(BarChart, IsWellFormedAndNamesAllValues) {
-  const std::string svg = draw(example(), 3);
+  const std::string svg = draw(example_chart(), 3);
   EXPECT_EQ(xml_problem(svg), "") << svg;
   EXPECT_EQ(count(svg, "fill=\"#9ecae1\""), 3U); // two bars and the legend
   EXPECT_NE(svg.find("chart3-title"), std::string::npos);
-  EXPECT_EQ(describe(example()), "time / baseline. r<s: one & two 0.500, b 0.750; bert: one & two 1.250, b 1.000. ");
+  EXPECT_EQ(describe(example_chart()),
+            "time / baseline. r<s: one & two 0.500, b 0.750; bert: one & two 1.250, b 1.000. ");
 }
 
 TEST(BarChart, DrawsNothingForAValueThatIsMissing) {
-  Chart chart = example();
+  Chart chart = example_chart();
   chart.series[0].values[1] = std::numeric_limits<double>::quiet_NaN();
   const std::string svg = draw(chart, 0);
   EXPECT_EQ(xml_problem(svg), "") << svg;

@@ -14,7 +14,7 @@ using namespace gradweave::reproduce;
 
 namespace {
 
-StepUnit example() {
+StepUnit example_step() {
   StepUnit unit;
   for (const char *name : {"fc1", "fc2"}) {
     compiler::Layer layer;
@@ -32,9 +32,9 @@ StepUnit example() {
 } // namespace
 
 TEST(StepUnit, ItsKeyDependsOnLayersTheirTensorsNpuEffortAndTool) {
-  std::set<std::string> keys{key_of(example(), "1")};
+  std::set<std::string> keys{key_of(example_step(), "1")};
   const auto differs = [&](const char *what, const std::function<void(StepUnit &)> &change) {
-    StepUnit unit = example();
+    StepUnit unit = example_step();
     change(unit);
     EXPECT_TRUE(keys.insert(key_of(unit, "1")).second) << what;
   };
@@ -45,14 +45,14 @@ TEST(StepUnit, ItsKeyDependsOnLayersTheirTensorsNpuEffortAndTool) {
   differs("scratchpad", [](StepUnit &u) { u.npu.spm_bytes *= 2; });
   differs("plans", [](StepUnit &u) { u.effort.layer_plans = 7; });
   differs("changes", [](StepUnit &u) { u.effort.step_plans = 7; });
-  EXPECT_TRUE(keys.insert(key_of(example(), "2")).second) << "tool";
-  StepUnit named = example();
+  EXPECT_TRUE(keys.insert(key_of(example_step(), "2")).second) << "tool";
+  StepUnit named = example_step();
   named.layers[0].name = named.layers[1].input = "other";
-  EXPECT_EQ(key_of(named, "1"), key_of(example(), "1"));
+  EXPECT_EQ(key_of(named, "1"), key_of(example_step(), "1"));
 }
 
 TEST(StepUnit, GivesWhatTheSearchFindsAndSurvivesTheJournal) {
-  const StepUnit unit = example();
+  const StepUnit unit = example_step();
   const StepResult result = evaluate(unit, {});
   ASSERT_EQ(result.problem, "");
   const runtime::NetworkSearch found =
@@ -68,7 +68,7 @@ TEST(StepUnit, GivesWhatTheSearchFindsAndSurvivesTheJournal) {
 }
 
 TEST(StepUnit, ANetworkThatCannotBeCompiledIsAProblem) {
-  StepUnit unit = example();
+  StepUnit unit = example_step();
   unit.npu.spm_bytes = 64;
   const StepResult result = evaluate(unit, {});
   EXPECT_NE(result.problem.find("fc1"), std::string::npos) << result.problem;

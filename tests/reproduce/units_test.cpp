@@ -16,7 +16,7 @@ using compiler::Schedule;
 
 namespace {
 
-Unit example() {
+Unit example_unit() {
   Unit unit;
   unit.layer.name = "fc";
   unit.layer.m = 24;
@@ -48,9 +48,9 @@ private:
 } // namespace
 
 TEST(UnitKey, DependsOnShapeNpuVariantPassAndTool) {
-  std::set<std::string> keys{key_of(example(), "1")};
+  std::set<std::string> keys{key_of(example_unit(), "1")};
   const auto differs = [&](const char *what, const std::function<void(Unit &)> &change) {
-    Unit unit = example();
+    Unit unit = example_unit();
     change(unit);
     EXPECT_TRUE(keys.insert(key_of(unit, "1")).second) << what;
   };
@@ -72,15 +72,15 @@ TEST(UnitKey, DependsOnShapeNpuVariantPassAndTool) {
     u.variant.parts = 2;
   });
   differs("plans", [](Unit &u) { u.variant.plans = 7; });
-  EXPECT_TRUE(keys.insert(key_of(example(), "2")).second) << "tool";
-  Unit named = example();
+  EXPECT_TRUE(keys.insert(key_of(example_unit(), "2")).second) << "tool";
+  Unit named = example_unit();
   named.layer.name = "other";
   named.layer.index = 7;
-  EXPECT_EQ(key_of(named, "1"), key_of(example(), "1"));
+  EXPECT_EQ(key_of(named, "1"), key_of(example_unit(), "1"));
 }
 
 TEST(Evaluate, GivesTheCyclesOfTheCompiledLayer) {
-  const Unit unit = example();
+  const Unit unit = example_unit();
   const UnitResult result = evaluate(unit);
   compiler::CompileOptions options;
   options.schedule = Schedule::kSequential;
@@ -91,13 +91,13 @@ TEST(Evaluate, GivesTheCyclesOfTheCompiledLayer) {
 }
 
 TEST(Evaluate, ALayerThatCannotBeCompiledIsAProblem) {
-  Unit unit = example();
+  Unit unit = example_unit();
   unit.npu.dram.size_bytes = 4096;
   EXPECT_NE(evaluate(unit).problem.find("fc"), std::string::npos);
 }
 
 TEST(Evaluate, ReadingDyOnceIsFasterAndReadsLess) {
-  Unit unit = example();
+  Unit unit = example_unit();
   unit.layer.m = unit.layer.k = unit.layer.n = 128;
   const UnitResult twice = evaluate(unit);
   unit.variant.dy_once = true;
@@ -125,7 +125,7 @@ TEST(Costs, TechniquesOfOneCore) {
       return 40;
     }
   });
-  const Unit unit = example();
+  const Unit unit = example_unit();
   const Costs costs(answers, unit.npu, "p", {2, 4}, 1);
   EXPECT_EQ(costs.cycles(unit.layer, Technique::kBaseline), 1100);
   EXPECT_EQ(costs.cycles(unit.layer, Technique::kDyOnce), 1090);
@@ -142,7 +142,7 @@ TEST(Costs, TechniquesOfOneCore) {
 TEST(Costs, SeveralCoresShareTheBatchUnlessPartitioned) {
   Answers answers(
       [](const Unit &u) -> std::uint64_t { return u.variant.partition == Partition::kIfmapSharing ? 5 : 9; });
-  Unit unit = example();
+  Unit unit = example_unit();
   unit.npu.cores = 4;
   const Costs costs(answers, unit.npu, "p", {}, 1);
   EXPECT_EQ(costs.cycles(unit.layer, Technique::kBaseline), 18);
@@ -154,7 +154,7 @@ TEST(Costs, SeveralCoresShareTheBatchUnlessPartitioned) {
 
 TEST(Costs, LayersWithoutDxTakePartInNoTechnique) {
   Answers answers([](const Unit &) -> std::uint64_t { return 7; });
-  Unit unit = example();
+  Unit unit = example_unit();
   unit.layer.dx = false;
   const Costs costs(answers, unit.npu, "p", {2}, 1);
   for (const Technique technique : {Technique::kBaseline, Technique::kDyOnce, Technique::kInterleave,
@@ -166,7 +166,7 @@ TEST(Costs, LayersWithoutDxTakePartInNoTechnique) {
 
 TEST(Costs, AProblemLeavesTheNetworkWithoutATime) {
   Answers answers([](const Unit &u) -> std::uint64_t { return u.variant.schedule == Schedule::kDwMajor ? 0 : 7; });
-  const Unit unit = example();
+  const Unit unit = example_unit();
   const Costs costs(answers, unit.npu, "p", {2}, 1);
   EXPECT_EQ(costs.cycles(unit.layer, Technique::kBaseline), 14);
   EXPECT_NE(costs.cycles(unit.layer, Technique::kIdeal), costs.cycles(unit.layer, Technique::kIdeal)); // NaN

@@ -9,7 +9,6 @@ namespace gradweave::test {
 namespace {
 
 using Json = nlohmann::json;
-const std::string kLayers = "name,M,K,N\na,20,30,40\nb,33,17,50\nc,64,48,16\n";
 
 class CliRun : public CommandLineTest {
 protected:

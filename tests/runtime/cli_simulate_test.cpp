@@ -9,7 +9,6 @@ namespace gradweave::test {
 namespace {
 
 using Json = nlohmann::json;
-const std::string kLayers = "name,M,K,N\na,20,30,40\nb,33,17,50\nc,64,48,16\n";
 
 class CliSimulate : public CommandLineTest {
 protected:
@@ -130,26 +129,26 @@ TEST_F(CliSimulate, RefusesWhatDoesNotGoTogether) {
   write("empty.txt", "# nothing\n");
   write("fake.gws", "SYNC engine=load\n");
   write("broken.txt", "JUMP 3\n");
-  struct Case {
+  struct Refusal {
     std::vector<std::string> arguments;
     int code;
     std::vector<std::string> message;
   };
-  for (const Case &c : {Case{{"good.txt", "--npu", "test8", "--schedule", "all"}, 2, {"--schedule"}},
-                        Case{{"good.txt", "--npu", "test8", "--model", "mlp"}, 2, {"--model"}},
-                        Case{{"none.gws", "--npu", "test8"}, 3, {"none.gws", "check its name"}},
-                        Case{{".", "--npu", "test8"}, 3, {"directory"}},
-                        Case{{"empty.txt", "--npu", "test8"}, 3, {"empty.txt", "no commands"}},
-                        Case{{"fake.gws", "--npu", "test8"}, 3, {"fake.gws", "no command stream"}},
-                        Case{{"broken.txt", "--npu", "test8"}, 3, {"broken.txt:1", "JUMP"}},
-                        Case{{"good.txt", "--npu", "nonesuch"}, 3, {"nonesuch"}},
-                        Case{{"--model", "mlp", "--npu", "test8", "--schedule", "all", "--times", "t.csv"},
-                             2,
-                             {"--times t.csv", "t.csv/", "--schedule"}},
-                        Case{{"--model", "mlp", "--npu", "test8", "--times", "-", "--json", "-"}, 2, {"--times"}},
-                        Case{{"--model", "mlp", "--npu", "test8", "--times", "none/t.csv"}, 5, {"none/t.csv"}},
-                        Case{{"--model", "mlp", "--npu", "test8", "--json", "none/r.json"}, 5, {"none/r.json"}},
-                        Case{{"--model", "mlp", "--npu", "test8", "--backend", "rtl"}, 2, {"--backend"}}}) {
+  for (const Refusal &c : {Refusal{{"good.txt", "--npu", "test8", "--schedule", "all"}, 2, {"--schedule"}},
+                           Refusal{{"good.txt", "--npu", "test8", "--model", "mlp"}, 2, {"--model"}},
+                           Refusal{{"none.gws", "--npu", "test8"}, 3, {"none.gws", "check its name"}},
+                           Refusal{{".", "--npu", "test8"}, 3, {"directory"}},
+                           Refusal{{"empty.txt", "--npu", "test8"}, 3, {"empty.txt", "no commands"}},
+                           Refusal{{"fake.gws", "--npu", "test8"}, 3, {"fake.gws", "no command stream"}},
+                           Refusal{{"broken.txt", "--npu", "test8"}, 3, {"broken.txt:1", "JUMP"}},
+                           Refusal{{"good.txt", "--npu", "nonesuch"}, 3, {"nonesuch"}},
+                           Refusal{{"--model", "mlp", "--npu", "test8", "--schedule", "all", "--times", "t.csv"},
+                                   2,
+                                   {"--times t.csv", "t.csv/", "--schedule"}},
+                           Refusal{{"--model", "mlp", "--npu", "test8", "--times", "-", "--json", "-"}, 2, {"--times"}},
+                           Refusal{{"--model", "mlp", "--npu", "test8", "--times", "none/t.csv"}, 5, {"none/t.csv"}},
+                           Refusal{{"--model", "mlp", "--npu", "test8", "--json", "none/r.json"}, 5, {"none/r.json"}},
+                           Refusal{{"--model", "mlp", "--npu", "test8", "--backend", "rtl"}, 2, {"--backend"}}}) {
     std::vector<std::string> arguments{"simulate"};
     arguments.insert(arguments.end(), c.arguments.begin(), c.arguments.end());
     const CommandResult r = run(arguments);

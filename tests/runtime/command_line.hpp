@@ -17,6 +17,9 @@
 
 namespace gradweave::test {
 
+/// A network of three small layers, as a file.
+inline const std::string kLayers = "name,M,K,N\na,20,30,40\nb,33,17,50\nc,64,48,16\n";
+
 struct CommandResult {
   int code = -1;
   std::string out, err;

@@ -1,4 +1,5 @@
 // im2col, golden products and col2im give the bits of convolutions computed directly (N15 to N17).
+#include "tests/sw_models/bf16_values.hpp"
 #include "tests/sw_models/random_convolution.hpp"
 
 #include <gtest/gtest.h>
@@ -10,8 +11,6 @@ namespace {
 
 using corpus::DataMix;
 using corpus::Dice;
-
-constexpr std::uint16_t kOne = 0x3f80, kInfinity = 0x7f80, kMinusZero = 0x8000;
 
 bool same_bits(const std::vector<float> &a, const std::vector<float> &b) {
   return a.size() == b.size() &&
@@ -105,10 +104,10 @@ TEST(Convolution, Col2imAddsInTheOrderOfTheTapsAndRoundsOnce) {
 TEST(Convolution, PixelsThatNoTapReadsHaveAGradientOfPlusZero) {
   Convolution c = plain(1, 4, 1);
   c.stride_width = 2;
-  const std::vector<std::uint16_t> dy = {kMinusZero, kInfinity};
-  const std::vector<std::uint16_t> dx = {kMinusZero, 0, kInfinity, 0};
+  const std::vector<std::uint16_t> dy = {kMinusZero, kBf16Inf};
+  const std::vector<std::uint16_t> dx = {kMinusZero, 0, kBf16Inf, 0};
   EXPECT_EQ(col2im(c, dy.data()), dx);
-  EXPECT_EQ(direct::input_gradient(c, dy.data(), &kOne), (std::vector<std::uint16_t>{0, 0, kInfinity, 0}))
+  EXPECT_EQ(direct::input_gradient(c, dy.data(), &kOne), (std::vector<std::uint16_t>{0, 0, kBf16Inf, 0}))
       << "the product +0 + -0 x 1 is +0 before col2im sees it (N7)";
 }
 
@@ -130,9 +129,9 @@ TEST(Convolution, PaddingTakesPartAsPlusZero) {
   c.pad_top = c.pad_bottom = c.pad_left = c.pad_right = 1;
   std::vector<std::uint16_t> w(9, kOne);
   EXPECT_EQ(direct::forward(c, &kOne, w.data()).front(), kOne);
-  w[0] = kInfinity; // meets padding: infinity times zero
+  w[0] = kBf16Inf; // meets padding: infinity times zero
   EXPECT_EQ(direct::forward(c, &kOne, w.data()).front(), kBf16Nan);
-  EXPECT_EQ(is_nan_bits(bits_of_fp32(direct::weight_gradient(c, &kOne, &kInfinity)[0])), true);
+  EXPECT_EQ(is_nan_bits(bits_of_fp32(direct::weight_gradient(c, &kOne, &kBf16Inf)[0])), true);
   EXPECT_EQ(direct::input_gradient(c, &kOne, w.data()).front(), kOne) << "copies that are padding are dropped";
 }
 
@@ -153,7 +152,7 @@ TEST(Convolution, MistakesShow) {
 
     if (c.pad_top + c.pad_left > 0) { // infinite weights: what meets padding is infinity times zero
       ConvolutionData infinite = data;
-      std::fill(infinite.w.begin(), infinite.w.end(), kInfinity);
+      std::fill(infinite.w.begin(), infinite.w.end(), kBf16Inf);
       std::fill(infinite.image.begin(), infinite.image.end(), kOne);
       const auto y = direct::forward(c, infinite.image.data(), infinite.w.data());
       padding_skipped += std::count(y.begin(), y.end(), kBf16Nan) > 0 ? 1 : 0;

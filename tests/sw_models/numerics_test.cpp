@@ -2,6 +2,7 @@
 #include "runtime/corpus/dice.hpp"
 #include "runtime/corpus/random_data.hpp"
 #include "sw_models/numerics.hpp"
+#include "tests/sw_models/bf16_values.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +13,6 @@ namespace gradweave {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr std::uint16_t kOne = 0x3F80, kMinusOne = 0xBF80, kPlusZero = 0x0000, kMinusZero = 0x8000;
-constexpr std::uint16_t kBf16Inf = 0x7F80, kBf16Max = 0x7F7F, kBf16Tiny = 0x0001, kBf16MinusTiny = 0x8001;
-
 std::uint32_t mac_bits(std::uint16_t a, std::uint16_t b, std::uint32_t c) {
   return bits_of_fp32(mac(a, b, fp32_from_bits(c)));
 }
