@@ -43,6 +43,7 @@ add_library(gw_verilated STATIC
 target_include_directories(gw_verilated SYSTEM PUBLIC
   ${GW_VERILATOR_ROOT}/include ${GW_VERILATOR_ROOT}/include/vltstd)
 target_compile_definitions(gw_verilated PUBLIC ${GW_VERILATED_DEFINES})
+gw_file_by_file(gw_verilated)
 target_compile_options(gw_verilated PRIVATE -w) # Verilator's code, not ours to warn about
 target_link_libraries(gw_verilated PUBLIC Threads::Threads ${ZLIB_LIBRARIES})
 
@@ -111,6 +112,7 @@ function(gw_verilate)
     VERBATIM)
 
   add_library(${V_TARGET} STATIC ${units})
+  gw_file_by_file(${V_TARGET})
   target_include_directories(${V_TARGET} SYSTEM PUBLIC ${dir})
   set(optimise ${GW_MODEL_FLAGS})
   if(V_COVERAGE)

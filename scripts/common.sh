@@ -82,8 +82,8 @@ clang_with_fuzzer() {
 # itself sees changed CMake files.
 configure() {
   local npus=$1 rtl=${2:-ON} stamp=$build/.gw-configured wanted
-  local werror=${WERROR:-OFF}
-  wanted=$(printf '%s\n' "$root" "$npus" "$werror" "$rtl")
+  local werror=${WERROR:-OFF} unity=${UNITY:-ON}
+  wanted=$(printf '%s\n' "$root" "$npus" "$werror" "$rtl" "$unity")
   if [ -f "$build/build.ninja" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
     return
   fi
@@ -93,7 +93,7 @@ configure() {
     compiler=(-DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_C_COMPILER="${CC:-cc}" -DCMAKE_BUILD_TYPE=Release)
   fi
   quietly "configuring $build${CXX:+ with $CXX}" cmake -S . -B "$build" -G Ninja "${compiler[@]}" "-DGW_NPUS=$npus" \
-    "-DGW_WERROR=$werror" "-DGW_RTL=$rtl"
+    "-DGW_WERROR=$werror" "-DGW_RTL=$rtl" "-DCMAKE_UNITY_BUILD=$unity"
   printf '%s\n' "$wanted" >"$stamp"
 }
 

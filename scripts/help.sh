@@ -48,7 +48,8 @@ and OUT=build/reproduce.
 that are a cycle late, each of which has to turn it red.
 `make mutation` takes EXTENT=full (or quick), MUTANTS=rtl|cpp (empty: both), MUTANT=(id of one, shown), SAMPLE, SEED,
 BUDGET=(seconds), JOBS, JSON and FRESH.
-Others: BUILD=build (build directory), CXX (compiler; default: the first of clang++-19, clang++-16, g++).
+Others: BUILD=build (build directory), CXX (compiler; default: the first of clang++-19, clang++-16, g++), UNITY=OFF (compile
+file by file: for work on the code).
 
 After a build, `build/bin/gradweave --help` is the whole command: compile, disasm, asm, models, ... (docs/cli.md).
 TEXT

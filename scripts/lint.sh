@@ -21,6 +21,8 @@ check() {
 
 clang_format_check() { git ls-files -z -- '*.cpp' '*.hpp' | xargs -0 clang-format --dry-run -Werror; }
 
+compiled_files() { sed -n 's/^ *"file": "\(.*\)".*/\1/p' "$build/compile_commands.json" | sort -u; }
+
 # clang-tidy cannot read what another compiler precompiled; without it a file that lacks an #include shows.
 commands_for_tidy() {
   mkdir -p "$build/lint"
@@ -28,13 +30,27 @@ commands_for_tidy() {
     "$build/compile_commands.json" >"$build/lint/compile_commands.json"
 }
 
+# compiled: what the build compiles of the project, also as batches of files (cmake/Unity.cmake), but each batch once only.
+compiled() {
+  local file sum seen=
+  compiled_files | while read -r file; do
+    case $file in
+    "$generated"/*/Unity/*)
+      sum=$(md5sum <"$file")
+      [[ $seen != *"$sum"* ]] || continue
+      seen+=$sum
+      ;;
+    "$generated"/*) continue ;;
+    "$root"/*) ;;
+    *) continue ;;
+    esac
+    printf '%s\0' "$file"
+  done
+}
+
 clang_tidy_check() {
-  local tidy
-  tidy=${CLANG_TIDY:-clang-tidy}
   commands_for_tidy
-  git ls-files -- '*.cpp' | while read -r file; do
-    if grep -q "\"file\": \"$root/$file\"" "$build/compile_commands.json"; then printf '%s\0' "$file"; fi
-  done | xargs -0 -n 1 -P "$(nproc)" "$tidy" --quiet -p "$build/lint" 2>&1 |
+  compiled | xargs -0 -n 1 -P "$(nproc)" "${CLANG_TIDY:-clang-tidy}" --quiet -p "$build/lint" 2>&1 |
     sed '/^[0-9]* warnings\? generated\.$/d' # counts those of system headers, which it does not show
 }
 
@@ -42,8 +58,8 @@ shellcheck_check() { git ls-files -z -- '*.sh' '.ci/run' | xargs -0 shellcheck; 
 
 configure "$(default_npus)"
 # Generated headers, those of Verilated models too, and the parameter tool must exist; else only what these are made from.
-mapfile -t verilated < <(sed -n 's/^ *"file": "\(.*\.cpp\)".*/\1/p' "$build/compile_commands.json" |
-  grep "^$(realpath "$build")/" | sort -u)
+generated=$(realpath "$build")
+mapfile -t verilated < <(compiled_files | grep "^$generated/.*\.cpp$")
 compile isa_generated npu_params runtime/reproduce/reproduce_tool_version.hpp "${verilated[@]}"
 check verilator scripts/lint_rtl.sh
 check clang-tidy clang_tidy_check

@@ -4,7 +4,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 scripts/bootstrap.sh sanitize
 quietly "configuring $build/sanitize" cmake -S . -B "$build/sanitize" -G Ninja -DCMAKE_CXX_COMPILER=g++ \
   -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG" \
-  -DGW_SANITIZE=ON -DGW_RTL=OFF
+  -DGW_SANITIZE=ON -DGW_RTL=OFF "-DGW_WERROR=${WERROR:-OFF}"
 quietly "building with sanitizers" ninja -C "$build/sanitize"
 # Everything but what takes minutes under sanitizers, or interrupts a run in time, and has its plain run in `make test`.
 slow="EveryNpu|BertTiny|Examples|KeptStreams|SeveralCores|BoundsOn|IdealOn|BigMatrices|CliInterrupt|CliResume|GoesOnAfter"

@@ -13,12 +13,22 @@ namespace gradweave::mutation {
 
 namespace {
 
+/// Whether what a build compiles, `compiled`, is the source `path` or a batch of files with it (cmake/Unity.cmake).
+bool has_source(const std::string &compiled, const std::string &path) {
+  if (compiled == path) return true;
+  if (compiled.find("/Unity/") == std::string::npos) return false;
+  std::ifstream in(compiled);
+  for (std::string line; std::getline(in, line);)
+    if (line == fmt::format("#include \"{}\"", path)) return true;
+  return false;
+}
+
 /// What of a compile command decides how the source is understood.
 std::string flags_of(const std::string &compile_commands, const std::string &path) {
   std::ifstream in(compile_commands);
   if (!in) throw std::runtime_error(fmt::format("cannot read {}; configure the build first", compile_commands));
   for (const nlohmann::json &entry : nlohmann::json::parse(in)) {
-    if (entry.at("file") != path) continue;
+    if (!has_source(entry.at("file"), path)) continue;
     std::istringstream words(entry.at("command").get<std::string>());
     std::string flags;
     for (std::string word; words >> word;) {

@@ -13,7 +13,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 list=
 found=
 overlay= # a directory whose files stand in a copy of the tree in place of those with the same name
-configure_flags=()
+configure_flags=(-DCMAKE_UNITY_BUILD=OFF) # a fault recompiles only the file that it is in
 
 keep() { :; }
 
