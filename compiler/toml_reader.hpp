@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/network_file.hpp"
-#include "sw_models/toml.hpp"
+#include "isa/toml.hpp"
 
 #include <fmt/format.h>
 

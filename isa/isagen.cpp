@@ -3,7 +3,7 @@
 //   isagen isa.toml cpp|sv|md > output
 //
 // The three outputs share one definition, so hardware, software and documentation cannot drift.
-#include "sw_models/toml.hpp"
+#include "isa/toml.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 // a typo cannot silently select a default.
 #include "sw_models/npu_config.hpp"
 
+#include "isa/toml.hpp"
 #include "sw_models/npu_config_text.hpp"
-#include "sw_models/toml.hpp"
 
 #include <fmt/format.h>
 

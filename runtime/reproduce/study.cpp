@@ -1,8 +1,8 @@
 #include "runtime/reproduce/study.hpp"
 
+#include "isa/toml.hpp"
 #include "runtime/lookup.hpp"
 #include "sw_models/npu_config.hpp"
-#include "sw_models/toml.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #include "tests/coverage/bins.hpp"
 
+#include "isa/toml.hpp"
 #include "isa_defs.hpp"
-#include "sw_models/toml.hpp"
 #include "tests/coverage/functional.hpp"
 #include "tests/coverage/toml_text.hpp"
 

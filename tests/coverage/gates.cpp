@@ -1,6 +1,6 @@
 #include "tests/coverage/gates.hpp"
 
-#include "sw_models/toml.hpp"
+#include "isa/toml.hpp"
 #include "tests/coverage/toml_text.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Texts in the lists of bins and waivers.
 #pragma once
 
-#include "sw_models/toml.hpp"
+#include "isa/toml.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "tests/mutation_score/plan.hpp"
 
-#include "sw_models/toml.hpp"
+#include "isa/toml.hpp"
 
 #include <fmt/format.h>
 

@@ -1,3 +1,3 @@
 // The functions of toml++, whose header only declares them (TOML_HEADER_ONLY=0).
 #define TOML_IMPLEMENTATION
-#include "sw_models/toml.hpp"
+#include "isa/toml.hpp"
