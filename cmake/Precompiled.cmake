@@ -1,5 +1,5 @@
 # Headers of libraries, parsed once a build: parsing them in every file is half of a compilation. They only save time; each
-# file includes what it uses, which clang-tidy sees to (`make lint`), as it compiles without them.
+# file includes what it uses, which clang-tidy sees to (`make lint UNITY=OFF`), as it compiles without them.
 set(headers <algorithm> <array> <cstdint> <filesystem> <fstream> <functional> <map> <memory> <optional> <random> <set>
   <string> <string_view> <vector> <fmt/format.h> <nlohmann/json.hpp>)
 

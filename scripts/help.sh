@@ -18,7 +18,8 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
   make sanitize                   the C++ without SystemC under ASan and UBSan
   make fuzz SECONDS=60 TARGET=    libFuzzer on every parser of files, or on one (docs/fuzzing.md)
   make icarus                     runs again on a second simulator, four-valued (docs/icarus.md)
-  make verify                     all that goes beyond make test, step by step; VERIFY="formal waves" picks
+  make verify                     all that goes beyond make test, step by step, hours; VERIFY="formal waves" picks,
+                                  SECONDS=600 is the time of each fuzzer
   make format | docs | clean      reformat the C++; regenerate docs/isa.md; remove the build directory
 
 Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:

@@ -23,7 +23,7 @@ clang_format_check() { git ls-files -z -- '*.cpp' '*.hpp' | xargs -0 clang-forma
 
 compiled_files() { sed -n 's/^ *"file": "\(.*\)".*/\1/p' "$build/compile_commands.json" | sort -u; }
 
-# clang-tidy cannot read what another compiler precompiled; without it a file that lacks an #include shows.
+# clang-tidy cannot read what another compiler precompiled; without it a file that lacks an #include shows, if UNITY=OFF.
 commands_for_tidy() {
   mkdir -p "$build/lint"
   sed -E 's/ -Winvalid-pch//; s/( -Xclang)? -include(-pch)?( -Xclang)? [^ ]*cmake_pch[^ ]*//g' \
