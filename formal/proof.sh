@@ -59,12 +59,14 @@ design() {
     echo "connect -set $wire $list_of"
   done
   for wire in $(note cut); do printf 'cutpoint w:\\%s\n' "$wire"; done
-  printf 'check\nasync2sync\ndffunmap\nopt -full\nasync2sync\ndffunmap\n'
+  printf 'opt_clean\ncheck\nasync2sync\ndffunmap\nopt -full\nasync2sync\ndffunmap\n'
 }
 
-# sweep: Yosys commands that make equal functions one, so that the solver need not find out that they are; none if the
-# property file does not ask for it. Not for mutants: a run that breaks a property is found faster than that.
-sweep() { [ -z "$(note sweep)" ] || printf '%s\n' techmap 'opt -fast' 'abc -g AND,XOR,MUX' opt_clean; }
+# sweep: Yosys commands that make equal functions one, so that the solver need not find out that they are, and the gates few; none
+# if the property file does not ask for it. The fast pass makes equal registers one, which the long pass can build on.
+sweep() {
+  [ -z "$(note sweep)" ] || printf '%s\n' techmap 'abc -fast -g AND,XOR,MUX' 'opt -fast' 'abc -g all' opt_clean
+}
 
 # solve NAME COMMAND...: the design, then the commands; the log is NAME.log. False if Yosys says that it failed.
 solve() {
@@ -126,7 +128,7 @@ refute() {
   cp -r "$root/rtl" "$work/tree/rtl"
   mutate "$1" "$work/tree"
   rtl=$work/tree/rtl
-  if solve mutant "$how -prove-asserts -maxsteps $(field "$1" depth) -verify"; then
+  if solve mutant "$([ -z "$(field "$1" sweep)" ] || sweep)" "$how -prove-asserts -maxsteps $(field "$1" depth) -verify"; then
     found="NOT refuted: $(field "$1" why)"
     return 1
   fi

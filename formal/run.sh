@@ -66,8 +66,7 @@ for wanted in "$@"; do
   proofs=$(awk '!/^#/ && NF {print $1}' "$here/proofs.txt")
   mutants=$(cd "$here/mutants" && printf 'mutant:%s\n' *.txt | sed 's/\.txt$//')
   case $wanted in
-  # Mutants first: the longest job is one of them and should not begin last.
-  all) mapfile -t -O ${#names[@]} names < <(printf '%s\n' "$mutants" "$proofs") ;;
+  all) mapfile -t -O ${#names[@]} names < <(printf '%s\n' "$proofs" "$mutants") ;;
   quick) mapfile -t -O ${#names[@]} names < <(awk '!/^#/ && $NF == "quick" {print $1}' "$here/proofs.txt") ;;
   mutants) mapfile -t -O ${#names[@]} names < <(printf '%s\n' "$mutants") ;;
   *)

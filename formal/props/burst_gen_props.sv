@@ -6,6 +6,7 @@
 // All widths are the real ones.
 //
 // sources: burst_gen.sv
+// sweep: yes
 module burst_gen_props #(
   parameter int unsigned BUS_BYTES = 32
 ) (

@@ -42,6 +42,8 @@ module dma_store_props #(
   (* hierconn *) wire       \dut.issue ;
   (* hierconn *) wire [7:0] \dut.burst_len ;
   (* hierconn *) wire       \dut.burst_valid ;
+  (* hierconn *) wire       \dut.read_q ;
+  (* hierconn *) wire       \dut.data_ready ;
 
   // --- Environment: responses to bursts whose address and data have been taken ----------------------------------------
   reset_first u_reset (.clk_i, .rst_ni);
@@ -109,6 +111,7 @@ module dma_store_props #(
         assert (!(watched_q && ahead_q == 8'd0 && w_valid) || w_last == (beats_q == len_q));
       outstanding_bursts_stay_in_bound: assert (32'(8'(issued_q - answered_q)) <= OUTSTANDING);
       quiet_means_all_answered: assert (quiet == (issued_q == answered_q));
+      what_the_scratchpad_delivers_has_room: assert (!\dut.read_q || \dut.data_ready );
       nothing_is_offered_after_a_stop: assert (run_i || !\dut.issue );
     end
   end
