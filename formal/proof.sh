@@ -12,15 +12,7 @@ rtl=$root/rtl
 # read_row LINE: of proofs.txt into variables.
 read_row() {
   [ -n "$1" ] || die "no such proof"
-  read -r proof props params method depth cover_depth _ <<<"$1"
-}
-
-describe() {
-  case $method in
-  induction) echo "unbounded, induction k<=$depth" ;;
-  bounded) echo "bounded, $depth cycles" ;;
-  *) die "$proof: method '$method' in proofs.txt is neither induction nor bounded" ;;
-  esac
+  read -r _ props params depth cover_depth _ <<<"$1"
 }
 
 # note KEY: what a comment line "// KEY: ..." of the property file says.
@@ -51,7 +43,7 @@ design() {
   printf '\nsetattr -set keep 1 c:dut\nproc\n'
   # The block's own assertions, where what they need of the environment is not modelled.
   [ -z "$(note trust)" ] || echo "chformal -assert -remove * $props %d"
-  printf '%s\n' "select -assert-min 1 $props/t:\$assert" 'memory -nordff' flatten
+  printf '%s\n' "select -assert-min 1 $props/t:\$assert" flatten 'memory -nordff'
   note memory | while read -r wire memory words; do
     list_of=
     words=$(value "$words")
@@ -96,11 +88,7 @@ base_case="sat -tempinduct -tempinduct-baseonly -set-assumes -show-public -dump_
 # prove: the properties hold, and what covered_o asks for can be reached under the assumptions. One run of Yosys, since
 # elaborating the design takes as long as most proofs.
 prove() {
-  local goal done=true
-  case $method in
-  induction) goal="sat -tempinduct -prove-asserts -set-assumes -maxsteps $depth -show-public -dump_vcd $work/trace.vcd -verify" ;;
-  bounded) goal="$base_case $work/trace.vcd -prove-asserts -maxsteps $depth -verify" ;;
-  esac
+  local done=true goal="sat -tempinduct -prove-asserts -set-assumes -maxsteps $depth -show-public -dump_vcd $work/trace.vcd -verify"
   solve proof "$(sweep)" "design -save elaborated" "$goal" "design -load elaborated" "chformal -assert -remove" \
     "tee -o $work/cover.log $base_case $work/cover.vcd -prove covered_o 0 -maxsteps $cover_depth -falsify" || done=false
   sound proof || return 1

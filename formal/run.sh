@@ -27,7 +27,7 @@ job() {
     line=$(row "$name")
   fi
   read_row "$line"
-  [ -n "${kind:-}" ] || kind=$(describe)
+  [ -n "${kind:-}" ] || kind="unbounded, induction k<=$depth"
   work=$out/${name/:/-}
   rm -rf "$work"
   mkdir -p "$work"

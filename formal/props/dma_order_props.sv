@@ -4,6 +4,8 @@
 // A command is watched from its start, an arbitrary one.
 //
 // sources: fifo.sv dma_order.sv
+// memory: commands dut.u_commands.mem DEPTH
+// memory: transfers dut.u_transfers.mem DEPTH
 module dma_order_props #(
   parameter int unsigned DEPTH = 2
 ) (
@@ -73,6 +75,61 @@ module dma_order_props #(
       it_completes_when_it_has_ended_and_not_before: assert (!turn || done_valid == (sync_q || over_q));
       its_end_is_reported_under_its_index:
         assert (!(watched_q && !sync_q && !over_q && ends_ahead_q == 8'd0) || transfer_index == index_q);
+    end
+  end
+
+  // --- Invariants that make them inductive: what the two queues hold, and where the watched command lies in them ----------
+  localparam int unsigned PTR_W   = (DEPTH > 1) ? $clog2(DEPTH) : 1;
+  localparam int unsigned COUNT_W = $clog2(DEPTH + 1);
+  (* hierconn *) wire [PTR_W-1:0]   \dut.u_commands.read_q ;
+  (* hierconn *) wire [PTR_W-1:0]   \dut.u_commands.write_q ;
+  (* hierconn *) wire [COUNT_W-1:0] \dut.u_commands.count_q ;
+  (* hierconn *) wire [PTR_W-1:0]   \dut.u_transfers.read_q ;
+  (* hierconn *) wire [PTR_W-1:0]   \dut.u_transfers.write_q ;
+  (* hierconn *) wire [COUNT_W-1:0] \dut.u_transfers.count_q ;
+  (* hierconn *) wire [COUNT_W-1:0] \dut.ended_q ;
+  wire [57*DEPTH-1:0] commands;  // {sync, index, posts}
+  wire [32*DEPTH-1:0] transfers; // index
+
+  // Where word i of a queue lies whose first lies at `first`.
+  function automatic logic [7:0] place(input logic [PTR_W-1:0] first, input logic [7:0] i);
+    place = (8'(first) + i >= 8'(DEPTH)) ? 8'(first) + i - 8'(DEPTH) : 8'(first) + i;
+  endfunction
+
+  logic [7:0]  transfers_held, transfers_ahead; // of all commands; of those ahead of the watched one
+  logic [56:0] watched_command;
+  logic [31:0] watched_transfer;
+  always @* begin
+    transfers_held  = 8'd0;
+    transfers_ahead = 8'd0;
+    for (int i = 0; i < DEPTH; i++) begin
+      if (!commands[57*place(\dut.u_commands.read_q , 8'(i)) + 56]) begin
+        if (8'(i) < held_q) transfers_held = transfers_held + 8'd1;
+        if (8'(i) < ahead_q) transfers_ahead = transfers_ahead + 8'd1;
+      end
+    end
+    watched_command  = commands[57*place(\dut.u_commands.read_q , ahead_q) +: 57];
+    watched_transfer = transfers[32*place(\dut.u_transfers.read_q , ends_ahead_q) +: 32];
+  end
+
+  always @* begin
+    if (rst_ni) begin
+      the_queues_hold_what_has_started:
+        assert (8'(\dut.u_commands.count_q ) == held_q && 8'(\dut.u_transfers.count_q ) == moving_q);
+      pointers_stay_inside: assert (32'(\dut.u_commands.read_q ) < DEPTH && 32'(\dut.u_transfers.read_q ) < DEPTH);
+      pointers_are_count_apart:
+        assert (8'(\dut.u_commands.write_q ) == place(\dut.u_commands.read_q , held_q) &&
+                8'(\dut.u_transfers.write_q ) == place(\dut.u_transfers.read_q , moving_q));
+      a_transfer_has_ended_or_is_moving: assert (transfers_held == moving_q + 8'(\dut.ended_q ));
+      if (watched_q) begin
+        the_watched_command_lies_in_its_place:
+          assert (ahead_q < held_q && watched_command == {sync_q, index_q, posts_q});
+        transfers_end_in_order:
+          assert (sync_q || (over_q ? transfers_ahead < 8'(\dut.ended_q )
+                                    : transfers_ahead == 8'(\dut.ended_q ) + ends_ahead_q));
+        the_watched_transfer_lies_in_its_place:
+          assert (sync_q || over_q || (ends_ahead_q < moving_q && watched_transfer == index_q));
+      end
     end
   end
 

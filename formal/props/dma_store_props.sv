@@ -6,6 +6,8 @@
 //
 // sources: fifo.sv dma_order.sv burst_gen.sv beat_gen.sv dma_front.sv dma_store.sv
 // trust: yes
+// memory: lengths dut.u_unread.mem OUTSTANDING
+// memory: beats dut.u_data.mem 4
 // cut: dut.burst_valid dut.burst_len dut.burst_addr dut.burst_user dut.burst_last dut.beat_valid dut.beat_last
 module dma_store_props #(
   parameter int unsigned LANES       = 4,
@@ -113,6 +115,74 @@ module dma_store_props #(
       quiet_means_all_answered: assert (quiet == (issued_q == answered_q));
       what_the_scratchpad_delivers_has_room: assert (!\dut.read_q || \dut.data_ready );
       nothing_is_offered_after_a_stop: assert (run_i || !\dut.issue );
+    end
+  end
+
+  // --- Invariants that make them inductive: which beats and bursts the block holds --------------------------------------
+  // Beats that have been read and not left: in the data queue and, behind them, in what the scratchpad delivers. Behind these
+  // come the bursts that are not read to the end; of the first of them `beat_q` beats have been read.
+  localparam int unsigned DATA_DEPTH = 4;
+  localparam int unsigned BEAT_W     = 9 * BUS_BYTES + 13; // the mark of the last beat is bit 0
+  localparam int unsigned PTR_W      = (OUTSTANDING > 1) ? $clog2(OUTSTANDING) : 1;
+  localparam int unsigned COUNT_W    = $clog2(OUTSTANDING + 1);
+  (* hierconn *) wire [PTR_W-1:0]   \dut.u_unread.read_q ;
+  (* hierconn *) wire [PTR_W-1:0]   \dut.u_unread.write_q ;
+  (* hierconn *) wire [COUNT_W-1:0] \dut.u_unread.count_q ;
+  (* hierconn *) wire [COUNT_W-1:0] \dut.u_unanswered.count_q ;
+  (* hierconn *) wire [1:0]         \dut.u_data.read_q ;
+  (* hierconn *) wire [1:0]         \dut.u_data.write_q ;
+  (* hierconn *) wire [2:0]         \dut.u_data.count_q ;
+  (* hierconn *) wire [7:0]         \dut.beat_q ;
+  (* hierconn *) wire               \dut.read_last_q ;
+  wire [8*OUTSTANDING-1:0]     lengths;
+  wire [BEAT_W*DATA_DEPTH-1:0] beats;
+
+  function automatic logic [7:0] length_of(input logic [7:0] burst);
+    logic [7:0] place;
+    place     = 8'(\dut.u_unread.read_q ) + burst;
+    length_of = lengths[8*((place >= 8'(OUTSTANDING)) ? place - 8'(OUTSTANDING) : place) +: 8];
+  endfunction
+
+  logic [7:0] held, lasts; // beats that the block holds; those of them that end a burst
+  logic [8:0] mine;        // those of the watched burst
+  logic       is_last;     // in the end: of the newest beat
+  always @* begin
+    held    = 8'(\dut.u_data.count_q ) + 8'(\dut.read_q );
+    lasts   = 8'd0;
+    mine    = 9'd0;
+    is_last = 1'b0;
+    for (int i = 0; i <= DATA_DEPTH; i++) begin
+      if (8'(i) < held) begin
+        is_last = (8'(i) < 8'(\dut.u_data.count_q )) ? beats[BEAT_W*2'(\dut.u_data.read_q + 2'(i))] : \dut.read_last_q ;
+        if (lasts == ahead_q) mine = mine + 9'd1;
+        if (is_last) lasts = lasts + 8'd1;
+      end
+    end
+  end
+
+  always @* begin
+    if (rst_ni) begin
+      pointers_stay_inside: assert (32'(\dut.u_unread.read_q ) < OUTSTANDING);
+      pointers_are_count_apart:
+        assert (2'(\dut.u_data.write_q - \dut.u_data.read_q ) == 2'(\dut.u_data.count_q ) &&
+                32'(\dut.u_unread.write_q ) == (32'(\dut.u_unread.read_q ) + 32'(\dut.u_unread.count_q )) % OUTSTANDING);
+      the_block_has_room_for_what_it_holds: assert (held <= DATA_DEPTH);
+      an_address_waits_alone: assert (8'(issued_q - addressed_q) == 8'(aw_valid));
+      bursts_are_answered_after_address_and_data:
+        assert (32'(8'(addressed_q - answered_q)) <= OUTSTANDING && 32'(8'(written_q - answered_q)) <= OUTSTANDING);
+      unanswered_bursts_are_counted: assert (8'(issued_q - answered_q) == 8'(\dut.u_unanswered.count_q ));
+      a_burst_waits_to_be_read_or_to_leave: assert (waiting == 8'(\dut.u_unread.count_q ) + lasts);
+      a_burst_begun_is_not_read_to_the_end:
+        assert (\dut.beat_q == 8'd0 || (\dut.u_unread.count_q != '0 && \dut.beat_q <= length_of(8'd0)));
+      its_newest_beat_is_not_the_last: assert (held == 8'd0 || is_last == (\dut.beat_q == 8'd0));
+      if (watched_q) begin
+        the_watched_burst_is_held: assert (ahead_q < waiting);
+        it_leaves_in_its_turn: assert (ahead_q == 8'd0 || beats_q == 8'd0);
+        its_beats_have_left_or_are_held_or_unread:
+          assert ((ahead_q < lasts) ? 9'(beats_q) + mine == 9'(len_q) + 9'd1
+                                    : length_of(ahead_q - lasts) == len_q &&
+                                      9'(beats_q) + mine == ((ahead_q == lasts) ? 9'(\dut.beat_q ) : 9'd0));
+      end
     end
   end
 
