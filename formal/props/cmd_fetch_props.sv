@@ -1,5 +1,6 @@
-// cmd_fetch, its address side: AR keeps what it offers until it is taken; no burst leaves its 4 KB page; each begins where the one
-// before ended and holds commands of the stream, none lost or fetched twice; after a stop no burst is offered.
+// cmd_fetch: AR keeps what it offers until it is taken; no burst leaves its 4 KB page; each begins where the one before ended and
+// holds commands of the stream, none lost or fetched twice; after a stop no burst is offered. Every word that comes has room in the
+// buffer, so RREADY need not exist, and until an error no room is lost.
 //
 // sources: fifo.sv cmd_fetch.sv
 // trust: yes
@@ -37,9 +38,16 @@ module cmd_fetch_props #(
   (* hierconn *) wire [63:0] \dut.req_addr_q ;
   (* hierconn *) wire [31:0] \dut.req_left_q ;
 
-  // --- Environment: a stream of whole commands ------------------------------------------------------------------------
+  // --- Environment: a stream of whole commands; beats of bursts whose address has been taken --------------------------------
   reset_first u_reset (.clk_i, .rst_ni);
+  logic [9:0] owed_q, offered_beats; // beats to come; those of the burst on offer
+  assign offered_beats = ar_valid ? 10'(ar_len) + 10'd1 : 10'd0;
   always @* assume (cmd_addr_i[5:0] == 6'd0);
+  always @* assume (!r_valid_i || owed_q != 10'd0);
+  always @(posedge clk_i) begin
+    if (!rst_ni || clear_i) owed_q <= 10'd0;
+    else owed_q <= owed_q + (ar_ready_i ? offered_beats : 10'd0) - 10'(r_valid_i);
+  end
 
   // --- Each burst begins where the one before ended --------------------------------------------------------------------
   logic        issued_q, stalled_q;
@@ -74,6 +82,40 @@ module cmd_fetch_props #(
       // Invariant
       commands_are_whole: assert (\dut.req_left_q == 32'd0 || \dut.req_addr_q [5:0] == 6'd0);
       nothing_is_offered_after_a_stop: assert (run_i || !\dut.issue );
+    end
+  end
+
+  // --- Room in the buffer: words that are free, held, and asked for are all there are ----------------------------------------
+  localparam int unsigned WORD_BYTES = (BUS_BYTES > 64) ? BUS_BYTES : 64;
+  localparam int unsigned WORD_BEATS = WORD_BYTES / BUS_BYTES;
+  localparam int unsigned BUF_WORDS  = (WORD_BYTES > 512) ? 2 : 1024 / WORD_BYTES;
+  localparam logic [1:0]  CHECK      = 2'd0;
+  localparam logic [1:0]  FAILED     = 2'd2;
+  (* hierconn *) wire                             \dut.word_push ;
+  (* hierconn *) wire [1:0]                       \dut.state_q ;
+  (* hierconn *) wire [4:0]                       \dut.free_words_q ;
+  (* hierconn *) wire [8:0]                       \dut.open_beats_q ;
+  (* hierconn *) wire [$clog2(BUF_WORDS+1)-1:0]   \dut.u_buffer.count_q ;
+  (* hierconn *) wire [3:0]                       \dut.gen_beats_make_word.beat_q ; // of the next word
+  logic [15:0] part, used;
+  if (WORD_BEATS == 1) begin : gen_beat_is_word
+    assign part = 16'd0;
+  end else begin : gen_part
+    assign part = 16'(\dut.gen_beats_make_word.beat_q );
+  end
+  assign used = (16'(\dut.free_words_q ) + 16'(\dut.u_buffer.count_q )) * WORD_BEATS + 16'(\dut.open_beats_q ) + part;
+
+  always @* begin
+    if (rst_ni) begin
+      every_word_has_room: assert (!\dut.word_push || 32'(\dut.u_buffer.count_q ) != BUF_WORDS);
+      no_room_is_lost: assert (used == BUF_WORDS * WORD_BEATS || (\dut.state_q == FAILED && used < BUF_WORDS * WORD_BEATS));
+      quiet_means_all_answered: assert (quiet == (owed_q == 10'd0 && !ar_valid));
+      // Invariants
+      beats_to_come_are_counted: assert (16'(\dut.open_beats_q ) == 16'(owed_q) + 16'(offered_beats));
+      a_part_is_less_than_a_word: assert (32'(part) < WORD_BEATS);
+      a_run_begins_with_nothing:
+        assert (\dut.state_q <= FAILED &&
+                (\dut.state_q != CHECK || (quiet && 32'(\dut.free_words_q ) == BUF_WORDS)));
     end
   end
 
