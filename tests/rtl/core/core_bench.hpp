@@ -59,7 +59,7 @@ using Op = decltype(isa::Decoded::op);
 class Core {
 public:
   Core() {
-    model_->start_valid_i = model_->head_valid_i = model_->put_i = model_->get_i = 0;
+    model_->clear_i = model_->start_valid_i = model_->head_valid_i = model_->put_i = model_->get_i = 0;
     tick();
     tick();
     model_->rst_ni = 1;
@@ -102,29 +102,45 @@ public:
     done_.clear();
     for (std::uint64_t guard = 0; done_.size() < commands.size(); ++guard) {
       ASSERT_LT(guard, 2'000'000U) << "the engine hangs";
-      model_->start_valid_i = 0;
-      if (next < commands.size()) {
-        isa::Decoded d;
-        d.op = commands[next];
-        isa::Command c = isa::encode(d);
-        std::memcpy(&model_->cmd_i, c.words.data(), sizeof c.words);
-        model_->index_i = static_cast<std::uint32_t>(next);
-        model_->clk_i = 0;
-        model_->eval();
-        if (model_->start_ready_o) {
-          model_->start_valid_i = 1;
-          ++next;
-        }
-      }
+      feed(commands, next);
       tick();
     }
     model_->start_valid_i = 0;
     for (std::size_t i = 0; i < done_.size(); ++i)
       EXPECT_EQ(done_[i], i);
   }
+  /// The same for so many cycles; in the last of them everything is cleared.
+  void run_and_clear(const std::vector<Op> &commands, std::uint32_t cycles) {
+    std::size_t next = 0;
+    done_.clear();
+    for (std::uint32_t i = 1; i < cycles; ++i) {
+      feed(commands, next);
+      tick();
+    }
+    model_->start_valid_i = 0;
+    model_->clear_i = 1;
+    tick();
+    model_->clear_i = 0;
+  }
   std::uint64_t busy_cycles_ = 0, active_ = 0, bank_ = 0, add_ = 0;
 
 private:
+  /// Offers the next command if the engine takes it in this cycle.
+  void feed(const std::vector<Op> &commands, std::size_t &next) {
+    model_->start_valid_i = 0;
+    if (next == commands.size()) return;
+    isa::Decoded d;
+    d.op = commands[next];
+    isa::Command c = isa::encode(d);
+    std::memcpy(&model_->cmd_i, c.words.data(), sizeof c.words);
+    model_->index_i = static_cast<std::uint32_t>(next);
+    model_->clk_i = 0;
+    model_->eval();
+    if (model_->start_ready_o) {
+      model_->start_valid_i = 1;
+      ++next;
+    }
+  }
   void access(bool fp32, std::uint32_t row, std::uint32_t lane) {
     model_->fp32_i = fp32;
     model_->row_i = row;

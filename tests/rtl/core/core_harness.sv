@@ -9,6 +9,7 @@ module core_harness #(
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
+  input  logic         clear_i,
   input  logic         start_valid_i,
   output logic         start_ready_o,
   input  logic [511:0] cmd_i,
@@ -39,8 +40,7 @@ module core_harness #(
   logic [32*COLS-1:0]  w_line;
 
   gemm_core #(.ROWS(ROWS), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS)) u_core (
-    .clk_i, .rst_ni,
-    .clear_i      (1'b0),
+    .clk_i, .rst_ni, .clear_i,
     .run_i        (1'b1),
     .start_valid_i, .start_ready_o, .cmd_i, .index_i, .head_valid_i, .done_valid_o, .done_index_o, .done_posts_o, .busy_o,
     .quiet_o        (),

@@ -33,6 +33,25 @@ TEST_F(GemmCore, RandomCommandsBackToBack) {
   }
 }
 
+/// A clear in any cycle leaves nothing behind that a command begun at once would see.
+TEST_F(GemmCore, ClearForgetsWhatIsUnderWay) {
+  for (int n = 0; n < cases(100); ++n) {
+    top_ = 0;
+    std::vector<Tile> outs(4);
+    std::vector<Op> commands;
+    for (Tile &out : outs)
+      commands.push_back(random_gemm(kLanes + 2, out, pick(0, 1) != 0));
+    ASSERT_LE(top_, kSpmRows);
+    const std::uint32_t cycles = pick(1, 2 * (kRows + kCols) + 10);
+    core_.run_and_clear({commands[0]}, cycles);
+    core_.run({commands.begin() + 1, commands.end()});
+    for (std::size_t i = 1; i < outs.size(); ++i) {
+      expect(outs[i], fmt::format("case {}, cleared in cycle {}, command {}", n, cycles, i));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 /// Partial sums of one tile through several commands, without waits: three blocks apart is enough.
 TEST_F(GemmCore, PartialSumsThreeBlocksApartNeedNoWait) {
   for (std::uint32_t blocks : {3U, 4U, 6U}) {

@@ -199,6 +199,31 @@ TEST(Dma, StopsBetweenBurstsAndWorksAgainAfterClear) {
   }
 }
 
+// Ended transfers that wait behind SYNCs for their turn are forgotten like all else.
+TEST(Dma, ClearForgetsTransfersThatHaveEnded) {
+  for (bool store : {false, true}) {
+    int clears = 0;
+    for (int cycles = 1; cycles <= 16; ++cycles) {
+      BenchOptions options;
+      options.latency = 0;
+      Bench bench(options);
+      bench.add(tile(store, 0, 1, 1, 0));
+      bench.add_sync(store);
+      bench.add_sync(store);
+      bench.add(tile(store, 64, 1, 1, 0));
+      for (int i = 0; i < cycles; ++i)
+        bench.cycle();
+      if (!bench.engines_quiet() || !bench.axi().idle()) continue;
+      ++clears;
+      bench.clear();
+      bench.add(tile(store, 128, 3, 1, 64));
+      bench.run();
+      ASSERT_EQ(bench.problems(), "") << "cleared after " << cycles << " cycles";
+    }
+    EXPECT_GT(clears, 0);
+  }
+}
+
 // --- Rates -----------------------------------------------------------------------------------------
 
 TEST(Rates, LongRowsMoveABeatEveryCycle) {
