@@ -45,6 +45,28 @@ TEST_F(GemmCore, AddOfSpecialValues) {
   }
 }
 
+/// A clear or reset in any cycle leaves nothing of an ADD behind that a command begun at once would see.
+TEST_F(GemmCore, ClearAndResetForgetAnAdd) {
+  for (int n = 0; n < cases(60); ++n) {
+    top_ = 0;
+    Tile a = place(pick(1, 6), pick(1, kLanes + 2), true), cin = place(a.rows, a.cols, true), forgotten, sum, product;
+    fill(a);
+    fill(cin);
+    const isa::AddCommand interrupted = random_add(a, cin, forgotten);
+    Tile b = place(a.rows, a.cols, true), c = place(a.rows, a.cols, true);
+    fill(b);
+    fill(c);
+    const std::vector<Op> commands = {random_add(b, c, sum), random_gemm(kLanes + 2, product, false)};
+    ASSERT_LE(top_, kSpmRows);
+    const std::uint32_t cycles = pick(1, 4 * a.rows + 6);
+    core_.run_and_forget({interrupted}, cycles, n % 2 != 0);
+    core_.run(commands);
+    expect(sum, fmt::format("case {}, ended in cycle {}: sum", n, cycles));
+    expect(product, fmt::format("case {}, ended in cycle {}: product", n, cycles));
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// An ADD starts when the results of the GEMMs before it are written, and nothing starts before its own are.
 TEST_F(GemmCore, AddBetweenGemmsNeedsNoWait) {
   for (int n = 0; n < cases(40); ++n) {

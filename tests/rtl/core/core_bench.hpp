@@ -109,8 +109,8 @@ public:
     for (std::size_t i = 0; i < done_.size(); ++i)
       EXPECT_EQ(done_[i], i);
   }
-  /// The same for so many cycles; in the last of them everything is cleared.
-  void run_and_clear(const std::vector<Op> &commands, std::uint32_t cycles) {
+  /// The same for so many cycles; in the last of them everything is cleared, or reset.
+  void run_and_forget(const std::vector<Op> &commands, std::uint32_t cycles, bool reset) {
     std::size_t next = 0;
     done_.clear();
     for (std::uint32_t i = 1; i < cycles; ++i) {
@@ -118,9 +118,11 @@ public:
       tick();
     }
     model_->start_valid_i = 0;
-    model_->clear_i = 1;
+    (reset ? model_->rst_ni : model_->clear_i) = reset ? 0 : 1;
     tick();
-    model_->clear_i = 0;
+    (reset ? model_->rst_ni : model_->clear_i) = reset ? 1 : 0;
+    model_->eval();
+    EXPECT_EQ(model_->busy_o, 0);
   }
   std::uint64_t busy_cycles_ = 0, active_ = 0, bank_ = 0, add_ = 0;
 
