@@ -118,9 +118,10 @@ public:
       tick();
     }
     model_->start_valid_i = 0;
-    (reset ? model_->rst_ni : model_->clear_i) = reset ? 0 : 1;
+    auto &pin = reset ? model_->rst_ni : model_->clear_i; // one is active when low, the other when high
+    pin = reset ? 0 : 1;
     tick();
-    (reset ? model_->rst_ni : model_->clear_i) = reset ? 1 : 0;
+    pin = reset ? 1 : 0;
     model_->eval();
     EXPECT_EQ(model_->busy_o, 0);
   }
@@ -238,6 +239,14 @@ protected:
         out(i, j) = g.out_bf16 ? round_bf16(acc) : acc;
       }
     return g;
+  }
+
+  /// A random GEMM for each of `outs`, which get the expected results.
+  std::vector<Op> random_gemms(std::vector<Tile> &outs) {
+    std::vector<Op> commands;
+    for (Tile &out : outs)
+      commands.push_back(random_gemm(kLanes + 2, out, pick(0, 1) != 0));
+    return commands;
   }
 
   /// An ADD of two filled tiles; the expected result is left in `out`. In place of A or of CIN, or elsewhere.

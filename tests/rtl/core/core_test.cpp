@@ -21,9 +21,7 @@ TEST_F(GemmCore, RandomCommandsBackToBack) {
   for (int n = 0; n < cases(60); ++n) {
     top_ = 0;
     std::vector<Tile> outs(4);
-    std::vector<Op> commands;
-    for (Tile &out : outs)
-      commands.push_back(random_gemm(kLanes + 2, out, pick(0, 1) != 0));
+    const std::vector<Op> commands = random_gemms(outs);
     ASSERT_LE(top_, kSpmRows);
     core_.run(commands);
     for (std::size_t i = 0; i < outs.size(); ++i) {
@@ -38,9 +36,7 @@ TEST_F(GemmCore, ClearAndResetForgetWhatIsUnderWay) {
   for (int n = 0; n < cases(100); ++n) {
     top_ = 0;
     std::vector<Tile> outs(4);
-    std::vector<Op> commands;
-    for (Tile &out : outs)
-      commands.push_back(random_gemm(kLanes + 2, out, pick(0, 1) != 0));
+    const std::vector<Op> commands = random_gemms(outs);
     ASSERT_LE(top_, kSpmRows);
     const std::uint32_t cycles = pick(1, 2 * (kRows + kCols) + 10);
     core_.run_and_forget({commands[0]}, cycles, n % 2 != 0);
