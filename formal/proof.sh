@@ -51,6 +51,7 @@ design() {
     echo "connect -set $wire $list_of"
   done
   for wire in $(note cut); do printf 'cutpoint w:\\%s\n' "$wire"; done
+  # What no property depends on goes before time is spent on it.
   printf 'opt_clean\ncheck\nasync2sync\ndffunmap\nopt -full\nasync2sync\ndffunmap\n'
 }
 
@@ -106,6 +107,7 @@ prove() {
 
 # refute MUTANT: with this fault in the block the solver finds a run from reset that breaks a property. Where that would take
 # thousands of cycles, `from: any` starts from any state that the invariants allow: the step of the induction breaks.
+# Most mutants are refuted before a sweep would be through; `sweep: yes` asks for one.
 refute() {
   local how="$base_case $work/trace.vcd" broken='model found for base case: FAIL'
   if [ "$(field "$1" from)" = any ]; then

@@ -119,6 +119,9 @@ module cmd_fetch_props #(
     end
   end
 
-  assign covered_o = rst_ni && stalled_q && asked_left_q == 32'd9 && asked_q[8:6] == 3'd5;
+  // --- Reachable: a beat has come, a burst that begins inside 512 bytes is held back ---------------------------------------
+  logic beat_seen_q;
+  always @(posedge clk_i) beat_seen_q <= rst_ni && (beat_seen_q || r_valid_i);
+  assign covered_o = rst_ni && beat_seen_q && stalled_q && asked_left_q == 32'd9 && asked_q[8:6] == 3'd5;
 
 endmodule
