@@ -64,7 +64,6 @@ Tuning tune(Refinement &refinement, std::uint64_t plans, const RefineProgress &p
   constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
   const Tuning before = refinement.effort();
   Tuning tuning;
-  tuning.cycles_before = refinement.best().cycles;
   const auto start = std::chrono::steady_clock::now();
   refinement.run(plans, kNoLimit, progress);
   tuning.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -140,9 +139,7 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   first.resize(std::min(first.size(), std::max<std::size_t>(options.plans, 1)));
   Refinement refinement(first, sample, sample_layout, npu, tried);
   if (refinement.kept().empty()) check_footprint(layer, refinement.least_bytes(), npu);
-  const auto best = [&] {
-    return is_whole(sample, layer) ? refinement.best() : plan_for(layer, refinement.best().plans, layout, npu);
-  };
+  const auto best = [&] { return fastest_for(layer, sample, refinement.kept(), layout, npu); };
   const auto report = [&](std::uint64_t before) -> RefineProgress {
     if (!options.progress) return {};
     return [&options, before, all](std::uint64_t done) { options.progress(before + done, all); };
@@ -151,9 +148,12 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   const Key usual = key(layer, npu, options, 0);
   if (streams_.count(usual) == 0) streams_.emplace(usual, compile_plan(layer, npu, options, layout, best()));
   if (options.tune != 0) {
+    const CompiledLayer &before = streams_.at(usual);
     const Tuning tuning = tune(refinement, options.tune, report(options.plans));
     CompiledLayer compiled = compile_plan(layer, npu, options, layout, best());
+    if (before.predicted_cycles < compiled.predicted_cycles) compiled = before; // faster on the sample only
     compiled.tuning = tuning;
+    compiled.tuning.cycles_before = before.predicted_cycles;
     streams_.emplace(wanted, std::move(compiled));
   }
   return streams_.at(wanted);

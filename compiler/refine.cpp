@@ -52,7 +52,7 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
     if (!fits(p.kind, p.tile, p.split, layer_, npu_, p.parts)) return;
     compute += plan_cycles(p, layer_, npu_);
   }
-  if (!kept_.empty() && compute >= (full ? kept_.back().cycles : kFarOff * best_.cycles)) return;
+  if (!kept_.empty() && compute >= (full ? kept_.back().cycles : kFarOff * kept_.front().cycles)) return;
   for (PhasePlan &p : plans)
     p.products = plan_products(p, layer_, npu_);
   auto program = allocate(plans, layer_, layout_, npu_);
@@ -66,11 +66,11 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   if (program->dram_bytes > npu_.dram.size_bytes) return;
   if (full && program_bound(*program, npu_) >= kept_.back().cycles) return;
   ++effort_.simulated;
+  simulation_ += simulation_work(*program);
   const std::uint64_t cycles = program_cycles(*program, npu_);
-  if (kept_.empty() || cycles < best_.cycles) {
-    ++effort_.improvements;
-    best_ = {plans, std::move(*program), cycles};
-  }
+  if (kept_.empty() || cycles < kept_.front().cycles) ++effort_.improvements;
+  for (PhasePlan &p : plans)
+    p.products = {}; // many, and made again when they are needed
   const auto at = std::upper_bound(kept_.begin(), kept_.end(), cycles,
                                    [](std::uint64_t c, const Kept &other) { return c < other.cycles; });
   kept_.insert(at, {std::move(plans), cycles});
@@ -102,12 +102,14 @@ std::uint64_t work_of(std::uint64_t plans) {
 Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts) {
   constexpr std::uint32_t kGroups = 4, kTimes = 2;
   constexpr std::uint64_t kWorthIt = 4; // less, and the plan for the sample's last tiles costs more than it saves
-  Layer sample = layer;
-  sample.groups = std::min(layer.groups, std::max(kGroups, 2 * parts));
-  const std::uint64_t panels = divide_up(layer.k, npu.lanes()) + divide_up(layer.n, npu.lanes());
+  // Of the smallest of the tensors that have M rows.
+  const std::uint64_t panels = std::min(divide_up(layer.k, npu.lanes()), divide_up(layer.n, npu.lanes()));
   const std::uint64_t turns = divide_up(parts, npu.cores); // parts that have the scratchpad one after the other
-  const std::uint64_t rows = std::uint64_t{kTimes} * turns * npu.spm_rows() / panels;
+  const std::uint64_t rows = divide_up(kTimes * turns * npu.spm_rows(), panels);
   const std::uint64_t least = std::uint64_t{32} * parts * npu.lanes();
+  Layer sample = layer;
+  const std::uint64_t groups = std::max<std::uint64_t>({kGroups, std::uint64_t{2} * parts, divide_up(rows, layer.m)});
+  if (groups < layer.groups / 2) sample.groups = static_cast<std::uint32_t>(groups);
   // An even part of the layer, so that tiles that cut the sample evenly cut the layer evenly too.
   if (const std::uint64_t times = layer.m / std::max(rows, least); times >= kWorthIt)
     sample.m = static_cast<std::uint32_t>(divide_up(layer.m, times));
@@ -126,6 +128,17 @@ TimedPlan plan_for(const Layer &layer, const std::vector<PhasePlan> &plans, cons
   check_footprint(layer, timed.program.dram_bytes, npu);
   timed.cycles = program_cycles(timed.program, npu);
   return timed;
+}
+
+TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector<Refinement::Kept> &kept,
+                      const Layout &layout, const NpuConfig &npu) {
+  constexpr std::size_t kTried = 4;
+  TimedPlan best = plan_for(layer, kept.front().plans, layout, npu);
+  if (is_whole(sample, layer)) return best;
+  for (std::size_t i = 1; i < std::min(kept.size(), kTried); ++i)
+    if (TimedPlan other = plan_for(layer, kept[i].plans, layout, npu); other.cycles < best.cycles)
+      best = std::move(other);
+  return best;
 }
 
 } // namespace gradweave::compiler

@@ -22,23 +22,25 @@ public:
   };
 
   /// Simulates the plans to begin with (not empty), and calls `tried` after each. The references must outlive the
-  /// object. Plans whose partial sums exceed the device memory are left out; if all do, none is kept, and neither run()
-  /// nor best() may be called.
+  /// object. Plans whose partial sums exceed the device memory are left out; if all do, none is kept, and run() may not
+  /// be called.
   Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
              const NpuConfig &npu, const std::function<void()> &tried = {});
 
-  /// Tries `candidates` changes; fewer if everything near the plans kept is known, or once the plans tried have
-  /// done `work` (Program::work()) in all.
+  /// Tries `candidates` changes; fewer if everything near the plans kept is known, or once the plans tried in this call
+  /// have done `work` (Program::work()) in all.
   void run(std::uint64_t candidates, std::uint64_t work = ~std::uint64_t{0}, const RefineProgress &progress = {});
 
-  /// The fastest plan so far.
-  const TimedPlan &best() const { return best_; }
-  /// The fastest plans so far, best first.
+  /// The fastest plans so far without their products, best first.
   const std::vector<Kept> &kept() const { return kept_; }
   /// Device memory of the plan that takes the least.
   std::uint64_t least_bytes() const { return least_bytes_; }
   /// Plans tried since construction; cycles_before and seconds are left 0.
   const Tuning &effort() const { return effort_; }
+  /// Program::work() of the plans tried since construction.
+  std::uint64_t worked() const { return worked_; }
+  /// simulation_work() of the plans that the timing model judged since construction.
+  std::uint64_t simulation() const { return simulation_; }
 
 private:
   /// Everything that distinguishes plans, in plain numbers.
@@ -51,20 +53,20 @@ private:
   const Layout &layout_;
   const NpuConfig &npu_;
   PlanChanger changer_;
-  TimedPlan best_;
   std::vector<Kept> kept_; ///< best first
   std::set<Fingerprint> seen_;
   Tuning effort_;
   std::uint64_t least_bytes_ = ~std::uint64_t{0};
-  std::uint64_t worked_ = 0; ///< Program::work() of the plans tried
+  std::uint64_t worked_ = 0, simulation_ = 0;
 };
 
 /// Program::work() that so many changes of a layer's plans are given in all: layers of very many small tiles get fewer.
 std::uint64_t work_of(std::uint64_t plans);
 
-/// The layer that a search looks at in place of a long one: a few of its groups, at least as many as there are parts,
-/// for all do the same; and of its rows an even part, in which X and dY fill the scratchpad twice, for from then on
-/// everything repeats.
+/// The layer that a search looks at in place of a large one, where that is less than half of it: a few of its groups,
+/// at least as many as there are parts, for all do the same; and of its rows an even part. X, dY and Y of the sample,
+/// each by itself, fill the scratchpad twice: what stays there from one use to the next, sums included, then stays in
+/// the sample as it does in the layer.
 Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts = 1);
 
 /// Whether the sample is the layer itself.
@@ -72,7 +74,13 @@ inline bool is_whole(const Layer &sample, const Layer &layer) {
   return sample.groups == layer.groups && sample.m == layer.m;
 }
 
-/// The plans for all of the layer, found for a sample of it.
+/// The plans for all of the layer, found for it or for a sample of it. Throws CompileError if it exceeds the device
+/// memory.
 TimedPlan plan_for(const Layer &layer, const std::vector<PhasePlan> &plans, const Layout &layout, const NpuConfig &npu);
+
+/// The fastest for all of the layer among the best plans kept for it or, a few of them, for a sample of it: the order
+/// of plans on a sample need not be theirs on the layer.
+TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector<Refinement::Kept> &kept,
+                      const Layout &layout, const NpuConfig &npu);
 
 } // namespace gradweave::compiler
