@@ -83,6 +83,53 @@ std::uint64_t run_cycles(const Bounds &bounds, std::uint64_t read_cycles, const 
                    around_traffic + std::max(bounds.traffic_cycles, bounds.io_cycles)});
 }
 
+/// A part of tensors that the turn from the forward to the backward pass finds in the scratchpad or not.
+struct AtTurn {
+  std::uint64_t bytes = 0; ///< of the scratchpad that it takes
+  std::uint64_t saved = 0; ///< transferred, if it is there
+};
+
+/// The most that `capacity` bytes of scratchpad can save.
+std::uint64_t most_saved(std::vector<AtTurn> parts, std::uint64_t capacity) {
+  std::sort(parts.begin(), parts.end(), [](const AtTurn &x, const AtTurn &y) {
+    return static_cast<double>(x.saved) * static_cast<double>(y.bytes) >
+           static_cast<double>(y.saved) * static_cast<double>(x.bytes);
+  });
+  std::uint64_t saved = 0;
+  for (const AtTurn &part : parts) {
+    const std::uint64_t fit = std::min(part.bytes, capacity);
+    saved += part.bytes == 0 ? 0 : divide_up(part.saved * fit, part.bytes);
+    capacity -= fit;
+  }
+  return saved;
+}
+
+/// Bytes that a training step moves beside each tensor once. All forward products precede all backward ones, so what
+/// both use is loaded once before and once after the turn, and what the one computes for the other is stored and
+/// loaded; but for what the scratchpad holds at the turn.
+std::uint64_t turn_bytes(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu) {
+  if (pass != Pass::kBoth) return 0;
+  std::vector<bool> used(layout.tensors.size(), false); // in the backward pass, and made or used in the forward pass
+  for (std::uint32_t i = 0; i < layers.size(); ++i) {
+    used[static_cast<std::size_t>(layout.place(i, Tensor::kX))] = true;
+    if (layers[i].dx) used[static_cast<std::size_t>(layout.place(i, Tensor::kW))] = true;
+  }
+  std::uint64_t moved = 0;
+  std::vector<AtTurn> parts;
+  for (std::size_t i = 0; i < layout.tensors.size(); ++i) {
+    if (!used[i]) continue;
+    const TensorBinding &t = layout.tensors[i];
+    const std::uint64_t times = t.input || t.result ? 1 : 2; // an intermediate is stored, too
+    const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), access = access_bytes(npu);
+    const std::uint64_t last = row % access; // of a row that ends within an access, these few bytes save all of it
+    moved += times * t.rows * round_up(row, access);
+    parts.push_back({t.rows * (row - last), times * t.rows * (row - last)});
+    if (last > 0) parts.push_back({t.rows * last, times * t.rows * access});
+  }
+  const std::uint64_t accumulators = std::uint64_t{2} * npu.rows * npu.cols * 4 * npu.cores;
+  return moved - std::min(moved, most_saved(std::move(parts), npu.spm_bytes + accumulators));
+}
+
 } // namespace
 
 Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu) {
@@ -99,6 +146,7 @@ Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &l
     (t.input ? load_beats : store_beats) += t.rows * divide_up(row, npu.bus_bytes);
   }
   const auto cycles = [&](std::uint64_t moved) { return divide_up(moved * npu.dram.bytes_den, npu.dram.bytes_num); };
+  bytes += turn_bytes(layers, pass, layout, npu);
   Bounds bounds;
   bounds.compute_cycles = divide_up(steps, npu.cores);
   bounds.traffic_cycles = std::max({cycles(bytes), load_beats, store_beats}); // a port carries a beat a cycle

@@ -96,8 +96,9 @@ struct CommandInfo {
 /// Cycles that no schedule, tiling or timing can beat.
 struct Bounds {
   std::uint64_t compute_cycles = 0; ///< array steps: blocks of results, each all terms of its reduction
-  /// Each tensor of the pass moved once, in whole accesses at the DRAM's bandwidth; LOADs and STOREs a beat a cycle
-  /// each.
+  /// Each tensor of the pass moved once, in whole accesses at the DRAM's bandwidth; in a step, at the turn from the
+  /// forward to the backward pass, all that both use but what the scratchpad holds once more. LOADs and STOREs a beat a
+  /// cycle each.
   std::uint64_t traffic_cycles = 0;
   /// What any order of the products must move through a scratchpad of this size, at the DRAM's bandwidth
   /// (docs/compiler.md).

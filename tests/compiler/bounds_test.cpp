@@ -61,6 +61,50 @@ TEST(Bounds, OfInputAndOutputGrowAsTheScratchpadShrinks) {
       << "the pair that shares dY is bound like one product of twice the work";
 }
 
+/// At the turn from the forward to the backward pass the scratchpad holds some of what both use, and memory the rest.
+TEST(Bounds, OfAStepCountTheTurn) {
+  NpuConfig npu = load_config("test8"); // accesses and beats of 16 bytes; accumulators of 512 bytes
+  npu.dram.bytes_num = 1;
+  npu.dram.bytes_den = 1;
+  const Layer layer = make_layer(64, 32, 16);
+  const std::uint64_t x = 64 * 64, w = 32 * 32, y = 64 * 32, dw = 32 * 64;
+  const auto traffic = [&](std::uint64_t spm_bytes) {
+    npu.spm_bytes = spm_bytes;
+    return bounds(layer, Pass::kBoth, npu).traffic_cycles;
+  };
+  const std::uint64_t once = x + w + y + y + x + dw;
+  EXPECT_EQ(traffic(1U << 20), once) << "X and W stay";
+  EXPECT_EQ(traffic(x + w - 512), once);
+  EXPECT_EQ(traffic(x + w - 512 - 48), once + 48);
+  EXPECT_EQ(traffic(1024), once + x + w - 1024 - 512);
+  npu.spm_bytes = 1024;
+  EXPECT_EQ(bounds(make_layer(64, 32, 16, false), Pass::kBoth, npu).traffic_cycles, once - x + x - 1024 - 512)
+      << "without dX no W in the backward pass";
+
+  // Y of the first is X of the second: neither is needed in memory, unless for the turn.
+  std::vector<Layer> two{make_layer(64, 32, 16, false), make_layer(64, 16, 8)};
+  two[0].name = "one";
+  two[1].input = "one";
+  two[1].index = 1;
+  const Layout layout = make_layout(two, Pass::kBoth, npu);
+  const std::uint64_t x0 = 64 * 64, w0 = 32 * 32, w1 = 16 * 16, y1 = 64 * 16, dw0 = 32 * 64, dw1 = 16 * 32;
+  const std::uint64_t all = x0 + w0 + w1 + y1 + y1 + dw0 + dw1, between = 64 * 32;
+  npu.spm_bytes = 1U << 20;
+  EXPECT_EQ(lower_bounds(two, Pass::kBoth, layout, npu).traffic_cycles, all);
+  npu.spm_bytes = 1024; // the intermediate first: each byte of it saves two
+  EXPECT_EQ(lower_bounds(two, Pass::kBoth, layout, npu).traffic_cycles, all + x0 + w1 + 2 * (between - 1024 - 512));
+}
+
+TEST(Bounds, AFewBytesAtTheEndOfARowSaveAWholeAccess) {
+  NpuConfig npu = load_config("test8");
+  npu.dram.bytes_num = 1;
+  npu.dram.bytes_den = 1;
+  const Layer layer = make_layer(1000, 9, 8, false); // rows of X: 18 bytes in accesses of 16
+  npu.spm_bytes = 1488;                              // and 512 of accumulators: the last 2 bytes of each row
+  const std::uint64_t once = 1000 * 32 + 9 * 16 + 2 * 1000 * 16 + 9 * 32;
+  EXPECT_EQ(bounds(layer, Pass::kBoth, npu).traffic_cycles, once + 1000 * 16);
+}
+
 class BoundsOn : public testing::TestWithParam<std::string> {};
 
 TEST_P(BoundsOn, NoStreamBeatsItsBounds) {
