@@ -45,7 +45,9 @@ struct PhasePlan {
   LoopOrder loops{};
   SpmSplit split;
   bool starts_empty = false; ///< no tile of the phases before it stays in the scratchpad
-  std::uint32_t window = 1;  ///< products that may be executing while the operands of the next one are loaded
+  /// Tiles stay for the phases up to so many after this one; what only later ones need is given up. 0: for all.
+  std::uint32_t reach = 0;
+  std::uint32_t window = 1; ///< products that may be executing while the operands of the next one are loaded
   PlacementPolicy policy;
   std::vector<TileProduct> products;
 };

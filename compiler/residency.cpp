@@ -29,6 +29,7 @@ public:
     std::uint32_t step = 0;
     for (const PhasePlan &plan : plans) {
       if (plan.starts_empty) empty_.push_back(step);
+      starts_.push_back(step);
       step += static_cast<std::uint32_t>(plan.products.size());
     }
   }
@@ -50,6 +51,7 @@ private:
       add_reductions(plan, layers[plan.layer], npu, program.reductions[plan.layer]);
     return program;
   }
+  std::uint32_t end_of(const PhasePlan &plan) const;
   bool make_room(const Needs &needs, const PhasePlan &plan);
   bool place(std::int32_t id, const RowRange &area);
   static const RowRange &area_of(TileSide side, const SpmSplit &split) {
@@ -78,9 +80,10 @@ private:
   Program program_;
   TileTable table_;
   SpmMap map_;
-  std::vector<std::uint32_t> empty_; ///< products before which the scratchpad is to be empty
-  std::uint32_t step_ = 0;           ///< the product at hand
-  std::uint32_t end_ = kNever;       ///< the next of `empty_`: tiles that are needed from there on do not stay
+  std::vector<std::uint32_t> empty_;  ///< products before which the scratchpad is to be empty
+  std::vector<std::uint32_t> starts_; ///< first products of the phases
+  std::uint32_t step_ = 0;            ///< the product at hand
+  std::uint32_t end_ = kNever;        ///< tiles that are needed from this product on do not stay
   PlacementPolicy policy_;
   std::uint32_t window_ = 1;          ///< of the phase at hand, on all its cores
   std::uint32_t cores_ = 1;           ///< of the phase at hand
@@ -289,13 +292,22 @@ void Allocator::emit(const TileProduct &product, const Needs &needs) {
   }
 }
 
+/// The product before which everything is given up that the phase at hand leaves.
+std::uint32_t Allocator::end_of(const PhasePlan &plan) const {
+  const auto empty = std::upper_bound(empty_.begin(), empty_.end(), step_);
+  auto end = empty == empty_.end() ? kNever : *empty;
+  const auto after =
+      static_cast<std::size_t>(std::upper_bound(starts_.begin(), starts_.end(), step_) - starts_.begin());
+  if (plan.reach > 0 && after + plan.reach < starts_.size()) end = std::min(end, starts_[after + plan.reach]);
+  return end;
+}
+
 bool Allocator::run(const PhasePlan &plan) {
   cores_ = plan.parts.cores;
   window_ = std::max(plan.window, 1U) * cores_;
   policy_ = plan.policy;
   if (plan.starts_empty) map_.clear(npu_.spm_rows(), {});
-  const auto end = std::upper_bound(empty_.begin(), empty_.end(), step_);
-  end_ = end == empty_.end() ? kNever : *end;
+  end_ = end_of(plan);
   for (const TileProduct &product : plan.products) {
     const Needs &needs = table_.needs[step_];
     const std::size_t shared = shared_slot(product, plan.kind);

@@ -57,9 +57,13 @@ std::uint64_t NetworkSearch::sum(std::uint64_t LayerSearch::*cycles) const {
 
 double NetworkSearch::mean_above_bound() const {
   double total = 0;
-  for (const LayerSearch &l : layers)
+  std::size_t count = 0;
+  for (const LayerSearch &l : layers) {
+    if (l.layer.groups > 1) continue;
     total += static_cast<double>(l.searched) / static_cast<double>(l.bound) - 1;
-  return layers.empty() ? 0 : total / static_cast<double>(layers.size());
+    ++count;
+  }
+  return count == 0 ? 0 : total / static_cast<double>(count);
 }
 
 NetworkSearch search_network(const std::vector<Layer> &layers, const NpuConfig &npu, Pass pass,

@@ -25,7 +25,8 @@ struct NetworkSearch {
 
   /// Sums over the layers.
   std::uint64_t sum(std::uint64_t LayerSearch::*cycles) const;
-  /// Mean over the layers of searched / bound - 1.
+  /// Mean of searched / bound - 1 over the layers of one group; 0 if there is none. The bound of several groups assumes
+  /// that no command computes more than one, which packing could.
   double mean_above_bound() const;
 };
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -54,10 +55,19 @@ void print_totals(std::FILE *out, const NetworkSearch &s) {
   fmt::print(out, "bound of the step: {} cycles, of its {}; array steps {}, traffic {} (step = {} x bound)\n",
              grouped(b.run_cycles), b.compute_cycles >= b.traffic_cycles ? "multiply-adds" : "memory traffic",
              grouped(b.compute_cycles), grouped(b.traffic_cycles), ratio(step, b.run_cycles));
-  fmt::print(out, "layer by layer, searched plans are {:.1f} % above their bounds on average\n",
-             100 * s.mean_above_bound());
-  fmt::print(out, "search of the step: {} changes simulated, {} kept, {} -> {} cycles\n", grouped(s.found.simulated),
-             grouped(s.found.improvements), grouped(s.found.first_cycles), grouped(s.found.cycles));
+  const bool groups = std::any_of(s.layers.begin(), s.layers.end(), [](const auto &l) { return l.layer.groups > 1; });
+  fmt::print(out, "layer by layer, searched plans are {:.1f} % above their bounds on average{}\n",
+             100 * s.mean_above_bound(),
+             groups ? ", layers of several groups left out: theirs assume one group a command" : "");
+  fmt::print(out, "search of the step: from {} sets of plans, {} changes simulated, {} kept, {} -> {} cycles\n",
+             s.found.starts, grouped(s.found.simulated), grouped(s.found.improvements), grouped(s.found.first_cycles),
+             grouped(s.found.cycles));
+  const auto effort = [&](const char *what, const compiler::SearchWork &w) {
+    fmt::print(out, "effort     {:13} {} plans tried, {} simulated, {:.1f} million bursts, {:.1f} s\n", what,
+               grouped(w.tried), grouped(w.simulated), static_cast<double>(w.bursts) / 1e6, w.seconds);
+  };
+  effort("conventional", s.found.conventional_work);
+  effort("step", s.found.work);
 }
 
 Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s) {
@@ -76,6 +86,9 @@ Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s)
                       {"order", l.order},
                       {"step_plan", s.step.tilings[i]}});
   }
+  const auto effort = [](const compiler::SearchWork &w) {
+    return Json{{"plans_tried", w.tried}, {"simulated", w.simulated}, {"bursts", w.bursts}, {"seconds", w.seconds}};
+  };
   return {{"network", work.network.name},
           {"npu", work.npu.name},
           {"pass", std::string(compiler::to_string(work.pass))},
@@ -86,6 +99,8 @@ Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s)
           {"conventional_cycles", s.sum(&LayerSearch::conventional)},
           {"searched_cycles", s.sum(&LayerSearch::searched)},
           {"step_cycles", s.step.predicted_cycles},
+          {"conventional_effort", effort(s.found.conventional_work)},
+          {"step_effort", effort(s.found.work)},
           {"step_compute_bound_cycles", s.step.bounds.compute_cycles},
           {"step_traffic_bound_cycles", s.step.bounds.traffic_cycles}};
 }

@@ -26,6 +26,10 @@ std::string binding(const StepResult &r) {
   return memory >= kBusy ? traffic : traffic + ", and waiting for operands and sums";
 }
 
+std::string effort(std::uint64_t tried, std::uint64_t bursts) {
+  return fmt::format("{} plans, {:.0f} M bursts", tried, static_cast<double>(bursts) / 1e6);
+}
+
 /// A network's numbers in percent.
 struct Gains {
   std::vector<double> paper, conventional, limit, above_bound;
@@ -45,11 +49,12 @@ void add_network(Gains &gains, Table &table, const StepResult &r, double paper, 
   if (!known) return;
   const auto percent = [](double value) { return fmt::format("{:.1f}", value); };
   const auto of_step = [&](std::uint64_t part) { return percent(100 * share(part, r.step)); };
-  table.rows.push_back({workload.name, fmt::format("{:.0f}", paper), std::to_string(r.conventional),
-                        std::to_string(r.searched), std::to_string(r.step), percent(gains.paper.back()),
-                        percent(gains.conventional.back()), percent(gains.limit.back()),
-                        percent(gains.above_bound.back()), of_step(r.compute_bound), of_step(r.traffic_bound),
-                        of_step(r.array), of_step(r.memory), binding(r), command});
+  table.rows.push_back(
+      {workload.name, fmt::format("{:.0f}", paper), std::to_string(r.conventional), std::to_string(r.searched),
+       std::to_string(r.step), percent(gains.paper.back()), percent(gains.conventional.back()),
+       percent(gains.limit.back()), percent(gains.above_bound.back()), of_step(r.compute_bound),
+       of_step(r.traffic_bound), of_step(r.array), of_step(r.memory), binding(r),
+       effort(r.conventional_tried, r.conventional_bursts), effort(r.step_tried, r.step_bursts), command});
 }
 
 std::string model_of(const Study &study, const std::string &network, bool large) {
@@ -73,7 +78,8 @@ void add_npu(Figure &figure, const Context &context, bool large) {
   Table table{fmt::format("Cycles of a training step, {} NPU; the last shares are of the step's time", size),
               {"network", "paper's scheme", "conventional, searched", "layers, searched", "step",
                "saved over paper's, %", "saved over conventional, %", "most that can be, %", "layers above bound, %",
-               "compute bound, %", "traffic bound, %", "array busy, %", "memory busy, %", "what binds", "command"},
+               "compute bound, %", "traffic bound, %", "array busy, %", "memory busy, %", "what binds",
+               "tried for conventional", "tried for the step", "command"},
               {}};
   Gains gains;
   const Costs costs = costs_of(context, setting, context.policy);
@@ -117,14 +123,15 @@ Figure search(const Context &context) {
   figure.method =
       "Forward and backward passes of all layers in one stream, searched (docs/search.md). (a): over the paper's "
       "scheme with Algorithm 1 and the best partitioning on its own tiling, layer by layer; (b): over the fastest "
-      "searched "
-      "plans that compute dX, then dW. Averages are means over the networks; that above the bounds is first taken over "
-      "the layers of each.";
+      "searched plans that compute dX, then dW, whose search simulated as many bursts and commands as that for the "
+      "step. "
+      "Averages are means over the networks; that above the bounds is first taken over "
+      "the layers of each, but those of several groups, whose bounds assume one group a command.";
   for (const bool large : {false, true})
     add_npu(figure, context, large);
   figure.notes.emplace_back(
-      "What binds: the busier of array and memory. Memory is bound by compulsory traffic if moving each input and "
-      "result of the step once takes nine tenths of the time its transfers take, else by the size of the scratchpad, "
+      "What binds: the busier of array and memory. Memory is bound by compulsory traffic if its bound "
+      "(docs/search.md) is nine tenths of the time that its transfers take, else by the size of the scratchpad, "
       "for which tensors are moved again.");
   return figure;
 }

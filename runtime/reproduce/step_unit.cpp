@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 /// CPU time of a search, measured over the networks of igo_micro23: by product of array-sized tiles of the step, and
 /// what it takes at most for each change of it, since changes are bounded by what they simulate.
-constexpr double kProductSeconds = 1.1e-4, kChangeSeconds = 0.045;
+constexpr double kProductSeconds = 1.5e-3, kChangeSeconds = 0.01;
 
 /// Which layers share tensors; names do not matter.
 std::string topology_text(const std::vector<compiler::Layer> &layers) {
@@ -51,6 +51,10 @@ std::string to_text(const StepResult &r) {
               {"step", r.step},
               {"compute_bound", r.compute_bound},
               {"traffic_bound", r.traffic_bound},
+              {"conventional_tried", r.conventional_tried},
+              {"conventional_bursts", r.conventional_bursts},
+              {"step_tried", r.step_tried},
+              {"step_bursts", r.step_bursts},
               {"array", r.array},
               {"memory", r.memory}}
       .dump();
@@ -67,7 +71,9 @@ StepResult step_from_text(const std::string &text) {
     for (const auto &[key, value] :
          {std::pair("bound", &r.bound), std::pair("conventional", &r.conventional), std::pair("searched", &r.searched),
           std::pair("step", &r.step), std::pair("compute_bound", &r.compute_bound),
-          std::pair("traffic_bound", &r.traffic_bound), std::pair("array", &r.array), std::pair("memory", &r.memory)})
+          std::pair("traffic_bound", &r.traffic_bound), std::pair("conventional_tried", &r.conventional_tried),
+          std::pair("conventional_bursts", &r.conventional_bursts), std::pair("step_tried", &r.step_tried),
+          std::pair("step_bursts", &r.step_bursts), std::pair("array", &r.array), std::pair("memory", &r.memory)})
       *value = runtime::whole_number<std::uint64_t>(json.at(key));
     r.above_bound = json.at("above_bound").get<double>();
   } catch (const Json::exception &error) {
@@ -92,6 +98,10 @@ StepResult evaluate(const StepUnit &unit, const std::function<void(double)> &pro
     result.step = found.step.predicted_cycles;
     result.compute_bound = found.step.bounds.compute_cycles;
     result.traffic_bound = found.step.bounds.traffic_cycles;
+    result.conventional_tried = found.found.conventional_work.tried;
+    result.conventional_bursts = found.found.conventional_work.bursts;
+    result.step_tried = found.found.work.tried;
+    result.step_bursts = found.found.work.bursts;
     result.array = found.step.compute_cycles;
     for (const auto &layer : found.step.traffic)
       for (const compiler::Traffic &traffic : layer)

@@ -24,9 +24,11 @@ std::string key_of(const StepUnit &unit, std::string_view tool);
 /// Cycles of forward and backward pass, see runtime::NetworkSearch.
 struct StepResult {
   std::uint64_t bound = 0, conventional = 0, searched = 0; ///< sums over the layers, each run by itself
-  double above_bound = 0;                                  ///< mean over the layers of searched / bound - 1
-  std::uint64_t step = 0;                                  ///< all layers in one stream
-  std::uint64_t compute_bound = 0, traffic_bound = 0;      ///< of the step
+  double above_bound = 0;                             ///< mean of searched / bound - 1 over the layers of one group
+  std::uint64_t step = 0;                             ///< all layers in one stream
+  std::uint64_t compute_bound = 0, traffic_bound = 0; ///< of the step
+  /// What the searches did, see compiler::SearchWork.
+  std::uint64_t conventional_tried = 0, conventional_bursts = 0, step_tried = 0, step_bursts = 0;
   std::uint64_t array = 0, memory = 0; ///< cycles that the step's products take of the array, its transfers of memory
   std::string problem;                 ///< why there is no result; empty: there is one
 };

@@ -152,6 +152,20 @@ struct Pair {
     step = compile_step_plan(layers, found.plans, pass, npu);
   }
   std::uint64_t bytes(Tensor t) const { return bytes(t, step); }
+  /// The step with each tensor as one tile; tiles stay for phases up to `reach` later.
+  CompiledStep in_whole_tiles(std::uint32_t reach) const {
+    std::vector<PhasePlan> plans = found.plans; // Y, Y; dX and dW in some order; dW
+    const RowRange all{0, npu.spm_rows()};
+    for (PhasePlan &plan : plans) {
+      const Layer &layer = layers[plan.layer];
+      plan.tile = {layer.m, layer.k, layer.n};
+      plan.split = {all, all, all};
+      plan.starts_empty = false;
+      plan.reach = reach;
+      plan.products = plan_products(plan, layer, npu);
+    }
+    return compile_step_plan(layers, plans, step.pass, npu);
+  }
   static std::uint64_t bytes(Tensor t, const CompiledStep &step) {
     std::uint64_t sum = 0;
     for (const auto &traffic : step.traffic)
@@ -166,7 +180,7 @@ TEST(Step, IntermediatesStayInTheScratchpad) {
   EXPECT_EQ(p.step.layout.place(0, Tensor::kDY), p.step.layout.place(1, Tensor::kDX));
   EXPECT_EQ(p.bytes(Tensor::kDX), 0U);
   EXPECT_EQ(p.bytes(Tensor::kY), 2U * 16 * 24) << "only the last layer's";
-  EXPECT_EQ(p.bytes(Tensor::kX), 2U * 16 * 24) << "only the first layer's, once";
+  EXPECT_EQ(Pair::bytes(Tensor::kX, p.in_whole_tiles(0)), 2U * 16 * 24) << "only the first layer's, once";
   EXPECT_LT(p.step.predicted_cycles, p.found.apart_cycles);
   ASSERT_EQ(p.step.tilings.size(), 2U);
   for (const std::string &tiling : p.step.tilings)
@@ -183,6 +197,51 @@ TEST(Step, NothingStaysForPhasesThatStartEmpty) {
   EXPECT_EQ(Pair::bytes(Tensor::kDX, step), 2U * 2 * 16 * 8) << "written by the second layer, read by the first";
   EXPECT_EQ(Pair::bytes(Tensor::kY, step), 2U * 16 * 24 + 3 * 2U * 16 * 8)
       << "the first layer's is read by the second's forward pass and by its dW";
+}
+
+/// What a phase leaves only for phases beyond its reach is stored and loaded again.
+TEST(Step, NothingStaysBeyondItsReach) {
+  const Pair p(Pass::kBoth);
+  const CompiledStep step = p.in_whole_tiles(1);
+  expect_golden(step, p.npu, 1);
+  EXPECT_EQ(Pair::bytes(Tensor::kX, step), 2U * 2 * 16 * 24) << "the first layer's X, once for each pass";
+  EXPECT_EQ(Pair::bytes(Tensor::kX, p.in_whole_tiles(4)), 2U * 16 * 24) << "its dW is four phases after its Y";
+}
+
+/// The step, the layers apart, and the conventional schedule that as much work finds.
+TEST(Step, IsNoSlowerThanItsLayersOrTheConventionalSchedule) {
+  const NpuConfig npu = load_config("small");
+  const std::vector<Layer> layers = load_network("models/ncf.toml", 4).layers;
+  StepOptions options;
+  options.layer_plans = 24;
+  options.step_plans = 400;
+  const SearchedStep found = search_step(layers, npu, options);
+  std::uint64_t conventional = 0, searched = 0;
+  for (const LayerCycles &layer : found.layers) {
+    EXPECT_LE(layer.searched, layer.conventional);
+    conventional += layer.conventional;
+    searched += layer.searched;
+  }
+  EXPECT_EQ(searched, found.apart_cycles);
+  EXPECT_LT(found.cycles, searched);
+  EXPECT_LT(searched, conventional);
+  EXPECT_GT(found.starts, 1U);
+  EXPECT_GE(found.conventional_work.bursts, found.work.bursts * 3 / 4) << "a last walk came after it";
+  EXPECT_GT(found.work.tried, found.work.simulated);
+}
+
+TEST(Step, MorePlansDoNotMakeItSlower) {
+  const NpuConfig npu = load_config("large");
+  const std::vector<Layer> layers = load_network("models/dlrm.toml", 8).layers;
+  std::uint64_t before = ~std::uint64_t{0};
+  for (const std::uint64_t plans : {12U, 48U, 192U}) {
+    StepOptions options;
+    options.layer_plans = plans;
+    options.step_plans = 10 * plans;
+    const std::uint64_t cycles = search_step(layers, npu, options).cycles;
+    EXPECT_LE(static_cast<double>(cycles), 1.01 * static_cast<double>(before)) << plans;
+    before = std::min(before, cycles);
+  }
 }
 
 TEST(Step, LayersThatExceedTheMemoryTogetherAreRefused) {
