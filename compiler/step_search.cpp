@@ -9,7 +9,7 @@ namespace gradweave::compiler {
 namespace {
 
 /// Bursts and commands that are simulated for a change, on average at most.
-constexpr std::uint64_t kChangeWork = 75'000;
+constexpr std::uint64_t kChangeWork = 30'000;
 /// A part of so many of the changes is tried from each beginning before half of them are given up.
 constexpr std::uint64_t kParts = 8;
 
