@@ -1,40 +1,12 @@
 #include "runtime/job_key.hpp"
 
+#include "runtime/checksum.hpp"
 #include "runtime/npu_text.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cstdint>
-#include <fstream>
-#include <stdexcept>
-#include <string_view>
-
 namespace gradweave::runtime {
 namespace {
-
-/// 64-bit FNV-1a.
-class Hash {
-public:
-  void add(std::string_view bytes) {
-    for (const char byte : bytes)
-      value_ = (value_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
-  }
-  std::uint64_t value() const { return value_; }
-
-private:
-  std::uint64_t value_ = 0xcbf29ce484222325U;
-};
-
-std::uint64_t hash_file(const std::string &file) {
-  std::ifstream in(file, std::ios::binary);
-  Hash hash;
-  std::array<char, 65536> buffer{};
-  while (in.read(buffer.data(), buffer.size()) || in.gcount() > 0)
-    hash.add({buffer.data(), static_cast<std::size_t>(in.gcount())});
-  if (!in.eof()) throw std::runtime_error(file + ": cannot be read");
-  return hash.value();
-}
 
 std::string conv_text(const compiler::Convolution &c) {
   return fmt::format("{},{}x{}x{}>{},kernel {}x{},stride {}x{},pad {}/{}/{}/{},dilation {}x{},groups {}", c.batch,
@@ -63,14 +35,14 @@ std::string run_key(const RunOptions &options) {
   RunOptions whole = options;
   whole.layers = options.network.layers;
   whole.schedules = {compiler::Schedule::kSequential};
-  Hash hash;
+  std::string keys;
   for (const JobSpec &spec : job_specs(whole))
-    hash.add(job_key(spec) + '\n');
-  return fmt::format("{:016x}", hash.value());
+    keys += job_key(spec) + '\n';
+  return checksum(keys).substr(0, 16); // part of a name
 }
 
 std::string build_key(const std::string &library) {
-  return fmt::format("{:016x}{:016x}", hash_file("/proc/self/exe"), library.empty() ? 0 : hash_file(library));
+  return file_checksum("/proc/self/exe") + (library.empty() ? "" : file_checksum(library));
 }
 
 } // namespace gradweave::runtime

@@ -1,5 +1,7 @@
 #include "runtime/journal.hpp"
 
+#include "runtime/checksum.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +16,13 @@
 namespace gradweave::runtime {
 
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// Of a line, whose key tells the work and what it depends on.
+std::string checksum_of(const std::string &key, const std::string &value) { return checksum(key + '\n' + value); }
+
+} // namespace
 
 Journal::Journal(std::filesystem::path file, std::string remedy)
     : file_(std::move(file)), remedy_(std::move(remedy)),
@@ -35,9 +44,17 @@ std::optional<std::pair<std::string, std::string>> Journal::parse_line(const std
   bool deep = false;
   const auto watch_depth = [&deep](int depth, Json::parse_event_t, Json &) { return !(deep |= depth > kMaxDepth); };
   const Json json = Json::parse(line, watch_depth, false);
-  if (deep || !json.is_object() || !json.contains("key") || !json.contains("value") || !json["key"].is_string())
+  if (deep || !json.is_object() || json.size() != 3 || !json.contains("key") || !json.contains("value") ||
+      !json["key"].is_string() || !json.contains("sum"))
     return std::nullopt;
-  return std::pair{json["key"].get<std::string>(), json["value"].dump()};
+  std::pair entry{json["key"].get<std::string>(), json["value"].dump(-1, ' ', false, Json::error_handler_t::replace)};
+  if (json["sum"] != checksum_of(entry.first, entry.second)) return std::nullopt;
+  return entry;
+}
+
+std::string Journal::line(const std::string &key, const std::string &value) {
+  const Json parsed = Json::parse(value);
+  return Json{{"key", key}, {"value", parsed}, {"sum", checksum_of(key, parsed.dump())}}.dump() + '\n';
 }
 
 void Journal::read() {
@@ -72,7 +89,7 @@ const std::string *Journal::find(const std::string &key) const {
 }
 
 void Journal::append(const std::string &key, const std::string &value) {
-  write(Json{{"key", key}, {"value", Json::parse(value)}}.dump() + '\n');
+  write(line(key, value));
   values_[key] = value;
 }
 

@@ -17,8 +17,9 @@ public:
   using OutputError::OutputError;
 };
 
-/// A file of JSON lines {"key": ..., "value": ...}, only ever appended to. Lines that are not whole, as the last one of
-/// an interrupted run, are skipped; the last value of a key counts. One process at a time can have it open.
+/// A file of JSON lines {"key": ..., "value": ..., "sum": ...}, only ever appended to; the sum is a checksum of key and
+/// value. Lines that are not whole, as the last one of an interrupted run, or not as they were written, are skipped;
+/// the last value of a key counts. One process at a time can have it open.
 class Journal {
 public:
   /// Opens `file`, or makes it. Throws JournalInUse if another process has it open, OutputError if it cannot be
@@ -41,7 +42,9 @@ public:
   std::size_t damaged_lines() const { return damaged_; }
   const std::filesystem::path &file() const { return file_; }
 
-  /// Key and value, as JSON, of one line of the file; nothing if the line is damaged.
+  /// A line of the file.
+  static std::string line(const std::string &key, const std::string &value);
+  /// Key and value, as JSON, of one line of the file; nothing if the line is damaged or was changed.
   static std::optional<std::pair<std::string, std::string>> parse_line(const std::string &line);
 
 private:

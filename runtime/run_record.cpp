@@ -254,6 +254,8 @@ std::size_t RunRecord::foreign(const std::vector<JobSpec> &specs) const {
   }));
 }
 
+std::size_t RunRecord::damaged_lines() const { return journal_->damaged_lines(); }
+
 void RunRecord::ended(const JobSpec &spec, const JobResult &result) {
   cycles_ += result.cycles();
   cpu_seconds_ += result.process_seconds;

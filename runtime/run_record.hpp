@@ -83,6 +83,8 @@ public:
   std::optional<JobResult> kept(const JobSpec &spec) const;
   /// Jobs among `specs` that were finished by other programs, or whose results are not readable.
   std::size_t foreign(const std::vector<JobSpec> &specs) const;
+  /// Lines of the record that are not whole, or not as they were written: their jobs run again.
+  std::size_t damaged_lines() const;
   /// A job has ended. Results that passed are kept.
   void ended(const JobSpec &spec, const JobResult &result);
   /// How far the run is; written now and then.

@@ -62,6 +62,10 @@ void tell_what_is_kept(const runtime::RunRecord &record, const RunOptions &optio
                  "gradweave: %ld of %zu jobs were finished by an interrupted run and are taken from it; --fresh "
                  "runs them again\n",
                  static_cast<long>(kept), specs.size());
+  if (record.damaged_lines() != 0)
+    std::fprintf(stderr,
+                 "gradweave: %s: %zu lines are incomplete or were changed and are left out; their jobs run again\n",
+                 (record.directory() / "journal.jsonl").c_str(), record.damaged_lines());
   if (const std::size_t foreign = record.foreign(specs); foreign != 0)
     std::fprintf(stderr,
                  "gradweave: %zu finished jobs are not used: another build of gradweave or of the NPU ran them\n",

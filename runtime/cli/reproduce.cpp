@@ -94,7 +94,8 @@ int reproduce(const ReproduceArguments &a) {
   runtime::make_output_directory(a.out, "--out");
   runtime::Journal journal(fs::path(a.out) / "journal.jsonl", "name another directory with --out");
   if (journal.damaged_lines() != 0 && !a.quiet)
-    std::fprintf(stderr, "gradweave: %s: %zu incomplete lines are left out and evaluated again\n",
+    std::fprintf(stderr,
+                 "gradweave: %s: %zu lines are incomplete or were changed; they are left out and evaluated again\n",
                  journal.file().c_str(), journal.damaged_lines());
 
   reproduce::WantedUnits none;

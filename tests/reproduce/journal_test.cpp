@@ -58,21 +58,49 @@ TEST_F(JournalTest, SkipsALastLineThatIsNotWholeAtAnyByte) {
 }
 
 TEST_F(JournalTest, SkipsALineNestedSoDeeplyThatWritingItWouldExhaustTheStack) {
-  const auto nested = [](std::size_t depth) {
-    return R"({"key":"a","value":)" + std::string(depth, '[') + std::string(depth, ']') + "}\n";
-  };
-  write("journal.jsonl", nested(2'000'000) + nested(10));
+  const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  write("journal.jsonl",
+        R"({"key":"a","value":)" + nested(2'000'000) + R"(,"sum":""})" + "\n" + Journal::line("a", nested(10)));
   const Journal journal(file(), "use another one");
   EXPECT_EQ(journal.damaged_lines(), 1U);
   EXPECT_EQ(*journal.find("a"), "[[[[[[[[[[]]]]]]]]]]");
 }
 
 TEST_F(JournalTest, SkipsLinesThatAreSomethingElse) {
-  write("journal.jsonl", "garbage\n{\"key\":1,\"value\":2}\n[]\n{\"key\":\"a\",\"value\":7}\n{\"key\":\"b\"}\n\n");
+  write("journal.jsonl", "garbage\n{\"key\":1,\"value\":2}\n[]\n" + Journal::line("a", "7") + "{\"key\":\"b\"}\n\n");
   const Journal journal(file(), "use another one");
   EXPECT_EQ(journal.size(), 1U);
   EXPECT_EQ(*journal.find("a"), "7");
   EXPECT_EQ(journal.damaged_lines(), 5U);
+}
+
+/// Whatever becomes of a byte: the line is left out, or says what it said.
+TEST_F(JournalTest, TakesNoLineThatWasChanged) {
+  const std::string line = Journal::line("k 1", R"({"read_bytes":1228800,"check":"ok","part":0.25})");
+  const auto entry = Journal::parse_line(line);
+  ASSERT_TRUE(entry);
+  std::size_t taken = 0;
+  for (std::size_t at = 0; at < line.size(); ++at)
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string changed = line;
+      changed[at] = static_cast<char>(byte);
+      if (const auto other = Journal::parse_line(changed)) {
+        EXPECT_EQ(*other, *entry) << changed;
+        ++taken;
+      }
+    }
+  EXPECT_GE(taken, line.size()) << "those that are as they were";
+  std::string shorter = line;
+  shorter.erase(shorter.find("1228800"), 2);
+  EXPECT_FALSE(Journal::parse_line(shorter));
+  EXPECT_FALSE(Journal::parse_line(R"({"key":"k 1","value":1})")) << "no checksum";
+}
+
+TEST_F(JournalTest, AValueBelongsToItsKey) {
+  const std::string line = Journal::line("a", "1");
+  std::string other = line;
+  other.replace(other.find("\"a\""), 3, "\"b\"");
+  EXPECT_FALSE(Journal::parse_line(other));
 }
 
 TEST_F(JournalTest, ForgetsWhatWasCleared) {

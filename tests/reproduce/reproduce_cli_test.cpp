@@ -62,7 +62,7 @@ TEST_F(ReproduceTest, ATruncatedJournalIsMended) {
   write("out/journal.jsonl", journal.substr(0, journal.size() - 20));
   const CommandResult r = run(command({"--figure", "12"}));
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_NE(r.err.find("1 incomplete lines"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("1 lines are incomplete or were changed"), std::string::npos) << r.err;
   EXPECT_EQ(output("index.html"), page);
 }
 

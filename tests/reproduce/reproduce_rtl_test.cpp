@@ -1,4 +1,5 @@
 // Evaluations that run on the RTL as well.
+#include "runtime/journal.hpp"
 #include "tests/reproduce/tiny_study.hpp"
 
 #include <nlohmann/json.hpp>
@@ -40,7 +41,7 @@ TEST_F(ReproduceRtlTest, SeesACycleTooMany) {
   for (std::string line; std::getline(lines, line);) {
     json entry = json::parse(line);
     entry["value"]["cycles"] = entry["value"]["cycles"].get<std::uint64_t>() + 1;
-    changed += entry.dump() + "\n";
+    changed += runtime::Journal::line(entry["key"], entry["value"].dump());
   }
   write("out/journal.jsonl", changed);
   const CommandResult r = run(command({"--figure", "12", "--sample", "1"}));

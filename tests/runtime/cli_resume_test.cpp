@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <thread>
 
 namespace gradweave::test {
@@ -109,6 +110,21 @@ TEST_P(CliResumeAfter, TakesFinishedJobsAndSaysSo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, CliResumeAfter, ::testing::Values(SIGINT, SIGTERM, SIGKILL));
+
+TEST_F(CliResume, AResultThatWasEditedIsComputedAgain) {
+  interrupt(SIGINT);
+  const std::size_t kept = finished();
+  std::string lines = read_file(journal());
+  const std::string field = "\"read_bytes\":";
+  const std::size_t digits = lines.find(field) + field.size();
+  ASSERT_GT(digits, field.size()) << lines;
+  lines.insert(digits, "1");
+  std::ofstream(journal()) << lines;
+  const CommandResult r = run(cosim({"--resume", "always"}));
+  EXPECT_EQ(r.code, 0) << r.out << r.err;
+  EXPECT_NE(r.err.find("journal.jsonl: 1 lines are incomplete or were changed"), std::string::npos) << r.err;
+  EXPECT_NE(r.out.find("resumed    " + std::to_string(kept - 1) + " of 6 jobs"), std::string::npos) << r.out;
+}
 
 TEST_F(CliResume, ARunThatPassedIsNotResumed) {
   ASSERT_EQ(run(cosim({"--resume", "always"})).code, 0);
