@@ -2,7 +2,13 @@
 #include "runtime/cli/usage.hpp"
 #include "tests/runtime/command_line.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace gradweave::test {
 namespace {
@@ -123,7 +129,7 @@ TEST_F(CliUsage, HelpHasEveryNameThatIsAccepted) {
       {"reproduce", "--figure", 10},
   };
   for (const auto &[subcommand, option, least] : enumerations) {
-    SCOPED_TRACE(subcommand + " " + option);
+    SCOPED_TRACE(fmt::format("{} {}", subcommand, option));
     Words arguments{subcommand, option, "frobnicate"};
     if (subcommand == "reproduce") arguments.insert(arguments.begin() + 1, "igo");
     if (subcommand == "validate" && option != "--corpus")
