@@ -4,13 +4,18 @@
 SHELL := /bin/bash
 
 export BUILD ?= build
-export MODEL BATCH NPU SCHEDULE TUNE PARTITION PARTS REDUCTION PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE FOREGROUND FRESH CORPUS
-export UNITY MUTANT MUTANTS BUDGET EXTENT
-export STUDY FIGURE NETWORK POLICY SAMPLE OUT PROOF ACCEPT BROKEN VERIFY
+variables := MODEL BATCH NPU SCHEDULE TUNE PARTITION PARTS REDUCTION PASS LAYERS DATA SEED BACKEND JOBS JSON TRACE TIMES TIMELINE \
+  FOREGROUND FRESH CORPUS UNITY WERROR MUTANT MUTANTS BUDGET EXTENT STUDY FIGURE NETWORK POLICY SAMPLE OUT PROOF ACCEPT BROKEN VERIFY
+export $(variables)
 # bash counts in a variable SECONDS of its own.
 export FUZZ_SECONDS := $(SECONDS)
 export FUZZ_TARGET := $(TARGET)
 export FUZZ_MERGE := $(MERGE)
+
+# make takes any variable: a misspelt one would silently ask for something else.
+known := $(variables) BUILD SECONDS TARGET MERGE CXX CC CLANG_TIDY CI
+unknown := $(filter-out $(known),$(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v)))
+$(if $(unknown),$(error there is no variable $(unknown); `make help` lists those that there are))
 
 .PHONY: help cosim simulate validate reproduce waves mutation build test bench formal coverage synth lint sanitize fuzz icarus verify format docs clean
 
@@ -76,3 +81,6 @@ docs:
 
 clean:
 	@scripts/clean.sh
+
+.DEFAULT:
+	@printf "gradweave: error: there is no target '%s'; make help lists those that there are\n" "$@" >&2; exit 2

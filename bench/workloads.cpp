@@ -1,6 +1,8 @@
 #include "bench/workloads.hpp"
 
-#include <fmt/format.h>
+#include "runtime/lookup.hpp"
+
+#include <string>
 
 namespace gradweave::bench {
 
@@ -10,12 +12,10 @@ const std::vector<BusyGemm> &busy_gemms() {
   return gemms;
 }
 
-NpuConfig load_npu(std::string_view name) {
-  return load_npu_config(fmt::format("{}/configs/{}.toml", GW_SOURCE_DIR, name));
-}
+NpuConfig load_npu(std::string_view name) { return load_npu_config(runtime::find_npu(std::string(name))); }
 
 compiler::Network load_model(std::string_view name, std::uint32_t batch) {
-  return compiler::load_network(fmt::format("{}/models/{}.toml", GW_SOURCE_DIR, name), batch);
+  return compiler::load_network(runtime::find_model(std::string(name)), batch);
 }
 
 } // namespace gradweave::bench

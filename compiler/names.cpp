@@ -26,13 +26,17 @@ constexpr std::array<std::pair<Partition, std::string_view>, 4> kPartitions{
 constexpr std::array<std::pair<Reduction, std::string_view>, 2> kReductions{
     {{Reduction::kChain, "chain"}, {Reduction::kAdd, "add"}}};
 
+template <typename Table> std::string names_in(const Table &table) {
+  std::string names;
+  for (const auto &[value, text] : table)
+    names += names.empty() ? std::string(text) : fmt::format(", {}", text);
+  return names;
+}
+
 template <typename Table> auto parse(const Table &table, std::string_view name, std::string_view what) {
-  std::string known;
-  for (const auto &[value, text] : table) {
+  for (const auto &[value, text] : table)
     if (text == name) return value;
-    known += known.empty() ? std::string(text) : fmt::format(", {}", text);
-  }
-  throw std::invalid_argument(fmt::format("unknown {} '{}'; use one of: {}", what, name, known));
+  throw std::invalid_argument(fmt::format("unknown {} '{}'; use one of: {}", what, name, names_in(table)));
 }
 
 template <typename Table, typename Value> std::string_view name_of(const Table &table, Value wanted) {
@@ -45,6 +49,7 @@ template <typename Table, typename Value> std::string_view name_of(const Table &
 
 Schedule parse_schedule(std::string_view name) { return parse(kSchedules, name, "schedule"); }
 std::string_view to_string(Schedule s) { return name_of(kSchedules, s); }
+std::string schedule_names() { return names_in(kSchedules); }
 
 const std::vector<Schedule> &all_schedules() {
   static const std::vector<Schedule> all{Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor,
@@ -54,6 +59,7 @@ const std::vector<Schedule> &all_schedules() {
 
 Partition parse_partition(std::string_view name) { return parse(kPartitions, name, "partition"); }
 std::string_view to_string(Partition p) { return name_of(kPartitions, p); }
+std::string partition_names() { return names_in(kPartitions); }
 
 const std::vector<Partition> &all_partitions() {
   static const std::vector<Partition> all{Partition::kNone, Partition::kWeightSharing, Partition::kDySharing,
@@ -63,9 +69,11 @@ const std::vector<Partition> &all_partitions() {
 
 Reduction parse_reduction(std::string_view name) { return parse(kReductions, name, "reduction"); }
 std::string_view to_string(Reduction r) { return name_of(kReductions, r); }
+std::string reduction_names() { return names_in(kReductions); }
 
 Pass parse_pass(std::string_view name) { return parse(kPasses, name, "pass"); }
 std::string_view to_string(Pass p) { return name_of(kPasses, p); }
+std::string pass_names() { return names_in(kPasses); }
 
 std::string_view to_string(Tensor t) {
   static constexpr std::array<std::string_view, kTensorCount> names{"X", "W", "dY", "Y", "dX", "dW"};

@@ -143,9 +143,13 @@ HostTensor fill(HostTensor tensor, std::uint64_t key, DataKind kind, const Fill 
 } // namespace
 
 DataKind parse_data_kind(std::string_view name) {
-  if (name == "normal") return DataKind::kNormal;
-  if (name == "special") return DataKind::kSpecial;
-  throw std::invalid_argument(fmt::format("unknown data kind '{}'; use one of: normal, special", name));
+  for (const DataKind kind : {DataKind::kNormal, DataKind::kSpecial})
+    if (name == to_string(kind)) return kind;
+  throw std::invalid_argument(fmt::format("unknown data kind '{}'; use one of: {}", name, data_kind_names()));
+}
+
+std::string data_kind_names() {
+  return fmt::format("{}, {}", to_string(DataKind::kNormal), to_string(DataKind::kSpecial));
 }
 
 std::string_view to_string(DataKind kind) { return kind == DataKind::kNormal ? "normal" : "special"; }

@@ -14,9 +14,11 @@ enum class DataKind {
   kNormal, ///< bell-shaped around 0; W scaled by about 1/sqrt(K); all sums stay finite
   kSpecial ///< also zeros of both signs, subnormals, cancellation, overflow, infinities, NaN; most results finite
 };
-/// Accepts normal and special; throws std::invalid_argument listing them.
+/// Throws std::invalid_argument listing the names that there are.
 DataKind parse_data_kind(std::string_view name);
 std::string_view to_string(DataKind kind);
+/// "normal, special": what parse_data_kind() accepts.
+std::string data_kind_names();
 
 /// Input tensor of a layer, of G groups: X (m x G k), W (G k x n) or dY (m x G n); bf16. A convolution's X is im2col of
 /// make_image(). Layers that share their weights have the same W.

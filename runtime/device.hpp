@@ -97,9 +97,10 @@ std::unique_ptr<Device> make_functional_device(const NpuConfig &config, const De
 /// have.
 std::unique_ptr<Device> make_timing_device(const NpuConfig &config, const DeviceOptions &options = {});
 
-/// The library with the Verilated NPU of this configuration. Throws std::runtime_error with the remedy if it is
-/// missing.
-std::filesystem::path find_rtl_library(const NpuConfig &config);
+/// The library with the Verilated NPU of this configuration: in $GRADWEAVE_LIB_DIR, else in lib/ of the program's build
+/// directory or install prefix. Throws std::runtime_error if it is missing; the remedy names `source`, what `make cosim
+/// NPU=` takes for this NPU (empty: its name).
+std::filesystem::path find_rtl_library(const NpuConfig &config, const std::string &source = {});
 
 /// Loads the Verilated NPU of this configuration (built by CMake as gradweave_rtl_<name>) and wraps it in the SystemC
 /// testbench. A process can make only one (SystemC has one kernel). Throws std::runtime_error with the remedy

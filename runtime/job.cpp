@@ -11,10 +11,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 
 namespace gradweave::runtime {
 namespace {
+
+constexpr std::array<Backend, 3> kBackends{Backend::kRtl, Backend::kTiming, Backend::kFunctional};
 
 using compiler::CompiledLayer;
 using compiler::TensorBinding;
@@ -143,9 +146,9 @@ void run_compiled(const JobSpec &spec, const CompiledLayer &compiled, const JobE
 } // namespace
 
 Backend parse_backend(std::string_view name) {
-  for (const Backend backend : {Backend::kRtl, Backend::kTiming, Backend::kFunctional})
+  for (const Backend backend : kBackends)
     if (to_string(backend) == name) return backend;
-  throw std::invalid_argument(fmt::format("unknown backend '{}'; use one of: rtl, timing, functional", name));
+  throw std::invalid_argument(fmt::format("unknown backend '{}'; use one of: {}", name, backend_names()));
 }
 
 std::string_view to_string(Backend backend) {
@@ -158,6 +161,13 @@ std::string_view to_string(Backend backend) {
     return "functional";
   }
   return "?";
+}
+
+std::string backend_names() {
+  std::string names;
+  for (const Backend backend : kBackends)
+    names += (names.empty() ? "" : ", ") + std::string(to_string(backend));
+  return names;
 }
 
 bool has_data(Backend backend) { return backend != Backend::kTiming; }
@@ -179,6 +189,11 @@ std::string_view to_string(Outcome outcome) {
     return "bad_input";
   }
   return "?";
+}
+
+std::string_view verdict(Outcome outcome) {
+  if (outcome == Outcome::kPass) return "PASS";
+  return outcome == Outcome::kUnavailable ? "NOT RUN" : "FAIL";
 }
 
 Outcome parse_outcome(std::string_view name) {

@@ -17,9 +17,11 @@
 namespace gradweave::runtime {
 
 enum class Backend { kRtl, kTiming, kFunctional };
-/// Accepts rtl, timing and functional; throws std::invalid_argument listing them.
+/// Throws std::invalid_argument listing the names that there are.
 Backend parse_backend(std::string_view name);
 std::string_view to_string(Backend backend);
+/// "rtl, timing, ...": what parse_backend() accepts.
+std::string backend_names();
 /// It computes results, which can be checked; without, only the counters are.
 bool has_data(Backend backend);
 /// It tells cycles and the times of commands.
@@ -54,6 +56,9 @@ enum class Outcome {
 std::string_view to_string(Outcome outcome);
 /// The inverse; throws std::invalid_argument for another name.
 Outcome parse_outcome(std::string_view name);
+
+/// What a run that ended so says at its end: PASS, FAIL, or NOT RUN if no device ran anything.
+std::string_view verdict(Outcome outcome);
 
 /// Check of one result tensor, all elements.
 struct OutputCheck {

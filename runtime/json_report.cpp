@@ -61,7 +61,7 @@ Json totals_json(const Totals &t, const Totals &base, const RunOptions &options,
 std::string json_report(const RunOptions &options, const RunResult &run) {
   Json report = {{"report_version", kReportVersion},
                  {"gradweave_version", GW_VERSION},
-                 {"verdict", run.outcome == Outcome::kPass ? "PASS" : "FAIL"},
+                 {"verdict", std::string(verdict(run.outcome))},
                  {"outcome", std::string(to_string(run.outcome))},
                  {"model", options.model},
                  {"network", options.network.name},

@@ -1,5 +1,6 @@
 #include "runtime/lookup.hpp"
 
+#include "runtime/own_tree.hpp"
 #include "sw_models/npu_config.hpp"
 
 #include <fmt/format.h>
@@ -8,22 +9,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
-#include <system_error>
 
 namespace gradweave::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_home(const fs::path &directory) {
-  std::error_code error;
-  return fs::is_directory(directory / "models", error) && fs::is_directory(directory / "configs", error);
-}
-
-bool is_path(const std::string &text) {
-  const fs::path path(text);
-  return text.find('/') != std::string::npos || path.extension() == ".toml" || path.extension() == ".csv";
-}
 
 std::vector<std::string> names_in(const fs::path &directory, const std::set<std::string> &extensions) {
   std::set<std::string> names;
@@ -46,19 +36,20 @@ fs::path find(const std::string &wanted, const char *what, const char *folder,
 
 } // namespace
 
+bool is_path(const std::string &text) {
+  const fs::path path(text);
+  return text.find('/') != std::string::npos || path.extension() == ".toml" || path.extension() == ".csv";
+}
+
 fs::path home_directory() {
   if (const char *home = std::getenv("GRADWEAVE_HOME"); home != nullptr && *home != '\0') {
-    if (is_home(home)) return home;
+    if (has_models(home)) return home;
     throw ConfigError(
         fmt::format("GRADWEAVE_HOME={} has no models and configs directories; correct it or unset it", home));
   }
-  std::error_code error;
-  const fs::path command = fs::read_symlink("/proc/self/exe", error);
-  if (!error)
-    if (fs::path share = command.parent_path().parent_path() / "share" / "gradweave"; is_home(share)) return share;
-  if (is_home(GW_SOURCE_DIR)) return GW_SOURCE_DIR;
-  throw ConfigError("the models and configs directories are gone from " GW_SOURCE_DIR
-                    "; set GRADWEAVE_HOME to a directory that has both");
+  const OwnTree &tree = own_tree();
+  if (tree.share.empty()) throw ConfigError(tree.problem);
+  return tree.share;
 }
 
 fs::path find_model(const std::string &name_or_path) {

@@ -7,11 +7,14 @@
 
 namespace gradweave::runtime {
 
-/// The directory that holds models/ and configs/: $GRADWEAVE_HOME, else share/gradweave beside the installed command,
-/// else the source tree it was built from. Throws ConfigError with the remedy if none has them.
+/// The directory that holds models/ and configs/: $GRADWEAVE_HOME, else that of the running program's own tree
+/// (own_tree.hpp). Throws ConfigError with the remedy if there is none.
 std::filesystem::path home_directory();
 
-/// A path (it contains '/' or ends in .toml or .csv) as it is, else models/NAME.toml or .csv of the home directory.
+/// Whether a network or an NPU is given by path: the text contains '/' or ends in .toml or .csv.
+bool is_path(const std::string &text);
+
+/// A path as it is, else models/NAME.toml or .csv of the home directory.
 /// Throws ConfigError listing what exists.
 std::filesystem::path find_model(const std::string &name_or_path);
 /// The same for configs/NAME.toml.

@@ -45,7 +45,7 @@ void print_end(std::FILE *out, const RunOptions &options, const RunResult &run) 
   for (const std::string &failure : run.failures)
     fmt::print(out, "error: {}\n", failure);
   const std::size_t jobs = options.layers.size() * options.schedules.size();
-  fmt::print(out, "{}{}\n", run.outcome == Outcome::kPass ? "PASS" : "FAIL",
+  fmt::print(out, "{}{}\n", verdict(run.outcome),
              run.kept == 0 ? std::string() : fmt::format(" ({} of {} jobs by an interrupted run)", run.kept, jobs));
   std::fflush(out);
 }

@@ -14,7 +14,7 @@ std::string bound_share(std::uint64_t bound, std::uint64_t cycles);
 /// Bounds of all layers, and what tuning did if it was asked for.
 void print_plans(std::FILE *out, const RunOptions &options, const RunResult &run);
 
-/// Files written, the command that repeats the run, failures, PASS or FAIL.
+/// Files written, the command that repeats the run, failures, the verdict.
 void print_end(std::FILE *out, const RunOptions &options, const RunResult &run);
 
 } // namespace gradweave::runtime

@@ -1,5 +1,6 @@
 // make_rtl_device(): finds and loads the shared library that holds a configuration's Verilated NPU and its testbench.
 #include "runtime/device.hpp"
+#include "runtime/own_tree.hpp"
 #include "tb/rtl_factory.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +9,6 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <stdexcept>
-#include <vector>
 
 namespace gradweave {
 
@@ -16,31 +16,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> search_path() {
-  if (const char *dir = std::getenv("GRADWEAVE_LIB_DIR")) return {dir};
-  std::vector<fs::path> path;
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  // Beside the executable, in an install tree's ../lib, and in lib/ of the build tree that holds the executable.
-  for (fs::path dir = executable.parent_path(); !error && dir.has_relative_path(); dir = dir.parent_path()) {
-    path.push_back(dir);
-    path.push_back(dir / "lib");
-  }
-  return path;
+fs::path library_directory() {
+  if (const char *dir = std::getenv("GRADWEAVE_LIB_DIR")) return dir;
+  return runtime::own_tree().root / "lib";
 }
 
 } // namespace
 
-fs::path find_rtl_library(const NpuConfig &config) {
-  const std::string file = "libgradweave_rtl_" + config.name + ".so";
-  const std::vector<fs::path> path = search_path();
-  for (const fs::path &dir : path)
-    if (fs::exists(dir / file)) return dir / file;
+fs::path find_rtl_library(const NpuConfig &config, const std::string &source) {
+  fs::path file = library_directory() / ("libgradweave_rtl_" + config.name + ".so");
+  if (fs::exists(file)) return file;
   throw std::runtime_error(
-      fmt::format("no Verilated NPU for configuration '{0}': {1} is not in {2} or a directory above; "
-                  "build the CMake target gradweave_rtl_{0}, or set GRADWEAVE_LIB_DIR to the directory "
-                  "that holds it",
-                  config.name, file, path.empty() ? "?" : path.front().string()));
+      fmt::format("no Verilated NPU for configuration '{}': there is no {}; `make cosim NPU={}` in the source tree "
+                  "builds it, or set GRADWEAVE_LIB_DIR to the directory that holds it",
+                  config.name, file.string(), source.empty() ? config.name : source));
 }
 
 std::unique_ptr<Device> make_rtl_device(const NpuConfig &config, const DeviceOptions &options) {

@@ -92,8 +92,8 @@ void TextReport::row(const JobResult &job, const JobResult &base) {
   if (options_.compares())
     line += fmt::format(" {:>7} {:>7}", ratio(job.cycles(), base.cycles()),
                         ratio(sum_job(job).dram_bytes(), sum_job(base).dram_bytes()));
-  const char *good = has_data(options_.backend) ? "ok" : "-";
-  line += fmt::format(" {:<5} {}", job.outcome == Outcome::kPass ? good : "FAIL", spills(job.traffic));
+  const std::string_view good = has_data(options_.backend) ? "ok" : "-";
+  line += fmt::format(" {:<5} {}", job.outcome == Outcome::kPass ? good : verdict(job.outcome), spills(job.traffic));
   fmt::print(out_, "{}\n", line);
 }
 

@@ -10,6 +10,9 @@ export build
 # The NPUs of configs/ that are verilated by default; keep in step with GW_NPUS in CMakeLists.txt by reading it there.
 default_npus() { sed -n 's/^set(GW_NPUS "\([^"]*\)".*/\1/p' CMakeLists.txt; }
 
+# npu_name FILE: the name in an NPU's file, as sw_models/npu_config.cpp takes it; empty if there is none.
+npu_name() { sed -nE "s/^[[:space:]]*name[[:space:]]*=[[:space:]]*(\"([a-z0-9_-]+)\"|'([a-z0-9_-]+)').*/\2\3/p" "$1" | head -n 1; }
+
 say() { printf '%s\n' "gradweave: $*" >&2; }
 die() {
   say "error: $*"
@@ -81,11 +84,17 @@ clang_with_fuzzer() {
 # configure NPU_LIST [RTL]: CMake, but only if there is no build directory yet or its NPUs change; after that ninja
 # itself sees changed CMake files.
 configure() {
-  local npus=$1 rtl=${2:-ON} stamp=$build/.gw-configured wanted
+  local npus=$1 rtl=${2:-ON} stamp=$build/.gw-configured wanted made_for
   local werror=${WERROR:-OFF} unity=${UNITY:-ON}
   wanted=$(printf '%s\n' "$root" "$npus" "$werror" "$rtl" "$unity")
   if [ -f "$build/build.ninja" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
     return
+  fi
+  # A copy of a build directory holds paths into the tree that it was copied from.
+  if [ -f "$build/CMakeCache.txt" ]; then
+    made_for=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
+    [ "$(realpath -m "$made_for")" = "$(realpath "$root")" ] ||
+      die "$build was made for the source tree $made_for, not for $root; remove it (make clean), or name another with BUILD="
   fi
   local compiler=()
   if [ ! -f "$build/CMakeCache.txt" ]; then

@@ -13,8 +13,8 @@ name=$npu
 if [[ $npu == */* || $npu == *.toml ]]; then
   [ -f "$npu" ] || die "NPU=$npu: there is no such file; NPU takes the path of a .toml file or a name in configs/"
   npu=$(realpath "$npu")
-  name=$(sed -n 's/^[[:space:]]*name[[:space:]]*=[[:space:]]*"\([A-Za-z0-9_]*\)".*/\1/p' "$npu" | head -n 1)
-  [ -n "$name" ] || die "$npu: no line name = \"...\" of letters, digits and _ in it; add one under [npu]"
+  name=$(npu_name "$npu")
+  [ -n "$name" ] || die "$npu: no line name = \"...\" of lower-case letters, digits, _ and - in it; add one under [npu]"
   if [ "$npu" != "$root/configs/$name.toml" ]; then
     copy=$build/npus/$name.toml
     mkdir -p "$build/npus"

@@ -8,6 +8,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
   make validate                   the timing model against the RTL, to the cycle: the standing corpus (docs/verification.md)
   make reproduce                  the evaluation of igo_micro23, number by number, as a page (docs/reproduce.md)
   make waves                      short streams on the RTL against golden waveforms (docs/waves.md)
+  make build                      build everything
   make test                       build everything, run all tests but the long ones
   make mutation                   how many faults put into RTL, compiler and models the tests find (docs/mutation.md)
   make bench                      simulation speed of the RTL and of the timing model
@@ -26,9 +27,12 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 * MODEL=bert_tiny      name of a network in models/, or the path of a .toml or .csv file
 * BATCH=               samples in a batch; empty: as the network says
 * NPU=small            name of an NPU in configs/, or the path of a .toml file
-* SCHEDULE=rearrange   sequential | interleave | dx_major | dw_major | rearrange | ideal | all (compares)
-* TUNE=               plans to try beyond the usual search of the compiler, as in TUNE=5000; empty: none
+* SCHEDULE=rearrange   sequential | interleave | dx_major | dw_major | rearrange | ideal | search | all (compares)
+* TUNE=                plans to try beyond the usual search of the compiler, as in TUNE=5000; empty: none
 * PASS=backward        forward | backward | both
+* PARTITION=none       none | weight_sharing | dy_sharing | ifmap_sharing: cuts the backward pass along M, N or K
+* PARTS=               parts of it; empty: one for each core, two on one core
+* REDUCTION=chain      chain | add: how cores that share a reduction bring their sums together
 * LAYERS=              names, numbers from 0, ranges: LAYERS=0,3-5,ffn1; empty: all
   DATA=normal          normal | special (cancellation, subnormals, -0, infinities, NaN)
   SEED=1               seed of the data
@@ -43,14 +47,15 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
                        background, unless CI is set, and the same command tells how far it is (docs/cli.md)
   FRESH=               1: run again what an interrupted run has finished
 `make validate` takes NPU (empty: all of configs/), JOBS, JSON and CORPUS=full (or quick).
-`make reproduce` takes FIGURE=5,12 NETWORK=res,bert (empty: all), POLICY, SAMPLE=1 (per network, on the RTL), SEED, JOBS
-and OUT=build/reproduce.
+`make reproduce` takes FIGURE=5,12 NETWORK=res,bert (empty: all), POLICY, SAMPLE=1 (per network, on the RTL), SEED, JOBS,
+OUT=build/reproduce and STUDY=igo (or the path of a .toml file).
+`make fuzz` takes MERGE=1 too: the inputs found so far that reach anything new join the kept ones (docs/fuzzing.md).
 `make waves` takes ACCEPT=1: what the runs give becomes golden, and what changed is told; BROKEN=all (or names): registers
 that are a cycle late, each of which has to turn it red.
 `make mutation` takes EXTENT=full (or quick), MUTANTS=rtl|cpp (empty: both), MUTANT=(id of one, shown), SAMPLE, SEED,
 BUDGET=(seconds), JOBS, JSON and FRESH.
 Others: BUILD=build (build directory), CXX (compiler; default: the first of clang++-19, clang++-16, g++), UNITY=OFF (compile
-file by file: for work on the code).
+file by file: for work on the code), WERROR=ON (warnings are errors).
 
 After a build, `build/bin/gradweave --help` is the whole command: compile, disasm, asm, models, ... (docs/cli.md).
 TEXT

@@ -19,7 +19,7 @@ check() {
   fi
 }
 
-clang_format_check() { git ls-files -z -- '*.cpp' '*.hpp' | xargs -0 clang-format --dry-run -Werror; }
+clang_format_check() { git ls-files -z -- '*.cpp' '*.hpp' | xargs -0 -n 50 -P "$(nproc)" clang-format --dry-run -Werror; }
 
 compiled_files() { sed -n 's/^ *"file": "\(.*\)".*/\1/p' "$build/compile_commands.json" | sort -u; }
 

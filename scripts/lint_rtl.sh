@@ -2,12 +2,18 @@
 # Verilator's lint of the whole NPU, all warnings on, for every configuration in configs/. Called by lint.sh.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 mapfile -t modules < <(git ls-files -- 'rtl/*.sv' | grep -vE '_(pkg|props)\.sv$')
-failed=0
-for config in configs/*.toml; do
+
+# lint_npu CONFIG MODULE...: its output in one piece, as others run beside it.
+lint_npu() {
+  local config=$1 params status=0 log
+  shift
   params=$build/lint-$(basename "$config" .toml).params
   "$build"/tb/npu_params "$config" >"$params"
-  printf '%s\n' "$config"
-  verilator --lint-only -Wall --assert --top-module npu -f "$params" rtl/*.vlt \
-    "$build/generated/isa_pkg.sv" rtl/*_pkg.sv "${modules[@]}" || failed=1
-done
-exit "$failed"
+  log=$(verilator --lint-only -Wall --assert --top-module npu -f "$params" rtl/*.vlt \
+    "$build/generated/isa_pkg.sv" rtl/*_pkg.sv "$@" 2>&1) || status=1
+  printf '%s\n' "$config" ${log:+"$log"}
+  return "$status"
+}
+export -f lint_npu
+printf '%s\0' configs/*.toml |
+  xargs -0 -I CONFIG -P "$(nproc)" bash -euo pipefail -c 'lint_npu CONFIG "$@"' _ "${modules[@]}"

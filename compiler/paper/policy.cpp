@@ -68,9 +68,6 @@ std::string to_string(const Policy &policy) {
 
 Policy parse_policy(std::string_view text) {
   Policy policy;
-  std::vector<std::string_view> known;
-  for (const Choice &c : choices())
-    known.insert(known.end(), c.words.begin(), c.words.end());
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find('/'));
     text.remove_prefix(std::min(text.size(), word.size() + 1));
@@ -80,10 +77,16 @@ Policy parse_policy(std::string_view text) {
         c.set(policy, static_cast<std::size_t>(it - c.words.begin()));
         found = true;
       }
-    if (!found)
-      throw std::invalid_argument(fmt::format("unknown word '{}' in a policy; use {}", word, fmt::join(known, ", ")));
+    if (!found) throw std::invalid_argument(fmt::format("unknown word '{}' in a policy; use {}", word, policy_words()));
   }
   return policy;
+}
+
+std::string policy_words() {
+  std::vector<std::string_view> known;
+  for (const Choice &c : choices())
+    known.insert(known.end(), c.words.begin(), c.words.end());
+  return fmt::format("{}", fmt::join(known, ", "));
 }
 
 const std::vector<Policy> &all_policies() {

@@ -75,6 +75,8 @@ std::string to_string(const Policy &policy);
 /// Reverses to_string(). A word that is left out keeps its default, so "lru" or "array2/belady" will do. Throws
 /// std::invalid_argument naming the word and those that exist.
 Policy parse_policy(std::string_view text);
+/// "array, array2, ...": the words of all choices, in the order of the choices.
+std::string policy_words();
 
 /// All combinations that differ, the default first.
 const std::vector<Policy> &all_policies();

@@ -124,6 +124,7 @@ int cosim(const CosimArguments &a) {
   std::optional<runtime::OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
   if (a.dry_run) return kOk;
+  if (options.backend == runtime::Backend::kRtl) require_rtl(options.config, a.work.npu);
   const RunPlan plan = plan_run(a, options);
   if (!plan.running.empty()) {
     fmt::print("this run goes on already:\n");

@@ -83,7 +83,7 @@ void print_run(const RecordedRun &run) {
     state = "interrupted at about " + run.updated;
     break;
   case RunState::kEnded:
-    state = fmt::format("{} at {}", run.outcome == runtime::Outcome::kPass ? "PASS" : "FAIL", run.updated);
+    state = fmt::format("{} at {}", verdict(run.outcome), run.updated);
     break;
   }
   runtime::Progress progress = run.progress;

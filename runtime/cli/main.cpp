@@ -2,11 +2,18 @@
 #include "isa/command.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/options.hpp"
+#include "runtime/cli/usage.hpp"
 
 #include "compiler/compiler.hpp"
+#include "compiler/paper/policy.hpp"
 #include "isa/assembler.hpp"
+#include "runtime/corpus/profile.hpp"
+#include "runtime/corpus/standing.hpp"
+#include "runtime/data.hpp"
+#include "runtime/job.hpp"
 #include "runtime/output_file.hpp"
 #include "runtime/process_pool.hpp"
+#include "runtime/reproduce/run.hpp"
 #include "sw_models/npu_config.hpp"
 
 #include <CLI/App.hpp>
@@ -17,6 +24,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -59,15 +67,16 @@ using cli::check_whole_number;
 
 void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chosen) {
   CLI::App *command = app.add_subcommand("cosim", "Run a network's layers on an NPU and check every result bit");
-  add_work_options(
-      *command, a.work,
-      "sequential, interleave, dx_major, dw_major, rearrange, ideal, or all to compare them with sequential");
+  add_work_options(*command, a.work, cli::Schedules::kSeveral);
   command
       ->add_option("--backend", a.backend,
-                   "rtl (Verilated NPU), timing (its cycles without data) or functional (no time)")
+                   "One of " + runtime::backend_names() +
+                       ": the Verilated NPU, its cycles without data, or its results without time")
       ->capture_default_str();
   command
-      ->add_option("--data", a.data, "normal, or special: zeros, subnormals, cancellation, overflow, infinities, NaN")
+      ->add_option("--data", a.data,
+                   "One of " + runtime::data_kind_names() +
+                       "; special has zeros, subnormals, cancellation, overflow, infinities, NaN")
       ->capture_default_str();
   command->add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
   command->add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")
@@ -133,8 +142,7 @@ void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chos
 
 void add_simulate(CLI::App &app, cli::SimulateArguments &a, std::function<int()> &chosen) {
   CLI::App *command = app.add_subcommand("simulate", "Count the cycles of a network or a stream on the timing model");
-  add_work_options(*command, a.work,
-                   "sequential, interleave, dx_major, dw_major, rearrange, or all to compare them with sequential");
+  add_work_options(*command, a.work, cli::Schedules::kSeveral);
   command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
   command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
   add_times_options(*command, a.times, a.timeline);
@@ -154,7 +162,7 @@ void add_simulate(CLI::App &app, cli::SimulateArguments &a, std::function<int()>
 
 void add_compile(CLI::App &app, cli::CompileArguments &a, std::function<int()> &chosen) {
   CLI::App *command = app.add_subcommand("compile", "Compile layers to binary command streams");
-  add_work_options(*command, a.work, "sequential, interleave, dx_major, dw_major, rearrange or ideal");
+  add_work_options(*command, a.work, cli::Schedules::kOne);
   command->add_option("--out", a.out, "Directory for the streams (INDEX-LAYER.gws); default: print the summary only");
   command->add_flag("--listing", a.listing, "Also write INDEX-LAYER.lst: every command as text, with its tile");
   command->add_option("--json", a.json, "Write the summary as JSON to this file; - is standard output");
@@ -167,8 +175,10 @@ void add_compile(CLI::App &app, cli::CompileArguments &a, std::function<int()> &
 void add_validate(CLI::App &app, cli::ValidateArguments &a, std::function<int()> &chosen) {
   CLI::App *command = app.add_subcommand("validate", "Compare the timing model with the RTL, to the cycle");
   command->add_option("STREAM", a.streams, "Command streams: .gws, or text as of asm");
-  add_work_options(*command, a.work, "sequential, interleave, dx_major, dw_major, rearrange or all");
-  command->add_option("--random", a.random, "So many random streams")->check(check_whole_number);
+  add_work_options(*command, a.work, cli::Schedules::kSeveral);
+  command->add_option("--random", a.random, "So many random streams")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, ~0U));
   command->add_option("--seed", a.seed, "Seed of the first random stream; the next has the next")
       ->check(check_whole_number)
       ->capture_default_str();
@@ -176,7 +186,7 @@ void add_validate(CLI::App &app, cli::ValidateArguments &a, std::function<int()>
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 100000U))
       ->capture_default_str();
-  command->add_option("--profile", a.profile, "Random streams: data, timing or both (docs/cli.md)")
+  command->add_option("--profile", a.profile, "Random streams, one of " + corpus::profile_names() + " (docs/cli.md)")
       ->capture_default_str();
   command->add_option("--watchdog", a.watchdog, "Cycles without progress that end a run; default: 65536, or drawn")
       ->check(check_whole_number)
@@ -190,7 +200,8 @@ void add_validate(CLI::App &app, cli::ValidateArguments &a, std::function<int()>
         return std::stoul(text) % isa::kCommandBytes == 0 ? std::string() : text + " is not a multiple of 64";
       });
   command->add_option("--corpus", a.corpus,
-                      "The standing corpus: quick or full; with --npu only what runs on that NPU");
+                      "The standing corpus, one of " + corpus::corpus_names() +
+                          "; with --npu only what runs on that NPU");
   command->add_option("--compare", a.compare, "Compare two timing traces (CSV): the RTL's and the model's")
       ->type_name("RTL MODEL")
       ->expected(2);
@@ -281,10 +292,13 @@ void add_models(CLI::App &app, std::string &name, std::function<int()> &chosen) 
 void add_reproduce(CLI::App &app, cli::ReproduceArguments &a, std::function<int()> &chosen) {
   CLI::App *command = app.add_subcommand("reproduce", "Repeat a published evaluation, number by number");
   command->add_option("STUDY", a.study, "Evaluation: igo, or the path of a .toml file")->required();
-  command->add_option("--figure", a.figures, "Figures, as in 5,12,knn; default: all");
+  command->add_option("--figure", a.figures,
+                      "Figures, separated by commas, of " + reproduce::figure_names() + "; default: all");
   command->add_option("--network", a.networks, "Networks, as in res,bert; default: all");
   command->add_option("--out,-o", a.out, "Directory of page, drawings, tables and journal")->capture_default_str();
-  command->add_option("--policy", a.policy, "Baseline as the paper describes it (docs/paper-baseline.md)");
+  command->add_option("--policy", a.policy,
+                      "Baseline as the paper describes it (docs/paper-baseline.md): words joined by /, of " +
+                          compiler::paper::policy_words());
   command->add_option("--jobs", a.jobs, "Processes at a time; default: one a core")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 4096U));
@@ -321,8 +335,7 @@ void add_search(CLI::App &app, cli::SearchArguments &a, std::function<int()> &ch
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 1U << 24U));
   command->add_option("--npu", a.work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
-  command->add_option("--pass", a.work.pass, "forward (Y), backward (dX, dW) or both: a training step")
-      ->capture_default_str();
+  command->add_option("--pass", a.work.pass, cli::help_of_pass() + "; both is a training step")->capture_default_str();
   command->add_option("--layers", a.work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
   command->add_option("--plans", a.plans, "Plans to simulate for each layer, pass and order")
       ->check(check_whole_number)
@@ -332,8 +345,10 @@ void add_search(CLI::App &app, cli::SearchArguments &a, std::function<int()> &ch
       ->check(check_whole_number)
       ->capture_default_str();
   command->add_option("--check", a.backend,
-                      "Run the step with data on rtl or functional, every bit checked; timing: cycles only");
-  command->add_option("--data", a.data, "Data of the check: normal or special")->capture_default_str();
+                      "Run the step on one of " + runtime::backend_names() +
+                          ", with data and every bit checked; timing: cycles only");
+  command->add_option("--data", a.data, "Data of the check, one of " + runtime::data_kind_names())
+      ->capture_default_str();
   command->add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
   command->add_option("--json", a.json, "Write all figures to this file; - is standard output");
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
@@ -374,17 +389,8 @@ int main(int argc, char **argv) {
   add_search(app, search_arguments, chosen);
   cli::ReproduceArguments reproduce_arguments;
   add_reproduce(app, reproduce_arguments, chosen);
-  app.add_subcommand("version", "Print the version")->callback([&chosen] {
-    chosen = [] {
-      std::puts("gradweave " GW_VERSION);
-      return static_cast<int>(cli::kOk);
-    };
-  });
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    const int code = app.exit(error);
-    return code == 0 ? cli::kOk : cli::kUsage;
-  }
+  std::string help_about;
+  cli::add_help(app, help_about, chosen);
+  if (const std::optional<int> code = cli::parse(app, argc, argv)) return *code;
   return run(chosen);
 }

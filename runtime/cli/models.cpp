@@ -5,8 +5,12 @@
 #include "runtime/text_format.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
 namespace gradweave::cli {
 namespace {
@@ -63,6 +67,18 @@ void show_npu(const NpuConfig &npu) {
              npu.clock_ghz);
 }
 
+/// Whether the file has the table that every NPU has and no network; what is wrong with it, its reader tells.
+bool describes_npu(const std::string &path) {
+  std::error_code error;
+  if (!runtime::is_path(path) || !std::filesystem::is_regular_file(path, error)) return false;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);)
+    if (const std::size_t at = line.find_first_not_of(" \t");
+        at != std::string::npos && line.compare(at, 5, "[npu]") == 0)
+      return true;
+  return false;
+}
+
 bool contains(const std::vector<std::string> &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -84,10 +100,16 @@ int models(const std::string &name) {
     }
     return kOk;
   }
-  if (contains(runtime::npu_names(), name) && !contains(runtime::model_names(), name))
+  const bool is_network = contains(runtime::model_names(), name);
+  if (!is_network && (contains(runtime::npu_names(), name) || describes_npu(name))) {
     show_npu(load_npu_config(runtime::find_npu(name)));
-  else
-    show_network(compiler::load_network(runtime::find_model(name)));
+    return kOk;
+  }
+  if (!is_network && !runtime::is_path(name))
+    throw ConfigError(fmt::format("no network or NPU is named '{}'; networks: {}; NPUs: {}. Or give the path of a file",
+                                  name, fmt::join(runtime::model_names(), ", "),
+                                  fmt::join(runtime::npu_names(), ", ")));
+  show_network(compiler::load_network(runtime::find_model(name)));
   return kOk;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/cli/options.hpp"
 
+#include "compiler/compiler.hpp"
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -18,14 +20,18 @@ std::string check_whole_number(const std::string &text) {
   return "'" + text + "' is not a whole number from 0 to 18446744073709551615";
 }
 
-void add_work_options(CLI::App &command, WorkArguments &work, const std::string &schedules) {
+std::string help_of_pass() { return "One of " + compiler::pass_names() + ": Y, dX and dW, or all three"; }
+
+void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedules) {
+  std::string schedule = "Order of the backward pass, one of " + compiler::schedule_names();
+  if (schedules == Schedules::kSeveral) schedule += "; or all, which compares those of the paper";
   command.add_option("--model", work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
       ->capture_default_str();
   command.add_option("--batch", work.batch, "Samples in a batch; default: as the network says")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 1U << 24U));
   command.add_option("--npu", work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
-  command.add_option("--schedule", work.schedule, schedules)->capture_default_str();
+  command.add_option("--schedule", work.schedule, schedule)->capture_default_str();
   command
       .add_option_function<std::uint64_t>(
           "--tune", [&work](const std::uint64_t &plans) { work.tune = plans; },
@@ -33,19 +39,20 @@ void add_work_options(CLI::App &command, WorkArguments &work, const std::string 
       ->expected(0, 1)
       ->default_str("1000")
       ->check(check_whole_number);
-  command.add_option("--pass", work.pass, "forward (Y), backward (dX, dW) or both")->capture_default_str();
+  command.add_option("--pass", work.pass, help_of_pass())->capture_default_str();
   command
       .add_option("--partition", work.partition,
-                  "Cut the backward pass along M (weight_sharing), N (dy_sharing) or K (ifmap_sharing); none: one core "
-                  "computes all")
+                  "Cut the backward pass, one of " + compiler::partition_names() +
+                      ": not at all (one core computes all), along M, N or K")
       ->capture_default_str();
   command.add_option("--parts", work.parts, "Parts of the partition; default: one for each core, two on one core")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 1U << 16U));
   command
       .add_option("--reduction", work.reduction,
-                  "Partial sums of several parts: chain (each continues the one before; the bits of one core) or add "
-                  "(each from zero, then added under a reduction plan)")
+                  "Partial sums of several parts, one of " + compiler::reduction_names() +
+                      ": each continues the one before (the bits of one core), or each from zero and then added under "
+                      "a reduction plan")
       ->capture_default_str();
   command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
 }

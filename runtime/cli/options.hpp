@@ -13,8 +13,12 @@ namespace gradweave::cli {
 /// errors.
 std::string check_whole_number(const std::string &text);
 
-/// The work; `schedules` is the help of --schedule.
-void add_work_options(CLI::App &command, WorkArguments &work, const std::string &schedules);
+enum class Schedules { kOne, kSeveral }; ///< what --schedule takes; several: also `all`
+/// The work.
+void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedules);
+
+/// The help of --pass.
+std::string help_of_pass();
 
 /// --times and --timeline.
 void add_times_options(CLI::App &command, std::string &times, std::string &timeline);

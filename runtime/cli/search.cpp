@@ -134,11 +134,12 @@ ExitCode check(const SearchArguments &a, const Work &work, const NetworkSearch &
 int search(const SearchArguments &a) {
   const runtime::SignalGuard signals;
   const Work work = resolve(a.work);
-  if (!a.backend.empty()) runtime::parse_backend(a.backend);
+  const bool on_rtl = !a.backend.empty() && runtime::parse_backend(a.backend) == runtime::Backend::kRtl;
   runtime::parse_data_kind(a.data);
   if (work.npu.cores != 1)
     throw std::invalid_argument(fmt::format("--npu {}: the search of a step uses one core; {} has {}", a.work.npu,
                                             work.npu.name, work.npu.cores));
+  if (on_rtl) require_rtl(work.npu, a.work.npu); // before the search, which takes long
   std::optional<runtime::OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
   std::FILE *out = uses_standard_output({{"--json", a.json}}) ? stderr : stdout;

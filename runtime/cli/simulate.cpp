@@ -85,6 +85,7 @@ int simulate(const SimulateArguments &a) {
   options.quiet = a.quiet;
   options.reproduce = reproduce(a);
   add_work_of(a, options);
+  if (!a.stream.empty()) check_stream_name(a.stream);
   const std::vector<isa::Command> stream =
       a.stream.empty() ? std::vector<isa::Command>{} : runtime::load_stream(a.stream);
   add_times(a, options);

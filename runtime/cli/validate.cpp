@@ -167,6 +167,7 @@ Plan plan_files(const ValidateArguments &a) {
   const NpuConfig npu = load_npu_config(runtime::find_npu(npu_name(a)));
   if (a.watchdog != 0) check_watchdog(npu, a.watchdog);
   for (const std::string &file : a.streams) {
+    check_stream_name(file);
     ValidationStream stream;
     stream.name = file;
     stream.commands = runtime::load_stream(file);
@@ -248,6 +249,8 @@ int validate(const ValidateArguments &a) {
   const Plan plan = make_plan(a);
   std::optional<runtime::OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
+  for (const ValidationBatch &batch : plan.batches)
+    require_rtl(batch.npu, a.corpus.empty() ? npu_name(a) : batch.npu.name);
   runtime::ValidationReport report(a.json == "-" ? stderr : stdout, plan.noun, plan.each);
   if (a.compare.empty()) {
     const unsigned jobs = a.jobs != 0 ? a.jobs : std::max(1U, std::thread::hardware_concurrency());

@@ -1,9 +1,12 @@
 #include "runtime/cli/work.hpp"
 
+#include "runtime/device.hpp"
 #include "runtime/lookup.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 
@@ -20,6 +23,24 @@ Work resolve(const WorkArguments &arguments) {
   work.npu = load_npu_config(runtime::find_npu(arguments.npu));
   work.layers = compiler::select_layers(work.network, arguments.layers);
   return work;
+}
+
+void require_rtl(const NpuConfig &npu, const std::string &argument) {
+  const std::filesystem::path file = runtime::find_npu(argument);
+  const bool named = file.string() != argument;
+  try {
+    find_rtl_library(npu, named ? argument : shell_word(std::filesystem::absolute(file).lexically_normal()));
+  } catch (const std::runtime_error &error) {
+    throw std::runtime_error(fmt::format("NOT RUN, nothing was simulated or checked: {}", error.what()));
+  }
+}
+
+void check_stream_name(const std::string &file) {
+  if (std::filesystem::exists(file)) return;
+  const std::vector<std::string> names = runtime::model_names();
+  if (std::find(names.begin(), names.end(), file) != names.end())
+    throw std::invalid_argument(
+        fmt::format("'{0}' is a network; a file with a command stream is expected there, else --model {0}", file));
 }
 
 std::vector<compiler::Schedule> parse_schedules(const std::string &text) {

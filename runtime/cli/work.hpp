@@ -29,6 +29,13 @@ struct Work {
 /// Throws ConfigError for files, std::invalid_argument for the rest.
 Work resolve(const WorkArguments &arguments);
 
+/// Throws std::runtime_error with the remedy if the Verilated NPU that a run needs is not built. `argument`: the NPU as
+/// the user gave it.
+void require_rtl(const NpuConfig &npu, const std::string &argument);
+
+/// Throws std::invalid_argument if a network's name, and no file, is where a stream is expected.
+void check_stream_name(const std::string &file);
+
 /// A schedule's name, or all; throws std::invalid_argument listing what there is.
 std::vector<compiler::Schedule> parse_schedules(const std::string &text);
 

@@ -7,14 +7,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 namespace gradweave::corpus {
+namespace {
+
+constexpr std::array<Profile, 3> kProfiles{Profile::kData, Profile::kTiming, Profile::kBoth};
+
+} // namespace
 
 Profile parse_profile(std::string_view name) {
-  for (const Profile profile : {Profile::kData, Profile::kTiming, Profile::kBoth})
+  for (const Profile profile : kProfiles)
     if (name == to_string(profile)) return profile;
-  throw std::invalid_argument(fmt::format("unknown profile '{}'; use one of: data, timing, both", name));
+  throw std::invalid_argument(fmt::format("unknown profile '{}'; use one of: {}", name, profile_names()));
+}
+
+std::string profile_names() {
+  std::string names;
+  for (const Profile profile : kProfiles)
+    names += (names.empty() ? "" : ", ") + std::string(to_string(profile));
+  return names;
 }
 
 std::string_view to_string(Profile profile) {

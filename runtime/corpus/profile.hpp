@@ -5,6 +5,7 @@
 #include "sw_models/npu_config.hpp"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,9 +14,11 @@ namespace gradweave::corpus {
 /// kData: streams whose results do not depend on timing (random_stream.hpp). kTiming: streams that crowd the hardware,
 /// some of which end in an error (timing_stream.hpp). kBoth: the first for even seeds, the second for odd ones.
 enum class Profile { kData, kTiming, kBoth };
-/// Accepts data, timing and both; throws std::invalid_argument listing them.
+/// Throws std::invalid_argument listing the names that there are.
 Profile parse_profile(std::string_view name);
 std::string_view to_string(Profile profile);
+/// "data, timing, ...": what parse_profile() accepts.
+std::string profile_names();
 
 /// The stream of a seed, the same everywhere. It moves data at the bottom of device memory, from address 0 on.
 /// `commands`: LOADs, STOREs and GEMMs, roughly.

@@ -26,5 +26,7 @@ struct StandingCorpus {
 
 /// `name`: quick (part of `make test`) or full; throws std::invalid_argument for others.
 StandingCorpus standing_corpus(std::string_view name);
+/// "quick, full": what it accepts.
+std::string corpus_names();
 
 } // namespace gradweave::corpus

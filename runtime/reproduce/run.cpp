@@ -69,15 +69,19 @@ std::vector<const FigureMaker *> select_figures(const std::string &list) {
   std::istringstream in(list);
   for (std::string item; std::getline(in, item, ',');)
     wanted.push_back(item);
-  std::vector<std::string> known;
-  for (const FigureMaker &maker : figure_makers()) {
-    known.emplace_back(maker.id);
+  for (const FigureMaker &maker : figure_makers())
     if (wanted.empty() || std::find(wanted.begin(), wanted.end(), maker.id) != wanted.end()) selected.push_back(&maker);
-  }
   for (const std::string &id : wanted)
-    if (std::find(known.begin(), known.end(), id) == known.end())
-      throw std::invalid_argument(fmt::format("--figure: no figure '{}'; there are: {}", id, fmt::join(known, ", ")));
+    if (std::none_of(selected.begin(), selected.end(), [&](const FigureMaker *maker) { return maker->id == id; }))
+      throw std::invalid_argument(fmt::format("--figure: no figure '{}'; there are: {}", id, figure_names()));
   return selected;
+}
+
+std::string figure_names() {
+  std::vector<std::string> names;
+  for (const FigureMaker &maker : figure_makers())
+    names.emplace_back(maker.id);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 Evaluation run(const Context &context, const RunSettings &settings, runtime::Journal &journal,

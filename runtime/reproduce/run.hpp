@@ -19,6 +19,8 @@ struct RunSettings {
 
 /// The figures named by a comma-separated list; empty: all. Throws std::invalid_argument that lists them.
 std::vector<const FigureMaker *> select_figures(const std::string &list);
+/// "table3, ...": all of them.
+std::string figure_names();
 
 /// Evaluates what the journal does not have, then computes the figures. `context.evaluations` is not used. Throws
 /// Interrupted, after every finished unit is in the journal; runtime::OutputError.

@@ -79,7 +79,7 @@ void ValidationReport::print(const ValidationVerdict &v) {
     fmt::print(out_, "DIFFERENT: npu {}, {}: {} of {} commands, {} of {} counters\n", v.npu, v.name, v.commands_differ,
                v.commands, v.counters_differ, v.counters);
   else
-    fmt::print(out_, "FAILED: npu {}, {}\n", v.npu, v.name);
+    fmt::print(out_, "{}: npu {}, {}\n", v.outcome == Outcome::kUnavailable ? "NOT RUN" : "FAILED", v.npu, v.name);
   if (before < kInFull) fmt::print(out_, "{}\n", v.report);
   if (!v.reproduce.empty()) fmt::print(out_, "  repeat: {}\n", v.reproduce);
 }
@@ -119,7 +119,7 @@ void ValidationReport::end() const {
 }
 
 std::string ValidationReport::json(const std::string &reproduce) const {
-  Json report = {{"report_version", kReportVersion}, {"verdict", outcome_ == Outcome::kPass ? "PASS" : "FAIL"},
+  Json report = {{"report_version", kReportVersion}, {"verdict", std::string(verdict(outcome_))},
                  {"reproduce", reproduce},           {"totals", totals_json(sum())},
                  {"npus", Json::object()},           {"unequal", Json::array()}};
   for (const auto &[npu, t] : by_npu_)

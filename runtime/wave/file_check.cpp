@@ -6,6 +6,7 @@
 #include <fstapi.h>
 #include <zlib.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -21,7 +22,7 @@ constexpr std::uint64_t kMaxTable = 1ULL << 32U;
 class Bytes {
 public:
   explicit Bytes(const std::string &file) : file_(file), in_(file, std::ios::binary) {
-    if (!in_) throw ConfigError(fmt::format("{}: cannot be read", file));
+    if (!in_) throw ConfigError(fmt::format("{}: cannot be read: {}; check the name", file, std::strerror(errno)));
     in_.seekg(0, std::ios::end);
     const auto size = in_.tellg();
     if (size < 0) throw ConfigError(fmt::format("{}: is no regular file", file));

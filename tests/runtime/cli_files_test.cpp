@@ -195,8 +195,30 @@ TEST_F(CliFiles, AnNpuWithoutLibraryIsADeviceError) {
   write("n.toml", kNpu);
   const CommandResult r = run({"cosim", "--model", "mlp", "--npu", "./n.toml"});
   EXPECT_EQ(r.code, 4);
-  EXPECT_NE(r.out.find("gradweave_rtl_mine"), std::string::npos) << r.out;
-  EXPECT_NE(r.out.find("FAIL"), std::string::npos);
+  EXPECT_EQ(r.out, "");
+  for (const std::string &part : {std::string("NOT RUN"), std::string("libgradweave_rtl_mine.so"),
+                                  "make cosim NPU=" + (work() / "n.toml").string()})
+    EXPECT_NE(r.err.find(part), std::string::npos) << part << " is not in: " << r.err;
+  const CommandResult named = run({"cosim", "--model", "mlp", "--npu", "large4", "--json", "r.json"});
+  EXPECT_EQ(named.code, 4);
+  EXPECT_NE(named.err.find("`make cosim NPU=large4`"), std::string::npos) << named.err;
+  EXPECT_EQ(run({"search", "--model", "mlp", "--npu", "./n.toml", "--check", "rtl"}).code, 4);
+  EXPECT_EQ(files(), std::vector<std::string>{"n.toml"});
+}
+
+TEST_F(CliFiles, ALibraryThatIsNoneRunsNothing) {
+  const std::string npu = "./" + write("n.toml", kNpu);
+  write("libgradweave_rtl_mine.so", "nonsense");
+  ::setenv("GRADWEAVE_LIB_DIR", work().c_str(), 1);
+  const CommandResult r = run({"cosim", "--model", "mlp", "--npu", npu, "--layers", "0", "--json", "r.json"});
+  const CommandResult streams = run({"validate", "--random", "1", "--npu", npu});
+  ::unsetenv("GRADWEAVE_LIB_DIR");
+  EXPECT_EQ(r.code, 4);
+  EXPECT_NE(r.out.find("\nNOT RUN\n"), std::string::npos) << r.out;
+  EXPECT_EQ(r.out.find("FAIL"), std::string::npos) << r.out;
+  EXPECT_NE(read_file(work() / "r.json").find("\"verdict\": \"NOT RUN\""), std::string::npos);
+  EXPECT_EQ(streams.code, 4);
+  EXPECT_NE(streams.out.find("NOT RUN: npu mine"), std::string::npos) << streams.out;
 }
 
 TEST_F(CliFiles, BadStreams) {

@@ -1,4 +1,5 @@
 // Long runs: what is recorded, how a run goes on after an interruption, and runs in the background.
+#include "runtime/journal.hpp"
 #include "tests/runtime/command_line.hpp"
 
 #include <nlohmann/json.hpp>
@@ -6,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 namespace gradweave::test {
@@ -144,15 +146,15 @@ TEST_F(CliResume, AnotherSelectionOfLayersGoesOnToo) {
 TEST_F(CliResume, ResultsOfAnotherBuildAreRefused) {
   interrupt(SIGKILL);
   const std::size_t kept = finished();
-  std::string text = read_file(journal());
-  std::size_t changed = 0;
-  const std::string build = "\"build\":\"";
-  for (std::size_t at = 0; (at = text.find(build, at)) != std::string::npos; ++changed) {
-    at += build.size();
-    text[at] = text[at] == '0' ? '1' : '0';
-  }
-  ASSERT_EQ(changed, kept);
-  std::ofstream(journal(), std::ios::binary) << text;
+  std::istringstream lines(read_file(journal()));
+  std::string changed;
+  for (std::string line; std::getline(lines, line);)
+    if (const auto entry = runtime::Journal::parse_line(line)) {
+      auto value = nlohmann::ordered_json::parse(entry->second);
+      value["build"] = "another";
+      changed += runtime::Journal::line(entry->first, value.dump());
+    }
+  std::ofstream(journal(), std::ios::binary) << changed;
   const CommandResult r = run(cosim({"--resume", "always", "--json", "r.json"}));
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(report()["kept_jobs"], 0);

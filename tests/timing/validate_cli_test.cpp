@@ -71,14 +71,10 @@ TEST_F(ValidateCommand, SaysThatThereIsNoVerilatedNpu) {
   const CommandResult r = validate({"--random", "2", "--npu", "test8", "--json", "r.json"});
   ::unsetenv("GRADWEAVE_LIB_DIR");
   EXPECT_EQ(r.code, 4);
-  EXPECT_NE(r.out.find("FAILED: npu test8, test8 seeds 1 to 2"), std::string::npos) << r.out;
-  EXPECT_NE(r.out.find("build the CMake target gradweave_rtl_test8"), std::string::npos) << r.out;
-  EXPECT_NE(r.out.find("0 commands compared, 0 differ; 0 counters, 0 differ; 1 random streams could not be compared"),
-            std::string::npos)
-      << r.out;
-  const Json report = Json::parse(read_file(work() / "r.json"));
-  EXPECT_EQ(report.at("verdict"), "FAIL");
-  EXPECT_EQ(report.at("unequal").at(0).at("outcome"), "unavailable");
+  EXPECT_EQ(r.out, "");
+  for (const char *part : {"NOT RUN", "libgradweave_rtl_test8.so", "`make cosim NPU=test8`"})
+    EXPECT_NE(r.err.find(part), std::string::npos) << r.err;
+  EXPECT_FALSE(std::filesystem::exists(work() / "r.json"));
 }
 
 TEST_F(ValidateCommand, EqualTracesAreEqual) {

@@ -1,0 +1,80 @@
+#!/bin/bash
+# front.sh BUILD SOURCE: what Makefile and scripts say to wrong words, that `make help` has all variables and names, that the
+# scripts read the names of NPUs as the command does, and that git ignores what commands leave behind by default.
+set -euo pipefail
+build=$1
+source=$2
+gradweave=$build/bin/gradweave
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset MAKEFLAGS MAKELEVEL
+
+fail() {
+  printf 'FAIL: %s\n' "$*" >&2
+  exit 1
+}
+# refused TEXT ARGUMENT...: make ends with an error and says so.
+refused() {
+  local text=$1
+  shift
+  if make -C "$source" "$@" >"$work/output" 2>&1; then fail "make $* succeeds"; fi
+  grep -qF -- "$text" "$work/output" || fail "'$text' is not in the output of make $*: $(cat "$work/output")"
+}
+
+refused "no target 'cosm'; make help" cosm
+refused "no variable MODLE" help MODLE=mlp
+refused "no variable model" help model=mlp
+
+help=$(make -s --no-print-directory -C "$source" help)
+read -r -d '' -a variables < <(sed -n '/^variables :=/,/[^\\]$/p' "$source/Makefile" | sed 's/^variables :=//; s/\\$//') || true
+read -r -d '' -a targets < <(sed -n 's/^\.PHONY: help//p' "$source/Makefile") || true
+if [ "${#variables[@]}" -lt 20 ] || [ "${#targets[@]}" -lt 10 ]; then fail "the Makefile is not read"; fi
+for variable in "${variables[@]}"; do
+  grep -qw -- "$variable" <<<"$help" || fail "make help does not mention $variable"
+done
+for target in "${targets[@]}"; do
+  grep -qw -- "$target" <<<"$help" || fail "make help does not mention make $target"
+done
+# names OPTION: those that the command lists for a wrong one.
+names() { "$gradweave" cosim "$1" frobnicate 2>&1 | sed -n 's/.*use one of: //p' | sed 's/, or /, /; s/,//g' || true; }
+for option in --schedule --pass --partition --reduction --backend --data; do
+  list=$(names "$option")
+  [ -n "$list" ] || fail "cosim $option frobnicate lists no names"
+  variable=$(tr '[:lower:]' '[:upper:]' <<<"${option#--}")
+  line=$(grep -A 1 "^[* ] $variable=" <<<"$help")
+  for name in $list; do grep -qw -- "$name" <<<"$line" || fail "make help does not mention $name of $variable"; done
+done
+
+npu_name() { bash -c 'source "$1/scripts/common.sh" && npu_name "$2"' _ "$source" "$1"; }
+count=0
+while IFS= read -r line; do
+  sed "s/^name *=.*/$line/" "$source/configs/test8.toml" >"$work/npu.toml"
+  of_command=$("$gradweave" models "$work/npu.toml" 2>/dev/null | sed -n '1s/: .*//p') || true
+  of_script=$(npu_name "$work/npu.toml")
+  [ "$of_script" = "$of_command" ] || fail "$line: the scripts read '$of_script', the command '$of_command'"
+  count=$((count + 1))
+done <<'LINES'
+name = "mine"
+name = "my-own"
+name="my-own_2"
+name = 'my-own' # a comment
+  name   =   "x"   # "y"
+name = "My"
+name = "a b"
+name = ""
+LINES
+[ "$count" -eq 8 ] || fail "$count names tried"
+
+# A build directory that was copied along with the tree is not used.
+mkdir -p "$work/build"
+sed 's|^CMAKE_HOME_DIRECTORY:INTERNAL=.*|CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere|' "$build/CMakeCache.txt" >"$work/build/CMakeCache.txt"
+BUILD=$work/build bash -c 'source "$1/scripts/common.sh" && configure small' _ "$source" >"$work/output" 2>&1 &&
+  fail "a copied build directory is configured"
+grep -qF "made for the source tree /elsewhere" "$work/output" || fail "$(cat "$work/output")"
+
+for directory in reproduce:--out gradweave-trace:--trace-dir; do
+  "$gradweave" --help-all | grep -F -- "${directory#*:} " | grep -qF "=${directory%%:*}" ||
+    "$gradweave" --help-all | grep -F -- "${directory#*:}" | grep -qF "[${directory%%:*}]" ||
+    fail "${directory%%:*} is not the default of ${directory#*:}"
+  grep -qx "/${directory%%:*}/" "$source/.gitignore" || fail "git does not ignore ${directory%%:*}"
+done
