@@ -1,6 +1,6 @@
 // cmd_check: a command that passes is one that the other proofs assume: sizes are not zero, semaphores exist or are none, the
-// waits of a command name different ones, rotations are lanes, elements are aligned, panels do not overlap. (That tiles end inside
-// their memories is a matter of products and left to the tests.)
+// waits of a command name different ones, rotations are lanes, elements are aligned, panels do not overlap,
+// tiles of transfers end inside the scratchpad. (That they lie inside the DRAM's range is left to the tests.)
 //
 // sources: tile_check.sv cmd_check.sv
 module cmd_check_props #(
@@ -51,6 +51,13 @@ module cmd_check_props #(
   assign pitch    = cmd_i[isa_pkg::PITCH_LSB +: isa_pkg::PITCH_W];
   assign addr     = {cmd_i[isa_pkg::DRAM_ADDR_HI_LSB +: 32], cmd_i[isa_pkg::DRAM_ADDR_LO_LSB +: 32]};
 
+  // First row beyond the tile. 16 bits by 24 bits and two addends below 2^24 fit 41 bits.
+  logic [40:0] end_row;
+  logic [15:0] last_panel;
+  assign last_panel = (cols - 16'd1) / 16'(LANES);
+  assign end_row    = {17'd0, spm_row} + ({25'd0, last_panel} * {17'd0, pstride}) +
+                      (fp32 ? {24'd0, rows, 1'b0} : {25'd0, rows});
+
   function automatic logic exists(input logic [7:0] s);
     exists = 32'(s) < SEMAPHORES || s == NONE;
   endfunction
@@ -67,6 +74,7 @@ module cmd_check_props #(
       assert (!ok || !transfer || (({addr[1:0]} & (fp32 ? 2'b11 : 2'b01)) == 2'b00 &&
                                    (rows == 16'd1 || ({pitch[1:0]} & (fp32 ? 2'b11 : 2'b01)) == 2'b00)));
     panels_do_not_overlap: assert (!ok || !transfer || 32'(cols) <= LANES || 32'(pstride) >= 32'(rows) * (fp32 ? 2 : 1));
+    a_tile_ends_in_the_scratchpad: assert (!ok || !transfer || end_row <= 41'(SPM_ROWS));
   end
 
   // --- Reachable: a legal transfer of several panels and rows, with a wait; and an error ---------------------------------

@@ -28,6 +28,26 @@ TEST(NetworkTopology, ReadsConvolutions) {
   EXPECT_EQ(read(".csv", text, 8).layers[3].m, 8U);
 }
 
+/// Each column has a value of its own, so that no two can be swapped without a difference.
+TEST(NetworkTopology, EachColumnIsAFieldOfItsOwn) {
+  const Network n = read(".csv", std::string(kHeader) + "a, 29, 41, 5, 3, 7, 11, 2\n", 13);
+  ASSERT_EQ(n.layers.size(), 1U);
+  ASSERT_TRUE(n.layers[0].conv);
+  const Convolution &conv = *n.layers[0].conv;
+  EXPECT_EQ(conv.batch, 13U);
+  EXPECT_EQ(conv.height, 29U);
+  EXPECT_EQ(conv.width, 41U);
+  EXPECT_EQ(conv.kernel_height, 5U);
+  EXPECT_EQ(conv.kernel_width, 3U);
+  EXPECT_EQ(conv.channels, 7U);
+  EXPECT_EQ(conv.out_channels, 11U);
+  EXPECT_EQ(conv.stride_height, 2U);
+  EXPECT_EQ(conv.stride_width, 2U);
+  EXPECT_EQ(n.layers[0].m, 13U * 13U * 20U);
+  EXPECT_EQ(n.layers[0].k, 5U * 3U * 7U);
+  EXPECT_EQ(n.layers[0].n, 11U);
+}
+
 TEST(NetworkTopology, BadRowsNameLineFieldAndForm) {
   const std::string head = kHeader;
   EXPECT_MESSAGE(error_of(".csv", head + "a, 5, 5, 3, 3, 1, 1\n"),

@@ -49,6 +49,22 @@ TEST(DramTiming, AWriteIsAnsweredAfterItsService) {
   EXPECT_EQ(t.write_response_cycle(g), 5U + 24 + 100) << "512 bytes at 22 a cycle: 23.3 cycles";
 }
 
+/// Every bit of the latency counts, up to the most that a configuration may ask for.
+TEST(DramTiming, LatencyAtItsLimitsAndAtEachBit) {
+  std::vector<std::uint32_t> latencies{0, 99'999, 100'000};
+  for (std::uint32_t power = 1; power <= 100'000; power *= 2)
+    latencies.insert(latencies.end(), {power - 1, power, power + 1});
+  for (std::uint32_t latency : latencies) {
+    DramConfig config = dram();
+    config.latency_cycles = latency;
+    DramTiming t(config, 32);
+    t.push(Direction::kRead, 10, 4, 7);
+    EXPECT_EQ(t.read_beat_cycle(*t.advance(10), 3), 10U + 4 + latency);
+    t.push(Direction::kWrite, 1000, 4, 7);
+    EXPECT_EQ(t.write_response_cycle(*t.advance(1000)), 1000U + 4 + latency);
+  }
+}
+
 TEST(DramTiming, FractionsCarryOverBetweenBursts) {
   DramTiming t(dram(1000, 7), 256); // 1.792 cycles a beat
   for (std::uint32_t i = 0; i < 1000; ++i)
