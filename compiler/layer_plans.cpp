@@ -108,11 +108,14 @@ void LayerPlans::search(Shape &shape) const {
 }
 
 void LayerPlans::add_alternatives(Shape &shape) {
-  std::vector<const Refinement::Kept *> kept;
+  std::vector<const Refinement::Kept *> kept; // best first; of equal ones, those of the first orders
   for (const auto &order : shape.orders)
-    for (const Refinement::Kept &k : order->kept())
-      kept.push_back(&k);
-  std::stable_sort(kept.begin(), kept.end(), [](const auto *x, const auto *y) { return x->cycles < y->cycles; });
+    for (const Refinement::Kept &k : order->kept()) {
+      const auto at =
+          std::upper_bound(kept.begin(), kept.end(), k.cycles,
+                           [](std::uint64_t c, const Refinement::Kept *other) { return c < other->cycles; });
+      kept.insert(at, &k);
+    }
   kept.resize(std::min(kept.size(), kFastest));
   for (const Refinement::Kept *k : kept)
     shape.choice.alternatives.push_back(k->plans);

@@ -27,6 +27,7 @@ private:
   void plan_layers();
   std::vector<Walk> begin_all();
   Walk begin(std::size_t level);
+  static std::vector<Walk> fastest_first(std::vector<Walk> walks);
   void run_until(StepWalk &walk, std::uint64_t changes);
   void end(const StepWalk &walk);
   std::uint64_t part() const { return options_.step_plans / kParts; }
@@ -98,6 +99,17 @@ StepSearch::Walk StepSearch::begin(std::size_t level) {
   return walk;
 }
 
+/// Of equally fast ones, the first comes first.
+std::vector<StepSearch::Walk> StepSearch::fastest_first(std::vector<Walk> walks) {
+  std::vector<Walk> sorted;
+  for (Walk &walk : walks) {
+    const auto at = std::upper_bound(sorted.begin(), sorted.end(), walk->cycles(),
+                                     [](std::uint64_t cycles, const Walk &other) { return cycles < other->cycles(); });
+    sorted.insert(at, std::move(walk));
+  }
+  return sorted;
+}
+
 /// All walks go a part of the way, the faster half of them another one, and so on; the fastest goes to the end.
 void StepSearch::search_together() {
   const auto start = std::chrono::steady_clock::now();
@@ -106,8 +118,7 @@ void StepSearch::search_together() {
     const bool last = walks.size() == 1;
     for (const Walk &walk : walks)
       run_until(*walk, last ? options_.step_plans : std::min(changes, options_.step_plans));
-    std::stable_sort(walks.begin(), walks.end(),
-                     [](const Walk &x, const Walk &y) { return x->cycles() < y->cycles(); });
+    walks = fastest_first(std::move(walks));
     const std::size_t kept = last ? 0 : (walks.size() + 1) / 2;
     for (std::size_t i = kept; i < walks.size(); ++i)
       end(*walks[i]);
