@@ -9,7 +9,10 @@ namespace {
 
 /// Runs the layer on the timing model, in the memory that a device of its own gives it, as the job's device did.
 void draw_model(Timeline &timeline, const JobSpec &spec, const compiler::CompiledLayer &layer) {
-  const std::unique_ptr<Device> model = make_timing_device(spec.npu, spec.device);
+  DeviceOptions options; // a model has no signals to trace
+  options.watchdog_cycles = spec.device.watchdog_cycles;
+  options.stream_offset = spec.device.stream_offset;
+  const std::unique_ptr<Device> model = make_timing_device(spec.npu, options);
   model->submit(compiler::relocate(layer.stream, model->allocate(layer.dram_bytes)));
   model->wait();
   draw_layer(timeline, Source::kModel, spec.npu, layer, model->command_times(),
@@ -31,7 +34,7 @@ void write_job_timeline(OutputFile &output, const JobSpec &spec, const compiler:
   Timeline timeline(output, compression_of(spec.timeline_file), spec.npu, job_title(spec));
   const bool rtl = spec.backend == Backend::kRtl;
   draw_layer(timeline, rtl ? Source::kRtl : Source::kModel, spec.npu, layer, times, cycles, 0);
-  if (rtl && spec.device.stress.stall_probability == 0) draw_model(timeline, spec, layer);
+  if (rtl && spec.device.stress.stall_probability == 0 && spec.device.faults.empty()) draw_model(timeline, spec, layer);
   timeline.commit();
 }
 

@@ -37,6 +37,12 @@ TEST_F(TimelineOfRtl, HasTheModelBesideItToTheCycle) {
   }
 }
 
+TEST_F(TimelineOfRtl, HasTheModelBesideItWhenSignalsAreTraced) {
+  const test::Trace trace = cosim({"--trace", "fst"});
+  EXPECT_EQ(trace.processes.size(), 2U);
+  EXPECT_EQ(trace.processes.count("timing model: net on test8, rearrange"), 1U);
+}
+
 TEST_F(TimelineOfRtl, StandsAloneIfTheBusStallsAtRandom) {
   const test::Trace trace = cosim({"--stall-probability", "0.2"});
   ASSERT_EQ(trace.processes.size(), 1U);
