@@ -1,14 +1,26 @@
 // The list that every frontend fills, with the checks of names and of what one layer says of another.
 #include "compiler/network_file.hpp"
+#include "isa/input_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace gradweave::compiler {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 200; // with network and schedule it has to fit the name of a file
+
+} // namespace
 
 void LayerList::add(Layer layer, std::size_t line) {
   if (layer.name.empty()) fail(file_, line, "the layer's name is empty; give each layer a name");
+  if (layer.name.size() > kMaxNameBytes)
+    fail(file_, line,
+         fmt::format("layer name '{}...' has {} bytes; use at most {}", layer.name.substr(0, 20), layer.name.size(),
+                     kMaxNameBytes));
+  if (find_invalid_utf8(layer.name) != std::string::npos)
+    fail(file_, line, "the layer's name is not UTF-8; save the file as UTF-8");
   const auto unprintable = [](unsigned char c) { return c < 0x20 || c == 0x7f || c == ','; };
   if (std::any_of(layer.name.begin(), layer.name.end(), unprintable) || layer.name.front() == ' ' ||
       layer.name.back() == ' ')

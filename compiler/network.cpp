@@ -2,15 +2,14 @@
 #include "compiler/network.hpp"
 #include "compiler/csv_rows.hpp"
 #include "compiler/network_file.hpp"
+#include "sw_models/user_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <iterator>
 #include <optional>
-#include <system_error>
 
 namespace gradweave::compiler {
 
@@ -27,26 +26,14 @@ std::uint32_t checked_dimension(const std::filesystem::path &file, std::size_t l
   return static_cast<std::uint32_t>(value);
 }
 
-std::string read_text(const std::filesystem::path &file) {
-  std::error_code error;
-  if (!std::filesystem::exists(file, error))
-    fail(file, 0, "no such file; give the path of a .toml or .csv network description");
-  if (std::filesystem::is_directory(file, error))
-    fail(file, 0, "is a directory; give the path of a .toml or .csv network description");
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) fail(file, 0, "cannot be read; check its permissions");
-  return text.str();
-}
-
 Network load_network(const std::filesystem::path &file, std::optional<std::uint32_t> batch) {
+  constexpr InputLimit kLimit{"network description (.toml or .csv)", kMaxTextBytes};
   std::string extension = file.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
   });
-  if (extension == ".toml") return parse_network_toml(read_text(file), file, batch);
-  if (extension == ".csv") return parse_network_csv(read_text(file), file, batch);
+  if (extension == ".toml") return parse_network_toml(read_user_text(file, kLimit), file, batch);
+  if (extension == ".csv") return parse_network_csv(read_user_text(file, kLimit), file, batch);
   fail(file, 0, "the name must end in .toml (network description) or .csv (lines name,M,K,N)");
 }
 

@@ -49,9 +49,6 @@ private:
   std::unordered_map<std::string, Place> places_;
 };
 
-/// The whole file; throws ConfigError if it cannot be read.
-std::string read_text(const std::filesystem::path &file);
-
 /// The network that `text`, the contents of `file`, describes. Throws ConfigError as load_network().
 Network parse_network_toml(std::string_view text, const std::filesystem::path &file,
                            std::optional<std::uint32_t> batch);

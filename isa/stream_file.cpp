@@ -1,5 +1,6 @@
 // Files that hold a command stream. Words are stored as the (little-endian) hosts of this project hold them.
 #include "isa/assembler.hpp"
+#include "isa/input_file.hpp"
 
 #include <fmt/format.h>
 
@@ -65,14 +66,12 @@ void write_stream_file(const std::filesystem::path &file, const std::vector<Comm
 }
 
 std::vector<Command> read_stream_file(const std::filesystem::path &file) {
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(file, error);
-  if (error) fail(file, fmt::format("cannot read: {}; name a stream file (.gws)", error.message()));
-  std::ifstream in(file, std::ios::binary);
-  if (!in) fail(file, fmt::format("cannot read: {}; check its permissions", std::strerror(errno)));
-  std::string bytes(size, '\0');
-  in.read(bytes.data(), static_cast<std::streamsize>(size));
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  std::string bytes;
+  try {
+    bytes = read_input_bytes(file, {"command stream (.gws)", kMaxBulkBytes});
+  } catch (const InputError &error) {
+    throw AssemblyError(error.what());
+  }
   return parse_stream_file(bytes, file);
 }
 

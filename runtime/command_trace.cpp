@@ -1,6 +1,7 @@
 #include "runtime/command_trace.hpp"
 
 #include "sw_models/npu_config.hpp" // ConfigError
+#include "sw_models/user_file.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +9,9 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace gradweave::runtime {
@@ -155,13 +154,8 @@ std::string command_trace_rows(const std::string &layer, const std::vector<isa::
 }
 
 std::vector<TracedCommand> read_command_trace(const std::filesystem::path &file) {
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error))
-    throw ConfigError(fmt::format("{}: is a directory; give one of the traces in it", file.string()));
+  check_user_file(file, {"command trace", kMaxBulkBytes});
   std::ifstream in(file, std::ios::binary);
-  if (!in)
-    throw ConfigError(
-        fmt::format("{}: cannot be read: {}; check its name and permissions", file.string(), std::strerror(errno)));
   return read_command_trace(in, file);
 }
 

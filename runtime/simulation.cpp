@@ -9,18 +9,13 @@
 #include "runtime/progress.hpp"
 #include "runtime/stopwatch.hpp"
 #include "runtime/timeline/run_output.hpp"
+#include "sw_models/user_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
-#include <system_error>
 #include <utility>
 
 namespace gradweave::runtime {
@@ -101,25 +96,9 @@ double weight_of(const JobSpec &spec) { return static_cast<double>(spec.layer.m)
 } // namespace
 
 std::vector<isa::Command> load_stream(const std::string &file) {
-  std::error_code ignored;
-  if (fs::is_directory(file, ignored))
-    throw ConfigError(fmt::format("{}: is a directory; give a stream file (.gws) or its text", file));
-  std::ifstream in(file, std::ios::binary);
-  if (!in)
-    throw ConfigError(
-        fmt::format("{}: cannot be read: {}; check its name and permissions", file, std::strerror(errno)));
-  std::array<char, 4> magic{};
-  in.read(magic.data(), magic.size());
-  std::vector<isa::Command> stream;
-  if (std::memcmp(magic.data(), "GWS", magic.size()) == 0 || fs::path(file).extension() == ".gws") {
-    stream = isa::read_stream_file(file);
-  } else {
-    in.clear();
-    in.seekg(0);
-    std::ostringstream text;
-    text << in.rdbuf();
-    stream = isa::assemble(text.str(), file);
-  }
+  const std::string text = read_user_bytes(file, {"command stream", kMaxBulkBytes});
+  const bool binary = text.compare(0, 4, std::string_view("GWS", 4)) == 0 || fs::path(file).extension() == ".gws";
+  std::vector<isa::Command> stream = binary ? isa::parse_stream_file(text, file) : isa::assemble(text, file);
   if (stream.empty()) throw ConfigError(fmt::format("{}: no commands in it; give at least one", file));
   return stream;
 }

@@ -4,18 +4,16 @@
 
 #include "isa/toml.hpp"
 #include "sw_models/npu_config_text.hpp"
+#include "sw_models/user_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <limits>
 #include <numeric>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace gradweave {
@@ -29,20 +27,6 @@ constexpr std::uint64_t kMaxFraction = 1'000'000;      // keeps DRAM time in tic
 [[noreturn]] void fail(const std::string &file, std::uint32_t line, const std::string &problem) {
   if (line == 0) throw ConfigError(fmt::format("{}: {}", file, problem));
   throw ConfigError(fmt::format("{}:{}: {}", file, line, problem));
-}
-
-std::string read_text(const std::filesystem::path &path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    fail(path.string(), 0, "is a directory; name a configuration file such as configs/small.toml");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail(path.string(), 0, fmt::format("cannot open: {}; check the name", std::strerror(errno)));
-  std::string text(kMaxFileBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kMaxFileBytes)
-    fail(path.string(), 0, fmt::format("longer than {} bytes; this is no NPU configuration", kMaxFileBytes));
-  return text;
 }
 
 /// One table of the file; remembers which keys it was asked for.
@@ -231,7 +215,7 @@ void read_dram(Section &s, DramConfig &d, const NpuConfig &npu, const std::strin
 } // namespace
 
 NpuConfig load_npu_config(const std::filesystem::path &path) {
-  return parse_npu_config(read_text(path), path.string());
+  return parse_npu_config(read_user_text(path, {"NPU configuration", kMaxFileBytes}), path.string());
 }
 
 NpuConfig parse_npu_config(std::string_view text, const std::string &file) {

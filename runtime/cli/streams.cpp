@@ -3,28 +3,11 @@
 #include "runtime/cli/commands.hpp"
 #include "runtime/output_file.hpp"
 #include "sw_models/npu_config.hpp"
+#include "sw_models/user_file.hpp"
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
-#include <system_error>
-
 namespace gradweave::cli {
-namespace {
-
-std::string read_text(const std::string &file) {
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error))
-    throw ConfigError(fmt::format("{}: is a directory; give a text file", file));
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw ConfigError(fmt::format("{}: cannot be opened; check its name and permissions", file));
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-} // namespace
 
 int disassemble(const std::string &file, const std::string &out) {
   std::string text;
@@ -35,7 +18,7 @@ int disassemble(const std::string &file, const std::string &out) {
 }
 
 int assemble(const std::string &file, const std::string &out) {
-  const std::vector<isa::Command> stream = isa::assemble(read_text(file), file);
+  const std::vector<isa::Command> stream = isa::assemble(read_user_text(file, {"command text", kMaxBulkBytes}), file);
   if (stream.empty()) throw ConfigError(fmt::format("{}: no commands in it; write at least one", file));
   try {
     isa::write_stream_file(out, stream);

@@ -3,14 +3,13 @@
 #include "isa/toml.hpp"
 #include "runtime/lookup.hpp"
 #include "sw_models/npu_config.hpp"
+#include "sw_models/user_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <utility>
 
 namespace gradweave::reproduce {
@@ -141,14 +140,7 @@ void read_settings(const fs::path &file, const toml::table &root, Study &study) 
 
 } // namespace
 
-Study load_study(const fs::path &file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in || fs::is_directory(file))
-    throw ConfigError(fmt::format("{}: cannot be read; check its name and permissions", file.string()));
-  return parse_study(text.str(), file);
-}
+Study load_study(const fs::path &file) { return parse_study(read_user_text(file, {"study", kMaxTextBytes}), file); }
 
 Study parse_study(std::string_view text, const fs::path &file) {
   const toml::table root = parse_toml(text, file);

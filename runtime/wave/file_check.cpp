@@ -1,6 +1,7 @@
 #include "runtime/wave/file_check.hpp"
 
 #include "sw_models/npu_config.hpp"
+#include "sw_models/user_file.hpp"
 
 #include <fmt/format.h>
 #include <fstapi.h>
@@ -21,7 +22,9 @@ constexpr std::uint64_t kMaxTable = 1ULL << 32U;
 /// Random access to a file, every read checked.
 class Bytes {
 public:
-  explicit Bytes(const std::string &file) : file_(file), in_(file, std::ios::binary) {
+  explicit Bytes(const std::string &file) : file_(file) {
+    check_user_file(file, {"waveform (.fst)", kMaxBulkBytes});
+    in_.open(file, std::ios::binary);
     if (!in_) throw ConfigError(fmt::format("{}: cannot be read: {}; check the name", file, std::strerror(errno)));
     in_.seekg(0, std::ios::end);
     const auto size = in_.tellg();

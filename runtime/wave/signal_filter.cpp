@@ -1,10 +1,10 @@
 #include "runtime/wave/signal_filter.hpp"
 
 #include "sw_models/npu_config.hpp"
+#include "sw_models/user_file.hpp"
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
@@ -56,8 +56,7 @@ std::optional<bool> SignalFilter::ruling(const std::string &name) const {
 }
 
 SignalFilter read_signal_filter(const std::string &file) {
-  std::ifstream in(file);
-  if (!in) throw ConfigError(fmt::format("{}: cannot be read", file));
+  std::istringstream in(read_user_text(file, {"list of signals", kMaxTextBytes}));
   SignalFilter filter;
   std::string line;
   for (unsigned number = 1; std::getline(in, line); ++number) {
