@@ -152,6 +152,7 @@ public:
     end_.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
     if (WIFSIGNALED(status)) {
       end_.completed = false;
+      end_.signal = WTERMSIG(status);
       end_.problem = fmt::format("the simulation process was killed by signal {} ({})", WTERMSIG(status),
                                  ::strsignal(WTERMSIG(status)));
     } else if (!end_.completed) {

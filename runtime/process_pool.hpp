@@ -40,6 +40,7 @@ struct TaskEnd {
   bool completed = false;
   std::string result;  ///< what the task returned, if completed
   std::string problem; ///< else how the process ended
+  int signal = 0;      ///< that killed it; 0: none
   std::string output;  ///< the end of what it printed
   double cpu_seconds = 0;
 };

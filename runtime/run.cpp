@@ -7,6 +7,7 @@
 #include "runtime/run_record.hpp"
 #include "runtime/stopwatch.hpp"
 #include "runtime/timeline/layer.hpp"
+#include "runtime/trace_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,7 +18,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <system_error>
 
@@ -47,8 +47,10 @@ std::string timeline_path(const RunOptions &options, const JobSpec &spec) {
 /// left unfinished.
 struct JobOutputs {
   std::unique_ptr<OutputFile> times, timeline;
+  TraceFile trace;
 
   void open(const JobSpec &spec) {
+    trace = TraceFile(spec.device.trace.file);
     if (!spec.times_file.empty()) times = std::make_unique<OutputFile>(spec.times_file);
     if (!spec.timeline_file.empty()) timeline = std::make_unique<OutputFile>(spec.timeline_file);
   }
@@ -72,7 +74,10 @@ Task make_task(const JobSpec &spec, const JobOutputs &outputs) {
       }
       if (outputs.timeline) timeline::write_job_timeline(*outputs.timeline, spec, compiled, times, cycles);
     };
-    const JobResult result = run_job(spec, events);
+    JobSpec here = spec;
+    here.device.trace.file = outputs.trace.partial();
+    JobResult result = run_job(here, events);
+    result.trace = spec.device.trace.file;
     return to_json(result).dump(-1, ' ', false, Json::error_handler_t::replace);
   };
 }
@@ -108,9 +113,20 @@ JobResult crashed(const JobSpec &spec, const TaskEnd &end) {
   return result;
 }
 
-void remove_quietly(const std::string &file) {
-  std::error_code ignored;
-  if (!file.empty()) fs::remove(file, ignored);
+/// What a job's waveform adds to its result: one that is not whole, or ended the process.
+void finish_trace(TraceFile &trace, const TaskEnd &end, JobResult &result) {
+  const auto fail = [&](const std::string &problem) {
+    result.failures.push_back(problem);
+    result.outcome = std::max(result.outcome, Outcome::kOutput);
+  };
+  if (const std::string problem = trace.killed_by(end.signal); !problem.empty()) fail(problem);
+  if (!end.completed) return;
+  try {
+    trace.commit();
+  } catch (const OutputError &error) {
+    result.trace.clear();
+    fail(error.what());
+  }
 }
 
 /// Schedules may reorder the work but must not change a bit of the results.
@@ -234,12 +250,7 @@ RunResult run_all(const RunOptions &options, const RunSupport &support, const Si
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return weights[a] != weights[b] ? weights[a] > weights[b] : a < b; });
 
-  std::set<std::size_t> running;
   std::vector<double> compile_seconds(specs.size(), 0);
-  const auto remove_partial_traces = [&] {
-    for (const std::size_t job : running)
-      remove_quietly(specs[job].device.trace.file);
-  };
   const auto tick = [&] {
     display.tick();
     if (record != nullptr) record->progress(display.progress());
@@ -247,7 +258,6 @@ RunResult run_all(const RunOptions &options, const RunSupport &support, const Si
 
   PoolEvents events;
   events.starting = [&](std::size_t job) {
-    running.insert(job);
     outputs[job].open(specs[job]);
     compile_seconds[job] = compile_ahead(specs[job], signals, tick);
   };
@@ -261,7 +271,6 @@ RunResult run_all(const RunOptions &options, const RunSupport &support, const Si
       result.layer = spec.layer;
       result.compile_seconds = compile_seconds[job];
       result.process_seconds = end.cpu_seconds;
-      running.erase(job);
       if (!end.output.empty()) {
         display.clear();
         std::fprintf(stderr, "layer %s: %s", spec.layer.name.c_str(), end.output.c_str());
@@ -269,6 +278,7 @@ RunResult run_all(const RunOptions &options, const RunSupport &support, const Si
     } else {
       result = crashed(spec, end);
     }
+    finish_trace(outputs[job].trace, end, result);
     outputs[job] = {};
     const bool go_on = result.outcome < Outcome::kUnavailable;
     display.finish(job, spec.layer.name);
@@ -276,13 +286,7 @@ RunResult run_all(const RunOptions &options, const RunSupport &support, const Si
     collector.add(job, std::move(result));
     return go_on;
   };
-  try {
-    run_tasks(tasks, order, options.jobs, signals, events);
-  } catch (const Interrupted &) {
-    remove_partial_traces();
-    throw;
-  }
-  remove_partial_traces();
+  run_tasks(tasks, order, options.jobs, signals, events);
   run.wall_seconds = stopwatch.wall_seconds();
   if (record != nullptr) record->end(run.outcome, display.progress());
   return run;

@@ -20,10 +20,14 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <functional>
+#include <iostream>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -59,6 +63,18 @@ int run(const std::function<int()> &command) {
   } catch (const std::exception &error) {
     return report(error, cli::kDevice);
   }
+}
+
+/// What a command printed has to arrive as its files do: a full disk or a closed pipe is told, whatever the command
+/// says.
+int finish_output(int code) {
+  std::cout.flush(); // CLI11 prints help there
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout;
+  const int reason = errno;
+  if (!failed || code == cli::kInterrupted) return code;
+  std::fprintf(stderr, "gradweave: error: standard output cannot be written: %s; make room or redirect it elsewhere\n",
+               std::strerror(reason));
+  return cli::kOutput;
 }
 
 using cli::add_times_options;
@@ -361,6 +377,7 @@ void add_search(CLI::App &app, cli::SearchArguments &a, std::function<int()> &ch
 } // namespace
 
 int main(int argc, char **argv) {
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an output error like a full disk
   CLI::App app("One backward pass of a network on a cosimulated NPU, every result bit checked", "gradweave");
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Help of all subcommands");
@@ -391,6 +408,6 @@ int main(int argc, char **argv) {
   add_reproduce(app, reproduce_arguments, chosen);
   std::string help_about;
   cli::add_help(app, help_about, chosen);
-  if (const std::optional<int> code = cli::parse(app, argc, argv)) return *code;
-  return run(chosen);
+  if (const std::optional<int> code = cli::parse(app, argc, argv)) return *code == 0 ? finish_output(cli::kOk) : *code;
+  return finish_output(run(chosen));
 }

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -56,11 +57,11 @@ protected:
   }
 
   /// Starts the command; its output goes to files outside its working directory.
-  pid_t start(const std::vector<std::string> &arguments) const {
+  pid_t start(const std::vector<std::string> &arguments, const std::filesystem::path &out = {}) const {
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
     std::filesystem::current_path(work());
-    if (std::freopen((directory_ / "out").c_str(), "w", stdout) == nullptr ||
+    if (std::freopen((out.empty() ? directory_ / "out" : out).c_str(), "w", stdout) == nullptr ||
         std::freopen((directory_ / "err").c_str(), "w", stderr) == nullptr)
       ::_exit(126);
     std::vector<char *> argv{const_cast<char *>(GW_COMMAND)};
@@ -78,7 +79,21 @@ protected:
             read_file(directory_ / "err")};
   }
 
-  CommandResult run(const std::vector<std::string> &arguments) const { return finish(start(arguments)); }
+  /// Standard output goes to `out`, if one is given.
+  CommandResult run(const std::vector<std::string> &arguments, const std::filesystem::path &out = {}) const {
+    return finish(start(arguments, out));
+  }
+
+  /// Runs the command so that no file it writes can have more than `bytes`, as on a disk that is full.
+  CommandResult run_limited(rlim_t bytes, const std::vector<std::string> &arguments) const {
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit limited{bytes, before.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limited);
+    const pid_t pid = start(arguments, "/dev/null");
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    return finish(pid);
+  }
 
   /// Files in the command's working directory.
   std::vector<std::string> files() const {
