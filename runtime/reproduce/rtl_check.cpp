@@ -1,5 +1,6 @@
 #include "runtime/reproduce/rtl_check.hpp"
 
+#include "runtime/checksum.hpp"
 #include "runtime/job.hpp"
 #include "runtime/json_field.hpp"
 #include "runtime/progress.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <tuple>
 
 namespace gradweave::reproduce {
@@ -27,7 +29,22 @@ std::string variant_text(const Unit &unit) {
   return fmt::format("{}, {}", text, unit.npu.name);
 }
 
-std::string rtl_key(const Unit &unit) { return "rtl|" + key_of(unit, tool_version()); }
+/// Of each unit what its check depends on, the NPU's library included.
+std::vector<std::string> keys_of(const std::vector<RtlUnit> &units) {
+  std::map<std::string, std::string> libraries; // of an NPU: the checksum
+  std::vector<std::string> keys;
+  for (const RtlUnit &unit : units) {
+    const auto [library, is_new] = libraries.try_emplace(unit.unit.npu.name);
+    if (is_new) {
+      try {
+        library->second = runtime::file_checksum(find_rtl_library(unit.unit.npu));
+      } catch (const std::runtime_error &) { // none: the run says so, and keeps nothing
+      }
+    }
+    keys.push_back(fmt::format("rtl|{}|{}", library->second, key_of(unit.unit, tool_version())));
+  }
+  return keys;
+}
 
 /// Runs in the child process.
 std::string run_unit(const RtlUnit &wanted, const std::function<void(double)> &progress) {
@@ -116,8 +133,9 @@ RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, 
     tasks.emplace_back([&unit](const std::function<void(double)> &progress) { return run_unit(unit, progress); });
     weights.push_back(static_cast<double>(unit.cycles));
   }
+  const std::vector<std::string> keys = keys_of(units);
   for (std::size_t i = 0; i < units.size(); ++i)
-    if (journal.find(rtl_key(units[i].unit)) == nullptr) order.push_back(i);
+    if (journal.find(keys[i]) == nullptr) order.push_back(i);
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::tie(weights[b], a) < std::tie(weights[a], b); // the longest first
   });
@@ -143,14 +161,14 @@ RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, 
       run.unavailable = json.at("problem").get<std::string>();
       return false;
     }
-    if (json.at("problem").get<std::string>().empty()) journal.append(rtl_key(units[task].unit), end.result);
+    if (json.at("problem").get<std::string>().empty()) journal.append(keys[task], end.result);
     results[task] = end.result;
     return true;
   };
   run_tasks(tasks, order, jobs, signals, events);
   if (!run.unavailable.empty()) return run;
   for (std::size_t i = 0; i < units.size(); ++i) {
-    const std::string *kept = journal.find(rtl_key(units[i].unit));
+    const std::string *kept = journal.find(keys[i]);
     run.checks.push_back(check_of(units[i], kept != nullptr ? *kept : results.at(i)));
   }
   return run;

@@ -49,4 +49,19 @@ TEST_F(ReproduceRtlTest, SeesACycleTooMany) {
   EXPECT_NE(r.out.find(" cycles instead of "), std::string::npos) << r.out;
 }
 
+TEST_F(ReproduceRtlTest, RunsAgainOnAnotherBuildOfTheNpu) {
+  const auto lines_after_a_run = [&] {
+    const CommandResult r = run(command({"--figure", "12", "--network", "a", "--sample", "1"}));
+    EXPECT_EQ(r.code, 0) << r.out << r.err;
+    return journal_lines();
+  };
+  const std::size_t lines = lines_after_a_run();
+  EXPECT_EQ(lines_after_a_run(), lines) << "kept";
+  const std::filesystem::path library = runtime::find_rtl_library(load_npu_config("configs/test8.toml"), "");
+  write(library.filename(), read_file(library) + "another build");
+  ::setenv("GRADWEAVE_LIB_DIR", work().c_str(), 1);
+  EXPECT_EQ(lines_after_a_run(), lines + 1);
+  ::unsetenv("GRADWEAVE_LIB_DIR");
+}
+
 } // namespace gradweave::test
