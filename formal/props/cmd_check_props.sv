@@ -1,6 +1,6 @@
 // cmd_check: a command that passes is one that the other proofs assume: sizes are not zero, semaphores exist or are none, the
-// waits of a command name different ones, rotations are lanes, elements are aligned, panels do not overlap,
-// tiles of transfers end inside the scratchpad. (That they lie inside the DRAM's range is left to the tests.)
+// waits of a command name different ones, rotations are lanes, elements are aligned, panels do not overlap, tiles end inside the
+// scratchpad. (That they end inside the DRAM's window is left to the tests.)
 //
 // sources: tile_check.sv cmd_check.sv
 module cmd_check_props #(
@@ -51,18 +51,44 @@ module cmd_check_props #(
   assign pitch    = cmd_i[isa_pkg::PITCH_LSB +: isa_pkg::PITCH_W];
   assign addr     = {cmd_i[isa_pkg::DRAM_ADDR_HI_LSB +: 32], cmd_i[isa_pkg::DRAM_ADDR_LO_LSB +: 32]};
 
-  // First row beyond the tile. 16 bits by 24 bits and two addends below 2^24 fit 41 bits.
-  logic [40:0] end_row;
-  logic [15:0] last_panel;
-  assign last_panel = (cols - 16'd1) / 16'(LANES);
-  assign end_row    = {17'd0, spm_row} + ({25'd0, last_panel} * {17'd0, pstride}) +
-                      (fp32 ? {24'd0, rows, 1'b0} : {25'd0, rows});
-
   function automatic logic exists(input logic [7:0] s);
     exists = 32'(s) < SEMAPHORES || s == NONE;
   endfunction
 
+  // The tiles of a command, chosen as the block chooses them, so that the products are of the same operands and the solver need
+  // not multiply. No sum here is cut short.
+  logic        gemm, add, a_col, b_col, tiles_fit;
+  logic [15:0] m, n, k;
+
+  assign gemm  = opcode == isa_pkg::OP_GEMM;
+  assign add   = opcode == isa_pkg::OP_ADD;
+  assign a_col = cmd_i[isa_pkg::A_COL_LSB];
+  assign b_col = cmd_i[isa_pkg::B_COL_LSB];
+  assign m     = cmd_i[isa_pkg::M_LSB +: isa_pkg::M_W];
+  assign n     = cmd_i[isa_pkg::N_LSB +: isa_pkg::N_W];
+  assign k     = cmd_i[isa_pkg::K_LSB +: isa_pkg::K_W];
+
+  function automatic logic fits(input logic two, input logic [15:0] r, input logic [15:0] c, input logic [23:0] first,
+                                input logic [23:0] stride);
+    logic [15:0] last_panel;
+    logic [40:0] end_row;
+    last_panel = (c - 16'd1) / 16'(LANES);
+    end_row    = {17'd0, first} + ({25'd0, last_panel} * {17'd0, stride}) + {24'd0, two ? {r, 1'b0} : {1'b0, r}};
+    fits       = end_row <= 41'(SPM_ROWS);
+  endfunction
+
+  assign tiles_fit =
+    (fits(add || (transfer && fp32), transfer ? rows : (add | a_col) ? m : k, transfer ? cols : add ? n : a_col ? k : m,
+          transfer ? spm_row : cmd_i[isa_pkg::A_ROW_LSB +: 24], transfer ? pstride : cmd_i[isa_pkg::A_PSTRIDE_LSB +: 24]) ||
+     !(transfer || gemm || add)) &&
+    (fits(1'b0, b_col ? n : k, b_col ? k : n, cmd_i[isa_pkg::B_ROW_LSB +: 24], cmd_i[isa_pkg::B_PSTRIDE_LSB +: 24]) || !gemm) &&
+    (fits(1'b1, m, n, cmd_i[isa_pkg::CIN_ROW_LSB +: 24], cmd_i[isa_pkg::CIN_PSTRIDE_LSB +: 24]) ||
+     !(add || (gemm && cmd_i[isa_pkg::ACC_LSB]))) &&
+    (fits(!cmd_i[isa_pkg::OUT_BF16_LSB], m, n, cmd_i[isa_pkg::COUT_ROW_LSB +: 24], cmd_i[isa_pkg::COUT_PSTRIDE_LSB +: 24]) ||
+     !(gemm || add));
+
   always @* begin
+    tiles_end_inside_the_scratchpad: assert (!ok || tiles_fit);
     semaphores_exist: assert (!ok || (exists(s0) && exists(s1) && exists(s2) && exists(p0) && exists(p1) && exists(p2)));
     waits_name_different_semaphores:
       assert (!ok || ((s0 != s1 || s0 == NONE) && (s0 != s2 || s0 == NONE) && (s1 != s2 || s1 == NONE)));
@@ -74,7 +100,6 @@ module cmd_check_props #(
       assert (!ok || !transfer || (({addr[1:0]} & (fp32 ? 2'b11 : 2'b01)) == 2'b00 &&
                                    (rows == 16'd1 || ({pitch[1:0]} & (fp32 ? 2'b11 : 2'b01)) == 2'b00)));
     panels_do_not_overlap: assert (!ok || !transfer || 32'(cols) <= LANES || 32'(pstride) >= 32'(rows) * (fp32 ? 2 : 1));
-    a_tile_ends_in_the_scratchpad: assert (!ok || !transfer || end_row <= 41'(SPM_ROWS));
   end
 
   // --- Reachable: a legal transfer of several panels and rows, with a wait; and an error ---------------------------------

@@ -1,0 +1,194 @@
+// Every field of every command at both ends of what it may hold, and a step beyond: cmd_check and isa::check_command()
+// against a table. The fields come from isa.toml: one that the table does not know fails. Then pairs of fields at
+// powers of two, where sums and products outgrow a width that is too narrow.
+#include GW_MODEL_HEADER
+
+#include "isa/command.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace gradweave;
+using isa::ErrorCode;
+using isa::Field;
+
+constexpr std::uint64_t kWindow = ~std::uint64_t{0}; // all of the address space but its last byte
+
+isa::Limits limits() { return {GW_LANES, GW_SPM_ROWS, GW_CORES, GW_SEMAPHORES, 0, kWindow}; }
+
+class Judge {
+public:
+  Judge() {
+    rtl_->en_i = 1;
+    rtl_->dram_base_i = 0;
+    rtl_->dram_size_i = kWindow;
+  }
+  ErrorCode rtl(const isa::Command &c) {
+    for (std::size_t i = 0; i < isa::kCommandWords; ++i)
+      rtl_->cmd_i[i] = c.words[i];
+    rtl_->eval();
+    return static_cast<ErrorCode>(rtl_->error_o);
+  }
+
+private:
+  std::unique_ptr<GW_MODEL> rtl_ = std::make_unique<GW_MODEL>();
+};
+
+/// A legal command of an opcode, of one element a tile, and the fields that isa.toml gives the opcode.
+struct Kind {
+  isa::Command command;
+  std::vector<Field> fields;
+};
+
+template <class Fields> Kind kind(decltype(isa::Decoded::op) op, const Fields &fields) {
+  isa::Decoded d;
+  d.op = op;
+  return {isa::encode(d), {fields.begin(), fields.end()}};
+}
+
+std::vector<Kind> kinds() {
+  isa::DmaCommand load;
+  load.rows = load.cols = 1;
+  load.spm.pstride = 2;
+  isa::DmaCommand store = load;
+  store.store = true;
+  isa::GemmCommand gemm;
+  gemm.m = gemm.n = gemm.k = 1;
+  gemm.acc = true;
+  gemm.a.pstride = gemm.b.pstride = 2;
+  isa::AddCommand add;
+  add.m = add.n = 1;
+  return {kind(load, isa::kLOADFields), kind(store, isa::kSTOREFields), kind(gemm, isa::kGEMMFields),
+          kind(add, isa::kADDFields), kind(isa::SyncCommand{}, isa::kSYNCFields)};
+}
+
+struct Range {
+  std::uint64_t lowest = 0, highest = 0, step = 1;
+  ErrorCode above = ErrorCode::ILLEGAL_FIELD;
+};
+
+bool starts(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+bool ends(std::string_view text, std::string_view with) {
+  return text.size() >= with.size() && text.substr(text.size() - with.size()) == with;
+}
+
+/// What a field of the scratchpad's tiles may hold in the commands of kinds(), by the end of its name.
+Range tile_range(std::string_view name, std::uint64_t top, bool fp32) {
+  const std::uint64_t step = fp32 ? 2 : 1;
+  if (ends(name, "_ROT")) return {0, GW_LANES - 1};
+  if (ends(name, "_ROW")) return {0, GW_SPM_ROWS - step, step, ErrorCode::SPM_RANGE};
+  return {0, top - (step - 1), step};
+}
+
+Range engine_range(isa::Opcode opcode) {
+  if (opcode == isa::Opcode::LOAD) return {0, 0};
+  if (opcode == isa::Opcode::STORE) return {1, 1};
+  return {opcode == isa::Opcode::SYNC ? 0U : 2U, 1 + GW_CORES};
+}
+
+/// The table: what a field may hold if the rest is as in kinds(). Fails for a field that it does not know.
+Range range_of(isa::Opcode opcode, const Field &f, std::uint64_t top) {
+  const std::string_view name = f.name;
+  const bool add = opcode == isa::Opcode::ADD;
+  const auto code = static_cast<std::uint64_t>(opcode);
+  if (name == "OPCODE") return {code, code, 256};
+  if (name == "ENGINE") return engine_range(opcode);
+  if (f.width == 1 || name == "TAG" || name == "PITCH" || name == "DRAM_ADDR_HI") return {0, top};
+  if (name == "DRAM_ADDR_LO") return {0, top - 1, 2};
+  if (starts(name, "POST")) return {0, GW_SEMAPHORES == 255 ? 255 : GW_SEMAPHORES - 1}; // 255 is none
+  if (starts(name, "WAIT") && ends(name, "_SEM")) return {0, GW_SEMAPHORES - 1};
+  if (starts(name, "WAIT") && ends(name, "_COUNT")) return {1, 255};
+  if (name == "ROWS" || name == "K") return {1, GW_SPM_ROWS, 1, ErrorCode::SPM_RANGE};
+  if (name == "COLS")
+    return {1, std::min<std::uint64_t>(top, GW_LANES * ((GW_SPM_ROWS + 1) / 2)), 1, ErrorCode::SPM_RANGE};
+  if (name == "M") return {1, GW_SPM_ROWS / 2, 1, ErrorCode::SPM_RANGE};
+  if (name == "N") return {1, GW_LANES};
+  if (starts(name, "SPM_") || starts(name, "A_") || starts(name, "B_")) return tile_range(name, top, add);
+  if (starts(name, "CIN_") || starts(name, "COUT_")) return tile_range(name, top, true);
+  ADD_FAILURE() << "field " << name
+                << " of isa.toml has no limits in tests/rtl/cmd/field_limits_test.cpp: add them to range_of()";
+  return {};
+}
+
+/// What else a wait needs to be one.
+void complete_wait(isa::Command &c, const Field &f) {
+  const std::pair<Field, Field> waits[] = {{isa::field::WAIT0_SEM, isa::field::WAIT0_COUNT},
+                                           {isa::field::WAIT1_SEM, isa::field::WAIT1_COUNT},
+                                           {isa::field::WAIT2_SEM, isa::field::WAIT2_COUNT}};
+  for (const auto &[sem, count] : waits)
+    if (f.name == sem.name)
+      c.set(count, 1);
+    else if (f.name == count.name)
+      c.set(sem, 0);
+}
+
+TEST(FieldLimits, EachFieldAtBothEndsAndBeyond) {
+  Judge judge;
+  for (const Kind &kind : kinds())
+    for (const Field &f : kind.fields) {
+      const auto opcode = static_cast<isa::Opcode>(kind.command.get(isa::field::OPCODE));
+      const std::uint64_t top = (std::uint64_t{1} << f.width) - 1;
+      const Range range = range_of(opcode, f, top);
+      isa::Command c = kind.command;
+      complete_wait(c, f);
+      const auto expect = [&](std::uint64_t value, ErrorCode want) {
+        c.set(f, static_cast<std::uint32_t>(value));
+        const auto place = [&] { return fmt::format("opcode {} {} = {}", static_cast<int>(opcode), f.name, value); };
+        EXPECT_EQ(judge.rtl(c), want) << "RTL: " << place();
+        EXPECT_EQ(isa::check_command(c, limits()), want) << "C++: " << place();
+      };
+      expect(range.lowest, ErrorCode::NONE);
+      expect(range.highest, ErrorCode::NONE);
+      if (range.highest + range.step <= top) expect(range.highest + range.step, range.above);
+      if (range.lowest > 0 && range.step == 1) expect(range.lowest - 1, ErrorCode::ILLEGAL_FIELD);
+    }
+}
+
+TEST(FieldLimits, OpcodesEndWithTheLast) {
+  Judge judge;
+  for (std::uint32_t opcode : {0U, static_cast<std::uint32_t>(kinds().size()) + 1, 255U}) {
+    isa::Command c;
+    c.set(isa::field::OPCODE, opcode);
+    EXPECT_EQ(judge.rtl(c), ErrorCode::ILLEGAL_OPCODE) << opcode;
+    EXPECT_EQ(isa::check_command(c, limits()), ErrorCode::ILLEGAL_OPCODE) << opcode;
+  }
+}
+
+/// 0, the powers of two, and one more than each: panels and rows begin there.
+std::vector<std::uint32_t> borders(const Field &f) {
+  std::vector<std::uint32_t> values{0, static_cast<std::uint32_t>((std::uint64_t{1} << f.width) - 1)};
+  for (std::uint32_t bit = 0; bit < f.width; ++bit) {
+    values.push_back(1U << bit);
+    if (bit > 0) values.push_back((1U << bit) + 1);
+  }
+  return values;
+}
+
+/// A product of two fields reaches each power of two: a tile that wraps to the scratchpad's beginning is none that
+/// fits.
+TEST(FieldLimits, PairsAtPowersOfTwoAreJudgedAlike) {
+  Judge judge;
+  for (const Kind &kind : kinds())
+    for (std::size_t i = 1; i < kind.fields.size(); ++i) // not the opcode
+      for (std::size_t j = i + 1; j < kind.fields.size(); ++j)
+        for (std::uint32_t x : borders(kind.fields[i]))
+          for (std::uint32_t y : borders(kind.fields[j])) {
+            isa::Command c = kind.command;
+            c.set(kind.fields[i], x);
+            c.set(kind.fields[j], y);
+            ASSERT_EQ(judge.rtl(c), isa::check_command(c, limits()))
+                << fmt::format("opcode {} {} = {:#x} {} = {:#x}", c.get(isa::field::OPCODE), kind.fields[i].name, x,
+                               kind.fields[j].name, y);
+          }
+}
+
+} // namespace
