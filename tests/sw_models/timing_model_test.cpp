@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -101,6 +103,40 @@ TEST_F(TimingModel, ALoadIsDoneACycleAfterItsLastBeat) {
   EXPECT_EQ(r.commands[0].done, kFirstStart + 3 + 2 + 20 + 1);
   EXPECT_EQ(r.counter(isa::Counter::READ_BEATS), 1U);
   EXPECT_EQ(r.counter(isa::Counter::READ_BYTES), 16U);
+}
+
+/// The fetch and the LOAD wait for the memory once each, up to the longest latency of a configuration.
+TEST_F(TimingModel, EveryCycleOfALongLatencyCounts) {
+  RunOptions options;
+  options.watchdog = 0;
+  const RunResult usual = run(npu, {dma(false, 1, 8)}, options);
+  const std::uint32_t before = npu.dram.latency_cycles;
+  for (std::uint32_t latency : {255U, 256U, 1000U, 1023U, 1024U, 4096U, 65'535U, 65'536U, 100'000U}) {
+    npu.dram.latency_cycles = latency;
+    const RunResult r = run(npu, {dma(false, 1, 8)}, options);
+    EXPECT_EQ(r.commands[0].done, usual.commands[0].done + 2ULL * (latency - before)) << "latency " << latency;
+  }
+}
+
+/// Rows far apart are a burst each: with room for all of them they wait for the memory together, else in rounds.
+TEST_F(TimingModel, AThousandBurstsAreInFlightIfTheConfigurationSaysSo) {
+  constexpr std::uint32_t kRows = 400, kLatency = 50'000;
+  npu.dram.latency_cycles = kLatency;
+  RunOptions options;
+  options.watchdog = 0;
+  isa::DmaCommand load;
+  load.rows = kRows;
+  load.cols = 1;
+  load.pitch = 8192;
+  isa::Decoded d;
+  d.op = load;
+  for (const auto &[outstanding, rounds] :
+       {std::pair<std::uint32_t, std::uint64_t>{1024, 1}, {512, 1}, {256, 2}, {64, 7}}) {
+    npu.outstanding = outstanding;
+    const RunResult r = run(npu, {isa::encode(d)}, options);
+    ASSERT_TRUE(r.ok());
+    EXPECT_EQ((r.commands[0].done - r.commands[0].start) / kLatency, rounds) << outstanding << " outstanding";
+  }
 }
 
 TEST_F(TimingModel, AStoreIsDoneACycleAfterItsLastResponse) {
