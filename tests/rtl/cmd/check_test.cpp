@@ -6,11 +6,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace {
 
@@ -128,68 +126,6 @@ TEST(CommandCheck, OneWrongFieldIsJudgedAlike) {
   for (isa::ErrorCode code : {isa::ErrorCode::NONE, isa::ErrorCode::ILLEGAL_OPCODE, isa::ErrorCode::ILLEGAL_FIELD,
                               isa::ErrorCode::SPM_RANGE, isa::ErrorCode::DRAM_ALIGN, isa::ErrorCode::DRAM_RANGE})
     EXPECT_GT(count(tally, code), 100U) << isa::kErrorNames[static_cast<std::size_t>(code)] << " is hardly reached";
-}
-
-/// Both limits of a field, and both sides of each power of two between them.
-std::vector<std::uint32_t> borders_of(const isa::Field &f) {
-  const std::uint64_t top = (std::uint64_t{1} << f.width) - 1;
-  std::vector<std::uint32_t> values{0, static_cast<std::uint32_t>(top - 1), static_cast<std::uint32_t>(top)};
-  for (std::uint64_t power = 1; power <= top; power *= 2) {
-    values.push_back(static_cast<std::uint32_t>(power));
-    values.push_back(static_cast<std::uint32_t>(std::min(power + 1, top)));
-  }
-  return values;
-}
-
-/// Every two fields of the opcode at their borders, the others as in `legal`.
-template <std::size_t N>
-void expect_borders_agree(const isa::Limits &limits, const isa::Command &legal,
-                          const std::array<isa::Field, N> &fields) {
-  ASSERT_EQ(isa::check_command(legal, limits), isa::ErrorCode::NONE) << text(legal);
-  Checker rtl(limits);
-  for (std::size_t i = 0; i < N; ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      for (std::uint32_t a : borders_of(fields[i]))
-        for (std::uint32_t b : borders_of(fields[j])) {
-          isa::Command c = legal;
-          c.set(fields[i], a);
-          c.set(fields[j], b);
-          ASSERT_EQ(rtl(c), isa::check_command(c, limits)) << "words" << text(c);
-        }
-}
-
-isa::Command smallest(isa::Opcode opcode, isa::Engine engine) {
-  isa::Decoded d;
-  d.op = isa::SyncCommand{};
-  isa::Command c = isa::encode(d);
-  c.set(isa::field::OPCODE, static_cast<std::uint32_t>(opcode));
-  c.set(isa::field::ENGINE, static_cast<std::uint32_t>(engine));
-  return c;
-}
-
-/// A product of two fields that wraps is seen only where both are large. A field new in isa.toml takes part by itself.
-TEST(CommandCheck, BordersOfEveryTwoFieldsAreJudgedAlike) {
-  for (const isa::Limits &limits : kWindows) {
-    for (isa::Opcode opcode : {isa::Opcode::LOAD, isa::Opcode::STORE}) {
-      const bool load = opcode == isa::Opcode::LOAD;
-      isa::Command c = smallest(opcode, load ? isa::Engine::LOAD : isa::Engine::STORE);
-      c.set(isa::field::ROWS, 1);
-      c.set(isa::field::COLS, 1);
-      c.set(isa::field::DRAM_ADDR_LO, static_cast<std::uint32_t>(limits.dram_base));
-      c.set(isa::field::DRAM_ADDR_HI, static_cast<std::uint32_t>(limits.dram_base >> 32));
-      expect_borders_agree(limits, c, load ? isa::kLOADFields : isa::kSTOREFields);
-    }
-    isa::Command add = smallest(isa::Opcode::ADD, isa::Engine::COMPUTE0);
-    add.set(isa::field::M, 1);
-    add.set(isa::field::N, 1);
-    isa::Command gemm = smallest(isa::Opcode::GEMM, isa::Engine::COMPUTE0);
-    gemm.set(isa::field::M, 1);
-    gemm.set(isa::field::N, 1);
-    gemm.set(isa::field::K, 1);
-    expect_borders_agree(limits, add, isa::kADDFields);
-    expect_borders_agree(limits, gemm, isa::kGEMMFields);
-    expect_borders_agree(limits, smallest(isa::Opcode::SYNC, isa::Engine::LOAD), isa::kSYNCFields);
-  }
 }
 
 TEST(CommandCheck, FlippedBitsAreJudgedAlike) {
