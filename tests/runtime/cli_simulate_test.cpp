@@ -134,21 +134,22 @@ TEST_F(CliSimulate, RefusesWhatDoesNotGoTogether) {
     int code;
     std::vector<std::string> message;
   };
-  for (const Refusal &c : {Refusal{{"good.txt", "--npu", "test8", "--schedule", "all"}, 2, {"--schedule"}},
-                           Refusal{{"good.txt", "--npu", "test8", "--model", "mlp"}, 2, {"--model"}},
-                           Refusal{{"none.gws", "--npu", "test8"}, 3, {"none.gws", "check its name"}},
-                           Refusal{{".", "--npu", "test8"}, 3, {"directory"}},
-                           Refusal{{"empty.txt", "--npu", "test8"}, 3, {"empty.txt", "no commands"}},
-                           Refusal{{"fake.gws", "--npu", "test8"}, 3, {"fake.gws", "no command stream"}},
-                           Refusal{{"broken.txt", "--npu", "test8"}, 3, {"broken.txt:1", "JUMP"}},
-                           Refusal{{"good.txt", "--npu", "nonesuch"}, 3, {"nonesuch"}},
-                           Refusal{{"--model", "mlp", "--npu", "test8", "--schedule", "all", "--times", "t.csv"},
-                                   2,
-                                   {"--times t.csv", "t.csv/", "--schedule"}},
-                           Refusal{{"--model", "mlp", "--npu", "test8", "--times", "-", "--json", "-"}, 2, {"--times"}},
-                           Refusal{{"--model", "mlp", "--npu", "test8", "--times", "none/t.csv"}, 5, {"none/t.csv"}},
-                           Refusal{{"--model", "mlp", "--npu", "test8", "--json", "none/r.json"}, 5, {"none/r.json"}},
-                           Refusal{{"--model", "mlp", "--npu", "test8", "--backend", "rtl"}, 2, {"--backend"}}}) {
+  for (const Refusal &c :
+       {Refusal{{"good.txt", "--npu", "test8", "--schedule", "all"}, 2, {"--schedule"}},
+        Refusal{{"good.txt", "--npu", "test8", "--model", "mlp"}, 2, {"--model"}},
+        Refusal{{"none.gws", "--npu", "test8"}, 3, {"none.gws", "no such file; check the name of the command stream"}},
+        Refusal{{".", "--npu", "test8"}, 3, {"directory"}},
+        Refusal{{"empty.txt", "--npu", "test8"}, 3, {"empty.txt", "no commands"}},
+        Refusal{{"fake.gws", "--npu", "test8"}, 3, {"fake.gws", "no command stream"}},
+        Refusal{{"broken.txt", "--npu", "test8"}, 3, {"broken.txt:1", "JUMP"}},
+        Refusal{{"good.txt", "--npu", "nonesuch"}, 3, {"nonesuch"}},
+        Refusal{{"--model", "mlp", "--npu", "test8", "--schedule", "all", "--times", "t.csv"},
+                2,
+                {"--times t.csv", "t.csv/", "--schedule"}},
+        Refusal{{"--model", "mlp", "--npu", "test8", "--times", "-", "--json", "-"}, 2, {"--times"}},
+        Refusal{{"--model", "mlp", "--npu", "test8", "--times", "none/t.csv"}, 5, {"none/t.csv"}},
+        Refusal{{"--model", "mlp", "--npu", "test8", "--json", "none/r.json"}, 5, {"none/r.json"}},
+        Refusal{{"--model", "mlp", "--npu", "test8", "--backend", "rtl"}, 2, {"--backend"}}}) {
     std::vector<std::string> arguments{"simulate"};
     arguments.insert(arguments.end(), c.arguments.begin(), c.arguments.end());
     const CommandResult r = run(arguments);

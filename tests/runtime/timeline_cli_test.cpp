@@ -79,7 +79,7 @@ TEST_F(TimelineCommand, RefusesTimesThatTheStreamForbids) {
 TEST_F(TimelineCommand, NeedsTimes) {
   make_layers();
   expect_error(arguments({}), 2, "give --rtl, --model or both");
-  expect_error(arguments({"--rtl", "none.csv"}), 3, "none.csv: cannot be read");
+  expect_error(arguments({"--rtl", "none.csv"}), 3, "none.csv: no such file; check the name of the command trace");
 }
 
 /// --timeline of the commands that run layers.

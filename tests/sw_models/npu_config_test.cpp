@@ -104,7 +104,7 @@ TEST_F(NpuConfigFile, NotReadable) {
     load_npu_config("/nonexistent/npu.toml");
     FAIL();
   } catch (const ConfigError &e) {
-    EXPECT_STREQ(e.what(), "/nonexistent/npu.toml: cannot open: No such file or directory; check the name");
+    EXPECT_STREQ(e.what(), "/nonexistent/npu.toml: no such file; check the name of the NPU configuration");
   }
   EXPECT_THROW(load_npu_config(fs::temp_directory_path()), ConfigError);
 }

@@ -58,7 +58,8 @@ TEST_F(ValidateCommand, BadArgumentsAreNamed) {
 TEST_F(ValidateCommand, BadFilesAreNamed) {
   expect_error(validate({"nosuch.gws"}), 3, "nosuch.gws");
   expect_error(validate({write("text.gws", "not a stream")}), 3, "text.gws");
-  expect_error(validate({"--compare", "a.csv", "b.csv"}), 3, "a.csv: cannot be read");
+  expect_error(validate({"--compare", "a.csv", "b.csv"}), 3,
+               "a.csv: no such file; check the name of the command trace");
   expect_error(validate({"--compare", write("a.csv", "x\n"), "b.csv"}), 3, "a.csv:1: the first line is not the header");
 }
 
