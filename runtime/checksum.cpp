@@ -1,8 +1,6 @@
 #include "runtime/checksum.hpp"
 
 #include <fmt/format.h>
-
-#define XXH_INLINE_ALL // the library is a header
 #include <xxhash.h>
 
 #include <array>
