@@ -97,7 +97,8 @@ double weight_of(const JobSpec &spec) { return static_cast<double>(spec.layer.m)
 
 std::vector<isa::Command> load_stream(const std::string &file) {
   const std::string text = read_user_bytes(file, {"command stream", kMaxBulkBytes});
-  const bool binary = text.compare(0, 4, std::string_view("GWS", 4)) == 0 || fs::path(file).extension() == ".gws";
+  using std::string_view_literals::operator""sv;
+  const bool binary = text.compare(0, 4, "GWS\0"sv) == 0 || fs::path(file).extension() == ".gws";
   std::vector<isa::Command> stream = binary ? isa::parse_stream_file(text, file) : isa::assemble(text, file);
   if (stream.empty()) throw ConfigError(fmt::format("{}: no commands in it; give at least one", file));
   return stream;
