@@ -10,10 +10,10 @@ public:
   explicit AddressSpace(std::uint64_t bytes) : size_(bytes) {}
 
   std::uint64_t size() const { return size_; }
-  /// Reserves `bytes` at a multiple of `alignment` (a power of two); throws std::runtime_error with both sizes and the
-  /// remedy when the memory is full.
+  /// Reserves `bytes` (at least 1) at a multiple of `alignment` (a power of two). Throws DeviceError with both sizes
+  /// and the remedy when the memory is full.
   std::uint64_t allocate(std::uint64_t bytes, std::uint64_t alignment);
-  /// Throws std::out_of_range naming the range if [addr, addr + bytes) leaves the memory.
+  /// Throws DeviceError naming the range if [addr, addr + bytes) leaves the memory.
   void check(std::uint64_t addr, std::uint64_t bytes) const;
 
 private:

@@ -1,5 +1,4 @@
 // The functional backend: FunctionalNpu with device memory of its own.
-#include "runtime/address_space.hpp"
 #include "runtime/device.hpp"
 
 #include "sw_models/functional.hpp"
@@ -11,32 +10,35 @@ namespace {
 /// Commands between two calls of the progress function.
 constexpr std::uint32_t kProgressInterval = 64;
 
+void refuse(const DeviceOptions &options) {
+  if (!options.faults.empty())
+    throw DeviceError("faults: the functional model has no bus; leave them out, or use the RTL");
+  if (!options.trace.file.empty())
+    throw DeviceError("trace.file: the functional model has no signals for a waveform; leave it empty, or use the RTL");
+}
+
 class FunctionalDevice final : public Device {
 public:
-  explicit FunctionalDevice(const NpuConfig &config)
-      : config_(config), memory_(config.dram.size_bytes), addresses_(config.dram.size_bytes), npu_(config, memory_) {}
-
-  const NpuConfig &config() const override { return config_; }
-
-  std::uint64_t allocate(std::uint64_t bytes, std::uint64_t alignment) override {
-    return addresses_.allocate(bytes, alignment);
+  FunctionalDevice(const NpuConfig &config, const DeviceOptions &options)
+      : Device(config, options), memory_(config.dram.size_bytes), npu_(config, memory_) {
+    refuse(options);
   }
 
-  void copy_in(std::uint64_t addr, const void *data, std::size_t bytes) override { memory_.write(addr, data, bytes); }
-  void copy_out(std::uint64_t addr, void *data, std::size_t bytes) override { memory_.read(addr, data, bytes); }
+  const std::vector<timing::CommandTimes> &command_times() const override { return no_times_; }
 
-  void submit(const std::vector<isa::Command> &stream) override {
-    const std::size_t bytes = stream.size() * sizeof(isa::Command);
-    if (bytes > stream_bytes_) {
-      stream_addr_ = allocate(bytes, 4096);
-      stream_bytes_ = bytes;
-    }
-    if (bytes != 0) memory_.write(stream_addr_, stream.data(), bytes);
-    npu_.start(stream_addr_, static_cast<std::uint32_t>(stream.size()));
+protected:
+  void do_copy_in(std::uint64_t addr, const void *data, std::size_t bytes) override {
+    memory_.write(addr, data, bytes);
+  }
+  void do_copy_out(std::uint64_t addr, void *data, std::size_t bytes) override { memory_.read(addr, data, bytes); }
+
+  void do_submit(std::uint64_t addr, const std::vector<isa::Command> &stream) override {
+    npu_.start(addr, static_cast<std::uint32_t>(stream.size()));
     commands_ = stream.size();
+    started_ = true;
   }
 
-  RunStatus wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) override {
+  RunStatus do_wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) override {
     FunctionalNpu::Status status = npu_.status();
     while (!status.done && status.error == isa::ErrorCode::NONE) {
       status = npu_.step();
@@ -45,30 +47,26 @@ public:
     return {status.error, status.error_index};
   }
 
-  Counters read_counters() override {
-    Counters counters(config_.cores);
-    counters.values = npu_.counters();
+  Counters do_read_counters() override {
+    Counters counters(config().cores);
+    if (started_) counters.values = npu_.counters();
     return counters;
   }
 
-  const std::vector<timing::CommandTimes> &command_times() const override { return no_times_; }
-
-  void reset() override {} // submit() clears all that an error leaves behind
+  void do_reset() override { started_ = false; } // the next start clears all else that a stream leaves behind
 
 private:
-  NpuConfig config_;
   DeviceMemory memory_;
-  runtime::AddressSpace addresses_;
   FunctionalNpu npu_;
-  std::uint64_t stream_addr_ = 0, stream_bytes_ = 0; ///< reused by the next stream that is not longer
   std::uint64_t commands_ = 0;
+  bool started_ = false; ///< since the last reset
   const std::vector<timing::CommandTimes> no_times_;
 };
 
 } // namespace
 
-std::unique_ptr<Device> make_functional_device(const NpuConfig &config, const DeviceOptions & /*options*/) {
-  return std::make_unique<FunctionalDevice>(config); // bus behaviour and waveforms do not exist without a bus
+std::unique_ptr<Device> make_functional_device(const NpuConfig &config, const DeviceOptions &options) {
+  return std::make_unique<FunctionalDevice>(config, options);
 }
 
 } // namespace gradweave

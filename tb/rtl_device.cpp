@@ -23,18 +23,22 @@ constexpr auto kProgressInterval = std::chrono::milliseconds(250);
 /// The longest legal silence is one GEMM whose operands fill the scratchpad.
 constexpr std::uint64_t kStuckCycles = 1U << 24U;
 
-const NpuConfig &claim_kernel(const NpuConfig &config) {
-  static bool claimed = false;
-  if (std::exchange(claimed, true))
-    throw std::runtime_error("this process made an RTL device before, and SystemC has one kernel a process; make each "
-                             "further device in a process of its own (fork before the first)");
-  return config;
+/// Before the members that register themselves with the kernel.
+const DeviceOptions &claimed(const DeviceOptions &options) {
+  claim_kernel();
+  return options;
 }
 
 } // namespace
 
+void claim_kernel() {
+  if (sc_core::sc_get_status() > sc_core::SC_BEFORE_END_OF_ELABORATION)
+    throw DeviceError("this process made an RTL device before, and SystemC has one kernel a process; make each further "
+                      "device in a process of its own (fork before the first)");
+}
+
 RtlDevice::RtlDevice(const NpuConfig &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model)
-    : config_(claim_kernel(config)), options_(options), model_(std::move(model)), memory_(config.dram.size_bytes),
+    : Device(config, claimed(options)), options_(options), model_(std::move(model)), memory_(config.dram.size_bytes),
       clock_("clock", config.clock_ghz),
       npu_("npu", clock_, *model_, csr_request_, csr_answer_, bus_answer_, bus_request_, options.trace),
       csr_("csr", clock_, csr_request_, csr_answer_, options.stress),
@@ -53,22 +57,22 @@ void RtlDevice::check_parameters() {
     throw std::runtime_error(
         fmt::format("the NPU's ID register reads {:#010x}, not {:#010x}: RTL and software were built "
                     "from different instruction sets; rebuild gradweave_rtl_{}",
-                    id, kExpectedId, config_.name));
+                    id, kExpectedId, config().name));
   const std::tuple<isa::Csr, std::uint32_t, const char *> expected[] = {
-      {isa::Csr::CFG_ROWS, config_.rows, "rows"},
-      {isa::Csr::CFG_COLS, config_.cols, "cols"},
-      {isa::Csr::CFG_CORES, config_.cores, "cores"},
-      {isa::Csr::CFG_SPM_ROWS, config_.spm_rows(), "scratchpad rows (spm_bytes, spm_banks)"},
-      {isa::Csr::CFG_SPM_BANKS, config_.spm_banks, "spm_banks"},
-      {isa::Csr::CFG_BUS_BYTES, config_.bus_bytes, "bus_bytes"},
-      {isa::Csr::CFG_SEMAPHORES, config_.semaphores, "semaphores"},
-      {isa::Csr::CFG_QUEUE_DEPTH, config_.queue_depth, "queue_depth"}};
+      {isa::Csr::CFG_ROWS, config().rows, "rows"},
+      {isa::Csr::CFG_COLS, config().cols, "cols"},
+      {isa::Csr::CFG_CORES, config().cores, "cores"},
+      {isa::Csr::CFG_SPM_ROWS, config().spm_rows(), "scratchpad rows (spm_bytes, spm_banks)"},
+      {isa::Csr::CFG_SPM_BANKS, config().spm_banks, "spm_banks"},
+      {isa::Csr::CFG_BUS_BYTES, config().bus_bytes, "bus_bytes"},
+      {isa::Csr::CFG_SEMAPHORES, config().semaphores, "semaphores"},
+      {isa::Csr::CFG_QUEUE_DEPTH, config().queue_depth, "queue_depth"}};
   for (const auto &[csr, value, key] : expected)
     if (const std::uint32_t built = read_csr(csr); built != value)
       throw std::runtime_error(
           fmt::format("configuration '{0}' has {1} = {2}, but gradweave_rtl_{0} was built with {3}; "
                       "rebuild that target, or give a changed configuration a name of its own",
-                      config_.name, key, value, built));
+                      config().name, key, value, built));
 }
 
 void RtlDevice::write_csr64(isa::Csr low, std::uint64_t value) {
@@ -83,40 +87,30 @@ void RtlDevice::program() {
   write_csr(isa::Csr::WATCHDOG, options_.watchdog_cycles);
 }
 
-std::uint64_t RtlDevice::allocate(std::uint64_t bytes, std::uint64_t alignment) {
-  const std::uint64_t addr = (allocated_ + alignment - 1) & ~(alignment - 1);
-  if (!memory_.contains(addr, bytes))
-    throw std::runtime_error(
-        fmt::format("device memory is full: {} bytes asked for, {} of {} in use; raise size_bytes in "
-                    "the configuration's [dram]",
-                    bytes, allocated_, memory_.size()));
-  allocated_ = addr + bytes;
-  return addr;
+void RtlDevice::do_copy_in(std::uint64_t addr, const void *data, std::size_t bytes) {
+  memory_.write(addr, data, bytes);
 }
 
-void RtlDevice::copy_in(std::uint64_t addr, const void *data, std::size_t bytes) { memory_.write(addr, data, bytes); }
+void RtlDevice::do_copy_out(std::uint64_t addr, void *data, std::size_t bytes) { memory_.read(addr, data, bytes); }
 
-void RtlDevice::copy_out(std::uint64_t addr, void *data, std::size_t bytes) { memory_.read(addr, data, bytes); }
-
-void RtlDevice::submit(const std::vector<isa::Command> &stream) {
-  const std::uint64_t bytes = stream.size() * isa::kCommandBytes;
-  if (bytes > stream_capacity_) {
-    stream_addr_ = allocate(options_.stream_offset + bytes, kAxiBoundary) + options_.stream_offset;
-    stream_capacity_ = bytes;
-  }
-  memory_.write(stream_addr_, stream.data(), bytes);
-  write_csr64(isa::Csr::CMD_ADDR_LO, stream_addr_);
+void RtlDevice::do_submit(std::uint64_t addr, const std::vector<isa::Command> &stream) {
+  write_csr64(isa::Csr::CMD_ADDR_LO, addr);
   write_csr(isa::Csr::CMD_COUNT, static_cast<std::uint32_t>(stream.size()));
-  start(stream.size());
+  launch(stream.size());
 }
 
 void RtlDevice::start(std::size_t commands) {
+  begin("start()");
+  launch(commands);
+}
+
+void RtlDevice::launch(std::size_t commands) {
   npu_.clear_log(commands);
-  clock_.run(config_.dram.turnaround_cycles);
+  clock_.run(config().dram.turnaround_cycles);
   write_csr(isa::Csr::CTRL, kCtrlStart);
 }
 
-RunStatus RtlDevice::wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) {
+RunStatus RtlDevice::do_wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) {
   using Clock = std::chrono::steady_clock;
   auto reported = Clock::now();
   auto activity = [this] { return bus_.handshakes() + npu_.retired(); };
@@ -145,8 +139,8 @@ RunStatus RtlDevice::wait(const std::function<void(std::uint64_t, std::uint64_t)
   return status;
 }
 
-Counters RtlDevice::read_counters() {
-  Counters counters(config_.cores);
+Counters RtlDevice::do_read_counters() {
+  Counters counters(config().cores);
   std::map<std::string, std::uint64_t> sums;
   for (std::size_t i = 0; i < counters.values.size(); ++i) {
     const std::uint16_t offset = isa::counter_csr(i);
@@ -160,7 +154,7 @@ Counters RtlDevice::read_counters() {
   return counters;
 }
 
-void RtlDevice::reset() {
+void RtlDevice::do_reset() {
   if (bus_.idle() && !(read_csr(isa::Csr::STATUS) & kStatusBusy)) {
     write_csr(isa::Csr::CTRL, kCtrlReset);
   } else {

@@ -16,31 +16,25 @@
 
 namespace gradweave::tb {
 
-/// One a process: SystemC's kernel cannot be restarted. Work that is independent is forked before the device is made.
-/// wait() may be left by an exception of its progress callback; the device is then only good for destruction.
+/// Throws DeviceError if SystemC's kernel has run in this process: it cannot be restarted, so a process makes one
+/// device. Work that is independent is forked before. To be called before the NPU's model is made, too: two Verilated
+/// models would share what the first one leaves behind.
+void claim_kernel();
+
+/// Besides what the contract says, wait() throws AxiViolation if the NPU breaks the bus protocol and std::runtime_error
+/// if an assertion of the RTL fails or the NPU neither ends nor makes progress; read_counters() throws
+/// std::runtime_error if the counters of a group do not add up to CYCLES. reset() is the soft reset; the reset pin
+/// instead, for NPU and bus, if the NPU is busy or the bus has unanswered bursts.
 class RtlDevice final : public Device {
 public:
   /// Elaborates, resets, compares the RTL's parameters with `config` and programs the registers.
-  /// Throws std::runtime_error if the RTL was built with other parameters, or if the process made a device before.
+  /// Throws std::runtime_error if the RTL was built with other parameters, and as claim_kernel().
   RtlDevice(const NpuConfig &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model);
-
-  const NpuConfig &config() const override { return config_; }
-  std::uint64_t allocate(std::uint64_t bytes, std::uint64_t alignment) override;
-  void copy_in(std::uint64_t addr, const void *data, std::size_t bytes) override;
-  void copy_out(std::uint64_t addr, void *data, std::size_t bytes) override;
-  void submit(const std::vector<isa::Command> &stream) override;
-  /// Besides the errors of the NPU, which are a RunStatus, throws AxiViolation if the NPU breaks the bus protocol and
-  /// std::runtime_error if an assertion of the RTL fails or the NPU neither ends nor makes progress.
-  RunStatus wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress = {}) override;
-  /// Throws std::runtime_error if the counters of a group do not add up to CYCLES.
-  Counters read_counters() override;
-  /// Soft reset; the reset pin instead, for NPU and bus, if the NPU is busy or the bus has unanswered bursts.
-  void reset() override;
 
   std::uint32_t read_csr(isa::Csr csr) { return csr_.read(static_cast<std::uint16_t>(csr)); }
   void write_csr(isa::Csr csr, std::uint32_t value) { csr_.write(static_cast<std::uint16_t>(csr), value); }
   /// Starts the NPU on what the registers hold, once the memory has turned around: what an earlier run left there does
-  /// not matter to this one. submit() is this after writing stream and registers.
+  /// not matter to this one. submit() does this after writing stream and registers.
   void start(std::size_t commands);
   const std::vector<timing::CommandTimes> &command_times() const override { return npu_.log(); }
   /// First cycle of the last run: where the time of command_times() begins in that of cycle().
@@ -48,12 +42,20 @@ public:
   /// Cycles since power-up: the time base of trace windows and of messages.
   std::uint64_t cycle() const { return clock_.cycle(); }
 
+protected:
+  void do_copy_in(std::uint64_t addr, const void *data, std::size_t bytes) override;
+  void do_copy_out(std::uint64_t addr, void *data, std::size_t bytes) override;
+  void do_submit(std::uint64_t addr, const std::vector<isa::Command> &stream) override;
+  RunStatus do_wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) override;
+  Counters do_read_counters() override;
+  void do_reset() override;
+
 private:
+  void launch(std::size_t commands);
   void check_parameters();
   void program();
   void write_csr64(isa::Csr low, std::uint64_t value);
 
-  NpuConfig config_;
   DeviceOptions options_;
   std::unique_ptr<NpuModel> model_;
   DeviceMemory memory_;
@@ -67,9 +69,6 @@ private:
   AxiLiteMaster csr_;
   AxiMemory bus_;
   TlmMemory tlm_memory_;
-
-  std::uint64_t allocated_ = 0;                         ///< memory below is in use
-  std::uint64_t stream_addr_ = 0, stream_capacity_ = 0; ///< commands are copied here; bytes
 };
 
 } // namespace gradweave::tb

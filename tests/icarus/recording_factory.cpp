@@ -12,6 +12,7 @@ extern "C" gradweave::Device *gradweave_make_rtl_device(const gradweave::NpuConf
                                                         const gradweave::DeviceOptions &options) {
   const char *file = std::getenv("GW_RECORDING");
   if (file == nullptr) throw std::runtime_error("this NPU library records; name the file in GW_RECORDING");
+  gradweave::tb::claim_kernel();
   return new gradweave::tb::RtlDevice(config, options,
                                       std::make_unique<gradweave::test::RecordingNpu>(
                                           gradweave::tb::make_npu_model(), file, config.bus_bytes, 2 + config.cores));

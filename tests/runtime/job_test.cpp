@@ -110,16 +110,6 @@ TEST(Job, ReportsProgress) {
   EXPECT_GT(total, 0U);
 }
 
-TEST(FunctionalDevice, AllocatesAlignedUntilFull) {
-  NpuConfig npu = load_npu_config("configs/test8.toml");
-  npu.dram.size_bytes = 1 << 16;
-  const auto device = make_functional_device(npu);
-  EXPECT_EQ(device->allocate(10, 64), 0U);
-  EXPECT_EQ(device->allocate(10, 4096), 4096U);
-  EXPECT_THROW(device->allocate(1 << 16, 64), std::runtime_error);
-  EXPECT_EQ(device->allocate(10, 64), 4096U + 64U);
-}
-
 TEST(FunctionalDevice, StopsAtAnIllegalCommandAndWorksAgain) {
   const auto device = make_functional_device(load_npu_config("configs/test8.toml"));
   isa::Decoded sync;
@@ -133,16 +123,6 @@ TEST(FunctionalDevice, StopsAtAnIllegalCommandAndWorksAgain) {
   device->reset();
   device->submit({isa::encode(sync)});
   EXPECT_TRUE(device->wait().ok());
-}
-
-TEST(FunctionalDevice, CopiesOnlyInsideItsMemory) {
-  const auto device = make_functional_device(load_npu_config("configs/test8.toml"));
-  const std::uint32_t value = 0x12345678;
-  std::uint32_t back = 0;
-  device->copy_in(100, &value, sizeof value);
-  device->copy_out(100, &back, sizeof back);
-  EXPECT_EQ(back, value);
-  EXPECT_THROW(device->copy_in(~std::uint64_t{0} - 1, &value, sizeof value), std::out_of_range);
 }
 
 } // namespace

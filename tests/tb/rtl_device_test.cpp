@@ -101,6 +101,8 @@ TEST_F(RtlDeviceTest, ProgressIsCalledAndMayLeave) {
               });
             }),
             "interrupted");
+  EXPECT_THROW(d.reset(), DeviceError); // it is of no use any more
+  EXPECT_THROW(d.read_counters(), DeviceError);
 }
 
 TEST_F(RtlDeviceTest, ResetIsSoftUnlessBusy) {
@@ -112,25 +114,6 @@ TEST_F(RtlDeviceTest, ResetIsSoftUnlessBusy) {
   d.reset(); // the pin: registers are programmed again
   EXPECT_EQ(fake->soft_resets, 1U);
   EXPECT_EQ(fake->get(isa::Csr::WATCHDOG), DeviceOptions{}.watchdog_cycles);
-}
-
-TEST_F(RtlDeviceTest, AllocatesAlignedUntilFull) {
-  RtlDevice &d = make();
-  EXPECT_EQ(d.allocate(100, 4096), 0U);
-  EXPECT_EQ(d.allocate(100, 64), 128U);
-  EXPECT_EQ(d.allocate(1, 4096), 4096U);
-  expect_part(error([&] { d.allocate(1 << 20, 64); }), "1048576 bytes asked for, 4097 of 1048576 in use");
-}
-
-TEST_F(RtlDeviceTest, CopiesOnlyInsideTheMemory) {
-  RtlDevice &d = make();
-  const std::uint32_t in = 0x12345678;
-  std::uint32_t out = 0;
-  d.copy_in(0x100, &in, 4);
-  d.copy_out(0x100, &out, 4);
-  EXPECT_EQ(out, in);
-  EXPECT_THROW(d.copy_in((1 << 20) - 2, &in, 4), std::out_of_range);
-  EXPECT_THROW(d.copy_out(1 << 20, &out, 1), std::out_of_range);
 }
 
 TEST_F(RtlDeviceTest, RefusesRtlOfOtherParameters) {
