@@ -46,7 +46,7 @@ std::vector<isa::Command> random_stream(const NpuConfig &npu, std::uint32_t comm
   options.commands = commands;
   options.dram_bytes = std::uint64_t{1} << 20U;
   options.share_of_errors = 0;
-  return corpus::make_timing_stream(npu, options);
+  return corpus::make_timing_stream(npu, options).commands;
 }
 
 std::uint64_t count_bursts(const std::vector<isa::Command> &stream, const NpuConfig &npu) {

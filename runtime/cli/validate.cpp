@@ -17,6 +17,7 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace gradweave::cli {
 namespace {
@@ -111,14 +112,17 @@ struct RandomStreams {
 };
 
 std::vector<ValidationStream> make_streams(const RandomStreams &random, const NpuConfig &npu, std::uint64_t first,
-                                           std::uint64_t count, const ValidationBatch &batch,
+                                           std::uint64_t count, const ValidationBatch &batch, bool watchdog_may_trip,
                                            const std::string &program) {
   std::vector<ValidationStream> streams;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     ValidationStream stream;
     stream.name = fmt::format("seed {}", seed);
     stream.layer = stream.name;
-    stream.commands = corpus::make_stream(npu, random.profile, seed, random.commands);
+    corpus::DrawnStream drawn = corpus::make_stream(npu, random.profile, seed, random.commands);
+    stream.commands = std::move(drawn.commands);
+    stream.kind = corpus::to_string(drawn.kind);
+    stream.error_drawn = drawn.broken || watchdog_may_trip;
     stream.reproduce = fmt::format("{} validate --random 1 --seed {} --npu {} --commands {} --profile {} --watchdog {} "
                                    "--stream-offset {}",
                                    shell_word(program), seed, shell_word(random.npu), random.commands,
@@ -139,11 +143,13 @@ void add_random(const RandomStreams &random, Plan &plan, const std::string &prog
     ValidationBatch batch;
     batch.name = fmt::format("{} seeds {} to {}", npu.name, first, first + count - 1);
     batch.npu = npu;
-    batch.watchdog = random.watchdog.value_or(corpus::draw_watchdog(npu, first));
+    const corpus::DrawnWatchdog drawn = corpus::draw_watchdog(npu, first);
+    batch.watchdog = random.watchdog.value_or(drawn.cycles);
+    const bool may_trip = random.watchdog ? *random.watchdog <= timing::longest_silence(npu) : drawn.may_trip;
     batch.stream_offset = random.stream_offset.value_or(corpus::draw_stream_offset(first));
     batch.weight = static_cast<double>(count) * npu.rows * npu.cols;
-    batch.streams = [random, npu, first, count, program, batch] {
-      return make_streams(random, npu, first, count, batch, program);
+    batch.streams = [random, npu, first, count, program, batch, may_trip] {
+      return make_streams(random, npu, first, count, batch, may_trip, program);
     };
     plan.batches.push_back(std::move(batch));
   }

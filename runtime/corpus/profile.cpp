@@ -3,17 +3,30 @@
 #include "runtime/corpus/dice.hpp"
 #include "runtime/corpus/random_stream.hpp"
 #include "runtime/corpus/timing_stream.hpp"
+#include "sw_models/timing/timing_model.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace gradweave::corpus {
 namespace {
 
 constexpr std::array<Profile, 3> kProfiles{Profile::kData, Profile::kTiming, Profile::kBoth};
+
+/// Whole cycles that the memory needs for one access.
+std::uint64_t cycles_of_an_access(const NpuConfig &config) {
+  const std::uint64_t bytes = config.dram.access_bytes != 0 ? config.dram.access_bytes : config.bus_bytes;
+  return bytes * config.dram.bytes_den / config.dram.bytes_num;
+}
+
+std::uint32_t register_value(std::uint64_t cycles) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(cycles, std::numeric_limits<std::uint32_t>::max()));
+}
 
 } // namespace
 
@@ -42,36 +55,38 @@ std::string_view to_string(Profile profile) {
   return "?";
 }
 
-std::vector<isa::Command> make_stream(const NpuConfig &config, Profile profile, std::uint64_t seed,
-                                      std::uint32_t commands) {
+DrawnStream make_stream(const NpuConfig &config, Profile profile, std::uint64_t seed, std::uint32_t commands) {
   if (profile == Profile::kBoth) profile = seed % 2 == 0 ? Profile::kData : Profile::kTiming;
   if (profile == Profile::kData) {
     RandomStreamOptions options;
     options.seed = seed;
     options.commands = commands;
-    return make_random_stream(config, options).commands;
+    return {profile, false, make_random_stream(config, options).commands};
   }
   TimingStreamOptions options;
   options.seed = seed;
   options.commands = Dice(seed).between(1, 2 * commands);
   options.dram_bytes = std::min<std::uint64_t>(1U << 20U, config.dram.size_bytes / 2);
   options.share_of_overflows = 0.002;
-  return make_timing_stream(config, options);
+  TimingStream stream = make_timing_stream(config, options);
+  return {profile, stream.broken, std::move(stream.commands)};
 }
 
-std::uint32_t draw_watchdog(const NpuConfig &config, std::uint64_t seed) {
-  const std::uint32_t latency = config.dram.latency_cycles;
-  const std::uint32_t shortest = config.rows + 4; // that the model can follow
+DrawnWatchdog draw_watchdog(const NpuConfig &config, std::uint64_t seed) {
+  const std::uint64_t latency = config.dram.latency_cycles;
+  const std::uint64_t pause = latency + cycles_of_an_access(config); // until a lone beat is there
+  const std::uint64_t shortest = config.rows + 4;                    // that the model can follow
+  const std::uint64_t enough = timing::longest_silence(config) + 1;
   Dice dice(seed);
   // Where the memory answers at once, the array's own silences can be the longest.
-  if (latency <= 1 && dice.chance(0.2)) return shortest + dice.between(0, 3);
+  if (pause <= 1 && dice.chance(0.2)) return {register_value(shortest + dice.between(0, 3)), true};
   switch (dice.below(10)) {
   case 0:
-    return 65536; // as after reset
+    return {register_value(std::max<std::uint64_t>(65536, enough)), false}; // as after reset
   case 1:
-    return shortest + latency + dice.between(0, 16);
+    return {register_value(shortest + pause + dice.between(0, 16)), true};
   default:
-    return 4 * latency + 3000;
+    return {register_value(std::max(4 * latency + 3000, enough)), false};
   }
 }
 

@@ -20,14 +20,25 @@ std::string_view to_string(Profile profile);
 /// "data, timing, ...": what parse_profile() accepts.
 std::string profile_names();
 
+/// A stream, and what is meant to happen to it.
+struct DrawnStream {
+  Profile kind = Profile::kData; ///< kData or kTiming
+  bool broken = false;           ///< by an error that was drawn; no other stream should end by one
+  std::vector<isa::Command> commands;
+};
+
 /// The stream of a seed, the same everywhere. It moves data at the bottom of device memory, from address 0 on.
 /// `commands`: LOADs, STOREs and GEMMs, roughly.
-std::vector<isa::Command> make_stream(const NpuConfig &config, Profile profile, std::uint64_t seed,
-                                      std::uint32_t commands);
+DrawnStream make_stream(const NpuConfig &config, Profile profile, std::uint64_t seed, std::uint32_t commands);
 
-/// Watchdog for the streams of the seeds around `seed`: mostly long enough for every pause of a memory that works,
-/// now and then so short that such a pause ends the run.
-std::uint32_t draw_watchdog(const NpuConfig &config, std::uint64_t seed);
+struct DrawnWatchdog {
+  std::uint32_t cycles = 0;
+  bool may_trip = false; ///< it was drawn so short that a pause of the memory ends the run
+};
+
+/// Watchdog for the streams of the seeds around `seed`: mostly longer than every pause of this NPU and a memory that
+/// works, now and then so short that it may trip.
+DrawnWatchdog draw_watchdog(const NpuConfig &config, std::uint64_t seed);
 /// Where in a 4 KB page streams begin: half the time at its start, else at any command.
 std::uint32_t draw_stream_offset(std::uint64_t seed);
 

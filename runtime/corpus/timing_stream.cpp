@@ -28,17 +28,19 @@ public:
       : npu_(config), options_(options), engines_(kCompute + config.cores), dice_(options.seed),
         tokens_(engines_, config.semaphores, dice_), adds_(Dice(options.seed ^ kAddSalt).chance(0.5)) {}
 
-  std::vector<isa::Command> run() {
+  TimingStream run() {
     const bool overflow = dice_.chance(options_.share_of_overflows);
     while (out_.size() < options_.commands) {
       sync_chance_ = std::array<double, 4>{0, 0.05, 0.3, 0.8}[dice_.below(4)];
       (this->*kEpisodes[dice_.below(kEpisodes.size() - (adds_ ? 0 : kAddEpisodes))])();
     }
     if (overflow) overflow_a_semaphore(out_, engines_, dice_);
-    std::vector<isa::Command> stream;
+    TimingStream stream;
     for (const isa::Decoded &d : out_)
-      stream.push_back(isa::encode(d));
-    if (!overflow && dice_.chance(options_.share_of_errors)) break_stream(stream, npu_, tokens_.never_posted(), dice_);
+      stream.commands.push_back(isa::encode(d));
+    const bool error = !overflow && dice_.chance(options_.share_of_errors);
+    if (error) break_stream(stream.commands, npu_, tokens_.never_posted(), dice_);
+    stream.broken = overflow || error;
     return stream;
   }
 
@@ -367,7 +369,7 @@ private:
 
 } // namespace
 
-std::vector<isa::Command> make_timing_stream(const NpuConfig &config, const TimingStreamOptions &options) {
+TimingStream make_timing_stream(const NpuConfig &config, const TimingStreamOptions &options) {
   return Generator(config, options).run();
 }
 

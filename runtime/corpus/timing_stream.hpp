@@ -17,6 +17,11 @@ struct TimingStreamOptions {
   double share_of_overflows = 0; ///< streams of 21,846 commands and more, one semaphore's overflow at the end
 };
 
+struct TimingStream {
+  std::vector<isa::Command> commands;
+  bool broken = false; ///< an error or an overflow was drawn for it
+};
+
 /// A stream for this NPU; the same for the same seed and options everywhere.
 ///
 /// It is a chain of episodes, each of which crowds one part of the hardware: bursts of tiny commands (dispatch, queues,
@@ -27,6 +32,6 @@ struct TimingStreamOptions {
 /// Engines overwrite what others read; the times do not depend on data. It cannot deadlock: only one engine waits for a
 /// semaphore, and each wait is satisfied by posts of earlier commands. A stream with an error has an illegal command,
 /// or a wait that is never satisfied, so that the watchdog ends it.
-std::vector<isa::Command> make_timing_stream(const NpuConfig &config, const TimingStreamOptions &options);
+TimingStream make_timing_stream(const NpuConfig &config, const TimingStreamOptions &options);
 
 } // namespace gradweave::corpus

@@ -18,23 +18,19 @@ constexpr int kReportVersion = 1;    // raised when a field changes its meaning 
 
 std::string_view name_of(isa::ErrorCode error) { return isa::kErrorNames[static_cast<std::size_t>(error)]; }
 
-void add_to(ValidationTotals &t, const ValidationVerdict &v) {
-  ++t.streams;
-  t.commands += v.commands;
-  t.commands_differ += v.commands_differ;
-  t.counters += v.counters;
-  t.counters_differ += v.counters_differ;
-  t.cycles += v.cycles;
-  if (v.outcome == Outcome::kMismatch) ++t.streams_differ;
-  if (v.outcome > Outcome::kMismatch)
-    ++t.streams_failed;
-  else
-    ++t.ends[name_of(v.end)];
-}
-
 std::string counts(const ValidationTotals &t) {
   return fmt::format("{} commands compared, {} differ; {} counters, {} differ", t.commands, t.commands_differ,
                      t.counters, t.counters_differ);
+}
+
+Json undrawn_json(const ValidationTotals &t) {
+  Json kinds = Json::object();
+  for (const auto &[kind, ends] : t.undrawn) {
+    kinds[kind] = {{"streams", ends.streams}, {"errors", Json::object()}};
+    for (const auto &[error, count] : ends.errors)
+      kinds[kind]["errors"][std::string(error)] = count;
+  }
+  return kinds;
 }
 
 Json totals_json(const ValidationTotals &t) {
@@ -49,15 +45,46 @@ Json totals_json(const ValidationTotals &t) {
           {"counters", t.counters},
           {"counters_differ", t.counters_differ},
           {"cycles", t.cycles},
-          {"ends", ends}};
+          {"ends", ends},
+          {"undrawn", undrawn_json(t)}};
 }
 
 } // namespace
 
+void ValidationTotals::add(const ValidationVerdict &v) {
+  ++streams;
+  commands += v.commands;
+  commands_differ += v.commands_differ;
+  counters += v.counters;
+  counters_differ += v.counters_differ;
+  cycles += v.cycles;
+  if (v.outcome == Outcome::kMismatch) ++streams_differ;
+  if (v.outcome > Outcome::kMismatch)
+    ++streams_failed;
+  else
+    ++ends[name_of(v.end)];
+  if (!v.kind.empty()) undrawn[v.kind].add(v);
+}
+
+void ValidationTotals::add(const ValidationTotals &other) {
+  streams += other.streams;
+  streams_differ += other.streams_differ;
+  streams_failed += other.streams_failed;
+  commands += other.commands;
+  commands_differ += other.commands_differ;
+  counters += other.counters;
+  counters_differ += other.counters_differ;
+  cycles += other.cycles;
+  for (const auto &[error, count] : other.ends)
+    ends[error] += count;
+  for (const auto &[kind, of_kind] : other.undrawn)
+    undrawn[kind].add(of_kind);
+}
+
 void ValidationReport::add(const std::vector<ValidationVerdict> &verdicts) {
   for (const ValidationVerdict &v : verdicts) {
     outcome_ = std::max(outcome_, v.outcome);
-    add_to(by_npu_[v.npu], v);
+    by_npu_[v.npu].add(v);
     if (v.outcome != Outcome::kPass) {
       print(v);
       unequal_.push_back(v);
@@ -86,19 +113,21 @@ void ValidationReport::print(const ValidationVerdict &v) {
 
 ValidationTotals ValidationReport::sum() const {
   ValidationTotals all;
-  for (const auto &[npu, t] : by_npu_) {
-    all.streams += t.streams;
-    all.streams_differ += t.streams_differ;
-    all.streams_failed += t.streams_failed;
-    all.commands += t.commands;
-    all.commands_differ += t.commands_differ;
-    all.counters += t.counters;
-    all.counters_differ += t.counters_differ;
-    all.cycles += t.cycles;
-    for (const auto &[error, count] : t.ends)
-      all.ends[error] += count;
-  }
+  for (const auto &[npu, t] : by_npu_)
+    all.add(t);
   return all;
+}
+
+std::vector<std::string> ValidationReport::complaints() const {
+  std::vector<std::string> all;
+  for (const auto &[npu, t] : by_npu_)
+    for (const auto &[kind, ends] : t.undrawn)
+      if (ends.senseless()) all.push_back(complaint(npu, kind, ends));
+  return all;
+}
+
+Outcome ValidationReport::outcome() const {
+  return complaints().empty() ? outcome_ : std::max(outcome_, Outcome::kBadInput);
 }
 
 void ValidationReport::end() const {
@@ -111,6 +140,8 @@ void ValidationReport::end() const {
     if (error != name_of(isa::ErrorCode::NONE))
       errors += fmt::format("{}{} {}", errors.empty() ? "" : ", ", count, error);
   if (!errors.empty()) fmt::print(out_, "{} cycles of the RTL; ended by an error: {}\n", all.cycles, errors);
+  for (const std::string &text : complaints())
+    fmt::print(out_, "error: {}\n", text);
   // A run can end differently, and the model can fail, without any event or counter that differs.
   const std::string differ = all.streams_differ == 0 ? "" : fmt::format(" ({} differ)", all.streams_differ);
   const std::string failed =
@@ -119,9 +150,10 @@ void ValidationReport::end() const {
 }
 
 std::string ValidationReport::json(const std::string &reproduce) const {
-  Json report = {{"report_version", kReportVersion}, {"verdict", std::string(verdict(outcome_))},
+  Json report = {{"report_version", kReportVersion}, {"verdict", std::string(verdict(outcome()))},
                  {"reproduce", reproduce},           {"totals", totals_json(sum())},
-                 {"npus", Json::object()},           {"unequal", Json::array()}};
+                 {"npus", Json::object()},           {"senseless", complaints()},
+                 {"unequal", Json::array()}};
   for (const auto &[npu, t] : by_npu_)
     report["npus"][npu] = totals_json(t);
   for (const ValidationVerdict &verdict : unequal_)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/validate/run.hpp"
+#include "runtime/validate/sense.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -17,6 +18,10 @@ struct ValidationTotals {
   std::uint64_t streams = 0, streams_differ = 0, streams_failed = 0; ///< failed: no comparison came about
   std::uint64_t commands = 0, commands_differ = 0, counters = 0, counters_differ = 0, cycles = 0;
   std::map<std::string_view, std::uint64_t> ends; ///< streams by the error that ended them on the RTL, NONE included
+  std::map<std::string, UndrawnEnds> undrawn;     ///< of random streams, by kind
+
+  void add(const ValidationVerdict &verdict);
+  void add(const ValidationTotals &other);
 };
 
 class ValidationReport {
@@ -27,17 +32,18 @@ public:
 
   /// Prints the streams that differ: the first of an NPU in full, then the commands that repeat them.
   void add(const std::vector<ValidationVerdict> &verdicts);
-  /// Sums by NPU if there are several, how runs ended, and the last line.
+  /// Sums by NPU if there are several, how runs ended, on which NPUs random streams make no sense, and the last line.
   void end() const;
 
-  /// The worst of all.
-  Outcome outcome() const { return outcome_; }
+  /// The worst of all; kBadInput if random streams make no sense on one of the NPUs.
+  Outcome outcome() const;
   /// The whole report: totals, totals by NPU, and an entry for every stream that is not equal.
   std::string json(const std::string &reproduce) const;
 
 private:
   void print(const ValidationVerdict &verdict);
   ValidationTotals sum() const;
+  std::vector<std::string> complaints() const;
 
   std::FILE *out_;
   std::string noun_;

@@ -161,6 +161,8 @@ ValidationVerdict validate_stream(Device &rtl, Device &model, const ValidationSt
   verdict.cycles = from_rtl.counters[isa::Counter::CYCLES];
   verdict.end = from_rtl.status.error;
   verdict.reproduce = stream.reproduce;
+  verdict.kind = stream.kind;
+  verdict.error_drawn = stream.error_drawn;
   TimedRun from_model;
   try {
     from_model = run_timed(model, stream.commands, {});

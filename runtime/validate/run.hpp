@@ -20,6 +20,8 @@ struct ValidationStream {
   std::vector<isa::Command> commands;
   std::vector<compiler::CommandInfo> info; ///< one for each command, or empty
   std::string reproduce;                   ///< the command that repeats it
+  std::string kind;                        ///< of a random stream: "data", "timing"; else empty
+  bool error_drawn = false;                ///< of a random stream: it may end by an error, for it was drawn so
 };
 
 /// Streams that one process runs, one after the other, on one Verilated NPU.
@@ -42,6 +44,8 @@ struct ValidationVerdict {
   Outcome outcome = Outcome::kPass;          ///< kMismatch: something differs, or the model failed
   std::string report;                        ///< what differs, or what went wrong; empty exactly if kPass
   std::string reproduce;
+  std::string kind; ///< as the stream's
+  bool error_drawn = false;
 };
 
 /// Runs one stream on two devices that have run others before, or not. Throws what the RTL device throws.

@@ -36,6 +36,8 @@ ValidationVerdict from_json(const Json &json) {
   read_field(json, "counters_differ", v.counters_differ);
   v.report = json.at("report");
   v.reproduce = json.at("reproduce");
+  v.kind = json.at("kind");
+  v.error_drawn = json.at("error_drawn");
   return v;
 }
 
@@ -52,7 +54,9 @@ Json to_json(const ValidationVerdict &v) {
           {"counters", v.counters},
           {"counters_differ", v.counters_differ},
           {"report", v.report},
-          {"reproduce", v.reproduce}};
+          {"reproduce", v.reproduce},
+          {"kind", v.kind},
+          {"error_drawn", v.error_drawn}};
 }
 
 std::string to_text(const std::vector<ValidationVerdict> &verdicts) {

@@ -1,25 +1,28 @@
 #include "sw_models/timing/timing_model.hpp"
 
+#include "sw_models/dram_channel.hpp"
 #include "sw_models/timing/npu_timing.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace gradweave::timing {
 
 namespace {
 
-/// More cycles than the NPU can legally be silent: the memory answers a burst, the array takes in initial values.
-std::uint64_t longest_silence(const NpuConfig &npu) {
-  const std::uint64_t burst = 256ULL * npu.bus_bytes * npu.dram.bytes_den / npu.dram.bytes_num + 1;
-  return npu.dram.latency_cycles + npu.dram.turnaround_cycles + 2 * burst + 4ULL * (npu.rows + npu.cols) + 64;
-}
-
 /// Longest silence within the reading of a block: both operands wait for initial values.
 std::uint64_t silence_in_block(const NpuConfig &npu) { return npu.rows + 4ULL; }
 
 } // namespace
+
+std::uint64_t longest_silence(const NpuConfig &npu) {
+  const std::uint64_t bytes =
+      std::min<std::uint64_t>(DramChannel::kMaxBurstBytes, std::uint64_t{DramChannel::kMaxBeats} * npu.bus_bytes);
+  const std::uint64_t burst = bytes * npu.dram.bytes_den / npu.dram.bytes_num + 1;
+  return npu.dram.latency_cycles + npu.dram.turnaround_cycles + 2 * burst + 4ULL * (npu.rows + npu.cols) + 64;
+}
 
 RunResult run(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options) {
   const bool short_watchdog = options.watchdog != 0 && options.watchdog <= longest_silence(npu);

@@ -35,6 +35,11 @@ struct RunResult {
   std::uint64_t cycles() const { return counter(isa::Counter::CYCLES); }
 };
 
+/// Cycles that the NPU is never silent for, in the sense of the watchdog, while legal work goes on and nothing but the
+/// DRAM's timing holds up the bus: two of the longest bursts, a turn and the latency, or initial values on their way
+/// into the array. The memory's batch has no part in it: bursts that overtake in the other direction are progress.
+std::uint64_t longest_silence(const NpuConfig &npu);
+
 /// Runs `count` commands on an idle NPU whose memory is idle too, and has no faults and no back-pressure beyond its
 /// DRAM timing. A stream the hardware stops with an error gives that error and the events until then. Pure: no state
 /// is kept between calls.

@@ -6,6 +6,7 @@
 #include "runtime/corpus/dice.hpp"
 #include "runtime/device.hpp"
 #include "runtime/lookup.hpp"
+#include "sw_models/timing/timing_model.hpp"
 #include "tests/tb/stream_check.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +42,9 @@ int run_group(const Arguments &a, const NpuConfig &npu, std::uint64_t first, std
   DeviceOptions options;
   options.stress = {first, a.stall < 0 ? draw_stall(first) : a.stall};
   options.trace.file = a.trace;
+  // Twice what a memory without back-pressure needs.
+  options.watchdog_cycles = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      2 * timing::longest_silence(npu), options.watchdog_cycles, std::numeric_limits<std::uint32_t>::max()));
   const std::unique_ptr<Device> device = make_rtl_device(npu, options);
   constexpr std::uint64_t kArena = 128U << 20U; // the streams' data; the device puts commands behind it
   const std::uint64_t base = device->allocate(kArena) + test::kGuardBytes;

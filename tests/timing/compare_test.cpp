@@ -125,7 +125,7 @@ TEST(CompareRuns, TheFirstDifferenceIsTheFirstInTime) {
 TEST(CompareRuns, FindsOneWrongEventInALongStream) {
   const NpuConfig npu = load_npu_config("configs/test8.toml");
   TimedRun rtl;
-  rtl.times = timing::run(npu, corpus::make_stream(npu, corpus::Profile::kData, 5, 400)).commands;
+  rtl.times = timing::run(npu, corpus::make_stream(npu, corpus::Profile::kData, 5, 400).commands).commands;
   ASSERT_GT(rtl.times.size(), 400U);
   for (std::size_t i = 0; i < rtl.times.size(); i += 7)
     for (const Event event : runtime::kEvents) {

@@ -24,7 +24,7 @@ std::vector<isa::Command> stream_of(const NpuConfig &npu, std::uint64_t seed, do
   options.seed = seed;
   options.dram_bytes = kDramBytes;
   options.share_of_errors = share_of_errors;
-  return corpus::make_timing_stream(npu, options);
+  return corpus::make_timing_stream(npu, options).commands;
 }
 
 class TimingStreams : public testing::TestWithParam<const char *> {
@@ -131,7 +131,7 @@ TEST(TimingStream, OverflowsASemaphore) {
   corpus::TimingStreamOptions options;
   options.dram_bytes = kDramBytes;
   options.share_of_overflows = 1;
-  EXPECT_EQ(timing::run(npu, corpus::make_timing_stream(npu, options)).error, isa::ErrorCode::SEM_OVERFLOW);
+  EXPECT_EQ(timing::run(npu, corpus::make_timing_stream(npu, options).commands).error, isa::ErrorCode::SEM_OVERFLOW);
 }
 
 TEST(Profile, NamesAreChecked) {
@@ -141,16 +141,19 @@ TEST(Profile, NamesAreChecked) {
 
 TEST(Profile, BothTakesTurns) {
   const NpuConfig npu = load_npu_config("configs/test8.toml");
-  EXPECT_EQ(corpus::make_stream(npu, Profile::kBoth, 4, 20), corpus::make_stream(npu, Profile::kData, 4, 20));
-  EXPECT_EQ(corpus::make_stream(npu, Profile::kBoth, 5, 20), corpus::make_stream(npu, Profile::kTiming, 5, 20));
-  EXPECT_NE(corpus::make_stream(npu, Profile::kTiming, 5, 20), corpus::make_stream(npu, Profile::kTiming, 6, 20));
+  const auto commands = [&](Profile profile, std::uint64_t seed) {
+    return corpus::make_stream(npu, profile, seed, 20).commands;
+  };
+  EXPECT_EQ(commands(Profile::kBoth, 4), commands(Profile::kData, 4));
+  EXPECT_EQ(commands(Profile::kBoth, 5), commands(Profile::kTiming, 5));
+  EXPECT_NE(commands(Profile::kTiming, 5), commands(Profile::kTiming, 6));
 }
 
 /// Seeds in reports mean the same streams for everybody: update the value when the generator changes.
 TEST(Profile, StreamsAreTheSameWithEveryCompiler) {
   const NpuConfig npu = load_npu_config("configs/test6x10.toml");
   std::uint64_t hash = 0;
-  for (const isa::Command &c : corpus::make_stream(npu, Profile::kTiming, 7, 200))
+  for (const isa::Command &c : corpus::make_stream(npu, Profile::kTiming, 7, 200).commands)
     for (const std::uint32_t w : c.words)
       hash = (hash ^ w) * 0x100000001b3U;
   EXPECT_EQ(hash, 8246984481933575603U);

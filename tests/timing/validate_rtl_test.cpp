@@ -26,7 +26,7 @@ std::vector<runtime::ValidationVerdict> validate_with(const std::function<void(N
   for (; verdicts.size() < 8; ++seed) {
     runtime::ValidationStream stream;
     stream.name = "seed " + std::to_string(seed);
-    stream.commands = corpus::make_stream(test8(), profile, seed, 40);
+    stream.commands = corpus::make_stream(test8(), profile, seed, 40).commands;
     EXPECT_LE(runtime::dram_extent(stream.commands, test8()), kMemory);
     verdicts.push_back(runtime::validate_stream(*rtl, *model, stream));
     rtl->reset();
