@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,9 +65,10 @@ struct DeviceOptions {
   BusStress stress;
   std::vector<BusFault> faults;
   TraceOptions trace;
-  std::uint32_t watchdog_cycles = 65536; ///< without progress until the WATCHDOG error; 0: never
-  std::uint32_t stream_offset =
-      0; ///< of the command stream in a 4 KB page; a multiple of a command's bytes, below 4096
+  /// Without progress until the WATCHDOG error; 0: never; empty: timing::usual_watchdog().
+  std::optional<std::uint32_t> watchdog_cycles;
+  /// Of the command stream in a 4 KB page; a multiple of a command's bytes, below 4096.
+  std::uint32_t stream_offset = 0;
 };
 
 /// One contract for all backends, checked here: a call that it does not allow throws DeviceError, whatever the backend.

@@ -1,5 +1,7 @@
 #include "tb/rtl_device.hpp"
 
+#include "sw_models/timing/timing_model.hpp"
+
 #include <fmt/format.h>
 
 #include <chrono>
@@ -38,8 +40,8 @@ void claim_kernel() {
 }
 
 RtlDevice::RtlDevice(const NpuConfig &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model)
-    : Device(config, claimed(options)), options_(options), model_(std::move(model)), memory_(config.dram.size_bytes),
-      clock_("clock", config.clock_ghz),
+    : Device(config, claimed(options)), watchdog_(options.watchdog_cycles.value_or(timing::usual_watchdog(config))),
+      model_(std::move(model)), memory_(config.dram.size_bytes), clock_("clock", config.clock_ghz),
       npu_("npu", clock_, *model_, csr_request_, csr_answer_, bus_answer_, bus_request_, options.trace),
       csr_("csr", clock_, csr_request_, csr_answer_, options.stress),
       bus_("bus", clock_, bus_request_, bus_answer_, config.dram, config.bus_bytes, options),
@@ -84,7 +86,7 @@ void RtlDevice::write_csr64(isa::Csr low, std::uint64_t value) {
 void RtlDevice::program() {
   write_csr64(isa::Csr::DRAM_BASE_LO, 0);
   write_csr64(isa::Csr::DRAM_SIZE_LO, memory_.size());
-  write_csr(isa::Csr::WATCHDOG, options_.watchdog_cycles);
+  write_csr(isa::Csr::WATCHDOG, watchdog_);
 }
 
 void RtlDevice::do_copy_in(std::uint64_t addr, const void *data, std::size_t bytes) {
@@ -120,7 +122,7 @@ RunStatus RtlDevice::do_wait(const std::function<void(std::uint64_t, std::uint64
   while (!npu_.irq()) {
     clock_.run(kSliceCycles);
     if (std::exchange(last_activity, activity()) != last_activity) last_active_cycle = clock_.cycle();
-    if (clock_.cycle() - last_active_cycle > kStuckCycles + 2ULL * options_.watchdog_cycles && !npu_.irq())
+    if (clock_.cycle() - last_active_cycle > kStuckCycles + 2ULL * watchdog_ && !npu_.irq())
       throw std::runtime_error(
           fmt::format("cycle {}: the NPU raised no interrupt and no bus handshake or command's end was "
                       "seen since cycle {}; {} of {} commands are complete",

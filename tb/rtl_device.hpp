@@ -56,7 +56,7 @@ private:
   void program();
   void write_csr64(isa::Csr low, std::uint64_t value);
 
-  DeviceOptions options_;
+  std::uint32_t watchdog_;
   std::unique_ptr<NpuModel> model_;
   DeviceMemory memory_;
 

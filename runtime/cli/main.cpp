@@ -204,7 +204,9 @@ void add_validate(CLI::App &app, cli::ValidateArguments &a, std::function<int()>
       ->capture_default_str();
   command->add_option("--profile", a.profile, "Random streams, one of " + corpus::profile_names() + " (docs/cli.md)")
       ->capture_default_str();
-  command->add_option("--watchdog", a.watchdog, "Cycles without progress that end a run; default: 65536, or drawn")
+  command
+      ->add_option("--watchdog", a.watchdog,
+                   "Cycles without progress that end a run; default: 65536, more where the memory needs it, or drawn")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 0xffffffffU));
   command

@@ -126,7 +126,7 @@ std::vector<ValidationStream> make_streams(const RandomStreams &random, const Np
     stream.reproduce = fmt::format("{} validate --random 1 --seed {} --npu {} --commands {} --profile {} --watchdog {} "
                                    "--stream-offset {}",
                                    shell_word(program), seed, shell_word(random.npu), random.commands,
-                                   corpus::to_string(random.profile), batch.watchdog, batch.stream_offset);
+                                   corpus::to_string(random.profile), *batch.watchdog, batch.stream_offset);
     if (seed != first)
       stream.reproduce += fmt::format(" (if that is equal: --random {} --seed {})", seed - first + 1, first);
     streams.push_back(std::move(stream));

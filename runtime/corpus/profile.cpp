@@ -82,7 +82,7 @@ DrawnWatchdog draw_watchdog(const NpuConfig &config, std::uint64_t seed) {
   if (pause <= 1 && dice.chance(0.2)) return {register_value(shortest + dice.between(0, 3)), true};
   switch (dice.below(10)) {
   case 0:
-    return {register_value(std::max<std::uint64_t>(65536, enough)), false}; // as after reset
+    return {timing::usual_watchdog(config), false};
   case 1:
     return {register_value(shortest + pause + dice.between(0, 16)), true};
   default:

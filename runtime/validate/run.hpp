@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ struct ValidationStream {
 struct ValidationBatch {
   std::string name; ///< for the progress display
   NpuConfig npu;
-  std::uint32_t watchdog = 65536;
+  std::optional<std::uint32_t> watchdog; ///< as DeviceOptions has it
   std::uint32_t stream_offset = 0;                        ///< DeviceOptions
   double weight = 1;                                      ///< share of the work
   std::function<void()> prepare;                          ///< called before the process is forked; may be empty

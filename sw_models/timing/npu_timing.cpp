@@ -16,7 +16,8 @@ constexpr std::uint32_t kSemaphoreMax = 65535;
 
 NpuTiming::NpuTiming(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options,
                      std::uint64_t limit, ProgressLog &progress)
-    : npu_(npu), stream_(stream), count_(count), options_(options), limit_(limit), progress_(progress),
+    : npu_(npu), stream_(stream), count_(count), options_(options),
+      watchdog_(options.watchdog.value_or(usual_watchdog(npu))), limit_(limit), progress_(progress),
       fetch_(npu.bus_bytes, options.stream_addr, count), memory_(npu, fetch_.word_beats(), limit, progress),
       cores_(npu.cores, GemmEngine(npu, limit, progress)), engines_(kCore + npu.cores), semaphores_(npu.semaphores, 0) {
   if (options_.dram_size == 0) options_.dram_size = npu.dram.size_bytes;
@@ -208,7 +209,7 @@ void NpuTiming::play(std::uint64_t now) {
 }
 
 void NpuTiming::expire() {
-  if (options_.watchdog == 0)
+  if (watchdog_ == 0)
     throw std::runtime_error(fmt::format("the stream never ends: after {} of {} commands all engines wait for "
                                          "semaphores, and the watchdog is off; set it to end such a run",
                                          retired_, count_));
@@ -232,7 +233,7 @@ RunResult NpuTiming::run() {
       next = next_event();
     }
     if (next > limit_ || next == kNever) { // nothing happens any more, or too late
-      now = limit_ != kNever ? limit_ : std::max(last_progress_, memory_.last_handshake()) + options_.watchdog;
+      now = limit_ != kNever ? limit_ : std::max(last_progress_, memory_.last_handshake()) + watchdog_;
       expire();
       break;
     }

@@ -67,6 +67,7 @@ private:
   const isa::Command *stream_;
   std::uint64_t count_;
   RunOptions options_;
+  std::uint32_t watchdog_;
   std::uint64_t limit_;
   ProgressLog &progress_;
   isa::Limits limits_;

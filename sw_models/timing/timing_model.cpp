@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 namespace gradweave::timing {
@@ -24,18 +25,24 @@ std::uint64_t longest_silence(const NpuConfig &npu) {
   return npu.dram.latency_cycles + npu.dram.turnaround_cycles + 2 * burst + 4ULL * (npu.rows + npu.cols) + 64;
 }
 
+std::uint32_t usual_watchdog(const NpuConfig &npu) {
+  constexpr std::uint64_t kAfterReset = 65536, kMost = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(std::max(kAfterReset, longest_silence(npu) + 1), kMost));
+}
+
 RunResult run(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options) {
-  const bool short_watchdog = options.watchdog != 0 && options.watchdog <= longest_silence(npu);
-  if (options.watchdog != 0 && options.watchdog < silence_in_block(npu))
+  const std::uint32_t watchdog = options.watchdog.value_or(usual_watchdog(npu));
+  const bool short_watchdog = watchdog != 0 && watchdog <= longest_silence(npu);
+  if (watchdog != 0 && watchdog < silence_in_block(npu))
     throw std::invalid_argument(fmt::format("watchdog = {} cycles: the timing model does not follow silences within a "
                                             "block, which last up to {} cycles; use a longer watchdog",
-                                            options.watchdog, silence_in_block(npu)));
+                                            watchdog, silence_in_block(npu)));
   ProgressLog progress(short_watchdog);
   RunResult result = NpuTiming(npu, stream, count, options, kNever, progress).run();
   std::uint64_t last = result.cycles() - 1;
   bool again = !result.ok() && result.error != isa::ErrorCode::WATCHDOG;
   if (short_watchdog)
-    if (const std::uint64_t expiry = progress.expiry(options.watchdog, last); expiry != kNever) {
+    if (const std::uint64_t expiry = progress.expiry(watchdog, last); expiry != kNever) {
       last = expiry;
       again = true;
     }

@@ -12,15 +12,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gradweave::timing {
 
 struct RunOptions {
-  std::uint64_t stream_addr = 0; ///< CMD_ADDR; fetch cuts its bursts at multiples of 512 bytes
-  std::uint64_t dram_base = 0;   ///< DRAM_BASE
-  std::uint64_t dram_size = 0;   ///< DRAM_SIZE; 0: the configuration's size_bytes
-  std::uint32_t watchdog = 65536;
+  std::uint64_t stream_addr = 0;         ///< CMD_ADDR; fetch cuts its bursts at multiples of 512 bytes
+  std::uint64_t dram_base = 0;           ///< DRAM_BASE
+  std::uint64_t dram_size = 0;           ///< DRAM_SIZE; 0: the configuration's size_bytes
+  std::optional<std::uint32_t> watchdog; ///< WATCHDOG; empty: usual_watchdog()
 };
 
 struct RunResult {
@@ -39,6 +40,10 @@ struct RunResult {
 /// DRAM's timing holds up the bus: two of the longest bursts, a turn and the latency, or initial values on their way
 /// into the array. The memory's batch has no part in it: bursts that overtake in the other direction are progress.
 std::uint64_t longest_silence(const NpuConfig &npu);
+
+/// The watchdog of a run that asks for none: as after reset, or more cycles than longest_silence() where the memory is
+/// so slow that legal work would trip that one.
+std::uint32_t usual_watchdog(const NpuConfig &npu);
 
 /// Runs `count` commands on an idle NPU whose memory is idle too, and has no faults and no back-pressure beyond its
 /// DRAM timing. A stream the hardware stops with an error gives that error and the events until then. Pure: no state

@@ -44,7 +44,7 @@ int run_group(const Arguments &a, const NpuConfig &npu, std::uint64_t first, std
   options.trace.file = a.trace;
   // Twice what a memory without back-pressure needs.
   options.watchdog_cycles = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      2 * timing::longest_silence(npu), options.watchdog_cycles, std::numeric_limits<std::uint32_t>::max()));
+      2 * timing::longest_silence(npu), timing::usual_watchdog(npu), std::numeric_limits<std::uint32_t>::max()));
   const std::unique_ptr<Device> device = make_rtl_device(npu, options);
   constexpr std::uint64_t kArena = 128U << 20U; // the streams' data; the device puts commands behind it
   const std::uint64_t base = device->allocate(kArena) + test::kGuardBytes;

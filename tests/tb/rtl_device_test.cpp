@@ -113,7 +113,7 @@ TEST_F(RtlDeviceTest, ResetIsSoftUnlessBusy) {
   fake->set(isa::Csr::WATCHDOG, 0);
   d.reset(); // the pin: registers are programmed again
   EXPECT_EQ(fake->soft_resets, 1U);
-  EXPECT_EQ(fake->get(isa::Csr::WATCHDOG), DeviceOptions{}.watchdog_cycles);
+  EXPECT_EQ(fake->get(isa::Csr::WATCHDOG), 65536U);
 }
 
 TEST_F(RtlDeviceTest, RefusesRtlOfOtherParameters) {

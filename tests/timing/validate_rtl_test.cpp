@@ -82,7 +82,7 @@ TEST(ValidateRtl, AgreesOnAStreamWithoutCommands) {
 TEST(ValidateRtl, IsRedWithAnotherWatchdog) {
   const auto rtl = make_rtl_device(test8());
   DeviceOptions options;
-  ++options.watchdog_cycles;
+  options.watchdog_cycles = 65537;
   const auto model = make_timing_device(test8(), options);
   runtime::ValidationStream stream;
   isa::Decoded d;
