@@ -126,7 +126,7 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   for (const Key &good : {wanted, key(layer, npu, with_stream, options.tune)})
     if (const auto it = streams_.find(good); it != streams_.end()) return it->second;
   const Layout layout = make_layout(layer, options.pass, npu);
-  check_footprint(layer, layout.bytes, npu);
+  check_room(layer, {layout.bytes, 0}, npu);
   const Cut cut = cut_of(layer, npu, options);
   const Layer sample = sample_of(layer, npu, cut.partition == Partition::kNone ? 1 : cut.parts);
   const Layout sample_layout = make_layout(sample, options.pass, npu);
@@ -134,11 +134,11 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   std::function<void()> tried;
   if (options.progress) tried = [&] { options.progress(0, all); };
   std::vector<std::vector<PhasePlan>> first =
-      search(sample, options.schedule, options.pass, cut, sample_layout, npu, effort_of(options.plans), tried);
+      search(sample, options.schedule, options.pass, cut, sample_layout, npu, effort_of(options.plans), tried, &layer);
   // Where few changes are asked for, few plans to change are enough.
   first.resize(std::min(first.size(), std::max<std::size_t>(options.plans, 1)));
   Refinement refinement(first, sample, sample_layout, npu, tried);
-  if (refinement.kept().empty()) check_footprint(layer, refinement.least_bytes(), npu);
+  if (refinement.kept().empty()) check_room(layer, refinement.least_room(), npu);
   const auto best = [&] { return fastest_for(layer, sample, refinement.kept(), layout, npu); };
   const auto report = [&](std::uint64_t before) -> RefineProgress {
     if (!options.progress) return {};
@@ -216,7 +216,7 @@ CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const Compi
             "ordering");
     require(verify_program(plan.program, layout, npu), layer, "residency");
   }
-  check_footprint(layer, plan.program.dram_bytes, npu);
+  check_room(layer, plan.program.room(), npu);
 
   CompiledLayer compiled;
   compiled.layer = layer;

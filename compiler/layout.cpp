@@ -135,12 +135,4 @@ Layout make_layout(const Layer &layer, Pass pass, const NpuConfig &npu) {
   return make_layout(std::vector<Layer>{layer}, pass, npu);
 }
 
-void check_footprint(const Layer &layer, std::uint64_t bytes, const NpuConfig &npu) {
-  if (bytes > npu.dram.size_bytes)
-    throw CompileError(
-        fmt::format("layer '{}': needs {} bytes of device memory, NPU '{}' has {}; raise dram.size_bytes or "
-                    "reduce M, K, N = {}, {}, {}",
-                    layer.name, bytes, npu.name, npu.dram.size_bytes, layer.m, layer.k, layer.n));
-}
-
 } // namespace gradweave::compiler

@@ -33,8 +33,4 @@ inline bool computes_dx(const Layer &layer, Pass pass) { return pass != Pass::kF
 inline std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 inline std::uint64_t divide_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit; }
 
-/// Throws CompileError if the layer's `bytes` (tensors, and partial sums that leave the scratchpad) exceed the NPU's
-/// device memory.
-void check_footprint(const Layer &layer, std::uint64_t bytes, const NpuConfig &npu);
-
 } // namespace gradweave::compiler

@@ -80,13 +80,26 @@ struct Action {
   bool computes() const { return kind == Kind::kGemm || kind == Kind::kAdd; }
 };
 
+/// Device memory that a program takes.
+struct Room {
+  std::uint64_t data_bytes = 0; ///< tensors and spill space
+  std::uint64_t commands = 0;
+
+  /// The stream begins at a page behind the data.
+  std::uint64_t bytes() const {
+    constexpr std::uint64_t kPage = 4096;
+    return commands == 0 ? data_bytes : (data_bytes + kPage - 1) / kPage * kPage + commands * isa::kCommandBytes;
+  }
+};
+
 struct Program {
   std::vector<Layer> layers;
   std::vector<ReductionPlans> reductions; ///< of each layer
   std::vector<TileProduct> products;      ///< of all phases
   std::vector<Action> actions;
   std::uint64_t dram_bytes = 0; ///< tensors and spill space
-  std::uint64_t visits = 0;     ///< segments of the scratchpad that were looked at while tiles were placed
+  Room room() const { return {dram_bytes, actions.size()}; }
+  std::uint64_t visits = 0; ///< segments of the scratchpad that were looked at while tiles were placed
 
   /// What it took to make, in tile products of a scratchpad with few tiles: the measure of a search's effort.
   std::uint64_t work() const {

@@ -4,7 +4,11 @@
 #include "compiler/partition.hpp"
 #include "compiler/residency.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
+#include <string>
 
 namespace gradweave::compiler {
 namespace {
@@ -62,8 +66,9 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
     return;
   }
   worked_ += program->work();
-  least_bytes_ = std::min(least_bytes_, program->dram_bytes);
-  if (program->dram_bytes > npu_.dram.size_bytes) return;
+  const Room room = program->room();
+  if (room.bytes() < least_room_.bytes()) least_room_ = room;
+  if (room.bytes() > npu_.dram.size_bytes) return;
   if (full && program_bound(*program, npu_) >= kept_.back().cycles) return;
   ++effort_.simulated;
   simulation_ += simulation_work(*program);
@@ -116,29 +121,56 @@ Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts) {
   return sample;
 }
 
-TimedPlan plan_for(const Layer &layer, const std::vector<PhasePlan> &plans, const Layout &layout,
-                   const NpuConfig &npu) {
+void check_room(const Layer &layer, const Room &room, const NpuConfig &npu) {
+  if (room.bytes() <= npu.dram.size_bytes) return;
+  const std::string stream = room.commands == 0 ? "" : fmt::format(", {} commands included", room.commands);
+  throw CompileError(
+      fmt::format("layer '{}': needs {} bytes of device memory{}, NPU '{}' has {}; raise dram.size_bytes "
+                  "or reduce M, K, N = {}, {}, {}",
+                  layer.name, room.bytes(), stream, npu.name, npu.dram.size_bytes, layer.m, layer.k, layer.n));
+}
+
+namespace {
+
+/// The plans for all of the layer, found for it or for a sample of it. `room` is what they take; nothing is returned if
+/// the device memory has less, which mostly shows before tiles are placed.
+std::optional<TimedPlan> plan_for(const Layer &layer, const std::vector<PhasePlan> &plans, const Layout &layout,
+                                  const NpuConfig &npu, Room &room) {
+  room = {layout.bytes, 0};
+  for (const PhasePlan &p : plans)
+    room.commands += product_count(p.kind, p.tile, layer);
+  if (room.bytes() > npu.dram.size_bytes) return std::nullopt;
   TimedPlan timed;
   timed.plans = plans;
   for (PhasePlan &p : timed.plans)
     p.products = plan_products(p, layer, npu);
   std::optional<Program> program = allocate(timed.plans, layer, layout, npu);
   if (!program) throw CompilerDefect("a plan that fits a sample of a layer does not fit all of it; please report it");
+  room = program->room();
+  if (room.bytes() > npu.dram.size_bytes) return std::nullopt;
   timed.program = std::move(*program);
-  check_footprint(layer, timed.program.dram_bytes, npu);
   timed.cycles = program_cycles(timed.program, npu);
   return timed;
 }
 
+} // namespace
+
 TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector<Refinement::Kept> &kept,
                       const Layout &layout, const NpuConfig &npu) {
-  constexpr std::size_t kTried = 4;
-  TimedPlan best = plan_for(layer, kept.front().plans, layout, npu);
-  if (is_whole(sample, layer)) return best;
-  for (std::size_t i = 1; i < std::min(kept.size(), kTried); ++i)
-    if (TimedPlan other = plan_for(layer, kept[i].plans, layout, npu); other.cycles < best.cycles)
-      best = std::move(other);
-  return best;
+  const std::size_t wanted = is_whole(sample, layer) ? 1 : 4;
+  std::optional<TimedPlan> best;
+  Room least{~std::uint64_t{0}, 0};
+  std::size_t tried = 0;
+  for (std::size_t i = 0; i < kept.size() && tried < wanted; ++i) {
+    Room room;
+    std::optional<TimedPlan> other = plan_for(layer, kept[i].plans, layout, npu, room);
+    if (room.bytes() < least.bytes()) least = room;
+    if (!other) continue;
+    ++tried;
+    if (!best || other->cycles < best->cycles) best = std::move(other);
+  }
+  if (!best) check_room(layer, least, npu);
+  return std::move(*best);
 }
 
 } // namespace gradweave::compiler

@@ -22,8 +22,8 @@ public:
   };
 
   /// Simulates the plans to begin with (not empty), and calls `tried` after each. The references must outlive the
-  /// object. Plans whose partial sums exceed the device memory are left out; if all do, none is kept, and run() may not
-  /// be called.
+  /// object. Plans whose partial sums or commands exceed the device memory are left out; if all do, none is kept, and
+  /// run() may not be called.
   Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
              const NpuConfig &npu, const std::function<void()> &tried = {});
 
@@ -33,8 +33,8 @@ public:
 
   /// The fastest plans so far without their products, best first.
   const std::vector<Kept> &kept() const { return kept_; }
-  /// Device memory of the plan that takes the least.
-  std::uint64_t least_bytes() const { return least_bytes_; }
+  /// Of the plan that takes the least device memory.
+  const Room &least_room() const { return least_room_; }
   /// Plans tried since construction; cycles_before and seconds are left 0.
   const Tuning &effort() const { return effort_; }
   /// Program::work() of the plans tried since construction.
@@ -56,7 +56,7 @@ private:
   std::vector<Kept> kept_; ///< best first
   std::set<Fingerprint> seen_;
   Tuning effort_;
-  std::uint64_t least_bytes_ = ~std::uint64_t{0};
+  Room least_room_{~std::uint64_t{0}, 0};
   std::uint64_t worked_ = 0, simulation_ = 0;
 };
 
@@ -74,12 +74,11 @@ inline bool is_whole(const Layer &sample, const Layer &layer) {
   return sample.groups == layer.groups && sample.m == layer.m;
 }
 
-/// The plans for all of the layer, found for it or for a sample of it. Throws CompileError if it exceeds the device
-/// memory.
-TimedPlan plan_for(const Layer &layer, const std::vector<PhasePlan> &plans, const Layout &layout, const NpuConfig &npu);
+/// Throws CompileError, with both sizes and the remedy, if a layer needs more device memory than the NPU has.
+void check_room(const Layer &layer, const Room &room, const NpuConfig &npu);
 
 /// The fastest for all of the layer among the best plans kept for it or, a few of them, for a sample of it: the order
-/// of plans on a sample need not be theirs on the layer.
+/// of plans on a sample need not be theirs on the layer. Throws CompileError if all exceed the device memory.
 TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector<Refinement::Kept> &kept,
                       const Layout &layout, const NpuConfig &npu);
 

@@ -91,9 +91,9 @@ class PhaseSearch {
 public:
   /// `fixed`: tile sides that are given; 0: to be found.
   PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget, const Layer &layer,
-              const Layout &layout, const NpuConfig &npu, const std::function<void()> &tried)
-      : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), part_(part_of(layer, parts, npu)),
-        layout_(layout), npu_(npu), tried_(tried) {}
+              const Layer &whole, const Layout &layout, const NpuConfig &npu, const std::function<void()> &tried)
+      : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), whole_(whole),
+        part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried) {}
 
   /// The best plans found, best first. Throws CompileError if no tiling is possible; with given sides, finds nothing
   /// then.
@@ -112,7 +112,7 @@ private:
   PhaseParts parts_;
   TileShape fixed_;
   std::uint64_t budget_;
-  const Layer &layer_;
+  const Layer &layer_, &whole_;
   Layer part_; ///< the largest part: tilings are chosen for it
   const Layout &layout_;
   const NpuConfig &npu_;
@@ -138,8 +138,9 @@ std::vector<Candidate> PhaseSearch::ranked() const {
       for (const std::uint32_t n : ns) {
         const TileShape tile{m, k, n};
         if (!fits(kind_, tile, {all, all, all}, part_, npu_, parts_)) continue;
-        fewest = std::min(fewest, product_count(kind_, tile, layer_));
-        if (product_count(kind_, tile, layer_) > kMostProducts) continue;
+        const std::uint64_t products = product_count(kind_, tile, whole_);
+        fewest = std::min(fewest, products);
+        if (products > kMostProducts) continue;
         for (const LoopOrder &loops : loop_orders(kind_)) {
           Candidate c;
           c.plan.kind = kind_;
@@ -160,7 +161,7 @@ std::vector<Candidate> PhaseSearch::ranked() const {
                           layer_.name, npu_.name, npu_.spm_rows(), npu_.lanes())
             : fmt::format("layer '{}': takes at least {} tile products on NPU '{}', more than {}; give it more "
                           "spm_bytes or reduce M, K, N = {}, {}, {}",
-                          layer_.name, fewest, npu_.name, kMostProducts, layer_.m, layer_.k, layer_.n));
+                          layer_.name, fewest, npu_.name, kMostProducts, whole_.m, whole_.k, whole_.n));
   const std::size_t keep = std::min(candidates.size(), kPlayed);
   std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(keep), candidates.end(),
                     [](const Candidate &x, const Candidate &y) { return x.rough.cycles < y.rough.cycles; });
@@ -247,9 +248,9 @@ namespace {
 /// Plans of all phases together: what one phase leaves in the scratchpad can serve the next.
 class JointSearch {
 public:
-  JointSearch(const Layer &layer, const Cut &cut, const Layout &layout, const NpuConfig &npu, double effort,
-              const std::function<void()> &tried)
-      : layer_(layer), cut_(cut), layout_(layout), npu_(npu),
+  JointSearch(const Layer &layer, const Layer &whole, const Cut &cut, const Layout &layout, const NpuConfig &npu,
+              double effort, const std::function<void()> &tried)
+      : layer_(layer), whole_(whole), cut_(cut), layout_(layout), npu_(npu),
         budget_(static_cast<std::uint64_t>(kPhaseBudget * effort)),
         handed_on_(static_cast<std::size_t>(std::max(kLeastHandedOn, std::round(kHandedOn * effort)))), tried_(tried) {}
 
@@ -262,7 +263,7 @@ private:
   /// Gives both phases of a sequential backward pass the same dY tiles, so that dY can stay from dX to dW.
   void match(const std::vector<Candidate> &from, std::size_t other, const std::vector<PhaseKind> &kinds);
 
-  const Layer &layer_;
+  const Layer &layer_, &whole_;
   Cut cut_;
   const Layout &layout_;
   const NpuConfig &npu_;
@@ -302,7 +303,8 @@ void JointSearch::match(const std::vector<Candidate> &from, std::size_t other, c
   for (const Candidate &given : from) {
     const TileShape fixed{given.plan.tile.m, 0, given.plan.tile.n};
     const auto partners =
-        PhaseSearch(kinds[other], given.plan.parts, fixed, budget_ / kMatchShare, layer_, layout_, npu_, tried_).run();
+        PhaseSearch(kinds[other], given.plan.parts, fixed, budget_ / kMatchShare, layer_, whole_, layout_, npu_, tried_)
+            .run();
     for (std::size_t i = 0; i < std::min(partners.size(), kJoined); ++i) {
       std::vector<PhasePlan> plans = before_;
       plans.push_back(given.plan);
@@ -328,7 +330,8 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
   std::vector<std::vector<Candidate>> choices;
   for (const PhaseKind kind : kinds) {
     const PhaseParts parts = phase_parts(cut_, kind, layer_, npu_);
-    choices.push_back(PhaseSearch(kind, parts, {}, budget_ / kinds.size(), layer_, layout_, npu_, tried_).run());
+    choices.push_back(
+        PhaseSearch(kind, parts, {}, budget_ / kinds.size(), layer_, whole_, layout_, npu_, tried_).run());
     if (kinds.size() > 1) choices.back().resize(std::min(choices.back().size(), kJoined));
   }
   std::vector<std::size_t> pick(choices.size(), 0);
@@ -352,8 +355,8 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
 
 std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Cut &cut,
                                            const Layout &layout, const NpuConfig &npu, double effort,
-                                           const std::function<void()> &tried) {
-  JointSearch joint(layer, cut, layout, npu, effort, tried);
+                                           const std::function<void()> &tried, const Layer *whole) {
+  JointSearch joint(layer, whole == nullptr ? layer : *whole, cut, layout, npu, effort, tried);
   joint.run(phases(schedule, pass, layer));
   return joint.take();
 }

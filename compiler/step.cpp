@@ -43,10 +43,10 @@ CompiledStep compile_step_plan(const std::vector<Layer> &layers, const std::vect
     throw CompileError(fmt::format("a product of the plan does not fit the scratchpad of NPU '{}'; give it more "
                                    "spm_bytes",
                                    npu.name));
-  if (program->dram_bytes > npu.dram.size_bytes)
-    throw CompileError(fmt::format("the layers need {} bytes of device memory together, NPU '{}' has {}; raise "
-                                   "dram.size_bytes or pick fewer layers",
-                                   program->dram_bytes, npu.name, npu.dram.size_bytes));
+  if (const Room room = program->room(); room.bytes() > npu.dram.size_bytes)
+    throw CompileError(fmt::format("the layers need {} bytes of device memory together, {} commands included, NPU '{}' "
+                                   "has {}; raise dram.size_bytes or pick fewer layers",
+                                   room.bytes(), room.commands, npu.name, npu.dram.size_bytes));
   step.reductions = program->reductions;
   require(verify_orders(program->products, step), "ordering");
   require(verify_program(*program, step.layout, npu), "residency");

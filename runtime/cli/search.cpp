@@ -109,10 +109,11 @@ Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s)
 ExitCode check(const SearchArguments &a, const Work &work, const NetworkSearch &s, std::FILE *out) {
   runtime::StepSpec spec{work.network.name, work.npu, runtime::parse_backend(a.backend),
                          runtime::parse_data_kind(a.data), a.seed};
-  if (s.step.dram_bytes > work.npu.dram.size_bytes)
+  const compiler::Room room{s.step.dram_bytes, s.step.stream.size()};
+  if (room.bytes() > work.npu.dram.size_bytes)
     throw ConfigError(fmt::format("{}: the step needs {} bytes of device memory together, '{}' has {}; raise "
                                   "dram.size_bytes or pick fewer layers with --layers",
-                                  a.work.npu, s.step.dram_bytes, work.npu.name, work.npu.dram.size_bytes));
+                                  a.work.npu, room.bytes(), work.npu.name, work.npu.dram.size_bytes));
   runtime::ProgressDisplay display({1}, a.quiet);
   const runtime::StepResult result = runtime::run_step(s.step, spec, [&](std::uint64_t done, std::uint64_t of) {
     display.update(0, static_cast<double>(done) / static_cast<double>(of));

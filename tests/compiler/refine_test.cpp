@@ -46,7 +46,7 @@ TEST(Refinement, NeverLosesWhatItHas) {
     std::uint64_t before = refinement.kept().front().cycles;
     for (int round = 0; round < 10; ++round) {
       refinement.run(30);
-      const TimedPlan best = plan_for(e.layer, refinement.kept().front().plans, e.layout, e.npu);
+      const TimedPlan best = fastest_for(e.layer, e.layer, refinement.kept(), e.layout, e.npu);
       EXPECT_EQ(best.cycles, refinement.kept().front().cycles);
       EXPECT_LE(best.cycles, before);
       EXPECT_EQ(verify_program(best.program, e.layout, e.npu), "");
@@ -101,13 +101,11 @@ TEST(SampleOf, SumsThatFitOnlyAPartOfTheLayerDoNotDecide) {
 TEST(Refinement, LeavesOutPlansThatExceedTheMemory) {
   Example e;
   const auto plans = e.plans(Schedule::kDwMajor);
-  const std::uint64_t least = Refinement(plans, e.layer, e.layout, e.npu).least_bytes();
-  constexpr std::uint64_t kStream = 1U << 20; // the timing model wants room for the commands, too
-  e.npu.dram.size_bytes = round_up(least, kStream) + kStream;
+  const std::uint64_t least = Refinement(plans, e.layer, e.layout, e.npu).least_room().bytes(); // commands, too
+  e.npu.dram.size_bytes = least;
   Refinement refinement(plans, e.layer, e.layout, e.npu);
   refinement.run(100);
-  EXPECT_LE(plan_for(e.layer, refinement.kept().front().plans, e.layout, e.npu).program.dram_bytes,
-            e.npu.dram.size_bytes);
+  EXPECT_LE(fastest_for(e.layer, e.layer, refinement.kept(), e.layout, e.npu).program.room().bytes(), least);
   e.npu.dram.size_bytes = least - 1;
   EXPECT_TRUE(Refinement(plans, e.layer, e.layout, e.npu).kept().empty());
 }
