@@ -78,7 +78,9 @@ std::uint64_t program_bound(const Program &program, const NpuConfig &npu) {
 }
 
 std::uint64_t program_cycles(const Program &program, const NpuConfig &npu) {
-  const timing::RunResult run = timing::run(npu, emit(program, order_actions(program, npu)).commands);
+  // Alone: what else emission makes is of no use here, and takes more memory.
+  const std::vector<isa::Command> commands = emit(program, order_actions(program, npu)).commands;
+  const timing::RunResult run = timing::run(npu, commands);
   if (!run.ok())
     throw CompilerDefect(fmt::format("defect in the compiler: the NPU refuses command {} of a stream with {}; please "
                                      "report it",

@@ -64,8 +64,6 @@ void OrderSearch::run_on(double times) {
 OwnPlan OrderSearch::best() const {
   if (is_whole(sample_, layer_)) return {kept().front().plans, order_, kept().front().cycles};
   TimedPlan fastest = fastest_for(layer_, sample_, kept(), layout_, npu_);
-  for (PhasePlan &p : fastest.plans)
-    p.products = {};
   return {std::move(fastest.plans), order_, fastest.cycles};
 }
 

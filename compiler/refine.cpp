@@ -149,6 +149,8 @@ std::optional<TimedPlan> plan_for(const Layer &layer, const std::vector<PhasePla
   room = program->room();
   if (room.bytes() > npu.dram.size_bytes) return std::nullopt;
   timed.program = std::move(*program);
+  for (PhasePlan &p : timed.plans)
+    p.products = {}; // the program has them
   timed.cycles = program_cycles(timed.program, npu);
   return timed;
 }
@@ -158,19 +160,26 @@ std::optional<TimedPlan> plan_for(const Layer &layer, const std::vector<PhasePla
 TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector<Refinement::Kept> &kept,
                       const Layout &layout, const NpuConfig &npu) {
   const std::size_t wanted = is_whole(sample, layer) ? 1 : 4;
-  std::optional<TimedPlan> best;
-  Room least{~std::uint64_t{0}, 0};
-  std::size_t tried = 0;
+  std::optional<TimedPlan> timed; // one at a time: programs are large
+  Room room, least{~std::uint64_t{0}, 0};
+  std::size_t tried = 0, best = 0, last = 0;
+  std::uint64_t fewest = ~std::uint64_t{0};
   for (std::size_t i = 0; i < kept.size() && tried < wanted; ++i) {
-    Room room;
-    std::optional<TimedPlan> other = plan_for(layer, kept[i].plans, layout, npu, room);
+    timed.reset();
+    timed = plan_for(layer, kept[i].plans, layout, npu, room);
     if (room.bytes() < least.bytes()) least = room;
-    if (!other) continue;
+    if (!timed) continue;
     ++tried;
-    if (!best || other->cycles < best->cycles) best = std::move(other);
+    last = i;
+    if (timed->cycles < fewest) best = i;
+    fewest = std::min(fewest, timed->cycles);
   }
-  if (!best) check_room(layer, least, npu);
-  return std::move(*best);
+  if (tried == 0) check_room(layer, least, npu);
+  if (!timed || best != last) {
+    timed.reset();
+    timed = plan_for(layer, kept[best].plans, layout, npu, room);
+  }
+  return std::move(*timed);
 }
 
 } // namespace gradweave::compiler
