@@ -1,9 +1,9 @@
 // gradweave compile
-#include "isa/assembler.hpp"
 #include "runtime/cli/commands.hpp"
+#include "runtime/cli/stream_directory.hpp"
 #include "runtime/cli/work.hpp"
-#include "runtime/command_label.hpp"
 #include "runtime/output_file.hpp"
+#include "runtime/process_pool.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/result_json.hpp"
 #include "runtime/text_format.hpp"
@@ -11,32 +11,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
 #include <optional>
-#include <system_error>
 
 namespace gradweave::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using compiler::CompiledLayer;
 using Json = nlohmann::ordered_json;
-
-std::string file_stem(const CompiledLayer &compiled) {
-  return fmt::format("{}-{}", compiled.layer.index, runtime::file_name_part(compiled.layer.name));
-}
-
-/// Commands as text that can be assembled again, each with its index and what it is for.
-std::string listing(const CompiledLayer &compiled) {
-  std::string text =
-      fmt::format("# {} ({}), {}\n", compiled.layer.name, compiler::to_string(compiled.chosen), compiled.tiling);
-  for (std::size_t i = 0; i < compiled.stream.size(); ++i) {
-    const std::string tile = runtime::tile_label(compiled.info[i]);
-    text += fmt::format("{}  # {}{}{}", isa::disassemble(compiled.stream[i]), i, tile.empty() ? "" : ": ", tile);
-    text += '\n';
-  }
-  return text;
-}
 
 Json summary_json(const CompiledLayer &compiled) {
   Json tensors = Json::array();
@@ -70,7 +51,7 @@ Json summary_json(const CompiledLayer &compiled) {
           {"traffic_bound", compiled.bounds.traffic_cycles},
           {"tuning", runtime::to_json(compiled.tuning)},
           {"device_bytes", compiled.dram_bytes},
-          {"stream", file_stem(compiled) + ".gws"},
+          {"stream", stream_file_name(compiled)},
           {"tensors", tensors}};
 }
 
@@ -89,26 +70,6 @@ void print_summary(std::FILE *out, const CompiledLayer &compiled) {
                t.candidates, t.simulated, t.improvements, t.seconds, runtime::grouped(t.cycles_before));
 }
 
-void make_directory(const fs::path &directory) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error)
-    throw runtime::OutputError(
-        fmt::format("{}: cannot be created: {}; choose another --out directory", directory.string(), error.message()));
-}
-
-void write_streams(const std::vector<CompiledLayer> &layers, const CompileArguments &a) {
-  const fs::path directory = a.out;
-  for (const CompiledLayer &compiled : layers) {
-    try {
-      isa::write_stream_file(directory / (file_stem(compiled) + ".gws"), compiled.stream);
-    } catch (const isa::AssemblyError &error) {
-      throw runtime::OutputError(error.what());
-    }
-    if (a.listing) runtime::OutputFile(directory / (file_stem(compiled) + ".lst")).commit(listing(compiled));
-  }
-}
-
 } // namespace
 
 int compile(const CompileArguments &a) {
@@ -117,27 +78,29 @@ int compile(const CompileArguments &a) {
   const Work work = resolve(a.work);
   std::optional<runtime::OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
-  // All layers are compiled before anything is written: an error leaves no half of a network behind.
-  std::vector<CompiledLayer> layers;
+  std::optional<StreamDirectory> streams;
+  if (!a.out.empty()) streams.emplace(a.out);
   Json summary = {{"network", work.network.name}, {"npu", work.npu.name}, {"layers", Json::array()}};
   runtime::ProgressDisplay display(std::vector<double>(work.layers.size(), 1), false);
+  const runtime::SignalGuard signals; // an interrupted compilation leaves no half of a network behind
+  std::size_t done = 0;
   for (const compiler::Layer &layer : work.layers) {
-    const auto progress = [&](std::uint64_t done, std::uint64_t all) {
-      display.update(layers.size(), static_cast<double>(done) / static_cast<double>(all));
+    const auto progress = [&](std::uint64_t tried, std::uint64_t all) {
+      signals.check();
+      display.update(done, static_cast<double>(tried) / static_cast<double>(all));
       display.tick();
     };
     compiler::CompileOptions options = work.compile(schedule, a.work.tune);
     options.progress = progress;
-    layers.push_back(compiler::compile_layer(layer, work.npu, options));
-    display.update(layers.size() - 1, 1);
+    const CompiledLayer compiled = compiler::compile_layer(layer, work.npu, options);
+    display.update(done++, 1);
     display.clear();
-    print_summary(a.json == "-" ? stderr : stdout, layers.back());
-    summary["layers"].push_back(summary_json(layers.back()));
+    print_summary(a.json == "-" ? stderr : stdout, compiled);
+    summary["layers"].push_back(summary_json(compiled));
+    if (streams) streams->add(compiled, a.listing);
   }
-  if (!a.out.empty()) {
-    make_directory(a.out);
-    write_streams(layers, a);
-  }
+  signals.check();
+  if (streams) streams->commit();
   if (json) json->commit(summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   return kOk;
 }

@@ -242,5 +242,20 @@ TEST_F(CliFiles, ACompileErrorWritesNoStream) {
   EXPECT_EQ(files(), std::vector<std::string>{"t.csv"});
 }
 
+TEST_F(CliFiles, StreamsAppearTogether) {
+  write("t.csv", "one,4,4,4\ntwo,8,8,8\n");
+  std::filesystem::create_directories(work() / "streams" / "1-two.gws");
+  const std::vector<std::string> compile{"compile", "--model", "t.csv",   "--npu",
+                                         "test8",   "--out",   "streams", "--listing"};
+  const auto streams = [this] { return files(work() / "streams"); };
+  const CommandResult r = run(compile);
+  EXPECT_EQ(r.code, 5);
+  EXPECT_NE(r.err.find("1-two.gws: cannot be written: it is a directory"), std::string::npos) << r.err;
+  EXPECT_EQ(streams(), std::vector<std::string>{"1-two.gws"});
+  std::filesystem::remove(work() / "streams" / "1-two.gws");
+  EXPECT_EQ(run(compile).code, 0);
+  EXPECT_EQ(streams(), (std::vector<std::string>{"0-one.gws", "0-one.lst", "1-two.gws", "1-two.lst"}));
+}
+
 } // namespace
 } // namespace gradweave::test

@@ -41,6 +41,32 @@ TEST_F(CliLimits, LayerNamesAreBoundedText) {
   expect_refused({"models", "./raw.toml"}, "raw.toml:2: byte 0xc0 is no UTF-8");
 }
 
+TEST_F(CliLimits, SizesAreNamedBeforeTheWork) {
+  write("large.csv", "first,4,4,4\ng,4000,4000,4000\n");
+  expect_refused({"compile", "--model", "./large.csv", "--npu", "test8"},
+                 "layer 'g': takes at least 4685352 tile products");
+  std::string npu = read_file("configs/test8.toml");
+  const std::string size = "size_bytes = 1073741824";
+  ASSERT_NE(npu.find(size), std::string::npos);
+  write("tight.toml", npu.replace(npu.find(size), size.size(), "size_bytes = 163840"));
+  write("stream.csv", "first,4,4,4\ng,100,100,100\n");
+  expect_refused({"compile", "--model", "./stream.csv", "--npu", "./tight.toml"},
+                 "commands included, NPU 'test8' has 163840");
+}
+
+/// A memory so slow or late that the NPU's watchdog after reset would end every run.
+TEST_F(CliLimits, SlowMemoriesAreWaitedFor) {
+  const std::string npu = read_file("configs/test8.toml");
+  for (const auto &[key, value] : {std::pair("latency_cycles = 20", "latency_cycles = 65535"),
+                                   std::pair("bandwidth_gb_s = 8 ", "bandwidth_gb_s = 0.001 ")}) {
+    std::string slow = npu;
+    ASSERT_NE(slow.find(key), std::string::npos);
+    write("slow.toml", slow.replace(slow.find(key), std::string(key).size(), value));
+    const CommandResult r = run({"simulate", "--model", "mlp", "--npu", "./slow.toml"});
+    EXPECT_EQ(r.code, 0) << r.err;
+  }
+}
+
 TEST_F(CliLimits, AByteOrderMarkIsNoPartOfAName) {
   write("bom.csv", "\xef\xbb\xbf"
                    "first,4,4,4\n");

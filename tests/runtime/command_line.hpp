@@ -96,9 +96,10 @@ protected:
   }
 
   /// Files in the command's working directory.
-  std::vector<std::string> files() const {
+  std::vector<std::string> files() const { return files(work()); }
+  static std::vector<std::string> files(const std::filesystem::path &directory) {
     std::vector<std::string> names;
-    for (const auto &entry : std::filesystem::directory_iterator(work()))
+    for (const auto &entry : std::filesystem::directory_iterator(directory))
       names.push_back(entry.path().filename());
     std::sort(names.begin(), names.end());
     return names;

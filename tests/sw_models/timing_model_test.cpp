@@ -292,6 +292,23 @@ TEST_F(TimingModel, StepsOfTheArrayAreProgress) {
   EXPECT_TRUE(r.ok()) << "the bus is silent for 100 cycles, the array is not";
 }
 
+/// The slowest memory that a configuration may have, and the latest one.
+TEST_F(TimingModel, TheUsualWatchdogLeavesTimeForTheMemory) {
+  EXPECT_EQ(usual_watchdog(npu), 65536U);
+  const std::vector<isa::Command> stream{dma(false, 1, 8)};
+  NpuConfig late = npu, slow = npu;
+  late.dram.latency_cycles = 100'000;
+  slow.dram.bytes_num = 1;
+  slow.dram.bytes_den = 100'000;
+  for (const NpuConfig &memory : {late, slow}) {
+    EXPECT_GT(usual_watchdog(memory), longest_silence(memory));
+    EXPECT_TRUE(run(memory, stream).ok());
+    RunOptions options;
+    options.watchdog = 65536;
+    EXPECT_EQ(run(memory, stream, options).error, isa::ErrorCode::WATCHDOG);
+  }
+}
+
 TEST_F(TimingModel, AWatchdogShorterThanTheMemorysAnswerExpires) {
   RunOptions options;
   options.watchdog = 15;
