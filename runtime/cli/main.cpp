@@ -79,6 +79,7 @@ int finish_output(int code) {
 
 using cli::add_times_options;
 using cli::add_work_options;
+using cli::check_finite;
 using cli::check_whole_number;
 
 void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chosen) {
@@ -115,6 +116,7 @@ void add_cosim(CLI::App &app, cli::CosimArguments &a, std::function<int()> &chos
   command
       ->add_option("--stall-probability", a.stall_probability,
                    "Chance per bus channel and cycle of a held-back handshake")
+      ->check(check_finite)
       ->check(CLI::Range(0.0, 0.99))
       ->capture_default_str();
   command->add_option("--stress-seed", a.stress_seed, "Seed of those stalls")

@@ -7,6 +7,7 @@
 #include <CLI/Formatter.hpp>
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <system_error>
 
@@ -18,6 +19,12 @@ std::string check_whole_number(const std::string &text) {
   const auto [at, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc() && at == end) return {};
   return "'" + text + "' is not a whole number from 0 to 18446744073709551615";
+}
+
+std::string check_finite(const std::string &text) {
+  double value = 0;
+  return CLI::detail::lexical_cast(text, value) && std::isfinite(value) ? std::string()
+                                                                        : "'" + text + "' is not a number";
 }
 
 std::string help_of_pass() { return "One of " + compiler::pass_names() + ": Y, dX and dW, or all three"; }

@@ -12,6 +12,8 @@ namespace gradweave::cli {
 /// For CLI::Option::check(). CLI11 takes -1 for the largest number and anything beyond for it too; here both are
 /// errors.
 std::string check_whole_number(const std::string &text);
+/// The same for a number with a fraction: CLI11's ranges take "nan".
+std::string check_finite(const std::string &text);
 
 enum class Schedules { kOne, kSeveral }; ///< what --schedule takes; several: also `all`
 /// The work.

@@ -122,6 +122,7 @@ std::vector<Case> usage_cases() {
       {"unknown trace format", "f", "", more({"--trace", "vcd"}), 2, {"vcd"}},
       {"trace without signals", "f", "", more({"--trace", "fst"}), 2, {"functional"}},
       {"stalls without a bus", "f", "", more({"--stall-probability", "0.5"}), 2, {"functional"}},
+      {"no probability", "f", "", more({"--stall-probability", "nan"}), 2, {"--stall-probability", "not a number"}},
       {"trace of a model", "f", "", more({"--backend", "timing", "--trace", "fst"}), 2, {"--trace", "timing"}},
       {"stalls of a model", "f", "", more({"--backend", "timing", "--stall-probability", "0.5"}), 2, {"timing"}},
       {"times without time", "f", "", more({"--times", "t/"}), 2, {"--times", "functional", "timing"}},

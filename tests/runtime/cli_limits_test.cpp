@@ -120,5 +120,41 @@ TEST_F(CliLimits, AFileThatCannotGrowIsToldAndNotLeft) {
   }
 }
 
+/// The commands that read what others wrote.
+TEST_F(CliLimits, ToolsTellOfFullDisksToo) {
+  write("t.csv", kLayers);
+  write("a.txt", "SYNC engine=load\nSYNC engine=store\n");
+  const std::vector<std::string> one{"--model", "./t.csv", "--npu", "test8", "--layers", "a"};
+  const auto with = [&](std::vector<std::string> command) {
+    command.insert(command.end(), one.begin(), one.end());
+    return command;
+  };
+  ASSERT_EQ(run(with({"compile", "--out", "."})).code, 0);
+  ASSERT_EQ(run(with({"simulate", "--times", "a.csv"})).code, 0);
+  const std::vector<std::string> timeline{"timeline", "0-a.gws", "--model", "a.csv", "--npu", "test8", "-o"};
+  const auto onto = [](std::vector<std::string> command, const char *file) {
+    command.emplace_back(file);
+    return command;
+  };
+  const std::vector<std::string> before = files();
+  for (const std::vector<std::string> &command : {onto(timeline, "l.json"),
+                                                  onto(timeline, "l.json.gz"),
+                                                  {"disasm", "0-a.gws", "-o", "a.lst"},
+                                                  {"asm", "a.txt", "-o", "b.gws"},
+                                                  {"validate", "--compare", "a.csv", "a.csv", "--json", "v.json"},
+                                                  {"reproduce", "igo", "--figure", "table3", "--out", "study"}}) {
+    const CommandResult r = run_limited(100, command);
+    EXPECT_EQ(r.code, 5) << command[0] << ": " << r.err;
+    std::filesystem::remove_all(work() / "study"); // a directory that holds what is kept of an evaluation
+    EXPECT_EQ(files(), before) << command[0];
+  }
+  for (const std::vector<std::string> &command : {std::vector<std::string>{"validate", "--compare", "a.csv", "a.csv"},
+                                                  {"reproduce", "igo", "--figure", "table3", "--out", "study"}}) {
+    const CommandResult r = run(command, "/dev/full");
+    EXPECT_EQ(r.code, 5) << command[0] << ": " << r.err;
+    EXPECT_NE(r.err.find("No space left on device"), std::string::npos) << command[0] << ": " << r.err;
+  }
+}
+
 } // namespace
 } // namespace gradweave::test
