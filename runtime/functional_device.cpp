@@ -10,7 +10,7 @@ namespace {
 /// Commands between two calls of the progress function.
 constexpr std::uint32_t kProgressInterval = 64;
 
-void refuse(const DeviceOptions &options) {
+void refuse_bus_and_waveform(const DeviceOptions &options) {
   if (!options.faults.empty())
     throw DeviceError("faults: the functional model has no bus; leave them out, or use the RTL");
   if (!options.trace.file.empty())
@@ -21,7 +21,7 @@ class FunctionalDevice final : public Device {
 public:
   FunctionalDevice(const NpuConfig &config, const DeviceOptions &options)
       : Device(config, options), memory_(config.dram.size_bytes), npu_(config, memory_) {
-    refuse(options);
+    refuse_bus_and_waveform(options);
   }
 
   const std::vector<timing::CommandTimes> &command_times() const override { return no_times_; }

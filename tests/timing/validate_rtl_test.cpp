@@ -30,6 +30,7 @@ std::vector<runtime::ValidationVerdict> validate_with(const std::function<void(N
     EXPECT_LE(runtime::dram_extent(stream.commands, test8()), kMemory);
     verdicts.push_back(runtime::validate_stream(*rtl, *model, stream));
     rtl->reset();
+    model->reset();
   }
   return verdicts;
 }
