@@ -74,6 +74,7 @@ public:
   std::uint8_t response_of(bool write, std::uint64_t addr, std::uint64_t bytes) const;
 
   std::vector<Burst> loads, stores; ///< bursts accepted (reads of ID 1, writes), index 0
+  std::size_t most_loads = 0, most_stores = 0; ///< of these unanswered at a time
   std::vector<std::string> problems;
   std::uint64_t cycle = 0;
 
