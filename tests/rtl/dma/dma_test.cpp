@@ -98,6 +98,25 @@ TEST(Dma, AddressesHaveAllTheirBits) {
   }
 }
 
+/// Rows as far apart as a pitch can say, from addresses with one bit set, so that sums carry into each bit.
+TEST(Dma, PitchesHaveAllTheirBits) {
+  for (const bool store : {false, true}) {
+    BenchOptions options;
+    options.far = true;
+    Bench bench(options);
+    for (unsigned bit = 3; bit < 64; ++bit) {
+      isa::DmaCommand c = tile(store, 0, 3, 5, bit < 32 ? 1U << bit : 0xFFFFFFFE);
+      c.dram_addr = std::uint64_t{1} << bit;
+      bench.add(c);
+      c.dram_addr -= 4;
+      c.pitch = 0xFFFFFFFE;
+      bench.add(c);
+    }
+    bench.run(20000);
+    EXPECT_EQ(bench.problems(), "") << (store ? "store" : "load");
+  }
+}
+
 TEST(Dma, SyncCompletesInOrderAndAtOnceWhenAlone) {
   for (bool store : {false, true}) {
     Bench bench({});
