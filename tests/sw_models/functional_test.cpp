@@ -6,6 +6,7 @@
 #include "sw_models/golden.hpp"
 #include "sw_models/numerics.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace gradweave {
@@ -136,6 +137,43 @@ TEST_F(Functional, PitchOfOneRowIsIgnored) {
   memory_.write(64, "\x34\x12", 2);
   expect_end("LOAD bf16 dram=64 pitch=0xFFFFFFFF rows=1 cols=1 spm=9 rot=3", ErrorCode::NONE, 0);
   EXPECT_EQ(npu_.scratchpad().at(9, 3), 0x1234);
+}
+
+/// Rows that lie as far apart as a pitch can say, in the largest memory of a configuration.
+TEST(FunctionalMemory, HasAllBitsOfAddressAndPitch) {
+  constexpr std::uint64_t kSize = std::uint64_t{1} << 40U;
+  NpuConfig config = load_npu_config("configs/test8.toml");
+  config.dram.size_bytes = kSize;
+  DeviceMemory memory(kSize);
+  FunctionalNpu npu(config, memory);
+  const auto run = [&](const std::string &program) {
+    const std::vector<isa::Command> stream = isa::assemble(program);
+    memory.write(kCommandsAt, stream.data(), stream.size() * sizeof(isa::Command));
+    npu.start(kCommandsAt, static_cast<std::uint32_t>(stream.size()));
+    return npu.run().error;
+  };
+  for (unsigned bit = 20; bit < 40; ++bit) {
+    const std::uint64_t from = (std::uint64_t{1} << bit) - 4, pitch = bit < 32 ? std::uint64_t{1} << bit : 0xFFFFFFFE;
+    for (std::uint64_t row = 0; row < 3; ++row)
+      for (std::uint16_t column = 0; column < 5; ++column) {
+        const auto value = static_cast<std::uint16_t>(1000 * bit + 10 * row + column);
+        memory.write(from + row * pitch + 2U * column, &value, 2);
+      }
+    ASSERT_EQ(run(fmt::format("LOAD bf16 dram={0} pitch={1} rows=3 cols=5 spm=0 rot=0\n"
+                              "STORE bf16 dram={2} pitch={1} rows=3 cols=5 spm=0 rot=0",
+                              from, pitch, from + 64)),
+              ErrorCode::NONE);
+    for (std::uint64_t row = 0; row < 3; ++row)
+      for (std::uint16_t column = 0; column < 5; ++column) {
+        std::uint16_t value = 0;
+        memory.read(from + 64 + row * pitch + 2U * column, &value, 2);
+        EXPECT_EQ(value, static_cast<std::uint16_t>(1000 * bit + 10 * row + column)) << "bit " << bit << " row " << row;
+      }
+  }
+  EXPECT_EQ(run(fmt::format("LOAD bf16 dram={} pitch=0 rows=1 cols=5 spm=0", kSize - 10)), ErrorCode::NONE);
+  EXPECT_EQ(run(fmt::format("LOAD bf16 dram={} pitch=0 rows=1 cols=5 spm=0", kSize - 8)), ErrorCode::DRAM_RANGE);
+  EXPECT_EQ(run(fmt::format("LOAD bf16 dram={} pitch=0xFFFFFFFE rows=2 cols=5 spm=0", kSize - 0xFFFFFFFE - 8)),
+            ErrorCode::DRAM_RANGE);
 }
 
 TEST_F(Functional, ErrorsAreReportedWithTheirIndex) {

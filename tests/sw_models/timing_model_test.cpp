@@ -139,6 +139,37 @@ TEST_F(TimingModel, AThousandBurstsAreInFlightIfTheConfigurationSaysSo) {
   }
 }
 
+/// Only where pages begin matters to time: not which, nor how many lie between two rows.
+TEST_F(TimingModel, PlacesAndPitchesOfAllBitsTakeTheSameTime) {
+  npu.dram.size_bytes = std::uint64_t{1} << 40U;
+  const auto moved = [&](bool store, std::uint64_t addr, std::uint32_t pitch) {
+    isa::DmaCommand c;
+    c.store = store;
+    c.dram_addr = addr;
+    c.rows = 3;
+    c.cols = 700;
+    c.pitch = pitch;
+    c.spm.pstride = 3;
+    isa::Decoded d;
+    d.op = c;
+    return run(npu, {isa::encode(d)});
+  };
+  for (const bool store : {false, true}) {
+    const RunResult near = moved(store, 0x10A00, 0x600);
+    ASSERT_TRUE(near.ok());
+    for (unsigned bit = 20; bit < 40; ++bit) {
+      const std::uint32_t far_rows = 0x600 + (bit < 32 ? 1U << bit : 0);
+      const RunResult far = moved(store, 0x10A00 + (std::uint64_t{1} << bit), far_rows);
+      ASSERT_TRUE(far.ok()) << "bit " << bit;
+      EXPECT_EQ(far.commands[0].done, near.commands[0].done) << "bit " << bit;
+      EXPECT_EQ(far.counters, near.counters) << "bit " << bit;
+    }
+    const std::uint64_t last = npu.dram.size_bytes - 2 * std::uint64_t{0xFFFFFFFE} - 1400;
+    EXPECT_TRUE(moved(store, last, 0xFFFFFFFE).ok());
+    EXPECT_EQ(moved(store, last + 2, 0xFFFFFFFE).error, isa::ErrorCode::DRAM_RANGE);
+  }
+}
+
 TEST_F(TimingModel, AStoreIsDoneACycleAfterItsLastResponse) {
   const RunResult r = run(npu, {dma(true, 1, 16)});
   // Burst issued at + 1, first beat read at + 2 and on the bus at + 4, the second at + 5; 4 cycles of service. The
