@@ -260,16 +260,21 @@ TEST_F(Functional, CoresShareTheScratchpadAndCountTheirBlocks) {
 }
 
 TEST_F(Functional, SemaphoresOverflowAbove65535) {
-  const isa::Command post = isa::assemble("SYNC engine=0 post=5")[0];
-  const std::vector<isa::Command> many(65537, post);
-  DeviceMemory memory(8U << 20U);
-  memory.write(0, many.data(), many.size() * sizeof(isa::Command));
-  FunctionalNpu npu(config(), memory);
-  npu.start(0, 65535);
-  EXPECT_TRUE(npu.run().done);
-  npu.start(0, 65537);
-  EXPECT_EQ(npu.run().error, ErrorCode::SEM_OVERFLOW);
-  EXPECT_EQ(npu.status().error_index, 65535U);
+  NpuConfig most = config();
+  most.semaphores = 255;
+  for (const int semaphore : {0, 5, 254}) {
+    const isa::Command post = isa::assemble(fmt::format("SYNC engine=0 post={}", semaphore))[0];
+    const std::vector<isa::Command> many(65537, post);
+    DeviceMemory memory(8U << 20U);
+    memory.write(0, many.data(), many.size() * sizeof(isa::Command));
+    FunctionalNpu npu(most, memory);
+    npu.start(0, 65535);
+    EXPECT_TRUE(npu.run().done);
+    EXPECT_EQ(npu.semaphore(static_cast<std::uint32_t>(semaphore)), 65535U);
+    npu.start(0, 65537);
+    EXPECT_EQ(npu.run().error, ErrorCode::SEM_OVERFLOW);
+    EXPECT_EQ(npu.status().error_index, 65535U);
+  }
 }
 
 TEST_F(Functional, BadStart) {

@@ -316,6 +316,26 @@ TEST_F(TimingModel, AWaitThatNobodyPostsEndsWithTheWatchdog) {
   EXPECT_THROW(run(npu, {sync(1, waits(3))}, options), std::runtime_error);
 }
 
+/// A full semaphore gives all it holds, 255 at a time; a post more is an error.
+TEST_F(TimingModel, SemaphoresHold65535) {
+  npu.semaphores = 255;
+  for (const std::uint8_t semaphore : {0, 254}) {
+    isa::Sync thrice;
+    thrice.posts = {semaphore, semaphore, semaphore};
+    std::vector<isa::Command> stream(21845, sync(0, thrice));
+    for (int i = 0; i < 257; ++i)
+      stream.push_back(sync(0, waits(semaphore, 255)));
+    EXPECT_TRUE(run(npu, stream).ok()) << int{semaphore};
+    stream.push_back(sync(0, waits(semaphore)));
+    EXPECT_EQ(run(npu, stream).error, isa::ErrorCode::WATCHDOG) << "nothing is left";
+    stream.resize(21845);
+    stream.push_back(sync(0, posts(semaphore)));
+    const RunResult over = run(npu, stream);
+    EXPECT_EQ(over.error, isa::ErrorCode::SEM_OVERFLOW);
+    EXPECT_EQ(over.error_index, 21845U);
+  }
+}
+
 TEST_F(TimingModel, StepsOfTheArrayAreProgress) {
   RunOptions options;
   options.watchdog = 50;
