@@ -159,14 +159,14 @@ struct Place {
 std::vector<Place> places(Vwide_perf_counters &model) {
   static_assert(static_cast<int>(isa::Counter::READ_BYTES) == 23 && static_cast<int>(isa::Counter::WRITE_BYTES) == 24);
   static_assert(static_cast<int>(isa::Counter::BLOCKS) == 25 && isa::kCounters.size() == 26);
-  auto &root = *model.rootp;
+  auto &r = *model.rootp;
   return {
-      {0, 1, &root.perf_counters__DOT__gen_counter__BRA__0__KET____DOT__u_counter__DOT__value_q},
-      {23, kBytes, &root.perf_counters__DOT__gen_counter__BRA__23__KET____DOT__u_counter__DOT__value_q},
-      {24, kBytes, &root.perf_counters__DOT__gen_counter__BRA__24__KET____DOT__u_counter__DOT__value_q},
-      {25, 1, &root.perf_counters__DOT__gen_counter__BRA__25__KET____DOT__u_counter__DOT__value_q},
+      {0, 1, &r.perf_counters__DOT__gen_counter__BRA__0__KET____DOT__u_counter__DOT__value_q},
+      {23, kBytes, &r.perf_counters__DOT__gen_counter__BRA__23__KET____DOT__u_counter__DOT__value_q},
+      {24, kBytes, &r.perf_counters__DOT__gen_counter__BRA__24__KET____DOT__u_counter__DOT__value_q},
+      {25, 1, &r.perf_counters__DOT__gen_counter__BRA__25__KET____DOT__u_counter__DOT__value_q},
       {33, 1,
-       &root.perf_counters__DOT__gen_core__BRA__1__KET____DOT__gen_counter__BRA__7__KET____DOT__u_counter__DOT__value_q}};
+       &r.perf_counters__DOT__gen_core__BRA__1__KET____DOT__gen_counter__BRA__7__KET____DOT__u_counter__DOT__value_q}};
 }
 
 TEST(Widths, PerformanceCountersCountToEachBit) {
