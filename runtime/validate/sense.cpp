@@ -5,7 +5,7 @@
 namespace gradweave::runtime {
 namespace {
 
-std::string_view remedy(const UndrawnEnds &ends) {
+std::string_view remedy_of(const UndrawnEnds &ends) {
   const std::string_view watchdog = isa::kErrorNames[static_cast<std::size_t>(isa::ErrorCode::WATCHDOG)];
   if (ends.errors.count(watchdog) != 0) return "give more cycles with --watchdog, or take an NPU with a faster memory";
   return "take an NPU with room for the streams (size_bytes of [dram]), or the other --profile";
@@ -44,7 +44,7 @@ std::string complaint(std::string_view npu, std::string_view kind, const Undrawn
                      "{:.0f} % the streams do not test this NPU; {}",
                      npu, ends.failed(), ends.streams, kind, errors,
                      100 * static_cast<double>(ends.failed()) / static_cast<double>(ends.streams), 100 * kMostUndrawn,
-                     remedy(ends));
+                     remedy_of(ends));
 }
 
 } // namespace gradweave::runtime

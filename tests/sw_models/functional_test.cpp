@@ -6,6 +6,7 @@
 #include "sw_models/golden.hpp"
 #include "sw_models/numerics.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace gradweave {
@@ -138,6 +139,43 @@ TEST_F(Functional, PitchOfOneRowIsIgnored) {
   EXPECT_EQ(npu_.scratchpad().at(9, 3), 0x1234);
 }
 
+/// Rows that lie as far apart as a pitch can say, in the largest memory of a configuration.
+TEST(FunctionalMemory, HasAllBitsOfAddressAndPitch) {
+  constexpr std::uint64_t kSize = std::uint64_t{1} << 40U;
+  NpuConfig config = load_npu_config("configs/test8.toml");
+  config.dram.size_bytes = kSize;
+  DeviceMemory memory(kSize);
+  FunctionalNpu npu(config, memory);
+  const auto run = [&](const std::string &program) {
+    const std::vector<isa::Command> stream = isa::assemble(program);
+    memory.write(kCommandsAt, stream.data(), stream.size() * sizeof(isa::Command));
+    npu.start(kCommandsAt, static_cast<std::uint32_t>(stream.size()));
+    return npu.run().error;
+  };
+  for (unsigned bit = 20; bit < 40; ++bit) {
+    const std::uint64_t from = (std::uint64_t{1} << bit) - 4, pitch = bit < 32 ? std::uint64_t{1} << bit : 0xFFFFFFFE;
+    for (std::uint64_t row = 0; row < 3; ++row)
+      for (std::uint16_t column = 0; column < 5; ++column) {
+        const auto value = static_cast<std::uint16_t>(1000 * bit + 10 * row + column);
+        memory.write(from + row * pitch + 2U * column, &value, 2);
+      }
+    ASSERT_EQ(run(fmt::format("LOAD bf16 dram={0} pitch={1} rows=3 cols=5 spm=0 rot=0\n"
+                              "STORE bf16 dram={2} pitch={1} rows=3 cols=5 spm=0 rot=0",
+                              from, pitch, from + 64)),
+              ErrorCode::NONE);
+    for (std::uint64_t row = 0; row < 3; ++row)
+      for (std::uint16_t column = 0; column < 5; ++column) {
+        std::uint16_t value = 0;
+        memory.read(from + 64 + row * pitch + 2U * column, &value, 2);
+        EXPECT_EQ(value, static_cast<std::uint16_t>(1000 * bit + 10 * row + column)) << "bit " << bit << " row " << row;
+      }
+  }
+  EXPECT_EQ(run(fmt::format("LOAD bf16 dram={} pitch=0 rows=1 cols=5 spm=0", kSize - 10)), ErrorCode::NONE);
+  EXPECT_EQ(run(fmt::format("LOAD bf16 dram={} pitch=0 rows=1 cols=5 spm=0", kSize - 8)), ErrorCode::DRAM_RANGE);
+  EXPECT_EQ(run(fmt::format("LOAD bf16 dram={} pitch=0xFFFFFFFE rows=2 cols=5 spm=0", kSize - 0xFFFFFFFE - 8)),
+            ErrorCode::DRAM_RANGE);
+}
+
 TEST_F(Functional, ErrorsAreReportedWithTheirIndex) {
   const std::string ok = "SYNC engine=0\nSYNC engine=1\n";
   expect_end(ok + "RAW 9 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0", ErrorCode::ILLEGAL_OPCODE, 2);
@@ -222,16 +260,21 @@ TEST_F(Functional, CoresShareTheScratchpadAndCountTheirBlocks) {
 }
 
 TEST_F(Functional, SemaphoresOverflowAbove65535) {
-  const isa::Command post = isa::assemble("SYNC engine=0 post=5")[0];
-  const std::vector<isa::Command> many(65537, post);
-  DeviceMemory memory(8U << 20U);
-  memory.write(0, many.data(), many.size() * sizeof(isa::Command));
-  FunctionalNpu npu(config(), memory);
-  npu.start(0, 65535);
-  EXPECT_TRUE(npu.run().done);
-  npu.start(0, 65537);
-  EXPECT_EQ(npu.run().error, ErrorCode::SEM_OVERFLOW);
-  EXPECT_EQ(npu.status().error_index, 65535U);
+  NpuConfig most = config();
+  most.semaphores = 255;
+  for (const int semaphore : {0, 5, 254}) {
+    const isa::Command post = isa::assemble(fmt::format("SYNC engine=0 post={}", semaphore))[0];
+    const std::vector<isa::Command> many(65537, post);
+    DeviceMemory memory(8U << 20U);
+    memory.write(0, many.data(), many.size() * sizeof(isa::Command));
+    FunctionalNpu npu(most, memory);
+    npu.start(0, 65535);
+    EXPECT_TRUE(npu.run().done);
+    EXPECT_EQ(npu.semaphore(static_cast<std::uint32_t>(semaphore)), 65535U);
+    npu.start(0, 65537);
+    EXPECT_EQ(npu.run().error, ErrorCode::SEM_OVERFLOW);
+    EXPECT_EQ(npu.status().error_index, 65535U);
+  }
 }
 
 TEST_F(Functional, BadStart) {

@@ -1,10 +1,16 @@
 // Shipped configurations load; every kind of mistake is named with file, line, key, value and remedy.
 #include "sw_models/npu_config.hpp"
+#include "sw_models/npu_config_text.hpp"
+#include "tests/support/npu_limits.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <sstream>
 #include <string>
 
 namespace gradweave {
@@ -212,10 +218,64 @@ TEST_F(NpuConfigFile, DramAccessesAreBeatsUnlessToldOtherwise) {
                ":20: access_bytes = 24 is not a power of two; use 4 to 32, the bus_bytes");
 }
 
-TEST_F(NpuConfigFile, LimitsThemselvesAreAccepted) {
-  EXPECT_EQ(load(with("spm_bytes", "spm_bytes = 2880")).spm_rows(), 32U);
-  EXPECT_EQ(load(with("bus_bytes", "bus_bytes = 64")).bus_bytes, 64U);
-  EXPECT_EQ(load(with("latency_cycles", "latency_cycles = 0")).dram.latency_cycles, 0U);
+/// A value of a loaded configuration, as a file has it.
+std::string value_of(const NpuConfig &c, const std::string &key) {
+  const std::map<std::string, std::string> values{{"name", '"' + c.name + '"'},
+                                                  {"rows", fmt::format("{}", c.rows)},
+                                                  {"cols", fmt::format("{}", c.cols)},
+                                                  {"cores", fmt::format("{}", c.cores)},
+                                                  {"spm_bytes", fmt::format("{}", c.spm_bytes)},
+                                                  {"spm_banks", fmt::format("{}", c.spm_banks)},
+                                                  {"bus_bytes", fmt::format("{}", c.bus_bytes)},
+                                                  {"clock_ghz", fmt::format("{}", c.clock_ghz)},
+                                                  {"queue_depth", fmt::format("{}", c.queue_depth)},
+                                                  {"semaphores", fmt::format("{}", c.semaphores)},
+                                                  {"outstanding", fmt::format("{}", c.outstanding)},
+                                                  {"size_bytes", fmt::format("{}", c.dram.size_bytes)},
+                                                  {"bandwidth_gb_s", fmt::format("{}", c.dram.bandwidth_gb_s)},
+                                                  {"latency_cycles", fmt::format("{}", c.dram.latency_cycles)},
+                                                  {"turnaround_cycles", fmt::format("{}", c.dram.turnaround_cycles)},
+                                                  {"batch_bytes", fmt::format("{}", c.dram.batch_bytes)},
+                                                  {"access_bytes", fmt::format("{}", c.dram.access_bytes)}};
+  return values.at(key);
+}
+
+TEST(NpuConfigLimits, AreAcceptedAndTheNextValueIsRefused) {
+  for (const test::NpuLimit &limit : test::npu_limits()) {
+    SCOPED_TRACE(limit.key + " = " + limit.value);
+    EXPECT_EQ(value_of(parse_npu_config(test::text_of(limit, limit.value), "f"), limit.key), limit.value);
+    try {
+      parse_npu_config(test::text_of(limit, limit.beyond), "f");
+      ADD_FAILURE() << limit.beyond << " is accepted";
+    } catch (const ConfigError &e) {
+      EXPECT_NE(std::string(e.what()).find(fmt::format("{} = {}{}", limit.key, limit.beyond, limit.refusal)),
+                std::string::npos)
+          << e.what();
+    }
+  }
+}
+
+/// The message about an unknown key lists those that there are.
+TEST(NpuConfigLimits, AreTestedOfEveryKeyAtBothEnds) {
+  std::map<std::string, int> ends;
+  for (const test::NpuLimit &limit : test::npu_limits())
+    ++ends[limit.key];
+  for (const std::string &table : {std::string("[npu]\n"), std::string("[dram]\n")}) {
+    std::string text = test::configuration({});
+    text.insert(text.find(table) + table.size(), "unknown = 1\n");
+    try {
+      parse_npu_config(text, "f");
+      ADD_FAILURE();
+    } catch (const ConfigError &e) {
+      std::string keys = e.what();
+      keys.erase(0, keys.find("known keys: ") + 12);
+      std::replace(keys.begin(), keys.end(), ',', ' ');
+      std::istringstream list(keys);
+      for (std::string key; list >> key;)
+        EXPECT_EQ(ends[key], 2) << key;
+    }
+  }
+  EXPECT_EQ(ends.size(), 17U);
 }
 
 } // namespace

@@ -139,6 +139,37 @@ TEST_F(TimingModel, AThousandBurstsAreInFlightIfTheConfigurationSaysSo) {
   }
 }
 
+/// Only where pages begin matters to time: not which, nor how many lie between two rows.
+TEST_F(TimingModel, PlacesAndPitchesOfAllBitsTakeTheSameTime) {
+  npu.dram.size_bytes = std::uint64_t{1} << 40U;
+  const auto moved = [&](bool store, std::uint64_t addr, std::uint32_t pitch) {
+    isa::DmaCommand c;
+    c.store = store;
+    c.dram_addr = addr;
+    c.rows = 3;
+    c.cols = 700;
+    c.pitch = pitch;
+    c.spm.pstride = 3;
+    isa::Decoded d;
+    d.op = c;
+    return run(npu, {isa::encode(d)});
+  };
+  for (const bool store : {false, true}) {
+    const RunResult near = moved(store, 0x10A00, 0x600);
+    ASSERT_TRUE(near.ok());
+    for (unsigned bit = 20; bit < 40; ++bit) {
+      const std::uint32_t far_rows = 0x600 + (bit < 32 ? 1U << bit : 0);
+      const RunResult far = moved(store, 0x10A00 + (std::uint64_t{1} << bit), far_rows);
+      ASSERT_TRUE(far.ok()) << "bit " << bit;
+      EXPECT_EQ(far.commands[0].done, near.commands[0].done) << "bit " << bit;
+      EXPECT_EQ(far.counters, near.counters) << "bit " << bit;
+    }
+    const std::uint64_t last = npu.dram.size_bytes - 2 * std::uint64_t{0xFFFFFFFE} - 1400;
+    EXPECT_TRUE(moved(store, last, 0xFFFFFFFE).ok());
+    EXPECT_EQ(moved(store, last + 2, 0xFFFFFFFE).error, isa::ErrorCode::DRAM_RANGE);
+  }
+}
+
 TEST_F(TimingModel, AStoreIsDoneACycleAfterItsLastResponse) {
   const RunResult r = run(npu, {dma(true, 1, 16)});
   // Burst issued at + 1, first beat read at + 2 and on the bus at + 4, the second at + 5; 4 cycles of service. The
@@ -283,6 +314,26 @@ TEST_F(TimingModel, AWaitThatNobodyPostsEndsWithTheWatchdog) {
   EXPECT_EQ(r.cycles(), r.commands[1].issue + 1000 + 1) << "the issue was the last progress";
   options.watchdog = 0;
   EXPECT_THROW(run(npu, {sync(1, waits(3))}, options), std::runtime_error);
+}
+
+/// A full semaphore gives all it holds, 255 at a time; a post more is an error.
+TEST_F(TimingModel, SemaphoresHold65535) {
+  npu.semaphores = 255;
+  for (const std::uint8_t semaphore : {0, 254}) {
+    isa::Sync thrice;
+    thrice.posts = {semaphore, semaphore, semaphore};
+    std::vector<isa::Command> stream(21845, sync(0, thrice));
+    for (int i = 0; i < 257; ++i)
+      stream.push_back(sync(0, waits(semaphore, 255)));
+    EXPECT_TRUE(run(npu, stream).ok()) << int{semaphore};
+    stream.push_back(sync(0, waits(semaphore)));
+    EXPECT_EQ(run(npu, stream).error, isa::ErrorCode::WATCHDOG) << "nothing is left";
+    stream.resize(21845);
+    stream.push_back(sync(0, posts(semaphore)));
+    const RunResult over = run(npu, stream);
+    EXPECT_EQ(over.error, isa::ErrorCode::SEM_OVERFLOW);
+    EXPECT_EQ(over.error_index, 21845U);
+  }
 }
 
 TEST_F(TimingModel, StepsOfTheArrayAreProgress) {

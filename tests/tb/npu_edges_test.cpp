@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <ostream>
 #include <random>
 #include <string>
@@ -204,6 +205,54 @@ TEST_F(NpuEdges, ARowOfAPageIsABurstOf256Beats) {
   Decoded store = transfer(true, false, 1, 2048, {0, 1, 0});
   std::get<isa::DmaCommand>(store.op).dram_addr = 0x1000;
   expect_equal(store, "STORE");
+}
+
+/// LOADs from and STOREs to places at each bit of an address, with rows as far apart as a pitch can say.
+TEST(NpuFarMemory, HoldsTheRightBitsAtEachBitOfAnAddress) {
+  NpuConfig config = load_npu_config("configs/test8.toml");
+  config.dram.size_bytes = std::uint64_t{1} << 40U;
+  constexpr std::uint32_t kRows = 3, kCols = 5;
+  RtlDevice device(config, {}, make_npu_model());
+  ASSERT_EQ(device.allocate((std::uint64_t{1} << 40U) - (1U << 20U), 4096), 0U);
+  std::mt19937_64 random(11);
+  std::vector<Decoded> commands;
+  struct Row {
+    std::uint64_t addr;
+    std::array<std::uint16_t, kCols> data;
+  };
+  std::vector<Row> expected;
+  for (unsigned bit = 20; bit < 40; ++bit) {
+    isa::DmaCommand d;
+    d.dram_addr = (std::uint64_t{1} << bit) - 6;
+    const std::uint32_t apart = 4096 * (bit - 19); // no two rows share a place
+    d.pitch = bit < 32 ? (1U << bit) + apart : 0xFFFFFFFE - apart;
+    d.rows = kRows;
+    d.cols = kCols;
+    d.spm = {4 * (bit - 20), kRows, 2};
+    for (std::uint64_t row = 0; row < kRows; ++row) {
+      Row r{d.dram_addr + row * d.pitch, {}};
+      for (std::uint16_t &x : r.data)
+        x = static_cast<std::uint16_t>(random());
+      device.copy_in(r.addr, r.data.data(), sizeof(r.data));
+      r.addr += 100;
+      expected.push_back(r);
+    }
+    Decoded load{d, {}, 0};
+    load.sync.posts[0] = 0;
+    d.store = true;
+    d.dram_addr = expected[expected.size() - kRows].addr;
+    Decoded store{d, {}, 0};
+    store.sync.waits[0] = {0, 1};
+    commands.push_back(load);
+    commands.push_back(store);
+  }
+  device.submit(SmallProgram::encode(commands));
+  ASSERT_TRUE(device.wait().ok());
+  for (const Row &r : expected) {
+    Row got{r.addr, {}};
+    device.copy_out(r.addr, got.data.data(), sizeof(got.data));
+    EXPECT_EQ(got.data, r.data) << std::hex << r.addr;
+  }
 }
 
 } // namespace

@@ -3,7 +3,9 @@
 #include "runtime/corpus/profile.hpp"
 #include "runtime/validate/report.hpp"
 #include "runtime/validate/verdict_json.hpp"
+#include "sw_models/npu_config_text.hpp"
 #include "sw_models/timing/timing_model.hpp"
+#include "tests/support/npu_limits.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -62,6 +64,25 @@ TEST(RandomMix, EndsByNoErrorThatWasNotDrawn) {
           << variant.name << " seed " << seed << " watchdog " << watchdog.cycles;
     }
     EXPECT_LE(short_ones, 100) << variant.name;
+  }
+}
+
+/// Every configuration whose values are legal can be run: streams of both kinds at both limits of each.
+TEST(RandomMix, EndsWellAtEveryLimitOfAConfiguration) {
+  for (const NpuLimit &limit : npu_limits()) {
+    if (limit.key == "size_bytes" && limit.value == "4096") continue; // a memory without room for a stream's data
+    SCOPED_TRACE(limit.key + " = " + limit.value);
+    const NpuConfig npu = parse_npu_config(text_of(limit, limit.value), "f");
+    const bool small = npu.spm_rows() < 100'000; // a scratchpad of GBs would have data streams of GBs
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const corpus::DrawnWatchdog watchdog = corpus::draw_watchdog(npu, seed);
+      const corpus::DrawnStream stream =
+          corpus::make_stream(npu, small ? corpus::Profile::kBoth : corpus::Profile::kTiming, seed, 20);
+      if (watchdog.may_trip || stream.broken) continue;
+      timing::RunOptions options;
+      options.watchdog = watchdog.cycles;
+      ASSERT_EQ(timing::run(npu, stream.commands, options).error, isa::ErrorCode::NONE) << "seed " << seed;
+    }
   }
 }
 

@@ -80,6 +80,35 @@ TEST(ValidateRtl, AgreesOnAStreamWithoutCommands) {
   EXPECT_EQ(v.end, isa::ErrorCode::BAD_START);
 }
 
+/// Rows far apart in the largest memory of a configuration, at each bit of an address.
+TEST(ValidateRtl, AgreesOnAMemoryOfATerabyte) {
+  NpuConfig npu = test8();
+  npu.dram.size_bytes = std::uint64_t{1} << 40U;
+  const auto rtl = make_rtl_device(npu);
+  const auto model = make_timing_device(npu);
+  runtime::ValidationStream stream;
+  for (unsigned bit = 20; bit < 40; ++bit)
+    for (const bool store : {false, true}) {
+      isa::DmaCommand c;
+      c.store = store;
+      c.dram_addr = (std::uint64_t{1} << bit) - 6;
+      c.rows = 3;
+      c.cols = 20;
+      c.pitch = bit < 32 ? 1U << bit : 0xFFFFFFFE;
+      c.spm.pstride = 3;
+      isa::Decoded d;
+      d.op = c;
+      stream.commands.push_back(isa::encode(d));
+    }
+  const std::uint64_t bytes = runtime::dram_extent(stream.commands, npu);
+  EXPECT_GT(bytes, std::uint64_t{1} << 39U);
+  for (Device *device : {rtl.get(), model.get()})
+    EXPECT_EQ(device->allocate(bytes), 0U); // commands lie above, too
+  const runtime::ValidationVerdict v = runtime::validate_stream(*rtl, *model, stream);
+  EXPECT_EQ(v.report, "");
+  EXPECT_EQ(v.end, isa::ErrorCode::NONE);
+}
+
 TEST(ValidateRtl, IsRedWithAnotherWatchdog) {
   const auto rtl = make_rtl_device(test8());
   DeviceOptions options;

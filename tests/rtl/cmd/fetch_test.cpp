@@ -60,6 +60,10 @@ public:
     received = 0;
     error.reset();
   }
+  void set_window(std::uint64_t base, std::uint64_t size) {
+    model_->dram_base_i = base;
+    model_->dram_size_i = size;
+  }
   void point(std::uint64_t addr, std::uint32_t count) {
     model_->cmd_addr_i = addr;
     model_->cmd_count_i = count;
@@ -170,6 +174,27 @@ TEST(Fetch, BusErrorsNameTheFirstCommandOfTheBeat) {
       fetch.cycle(false);
     EXPECT_TRUE(fetch.quiet);
     EXPECT_TRUE(fetch.memory.idle());
+  }
+}
+
+/// Of a stream of billions of commands the first hundred come as of any other, wherever it lies.
+TEST(Fetch, CountsWithAllBitsOfLengthAndAddress) {
+  constexpr std::uint32_t kHere = 100, kBad = 96; // a multiple of the commands in a beat
+  for (unsigned bit = 7; bit < 32; ++bit) {
+    SCOPED_TRACE(testing::Message() << "bit " << bit);
+    const std::uint32_t count = (1U << bit) + 3;
+    const std::uint64_t addr = (std::uint64_t{1} << (32 + bit)) - 2048; // carries into that bit
+    Fetch fetch(kSeed + bit, 0);
+    fetch.set_window(0, ~std::uint64_t{0});
+    fetch.place(addr, kHere);
+    fetch.memory.fail(addr + 64 * kBad, 2);
+    fetch.point(addr, count);
+    for (std::uint64_t i = 0; i < kPatience && !fetch.error; ++i)
+      fetch.cycle();
+    ASSERT_TRUE(fetch.error);
+    EXPECT_EQ(fetch.error->index, kBad);
+    EXPECT_GT(fetch.received, 32U);
+    EXPECT_FALSE(fetch.done);
   }
 }
 

@@ -249,15 +249,24 @@ TEST(Semaphores, OverflowNamesThePostingCommand) {
 }
 
 TEST(Semaphores, FullCounterIsNoError) {
-  Unit unit;
-  const std::vector<Head> idle(kEngines);
-  std::vector<Done> dones(kEngines);
-  dones[0].valid = true;
-  dones[0].posts[0] = 0;
-  for (std::uint32_t i = 0; i < 65535; ++i)
-    ASSERT_FALSE(unit.step(idle, dones).overflow) << "post " << i;
-  dones[0].index = 99;
-  EXPECT_EQ(unit.step(idle, dones).overflow, std::optional<std::uint32_t>(99));
+  for (const std::uint32_t semaphore : {0U, kSemaphores - 1}) {
+    Unit unit;
+    std::vector<Head> heads(kEngines);
+    std::vector<Done> dones(kEngines);
+    dones[0].valid = true;
+    dones[0].posts[0] = static_cast<std::uint8_t>(semaphore);
+    for (std::uint32_t i = 0; i < 65535; ++i)
+      ASSERT_FALSE(unit.step(heads, dones).overflow) << "post " << i;
+    dones[0].index = 99;
+    EXPECT_EQ(unit.step(heads, dones).overflow, std::optional<std::uint32_t>(99));
+    dones[0].valid = false;
+    heads[2].valid = true;
+    heads[2].waits[0] = {static_cast<std::uint8_t>(semaphore), 255};
+    for (std::uint32_t taken = 0; taken < 65535; taken += 255) // 257 times
+      ASSERT_EQ(unit.step(heads, dones).granted, std::optional<std::size_t>(2)) << taken << " taken";
+    heads[2].waits[0].count = 1;
+    EXPECT_FALSE(unit.step(heads, dones).granted);
+  }
 }
 
 TEST(Semaphores, ClearForgetsAllPosts) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace gradweave::dma_test {
@@ -112,6 +113,8 @@ void AxiMemory::clock(const Address &ar, const Address &aw, const WriteData &w) 
       beats_.pop_front();
     }
   }
+  most_loads = std::max(most_loads, reads_[1].size());
+  most_stores = std::max(most_stores, writes_.size());
   ++cycle;
 }
 

@@ -73,7 +73,8 @@ public:
   bool idle() const { return reads_[0].empty() && reads_[1].empty() && writes_.empty() && beats_.empty(); }
   std::uint8_t response_of(bool write, std::uint64_t addr, std::uint64_t bytes) const;
 
-  std::vector<Burst> loads, stores; ///< bursts accepted (reads of ID 1, writes), index 0
+  std::vector<Burst> loads, stores;            ///< bursts accepted (reads of ID 1, writes), index 0
+  std::size_t most_loads = 0, most_stores = 0; ///< of these unanswered at a time
   std::vector<std::string> problems;
   std::uint64_t cycle = 0;
 

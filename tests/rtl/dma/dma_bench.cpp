@@ -16,7 +16,8 @@ Bench::Bench(const BenchOptions &options)
     b = static_cast<std::uint8_t>(rng_());
   for (std::uint16_t &x : spm_.data)
     x = static_cast<std::uint16_t>(rng_());
-  expected_memory_.data = memory_.data;
+  memory_.repeats = options.far;
+  expected_memory_ = memory_;
   expected_spm_.data = spm_.data;
   model_->clear_i = 0;
   for (int i = 0; i < 2; ++i) {

@@ -26,6 +26,7 @@ struct BenchOptions {
   double stall = 0;           ///< on every channel of memory, and between commands
   std::uint32_t latency = 10; ///< cycles of memory
   std::vector<Fault> faults;
+  bool far = false;         ///< memory repeats itself everywhere, so that addresses may leave dram_base's
   bool fetch = false;       ///< while there are commands, command fetches compete for the read channels
   bool probe_paths = false; ///< look for combinational paths from AXI inputs to AXI outputs
 };

@@ -27,12 +27,14 @@ std::uint32_t spm_extent(const isa::DmaCommand &c, std::uint32_t lanes);
 /// Memory as bytes [base, base + size); counts writes of each byte.
 struct Memory {
   Memory(std::uint64_t base_addr, std::size_t bytes) : base(base_addr), data(bytes), writes(bytes) {}
-  std::uint8_t read(std::uint64_t addr) const { return data.at(addr - base); }
+  std::uint8_t read(std::uint64_t addr) const { return data.at(place(addr)); }
   void write(std::uint64_t addr, std::uint8_t value) {
-    data.at(addr - base) = value;
-    ++writes.at(addr - base);
+    data.at(place(addr)) = value;
+    ++writes.at(place(addr));
   }
+  std::uint64_t place(std::uint64_t addr) const { return repeats ? (addr - base) % data.size() : addr - base; }
   std::uint64_t base;
+  bool repeats = false; ///< all over the address space: for rows that lie far apart
   std::vector<std::uint8_t> data;
   std::vector<std::uint32_t> writes;
 };

@@ -98,6 +98,25 @@ TEST(Dma, AddressesHaveAllTheirBits) {
   }
 }
 
+/// Rows as far apart as a pitch can say, from addresses with one bit set, so that sums carry into each bit.
+TEST(Dma, PitchesHaveAllTheirBits) {
+  for (const bool store : {false, true}) {
+    BenchOptions options;
+    options.far = true;
+    Bench bench(options);
+    for (unsigned bit = 3; bit < 64; ++bit) {
+      isa::DmaCommand c = tile(store, 0, 3, 5, bit < 32 ? 1U << bit : 0xFFFFFFFE);
+      c.dram_addr = std::uint64_t{1} << bit;
+      bench.add(c);
+      c.dram_addr -= 4;
+      c.pitch = 0xFFFFFFFE;
+      bench.add(c);
+    }
+    bench.run(20000);
+    EXPECT_EQ(bench.problems(), "") << (store ? "store" : "load");
+  }
+}
+
 TEST(Dma, SyncCompletesInOrderAndAtOnceWhenAlone) {
   for (bool store : {false, true}) {
     Bench bench({});
@@ -229,7 +248,8 @@ TEST(Dma, ClearForgetsTransfersThatHaveEnded) {
 TEST(Rates, LongRowsMoveABeatEveryCycle) {
   for (bool store : {false, true}) {
     BenchOptions options;
-    options.latency = std::min(2U, 4096 / kBus / 2) * kOutstanding; // which bursts as long as a page hide
+    // Which bursts as long as a page hide, and so do the commands that an engine holds.
+    options.latency = std::min(std::min(2U, 4096 / kBus / 2) * kOutstanding, 512U);
     Bench bench(options);
     std::uint32_t cols = std::min(4 * kBus * 8, 1U << 15U); // 64 beats a row, or as many as a command can have
     for (int i = 0; i < 6; ++i)
@@ -243,7 +263,7 @@ TEST(Rates, LongRowsMoveABeatEveryCycle) {
 TEST(Rates, ShortRowsKeepTheBusBusy) {
   for (bool store : {false, true}) {
     BenchOptions options;
-    options.latency = kOutstanding / 2;
+    options.latency = std::min(kOutstanding / 2, 128U); // the latter: the commands that an engine holds
     Bench bench(options);
     std::uint32_t cols = std::min(45U, kLanes);
     for (int i = 0; i < 20; ++i)
@@ -251,6 +271,20 @@ TEST(Rates, ShortRowsKeepTheBusBusy) {
     bench.run();
     EXPECT_EQ(bench.problems(), "");
     EXPECT_GE(bench.stats(store).beat_rate(), 0.95) << (store ? "store" : "load");
+  }
+}
+
+/// A memory that answers late enough gets as many bursts as are allowed, never more, and all of their data is in place.
+TEST(Rates, AllOutstandingBurstsAreInFlight) {
+  for (bool store : {false, true}) {
+    BenchOptions options;
+    options.latency = 3 * kOutstanding + 20;
+    Bench bench(options);
+    for (int i = 0; i < 2; ++i)
+      bench.add(tile(store, 2, kOutstanding + 40, 1, kBus));
+    bench.run();
+    EXPECT_EQ(bench.problems(), "");
+    EXPECT_EQ(store ? bench.axi().most_stores : bench.axi().most_loads, kOutstanding) << (store ? "store" : "load");
   }
 }
 

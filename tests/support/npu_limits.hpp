@@ -1,0 +1,104 @@
+// What each value of an NPU configuration may be: its limits, and the nearest values beyond them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gradweave::test {
+
+/// A legal configuration in whose file no line depends on another by more than it has to.
+inline const std::string kLimitsBase = R"([npu]
+name = "limits"
+rows = 8
+cols = 8
+cores = 1
+spm_bytes = 65536
+spm_banks = 4
+bus_bytes = 16
+clock_ghz = 1.0
+queue_depth = 8
+semaphores = 64
+outstanding = 64
+
+[dram]
+size_bytes = 1073741824
+bandwidth_gb_s = 8
+latency_cycles = 20
+turnaround_cycles = 8
+batch_bytes = 8192
+access_bytes = 16
+)";
+
+struct Setting {
+  std::string key, value;
+};
+
+/// A line of the table: at a value of `key` that is a limit, with `rest` of the file changed so that it can be reached.
+struct NpuLimit {
+  std::string key, value; ///< accepted
+  std::string beyond;     ///< the next value, refused
+  std::string refusal;    ///< what the message says behind "KEY = BEYOND"
+  std::vector<Setting> rest;
+};
+
+/// kLimitsBase with other values.
+inline std::string configuration(const std::vector<Setting> &settings) {
+  std::string text = kLimitsBase;
+  for (const Setting &s : settings) {
+    const std::size_t at = text.find("\n" + s.key + " = ") + 1;
+    text.replace(at, text.find('\n', at) - at, s.key + " = " + s.value);
+  }
+  return text;
+}
+
+inline std::string text_of(const NpuLimit &limit, const std::string &value) {
+  std::vector<Setting> settings = limit.rest;
+  settings.push_back({limit.key, value});
+  return configuration(settings);
+}
+
+inline std::vector<NpuLimit> npu_limits() {
+  const std::vector<Setting> widest{{"rows", "128"}, {"cores", "8"}};
+  const std::vector<Setting> smallest{
+      {"rows", "2"}, {"cols", "2"}, {"spm_banks", "1"}, {"bus_bytes", "4"}, {"access_bytes", "4"}};
+  const std::vector<Setting> largest{{"rows", "255"}, {"spm_banks", "1"}};
+  const std::string name(62, 'a');
+  return {
+      {"name", "\"a\"", "\"\"", " is no name; use 1 to 64", {}},
+      {"name", '"' + name + "-_\"", '"' + name + "-_0\"", " is no name; use 1 to 64", {}},
+      {"rows", "2", "1", " is out of range; use 2 to 255", {}},
+      {"rows", "255", "256", " is out of range; use 2 to 255", {}},
+      {"cols", "2", "1", " is out of range; use 2 to 255", {}},
+      {"cols", "255", "256", " is out of range; use 2 to 255", {}},
+      {"cores", "1", "0", " is out of range; use 1 to 8", {}},
+      {"cores", "8", "9", " is out of range; use 1 to 8", {}},
+      {"spm_bytes", "8", "7", " gives each of 1 banks 1 rows of 4 bytes, but 2 are needed; use at least 8", smallest},
+      {"spm_bytes", "8556380159", "8556380160", " gives 16777216 rows, but commands can address 16777215", largest},
+      {"spm_banks", "1", "0", " is out of range; use 1 to 256", {}},
+      {"spm_banks", "256", "257", " is out of range; use 1 to 256", {}},
+      {"bus_bytes", "4", "2", " is out of range; use 4 to 2048", {{"access_bytes", "4"}}},
+      {"bus_bytes", "2048", "4096", " is out of range; use 4 to 2048", widest},
+      {"clock_ghz", "0.001", "0.0009", " is out of range; use 0.001 to 100", {}},
+      {"clock_ghz", "100", "100.1", " is out of range; use 0.001 to 100", {}},
+      {"queue_depth", "2", "1", " is out of range; use 2 to 64", {}},
+      {"queue_depth", "64", "65", " is out of range; use 2 to 64", {}},
+      {"semaphores", "8", "7", " is out of range; use 8 to 255", {}},
+      {"semaphores", "255", "256", " is out of range; use 8 to 255", {}},
+      {"outstanding", "1", "0", " is out of range; use 1 to 1024", {}},
+      {"outstanding", "1024", "1025", " is out of range; use 1 to 1024", {}},
+      {"size_bytes", "4096", "4095", " is out of range; use 4096 to 1099511627776", {}},
+      {"size_bytes", "1099511627776", "1099511631872", " is out of range; use 4096 to 1099511627776", {}},
+      {"bandwidth_gb_s", "0.001", "0.0009", " is out of range; use 0.001 to 100000", {}},
+      {"bandwidth_gb_s", "100000", "100000.5", " is out of range; use 0.001 to 100000", {}},
+      {"latency_cycles", "0", "-1", " is out of range; use 0 to 100000", {}},
+      {"latency_cycles", "100000", "100001", " is out of range; use 0 to 100000", {}},
+      {"turnaround_cycles", "0", "-1", " is out of range; use 0 to 10000", {}},
+      {"turnaround_cycles", "10000", "10001", " is out of range; use 0 to 10000", {}},
+      {"batch_bytes", "1", "0", " is out of range; use 1 to 1073741824", {}},
+      {"batch_bytes", "1073741824", "1073741825", " is out of range; use 1 to 1073741824", {}},
+      {"access_bytes", "4", "3", " is out of range; use 4 to 16", {}},
+      {"access_bytes", "16", "17", " is out of range; use 4 to 16", {}},
+  };
+}
+
+} // namespace gradweave::test
