@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
@@ -122,22 +123,30 @@ void LayerPlans::add_alternatives(Shape &shape) {
 }
 
 bool LayerPlans::search_conventional(std::uint64_t bursts, const std::function<void()> &progress) {
-  const std::uint64_t done = conventional_work().bursts;
-  if (done >= bursts) return false;
-  const double times = static_cast<double>(bursts - done) / static_cast<double>(std::max<std::uint64_t>(done, 1));
-  bool faster = false;
-  for (auto &[key, shape] : shapes_) {
-    OrderSearch &order = *shape.orders.front();
-    order.run_on(times);
-    Choice &choice = shape.choice;
-    if (OwnPlan found = order.best(); found.cycles < choice.conventional.cycles) choice.conventional = std::move(found);
-    if (choice.conventional.cycles < choice.best().cycles) {
-      choice.levels.push_back(choice.conventional);
-      faster = true;
+  std::uint64_t before = 0, done = conventional_work().bursts;
+  // Plans that are tried late are seldom simulated: the work that is left takes several rounds.
+  while (done < bursts && done > before) {
+    const double times = static_cast<double>(bursts - done) / static_cast<double>(done);
+    for (auto &[key, shape] : shapes_) {
+      shape.orders.front()->run_on(times);
+      if (progress) progress();
     }
-    if (progress) progress();
+    before = std::exchange(done, conventional_work().bursts);
   }
+  bool faster = false;
+  for (auto &[key, shape] : shapes_)
+    faster |= take_conventional(shape);
   return faster;
+}
+
+/// Takes the conventional plan found last if it is faster than the one before; whether it is the fastest of all orders.
+bool LayerPlans::take_conventional(Shape &shape) {
+  Choice &choice = shape.choice;
+  if (OwnPlan found = shape.orders.front()->best(); found.cycles < choice.conventional.cycles)
+    choice.conventional = std::move(found);
+  if (choice.conventional.cycles >= choice.best().cycles) return false;
+  choice.levels.push_back(choice.conventional);
+  return true;
 }
 
 SearchWork LayerPlans::conventional_work() const {

@@ -85,8 +85,8 @@ public:
   /// The reference stays valid.
   const Choice &of(const Layer &layer, Pass pass);
 
-  /// Goes on with the search for conventional plans alone until it has taken as much work as `bursts`. Whether one of
-  /// them is now the fastest of its layer: all layers then have one more level.
+  /// Goes on with the search for conventional plans alone until it has taken as much work as `bursts`, or knows all
+  /// plans near its best. Whether one of them is now the fastest of its layer, which then has one more level.
   bool search_conventional(std::uint64_t bursts, const std::function<void()> &progress);
 
   /// Of the conventional plans, and of all others.
@@ -102,6 +102,7 @@ private:
 
   void search(Shape &shape) const;
   static void add_alternatives(Shape &shape);
+  static bool take_conventional(Shape &shape);
 
   const NpuConfig &npu_;
   std::uint64_t plans_;

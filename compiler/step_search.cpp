@@ -142,20 +142,20 @@ void StepSearch::end(const StepWalk &walk) {
   found_.plans = walk.plans();
 }
 
-/// Gives the search for conventional plans as much work as that for the step took. If that finds faster ones, the step
-/// is searched from these, too.
+/// Gives the search for conventional plans as much work as that for the step took. As often as that finds faster ones,
+/// the step is searched from these, too.
 void StepSearch::search_conventional() {
   found_.work = own_.conventional_work();
   found_.work += own_.other_work();
   found_.work += together_;
-  const bool faster =
-      own_.search_conventional(found_.work.bursts, [&] { report(2 * layers_.size() + options_.step_plans); });
+  const auto progress = [&] { report(2 * layers_.size() + options_.step_plans); };
+  while (own_.search_conventional(found_.work.bursts, progress)) {
+    const Walk walk = begin(levels() - 1);
+    run_until(*walk, part());
+    end(*walk);
+    found_.work += walk->work();
+  }
   found_.conventional_work = own_.conventional_work();
-  if (!faster) return;
-  const Walk walk = begin(levels() - 1);
-  run_until(*walk, part());
-  end(*walk);
-  found_.work += walk->work();
 }
 
 void StepSearch::add_layers() {
