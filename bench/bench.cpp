@@ -3,8 +3,8 @@
 // machine's.
 //   gw_bench [TEXT]    only measurements that have TEXT in their name
 #include "bench/section.hpp"
-#include "runtime/process_pool.hpp"
-#include "runtime/progress.hpp"
+#include "base/process_pool.hpp"
+#include "base/progress.hpp"
 
 #include <fmt/format.h>
 

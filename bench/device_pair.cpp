@@ -2,8 +2,8 @@
 
 #include "bench/run_timer.hpp"
 #include "runtime/data.hpp"
-#include "runtime/stopwatch.hpp"
-#include "runtime/validate/compare.hpp"
+#include "base/stopwatch.hpp"
+#include "app/validate/compare.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 #include "bench/section.hpp"
 #include "bench/streams.hpp"
 #include "bench/workloads.hpp"
-#include "runtime/peak_memory.hpp"
-#include "runtime/text_format.hpp"
+#include "base/peak_memory.hpp"
+#include "app/report/text_format.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <fmt/format.h>

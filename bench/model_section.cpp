@@ -1,7 +1,7 @@
 #include "bench/device_pair.hpp"
 #include "bench/section.hpp"
 #include "bench/workloads.hpp"
-#include "runtime/text_format.hpp"
+#include "app/report/text_format.hpp"
 
 #include <fmt/format.h>
 

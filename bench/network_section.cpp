@@ -1,9 +1,9 @@
 #include "bench/section.hpp"
 #include "bench/workloads.hpp"
 #include "runtime/job.hpp"
-#include "runtime/peak_memory.hpp"
-#include "runtime/stopwatch.hpp"
-#include "runtime/text_format.hpp"
+#include "base/peak_memory.hpp"
+#include "base/stopwatch.hpp"
+#include "app/report/text_format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

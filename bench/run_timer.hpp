@@ -1,7 +1,7 @@
 // CPU time of runs that are too short to be timed one by one.
 #pragma once
 
-#include "runtime/stopwatch.hpp"
+#include "base/stopwatch.hpp"
 
 namespace gradweave::bench {
 

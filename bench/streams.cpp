@@ -2,7 +2,7 @@
 
 #include "compiler/passes.hpp"
 #include "compiler/residency.hpp"
-#include "runtime/corpus/timing_stream.hpp"
+#include "app/validate/corpus/timing_stream.hpp"
 
 #include <fmt/format.h>
 

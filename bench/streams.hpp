@@ -14,7 +14,7 @@ namespace gradweave::bench {
 /// fit the scratchpad.
 std::vector<isa::Command> tiled_gemm(const NpuConfig &npu, std::uint32_t side, std::uint32_t tile);
 
-/// Episodes that crowd one part of the hardware each (runtime/corpus/timing_stream.hpp); no errors.
+/// Episodes that crowd one part of the hardware each (app/validate/corpus/timing_stream.hpp); no errors.
 std::vector<isa::Command> random_stream(const NpuConfig &npu, std::uint32_t commands);
 
 /// AXI bursts of its LOADs and STOREs.

@@ -1,7 +1,7 @@
 // The compiler's interface: a layer's products in, a checked binary command stream out.
 #pragma once
 
-#include "compiler/network.hpp"
+#include "graph/network.hpp"
 #include "isa/command.hpp"
 #include "sw_models/npu_config.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/compiler.hpp"
-#include "runtime/device.hpp"
+#include "device/device.hpp"
 #include "runtime/tensor.hpp"
 
 #include <cstdint>

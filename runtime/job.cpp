@@ -5,8 +5,8 @@
 #include "runtime/direct_check.hpp"
 #include "runtime/golden_layer.hpp"
 #include "runtime/loaded_stream.hpp"
-#include "runtime/output_file.hpp"
-#include "runtime/stopwatch.hpp"
+#include "base/output_file.hpp"
+#include "base/stopwatch.hpp"
 
 #include <fmt/format.h>
 

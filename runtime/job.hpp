@@ -4,7 +4,7 @@
 #include "compiler/compiler.hpp"
 #include "compiler/paper/policy.hpp"
 #include "runtime/data.hpp"
-#include "runtime/device.hpp"
+#include "device/device.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "runtime/job_key.hpp"
 
-#include "runtime/checksum.hpp"
+#include "base/checksum.hpp"
 #include "runtime/npu_text.hpp"
 
 #include <fmt/format.h>

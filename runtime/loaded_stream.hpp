@@ -1,7 +1,7 @@
 // A compiled stream on a device: a place for its tensors in device memory, filling them, running, reading results.
 #pragma once
 
-#include "runtime/device.hpp"
+#include "device/device.hpp"
 #include "runtime/job.hpp"
 #include "runtime/tensor.hpp"
 

@@ -1,6 +1,6 @@
 #include "runtime/lookup.hpp"
 
-#include "runtime/own_tree.hpp"
+#include "base/own_tree.hpp"
 #include "sw_models/npu_config.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "runtime/result_json.hpp"
 
-#include "runtime/json_field.hpp"
+#include "base/json_field.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,13 +1,13 @@
 #include "runtime/run.hpp"
 
-#include "runtime/command_trace.hpp"
-#include "runtime/output_file.hpp"
-#include "runtime/progress.hpp"
+#include "trace/command_trace.hpp"
+#include "base/output_file.hpp"
+#include "base/progress.hpp"
 #include "runtime/result_json.hpp"
 #include "runtime/run_record.hpp"
-#include "runtime/stopwatch.hpp"
-#include "runtime/timeline/layer.hpp"
-#include "runtime/trace_file.hpp"
+#include "base/stopwatch.hpp"
+#include "runtime/job_timeline.hpp"
+#include "trace/trace_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 
 #include "runtime/estimate.hpp"
 #include "runtime/job.hpp"
-#include "runtime/process_pool.hpp"
+#include "base/process_pool.hpp"
 
 #include <functional>
 #include <string>

@@ -1,10 +1,10 @@
 #include "runtime/run_record.hpp"
 
 #include "runtime/job_key.hpp"
-#include "runtime/journal.hpp"
-#include "runtime/json_field.hpp"
+#include "base/journal.hpp"
+#include "base/json_field.hpp"
 #include "runtime/npu_text.hpp"
-#include "runtime/output_file.hpp"
+#include "base/output_file.hpp"
 #include "runtime/result_json.hpp"
 
 #include <fmt/chrono.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/estimate.hpp"
-#include "runtime/progress.hpp"
+#include "base/progress.hpp"
 #include "runtime/run.hpp"
 
 #include <sys/types.h>

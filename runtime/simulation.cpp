@@ -2,13 +2,13 @@
 
 #include "isa/assembler.hpp"
 #include "runtime/check.hpp"
-#include "runtime/command_trace.hpp"
-#include "runtime/heartbeat.hpp"
-#include "runtime/output_file.hpp"
-#include "runtime/peak_memory.hpp"
-#include "runtime/progress.hpp"
-#include "runtime/stopwatch.hpp"
-#include "runtime/timeline/run_output.hpp"
+#include "trace/command_trace.hpp"
+#include "base/heartbeat.hpp"
+#include "base/output_file.hpp"
+#include "base/peak_memory.hpp"
+#include "base/progress.hpp"
+#include "base/stopwatch.hpp"
+#include "runtime/timeline_output.hpp"
 #include "sw_models/user_file.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #include "runtime/check.hpp"
 #include "runtime/golden_layer.hpp"
 #include "runtime/loaded_stream.hpp"
-#include "runtime/stopwatch.hpp"
+#include "base/stopwatch.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Drives the NPU's registers over AXI4-Lite.
 #pragma once
 
-#include "runtime/device.hpp"
+#include "device/device.hpp"
 #include "tb/axi_types.hpp"
 #include "tb/clock_reset.hpp"
 #include "tb/registered.hpp"

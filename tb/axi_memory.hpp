@@ -1,7 +1,7 @@
 // AXI4 slave in front of a TLM-2.0 memory, with DRAM timing, random back-pressure and error injection.
 #pragma once
 
-#include "runtime/device.hpp"
+#include "device/device.hpp"
 #include "sw_models/dram_timing.hpp"
 #include "tb/axi_checker.hpp"
 #include "tb/axi_types.hpp"

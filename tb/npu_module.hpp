@@ -1,7 +1,7 @@
 // The NPU in the testbench: steps the model once a cycle, keeps the command log and the trace window.
 #pragma once
 
-#include "runtime/device.hpp"
+#include "device/device.hpp"
 #include "sw_models/timing/command_times.hpp"
 #include "tb/clock_reset.hpp"
 #include "tb/npu_model.hpp"

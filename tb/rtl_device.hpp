@@ -1,7 +1,7 @@
 // The device API on the Verilated NPU in its SystemC testbench.
 #pragma once
 
-#include "runtime/device.hpp"
+#include "device/device.hpp"
 #include "sw_models/memory.hpp"
 #include "tb/axi_lite_master.hpp"
 #include "tb/axi_memory.hpp"

@@ -1,4 +1,4 @@
-#include "tb/rtl_factory.hpp"
+#include "device/rtl_factory.hpp"
 
 #include "tb/npu_model.hpp"
 #include "tb/rtl_device.hpp"

@@ -1,7 +1,7 @@
 // Networks from text, and what loading them says.
 #pragma once
 
-#include "compiler/network.hpp"
+#include "graph/network.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Timing traces of commands (CSV).
-#include "runtime/command_trace.hpp"
+#include "trace/command_trace.hpp"
 #include "sw_models/npu_config.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 

@@ -1,7 +1,7 @@
 // What holds of every network that a frontend accepts.
 #pragma once
 
-#include "compiler/network_file.hpp"
+#include "graph/frontend/network_file.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
 namespace gradweave::fuzz {

@@ -1,5 +1,5 @@
 // Evaluations (evaluation/*.toml).
-#include "runtime/reproduce/study.hpp"
+#include "app/evaluation/study.hpp"
 #include "sw_models/npu_config.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 

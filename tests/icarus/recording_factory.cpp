@@ -2,7 +2,7 @@
 // tests' streams, leaves a recording in the file that GW_RECORDING names.
 #include "tb/npu_model.hpp"
 #include "tb/rtl_device.hpp"
-#include "tb/rtl_factory.hpp"
+#include "device/rtl_factory.hpp"
 #include "tests/icarus/recording_npu.hpp"
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #include "tests/mutation_score/trial.hpp"
 
-#include "runtime/stopwatch.hpp"
+#include "base/stopwatch.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // Drawings and pages are well-formed, whatever is in them, and say everything in words too.
-#include "runtime/reproduce/bar_chart.hpp"
-#include "runtime/reproduce/output.hpp"
-#include "runtime/reproduce/xml.hpp"
+#include "app/evaluation/bar_chart.hpp"
+#include "app/evaluation/output.hpp"
+#include "app/evaluation/xml.hpp"
 #include "tests/reproduce/well_formed.hpp"
 
 #include <gtest/gtest.h>

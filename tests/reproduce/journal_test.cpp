@@ -1,7 +1,7 @@
 // The journal survives what an interruption can do to it.
-#include "runtime/journal.hpp"
-#include "runtime/output_file.hpp"
-#include "runtime/reproduce/unit.hpp"
+#include "base/journal.hpp"
+#include "base/output_file.hpp"
+#include "app/evaluation/unit.hpp"
 #include "tests/runtime/command_line.hpp"
 
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // Evaluations that run on the RTL as well.
-#include "runtime/device.hpp"
-#include "runtime/journal.hpp"
+#include "device/device.hpp"
+#include "base/journal.hpp"
 #include "tests/reproduce/tiny_study.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // The experiment of section 5 on samples whose outcome is known.
-#include "runtime/reproduce/selection.hpp"
+#include "app/evaluation/selection.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The search of a whole step as a unit; groups that stand for others.
 #include "runtime/lookup.hpp"
-#include "runtime/reproduce/evaluate.hpp"
-#include "runtime/reproduce/step_unit.hpp"
+#include "app/evaluation/evaluate.hpp"
+#include "app/evaluation/step_unit.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Study files: what is wrong with one is told with its line; that of igo_micro23 and the figures know the same numbers.
-#include "runtime/reproduce/figures.hpp"
-#include "runtime/reproduce/run.hpp"
+#include "app/evaluation/figures.hpp"
+#include "app/evaluation/run.hpp"
 #include "sw_models/npu_config.hpp"
 #include "tests/runtime/command_line.hpp"
 

@@ -1,7 +1,7 @@
 // Keys hold all that a result depends on; techniques ask for the units that they are made of.
 #include "runtime/lookup.hpp"
-#include "runtime/reproduce/evaluate.hpp"
-#include "runtime/reproduce/workload.hpp"
+#include "app/evaluation/evaluate.hpp"
+#include "app/evaluation/workload.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Long runs: what is recorded, how a run goes on after an interruption, and runs in the background.
-#include "runtime/journal.hpp"
+#include "base/journal.hpp"
 #include "tests/runtime/command_line.hpp"
 
 #include <nlohmann/json.hpp>

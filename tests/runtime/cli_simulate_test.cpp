@@ -1,7 +1,7 @@
 // gradweave simulate: tables, reports, traces and streams agree with each other and with cosim on the same backend.
 #include "tests/runtime/command_line.hpp"
 
-#include "runtime/command_trace.hpp"
+#include "trace/command_trace.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // Command lines that ask for help or make no sense: the message names what is wrong and what was probably meant.
-#include "runtime/cli/usage.hpp"
+#include "app/cli/usage.hpp"
 #include "tests/runtime/command_line.hpp"
 
 #include <fmt/format.h>

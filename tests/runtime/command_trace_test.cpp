@@ -1,6 +1,6 @@
 // Names of commands and the timing trace: what is written is read back, and every kind of broken file is refused with
 // file, line, field and remedy.
-#include "runtime/command_trace.hpp"
+#include "trace/command_trace.hpp"
 
 #include "compiler/compiler.hpp"
 #include "isa/assembler.hpp"

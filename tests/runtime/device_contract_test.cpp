@@ -1,6 +1,6 @@
-// The contract of runtime/device.hpp on every backend: what is allowed works alike, what is not throws DeviceError with
+// The contract of device/device.hpp on every backend: what is allowed works alike, what is not throws DeviceError with
 // the same words and leaves the device as it was. A process has one RTL device: ctest runs each case in its own.
-#include "runtime/device.hpp"
+#include "device/device.hpp"
 
 #include "isa/assembler.hpp"
 

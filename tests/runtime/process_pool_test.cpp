@@ -1,4 +1,4 @@
-#include "runtime/process_pool.hpp"
+#include "base/process_pool.hpp"
 
 #include <gtest/gtest.h>
 

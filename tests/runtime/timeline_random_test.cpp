@@ -2,9 +2,9 @@
 // evaluated the slow way: row by row and command by command.
 #include "compiler/compiler.hpp"
 #include "compiler/verify_hazards.hpp"
-#include "runtime/corpus/random_stream.hpp"
+#include "app/validate/corpus/random_stream.hpp"
 #include "runtime/lookup.hpp"
-#include "runtime/timeline/timeline.hpp"
+#include "trace/timeline/timeline.hpp"
 #include "sw_models/timing/timing_model.hpp"
 #include "tests/runtime/command_line.hpp"
 #include "tests/runtime/timeline_format.hpp"

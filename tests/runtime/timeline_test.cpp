@@ -1,5 +1,5 @@
 // Timelines of streams that are small enough to know every bar and value; and times that cannot be are refused.
-#include "runtime/timeline/timeline.hpp"
+#include "trace/timeline/timeline.hpp"
 
 #include "isa/assembler.hpp"
 #include "tests/runtime/command_line.hpp"

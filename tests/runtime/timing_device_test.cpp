@@ -1,5 +1,5 @@
 // The timing model as a device: what it refuses, and that it keeps addresses but no data.
-#include "runtime/device.hpp"
+#include "device/device.hpp"
 
 #include "isa/assembler.hpp"
 #include "sw_models/timing/timing_model.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "runtime/corpus/dice.hpp"
+#include "app/validate/corpus/dice.hpp"
 #include "sw_models/npu_config.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 // The timing model's latencies, added up by hand from docs/timing-model.md, and its behaviour at errors. That they are
 // those of the RTL is for the gate to show (tests/timing).
-#include "runtime/corpus/random_stream.hpp"
+#include "app/validate/corpus/random_stream.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <gtest/gtest.h>

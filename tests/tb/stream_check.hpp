@@ -1,8 +1,8 @@
 // Runs a random stream on a device and compares the outcome with the functional model's.
 #pragma once
 
-#include "runtime/corpus/random_stream.hpp"
-#include "runtime/device.hpp"
+#include "app/validate/corpus/random_stream.hpp"
+#include "device/device.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 // The comparator on doctored times: whatever is off by one is seen, counted, and found to be the first.
 #include "tests/timing/doctored.hpp"
 
-#include "runtime/corpus/profile.hpp"
+#include "app/validate/corpus/profile.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // Runs of a small stream whose times are known, for changing them on purpose.
 #pragma once
 
-#include "runtime/validate/compare.hpp"
-#include "runtime/validate/explain.hpp"
+#include "app/validate/compare.hpp"
+#include "app/validate/explain.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 // Random streams are worth running on any NPU: none ends by an error that nobody drew, and a report of such ends
 // refuses.
-#include "runtime/corpus/profile.hpp"
-#include "runtime/validate/report.hpp"
-#include "runtime/validate/verdict_json.hpp"
+#include "app/validate/corpus/profile.hpp"
+#include "app/validate/report.hpp"
+#include "app/validate/verdict_json.hpp"
 #include "sw_models/npu_config_text.hpp"
 #include "sw_models/timing/timing_model.hpp"
 #include "tests/support/npu_limits.hpp"

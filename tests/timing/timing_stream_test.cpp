@@ -1,7 +1,7 @@
 // The streams that the gate runs are themselves tested: legal, free of deadlocks, broken where they should be, varied.
-#include "runtime/corpus/profile.hpp"
-#include "runtime/corpus/standing.hpp"
-#include "runtime/corpus/timing_stream.hpp"
+#include "app/validate/corpus/profile.hpp"
+#include "app/validate/corpus/standing.hpp"
+#include "app/validate/corpus/timing_stream.hpp"
 #include "runtime/lookup.hpp"
 #include "sw_models/timing/timing_model.hpp"
 

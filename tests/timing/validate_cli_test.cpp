@@ -1,6 +1,6 @@
 // gradweave validate without a simulation: usage, files, comparing traces, what it says if there is no Verilated NPU.
 #include "isa/assembler.hpp"
-#include "runtime/command_trace.hpp"
+#include "trace/command_trace.hpp"
 #include "tests/runtime/command_line.hpp"
 #include "tests/timing/doctored.hpp"
 

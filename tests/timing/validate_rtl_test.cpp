@@ -1,6 +1,6 @@
 // The gate end to end on the Verilated NPU: green with the right model, red with one that is wrong by a cycle.
-#include "runtime/corpus/profile.hpp"
-#include "runtime/validate/run.hpp"
+#include "app/validate/corpus/profile.hpp"
+#include "app/validate/run.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Changes of one signal: what counts as one, sampling by a clock, and where two recordings differ.
-#include "runtime/wave/compare.hpp"
+#include "trace/wave/compare.hpp"
 #include "tests/wave/unit.hpp"
 
 namespace gradweave::wave {

@@ -1,6 +1,6 @@
 // Two files: signals on one side, other widths, timescales, offsets, clocks; and what is said about them.
-#include "runtime/wave/diff.hpp"
-#include "runtime/wave/diff_text.hpp"
+#include "trace/wave/diff.hpp"
+#include "trace/wave/diff_text.hpp"
 #include "tests/wave/unit.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // FST files: what is written is read again; what is cut, empty or damaged is an error and no crash.
-#include "runtime/wave/file_check.hpp"
-#include "runtime/wave/guard.hpp"
+#include "trace/wave/file_check.hpp"
+#include "trace/wave/guard.hpp"
 #include "sw_models/npu_config.hpp"
 #include "tests/wave/unit.hpp"
 

@@ -1,7 +1,7 @@
 // Do the goldens see every register? Each is in them, or left out by a rule; each that is in them changes in some
 // stream, so that its delay would show; and the delay of any of them is told by cycle and name.
-#include "runtime/wave/diff.hpp"
-#include "runtime/wave/diff_text.hpp"
+#include "trace/wave/diff.hpp"
+#include "trace/wave/diff_text.hpp"
 #include "sw_models/npu_config.hpp"
 #include "tests/wave/scenario.hpp"
 #include "tests/wave/unit.hpp"

@@ -1,8 +1,8 @@
 #include "tests/wave/regression.hpp"
 
-#include "runtime/wave/diff_text.hpp"
-#include "runtime/wave/fst_writer.hpp"
-#include "runtime/wave/save_file.hpp"
+#include "trace/wave/diff_text.hpp"
+#include "trace/wave/fst_writer.hpp"
+#include "trace/wave/save_file.hpp"
 #include "tests/wave/in_flight.hpp"
 #include "tests/wave/run_program.hpp"
 

@@ -1,7 +1,7 @@
 // Records a stream of the catalog, compares with its golden, reports.
 #pragma once
 
-#include "runtime/wave/diff.hpp"
+#include "trace/wave/diff.hpp"
 #include "tests/wave/recording.hpp"
 #include "tests/wave/scenario.hpp"
 

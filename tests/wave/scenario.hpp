@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "runtime/device.hpp"
+#include "device/device.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // Choice of signals by name.
-#include "runtime/wave/signal_filter.hpp"
+#include "trace/wave/signal_filter.hpp"
 #include "sw_models/npu_config.hpp"
 #include "tests/support/scratch_file.hpp"
 

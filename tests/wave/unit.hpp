@@ -1,7 +1,7 @@
 // What the unit tests of waveforms share.
 #pragma once
 
-#include "runtime/wave/fst_writer.hpp"
+#include "trace/wave/fst_writer.hpp"
 #include "tests/support/scratch_file.hpp"
 
 #include <gtest/gtest.h>

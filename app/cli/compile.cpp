@@ -1,0 +1,108 @@
+// gradweave compile
+#include "app/cli/commands.hpp"
+#include "app/cli/stream_directory.hpp"
+#include "app/cli/work.hpp"
+#include "base/output_file.hpp"
+#include "base/process_pool.hpp"
+#include "base/progress.hpp"
+#include "runtime/result_json.hpp"
+#include "app/report/text_format.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <optional>
+
+namespace gradweave::cli {
+namespace {
+
+using compiler::CompiledLayer;
+using Json = nlohmann::ordered_json;
+
+Json summary_json(const CompiledLayer &compiled) {
+  Json tensors = Json::array();
+  for (const compiler::TensorBinding &binding : compiled.tensors) {
+    const compiler::Traffic &traffic = compiled.traffic[static_cast<std::size_t>(binding.tensor)];
+    tensors.push_back({{"tensor", std::string(compiler::to_string(binding.tensor))},
+                       {"input", binding.input},
+                       {"type", binding.fp32 ? "fp32" : "bf16"},
+                       {"rows", binding.rows},
+                       {"cols", binding.cols},
+                       {"pitch", binding.pitch},
+                       {"offset", binding.offset},
+                       {"read_bytes", traffic.read_bytes},
+                       {"write_bytes", traffic.write_bytes},
+                       {"spill_read_bytes", traffic.spill_read_bytes},
+                       {"spill_write_bytes", traffic.spill_write_bytes}});
+  }
+  return {{"name", compiled.layer.name},
+          {"index", compiled.layer.index},
+          {"m", compiled.layer.m},
+          {"k", compiled.layer.k},
+          {"n", compiled.layer.n},
+          {"schedule", std::string(compiler::to_string(compiled.requested))},
+          {"chosen_schedule", std::string(compiler::to_string(compiled.chosen))},
+          {"tiling", compiled.tiling},
+          {"commands", compiled.stream.size()},
+          {"macs", compiled.useful_macs},
+          {"compute_cycles", compiled.compute_cycles},
+          {"predicted_cycles", compiled.predicted_cycles},
+          {"compute_bound", compiled.bounds.compute_cycles},
+          {"traffic_bound", compiled.bounds.traffic_cycles},
+          {"tuning", runtime::to_json(compiled.tuning)},
+          {"device_bytes", compiled.dram_bytes},
+          {"stream", stream_file_name(compiled)},
+          {"tensors", tensors}};
+}
+
+void print_summary(std::FILE *out, const CompiledLayer &compiled) {
+  std::uint64_t bytes = 0;
+  for (const compiler::Traffic &traffic : compiled.traffic)
+    bytes += traffic.read_bytes + traffic.write_bytes;
+  fmt::print(out, "{} {}: {}, {}, {} commands, {} cycles = {} x bound, {}B of DRAM traffic; {}\n", compiled.layer.index,
+             compiled.layer.name, runtime::shape(compiled.layer), compiler::to_string(compiled.chosen),
+             compiled.stream.size(), runtime::grouped(compiled.predicted_cycles),
+             runtime::ratio(compiled.predicted_cycles, compiled.bounds.run_cycles),
+             runtime::human(static_cast<double>(bytes)), compiled.tiling);
+  const compiler::Tuning &t = compiled.tuning;
+  if (t.candidates != 0)
+    fmt::print(out, "  tuning: {} plans tried, {} of them simulated, {} improvements, {:.1f} s; {} cycles before\n",
+               t.candidates, t.simulated, t.improvements, t.seconds, runtime::grouped(t.cycles_before));
+}
+
+} // namespace
+
+int compile(const CompileArguments &a) {
+  if (a.listing && a.out.empty()) throw std::invalid_argument("--listing needs --out, the directory to write to");
+  const compiler::Schedule schedule = compiler::parse_schedule(a.work.schedule);
+  const Work work = resolve(a.work);
+  std::optional<runtime::OutputFile> json;
+  if (!a.json.empty()) json.emplace(a.json);
+  std::optional<StreamDirectory> streams;
+  if (!a.out.empty()) streams.emplace(a.out);
+  Json summary = {{"network", work.network.name}, {"npu", work.npu.name}, {"layers", Json::array()}};
+  runtime::ProgressDisplay display(std::vector<double>(work.layers.size(), 1), false);
+  const runtime::SignalGuard signals; // an interrupted compilation leaves no half of a network behind
+  std::size_t done = 0;
+  for (const compiler::Layer &layer : work.layers) {
+    const auto progress = [&](std::uint64_t tried, std::uint64_t all) {
+      signals.check();
+      display.update(done, static_cast<double>(tried) / static_cast<double>(all));
+      display.tick();
+    };
+    compiler::CompileOptions options = work.compile(schedule, a.work.tune);
+    options.progress = progress;
+    const CompiledLayer compiled = compiler::compile_layer(layer, work.npu, options);
+    display.update(done++, 1);
+    display.clear();
+    print_summary(a.json == "-" ? stderr : stdout, compiled);
+    summary["layers"].push_back(summary_json(compiled));
+    if (streams) streams->add(compiled, a.listing);
+  }
+  signals.check();
+  if (streams) streams->commit();
+  if (json) json->commit(summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return kOk;
+}
+
+} // namespace gradweave::cli

@@ -1,0 +1,117 @@
+// gradweave reproduce
+#include "app/cli/commands.hpp"
+
+#include "compiler/paper/policy.hpp"
+#include "app/cli/work.hpp"
+#include "base/output_file.hpp"
+#include "app/evaluation/output.hpp"
+#include "app/evaluation/run.hpp"
+#include "app/report/text_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+#include <thread>
+
+namespace gradweave::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using reproduce::Evaluation;
+
+std::vector<std::string> split(const std::string &list) {
+  std::vector<std::string> items;
+  std::istringstream in(list);
+  for (std::string item; std::getline(in, item, ',');)
+    items.push_back(item);
+  return items;
+}
+
+/// The command without what chooses figures, and with what the numbers depend on.
+std::string base_command(const ReproduceArguments &a) {
+  std::string text = fmt::format("gradweave reproduce {}", shell_word(a.study));
+  if (!a.networks.empty()) text += " --network " + shell_word(a.networks);
+  if (!a.policy.empty()) text += " --policy " + shell_word(a.policy);
+  if (a.seed != 1) text += fmt::format(" --seed {}", a.seed);
+  return text;
+}
+
+/// The policy asked for, with cheaper spills, and those near the default.
+std::vector<std::string> policies(const ReproduceArguments &a) {
+  const std::string first = to_string(compiler::paper::parse_policy(a.policy));
+  std::vector<std::string> all{first, first + std::string(reproduce::kHalfSpills),
+                               first + std::string(reproduce::kFreeSpills)};
+  for (const compiler::paper::Policy &policy : compiler::paper::policies_near_default())
+    if (std::string text = to_string(policy); text != first) all.push_back(std::move(text));
+  return all;
+}
+
+std::string shown(const std::optional<double> &value) {
+  return value && std::isfinite(*value) ? fmt::format("{:.2f}", *value) : std::string("-");
+}
+
+void print(const Evaluation &evaluation) {
+  constexpr const char *kRow = "{:<12} {:<60} {:>8} {:>8} {:>8} {:>10} {}\n";
+  fmt::print(kRow, "figure", "number", "paper", "ours (a)", "ours (b)", "(a) over b", "");
+  for (const reproduce::Figure &figure : evaluation.figures)
+    for (const reproduce::Row &row : figure.rows)
+      fmt::print(kRow, row.figure, row.text, shown(row.paper), shown(row.described), shown(row.searched),
+                 shown(row.crossed), row.unit);
+  for (const reproduce::RtlCheck &check : evaluation.rtl)
+    fmt::print("rtl          {:<60} {}\n", fmt::format("{} {} ({})", check.network, check.layer, check.variant),
+               check.passed() ? fmt::format("{} cycles, equal", check.rtl_cycles) : check.problem);
+}
+
+ExitCode verdict(const Evaluation &evaluation, bool rtl_asked) {
+  const bool rtl_equal = std::all_of(evaluation.rtl.begin(), evaluation.rtl.end(),
+                                     [](const reproduce::RtlCheck &check) { return check.passed(); });
+  for (const std::string &problem : evaluation.problems)
+    std::fprintf(stderr, "gradweave: not evaluated: %s\n", problem.c_str());
+  if (!evaluation.rtl_note.empty()) std::fprintf(stderr, "gradweave: RTL: %s\n", evaluation.rtl_note.c_str());
+  if (!rtl_equal) return kFailed;
+  if (rtl_asked && evaluation.rtl.empty()) return kDevice;
+  return evaluation.problems.empty() ? kOk : kBadInput;
+}
+
+} // namespace
+
+int reproduce(const ReproduceArguments &a) {
+  const runtime::SignalGuard signals;
+  const reproduce::Study study = reproduce::load_study(reproduce::find_study(a.study));
+  const std::string policy = to_string(compiler::paper::parse_policy(a.policy));
+  const reproduce::Workloads workloads(study, split(a.networks));
+  reproduce::RunSettings settings;
+  settings.figures = reproduce::select_figures(a.figures);
+  settings.jobs = a.jobs != 0 ? a.jobs : std::max(1U, std::thread::hardware_concurrency());
+  settings.quiet = a.quiet;
+  settings.rtl = a.rtl;
+  settings.sample = a.sample.value_or(1);
+  settings.sample_cycles = a.sample_cycles;
+  runtime::make_output_directory(a.out, "--out");
+  runtime::Journal journal(fs::path(a.out) / "journal.jsonl", "name another directory with --out");
+  if (journal.damaged_lines() != 0 && !a.quiet)
+    std::fprintf(stderr,
+                 "gradweave: %s: %zu lines are incomplete or were changed; they are left out and evaluated again\n",
+                 journal.file().c_str(), journal.damaged_lines());
+
+  reproduce::WantedUnits none;
+  const reproduce::Context context{study, workloads, none, false, policy, policies(a), base_command(a), a.seed};
+  try {
+    Evaluation evaluation = reproduce::run(context, settings, journal, signals);
+    evaluation.command = context.command + (a.figures.empty() ? "" : " --figure " + shell_word(a.figures));
+    write_outputs(evaluation, a.out);
+    print(evaluation);
+    fmt::print("page         {}\n", (fs::path(a.out) / "index.html").string());
+    return verdict(evaluation, a.rtl || a.sample.value_or(0) != 0);
+  } catch (const runtime::Interrupted &) {
+    std::fprintf(stderr, "gradweave: %zu evaluations are kept in %s; the same command goes on from there\n",
+                 journal.size(), journal.file().c_str());
+    throw;
+  }
+}
+
+} // namespace gradweave::cli

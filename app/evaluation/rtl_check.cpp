@@ -1,0 +1,177 @@
+#include "app/evaluation/rtl_check.hpp"
+
+#include "base/checksum.hpp"
+#include "runtime/job.hpp"
+#include "base/json_field.hpp"
+#include "base/progress.hpp"
+#include "app/evaluation/evaluate.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <tuple>
+
+namespace gradweave::reproduce {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string variant_text(const Unit &unit) {
+  const Variant &v = unit.variant;
+  std::string text =
+      fmt::format("{}, {}, {}", compiler::to_string(unit.pass), v.policy, compiler::to_string(v.schedule));
+  if (v.partition != compiler::Partition::kNone)
+    text += fmt::format(", {} in {}", compiler::to_string(v.partition), v.parts);
+  return fmt::format("{}, {}", text, unit.npu.name);
+}
+
+/// Of each unit what its check depends on, the NPU's library included.
+std::vector<std::string> keys_of(const std::vector<RtlUnit> &units) {
+  std::map<std::string, std::string> libraries; // of an NPU: the checksum
+  std::vector<std::string> keys;
+  for (const RtlUnit &unit : units) {
+    const auto [library, is_new] = libraries.try_emplace(unit.unit.npu.name);
+    if (is_new) {
+      try {
+        library->second = runtime::file_checksum(find_rtl_library(unit.unit.npu));
+      } catch (const std::runtime_error &) { // none: the run says so, and keeps nothing
+      }
+    }
+    keys.push_back(fmt::format("rtl|{}|{}", library->second, key_of(unit.unit, tool_version())));
+  }
+  return keys;
+}
+
+/// Runs in the child process.
+std::string run_unit(const RtlUnit &wanted, const std::function<void(double)> &progress) {
+  runtime::JobSpec spec;
+  spec.network = wanted.network;
+  spec.layer = wanted.unit.layer;
+  spec.npu = wanted.unit.npu;
+  spec.compile.schedule = wanted.unit.variant.schedule;
+  runtime::JobEvents events;
+  events.progress = [&](std::uint64_t done, std::uint64_t all) {
+    progress(static_cast<double>(done) / static_cast<double>(all));
+  };
+  const compiler::CompiledLayer compiled = compile(wanted.unit);
+  const runtime::JobResult job = run_job(spec, compiled, events);
+  // What was evaluated must be this very run, unless it was that of a few groups.
+  const bool whole = timed_groups(wanted.unit) == wanted.unit.layer.groups;
+  const std::uint64_t model_cycles = whole ? wanted.cycles : compiled.predicted_cycles;
+  Json json{{"cycles", job.cycles()},
+            {"model_cycles", model_cycles},
+            {"elements", 0},
+            {"problem", ""},
+            {"unavailable", false}};
+  std::uint64_t elements = 0;
+  for (const runtime::OutputCheck &output : job.outputs)
+    elements += output.elements;
+  json["elements"] = elements;
+  json["unavailable"] = job.outcome == runtime::Outcome::kUnavailable;
+  if (!job.failures.empty())
+    json["problem"] = job.failures.front();
+  else if (job.cycles() != model_cycles)
+    json["problem"] = fmt::format("{} cycles instead of {}", job.cycles(), model_cycles);
+  return json.dump();
+}
+
+RtlCheck check_of(const RtlUnit &unit, const std::string &text) {
+  const Json json = Json::parse(text);
+  RtlCheck check;
+  check.network = unit.network;
+  check.layer = unit.unit.layer.name;
+  check.variant = variant_text(unit.unit);
+  check.model_cycles = runtime::whole_number<std::uint64_t>(json.at("model_cycles"));
+  check.rtl_cycles = runtime::whole_number<std::uint64_t>(json.at("cycles"));
+  check.elements = runtime::whole_number<std::uint64_t>(json.at("elements"));
+  check.problem = json.at("problem").get<std::string>();
+  return check;
+}
+
+/// `count` of them, drawn.
+std::vector<RtlUnit> draw(std::vector<RtlUnit> units, std::uint32_t count, std::mt19937_64 &random) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(count, units.size()); ++i)
+    std::swap(units[i], units[i + random() % (units.size() - i)]);
+  if (units.size() > count) units.resize(count);
+  return units;
+}
+
+} // namespace
+
+std::vector<RtlUnit> select_for_rtl(const std::vector<Unit> &units, const Workloads &workloads, Evaluations &results,
+                                    const RtlSelection &selection) {
+  const Setting small = workloads.small();
+  std::map<std::string, std::vector<RtlUnit>> by_network;
+  std::vector<RtlUnit> selected;
+  for (Unit unit : units) {
+    if (!executable(unit.variant) || (!selection.all && unit.npu.name != small.npu.name)) continue;
+    const UnitResult result = results.get(unit);
+    if (!result.problem.empty() || (!selection.all && result.cycles > selection.cycles)) continue;
+    const compiler::Layer *layer = nullptr;
+    const Workload *owner = workloads.owner(unit.layer, layer);
+    if (owner == nullptr) continue;
+    unit.layer = *layer;
+    (selection.all ? selected : by_network[owner->name]).push_back({owner->name, unit, result.cycles});
+  }
+  std::mt19937_64 random(selection.seed);
+  for (const std::string &name : workloads.names())
+    for (RtlUnit &unit : draw(by_network[name], selection.sample, random))
+      selected.push_back(std::move(unit));
+  return selected;
+}
+
+RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, runtime::Journal &journal,
+                  const runtime::SignalGuard &signals) {
+  std::vector<runtime::Task> tasks;
+  std::vector<double> weights;
+  std::vector<std::size_t> order;
+  for (const RtlUnit &unit : units) {
+    tasks.emplace_back([&unit](const std::function<void(double)> &progress) { return run_unit(unit, progress); });
+    weights.push_back(static_cast<double>(unit.cycles));
+  }
+  const std::vector<std::string> keys = keys_of(units);
+  for (std::size_t i = 0; i < units.size(); ++i)
+    if (journal.find(keys[i]) == nullptr) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tie(weights[b], a) < std::tie(weights[a], b); // the longest first
+  });
+
+  RtlRun run;
+  std::map<std::size_t, std::string> results;
+  runtime::ProgressDisplay display(weights, quiet);
+  runtime::PoolEvents events;
+  events.progress = [&](std::size_t task, double fraction) { display.update(task, fraction); };
+  events.tick = [&] { display.tick(); };
+  events.ended = [&](std::size_t task, const runtime::TaskEnd &end) {
+    display.finish(task, units[task].network + " " + units[task].unit.layer.name + " on the RTL");
+    if (!end.completed) {
+      results[task] = Json{{"cycles", 0},
+                           {"model_cycles", units[task].cycles},
+                           {"elements", 0},
+                           {"problem", end.problem + "\n" + end.output}}
+                          .dump();
+      return true;
+    }
+    const Json json = Json::parse(end.result);
+    if (json.at("unavailable").get<bool>()) {
+      run.unavailable = json.at("problem").get<std::string>();
+      return false;
+    }
+    if (json.at("problem").get<std::string>().empty()) journal.append(keys[task], end.result);
+    results[task] = end.result;
+    return true;
+  };
+  run_tasks(tasks, order, jobs, signals, events);
+  if (!run.unavailable.empty()) return run;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const std::string *kept = journal.find(keys[i]);
+    run.checks.push_back(check_of(units[i], kept != nullptr ? *kept : results.at(i)));
+  }
+  return run;
+}
+
+} // namespace gradweave::reproduce

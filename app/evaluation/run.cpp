@@ -1,0 +1,110 @@
+#include "app/evaluation/run.hpp"
+
+#include "app/evaluation/rtl_check.hpp"
+#include "app/evaluation/work.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+namespace gradweave::reproduce {
+namespace {
+
+std::vector<Figure> make_figures(const Context &context, const std::vector<const FigureMaker *> &makers) {
+  std::vector<Figure> figures;
+  for (const FigureMaker *maker : makers)
+    figures.push_back(maker->make(context));
+  return figures;
+}
+
+/// The reasons why units have no result, each once.
+std::vector<std::string> problems_of(const WantedUnits &wanted, Evaluations &results) {
+  std::map<std::string, std::size_t> seen;
+  for (const Unit &unit : wanted.units())
+    if (const UnitResult result = results.get(unit); !result.problem.empty())
+      ++seen[fmt::format("{} ({})", result.problem, unit.npu.name)];
+  for (const StepUnit &unit : wanted.steps())
+    if (const StepResult result = results.get(unit); !result.problem.empty())
+      ++seen[fmt::format("{} ({}, whole step)", result.problem, unit.npu.name)];
+  std::vector<std::string> problems;
+  for (const auto &[problem, count] : seen)
+    problems.push_back(count == 1 ? problem : fmt::format("{}, and {} others", problem, count - 1));
+  return problems;
+}
+
+void add_rtl(Evaluation &evaluation, const Context &context, const RunSettings &settings, const WantedUnits &wanted,
+             Evaluations &results, runtime::Journal &journal, const runtime::SignalGuard &signals) {
+  const RtlSelection selection{settings.rtl, settings.sample, settings.sample_cycles, context.seed};
+  const std::vector<RtlUnit> units = select_for_rtl(wanted.units(), context.workloads, results, selection);
+  if (!settings.rtl && settings.sample == 0) {
+    evaluation.rtl_note = "Nothing was run on the RTL: --sample 0.";
+    return;
+  }
+  const RtlRun rtl = run_on_rtl(units, settings.jobs, settings.quiet, journal, signals);
+  evaluation.rtl = rtl.checks;
+  if (!rtl.unavailable.empty())
+    evaluation.rtl_note = fmt::format("Nothing was run on the RTL: {}", rtl.unavailable);
+  else if (units.empty())
+    evaluation.rtl_note =
+        fmt::format("Nothing was run on the RTL: no evaluation of these figures {}.",
+                    settings.rtl ? "has a stream"
+                                 : fmt::format("runs on the small NPU in up to {} cycles", settings.sample_cycles));
+  else if (settings.rtl)
+    evaluation.rtl_note = fmt::format("All {} evaluations that can run, --rtl.", units.size());
+  else
+    evaluation.rtl_note =
+        fmt::format("{} of each network on the small NPU, drawn with seed {} among those of up to {} cycles.",
+                    settings.sample, context.seed, settings.sample_cycles);
+}
+
+} // namespace
+
+std::vector<const FigureMaker *> select_figures(const std::string &list) {
+  std::vector<const FigureMaker *> selected;
+  std::vector<std::string> wanted;
+  std::istringstream in(list);
+  for (std::string item; std::getline(in, item, ',');)
+    wanted.push_back(item);
+  for (const FigureMaker &maker : figure_makers())
+    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), maker.id) != wanted.end()) selected.push_back(&maker);
+  for (const std::string &id : wanted)
+    if (std::none_of(selected.begin(), selected.end(), [&](const FigureMaker *maker) { return maker->id == id; }))
+      throw std::invalid_argument(fmt::format("--figure: no figure '{}'; there are: {}", id, figure_names()));
+  return selected;
+}
+
+std::string figure_names() {
+  std::vector<std::string> names;
+  for (const FigureMaker &maker : figure_makers())
+    names.emplace_back(maker.id);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Evaluation run(const Context &context, const RunSettings &settings, runtime::Journal &journal,
+               const runtime::SignalGuard &signals) {
+  WantedUnits wanted;
+  make_figures(
+      {context.study, context.workloads, wanted, true, context.policy, context.policies, context.command, context.seed},
+      settings.figures);
+  evaluate_missing(wanted, journal, settings.jobs, settings.quiet, signals);
+
+  JournalResults results(journal);
+  Evaluation evaluation;
+  evaluation.study = context.study.name;
+  evaluation.title = context.study.title;
+  evaluation.tool = tool_version();
+  evaluation.policy = context.policy;
+  evaluation.units = wanted.units().size() + wanted.steps().size();
+  evaluation.figures = make_figures({context.study, context.workloads, results, false, context.policy, context.policies,
+                                     context.command, context.seed},
+                                    settings.figures);
+  evaluation.problems = problems_of(wanted, results);
+  add_rtl(evaluation, context, settings, wanted, results, journal, signals);
+  return evaluation;
+}
+
+} // namespace gradweave::reproduce

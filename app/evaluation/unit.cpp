@@ -1,0 +1,93 @@
+#include "app/evaluation/unit.hpp"
+
+#include "reproduce_tool_version.hpp"
+#include "base/json_field.hpp"
+#include "runtime/npu_text.hpp"
+#include "app/evaluation/evaluate.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <stdexcept>
+
+namespace gradweave::reproduce {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string variant_text(const Variant &v) {
+  std::string text = fmt::format("{},{}", v.policy, compiler::to_string(v.schedule));
+  if (v.plans != 0) text += fmt::format(",{} plans", v.plans);
+  if (v.dy_once) text += ",dY once";
+  if (v.partition != compiler::Partition::kNone)
+    text += fmt::format(",{}/{},{}", compiler::to_string(v.partition), v.parts, compiler::to_string(v.reduction));
+  return text;
+}
+
+} // namespace
+
+std::string shape_text(const compiler::Layer &l) {
+  return fmt::format("{}x{}x{}x{}{}", l.m, l.k, l.n, l.groups, l.dx ? "" : ",no dX");
+}
+
+bool executable(const Variant &variant) { return !variant.dy_once && variant.policy.find('+') == std::string::npos; }
+
+std::string key_of(const Unit &unit, std::string_view tool) {
+  const std::uint32_t timed = timed_groups(unit); // stand for all
+  return fmt::format("{}{}|{}|{}|{}|{}", shape_text(unit.layer),
+                     timed == unit.layer.groups ? "" : fmt::format(" by {}", timed), compiler::to_string(unit.pass),
+                     variant_text(unit.variant), runtime::npu_text(unit.npu), tool);
+}
+
+std::string_view tool_version() { return kToolVersion; }
+
+std::uint64_t UnitResult::read_bytes() const {
+  std::uint64_t sum = 0;
+  for (const Moved &m : moved)
+    sum += m.read;
+  return sum;
+}
+
+std::uint64_t UnitResult::bytes() const {
+  std::uint64_t sum = read_bytes();
+  for (const Moved &m : moved)
+    sum += m.written;
+  return sum;
+}
+
+std::string to_text(const UnitResult &result) {
+  if (!result.problem.empty()) return Json{{"problem", result.problem}}.dump();
+  Json moved = Json::array();
+  for (const Moved &m : result.moved)
+    moved.push_back({m.read, m.written, m.spilled});
+  return Json{{"cycles", result.cycles},
+              {"compute_bound", result.compute_bound},
+              {"traffic_bound", result.traffic_bound},
+              {"moved", moved}}
+      .dump();
+}
+
+UnitResult from_text(const std::string &text) {
+  UnitResult result;
+  try {
+    const Json json = Json::parse(text);
+    if (json.contains("problem")) {
+      result.problem = json.at("problem").get<std::string>();
+      return result;
+    }
+    result.cycles = runtime::whole_number<std::uint64_t>(json.at("cycles"));
+    result.compute_bound = runtime::whole_number<std::uint64_t>(json.at("compute_bound"));
+    result.traffic_bound = runtime::whole_number<std::uint64_t>(json.at("traffic_bound"));
+    for (std::size_t t = 0; t < result.moved.size(); ++t) {
+      const Json &m = json.at("moved").at(t);
+      result.moved.at(t) = {runtime::whole_number<std::uint64_t>(m.at(0)),
+                            runtime::whole_number<std::uint64_t>(m.at(1)),
+                            runtime::whole_number<std::uint64_t>(m.at(2))};
+    }
+  } catch (const Json::exception &error) {
+    throw std::invalid_argument(fmt::format("not the result of an evaluation: {}", error.what()));
+  }
+  return result;
+}
+
+} // namespace gradweave::reproduce

@@ -1,0 +1,115 @@
+#include "app/evaluation/work.hpp"
+
+#include "base/progress.hpp"
+#include "app/evaluation/evaluate.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+namespace gradweave::reproduce {
+namespace {
+
+/// Work of one process: long enough to be worth it, short enough to be lost.
+constexpr double kBatchSeconds = 1;
+
+/// What a journal does not have yet.
+struct Missing {
+  std::string key;
+  double seconds = 0;                                                       ///< estimated
+  std::function<std::string(const std::function<void(double)> &)> evaluate; ///< reports the fraction done
+};
+
+struct Batch {
+  std::vector<Missing> parts;
+  double seconds = 0;
+};
+
+/// The longest first.
+std::vector<Missing> missing_in(const WantedUnits &wanted, const runtime::Journal &journal) {
+  std::vector<Missing> missing;
+  const auto add = [&](const auto &units, const std::vector<std::string> &keys, const auto &evaluate) {
+    for (std::size_t i = 0; i < units.size(); ++i)
+      if (journal.find(keys[i]) == nullptr)
+        missing.push_back(
+            {keys[i], estimated_seconds(units[i]), [&unit = units[i], evaluate](const std::function<void(double)> &p) {
+               return to_text(evaluate(unit, p));
+             }});
+  };
+  add(wanted.units(), wanted.keys(),
+      [](const Unit &unit, const std::function<void(double)> &) { return evaluate(unit); });
+  add(wanted.steps(), wanted.step_keys(),
+      [](const StepUnit &unit, const std::function<void(double)> &progress) { return evaluate(unit, progress); });
+  std::sort(missing.begin(), missing.end(),
+            [](const Missing &a, const Missing &b) { return std::tie(b.seconds, a.key) < std::tie(a.seconds, b.key); });
+  return missing;
+}
+
+std::vector<Batch> pack(std::vector<Missing> missing) {
+  std::vector<Batch> batches;
+  for (Missing &one : missing) {
+    if (batches.empty() || batches.back().seconds >= kBatchSeconds) batches.emplace_back();
+    batches.back().seconds += one.seconds;
+    batches.back().parts.push_back(std::move(one));
+  }
+  return batches;
+}
+
+/// Runs in the child process: the results of the batch as a JSON array.
+std::string evaluate_batch(const Batch &batch, const std::function<void(double)> &progress) {
+  nlohmann::json results = nlohmann::json::array();
+  const auto of = static_cast<double>(batch.parts.size());
+  for (const Missing &one : batch.parts) {
+    const auto done = static_cast<double>(results.size());
+    results.push_back(one.evaluate([&](double fraction) { progress((done + fraction) / of); }));
+    progress((done + 1) / of);
+  }
+  return results.dump();
+}
+
+} // namespace
+
+std::size_t evaluate_missing(const WantedUnits &wanted, runtime::Journal &journal, unsigned jobs, bool quiet,
+                             const runtime::SignalGuard &signals) {
+  const std::vector<Batch> batches = pack(missing_in(wanted, journal));
+  std::vector<runtime::Task> tasks;
+  std::vector<double> weights;
+  std::size_t count = 0;
+  for (const Batch &batch : batches) {
+    tasks.emplace_back(
+        [&batch](const std::function<void(double)> &progress) { return evaluate_batch(batch, progress); });
+    weights.push_back(batch.seconds);
+    count += batch.parts.size();
+  }
+  std::vector<std::size_t> order(tasks.size());
+  std::iota(order.begin(), order.end(), 0);
+
+  std::string failure;
+  runtime::ProgressDisplay display(weights, quiet);
+  runtime::PoolEvents events;
+  events.progress = [&](std::size_t task, double fraction) { display.update(task, fraction); };
+  events.tick = [&] { display.tick(); };
+  events.ended = [&](std::size_t task, const runtime::TaskEnd &end) {
+    display.finish(task);
+    if (!end.completed) {
+      failure =
+          fmt::format("{}, evaluating {} and others: {}", end.problem, batches[task].parts.front().key, end.output);
+      return false;
+    }
+    const auto results = nlohmann::json::parse(end.result);
+    for (std::size_t i = 0; i < batches[task].parts.size(); ++i)
+      journal.append(batches[task].parts[i].key, results.at(i).get<std::string>());
+    return true;
+  };
+  run_tasks(tasks, order, jobs, signals, events);
+  if (!failure.empty()) throw std::runtime_error(failure);
+  return count;
+}
+
+} // namespace gradweave::reproduce

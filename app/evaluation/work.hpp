@@ -1,0 +1,16 @@
+// Evaluates the units that a journal does not have yet, on all cores.
+#pragma once
+
+#include "base/process_pool.hpp"
+#include "app/evaluation/evaluations.hpp"
+
+namespace gradweave::reproduce {
+
+/// Evaluates what is missing, `jobs` processes at a time, and appends each result to the journal as soon as the process
+/// that found it has ended: an interruption loses what processes are working on, a second or
+/// one large unit each. Returns how many were evaluated.
+/// Throws Interrupted; std::runtime_error if a process fails.
+std::size_t evaluate_missing(const WantedUnits &wanted, runtime::Journal &journal, unsigned jobs, bool quiet,
+                             const runtime::SignalGuard &signals);
+
+} // namespace gradweave::reproduce

@@ -1,0 +1,97 @@
+#include "app/report/json_report.hpp"
+
+#include "runtime/result_json.hpp"
+#include "app/report/summary.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace gradweave::runtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Raised when a field changes its meaning or goes; new fields leave it alone.
+constexpr int kReportVersion = 2;
+
+Json npu_json(const NpuConfig &npu) {
+  return {{"name", npu.name},           {"rows", npu.rows},           {"cols", npu.cols},
+          {"cores", npu.cores},         {"spm_bytes", npu.spm_bytes}, {"spm_banks", npu.spm_banks},
+          {"bus_bytes", npu.bus_bytes}, {"clock_ghz", npu.clock_ghz}, {"dram_gb_s", npu.dram.bandwidth_gb_s}};
+}
+
+Json layer_json(const JobResult &job, const RunOptions &options) {
+  Json json = to_json(job);
+  if (!options.stream.empty()) // what only the compiler knows
+    for (const char *field :
+         {"m", "k", "n", "dx", "schedule", "chosen_schedule", "tiling", "compute_cycles", "estimated_cycles", "dram"})
+      json.erase(field);
+  json["array_utilisation"] = utilisation(job.macs, job.cycles(), options.config);
+  json["dram_utilisation"] = dram_utilisation(job.counters, options.config);
+  return json;
+}
+
+Json totals_json(const Totals &t, const Totals &base, const RunOptions &options, compiler::Schedule schedule) {
+  Json json = {{"schedule", std::string(compiler::to_string(schedule))},
+               {"layers", t.layers},
+               {"commands", t.commands},
+               {"macs", t.macs},
+               {"cycles", t.cycles},
+               {"milliseconds", static_cast<double>(t.cycles) / (options.config.clock_ghz * 1e6)},
+               {"array_utilisation", utilisation(t.macs, t.cycles, options.config)},
+               {"compute_bound", t.compute_bound},
+               {"traffic_bound", t.traffic_bound},
+               {"bound", t.bound},
+               {"tuning", to_json(t.tuning)},
+               {"dram_read_bytes", t.dram_read_bytes},
+               {"dram_write_bytes", t.dram_write_bytes},
+               {"spill_bytes", t.spill_bytes},
+               {"dram_utilisation", dram_utilisation(t.counters, options.config)},
+               {"compile_seconds", t.compile_seconds},
+               {"cpu_seconds", t.cpu_seconds}};
+  if (t.cycles != 0 && t.cpu_seconds > 0) json["cycles_per_cpu_second"] = static_cast<double>(t.cycles) / t.cpu_seconds;
+  if (options.compares() && base.cycles != 0)
+    json["cycles_ratio"] = static_cast<double>(t.cycles) / static_cast<double>(base.cycles);
+  if (options.compares() && base.dram_bytes() != 0)
+    json["dram_bytes_ratio"] = static_cast<double>(t.dram_bytes()) / static_cast<double>(base.dram_bytes());
+  return json;
+}
+
+} // namespace
+
+std::string json_report(const RunOptions &options, const RunResult &run) {
+  Json report = {{"report_version", kReportVersion},
+                 {"gradweave_version", GW_VERSION},
+                 {"verdict", std::string(verdict(run.outcome))},
+                 {"outcome", std::string(to_string(run.outcome))},
+                 {"model", options.model},
+                 {"network", options.network.name},
+                 {"network_layers", options.network.layers.size()},
+                 {"npu", npu_json(options.config)},
+                 {"pass", std::string(compiler::to_string(options.pass))},
+                 {"tune", options.tune},
+                 {"partition", std::string(compiler::to_string(options.partition))},
+                 {"parts", options.parts},
+                 {"reduction", std::string(compiler::to_string(options.reduction))},
+                 {"backend", std::string(to_string(options.backend))},
+                 {"data", has_data(options.backend) ? std::string(to_string(options.data)) : "none"},
+                 {"seed", options.seed},
+                 {"stress", {{"seed", options.stress.seed}, {"stall_probability", options.stress.stall_probability}}},
+                 {"jobs", options.jobs},
+                 {"reproduce", options.reproduce},
+                 {"wall_seconds", run.wall_seconds},
+                 {"kept_jobs", run.kept},
+                 {"failures", run.failures}};
+  if (!options.stream.empty()) report["stream"] = options.stream;
+  if (run.peak_memory_bytes != 0) report["peak_memory_bytes"] = run.peak_memory_bytes;
+  report["totals"] = Json::array();
+  const Totals base = sum_layers(run, 0);
+  for (std::size_t s = 0; s < options.schedules.size(); ++s)
+    report["totals"].push_back(totals_json(sum_layers(run, s), base, options, options.schedules[s]));
+  report["layers"] = Json::array();
+  for (const auto &by_schedule : run.layers)
+    for (const JobResult &job : by_schedule)
+      report["layers"].push_back(layer_json(job, options));
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace gradweave::runtime

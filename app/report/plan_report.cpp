@@ -1,0 +1,53 @@
+#include "app/report/plan_report.hpp"
+
+#include "app/report/summary.hpp"
+#include "app/report/text_format.hpp"
+
+#include <fmt/format.h>
+
+namespace gradweave::runtime {
+namespace {
+
+void print_bounds(std::FILE *out, const Totals &t) {
+  fmt::print(
+      out, "bounds     compute: the array steps of all products, {} cycles (column array: as a share of the cycles)\n",
+      grouped(t.compute_bound));
+  fmt::print(out, "           traffic: each tensor moved once, {} cycles (column tensors)\n", grouped(t.traffic_bound));
+  fmt::print(out, "           the larger one of each layer, and what cannot overlap it: {} cycles\n", grouped(t.bound));
+}
+
+} // namespace
+
+std::string bound_share(std::uint64_t bound, std::uint64_t cycles) {
+  return bound == 0 || cycles == 0 ? "-" : percent(static_cast<double>(bound) / static_cast<double>(cycles));
+}
+
+void print_plans(std::FILE *out, const RunOptions &options, const RunResult &run) {
+  const Totals base = sum_layers(run, 0);
+  if (base.bound != 0) print_bounds(out, base); // a stream from a file has none
+  if (options.tune == 0) return;
+  for (std::size_t s = 0; s < options.schedules.size(); ++s) {
+    const Totals t = sum_layers(run, s);
+    fmt::print(out,
+               "tuning     {}: {} plans tried, {} of them simulated, {} improvements, {:.1f} s; {} cycles before, {} "
+               "after ({}) = {} x bound\n",
+               compiler::to_string(options.schedules[s]), grouped(t.tuning.candidates), grouped(t.tuning.simulated),
+               t.tuning.improvements, t.tuning.seconds, grouped(t.tuning.cycles_before), grouped(t.predicted_cycles),
+               ratio(t.predicted_cycles, t.tuning.cycles_before), ratio(t.predicted_cycles, t.bound));
+  }
+}
+
+void print_end(std::FILE *out, const RunOptions &options, const RunResult &run) {
+  if (!options.times.empty()) fmt::print(out, "times      {}\n", options.times);
+  if (!options.timeline.empty()) fmt::print(out, "timeline   {}\n", options.timeline);
+  fmt::print(out, "reproduce  {}\n", options.reproduce);
+  if (!run.failures.empty()) fmt::print(out, "\n");
+  for (const std::string &failure : run.failures)
+    fmt::print(out, "error: {}\n", failure);
+  const std::size_t jobs = options.layers.size() * options.schedules.size();
+  fmt::print(out, "{}{}\n", verdict(run.outcome),
+             run.kept == 0 ? std::string() : fmt::format(" ({} of {} jobs by an interrupted run)", run.kept, jobs));
+  std::fflush(out);
+}
+
+} // namespace gradweave::runtime

@@ -1,0 +1,88 @@
+#include "app/report/summary.hpp"
+
+#include <set>
+#include <tuple>
+
+namespace gradweave::runtime {
+namespace {
+
+void add(Totals &totals, const JobResult &job) {
+  ++totals.layers;
+  totals.cycles += job.cycles();
+  totals.macs += job.macs;
+  totals.commands += job.commands;
+  totals.compile_seconds += job.compile_seconds;
+  totals.cpu_seconds += job.cpu_seconds;
+  for (std::size_t i = 0; i < totals.counters.values.size(); ++i)
+    totals.counters.values[i] += job.counters.values[i];
+  totals.predicted_cycles += job.predicted_cycles;
+  totals.compute_bound += job.bounds.compute_cycles;
+  totals.traffic_bound += job.bounds.traffic_cycles;
+  totals.bound += job.bounds.run_cycles;
+  totals.tuning.cycles_before += job.tuning.cycles_before;
+  for (std::size_t i = 0; i < compiler::kTensorCount; ++i) {
+    const compiler::Traffic &from = job.traffic[i];
+    compiler::Traffic &to = totals.traffic[i];
+    to.read_bytes += from.read_bytes;
+    to.write_bytes += from.write_bytes;
+    to.read_bus_bytes += from.read_bus_bytes;
+    to.write_bus_bytes += from.write_bus_bytes;
+    to.spill_read_bytes += from.spill_read_bytes;
+    to.spill_write_bytes += from.spill_write_bytes;
+    totals.dram_read_bytes += from.read_bytes;
+    totals.dram_write_bytes += from.write_bytes;
+    totals.spill_bytes += from.spill_read_bytes + from.spill_write_bytes;
+  }
+  for (const OutputCheck &check : job.outputs) {
+    const auto at = static_cast<std::size_t>(check.tensor);
+    totals.checked[at] += check.elements;
+    totals.finite[at] += check.finite;
+    totals.mismatches[at] += check.mismatches;
+    totals.direct += check.direct;
+  }
+}
+
+void add_effort(compiler::Tuning &sum, const compiler::Tuning &of) {
+  sum.candidates += of.candidates;
+  sum.simulated += of.simulated;
+  sum.improvements += of.improvements;
+  sum.seconds += of.seconds;
+}
+
+} // namespace
+
+Totals sum_layers(const RunResult &run, std::size_t schedule) {
+  Totals totals;
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool>> shapes;
+  for (const auto &by_schedule : run.layers) {
+    const JobResult &job = by_schedule[schedule];
+    add(totals, job);
+    if (shapes.emplace(job.layer.m, job.layer.k, job.layer.n, job.layer.dx).second)
+      add_effort(totals.tuning, job.tuning);
+  }
+  return totals;
+}
+
+Totals sum_job(const JobResult &job) {
+  Totals totals;
+  add(totals, job);
+  add_effort(totals.tuning, job.tuning);
+  return totals;
+}
+
+double dram_utilisation(const Counters &counters, const NpuConfig &config) {
+  const std::uint64_t cycles = counters[isa::Counter::CYCLES];
+  if (cycles == 0) return 0;
+  const std::uint64_t beats =
+      counters[isa::Counter::READ_BEATS] + counters[isa::Counter::WRITE_BEATS] + counters[isa::Counter::FETCH_BEATS];
+  const double bytes_per_cycle =
+      static_cast<double>(config.dram.bytes_num) / static_cast<double>(config.dram.bytes_den);
+  return static_cast<double>(beats) * config.bus_bytes / (static_cast<double>(cycles) * bytes_per_cycle);
+}
+
+double utilisation(std::uint64_t macs, std::uint64_t cycles, const NpuConfig &config) {
+  if (cycles == 0) return 0;
+  return static_cast<double>(macs) / (static_cast<double>(cycles) * config.rows * config.cols * config.cores);
+}
+
+} // namespace gradweave::runtime

@@ -1,0 +1,350 @@
+#include "app/validate/corpus/random_stream.hpp"
+
+#include "app/validate/corpus/dice.hpp"
+#include "app/validate/corpus/hazards.hpp"
+#include "app/validate/corpus/live_tiles.hpp"
+#include "app/validate/corpus/random_data.hpp"
+#include "app/validate/corpus/semaphores.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+namespace gradweave::corpus {
+
+namespace {
+
+constexpr std::uint64_t kPage = 4096; // bursts end at its multiples
+constexpr std::size_t kMaxObjects = 8;
+constexpr std::uint64_t kAddSalt = 0x616464; // what is drawn for ADDs is apart from what the seed decides otherwise
+
+constexpr std::uint64_t bytes_of(bool fp32) { return fp32 ? 4 : 2; }
+
+struct Region {
+  std::uint64_t offset = 0, bytes = 0;
+};
+
+class Generator {
+public:
+  Generator(const NpuConfig &config, const RandomStreamOptions &options)
+      : npu_(config), options_(options), dice_(options.seed), adds_(Dice(options.seed ^ kAddSalt).chance(0.5)),
+        lanes_(config.lanes()), tiles_(config, dice_), engines_(draw_engines()) {
+    const std::uint64_t window_words = std::uint64_t{tiles_.window_rows()} * lanes_;
+    max_elements_ = window_words / 6;
+    max_row_words_ = window_words / 2;
+    regions_[0].bytes = (2 * max_row_words_ + kPage - 1) / kPage * kPage + 2 * kPage;
+    regions_[1] = {regions_[0].bytes, regions_[0].bytes};
+    end_ = regions_[1].offset + regions_[1].bytes;
+  }
+
+  RandomStream run() {
+    while (ops_.size() < options_.commands)
+      step();
+    store_everything();
+    end_ = (end_ + kPage - 1) / kPage * kPage;
+
+    RandomStream stream;
+    stream.dram_base = options_.dram_base;
+    stream.dram_image.resize(end_);
+    fill(stream.dram_image);
+    HazardTracker tracker(npu_, options_.dram_base, end_);
+    std::vector<Needs> needs;
+    for (const isa::Decoded &op : ops_)
+      needs.push_back(tracker.add(op));
+    for (const isa::Decoded &op : synchronise(ops_, needs, engines_, npu_.semaphores, dice_))
+      stream.commands.push_back(isa::encode(op));
+    return stream;
+  }
+
+private:
+  /// Load, store, and as many cores as there are semaphores for, any of them.
+  std::vector<std::uint8_t> draw_engines() {
+    std::vector<std::uint8_t> engines(engines_of(npu_));
+    std::iota(engines.begin(), engines.end(), std::uint8_t{0});
+    while (semaphores_needed(static_cast<std::uint32_t>(engines.size())) > npu_.semaphores)
+      engines.erase(engines.begin() +
+                    static_cast<std::ptrdiff_t>(kComputeEngine + dice_.below(engines.size() - kComputeEngine)));
+    return engines;
+  }
+  /// Often the one before: commands of a core overlap in other ways than those of several.
+  std::uint8_t any_core() {
+    const std::size_t cores = engines_.size() - kComputeEngine;
+    if (cores > 1 && dice_.chance(0.6)) last_core_ = dice_.below(cores);
+    return static_cast<std::uint8_t>(engines_[kComputeEngine + last_core_] - kComputeEngine);
+  }
+
+  void step() {
+    if (tiles_.all().size() > kMaxObjects) retire_smallest();
+    if (tiles_.count(false) < 2) return load_new(false);
+    if (tiles_.count(true) < 1 && dice_.chance(0.5)) return load_new(true);
+    const std::uint64_t choice = dice_.below(100);
+    if (choice < 20) return load_new(dice_.chance(0.35));
+    if (choice < 32) return load_part();
+    if (choice < 55) return store(tiles_.pick_any(), false);
+    if (adds_ && tiles_.count(true) != 0 && dice_.chance(0.4)) return add();
+    gemm();
+  }
+
+  /// `limit` or less, with whole blocks more often than chance gives them.
+  std::uint32_t blocks_up_to(std::uint32_t limit, std::uint32_t unit) {
+    return limit >= unit && dice_.chance(0.3) ? unit * dice_.between(1, limit / unit) : up_to(limit, dice_);
+  }
+
+  /// Sizes that matter: one, around multiples of the array's, and anything up to three arrays.
+  std::uint32_t dimension() {
+    const std::uint32_t unit = dice_.chance(0.5) ? npu_.rows : npu_.cols;
+    switch (dice_.below(5)) {
+    case 0:
+      return dice_.between(1, 3);
+    case 1:
+      return (dice_.chance(0.5) ? unit + 1 : 2 * unit + 1) - 2 * dice_.between(0, 1);
+    case 2:
+      return dice_.between(1, 3 * lanes_);
+    default:
+      return dice_.between(1, lanes_);
+    }
+  }
+
+  /// Before a new tile overwrites live ones, most of these are stored: results that nobody looks at test nothing.
+  void make_room(const Object &o) {
+    for (const Object &a : tiles_.all())
+      if (a.overlaps(o) && dice_.chance(0.7)) store(a, true);
+    tiles_.remove_overlapping(o);
+  }
+
+  void retire_smallest() {
+    const Object smallest = tiles_.remove_smallest();
+    if (dice_.chance(0.7)) store(smallest, true);
+  }
+
+  // --- DRAM ---------------------------------------------------------------------------------------
+
+  /// Address and pitch of rows x cols elements somewhere in the region of the type. Results of GEMMs can be larger than
+  /// the region, which is as large as what is loaded: of those, the part that fits is moved.
+  void place_in_dram(isa::DmaCommand &d) {
+    const std::uint64_t element = bytes_of(d.fp32);
+    const Region &region = regions_[d.fp32 ? 1 : 0];
+    d.cols = static_cast<std::uint32_t>(std::min<std::uint64_t>(d.cols, region.bytes / element));
+    const std::uint64_t row = d.cols * element;
+    d.rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(d.rows, region.bytes / row));
+    std::uint64_t pitch = row;
+    switch (dice_.below(4)) {
+    case 0:
+      pitch = row + dice_.below(40) * element;
+      break;
+    case 1:
+      pitch = row + dice_.below(3000) * element;
+      break;
+    case 2:
+      pitch = d.store ? row : dice_.below(d.cols + 1) * element;
+      break; // rows that overlap may be read
+    default:
+      break;
+    }
+    if ((d.rows - 1) * pitch + row > region.bytes) pitch = row;
+    const std::uint64_t room = region.bytes - ((d.rows - 1) * pitch + row);
+    std::uint64_t at = dice_.below(room / element + 1) * element;
+    if (dice_.chance(0.3)) { // a row that starts just before the end of a page
+      const std::uint64_t before = kPage - (dice_.below(std::min<std::uint64_t>(d.cols, 64)) + 1) * element;
+      const std::uint64_t snapped = at / kPage * kPage + before;
+      if (snapped <= room) at = snapped;
+    }
+    d.dram_addr = options_.dram_base + region.offset + at;
+    d.pitch = static_cast<std::uint32_t>(pitch);
+    if (d.rows == 1 && dice_.chance(0.5)) d.pitch = static_cast<std::uint32_t>(dice_.bits()); // of no effect
+  }
+
+  // --- commands -----------------------------------------------------------------------------------
+
+  template <typename Op> void emit(const Op &op) {
+    isa::Decoded d;
+    d.op = op;
+    d.tag = static_cast<std::uint16_t>(dice_.below(65536));
+    ops_.push_back(d);
+  }
+
+  void load(const isa::SpmTile &tile, std::uint32_t rows, std::uint32_t cols, bool fp32) {
+    isa::DmaCommand d;
+    d.fp32 = fp32;
+    d.rows = rows;
+    d.cols = cols;
+    d.spm = tile;
+    place_in_dram(d);
+    emit(d);
+  }
+
+  void load_new(bool fp32) {
+    std::uint32_t rows = dimension();
+    std::uint32_t cols = dimension();
+    if (dice_.chance(0.08)) { // rows of several bursts
+      rows = dice_.between(1, 2);
+      cols = static_cast<std::uint32_t>(std::min<std::uint64_t>(max_row_words_ / (rows * height_of(fp32)), 65535));
+      cols = dice_.between(cols / 2, cols);
+    } else {
+      while (std::uint64_t{rows} * cols > max_elements_)
+        (rows > cols ? rows : cols) /= 2;
+    }
+    const std::optional<Object> o = tiles_.place(rows, cols, fp32, {});
+    if (!o) return;
+    make_room(*o);
+    load(o->tile, rows, cols, fp32);
+    tiles_.add(*o);
+  }
+
+  void load_part() {
+    const Object &o = tiles_.pick_any();
+    const Part p = tiles_.part_of(o);
+    load(p.tile, p.rows, p.cols, o.fp32);
+  }
+
+  void store(const Object &o, bool whole) {
+    isa::DmaCommand d;
+    d.store = true;
+    d.fp32 = o.fp32;
+    const Part p = whole ? tiles_.part_of(o, o.rows, o.cols) : tiles_.part_of(o);
+    d.rows = p.rows;
+    d.cols = p.cols;
+    d.spm = p.tile;
+    if (whole) {
+      d.pitch = static_cast<std::uint32_t>((d.cols + dice_.below(9)) * bytes_of(o.fp32));
+      end_ = (end_ + 3) / 4 * 4 + dice_.below(8) * 4;
+      d.dram_addr = options_.dram_base + end_;
+      end_ += std::uint64_t{d.pitch} * d.rows;
+    } else {
+      place_in_dram(d);
+    }
+    emit(d);
+  }
+
+  void store_everything() {
+    for (const Object &o : tiles_.all())
+      store(o, true);
+  }
+
+  /// Operands and sizes of a GEMM, without the tiles' places.
+  struct Product {
+    isa::GemmCommand g;
+    Object a, b;
+    std::optional<Object> initial;
+    std::uint64_t macs() const { return std::uint64_t{g.m} * g.n * g.k; }
+  };
+
+  Product draw_product() {
+    Product p;
+    isa::GemmCommand &g = p.g;
+    g.core = any_core();
+    p.a = tiles_.pick(false);
+    p.b = tiles_.pick(false);
+    g.a_col = dice_.chance(0.5);
+    g.b_col = dice_.chance(0.5);
+    g.out_bf16 = dice_.chance(0.35);
+    g.k = up_to(std::min(g.a_col ? p.a.cols : p.a.rows, g.b_col ? p.b.cols : p.b.rows), dice_);
+    g.m = blocks_up_to(g.a_col ? p.a.rows : p.a.cols, npu_.rows);
+    g.n = blocks_up_to(g.b_col ? p.b.rows : p.b.cols, npu_.cols);
+    if (tiles_.count(true) != 0 && dice_.chance(0.6)) {
+      p.initial =
+          accumulated_ && tiles_.is_live(*accumulated_) && dice_.chance(0.5) ? *accumulated_ : tiles_.pick(true);
+      g.acc = true;
+      g.m = std::min(g.m, p.initial->rows);
+      g.n = std::min(g.n, p.initial->cols);
+    }
+    while (p.macs() > options_.max_gemm_macs)
+      (g.m > g.n ? g.m : g.n) /= 2;
+    return p;
+  }
+
+  void gemm() {
+    Product p = draw_product();
+    const int others = dice_.chance(0.7) ? 4 : 0; // large products are rare, as all three sizes must be large
+    for (int i = 0; i < others; ++i)
+      if (const Product q = draw_product(); q.macs() > p.macs()) p = q;
+
+    isa::GemmCommand &g = p.g;
+    g.a = tiles_.part_of(p.a, g.a_col ? g.m : g.k, g.a_col ? g.k : g.m).tile;
+    g.b = tiles_.part_of(p.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n).tile;
+    std::vector<Object> used{p.a, p.b};
+    if (p.initial) {
+      g.cin = tiles_.part_of(*p.initial, g.m, g.n).tile;
+      used.push_back(*p.initial);
+    }
+    if (p.initial && !g.out_bf16 && dice_.chance(0.7)) {
+      g.cout = g.cin;
+      accumulated_ = p.initial;
+      emit(g);
+    } else {
+      emit_with_result(g, used);
+    }
+  }
+
+  /// Two partial sums, or one with itself; the sum in place of one of them or elsewhere.
+  void add() {
+    const Object a = tiles_.pick(true);
+    const Object b = dice_.chance(0.8) ? tiles_.pick(true) : a;
+    isa::AddCommand c;
+    c.core = any_core();
+    c.out_bf16 = dice_.chance(0.35);
+    c.m = blocks_up_to(std::min(a.rows, b.rows), npu_.rows);
+    c.n = blocks_up_to(std::min(a.cols, b.cols), npu_.cols);
+    c.a = tiles_.part_of(a, c.m, c.n).tile;
+    const bool one_tile = same(a, b);
+    c.cin = one_tile && dice_.chance(0.5) ? c.a : tiles_.part_of(b, c.m, c.n).tile;
+    const bool overlapping = one_tile && !same(c.a, c.cin);
+    if (!c.out_bf16 && !overlapping && dice_.chance(0.6)) {
+      c.cout = dice_.chance(0.5) ? c.a : c.cin;
+      emit(c);
+    } else {
+      emit_with_result(c, {a, b});
+    }
+  }
+
+  /// The result goes into part of a live tile or into a new one; never over what the same command reads.
+  template <typename Op> void emit_with_result(Op &g, const std::vector<Object> &used) {
+    if (dice_.chance(0.4)) {
+      const Object &o = tiles_.pick_any();
+      const bool free = std::none_of(used.begin(), used.end(), [&](const Object &u) { return u.overlaps(o); });
+      if (free && o.fp32 != g.out_bf16 && o.rows >= g.m && o.cols >= g.n) {
+        g.cout = tiles_.part_of(o, g.m, g.n).tile;
+        emit(g);
+        return;
+      }
+    }
+    const std::optional<Object> o = tiles_.place(g.m, g.n, !g.out_bf16, used);
+    if (!o) return;
+    make_room(*o);
+    g.cout = o->tile;
+    emit(g);
+    tiles_.add(*o);
+  }
+
+  // --- data ---------------------------------------------------------------------------------------
+
+  void fill(std::vector<std::uint8_t> &image) {
+    const DataMix mix = random_mix(dice_);
+    fill_bf16(image.data() + regions_[0].offset, regions_[0].bytes / 2, mix, dice_);
+    fill_fp32(image.data() + regions_[1].offset, regions_[1].bytes / 4, mix, dice_);
+    for (std::uint64_t i = regions_[1].offset + regions_[1].bytes; i < image.size(); ++i)
+      image[i] = static_cast<std::uint8_t>(dice_.bits());
+  }
+
+  const NpuConfig &npu_;
+  const RandomStreamOptions &options_;
+  Dice dice_;
+  bool adds_; ///< half of the streams have ADDs
+  std::uint32_t lanes_;
+  LiveTiles tiles_;
+  std::uint64_t max_elements_ = 0, max_row_words_ = 0;
+  std::array<Region, 2> regions_; ///< bf16 and fp32 elements
+  std::uint64_t end_ = 0;         ///< of the DRAM in use
+  std::optional<Object> accumulated_;
+  std::vector<std::uint8_t> engines_; ///< those in use
+  std::size_t last_core_ = 0;         ///< of these
+  std::vector<isa::Decoded> ops_;
+};
+
+} // namespace
+
+RandomStream make_random_stream(const NpuConfig &config, const RandomStreamOptions &options) {
+  return Generator(config, options).run();
+}
+
+} // namespace gradweave::corpus

@@ -1,0 +1,133 @@
+#include "device/device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace gradweave {
+namespace {
+
+constexpr std::uint32_t kPage = 4096;
+
+void check(const DeviceOptions &options) {
+  const double p = options.stress.stall_probability;
+  if (!(p >= 0 && p < 1)) // not a number, too
+    throw DeviceError(fmt::format("stress.stall_probability = {}: it must be at least 0 and below 1", p));
+  if (options.stream_offset >= kPage || options.stream_offset % sizeof(isa::Command) != 0)
+    throw DeviceError(fmt::format("stream_offset = {}: it must be a multiple of {}, the bytes of a command, below {}",
+                                  options.stream_offset, sizeof(isa::Command), kPage));
+  for (std::size_t i = 0; i < options.faults.size(); ++i) {
+    const BusFault &fault = options.faults[i];
+    if (fault.bytes == 0 || fault.bytes - 1 > std::numeric_limits<std::uint64_t>::max() - fault.addr)
+      throw DeviceError(
+          fmt::format("faults[{}]: {} bytes at address {:#x} are no range of addresses", i, fault.bytes, fault.addr));
+  }
+  if (!options.trace.file.empty() && options.trace.first_cycle > options.trace.last_cycle)
+    throw DeviceError(fmt::format("trace: cycles {} to {} are none; the first must not be behind the last",
+                                  options.trace.first_cycle, options.trace.last_cycle));
+}
+
+void check_pointer(const char *call, const void *data, std::size_t bytes) {
+  if (data == nullptr && bytes != 0) throw DeviceError(fmt::format("{}: {} bytes of a null pointer", call, bytes));
+}
+
+} // namespace
+
+std::uint64_t Counters::of_core(isa::Counter c, std::uint32_t core) const {
+  const auto place = static_cast<std::size_t>(c);
+  const bool known = place < isa::kCounters.size();
+  const bool per_core = std::find(isa::kCoreCounters.begin(), isa::kCoreCounters.end(), c) != isa::kCoreCounters.end();
+  if (known && core != 0 && !per_core)
+    throw DeviceError(fmt::format("counter {} of core {}: this counter is not per core; its core is 0",
+                                  isa::kCounters[place].name, core));
+  const std::uint64_t cores = 1 + (values.size() - isa::kCounters.size()) / isa::kCoreCounters.size();
+  if (!known || core >= cores)
+    throw DeviceError(fmt::format("counter {} of core {}: the NPU has {} counters and {} core{}", place, core,
+                                  isa::kCounters.size(), cores, cores == 1 ? "" : "s"));
+  return values[isa::counter_index(c, core)];
+}
+
+Device::Device(const NpuConfig &config, const DeviceOptions &options)
+    : config_(config), stream_offset_(options.stream_offset), addresses_(config.dram.size_bytes) {
+  check(options);
+}
+
+std::uint64_t Device::allocate(std::uint64_t bytes, std::uint64_t alignment) {
+  return addresses_.allocate(bytes, alignment);
+}
+
+void Device::copy_in(std::uint64_t addr, const void *data, std::size_t bytes) {
+  refuse_busy("copy_in()");
+  addresses_.check(addr, bytes);
+  check_pointer("copy_in()", data, bytes);
+  if (bytes != 0) do_copy_in(addr, data, bytes);
+}
+
+void Device::copy_out(std::uint64_t addr, void *data, std::size_t bytes) {
+  refuse_busy("copy_out()");
+  addresses_.check(addr, bytes);
+  check_pointer("copy_out()", data, bytes);
+  if (bytes != 0) do_copy_out(addr, data, bytes);
+}
+
+void Device::refuse_busy(const char *call) const {
+  if (state_ == State::kBusy)
+    throw DeviceError(fmt::format("{}: a stream is running; wait() for it first, or reset()", call));
+}
+
+void Device::refuse_broken(const char *call) const {
+  if (state_ == State::kBroken)
+    throw DeviceError(
+        fmt::format("{}: an exception left wait(); the device is of no use any more, make another", call));
+}
+
+void Device::begin(const char *call) {
+  refuse_busy(call);
+  refuse_broken(call);
+  if (state_ == State::kStopped)
+    throw DeviceError(fmt::format("{}: the last stream stopped with an error; reset() first", call));
+  state_ = State::kBusy;
+}
+
+void Device::submit(const std::vector<isa::Command> &stream) {
+  if (stream.size() > std::numeric_limits<std::uint32_t>::max())
+    throw DeviceError(fmt::format("submit(): a stream of {} commands is too long; an NPU takes {}", stream.size(),
+                                  std::numeric_limits<std::uint32_t>::max()));
+  begin("submit()");
+  try {
+    const std::uint64_t bytes = stream.size() * sizeof(isa::Command);
+    if (bytes > stream_bytes_) {
+      stream_addr_ = addresses_.allocate(stream_offset_ + bytes, kPage) + stream_offset_;
+      stream_bytes_ = bytes;
+    }
+    if (bytes != 0) do_copy_in(stream_addr_, stream.data(), bytes);
+  } catch (...) {
+    state_ = State::kReady;
+    throw;
+  }
+  do_submit(stream_addr_, stream);
+}
+
+RunStatus Device::wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) {
+  refuse_broken("wait()");
+  if (state_ != State::kBusy) throw DeviceError("wait(): no stream is running; submit() one first");
+  state_ = State::kBroken; // unless do_wait() returns
+  const RunStatus status = do_wait(progress);
+  state_ = status.ok() ? State::kReady : State::kStopped;
+  return status;
+}
+
+Counters Device::read_counters() {
+  refuse_busy("read_counters()");
+  refuse_broken("read_counters()");
+  return do_read_counters();
+}
+
+void Device::reset() {
+  refuse_broken("reset()");
+  do_reset();
+  state_ = State::kReady;
+}
+
+} // namespace gradweave

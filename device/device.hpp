@@ -1,0 +1,158 @@
+// Device API: one NPU with its memory, whatever executes it (RTL cosimulation, functional model, ...).
+#pragma once
+
+#include "isa/command.hpp"
+#include "isa/counters.hpp"
+#include "device/address_space.hpp"
+#include "device/device_error.hpp"
+#include "sw_models/npu_config.hpp"
+#include "sw_models/timing/command_times.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gradweave {
+
+/// How a run ended, as the STATUS, ERR_CODE and ERR_INDEX registers show it.
+struct RunStatus {
+  isa::ErrorCode error = isa::ErrorCode::NONE;
+  std::uint32_t error_index = 0; ///< of the command in the stream
+  bool ok() const { return error == isa::ErrorCode::NONE; }
+};
+
+/// Values of the hardware counters, in the list of isa/counters.hpp. Backends without a notion of time leave the cycle
+/// counters zero.
+struct Counters {
+  explicit Counters(std::uint32_t cores = 1) : values(isa::counter_count(cores), 0) {}
+
+  std::vector<std::uint64_t> values;
+  /// Of core 0, where the counter is per core.
+  std::uint64_t operator[](isa::Counter c) const { return of_core(c, 0); }
+  /// Of a per-core counter. Throws DeviceError for a core that the NPU does not have, and for one but 0 of a counter
+  /// that is not per core.
+  std::uint64_t of_core(isa::Counter c, std::uint32_t core) const;
+};
+
+/// Seeded behaviour of the bus, for tests. All off by default.
+struct BusStress {
+  std::uint64_t seed = 0;
+  double stall_probability = 0; ///< per channel and cycle that a ready or valid is held back, [0, 1)
+};
+
+/// The memory answers an access to [addr, addr + bytes) with an error.
+struct BusFault {
+  enum class Kind { kSlvErr, kDecErr, kHang };
+  Kind kind = Kind::kSlvErr;
+  bool write = false;
+  std::uint64_t addr = 0;
+  std::uint64_t bytes = 0; ///< at least 1
+};
+
+/// Waveform of a window of cycles; written as FST.
+struct TraceOptions {
+  std::string file; ///< empty: no trace
+  std::uint64_t first_cycle = 0;
+  std::uint64_t last_cycle = ~std::uint64_t{0};
+};
+
+struct DeviceOptions {
+  BusStress stress;
+  std::vector<BusFault> faults;
+  TraceOptions trace;
+  /// Without progress until the WATCHDOG error; 0: never; empty: timing::usual_watchdog().
+  std::optional<std::uint32_t> watchdog_cycles;
+  /// Of the command stream in a 4 KB page; a multiple of a command's bytes, below 4096.
+  std::uint32_t stream_offset = 0;
+};
+
+/// One contract for all backends, checked here: a call that it does not allow throws DeviceError, whatever the backend.
+///
+/// A device is ready at first. submit() makes it busy until wait() returns; if the stream stopped with an error, only
+/// reset() makes it ready again. reset() may be called at any time between other calls, and abandons what was
+/// submitted. An exception out of wait() (of its progress function, or one that the backend documents) leaves a device
+/// whose memory can be read, and that is good for nothing else.
+class Device {
+public:
+  virtual ~Device() = default;
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  const NpuConfig &config() const { return config_; }
+
+  /// Reserves `bytes` (at least 1) of device memory at a multiple of `alignment` (a power of two). Addresses rise, from
+  /// 0; nothing is given back. Throws DeviceError, with both sizes, when the memory is full.
+  std::uint64_t allocate(std::uint64_t bytes, std::uint64_t alignment = 4096);
+  /// Copies between host and device memory, not while the device is busy. Throws DeviceError if the range leaves the
+  /// memory.
+  void copy_in(std::uint64_t addr, const void *data, std::size_t bytes);
+  void copy_out(std::uint64_t addr, void *data, std::size_t bytes);
+
+  /// Copies a command stream into device memory (allocated there, and used again by the next stream that is not longer)
+  /// and starts it. An empty stream ends in BAD_START.
+  void submit(const std::vector<isa::Command> &stream);
+  /// Runs until the stream is done or stopped by an error. `progress` (may be empty) is called now and then with
+  /// (commands retired, commands in the stream).
+  RunStatus wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress = {});
+  /// Of the last run; all zero before the first one and after reset(). Not while the device is busy.
+  Counters read_counters();
+  /// When each command of the last stream was issued, started and completed; empty if the backend has no time, and
+  /// before the first stream.
+  virtual const std::vector<timing::CommandTimes> &command_times() const = 0;
+  /// Soft reset: the device accepts a new stream. Memory keeps its contents.
+  void reset();
+
+protected:
+  /// Throws DeviceError, naming the field, if one of `options` is out of range.
+  Device(const NpuConfig &config, const DeviceOptions &options);
+
+  /// Ready to busy, for backends that can start what is in memory already. Throws DeviceError if the device is not
+  /// ready; `call` is its name in the message.
+  void begin(const char *call);
+
+  // What the backends do; arguments are checked.
+  virtual void do_copy_in(std::uint64_t addr, const void *data, std::size_t bytes) = 0;
+  virtual void do_copy_out(std::uint64_t addr, void *data, std::size_t bytes) = 0;
+  /// Starts the stream, which has been copied to `addr`.
+  virtual void do_submit(std::uint64_t addr, const std::vector<isa::Command> &stream) = 0;
+  virtual RunStatus do_wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) = 0;
+  virtual Counters do_read_counters() = 0;
+  virtual void do_reset() = 0;
+
+private:
+  enum class State { kReady, kBusy, kStopped, kBroken };
+
+  void refuse_busy(const char *call) const;
+  void refuse_broken(const char *call) const;
+
+  NpuConfig config_;
+  std::uint32_t stream_offset_;
+  runtime::AddressSpace addresses_;
+  std::uint64_t stream_addr_ = 0, stream_bytes_ = 0; ///< room for streams
+  State state_ = State::kReady;
+};
+
+/// The functional model: data and no time. Throws DeviceError if `options` ask for faults or a waveform, which it does
+/// not have; back-pressure and watchdog make no difference to it.
+std::unique_ptr<Device> make_functional_device(const NpuConfig &config, const DeviceOptions &options = {});
+
+/// The timing model: times and counters of the RTL to the cycle, no data: copy_in() and copy_out() only check their
+/// range. Throws DeviceError if `options` ask for back-pressure, faults or a waveform, which it does not have.
+std::unique_ptr<Device> make_timing_device(const NpuConfig &config, const DeviceOptions &options = {});
+
+/// The library with the Verilated NPU of this configuration: in $GRADWEAVE_LIB_DIR, else in lib/ of the program's build
+/// directory or install prefix. Throws std::runtime_error if it is missing; the remedy names `source`, what `make cosim
+/// NPU=` takes for this NPU (empty: its name).
+std::filesystem::path find_rtl_library(const NpuConfig &config, const std::string &source = {});
+
+/// Loads the Verilated NPU of this configuration (built by CMake as gradweave_rtl_<name>) and wraps it in the SystemC
+/// testbench. Throws DeviceError if the process made one before (SystemC has one kernel), and std::runtime_error with
+/// the remedy if the library is missing or was built for other parameters.
+std::unique_ptr<Device> make_rtl_device(const NpuConfig &config, const DeviceOptions &options = {});
+
+} // namespace gradweave

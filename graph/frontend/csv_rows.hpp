@@ -1,0 +1,34 @@
+// Rows of comma-separated values, without quoting.
+#pragma once
+
+#include "graph/frontend/network_file.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// Without the spaces, tabs and carriage returns around it.
+std::string_view trim(std::string_view text);
+
+struct CsvRow {
+  std::size_t line = 0;                ///< from 1
+  std::vector<std::string_view> cells; ///< without spaces around them; they point into the text
+};
+
+/// All rows but empty lines and those that begin with '#'.
+std::vector<CsvRow> csv_rows(std::string_view text);
+
+/// A cell as a dimension; throws ConfigError that names `field` and, with `form`, how rows are to be written.
+std::uint32_t csv_dimension(const std::filesystem::path &file, std::size_t line, std::string_view field,
+                            std::string_view cell, std::string_view form);
+
+/// Whether two cells are the same but for the case of letters and for spaces.
+bool same_heading(std::string_view cell, std::string_view heading);
+
+/// A SCALE-Sim topology, whose rows begin with its header. `batch` images, 1 if not given.
+bool is_topology(const std::vector<CsvRow> &rows);
+std::vector<Layer> topology_layers(const std::filesystem::path &file, const std::vector<CsvRow> &rows,
+                                   std::uint32_t batch);
+
+} // namespace gradweave::compiler
