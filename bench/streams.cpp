@@ -1,7 +1,7 @@
 #include "bench/streams.hpp"
 
-#include "compiler/passes.hpp"
-#include "compiler/residency.hpp"
+#include "compiler/back/passes.hpp"
+#include "compiler/spm/residency.hpp"
 #include "app/validate/corpus/timing_stream.hpp"
 
 #include <fmt/format.h>

@@ -1,12 +1,12 @@
 // compile_layer(): the passes in sequence, each followed by its check.
 #include "compiler/compiler.hpp"
-#include "compiler/bounds.hpp"
-#include "compiler/cost.hpp"
-#include "compiler/emit.hpp"
-#include "compiler/hazards.hpp"
-#include "compiler/passes.hpp"
-#include "compiler/refine.hpp"
-#include "compiler/verify.hpp"
+#include "compiler/cost/bounds.hpp"
+#include "compiler/cost/cost.hpp"
+#include "compiler/emit/emit.hpp"
+#include "compiler/emit/hazards.hpp"
+#include "compiler/back/passes.hpp"
+#include "compiler/schedule/refine.hpp"
+#include "compiler/verify/verify.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "runtime/estimate.hpp"
 
-#include "compiler/bounds.hpp"
-#include "compiler/layout.hpp"
+#include "compiler/cost/bounds.hpp"
+#include "compiler/lower/layout.hpp"
 
 #include <algorithm>
 #include <set>

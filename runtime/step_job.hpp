@@ -1,7 +1,7 @@
 // Runs layers that were compiled into one stream, and checks every result.
 #pragma once
 
-#include "compiler/step.hpp"
+#include "compiler/back/step.hpp"
 #include "runtime/job.hpp"
 
 namespace gradweave::runtime {

@@ -1,6 +1,6 @@
 #include "app/evaluation/network_search.hpp"
 
-#include "compiler/bounds.hpp"
+#include "compiler/cost/bounds.hpp"
 #include "compiler/paper/paper.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // A network's layers under the searched schedules, beside what the search has to beat and what it cannot.
 #pragma once
 
-#include "compiler/step_search.hpp"
+#include "compiler/schedule/step_search.hpp"
 
 #include <functional>
 

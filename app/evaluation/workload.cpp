@@ -1,6 +1,6 @@
 #include "app/evaluation/workload.hpp"
 
-#include "compiler/order.hpp"
+#include "compiler/lower/order.hpp"
 #include "runtime/lookup.hpp"
 #include "app/evaluation/evaluate.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/paper/policy.hpp"
-#include "compiler/program.hpp"
+#include "compiler/ir/program.hpp"
 
 namespace gradweave::compiler::paper {
 

@@ -1,8 +1,8 @@
 #include "compiler/paper/paper.hpp"
-#include "compiler/cost.hpp"
-#include "compiler/hazards.hpp"
+#include "compiler/cost/cost.hpp"
+#include "compiler/emit/hazards.hpp"
 #include "compiler/paper/loops.hpp"
-#include "compiler/passes.hpp"
+#include "compiler/back/passes.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/paper/planner.hpp"
-#include "compiler/partition.hpp"
+#include "compiler/lower/partition.hpp"
 
 namespace gradweave::compiler::paper {
 

@@ -1,7 +1,7 @@
 // What igo_micro23 says about its baseline, and what it leaves open: the latter as named choices.
 #pragma once
 
-#include "compiler/order.hpp"
+#include "compiler/lower/order.hpp"
 
 #include <string>
 #include <string_view>

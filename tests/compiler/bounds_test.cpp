@@ -1,8 +1,8 @@
 // No run is below its bounds, neither those of the layer nor those that prune the search.
-#include "compiler/bounds.hpp"
-#include "compiler/cost.hpp"
-#include "compiler/residency.hpp"
-#include "compiler/search.hpp"
+#include "compiler/cost/bounds.hpp"
+#include "compiler/cost/cost.hpp"
+#include "compiler/spm/residency.hpp"
+#include "compiler/schedule/search.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

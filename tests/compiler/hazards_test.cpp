@@ -1,5 +1,5 @@
 // Tokens: a wait exists exactly where an access needs it and nothing else implies it.
-#include "compiler/hazards.hpp"
+#include "compiler/emit/hazards.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

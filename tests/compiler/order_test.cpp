@@ -1,6 +1,6 @@
 // Orders of tile products, and the check that refuses broken ones.
-#include "compiler/layout.hpp"
-#include "compiler/order.hpp"
+#include "compiler/lower/layout.hpp"
+#include "compiler/lower/order.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

@@ -1,7 +1,7 @@
 // What the paper's plans move, against counts that loop over the tiles by themselves; and damage that the checks see.
 #include "compiler/paper/loops.hpp"
 #include "compiler/paper/paper.hpp"
-#include "compiler/verify.hpp"
+#include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 #include <list>

@@ -1,10 +1,10 @@
 // Partitioned layers, on one core and on several, on the functional model: every bit equals the golden model's under
 // the layer's reduction plan.
-#include "compiler/partition.hpp"
-#include "compiler/passes.hpp"
-#include "compiler/residency.hpp"
-#include "compiler/search.hpp"
-#include "compiler/verify.hpp"
+#include "compiler/lower/partition.hpp"
+#include "compiler/back/passes.hpp"
+#include "compiler/spm/residency.hpp"
+#include "compiler/schedule/search.hpp"
+#include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

@@ -1,8 +1,8 @@
 // The search by the timing model: repeatable, monotonous, and its plans legal.
-#include "compiler/cost.hpp"
-#include "compiler/refine.hpp"
-#include "compiler/residency.hpp"
-#include "compiler/verify.hpp"
+#include "compiler/cost/cost.hpp"
+#include "compiler/schedule/refine.hpp"
+#include "compiler/spm/residency.hpp"
+#include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

@@ -1,8 +1,8 @@
 // Residency: the scratchpad map, and the check that refuses broken programs.
-#include "compiler/residency.hpp"
-#include "compiler/search.hpp"
-#include "compiler/spm_map.hpp"
-#include "compiler/verify.hpp"
+#include "compiler/spm/residency.hpp"
+#include "compiler/schedule/search.hpp"
+#include "compiler/spm/spm_map.hpp"
+#include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 #include <algorithm>

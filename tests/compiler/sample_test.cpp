@@ -1,6 +1,6 @@
 // Long layers are searched on a sample. What it costs, over all shapes of the nine networks on both NPUs.
-#include "compiler/partition.hpp"
-#include "compiler/refine.hpp"
+#include "compiler/lower/partition.hpp"
+#include "compiler/schedule/refine.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 #include <set>

@@ -1,5 +1,5 @@
 // Search: limits, errors, and the quality that the schedules are compared on.
-#include "compiler/search.hpp"
+#include "compiler/schedule/search.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

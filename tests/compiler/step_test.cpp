@@ -1,8 +1,8 @@
 // Layers compiled into one stream, on the functional model: every bit of every result equals the golden model's,
 // whatever stays in the scratchpad between them.
-#include "compiler/partition.hpp"
-#include "compiler/step_search.hpp"
-#include "compiler/verify.hpp"
+#include "compiler/lower/partition.hpp"
+#include "compiler/schedule/step_search.hpp"
+#include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

@@ -1,7 +1,7 @@
 // verify_stream() against streams broken on purpose: each damage must be found and named.
-#include "compiler/passes.hpp"
-#include "compiler/residency.hpp"
-#include "compiler/verify.hpp"
+#include "compiler/back/passes.hpp"
+#include "compiler/spm/residency.hpp"
+#include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SyncReplay and HazardReplay by themselves, where the compiler's streams do not reach.
-#include "compiler/verify_hazards.hpp"
-#include "compiler/verify_sync.hpp"
+#include "compiler/verify/verify_hazards.hpp"
+#include "compiler/verify/verify_sync.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

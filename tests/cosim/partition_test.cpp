@@ -4,7 +4,7 @@
 #include "runtime/step_job.hpp"
 
 #include "compiler/paper/policy.hpp"
-#include "compiler/step_search.hpp"
+#include "compiler/schedule/step_search.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Timelines of random streams and of compiled layers, timed by the model, against the definitions of docs/timeline.md
 // evaluated the slow way: row by row and command by command.
 #include "compiler/compiler.hpp"
-#include "compiler/verify_hazards.hpp"
+#include "compiler/verify/verify_hazards.hpp"
 #include "app/validate/corpus/random_stream.hpp"
 #include "runtime/lookup.hpp"
 #include "trace/timeline/timeline.hpp"

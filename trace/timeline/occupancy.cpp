@@ -1,6 +1,6 @@
 #include "trace/timeline/occupancy.hpp"
 
-#include "compiler/verify_hazards.hpp"
+#include "compiler/verify/verify_hazards.hpp"
 
 #include <algorithm>
 #include <variant>

@@ -1,0 +1,158 @@
+#include "compiler/cost/bounds.hpp"
+#include "compiler/cost/cost.hpp"
+#include "sw_models/timing/timing_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Elements that `macs` multiply-adds of one matrix product must move between memory and a store of `capacity`
+/// elements: T. M. Smith et al., "A tight I/O lower bound for matrix multiplication", 2019 (arXiv:1702.02017),
+/// theorem 1. The pair of products that share dY moves no less than one product of as many multiply-adds:
+/// docs/compiler.md has the proof.
+double least_moves(double macs, double capacity) { return 2 * macs / std::sqrt(capacity) - 2 * capacity; }
+
+double io_bytes(const Layer &layer, Pass pass, const NpuConfig &npu) {
+  const double macs = static_cast<double>(layer.m) * layer.k * layer.n;
+  const double capacity = static_cast<double>(npu.spm_bytes) / 2; // all of it bf16, the smaller of the two types
+  double elements = 0;
+  if (pass != Pass::kBackward) elements += std::max(0.0, least_moves(macs, capacity));
+  if (pass != Pass::kForward)
+    elements += std::max(0.0, least_moves((computes_dx(layer, pass) ? 2 : 1) * macs, capacity));
+  return 2 * elements * layer.groups;
+}
+
+/// Array steps of the layer's products: however a result is cut into tiles, it takes no fewer blocks than the array's
+/// size asks for, and each of its elements all terms of its reduction.
+std::uint64_t array_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
+  const auto product = [&](std::uint32_t rows, std::uint32_t cols, std::uint32_t red) {
+    return block_count(rows, cols, npu) * std::max(red, shortest_block(npu));
+  };
+  std::uint64_t steps = 0;
+  if (pass != Pass::kBackward) steps += product(layer.m, layer.n, layer.k);
+  if (pass != Pass::kForward) steps += product(layer.k, layer.n, layer.m);
+  if (computes_dx(layer, pass)) steps += product(layer.m, layer.k, layer.n);
+  return steps;
+}
+
+isa::Command element_transfer(bool store, std::uint32_t spm_row, isa::Sync sync) {
+  isa::DmaCommand dma;
+  dma.store = store;
+  dma.pitch = 64;
+  dma.rows = dma.cols = 1;
+  dma.spm.row = spm_row;
+  return isa::encode({dma, sync, 0});
+}
+
+/// The times of the shortest run that computes anything: two elements loaded, multiplied, the product stored.
+timing::RunResult shortest_run(const NpuConfig &npu) {
+  constexpr std::uint8_t kLoaded = 0, kComputed = 1;
+  isa::Sync loaded, compute, computed;
+  loaded.posts[0] = kLoaded;
+  compute.waits[0] = {kLoaded, 2};
+  compute.posts[0] = kComputed;
+  computed.waits[0] = {kComputed, 1};
+  isa::GemmCommand gemm;
+  gemm.m = gemm.n = gemm.k = 1;
+  gemm.out_bf16 = true;
+  gemm.b.row = 1;
+  gemm.cout.row = 2;
+  NpuConfig roomy = npu; // bounds are asked for before it is known whether anything fits
+  roomy.spm_bytes = std::max(npu.spm_bytes, std::uint64_t{64} * npu.lanes() * npu.spm_banks);
+  timing::RunResult run = timing::run(roomy, {element_transfer(false, 0, loaded), element_transfer(false, 1, loaded),
+                                              isa::encode({gemm, compute, 0}), element_transfer(true, 2, computed)});
+  if (!run.ok()) throw CompilerDefect("the NPU refuses the shortest run that bounds refer to");
+  return run;
+}
+
+/// Cycles of a run with what cannot overlap its longest part. Commands are fetched and first operands loaded before all
+/// array steps, and the last result is drained and stored after them; a GEMM and that STORE follow the LOAD of the last
+/// operand; memory serves nothing before the first LOAD and answers the last access after its latency.
+std::uint64_t run_cycles(const Bounds &bounds, std::uint64_t read_cycles, const NpuConfig &npu) {
+  const timing::RunResult shortest = shortest_run(npu);
+  const std::uint64_t element = divide_up(std::uint64_t{access_bytes(npu)} * npu.dram.bytes_den, npu.dram.bytes_num);
+  // The DRAM serves in fractions of cycles: of fetch, LOAD and STORE each may end a cycle earlier at another phase.
+  constexpr std::uint64_t kPhases = 3;
+  const std::uint64_t least = shortest.cycles() - kPhases;
+  const std::uint64_t around_array = least - shortest_block(npu);
+  const std::uint64_t around_reads = least - 2 * element;
+  const std::uint64_t around_traffic = shortest.commands.front().start + npu.dram.latency_cycles;
+  return std::max({around_array + bounds.compute_cycles, around_reads + read_cycles,
+                   around_traffic + std::max(bounds.traffic_cycles, bounds.io_cycles)});
+}
+
+/// A part of tensors that the turn from the forward to the backward pass finds in the scratchpad or not.
+struct AtTurn {
+  std::uint64_t bytes = 0; ///< of the scratchpad that it takes
+  std::uint64_t saved = 0; ///< transferred, if it is there
+};
+
+/// The most that `capacity` bytes of scratchpad can save.
+std::uint64_t most_saved(std::vector<AtTurn> parts, std::uint64_t capacity) {
+  std::sort(parts.begin(), parts.end(), [](const AtTurn &x, const AtTurn &y) {
+    return static_cast<double>(x.saved) * static_cast<double>(y.bytes) >
+           static_cast<double>(y.saved) * static_cast<double>(x.bytes);
+  });
+  std::uint64_t saved = 0;
+  for (const AtTurn &part : parts) {
+    const std::uint64_t fit = std::min(part.bytes, capacity);
+    saved += part.bytes == 0 ? 0 : divide_up(part.saved * fit, part.bytes);
+    capacity -= fit;
+  }
+  return saved;
+}
+
+/// Bytes that a training step moves beside each tensor once. All forward products precede all backward ones, so what
+/// both use is loaded once before and once after the turn, and what the one computes for the other is stored and
+/// loaded; but for what the scratchpad holds at the turn.
+std::uint64_t turn_bytes(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu) {
+  if (pass != Pass::kBoth) return 0;
+  std::vector<bool> used(layout.tensors.size(), false); // in the backward pass, and made or used in the forward pass
+  for (std::uint32_t i = 0; i < layers.size(); ++i) {
+    used[static_cast<std::size_t>(layout.place(i, Tensor::kX))] = true;
+    if (layers[i].dx) used[static_cast<std::size_t>(layout.place(i, Tensor::kW))] = true;
+  }
+  std::uint64_t moved = 0;
+  std::vector<AtTurn> parts;
+  for (std::size_t i = 0; i < layout.tensors.size(); ++i) {
+    if (!used[i]) continue;
+    const TensorBinding &t = layout.tensors[i];
+    const std::uint64_t times = t.input || t.result ? 1 : 2; // an intermediate is stored, too
+    const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), access = access_bytes(npu);
+    const std::uint64_t last = row % access; // of a row that ends within an access, these few bytes save all of it
+    moved += times * t.rows * round_up(row, access);
+    parts.push_back({t.rows * (row - last), times * t.rows * (row - last)});
+    if (last > 0) parts.push_back({t.rows * last, times * t.rows * access});
+  }
+  const std::uint64_t accumulators = std::uint64_t{2} * npu.rows * npu.cols * 4 * npu.cores;
+  return moved - std::min(moved, most_saved(std::move(parts), npu.spm_bytes + accumulators));
+}
+
+} // namespace
+
+Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu) {
+  std::uint64_t steps = 0;
+  for (const Layer &layer : layers)
+    steps += layer.groups * array_steps(layer, pass, npu);
+  std::uint64_t bytes = 0, read_bytes = 0, load_beats = 0, store_beats = 0;
+  for (const TensorBinding &t : layout.tensors) {
+    if (!t.input && !t.result) continue;
+    const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2);
+    const std::uint64_t moved = t.rows * round_up(row, access_bytes(npu));
+    bytes += moved;
+    if (t.input) read_bytes += moved;
+    (t.input ? load_beats : store_beats) += t.rows * divide_up(row, npu.bus_bytes);
+  }
+  const auto cycles = [&](std::uint64_t moved) { return divide_up(moved * npu.dram.bytes_den, npu.dram.bytes_num); };
+  bytes += turn_bytes(layers, pass, layout, npu);
+  Bounds bounds;
+  bounds.compute_cycles = divide_up(steps, npu.cores);
+  bounds.traffic_cycles = std::max({cycles(bytes), load_beats, store_beats}); // a port carries a beat a cycle
+  if (layers.size() == 1) bounds.io_cycles = cycles(static_cast<std::uint64_t>(io_bytes(layers.front(), pass, npu)));
+  bounds.run_cycles = run_cycles(bounds, cycles(read_bytes), npu);
+  return bounds;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,17 @@
+// Cycles that no schedule, tiling or timing of a layer can beat.
+#pragma once
+
+#include "compiler/lower/layout.hpp"
+
+namespace gradweave::compiler {
+
+/// Bounds of the layers' products in the pass on this NPU. Traffic counts what memory has to hold before or after;
+/// `io_cycles` is that of a single layer, for several 0: what one leaves in the scratchpad may serve the next.
+Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu);
+
+/// The same for one layer.
+inline Bounds lower_bounds(const Layer &layer, Pass pass, const Layout &layout, const NpuConfig &npu) {
+  return lower_bounds(std::vector<Layer>{layer}, pass, layout, npu);
+}
+
+} // namespace gradweave::compiler

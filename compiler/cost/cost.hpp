@@ -1,0 +1,45 @@
+// What a program costs: exactly, by the timing model, and bounds from below that cost nothing to compute.
+#pragma once
+
+#include "compiler/ir/program.hpp"
+
+namespace gradweave::compiler {
+
+/// Array cycles of a tile product by the block formula: blocks x max(reduction, shortest block); of an ADD, the rows
+/// that it reads.
+std::uint64_t product_cycles(const TileProduct &p, const NpuConfig &npu);
+
+/// Bytes of whole units (bus beats, DRAM accesses) of one tile row at `address`.
+inline std::uint64_t beat_bytes(std::uint64_t address, std::uint64_t bytes, std::uint64_t unit) {
+  return (address + bytes + unit - 1) / unit * unit - address / unit * unit;
+}
+
+/// Bytes of whole bus beats of a LOAD or STORE.
+std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu);
+
+/// What the DRAM charges at a time.
+inline std::uint32_t access_bytes(const NpuConfig &npu) {
+  return npu.dram.access_bytes != 0 ? npu.dram.access_bytes : npu.bus_bytes;
+}
+
+/// Bytes of whole DRAM accesses of a LOAD or STORE: what its time at the DRAM follows.
+std::uint64_t dram_bytes_of(const Action &dma, const NpuConfig &npu);
+
+/// What the program's LOADs and STOREs move, for each of its layers; of a tensor that layers share, for the one that
+/// computes it.
+std::vector<std::array<Traffic, kTensorCount>> traffic_by_layer(const Program &program, const NpuConfig &npu);
+
+/// Bursts that the program's LOADs and STOREs take, a tile row each, and its commands: what the time of a simulation
+/// follows.
+std::uint64_t simulation_work(const Program &program);
+
+/// Cycles that the program cannot take less than. All its beats, commands included, pass the DRAM channel. And for each
+/// GEMM: the loads up to its own must pass before it, then it and those after it on its core need the array, then the
+/// last result leaves.
+std::uint64_t program_bound(const Program &program, const NpuConfig &npu);
+
+/// Cycles of the program's stream on an idle NPU: those of the RTL, by the timing model. Throws CompilerDefect if the
+/// NPU would refuse the stream.
+std::uint64_t program_cycles(const Program &program, const NpuConfig &npu);
+
+} // namespace gradweave::compiler

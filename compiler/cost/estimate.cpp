@@ -1,0 +1,211 @@
+#include "compiler/cost/estimate.hpp"
+#include "compiler/cost/cost.hpp"
+#include "compiler/lower/layout.hpp"
+#include "compiler/lower/tiling.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Sum of f(tile side) over the tiles that cut `extent`.
+template <typename F> double sum_tiles(std::uint32_t extent, std::uint32_t side, F f) {
+  const std::uint32_t whole = extent / side, rest = extent % side;
+  return static_cast<double>(whole) * static_cast<double>(f(side)) + (rest ? static_cast<double>(f(rest)) : 0.0);
+}
+
+double gemm_cycles(std::uint32_t rows, std::uint32_t row_side, std::uint32_t cols, std::uint32_t col_side,
+                   std::uint32_t red, std::uint32_t red_side, const NpuConfig &npu) {
+  return sum_tiles(rows, row_side, [&](auto s) { return divide_up(s, npu.rows); }) *
+         sum_tiles(cols, col_side, [&](auto s) { return divide_up(s, npu.cols); }) *
+         sum_tiles(red, red_side, [&](auto s) { return std::max(s, shortest_block(npu)); });
+}
+
+/// What moves need: the DRAM is shared, LOADs and STOREs have a port each.
+struct Moves {
+  double bytes = 0;                         ///< of the DRAM
+  double load_cycles = 0, store_cycles = 0; ///< of the ports
+
+  Moves &operator+=(const Moves &other) {
+    bytes += other.bytes;
+    load_cycles += other.load_cycles;
+    store_cycles += other.store_cycles;
+    return *this;
+  }
+  Moves operator*(double times) const { return {bytes * times, load_cycles * times, store_cycles * times}; }
+};
+
+/// What a tensor's elements are at work and at the end.
+enum class Element { kBf16, kFp32, kFp32LeavesAsBf16 };
+
+/// A tensor in a loop nest: what it costs to move it once, and what it saves to keep it.
+struct Stream {
+  double rows = 0;      ///< scratchpad rows of a tile
+  double kept_rows = 0; ///< rows to keep for full reuse, beyond the tile at work
+  Moves once;           ///< in any case
+  Moves again;          ///< on top, if nothing is kept
+  double *area = nullptr;
+  bool partial = false;
+};
+
+class Nest {
+public:
+  Nest(const LoopOrder &loops, const TileShape &tile, const Layer &layer, const NpuConfig &npu)
+      : loops_(loops), side_{tile.m, tile.k, tile.n}, extent_{layer.m, layer.k, layer.n}, npu_(npu) {}
+
+  /// A tensor whose rows and columns run along two of the loops.
+  Stream stream(Dim row_dim, Dim col_dim, Element element, double *area) const {
+    const auto r = static_cast<std::size_t>(row_dim);
+    const auto c = static_cast<std::size_t>(col_dim);
+    const std::size_t missing = 3 - r - c;
+    Stream s;
+    s.area = area;
+    s.partial = element != Element::kBf16;
+    s.rows = spm_rows(side_[r], side_[c], s.partial, npu_.lanes());
+    const double rows = static_cast<double>(divide_up(extent_[c], side_[c])) * extent_[r]; // a burst each
+    const Moves read = loads(side_[c] * (s.partial ? 4ULL : 2ULL)) * rows;
+    const Moves written = stores(side_[c] * (element == Element::kFp32 ? 4ULL : 2ULL)) * rows;
+    s.once = s.partial ? written : read;
+    std::size_t depth = 0;
+    while (static_cast<std::size_t>(loops_[depth]) != missing)
+      ++depth;
+    if (depth == 2) return s;
+    double tiles = 1;
+    for (std::size_t d = depth + 1; d < 3; ++d)
+      tiles *= trips(static_cast<std::size_t>(loops_[d]));
+    s.kept_rows = (tiles - 1) * s.rows;
+    s.again = read;
+    if (s.partial) s.again += stores(side_[c] * 4ULL) * rows;
+    s.again = s.again * (trips(missing) - 1);
+    return s;
+  }
+
+private:
+  double bytes(std::uint64_t row) const { return static_cast<double>(round_up(row, access_bytes(npu_))); }
+
+  /// Cycles of a port for a burst: one for each beat, and as long as the bursts in flight must wait for an answer.
+  double port_cycles(std::uint64_t row) const {
+    return std::max(static_cast<double>(divide_up(row, npu_.bus_bytes)),
+                    static_cast<double>(npu_.dram.latency_cycles) / npu_.outstanding);
+  }
+
+  Moves loads(std::uint64_t row) const { return {bytes(row), port_cycles(row), 0}; }
+  Moves stores(std::uint64_t row) const { return {bytes(row), 0, port_cycles(row)}; }
+
+  double trips(std::size_t dim) const { return static_cast<double>(divide_up(extent_[dim], side_[dim])); }
+
+  const LoopOrder loops_;
+  std::array<std::uint32_t, 3> side_, extent_;
+  const NpuConfig &npu_;
+};
+
+/// Whether the dX and dW products of an interleaved phase use the same dY tile at the same time.
+bool same_dy_walk(const LoopOrder &dw_loops, const TileShape &tile, const Layer &layer) {
+  const bool one_m = tile.m == layer.m, one_k = tile.k == layer.k, one_n = tile.n == layer.n;
+  return (one_k && one_n) || (one_m && (dw_loops[0] == Dim::kK || one_k || one_n));
+}
+
+} // namespace
+
+std::uint64_t phase_cycles(PhaseKind kind, const TileShape &t, const Layer &l, const NpuConfig &npu) {
+  double cycles = 0;
+  if (kind == PhaseKind::kForward)
+    cycles = gemm_cycles(l.m, t.m, l.n, t.n, l.k, t.k, npu);
+  else if (kind != PhaseKind::kDw)
+    cycles = gemm_cycles(l.m, t.m, l.k, t.k, l.n, t.n, npu);
+  if (kind != PhaseKind::kForward && kind != PhaseKind::kDx) cycles += gemm_cycles(l.k, t.k, l.n, t.n, l.m, t.m, npu);
+  return static_cast<std::uint64_t>(cycles) * l.groups;
+}
+
+RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
+                             const NpuConfig &npu, std::uint32_t cores) {
+  RoughEstimate e;
+  std::vector<Stream> streams;
+  const Nest nest(loops, tile, layer, npu); // of a group; groups follow one another
+  const bool fused = kind == PhaseKind::kDxMajor || kind == PhaseKind::kDwMajor;
+  const auto add_dx = [&](const Nest &n) {
+    streams.push_back(n.stream(Dim::kM, Dim::kN, Element::kBf16, &e.shared_rows));
+    streams.push_back(n.stream(Dim::kK, Dim::kN, Element::kBf16, &e.other_rows));
+    streams.push_back(n.stream(Dim::kM, Dim::kK, Element::kFp32LeavesAsBf16, &e.result_rows));
+  };
+  const auto add_dw = [&](const Nest &n) {
+    if (!fused) // else dY is counted with dX
+      streams.push_back(n.stream(Dim::kM, Dim::kN, Element::kBf16, &e.shared_rows));
+    streams.push_back(n.stream(Dim::kM, Dim::kK, Element::kBf16, &e.other_rows));
+    streams.push_back(n.stream(Dim::kK, Dim::kN, Element::kFp32, &e.result_rows));
+  };
+  switch (kind) {
+  case PhaseKind::kForward:
+    streams.push_back(nest.stream(Dim::kM, Dim::kK, Element::kBf16, &e.shared_rows));
+    streams.push_back(nest.stream(Dim::kK, Dim::kN, Element::kBf16, &e.other_rows));
+    streams.push_back(nest.stream(Dim::kM, Dim::kN, Element::kFp32LeavesAsBf16, &e.result_rows));
+    break;
+  case PhaseKind::kDx:
+    add_dx(nest);
+    break;
+  case PhaseKind::kDw:
+    add_dw(nest);
+    break;
+  case PhaseKind::kInterleave:
+    add_dx(Nest({Dim::kM, Dim::kK, Dim::kN}, tile, layer, npu));
+    add_dw(nest);
+    if (same_dy_walk(loops, tile, layer)) {
+      streams.erase(streams.begin() + 3);
+    } else { // dX's dY tiles serve dW if all of dY stays
+      Stream &dy = streams[3];
+      dy.again += dy.once;
+      dy.once = {};
+      dy.kept_rows = dy.rows * static_cast<double>(divide_up(layer.m, tile.m) * divide_up(layer.n, tile.n));
+    }
+    break;
+  default:
+    add_dx(nest);
+    add_dw(nest);
+  }
+
+  // First come the tiles at work, then a second one of each operand, so that loads overlap computing, then reuse.
+  const std::uint32_t rows_of_core = npu.spm_rows() / cores;
+  double capacity = rows_of_core;
+  double once = 0, ahead = 0; // bytes, rows
+  Moves moves;
+  for (const Stream &s : streams) {
+    *s.area += 2 * s.rows;
+    capacity -= s.rows;
+    ahead += s.partial ? s.rows / 2 : s.rows; // sums stay, their bf16 results do not
+    once += s.once.bytes;
+    moves += s.once;
+    moves += s.again;
+  }
+  const double overlap = std::clamp(capacity / ahead, 0.0, 1.0);
+  capacity -= ahead;
+  // Keep what saves most per row; a part of a tensor saves its part.
+  std::sort(streams.begin(), streams.end(),
+            [](const Stream &x, const Stream &y) { return x.again.bytes * y.kept_rows > y.again.bytes * x.kept_rows; });
+  for (const Stream &s : streams) {
+    if (s.again.bytes <= 0 || capacity <= 0) continue;
+    const double share = s.kept_rows <= capacity ? 1 : capacity / s.kept_rows;
+    moves += s.again * -share;
+    capacity -= share * s.kept_rows;
+    *s.area += share * s.kept_rows;
+  }
+  const double cycles_per_byte =
+      static_cast<double>(npu.dram.bytes_den) * cores / static_cast<double>(npu.dram.bytes_num);
+  const auto compute = static_cast<double>(phase_cycles(kind, tile, layer, npu));
+  const auto products = static_cast<double>(product_count(kind, tile, layer));
+  e.bound = std::max(compute, once * layer.groups * cycles_per_byte);
+  const double commands = products * 3 * isa::kCommandBytes; // GEMM and about two moves
+  moves = moves * layer.groups;
+  const double moving =
+      std::max((moves.bytes + commands) * cycles_per_byte, std::max(moves.load_cycles, moves.store_cycles) * cores);
+  // Before the first product its operands must come, after the last its result must leave.
+  const double ends = moving / products;
+  // Products that wait for each other or for memory each wait for an array that fills and drains, so that of plans that
+  // move the same, the one with larger tiles is faster.
+  const double waits = products * shortest_block(npu);
+  // Half of what cannot overlap counts: residency often finds room that this closed form does not see.
+  e.cycles = std::max(compute, moving) + 0.5 * (1 - overlap) * std::min(compute, moving) + ends + waits;
+  return e;
+}
+
+} // namespace gradweave::compiler

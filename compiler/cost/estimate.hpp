@@ -1,0 +1,23 @@
+// Closed-form estimate of a phase, to rank tilings before they are played through.
+#pragma once
+
+#include "compiler/ir/program.hpp"
+
+namespace gradweave::compiler {
+
+struct RoughEstimate {
+  double cycles = 0;
+  double bound = 0; ///< cycles that no residency can beat: compute, and each tensor moved once
+  /// Scratchpad rows that the phase would like for tiles of each area.
+  double shared_rows = 0, other_rows = 0, result_rows = 0;
+};
+
+/// Cycles of the phase on one core by the block formula.
+std::uint64_t phase_cycles(PhaseKind kind, const TileShape &tile, const Layer &layer, const NpuConfig &npu);
+
+/// In closed form, for the part of a layer that one of `cores` cores computes; they share scratchpad and memory
+/// equally.
+RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
+                             const NpuConfig &npu, std::uint32_t cores);
+
+} // namespace gradweave::compiler

@@ -1,0 +1,136 @@
+#include "compiler/cost/tile_estimate.hpp"
+#include "compiler/cost/cost.hpp"
+#include "compiler/lower/layout.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Share of the steps in which the lines of A and B come from the same macro-bank, if both tiles are walked evenly.
+double bank_conflicts(const RowRange &a, const RowRange &b, std::uint32_t bank_rows) {
+  double share = 0;
+  const auto overlap = [&](const RowRange &r, std::uint32_t bank) {
+    const std::uint32_t first = std::max(r.first, bank * bank_rows);
+    const std::uint32_t end = std::min(r.end(), (bank + 1) * bank_rows);
+    return end > first ? static_cast<double>(end - first) / r.rows : 0.0;
+  };
+  const std::uint32_t first = std::max(a.first, b.first) / bank_rows;
+  const std::uint32_t last = (std::min(a.end(), b.end()) - 1) / bank_rows;
+  for (std::uint32_t bank = first; bank <= last && a.rows > 0 && b.rows > 0; ++bank)
+    share += overlap(a, bank) * overlap(b, bank);
+  return share;
+}
+
+class Player {
+public:
+  Player(const Program &program, const std::vector<Ordering> &ordering, const NpuConfig &npu)
+      : program_(program), ordering_(ordering), npu_(npu), done_(program.actions.size(), kPending) {
+    for (std::size_t i = 0; i < program.actions.size(); ++i)
+      queue_[engine_of(program.actions[i])].push_back(i);
+  }
+
+  double run();
+
+private:
+  static constexpr double kPending = -1;
+  static constexpr double kPipeline = 20; ///< cycles from a semaphore's post to the next engine's first access
+  static constexpr double kNotReady = std::numeric_limits<double>::infinity();
+
+  double ready(std::size_t engine) const;
+  void move(std::size_t engine, double start);
+  void compute(std::size_t engine, double start);
+  bool compute_all();
+
+  const Program &program_;
+  const std::vector<Ordering> &ordering_;
+  const NpuConfig &npu_;
+  std::vector<double> done_;
+  std::array<std::vector<std::size_t>, kMostEngines> queue_;
+  std::array<std::size_t, kMostEngines> head_{};
+  std::array<double, kMostEngines> free_{}; ///< when the engine can start its next action
+  double channel_free_ = 0;
+  double end_ = 0;
+};
+
+/// When the head of an engine's queue can start; infinity while that is unknown.
+double Player::ready(std::size_t engine) const {
+  if (head_[engine] == queue_[engine].size()) return kNotReady;
+  const std::size_t index = queue_[engine][head_[engine]];
+  // The fetch delivers the commands at the DRAM's speed.
+  double start = std::max(free_[engine],
+                          static_cast<double>(index) * isa::kCommandBytes * npu_.dram.bytes_den / npu_.dram.bytes_num);
+  for (std::size_t e = 0; e < kComputeEngine + npu_.cores; ++e)
+    if (const std::int32_t other = ordering_[index].after[e]; other != Ordering::kNone) {
+      const double other_done = done_[static_cast<std::size_t>(other)];
+      if (other_done < 0) return kNotReady;
+      start = std::max(start, other_done);
+    }
+  return start;
+}
+
+void Player::move(std::size_t engine, double start) {
+  const std::size_t index = queue_[engine][head_[engine]++];
+  const Action &a = program_.actions[index];
+  const double bytes = static_cast<double>(dram_bytes_of(a, npu_));
+  const double service = bytes * static_cast<double>(npu_.dram.bytes_den) / static_cast<double>(npu_.dram.bytes_num);
+  const double latency = npu_.dram.latency_cycles;
+  channel_free_ = std::max(channel_free_, start) + service;
+  done_[index] = channel_free_ + latency + kPipeline;
+  // The next command's bursts are issued as soon as this one's are, a burst a cycle.
+  free_[engine] = std::max(start + a.rect.rows, channel_free_ - latency);
+  end_ = std::max(end_, done_[index]);
+}
+
+void Player::compute(std::size_t engine, double start) {
+  const std::size_t index = queue_[engine][head_[engine]++];
+  const Action &a = program_.actions[index];
+  const TileProduct &p = program_.products[a.product];
+  const double drain = 2.0 * npu_.rows + npu_.cols + 8; // last step to last result written
+  double cycles = static_cast<double>(product_cycles(p, npu_));
+  if (p.add) { // begins and ends with an empty array
+    free_[engine] = done_[index] = std::max(start, free_[engine] + drain) + cycles + kPipeline;
+  } else {
+    cycles += bank_conflicts(a.a.rows, a.b.rows, npu_.bank_rows()) *
+              static_cast<double>(block_count(a.rect.rows, a.rect.cols, npu_)) *
+              roles(p, program_.layers[p.layer]).red_size;
+    const bool stalled = start > free_[engine];
+    if (stalled && a.acc) start += npu_.rows; // nothing computes while the first initial values enter
+    free_[engine] = start + cycles;
+    done_[index] = free_[engine] + drain;
+  }
+  end_ = std::max(end_, done_[index]);
+}
+
+/// Whether any core could go on.
+bool Player::compute_all() {
+  bool any = false;
+  for (std::size_t engine = kComputeEngine; engine < kComputeEngine + npu_.cores; ++engine)
+    for (double at = ready(engine); at < kNotReady; at = ready(engine)) {
+      compute(engine, at);
+      any = true;
+    }
+  return any;
+}
+
+double Player::run() {
+  for (;;) {
+    if (compute_all()) continue;
+    const double load_at = ready(kLoadEngine);
+    const double store_at = ready(kStoreEngine);
+    if (load_at == kNotReady && store_at == kNotReady) return end_;
+    if (load_at <= store_at)
+      move(kLoadEngine, load_at);
+    else
+      move(kStoreEngine, store_at);
+  }
+}
+
+} // namespace
+
+std::uint64_t estimate_cycles(const Program &program, const std::vector<Ordering> &ordering, const NpuConfig &npu) {
+  return static_cast<std::uint64_t>(Player(program, ordering, npu).run());
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,124 @@
+#include "compiler/emit/emit.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+isa::SpmTile spm_tile(const Place &place) { return {place.rows.first, place.pstride, 0}; }
+
+/// The waits and posts of an action, in as many SYNCs as they take beside the action's own: a command has three of
+/// each.
+class Tokens {
+public:
+  Tokens(const Ordering &ordering, std::size_t self) {
+    for (std::size_t e = 0; e < kMostEngines; ++e) {
+      if (ordering.after[e] != Ordering::kNone) waits_[wait_count_++] = semaphore(e, self);
+      if (ordering.posts[e]) posts_[post_count_++] = semaphore(self, e);
+    }
+  }
+  bool waits_left() const { return wait_count_ > kEach; }
+  bool posts_left() const { return post_next_ < post_count_; }
+  /// The next waits; the last ones go with the action.
+  void take_waits(isa::Sync &sync) {
+    for (std::size_t i = 0; i < kEach && wait_count_ > 0; ++i)
+      sync.waits[i] = {waits_[--wait_count_], 1};
+  }
+  void take_posts(isa::Sync &sync) {
+    for (std::size_t i = 0; i < kEach && posts_left(); ++i)
+      sync.posts[i] = posts_[post_next_++];
+  }
+
+private:
+  static constexpr std::size_t kEach = 3;
+  std::array<std::uint8_t, kMostEngines> waits_{}, posts_{};
+  std::size_t wait_count_ = 0, post_count_ = 0, post_next_ = 0;
+};
+
+isa::DmaCommand dma_command(const Action &a) {
+  isa::DmaCommand d;
+  d.store = a.kind == Action::Kind::kStore;
+  d.fp32 = a.fp32;
+  d.dram_addr = a.dram_addr;
+  d.pitch = a.pitch;
+  d.rows = a.rect.rows;
+  d.cols = a.rect.cols;
+  d.spm = spm_tile(a.place);
+  return d;
+}
+
+isa::AddCommand add_command(const Action &a) {
+  isa::AddCommand c;
+  c.core = a.core;
+  c.out_bf16 = a.out_bf16;
+  c.m = a.rect.rows;
+  c.n = a.rect.cols;
+  c.a = spm_tile(a.a);
+  c.cin = spm_tile(a.cin);
+  c.cout = spm_tile(a.cout);
+  return c;
+}
+
+isa::GemmCommand gemm_command(const Action &a, const GemmRoles &r) {
+  isa::GemmCommand g;
+  g.core = a.core;
+  g.a_col = r.a_col;
+  g.b_col = r.b_col;
+  g.acc = a.acc;
+  g.out_bf16 = a.out_bf16;
+  g.m = r.c_rect.rows;
+  g.n = r.c_rect.cols;
+  g.k = r.red_size;
+  g.a = spm_tile(a.a);
+  g.b = spm_tile(a.b);
+  if (a.acc) g.cin = spm_tile(a.cin);
+  g.cout = spm_tile(a.cout);
+  return g;
+}
+
+} // namespace
+
+EmittedStream emit(const Program &program, const std::vector<Ordering> &ordering) {
+  EmittedStream stream;
+  stream.commands.reserve(program.actions.size());
+  stream.info.reserve(program.actions.size());
+  for (std::size_t i = 0; i < program.actions.size(); ++i) {
+    const Action &a = program.actions[i];
+    Tokens tokens(ordering[i], engine_of(a));
+    CommandInfo info{a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill};
+    info.layer = a.layer;
+    const auto sync = [&, moved = info] {
+      isa::Decoded d;
+      d.op = isa::SyncCommand{static_cast<std::uint8_t>(engine_of(a))};
+      stream.info.push_back(moved);
+      return d;
+    };
+    while (tokens.waits_left()) {
+      isa::Decoded d = sync();
+      tokens.take_waits(d.sync);
+      stream.commands.push_back(isa::encode(d));
+    }
+    isa::Decoded d;
+    tokens.take_waits(d.sync);
+    tokens.take_posts(d.sync);
+    if (a.computes()) {
+      const GemmRoles r = roles(program.products[a.product], program.layers[a.layer]);
+      if (a.kind == Action::Kind::kGemm)
+        d.op = gemm_command(a, r);
+      else
+        d.op = add_command(a);
+      info.red = r.red;
+      info.red_n = r.red_size;
+    } else {
+      d.op = dma_command(a);
+    }
+    stream.commands.push_back(isa::encode(d));
+    stream.info.push_back(info);
+    while (tokens.posts_left()) {
+      isa::Decoded more = sync();
+      tokens.take_posts(more.sync);
+      stream.commands.push_back(isa::encode(more));
+    }
+  }
+  return stream;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,16 @@
+// From planned actions to the binary command stream.
+#pragma once
+
+#include "compiler/emit/hazards.hpp"
+
+namespace gradweave::compiler {
+
+struct EmittedStream {
+  std::vector<isa::Command> commands;
+  std::vector<CommandInfo> info;
+};
+
+/// One command for each action, in order. Throws std::out_of_range, naming the field, if a value does not fit.
+EmittedStream emit(const Program &program, const std::vector<Ordering> &ordering);
+
+} // namespace gradweave::compiler

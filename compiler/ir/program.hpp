@@ -1,0 +1,111 @@
+// The compiler's plan before encoding: DMA moves and tile products in a legal serial order, with places in the
+// scratchpad.
+#pragma once
+
+#include "compiler/lower/order.hpp"
+
+#include <cstddef>
+
+namespace gradweave::compiler {
+
+/// Scratchpad rows [first, first + rows).
+struct RowRange {
+  std::uint32_t first = 0, rows = 0;
+  std::uint32_t end() const { return first + rows; }
+};
+
+/// Where tiles may be placed. The two operands of a product come from different areas, so that areas in different
+/// macro-banks let the array read both in a cycle.
+struct SpmSplit {
+  RowRange shared; ///< dY (backward), X (forward)
+  RowRange other;  ///< X and W (backward), W (forward)
+  RowRange result; ///< partial sums and results
+};
+
+/// What a place in the scratchpad costs a new tile, in rows of traffic. The best weights differ from layer to layer.
+struct PlacementPolicy {
+  double reload = 4;   ///< for each row of a live tile that has to come back, by distance of its next use
+  double conflict = 1; ///< for each row in a macro-bank that the array's other operand is read from
+};
+
+/// How a phase is cut into parts.
+struct PhaseParts {
+  Dim dim = Dim::kM;
+  std::uint32_t count = 1; ///< at most the extent; 1: not cut
+  std::uint32_t cores = 1; ///< part p runs on core p mod cores; at most `count`
+  Reduction reduction = Reduction::kChain;
+};
+
+/// One phase with the decisions that the search takes.
+struct PhasePlan {
+  PhaseKind kind = PhaseKind::kDw;
+  std::uint32_t layer = 0; ///< index among the layers compiled together
+  PhaseParts parts;
+  TileShape tile;
+  LoopOrder loops{};
+  SpmSplit split;
+  bool starts_empty = false; ///< no tile of the phases before it stays in the scratchpad
+  /// Tiles stay for the phases up to so many after this one; what only later ones need is given up. 0: for all.
+  std::uint32_t reach = 0;
+  std::uint32_t window = 1; ///< products that may be executing while the operands of the next one are loaded
+  PlacementPolicy policy;
+  std::vector<TileProduct> products;
+};
+
+/// A tile in the scratchpad; panels follow one another without gaps.
+struct Place {
+  RowRange rows;
+  std::uint32_t pstride = 0;
+};
+
+struct Action {
+  enum class Kind : std::uint8_t { kLoad, kStore, kGemm, kAdd };
+  Kind kind = Kind::kGemm;
+  // LOAD and STORE
+  Tensor tensor = Tensor::kX; ///< of a GEMM: its result
+  std::uint32_t layer = 0;    ///< whose tensor it is
+  std::int32_t binding = -1;  ///< index of the tensor's binding
+  Rect rect;
+  bool fp32 = false;
+  bool spill = false;
+  std::uint64_t dram_addr = 0;
+  std::uint32_t pitch = 0;
+  Place place;
+  // GEMM and ADD
+  std::uint32_t product = 0; ///< index over all phases
+  std::uint8_t core = 0;
+  bool acc = false, out_bf16 = false;
+  Place a, b, cin, cout; ///< ADD: the sums a and cin
+
+  bool computes() const { return kind == Kind::kGemm || kind == Kind::kAdd; }
+};
+
+/// Device memory that a program takes.
+struct Room {
+  std::uint64_t data_bytes = 0; ///< tensors and spill space
+  std::uint64_t commands = 0;
+
+  /// The stream begins at a page behind the data.
+  std::uint64_t bytes() const {
+    constexpr std::uint64_t kPage = 4096;
+    return commands == 0 ? data_bytes : (data_bytes + kPage - 1) / kPage * kPage + commands * isa::kCommandBytes;
+  }
+};
+
+struct Program {
+  std::vector<Layer> layers;
+  std::vector<ReductionPlans> reductions; ///< of each layer
+  std::vector<TileProduct> products;      ///< of all phases
+  std::vector<Action> actions;
+  std::uint64_t dram_bytes = 0; ///< tensors and spill space
+  Room room() const { return {dram_bytes, actions.size()}; }
+  std::uint64_t visits = 0; ///< segments of the scratchpad that were looked at while tiles were placed
+
+  /// What it took to make, in tile products of a scratchpad with few tiles: the measure of a search's effort.
+  std::uint64_t work() const {
+    constexpr std::uint64_t kVisitsOfAProduct = 2000;
+    return products.size() + visits / kVisitsOfAProduct;
+  }
+};
+
+} // namespace gradweave::compiler

@@ -1,0 +1,138 @@
+#include "compiler/lower/layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace gradweave::compiler {
+namespace {
+
+class Builder {
+public:
+  Builder(const std::vector<Layer> &layers, Pass pass, const NpuConfig &npu) : layers_(layers), pass_(pass), npu_(npu) {
+    layout_.places.resize(layers.size());
+    for (auto &place : layout_.places)
+      place.fill(Layout::kNone);
+    find_producers();
+  }
+
+  Layout build() {
+    for (std::uint32_t i = 0; i < layers_.size(); ++i)
+      bind(i);
+    return std::move(layout_);
+  }
+
+private:
+  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+
+  void find_producers();
+  void bind(std::uint32_t i);
+  std::int32_t &place(std::uint32_t layer, Tensor t) { return layout_.places[layer][static_cast<std::size_t>(t)]; }
+  TensorBinding &binding(std::uint32_t layer, Tensor t) {
+    return layout_.tensors[static_cast<std::size_t>(place(layer, t))];
+  }
+  void add(std::uint32_t layer, Tensor tensor, bool input, std::uint32_t rows, std::uint32_t cols);
+  bool same_matrix(const Layer &from, const Layer &to) const {
+    return from.m == to.m && from.groups * from.n == to.groups * to.k;
+  }
+  static bool same_x(const Layer &one, const Layer &other) {
+    return one.m == other.m && one.groups * one.k == other.groups * other.k;
+  }
+
+  const std::vector<Layer> &layers_;
+  Pass pass_;
+  const NpuConfig &npu_;
+  Layout layout_;
+  std::vector<std::uint32_t> producer_;  ///< of each layer: whose Y its X is
+  std::vector<std::uint32_t> consumers_; ///< of each layer: how many layers read its Y
+  std::vector<std::uint32_t> twin_;      ///< of each layer: an earlier one whose X is the same
+  std::vector<bool> other_form_;         ///< of each layer: some of them read it in another form
+};
+
+void Builder::find_producers() {
+  producer_.assign(layers_.size(), kNobody);
+  consumers_.assign(layers_.size(), 0);
+  other_form_.assign(layers_.size(), false);
+  twin_.assign(layers_.size(), kNobody);
+  std::map<std::string, std::uint32_t> by_name;
+  for (std::uint32_t i = 0; i < layers_.size(); ++i) {
+    const auto it = layers_[i].input.empty() ? by_name.end() : by_name.find(layers_[i].input);
+    if (it != by_name.end()) {
+      const std::uint32_t from = it->second;
+      ++consumers_[from];
+      if (same_matrix(layers_[from], layers_[i]))
+        producer_[i] = from;
+      else
+        other_form_[from] = true;
+    }
+    if (const auto twin = layers_[i].x_of.empty() ? by_name.end() : by_name.find(layers_[i].x_of);
+        twin != by_name.end() && same_x(layers_[twin->second], layers_[i])) {
+      twin_[i] = twin->second;
+      // The twin's X is this layer's too: whoever computes it has one more reader.
+      if (producer_[i] == kNobody && producer_[twin_[i]] != kNobody) ++consumers_[producer_[twin_[i]]];
+    }
+    by_name.emplace(layers_[i].name, i);
+  }
+}
+
+void Builder::add(std::uint32_t layer, Tensor tensor, bool input, std::uint32_t rows, std::uint32_t cols) {
+  TensorBinding b;
+  b.tensor = tensor;
+  b.layer = layer;
+  b.input = input;
+  b.result = !input;
+  b.fp32 = tensor == Tensor::kDW;
+  b.rows = rows;
+  b.cols = cols;
+  b.pitch = static_cast<std::uint32_t>(round_up(cols * (b.fp32 ? 4ULL : 2ULL), npu_.bus_bytes));
+  b.offset = round_up(layout_.bytes, kTensorAlignment);
+  layout_.bytes = b.offset + static_cast<std::uint64_t>(rows) * b.pitch;
+  place(layer, tensor) = static_cast<std::int32_t>(layout_.tensors.size());
+  layout_.tensors.push_back(b);
+}
+
+void Builder::bind(std::uint32_t i) {
+  const Layer &layer = layers_[i];
+  const bool forward = pass_ != Pass::kBackward;
+  const bool backward = pass_ != Pass::kForward;
+  const std::uint32_t all_k = layer.groups * layer.k, all_n = layer.groups * layer.n;
+  const std::uint32_t from = producer_[i];
+  if (twin_[i] != kNobody) {
+    place(i, Tensor::kX) = place(twin_[i], Tensor::kX);
+  } else if (from != kNobody && forward) {
+    place(i, Tensor::kX) = place(from, Tensor::kY);
+    binding(from, Tensor::kY).result = other_form_[from];
+  } else {
+    add(i, Tensor::kX, true, layer.m, all_k);
+  }
+  if (forward || layer.dx) add(i, Tensor::kW, true, all_k, layer.n);
+  // As long as nobody computes it, dY is an input.
+  if (backward) add(i, Tensor::kDY, true, layer.m, all_n);
+  if (forward) add(i, Tensor::kY, false, layer.m, all_n);
+  if (computes_dx(layer, pass_)) {
+    if (from != kNobody && consumers_[from] == 1) {
+      TensorBinding &dy = binding(from, Tensor::kDY);
+      dy.input = dy.result = false;
+      dy.tensor = Tensor::kDX;
+      dy.layer = i;
+      place(i, Tensor::kDX) = place(from, Tensor::kDY);
+    } else {
+      add(i, Tensor::kDX, false, layer.m, all_k);
+    }
+  }
+  if (backward) add(i, Tensor::kDW, false, all_k, layer.n);
+}
+
+} // namespace
+
+Layout make_layout(const std::vector<Layer> &layers, Pass pass, const NpuConfig &npu) {
+  return Builder(layers, pass, npu).build();
+}
+
+Layout make_layout(const Layer &layer, Pass pass, const NpuConfig &npu) {
+  return make_layout(std::vector<Layer>{layer}, pass, npu);
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,231 @@
+#include "compiler/lower/partition.hpp"
+
+#include "compiler/cost/estimate.hpp"
+#include "compiler/lower/layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+namespace gradweave::compiler {
+namespace {
+
+std::uint32_t extent_of(Dim dim, const Layer &layer) {
+  return dim == Dim::kM ? layer.m : dim == Dim::kK ? layer.k : layer.n;
+}
+
+bool cuts_groups(Dim dim, const Layer &layer) { return layer.groups > 1 && dim != Dim::kM; }
+
+std::vector<std::uint32_t> bounds_of(const PhaseParts &parts, const Layer &layer, const NpuConfig &npu) {
+  if (cuts_groups(parts.dim, layer)) return part_bounds(layer.groups, parts.count, 1);
+  return part_bounds(extent_of(parts.dim, layer), parts.count, npu.lanes());
+}
+
+/// The dimension along which a result is reduced.
+Dim reduced(Tensor result) { return result == Tensor::kDX ? Dim::kN : result == Tensor::kDW ? Dim::kM : Dim::kK; }
+
+Region region_of(std::uint32_t part, const std::vector<std::uint32_t> &bounds, Dim dim, const Layer &layer) {
+  Region r = whole(layer);
+  const std::uint32_t first = bounds[part], end = bounds[part + 1];
+  if (cuts_groups(dim, layer))
+    std::tie(r.g, r.g_end) = std::tie(first, end);
+  else if (dim == Dim::kM)
+    std::tie(r.m, r.m_end) = std::tie(first, end);
+  else if (dim == Dim::kK)
+    std::tie(r.k, r.k_end) = std::tie(first, end);
+  else
+    std::tie(r.n, r.n_end) = std::tie(first, end);
+  return r;
+}
+
+Layer as_layer(const Region &r, const Layer &layer) {
+  Layer part = layer;
+  part.groups = r.g_end - r.g;
+  part.m = r.m_end - r.m;
+  part.k = r.k_end - r.k;
+  part.n = r.n_end - r.n;
+  return part;
+}
+
+bool cuts_reduction(Tensor result, const PhaseParts &parts, const Layer &layer) {
+  return parts.count > 1 && reduced(result) == parts.dim && !cuts_groups(parts.dim, layer);
+}
+
+/// Merges the products of the cores into a serial order.
+class Merger {
+public:
+  Merger(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu)
+      : plan_(plan), layer_(layer), bounds_(bounds_of(plan.parts, layer, npu)) {
+    add_reductions(plan, layer, npu, plans_);
+    queues_.resize(plan.parts.cores);
+    for (std::uint32_t part = 0; part < plan.parts.count; ++part) {
+      const std::uint32_t core = part % plan.parts.cores;
+      for (TileProduct p :
+           make_order(plan.kind, plan.loops, plan.tile, region_of(part, bounds_, plan.parts.dim, layer))) {
+        p.core = static_cast<std::uint8_t>(core);
+        if (!plans_.of(p.result).empty()) p.part = part;
+        queues_[core].push_back(p);
+      }
+    }
+  }
+
+  std::vector<TileProduct> run();
+
+private:
+  /// A result tile: tensor, group, first row and column.
+  using Key = std::tuple<Tensor, std::uint32_t, std::uint32_t, std::uint32_t>;
+  Key key(const TileProduct &p) const {
+    const Rect c = roles(p, layer_).c_rect;
+    return {p.result, p.group, c.row, c.col};
+  }
+  /// Whether the sum that the product continues has come far enough.
+  bool ready(const TileProduct &p) const {
+    if (!cuts_reduction(p.result, plan_.parts, layer_) || plan_.parts.reduction == Reduction::kAdd) return true;
+    const std::uint32_t red = roles(p, layer_).red;
+    const auto it = done_.find(key(p));
+    return red == 0 || (it != done_.end() && it->second == red);
+  }
+  void issue(const TileProduct &p);
+  void add_parts(const TileProduct &last);
+
+  const PhasePlan &plan_;
+  const Layer &layer_;
+  std::vector<std::uint32_t> bounds_;
+  ReductionPlans plans_;
+  std::vector<std::vector<TileProduct>> queues_; ///< by core
+  std::map<Key, std::uint32_t> done_;            ///< terms of sums whose reduction is cut
+  std::uint32_t next_adder_ = 0;
+  std::vector<TileProduct> products_;
+};
+
+void Merger::add_parts(const TileProduct &last) {
+  TileProduct p = last;
+  p.add = true;
+  p.core = static_cast<std::uint8_t>(next_adder_++ % plan_.parts.cores);
+  const std::uint32_t extent = reduction_extent(p.result, layer_);
+  for (p.part = 1; p.part <= plans_.of(p.result).size(); ++p.part) {
+    const std::uint32_t first = plans_.first(p.result, p.part), size = plans_.end(p.result, p.part, extent) - first;
+    if (p.result == Tensor::kDW)
+      std::tie(p.m, p.m_size) = std::tie(first, size);
+    else if (p.result == Tensor::kDX)
+      std::tie(p.n, p.n_size) = std::tie(first, size);
+    else
+      std::tie(p.k, p.k_size) = std::tie(first, size);
+    products_.push_back(p);
+  }
+}
+
+void Merger::issue(const TileProduct &p) {
+  products_.push_back(p);
+  if (!cuts_reduction(p.result, plan_.parts, layer_)) return;
+  std::uint32_t &terms = done_[key(p)];
+  terms += roles(p, layer_).red_size;
+  if (!plans_.of(p.result).empty() && terms == reduction_extent(p.result, layer_)) add_parts(p);
+}
+
+std::vector<TileProduct> Merger::run() {
+  std::vector<std::size_t> next(queues_.size(), 0);
+  for (bool any = true; any;) {
+    any = false;
+    for (std::size_t core = 0; core < queues_.size(); ++core) {
+      if (next[core] == queues_[core].size() || !ready(queues_[core][next[core]])) continue;
+      issue(queues_[core][next[core]++]);
+      any = true;
+    }
+  }
+  return std::move(products_);
+}
+
+} // namespace
+
+std::vector<std::uint32_t> part_bounds(std::uint32_t extent, std::uint32_t parts, std::uint32_t unit) {
+  if (parts == 0 || parts > extent)
+    throw std::invalid_argument(fmt::format("{} cannot be cut into {} parts", extent, parts));
+  std::uint64_t units = divide_up(extent, unit);
+  if (units < parts) {
+    units = extent;
+    unit = 1;
+  }
+  std::vector<std::uint32_t> bounds;
+  for (std::uint64_t p = 0; p < parts; ++p)
+    bounds.push_back(static_cast<std::uint32_t>(units * p / parts * unit));
+  bounds.push_back(extent);
+  return bounds;
+}
+
+Dim cut_dim(Partition partition) {
+  return partition == Partition::kWeightSharing ? Dim::kM : partition == Partition::kDySharing ? Dim::kN : Dim::kK;
+}
+
+std::uint32_t cuttable(Dim dim, const Layer &layer) {
+  return cuts_groups(dim, layer) ? layer.groups : extent_of(dim, layer);
+}
+
+Layer part_of(const Layer &layer, const PhaseParts &parts, const NpuConfig &npu) {
+  if (parts.count == 1) return layer;
+  const std::vector<std::uint32_t> bounds = bounds_of(parts, layer, npu);
+  std::uint32_t largest = 0; // tiles are chosen for the largest part
+  for (std::uint32_t p = 1; p < parts.count; ++p)
+    if (bounds[p + 1] - bounds[p] > bounds[largest + 1] - bounds[largest]) largest = p;
+  return as_layer(region_of(largest, bounds, parts.dim, layer), layer);
+}
+
+std::uint64_t plan_cycles(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu) {
+  if (plan.parts.count == 1) return phase_cycles(plan.kind, plan.tile, layer, npu);
+  const std::vector<std::uint32_t> bounds = bounds_of(plan.parts, layer, npu);
+  std::vector<std::uint64_t> cycles(plan.parts.cores, 0);
+  for (std::uint32_t p = 0; p < plan.parts.count; ++p)
+    cycles[p % plan.parts.cores] +=
+        phase_cycles(plan.kind, plan.tile, as_layer(region_of(p, bounds, plan.parts.dim, layer), layer), npu);
+  return *std::max_element(cycles.begin(), cycles.end());
+}
+
+PhaseParts phase_parts(const Cut &cut, PhaseKind kind, const Layer &layer, const NpuConfig &npu) {
+  if (cut.partition == Partition::kNone) return {};
+  const auto along = [&](Dim dim) {
+    PhaseParts parts;
+    parts.dim = dim;
+    parts.count = std::min(cut.parts, cuttable(dim, layer));
+    parts.cores = std::min(parts.count, npu.cores);
+    parts.reduction = cut.reduction;
+    return parts;
+  };
+  if (kind == PhaseKind::kForward) {
+    const auto busiest = [&](Dim dim) {
+      PhasePlan plan;
+      plan.kind = kind;
+      plan.parts = along(dim);
+      const Layer part = part_of(layer, plan.parts, npu);
+      plan.tile = {part.m, part.k, part.n};
+      return plan_cycles(plan, layer, npu);
+    };
+    return busiest(Dim::kN) < busiest(Dim::kM) ? along(Dim::kN) : along(Dim::kM);
+  }
+  return along(cut_dim(cut.partition));
+}
+
+void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu, ReductionPlans &plans) {
+  if (plan.parts.reduction != Reduction::kAdd) return;
+  const std::vector<std::uint32_t> bounds = bounds_of(plan.parts, layer, npu);
+  const bool forward = plan.kind == PhaseKind::kForward;
+  for (const Tensor t : {Tensor::kY, Tensor::kDX, Tensor::kDW}) {
+    const bool computed = t == Tensor::kY    ? forward
+                          : t == Tensor::kDX ? !forward && plan.kind != PhaseKind::kDw
+                                             : !forward && plan.kind != PhaseKind::kDx;
+    if (computed && cuts_reduction(t, plan.parts, layer))
+      plans.cuts[static_cast<std::size_t>(t)].assign(bounds.begin() + 1, bounds.end() - 1);
+  }
+}
+
+std::vector<TileProduct> plan_products(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu) {
+  std::vector<TileProduct> products = plan.parts.count == 1 ? make_order(plan.kind, plan.loops, plan.tile, whole(layer))
+                                                            : Merger(plan, layer, npu).run();
+  for (TileProduct &p : products)
+    p.layer = plan.layer;
+  return products;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,44 @@
+// Parts of a layer: what each computes, on which core, and how their sums come together (igo_micro23, section 5).
+#pragma once
+
+#include "compiler/ir/program.hpp"
+
+namespace gradweave::compiler {
+
+/// First indices of `parts` parts of `extent`, and `extent` at the end. Parts differ by one `unit` at most; by one
+/// index, if there are fewer units than parts. Throws std::invalid_argument if parts is 0 or above extent.
+std::vector<std::uint32_t> part_bounds(std::uint32_t extent, std::uint32_t parts, std::uint32_t unit);
+
+/// The dimension that a partition cuts, which must be one (figure 11).
+Dim cut_dim(Partition partition);
+
+/// Indices that can be cut along `dim`: the layer's extent; of a grouped layer along K and N its groups, for these are
+/// blocks of the columns of X and of dY.
+std::uint32_t cuttable(Dim dim, const Layer &layer);
+
+/// The part of the layer that a part of a phase computes, as a layer: what tilings and estimates are made for.
+Layer part_of(const Layer &layer, const PhaseParts &parts, const NpuConfig &npu);
+
+/// Cycles of the busiest core by the block formula, ADDs apart: no residency can beat them.
+std::uint64_t plan_cycles(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu);
+
+/// How the phases of a layer are cut.
+struct Cut {
+  Partition partition = Partition::kNone;
+  std::uint32_t parts = 1;
+  Reduction reduction = Reduction::kChain;
+};
+
+/// The cut of one phase. A forward phase is cut along M or N, whichever gives the busiest core less to do. Parts that a
+/// dimension is too small for are left out.
+PhaseParts phase_parts(const Cut &cut, PhaseKind kind, const Layer &layer, const NpuConfig &npu);
+
+/// The results whose reduction the phase cuts into sums of their own, with the cuts.
+void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu, ReductionPlans &plans);
+
+/// All products of a phase in a legal serial order: those of a core in the order of its parts, those of different cores
+/// by turns. A core that continues another's sum follows it. ADD products follow as soon as all parts of their result
+/// are complete, on the cores by turns.
+std::vector<TileProduct> plan_products(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu);
+
+} // namespace gradweave::compiler

@@ -1,0 +1,167 @@
+#include "compiler/schedule/layer_plans.hpp"
+#include "compiler/lower/layout.hpp"
+#include "compiler/lower/partition.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Share of the usual work that goes into the first plans, before changes of them are tried. The same whatever the
+/// effort, so that more effort goes further on the same way.
+constexpr double kFirstEffort = 0.05;
+/// Plans tried first.
+constexpr std::uint64_t kFirstPlans = 12;
+/// Gain of twice as many conventional plans that is not worth going on for.
+constexpr double kSaturated = 0.002;
+/// Times as many plans as asked for at most.
+constexpr std::uint64_t kMostTimes = 8;
+/// Times as slow as the fastest order that another one may be to go on with it.
+constexpr double kPromising = 1.01;
+/// Program::work() that a plan may take on average.
+constexpr std::uint64_t kWorkOfAPlan = 6667, kLeastWork = 100'000;
+/// Plans of a layer and direction that a step may use instead of the best, beside those of each level.
+constexpr std::size_t kFastest = 12;
+
+} // namespace
+
+SearchWork &SearchWork::operator+=(const SearchWork &other) {
+  tried += other.tried;
+  simulated += other.simulated;
+  bursts += other.bursts;
+  seconds += other.seconds;
+  return *this;
+}
+
+OrderSearch::OrderSearch(const Layer &layer, Schedule order, Pass pass, const NpuConfig &npu)
+    : layer_(layer), sample_(sample_of(layer, npu)), order_(order), npu_(npu), layout_(make_layout(layer, pass, npu)),
+      sample_layout_(make_layout(sample_, pass, npu)) {
+  count([&] {
+    refinement_.emplace(compiler::search(sample_, order, pass, {}, sample_layout_, npu, kFirstEffort, {}, &layer_),
+                        sample_, sample_layout_, npu_);
+  });
+  if (refinement_->kept().empty()) check_room(layer, refinement_->least_room(), npu);
+}
+
+void OrderSearch::count(const std::function<void()> &search) {
+  const auto start = std::chrono::steady_clock::now();
+  search();
+  work_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  work_.tried = refinement_->effort().candidates;
+  work_.simulated = refinement_->effort().simulated;
+  work_.bursts = refinement_->worked() * kBurstsOfAProduct + refinement_->simulation();
+}
+
+void OrderSearch::run(std::uint64_t plans, std::uint64_t work) {
+  count([&] { refinement_->run(plans, work); });
+}
+
+void OrderSearch::run_on(double times) {
+  run(~std::uint64_t{0}, static_cast<std::uint64_t>(times * static_cast<double>(refinement_->worked())));
+}
+
+OwnPlan OrderSearch::best() const {
+  if (is_whole(sample_, layer_)) return {kept().front().plans, order_, kept().front().cycles};
+  TimedPlan fastest = fastest_for(layer_, sample_, kept(), layout_, npu_);
+  return {std::move(fastest.plans), order_, fastest.cycles};
+}
+
+const LayerPlans::Choice &LayerPlans::of(const Layer &layer, Pass pass) {
+  const Key key{layer.m, layer.k, layer.n, layer.groups, pass == Pass::kForward || layer.dx, pass};
+  const auto [at, is_new] = shapes_.try_emplace(key);
+  Shape &shape = at->second;
+  if (!is_new) return shape.choice;
+  std::vector<Schedule> orders{Schedule::kSequential};
+  if (computes_dx(layer, pass))
+    orders = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
+  for (const Schedule order : orders)
+    shape.orders.push_back(std::make_unique<OrderSearch>(layer, order, pass, npu_));
+  search(shape);
+  return shape.choice;
+}
+
+void LayerPlans::search(Shape &shape) const {
+  Choice &choice = shape.choice;
+  std::uint64_t before = kNoPlan;
+  for (std::uint64_t tried = 0, wanted = std::min(kFirstPlans, plans_);; wanted = 2 * tried) {
+    OwnPlan best;
+    for (const auto &order : shape.orders) {
+      const bool conventional = order == shape.orders.front();
+      const bool promising = static_cast<double>(order->kept().front().cycles) <
+                             kPromising * static_cast<double>(shape.orders.front()->kept().front().cycles);
+      if (conventional || promising || wanted <= 2 * plans_)
+        order->run(wanted - tried, std::max(kLeastWork, (wanted - tried) * kWorkOfAPlan));
+      OwnPlan own = order->best();
+      if (conventional || own.cycles < best.cycles) best = own;
+      if (conventional) choice.conventional = std::move(own);
+    }
+    choice.levels.push_back(std::move(best));
+    tried = wanted;
+    const double gained = 1 - static_cast<double>(choice.conventional.cycles) / static_cast<double>(before);
+    before = choice.conventional.cycles;
+    if (tried >= plans_ && (gained < kSaturated || tried >= kMostTimes * plans_)) break;
+  }
+  add_alternatives(shape);
+}
+
+void LayerPlans::add_alternatives(Shape &shape) {
+  std::vector<const Refinement::Kept *> kept; // best first; of equal ones, those of the first orders
+  for (const auto &order : shape.orders)
+    for (const Refinement::Kept &k : order->kept()) {
+      const auto at =
+          std::upper_bound(kept.begin(), kept.end(), k.cycles,
+                           [](std::uint64_t c, const Refinement::Kept *other) { return c < other->cycles; });
+      kept.insert(at, &k);
+    }
+  kept.resize(std::min(kept.size(), kFastest));
+  for (const Refinement::Kept *k : kept)
+    shape.choice.alternatives.push_back(k->plans);
+  for (const OwnPlan &level : shape.choice.levels)
+    shape.choice.alternatives.push_back(level.phases);
+}
+
+bool LayerPlans::search_conventional(std::uint64_t bursts, const std::function<void()> &progress) {
+  std::uint64_t before = 0, done = conventional_work().bursts;
+  // Plans that are tried late are seldom simulated: the work that is left takes several rounds.
+  while (done < bursts && done > before) {
+    const double times = static_cast<double>(bursts - done) / static_cast<double>(done);
+    for (auto &[key, shape] : shapes_) {
+      shape.orders.front()->run_on(times);
+      if (progress) progress();
+    }
+    before = std::exchange(done, conventional_work().bursts);
+  }
+  bool faster = false;
+  for (auto &[key, shape] : shapes_)
+    faster |= take_conventional(shape);
+  return faster;
+}
+
+/// Takes the conventional plan found last if it is faster than the one before; whether it is the fastest of all orders.
+bool LayerPlans::take_conventional(Shape &shape) {
+  Choice &choice = shape.choice;
+  if (OwnPlan found = shape.orders.front()->best(); found.cycles < choice.conventional.cycles)
+    choice.conventional = std::move(found);
+  if (choice.conventional.cycles >= choice.best().cycles) return false;
+  choice.levels.push_back(choice.conventional);
+  return true;
+}
+
+SearchWork LayerPlans::conventional_work() const {
+  SearchWork work;
+  for (const auto &[key, shape] : shapes_)
+    work += shape.orders.front()->work();
+  return work;
+}
+
+SearchWork LayerPlans::other_work() const {
+  SearchWork work;
+  for (const auto &[key, shape] : shapes_)
+    for (std::size_t i = 1; i < shape.orders.size(); ++i)
+      work += shape.orders[i]->work();
+  return work;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,112 @@
+// The plans of layers by themselves that the search of a step begins with, and the conventional ones that it is
+// compared to.
+#pragma once
+
+#include "compiler/schedule/refine.hpp"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+
+namespace gradweave::compiler {
+
+/// What a search has done.
+struct SearchWork {
+  std::uint64_t tried = 0;     ///< plans
+  std::uint64_t simulated = 0; ///< of those, judged by the timing model
+  std::uint64_t bursts = 0;    ///< and commands simulated, and the placing of tiles as so many
+  double seconds = 0;          ///< of one core
+
+  SearchWork &operator+=(const SearchWork &other);
+};
+
+/// As many bursts and commands take as long to simulate as a unit of Program::work().
+inline constexpr std::uint64_t kBurstsOfAProduct = 150;
+
+/// Cycles of a plan that there is not.
+inline constexpr std::uint64_t kNoPlan = ~std::uint64_t{0};
+
+/// A plan of a layer in one direction.
+struct OwnPlan {
+  std::vector<PhasePlan> phases;          ///< without products
+  Schedule order = Schedule::kSequential; ///< of a backward pass
+  std::uint64_t cycles = kNoPlan;         ///< of the layer's pass run by itself
+};
+
+/// The search for a layer's plans in one order, which can go on.
+class OrderSearch {
+public:
+  OrderSearch(const Layer &layer, Schedule order, Pass pass, const NpuConfig &npu);
+  OrderSearch(const OrderSearch &) = delete;
+  OrderSearch &operator=(const OrderSearch &) = delete;
+
+  /// Tries more plans, or fewer if these do `work` (Program::work()) or nothing new is near those kept.
+  void run(std::uint64_t plans, std::uint64_t work);
+  /// Goes on for `times` of the work that it has done.
+  void run_on(double times);
+
+  /// The fastest so far for all of the layer.
+  OwnPlan best() const;
+  /// The best so far, best first.
+  const std::vector<Refinement::Kept> &kept() const { return refinement_->kept(); }
+  Schedule order() const { return order_; }
+  const SearchWork &work() const { return work_; }
+
+private:
+  void count(const std::function<void()> &search);
+
+  Layer layer_, sample_;
+  Schedule order_;
+  const NpuConfig &npu_;
+  Layout layout_, sample_layout_;
+  std::optional<Refinement> refinement_;
+  SearchWork work_;
+};
+
+/// Plans of layers by themselves. Layers of a shape share them. A search with more plans passes through all that one
+/// with fewer does.
+class LayerPlans {
+public:
+  /// Plans of a layer in one direction.
+  struct Choice {
+    /// The fastest plan after 1, 2, 4 ... times the plans tried first: what a search with less effort would find.
+    std::vector<OwnPlan> levels;
+    std::vector<std::vector<PhasePlan>> alternatives; ///< best first, without products
+    OwnPlan conventional;                             ///< the fastest that computes dX, then dW
+    const OwnPlan &best() const { return levels.back(); }
+  };
+
+  /// `plans`: to be tried for each layer, direction and order at least. As long as twice as many make the conventional
+  /// plan faster by more than `kSaturated`, twice as many are tried in all orders.
+  LayerPlans(const NpuConfig &npu, std::uint64_t plans) : npu_(npu), plans_(plans) {}
+
+  /// The reference stays valid.
+  const Choice &of(const Layer &layer, Pass pass);
+
+  /// Goes on with the search for conventional plans alone until it has taken as much work as `bursts`, or knows all
+  /// plans near its best. Whether one of them is now the fastest of its layer, which then has one more level.
+  bool search_conventional(std::uint64_t bursts, const std::function<void()> &progress);
+
+  /// Of the conventional plans, and of all others.
+  SearchWork conventional_work() const;
+  SearchWork other_work() const;
+
+private:
+  struct Shape {
+    std::vector<std::unique_ptr<OrderSearch>> orders; ///< the conventional one first
+    Choice choice;
+  };
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool, Pass>;
+
+  void search(Shape &shape) const;
+  static void add_alternatives(Shape &shape);
+  static bool take_conventional(Shape &shape);
+
+  const NpuConfig &npu_;
+  std::uint64_t plans_;
+  std::map<Key, Shape> shapes_;
+};
+
+} // namespace gradweave::compiler

@@ -1,0 +1,32 @@
+// Random changes of a layer's plans: the moves of the searches that the timing model judges.
+#pragma once
+
+#include "compiler/ir/program.hpp"
+
+#include <random>
+
+namespace gradweave::compiler {
+
+/// Changes tile sizes, loop orders, scratchpad splits, load windows and placement weights. Deterministic: the same
+/// calls make the same changes.
+class PlanChanger {
+public:
+  explicit PlanChanger(const NpuConfig &npu) : npu_(npu) {}
+
+  /// A number from 0 to `bound` - 1; the standard's distributions differ from library to library.
+  std::uint32_t pick(std::size_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
+
+  /// Makes one to three changes to the plans of a layer's phases; their products are left as they were.
+  void change(std::vector<PhasePlan> &plans, const Layer &layer);
+
+private:
+  std::uint32_t change_side(std::uint32_t side, std::uint32_t extent, std::uint32_t unit);
+  void change_tile(std::vector<PhasePlan> &plans, PhasePlan &plan, const Layer &layer);
+  void change_split(SpmSplit &split);
+  void change_once(std::vector<PhasePlan> &plans, const Layer &layer);
+
+  const NpuConfig &npu_;
+  std::mt19937_64 random_{1};
+};
+
+} // namespace gradweave::compiler

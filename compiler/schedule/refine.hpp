@@ -1,0 +1,85 @@
+// The last part of the search: changes of good plans, judged by the timing model.
+#pragma once
+
+#include "compiler/schedule/plan_change.hpp"
+#include "compiler/schedule/search.hpp"
+
+#include <functional>
+#include <set>
+
+namespace gradweave::compiler {
+
+/// Gets the number of changes tried, after each. May throw, which ends the search.
+using RefineProgress = std::function<void(std::uint64_t)>;
+
+/// Keeps a set of the best plans, and tries changes of their tile sizes, loop orders, scratchpad splits, load windows
+/// and placement weights. Deterministic: the same calls find the same plans.
+class Refinement {
+public:
+  struct Kept {
+    std::vector<PhasePlan> plans;
+    std::uint64_t cycles = 0;
+  };
+
+  /// Simulates the plans to begin with (not empty), and calls `tried` after each. The references must outlive the
+  /// object. Plans whose partial sums or commands exceed the device memory are left out; if all do, none is kept, and
+  /// run() may not be called.
+  Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
+             const NpuConfig &npu, const std::function<void()> &tried = {});
+
+  /// Tries `candidates` changes; fewer if everything near the plans kept is known, or once the plans tried in this call
+  /// have done `work` (Program::work()) in all.
+  void run(std::uint64_t candidates, std::uint64_t work = ~std::uint64_t{0}, const RefineProgress &progress = {});
+
+  /// The fastest plans so far without their products, best first.
+  const std::vector<Kept> &kept() const { return kept_; }
+  /// Of the plan that takes the least device memory.
+  const Room &least_room() const { return least_room_; }
+  /// Plans tried since construction; cycles_before and seconds are left 0.
+  const Tuning &effort() const { return effort_; }
+  /// Program::work() of the plans tried since construction.
+  std::uint64_t worked() const { return worked_; }
+  /// simulation_work() of the plans that the timing model judged since construction.
+  std::uint64_t simulation() const { return simulation_; }
+
+private:
+  /// Everything that distinguishes plans, in plain numbers.
+  using Fingerprint = std::vector<double>;
+  static Fingerprint fingerprint(const std::vector<PhasePlan> &plans);
+
+  void evaluate(std::vector<PhasePlan> plans);
+
+  const Layer &layer_;
+  const Layout &layout_;
+  const NpuConfig &npu_;
+  PlanChanger changer_;
+  std::vector<Kept> kept_; ///< best first
+  std::set<Fingerprint> seen_;
+  Tuning effort_;
+  Room least_room_{~std::uint64_t{0}, 0};
+  std::uint64_t worked_ = 0, simulation_ = 0;
+};
+
+/// Program::work() that so many changes of a layer's plans are given in all: layers of very many small tiles get fewer.
+std::uint64_t work_of(std::uint64_t plans);
+
+/// The layer that a search looks at in place of a large one, where that is less than half of it: a few of its groups,
+/// at least as many as there are parts, for all do the same; and of its rows an even part. X, dY and Y of the sample,
+/// each by itself, fill the scratchpad twice: what stays there from one use to the next, sums included, then stays in
+/// the sample as it does in the layer.
+Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts = 1);
+
+/// Whether the sample is the layer itself.
+inline bool is_whole(const Layer &sample, const Layer &layer) {
+  return sample.groups == layer.groups && sample.m == layer.m;
+}
+
+/// Throws CompileError, with both sizes and the remedy, if a layer needs more device memory than the NPU has.
+void check_room(const Layer &layer, const Room &room, const NpuConfig &npu);
+
+/// The fastest for all of the layer among the best plans kept for it or, a few of them, for a sample of it: the order
+/// of plans on a sample need not be theirs on the layer. Throws CompileError if all exceed the device memory.
+TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector<Refinement::Kept> &kept,
+                      const Layout &layout, const NpuConfig &npu);
+
+} // namespace gradweave::compiler

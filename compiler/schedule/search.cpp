@@ -1,0 +1,364 @@
+#include "compiler/schedule/search.hpp"
+#include "compiler/cost/cost.hpp"
+#include "compiler/cost/estimate.hpp"
+#include "compiler/emit/hazards.hpp"
+#include "compiler/spm/residency.hpp"
+#include "compiler/cost/tile_estimate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Program::work() that the search for one layer may do; sets its run time. The phases share it.
+constexpr std::uint64_t kPhaseBudget = 500'000;
+/// Times as much for the plans of all phases together.
+constexpr std::uint64_t kJointShare = 2;
+/// Share of it for a phase whose dY tiles are given.
+constexpr std::uint64_t kMatchShare = 20;
+/// Tilings and orders of a phase that are played at all.
+constexpr std::size_t kPlayed = 4000;
+/// Of those, how many are tried with other splits, windows and policies.
+constexpr std::size_t kRefined = 12;
+/// Plans of a phase that are tried together with those of the layer's other phases.
+constexpr std::size_t kJoined = 3;
+/// Plans of all phases that are handed on, with the usual work and at least.
+constexpr double kHandedOn = 12, kLeastHandedOn = 4;
+/// Tile products of a phase at most: beyond, stream and compilation outgrow devices and hosts.
+constexpr std::uint64_t kMostProducts = 2'000'000;
+/// A plan this near the bound of its phase ends the search for tilings.
+constexpr double kCloseEnough = 1.002;
+
+struct Candidate {
+  PhasePlan plan;
+  RoughEstimate rough;
+  double cycles = std::numeric_limits<double>::infinity();
+};
+
+std::string_view to_string(PhaseKind kind) {
+  switch (kind) {
+  case PhaseKind::kForward:
+    return "Y";
+  case PhaseKind::kDx:
+    return "dX";
+  case PhaseKind::kDw:
+    return "dW";
+  case PhaseKind::kInterleave:
+    return "interleave";
+  case PhaseKind::kDxMajor:
+    return "dx_major";
+  default:
+    return "dw_major";
+  }
+}
+
+/// Splits on bank boundaries near the wanted shares, the closest first, and last the whole scratchpad as one area.
+std::vector<SpmSplit> splits(const RoughEstimate &rough, const NpuConfig &npu, int reach) {
+  const auto banks = static_cast<int>(npu.spm_banks);
+  const std::uint32_t bank = npu.bank_rows();
+  const double total = rough.shared_rows + rough.other_rows + rough.result_rows;
+  std::vector<SpmSplit> result;
+  const auto add = [&](int shared, int other) {
+    if (shared < 1 || other < 1 || shared + other >= banks) return;
+    const auto rows = [&](int n) { return static_cast<std::uint32_t>(n) * bank; };
+    result.push_back(
+        {{0, rows(shared)}, {rows(shared), rows(other)}, {rows(shared + other), rows(banks - shared - other)}});
+  };
+  const auto wanted = [&](double rows) {
+    return std::clamp(static_cast<int>(std::lround(rows / total * banks)), 1, std::max(1, banks - 2));
+  };
+  const int shared = wanted(rough.shared_rows);
+  const int other = std::min(wanted(rough.other_rows), std::max(1, banks - shared - 1));
+  for (int distance = 0; distance <= reach; ++distance)
+    for (int ds = -distance; ds <= distance; ++ds)
+      for (int d_other = -distance; d_other <= distance; ++d_other)
+        if (std::max(std::abs(ds), std::abs(d_other)) == distance) add(shared + ds, other + d_other);
+  if (banks >= 2) {
+    const auto cut = static_cast<std::uint32_t>(std::clamp(shared, 1, banks - 1)) * bank;
+    const RowRange rest{cut, npu.spm_rows() - cut};
+    result.push_back({{0, cut}, rest, rest});
+  }
+  const RowRange all{0, npu.spm_rows()};
+  result.push_back({all, all, all});
+  return result;
+}
+
+class PhaseSearch {
+public:
+  /// `fixed`: tile sides that are given; 0: to be found.
+  PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget, const Layer &layer,
+              const Layer &whole, const Layout &layout, const NpuConfig &npu, const std::function<void()> &tried)
+      : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), whole_(whole),
+        part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried) {}
+
+  /// The best plans found, best first. Throws CompileError if no tiling is possible; with given sides, finds nothing
+  /// then.
+  std::vector<Candidate> run();
+
+private:
+  std::vector<Candidate> ranked() const;
+  /// Plays the plan and keeps it if it is among the best.
+  void play(Candidate candidate);
+  void play_in_budget(const Candidate &candidate, std::uint64_t budget) {
+    if (played_ < budget) play(candidate);
+  }
+  double best() const { return found_.empty() ? std::numeric_limits<double>::infinity() : found_.front().cycles; }
+
+  PhaseKind kind_;
+  PhaseParts parts_;
+  TileShape fixed_;
+  std::uint64_t budget_;
+  const Layer &layer_, &whole_;
+  Layer part_; ///< the largest part: tilings are chosen for it
+  const Layout &layout_;
+  const NpuConfig &npu_;
+  const std::function<void()> &tried_;
+  std::uint64_t played_ = 0; ///< work done
+  std::vector<Candidate> found_;
+};
+
+std::vector<Candidate> PhaseSearch::ranked() const {
+  const std::uint32_t beat = npu_.bus_bytes / 2;
+  const bool k_rows = kind_ == PhaseKind::kDw;
+  const auto sides = [&](std::uint32_t fixed, std::uint32_t extent, std::uint32_t unit) {
+    return fixed > 0 ? std::vector<std::uint32_t>{fixed} : tile_sides(extent, unit, beat);
+  };
+  const auto ms = sides(fixed_.m, part_.m, npu_.rows);
+  const auto ks = sides(fixed_.k, part_.k, k_rows ? npu_.rows : npu_.cols);
+  const auto ns = sides(fixed_.n, part_.n, npu_.cols);
+  const RowRange all{0, npu_.spm_rows()};
+  std::vector<Candidate> candidates;
+  std::uint64_t fewest = ~std::uint64_t{0};
+  for (const std::uint32_t m : ms)
+    for (const std::uint32_t k : ks)
+      for (const std::uint32_t n : ns) {
+        const TileShape tile{m, k, n};
+        if (!fits(kind_, tile, {all, all, all}, part_, npu_, parts_)) continue;
+        const std::uint64_t products = product_count(kind_, tile, whole_);
+        fewest = std::min(fewest, products);
+        if (products > kMostProducts) continue;
+        for (const LoopOrder &loops : loop_orders(kind_)) {
+          Candidate c;
+          c.plan.kind = kind_;
+          c.plan.parts = parts_;
+          c.plan.tile = tile;
+          c.plan.loops = loops;
+          c.rough = rough_estimate(kind_, loops, tile, part_, npu_, parts_.cores);
+          if (parts_.count > 1) c.rough.bound = static_cast<double>(plan_cycles(c.plan, layer_, npu_));
+          candidates.push_back(std::move(c));
+        }
+      }
+  const bool nothing_fits = fewest == ~std::uint64_t{0};
+  if (candidates.empty() && fixed_ == TileShape{})
+    throw CompileError(
+        nothing_fits
+            ? fmt::format("layer '{}': no tiling fits the scratchpad of NPU '{}' ({} rows of {} elements), not even "
+                          "single elements; give it more spm_bytes",
+                          layer_.name, npu_.name, npu_.spm_rows(), npu_.lanes())
+            : fmt::format("layer '{}': takes at least {} tile products on NPU '{}', more than {}; give it more "
+                          "spm_bytes or reduce M, K, N = {}, {}, {}",
+                          layer_.name, fewest, npu_.name, kMostProducts, whole_.m, whole_.k, whole_.n));
+  const std::size_t keep = std::min(candidates.size(), kPlayed);
+  std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(keep), candidates.end(),
+                    [](const Candidate &x, const Candidate &y) { return x.rough.cycles < y.rough.cycles; });
+  candidates.resize(keep);
+  return candidates;
+}
+
+void PhaseSearch::play(Candidate candidate) {
+  if (tried_) tried_();
+  PhasePlan &plan = candidate.plan;
+  if (!fits(kind_, plan.tile, plan.split, part_, npu_, parts_)) return;
+  plan.products = plan_products(plan, layer_, npu_);
+  const auto program = allocate({plan}, layer_, layout_, npu_);
+  played_ += program ? program->work() : plan.products.size();
+  if (!program) return;
+  candidate.cycles = static_cast<double>(estimate_cycles(*program, order_actions(*program, npu_), npu_));
+  // One entry for each tiling and order, so that the best ones stay different.
+  const auto twin = std::find_if(found_.begin(), found_.end(), [&](const Candidate &c) {
+    return c.plan.tile == candidate.plan.tile && c.plan.loops == candidate.plan.loops;
+  });
+  if (twin != found_.end()) {
+    if (twin->cycles <= candidate.cycles) return;
+    found_.erase(twin);
+  }
+  const auto at = std::upper_bound(found_.begin(), found_.end(), candidate.cycles,
+                                   [](double cycles, const Candidate &c) { return cycles < c.cycles; });
+  found_.insert(at, std::move(candidate));
+  if (found_.size() > kRefined) found_.pop_back();
+}
+
+std::vector<Candidate> PhaseSearch::run() {
+  std::vector<Candidate> candidates = ranked();
+  double bound = std::numeric_limits<double>::infinity();
+  for (const Candidate &c : candidates)
+    bound = std::min(bound, c.rough.bound);
+  for (Candidate &c : candidates) {
+    if ((played_ > budget_ / 2 && !found_.empty()) || best() < kCloseEnough * bound) break;
+    if (c.rough.bound > best()) continue;
+    for (const SpmSplit &split : splits(c.rough, npu_, 0)) {
+      c.plan.split = split;
+      play(c);
+    }
+  }
+  for (Candidate c : std::vector<Candidate>(found_))
+    for (const std::uint32_t window : {1U, 2U, 3U, 4U, 6U})
+      for (const SpmSplit &split : splits(c.rough, npu_, window == 1 ? 2 : 1)) {
+        c.plan.split = split;
+        c.plan.window = window;
+        play_in_budget(c, budget_ * 3 / 4);
+      }
+  for (Candidate c : std::vector<Candidate>(found_))
+    for (const double reload : {1.0, 4.0, 32.0})
+      for (const double conflict : {0.3, 1.0, 3.0, 10.0}) {
+        c.plan.policy = {reload, conflict};
+        play_in_budget(c, budget_);
+      }
+  return std::move(found_);
+}
+
+} // namespace
+
+double effort_of(std::uint64_t plans) {
+  constexpr double kLeast = 0.05; // first plans that are far off are not mended by changes
+  return std::clamp(static_cast<double>(plans) / static_cast<double>(CompileOptions{}.plans), kLeast, 1.0);
+}
+
+std::string describe(const std::vector<PhasePlan> &plans) {
+  std::string text;
+  for (const PhasePlan &p : plans) {
+    text += fmt::format("{}{} {} m{} k{} n{} w{}{}", text.empty() ? "" : "; ", to_string(p.kind), to_string(p.loops),
+                        p.tile.m, p.tile.k, p.tile.n, p.window, p.starts_empty ? " empty" : "");
+    if (p.parts.count > 1)
+      text += fmt::format(" {}/{}{}",
+                          p.parts.dim == Dim::kM   ? 'm'
+                          : p.parts.dim == Dim::kK ? 'k'
+                                                   : 'n',
+                          p.parts.count, p.parts.reduction == Reduction::kAdd ? "+" : "");
+  }
+  return text;
+}
+
+namespace {
+
+/// Plans of all phases together: what one phase leaves in the scratchpad can serve the next.
+class JointSearch {
+public:
+  JointSearch(const Layer &layer, const Layer &whole, const Cut &cut, const Layout &layout, const NpuConfig &npu,
+              double effort, const std::function<void()> &tried)
+      : layer_(layer), whole_(whole), cut_(cut), layout_(layout), npu_(npu),
+        budget_(static_cast<std::uint64_t>(kPhaseBudget * effort)),
+        handed_on_(static_cast<std::size_t>(std::max(kLeastHandedOn, std::round(kHandedOn * effort)))), tried_(tried) {}
+
+  /// The best plans of one phase after the other, and what goes with them.
+  void run(const std::vector<PhaseKind> &kinds);
+  std::vector<std::vector<PhasePlan>> take();
+
+private:
+  void play(std::vector<PhasePlan> plans);
+  /// Gives both phases of a sequential backward pass the same dY tiles, so that dY can stay from dX to dW.
+  void match(const std::vector<Candidate> &from, std::size_t other, const std::vector<PhaseKind> &kinds);
+
+  const Layer &layer_, &whole_;
+  Cut cut_;
+  const Layout &layout_;
+  const NpuConfig &npu_;
+  std::uint64_t budget_; ///< of all phases
+  std::size_t handed_on_;
+  std::uint64_t played_ = 0; ///< work done on plans of all phases
+  const std::function<void()> &tried_;
+  struct Joint {
+    std::vector<PhasePlan> plans;
+    std::uint64_t cycles = 0; ///< estimated
+  };
+  std::vector<Joint> found_;      ///< best first
+  std::vector<PhasePlan> before_; ///< a phase ahead of the matched ones
+};
+
+void JointSearch::play(std::vector<PhasePlan> plans) {
+  if (played_ > kJointShare * budget_) return;
+  if (tried_) tried_();
+  auto program = allocate(plans, layer_, layout_, npu_);
+  if (!program) return;
+  played_ += program->work();
+  const std::uint64_t cycles = estimate_cycles(*program, order_actions(*program, npu_), npu_);
+  const auto at = std::upper_bound(found_.begin(), found_.end(), cycles,
+                                   [](std::uint64_t c, const Joint &other) { return c < other.cycles; });
+  found_.insert(at, {std::move(plans), cycles});
+  if (found_.size() > handed_on_) found_.pop_back();
+}
+
+std::vector<std::vector<PhasePlan>> JointSearch::take() {
+  std::vector<std::vector<PhasePlan>> plans;
+  for (Joint &j : found_)
+    plans.push_back(std::move(j.plans));
+  return plans;
+}
+
+void JointSearch::match(const std::vector<Candidate> &from, std::size_t other, const std::vector<PhaseKind> &kinds) {
+  for (const Candidate &given : from) {
+    const TileShape fixed{given.plan.tile.m, 0, given.plan.tile.n};
+    const auto partners =
+        PhaseSearch(kinds[other], given.plan.parts, fixed, budget_ / kMatchShare, layer_, whole_, layout_, npu_, tried_)
+            .run();
+    for (std::size_t i = 0; i < std::min(partners.size(), kJoined); ++i) {
+      std::vector<PhasePlan> plans = before_;
+      plans.push_back(given.plan);
+      plans.insert(plans.end() - (other < kinds.size() - 1 ? 1 : 0), partners[i].plan);
+      play(plans);
+      RoughEstimate both;
+      for (const RoughEstimate *r : {&given.rough, &partners[i].rough}) {
+        both.shared_rows = std::max(both.shared_rows, r->shared_rows);
+        both.other_rows = std::max(both.other_rows, r->other_rows);
+        both.result_rows = std::max(both.result_rows, r->result_rows);
+      }
+      both.shared_rows =
+          std::max(both.shared_rows, static_cast<double>(spm_rows(layer_.m, layer_.n, false, npu_.lanes())));
+      for (const SpmSplit &split : splits(both, npu_, 1)) {
+        plans[plans.size() - 2].split = plans.back().split = split;
+        play(plans);
+      }
+    }
+  }
+}
+
+void JointSearch::run(const std::vector<PhaseKind> &kinds) {
+  std::vector<std::vector<Candidate>> choices;
+  for (const PhaseKind kind : kinds) {
+    const PhaseParts parts = phase_parts(cut_, kind, layer_, npu_);
+    choices.push_back(
+        PhaseSearch(kind, parts, {}, budget_ / kinds.size(), layer_, whole_, layout_, npu_, tried_).run());
+    if (kinds.size() > 1) choices.back().resize(std::min(choices.back().size(), kJoined));
+  }
+  std::vector<std::size_t> pick(choices.size(), 0);
+  for (std::size_t i = 0; i < pick.size();) {
+    std::vector<PhasePlan> plans;
+    for (std::size_t phase = 0; phase < choices.size(); ++phase)
+      plans.push_back(choices[phase][pick[phase]].plan);
+    play(std::move(plans));
+    for (i = 0; i < pick.size() && ++pick[i] == choices[i].size(); ++i)
+      pick[i] = 0;
+  }
+  if (kinds.back() == PhaseKind::kDw && kinds.size() >= 2 && kinds[kinds.size() - 2] == PhaseKind::kDx) {
+    for (std::size_t phase = 0; phase + 2 < kinds.size(); ++phase)
+      before_.push_back(choices[phase].front().plan);
+    match(choices[kinds.size() - 2], kinds.size() - 1, kinds);
+    match(choices[kinds.size() - 1], kinds.size() - 2, kinds);
+  }
+}
+
+} // namespace
+
+std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Cut &cut,
+                                           const Layout &layout, const NpuConfig &npu, double effort,
+                                           const std::function<void()> &tried, const Layer *whole) {
+  JointSearch joint(layer, whole == nullptr ? layer : *whole, cut, layout, npu, effort, tried);
+  joint.run(phases(schedule, pass, layer));
+  return joint.take();
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,189 @@
+#include "compiler/schedule/step_search.hpp"
+#include "compiler/lower/layout.hpp"
+#include "compiler/schedule/step_walk.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Bursts and commands that are simulated for a change, on average at most.
+constexpr std::uint64_t kChangeWork = 30'000;
+/// A part of so many of the changes is tried from each beginning before half of them are given up.
+constexpr std::uint64_t kParts = 8;
+
+class StepSearch {
+public:
+  StepSearch(const std::vector<Layer> &layers, const NpuConfig &npu, const StepOptions &options)
+      : layers_(layers), npu_(npu), options_(options), layout_(make_layout(layers, options.pass, npu)),
+        own_(npu, options.layer_plans) {}
+
+  SearchedStep run();
+
+private:
+  using Walk = std::unique_ptr<StepWalk>;
+
+  void plan_layers();
+  std::vector<Walk> begin_all();
+  Walk begin(std::size_t level);
+  static std::vector<Walk> fastest_first(std::vector<Walk> walks);
+  void run_until(StepWalk &walk, std::uint64_t changes);
+  void end(const StepWalk &walk);
+  std::uint64_t part() const { return options_.step_plans / kParts; }
+  std::size_t levels();
+  void search_together();
+  void search_conventional();
+  void add_layers();
+  template <typename Take> void for_passes(const Take &take);
+  void report(std::uint64_t done) const {
+    if (options_.progress) options_.progress(done, 4 * layers_.size() + options_.step_plans);
+  }
+
+  const std::vector<Layer> &layers_;
+  const NpuConfig &npu_;
+  const StepOptions &options_;
+  Layout layout_;
+  LayerPlans own_;
+  SearchedStep found_;
+  SearchWork together_; ///< of all walks
+  std::uint64_t changes_ = 0;
+  std::function<void()> progress_ = [this] {
+    report(2 * layers_.size() + std::min(options_.step_plans, changes_++ / 3));
+  };
+};
+
+/// Calls take(index of a layer, pass) in the order in which they run.
+template <typename Take> void StepSearch::for_passes(const Take &take) {
+  if (options_.pass != Pass::kBackward)
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+      take(i, Pass::kForward);
+  if (options_.pass != Pass::kForward)
+    for (std::size_t i = layers_.size(); i-- > 0;)
+      take(i, Pass::kBackward);
+}
+
+void StepSearch::plan_layers() {
+  std::uint64_t done = 0;
+  for_passes([&](std::size_t i, Pass pass) {
+    own_.of(layers_[i], pass);
+    report(++done);
+  });
+}
+
+std::size_t StepSearch::levels() {
+  std::size_t most = 0;
+  for_passes([&](std::size_t i, Pass pass) { most = std::max(most, own_.of(layers_[i], pass).levels.size()); });
+  return most;
+}
+
+/// Begins with the layers' plans of each level, for faster layers do not always make a faster step.
+std::vector<StepSearch::Walk> StepSearch::begin_all() {
+  std::vector<Walk> walks;
+  for (std::size_t level = 0; level < levels(); ++level) {
+    Walk walk = begin(level);
+    const bool is_new = std::none_of(walks.begin(), walks.end(), [&](const Walk &other) {
+      return other->first_cycles() == walk->first_cycles() && other->cycles() == walk->cycles();
+    });
+    if (is_new) walks.push_back(std::move(walk));
+  }
+  return walks;
+}
+
+StepSearch::Walk StepSearch::begin(std::size_t level) {
+  auto walk = std::make_unique<StepWalk>(layers_, options_.pass, layout_, npu_, own_, progress_);
+  walk->begin(level);
+  ++found_.starts;
+  found_.first_cycles = walk->first_cycles();
+  if (options_.step_plans > 0) walk->try_reuse();
+  return walk;
+}
+
+/// Of equally fast ones, the first comes first.
+std::vector<StepSearch::Walk> StepSearch::fastest_first(std::vector<Walk> walks) {
+  std::vector<Walk> sorted;
+  for (Walk &walk : walks) {
+    const auto at = std::upper_bound(sorted.begin(), sorted.end(), walk->cycles(),
+                                     [](std::uint64_t cycles, const Walk &other) { return cycles < other->cycles(); });
+    sorted.insert(at, std::move(walk));
+  }
+  return sorted;
+}
+
+/// All walks go a part of the way, the faster half of them another one, and so on; the fastest goes to the end.
+void StepSearch::search_together() {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<Walk> walks = begin_all();
+  for (std::uint64_t changes = part();; changes += part()) {
+    const bool last = walks.size() == 1;
+    for (const Walk &walk : walks)
+      run_until(*walk, last ? options_.step_plans : std::min(changes, options_.step_plans));
+    walks = fastest_first(std::move(walks));
+    const std::size_t kept = last ? 0 : (walks.size() + 1) / 2;
+    for (std::size_t i = kept; i < walks.size(); ++i)
+      end(*walks[i]);
+    walks.resize(kept);
+    if (last) break;
+  }
+  together_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Goes on until the walk has tried so many changes, or has done the work that they may take.
+void StepSearch::run_until(StepWalk &walk, std::uint64_t changes) {
+  walk.run(changes - std::min(changes, walk.work().tried), changes * kChangeWork);
+}
+
+/// Takes the walk's plans if they are the fastest, and what it did.
+void StepSearch::end(const StepWalk &walk) {
+  together_ += walk.work();
+  found_.improvements += walk.improvements();
+  if (!found_.plans.empty() && walk.cycles() >= found_.cycles) return;
+  found_.cycles = walk.cycles();
+  found_.plans = walk.plans();
+}
+
+/// Gives the search for conventional plans as much work as that for the step took. As often as that finds faster ones,
+/// the step is searched from these, too.
+void StepSearch::search_conventional() {
+  found_.work = own_.conventional_work();
+  found_.work += own_.other_work();
+  found_.work += together_;
+  const auto progress = [&] { report(2 * layers_.size() + options_.step_plans); };
+  while (own_.search_conventional(found_.work.bursts, progress)) {
+    const Walk walk = begin(levels() - 1);
+    run_until(*walk, part());
+    end(*walk);
+    found_.work += walk->work();
+  }
+  found_.conventional_work = own_.conventional_work();
+}
+
+void StepSearch::add_layers() {
+  found_.layers.resize(layers_.size());
+  for_passes([&](std::size_t i, Pass pass) {
+    const LayerPlans::Choice &choice = own_.of(layers_[i], pass);
+    const OwnPlan &best = choice.best().cycles <= choice.conventional.cycles ? choice.best() : choice.conventional;
+    LayerCycles &layer = found_.layers[i];
+    layer.conventional += choice.conventional.cycles;
+    layer.searched += best.cycles;
+    if (pass == Pass::kBackward) layer.order = best.order;
+    found_.apart_cycles += best.cycles;
+  });
+}
+
+SearchedStep StepSearch::run() {
+  plan_layers();
+  search_together();
+  search_conventional();
+  add_layers();
+  found_.simulated = together_.simulated;
+  return std::move(found_);
+}
+
+} // namespace
+
+SearchedStep search_step(const std::vector<Layer> &layers, const NpuConfig &npu, const StepOptions &options) {
+  return StepSearch(layers, npu, options).run();
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,49 @@
+// Search for the plan of a whole step: layers are planned one by one first, then changed together, judged by the timing
+// model on the stream of all.
+#pragma once
+
+#include "compiler/schedule/layer_plans.hpp"
+#include "compiler/back/step.hpp"
+
+#include <functional>
+
+namespace gradweave::compiler {
+
+struct StepOptions {
+  Pass pass = Pass::kBoth;
+  /// Plans tried for each layer and order at least before the layers are changed together; more where conventional
+  /// plans gain by it.
+  std::uint64_t layer_plans = 100;
+  /// Changes of the whole step that are tried from each beginning. Fewer if they take more than a million bursts and
+  /// commands each: the time of a search is bounded by it.
+  std::uint64_t step_plans = 300;
+  /// Called now and then with the units of work done and to do. May throw, which abandons the search.
+  std::function<void(std::uint64_t, std::uint64_t)> progress = nullptr;
+};
+
+/// A layer's own best plans, each pass run by itself.
+struct LayerCycles {
+  std::uint64_t conventional = 0;         ///< cycles of the fastest that computes dX, then dW
+  std::uint64_t searched = 0;             ///< cycles of the fastest in any order
+  Schedule order = Schedule::kSequential; ///< of the latter's backward pass
+};
+
+/// What the search found.
+struct SearchedStep {
+  std::vector<PhasePlan> plans;   ///< in the order in which they run, products included: for compile_step_plan()
+  std::uint64_t cycles = 0;       ///< of the step, by the timing model
+  std::uint64_t first_cycles = 0; ///< of the step from the layers' own best plans, before they were changed together
+  std::uint64_t apart_cycles = 0; ///< sum of the layers' own best plans, each run by itself
+  std::vector<LayerCycles> layers;
+  std::uint64_t starts = 0;    ///< sets of plans that the search of the step began from
+  std::uint64_t simulated = 0; ///< changes of the step that the timing model judged
+  std::uint64_t improvements = 0;
+  SearchWork work;              ///< of the search for the step: layers in all orders, and the step
+  SearchWork conventional_work; ///< of the search for conventional plans, which went on until it had done as much
+};
+
+/// Forward passes of all layers in their order, then backward passes in the opposite one; what the pass leaves out is
+/// left out. One core. Deterministic but for the seconds. Throws CompileError as compile_layer() does.
+SearchedStep search_step(const std::vector<Layer> &layers, const NpuConfig &npu, const StepOptions &options);
+
+} // namespace gradweave::compiler

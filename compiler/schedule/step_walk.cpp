@@ -1,0 +1,295 @@
+#include "compiler/schedule/step_walk.hpp"
+#include "compiler/cost/cost.hpp"
+#include "compiler/lower/partition.hpp"
+#include "compiler/spm/residency.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Sections on each side of a changed one that are simulated with it.
+constexpr std::size_t kNeighbours = 2;
+/// The farthest that is tried of PhasePlan::reach, but for no limit.
+constexpr std::uint32_t kFarthest = 3;
+/// One part of so many of the work goes into changes of the step that are not tried nearby first.
+constexpr std::uint64_t kWholeShare = 4;
+
+} // namespace
+
+StepWalk::StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu,
+                   LayerPlans &own, const std::function<void()> &progress)
+    : layers_(layers), pass_(pass), layout_(layout), npu_(npu), progress_(progress), changer_(npu) {
+  const auto count = static_cast<std::uint32_t>(layers_.size());
+  if (pass != Pass::kBackward)
+    for (std::uint32_t i = 0; i < count; ++i)
+      sections_.push_back({i, &own.of(layers[i], Pass::kForward), {}, 0, false, 0});
+  if (pass != Pass::kForward)
+    for (std::uint32_t i = count; i-- > 0;)
+      sections_.push_back({i, &own.of(layers[i], Pass::kBackward), {}, 0, false, 0});
+}
+
+void StepWalk::begin(std::size_t level) {
+  for (Section &section : sections_) {
+    const std::vector<OwnPlan> &levels = section.choice->levels;
+    set(section, levels[std::min(level, levels.size() - 1)].phases);
+    section.alone = false;
+    section.reach = 0;
+  }
+  around_.clear();
+  cycles_ = first_cycles_ = cycles(0, sections_.size(), kNoPlan);
+  // Layers by themselves have the whole scratchpad. Areas of their own keep the tiles of neighbours out, and so does
+  // to give up all reuse between layers, which costs traffic, but leaves tiles where the layer alone has them.
+  const RowRange all{0, npu_.spm_rows()};
+  try_on_all([](Section &section) { section.alone = true; });
+  try_on_all([&](Section &section) {
+    for (PhasePlan &p : section.plans)
+      p.split = {all, all, all};
+  });
+}
+
+/// Plans that are to run for the section's layer.
+void StepWalk::set(Section &section, std::vector<PhasePlan> plans) const {
+  section.array = 0;
+  for (PhasePlan &p : plans) {
+    p.layer = section.layer;
+    p.products.clear();
+    section.array += plan_cycles(p, layers_[section.layer], npu_);
+  }
+  section.plans = std::move(plans);
+}
+
+std::vector<PhasePlan> StepWalk::range(std::size_t first, std::size_t end) const {
+  std::vector<PhasePlan> plans;
+  for (std::size_t s = first; s < end; ++s) {
+    const std::size_t at = plans.size();
+    plans.insert(plans.end(), sections_[s].plans.begin(), sections_[s].plans.end());
+    plans[at].starts_empty = sections_[s].alone;
+    for (std::size_t i = at; i < plans.size(); ++i) {
+      plans[i].reach = sections_[s].reach;
+      plans[i].products = plan_products(plans[i], layers_[plans[i].layer], npu_);
+    }
+  }
+  return plans;
+}
+
+/// Of sections by themselves: what others use, they must store.
+Layout StepWalk::layout_of(std::size_t first, std::size_t end) const {
+  Layout layout = layout_;
+  for (std::size_t s = 0; s < sections_.size(); ++s) {
+    if (s >= first && s < end) continue;
+    for (const Tensor t : {Tensor::kX, Tensor::kY, Tensor::kDY, Tensor::kDX}) {
+      const std::int32_t place = layout.place(sections_[s].layer, t);
+      const bool used = s < forward_sections() ? t == Tensor::kX || t == Tensor::kY : t != Tensor::kY;
+      if (place == Layout::kNone || !used) continue;
+      TensorBinding &binding = layout.tensors[static_cast<std::size_t>(place)];
+      binding.result = !binding.input;
+    }
+  }
+  return layout;
+}
+
+std::uint64_t StepWalk::cycles(std::size_t first, std::size_t end, std::uint64_t limit) {
+  std::uint64_t array = 0; // tiles of a few elements are many, and take long to place
+  for (std::size_t s = first; s < end; ++s)
+    array += sections_[s].array;
+  if (array >= limit) return kNoPlan;
+  const std::optional<Program> program = allocate(range(first, end), layers_, layout_of(first, end), npu_);
+  if (!program) return kNoPlan;
+  work_.bursts += program->work() * kBurstsOfAProduct;
+  if (program_bound(*program, npu_) >= limit) return kNoPlan;
+  work_.bursts += simulation_work(*program);
+  return program_cycles(*program, npu_);
+}
+
+/// Of the section and its neighbours alone: tells at a fraction of the cost whether the step could gain.
+std::uint64_t StepWalk::cycles_around(std::size_t section, std::uint64_t limit) {
+  return cycles(section - std::min(section, kNeighbours), std::min(section + kNeighbours + 1, sections_.size()), limit);
+}
+
+/// Cuts a tensor that the section shares with another phase like that one does, so that tiles can stay from one to the
+/// other.
+void StepWalk::align(Section &section, const PhasePlan &like) const {
+  std::vector<PhasePlan> plans = section.plans;
+  const Layer &mine = layers_[section.layer], &theirs = layers_[like.layer];
+  for (PhasePlan &p : plans) {
+    if (mine.m == theirs.m) p.tile.m = like.tile.m;
+    if (mine.k == theirs.n)
+      p.tile.k = like.tile.n;
+    else if (mine.k == theirs.k)
+      p.tile.k = like.tile.k;
+    if (mine.n == theirs.k)
+      p.tile.n = like.tile.k;
+    else if (mine.n == theirs.n)
+      p.tile.n = like.tile.n;
+  }
+  set(section, std::move(plans));
+}
+
+/// Cuts the layer like in its other direction, so that X and W can stay from the forward to the backward pass.
+void StepWalk::align_to_itself(Section &section) {
+  const auto other = std::find_if(sections_.begin(), sections_.end(),
+                                  [&](const Section &s) { return s.layer == section.layer && &s != &section; });
+  if (other == sections_.end()) return;
+  std::vector<PhasePlan> plans = section.plans;
+  for (PhasePlan &p : plans)
+    p.tile = other->plans[changer_.pick(other->plans.size())].tile;
+  set(section, std::move(plans));
+}
+
+void StepWalk::align_to_any(Section &section) {
+  const Section &other = sections_[changer_.pick(sections_.size())];
+  align(section, other.plans[changer_.pick(other.plans.size())]);
+}
+
+void StepWalk::change(Section &section) {
+  switch (changer_.pick(8)) {
+  case 7:
+    align_to_itself(section);
+    break;
+  case 5:
+    section.alone = !section.alone;
+    break;
+  case 6:
+    section.reach = changer_.pick(kFarthest + 1);
+    break;
+  case 0:
+  case 1:
+    set(section, section.choice->alternatives[changer_.pick(section.choice->alternatives.size())]);
+    break;
+  case 2: {
+    std::vector<PhasePlan> plans = section.plans;
+    changer_.change(plans, layers_[section.layer]);
+    set(section, std::move(plans));
+    break;
+  }
+  case 3:
+    align_to_any(section);
+    break;
+  default:
+    // dW first leaves dX to the layer before it; dX first leaves dY's tiles to dW.
+    if (section.plans.size() == 2)
+      std::swap(section.plans[0], section.plans[1]);
+    else
+      align_to_any(section);
+  }
+}
+
+/// One section, or all of the same shape and direction: networks repeat their layers.
+std::vector<std::size_t> StepWalk::pick_sections() {
+  const std::size_t one = changer_.pick(sections_.size());
+  if (changer_.pick(3) == 0) return {one};
+  std::vector<std::size_t> alike;
+  for (std::size_t s = 0; s < sections_.size(); ++s)
+    if (sections_[s].choice == sections_[one].choice) alike.push_back(s);
+  return alike;
+}
+
+bool StepWalk::improves() {
+  ++work_.simulated;
+  const std::uint64_t before = work_.bursts;
+  const std::uint64_t c = cycles(0, sections_.size(), cycles_);
+  whole_bursts_ += work_.bursts - before;
+  if (c >= cycles_) return false;
+  cycles_ = c;
+  ++improvements_;
+  return true;
+}
+
+void StepWalk::try_on_all(const std::function<void(Section &)> &change) {
+  const std::vector<Section> before = sections_;
+  for (Section &section : sections_)
+    change(section);
+  if (!improves()) sections_ = before;
+}
+
+/// A bit for each pair of tensors of two sections' layers that is one tensor.
+std::uint64_t StepWalk::shared_tensors(std::size_t one, std::size_t other) const {
+  std::uint64_t bits = 0;
+  for (const std::int32_t x : layout_.places[sections_[one].layer])
+    for (const std::int32_t y : layout_.places[sections_[other].layer])
+      bits = bits << 1U | static_cast<std::uint64_t>(x != Layout::kNone && x == y);
+  return bits;
+}
+
+/// Lets sections take over tiles, or not, and cuts them like what they take over, where that is faster with their
+/// neighbours; alike for sections of the same shape between neighbours of the same shapes that share the same tensors.
+void StepWalk::try_reuse() {
+  const std::vector<Section> before = sections_;
+  const auto shape = [&](std::size_t s) { return s < sections_.size() ? sections_[s].choice : nullptr; };
+  const auto sharing = [&](std::size_t s) { return s < sections_.size() ? shared_tensors(s - 1, s) : 0U; };
+  std::map<std::tuple<const LayerPlans::Choice *, const LayerPlans::Choice *, const LayerPlans::Choice *, std::uint64_t,
+                      std::uint64_t>,
+           std::size_t>
+      first;
+  for (std::size_t s = 1; s < sections_.size(); ++s) {
+    if (progress_) progress_();
+    Section &section = sections_[s];
+    const auto [like, is_first] =
+        first.try_emplace({shape(s - 1), shape(s), shape(s + 1), sharing(s), sharing(s + 1)}, s);
+    if (!is_first) {
+      set(section, sections_[like->second].plans);
+      section.alone = sections_[like->second].alone;
+      section.reach = sections_[like->second].reach;
+      continue;
+    }
+    std::uint64_t best = cycles_around(s, kNoPlan);
+    const auto keep_if_faster = [&](const std::function<void()> &change) {
+      Section was = section;
+      change();
+      if (const std::uint64_t c = cycles_around(s, best); c < best)
+        best = c;
+      else
+        section = std::move(was);
+    };
+    keep_if_faster([&] { section.alone = !section.alone; });
+    keep_if_faster([&] { section.reach = 1; });
+    for (const PhasePlan &phase : sections_[s - 1].plans)
+      keep_if_faster([&] {
+        section.alone = false;
+        align(section, phase);
+      });
+  }
+  if (!improves()) sections_ = before;
+}
+
+/// A change of one section, or of all alike, that is kept if the step gains. As long as whole steps have taken more
+/// work than surroundings, only what gains there is tried on the whole; else all is, for a layer's surroundings do not
+/// show what stays from its forward to its backward pass.
+void StepWalk::try_change() {
+  ++work_.tried;
+  const std::vector<std::size_t> picked = pick_sections();
+  std::vector<Section> before;
+  for (const std::size_t s : picked)
+    before.push_back(sections_[s]);
+  const std::size_t one = picked.front();
+  const bool nearby = whole_bursts_ >= work_.bursts / kWholeShare;
+  std::uint64_t around = kNoPlan;
+  if (nearby) {
+    const auto [known, is_new] = around_.try_emplace(one, kNoPlan);
+    if (is_new) known->second = cycles_around(one, kNoPlan);
+    around = known->second;
+  }
+  change(sections_[one]);
+  for (const std::size_t s : picked) {
+    set(sections_[s], sections_[one].plans);
+    sections_[s].alone = sections_[one].alone;
+    sections_[s].reach = sections_[one].reach;
+  }
+  if ((!nearby || cycles_around(one, around) < around) && improves())
+    around_.clear();
+  else
+    for (std::size_t j = 0; j < picked.size(); ++j)
+      sections_[picked[j]] = std::move(before[j]);
+}
+
+void StepWalk::run(std::uint64_t changes, std::uint64_t bursts) {
+  for (std::uint64_t i = 0; i < changes && work_.bursts < bursts; ++i) {
+    if (progress_) progress_();
+    try_change();
+  }
+}
+
+} // namespace gradweave::compiler

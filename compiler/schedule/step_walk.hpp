@@ -1,0 +1,80 @@
+// A search for the plan of a whole step from given plans of its layers: changes of one layer, or of all alike, that the
+// timing model judges on the stream of all.
+#pragma once
+
+#include "compiler/schedule/layer_plans.hpp"
+
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// Walks from one set of plans to better ones. Deterministic.
+class StepWalk {
+public:
+  /// The references must outlive the object. `layout`: of all layers under the pass. Takes the plans to begin with and
+  /// to change to from `own`. `progress` is called before each change; it may throw.
+  StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu, LayerPlans &own,
+           const std::function<void()> &progress);
+
+  /// Begins with the layers' best plans of a level (LayerPlans::Choice::levels), or of their last.
+  void begin(std::size_t level);
+  /// Lets layers take over tiles from those before where that is faster.
+  void try_reuse();
+  /// Tries so many changes, or fewer once the walk has simulated `bursts` in all.
+  void run(std::uint64_t changes, std::uint64_t bursts);
+
+  /// Cycles of the step from the plans begun with, and now.
+  std::uint64_t first_cycles() const { return first_cycles_; }
+  std::uint64_t cycles() const { return cycles_; }
+  /// The plans in the order in which they run, products included.
+  std::vector<PhasePlan> plans() const { return range(0, sections_.size()); }
+  /// What the walk has done; `tried` and `simulated`: on the whole step.
+  const SearchWork &work() const { return work_; }
+  std::uint64_t improvements() const { return improvements_; }
+
+private:
+  /// A layer's pass in one direction: a run of phases of the step.
+  struct Section {
+    std::uint32_t layer = 0;
+    const LayerPlans::Choice *choice = nullptr;
+    std::vector<PhasePlan> plans; ///< without products
+    std::uint64_t array = 0;      ///< cycles that they take at least
+    bool alone = false;           ///< takes over no tiles from the sections before
+    std::uint32_t reach = 0;      ///< PhasePlan::reach of its phases
+  };
+
+  void set(Section &section, std::vector<PhasePlan> plans) const;
+  void change(Section &section);
+  void align(Section &section, const PhasePlan &like) const;
+  void align_to_any(Section &section);
+  void align_to_itself(Section &section);
+  std::vector<std::size_t> pick_sections();
+  bool improves();
+  void try_on_all(const std::function<void(Section &)> &change);
+  void try_change();
+  std::uint64_t shared_tensors(std::size_t one, std::size_t other) const;
+  /// Plans of the sections from `first` to before `end`.
+  std::vector<PhasePlan> range(std::size_t first, std::size_t end) const;
+  Layout layout_of(std::size_t first, std::size_t end) const;
+  /// Of these sections; kNoPlan if they do not fit, or are found to take `limit` or more.
+  std::uint64_t cycles(std::size_t first, std::size_t end, std::uint64_t limit);
+  std::uint64_t cycles_around(std::size_t section, std::uint64_t limit);
+  /// The first sections are forward passes.
+  std::size_t forward_sections() const { return pass_ == Pass::kBackward ? 0 : layers_.size(); }
+
+  const std::vector<Layer> &layers_;
+  Pass pass_;
+  const Layout &layout_;
+  const NpuConfig &npu_;
+  const std::function<void()> &progress_;
+  PlanChanger changer_;
+  std::vector<Section> sections_;
+  std::map<std::size_t, std::uint64_t> around_; ///< cycles_around() of the sections as they are, where known
+  std::uint64_t first_cycles_ = 0, cycles_ = 0, improvements_ = 0;
+  SearchWork work_;
+  std::uint64_t whole_bursts_ = 0; ///< share of its bursts that were simulated in whole steps
+};
+
+} // namespace gradweave::compiler

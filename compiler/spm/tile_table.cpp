@@ -1,0 +1,108 @@
+#include "compiler/spm/tile_table.hpp"
+#include "compiler/lower/layout.hpp"
+
+#include <algorithm>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Finds the number of a tile by what it holds. Open addressing: a search looks up millions of tiles.
+class TableBuilder {
+public:
+  TableBuilder(TileTable &table, std::uint32_t lanes) : table_(table), lanes_(lanes), slots_(64, kEmpty) {}
+
+  std::int32_t tile(std::int32_t binding, TileRole role, std::uint32_t part, const Rect &rect, std::uint32_t product) {
+    if (2 * table_.tiles.size() >= slots_.size()) grow();
+    std::int32_t &slot = find(binding, role, part, rect);
+    if (slot == kEmpty) {
+      slot = static_cast<std::int32_t>(table_.tiles.size());
+      Tile t;
+      t.binding = binding;
+      t.role = role;
+      t.fp32 = role == TileRole::kPartial;
+      t.rect = rect;
+      t.part = part;
+      t.rows = spm_rows(rect.rows, rect.cols, t.fp32, lanes_);
+      t.first_use = product;
+      table_.tiles.push_back(t);
+    }
+    return slot;
+  }
+
+private:
+  static constexpr std::int32_t kEmpty = -1;
+
+  std::int32_t &find(std::int32_t binding, TileRole role, std::uint32_t part, const Rect &rect) {
+    std::uint64_t hash = static_cast<std::uint64_t>(binding) * 2 + static_cast<std::uint64_t>(role);
+    for (const std::uint64_t v : {rect.row, rect.col, rect.rows, rect.cols, part})
+      hash = (hash ^ v) * 0x9E3779B97F4A7C15U;
+    std::size_t at = static_cast<std::size_t>(hash >> 20) & (slots_.size() - 1);
+    for (;; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at] == kEmpty) return slots_[at];
+      const Tile &t = table_.tiles[static_cast<std::size_t>(slots_[at])];
+      if (t.binding == binding && t.role == role && t.part == part && t.rect == rect) return slots_[at];
+    }
+  }
+
+  void grow() {
+    slots_.assign(slots_.size() * 4, kEmpty);
+    for (std::size_t i = 0; i < table_.tiles.size(); ++i) {
+      const Tile &t = table_.tiles[i];
+      find(t.binding, t.role, t.part, t.rect) = static_cast<std::int32_t>(i);
+    }
+  }
+
+  TileTable &table_;
+  std::uint32_t lanes_;
+  std::vector<std::int32_t> slots_;
+};
+
+} // namespace
+
+TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
+                     const std::vector<ReductionPlans> &reductions, const NpuConfig &npu) {
+  TableBuilder builder(*this, npu.lanes());
+  for (const PhasePlan &plan : plans)
+    for (const TileProduct &p : plan.products) {
+      const Layer &layer = layers[p.layer];
+      const ReductionPlans &reduction = reductions[p.layer];
+      const GemmRoles r = roles(p, layer);
+      const auto index = static_cast<std::uint32_t>(needs.size());
+      const auto elements = [&](Tensor t, const Rect &rect) {
+        return builder.tile(layout.place(p.layer, t), TileRole::kElements, 0, rect, index);
+      };
+      const auto sum = [&](std::uint32_t part) {
+        return builder.tile(layout.place(p.layer, p.result), TileRole::kPartial, part, r.c_rect, index);
+      };
+      const bool complete = r.red + r.red_size == reduction_extent(p.result, layer);
+      const bool last = complete && (p.add || reduction.of(p.result).empty());
+      const bool rounds = p.result != Tensor::kDW && last;
+      Needs n;
+      if (p.add) {
+        n.tile[Needs::kA] = sum(0);
+        n.tile[Needs::kCin] = sum(p.part);
+      } else {
+        n.tile[Needs::kA] = elements(r.a, r.a_rect);
+        n.tile[Needs::kB] = elements(r.b, r.b_rect);
+        if (r.red != reduction.first(p.result, p.part)) n.tile[Needs::kCin] = sum(p.part);
+      }
+      n.tile[Needs::kCout] = rounds ? elements(p.result, r.c_rect) : sum(p.add ? 0 : p.part);
+      tiles[static_cast<std::size_t>(n.tile[Needs::kCout])].computed = true;
+      needs.push_back(n);
+    }
+  // An intermediate need not be stored if whoever reads it reads the tiles that were computed.
+  for (const TensorBinding &b : layout.tensors)
+    stored.push_back(b.result);
+  for (const Tile &t : tiles)
+    if (t.role == TileRole::kElements && !t.computed) stored[static_cast<std::size_t>(t.binding)] = true;
+  for (std::size_t p = needs.size(); p-- > 0;)
+    for (std::size_t slot = needs[p].tile.size(); slot-- > 0;)
+      if (const std::int32_t t = needs[p].tile[slot]; t >= 0) {
+        Tile &tile = tiles[static_cast<std::size_t>(t)];
+        // A partial sum updated in place fills two slots of the same product.
+        needs[p].next[slot] = tile.next_use == p ? needs[p].next[Needs::kCout] : tile.next_use;
+        tile.next_use = static_cast<std::uint32_t>(p);
+      }
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,55 @@
+// The distinct tiles that a plan's products touch, and when each is needed next.
+#pragma once
+
+#include "compiler/lower/layout.hpp"
+#include "compiler/ir/program.hpp"
+#include "compiler/spm/spm_map.hpp"
+
+#include <limits>
+
+namespace gradweave::compiler {
+
+inline constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
+
+/// Elements are those of the tensor in memory: an operand, or a result of bf16.
+enum class TileRole : std::uint8_t { kElements, kPartial };
+
+/// What a product uses the tile for: an operand from the shared or the other area, or a sum or result.
+enum class TileSide : std::uint8_t { kShared, kOther, kResult };
+
+struct Tile {
+  std::int32_t binding = -1; ///< of the tensor in the layout
+  TileRole role = TileRole::kElements;
+  bool fp32 = false;
+  bool computed = false; ///< by some product, else it is an input
+  bool dirty = false;    ///< during allocation: computed, and not in memory yet
+  Rect rect;
+  std::uint32_t part = 0; ///< of a partial sum: which part of the reduction plan
+  std::uint32_t rows = 0; ///< scratchpad rows it takes
+  std::uint32_t first_use = kNever;
+  // State during allocation.
+  std::uint32_t next_use = kNever;   ///< next product that needs it
+  std::int64_t at = -1;              ///< first scratchpad row; -1: not resident
+  TileSide side = TileSide::kResult; ///< in the last product that used it
+  LastUse last;
+  std::int64_t scratch = -1; ///< DRAM address of its spill space; -1: none yet
+};
+
+/// The tiles of a product; -1: none. An ADD has the sum so far as A and the part that it adds as CIN.
+struct Needs {
+  static constexpr std::size_t kA = 0, kB = 1, kCin = 2, kCout = 3;
+  std::array<std::int32_t, 4> tile{-1, -1, -1, -1};
+  std::array<std::uint32_t, 4> next{kNever, kNever, kNever, kNever}; ///< next product that needs the tile
+};
+
+struct TileTable {
+  std::vector<Tile> tiles;
+  std::vector<Needs> needs; ///< one entry a product, all phases in sequence
+  std::vector<bool> stored; ///< of each binding: its tiles go to memory as soon as they are complete
+
+  /// Tiles of two phases are one if the phases cut the tensor alike.
+  TileTable(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
+            const std::vector<ReductionPlans> &reductions, const NpuConfig &npu);
+};
+
+} // namespace gradweave::compiler

@@ -1,0 +1,296 @@
+#include "compiler/verify/verify_content.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gradweave::compiler {
+namespace {
+
+std::uint64_t transfer_end(const isa::DmaCommand &d) {
+  return d.dram_addr + static_cast<std::uint64_t>(d.rows - 1) * d.pitch + d.cols * (d.fp32 ? 4ULL : 2ULL);
+}
+
+std::uint64_t common_elements(const Rect &x, const Rect &y) {
+  const std::uint32_t top = std::max(x.row, y.row), bottom = std::min(x.row + x.rows, y.row + y.rows);
+  const std::uint32_t left = std::max(x.col, y.col), right = std::min(x.col + x.cols, y.col + y.cols);
+  return bottom > top && right > left ? static_cast<std::uint64_t>(bottom - top) * (right - left) : 0;
+}
+
+} // namespace
+
+ContentReplay::ContentReplay(const StreamView &view, const NpuConfig &npu)
+    : view_(view), npu_(npu), owner_(npu.spm_rows(), 0), stored_(view.layout.tensors.size()),
+      macs_(view.layers.size()) {
+  for (const TensorBinding &b : view.layout.tensors)
+    tensors_end_ = std::max(tensors_end_, b.offset + static_cast<std::uint64_t>(b.rows) * b.pitch);
+  for (std::uint32_t i = 0; i < view.layers.size(); ++i) {
+    const auto at = [&](Tensor t) { return static_cast<std::size_t>(view.layout.place(i, t)); };
+    layer_of_w_[at(Tensor::kW)] = i;
+    layer_of_x_dy_[{at(Tensor::kX), at(Tensor::kDY)}] = i;
+    macs_[i].fill(0);
+  }
+}
+
+std::string ContentReplay::name(std::size_t i, const Rect &r) const {
+  const TensorBinding &b = binding(i);
+  const std::string of = view_.layers.size() > 1 ? fmt::format(" of layer '{}'", view_.layers[b.layer].name) : "";
+  return fmt::format("{}{} ({}, {}) {} x {}", to_string(b.tensor), of, r.row, r.col, r.rows, r.cols);
+}
+
+std::uint32_t ContentReplay::extent(const Content &sum) const {
+  const TensorBinding &b = binding(sum.binding);
+  return reduction_extent(b.tensor, view_.layers[b.layer]);
+}
+
+ContentReplay::Located ContentReplay::locate(const isa::DmaCommand &d, std::string &problem) const {
+  const std::vector<TensorBinding> &tensors = view_.layout.tensors;
+  const auto after = std::upper_bound(tensors.begin(), tensors.end(), d.dram_addr,
+                                      [](std::uint64_t at, const TensorBinding &b) { return at < b.offset; });
+  if (after == tensors.begin()) return {};
+  const TensorBinding &b = *std::prev(after);
+  if (d.dram_addr >= b.offset + static_cast<std::uint64_t>(b.rows) * b.pitch) return {};
+  const auto index = static_cast<std::size_t>(std::prev(after) - tensors.begin());
+  const std::uint64_t at = d.dram_addr - b.offset;
+  const std::uint32_t size = b.fp32 ? 4 : 2;
+  const Rect rect{static_cast<std::uint32_t>(at / b.pitch), static_cast<std::uint32_t>(at % b.pitch / size), d.rows,
+                  d.cols};
+  if (d.fp32 != b.fp32)
+    problem = fmt::format("moves {} as {}", to_string(b.tensor), d.fp32 ? "fp32" : "bf16");
+  else if (d.pitch != b.pitch && d.rows > 1)
+    problem = fmt::format("moves {} with pitch {} instead of {}", to_string(b.tensor), d.pitch, b.pitch);
+  else if (rect.rows > b.rows - rect.row || rect.col >= b.cols || rect.cols > b.cols - rect.col)
+    problem = fmt::format("{} reaches outside the tensor of {} x {}", name(index, rect), b.rows, b.cols);
+  return {index, rect};
+}
+
+const ContentReplay::Tile *ContentReplay::find(const SpmView &view) const {
+  const auto it = tiles_.find(view.place.row);
+  if (it == tiles_.end() || !it->second.second.view.same_place(view)) return nullptr;
+  bool whole = true;
+  view.for_rows(npu_.lanes(), [&](std::uint32_t row) { whole = whole && owner_[row] == it->second.first; });
+  return whole ? &it->second.second : nullptr;
+}
+
+void ContentReplay::put(const SpmView &view, const Content &content) {
+  view.for_rows(npu_.lanes(), [&](std::uint32_t row) { owner_[row] = next_number_; });
+  tiles_[view.place.row] = {next_number_, {view, content}};
+  ++next_number_;
+}
+
+std::string ContentReplay::load(const isa::DmaCommand &d, const SyncReplay &sync) {
+  std::string problem;
+  const Located at = locate(d, problem);
+  if (!problem.empty()) return problem;
+  if (at.binding != kNowhere) {
+    if (problem = load_elements(at, sync); !problem.empty()) return problem;
+    put(view_of(d), {at.binding, at.rect, 0, 0});
+    return {};
+  }
+  const auto it = spilled_.find(d.dram_addr);
+  if (it == spilled_.end() || !d.fp32 || it->second.pitch != d.pitch || it->second.content.rect.rows != d.rows ||
+      it->second.content.rect.cols != d.cols)
+    return fmt::format("loads partial sums from {:#x}, where no such tile was stored", d.dram_addr);
+  Spilled &s = it->second;
+  if (!sync.complete(s.engine, s.position))
+    return fmt::format("loads partial sums of {} without waiting for their STORE", name(s.content));
+  s.reader_engine = sync.engine();
+  s.reader_position = sync.position();
+  put(view_of(d), s.content);
+  return {};
+}
+
+/// An input is there from the beginning, anything else must have been stored.
+std::string ContentReplay::load_elements(const Located &at, const SyncReplay &sync) const {
+  if (binding(at.binding).input) return {};
+  if (stored_[at.binding].empty())
+    return fmt::format("loads {}, which is a result", to_string(binding(at.binding).tensor));
+  std::uint64_t there = 0;
+  for (const Stored &s : stored_[at.binding]) {
+    const std::uint64_t elements = common_elements(s.rect, at.rect);
+    if (elements != 0 && !sync.complete(s.engine, s.position))
+      return fmt::format("loads {} without waiting for its STORE", name(at.binding, at.rect));
+    there += elements;
+  }
+  const std::uint64_t all = static_cast<std::uint64_t>(at.rect.rows) * at.rect.cols;
+  if (there != all)
+    return fmt::format("loads {}, of which {} of {} elements were stored", name(at.binding, at.rect), there, all);
+  return {};
+}
+
+std::string ContentReplay::spill(const isa::DmaCommand &d, const Content &content, const SyncReplay &sync) {
+  const std::uint64_t end = transfer_end(d);
+  if (d.dram_addr < tensors_end_ || end > view_.dram_bytes)
+    return fmt::format("stores to {:#x}, which is neither a tensor nor spill space", d.dram_addr);
+  if (!d.fp32 || !content.sum()) return "spills sums that are not fp32";
+  auto it = spilled_.upper_bound(d.dram_addr);
+  if (it != spilled_.begin()) --it; // spilled tiles are disjoint: only this one can reach in from before
+  while (it != spilled_.end() && it->first < end) {
+    const Spilled &old = it->second;
+    if (old.end > d.dram_addr && old.reader_position > 0 && !sync.complete(old.reader_engine, old.reader_position))
+      return fmt::format("overwrites partial sums of {} without waiting for their LOAD", name(old.content));
+    it = old.end > d.dram_addr ? spilled_.erase(it) : std::next(it);
+  }
+  spilled_[d.dram_addr] = {end, d.pitch, content, sync.engine(), sync.position(), 0, 0};
+  return {};
+}
+
+std::string ContentReplay::store(const isa::DmaCommand &d, const SyncReplay &sync) {
+  const Tile *tile = find(view_of(d));
+  if (tile == nullptr) return fmt::format("stores scratchpad row {} on, which holds no such tile", d.spm.row);
+  const Content content = tile->content;
+  std::string problem;
+  const Located at = locate(d, problem);
+  if (!problem.empty()) return problem;
+  if (at.binding == kNowhere) return spill(d, content, sync);
+  const TensorBinding &b = binding(at.binding);
+  if (b.input) return fmt::format("overwrites the input {}", to_string(b.tensor));
+  if (at.binding != content.binding || !(at.rect == content.rect))
+    return fmt::format("stores {} to the place of {}", name(content), name(at.binding, at.rect));
+  const bool complete = content.sum() && content.first == 0 && content.done == extent(content);
+  if (b.fp32 ? !complete : content.sum())
+    return fmt::format("stores {} with terms {} to {} of {}", name(content), content.first, content.done,
+                       extent(content));
+  stored_[at.binding].push_back({content.rect, sync.engine(), sync.position()});
+  return {};
+}
+
+ContentReplay::Product ContentReplay::product_of(const isa::GemmCommand &g, const Content &a, const Content &b,
+                                                 std::string &problem) const {
+  if (!a.sum() && !b.sum()) {
+    if (const auto of_w = layer_of_w_.find(b.binding); of_w != layer_of_w_.end()) {
+      const std::uint32_t layer = of_w->second;
+      const auto is = [&](Tensor t) { return a.binding == static_cast<std::size_t>(view_.layout.place(layer, t)); };
+      if (g.a_col && !g.b_col && is(Tensor::kX)) return {layer, Tensor::kY};
+      if (g.a_col && g.b_col && is(Tensor::kDY)) return {layer, Tensor::kDX};
+    }
+    const auto of_both = layer_of_x_dy_.find({a.binding, b.binding});
+    if (!g.a_col && !g.b_col && of_both != layer_of_x_dy_.end()) return {of_both->second, Tensor::kDW};
+  }
+  problem = fmt::format("multiplies {} and {}, walked in a way that gives no result of a layer",
+                        to_string(binding(a.binding).tensor), to_string(binding(b.binding).tensor));
+  return {};
+}
+
+std::string ContentReplay::gemm(const isa::GemmCommand &g) {
+  const GemmViews v(g);
+  const Tile *a = find(v.a);
+  const Tile *b = find(v.b);
+  if (a == nullptr || b == nullptr) return fmt::format("operand {} is not a whole tile", a == nullptr ? "A" : "B");
+  const Rect &ra = a->content.rect, &rb = b->content.rect;
+  std::string problem;
+  const Product product = product_of(g, a->content, b->content, problem);
+  if (!problem.empty()) return problem;
+
+  // Which ranges it covers: result rows and columns, and the reduction as A and B see it. Groups are blocks of the
+  // columns of X and dY and of the rows of W.
+  const Layer &l = view_.layers[product.layer];
+  Content c;
+  c.binding = static_cast<std::size_t>(view_.layout.place(product.layer, product.result));
+  std::uint32_t red_a = 0, red_b = 0, group_a = 0, group_b = 0;
+  if (product.result == Tensor::kDX) {
+    c.rect = {ra.row, rb.row, g.m, g.n};
+    group_a = ra.col / l.n;
+    group_b = rb.row / l.k;
+    red_a = ra.col % l.n;
+    red_b = rb.col;
+  } else if (product.result == Tensor::kDW) {
+    group_a = ra.col / l.k;
+    group_b = rb.col / l.n;
+    c.rect = {ra.col, rb.col % l.n, g.m, g.n};
+    red_a = ra.row;
+    red_b = rb.row;
+  } else {
+    group_a = ra.col / l.k;
+    group_b = rb.row / l.k;
+    c.rect = {ra.row, group_a * l.n + rb.col, g.m, g.n};
+    red_a = ra.col % l.k;
+    red_b = rb.row % l.k;
+  }
+  if (group_a != group_b) return fmt::format("multiplies A of group {} and B of group {}", group_a, group_b);
+  if (red_a != red_b) return fmt::format("reduces A from {} but B from {}", red_a, red_b);
+  // binding() tells of a shared tensor who computes it, which is this product.
+  const std::vector<std::uint32_t> &plan = cuts(c);
+  if (g.acc) {
+    const Tile *cin = find(v.cin);
+    if (cin == nullptr || cin->content.binding != c.binding || !(cin->content.rect == c.rect))
+      return fmt::format("has initial values that are not {}", name(c));
+    if (cin->content.done != red_a)
+      return fmt::format("adds terms from {} on to {}, whose sum stands at {}", red_a, name(c), cin->content.done);
+    c.first = cin->content.first;
+  } else {
+    if (red_a != 0 && std::find(plan.begin(), plan.end(), red_a) == plan.end())
+      return fmt::format("starts {} from zero at term {}, where its reduction plan has no part", name(c), red_a);
+    c.first = red_a;
+  }
+  c.done = red_a + g.k;
+  for (const std::uint32_t cut : plan)
+    if (cut > c.first && cut < c.done)
+      return fmt::format("sums {} over term {}, where its reduction plan begins a part", name(c), cut);
+  if (g.out_bf16) {
+    if (c.first != 0 || c.done != extent(c) || product.result == Tensor::kDW)
+      return fmt::format("rounds {} to bf16 with terms {} to {} of {}", name(c), c.first, c.done, extent(c));
+    c.done = 0;
+  }
+  macs_[product.layer][static_cast<std::size_t>(product.result)] += static_cast<std::uint64_t>(g.m) * g.n * g.k;
+  put(v.cout, c);
+  return {};
+}
+
+std::string ContentReplay::add(const isa::AddCommand &command) {
+  const AddViews v(command);
+  const Tile *sum = find(v.a);
+  const Tile *part = find(v.cin);
+  if (sum == nullptr || part == nullptr)
+    return fmt::format("{} is not a whole tile of sums", sum == nullptr ? "A" : "CIN");
+  Content c = sum->content;
+  const Content &p = part->content;
+  if (!c.sum() || !p.sum()) return "adds tiles that are no sums";
+  if (p.binding != c.binding || !(p.rect == c.rect)) return fmt::format("adds {} to {}", name(p), name(c));
+  // Ascending, one part at a time, each complete: the plan's order of additions.
+  const std::vector<std::uint32_t> &plan = cuts(c);
+  const auto cut = std::find(plan.begin(), plan.end(), p.first);
+  if (c.first != 0 || c.done != p.first || cut == plan.end() ||
+      p.done != (cut + 1 == plan.end() ? extent(c) : *(cut + 1)))
+    return fmt::format("adds terms {} to {} to terms {} to {} of {}, which is not in the reduction plan", p.first,
+                       p.done, c.first, c.done, name(c));
+  c.done = p.done;
+  if (command.out_bf16) {
+    if (c.done != extent(c) || binding(c.binding).fp32)
+      return fmt::format("rounds {} to bf16 after {} of {} terms", name(c), c.done, extent(c));
+    c.done = 0;
+  }
+  put(v.cout, c);
+  return {};
+}
+
+std::string ContentReplay::step(const isa::Decoded &command, const SyncReplay &sync) {
+  if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g);
+  if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c);
+  if (const auto *d = std::get_if<isa::DmaCommand>(&command.op)) return d->store ? store(*d, sync) : load(*d, sync);
+  return {};
+}
+
+std::string ContentReplay::finish() const {
+  for (std::size_t i = 0; i < stored_.size(); ++i) {
+    const TensorBinding &b = binding(i);
+    if (b.input) continue;
+    std::vector<Rect> rects;
+    for (const Stored &s : stored_[i])
+      rects.push_back(s.rect);
+    if (const std::string problem = verify_cover(std::move(rects), b.rows, b.cols, b.result); !problem.empty())
+      return fmt::format("stores of {}: {}", to_string(b.tensor), problem);
+  }
+  for (std::uint32_t i = 0; i < view_.layers.size(); ++i) {
+    const Layer &l = view_.layers[i];
+    const std::uint64_t whole = static_cast<std::uint64_t>(l.groups) * l.m * l.k * l.n;
+    for (const Tensor t : {Tensor::kY, Tensor::kDX, Tensor::kDW}) {
+      const std::uint64_t wanted = view_.layout.place(i, t) == Layout::kNone ? 0 : whole;
+      if (const std::uint64_t macs = macs_[i][static_cast<std::size_t>(t)]; macs != wanted)
+        return fmt::format("{} is computed with {} multiply-adds instead of {}", to_string(t), macs, wanted);
+    }
+  }
+  return {};
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,116 @@
+#include "compiler/verify/verify_hazards.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gradweave::compiler {
+
+GemmViews::GemmViews(const isa::GemmCommand &g)
+    : a{g.a, g.a_col ? g.m : g.k, g.a_col ? g.k : g.m, false}, b{g.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n, false},
+      cin{g.cin, g.m, g.n, true}, cout{g.cout, g.m, g.n, !g.out_bf16} {}
+
+AddViews::AddViews(const isa::AddCommand &c)
+    : a{c.a, c.m, c.n, true}, cin{c.cin, c.m, c.n, true}, cout{c.cout, c.m, c.n, !c.out_bf16} {}
+
+SpmView view_of(const isa::DmaCommand &d) { return {d.spm, d.rows, d.cols, d.fp32}; }
+
+HazardReplay::HazardReplay(const NpuConfig &npu)
+    : npu_(npu), writers_(npu.spm_rows()), readers_(2 + npu.cores, std::vector<Access>(npu.spm_rows())),
+      next_block_(2 + npu.cores, 0), last_add_(2 + npu.cores, 0) {}
+
+/// The core's own guarantees: an ADD begins when all before it is written, and ends before anything after it begins;
+/// initial values of a block are read after the results of the third block before it, and of all earlier ones, are
+/// written.
+bool HazardReplay::ordered_inside_core(const Writer &writer, const SpmView &view, Use use, std::size_t engine) const {
+  if (use == Use::kSum || last_add_[engine] >= writer.position) return true;
+  if (use != Use::kInitial) return false;
+  const Blocks &w = blocks_[writer.index];
+  const std::uint64_t last_needed = w.cout.same_place(view) ? w.first : w.first + w.count - 1;
+  return blocks_[index_].first >= last_needed + 3;
+}
+
+std::string HazardReplay::read(const SpmView &view, Use use, const SyncReplay &sync) {
+  std::string problem;
+  std::uint32_t checked = Access::kNone;
+  view.for_rows(npu_.lanes(), [&](std::uint32_t row) {
+    const Writer &w = writers_[row];
+    if (w.index != Access::kNone && w.index != checked && problem.empty()) {
+      checked = w.index;
+      const bool own = w.engine == sync.engine();
+      if (!sync.complete(w.engine, w.position) && !(own && ordered_inside_core(w, view, use, sync.engine())))
+        problem = fmt::format("reads scratchpad row {} without waiting for command {}, which writes it", row, w.index);
+    }
+    readers_[sync.engine()][row] = {index_, sync.position()};
+  });
+  return problem;
+}
+
+std::string HazardReplay::write(const SpmView &view, const SyncReplay &sync) {
+  std::string problem;
+  const auto check = [&](const Access &earlier, std::size_t engine, std::uint32_t row, const char *what) {
+    // An engine's writes complete in order, and a GEMM's reads precede the writes of the next ones.
+    if (earlier.index != Access::kNone && engine != sync.engine() && !sync.complete(engine, earlier.position) &&
+        problem.empty())
+      problem =
+          fmt::format("writes scratchpad row {} without waiting for command {}, which {} it", row, earlier.index, what);
+  };
+  view.for_rows(npu_.lanes(), [&](std::uint32_t row) {
+    check(writers_[row], writers_[row].engine, row, "writes");
+    for (std::size_t e = 0; e < readers_.size(); ++e) {
+      check(readers_[e][row], e, row, "reads");
+      readers_[e][row] = {};
+    }
+    writers_[row] = {{index_, sync.position()}, static_cast<std::uint8_t>(sync.engine())};
+  });
+  return problem;
+}
+
+std::string HazardReplay::gemm(const isa::GemmCommand &g, const SyncReplay &sync) {
+  const GemmViews v(g);
+  Blocks &mine = blocks_[index_];
+  mine.first = next_block_[sync.engine()];
+  mine.count = static_cast<std::uint64_t>((g.m + npu_.rows - 1) / npu_.rows) * ((g.n + npu_.cols - 1) / npu_.cols);
+  mine.cout = v.cout;
+  next_block_[sync.engine()] += mine.count;
+
+  for (const std::string &problem :
+       {read(v.a, Use::kOperand, sync), read(v.b, Use::kOperand, sync), g.acc ? read(v.cin, Use::kInitial, sync) : ""})
+    if (!problem.empty()) return problem;
+  // A GEMM reads its operands again after its first results are written: its result may replace only its own initial
+  // values.
+  std::string problem;
+  const auto refuse = [&](const SpmView &view, const char *what) {
+    view.for_panels(npu_.lanes(), [&](std::uint32_t first, std::uint32_t end) {
+      v.cout.for_panels(npu_.lanes(), [&](std::uint32_t out_first, std::uint32_t out_end) {
+        if (problem.empty() && first < out_end && out_first < end)
+          problem =
+              fmt::format("writes its result over its own {} in scratchpad row {}", what, std::max(first, out_first));
+      });
+    });
+  };
+  refuse(v.a, "operand A");
+  refuse(v.b, "operand B");
+  if (g.acc && !v.cin.same_place(v.cout)) refuse(v.cin, "initial values");
+  return problem.empty() ? write(v.cout, sync) : problem;
+}
+
+std::string HazardReplay::add(const isa::AddCommand &c, const SyncReplay &sync) {
+  const AddViews v(c);
+  last_add_[sync.engine()] = sync.position();
+  for (const std::string &problem : {read(v.a, Use::kSum, sync), read(v.cin, Use::kSum, sync)})
+    if (!problem.empty()) return problem;
+  return write(v.cout, sync);
+}
+
+std::string HazardReplay::step(std::size_t index, const isa::Decoded &command, const SyncReplay &sync) {
+  index_ = static_cast<std::uint32_t>(index);
+  blocks_.resize(index + 1);
+  if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g, sync);
+  if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c, sync);
+  if (const auto *d = std::get_if<isa::DmaCommand>(&command.op))
+    return d->store ? read(view_of(*d), Use::kDma, sync) : write(view_of(*d), sync);
+  return {};
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,83 @@
+// Scratchpad hazards of a command stream, row by row.
+#pragma once
+
+#include "compiler/verify/verify_sync.hpp"
+
+namespace gradweave::compiler {
+
+/// A tile in the scratchpad as a command names it.
+struct SpmView {
+  isa::SpmTile place;
+  std::uint32_t rows = 0, cols = 0;
+  bool fp32 = false;
+
+  std::uint32_t panel_rows() const { return rows * (fp32 ? 2U : 1U); }
+  bool same_place(const SpmView &o) const {
+    return place.row == o.place.row && place.pstride == o.place.pstride && place.rot == o.place.rot && rows == o.rows &&
+           cols == o.cols && fp32 == o.fp32;
+  }
+  /// Calls f with the first and one past the last scratchpad row of every panel.
+  template <typename F> void for_panels(std::uint32_t lanes, F f) const {
+    for (std::uint32_t panel = 0; panel * lanes < cols; ++panel)
+      f(place.row + panel * place.pstride, place.row + panel * place.pstride + panel_rows());
+  }
+  /// Calls f with every scratchpad row of the tile.
+  template <typename F> void for_rows(std::uint32_t lanes, F f) const {
+    for_panels(lanes, [&](std::uint32_t first, std::uint32_t end) {
+      for (std::uint32_t row = first; row < end; ++row)
+        f(row);
+    });
+  }
+};
+
+/// The tiles that a GEMM reads and writes.
+struct GemmViews {
+  SpmView a, b, cin, cout;
+  explicit GemmViews(const isa::GemmCommand &g);
+};
+/// The tiles that an ADD reads and writes.
+struct AddViews {
+  SpmView a, cin, cout;
+  explicit AddViews(const isa::AddCommand &c);
+};
+SpmView view_of(const isa::DmaCommand &d);
+
+/// Checks each command's scratchpad accesses against those of all earlier ones.
+class HazardReplay {
+public:
+  explicit HazardReplay(const NpuConfig &npu);
+
+  /// The command that `sync` has just stepped to. Returns the first hazard, or an empty text.
+  std::string step(std::size_t index, const isa::Decoded &command, const SyncReplay &sync);
+
+private:
+  struct Access {
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+    std::uint32_t index = kNone; ///< of the command in the stream
+    std::uint32_t position = 0;  ///< in its engine
+  };
+  struct Writer : Access {
+    std::uint8_t engine = 0;
+  };
+  struct Blocks {
+    std::uint64_t first = 0, count = 0;
+    SpmView cout;
+  };
+  enum class Use { kOperand, kInitial, kSum, kDma };
+
+  std::string gemm(const isa::GemmCommand &g, const SyncReplay &sync);
+  std::string add(const isa::AddCommand &c, const SyncReplay &sync);
+  std::string read(const SpmView &view, Use use, const SyncReplay &sync);
+  std::string write(const SpmView &view, const SyncReplay &sync);
+  bool ordered_inside_core(const Writer &writer, const SpmView &view, Use use, std::size_t engine) const;
+
+  const NpuConfig &npu_;
+  std::uint32_t index_ = 0;
+  std::vector<Writer> writers_;              ///< by row
+  std::vector<std::vector<Access>> readers_; ///< by engine and row, since the row's last write
+  std::vector<Blocks> blocks_;               ///< by command
+  std::vector<std::uint64_t> next_block_;    ///< by engine
+  std::vector<std::uint32_t> last_add_;      ///< by engine: position of its last ADD
+};
+
+} // namespace gradweave::compiler

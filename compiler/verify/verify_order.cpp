@@ -1,0 +1,106 @@
+#include "compiler/lower/layout.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/verify/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Part of a tensor's tile, by its rectangle; ADD products gather in part 0.
+using Key = std::tuple<Tensor, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+
+class Sums {
+public:
+  Sums(const Layer &layer, const ReductionPlans &plans) : layer_(layer), plans_(plans) {}
+
+  std::string step(std::size_t index, const TileProduct &p);
+  /// Whether all sums are complete; collects the result tiles.
+  std::string finish(std::array<std::vector<Rect>, kTensorCount> &tiles) const;
+
+private:
+  std::string add(const std::string &name, const TileProduct &p, const GemmRoles &r);
+  static Key key(const TileProduct &p, const GemmRoles &r, std::uint32_t part) {
+    return {p.result, part, r.c_rect.row, r.c_rect.col, r.c_rect.rows, r.c_rect.cols};
+  }
+
+  const Layer &layer_;
+  const ReductionPlans &plans_;
+  std::map<Key, std::uint32_t> done_; ///< end of the reduction so far
+};
+
+std::string Sums::add(const std::string &name, const TileProduct &p, const GemmRoles &r) {
+  const std::uint32_t extent = reduction_extent(p.result, layer_);
+  if (p.part == 0 || p.part > plans_.of(p.result).size()) return fmt::format("{} adds a part that no plan has", name);
+  const std::uint32_t first = plans_.first(p.result, p.part), end = plans_.end(p.result, p.part, extent);
+  if (r.red != first || r.red_size != end - first) return fmt::format("{} adds another range than the plan's", name);
+  const auto part = done_.find(key(p, r, p.part));
+  const auto sum = done_.find(key(p, r, 0));
+  if (part == done_.end() || part->second != end) return fmt::format("{} adds a part that is not complete", name);
+  if (sum == done_.end() || sum->second != first)
+    return fmt::format("{} adds its part to a sum that does not end there", name);
+  sum->second = end;
+  done_.erase(part);
+  return {};
+}
+
+std::string Sums::step(std::size_t index, const TileProduct &p) {
+  if (p.group >= layer_.groups || p.m_size == 0 || p.k_size == 0 || p.n_size == 0 ||
+      p.m_size > layer_.m - std::min(p.m, layer_.m) || p.k_size > layer_.k - std::min(p.k, layer_.k) ||
+      p.n_size > layer_.n - std::min(p.n, layer_.n))
+    return fmt::format("product {} is empty or outside the layer", index);
+  const GemmRoles r = roles(p, layer_);
+  const std::string name =
+      fmt::format("product {} of {} at ({}, {})", index, to_string(p.result), r.c_rect.row, r.c_rect.col);
+  if (p.add) return add(name, p, r);
+  if (p.part > plans_.of(p.result).size()) return fmt::format("{} has a part that no plan has", name);
+  const std::uint32_t first = plans_.first(p.result, p.part);
+  const auto it = done_.emplace(key(p, r, p.part), first).first;
+  if (r.red != it->second)
+    return fmt::format("{} continues the reduction at {}, which stands at {}", name, r.red, it->second);
+  it->second += r.red_size;
+  if (it->second > plans_.end(p.result, p.part, reduction_extent(p.result, layer_)))
+    return fmt::format("{} reaches beyond its part", name);
+  return {};
+}
+
+std::string Sums::finish(std::array<std::vector<Rect>, kTensorCount> &tiles) const {
+  for (const auto &[key, at] : done_) {
+    const auto &[result, part, row, col, rows, cols] = key;
+    if (part != 0) return fmt::format("part {} of {} at ({}, {}) is never added", part, to_string(result), row, col);
+    if (at != reduction_extent(result, layer_))
+      return fmt::format("the reduction of {} at ({}, {}) ends at {} of {}", to_string(result), row, col, at,
+                         reduction_extent(result, layer_));
+    tiles[static_cast<std::size_t>(result)].push_back({row, col, rows, cols});
+  }
+  return {};
+}
+
+} // namespace
+
+std::string verify_order(const std::vector<TileProduct> &products, const Layer &layer, Pass pass,
+                         const ReductionPlans &plans) {
+  Sums sums(layer, plans);
+  for (std::size_t i = 0; i < products.size(); ++i)
+    if (std::string problem = sums.step(i, products[i]); !problem.empty()) return problem;
+  std::array<std::vector<Rect>, kTensorCount> tiles;
+  if (std::string problem = sums.finish(tiles); !problem.empty()) return problem;
+  const auto check = [&](Tensor t, bool wanted, std::uint32_t rows, std::uint32_t cols) -> std::string {
+    const std::vector<Rect> &rects = tiles[static_cast<std::size_t>(t)];
+    if (!wanted) return rects.empty() ? "" : fmt::format("{} is computed, which the pass does not need", to_string(t));
+    const std::string problem = verify_cover(rects, rows, cols);
+    return problem.empty() ? "" : fmt::format("{}: {}", to_string(t), problem);
+  };
+  const std::uint32_t all_k = layer.groups * layer.k, all_n = layer.groups * layer.n;
+  for (const std::string &problem : {check(Tensor::kY, pass != Pass::kBackward, layer.m, all_n),
+                                     check(Tensor::kDX, computes_dx(layer, pass), layer.m, all_k),
+                                     check(Tensor::kDW, pass != Pass::kForward, all_k, layer.n)})
+    if (!problem.empty()) return problem;
+  return {};
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,157 @@
+// Replays a program action by action on a model of the scratchpad that knows which tile each row holds.
+#include "compiler/lower/layout.hpp"
+#include "compiler/verify/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <map>
+
+namespace gradweave::compiler {
+namespace {
+
+/// What a run of rows holds: a rectangle of a tensor, as operand or as a sum of terms from `first` to `done`.
+struct Content {
+  std::int32_t binding = -1; ///< of the tensor
+  Rect rect;
+  bool fp32 = false;
+  std::uint32_t first = 0, done = 0; ///< of a sum: terms it has so far
+  bool operator==(const Content &o) const {
+    return binding == o.binding && rect == o.rect && fp32 == o.fp32 && first == o.first && done == o.done;
+  }
+};
+
+class Replay {
+public:
+  Replay(const Program &program, const Layout &layout, const NpuConfig &npu)
+      : program_(program), layout_(layout), npu_(npu), stored_(layout.tensors.size(), false) {}
+
+  std::string run() {
+    for (const Action &a : program_.actions) {
+      const std::string problem = a.kind == Action::Kind::kGemm   ? gemm(a)
+                                  : a.kind == Action::Kind::kAdd  ? add(a)
+                                  : a.kind == Action::Kind::kLoad ? load(a)
+                                                                  : store(a);
+      if (!problem.empty()) return fmt::format("action {}: {}", index_, problem);
+      ++index_;
+    }
+    if (gemms_ != program_.products.size())
+      return fmt::format("{} GEMMs and ADDs for {} tile products", gemms_, program_.products.size());
+    return {};
+  }
+
+private:
+  std::string name(const Content &c) const {
+    const TensorBinding &b = layout_.tensors[static_cast<std::size_t>(c.binding)];
+    return fmt::format("{} ({}, {}) {} x {}", to_string(b.tensor), c.rect.row, c.rect.col, c.rect.rows, c.rect.cols);
+  }
+
+  std::string check_place(const Place &p, const Content &c) const {
+    const std::uint32_t rows = spm_rows(c.rect.rows, c.rect.cols, c.fp32, npu_.lanes());
+    if (p.rows.rows != rows || p.pstride != c.rect.rows * (c.fp32 ? 2U : 1U) || p.rows.first % 2 != 0)
+      return fmt::format("{} has a place that does not suit its size", name(c));
+    if (p.rows.end() > npu_.spm_rows())
+      return fmt::format("{} ends at row {} of {}", name(c), p.rows.end(), npu_.spm_rows());
+    return {};
+  }
+
+  std::string expect(const Place &p, const Content &c) const {
+    if (std::string problem = check_place(p, c); !problem.empty()) return problem;
+    const auto it = spm_.find(p.rows.first);
+    if (it == spm_.end() || !(it->second == c)) return fmt::format("row {} does not hold {}", p.rows.first, name(c));
+    return {};
+  }
+
+  /// A write ends the life of all tiles that it overlaps.
+  std::string put(const Place &p, const Content &c) {
+    if (std::string problem = check_place(p, c); !problem.empty()) return problem;
+    auto it = spm_.upper_bound(p.rows.first);
+    if (it != spm_.begin()) --it; // tiles are disjoint: only this one can reach in from before
+    while (it != spm_.end() && it->first < p.rows.end()) {
+      const Content &old = it->second;
+      const bool overlaps = it->first + spm_rows(old.rect.rows, old.rect.cols, old.fp32, npu_.lanes()) > p.rows.first;
+      it = overlaps ? spm_.erase(it) : std::next(it);
+    }
+    spm_.emplace(p.rows.first, c);
+    return {};
+  }
+
+  std::string load(const Action &a) {
+    const auto binding = static_cast<std::size_t>(a.binding);
+    if (!a.spill && !layout_.tensors[binding].input && !stored_[binding])
+      return fmt::format("loads {}, which is no input", to_string(a.tensor));
+    Content c{a.binding, a.rect, a.fp32, 0, 0};
+    if (a.spill) {
+      const auto it = spilled_.find(a.dram_addr);
+      if (it == spilled_.end() || !(it->second.rect == a.rect) || it->second.binding != a.binding)
+        return fmt::format("loads partial sums of {} that were not spilled there", name(c));
+      c = it->second;
+    }
+    return put(a.place, c);
+  }
+
+  std::string store(const Action &a) {
+    const auto it = spm_.find(a.place.rows.first);
+    if (it == spm_.end() || it->second.binding != a.binding || !(it->second.rect == a.rect) ||
+        it->second.fp32 != a.fp32)
+      return fmt::format("stores rows that do not hold {}", name({a.binding, a.rect, a.fp32, 0, 0}));
+    if (a.spill)
+      spilled_[a.dram_addr] = it->second;
+    else
+      stored_[static_cast<std::size_t>(a.binding)] = true;
+    return {};
+  }
+
+  std::string gemm(const Action &a) {
+    const TileProduct &p = program_.products.at(a.product);
+    if (a.product != gemms_++) return fmt::format("product {} is out of order", a.product);
+    const Layer &layer = program_.layers[p.layer];
+    const GemmRoles r = roles(p, layer);
+    const std::uint32_t first = program_.reductions[p.layer].first(p.result, p.part);
+    const std::int32_t result = layout_.place(p.layer, p.result);
+    for (const std::string &problem : {expect(a.a, elements(layout_.place(p.layer, r.a), r.a_rect)),
+                                       expect(a.b, elements(layout_.place(p.layer, r.b), r.b_rect)),
+                                       a.acc ? expect(a.cin, {result, r.c_rect, true, first, r.red}) : std::string{}})
+      if (!problem.empty()) return problem;
+    if (a.acc != (r.red > first))
+      return fmt::format("product {} begins at {} of its reduction and {} initial values", a.product, r.red,
+                         a.acc ? "has" : "lacks");
+    return put(a.cout, finished(a, {result, r.c_rect, !a.out_bf16, first, r.red + r.red_size}));
+  }
+
+  std::string add(const Action &a) {
+    const TileProduct &p = program_.products.at(a.product);
+    if (a.product != gemms_++) return fmt::format("product {} is out of order", a.product);
+    const GemmRoles r = roles(p, program_.layers[p.layer]);
+    const std::int32_t result = layout_.place(p.layer, p.result);
+    const std::uint32_t end = r.red + r.red_size;
+    for (const std::string &problem :
+         {expect(a.a, {result, r.c_rect, true, 0, r.red}), expect(a.cin, {result, r.c_rect, true, r.red, end})})
+      if (!problem.empty()) return problem;
+    return put(a.cout, finished(a, {result, r.c_rect, !a.out_bf16, 0, end}));
+  }
+
+  static Content elements(std::int32_t binding, const Rect &rect) { return {binding, rect, false, 0, 0}; }
+
+  /// What a product leaves: a sum, or once it is rounded to bf16 elements like any other.
+  static Content finished(const Action &a, const Content &sum) {
+    return a.out_bf16 ? elements(sum.binding, sum.rect) : sum;
+  }
+
+  const Program &program_;
+  const Layout &layout_;
+  const NpuConfig &npu_;
+  std::map<std::uint32_t, Content> spm_; ///< by first row
+  std::map<std::uint64_t, Content> spilled_;
+  std::vector<bool> stored_; ///< tensors of which tiles were stored
+  std::size_t index_ = 0;
+  std::size_t gemms_ = 0;
+};
+
+} // namespace
+
+std::string verify_program(const Program &program, const Layout &layout, const NpuConfig &npu) {
+  return Replay(program, layout, npu).run();
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,133 @@
+// The final check of a compiled layer, from its binary commands and tensor bindings alone.
+#include "compiler/verify/verify.hpp"
+#include "compiler/verify/verify_content.hpp"
+
+#include <fmt/format.h>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Whether a layer's tensors have places that suit them; of a place that layers share, whether it suits all.
+std::string check_places(const StreamView &v, std::uint32_t index) {
+  const Layer &l = v.layers[index];
+  const bool forward = v.pass != Pass::kBackward, backward = v.pass != Pass::kForward, dx = backward && l.dx;
+  struct Expected {
+    Tensor tensor;
+    bool wanted, fp32;
+    std::uint32_t rows, cols;
+  };
+  const std::uint32_t all_k = l.groups * l.k, all_n = l.groups * l.n;
+  const std::array<Expected, kTensorCount> expected{{{Tensor::kX, true, false, l.m, all_k},
+                                                     {Tensor::kW, forward || dx, false, all_k, l.n},
+                                                     {Tensor::kDY, backward, false, l.m, all_n},
+                                                     {Tensor::kY, forward, false, l.m, all_n},
+                                                     {Tensor::kDX, dx, false, l.m, all_k},
+                                                     {Tensor::kDW, backward, true, all_k, l.n}}};
+  for (const Expected &e : expected) {
+    const std::int32_t place = v.layout.place(index, e.tensor);
+    if ((place != Layout::kNone) != e.wanted)
+      return fmt::format("tensor {} is {}", to_string(e.tensor),
+                         e.wanted ? "not bound" : "bound, which the pass does not use");
+    if (place == Layout::kNone) continue;
+    const TensorBinding &b = v.layout.tensors[static_cast<std::size_t>(place)];
+    const bool computed = e.tensor == Tensor::kY || e.tensor == Tensor::kDX || e.tensor == Tensor::kDW;
+    const bool own = b.layer == index && b.tensor == e.tensor;
+    if (b.fp32 != e.fp32 || b.rows != e.rows || b.cols != e.cols || (computed && (b.input || !own)) ||
+        (!computed && own && !b.input))
+      return fmt::format("the binding of {} does not describe it", to_string(e.tensor));
+  }
+  return {};
+}
+
+std::string check_layout(const StreamView &v, const NpuConfig &npu) {
+  std::uint64_t end = 0;
+  for (const TensorBinding &b : v.layout.tensors) {
+    const std::uint64_t row_bytes = static_cast<std::uint64_t>(b.cols) * (b.fp32 ? 4 : 2);
+    if (b.pitch < row_bytes || b.pitch % npu.bus_bytes != 0 || b.offset % kTensorAlignment != 0 || b.offset < end)
+      return fmt::format("the binding of {} does not suit its rows, or overlaps another", to_string(b.tensor));
+    end = b.offset + static_cast<std::uint64_t>(b.rows) * b.pitch;
+  }
+  if (end > v.dram_bytes) return fmt::format("tensors end at {}, beyond the {} bytes of the layer", end, v.dram_bytes);
+  for (std::uint32_t i = 0; i < v.layers.size(); ++i)
+    if (std::string problem = check_places(v, i); !problem.empty()) return problem;
+  return {};
+}
+
+/// The layout of a layer compiled by itself, from its bindings.
+Layout layout_of(const CompiledLayer &c) {
+  Layout layout;
+  layout.tensors = c.tensors;
+  layout.places.emplace_back().fill(Layout::kNone);
+  for (std::size_t i = 0; i < c.tensors.size(); ++i)
+    layout.places[0][static_cast<std::size_t>(c.tensors[i].tensor)] = static_cast<std::int32_t>(i);
+  return layout;
+}
+
+/// Adds a transfer to the traffic of the tensor that its info names.
+void count(const isa::DmaCommand &d, const CommandInfo &info, const NpuConfig &npu,
+           std::array<Traffic, kTensorCount> &traffic) {
+  Traffic &t = traffic[static_cast<std::size_t>(info.tensor)];
+  const std::uint64_t row_bytes = d.cols * (d.fp32 ? 4ULL : 2ULL);
+  std::uint64_t bus = 0;
+  for (std::uint32_t row = 0; row < d.rows; ++row) {
+    const std::uint64_t first = d.dram_addr + static_cast<std::uint64_t>(row) * d.pitch;
+    bus += (first + row_bytes - 1) / npu.bus_bytes - first / npu.bus_bytes + 1;
+  }
+  (d.store ? t.write_bytes : t.read_bytes) += row_bytes * d.rows;
+  (d.store ? t.write_bus_bytes : t.read_bus_bytes) += bus * npu.bus_bytes;
+  if (info.spill) (d.store ? t.spill_write_bytes : t.spill_read_bytes) += row_bytes * d.rows;
+}
+
+bool same(const Traffic &x, const Traffic &y) {
+  return x.read_bytes == y.read_bytes && x.write_bytes == y.write_bytes && x.read_bus_bytes == y.read_bus_bytes &&
+         x.write_bus_bytes == y.write_bus_bytes && x.spill_read_bytes == y.spill_read_bytes &&
+         x.spill_write_bytes == y.spill_write_bytes;
+}
+
+} // namespace
+
+std::string verify_stream(const StreamView &view, const NpuConfig &npu) {
+  if (std::string problem = check_layout(view, npu); !problem.empty()) return problem;
+  if (view.info.size() != view.stream.size())
+    return fmt::format("{} commands have {} entries of information", view.stream.size(), view.info.size());
+  isa::Limits limits;
+  limits.lanes = npu.lanes();
+  limits.spm_rows = npu.spm_rows();
+  limits.cores = npu.cores;
+  limits.semaphores = npu.semaphores;
+  limits.dram_size = view.dram_bytes;
+
+  SyncReplay sync(npu);
+  HazardReplay hazards(npu);
+  ContentReplay content(view, npu);
+  std::vector<std::array<Traffic, kTensorCount>> traffic(view.layers.size());
+  for (std::size_t i = 0; i < view.stream.size(); ++i) {
+    const isa::Command &command = view.stream[i];
+    const isa::ErrorCode error = isa::check_command(command, limits);
+    if (error != isa::ErrorCode::NONE)
+      return fmt::format("command {}: the hardware would refuse it with error code {}", i,
+                         static_cast<unsigned>(error));
+    const isa::Decoded decoded = *isa::decode(command);
+    for (const std::string &problem : {sync.step(decoded), hazards.step(i, decoded, sync), content.step(decoded, sync)})
+      if (!problem.empty()) return fmt::format("command {}: {}", i, problem);
+    if (const auto *d = std::get_if<isa::DmaCommand>(&decoded.op))
+      count(*d, view.info[i], npu, traffic.at(view.info[i].layer));
+  }
+  for (const std::string &problem : {sync.finish(), content.finish()})
+    if (!problem.empty()) return problem;
+  for (std::size_t layer = 0; layer < traffic.size(); ++layer)
+    for (std::size_t t = 0; t < kTensorCount; ++t)
+      if (!same(traffic[layer][t], view.traffic[layer][t]))
+        return fmt::format("the commands' traffic of {} differs from the layer's", to_string(static_cast<Tensor>(t)));
+  return {};
+}
+
+std::string verify_stream(const CompiledLayer &c, const NpuConfig &npu) {
+  const std::vector<Layer> layers{c.layer};
+  const Layout layout = layout_of(c);
+  const std::vector<ReductionPlans> reductions{c.reductions};
+  const std::vector<std::array<Traffic, kTensorCount>> traffic{c.traffic};
+  return verify_stream({layers, layout, reductions, c.pass, c.dram_bytes, c.stream, c.info, traffic}, npu);
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,40 @@
+// Exact cover of a tensor by rectangles.
+#include "compiler/verify/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <queue>
+
+namespace gradweave::compiler {
+
+std::string verify_cover(std::vector<Rect> rects, std::uint32_t rows, std::uint32_t cols, bool complete) {
+  std::uint64_t area = 0;
+  for (const Rect &r : rects) {
+    if (r.rows == 0 || r.cols == 0 || r.row >= rows || r.rows > rows - r.row || r.col >= cols || r.cols > cols - r.col)
+      return fmt::format("the tile of {} x {} at ({}, {}) is empty or outside", r.rows, r.cols, r.row, r.col);
+    area += static_cast<std::uint64_t>(r.rows) * r.cols;
+  }
+  // Sweep over the rows; the open rectangles are disjoint intervals of columns.
+  std::sort(rects.begin(), rects.end(), [](const Rect &x, const Rect &y) { return x.row < y.row; });
+  std::map<std::uint32_t, std::uint32_t> open; // first column to end
+  using End = std::pair<std::uint32_t, std::uint32_t>;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends; // end row, first column
+  for (const Rect &r : rects) {
+    for (; !ends.empty() && ends.top().first <= r.row; ends.pop())
+      open.erase(ends.top().second);
+    const auto next = open.lower_bound(r.col);
+    if ((next != open.end() && next->first < r.col + r.cols) ||
+        (next != open.begin() && std::prev(next)->second > r.col))
+      return fmt::format("the tile of {} x {} at ({}, {}) covers elements that another one does", r.rows, r.cols, r.row,
+                         r.col);
+    open.emplace(r.col, r.col + r.cols);
+    ends.emplace(r.row + r.rows, r.col);
+  }
+  const std::uint64_t whole = static_cast<std::uint64_t>(rows) * cols;
+  if (complete && area != whole) return fmt::format("{} of {} elements are missing", whole - area, whole);
+  return {};
+}
+
+} // namespace gradweave::compiler
