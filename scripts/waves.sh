@@ -7,8 +7,8 @@ configure "$(default_npus)"
 compile gw_waves gw_wave_recorders
 if [ -n "${BROKEN:-}" ]; then
   read -r -a examples <<<"$BROKEN"
-  exec tests/wave/broken.sh "$build" "${examples[@]}"
+  exec tests/trace/wave/broken.sh "$build" "${examples[@]}"
 fi
 args=("$@")
 [ -z "${ACCEPT:-}" ] || args+=(--accept)
-exec "$build/tests/wave/gw_waves" "${args[@]}"
+exec "$build/tests/trace/wave/gw_waves" "${args[@]}"

@@ -1,0 +1,187 @@
+// Command lines that ask for help or make no sense: the message names what is wrong and what was probably meant.
+#include "app/cli/usage.hpp"
+#include "tests/cli/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace gradweave::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class CliUsage : public CommandLineTest {
+protected:
+  /// Nothing on standard output, exit code 2, and all parts on standard error.
+  void refused(const Words &arguments, const Words &parts) const {
+    const CommandResult r = run(arguments);
+    EXPECT_EQ(r.code, 2) << r.err;
+    EXPECT_EQ(r.out, "");
+    EXPECT_EQ(r.err.rfind("gradweave: error: ", 0), 0U) << r.err;
+    for (const std::string &part : parts)
+      EXPECT_NE(r.err.find(part), std::string::npos) << part << " is not in: " << r.err;
+  }
+
+  /// Succeeds without a word on standard error.
+  std::string shown(const Words &arguments) const {
+    const CommandResult r = run(arguments);
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_EQ(r.err, "");
+    return r.out;
+  }
+
+  /// Help of one option of a subcommand, with what follows up to the next option.
+  std::string help_of(const std::string &subcommand, const std::string &option) const {
+    const std::string help = shown({"help", subcommand});
+    const std::size_t at = help.find("  " + option + " ");
+    EXPECT_NE(at, std::string::npos) << option << " is not in: " << help;
+    return at == std::string::npos ? "" : help.substr(at, help.find("\n  -", at + 1) - at);
+  }
+};
+
+const Words kSubcommands{"cosim",    "simulate", "compile", "validate",  "disasm", "asm",    "timeline",
+                         "wavediff", "models",   "search",  "reproduce", "help",   "version"};
+
+TEST_F(CliUsage, UnknownSubcommandsAreNamedWithTheNearest) {
+  refused({"cosm"}, {"'cosm'", "did you mean 'cosim'?", "there are: cosim, simulate"});
+  refused({"COSIM"}, {"did you mean 'cosim'?"});
+  refused({"sim"}, {"did you mean 'simulate'?"});
+  refused({"model"}, {"did you mean 'models'?"});
+  refused({"reprodcue"}, {"did you mean 'reproduce'?"});
+  refused({"emulate"}, {"'emulate'", "there are: cosim"});
+  refused({""}, {"unknown subcommand ''"});
+  refused({"help", "cosm"}, {"did you mean 'cosim'?"});
+  refused({}, {"a subcommand is required", "simulate", "gradweave help"});
+  EXPECT_EQ(run({"frobnicate"}).err.find("did you mean"), std::string::npos);
+}
+
+TEST_F(CliUsage, HelpIsThatOfWhatItIsAskedFor) {
+  const std::string all = shown({"help"});
+  EXPECT_EQ(all, shown({"--help"}));
+  EXPECT_EQ(all, shown({"-h"}));
+  for (const std::string &name : kSubcommands) {
+    EXPECT_NE(all.find("\n  " + name + " "), std::string::npos) << name << " is not in: " << all;
+    EXPECT_EQ(shown({"help", name}), shown({name, "--help"}));
+    EXPECT_NE(shown({"help", name}).find("Usage: gradweave " + name), std::string::npos);
+    EXPECT_NE(shown({"--help-all"}).find("\n" + name + "\n"), std::string::npos) << name;
+  }
+}
+
+TEST_F(CliUsage, TheVersionIsToldHoweverItIsAskedFor) {
+  const std::string version = shown({"version"});
+  EXPECT_EQ(version.rfind("gradweave ", 0), 0U) << version;
+  EXPECT_EQ(shown({"--version"}), version);
+  EXPECT_EQ(shown({"-V"}), version);
+}
+
+TEST_F(CliUsage, UnknownOptionsAndArgumentsAreNamed) {
+  refused({"cosim", "--sede", "1"}, {"cosim has no option '--sede'", "did you mean '--seed'?", "gradweave help cosim"});
+  refused({"cosim", "--sede=1"}, {"'--sede'", "did you mean '--seed'?"});
+  refused({"simulate", "--modle", "mlp"}, {"did you mean '--model'?"});
+  refused({"cosim", "--frobnicate"}, {"no option '--frobnicate'"});
+  refused({"cosim", "mlp"}, {"cosim takes no further argument 'mlp'"});
+  refused({"models", "mlp", "small"}, {"models takes no further argument 'small'"});
+  refused({"version", "please"}, {"'please'"});
+  refused({"--model", "mlp", "cosim"}, {"'--model' stands before the subcommand", "gradweave cosim --model"});
+  refused({"--frobnicate"}, {"unknown option '--frobnicate'", "a subcommand comes first"});
+  refused({"disasm"}, {"FILE is required", "gradweave help disasm"});
+  refused({"validate", "--random", "0"}, {"--random"});
+}
+
+TEST_F(CliUsage, ANetworkWhereAStreamIsExpectedIsTold) {
+  refused({"simulate", "bert_tiny"}, {"'bert_tiny' is a network", "--model bert_tiny"});
+  refused({"validate", "mlp"}, {"'mlp' is a network", "--model mlp"});
+}
+
+/// The names that an error lists after `use one of: `, `there are: ` or `use `.
+Words names_in(const std::string &error) {
+  Words names;
+  for (const std::string_view before : {"use one of: ", "there are: ", "use "}) {
+    const std::size_t at = error.find(before);
+    if (at == std::string::npos) continue;
+    std::string list = error.substr(at + before.size());
+    list = list.substr(0, list.find('\n'));
+    for (std::size_t end = 0; !list.empty(); list.erase(0, end == std::string::npos ? list.size() : end + 2)) {
+      end = list.find(", ");
+      const std::string name = list.substr(0, end);
+      names.push_back(name.rfind("or ", 0) == 0 ? name.substr(3) : name);
+    }
+    break;
+  }
+  return names;
+}
+
+TEST_F(CliUsage, HelpHasEveryNameThatIsAccepted) {
+  const std::vector<std::tuple<std::string, std::string, std::size_t>> enumerations{
+      {"cosim", "--schedule", 8},     {"simulate", "--schedule", 8},  {"compile", "--schedule", 7},
+      {"validate", "--schedule", 8},  {"cosim", "--pass", 3},         {"simulate", "--pass", 3},
+      {"compile", "--pass", 3},       {"validate", "--pass", 3},      {"search", "--pass", 3},
+      {"cosim", "--partition", 4},    {"simulate", "--partition", 4}, {"compile", "--partition", 4},
+      {"validate", "--partition", 4}, {"cosim", "--reduction", 2},    {"simulate", "--reduction", 2},
+      {"compile", "--reduction", 2},  {"validate", "--reduction", 2}, {"cosim", "--backend", 3},
+      {"cosim", "--data", 2},         {"search", "--check", 3},       {"search", "--data", 2},
+      {"validate", "--profile", 3},   {"validate", "--corpus", 2},    {"reproduce", "--policy", 19},
+      {"reproduce", "--figure", 10},
+  };
+  for (const auto &[subcommand, option, least] : enumerations) {
+    SCOPED_TRACE(fmt::format("{} {}", subcommand, option));
+    Words arguments{subcommand, option, "frobnicate"};
+    if (subcommand == "reproduce") arguments.insert(arguments.begin() + 1, "igo");
+    if (subcommand == "validate" && option != "--corpus")
+      for (const char *word : option == "--profile" ? std::array{"--random", "1"} : std::array{"--model", "mlp"})
+        arguments.emplace_back(word);
+    const CommandResult r = run(arguments);
+    EXPECT_EQ(r.code, 2) << r.err;
+    const Words names = names_in(r.err);
+    EXPECT_GE(names.size(), least) << r.err;
+    const std::string help = help_of(subcommand, option);
+    for (const std::string &name : names)
+      EXPECT_NE(help.find(name), std::string::npos) << name << " is not in: " << help;
+  }
+}
+
+TEST_F(CliUsage, ModelsShowsFilesOfBothKindsAndNamesBothKinds) {
+  const CommandResult shown = run({"models", write("n.toml", R"([npu]
+name = "my-own"
+rows = 8
+cols = 8
+cores = 1
+spm_bytes = 8192
+spm_banks = 4
+bus_bytes = 16
+clock_ghz = 1.0
+queue_depth = 8
+semaphores = 64
+outstanding = 64
+[dram]
+size_bytes = 1073741824
+bandwidth_gb_s = 8
+latency_cycles = 20
+turnaround_cycles = 8
+batch_bytes = 8192
+)")});
+  EXPECT_EQ(shown.out.rfind("my-own: 8 x 8 PEs", 0), 0U) << shown.out << shown.err;
+  EXPECT_EQ(run({"models", write("t.csv", kLayers)}).code, 0);
+  const CommandResult unknown = run({"models", "nonesuch"});
+  EXPECT_EQ(unknown.code, 3);
+  for (const char *name : {"'nonesuch'", "bert_tiny", "small"})
+    EXPECT_NE(unknown.err.find(name), std::string::npos) << unknown.err;
+}
+
+TEST(Nearest, IsTheNearestOrNone) {
+  const Words names{"cosim", "simulate", "asm", "disasm", "search"};
+  EXPECT_EQ(cli::nearest("cosin", names), "cosim");
+  EXPECT_EQ(cli::nearest("dis", names), "disasm");
+  EXPECT_EQ(cli::nearest("serach", names), "search");
+  EXPECT_EQ(cli::nearest("a", names), "");
+  EXPECT_EQ(cli::nearest("", names), "");
+  EXPECT_EQ(cli::nearest("quit", names), "");
+}
+
+} // namespace
+} // namespace gradweave::test

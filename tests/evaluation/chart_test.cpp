@@ -1,0 +1,126 @@
+// Drawings and pages are well-formed, whatever is in them, and say everything in words too.
+#include "app/evaluation/bar_chart.hpp"
+#include "app/evaluation/output.hpp"
+#include "app/evaluation/xml.hpp"
+#include "tests/evaluation/well_formed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+
+namespace gradweave::test {
+namespace {
+
+using namespace reproduce;
+
+Chart example_chart() {
+  return {"name",
+          "A <title> & \"more\"",
+          "time / baseline",
+          {"r<s", "bert"},
+          {{"one & two", {0.5, 1.25}}, {"b", {0.75, 1}}},
+          1.0};
+}
+
+Evaluation evaluation() {
+  Evaluation e;
+  e.study = "igo";
+  e.title = "Title & <b>";
+  e.command = "gradweave reproduce 'a&b'";
+  Figure figure;
+  figure.id = "12";
+  figure.title = "Figure <12>";
+  figure.charts = {example_chart(), example_chart()};
+  figure.tables = {{"Table, \"quoted\"", {"a", "b"}, {{"1", "x < y"}}}};
+  figure.notes = {"a & b"};
+  Row row;
+  row.figure = "12";
+  row.text = "number, with comma";
+  row.unit = "%";
+  row.paper = 1.5;
+  row.described = std::numeric_limits<double>::quiet_NaN();
+  row.command = "gradweave reproduce igo --figure 12";
+  figure.rows = {row};
+  e.figures = {figure};
+  e.rtl = {{"res", "conv1", "sequential", 10, 11, 100, "1 cycle < more"}};
+  e.problems = {"layer 'a' & 'b'"};
+  return e;
+}
+
+std::size_t count(const std::string &text, const std::string &part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++n;
+  return n;
+}
+
+} // namespace
+
+TEST(WellFormed, SeesWhatIsBroken) {
+  EXPECT_EQ(xml_problem("<a b=\"1\"><c/>text &amp; more</a>\n"), "");
+  for (const char *broken : {"<a>", "<a></b>", "<a b=1></a>", "<a b=\"1\" b=\"2\"/>", "<a>&nbsp;</a>", "<a/><b/>",
+                             "<a b=\"<\"/>", "text", "<a>x > y</a>", "<a"})
+    EXPECT_NE(xml_problem(broken), "") << broken;
+}
+
+TEST(Xml, RefusesAnOpenElement) {
+  XmlWriter writer;
+  writer.open("a");
+  EXPECT_THROW(static_cast<void>(writer.str()), std::logic_error);
+  writer.close();
+  EXPECT_THROW(writer.close(), std::logic_error);
+}
+
+TEST(BarChart, IsWellFormedAndNamesAllValues) {
+  const std::string svg = draw(example_chart(), 3);
+  EXPECT_EQ(xml_problem(svg), "") << svg;
+  EXPECT_EQ(count(svg, "fill=\"#9ecae1\""), 3U); // two bars and the legend
+  EXPECT_NE(svg.find("chart3-title"), std::string::npos);
+  EXPECT_EQ(describe(example_chart()),
+            "time / baseline. r<s: one & two 0.500, b 0.750; bert: one & two 1.250, b 1.000. ");
+}
+
+TEST(BarChart, DrawsNothingForAValueThatIsMissing) {
+  Chart chart = example_chart();
+  chart.series[0].values[1] = std::numeric_limits<double>::quiet_NaN();
+  const std::string svg = draw(chart, 0);
+  EXPECT_EQ(xml_problem(svg), "") << svg;
+  EXPECT_NE(svg.find(">n/a<"), std::string::npos);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_NE(describe(chart).find("bert: one & two not available"), std::string::npos);
+}
+
+TEST(BarChart, CanBeEmpty) { EXPECT_EQ(xml_problem(draw({"n", "t", "a", {}, {}, {}}, 0)), ""); }
+
+TEST(Page, IsWellFormedAndNeedsNothingElse) {
+  const std::string html = page(evaluation());
+  EXPECT_EQ(xml_problem(html), "");
+  EXPECT_EQ(html.find("<script"), std::string::npos);
+  EXPECT_EQ(html.find("src="), std::string::npos);
+  EXPECT_EQ(count(html, "http"), count(html, "xmlns=\"http")); // no address but those of namespaces
+  EXPECT_EQ(count(html, "<svg"), 2U);
+  EXPECT_EQ(count(html, "id=\"chart0-title\""), 1U);
+  EXPECT_NE(html.find("1 cycle &lt; more"), std::string::npos);
+}
+
+TEST(Page, EveryRowHasEveryColumn) {
+  const std::string html = page(evaluation());
+  for (std::size_t at = html.find("<table>"); at != std::string::npos; at = html.find("<table>", at + 1)) {
+    const std::string table = html.substr(at, html.find("</table>", at) - at);
+    const std::size_t columns = count(table, "<th ");
+    const std::size_t body = table.find("<tbody>");
+    for (std::size_t row = table.find("<tr>", body); row != std::string::npos; row = table.find("<tr>", row + 1))
+      EXPECT_EQ(count(table.substr(row, table.find("</tr>", row) - row), "<td"), columns) << table;
+  }
+}
+
+TEST(Csv, EveryLineHasEveryField) {
+  EXPECT_EQ(figure_csv(evaluation().figures.front()).substr(0, 62),
+            "chart,group,series,value\nname,r<s,one & two,0.5\nname,r<s,b,0.7");
+  const std::string rows = rows_csv(evaluation());
+  EXPECT_NE(rows.find("\n12,,\"number, with comma\",%,1.5,,,,gradweave reproduce igo --figure 12\n"), std::string::npos)
+      << rows;
+}
+
+} // namespace gradweave::test

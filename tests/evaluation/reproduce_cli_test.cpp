@@ -1,0 +1,130 @@
+// The command as a user runs it, on a network and an NPU of test size.
+#include "tests/evaluation/tiny_study.hpp"
+#include "tests/evaluation/well_formed.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace gradweave::test {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+class ReproduceTest : public TinyStudyTest {
+protected:
+  /// Without RTL.
+  std::vector<std::string> command(const std::vector<std::string> &more = {}) const {
+    std::vector<std::string> all = TinyStudyTest::command({"--sample", "0"});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+};
+
+} // namespace
+
+TEST_F(ReproduceTest, MakesEveryFigureAndAPage) {
+  const CommandResult r = run(command());
+  ASSERT_EQ(r.code, 0) << r.out << r.err;
+  EXPECT_EQ(xml_problem(output("index.html")), "");
+  const json results = json::parse(output("results.json"));
+  EXPECT_EQ(results.at("figures").size(), 13U);
+  EXPECT_EQ(results.at("units").get<std::size_t>(), journal_lines());
+  bool found = false;
+  for (const json &row : results.at("rows")) {
+    found = found || row.at("paper") == 23.8;
+    EXPECT_EQ(row.at("command").get<std::string>().rfind("gradweave reproduce ./tiny.toml", 0), 0U);
+  }
+  EXPECT_TRUE(found);
+  for (const char *file : {"figure-5.csv", "figure-12.csv", "figure-14.csv", "rows.csv"})
+    EXPECT_NE(output(file), "") << file;
+  for (const json &figure : results.at("figures"))
+    for (const json &chart : figure.at("charts"))
+      EXPECT_EQ(xml_problem(output(chart.at("name").get<std::string>() + ".svg")), "") << chart.at("name");
+}
+
+TEST_F(ReproduceTest, ASecondRunEvaluatesNothingAndSaysTheSame) {
+  ASSERT_EQ(run(command()).code, 0);
+  const std::string page = output("index.html");
+  const std::size_t lines = journal_lines();
+  ASSERT_EQ(run(command({"--jobs", "1"})).code, 0);
+  EXPECT_EQ(journal_lines(), lines);
+  EXPECT_EQ(output("index.html"), page);
+}
+
+TEST_F(ReproduceTest, ATruncatedJournalIsMended) {
+  ASSERT_EQ(run(command({"--figure", "12"})).code, 0);
+  const std::string page = output("index.html");
+  const std::string journal = output("journal.jsonl");
+  write("out/journal.jsonl", journal.substr(0, journal.size() - 20));
+  const CommandResult r = run(command({"--figure", "12"}));
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("1 lines are incomplete or were changed"), std::string::npos) << r.err;
+  EXPECT_EQ(output("index.html"), page);
+}
+
+TEST_F(ReproduceTest, OnlyTheFiguresAndNetworksAskedFor) {
+  ASSERT_EQ(run(command({"--figure", "5", "--network", "b"})).code, 0);
+  const json results = json::parse(output("results.json"));
+  ASSERT_EQ(results.at("figures").size(), 1U);
+  EXPECT_EQ(results.at("figures")[0].at("charts")[0].at("groups"), (json{"b", "mean"}));
+}
+
+TEST_F(ReproduceTest, GoesOnAfterAnInterruption) {
+  write_study(6000); // seconds of work
+  const std::vector<std::string> all = command({"--figure", "12", "--jobs", "1"});
+  const pid_t pid = start(all);
+  for (int i = 0; i < 2000 && (!std::filesystem::exists(work() / "out/journal.jsonl") || journal_lines() == 0); ++i)
+    std::this_thread::sleep_for(10ms);
+  ::kill(pid, SIGINT);
+  const CommandResult stopped = finish(pid);
+  ASSERT_EQ(stopped.code, 130) << stopped.out << stopped.err;
+  EXPECT_NE(stopped.err.find("the same command goes on from there"), std::string::npos) << stopped.err;
+  EXPECT_FALSE(std::filesystem::exists(work() / "out/index.html"));
+  const std::size_t kept = journal_lines();
+  EXPECT_GT(kept, 0U);
+
+  ASSERT_EQ(run(all).code, 0);
+  const std::string page = output("index.html");
+  EXPECT_GT(journal_lines(), kept);
+  std::filesystem::remove_all(work() / "out");
+  ASSERT_EQ(run(all).code, 0);
+  EXPECT_EQ(output("index.html"), page);
+}
+
+TEST_F(ReproduceTest, BadInputIsToldBeforeAnythingRuns) {
+  const auto fails = [&](const std::vector<std::string> &more, int code, const std::string &text) {
+    std::vector<std::string> all{"reproduce", "./tiny.toml", "--sample", "0"};
+    all.insert(all.end(), more.begin(), more.end());
+    const CommandResult r = run(all);
+    EXPECT_EQ(r.code, code) << r.err;
+    EXPECT_NE(r.err.find(text), std::string::npos) << r.err;
+  };
+  fails({"--figure", "99"}, 2, "no figure '99'; there are: table3, ");
+  fails({"--network", "c"}, 2, "no network 'c' in tiny; there are: a, b");
+  fails({"--out", "tiny.toml"}, 5, "tiny.toml");
+  fails({"--out", "/proc/none"}, 5, "/proc/none");
+  fails({"--jobs", "0"}, 2, "jobs");
+  fails({"--policy", "nonsense"}, 2, "nonsense");
+  CommandResult r = run({"reproduce", "nosuch"});
+  EXPECT_EQ(r.code, 3) << r.err;
+  EXPECT_NE(r.err.find("there are: igo"), std::string::npos) << r.err;
+  r = run({"reproduce"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_FALSE(std::filesystem::exists(work() / "reproduce"));
+}
+
+TEST_F(ReproduceTest, AskedForAnRtlThatIsNotThereItFails) {
+  ::setenv("GRADWEAVE_LIB_DIR", "/nonexistent", 1);
+  const CommandResult r = run(TinyStudyTest::command({"--figure", "12", "--sample", "1"}));
+  const CommandResult unasked = run(TinyStudyTest::command({"--figure", "12"}));
+  ::unsetenv("GRADWEAVE_LIB_DIR");
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_NE(r.err.find("`make cosim NPU=test8` in the source tree builds it"), std::string::npos) << r.err;
+  EXPECT_EQ(unasked.code, 0) << unasked.err;
+}
+
+} // namespace gradweave::test

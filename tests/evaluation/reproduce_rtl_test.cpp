@@ -1,0 +1,68 @@
+// Evaluations that run on the RTL as well.
+#include "device/device.hpp"
+#include "base/journal.hpp"
+#include "tests/evaluation/tiny_study.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace gradweave::test {
+namespace {
+
+using nlohmann::json;
+
+class ReproduceRtlTest : public TinyStudyTest {};
+
+} // namespace
+
+TEST_F(ReproduceRtlTest, ASampleOfEachNetworkAgreesToTheCycle) {
+  const CommandResult r = run(command({"--figure", "12", "--sample", "3"}));
+  ASSERT_EQ(r.code, 0) << r.out << r.err;
+  const json checks = json::parse(output("results.json")).at("rtl");
+  EXPECT_EQ(checks.size(), 6U);
+  for (const json &check : checks) {
+    EXPECT_EQ(check.at("model_cycles"), check.at("rtl_cycles"));
+    EXPECT_GT(check.at("elements_checked").get<int>(), 0);
+    EXPECT_EQ(check.at("problem"), "");
+  }
+}
+
+TEST_F(ReproduceRtlTest, EveryUnitRunsIfAskedTo) {
+  const CommandResult r = run(command({"--figure", "6,12", "--network", "a", "--rtl"}));
+  ASSERT_EQ(r.code, 0) << r.out << r.err;
+  const json results = json::parse(output("results.json"));
+  // All but those of figure 6 that read dY once: one policy each on the small and the large NPU, one layer with dX.
+  EXPECT_EQ(results.at("rtl").size(), results.at("units").get<std::size_t>() - 4) << r.out;
+}
+
+TEST_F(ReproduceRtlTest, SeesACycleTooMany) {
+  ASSERT_EQ(run(command({"--figure", "12", "--sample", "0"})).code, 0);
+  std::string journal = output("journal.jsonl");
+  std::string changed;
+  std::istringstream lines(journal);
+  for (std::string line; std::getline(lines, line);) {
+    json entry = json::parse(line);
+    entry["value"]["cycles"] = entry["value"]["cycles"].get<std::uint64_t>() + 1;
+    changed += runtime::Journal::line(entry["key"], entry["value"].dump());
+  }
+  write("out/journal.jsonl", changed);
+  const CommandResult r = run(command({"--figure", "12", "--sample", "1"}));
+  EXPECT_EQ(r.code, 1) << r.out << r.err;
+  EXPECT_NE(r.out.find(" cycles instead of "), std::string::npos) << r.out;
+}
+
+TEST_F(ReproduceRtlTest, RunsAgainOnAnotherBuildOfTheNpu) {
+  const auto lines_after_a_run = [&] {
+    const CommandResult r = run(command({"--figure", "12", "--network", "a", "--sample", "1"}));
+    EXPECT_EQ(r.code, 0) << r.out << r.err;
+    return journal_lines();
+  };
+  const std::size_t lines = lines_after_a_run();
+  EXPECT_EQ(lines_after_a_run(), lines) << "kept";
+  const std::filesystem::path library = find_rtl_library(load_npu_config("configs/test8.toml"));
+  write(library.filename(), read_file(library) + "another build");
+  ::setenv("GRADWEAVE_LIB_DIR", work().c_str(), 1);
+  EXPECT_EQ(lines_after_a_run(), lines + 1);
+  ::unsetenv("GRADWEAVE_LIB_DIR");
+}
+
+} // namespace gradweave::test
