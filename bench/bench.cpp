@@ -2,9 +2,9 @@
 // code 1 if the model differs from the RTL or a measurement fails. A missed target is only told: it may be the
 // machine's.
 //   gw_bench [TEXT]    only measurements that have TEXT in their name
-#include "bench/section.hpp"
 #include "base/process_pool.hpp"
 #include "base/progress.hpp"
+#include "bench/section.hpp"
 
 #include <fmt/format.h>
 

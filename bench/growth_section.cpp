@@ -1,9 +1,9 @@
+#include "app/report/text_format.hpp"
+#include "base/peak_memory.hpp"
 #include "bench/run_timer.hpp"
 #include "bench/section.hpp"
 #include "bench/streams.hpp"
 #include "bench/workloads.hpp"
-#include "base/peak_memory.hpp"
-#include "app/report/text_format.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <fmt/format.h>

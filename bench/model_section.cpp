@@ -1,7 +1,8 @@
+#include "app/report/text_format.hpp"
 #include "bench/device_pair.hpp"
 #include "bench/section.hpp"
 #include "bench/workloads.hpp"
-#include "app/report/text_format.hpp"
+#include "graph/frontend/load_network.hpp"
 
 #include <fmt/format.h>
 

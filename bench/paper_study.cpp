@@ -1,6 +1,8 @@
 // Which of the choices that igo_micro23 leaves open carries its gains: every schedule's cycles, forward and backward,
 // relative to the sequential baseline of the same policy (docs/paper-baseline.md).
+#include "compiler/lower/order.hpp"
 #include "compiler/paper/paper.hpp"
+#include "graph/frontend/load_network.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

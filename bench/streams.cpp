@@ -1,8 +1,9 @@
 #include "bench/streams.hpp"
 
-#include "compiler/back/passes.hpp"
-#include "compiler/spm/residency.hpp"
 #include "app/validate/corpus/timing_stream.hpp"
+#include "compiler/back/compile_plan.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/spm/residency.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
 #include "bench/workloads.hpp"
+#include "graph/frontend/load_network.hpp"
 
 #include "runtime/lookup.hpp"
 

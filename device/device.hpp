@@ -1,10 +1,10 @@
 // Device API: one NPU with its memory, whatever executes it (RTL cosimulation, functional model, ...).
 #pragma once
 
-#include "isa/command.hpp"
-#include "isa/counters.hpp"
 #include "device/address_space.hpp"
 #include "device/device_error.hpp"
+#include "isa/command.hpp"
+#include "isa/counters.hpp"
 #include "sw_models/npu_config.hpp"
 #include "sw_models/timing/command_times.hpp"
 
@@ -71,6 +71,8 @@ struct DeviceOptions {
   std::uint32_t stream_offset = 0;
 };
 
+/// (commands retired, commands in the stream), now and then.
+using ProgressFunction = std::function<void(std::uint64_t, std::uint64_t)>;
 /// One contract for all backends, checked here: a call that it does not allow throws DeviceError, whatever the backend.
 ///
 /// A device is ready at first. submit() makes it busy until wait() returns; if the stream stopped with an error, only
@@ -98,7 +100,7 @@ public:
   void submit(const std::vector<isa::Command> &stream);
   /// Runs until the stream is done or stopped by an error. `progress` (may be empty) is called now and then with
   /// (commands retired, commands in the stream).
-  RunStatus wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress = {});
+  RunStatus wait(const ProgressFunction &progress = {});
   /// Of the last run; all zero before the first one and after reset(). Not while the device is busy.
   Counters read_counters();
   /// When each command of the last stream was issued, started and completed; empty if the backend has no time, and
@@ -120,7 +122,7 @@ protected:
   virtual void do_copy_out(std::uint64_t addr, void *data, std::size_t bytes) = 0;
   /// Starts the stream, which has been copied to `addr`.
   virtual void do_submit(std::uint64_t addr, const std::vector<isa::Command> &stream) = 0;
-  virtual RunStatus do_wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) = 0;
+  virtual RunStatus do_wait(const ProgressFunction &progress) = 0;
   virtual Counters do_read_counters() = 0;
   virtual void do_reset() = 0;
 

@@ -1,12 +1,12 @@
 #include "runtime/job.hpp"
 
+#include "base/output_file.hpp"
+#include "base/stopwatch.hpp"
 #include "compiler/paper/paper.hpp"
 #include "runtime/check.hpp"
 #include "runtime/direct_check.hpp"
 #include "runtime/golden_layer.hpp"
 #include "runtime/loaded_stream.hpp"
-#include "base/output_file.hpp"
-#include "base/stopwatch.hpp"
 
 #include <fmt/format.h>
 
@@ -16,8 +16,6 @@
 
 namespace gradweave::runtime {
 namespace {
-
-constexpr std::array<Backend, 3> kBackends{Backend::kRtl, Backend::kTiming, Backend::kFunctional};
 
 using compiler::CompiledLayer;
 using compiler::TensorBinding;
@@ -144,34 +142,6 @@ void run_compiled(const JobSpec &spec, const CompiledLayer &compiled, const JobE
 }
 
 } // namespace
-
-Backend parse_backend(std::string_view name) {
-  for (const Backend backend : kBackends)
-    if (to_string(backend) == name) return backend;
-  throw std::invalid_argument(fmt::format("unknown backend '{}'; use one of: {}", name, backend_names()));
-}
-
-std::string_view to_string(Backend backend) {
-  switch (backend) {
-  case Backend::kRtl:
-    return "rtl";
-  case Backend::kTiming:
-    return "timing";
-  case Backend::kFunctional:
-    return "functional";
-  }
-  return "?";
-}
-
-std::string backend_names() {
-  std::string names;
-  for (const Backend backend : kBackends)
-    names += (names.empty() ? "" : ", ") + std::string(to_string(backend));
-  return names;
-}
-
-bool has_data(Backend backend) { return backend != Backend::kTiming; }
-bool has_time(Backend backend) { return backend != Backend::kFunctional; }
 
 std::string_view to_string(Outcome outcome) {
   switch (outcome) {

@@ -3,8 +3,8 @@
 
 #include "compiler/compiler.hpp"
 #include "compiler/paper/policy.hpp"
+#include "device/backend.hpp"
 #include "runtime/data.hpp"
-#include "device/device.hpp"
 
 #include <array>
 #include <cstdint>
@@ -15,17 +15,6 @@
 #include <vector>
 
 namespace gradweave::runtime {
-
-enum class Backend { kRtl, kTiming, kFunctional };
-/// Throws std::invalid_argument listing the names that there are.
-Backend parse_backend(std::string_view name);
-std::string_view to_string(Backend backend);
-/// "rtl, timing, ...": what parse_backend() accepts.
-std::string backend_names();
-/// It computes results, which can be checked; without, only the counters are.
-bool has_data(Backend backend);
-/// It tells cycles and the times of commands.
-bool has_time(Backend backend);
 
 struct JobSpec {
   std::string network; ///< name, part of the key of the data
@@ -97,8 +86,6 @@ struct JobResult {
   std::uint64_t cycles() const { return counters[isa::Counter::CYCLES]; }
 };
 
-/// (commands retired, commands in the stream), now and then.
-using ProgressFunction = std::function<void(std::uint64_t, std::uint64_t)>;
 /// Gets the times of all commands of the stream and the run's CYCLES, also if the NPU stopped with an error.
 using TimesFunction = std::function<void(const compiler::CompiledLayer &, const std::vector<timing::CommandTimes> &,
                                          std::uint64_t cycles)>;

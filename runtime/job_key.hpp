@@ -1,7 +1,7 @@
 // What the result of a job depends on, as text: keys of the journal of a long run.
 #pragma once
 
-#include "runtime/run.hpp"
+#include "runtime/run_options.hpp"
 
 #include <string>
 

@@ -1,7 +1,6 @@
 #include "runtime/loaded_stream.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace gradweave::runtime {
 namespace {
@@ -11,18 +10,6 @@ namespace {
 constexpr std::uint16_t kPoison = 0xffa5;
 
 } // namespace
-
-std::unique_ptr<Device> make_device(Backend backend, const NpuConfig &npu, const DeviceOptions &options) {
-  switch (backend) {
-  case Backend::kRtl:
-    return make_rtl_device(npu, options);
-  case Backend::kTiming:
-    return make_timing_device(npu, options);
-  case Backend::kFunctional:
-    return make_functional_device(npu, options);
-  }
-  throw std::logic_error("a backend without device");
-}
 
 void LoadedStream::fill(const Input &input) {
   const std::vector<std::uint16_t> poison(std::size_t{1} << 19U, kPoison);

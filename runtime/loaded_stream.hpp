@@ -2,7 +2,6 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "runtime/job.hpp"
 #include "runtime/tensor.hpp"
 
 #include <functional>
@@ -10,9 +9,6 @@
 #include <vector>
 
 namespace gradweave::runtime {
-
-/// The device of a backend. Throws as make_rtl_device() does.
-std::unique_ptr<Device> make_device(Backend backend, const NpuConfig &npu, const DeviceOptions &options);
 
 /// The references must outlive the object.
 class LoadedStream {

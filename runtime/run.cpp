@@ -30,19 +30,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::chrono::milliseconds kProgressInterval(100);
 
-std::string trace_path(const RunOptions &options, const JobSpec &spec) {
-  if (!options.trace.file.empty() || options.trace_dir.empty()) return options.trace.file;
-  return job_file(options.trace_dir, spec, ".fst");
-}
-
-std::string times_path(const RunOptions &options, const JobSpec &spec) {
-  return names_directory(options.times) ? job_file(options.times, spec, ".csv") : options.times;
-}
-
-std::string timeline_path(const RunOptions &options, const JobSpec &spec) {
-  return names_directory(options.timeline) ? job_file(options.timeline, spec, ".json") : options.timeline;
-}
-
 /// Files that a job writes, null for none. They are opened by the parent, whose copies remove what a job that was ended
 /// left unfinished.
 struct JobOutputs {
@@ -187,34 +174,6 @@ private:
 };
 
 } // namespace
-
-std::string job_file(const std::string &directory, const JobSpec &spec, std::string_view extension) {
-  const std::string name = file_name_part(fmt::format("{}-{}-{}-{}-{}", spec.network, spec.npu.name, spec.layer.index,
-                                                      spec.layer.name, compiler::to_string(spec.compile.schedule)));
-  return (fs::path(directory) / (name + std::string(extension))).string();
-}
-
-std::vector<JobSpec> job_specs(const RunOptions &options) {
-  std::vector<JobSpec> specs;
-  for (const compiler::Layer &layer : options.layers)
-    for (const compiler::Schedule schedule : options.schedules) {
-      JobSpec spec;
-      spec.network = options.network.name;
-      spec.layer = layer;
-      spec.npu = options.config;
-      spec.compile = {schedule, options.pass, options.tune, {}, options.partition, options.parts, options.reduction};
-      spec.backend = options.backend;
-      spec.data = options.data;
-      spec.seed = options.seed;
-      spec.device.stress = options.stress;
-      spec.device.trace = options.trace;
-      spec.device.trace.file = trace_path(options, spec);
-      spec.times_file = times_path(options, spec);
-      spec.timeline_file = timeline_path(options, spec);
-      specs.push_back(std::move(spec));
-    }
-  return specs;
-}
 
 RunResult run_all(const RunOptions &options, const RunSupport &support, const SignalGuard &signals,
                   const LayerDone &layer_done) {

@@ -2,9 +2,9 @@
 // was, and how far it is, so that it can be watched from elsewhere.
 #pragma once
 
-#include "runtime/estimate.hpp"
 #include "base/progress.hpp"
-#include "runtime/run.hpp"
+#include "runtime/estimate.hpp"
+#include "runtime/run_options.hpp"
 
 #include <sys/types.h>
 

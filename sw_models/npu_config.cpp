@@ -3,7 +3,6 @@
 #include "sw_models/npu_config.hpp"
 
 #include "isa/toml.hpp"
-#include "sw_models/npu_config_text.hpp"
 #include "sw_models/user_file.hpp"
 
 #include <fmt/format.h>

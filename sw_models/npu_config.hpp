@@ -1,18 +1,14 @@
 // NPU and DRAM configuration: the one description that drives RTL parameters, compiler, models and testbench.
 #pragma once
 
+#include "sw_models/config_error.hpp"
+
 #include <cstdint>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace gradweave {
-
-/// A user's file is wrong. what() is "FILE:LINE: problem; remedy" (the line is left out where there is none).
-class ConfigError : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
-};
 
 struct DramConfig {
   std::uint64_t size_bytes = 0;
@@ -54,5 +50,9 @@ struct NpuConfig {
 /// Reads and checks a configuration file (TOML, see configs/small.toml).
 /// Throws ConfigError naming file, line, key, value and remedy.
 NpuConfig load_npu_config(const std::filesystem::path &file);
+
+/// The configuration that `text` describes, as load_npu_config() reads it; `file` stands for it in messages. Throws
+/// ConfigError.
+NpuConfig parse_npu_config(std::string_view text, const std::string &file);
 
 } // namespace gradweave

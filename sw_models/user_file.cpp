@@ -1,6 +1,6 @@
 #include "sw_models/user_file.hpp"
 
-#include "sw_models/npu_config.hpp" // ConfigError
+#include "sw_models/config_error.hpp" // ConfigError
 
 namespace gradweave {
 namespace {

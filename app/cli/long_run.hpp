@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/cli/commands.hpp"
+#include "runtime/run.hpp"
 #include "runtime/run_record.hpp"
 
 #include <memory>

@@ -1,8 +1,8 @@
 // gradweave models
-#include "graph/network.hpp"
 #include "app/cli/commands.hpp"
-#include "runtime/lookup.hpp"
 #include "app/report/text_format.hpp"
+#include "graph/frontend/load_network.hpp"
+#include "runtime/lookup.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

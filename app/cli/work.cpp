@@ -1,4 +1,5 @@
 #include "app/cli/work.hpp"
+#include "graph/frontend/load_network.hpp"
 
 #include "device/device.hpp"
 #include "runtime/lookup.hpp"

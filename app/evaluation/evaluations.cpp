@@ -1,4 +1,5 @@
 #include "app/evaluation/evaluations.hpp"
+#include "app/evaluation/unit_key.hpp"
 
 #include <stdexcept>
 

@@ -1,7 +1,7 @@
 // What the functions of several figures have in common.
 #pragma once
 
-#include "app/evaluation/figures.hpp"
+#include "app/evaluation/context.hpp"
 
 namespace gradweave::reproduce {
 

@@ -1,25 +1,11 @@
 // The figures, tables and numbers of igo_micro23 that can be computed, each by its own function.
 #pragma once
 
-#include "app/evaluation/report.hpp"
-#include "app/evaluation/workload.hpp"
+#include "app/evaluation/context.hpp"
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
 namespace gradweave::reproduce {
-
-struct Context {
-  const Study &study;
-  const Workloads &workloads;
-  Evaluations &evaluations;
-  bool planning = false;             ///< only which units are asked for matters: long work on their results can be left
-  std::string policy;                ///< of the baseline as the paper describes it
-  std::vector<std::string> policies; ///< that differ from it in what the paper leaves open
-  std::string command;               ///< of this evaluation, without figure
-  std::uint64_t seed = 1;            ///< of random choices
-};
 
 struct FigureMaker {
   const char *id; ///< as --figure takes it

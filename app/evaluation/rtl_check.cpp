@@ -1,10 +1,11 @@
 #include "app/evaluation/rtl_check.hpp"
+#include "app/evaluation/unit_key.hpp"
 
+#include "app/evaluation/evaluate.hpp"
 #include "base/checksum.hpp"
-#include "runtime/job.hpp"
 #include "base/json_field.hpp"
 #include "base/progress.hpp"
-#include "app/evaluation/evaluate.hpp"
+#include "runtime/job.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

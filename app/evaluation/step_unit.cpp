@@ -1,8 +1,9 @@
 #include "app/evaluation/step_unit.hpp"
+#include "app/evaluation/unit_key.hpp"
 
+#include "app/evaluation/unit.hpp"
 #include "base/json_field.hpp"
 #include "runtime/npu_text.hpp"
-#include "app/evaluation/unit.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

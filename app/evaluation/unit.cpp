@@ -1,9 +1,6 @@
 #include "app/evaluation/unit.hpp"
 
-#include "reproduce_tool_version.hpp"
 #include "base/json_field.hpp"
-#include "runtime/npu_text.hpp"
-#include "app/evaluation/evaluate.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,31 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string variant_text(const Variant &v) {
-  std::string text = fmt::format("{},{}", v.policy, compiler::to_string(v.schedule));
-  if (v.plans != 0) text += fmt::format(",{} plans", v.plans);
-  if (v.dy_once) text += ",dY once";
-  if (v.partition != compiler::Partition::kNone)
-    text += fmt::format(",{}/{},{}", compiler::to_string(v.partition), v.parts, compiler::to_string(v.reduction));
-  return text;
-}
-
 } // namespace
 
-std::string shape_text(const compiler::Layer &l) {
-  return fmt::format("{}x{}x{}x{}{}", l.m, l.k, l.n, l.groups, l.dx ? "" : ",no dX");
-}
-
 bool executable(const Variant &variant) { return !variant.dy_once && variant.policy.find('+') == std::string::npos; }
-
-std::string key_of(const Unit &unit, std::string_view tool) {
-  const std::uint32_t timed = timed_groups(unit); // stand for all
-  return fmt::format("{}{}|{}|{}|{}|{}", shape_text(unit.layer),
-                     timed == unit.layer.groups ? "" : fmt::format(" by {}", timed), compiler::to_string(unit.pass),
-                     variant_text(unit.variant), runtime::npu_text(unit.npu), tool);
-}
-
-std::string_view tool_version() { return kToolVersion; }
 
 std::uint64_t UnitResult::read_bytes() const {
   std::uint64_t sum = 0;

@@ -39,16 +39,6 @@ struct Unit {
   Variant variant;
 };
 
-/// All that the result of a unit depends on, and nothing else, as one line of text. `tool` stands for the version of
-/// compiler and models.
-std::string key_of(const Unit &unit, std::string_view tool);
-
-/// What a result depends on of a layer, for keys.
-std::string shape_text(const compiler::Layer &layer);
-
-/// What identifies compiler, models and instruction set of this build: a hash of their libraries.
-std::string_view tool_version();
-
 /// Bytes of one tensor, elements only; partial sums that spill are included, and counted by themselves.
 struct Moved {
   std::uint64_t read = 0, written = 0, spilled = 0;

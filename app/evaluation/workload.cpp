@@ -1,8 +1,9 @@
 #include "app/evaluation/workload.hpp"
+#include "graph/frontend/load_network.hpp"
 
+#include "app/evaluation/evaluate.hpp"
 #include "compiler/lower/order.hpp"
 #include "runtime/lookup.hpp"
-#include "app/evaluation/evaluate.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,9 +1,9 @@
 // Runs streams on the Verilated NPU and on the timing model, and compares; many streams in parallel processes.
 #pragma once
 
-#include "compiler/compiler.hpp"
-#include "runtime/job.hpp"
+#include "app/validate/verdict.hpp"
 #include "base/process_pool.hpp"
+#include "compiler/compiler.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -29,24 +29,11 @@ struct ValidationStream {
 struct ValidationBatch {
   std::string name; ///< for the progress display
   NpuConfig npu;
-  std::optional<std::uint32_t> watchdog; ///< as DeviceOptions has it
+  std::optional<std::uint32_t> watchdog;                  ///< as DeviceOptions has it
   std::uint32_t stream_offset = 0;                        ///< DeviceOptions
   double weight = 1;                                      ///< share of the work
   std::function<void()> prepare;                          ///< called before the process is forked; may be empty
   std::function<std::vector<ValidationStream>()> streams; ///< called in the process
-};
-
-/// What came out of one stream.
-struct ValidationVerdict {
-  std::string name, npu;
-  std::uint64_t commands = 0, commands_differ = 0, counters = 0, counters_differ = 0;
-  std::uint64_t cycles = 0;                  ///< of the RTL
-  isa::ErrorCode end = isa::ErrorCode::NONE; ///< of the RTL
-  Outcome outcome = Outcome::kPass;          ///< kMismatch: something differs, or the model failed
-  std::string report;                        ///< what differs, or what went wrong; empty exactly if kPass
-  std::string reproduce;
-  std::string kind; ///< as the stream's
-  bool error_drawn = false;
 };
 
 /// Runs one stream on two devices that have run others before, or not. Throws what the RTL device throws.

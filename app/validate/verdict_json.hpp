@@ -1,7 +1,7 @@
 // Verdicts as JSON: what a validation process sends back, and the entries of the report.
 #pragma once
 
-#include "app/validate/run.hpp"
+#include "app/validate/verdict.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

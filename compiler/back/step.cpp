@@ -3,8 +3,9 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/emit/emit.hpp"
 #include "compiler/emit/hazards.hpp"
+#include "compiler/ir/error.hpp"
+#include "compiler/lower/describe.hpp"
 #include "compiler/spm/residency.hpp"
-#include "compiler/schedule/search.hpp"
 #include "compiler/verify/verify.hpp"
 #include "sw_models/timing/timing_model.hpp"
 

@@ -2,8 +2,10 @@
 // the next, and loads run ahead over the borders of layers.
 #pragma once
 
-#include "compiler/lower/layout.hpp"
+#include "compiler/ir/error.hpp"
 #include "compiler/ir/program.hpp"
+#include "compiler/lower/layout.hpp"
+#include "sw_models/npu_config.hpp"
 
 namespace gradweave::compiler {
 

@@ -1,5 +1,8 @@
 #include "compiler/cost/bounds.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/error.hpp"
+#include "compiler/lower/tiling.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/lower/layout.hpp"
+#include "sw_models/npu_config.hpp"
 
 namespace gradweave::compiler {
 

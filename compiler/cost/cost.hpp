@@ -1,7 +1,10 @@
 // What a program costs: exactly, by the timing model, and bounds from below that cost nothing to compute.
 #pragma once
 
+#include "compiler/ir/compiled.hpp"
+#include "compiler/ir/error.hpp"
 #include "compiler/ir/program.hpp"
+#include "sw_models/npu_config.hpp"
 
 namespace gradweave::compiler {
 

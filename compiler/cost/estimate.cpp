@@ -1,6 +1,8 @@
 #include "compiler/cost/estimate.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
 
 #include <algorithm>
@@ -8,19 +10,6 @@
 
 namespace gradweave::compiler {
 namespace {
-
-/// Sum of f(tile side) over the tiles that cut `extent`.
-template <typename F> double sum_tiles(std::uint32_t extent, std::uint32_t side, F f) {
-  const std::uint32_t whole = extent / side, rest = extent % side;
-  return static_cast<double>(whole) * static_cast<double>(f(side)) + (rest ? static_cast<double>(f(rest)) : 0.0);
-}
-
-double gemm_cycles(std::uint32_t rows, std::uint32_t row_side, std::uint32_t cols, std::uint32_t col_side,
-                   std::uint32_t red, std::uint32_t red_side, const NpuConfig &npu) {
-  return sum_tiles(rows, row_side, [&](auto s) { return divide_up(s, npu.rows); }) *
-         sum_tiles(cols, col_side, [&](auto s) { return divide_up(s, npu.cols); }) *
-         sum_tiles(red, red_side, [&](auto s) { return std::max(s, shortest_block(npu)); });
-}
 
 /// What moves need: the DRAM is shared, LOADs and STOREs have a port each.
 struct Moves {
@@ -107,16 +96,6 @@ bool same_dy_walk(const LoopOrder &dw_loops, const TileShape &tile, const Layer 
 }
 
 } // namespace
-
-std::uint64_t phase_cycles(PhaseKind kind, const TileShape &t, const Layer &l, const NpuConfig &npu) {
-  double cycles = 0;
-  if (kind == PhaseKind::kForward)
-    cycles = gemm_cycles(l.m, t.m, l.n, t.n, l.k, t.k, npu);
-  else if (kind != PhaseKind::kDw)
-    cycles = gemm_cycles(l.m, t.m, l.k, t.k, l.n, t.n, npu);
-  if (kind != PhaseKind::kForward && kind != PhaseKind::kDx) cycles += gemm_cycles(l.k, t.k, l.n, t.n, l.m, t.m, npu);
-  return static_cast<std::uint64_t>(cycles) * l.groups;
-}
 
 RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
                              const NpuConfig &npu, std::uint32_t cores) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/ir/program.hpp"
+#include "sw_models/npu_config.hpp"
 
 namespace gradweave::compiler {
 
@@ -11,9 +12,6 @@ struct RoughEstimate {
   /// Scratchpad rows that the phase would like for tiles of each area.
   double shared_rows = 0, other_rows = 0, result_rows = 0;
 };
-
-/// Cycles of the phase on one core by the block formula.
-std::uint64_t phase_cycles(PhaseKind kind, const TileShape &tile, const Layer &layer, const NpuConfig &npu);
 
 /// In closed form, for the part of a layer that one of `cores` cores computes; they share scratchpad and memory
 /// equally.

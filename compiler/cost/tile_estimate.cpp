@@ -1,6 +1,8 @@
 #include "compiler/cost/tile_estimate.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/tiling.hpp"
 
 #include <algorithm>
 #include <limits>

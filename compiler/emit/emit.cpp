@@ -1,4 +1,5 @@
 #include "compiler/emit/emit.hpp"
+#include "compiler/lower/order.hpp"
 
 namespace gradweave::compiler {
 namespace {

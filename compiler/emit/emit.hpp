@@ -1,6 +1,7 @@
 // From planned actions to the binary command stream.
 #pragma once
 
+#include "compiler/ir/compiled.hpp"
 #include "compiler/emit/hazards.hpp"
 
 namespace gradweave::compiler {

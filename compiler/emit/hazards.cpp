@@ -1,4 +1,5 @@
 #include "compiler/emit/hazards.hpp"
+#include "compiler/lower/tiling.hpp"
 
 #include <algorithm>
 #include <unordered_map>

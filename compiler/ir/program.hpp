@@ -2,9 +2,12 @@
 // scratchpad.
 #pragma once
 
-#include "compiler/lower/order.hpp"
+#include "compiler/ir/reductions.hpp"
+#include "compiler/ir/tile.hpp"
+#include "isa/command.hpp"
 
 #include <cstddef>
+#include <vector>
 
 namespace gradweave::compiler {
 
@@ -106,6 +109,13 @@ struct Program {
     constexpr std::uint64_t kVisitsOfAProduct = 2000;
     return products.size() + visits / kVisitsOfAProduct;
   }
+};
+
+/// Plans of all phases, with what follows from them.
+struct TimedPlan {
+  std::vector<PhasePlan> plans;
+  Program program;
+  std::uint64_t cycles = 0; ///< by the timing model
 };
 
 } // namespace gradweave::compiler

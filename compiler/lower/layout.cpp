@@ -1,4 +1,6 @@
 #include "compiler/lower/layout.hpp"
+#include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/error.hpp"
 
 #include <fmt/format.h>
 
@@ -133,6 +135,15 @@ Layout make_layout(const std::vector<Layer> &layers, Pass pass, const NpuConfig 
 
 Layout make_layout(const Layer &layer, Pass pass, const NpuConfig &npu) {
   return make_layout(std::vector<Layer>{layer}, pass, npu);
+}
+
+void check_room(const Layer &layer, const Room &room, const NpuConfig &npu) {
+  if (room.bytes() <= npu.dram.size_bytes) return;
+  const std::string stream = room.commands == 0 ? "" : fmt::format(", {} commands included", room.commands);
+  throw CompileError(
+      fmt::format("layer '{}': needs {} bytes of device memory{}, NPU '{}' has {}; raise dram.size_bytes "
+                  "or reduce M, K, N = {}, {}, {}",
+                  layer.name, room.bytes(), stream, npu.name, npu.dram.size_bytes, layer.m, layer.k, layer.n));
 }
 
 } // namespace gradweave::compiler

@@ -1,6 +1,6 @@
 #include "compiler/lower/order.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/lower/layout.hpp"
-#include "compiler/verify/verify.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,8 @@
 #include "compiler/lower/partition.hpp"
+#include "compiler/ir/arithmetic.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/tiling.hpp"
 
-#include "compiler/cost/estimate.hpp"
 #include "compiler/lower/layout.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 #include "compiler/lower/tiling.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/lower/layout.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +8,22 @@
 #include <functional>
 
 namespace gradweave::compiler {
+namespace {
+
+/// Sum of f(tile side) over the tiles that cut `extent`.
+template <typename F> double sum_tiles(std::uint32_t extent, std::uint32_t side, F f) {
+  const std::uint32_t whole = extent / side, rest = extent % side;
+  return static_cast<double>(whole) * static_cast<double>(f(side)) + (rest ? static_cast<double>(f(rest)) : 0.0);
+}
+
+double gemm_cycles(std::uint32_t rows, std::uint32_t row_side, std::uint32_t cols, std::uint32_t col_side,
+                   std::uint32_t red, std::uint32_t red_side, const NpuConfig &npu) {
+  return sum_tiles(rows, row_side, [&](auto s) { return divide_up(s, npu.rows); }) *
+         sum_tiles(cols, col_side, [&](auto s) { return divide_up(s, npu.cols); }) *
+         sum_tiles(red, red_side, [&](auto s) { return std::max(s, shortest_block(npu)); });
+}
+
+} // namespace
 
 std::uint32_t spm_rows(std::uint32_t rows, std::uint32_t cols, bool fp32, std::uint32_t lanes) {
   const std::uint64_t panels = divide_up(cols, lanes);
@@ -39,16 +56,14 @@ std::vector<std::uint32_t> tile_sides(std::uint32_t extent, std::uint32_t unit, 
   return sides;
 }
 
-std::string verify_tiling(const TileShape &tile, const Layer &layer) {
-  const auto check = [](char name, std::uint32_t side, std::uint32_t extent) -> std::string {
-    if (side == 0 || side > extent || side > kMaxTileSide)
-      return fmt::format("tile side {} of {} is {}, not 1 to {}", name, extent, side, std::min(extent, kMaxTileSide));
-    return {};
-  };
-  for (const std::string &problem :
-       {check('M', tile.m, layer.m), check('K', tile.k, layer.k), check('N', tile.n, layer.n)})
-    if (!problem.empty()) return problem;
-  return {};
+std::uint64_t phase_cycles(PhaseKind kind, const TileShape &t, const Layer &l, const NpuConfig &npu) {
+  double cycles = 0;
+  if (kind == PhaseKind::kForward)
+    cycles = gemm_cycles(l.m, t.m, l.n, t.n, l.k, t.k, npu);
+  else if (kind != PhaseKind::kDw)
+    cycles = gemm_cycles(l.m, t.m, l.k, t.k, l.n, t.n, npu);
+  if (kind != PhaseKind::kForward && kind != PhaseKind::kDx) cycles += gemm_cycles(l.k, t.k, l.n, t.n, l.m, t.m, npu);
+  return static_cast<std::uint64_t>(cycles) * l.groups;
 }
 
 } // namespace gradweave::compiler

@@ -1,24 +1,12 @@
-// Tile sizes, and what a tile takes of the scratchpad.
+// What a tile takes of the scratchpad and of the array, and tile sizes worth trying.
 #pragma once
 
-#include "compiler/compiler.hpp"
+#include "compiler/ir/tile.hpp"
+#include "sw_models/npu_config.hpp"
+
+#include <vector>
 
 namespace gradweave::compiler {
-
-/// A rectangle of elements of a tensor.
-struct Rect {
-  std::uint32_t row = 0, col = 0, rows = 0, cols = 0;
-  bool operator==(const Rect &o) const { return row == o.row && col == o.col && rows == o.rows && cols == o.cols; }
-};
-
-/// Tile sizes along M, K and N; tiles at the far edges are smaller.
-struct TileShape {
-  std::uint32_t m = 0, k = 0, n = 0;
-  bool operator==(const TileShape &o) const { return m == o.m && k == o.k && n == o.n; }
-};
-
-/// Largest tile side: a command's size fields have 16 bits.
-inline constexpr std::uint32_t kMaxTileSide = 65535;
 
 /// Scratchpad rows of a tile in the skewed panel layout, rounded to even so that every base is fit for fp32.
 std::uint32_t spm_rows(std::uint32_t rows, std::uint32_t cols, bool fp32, std::uint32_t lanes);
@@ -33,7 +21,7 @@ std::uint64_t block_count(std::uint32_t rows, std::uint32_t cols, const NpuConfi
 /// array side (ROWS, COLS) that blocks along this dimension fill; `beat` the elements of a bus beat.
 std::vector<std::uint32_t> tile_sides(std::uint32_t extent, std::uint32_t unit, std::uint32_t beat);
 
-/// Empty if the tile sizes are legal for the layer, else what is wrong.
-std::string verify_tiling(const TileShape &tile, const Layer &layer);
+/// Cycles of the phase on one core by the block formula.
+std::uint64_t phase_cycles(PhaseKind kind, const TileShape &tile, const Layer &layer, const NpuConfig &npu);
 
 } // namespace gradweave::compiler

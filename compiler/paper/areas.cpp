@@ -1,4 +1,6 @@
 #include "compiler/paper/areas.hpp"
+#include "compiler/ir/error.hpp"
+#include "compiler/lower/tiling.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,11 @@
 #include "compiler/paper/paper.hpp"
+#include "compiler/back/compile_plan.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/emit/hazards.hpp"
+#include "compiler/ir/error.hpp"
+#include "compiler/ir/options.hpp"
+#include "compiler/lower/order.hpp"
 #include "compiler/paper/loops.hpp"
-#include "compiler/back/passes.hpp"
 
 #include <fmt/format.h>
 

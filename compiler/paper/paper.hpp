@@ -2,8 +2,10 @@
 // (docs/paper-baseline.md).
 #pragma once
 
-#include "compiler/paper/planner.hpp"
+#include "compiler/ir/error.hpp"
 #include "compiler/lower/partition.hpp"
+#include "compiler/paper/planner.hpp"
+#include "sw_models/npu_config.hpp"
 
 namespace gradweave::compiler::paper {
 

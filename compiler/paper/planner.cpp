@@ -1,4 +1,7 @@
 #include "compiler/paper/planner.hpp"
+#include "compiler/ir/arithmetic.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/tiling.hpp"
 #include "compiler/paper/slot_cache.hpp"
 
 #include <algorithm>

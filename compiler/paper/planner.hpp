@@ -1,10 +1,11 @@
 // From products in order to DMA moves and places: what is loaded, kept, spilled and stored under a policy.
 #pragma once
 
+#include "compiler/ir/program.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/paper/areas.hpp"
 #include "compiler/paper/tile_numbers.hpp"
-#include "compiler/ir/program.hpp"
+#include "sw_models/npu_config.hpp"
 
 namespace gradweave::compiler::paper {
 

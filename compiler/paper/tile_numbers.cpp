@@ -1,4 +1,5 @@
 #include "compiler/paper/tile_numbers.hpp"
+#include "compiler/lower/order.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,7 @@
 // Numbers for the tiles that a layer's products touch, and what each product does with them.
 #pragma once
 
+#include "compiler/ir/reductions.hpp"
 #include "compiler/lower/order.hpp"
 
 namespace gradweave::compiler::paper {

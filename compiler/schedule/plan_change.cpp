@@ -1,5 +1,8 @@
 #include "compiler/schedule/plan_change.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/tiling.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,10 @@
 #include "compiler/schedule/refine.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/error.hpp"
+#include "compiler/ir/options.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/spm/residency.hpp"
 
@@ -119,15 +123,6 @@ Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts) {
   if (const std::uint64_t times = layer.m / std::max(rows, least); times >= kWorthIt)
     sample.m = static_cast<std::uint32_t>(divide_up(layer.m, times));
   return sample;
-}
-
-void check_room(const Layer &layer, const Room &room, const NpuConfig &npu) {
-  if (room.bytes() <= npu.dram.size_bytes) return;
-  const std::string stream = room.commands == 0 ? "" : fmt::format(", {} commands included", room.commands);
-  throw CompileError(
-      fmt::format("layer '{}': needs {} bytes of device memory{}, NPU '{}' has {}; raise dram.size_bytes "
-                  "or reduce M, K, N = {}, {}, {}",
-                  layer.name, room.bytes(), stream, npu.name, npu.dram.size_bytes, layer.m, layer.k, layer.n));
 }
 
 namespace {

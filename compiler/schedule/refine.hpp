@@ -1,8 +1,10 @@
 // The last part of the search: changes of good plans, judged by the timing model.
 #pragma once
 
+#include "compiler/ir/error.hpp"
 #include "compiler/schedule/plan_change.hpp"
 #include "compiler/schedule/search.hpp"
+#include "sw_models/npu_config.hpp"
 
 #include <functional>
 #include <set>
@@ -73,9 +75,6 @@ Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts = 
 inline bool is_whole(const Layer &sample, const Layer &layer) {
   return sample.groups == layer.groups && sample.m == layer.m;
 }
-
-/// Throws CompileError, with both sizes and the remedy, if a layer needs more device memory than the NPU has.
-void check_room(const Layer &layer, const Room &room, const NpuConfig &npu);
 
 /// The fastest for all of the layer among the best plans kept for it or, a few of them, for a sample of it: the order
 /// of plans on a sample need not be theirs on the layer. Throws CompileError if all exceed the device memory.

@@ -1,9 +1,13 @@
 #include "compiler/schedule/search.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/cost/estimate.hpp"
-#include "compiler/emit/hazards.hpp"
-#include "compiler/spm/residency.hpp"
 #include "compiler/cost/tile_estimate.hpp"
+#include "compiler/emit/hazards.hpp"
+#include "compiler/ir/error.hpp"
+#include "compiler/ir/options.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/tiling.hpp"
+#include "compiler/spm/residency.hpp"
 
 #include <fmt/format.h>
 
@@ -38,23 +42,6 @@ struct Candidate {
   RoughEstimate rough;
   double cycles = std::numeric_limits<double>::infinity();
 };
-
-std::string_view to_string(PhaseKind kind) {
-  switch (kind) {
-  case PhaseKind::kForward:
-    return "Y";
-  case PhaseKind::kDx:
-    return "dX";
-  case PhaseKind::kDw:
-    return "dW";
-  case PhaseKind::kInterleave:
-    return "interleave";
-  case PhaseKind::kDxMajor:
-    return "dx_major";
-  default:
-    return "dw_major";
-  }
-}
 
 /// Splits on bank boundaries near the wanted shares, the closest first, and last the whole scratchpad as one area.
 std::vector<SpmSplit> splits(const RoughEstimate &rough, const NpuConfig &npu, int reach) {
@@ -226,21 +213,6 @@ std::vector<Candidate> PhaseSearch::run() {
 double effort_of(std::uint64_t plans) {
   constexpr double kLeast = 0.05; // first plans that are far off are not mended by changes
   return std::clamp(static_cast<double>(plans) / static_cast<double>(CompileOptions{}.plans), kLeast, 1.0);
-}
-
-std::string describe(const std::vector<PhasePlan> &plans) {
-  std::string text;
-  for (const PhasePlan &p : plans) {
-    text += fmt::format("{}{} {} m{} k{} n{} w{}{}", text.empty() ? "" : "; ", to_string(p.kind), to_string(p.loops),
-                        p.tile.m, p.tile.k, p.tile.n, p.window, p.starts_empty ? " empty" : "");
-    if (p.parts.count > 1)
-      text += fmt::format(" {}/{}{}",
-                          p.parts.dim == Dim::kM   ? 'm'
-                          : p.parts.dim == Dim::kK ? 'k'
-                                                   : 'n',
-                          p.parts.count, p.parts.reduction == Reduction::kAdd ? "+" : "");
-  }
-  return text;
 }
 
 namespace {

@@ -1,19 +1,14 @@
 // Choice of tile sizes, loop orders, scratchpad split and load window for a layer.
 #pragma once
 
+#include "compiler/ir/error.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
+#include "sw_models/npu_config.hpp"
 
 #include <functional>
 
 namespace gradweave::compiler {
-
-/// Plans of all phases, with what follows from them.
-struct TimedPlan {
-  std::vector<PhasePlan> plans;
-  Program program;
-  std::uint64_t cycles = 0; ///< by the timing model
-};
 
 /// The most promising plans by estimate, best first; at least one. Every schedule's phases get the same effort, so that
 /// schedules can be compared. Deterministic. Throws CompileError if not even products of single elements fit the
@@ -26,8 +21,5 @@ std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule
 
 /// The search before the changes of plans takes part in their number, up to its usual work.
 double effort_of(std::uint64_t plans);
-
-/// Tile sizes and orders, for people.
-std::string describe(const std::vector<PhasePlan> &plans);
 
 } // namespace gradweave::compiler

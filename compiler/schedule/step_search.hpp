@@ -2,8 +2,10 @@
 // model on the stream of all.
 #pragma once
 
-#include "compiler/schedule/layer_plans.hpp"
 #include "compiler/back/step.hpp"
+#include "compiler/ir/error.hpp"
+#include "compiler/schedule/layer_plans.hpp"
+#include "sw_models/npu_config.hpp"
 
 #include <functional>
 

@@ -1,5 +1,8 @@
 #include "compiler/spm/residency.hpp"
+#include "compiler/ir/arithmetic.hpp"
+#include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
+#include "compiler/lower/tiling.hpp"
 #include "compiler/spm/spm_map.hpp"
 #include "compiler/spm/tile_table.hpp"
 

@@ -1,8 +1,9 @@
 // Residency: which tiles stay in the scratchpad, where, and the loads, stores and spills that follow.
 #pragma once
 
-#include "compiler/lower/layout.hpp"
 #include "compiler/ir/program.hpp"
+#include "compiler/lower/layout.hpp"
+#include "sw_models/npu_config.hpp"
 
 #include <optional>
 

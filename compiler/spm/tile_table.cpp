@@ -1,5 +1,7 @@
 #include "compiler/spm/tile_table.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/tiling.hpp"
 
 #include <algorithm>
 

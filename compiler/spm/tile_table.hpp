@@ -1,9 +1,10 @@
 // The distinct tiles that a plan's products touch, and when each is needed next.
 #pragma once
 
-#include "compiler/lower/layout.hpp"
 #include "compiler/ir/program.hpp"
+#include "compiler/lower/layout.hpp"
 #include "compiler/spm/spm_map.hpp"
+#include "sw_models/npu_config.hpp"
 
 #include <limits>
 

@@ -1,10 +1,19 @@
 // Independent checks of what the passes produce. Each function returns an empty text, or what is wrong.
 #pragma once
 
-#include "compiler/lower/layout.hpp"
+#include "compiler/ir/layout.hpp"
 #include "compiler/ir/program.hpp"
+#include "sw_models/npu_config.hpp"
 
 namespace gradweave::compiler {
+
+/// Empty if the tile sizes are legal for the layer, else what is wrong.
+std::string verify_tiling(const TileShape &tile, const Layer &layer);
+
+/// Empty if the products compute every result of the pass completely, each part once, every reduction ascending and as
+/// the reduction plans say; else what is wrong. Works from the products alone.
+std::string verify_order(const std::vector<TileProduct> &products, const Layer &layer, Pass pass,
+                         const ReductionPlans &plans = {});
 
 /// Whether the rectangles cover a rows x cols tensor, each element once; if it need not be complete, once at most.
 std::string verify_cover(std::vector<Rect> rects, std::uint32_t rows, std::uint32_t cols, bool complete = true);

@@ -1,3 +1,4 @@
+#include "compiler/verify/operands.hpp"
 #include "compiler/verify/verify_content.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ std::string ContentReplay::name(std::size_t i, const Rect &r) const {
 
 std::uint32_t ContentReplay::extent(const Content &sum) const {
   const TensorBinding &b = binding(sum.binding);
-  return reduction_extent(b.tensor, view_.layers[b.layer]);
+  return terms_of(b.tensor, view_.layers[b.layer]);
 }
 
 ContentReplay::Located ContentReplay::locate(const isa::DmaCommand &d, std::string &problem) const {

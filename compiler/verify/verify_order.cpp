@@ -1,5 +1,4 @@
-#include "compiler/lower/layout.hpp"
-#include "compiler/lower/order.hpp"
+#include "compiler/verify/operands.hpp"
 #include "compiler/verify/verify.hpp"
 
 #include <fmt/format.h>
@@ -23,9 +22,9 @@ public:
   std::string finish(std::array<std::vector<Rect>, kTensorCount> &tiles) const;
 
 private:
-  std::string add(const std::string &name, const TileProduct &p, const GemmRoles &r);
-  static Key key(const TileProduct &p, const GemmRoles &r, std::uint32_t part) {
-    return {p.result, part, r.c_rect.row, r.c_rect.col, r.c_rect.rows, r.c_rect.cols};
+  std::string add(const std::string &name, const TileProduct &p, const Operands &r);
+  static Key key(const TileProduct &p, const Operands &r, std::uint32_t part) {
+    return {p.result, part, r.result.row, r.result.col, r.result.rows, r.result.cols};
   }
 
   const Layer &layer_;
@@ -33,11 +32,11 @@ private:
   std::map<Key, std::uint32_t> done_; ///< end of the reduction so far
 };
 
-std::string Sums::add(const std::string &name, const TileProduct &p, const GemmRoles &r) {
-  const std::uint32_t extent = reduction_extent(p.result, layer_);
+std::string Sums::add(const std::string &name, const TileProduct &p, const Operands &r) {
+  const std::uint32_t extent = terms_of(p.result, layer_);
   if (p.part == 0 || p.part > plans_.of(p.result).size()) return fmt::format("{} adds a part that no plan has", name);
   const std::uint32_t first = plans_.first(p.result, p.part), end = plans_.end(p.result, p.part, extent);
-  if (r.red != first || r.red_size != end - first) return fmt::format("{} adds another range than the plan's", name);
+  if (r.first != first || r.terms != end - first) return fmt::format("{} adds another range than the plan's", name);
   const auto part = done_.find(key(p, r, p.part));
   const auto sum = done_.find(key(p, r, 0));
   if (part == done_.end() || part->second != end) return fmt::format("{} adds a part that is not complete", name);
@@ -53,17 +52,17 @@ std::string Sums::step(std::size_t index, const TileProduct &p) {
       p.m_size > layer_.m - std::min(p.m, layer_.m) || p.k_size > layer_.k - std::min(p.k, layer_.k) ||
       p.n_size > layer_.n - std::min(p.n, layer_.n))
     return fmt::format("product {} is empty or outside the layer", index);
-  const GemmRoles r = roles(p, layer_);
+  const Operands r = operands_of(p, layer_);
   const std::string name =
-      fmt::format("product {} of {} at ({}, {})", index, to_string(p.result), r.c_rect.row, r.c_rect.col);
+      fmt::format("product {} of {} at ({}, {})", index, to_string(p.result), r.result.row, r.result.col);
   if (p.add) return add(name, p, r);
   if (p.part > plans_.of(p.result).size()) return fmt::format("{} has a part that no plan has", name);
   const std::uint32_t first = plans_.first(p.result, p.part);
   const auto it = done_.emplace(key(p, r, p.part), first).first;
-  if (r.red != it->second)
-    return fmt::format("{} continues the reduction at {}, which stands at {}", name, r.red, it->second);
-  it->second += r.red_size;
-  if (it->second > plans_.end(p.result, p.part, reduction_extent(p.result, layer_)))
+  if (r.first != it->second)
+    return fmt::format("{} continues the reduction at {}, which stands at {}", name, r.first, it->second);
+  it->second += r.terms;
+  if (it->second > plans_.end(p.result, p.part, terms_of(p.result, layer_)))
     return fmt::format("{} reaches beyond its part", name);
   return {};
 }
@@ -72,9 +71,9 @@ std::string Sums::finish(std::array<std::vector<Rect>, kTensorCount> &tiles) con
   for (const auto &[key, at] : done_) {
     const auto &[result, part, row, col, rows, cols] = key;
     if (part != 0) return fmt::format("part {} of {} at ({}, {}) is never added", part, to_string(result), row, col);
-    if (at != reduction_extent(result, layer_))
+    if (at != terms_of(result, layer_))
       return fmt::format("the reduction of {} at ({}, {}) ends at {} of {}", to_string(result), row, col, at,
-                         reduction_extent(result, layer_));
+                         terms_of(result, layer_));
     tiles[static_cast<std::size_t>(result)].push_back({row, col, rows, cols});
   }
   return {};

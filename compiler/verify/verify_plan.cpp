@@ -1,5 +1,5 @@
 // Replays a program action by action on a model of the scratchpad that knows which tile each row holds.
-#include "compiler/lower/layout.hpp"
+#include "compiler/verify/operands.hpp"
 #include "compiler/verify/verify.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ private:
   }
 
   std::string check_place(const Place &p, const Content &c) const {
-    const std::uint32_t rows = spm_rows(c.rect.rows, c.rect.cols, c.fp32, npu_.lanes());
+    const std::uint64_t rows = rows_of_tile(c.rect, c.fp32, npu_.lanes());
     if (p.rows.rows != rows || p.pstride != c.rect.rows * (c.fp32 ? 2U : 1U) || p.rows.first % 2 != 0)
       return fmt::format("{} has a place that does not suit its size", name(c));
     if (p.rows.end() > npu_.spm_rows())
@@ -69,7 +69,7 @@ private:
     if (it != spm_.begin()) --it; // tiles are disjoint: only this one can reach in from before
     while (it != spm_.end() && it->first < p.rows.end()) {
       const Content &old = it->second;
-      const bool overlaps = it->first + spm_rows(old.rect.rows, old.rect.cols, old.fp32, npu_.lanes()) > p.rows.first;
+      const bool overlaps = it->first + rows_of_tile(old.rect, old.fp32, npu_.lanes()) > p.rows.first;
       it = overlaps ? spm_.erase(it) : std::next(it);
     }
     spm_.emplace(p.rows.first, c);
@@ -106,29 +106,29 @@ private:
     const TileProduct &p = program_.products.at(a.product);
     if (a.product != gemms_++) return fmt::format("product {} is out of order", a.product);
     const Layer &layer = program_.layers[p.layer];
-    const GemmRoles r = roles(p, layer);
+    const Operands r = operands_of(p, layer);
     const std::uint32_t first = program_.reductions[p.layer].first(p.result, p.part);
     const std::int32_t result = layout_.place(p.layer, p.result);
     for (const std::string &problem : {expect(a.a, elements(layout_.place(p.layer, r.a), r.a_rect)),
                                        expect(a.b, elements(layout_.place(p.layer, r.b), r.b_rect)),
-                                       a.acc ? expect(a.cin, {result, r.c_rect, true, first, r.red}) : std::string{}})
+                                       a.acc ? expect(a.cin, {result, r.result, true, first, r.first}) : std::string{}})
       if (!problem.empty()) return problem;
-    if (a.acc != (r.red > first))
-      return fmt::format("product {} begins at {} of its reduction and {} initial values", a.product, r.red,
+    if (a.acc != (r.first > first))
+      return fmt::format("product {} begins at {} of its reduction and {} initial values", a.product, r.first,
                          a.acc ? "has" : "lacks");
-    return put(a.cout, finished(a, {result, r.c_rect, !a.out_bf16, first, r.red + r.red_size}));
+    return put(a.cout, finished(a, {result, r.result, !a.out_bf16, first, r.first + r.terms}));
   }
 
   std::string add(const Action &a) {
     const TileProduct &p = program_.products.at(a.product);
     if (a.product != gemms_++) return fmt::format("product {} is out of order", a.product);
-    const GemmRoles r = roles(p, program_.layers[p.layer]);
+    const Operands r = operands_of(p, program_.layers[p.layer]);
     const std::int32_t result = layout_.place(p.layer, p.result);
-    const std::uint32_t end = r.red + r.red_size;
+    const std::uint32_t end = r.first + r.terms;
     for (const std::string &problem :
-         {expect(a.a, {result, r.c_rect, true, 0, r.red}), expect(a.cin, {result, r.c_rect, true, r.red, end})})
+         {expect(a.a, {result, r.result, true, 0, r.first}), expect(a.cin, {result, r.result, true, r.first, end})})
       if (!problem.empty()) return problem;
-    return put(a.cout, finished(a, {result, r.c_rect, !a.out_bf16, 0, end}));
+    return put(a.cout, finished(a, {result, r.result, !a.out_bf16, 0, end}));
   }
 
   static Content elements(std::int32_t binding, const Rect &rect) { return {binding, rect, false, 0, 0}; }

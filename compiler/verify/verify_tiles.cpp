@@ -1,4 +1,4 @@
-// Exact cover of a tensor by rectangles.
+// Tile sizes, and the exact cover of a tensor by rectangles.
 #include "compiler/verify/verify.hpp"
 
 #include <fmt/format.h>
@@ -34,6 +34,18 @@ std::string verify_cover(std::vector<Rect> rects, std::uint32_t rows, std::uint3
   }
   const std::uint64_t whole = static_cast<std::uint64_t>(rows) * cols;
   if (complete && area != whole) return fmt::format("{} of {} elements are missing", whole - area, whole);
+  return {};
+}
+
+std::string verify_tiling(const TileShape &tile, const Layer &layer) {
+  const auto check = [](char name, std::uint32_t side, std::uint32_t extent) -> std::string {
+    if (side == 0 || side > extent || side > kMaxTileSide)
+      return fmt::format("tile side {} of {} is {}, not 1 to {}", name, extent, side, std::min(extent, kMaxTileSide));
+    return {};
+  };
+  for (const std::string &problem :
+       {check('M', tile.m, layer.m), check('K', tile.k, layer.k), check('N', tile.n, layer.n)})
+    if (!problem.empty()) return problem;
   return {};
 }
 

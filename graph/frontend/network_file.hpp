@@ -2,7 +2,10 @@
 #pragma once
 
 #include "graph/network.hpp"
+#include "sw_models/config_error.hpp"
 
+#include <filesystem>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 

@@ -1,4 +1,5 @@
 #include "sw_models/timing/npu_timing.hpp"
+#include "sw_models/timing/silence.hpp"
 
 #include <fmt/format.h>
 

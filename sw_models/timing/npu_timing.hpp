@@ -5,7 +5,7 @@
 #include "sw_models/timing/command_fetch.hpp"
 #include "sw_models/timing/gemm_engine.hpp"
 #include "sw_models/timing/memory_system.hpp"
-#include "sw_models/timing/timing_model.hpp"
+#include "sw_models/timing/run.hpp"
 
 #include <cstdint>
 #include <deque>

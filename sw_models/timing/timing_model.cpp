@@ -1,12 +1,9 @@
 #include "sw_models/timing/timing_model.hpp"
 
-#include "sw_models/dram_channel.hpp"
 #include "sw_models/timing/npu_timing.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
 #include <stdexcept>
 
 namespace gradweave::timing {
@@ -17,18 +14,6 @@ namespace {
 std::uint64_t silence_in_block(const NpuConfig &npu) { return npu.rows + 4ULL; }
 
 } // namespace
-
-std::uint64_t longest_silence(const NpuConfig &npu) {
-  const std::uint64_t bytes =
-      std::min<std::uint64_t>(DramChannel::kMaxBurstBytes, std::uint64_t{DramChannel::kMaxBeats} * npu.bus_bytes);
-  const std::uint64_t burst = bytes * npu.dram.bytes_den / npu.dram.bytes_num + 1;
-  return npu.dram.latency_cycles + npu.dram.turnaround_cycles + 2 * burst + 4ULL * (npu.rows + npu.cols) + 64;
-}
-
-std::uint32_t usual_watchdog(const NpuConfig &npu) {
-  constexpr std::uint64_t kAfterReset = 65536, kMost = std::numeric_limits<std::uint32_t>::max();
-  return static_cast<std::uint32_t>(std::min(std::max(kAfterReset, longest_silence(npu) + 1), kMost));
-}
 
 RunResult run(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options) {
   const std::uint32_t watchdog = options.watchdog.value_or(usual_watchdog(npu));

@@ -1,8 +1,9 @@
 // No run is below its bounds, neither those of the layer nor those that prune the search.
 #include "compiler/cost/bounds.hpp"
 #include "compiler/cost/cost.hpp"
-#include "compiler/spm/residency.hpp"
+#include "compiler/lower/describe.hpp"
 #include "compiler/schedule/search.hpp"
+#include "compiler/spm/residency.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

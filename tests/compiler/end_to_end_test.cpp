@@ -1,4 +1,5 @@
 // Compiled layers on the functional model: every bit equals the golden model's, under every schedule.
+#include "graph/frontend/load_network.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // The networks of models/ against the published numbers of parameters, and against Table 4 of igo_micro23.
+#include "graph/frontend/load_network.hpp"
 #include "tests/compiler/network_text.hpp"
 
 #include <cmath>

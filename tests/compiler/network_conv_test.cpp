@@ -1,4 +1,5 @@
 // Convolutions, groups, inputs and parameter counts in network files.
+#include "graph/frontend/load_network.hpp"
 #include "tests/compiler/network_text.hpp"
 
 namespace gradweave::compiler {

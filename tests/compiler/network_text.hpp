@@ -1,7 +1,8 @@
 // Networks from text, and what loading them says.
 #pragma once
 
-#include "graph/network.hpp"
+#include "graph/frontend/load_network.hpp"
+#include "sw_models/config_error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,8 @@
 // Orders of tile products, and the check that refuses broken ones.
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
+#include "compiler/lower/tiling.hpp"
+#include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

@@ -1,4 +1,5 @@
 // What the paper's plans move, against counts that loop over the tiles by themselves; and damage that the checks see.
+#include "compiler/lower/order.hpp"
 #include "compiler/paper/loops.hpp"
 #include "compiler/paper/paper.hpp"
 #include "compiler/verify/verify.hpp"

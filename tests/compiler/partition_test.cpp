@@ -1,9 +1,9 @@
 // Partitioned layers, on one core and on several, on the functional model: every bit equals the golden model's under
 // the layer's reduction plan.
+#include "compiler/back/compile_plan.hpp"
 #include "compiler/lower/partition.hpp"
-#include "compiler/back/passes.hpp"
-#include "compiler/spm/residency.hpp"
 #include "compiler/schedule/search.hpp"
+#include "compiler/spm/residency.hpp"
 #include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
 

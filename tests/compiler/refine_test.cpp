@@ -1,5 +1,6 @@
 // The search by the timing model: repeatable, monotonous, and its plans legal.
 #include "compiler/cost/cost.hpp"
+#include "compiler/lower/describe.hpp"
 #include "compiler/schedule/refine.hpp"
 #include "compiler/spm/residency.hpp"
 #include "compiler/verify/verify.hpp"

@@ -1,6 +1,8 @@
 // Residency: the scratchpad map, and the check that refuses broken programs.
-#include "compiler/spm/residency.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/tiling.hpp"
 #include "compiler/schedule/search.hpp"
+#include "compiler/spm/residency.hpp"
 #include "compiler/spm/spm_map.hpp"
 #include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"

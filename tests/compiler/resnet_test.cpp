@@ -1,4 +1,5 @@
 // A whole network of the size that others simulate: every layer compiles, and no stream beats its bounds.
+#include "graph/frontend/load_network.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

@@ -1,5 +1,7 @@
 // Search: limits, errors, and the quality that the schedules are compared on.
+#include "compiler/lower/describe.hpp"
 #include "compiler/schedule/search.hpp"
+#include "graph/frontend/load_network.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

@@ -3,6 +3,7 @@
 #include "compiler/lower/partition.hpp"
 #include "compiler/schedule/step_search.hpp"
 #include "compiler/verify/verify.hpp"
+#include "graph/frontend/load_network.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {

@@ -1,5 +1,6 @@
 // verify_stream() against streams broken on purpose: each damage must be found and named.
-#include "compiler/back/passes.hpp"
+#include "compiler/back/compile_plan.hpp"
+#include "compiler/lower/order.hpp"
 #include "compiler/spm/residency.hpp"
 #include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"

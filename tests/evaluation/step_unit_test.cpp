@@ -1,7 +1,8 @@
 // The search of a whole step as a unit; groups that stand for others.
-#include "runtime/lookup.hpp"
 #include "app/evaluation/evaluate.hpp"
 #include "app/evaluation/step_unit.hpp"
+#include "app/evaluation/unit_key.hpp"
+#include "runtime/lookup.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
 // Keys hold all that a result depends on; techniques ask for the units that they are made of.
-#include "runtime/lookup.hpp"
 #include "app/evaluation/evaluate.hpp"
+#include "app/evaluation/unit_key.hpp"
 #include "app/evaluation/workload.hpp"
+#include "runtime/lookup.hpp"
 
 #include <gtest/gtest.h>
 

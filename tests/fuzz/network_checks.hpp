@@ -1,6 +1,7 @@
 // What holds of every network that a frontend accepts.
 #pragma once
 
+#include "graph/frontend/load_network.hpp"
 #include "graph/frontend/network_file.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 

@@ -1,12 +1,13 @@
 // Timelines of random streams and of compiled layers, timed by the model, against the definitions of docs/timeline.md
 // evaluated the slow way: row by row and command by command.
+#include "app/validate/corpus/random_stream.hpp"
 #include "compiler/compiler.hpp"
 #include "compiler/verify/verify_hazards.hpp"
-#include "app/validate/corpus/random_stream.hpp"
-#include "trace/timeline/timeline.hpp"
+#include "graph/frontend/load_network.hpp"
 #include "sw_models/timing/timing_model.hpp"
 #include "tests/cli/command_line.hpp"
 #include "tests/trace/timeline_format.hpp"
+#include "trace/timeline/timeline.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Dispatch to the frontends, checks common to them, and layer selection.
-#include "graph/network.hpp"
+// Dispatch to the frontends, and layer selection.
+#include "graph/frontend/load_network.hpp"
 #include "graph/frontend/csv_rows.hpp"
 #include "graph/frontend/network_file.hpp"
 #include "sw_models/user_file.hpp"
@@ -12,19 +12,6 @@
 #include <optional>
 
 namespace gradweave::compiler {
-
-void fail(const std::filesystem::path &file, std::size_t line, std::string_view message) {
-  throw ConfigError(line == 0 ? fmt::format("{}: {}", file.string(), message)
-                              : fmt::format("{}:{}: {}", file.string(), line, message));
-}
-
-std::uint32_t checked_dimension(const std::filesystem::path &file, std::size_t line, std::string_view field,
-                                std::int64_t value) {
-  if (value < 1 || value > kMaxDimension)
-    fail(file, line,
-         fmt::format("{} = {} is out of range; give a whole number from 1 to {}", field, value, kMaxDimension));
-  return static_cast<std::uint32_t>(value);
-}
 
 Network load_network(const std::filesystem::path &file, std::optional<std::uint32_t> batch) {
   constexpr InputLimit kLimit{"network description (.toml or .csv)", kMaxTextBytes};

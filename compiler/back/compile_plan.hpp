@@ -1,7 +1,11 @@
 // The part of compile_layer() after the search, for callers that choose the plan themselves.
 #pragma once
 
-#include "compiler/schedule/search.hpp"
+#include "compiler/ir/error.hpp"
+#include "compiler/ir/layout.hpp"
+#include "compiler/ir/options.hpp"
+#include "compiler/ir/program.hpp"
+#include "sw_models/npu_config.hpp"
 
 namespace gradweave::compiler {
 

@@ -1,0 +1,22 @@
+// What the results of an evaluation depend on.
+#pragma once
+
+#include "app/evaluation/unit.hpp"
+#include "app/evaluation/unit_key.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace gradweave::reproduce {
+
+/// All that the result of a unit depends on, and nothing else, as one line of text. `tool` stands for the version of
+/// compiler and models.
+std::string key_of(const Unit &unit, std::string_view tool);
+
+/// What a result depends on of a layer, for keys.
+std::string shape_text(const compiler::Layer &layer);
+
+/// What identifies compiler, models and instruction set of this build: a hash of their libraries.
+std::string_view tool_version();
+
+} // namespace gradweave::reproduce

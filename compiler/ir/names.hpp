@@ -1,0 +1,48 @@
+// Schedules, passes, partitions and tensors, and their names for users and reports.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// Orders of the backward pass (igo_micro23, sections 4.2 and 4.3); `search`: whichever of them, and of their
+/// partitions, is the fastest.
+enum class Schedule { kSequential, kInterleave, kDxMajor, kDwMajor, kRearrange, kIdeal, kSearch };
+/// Throws std::invalid_argument listing the names that there are.
+Schedule parse_schedule(std::string_view name);
+std::string_view to_string(Schedule s);
+/// "sequential, interleave, ...": what parse_schedule() accepts; likewise the others below.
+std::string schedule_names();
+/// Those of the paper: all but `search`.
+const std::vector<Schedule> &all_schedules();
+
+/// How a layer's backward pass is cut into parts (igo_micro23, section 5, figure 11), each a smaller layer: along M, N
+/// or K. Parts follow one another on one core, or run beside each other on several.
+enum class Partition { kNone, kWeightSharing, kDySharing, kIfmapSharing };
+/// Throws std::invalid_argument listing the names that there are.
+Partition parse_partition(std::string_view name);
+std::string_view to_string(Partition p);
+std::string partition_names();
+const std::vector<Partition> &all_partitions();
+
+/// How cores that share a reduction bring their sums together: a core continues the sum of the core before, which
+/// gives the bits of one core; or each sums from zero, and ADD commands add the sums under a reduction plan.
+enum class Reduction { kChain, kAdd };
+/// Throws std::invalid_argument listing the names that there are.
+Reduction parse_reduction(std::string_view name);
+std::string_view to_string(Reduction r);
+std::string reduction_names();
+
+enum class Pass { kForward, kBackward, kBoth };
+Pass parse_pass(std::string_view name);
+std::string_view to_string(Pass p);
+std::string pass_names();
+
+enum class Tensor { kX, kW, kDY, kY, kDX, kDW };
+inline constexpr std::size_t kTensorCount = 6;
+std::string_view to_string(Tensor t); ///< "X", "W", "dY", "Y", "dX", "dW"
+
+} // namespace gradweave::compiler

@@ -1,0 +1,46 @@
+#include "compiler/lower/describe.hpp"
+
+#include "compiler/lower/order.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace gradweave::compiler {
+namespace {
+
+std::string_view to_string(PhaseKind kind) {
+  switch (kind) {
+  case PhaseKind::kForward:
+    return "Y";
+  case PhaseKind::kDx:
+    return "dX";
+  case PhaseKind::kDw:
+    return "dW";
+  case PhaseKind::kInterleave:
+    return "interleave";
+  case PhaseKind::kDxMajor:
+    return "dx_major";
+  default:
+    return "dw_major";
+  }
+}
+
+} // namespace
+
+std::string describe(const std::vector<PhasePlan> &plans) {
+  std::string text;
+  for (const PhasePlan &p : plans) {
+    text += fmt::format("{}{} {} m{} k{} n{} w{}{}", text.empty() ? "" : "; ", to_string(p.kind), to_string(p.loops),
+                        p.tile.m, p.tile.k, p.tile.n, p.window, p.starts_empty ? " empty" : "");
+    if (p.parts.count > 1)
+      text += fmt::format(" {}/{}{}",
+                          p.parts.dim == Dim::kM   ? 'm'
+                          : p.parts.dim == Dim::kK ? 'k'
+                                                   : 'n',
+                          p.parts.count, p.parts.reduction == Reduction::kAdd ? "+" : "");
+  }
+  return text;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,70 @@
+#include "compiler/verify/operands.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+/// The two of M, K and N that index a tensor's rows and columns.
+struct Axes {
+  Dim row, col;
+};
+
+Axes axes_of(Tensor t) {
+  if (t == Tensor::kX || t == Tensor::kDX) return {Dim::kM, Dim::kK};
+  if (t == Tensor::kW || t == Tensor::kDW) return {Dim::kK, Dim::kN};
+  return {Dim::kM, Dim::kN};
+}
+
+/// The tensors that are multiplied: each result is summed over the dimension that it does not have, which both of these
+/// do. The one that shares the result's rows comes first.
+std::array<Tensor, 2> factors_of(Tensor result) {
+  if (result == Tensor::kDX) return {Tensor::kDY, Tensor::kW};
+  if (result == Tensor::kDW) return {Tensor::kX, Tensor::kDY};
+  return {Tensor::kX, Tensor::kW};
+}
+
+Dim summed(Tensor result) {
+  const Axes axes = axes_of(result);
+  for (const Dim d : {Dim::kM, Dim::kK})
+    if (d != axes.row && d != axes.col) return d;
+  return Dim::kN;
+}
+
+struct Range {
+  std::uint32_t first, size;
+};
+
+Range range_of(const TileProduct &p, Dim d) {
+  if (d == Dim::kM) return {p.m, p.m_size};
+  return d == Dim::kK ? Range{p.k, p.k_size} : Range{p.n, p.n_size};
+}
+
+/// Groups are blocks of the columns of activations and of their gradients, and of the rows of weights and theirs.
+Rect rect_of(const TileProduct &p, const Layer &layer, Tensor t) {
+  const Axes axes = axes_of(t);
+  const Range row = range_of(p, axes.row), col = range_of(p, axes.col);
+  const bool weights = t == Tensor::kW || t == Tensor::kDW;
+  const std::uint32_t row_group = weights ? p.group * layer.k : 0;
+  const std::uint32_t col_group = weights ? 0 : p.group * (axes.col == Dim::kK ? layer.k : layer.n);
+  return {row_group + row.first, col_group + col.first, row.size, col.size};
+}
+
+} // namespace
+
+Operands operands_of(const TileProduct &p, const Layer &layer) {
+  const auto [a, b] = factors_of(p.result);
+  const Range terms = range_of(p, summed(p.result));
+  return {a, b, rect_of(p, layer, a), rect_of(p, layer, b), rect_of(p, layer, p.result), terms.first, terms.size};
+}
+
+std::uint32_t terms_of(Tensor result, const Layer &layer) {
+  const Dim d = summed(result);
+  return d == Dim::kM ? layer.m : d == Dim::kK ? layer.k : layer.n;
+}
+
+std::uint64_t rows_of_tile(const Rect &rect, bool fp32, std::uint32_t lanes) {
+  const std::uint64_t panels = (std::uint64_t{rect.cols} + lanes - 1) / lanes;
+  const std::uint64_t rows = panels * rect.rows * (fp32 ? 2 : 1);
+  return rows + rows % 2;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,24 @@
+// What a tile product reads and writes, derived from the products' index sets alone. Nothing of it is shared with the
+// passes that are verified.
+#pragma once
+
+#include "compiler/ir/tile.hpp"
+
+namespace gradweave::compiler {
+
+/// Operands, result and terms of a product. Rectangles are those of the layer's tensors.
+struct Operands {
+  Tensor a = Tensor::kX, b = Tensor::kX;
+  Rect a_rect, b_rect, result;
+  std::uint32_t first = 0, terms = 0; ///< range of the reduction
+};
+Operands operands_of(const TileProduct &p, const Layer &layer);
+
+/// Terms of a result's whole reduction.
+std::uint32_t terms_of(Tensor result, const Layer &layer);
+
+/// Scratchpad rows of a tile: panels of `lanes` columns, each as many rows as the tile has (fp32: twice), an even
+/// number.
+std::uint64_t rows_of_tile(const Rect &rect, bool fp32, std::uint32_t lanes);
+
+} // namespace gradweave::compiler
