@@ -24,7 +24,7 @@ case $extent in
 full)
   plan=$here/plan.toml
   mapfile -t rtl < <(git ls-files -- 'rtl/*.sv' | grep -v '_props\.sv$')
-  mapfile -t cpp < <(git ls-files -- 'compiler/*.cpp' 'sw_models/*.cpp' 'isa/*.cpp' | grep -v '^isa/isagen\.cpp$')
+  mapfile -t cpp < <(git ls-files -- 'compiler/*.cpp' 'graph/*.cpp' 'sw_models/*.cpp' 'isa/*.cpp' | grep -v '^isa/isagen\.cpp$')
   counts=(--rtl-count 400 --cpp-count 220)
   npus="test8;test6x10;test8c2;test6x10c3;test2x64c8"
   ;;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # tests/trace/wave/broken.sh BUILD_DIR apply|all|NAME...      registers of rtl/ that are a cycle late, see docs/waves.md
-source "$(dirname "${BASH_SOURCE[0]}")/../mutations/mutants.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../mutations/mutants.sh"
 
 # npu NAME: whose streams show it.
 npu() {
@@ -43,4 +43,4 @@ red() {
   }
 }
 
-main ../wave/broken "$@"
+main ../trace/wave/broken "$@"
