@@ -7,14 +7,15 @@
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/schedule/refine.hpp"
-#include "compiler/verify/verify.hpp"
+#include "graph/layer_text.hpp"
+#include "sw_models/npu_text.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <tuple>
+#include <string>
 
 namespace gradweave::compiler {
 namespace {
@@ -75,49 +76,31 @@ public:
 
 private:
   /// What a stream depends on, and nothing else. Schedules with the same phases have the same streams.
-  using Key = std::tuple<std::array<std::uint64_t, 26>, std::vector<PhaseKind>, std::uint64_t>;
-  static Key key(const Layer &l, const NpuConfig &n, const CompileOptions &o, std::uint64_t tune) {
-    const Cut cut = cut_of(l, n, o);
-    return {{l.m,
-             l.k,
-             l.n,
-             l.dx,
-             l.groups,
-             static_cast<std::uint64_t>(cut.partition),
-             cut.partition == Partition::kNone ? 1 : cut.parts,
-             static_cast<std::uint64_t>(cut.reduction),
-             o.plans,
-             o.stream,
-             n.rows,
-             n.cols,
-             n.cores,
-             n.spm_bytes,
-             n.spm_banks,
-             n.bus_bytes,
-             n.queue_depth,
-             n.semaphores,
-             n.outstanding,
-             n.dram.size_bytes,
-             n.dram.latency_cycles,
-             n.dram.turnaround_cycles,
-             n.dram.batch_bytes,
-             n.dram.bytes_num,
-             n.dram.bytes_den,
-             access_bytes(n)},
-            phases(o.schedule, o.pass, l),
-            tune};
-  }
+  static std::string key(const Layer &layer, const NpuConfig &npu, const CompileOptions &options, std::uint64_t tune);
 
   std::mutex mutex_;
-  std::map<Key, CompiledLayer> streams_;
+  std::map<std::string, CompiledLayer> streams_;
 };
 
+// Every field is named, so that a new one does not compile until it is decided whether a stream depends on it.
+std::string StreamCache::key(const Layer &layer, const NpuConfig &npu, const CompileOptions &options,
+                             std::uint64_t tune) {
+  const auto &[schedule, pass, tuned, progress, partition, parts, reduction, plans, stream] = options;
+  const Cut cut = cut_of(layer, npu, options);
+  std::string kinds;
+  for (const PhaseKind kind : phases(schedule, pass, layer))
+    kinds += fmt::format("{} ", static_cast<int>(kind));
+  return fmt::format("{}|{}{}/{},{}|{} plans,tune {},{}|{}", shape_text(layer), kinds, to_string(cut.partition),
+                     cut.partition == Partition::kNone ? 1 : cut.parts, to_string(cut.reduction), plans, tune, stream,
+                     npu_text(npu));
+}
+
 const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
-  const Key wanted = key(layer, npu, options, options.tune);
+  const std::string wanted = key(layer, npu, options, options.tune);
   const std::lock_guard<std::mutex> lock(mutex_);
   CompileOptions with_stream = options;
   with_stream.stream = true;
-  for (const Key &good : {wanted, key(layer, npu, with_stream, options.tune)})
+  for (const std::string &good : {wanted, key(layer, npu, with_stream, options.tune)})
     if (const auto it = streams_.find(good); it != streams_.end()) return it->second;
   const Layout layout = make_layout(layer, options.pass, npu);
   check_room(layer, {layout.bytes, 0}, npu);
@@ -139,7 +122,7 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
     return [&options, before, all](std::uint64_t done) { options.progress(before + done, all); };
   };
   refinement.run(options.plans, work_of(options.plans), report(0));
-  const Key usual = key(layer, npu, options, 0);
+  const std::string usual = key(layer, npu, options, 0);
   if (streams_.count(usual) == 0) streams_.emplace(usual, compile_plan(layer, npu, options, layout, best()));
   if (options.tune != 0) {
     const CompiledLayer &before = streams_.at(usual);

@@ -1,34 +1,27 @@
 #include "runtime/job_key.hpp"
 
 #include "base/checksum.hpp"
-#include "runtime/npu_text.hpp"
+#include "graph/layer_text.hpp"
+#include "sw_models/npu_text.hpp"
 
 #include <fmt/format.h>
 
 namespace gradweave::runtime {
-namespace {
 
-std::string conv_text(const compiler::Convolution &c) {
-  return fmt::format("{},{}x{}x{}>{},kernel {}x{},stride {}x{},pad {}/{}/{}/{},dilation {}x{},groups {}", c.batch,
-                     c.height, c.width, c.channels, c.out_channels, c.kernel_height, c.kernel_width, c.stride_height,
-                     c.stride_width, c.pad_top, c.pad_bottom, c.pad_left, c.pad_right, c.dilation_height,
-                     c.dilation_width, c.groups);
-}
-
-std::string layer_text(const compiler::Layer &l) {
-  return fmt::format("{},{}x{}x{}x{}{},{}", l.name, l.m, l.k, l.n, l.groups, l.dx ? "" : ",no dX",
-                     l.conv ? conv_text(*l.conv) : "");
-}
-
-} // namespace
-
+// Every field is named, so that a new one does not compile until it is decided whether a result depends on it.
 std::string job_key(const JobSpec &spec) {
-  return fmt::format("{}|{}|{}:{}|{},{},tune {},{}/{},{}|{}|{} {}|stress {} {}", spec.network, layer_text(spec.layer),
-                     spec.npu.name, npu_text(spec.npu), compiler::to_string(spec.compile.schedule),
-                     compiler::to_string(spec.compile.pass), spec.compile.tune,
-                     compiler::to_string(spec.compile.partition), spec.compile.parts,
-                     compiler::to_string(spec.compile.reduction), to_string(spec.backend), to_string(spec.data),
-                     spec.seed, spec.device.stress.seed, spec.device.stress.stall_probability);
+  const auto &[network, layer, npu, compile, paper, backend, data, seed, device, times_file, timeline_file] = spec;
+  const auto &[schedule, pass, tune, progress, partition, parts, reduction, plans, stream] = compile;
+  const auto &[stress, faults, trace, watchdog_cycles, stream_offset] = device;
+  std::string hits;
+  for (const BusFault &fault : faults)
+    hits += fmt::format(" fault {} {} {}+{}", static_cast<int>(fault.kind), fault.write, fault.addr, fault.bytes);
+  return fmt::format("{}|{}|{}:{}|{},{},tune {},{} plans,{}/{},{}{}|{}|{} {}|stress {} {}{}|watchdog {} offset {}",
+                     network, layer_text(layer), npu.name, npu_text(npu), compiler::to_string(schedule),
+                     compiler::to_string(pass), tune, plans, compiler::to_string(partition), parts,
+                     compiler::to_string(reduction), paper ? ",paper " + compiler::paper::to_string(*paper) : "",
+                     to_string(backend), to_string(data), seed, stress.seed, stress.stall_probability, hits,
+                     watchdog_cycles ? fmt::to_string(*watchdog_cycles) : "usual", stream_offset);
 }
 
 std::string run_key(const RunOptions &options) {

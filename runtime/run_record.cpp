@@ -3,7 +3,7 @@
 #include "runtime/job_key.hpp"
 #include "base/journal.hpp"
 #include "base/json_field.hpp"
-#include "runtime/npu_text.hpp"
+#include "sw_models/npu_text.hpp"
 #include "base/output_file.hpp"
 #include "runtime/result_json.hpp"
 

@@ -1,13 +1,13 @@
-// An NPU as part of the keys of journals.
+// An NPU in keys of caches and journals.
 #pragma once
 
 #include "sw_models/npu_config.hpp"
 
 #include <string>
 
-namespace gradweave::runtime {
+namespace gradweave {
 
 /// All parameters that results, cycles or streams depend on; not the name.
 std::string npu_text(const NpuConfig &npu);
 
-} // namespace gradweave::runtime
+} // namespace gradweave

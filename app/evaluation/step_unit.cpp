@@ -3,7 +3,8 @@
 
 #include "app/evaluation/unit.hpp"
 #include "base/json_field.hpp"
-#include "runtime/npu_text.hpp"
+#include "graph/layer_text.hpp"
+#include "sw_models/npu_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -38,9 +39,9 @@ std::string topology_text(const std::vector<compiler::Layer> &layers) {
 std::string key_of(const StepUnit &unit, std::string_view tool) {
   std::string layers;
   for (const compiler::Layer &layer : unit.layers)
-    layers += shape_text(layer) + ";";
+    layers += compiler::shape_text(layer) + ";";
   return fmt::format("step|{}|{}|{}+{} plans|{}|{}", layers, topology_text(unit.layers), unit.effort.layer_plans,
-                     unit.effort.step_plans, runtime::npu_text(unit.npu), tool);
+                     unit.effort.step_plans, npu_text(unit.npu), tool);
 }
 
 std::string to_text(const StepResult &r) {

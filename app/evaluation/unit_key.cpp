@@ -1,7 +1,8 @@
 #include "app/evaluation/unit_key.hpp"
 #include "app/evaluation/evaluate.hpp"
+#include "graph/layer_text.hpp"
 #include "reproduce_tool_version.hpp"
-#include "runtime/npu_text.hpp"
+#include "sw_models/npu_text.hpp"
 
 #include <fmt/format.h>
 
@@ -19,15 +20,11 @@ std::string variant_text(const Variant &v) {
 
 } // namespace
 
-std::string shape_text(const compiler::Layer &l) {
-  return fmt::format("{}x{}x{}x{}{}", l.m, l.k, l.n, l.groups, l.dx ? "" : ",no dX");
-}
-
 std::string key_of(const Unit &unit, std::string_view tool) {
   const std::uint32_t timed = timed_groups(unit); // stand for all
-  return fmt::format("{}{}|{}|{}|{}|{}", shape_text(unit.layer),
+  return fmt::format("{}{}|{}|{}|{}|{}", compiler::shape_text(unit.layer),
                      timed == unit.layer.groups ? "" : fmt::format(" by {}", timed), compiler::to_string(unit.pass),
-                     variant_text(unit.variant), runtime::npu_text(unit.npu), tool);
+                     variant_text(unit.variant), npu_text(unit.npu), tool);
 }
 
 std::string_view tool_version() { return kToolVersion; }

@@ -13,9 +13,6 @@ namespace gradweave::reproduce {
 /// compiler and models.
 std::string key_of(const Unit &unit, std::string_view tool);
 
-/// What a result depends on of a layer, for keys.
-std::string shape_text(const compiler::Layer &layer);
-
 /// What identifies compiler, models and instruction set of this build: a hash of their libraries.
 std::string_view tool_version();
 
