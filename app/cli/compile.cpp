@@ -1,20 +1,29 @@
 // gradweave compile
 #include "app/cli/commands.hpp"
+#include "app/cli/options.hpp"
 #include "app/cli/stream_directory.hpp"
 #include "app/cli/work.hpp"
+#include "app/report/text_format.hpp"
 #include "base/output_file.hpp"
 #include "base/process_pool.hpp"
 #include "base/progress.hpp"
 #include "runtime/result_json.hpp"
-#include "app/report/text_format.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <memory>
 #include <optional>
 
 namespace gradweave::cli {
 namespace {
+
+struct CompileArguments {
+  WorkArguments work;
+  std::string out; ///< directory; empty: only the summary
+  bool listing = false;
+  std::string json;
+};
 
 using compiler::CompiledLayer;
 using Json = nlohmann::ordered_json;
@@ -70,8 +79,6 @@ void print_summary(std::FILE *out, const CompiledLayer &compiled) {
                t.candidates, t.simulated, t.improvements, t.seconds, runtime::grouped(t.cycles_before));
 }
 
-} // namespace
-
 int compile(const CompileArguments &a) {
   if (a.listing && a.out.empty()) throw std::invalid_argument("--listing needs --out, the directory to write to");
   const compiler::Schedule schedule = compiler::parse_schedule(a.work.schedule);
@@ -103,6 +110,22 @@ int compile(const CompileArguments &a) {
   if (streams) streams->commit();
   if (json) json->commit(summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   return kOk;
+}
+
+} // namespace
+
+void add_compile(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+  const auto arguments = std::make_shared<CompileArguments>(); // as long as the parser
+  CompileArguments &a = *arguments;
+  CLI::App *command = app.add_subcommand("compile", "Compile layers to binary command streams");
+  add_work_options(*command, a.work, Schedules::kOne);
+  command->add_option("--out", a.out, "Directory for the streams (INDEX-LAYER.gws); default: print the summary only");
+  command->add_flag("--listing", a.listing, "Also write INDEX-LAYER.lst: every command as text, with its tile");
+  command->add_option("--json", a.json, "Write the summary as JSON to this file; - is standard output");
+  command->footer("Examples:\n"
+                  "  gradweave compile --model bert_tiny --npu small --schedule interleave\n"
+                  "  gradweave compile --model bert_tiny --layers 0 --out streams --listing");
+  command->callback([arguments, &chosen] { chosen = [arguments] { return compile(*arguments); }; });
 }
 
 } // namespace gradweave::cli

@@ -1,7 +1,7 @@
 #include "app/cli/long_run.hpp"
 #include "app/cli/work.hpp"
-#include "base/journal.hpp"
 #include "app/report/text_format.hpp"
+#include "base/journal.hpp"
 
 #include <fmt/format.h>
 

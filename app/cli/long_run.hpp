@@ -1,7 +1,7 @@
 // How `gradweave cosim` treats runs that take long: an estimate first, a record to resume from, the background.
 #pragma once
 
-#include "app/cli/commands.hpp"
+#include "app/cli/cosim_arguments.hpp"
 #include "runtime/run.hpp"
 #include "runtime/run_record.hpp"
 

@@ -1,5 +1,6 @@
 // gradweave models
 #include "app/cli/commands.hpp"
+#include "app/cli/options.hpp"
 #include "app/report/text_format.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "runtime/lookup.hpp"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <system_error>
 
 namespace gradweave::cli {
@@ -83,8 +85,6 @@ bool contains(const std::vector<std::string> &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-} // namespace
-
 int models(const std::string &name) {
   if (name.empty()) {
     fmt::print("networks (--model):\n");
@@ -111,6 +111,16 @@ int models(const std::string &name) {
                                   fmt::join(runtime::npu_names(), ", ")));
   show_network(compiler::load_network(runtime::find_model(name)));
   return kOk;
+}
+
+} // namespace
+
+void add_models(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App *command = app.add_subcommand("models", "List the networks and NPUs that have names, or show one");
+  command->add_option("NAME", *name, "Network or NPU: a name or the path of a file");
+  command->footer("Examples:\n  gradweave models\n  gradweave models bert_tiny\n  gradweave models small");
+  command->callback([name, &chosen] { chosen = [name] { return models(*name); }; });
 }
 
 } // namespace gradweave::cli

@@ -1,12 +1,13 @@
 // gradweave reproduce
 #include "app/cli/commands.hpp"
+#include "app/cli/options.hpp"
 
-#include "compiler/paper/policy.hpp"
 #include "app/cli/work.hpp"
-#include "base/output_file.hpp"
 #include "app/evaluation/output.hpp"
 #include "app/evaluation/run.hpp"
 #include "app/report/text_format.hpp"
+#include "base/output_file.hpp"
+#include "compiler/paper/policy.hpp"
 
 #include <fmt/format.h>
 
@@ -14,11 +15,25 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <sstream>
 #include <thread>
 
 namespace gradweave::cli {
 namespace {
+
+struct ReproduceArguments {
+  std::string study;             ///< name or path
+  std::string figures, networks; ///< comma-separated; empty: all
+  std::string out = "reproduce";
+  std::string policy; ///< of the baseline as the paper describes it; empty: the default
+  unsigned jobs = 0;  ///< 0: one a core
+  bool rtl = false;
+  std::optional<std::uint32_t> sample; ///< empty: one of each network, if there is a Verilated NPU
+  std::uint64_t sample_cycles = 1000000;
+  std::uint64_t seed = 1;
+  bool quiet = false;
+};
 
 namespace fs = std::filesystem;
 using reproduce::Evaluation;
@@ -77,8 +92,6 @@ ExitCode verdict(const Evaluation &evaluation, bool rtl_asked) {
   return evaluation.problems.empty() ? kOk : kBadInput;
 }
 
-} // namespace
-
 int reproduce(const ReproduceArguments &a) {
   const runtime::SignalGuard signals;
   const reproduce::Study study = reproduce::load_study(reproduce::find_study(a.study));
@@ -112,6 +125,46 @@ int reproduce(const ReproduceArguments &a) {
                  journal.size(), journal.file().c_str());
     throw;
   }
+}
+
+} // namespace
+
+void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+  const auto arguments = std::make_shared<ReproduceArguments>(); // as long as the parser
+  ReproduceArguments &a = *arguments;
+  CLI::App *command = app.add_subcommand("reproduce", "Repeat a published evaluation, number by number");
+  command->add_option("STUDY", a.study, "Evaluation: igo, or the path of a .toml file")->required();
+  command->add_option("--figure", a.figures,
+                      "Figures, separated by commas, of " + reproduce::figure_names() + "; default: all");
+  command->add_option("--network", a.networks, "Networks, as in res,bert; default: all");
+  command->add_option("--out,-o", a.out, "Directory of page, drawings, tables and journal")->capture_default_str();
+  command->add_option("--policy", a.policy,
+                      "Baseline as the paper describes it (docs/paper-baseline.md): words joined by /, of " +
+                          compiler::paper::policy_words());
+  command->add_option("--jobs", a.jobs, "Processes at a time; default: one a core")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 4096U));
+  command->add_flag("--rtl", a.rtl, "Run every evaluation on the RTL, too; pick few with --figure and --network");
+  command
+      ->add_option("--sample", a.sample,
+                   "Evaluations of each network to run on the RTL, too; default: 1 if it is built")
+      ->check(check_whole_number)
+      ->check(CLI::Range(0U, 1000000U));
+  command->add_option("--sample-cycles", a.sample_cycles, "Cycles that one of these takes at most")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command->add_option("--seed", a.seed, "Seed of the sample and of training sets")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command->add_flag("--quiet", a.quiet, "No progress on standard error");
+  command->footer(
+      "Finished evaluations are kept in journal.jsonl of the directory: an interrupted run goes on from there.\n"
+      "Examples:\n"
+      "  gradweave reproduce igo\n"
+      "  gradweave reproduce igo --figure 12 --network res,bert --out figure12\n"
+      "Exit codes: 0 done, 1 the RTL differs, 2 usage, 3 bad input file or a layer that cannot be compiled,\n"
+      "4 no RTL although asked for, 5 output cannot be written, 130 interrupted");
+  command->callback([arguments, &chosen] { chosen = [arguments] { return reproduce(*arguments); }; });
 }
 
 } // namespace gradweave::cli

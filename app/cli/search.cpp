@@ -1,22 +1,33 @@
 // gradweave search
 #include "app/cli/commands.hpp"
+#include "app/cli/options.hpp"
 #include "app/cli/work.hpp"
 #include "app/evaluation/network_search.hpp"
+#include "app/report/text_format.hpp"
 #include "base/output_file.hpp"
 #include "base/process_pool.hpp"
 #include "base/progress.hpp"
 #include "runtime/step_job.hpp"
-#include "app/report/text_format.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <optional>
 
 namespace gradweave::cli {
 namespace {
+
+struct SearchArguments {
+  WorkArguments work;
+  std::uint64_t plans = 100, step_plans = 300;
+  std::string backend; ///< that runs and checks the step; empty: none
+  std::string data = "normal", json;
+  std::uint64_t seed = 1;
+  bool quiet = false;
+};
 
 using Json = nlohmann::ordered_json;
 using runtime::grouped;
@@ -130,8 +141,6 @@ ExitCode check(const SearchArguments &a, const Work &work, const NetworkSearch &
   return exit_code(result.outcome);
 }
 
-} // namespace
-
 int search(const SearchArguments &a) {
   const runtime::SignalGuard signals;
   const Work work = resolve(a.work);
@@ -160,6 +169,43 @@ int search(const SearchArguments &a) {
   print_totals(out, found);
   if (json) json->commit(json_of(a, work, found).dump(2) + "\n");
   return a.backend.empty() ? kOk : check(a, work, found, out);
+}
+
+} // namespace
+
+void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+  const auto arguments = std::make_shared<SearchArguments>(); // as long as the parser
+  SearchArguments &a = *arguments;
+  CLI::App *command =
+      app.add_subcommand("search", "Search the fastest schedule of each layer and of the whole training step");
+  a.work.pass = "both";
+  command->add_option("--model", a.work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
+      ->capture_default_str();
+  command->add_option("--batch", a.work.batch, "Samples in a batch; default: as the network says")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 24U));
+  command->add_option("--npu", a.work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
+  command->add_option("--pass", a.work.pass, help_of_pass() + "; both is a training step")->capture_default_str();
+  command->add_option("--layers", a.work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
+  command->add_option("--plans", a.plans, "Plans to simulate for each layer, pass and order")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 30U))
+      ->capture_default_str();
+  command->add_option("--step-plans", a.step_plans, "Changes of the whole step to simulate")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command->add_option("--check", a.backend,
+                      "Run the step on one of " + runtime::backend_names() +
+                          ", with data and every bit checked; timing: cycles only");
+  command->add_option("--data", a.data, "Data of the check, one of " + runtime::data_kind_names())
+      ->capture_default_str();
+  command->add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
+  command->add_option("--json", a.json, "Write all figures to this file; - is standard output");
+  command->add_flag("--quiet", a.quiet, "No progress on standard error");
+  command->footer("Examples:\n"
+                  "  gradweave search --model bert_tiny --npu small\n"
+                  "  gradweave search --model mlp --npu small --step-plans 5000 --check rtl");
+  command->callback([arguments, &chosen] { chosen = [arguments] { return search(*arguments); }; });
 }
 
 } // namespace gradweave::cli

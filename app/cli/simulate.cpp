@@ -1,22 +1,33 @@
 // gradweave simulate
 #include "app/cli/commands.hpp"
+#include "app/cli/options.hpp"
 #include "app/cli/repeat_command.hpp"
 #include "app/cli/work.hpp"
 #include "app/report/json_report.hpp"
-#include "runtime/lookup.hpp"
-#include "base/output_file.hpp"
-#include "runtime/simulation.hpp"
 #include "app/report/simulation_report.hpp"
+#include "base/output_file.hpp"
+#include "runtime/lookup.hpp"
+#include "runtime/simulation.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <unistd.h>
 
 namespace gradweave::cli {
 namespace {
+
+struct SimulateArguments {
+  std::string program = "gradweave"; ///< how the command was called
+  WorkArguments work;
+  std::string stream; ///< a stream file to be simulated instead; empty: none
+  std::string json;
+  std::string times, timeline; ///< file, or directory if it is one or ends in '/'; empty: none
+  bool quiet = false, from_make = false;
+};
 
 using runtime::RunOptions;
 using runtime::RunResult;
@@ -75,8 +86,6 @@ void add_times(const SimulateArguments &a, RunOptions &options) {
   options.timeline = a.timeline;
 }
 
-} // namespace
-
 int simulate(const SimulateArguments &a) {
   const runtime::SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
@@ -105,6 +114,31 @@ int simulate(const SimulateArguments &a) {
   if (json) json->commit(json_report(options, result));
   report.end(result);
   return exit_code(result.outcome);
+}
+
+} // namespace
+
+void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
+  const auto arguments = std::make_shared<SimulateArguments>(); // as long as the parser
+  SimulateArguments &a = *arguments;
+  a.program = invocation.program;
+  CLI::App *command = app.add_subcommand("simulate", "Count the cycles of a network or a stream on the timing model");
+  add_work_options(*command, a.work, Schedules::kSeveral);
+  command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
+  command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
+  add_times_options(*command, a.times, a.timeline);
+  command->add_flag("--quiet", a.quiet, "No progress on standard error");
+  command->add_flag("--from-make", a.from_make)->group("");
+  command->footer("Examples:\n"
+                  "  gradweave simulate --model bert_tiny --npu small\n"
+                  "  gradweave simulate --model resnet50 --npu large --pass forward --batch 1 --json report.json\n"
+                  "  gradweave simulate streams/0-embed.gws --npu small --times -");
+  command->callback([arguments, &a, &chosen, command] {
+    // Not excludes(): that would come before the complaint about an unknown option, whose value looks like a STREAM.
+    for (const char *option : {"--model", "--batch", "--schedule", "--pass", "--layers"})
+      if (!a.stream.empty() && command->count(option) != 0) throw CLI::ExcludesError(option, "STREAM");
+    chosen = [arguments] { return simulate(*arguments); };
+  });
 }
 
 } // namespace gradweave::cli

@@ -1,8 +1,8 @@
 #include "app/cli/stream_directory.hpp"
 
+#include "base/output_file.hpp"
 #include "isa/assembler.hpp"
 #include "trace/command_label.hpp"
-#include "base/output_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,20 +1,28 @@
 // gradweave timeline
 #include "trace/timeline/timeline.hpp"
 
-#include "isa/assembler.hpp"
 #include "app/cli/commands.hpp"
-#include "trace/command_trace.hpp"
-#include "runtime/lookup.hpp"
+#include "app/cli/options.hpp"
 #include "base/output_file.hpp"
+#include "isa/assembler.hpp"
+#include "runtime/lookup.hpp"
+#include "trace/command_trace.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
 namespace gradweave::cli {
 namespace {
+
+struct TimelineArguments {
+  std::vector<std::string> streams; ///< files, one behind another on the time axis
+  std::string rtl, model;           ///< timing traces of these streams; empty: none
+  std::string npu = "small", out;
+};
 
 using runtime::CommandLabel;
 using runtime::TracedCommand;
@@ -70,8 +78,6 @@ std::vector<TraceOfStreams> read_traces(const TimelineArguments &a) {
   return traces;
 }
 
-} // namespace
-
 int timeline(const TimelineArguments &a) {
   const NpuConfig npu = load_npu_config(runtime::find_npu(a.npu));
   const std::vector<TraceOfStreams> traces = read_traces(a);
@@ -101,6 +107,26 @@ int timeline(const TimelineArguments &a) {
   }
   drawing.commit();
   return kOk;
+}
+
+} // namespace
+
+void add_timeline(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+  const auto arguments = std::make_shared<TimelineArguments>(); // as long as the parser
+  TimelineArguments &a = *arguments;
+  CLI::App *command =
+      app.add_subcommand("timeline", "Draw timing traces (--times of cosim and simulate) for ui.perfetto.dev");
+  command->add_option("STREAM", a.streams, "Streams (.gws) of the traces, in their order")->required();
+  command->add_option("--rtl", a.rtl, "Timing trace of the RTL");
+  command->add_option("--model", a.model, "Timing trace of the timing model");
+  command->add_option("--npu", a.npu, "NPU of the traces: a name or the path of a .toml file")->capture_default_str();
+  command->add_option("--out,-o", a.out, "Timeline (.json, or .json.gz to compress it)")->required();
+  command->footer("Example: one layer, RTL and model side by side\n"
+                  "  gradweave compile --layers 0 --out streams\n"
+                  "  gradweave cosim --layers 0 --times rtl.csv\n"
+                  "  gradweave cosim --layers 0 --backend timing --times model.csv\n"
+                  "  gradweave timeline streams/0-*.gws --rtl rtl.csv --model model.csv -o both.json");
+  command->callback([arguments, &chosen] { chosen = [arguments] { return timeline(*arguments); }; });
 }
 
 } // namespace gradweave::cli

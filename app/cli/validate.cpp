@@ -1,13 +1,14 @@
 // gradweave validate
 #include "app/cli/commands.hpp"
+#include "app/cli/options.hpp"
 #include "app/cli/work.hpp"
+#include "app/validate/compare_traces.hpp"
 #include "app/validate/corpus/profile.hpp"
 #include "app/validate/corpus/standing.hpp"
-#include "runtime/lookup.hpp"
-#include "base/output_file.hpp"
-#include "runtime/simulation.hpp"
-#include "app/validate/compare_traces.hpp"
 #include "app/validate/report.hpp"
+#include "base/output_file.hpp"
+#include "runtime/lookup.hpp"
+#include "runtime/simulation.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +22,20 @@
 
 namespace gradweave::cli {
 namespace {
+
+/// Exactly one of streams, work.model, random, corpus and compare is given.
+struct ValidateArguments {
+  std::string program = "gradweave";                          ///< how the command was called
+  std::vector<std::string> command_line;                      ///< all of it
+  WorkArguments work{"", "", "rearrange", "backward", "", 0}; ///< NPU empty: small, or all of a corpus
+  std::vector<std::string> streams, compare;
+  std::string corpus, profile = "both", json;
+  std::uint64_t random = 0, seed = 1;
+  std::uint32_t commands = 40, watchdog = 0; ///< watchdog 0: as the mode chooses
+  std::int64_t stream_offset = -1;           ///< likewise if negative
+  unsigned jobs = 0;                         ///< 0: one a core
+  bool quiet = false;
+};
 
 using compiler::CompiledLayer;
 using runtime::ValidationBatch;
@@ -248,8 +263,6 @@ std::string repeat_all(const ValidateArguments &a) {
   return command;
 }
 
-} // namespace
-
 int validate(const ValidateArguments &a) {
   const runtime::SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   const Plan plan = make_plan(a);
@@ -267,6 +280,61 @@ int validate(const ValidateArguments &a) {
   if (json) json->commit(report.json(repeat_all(a)));
   report.end();
   return exit_code(report.outcome());
+}
+
+} // namespace
+
+void add_validate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
+  const auto arguments = std::make_shared<ValidateArguments>(); // as long as the parser
+  ValidateArguments &a = *arguments;
+  a.program = invocation.program;
+  a.command_line = invocation.command_line;
+  CLI::App *command = app.add_subcommand("validate", "Compare the timing model with the RTL, to the cycle");
+  command->add_option("STREAM", a.streams, "Command streams: .gws, or text as of asm");
+  add_work_options(*command, a.work, Schedules::kSeveral);
+  command->add_option("--random", a.random, "So many random streams")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, ~0U));
+  command->add_option("--seed", a.seed, "Seed of the first random stream; the next has the next")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command->add_option("--commands", a.commands, "LOADs, STOREs and GEMMs of a random stream, about")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 100000U))
+      ->capture_default_str();
+  command->add_option("--profile", a.profile, "Random streams, one of " + corpus::profile_names() + " (docs/cli.md)")
+      ->capture_default_str();
+  command
+      ->add_option("--watchdog", a.watchdog,
+                   "Cycles without progress that end a run; default: 65536, more where the memory needs it, or drawn")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 0xffffffffU));
+  command
+      ->add_option("--stream-offset", a.stream_offset,
+                   "Where in a 4 KB page streams begin, a multiple of 64; default: 0, or drawn")
+      ->check(check_whole_number)
+      ->check(CLI::Range(0, 4032))
+      ->check([](const std::string &text) {
+        return std::stoul(text) % isa::kCommandBytes == 0 ? std::string() : text + " is not a multiple of 64";
+      });
+  command->add_option("--corpus", a.corpus,
+                      "The standing corpus, one of " + corpus::corpus_names() +
+                          "; with --npu only what runs on that NPU");
+  command->add_option("--compare", a.compare, "Compare two timing traces (CSV): the RTL's and the model's")
+      ->type_name("RTL MODEL")
+      ->expected(2);
+  command->add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 4096U));
+  command->add_option("--json", a.json, "Write the report (docs/cli.md) to this file; - is standard output");
+  command->add_flag("--quiet", a.quiet, "No progress on standard error");
+  command->footer("Examples:\n"
+                  "  gradweave validate --model bert_tiny --npu small --schedule all\n"
+                  "  gradweave validate --random 1000 --seed 7 --npu test8\n"
+                  "  gradweave validate streams/0-embed.gws --npu small\n"
+                  "  gradweave validate --compare rtl.csv model.csv\n"
+                  "Exit codes: 0 all times and counters equal, 1 one differs, others as of cosim");
+  command->callback([arguments, &chosen] { chosen = [arguments] { return validate(*arguments); }; });
 }
 
 } // namespace gradweave::cli

@@ -2,6 +2,7 @@
 #include "trace/wave/diff.hpp"
 
 #include "app/cli/commands.hpp"
+#include "app/cli/wavediff.hpp"
 #include "base/output_file.hpp"
 #include "trace/wave/diff_text.hpp"
 #include "trace/wave/guard.hpp"

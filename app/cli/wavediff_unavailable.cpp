@@ -1,5 +1,5 @@
 // gradweave wavediff in a build without Verilator, with which the library that reads FST files comes.
-#include "app/cli/commands.hpp"
+#include "app/cli/wavediff.hpp"
 
 #include <stdexcept>
 

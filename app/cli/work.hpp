@@ -1,8 +1,8 @@
 // What the subcommands that run layers share: resolving names, schedules, exit codes.
 #pragma once
 
-#include "compiler/compiler.hpp"
 #include "app/cli/commands.hpp"
+#include "compiler/compiler.hpp"
 #include "runtime/job.hpp"
 
 #include <string>
