@@ -108,12 +108,8 @@ std::vector<std::string> check_counters(const compiler::CompiledLayer &compiled,
   };
 
   compiler::Traffic sum;
-  for (const compiler::Traffic &traffic : compiled.traffic) {
-    sum.read_bytes += traffic.read_bytes;
-    sum.write_bytes += traffic.write_bytes;
-    sum.read_bus_bytes += traffic.read_bus_bytes;
-    sum.write_bus_bytes += traffic.write_bus_bytes;
-  }
+  for (const compiler::Traffic &traffic : compiled.traffic)
+    sum += traffic;
   const std::vector<ArrayWork> work = array_work(compiled.stream, npu);
   expect(isa::Counter::READ_BYTES, sum.read_bytes, "the planned read traffic");
   expect(isa::Counter::WRITE_BYTES, sum.write_bytes, "the planned write traffic");

@@ -1,7 +1,7 @@
 #include "app/report/json_report.hpp"
 
-#include "runtime/result_json.hpp"
 #include "app/report/summary.hpp"
+#include "runtime/result_json.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -105,14 +105,7 @@ void SimulationReport::layer(const std::vector<JobResult> &by_schedule) {
 }
 
 void SimulationReport::speed(const RunResult &run) {
-  Totals all;
-  for (std::size_t s = 0; s < options_.schedules.size(); ++s) {
-    const Totals t = sum_layers(run, s);
-    all.cycles += t.cycles;
-    all.commands += t.commands;
-    all.compile_seconds += t.compile_seconds;
-    all.cpu_seconds += t.cpu_seconds;
-  }
+  const Totals all = sum_all(run);
   if (options_.stream.empty()) fmt::print(out_, "compiled   in {:.3f} s\n", all.compile_seconds);
   fmt::print(out_, "simulated  in {:.6f} s of CPU time: {} cycles, {} commands", all.cpu_seconds, grouped(all.cycles),
              grouped(all.commands));

@@ -22,13 +22,7 @@ void add(Totals &totals, const JobResult &job) {
   totals.tuning.cycles_before += job.tuning.cycles_before;
   for (std::size_t i = 0; i < compiler::kTensorCount; ++i) {
     const compiler::Traffic &from = job.traffic[i];
-    compiler::Traffic &to = totals.traffic[i];
-    to.read_bytes += from.read_bytes;
-    to.write_bytes += from.write_bytes;
-    to.read_bus_bytes += from.read_bus_bytes;
-    to.write_bus_bytes += from.write_bus_bytes;
-    to.spill_read_bytes += from.spill_read_bytes;
-    to.spill_write_bytes += from.spill_write_bytes;
+    totals.traffic[i] += from;
     totals.dram_read_bytes += from.read_bytes;
     totals.dram_write_bytes += from.write_bytes;
     totals.spill_bytes += from.spill_read_bytes + from.spill_write_bytes;
@@ -60,6 +54,16 @@ Totals sum_layers(const RunResult &run, std::size_t schedule) {
     if (shapes.emplace(job.layer.m, job.layer.k, job.layer.n, job.layer.dx).second)
       add_effort(totals.tuning, job.tuning);
   }
+  return totals;
+}
+
+Totals sum_all(const RunResult &run) {
+  Totals totals;
+  for (const auto &by_schedule : run.layers)
+    for (const JobResult &job : by_schedule) {
+      add(totals, job);
+      add_effort(totals.tuning, job.tuning);
+    }
   return totals;
 }
 

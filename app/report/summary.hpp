@@ -27,6 +27,8 @@ struct Totals {
 
 /// Of the schedule at position `schedule` in the run's options, over all layers.
 Totals sum_layers(const RunResult &run, std::size_t schedule);
+/// Of all schedules, over all layers; effort of the search counts each layer and schedule.
+Totals sum_all(const RunResult &run);
 /// Of one job.
 Totals sum_job(const JobResult &job);
 

@@ -45,6 +45,38 @@ std::string spills(const std::array<Traffic, compiler::kTensorCount> &traffic) {
   return text.empty() ? "-" : text;
 }
 
+/// "1,024 elements of dX (99.0% finite), 12 elements of dW"; empty: none.
+std::string checked_elements(const Totals &all) {
+  std::string checked;
+  for (const Tensor tensor : kResults) {
+    const auto i = static_cast<std::size_t>(tensor);
+    if (all.checked[i] == 0) continue;
+    checked += fmt::format("{}{} elements of {}", checked.empty() ? "" : ", ", grouped(all.checked[i]),
+                           compiler::to_string(tensor));
+    if (all.finite[i] != all.checked[i])
+      checked += fmt::format(" ({:.1f}% finite)",
+                             100.0 * static_cast<double>(all.finite[i]) / static_cast<double>(all.checked[i]));
+  }
+  return checked;
+}
+
+/// What of the network a run does not look at, each with "; " behind it.
+std::string left_out(const RunOptions &options) {
+  std::string left;
+  if (options.backend == Backend::kFunctional) left += "the RTL; cycles (the functional model has no time); ";
+  if (options.backend == Backend::kTiming) left += "the RTL; all results (the timing model has no data); ";
+  if (options.layers.size() != options.network.layers.size())
+    left += fmt::format("{} other layers; ", options.network.layers.size() - options.layers.size());
+  if (options.pass == Pass::kBackward) left += "the forward products Y; ";
+  if (options.pass == Pass::kForward) left += "the gradients dX and dW; ";
+  if (options.pass == Pass::kForward) return left;
+  const auto without = std::count_if(options.layers.begin(), options.layers.end(), [](const auto &l) { return !l.dx; });
+  if (without != 0)
+    left +=
+        fmt::format("dX of {} layer{} that need{} none; ", without, without == 1 ? "" : "s", without == 1 ? "s" : "");
+  return left;
+}
+
 } // namespace
 
 void TextReport::begin() {
@@ -126,13 +158,7 @@ void TextReport::totals(const RunResult &run) {
 }
 
 void TextReport::speed(const RunResult &run) {
-  Totals all;
-  for (std::size_t s = 0; s < options_.schedules.size(); ++s) {
-    const Totals t = sum_layers(run, s);
-    all.cycles += t.cycles;
-    all.macs += t.macs;
-    all.cpu_seconds += t.cpu_seconds;
-  }
+  const Totals all = sum_all(run);
   if (run.wall_seconds <= 0 || all.cpu_seconds <= 0) return;
   if (run.kept != 0) { // the seconds are of this run alone
     fmt::print(out_, "speed      {:.1f} s; no rates, as an interrupted run did part of the work\n", run.wall_seconds);
@@ -148,26 +174,9 @@ void TextReport::speed(const RunResult &run) {
 }
 
 void TextReport::coverage(const RunResult &run) {
-  Totals all;
-  for (std::size_t s = 0; s < options_.schedules.size(); ++s) {
-    const Totals t = sum_layers(run, s);
-    for (std::size_t i = 0; i < compiler::kTensorCount; ++i) {
-      all.checked[i] += t.checked[i];
-      all.finite[i] += t.finite[i];
-    }
-    all.direct += t.direct;
-  }
-  std::string checked;
-  for (const Tensor tensor : kResults) {
-    const auto i = static_cast<std::size_t>(tensor);
-    if (all.checked[i] == 0) continue;
-    checked += fmt::format("{}{} elements of {}", checked.empty() ? "" : ", ", grouped(all.checked[i]),
-                           compiler::to_string(tensor));
-    if (all.finite[i] != all.checked[i])
-      checked += fmt::format(" ({:.1f}% finite)",
-                             100.0 * static_cast<double>(all.finite[i]) / static_cast<double>(all.checked[i]));
-  }
+  const Totals all = sum_all(run);
   if (has_data(options_.backend)) {
+    const std::string checked = checked_elements(all);
     fmt::print(out_, "checked    {}: every bit against the golden model", checked.empty() ? "nothing" : checked);
     if (options_.compares()) fmt::print(out_, "; results of all schedules against each other");
     if (all.direct != 0)
@@ -178,25 +187,10 @@ void TextReport::coverage(const RunResult &run) {
   }
   fmt::print(out_, "\n           counters: DRAM bytes and blocks against the compiler's plan{}\n",
              has_time(options_.backend) ? ", beats, array steps, cycles of each engine add up" : "");
-
-  std::string left;
-  if (options_.backend == Backend::kFunctional) left += "the RTL; cycles (the functional model has no time); ";
-  if (options_.backend == Backend::kTiming) left += "the RTL; all results (the timing model has no data); ";
-  if (options_.layers.size() != options_.network.layers.size())
-    left += fmt::format("{} other layers; ", options_.network.layers.size() - options_.layers.size());
-  if (options_.pass == Pass::kBackward) left += "the forward products Y; ";
-  if (options_.pass == Pass::kForward) left += "the gradients dX and dW; ";
-  if (options_.pass != Pass::kForward) {
-    const auto without =
-        std::count_if(options_.layers.begin(), options_.layers.end(), [](const auto &l) { return !l.dx; });
-    if (without != 0)
-      left +=
-          fmt::format("dX of {} layer{} that need{} none; ", without, without == 1 ? "" : "s", without == 1 ? "s" : "");
-  }
   fmt::print(out_,
              "unchecked  {}whatever is no product with weights: attention scores, softmax, activations, "
              "normalisation, optimizer\n",
-             left);
+             left_out(options_));
 }
 
 void TextReport::resumed(const RunResult &run) {

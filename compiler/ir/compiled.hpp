@@ -31,6 +31,16 @@ struct Traffic {
   std::uint64_t read_bytes = 0, write_bytes = 0;             ///< elements
   std::uint64_t read_bus_bytes = 0, write_bus_bytes = 0;     ///< whole bus beats
   std::uint64_t spill_read_bytes = 0, spill_write_bytes = 0; ///< share of read/write_bytes that is partial sums
+
+  Traffic &operator+=(const Traffic &o) {
+    read_bytes += o.read_bytes;
+    write_bytes += o.write_bytes;
+    read_bus_bytes += o.read_bus_bytes;
+    write_bus_bytes += o.write_bus_bytes;
+    spill_read_bytes += o.spill_read_bytes;
+    spill_write_bytes += o.spill_write_bytes;
+    return *this;
+  }
 };
 
 /// What a command is for; one entry per command of the stream.
