@@ -1,6 +1,6 @@
 // make_rtl_device(): finds and loads the shared library that holds a configuration's Verilated NPU and its testbench.
-#include "device/device.hpp"
 #include "base/own_tree.hpp"
+#include "device/device.hpp"
 #include "device/rtl_factory.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // Timelines of compiled layers.
 #pragma once
 
-#include "runtime/job.hpp"
 #include "base/output_file.hpp"
+#include "runtime/job.hpp"
 #include "trace/timeline/timeline.hpp"
 
 namespace gradweave::runtime::timeline {

@@ -1,12 +1,12 @@
 #include "runtime/run.hpp"
 
-#include "trace/command_trace.hpp"
 #include "base/output_file.hpp"
 #include "base/progress.hpp"
-#include "runtime/result_json.hpp"
-#include "runtime/run_record.hpp"
 #include "base/stopwatch.hpp"
 #include "runtime/job_timeline.hpp"
+#include "runtime/result_json.hpp"
+#include "runtime/run_record.hpp"
+#include "trace/command_trace.hpp"
 #include "trace/trace_file.hpp"
 
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 #include "runtime/run_record.hpp"
 
-#include "runtime/job_key.hpp"
 #include "base/journal.hpp"
 #include "base/json_field.hpp"
-#include "sw_models/npu_text.hpp"
 #include "base/output_file.hpp"
+#include "runtime/job_key.hpp"
 #include "runtime/result_json.hpp"
+#include "sw_models/npu_text.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,15 +1,15 @@
 #include "runtime/simulation.hpp"
 
-#include "isa/assembler.hpp"
-#include "runtime/check.hpp"
-#include "trace/command_trace.hpp"
 #include "base/heartbeat.hpp"
 #include "base/output_file.hpp"
 #include "base/peak_memory.hpp"
 #include "base/progress.hpp"
 #include "base/stopwatch.hpp"
+#include "isa/assembler.hpp"
+#include "runtime/check.hpp"
 #include "runtime/timeline_output.hpp"
 #include "sw_models/user_file.hpp"
+#include "trace/command_trace.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "runtime/step_job.hpp"
 
+#include "base/stopwatch.hpp"
 #include "runtime/check.hpp"
 #include "runtime/golden_layer.hpp"
 #include "runtime/loaded_stream.hpp"
-#include "base/stopwatch.hpp"
 
 #include <fmt/format.h>
 

@@ -10,8 +10,8 @@
 
 #include "compiler/compiler.hpp"
 #include "isa/command.hpp"
-#include "trace/command_label.hpp"
 #include "sw_models/timing/command_times.hpp"
+#include "trace/command_label.hpp"
 
 #include <cstdint>
 #include <filesystem>

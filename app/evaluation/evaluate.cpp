@@ -1,7 +1,7 @@
 #include "app/evaluation/evaluate.hpp"
 
-#include "compiler/paper/paper.hpp"
 #include "app/evaluation/dy_once.hpp"
+#include "compiler/paper/paper.hpp"
 
 #include <algorithm>
 #include <string>

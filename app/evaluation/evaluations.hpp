@@ -1,9 +1,9 @@
 // Where figures get the results of units from.
 #pragma once
 
-#include "base/journal.hpp"
 #include "app/evaluation/step_unit.hpp"
 #include "app/evaluation/unit.hpp"
+#include "base/journal.hpp"
 
 #include <set>
 #include <string>

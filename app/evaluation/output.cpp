@@ -1,7 +1,7 @@
 #include "app/evaluation/output.hpp"
 
-#include "base/output_file.hpp"
 #include "app/evaluation/bar_chart.hpp"
+#include "base/output_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,10 +1,10 @@
 // Runs units on the RTL as well.
 #pragma once
 
-#include "base/journal.hpp"
-#include "base/process_pool.hpp"
 #include "app/evaluation/evaluation.hpp"
 #include "app/evaluation/workload.hpp"
+#include "base/journal.hpp"
+#include "base/process_pool.hpp"
 
 #include <vector>
 

@@ -1,10 +1,10 @@
 // Runs an evaluation: which units it needs, those that are missing in the journal, and the figures.
 #pragma once
 
-#include "base/journal.hpp"
-#include "base/process_pool.hpp"
 #include "app/evaluation/evaluation.hpp"
 #include "app/evaluation/figures.hpp"
+#include "base/journal.hpp"
+#include "base/process_pool.hpp"
 
 namespace gradweave::reproduce {
 

@@ -1,7 +1,7 @@
 #include "app/evaluation/work.hpp"
 
-#include "base/progress.hpp"
 #include "app/evaluation/evaluate.hpp"
+#include "base/progress.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

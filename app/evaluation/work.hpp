@@ -1,8 +1,8 @@
 // Evaluates the units that a journal does not have yet, on all cores.
 #pragma once
 
-#include "base/process_pool.hpp"
 #include "app/evaluation/evaluations.hpp"
+#include "base/process_pool.hpp"
 
 namespace gradweave::reproduce {
 

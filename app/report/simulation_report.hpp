@@ -1,8 +1,8 @@
 // The table of a simulation: cycles, and what they went into.
 #pragma once
 
-#include "runtime/run.hpp"
 #include "app/report/summary.hpp"
+#include "runtime/run.hpp"
 
 #include <cstddef>
 #include <cstdio>

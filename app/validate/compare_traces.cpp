@@ -1,8 +1,8 @@
 #include "app/validate/compare_traces.hpp"
 
-#include "trace/command_trace.hpp"
 #include "app/validate/compare.hpp"
 #include "app/validate/explain.hpp"
+#include "trace/command_trace.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // Says, for people, how two accounts of a run differ and where the cause is to be sought.
 #pragma once
 
+#include "app/validate/compare.hpp"
 #include "isa/command.hpp"
 #include "trace/command_label.hpp"
-#include "app/validate/compare.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -1,10 +1,10 @@
 #include "app/validate/run.hpp"
 
-#include "device/device.hpp"
-#include "base/progress.hpp"
 #include "app/validate/compare.hpp"
 #include "app/validate/explain.hpp"
 #include "app/validate/verdict_json.hpp"
+#include "base/progress.hpp"
+#include "device/device.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // From planned actions to the binary command stream.
 #pragma once
 
-#include "compiler/ir/compiled.hpp"
 #include "compiler/emit/hazards.hpp"
+#include "compiler/ir/compiled.hpp"
 
 namespace gradweave::compiler {
 

@@ -1,8 +1,8 @@
 // The entry `conv` of a layer.
 #pragma once
 
-#include "graph/network.hpp"
 #include "graph/frontend/toml_reader.hpp"
+#include "graph/network.hpp"
 
 namespace gradweave::compiler {
 

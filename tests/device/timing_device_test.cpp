@@ -95,8 +95,7 @@ TEST(TimingDevice, AStreamNeedsRoom) {
   npu.dram.size_bytes = 128;
   const auto device = make_timing_device(npu);
   EXPECT_NO_THROW(device->submit(isa::assemble("SYNC engine=load\nSYNC engine=load\n")));
-  EXPECT_THROW(device->submit(isa::assemble("SYNC engine=load\nSYNC engine=load\nSYNC engine=load\n")),
-               DeviceError);
+  EXPECT_THROW(device->submit(isa::assemble("SYNC engine=load\nSYNC engine=load\nSYNC engine=load\n")), DeviceError);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // The journal survives what an interruption can do to it.
+#include "app/evaluation/unit.hpp"
 #include "base/journal.hpp"
 #include "base/output_file.hpp"
-#include "app/evaluation/unit.hpp"
 #include "tests/cli/command_line.hpp"
 
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // Evaluations that run on the RTL as well.
-#include "device/device.hpp"
 #include "base/journal.hpp"
+#include "device/device.hpp"
 #include "tests/evaluation/tiny_study.hpp"
 
 #include <nlohmann/json.hpp>

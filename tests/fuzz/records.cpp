@@ -1,11 +1,11 @@
 // What runs keep and child processes send: lines of journals, status files, results as JSON. A damaged one is left out
 // or done again; nothing else may come of it. Results survive being written and read again.
-#include "base/journal.hpp"
 #include "app/evaluation/step_unit.hpp"
 #include "app/evaluation/unit.hpp"
+#include "app/validate/verdict_json.hpp"
+#include "base/journal.hpp"
 #include "runtime/result_json.hpp"
 #include "runtime/run_record.hpp"
-#include "app/validate/verdict_json.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
 #include <nlohmann/json.hpp>

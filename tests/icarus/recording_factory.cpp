@@ -1,8 +1,8 @@
 // A stand-in for an NPU's library (tb/rtl_factory.cpp) that records: whatever runs on it, the runtime's jobs or the
 // tests' streams, leaves a recording in the file that GW_RECORDING names.
+#include "device/rtl_factory.hpp"
 #include "tb/npu_model.hpp"
 #include "tb/rtl_device.hpp"
-#include "device/rtl_factory.hpp"
 #include "tests/icarus/recording_npu.hpp"
 
 #include <cstdlib>

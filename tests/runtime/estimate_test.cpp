@@ -1,7 +1,7 @@
 // Estimates of runs, and how progress is told.
+#include "base/progress.hpp"
 #include "runtime/estimate.hpp"
 #include "runtime/lookup.hpp"
-#include "base/progress.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // timing. It shares no code with the functional model but the arithmetic.
 #pragma once
 
-#include "isa/command.hpp"
 #include "app/validate/corpus/dice.hpp"
+#include "isa/command.hpp"
 #include "sw_models/npu_config.hpp"
 
 #include <array>

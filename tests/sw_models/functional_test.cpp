@@ -1,7 +1,7 @@
 // The functional model: whole programs against the golden products, every error, semaphores and counters.
-#include "isa/assembler.hpp"
 #include "app/validate/corpus/dice.hpp"
 #include "app/validate/corpus/random_data.hpp"
+#include "isa/assembler.hpp"
 #include "sw_models/functional.hpp"
 #include "sw_models/golden.hpp"
 #include "sw_models/numerics.hpp"

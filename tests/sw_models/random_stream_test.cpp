@@ -1,6 +1,6 @@
 // The random streams used against the RTL are themselves tested here: legal, free of races, and varied.
-#include "isa/assembler.hpp"
 #include "app/validate/corpus/random_stream.hpp"
+#include "isa/assembler.hpp"
 #include "sw_models/functional.hpp"
 #include "tests/support/racing_npu.hpp"
 

@@ -1,8 +1,8 @@
 // gradweave validate without a simulation: usage, files, comparing traces, what it says if there is no Verilated NPU.
 #include "isa/assembler.hpp"
-#include "trace/command_trace.hpp"
 #include "tests/cli/command_line.hpp"
 #include "tests/validate/doctored.hpp"
+#include "trace/command_trace.hpp"
 
 #include <nlohmann/json.hpp>
 

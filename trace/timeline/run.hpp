@@ -2,9 +2,9 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "trace/command_label.hpp"
 #include "sw_models/npu_config.hpp"
 #include "sw_models/timing/command_times.hpp"
+#include "trace/command_label.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "trace/command_label.hpp"
 #include "sw_models/timing/command_times.hpp"
+#include "trace/command_label.hpp"
 
 #include <cstddef>
 #include <string>

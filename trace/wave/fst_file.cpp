@@ -1,7 +1,7 @@
 #include "trace/wave/fst_file.hpp"
 
-#include "trace/wave/file_check.hpp"
 #include "sw_models/npu_config.hpp"
+#include "trace/wave/file_check.hpp"
 
 #include <fmt/format.h>
 #include <fstapi.h>

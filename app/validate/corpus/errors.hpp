@@ -1,8 +1,8 @@
 // Puts errors into streams that have none: what the hardware reports, and when, is part of its timing.
 #pragma once
 
-#include "isa/command.hpp"
 #include "app/validate/corpus/dice.hpp"
+#include "isa/command.hpp"
 #include "sw_models/npu_config.hpp"
 
 #include <cstdint>

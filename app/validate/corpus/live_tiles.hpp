@@ -1,8 +1,8 @@
 // The tiles that a random stream has in the scratchpad, and where there is room for more.
 #pragma once
 
-#include "isa/command.hpp"
 #include "app/validate/corpus/dice.hpp"
+#include "isa/command.hpp"
 #include "sw_models/npu_config.hpp"
 
 #include <cstdint>

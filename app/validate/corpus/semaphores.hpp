@@ -1,9 +1,9 @@
 // Turns ordering needs into semaphore waits and posts, in varied but always sufficient ways.
 #pragma once
 
-#include "isa/command.hpp"
 #include "app/validate/corpus/dice.hpp"
 #include "app/validate/corpus/hazards.hpp"
+#include "isa/command.hpp"
 
 #include <cstdint>
 #include <vector>

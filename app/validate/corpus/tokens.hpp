@@ -1,8 +1,8 @@
 // Waits and posts that can be anything but a deadlock.
 #pragma once
 
-#include "isa/command.hpp"
 #include "app/validate/corpus/dice.hpp"
+#include "isa/command.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
 // Changes of one signal: what counts as one, sampling by a clock, and where two recordings differ.
-#include "trace/wave/compare.hpp"
 #include "tests/trace/wave/unit.hpp"
+#include "trace/wave/compare.hpp"
 
 namespace gradweave::wave {
 namespace {

@@ -1,7 +1,7 @@
 // Two files: signals on one side, other widths, timescales, offsets, clocks; and what is said about them.
+#include "tests/trace/wave/unit.hpp"
 #include "trace/wave/diff.hpp"
 #include "trace/wave/diff_text.hpp"
-#include "tests/trace/wave/unit.hpp"
 
 #include <nlohmann/json.hpp>
 

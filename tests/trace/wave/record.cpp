@@ -1,6 +1,6 @@
 // gw_wave_record_NPU STREAM CONFIG OUT: runs a stream of the catalog on the Verilated NPU, with all of its signals in
-// OUT.fst and what tests/trace/wave/recording.hpp tells in OUT.json. Exit codes: 0 recorded (however the stream ended), 2
-// not.
+// OUT.fst and what tests/trace/wave/recording.hpp tells in OUT.json. Exit codes: 0 recorded (however the stream ended),
+// 2 not.
 #include "tb/rtl_device.hpp"
 #include "tests/trace/wave/recording.hpp"
 #include "tests/trace/wave/scenario.hpp"

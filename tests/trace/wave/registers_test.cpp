@@ -1,10 +1,10 @@
 // Do the goldens see every register? Each is in them, or left out by a rule; each that is in them changes in some
 // stream, so that its delay would show; and the delay of any of them is told by cycle and name.
-#include "trace/wave/diff.hpp"
-#include "trace/wave/diff_text.hpp"
 #include "sw_models/npu_config.hpp"
 #include "tests/trace/wave/scenario.hpp"
 #include "tests/trace/wave/unit.hpp"
+#include "trace/wave/diff.hpp"
+#include "trace/wave/diff_text.hpp"
 
 #include <fmt/format.h>
 
@@ -87,7 +87,8 @@ TEST_P(Registers, AreInTheGoldensOrLeftOutByARule) {
   for (const std::string &line : registers) {
     const std::string name = "TOP." + line;
     EXPECT_TRUE(held.count(name) == 1 || rules.ruling(name) == false)
-        << name << " is a register that no golden holds; take it in tests/trace/wave/signals.txt and accept new goldens, or "
+        << name
+        << " is a register that no golden holds; take it in tests/trace/wave/signals.txt and accept new goldens, or "
         << "leave it out there with a reason";
   }
 }

@@ -1,10 +1,10 @@
 #include "tests/trace/wave/regression.hpp"
 
+#include "tests/trace/wave/in_flight.hpp"
+#include "tests/trace/wave/run_program.hpp"
 #include "trace/wave/diff_text.hpp"
 #include "trace/wave/fst_writer.hpp"
 #include "trace/wave/save_file.hpp"
-#include "tests/trace/wave/in_flight.hpp"
-#include "tests/trace/wave/run_program.hpp"
 
 #include <fmt/format.h>
 

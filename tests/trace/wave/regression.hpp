@@ -1,9 +1,9 @@
 // Records a stream of the catalog, compares with its golden, reports.
 #pragma once
 
-#include "trace/wave/diff.hpp"
 #include "tests/trace/wave/recording.hpp"
 #include "tests/trace/wave/scenario.hpp"
+#include "trace/wave/diff.hpp"
 
 #include <filesystem>
 #include <optional>

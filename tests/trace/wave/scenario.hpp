@@ -1,8 +1,8 @@
 // A stream of the catalog: commands, and what happens to the NPU while it executes them.
 #pragma once
 
-#include "isa/command.hpp"
 #include "device/device.hpp"
+#include "isa/command.hpp"
 
 #include <cstdint>
 #include <filesystem>

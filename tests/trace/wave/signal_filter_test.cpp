@@ -1,7 +1,7 @@
 // Choice of signals by name.
-#include "trace/wave/signal_filter.hpp"
 #include "sw_models/npu_config.hpp"
 #include "tests/support/scratch_file.hpp"
+#include "trace/wave/signal_filter.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // What the unit tests of waveforms share.
 #pragma once
 
-#include "trace/wave/fst_writer.hpp"
 #include "tests/support/scratch_file.hpp"
+#include "trace/wave/fst_writer.hpp"
 
 #include <gtest/gtest.h>
 
