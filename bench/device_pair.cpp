@@ -12,11 +12,11 @@
 namespace gradweave::bench {
 namespace {
 
-void fill(Device &device, const compiler::CompiledLayer &layer) {
-  for (const compiler::TensorBinding &binding : layer.tensors) {
+void fill(Device &device, const compiler::Compiled &layer) {
+  for (const compiler::TensorBinding &binding : layer.layout.tensors) {
     if (!binding.input) continue;
     const runtime::HostTensor tensor =
-        runtime::make_input(binding.tensor, layer.layer, "bench", runtime::DataKind::kNormal, 1);
+        runtime::make_input(binding.tensor, layer.layer(), "bench", runtime::DataKind::kNormal, 1);
     const std::size_t bytes = std::size_t{binding.cols} * tensor.element_bytes();
     const auto *from = static_cast<const std::uint8_t *>(tensor.data());
     for (std::uint32_t row = 0; row < binding.rows; ++row)
@@ -40,7 +40,7 @@ DevicePair::DevicePair(const NpuConfig &npu, std::uint64_t dram_bytes)
     throw std::logic_error("device memory does not begin at address 0");
 }
 
-PairedRun DevicePair::run(const compiler::CompiledLayer &layer, double model_seconds,
+PairedRun DevicePair::run(const compiler::Compiled &layer, double model_seconds,
                           const std::function<void(double)> &report_progress) {
   fill(*rtl_, layer);
   runtime::TimedRun rtl, model;
@@ -67,8 +67,8 @@ PairedRun DevicePair::run(const compiler::CompiledLayer &layer, double model_sec
   model.times = model_->command_times();
   if (!rtl.status.ok())
     throw std::runtime_error(
-        fmt::format("{}: the NPU stopped with error {}", layer.layer.name, static_cast<int>(rtl.status.error)));
-  require_equal(layer.layer.name, rtl, model);
+        fmt::format("{}: the NPU stopped with error {}", layer.layer().name, static_cast<int>(rtl.status.error)));
+  require_equal(layer.layer().name, rtl, model);
   run.cycles = rtl.counters[isa::Counter::CYCLES];
   return run;
 }

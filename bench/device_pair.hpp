@@ -25,7 +25,7 @@ public:
   /// The model for about half of `model_seconds`, the RTL once, the model again: what slows the machine down for a
   /// while slows both. The model's time is that of an average run. The RTL works on random data. `report_progress` gets
   /// fractions of 1. Throws std::runtime_error if a run fails, or if a time of any command or a counter differs.
-  PairedRun run(const compiler::CompiledLayer &layer, double model_seconds,
+  PairedRun run(const compiler::Compiled &layer, double model_seconds,
                 const std::function<void(double)> &report_progress);
 
 private:

@@ -34,7 +34,7 @@ struct Workload {
 double ratio(const PairedRun &run) { return run.rtl_seconds / run.model_seconds; }
 
 Json measure(const Workload &w, const std::function<void(double)> &report_progress) {
-  std::vector<compiler::CompiledLayer> compiled;
+  std::vector<compiler::Compiled> compiled;
   std::uint64_t dram_bytes = 0, commands = 0;
   for (const compiler::Layer &layer : w.layers) {
     compiled.push_back(compiler::compile_layer(layer, w.npu, {compiler::Schedule::kRearrange, w.pass}));
@@ -46,7 +46,7 @@ Json measure(const Workload &w, const std::function<void(double)> &report_progre
   double runs_done = 0;
   std::vector<PairedRun> rounds(static_cast<std::size_t>(w.rounds));
   for (PairedRun &round : rounds)
-    for (const compiler::CompiledLayer &layer : compiled) {
+    for (const compiler::Compiled &layer : compiled) {
       const PairedRun run = devices.run(layer, kModelSeconds / static_cast<double>(w.layers.size()),
                                         [&](double fraction) { report_progress((runs_done + fraction) / runs); });
       round.rtl_seconds += run.rtl_seconds;

@@ -39,7 +39,7 @@ Json measure(const Workload &w, const std::function<void(double)> &report_progre
   std::uint64_t commands = 0, cycles = 0;
   double seconds = 0;
   for (const compiler::Layer &layer : network.layers) {
-    spec.layer = layer;
+    spec.layers = {layer};
     const runtime::JobResult run = runtime::run_job(spec);
     if (run.outcome != runtime::Outcome::kPass)
       throw std::runtime_error(fmt::format("{}", fmt::join(run.failures, "\n")));

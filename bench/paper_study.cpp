@@ -16,7 +16,7 @@
 namespace gradweave {
 namespace {
 
-using compiler::CompiledLayer;
+using compiler::Compiled;
 using compiler::Layer;
 using compiler::Schedule;
 namespace paper = compiler::paper;
@@ -64,8 +64,8 @@ public:
   Totals run(const std::vector<std::uint32_t> &parts);
 
 private:
-  CompiledLayer compile(Schedule schedule, compiler::Pass pass = compiler::Pass::kBackward, compiler::Cut cut = {},
-                        bool dy_once = false) {
+  Compiled compile(Schedule schedule, compiler::Pass pass = compiler::Pass::kBackward, compiler::Cut cut = {},
+                   bool dy_once = false) {
     options_.schedule = schedule;
     options_.pass = pass;
     options_.cut = cut;
@@ -81,9 +81,9 @@ private:
 Totals LayerStudy::run(const std::vector<std::uint32_t> &parts) {
   Totals t;
   t.forward = compile(Schedule::kSequential, compiler::Pass::kForward).predicted_cycles;
-  const CompiledLayer sequential = compile(Schedule::kSequential);
+  const Compiled sequential = compile(Schedule::kSequential);
   for (std::size_t i = 0; i < compiler::kTensorCount; ++i) {
-    const compiler::Traffic &traffic = sequential.traffic[i];
+    const compiler::Traffic &traffic = sequential.traffic.front()[i];
     if (static_cast<compiler::Tensor>(i) == compiler::Tensor::kDY) t.dy_bytes += traffic.read_bytes;
     t.read_bytes += traffic.read_bytes;
     t.bytes += traffic.read_bytes + traffic.write_bytes;

@@ -17,7 +17,7 @@ Json measure(const BusyGemm &gemm) {
   const ArrayRate array = array_rate(gemm.size);
   runtime::JobSpec spec;
   spec.network = "bench";
-  spec.layer = gemm.layer;
+  spec.layers = {gemm.layer};
   spec.npu = load_npu(gemm.npu);
   spec.compile.pass = compiler::Pass::kForward;
   const runtime::JobResult run = runtime::run_job(spec);

@@ -24,8 +24,7 @@ constexpr std::uint64_t kPageBytes = 4096, kMaxBeats = 256;
 std::vector<isa::Command> tiled_gemm(const NpuConfig &npu, std::uint32_t side, std::uint32_t tile) {
   using namespace compiler;
   const Layer layer{"tiled_gemm", side, side, side, false, 0};
-  const CompileOptions options{Schedule::kSequential, Pass::kForward};
-  const Layout layout = make_layout(layer, options.pass, npu);
+  const Layout layout = make_layout({layer}, Pass::kForward, npu);
   PhasePlan phase;
   phase.kind = PhaseKind::kForward;
   phase.tile = {tile, tile, tile};
@@ -35,11 +34,11 @@ std::vector<isa::Command> tiled_gemm(const NpuConfig &npu, std::uint32_t side, s
   phase.products = make_order(phase.kind, phase.loops, phase.tile, compiler::whole(layer));
   TimedPlan plan;
   plan.plans.push_back(std::move(phase));
-  std::optional<Program> program = allocate(plan.plans, layer, layout, npu);
+  std::optional<Program> program = allocate(plan.plans, {layer}, layout, npu);
   if (!program)
     throw std::runtime_error(fmt::format("tiles of {0} x {0} do not fit the scratchpad of {1}", tile, npu.name));
   plan.program = std::move(*program);
-  return compile_plan(layer, npu, options, layout, plan).stream;
+  return compile_plan({layer}, Pass::kForward, layout, plan, npu).stream;
 }
 
 std::vector<isa::Command> random_stream(const NpuConfig &npu, std::uint32_t commands) {

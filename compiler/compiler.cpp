@@ -72,14 +72,14 @@ Tuning tune(Refinement &refinement, std::uint64_t plans, const RefineProgress &p
 class StreamCache {
 public:
   /// The layer's fastest stream under a resolved schedule; other layers of the shape share it.
-  const CompiledLayer &get(const Layer &layer, const NpuConfig &npu, const CompileOptions &options);
+  const Compiled &get(const Layer &layer, const NpuConfig &npu, const CompileOptions &options);
 
 private:
   /// What a stream depends on, and nothing else. Schedules with the same phases have the same streams.
   static std::string key(const Layer &layer, const NpuConfig &npu, const CompileOptions &options, std::uint64_t tune);
 
   std::mutex mutex_;
-  std::map<std::string, CompiledLayer> streams_;
+  std::map<std::string, Compiled> streams_;
 };
 
 // Every field is named, so that a new one does not compile until it is decided whether a stream depends on it.
@@ -95,18 +95,18 @@ std::string StreamCache::key(const Layer &layer, const NpuConfig &npu, const Com
                      npu_text(npu));
 }
 
-const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
+const Compiled &StreamCache::get(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
   const std::string wanted = key(layer, npu, options, options.tune);
   const std::lock_guard<std::mutex> lock(mutex_);
   CompileOptions with_stream = options;
   with_stream.stream = true;
   for (const std::string &good : {wanted, key(layer, npu, with_stream, options.tune)})
     if (const auto it = streams_.find(good); it != streams_.end()) return it->second;
-  const Layout layout = make_layout(layer, options.pass, npu);
-  check_room(layer, {layout.bytes, 0}, npu);
+  const Layout layout = make_layout({layer}, options.pass, npu);
+  check_room({layer}, {layout.bytes, 0}, npu);
   const Cut cut = cut_of(layer, npu, options);
   const Layer sample = sample_of(layer, npu, cut.partition == Partition::kNone ? 1 : cut.parts);
-  const Layout sample_layout = make_layout(sample, options.pass, npu);
+  const Layout sample_layout = make_layout({sample}, options.pass, npu);
   const std::uint64_t all = options.plans + options.tune;
   std::function<void()> tried;
   if (options.progress) tried = [&] { options.progress(0, all); };
@@ -115,7 +115,7 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   // Where few changes are asked for, few plans to change are enough.
   first.resize(std::min(first.size(), std::max<std::size_t>(options.plans, 1)));
   Refinement refinement(first, sample, sample_layout, npu, tried);
-  if (refinement.kept().empty()) check_room(layer, refinement.least_room(), npu);
+  if (refinement.kept().empty()) check_room({layer}, refinement.least_room(), npu);
   const auto best = [&] { return fastest_for(layer, sample, refinement.kept(), layout, npu); };
   const auto report = [&](std::uint64_t before) -> RefineProgress {
     if (!options.progress) return {};
@@ -123,11 +123,12 @@ const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, 
   };
   refinement.run(options.plans, work_of(options.plans), report(0));
   const std::string usual = key(layer, npu, options, 0);
-  if (streams_.count(usual) == 0) streams_.emplace(usual, compile_plan(layer, npu, options, layout, best()));
+  if (streams_.count(usual) == 0)
+    streams_.emplace(usual, compile_plan({layer}, options.pass, layout, best(), npu, options.stream));
   if (options.tune != 0) {
-    const CompiledLayer &before = streams_.at(usual);
+    const Compiled &before = streams_.at(usual);
     const Tuning tuning = tune(refinement, options.tune, report(options.plans));
-    CompiledLayer compiled = compile_plan(layer, npu, options, layout, best());
+    Compiled compiled = compile_plan({layer}, options.pass, layout, best(), npu, options.stream);
     if (before.predicted_cycles < compiled.predicted_cycles) compiled = before; // faster on the sample only
     compiled.tuning = tuning;
     compiled.tuning.cycles_before = before.predicted_cycles;
@@ -184,14 +185,14 @@ std::vector<CompileOptions> partitions(const NpuConfig &npu, const CompileOption
 
 } // namespace
 
-CompiledLayer compile_layer(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
+Compiled compile_layer(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
   static StreamCache cache;
   check_input(layer, npu);
-  const CompiledLayer *best = nullptr;
+  const Compiled *best = nullptr;
   CompileOptions chosen;
   Tuning tuning;
   const auto consider = [&](const CompileOptions &one) {
-    const CompiledLayer &compiled = cache.get(layer, npu, one);
+    const Compiled &compiled = cache.get(layer, npu, one);
     if (best == nullptr || compiled.predicted_cycles < best->predicted_cycles) {
       best = &compiled;
       chosen = one;
@@ -225,15 +226,14 @@ CompiledLayer compile_layer(const Layer &layer, const NpuConfig &npu, const Comp
     consider(usual);
   }
 
-  CompiledLayer compiled = *best;
+  Compiled compiled = *best;
   if (!options.stream) {
     compiled.stream.clear();
     compiled.info.clear();
   }
-  compiled.layer = layer;
+  compiled.layers = {layer};
   compiled.requested = options.schedule;
   compiled.chosen = chosen.schedule;
-  compiled.partition = compiled.parts > 1 ? chosen.partition : Partition::kNone;
   compiled.tuning = tuning;
   return compiled;
 }

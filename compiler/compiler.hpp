@@ -10,7 +10,7 @@ namespace gradweave::compiler {
 
 /// Compiles one layer and verifies the result of every pass. Throws CompileError (what() says which layer, why, and
 /// what to change) if no tiling fits the scratchpad or a dimension or the footprint is too large for the device.
-CompiledLayer compile_layer(const Layer &layer, const NpuConfig &npu, const CompileOptions &options);
+Compiled compile_layer(const Layer &layer, const NpuConfig &npu, const CompileOptions &options);
 
 /// The stream with `base` added to every DRAM address.
 std::vector<isa::Command> relocate(const std::vector<isa::Command> &stream, std::uint64_t base);

@@ -32,9 +32,10 @@ std::vector<ArrayWork> array_work(const std::vector<isa::Command> &stream, const
   return work;
 }
 
-bool covers(const compiler::CommandInfo &info, compiler::Tensor tensor, std::uint32_t row, std::uint32_t col) {
-  return info.tensor == tensor && row >= info.row && row - info.row < info.rows && col >= info.col &&
-         col - info.col < info.cols;
+bool covers(const compiler::CommandInfo &info, const compiler::TensorBinding &binding, std::uint32_t row,
+            std::uint32_t col) {
+  return info.layer == binding.layer && info.tensor == binding.tensor && row >= info.row &&
+         row - info.row < info.rows && col >= info.col && col - info.col < info.cols;
 }
 
 } // namespace
@@ -64,8 +65,8 @@ std::string format_value(std::uint32_t bits, bool fp32) {
   return fp32 ? fmt::format("0x{:08x} ({:.9g})", bits, value) : fmt::format("0x{:04x} ({:.4g})", bits, value);
 }
 
-std::string describe_origin(const compiler::CompiledLayer &compiled, compiler::Tensor tensor, std::uint32_t row,
-                            std::uint32_t col) {
+std::string describe_origin(const compiler::Compiled &compiled, const compiler::TensorBinding &tensor,
+                            std::uint32_t row, std::uint32_t col) {
   constexpr std::size_t kNone = ~std::size_t{0};
   std::size_t first_gemm = kNone;
   std::size_t last_gemm = kNone;
@@ -98,7 +99,7 @@ std::string describe_stop(const std::vector<isa::Command> &stream, const RunStat
                      status.error_index, command);
 }
 
-std::vector<std::string> check_counters(const compiler::CompiledLayer &compiled, const NpuConfig &npu,
+std::vector<std::string> check_counters(const compiler::Compiled &compiled, const NpuConfig &npu,
                                         const Counters &counters, bool timed) {
   std::vector<std::string> problems;
   const auto expect = [&](isa::Counter counter, std::uint64_t wanted, std::string_view why, std::uint32_t core = 0) {
@@ -108,8 +109,9 @@ std::vector<std::string> check_counters(const compiler::CompiledLayer &compiled,
   };
 
   compiler::Traffic sum;
-  for (const compiler::Traffic &traffic : compiled.traffic)
-    sum += traffic;
+  for (const compiler::LayerTraffic &layer : compiled.traffic)
+    for (const compiler::Traffic &traffic : layer)
+      sum += traffic;
   const std::vector<ArrayWork> work = array_work(compiled.stream, npu);
   expect(isa::Counter::READ_BYTES, sum.read_bytes, "the planned read traffic");
   expect(isa::Counter::WRITE_BYTES, sum.write_bytes, "the planned write traffic");
@@ -131,7 +133,7 @@ std::vector<std::string> check_counters(const compiler::CompiledLayer &compiled,
   return problems;
 }
 
-std::vector<std::string> check_cycles(const compiler::CompiledLayer &compiled, const Counters &counters, bool exact) {
+std::vector<std::string> check_cycles(const compiler::Compiled &compiled, const Counters &counters, bool exact) {
   std::vector<std::string> problems;
   const std::uint64_t cycles = counters[isa::Counter::CYCLES];
   if (cycles < compiled.bounds.run_cycles)

@@ -30,8 +30,8 @@ Comparison compare(const HostTensor &got, const HostTensor &want);
 std::string format_value(std::uint32_t bits, bool fp32);
 
 /// Where an element comes from: its tile, the commands that computed and stored it, the last of them disassembled.
-std::string describe_origin(const compiler::CompiledLayer &compiled, compiler::Tensor tensor, std::uint32_t row,
-                            std::uint32_t col);
+std::string describe_origin(const compiler::Compiled &compiled, const compiler::TensorBinding &tensor,
+                            std::uint32_t row, std::uint32_t col);
 
 /// Why the NPU stopped: the error, the command's index and the command.
 std::string describe_stop(const std::vector<isa::Command> &stream, const RunStatus &status);
@@ -39,11 +39,11 @@ std::string describe_stop(const std::vector<isa::Command> &stream, const RunStat
 /// What the counters must satisfy: groups add up to CYCLES, bytes and beats are the planned traffic, blocks and steps
 /// of the array are those of the stream. Returns one sentence per violation. Without `timed`, cycle counters are not
 /// looked at.
-std::vector<std::string> check_counters(const compiler::CompiledLayer &compiled, const NpuConfig &npu,
+std::vector<std::string> check_counters(const compiler::Compiled &compiled, const NpuConfig &npu,
                                         const Counters &counters, bool timed);
 
-/// Whether the run's cycles are possible: not below the layer's bounds and, with `exact` (a bus without stalls), those
+/// Whether the run's cycles are possible: not below the bounds and, with `exact` (a bus without stalls), those
 /// that the timing model predicted to the compiler. Returns one sentence per violation.
-std::vector<std::string> check_cycles(const compiler::CompiledLayer &compiled, const Counters &counters, bool exact);
+std::vector<std::string> check_cycles(const compiler::Compiled &compiled, const Counters &counters, bool exact);
 
 } // namespace gradweave::runtime

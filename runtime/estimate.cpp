@@ -38,8 +38,8 @@ double share(Backend backend) {
 /// A lower bound of the job's cycles; 0 if the layer cannot be compiled.
 std::uint64_t bound(const JobSpec &spec) {
   try {
-    const compiler::Layout layout = compiler::make_layout(spec.layer, spec.compile.pass, spec.npu);
-    return compiler::lower_bounds(spec.layer, spec.compile.pass, layout, spec.npu).run_cycles;
+    const compiler::Layout layout = compiler::make_layout(spec.layers, spec.compile.pass, spec.npu);
+    return compiler::lower_bounds(spec.layers, spec.compile.pass, layout, spec.npu).run_cycles;
   } catch (const compiler::CompileError &) {
     return 0;
   }
@@ -47,8 +47,8 @@ std::uint64_t bound(const JobSpec &spec) {
 
 /// Jobs that share a compilation.
 auto shape_of(const JobSpec &spec) {
-  const compiler::Layer &l = spec.layer;
-  return std::tuple(l.m, l.k, l.n, l.groups, l.dx, spec.compile.schedule);
+  const compiler::Layer &l = spec.layer();
+  return std::tuple(l.m, l.k, l.n, l.groups, l.dx, spec.layers.size(), spec.compile.schedule);
 }
 
 } // namespace

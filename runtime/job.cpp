@@ -5,7 +5,7 @@
 #include "compiler/paper/paper.hpp"
 #include "runtime/check.hpp"
 #include "runtime/direct_check.hpp"
-#include "runtime/golden_layer.hpp"
+#include "runtime/golden_tensors.hpp"
 #include "runtime/loaded_stream.hpp"
 
 #include <fmt/format.h>
@@ -13,31 +13,62 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <numeric>
 
 namespace gradweave::runtime {
 namespace {
 
-using compiler::CompiledLayer;
+using compiler::Compiled;
 using compiler::TensorBinding;
 
-/// Puts the inputs where the compiled layer has them.
-void fill(LoadedStream &loaded, const CompiledLayer &compiled, const TensorSet &inputs) {
-  loaded.fill([&](std::size_t i) -> const HostTensor & { return find_tensor(inputs, compiled.tensors[i].tensor); });
+void fail(JobResult &result, Outcome outcome, std::string text) {
+  result.outcome = std::max(result.outcome, outcome);
+  result.failures.push_back(std::move(text));
+}
+
+/// A compiled job with its data on a device.
+class JobRun {
+public:
+  JobRun(const JobSpec &spec, const Compiled &compiled, JobResult &result)
+      : spec_(spec), compiled_(compiled), golden_(compiled, spec.network, spec.data, spec.seed), result_(result) {}
+
+  void run(const JobEvents &events);
+
+private:
+  void fill(LoadedStream &loaded);
+  void check_outputs(LoadedStream &loaded);
+  void check_directly(const TensorBinding &binding, const HostTensor &got);
+  std::string blame();
+  /// What a message about a tensor, or about the job, begins with.
+  std::string where(const TensorBinding &binding) const {
+    return fmt::format("layer {} ({}), {}", compiled_.layers[binding.layer].name,
+                       compiler::to_string(spec_.compile.schedule), compiler::to_string(binding.tensor));
+  }
+
+  const JobSpec &spec_;
+  const Compiled &compiled_;
+  GoldenTensors golden_;
+  JobResult &result_;
+};
+
+/// Puts the inputs where the compiled layers have them.
+void JobRun::fill(LoadedStream &loaded) {
+  loaded.fill([&](std::size_t i) -> const HostTensor & { return golden_[i]; });
 }
 
 /// After an RTL run went wrong: the functional model runs the same commands on the same data, which tells whether the
 /// commands or their execution are wrong.
-std::string blame(const JobSpec &spec, const CompiledLayer &compiled, const TensorSet &inputs) {
-  const auto device = make_functional_device(spec.npu);
-  LoadedStream loaded(*device, compiled.tensors, compiled.stream, compiled.dram_bytes);
-  fill(loaded, compiled, inputs);
+std::string JobRun::blame() {
+  const auto device = make_functional_device(spec_.npu);
+  LoadedStream loaded(*device, compiled_.layout.tensors, compiled_.stream, compiled_.dram_bytes);
+  fill(loaded);
   if (const RunStatus status = loaded.run({}); !status.ok())
     return fmt::format("the functional model stops too ({}): the compiler is at fault",
-                       describe_stop(compiled.stream, status));
-  for (const TensorBinding &binding : compiled.tensors) {
-    if (binding.input) continue;
-    const Comparison comparison =
-        compare(loaded.read(binding), golden_result(binding.tensor, inputs, spec.layer.groups, compiled.reductions));
+                       describe_stop(compiled_.stream, status));
+  for (std::size_t i = 0; i < compiled_.layout.tensors.size(); ++i) {
+    const TensorBinding &binding = compiled_.layout.tensors[i];
+    if (!binding.result) continue;
+    const Comparison comparison = compare(loaded.read(binding), golden_[i]);
     if (comparison.mismatches == 0) continue;
     return fmt::format(
         "the functional model's {} is wrong too, in {} elements, first ({}, {}) = {}: the compiler is at "
@@ -48,97 +79,78 @@ std::string blame(const JobSpec &spec, const CompiledLayer &compiled, const Tens
   return "the functional model executes the same commands correctly: the RTL is at fault";
 }
 
-void fail(JobResult &result, Outcome outcome, std::string text) {
-  result.outcome = std::max(result.outcome, outcome);
-  result.failures.push_back(std::move(text));
-}
-
 /// A convolution's result against the convolution itself.
-void check_directly(const JobSpec &spec, const CompiledLayer &compiled, const HostTensor &got, const TensorSet &inputs,
-                    JobResult &result) {
-  const HostTensor image = make_image(spec.layer, spec.network, spec.data, spec.seed);
-  const Comparison comparison = compare_direct(got, spec.layer, image, inputs, compiled.reductions);
-  result.outputs.back().direct = comparison.elements;
+void JobRun::check_directly(const TensorBinding &binding, const HostTensor &got) {
+  const compiler::Layer &layer = compiled_.layers[binding.layer];
+  const HostTensor image = make_image(layer, spec_.network, spec_.data, spec_.seed);
+  const Comparison comparison =
+      compare_direct(got, layer, image, golden_.inputs_of(binding.layer), compiled_.reductions[binding.layer]);
+  result_.outputs.back().direct = comparison.elements;
   if (!comparison.first) return;
   const Mismatch &first = *comparison.first;
-  fail(
-      result, Outcome::kMismatch,
-      fmt::format("layer {} ({}), {}: {} of {} elements{} differ from the convolution computed directly; first at ({}, "
-                  "{}): got {}, direct {}",
-                  spec.layer.name, compiler::to_string(spec.compile.schedule), compiler::to_string(got.tensor),
-                  comparison.mismatches, comparison.elements,
-                  got.tensor == compiler::Tensor::kDX ? " of the image's gradient" : "", first.row, first.col,
-                  format_value(first.got, got.fp32), format_value(first.want, got.fp32)));
+  fail(result_, Outcome::kMismatch,
+       fmt::format("{}: {} of {} elements{} differ from the convolution computed directly; first at ({}, {}): got {}, "
+                   "direct {}",
+                   where(binding), comparison.mismatches, comparison.elements,
+                   got.tensor == compiler::Tensor::kDX ? " of the image's gradient" : "", first.row, first.col,
+                   format_value(first.got, got.fp32), format_value(first.want, got.fp32)));
 }
 
-void check_outputs(const JobSpec &spec, const CompiledLayer &compiled, const TensorSet &inputs, LoadedStream &loaded,
-                   JobResult &result) {
-  for (const TensorBinding &binding : compiled.tensors) {
-    if (binding.input) continue;
+void JobRun::check_outputs(LoadedStream &loaded) {
+  for (std::size_t i = 0; i < compiled_.layout.tensors.size(); ++i) {
+    const TensorBinding &binding = compiled_.layout.tensors[i];
+    if (!binding.result) continue;
     const HostTensor got = loaded.read(binding);
-    const Comparison comparison =
-        compare(got, golden_result(binding.tensor, inputs, spec.layer.groups, compiled.reductions));
-    result.outputs.push_back(
-        {binding.tensor, comparison.elements, comparison.mismatches, comparison.finite, hash_tensor(got)});
-    if (spec.layer.conv) check_directly(spec, compiled, got, inputs, result);
+    const Comparison comparison = compare(got, golden_[i]);
+    result_.outputs.push_back({binding.tensor, binding.layer, comparison.elements, comparison.mismatches,
+                               comparison.finite, hash_tensor(got)});
+    // What another layer's image is computed from, no image of seeded data tells.
+    if (compiled_.layers[binding.layer].conv && golden_.reads_inputs(binding.layer)) check_directly(binding, got);
     if (!comparison.first) continue;
     const Mismatch &first = *comparison.first;
-    fail(result, Outcome::kMismatch,
-         fmt::format("layer {} ({}), {}: {} of {} elements differ; first at ({}, {}): got {}, golden {}\n  {}",
-                     spec.layer.name, compiler::to_string(spec.compile.schedule), compiler::to_string(binding.tensor),
+    fail(result_, Outcome::kMismatch,
+         fmt::format("{}: {} of {} elements differ; first at ({}, {}): got {}, golden {}\n  {}", where(binding),
                      comparison.mismatches, comparison.elements, first.row, first.col,
                      format_value(first.got, binding.fp32), format_value(first.want, binding.fp32),
-                     describe_origin(compiled, binding.tensor, first.row, first.col)));
+                     describe_origin(compiled_, binding, first.row, first.col)));
   }
-  if (result.outcome == Outcome::kMismatch && spec.backend == Backend::kRtl)
-    result.failures.back() += "\n  " + blame(spec, compiled, inputs);
+  if (result_.outcome == Outcome::kMismatch && spec_.backend == Backend::kRtl)
+    result_.failures.back() += "\n  " + blame();
 }
 
-void describe_job(const JobSpec &spec, JobResult &result) {
-  result.layer = spec.layer;
-  result.requested = result.chosen = spec.compile.schedule;
-  result.trace = spec.device.trace.file;
-  result.times_file = spec.times_file;
-  result.timeline_file = spec.timeline_file;
-}
-
-void run_compiled(const JobSpec &spec, const CompiledLayer &compiled, const JobEvents &events, JobResult &result) {
-  const bool data = has_data(spec.backend);
-  TensorSet inputs;
-  for (const TensorBinding &binding : compiled.tensors)
-    if (data && binding.input)
-      inputs.push_back(make_input(binding.tensor, spec.layer, spec.network, spec.data, spec.seed));
-
+void JobRun::run(const JobEvents &events) {
+  const bool data = has_data(spec_.backend);
   std::unique_ptr<Device> device;
   try {
-    device = make_device(spec.backend, spec.npu, spec.device);
+    device = make_device(spec_.backend, spec_.npu, spec_.device);
   } catch (const std::exception &error) {
-    fail(result, Outcome::kUnavailable, error.what());
+    fail(result_, Outcome::kUnavailable, error.what());
     return;
   }
-  LoadedStream loaded(*device, compiled.tensors, compiled.stream, compiled.dram_bytes);
-  if (data) fill(loaded, compiled, inputs);
+  LoadedStream loaded(*device, compiled_.layout.tensors, compiled_.stream, compiled_.dram_bytes);
+  if (data) fill(loaded);
   const Stopwatch stopwatch;
   const RunStatus status = loaded.run(events.progress);
-  result.cpu_seconds = stopwatch.cpu_seconds();
-  result.wall_seconds = stopwatch.wall_seconds();
-  result.counters = device->read_counters();
-  if (events.times && has_time(spec.backend)) events.times(compiled, device->command_times(), result.cycles());
+  result_.cpu_seconds = stopwatch.cpu_seconds();
+  result_.wall_seconds = stopwatch.wall_seconds();
+  result_.counters = device->read_counters();
+  if (events.times && has_time(spec_.backend)) events.times(compiled_, device->command_times(), result_.cycles());
 
   if (!status.ok()) {
-    std::string text = fmt::format("layer {} ({}): the NPU stopped with {}", spec.layer.name,
-                                   compiler::to_string(spec.compile.schedule), describe_stop(compiled.stream, status));
-    if (spec.backend == Backend::kRtl) text += "\n  " + blame(spec, compiled, inputs);
-    fail(result, Outcome::kDevice, std::move(text));
+    std::string text =
+        fmt::format("{} ({}): the NPU stopped with {}", spec_.title(), compiler::to_string(spec_.compile.schedule),
+                    describe_stop(compiled_.stream, status));
+    if (spec_.backend == Backend::kRtl) text += "\n  " + blame();
+    fail(result_, Outcome::kDevice, std::move(text));
     return;
   }
-  if (data) check_outputs(spec, compiled, inputs, loaded, result);
-  for (const std::string &problem : check_counters(compiled, spec.npu, result.counters, has_time(spec.backend)))
-    fail(result, Outcome::kMismatch, fmt::format("layer {}: {}", spec.layer.name, problem));
-  if (!has_time(spec.backend)) return;
-  const bool exact = spec.device.stress.stall_probability == 0 && spec.device.faults.empty();
-  for (const std::string &problem : check_cycles(compiled, result.counters, exact))
-    fail(result, Outcome::kMismatch, fmt::format("layer {}: {}", spec.layer.name, problem));
+  if (data) check_outputs(loaded);
+  for (const std::string &problem : check_counters(compiled_, spec_.npu, result_.counters, has_time(spec_.backend)))
+    fail(result_, Outcome::kMismatch, fmt::format("{}: {}", spec_.title(), problem));
+  if (!has_time(spec_.backend)) return;
+  const bool exact = spec_.device.stress.stall_probability == 0 && spec_.device.faults.empty();
+  for (const std::string &problem : check_cycles(compiled_, result_.counters, exact))
+    fail(result_, Outcome::kMismatch, fmt::format("{}: {}", spec_.title(), problem));
 }
 
 } // namespace
@@ -173,26 +185,45 @@ Outcome parse_outcome(std::string_view name) {
   throw std::invalid_argument(fmt::format("unknown outcome '{}'", name));
 }
 
+JobResult::JobResult(const JobSpec &spec)
+    : layers(spec.layers), requested(spec.compile.schedule), chosen(spec.compile.schedule), tilings(layers.size()),
+      traffic(layers.size()), trace(spec.device.trace.file), times_file(spec.times_file),
+      timeline_file(spec.timeline_file) {}
+
+std::uint64_t JobResult::elements() const {
+  return std::accumulate(outputs.begin(), outputs.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const OutputCheck &check) { return sum + check.elements; });
+}
+
+std::uint64_t JobResult::mismatches() const {
+  return std::accumulate(outputs.begin(), outputs.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const OutputCheck &check) { return sum + check.mismatches; });
+}
+
+std::string JobSpec::title() const {
+  return layers.size() == 1 ? fmt::format("layer {}", layer().name)
+                            : fmt::format("{} layers from {}", layers.size(), layer().name);
+}
+
 namespace {
 
-CompiledLayer compile(const JobSpec &spec) {
-  if (!spec.paper) return compiler::compile_layer(spec.layer, spec.npu, spec.compile);
+Compiled compile(const JobSpec &spec) {
+  if (!spec.paper) return compiler::compile_layer(spec.layer(), spec.npu, spec.compile);
   compiler::paper::PaperOptions options;
   options.policy = *spec.paper;
   options.schedule = spec.compile.schedule;
   options.pass = spec.compile.pass;
   options.cut = {spec.compile.partition, std::max(spec.compile.parts, 1U), spec.compile.reduction};
-  return compiler::paper::compile_paper_layer(spec.layer, spec.npu, options);
+  return compiler::paper::compile_paper_layer(spec.layer(), spec.npu, options);
 }
 
 } // namespace
 
 JobResult run_job(const JobSpec &spec, const JobEvents &events) {
-  JobResult result;
-  describe_job(spec, result);
+  JobResult result(spec);
   const Stopwatch stopwatch;
   try {
-    const CompiledLayer compiled = compile(spec);
+    const Compiled compiled = compile(spec);
     const double seconds = stopwatch.wall_seconds();
     result = run_job(spec, compiled, events);
     result.compile_seconds = seconds;
@@ -205,11 +236,10 @@ JobResult run_job(const JobSpec &spec, const JobEvents &events) {
   return result;
 }
 
-JobResult run_job(const JobSpec &spec, const CompiledLayer &compiled, const JobEvents &events) {
-  JobResult result;
-  describe_job(spec, result);
+JobResult run_job(const JobSpec &spec, const Compiled &compiled, const JobEvents &events) {
+  JobResult result(spec);
   result.chosen = compiled.chosen;
-  result.tiling = compiled.tiling;
+  result.tilings = compiled.tilings;
   result.commands = compiled.stream.size();
   result.macs = compiled.useful_macs;
   result.compute_cycles = compiled.compute_cycles;
@@ -218,11 +248,11 @@ JobResult run_job(const JobSpec &spec, const CompiledLayer &compiled, const JobE
   result.tuning = compiled.tuning;
   result.traffic = compiled.traffic;
   try {
-    run_compiled(spec, compiled, events, result);
+    JobRun(spec, compiled, result).run(events);
   } catch (const OutputError &error) {
     fail(result, Outcome::kOutput, error.what());
   } catch (const std::exception &error) {
-    fail(result, Outcome::kDevice, fmt::format("layer {}: {}", spec.layer.name, error.what()));
+    fail(result, Outcome::kDevice, fmt::format("{}: {}", spec.title(), error.what()));
   }
   return result;
 }

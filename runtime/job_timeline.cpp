@@ -8,7 +8,7 @@ namespace gradweave::runtime::timeline {
 namespace {
 
 /// Runs the layer on the timing model, in the memory that a device of its own gives it, as the job's device did.
-void draw_model(Timeline &timeline, const JobSpec &spec, const compiler::CompiledLayer &layer) {
+void draw_model(Timeline &timeline, const JobSpec &spec, const compiler::Compiled &layer) {
   DeviceOptions options; // a model has no signals to trace
   options.watchdog_cycles = spec.device.watchdog_cycles;
   options.stream_offset = spec.device.stream_offset;
@@ -21,15 +21,16 @@ void draw_model(Timeline &timeline, const JobSpec &spec, const compiler::Compile
 
 } // namespace
 
-void draw_layer(Timeline &timeline, Source source, const NpuConfig &npu, const compiler::CompiledLayer &layer,
+void draw_layer(Timeline &timeline, Source source, const NpuConfig &npu, const compiler::Compiled &layer,
                 const std::vector<timing::CommandTimes> &times, std::uint64_t cycles, std::uint64_t offset) {
   const auto label = [&](std::size_t i) {
-    return label_command(layer.layer.name, layer.stream[i], layer.info.empty() ? nullptr : &layer.info[i]);
+    return label_command(layer.layers[layer.info.empty() ? 0 : layer.info[i].layer].name, layer.stream[i],
+                         layer.info.empty() ? nullptr : &layer.info[i]);
   };
-  timeline.add(source, {layer.layer.name, npu, layer.stream, times, cycles, label}, offset);
+  timeline.add(source, {layer.layer().name, npu, layer.stream, times, cycles, label}, offset);
 }
 
-void write_job_timeline(OutputFile &output, const JobSpec &spec, const compiler::CompiledLayer &layer,
+void write_job_timeline(OutputFile &output, const JobSpec &spec, const compiler::Compiled &layer,
                         const std::vector<timing::CommandTimes> &times, std::uint64_t cycles) {
   Timeline timeline(output, compression_of(spec.timeline_file), spec.npu, job_title(spec));
   const bool rtl = spec.backend == Backend::kRtl;

@@ -8,12 +8,12 @@
 namespace gradweave::runtime::timeline {
 
 /// Draws the run of a layer, its commands named by their tiles. `cycles`: CYCLES of the run. As Timeline::add().
-void draw_layer(Timeline &timeline, Source source, const NpuConfig &npu, const compiler::CompiledLayer &layer,
+void draw_layer(Timeline &timeline, Source source, const NpuConfig &npu, const compiler::Compiled &layer,
                 const std::vector<timing::CommandTimes> &times, std::uint64_t cycles, std::uint64_t offset);
 
 /// Writes the timeline of one job into `output`: what its backend ran and, beside an RTL whose bus has no random
 /// stalls, the timing model on the same commands. Throws OutputError, TimelineError.
-void write_job_timeline(OutputFile &output, const JobSpec &spec, const compiler::CompiledLayer &layer,
+void write_job_timeline(OutputFile &output, const JobSpec &spec, const compiler::Compiled &layer,
                         const std::vector<timing::CommandTimes> &times, std::uint64_t cycles);
 
 /// What a timeline of these jobs is called: "bert_tiny on small, rearrange".

@@ -53,11 +53,11 @@ Task make_task(const JobSpec &spec, const JobOutputs &outputs) {
       last = Clock::now();
       report(static_cast<double>(retired) / static_cast<double>(total));
     };
-    events.times = [&](const compiler::CompiledLayer &compiled, const std::vector<timing::CommandTimes> &times,
+    events.times = [&](const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &times,
                        std::uint64_t cycles) {
       if (outputs.times) {
         outputs.times->append(command_trace_header());
-        outputs.times->commit(command_trace_rows(spec.layer.name, compiled.stream, compiled.info, times));
+        outputs.times->commit(command_trace_rows(spec.layer().name, compiled.stream, compiled.info, times));
       }
       if (outputs.timeline) timeline::write_job_timeline(*outputs.timeline, spec, compiled, times, cycles);
     };
@@ -82,7 +82,7 @@ double compile_ahead(const JobSpec &spec, const SignalGuard &signals, const std:
     tick();
   };
   try {
-    compiler::compile_layer(spec.layer, spec.npu, options);
+    compiler::compile_layer(spec.layer(), spec.npu, options);
   } catch (const compiler::CompileError &) { // the job meets it again, and reports it
   }
   return stopwatch.wall_seconds();
@@ -90,13 +90,11 @@ double compile_ahead(const JobSpec &spec, const SignalGuard &signals, const std:
 
 /// A result for a process that did not deliver one.
 JobResult crashed(const JobSpec &spec, const TaskEnd &end) {
-  JobResult result;
-  result.layer = spec.layer;
-  result.requested = result.chosen = spec.compile.schedule;
+  JobResult result(spec);
+  result.trace = result.times_file = result.timeline_file = {}; // unfinished
   result.outcome = Outcome::kDevice;
-  result.failures.push_back(fmt::format("layer {} ({}): {}{}{}", spec.layer.name,
-                                        compiler::to_string(spec.compile.schedule), end.problem,
-                                        end.output.empty() ? "" : "; its last output:\n", end.output));
+  result.failures.push_back(fmt::format("{} ({}): {}{}{}", spec.title(), compiler::to_string(spec.compile.schedule),
+                                        end.problem, end.output.empty() ? "" : "; its last output:\n", end.output));
   return result;
 }
 
@@ -123,8 +121,8 @@ std::vector<std::string> differences(const std::vector<JobResult> &by_schedule) 
   for (const JobResult &other : by_schedule)
     for (const OutputCheck &a : base.outputs)
       for (const OutputCheck &b : other.outputs)
-        if (a.tensor == b.tensor && a.hash != b.hash)
-          found.push_back(fmt::format("layer {}: {} of schedule {} differs from that of {}", base.layer.name,
+        if (a.layer == b.layer && a.tensor == b.tensor && a.hash != b.hash)
+          found.push_back(fmt::format("layer {}: {} of schedule {} differs from that of {}", base.layers[a.layer].name,
                                       compiler::to_string(a.tensor), compiler::to_string(other.requested),
                                       compiler::to_string(base.requested)));
   return found;
@@ -227,12 +225,12 @@ RunResult run_all(const RunOptions &options, const RunSupport &support, const Si
     JobResult result;
     if (end.completed) {
       result = result_from_json(Json::parse(end.result));
-      result.layer = spec.layer;
+      result.layers = spec.layers;
       result.compile_seconds = compile_seconds[job];
       result.process_seconds = end.cpu_seconds;
       if (!end.output.empty()) {
         display.clear();
-        std::fprintf(stderr, "layer %s: %s", spec.layer.name.c_str(), end.output.c_str());
+        std::fprintf(stderr, "%s: %s", spec.title().c_str(), end.output.c_str());
       }
     } else {
       result = crashed(spec, end);
@@ -240,7 +238,7 @@ RunResult run_all(const RunOptions &options, const RunSupport &support, const Si
     finish_trace(outputs[job].trace, end, result);
     outputs[job] = {};
     const bool go_on = result.outcome < Outcome::kUnavailable;
-    display.finish(job, spec.layer.name);
+    display.finish(job, spec.layer().name);
     if (record != nullptr) record->ended(spec, result);
     collector.add(job, std::move(result));
     return go_on;

@@ -9,8 +9,8 @@
 namespace gradweave::runtime {
 
 std::string job_file(const std::string &directory, const JobSpec &spec, std::string_view extension) {
-  const std::string name = file_name_part(fmt::format("{}-{}-{}-{}-{}", spec.network, spec.npu.name, spec.layer.index,
-                                                      spec.layer.name, compiler::to_string(spec.compile.schedule)));
+  const std::string name = file_name_part(fmt::format("{}-{}-{}-{}-{}", spec.network, spec.npu.name, spec.layer().index,
+                                                      spec.layer().name, compiler::to_string(spec.compile.schedule)));
   return (std::filesystem::path(directory) / (name + std::string(extension))).string();
 }
 
@@ -37,7 +37,7 @@ std::vector<JobSpec> job_specs(const RunOptions &options) {
     for (const compiler::Schedule schedule : options.schedules) {
       JobSpec spec;
       spec.network = options.network.name;
-      spec.layer = layer;
+      spec.layers = {layer};
       spec.npu = options.config;
       spec.compile = {schedule, options.pass, options.tune, {}, options.partition, options.parts, options.reduction};
       spec.backend = options.backend;

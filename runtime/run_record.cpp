@@ -240,7 +240,7 @@ std::optional<JobResult> RunRecord::kept(const JobSpec &spec) const {
     const Json json = Json::parse(*value);
     if (json.value("build", "") != build_) return std::nullopt;
     JobResult result = result_from_json(json.at("result"));
-    result.layer = spec.layer;
+    result.layers = spec.layers;
     return result;
   } catch (const Json::exception &) { // the file was changed
   } catch (const std::invalid_argument &) {

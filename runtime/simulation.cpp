@@ -32,10 +32,9 @@ public:
     file_->append(command_trace_header());
   }
 
-  void add(const JobSpec &spec, const compiler::CompiledLayer &compiled,
-           const std::vector<timing::CommandTimes> &times) {
+  void add(const JobSpec &spec, const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &times) {
     if (path_.empty()) return;
-    const std::string rows = command_trace_rows(spec.layer.name, compiled.stream, compiled.info, times);
+    const std::string rows = command_trace_rows(spec.layer().name, compiled.stream, compiled.info, times);
     if (file_) {
       file_->append(rows);
       return;
@@ -66,15 +65,12 @@ std::uint64_t macs_of(const std::vector<isa::Command> &stream) {
 
 /// Runs the commands of a file. There is no plan to check their counters against.
 JobResult run_stream(const JobSpec &spec, const std::vector<isa::Command> &stream, const JobEvents &events) {
-  compiler::CompiledLayer layer; // one of which nothing but the commands is known
-  layer.layer = spec.layer;
+  compiler::Compiled layer; // one of which nothing but the commands is known
+  layer.layers = spec.layers;
   layer.stream = stream;
-  JobResult result;
-  result.layer = spec.layer;
+  JobResult result(spec);
   result.commands = stream.size();
   result.macs = macs_of(stream);
-  result.times_file = spec.times_file;
-  result.timeline_file = spec.timeline_file;
   const auto device = make_timing_device(spec.npu, spec.device);
   const Stopwatch stopwatch;
   device->submit(stream);
@@ -86,12 +82,17 @@ JobResult run_stream(const JobSpec &spec, const std::vector<isa::Command> &strea
   if (!status.ok()) {
     result.outcome = Outcome::kDevice;
     result.failures.push_back(
-        fmt::format("stream {}: the NPU stopped with {}", spec.layer.name, describe_stop(stream, status)));
+        fmt::format("stream {}: the NPU stopped with {}", spec.layer().name, describe_stop(stream, status)));
   }
   return result;
 }
 
-double weight_of(const JobSpec &spec) { return static_cast<double>(spec.layer.m) * spec.layer.k * spec.layer.n; }
+double weight_of(const JobSpec &spec) {
+  double weight = 0;
+  for (const compiler::Layer &layer : spec.layers)
+    weight += compiler::macs(layer);
+  return weight;
+}
 
 } // namespace
 
@@ -134,8 +135,8 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
     };
     JobEvents job_events;
     if (!options.times.empty() || !options.timeline.empty())
-      job_events.times = [&](const compiler::CompiledLayer &compiled,
-                             const std::vector<timing::CommandTimes> &command_times, std::uint64_t cycles) {
+      job_events.times = [&](const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &command_times,
+                             std::uint64_t cycles) {
         const auto lock = heartbeat.lock();
         times.add(specs[job], compiled, command_times);
         timeline.add(specs[job], compiled, command_times, cycles);
@@ -147,7 +148,7 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
     run.failures.insert(run.failures.end(), result.failures.begin(), result.failures.end());
 
     const auto lock = heartbeat.lock();
-    display.finish(job, result.layer.name);
+    display.finish(job, result.layer().name);
     if (by_schedule.size() < options.schedules.size()) continue;
     display.clear();
     events.layer_done(by_schedule);

@@ -6,7 +6,7 @@ RunOutput::RunOutput(const std::string &path) : path_(path) {
   if (!path.empty() && !names_directory(path)) file_ = std::make_unique<OutputFile>(path);
 }
 
-void RunOutput::add(const JobSpec &spec, const compiler::CompiledLayer &layer,
+void RunOutput::add(const JobSpec &spec, const compiler::Compiled &layer,
                     const std::vector<timing::CommandTimes> &times, std::uint64_t cycles) {
   if (path_.empty()) return;
   if (!file_) {

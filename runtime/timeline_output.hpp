@@ -17,7 +17,7 @@ public:
   explicit RunOutput(const std::string &path);
 
   /// Draws a layer's run. Throws OutputError, TimelineError.
-  void add(const JobSpec &spec, const compiler::CompiledLayer &layer, const std::vector<timing::CommandTimes> &times,
+  void add(const JobSpec &spec, const compiler::Compiled &layer, const std::vector<timing::CommandTimes> &times,
            std::uint64_t cycles);
   /// Makes the one file appear; files of layers have appeared already. Throws OutputError.
   void commit();

@@ -25,13 +25,13 @@ struct CompileArguments {
   std::string json;
 };
 
-using compiler::CompiledLayer;
+using compiler::Compiled;
 using Json = nlohmann::ordered_json;
 
-Json summary_json(const CompiledLayer &compiled) {
+Json summary_json(const Compiled &compiled) {
   Json tensors = Json::array();
-  for (const compiler::TensorBinding &binding : compiled.tensors) {
-    const compiler::Traffic &traffic = compiled.traffic[static_cast<std::size_t>(binding.tensor)];
+  for (const compiler::TensorBinding &binding : compiled.layout.tensors) {
+    const compiler::Traffic &traffic = compiled.traffic.front()[static_cast<std::size_t>(binding.tensor)];
     tensors.push_back({{"tensor", std::string(compiler::to_string(binding.tensor))},
                        {"input", binding.input},
                        {"type", binding.fp32 ? "fp32" : "bf16"},
@@ -44,14 +44,14 @@ Json summary_json(const CompiledLayer &compiled) {
                        {"spill_read_bytes", traffic.spill_read_bytes},
                        {"spill_write_bytes", traffic.spill_write_bytes}});
   }
-  return {{"name", compiled.layer.name},
-          {"index", compiled.layer.index},
-          {"m", compiled.layer.m},
-          {"k", compiled.layer.k},
-          {"n", compiled.layer.n},
+  return {{"name", compiled.layer().name},
+          {"index", compiled.layer().index},
+          {"m", compiled.layer().m},
+          {"k", compiled.layer().k},
+          {"n", compiled.layer().n},
           {"schedule", std::string(compiler::to_string(compiled.requested))},
           {"chosen_schedule", std::string(compiler::to_string(compiled.chosen))},
-          {"tiling", compiled.tiling},
+          {"tiling", compiled.tilings.front()},
           {"commands", compiled.stream.size()},
           {"macs", compiled.useful_macs},
           {"compute_cycles", compiled.compute_cycles},
@@ -64,15 +64,15 @@ Json summary_json(const CompiledLayer &compiled) {
           {"tensors", tensors}};
 }
 
-void print_summary(std::FILE *out, const CompiledLayer &compiled) {
+void print_summary(std::FILE *out, const Compiled &compiled) {
   std::uint64_t bytes = 0;
-  for (const compiler::Traffic &traffic : compiled.traffic)
+  for (const compiler::Traffic &traffic : compiled.traffic.front())
     bytes += traffic.read_bytes + traffic.write_bytes;
-  fmt::print(out, "{} {}: {}, {}, {} commands, {} cycles = {} x bound, {}B of DRAM traffic; {}\n", compiled.layer.index,
-             compiled.layer.name, runtime::shape(compiled.layer), compiler::to_string(compiled.chosen),
-             compiled.stream.size(), runtime::grouped(compiled.predicted_cycles),
+  fmt::print(out, "{} {}: {}, {}, {} commands, {} cycles = {} x bound, {}B of DRAM traffic; {}\n",
+             compiled.layer().index, compiled.layer().name, runtime::shape(compiled.layer()),
+             compiler::to_string(compiled.chosen), compiled.stream.size(), runtime::grouped(compiled.predicted_cycles),
              runtime::ratio(compiled.predicted_cycles, compiled.bounds.run_cycles),
-             runtime::human(static_cast<double>(bytes)), compiled.tiling);
+             runtime::human(static_cast<double>(bytes)), compiled.tilings.front());
   const compiler::Tuning &t = compiled.tuning;
   if (t.candidates != 0)
     fmt::print(out, "  tuning: {} plans tried, {} of them simulated, {} improvements, {:.1f} s; {} cycles before\n",
@@ -99,7 +99,7 @@ int compile(const CompileArguments &a) {
     };
     compiler::CompileOptions options = work.compile(schedule, a.work.tune);
     options.progress = progress;
-    const CompiledLayer compiled = compiler::compile_layer(layer, work.npu, options);
+    const Compiled compiled = compiler::compile_layer(layer, work.npu, options);
     display.update(done++, 1);
     display.clear();
     print_summary(a.json == "-" ? stderr : stdout, compiled);

@@ -7,7 +7,8 @@
 #include "base/output_file.hpp"
 #include "base/process_pool.hpp"
 #include "base/progress.hpp"
-#include "runtime/step_job.hpp"
+#include "runtime/job.hpp"
+#include "runtime/result_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -116,29 +117,43 @@ Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s)
           {"step_traffic_bound_cycles", s.step.bounds.traffic_cycles}};
 }
 
-/// Runs the step with data. Returns what the process says at its end.
-ExitCode check(const SearchArguments &a, const Work &work, const NetworkSearch &s, std::FILE *out) {
-  runtime::StepSpec spec{work.network.name, work.npu, runtime::parse_backend(a.backend),
-                         runtime::parse_data_kind(a.data), a.seed};
+/// Runs the step with data.
+runtime::JobResult check(const SearchArguments &a, const Work &work, const NetworkSearch &s, std::FILE *out) {
+  runtime::JobSpec spec;
+  spec.network = work.network.name;
+  spec.layers = s.step.layers;
+  spec.npu = work.npu;
+  spec.compile.schedule = compiler::Schedule::kSearch;
+  spec.compile.pass = work.pass;
+  spec.backend = runtime::parse_backend(a.backend);
+  spec.data = runtime::parse_data_kind(a.data);
+  spec.seed = a.seed;
+  runtime::ProgressDisplay display({1}, a.quiet);
+  runtime::JobEvents events;
+  events.progress = [&](std::uint64_t done, std::uint64_t of) {
+    display.update(0, static_cast<double>(done) / static_cast<double>(of));
+    display.tick();
+  };
+  runtime::JobResult result = runtime::run_job(spec, s.step, events);
+  display.clear();
+  fmt::print(out, "checked    on {}: {} elements of all results, {} differ", a.backend, grouped(result.elements()),
+             grouped(result.mismatches()));
+  if (runtime::has_time(spec.backend) && result.cycles() != 0)
+    fmt::print(out, "; {} cycles, as the timing model says", grouped(result.cycles()));
+  fmt::print(out, "\n");
+  std::fflush(out);
+  for (const std::string &failure : result.failures)
+    fmt::print(stderr, "error: {}\n", failure);
+  return result;
+}
+
+/// Whether the NPU has room for the step, which is searched as if any had.
+void require_room(const SearchArguments &a, const Work &work, const NetworkSearch &s) {
   const compiler::Room room{s.step.dram_bytes, s.step.stream.size()};
   if (room.bytes() > work.npu.dram.size_bytes)
     throw ConfigError(fmt::format("{}: the step needs {} bytes of device memory together, '{}' has {}; raise "
                                   "dram.size_bytes or pick fewer layers with --layers",
                                   a.work.npu, room.bytes(), work.npu.name, work.npu.dram.size_bytes));
-  runtime::ProgressDisplay display({1}, a.quiet);
-  const runtime::StepResult result = runtime::run_step(s.step, spec, [&](std::uint64_t done, std::uint64_t of) {
-    display.update(0, static_cast<double>(done) / static_cast<double>(of));
-    display.tick();
-  });
-  display.clear();
-  fmt::print(out, "checked    on {}: {} elements of all results, {} differ", a.backend, grouped(result.elements),
-             grouped(result.mismatches));
-  if (result.cycles != 0) fmt::print(out, "; {} cycles, as the timing model says", grouped(result.cycles));
-  fmt::print(out, "\n");
-  std::fflush(out);
-  for (const std::string &failure : result.failures)
-    fmt::print(stderr, "error: {}\n", failure);
-  return exit_code(result.outcome);
 }
 
 int search(const SearchArguments &a) {
@@ -167,8 +182,16 @@ int search(const SearchArguments &a) {
   display.clear();
   print_layers(out, found);
   print_totals(out, found);
-  if (json) json->commit(json_of(a, work, found).dump(2) + "\n");
-  return a.backend.empty() ? kOk : check(a, work, found, out);
+  Json report = json_of(a, work, found);
+  ExitCode code = kOk;
+  if (!a.backend.empty()) {
+    require_room(a, work, found);
+    const runtime::JobResult checked = check(a, work, found, out);
+    report["check"] = to_json(checked);
+    code = exit_code(checked.outcome);
+  }
+  if (json) json->commit(report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return code;
 }
 
 } // namespace

@@ -15,7 +15,7 @@ namespace gradweave::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using compiler::CompiledLayer;
+using compiler::Compiled;
 
 [[noreturn]] void fail(const fs::path &path, const char *what, const std::string &reason) {
   throw runtime::OutputError(
@@ -31,16 +31,16 @@ fs::path first_missing(const fs::path &directory) {
   return missing;
 }
 
-std::string file_stem(const CompiledLayer &compiled) {
-  return fmt::format("{}-{}", compiled.layer.index, runtime::file_name_part(compiled.layer.name));
+std::string file_stem(const Compiled &compiled) {
+  return fmt::format("{}-{}", compiled.layer().index, runtime::file_name_part(compiled.layer().name));
 }
 
 /// Commands as text that can be assembled again, each with its index and what it is for.
-void write_listing(const fs::path &file, const CompiledLayer &compiled) {
+void write_listing(const fs::path &file, const Compiled &compiled) {
   constexpr std::size_t kChunk = 1U << 20U;
   runtime::OutputFile out(file);
-  std::string text =
-      fmt::format("# {} ({}), {}\n", compiled.layer.name, compiler::to_string(compiled.chosen), compiled.tiling);
+  std::string text = fmt::format("# {} ({}), {}\n", compiled.layer().name, compiler::to_string(compiled.chosen),
+                                 compiled.tilings.front());
   for (std::size_t i = 0; i < compiled.stream.size(); ++i) {
     const std::string tile = runtime::tile_label(compiled.info[i]);
     text += fmt::format("{}  # {}{}{}\n", isa::disassemble(compiled.stream[i]), i, tile.empty() ? "" : ": ", tile);
@@ -53,7 +53,7 @@ void write_listing(const fs::path &file, const CompiledLayer &compiled) {
 
 } // namespace
 
-std::string stream_file_name(const CompiledLayer &compiled) { return file_stem(compiled) + ".gws"; }
+std::string stream_file_name(const Compiled &compiled) { return file_stem(compiled) + ".gws"; }
 
 StreamDirectory::StreamDirectory(const std::string &directory)
     : directory_(directory), made_(first_missing(directory)) {
@@ -70,7 +70,7 @@ StreamDirectory::~StreamDirectory() {
   if (!staging_.empty()) fs::remove_all(made_.empty() ? staging_ : made_, ignored);
 }
 
-void StreamDirectory::add(const CompiledLayer &compiled, bool listing) {
+void StreamDirectory::add(const Compiled &compiled, bool listing) {
   files_.push_back(stream_file_name(compiled));
   try {
     isa::write_stream_file(staging_ / files_.back(), compiled.stream);

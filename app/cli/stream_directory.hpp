@@ -20,7 +20,7 @@ public:
   StreamDirectory &operator=(const StreamDirectory &) = delete;
 
   /// Throws OutputError.
-  void add(const compiler::CompiledLayer &compiled, bool listing);
+  void add(const compiler::Compiled &compiled, bool listing);
   void commit();
 
 private:
@@ -29,6 +29,6 @@ private:
 };
 
 /// "3-ffn1.gws"
-std::string stream_file_name(const compiler::CompiledLayer &compiled);
+std::string stream_file_name(const compiler::Compiled &compiled);
 
 } // namespace gradweave::cli

@@ -37,7 +37,7 @@ struct ValidateArguments {
   bool quiet = false;
 };
 
-using compiler::CompiledLayer;
+using compiler::Compiled;
 using runtime::ValidationBatch;
 using runtime::ValidationStream;
 
@@ -63,7 +63,7 @@ std::string npu_name(const ValidateArguments &a) { return a.work.npu.empty() ? "
 
 ValidationStream compiled_stream(const compiler::Layer &layer, const NpuConfig &npu,
                                  const compiler::CompileOptions &options, const std::string &repeat) {
-  CompiledLayer compiled = compiler::compile_layer(layer, npu, options);
+  Compiled compiled = compiler::compile_layer(layer, npu, options);
   ValidationStream stream;
   stream.name = fmt::format("{} ({})", layer.name, compiler::to_string(options.schedule));
   stream.layer = layer.name;

@@ -13,11 +13,11 @@ namespace gradweave::reproduce {
 namespace {
 
 using compiler::CommandInfo;
-using compiler::CompiledLayer;
+using compiler::Compiled;
 using compiler::Tensor;
 
 /// LOADs of dY that a dX product reads; the others are for dW alone.
-std::set<std::size_t> loads_for_dx(const CompiledLayer &compiled) {
+std::set<std::size_t> loads_for_dx(const Compiled &compiled) {
   std::set<std::size_t> needed;
   std::vector<std::size_t> loads; // of dY, latest last
   for (std::size_t i = 0; i < compiled.stream.size(); ++i) {
@@ -39,7 +39,7 @@ std::set<std::size_t> loads_for_dx(const CompiledLayer &compiled) {
 
 } // namespace
 
-void drop_second_dy_reads(CompiledLayer &compiled, const NpuConfig &npu) {
+void drop_second_dy_reads(Compiled &compiled, const NpuConfig &npu) {
   const std::set<std::size_t> needed = loads_for_dx(compiled);
   if (needed.empty()) return;
   std::uint64_t dropped = 0;
@@ -53,12 +53,12 @@ void drop_second_dy_reads(CompiledLayer &compiled, const NpuConfig &npu) {
     command.set(isa::field::ROWS, 1);
     command.set(isa::field::COLS, 1);
   }
-  compiled.traffic[static_cast<std::size_t>(Tensor::kDY)].read_bytes -= dropped;
+  compiled.traffic.front()[static_cast<std::size_t>(Tensor::kDY)].read_bytes -= dropped;
   const timing::RunResult run = timing::run(npu, compiled.stream);
   if (!run.ok())
     throw compiler::CompilerDefect(
         fmt::format("layer '{}': the stream without the second reads of dY stops with error {} at command {}",
-                    compiled.layer.name, static_cast<int>(run.error), run.error_index));
+                    compiled.layer().name, static_cast<int>(run.error), run.error_index));
   compiled.predicted_cycles = run.cycles();
 }
 

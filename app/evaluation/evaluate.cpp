@@ -10,7 +10,7 @@
 namespace gradweave::reproduce {
 namespace {
 
-using compiler::CompiledLayer;
+using compiler::Compiled;
 using compiler::paper::SpillCost;
 
 // CPU time, measured over the networks of igo_micro23: of any unit, and by product of tiles of the array's size.
@@ -20,7 +20,7 @@ constexpr double kFirstPlansSeconds = 8e-6; ///< the search for plans to begin w
 constexpr double kPlanSeconds = 2e-6;       ///< a change of one
 constexpr double kSeveralCores = 2;         ///< times as long: more tiles at a time
 
-CompiledLayer compile_searched(const Unit &unit, bool stream) {
+Compiled compile_searched(const Unit &unit, bool stream) {
   const Variant &v = unit.variant;
   compiler::CompileOptions options;
   options.schedule = v.schedule;
@@ -30,7 +30,7 @@ CompiledLayer compile_searched(const Unit &unit, bool stream) {
   options.reduction = v.reduction;
   options.plans = v.plans;
   options.stream = stream || v.dy_once; // which changes commands
-  CompiledLayer compiled = compiler::compile_layer(unit.layer, unit.npu, options);
+  Compiled compiled = compiler::compile_layer(unit.layer, unit.npu, options);
   if (v.dy_once) drop_second_dy_reads(compiled, unit.npu);
   return compiled;
 }
@@ -46,7 +46,7 @@ compiler::paper::Policy policy_of(std::string text, compiler::paper::Idealisatio
   return compiler::paper::parse_policy(text);
 }
 
-CompiledLayer compile_described(const Unit &unit, bool stream) {
+Compiled compile_described(const Unit &unit, bool stream) {
   const Variant &v = unit.variant;
   compiler::paper::PaperOptions options;
   options.policy = policy_of(v.policy, options.ideal);
@@ -59,17 +59,17 @@ CompiledLayer compile_described(const Unit &unit, bool stream) {
 }
 
 /// `stream`: with commands, verified; else only cycles and traffic.
-CompiledLayer compile(const Unit &unit, bool stream) {
+Compiled compile(const Unit &unit, bool stream) {
   return unit.variant.policy == kSearched ? compile_searched(unit, stream) : compile_described(unit, stream);
 }
 
-UnitResult result_of(const CompiledLayer &compiled) {
+UnitResult result_of(const Compiled &compiled) {
   UnitResult result;
   result.cycles = compiled.predicted_cycles;
   result.compute_bound = compiled.bounds.compute_cycles;
   result.traffic_bound = compiled.bounds.traffic_cycles;
   for (std::size_t t = 0; t < compiler::kTensorCount; ++t) {
-    const compiler::Traffic &traffic = compiled.traffic.at(t);
+    const compiler::Traffic &traffic = compiled.traffic.front()[t];
     result.moved.at(t) = {traffic.read_bytes, traffic.write_bytes,
                           traffic.spill_read_bytes + traffic.spill_write_bytes};
   }
@@ -103,7 +103,7 @@ std::uint32_t timed_groups(const Unit &unit) {
   return unit.layer.groups > 2 * groups ? static_cast<std::uint32_t>(groups) : unit.layer.groups;
 }
 
-CompiledLayer compile(const Unit &unit) { return compile(unit, true); }
+Compiled compile(const Unit &unit) { return compile(unit, true); }
 
 UnitResult evaluate(const Unit &unit) {
   Unit timed = unit;

@@ -7,7 +7,7 @@ namespace gradweave::reproduce {
 
 /// The layer's stream in the unit's variant. Throws compiler::CompileError; std::invalid_argument if the policy is
 /// unknown or the variant is not executable.
-compiler::CompiledLayer compile(const Unit &unit);
+compiler::Compiled compile(const Unit &unit);
 
 /// Groups that evaluate() times of a layer of many (a depthwise convolution): enough to fill the scratchpad twice, and
 /// a multiple of the parts. All groups do the same, so the others are taken to cost as much each.

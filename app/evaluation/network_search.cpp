@@ -1,5 +1,6 @@
 #include "app/evaluation/network_search.hpp"
 
+#include "compiler/back/compile_plan.hpp"
 #include "compiler/cost/bounds.hpp"
 #include "compiler/paper/paper.hpp"
 
@@ -40,7 +41,7 @@ LayerSearch compared(const Layer &layer, const NpuConfig &npu, Pass asked, bool 
   LayerSearch l;
   for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
     if (asked != Pass::kBoth && asked != pass) continue;
-    l.bound += compiler::lower_bounds(layer, pass, compiler::make_layout(layer, pass, npu), npu).run_cycles;
+    l.bound += compiler::lower_bounds({layer}, pass, compiler::make_layout({layer}, pass, npu), npu).run_cycles;
     if (paper) l.paper += paper_cycles(layer, npu, pass);
   }
   return l;
@@ -98,7 +99,7 @@ NetworkSearch search_network(const std::vector<Layer> &layers, const NpuConfig &
     result.layers[i].searched = own.searched;
     if (pass != Pass::kForward) result.layers[i].order = std::string(to_string(own.order));
   }
-  result.step = compiler::compile_step_plan(layers, result.found.plans, pass, roomy);
+  result.step = compiler::compile_plans(layers, pass, result.found.plans, roomy);
   return result;
 }
 

@@ -20,7 +20,7 @@ struct LayerSearch {
 struct NetworkSearch {
   compiler::Pass pass = compiler::Pass::kBoth;
   std::vector<LayerSearch> layers;
-  compiler::CompiledStep step; ///< all layers in one stream
+  compiler::Compiled step; ///< all layers in one stream
   compiler::SearchedStep found;
 
   /// Sums over the layers.

@@ -51,14 +51,14 @@ std::vector<std::string> keys_of(const std::vector<RtlUnit> &units) {
 std::string run_unit(const RtlUnit &wanted, const std::function<void(double)> &progress) {
   runtime::JobSpec spec;
   spec.network = wanted.network;
-  spec.layer = wanted.unit.layer;
+  spec.layers = {wanted.unit.layer};
   spec.npu = wanted.unit.npu;
   spec.compile.schedule = wanted.unit.variant.schedule;
   runtime::JobEvents events;
   events.progress = [&](std::uint64_t done, std::uint64_t all) {
     progress(static_cast<double>(done) / static_cast<double>(all));
   };
-  const compiler::CompiledLayer compiled = compile(wanted.unit);
+  const compiler::Compiled compiled = compile(wanted.unit);
   const runtime::JobResult job = run_job(spec, compiled, events);
   // What was evaluated must be this very run, unless it was that of a few groups.
   const bool whole = timed_groups(wanted.unit) == wanted.unit.layer.groups;

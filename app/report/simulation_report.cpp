@@ -98,7 +98,7 @@ void SimulationReport::row(const std::string &name, const std::string &shape, co
 void SimulationReport::layer(const std::vector<JobResult> &by_schedule) {
   for (const JobResult &job : by_schedule) {
     const bool stream = !options_.stream.empty();
-    row(fmt::format("{:>3} {}", job.layer.index, job.layer.name), stream ? "-" : shape(job.layer),
+    row(fmt::format("{:>3} {}", job.layer().index, job.layer().name), stream ? "-" : shape(job.layer()),
         stream ? "-" : schedule_name(job), sum_job(job), sum_job(by_schedule.front()));
   }
   std::fflush(out_);

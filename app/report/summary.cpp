@@ -6,6 +6,16 @@
 namespace gradweave::runtime {
 namespace {
 
+void add_traffic(const compiler::LayerTraffic &traffic, Totals &totals) {
+  for (std::size_t i = 0; i < compiler::kTensorCount; ++i) {
+    const compiler::Traffic &from = traffic[i];
+    totals.traffic[i] += from;
+    totals.dram_read_bytes += from.read_bytes;
+    totals.dram_write_bytes += from.write_bytes;
+    totals.spill_bytes += from.spill_read_bytes + from.spill_write_bytes;
+  }
+}
+
 void add(Totals &totals, const JobResult &job) {
   ++totals.layers;
   totals.cycles += job.cycles();
@@ -20,13 +30,8 @@ void add(Totals &totals, const JobResult &job) {
   totals.traffic_bound += job.bounds.traffic_cycles;
   totals.bound += job.bounds.run_cycles;
   totals.tuning.cycles_before += job.tuning.cycles_before;
-  for (std::size_t i = 0; i < compiler::kTensorCount; ++i) {
-    const compiler::Traffic &from = job.traffic[i];
-    totals.traffic[i] += from;
-    totals.dram_read_bytes += from.read_bytes;
-    totals.dram_write_bytes += from.write_bytes;
-    totals.spill_bytes += from.spill_read_bytes + from.spill_write_bytes;
-  }
+  for (const compiler::LayerTraffic &layer : job.traffic)
+    add_traffic(layer, totals);
   for (const OutputCheck &check : job.outputs) {
     const auto at = static_cast<std::size_t>(check.tensor);
     totals.checked[at] += check.elements;
@@ -51,7 +56,7 @@ Totals sum_layers(const RunResult &run, std::size_t schedule) {
   for (const auto &by_schedule : run.layers) {
     const JobResult &job = by_schedule[schedule];
     add(totals, job);
-    if (shapes.emplace(job.layer.m, job.layer.k, job.layer.n, job.layer.dx).second)
+    if (shapes.emplace(job.layer().m, job.layer().k, job.layer().n, job.layer().dx).second)
       add_effort(totals.tuning, job.tuning);
   }
   return totals;

@@ -109,15 +109,15 @@ void TextReport::begin() {
 
 void TextReport::row(const JobResult &job, const JobResult &base) {
   std::string line = fmt::format(
-      "{:>3} {:<{}} {:<{}} {:<20} {:>12} {:>6} {:>7}", job.layer.index, job.layer.name, name_width_, shape(job.layer),
-      shape_width_, schedule_name(job), job.cycles() == 0 ? "-" : grouped(job.cycles()),
+      "{:>3} {:<{}} {:<{}} {:<20} {:>12} {:>6} {:>7}", job.layer().index, job.layer().name, name_width_,
+      shape(job.layer()), shape_width_, schedule_name(job), job.cycles() == 0 ? "-" : grouped(job.cycles()),
       bound_share(job.bounds.compute_cycles, job.cycles()), bound_share(job.bounds.traffic_cycles, job.cycles()));
   for (const Tensor tensor : kInputs)
     if (is_used(tensor, options_.pass))
-      line += fmt::format(" {:>6}", human(static_cast<double>(of(job.traffic, tensor).read_bytes)));
+      line += fmt::format(" {:>6}", human(static_cast<double>(of(job.traffic.front(), tensor).read_bytes)));
   for (const Tensor tensor : kResults) {
     if (!is_used(tensor, options_.pass)) continue;
-    const Traffic &t = of(job.traffic, tensor);
+    const Traffic &t = of(job.traffic.front(), tensor);
     const bool computed = t.write_bytes != 0;
     line += fmt::format(" {:>6}", computed ? human(static_cast<double>(t.write_bytes - t.spill_write_bytes)) : "-");
   }
@@ -125,7 +125,8 @@ void TextReport::row(const JobResult &job, const JobResult &base) {
     line += fmt::format(" {:>7} {:>7}", ratio(job.cycles(), base.cycles()),
                         ratio(sum_job(job).dram_bytes(), sum_job(base).dram_bytes()));
   const std::string_view good = has_data(options_.backend) ? "ok" : "-";
-  line += fmt::format(" {:<5} {}", job.outcome == Outcome::kPass ? good : verdict(job.outcome), spills(job.traffic));
+  line += fmt::format(" {:<5} {}", job.outcome == Outcome::kPass ? good : verdict(job.outcome),
+                      spills(job.traffic.front()));
   fmt::print(out_, "{}\n", line);
 }
 

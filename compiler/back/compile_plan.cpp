@@ -1,69 +1,110 @@
 #include "compiler/back/compile_plan.hpp"
-#include "compiler/ir/options.hpp"
 
 #include "compiler/cost/bounds.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/emit/emit.hpp"
 #include "compiler/emit/hazards.hpp"
-#include "compiler/ir/error.hpp"
 #include "compiler/lower/describe.hpp"
 #include "compiler/lower/layout.hpp"
-#include "compiler/lower/order.hpp"
+#include "compiler/lower/partition.hpp"
+#include "compiler/spm/residency.hpp"
 #include "compiler/verify/verify.hpp"
 
 #include <fmt/format.h>
+
+#include <optional>
 
 namespace gradweave::compiler {
 namespace {
 
 /// A failed check is a defect of the compiler, not of its input.
-void require(const std::string &problem, const Layer &layer, std::string_view pass) {
-  if (!problem.empty())
-    throw CompilerDefect(fmt::format("layer '{}': defect in the compiler, found after {}: {}; please report it",
-                                     layer.name, pass, problem));
+void require(const std::string &problem, const std::vector<Layer> &layers, std::string_view pass) {
+  if (problem.empty()) return;
+  const std::string where = layers.size() == 1 ? fmt::format("layer '{}'", layers.front().name)
+                                               : fmt::format("{} layers together", layers.size());
+  throw CompilerDefect(
+      fmt::format("{}: defect in the compiler, found after {}: {}; please report it", where, pass, problem));
+}
+
+std::string verify_tilings(const TimedPlan &plan, const std::vector<Layer> &layers) {
+  for (const PhasePlan &phase : plan.plans)
+    if (std::string problem = verify_tiling(phase.tile, layers[phase.layer]); !problem.empty()) return problem;
+  return {};
+}
+
+std::string verify_orders(const Program &program, const std::vector<Layer> &layers, Pass pass) {
+  std::vector<std::vector<TileProduct>> by_layer(layers.size());
+  for (const TileProduct &p : program.products)
+    by_layer.at(p.layer).push_back(p);
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (const std::string problem = verify_order(by_layer[i], layers[i], pass, program.reductions[i]); !problem.empty())
+      return layers.size() == 1 ? problem : fmt::format("layer '{}': {}", layers[i].name, problem);
+  return {};
+}
+
+/// How the backward pass is cut, and what the plans look like.
+void describe_plans(const std::vector<PhasePlan> &plans, Compiled &compiled) {
+  std::vector<std::vector<PhasePlan>> by_layer(compiled.layers.size());
+  for (const PhasePlan &phase : plans) {
+    by_layer[phase.layer].push_back(phase);
+    if (phase.kind == PhaseKind::kForward || phase.parts.count == 1) continue;
+    compiled.partition = partition_along(phase.parts.dim);
+    compiled.parts = phase.parts.count;
+  }
+  for (const std::vector<PhasePlan> &own : by_layer)
+    compiled.tilings.push_back(describe(own));
 }
 
 } // namespace
 
-CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const CompileOptions &options,
-                           const Layout &layout, const TimedPlan &plan) {
-  if (options.stream) {
-    for (const PhasePlan &phase : plan.plans)
-      require(verify_tiling(phase.tile, layer), layer, "tiling");
-    require(verify_order(plan.program.products, layer, options.pass, plan.program.reductions.front()), layer,
-            "ordering");
-    require(verify_program(plan.program, layout, npu), layer, "residency");
-  }
-  check_room(layer, plan.program.room(), npu);
+TimedPlan time_plans(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
+                     const NpuConfig &npu) {
+  std::optional<Program> program = allocate(plans, layers, layout, npu);
+  if (!program)
+    throw CompileError(fmt::format("a product of the plan does not fit the scratchpad of NPU '{}'; give it more "
+                                   "spm_bytes",
+                                   npu.name));
+  check_room(layers, program->room(), npu);
+  TimedPlan timed{plans, std::move(*program), 0};
+  timed.cycles = program_cycles(timed.program, npu);
+  return timed;
+}
 
-  CompiledLayer compiled;
-  compiled.layer = layer;
-  compiled.requested = options.schedule;
-  compiled.chosen = resolve(options.schedule, layer);
-  compiled.pass = options.pass;
-  for (const PhasePlan &phase : plan.plans)
-    if (phase.kind != PhaseKind::kForward && phase.parts.count > 1) {
-      compiled.partition = options.partition;
-      compiled.parts = phase.parts.count;
-    }
-  compiled.reductions = plan.program.reductions.front();
-  compiled.tiling = describe(plan.plans);
-  compiled.tensors = layout.tensors;
+Compiled compile_plan(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const TimedPlan &plan,
+                      const NpuConfig &npu, bool stream) {
+  if (stream) {
+    require(verify_tilings(plan, layers), layers, "tiling");
+    require(verify_orders(plan.program, layers, pass), layers, "ordering");
+    require(verify_program(plan.program, layout, npu), layers, "residency");
+  }
+  check_room(layers, plan.program.room(), npu);
+
+  Compiled compiled;
+  compiled.layers = layers;
+  compiled.pass = pass;
+  compiled.layout = layout;
+  compiled.reductions = plan.program.reductions;
+  describe_plans(plan.plans, compiled);
   compiled.dram_bytes = plan.program.dram_bytes;
-  compiled.traffic = traffic_by_layer(plan.program, npu).front();
+  compiled.traffic = traffic_by_layer(plan.program, npu);
   for (const TileProduct &p : plan.program.products) {
     if (!p.add) compiled.useful_macs += static_cast<std::uint64_t>(p.m_size) * p.k_size * p.n_size;
     compiled.compute_cycles += product_cycles(p, npu);
   }
   compiled.predicted_cycles = plan.cycles;
-  compiled.bounds = lower_bounds(layer, options.pass, layout, npu);
-  if (options.stream) {
-    EmittedStream stream = emit(plan.program, order_actions(plan.program, npu));
-    compiled.stream = std::move(stream.commands);
-    compiled.info = std::move(stream.info);
-    require(verify_stream(compiled, npu), layer, "emission");
-  }
+  compiled.bounds = lower_bounds(layers, pass, layout, npu);
+  if (!stream) return compiled;
+  EmittedStream emitted = emit(plan.program, order_actions(plan.program, npu));
+  compiled.stream = std::move(emitted.commands);
+  compiled.info = std::move(emitted.info);
+  require(verify_stream(compiled, npu), layers, "emission");
   return compiled;
+}
+
+Compiled compile_plans(const std::vector<Layer> &layers, Pass pass, const std::vector<PhasePlan> &plans,
+                       const NpuConfig &npu) {
+  const Layout layout = make_layout(layers, pass, npu);
+  return compile_plan(layers, pass, layout, time_plans(plans, layers, layout, npu), npu);
 }
 
 } // namespace gradweave::compiler

@@ -1,16 +1,27 @@
-// The part of compile_layer() after the search, for callers that choose the plan themselves.
+// The part of compile() after the schedulers, for callers that choose the plans themselves.
 #pragma once
 
+#include "compiler/ir/compiled.hpp"
 #include "compiler/ir/error.hpp"
-#include "compiler/ir/layout.hpp"
-#include "compiler/ir/options.hpp"
 #include "compiler/ir/program.hpp"
 #include "sw_models/npu_config.hpp"
 
 namespace gradweave::compiler {
 
-/// Checks the plan and its program, encodes them and verifies the stream. Throws CompileError as compile_layer() does.
-CompiledLayer compile_plan(const Layer &layer, const NpuConfig &npu, const CompileOptions &options,
-                           const Layout &layout, const TimedPlan &plan);
+/// Places the tiles of plans in the scratchpad, and times what follows: all phases of all layers in the order in which
+/// they are to run, products included. Throws CompileError if they do not fit the scratchpad or the device's memory.
+TimedPlan time_plans(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
+                     const NpuConfig &npu);
+
+/// Checks the plan and its program, encodes them and verifies the stream. Several layers share the scratchpad: what one
+/// leaves there serves the next, and loads run ahead over the borders of layers. Without `stream`, stream and info stay
+/// empty and nothing is verified. Throws CompileError if the device's memory is too small, CompilerDefect if a check
+/// fails.
+Compiled compile_plan(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const TimedPlan &plan,
+                      const NpuConfig &npu, bool stream = true);
+
+/// Both, of all that is in the plans.
+Compiled compile_plans(const std::vector<Layer> &layers, Pass pass, const std::vector<PhasePlan> &plans,
+                       const NpuConfig &npu);
 
 } // namespace gradweave::compiler

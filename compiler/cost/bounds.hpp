@@ -1,7 +1,7 @@
 // Cycles that no schedule, tiling or timing of a layer can beat.
 #pragma once
 
-#include "compiler/lower/layout.hpp"
+#include "compiler/ir/compiled.hpp"
 #include "sw_models/npu_config.hpp"
 
 namespace gradweave::compiler {
@@ -9,10 +9,5 @@ namespace gradweave::compiler {
 /// Bounds of the layers' products in the pass on this NPU. Traffic counts what memory has to hold before or after;
 /// `io_cycles` is that of a single layer, for several 0: what one leaves in the scratchpad may serve the next.
 Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu);
-
-/// The same for one layer.
-inline Bounds lower_bounds(const Layer &layer, Pass pass, const Layout &layout, const NpuConfig &npu) {
-  return lower_bounds(std::vector<Layer>{layer}, pass, layout, npu);
-}
 
 } // namespace gradweave::compiler

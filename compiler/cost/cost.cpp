@@ -30,8 +30,8 @@ std::uint64_t dram_bytes_of(const Action &dma, const NpuConfig &npu) {
   return dma.rect.rows * beat_bytes(dma.dram_addr, dma.rect.cols * (dma.fp32 ? 4ULL : 2ULL), access_bytes(npu));
 }
 
-std::vector<std::array<Traffic, kTensorCount>> traffic_by_layer(const Program &program, const NpuConfig &npu) {
-  std::vector<std::array<Traffic, kTensorCount>> traffic(program.layers.size());
+std::vector<LayerTraffic> traffic_by_layer(const Program &program, const NpuConfig &npu) {
+  std::vector<LayerTraffic> traffic(program.layers.size());
   for (const Action &a : program.actions) {
     if (a.computes()) continue;
     Traffic &t = traffic[a.layer][static_cast<std::size_t>(a.tensor)];

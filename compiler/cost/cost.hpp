@@ -30,7 +30,7 @@ std::uint64_t dram_bytes_of(const Action &dma, const NpuConfig &npu);
 
 /// What the program's LOADs and STOREs move, for each of its layers; of a tensor that layers share, for the one that
 /// computes it.
-std::vector<std::array<Traffic, kTensorCount>> traffic_by_layer(const Program &program, const NpuConfig &npu);
+std::vector<LayerTraffic> traffic_by_layer(const Program &program, const NpuConfig &npu);
 
 /// Bursts that the program's LOADs and STOREs take, a tile row each, and its commands: what the time of a simulation
 /// follows.

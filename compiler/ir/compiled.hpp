@@ -1,9 +1,8 @@
 // What compilation gives: a checked command stream, and all that is known about it.
 #pragma once
 
-#include "compiler/ir/options.hpp"
+#include "compiler/ir/layout.hpp"
 #include "compiler/ir/reductions.hpp"
-#include "graph/network.hpp"
 #include "isa/command.hpp"
 
 #include <array>
@@ -12,19 +11,6 @@
 #include <vector>
 
 namespace gradweave::compiler {
-
-/// A tensor in device memory, row-major. Layers that are compiled together may share one: Y of a layer is X of the
-/// next, dX of that one dY of the layer. Then `layer` and `tensor` are those of the layer that computes it.
-struct TensorBinding {
-  Tensor tensor = Tensor::kX;
-  bool input = false; ///< to be filled before the run
-  bool result = true; ///< complete in memory after the run; neither this nor input: an intermediate that may be missing
-  bool fp32 = false;  ///< dW is fp32, all others bf16
-  std::uint32_t layer = 0; ///< index among the layers compiled together
-  std::uint32_t rows = 0, cols = 0;
-  std::uint32_t pitch = 0;  ///< bytes from row to row
-  std::uint64_t offset = 0; ///< bytes from the layer's base address
-};
 
 /// Bytes moved for one tensor, partial sums that spill included.
 struct Traffic {
@@ -42,6 +28,9 @@ struct Traffic {
     return *this;
   }
 };
+
+/// Traffic of a layer, by tensor.
+using LayerTraffic = std::array<Traffic, kTensorCount>;
 
 /// What a command is for; one entry per command of the stream.
 struct CommandInfo {
@@ -78,20 +67,23 @@ struct Tuning {
   double seconds = 0;              ///< that it took
 };
 
-struct CompiledLayer {
-  Layer layer;
+/// Layers compiled into one stream; often a single one.
+struct Compiled {
+  std::vector<Layer> layers; ///< in the order of the forward pass
+  /// The only layer, or the first one.
+  const Layer &layer() const { return layers.front(); }
+  Pass pass = Pass::kBackward;
   Schedule requested = Schedule::kSequential;
   Schedule chosen = Schedule::kSequential; ///< what `rearrange`, `ideal` or tuning resolved to, else as requested
-  Pass pass = Pass::kBackward;
-  Partition partition = Partition::kNone; ///< of the backward pass
+  Partition partition = Partition::kNone;  ///< of the backward pass
   std::uint32_t parts = 1;
-  ReductionPlans reductions; ///< what golden results have to replay
-  std::string tiling;        ///< for people: tile sizes and loop orders
-  std::vector<TensorBinding> tensors;
-  std::uint64_t dram_bytes = 0;     ///< device memory needed from the base address, spill space included
-  std::vector<isa::Command> stream; ///< DRAM addresses relative to base address 0
+  Layout layout;
+  std::vector<ReductionPlans> reductions; ///< of each layer: what golden results have to replay
+  std::vector<std::string> tilings;       ///< of each layer, for people: tile sizes and loop orders
+  std::vector<LayerTraffic> traffic;      ///< of each layer
+  std::uint64_t dram_bytes = 0;           ///< device memory needed from the base address, spill space included
+  std::vector<isa::Command> stream;       ///< DRAM addresses relative to base address 0
   std::vector<CommandInfo> info;
-  std::array<Traffic, kTensorCount> traffic{};
   std::uint64_t useful_macs = 0;
   std::uint64_t compute_cycles = 0;   ///< block formula: sum over blocks of max(K, shortest block)
   std::uint64_t predicted_cycles = 0; ///< by the timing model: those of the RTL, if the bus does not push back

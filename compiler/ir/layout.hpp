@@ -1,13 +1,27 @@
 // Where tensors lie in device memory.
 #pragma once
 
-#include "compiler/ir/compiled.hpp"
+#include "compiler/ir/names.hpp"
+#include "graph/network.hpp"
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
 namespace gradweave::compiler {
+
+/// A tensor in device memory, row-major. Layers that are compiled together may share one: Y of a layer is X of the
+/// next, dX of that one dY of the layer. Then `layer` and `tensor` are those of the layer that computes it.
+struct TensorBinding {
+  Tensor tensor = Tensor::kX;
+  bool input = false; ///< to be filled before the run
+  bool result = true; ///< complete in memory after the run; neither this nor input: an intermediate that may be missing
+  bool fp32 = false;  ///< dW is fp32, all others bf16
+  std::uint32_t layer = 0; ///< index among the layers compiled together
+  std::uint32_t rows = 0, cols = 0;
+  std::uint32_t pitch = 0;  ///< bytes from row to row
+  std::uint64_t offset = 0; ///< bytes from the layer's base address
+};
 
 struct Layout {
   static constexpr std::int32_t kNone = -1;

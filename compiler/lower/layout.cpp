@@ -133,13 +133,14 @@ Layout make_layout(const std::vector<Layer> &layers, Pass pass, const NpuConfig 
   return Builder(layers, pass, npu).build();
 }
 
-Layout make_layout(const Layer &layer, Pass pass, const NpuConfig &npu) {
-  return make_layout(std::vector<Layer>{layer}, pass, npu);
-}
-
-void check_room(const Layer &layer, const Room &room, const NpuConfig &npu) {
+void check_room(const std::vector<Layer> &layers, const Room &room, const NpuConfig &npu) {
   if (room.bytes() <= npu.dram.size_bytes) return;
   const std::string stream = room.commands == 0 ? "" : fmt::format(", {} commands included", room.commands);
+  if (layers.size() > 1)
+    throw CompileError(fmt::format("the layers need {} bytes of device memory together{}, NPU '{}' has {}; raise "
+                                   "dram.size_bytes or pick fewer layers",
+                                   room.bytes(), stream, npu.name, npu.dram.size_bytes));
+  const Layer &layer = layers.front();
   throw CompileError(
       fmt::format("layer '{}': needs {} bytes of device memory{}, NPU '{}' has {}; raise dram.size_bytes "
                   "or reduce M, K, N = {}, {}, {}",

@@ -8,15 +8,13 @@
 
 namespace gradweave::compiler {
 
-/// Rows are padded to whole bus beats: a tile row then costs the same beats in every row of a tensor.
-Layout make_layout(const Layer &layer, Pass pass, const NpuConfig &npu);
-
-/// Layers in the order of the forward pass, one after the other. Where a layer's `input` names one of them and the
+/// Layers in the order of the forward pass, one after the other. Rows are padded to whole bus beats: a tile row then
+/// costs the same beats in every row of a tensor. Where a layer's `input` names one of them and the
 /// shapes agree, its X is that layer's Y; and its dX that layer's dY if no other layer reads that Y. Such a tensor is
 /// an intermediate, unless a layer reads it in another form. Layers whose `x_of` names one of them share its X.
 Layout make_layout(const std::vector<Layer> &layers, Pass pass, const NpuConfig &npu);
 
-/// Throws CompileError, with both sizes and the remedy, if a layer needs more device memory than the NPU has.
-void check_room(const Layer &layer, const Room &room, const NpuConfig &npu);
+/// Throws CompileError, with both sizes and the remedy, if layers need more device memory together than the NPU has.
+void check_room(const std::vector<Layer> &layers, const Room &room, const NpuConfig &npu);
 
 } // namespace gradweave::compiler

@@ -162,6 +162,10 @@ Dim cut_dim(Partition partition) {
   return partition == Partition::kWeightSharing ? Dim::kM : partition == Partition::kDySharing ? Dim::kN : Dim::kK;
 }
 
+Partition partition_along(Dim dim) {
+  return dim == Dim::kM ? Partition::kWeightSharing : dim == Dim::kN ? Partition::kDySharing : Partition::kIfmapSharing;
+}
+
 std::uint32_t cuttable(Dim dim, const Layer &layer) {
   return cuts_groups(dim, layer) ? layer.groups : extent_of(dim, layer);
 }

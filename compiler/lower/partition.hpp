@@ -13,6 +13,9 @@ std::vector<std::uint32_t> part_bounds(std::uint32_t extent, std::uint32_t parts
 /// The dimension that a partition cuts, which must be one (figure 11).
 Dim cut_dim(Partition partition);
 
+/// The partition that cuts the dimension: the inverse of cut_dim().
+Partition partition_along(Dim dim);
+
 /// Indices that can be cut along `dim`: the layer's extent; of a grouped layer along K and N its groups, for these are
 /// blocks of the columns of X and of dY.
 std::uint32_t cuttable(Dim dim, const Layer &layer);

@@ -38,7 +38,7 @@ struct Planned {
 class LayerPlanner {
 public:
   LayerPlanner(const Layer &layer, const NpuConfig &npu, const PaperOptions &options)
-      : layer_(layer), npu_(npu), options_(options), layout_(make_layout(layer, options.pass, npu)) {}
+      : layer_(layer), npu_(npu), options_(options), layout_(make_layout({layer}, options.pass, npu)) {}
 
   Planned run(Schedule schedule);
   const Layout &layout() const { return layout_; }
@@ -119,7 +119,7 @@ std::vector<Schedule> schedules_to_try(const PaperOptions &options, const Layer 
 
 } // namespace
 
-CompiledLayer compile_paper_layer(const Layer &layer, const NpuConfig &npu, const PaperOptions &options) {
+Compiled compile_paper_layer(const Layer &layer, const NpuConfig &npu, const PaperOptions &options) {
   check(layer, npu, options);
   LayerPlanner planner(layer, npu, options);
   std::optional<Planned> best;
@@ -127,19 +127,14 @@ CompiledLayer compile_paper_layer(const Layer &layer, const NpuConfig &npu, cons
     Planned planned = planner.run(schedule);
     if (!best || planned.plan.cycles < best->plan.cycles) best = std::move(planned);
   }
-  CompileOptions core;
-  core.schedule = best->chosen;
-  core.pass = options.pass;
-  core.partition = options.cut.partition;
-  core.stream = options.stream;
-  CompiledLayer compiled = compile_plan(layer, npu, core, planner.layout(), best->plan);
+  Compiled compiled = compile_plan({layer}, options.pass, planner.layout(), best->plan, npu, options.stream);
   compiled.requested = options.schedule;
   compiled.chosen = best->chosen;
   const TileShape &tile = best->plan.plans.back().tile;
-  compiled.tiling = fmt::format("{} m{} k{} n{}", to_string(options.policy), tile.m, tile.k, tile.n);
+  compiled.tilings = {fmt::format("{} m{} k{} n{}", to_string(options.policy), tile.m, tile.k, tile.n)};
   if (options.cut.parts > 1 && options.cut.partition != Partition::kNone)
-    compiled.tiling += fmt::format(" {} x{} {}", to_string(options.cut.partition), options.cut.parts,
-                                   to_string(options.cut.reduction));
+    compiled.tilings.front() += fmt::format(" {} x{} {}", to_string(options.cut.partition), options.cut.parts,
+                                            to_string(options.cut.reduction));
   return compiled;
 }
 

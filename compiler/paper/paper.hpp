@@ -2,6 +2,7 @@
 // (docs/paper-baseline.md).
 #pragma once
 
+#include "compiler/ir/compiled.hpp"
 #include "compiler/ir/error.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/paper/planner.hpp"
@@ -25,6 +26,6 @@ struct PaperOptions {
 /// Plans, and times by the timing model. `tiling` describes the policy and what became of it. One core is used unless
 /// the layer is cut. Throws CompileError if the tiles or the layer do not fit, std::invalid_argument if an
 /// idealisation is asked for with a stream, or dy_once with another schedule than sequential.
-CompiledLayer compile_paper_layer(const Layer &layer, const NpuConfig &npu, const PaperOptions &options);
+Compiled compile_paper_layer(const Layer &layer, const NpuConfig &npu, const PaperOptions &options);
 
 } // namespace gradweave::compiler::paper

@@ -36,13 +36,13 @@ SearchWork &SearchWork::operator+=(const SearchWork &other) {
 }
 
 OrderSearch::OrderSearch(const Layer &layer, Schedule order, Pass pass, const NpuConfig &npu)
-    : layer_(layer), sample_(sample_of(layer, npu)), order_(order), npu_(npu), layout_(make_layout(layer, pass, npu)),
-      sample_layout_(make_layout(sample_, pass, npu)) {
+    : layer_(layer), sample_(sample_of(layer, npu)), order_(order), npu_(npu), layout_(make_layout({layer}, pass, npu)),
+      sample_layout_(make_layout({sample_}, pass, npu)) {
   count([&] {
     refinement_.emplace(compiler::search(sample_, order, pass, {}, sample_layout_, npu, kFirstEffort, {}, &layer_),
                         sample_, sample_layout_, npu_);
   });
-  if (refinement_->kept().empty()) check_room(layer, refinement_->least_room(), npu);
+  if (refinement_->kept().empty()) check_room({layer}, refinement_->least_room(), npu);
 }
 
 void OrderSearch::count(const std::function<void()> &search) {

@@ -63,7 +63,7 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   if (!kept_.empty() && compute >= (full ? kept_.back().cycles : kFarOff * kept_.front().cycles)) return;
   for (PhasePlan &p : plans)
     p.products = plan_products(p, layer_, npu_);
-  auto program = allocate(plans, layer_, layout_, npu_);
+  auto program = allocate(plans, {layer_}, layout_, npu_);
   if (!program) {
     for (const PhasePlan &p : plans)
       worked_ += p.products.size();
@@ -139,7 +139,7 @@ std::optional<TimedPlan> plan_for(const Layer &layer, const std::vector<PhasePla
   timed.plans = plans;
   for (PhasePlan &p : timed.plans)
     p.products = plan_products(p, layer, npu);
-  std::optional<Program> program = allocate(timed.plans, layer, layout, npu);
+  std::optional<Program> program = allocate(timed.plans, {layer}, layout, npu);
   if (!program) throw CompilerDefect("a plan that fits a sample of a layer does not fit all of it; please report it");
   room = program->room();
   if (room.bytes() > npu.dram.size_bytes) return std::nullopt;
@@ -169,7 +169,7 @@ TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector
     if (timed->cycles < fewest) best = i;
     fewest = std::min(fewest, timed->cycles);
   }
-  if (tried == 0) check_room(layer, least, npu);
+  if (tried == 0) check_room({layer}, least, npu);
   if (!timed || best != last) {
     timed.reset();
     timed = plan_for(layer, kept[best].plans, layout, npu, room);

@@ -1,6 +1,7 @@
 // The last part of the search: changes of good plans, judged by the timing model.
 #pragma once
 
+#include "compiler/ir/compiled.hpp"
 #include "compiler/ir/error.hpp"
 #include "compiler/schedule/plan_change.hpp"
 #include "compiler/schedule/search.hpp"

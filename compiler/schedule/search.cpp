@@ -161,7 +161,7 @@ void PhaseSearch::play(Candidate candidate) {
   PhasePlan &plan = candidate.plan;
   if (!fits(kind_, plan.tile, plan.split, part_, npu_, parts_)) return;
   plan.products = plan_products(plan, layer_, npu_);
-  const auto program = allocate({plan}, layer_, layout_, npu_);
+  const auto program = allocate({plan}, {layer_}, layout_, npu_);
   played_ += program ? program->work() : plan.products.size();
   if (!program) return;
   candidate.cycles = static_cast<double>(estimate_cycles(*program, order_actions(*program, npu_), npu_));
@@ -254,7 +254,7 @@ private:
 void JointSearch::play(std::vector<PhasePlan> plans) {
   if (played_ > kJointShare * budget_) return;
   if (tried_) tried_();
-  auto program = allocate(plans, layer_, layout_, npu_);
+  auto program = allocate(plans, {layer_}, layout_, npu_);
   if (!program) return;
   played_ += program->work();
   const std::uint64_t cycles = estimate_cycles(*program, order_actions(*program, npu_), npu_);

@@ -2,7 +2,6 @@
 // model on the stream of all.
 #pragma once
 
-#include "compiler/back/step.hpp"
 #include "compiler/ir/error.hpp"
 #include "compiler/schedule/layer_plans.hpp"
 #include "sw_models/npu_config.hpp"
@@ -32,7 +31,7 @@ struct LayerCycles {
 
 /// What the search found.
 struct SearchedStep {
-  std::vector<PhasePlan> plans;   ///< in the order in which they run, products included: for compile_step_plan()
+  std::vector<PhasePlan> plans;   ///< in the order in which they run, products included: for compile_plans()
   std::uint64_t cycles = 0;       ///< of the step, by the timing model
   std::uint64_t first_cycles = 0; ///< of the step from the layers' own best plans, before they were changed together
   std::uint64_t apart_cycles = 0; ///< sum of the layers' own best plans, each run by itself

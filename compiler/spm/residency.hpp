@@ -20,10 +20,4 @@ bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const La
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
                                 const Layout &layout, const NpuConfig &npu);
 
-/// The same for one layer.
-inline std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const Layer &layer, const Layout &layout,
-                                       const NpuConfig &npu) {
-  return allocate(plans, std::vector<Layer>{layer}, layout, npu);
-}
-
 } // namespace gradweave::compiler

@@ -1,7 +1,7 @@
 // Independent checks of what the passes produce. Each function returns an empty text, or what is wrong.
 #pragma once
 
-#include "compiler/ir/layout.hpp"
+#include "compiler/ir/compiled.hpp"
 #include "compiler/ir/program.hpp"
 #include "sw_models/npu_config.hpp"
 
@@ -22,25 +22,10 @@ std::string verify_cover(std::vector<Rect> rects, std::uint32_t rows, std::uint3
 /// partial sums where it looks for them, every load comes from where the data is, and every result is stored once.
 std::string verify_program(const Program &program, const Layout &layout, const NpuConfig &npu);
 
-/// What verify_stream() looks at. The references must outlive it.
-struct StreamView {
-  const std::vector<Layer> &layers;
-  const Layout &layout;
-  const std::vector<ReductionPlans> &reductions; ///< of each layer
-  Pass pass;
-  std::uint64_t dram_bytes;
-  const std::vector<isa::Command> &stream;
-  const std::vector<CommandInfo> &info;
-  const std::vector<std::array<Traffic, kTensorCount>> &traffic; ///< of each layer
-};
-
-/// Layers compiled together, from their binary commands and the places of their tensors alone: all that the next
-/// function says, and that what one layer reads of another has been computed, and stored if it is read from memory.
-std::string verify_stream(const StreamView &view, const NpuConfig &npu);
-
-/// The compiled layer, from its binary commands and tensor bindings alone: legal commands, a legal serial order,
-/// paired semaphores, no scratchpad or DRAM hazard, every tile product once with an ascending reduction, every
-/// result element stored once from a complete sum of the right type, and the traffic the layer states.
-std::string verify_stream(const CompiledLayer &compiled, const NpuConfig &npu);
+/// The compiled layers, from their binary commands and the places of their tensors alone: legal commands, a legal
+/// serial order, paired semaphores, no scratchpad or DRAM hazard, every tile product once with an ascending reduction,
+/// every result element stored once from a complete sum of the right type, what one layer reads of another computed
+/// before, and stored if it is read from memory, and the traffic the layers state.
+std::string verify_stream(const Compiled &compiled, const NpuConfig &npu);
 
 } // namespace gradweave::compiler

@@ -20,13 +20,13 @@ std::uint64_t common_elements(const Rect &x, const Rect &y) {
 
 } // namespace
 
-ContentReplay::ContentReplay(const StreamView &view, const NpuConfig &npu)
-    : view_(view), npu_(npu), owner_(npu.spm_rows(), 0), stored_(view.layout.tensors.size()),
-      macs_(view.layers.size()) {
-  for (const TensorBinding &b : view.layout.tensors)
+ContentReplay::ContentReplay(const Compiled &compiled, const NpuConfig &npu)
+    : compiled_(compiled), npu_(npu), owner_(npu.spm_rows(), 0), stored_(compiled.layout.tensors.size()),
+      macs_(compiled.layers.size()) {
+  for (const TensorBinding &b : compiled.layout.tensors)
     tensors_end_ = std::max(tensors_end_, b.offset + static_cast<std::uint64_t>(b.rows) * b.pitch);
-  for (std::uint32_t i = 0; i < view.layers.size(); ++i) {
-    const auto at = [&](Tensor t) { return static_cast<std::size_t>(view.layout.place(i, t)); };
+  for (std::uint32_t i = 0; i < compiled.layers.size(); ++i) {
+    const auto at = [&](Tensor t) { return static_cast<std::size_t>(compiled.layout.place(i, t)); };
     layer_of_w_[at(Tensor::kW)] = i;
     layer_of_x_dy_[{at(Tensor::kX), at(Tensor::kDY)}] = i;
     macs_[i].fill(0);
@@ -35,17 +35,18 @@ ContentReplay::ContentReplay(const StreamView &view, const NpuConfig &npu)
 
 std::string ContentReplay::name(std::size_t i, const Rect &r) const {
   const TensorBinding &b = binding(i);
-  const std::string of = view_.layers.size() > 1 ? fmt::format(" of layer '{}'", view_.layers[b.layer].name) : "";
+  const std::string of =
+      compiled_.layers.size() > 1 ? fmt::format(" of layer '{}'", compiled_.layers[b.layer].name) : "";
   return fmt::format("{}{} ({}, {}) {} x {}", to_string(b.tensor), of, r.row, r.col, r.rows, r.cols);
 }
 
 std::uint32_t ContentReplay::extent(const Content &sum) const {
   const TensorBinding &b = binding(sum.binding);
-  return terms_of(b.tensor, view_.layers[b.layer]);
+  return terms_of(b.tensor, compiled_.layers[b.layer]);
 }
 
 ContentReplay::Located ContentReplay::locate(const isa::DmaCommand &d, std::string &problem) const {
-  const std::vector<TensorBinding> &tensors = view_.layout.tensors;
+  const std::vector<TensorBinding> &tensors = compiled_.layout.tensors;
   const auto after = std::upper_bound(tensors.begin(), tensors.end(), d.dram_addr,
                                       [](std::uint64_t at, const TensorBinding &b) { return at < b.offset; });
   if (after == tensors.begin()) return {};
@@ -121,7 +122,7 @@ std::string ContentReplay::load_elements(const Located &at, const SyncReplay &sy
 
 std::string ContentReplay::spill(const isa::DmaCommand &d, const Content &content, const SyncReplay &sync) {
   const std::uint64_t end = transfer_end(d);
-  if (d.dram_addr < tensors_end_ || end > view_.dram_bytes)
+  if (d.dram_addr < tensors_end_ || end > compiled_.dram_bytes)
     return fmt::format("stores to {:#x}, which is neither a tensor nor spill space", d.dram_addr);
   if (!d.fp32 || !content.sum()) return "spills sums that are not fp32";
   auto it = spilled_.upper_bound(d.dram_addr);
@@ -161,7 +162,7 @@ ContentReplay::Product ContentReplay::product_of(const isa::GemmCommand &g, cons
   if (!a.sum() && !b.sum()) {
     if (const auto of_w = layer_of_w_.find(b.binding); of_w != layer_of_w_.end()) {
       const std::uint32_t layer = of_w->second;
-      const auto is = [&](Tensor t) { return a.binding == static_cast<std::size_t>(view_.layout.place(layer, t)); };
+      const auto is = [&](Tensor t) { return a.binding == static_cast<std::size_t>(compiled_.layout.place(layer, t)); };
       if (g.a_col && !g.b_col && is(Tensor::kX)) return {layer, Tensor::kY};
       if (g.a_col && g.b_col && is(Tensor::kDY)) return {layer, Tensor::kDX};
     }
@@ -185,9 +186,9 @@ std::string ContentReplay::gemm(const isa::GemmCommand &g) {
 
   // Which ranges it covers: result rows and columns, and the reduction as A and B see it. Groups are blocks of the
   // columns of X and dY and of the rows of W.
-  const Layer &l = view_.layers[product.layer];
+  const Layer &l = compiled_.layers[product.layer];
   Content c;
-  c.binding = static_cast<std::size_t>(view_.layout.place(product.layer, product.result));
+  c.binding = static_cast<std::size_t>(compiled_.layout.place(product.layer, product.result));
   std::uint32_t red_a = 0, red_b = 0, group_a = 0, group_b = 0;
   if (product.result == Tensor::kDX) {
     c.rect = {ra.row, rb.row, g.m, g.n};
@@ -282,11 +283,11 @@ std::string ContentReplay::finish() const {
     if (const std::string problem = verify_cover(std::move(rects), b.rows, b.cols, b.result); !problem.empty())
       return fmt::format("stores of {}: {}", to_string(b.tensor), problem);
   }
-  for (std::uint32_t i = 0; i < view_.layers.size(); ++i) {
-    const Layer &l = view_.layers[i];
+  for (std::uint32_t i = 0; i < compiled_.layers.size(); ++i) {
+    const Layer &l = compiled_.layers[i];
     const std::uint64_t whole = static_cast<std::uint64_t>(l.groups) * l.m * l.k * l.n;
     for (const Tensor t : {Tensor::kY, Tensor::kDX, Tensor::kDW}) {
-      const std::uint64_t wanted = view_.layout.place(i, t) == Layout::kNone ? 0 : whole;
+      const std::uint64_t wanted = compiled_.layout.place(i, t) == Layout::kNone ? 0 : whole;
       if (const std::uint64_t macs = macs_[i][static_cast<std::size_t>(t)]; macs != wanted)
         return fmt::format("{} is computed with {} multiply-adds instead of {}", to_string(t), macs, wanted);
     }

@@ -12,7 +12,7 @@ namespace gradweave::compiler {
 /// Follows which elements each scratchpad tile holds, from loads through products to stores.
 class ContentReplay {
 public:
-  ContentReplay(const StreamView &view, const NpuConfig &npu);
+  ContentReplay(const Compiled &compiled, const NpuConfig &npu);
 
   /// Next command, after `sync` has stepped to it. Returns what is wrong, or an empty text.
   std::string step(const isa::Decoded &command, const SyncReplay &sync);
@@ -72,16 +72,16 @@ private:
   const Tile *find(const SpmView &view) const;
   void put(const SpmView &view, const Content &content);
 
-  const TensorBinding &binding(std::size_t i) const { return view_.layout.tensors[i]; }
+  const TensorBinding &binding(std::size_t i) const { return compiled_.layout.tensors[i]; }
   std::string name(std::size_t binding, const Rect &r) const;
   std::string name(const Content &c) const { return name(c.binding, c.rect); }
   const std::vector<std::uint32_t> &cuts(const Content &sum) const {
-    return view_.reductions[binding(sum.binding).layer].of(binding(sum.binding).tensor);
+    return compiled_.reductions[binding(sum.binding).layer].of(binding(sum.binding).tensor);
   }
   /// Length of the whole reduction of a sum.
   std::uint32_t extent(const Content &sum) const;
 
-  const StreamView &view_;
+  const Compiled &compiled_;
   const NpuConfig &npu_;
   std::uint64_t tensors_end_ = 0;
   std::map<std::size_t, std::uint32_t> layer_of_w_;                            ///< by binding

@@ -8,7 +8,7 @@ namespace gradweave::compiler {
 namespace {
 
 /// Whether a layer's tensors have places that suit them; of a place that layers share, whether it suits all.
-std::string check_places(const StreamView &v, std::uint32_t index) {
+std::string check_places(const Compiled &v, std::uint32_t index) {
   const Layer &l = v.layers[index];
   const bool forward = v.pass != Pass::kBackward, backward = v.pass != Pass::kForward, dx = backward && l.dx;
   struct Expected {
@@ -29,6 +29,8 @@ std::string check_places(const StreamView &v, std::uint32_t index) {
       return fmt::format("tensor {} is {}", to_string(e.tensor),
                          e.wanted ? "not bound" : "bound, which the pass does not use");
     if (place == Layout::kNone) continue;
+    if (place < 0 || static_cast<std::size_t>(place) >= v.layout.tensors.size())
+      return fmt::format("tensor {} has no place", to_string(e.tensor));
     const TensorBinding &b = v.layout.tensors[static_cast<std::size_t>(place)];
     const bool computed = e.tensor == Tensor::kY || e.tensor == Tensor::kDX || e.tensor == Tensor::kDW;
     const bool own = b.layer == index && b.tensor == e.tensor;
@@ -39,7 +41,9 @@ std::string check_places(const StreamView &v, std::uint32_t index) {
   return {};
 }
 
-std::string check_layout(const StreamView &v, const NpuConfig &npu) {
+std::string check_layout(const Compiled &v, const NpuConfig &npu) {
+  if (v.layout.places.size() != v.layers.size())
+    return fmt::format("{} layers have places for the tensors of {}", v.layers.size(), v.layout.places.size());
   std::uint64_t end = 0;
   for (const TensorBinding &b : v.layout.tensors) {
     const std::uint64_t row_bytes = static_cast<std::uint64_t>(b.cols) * (b.fp32 ? 4 : 2);
@@ -53,19 +57,8 @@ std::string check_layout(const StreamView &v, const NpuConfig &npu) {
   return {};
 }
 
-/// The layout of a layer compiled by itself, from its bindings.
-Layout layout_of(const CompiledLayer &c) {
-  Layout layout;
-  layout.tensors = c.tensors;
-  layout.places.emplace_back().fill(Layout::kNone);
-  for (std::size_t i = 0; i < c.tensors.size(); ++i)
-    layout.places[0][static_cast<std::size_t>(c.tensors[i].tensor)] = static_cast<std::int32_t>(i);
-  return layout;
-}
-
 /// Adds a transfer to the traffic of the tensor that its info names.
-void count(const isa::DmaCommand &d, const CommandInfo &info, const NpuConfig &npu,
-           std::array<Traffic, kTensorCount> &traffic) {
+void count(const isa::DmaCommand &d, const CommandInfo &info, const NpuConfig &npu, LayerTraffic &traffic) {
   Traffic &t = traffic[static_cast<std::size_t>(info.tensor)];
   const std::uint64_t row_bytes = d.cols * (d.fp32 ? 4ULL : 2ULL);
   std::uint64_t bus = 0;
@@ -86,23 +79,23 @@ bool same(const Traffic &x, const Traffic &y) {
 
 } // namespace
 
-std::string verify_stream(const StreamView &view, const NpuConfig &npu) {
-  if (std::string problem = check_layout(view, npu); !problem.empty()) return problem;
-  if (view.info.size() != view.stream.size())
-    return fmt::format("{} commands have {} entries of information", view.stream.size(), view.info.size());
+std::string verify_stream(const Compiled &compiled, const NpuConfig &npu) {
+  if (std::string problem = check_layout(compiled, npu); !problem.empty()) return problem;
+  if (compiled.info.size() != compiled.stream.size())
+    return fmt::format("{} commands have {} entries of information", compiled.stream.size(), compiled.info.size());
   isa::Limits limits;
   limits.lanes = npu.lanes();
   limits.spm_rows = npu.spm_rows();
   limits.cores = npu.cores;
   limits.semaphores = npu.semaphores;
-  limits.dram_size = view.dram_bytes;
+  limits.dram_size = compiled.dram_bytes;
 
   SyncReplay sync(npu);
   HazardReplay hazards(npu);
-  ContentReplay content(view, npu);
-  std::vector<std::array<Traffic, kTensorCount>> traffic(view.layers.size());
-  for (std::size_t i = 0; i < view.stream.size(); ++i) {
-    const isa::Command &command = view.stream[i];
+  ContentReplay content(compiled, npu);
+  std::vector<LayerTraffic> traffic(compiled.layers.size());
+  for (std::size_t i = 0; i < compiled.stream.size(); ++i) {
+    const isa::Command &command = compiled.stream[i];
     const isa::ErrorCode error = isa::check_command(command, limits);
     if (error != isa::ErrorCode::NONE)
       return fmt::format("command {}: the hardware would refuse it with error code {}", i,
@@ -111,23 +104,15 @@ std::string verify_stream(const StreamView &view, const NpuConfig &npu) {
     for (const std::string &problem : {sync.step(decoded), hazards.step(i, decoded, sync), content.step(decoded, sync)})
       if (!problem.empty()) return fmt::format("command {}: {}", i, problem);
     if (const auto *d = std::get_if<isa::DmaCommand>(&decoded.op))
-      count(*d, view.info[i], npu, traffic.at(view.info[i].layer));
+      count(*d, compiled.info[i], npu, traffic.at(compiled.info[i].layer));
   }
   for (const std::string &problem : {sync.finish(), content.finish()})
     if (!problem.empty()) return problem;
   for (std::size_t layer = 0; layer < traffic.size(); ++layer)
     for (std::size_t t = 0; t < kTensorCount; ++t)
-      if (!same(traffic[layer][t], view.traffic[layer][t]))
+      if (!same(traffic[layer][t], compiled.traffic[layer][t]))
         return fmt::format("the commands' traffic of {} differs from the layer's", to_string(static_cast<Tensor>(t)));
   return {};
-}
-
-std::string verify_stream(const CompiledLayer &c, const NpuConfig &npu) {
-  const std::vector<Layer> layers{c.layer};
-  const Layout layout = layout_of(c);
-  const std::vector<ReductionPlans> reductions{c.reductions};
-  const std::vector<std::array<Traffic, kTensorCount>> traffic{c.traffic};
-  return verify_stream({layers, layout, reductions, c.pass, c.dram_bytes, c.stream, c.info, traffic}, npu);
 }
 
 } // namespace gradweave::compiler

@@ -16,7 +16,7 @@ void expect_golden(const Layer &layer, const NpuConfig &npu, Pass pass, std::uin
                              to_string(pass), seed));
     CompileOptions options{schedule, pass};
     options.plans = 60;
-    const CompiledLayer compiled = compile_layer(layer, npu, options);
+    const Compiled compiled = compile_layer(layer, npu, options);
     const auto results = functional_results(compiled, npu, operands);
     ASSERT_EQ(results.size(), golden.size());
     for (const auto &[tensor, bits] : golden)
@@ -56,9 +56,9 @@ TEST_P(EveryNpu, ExtremeShapesAreGolden) {
 INSTANTIATE_TEST_SUITE_P(Configs, EveryNpu, testing::Values("test8", "test6x10", "test16", "small", "large"),
                          [](const auto &param_info) { return param_info.param; });
 
-std::uint64_t spilled(const CompiledLayer &c) {
+std::uint64_t spilled(const Compiled &c) {
   std::uint64_t bytes = 0;
-  for (const Traffic &t : c.traffic)
+  for (const Traffic &t : c.traffic.front())
     bytes += t.spill_read_bytes + t.spill_write_bytes;
   return bytes;
 }

@@ -22,7 +22,7 @@ class IdealOn : public testing::TestWithParam<std::string> {};
 TEST_P(IdealOn, IdealIsTheBestFusedOrder) {
   const NpuConfig npu = load_config(GetParam());
   for (const Layer &layer : layers()) {
-    const CompiledLayer ideal = compile_layer(layer, npu, {Schedule::kIdeal, Pass::kBackward});
+    const Compiled ideal = compile_layer(layer, npu, {Schedule::kIdeal, Pass::kBackward});
     EXPECT_EQ(ideal.requested, Schedule::kIdeal);
     EXPECT_EQ(ideal.predicted_cycles,
               std::min({cycles(layer, npu, Schedule::kInterleave), cycles(layer, npu, Schedule::kDxMajor),
@@ -39,7 +39,7 @@ TEST_P(IdealOn, TuningIsNeverSlowerThanRearrange) {
   const NpuConfig npu = load_config(GetParam());
   for (const Layer &layer : layers())
     for (const Schedule schedule : all_schedules()) {
-      const CompiledLayer tuned = compile_layer(layer, npu, {schedule, Pass::kBackward, 40, {}});
+      const Compiled tuned = compile_layer(layer, npu, {schedule, Pass::kBackward, 40, {}});
       SCOPED_TRACE(fmt::format("{} {} {}", npu.name, layer.name, to_string(schedule)));
       EXPECT_LE(tuned.predicted_cycles, cycles(layer, npu, schedule));
       EXPECT_LE(tuned.predicted_cycles, cycles(layer, npu, Schedule::kRearrange));
@@ -75,7 +75,7 @@ TEST(Tuning, ASlowOrderGivesWayToRearrange) {
   };
   const auto layer = std::find_if(layers().begin(), layers().end(), slow);
   ASSERT_NE(layer, layers().end()) << "the example has no such layer";
-  const CompiledLayer tuned = compile_layer(*layer, npu, {Schedule::kDxMajor, Pass::kBackward, 1, {}});
+  const Compiled tuned = compile_layer(*layer, npu, {Schedule::kDxMajor, Pass::kBackward, 1, {}});
   EXPECT_EQ(tuned.requested, Schedule::kDxMajor);
   EXPECT_EQ(tuned.chosen, compile_layer(*layer, npu, {Schedule::kRearrange, Pass::kBackward}).chosen);
 }
@@ -104,7 +104,7 @@ TEST(Tuning, KeepsTheGoldenBits) {
   for (const Layer &layer : {make_layer(41, 33, 57), make_layer(12, 70, 18)}) {
     const Operands operands = make_operands(layer, 5, true);
     const auto golden = golden_results(layer, Pass::kBoth, operands);
-    const CompiledLayer tuned = compile_layer(layer, npu, {Schedule::kIdeal, Pass::kBoth, 300, {}});
+    const Compiled tuned = compile_layer(layer, npu, {Schedule::kIdeal, Pass::kBoth, 300, {}});
     EXPECT_TRUE(functional_results(tuned, npu, operands) == golden);
   }
 }

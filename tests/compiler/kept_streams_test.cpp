@@ -3,6 +3,7 @@
 // not:
 //   GW_ACCEPT=1 build/tests/compiler/kept_streams_test
 // from the top of the tree writes tests/compiler/kept_streams/*.txt, whose difference is then there to be read.
+#include "compiler/back/compile_plan.hpp"
 #include "compiler/paper/paper.hpp"
 #include "compiler/schedule/step_search.hpp"
 #include "tests/compiler/layer_run.hpp"
@@ -31,16 +32,16 @@ unsigned long checksum(const std::vector<isa::Command> &stream) {
   return sum;
 }
 
-std::string line_of(const std::string &what, const CompiledLayer &c) {
+std::string line_of(const std::string &what, const Compiled &c) {
   std::uint64_t spilled = 0, moved = 0;
-  for (const Traffic &t : c.traffic) {
+  for (const Traffic &t : c.traffic.front()) {
     moved += t.read_bus_bytes + t.write_bus_bytes;
     spilled += t.spill_read_bytes + t.spill_write_bytes;
   }
   return fmt::format(
       "{}: {} cycles, {} commands {:08x}, {} bytes, {} spilled, memory {}, array {}, bounds {} {} {} {}, {}", what,
       c.predicted_cycles, c.stream.size(), checksum(c.stream), moved, spilled, c.dram_bytes, c.compute_cycles,
-      c.bounds.compute_cycles, c.bounds.traffic_cycles, c.bounds.io_cycles, c.bounds.run_cycles, c.tiling);
+      c.bounds.compute_cycles, c.bounds.traffic_cycles, c.bounds.io_cycles, c.bounds.run_cycles, c.tilings.front());
 }
 
 std::string line(const NpuConfig &npu, const Layer &layer, CompileOptions options, const char *note = "") {
@@ -121,7 +122,7 @@ void steps(const Take &take) {
       options.layer_plans = 20;
       options.step_plans = 30;
       const SearchedStep found = search_step(network, npu, options);
-      const CompiledStep step = compile_step_plan(network, found.plans, pass, npu);
+      const Compiled step = compile_plans(network, pass, found.plans, npu);
       const std::string text = fmt::format(
           "{} step {}: {} cycles, {} first, {} apart, {} commands {:08x}, bounds {} {} {}", npu.name, to_string(pass),
           step.predicted_cycles, found.first_cycles, found.apart_cycles, step.stream.size(), checksum(step.stream),

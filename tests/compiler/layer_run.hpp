@@ -101,13 +101,13 @@ inline std::map<Tensor, Bits> golden_results(const Layer &l, Pass pass, const Op
 }
 
 /// Executes the stream at a base address that is not zero; the memory around the tensors is filled with a pattern.
-inline std::map<Tensor, Bits> functional_results(const CompiledLayer &c, NpuConfig npu, const Operands &o) {
+inline std::map<Tensor, Bits> functional_results(const Compiled &c, NpuConfig npu, const Operands &o) {
   const std::uint64_t base = 8192;
   const std::uint64_t stream_at = (base + c.dram_bytes + 4095) / 4096 * 4096;
   npu.dram.size_bytes = stream_at + c.stream.size() * isa::kCommandBytes;
   DeviceMemory memory(npu.dram.size_bytes);
   std::memset(memory.data(), 0xA5, stream_at);
-  for (const TensorBinding &b : c.tensors) {
+  for (const TensorBinding &b : c.layout.tensors) {
     if (!b.input) continue;
     const std::vector<std::uint16_t> &values = b.tensor == Tensor::kX ? o.x : b.tensor == Tensor::kW ? o.w : o.dy;
     for (std::uint32_t r = 0; r < b.rows; ++r)
@@ -123,7 +123,7 @@ inline std::map<Tensor, Bits> functional_results(const CompiledLayer &c, NpuConf
   const auto &status = model.run();
   EXPECT_TRUE(status.done) << "error " << static_cast<int>(status.error) << " at command " << status.error_index;
   std::map<Tensor, Bits> results;
-  for (const TensorBinding &b : c.tensors) {
+  for (const TensorBinding &b : c.layout.tensors) {
     if (b.input) continue;
     const std::size_t row_bytes = std::size_t{b.cols} * (b.fp32 ? 4 : 2);
     Bits &bits = results[b.tensor];

@@ -23,8 +23,8 @@ void expect_golden(const Layer &layer, const NpuConfig &npu, PaperOptions option
                              layer.groups, layer.dx, to_string(schedule), to_string(options.pass),
                              to_string(options.policy), to_string(options.cut.partition), options.cut.parts,
                              to_string(options.cut.reduction), seed));
-    const CompiledLayer compiled = compile_paper_layer(layer, npu, options);
-    const auto golden = golden_results(layer, options.pass, operands, compiled.reductions);
+    const Compiled compiled = compile_paper_layer(layer, npu, options);
+    const auto golden = golden_results(layer, options.pass, operands, compiled.reductions.front());
     const auto results = functional_results(compiled, npu, operands);
     ASSERT_EQ(results.size(), golden.size());
     for (const auto &[tensor, bits] : golden)
@@ -94,9 +94,9 @@ TEST(TinyScratchpad, SpillsAndStaysGolden) {
   options.schedule = Schedule::kDxMajor;
   const Layer layer = make_layer(40, 56, 72);
   expect_golden(layer, npu, options, 1);
-  const CompiledLayer compiled = compile_paper_layer(layer, npu, options);
-  EXPECT_GT(compiled.traffic[static_cast<std::size_t>(Tensor::kDW)].spill_read_bytes, 0U);
-  EXPECT_GT(compiled.traffic[static_cast<std::size_t>(Tensor::kDW)].spill_write_bytes, 0U);
+  const Compiled compiled = compile_paper_layer(layer, npu, options);
+  EXPECT_GT(compiled.traffic.front()[static_cast<std::size_t>(Tensor::kDW)].spill_read_bytes, 0U);
+  EXPECT_GT(compiled.traffic.front()[static_cast<std::size_t>(Tensor::kDW)].spill_write_bytes, 0U);
 }
 
 } // namespace

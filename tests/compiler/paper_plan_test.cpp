@@ -10,7 +10,7 @@
 namespace gradweave::compiler::paper {
 namespace {
 
-const Traffic &of(const CompiledLayer &c, Tensor t) { return c.traffic[static_cast<std::size_t>(t)]; }
+const Traffic &of(const Compiled &c, Tensor t) { return c.traffic.front()[static_cast<std::size_t>(t)]; }
 
 PaperOptions options_for(const std::string &policy, Schedule schedule, bool stream = true) {
   PaperOptions options;
@@ -97,7 +97,7 @@ TEST(Traffic, IsThatOfAPlainLruOverTheLoops) {
     }
     for (std::size_t i = 0; i < dw_loops.size() && !fused; ++i)
       use_dw(lru, dw_loops[i]);
-    const CompiledLayer c = compile_paper_layer(layer, npu, options_for("", schedule));
+    const Compiled c = compile_paper_layer(layer, npu, options_for("", schedule));
     for (const Tensor t : {Tensor::kX, Tensor::kW, Tensor::kDY})
       EXPECT_EQ(of(c, t).read_bytes, lru.misses[t] * kTileBytes) << to_string(t);
     EXPECT_EQ(of(c, Tensor::kDX).write_bytes - of(c, Tensor::kDX).spill_write_bytes, kM * kK * kTileBytes);
@@ -137,7 +137,7 @@ TEST(Traffic, SpillsAreThoseOfAPlainLruOverTheSums) {
     use(Tensor::kDX, i.m * kK + i.k, i.n == 0, i.n + 1 == kN);
     use(Tensor::kDW, i.k * kN + i.n, i.m == 0, i.m + 1 == kM);
   }
-  const CompiledLayer c = compile_paper_layer(layer, npu, options_for("as_operands", Schedule::kDxMajor));
+  const Compiled c = compile_paper_layer(layer, npu, options_for("as_operands", Schedule::kDxMajor));
   EXPECT_EQ(of(c, Tensor::kDX).spill_write_bytes + of(c, Tensor::kDW).spill_write_bytes, stores * 2 * kTileBytes);
   EXPECT_EQ(of(c, Tensor::kDX).spill_read_bytes + of(c, Tensor::kDW).spill_read_bytes, loads * 2 * kTileBytes);
 }
@@ -148,18 +148,18 @@ TEST(WithoutStream, CyclesAndTrafficAreTheSame) {
   for (const Policy &policy : policies_near_default())
     for (const Schedule schedule : all_schedules()) {
       const Layer layer = make_layer(1 + rng() % 90, 1 + rng() % 90, 1 + rng() % 90);
-      const CompiledLayer with = compile_paper_layer(layer, npu, options_for(to_string(policy), schedule));
-      const CompiledLayer without = compile_paper_layer(layer, npu, options_for(to_string(policy), schedule, false));
+      const Compiled with = compile_paper_layer(layer, npu, options_for(to_string(policy), schedule));
+      const Compiled without = compile_paper_layer(layer, npu, options_for(to_string(policy), schedule, false));
       EXPECT_TRUE(without.stream.empty());
       EXPECT_EQ(with.predicted_cycles, without.predicted_cycles);
       EXPECT_EQ(with.compute_cycles, without.compute_cycles);
       EXPECT_EQ(with.useful_macs, without.useful_macs);
       EXPECT_EQ(with.chosen, without.chosen);
-      EXPECT_EQ(with.tiling, without.tiling);
+      EXPECT_EQ(with.tilings, without.tilings);
       for (std::size_t t = 0; t < kTensorCount; ++t) {
-        EXPECT_EQ(with.traffic[t].read_bytes, without.traffic[t].read_bytes);
-        EXPECT_EQ(with.traffic[t].write_bus_bytes, without.traffic[t].write_bus_bytes);
-        EXPECT_EQ(with.traffic[t].spill_read_bytes, without.traffic[t].spill_read_bytes);
+        EXPECT_EQ(with.traffic.front()[t].read_bytes, without.traffic.front()[t].read_bytes);
+        EXPECT_EQ(with.traffic.front()[t].write_bus_bytes, without.traffic.front()[t].write_bus_bytes);
+        EXPECT_EQ(with.traffic.front()[t].spill_read_bytes, without.traffic.front()[t].spill_read_bytes);
       }
     }
 }
@@ -188,10 +188,10 @@ TEST(DyOnce, LeavesOutTheLoadsOfDyForDw) {
   Layer without_dx = layer;
   without_dx.dx = false;
   PaperOptions options = options_for("none", Schedule::kSequential, false);
-  const CompiledLayer sequential = compile_paper_layer(layer, npu, options);
-  const CompiledLayer dw = compile_paper_layer(without_dx, npu, options);
+  const Compiled sequential = compile_paper_layer(layer, npu, options);
+  const Compiled dw = compile_paper_layer(without_dx, npu, options);
   options.ideal.dy_once = true;
-  const CompiledLayer once = compile_paper_layer(layer, npu, options);
+  const Compiled once = compile_paper_layer(layer, npu, options);
   // With `none`, at most the last tile of dX's dY serves dW.
   const std::uint64_t saved = of(sequential, Tensor::kDY).read_bytes - of(once, Tensor::kDY).read_bytes;
   EXPECT_LE(saved, of(dw, Tensor::kDY).read_bytes);
@@ -206,7 +206,7 @@ TEST(SpillCost, HalvesOrRemovesWhatSpills) {
   PaperOptions options = options_for("", Schedule::kDxMajor, false);
   const auto spilled = [&](SpillCost cost) {
     options.ideal.spill = cost;
-    const CompiledLayer c = compile_paper_layer(layer, npu, options);
+    const Compiled c = compile_paper_layer(layer, npu, options);
     return of(c, Tensor::kDW).spill_read_bytes + of(c, Tensor::kDX).spill_read_bytes;
   };
   const std::uint64_t whole = spilled(SpillCost::kFp32);
@@ -261,7 +261,7 @@ class Damage : public testing::Test {
 protected:
   Damage()
       : npu_(load_config("test8")), layer_(make_layer(40, 90, 150)),
-        layout_(make_layout(layer_, Pass::kBackward, npu_)) {
+        layout_(make_layout({layer_}, Pass::kBackward, npu_)) {
     const Policy policy;
     Stage stage;
     stage.step.dx = stage.step.dw = stage.step.fused = true;

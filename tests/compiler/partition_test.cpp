@@ -24,8 +24,8 @@ void expect_golden(const Layer &layer, const NpuConfig &npu, const CompileOption
                            layer.groups, layer.dx, to_string(options.schedule), to_string(options.pass),
                            to_string(options.partition), options.parts, to_string(options.reduction), seed));
   const Operands operands = make_operands(layer, seed, seed % 2 == 1);
-  const CompiledLayer compiled = compile_layer(layer, npu, options);
-  const auto golden = golden_results(layer, options.pass, operands, compiled.reductions);
+  const Compiled compiled = compile_layer(layer, npu, options);
+  const auto golden = golden_results(layer, options.pass, operands, compiled.reductions.front());
   const auto results = functional_results(compiled, npu, operands);
   ASSERT_EQ(results.size(), golden.size());
   for (const auto &[tensor, bits] : golden)
@@ -97,10 +97,10 @@ TEST(Partition, SpilledSumsAreAdded) {
   options.partition = Partition::kWeightSharing;
   options.reduction = Reduction::kAdd;
   const Layer layer = make_layer(64, 48, 48);
-  const CompiledLayer compiled = compile_layer(layer, npu, options);
-  const Traffic &dw = compiled.traffic[static_cast<std::size_t>(Tensor::kDW)];
+  const Compiled compiled = compile_layer(layer, npu, options);
+  const Traffic &dw = compiled.traffic.front()[static_cast<std::size_t>(Tensor::kDW)];
   EXPECT_GT(dw.spill_write_bytes, 0U);
-  EXPECT_EQ(compiled.reductions.of(Tensor::kDW), std::vector<std::uint32_t>{32});
+  EXPECT_EQ(compiled.reductions.front().of(Tensor::kDW), std::vector<std::uint32_t>{32});
   expect_golden(layer, npu, options, 3);
 }
 
@@ -108,10 +108,10 @@ TEST(Partition, ChainsKeepTheBitsOfOneCore) {
   const Layer layer = make_layer(50, 30, 20);
   CompileOptions options;
   options.partition = Partition::kWeightSharing;
-  EXPECT_TRUE(compile_layer(layer, with_cores("test8", 4), options).reductions.of(Tensor::kDW).empty());
+  EXPECT_TRUE(compile_layer(layer, with_cores("test8", 4), options).reductions.front().of(Tensor::kDW).empty());
   options.reduction = Reduction::kAdd;
-  const CompiledLayer added = compile_layer(layer, with_cores("test8", 4), options);
-  EXPECT_EQ(added.reductions.of(Tensor::kDW).size(), 3U);
+  const Compiled added = compile_layer(layer, with_cores("test8", 4), options);
+  EXPECT_EQ(added.reductions.front().of(Tensor::kDW).size(), 3U);
   const Operands operands = make_operands(layer, 5, false);
   EXPECT_FALSE(golden_results(layer, Pass::kBackward, operands, {}).at(Tensor::kDW) ==
                functional_results(added, with_cores("test8", 4), operands).at(Tensor::kDW))
@@ -145,7 +145,7 @@ TEST(Partition, APartIsAddedToTheSumOfAllBeforeIt) {
   options.reduction = Reduction::kAdd;
   options.parts = 3;
   options.plans = 1;
-  CompiledLayer c = compile_layer(make_layer(8, 8, 48), npu, options);
+  Compiled c = compile_layer(make_layer(8, 8, 48), npu, options);
   std::vector<std::size_t> adds;
   for (std::size_t i = 0; i < c.stream.size(); ++i)
     if (std::holds_alternative<isa::AddCommand>(isa::decode(c.stream[i])->op)) adds.push_back(i);
@@ -163,11 +163,11 @@ TEST(Partition, AProgramAddsAPartToTheSumOfAllBeforeIt) {
   const NpuConfig npu = load_config("test8");
   const Layer layer = make_layer(8, 8, 48);
   const Cut cut{Partition::kDySharing, 3, Reduction::kAdd};
-  const Layout layout = make_layout(layer, Pass::kBackward, npu);
+  const Layout layout = make_layout({layer}, Pass::kBackward, npu);
   std::vector<PhasePlan> plans = search(layer, Schedule::kSequential, Pass::kBackward, cut, layout, npu, 0.05).front();
   for (PhasePlan &p : plans)
     p.products = plan_products(p, layer, npu);
-  Program program = allocate(plans, layer, layout, npu).value();
+  Program program = allocate(plans, {layer}, layout, npu).value();
   ASSERT_EQ(verify_program(program, layout, npu), "");
   std::vector<Action *> adds;
   for (Action &a : program.actions)

@@ -12,7 +12,7 @@ namespace {
 struct Example {
   NpuConfig npu = load_config("test8");
   Layer layer = make_layer(60, 50, 70);
-  Layout layout = make_layout(layer, Pass::kBackward, npu);
+  Layout layout = make_layout({layer}, Pass::kBackward, npu);
   std::vector<std::vector<PhasePlan>> plans(Schedule schedule) const {
     return search(layer, schedule, Pass::kBackward, {}, layout, npu);
   }
@@ -23,7 +23,7 @@ TEST(Refinement, BeginsWithTheFastestOfThePlans) {
   const Example e;
   std::uint64_t fastest = ~std::uint64_t{0};
   for (const auto &plans : e.plans(Schedule::kSequential))
-    fastest = std::min(fastest, program_cycles(allocate(plans, e.layer, e.layout, e.npu).value(), e.npu));
+    fastest = std::min(fastest, program_cycles(allocate(plans, {e.layer}, e.layout, e.npu).value(), e.npu));
   EXPECT_EQ(e.start(Schedule::kSequential).kept().front().cycles, fastest);
 }
 
@@ -95,7 +95,7 @@ TEST(SampleOf, EachTensorFillsTheScratchpadTwice) {
 /// A layer whose sums spill, as long as they all fit an even part of it: conv2_x.conv3x3 of ResNet-50, batch 4.
 TEST(SampleOf, SumsThatFitOnlyAPartOfTheLayerDoNotDecide) {
   const NpuConfig npu = load_config("small");
-  const CompiledLayer c = compile_layer(make_layer(12544, 576, 64), npu, {Schedule::kSequential, Pass::kForward});
+  const Compiled c = compile_layer(make_layer(12544, 576, 64), npu, {Schedule::kSequential, Pass::kForward});
   EXPECT_LE(c.predicted_cycles, 740'000U);
 }
 
@@ -115,7 +115,7 @@ TEST(Refinement, EndsWhereThereIsNothingToChange) {
   Example e;
   e.npu.spm_banks = 1;
   e.layer = make_layer(1, 1, 1);
-  e.layout = make_layout(e.layer, Pass::kBackward, e.npu);
+  e.layout = make_layout({e.layer}, Pass::kBackward, e.npu);
   Refinement refinement = e.start(Schedule::kInterleave);
   refinement.run(1'000'000);
   EXPECT_LT(refinement.effort().candidates, 10'000U);

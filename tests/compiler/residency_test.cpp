@@ -105,9 +105,9 @@ struct Planned {
   Planned() {
     npu.spm_bytes = 2048;
     npu.spm_banks = 1;
-    layout = make_layout(layer, Pass::kBackward, npu);
+    layout = make_layout({layer}, Pass::kBackward, npu);
     found.plans = search(layer, Schedule::kDxMajor, Pass::kBackward, {}, layout, npu).front();
-    found.program = allocate(found.plans, layer, layout, npu).value();
+    found.program = allocate(found.plans, {layer}, layout, npu).value();
   }
   std::string damaged(const std::function<void(std::vector<Action> &)> &damage) const {
     Program broken = found.program;
@@ -163,7 +163,7 @@ TEST(VerifyProgram, NamesEveryDamage) {
 TEST(Fits, MatchesWhatAllocateCanDo) {
   const NpuConfig npu = load_config("test8");
   const Layer layer = make_layer(40, 40, 40);
-  const Layout layout = make_layout(layer, Pass::kBackward, npu);
+  const Layout layout = make_layout({layer}, Pass::kBackward, npu);
   const RowRange all{0, npu.spm_rows()};
   for (const std::uint32_t side : {5U, 8U, 13U, 16U, 24U, 40U}) {
     PhasePlan plan;
@@ -172,7 +172,7 @@ TEST(Fits, MatchesWhatAllocateCanDo) {
     plan.loops = loop_orders(plan.kind).front();
     plan.split = {all, all, all};
     plan.products = make_order(plan.kind, plan.loops, plan.tile, whole(layer));
-    EXPECT_EQ(fits(plan.kind, plan.tile, plan.split, layer, npu), allocate({plan}, layer, layout, npu).has_value())
+    EXPECT_EQ(fits(plan.kind, plan.tile, plan.split, layer, npu), allocate({plan}, {layer}, layout, npu).has_value())
         << side;
   }
 }

@@ -15,7 +15,7 @@ using Shape = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint3
 /// Cycles of all of the layer under the plan that a search of `searched`, the layer or its sample, finds.
 std::uint64_t cycles(const Layer &layer, const Layer &searched, Pass pass, const NpuConfig &npu) {
   constexpr std::uint64_t kPlans = 24;
-  const Layout part = make_layout(searched, pass, npu), whole = make_layout(layer, pass, npu);
+  const Layout part = make_layout({searched}, pass, npu), whole = make_layout({layer}, pass, npu);
   Refinement refinement(search(searched, Schedule::kSequential, pass, {}, part, npu, effort_of(kPlans)), searched, part,
                         npu);
   refinement.run(kPlans);

@@ -35,7 +35,7 @@ TEST(Search, SaysWhyALayerCannotBeCompiled) {
 
 TEST(Search, BigMatricesOnTheSmallestNpu) {
   const NpuConfig npu = load_config("test8");
-  const CompiledLayer c = compile_layer(make_layer(300, 500, 400), npu, {Schedule::kRearrange, Pass::kBackward});
+  const Compiled c = compile_layer(make_layer(300, 500, 400), npu, {Schedule::kRearrange, Pass::kBackward});
   EXPECT_EQ(c.useful_macs, 2ULL * 300 * 500 * 400);
   EXPECT_GE(c.compute_cycles * npu.rows * npu.cols, c.useful_macs);
 }
@@ -43,7 +43,7 @@ TEST(Search, BigMatricesOnTheSmallestNpu) {
 TEST(Search, IsDeterministic) {
   const NpuConfig npu = load_config("test16");
   const Layer layer = make_layer(64, 200, 100);
-  const Layout layout = make_layout(layer, Pass::kBackward, npu);
+  const Layout layout = make_layout({layer}, Pass::kBackward, npu);
   const auto one = search(layer, Schedule::kInterleave, Pass::kBackward, {}, layout, npu);
   const auto two = search(layer, Schedule::kInterleave, Pass::kBackward, {}, layout, npu);
   ASSERT_EQ(one.size(), two.size());
@@ -59,10 +59,10 @@ TEST(Search, WithoutStreamAllElseIsTheSame) {
       CompileOptions options{schedule, Pass::kBoth};
       options.plans = 20;
       options.stream = stream_first;
-      const CompiledLayer one = compile_layer(layer, npu, options);
+      const Compiled one = compile_layer(layer, npu, options);
       options.stream = !stream_first;
-      const CompiledLayer two = compile_layer(layer, npu, options);
-      const CompiledLayer &with = stream_first ? one : two, &without = stream_first ? two : one;
+      const Compiled two = compile_layer(layer, npu, options);
+      const Compiled &with = stream_first ? one : two, &without = stream_first ? two : one;
       EXPECT_FALSE(with.stream.empty());
       EXPECT_EQ(with.stream.size(), with.info.size());
       EXPECT_TRUE(without.stream.empty());
@@ -70,11 +70,11 @@ TEST(Search, WithoutStreamAllElseIsTheSame) {
       EXPECT_EQ(with.predicted_cycles, without.predicted_cycles);
       EXPECT_EQ(with.compute_cycles, without.compute_cycles);
       EXPECT_EQ(with.chosen, without.chosen);
-      EXPECT_EQ(with.tiling, without.tiling);
+      EXPECT_EQ(with.tilings, without.tilings);
       EXPECT_EQ(with.bounds.run_cycles, without.bounds.run_cycles);
       for (std::size_t t = 0; t < kTensorCount; ++t) {
-        EXPECT_EQ(with.traffic[t].read_bus_bytes, without.traffic[t].read_bus_bytes);
-        EXPECT_EQ(with.traffic[t].write_bytes, without.traffic[t].write_bytes);
+        EXPECT_EQ(with.traffic.front()[t].read_bus_bytes, without.traffic.front()[t].read_bus_bytes);
+        EXPECT_EQ(with.traffic.front()[t].write_bytes, without.traffic.front()[t].write_bytes);
       }
     }
 }
@@ -84,7 +84,7 @@ TEST(Search, BertTinyIsNearItsBound) {
   for (const Schedule schedule : all_schedules()) {
     double cycles = 0, bound = 0;
     for (const Layer &layer : load_network("models/bert_tiny.toml").layers) {
-      const CompiledLayer c = compile_layer(layer, npu, {schedule, Pass::kBackward});
+      const Compiled c = compile_layer(layer, npu, {schedule, Pass::kBackward});
       cycles += static_cast<double>(c.predicted_cycles);
       bound += static_cast<double>(c.bounds.run_cycles);
     }

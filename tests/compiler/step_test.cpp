@@ -1,5 +1,6 @@
 // Layers compiled into one stream, on the functional model: every bit of every result equals the golden model's,
 // whatever stays in the scratchpad between them.
+#include "compiler/back/compile_plan.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/schedule/step_search.hpp"
 #include "compiler/verify/verify.hpp"
@@ -10,7 +11,7 @@ namespace gradweave::compiler {
 namespace {
 
 /// Bits of each tensor in memory, dense; inputs are random, all else is golden.
-std::vector<Bits> golden_tensors(const CompiledStep &step, std::uint64_t seed) {
+std::vector<Bits> golden_tensors(const Compiled &step, std::uint64_t seed) {
   std::vector<Bits> bits(step.layout.tensors.size());
   std::mt19937_64 rng(seed);
   for (std::size_t i = 0; i < bits.size(); ++i) {
@@ -48,7 +49,7 @@ std::vector<Bits> golden_tensors(const CompiledStep &step, std::uint64_t seed) {
   return bits;
 }
 
-void expect_golden(const CompiledStep &step, NpuConfig npu, std::uint64_t seed) {
+void expect_golden(const Compiled &step, NpuConfig npu, std::uint64_t seed) {
   const std::vector<Bits> golden = golden_tensors(step, seed);
   const std::uint64_t stream_at = (step.dram_bytes + 4095) / 4096 * 4096;
   npu.dram.size_bytes = stream_at + step.stream.size() * isa::kCommandBytes;
@@ -121,7 +122,7 @@ TEST(Step, RandomChainsAreGolden) {
     options.step_plans = 40;
     SCOPED_TRACE(fmt::format("seed {} {} layers {}", seed, layers.size(), to_string(options.pass)));
     const SearchedStep found = search_step(layers, npu, options);
-    const CompiledStep step = compile_step_plan(layers, found.plans, options.pass, npu);
+    const Compiled step = compile_plans(layers, options.pass, found.plans, npu);
     EXPECT_EQ(step.predicted_cycles, found.cycles);
     EXPECT_LE(found.cycles, found.first_cycles);
     for (const LayerCycles &layer : found.layers) {
@@ -138,7 +139,7 @@ struct Pair {
   NpuConfig npu = load_config("test8");
   std::vector<Layer> layers{make_layer(16, 24, 8, false), make_layer(16, 8, 24)};
   SearchedStep found;
-  CompiledStep step;
+  Compiled step;
   explicit Pair(Pass pass) {
     npu.spm_bytes *= 16;
     layers[0].name = "first";
@@ -150,11 +151,11 @@ struct Pair {
     options.layer_plans = 50;
     options.step_plans = 300;
     found = search_step(layers, npu, options);
-    step = compile_step_plan(layers, found.plans, pass, npu);
+    step = compile_plans(layers, pass, found.plans, npu);
   }
   std::uint64_t bytes(Tensor t) const { return bytes(t, step); }
   /// The step with each tensor as one tile; tiles stay for phases up to `reach` later.
-  CompiledStep in_whole_tiles(std::uint32_t reach) const {
+  Compiled in_whole_tiles(std::uint32_t reach) const {
     std::vector<PhasePlan> plans = found.plans; // Y, Y; dX and dW in some order; dW
     const RowRange all{0, npu.spm_rows()};
     for (PhasePlan &plan : plans) {
@@ -165,9 +166,9 @@ struct Pair {
       plan.reach = reach;
       plan.products = plan_products(plan, layer, npu);
     }
-    return compile_step_plan(layers, plans, step.pass, npu);
+    return compile_plans(layers, step.pass, plans, npu);
   }
-  static std::uint64_t bytes(Tensor t, const CompiledStep &step) {
+  static std::uint64_t bytes(Tensor t, const Compiled &step) {
     std::uint64_t sum = 0;
     for (const auto &traffic : step.traffic)
       sum += traffic[static_cast<std::size_t>(t)].read_bytes + traffic[static_cast<std::size_t>(t)].write_bytes;
@@ -193,7 +194,7 @@ TEST(Step, NothingStaysForPhasesThatStartEmpty) {
   std::vector<PhasePlan> plans = p.found.plans;
   for (PhasePlan &plan : plans)
     plan.starts_empty = true;
-  const CompiledStep step = compile_step_plan(p.layers, plans, Pass::kBoth, p.npu);
+  const Compiled step = compile_plans(p.layers, Pass::kBoth, plans, p.npu);
   expect_golden(step, p.npu, 1);
   EXPECT_EQ(Pair::bytes(Tensor::kDX, step), 2U * 2 * 16 * 8) << "written by the second layer, read by the first";
   EXPECT_EQ(Pair::bytes(Tensor::kY, step), 2U * 16 * 24 + 3 * 2U * 16 * 8)
@@ -203,7 +204,7 @@ TEST(Step, NothingStaysForPhasesThatStartEmpty) {
 /// What a phase leaves only for phases beyond its reach is stored and loaded again.
 TEST(Step, NothingStaysBeyondItsReach) {
   const Pair p(Pass::kBoth);
-  const CompiledStep step = p.in_whole_tiles(1);
+  const Compiled step = p.in_whole_tiles(1);
   expect_golden(step, p.npu, 1);
   EXPECT_EQ(Pair::bytes(Tensor::kX, step), 2U * 2 * 16 * 24) << "the first layer's X, once for each pass";
   EXPECT_EQ(Pair::bytes(Tensor::kX, p.in_whole_tiles(4)), 2U * 16 * 24) << "its dW is four phases after its Y";
@@ -250,7 +251,7 @@ TEST(Step, LayersThatExceedTheMemoryTogetherAreRefused) {
   NpuConfig npu = p.npu;
   npu.dram.size_bytes = p.step.dram_bytes - 1;
   try {
-    compile_step_plan(p.layers, p.found.plans, Pass::kBoth, npu);
+    compile_plans(p.layers, Pass::kBoth, p.found.plans, npu);
     FAIL();
   } catch (const CompileError &e) {
     EXPECT_NE(std::string(e.what()).find("bytes of device memory together"), std::string::npos) << e.what();
@@ -278,17 +279,17 @@ TEST(Step, SeveralReadersHaveTheirOwnGradients) {
 
 TEST(Step, VerifyNamesWhatLayersReadOfEachOther) {
   const Pair p(Pass::kForward);
-  const auto damaged = [&](const std::function<void(CompiledStep &)> &damage) {
-    CompiledStep s = p.step;
+  const auto damaged = [&](const std::function<void(Compiled &)> &damage) {
+    Compiled s = p.step;
     damage(s);
-    return verify_stream({s.layers, s.layout, s.reductions, s.pass, s.dram_bytes, s.stream, s.info, s.traffic}, p.npu);
+    return verify_stream(s, p.npu);
   };
   const auto says = [](const std::string &text, const char *part) { return text.find(part) != std::string::npos; };
-  EXPECT_EQ(damaged([](CompiledStep &) {}), "");
+  EXPECT_EQ(damaged([](Compiled &) {}), "");
   const auto y = static_cast<std::size_t>(p.step.layout.place(0, Tensor::kY));
-  const std::string missing = damaged([&](CompiledStep &s) { s.layout.tensors[y].result = true; });
+  const std::string missing = damaged([&](Compiled &s) { s.layout.tensors[y].result = true; });
   EXPECT_TRUE(says(missing, "elements are missing")) << missing;
-  const std::string input = damaged([&](CompiledStep &s) { s.layout.tensors[y].input = true; });
+  const std::string input = damaged([&](Compiled &s) { s.layout.tensors[y].input = true; });
   EXPECT_TRUE(says(input, "does not describe it")) << input;
 }
 
@@ -313,7 +314,7 @@ TEST(Step, DifferentCutsMeetInMemory) {
     return p;
   };
   const std::vector<PhasePlan> plans{plan(0, {16, 8, 16}), plan(1, {8, 12, 8})};
-  const CompiledStep step = compile_step_plan(layers, plans, Pass::kForward, npu);
+  const Compiled step = compile_plans(layers, Pass::kForward, plans, npu);
   expect_golden(step, npu, 4);
 
   // Without the waits for its STOREs the consumer could read what is not there yet.
@@ -321,12 +322,10 @@ TEST(Step, DifferentCutsMeetInMemory) {
   for (std::size_t i = 0; i < step.stream.size(); ++i) {
     isa::Decoded d = *isa::decode(step.stream[i]);
     if (step.info[i].tensor != Tensor::kY || d.engine() != 0) continue;
-    CompiledStep broken = step;
+    Compiled broken = step;
     d.sync.waits = {};
     broken.stream[i] = isa::encode(d);
-    const std::string problem = verify_stream({broken.layers, broken.layout, broken.reductions, broken.pass,
-                                               broken.dram_bytes, broken.stream, broken.info, broken.traffic},
-                                              npu);
+    const std::string problem = verify_stream(broken, npu);
     found += problem.find("without waiting for its STORE") != std::string::npos;
   }
   EXPECT_GT(found, 0U);

@@ -18,11 +18,11 @@ NpuConfig tiny() {
 }
 
 /// A layer with a plan whose partial sums spill, so that every kind of command occurs.
-const CompiledLayer &compiled() {
-  static const CompiledLayer c = [] {
+const Compiled &compiled() {
+  static const Compiled c = [] {
     const NpuConfig npu = tiny();
     const Layer layer = make_layer(24, 20, 28);
-    const Layout layout = make_layout(layer, Pass::kBackward, npu);
+    const Layout layout = make_layout({layer}, Pass::kBackward, npu);
     const RowRange all{0, npu.spm_rows()};
     TimedPlan plan;
     PhasePlan phase;
@@ -32,8 +32,8 @@ const CompiledLayer &compiled() {
     phase.split = {all, all, all};
     phase.products = make_order(phase.kind, phase.loops, phase.tile, whole(layer));
     plan.plans.push_back(phase);
-    plan.program = allocate(plan.plans, layer, layout, npu).value();
-    return compile_plan(layer, npu, {Schedule::kDxMajor, Pass::kBackward}, layout, plan);
+    plan.program = allocate(plan.plans, {layer}, layout, npu).value();
+    return compile_plan({layer}, Pass::kBackward, layout, plan, npu);
   }();
   return c;
 }
@@ -58,23 +58,23 @@ bool is_store(const isa::Decoded &d) {
 }
 bool is_gemm(const isa::Decoded &d) { return std::holds_alternative<isa::GemmCommand>(d.op); }
 bool in_scratch(const isa::Decoded &d) {
-  const auto &last = compiled().tensors.back();
+  const auto &last = compiled().layout.tensors.back();
   return std::get<isa::DmaCommand>(d.op).dram_addr >= last.offset + std::uint64_t{last.rows} * last.pitch;
 }
 
-std::string damaged(const std::function<void(CompiledLayer &)> &damage) {
-  CompiledLayer broken = compiled();
+std::string damaged(const std::function<void(Compiled &)> &damage) {
+  Compiled broken = compiled();
   damage(broken);
   return verify_stream(broken, tiny());
 }
 
-void edit(CompiledLayer &c, std::size_t i, const std::function<void(isa::Decoded &)> &change) {
+void edit(Compiled &c, std::size_t i, const std::function<void(isa::Decoded &)> &change) {
   isa::Decoded d = decoded(c.stream, i);
   change(d);
   c.stream[i] = isa::encode(d);
 }
 
-void erase(CompiledLayer &c, std::size_t i) {
+void erase(Compiled &c, std::size_t i) {
   c.stream.erase(c.stream.begin() + static_cast<std::ptrdiff_t>(i));
   c.info.erase(c.info.begin() + static_cast<std::ptrdiff_t>(i));
 }
@@ -95,7 +95,7 @@ TEST(VerifyStream, NamesEveryDamage) {
   const auto bf16_store = find([](const auto &d) { return is_store(d) && !std::get<isa::DmaCommand>(d.op).fp32; });
   const auto fresh = find([](const auto &d) { return is_gemm(d) && !std::get<isa::GemmCommand>(d.op).acc; });
   const auto partial = find([](const auto &d) { return is_gemm(d) && !std::get<isa::GemmCommand>(d.op).out_bf16; });
-  using Damage = std::function<void(CompiledLayer &)>;
+  using Damage = std::function<void(Compiled &)>;
   const std::vector<std::pair<const char *, Damage>> cases{
       {"would refuse it", [&](auto &c) { c.stream[0].words[0] = 0x77; }},
       {"would refuse it", [&](auto &c) { edit(c, 0, [](auto &d) { dma(d).spm.row = 1U << 20U; }); }},
@@ -118,16 +118,16 @@ TEST(VerifyStream, NamesEveryDamage) {
       {"loads dX, which is a result",
        [&](auto &c) {
          edit(c, 0, [&](auto &d) {
-           dma(d).dram_addr = c.tensors[3].offset;
-           dma(d).pitch = c.tensors[3].pitch;
+           dma(d).dram_addr = c.layout.tensors[3].offset;
+           dma(d).pitch = c.layout.tensors[3].pitch;
            dma(d).rows = dma(d).cols = 1;
          });
        }},
       {"overwrites the input",
        [&](auto &c) {
          edit(c, bf16_store, [&](auto &d) {
-           dma(d).dram_addr = c.tensors[0].offset;
-           dma(d).pitch = c.tensors[0].pitch;
+           dma(d).dram_addr = c.layout.tensors[0].offset;
+           dma(d).pitch = c.layout.tensors[0].pitch;
          });
        }},
       {"reaches outside the tensor",
@@ -147,7 +147,8 @@ TEST(VerifyStream, NamesEveryDamage) {
       {"neither a tensor nor spill space",
        [&](auto &c) {
          edit(c, spill_store, [&](auto &d) {
-           dma(d).dram_addr = c.tensors[0].offset + c.tensors[0].rows * std::uint64_t{c.tensors[0].pitch};
+           dma(d).dram_addr =
+               c.layout.tensors[0].offset + c.layout.tensors[0].rows * std::uint64_t{c.layout.tensors[0].pitch};
          });
        }},
       {"holds no such tile", [&](auto &c) { edit(c, final_store, [](auto &d) { dma(d).spm.rot = 1; }); }},
@@ -170,18 +171,20 @@ TEST(VerifyStream, NamesEveryDamage) {
       {"elements are missing", [&](auto &c) { edit(c, final_store, [](auto &d) { d.op = isa::SyncCommand{1}; }); }},
       {"to the place of",
        [&](auto &c) { edit(c, final_store, [&](auto &d) { dma(d).dram_addr += 2 * dma(d).pitch; }); }},
-      {"traffic of", [&](auto &c) { c.traffic[0].read_bus_bytes += 1; }},
+      {"traffic of", [&](auto &c) { c.traffic.front()[0].read_bus_bytes += 1; }},
       {"traffic of",
        [&](auto &c) {
          c.info[0].tensor = Tensor::kW;
          c.info[0].spill = true;
        }},
       {"entries of information", [&](auto &c) { c.info.pop_back(); }},
-      {"is not bound", [&](auto &c) { c.tensors.erase(c.tensors.begin()); }},
-      {"does not describe it", [&](auto &c) { c.tensors[0].rows += 1; }},
+      {"is not bound", [&](auto &c) { c.layout.places[0][0] = Layout::kNone; }},
+      {"has no place", [&](auto &c) { c.layout.places[0][0] = 99; }},
+      {"have places", [&](auto &c) { c.layout.places.clear(); }},
+      {"does not describe it", [&](auto &c) { c.layout.tensors[0].rows += 1; }},
       {"beyond the", [&](auto &c) { c.dram_bytes = 4096; }},
-      {"overlaps another", [&](auto &c) { c.tensors.push_back(c.tensors.back()); }},
-      {"which the pass does not use", [&](auto &c) { c.layer.dx = false; }},
+      {"overlaps another", [&](auto &c) { c.layout.tensors.push_back(c.layout.tensors.back()); }},
+      {"which the pass does not use", [&](auto &c) { c.layers.front().dx = false; }},
   };
   for (const auto &[message, damage] : cases)
     EXPECT_NE(damaged(damage).find(message), std::string::npos) << message << " / " << damaged(damage);
@@ -190,13 +193,13 @@ TEST(VerifyStream, NamesEveryDamage) {
 TEST(VerifyStream, EveryNumberOfTheTrafficIsChecked) {
   for (const auto number : {&Traffic::read_bytes, &Traffic::write_bytes, &Traffic::read_bus_bytes,
                             &Traffic::write_bus_bytes, &Traffic::spill_read_bytes, &Traffic::spill_write_bytes})
-    EXPECT_EQ(damaged([&](auto &c) { ++(c.traffic[0].*number); }),
+    EXPECT_EQ(damaged([&](auto &c) { ++(c.traffic.front()[0].*number); }),
               "the commands' traffic of X differs from the layer's");
 }
 
 TEST(VerifyStream, ATileThatAnotherOverwritesInPartIsNoTile) {
   // The first LOAD once more, a row further, and with its posts.
-  EXPECT_NE(damaged([](CompiledLayer &c) {
+  EXPECT_NE(damaged([](Compiled &c) {
               isa::Decoded again = decoded(c.stream, 0);
               edit(c, 0, [](auto &d) { d.sync.posts = isa::Sync{}.posts; });
               ++dma(again).spm.row;
@@ -212,7 +215,7 @@ TEST(VerifyStream, PartialSumsAreNotOverwrittenWhileTheyAreLoaded) {
     if (!is_load(decoded(compiled().stream, load)) || !in_scratch(decoded(compiled().stream, load))) continue;
     for (std::size_t store = load + 1; store < std::min(load + 12, compiled().stream.size()); ++store)
       if (is_store(decoded(compiled().stream, store)) && in_scratch(decoded(compiled().stream, store))) {
-        const std::string problem = damaged([&](CompiledLayer &c) {
+        const std::string problem = damaged([&](Compiled &c) {
           edit(c, store,
                [&](auto &d) { dma(d).dram_addr = std::get<isa::DmaCommand>(decoded(c.stream, load).op).dram_addr; });
         });
@@ -230,7 +233,7 @@ TEST(VerifyStream, NoWaitCanBeDropped) {
       const isa::Wait wait = decoded(compiled().stream, i).sync.waits[w];
       if (wait.semaphore == isa::kNoSemaphore) continue;
       ++dropped;
-      const std::string problem = damaged([&](CompiledLayer &c) {
+      const std::string problem = damaged([&](Compiled &c) {
         // The token it took is the n-th of its semaphore: drop that post too, so that only the order is broken.
         std::size_t taken = 0;
         for (std::size_t j = 0; j <= i; ++j)
@@ -250,12 +253,12 @@ TEST(VerifyStream, NoWaitCanBeDropped) {
 /// Random single-field damage to the stream is found, or leaves a program that is still right (a TAG, a rotation of a
 /// whole life, ...), which the functional model then proves.
 TEST(VerifyStream, RandomDamageIsFoundOrHarmless) {
-  const Operands operands = make_operands(compiled().layer, 5, false);
-  const auto golden = golden_results(compiled().layer, Pass::kBackward, operands);
+  const Operands operands = make_operands(compiled().layer(), 5, false);
+  const auto golden = golden_results(compiled().layer(), Pass::kBackward, operands);
   std::size_t found = 0, harmless = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     std::mt19937_64 rng(seed);
-    CompiledLayer broken = compiled();
+    Compiled broken = compiled();
     const std::size_t i = rng() % broken.stream.size();
     switch (rng() % 3) {
     case 0:

@@ -60,8 +60,8 @@ TEST_P(EveryConvolution, GivesTheBitsOfDirectConvolution) {
   const auto [name, conv] = convolutions()[which];
   JobSpec s;
   s.network = "cosim";
-  s.layer = {name, conv.m(), conv.k(), conv.n(), true, 0, conv.groups};
-  s.layer.conv = conv;
+  s.layers = {{name, conv.m(), conv.k(), conv.n(), true, 0, conv.groups}};
+  s.layers.front().conv = conv;
   s.npu = load_npu_config(fmt::format("configs/{}.toml", npu));
   s.compile.schedule = schedule;
   s.compile.pass = compiler::Pass::kBoth;

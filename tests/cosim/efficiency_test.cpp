@@ -11,7 +11,7 @@ namespace {
 JobResult run(const compiler::Layer &layer, compiler::Pass pass) {
   JobSpec s;
   s.network = "efficiency";
-  s.layer = layer;
+  s.layers = {layer};
   s.npu = load_npu_config("configs/small.toml");
   s.compile.pass = pass;
   JobResult r = run_job(s);

@@ -32,11 +32,12 @@ TEST_P(PaperSchedules, GiveTheGoldenBitsInThePredictedCycles) {
   JobSpec s;
   s.npu = load_npu_config(fmt::format("configs/{}.toml", npu));
   s.network = "cosim";
-  s.layer.name = "random";
-  s.layer.m = static_cast<std::uint32_t>(1 + rng() % 90);
-  s.layer.k = static_cast<std::uint32_t>(1 + rng() % 90);
-  s.layer.n = static_cast<std::uint32_t>(1 + rng() % 90);
-  s.layer.groups = number % 3 == 0 ? 2 : 1;
+  compiler::Layer &layer = s.layers.emplace_back();
+  layer.name = "random";
+  layer.m = static_cast<std::uint32_t>(1 + rng() % 90);
+  layer.k = static_cast<std::uint32_t>(1 + rng() % 90);
+  layer.n = static_cast<std::uint32_t>(1 + rng() % 90);
+  layer.groups = number % 3 == 0 ? 2 : 1;
   s.paper = compiler::paper::parse_policy(kPolicies[policy]);
   s.compile.schedule = schedule;
   s.compile.pass = compiler::Pass::kBoth;
@@ -45,9 +46,9 @@ TEST_P(PaperSchedules, GiveTheGoldenBitsInThePredictedCycles) {
   s.compile.reduction = rng() % 2 == 0 ? compiler::Reduction::kChain : compiler::Reduction::kAdd;
   s.data = rng() % 2 == 0 ? DataKind::kSpecial : DataKind::kNormal;
   const JobResult r = run_job(s);
-  EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("{} x {} x {} x {} in {} {}: {}", s.layer.groups, s.layer.m,
-                                                      s.layer.k, s.layer.n, s.compile.parts,
-                                                      to_string(s.compile.reduction), fmt::join(r.failures, "; "));
+  EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("{} x {} x {} x {} in {} {}: {}", layer.groups, layer.m, layer.k,
+                                                      layer.n, s.compile.parts, to_string(s.compile.reduction),
+                                                      fmt::join(r.failures, "; "));
   EXPECT_EQ(r.outputs.size(), 3U);
   EXPECT_EQ(r.cycles(), r.predicted_cycles);
 }

@@ -1,8 +1,8 @@
 // Partitioned layers and whole steps on the RTL, on one core and on several: golden bits under the layer's reduction
 // plan, in the cycles that the timing model predicted. Every case is a process of its own (SystemC has one kernel).
 #include "runtime/job.hpp"
-#include "runtime/step_job.hpp"
 
+#include "compiler/back/compile_plan.hpp"
 #include "compiler/paper/policy.hpp"
 #include "compiler/schedule/step_search.hpp"
 
@@ -38,8 +38,9 @@ TEST_P(EveryPartition, GivesTheGoldenBitsInThePredictedCycles) {
   JobSpec s;
   s.network = "cosim";
   s.npu = load_npu_config(fmt::format("configs/{}.toml", npu));
-  s.layer.name = "layer";
-  std::tie(s.layer.m, s.layer.k, s.layer.n, s.layer.groups) = std::tie(shape.m, shape.k, shape.n, shape.groups);
+  compiler::Layer &layer = s.layers.emplace_back();
+  layer.name = "layer";
+  std::tie(layer.m, layer.k, layer.n, layer.groups) = std::tie(shape.m, shape.k, shape.n, shape.groups);
   s.compile.schedule = schedule;
   s.compile.partition = partition;
   s.compile.reduction = reduction;
@@ -70,8 +71,9 @@ TEST(SpilledSums, AreAddedOnTheRtl) {
   JobSpec s;
   s.network = "cosim";
   s.npu = load_npu_config("configs/test8c2.toml");
-  s.layer.name = "spills";
-  std::tie(s.layer.m, s.layer.k, s.layer.n) = std::make_tuple(96U, 144U, 144U);
+  compiler::Layer &layer = s.layers.emplace_back();
+  layer.name = "spills";
+  std::tie(layer.m, layer.k, layer.n) = std::make_tuple(96U, 144U, 144U);
   s.compile.schedule = Schedule::kDxMajor;
   s.compile.partition = Partition::kWeightSharing;
   s.compile.parts = 2;
@@ -79,7 +81,7 @@ TEST(SpilledSums, AreAddedOnTheRtl) {
   s.paper = compiler::paper::parse_policy("lru"); // small tiles, chosen without regard to spills
   const JobResult r = run_job(s);
   EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("{}", fmt::join(r.failures, "; "));
-  const compiler::Traffic &dw = r.traffic[static_cast<std::size_t>(compiler::Tensor::kDW)];
+  const compiler::Traffic &dw = r.traffic.front()[static_cast<std::size_t>(compiler::Tensor::kDW)];
   EXPECT_GT(dw.spill_write_bytes, 0U);
   EXPECT_GT(dw.spill_read_bytes, 0U);
 }
@@ -106,15 +108,16 @@ TEST_P(Steps, GiveTheGoldenBitsInThePredictedCycles) {
   compiler::StepOptions options;
   options.layer_plans = 20;
   options.step_plans = 100;
-  StepSpec spec;
+  JobSpec spec;
   spec.network = "cosim";
+  spec.layers = layers;
   spec.npu = load_npu_config(GetParam() % 2 == 0 ? "configs/test8.toml" : "configs/test6x10.toml");
   spec.data = GetParam() % 3 == 0 ? DataKind::kSpecial : DataKind::kNormal;
   const compiler::SearchedStep found = compiler::search_step(layers, spec.npu, options);
-  const StepResult r = run_step(compiler::compile_step_plan(layers, found.plans, options.pass, spec.npu), spec);
+  const JobResult r = run_job(spec, compiler::compile_plans(layers, options.pass, found.plans, spec.npu), {});
   EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("seed {}: {}", GetParam(), fmt::join(r.failures, "; "));
-  EXPECT_EQ(r.cycles, found.cycles);
-  EXPECT_GT(r.elements, 0U);
+  EXPECT_EQ(r.cycles(), found.cycles);
+  EXPECT_GT(r.elements(), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cosim, Steps, ::testing::Range<std::uint64_t>(1, 7));
@@ -124,19 +127,20 @@ TEST(Steps, AWrongStepFails) {
   std::vector<compiler::Layer> layers(1);
   layers[0].name = "only";
   std::tie(layers[0].m, layers[0].k, layers[0].n, layers[0].dx) = std::make_tuple(20U, 12U, 9U, false);
-  StepSpec spec;
+  JobSpec spec;
   spec.network = "cosim";
+  spec.layers = layers;
   spec.npu = load_npu_config("configs/test8.toml");
   compiler::StepOptions options;
   options.layer_plans = options.step_plans = 5;
-  compiler::CompiledStep step = compiler::compile_step_plan(
-      layers, compiler::search_step(layers, spec.npu, options).plans, options.pass, spec.npu);
+  compiler::Compiled step =
+      compiler::compile_plans(layers, options.pass, compiler::search_step(layers, spec.npu, options).plans, spec.npu);
   for (compiler::TensorBinding &b : step.layout.tensors)
     if (b.tensor == compiler::Tensor::kY) b.offset += b.pitch; // looks at the wrong row
   step.predicted_cycles += 1;
-  const StepResult r = run_step(step, spec);
+  const JobResult r = run_job(spec, step, {});
   EXPECT_EQ(r.outcome, Outcome::kMismatch);
-  EXPECT_GT(r.mismatches, 0U);
+  EXPECT_GT(r.mismatches(), 0U);
   EXPECT_EQ(r.failures.size(), 2U) << "the row and the cycles";
 }
 

@@ -27,7 +27,7 @@ TEST_P(EverySchedule, GivesTheGoldenBits) {
   const auto &[npu, schedule, layer] = GetParam();
   JobSpec s;
   s.network = "cosim";
-  s.layer = kLayers[layer];
+  s.layers = {kLayers[layer]};
   s.npu = load_npu_config(fmt::format("configs/{}.toml", npu));
   s.compile.schedule = schedule;
   s.compile.pass = compiler::Pass::kBoth;
@@ -37,7 +37,7 @@ TEST_P(EverySchedule, GivesTheGoldenBits) {
   s.device.stress.stall_probability = layer % 3 == 0 ? 0.3 : 0;
   const JobResult r = run_job(s);
   EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("seed {}: {}", s.seed, fmt::join(r.failures, "; "));
-  EXPECT_EQ(r.outputs.size(), s.layer.dx ? 3U : 2U);
+  EXPECT_EQ(r.outputs.size(), s.layer().dx ? 3U : 2U);
   for (const OutputCheck &check : r.outputs)
     EXPECT_GT(check.finite, 0U) << "the check has no power";
 }
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Cosim, EverySchedule,
 TEST(FullSize, AttentionOutputOnSmall) {
   JobSpec s;
   s.network = "bert_tiny";
-  s.layer = {"encoder1.attention_output", 512, 312, 312, true, 9};
+  s.layers = {{"encoder1.attention_output", 512, 312, 312, true, 9}};
   s.npu = load_npu_config("configs/small.toml");
   s.data = DataKind::kSpecial;
   s.device.stress = {7, 0.1};
@@ -68,7 +68,7 @@ TEST(FullSize, AttentionOutputOnSmall) {
 TEST(FullSize, GemmOnLarge) {
   JobSpec s;
   s.network = "cosim";
-  s.layer = {"gemm", 300, 257, 391, true, 1};
+  s.layers = {{"gemm", 300, 257, 391, true, 1}};
   s.npu = load_npu_config("configs/large.toml");
   const JobResult r = run_job(s);
   EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("{}", fmt::join(r.failures, "; "));

@@ -104,7 +104,7 @@ TEST(TimedGroups, AreFewOfManyAndAllOfFew) {
 void expect_scaled(const Unit &unit) {
   ASSERT_LT(timed_groups(unit), unit.layer.groups);
   const UnitResult result = evaluate(unit);
-  const compiler::CompiledLayer whole = compile(unit);
+  const compiler::Compiled whole = compile(unit);
   const auto exact = static_cast<double>(whole.predicted_cycles);
   EXPECT_NEAR(static_cast<double>(result.cycles), exact, 0.02 * exact);
   EXPECT_EQ(result.compute_bound, whole.bounds.compute_cycles);

@@ -80,7 +80,7 @@ TEST(UnitKey, DependsOnShapeNpuVariantPassAndTool) {
   EXPECT_EQ(key_of(named, "1"), key_of(example_unit(), "1"));
 }
 
-TEST(Evaluate, GivesTheCyclesOfTheCompiledLayer) {
+TEST(Evaluate, GivesTheCyclesOfTheCompiled) {
   const Unit unit = example_unit();
   const UnitResult result = evaluate(unit);
   compiler::CompileOptions options;

@@ -80,7 +80,7 @@ protected:
     std::uint64_t written = 0;
     std::uint64_t read_bus = 0;
     std::uint64_t written_bus = 0;
-    for (const compiler::Traffic &t : compiled_.traffic) {
+    for (const compiler::Traffic &t : compiled_.traffic.front()) {
       read += t.read_bytes;
       written += t.write_bytes;
       read_bus += t.read_bus_bytes;
@@ -109,7 +109,7 @@ protected:
     set(isa::Counter::FETCH_DONE, steps + 100);
   }
   NpuConfig npu_;
-  compiler::CompiledLayer compiled_;
+  compiler::Compiled compiled_;
   Counters counters_;
 };
 
@@ -155,11 +155,13 @@ TEST_F(PlanCheck, CyclesMustBePossibleAndThoseOfTheTimingModel) {
 }
 
 TEST_F(PlanCheck, OriginNamesTileAndCommands) {
-  const std::string text = describe_origin(compiled_, Tensor::kDW, 29, 39);
+  compiler::TensorBinding dw;
+  dw.tensor = Tensor::kDW;
+  const std::string text = describe_origin(compiled_, dw, 29, 39);
   EXPECT_NE(text.find("tile rows"), std::string::npos) << text;
   EXPECT_NE(text.find("GEMM fp32"), std::string::npos) << text;
   EXPECT_NE(text.find("STORE fp32"), std::string::npos) << text;
-  EXPECT_EQ(describe_origin(compiled_, Tensor::kDW, 30, 0), "no GEMM of the stream computes this element");
+  EXPECT_EQ(describe_origin(compiled_, dw, 30, 0), "no GEMM of the stream computes this element");
 }
 
 } // namespace

@@ -146,7 +146,7 @@ TEST(DirectCheck, IsPartOfAJob) {
     corpus::Dice dice(seed);
     JobSpec spec;
     spec.network = "net";
-    spec.layer = layer_of(random_convolution(dice));
+    spec.layers = {layer_of(random_convolution(dice))};
     spec.npu = load_npu_config("configs/test6x10.toml");
     spec.compile.pass = compiler::Pass::kBoth;
     spec.backend = Backend::kFunctional;
@@ -156,7 +156,7 @@ TEST(DirectCheck, IsPartOfAJob) {
     ASSERT_EQ(result.outcome, Outcome::kPass) << "seed " << seed << ": " << result.failures.front();
     ASSERT_EQ(result.outputs.size(), 3U);
     for (const OutputCheck &check : result.outputs)
-      EXPECT_EQ(check.direct, check.tensor == Tensor::kDX ? spec.layer.conv->image_size() : check.elements);
+      EXPECT_EQ(check.direct, check.tensor == Tensor::kDX ? spec.layer().conv->image_size() : check.elements);
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 JobSpec spec(const std::string &npu, const compiler::Layer &layer) {
   JobSpec s;
   s.network = "net";
-  s.layer = layer;
+  s.layers = {layer};
   s.npu = load_npu_config("configs/" + npu + ".toml");
   s.compile.pass = compiler::Pass::kBoth;
   s.backend = Backend::kFunctional;
@@ -59,7 +59,7 @@ TEST(Job, OnTheTimingModelChecksCountersOnly) {
   JobEvents events;
   std::size_t commands = 0;
   std::uint64_t last = 0;
-  events.times = [&](const compiler::CompiledLayer &compiled, const std::vector<timing::CommandTimes> &times,
+  events.times = [&](const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &times,
                      std::uint64_t cycles) {
     ASSERT_EQ(times.size(), compiled.stream.size());
     ASSERT_EQ(times.size(), compiled.info.size());

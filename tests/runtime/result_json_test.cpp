@@ -11,24 +11,24 @@ namespace {
 
 JobResult sample() {
   JobResult r;
-  r.layer = {"fc", 20, 30, 40, false, 7, 6};
+  r.layers = {{"fc", 20, 30, 40, false, 7, 6}};
   r.requested = compiler::Schedule::kRearrange;
   r.chosen = compiler::Schedule::kDwMajor;
-  r.tiling = "tiles";
+  r.tilings = {"tiles"};
   r.commands = 11;
   r.macs = 1ULL << 40U;
   r.compute_cycles = 12;
   r.predicted_cycles = 13;
   r.bounds = {14, 15};
   r.tuning = {16, 17, 18, 19, 0.75};
-  r.traffic[2] = {1, 2, 3, 4, 5, 6};
+  r.traffic.emplace_back()[2] = {1, 2, 3, 4, 5, 6};
   for (std::size_t i = 0; i < r.counters.values.size(); ++i)
     r.counters.values[i] = 100 + i;
   r.compile_seconds = 0.75;
   r.wall_seconds = 0.5;
   r.cpu_seconds = 0.25;
   r.process_seconds = 1.25;
-  r.outputs = {{compiler::Tensor::kDW, 1200, 3, 1100, 0xfedcba9876543210U, 1201}};
+  r.outputs = {{compiler::Tensor::kDW, 0, 1200, 3, 1100, 0xfedcba9876543210U, 1201}};
   r.outcome = Outcome::kMismatch;
   r.failures = {"first", "second"};
   r.trace = "x.fst";
@@ -36,6 +36,23 @@ JobResult sample() {
   r.timeline_file = "x.json";
   r.kept_since = "2024-02-29 12:34:56 UTC";
   return r;
+}
+
+TEST(ResultJson, RoundTripKeepsEveryLayerOfAStep) {
+  JobResult r = sample();
+  r.layers.push_back({"fc2", 20, 40, 50, true, 8, 1});
+  r.tilings.emplace_back("others");
+  r.traffic.emplace_back()[3] = {6, 5, 4, 3, 2, 1};
+  r.outputs.push_back({compiler::Tensor::kY, 1, 1000, 0, 1000, 5, 0});
+  const nlohmann::ordered_json json = to_json(r);
+  EXPECT_EQ(json["layers"][1]["name"], "fc2");
+  EXPECT_EQ(json.count("name"), 0U) << "the step has no name of its own";
+  const JobResult back = result_from_json(json);
+  EXPECT_EQ(to_json(back), json);
+  EXPECT_EQ(back.layers.size(), 2U);
+  EXPECT_EQ(back.tilings, r.tilings);
+  EXPECT_EQ(back.traffic[1][3].spill_write_bytes, 1U);
+  EXPECT_EQ(back.outputs[1].layer, 1U);
 }
 
 TEST(ResultJson, RoundTripKeepsEveryField) {

@@ -186,7 +186,7 @@ TEST_F(TimelineOfRuns, RandomStreams) {
     }
 }
 
-TEST_F(TimelineOfRuns, CompiledLayers) {
+TEST_F(TimelineOfRuns, Compileds) {
   const NpuConfig npu = load_npu_config("configs/small.toml");
   const compiler::Network network = compiler::load_network("models/bert_tiny.toml");
   for (const compiler::Schedule schedule : compiler::all_schedules())
