@@ -37,7 +37,7 @@ Json measure(const Workload &w, const std::function<void(double)> &report_progre
   std::vector<compiler::Compiled> compiled;
   std::uint64_t dram_bytes = 0, commands = 0;
   for (const compiler::Layer &layer : w.layers) {
-    compiled.push_back(compiler::compile_layer(layer, w.npu, {compiler::Schedule::kRearrange, w.pass}));
+    compiled.push_back(compiler::compile({layer}, w.npu, {compiler::Schedule::kRearrange, w.pass}));
     dram_bytes = std::max(dram_bytes, compiled.back().dram_bytes);
     commands += compiled.back().stream.size();
   }

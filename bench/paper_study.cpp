@@ -1,6 +1,8 @@
 // Which of the choices that igo_micro23 leaves open carries its gains: every schedule's cycles, forward and backward,
 // relative to the sequential baseline of the same policy (docs/paper-baseline.md).
+#include "compiler/compiler.hpp"
 #include "compiler/lower/order.hpp"
+#include "compiler/lower/partition.hpp"
 #include "compiler/paper/paper.hpp"
 #include "graph/frontend/load_network.hpp"
 
@@ -56,10 +58,9 @@ struct Totals {
 class LayerStudy {
 public:
   LayerStudy(const Layer &layer, const NpuConfig &npu, const paper::Policy &policy, paper::SpillCost spill)
-      : layer_(layer), npu_(npu) {
-    options_.policy = policy;
+      : layer_(layer), npu_(npu), policy_(policy) {
     options_.stream = false;
-    options_.ideal.spill = spill;
+    ideal_.spill = spill;
   }
   Totals run(const std::vector<std::uint32_t> &parts);
 
@@ -68,14 +69,19 @@ private:
                    bool dy_once = false) {
     options_.schedule = schedule;
     options_.pass = pass;
-    options_.cut = cut;
-    options_.ideal.dy_once = dy_once;
-    return compile_paper_layer(layer_, npu_, options_);
+    options_.partition = cut.partition;
+    options_.parts = cut.parts;
+    options_.reduction = cut.reduction;
+    ideal_.dy_once = dy_once;
+    compiler::CompileCache cache;
+    return compiler::compile(paper::PaperScheduler(policy_, ideal_), {layer_}, npu_, options_, cache);
   }
 
   const Layer &layer_;
   const NpuConfig &npu_;
-  paper::PaperOptions options_;
+  paper::Policy policy_;
+  paper::Idealisation ideal_;
+  compiler::CompileOptions options_;
 };
 
 Totals LayerStudy::run(const std::vector<std::uint32_t> &parts) {

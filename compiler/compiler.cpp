@@ -1,241 +1,105 @@
-// compile_layer(): the passes in sequence, each followed by its check.
+// compile(): a scheduler's plans through the passes, each followed by its check.
 #include "compiler/compiler.hpp"
 #include "compiler/back/compile_plan.hpp"
-#include "compiler/cost/bounds.hpp"
-#include "compiler/cost/cost.hpp"
-#include "compiler/emit/emit.hpp"
 #include "compiler/emit/hazards.hpp"
-#include "compiler/lower/order.hpp"
-#include "compiler/schedule/refine.hpp"
+#include "compiler/lower/layout.hpp"
 #include "graph/layer_text.hpp"
 #include "sw_models/npu_text.hpp"
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <map>
-#include <mutex>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
 
-using Progress = decltype(CompileOptions::progress);
-
-void check_input(const Layer &layer, const NpuConfig &npu) {
-  if (layer.m == 0 || layer.k == 0 || layer.n == 0)
-    throw CompileError(
-        fmt::format("layer '{}': M, K, N = {}, {}, {}; none may be 0", layer.name, layer.m, layer.k, layer.n));
+void check_input(const std::vector<Layer> &layers, const NpuConfig &npu) {
+  if (layers.empty()) throw std::invalid_argument("compile(): no layers; give one or more");
+  for (const Layer &layer : layers)
+    if (layer.m == 0 || layer.k == 0 || layer.n == 0 || layer.groups == 0)
+      throw CompileError(fmt::format("layer '{}': M, K, N and groups = {}, {}, {}, {}; none may be 0", layer.name,
+                                     layer.m, layer.k, layer.n, layer.groups));
   if (npu.semaphores < semaphores_used(npu.cores))
     throw CompileError(fmt::format("layer '{}': streams use {} semaphores, NPU '{}' has {}; raise npu.semaphores",
-                                   layer.name, semaphores_used(npu.cores), npu.name, npu.semaphores));
+                                   layers.front().name, semaphores_used(npu.cores), npu.name, npu.semaphores));
 }
 
-/// Parts asked for; 0: as many as there are cores, or two.
-Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
-  if (options.partition == Partition::kNone || options.pass == Pass::kForward) {
-    if (options.parts > 1 && options.partition == Partition::kNone)
-      throw CompileError(fmt::format("layer '{}': {} parts, but no partition; choose weight_sharing, dy_sharing or "
-                                     "ifmap_sharing",
-                                     layer.name, options.parts));
-  } else {
-    const Dim dim = cut_dim(options.partition);
-    const std::string_view name = dim == Dim::kM ? "M" : dim == Dim::kN ? "N" : "K";
-    const std::uint32_t most = cuttable(dim, layer);
-    if (options.parts > most)
-      throw CompileError(fmt::format("layer '{}': {} cannot cut {} = {} into {} parts; reduce the parts to at most {}",
-                                     layer.name, to_string(options.partition), layer.groups > 1 ? "groups" : name, most,
-                                     options.parts, most));
+std::string text_of(const RowRange &rows) { return fmt::format("{}+{}", rows.first, rows.rows); }
+
+/// What the stream of a layer depends on, and nothing else. Every field is named, so that a new one does not compile
+/// until it is decided whether a stream depends on it.
+std::string stream_key(const Layer &layer, Pass pass, const std::vector<PhasePlan> &plans, const NpuConfig &npu,
+                       bool stream) {
+  std::string key = fmt::format("{}|{}|{}|{}", shape_text(layer), to_string(pass), npu_text(npu), stream);
+  for (const PhasePlan &plan : plans) {
+    const auto &[kind, index, parts, tile, loops, split, starts_empty, reach, window, policy, products] = plan;
+    const auto &[dim, count, cores, reduction] = parts;
+    const auto &[shared, other, result] = split;
+    const auto &[reload, conflict] = policy;
+    key += fmt::format("|{} {}/{}/{}/{} {}x{}x{} {}{}{} {},{},{} {} {} {} {} {}", static_cast<int>(kind),
+                       static_cast<int>(dim), count, cores, static_cast<int>(reduction), tile.m, tile.k, tile.n,
+                       static_cast<int>(loops[0]), static_cast<int>(loops[1]), static_cast<int>(loops[2]),
+                       text_of(shared), text_of(other), text_of(result), starts_empty, reach, window, reload, conflict);
   }
-  Cut cut;
-  cut.partition = options.partition;
-  cut.parts = options.parts != 0 ? options.parts : npu.cores > 1 ? npu.cores : 2;
-  cut.reduction = options.reduction;
-  return cut;
+  return key;
 }
 
-/// Continues the search with `plans` more, whatever they take.
-Tuning tune(Refinement &refinement, std::uint64_t plans, const RefineProgress &progress) {
-  constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
-  const Tuning before = refinement.effort();
-  Tuning tuning;
-  const auto start = std::chrono::steady_clock::now();
-  refinement.run(plans, kNoLimit, progress);
-  tuning.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  tuning.candidates = refinement.effort().candidates - before.candidates;
-  tuning.simulated = refinement.effort().simulated - before.simulated;
-  tuning.improvements = refinement.effort().improvements - before.improvements;
-  return tuning;
-}
-
-/// Streams compiled in this process. Networks repeat their layers: a shape is compiled once.
-class StreamCache {
-public:
-  /// The layer's fastest stream under a resolved schedule; other layers of the shape share it.
-  const Compiled &get(const Layer &layer, const NpuConfig &npu, const CompileOptions &options);
-
-private:
-  /// What a stream depends on, and nothing else. Schedules with the same phases have the same streams.
-  static std::string key(const Layer &layer, const NpuConfig &npu, const CompileOptions &options, std::uint64_t tune);
-
-  std::mutex mutex_;
-  std::map<std::string, Compiled> streams_;
-};
-
-// Every field is named, so that a new one does not compile until it is decided whether a stream depends on it.
-std::string StreamCache::key(const Layer &layer, const NpuConfig &npu, const CompileOptions &options,
-                             std::uint64_t tune) {
-  const auto &[schedule, pass, tuned, progress, partition, parts, reduction, plans, stream] = options;
-  const Cut cut = cut_of(layer, npu, options);
-  std::string kinds;
-  for (const PhaseKind kind : phases(schedule, pass, layer))
-    kinds += fmt::format("{} ", static_cast<int>(kind));
-  return fmt::format("{}|{}{}/{},{}|{} plans,tune {},{}|{}", shape_text(layer), kinds, to_string(cut.partition),
-                     cut.partition == Partition::kNone ? 1 : cut.parts, to_string(cut.reduction), plans, tune, stream,
-                     npu_text(npu));
-}
-
-const Compiled &StreamCache::get(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
-  const std::string wanted = key(layer, npu, options, options.tune);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  CompileOptions with_stream = options;
-  with_stream.stream = true;
-  for (const std::string &good : {wanted, key(layer, npu, with_stream, options.tune)})
-    if (const auto it = streams_.find(good); it != streams_.end()) return it->second;
-  const Layout layout = make_layout({layer}, options.pass, npu);
-  check_room({layer}, {layout.bytes, 0}, npu);
-  const Cut cut = cut_of(layer, npu, options);
-  const Layer sample = sample_of(layer, npu, cut.partition == Partition::kNone ? 1 : cut.parts);
-  const Layout sample_layout = make_layout({sample}, options.pass, npu);
-  const std::uint64_t all = options.plans + options.tune;
-  std::function<void()> tried;
-  if (options.progress) tried = [&] { options.progress(0, all); };
-  std::vector<std::vector<PhasePlan>> first =
-      search(sample, options.schedule, options.pass, cut, sample_layout, npu, effort_of(options.plans), tried, &layer);
-  // Where few changes are asked for, few plans to change are enough.
-  first.resize(std::min(first.size(), std::max<std::size_t>(options.plans, 1)));
-  Refinement refinement(first, sample, sample_layout, npu, tried);
-  if (refinement.kept().empty()) check_room({layer}, refinement.least_room(), npu);
-  const auto best = [&] { return fastest_for(layer, sample, refinement.kept(), layout, npu); };
-  const auto report = [&](std::uint64_t before) -> RefineProgress {
-    if (!options.progress) return {};
-    return [&options, before, all](std::uint64_t done) { options.progress(before + done, all); };
+/// The layer's stream, made once for all layers of its shape that are planned alike.
+Compiled known_stream(const SchedulingProblem &p, const Scheduled &scheduled, CompileCache &cache) {
+  const auto key = [&](bool stream) {
+    return stream_key(p.layers.front(), p.options.pass, scheduled.plans, p.npu, stream);
   };
-  refinement.run(options.plans, work_of(options.plans), report(0));
-  const std::string usual = key(layer, npu, options, 0);
-  if (streams_.count(usual) == 0)
-    streams_.emplace(usual, compile_plan({layer}, options.pass, layout, best(), npu, options.stream));
-  if (options.tune != 0) {
-    const Compiled &before = streams_.at(usual);
-    const Tuning tuning = tune(refinement, options.tune, report(options.plans));
-    Compiled compiled = compile_plan({layer}, options.pass, layout, best(), npu, options.stream);
-    if (before.predicted_cycles < compiled.predicted_cycles) compiled = before; // faster on the sample only
-    compiled.tuning = tuning;
-    compiled.tuning.cycles_before = before.predicted_cycles;
-    streams_.emplace(wanted, std::move(compiled));
-  }
-  return streams_.at(wanted);
+  if (!p.options.stream)
+    if (const auto with_stream = cache.streams.find(key(true))) return *with_stream;
+  return *cache.streams.get(key(p.options.stream), [&] {
+    return compile_plan(p.layers, p.options.pass, p.layout,
+                        time_plans(scheduled.plans, p.layers, p.layout, p.npu, scheduled.cycles), p.npu,
+                        p.options.stream);
+  });
 }
 
-/// What the order of a backward pass is chosen for: a part of the layer.
-Layer backward_part(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
-  return part_of(layer, phase_parts(cut_of(layer, npu, options), PhaseKind::kDw, layer, npu), npu);
-}
-
-/// The orders that the schedule asked for chooses among, the choice of `rearrange` first.
-std::vector<CompileOptions> orders(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
-  CompileOptions base = options;
-  base.progress = nullptr;
-  const bool search = options.schedule == Schedule::kSearch;
-  if (search && npu.cores > 1 && options.partition == Partition::kNone) {
-    base.partition = Partition::kWeightSharing; // or all cores but one would be idle
-    base.reduction = Reduction::kAdd;
-  }
-  const Layer part = backward_part(layer, npu, base);
-  std::vector<Schedule> schedules{
-      resolve(search || options.schedule == Schedule::kIdeal ? Schedule::kRearrange : options.schedule, part)};
-  if ((search || options.schedule == Schedule::kIdeal) && computes_dx(layer, options.pass)) { // else all are the same
-    for (const Schedule s : {Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor})
-      if (s != schedules.front()) schedules.push_back(s);
-    if (search) schedules.push_back(Schedule::kSequential);
-  }
-  std::vector<CompileOptions> tried;
-  for (const Schedule s : schedules) {
-    tried.push_back(base);
-    tried.back().schedule = s;
-  }
-  return tried;
-}
-
-/// The partitions that `search` tries with the best order; none if one was asked for.
-std::vector<CompileOptions> partitions(const NpuConfig &npu, const CompileOptions &asked, const CompileOptions &best) {
-  std::vector<CompileOptions> tried;
-  if (asked.schedule != Schedule::kSearch || asked.partition != Partition::kNone || asked.pass == Pass::kForward)
-    return tried;
-  for (const Partition p : all_partitions())
-    for (const Reduction r : {Reduction::kChain, Reduction::kAdd}) {
-      if (p == Partition::kNone || (npu.cores == 1 && r == Reduction::kAdd)) continue;
-      CompileOptions one = best;
-      one.partition = p;
-      one.reduction = r;
-      if (p != best.partition || r != best.reduction) tried.push_back(one);
-    }
-  return tried;
+Compiled finish(const SchedulingProblem &p, Scheduled &&scheduled, CompileCache &cache) {
+  if (!scheduled.program && p.layers.size() == 1) return known_stream(p, scheduled, cache);
+  const TimedPlan plan = scheduled.program
+                             ? TimedPlan{std::move(scheduled.plans), std::move(*scheduled.program), scheduled.cycles}
+                             : time_plans(std::move(scheduled.plans), p.layers, p.layout, p.npu, scheduled.cycles);
+  return compile_plan(p.layers, p.options.pass, p.layout, plan, p.npu, p.options.stream);
 }
 
 } // namespace
 
-Compiled compile_layer(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
-  static StreamCache cache;
-  check_input(layer, npu);
-  const Compiled *best = nullptr;
-  CompileOptions chosen;
-  Tuning tuning;
-  const auto consider = [&](const CompileOptions &one) {
-    const Compiled &compiled = cache.get(layer, npu, one);
-    if (best == nullptr || compiled.predicted_cycles < best->predicted_cycles) {
-      best = &compiled;
-      chosen = one;
-      chosen.progress = nullptr;
-    }
-    return compiled.tuning;
-  };
-
-  std::vector<CompileOptions> tried = orders(layer, npu, options);
-  const std::size_t first = tried.size();
-  const std::size_t all = first + partitions(npu, options, tried.front()).size();
-  for (std::size_t i = 0; i < tried.size(); ++i) {
-    CompileOptions one = tried[i];
-    if (options.progress)
-      one.progress = [&](std::uint64_t done, std::uint64_t of) { options.progress(i * of + done, all * of); };
-    const Tuning t = consider(one);
-    tuning.cycles_before = i == 0 ? t.cycles_before : std::min(tuning.cycles_before, t.cycles_before);
-    tuning.candidates += t.candidates;
-    tuning.simulated += t.simulated;
-    tuning.improvements += t.improvements;
-    tuning.seconds += t.seconds;
-    if (i + 1 == first)
-      for (CompileOptions &more : partitions(npu, options, chosen))
-        tried.push_back(std::move(more));
-  }
-  if (options.tune != 0) {
-    CompileOptions usual = options;
-    usual.schedule = resolve(Schedule::kRearrange, backward_part(layer, npu, options));
-    usual.tune = 0;
-    usual.progress = nullptr;
-    consider(usual);
-  }
-
-  Compiled compiled = *best;
+Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const NpuConfig &npu,
+                 const CompileOptions &options, CompileCache &cache) {
+  check_input(layers, npu);
+  const Layout layout = make_layout(layers, options.pass, npu);
+  const SchedulingProblem problem{layers, layout, npu, options, cache.plans};
+  Scheduled scheduled = scheduler.schedule(problem);
+  const Schedule chosen = scheduled.chosen;
+  const Tuning tuning = scheduled.tuning;
+  std::vector<std::string> tilings = std::move(scheduled.tilings);
+  Compiled compiled = finish(problem, std::move(scheduled), cache);
   if (!options.stream) {
     compiled.stream.clear();
     compiled.info.clear();
   }
-  compiled.layers = {layer};
+  compiled.layers = layers; // others of the shape bear other names
   compiled.requested = options.schedule;
-  compiled.chosen = chosen.schedule;
+  compiled.chosen = chosen;
   compiled.tuning = tuning;
+  if (!tilings.empty()) compiled.tilings = std::move(tilings);
   return compiled;
+}
+
+Compiled compile(const std::vector<Layer> &layers, const NpuConfig &npu, const CompileOptions &options,
+                 CompileCache &cache) {
+  return compile(scheduler_of(options.schedule), layers, npu, options, cache);
+}
+
+Compiled compile(const std::vector<Layer> &layers, const NpuConfig &npu, const CompileOptions &options) {
+  CompileCache cache;
+  return compile(layers, npu, options, cache);
 }
 
 std::vector<isa::Command> relocate(const std::vector<isa::Command> &stream, std::uint64_t base) {

@@ -1,16 +1,33 @@
-// The compiler's interface: a layer's products in, a checked binary command stream out.
+// The compiler's interface: layers in, a checked binary command stream out.
 #pragma once
 
 #include "compiler/ir/compiled.hpp"
 #include "compiler/ir/error.hpp"
 #include "compiler/ir/options.hpp"
+#include "compiler/ir/scheduler.hpp"
+#include "compiler/schedule/registry.hpp"
 #include "sw_models/npu_config.hpp"
 
 namespace gradweave::compiler {
 
-/// Compiles one layer and verifies the result of every pass. Throws CompileError (what() says which layer, why, and
-/// what to change) if no tiling fits the scratchpad or a dimension or the footprint is too large for the device.
-Compiled compile_layer(const Layer &layer, const NpuConfig &npu, const CompileOptions &options);
+/// What earlier compilations found. Networks repeat their layers: with one cache a shape is searched and compiled once.
+/// Any number of threads may compile with it at once.
+struct CompileCache {
+  Memo<FoundPlans> plans;
+  Memo<Compiled> streams;
+};
+
+/// Compiles layers into one stream and verifies the result of every pass. They are in the order of the forward pass;
+/// where their names link them (Layer::input, Layer::x_of) they share tensors. Throws CompileError (what() says which
+/// layer, why, and what to change) if no tiling fits the scratchpad or a dimension or the footprint is too large for
+/// the device.
+Compiled compile(const std::vector<Layer> &layers, const NpuConfig &npu, const CompileOptions &options,
+                 CompileCache &cache);
+/// The same with nothing known from before.
+Compiled compile(const std::vector<Layer> &layers, const NpuConfig &npu, const CompileOptions &options);
+/// The same by a scheduler that may not be registered; of the options counts what it looks at, and `stream`.
+Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const NpuConfig &npu,
+                 const CompileOptions &options, CompileCache &cache);
 
 /// The stream with `base` added to every DRAM address.
 std::vector<isa::Command> relocate(const std::vector<isa::Command> &stream, std::uint64_t base);

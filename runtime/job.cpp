@@ -207,23 +207,18 @@ std::string JobSpec::title() const {
 
 namespace {
 
-Compiled compile(const JobSpec &spec) {
-  if (!spec.paper) return compiler::compile_layer(spec.layer(), spec.npu, spec.compile);
-  compiler::paper::PaperOptions options;
-  options.policy = *spec.paper;
-  options.schedule = spec.compile.schedule;
-  options.pass = spec.compile.pass;
-  options.cut = {spec.compile.partition, std::max(spec.compile.parts, 1U), spec.compile.reduction};
-  return compiler::paper::compile_paper_layer(spec.layer(), spec.npu, options);
+Compiled compile(const JobSpec &spec, compiler::CompileCache &cache) {
+  if (!spec.paper) return compiler::compile(spec.layers, spec.npu, spec.compile, cache);
+  return compiler::compile(compiler::paper::PaperScheduler(*spec.paper), spec.layers, spec.npu, spec.compile, cache);
 }
 
 } // namespace
 
-JobResult run_job(const JobSpec &spec, const JobEvents &events) {
+JobResult run_job(const JobSpec &spec, const JobEvents &events, compiler::CompileCache &cache) {
   JobResult result(spec);
   const Stopwatch stopwatch;
   try {
-    const Compiled compiled = compile(spec);
+    const Compiled compiled = compile(spec, cache);
     const double seconds = stopwatch.wall_seconds();
     result = run_job(spec, compiled, events);
     result.compile_seconds = seconds;
@@ -234,6 +229,11 @@ JobResult run_job(const JobSpec &spec, const JobEvents &events) {
     fail(result, Outcome::kBadInput, error.what());
   }
   return result;
+}
+
+JobResult run_job(const JobSpec &spec, const JobEvents &events) {
+  compiler::CompileCache cache;
+  return run_job(spec, events, cache);
 }
 
 JobResult run_job(const JobSpec &spec, const Compiled &compiled, const JobEvents &events) {

@@ -115,6 +115,8 @@ struct JobEvents {
 /// layers share, as dX and dY or as Y and X, has the same bits for both: nothing happens to it in between. Does not
 /// throw for what can go wrong with a layer, a device or an output that the events write (OutputError): that is in the
 /// result. With the rtl backend a process can do this once (see make_rtl_device()).
+JobResult run_job(const JobSpec &spec, const JobEvents &events, compiler::CompileCache &cache);
+/// The same with nothing known from jobs before.
 JobResult run_job(const JobSpec &spec, const JobEvents &events = {});
 /// The same with a stream that was compiled before; `spec.compile` is only reported.
 JobResult run_job(const JobSpec &spec, const compiler::Compiled &compiled, const JobEvents &events);

@@ -44,8 +44,8 @@ struct JobOutputs {
 };
 
 /// A job as a task.
-Task make_task(const JobSpec &spec, const JobOutputs &outputs) {
-  return [&spec, &outputs](const std::function<void(double)> &report) {
+Task make_task(const JobSpec &spec, const JobOutputs &outputs, compiler::CompileCache &cache) {
+  return [&spec, &outputs, &cache](const std::function<void(double)> &report) {
     auto last = Clock::now();
     JobEvents events;
     events.progress = [&](std::uint64_t retired, std::uint64_t total) {
@@ -63,15 +63,16 @@ Task make_task(const JobSpec &spec, const JobOutputs &outputs) {
     };
     JobSpec here = spec;
     here.device.trace.file = outputs.trace.partial();
-    JobResult result = run_job(here, events);
+    JobResult result = run_job(here, events, cache);
     result.trace = spec.device.trace.file;
     return to_json(result).dump(-1, ' ', false, Json::error_handler_t::replace);
   };
 }
 
-/// The compiler remembers streams by shape. Filling its memory before the fork lets all layers of a shape share one
-/// compilation. Returns the seconds it took.
-double compile_ahead(const JobSpec &spec, const SignalGuard &signals, const std::function<void()> &tick) {
+/// The cache holds streams by shape. Filling it before the fork lets all layers of a shape share one compilation.
+/// Returns the seconds it took.
+double compile_ahead(const JobSpec &spec, compiler::CompileCache &cache, const SignalGuard &signals,
+                     const std::function<void()> &tick) {
   const Stopwatch stopwatch;
   compiler::CompileOptions options = spec.compile;
   auto last = Clock::now();
@@ -82,7 +83,7 @@ double compile_ahead(const JobSpec &spec, const SignalGuard &signals, const std:
     tick();
   };
   try {
-    compiler::compile_layer(spec.layer(), spec.npu, options);
+    compiler::compile(spec.layers, spec.npu, options, cache);
   } catch (const compiler::CompileError &) { // the job meets it again, and reports it
   }
   return stopwatch.wall_seconds();
@@ -179,10 +180,11 @@ RunResult run_all(const RunOptions &options, const RunSupport &support, const Si
   RunRecord *const record = support.record;
   const std::vector<JobSpec> specs = job_specs(options);
   std::vector<JobOutputs> outputs(specs.size());
+  compiler::CompileCache cache;
   std::vector<Task> tasks;
   std::vector<double> weights;
   for (std::size_t job = 0; job < specs.size(); ++job) {
-    tasks.push_back(make_task(specs[job], outputs[job]));
+    tasks.push_back(make_task(specs[job], outputs[job], cache));
     weights.push_back(support.expected.jobs[job].seconds());
   }
 
@@ -216,7 +218,7 @@ RunResult run_all(const RunOptions &options, const RunSupport &support, const Si
   PoolEvents events;
   events.starting = [&](std::size_t job) {
     outputs[job].open(specs[job]);
-    compile_seconds[job] = compile_ahead(specs[job], signals, tick);
+    compile_seconds[job] = compile_ahead(specs[job], cache, signals, tick);
   };
   events.progress = [&](std::size_t job, double fraction) { display.update(job, fraction); };
   events.tick = tick;

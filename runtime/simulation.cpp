@@ -127,6 +127,7 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
   });
   RunResult run;
   std::vector<JobResult> by_schedule;
+  compiler::CompileCache cache;
   for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
     // Compiling takes longer than simulating what comes of it.
     specs[job].compile.progress = [&](std::uint64_t done, std::uint64_t all) {
@@ -141,7 +142,7 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
         times.add(specs[job], compiled, command_times);
         timeline.add(specs[job], compiled, command_times, cycles);
       };
-    by_schedule.push_back(options.stream.empty() ? run_job(specs[job], job_events)
+    by_schedule.push_back(options.stream.empty() ? run_job(specs[job], job_events, cache)
                                                  : run_stream(specs[job], stream, job_events));
     const JobResult &result = by_schedule.back();
     run.outcome = std::max(run.outcome, result.outcome);

@@ -91,6 +91,7 @@ int compile(const CompileArguments &a) {
   runtime::ProgressDisplay display(std::vector<double>(work.layers.size(), 1), false);
   const runtime::SignalGuard signals; // an interrupted compilation leaves no half of a network behind
   std::size_t done = 0;
+  compiler::CompileCache cache;
   for (const compiler::Layer &layer : work.layers) {
     const auto progress = [&](std::uint64_t tried, std::uint64_t all) {
       signals.check();
@@ -99,7 +100,7 @@ int compile(const CompileArguments &a) {
     };
     compiler::CompileOptions options = work.compile(schedule, a.work.tune);
     options.progress = progress;
-    const Compiled compiled = compiler::compile_layer(layer, work.npu, options);
+    const Compiled compiled = compiler::compile({layer}, work.npu, options, cache);
     display.update(done++, 1);
     display.clear();
     print_summary(a.json == "-" ? stderr : stdout, compiled);

@@ -29,8 +29,21 @@ std::string check_finite(const std::string &text) {
 
 std::string help_of_pass() { return "One of " + compiler::pass_names() + ": Y, dX and dW, or all three"; }
 
+namespace {
+
+/// "sequential (what it does), ..."
+std::string schedules_with_summaries() {
+  std::string text;
+  for (const compiler::Scheduler *scheduler : compiler::schedulers())
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", compiler::to_string(scheduler->name()),
+                        scheduler->summary());
+  return text;
+}
+
+} // namespace
+
 void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedules) {
-  std::string schedule = "Order of the backward pass, one of " + compiler::schedule_names();
+  std::string schedule = "Schedule, one of " + schedules_with_summaries();
   if (schedules == Schedules::kSeveral) schedule += "; or all, which compares those of the paper";
   command.add_option("--model", work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
       ->capture_default_str();

@@ -62,8 +62,9 @@ std::string npu_name(const ValidateArguments &a) { return a.work.npu.empty() ? "
 // --- a network -------------------------------------------------------------------------------------
 
 ValidationStream compiled_stream(const compiler::Layer &layer, const NpuConfig &npu,
-                                 const compiler::CompileOptions &options, const std::string &repeat) {
-  Compiled compiled = compiler::compile_layer(layer, npu, options);
+                                 const compiler::CompileOptions &options, const std::string &repeat,
+                                 compiler::CompileCache &cache) {
+  Compiled compiled = compiler::compile({layer}, npu, options, cache);
   ValidationStream stream;
   stream.name = fmt::format("{} ({})", layer.name, compiler::to_string(options.schedule));
   stream.layer = layer.name;
@@ -75,6 +76,7 @@ ValidationStream compiled_stream(const compiler::Layer &layer, const NpuConfig &
 
 void add_network(const WorkArguments &arguments, Plan &plan, const std::string &program) {
   const Work work = resolve(arguments);
+  const auto cache = std::make_shared<compiler::CompileCache>();
   for (const compiler::Layer &layer : work.layers)
     for (const compiler::Schedule schedule : parse_schedules(arguments.schedule)) {
       const compiler::CompileOptions options = work.compile(schedule, arguments.tune);
@@ -90,17 +92,17 @@ void add_network(const WorkArguments &arguments, Plan &plan, const std::string &
       batch.name = fmt::format("{} ({})", layer.name, compiler::to_string(schedule));
       batch.npu = work.npu;
       batch.weight = static_cast<double>(layer.m) * layer.k * layer.n;
-      // The compiler remembers streams by shape: filling its memory before the fork, layers of a shape share one
-      // compilation. What it cannot compile it reports again in the process.
-      batch.prepare = [layer, npu = work.npu, options] {
+      // The cache holds streams by shape: filling it before the fork, layers of a shape share one compilation. What
+      // cannot be compiled is reported again in the process.
+      batch.prepare = [layer, npu = work.npu, options, cache] {
         try {
-          compiler::compile_layer(layer, npu, options);
+          compiler::compile({layer}, npu, options, *cache);
         } catch (const compiler::CompileError &) {
           return;
         }
       };
-      batch.streams = [layer, npu = work.npu, options, repeat] {
-        return std::vector<ValidationStream>{compiled_stream(layer, npu, options, repeat)};
+      batch.streams = [layer, npu = work.npu, options, repeat, cache] {
+        return std::vector<ValidationStream>{compiled_stream(layer, npu, options, repeat, *cache)};
       };
       plan.batches.push_back(std::move(batch));
     }

@@ -20,7 +20,7 @@ constexpr double kFirstPlansSeconds = 8e-6; ///< the search for plans to begin w
 constexpr double kPlanSeconds = 2e-6;       ///< a change of one
 constexpr double kSeveralCores = 2;         ///< times as long: more tiles at a time
 
-Compiled compile_searched(const Unit &unit, bool stream) {
+compiler::CompileOptions options_of(const Unit &unit) {
   const Variant &v = unit.variant;
   compiler::CompileOptions options;
   options.schedule = v.schedule;
@@ -29,8 +29,14 @@ Compiled compile_searched(const Unit &unit, bool stream) {
   options.parts = v.parts;
   options.reduction = v.reduction;
   options.plans = v.plans;
+  return options;
+}
+
+Compiled compile_searched(const Unit &unit, bool stream) {
+  const Variant &v = unit.variant;
+  compiler::CompileOptions options = options_of(unit);
   options.stream = stream || v.dy_once; // which changes commands
-  Compiled compiled = compiler::compile_layer(unit.layer, unit.npu, options);
+  Compiled compiled = compiler::compile({unit.layer}, unit.npu, options);
   if (v.dy_once) drop_second_dy_reads(compiled, unit.npu);
   return compiled;
 }
@@ -48,14 +54,13 @@ compiler::paper::Policy policy_of(std::string text, compiler::paper::Idealisatio
 
 Compiled compile_described(const Unit &unit, bool stream) {
   const Variant &v = unit.variant;
-  compiler::paper::PaperOptions options;
-  options.policy = policy_of(v.policy, options.ideal);
-  options.schedule = v.schedule;
-  options.pass = unit.pass;
-  options.cut = {v.partition, v.parts, v.reduction};
-  options.ideal.dy_once = v.dy_once;
+  compiler::paper::Idealisation ideal;
+  const compiler::paper::Policy policy = policy_of(v.policy, ideal);
+  ideal.dy_once = v.dy_once;
+  compiler::CompileOptions options = options_of(unit);
   options.stream = stream;
-  return compile_paper_layer(unit.layer, unit.npu, options);
+  compiler::CompileCache cache;
+  return compiler::compile(compiler::paper::PaperScheduler(policy, ideal), {unit.layer}, unit.npu, options, cache);
 }
 
 /// `stream`: with commands, verified; else only cycles and traffic.

@@ -1,6 +1,7 @@
 #include "app/evaluation/network_search.hpp"
 
 #include "compiler/back/compile_plan.hpp"
+#include "compiler/compiler.hpp"
 #include "compiler/cost/bounds.hpp"
 #include "compiler/paper/paper.hpp"
 
@@ -18,15 +19,18 @@ using compiler::Schedule;
 /// The paper's scheme: Algorithm 1 on the whole layer or on the parts of the best of the three partitionings; without
 /// dX the baseline.
 std::uint64_t paper_cycles(const Layer &layer, const NpuConfig &npu, Pass pass) {
+  const compiler::paper::PaperScheduler scheme;
   std::uint64_t best = ~std::uint64_t{0};
   for (const compiler::Partition partition : compiler::all_partitions()) {
-    compiler::paper::PaperOptions options;
+    compiler::CompileOptions options;
     options.schedule = Schedule::kRearrange;
     options.pass = pass;
     options.stream = false;
-    if (partition != compiler::Partition::kNone) options.cut = {partition, 2, compiler::Reduction::kChain};
+    options.partition = partition;
+    options.parts = partition == compiler::Partition::kNone ? 1 : 2;
+    compiler::CompileCache cache;
     try {
-      best = std::min(best, compiler::paper::compile_paper_layer(layer, npu, options).predicted_cycles);
+      best = std::min(best, compiler::compile(scheme, {layer}, npu, options, cache).predicted_cycles);
     } catch (const compiler::CompileError &) {
       // The layer cannot be cut like this; the uncut one decides.
       if (partition == compiler::Partition::kNone) throw;

@@ -57,16 +57,20 @@ void describe_plans(const std::vector<PhasePlan> &plans, Compiled &compiled) {
 
 } // namespace
 
-TimedPlan time_plans(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
-                     const NpuConfig &npu) {
+TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &layers, const Layout &layout,
+                     const NpuConfig &npu, std::uint64_t cycles) {
+  for (PhasePlan &plan : plans)
+    if (plan.products.empty()) plan.products = plan_products(plan, layers[plan.layer], npu);
   std::optional<Program> program = allocate(plans, layers, layout, npu);
   if (!program)
     throw CompileError(fmt::format("a product of the plan does not fit the scratchpad of NPU '{}'; give it more "
                                    "spm_bytes",
                                    npu.name));
   check_room(layers, program->room(), npu);
-  TimedPlan timed{plans, std::move(*program), 0};
-  timed.cycles = program_cycles(timed.program, npu);
+  for (PhasePlan &plan : plans)
+    plan.products = {}; // the program has them
+  TimedPlan timed{std::move(plans), std::move(*program), cycles};
+  if (cycles == 0) timed.cycles = program_cycles(timed.program, npu);
   return timed;
 }
 

@@ -9,9 +9,10 @@
 namespace gradweave::compiler {
 
 /// Places the tiles of plans in the scratchpad, and times what follows: all phases of all layers in the order in which
-/// they are to run, products included. Throws CompileError if they do not fit the scratchpad or the device's memory.
-TimedPlan time_plans(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
-                     const NpuConfig &npu);
+/// they are to run. Products are made of plans that have none. `cycles`: by the timing model, if they are known. Throws
+/// CompileError if they do not fit the scratchpad or the device's memory.
+TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &layers, const Layout &layout,
+                     const NpuConfig &npu, std::uint64_t cycles = 0);
 
 /// Checks the plan and its program, encodes them and verifies the stream. Several layers share the scratchpad: what one
 /// leaves there serves the next, and loads run ahead over the borders of layers. Without `stream`, stream and info stay

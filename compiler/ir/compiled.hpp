@@ -65,6 +65,15 @@ struct Tuning {
   std::uint64_t improvements = 0;  ///< of those, faster than all before
   std::uint64_t cycles_before = 0; ///< of the plan that the search began with
   double seconds = 0;              ///< that it took
+
+  Tuning &operator+=(const Tuning &o) {
+    candidates += o.candidates;
+    simulated += o.simulated;
+    improvements += o.improvements;
+    cycles_before += o.cycles_before;
+    seconds += o.seconds;
+    return *this;
+  }
 };
 
 /// Layers compiled into one stream; often a single one.

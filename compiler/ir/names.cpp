@@ -9,13 +9,6 @@
 namespace gradweave::compiler {
 namespace {
 
-constexpr std::array<std::pair<Schedule, std::string_view>, 7> kSchedules{{{Schedule::kSequential, "sequential"},
-                                                                           {Schedule::kInterleave, "interleave"},
-                                                                           {Schedule::kDxMajor, "dx_major"},
-                                                                           {Schedule::kDwMajor, "dw_major"},
-                                                                           {Schedule::kRearrange, "rearrange"},
-                                                                           {Schedule::kIdeal, "ideal"},
-                                                                           {Schedule::kSearch, "search"}}};
 constexpr std::array<std::pair<Pass, std::string_view>, 3> kPasses{
     {{Pass::kForward, "forward"}, {Pass::kBackward, "backward"}, {Pass::kBoth, "both"}}};
 
@@ -47,10 +40,6 @@ template <typename Table, typename Value> std::string_view name_of(const Table &
 }
 
 } // namespace
-
-Schedule parse_schedule(std::string_view name) { return parse(kSchedules, name, "schedule"); }
-std::string_view to_string(Schedule s) { return name_of(kSchedules, s); }
-std::string schedule_names() { return names_in(kSchedules); }
 
 const std::vector<Schedule> &all_schedules() {
   static const std::vector<Schedule> all{Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor,

@@ -8,15 +8,32 @@
 
 namespace gradweave::compiler {
 
-/// Orders of the backward pass (igo_micro23, sections 4.2 and 4.3); `search`: whichever of them, and of their
-/// partitions, is the fastest.
-enum class Schedule { kSequential, kInterleave, kDxMajor, kDwMajor, kRearrange, kIdeal, kSearch };
-/// Throws std::invalid_argument listing the names that there are.
-Schedule parse_schedule(std::string_view name);
-std::string_view to_string(Schedule s);
-/// "sequential, interleave, ...": what parse_schedule() accepts; likewise the others below.
-std::string schedule_names();
-/// Those of the paper: all but `search`.
+/// A schedule, by the name of its scheduler (compiler/schedule/registry.hpp). The text must live as long as the
+/// program. Those that are named here are orders of the backward pass (igo_micro23, sections 4.2 and 4.3), and choices
+/// among them.
+class Schedule {
+public:
+  constexpr Schedule() : Schedule("sequential") {}
+  constexpr explicit Schedule(std::string_view name) : name_(name) {}
+  constexpr std::string_view name() const { return name_; }
+
+  bool operator==(Schedule o) const { return name_ == o.name_; }
+  bool operator!=(Schedule o) const { return name_ != o.name_; }
+  bool operator<(Schedule o) const { return name_ < o.name_; }
+
+  static const Schedule kSequential, kInterleave, kDxMajor, kDwMajor;
+  static const Schedule kRearrange; ///< Algorithm 1 of the paper
+  static const Schedule kIdeal;     ///< the fastest of the orders that share dY
+  static const Schedule kSearch;    ///< the fastest of all orders and partitions
+
+private:
+  std::string_view name_;
+};
+inline constexpr Schedule Schedule::kSequential{"sequential"}, Schedule::kInterleave{"interleave"},
+    Schedule::kDxMajor{"dx_major"}, Schedule::kDwMajor{"dw_major"}, Schedule::kRearrange{"rearrange"},
+    Schedule::kIdeal{"ideal"}, Schedule::kSearch{"search"};
+inline std::string_view to_string(Schedule s) { return s.name(); }
+/// Those of the paper: all above but `search`.
 const std::vector<Schedule> &all_schedules();
 
 /// How a layer's backward pass is cut into parts (igo_micro23, section 5, figure 11), each a smaller layer: along M, N
@@ -25,6 +42,7 @@ enum class Partition { kNone, kWeightSharing, kDySharing, kIfmapSharing };
 /// Throws std::invalid_argument listing the names that there are.
 Partition parse_partition(std::string_view name);
 std::string_view to_string(Partition p);
+/// "none, weight_sharing, ...": what parse_partition() accepts; likewise the others below.
 std::string partition_names();
 const std::vector<Partition> &all_partitions();
 

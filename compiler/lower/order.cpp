@@ -131,21 +131,16 @@ std::vector<PhaseKind> phases(Schedule schedule, Pass pass, const Layer &layer) 
     result.push_back(PhaseKind::kDw);
     return result;
   }
-  switch (schedule) {
-  case Schedule::kInterleave:
-    result.push_back(PhaseKind::kInterleave);
-    break;
-  case Schedule::kDxMajor:
-    result.push_back(PhaseKind::kDxMajor);
-    break;
-  case Schedule::kDwMajor:
-    result.push_back(PhaseKind::kDwMajor);
-    break;
-  case Schedule::kSequential:
+  if (schedule == Schedule::kSequential) {
     result.push_back(PhaseKind::kDx);
     result.push_back(PhaseKind::kDw);
-    break;
-  default:
+  } else if (schedule == Schedule::kInterleave) {
+    result.push_back(PhaseKind::kInterleave);
+  } else if (schedule == Schedule::kDxMajor) {
+    result.push_back(PhaseKind::kDxMajor);
+  } else if (schedule == Schedule::kDwMajor) {
+    result.push_back(PhaseKind::kDwMajor);
+  } else {
     throw std::logic_error(fmt::format("schedule '{}' has no phases before it is resolved", to_string(schedule)));
   }
   return result;

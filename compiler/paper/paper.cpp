@@ -1,10 +1,10 @@
 #include "compiler/paper/paper.hpp"
-#include "compiler/back/compile_plan.hpp"
 #include "compiler/cost/cost.hpp"
-#include "compiler/emit/hazards.hpp"
 #include "compiler/ir/error.hpp"
 #include "compiler/ir/options.hpp"
+#include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
+#include "compiler/lower/partition.hpp"
 #include "compiler/paper/loops.hpp"
 
 #include <fmt/format.h>
@@ -15,16 +15,22 @@
 namespace gradweave::compiler::paper {
 namespace {
 
-void check(const Layer &layer, const NpuConfig &npu, const PaperOptions &options) {
-  if (layer.m == 0 || layer.k == 0 || layer.n == 0 || layer.groups == 0)
-    throw CompileError(fmt::format("layer '{}': M, K, N and groups = {}, {}, {}, {}; none may be 0", layer.name,
-                                   layer.m, layer.k, layer.n, layer.groups));
-  if (npu.semaphores < semaphores_used(npu.cores))
-    throw CompileError(fmt::format("layer '{}': streams use {} semaphores, NPU '{}' has {}; raise npu.semaphores",
-                                   layer.name, semaphores_used(npu.cores), npu.name, npu.semaphores));
-  if (options.cut.parts == 0) throw std::invalid_argument("a layer cannot be cut into 0 parts");
-  if (!options.ideal.none() && options.stream)
-    throw std::invalid_argument("an idealisation has no stream; set PaperOptions::stream to false");
+/// How a layer is planned.
+struct PaperOptions {
+  Policy policy;
+  Schedule schedule;
+  Pass pass = Pass::kBackward;
+  Cut cut; ///< of the backward pass, and with several cores of the forward pass
+  Idealisation ideal;
+};
+
+void check(const SchedulingProblem &problem, const PaperOptions &options) {
+  if (problem.layers.size() != 1)
+    throw CompileError(fmt::format("the paper's scheme plans one layer at a time, not {} together; choose another "
+                                   "schedule",
+                                   problem.layers.size()));
+  if (!options.ideal.none() && problem.options.stream)
+    throw std::invalid_argument("an idealisation has no stream; set CompileOptions::stream to false");
   if (options.ideal.dy_once && options.schedule != Schedule::kSequential)
     throw std::invalid_argument("dy_once goes with the schedule sequential: the others share dY");
 }
@@ -37,11 +43,10 @@ struct Planned {
 
 class LayerPlanner {
 public:
-  LayerPlanner(const Layer &layer, const NpuConfig &npu, const PaperOptions &options)
-      : layer_(layer), npu_(npu), options_(options), layout_(make_layout({layer}, options.pass, npu)) {}
+  LayerPlanner(const Layer &layer, const NpuConfig &npu, const PaperOptions &options, const Layout &layout)
+      : layer_(layer), npu_(npu), options_(options), layout_(layout) {}
 
   Planned run(Schedule schedule);
-  const Layout &layout() const { return layout_; }
 
 private:
   void forward();
@@ -51,7 +56,7 @@ private:
   const Layer &layer_;
   const NpuConfig &npu_;
   const PaperOptions &options_;
-  Layout layout_;
+  const Layout &layout_;
   Planned planned_;
 };
 
@@ -119,23 +124,35 @@ std::vector<Schedule> schedules_to_try(const PaperOptions &options, const Layer 
 
 } // namespace
 
-Compiled compile_paper_layer(const Layer &layer, const NpuConfig &npu, const PaperOptions &options) {
-  check(layer, npu, options);
-  LayerPlanner planner(layer, npu, options);
+Scheduled PaperScheduler::schedule(const SchedulingProblem &problem) const {
+  const CompileOptions &asked = problem.options;
+  PaperOptions options;
+  options.policy = policy_;
+  options.schedule = asked.schedule == name() ? Schedule::kRearrange : asked.schedule;
+  options.pass = asked.pass;
+  options.cut = {asked.partition, asked.parts, asked.reduction};
+  if (asked.parts == 0) options.cut.parts = problem.npu.cores > 1 ? problem.npu.cores : 2;
+  options.ideal = ideal_;
+  check(problem, options);
+  const Layer &layer = problem.layers.front();
+  LayerPlanner planner(layer, problem.npu, options, problem.layout);
   std::optional<Planned> best;
   for (const Schedule schedule : schedules_to_try(options, layer)) {
     Planned planned = planner.run(schedule);
     if (!best || planned.plan.cycles < best->plan.cycles) best = std::move(planned);
   }
-  Compiled compiled = compile_plan({layer}, options.pass, planner.layout(), best->plan, npu, options.stream);
-  compiled.requested = options.schedule;
-  compiled.chosen = best->chosen;
   const TileShape &tile = best->plan.plans.back().tile;
-  compiled.tilings = {fmt::format("{} m{} k{} n{}", to_string(options.policy), tile.m, tile.k, tile.n)};
+  std::string tiling = fmt::format("{} m{} k{} n{}", to_string(options.policy), tile.m, tile.k, tile.n);
   if (options.cut.parts > 1 && options.cut.partition != Partition::kNone)
-    compiled.tilings.front() += fmt::format(" {} x{} {}", to_string(options.cut.partition), options.cut.parts,
-                                            to_string(options.cut.reduction));
-  return compiled;
+    tiling += fmt::format(" {} x{} {}", to_string(options.cut.partition), options.cut.parts,
+                          to_string(options.cut.reduction));
+  Scheduled scheduled;
+  scheduled.plans = std::move(best->plan.plans);
+  scheduled.program = std::move(best->plan.program);
+  scheduled.cycles = best->plan.cycles;
+  scheduled.chosen = best->chosen;
+  scheduled.tilings = {std::move(tiling)};
+  return scheduled;
 }
 
 } // namespace gradweave::compiler::paper

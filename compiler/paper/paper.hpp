@@ -2,30 +2,30 @@
 // (docs/paper-baseline.md).
 #pragma once
 
-#include "compiler/ir/compiled.hpp"
 #include "compiler/ir/error.hpp"
-#include "compiler/lower/partition.hpp"
+#include "compiler/ir/scheduler.hpp"
 #include "compiler/paper/planner.hpp"
-#include "sw_models/npu_config.hpp"
 
 namespace gradweave::compiler::paper {
 
-struct PaperOptions {
-  Policy policy;
-  Schedule schedule = Schedule::kSequential; ///< kIdeal: the fastest of interleave, dx_major and dw_major
-  Pass pass = Pass::kBackward;
-  /// Of the backward pass, and with several cores of the forward pass; Algorithm 1 looks at a part's own dimensions.
-  Cut cut;
-  /// For igo_micro23's section 3.3 (dy_once, with sequential only) and for asking what its gains depend on.
-  Idealisation ideal;
-  /// Whether to emit the stream and verify every pass. Without, cycles and traffic are the same, but `stream` and
-  /// `info` stay empty.
-  bool stream = true;
-};
+/// Plans layers, one at a time, under a policy, in the order that the options name: `ideal` is the fastest of
+/// interleave, dx_major and dw_major, by the timing model; the scheduler's own name means Algorithm 1. Of the options
+/// count schedule, pass, how the layer is cut, and whether there is to be a stream. Algorithm 1 looks at a part's own
+/// dimensions. One core is used unless the layer is cut.
+class PaperScheduler final : public Scheduler {
+public:
+  /// `ideal`: for section 3.3 of the paper (dy_once, with sequential only), and for asking what its gains depend on.
+  explicit PaperScheduler(const Policy &policy = {}, const Idealisation &ideal = {}) : policy_(policy), ideal_(ideal) {}
 
-/// Plans, and times by the timing model. `tiling` describes the policy and what became of it. One core is used unless
-/// the layer is cut. Throws CompileError if the tiles or the layer do not fit, std::invalid_argument if an
-/// idealisation is asked for with a stream, or dy_once with another schedule than sequential.
-Compiled compile_paper_layer(const Layer &layer, const NpuConfig &npu, const PaperOptions &options);
+  Schedule name() const override { return Schedule("igo_paper"); }
+  std::string_view summary() const override { return "the paper's own tiles and replacement, without a search"; }
+  /// Throws CompileError if the tiles or the layer do not fit, or if there are several layers; std::invalid_argument if
+  /// an idealisation is asked for with a stream, or dy_once with another schedule than sequential.
+  Scheduled schedule(const SchedulingProblem &problem) const override;
+
+private:
+  Policy policy_;
+  Idealisation ideal_;
+};
 
 } // namespace gradweave::compiler::paper

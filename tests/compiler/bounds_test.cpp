@@ -44,7 +44,7 @@ TEST(Bounds, APortCarriesABeatACycle) {
 TEST(Bounds, OfOneMultiplyAddIsItsRun) {
   for (const char *name : {"small", "large", "test8", "test6x10", "test5x2", "test4x8"}) {
     const NpuConfig npu = load_config(name);
-    const Compiled c = compile_layer(make_layer(1, 1, 1), npu, {Schedule::kSequential, Pass::kForward});
+    const Compiled c = compile_known(make_layer(1, 1, 1), npu, {Schedule::kSequential, Pass::kForward});
     EXPECT_GE(c.predicted_cycles, c.bounds.run_cycles) << name;
     EXPECT_LE(c.predicted_cycles, c.bounds.run_cycles + 3) << name << ": fractions of cycles, rounded up thrice";
   }
@@ -119,7 +119,7 @@ TEST_P(BoundsOn, NoStreamBeatsItsBounds) {
     for (const Schedule schedule : all_schedules()) {
       CompileOptions options{schedule, pass};
       options.plans = 60;
-      const Compiled c = compile_layer(layer, npu, options);
+      const Compiled c = compile_known(layer, npu, options);
       EXPECT_GE(c.predicted_cycles, c.bounds.run_cycles)
           << fmt::format("{} {} {} {} seed {}", npu.name, layer.name, to_string(schedule), to_string(pass), seed);
       EXPECT_GE(c.predicted_cycles, c.compute_cycles) << layer.name;
@@ -146,12 +146,12 @@ INSTANTIATE_TEST_SUITE_P(Configs, BoundsOn,
 /// The bounds are tight enough to be broken: half the bandwidth, or half the PEs, and a run that is possible is below.
 TEST(Bounds, OfASlowerNpuAreBeaten) {
   const NpuConfig npu = load_config("small");
-  const Compiled memory = compile_layer(make_layer(4, 312, 312), npu, {});
+  const Compiled memory = compile_known(make_layer(4, 312, 312), npu, {});
   NpuConfig slow = npu;
   slow.dram.bytes_den *= 2;
   EXPECT_GT(bounds(memory.layer(), Pass::kBackward, slow).run_cycles, memory.predicted_cycles);
 
-  const Compiled compute = compile_layer(make_layer(450, 450, 450), npu, {});
+  const Compiled compute = compile_known(make_layer(450, 450, 450), npu, {});
   NpuConfig few = npu;
   few.rows /= 2;
   EXPECT_GT(bounds(compute.layer(), Pass::kBackward, few).run_cycles, compute.predicted_cycles);

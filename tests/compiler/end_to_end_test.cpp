@@ -16,7 +16,7 @@ void expect_golden(const Layer &layer, const NpuConfig &npu, Pass pass, std::uin
                              to_string(pass), seed));
     CompileOptions options{schedule, pass};
     options.plans = 60;
-    const Compiled compiled = compile_layer(layer, npu, options);
+    const Compiled compiled = compile_known(layer, npu, options);
     const auto results = functional_results(compiled, npu, operands);
     ASSERT_EQ(results.size(), golden.size());
     for (const auto &[tensor, bits] : golden)
@@ -69,7 +69,7 @@ TEST(TinyScratchpad, SpillsAndStaysGolden) {
   npu.spm_banks = 1;
   const Layer layer = make_layer(40, 56, 72);
   expect_golden(layer, npu, Pass::kBackward, 1);
-  EXPECT_GT(spilled(compile_layer(layer, npu, {Schedule::kDxMajor, Pass::kBackward})), 0U);
+  EXPECT_GT(spilled(compile_known(layer, npu, {Schedule::kDxMajor, Pass::kBackward})), 0U);
 }
 
 TEST(TinyScratchpad, SmallestThatHoldsSingleElements) {
@@ -95,7 +95,7 @@ TEST(Network, EveryLayerOfTheExamplesCompilesForEveryNpu) {
     for (const char *config : {"test16", "small", "large"})
       for (const Layer &layer : load_network(file).layers)
         for (const Schedule schedule : all_schedules())
-          EXPECT_NO_THROW(compile_layer(layer, load_config(config), {schedule, Pass::kBoth})) << layer.name;
+          EXPECT_NO_THROW(compile_known(layer, load_config(config), {schedule, Pass::kBoth})) << layer.name;
 }
 
 TEST(Network, BertTinyIsGoldenOnSmall) {

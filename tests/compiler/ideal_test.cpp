@@ -14,7 +14,7 @@ const std::vector<Layer> &layers() {
 }
 
 std::uint64_t cycles(const Layer &layer, const NpuConfig &npu, Schedule schedule, std::uint64_t tune = 0) {
-  return compile_layer(layer, npu, {schedule, Pass::kBackward, tune, {}}).predicted_cycles;
+  return compile_known(layer, npu, {schedule, Pass::kBackward, tune, {}}).predicted_cycles;
 }
 
 class IdealOn : public testing::TestWithParam<std::string> {};
@@ -22,7 +22,7 @@ class IdealOn : public testing::TestWithParam<std::string> {};
 TEST_P(IdealOn, IdealIsTheBestFusedOrder) {
   const NpuConfig npu = load_config(GetParam());
   for (const Layer &layer : layers()) {
-    const Compiled ideal = compile_layer(layer, npu, {Schedule::kIdeal, Pass::kBackward});
+    const Compiled ideal = compile_known(layer, npu, {Schedule::kIdeal, Pass::kBackward});
     EXPECT_EQ(ideal.requested, Schedule::kIdeal);
     EXPECT_EQ(ideal.predicted_cycles,
               std::min({cycles(layer, npu, Schedule::kInterleave), cycles(layer, npu, Schedule::kDxMajor),
@@ -30,7 +30,7 @@ TEST_P(IdealOn, IdealIsTheBestFusedOrder) {
     EXPECT_EQ(ideal.predicted_cycles, cycles(layer, npu, ideal.chosen)) << "it says what it chose";
     EXPECT_LE(ideal.predicted_cycles, cycles(layer, npu, Schedule::kRearrange));
     if (!layer.dx) {
-      EXPECT_EQ(ideal.chosen, compile_layer(layer, npu, {Schedule::kRearrange, Pass::kBackward}).chosen);
+      EXPECT_EQ(ideal.chosen, compile_known(layer, npu, {Schedule::kRearrange, Pass::kBackward}).chosen);
     }
   }
 }
@@ -39,7 +39,7 @@ TEST_P(IdealOn, TuningIsNeverSlowerThanRearrange) {
   const NpuConfig npu = load_config(GetParam());
   for (const Layer &layer : layers())
     for (const Schedule schedule : all_schedules()) {
-      const Compiled tuned = compile_layer(layer, npu, {schedule, Pass::kBackward, 40, {}});
+      const Compiled tuned = compile_known(layer, npu, {schedule, Pass::kBackward, 40, {}});
       SCOPED_TRACE(fmt::format("{} {} {}", npu.name, layer.name, to_string(schedule)));
       EXPECT_LE(tuned.predicted_cycles, cycles(layer, npu, schedule));
       EXPECT_LE(tuned.predicted_cycles, cycles(layer, npu, Schedule::kRearrange));
@@ -75,9 +75,9 @@ TEST(Tuning, ASlowOrderGivesWayToRearrange) {
   };
   const auto layer = std::find_if(layers().begin(), layers().end(), slow);
   ASSERT_NE(layer, layers().end()) << "the example has no such layer";
-  const Compiled tuned = compile_layer(*layer, npu, {Schedule::kDxMajor, Pass::kBackward, 1, {}});
+  const Compiled tuned = compile_known(*layer, npu, {Schedule::kDxMajor, Pass::kBackward, 1, {}});
   EXPECT_EQ(tuned.requested, Schedule::kDxMajor);
-  EXPECT_EQ(tuned.chosen, compile_layer(*layer, npu, {Schedule::kRearrange, Pass::kBackward}).chosen);
+  EXPECT_EQ(tuned.chosen, compile_known(*layer, npu, {Schedule::kRearrange, Pass::kBackward}).chosen);
 }
 
 TEST(Tuning, ReportsProgressAndCanBeAbandoned) {
@@ -88,15 +88,15 @@ TEST(Tuning, ReportsProgressAndCanBeAbandoned) {
                            last = done;
                            all = of;
                          }};
-  compile_layer(make_layer(45, 46, 47), npu, options);
+  compile_known(make_layer(45, 46, 47), npu, options);
   EXPECT_GT(last, 0U);
   EXPECT_LE(last, all);
 
   struct Stop {};
   options.progress = [](std::uint64_t, std::uint64_t) { throw Stop{}; };
-  EXPECT_THROW(compile_layer(make_layer(46, 47, 48), npu, options), Stop);
+  EXPECT_THROW(compile_known(make_layer(46, 47, 48), npu, options), Stop);
   options.progress = nullptr;
-  EXPECT_NO_THROW(compile_layer(make_layer(46, 47, 48), npu, options)) << "nothing is left behind";
+  EXPECT_NO_THROW(compile_known(make_layer(46, 47, 48), npu, options)) << "nothing is left behind";
 }
 
 TEST(Tuning, KeepsTheGoldenBits) {
@@ -104,7 +104,7 @@ TEST(Tuning, KeepsTheGoldenBits) {
   for (const Layer &layer : {make_layer(41, 33, 57), make_layer(12, 70, 18)}) {
     const Operands operands = make_operands(layer, 5, true);
     const auto golden = golden_results(layer, Pass::kBoth, operands);
-    const Compiled tuned = compile_layer(layer, npu, {Schedule::kIdeal, Pass::kBoth, 300, {}});
+    const Compiled tuned = compile_known(layer, npu, {Schedule::kIdeal, Pass::kBoth, 300, {}});
     EXPECT_TRUE(functional_results(tuned, npu, operands) == golden);
   }
 }

@@ -28,6 +28,12 @@ inline Layer make_layer(std::uint32_t m, std::uint32_t k, std::uint32_t n, bool 
   return layer;
 }
 
+/// compile() of one layer, with all that the test's process has compiled before known.
+inline Compiled compile_known(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
+  static CompileCache cache;
+  return compile({layer}, npu, options, cache);
+}
+
 /// Dense row-major bf16 operands of a layer.
 struct Operands {
   std::vector<std::uint16_t> x, w, dy;

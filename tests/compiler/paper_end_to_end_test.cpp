@@ -1,6 +1,6 @@
 // The paper's schedules on the functional model: every bit is golden under every policy, whatever is kept or spilled.
-#include "compiler/paper/paper.hpp"
 #include "tests/compiler/layer_run.hpp"
+#include "tests/compiler/paper_run.hpp"
 
 namespace gradweave::compiler::paper {
 namespace {

@@ -1,9 +1,9 @@
 // What the paper's plans move, against counts that loop over the tiles by themselves; and damage that the checks see.
 #include "compiler/lower/order.hpp"
 #include "compiler/paper/loops.hpp"
-#include "compiler/paper/paper.hpp"
 #include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
+#include "tests/compiler/paper_run.hpp"
 
 #include <list>
 
@@ -251,9 +251,6 @@ TEST(Errors, IdealisationsHaveNoStream) {
   options.stream = false;
   options.schedule = Schedule::kInterleave;
   EXPECT_NE(message<std::invalid_argument>(layer, npu, options).find("sequential"), std::string::npos);
-  options = {};
-  options.cut.parts = 0;
-  EXPECT_NE(message<std::invalid_argument>(layer, npu, options).find("0 parts"), std::string::npos);
 }
 
 /// A planned program that spills, to be damaged.

@@ -24,7 +24,7 @@ void expect_golden(const Layer &layer, const NpuConfig &npu, const CompileOption
                            layer.groups, layer.dx, to_string(options.schedule), to_string(options.pass),
                            to_string(options.partition), options.parts, to_string(options.reduction), seed));
   const Operands operands = make_operands(layer, seed, seed % 2 == 1);
-  const Compiled compiled = compile_layer(layer, npu, options);
+  const Compiled compiled = compile_known(layer, npu, options);
   const auto golden = golden_results(layer, options.pass, operands, compiled.reductions.front());
   const auto results = functional_results(compiled, npu, operands);
   ASSERT_EQ(results.size(), golden.size());
@@ -97,7 +97,7 @@ TEST(Partition, SpilledSumsAreAdded) {
   options.partition = Partition::kWeightSharing;
   options.reduction = Reduction::kAdd;
   const Layer layer = make_layer(64, 48, 48);
-  const Compiled compiled = compile_layer(layer, npu, options);
+  const Compiled compiled = compile_known(layer, npu, options);
   const Traffic &dw = compiled.traffic.front()[static_cast<std::size_t>(Tensor::kDW)];
   EXPECT_GT(dw.spill_write_bytes, 0U);
   EXPECT_EQ(compiled.reductions.front().of(Tensor::kDW), std::vector<std::uint32_t>{32});
@@ -108,9 +108,9 @@ TEST(Partition, ChainsKeepTheBitsOfOneCore) {
   const Layer layer = make_layer(50, 30, 20);
   CompileOptions options;
   options.partition = Partition::kWeightSharing;
-  EXPECT_TRUE(compile_layer(layer, with_cores("test8", 4), options).reductions.front().of(Tensor::kDW).empty());
+  EXPECT_TRUE(compile_known(layer, with_cores("test8", 4), options).reductions.front().of(Tensor::kDW).empty());
   options.reduction = Reduction::kAdd;
-  const Compiled added = compile_layer(layer, with_cores("test8", 4), options);
+  const Compiled added = compile_known(layer, with_cores("test8", 4), options);
   EXPECT_EQ(added.reductions.front().of(Tensor::kDW).size(), 3U);
   const Operands operands = make_operands(layer, 5, false);
   EXPECT_FALSE(golden_results(layer, Pass::kBackward, operands, {}).at(Tensor::kDW) ==
@@ -131,7 +131,7 @@ TEST(Partition, MorePartsThanIndicesAreRefused) {
   options.partition = Partition::kDySharing;
   options.parts = 9;
   try {
-    compile_layer(make_layer(20, 20, 8), load_config("test8"), options);
+    compile_known(make_layer(20, 20, 8), load_config("test8"), options);
     FAIL();
   } catch (const CompileError &error) {
     EXPECT_NE(std::string(error.what()).find("cannot cut N = 8 into 9 parts"), std::string::npos) << error.what();
@@ -145,7 +145,7 @@ TEST(Partition, APartIsAddedToTheSumOfAllBeforeIt) {
   options.reduction = Reduction::kAdd;
   options.parts = 3;
   options.plans = 1;
-  Compiled c = compile_layer(make_layer(8, 8, 48), npu, options);
+  Compiled c = compile_known(make_layer(8, 8, 48), npu, options);
   std::vector<std::size_t> adds;
   for (std::size_t i = 0; i < c.stream.size(); ++i)
     if (std::holds_alternative<isa::AddCommand>(isa::decode(c.stream[i])->op)) adds.push_back(i);

@@ -95,7 +95,7 @@ TEST(SampleOf, EachTensorFillsTheScratchpadTwice) {
 /// A layer whose sums spill, as long as they all fit an even part of it: conv2_x.conv3x3 of ResNet-50, batch 4.
 TEST(SampleOf, SumsThatFitOnlyAPartOfTheLayerDoNotDecide) {
   const NpuConfig npu = load_config("small");
-  const Compiled c = compile_layer(make_layer(12544, 576, 64), npu, {Schedule::kSequential, Pass::kForward});
+  const Compiled c = compile({make_layer(12544, 576, 64)}, npu, {Schedule::kSequential, Pass::kForward});
   EXPECT_LE(c.predicted_cycles, 740'000U);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 std::string error_of(const Layer &layer, const NpuConfig &npu) {
   try {
-    compile_layer(layer, npu, {Schedule::kSequential, Pass::kBackward});
+    compile_known(layer, npu, {Schedule::kSequential, Pass::kBackward});
   } catch (const CompileError &e) {
     return e.what();
   }
@@ -35,7 +35,7 @@ TEST(Search, SaysWhyALayerCannotBeCompiled) {
 
 TEST(Search, BigMatricesOnTheSmallestNpu) {
   const NpuConfig npu = load_config("test8");
-  const Compiled c = compile_layer(make_layer(300, 500, 400), npu, {Schedule::kRearrange, Pass::kBackward});
+  const Compiled c = compile_known(make_layer(300, 500, 400), npu, {Schedule::kRearrange, Pass::kBackward});
   EXPECT_EQ(c.useful_macs, 2ULL * 300 * 500 * 400);
   EXPECT_GE(c.compute_cycles * npu.rows * npu.cols, c.useful_macs);
 }
@@ -59,9 +59,9 @@ TEST(Search, WithoutStreamAllElseIsTheSame) {
       CompileOptions options{schedule, Pass::kBoth};
       options.plans = 20;
       options.stream = stream_first;
-      const Compiled one = compile_layer(layer, npu, options);
+      const Compiled one = compile_known(layer, npu, options);
       options.stream = !stream_first;
-      const Compiled two = compile_layer(layer, npu, options);
+      const Compiled two = compile_known(layer, npu, options);
       const Compiled &with = stream_first ? one : two, &without = stream_first ? two : one;
       EXPECT_FALSE(with.stream.empty());
       EXPECT_EQ(with.stream.size(), with.info.size());
@@ -84,7 +84,7 @@ TEST(Search, BertTinyIsNearItsBound) {
   for (const Schedule schedule : all_schedules()) {
     double cycles = 0, bound = 0;
     for (const Layer &layer : load_network("models/bert_tiny.toml").layers) {
-      const Compiled c = compile_layer(layer, npu, {schedule, Pass::kBackward});
+      const Compiled c = compile_known(layer, npu, {schedule, Pass::kBackward});
       cycles += static_cast<double>(c.predicted_cycles);
       bound += static_cast<double>(c.bounds.run_cycles);
     }

@@ -86,7 +86,7 @@ TEST(Evaluate, GivesTheCyclesOfTheCompiled) {
   compiler::CompileOptions options;
   options.schedule = Schedule::kSequential;
   options.plans = 300;
-  EXPECT_EQ(result.cycles, compiler::compile_layer(unit.layer, unit.npu, options).predicted_cycles);
+  EXPECT_EQ(result.cycles, compiler::compile({unit.layer}, unit.npu, options).predicted_cycles);
   EXPECT_GE(result.of(compiler::Tensor::kDY).read, 2ULL * 24 * 20);
   EXPECT_EQ(result.problem, "");
 }

@@ -73,7 +73,7 @@ class PlanCheck : public ::testing::Test {
 protected:
   PlanCheck()
       : npu_(load_npu_config("configs/test8.toml")),
-        compiled_(compiler::compile_layer({"fc", 20, 30, 40, true, 0}, npu_, {})) {
+        compiled_(compiler::compile({{"fc", 20, 30, 40, true, 0}}, npu_, {})) {
     auto &values = counters_.values;
     const auto set = [&](isa::Counter c, std::uint64_t v) { values[static_cast<std::size_t>(c)] = v; };
     std::uint64_t read = 0;

@@ -29,7 +29,7 @@ TEST(Estimate, IsNearTheCyclesOfTheCompiled) {
   for (const compiler::Layer &l : {layer(512, 312, 312), layer(512, 1200, 312), layer(64, 2048, 1000)}) {
     const JobSpec spec = job(l);
     const auto cycles = static_cast<double>(estimate({spec}, {1e6, "test"}).cycles());
-    const auto exact = static_cast<double>(compile_layer(spec.layer(), spec.npu, spec.compile).predicted_cycles);
+    const auto exact = static_cast<double>(compile({spec.layer()}, spec.npu, spec.compile).predicted_cycles);
     EXPECT_GT(cycles, 0.6 * exact) << l.m << ' ' << l.k << ' ' << l.n;
     EXPECT_LT(cycles, 1.3 * exact) << l.m << ' ' << l.k << ' ' << l.n;
   }

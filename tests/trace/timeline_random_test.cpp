@@ -193,7 +193,7 @@ TEST_F(TimelineOfRuns, Compileds) {
     for (const char *layer : {"encoder0.query", "pooler"}) {
       SCOPED_TRACE(fmt::format("{} {}", layer, compiler::to_string(schedule)));
       for (const compiler::Layer &l : network.layers)
-        if (l.name == layer) check(npu, compiler::compile_layer(l, npu, {schedule}).stream);
+        if (l.name == layer) check(npu, compiler::compile({l}, npu, {schedule}).stream);
       if (HasFatalFailure()) return;
     }
 }

@@ -1,0 +1,66 @@
+// The interface of schedulers: layers and a machine in, plans out.
+#pragma once
+
+#include "base/memo.hpp"
+#include "compiler/ir/compiled.hpp"
+#include "compiler/ir/layout.hpp"
+#include "compiler/ir/options.hpp"
+#include "compiler/ir/program.hpp"
+#include "sw_models/npu_config.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// Plans that a search has found, without products; `cycles` by the timing model.
+struct FoundPlans {
+  std::vector<PhasePlan> plans;
+  std::uint64_t cycles = 0;
+  Tuning tuning;
+};
+
+/// What is to be scheduled. The references must outlive the call.
+struct SchedulingProblem {
+  const std::vector<Layer> &layers; ///< in the order of the forward pass, at least one
+  const Layout &layout;             ///< of these layers under the pass
+  const NpuConfig &npu;
+  const CompileOptions &options;
+  Memo<FoundPlans> &known; ///< for searches that look at a layer again
+};
+
+/// What a scheduler decides.
+struct Scheduled {
+  /// All phases of all layers in the order in which they are to run.
+  std::vector<PhasePlan> plans;
+  /// By the timing model; 0: not known.
+  std::uint64_t cycles = 0;
+  /// The places of all tiles, of a scheduler that decides them itself; else residency does (compiler/spm).
+  std::optional<Program> program = std::nullopt;
+  /// The order that the name stands for, if it stands for several.
+  Schedule chosen;
+  Tuning tuning = {};
+  /// Of each layer, for people; empty: the plans tell.
+  std::vector<std::string> tilings = {};
+};
+
+/// A way to schedule. Its objects have no state: any number of threads may call them.
+class Scheduler {
+public:
+  Scheduler() = default;
+  Scheduler(const Scheduler &) = delete;
+  Scheduler &operator=(const Scheduler &) = delete;
+  virtual ~Scheduler() = default;
+
+  /// What users call it.
+  virtual Schedule name() const = 0;
+  /// What it does, as a clause, for help.
+  virtual std::string_view summary() const = 0;
+  /// Throws CompileError if no plan fits the NPU. Bits do not depend on what it returns: a reduction's order is part of
+  /// the plans, and what follows is verified.
+  virtual Scheduled schedule(const SchedulingProblem &problem) const = 0;
+};
+
+} // namespace gradweave::compiler

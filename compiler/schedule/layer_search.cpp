@@ -1,0 +1,133 @@
+#include "compiler/schedule/layer_search.hpp"
+
+#include "compiler/lower/layout.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/schedule/refine.hpp"
+#include "compiler/schedule/search.hpp"
+#include "graph/layer_text.hpp"
+#include "sw_models/npu_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Continues the search with `plans` more, whatever they take.
+Tuning tune(Refinement &refinement, std::uint64_t plans, const RefineProgress &progress) {
+  constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+  const Tuning before = refinement.effort();
+  Tuning tuning;
+  const auto start = std::chrono::steady_clock::now();
+  refinement.run(plans, kNoLimit, progress);
+  tuning.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  tuning.candidates = refinement.effort().candidates - before.candidates;
+  tuning.simulated = refinement.effort().simulated - before.simulated;
+  tuning.improvements = refinement.effort().improvements - before.improvements;
+  return tuning;
+}
+
+/// What the plans depend on, and nothing else: orders with the same phases have the same plans. Every field is named,
+/// so that a new one does not compile until it is decided whether plans depend on it.
+std::string key(const Layer &layer, const NpuConfig &npu, const CompileOptions &options, std::uint64_t tune) {
+  const auto &[schedule, pass, tuned, progress, partition, parts, reduction, plans, stream] = options;
+  const Cut cut = cut_of(layer, npu, options);
+  std::string kinds;
+  for (const PhaseKind kind : phases(schedule, pass, layer))
+    kinds += fmt::format("{} ", static_cast<int>(kind));
+  return fmt::format("{}|{}{}/{},{}|{} plans,tune {}|{}", shape_text(layer), kinds, to_string(cut.partition),
+                     cut.partition == Partition::kNone ? 1 : cut.parts, to_string(cut.reduction), plans, tune,
+                     npu_text(npu));
+}
+
+/// A search for one layer's plans, on a sample of it if it is large.
+class LayerSearch {
+public:
+  LayerSearch(const Layer &layer, const NpuConfig &npu, const CompileOptions &options)
+      : layer_(layer), npu_(npu), options_(options), layout_(make_layout({layer}, options.pass, npu)) {}
+
+  FoundPlans run(Memo<FoundPlans> &known);
+
+private:
+  Refinement begin(const Layer &sample, const Layout &sample_layout) const;
+  RefineProgress report(std::uint64_t before) const;
+  FoundPlans best(const Layer &sample, const Refinement &refinement) const;
+
+  const Layer &layer_;
+  const NpuConfig &npu_;
+  const CompileOptions &options_;
+  Layout layout_;
+};
+
+RefineProgress LayerSearch::report(std::uint64_t before) const {
+  if (!options_.progress) return {};
+  return [this, before](std::uint64_t done) { options_.progress(before + done, options_.plans + options_.tune); };
+}
+
+Refinement LayerSearch::begin(const Layer &sample, const Layout &sample_layout) const {
+  std::function<void()> tried;
+  if (options_.progress) tried = [this] { options_.progress(0, options_.plans + options_.tune); };
+  std::vector<std::vector<PhasePlan>> first =
+      search(sample, options_.schedule, options_.pass, cut_of(layer_, npu_, options_), sample_layout, npu_,
+             effort_of(options_.plans), tried, &layer_);
+  // Where few changes are asked for, few plans to change are enough.
+  first.resize(std::min(first.size(), std::max<std::size_t>(options_.plans, 1)));
+  return {first, sample, sample_layout, npu_, tried};
+}
+
+FoundPlans LayerSearch::best(const Layer &sample, const Refinement &refinement) const {
+  TimedPlan fastest = fastest_for(layer_, sample, refinement.kept(), layout_, npu_);
+  return {std::move(fastest.plans), fastest.cycles, {}};
+}
+
+FoundPlans LayerSearch::run(Memo<FoundPlans> &known) {
+  check_room({layer_}, {layout_.bytes, 0}, npu_);
+  const Cut cut = cut_of(layer_, npu_, options_);
+  const Layer sample = sample_of(layer_, npu_, cut.partition == Partition::kNone ? 1 : cut.parts);
+  const Layout sample_layout = make_layout({sample}, options_.pass, npu_);
+  Refinement refinement = begin(sample, sample_layout);
+  if (refinement.kept().empty()) check_room({layer_}, refinement.least_room(), npu_);
+  refinement.run(options_.plans, work_of(options_.plans), report(0));
+  if (options_.tune == 0) return best(sample, refinement);
+  const auto before = known.get(key(layer_, npu_, options_, 0), [&] { return best(sample, refinement); });
+  const Tuning tuning = tune(refinement, options_.tune, report(options_.plans));
+  FoundPlans found = best(sample, refinement);
+  if (before->cycles < found.cycles) found = *before; // faster on the sample only
+  found.tuning = tuning;
+  found.tuning.cycles_before = before->cycles;
+  return found;
+}
+
+} // namespace
+
+Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
+  if (options.partition == Partition::kNone || options.pass == Pass::kForward) {
+    if (options.parts > 1 && options.partition == Partition::kNone)
+      throw CompileError(fmt::format("layer '{}': {} parts, but no partition; choose weight_sharing, dy_sharing or "
+                                     "ifmap_sharing",
+                                     layer.name, options.parts));
+  } else {
+    const Dim dim = cut_dim(options.partition);
+    const std::string_view name = dim == Dim::kM ? "M" : dim == Dim::kN ? "N" : "K";
+    const std::uint32_t most = cuttable(dim, layer);
+    if (options.parts > most)
+      throw CompileError(fmt::format("layer '{}': {} cannot cut {} = {} into {} parts; reduce the parts to at most {}",
+                                     layer.name, to_string(options.partition), layer.groups > 1 ? "groups" : name, most,
+                                     options.parts, most));
+  }
+  Cut cut;
+  cut.partition = options.partition;
+  cut.parts = options.parts != 0 ? options.parts : npu.cores > 1 ? npu.cores : 2;
+  cut.reduction = options.reduction;
+  return cut;
+}
+
+Memo<FoundPlans>::Pointer search_layer(const Layer &layer, const NpuConfig &npu, const CompileOptions &options,
+                                       Memo<FoundPlans> &known) {
+  return known.get(key(layer, npu, options, options.tune), [&] { return LayerSearch(layer, npu, options).run(known); });
+}
+
+} // namespace gradweave::compiler

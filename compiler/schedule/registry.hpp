@@ -1,0 +1,23 @@
+// All schedulers there are.
+#pragma once
+
+#include "compiler/ir/scheduler.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// In the order in which help lists them; the first is the conventional one.
+const std::vector<const Scheduler *> &schedulers();
+
+/// Throws std::invalid_argument listing the names that there are.
+const Scheduler &scheduler_of(Schedule schedule);
+
+/// Throws std::invalid_argument listing the names that there are.
+Schedule parse_schedule(std::string_view name);
+/// "sequential, interleave, ...": what parse_schedule() accepts.
+std::string schedule_names();
+
+} // namespace gradweave::compiler

@@ -1,0 +1,157 @@
+#include "compiler/schedule/searched.hpp"
+
+#include "compiler/lower/order.hpp"
+#include "compiler/schedule/layer_search.hpp"
+#include "compiler/schedule/step_search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gradweave::compiler {
+namespace {
+
+/// What the order of a backward pass is chosen for: a part of the layer.
+Layer backward_part(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
+  return part_of(layer, phase_parts(cut_of(layer, npu, options), PhaseKind::kDw, layer, npu), npu);
+}
+
+/// The options with each of the orders, without progress.
+std::vector<CompileOptions> with_each(const CompileOptions &options, const std::vector<Schedule> &orders) {
+  std::vector<CompileOptions> tried;
+  for (const Schedule order : orders) {
+    tried.push_back(options);
+    tried.back().schedule = order;
+    tried.back().progress = nullptr;
+  }
+  return tried;
+}
+
+/// The choice of `rearrange`, then, if the backward pass has any choice, the other orders that share dY.
+std::vector<Schedule> orders_that_share(const SchedulingProblem &problem, const CompileOptions &options) {
+  const Layer &layer = problem.layers.front();
+  std::vector<Schedule> orders{resolve(Schedule::kRearrange, backward_part(layer, problem.npu, options))};
+  if (!computes_dx(layer, options.pass)) return orders;
+  for (const Schedule s : {Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor})
+    if (s != orders.front()) orders.push_back(s);
+  return orders;
+}
+
+/// The fastest of what has been tried.
+class Choice {
+public:
+  explicit Choice(const SchedulingProblem &problem) : problem_(problem) {}
+
+  /// Tries a way of which `i` others of `all` came before.
+  void consider(const CompileOptions &way, std::size_t i, std::size_t all) {
+    CompileOptions options = way;
+    if (problem_.options.progress)
+      options.progress = [&](std::uint64_t done, std::uint64_t of) {
+        problem_.options.progress(i * of + done, all * of);
+      };
+    const Tuning t = take(options, way);
+    tuning_.cycles_before = i == 0 ? t.cycles_before : std::min(tuning_.cycles_before, t.cycles_before);
+    tuning_.candidates += t.candidates;
+    tuning_.simulated += t.simulated;
+    tuning_.improvements += t.improvements;
+    tuning_.seconds += t.seconds;
+  }
+  /// Tries a way that does not count as tuning.
+  Tuning take(const CompileOptions &options, const CompileOptions &way) {
+    const auto found = search_layer(problem_.layers.front(), problem_.npu, options, problem_.known);
+    if (best_ == nullptr || found->cycles < best_->cycles) {
+      best_ = found;
+      chosen_ = way;
+    }
+    return found->tuning;
+  }
+  const CompileOptions &chosen() const { return chosen_; }
+
+  Scheduled result() const { return {best_->plans, best_->cycles, std::nullopt, chosen_.schedule, tuning_, {}}; }
+
+private:
+  const SchedulingProblem &problem_;
+  Memo<FoundPlans>::Pointer best_;
+  CompileOptions chosen_;
+  Tuning tuning_;
+};
+
+} // namespace
+
+std::vector<CompileOptions> SearchedOrder::orders(const SchedulingProblem &problem) const {
+  const CompileOptions &options = problem.options;
+  if (name_ == Schedule::kIdeal) return with_each(options, orders_that_share(problem, options));
+  return with_each(options, {resolve(name_, backward_part(problem.layers.front(), problem.npu, options))});
+}
+
+std::vector<CompileOptions> SearchedOrder::more(const SchedulingProblem & /*problem*/,
+                                                const CompileOptions & /*best*/) const {
+  return {};
+}
+
+Scheduled SearchedOrder::schedule_layer(const SchedulingProblem &problem) const {
+  Choice choice(problem);
+  const std::vector<CompileOptions> first = orders(problem);
+  // How many more ways there are does not depend on which order is the best.
+  const std::size_t all = first.size() + more(problem, first.front()).size();
+  for (std::size_t i = 0; i < first.size(); ++i)
+    choice.consider(first[i], i, all);
+  const std::vector<CompileOptions> then = more(problem, choice.chosen());
+  for (std::size_t i = 0; i < then.size(); ++i)
+    choice.consider(then[i], first.size() + i, all);
+  if (problem.options.tune != 0) {
+    CompileOptions usual = problem.options;
+    usual.schedule = resolve(Schedule::kRearrange, backward_part(problem.layers.front(), problem.npu, usual));
+    usual.tune = 0;
+    usual.progress = nullptr;
+    choice.take(usual, usual);
+  }
+  return choice.result();
+}
+
+FullSearch::FullSearch()
+    : SearchedOrder(Schedule::kSearch, "the fastest of all orders and partitions; of several layers, of the step") {}
+
+std::vector<CompileOptions> FullSearch::orders(const SchedulingProblem &problem) const {
+  CompileOptions base = problem.options;
+  if (problem.npu.cores > 1 && base.partition == Partition::kNone) {
+    base.partition = Partition::kWeightSharing; // or all cores but one would be idle
+    base.reduction = Reduction::kAdd;
+  }
+  std::vector<Schedule> all = orders_that_share(problem, base);
+  if (computes_dx(problem.layers.front(), base.pass)) all.push_back(Schedule::kSequential);
+  return with_each(base, all);
+}
+
+/// Partitions with the best order, unless one was asked for.
+std::vector<CompileOptions> FullSearch::more(const SchedulingProblem &problem, const CompileOptions &best) const {
+  std::vector<CompileOptions> tried;
+  if (problem.options.partition != Partition::kNone || problem.options.pass == Pass::kForward) return tried;
+  for (const Partition p : all_partitions())
+    for (const Reduction r : {Reduction::kChain, Reduction::kAdd}) {
+      if (p == Partition::kNone || (problem.npu.cores == 1 && r == Reduction::kAdd)) continue;
+      CompileOptions one = best;
+      one.partition = p;
+      one.reduction = r;
+      if (p != best.partition || r != best.reduction) tried.push_back(one);
+    }
+  return tried;
+}
+
+Scheduled FullSearch::schedule(const SchedulingProblem &problem) const {
+  if (problem.layers.size() == 1) return schedule_layer(problem);
+  if (problem.npu.cores != 1)
+    throw CompileError(fmt::format("the search of a step uses one core; NPU '{}' has {}; choose another schedule",
+                                   problem.npu.name, problem.npu.cores));
+  StepOptions options;
+  options.pass = problem.options.pass;
+  options.layer_plans = options.step_plans = problem.options.plans;
+  options.progress = problem.options.progress;
+  SearchedStep found = search_step(problem.layers, problem.npu, options);
+  for (PhasePlan &plan : found.plans)
+    plan.products.clear(); // made again from the plan
+  Tuning tuning;
+  return {std::move(found.plans), found.cycles, std::nullopt, name(), tuning, {}};
+}
+
+} // namespace gradweave::compiler

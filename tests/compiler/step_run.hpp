@@ -1,0 +1,79 @@
+// Runs layers that were compiled into one stream on the functional model, and compares with the golden products.
+#pragma once
+
+#include "tests/compiler/layer_run.hpp"
+
+namespace gradweave::compiler {
+
+/// Bits of each tensor in memory, dense; inputs are random, all else is golden.
+inline std::vector<Bits> golden_tensors(const Compiled &step, std::uint64_t seed) {
+  std::vector<Bits> bits(step.layout.tensors.size());
+  std::mt19937_64 rng(seed);
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    const TensorBinding &b = step.layout.tensors[i];
+    if (!b.input) continue;
+    std::vector<std::uint16_t> values(std::size_t{b.rows} * b.cols);
+    for (std::uint16_t &v : values) {
+      v = static_cast<std::uint16_t>(rng());
+      if (seed % 2 == 0) v = static_cast<std::uint16_t>((v & 0x80FFU) | ((120U + (v >> 8U & 7U)) << 7U));
+    }
+    bits[i] = bits_of(values);
+  }
+  const auto values = [&](std::uint32_t layer, Tensor t) {
+    const std::int32_t place = step.layout.place(layer, t);
+    const Bits &from = place == Layout::kNone ? Bits{} : bits[static_cast<std::size_t>(place)];
+    std::vector<std::uint16_t> v(from.size() / 2);
+    if (!from.empty()) std::memcpy(v.data(), from.data(), from.size());
+    return v;
+  };
+  const auto count = static_cast<std::uint32_t>(step.layers.size());
+  const auto compute = [&](std::uint32_t i, Pass pass) {
+    const Layer &l = step.layers[i];
+    Operands o{values(i, Tensor::kX), values(i, Tensor::kW), values(i, Tensor::kDY)};
+    o.w.resize(std::size_t{l.k} * l.groups * l.n);
+    o.dy.resize(std::size_t{l.m} * l.groups * l.n);
+    for (auto &[tensor, result] : golden_results(l, pass, o, step.reductions[i]))
+      bits[static_cast<std::size_t>(step.layout.place(i, tensor))] = result;
+  };
+  if (step.pass != Pass::kBackward)
+    for (std::uint32_t i = 0; i < count; ++i)
+      compute(i, Pass::kForward);
+  if (step.pass != Pass::kForward)
+    for (std::uint32_t i = count; i-- > 0;)
+      compute(i, Pass::kBackward);
+  return bits;
+}
+
+/// Runs the stream on the functional model: every result has the golden bits.
+inline void expect_golden(const Compiled &step, NpuConfig npu, std::uint64_t seed) {
+  const std::vector<Bits> golden = golden_tensors(step, seed);
+  const std::uint64_t stream_at = (step.dram_bytes + 4095) / 4096 * 4096;
+  npu.dram.size_bytes = stream_at + step.stream.size() * isa::kCommandBytes;
+  DeviceMemory memory(npu.dram.size_bytes);
+  std::memset(memory.data(), 0xA5, stream_at);
+  const auto rows = [&](std::size_t i, auto f) {
+    const TensorBinding &b = step.layout.tensors[i];
+    const std::size_t bytes = std::size_t{b.cols} * (b.fp32 ? 4 : 2);
+    for (std::uint32_t r = 0; r < b.rows; ++r)
+      f(b.offset + std::uint64_t{r} * b.pitch, r * bytes, bytes);
+  };
+  for (std::size_t i = 0; i < golden.size(); ++i)
+    if (step.layout.tensors[i].input)
+      rows(i, [&](std::uint64_t at, std::size_t from, std::size_t bytes) {
+        memory.write(at, golden[i].data() + from, bytes);
+      });
+  for (std::size_t i = 0; i < step.stream.size(); ++i)
+    memory.write(stream_at + i * isa::kCommandBytes, step.stream[i].words.data(), isa::kCommandBytes);
+  FunctionalNpu model(npu, memory);
+  model.start(stream_at, static_cast<std::uint32_t>(step.stream.size()));
+  ASSERT_TRUE(model.run().done);
+  for (std::size_t i = 0; i < golden.size(); ++i) {
+    if (!step.layout.tensors[i].result) continue;
+    Bits out(golden[i].size());
+    rows(i, [&](std::uint64_t at, std::size_t to, std::size_t bytes) { memory.read(at, out.data() + to, bytes); });
+    EXPECT_TRUE(out == golden[i]) << to_string(step.layout.tensors[i].tensor) << " of layer "
+                                  << step.layout.tensors[i].layer;
+  }
+}
+
+} // namespace gradweave::compiler
