@@ -26,7 +26,7 @@ std::vector<isa::Command> tiled_gemm(const NpuConfig &npu, std::uint32_t side, s
   const Layer layer{"tiled_gemm", side, side, side, false, 0};
   const Layout layout = make_layout({layer}, Pass::kForward, npu);
   PhasePlan phase;
-  phase.kind = PhaseKind::kForward;
+  phase.kind = forward_phase();
   phase.tile = {tile, tile, tile};
   phase.loops = {Dim::kM, Dim::kN, Dim::kK};
   const RowRange all{0, npu.spm_rows()};

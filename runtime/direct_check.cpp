@@ -12,6 +12,10 @@ namespace gradweave::runtime {
 
 using compiler::Tensor;
 
+std::string_view compared_directly(Tensor result) {
+  return result == Tensor::kDX ? "elements of the image's gradient" : "elements";
+}
+
 Comparison compare_direct(const HostTensor &got, const compiler::Layer &layer, const HostTensor &image,
                           const TensorSet &inputs, const compiler::ReductionPlans &plans) {
   if (!layer.conv) throw std::invalid_argument(fmt::format("layer {} is no convolution", layer.name));

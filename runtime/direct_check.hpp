@@ -6,6 +6,9 @@
 
 namespace gradweave::runtime {
 
+/// What of a result is compared: "elements", or of dX "elements of the image's gradient".
+std::string_view compared_directly(compiler::Tensor result);
+
 /// Compares a result of a convolution: Y and dW as they are, dX after col2im with the image's gradient, whose rows are
 /// pixels and whose columns are channels. `image` is what make_image() gives for the layer; `inputs` need W and dY as
 /// far as the result depends on them. Throws std::invalid_argument if the layer is no convolution.

@@ -1,17 +1,14 @@
 #include "runtime/golden_tensors.hpp"
 
+#include "compiler/ir/contraction.hpp"
+
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace gradweave::runtime {
-namespace {
 
+using compiler::operand_tensors;
 using compiler::Tensor;
-
-constexpr std::array<Tensor, 3> kOperands{Tensor::kX, Tensor::kW, Tensor::kDY};
-
-} // namespace
 
 GoldenTensors::GoldenTensors(const compiler::Compiled &compiled, std::string network, DataKind kind, std::uint64_t seed)
     : compiled_(compiled), network_(std::move(network)), kind_(kind), seed_(seed),
@@ -29,7 +26,7 @@ const HostTensor &GoldenTensors::operator[](std::size_t binding) {
 
 TensorSet GoldenTensors::inputs_of(std::uint32_t layer) {
   TensorSet inputs;
-  for (const Tensor t : kOperands)
+  for (const Tensor t : operand_tensors())
     if (const std::int32_t from = compiled_.layout.place(layer, t); from != compiler::Layout::kNone) {
       inputs.push_back((*this)[static_cast<std::size_t>(from)]);
       inputs.back().tensor = t; // a shared tensor bears another layer's name for it
@@ -38,7 +35,7 @@ TensorSet GoldenTensors::inputs_of(std::uint32_t layer) {
 }
 
 bool GoldenTensors::reads_inputs(std::uint32_t layer) const {
-  return std::all_of(kOperands.begin(), kOperands.end(), [&](Tensor t) {
+  return std::all_of(operand_tensors().begin(), operand_tensors().end(), [&](Tensor t) {
     const std::int32_t from = compiled_.layout.place(layer, t);
     return from == compiler::Layout::kNone || compiled_.layout.tensors[static_cast<std::size_t>(from)].input;
   });

@@ -89,11 +89,10 @@ void JobRun::check_directly(const TensorBinding &binding, const HostTensor &got)
   if (!comparison.first) return;
   const Mismatch &first = *comparison.first;
   fail(result_, Outcome::kMismatch,
-       fmt::format("{}: {} of {} elements{} differ from the convolution computed directly; first at ({}, {}): got {}, "
+       fmt::format("{}: {} of {} {} differ from the convolution computed directly; first at ({}, {}): got {}, "
                    "direct {}",
-                   where(binding), comparison.mismatches, comparison.elements,
-                   got.tensor == compiler::Tensor::kDX ? " of the image's gradient" : "", first.row, first.col,
-                   format_value(first.got, got.fp32), format_value(first.want, got.fp32)));
+                   where(binding), comparison.mismatches, comparison.elements, compared_directly(got.tensor), first.row,
+                   first.col, format_value(first.got, got.fp32), format_value(first.want, got.fp32)));
 }
 
 void JobRun::check_outputs(LoadedStream &loaded) {

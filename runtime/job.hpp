@@ -56,7 +56,7 @@ std::string_view verdict(Outcome outcome);
 
 /// Check of one result tensor, all elements.
 struct OutputCheck {
-  compiler::Tensor tensor = compiler::Tensor::kDX;
+  compiler::Tensor tensor{};
   std::uint32_t layer = 0; ///< index among the job's
   std::uint64_t elements = 0;
   std::uint64_t mismatches = 0;

@@ -11,7 +11,7 @@ namespace gradweave::runtime {
 
 /// Row-major and dense; bf16 or fp32 bit patterns.
 struct HostTensor {
-  compiler::Tensor tensor = compiler::Tensor::kX;
+  compiler::Tensor tensor{};
   bool fp32 = false;
   std::uint32_t rows = 0, cols = 0;
   std::vector<std::uint16_t> half; ///< the elements if bf16

@@ -3,11 +3,11 @@
 #include "app/report/plan_report.hpp"
 #include "app/report/summary.hpp"
 #include "app/report/text_format.hpp"
+#include "compiler/ir/contraction.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,23 +19,14 @@ using compiler::Pass;
 using compiler::Tensor;
 using compiler::Traffic;
 
-constexpr std::array<Tensor, 3> kInputs{Tensor::kX, Tensor::kW, Tensor::kDY};
-constexpr std::array<Tensor, 3> kResults{Tensor::kY, Tensor::kDX, Tensor::kDW};
-
-bool is_used(Tensor tensor, Pass pass) {
-  if (tensor == Tensor::kY) return pass != Pass::kBackward;
-  if (tensor == Tensor::kDY || tensor == Tensor::kDX || tensor == Tensor::kDW) return pass != Pass::kForward;
-  return true;
-}
-
-const Traffic &of(const std::array<Traffic, compiler::kTensorCount> &traffic, Tensor tensor) {
+const Traffic &of(const compiler::LayerTraffic &traffic, Tensor tensor) {
   return traffic[static_cast<std::size_t>(tensor)];
 }
 
 /// Partial sums moved, by result tensor: "dX 1.2M+0.9M" is written and read.
-std::string spills(const std::array<Traffic, compiler::kTensorCount> &traffic) {
+std::string spills(const compiler::LayerTraffic &traffic) {
   std::string text;
-  for (const Tensor tensor : kResults) {
+  for (const Tensor tensor : compiler::result_tensors()) {
     const Traffic &t = of(traffic, tensor);
     if (t.spill_read_bytes + t.spill_write_bytes == 0) continue;
     text +=
@@ -48,7 +39,7 @@ std::string spills(const std::array<Traffic, compiler::kTensorCount> &traffic) {
 /// "1,024 elements of dX (99.0% finite), 12 elements of dW"; empty: none.
 std::string checked_elements(const Totals &all) {
   std::string checked;
-  for (const Tensor tensor : kResults) {
+  for (const Tensor tensor : compiler::result_tensors()) {
     const auto i = static_cast<std::size_t>(tensor);
     if (all.checked[i] == 0) continue;
     checked += fmt::format("{}{} elements of {}", checked.empty() ? "" : ", ", grouped(all.checked[i]),
@@ -97,10 +88,12 @@ void TextReport::begin() {
   }
   std::string head = fmt::format("{:>3} {:<{}} {:<{}} {:<20} {:>12} {:>6} {:>7}", "#", "layer", name_width_,
                                  "M x K x N", shape_width_, "schedule", "cycles", "array", "tensors");
-  for (const Tensor tensor : kInputs)
-    if (is_used(tensor, options_.pass)) head += fmt::format(" {:>6}", std::string(compiler::to_string(tensor)) + " rd");
-  for (const Tensor tensor : kResults)
-    if (is_used(tensor, options_.pass)) head += fmt::format(" {:>6}", std::string(compiler::to_string(tensor)) + " wr");
+  for (const Tensor tensor : compiler::operand_tensors())
+    if (compiler::used_in(tensor, options_.pass))
+      head += fmt::format(" {:>6}", std::string(compiler::to_string(tensor)) + " rd");
+  for (const Tensor tensor : compiler::result_tensors())
+    if (compiler::used_in(tensor, options_.pass))
+      head += fmt::format(" {:>6}", std::string(compiler::to_string(tensor)) + " wr");
   if (options_.compares()) head += fmt::format(" {:>7} {:>7}", "cycles*", "bytes*");
   head += fmt::format(" {:<5} spills (wr+rd)", "check");
   fmt::print(out_, "{}\n", head);
@@ -112,11 +105,11 @@ void TextReport::row(const JobResult &job, const JobResult &base) {
       "{:>3} {:<{}} {:<{}} {:<20} {:>12} {:>6} {:>7}", job.layer().index, job.layer().name, name_width_,
       shape(job.layer()), shape_width_, schedule_name(job), job.cycles() == 0 ? "-" : grouped(job.cycles()),
       bound_share(job.bounds.compute_cycles, job.cycles()), bound_share(job.bounds.traffic_cycles, job.cycles()));
-  for (const Tensor tensor : kInputs)
-    if (is_used(tensor, options_.pass))
+  for (const Tensor tensor : compiler::operand_tensors())
+    if (compiler::used_in(tensor, options_.pass))
       line += fmt::format(" {:>6}", human(static_cast<double>(of(job.traffic.front(), tensor).read_bytes)));
-  for (const Tensor tensor : kResults) {
-    if (!is_used(tensor, options_.pass)) continue;
+  for (const Tensor tensor : compiler::result_tensors()) {
+    if (!compiler::used_in(tensor, options_.pass)) continue;
     const Traffic &t = of(job.traffic.front(), tensor);
     const bool computed = t.write_bytes != 0;
     line += fmt::format(" {:>6}", computed ? human(static_cast<double>(t.write_bytes - t.spill_write_bytes)) : "-");

@@ -4,6 +4,7 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/emit/emit.hpp"
 #include "compiler/emit/hazards.hpp"
+#include "compiler/ir/contraction.hpp"
 #include "compiler/lower/describe.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
@@ -47,7 +48,7 @@ void describe_plans(const std::vector<PhasePlan> &plans, Compiled &compiled) {
   std::vector<std::vector<PhasePlan>> by_layer(compiled.layers.size());
   for (const PhasePlan &phase : plans) {
     by_layer[phase.layer].push_back(phase);
-    if (phase.kind == PhaseKind::kForward || phase.parts.count == 1) continue;
+    if (form_of(phase.kind).forward() || phase.parts.count == 1) continue;
     compiled.partition = partition_along(phase.parts.dim);
     compiled.parts = phase.parts.count;
   }

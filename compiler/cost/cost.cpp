@@ -14,11 +14,10 @@
 namespace gradweave::compiler {
 
 std::uint64_t product_cycles(const TileProduct &p, const NpuConfig &npu) {
-  const std::uint32_t rows = p.result == Tensor::kDW ? p.k_size : p.m_size;
-  const std::uint32_t cols = p.result == Tensor::kDX ? p.k_size : p.n_size;
-  const std::uint32_t red = p.result == Tensor::kDX ? p.n_size : p.result == Tensor::kDW ? p.m_size : p.k_size;
+  const Contraction &c = contraction_of(p.result);
+  const std::uint32_t rows = range_of(p, c.row).size, cols = range_of(p, c.col).size;
   if (p.add) return 2 * rows * divide_up(cols, npu.cols);
-  return block_count(rows, cols, npu) * std::max(red, shortest_block(npu));
+  return block_count(rows, cols, npu) * std::max(range_of(p, c.red).size, shortest_block(npu));
 }
 
 std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu) {

@@ -101,46 +101,26 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
                              const NpuConfig &npu, std::uint32_t cores) {
   RoughEstimate e;
   std::vector<Stream> streams;
-  const Nest nest(loops, tile, layer, npu); // of a group; groups follow one another
-  const bool fused = kind == PhaseKind::kDxMajor || kind == PhaseKind::kDwMajor;
-  const auto add_dx = [&](const Nest &n) {
-    streams.push_back(n.stream(Dim::kM, Dim::kN, Element::kBf16, &e.shared_rows));
-    streams.push_back(n.stream(Dim::kK, Dim::kN, Element::kBf16, &e.other_rows));
-    streams.push_back(n.stream(Dim::kM, Dim::kK, Element::kFp32LeavesAsBf16, &e.result_rows));
-  };
-  const auto add_dw = [&](const Nest &n) {
-    if (!fused) // else dY is counted with dX
-      streams.push_back(n.stream(Dim::kM, Dim::kN, Element::kBf16, &e.shared_rows));
-    streams.push_back(n.stream(Dim::kM, Dim::kK, Element::kBf16, &e.other_rows));
-    streams.push_back(n.stream(Dim::kK, Dim::kN, Element::kFp32, &e.result_rows));
-  };
-  switch (kind) {
-  case PhaseKind::kForward:
-    streams.push_back(nest.stream(Dim::kM, Dim::kK, Element::kBf16, &e.shared_rows));
-    streams.push_back(nest.stream(Dim::kK, Dim::kN, Element::kBf16, &e.other_rows));
-    streams.push_back(nest.stream(Dim::kM, Dim::kN, Element::kFp32LeavesAsBf16, &e.result_rows));
-    break;
-  case PhaseKind::kDx:
-    add_dx(nest);
-    break;
-  case PhaseKind::kDw:
-    add_dw(nest);
-    break;
-  case PhaseKind::kInterleave:
-    add_dx(Nest({Dim::kM, Dim::kK, Dim::kN}, tile, layer, npu));
-    add_dw(nest);
-    if (same_dy_walk(loops, tile, layer)) {
-      streams.erase(streams.begin() + 3);
-    } else { // dX's dY tiles serve dW if all of dY stays
-      Stream &dy = streams[3];
+  const PhaseForm &form = form_of(kind);
+  // Both products of a fused phase use dY's tile at once; of an interleaved one, only if there is but one way to walk.
+  const bool apart = form.first_loops && !same_dy_walk(loops, tile, layer);
+  for (const Tensor result : form.results) {
+    const Contraction &c = contraction_of(result);
+    const bool first = result == form.results.front();
+    const Nest nest(first ? form.first_loops.value_or(loops) : loops, tile, layer, npu); // of a group
+    const auto add = [&](Tensor tensor, Element element, double *area) {
+      const TensorForm &of = form_of(tensor);
+      streams.push_back(nest.stream(of.row, of.col, element, area));
+    };
+    if (first || apart) add(c.shared, Element::kBf16, &e.shared_rows);
+    if (!first && apart) { // the first product's dY tiles serve the second if all of dY stays
+      Stream &dy = streams.back();
       dy.again += dy.once;
       dy.once = {};
       dy.kept_rows = dy.rows * static_cast<double>(divide_up(layer.m, tile.m) * divide_up(layer.n, tile.n));
     }
-    break;
-  default:
-    add_dx(nest);
-    add_dw(nest);
+    add(c.a == c.shared ? c.b : c.a, Element::kBf16, &e.other_rows);
+    add(c.result, c.rounds ? Element::kFp32LeavesAsBf16 : Element::kFp32, &e.result_rows);
   }
 
   // First come the tiles at work, then a second one of each operand, so that loads overlap computing, then reuse.

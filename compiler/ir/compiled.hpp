@@ -34,7 +34,7 @@ using LayerTraffic = std::array<Traffic, kTensorCount>;
 
 /// What a command is for; one entry per command of the stream.
 struct CommandInfo {
-  Tensor tensor = Tensor::kX;     ///< tensor moved, or the result of a GEMM
+  Tensor tensor{};                ///< tensor moved, or the result of a GEMM
   std::uint32_t row = 0, col = 0; ///< first element of the tile in that tensor
   std::uint32_t rows = 0, cols = 0;
   bool spill = false;      ///< moves partial sums

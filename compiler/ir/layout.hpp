@@ -13,7 +13,7 @@ namespace gradweave::compiler {
 /// A tensor in device memory, row-major. Layers that are compiled together may share one: Y of a layer is X of the
 /// next, dX of that one dY of the layer. Then `layer` and `tensor` are those of the layer that computes it.
 struct TensorBinding {
-  Tensor tensor = Tensor::kX;
+  Tensor tensor{};
   bool input = false; ///< to be filled before the run
   bool result = true; ///< complete in memory after the run; neither this nor input: an intermediate that may be missing
   bool fp32 = false;  ///< dW is fp32, all others bf16

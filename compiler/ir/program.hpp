@@ -41,7 +41,7 @@ struct PhaseParts {
 
 /// One phase with the decisions that the search takes.
 struct PhasePlan {
-  PhaseKind kind = PhaseKind::kDw;
+  PhaseKind kind{};
   std::uint32_t layer = 0; ///< index among the layers compiled together
   PhaseParts parts;
   TileShape tile;
@@ -65,9 +65,9 @@ struct Action {
   enum class Kind : std::uint8_t { kLoad, kStore, kGemm, kAdd };
   Kind kind = Kind::kGemm;
   // LOAD and STORE
-  Tensor tensor = Tensor::kX; ///< of a GEMM: its result
-  std::uint32_t layer = 0;    ///< whose tensor it is
-  std::int32_t binding = -1;  ///< index of the tensor's binding
+  Tensor tensor{};           ///< of a GEMM: its result
+  std::uint32_t layer = 0;   ///< whose tensor it is
+  std::int32_t binding = -1; ///< index of the tensor's binding
   Rect rect;
   bool fp32 = false;
   bool spill = false;

@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kMaxTileSide = 65535;
 /// One GEMM command's worth of work: the part of `result` (kY, kDX or kDW) that the ranges of M, K and N contribute. Or
 /// an ADD command's: it adds part `part` of the reduction, whose range it names, to the sum of the parts before.
 struct TileProduct {
-  Tensor result = Tensor::kDW;
+  Tensor result{};
   std::uint32_t m = 0, k = 0, n = 0;                ///< first indices, in the group
   std::uint32_t m_size = 0, k_size = 0, n_size = 0; ///< lengths
   std::uint32_t group = 0;

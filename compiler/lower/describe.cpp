@@ -4,34 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
 namespace gradweave::compiler {
-namespace {
-
-std::string_view to_string(PhaseKind kind) {
-  switch (kind) {
-  case PhaseKind::kForward:
-    return "Y";
-  case PhaseKind::kDx:
-    return "dX";
-  case PhaseKind::kDw:
-    return "dW";
-  case PhaseKind::kInterleave:
-    return "interleave";
-  case PhaseKind::kDxMajor:
-    return "dx_major";
-  default:
-    return "dw_major";
-  }
-}
-
-} // namespace
 
 std::string describe(const std::vector<PhasePlan> &plans) {
   std::string text;
   for (const PhasePlan &p : plans) {
-    text += fmt::format("{}{} {} m{} k{} n{} w{}{}", text.empty() ? "" : "; ", to_string(p.kind), to_string(p.loops),
+    text += fmt::format("{}{} {} m{} k{} n{} w{}{}", text.empty() ? "" : "; ", form_of(p.kind).name, to_string(p.loops),
                         p.tile.m, p.tile.k, p.tile.n, p.window, p.starts_empty ? " empty" : "");
     if (p.parts.count > 1)
       text += fmt::format(" {}/{}{}",

@@ -11,28 +11,29 @@
 
 namespace gradweave::compiler {
 
+namespace {
+
+/// Of a tensor of the layer that the product touches.
+Rect rect_of(Tensor tensor, const TileProduct &p, const Layer &layer) {
+  const TensorForm &form = form_of(tensor);
+  const IndexRange row = range_of(p, form.row), col = range_of(p, form.col);
+  const std::uint32_t above = form.groups_below ? p.group * extent_of(layer, form.row) : 0;
+  const std::uint32_t beside = form.groups_below ? 0 : p.group * extent_of(layer, form.col);
+  return {above + row.first, beside + col.first, row.size, col.size};
+}
+
+} // namespace
+
 GemmRoles roles(const TileProduct &p, const Layer &layer) {
-  const std::uint32_t group_k = p.group * layer.k, group_n = p.group * layer.n;
-  const Rect x{p.m, group_k + p.k, p.m_size, p.k_size};
-  const Rect w{group_k + p.k, p.n, p.k_size, p.n_size};
-  const Rect y{p.m, group_n + p.n, p.m_size, p.n_size};
-  if (p.result == Tensor::kDX) return {Tensor::kDY, Tensor::kW, y, w, x, true, true, p.n, p.n_size};
-  if (p.result == Tensor::kDW) return {Tensor::kX, Tensor::kDY, x, y, w, false, false, p.m, p.m_size};
-  return {Tensor::kX, Tensor::kW, x, w, y, true, false, p.k, p.k_size};
+  const Contraction &c = contraction_of(p.result);
+  const IndexRange red = range_of(p, c.red);
+  return {
+      c.a,       c.b,     rect_of(c.a, p, layer), rect_of(c.b, p, layer), rect_of(c.result, p, layer), c.a_col, c.b_col,
+      red.first, red.size};
 }
 
 std::uint32_t reduction_extent(Tensor result, const Layer &layer) {
-  return result == Tensor::kDX ? layer.n : result == Tensor::kDW ? layer.m : layer.k;
-}
-
-const std::array<LoopOrder, 6> &all_loop_orders() {
-  static constexpr std::array<LoopOrder, 6> orders{{{Dim::kM, Dim::kK, Dim::kN},
-                                                    {Dim::kM, Dim::kN, Dim::kK},
-                                                    {Dim::kK, Dim::kM, Dim::kN},
-                                                    {Dim::kK, Dim::kN, Dim::kM},
-                                                    {Dim::kN, Dim::kM, Dim::kK},
-                                                    {Dim::kN, Dim::kK, Dim::kM}}};
-  return orders;
+  return extent_of(layer, contraction_of(result).red);
 }
 
 std::string to_string(const LoopOrder &order) {
@@ -40,19 +41,6 @@ std::string to_string(const LoopOrder &order) {
   for (const Dim d : order)
     text += d == Dim::kM ? 'm' : d == Dim::kK ? 'k' : 'n';
   return text;
-}
-
-std::vector<LoopOrder> loop_orders(PhaseKind kind) {
-  switch (kind) {
-  case PhaseKind::kInterleave:
-    return {{Dim::kN, Dim::kK, Dim::kM}, {Dim::kK, Dim::kN, Dim::kM}};
-  case PhaseKind::kDxMajor:
-    return {{Dim::kM, Dim::kN, Dim::kK}};
-  case PhaseKind::kDwMajor:
-    return {{Dim::kN, Dim::kM, Dim::kK}};
-  default:
-    return {all_loop_orders().begin(), all_loop_orders().end()};
-  }
 }
 
 namespace {
@@ -88,20 +76,15 @@ std::vector<TileProduct> walk(Tensor result, const LoopOrder &order, const TileS
 
 std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, const TileShape &tile,
                                     const Region &region) {
-  const bool dx = kind != PhaseKind::kForward && kind != PhaseKind::kDw;
-  const bool dw = kind != PhaseKind::kForward && kind != PhaseKind::kDx;
-  const LoopOrder dx_order = kind == PhaseKind::kInterleave ? LoopOrder{Dim::kM, Dim::kK, Dim::kN} : order;
+  const PhaseForm &form = form_of(kind);
   std::vector<TileProduct> products;
   for (std::uint32_t g = region.g; g < region.g_end; ++g) {
-    std::vector<TileProduct> first = walk(dx                            ? Tensor::kDX
-                                          : kind == PhaseKind::kForward ? Tensor::kY
-                                                                        : Tensor::kDW,
-                                          dx ? dx_order : order, tile, region, g);
-    if (!dx || !dw) {
+    std::vector<TileProduct> first = walk(form.results.front(), form.first_loops.value_or(order), tile, region, g);
+    if (!form.fused()) {
       products.insert(products.end(), first.begin(), first.end());
       continue;
     }
-    const std::vector<TileProduct> second = walk(Tensor::kDW, order, tile, region, g);
+    const std::vector<TileProduct> second = walk(form.results.back(), order, tile, region, g);
     for (std::size_t i = 0; i < first.size(); ++i) {
       products.push_back(first[i]);
       products.push_back(second[i]);
@@ -111,9 +94,22 @@ std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, cons
 }
 
 std::uint64_t product_count(PhaseKind kind, const TileShape &tile, const Layer &layer) {
-  const bool fused = kind != PhaseKind::kForward && kind != PhaseKind::kDx && kind != PhaseKind::kDw;
   return divide_up(layer.m, tile.m) * divide_up(layer.k, tile.k) * divide_up(layer.n, tile.n) * layer.groups *
-         (fused ? 2 : 1);
+         form_of(kind).results.size();
+}
+
+void check_products(std::uint64_t fewest, const Layer &layer, const NpuConfig &npu) {
+  if (fewest > kMostProducts)
+    throw CompileError(
+        fmt::format("layer '{}': takes at least {} tile products on NPU '{}', more than {}; give it more "
+                    "spm_bytes or reduce M, K, N = {}, {}, {}",
+                    layer.name, fewest, npu.name, kMostProducts, layer.m, layer.k, layer.n));
+}
+
+void refuse_scratchpad(const Layer &layer, const NpuConfig &npu) {
+  throw CompileError(fmt::format("layer '{}': no tiling fits the scratchpad of NPU '{}' ({} rows of {} elements), not "
+                                 "even single elements; give it more spm_bytes",
+                                 layer.name, npu.name, npu.spm_rows(), npu.lanes()));
 }
 
 Schedule resolve(Schedule requested, const Layer &layer) {
@@ -123,9 +119,11 @@ Schedule resolve(Schedule requested, const Layer &layer) {
   return layer.k > layer.n && layer.k > layer.m ? Schedule::kDwMajor : Schedule::kDxMajor;
 }
 
+PhaseKind forward_phase() { return PhaseKind::kForward; }
+
 std::vector<PhaseKind> phases(Schedule schedule, Pass pass, const Layer &layer) {
   std::vector<PhaseKind> result;
-  if (pass != Pass::kBackward) result.push_back(PhaseKind::kForward);
+  if (pass != Pass::kBackward) result.push_back(forward_phase());
   if (pass == Pass::kForward) return result;
   if (!layer.dx) {
     result.push_back(PhaseKind::kDw);

@@ -15,19 +15,12 @@
 namespace gradweave::compiler {
 namespace {
 
-std::uint32_t extent_of(Dim dim, const Layer &layer) {
-  return dim == Dim::kM ? layer.m : dim == Dim::kK ? layer.k : layer.n;
-}
-
 bool cuts_groups(Dim dim, const Layer &layer) { return layer.groups > 1 && dim != Dim::kM; }
 
 std::vector<std::uint32_t> bounds_of(const PhaseParts &parts, const Layer &layer, const NpuConfig &npu) {
   if (cuts_groups(parts.dim, layer)) return part_bounds(layer.groups, parts.count, 1);
-  return part_bounds(extent_of(parts.dim, layer), parts.count, npu.lanes());
+  return part_bounds(extent_of(layer, parts.dim), parts.count, npu.lanes());
 }
-
-/// The dimension along which a result is reduced.
-Dim reduced(Tensor result) { return result == Tensor::kDX ? Dim::kN : result == Tensor::kDW ? Dim::kM : Dim::kK; }
 
 Region region_of(std::uint32_t part, const std::vector<std::uint32_t> &bounds, Dim dim, const Layer &layer) {
   Region r = whole(layer);
@@ -53,7 +46,7 @@ Layer as_layer(const Region &r, const Layer &layer) {
 }
 
 bool cuts_reduction(Tensor result, const PhaseParts &parts, const Layer &layer) {
-  return parts.count > 1 && reduced(result) == parts.dim && !cuts_groups(parts.dim, layer);
+  return parts.count > 1 && contraction_of(result).red == parts.dim && !cuts_groups(parts.dim, layer);
 }
 
 /// Merges the products of the cores into a serial order.
@@ -110,12 +103,7 @@ void Merger::add_parts(const TileProduct &last) {
   const std::uint32_t extent = reduction_extent(p.result, layer_);
   for (p.part = 1; p.part <= plans_.of(p.result).size(); ++p.part) {
     const std::uint32_t first = plans_.first(p.result, p.part), size = plans_.end(p.result, p.part, extent) - first;
-    if (p.result == Tensor::kDW)
-      std::tie(p.m, p.m_size) = std::tie(first, size);
-    else if (p.result == Tensor::kDX)
-      std::tie(p.n, p.n_size) = std::tie(first, size);
-    else
-      std::tie(p.k, p.k_size) = std::tie(first, size);
+    set_range(p, contraction_of(p.result).red, {first, size});
     products_.push_back(p);
   }
 }
@@ -167,7 +155,7 @@ Partition partition_along(Dim dim) {
 }
 
 std::uint32_t cuttable(Dim dim, const Layer &layer) {
-  return cuts_groups(dim, layer) ? layer.groups : extent_of(dim, layer);
+  return cuts_groups(dim, layer) ? layer.groups : extent_of(layer, dim);
 }
 
 Layer part_of(const Layer &layer, const PhaseParts &parts, const NpuConfig &npu) {
@@ -189,7 +177,29 @@ std::uint64_t plan_cycles(const PhasePlan &plan, const Layer &layer, const NpuCo
   return *std::max_element(cycles.begin(), cycles.end());
 }
 
-PhaseParts phase_parts(const Cut &cut, PhaseKind kind, const Layer &layer, const NpuConfig &npu) {
+Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
+  if (options.partition == Partition::kNone || options.pass == Pass::kForward) {
+    if (options.parts > 1 && options.partition == Partition::kNone)
+      throw CompileError(fmt::format("layer '{}': {} parts, but no partition; choose weight_sharing, dy_sharing or "
+                                     "ifmap_sharing",
+                                     layer.name, options.parts));
+  } else {
+    const Dim dim = cut_dim(options.partition);
+    const std::string_view name = dim == Dim::kM ? "M" : dim == Dim::kN ? "N" : "K";
+    const std::uint32_t most = cuttable(dim, layer);
+    if (options.parts > most)
+      throw CompileError(fmt::format("layer '{}': {} cannot cut {} = {} into {} parts; reduce the parts to at most {}",
+                                     layer.name, to_string(options.partition), layer.groups > 1 ? "groups" : name, most,
+                                     options.parts, most));
+  }
+  Cut cut;
+  cut.partition = options.partition;
+  cut.parts = options.parts != 0 ? options.parts : npu.cores > 1 ? npu.cores : 2;
+  cut.reduction = options.reduction;
+  return cut;
+}
+
+PhaseParts phase_parts(const Cut &cut, bool forward, const Layer &layer, const NpuConfig &npu) {
   if (cut.partition == Partition::kNone) return {};
   const auto along = [&](Dim dim) {
     PhaseParts parts;
@@ -199,31 +209,24 @@ PhaseParts phase_parts(const Cut &cut, PhaseKind kind, const Layer &layer, const
     parts.reduction = cut.reduction;
     return parts;
   };
-  if (kind == PhaseKind::kForward) {
-    const auto busiest = [&](Dim dim) {
-      PhasePlan plan;
-      plan.kind = kind;
-      plan.parts = along(dim);
-      const Layer part = part_of(layer, plan.parts, npu);
-      plan.tile = {part.m, part.k, part.n};
-      return plan_cycles(plan, layer, npu);
-    };
-    return busiest(Dim::kN) < busiest(Dim::kM) ? along(Dim::kN) : along(Dim::kM);
-  }
-  return along(cut_dim(cut.partition));
+  if (!forward) return along(cut_dim(cut.partition));
+  const auto busiest = [&](Dim dim) {
+    PhasePlan plan;
+    plan.kind = forward_phase();
+    plan.parts = along(dim);
+    const Layer part = part_of(layer, plan.parts, npu);
+    plan.tile = {part.m, part.k, part.n};
+    return plan_cycles(plan, layer, npu);
+  };
+  return busiest(Dim::kN) < busiest(Dim::kM) ? along(Dim::kN) : along(Dim::kM);
 }
 
 void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu, ReductionPlans &plans) {
   if (plan.parts.reduction != Reduction::kAdd) return;
   const std::vector<std::uint32_t> bounds = bounds_of(plan.parts, layer, npu);
-  const bool forward = plan.kind == PhaseKind::kForward;
-  for (const Tensor t : {Tensor::kY, Tensor::kDX, Tensor::kDW}) {
-    const bool computed = t == Tensor::kY    ? forward
-                          : t == Tensor::kDX ? !forward && plan.kind != PhaseKind::kDw
-                                             : !forward && plan.kind != PhaseKind::kDx;
-    if (computed && cuts_reduction(t, plan.parts, layer))
+  for (const Tensor t : form_of(plan.kind).results)
+    if (cuts_reduction(t, plan.parts, layer))
       plans.cuts[static_cast<std::size_t>(t)].assign(bounds.begin() + 1, bounds.end() - 1);
-  }
 }
 
 std::vector<TileProduct> plan_products(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu) {

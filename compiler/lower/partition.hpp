@@ -1,6 +1,8 @@
 // Parts of a layer: what each computes, on which core, and how their sums come together (igo_micro23, section 5).
 #pragma once
 
+#include "compiler/ir/error.hpp"
+#include "compiler/ir/options.hpp"
 #include "compiler/ir/program.hpp"
 #include "sw_models/npu_config.hpp"
 
@@ -33,9 +35,13 @@ struct Cut {
   Reduction reduction = Reduction::kChain;
 };
 
-/// The cut of one phase. A forward phase is cut along M or N, whichever gives the busiest core less to do. Parts that a
-/// dimension is too small for are left out.
-PhaseParts phase_parts(const Cut &cut, PhaseKind kind, const Layer &layer, const NpuConfig &npu);
+/// How the options cut a layer; parts asked for, or as many as there are cores, or two. Throws CompileError if the
+/// layer has too few indices for so many parts, or parts are asked for without a partition.
+Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &options);
+
+/// The cut of one phase of the forward or the backward pass. A forward phase is cut along M or N, whichever gives the
+/// busiest core less to do. Parts that a dimension is too small for are left out.
+PhaseParts phase_parts(const Cut &cut, bool forward, const Layer &layer, const NpuConfig &npu);
 
 /// The results whose reduction the phase cuts into sums of their own, with the cuts.
 void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu, ReductionPlans &plans);

@@ -56,13 +56,18 @@ std::vector<std::uint32_t> tile_sides(std::uint32_t extent, std::uint32_t unit, 
   return sides;
 }
 
+std::uint32_t array_side(PhaseKind kind, Dim dim, const NpuConfig &npu) {
+  const bool rows = dim == Dim::kM || dim == contraction_of(form_of(kind).results.front()).row;
+  return rows ? npu.rows : npu.cols;
+}
+
 std::uint64_t phase_cycles(PhaseKind kind, const TileShape &t, const Layer &l, const NpuConfig &npu) {
   double cycles = 0;
-  if (kind == PhaseKind::kForward)
-    cycles = gemm_cycles(l.m, t.m, l.n, t.n, l.k, t.k, npu);
-  else if (kind != PhaseKind::kDw)
-    cycles = gemm_cycles(l.m, t.m, l.k, t.k, l.n, t.n, npu);
-  if (kind != PhaseKind::kForward && kind != PhaseKind::kDx) cycles += gemm_cycles(l.k, t.k, l.n, t.n, l.m, t.m, npu);
+  for (const Tensor result : form_of(kind).results) {
+    const Contraction &c = contraction_of(result);
+    cycles += gemm_cycles(extent_of(l, c.row), side_of(t, c.row), extent_of(l, c.col), side_of(t, c.col),
+                          extent_of(l, c.red), side_of(t, c.red), npu);
+  }
   return static_cast<std::uint64_t>(cycles) * l.groups;
 }
 

@@ -1,7 +1,7 @@
 // What a tile takes of the scratchpad and of the array, and tile sizes worth trying.
 #pragma once
 
-#include "compiler/ir/tile.hpp"
+#include "compiler/ir/contraction.hpp"
 #include "sw_models/npu_config.hpp"
 
 #include <vector>
@@ -20,6 +20,10 @@ std::uint64_t block_count(std::uint32_t rows, std::uint32_t cols, const NpuConfi
 /// Tile sides worth trying along a dimension of `extent`, descending, from the whole dimension down to 1. `unit` is the
 /// array side (ROWS, COLS) that blocks along this dimension fill; `beat` the elements of a bus beat.
 std::vector<std::uint32_t> tile_sides(std::uint32_t extent, std::uint32_t unit, std::uint32_t beat);
+
+/// The array side that tiles of a phase fill along a dimension: ROWS along M and along the rows of a result by itself,
+/// else COLS.
+std::uint32_t array_side(PhaseKind kind, Dim dim, const NpuConfig &npu);
 
 /// Cycles of the phase on one core by the block formula.
 std::uint64_t phase_cycles(PhaseKind kind, const TileShape &tile, const Layer &layer, const NpuConfig &npu);

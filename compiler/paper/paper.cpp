@@ -85,12 +85,11 @@ void LayerPlanner::forward() {
   Stage stage;
   stage.step.y = true;
   const bool beside = npu_.cores > 1; // over time, cutting a single product is of no use
-  plan(stage, {PhaseKind::kForward},
-       beside ? phase_parts(options_.cut, PhaseKind::kForward, layer_, npu_) : PhaseParts{});
+  plan(stage, {forward_phase()}, beside ? phase_parts(options_.cut, true, layer_, npu_) : PhaseParts{});
 }
 
 void LayerPlanner::backward(Schedule schedule) {
-  const PhaseParts parts = phase_parts(options_.cut, PhaseKind::kDw, layer_, npu_);
+  const PhaseParts parts = phase_parts(options_.cut, false, layer_, npu_);
   planned_.chosen = resolve(schedule, part_of(layer_, parts, npu_));
   Stage stage;
   stage.step.dw = true;

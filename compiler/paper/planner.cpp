@@ -119,9 +119,10 @@ void Planner::move_spill(Action::Kind kind, std::uint32_t sum, std::uint32_t slo
 }
 
 void Planner::load_operand(std::uint32_t tile, Tensor tensor, const Rect &rect) {
-  const bool with_both = tensor == Tensor::kDY || (product_->result == Tensor::kY && tensor == Tensor::kX);
-  operands_.insert(tile, with_both ? 0 : 1);
-  if (stage_.ideal.dy_once && product_->result == Tensor::kDW && tensor == Tensor::kDY) return;
+  const Contraction &c = contraction_of(product_->result);
+  const bool shared = tensor == c.shared;
+  operands_.insert(tile, shared ? 0 : 1);
+  if (stage_.ideal.dy_once && !c.rounds && shared) return; // dY for dW
   move(Action::Kind::kLoad, tensor, rect, operand_place(tile, rect), false);
 }
 
@@ -154,7 +155,7 @@ void Planner::bring_sum(std::uint32_t sum, bool begins, std::uint32_t next_use) 
 
 /// The GEMM or ADD; a complete result leaves, and sums that are done with give up their slots.
 void Planner::compute(const ProductTiles &t, const GemmRoles &r) {
-  const bool rounds = t.last && product_->result != Tensor::kDW;
+  const bool rounds = t.last && contraction_of(product_->result).rounds;
   Action action;
   action.kind = t.add ? Action::Kind::kAdd : Action::Kind::kGemm;
   action.product = static_cast<std::uint32_t>(program_.products.size());
@@ -199,7 +200,7 @@ void Planner::run() {
       spared_ = {t.sum, t.a};
       bring_sum(t.a, false, next.a);
     }
-    const bool at_once = t.first && t.last && product_->result != Tensor::kDW;
+    const bool at_once = t.first && t.last && contraction_of(product_->result).rounds;
     if (!at_once) bring_sum(t.sum, t.first, next.sum);
     compute(t, r);
     program_.products.push_back(*product_);

@@ -31,22 +31,22 @@ TileNumbers::TileNumbers(const std::vector<TileProduct> &products, const Layer &
     tiles_.push_back(of(p));
 }
 
+std::uint32_t TileNumbers::operand(Tensor tensor, const TileProduct &p) const {
+  const auto axis = [&](Dim dim) -> const Axis & { return dim == Dim::kM ? m_ : dim == Dim::kK ? k_ : n_; };
+  const std::uint32_t mk = m_.size() * k_.size(), kn = k_.size() * n_.size(), mn = m_.size() * n_.size();
+  const TensorForm &form = form_of(tensor);
+  const std::uint32_t before = form.row == Dim::kK ? mk : form.col == Dim::kN ? mk + kn : 0;
+  return p.group * (mk + kn + mn) + before + axis(form.row)[range_of(p, form.row).first] * axis(form.col).size() +
+         axis(form.col)[range_of(p, form.col).first];
+}
+
 ProductTiles TileNumbers::of(const TileProduct &p) const {
-  const std::uint32_t m = m_[p.m], k = k_[p.k], n = n_[p.n];
-  const std::uint32_t xs = m_.size() * k_.size(), ws = k_.size() * n_.size(), ys = m_.size() * n_.size();
-  const std::uint32_t group = p.group * (xs + ws + ys);
-  const std::uint32_t x = group + m * k_.size() + k;
-  const std::uint32_t w = group + xs + k * n_.size() + n;
-  const std::uint32_t y = group + xs + ws + m * n_.size() + n;
+  const Contraction &c = contraction_of(p.result);
   ProductTiles t;
-  if (p.result == Tensor::kDX)
-    t = {y, w, x};
-  else if (p.result == Tensor::kDW)
-    t = {x, y, w};
-  else
-    t = {x, w, y};
-  const std::uint32_t red = p.result == Tensor::kDX ? p.n : p.result == Tensor::kDW ? p.m : p.k;
-  const std::uint32_t size = p.result == Tensor::kDX ? p.n_size : p.result == Tensor::kDW ? p.m_size : p.k_size;
+  t.a = operand(c.a, p);
+  t.b = operand(c.b, p);
+  t.sum = operand(c.result, p);
+  const auto [red, size] = range_of(p, c.red);
   const bool complete = red + size == reduction_extent(p.result, layer_);
   t.add = p.add;
   t.first = !p.add && red == plans_.first(p.result, p.part);

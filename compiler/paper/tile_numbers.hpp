@@ -52,6 +52,8 @@ private:
   };
 
   ProductTiles of(const TileProduct &p) const;
+  /// Number of the tile of a tensor that the product touches.
+  std::uint32_t operand(Tensor tensor, const TileProduct &p) const;
 
   const Layer &layer_;
   const ReductionPlans &plans_;

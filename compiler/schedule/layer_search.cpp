@@ -103,28 +103,6 @@ FoundPlans LayerSearch::run(Memo<FoundPlans> &known) {
 
 } // namespace
 
-Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
-  if (options.partition == Partition::kNone || options.pass == Pass::kForward) {
-    if (options.parts > 1 && options.partition == Partition::kNone)
-      throw CompileError(fmt::format("layer '{}': {} parts, but no partition; choose weight_sharing, dy_sharing or "
-                                     "ifmap_sharing",
-                                     layer.name, options.parts));
-  } else {
-    const Dim dim = cut_dim(options.partition);
-    const std::string_view name = dim == Dim::kM ? "M" : dim == Dim::kN ? "N" : "K";
-    const std::uint32_t most = cuttable(dim, layer);
-    if (options.parts > most)
-      throw CompileError(fmt::format("layer '{}': {} cannot cut {} = {} into {} parts; reduce the parts to at most {}",
-                                     layer.name, to_string(options.partition), layer.groups > 1 ? "groups" : name, most,
-                                     options.parts, most));
-  }
-  Cut cut;
-  cut.partition = options.partition;
-  cut.parts = options.parts != 0 ? options.parts : npu.cores > 1 ? npu.cores : 2;
-  cut.reduction = options.reduction;
-  return cut;
-}
-
 Memo<FoundPlans>::Pointer search_layer(const Layer &layer, const NpuConfig &npu, const CompileOptions &options,
                                        Memo<FoundPlans> &known) {
   return known.get(key(layer, npu, options, options.tune), [&] { return LayerSearch(layer, npu, options).run(known); });

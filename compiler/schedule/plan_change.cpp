@@ -50,13 +50,13 @@ std::uint32_t PlanChanger::change_side(std::uint32_t side, std::uint32_t extent,
 void PlanChanger::change_tile(std::vector<PhasePlan> &plans, PhasePlan &plan, const Layer &layer) {
   switch (pick(4)) {
   case 0:
-    plan.tile.m = change_side(plan.tile.m, layer.m, npu_.rows);
+    plan.tile.m = change_side(plan.tile.m, layer.m, array_side(plan.kind, Dim::kM, npu_));
     break;
   case 1:
-    plan.tile.k = change_side(plan.tile.k, layer.k, plan.kind == PhaseKind::kDw ? npu_.rows : npu_.cols);
+    plan.tile.k = change_side(plan.tile.k, layer.k, array_side(plan.kind, Dim::kK, npu_));
     break;
   case 2:
-    plan.tile.n = change_side(plan.tile.n, layer.n, npu_.cols);
+    plan.tile.n = change_side(plan.tile.n, layer.n, array_side(plan.kind, Dim::kN, npu_));
     break;
   default: { // what phases have in common can stay from one to the next
     const PhasePlan &other = plans[pick(plans.size())];
@@ -97,7 +97,7 @@ void PlanChanger::change_once(std::vector<PhasePlan> &plans, const Layer &layer)
     change_tile(plans, plan, layer);
     break;
   case 3: {
-    const std::vector<LoopOrder> orders = loop_orders(plan.kind);
+    const std::vector<LoopOrder> &orders = form_of(plan.kind).loops;
     plan.loops = orders[pick(orders.size())];
     break;
   }

@@ -32,8 +32,6 @@ constexpr std::size_t kRefined = 12;
 constexpr std::size_t kJoined = 3;
 /// Plans of all phases that are handed on, with the usual work and at least.
 constexpr double kHandedOn = 12, kLeastHandedOn = 4;
-/// Tile products of a phase at most: beyond, stream and compilation outgrow devices and hosts.
-constexpr std::uint64_t kMostProducts = 2'000'000;
 /// A plan this near the bound of its phase ends the search for tilings.
 constexpr double kCloseEnough = 1.002;
 
@@ -110,13 +108,12 @@ private:
 
 std::vector<Candidate> PhaseSearch::ranked() const {
   const std::uint32_t beat = npu_.bus_bytes / 2;
-  const bool k_rows = kind_ == PhaseKind::kDw;
   const auto sides = [&](std::uint32_t fixed, std::uint32_t extent, std::uint32_t unit) {
     return fixed > 0 ? std::vector<std::uint32_t>{fixed} : tile_sides(extent, unit, beat);
   };
-  const auto ms = sides(fixed_.m, part_.m, npu_.rows);
-  const auto ks = sides(fixed_.k, part_.k, k_rows ? npu_.rows : npu_.cols);
-  const auto ns = sides(fixed_.n, part_.n, npu_.cols);
+  const auto ms = sides(fixed_.m, part_.m, array_side(kind_, Dim::kM, npu_));
+  const auto ks = sides(fixed_.k, part_.k, array_side(kind_, Dim::kK, npu_));
+  const auto ns = sides(fixed_.n, part_.n, array_side(kind_, Dim::kN, npu_));
   const RowRange all{0, npu_.spm_rows()};
   std::vector<Candidate> candidates;
   std::uint64_t fewest = ~std::uint64_t{0};
@@ -128,7 +125,7 @@ std::vector<Candidate> PhaseSearch::ranked() const {
         const std::uint64_t products = product_count(kind_, tile, whole_);
         fewest = std::min(fewest, products);
         if (products > kMostProducts) continue;
-        for (const LoopOrder &loops : loop_orders(kind_)) {
+        for (const LoopOrder &loops : form_of(kind_).loops) {
           Candidate c;
           c.plan.kind = kind_;
           c.plan.parts = parts_;
@@ -139,16 +136,10 @@ std::vector<Candidate> PhaseSearch::ranked() const {
           candidates.push_back(std::move(c));
         }
       }
-  const bool nothing_fits = fewest == ~std::uint64_t{0};
-  if (candidates.empty() && fixed_ == TileShape{})
-    throw CompileError(
-        nothing_fits
-            ? fmt::format("layer '{}': no tiling fits the scratchpad of NPU '{}' ({} rows of {} elements), not even "
-                          "single elements; give it more spm_bytes",
-                          layer_.name, npu_.name, npu_.spm_rows(), npu_.lanes())
-            : fmt::format("layer '{}': takes at least {} tile products on NPU '{}', more than {}; give it more "
-                          "spm_bytes or reduce M, K, N = {}, {}, {}",
-                          layer_.name, fewest, npu_.name, kMostProducts, whole_.m, whole_.k, whole_.n));
+  if (candidates.empty() && fixed_ == TileShape{}) {
+    if (fewest == ~std::uint64_t{0}) refuse_scratchpad(whole_, npu_);
+    check_products(fewest, whole_, npu_);
+  }
   const std::size_t keep = std::min(candidates.size(), kPlayed);
   std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(keep), candidates.end(),
                     [](const Candidate &x, const Candidate &y) { return x.rough.cycles < y.rough.cycles; });
@@ -298,10 +289,17 @@ void JointSearch::match(const std::vector<Candidate> &from, std::size_t other, c
   }
 }
 
+/// Whether two phases of single results have an operand in common.
+bool share_operand(PhaseKind one, PhaseKind other) {
+  const PhaseForm &x = form_of(one), &y = form_of(other);
+  return !x.fused() && !y.fused() &&
+         contraction_of(x.results.front()).shared == contraction_of(y.results.front()).shared;
+}
+
 void JointSearch::run(const std::vector<PhaseKind> &kinds) {
   std::vector<std::vector<Candidate>> choices;
   for (const PhaseKind kind : kinds) {
-    const PhaseParts parts = phase_parts(cut_, kind, layer_, npu_);
+    const PhaseParts parts = phase_parts(cut_, form_of(kind).forward(), layer_, npu_);
     choices.push_back(
         PhaseSearch(kind, parts, {}, budget_ / kinds.size(), layer_, whole_, layout_, npu_, tried_).run());
     if (kinds.size() > 1) choices.back().resize(std::min(choices.back().size(), kJoined));
@@ -315,7 +313,7 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
     for (i = 0; i < pick.size() && ++pick[i] == choices[i].size(); ++i)
       pick[i] = 0;
   }
-  if (kinds.back() == PhaseKind::kDw && kinds.size() >= 2 && kinds[kinds.size() - 2] == PhaseKind::kDx) {
+  if (kinds.size() >= 2 && share_operand(kinds[kinds.size() - 2], kinds.back())) {
     for (std::size_t phase = 0; phase + 2 < kinds.size(); ++phase)
       before_.push_back(choices[phase].front().plan);
     match(choices[kinds.size() - 2], kinds.size() - 1, kinds);

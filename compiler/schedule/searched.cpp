@@ -13,7 +13,7 @@ namespace {
 
 /// What the order of a backward pass is chosen for: a part of the layer.
 Layer backward_part(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
-  return part_of(layer, phase_parts(cut_of(layer, npu, options), PhaseKind::kDw, layer, npu), npu);
+  return part_of(layer, phase_parts(cut_of(layer, npu, options), false, layer, npu), npu);
 }
 
 /// The options with each of the orders, without progress.

@@ -1,5 +1,6 @@
 #include "compiler/schedule/step_walk.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/ir/contraction.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/spm/residency.hpp"
 
@@ -80,10 +81,10 @@ Layout StepWalk::layout_of(std::size_t first, std::size_t end) const {
   Layout layout = layout_;
   for (std::size_t s = 0; s < sections_.size(); ++s) {
     if (s >= first && s < end) continue;
-    for (const Tensor t : {Tensor::kX, Tensor::kY, Tensor::kDY, Tensor::kDX}) {
+    const Pass pass = s < forward_sections() ? Pass::kForward : Pass::kBackward;
+    for (const Tensor t : activation_tensors()) {
       const std::int32_t place = layout.place(sections_[s].layer, t);
-      const bool used = s < forward_sections() ? t == Tensor::kX || t == Tensor::kY : t != Tensor::kY;
-      if (place == Layout::kNone || !used) continue;
+      if (place == Layout::kNone || !used_in(t, pass)) continue;
       TensorBinding &binding = layout.tensors[static_cast<std::size_t>(place)];
       binding.result = !binding.input;
     }

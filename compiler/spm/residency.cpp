@@ -15,12 +15,10 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// The operand that both products of a fused phase read, or one of a single product's.
-Tensor shared_operand(PhaseKind kind) { return kind == PhaseKind::kForward ? Tensor::kX : Tensor::kDY; }
-
 /// The operand slot that reads from the shared area; none for an ADD.
-std::size_t shared_slot(const TileProduct &p, PhaseKind kind) {
-  return roles(p, Layer{}).a == shared_operand(kind) ? Needs::kA : Needs::kB;
+std::size_t shared_slot(const TileProduct &p) {
+  const Contraction &c = contraction_of(p.result);
+  return c.a == c.shared ? Needs::kA : Needs::kB;
 }
 
 class Allocator {
@@ -313,7 +311,7 @@ bool Allocator::run(const PhasePlan &plan) {
   end_ = end_of(plan);
   for (const TileProduct &product : plan.products) {
     const Needs &needs = table_.needs[step_];
-    const std::size_t shared = shared_slot(product, plan.kind);
+    const std::size_t shared = shared_slot(product);
     for (std::size_t slot = 0; slot < needs.tile.size(); ++slot)
       if (needs.tile[slot] >= 0)
         tile(needs.tile[slot]).side = product.add || slot == Needs::kCin || slot == Needs::kCout ? TileSide::kResult
@@ -329,43 +327,60 @@ bool Allocator::run(const PhasePlan &plan) {
 
 } // namespace
 
+namespace {
+
+/// Scratchpad rows that a product takes of each area.
+struct AreaRows {
+  std::uint64_t shared = 0, other = 0, result = 0;
+
+  bool fit(const SpmSplit &split) const {
+    const bool one_area = split.shared.first == split.other.first && split.other.first == split.result.first;
+    if (one_area) return shared + other + result <= split.shared.rows;
+    const bool two_areas = split.other.first == split.result.first;
+    if (two_areas) return shared <= split.shared.rows && other + result <= split.other.rows;
+    return shared <= split.shared.rows && other <= split.other.rows && result <= split.result.rows;
+  }
+};
+
+/// Scratchpad rows of full tiles of a layer.
+class FullTiles {
+public:
+  FullTiles(const TileShape &tile, const NpuConfig &npu) : tile_(tile), lanes_(npu.lanes()) {}
+
+  std::uint64_t rows(Tensor tensor, bool fp32) const {
+    const TensorForm &form = form_of(tensor);
+    return spm_rows(side_of(tile_, form.row), side_of(tile_, form.col), fp32, lanes_);
+  }
+  /// A product; `whole`: it sums up all of the reduction, so that no sum needs a place beside the bf16 result.
+  AreaRows product(const Contraction &c, bool whole) const {
+    AreaRows rows_of{rows(c.shared, false), rows(c.a == c.shared ? c.b : c.a, false), 0};
+    if (c.rounds) rows_of.result += rows(c.result, false);
+    if (!c.rounds || !whole) rows_of.result += rows(c.result, true);
+    return rows_of;
+  }
+  /// Two sums that are added, and what leaves as bf16.
+  AreaRows addition(const Contraction &c) const {
+    return {0, 0, 2 * rows(c.result, true) + (c.rounds ? rows(c.result, false) : 0)};
+  }
+
+private:
+  const TileShape &tile_;
+  std::uint32_t lanes_;
+};
+
+} // namespace
+
 bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu,
           const PhaseParts &parts) {
-  const std::uint32_t lanes = npu.lanes();
-  const auto x = spm_rows(tile.m, tile.k, false, lanes);
-  const auto w = spm_rows(tile.k, tile.n, false, lanes);
-  const auto y = spm_rows(tile.m, tile.n, false, lanes);
-  struct Load {
-    std::uint64_t shared, other, result;
-  };
-  std::vector<Load> loads;
-  const auto result = [&](std::uint32_t rows, std::uint32_t cols, bool single) -> std::uint64_t {
-    const std::uint64_t bf16 = spm_rows(rows, cols, false, lanes);
-    return single ? bf16 : bf16 + spm_rows(rows, cols, true, lanes);
-  };
-  const auto cut = [&](Dim dim) { return parts.count > 1 && parts.dim == dim; };
-  if (kind == PhaseKind::kForward)
-    loads.push_back({x, w, result(tile.m, tile.n, tile.k == layer.k && !cut(Dim::kK))});
-  else if (kind != PhaseKind::kDw)
-    loads.push_back({y, w, result(tile.m, tile.k, tile.n == layer.n && !cut(Dim::kN))});
-  if (kind != PhaseKind::kForward && kind != PhaseKind::kDx)
-    loads.push_back({y, x, spm_rows(tile.k, tile.n, true, lanes)});
-  if (parts.reduction == Reduction::kAdd) { // two sums, and what leaves as bf16
-    const auto sums = [&](std::uint32_t rows, std::uint32_t cols, bool rounds) {
-      loads.push_back(
-          {0, 0, 2ULL * spm_rows(rows, cols, true, lanes) + (rounds ? spm_rows(rows, cols, false, lanes) : 0U)});
-    };
-    if (kind == PhaseKind::kForward && cut(Dim::kK)) sums(tile.m, tile.n, true);
-    if (kind != PhaseKind::kForward && kind != PhaseKind::kDw && cut(Dim::kN)) sums(tile.m, tile.k, true);
-    if (kind != PhaseKind::kForward && kind != PhaseKind::kDx && cut(Dim::kM)) sums(tile.k, tile.n, false);
+  const FullTiles full(tile, npu);
+  for (const Tensor result : form_of(kind).results) {
+    const Contraction &c = contraction_of(result);
+    const bool cut = parts.count > 1 && parts.dim == c.red;
+    const bool whole = side_of(tile, c.red) == extent_of(layer, c.red) && !cut;
+    if (!full.product(c, whole).fit(split)) return false;
+    if (cut && parts.reduction == Reduction::kAdd && !full.addition(c).fit(split)) return false;
   }
-  const bool one_area = split.shared.first == split.other.first && split.other.first == split.result.first;
-  const bool two_areas = !one_area && split.other.first == split.result.first;
-  return std::all_of(loads.begin(), loads.end(), [&](const Load &l) {
-    if (one_area) return l.shared + l.other + l.result <= split.shared.rows;
-    if (two_areas) return l.shared <= split.shared.rows && l.other + l.result <= split.other.rows;
-    return l.shared <= split.shared.rows && l.other <= split.other.rows && l.result <= split.result.rows;
-  });
+  return true;
 }
 
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,

@@ -78,7 +78,7 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Laye
       };
       const bool complete = r.red + r.red_size == reduction_extent(p.result, layer);
       const bool last = complete && (p.add || reduction.of(p.result).empty());
-      const bool rounds = p.result != Tensor::kDW && last;
+      const bool rounds = contraction_of(p.result).rounds && last;
       Needs n;
       if (p.add) {
         n.tile[Needs::kA] = sum(0);

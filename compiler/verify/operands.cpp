@@ -56,6 +56,17 @@ Operands operands_of(const TileProduct &p, const Layer &layer) {
   return {a, b, rect_of(p, layer, a), rect_of(p, layer, b), rect_of(p, layer, p.result), terms.first, terms.size};
 }
 
+std::array<Expected, kTensorCount> expected_tensors(const Layer &l, Pass pass) {
+  const bool forward = pass != Pass::kBackward, backward = pass != Pass::kForward, dx = backward && l.dx;
+  const std::uint32_t all_k = l.groups * l.k, all_n = l.groups * l.n;
+  return {{{Tensor::kX, true, false, false, l.m, all_k},
+           {Tensor::kW, forward || dx, false, false, all_k, l.n},
+           {Tensor::kDY, backward, false, false, l.m, all_n},
+           {Tensor::kY, forward, true, false, l.m, all_n},
+           {Tensor::kDX, dx, true, false, l.m, all_k},
+           {Tensor::kDW, backward, true, true, all_k, l.n}}};
+}
+
 std::uint32_t terms_of(Tensor result, const Layer &layer) {
   const Dim d = summed(result);
   return d == Dim::kM ? layer.m : d == Dim::kK ? layer.k : layer.n;

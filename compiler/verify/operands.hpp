@@ -4,11 +4,24 @@
 
 #include "compiler/ir/tile.hpp"
 
+#include <array>
+
 namespace gradweave::compiler {
+
+/// A tensor of a layer as a whole, and whether the pass has it.
+struct Expected {
+  Tensor tensor{};
+  bool wanted = false;   ///< by the pass
+  bool computed = false; ///< by the pass; else it is an input
+  bool fp32 = false;
+  std::uint32_t rows = 0, cols = 0;
+};
+/// Of all tensors, in the order of Tensor.
+std::array<Expected, kTensorCount> expected_tensors(const Layer &layer, Pass pass);
 
 /// Operands, result and terms of a product. Rectangles are those of the layer's tensors.
 struct Operands {
-  Tensor a = Tensor::kX, b = Tensor::kX;
+  Tensor a{}, b{};
   Rect a_rect, b_rect, result;
   std::uint32_t first = 0, terms = 0; ///< range of the reduction
 };

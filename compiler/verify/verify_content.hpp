@@ -50,7 +50,7 @@ private:
   /// Which product of which layer a GEMM computes.
   struct Product {
     std::uint32_t layer = 0;
-    Tensor result = Tensor::kY;
+    Tensor result{};
   };
   static constexpr std::size_t kNowhere = ~std::size_t{0};
   struct Located {

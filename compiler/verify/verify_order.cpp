@@ -88,17 +88,15 @@ std::string verify_order(const std::vector<TileProduct> &products, const Layer &
     if (std::string problem = sums.step(i, products[i]); !problem.empty()) return problem;
   std::array<std::vector<Rect>, kTensorCount> tiles;
   if (std::string problem = sums.finish(tiles); !problem.empty()) return problem;
-  const auto check = [&](Tensor t, bool wanted, std::uint32_t rows, std::uint32_t cols) -> std::string {
-    const std::vector<Rect> &rects = tiles[static_cast<std::size_t>(t)];
-    if (!wanted) return rects.empty() ? "" : fmt::format("{} is computed, which the pass does not need", to_string(t));
-    const std::string problem = verify_cover(rects, rows, cols);
-    return problem.empty() ? "" : fmt::format("{}: {}", to_string(t), problem);
-  };
-  const std::uint32_t all_k = layer.groups * layer.k, all_n = layer.groups * layer.n;
-  for (const std::string &problem : {check(Tensor::kY, pass != Pass::kBackward, layer.m, all_n),
-                                     check(Tensor::kDX, computes_dx(layer, pass), layer.m, all_k),
-                                     check(Tensor::kDW, pass != Pass::kForward, all_k, layer.n)})
-    if (!problem.empty()) return problem;
+  for (const Expected &e : expected_tensors(layer, pass)) {
+    const std::vector<Rect> &rects = tiles[static_cast<std::size_t>(e.tensor)];
+    if (!e.computed) continue;
+    if (!e.wanted && !rects.empty())
+      return fmt::format("{} is computed, which the pass does not need", to_string(e.tensor));
+    if (!e.wanted) continue;
+    if (const std::string problem = verify_cover(rects, e.rows, e.cols); !problem.empty())
+      return fmt::format("{}: {}", to_string(e.tensor), problem);
+  }
   return {};
 }
 

@@ -1,4 +1,5 @@
 // The final check of a compiled layer, from its binary commands and tensor bindings alone.
+#include "compiler/verify/operands.hpp"
 #include "compiler/verify/verify.hpp"
 #include "compiler/verify/verify_content.hpp"
 
@@ -9,21 +10,7 @@ namespace {
 
 /// Whether a layer's tensors have places that suit them; of a place that layers share, whether it suits all.
 std::string check_places(const Compiled &v, std::uint32_t index) {
-  const Layer &l = v.layers[index];
-  const bool forward = v.pass != Pass::kBackward, backward = v.pass != Pass::kForward, dx = backward && l.dx;
-  struct Expected {
-    Tensor tensor;
-    bool wanted, fp32;
-    std::uint32_t rows, cols;
-  };
-  const std::uint32_t all_k = l.groups * l.k, all_n = l.groups * l.n;
-  const std::array<Expected, kTensorCount> expected{{{Tensor::kX, true, false, l.m, all_k},
-                                                     {Tensor::kW, forward || dx, false, all_k, l.n},
-                                                     {Tensor::kDY, backward, false, l.m, all_n},
-                                                     {Tensor::kY, forward, false, l.m, all_n},
-                                                     {Tensor::kDX, dx, false, l.m, all_k},
-                                                     {Tensor::kDW, backward, true, all_k, l.n}}};
-  for (const Expected &e : expected) {
+  for (const Expected &e : expected_tensors(v.layers[index], v.pass)) {
     const std::int32_t place = v.layout.place(index, e.tensor);
     if ((place != Layout::kNone) != e.wanted)
       return fmt::format("tensor {} is {}", to_string(e.tensor),
@@ -32,10 +19,9 @@ std::string check_places(const Compiled &v, std::uint32_t index) {
     if (place < 0 || static_cast<std::size_t>(place) >= v.layout.tensors.size())
       return fmt::format("tensor {} has no place", to_string(e.tensor));
     const TensorBinding &b = v.layout.tensors[static_cast<std::size_t>(place)];
-    const bool computed = e.tensor == Tensor::kY || e.tensor == Tensor::kDX || e.tensor == Tensor::kDW;
     const bool own = b.layer == index && b.tensor == e.tensor;
-    if (b.fp32 != e.fp32 || b.rows != e.rows || b.cols != e.cols || (computed && (b.input || !own)) ||
-        (!computed && own && !b.input))
+    if (b.fp32 != e.fp32 || b.rows != e.rows || b.cols != e.cols || (e.computed && (b.input || !own)) ||
+        (!e.computed && own && !b.input))
       return fmt::format("the binding of {} does not describe it", to_string(e.tensor));
   }
   return {};

@@ -12,12 +12,12 @@ const Layer kLayer = make_layer(10, 7, 5);
 const TileShape kTile{4, 3, 2};
 
 std::vector<TileProduct> order(PhaseKind kind) {
-  return make_order(kind, loop_orders(kind).front(), kTile, whole(kLayer));
+  return make_order(kind, form_of(kind).loops.front(), kTile, whole(kLayer));
 }
 
 TEST(Order, EveryPhaseAndLoopOrderIsComplete) {
   for (const PhaseKind kind : {PhaseKind::kInterleave, PhaseKind::kDxMajor, PhaseKind::kDwMajor})
-    for (const LoopOrder &loops : loop_orders(kind)) {
+    for (const LoopOrder &loops : form_of(kind).loops) {
       const auto products = make_order(kind, loops, kTile, whole(kLayer));
       EXPECT_EQ(verify_order(products, kLayer, Pass::kBackward), "") << to_string(loops);
       EXPECT_EQ(products.size(), product_count(kind, kTile, kLayer));

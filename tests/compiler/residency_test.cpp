@@ -169,7 +169,7 @@ TEST(Fits, MatchesWhatAllocateCanDo) {
     PhasePlan plan;
     plan.kind = PhaseKind::kDxMajor;
     plan.tile = {side, side, side};
-    plan.loops = loop_orders(plan.kind).front();
+    plan.loops = form_of(plan.kind).loops.front();
     plan.split = {all, all, all};
     plan.products = make_order(plan.kind, plan.loops, plan.tile, whole(layer));
     EXPECT_EQ(fits(plan.kind, plan.tile, plan.split, layer, npu), allocate({plan}, {layer}, layout, npu).has_value())

@@ -1,0 +1,123 @@
+#include "compiler/ir/contraction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace gradweave::compiler {
+namespace {
+
+/// In the order of Tensor.
+constexpr std::array<TensorForm, kTensorCount> kForms{{
+    {Dim::kM, Dim::kK, false, true, true},  // X
+    {Dim::kK, Dim::kN, true, true, true},   // W
+    {Dim::kM, Dim::kN, false, false, true}, // dY
+    {Dim::kM, Dim::kN, false, true, false}, // Y
+    {Dim::kM, Dim::kK, false, false, true}, // dX
+    {Dim::kK, Dim::kN, true, false, true},  // dW
+}};
+
+/// In the order of Tensor, from Y on.
+constexpr std::array<Contraction, 3> kContractions{{
+    {Tensor::kY, Tensor::kX, Tensor::kW, Dim::kM, Dim::kN, Dim::kK, true, false, true, Tensor::kX},
+    {Tensor::kDX, Tensor::kDY, Tensor::kW, Dim::kM, Dim::kK, Dim::kN, true, true, true, Tensor::kDY},
+    {Tensor::kDW, Tensor::kX, Tensor::kDY, Dim::kK, Dim::kN, Dim::kM, false, false, false, Tensor::kDY},
+}};
+
+std::vector<LoopOrder> any_loops() { return {all_loop_orders().begin(), all_loop_orders().end()}; }
+
+} // namespace
+
+const TensorForm &form_of(Tensor tensor) { return kForms.at(static_cast<std::size_t>(tensor)); }
+
+bool used_in(Tensor tensor, Pass pass) {
+  const TensorForm &form = form_of(tensor);
+  return (form.forward && pass != Pass::kBackward) || (form.backward && pass != Pass::kForward);
+}
+
+const std::array<Tensor, 3> &operand_tensors() {
+  static constexpr std::array<Tensor, 3> tensors{Tensor::kX, Tensor::kW, Tensor::kDY};
+  return tensors;
+}
+
+const std::array<Tensor, 4> &activation_tensors() {
+  static constexpr std::array<Tensor, 4> tensors{Tensor::kX, Tensor::kDY, Tensor::kY, Tensor::kDX};
+  return tensors;
+}
+
+const std::array<Tensor, 3> &result_tensors() {
+  static constexpr std::array<Tensor, 3> tensors{Tensor::kY, Tensor::kDX, Tensor::kDW};
+  return tensors;
+}
+
+const Contraction &contraction_of(Tensor result) {
+  const std::size_t index = static_cast<std::size_t>(result) - static_cast<std::size_t>(Tensor::kY);
+  if (index >= kContractions.size())
+    throw std::invalid_argument(fmt::format("{} is an operand, not a result", to_string(result)));
+  return kContractions[index];
+}
+
+IndexRange range_of(const TileProduct &p, Dim dim) {
+  if (dim == Dim::kM) return {p.m, p.m_size};
+  return dim == Dim::kK ? IndexRange{p.k, p.k_size} : IndexRange{p.n, p.n_size};
+}
+
+void set_range(TileProduct &p, Dim dim, const IndexRange &range) {
+  (dim == Dim::kM ? p.m : dim == Dim::kK ? p.k : p.n) = range.first;
+  (dim == Dim::kM ? p.m_size : dim == Dim::kK ? p.k_size : p.n_size) = range.size;
+}
+
+std::uint32_t extent_of(const Layer &layer, Dim dim) {
+  return dim == Dim::kM ? layer.m : dim == Dim::kK ? layer.k : layer.n;
+}
+
+std::uint32_t side_of(const TileShape &tile, Dim dim) {
+  return dim == Dim::kM ? tile.m : dim == Dim::kK ? tile.k : tile.n;
+}
+
+bool PhaseForm::forward() const { return form_of(results.front()).forward; }
+
+bool PhaseForm::computes(Tensor result) const {
+  return std::find(results.begin(), results.end(), result) != results.end();
+}
+
+const PhaseForm &form_of(PhaseKind kind) {
+  static const PhaseForm forward{"Y", {Tensor::kY}, any_loops()};
+  static const PhaseForm dx{"dX", {Tensor::kDX}, any_loops()};
+  static const PhaseForm dw{"dW", {Tensor::kDW}, any_loops()};
+  // dX walks dY by rows, dW by columns.
+  static const PhaseForm interleave{"interleave",
+                                    {Tensor::kDX, Tensor::kDW},
+                                    {{Dim::kN, Dim::kK, Dim::kM}, {Dim::kK, Dim::kN, Dim::kM}},
+                                    LoopOrder{Dim::kM, Dim::kK, Dim::kN}};
+  static const PhaseForm dx_major{"dx_major", {Tensor::kDX, Tensor::kDW}, {{Dim::kM, Dim::kN, Dim::kK}}};
+  static const PhaseForm dw_major{"dw_major", {Tensor::kDX, Tensor::kDW}, {{Dim::kN, Dim::kM, Dim::kK}}};
+  switch (kind) {
+  case PhaseKind::kForward:
+    return forward;
+  case PhaseKind::kDx:
+    return dx;
+  case PhaseKind::kDw:
+    return dw;
+  case PhaseKind::kInterleave:
+    return interleave;
+  case PhaseKind::kDxMajor:
+    return dx_major;
+  case PhaseKind::kDwMajor:
+    return dw_major;
+  }
+  throw std::logic_error("a phase without a form");
+}
+
+const std::array<LoopOrder, 6> &all_loop_orders() {
+  static constexpr std::array<LoopOrder, 6> orders{{{Dim::kM, Dim::kK, Dim::kN},
+                                                    {Dim::kM, Dim::kN, Dim::kK},
+                                                    {Dim::kK, Dim::kM, Dim::kN},
+                                                    {Dim::kK, Dim::kN, Dim::kM},
+                                                    {Dim::kN, Dim::kM, Dim::kK},
+                                                    {Dim::kN, Dim::kK, Dim::kM}}};
+  return orders;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,75 @@
+// The products of a layer as data: which tensors they multiply, and along which indices. All that the compiler knows of
+// Y, dX and dW follows from these tables.
+#pragma once
+
+#include "compiler/ir/tile.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// What a tensor's elements are indexed by, in a group. Groups lie side by side in columns, or one below the other.
+struct TensorForm {
+  Dim row = Dim::kM, col = Dim::kK;
+  bool groups_below = false; ///< weights and their gradient
+  bool forward = false;      ///< used by the forward pass
+  bool backward = false;     ///< used by the backward pass
+};
+const TensorForm &form_of(Tensor tensor);
+
+/// Whether the pass uses the tensor; W of a backward pass only if dX is wanted.
+bool used_in(Tensor tensor, Pass pass);
+
+/// X, W and dY.
+const std::array<Tensor, 3> &operand_tensors();
+/// Those that layers may share: X, dY, Y and dX.
+const std::array<Tensor, 4> &activation_tensors();
+/// Y, dX and dW.
+const std::array<Tensor, 3> &result_tensors();
+
+/// result(row, col) = sum over `red`, ascending, of A and B. The array takes lines of A and B: along a column of the
+/// stored tile, or along a row.
+struct Contraction {
+  Tensor result, a, b;
+  Dim row, col, red;
+  bool a_col, b_col;
+  bool rounds;   ///< the complete sum leaves as bf16; else it stays fp32
+  Tensor shared; ///< the operand that the products of a pass have in common
+};
+/// Of a result; throws std::invalid_argument for other tensors.
+const Contraction &contraction_of(Tensor result);
+
+/// A range of indices.
+struct IndexRange {
+  std::uint32_t first = 0, size = 0;
+  std::uint32_t end() const { return first + size; }
+};
+/// Of a product along a dimension, in the group.
+IndexRange range_of(const TileProduct &p, Dim dim);
+void set_range(TileProduct &p, Dim dim, const IndexRange &range);
+/// Of the whole layer, in a group.
+std::uint32_t extent_of(const Layer &layer, Dim dim);
+std::uint32_t side_of(const TileShape &tile, Dim dim);
+
+/// What a phase computes: products of one result, or of two by turns.
+struct PhaseForm {
+  std::string_view name; ///< for people: "dX", "interleave"
+  std::vector<Tensor> results;
+  /// Loop orders that a search may choose among, of the last result.
+  std::vector<LoopOrder> loops;
+  /// Of the first result of two, where it has an order of its own; else both have the same.
+  std::optional<LoopOrder> first_loops = std::nullopt;
+
+  bool fused() const { return results.size() > 1; }
+  bool forward() const;
+  bool computes(Tensor result) const;
+};
+const PhaseForm &form_of(PhaseKind kind);
+
+const std::array<LoopOrder, 6> &all_loop_orders();
+
+} // namespace gradweave::compiler
