@@ -1,5 +1,6 @@
 #include "compiler/schedule/registry.hpp"
 #include "compiler/paper/paper.hpp"
+#include "compiler/schedule/in_order.hpp"
 #include "compiler/schedule/searched.hpp"
 
 #include <fmt/format.h>
@@ -16,9 +17,10 @@ const std::vector<const Scheduler *> &schedulers() {
   static const SearchedOrder rearrange(Schedule::kRearrange, "one of these three by the layer's shape, as Algorithm 1");
   static const SearchedOrder ideal(Schedule::kIdeal, "the fastest of these three");
   static const FullSearch full_search;
+  static const InOrder in_order;
   static const paper::PaperScheduler igo_paper;
-  static const std::vector<const Scheduler *> all{&sequential, &interleave, &dx_major,    &dw_major,
-                                                  &rearrange,  &ideal,      &full_search, &igo_paper};
+  static const std::vector<const Scheduler *> all{&sequential, &interleave,  &dx_major, &dw_major, &rearrange,
+                                                  &ideal,      &full_search, &in_order, &igo_paper};
   return all;
 }
 

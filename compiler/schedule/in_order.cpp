@@ -1,0 +1,60 @@
+#include "compiler/schedule/in_order.hpp"
+
+#include "compiler/ir/contraction.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/partition.hpp"
+#include "compiler/lower/tiling.hpp"
+#include "compiler/spm/residency.hpp"
+
+#include <algorithm>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Half of a tile side, in whole blocks of the array as long as there are any.
+std::uint32_t halved(std::uint32_t side, std::uint32_t block) {
+  const std::uint32_t half = (side + 1) / 2;
+  return half > block ? (half + block - 1) / block * block : half;
+}
+
+/// Starts with the whole part, and halves the longest side until a product fits the scratchpad.
+TileShape largest_tile(PhaseKind kind, const PhaseParts &parts, const SpmSplit &split, const Layer &part,
+                       const NpuConfig &npu) {
+  TileShape tile{std::min(part.m, kMaxTileSide), std::min(part.k, kMaxTileSide), std::min(part.n, kMaxTileSide)};
+  while (!fits(kind, tile, split, part, npu, parts)) {
+    const std::uint32_t longest = std::max({tile.m, tile.k, tile.n});
+    if (longest == 1) refuse_scratchpad(part, npu);
+    if (tile.m == longest)
+      tile.m = halved(tile.m, array_side(kind, Dim::kM, npu));
+    else if (tile.k == longest)
+      tile.k = halved(tile.k, array_side(kind, Dim::kK, npu));
+    else
+      tile.n = halved(tile.n, array_side(kind, Dim::kN, npu));
+  }
+  return tile;
+}
+
+} // namespace
+
+Scheduled InOrder::schedule_layer(const SchedulingProblem &problem) const {
+  const Layer &layer = problem.layers.front();
+  const NpuConfig &npu = problem.npu;
+  const Cut cut = cut_of(layer, npu, problem.options);
+  const RowRange all{0, npu.spm_rows()};
+  Scheduled scheduled;
+  scheduled.chosen = name();
+  for (const PhaseKind kind : phases(Schedule::kSequential, problem.options.pass, layer)) {
+    const Contraction &c = contraction_of(form_of(kind).results.front());
+    PhasePlan plan;
+    plan.kind = kind;
+    plan.parts = phase_parts(cut, form_of(kind).forward(), layer, npu);
+    plan.split = {all, all, all};
+    plan.tile = largest_tile(kind, plan.parts, plan.split, part_of(layer, plan.parts, npu), npu);
+    plan.loops = {c.row, c.col, c.red};
+    check_products(product_count(kind, plan.tile, layer), layer, npu);
+    scheduled.plans.push_back(plan);
+  }
+  return scheduled;
+}
+
+} // namespace gradweave::compiler
