@@ -95,11 +95,9 @@ bool same_dy_walk(const LoopOrder &dw_loops, const TileShape &tile, const Layer 
   return (one_k && one_n) || (one_m && (dw_loops[0] == Dim::kK || one_k || one_n));
 }
 
-} // namespace
-
-RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
-                             const NpuConfig &npu, std::uint32_t cores) {
-  RoughEstimate e;
+/// All tensors that the phase moves, a group's worth.
+std::vector<Stream> streams_of(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
+                               const NpuConfig &npu, RoughEstimate &e) {
   std::vector<Stream> streams;
   const PhaseForm &form = form_of(kind);
   // Both products of a fused phase use dY's tile at once; of an interleaved one, only if there is but one way to walk.
@@ -122,21 +120,29 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
     add(c.a == c.shared ? c.b : c.a, Element::kBf16, &e.other_rows);
     add(c.result, c.rounds ? Element::kFp32LeavesAsBf16 : Element::kFp32, &e.result_rows);
   }
+  return streams;
+}
 
-  // First come the tiles at work, then a second one of each operand, so that loads overlap computing, then reuse.
-  const std::uint32_t rows_of_core = npu.spm_rows() / cores;
-  double capacity = rows_of_core;
-  double once = 0, ahead = 0; // bytes, rows
+/// What a phase moves, with as much kept as its scratchpad has room for.
+struct Residence {
   Moves moves;
+  double once = 0;    ///< bytes that are moved in any case
+  double overlap = 0; ///< share of the moves that can overlap computing
+};
+
+Residence reside(std::vector<Stream> &streams, double rows_of_core) {
+  // First come the tiles at work, then a second one of each operand, so that loads overlap computing, then reuse.
+  Residence r;
+  double capacity = rows_of_core, ahead = 0; // rows
   for (const Stream &s : streams) {
     *s.area += 2 * s.rows;
     capacity -= s.rows;
     ahead += s.partial ? s.rows / 2 : s.rows; // sums stay, their bf16 results do not
-    once += s.once.bytes;
-    moves += s.once;
-    moves += s.again;
+    r.once += s.once.bytes;
+    r.moves += s.once;
+    r.moves += s.again;
   }
-  const double overlap = std::clamp(capacity / ahead, 0.0, 1.0);
+  r.overlap = std::clamp(capacity / ahead, 0.0, 1.0);
   capacity -= ahead;
   // Keep what saves most per row; a part of a tensor saves its part.
   std::sort(streams.begin(), streams.end(),
@@ -144,17 +150,27 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
   for (const Stream &s : streams) {
     if (s.again.bytes <= 0 || capacity <= 0) continue;
     const double share = s.kept_rows <= capacity ? 1 : capacity / s.kept_rows;
-    moves += s.again * -share;
+    r.moves += s.again * -share;
     capacity -= share * s.kept_rows;
     *s.area += share * s.kept_rows;
   }
+  return r;
+}
+
+} // namespace
+
+RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
+                             const NpuConfig &npu, std::uint32_t cores) {
+  RoughEstimate e;
+  std::vector<Stream> streams = streams_of(kind, loops, tile, layer, npu, e);
+  const Residence r = reside(streams, npu.spm_rows() / cores);
   const double cycles_per_byte =
       static_cast<double>(npu.dram.bytes_den) * cores / static_cast<double>(npu.dram.bytes_num);
   const auto compute = static_cast<double>(phase_cycles(kind, tile, layer, npu));
   const auto products = static_cast<double>(product_count(kind, tile, layer));
-  e.bound = std::max(compute, once * layer.groups * cycles_per_byte);
+  e.bound = std::max(compute, r.once * layer.groups * cycles_per_byte);
   const double commands = products * 3 * isa::kCommandBytes; // GEMM and about two moves
-  moves = moves * layer.groups;
+  const Moves moves = r.moves * layer.groups;
   const double moving =
       std::max((moves.bytes + commands) * cycles_per_byte, std::max(moves.load_cycles, moves.store_cycles) * cores);
   // Before the first product its operands must come, after the last its result must leave.
@@ -163,7 +179,7 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
   // move the same, the one with larger tiles is faster.
   const double waits = products * shortest_block(npu);
   // Half of what cannot overlap counts: residency often finds room that this closed form does not see.
-  e.cycles = std::max(compute, moving) + 0.5 * (1 - overlap) * std::min(compute, moving) + ends + waits;
+  e.cycles = std::max(compute, moving) + 0.5 * (1 - r.overlap) * std::min(compute, moving) + ends + waits;
   return e;
 }
 

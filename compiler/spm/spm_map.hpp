@@ -2,10 +2,9 @@
 #pragma once
 
 #include "compiler/ir/program.hpp"
+#include "compiler/spm/cheapest_run.hpp"
 
-#include <algorithm>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -52,81 +51,20 @@ public:
   std::uint64_t visits() const { return visits_; }
 
 private:
-  /// Of the segments that a search has visited, in its order.
-  struct Visited {
-    double cost = 0, sum = 0;   ///< sum: of the finite costs up to here
-    std::uint32_t infinite = 0; ///< costs up to here
-  };
-
   std::size_t find(std::uint32_t row) const;
-  std::vector<Segment> segments_;        ///< ascending, without gaps
-  mutable std::vector<Visited> visited_; ///< of cheapest(), which is called too often to allocate
+  std::vector<Segment> segments_;               ///< ascending, without gaps
+  mutable std::vector<VisitedSegment> visited_; ///< of cheapest(), which is called too often to allocate
   mutable std::uint64_t visits_ = 0;
 };
 
 template <typename SegmentCost, typename PositionCost>
 std::optional<std::uint32_t> SpmMap::cheapest(std::uint32_t rows, RowRange area, const SegmentCost &cost,
                                               const PositionCost &position, bool from_top) const {
-  constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  // Rounding leaves differences of sums this exact.
-  constexpr double kRounding = 1e-9;
   if (rows > area.rows) return std::nullopt;
-  // Segments are visited from the side that wins ties, so that a run which costs nothing ends the search.
-  const std::size_t begin = find(area.first), last = find(area.end() - 1);
-  const auto turn = [&](std::size_t segment) { return 1 + (from_top ? last - segment : segment - begin); };
-  visited_.resize(1); // nothing
-  const auto visit = [&](std::size_t until) {
-    for (std::size_t n = visited_.size(); n <= until; ++n) {
-      const double c = cost(segments_[from_top ? last + 1 - n : begin + n - 1]);
-      const Visited &before = visited_.back();
-      visited_.push_back({c, before.sum + (c < kInfinite ? c : 0), before.infinite + (c < kInfinite ? 0 : 1)});
-    }
-  };
-
-  double best = kInfinite;
-  std::optional<std::uint32_t> best_row;
-  // A run that begins in segment `low` and ends in `high`. Sums are taken the same way for all runs, so that those of
-  // equal cost are equal; only what differs beyond doubt is told from the visit's sums.
-  const auto consider = [&](std::uint32_t first, std::size_t low, std::size_t high) {
-    const std::size_t start = std::min(turn(low), turn(high)), end = std::max(turn(low), turn(high));
-    visit(end);
-    const Visited &before = visited_[start - 1], &after = visited_[end];
-    const double about = after.sum - before.sum;
-    if (after.infinite != before.infinite || about > best + kRounding * after.sum) return;
-    double sum = 0;
-    if (about > 0)
-      for (std::size_t i = low; i <= high && sum <= best; ++i)
-        sum += visited_[turn(i)].cost;
-    if (sum <= best) sum += position(RowRange{first, rows});
-    if (sum < best || (sum == best && best_row && (from_top ? first > *best_row : first < *best_row))) {
-      best = sum;
-      best_row = first;
-    }
-  };
-  const auto move_to = [&](std::size_t &segment, std::uint32_t row) {
-    while (segments_[segment].rows.first > row)
-      --segment;
-    while (segments_[segment].rows.end() <= row)
-      ++segment;
-  };
-  // A cheapest run can always be slid until it begins or ends at a segment's edge.
-  std::size_t low = from_top ? last : begin, high = low;
-  for (std::size_t n = 0; n <= last - begin; ++n) {
-    const std::size_t i = from_top ? last - n : begin + n;
-    const std::uint32_t first = std::max(segments_[i].rows.first, area.first);
-    const std::uint32_t end = std::min(segments_[i].rows.end(), area.end());
-    if (best == 0 && (from_top ? first <= *best_row && end <= *best_row + rows : end >= *best_row + rows)) break;
-    if (first + rows <= area.end()) {
-      move_to(high, first + rows - 1);
-      consider(first, i, high);
-    }
-    if (end >= area.first + rows) {
-      move_to(low, end - rows);
-      consider(end - rows, low, i);
-    }
-  }
+  CheapestRun search(segments_, find(area.first), find(area.end() - 1), rows, area, cost, position, from_top, visited_);
+  const std::optional<std::uint32_t> row = search.run();
   visits_ += visited_.size();
-  return best_row;
+  return row;
 }
 
 } // namespace gradweave::compiler

@@ -174,61 +174,69 @@ ContentReplay::Product ContentReplay::product_of(const isa::GemmCommand &g, cons
   return {};
 }
 
+/// Result rows and columns, and the first term as A and B see it. Groups are blocks of the columns of X and dY and of
+/// the rows of W.
+std::string ContentReplay::cover(const isa::GemmCommand &g, const Product &product, const Rect &a, const Rect &b,
+                                 Content &c) const {
+  const Layer &l = compiled_.layers[product.layer];
+  c.binding = static_cast<std::size_t>(compiled_.layout.place(product.layer, product.result));
+  std::uint32_t red_a = 0, red_b = 0, group_a = 0, group_b = 0;
+  if (product.result == Tensor::kDX) {
+    c.rect = {a.row, b.row, g.m, g.n};
+    group_a = a.col / l.n;
+    group_b = b.row / l.k;
+    red_a = a.col % l.n;
+    red_b = b.col;
+  } else if (product.result == Tensor::kDW) {
+    group_a = a.col / l.k;
+    group_b = b.col / l.n;
+    c.rect = {a.col, b.col % l.n, g.m, g.n};
+    red_a = a.row;
+    red_b = b.row;
+  } else {
+    group_a = a.col / l.k;
+    group_b = b.row / l.k;
+    c.rect = {a.row, group_a * l.n + b.col, g.m, g.n};
+    red_a = a.col % l.k;
+    red_b = b.row % l.k;
+  }
+  if (group_a != group_b) return fmt::format("multiplies A of group {} and B of group {}", group_a, group_b);
+  if (red_a != red_b) return fmt::format("reduces A from {} but B from {}", red_a, red_b);
+  c.first = red_a;
+  c.done = red_a + g.k;
+  return {};
+}
+
+/// Whether a product's terms from `c.first` on continue the sum that it starts from, as the reduction plan says.
+std::string ContentReplay::continue_sum(const isa::GemmCommand &g, const Tile *cin, Content &c) const {
+  // binding() tells of a shared tensor who computes it, which is this product.
+  const std::vector<std::uint32_t> &plan = cuts(c);
+  if (g.acc) {
+    if (cin == nullptr || cin->content.binding != c.binding || !(cin->content.rect == c.rect))
+      return fmt::format("has initial values that are not {}", name(c));
+    if (cin->content.done != c.first)
+      return fmt::format("adds terms from {} on to {}, whose sum stands at {}", c.first, name(c), cin->content.done);
+    c.first = cin->content.first;
+  } else if (c.first != 0 && std::find(plan.begin(), plan.end(), c.first) == plan.end()) {
+    return fmt::format("starts {} from zero at term {}, where its reduction plan has no part", name(c), c.first);
+  }
+  for (const std::uint32_t cut : plan)
+    if (cut > c.first && cut < c.done)
+      return fmt::format("sums {} over term {}, where its reduction plan begins a part", name(c), cut);
+  return {};
+}
+
 std::string ContentReplay::gemm(const isa::GemmCommand &g) {
   const GemmViews v(g);
   const Tile *a = find(v.a);
   const Tile *b = find(v.b);
   if (a == nullptr || b == nullptr) return fmt::format("operand {} is not a whole tile", a == nullptr ? "A" : "B");
-  const Rect &ra = a->content.rect, &rb = b->content.rect;
   std::string problem;
   const Product product = product_of(g, a->content, b->content, problem);
   if (!problem.empty()) return problem;
-
-  // Which ranges it covers: result rows and columns, and the reduction as A and B see it. Groups are blocks of the
-  // columns of X and dY and of the rows of W.
-  const Layer &l = compiled_.layers[product.layer];
   Content c;
-  c.binding = static_cast<std::size_t>(compiled_.layout.place(product.layer, product.result));
-  std::uint32_t red_a = 0, red_b = 0, group_a = 0, group_b = 0;
-  if (product.result == Tensor::kDX) {
-    c.rect = {ra.row, rb.row, g.m, g.n};
-    group_a = ra.col / l.n;
-    group_b = rb.row / l.k;
-    red_a = ra.col % l.n;
-    red_b = rb.col;
-  } else if (product.result == Tensor::kDW) {
-    group_a = ra.col / l.k;
-    group_b = rb.col / l.n;
-    c.rect = {ra.col, rb.col % l.n, g.m, g.n};
-    red_a = ra.row;
-    red_b = rb.row;
-  } else {
-    group_a = ra.col / l.k;
-    group_b = rb.row / l.k;
-    c.rect = {ra.row, group_a * l.n + rb.col, g.m, g.n};
-    red_a = ra.col % l.k;
-    red_b = rb.row % l.k;
-  }
-  if (group_a != group_b) return fmt::format("multiplies A of group {} and B of group {}", group_a, group_b);
-  if (red_a != red_b) return fmt::format("reduces A from {} but B from {}", red_a, red_b);
-  // binding() tells of a shared tensor who computes it, which is this product.
-  const std::vector<std::uint32_t> &plan = cuts(c);
-  if (g.acc) {
-    const Tile *cin = find(v.cin);
-    if (cin == nullptr || cin->content.binding != c.binding || !(cin->content.rect == c.rect))
-      return fmt::format("has initial values that are not {}", name(c));
-    if (cin->content.done != red_a)
-      return fmt::format("adds terms from {} on to {}, whose sum stands at {}", red_a, name(c), cin->content.done);
-    c.first = cin->content.first;
-  } else {
-    if (red_a != 0 && std::find(plan.begin(), plan.end(), red_a) == plan.end())
-      return fmt::format("starts {} from zero at term {}, where its reduction plan has no part", name(c), red_a);
-    c.first = red_a;
-  }
-  c.done = red_a + g.k;
-  for (const std::uint32_t cut : plan)
-    if (cut > c.first && cut < c.done)
-      return fmt::format("sums {} over term {}, where its reduction plan begins a part", name(c), cut);
+  if (problem = cover(g, product, a->content.rect, b->content.rect, c); !problem.empty()) return problem;
+  if (problem = continue_sum(g, g.acc ? find(v.cin) : nullptr, c); !problem.empty()) return problem;
   if (g.out_bf16) {
     if (c.first != 0 || c.done != extent(c) || product.result == Tensor::kDW)
       return fmt::format("rounds {} to bf16 with terms {} to {} of {}", name(c), c.first, c.done, extent(c));

@@ -63,6 +63,8 @@ private:
   std::string store(const isa::DmaCommand &d, const SyncReplay &sync);
   std::string spill(const isa::DmaCommand &d, const Content &content, const SyncReplay &sync);
   std::string gemm(const isa::GemmCommand &g);
+  std::string cover(const isa::GemmCommand &g, const Product &product, const Rect &a, const Rect &b, Content &c) const;
+  std::string continue_sum(const isa::GemmCommand &g, const Tile *cin, Content &c) const;
   std::string add(const isa::AddCommand &c);
   /// Finds the product by its operands; `problem` says why if there is none.
   Product product_of(const isa::GemmCommand &g, const Content &a, const Content &b, std::string &problem) const;

@@ -1,0 +1,68 @@
+#include "compiler/spm/action_writer.hpp"
+
+#include "compiler/ir/arithmetic.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+Place place_at(const Tile &t, std::int64_t row) {
+  const std::uint32_t panel = t.rect.rows * (t.fp32 ? 2 : 1);
+  return {{static_cast<std::uint32_t>(row), t.rows}, panel};
+}
+
+} // namespace
+
+void ActionWriter::move(Action::Kind kind, Tile &t, std::int64_t row, bool spill) {
+  Action action;
+  action.kind = kind;
+  action.product = product();
+  const TensorBinding &binding = layout_.tensors[static_cast<std::size_t>(t.binding)];
+  action.tensor = binding.tensor;
+  action.layer = binding.layer;
+  action.binding = t.binding;
+  action.rect = t.rect;
+  action.fp32 = t.fp32;
+  action.spill = spill;
+  action.place = place_at(t, row);
+  if (spill) {
+    // A tile is packed in its spill space: no other tile shares its bus beats.
+    action.pitch = static_cast<std::uint32_t>(round_up(t.rect.cols * 4ULL, npu_.bus_bytes));
+    if (t.scratch < 0) {
+      program_.dram_bytes = round_up(program_.dram_bytes, npu_.bus_bytes);
+      t.scratch = static_cast<std::int64_t>(program_.dram_bytes);
+      program_.dram_bytes += static_cast<std::uint64_t>(action.pitch) * t.rect.rows;
+    }
+    action.dram_addr = static_cast<std::uint64_t>(t.scratch);
+  } else {
+    action.pitch = binding.pitch;
+    action.dram_addr = binding.offset + static_cast<std::uint64_t>(t.rect.row) * binding.pitch +
+                       t.rect.col * (binding.fp32 ? 4ULL : 2ULL);
+  }
+  program_.actions.push_back(action);
+}
+
+void ActionWriter::compute(const TileProduct &product, const Needs &needs, const TileTable &table) {
+  const auto tile = [&](std::int32_t id) -> const Tile & { return table.tiles[static_cast<std::size_t>(id)]; };
+  const auto place = [&](std::size_t slot) {
+    const std::int32_t id = needs.tile[slot];
+    return id < 0 ? Place{} : place_at(tile(id), tile(id).at);
+  };
+  const Tile &result = tile(needs.tile[Needs::kCout]);
+  Action gemm;
+  gemm.kind = product.add ? Action::Kind::kAdd : Action::Kind::kGemm;
+  gemm.core = product.core;
+  gemm.product = this->product();
+  gemm.tensor = product.result;
+  gemm.layer = product.layer;
+  gemm.binding = result.binding;
+  gemm.rect = result.rect;
+  gemm.acc = !product.add && needs.tile[Needs::kCin] >= 0;
+  gemm.out_bf16 = !result.fp32;
+  gemm.a = place(Needs::kA);
+  gemm.b = place(Needs::kB);
+  gemm.cin = place(Needs::kCin);
+  gemm.cout = place(Needs::kCout);
+  program_.actions.push_back(gemm);
+}
+
+} // namespace gradweave::compiler

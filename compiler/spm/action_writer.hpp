@@ -1,0 +1,32 @@
+// The actions of a program: LOADs, STOREs, GEMMs and ADDs with their places and addresses.
+#pragma once
+
+#include "compiler/ir/layout.hpp"
+#include "compiler/ir/program.hpp"
+#include "compiler/spm/tile_table.hpp"
+#include "sw_models/npu_config.hpp"
+
+namespace gradweave::compiler {
+
+/// Appends actions to a program, whose products they belong to by index: the next one.
+class ActionWriter {
+public:
+  /// The references must outlive the object.
+  ActionWriter(Program &program, const Layout &layout, const NpuConfig &npu)
+      : program_(program), layout_(layout), npu_(npu) {}
+
+  /// A LOAD or STORE between the scratchpad rows from `row` on and the tile's tensor, or its spill space, which it is
+  /// given if it has none.
+  void move(Action::Kind kind, Tile &t, std::int64_t row, bool spill);
+  /// The GEMM or ADD of a product whose tiles all have places.
+  void compute(const TileProduct &product, const Needs &needs, const TileTable &table);
+
+private:
+  std::uint32_t product() const { return static_cast<std::uint32_t>(program_.products.size()); }
+
+  Program &program_;
+  const Layout &layout_;
+  const NpuConfig &npu_;
+};
+
+} // namespace gradweave::compiler

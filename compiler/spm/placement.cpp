@@ -1,0 +1,138 @@
+#include "compiler/spm/placement.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace gradweave::compiler {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+} // namespace
+
+void Placement::begin(const PhasePlan &plan) {
+  split_ = plan.split;
+  policy_ = plan.policy;
+  cores_ = plan.parts.cores;
+  window_ = std::max(plan.window, 1U) * cores_;
+  if (plan.starts_empty) map_.clear(npu_.spm_rows(), {});
+}
+
+void Placement::release(Tile &t) {
+  map_.release(static_cast<std::uint32_t>(t.at), t.last);
+  t.at = -1;
+}
+
+/// Cost of taking the segment's rows for a tile of `rows` rows, in bytes of traffic.
+double Placement::cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows) const {
+  LastUse last = s.last;
+  double lost = 0;
+  if (s.tile != SpmMap::kDead) {
+    const Tile &t = tile(s.tile);
+    const Needs &now = table_.needs[step_];
+    if (std::find(now.tile.begin(), now.tile.end(), s.tile) != now.tile.end()) return kInfinite;
+    last = t.last;
+    // Belady: among tiles of a size, the one whose next use is farthest costs least.
+    const double moved = t.role == TileRole::kPartial || t.dirty ? 2 : 1;
+    lost = moved * t.rows / (1.0 + (t.next_use - step_));
+  }
+  // A load must wait for the last GEMM on these rows; a GEMM's result on one core only for stores (GEMMs keep their
+  // order).
+  const std::int32_t recent = loads || cores_ > 1 ? std::max(last.compute, last.store) : last.store;
+  const std::int32_t busy = recent - (static_cast<std::int32_t>(step_) - 1 - static_cast<std::int32_t>(window_));
+  const double wait = recent >= 0 && busy > 0 ? static_cast<double>(busy) / window_ * rows : 0;
+  return lost * policy_.reload + wait;
+}
+
+LastUse Placement::evict(std::int32_t id) {
+  Tile &t = tile(id);
+  if (t.role == TileRole::kPartial || t.dirty) {
+    spilled_.push_back({id, static_cast<std::uint32_t>(t.at)});
+    t.last.store = static_cast<std::int32_t>(step_);
+  }
+  t.at = -1;
+  return t.last;
+}
+
+/// For an operand: rows in banks that hold tiles of the other operands' area, from which the array reads in the same
+/// cycles.
+Placement::BankRows Placement::foreign_rows(const Tile &t) const {
+  if (t.side == TileSide::kResult || npu_.spm_banks == 1) return {};
+  const std::uint32_t size = npu_.bank_rows();
+  BankRows foreign(npu_.spm_banks + 1, 0);
+  for (const auto &s : map_.segments())
+    if (s.tile != SpmMap::kDead && tile(s.tile).side != TileSide::kResult && tile(s.tile).side != t.side)
+      for (std::uint32_t bank = s.rows.first / size; bank <= (s.rows.end() - 1) / size; ++bank)
+        foreign[bank + 1] = size;
+  std::partial_sum(foreign.begin(), foreign.end(), foreign.begin());
+  return foreign;
+}
+
+/// Cost of lying in banks that the other operand is read from: the array then takes two cycles a step.
+double Placement::bank_cost(RowRange rows, const BankRows &foreign) const {
+  const std::uint32_t size = npu_.bank_rows();
+  const auto before = [&](std::uint32_t row) {
+    const std::uint32_t bank = row / size, within = row % size;
+    return foreign[bank] + (within > 0 && foreign[bank + 1] != foreign[bank] ? within : 0);
+  };
+  return policy_.conflict * (before(rows.end()) - before(rows.first));
+}
+
+bool Placement::place(std::int32_t id, const RowRange &area) {
+  Tile &t = tile(id);
+  const bool loads = needs_load(t);
+  const auto take = [&](const SpmMap::Segment &s) { return cost(s, loads, t.rows); };
+  const BankRows foreign = foreign_rows(t);
+  const bool shares_banks = !foreign.empty() && bank_cost(area, foreign) > 0;
+  const auto lie = [&](RowRange rows) { return shares_banks ? bank_cost(rows, foreign) : 0; };
+  const auto row = map_.cheapest(t.rows, area, take, lie, t.side != TileSide::kShared);
+  if (!row) return false;
+  map_.occupy({*row, t.rows}, id, [&](std::int32_t victim) { return evict(victim); });
+  t.at = *row;
+  return true;
+}
+
+/// Everything goes, and the product's tiles are laid side by side: for scratchpads too fragmented otherwise.
+bool Placement::repack() {
+  const Needs &needs = table_.needs[step_];
+  for (const std::int32_t id : placed_)
+    tile(id).at = -1;
+  for (const auto &s : map_.segments())
+    if (s.tile != SpmMap::kDead && tile(s.tile).at >= 0) evict(s.tile);
+  const auto now = static_cast<std::int32_t>(step_);
+  map_.clear(npu_.spm_rows(), {now - 1, now});
+  placed_.clear();
+  std::vector<RowRange> used;
+  for (const std::int32_t id : needs.tile) {
+    if (id < 0 || tile(id).at >= 0) continue;
+    const RowRange &area = area_of(tile(id).side);
+    std::uint32_t first = area.first;
+    for (const RowRange &r : used)
+      if (r.end() > first && r.first < area.end()) first = r.end();
+    if (first + tile(id).rows > area.end()) return false;
+    used.push_back({first, tile(id).rows});
+    map_.occupy(used.back(), id, [](std::int32_t) { return LastUse{}; });
+    tile(id).at = first;
+    placed_.push_back(id);
+  }
+  return true;
+}
+
+bool Placement::make_room(std::uint32_t step) {
+  step_ = step;
+  const Needs &needs = table_.needs[step_];
+  placed_.clear();
+  spilled_.clear();
+  std::vector<std::int32_t> wanted;
+  for (const std::int32_t id : needs.tile)
+    if (id >= 0 && tile(id).at < 0 && std::find(wanted.begin(), wanted.end(), id) == wanted.end()) wanted.push_back(id);
+  std::sort(wanted.begin(), wanted.end(), [&](auto x, auto y) { return tile(x).rows > tile(y).rows; });
+  for (const std::int32_t id : wanted) {
+    if (!place(id, area_of(tile(id).side))) return repack();
+    placed_.push_back(id);
+  }
+  return true;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,70 @@
+// Where tiles lie in the scratchpad, and which give way to others.
+#pragma once
+
+#include "compiler/spm/spm_map.hpp"
+#include "compiler/spm/tile_table.hpp"
+#include "sw_models/npu_config.hpp"
+
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// A tile that loses its place and is not in memory.
+struct SpilledTile {
+  std::int32_t tile;
+  std::uint32_t row; ///< where it was
+};
+
+/// The scratchpad while products follow one another. Tiles are those of the table, by index; Tile::at is their place.
+class Placement {
+public:
+  /// The references must outlive the object.
+  Placement(TileTable &table, const NpuConfig &npu) : table_(table), npu_(npu), map_(npu.spm_rows()) {}
+
+  /// The phase that the next products belong to.
+  void begin(const PhasePlan &plan);
+  /// Gives all tiles of the product with index `step` places in the areas of the phase's split. Returns whether they
+  /// fit.
+  bool make_room(std::uint32_t step);
+  /// The tile is needed no more: its rows are free.
+  void release(Tile &t);
+
+  /// Of the last make_room(): tiles that got a place, and tiles that lost theirs.
+  const std::vector<std::int32_t> &placed() const { return placed_; }
+  const std::vector<SpilledTile> &spilled() const { return spilled_; }
+  /// Whether a tile that gets a place has to be loaded: an operand, or a sum that was begun before.
+  bool needs_load(const Tile &t) const {
+    return t.role == TileRole::kElements ? t.side != TileSide::kResult : t.first_use < step_;
+  }
+  /// Segments that were looked at, in all.
+  std::uint64_t visits() const { return map_.visits(); }
+
+private:
+  /// Rows in banks of a kind, before the first row of each bank.
+  using BankRows = std::vector<std::uint32_t>;
+
+  bool place(std::int32_t id, const RowRange &area);
+  bool repack();
+  const RowRange &area_of(TileSide side) const {
+    return side == TileSide::kShared ? split_.shared : side == TileSide::kOther ? split_.other : split_.result;
+  }
+  BankRows foreign_rows(const Tile &t) const;
+  double bank_cost(RowRange rows, const BankRows &foreign) const;
+  double cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows) const;
+  LastUse evict(std::int32_t id);
+  Tile &tile(std::int32_t id) { return table_.tiles[static_cast<std::size_t>(id)]; }
+  const Tile &tile(std::int32_t id) const { return table_.tiles[static_cast<std::size_t>(id)]; }
+
+  TileTable &table_;
+  const NpuConfig &npu_;
+  SpmMap map_;
+  std::uint32_t step_ = 0; ///< the product at hand
+  SpmSplit split_;         ///< of the phase at hand, likewise those below
+  PlacementPolicy policy_;
+  std::uint32_t window_ = 1; ///< on all its cores
+  std::uint32_t cores_ = 1;
+  std::vector<std::int32_t> placed_;
+  std::vector<SpilledTile> spilled_;
+};
+
+} // namespace gradweave::compiler
