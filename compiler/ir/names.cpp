@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <ostream>
 #include <utility>
 
 namespace gradweave::compiler {
@@ -40,6 +41,8 @@ template <typename Table, typename Value> std::string_view name_of(const Table &
 }
 
 } // namespace
+
+std::ostream &operator<<(std::ostream &out, Schedule s) { return out << s.name(); }
 
 const std::vector<Schedule> &all_schedules() {
   static const std::vector<Schedule> all{Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,7 @@ inline constexpr Schedule Schedule::kSequential{"sequential"}, Schedule::kInterl
     Schedule::kDxMajor{"dx_major"}, Schedule::kDwMajor{"dw_major"}, Schedule::kRearrange{"rearrange"},
     Schedule::kIdeal{"ideal"}, Schedule::kSearch{"search"};
 inline std::string_view to_string(Schedule s) { return s.name(); }
+std::ostream &operator<<(std::ostream &out, Schedule s);
 /// Those of the paper: all above but `search`.
 const std::vector<Schedule> &all_schedules();
 

@@ -2,6 +2,7 @@
 // process of its own (SystemC has one kernel).
 #include "compiler/paper/policy.hpp"
 #include "runtime/job.hpp"
+#include "tests/cosim/case_number.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ class PaperSchedules : public ::testing::TestWithParam<Case> {};
 
 TEST_P(PaperSchedules, GiveTheGoldenBitsInThePredictedCycles) {
   const auto &[npu, schedule, policy] = GetParam();
-  const std::size_t number = kPolicies.size() * static_cast<std::size_t>(schedule) + policy; // neighbours differ
+  const std::size_t number = kPolicies.size() * number_of(schedule) + policy; // neighbours differ
   std::mt19937_64 rng(number);
   JobSpec s;
   s.npu = load_npu_config(fmt::format("configs/{}.toml", npu));

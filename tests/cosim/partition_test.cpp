@@ -1,6 +1,7 @@
 // Partitioned layers and whole steps on the RTL, on one core and on several: golden bits under the layer's reduction
 // plan, in the cycles that the timing model predicted. Every case is a process of its own (SystemC has one kernel).
 #include "runtime/job.hpp"
+#include "tests/cosim/case_number.hpp"
 
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/paper/policy.hpp"
@@ -33,7 +34,7 @@ class EveryPartition : public ::testing::TestWithParam<Case> {};
 TEST_P(EveryPartition, GivesTheGoldenBitsInThePredictedCycles) {
   const auto &[npu, partition, reduction, schedule] = GetParam();
   const std::size_t number = 16 * static_cast<std::size_t>(partition) + 8 * static_cast<std::size_t>(reduction) +
-                             static_cast<std::size_t>(schedule);
+                             number_of(schedule);
   const Shape &shape = kShapes[number % kShapes.size()];
   JobSpec s;
   s.network = "cosim";

@@ -1,6 +1,7 @@
 // Layers end to end on the RTL: every schedule, every test NPU, awkward shapes, special data, with and without
 // back-pressure on the bus. Every case is a process of its own (SystemC has one kernel).
 #include "runtime/job.hpp"
+#include "tests/cosim/case_number.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ TEST_P(EverySchedule, GivesTheGoldenBits) {
   s.compile.schedule = schedule;
   s.compile.pass = compiler::Pass::kBoth;
   // Neighbouring cases differ in data and in the bus, so that together they cover all four combinations.
-  s.data = (layer + static_cast<std::size_t>(schedule)) % 2 == 0 ? DataKind::kSpecial : DataKind::kNormal;
+  s.data = (layer + number_of(schedule)) % 2 == 0 ? DataKind::kSpecial : DataKind::kNormal;
   s.device.stress.seed = layer + 1;
   s.device.stress.stall_probability = layer % 3 == 0 ? 0.3 : 0;
   const JobResult r = run_job(s);

@@ -115,16 +115,9 @@ TEST(Costs, TechniquesOfOneCore) {
   Answers answers([](const Unit &u) -> std::uint64_t {
     if (u.pass == compiler::Pass::kForward) return 1000;
     if (u.variant.partition != Partition::kNone) return u.variant.partition == Partition::kDySharing ? 30 : 60;
-    switch (u.variant.schedule) {
-    case Schedule::kSequential:
-      return u.variant.dy_once ? 90 : 100;
-    case Schedule::kInterleave:
-      return 80;
-    case Schedule::kDxMajor:
-      return 50;
-    default:
-      return 40;
-    }
+    if (u.variant.schedule == Schedule::kSequential) return u.variant.dy_once ? 90 : 100;
+    if (u.variant.schedule == Schedule::kInterleave) return 80;
+    return u.variant.schedule == Schedule::kDxMajor ? 50 : 40;
   });
   const Unit unit = example_unit();
   const Costs costs(answers, unit.npu, "p", {2, 4}, 1);
