@@ -1,5 +1,4 @@
 // RtlDevice and AxiLiteMaster against an NPU of registers only, right and broken in each way they check for.
-// SystemC has one kernel a process: ctest runs each case in a process of its own.
 #include "tb/rtl_device.hpp"
 #include "tests/tb/fake_npu.hpp"
 
@@ -128,11 +127,6 @@ TEST_F(RtlDeviceTest, RefusesRtlOfAnotherInstructionSet) {
   model->set(isa::Csr::ID, 0x47570000);
   expect_part(error([&] { RtlDevice(config(), {}, std::move(model)); }),
               "ID register reads 0x47570000, not 0x47570001");
-}
-
-TEST_F(RtlDeviceTest, RefusesASecondDevice) {
-  make();
-  expect_part(error([&] { make(); }), "one kernel a process");
 }
 
 TEST_F(RtlDeviceTest, SeesCountersThatDoNotAddUp) {
