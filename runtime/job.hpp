@@ -96,7 +96,7 @@ struct JobEvents {
 };
 
 /// Compiles, runs and checks. Does not throw for what can go wrong with a layer, a device or an output that the events
-/// write (OutputError): that is in the result. With the rtl backend a process can do this once (see make_rtl_device()).
+/// write (OutputError): that is in the result.
 JobResult run_job(const JobSpec &spec, const JobEvents &events = {});
 /// The same with a stream that was compiled before; `spec.compile` is only reported.
 JobResult run_job(const JobSpec &spec, const compiler::CompiledLayer &compiled, const JobEvents &events);

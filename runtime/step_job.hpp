@@ -26,7 +26,7 @@ struct StepResult {
 /// Fills the inputs with seeded data, runs the stream, and compares every element of every result with the golden
 /// model, which computes what one layer takes from another in the same order. A tensor that layers share as dX and dY,
 /// or as Y and X, has the same bits for both: nothing happens to it in between. With time, the cycles must be those
-/// that the timing model predicted. With the rtl backend a process can do this once (see make_rtl_device()).
+/// that the timing model predicted.
 StepResult run_step(const compiler::CompiledStep &step, const StepSpec &spec, const ProgressFunction &progress = {});
 
 } // namespace gradweave::runtime

@@ -78,7 +78,7 @@ int run_group(const Arguments &a, const NpuConfig &npu, std::uint64_t first, std
   return 0;
 }
 
-/// A process for each group: SystemC has one kernel a process.
+/// A process for each group: a crash is the end of one.
 bool run_in_child(const Arguments &a, const NpuConfig &npu, std::uint64_t first, std::uint64_t count) {
   std::fflush(stdout);
   const pid_t child = fork();
