@@ -2,7 +2,7 @@
 // one does not, also where the golden products could not know better.
 #include "runtime/direct_check.hpp"
 
-#include "app/validate/corpus/dice.hpp"
+#include "base/dice.hpp"
 #include "runtime/data.hpp"
 #include "runtime/job.hpp"
 #include "tests/sw_models/random_convolution.hpp"

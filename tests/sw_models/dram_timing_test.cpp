@@ -1,5 +1,5 @@
 // The DRAM timing rules one by one, their causality, and the bandwidth that they reach.
-#include "app/validate/corpus/dice.hpp"
+#include "base/dice.hpp"
 #include "sw_models/dram_timing.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The functional model: whole programs against the golden products, every error, semaphores and counters.
-#include "app/validate/corpus/dice.hpp"
-#include "app/validate/corpus/random_data.hpp"
+#include "base/dice.hpp"
+#include "base/random_data.hpp"
 #include "isa/assembler.hpp"
 #include "sw_models/functional.hpp"
 #include "sw_models/golden.hpp"

@@ -1,6 +1,6 @@
 // The numeric contract: each test names the clause of docs/numerics.md that it checks.
-#include "app/validate/corpus/dice.hpp"
-#include "app/validate/corpus/random_data.hpp"
+#include "base/dice.hpp"
+#include "base/random_data.hpp"
 #include "sw_models/numerics.hpp"
 #include "tests/sw_models/bf16_values.hpp"
 

@@ -1,8 +1,8 @@
 // Random convolutions, and their golden results by way of matrices.
 #pragma once
 
-#include "app/validate/corpus/dice.hpp"
-#include "app/validate/corpus/random_data.hpp"
+#include "base/dice.hpp"
+#include "base/random_data.hpp"
 #include "sw_models/convolution.hpp"
 #include "sw_models/golden.hpp"
 #include "sw_models/numerics.hpp"

@@ -1,7 +1,7 @@
 // Random bf16 and fp32 data with a chosen share of special values.
 #pragma once
 
-#include "app/validate/corpus/dice.hpp"
+#include "base/dice.hpp"
 
 #include <cstddef>
 #include <cstdint>

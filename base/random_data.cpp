@@ -1,4 +1,4 @@
-#include "app/validate/corpus/random_data.hpp"
+#include "base/random_data.hpp"
 
 #include <cstring>
 

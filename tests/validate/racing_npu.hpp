@@ -2,7 +2,7 @@
 // timing. It shares no code with the functional model but the arithmetic.
 #pragma once
 
-#include "app/validate/corpus/dice.hpp"
+#include "base/dice.hpp"
 #include "isa/command.hpp"
 #include "sw_models/npu_config.hpp"
 

@@ -2,7 +2,7 @@
 #include "app/validate/corpus/random_stream.hpp"
 #include "isa/assembler.hpp"
 #include "sw_models/functional.hpp"
-#include "tests/support/racing_npu.hpp"
+#include "tests/validate/racing_npu.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
