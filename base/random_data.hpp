@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gradweave::corpus {
+namespace gradweave {
 
 struct DataMix {
   double finite_specials = 0; ///< share of +-0, subnormals, values near the ends of the range
@@ -24,4 +24,4 @@ std::uint32_t random_fp32(const DataMix &mix, Dice &dice);
 void fill_bf16(std::uint8_t *out, std::size_t count, const DataMix &mix, Dice &dice);
 void fill_fp32(std::uint8_t *out, std::size_t count, const DataMix &mix, Dice &dice);
 
-} // namespace gradweave::corpus
+} // namespace gradweave

@@ -11,8 +11,6 @@
 namespace gradweave {
 namespace {
 
-using corpus::DataMix;
-using corpus::Dice;
 using golden::MatrixView;
 
 std::vector<std::uint16_t> random_matrix(std::size_t elements, const DataMix &mix, Dice &dice) {

@@ -67,7 +67,7 @@ private:
   NpuConfig npu_;
   std::uint64_t dram_base_;
   std::vector<std::uint8_t> &memory_;
-  corpus::Dice dice_;
+  Dice dice_;
   std::vector<std::uint16_t> spm_;
   std::vector<std::uint32_t> semaphores_;
   std::array<std::deque<isa::Decoded>, 2> queues_; ///< of load and store

@@ -34,7 +34,7 @@ struct Arguments {
 
 double draw_stall(std::uint64_t seed) {
   constexpr double kChoices[] = {0, 0.05, 0.2, 0.4, 0.7};
-  return kChoices[corpus::Dice(seed).below(std::size(kChoices))];
+  return kChoices[Dice(seed).below(std::size(kChoices))];
 }
 
 /// Runs seeds first to first + count - 1 on one device; the exit code of the group's process.
