@@ -16,6 +16,9 @@ Simulation::Simulation() {
 
 Simulation::~Simulation() {
   const KernelScope kernel(context_.get());
+  for (const auto &board : boards_)
+    board->power_off();
+  if (elaborated_) sc_core::sc_start(); // the clocks' last timers run out; the context would leave them behind
   boards_.clear();
   context_.reset();
 }
@@ -30,8 +33,8 @@ Board &Simulation::add(const NpuConfig &config, const DeviceOptions &options, st
 
 void Simulation::elaborate() {
   const KernelScope kernel(context_.get());
-  elaborated_ = true;
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  elaborated_ = true;
 }
 
 } // namespace gradweave::tb
