@@ -152,9 +152,20 @@ std::unique_ptr<Device> make_timing_device(const NpuConfig &config, const Device
 /// NPU=` takes for this NPU (empty: its name).
 std::filesystem::path find_rtl_library(const NpuConfig &config, const std::string &source = {});
 
-/// Loads the Verilated NPU of this configuration (built by CMake as gradweave_rtl_<name>) and wraps it in the SystemC
-/// testbench. Throws DeviceError if the process made one before (SystemC has one kernel), and std::runtime_error with
-/// the remedy if the library is missing or was built for other parameters.
+/// Loads the Verilated NPU of this configuration (built by CMake as gradweave_rtl_<name>) and puts it into a SystemC
+/// testbench, in a simulation of its own: a process may have any number of them, which know nothing of each other. Each
+/// is used by one thread at a time; threads take turns, since SystemC has one kernel a process. Throws
+/// std::runtime_error with the remedy if the library is missing or was built for other parameters.
 std::unique_ptr<Device> make_rtl_device(const NpuConfig &config, const DeviceOptions &options = {});
+
+/// An NPU and how it is to behave.
+struct DeviceSpec {
+  NpuConfig config;
+  DeviceOptions options;
+};
+/// The same for NPUs that share one simulation and its time: while one runs, so do all. Their order is that of `npus`.
+/// What a device computes and the cycles it takes are those of a device alone, except that random back-pressure goes on
+/// while others run. The devices are used by one thread at a time.
+std::vector<std::unique_ptr<Device>> make_rtl_devices(const std::vector<DeviceSpec> &npus);
 
 } // namespace gradweave

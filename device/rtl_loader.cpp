@@ -1,7 +1,7 @@
-// make_rtl_device(): finds and loads the shared library that holds a configuration's Verilated NPU and its testbench.
+// make_rtl_devices(): finds and loads the shared libraries of the testbench and of each configuration's Verilated NPU.
 #include "base/own_tree.hpp"
 #include "device/device.hpp"
-#include "device/rtl_factory.hpp"
+#include "device/rtl_library.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 namespace gradweave {
 
@@ -19,6 +20,28 @@ namespace fs = std::filesystem;
 fs::path library_directory() {
   if (const char *dir = std::getenv("GRADWEAVE_LIB_DIR")) return dir;
   return runtime::own_tree().root / "lib";
+}
+
+/// The testbench lies beside the NPU's library, unless that is a directory for NPUs of another's making.
+fs::path find_testbench(const fs::path &npu_library) {
+  constexpr const char *kName = "libgradweave_tb.so";
+  const fs::path beside = npu_library.parent_path() / kName;
+  if (fs::exists(beside)) return beside;
+  const fs::path own = runtime::own_tree().root / "lib" / kName;
+  if (fs::exists(own)) return own;
+  throw std::runtime_error(fmt::format("no testbench for {}: there is neither {} nor {}; `make cosim` in the source "
+                                       "tree builds it",
+                                       npu_library.string(), beside.string(), own.string()));
+}
+
+/// The symbol's address in the library, which stays loaded: SystemC's kernel cannot be unloaded, and what the library
+/// made may outlive all else. `what` it is without the symbol is not.
+template <class Function> Function *load(const fs::path &library, const char *symbol, const char *what) {
+  void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) throw std::runtime_error(fmt::format("cannot load {}: {}", library.string(), dlerror()));
+  if (void *address = dlsym(handle, symbol)) return reinterpret_cast<Function *>(address);
+  throw std::runtime_error(
+      fmt::format("{} is not {} of this gradweave: {}; rebuild it", library.string(), what, dlerror()));
 }
 
 } // namespace
@@ -32,16 +55,22 @@ fs::path find_rtl_library(const NpuConfig &config, const std::string &source) {
                   config.name, file.string(), source.empty() ? config.name : source));
 }
 
+std::vector<std::unique_ptr<Device>> make_rtl_devices(const std::vector<DeviceSpec> &npus) {
+  std::vector<std::unique_ptr<Device>> devices;
+  if (npus.empty()) return devices;
+  std::vector<tb::RtlNpu> loaded;
+  fs::path library;
+  for (const auto &[config, options] : npus) {
+    library = find_rtl_library(config);
+    loaded.push_back({config, options, load<tb::MakeNpuModel>(library, tb::kMakeNpuModelSymbol, "an NPU")});
+  }
+  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0); // its banner would precede every report
+  load<tb::MakeRtlDevices>(find_testbench(library), tb::kMakeRtlDevicesSymbol, "the testbench")(loaded, devices);
+  return devices;
+}
+
 std::unique_ptr<Device> make_rtl_device(const NpuConfig &config, const DeviceOptions &options) {
-  const fs::path library = find_rtl_library(config);
-  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);           // its banner would precede every report
-  void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL); // stays loaded: SystemC's kernel cannot be unloaded
-  if (!handle) throw std::runtime_error(fmt::format("cannot load {}: {}", library.string(), dlerror()));
-  const auto make = reinterpret_cast<tb::MakeRtlDevice *>(dlsym(handle, tb::kMakeRtlDeviceSymbol));
-  if (!make)
-    throw std::runtime_error(
-        fmt::format("{} is not a gradweave NPU library: {}; rebuild it", library.string(), dlerror()));
-  return std::unique_ptr<Device>(make(config, options));
+  return std::move(make_rtl_devices({{config, options}}).front());
 }
 
 } // namespace gradweave

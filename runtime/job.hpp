@@ -114,7 +114,7 @@ struct JobEvents {
 /// result with the golden model, which computes what one layer takes from another in the same order. A tensor that
 /// layers share, as dX and dY or as Y and X, has the same bits for both: nothing happens to it in between. Does not
 /// throw for what can go wrong with a layer, a device or an output that the events write (OutputError): that is in the
-/// result. With the rtl backend a process can do this once (see make_rtl_device()).
+/// result.
 JobResult run_job(const JobSpec &spec, const JobEvents &events, compiler::CompileCache &cache);
 /// The same with nothing known from jobs before.
 JobResult run_job(const JobSpec &spec, const JobEvents &events = {});

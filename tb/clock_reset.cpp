@@ -1,5 +1,8 @@
 #include "tb/clock_reset.hpp"
 
+#include "tb/kernel_scope.hpp"
+
+#include <stdexcept>
 #include <utility>
 
 namespace gradweave::tb {
@@ -15,18 +18,27 @@ void ClockReset::tick() {
     next_trigger(period_);
     return;
   }
+  if (halted_) return;
+  next_trigger(period_);
+  if (error_) return;
   ++cycle_;
   posedge_.notify();
-  next_trigger(period_);
-  if (cycle_ >= last_) sc_core::sc_pause();
+  if (cycle_ == last_) stop();
 }
 
-void ClockReset::stop() { sc_core::sc_pause(); }
+void ClockReset::stop() {
+  stopped_ = true;
+  sc_core::sc_pause();
+}
 
 void ClockReset::run(std::uint64_t cycles) {
   if (cycles == 0) return;
+  if (halted_) throw std::logic_error("a clock that was halted cannot run");
+  const KernelScope kernel(simcontext());
   last_ = cycle_ + cycles;
-  sc_core::sc_start();
+  stopped_ = false;
+  while (!stopped_ && !error_) // another clock can end sc_start(), too
+    sc_core::sc_start();
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 

@@ -25,13 +25,17 @@ public:
   bool reset_n() const { return reset_n_.read(); }
   sc_core::sc_time period() const { return period_; }
 
-  /// Host: simulates up to `cycles` edges, fewer if stop() is called. Rethrows what a process failed with.
+  /// Host: simulates up to `cycles` edges, fewer if stop() is called. Rethrows what a process of this clock failed
+  /// with. Other clocks of the simulation go on meanwhile; what their processes fail with is for their run().
   void run(std::uint64_t cycles);
   /// Host: holds reset for `cycles` edges and releases it.
   void reset(unsigned cycles = 4);
+  /// Host: there are no further edges; run() throws std::logic_error.
+  void halt() { halted_ = true; }
   /// Process: ends run() after the current cycle.
   void stop();
   /// Process: calls `body`; an exception ends run(), which rethrows it unchanged (SystemC would turn it into a report).
+  /// There is no edge before that.
   template <class F> void guard(F &&body) {
     try {
       body();
@@ -47,7 +51,7 @@ private:
   sc_core::sc_time period_;
   sc_core::sc_event posedge_;
   Registered<bool> reset_n_{"reset_n"};
-  bool elaborated_ = false;
+  bool elaborated_ = false, halted_ = false, stopped_ = false;
   std::uint64_t cycle_ = 0;
   std::uint64_t last_ = 0; ///< run() ends with this cycle
   std::exception_ptr error_;

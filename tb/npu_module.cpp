@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace gradweave::tb {
 
@@ -18,8 +19,8 @@ NpuModule::NpuModule(const sc_core::sc_module_name &name, ClockReset &clock, Npu
   sensitive << clock_.posedge();
 }
 
-NpuModule::~NpuModule() {
-  if (tracing_) model_.close_trace();
+void NpuModule::close_trace() {
+  if (std::exchange(tracing_, false)) model_.close_trace();
 }
 
 void NpuModule::clear_log(std::size_t commands) {
@@ -69,10 +70,7 @@ void NpuModule::move_trace_window() {
     trace_pending_ = false;
     tracing_ = true;
   }
-  if (tracing_ && cycle > trace_.last_cycle) {
-    model_.close_trace();
-    tracing_ = false;
-  }
+  if (cycle > trace_.last_cycle) close_trace();
 }
 
 } // namespace gradweave::tb

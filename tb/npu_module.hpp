@@ -21,8 +21,9 @@ public:
             const Registered<AxiLiteMasterPins> &csr_in, Registered<AxiLiteSlavePins> &csr_out,
             const Registered<AxiSlavePins> &memory_in, Registered<AxiMasterPins> &memory_out,
             const TraceOptions &trace);
-  ~NpuModule() override;
 
+  /// Ends the waveform.
+  void close_trace();
   bool irq() const { return irq_; }
   /// Ends ClockReset::run() in the cycle in which the interrupt rises.
   void stop_on_irq(bool stop) { stop_on_irq_ = stop; }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <string_view>
@@ -25,30 +26,23 @@ constexpr auto kProgressInterval = std::chrono::milliseconds(250);
 /// The longest legal silence is one GEMM whose operands fill the scratchpad.
 constexpr std::uint64_t kStuckCycles = 1U << 24U;
 
-/// Before the members that register themselves with the kernel.
-const DeviceOptions &claimed(const DeviceOptions &options) {
-  claim_kernel();
-  return options;
-}
-
 } // namespace
 
-void claim_kernel() {
-  if (sc_core::sc_get_status() > sc_core::SC_BEFORE_END_OF_ELABORATION)
-    throw DeviceError("this process made an RTL device before, and SystemC has one kernel a process; make each further "
-                      "device in a process of its own (fork before the first)");
-}
+RtlDevice::RtlDevice(std::shared_ptr<Simulation> simulation, const NpuConfig &config, const DeviceOptions &options,
+                     std::unique_ptr<NpuModel> model)
+    : Device(config, options), watchdog_(options.watchdog_cycles.value_or(timing::usual_watchdog(config))),
+      simulation_(std::move(simulation)), board_(simulation_->add(config, options, std::move(model))) {}
 
 RtlDevice::RtlDevice(const NpuConfig &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model)
-    : Device(config, claimed(options)), watchdog_(options.watchdog_cycles.value_or(timing::usual_watchdog(config))),
-      model_(std::move(model)), memory_(config.dram.size_bytes), clock_("clock", config.clock_ghz),
-      npu_("npu", clock_, *model_, csr_request_, csr_answer_, bus_answer_, bus_request_, options.trace),
-      csr_("csr", clock_, csr_request_, csr_answer_, options.stress),
-      bus_("bus", clock_, bus_request_, bus_answer_, config.dram, config.bus_bytes, options),
-      tlm_memory_("memory", memory_) {
-  bus_.socket.bind(tlm_memory_.socket);
-  sc_core::sc_start(sc_core::SC_ZERO_TIME); // elaborate: a trace may be opened only after it
-  clock_.reset();
+    : RtlDevice(std::make_shared<Simulation>(), config, options, std::move(model)) {
+  simulation_->elaborate();
+  power_up();
+}
+
+RtlDevice::~RtlDevice() { board_.power_off(); }
+
+void RtlDevice::power_up() {
+  board_.clock.reset();
   check_parameters();
   program();
 }
@@ -79,21 +73,23 @@ void RtlDevice::check_parameters() {
 
 void RtlDevice::write_csr64(isa::Csr low, std::uint64_t value) {
   const auto offset = static_cast<std::uint16_t>(low);
-  csr_.write(offset, static_cast<std::uint32_t>(value));
-  csr_.write(offset + 4, static_cast<std::uint32_t>(value >> 32U));
+  board_.csr.write(offset, static_cast<std::uint32_t>(value));
+  board_.csr.write(offset + 4, static_cast<std::uint32_t>(value >> 32U));
 }
 
 void RtlDevice::program() {
   write_csr64(isa::Csr::DRAM_BASE_LO, 0);
-  write_csr64(isa::Csr::DRAM_SIZE_LO, memory_.size());
+  write_csr64(isa::Csr::DRAM_SIZE_LO, board_.memory.size());
   write_csr(isa::Csr::WATCHDOG, watchdog_);
 }
 
 void RtlDevice::do_copy_in(std::uint64_t addr, const void *data, std::size_t bytes) {
-  memory_.write(addr, data, bytes);
+  board_.memory.write(addr, data, bytes);
 }
 
-void RtlDevice::do_copy_out(std::uint64_t addr, void *data, std::size_t bytes) { memory_.read(addr, data, bytes); }
+void RtlDevice::do_copy_out(std::uint64_t addr, void *data, std::size_t bytes) {
+  board_.memory.read(addr, data, bytes);
+}
 
 void RtlDevice::do_submit(std::uint64_t addr, const std::vector<isa::Command> &stream) {
   write_csr64(isa::Csr::CMD_ADDR_LO, addr);
@@ -107,33 +103,43 @@ void RtlDevice::start(std::size_t commands) {
 }
 
 void RtlDevice::launch(std::size_t commands) {
-  npu_.clear_log(commands);
-  clock_.run(config().dram.turnaround_cycles);
+  board_.npu.clear_log(commands);
+  board_.clock.run(config().dram.turnaround_cycles);
   write_csr(isa::Csr::CTRL, kCtrlStart);
 }
 
-RunStatus RtlDevice::do_wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) {
+void RtlDevice::run_to_irq(const ProgressFunction &progress) {
   using Clock = std::chrono::steady_clock;
   auto reported = Clock::now();
-  auto activity = [this] { return bus_.handshakes() + npu_.retired(); };
-  std::uint64_t last_activity = activity(), last_active_cycle = clock_.cycle();
+  ClockReset &clock = board_.clock;
+  NpuModule &npu = board_.npu;
+  auto activity = [&] { return board_.bus.handshakes() + npu.retired(); };
+  std::uint64_t last_activity = activity(), last_active_cycle = clock.cycle();
 
-  npu_.stop_on_irq(true);
-  while (!npu_.irq()) {
-    clock_.run(kSliceCycles);
-    if (std::exchange(last_activity, activity()) != last_activity) last_active_cycle = clock_.cycle();
-    if (clock_.cycle() - last_active_cycle > kStuckCycles + 2ULL * watchdog_ && !npu_.irq())
+  npu.stop_on_irq(true);
+  while (!npu.irq()) {
+    clock.run(kSliceCycles);
+    if (std::exchange(last_activity, activity()) != last_activity) last_active_cycle = clock.cycle();
+    if (clock.cycle() - last_active_cycle > kStuckCycles + 2ULL * watchdog_ && !npu.irq())
       throw std::runtime_error(
           fmt::format("cycle {}: the NPU raised no interrupt and no bus handshake or command's end was "
                       "seen since cycle {}; {} of {} commands are complete",
-                      clock_.cycle(), last_active_cycle, npu_.retired(), npu_.log().size()));
+                      clock.cycle(), last_active_cycle, npu.retired(), npu.log().size()));
     if (progress && Clock::now() - reported >= kProgressInterval) {
-      progress(npu_.retired(), npu_.log().size());
+      progress(npu.retired(), npu.log().size());
       reported = Clock::now();
     }
   }
-  npu_.stop_on_irq(false);
+  npu.stop_on_irq(false);
+}
 
+RunStatus RtlDevice::do_wait(const ProgressFunction &progress) {
+  try {
+    run_to_irq(progress);
+  } catch (...) {
+    board_.power_off(); // of no use any more, but others of the simulation are
+    throw;
+  }
   RunStatus status;
   status.error = static_cast<isa::ErrorCode>(read_csr(isa::Csr::ERR_CODE));
   if (!status.ok()) status.error_index = read_csr(isa::Csr::ERR_INDEX);
@@ -146,7 +152,7 @@ Counters RtlDevice::do_read_counters() {
   std::map<std::string, std::uint64_t> sums;
   for (std::size_t i = 0; i < counters.values.size(); ++i) {
     const std::uint16_t offset = isa::counter_csr(i);
-    counters.values[i] = csr_.read(offset) | std::uint64_t{csr_.read(offset + 4)} << 32U;
+    counters.values[i] = board_.csr.read(offset) | std::uint64_t{board_.csr.read(offset + 4)} << 32U;
     if (const std::string group = isa::counter_group(i); !group.empty()) sums[group] += counters.values[i];
   }
   for (const auto &[group, sum] : sums)
@@ -157,12 +163,24 @@ Counters RtlDevice::do_read_counters() {
 }
 
 void RtlDevice::do_reset() {
-  if (bus_.idle() && !(read_csr(isa::Csr::STATUS) & kStatusBusy)) {
+  if (board_.bus.idle() && !(read_csr(isa::Csr::STATUS) & kStatusBusy)) {
     write_csr(isa::Csr::CTRL, kCtrlReset);
   } else {
-    clock_.reset();
+    board_.clock.reset();
     program();
   }
+}
+
+std::vector<std::unique_ptr<Device>> make_rtl_devices(const std::vector<RtlNpu> &npus) {
+  const auto simulation = std::make_shared<Simulation>();
+  std::vector<std::unique_ptr<RtlDevice>> devices;
+  for (const RtlNpu &npu : npus)
+    devices.push_back(std::make_unique<RtlDevice>(simulation, npu.config, npu.options,
+                                                  std::unique_ptr<NpuModel>(npu.make_model(npu.config))));
+  simulation->elaborate();
+  for (const auto &device : devices)
+    device->power_up();
+  return {std::make_move_iterator(devices.begin()), std::make_move_iterator(devices.end())};
 }
 
 } // namespace gradweave::tb

@@ -50,10 +50,12 @@ public:
   }
   ~VerilatedNpu() override {
     close_trace();
+    enter();
     top_.final();
   }
 
   void cycle(const NpuInputs &in, NpuOutputs &out) override {
+    enter();
     top_.rst_ni = in.reset_n;
     drive_csr(in.csr);
     drive_memory(in.memory);
@@ -78,6 +80,7 @@ public:
   }
 
   void open_trace(const std::string &file, std::uint64_t first_cycle, std::uint64_t period_ps) override {
+    enter();
     if (!std::ofstream(file)) throw std::runtime_error("cannot write the trace file " + file);
     trace_ = std::make_unique<VerilatedFstC>();
     top_.trace(trace_.get(), 99);
@@ -87,11 +90,15 @@ public:
   }
 
   void close_trace() override {
+    enter();
     if (trace_) trace_->close();
     trace_.reset();
   }
 
 private:
+  /// Verilator notes a failing assertion in the context that its thread used last, which another model may have been.
+  void enter() { Verilated::threadContextp(&context_); }
+
   void dump(std::uint64_t offset_ps) {
     if (trace_) trace_->dump(time_ps_ + offset_ps);
   }

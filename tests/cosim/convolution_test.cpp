@@ -1,5 +1,5 @@
 // Convolutions on the RTL: im2col on the host, products on the NPU, and every result against golden products and
-// against the convolution computed directly. Every case is a process of its own (SystemC has one kernel).
+// against the convolution computed directly.
 #include "runtime/job.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// The schedules of igo_micro23 as the paper describes them, on the RTL: golden bits, predicted cycles. Every case is a
-// process of its own (SystemC has one kernel).
+// The schedules of igo_micro23 as the paper describes them, on the RTL: golden bits, predicted cycles.
 #include "compiler/paper/policy.hpp"
 #include "runtime/job.hpp"
 #include "tests/cosim/case_number.hpp"

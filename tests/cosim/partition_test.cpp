@@ -1,5 +1,5 @@
 // Partitioned layers and whole steps on the RTL, on one core and on several: golden bits under the layer's reduction
-// plan, in the cycles that the timing model predicted. Every case is a process of its own (SystemC has one kernel).
+// plan, in the cycles that the timing model predicted.
 #include "runtime/job.hpp"
 #include "tests/cosim/case_number.hpp"
 

@@ -1,5 +1,5 @@
 // Layers end to end on the RTL: every schedule, every test NPU, awkward shapes, special data, with and without
-// back-pressure on the bus. Every case is a process of its own (SystemC has one kernel).
+// back-pressure on the bus.
 #include "runtime/job.hpp"
 #include "tests/cosim/case_number.hpp"
 

@@ -48,7 +48,7 @@ own_test() {
 # streams NPU LOG: as red().
 streams() {
   local status=0
-  GRADWEAVE_HOME=$tree GRADWEAVE_LIB_DIR=$out/lib timeout 300 "$out/tests/tb/gw_random_streams" --npu "$1" \
+  GRADWEAVE_HOME=$tree GRADWEAVE_LIB_DIR=$out/lib timeout 300 "$out/tests/validate/gw_random_streams" --npu "$1" \
     --seed 1 --count 100 >"$2" 2>&1 || status=$?
   case $status in
   0) return 1 ;;

@@ -2,7 +2,7 @@
 // one does not, also where the golden products could not know better.
 #include "runtime/direct_check.hpp"
 
-#include "app/validate/corpus/dice.hpp"
+#include "base/dice.hpp"
 #include "runtime/data.hpp"
 #include "runtime/job.hpp"
 #include "tests/sw_models/random_convolution.hpp"
@@ -33,7 +33,7 @@ struct Case {
 };
 
 Case random_case(std::uint64_t seed) {
-  corpus::Dice dice(seed);
+  Dice dice(seed);
   Case c;
   c.layer = layer_of(random_convolution(dice));
   const DataKind kind = seed % 2 == 0 ? DataKind::kNormal : DataKind::kSpecial;
@@ -143,7 +143,7 @@ TEST(DirectCheck, RefusesOtherLayersAndInputs) {
 
 TEST(DirectCheck, IsPartOfAJob) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
-    corpus::Dice dice(seed);
+    Dice dice(seed);
     JobSpec spec;
     spec.network = "net";
     spec.layers = {layer_of(random_convolution(dice))};

@@ -16,8 +16,6 @@
 namespace gradweave {
 namespace {
 
-using corpus::Dice;
-
 constexpr double kUnit = 0x1p-24, kHalf = 0x1p-8, kDouble = 0x1p-53;
 
 /// (1 + u)^steps - 1, rounded up.

@@ -9,9 +9,6 @@
 namespace gradweave {
 namespace {
 
-using corpus::DataMix;
-using corpus::Dice;
-
 bool same_bits(const std::vector<float> &a, const std::vector<float> &b) {
   return a.size() == b.size() &&
          std::equal(a.begin(), a.end(), b.begin(), [](float x, float y) { return bits_of_fp32(x) == bits_of_fp32(y); });

@@ -1,5 +1,5 @@
 // The DRAM timing rules one by one, their causality, and the bandwidth that they reach.
-#include "app/validate/corpus/dice.hpp"
+#include "base/dice.hpp"
 #include "sw_models/dram_timing.hpp"
 
 #include <gtest/gtest.h>
@@ -188,7 +188,7 @@ Observed observed(const Grant &g) {
 /// Feeding the model cycle by cycle, event by event, or all at once gives the same grants: it is causal.
 TEST(DramTiming, TheCallersRhythmDoesNotMatter) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    corpus::Dice dice(seed);
+    Dice dice(seed);
     DramConfig config = dram(1 + dice.below(40), 1 + dice.below(7));
     config.turnaround_cycles = static_cast<std::uint32_t>(dice.below(10));
     config.batch_bytes = static_cast<std::uint32_t>(1 + dice.below(2000));

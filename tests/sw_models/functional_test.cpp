@@ -1,6 +1,6 @@
 // The functional model: whole programs against the golden products, every error, semaphores and counters.
-#include "app/validate/corpus/dice.hpp"
-#include "app/validate/corpus/random_data.hpp"
+#include "base/dice.hpp"
+#include "base/random_data.hpp"
 #include "isa/assembler.hpp"
 #include "sw_models/functional.hpp"
 #include "sw_models/golden.hpp"
@@ -56,14 +56,14 @@ TEST_F(Functional, LayerProductsEqualTheGoldenOnes) {
   constexpr std::uint32_t kM = 7;
   constexpr std::uint32_t kK = 13;
   constexpr std::uint32_t kN = 12;
-  corpus::Dice dice(1);
-  const corpus::DataMix mix{0.05, 0.001};
+  Dice dice(1);
+  const DataMix mix{0.05, 0.001};
   std::vector<std::uint16_t> x(kM * kK);
   std::vector<std::uint16_t> w(kK * kN);
   std::vector<std::uint16_t> dy(kM * kN);
   for (auto *m : {&x, &w, &dy})
     for (auto &v : *m)
-      v = corpus::random_bf16(mix, dice);
+      v = random_bf16(mix, dice);
   memory_.write(0x0000, x.data(), x.size() * 2);
   memory_.write(0x1002, w.data(), w.size() * 2);
   memory_.write(0x2004, dy.data(), dy.size() * 2);
@@ -213,12 +213,12 @@ TEST_F(Functional, AnUnsatisfiedWaitTakesNothing) {
 TEST_F(Functional, AddSumsTilesElementByElement) {
   constexpr std::uint32_t kM = 3;
   constexpr std::uint32_t kN = 12;
-  corpus::Dice dice(2);
+  Dice dice(2);
   std::vector<std::uint32_t> a(kM * kN);
   std::vector<std::uint32_t> b(kM * kN);
   for (auto *m : {&a, &b})
     for (auto &v : *m)
-      v = corpus::random_fp32({0.2, 0.05}, dice);
+      v = random_fp32({0.2, 0.05}, dice);
   memory_.write(0x0000, a.data(), a.size() * 4);
   memory_.write(0x1000, b.data(), b.size() * 4);
   expect_end(R"(

@@ -1,6 +1,6 @@
 // The fast golden products equal the naive triple loop of the numeric contract, bit for bit (N5, N6, N9).
-#include "app/validate/corpus/dice.hpp"
-#include "app/validate/corpus/random_data.hpp"
+#include "base/dice.hpp"
+#include "base/random_data.hpp"
 #include "sw_models/golden.hpp"
 #include "sw_models/numerics.hpp"
 
@@ -11,8 +11,6 @@
 namespace gradweave {
 namespace {
 
-using corpus::DataMix;
-using corpus::Dice;
 using golden::MatrixView;
 
 std::vector<std::uint16_t> random_matrix(std::size_t elements, const DataMix &mix, Dice &dice) {

@@ -1,6 +1,6 @@
 // The numeric contract: each test names the clause of docs/numerics.md that it checks.
-#include "app/validate/corpus/dice.hpp"
-#include "app/validate/corpus/random_data.hpp"
+#include "base/dice.hpp"
+#include "base/random_data.hpp"
 #include "sw_models/numerics.hpp"
 #include "tests/sw_models/bf16_values.hpp"
 
@@ -82,12 +82,12 @@ TEST(N5Fused, RoundsOnce) {
 }
 
 TEST(N5Fused, EqualsExactArithmeticInDoubleWhereThatIsExact) {
-  corpus::Dice dice(11);
+  Dice dice(11);
   for (int i = 0; i < 1'000'000; ++i) {
     // Exponents close together: product and sum fit into 53 bits, so the double is exact and is rounded once.
-    const auto a = corpus::random_bf16({}, dice);
-    const auto b = corpus::random_bf16({}, dice);
-    const float c = fp32_from_bits(corpus::random_fp32({}, dice));
+    const auto a = random_bf16({}, dice);
+    const auto b = random_bf16({}, dice);
+    const float c = fp32_from_bits(random_fp32({}, dice));
     const double exact = static_cast<double>(fp32_from_bf16(a)) * fp32_from_bf16(b) + c;
     ASSERT_EQ(bits_of_fp32(mac(a, b, c)), bits_of_fp32(static_cast<float>(exact)));
   }
@@ -110,7 +110,7 @@ TEST(N8Rounding, ToBf16IsNearestEven) {
 }
 
 TEST(N8Rounding, ToBf16PicksTheNearerNeighbour) {
-  corpus::Dice dice(12);
+  Dice dice(12);
   for (int i = 0; i < 1'000'000; ++i) {
     const auto bits = static_cast<std::uint32_t>(dice.bits());
     const float f = fp32_from_bits(bits);

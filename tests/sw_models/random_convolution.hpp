@@ -1,8 +1,8 @@
 // Random convolutions, and their golden results by way of matrices.
 #pragma once
 
-#include "app/validate/corpus/dice.hpp"
-#include "app/validate/corpus/random_data.hpp"
+#include "base/dice.hpp"
+#include "base/random_data.hpp"
 #include "sw_models/convolution.hpp"
 #include "sw_models/golden.hpp"
 #include "sw_models/numerics.hpp"
@@ -22,7 +22,7 @@ inline std::ostream &operator<<(std::ostream &out, const Convolution &c) {
 }
 
 /// Every field is drawn; a third are plain, a third grouped, a third depthwise.
-inline Convolution random_convolution(corpus::Dice &dice) {
+inline Convolution random_convolution(Dice &dice) {
   Convolution c;
   c.batch = dice.between(1, 3);
   c.kernel_height = dice.between(1, 4);
@@ -52,7 +52,7 @@ struct ConvolutionData {
   std::vector<std::uint16_t> image, w, dy;
 };
 
-inline ConvolutionData random_data(const Convolution &c, const corpus::DataMix &mix, corpus::Dice &dice) {
+inline ConvolutionData random_data(const Convolution &c, const DataMix &mix, Dice &dice) {
   const auto fill = [&](std::size_t count) {
     std::vector<std::uint16_t> values(count);
     std::generate(values.begin(), values.end(), [&] { return random_bf16(mix, dice); });

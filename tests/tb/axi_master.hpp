@@ -128,7 +128,7 @@ private:
   std::deque<AxiWriteData> w_;
 };
 
-/// Master, AxiMemory and memory on a clock that several benches may share (SystemC has one kernel a process).
+/// Master, AxiMemory and memory on a clock that several benches may share (a simulation is elaborated once).
 struct AxiBench {
   AxiBench(const std::string &name, ClockReset &clock_, const DramConfig &dram, unsigned bus_bytes,
            const DeviceOptions &options = {})

@@ -1,5 +1,5 @@
 // AxiMemory: data, timing against the DRAM's parameters, order, back-pressure, injected errors.
-// SystemC has one kernel a process: ctest runs each case in a process of its own.
+// All is in SystemC's default context, which a process elaborates once: ctest runs each case in a process of its own.
 #include "tests/tb/axi_master.hpp"
 
 #include <gtest/gtest.h>

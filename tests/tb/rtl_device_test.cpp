@@ -1,10 +1,10 @@
 // RtlDevice and AxiLiteMaster against an NPU of registers only, right and broken in each way they check for.
-// SystemC has one kernel a process: ctest runs each case in a process of its own.
 #include "tb/rtl_device.hpp"
 #include "tests/tb/fake_npu.hpp"
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -130,11 +130,6 @@ TEST_F(RtlDeviceTest, RefusesRtlOfAnotherInstructionSet) {
               "ID register reads 0x47570000, not 0x47570001");
 }
 
-TEST_F(RtlDeviceTest, RefusesASecondDevice) {
-  make();
-  expect_part(error([&] { make(); }), "one kernel a process");
-}
-
 TEST_F(RtlDeviceTest, SeesCountersThatDoNotAddUp) {
   FakeNpu::Faults faults;
   faults.cycles_missing = 1;
@@ -178,6 +173,48 @@ TEST_F(RtlDeviceTest, SeesEventsOfCommandsThatDoNotExist) {
   RtlDevice &d = make(faults);
   d.submit(stream);
   expect_part(error([&] { d.wait(); }), "reports an event of command 5, but the stream has 5");
+}
+
+/// Two devices of one simulation, the first with `faults`.
+struct Neighbours {
+  explicit Neighbours(const FakeNpu::Faults &faults) {
+    a.emplace(simulation, config(), DeviceOptions{}, std::make_unique<FakeNpu>(config(), faults));
+    b.emplace(simulation, config(), DeviceOptions{}, std::make_unique<FakeNpu>(config(), FakeNpu::Faults{}));
+    simulation->elaborate();
+    a->power_up();
+    b->power_up();
+  }
+  std::shared_ptr<Simulation> simulation = std::make_shared<Simulation>();
+  std::optional<RtlDevice> a, b;
+};
+
+TEST_F(RtlDeviceTest, AFailureIsForTheDeviceThatFailed) {
+  FakeNpu::Faults faults;
+  faults.bad_event = true;
+  Neighbours n(faults);
+  n.a->submit(stream);
+  n.b->submit(stream);
+  EXPECT_TRUE(n.b->wait().ok()); // the first fails meanwhile
+  n.b->submit(stream);
+  expect_part(error([&] { n.a->wait(); }), "reports an event of command 5, but the stream has 5");
+  EXPECT_TRUE(n.b->wait().ok());
+  n.a.reset();
+  n.b->submit(stream);
+  EXPECT_TRUE(n.b->wait().ok());
+}
+
+TEST_F(RtlDeviceTest, DevicesOfASimulationShareItsTime) {
+  Neighbours n({});
+  const std::uint64_t a = n.a->cycle(), b = n.b->cycle();
+  n.a->submit(stream);
+  EXPECT_TRUE(n.a->wait().ok());
+  EXPECT_EQ(n.b->cycle() - b, n.a->cycle() - a);
+}
+
+TEST_F(RtlDeviceTest, ASimulationIsMadeOfWhatIsThereAtItsStart) {
+  Neighbours n({});
+  EXPECT_THROW(RtlDevice(n.simulation, config(), {}, std::make_unique<FakeNpu>(config(), FakeNpu::Faults{})),
+               std::logic_error);
 }
 
 } // namespace

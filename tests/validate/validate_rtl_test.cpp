@@ -13,7 +13,7 @@ constexpr std::uint64_t kMemory = 2U << 20U;
 
 NpuConfig test8() { return load_npu_config("configs/test8.toml"); }
 
-/// Verdicts on a few streams of a model of another NPU. SystemC has one kernel a process: once a test.
+/// Verdicts on a few streams of a model of another NPU.
 std::vector<runtime::ValidationVerdict> validate_with(const std::function<void(NpuConfig &)> &change,
                                                       corpus::Profile profile, std::uint64_t seed = 1) {
   NpuConfig wrong = test8();

@@ -1,7 +1,7 @@
 // Puts errors into streams that have none: what the hardware reports, and when, is part of its timing.
 #pragma once
 
-#include "app/validate/corpus/dice.hpp"
+#include "base/dice.hpp"
 #include "isa/command.hpp"
 #include "sw_models/npu_config.hpp"
 

@@ -1,7 +1,7 @@
 // The tiles that a random stream has in the scratchpad, and where there is room for more.
 #pragma once
 
-#include "app/validate/corpus/dice.hpp"
+#include "base/dice.hpp"
 #include "isa/command.hpp"
 #include "sw_models/npu_config.hpp"
 

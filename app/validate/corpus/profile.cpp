@@ -1,8 +1,8 @@
 #include "app/validate/corpus/profile.hpp"
 
-#include "app/validate/corpus/dice.hpp"
 #include "app/validate/corpus/random_stream.hpp"
 #include "app/validate/corpus/timing_stream.hpp"
+#include "base/dice.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <fmt/format.h>

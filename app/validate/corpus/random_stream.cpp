@@ -1,10 +1,10 @@
 #include "app/validate/corpus/random_stream.hpp"
 
-#include "app/validate/corpus/dice.hpp"
 #include "app/validate/corpus/hazards.hpp"
 #include "app/validate/corpus/live_tiles.hpp"
-#include "app/validate/corpus/random_data.hpp"
 #include "app/validate/corpus/semaphores.hpp"
+#include "base/dice.hpp"
+#include "base/random_data.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,8 +1,8 @@
 // Turns ordering needs into semaphore waits and posts, in varied but always sufficient ways.
 #pragma once
 
-#include "app/validate/corpus/dice.hpp"
 #include "app/validate/corpus/hazards.hpp"
+#include "base/dice.hpp"
 #include "isa/command.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 #include "app/validate/corpus/timing_stream.hpp"
 
-#include "app/validate/corpus/dice.hpp"
 #include "app/validate/corpus/errors.hpp"
 #include "app/validate/corpus/tokens.hpp"
+#include "base/dice.hpp"
 
 #include <algorithm>
 #include <array>

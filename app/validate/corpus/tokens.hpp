@@ -1,7 +1,7 @@
 // Waits and posts that can be anything but a deadlock.
 #pragma once
 
-#include "app/validate/corpus/dice.hpp"
+#include "base/dice.hpp"
 #include "isa/command.hpp"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // Consecutive seeds form groups. Each group gets a process and a device of its own, whose back-pressure is drawn from
 // the group's first seed, and runs its streams one after the other on it; so `--seed <first> --count <k>` repeats a
 // failure exactly.
-#include "app/validate/corpus/dice.hpp"
+#include "base/dice.hpp"
 #include "device/device.hpp"
 #include "runtime/lookup.hpp"
 #include "sw_models/timing/timing_model.hpp"
@@ -34,7 +34,7 @@ struct Arguments {
 
 double draw_stall(std::uint64_t seed) {
   constexpr double kChoices[] = {0, 0.05, 0.2, 0.4, 0.7};
-  return kChoices[corpus::Dice(seed).below(std::size(kChoices))];
+  return kChoices[Dice(seed).below(std::size(kChoices))];
 }
 
 /// Runs seeds first to first + count - 1 on one device; the exit code of the group's process.
@@ -78,7 +78,7 @@ int run_group(const Arguments &a, const NpuConfig &npu, std::uint64_t first, std
   return 0;
 }
 
-/// A process for each group: SystemC has one kernel a process.
+/// A process for each group: a crash is the end of one.
 bool run_in_child(const Arguments &a, const NpuConfig &npu, std::uint64_t first, std::uint64_t count) {
   std::fflush(stdout);
   const pid_t child = fork();

@@ -2,7 +2,7 @@
 // timing. It shares no code with the functional model but the arithmetic.
 #pragma once
 
-#include "app/validate/corpus/dice.hpp"
+#include "base/dice.hpp"
 #include "isa/command.hpp"
 #include "sw_models/npu_config.hpp"
 
@@ -67,7 +67,7 @@ private:
   NpuConfig npu_;
   std::uint64_t dram_base_;
   std::vector<std::uint8_t> &memory_;
-  corpus::Dice dice_;
+  Dice dice_;
   std::vector<std::uint16_t> spm_;
   std::vector<std::uint32_t> semaphores_;
   std::array<std::deque<isa::Decoded>, 2> queues_; ///< of load and store

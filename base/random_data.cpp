@@ -1,8 +1,8 @@
-#include "app/validate/corpus/random_data.hpp"
+#include "base/random_data.hpp"
 
 #include <cstring>
 
-namespace gradweave::corpus {
+namespace gradweave {
 
 namespace {
 
@@ -58,4 +58,4 @@ void fill_fp32(std::uint8_t *out, std::size_t count, const DataMix &mix, Dice &d
   }
 }
 
-} // namespace gradweave::corpus
+} // namespace gradweave

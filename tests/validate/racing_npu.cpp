@@ -1,4 +1,4 @@
-#include "tests/support/racing_npu.hpp"
+#include "tests/validate/racing_npu.hpp"
 
 #include "sw_models/numerics.hpp"
 

@@ -1,12 +1,12 @@
 // Random bf16 and fp32 data with a chosen share of special values.
 #pragma once
 
-#include "app/validate/corpus/dice.hpp"
+#include "base/dice.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
-namespace gradweave::corpus {
+namespace gradweave {
 
 struct DataMix {
   double finite_specials = 0; ///< share of +-0, subnormals, values near the ends of the range
@@ -24,4 +24,4 @@ std::uint32_t random_fp32(const DataMix &mix, Dice &dice);
 void fill_bf16(std::uint8_t *out, std::size_t count, const DataMix &mix, Dice &dice);
 void fill_fp32(std::uint8_t *out, std::size_t count, const DataMix &mix, Dice &dice);
 
-} // namespace gradweave::corpus
+} // namespace gradweave

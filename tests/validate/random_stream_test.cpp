@@ -2,7 +2,8 @@
 #include "app/validate/corpus/random_stream.hpp"
 #include "isa/assembler.hpp"
 #include "sw_models/functional.hpp"
-#include "tests/support/racing_npu.hpp"
+#include "sw_models/timing/timing_model.hpp"
+#include "tests/validate/racing_npu.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -72,7 +73,7 @@ TEST_P(RandomStreams, RacesShowWhenAWaitIsMissing) {
     corpus::RandomStream s = stream_of(GetParam(), seed);
     std::vector<std::uint8_t> expected;
     run_functional(config, s, expected);
-    corpus::Dice dice(seed);
+    Dice dice(seed);
     std::vector<std::size_t> waiting;
     for (std::size_t i = 0; i < s.commands.size(); ++i) {
       const isa::Decoded command = *isa::decode(s.commands[i]);
@@ -247,6 +248,21 @@ TEST(RandomStream, IsTheSameWithEveryCompiler) {
   for (const std::uint8_t b : s.dram_image)
     hash = (hash ^ b) * 0x100000001b3U;
   EXPECT_EQ(hash, 6834942976415170619U);
+}
+
+TEST(RandomStream, TimesOfTheModelAddUpToCycles) {
+  const NpuConfig &npu = config_of("test8");
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    corpus::RandomStreamOptions options;
+    options.seed = seed;
+    const timing::RunResult r = timing::run(npu, corpus::make_random_stream(npu, options).commands);
+    ASSERT_TRUE(r.ok()) << "seed " << seed;
+    std::map<std::string, std::uint64_t> sums;
+    for (std::size_t i = 0; i < isa::kCounters.size(); ++i)
+      if (!isa::kCounters[i].group.empty()) sums[std::string(isa::kCounters[i].group)] += r.counters[i];
+    for (const auto &[group, sum] : sums)
+      EXPECT_EQ(sum, r.cycles()) << "seed " << seed << ", group " << group;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Npus, RandomStreams, testing::Values("test8", "test6x10", "test8c2", "test8c8", "test6x10c3"));

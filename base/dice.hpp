@@ -6,7 +6,7 @@
 #include <random>
 #include <utility>
 
-namespace gradweave::corpus {
+namespace gradweave {
 
 class Dice {
 public:
@@ -28,4 +28,4 @@ private:
   std::mt19937_64 engine_;
 };
 
-} // namespace gradweave::corpus
+} // namespace gradweave

@@ -1,0 +1,48 @@
+// An NPU on its board: clock, memory, buses and the host's access to the registers.
+#pragma once
+
+#include "device/device.hpp"
+#include "sw_models/memory.hpp"
+#include "tb/axi_lite_master.hpp"
+#include "tb/axi_memory.hpp"
+#include "tb/clock_reset.hpp"
+#include "tb/npu_model.hpp"
+#include "tb/npu_module.hpp"
+#include "tb/tlm_memory.hpp"
+
+#include <memory>
+
+namespace gradweave::tb {
+
+/// Everything of one device that is in the simulation; boards of a simulation share nothing but its time.
+class Board : public sc_core::sc_module {
+public:
+  Board(const sc_core::sc_module_name &name, const NpuConfig &config, const DeviceOptions &options,
+        std::unique_ptr<NpuModel> npu_model);
+
+  /// Closes the waveform and stops the clock for good.
+  void power_off();
+
+private:
+  std::unique_ptr<NpuModel> model_; // what modules refer to comes before them
+
+public:
+  DeviceMemory memory;
+  ClockReset clock;
+
+private:
+  Registered<AxiLiteMasterPins> csr_request_{"csr_request"};
+  Registered<AxiLiteSlavePins> csr_answer_{"csr_answer"};
+  Registered<AxiMasterPins> bus_request_{"bus_request"};
+  Registered<AxiSlavePins> bus_answer_{"bus_answer"};
+
+public:
+  NpuModule npu;
+  AxiLiteMaster csr;
+  AxiMemory bus;
+
+private:
+  TlmMemory tlm_memory_;
+};
+
+} // namespace gradweave::tb

@@ -1,0 +1,40 @@
+#include "tb/simulation.hpp"
+
+#include "tb/kernel_scope.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+namespace gradweave::tb {
+
+Simulation::Simulation() {
+  const KernelScope kernel(sc_core::sc_get_curr_simcontext());
+  context_ = std::make_unique<sc_core::sc_simcontext>();
+}
+
+Simulation::~Simulation() {
+  const KernelScope kernel(context_.get());
+  for (const auto &board : boards_)
+    board->power_off();
+  if (elaborated_) sc_core::sc_start(); // the clocks' last timers run out; the context would leave them behind
+  boards_.clear();
+  context_.reset();
+}
+
+Board &Simulation::add(const NpuConfig &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model) {
+  if (elaborated_) throw std::logic_error("a simulation takes no board after its elaboration");
+  const KernelScope kernel(context_.get());
+  const std::string name = fmt::format("npu{}", boards_.size());
+  boards_.push_back(std::make_unique<Board>(name.c_str(), config, options, std::move(model)));
+  return *boards_.back();
+}
+
+void Simulation::elaborate() {
+  const KernelScope kernel(context_.get());
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  elaborated_ = true;
+}
+
+} // namespace gradweave::tb
