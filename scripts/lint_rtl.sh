@@ -10,7 +10,7 @@ lint_npu() {
   params=$build/lint-$(basename "$config" .toml).params
   "$build"/tb/npu_params "$config" >"$params"
   log=$(verilator --lint-only -Wall --assert --top-module npu -f "$params" rtl/*.vlt \
-    "$build/generated/isa_pkg.sv" rtl/*_pkg.sv "$@" 2>&1) || status=1
+    "$build/generated/isa_pkg.sv" rtl/*/*_pkg.sv "$@" 2>&1) || status=1
   printf '%s\n' "$config" ${log:+"$log"}
   return "$status"
 }

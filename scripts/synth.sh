@@ -17,8 +17,8 @@ several=(ROWS=2 COLS=3 CORES=2 SPM_ROWS=8 SPM_BANKS=2 BUS_BYTES=16 QUEUE_DEPTH=2
 # read_npu PARAMETER=VALUE...: Yosys commands.
 read_npu() {
   local modules
-  mapfile -t modules < <(printf '%s\n' rtl/*.sv | grep -vE '_pkg\.sv$')
-  echo "read_verilog -sv -defer -noassert $build/generated/isa_pkg.sv rtl/fp_pkg.sv rtl/lane_pkg.sv ${modules[*]}"
+  mapfile -t modules < <(printf '%s\n' rtl/*.sv rtl/*/*.sv | grep -vE '_pkg\.sv$')
+  echo "read_verilog -sv -defer -noassert $build/generated/isa_pkg.sv rtl/core/fp_pkg.sv rtl/core/lane_pkg.sv ${modules[*]}"
   printf 'hierarchy -check -top npu'
   printf ' -chparam %s' "${@/=/ }"
   printf '\n'

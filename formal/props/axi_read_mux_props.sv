@@ -2,7 +2,7 @@
 // port's ID; fetch first, and a load that waits behind nothing else is taken in the first free cycle; data goes to the port
 // of its ID and to no other.
 //
-// sources: axi_read_mux.sv
+// sources: bus/axi_read_mux.sv
 module axi_read_mux_props #(
   parameter int unsigned BUS_BYTES = 16
 ) (

@@ -5,7 +5,7 @@
 // next column is a lane further, that of the next panel PSTRIDE rows further. Each beat must begin where the one before ended,
 // in memory as in the scratchpad. Widths are the real ones.
 //
-// sources: beat_gen.sv
+// sources: dma/beat_gen.sv
 // sweep: yes
 module beat_gen_props #(
   parameter int unsigned LANES     = 8,

@@ -5,7 +5,7 @@
 // where the one before ended. A byte of the tile is watched, an arbitrary one (hit_row_i, hit_byte_i when the tile starts).
 // All widths are the real ones.
 //
-// sources: burst_gen.sv
+// sources: dma/burst_gen.sv
 // sweep: yes
 module burst_gen_props #(
   parameter int unsigned BUS_BYTES = 32

@@ -2,7 +2,7 @@
 // holds commands of the stream, none lost or fetched twice; after a stop no burst is offered. Every word that comes has room in the
 // buffer, so RREADY need not exist, and until an error no room is lost.
 //
-// sources: fifo.sv cmd_fetch.sv
+// sources: common/fifo.sv cmd/cmd_fetch.sv
 // trust: yes
 module cmd_fetch_props #(
   parameter int unsigned BUS_BYTES = 64

@@ -5,7 +5,7 @@
 // Which register and byte are followed is a free choice. Addresses and answers are those of isa.toml; what is read of the
 // other registers is a matter for tests.
 //
-// sources: csr.sv
+// sources: cmd/csr.sv
 module csr_props #(
   parameter int unsigned CORES = 1
 ) (

@@ -3,7 +3,7 @@
 //
 // The tile's bursts and beats are arbitrary here (cut), see dma_store_props.
 //
-// sources: fifo.sv dma_order.sv burst_gen.sv beat_gen.sv dma_front.sv dma_load.sv
+// sources: common/fifo.sv dma/dma_order.sv dma/burst_gen.sv dma/beat_gen.sv dma/dma_front.sv dma/dma_load.sv
 // trust: yes
 // cut: dut.burst_valid dut.burst_len dut.burst_addr dut.burst_user dut.beat_valid dut.beat_last
 module dma_load_props #(

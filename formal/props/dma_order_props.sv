@@ -3,7 +3,7 @@
 //
 // A command is watched from its start, an arbitrary one.
 //
-// sources: fifo.sv dma_order.sv
+// sources: common/fifo.sv dma/dma_order.sv
 // memory: commands dut.u_commands.mem DEPTH
 // memory: transfers dut.u_transfers.mem DEPTH
 module dma_order_props #(

@@ -4,7 +4,7 @@
 // The tile's bursts and beats are arbitrary here (cut): dma_front offers what burst_gen and beat_gen are proven to offer, and
 // nothing of the bus side rests on it. A burst is watched, an arbitrary one: `ahead` counts those whose data leaves before.
 //
-// sources: fifo.sv dma_order.sv burst_gen.sv beat_gen.sv dma_front.sv dma_store.sv
+// sources: common/fifo.sv dma/dma_order.sv dma/burst_gen.sv dma/beat_gen.sv dma/dma_front.sv dma/dma_store.sv
 // trust: yes
 // memory: lengths dut.u_unread.mem OUTSTANDING
 // memory: beats dut.u_data.mem 4

@@ -4,7 +4,7 @@
 // A word is watched from the moment it enters, an arbitrary one (watch_i is free): `ahead` counts the words that must leave
 // before it. Words of other values are indistinguishable from it, so what holds for it holds for each.
 //
-// sources: fifo.sv
+// sources: common/fifo.sv
 // memory: words dut.mem DEPTH
 module fifo_props #(
   parameter int unsigned WIDTH = 2,

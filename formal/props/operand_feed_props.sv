@@ -4,7 +4,7 @@
 // The bank rule is checked on rows, not on the claims that the block compares: an arbitrary bank (bank_i, constant) is touched
 // by at most one of C, A and B in a cycle. A line's rows are what the scratchpad reads for its wanted elements.
 //
-// sources: operand_feed.sv line_walker.sv
+// sources: core/operand_feed.sv core/line_walker.sv
 module operand_feed_props #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned BANK_ROWS = 16,

@@ -1,7 +1,7 @@
 // perf_counters: each counted cycle adds one to CYCLES and to exactly one counter of each group, and nothing else changes them but
 // a clear: so the counters of a group add up to CYCLES. Bytes add up.
 //
-// sources: perf_counter.sv perf_counters.sv
+// sources: cmd/perf_counter.sv cmd/perf_counters.sv
 // trust: yes
 // sweep: yes
 module perf_counters_props #(

@@ -2,7 +2,7 @@
 // takes no longer than the bus needs to become quiet, or WATCHDOG cycles; standstill is an error after WATCHDOG cycles; the
 // interrupt stands from the end of a run until it is taken back; clear_o separates runs.
 //
-// sources: run_ctrl.sv
+// sources: cmd/run_ctrl.sv
 module run_ctrl_props #(
   parameter int unsigned ENGINES = 3
 ) (

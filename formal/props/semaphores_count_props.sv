@@ -3,7 +3,7 @@
 //
 // Posts of all engines may meet in a cycle, and all three of a command in one semaphore.
 //
-// sources: semaphores.sv
+// sources: cmd/semaphores.sv
 // sweep: yes
 // helpers: legal_semaphores
 module semaphores_count_props #(

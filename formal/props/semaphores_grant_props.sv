@@ -3,7 +3,7 @@
 //
 // The counts are arbitrary in every cycle (cut), so nothing rests on how they came about.
 //
-// sources: semaphores.sv
+// sources: cmd/semaphores.sv
 // sweep: yes
 // helpers: legal_semaphores
 // cut: dut.count_q

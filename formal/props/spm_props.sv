@@ -6,7 +6,7 @@
 // proof for each kind of cell. The mapping is one to one: what other cells are written to does not change it. Addresses have the width
 // of the small scratchpad; data, rotations and the rest their real one.
 //
-// sources: spm.sv
+// sources: spm/spm.sv
 // memory: words dut.mem WORDS
 // sweep: yes
 module spm_props #(

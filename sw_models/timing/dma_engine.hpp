@@ -1,4 +1,4 @@
-// What load and store engine have in common: commands in flight and their order (rtl/dma_front.sv, dma_order.sv),
+// What load and store engine have in common: commands in flight and their order (rtl/dma/dma_front.sv, dma_order.sv),
 // bursts and their credits (burst_gen.sv, OUTSTANDING).
 #pragma once
 

@@ -30,7 +30,7 @@ full)
   ;;
 quick)
   plan=$here/quick.toml
-  rtl=(rtl/fifo.sv rtl/semaphores.sv rtl/cmd_check.sv rtl/tile_check.sv)
+  rtl=(rtl/common/fifo.sv rtl/cmd/semaphores.sv rtl/cmd/cmd_check.sv rtl/cmd/tile_check.sv)
   cpp=(isa/check.cpp isa/command.cpp isa/assembler.cpp)
   counts=(--rtl-count 40 --cpp-count 30)
   npus=""
