@@ -6,7 +6,7 @@
 // proof for each kind of cell. The mapping is one to one: what other cells are written to does not change it. Addresses have the width
 // of the small scratchpad; data, rotations and the rest their real one.
 //
-// sources: spm/spm.sv
+// sources: spm/gw_spm.sv
 // memory: words dut.mem WORDS
 // sweep: yes
 module spm_props #(
@@ -88,7 +88,7 @@ module spm_props #(
   assign st_addr    = {{(24-ROW_W){1'b0}}, st_row_i} & {23'h7fffff, !st_fp32_i};
   assign st_pstride = {{(24-ROW_W){1'b0}}, st_pstride_i} & {23'h7fffff, !st_fp32_i};
 
-  spm #(.LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) dut (
+  gw_spm #(.LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) dut (
     .clk_i,
     .a_en_i, .a_col_i, .a_addr0_i (a_addr0), .a_addr1_i (a_addr1), .a_split_i, .a_rot_i, .a_line_o (a_line),
     .b_en_i, .b_col_i, .b_addr0_i (b_addr0), .b_addr1_i (b_addr1), .b_split_i, .b_rot_i, .b_line_o (b_line),

@@ -39,7 +39,7 @@ module core_harness #(
   logic [32*LANES-1:0] a_line, b_line, c_line;
   logic [32*COLS-1:0]  w_line;
 
-  gemm_core #(.ROWS(ROWS), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS)) u_core (
+  gw_gemm_core #(.ROWS(ROWS), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS)) u_core (
     .clk_i, .rst_ni, .clear_i,
     .run_i        (1'b1),
     .start_valid_i, .start_ready_o, .cmd_i, .index_i, .head_valid_i, .done_valid_o, .done_index_o, .done_posts_o, .busy_o,
@@ -65,7 +65,7 @@ module core_harness #(
     .w_rot_o (w_rot), .w_count_o (w_count), .w_line_o (w_line)
   );
 
-  spm #(.LANES(LANES), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(4)) u_spm (
+  gw_spm #(.LANES(LANES), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(4)) u_spm (
     .clk_i,
     .a_en_i (a_en), .a_col_i (a_col), .a_addr0_i (a_addr0), .a_addr1_i (a_addr1), .a_split_i (a_split),
     .a_rot_i (a_rot), .a_line_o (a_line),

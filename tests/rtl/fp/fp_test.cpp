@@ -1,4 +1,4 @@
-// The hardware's arithmetic (rtl/core/fp_pkg.sv) against native fmaf and addition: numerics.md clauses on product,
+// The hardware's arithmetic (rtl/core/gw_fp_pkg.sv) against native fmaf and addition: numerics.md clauses on product,
 // rounding, NaN and ADD.
 #include "Vfp_harness.h"
 

@@ -4,7 +4,7 @@
 // The two streams are independent, so bursts of later commands are offered while beats of earlier ones still move.
 // A command's first beat is there no later than the cycle after its first burst is offered. SYNC has neither bursts
 // nor beats.
-module dma_front #(
+module gw_dma_front #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned BUS_BYTES = 16,
   parameter int unsigned DEPTH     = 4, // commands in flight
@@ -63,17 +63,17 @@ module dma_front #(
   logic [23:0] spm_row, spm_pstride;
   logic [7:0]  spm_rot;
 
-  assign sync        = cmd_i[isa_pkg::OPCODE_LSB+:isa_pkg::OPCODE_W] == isa_pkg::OP_SYNC;
-  assign fp32        = cmd_i[isa_pkg::FP32_LSB];
-  assign addr        = {cmd_i[isa_pkg::DRAM_ADDR_HI_LSB+:isa_pkg::DRAM_ADDR_HI_W],
-                        cmd_i[isa_pkg::DRAM_ADDR_LO_LSB+:isa_pkg::DRAM_ADDR_LO_W]};
-  assign pitch       = cmd_i[isa_pkg::PITCH_LSB+:isa_pkg::PITCH_W];
-  assign rows        = cmd_i[isa_pkg::ROWS_LSB+:isa_pkg::ROWS_W];
-  assign cols        = cmd_i[isa_pkg::COLS_LSB+:isa_pkg::COLS_W];
+  assign sync        = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_SYNC;
+  assign fp32        = cmd_i[gw_isa_pkg::FP32_LSB];
+  assign addr        = {cmd_i[gw_isa_pkg::DRAM_ADDR_HI_LSB+:gw_isa_pkg::DRAM_ADDR_HI_W],
+                        cmd_i[gw_isa_pkg::DRAM_ADDR_LO_LSB+:gw_isa_pkg::DRAM_ADDR_LO_W]};
+  assign pitch       = cmd_i[gw_isa_pkg::PITCH_LSB+:gw_isa_pkg::PITCH_W];
+  assign rows        = cmd_i[gw_isa_pkg::ROWS_LSB+:gw_isa_pkg::ROWS_W];
+  assign cols        = cmd_i[gw_isa_pkg::COLS_LSB+:gw_isa_pkg::COLS_W];
   assign row_bytes   = fp32 ? {cols, 2'b00} : {1'b0, cols, 1'b0};
-  assign spm_row     = cmd_i[isa_pkg::SPM_ROW_LSB+:isa_pkg::SPM_ROW_W];
-  assign spm_rot     = cmd_i[isa_pkg::SPM_ROT_LSB+:isa_pkg::SPM_ROT_W];
-  assign spm_pstride = cmd_i[isa_pkg::SPM_PSTRIDE_LSB+:isa_pkg::SPM_PSTRIDE_W];
+  assign spm_row     = cmd_i[gw_isa_pkg::SPM_ROW_LSB+:gw_isa_pkg::SPM_ROW_W];
+  assign spm_rot     = cmd_i[gw_isa_pkg::SPM_ROT_LSB+:gw_isa_pkg::SPM_ROT_W];
+  assign spm_pstride = cmd_i[gw_isa_pkg::SPM_PSTRIDE_LSB+:gw_isa_pkg::SPM_PSTRIDE_W];
 
   // --- Start: order and bursts at once ------------------------------------------------------------------
   logic order_ready, bursts_ready, start, start_transfer;
@@ -82,7 +82,7 @@ module dma_front #(
   assign start          = start_valid_i && start_ready_o;
   assign start_transfer = start && !sync;
 
-  dma_order #(.DEPTH(DEPTH)) u_order (
+  gw_dma_order #(.DEPTH(DEPTH)) u_order (
     .clk_i,
     .rst_ni,
     .clear_i,
@@ -90,8 +90,8 @@ module dma_front #(
     .start_ready_o (order_ready),
     .start_sync_i  (sync),
     .start_index_i (index_i),
-    .start_posts_i ({cmd_i[isa_pkg::POST2_LSB+:isa_pkg::POST2_W], cmd_i[isa_pkg::POST1_LSB+:isa_pkg::POST1_W],
-                     cmd_i[isa_pkg::POST0_LSB+:isa_pkg::POST0_W]}),
+    .start_posts_i ({cmd_i[gw_isa_pkg::POST2_LSB+:gw_isa_pkg::POST2_W], cmd_i[gw_isa_pkg::POST1_LSB+:gw_isa_pkg::POST1_W],
+                     cmd_i[gw_isa_pkg::POST0_LSB+:gw_isa_pkg::POST0_W]}),
     .finish_i,
     .transfer_index_o,
     .busy_o,
@@ -100,7 +100,7 @@ module dma_front #(
     .done_posts_o
   );
 
-  burst_gen #(.BUS_BYTES(BUS_BYTES)) u_bursts (
+  gw_burst_gen #(.BUS_BYTES(BUS_BYTES)) u_bursts (
     .clk_i,
     .rst_ni,
     .clear_i,
@@ -128,7 +128,7 @@ module dma_front #(
   logic [23:0]         tile_spm_row, tile_spm_pstride;
   logic [7:0]          tile_spm_rot;
 
-  fifo #(.WIDTH(TILE_W), .DEPTH(DEPTH)) u_tiles (
+  gw_fifo #(.WIDTH(TILE_W), .DEPTH(DEPTH)) u_tiles (
     .clk_i,
     .rst_ni,
     .clear_i,
@@ -144,7 +144,7 @@ module dma_front #(
     // verilator lint_on PINCONNECTEMPTY
   );
 
-  beat_gen #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) u_beats (
+  gw_beat_gen #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) u_beats (
     .clk_i,
     .rst_ni,
     .clear_i,

@@ -2,7 +2,7 @@
 //
 // Fetch cannot starve loads: it stops when its buffer is full. The address leaves from a register, one burst a cycle
 // while the memory is ready. Data is routed by its ID and is always taken.
-module axi_read_mux #(
+module gw_axi_read_mux #(
   parameter int unsigned BUS_BYTES = 16 // a power of two, 4 to 256
 ) (
   input  logic                   clk_i,

@@ -3,7 +3,7 @@
 // Rows are taken COLS columns at a time, two cycles each, back to back: the last sum is written four cycles after its
 // row of A was read, and the command is done a cycle later. It has the array's read port for initial values (C) and its
 // write port to itself, because it runs in an engine that is otherwise empty.
-module tile_adder #(
+module gw_tile_adder #(
   parameter int unsigned COLS  = 8,
   parameter int unsigned LANES = 8
 ) (
@@ -65,10 +65,10 @@ module tile_adder #(
   always_ff @(posedge clk_i) begin
     if (start_i) begin
       second_q    <= 1'b0;
-      fp32_q      <= !cmd_i[isa_pkg::OUT_BF16_LSB];
-      m_q         <= cmd_i[isa_pkg::M_LSB+:16];
-      rows_left_q <= cmd_i[isa_pkg::M_LSB+:16];
-      cols_left_q <= cmd_i[isa_pkg::N_LSB+:16];
+      fp32_q      <= !cmd_i[gw_isa_pkg::OUT_BF16_LSB];
+      m_q         <= cmd_i[gw_isa_pkg::M_LSB+:16];
+      rows_left_q <= cmd_i[gw_isa_pkg::M_LSB+:16];
+      cols_left_q <= cmd_i[gw_isa_pkg::N_LSB+:16];
       jj_q        <= 8'd0;
     end else begin
       second_q <= reading_q && !second_q;
@@ -85,13 +85,13 @@ module tile_adder #(
   logic [23:0] a_addr0, a_addr1, cin_addr0, cin_addr1;
   logic [7:0]  a_rot, cin_rot;
 
-  tile_walker #(.COLS(COLS), .LANES(LANES)) u_a (
+  gw_tile_walker #(.COLS(COLS), .LANES(LANES)) u_a (
     .clk_i,
     .load_i    (start_i),
     .fp32_i    (1'b1),
-    .addr_i    (cmd_i[isa_pkg::A_ROW_LSB+:24]),
-    .pstride_i (cmd_i[isa_pkg::A_PSTRIDE_LSB+:24]),
-    .rot_i     (cmd_i[isa_pkg::A_ROT_LSB+:8]),
+    .addr_i    (cmd_i[gw_isa_pkg::A_ROW_LSB+:24]),
+    .pstride_i (cmd_i[gw_isa_pkg::A_PSTRIDE_LSB+:24]),
+    .rot_i     (cmd_i[gw_isa_pkg::A_ROT_LSB+:8]),
     .step_i    (next_row),
     .chunk_i   (last_row),
     .wrap_i    (wrap),
@@ -100,13 +100,13 @@ module tile_adder #(
     .rot_o     (a_rot)
   );
 
-  tile_walker #(.COLS(COLS), .LANES(LANES)) u_cin (
+  gw_tile_walker #(.COLS(COLS), .LANES(LANES)) u_cin (
     .clk_i,
     .load_i    (start_i),
     .fp32_i    (1'b1),
-    .addr_i    (cmd_i[isa_pkg::CIN_ROW_LSB+:24]),
-    .pstride_i (cmd_i[isa_pkg::CIN_PSTRIDE_LSB+:24]),
-    .rot_i     (cmd_i[isa_pkg::CIN_ROT_LSB+:8]),
+    .addr_i    (cmd_i[gw_isa_pkg::CIN_ROW_LSB+:24]),
+    .pstride_i (cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB+:24]),
+    .rot_i     (cmd_i[gw_isa_pkg::CIN_ROT_LSB+:8]),
     .step_i    (next_row),
     .chunk_i   (last_row),
     .wrap_i    (wrap),
@@ -164,7 +164,7 @@ module tile_adder #(
 
   task automatic add_lines;
     logic [31:0] i;
-    for (i = 0; i < COLS; i = i + 1) sum_q[i*32+:32] <= fp_pkg::add(a_line_q[i*32+:32], c_line_i[i*32+:32]);
+    for (i = 0; i < COLS; i = i + 1) sum_q[i*32+:32] <= gw_fp_pkg::add(a_line_q[i*32+:32], c_line_i[i*32+:32]);
   endtask
 
   always_ff @(posedge clk_i) begin
@@ -173,13 +173,13 @@ module tile_adder #(
   end
 
   // --- Rows to write -------------------------------------------------------------------------------
-  tile_walker #(.COLS(COLS), .LANES(LANES)) u_cout (
+  gw_tile_walker #(.COLS(COLS), .LANES(LANES)) u_cout (
     .clk_i,
     .load_i    (start_i),
-    .fp32_i    (!cmd_i[isa_pkg::OUT_BF16_LSB]),
-    .addr_i    (cmd_i[isa_pkg::COUT_ROW_LSB+:24]),
-    .pstride_i (cmd_i[isa_pkg::COUT_PSTRIDE_LSB+:24]),
-    .rot_i     (cmd_i[isa_pkg::COUT_ROT_LSB+:8]),
+    .fp32_i    (!cmd_i[gw_isa_pkg::OUT_BF16_LSB]),
+    .addr_i    (cmd_i[gw_isa_pkg::COUT_ROW_LSB+:24]),
+    .pstride_i (cmd_i[gw_isa_pkg::COUT_PSTRIDE_LSB+:24]),
+    .rot_i     (cmd_i[gw_isa_pkg::COUT_ROT_LSB+:8]),
     .step_i    (v3_q),
     .chunk_i   (last_row3_q),
     .wrap_i    (wrap3_q),

@@ -4,7 +4,7 @@
 // Vectors over engines have the order of the ENGINE field: load, store, cores. A command starts in the cycle in
 // which start_o is 1; its engine has said start_ready_i before. Events tell the same a cycle later, with the
 // command's index.
-module command_processor #(
+module gw_command_processor #(
   parameter int unsigned ROWS        = 8,
   parameter int unsigned COLS        = 8,
   parameter int unsigned CORES       = 1,
@@ -114,7 +114,7 @@ module command_processor #(
   logic [31:0]           sem_err_index;
 
   // --- Registers and run control -------------------------------------------------------------------
-  csr #(
+  gw_csr #(
     .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS), .BUS_BYTES(BUS_BYTES),
     .SEMAPHORES(SEMAPHORES), .QUEUE_DEPTH(QUEUE_DEPTH)
   ) u_csr (
@@ -143,7 +143,7 @@ module command_processor #(
     .counter_value_i (counter_value)
   );
 
-  run_ctrl #(.ENGINES(ENGINES)) u_run_ctrl (
+  gw_run_ctrl #(.ENGINES(ENGINES)) u_run_ctrl (
     .clk_i, .rst_ni,
     .start_i              (start_run),
     .soft_reset_i         (soft_reset),
@@ -182,7 +182,7 @@ module command_processor #(
     .oldest_index_i       (oldest_index_i)
   );
 
-  perf_counters #(.CORES(CORES)) u_counters (
+  gw_perf_counters #(.CORES(CORES)) u_counters (
     .clk_i, .rst_ni,
     .clear_i       (clear_o),
     .count_i       (run_o),
@@ -201,7 +201,7 @@ module command_processor #(
   );
 
   // --- Fetch, dispatch and queues ------------------------------------------------------------------
-  cmd_fetch #(.BUS_BYTES(BUS_BYTES)) u_fetch (
+  gw_cmd_fetch #(.BUS_BYTES(BUS_BYTES)) u_fetch (
     .clk_i, .rst_ni,
     .clear_i       (clear_o),
     .run_i         (run_o),
@@ -231,7 +231,7 @@ module command_processor #(
     .cnt_done_o    (fetch_counters[3])
   );
 
-  cmd_dispatch #(
+  gw_cmd_dispatch #(
     .LANES(LANES), .SPM_ROWS(SPM_ROWS), .CORES(CORES), .SEMAPHORES(SEMAPHORES), .ENGINES(ENGINES)
   ) u_dispatch (
     .clk_i, .rst_ni,
@@ -250,7 +250,7 @@ module command_processor #(
   );
 
   for (genvar e = 0; e < ENGINES; e++) begin : gen_queue
-    fifo #(.WIDTH(isa_pkg::CMD_BITS + 32), .DEPTH(QUEUE_DEPTH)) u_queue (
+    gw_fifo #(.WIDTH(gw_isa_pkg::CMD_BITS + 32), .DEPTH(QUEUE_DEPTH)) u_queue (
       .clk_i, .rst_ni,
       .clear_i     (clear_o),
       .in_valid_i  (push[e]),
@@ -265,10 +265,10 @@ module command_processor #(
       // verilator lint_on PINCONNECTEMPTY
     );
 
-    assign head_waits[48*e +: 48] = head_cmd_o[512*e + isa_pkg::WAIT0_SEM_LSB +: 48];
+    assign head_waits[48*e +: 48] = head_cmd_o[512*e + gw_isa_pkg::WAIT0_SEM_LSB +: 48];
   end
 
-  semaphores #(.ENGINES(ENGINES), .SEMAPHORES(SEMAPHORES)) u_semaphores (
+  gw_semaphores #(.ENGINES(ENGINES), .SEMAPHORES(SEMAPHORES)) u_semaphores (
     .clk_i, .rst_ni,
     .clear_i      (clear_o),
     .req_i        (head_valid_o & start_ready_i & {ENGINES{run_o}}),

@@ -1,5 +1,5 @@
 // Lane arithmetic of the skewed panel layout.
-package lane_pkg;
+package gw_lane_pkg;
 
   // (x + y) mod lanes, for x < lanes and y <= lanes
   function automatic logic [7:0] add_mod(input logic [7:0] x, input logic [7:0] y, input logic [8:0] lanes);

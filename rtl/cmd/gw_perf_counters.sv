@@ -3,7 +3,7 @@
 // Inputs of a group have the order of isa.toml, first in bit 0; in each counted cycle exactly one of a group is 1,
 // so the counters of a group add up to CYCLES. Each core has a compute group and blocks of its own: core 0's are in the
 // list of isa.toml, those of the other cores follow it. Values are complete two cycles after the last counted one.
-module perf_counters #(
+module gw_perf_counters #(
   parameter int unsigned CORES = 1
 ) (
   input  logic               clk_i,
@@ -23,15 +23,15 @@ module perf_counters #(
   input  logic [15:0]        write_bytes_i,
   input  logic [CORES-1:0]   block_i,
   // Read
-  input  logic [7:0]         index_i,   // isa_pkg::CNT_*
+  input  logic [7:0]         index_i,   // gw_isa_pkg::CNT_*
   output logic [63:0]        value_o
 );
 
   // --- Events, a cycle late ------------------------------------------------------------------------
   // Counting from registers keeps the adders out of the paths that the events come from.
-  localparam int unsigned EVENTS = isa_pkg::CNT_READ_BYTES; // counters before this one count by one
-  localparam int unsigned NUM    = isa_pkg::CNT_NUM + (CORES - 1) * isa_pkg::CNT_CORE_NUM;
-  localparam int unsigned GROUP  = isa_pkg::CNT_CORE_NUM - 1; // counters of a compute group; the last per core is BLOCKS
+  localparam int unsigned EVENTS = gw_isa_pkg::CNT_READ_BYTES; // counters before this one count by one
+  localparam int unsigned NUM    = gw_isa_pkg::CNT_NUM + (CORES - 1) * gw_isa_pkg::CNT_CORE_NUM;
+  localparam int unsigned GROUP  = gw_isa_pkg::CNT_CORE_NUM - 1; // counters of a compute group; the last per core is BLOCKS
 
   logic                   count_q;
   logic [EVENTS-1:0]      event_q;
@@ -60,20 +60,20 @@ module perf_counters #(
   // --- Counters ------------------------------------------------------------------------------------
   logic [64*NUM-1:0] values;
 
-  for (genvar c = 0; c < isa_pkg::CNT_NUM; c++) begin : gen_counter
+  for (genvar c = 0; c < gw_isa_pkg::CNT_NUM; c++) begin : gen_counter
     logic [15:0] add;
 
     if (c < EVENTS) begin : gen_event
       assign add = {15'd0, event_q[c]};
-    end else if (c == isa_pkg::CNT_READ_BYTES) begin : gen_read_bytes
+    end else if (c == gw_isa_pkg::CNT_READ_BYTES) begin : gen_read_bytes
       assign add = read_bytes_q;
-    end else if (c == isa_pkg::CNT_WRITE_BYTES) begin : gen_write_bytes
+    end else if (c == gw_isa_pkg::CNT_WRITE_BYTES) begin : gen_write_bytes
       assign add = write_bytes_q;
     end else begin : gen_blocks
       assign add = {15'd0, block_q[0]};
     end
 
-    perf_counter u_counter (.clk_i, .rst_ni, .clear_i, .count_i (count_q), .add_i (add), .value_o (values[64*c +: 64]));
+    gw_perf_counter u_counter (.clk_i, .rst_ni, .clear_i, .count_i (count_q), .add_i (add), .value_o (values[64*c +: 64]));
   end
 
   for (genvar core = 1; core < CORES; core++) begin : gen_core
@@ -81,10 +81,10 @@ module perf_counters #(
 
     assign events = {block_q[core], compute_q[GROUP*core +: GROUP]};
 
-    for (genvar k = 0; k < isa_pkg::CNT_CORE_NUM; k++) begin : gen_counter
-      localparam int unsigned PLACE = isa_pkg::CNT_NUM + (core - 1) * isa_pkg::CNT_CORE_NUM + k;
+    for (genvar k = 0; k < gw_isa_pkg::CNT_CORE_NUM; k++) begin : gen_counter
+      localparam int unsigned PLACE = gw_isa_pkg::CNT_NUM + (core - 1) * gw_isa_pkg::CNT_CORE_NUM + k;
 
-      perf_counter u_counter (
+      gw_perf_counter u_counter (
         .clk_i, .rst_ni, .clear_i, .count_i (count_q), .add_i ({15'd0, events[k]}), .value_o (values[64*PLACE +: 64])
       );
     end
@@ -105,11 +105,11 @@ module perf_counters #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni) if (count_q) begin
       a_cycle_counts_in_one_load_counter:
-        assert (one_hot({3'd0, event_q[isa_pkg::CNT_LOAD_ACTIVE +: 4]}));
+        assert (one_hot({3'd0, event_q[gw_isa_pkg::CNT_LOAD_ACTIVE +: 4]}));
       a_cycle_counts_in_one_store_counter:
-        assert (one_hot({3'd0, event_q[isa_pkg::CNT_STORE_ACTIVE +: 4]}));
+        assert (one_hot({3'd0, event_q[gw_isa_pkg::CNT_STORE_ACTIVE +: 4]}));
       a_cycle_counts_in_one_fetch_counter:
-        assert (one_hot({3'd0, event_q[isa_pkg::CNT_FETCH_ACTIVE +: 4]}));
+        assert (one_hot({3'd0, event_q[gw_isa_pkg::CNT_FETCH_ACTIVE +: 4]}));
       a_cycle_counts_in_one_compute_counter_of_each_core:
         assert (&one_of_group);
     end

@@ -2,7 +2,7 @@
 //
 // Everything is written on 32-bit words without branches: synthesis sees plain logic, and a simulator that keeps the
 // loops of the array can vectorise them.
-package fp_pkg;
+package gw_fp_pkg;
 
   // --- Decoded bf16 operand ------------------------------------------------------------------
   // [31] sign, [29:28] class, [18:8] exponent + 512, [7:0] significand with bit 7 set (0 for zero).

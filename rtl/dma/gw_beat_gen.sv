@@ -6,7 +6,7 @@
 // other beat is used from its first byte. A beat that holds more than LANES elements covers several panels, each of which
 // it enters at the first column; no division: a beat leaves at most WRAPS panels behind. Outputs are functions of
 // registers.
-module beat_gen #(
+module gw_beat_gen #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned BUS_BYTES = 16,
   localparam int unsigned OFFSET_W = $clog2(BUS_BYTES)

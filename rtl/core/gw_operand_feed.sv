@@ -2,7 +2,7 @@
 //
 // Per macro-bank and cycle the array side has one read: initial values (C) first, then A, then B. A line that has to
 // wait is read later; the pair is complete, and step_o rises, when both are. A null block is a single bubble: no reads.
-module operand_feed #(
+module gw_operand_feed #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned BANK_ROWS = 64
 ) (
@@ -105,7 +105,7 @@ module operand_feed #(
     end
   end
 
-  line_walker #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_a (
+  gw_line_walker #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_a (
     .clk_i,
     .load_i    (start_i && !null_i),
     .col_i     (a_col_i),
@@ -125,7 +125,7 @@ module operand_feed #(
     .bank_hi_o (a_bank_hi)
   );
 
-  line_walker #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_b (
+  gw_line_walker #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_b (
     .clk_i,
     .load_i    (start_i && !null_i),
     .col_i     (b_col_i),

@@ -3,7 +3,7 @@
 // Row r covers the bytes [addr + r * pitch, + row_bytes). A burst never leaves its row, a 4 KB page or 256 beats; its
 // address is aligned down to the beat, so its first and last beats may hold bytes beside the row. One burst a cycle.
 // Outputs are functions of registers.
-module burst_gen #(
+module gw_burst_gen #(
   parameter int unsigned BUS_BYTES = 32 // bytes of a beat, a power of two, 4 to 2048
 ) (
   input  logic        clk_i,

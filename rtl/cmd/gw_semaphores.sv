@@ -5,7 +5,7 @@
 // a core that could start waits for at most one start of each other core. The grant takes the counts; posts of all engines are added in the same cycle
 // and are there to be taken from the next cycle on. A counter that a post would raise above 65535 stays there and is
 // an error.
-module semaphores #(
+module gw_semaphores #(
   parameter int unsigned ENGINES    = 3,
   parameter int unsigned SEMAPHORES = 64
 ) (
@@ -27,9 +27,9 @@ module semaphores #(
 
   localparam int unsigned SEM_W   = (SEMAPHORES > 1) ? $clog2(SEMAPHORES) : 1;
   localparam int unsigned COUNT_W = 16;
-  localparam int unsigned LOAD    = 32'(isa_pkg::ENG_LOAD);
-  localparam int unsigned STORE   = 32'(isa_pkg::ENG_STORE);
-  localparam int unsigned CORE0   = 32'(isa_pkg::ENG_COMPUTE0);
+  localparam int unsigned LOAD    = 32'(gw_isa_pkg::ENG_LOAD);
+  localparam int unsigned STORE   = 32'(gw_isa_pkg::ENG_STORE);
+  localparam int unsigned CORE0   = 32'(gw_isa_pkg::ENG_COMPUTE0);
   localparam int unsigned CORES   = ENGINES - CORE0;
 
   logic [COUNT_W*SEMAPHORES-1:0] count_q, count_d;
@@ -47,7 +47,7 @@ module semaphores #(
         for (int unsigned w = 0; w < 3; w++) begin
           sem  = waits_i[48*e + 16*w +: 8];
           need = waits_i[48*e + 16*w + 8 +: 8];
-          if ((sem != isa_pkg::NO_SEM) && (count_q[COUNT_W*sem[SEM_W-1:0] +: COUNT_W] < {8'd0, need})) begin
+          if ((sem != gw_isa_pkg::NO_SEM) && (count_q[COUNT_W*sem[SEM_W-1:0] +: COUNT_W] < {8'd0, need})) begin
             can_start[e] = 1'b0;
           end
         end
@@ -89,7 +89,7 @@ module semaphores #(
       if (grant_o[e]) begin
         for (int unsigned w = 0; w < 3; w++) begin
           sem = waits_i[48*e + 16*w +: 8];
-          if (sem != isa_pkg::NO_SEM) begin
+          if (sem != gw_isa_pkg::NO_SEM) begin
             held = count_d[COUNT_W*sem[SEM_W-1:0] +: COUNT_W];
             count_d[COUNT_W*sem[SEM_W-1:0] +: COUNT_W] = held - {8'd0, waits_i[48*e + 16*w + 8 +: 8]};
           end
@@ -100,7 +100,7 @@ module semaphores #(
       if (done_valid_i[e]) begin
         for (int unsigned p = 0; p < 3; p++) begin
           sem = done_posts_i[24*e + 8*p +: 8];
-          if (sem != isa_pkg::NO_SEM) begin
+          if (sem != gw_isa_pkg::NO_SEM) begin
             held = count_d[COUNT_W*sem[SEM_W-1:0] +: COUNT_W];
             if (held != '1) begin
               count_d[COUNT_W*sem[SEM_W-1:0] +: COUNT_W] = held + 1'b1;

@@ -1,7 +1,7 @@
 // Takes the line pairs that operand_feed reads to the array: lane memories, rotators, decoded lines, a cycle each.
 //
 // Bubbles, and lanes beyond the block, are -0 x +0, which leaves every accumulator as it is.
-module operand_lines #(
+module gw_operand_lines #(
   parameter int unsigned ROWS   = 8,
   parameter int unsigned COLS   = 8,
   localparam int unsigned LANES = (ROWS > COLS) ? ROWS : COLS
@@ -58,15 +58,15 @@ module operand_lines #(
   task automatic decode_lines;
     logic [31:0] i;
     for (i = 0; i < ROWS; i = i + 1)
-      a_dec_q[i*32+:32] <= (i < {24'd0, a_count2_q}) ? fp_pkg::decode_bf16(a_line_i[i*32+:32]) : fp_pkg::DEC_NEG_ZERO;
+      a_dec_q[i*32+:32] <= (i < {24'd0, a_count2_q}) ? gw_fp_pkg::decode_bf16(a_line_i[i*32+:32]) : gw_fp_pkg::DEC_NEG_ZERO;
     for (i = 0; i < COLS; i = i + 1)
-      b_dec_q[i*32+:32] <= (i < {24'd0, b_count2_q}) ? fp_pkg::decode_bf16(b_line_i[i*32+:32]) : fp_pkg::DEC_POS_ZERO;
+      b_dec_q[i*32+:32] <= (i < {24'd0, b_count2_q}) ? gw_fp_pkg::decode_bf16(b_line_i[i*32+:32]) : gw_fp_pkg::DEC_POS_ZERO;
   endtask
 
   task automatic bubble_lines;
     logic [31:0] i;
-    for (i = 0; i < ROWS; i = i + 1) a_dec_q[i*32+:32] <= fp_pkg::DEC_NEG_ZERO;
-    for (i = 0; i < COLS; i = i + 1) b_dec_q[i*32+:32] <= fp_pkg::DEC_POS_ZERO;
+    for (i = 0; i < ROWS; i = i + 1) a_dec_q[i*32+:32] <= gw_fp_pkg::DEC_NEG_ZERO;
+    for (i = 0; i < COLS; i = i + 1) b_dec_q[i*32+:32] <= gw_fp_pkg::DEC_POS_ZERO;
   endtask
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

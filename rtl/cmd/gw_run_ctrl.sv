@@ -6,7 +6,7 @@
 //
 // PREPARE and RESET last a cycle in which clear_o returns everything in the run path to its reset state. In STOP
 // nothing new starts (run_o is 0) while bursts on the bus complete; after WATCHDOG cycles the wait ends anyway.
-module run_ctrl #(
+module gw_run_ctrl #(
   parameter int unsigned ENGINES = 3
 ) (
   input  logic                  clk_i,
@@ -107,7 +107,7 @@ module run_ctrl #(
 
   always_comb begin
     err_valid = 1'b1;
-    err_code  = isa_pkg::ERR_NONE;
+    err_code  = gw_isa_pkg::ERR_NONE;
     err_index = 32'd0;
     if (fetch_err_valid_i) begin
       err_code  = fetch_err_code_i;
@@ -122,10 +122,10 @@ module run_ctrl #(
       err_code  = store_err_code_i;
       err_index = store_err_index_i;
     end else if (sem_err_valid_i) begin
-      err_code  = isa_pkg::ERR_SEM_OVERFLOW;
+      err_code  = gw_isa_pkg::ERR_SEM_OVERFLOW;
       err_index = sem_err_index_i;
     end else if (watchdog_err) begin
-      err_code  = isa_pkg::ERR_WATCHDOG;
+      err_code  = gw_isa_pkg::ERR_WATCHDOG;
       err_index = oldest_index;
     end else begin
       err_valid = 1'b0;
@@ -178,7 +178,7 @@ module run_ctrl #(
     endcase
     if (clear_o) begin
       retired_d   = 32'd0;
-      err_code_d  = isa_pkg::ERR_NONE;
+      err_code_d  = gw_isa_pkg::ERR_NONE;
       err_index_d = 32'd0;
     end
   end
@@ -188,7 +188,7 @@ module run_ctrl #(
       state_q     <= IDLE;
       retired_q   <= 32'd0;
       still_q     <= 32'd0;
-      err_code_q  <= isa_pkg::ERR_NONE;
+      err_code_q  <= gw_isa_pkg::ERR_NONE;
       err_index_q <= 32'd0;
       irq_q       <= 1'b0;
     end else begin
@@ -207,7 +207,7 @@ module run_ctrl #(
       a_run_starts_only_when_there_is_none:
         assert (~(start_i | soft_reset_i) | (state_q == IDLE) | (state_q == DONE) | (state_q == ERROR));
       an_error_state_has_a_code:
-        assert ((state_q != ERROR) | (err_code_q != isa_pkg::ERR_NONE));
+        assert ((state_q != ERROR) | (err_code_q != gw_isa_pkg::ERR_NONE));
       no_more_commands_retire_than_there_are:
         assert ((state_q != RUN) | err_valid | (retired_q <= cmd_count_i));
     end

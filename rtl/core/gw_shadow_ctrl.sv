@@ -5,7 +5,7 @@
 // start_i (a block's first line is about to be read) hands the shadow to the swap. A block may start when the shadow
 // holds its initial values: those loaded for it, or zeros. A pass begins only when all results of the pass before it
 // are written: this is what lets software read partial sums of the third block before without a semaphore.
-module shadow_ctrl #(
+module gw_shadow_ctrl #(
   parameter int unsigned ROWS      = 8,
   parameter int unsigned COLS      = 8,
   parameter int unsigned LANES     = 8,
@@ -144,7 +144,7 @@ module shadow_ctrl #(
   assign c_addr0_o   = next_addr_i + {15'd0, row_q, 1'b0};
   assign c_addr1_o   = c_addr0_o + next_pstride_i;
   assign c_split_o   = LANES8 - next_jj_i;
-  assign c_rot_o     = lane_pkg::add_mod(next_rot_i, row_q, LANES9);
+  assign c_rot_o     = gw_lane_pkg::add_mod(next_rot_i, row_q, LANES9);
   assign c_bank_lo_o = c_addr0_o / BROWS24;
   assign c_bank_hi_o = ((next_cols_i > c_split_o) ? c_addr1_o : c_addr0_o) / BROWS24;
 
@@ -210,7 +210,7 @@ module shadow_ctrl #(
   assign w_addr0_o    = addr_q + (bf16_q ? {16'd0, out_row} : {15'd0, out_row, 1'b0});
   assign w_addr1_o    = w_addr0_o + pstride_q;
   assign w_split_o    = LANES8 - jj_q;
-  assign w_rot_o      = lane_pkg::add_mod(rot_q, out_row, LANES9);
+  assign w_rot_o      = gw_lane_pkg::add_mod(rot_q, out_row, LANES9);
   assign w_count_o    = cols_q;
 
   assign block_done_o = done_q;

@@ -2,7 +2,7 @@
 //
 // A command takes two cycles: one to check it, one to move it (more while its queue is full). The checker works only
 // in the first. An illegal command goes nowhere; its error stands until the run is cleared.
-module cmd_dispatch #(
+module gw_cmd_dispatch #(
   parameter int unsigned LANES      = 8,
   parameter int unsigned SPM_ROWS   = 64,
   parameter int unsigned CORES      = 1,
@@ -43,7 +43,7 @@ module cmd_dispatch #(
 
   assign checking = run_i & cmd_valid_i & (state_q == CHECK);
 
-  cmd_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS), .CORES(CORES), .SEMAPHORES(SEMAPHORES)) u_check (
+  gw_cmd_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS), .CORES(CORES), .SEMAPHORES(SEMAPHORES)) u_check (
     .en_i        (checking),
     .cmd_i       (cmd_i),
     .dram_base_i (dram_base_i),
@@ -58,15 +58,15 @@ module cmd_dispatch #(
   always_comb begin
     target = '0;
     for (int unsigned e = 0; e < ENGINES; e++) begin
-      target[e] = {24'd0, cmd_i[isa_pkg::ENGINE_LSB +: 8]} == e;
+      target[e] = {24'd0, cmd_i[gw_isa_pkg::ENGINE_LSB +: 8]} == e;
     end
   end
 
-  assign push_o      = (run_i && (state_q == MOVE) && (error_q == isa_pkg::ERR_NONE)) ? (target & ~full_i) : '0;
+  assign push_o      = (run_i && (state_q == MOVE) && (error_q == gw_isa_pkg::ERR_NONE)) ? (target & ~full_i) : '0;
   assign moved       = |push_o;
   assign cmd_ready_o = moved;
   assign index_o     = index_q;
-  assign err_valid_o = run_i & (state_q == MOVE) & (error_q != isa_pkg::ERR_NONE);
+  assign err_valid_o = run_i & (state_q == MOVE) & (error_q != gw_isa_pkg::ERR_NONE);
   assign err_code_o  = error_q;
 
   // --- State ---------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ module cmd_dispatch #(
     if (clear_i) begin
       state_d = CHECK;
       index_d = 32'd0;
-      error_d = isa_pkg::ERR_NONE;
+      error_d = gw_isa_pkg::ERR_NONE;
     end
   end
 
@@ -92,7 +92,7 @@ module cmd_dispatch #(
     if (!rst_ni) begin
       state_q <= CHECK;
       index_q <= 32'd0;
-      error_q <= isa_pkg::ERR_NONE;
+      error_q <= gw_isa_pkg::ERR_NONE;
     end else begin
       state_q <= state_d;
       index_q <= index_d;

@@ -2,7 +2,7 @@
 //
 // Where a chunk begins inside a panel of LANES columns (jj) is common to all tiles of a command and the owner's to
 // know; wrap_i says that the next chunk begins in the next panel.
-module tile_walker #(
+module gw_tile_walker #(
   parameter int unsigned COLS  = 8,
   parameter int unsigned LANES = 8
 ) (
@@ -29,7 +29,7 @@ module tile_walker #(
   logic [7:0]  top_rot_q, rot_q, next_top_rot;
 
   assign next_top     = wrap_i ? (top_q + pstride_q) : top_q;
-  assign next_top_rot = lane_pkg::add_mod(top_rot_q, ROT_STEP, LANES9);
+  assign next_top_rot = gw_lane_pkg::add_mod(top_rot_q, ROT_STEP, LANES9);
 
   always_ff @(posedge clk_i) begin
     if (load_i) begin
@@ -46,7 +46,7 @@ module tile_walker #(
       rot_q     <= next_top_rot;
     end else if (step_i) begin
       addr_q <= addr_q + (fp32_q ? 24'd2 : 24'd1);
-      rot_q  <= lane_pkg::add_mod(rot_q, 8'd1, LANES9);
+      rot_q  <= gw_lane_pkg::add_mod(rot_q, 8'd1, LANES9);
     end
   end
 

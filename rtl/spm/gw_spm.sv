@@ -11,7 +11,7 @@
 // load's; a read of the same word in that cycle gives the old value, and writes of different halves of a word both
 // count. Which accesses may meet in a macro-bank is the business of operand_feed and of the port list
 // (docs/microarchitecture.md); the address's upper part is the bank.
-module spm #(
+module gw_spm #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned COLS      = 8,
   parameter int unsigned CORES     = 1,

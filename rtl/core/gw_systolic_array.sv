@@ -12,7 +12,7 @@
 // The cells are one module with unpacked state and plain loops rather than ROWS x COLS instances: the same hardware,
 // in a form that a simulator keeps as loops (docs/simulation-speed.md). For that reason loop variables are 32-bit,
 // loops stand in tasks, and copies are separate from arithmetic.
-module systolic_array #(
+module gw_systolic_array #(
   parameter int unsigned ROWS = 8,
   parameter int unsigned COLS = 8
 ) (
@@ -21,7 +21,7 @@ module systolic_array #(
   input  logic               clear_i,
   input  logic               step_i,
   input  logic               swap_i,      // with step_i: the line is the first of a block
-  input  logic [32*ROWS-1:0] a_line_i,    // decoded operands (fp_pkg)
+  input  logic [32*ROWS-1:0] a_line_i,    // decoded operands (gw_fp_pkg)
   input  logic [32*COLS-1:0] b_line_i,
   input  logic               shift_i,      // of column 0
   input  logic [32*COLS-1:0] init_line_i,  // fp32, with shift_i
@@ -96,7 +96,7 @@ module systolic_array #(
       mark = 32'd0 - ((a[i] >> 19) & 32'd1);
       x = (acc[i] & ~mark) | (shadow[i] & mark);
       shadow[i] = (acc[i] & mark) | (shadow[i] & ~mark);
-      acc[i] = fp_pkg::mac(a[i], b[i], x);
+      acc[i] = gw_fp_pkg::mac(a[i], b[i], x);
     end
   endtask
 
@@ -143,15 +143,15 @@ module systolic_array #(
   task automatic reset;
     logic [31:0] i;
     for (i = 0; i < N; i = i + 1) begin
-      a[i] = fp_pkg::DEC_NEG_ZERO;
-      b[i] = fp_pkg::DEC_POS_ZERO;
+      a[i] = gw_fp_pkg::DEC_NEG_ZERO;
+      b[i] = gw_fp_pkg::DEC_POS_ZERO;
       acc[i] = 32'd0;
       shadow[i] = 32'd0;
       shift_mask[i] = 32'd0;
     end
-    for (i = 0; i <= A_DELAYS; i = i + 1) a_delay[i] = fp_pkg::DEC_NEG_ZERO;
+    for (i = 0; i <= A_DELAYS; i = i + 1) a_delay[i] = gw_fp_pkg::DEC_NEG_ZERO;
     for (i = 0; i <= B_DELAYS; i = i + 1) begin
-      b_delay[i] = fp_pkg::DEC_POS_ZERO;
+      b_delay[i] = gw_fp_pkg::DEC_POS_ZERO;
       init_delay[i] = 32'd0;
       result_delay[i] = 32'd0;
     end

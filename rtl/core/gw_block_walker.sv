@@ -1,6 +1,6 @@
 // Cuts a GEMM command into blocks of at most ROWS x COLS results, row-major, and gives for each where its operands,
 // initial values and results lie in the scratchpad. All addresses advance by additions only.
-module block_walker #(
+module gw_block_walker #(
   parameter int unsigned ROWS  = 8,
   parameter int unsigned COLS  = 8,
   parameter int unsigned LANES = 8
@@ -54,13 +54,13 @@ module block_walker #(
   // --- Fields of the command -------------------------------------------------------------------
   logic        f_a_col, f_b_col, f_acc, f_out_bf16;
   logic [15:0] f_m, f_n, f_k;
-  assign f_a_col    = cmd_i[isa_pkg::A_COL_LSB];
-  assign f_b_col    = cmd_i[isa_pkg::B_COL_LSB];
-  assign f_acc      = cmd_i[isa_pkg::ACC_LSB];
-  assign f_out_bf16 = cmd_i[isa_pkg::OUT_BF16_LSB];
-  assign f_m        = cmd_i[isa_pkg::M_LSB+:isa_pkg::M_W];
-  assign f_n        = cmd_i[isa_pkg::N_LSB+:isa_pkg::N_W];
-  assign f_k        = cmd_i[isa_pkg::K_LSB+:isa_pkg::K_W];
+  assign f_a_col    = cmd_i[gw_isa_pkg::A_COL_LSB];
+  assign f_b_col    = cmd_i[gw_isa_pkg::B_COL_LSB];
+  assign f_acc      = cmd_i[gw_isa_pkg::ACC_LSB];
+  assign f_out_bf16 = cmd_i[gw_isa_pkg::OUT_BF16_LSB];
+  assign f_m        = cmd_i[gw_isa_pkg::M_LSB+:gw_isa_pkg::M_W];
+  assign f_n        = cmd_i[gw_isa_pkg::N_LSB+:gw_isa_pkg::N_W];
+  assign f_k        = cmd_i[gw_isa_pkg::K_LSB+:gw_isa_pkg::K_W];
 
   // --- State -----------------------------------------------------------------------------------
   logic        valid_q, acc_q, out_bf16_q, a_col_q, b_col_q;
@@ -92,7 +92,7 @@ module block_walker #(
   always_ff @(posedge clk_i) begin
     if (load_i) begin
       index_q          <= index_i;
-      posts_q          <= cmd_i[isa_pkg::POST0_LSB+:24];
+      posts_q          <= cmd_i[gw_isa_pkg::POST0_LSB+:24];
       acc_q            <= f_acc;
       out_bf16_q       <= f_out_bf16;
       a_col_q          <= f_a_col;
@@ -101,56 +101,56 @@ module block_walker #(
       n_q              <= f_n;
       m_left_q         <= f_m;
       n_left_q         <= f_n;
-      a_addr_q         <= cmd_i[isa_pkg::A_ROW_LSB+:24];
-      a_pstride_q      <= cmd_i[isa_pkg::A_PSTRIDE_LSB+:24];
-      a_rot_q          <= cmd_i[isa_pkg::A_ROT_LSB+:8];
+      a_addr_q         <= cmd_i[gw_isa_pkg::A_ROW_LSB+:24];
+      a_pstride_q      <= cmd_i[gw_isa_pkg::A_PSTRIDE_LSB+:24];
+      a_rot_q          <= cmd_i[gw_isa_pkg::A_ROT_LSB+:8];
       a_jj_q           <= 8'd0;
-      b_addr_q         <= cmd_i[isa_pkg::B_ROW_LSB+:24];
-      b_first_q        <= cmd_i[isa_pkg::B_ROW_LSB+:24];
-      b_pstride_q      <= cmd_i[isa_pkg::B_PSTRIDE_LSB+:24];
-      b_rot_q          <= cmd_i[isa_pkg::B_ROT_LSB+:8];
-      b_rot_first_q    <= cmd_i[isa_pkg::B_ROT_LSB+:8];
+      b_addr_q         <= cmd_i[gw_isa_pkg::B_ROW_LSB+:24];
+      b_first_q        <= cmd_i[gw_isa_pkg::B_ROW_LSB+:24];
+      b_pstride_q      <= cmd_i[gw_isa_pkg::B_PSTRIDE_LSB+:24];
+      b_rot_q          <= cmd_i[gw_isa_pkg::B_ROT_LSB+:8];
+      b_rot_first_q    <= cmd_i[gw_isa_pkg::B_ROT_LSB+:8];
       b_jj_q           <= 8'd0;
-      cin_addr_q       <= cmd_i[isa_pkg::CIN_ROW_LSB+:24];
-      cin_first_q      <= cmd_i[isa_pkg::CIN_ROW_LSB+:24];
-      cin_pstride_q    <= cmd_i[isa_pkg::CIN_PSTRIDE_LSB+:24];
-      cin_rot_q        <= cmd_i[isa_pkg::CIN_ROT_LSB+:8];
-      cin_rot_first_q  <= cmd_i[isa_pkg::CIN_ROT_LSB+:8];
-      cout_addr_q      <= cmd_i[isa_pkg::COUT_ROW_LSB+:24];
-      cout_first_q     <= cmd_i[isa_pkg::COUT_ROW_LSB+:24];
-      cout_pstride_q   <= cmd_i[isa_pkg::COUT_PSTRIDE_LSB+:24];
-      cout_rot_q       <= cmd_i[isa_pkg::COUT_ROT_LSB+:8];
-      cout_rot_first_q <= cmd_i[isa_pkg::COUT_ROT_LSB+:8];
+      cin_addr_q       <= cmd_i[gw_isa_pkg::CIN_ROW_LSB+:24];
+      cin_first_q      <= cmd_i[gw_isa_pkg::CIN_ROW_LSB+:24];
+      cin_pstride_q    <= cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB+:24];
+      cin_rot_q        <= cmd_i[gw_isa_pkg::CIN_ROT_LSB+:8];
+      cin_rot_first_q  <= cmd_i[gw_isa_pkg::CIN_ROT_LSB+:8];
+      cout_addr_q      <= cmd_i[gw_isa_pkg::COUT_ROW_LSB+:24];
+      cout_first_q     <= cmd_i[gw_isa_pkg::COUT_ROW_LSB+:24];
+      cout_pstride_q   <= cmd_i[gw_isa_pkg::COUT_PSTRIDE_LSB+:24];
+      cout_rot_q       <= cmd_i[gw_isa_pkg::COUT_ROT_LSB+:8];
+      cout_rot_first_q <= cmd_i[gw_isa_pkg::COUT_ROT_LSB+:8];
       c_jj_q           <= 8'd0;
     end else if (next_i && !col_end) begin
       // One block to the right.
       n_left_q   <= n_left_q - {8'd0, COLS8};
-      b_rot_q    <= lane_pkg::add_mod(b_rot_q, COLS8, LANES9);
-      b_jj_q     <= b_col_q ? 8'd0 : lane_pkg::add_mod(b_jj_q, COLS8, LANES9);
+      b_rot_q    <= gw_lane_pkg::add_mod(b_rot_q, COLS8, LANES9);
+      b_jj_q     <= b_col_q ? 8'd0 : gw_lane_pkg::add_mod(b_jj_q, COLS8, LANES9);
       b_addr_q   <= b_addr_q + (b_col_q ? {16'd0, COLS8} : (crosses(b_jj_q, COLS8) ? b_pstride_q : 24'd0));
-      c_jj_q     <= lane_pkg::add_mod(c_jj_q, COLS8, LANES9);
-      cin_rot_q  <= lane_pkg::add_mod(cin_rot_q, COLS8, LANES9);
+      c_jj_q     <= gw_lane_pkg::add_mod(c_jj_q, COLS8, LANES9);
+      cin_rot_q  <= gw_lane_pkg::add_mod(cin_rot_q, COLS8, LANES9);
       cin_addr_q <= cin_addr_q + (crosses(c_jj_q, COLS8) ? cin_pstride_q : 24'd0);
-      cout_rot_q <= lane_pkg::add_mod(cout_rot_q, COLS8, LANES9);
+      cout_rot_q <= gw_lane_pkg::add_mod(cout_rot_q, COLS8, LANES9);
       cout_addr_q <= cout_addr_q + (crosses(c_jj_q, COLS8) ? cout_pstride_q : 24'd0);
     end else if (next_i) begin
       // First block of the next block row.
       n_left_q         <= n_q;
       m_left_q         <= m_left_q - {8'd0, ROWS8};
-      a_rot_q          <= lane_pkg::add_mod(a_rot_q, ROWS8, LANES9);
-      a_jj_q           <= a_col_q ? 8'd0 : lane_pkg::add_mod(a_jj_q, ROWS8, LANES9);
+      a_rot_q          <= gw_lane_pkg::add_mod(a_rot_q, ROWS8, LANES9);
+      a_jj_q           <= a_col_q ? 8'd0 : gw_lane_pkg::add_mod(a_jj_q, ROWS8, LANES9);
       a_addr_q         <= a_addr_q + (a_col_q ? {16'd0, ROWS8} : (crosses(a_jj_q, ROWS8) ? a_pstride_q : 24'd0));
       b_addr_q         <= b_first_q;
       b_rot_q          <= b_rot_first_q;
       b_jj_q           <= 8'd0;
       cin_addr_q       <= cin_first_q + {15'd0, ROWS8, 1'b0};
       cin_first_q      <= cin_first_q + {15'd0, ROWS8, 1'b0};
-      cin_rot_q        <= lane_pkg::add_mod(cin_rot_first_q, ROWS8, LANES9);
-      cin_rot_first_q  <= lane_pkg::add_mod(cin_rot_first_q, ROWS8, LANES9);
+      cin_rot_q        <= gw_lane_pkg::add_mod(cin_rot_first_q, ROWS8, LANES9);
+      cin_rot_first_q  <= gw_lane_pkg::add_mod(cin_rot_first_q, ROWS8, LANES9);
       cout_addr_q      <= cout_first_q + (out_bf16_q ? {16'd0, ROWS8} : {15'd0, ROWS8, 1'b0});
       cout_first_q     <= cout_first_q + (out_bf16_q ? {16'd0, ROWS8} : {15'd0, ROWS8, 1'b0});
-      cout_rot_q       <= lane_pkg::add_mod(cout_rot_first_q, ROWS8, LANES9);
-      cout_rot_first_q <= lane_pkg::add_mod(cout_rot_first_q, ROWS8, LANES9);
+      cout_rot_q       <= gw_lane_pkg::add_mod(cout_rot_first_q, ROWS8, LANES9);
+      cout_rot_first_q <= gw_lane_pkg::add_mod(cout_rot_first_q, ROWS8, LANES9);
       c_jj_q           <= 8'd0;
     end
   end

@@ -2,7 +2,7 @@
 //
 // The layout is that of docs/microarchitecture.md: panels of LANES columns, two scratchpad rows per fp32 tile row.
 // Results are those of a tile of at least one row and one column; zero sizes are the caller's to refuse.
-module tile_check #(
+module gw_tile_check #(
   parameter int unsigned LANES    = 8,
   parameter int unsigned SPM_ROWS = 64
 ) (

@@ -4,7 +4,7 @@
 // Three blocks are in hand: the next one (block_walker; its initial values are being brought into the shadow
 // accumulators), the current one (operand_feed reads its lines) and the one before (its results leave through the
 // shadow chain). A line pair takes three cycles from its read to its step in the array.
-module gemm_core #(
+module gw_gemm_core #(
   parameter int unsigned ROWS      = 8,
   parameter int unsigned COLS      = 8,
   parameter int unsigned SPM_ROWS  = 64,
@@ -82,12 +82,12 @@ module gemm_core #(
   logic [7:0]  nx_rows, nx_cols, nx_a_rot, nx_a_jj, nx_b_rot, nx_b_jj, nx_cin_rot, nx_cout_rot, nx_c_jj;
   logic        start_block, start_null;
 
-  assign is_gemm     = cmd_i[isa_pkg::OPCODE_LSB+:isa_pkg::OPCODE_W] == isa_pkg::OP_GEMM;
-  assign is_add      = cmd_i[isa_pkg::OPCODE_LSB+:isa_pkg::OPCODE_W] == isa_pkg::OP_ADD;
+  assign is_gemm     = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_GEMM;
+  assign is_add      = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_ADD;
   assign accept      = start_valid_i && start_ready_o;
   assign walker_load = accept && is_gemm;
 
-  block_walker #(.ROWS(ROWS), .COLS(COLS), .LANES(LANES)) u_walker (
+  gw_block_walker #(.ROWS(ROWS), .COLS(COLS), .LANES(LANES)) u_walker (
     .clk_i, .rst_ni, .clear_i,
     .load_i         (walker_load),
     .cmd_i, .index_i,
@@ -157,7 +157,7 @@ module gemm_core #(
   logic [7:0]  a_count, b_count;
   logic [23:0] c_bank_lo, c_bank_hi;
 
-  operand_feed #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_feed (
+  gw_operand_feed #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_feed (
     .clk_i, .rst_ni, .clear_i,
     .start_i     (start_any),
     .null_i      (start_null),
@@ -191,7 +191,7 @@ module gemm_core #(
   logic [32*ROWS-1:0] a_dec;
   logic [32*COLS-1:0] b_dec;
 
-  operand_lines #(.ROWS(ROWS), .COLS(COLS)) u_lines (
+  gw_operand_lines #(.ROWS(ROWS), .COLS(COLS)) u_lines (
     .clk_i, .rst_ni, .clear_i,
     .step_i    (feed_step),
     .first_i   (feed_first),
@@ -222,7 +222,7 @@ module gemm_core #(
 
   assign init_line = shift_init ? c_line_i[32*COLS-1:0] : '0;
 
-  systolic_array #(.ROWS(ROWS), .COLS(COLS)) u_array (
+  gw_systolic_array #(.ROWS(ROWS), .COLS(COLS)) u_array (
     .clk_i,
     .rst_ni,
     .clear_i,
@@ -242,7 +242,7 @@ module gemm_core #(
   logic [31:0] sh_done_index, sh_busy_index;
   logic [23:0] sh_done_posts;
 
-  shadow_ctrl #(.ROWS(ROWS), .COLS(COLS), .LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_shadow (
+  gw_shadow_ctrl #(.ROWS(ROWS), .COLS(COLS), .LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_shadow (
     .clk_i, .rst_ni, .clear_i,
     .start_i        (start_any),
     .swapped_i      (swapped),
@@ -297,7 +297,7 @@ module gemm_core #(
   logic [7:0]         add_c_split, add_c_rot, add_w_split, add_w_rot, add_w_count;
   logic [32*COLS-1:0] sum_line;
 
-  tile_adder #(.COLS(COLS), .LANES(LANES)) u_adder (
+  gw_tile_adder #(.COLS(COLS), .LANES(LANES)) u_adder (
     .clk_i, .rst_ni, .clear_i,
     .start_i      (accept && is_add),
     .cmd_i,
@@ -337,7 +337,7 @@ module gemm_core #(
   task automatic round_line(input logic [32*COLS-1:0] line);
     logic [31:0] i;
     for (i = 0; i < COLS; i = i + 1)
-      w_line_o[i*32+:32] = w_fp32_o ? line[i*32+:32] : fp_pkg::round_bf16(line[i*32+:32]);
+      w_line_o[i*32+:32] = w_fp32_o ? line[i*32+:32] : gw_fp_pkg::round_bf16(line[i*32+:32]);
   endtask
   always_comb begin
     w_line_o = '0;
@@ -362,7 +362,7 @@ module gemm_core #(
   always_ff @(posedge clk_i) begin
     if (accept) begin
       own_index_q <= index_i;
-      own_posts_q <= cmd_i[isa_pkg::POST0_LSB+:24];
+      own_posts_q <= cmd_i[gw_isa_pkg::POST0_LSB+:24];
     end
   end
 

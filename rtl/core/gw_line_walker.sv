@@ -1,5 +1,5 @@
 // Steps through the lines of one operand of a block: the rows, or the columns, of a tile in the skewed panel layout.
-module line_walker #(
+module gw_line_walker #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned BANK_ROWS = 64
 ) (

@@ -2,7 +2,7 @@
 //
 // A word written in one cycle can be read in the next; neither side's outputs depend on the other side's inputs of the
 // same cycle. A full queue takes no word even if one leaves, so in_ready_o is a function of registers only.
-module fifo #(
+module gw_fifo #(
   parameter int unsigned WIDTH = 8,
   parameter int unsigned DEPTH = 4,
   localparam int unsigned COUNT_W = $clog2(DEPTH + 1)

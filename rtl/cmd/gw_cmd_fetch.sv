@@ -4,7 +4,7 @@
 // and, all but the first, begin at a beat whatever the bus width. A burst is issued when the fetch buffer has room for all of it: RREADY
 // need not exist. The buffer holds words of a command or of a beat, whichever is larger. In a word larger than a
 // command, what lies before the first or behind the last command of the stream is skipped.
-module cmd_fetch #(
+module gw_cmd_fetch #(
   parameter int unsigned BUS_BYTES = 16
 ) (
   input  logic                   clk_i,
@@ -43,10 +43,10 @@ module cmd_fetch #(
 );
 
   localparam int unsigned BEAT_W         = $clog2(BUS_BYTES);
-  localparam int unsigned WORD_COMMANDS  = (BUS_BYTES > isa_pkg::CMD_BYTES) ? (BUS_BYTES / isa_pkg::CMD_BYTES) : 1;
+  localparam int unsigned WORD_COMMANDS  = (BUS_BYTES > gw_isa_pkg::CMD_BYTES) ? (BUS_BYTES / gw_isa_pkg::CMD_BYTES) : 1;
   localparam int unsigned BURST_COMMANDS = (WORD_COMMANDS > 8) ? WORD_COMMANDS : 8;
   localparam int unsigned BUF_COMMANDS   = 2 * BURST_COMMANDS;
-  localparam int unsigned WORD_BYTES     = WORD_COMMANDS * isa_pkg::CMD_BYTES;
+  localparam int unsigned WORD_BYTES     = WORD_COMMANDS * gw_isa_pkg::CMD_BYTES;
   localparam int unsigned WORD_BEATS     = WORD_BYTES / BUS_BYTES;
   localparam int unsigned BUF_WORDS      = BUF_COMMANDS / WORD_COMMANDS;
 
@@ -228,7 +228,7 @@ module cmd_fetch #(
   logic [5:0]             tx_slot_q, tx_slot_d;  // of the command on offer
   logic                   tx;
 
-  fifo #(.WIDTH(8 * WORD_BYTES), .DEPTH(BUF_WORDS)) u_buffer (
+  gw_fifo #(.WIDTH(8 * WORD_BYTES), .DEPTH(BUF_WORDS)) u_buffer (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
     .clear_i     (clear_i),
@@ -280,19 +280,19 @@ module cmd_fetch #(
   always_comb begin
     state_d     = state_q;
     err_valid_o = 1'b0;
-    err_code_o  = isa_pkg::ERR_NONE;
+    err_code_o  = gw_isa_pkg::ERR_NONE;
     err_index_o = 32'd0;
     if (checking) begin
       state_d = FETCH;
       if (bad_start) begin
         state_d     = FAILED;
         err_valid_o = 1'b1;
-        err_code_o  = isa_pkg::ERR_BAD_START;
+        err_code_o  = gw_isa_pkg::ERR_BAD_START;
       end
     end else if (rx_err) begin
       state_d     = FAILED;
       err_valid_o = 1'b1;
-      err_code_o  = r_resp_i[0] ? isa_pkg::ERR_FETCH_DECERR : isa_pkg::ERR_FETCH_SLVERR;
+      err_code_o  = r_resp_i[0] ? gw_isa_pkg::ERR_FETCH_DECERR : gw_isa_pkg::ERR_FETCH_SLVERR;
       err_index_o = cmd_count_i - rx_left_q;
     end
     if (clear_i) state_d = CHECK;

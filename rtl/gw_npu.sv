@@ -5,7 +5,7 @@
 // Vectors over engines have the order of the ENGINE field: load, store, cores. No output depends on an input of the
 // same cycle. Events tell, a cycle later, that the NPU runs, that dispatch put a command into its queue, and that an
 // engine started or completed the command of an index.
-module npu #(
+module gw_npu #(
   parameter int unsigned ROWS        = 8,
   parameter int unsigned COLS        = 8,
   parameter int unsigned CORES       = 1,
@@ -84,9 +84,9 @@ module npu #(
 );
 
   localparam int unsigned LANES = (ROWS > COLS) ? ROWS : COLS;
-  localparam int unsigned LOAD  = 32'(isa_pkg::ENG_LOAD);
-  localparam int unsigned STORE = 32'(isa_pkg::ENG_STORE);
-  localparam int unsigned CORE0 = 32'(isa_pkg::ENG_COMPUTE0);
+  localparam int unsigned LOAD  = 32'(gw_isa_pkg::ENG_LOAD);
+  localparam int unsigned STORE = 32'(gw_isa_pkg::ENG_STORE);
+  localparam int unsigned CORE0 = 32'(gw_isa_pkg::ENG_COMPUTE0);
 
   // --- Signals between the blocks ------------------------------------------------------------------
   logic                   run, clear;
@@ -140,7 +140,7 @@ module npu #(
                         (m_axi_awvalid_o & m_axi_awready_i) | (m_axi_wvalid_o & m_axi_wready_i) |
                         (m_axi_bvalid_i & m_axi_bready_o);
 
-  command_processor #(
+  gw_command_processor #(
     .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS), .BUS_BYTES(BUS_BYTES),
     .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES)
   ) u_command_processor (
@@ -192,7 +192,7 @@ module npu #(
   );
 
   // --- Load and store engines ----------------------------------------------------------------------
-  dma_load #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) u_load (
+  gw_dma_load #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) u_load (
     .clk_i, .rst_ni,
     .clear_i        (clear),
     .run_i          (run),
@@ -236,7 +236,7 @@ module npu #(
     .bytes_o        (read_bytes)
   );
 
-  dma_store #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) u_store (
+  gw_dma_store #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) u_store (
     .clk_i, .rst_ni,
     .clear_i        (clear),
     .run_i          (run),
@@ -288,7 +288,7 @@ module npu #(
   assign m_axi_awburst_o = 2'b01; // INCR
   assign m_axi_bready_o  = 1'b1;
 
-  axi_read_mux #(.BUS_BYTES(BUS_BYTES)) u_read_mux (
+  gw_axi_read_mux #(.BUS_BYTES(BUS_BYTES)) u_read_mux (
     .clk_i, .rst_ni,
     .clear_i       (clear),
     .f_ar_valid_i (f_ar_valid), .f_ar_ready_o (f_ar_ready), .f_ar_addr_i (f_ar_addr), .f_ar_len_i (f_ar_len),
@@ -305,7 +305,7 @@ module npu #(
   for (genvar c = 0; c < CORES; c++) begin : gen_core
     localparam int unsigned ENGINE = CORE0 + c;
 
-    gemm_core #(.ROWS(ROWS), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS)) u_core (
+    gw_gemm_core #(.ROWS(ROWS), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS)) u_core (
       .clk_i, .rst_ni,
       .clear_i        (clear),
       .run_i          (run),
@@ -362,7 +362,7 @@ module npu #(
   end
 
   // --- Scratchpad ----------------------------------------------------------------------------------
-  spm #(.LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) u_spm (
+  gw_spm #(.LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) u_spm (
     .clk_i,
     .a_en_i (a_en), .a_col_i (a_col), .a_addr0_i (a_addr0), .a_addr1_i (a_addr1), .a_split_i (a_split),
     .a_rot_i (a_rot), .a_line_o (a_line),

@@ -4,7 +4,7 @@
 // changes the configuration or resets while a run is busy, or if it starts a run that is busy or stands in an error
 // (unless the same write resets). Reads of registers that do not exist or are write-only answer SLVERR and 0. So do
 // addresses that are no multiple of 4.
-module csr #(
+module gw_csr #(
   parameter int unsigned ROWS        = 8,
   parameter int unsigned COLS        = 8,
   parameter int unsigned CORES       = 1,
@@ -59,7 +59,7 @@ module csr #(
   localparam logic [1:0]  RESP_OKAY      = 2'b00;
   localparam logic [1:0]  RESP_SLVERR    = 2'b10;
   localparam logic [31:0] WATCHDOG_RESET = 32'd65536;
-  localparam logic [11:0] COUNTERS_END   = isa_pkg::CSR_COUNTERS + 12'(8 * (isa_pkg::CNT_NUM + (CORES - 1) * isa_pkg::CNT_CORE_NUM));
+  localparam logic [11:0] COUNTERS_END   = gw_isa_pkg::CSR_COUNTERS + 12'(8 * (gw_isa_pkg::CNT_NUM + (CORES - 1) * gw_isa_pkg::CNT_CORE_NUM));
 
   // --- Write channel -------------------------------------------------------------------------------
   // Address and data are kept until both are here and the response before was taken.
@@ -115,9 +115,9 @@ module csr #(
 
   always_comb begin
     case (aw_addr_q)
-      isa_pkg::CSR_CMD_ADDR_LO, isa_pkg::CSR_CMD_ADDR_HI, isa_pkg::CSR_CMD_COUNT,
-      isa_pkg::CSR_DRAM_BASE_LO, isa_pkg::CSR_DRAM_BASE_HI,
-      isa_pkg::CSR_DRAM_SIZE_LO, isa_pkg::CSR_DRAM_SIZE_HI, isa_pkg::CSR_WATCHDOG: is_config = 1'b1;
+      gw_isa_pkg::CSR_CMD_ADDR_LO, gw_isa_pkg::CSR_CMD_ADDR_HI, gw_isa_pkg::CSR_CMD_COUNT,
+      gw_isa_pkg::CSR_DRAM_BASE_LO, gw_isa_pkg::CSR_DRAM_BASE_HI,
+      gw_isa_pkg::CSR_DRAM_SIZE_LO, gw_isa_pkg::CSR_DRAM_SIZE_HI, gw_isa_pkg::CSR_WATCHDOG: is_config = 1'b1;
       default: is_config = 1'b0;
     endcase
   end
@@ -137,13 +137,13 @@ module csr #(
       watchdog_q  <= WATCHDOG_RESET;
     end else if (config_write) begin
       case (aw_addr_q)
-        isa_pkg::CSR_CMD_ADDR_LO:  cmd_addr_q[31:0]   <= merge(cmd_addr_q[31:0], w_data_q, w_strb_q);
-        isa_pkg::CSR_CMD_ADDR_HI:  cmd_addr_q[63:32]  <= merge(cmd_addr_q[63:32], w_data_q, w_strb_q);
-        isa_pkg::CSR_CMD_COUNT:    cmd_count_q        <= merge(cmd_count_q, w_data_q, w_strb_q);
-        isa_pkg::CSR_DRAM_BASE_LO: dram_base_q[31:0]  <= merge(dram_base_q[31:0], w_data_q, w_strb_q);
-        isa_pkg::CSR_DRAM_BASE_HI: dram_base_q[63:32] <= merge(dram_base_q[63:32], w_data_q, w_strb_q);
-        isa_pkg::CSR_DRAM_SIZE_LO: dram_size_q[31:0]  <= merge(dram_size_q[31:0], w_data_q, w_strb_q);
-        isa_pkg::CSR_DRAM_SIZE_HI: dram_size_q[63:32] <= merge(dram_size_q[63:32], w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_CMD_ADDR_LO:  cmd_addr_q[31:0]   <= merge(cmd_addr_q[31:0], w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_CMD_ADDR_HI:  cmd_addr_q[63:32]  <= merge(cmd_addr_q[63:32], w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_CMD_COUNT:    cmd_count_q        <= merge(cmd_count_q, w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_DRAM_BASE_LO: dram_base_q[31:0]  <= merge(dram_base_q[31:0], w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_DRAM_BASE_HI: dram_base_q[63:32] <= merge(dram_base_q[63:32], w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_DRAM_SIZE_LO: dram_size_q[31:0]  <= merge(dram_size_q[31:0], w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_DRAM_SIZE_HI: dram_size_q[63:32] <= merge(dram_size_q[63:32], w_data_q, w_strb_q);
         default:                   watchdog_q         <= merge(watchdog_q, w_data_q, w_strb_q);
       endcase
     end
@@ -158,7 +158,7 @@ module csr #(
   // --- Control register ----------------------------------------------------------------------------
   logic is_ctrl, want_start, want_reset, ctrl_ok;
 
-  assign is_ctrl    = aw_addr_q == isa_pkg::CSR_CTRL;
+  assign is_ctrl    = aw_addr_q == gw_isa_pkg::CSR_CTRL;
   assign want_start = w_strb_q[0] & w_data_q[0];
   assign want_reset = w_strb_q[0] & w_data_q[1];
   assign ctrl_ok    = ~((want_start | want_reset) & busy_i) & ~(want_start & ~want_reset & error_i);
@@ -207,9 +207,9 @@ module csr #(
     end
   end
 
-  assign is_counter      = (ar_addr_q >= isa_pkg::CSR_COUNTERS) & (ar_addr_q < COUNTERS_END) &
+  assign is_counter      = (ar_addr_q >= gw_isa_pkg::CSR_COUNTERS) & (ar_addr_q < COUNTERS_END) &
                            (ar_addr_q[1:0] == 2'b00);
-  assign counter_index_o = 8'((ar_addr_q - isa_pkg::CSR_COUNTERS) >> 3);
+  assign counter_index_o = 8'((ar_addr_q - gw_isa_pkg::CSR_COUNTERS) >> 3);
 
   always_comb begin
     read_ok   = read;
@@ -218,27 +218,27 @@ module csr #(
       read_data = ar_addr_q[2] ? counter_value_i[63:32] : counter_value_i[31:0];
     end else if (read) begin
       case (ar_addr_q)
-        isa_pkg::CSR_ID:              read_data = isa_pkg::ID_VALUE;
-        isa_pkg::CSR_STATUS:          read_data = {28'd0, irq_i, error_i, done_i, busy_i};
-        isa_pkg::CSR_ERR_CODE:        read_data = {24'd0, err_code_i};
-        isa_pkg::CSR_ERR_INDEX:       read_data = err_index_i;
-        isa_pkg::CSR_CMD_ADDR_LO:     read_data = cmd_addr_q[31:0];
-        isa_pkg::CSR_CMD_ADDR_HI:     read_data = cmd_addr_q[63:32];
-        isa_pkg::CSR_CMD_COUNT:       read_data = cmd_count_q;
-        isa_pkg::CSR_DRAM_BASE_LO:    read_data = dram_base_q[31:0];
-        isa_pkg::CSR_DRAM_BASE_HI:    read_data = dram_base_q[63:32];
-        isa_pkg::CSR_DRAM_SIZE_LO:    read_data = dram_size_q[31:0];
-        isa_pkg::CSR_DRAM_SIZE_HI:    read_data = dram_size_q[63:32];
-        isa_pkg::CSR_WATCHDOG:        read_data = watchdog_q;
-        isa_pkg::CSR_RETIRED:         read_data = retired_i;
-        isa_pkg::CSR_CFG_ROWS:        read_data = ROWS;
-        isa_pkg::CSR_CFG_COLS:        read_data = COLS;
-        isa_pkg::CSR_CFG_CORES:       read_data = CORES;
-        isa_pkg::CSR_CFG_SPM_ROWS:    read_data = SPM_ROWS;
-        isa_pkg::CSR_CFG_SPM_BANKS:   read_data = SPM_BANKS;
-        isa_pkg::CSR_CFG_BUS_BYTES:   read_data = BUS_BYTES;
-        isa_pkg::CSR_CFG_SEMAPHORES:  read_data = SEMAPHORES;
-        isa_pkg::CSR_CFG_QUEUE_DEPTH: read_data = QUEUE_DEPTH;
+        gw_isa_pkg::CSR_ID:              read_data = gw_isa_pkg::ID_VALUE;
+        gw_isa_pkg::CSR_STATUS:          read_data = {28'd0, irq_i, error_i, done_i, busy_i};
+        gw_isa_pkg::CSR_ERR_CODE:        read_data = {24'd0, err_code_i};
+        gw_isa_pkg::CSR_ERR_INDEX:       read_data = err_index_i;
+        gw_isa_pkg::CSR_CMD_ADDR_LO:     read_data = cmd_addr_q[31:0];
+        gw_isa_pkg::CSR_CMD_ADDR_HI:     read_data = cmd_addr_q[63:32];
+        gw_isa_pkg::CSR_CMD_COUNT:       read_data = cmd_count_q;
+        gw_isa_pkg::CSR_DRAM_BASE_LO:    read_data = dram_base_q[31:0];
+        gw_isa_pkg::CSR_DRAM_BASE_HI:    read_data = dram_base_q[63:32];
+        gw_isa_pkg::CSR_DRAM_SIZE_LO:    read_data = dram_size_q[31:0];
+        gw_isa_pkg::CSR_DRAM_SIZE_HI:    read_data = dram_size_q[63:32];
+        gw_isa_pkg::CSR_WATCHDOG:        read_data = watchdog_q;
+        gw_isa_pkg::CSR_RETIRED:         read_data = retired_i;
+        gw_isa_pkg::CSR_CFG_ROWS:        read_data = ROWS;
+        gw_isa_pkg::CSR_CFG_COLS:        read_data = COLS;
+        gw_isa_pkg::CSR_CFG_CORES:       read_data = CORES;
+        gw_isa_pkg::CSR_CFG_SPM_ROWS:    read_data = SPM_ROWS;
+        gw_isa_pkg::CSR_CFG_SPM_BANKS:   read_data = SPM_BANKS;
+        gw_isa_pkg::CSR_CFG_BUS_BYTES:   read_data = BUS_BYTES;
+        gw_isa_pkg::CSR_CFG_SEMAPHORES:  read_data = SEMAPHORES;
+        gw_isa_pkg::CSR_CFG_QUEUE_DEPTH: read_data = QUEUE_DEPTH;
         default:                      read_ok   = 1'b0;
       endcase
     end

@@ -1,5 +1,5 @@
 // One 64-bit counter of perf_counters.
-module perf_counter (
+module gw_perf_counter (
   input  logic        clk_i,
   input  logic        rst_ni,
   input  logic        clear_i,

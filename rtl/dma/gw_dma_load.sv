@@ -3,7 +3,7 @@
 // Bursts are offered one a cycle, at most OUTSTANDING unanswered. Data is never held back: a beat is written to the
 // scratchpad in the cycle it is taken (not if its response is an error). A LOAD completes in the cycle after its last
 // beat, at which its data can be read.
-module dma_load #(
+module gw_dma_load #(
   parameter int unsigned LANES       = 8,
   parameter int unsigned BUS_BYTES   = 16,
   parameter int unsigned OUTSTANDING = 64
@@ -79,7 +79,7 @@ module dma_load #(
   logic [11:0] beat_bytes;
   logic [31:0] transfer_index;
 
-  dma_front #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) u_front (
+  gw_dma_front #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) u_front (
     .clk_i,
     .rst_ni,
     .clear_i,
@@ -175,7 +175,7 @@ module dma_load #(
   assign ld_en_o     = r_valid_i && beat_valid && !r_resp_i[1];
   assign ld_data_o   = r_data_i;
   assign err_valid_o = r_valid_i && r_resp_i[1];
-  assign err_code_o  = r_resp_i[0] ? isa_pkg::ERR_READ_DECERR : isa_pkg::ERR_READ_SLVERR;
+  assign err_code_o  = r_resp_i[0] ? gw_isa_pkg::ERR_READ_DECERR : gw_isa_pkg::ERR_READ_SLVERR;
   assign err_index_o = transfer_index;
 
   // --- Status and counters ---------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // Decides whether a command is legal, and if not, why: the first failing check of docs/microarchitecture.md, "Checks
 // of dispatch", in the order given there. Combinational. isa/check.cpp is the same function in C++.
-module cmd_check #(
+module gw_cmd_check #(
   parameter int unsigned LANES      = 8,
   parameter int unsigned SPM_ROWS   = 64,
   parameter int unsigned CORES      = 1,
@@ -18,18 +18,18 @@ module cmd_check #(
   logic        is_load, is_store, is_dma, is_gemm, is_add, is_sync, acc;
   logic [15:0] m, n, k;
 
-  assign opcode   = cmd_i[isa_pkg::OPCODE_LSB +: 8];
-  assign engine   = cmd_i[isa_pkg::ENGINE_LSB +: 8];
-  assign is_load  = opcode == isa_pkg::OP_LOAD;
-  assign is_store = opcode == isa_pkg::OP_STORE;
-  assign is_gemm  = opcode == isa_pkg::OP_GEMM;
-  assign is_add   = opcode == isa_pkg::OP_ADD;
-  assign is_sync  = opcode == isa_pkg::OP_SYNC;
+  assign opcode   = cmd_i[gw_isa_pkg::OPCODE_LSB +: 8];
+  assign engine   = cmd_i[gw_isa_pkg::ENGINE_LSB +: 8];
+  assign is_load  = opcode == gw_isa_pkg::OP_LOAD;
+  assign is_store = opcode == gw_isa_pkg::OP_STORE;
+  assign is_gemm  = opcode == gw_isa_pkg::OP_GEMM;
+  assign is_add   = opcode == gw_isa_pkg::OP_ADD;
+  assign is_sync  = opcode == gw_isa_pkg::OP_SYNC;
   assign is_dma   = is_load | is_store;
-  assign acc      = cmd_i[isa_pkg::ACC_LSB];
-  assign m        = cmd_i[isa_pkg::M_LSB +: 16];
-  assign n        = cmd_i[isa_pkg::N_LSB +: 16];
-  assign k        = cmd_i[isa_pkg::K_LSB +: 16];
+  assign acc      = cmd_i[gw_isa_pkg::ACC_LSB];
+  assign m        = cmd_i[gw_isa_pkg::M_LSB +: 16];
+  assign n        = cmd_i[gw_isa_pkg::N_LSB +: 16];
+  assign k        = cmd_i[gw_isa_pkg::K_LSB +: 16];
 
   // --- Reserved bits and engine --------------------------------------------------------------------
   logic bad_reserved, bad_engine, no_engine;
@@ -41,24 +41,24 @@ module cmd_check #(
     bad_engine   = 1'b0;
     if (en_i) begin
       case (opcode)
-        isa_pkg::OP_LOAD: begin
-          bad_reserved = (cmd_i & ~isa_pkg::LOAD_USED) != 512'd0;
-          bad_engine   = engine != isa_pkg::ENG_LOAD;
+        gw_isa_pkg::OP_LOAD: begin
+          bad_reserved = (cmd_i & ~gw_isa_pkg::LOAD_USED) != 512'd0;
+          bad_engine   = engine != gw_isa_pkg::ENG_LOAD;
         end
-        isa_pkg::OP_STORE: begin
-          bad_reserved = (cmd_i & ~isa_pkg::STORE_USED) != 512'd0;
-          bad_engine   = engine != isa_pkg::ENG_STORE;
+        gw_isa_pkg::OP_STORE: begin
+          bad_reserved = (cmd_i & ~gw_isa_pkg::STORE_USED) != 512'd0;
+          bad_engine   = engine != gw_isa_pkg::ENG_STORE;
         end
-        isa_pkg::OP_GEMM: begin
-          bad_reserved = (cmd_i & ~isa_pkg::GEMM_USED) != 512'd0;
-          bad_engine   = no_engine | (engine < isa_pkg::ENG_COMPUTE0);
+        gw_isa_pkg::OP_GEMM: begin
+          bad_reserved = (cmd_i & ~gw_isa_pkg::GEMM_USED) != 512'd0;
+          bad_engine   = no_engine | (engine < gw_isa_pkg::ENG_COMPUTE0);
         end
-        isa_pkg::OP_ADD: begin
-          bad_reserved = (cmd_i & ~isa_pkg::ADD_USED) != 512'd0;
-          bad_engine   = no_engine | (engine < isa_pkg::ENG_COMPUTE0);
+        gw_isa_pkg::OP_ADD: begin
+          bad_reserved = (cmd_i & ~gw_isa_pkg::ADD_USED) != 512'd0;
+          bad_engine   = no_engine | (engine < gw_isa_pkg::ENG_COMPUTE0);
         end
         default: begin
-          bad_reserved = (cmd_i & ~isa_pkg::SYNC_USED) != 512'd0;
+          bad_reserved = (cmd_i & ~gw_isa_pkg::SYNC_USED) != 512'd0;
           bad_engine   = no_engine;
         end
       endcase
@@ -69,26 +69,26 @@ module cmd_check #(
   logic [7:0] post0, post1, post2, sem0, sem1, sem2, count0, count1, count2;
   logic       bad_sync;
 
-  assign post0  = cmd_i[isa_pkg::POST0_LSB +: 8];
-  assign post1  = cmd_i[isa_pkg::POST1_LSB +: 8];
-  assign post2  = cmd_i[isa_pkg::POST2_LSB +: 8];
-  assign sem0   = cmd_i[isa_pkg::WAIT0_SEM_LSB +: 8];
-  assign sem1   = cmd_i[isa_pkg::WAIT1_SEM_LSB +: 8];
-  assign sem2   = cmd_i[isa_pkg::WAIT2_SEM_LSB +: 8];
-  assign count0 = cmd_i[isa_pkg::WAIT0_COUNT_LSB +: 8];
-  assign count1 = cmd_i[isa_pkg::WAIT1_COUNT_LSB +: 8];
-  assign count2 = cmd_i[isa_pkg::WAIT2_COUNT_LSB +: 8];
+  assign post0  = cmd_i[gw_isa_pkg::POST0_LSB +: 8];
+  assign post1  = cmd_i[gw_isa_pkg::POST1_LSB +: 8];
+  assign post2  = cmd_i[gw_isa_pkg::POST2_LSB +: 8];
+  assign sem0   = cmd_i[gw_isa_pkg::WAIT0_SEM_LSB +: 8];
+  assign sem1   = cmd_i[gw_isa_pkg::WAIT1_SEM_LSB +: 8];
+  assign sem2   = cmd_i[gw_isa_pkg::WAIT2_SEM_LSB +: 8];
+  assign count0 = cmd_i[gw_isa_pkg::WAIT0_COUNT_LSB +: 8];
+  assign count1 = cmd_i[gw_isa_pkg::WAIT1_COUNT_LSB +: 8];
+  assign count2 = cmd_i[gw_isa_pkg::WAIT2_COUNT_LSB +: 8];
 
   function automatic logic bad_sem(input logic [7:0] sem);
-    bad_sem = ({24'd0, sem} >= SEMAPHORES) & (sem != isa_pkg::NO_SEM);
+    bad_sem = ({24'd0, sem} >= SEMAPHORES) & (sem != gw_isa_pkg::NO_SEM);
   endfunction
 
   function automatic logic bad_wait(input logic [7:0] sem, input logic [7:0] count);
-    bad_wait = bad_sem(sem) | ((sem == isa_pkg::NO_SEM) != (count == 8'd0));
+    bad_wait = bad_sem(sem) | ((sem == gw_isa_pkg::NO_SEM) != (count == 8'd0));
   endfunction
 
   function automatic logic same_sem(input logic [7:0] x, input logic [7:0] y);
-    same_sem = (x == y) & (x != isa_pkg::NO_SEM);
+    same_sem = (x == y) & (x != gw_isa_pkg::NO_SEM);
   endfunction
 
   always_comb begin
@@ -109,16 +109,16 @@ module cmd_check #(
   logic        first_field, b_field, cin_field, cout_field;
   logic        first_range, b_range, cin_range, cout_range;
 
-  assign a_col         = cmd_i[isa_pkg::A_COL_LSB];
-  assign b_col         = cmd_i[isa_pkg::B_COL_LSB];
-  assign first_fp32    = is_add | (is_dma & cmd_i[isa_pkg::FP32_LSB]);
-  assign first_rows    = is_dma ? cmd_i[isa_pkg::ROWS_LSB +: 16] : (is_add | a_col) ? m : k;
-  assign first_cols    = is_dma ? cmd_i[isa_pkg::COLS_LSB +: 16] : is_add ? n : a_col ? k : m;
-  assign first_row     = is_dma ? cmd_i[isa_pkg::SPM_ROW_LSB +: 24] : cmd_i[isa_pkg::A_ROW_LSB +: 24];
-  assign first_rot     = is_dma ? cmd_i[isa_pkg::SPM_ROT_LSB +: 8] : cmd_i[isa_pkg::A_ROT_LSB +: 8];
-  assign first_pstride = is_dma ? cmd_i[isa_pkg::SPM_PSTRIDE_LSB +: 24] : cmd_i[isa_pkg::A_PSTRIDE_LSB +: 24];
+  assign a_col         = cmd_i[gw_isa_pkg::A_COL_LSB];
+  assign b_col         = cmd_i[gw_isa_pkg::B_COL_LSB];
+  assign first_fp32    = is_add | (is_dma & cmd_i[gw_isa_pkg::FP32_LSB]);
+  assign first_rows    = is_dma ? cmd_i[gw_isa_pkg::ROWS_LSB +: 16] : (is_add | a_col) ? m : k;
+  assign first_cols    = is_dma ? cmd_i[gw_isa_pkg::COLS_LSB +: 16] : is_add ? n : a_col ? k : m;
+  assign first_row     = is_dma ? cmd_i[gw_isa_pkg::SPM_ROW_LSB +: 24] : cmd_i[gw_isa_pkg::A_ROW_LSB +: 24];
+  assign first_rot     = is_dma ? cmd_i[gw_isa_pkg::SPM_ROT_LSB +: 8] : cmd_i[gw_isa_pkg::A_ROT_LSB +: 8];
+  assign first_pstride = is_dma ? cmd_i[gw_isa_pkg::SPM_PSTRIDE_LSB +: 24] : cmd_i[gw_isa_pkg::A_PSTRIDE_LSB +: 24];
 
-  tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_first (
+  gw_tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_first (
     .en_i        (en_i & (is_dma | is_gemm | is_add)),
     .fp32_i      (first_fp32),
     .rows_i      (first_rows),
@@ -130,38 +130,38 @@ module cmd_check #(
     .bad_range_o (first_range)
   );
 
-  tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_b (
+  gw_tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_b (
     .en_i        (en_i & is_gemm),
     .fp32_i      (1'b0),
     .rows_i      (b_col ? n : k),
     .cols_i      (b_col ? k : n),
-    .row_i       (cmd_i[isa_pkg::B_ROW_LSB +: 24]),
-    .rot_i       (cmd_i[isa_pkg::B_ROT_LSB +: 8]),
-    .pstride_i   (cmd_i[isa_pkg::B_PSTRIDE_LSB +: 24]),
+    .row_i       (cmd_i[gw_isa_pkg::B_ROW_LSB +: 24]),
+    .rot_i       (cmd_i[gw_isa_pkg::B_ROT_LSB +: 8]),
+    .pstride_i   (cmd_i[gw_isa_pkg::B_PSTRIDE_LSB +: 24]),
     .bad_field_o (b_field),
     .bad_range_o (b_range)
   );
 
-  tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_cin (
+  gw_tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_cin (
     .en_i        (en_i & ((is_gemm & acc) | is_add)),
     .fp32_i      (1'b1),
     .rows_i      (m),
     .cols_i      (n),
-    .row_i       (cmd_i[isa_pkg::CIN_ROW_LSB +: 24]),
-    .rot_i       (cmd_i[isa_pkg::CIN_ROT_LSB +: 8]),
-    .pstride_i   (cmd_i[isa_pkg::CIN_PSTRIDE_LSB +: 24]),
+    .row_i       (cmd_i[gw_isa_pkg::CIN_ROW_LSB +: 24]),
+    .rot_i       (cmd_i[gw_isa_pkg::CIN_ROT_LSB +: 8]),
+    .pstride_i   (cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB +: 24]),
     .bad_field_o (cin_field),
     .bad_range_o (cin_range)
   );
 
-  tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_cout (
+  gw_tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_cout (
     .en_i        (en_i & (is_gemm | is_add)),
-    .fp32_i      (~cmd_i[isa_pkg::OUT_BF16_LSB]),
+    .fp32_i      (~cmd_i[gw_isa_pkg::OUT_BF16_LSB]),
     .rows_i      (m),
     .cols_i      (n),
-    .row_i       (cmd_i[isa_pkg::COUT_ROW_LSB +: 24]),
-    .rot_i       (cmd_i[isa_pkg::COUT_ROT_LSB +: 8]),
-    .pstride_i   (cmd_i[isa_pkg::COUT_PSTRIDE_LSB +: 24]),
+    .row_i       (cmd_i[gw_isa_pkg::COUT_ROW_LSB +: 24]),
+    .rot_i       (cmd_i[gw_isa_pkg::COUT_ROT_LSB +: 8]),
+    .pstride_i   (cmd_i[gw_isa_pkg::COUT_PSTRIDE_LSB +: 24]),
     .bad_field_o (cout_field),
     .bad_range_o (cout_range)
   );
@@ -171,8 +171,8 @@ module cmd_check #(
   assign bad_size       = (is_dma & ((first_rows == 16'd0) | (first_cols == 16'd0))) |
                           (is_gemm & ((m == 16'd0) | (n == 16'd0) | (k == 16'd0))) |
                           (is_add & ((m == 16'd0) | (n == 16'd0)));
-  assign bad_unused_cin = is_gemm & ~acc & ((cmd_i[isa_pkg::CIN_ROW_LSB +: 32] != 32'd0) |
-                                            (cmd_i[isa_pkg::CIN_PSTRIDE_LSB +: 24] != 24'd0));
+  assign bad_unused_cin = is_gemm & ~acc & ((cmd_i[gw_isa_pkg::CIN_ROW_LSB +: 32] != 32'd0) |
+                                            (cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB +: 24] != 24'd0));
   assign bad_tile_field = first_field | b_field | cin_field | cout_field;
   assign bad_tile_range = first_range | b_range | cin_range | cout_range;
 
@@ -184,8 +184,8 @@ module cmd_check #(
   logic [64:0] span, dram_end, dram_offset_end;
   logic        bad_dram_align, bad_dram_range;
 
-  assign dram_addr = cmd_i[isa_pkg::DRAM_ADDR_LO_LSB +: 64];
-  assign pitch     = cmd_i[isa_pkg::PITCH_LSB +: 32];
+  assign dram_addr = cmd_i[gw_isa_pkg::DRAM_ADDR_LO_LSB +: 64];
+  assign pitch     = cmd_i[gw_isa_pkg::PITCH_LSB +: 32];
 
   always_comb begin
     pitch_span      = 48'd0;
@@ -214,14 +214,14 @@ module cmd_check #(
 
   // --- First failing check -------------------------------------------------------------------------
   always_comb begin
-    error_o = isa_pkg::ERR_NONE;
+    error_o = gw_isa_pkg::ERR_NONE;
     if (en_i) begin
-      if (~(is_dma | is_gemm | is_add | is_sync)) error_o = isa_pkg::ERR_ILLEGAL_OPCODE;
+      if (~(is_dma | is_gemm | is_add | is_sync)) error_o = gw_isa_pkg::ERR_ILLEGAL_OPCODE;
       else if (bad_reserved | bad_engine | bad_sync | bad_size | bad_unused_cin | bad_tile_field)
-        error_o = isa_pkg::ERR_ILLEGAL_FIELD;
-      else if (bad_tile_range) error_o = isa_pkg::ERR_SPM_RANGE;
-      else if (bad_dram_align) error_o = isa_pkg::ERR_DRAM_ALIGN;
-      else if (bad_dram_range) error_o = isa_pkg::ERR_DRAM_RANGE;
+        error_o = gw_isa_pkg::ERR_ILLEGAL_FIELD;
+      else if (bad_tile_range) error_o = gw_isa_pkg::ERR_SPM_RANGE;
+      else if (bad_dram_align) error_o = gw_isa_pkg::ERR_DRAM_ALIGN;
+      else if (bad_dram_range) error_o = gw_isa_pkg::ERR_DRAM_RANGE;
     end
   end
 

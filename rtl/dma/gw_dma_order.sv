@@ -2,7 +2,7 @@
 //
 // A transfer (LOAD or STORE) completes once its end is reported by finish_i, a SYNC as soon as all commands before it
 // have completed; one command completes a cycle. Outputs are functions of registers.
-module dma_order #(
+module gw_dma_order #(
   parameter int unsigned DEPTH = 4 // commands in flight
 ) (
   input  logic        clk_i,
@@ -29,7 +29,7 @@ module dma_order #(
   // --- All commands in flight -----------------------------------------------------------------------
   logic done_sync;
 
-  fifo #(.WIDTH(57), .DEPTH(DEPTH)) u_commands (
+  gw_fifo #(.WIDTH(57), .DEPTH(DEPTH)) u_commands (
     .clk_i,
     .rst_ni,
     .clear_i,
@@ -47,7 +47,7 @@ module dma_order #(
   // --- Transfers that have not ended; never more than commands in flight, so there is always room ------------------
   logic transfer_ready, transfer_valid;
 
-  fifo #(.WIDTH(32), .DEPTH(DEPTH)) u_transfers (
+  gw_fifo #(.WIDTH(32), .DEPTH(DEPTH)) u_transfers (
     .clk_i,
     .rst_ni,
     .clear_i,

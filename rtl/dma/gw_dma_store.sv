@@ -4,7 +4,7 @@
 // the scratchpad, one beat a cycle, so all data of offered bursts is delivered even after run_i falls. A small queue
 // takes what the scratchpad is about to deliver when memory holds back. A STORE completes in the cycle after its last
 // write response.
-module dma_store #(
+module gw_dma_store #(
   parameter int unsigned LANES       = 8,
   parameter int unsigned BUS_BYTES   = 16,
   parameter int unsigned OUTSTANDING = 64
@@ -84,7 +84,7 @@ module dma_store #(
   logic [OFFSET_W-1:0] beat_offset;
   logic [11:0]         beat_bytes;
 
-  dma_front #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) u_front (
+  gw_dma_front #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) u_front (
     .clk_i,
     .rst_ni,
     .clear_i,
@@ -177,7 +177,7 @@ module dma_store #(
   logic                 read_last_q;
   logic [DATA_W-1:0]    data_count;
 
-  fifo #(.WIDTH(8), .DEPTH(OUTSTANDING)) u_unread (
+  gw_fifo #(.WIDTH(8), .DEPTH(OUTSTANDING)) u_unread (
     .clk_i,
     .rst_ni,
     .clear_i,
@@ -228,7 +228,7 @@ module dma_store #(
   logic        data_ready;
   logic [11:0] w_bytes;
 
-  fifo #(.WIDTH(9 * BUS_BYTES + 13), .DEPTH(DATA_DEPTH)) u_data (
+  gw_fifo #(.WIDTH(9 * BUS_BYTES + 13), .DEPTH(DATA_DEPTH)) u_data (
     .clk_i,
     .rst_ni,
     .clear_i,
@@ -244,7 +244,7 @@ module dma_store #(
   // --- Write response: bursts offered and unanswered, and which of them end a command -----------------------------
   logic unanswered_valid, unanswered_last;
 
-  fifo #(.WIDTH(1), .DEPTH(OUTSTANDING)) u_unanswered (
+  gw_fifo #(.WIDTH(1), .DEPTH(OUTSTANDING)) u_unanswered (
     .clk_i,
     .rst_ni,
     .clear_i,
@@ -261,7 +261,7 @@ module dma_store #(
 
   assign finish      = b_valid_i && unanswered_valid && unanswered_last;
   assign err_valid_o = b_valid_i && b_resp_i[1];
-  assign err_code_o  = b_resp_i[0] ? isa_pkg::ERR_WRITE_DECERR : isa_pkg::ERR_WRITE_SLVERR;
+  assign err_code_o  = b_resp_i[0] ? gw_isa_pkg::ERR_WRITE_DECERR : gw_isa_pkg::ERR_WRITE_SLVERR;
 
   // --- Status and counters ---------------------------------------------------------------------------------
   assign quiet_o        = !unanswered_valid;
