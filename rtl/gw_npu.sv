@@ -17,70 +17,71 @@ module gw_npu #(
   parameter int unsigned OUTSTANDING = 64,
   localparam int unsigned ENGINES    = 2 + CORES
 ) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
-  output logic                   irq_o,
+  input  logic                                   clk_i,
+  input  logic                                   rst_ni,
+  output logic                                   irq_o,
   // Registers: AXI4-Lite slave
-  input  logic                   s_axil_awvalid_i,
-  output logic                   s_axil_awready_o,
-  input  logic [11:0]            s_axil_awaddr_i,
-  input  logic                   s_axil_wvalid_i,
-  output logic                   s_axil_wready_o,
-  input  logic [31:0]            s_axil_wdata_i,
-  input  logic [3:0]             s_axil_wstrb_i,
-  output logic                   s_axil_bvalid_o,
-  input  logic                   s_axil_bready_i,
-  output logic [1:0]             s_axil_bresp_o,
-  input  logic                   s_axil_arvalid_i,
-  output logic                   s_axil_arready_o,
-  input  logic [11:0]            s_axil_araddr_i,
-  output logic                   s_axil_rvalid_o,
-  input  logic                   s_axil_rready_i,
-  output logic [31:0]            s_axil_rdata_o,
-  output logic [1:0]             s_axil_rresp_o,
+  input  logic                                   s_axil_awvalid_i,
+  output logic                                   s_axil_awready_o,
+  input  gw_isa_pkg::csr_addr_t                  s_axil_awaddr_i,
+  input  logic                                   s_axil_wvalid_i,
+  output logic                                   s_axil_wready_o,
+  input  gw_isa_pkg::csr_data_t                  s_axil_wdata_i,
+  input  logic [3:0]                             s_axil_wstrb_i,
+  output logic                                   s_axil_bvalid_o,
+  input  logic                                   s_axil_bready_i,
+  output gw_bus_pkg::resp_t                      s_axil_bresp_o,
+  input  logic                                   s_axil_arvalid_i,
+  output logic                                   s_axil_arready_o,
+  input  gw_isa_pkg::csr_addr_t                  s_axil_araddr_i,
+  output logic                                   s_axil_rvalid_o,
+  input  logic                                   s_axil_rready_i,
+  output gw_isa_pkg::csr_data_t                  s_axil_rdata_o,
+  output gw_bus_pkg::resp_t                      s_axil_rresp_o,
   // Memory: AXI4 master
-  output logic                   m_axi_arvalid_o,
-  input  logic                   m_axi_arready_i,
-  output logic                   m_axi_arid_o,
-  output logic [63:0]            m_axi_araddr_o,
-  output logic [7:0]             m_axi_arlen_o,
-  output logic [2:0]             m_axi_arsize_o,
-  output logic [1:0]             m_axi_arburst_o,
-  output logic [23:0]            m_axi_aruser_o,   // the burst's wanted bytes from its address on: last above first
-  input  logic                   m_axi_rvalid_i,
-  output logic                   m_axi_rready_o,
-  input  logic                   m_axi_rid_i,
-  input  logic [8*BUS_BYTES-1:0] m_axi_rdata_i,
-  input  logic [1:0]             m_axi_rresp_i,
-  input  logic                   m_axi_rlast_i,
-  output logic                   m_axi_awvalid_o,
-  input  logic                   m_axi_awready_i,
-  output logic                   m_axi_awid_o,
-  output logic [63:0]            m_axi_awaddr_o,
-  output logic [7:0]             m_axi_awlen_o,
-  output logic [2:0]             m_axi_awsize_o,
-  output logic [1:0]             m_axi_awburst_o,
-  output logic [23:0]            m_axi_awuser_o,
-  output logic                   m_axi_wvalid_o,
-  input  logic                   m_axi_wready_i,
-  output logic [8*BUS_BYTES-1:0] m_axi_wdata_o,
-  output logic [BUS_BYTES-1:0]   m_axi_wstrb_o,
-  output logic                   m_axi_wlast_o,
-  input  logic                   m_axi_bvalid_i,
-  output logic                   m_axi_bready_o,
+  output logic                                   m_axi_arvalid_o,
+  input  logic                                   m_axi_arready_i,
+  output logic                                   m_axi_arid_o,
+  output gw_isa_pkg::addr_t                      m_axi_araddr_o,
+  output gw_bus_pkg::len_t                       m_axi_arlen_o,
+  output gw_bus_pkg::size_t                      m_axi_arsize_o,
+  output gw_bus_pkg::burst_t                     m_axi_arburst_o,
+  // the burst's wanted bytes from its address on: last above first
+  output gw_bus_pkg::user_t                      m_axi_aruser_o,
+  input  logic                                   m_axi_rvalid_i,
+  output logic                                   m_axi_rready_o,
+  input  logic                                   m_axi_rid_i,
+  input  logic [8*BUS_BYTES-1:0]                 m_axi_rdata_i,
+  input  gw_bus_pkg::resp_t                      m_axi_rresp_i,
+  input  logic                                   m_axi_rlast_i,
+  output logic                                   m_axi_awvalid_o,
+  input  logic                                   m_axi_awready_i,
+  output logic                                   m_axi_awid_o,
+  output gw_isa_pkg::addr_t                      m_axi_awaddr_o,
+  output gw_bus_pkg::len_t                       m_axi_awlen_o,
+  output gw_bus_pkg::size_t                      m_axi_awsize_o,
+  output gw_bus_pkg::burst_t                     m_axi_awburst_o,
+  output gw_bus_pkg::user_t                      m_axi_awuser_o,
+  output logic                                   m_axi_wvalid_o,
+  input  logic                                   m_axi_wready_i,
+  output logic [8*BUS_BYTES-1:0]                 m_axi_wdata_o,
+  output logic [BUS_BYTES-1:0]                   m_axi_wstrb_o,
+  output logic                                   m_axi_wlast_o,
+  input  logic                                   m_axi_bvalid_i,
+  output logic                                   m_axi_bready_o,
   // All writes have ID 0.
   // verilator lint_off UNUSEDSIGNAL
-  input  logic                   m_axi_bid_i,
+  input  logic                                   m_axi_bid_i,
   // verilator lint_on UNUSEDSIGNAL
-  input  logic [1:0]             m_axi_bresp_i,
+  input  gw_bus_pkg::resp_t                      m_axi_bresp_i,
   // Command events
-  output logic                   evt_run_o,
-  output logic                   evt_issue_o,
-  output logic [31:0]            evt_issue_index_o,
-  output logic [ENGINES-1:0]     evt_start_o,
-  output logic [32*ENGINES-1:0]  evt_start_index_o,
-  output logic [ENGINES-1:0]     evt_done_o,
-  output logic [32*ENGINES-1:0]  evt_done_index_o
+  output logic                                   evt_run_o,
+  output logic                                   evt_issue_o,
+  output gw_isa_pkg::index_t                     evt_issue_index_o,
+  output logic [ENGINES-1:0]                     evt_start_o,
+  output logic [gw_isa_pkg::INDEX_W*ENGINES-1:0] evt_start_index_o,
+  output logic [ENGINES-1:0]                     evt_done_o,
+  output logic [gw_isa_pkg::INDEX_W*ENGINES-1:0] evt_done_index_o
 );
 
   localparam int unsigned LANES = (ROWS > COLS) ? ROWS : COLS;
@@ -91,47 +92,47 @@ module gw_npu #(
   // --- Signals between the blocks ------------------------------------------------------------------
   logic                   run, clear;
   // Engines
-  logic [ENGINES-1:0]     head_valid, start_ready, start;
-  logic [512*ENGINES-1:0] head_cmd;
-  logic [32*ENGINES-1:0]  head_index;
-  logic [ENGINES-1:0]     done_valid;
-  logic [32*ENGINES-1:0]  done_index;
-  logic [24*ENGINES-1:0]  done_posts;
-  logic [ENGINES-1:0]     busy, quiet, oldest_valid;
-  logic [32*ENGINES-1:0]  oldest_index;
-  logic                   load_err_valid, store_err_valid;
-  logic [7:0]             load_err_code, store_err_code;
-  logic [31:0]            load_err_index, store_err_index;
-  logic [3:0]             load_counters, store_counters;
-  logic [15:0]            read_bytes, write_bytes;
-  logic [7*CORES-1:0]     core_counters;
-  logic [CORES-1:0]       core_block, core_progress;
+  logic [ENGINES-1:0]                      head_valid, start_ready, start;
+  logic [gw_isa_pkg::CMD_BITS*ENGINES-1:0] head_cmd;
+  logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  head_index;
+  logic [ENGINES-1:0]                      done_valid;
+  logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  done_index;
+  logic [gw_isa_pkg::POSTS_W*ENGINES-1:0]  done_posts;
+  logic [ENGINES-1:0]                      busy, quiet, oldest_valid;
+  logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  oldest_index;
+  logic                                    load_err_valid, store_err_valid;
+  gw_isa_pkg::err_t                        load_err_code, store_err_code;
+  gw_isa_pkg::index_t                      load_err_index, store_err_index;
+  logic [3:0]                              load_counters, store_counters;
+  gw_bus_pkg::bytes_t                      read_bytes, write_bytes;
+  logic [7*CORES-1:0]                      core_counters;
+  logic [CORES-1:0]                        core_block, core_progress;
   // Read channels of fetch (f) and load (l)
   logic                   f_ar_valid, f_ar_ready, f_r_valid, f_r_last;
-  logic [63:0]            f_ar_addr;
-  logic [7:0]             f_ar_len;
-  logic [23:0]            f_ar_user;
+  gw_isa_pkg::addr_t      f_ar_addr;
+  gw_bus_pkg::len_t       f_ar_len;
+  gw_bus_pkg::user_t      f_ar_user;
   logic [8*BUS_BYTES-1:0] f_r_data;
-  logic [1:0]             f_r_resp;
+  gw_bus_pkg::resp_t      f_r_resp;
   logic                   l_ar_valid, l_ar_ready, l_r_valid, l_r_last;
-  logic [63:0]            l_ar_addr;
-  logic [7:0]             l_ar_len;
-  logic [23:0]            l_ar_user;
+  gw_isa_pkg::addr_t      l_ar_addr;
+  gw_bus_pkg::len_t       l_ar_len;
+  gw_bus_pkg::user_t      l_ar_user;
   logic [8*BUS_BYTES-1:0] l_r_data;
-  logic [1:0]             l_r_resp;
+  gw_bus_pkg::resp_t      l_r_resp;
   // Scratchpad: DMA side
   logic                   ld_en, ld_fp32, st_en, st_fp32;
-  logic [23:0]            ld_addr, ld_pstride, st_addr, st_pstride;
-  logic [7:0]             ld_lane, ld_split, st_lane, st_split;
-  logic [9:0]             ld_first, st_first;
-  logic [10:0]            ld_count, st_count;
+  gw_isa_pkg::row_t       ld_addr, ld_pstride, st_addr, st_pstride;
+  gw_isa_pkg::lane_t      ld_lane, ld_split, st_lane, st_split;
+  gw_bus_pkg::slot_t      ld_first, st_first;
+  gw_bus_pkg::slots_t     ld_count, st_count;
   logic [8*BUS_BYTES-1:0] ld_data, st_data;
   // Scratchpad: array side, of each core
-  logic [CORES-1:0]          a_en, a_col, b_en, b_col, c_en, w_en, w_fp32;
-  logic [24*CORES-1:0]       a_addr0, a_addr1, b_addr0, b_addr1, c_addr0, c_addr1, w_addr0, w_addr1;
-  logic [8*CORES-1:0]        a_split, a_rot, b_split, b_rot, c_split, c_rot, w_split, w_rot, w_count;
-  logic [32*LANES*CORES-1:0] a_line, b_line, c_line;
-  logic [32*COLS*CORES-1:0]  w_line;
+  logic [CORES-1:0]                       a_en, a_col, b_en, b_col, c_en, w_en, w_fp32;
+  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] a_addr0, a_addr1, b_addr0, b_addr1, c_addr0, c_addr1, w_addr0, w_addr1;
+  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_split, a_rot, b_split, b_rot, c_split, c_rot, w_split, w_rot, w_count;
+  logic [32*LANES*CORES-1:0]              a_line, b_line, c_line;
+  logic [32*COLS*CORES-1:0]               w_line;
 
   // --- Command processor ---------------------------------------------------------------------------
   logic bus_progress;

@@ -18,7 +18,7 @@ several=(ROWS=2 COLS=3 CORES=2 SPM_ROWS=8 SPM_BANKS=2 BUS_BYTES=16 QUEUE_DEPTH=2
 read_npu() {
   local modules
   mapfile -t modules < <(printf '%s\n' rtl/*.sv rtl/*/*.sv | grep -vE '_pkg\.sv$')
-  echo "read_verilog -sv -defer -noassert $build/generated/gw_isa_pkg.sv rtl/core/gw_fp_pkg.sv rtl/core/gw_lane_pkg.sv ${modules[*]}"
+  echo "read_verilog -sv -defer -noassert $build/generated/gw_isa_pkg.sv $(printf '%s ' rtl/*/*_pkg.sv)${modules[*]}"
   printf 'hierarchy -check -top gw_npu'
   printf ' -chparam %s' "${@/=/ }"
   printf '\n'

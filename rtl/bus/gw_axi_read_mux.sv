@@ -12,39 +12,39 @@ module gw_axi_read_mux #(
   // Port 0: command fetch
   input  logic                   f_ar_valid_i,
   output logic                   f_ar_ready_o,
-  input  logic [63:0]            f_ar_addr_i,
-  input  logic [7:0]             f_ar_len_i,
-  input  logic [23:0]            f_ar_user_i,
+  input  gw_isa_pkg::addr_t      f_ar_addr_i,
+  input  gw_bus_pkg::len_t       f_ar_len_i,
+  input  gw_bus_pkg::user_t      f_ar_user_i,
   output logic                   f_r_valid_o,
   output logic [8*BUS_BYTES-1:0] f_r_data_o,
-  output logic [1:0]             f_r_resp_o,
+  output gw_bus_pkg::resp_t      f_r_resp_o,
   output logic                   f_r_last_o,
 
   // Port 1: load engine
   input  logic                   l_ar_valid_i,
   output logic                   l_ar_ready_o,
-  input  logic [63:0]            l_ar_addr_i,
-  input  logic [7:0]             l_ar_len_i,
-  input  logic [23:0]            l_ar_user_i,
+  input  gw_isa_pkg::addr_t      l_ar_addr_i,
+  input  gw_bus_pkg::len_t       l_ar_len_i,
+  input  gw_bus_pkg::user_t      l_ar_user_i,
   output logic                   l_r_valid_o,
   output logic [8*BUS_BYTES-1:0] l_r_data_o,
-  output logic [1:0]             l_r_resp_o,
+  output gw_bus_pkg::resp_t      l_r_resp_o,
   output logic                   l_r_last_o,
 
   // AXI4 master, read channels
   output logic                   m_axi_arvalid_o,
   input  logic                   m_axi_arready_i,
   output logic [0:0]             m_axi_arid_o,
-  output logic [63:0]            m_axi_araddr_o,
-  output logic [7:0]             m_axi_arlen_o,
-  output logic [2:0]             m_axi_arsize_o,
-  output logic [1:0]             m_axi_arburst_o,
-  output logic [23:0]            m_axi_aruser_o,
+  output gw_isa_pkg::addr_t      m_axi_araddr_o,
+  output gw_bus_pkg::len_t       m_axi_arlen_o,
+  output gw_bus_pkg::size_t      m_axi_arsize_o,
+  output gw_bus_pkg::burst_t     m_axi_arburst_o,
+  output gw_bus_pkg::user_t      m_axi_aruser_o,
   input  logic                   m_axi_rvalid_i,
   output logic                   m_axi_rready_o,
   input  logic [0:0]             m_axi_rid_i,
   input  logic [8*BUS_BYTES-1:0] m_axi_rdata_i,
-  input  logic [1:0]             m_axi_rresp_i,
+  input  gw_bus_pkg::resp_t      m_axi_rresp_i,
   input  logic                   m_axi_rlast_i
 );
 
@@ -52,12 +52,12 @@ module gw_axi_read_mux #(
   localparam int unsigned SIZE = ($clog2(BUS_BYTES) > 7) ? 7 : $clog2(BUS_BYTES);
 
   // --- Read address: fetch first --------------------------------------------------------------------------
-  logic        valid_q, valid_d;
-  logic        id_q, id_d;
-  logic [63:0] addr_q, addr_d;
-  logic [7:0]  len_q, len_d;
-  logic [23:0] user_q, user_d;
-  logic        free;
+  logic              valid_q, valid_d;
+  logic              id_q, id_d;
+  gw_isa_pkg::addr_t addr_q, addr_d;
+  gw_bus_pkg::len_t  len_q, len_d;
+  gw_bus_pkg::user_t user_q, user_d;
+  logic              free;
 
   assign free             = !valid_q || m_axi_arready_i;
   assign f_ar_ready_o = free;

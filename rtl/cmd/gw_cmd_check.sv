@@ -6,17 +6,18 @@ module gw_cmd_check #(
   parameter int unsigned CORES      = 1,
   parameter int unsigned SEMAPHORES = 64
 ) (
-  input  logic         en_i,        // 0: error_o is ERR_NONE
-  input  logic [511:0] cmd_i,
-  input  logic [63:0]  dram_base_i,
-  input  logic [63:0]  dram_size_i,
-  output logic [7:0]   error_o
+  input  logic              en_i, // 0: error_o is ERR_NONE
+  input  gw_isa_pkg::cmd_t  cmd_i,
+  input  gw_isa_pkg::addr_t dram_base_i,
+  input  gw_isa_pkg::addr_t dram_size_i,
+  output gw_isa_pkg::err_t  error_o
 );
 
   // --- Fields --------------------------------------------------------------------------------------
-  logic [7:0]  opcode, engine;
-  logic        is_load, is_store, is_dma, is_gemm, is_add, is_sync, acc;
-  logic [15:0] m, n, k;
+  gw_isa_pkg::opcode_t opcode;
+  gw_isa_pkg::engine_t engine;
+  logic                is_load, is_store, is_dma, is_gemm, is_add, is_sync, acc;
+  gw_isa_pkg::dim_t    m, n, k;
 
   assign opcode   = cmd_i[gw_isa_pkg::OPCODE_LSB +: 8];
   assign engine   = cmd_i[gw_isa_pkg::ENGINE_LSB +: 8];
@@ -66,8 +67,9 @@ module gw_cmd_check #(
   end
 
   // --- Posts and waits -----------------------------------------------------------------------------
-  logic [7:0] post0, post1, post2, sem0, sem1, sem2, count0, count1, count2;
-  logic       bad_sync;
+  gw_isa_pkg::sem_t        post0, post1, post2, sem0, sem1, sem2;
+  gw_isa_pkg::wait_count_t count0, count1, count2;
+  logic                    bad_sync;
 
   assign post0  = cmd_i[gw_isa_pkg::POST0_LSB +: 8];
   assign post1  = cmd_i[gw_isa_pkg::POST1_LSB +: 8];
@@ -79,15 +81,15 @@ module gw_cmd_check #(
   assign count1 = cmd_i[gw_isa_pkg::WAIT1_COUNT_LSB +: 8];
   assign count2 = cmd_i[gw_isa_pkg::WAIT2_COUNT_LSB +: 8];
 
-  function automatic logic bad_sem(input logic [7:0] sem);
+  function automatic logic bad_sem(input gw_isa_pkg::sem_t sem);
     bad_sem = ({24'd0, sem} >= SEMAPHORES) & (sem != gw_isa_pkg::NO_SEM);
   endfunction
 
-  function automatic logic bad_wait(input logic [7:0] sem, input logic [7:0] count);
+  function automatic logic bad_wait(input gw_isa_pkg::sem_t sem, input gw_isa_pkg::wait_count_t count);
     bad_wait = bad_sem(sem) | ((sem == gw_isa_pkg::NO_SEM) != (count == 8'd0));
   endfunction
 
-  function automatic logic same_sem(input logic [7:0] x, input logic [7:0] y);
+  function automatic logic same_sem(input gw_isa_pkg::sem_t x, input gw_isa_pkg::sem_t y);
     same_sem = (x == y) & (x != gw_isa_pkg::NO_SEM);
   endfunction
 
@@ -102,12 +104,12 @@ module gw_cmd_check #(
 
   // --- Tiles ---------------------------------------------------------------------------------------
   // The first checker serves the tile of a LOAD or STORE, or A of a GEMM or ADD.
-  logic        first_fp32, a_col, b_col;
-  logic [15:0] first_rows, first_cols;
-  logic [23:0] first_row, first_pstride;
-  logic [7:0]  first_rot;
-  logic        first_field, b_field, cin_field, cout_field;
-  logic        first_range, b_range, cin_range, cout_range;
+  logic              first_fp32, a_col, b_col;
+  gw_isa_pkg::dim_t  first_rows, first_cols;
+  gw_isa_pkg::row_t  first_row, first_pstride;
+  gw_isa_pkg::lane_t first_rot;
+  logic              first_field, b_field, cin_field, cout_field;
+  logic              first_range, b_range, cin_range, cout_range;
 
   assign a_col         = cmd_i[gw_isa_pkg::A_COL_LSB];
   assign b_col         = cmd_i[gw_isa_pkg::B_COL_LSB];
@@ -177,12 +179,12 @@ module gw_cmd_check #(
   assign bad_tile_range = first_range | b_range | cin_range | cout_range;
 
   // --- DRAM ----------------------------------------------------------------------------------------
-  logic [63:0] dram_addr, dram_offset;
-  logic [31:0] pitch;
-  logic [47:0] pitch_span;
-  logic [17:0] row_bytes;
-  logic [64:0] span, dram_end, dram_offset_end;
-  logic        bad_dram_align, bad_dram_range;
+  gw_isa_pkg::addr_t      dram_addr, dram_offset;
+  gw_isa_pkg::pitch_t     pitch;
+  logic [47:0]            pitch_span;
+  gw_isa_pkg::row_bytes_t row_bytes;
+  logic [64:0]            span, dram_end, dram_offset_end;
+  logic                   bad_dram_align, bad_dram_range;
 
   assign dram_addr = cmd_i[gw_isa_pkg::DRAM_ADDR_LO_LSB +: 64];
   assign pitch     = cmd_i[gw_isa_pkg::PITCH_LSB +: 32];

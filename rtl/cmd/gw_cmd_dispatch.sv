@@ -13,19 +13,19 @@ module gw_cmd_dispatch #(
   input  logic               rst_ni,
   input  logic               clear_i,
   input  logic               run_i,
-  input  logic [63:0]        dram_base_i,
-  input  logic [63:0]        dram_size_i,
+  input  gw_isa_pkg::addr_t  dram_base_i,
+  input  gw_isa_pkg::addr_t  dram_size_i,
   // Fetch buffer
   input  logic               cmd_valid_i,
   output logic               cmd_ready_o,
-  input  logic [511:0]       cmd_i,
+  input  gw_isa_pkg::cmd_t   cmd_i,
   // Queues: the command and its index go to all, push_o names the one that takes them
   output logic [ENGINES-1:0] push_o,
   input  logic [ENGINES-1:0] full_i,
-  output logic [31:0]        index_o,       // of the command being checked or moved: the next to dispatch
+  output gw_isa_pkg::index_t index_o, // of the command being checked or moved: the next to dispatch
   // Error of the command index_o
   output logic               err_valid_o,
-  output logic [7:0]         err_code_o
+  output gw_isa_pkg::err_t   err_code_o
 );
 
   typedef enum logic {
@@ -34,12 +34,12 @@ module gw_cmd_dispatch #(
   } state_e;
 
   state_e      state_q, state_d;
-  logic [31:0] index_q, index_d;
-  logic [7:0]  error_q, error_d;
+  gw_isa_pkg::index_t index_q, index_d;
+  gw_isa_pkg::err_t   error_q, error_d;
 
   // --- Check ---------------------------------------------------------------------------------------
-  logic       checking;
-  logic [7:0] error;
+  logic             checking;
+  gw_isa_pkg::err_t error;
 
   assign checking = run_i & cmd_valid_i & (state_q == CHECK);
 

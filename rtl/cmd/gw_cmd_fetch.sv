@@ -12,29 +12,29 @@ module gw_cmd_fetch #(
   input  logic                   clear_i,
   input  logic                   run_i,
   // Stream and the memory it must lie in
-  input  logic [63:0]            cmd_addr_i,
-  input  logic [31:0]            cmd_count_i,
-  input  logic [63:0]            dram_base_i,
-  input  logic [63:0]            dram_size_i,
+  input  gw_isa_pkg::addr_t      cmd_addr_i,
+  input  gw_isa_pkg::index_t     cmd_count_i,
+  input  gw_isa_pkg::addr_t      dram_base_i,
+  input  gw_isa_pkg::addr_t      dram_size_i,
   // Read channels
   output logic                   ar_valid_o,
   input  logic                   ar_ready_i,
-  output logic [63:0]            ar_addr_o,
-  output logic [7:0]             ar_len_o,
-  output logic [23:0]            ar_user_o,    // last and first wanted byte, counted from the address
+  output gw_isa_pkg::addr_t      ar_addr_o,
+  output gw_bus_pkg::len_t       ar_len_o,
+  output gw_bus_pkg::user_t      ar_user_o, // last and first wanted byte, counted from the address
   input  logic                   r_valid_i,
   input  logic [8*BUS_BYTES-1:0] r_data_i,
-  input  logic [1:0]             r_resp_i,
+  input  gw_bus_pkg::resp_t      r_resp_i,
   input  logic                   r_last_i,
   // Commands
   output logic                   cmd_valid_o,
   input  logic                   cmd_ready_i,
-  output logic [511:0]           cmd_o,
+  output gw_isa_pkg::cmd_t       cmd_o,
   // Error, in the cycle it is found
   output logic                   err_valid_o,
-  output logic [7:0]             err_code_o,
-  output logic [31:0]            err_index_o,
-  output logic                   quiet_o,      // no burst offered or under way
+  output gw_isa_pkg::err_t       err_code_o,
+  output gw_isa_pkg::index_t     err_index_o,
+  output logic                   quiet_o,   // no burst offered or under way
   // Counters; exactly one while running
   output logic                   cnt_active_o,
   output logic                   cnt_dram_o,
@@ -59,9 +59,9 @@ module gw_cmd_fetch #(
   state_e state_q, state_d;
 
   // --- Check of the stream's place -------------------------------------------------------------------
-  logic [64:0] stream_bytes, stream_end, stream_offset_end;
-  logic [63:0] stream_offset;
-  logic        checking, bad_start;
+  logic [64:0]       stream_bytes, stream_end, stream_offset_end;
+  gw_isa_pkg::addr_t stream_offset;
+  logic              checking, bad_start;
 
   assign checking          = run_i & (state_q == CHECK);
   assign stream_bytes      = {27'd0, cmd_count_i, 6'd0};
@@ -77,19 +77,19 @@ module gw_cmd_fetch #(
   endfunction
 
   // --- Bursts --------------------------------------------------------------------------------------
-  logic        ar_valid_q, ar_valid_d;
-  logic [63:0] ar_addr_q, ar_addr_d;
-  logic [7:0]  ar_len_q, ar_len_d;
-  logic [23:0] ar_user_q, ar_user_d;
-  logic [63:0] req_addr_q, req_addr_d;      // of the first command not yet asked for
-  logic [31:0] req_left_q, req_left_d;      // commands not yet asked for
-  logic [4:0]  free_words_q, free_words_d;  // neither filled nor asked for
-  logic [8:0]  open_beats_q, open_beats_d;  // asked for, not yet here
+  logic               ar_valid_q, ar_valid_d;
+  gw_isa_pkg::addr_t  ar_addr_q, ar_addr_d;
+  gw_bus_pkg::len_t   ar_len_q, ar_len_d;
+  gw_bus_pkg::user_t  ar_user_q, ar_user_d;
+  gw_isa_pkg::addr_t  req_addr_q, req_addr_d;     // of the first command not yet asked for
+  gw_isa_pkg::index_t req_left_q, req_left_d;     // commands not yet asked for
+  logic [4:0]         free_words_q, free_words_d; // neither filled nor asked for
+  logic [8:0]         open_beats_q, open_beats_d; // asked for, not yet here
 
-  logic [5:0]  burst_commands, burst_words;
-  logic [8:0]  burst_beats;
-  logic [11:0] first_byte, last_byte;
-  logic        room, issue, word_pop;
+  logic [5:0]              burst_commands, burst_words;
+  logic [8:0]              burst_beats;
+  gw_bus_pkg::beat_bytes_t first_byte, last_byte;
+  logic                    room, issue, word_pop;
 
   always_comb begin
     burst_commands = 6'(BURST_COMMANDS) - ({1'b0, req_addr_q[10:6]} & 6'(BURST_COMMANDS - 1));
@@ -189,10 +189,10 @@ module gw_cmd_fetch #(
   end
 
   // --- Commands received ---------------------------------------------------------------------------
-  logic [31:0] rx_left_q, rx_left_d;  // commands not yet here
-  logic [5:0]  rx_slot_q, rx_slot_d;  // of the first command in the next word
-  logic [5:0]  rx_commands;
-  logic        rx_err;
+  gw_isa_pkg::index_t rx_left_q, rx_left_d; // commands not yet here
+  logic [5:0]         rx_slot_q, rx_slot_d; // of the first command in the next word
+  logic [5:0]         rx_commands;
+  logic               rx_err;
 
   assign rx_err    = r_valid_i & r_resp_i[1] & (state_q == FETCH);
   assign word_push = word_complete & ~r_resp_i[1] & (state_q == FETCH);
@@ -223,10 +223,10 @@ module gw_cmd_fetch #(
 
   // --- Commands offered ----------------------------------------------------------------------------
   logic [8*WORD_BYTES-1:0] head;
-  logic                   head_valid, buf_ready;
-  logic [31:0]            tx_left_q, tx_left_d;  // commands not yet taken
-  logic [5:0]             tx_slot_q, tx_slot_d;  // of the command on offer
-  logic                   tx;
+  logic                    head_valid, buf_ready;
+  gw_isa_pkg::index_t      tx_left_q, tx_left_d; // commands not yet taken
+  logic [5:0]              tx_slot_q, tx_slot_d; // of the command on offer
+  logic                    tx;
 
   gw_fifo #(.WIDTH(8 * WORD_BYTES), .DEPTH(BUF_WORDS)) u_buffer (
     .clk_i       (clk_i),

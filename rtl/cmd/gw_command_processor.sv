@@ -15,103 +15,105 @@ module gw_command_processor #(
   parameter int unsigned SEMAPHORES  = 64,
   localparam int unsigned ENGINES    = 2 + CORES
 ) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
-  output logic                   irq_o,
+  input  logic                                    clk_i,
+  input  logic                                    rst_ni,
+  output logic                                    irq_o,
   // Registers: AXI4-Lite slave
-  input  logic                   s_axil_awvalid_i,
-  output logic                   s_axil_awready_o,
-  input  logic [11:0]            s_axil_awaddr_i,
-  input  logic                   s_axil_wvalid_i,
-  output logic                   s_axil_wready_o,
-  input  logic [31:0]            s_axil_wdata_i,
-  input  logic [3:0]             s_axil_wstrb_i,
-  output logic                   s_axil_bvalid_o,
-  input  logic                   s_axil_bready_i,
-  output logic [1:0]             s_axil_bresp_o,
-  input  logic                   s_axil_arvalid_i,
-  output logic                   s_axil_arready_o,
-  input  logic [11:0]            s_axil_araddr_i,
-  output logic                   s_axil_rvalid_o,
-  input  logic                   s_axil_rready_i,
-  output logic [31:0]            s_axil_rdata_o,
-  output logic [1:0]             s_axil_rresp_o,
+  input  logic                                    s_axil_awvalid_i,
+  output logic                                    s_axil_awready_o,
+  input  gw_isa_pkg::csr_addr_t                   s_axil_awaddr_i,
+  input  logic                                    s_axil_wvalid_i,
+  output logic                                    s_axil_wready_o,
+  input  gw_isa_pkg::csr_data_t                   s_axil_wdata_i,
+  input  logic [3:0]                              s_axil_wstrb_i,
+  output logic                                    s_axil_bvalid_o,
+  input  logic                                    s_axil_bready_i,
+  output gw_bus_pkg::resp_t                       s_axil_bresp_o,
+  input  logic                                    s_axil_arvalid_i,
+  output logic                                    s_axil_arready_o,
+  input  gw_isa_pkg::csr_addr_t                   s_axil_araddr_i,
+  output logic                                    s_axil_rvalid_o,
+  input  logic                                    s_axil_rready_i,
+  output gw_isa_pkg::csr_data_t                   s_axil_rdata_o,
+  output gw_bus_pkg::resp_t                       s_axil_rresp_o,
   // Command fetch: read channels
-  output logic                   ar_valid_o,
-  input  logic                   ar_ready_i,
-  output logic [63:0]            ar_addr_o,
-  output logic [7:0]             ar_len_o,
-  output logic [23:0]            ar_user_o,
-  input  logic                   r_valid_i,
-  input  logic [8*BUS_BYTES-1:0] r_data_i,
-  input  logic [1:0]             r_resp_i,
-  input  logic                   r_last_i,
+  output logic                                    ar_valid_o,
+  input  logic                                    ar_ready_i,
+  output gw_isa_pkg::addr_t                       ar_addr_o,
+  output gw_bus_pkg::len_t                        ar_len_o,
+  output gw_bus_pkg::user_t                       ar_user_o,
+  input  logic                                    r_valid_i,
+  input  logic [8*BUS_BYTES-1:0]                  r_data_i,
+  input  gw_bus_pkg::resp_t                       r_resp_i,
+  input  logic                                    r_last_i,
   // Engines: start
-  output logic                   run_o,          // 0: start nothing more
-  output logic                   clear_o,        // back to the reset state
-  output logic [ENGINES-1:0]     head_valid_o,   // a command is there, its waits may not be
-  output logic [512*ENGINES-1:0] head_cmd_o,
-  output logic [32*ENGINES-1:0]  head_index_o,
-  input  logic [ENGINES-1:0]     start_ready_i,
-  output logic [ENGINES-1:0]     start_o,
+  output logic                                    run_o,        // 0: start nothing more
+  output logic                                    clear_o,      // back to the reset state
+  output logic [ENGINES-1:0]                      head_valid_o, // a command is there, its waits may not be
+  output logic [gw_isa_pkg::CMD_BITS*ENGINES-1:0] head_cmd_o,
+  output logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  head_index_o,
+  input  logic [ENGINES-1:0]                      start_ready_i,
+  output logic [ENGINES-1:0]                      start_o,
   // Engines: state
-  input  logic [ENGINES-1:0]     done_valid_i,
-  input  logic [32*ENGINES-1:0]  done_index_i,
-  input  logic [24*ENGINES-1:0]  done_posts_i,
-  input  logic [ENGINES-1:0]     busy_i,
-  input  logic [ENGINES-1:0]     quiet_i,        // no burst offered or under way
-  input  logic [ENGINES-1:0]     oldest_valid_i,
-  input  logic [32*ENGINES-1:0]  oldest_index_i,
-  input  logic                   progress_i,     // bus or array moved
+  input  logic [ENGINES-1:0]                      done_valid_i,
+  input  logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  done_index_i,
+  input  logic [gw_isa_pkg::POSTS_W*ENGINES-1:0]  done_posts_i,
+  input  logic [ENGINES-1:0]                      busy_i,
+  input  logic [ENGINES-1:0]                      quiet_i,      // no burst offered or under way
+  input  logic [ENGINES-1:0]                      oldest_valid_i,
+  input  logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  oldest_index_i,
+  input  logic                                    progress_i,   // bus or array moved
   // Engines: errors
-  input  logic                   load_err_valid_i,
-  input  logic [7:0]             load_err_code_i,
-  input  logic [31:0]            load_err_index_i,
-  input  logic                   store_err_valid_i,
-  input  logic [7:0]             store_err_code_i,
-  input  logic [31:0]            store_err_index_i,
+  input  logic                                    load_err_valid_i,
+  input  gw_isa_pkg::err_t                        load_err_code_i,
+  input  gw_isa_pkg::index_t                      load_err_index_i,
+  input  logic                                    store_err_valid_i,
+  input  gw_isa_pkg::err_t                        store_err_code_i,
+  input  gw_isa_pkg::index_t                      store_err_index_i,
   // Counters (perf_counters)
-  input  logic [3:0]             load_counters_i,
-  input  logic [3:0]             store_counters_i,
-  input  logic [7*CORES-1:0]     compute_counters_i,
-  input  logic                   read_beat_i,
-  input  logic                   write_beat_i,
-  input  logic [15:0]            read_bytes_i,
-  input  logic [15:0]            write_bytes_i,
-  input  logic [CORES-1:0]       block_i,
+  input  logic [3:0]                              load_counters_i,
+  input  logic [3:0]                              store_counters_i,
+  input  logic [7*CORES-1:0]                      compute_counters_i,
+  input  logic                                    read_beat_i,
+  input  logic                                    write_beat_i,
+  input  gw_bus_pkg::bytes_t                      read_bytes_i,
+  input  gw_bus_pkg::bytes_t                      write_bytes_i,
+  input  logic [CORES-1:0]                        block_i,
   // Command events
-  output logic                   evt_run_o,
-  output logic                   evt_issue_o,
-  output logic [31:0]            evt_issue_index_o,
-  output logic [ENGINES-1:0]     evt_start_o,
-  output logic [32*ENGINES-1:0]  evt_start_index_o,
-  output logic [ENGINES-1:0]     evt_done_o,
-  output logic [32*ENGINES-1:0]  evt_done_index_o
+  output logic                                    evt_run_o,
+  output logic                                    evt_issue_o,
+  output gw_isa_pkg::index_t                      evt_issue_index_o,
+  output logic [ENGINES-1:0]                      evt_start_o,
+  output logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  evt_start_index_o,
+  output logic [ENGINES-1:0]                      evt_done_o,
+  output logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  evt_done_index_o
 );
 
   localparam int unsigned LANES = (ROWS > COLS) ? ROWS : COLS;
 
   // --- Signals between the blocks ------------------------------------------------------------------
   // Registers and run control
-  logic [63:0]           cmd_addr, dram_base, dram_size;
-  logic [31:0]           cmd_count, watchdog, err_index, retired;
-  logic                  start_run, soft_reset, irq_clear, run_busy, finished, failed;
-  logic [7:0]            err_code, counter_index;
-  logic [63:0]           counter_value;
+  gw_isa_pkg::addr_t          cmd_addr, dram_base, dram_size;
+  gw_isa_pkg::index_t         cmd_count, err_index, retired;
+  logic [31:0]                watchdog;
+  logic                       start_run, soft_reset, irq_clear, run_busy, finished, failed;
+  gw_isa_pkg::err_t           err_code;
+  gw_isa_pkg::counter_index_t counter_index;
+  gw_isa_pkg::counter_t       counter_value;
   // Fetch and dispatch
-  logic                  fetch_valid, fetch_ready, fetch_err_valid, fetch_quiet;
-  logic [511:0]          fetch_cmd;
-  logic [7:0]            fetch_err_code;
-  logic [31:0]           fetch_err_index;
-  logic [3:0]            fetch_counters;
-  logic [31:0]           dispatch_index;
-  logic                  dispatch_err_valid;
-  logic [7:0]            dispatch_err_code;
+  logic               fetch_valid, fetch_ready, fetch_err_valid, fetch_quiet;
+  gw_isa_pkg::cmd_t   fetch_cmd;
+  gw_isa_pkg::err_t   fetch_err_code;
+  gw_isa_pkg::index_t fetch_err_index;
+  logic [3:0]         fetch_counters;
+  gw_isa_pkg::index_t dispatch_index;
+  logic               dispatch_err_valid;
+  gw_isa_pkg::err_t   dispatch_err_code;
   // Queues and semaphores
   logic [ENGINES-1:0]    push, room;
   logic [48*ENGINES-1:0] head_waits;
   logic                  sem_err_valid;
-  logic [31:0]           sem_err_index;
+  gw_isa_pkg::index_t    sem_err_index;
 
   // --- Registers and run control -------------------------------------------------------------------
   gw_csr #(

@@ -14,46 +14,46 @@ module gw_csr #(
   parameter int unsigned SEMAPHORES  = 64,
   parameter int unsigned QUEUE_DEPTH = 8
 ) (
-  input  logic        clk_i,
-  input  logic        rst_ni,
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
   // AXI4-Lite
-  input  logic        s_axil_awvalid_i,
-  output logic        s_axil_awready_o,
-  input  logic [11:0] s_axil_awaddr_i,
-  input  logic        s_axil_wvalid_i,
-  output logic        s_axil_wready_o,
-  input  logic [31:0] s_axil_wdata_i,
-  input  logic [3:0]  s_axil_wstrb_i,
-  output logic        s_axil_bvalid_o,
-  input  logic        s_axil_bready_i,
-  output logic [1:0]  s_axil_bresp_o,
-  input  logic        s_axil_arvalid_i,
-  output logic        s_axil_arready_o,
-  input  logic [11:0] s_axil_araddr_i,
-  output logic        s_axil_rvalid_o,
-  input  logic        s_axil_rready_i,
-  output logic [31:0] s_axil_rdata_o,
-  output logic [1:0]  s_axil_rresp_o,
+  input  logic                       s_axil_awvalid_i,
+  output logic                       s_axil_awready_o,
+  input  gw_isa_pkg::csr_addr_t      s_axil_awaddr_i,
+  input  logic                       s_axil_wvalid_i,
+  output logic                       s_axil_wready_o,
+  input  gw_isa_pkg::csr_data_t      s_axil_wdata_i,
+  input  logic [3:0]                 s_axil_wstrb_i,
+  output logic                       s_axil_bvalid_o,
+  input  logic                       s_axil_bready_i,
+  output gw_bus_pkg::resp_t          s_axil_bresp_o,
+  input  logic                       s_axil_arvalid_i,
+  output logic                       s_axil_arready_o,
+  input  gw_isa_pkg::csr_addr_t      s_axil_araddr_i,
+  output logic                       s_axil_rvalid_o,
+  input  logic                       s_axil_rready_i,
+  output gw_isa_pkg::csr_data_t      s_axil_rdata_o,
+  output gw_bus_pkg::resp_t          s_axil_rresp_o,
   // Configuration
-  output logic [63:0] cmd_addr_o,
-  output logic [31:0] cmd_count_o,
-  output logic [63:0] dram_base_o,
-  output logic [63:0] dram_size_o,
-  output logic [31:0] watchdog_o,
+  output gw_isa_pkg::addr_t          cmd_addr_o,
+  output gw_isa_pkg::index_t         cmd_count_o,
+  output gw_isa_pkg::addr_t          dram_base_o,
+  output gw_isa_pkg::addr_t          dram_size_o,
+  output logic [31:0]                watchdog_o,
   // Run control
-  output logic        start_o,
-  output logic        soft_reset_o,
-  output logic        irq_clear_o,
-  input  logic        busy_i,
-  input  logic        done_i,
-  input  logic        error_i,
-  input  logic        irq_i,
-  input  logic [7:0]  err_code_i,
-  input  logic [31:0] err_index_i,
-  input  logic [31:0] retired_i,
+  output logic                       start_o,
+  output logic                       soft_reset_o,
+  output logic                       irq_clear_o,
+  input  logic                       busy_i,
+  input  logic                       done_i,
+  input  logic                       error_i,
+  input  logic                       irq_i,
+  input  gw_isa_pkg::err_t           err_code_i,
+  input  gw_isa_pkg::index_t         err_index_i,
+  input  gw_isa_pkg::index_t         retired_i,
   // Counters
-  output logic [7:0]  counter_index_o,
-  input  logic [63:0] counter_value_i
+  output gw_isa_pkg::counter_index_t counter_index_o,
+  input  gw_isa_pkg::counter_t       counter_value_i
 );
 
   localparam logic [1:0]  RESP_OKAY      = 2'b00;
@@ -63,12 +63,12 @@ module gw_csr #(
 
   // --- Write channel -------------------------------------------------------------------------------
   // Address and data are kept until both are here and the response before was taken.
-  logic        aw_held_q, w_held_q, b_valid_q;
-  logic [11:0] aw_addr_q;
-  logic [31:0] w_data_q;
-  logic [3:0]  w_strb_q;
-  logic [1:0]  b_resp_q;
-  logic        write, write_ok;
+  logic                  aw_held_q, w_held_q, b_valid_q;
+  gw_isa_pkg::csr_addr_t aw_addr_q;
+  gw_isa_pkg::csr_data_t w_data_q;
+  logic [3:0]            w_strb_q;
+  gw_bus_pkg::resp_t     b_resp_q;
+  logic                  write, write_ok;
 
   assign s_axil_awready_o = ~aw_held_q;
   assign s_axil_wready_o  = ~w_held_q;
@@ -107,9 +107,10 @@ module gw_csr #(
   end
 
   // --- Configuration registers ---------------------------------------------------------------------
-  logic [63:0] cmd_addr_q, dram_base_q, dram_size_q;
-  logic [31:0] cmd_count_q, watchdog_q;
-  logic        is_config, config_write;
+  gw_isa_pkg::addr_t  cmd_addr_q, dram_base_q, dram_size_q;
+  gw_isa_pkg::index_t cmd_count_q;
+  logic [31:0]        watchdog_q;
+  logic               is_config, config_write;
 
   assign config_write = write & is_config & ~busy_i;
 
@@ -170,13 +171,13 @@ module gw_csr #(
   assign write_ok     = (is_config & ~busy_i) | (is_ctrl & ctrl_ok);
 
   // --- Read channel --------------------------------------------------------------------------------
-  logic        ar_held_q, r_valid_q;
-  logic [11:0] ar_addr_q;
-  logic [31:0] r_data_q;
-  logic [1:0]  r_resp_q;
-  logic        read, read_ok;
-  logic [31:0] read_data;
-  logic        is_counter;
+  logic                  ar_held_q, r_valid_q;
+  gw_isa_pkg::csr_addr_t ar_addr_q;
+  gw_isa_pkg::csr_data_t r_data_q;
+  gw_bus_pkg::resp_t     r_resp_q;
+  logic                  read, read_ok;
+  gw_isa_pkg::csr_data_t read_data;
+  logic                  is_counter;
 
   assign s_axil_arready_o = ~ar_held_q;
   assign s_axil_rvalid_o  = r_valid_q;

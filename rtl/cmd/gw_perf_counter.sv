@@ -1,14 +1,14 @@
 // One 64-bit counter of perf_counters.
 module gw_perf_counter (
-  input  logic        clk_i,
-  input  logic        rst_ni,
-  input  logic        clear_i,
-  input  logic        count_i,
-  input  logic [15:0] add_i,
-  output logic [63:0] value_o
+  input  logic                 clk_i,
+  input  logic                 rst_ni,
+  input  logic                 clear_i,
+  input  logic                 count_i,
+  input  gw_bus_pkg::bytes_t   add_i,
+  output gw_isa_pkg::counter_t value_o
 );
 
-  logic [63:0] value_q;
+  gw_isa_pkg::counter_t value_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

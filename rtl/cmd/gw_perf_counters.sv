@@ -6,25 +6,25 @@
 module gw_perf_counters #(
   parameter int unsigned CORES = 1
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
-  input  logic               clear_i,
-  input  logic               count_i,
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+  input  logic                       clear_i,
+  input  logic                       count_i,
   // Groups
-  input  logic [3:0]         load_i,
-  input  logic [3:0]         store_i,
-  input  logic [3:0]         fetch_i,
-  input  logic [7*CORES-1:0] compute_i,
+  input  logic [3:0]                 load_i,
+  input  logic [3:0]                 store_i,
+  input  logic [3:0]                 fetch_i,
+  input  logic [7*CORES-1:0]         compute_i,
   // Amounts
-  input  logic               read_beat_i,
-  input  logic               write_beat_i,
-  input  logic               fetch_beat_i,
-  input  logic [15:0]        read_bytes_i,
-  input  logic [15:0]        write_bytes_i,
-  input  logic [CORES-1:0]   block_i,
+  input  logic                       read_beat_i,
+  input  logic                       write_beat_i,
+  input  logic                       fetch_beat_i,
+  input  gw_bus_pkg::bytes_t         read_bytes_i,
+  input  gw_bus_pkg::bytes_t         write_bytes_i,
+  input  logic [CORES-1:0]           block_i,
   // Read
-  input  logic [7:0]         index_i,   // gw_isa_pkg::CNT_*
-  output logic [63:0]        value_o
+  input  gw_isa_pkg::counter_index_t index_i, // gw_isa_pkg::CNT_*
+  output gw_isa_pkg::counter_t       value_o
 );
 
   // --- Events, a cycle late ------------------------------------------------------------------------
@@ -37,7 +37,7 @@ module gw_perf_counters #(
   logic [EVENTS-1:0]      event_q;
   logic [GROUP*CORES-1:0] compute_q;
   logic [CORES-1:0]       block_q;
-  logic [15:0]            read_bytes_q, write_bytes_q;
+  gw_bus_pkg::bytes_t     read_bytes_q, write_bytes_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -61,7 +61,7 @@ module gw_perf_counters #(
   logic [64*NUM-1:0] values;
 
   for (genvar c = 0; c < gw_isa_pkg::CNT_NUM; c++) begin : gen_counter
-    logic [15:0] add;
+    gw_bus_pkg::bytes_t add;
 
     if (c < EVENTS) begin : gen_event
       assign add = {15'd0, event_q[c]};

@@ -9,49 +9,49 @@
 module gw_run_ctrl #(
   parameter int unsigned ENGINES = 3
 ) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
+  input  logic                                   clk_i,
+  input  logic                                   rst_ni,
   // From the registers. The pulses come only when they are allowed.
-  input  logic                  start_i,
-  input  logic                  soft_reset_i,
-  input  logic                  irq_clear_i,
-  input  logic [31:0]           cmd_count_i,
-  input  logic [31:0]           watchdog_i,
+  input  logic                                   start_i,
+  input  logic                                   soft_reset_i,
+  input  logic                                   irq_clear_i,
+  input  gw_isa_pkg::index_t                     cmd_count_i,
+  input  logic [31:0]                            watchdog_i,
   // To the registers
-  output logic                  busy_o,
-  output logic                  done_o,
-  output logic                  error_o,
-  output logic                  irq_o,
-  output logic [7:0]            err_code_o,
-  output logic [31:0]           err_index_o,
-  output logic [31:0]           retired_o,
+  output logic                                   busy_o,
+  output logic                                   done_o,
+  output logic                                   error_o,
+  output logic                                   irq_o,
+  output gw_isa_pkg::err_t                       err_code_o,
+  output gw_isa_pkg::index_t                     err_index_o,
+  output gw_isa_pkg::index_t                     retired_o,
   // To the run path
-  output logic                  run_o,
-  output logic                  clear_o,
+  output logic                                   run_o,
+  output logic                                   clear_o,
   // Progress
-  input  logic [ENGINES-1:0]    done_i,
-  input  logic                  progress_i,      // anything but a completed command
-  input  logic                  quiet_i,         // no burst on the bus
+  input  logic [ENGINES-1:0]                     done_i,
+  input  logic                                   progress_i,       // anything but a completed command
+  input  logic                                   quiet_i,          // no burst on the bus
   // Errors, the first in this list wins
-  input  logic                  fetch_err_valid_i,
-  input  logic [7:0]            fetch_err_code_i,
-  input  logic [31:0]           fetch_err_index_i,
-  input  logic                  dispatch_err_valid_i,
-  input  logic [7:0]            dispatch_err_code_i,
-  input  logic                  load_err_valid_i,
-  input  logic [7:0]            load_err_code_i,
-  input  logic [31:0]           load_err_index_i,
-  input  logic                  store_err_valid_i,
-  input  logic [7:0]            store_err_code_i,
-  input  logic [31:0]           store_err_index_i,
-  input  logic                  sem_err_valid_i,
-  input  logic [31:0]           sem_err_index_i,
+  input  logic                                   fetch_err_valid_i,
+  input  gw_isa_pkg::err_t                       fetch_err_code_i,
+  input  gw_isa_pkg::index_t                     fetch_err_index_i,
+  input  logic                                   dispatch_err_valid_i,
+  input  gw_isa_pkg::err_t                       dispatch_err_code_i,
+  input  logic                                   load_err_valid_i,
+  input  gw_isa_pkg::err_t                       load_err_code_i,
+  input  gw_isa_pkg::index_t                     load_err_index_i,
+  input  logic                                   store_err_valid_i,
+  input  gw_isa_pkg::err_t                       store_err_code_i,
+  input  gw_isa_pkg::index_t                     store_err_index_i,
+  input  logic                                   sem_err_valid_i,
+  input  gw_isa_pkg::index_t                     sem_err_index_i,
   // Where everybody stands, for the watchdog's index
-  input  logic [31:0]           dispatch_index_i, // of the next command to dispatch
-  input  logic [ENGINES-1:0]    head_valid_i,
-  input  logic [32*ENGINES-1:0] head_index_i,
-  input  logic [ENGINES-1:0]    oldest_valid_i,
-  input  logic [32*ENGINES-1:0] oldest_index_i
+  input  gw_isa_pkg::index_t                     dispatch_index_i, // of the next command to dispatch
+  input  logic [ENGINES-1:0]                     head_valid_i,
+  input  logic [gw_isa_pkg::INDEX_W*ENGINES-1:0] head_index_i,
+  input  logic [ENGINES-1:0]                     oldest_valid_i,
+  input  logic [gw_isa_pkg::INDEX_W*ENGINES-1:0] oldest_index_i
 );
 
   typedef enum logic [2:0] {
@@ -65,11 +65,11 @@ module gw_run_ctrl #(
   } state_e;
 
   state_e      state_q, state_d;
-  logic [31:0] retired_q, retired_d;
-  logic [31:0] still_q, still_d;     // RUN: cycles since the last progress; STOP: cycles since its begin
-  logic [7:0]  err_code_q, err_code_d;
-  logic [31:0] err_index_q, err_index_d;
-  logic        irq_q, irq_d;
+  gw_isa_pkg::index_t retired_q, retired_d;
+  logic [31:0]        still_q, still_d; // RUN: cycles since the last progress; STOP: cycles since its begin
+  gw_isa_pkg::err_t   err_code_q, err_code_d;
+  gw_isa_pkg::index_t err_index_q, err_index_d;
+  logic               irq_q, irq_d;
 
   assign busy_o      = (state_q == PREPARE) | (state_q == RUN) | (state_q == STOP);
   assign done_o      = state_q == DONE;
@@ -82,8 +82,8 @@ module gw_run_ctrl #(
   assign clear_o     = (state_q == PREPARE) | (state_q == RESET);
 
   // --- Watchdog ------------------------------------------------------------------------------------
-  logic        expired, any_progress, watchdog_err;
-  logic [31:0] oldest_index;
+  logic               expired, any_progress, watchdog_err;
+  gw_isa_pkg::index_t oldest_index;
 
   assign any_progress = progress_i | (|done_i);
   assign expired      = (watchdog_i != 32'd0) & (still_q >= watchdog_i - 32'd1);
@@ -101,9 +101,9 @@ module gw_run_ctrl #(
   end
 
   // --- First error ---------------------------------------------------------------------------------
-  logic        err_valid;
-  logic [7:0]  err_code;
-  logic [31:0] err_index;
+  logic               err_valid;
+  gw_isa_pkg::err_t   err_code;
+  gw_isa_pkg::index_t err_index;
 
   always_comb begin
     err_valid = 1'b1;

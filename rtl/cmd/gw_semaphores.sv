@@ -9,20 +9,20 @@ module gw_semaphores #(
   parameter int unsigned ENGINES    = 3,
   parameter int unsigned SEMAPHORES = 64
 ) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
-  input  logic                  clear_i,
+  input  logic                                   clk_i,
+  input  logic                                   rst_ni,
+  input  logic                                   clear_i,
   // Start: waits of engine e are {count2, sem2, count1, sem1, count0, sem0} at 48 e
-  input  logic [ENGINES-1:0]    req_i,
-  input  logic [48*ENGINES-1:0] waits_i,
-  output logic [ENGINES-1:0]    grant_o,
+  input  logic [ENGINES-1:0]                     req_i,
+  input  logic [48*ENGINES-1:0]                  waits_i,
+  output logic [ENGINES-1:0]                     grant_o,
   // Completion: posts of engine e are {post2, post1, post0} at 24 e
-  input  logic [ENGINES-1:0]    done_valid_i,
-  input  logic [32*ENGINES-1:0] done_index_i,
-  input  logic [24*ENGINES-1:0] done_posts_i,
+  input  logic [ENGINES-1:0]                     done_valid_i,
+  input  logic [gw_isa_pkg::INDEX_W*ENGINES-1:0] done_index_i,
+  input  logic [gw_isa_pkg::POSTS_W*ENGINES-1:0] done_posts_i,
   // Overflow; of several in a cycle, that of the first engine
-  output logic                  err_valid_o,
-  output logic [31:0]           err_index_o
+  output logic                                   err_valid_o,
+  output gw_isa_pkg::index_t                     err_index_o
 );
 
   localparam int unsigned SEM_W   = (SEMAPHORES > 1) ? $clog2(SEMAPHORES) : 1;
@@ -38,7 +38,8 @@ module gw_semaphores #(
   logic [ENGINES-1:0] can_start;
 
   always_comb begin : p_can_start
-    logic [7:0] sem, need;
+    gw_isa_pkg::sem_t        sem;
+    gw_isa_pkg::wait_count_t need;
     can_start = req_i;
     sem       = 8'd0;
     need      = 8'd0;
@@ -78,7 +79,7 @@ module gw_semaphores #(
 
   // --- Take and post -------------------------------------------------------------------------------
   always_comb begin : p_count
-    logic [7:0]       sem;
+    gw_isa_pkg::sem_t   sem;
     logic [COUNT_W-1:0] held;
     count_d     = count_q;
     err_valid_o = 1'b0;

@@ -6,20 +6,20 @@ module gw_tile_check #(
   parameter int unsigned LANES    = 8,
   parameter int unsigned SPM_ROWS = 64
 ) (
-  input  logic        en_i,         // 0: outputs are 0
-  input  logic        fp32_i,
-  input  logic [15:0] rows_i,
-  input  logic [15:0] cols_i,
-  input  logic [23:0] row_i,
-  input  logic [7:0]  rot_i,
-  input  logic [23:0] pstride_i,
-  output logic        bad_field_o,  // rotation, fp32 alignment or panel stride
-  output logic        bad_range_o   // ends beyond the scratchpad
+  input  logic              en_i,        // 0: outputs are 0
+  input  logic              fp32_i,
+  input  gw_isa_pkg::dim_t  rows_i,
+  input  gw_isa_pkg::dim_t  cols_i,
+  input  gw_isa_pkg::row_t  row_i,
+  input  gw_isa_pkg::lane_t rot_i,
+  input  gw_isa_pkg::row_t  pstride_i,
+  output logic              bad_field_o, // rotation, fp32 alignment or panel stride
+  output logic              bad_range_o  // ends beyond the scratchpad
 );
 
-  logic [16:0] panel_rows;  // scratchpad rows of a panel
-  logic [15:0] last_panel;
-  logic [40:0] end_row;     // first row beyond the tile; cannot wrap
+  logic [16:0]      panel_rows; // scratchpad rows of a panel
+  gw_isa_pkg::dim_t last_panel;
+  logic [40:0]      end_row;    // first row beyond the tile; cannot wrap
 
   always_comb begin
     panel_rows  = 17'd0;

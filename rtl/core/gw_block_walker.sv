@@ -5,55 +5,55 @@ module gw_block_walker #(
   parameter int unsigned COLS  = 8,
   parameter int unsigned LANES = 8
 ) (
-  input  logic         clk_i,
-  input  logic         rst_ni,
-  input  logic         clear_i,
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               clear_i,
   // A GEMM command
-  input  logic         load_i,       // only while no block is valid, or with next_i on the last one
-  input  logic [511:0] cmd_i,
-  input  logic [31:0]  index_i,
+  input  logic               load_i,     // only while no block is valid, or with next_i on the last one
+  input  gw_isa_pkg::cmd_t   cmd_i,
+  input  gw_isa_pkg::index_t index_i,
   // The current block
-  output logic         valid_o,
-  input  logic         next_i,
-  output logic         last_o,       // of its command
-  output logic [31:0]  index_o,      // of its command
-  output logic [23:0]  posts_o,
-  output logic [15:0]  k_o,
-  output logic [7:0]   rows_o,       // results in this block
-  output logic [7:0]   cols_o,
-  output logic         a_col_o,
-  output logic [23:0]  a_addr_o,
-  output logic [23:0]  a_pstride_o,
-  output logic [7:0]   a_rot_o,
-  output logic [7:0]   a_jj_o,       // column within its panel of the line's element 0
-  output logic         b_col_o,
-  output logic [23:0]  b_addr_o,
-  output logic [23:0]  b_pstride_o,
-  output logic [7:0]   b_rot_o,
-  output logic [7:0]   b_jj_o,
-  output logic         acc_o,
-  output logic [23:0]  cin_addr_o,   // of the block's row 0
-  output logic [23:0]  cin_pstride_o,
-  output logic [7:0]   cin_rot_o,
-  output logic         out_bf16_o,
-  output logic [23:0]  cout_addr_o,
-  output logic [23:0]  cout_pstride_o,
-  output logic [7:0]   cout_rot_o,
-  output logic [7:0]   c_jj_o
+  output logic               valid_o,
+  input  logic               next_i,
+  output logic               last_o,     // of its command
+  output gw_isa_pkg::index_t index_o,    // of its command
+  output gw_isa_pkg::posts_t posts_o,
+  output gw_isa_pkg::dim_t   k_o,
+  output gw_isa_pkg::lane_t  rows_o,     // results in this block
+  output gw_isa_pkg::lane_t  cols_o,
+  output logic               a_col_o,
+  output gw_isa_pkg::row_t   a_addr_o,
+  output gw_isa_pkg::row_t   a_pstride_o,
+  output gw_isa_pkg::lane_t  a_rot_o,
+  output gw_isa_pkg::lane_t  a_jj_o,     // column within its panel of the line's element 0
+  output logic               b_col_o,
+  output gw_isa_pkg::row_t   b_addr_o,
+  output gw_isa_pkg::row_t   b_pstride_o,
+  output gw_isa_pkg::lane_t  b_rot_o,
+  output gw_isa_pkg::lane_t  b_jj_o,
+  output logic               acc_o,
+  output gw_isa_pkg::row_t   cin_addr_o, // of the block's row 0
+  output gw_isa_pkg::row_t   cin_pstride_o,
+  output gw_isa_pkg::lane_t  cin_rot_o,
+  output logic               out_bf16_o,
+  output gw_isa_pkg::row_t   cout_addr_o,
+  output gw_isa_pkg::row_t   cout_pstride_o,
+  output gw_isa_pkg::lane_t  cout_rot_o,
+  output gw_isa_pkg::lane_t  c_jj_o
 );
 
-  localparam logic [7:0] ROWS8  = ROWS[7:0];
-  localparam logic [7:0] COLS8  = COLS[7:0];
-  localparam logic [8:0] LANES9 = LANES[8:0];
+  localparam gw_isa_pkg::lane_t ROWS8  = ROWS[7:0];
+  localparam gw_isa_pkg::lane_t COLS8  = COLS[7:0];
+  localparam logic [8:0]        LANES9 = LANES[8:0];
 
   // Whether a step of y columns from column x of a panel leaves the panel.
-  function automatic logic crosses(input logic [7:0] x, input logic [7:0] y);
+  function automatic logic crosses(input gw_isa_pkg::lane_t x, input gw_isa_pkg::lane_t y);
     crosses = ({1'b0, x} + {1'b0, y}) >= LANES9;
   endfunction
 
   // --- Fields of the command -------------------------------------------------------------------
-  logic        f_a_col, f_b_col, f_acc, f_out_bf16;
-  logic [15:0] f_m, f_n, f_k;
+  logic             f_a_col, f_b_col, f_acc, f_out_bf16;
+  gw_isa_pkg::dim_t f_m, f_n, f_k;
   assign f_a_col    = cmd_i[gw_isa_pkg::A_COL_LSB];
   assign f_b_col    = cmd_i[gw_isa_pkg::B_COL_LSB];
   assign f_acc      = cmd_i[gw_isa_pkg::ACC_LSB];
@@ -63,15 +63,15 @@ module gw_block_walker #(
   assign f_k        = cmd_i[gw_isa_pkg::K_LSB+:gw_isa_pkg::K_W];
 
   // --- State -----------------------------------------------------------------------------------
-  logic        valid_q, acc_q, out_bf16_q, a_col_q, b_col_q;
-  logic [31:0] index_q;
-  logic [23:0] posts_q;
-  logic [15:0] n_q, k_q;
-  logic [15:0] m_left_q, n_left_q;                    // from this block on
-  logic [23:0] a_addr_q, a_pstride_q, b_addr_q, b_pstride_q, b_first_q;
-  logic [7:0]  a_rot_q, a_jj_q, b_rot_q, b_jj_q, b_rot_first_q;
-  logic [23:0] cin_addr_q, cin_first_q, cin_pstride_q, cout_addr_q, cout_first_q, cout_pstride_q;
-  logic [7:0]  cin_rot_q, cin_rot_first_q, cout_rot_q, cout_rot_first_q, c_jj_q;
+  logic               valid_q, acc_q, out_bf16_q, a_col_q, b_col_q;
+  gw_isa_pkg::index_t index_q;
+  gw_isa_pkg::posts_t posts_q;
+  gw_isa_pkg::dim_t   n_q, k_q;
+  gw_isa_pkg::dim_t   m_left_q, n_left_q; // from this block on
+  gw_isa_pkg::row_t   a_addr_q, a_pstride_q, b_addr_q, b_pstride_q, b_first_q;
+  gw_isa_pkg::lane_t  a_rot_q, a_jj_q, b_rot_q, b_jj_q, b_rot_first_q;
+  gw_isa_pkg::row_t   cin_addr_q, cin_first_q, cin_pstride_q, cout_addr_q, cout_first_q, cout_pstride_q;
+  gw_isa_pkg::lane_t  cin_rot_q, cin_rot_first_q, cout_rot_q, cout_rot_first_q, c_jj_q;
 
   logic row_end, col_end;
   assign col_end = n_left_q <= {8'd0, COLS8}; // last block of its block row

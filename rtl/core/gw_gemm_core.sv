@@ -18,16 +18,16 @@ module gw_gemm_core #(
   // Command: GEMM, ADD or SYNC; its waits are taken
   input  logic                start_valid_i,
   output logic                start_ready_o,
-  input  logic [511:0]        cmd_i,
-  input  logic [31:0]         index_i,
+  input  gw_isa_pkg::cmd_t    cmd_i,
+  input  gw_isa_pkg::index_t  index_i,
   input  logic                head_valid_i, // a command is in the queue, maybe waiting for a semaphore
   output logic                done_valid_o,
-  output logic [31:0]         done_index_o,
-  output logic [23:0]         done_posts_o,
+  output gw_isa_pkg::index_t  done_index_o,
+  output gw_isa_pkg::posts_t  done_posts_o,
   output logic                busy_o,
   output logic                quiet_o,
   output logic                oldest_valid_o,
-  output logic [31:0]         oldest_index_o,
+  output gw_isa_pkg::index_t  oldest_index_o,
   output logic                progress_o,
   // Counters: exactly one of the seven in each cycle
   output logic                cnt_active_o,
@@ -41,31 +41,31 @@ module gw_gemm_core #(
   // Scratchpad
   output logic                a_en_o,
   output logic                a_col_o,
-  output logic [23:0]         a_addr0_o,
-  output logic [23:0]         a_addr1_o,
-  output logic [7:0]          a_split_o,
-  output logic [7:0]          a_rot_o,
+  output gw_isa_pkg::row_t    a_addr0_o,
+  output gw_isa_pkg::row_t    a_addr1_o,
+  output gw_isa_pkg::lane_t   a_split_o,
+  output gw_isa_pkg::lane_t   a_rot_o,
   input  logic [32*LANES-1:0] a_line_i,
   output logic                b_en_o,
   output logic                b_col_o,
-  output logic [23:0]         b_addr0_o,
-  output logic [23:0]         b_addr1_o,
-  output logic [7:0]          b_split_o,
-  output logic [7:0]          b_rot_o,
+  output gw_isa_pkg::row_t    b_addr0_o,
+  output gw_isa_pkg::row_t    b_addr1_o,
+  output gw_isa_pkg::lane_t   b_split_o,
+  output gw_isa_pkg::lane_t   b_rot_o,
   input  logic [32*LANES-1:0] b_line_i,
   output logic                c_en_o,
-  output logic [23:0]         c_addr0_o,
-  output logic [23:0]         c_addr1_o,
-  output logic [7:0]          c_split_o,
-  output logic [7:0]          c_rot_o,
+  output gw_isa_pkg::row_t    c_addr0_o,
+  output gw_isa_pkg::row_t    c_addr1_o,
+  output gw_isa_pkg::lane_t   c_split_o,
+  output gw_isa_pkg::lane_t   c_rot_o,
   input  logic [32*LANES-1:0] c_line_i,
   output logic                w_en_o,
   output logic                w_fp32_o,
-  output logic [23:0]         w_addr0_o,
-  output logic [23:0]         w_addr1_o,
-  output logic [7:0]          w_split_o,
-  output logic [7:0]          w_rot_o,
-  output logic [7:0]          w_count_o,
+  output gw_isa_pkg::row_t    w_addr0_o,
+  output gw_isa_pkg::row_t    w_addr1_o,
+  output gw_isa_pkg::lane_t   w_split_o,
+  output gw_isa_pkg::lane_t   w_rot_o,
+  output gw_isa_pkg::lane_t   w_count_o,
   output logic [32*COLS-1:0]  w_line_o
 );
 
@@ -73,14 +73,15 @@ module gw_gemm_core #(
   localparam logic [8:0]  WAVE_STEPS = 9'(ROWS + COLS - 2); // steps after the marked line until it passed the last cell
 
   // --- Next block --------------------------------------------------------------------------------
-  logic        is_gemm, is_add, accept, walker_load;
-  logic        nx_valid, nx_last, nx_a_col, nx_b_col, nx_acc, nx_bf16;
-  logic [31:0] nx_index;
-  logic [23:0] nx_posts, nx_a_addr, nx_a_pstride, nx_b_addr, nx_b_pstride;
-  logic [23:0] nx_cin_addr, nx_cin_pstride, nx_cout_addr, nx_cout_pstride;
-  logic [15:0] nx_k;
-  logic [7:0]  nx_rows, nx_cols, nx_a_rot, nx_a_jj, nx_b_rot, nx_b_jj, nx_cin_rot, nx_cout_rot, nx_c_jj;
-  logic        start_block, start_null;
+  logic               is_gemm, is_add, accept, walker_load;
+  logic               nx_valid, nx_last, nx_a_col, nx_b_col, nx_acc, nx_bf16;
+  gw_isa_pkg::index_t nx_index;
+  gw_isa_pkg::posts_t nx_posts;
+  gw_isa_pkg::row_t   nx_a_addr, nx_a_pstride, nx_b_addr, nx_b_pstride;
+  gw_isa_pkg::row_t   nx_cin_addr, nx_cin_pstride, nx_cout_addr, nx_cout_pstride;
+  gw_isa_pkg::dim_t   nx_k;
+  gw_isa_pkg::lane_t  nx_rows, nx_cols, nx_a_rot, nx_a_jj, nx_b_rot, nx_b_jj, nx_cin_rot, nx_cout_rot, nx_c_jj;
+  logic               start_block, start_null;
 
   assign is_gemm     = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_GEMM;
   assign is_add      = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_ADD;
@@ -126,9 +127,10 @@ module gw_gemm_core #(
 
   logic                cur_real_q, prv_real_q, start_any, sh_zero, sh_init, sh_busy, feed_ready;
   logic                prv_last, prv_bf16;
-  logic [31:0]         cur_index, prv_index;
-  logic [23:0]         prv_posts, prv_addr, prv_pstride;
-  logic [7:0]          prv_rows, prv_cols, prv_rot, prv_jj;
+  gw_isa_pkg::index_t  cur_index, prv_index;
+  gw_isa_pkg::posts_t  prv_posts;
+  gw_isa_pkg::row_t    prv_addr, prv_pstride;
+  gw_isa_pkg::lane_t   prv_rows, prv_cols, prv_rot, prv_jj;
   logic [RESULT_W-1:0] nx_result, cur_result_q, prv_result_q;
 
   assign nx_result = {nx_index, nx_last, nx_bf16, nx_posts, nx_cout_addr, nx_cout_pstride, nx_rows, nx_cols, nx_cout_rot,
@@ -153,9 +155,9 @@ module gw_gemm_core #(
   end
 
   // --- Operand lines -----------------------------------------------------------------------------
-  logic        feed_step, feed_first, feed_null, feed_blocked, line_valid, line_first;
-  logic [7:0]  a_count, b_count;
-  logic [23:0] c_bank_lo, c_bank_hi;
+  logic              feed_step, feed_first, feed_null, feed_blocked, line_valid, line_first;
+  gw_isa_pkg::lane_t a_count, b_count;
+  gw_isa_pkg::row_t  c_bank_lo, c_bank_hi;
 
   gw_operand_feed #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_feed (
     .clk_i, .rst_ni, .clear_i,
@@ -236,11 +238,11 @@ module gw_gemm_core #(
   );
 
   // --- Shadow chain ------------------------------------------------------------------------------
-  logic        sh_done, sh_c_en, sh_w_en, sh_w_fp32;
-  logic [23:0] sh_c_addr0, sh_c_addr1, sh_w_addr0, sh_w_addr1;
-  logic [7:0]  sh_c_split, sh_c_rot, sh_w_split, sh_w_rot, sh_w_count;
-  logic [31:0] sh_done_index, sh_busy_index;
-  logic [23:0] sh_done_posts;
+  logic               sh_done, sh_c_en, sh_w_en, sh_w_fp32;
+  gw_isa_pkg::row_t   sh_c_addr0, sh_c_addr1, sh_w_addr0, sh_w_addr1;
+  gw_isa_pkg::lane_t  sh_c_split, sh_c_rot, sh_w_split, sh_w_rot, sh_w_count;
+  gw_isa_pkg::index_t sh_done_index, sh_busy_index;
+  gw_isa_pkg::posts_t sh_done_posts;
 
   gw_shadow_ctrl #(.ROWS(ROWS), .COLS(COLS), .LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_shadow (
     .clk_i, .rst_ni, .clear_i,
@@ -293,8 +295,8 @@ module gw_gemm_core #(
 
   // --- ADD -----------------------------------------------------------------------------------------
   logic               add_busy, add_done, add_c_en, add_w_en, add_w_fp32;
-  logic [23:0]        add_c_addr0, add_c_addr1, add_w_addr0, add_w_addr1;
-  logic [7:0]         add_c_split, add_c_rot, add_w_split, add_w_rot, add_w_count;
+  gw_isa_pkg::row_t   add_c_addr0, add_c_addr1, add_w_addr0, add_w_addr1;
+  gw_isa_pkg::lane_t  add_c_split, add_c_rot, add_w_split, add_w_rot, add_w_count;
   logic [32*COLS-1:0] sum_line;
 
   gw_tile_adder #(.COLS(COLS), .LANES(LANES)) u_adder (
@@ -348,10 +350,10 @@ module gw_gemm_core #(
   // --- Commands ----------------------------------------------------------------------------------
   // A SYNC waits here until everything before it is done, then completes in the next cycle.
   // So does an ADD, and nothing starts until it is done.
-  logic        sync_q;
-  logic [31:0] own_index_q; // of the last command accepted
-  logic [23:0] own_posts_q;
-  logic        empty;
+  logic               sync_q;
+  gw_isa_pkg::index_t own_index_q; // of the last command accepted
+  gw_isa_pkg::posts_t own_posts_q;
+  logic               empty;
   assign empty         = !nx_valid && !cur_real_q && !sh_busy && !sync_q && !add_busy;
   assign start_ready_o = run_i && !nx_valid && !add_busy && (is_gemm || empty);
 

@@ -3,33 +3,33 @@ module gw_line_walker #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned BANK_ROWS = 64
 ) (
-  input  logic        clk_i,
-  input  logic        load_i,       // takes the block's first line
-  input  logic        col_i,        // walk by columns
-  input  logic [23:0] addr_i,
-  input  logic [23:0] pstride_i,
-  input  logic [7:0]  rot_i,
-  input  logic [7:0]  jj_i,
-  input  logic [7:0]  count_i,      // elements of a line
-  input  logic        step_i,       // to the next line
+  input  logic              clk_i,
+  input  logic              load_i,    // takes the block's first line
+  input  logic              col_i,     // walk by columns
+  input  gw_isa_pkg::row_t  addr_i,
+  input  gw_isa_pkg::row_t  pstride_i,
+  input  gw_isa_pkg::lane_t rot_i,
+  input  gw_isa_pkg::lane_t jj_i,
+  input  gw_isa_pkg::lane_t count_i,   // elements of a line
+  input  logic              step_i,    // to the next line
   // The current line as a scratchpad access
-  output logic        col_o,
-  output logic [23:0] addr0_o,
-  output logic [23:0] addr1_o,
-  output logic [7:0]  split_o,
-  output logic [7:0]  rot_o,
-  output logic [7:0]  count_o,
-  output logic [23:0] bank_lo_o,    // macro-banks of its first and last row
-  output logic [23:0] bank_hi_o
+  output logic              col_o,
+  output gw_isa_pkg::row_t  addr0_o,
+  output gw_isa_pkg::row_t  addr1_o,
+  output gw_isa_pkg::lane_t split_o,
+  output gw_isa_pkg::lane_t rot_o,
+  output gw_isa_pkg::lane_t count_o,
+  output gw_isa_pkg::row_t  bank_lo_o, // macro-banks of its first and last row
+  output gw_isa_pkg::row_t  bank_hi_o
 );
 
-  localparam logic [7:0]  LANES8  = LANES[7:0];
-  localparam logic [23:0] BROWS24 = BANK_ROWS[23:0];
+  localparam gw_isa_pkg::lane_t LANES8  = LANES[7:0];
+  localparam gw_isa_pkg::row_t  BROWS24 = BANK_ROWS[23:0];
 
-  logic        col_q;
-  logic [23:0] addr_q, pstride_q;
-  logic [7:0]  rot_q, jj_q, count_q;
-  logic        jj_wraps;
+  logic              col_q;
+  gw_isa_pkg::row_t  addr_q, pstride_q;
+  gw_isa_pkg::lane_t rot_q, jj_q, count_q;
+  logic              jj_wraps;
   assign jj_wraps = jj_q == LANES8 - 8'd1;
 
   always_ff @(posedge clk_i) begin
@@ -47,7 +47,7 @@ module gw_line_walker #(
     end
   end
 
-  logic [23:0] last_row;
+  gw_isa_pkg::row_t last_row;
   assign last_row  = col_q ? (addr_q + {16'd0, count_q} - 24'd1) : ((count_q > split_o) ? addr1_o : addr0_o);
 
   assign col_o     = col_q;

@@ -6,59 +6,59 @@ module gw_operand_feed #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned BANK_ROWS = 64
 ) (
-  input  logic        clk_i,
-  input  logic        rst_ni,
-  input  logic        clear_i,
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  input  logic              clear_i,
   // Block
-  input  logic        start_i,      // only while ready_o
-  input  logic        null_i,       // with start_i: a bubble
-  output logic        ready_o,      // the last pair of the block, if any, is complete in this cycle
-  input  logic [15:0] k_i,
-  input  logic        a_col_i,
-  input  logic [23:0] a_addr_i,
-  input  logic [23:0] a_pstride_i,
-  input  logic [7:0]  a_rot_i,
-  input  logic [7:0]  a_jj_i,
-  input  logic [7:0]  a_count_i,
-  input  logic        b_col_i,
-  input  logic [23:0] b_addr_i,
-  input  logic [23:0] b_pstride_i,
-  input  logic [7:0]  b_rot_i,
-  input  logic [7:0]  b_jj_i,
-  input  logic [7:0]  b_count_i,
+  input  logic              start_i,  // only while ready_o
+  input  logic              null_i,   // with start_i: a bubble
+  output logic              ready_o,  // the last pair of the block, if any, is complete in this cycle
+  input  gw_isa_pkg::dim_t  k_i,
+  input  logic              a_col_i,
+  input  gw_isa_pkg::row_t  a_addr_i,
+  input  gw_isa_pkg::row_t  a_pstride_i,
+  input  gw_isa_pkg::lane_t a_rot_i,
+  input  gw_isa_pkg::lane_t a_jj_i,
+  input  gw_isa_pkg::lane_t a_count_i,
+  input  logic              b_col_i,
+  input  gw_isa_pkg::row_t  b_addr_i,
+  input  gw_isa_pkg::row_t  b_pstride_i,
+  input  gw_isa_pkg::lane_t b_rot_i,
+  input  gw_isa_pkg::lane_t b_jj_i,
+  input  gw_isa_pkg::lane_t b_count_i,
   // Bank claims of the read of initial values
-  input  logic        c_en_i,
-  input  logic [23:0] c_bank_lo_i,
-  input  logic [23:0] c_bank_hi_i,
+  input  logic              c_en_i,
+  input  gw_isa_pkg::row_t  c_bank_lo_i,
+  input  gw_isa_pkg::row_t  c_bank_hi_i,
   // Scratchpad reads
-  output logic        a_en_o,
-  output logic        a_col_o,
-  output logic [23:0] a_addr0_o,
-  output logic [23:0] a_addr1_o,
-  output logic [7:0]  a_split_o,
-  output logic [7:0]  a_rot_o,
-  output logic [7:0]  a_count_o,
-  output logic        b_en_o,
-  output logic        b_col_o,
-  output logic [23:0] b_addr0_o,
-  output logic [23:0] b_addr1_o,
-  output logic [7:0]  b_split_o,
-  output logic [7:0]  b_rot_o,
-  output logic [7:0]  b_count_o,
+  output logic              a_en_o,
+  output logic              a_col_o,
+  output gw_isa_pkg::row_t  a_addr0_o,
+  output gw_isa_pkg::row_t  a_addr1_o,
+  output gw_isa_pkg::lane_t a_split_o,
+  output gw_isa_pkg::lane_t a_rot_o,
+  output gw_isa_pkg::lane_t a_count_o,
+  output logic              b_en_o,
+  output logic              b_col_o,
+  output gw_isa_pkg::row_t  b_addr0_o,
+  output gw_isa_pkg::row_t  b_addr1_o,
+  output gw_isa_pkg::lane_t b_split_o,
+  output gw_isa_pkg::lane_t b_rot_o,
+  output gw_isa_pkg::lane_t b_count_o,
   // Pair complete in this cycle
-  output logic        step_o,
-  output logic        first_o,      // the block's first
-  output logic        null_o,       // it is a bubble
-  output logic        blocked_o     // a pair is wanted but not complete
+  output logic              step_o,
+  output logic              first_o,  // the block's first
+  output logic              null_o,   // it is a bubble
+  output logic              blocked_o // a pair is wanted but not complete
 );
 
   // --- State -----------------------------------------------------------------------------------
-  logic        active_q, null_q, first_q, a_got_q, b_got_q;
-  logic [15:0] left_q; // pairs to go, this one included
-  logic [23:0] a_bank_lo, a_bank_hi, b_bank_lo, b_bank_hi;
+  logic             active_q, null_q, first_q, a_got_q, b_got_q;
+  gw_isa_pkg::dim_t left_q; // pairs to go, this one included
+  gw_isa_pkg::row_t a_bank_lo, a_bank_hi, b_bank_lo, b_bank_hi;
 
-  function automatic logic collide(input logic [23:0] x_lo, input logic [23:0] x_hi, input logic [23:0] y_lo,
-                                   input logic [23:0] y_hi);
+  function automatic logic collide(input gw_isa_pkg::row_t x_lo, input gw_isa_pkg::row_t x_hi,
+                                   input gw_isa_pkg::row_t y_lo, input gw_isa_pkg::row_t y_hi);
     collide = (x_lo == y_lo) || (x_lo == y_hi) || (x_hi == y_lo) || (x_hi == y_hi);
   endfunction
 

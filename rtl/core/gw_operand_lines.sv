@@ -11,10 +11,10 @@ module gw_operand_lines #(
   input  logic                clear_i,
   // Pair whose reads are complete in this cycle
   input  logic                step_i,
-  input  logic                first_i,    // the block's first
-  input  logic                null_i,     // a bubble
-  input  logic [7:0]          a_count_i,  // elements of the line
-  input  logic [7:0]          b_count_i,
+  input  logic                first_i,   // the block's first
+  input  logic                null_i,    // a bubble
+  input  gw_isa_pkg::lane_t   a_count_i, // elements of the line
+  input  gw_isa_pkg::lane_t   b_count_i,
   // Scratchpad's line ports, two cycles later
   // An array narrower than LANES uses the first elements of a line only.
   // verilator lint_off UNUSEDSIGNAL
@@ -29,8 +29,8 @@ module gw_operand_lines #(
 );
 
   // --- On the way: stage 1 in the lane memories, stage 2 in the rotators ---------------------------
-  logic       v1_q, v2_q, v3_q, first1_q, first2_q, first3_q, null1_q, null2_q;
-  logic [7:0] a_count1_q, a_count2_q, b_count1_q, b_count2_q;
+  logic              v1_q, v2_q, v3_q, first1_q, first2_q, first3_q, null1_q, null2_q;
+  gw_isa_pkg::lane_t a_count1_q, a_count2_q, b_count1_q, b_count2_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {v1_q, v2_q, v3_q} <= 3'b0;

@@ -14,62 +14,62 @@ module gw_shadow_ctrl #(
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic               clear_i,
-  input  logic               start_i,     // a block, real or null, starts
-  input  logic               swapped_i,   // its swap mark passes the bottom of the first column
+  input  logic               start_i,      // a block, real or null, starts
+  input  logic               swapped_i,    // its swap mark passes the bottom of the first column
   // The next block, and whether it may start
   input  logic               next_valid_i,
   input  logic               next_acc_i,
-  input  logic [7:0]         next_rows_i,
-  input  logic [7:0]         next_cols_i,
-  input  logic [23:0]        next_addr_i,
-  input  logic [23:0]        next_pstride_i,
-  input  logic [7:0]         next_rot_i,
-  input  logic [7:0]         next_jj_i,
-  output logic               zero_o,      // shadow holds zeros
-  output logic               init_o,      // shadow holds the next block's initial values
+  input  gw_isa_pkg::lane_t  next_rows_i,
+  input  gw_isa_pkg::lane_t  next_cols_i,
+  input  gw_isa_pkg::row_t   next_addr_i,
+  input  gw_isa_pkg::row_t   next_pstride_i,
+  input  gw_isa_pkg::lane_t  next_rot_i,
+  input  gw_isa_pkg::lane_t  next_jj_i,
+  output logic               zero_o,       // shadow holds zeros
+  output logic               init_o,       // shadow holds the next block's initial values
   // The block whose results the swap puts into the shadow
   input  logic               out_real_i,
   input  logic               out_last_i,
-  input  logic [31:0]        out_index_i,
-  input  logic [23:0]        out_posts_i,
+  input  gw_isa_pkg::index_t out_index_i,
+  input  gw_isa_pkg::posts_t out_posts_i,
   input  logic               out_bf16_i,
-  input  logic [7:0]         out_rows_i,
-  input  logic [7:0]         out_cols_i,
-  input  logic [23:0]        out_addr_i,
-  input  logic [23:0]        out_pstride_i,
-  input  logic [7:0]         out_rot_i,
-  input  logic [7:0]         out_jj_i,
+  input  gw_isa_pkg::lane_t  out_rows_i,
+  input  gw_isa_pkg::lane_t  out_cols_i,
+  input  gw_isa_pkg::row_t   out_addr_i,
+  input  gw_isa_pkg::row_t   out_pstride_i,
+  input  gw_isa_pkg::lane_t  out_rot_i,
+  input  gw_isa_pkg::lane_t  out_jj_i,
   // Scratchpad: read of initial values, write of results
   output logic               c_en_o,
-  output logic [23:0]        c_addr0_o,
-  output logic [23:0]        c_addr1_o,
-  output logic [7:0]         c_split_o,
-  output logic [7:0]         c_rot_o,
-  output logic [23:0]        c_bank_lo_o,
-  output logic [23:0]        c_bank_hi_o,
+  output gw_isa_pkg::row_t   c_addr0_o,
+  output gw_isa_pkg::row_t   c_addr1_o,
+  output gw_isa_pkg::lane_t  c_split_o,
+  output gw_isa_pkg::lane_t  c_rot_o,
+  output gw_isa_pkg::row_t   c_bank_lo_o,
+  output gw_isa_pkg::row_t   c_bank_hi_o,
   output logic               w_en_o,
   output logic               w_fp32_o,
-  output logic [23:0]        w_addr0_o,
-  output logic [23:0]        w_addr1_o,
-  output logic [7:0]         w_split_o,
-  output logic [7:0]         w_rot_o,
-  output logic [7:0]         w_count_o,
+  output gw_isa_pkg::row_t   w_addr0_o,
+  output gw_isa_pkg::row_t   w_addr1_o,
+  output gw_isa_pkg::lane_t  w_split_o,
+  output gw_isa_pkg::lane_t  w_rot_o,
+  output gw_isa_pkg::lane_t  w_count_o,
   // Array
   output logic               shift_o,
   output logic               shift_init_o, // with shift_o: the row that enters is the line read for c_en_o, else zeros
   // Completion
   output logic               busy_o,       // results are still on their way
-  output logic [31:0]        busy_index_o, // of the oldest command among them
+  output gw_isa_pkg::index_t busy_index_o, // of the oldest command among them
   output logic               block_done_o,
   output logic               done_valid_o,
-  output logic [31:0]        done_index_o,
-  output logic [23:0]        done_posts_o
+  output gw_isa_pkg::index_t done_index_o,
+  output gw_isa_pkg::posts_t done_posts_o
 );
 
-  localparam logic [7:0]  ROWS8   = ROWS[7:0];
-  localparam logic [7:0]  LANES8  = LANES[7:0];
-  localparam logic [8:0]  LANES9  = LANES[8:0];
-  localparam logic [23:0] BROWS24 = BANK_ROWS[23:0];
+  localparam gw_isa_pkg::lane_t ROWS8   = ROWS[7:0];
+  localparam gw_isa_pkg::lane_t LANES8  = LANES[7:0];
+  localparam logic [8:0]        LANES9  = LANES[8:0];
+  localparam gw_isa_pkg::row_t  BROWS24 = BANK_ROWS[23:0];
 
   // --- States ----------------------------------------------------------------------------------
   localparam logic [1:0] ZERO  = 2'd0; // shadow is all zeros
@@ -77,11 +77,11 @@ module gw_shadow_ctrl #(
   localparam logic [1:0] SHIFT = 2'd2; // results leave, initial values or zeros enter
   localparam logic [1:0] INIT  = 2'd3; // shadow holds the next block's initial values
 
-  logic [1:0] state_q, state_d;
-  logic       swapped_q, swapped_d;      // WAVE: the first column is ready to shift
-  logic [7:0] row_q, row_d;              // row whose turn it is, ROWS - 1 down to 0
-  logic       take_q, take_d;            // this pass brings initial values in
-  logic       want_init, written, pass, drain;
+  logic [1:0]        state_q, state_d;
+  logic              swapped_q, swapped_d; // WAVE: the first column is ready to shift
+  gw_isa_pkg::lane_t row_q, row_d;         // row whose turn it is, ROWS - 1 down to 0
+  logic              take_q, take_d;       // this pass brings initial values in
+  logic              want_init, written, pass, drain;
   assign want_init = next_valid_i && next_acc_i;
 
   always_comb begin
@@ -161,11 +161,12 @@ module gw_shadow_ctrl #(
   // --- Write of results: a row appears COLS cycles after its shift -------------------------------------------
   localparam logic [9:0] DRAIN_CYCLES = 10'(ROWS + COLS + 2); // from the pass's first cycle to the last write
 
-  logic [9:0]  left_q;   // cycles to go; the last ROWS of them write
-  logic        last_q, bf16_q, done_q, done_last_q;
-  logic [31:0] index_q;
-  logic [23:0] posts_q, addr_q, pstride_q;
-  logic [7:0]  rows_q, cols_q, rot_q, jj_q, out_row;
+  logic [9:0]         left_q; // cycles to go; the last ROWS of them write
+  logic               last_q, bf16_q, done_q, done_last_q;
+  gw_isa_pkg::index_t index_q;
+  gw_isa_pkg::posts_t posts_q;
+  gw_isa_pkg::row_t   addr_q, pstride_q;
+  gw_isa_pkg::lane_t  rows_q, cols_q, rot_q, jj_q, out_row;
   assign written = left_q <= 10'd1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -11,43 +11,43 @@ module gw_tile_adder #(
   input  logic                rst_ni,
   input  logic                clear_i,
   // Command; its waits are taken
-  input  logic                start_i,      // only while not busy
+  input  logic                start_i, // only while not busy
   // The core decides by the opcode; field places are those of the command.
   // verilator lint_off UNUSEDSIGNAL
-  input  logic [511:0]        cmd_i,
+  input  gw_isa_pkg::cmd_t    cmd_i,
   // verilator lint_on UNUSEDSIGNAL
   output logic                busy_o,
   output logic                done_valid_o,
   // Scratchpad: lines arrive two cycles after their read
   output logic                c_en_o,
-  output logic [23:0]         c_addr0_o,
-  output logic [23:0]         c_addr1_o,
-  output logic [7:0]          c_split_o,
-  output logic [7:0]          c_rot_o,
+  output gw_isa_pkg::row_t    c_addr0_o,
+  output gw_isa_pkg::row_t    c_addr1_o,
+  output gw_isa_pkg::lane_t   c_split_o,
+  output gw_isa_pkg::lane_t   c_rot_o,
   // An array narrower than LANES uses the first elements of a line only.
   // verilator lint_off UNUSEDSIGNAL
   input  logic [32*LANES-1:0] c_line_i,
   // verilator lint_on UNUSEDSIGNAL
   output logic                w_en_o,
   output logic                w_fp32_o,
-  output logic [23:0]         w_addr0_o,
-  output logic [23:0]         w_addr1_o,
-  output logic [7:0]          w_split_o,
-  output logic [7:0]          w_rot_o,
-  output logic [7:0]          w_count_o,
-  output logic [32*COLS-1:0]  w_line_o      // fp32
+  output gw_isa_pkg::row_t    w_addr0_o,
+  output gw_isa_pkg::row_t    w_addr1_o,
+  output gw_isa_pkg::lane_t   w_split_o,
+  output gw_isa_pkg::lane_t   w_rot_o,
+  output gw_isa_pkg::lane_t   w_count_o,
+  output logic [32*COLS-1:0]  w_line_o // fp32
 );
 
-  localparam logic [8:0]  LANES9 = LANES[8:0];
-  localparam logic [7:0]  LANES8 = LANES[7:0];
-  localparam logic [15:0] COLS16 = COLS[15:0];
+  localparam logic [8:0]        LANES9 = LANES[8:0];
+  localparam gw_isa_pkg::lane_t LANES8 = LANES[7:0];
+  localparam gw_isa_pkg::dim_t  COLS16 = COLS[15:0];
 
   // --- Rows to read --------------------------------------------------------------------------------
-  logic        reading_q, second_q, fp32_q;   // second: it is the turn of CIN
-  logic [15:0] m_q, rows_left_q, cols_left_q; // this row and this chunk included
-  logic [7:0]  jj_q;                          // column of the chunk inside its panel
-  logic        next_row, last_row, last_chunk, wrap;
-  logic [8:0]  next_jj;
+  logic              reading_q, second_q, fp32_q;   // second: it is the turn of CIN
+  gw_isa_pkg::dim_t  m_q, rows_left_q, cols_left_q; // this row and this chunk included
+  gw_isa_pkg::lane_t jj_q;                          // column of the chunk inside its panel
+  logic              next_row, last_row, last_chunk, wrap;
+  logic [8:0]        next_jj;
 
   assign next_row   = reading_q && second_q;
   assign last_row   = rows_left_q == 16'd1;
@@ -82,8 +82,8 @@ module gw_tile_adder #(
     end
   end
 
-  logic [23:0] a_addr0, a_addr1, cin_addr0, cin_addr1;
-  logic [7:0]  a_rot, cin_rot;
+  gw_isa_pkg::row_t  a_addr0, a_addr1, cin_addr0, cin_addr1;
+  gw_isa_pkg::lane_t a_rot, cin_rot;
 
   gw_tile_walker #(.COLS(COLS), .LANES(LANES)) u_a (
     .clk_i,
@@ -124,9 +124,9 @@ module gw_tile_adder #(
   // --- Rows on their way ---------------------------------------------------------------------------
   // Stage 1: the lane memories have CIN's row, and the line port has A's. Stage 2: the line port has CIN's.
   // Stage 3: the sums.
-  logic       v1_q, v2_q, v3_q, done_q;
-  logic       last_row1_q, last_row2_q, last_row3_q, wrap1_q, wrap2_q, wrap3_q, end1_q, end2_q, end3_q;
-  logic [7:0] jj1_q, jj2_q, jj3_q, count, count1_q, count2_q, count3_q;
+  logic              v1_q, v2_q, v3_q, done_q;
+  logic              last_row1_q, last_row2_q, last_row3_q, wrap1_q, wrap2_q, wrap3_q, end1_q, end2_q, end3_q;
+  gw_isa_pkg::lane_t jj1_q, jj2_q, jj3_q, count, count1_q, count2_q, count3_q;
 
   assign count = last_chunk ? cols_left_q[7:0] : COLS[7:0];
 

@@ -6,27 +6,27 @@ module gw_tile_walker #(
   parameter int unsigned COLS  = 8,
   parameter int unsigned LANES = 8
 ) (
-  input  logic        clk_i,
-  input  logic        load_i,     // takes the tile's first row
-  input  logic        fp32_i,
-  input  logic [23:0] addr_i,
-  input  logic [23:0] pstride_i,
-  input  logic [7:0]  rot_i,
-  input  logic        step_i,     // to the next row
-  input  logic        chunk_i,    // with step_i: the first row of the next chunk
-  input  logic        wrap_i,
+  input  logic              clk_i,
+  input  logic              load_i,  // takes the tile's first row
+  input  logic              fp32_i,
+  input  gw_isa_pkg::row_t  addr_i,
+  input  gw_isa_pkg::row_t  pstride_i,
+  input  gw_isa_pkg::lane_t rot_i,
+  input  logic              step_i,  // to the next row
+  input  logic              chunk_i, // with step_i: the first row of the next chunk
+  input  logic              wrap_i,
   // The current row as a scratchpad access
-  output logic [23:0] addr0_o,
-  output logic [23:0] addr1_o,
-  output logic [7:0]  rot_o
+  output gw_isa_pkg::row_t  addr0_o,
+  output gw_isa_pkg::row_t  addr1_o,
+  output gw_isa_pkg::lane_t rot_o
 );
 
   localparam logic [8:0] LANES9   = LANES[8:0];
-  localparam logic [7:0] ROT_STEP = 8'(COLS % LANES); // a chunk further to the right
+  localparam gw_isa_pkg::lane_t ROT_STEP = 8'(COLS % LANES); // a chunk further to the right
 
-  logic        fp32_q;
-  logic [23:0] top_q, addr_q, pstride_q, next_top; // top: first row of the chunk
-  logic [7:0]  top_rot_q, rot_q, next_top_rot;
+  logic              fp32_q;
+  gw_isa_pkg::row_t  top_q, addr_q, pstride_q, next_top; // top: first row of the chunk
+  gw_isa_pkg::lane_t top_rot_q, rot_q, next_top_rot;
 
   assign next_top     = wrap_i ? (top_q + pstride_q) : top_q;
   assign next_top_rot = gw_lane_pkg::add_mod(top_rot_q, ROT_STEP, LANES9);

@@ -11,33 +11,34 @@ module gw_beat_gen #(
   parameter int unsigned BUS_BYTES = 16,
   localparam int unsigned OFFSET_W = $clog2(BUS_BYTES)
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
-  input  logic                clear_i,
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  input  logic                    clear_i,
 
-  input  logic                start_valid_i,
-  output logic                start_ready_o,  // idle, or the last beat is leaving
-  input  logic                fp32_i,
-  input  logic [OFFSET_W-1:0] offset_i,       // byte address of the first row modulo BUS_BYTES
-  input  logic [OFFSET_W-1:0] pitch_i,        // bytes from row to row modulo BUS_BYTES
-  input  logic [15:0]         rows_i,
-  input  logic [17:0]         row_bytes_i,
-  input  logic [23:0]         spm_row_i,
-  input  logic [7:0]          spm_rot_i,
-  input  logic [23:0]         spm_pstride_i,
+  input  logic                    start_valid_i,
+  output logic                    start_ready_o,  // idle, or the last beat is leaving
+  input  logic                    fp32_i,
+  input  logic [OFFSET_W-1:0]     offset_i,       // byte address of the first row modulo BUS_BYTES
+  input  logic [OFFSET_W-1:0]     pitch_i,        // bytes from row to row modulo BUS_BYTES
+  input  gw_isa_pkg::dim_t        rows_i,
+  input  gw_isa_pkg::row_bytes_t  row_bytes_i,
+  input  gw_isa_pkg::row_t        spm_row_i,
+  input  gw_isa_pkg::lane_t       spm_rot_i,
+  input  gw_isa_pkg::row_t        spm_pstride_i,
 
-  output logic                beat_valid_o,
-  input  logic                beat_ready_i,
-  output logic                beat_last_o,    // last beat of the tile
-  output logic [OFFSET_W-1:0] beat_offset_o,  // first wanted byte
-  output logic [11:0]         beat_bytes_o,   // wanted bytes
-  output logic                beat_fp32_o,
-  output logic [9:0]          beat_first_o,   // first wanted slot (2 or 4 bytes)
-  output logic [10:0]         beat_count_o,   // wanted slots; element e of them lies
-  output logic [7:0]          beat_lane_o,    //   in lane (lane + e) mod LANES
-  output logic [23:0]         beat_addr_o,    //   in this row (fp32: of the pair, the even one) if e < split,
-  output logic [23:0]         beat_pstride_o, //   so many rows further for each panel of LANES elements from there on
-  output logic [7:0]          beat_split_o
+  output logic                    beat_valid_o,
+  input  logic                    beat_ready_i,
+  output logic                    beat_last_o,    // last beat of the tile
+  output logic [OFFSET_W-1:0]     beat_offset_o,  // first wanted byte
+  output gw_bus_pkg::beat_bytes_t beat_bytes_o,   // wanted bytes
+  output logic                    beat_fp32_o,
+  output gw_bus_pkg::slot_t       beat_first_o,   // first wanted slot (2 or 4 bytes)
+  output gw_bus_pkg::slots_t      beat_count_o,   // wanted slots; element e of them lies
+  output gw_isa_pkg::lane_t       beat_lane_o,    //   in lane (lane + e) mod LANES
+  output gw_isa_pkg::row_t        beat_addr_o,    //   in this row (fp32: of the pair, the even one) if e < split,
+  //   so many rows further for each panel of LANES elements from there on
+  output gw_isa_pkg::row_t        beat_pstride_o,
+  output gw_isa_pkg::lane_t       beat_split_o
 );
 
   localparam int unsigned SLOTS = BUS_BYTES / 2;
@@ -46,28 +47,28 @@ module gw_beat_gen #(
   // --- State ---------------------------------------------------------------------------------
   logic                active_q, active_d;
   // The tile.
-  logic                fp32_q, fp32_d;
-  logic [OFFSET_W-1:0] pitch_q, pitch_d;
-  logic [17:0]         row_bytes_q, row_bytes_d;
-  logic [23:0]         pstride_q, pstride_d;
+  logic                   fp32_q, fp32_d;
+  logic [OFFSET_W-1:0]    pitch_q, pitch_d;
+  gw_isa_pkg::row_bytes_t row_bytes_q, row_bytes_d;
+  gw_isa_pkg::row_t       pstride_q, pstride_d;
   // The row.
-  logic [15:0]         rows_q, rows_d;             // rows left, this one included
+  gw_isa_pkg::dim_t    rows_q, rows_d;             // rows left, this one included
   logic [OFFSET_W-1:0] row_offset_q, row_offset_d; // of its first byte in a beat
-  logic [23:0]         row_base_q, row_base_d;     // scratchpad row in the first panel
-  logic [7:0]          row_rot_q, row_rot_d;       // lane of its first element
+  gw_isa_pkg::row_t    row_base_q, row_base_d;     // scratchpad row in the first panel
+  gw_isa_pkg::lane_t   row_rot_q, row_rot_d;       // lane of its first element
   // The beat.
-  logic [OFFSET_W-1:0] offset_q, offset_d;
-  logic [17:0]         left_q, left_d;             // bytes of the row from this beat on
-  logic [23:0]         panel_q, panel_d;           // scratchpad row in the panel of the beat's first element
-  logic [7:0]          col_q, col_d;               // column of that element in its panel
-  logic [7:0]          lane_q, lane_d;
+  logic [OFFSET_W-1:0]    offset_q, offset_d;
+  gw_isa_pkg::row_bytes_t left_q, left_d;   // bytes of the row from this beat on
+  gw_isa_pkg::row_t       panel_q, panel_d; // scratchpad row in the panel of the beat's first element
+  gw_isa_pkg::lane_t      col_q, col_d;     // column of that element in its panel
+  gw_isa_pkg::lane_t      lane_q, lane_d;
 
   // --- The beat --------------------------------------------------------------------------------
-  logic [11:0] room, bytes;
-  logic [10:0] count;
-  logic        row_end;
-  logic [11:0] col_next, lane_next;   // of the element behind the beat
-  logic [23:0] panel_next;
+  logic [11:0]        room, bytes;
+  gw_bus_pkg::slots_t count;
+  logic               row_end;
+  logic [11:0]        col_next, lane_next; // of the element behind the beat
+  gw_isa_pkg::row_t   panel_next;
 
   assign room    = 12'(BUS_BYTES) - 12'(offset_q);
   assign row_end = left_q <= 18'(room);

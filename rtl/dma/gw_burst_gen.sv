@@ -6,23 +6,23 @@
 module gw_burst_gen #(
   parameter int unsigned BUS_BYTES = 32 // bytes of a beat, a power of two, 4 to 2048
 ) (
-  input  logic        clk_i,
-  input  logic        rst_ni,
-  input  logic        clear_i,
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic                   clear_i,
 
-  input  logic        start_valid_i,
-  output logic        start_ready_o,
-  input  logic [63:0] addr_i,        // byte address of the first row
-  input  logic [31:0] pitch_i,       // bytes from row to row
-  input  logic [15:0] rows_i,        // at least 1
-  input  logic [17:0] row_bytes_i,   // at least 1
+  input  logic                   start_valid_i,
+  output logic                   start_ready_o,
+  input  gw_isa_pkg::addr_t      addr_i,       // byte address of the first row
+  input  gw_isa_pkg::pitch_t     pitch_i,      // bytes from row to row
+  input  gw_isa_pkg::dim_t       rows_i,       // at least 1
+  input  gw_isa_pkg::row_bytes_t row_bytes_i,  // at least 1
 
-  output logic        burst_valid_o,
-  input  logic        burst_ready_i,
-  output logic [63:0] burst_addr_o,  // a multiple of BUS_BYTES
-  output logic [7:0]  burst_len_o,   // beats less one
-  output logic [23:0] burst_user_o,  // wanted bytes, counted from the address: the last above the first
-  output logic        burst_last_o   // last burst of the tile
+  output logic                   burst_valid_o,
+  input  logic                   burst_ready_i,
+  output gw_isa_pkg::addr_t      burst_addr_o, // a multiple of BUS_BYTES
+  output gw_bus_pkg::len_t       burst_len_o,  // beats less one
+  output gw_bus_pkg::user_t      burst_user_o, // wanted bytes, counted from the address: the last above the first
+  output logic                   burst_last_o  // last burst of the tile
 );
 
   localparam int unsigned OFFSET_W   = $clog2(BUS_BYTES);
@@ -31,20 +31,20 @@ module gw_burst_gen #(
   localparam int unsigned MAX_BYTES  = (256 * BUS_BYTES < PAGE_BYTES) ? 256 * BUS_BYTES : PAGE_BYTES;
 
   // --- State ---------------------------------------------------------------------------------
-  logic        active_q, active_d;
-  logic [63:0] row_addr_q, row_addr_d;   // first byte of the row
-  logic [63:0] addr_q, addr_d;           // first byte of the row that no burst covers yet
-  logic [17:0] left_q, left_d;           // bytes of the row from there on
-  logic [15:0] rows_q, rows_d;           // rows left, this one included
-  logic [31:0] pitch_q, pitch_d;
-  logic [17:0] row_bytes_q, row_bytes_d;
+  logic                   active_q, active_d;
+  gw_isa_pkg::addr_t      row_addr_q, row_addr_d; // first byte of the row
+  gw_isa_pkg::addr_t      addr_q, addr_d;         // first byte of the row that no burst covers yet
+  gw_isa_pkg::row_bytes_t left_q, left_d;         // bytes of the row from there on
+  gw_isa_pkg::dim_t       rows_q, rows_d;         // rows left, this one included
+  gw_isa_pkg::pitch_t     pitch_q, pitch_d;
+  gw_isa_pkg::row_bytes_t row_bytes_q, row_bytes_d;
 
   // --- The burst at addr_q ---------------------------------------------------------------------
-  logic [OFFSET_W-1:0] offset;
-  logic [12:0]         page_room, beat_room, room; // bytes up to the page border, in 256 beats, and the smaller
-  logic                row_end;
-  logic [12:0]         bytes;
-  logic [11:0]         last_byte;                  // of the burst, counted from its aligned address
+  logic [OFFSET_W-1:0]     offset;
+  logic [12:0]             page_room, beat_room, room; // bytes up to the page border, in 256 beats, and the smaller
+  logic                    row_end;
+  logic [12:0]             bytes;
+  gw_bus_pkg::beat_bytes_t last_byte;                  // of the burst, counted from its aligned address
 
   assign offset    = addr_q[OFFSET_W-1:0];
   assign page_room = 13'(PAGE_BYTES) - {1'b0, addr_q[11:0]};

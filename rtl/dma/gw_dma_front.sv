@@ -10,58 +10,58 @@ module gw_dma_front #(
   parameter int unsigned DEPTH     = 4, // commands in flight
   localparam int unsigned OFFSET_W = $clog2(BUS_BYTES)
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
-  input  logic                clear_i,
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  input  logic                    clear_i,
 
   // Commands, LOAD or STORE or SYNC, already checked; waits already taken
-  input  logic                start_valid_i,
-  output logic                start_ready_o,
+  input  logic                    start_valid_i,
+  output logic                    start_ready_o,
   // Tag, waits and what only other opcodes have are not for the engine.
   // verilator lint_off UNUSEDSIGNAL
-  input  logic [511:0]        cmd_i,
+  input  gw_isa_pkg::cmd_t        cmd_i,
   // verilator lint_on UNUSEDSIGNAL
-  input  logic [31:0]         index_i,
+  input  gw_isa_pkg::index_t      index_i,
 
   // Bursts (burst_gen)
-  output logic                burst_valid_o,
-  input  logic                burst_ready_i,
-  output logic [63:0]         burst_addr_o,
-  output logic [7:0]          burst_len_o,
-  output logic [23:0]         burst_user_o,
-  output logic                burst_last_o,
+  output logic                    burst_valid_o,
+  input  logic                    burst_ready_i,
+  output gw_isa_pkg::addr_t       burst_addr_o,
+  output gw_bus_pkg::len_t        burst_len_o,
+  output gw_bus_pkg::user_t       burst_user_o,
+  output logic                    burst_last_o,
 
   // Beats (beat_gen)
-  output logic                beat_valid_o,
-  input  logic                beat_ready_i,
-  output logic                beat_last_o,
-  output logic [OFFSET_W-1:0] beat_offset_o,
-  output logic [11:0]         beat_bytes_o,
-  output logic                beat_fp32_o,
-  output logic [9:0]          beat_first_o,
-  output logic [10:0]         beat_count_o,
-  output logic [7:0]          beat_lane_o,
-  output logic [23:0]         beat_addr_o,
-  output logic [23:0]         beat_pstride_o,
-  output logic [7:0]          beat_split_o,
+  output logic                    beat_valid_o,
+  input  logic                    beat_ready_i,
+  output logic                    beat_last_o,
+  output logic [OFFSET_W-1:0]     beat_offset_o,
+  output gw_bus_pkg::beat_bytes_t beat_bytes_o,
+  output logic                    beat_fp32_o,
+  output gw_bus_pkg::slot_t       beat_first_o,
+  output gw_bus_pkg::slots_t      beat_count_o,
+  output gw_isa_pkg::lane_t       beat_lane_o,
+  output gw_isa_pkg::row_t        beat_addr_o,
+  output gw_isa_pkg::row_t        beat_pstride_o,
+  output gw_isa_pkg::lane_t       beat_split_o,
 
   // Completion (dma_order)
-  input  logic                finish_i,
-  output logic [31:0]         transfer_index_o,
-  output logic                busy_o,
-  output logic                done_valid_o,
-  output logic [31:0]         done_index_o,
-  output logic [23:0]         done_posts_o
+  input  logic                    finish_i,
+  output gw_isa_pkg::index_t      transfer_index_o,
+  output logic                    busy_o,
+  output logic                    done_valid_o,
+  output gw_isa_pkg::index_t      done_index_o,
+  output gw_isa_pkg::posts_t      done_posts_o
 );
 
   // --- Fields of the command -------------------------------------------------------------------------
-  logic        sync, fp32;
-  logic [63:0] addr;
-  logic [31:0] pitch;
-  logic [15:0] rows, cols;
-  logic [17:0] row_bytes;
-  logic [23:0] spm_row, spm_pstride;
-  logic [7:0]  spm_rot;
+  logic                   sync, fp32;
+  gw_isa_pkg::addr_t      addr;
+  gw_isa_pkg::pitch_t     pitch;
+  gw_isa_pkg::dim_t       rows, cols;
+  gw_isa_pkg::row_bytes_t row_bytes;
+  gw_isa_pkg::row_t       spm_row, spm_pstride;
+  gw_isa_pkg::lane_t      spm_rot;
 
   assign sync        = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_SYNC;
   assign fp32        = cmd_i[gw_isa_pkg::FP32_LSB];
@@ -121,12 +121,12 @@ module gw_dma_front #(
   // --- Beats follow later: the tiles whose bursts are on their way -------------------------------------------
   localparam int unsigned TILE_W = 2 * OFFSET_W + 16 + 18 + 24 + 8 + 24 + 1;
 
-  logic                tile_in_ready, tile_valid, tile_ready, tile_fp32;
-  logic [OFFSET_W-1:0] tile_offset, tile_pitch;
-  logic [15:0]         tile_rows;
-  logic [17:0]         tile_row_bytes;
-  logic [23:0]         tile_spm_row, tile_spm_pstride;
-  logic [7:0]          tile_spm_rot;
+  logic                   tile_in_ready, tile_valid, tile_ready, tile_fp32;
+  logic [OFFSET_W-1:0]    tile_offset, tile_pitch;
+  gw_isa_pkg::dim_t       tile_rows;
+  gw_isa_pkg::row_bytes_t tile_row_bytes;
+  gw_isa_pkg::row_t       tile_spm_row, tile_spm_pstride;
+  gw_isa_pkg::lane_t      tile_spm_rot;
 
   gw_fifo #(.WIDTH(TILE_W), .DEPTH(DEPTH)) u_tiles (
     .clk_i,

@@ -11,73 +11,73 @@ module gw_dma_load #(
   input  logic                   clk_i,
   input  logic                   rst_ni,
   input  logic                   clear_i,
-  input  logic                   run_i,         // 0: offer no further burst; data on its way is still taken
+  input  logic                   run_i,          // 0: offer no further burst; data on its way is still taken
 
   // Commands: LOAD or SYNC, waits already taken
   input  logic                   start_valid_i,
   output logic                   start_ready_o,
-  input  logic [511:0]           cmd_i,
-  input  logic [31:0]            index_i,
-  input  logic                   head_valid_i,  // the queue holds a command
+  input  gw_isa_pkg::cmd_t       cmd_i,
+  input  gw_isa_pkg::index_t     index_i,
+  input  logic                   head_valid_i,   // the queue holds a command
 
   // Completion, in order
   output logic                   done_valid_o,
-  output logic [31:0]            done_index_o,
-  output logic [23:0]            done_posts_o,
+  output gw_isa_pkg::index_t     done_index_o,
+  output gw_isa_pkg::posts_t     done_posts_o,
 
   // AXI4 read address, from registers
   output logic                   ar_valid_o,
   input  logic                   ar_ready_i,
-  output logic [63:0]            ar_addr_o,
-  output logic [7:0]             ar_len_o,
-  output logic [23:0]            ar_user_o,      // last and first wanted byte, counted from the address
+  output gw_isa_pkg::addr_t      ar_addr_o,
+  output gw_bus_pkg::len_t       ar_len_o,
+  output gw_bus_pkg::user_t      ar_user_o,      // last and first wanted byte, counted from the address
 
   // AXI4 read data, taken whenever valid
   input  logic                   r_valid_i,
   input  logic [8*BUS_BYTES-1:0] r_data_i,
-  input  logic [1:0]             r_resp_i,
+  input  gw_bus_pkg::resp_t      r_resp_i,
   input  logic                   r_last_i,
 
   // Scratchpad write: slots first .. first + count - 1 of the beat; the e-th goes to lane (lane + e) mod LANES of row
   // addr if e < split, else pstride rows further for each panel begun; fp32: of the pair of rows that begins there
   output logic                   ld_en_o,
   output logic                   ld_fp32_o,
-  output logic [23:0]            ld_addr_o,
-  output logic [23:0]            ld_pstride_o,
-  output logic [7:0]             ld_split_o,
-  output logic [7:0]             ld_lane_o,
-  output logic [9:0]             ld_first_o,
-  output logic [10:0]            ld_count_o,
+  output gw_isa_pkg::row_t       ld_addr_o,
+  output gw_isa_pkg::row_t       ld_pstride_o,
+  output gw_isa_pkg::lane_t      ld_split_o,
+  output gw_isa_pkg::lane_t      ld_lane_o,
+  output gw_bus_pkg::slot_t      ld_first_o,
+  output gw_bus_pkg::slots_t     ld_count_o,
   output logic [8*BUS_BYTES-1:0] ld_data_o,
 
   // Errors: index of the command whose data it was
   output logic                   err_valid_o,
-  output logic [7:0]             err_code_o,
-  output logic [31:0]            err_index_o,
+  output gw_isa_pkg::err_t       err_code_o,
+  output gw_isa_pkg::index_t     err_index_o,
 
   // Status
-  output logic                   busy_o,          // a command is in flight
-  output logic                   quiet_o,         // no burst offered or unanswered
-  output logic                   oldest_valid_o,  // oldest command in flight
-  output logic [31:0]            oldest_index_o,
+  output logic                   busy_o,         // a command is in flight
+  output logic                   quiet_o,        // no burst offered or unanswered
+  output logic                   oldest_valid_o, // oldest command in flight
+  output gw_isa_pkg::index_t     oldest_index_o,
 
   // Counters: exactly one of the four is 1
   output logic                   cnt_active_o,
   output logic                   cnt_dram_o,
   output logic                   cnt_sem_o,
   output logic                   cnt_empty_o,
-  output logic [15:0]            bytes_o          // element bytes of the beat taken in this cycle
+  output gw_bus_pkg::bytes_t     bytes_o         // element bytes of the beat taken in this cycle
 );
 
   localparam int unsigned COUNT_W = $clog2(OUTSTANDING + 1);
 
   // --- Commands, bursts, beats --------------------------------------------------------------------------
-  logic        burst_valid, issue, beat_valid, beat_last;
-  logic [63:0] burst_addr;
-  logic [7:0]  burst_len;
-  logic [23:0] burst_user;
-  logic [11:0] beat_bytes;
-  logic [31:0] transfer_index;
+  logic                    burst_valid, issue, beat_valid, beat_last;
+  gw_isa_pkg::addr_t       burst_addr;
+  gw_bus_pkg::len_t        burst_len;
+  gw_bus_pkg::user_t       burst_user;
+  gw_bus_pkg::beat_bytes_t beat_bytes;
+  gw_isa_pkg::index_t      transfer_index;
 
   gw_dma_front #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) u_front (
     .clk_i,
@@ -119,9 +119,9 @@ module gw_dma_load #(
 
   // --- Read address -----------------------------------------------------------------------------------
   logic               ar_valid_q, ar_valid_d;
-  logic [63:0]        ar_addr_q, ar_addr_d;
-  logic [7:0]         ar_len_q, ar_len_d;
-  logic [23:0]        ar_user_q, ar_user_d;
+  gw_isa_pkg::addr_t  ar_addr_q, ar_addr_d;
+  gw_bus_pkg::len_t   ar_len_q, ar_len_d;
+  gw_bus_pkg::user_t  ar_user_q, ar_user_d;
   logic [COUNT_W-1:0] outstanding_q, outstanding_d; // bursts offered and not yet answered to the last beat
   logic               answered;
 

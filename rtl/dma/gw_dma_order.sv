@@ -5,23 +5,23 @@
 module gw_dma_order #(
   parameter int unsigned DEPTH = 4 // commands in flight
 ) (
-  input  logic        clk_i,
-  input  logic        rst_ni,
-  input  logic        clear_i,
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               clear_i,
 
-  input  logic        start_valid_i,
-  output logic        start_ready_o,
-  input  logic        start_sync_i,
-  input  logic [31:0] start_index_i,
-  input  logic [23:0] start_posts_i,
+  input  logic               start_valid_i,
+  output logic               start_ready_o,
+  input  logic               start_sync_i,
+  input  gw_isa_pkg::index_t start_index_i,
+  input  gw_isa_pkg::posts_t start_posts_i,
 
-  input  logic        finish_i,         // the oldest unfinished transfer has ended
-  output logic [31:0] transfer_index_o, // index of that transfer
+  input  logic               finish_i,         // the oldest unfinished transfer has ended
+  output gw_isa_pkg::index_t transfer_index_o, // index of that transfer
 
-  output logic        busy_o,
-  output logic        done_valid_o,     // the oldest command completes in this cycle
-  output logic [31:0] done_index_o,     // index of the oldest command, also while it does not complete
-  output logic [23:0] done_posts_o
+  output logic               busy_o,
+  output logic               done_valid_o,     // the oldest command completes in this cycle
+  output gw_isa_pkg::index_t done_index_o,     // index of the oldest command, also while it does not complete
+  output gw_isa_pkg::posts_t done_posts_o
 );
 
   localparam int unsigned COUNT_W = $clog2(DEPTH + 1);

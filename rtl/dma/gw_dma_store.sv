@@ -12,26 +12,26 @@ module gw_dma_store #(
   input  logic                   clk_i,
   input  logic                   rst_ni,
   input  logic                   clear_i,
-  input  logic                   run_i,         // 0: offer no further burst; data of those offered is still delivered
+  input  logic                   run_i,          // 0: offer no further burst; data of those offered is still delivered
 
   // Commands: STORE or SYNC, waits already taken
   input  logic                   start_valid_i,
   output logic                   start_ready_o,
-  input  logic [511:0]           cmd_i,
-  input  logic [31:0]            index_i,
-  input  logic                   head_valid_i,  // the queue holds a command
+  input  gw_isa_pkg::cmd_t       cmd_i,
+  input  gw_isa_pkg::index_t     index_i,
+  input  logic                   head_valid_i,   // the queue holds a command
 
   // Completion, in order
   output logic                   done_valid_o,
-  output logic [31:0]            done_index_o,
-  output logic [23:0]            done_posts_o,
+  output gw_isa_pkg::index_t     done_index_o,
+  output gw_isa_pkg::posts_t     done_posts_o,
 
   // AXI4 write address, from registers
   output logic                   aw_valid_o,
   input  logic                   aw_ready_i,
-  output logic [63:0]            aw_addr_o,
-  output logic [7:0]             aw_len_o,
-  output logic [23:0]            aw_user_o,      // last and first wanted byte, counted from the address
+  output gw_isa_pkg::addr_t      aw_addr_o,
+  output gw_bus_pkg::len_t       aw_len_o,
+  output gw_bus_pkg::user_t      aw_user_o,      // last and first wanted byte, counted from the address
 
   // AXI4 write data, from registers
   output logic                   w_valid_o,
@@ -42,47 +42,47 @@ module gw_dma_store #(
 
   // AXI4 write response, taken whenever valid
   input  logic                   b_valid_i,
-  input  logic [1:0]             b_resp_i,
+  input  gw_bus_pkg::resp_t      b_resp_i,
 
   // Scratchpad read: as the write of dma_load; data in the cycle after st_en_o, slots outside are undefined
   output logic                   st_en_o,
   output logic                   st_fp32_o,
-  output logic [23:0]            st_addr_o,
-  output logic [23:0]            st_pstride_o,
-  output logic [7:0]             st_split_o,
-  output logic [7:0]             st_lane_o,
-  output logic [9:0]             st_first_o,
-  output logic [10:0]            st_count_o,
+  output gw_isa_pkg::row_t       st_addr_o,
+  output gw_isa_pkg::row_t       st_pstride_o,
+  output gw_isa_pkg::lane_t      st_split_o,
+  output gw_isa_pkg::lane_t      st_lane_o,
+  output gw_bus_pkg::slot_t      st_first_o,
+  output gw_bus_pkg::slots_t     st_count_o,
   input  logic [8*BUS_BYTES-1:0] st_data_i,
 
   // Errors: index of the command whose response it was
   output logic                   err_valid_o,
-  output logic [7:0]             err_code_o,
-  output logic [31:0]            err_index_o,
+  output gw_isa_pkg::err_t       err_code_o,
+  output gw_isa_pkg::index_t     err_index_o,
 
   // Status
-  output logic                   busy_o,          // a command is in flight
-  output logic                   quiet_o,         // no burst offered or unanswered
-  output logic                   oldest_valid_o,  // oldest command in flight
-  output logic [31:0]            oldest_index_o,
+  output logic                   busy_o,         // a command is in flight
+  output logic                   quiet_o,        // no burst offered or unanswered
+  output logic                   oldest_valid_o, // oldest command in flight
+  output gw_isa_pkg::index_t     oldest_index_o,
 
   // Counters: exactly one of the four is 1
   output logic                   cnt_active_o,
   output logic                   cnt_dram_o,
   output logic                   cnt_sem_o,
   output logic                   cnt_empty_o,
-  output logic [15:0]            bytes_o          // element bytes of the beat that leaves in this cycle
+  output gw_bus_pkg::bytes_t     bytes_o         // element bytes of the beat that leaves in this cycle
 );
 
   localparam int unsigned OFFSET_W = $clog2(BUS_BYTES);
 
   // --- Commands, bursts, beats --------------------------------------------------------------------------
-  logic                burst_valid, burst_last, issue, beat_valid, beat_last, read, finish;
-  logic [63:0]         burst_addr;
-  logic [7:0]          burst_len;
-  logic [23:0]         burst_user;
-  logic [OFFSET_W-1:0] beat_offset;
-  logic [11:0]         beat_bytes;
+  logic                    burst_valid, burst_last, issue, beat_valid, beat_last, read, finish;
+  gw_isa_pkg::addr_t       burst_addr;
+  gw_bus_pkg::len_t        burst_len;
+  gw_bus_pkg::user_t       burst_user;
+  logic [OFFSET_W-1:0]     beat_offset;
+  gw_bus_pkg::beat_bytes_t beat_bytes;
 
   gw_dma_front #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) u_front (
     .clk_i,
@@ -119,11 +119,11 @@ module gw_dma_store #(
   );
 
   // --- Write address ------------------------------------------------------------------------------------
-  logic        aw_valid_q, aw_valid_d;
-  logic [63:0] aw_addr_q, aw_addr_d;
-  logic [7:0]  aw_len_q, aw_len_d;
-  logic [23:0] aw_user_q, aw_user_d;
-  logic        unanswered_ready;
+  logic              aw_valid_q, aw_valid_d;
+  gw_isa_pkg::addr_t aw_addr_q, aw_addr_d;
+  gw_bus_pkg::len_t  aw_len_q, aw_len_d;
+  gw_bus_pkg::user_t aw_user_q, aw_user_d;
+  logic              unanswered_ready;
 
   assign issue = burst_valid && run_i && unanswered_ready && (!aw_valid_q || aw_ready_i);
 
@@ -168,14 +168,14 @@ module gw_dma_store #(
   localparam int unsigned DATA_DEPTH = 4; // at full rate three beats are on their way: read, delivered, leaving
   localparam int unsigned DATA_W     = $clog2(DATA_DEPTH + 1);
 
-  logic                 unread_valid, unread_ready, read_last;
-  logic [7:0]           unread_len;
-  logic [7:0]           beat_q, beat_d;           // beat of the burst to read next
-  logic                 read_q;                   // the scratchpad delivers in this cycle
-  logic [BUS_BYTES-1:0] read_strb_q, read_strb_d;
-  logic [11:0]          read_bytes_q;
-  logic                 read_last_q;
-  logic [DATA_W-1:0]    data_count;
+  logic                    unread_valid, unread_ready, read_last;
+  gw_bus_pkg::len_t        unread_len;
+  gw_bus_pkg::len_t        beat_q, beat_d; // beat of the burst to read next
+  logic                    read_q;         // the scratchpad delivers in this cycle
+  logic [BUS_BYTES-1:0]    read_strb_q, read_strb_d;
+  gw_bus_pkg::beat_bytes_t read_bytes_q;
+  logic                    read_last_q;
+  logic [DATA_W-1:0]       data_count;
 
   gw_fifo #(.WIDTH(8), .DEPTH(OUTSTANDING)) u_unread (
     .clk_i,
@@ -225,8 +225,8 @@ module gw_dma_store #(
   end
 
   // --- Write data ---------------------------------------------------------------------------------------
-  logic        data_ready;
-  logic [11:0] w_bytes;
+  logic                    data_ready;
+  gw_bus_pkg::beat_bytes_t w_bytes;
 
   gw_fifo #(.WIDTH(9 * BUS_BYTES + 13), .DEPTH(DATA_DEPTH)) u_data (
     .clk_i,

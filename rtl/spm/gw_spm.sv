@@ -18,57 +18,57 @@ module gw_spm #(
   parameter int unsigned SPM_ROWS  = 64,
   parameter int unsigned BUS_BYTES = 16
 ) (
-  input  logic                      clk_i,
+  input  logic                                   clk_i,
   // Array side, reads
-  input  logic [CORES-1:0]          a_en_i,
-  input  logic [CORES-1:0]          a_col_i,
-  input  logic [24*CORES-1:0]       a_addr0_i,
-  input  logic [24*CORES-1:0]       a_addr1_i,
-  input  logic [8*CORES-1:0]        a_split_i,
-  input  logic [8*CORES-1:0]        a_rot_i,
-  output logic [32*LANES*CORES-1:0] a_line_o,    // bf16 in the low halves
-  input  logic [CORES-1:0]          b_en_i,
-  input  logic [CORES-1:0]          b_col_i,
-  input  logic [24*CORES-1:0]       b_addr0_i,
-  input  logic [24*CORES-1:0]       b_addr1_i,
-  input  logic [8*CORES-1:0]        b_split_i,
-  input  logic [8*CORES-1:0]        b_rot_i,
-  output logic [32*LANES*CORES-1:0] b_line_o,
-  input  logic [CORES-1:0]          c_en_i,      // fp32 rows
-  input  logic [24*CORES-1:0]       c_addr0_i,
-  input  logic [24*CORES-1:0]       c_addr1_i,
-  input  logic [8*CORES-1:0]        c_split_i,
-  input  logic [8*CORES-1:0]        c_rot_i,
-  output logic [32*LANES*CORES-1:0] c_line_o,
+  input  logic [CORES-1:0]                       a_en_i,
+  input  logic [CORES-1:0]                       a_col_i,
+  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] a_addr0_i,
+  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] a_addr1_i,
+  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_split_i,
+  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_rot_i,
+  output logic [32*LANES*CORES-1:0]              a_line_o, // bf16 in the low halves
+  input  logic [CORES-1:0]                       b_en_i,
+  input  logic [CORES-1:0]                       b_col_i,
+  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] b_addr0_i,
+  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] b_addr1_i,
+  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] b_split_i,
+  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] b_rot_i,
+  output logic [32*LANES*CORES-1:0]              b_line_o,
+  input  logic [CORES-1:0]                       c_en_i,   // fp32 rows
+  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] c_addr0_i,
+  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] c_addr1_i,
+  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] c_split_i,
+  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] c_rot_i,
+  output logic [32*LANES*CORES-1:0]              c_line_o,
   // Array side, write
-  input  logic [CORES-1:0]          w_en_i,
-  input  logic [CORES-1:0]          w_fp32_i,
-  input  logic [24*CORES-1:0]       w_addr0_i,
-  input  logic [24*CORES-1:0]       w_addr1_i,
-  input  logic [8*CORES-1:0]        w_split_i,
-  input  logic [8*CORES-1:0]        w_rot_i,
-  input  logic [8*CORES-1:0]        w_count_i,
-  input  logic [32*COLS*CORES-1:0]  w_line_i,    // bf16 in the low halves
+  input  logic [CORES-1:0]                       w_en_i,
+  input  logic [CORES-1:0]                       w_fp32_i,
+  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] w_addr0_i,
+  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] w_addr1_i,
+  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] w_split_i,
+  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] w_rot_i,
+  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] w_count_i,
+  input  logic [32*COLS*CORES-1:0]               w_line_i, // bf16 in the low halves
   // Load write: beat slots first .. first + count - 1
-  input  logic                      ld_en_i,
-  input  logic                      ld_fp32_i,
-  input  logic [23:0]               ld_addr_i,
-  input  logic [23:0]               ld_pstride_i,
-  input  logic [7:0]                ld_split_i,
-  input  logic [7:0]                ld_lane_i,
-  input  logic [9:0]                ld_first_i,
-  input  logic [10:0]               ld_count_i,
-  input  logic [8*BUS_BYTES-1:0]    ld_data_i,
+  input  logic                                   ld_en_i,
+  input  logic                                   ld_fp32_i,
+  input  gw_isa_pkg::row_t                       ld_addr_i,
+  input  gw_isa_pkg::row_t                       ld_pstride_i,
+  input  gw_isa_pkg::lane_t                      ld_split_i,
+  input  gw_isa_pkg::lane_t                      ld_lane_i,
+  input  gw_bus_pkg::slot_t                      ld_first_i,
+  input  gw_bus_pkg::slots_t                     ld_count_i,
+  input  logic [8*BUS_BYTES-1:0]                 ld_data_i,
   // Store read: into beat slots from first on; the others are undefined
-  input  logic                      st_en_i,
-  input  logic                      st_fp32_i,
-  input  logic [23:0]               st_addr_i,
-  input  logic [23:0]               st_pstride_i,
-  input  logic [7:0]                st_split_i,
-  input  logic [7:0]                st_lane_i,
-  input  logic [9:0]                st_first_i,
-  input  logic [10:0]               st_count_i,
-  output logic [8*BUS_BYTES-1:0]    st_data_o
+  input  logic                                   st_en_i,
+  input  logic                                   st_fp32_i,
+  input  gw_isa_pkg::row_t                       st_addr_i,
+  input  gw_isa_pkg::row_t                       st_pstride_i,
+  input  gw_isa_pkg::lane_t                      st_split_i,
+  input  gw_isa_pkg::lane_t                      st_lane_i,
+  input  gw_bus_pkg::slot_t                      st_first_i,
+  input  gw_bus_pkg::slots_t                     st_count_i,
+  output logic [8*BUS_BYTES-1:0]                 st_data_o
 );
 
   localparam int unsigned WORDS = SPM_ROWS / 2 * LANES;
@@ -76,16 +76,17 @@ module gw_spm #(
 
   // Memories and lane registers are written in loops inside one clocked process.
   // verilator lint_off BLKSEQ
-  logic [31:0] mem [0:WORDS-1];
-  logic [31:0] a_q [0:LANES*CORES-1]; // lane memory outputs, of each core
-  logic [31:0] b_q [0:LANES*CORES-1];
-  logic [31:0] c_q [0:LANES*CORES-1];
-  logic [CORES-1:0]   a_en_q, b_en_q, c_en_q;
-  logic [8*CORES-1:0] a_rot_q, b_rot_q, c_rot_q;
+  logic [31:0]                            mem [0:WORDS-1];
+  logic [31:0]                            a_q [0:LANES*CORES-1]; // lane memory outputs, of each core
+  logic [31:0]                            b_q [0:LANES*CORES-1];
+  logic [31:0]                            c_q [0:LANES*CORES-1];
+  logic [CORES-1:0]                       a_en_q, b_en_q, c_en_q;
+  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_rot_q, b_rot_q, c_rot_q;
 
   // Lane l holds element (l - rot) mod LANES of the access; its row, and its word in the memory.
-  function automatic logic [31:0] lane_row(input logic [31:0] l, input logic col, input logic [23:0] addr0,
-                                           input logic [23:0] addr1, input logic [7:0] split, input logic [7:0] rot);
+  function automatic logic [31:0] lane_row(input logic [31:0] l, input logic col, input gw_isa_pkg::row_t addr0,
+                                           input gw_isa_pkg::row_t addr1, input gw_isa_pkg::lane_t split,
+                                           input gw_isa_pkg::lane_t rot);
     logic [31:0] e;
     e = l - {24'd0, rot};
     e = (e[31] == 1'b1) ? (e + LANES) : e;
@@ -103,10 +104,10 @@ module gw_spm #(
 
   // --- Array side, core `c` ------------------------------------------------------------------------
   task automatic read_a(input logic [31:0] c);
-    logic [31:0] l, row, w;
-    logic        col;
-    logic [23:0] addr0, addr1;
-    logic [7:0]  split, rot;
+    logic [31:0]       l, row, w;
+    logic              col;
+    gw_isa_pkg::row_t  addr0, addr1;
+    gw_isa_pkg::lane_t split, rot;
     col   = a_col_i[c];
     addr0 = a_addr0_i[24*c+:24];
     addr1 = a_addr1_i[24*c+:24];
@@ -120,10 +121,10 @@ module gw_spm #(
   endtask
 
   task automatic read_b(input logic [31:0] c);
-    logic [31:0] l, row, w;
-    logic        col;
-    logic [23:0] addr0, addr1;
-    logic [7:0]  split, rot;
+    logic [31:0]       l, row, w;
+    logic              col;
+    gw_isa_pkg::row_t  addr0, addr1;
+    gw_isa_pkg::lane_t split, rot;
     col   = b_col_i[c];
     addr0 = b_addr0_i[24*c+:24];
     addr1 = b_addr1_i[24*c+:24];
@@ -137,9 +138,9 @@ module gw_spm #(
   endtask
 
   task automatic read_c(input logic [31:0] c);
-    logic [31:0] l, row;
-    logic [23:0] addr0, addr1;
-    logic [7:0]  split, rot;
+    logic [31:0]       l, row;
+    gw_isa_pkg::row_t  addr0, addr1;
+    gw_isa_pkg::lane_t split, rot;
     addr0 = c_addr0_i[24*c+:24];
     addr1 = c_addr1_i[24*c+:24];
     split = c_split_i[8*c+:8];
@@ -194,10 +195,10 @@ module gw_spm #(
   endtask
 
   task automatic write_results(input logic [31:0] c);
-    logic [31:0] e, rot;
-    logic        fp32;
-    logic [23:0] addr0, addr1;
-    logic [7:0]  split, count;
+    logic [31:0]       e, rot;
+    logic              fp32;
+    gw_isa_pkg::row_t  addr0, addr1;
+    gw_isa_pkg::lane_t split, count;
     fp32  = w_fp32_i[c];
     addr0 = w_addr0_i[24*c+:24];
     addr1 = w_addr1_i[24*c+:24];
