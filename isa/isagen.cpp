@@ -136,6 +136,35 @@ std::int64_t width_of(const toml::table &root, std::string_view field) {
   return width;
 }
 
+/// First bit and width of the fields of tiles have to follow each other as tile_t says.
+void check_tiles(const toml::table &root) {
+  const auto first_bit = [&](const std::string &field) {
+    std::int64_t bit = 0;
+    each(root, "field", [&](const toml::table &f) {
+      if (str(f, "name") == field) bit = 32 * num(f, "word") + num(f, "lsb");
+    });
+    return bit;
+  };
+  for (const std::string tile : {"SPM", "A", "B", "CIN", "COUT"})
+    if (first_bit(tile + "_ROT") != first_bit(tile + "_ROW") + width_of(root, tile + "_ROW") ||
+        first_bit(tile + "_PSTRIDE") != first_bit(tile + "_ROT") + width_of(root, tile + "_ROT"))
+      throw std::runtime_error(fmt::format("fields {0}_ROW, {0}_ROT and {0}_PSTRIDE do not follow each other", tile));
+}
+
+/// What crosses ports together. At most 64 bits: wider ones cost Verilator's models time.
+void emit_sv_structs(const toml::table &root) {
+  check_tiles(root);
+  const std::int64_t row = width_of(root, "SPM_ROW"), lane = width_of(root, "SPM_ROT");
+  fmt::print("\n  // A tile in the scratchpad, as a command has it from NAME_ROW_LSB on.\n");
+  fmt::print("  typedef struct packed {{ row_t pstride; lane_t rot; row_t row; }} tile_t;\n");
+  fmt::print("  // Where a walk through a tile begins; jj: column within its panel.\n");
+  fmt::print("  typedef struct packed {{ lane_t jj; row_t pstride; lane_t rot; row_t row; }} place_t;\n");
+  fmt::print("  // A line of a tile as an access to the scratchpad; element `split` is the first in addr1.\n");
+  fmt::print("  typedef struct packed {{ row_t addr1; row_t addr0; lane_t rot; lane_t split; }} line_t;\n");
+  fmt::print("  localparam int unsigned TILE_W = {};\n", 2 * row + lane);
+  fmt::print("  localparam int unsigned LINE_W = {};\n", 2 * (row + lane));
+}
+
 /// Types of fields, and of what is made of them. Plain numbers: Icarus Verilog 11 takes nothing else in types of
 /// packages.
 void emit_sv_types(const toml::table &root) {
@@ -162,6 +191,7 @@ void emit_sv_types(const toml::table &root) {
   type("csr_data_t", 32, "register");
   type("counter_t", 64, "");
   type("counter_index_t", 8, "number of a counter");
+  emit_sv_structs(root);
   fmt::print("  localparam int unsigned POSTS_W = {};\n  localparam int unsigned INDEX_W = 32;\n", 3 * width("POST0"));
 }
 

@@ -129,8 +129,8 @@ module gw_npu #(
   logic [8*BUS_BYTES-1:0] ld_data, st_data;
   // Scratchpad: array side, of each core
   logic [CORES-1:0]                       a_en, a_col, b_en, b_col, c_en, w_en, w_fp32;
-  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] a_addr0, a_addr1, b_addr0, b_addr1, c_addr0, c_addr1, w_addr0, w_addr1;
-  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_split, a_rot, b_split, b_rot, c_split, c_rot, w_split, w_rot, w_count;
+  logic [gw_isa_pkg::LINE_W*CORES-1:0]    a_at, b_at, c_at, w_at; // line_t of each core
+  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] w_count;
   logic [32*LANES*CORES-1:0]              a_line, b_line, c_line;
   logic [32*COLS*CORES-1:0]               w_line;
 
@@ -333,30 +333,18 @@ module gw_npu #(
       .block_done_o   (core_block[c]),
       .a_en_o         (a_en[c]),
       .a_col_o        (a_col[c]),
-      .a_addr0_o      (a_addr0[24*c +: 24]),
-      .a_addr1_o      (a_addr1[24*c +: 24]),
-      .a_split_o      (a_split[8*c +: 8]),
-      .a_rot_o        (a_rot[8*c +: 8]),
+      .a_at_o         (a_at[64*c +: 64]),
       .a_line_i       (a_line[32*LANES*c +: 32*LANES]),
       .b_en_o         (b_en[c]),
       .b_col_o        (b_col[c]),
-      .b_addr0_o      (b_addr0[24*c +: 24]),
-      .b_addr1_o      (b_addr1[24*c +: 24]),
-      .b_split_o      (b_split[8*c +: 8]),
-      .b_rot_o        (b_rot[8*c +: 8]),
+      .b_at_o         (b_at[64*c +: 64]),
       .b_line_i       (b_line[32*LANES*c +: 32*LANES]),
       .c_en_o         (c_en[c]),
-      .c_addr0_o      (c_addr0[24*c +: 24]),
-      .c_addr1_o      (c_addr1[24*c +: 24]),
-      .c_split_o      (c_split[8*c +: 8]),
-      .c_rot_o        (c_rot[8*c +: 8]),
+      .c_at_o         (c_at[64*c +: 64]),
       .c_line_i       (c_line[32*LANES*c +: 32*LANES]),
       .w_en_o         (w_en[c]),
       .w_fp32_o       (w_fp32[c]),
-      .w_addr0_o      (w_addr0[24*c +: 24]),
-      .w_addr1_o      (w_addr1[24*c +: 24]),
-      .w_split_o      (w_split[8*c +: 8]),
-      .w_rot_o        (w_rot[8*c +: 8]),
+      .w_at_o         (w_at[64*c +: 64]),
       .w_count_o      (w_count[8*c +: 8]),
       .w_line_o       (w_line[32*COLS*c +: 32*COLS])
     );
@@ -365,14 +353,11 @@ module gw_npu #(
   // --- Scratchpad ----------------------------------------------------------------------------------
   gw_spm #(.LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) u_spm (
     .clk_i,
-    .a_en_i (a_en), .a_col_i (a_col), .a_addr0_i (a_addr0), .a_addr1_i (a_addr1), .a_split_i (a_split),
-    .a_rot_i (a_rot), .a_line_o (a_line),
-    .b_en_i (b_en), .b_col_i (b_col), .b_addr0_i (b_addr0), .b_addr1_i (b_addr1), .b_split_i (b_split),
-    .b_rot_i (b_rot), .b_line_o (b_line),
-    .c_en_i (c_en), .c_addr0_i (c_addr0), .c_addr1_i (c_addr1), .c_split_i (c_split), .c_rot_i (c_rot),
+    .a_en_i (a_en), .a_col_i (a_col), .a_at_i (a_at), .a_line_o (a_line),
+    .b_en_i (b_en), .b_col_i (b_col), .b_at_i (b_at), .b_line_o (b_line),
+    .c_en_i (c_en), .c_at_i (c_at),
     .c_line_o (c_line),
-    .w_en_i (w_en), .w_fp32_i (w_fp32), .w_addr0_i (w_addr0), .w_addr1_i (w_addr1), .w_split_i (w_split),
-    .w_rot_i (w_rot), .w_count_i (w_count), .w_line_i (w_line),
+    .w_en_i (w_en), .w_fp32_i (w_fp32), .w_at_i (w_at), .w_count_i (w_count), .w_line_i (w_line),
     .ld_en_i (ld_en), .ld_fp32_i (ld_fp32), .ld_addr_i (ld_addr), .ld_pstride_i (ld_pstride), .ld_split_i (ld_split),
     .ld_lane_i (ld_lane), .ld_first_i (ld_first), .ld_count_i (ld_count), .ld_data_i (ld_data),
     .st_en_i (st_en), .st_fp32_i (st_fp32), .st_addr_i (st_addr), .st_pstride_i (st_pstride), .st_split_i (st_split),

@@ -106,8 +106,7 @@ module gw_cmd_check #(
   // The first checker serves the tile of a LOAD or STORE, or A of a GEMM or ADD.
   logic              first_fp32, a_col, b_col;
   gw_isa_pkg::dim_t  first_rows, first_cols;
-  gw_isa_pkg::row_t  first_row, first_pstride;
-  gw_isa_pkg::lane_t first_rot;
+  gw_isa_pkg::tile_t first;
   logic              first_field, b_field, cin_field, cout_field;
   logic              first_range, b_range, cin_range, cout_range;
 
@@ -116,18 +115,15 @@ module gw_cmd_check #(
   assign first_fp32    = is_add | (is_dma & cmd_i[gw_isa_pkg::FP32_LSB]);
   assign first_rows    = is_dma ? cmd_i[gw_isa_pkg::ROWS_LSB +: 16] : (is_add | a_col) ? m : k;
   assign first_cols    = is_dma ? cmd_i[gw_isa_pkg::COLS_LSB +: 16] : is_add ? n : a_col ? k : m;
-  assign first_row     = is_dma ? cmd_i[gw_isa_pkg::SPM_ROW_LSB +: 24] : cmd_i[gw_isa_pkg::A_ROW_LSB +: 24];
-  assign first_rot     = is_dma ? cmd_i[gw_isa_pkg::SPM_ROT_LSB +: 8] : cmd_i[gw_isa_pkg::A_ROT_LSB +: 8];
-  assign first_pstride = is_dma ? cmd_i[gw_isa_pkg::SPM_PSTRIDE_LSB +: 24] : cmd_i[gw_isa_pkg::A_PSTRIDE_LSB +: 24];
+  assign first         = is_dma ? cmd_i[gw_isa_pkg::SPM_ROW_LSB +: gw_isa_pkg::TILE_W]
+                                : cmd_i[gw_isa_pkg::A_ROW_LSB +: gw_isa_pkg::TILE_W];
 
   gw_tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_first (
     .en_i        (en_i & (is_dma | is_gemm | is_add)),
     .fp32_i      (first_fp32),
     .rows_i      (first_rows),
     .cols_i      (first_cols),
-    .row_i       (first_row),
-    .rot_i       (first_rot),
-    .pstride_i   (first_pstride),
+    .tile_i      (first),
     .bad_field_o (first_field),
     .bad_range_o (first_range)
   );
@@ -137,9 +133,7 @@ module gw_cmd_check #(
     .fp32_i      (1'b0),
     .rows_i      (b_col ? n : k),
     .cols_i      (b_col ? k : n),
-    .row_i       (cmd_i[gw_isa_pkg::B_ROW_LSB +: 24]),
-    .rot_i       (cmd_i[gw_isa_pkg::B_ROT_LSB +: 8]),
-    .pstride_i   (cmd_i[gw_isa_pkg::B_PSTRIDE_LSB +: 24]),
+    .tile_i      (cmd_i[gw_isa_pkg::B_ROW_LSB +: gw_isa_pkg::TILE_W]),
     .bad_field_o (b_field),
     .bad_range_o (b_range)
   );
@@ -149,9 +143,7 @@ module gw_cmd_check #(
     .fp32_i      (1'b1),
     .rows_i      (m),
     .cols_i      (n),
-    .row_i       (cmd_i[gw_isa_pkg::CIN_ROW_LSB +: 24]),
-    .rot_i       (cmd_i[gw_isa_pkg::CIN_ROT_LSB +: 8]),
-    .pstride_i   (cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB +: 24]),
+    .tile_i      (cmd_i[gw_isa_pkg::CIN_ROW_LSB +: gw_isa_pkg::TILE_W]),
     .bad_field_o (cin_field),
     .bad_range_o (cin_range)
   );
@@ -161,9 +153,7 @@ module gw_cmd_check #(
     .fp32_i      (~cmd_i[gw_isa_pkg::OUT_BF16_LSB]),
     .rows_i      (m),
     .cols_i      (n),
-    .row_i       (cmd_i[gw_isa_pkg::COUT_ROW_LSB +: 24]),
-    .rot_i       (cmd_i[gw_isa_pkg::COUT_ROT_LSB +: 8]),
-    .pstride_i   (cmd_i[gw_isa_pkg::COUT_PSTRIDE_LSB +: 24]),
+    .tile_i      (cmd_i[gw_isa_pkg::COUT_ROW_LSB +: gw_isa_pkg::TILE_W]),
     .bad_field_o (cout_field),
     .bad_range_o (cout_range)
   );

@@ -10,9 +10,7 @@ module gw_tile_check #(
   input  logic              fp32_i,
   input  gw_isa_pkg::dim_t  rows_i,
   input  gw_isa_pkg::dim_t  cols_i,
-  input  gw_isa_pkg::row_t  row_i,
-  input  gw_isa_pkg::lane_t rot_i,
-  input  gw_isa_pkg::row_t  pstride_i,
+  input  gw_isa_pkg::tile_t tile_i,
   output logic              bad_field_o, // rotation, fp32 alignment or panel stride
   output logic              bad_range_o  // ends beyond the scratchpad
 );
@@ -30,10 +28,10 @@ module gw_tile_check #(
     if (en_i) begin
       panel_rows  = fp32_i ? {rows_i, 1'b0} : {1'b0, rows_i};
       last_panel  = (cols_i - 16'd1) / 16'(LANES);
-      end_row     = {17'd0, row_i} + ({25'd0, last_panel} * {17'd0, pstride_i}) + {24'd0, panel_rows};
-      bad_field_o = ({24'd0, rot_i} >= LANES) |
-                    (fp32_i & (row_i[0] | pstride_i[0])) |
-                    (({16'd0, cols_i} > LANES) & (pstride_i < {7'd0, panel_rows}));
+      end_row     = {17'd0, tile_i.row} + ({25'd0, last_panel} * {17'd0, tile_i.pstride}) + {24'd0, panel_rows};
+      bad_field_o = ({24'd0, tile_i.rot} >= LANES) |
+                    (fp32_i & (tile_i.row[0] | tile_i.pstride[0])) |
+                    (({16'd0, cols_i} > LANES) & (tile_i.pstride < {7'd0, panel_rows}));
       bad_range_o = end_row > 41'(SPM_ROWS);
     end
   end

@@ -9,37 +9,26 @@ module gw_block_walker #(
   input  logic               rst_ni,
   input  logic               clear_i,
   // A GEMM command
-  input  logic               load_i,     // only while no block is valid, or with next_i on the last one
+  input  logic               load_i,  // only while no block is valid, or with next_i on the last one
   input  gw_isa_pkg::cmd_t   cmd_i,
   input  gw_isa_pkg::index_t index_i,
   // The current block
   output logic               valid_o,
   input  logic               next_i,
-  output logic               last_o,     // of its command
-  output gw_isa_pkg::index_t index_o,    // of its command
+  output logic               last_o,  // of its command
+  output gw_isa_pkg::index_t index_o, // of its command
   output gw_isa_pkg::posts_t posts_o,
   output gw_isa_pkg::dim_t   k_o,
-  output gw_isa_pkg::lane_t  rows_o,     // results in this block
+  output gw_isa_pkg::lane_t  rows_o,  // results in this block
   output gw_isa_pkg::lane_t  cols_o,
   output logic               a_col_o,
-  output gw_isa_pkg::row_t   a_addr_o,
-  output gw_isa_pkg::row_t   a_pstride_o,
-  output gw_isa_pkg::lane_t  a_rot_o,
-  output gw_isa_pkg::lane_t  a_jj_o,     // column within its panel of the line's element 0
+  output gw_isa_pkg::place_t a_place_o,
   output logic               b_col_o,
-  output gw_isa_pkg::row_t   b_addr_o,
-  output gw_isa_pkg::row_t   b_pstride_o,
-  output gw_isa_pkg::lane_t  b_rot_o,
-  output gw_isa_pkg::lane_t  b_jj_o,
+  output gw_isa_pkg::place_t b_place_o,
   output logic               acc_o,
-  output gw_isa_pkg::row_t   cin_addr_o, // of the block's row 0
-  output gw_isa_pkg::row_t   cin_pstride_o,
-  output gw_isa_pkg::lane_t  cin_rot_o,
+  output gw_isa_pkg::place_t cin_place_o,
   output logic               out_bf16_o,
-  output gw_isa_pkg::row_t   cout_addr_o,
-  output gw_isa_pkg::row_t   cout_pstride_o,
-  output gw_isa_pkg::lane_t  cout_rot_o,
-  output gw_isa_pkg::lane_t  c_jj_o
+  output gw_isa_pkg::place_t cout_place_o
 );
 
   localparam gw_isa_pkg::lane_t ROWS8  = ROWS[7:0];
@@ -52,8 +41,13 @@ module gw_block_walker #(
   endfunction
 
   // --- Fields of the command -------------------------------------------------------------------
-  logic             f_a_col, f_b_col, f_acc, f_out_bf16;
-  gw_isa_pkg::dim_t f_m, f_n, f_k;
+  logic              f_a_col, f_b_col, f_acc, f_out_bf16;
+  gw_isa_pkg::dim_t  f_m, f_n, f_k;
+  gw_isa_pkg::tile_t f_a, f_b, f_cin, f_cout;
+  assign f_a        = cmd_i[gw_isa_pkg::A_ROW_LSB+:gw_isa_pkg::TILE_W];
+  assign f_b        = cmd_i[gw_isa_pkg::B_ROW_LSB+:gw_isa_pkg::TILE_W];
+  assign f_cin      = cmd_i[gw_isa_pkg::CIN_ROW_LSB+:gw_isa_pkg::TILE_W];
+  assign f_cout     = cmd_i[gw_isa_pkg::COUT_ROW_LSB+:gw_isa_pkg::TILE_W];
   assign f_a_col    = cmd_i[gw_isa_pkg::A_COL_LSB];
   assign f_b_col    = cmd_i[gw_isa_pkg::B_COL_LSB];
   assign f_acc      = cmd_i[gw_isa_pkg::ACC_LSB];
@@ -101,26 +95,26 @@ module gw_block_walker #(
       n_q              <= f_n;
       m_left_q         <= f_m;
       n_left_q         <= f_n;
-      a_addr_q         <= cmd_i[gw_isa_pkg::A_ROW_LSB+:24];
-      a_pstride_q      <= cmd_i[gw_isa_pkg::A_PSTRIDE_LSB+:24];
-      a_rot_q          <= cmd_i[gw_isa_pkg::A_ROT_LSB+:8];
+      a_addr_q         <= f_a.row;
+      a_pstride_q      <= f_a.pstride;
+      a_rot_q          <= f_a.rot;
       a_jj_q           <= 8'd0;
-      b_addr_q         <= cmd_i[gw_isa_pkg::B_ROW_LSB+:24];
-      b_first_q        <= cmd_i[gw_isa_pkg::B_ROW_LSB+:24];
-      b_pstride_q      <= cmd_i[gw_isa_pkg::B_PSTRIDE_LSB+:24];
-      b_rot_q          <= cmd_i[gw_isa_pkg::B_ROT_LSB+:8];
-      b_rot_first_q    <= cmd_i[gw_isa_pkg::B_ROT_LSB+:8];
+      b_addr_q         <= f_b.row;
+      b_first_q        <= f_b.row;
+      b_pstride_q      <= f_b.pstride;
+      b_rot_q          <= f_b.rot;
+      b_rot_first_q    <= f_b.rot;
       b_jj_q           <= 8'd0;
-      cin_addr_q       <= cmd_i[gw_isa_pkg::CIN_ROW_LSB+:24];
-      cin_first_q      <= cmd_i[gw_isa_pkg::CIN_ROW_LSB+:24];
-      cin_pstride_q    <= cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB+:24];
-      cin_rot_q        <= cmd_i[gw_isa_pkg::CIN_ROT_LSB+:8];
-      cin_rot_first_q  <= cmd_i[gw_isa_pkg::CIN_ROT_LSB+:8];
-      cout_addr_q      <= cmd_i[gw_isa_pkg::COUT_ROW_LSB+:24];
-      cout_first_q     <= cmd_i[gw_isa_pkg::COUT_ROW_LSB+:24];
-      cout_pstride_q   <= cmd_i[gw_isa_pkg::COUT_PSTRIDE_LSB+:24];
-      cout_rot_q       <= cmd_i[gw_isa_pkg::COUT_ROT_LSB+:8];
-      cout_rot_first_q <= cmd_i[gw_isa_pkg::COUT_ROT_LSB+:8];
+      cin_addr_q       <= f_cin.row;
+      cin_first_q      <= f_cin.row;
+      cin_pstride_q    <= f_cin.pstride;
+      cin_rot_q        <= f_cin.rot;
+      cin_rot_first_q  <= f_cin.rot;
+      cout_addr_q      <= f_cout.row;
+      cout_first_q     <= f_cout.row;
+      cout_pstride_q   <= f_cout.pstride;
+      cout_rot_q       <= f_cout.rot;
+      cout_rot_first_q <= f_cout.rot;
       c_jj_q           <= 8'd0;
     end else if (next_i && !col_end) begin
       // One block to the right.
@@ -164,23 +158,12 @@ module gw_block_walker #(
   assign rows_o         = row_end ? m_left_q[7:0] : ROWS8;
   assign cols_o         = col_end ? n_left_q[7:0] : COLS8;
   assign a_col_o        = a_col_q;
-  assign a_addr_o       = a_addr_q;
-  assign a_pstride_o    = a_pstride_q;
-  assign a_rot_o        = a_rot_q;
-  assign a_jj_o         = a_jj_q;
+  assign a_place_o = {a_jj_q, a_pstride_q, a_rot_q, a_addr_q};
   assign b_col_o        = b_col_q;
-  assign b_addr_o       = b_addr_q;
-  assign b_pstride_o    = b_pstride_q;
-  assign b_rot_o        = b_rot_q;
-  assign b_jj_o         = b_jj_q;
+  assign b_place_o = {b_jj_q, b_pstride_q, b_rot_q, b_addr_q};
   assign acc_o          = acc_q;
-  assign cin_addr_o     = cin_addr_q;
-  assign cin_pstride_o  = cin_pstride_q;
-  assign cin_rot_o      = cin_rot_q;
+  assign cin_place_o = {c_jj_q, cin_pstride_q, cin_rot_q, cin_addr_q};
   assign out_bf16_o     = out_bf16_q;
-  assign cout_addr_o    = cout_addr_q;
-  assign cout_pstride_o = cout_pstride_q;
-  assign cout_rot_o     = cout_rot_q;
-  assign c_jj_o         = c_jj_q;
+  assign cout_place_o = {c_jj_q, cout_pstride_q, cout_rot_q, cout_addr_q};
 
 endmodule

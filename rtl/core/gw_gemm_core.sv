@@ -41,30 +41,18 @@ module gw_gemm_core #(
   // Scratchpad
   output logic                a_en_o,
   output logic                a_col_o,
-  output gw_isa_pkg::row_t    a_addr0_o,
-  output gw_isa_pkg::row_t    a_addr1_o,
-  output gw_isa_pkg::lane_t   a_split_o,
-  output gw_isa_pkg::lane_t   a_rot_o,
+  output gw_isa_pkg::line_t   a_at_o,
   input  logic [32*LANES-1:0] a_line_i,
   output logic                b_en_o,
   output logic                b_col_o,
-  output gw_isa_pkg::row_t    b_addr0_o,
-  output gw_isa_pkg::row_t    b_addr1_o,
-  output gw_isa_pkg::lane_t   b_split_o,
-  output gw_isa_pkg::lane_t   b_rot_o,
+  output gw_isa_pkg::line_t   b_at_o,
   input  logic [32*LANES-1:0] b_line_i,
   output logic                c_en_o,
-  output gw_isa_pkg::row_t    c_addr0_o,
-  output gw_isa_pkg::row_t    c_addr1_o,
-  output gw_isa_pkg::lane_t   c_split_o,
-  output gw_isa_pkg::lane_t   c_rot_o,
+  output gw_isa_pkg::line_t   c_at_o,
   input  logic [32*LANES-1:0] c_line_i,
   output logic                w_en_o,
   output logic                w_fp32_o,
-  output gw_isa_pkg::row_t    w_addr0_o,
-  output gw_isa_pkg::row_t    w_addr1_o,
-  output gw_isa_pkg::lane_t   w_split_o,
-  output gw_isa_pkg::lane_t   w_rot_o,
+  output gw_isa_pkg::line_t   w_at_o,
   output gw_isa_pkg::lane_t   w_count_o,
   output logic [32*COLS-1:0]  w_line_o
 );
@@ -77,10 +65,9 @@ module gw_gemm_core #(
   logic               nx_valid, nx_last, nx_a_col, nx_b_col, nx_acc, nx_bf16;
   gw_isa_pkg::index_t nx_index;
   gw_isa_pkg::posts_t nx_posts;
-  gw_isa_pkg::row_t   nx_a_addr, nx_a_pstride, nx_b_addr, nx_b_pstride;
-  gw_isa_pkg::row_t   nx_cin_addr, nx_cin_pstride, nx_cout_addr, nx_cout_pstride;
+  gw_isa_pkg::place_t nx_a, nx_b, nx_cin, nx_cout; // where operands, initial values and results lie
   gw_isa_pkg::dim_t   nx_k;
-  gw_isa_pkg::lane_t  nx_rows, nx_cols, nx_a_rot, nx_a_jj, nx_b_rot, nx_b_jj, nx_cin_rot, nx_cout_rot, nx_c_jj;
+  gw_isa_pkg::lane_t  nx_rows, nx_cols;
   logic               start_block, start_null;
 
   assign is_gemm     = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_GEMM;
@@ -101,24 +88,13 @@ module gw_gemm_core #(
     .rows_o         (nx_rows),
     .cols_o         (nx_cols),
     .a_col_o        (nx_a_col),
-    .a_addr_o       (nx_a_addr),
-    .a_pstride_o    (nx_a_pstride),
-    .a_rot_o        (nx_a_rot),
-    .a_jj_o         (nx_a_jj),
+    .a_place_o      (nx_a),
     .b_col_o        (nx_b_col),
-    .b_addr_o       (nx_b_addr),
-    .b_pstride_o    (nx_b_pstride),
-    .b_rot_o        (nx_b_rot),
-    .b_jj_o         (nx_b_jj),
+    .b_place_o      (nx_b),
     .acc_o          (nx_acc),
-    .cin_addr_o     (nx_cin_addr),
-    .cin_pstride_o  (nx_cin_pstride),
-    .cin_rot_o      (nx_cin_rot),
+    .cin_place_o    (nx_cin),
     .out_bf16_o     (nx_bf16),
-    .cout_addr_o    (nx_cout_addr),
-    .cout_pstride_o (nx_cout_pstride),
-    .cout_rot_o     (nx_cout_rot),
-    .c_jj_o         (nx_c_jj)
+    .cout_place_o   (nx_cout)
   );
 
   // --- Current block and the one before -----------------------------------------------------------
@@ -133,8 +109,8 @@ module gw_gemm_core #(
   gw_isa_pkg::lane_t   prv_rows, prv_cols, prv_rot, prv_jj;
   logic [RESULT_W-1:0] nx_result, cur_result_q, prv_result_q;
 
-  assign nx_result = {nx_index, nx_last, nx_bf16, nx_posts, nx_cout_addr, nx_cout_pstride, nx_rows, nx_cols, nx_cout_rot,
-                      nx_c_jj};
+  assign nx_result = {nx_index, nx_last, nx_bf16, nx_posts, nx_cout.row, nx_cout.pstride, nx_rows, nx_cols,
+                      nx_cout.rot, nx_cout.jj};
   assign cur_index = cur_result_q[RESULT_W-1-:32];
   assign {prv_index, prv_last, prv_bf16, prv_posts, prv_addr, prv_pstride, prv_rows, prv_cols, prv_rot, prv_jj} =
          prv_result_q;
@@ -166,23 +142,17 @@ module gw_gemm_core #(
     .ready_o     (feed_ready),
     .k_i         (nx_k),
     .a_col_i     (nx_a_col),
-    .a_addr_i    (nx_a_addr),
-    .a_pstride_i (nx_a_pstride),
-    .a_rot_i     (nx_a_rot),
-    .a_jj_i      (nx_a_jj),
+    .a_place_i   (nx_a),
     .a_count_i   (nx_rows),
     .b_col_i     (nx_b_col),
-    .b_addr_i    (nx_b_addr),
-    .b_pstride_i (nx_b_pstride),
-    .b_rot_i     (nx_b_rot),
-    .b_jj_i      (nx_b_jj),
+    .b_place_i   (nx_b),
     .b_count_i   (nx_cols),
     .c_en_i      (sh_c_en),
     .c_bank_lo_i (c_bank_lo),
     .c_bank_hi_i (c_bank_hi),
-    .a_en_o, .a_col_o, .a_addr0_o, .a_addr1_o, .a_split_o, .a_rot_o,
+    .a_en_o, .a_col_o, .a_at_o,
     .a_count_o   (a_count),
-    .b_en_o, .b_col_o, .b_addr0_o, .b_addr1_o, .b_split_o, .b_rot_o,
+    .b_en_o, .b_col_o, .b_at_o,
     .b_count_o   (b_count),
     .step_o      (feed_step),
     .first_o     (feed_first),
@@ -239,8 +209,8 @@ module gw_gemm_core #(
 
   // --- Shadow chain ------------------------------------------------------------------------------
   logic               sh_done, sh_c_en, sh_w_en, sh_w_fp32;
-  gw_isa_pkg::row_t   sh_c_addr0, sh_c_addr1, sh_w_addr0, sh_w_addr1;
-  gw_isa_pkg::lane_t  sh_c_split, sh_c_rot, sh_w_split, sh_w_rot, sh_w_count;
+  gw_isa_pkg::line_t  sh_c_at, sh_w_at;
+  gw_isa_pkg::lane_t  sh_w_count;
   gw_isa_pkg::index_t sh_done_index, sh_busy_index;
   gw_isa_pkg::posts_t sh_done_posts;
 
@@ -252,10 +222,7 @@ module gw_gemm_core #(
     .next_acc_i     (nx_acc),
     .next_rows_i    (nx_rows),
     .next_cols_i    (nx_cols),
-    .next_addr_i    (nx_cin_addr),
-    .next_pstride_i (nx_cin_pstride),
-    .next_rot_i     (nx_cin_rot),
-    .next_jj_i      (nx_c_jj),
+    .next_place_i   (nx_cin),
     .zero_o         (sh_zero),
     .init_o         (sh_init),
     .out_real_i     (prv_real_q),
@@ -265,23 +232,14 @@ module gw_gemm_core #(
     .out_bf16_i     (prv_bf16),
     .out_rows_i     (prv_rows),
     .out_cols_i     (prv_cols),
-    .out_addr_i     (prv_addr),
-    .out_pstride_i  (prv_pstride),
-    .out_rot_i      (prv_rot),
-    .out_jj_i       (prv_jj),
+    .out_place_i    ({prv_jj, prv_pstride, prv_rot, prv_addr}),
     .c_en_o         (sh_c_en),
-    .c_addr0_o      (sh_c_addr0),
-    .c_addr1_o      (sh_c_addr1),
-    .c_split_o      (sh_c_split),
-    .c_rot_o        (sh_c_rot),
+    .c_at_o         (sh_c_at),
     .c_bank_lo_o    (c_bank_lo),
     .c_bank_hi_o    (c_bank_hi),
     .w_en_o         (sh_w_en),
     .w_fp32_o       (sh_w_fp32),
-    .w_addr0_o      (sh_w_addr0),
-    .w_addr1_o      (sh_w_addr1),
-    .w_split_o      (sh_w_split),
-    .w_rot_o        (sh_w_rot),
+    .w_at_o         (sh_w_at),
     .w_count_o      (sh_w_count),
     .shift_o        (shift),
     .shift_init_o   (shift_init),
@@ -295,8 +253,8 @@ module gw_gemm_core #(
 
   // --- ADD -----------------------------------------------------------------------------------------
   logic               add_busy, add_done, add_c_en, add_w_en, add_w_fp32;
-  gw_isa_pkg::row_t   add_c_addr0, add_c_addr1, add_w_addr0, add_w_addr1;
-  gw_isa_pkg::lane_t  add_c_split, add_c_rot, add_w_split, add_w_rot, add_w_count;
+  gw_isa_pkg::line_t  add_c_at, add_w_at;
+  gw_isa_pkg::lane_t  add_w_count;
   logic [32*COLS-1:0] sum_line;
 
   gw_tile_adder #(.COLS(COLS), .LANES(LANES)) u_adder (
@@ -306,33 +264,21 @@ module gw_gemm_core #(
     .busy_o       (add_busy),
     .done_valid_o (add_done),
     .c_en_o       (add_c_en),
-    .c_addr0_o    (add_c_addr0),
-    .c_addr1_o    (add_c_addr1),
-    .c_split_o    (add_c_split),
-    .c_rot_o      (add_c_rot),
+    .c_at_o       (add_c_at),
     .c_line_i,
     .w_en_o       (add_w_en),
     .w_fp32_o     (add_w_fp32),
-    .w_addr0_o    (add_w_addr0),
-    .w_addr1_o    (add_w_addr1),
-    .w_split_o    (add_w_split),
-    .w_rot_o      (add_w_rot),
+    .w_at_o       (add_w_at),
     .w_count_o    (add_w_count),
     .w_line_o     (sum_line)
   );
 
   // --- Scratchpad ports of shadow chain and ADD ------------------------------------------------------
   assign c_en_o    = sh_c_en || add_c_en;
-  assign c_addr0_o = add_busy ? add_c_addr0 : sh_c_addr0;
-  assign c_addr1_o = add_busy ? add_c_addr1 : sh_c_addr1;
-  assign c_split_o = add_busy ? add_c_split : sh_c_split;
-  assign c_rot_o   = add_busy ? add_c_rot : sh_c_rot;
+  assign c_at_o    = add_busy ? add_c_at : sh_c_at;
   assign w_en_o    = sh_w_en || add_w_en;
   assign w_fp32_o  = add_busy ? add_w_fp32 : sh_w_fp32;
-  assign w_addr0_o = add_busy ? add_w_addr0 : sh_w_addr0;
-  assign w_addr1_o = add_busy ? add_w_addr1 : sh_w_addr1;
-  assign w_split_o = add_busy ? add_w_split : sh_w_split;
-  assign w_rot_o   = add_busy ? add_w_rot : sh_w_rot;
+  assign w_at_o    = add_busy ? add_w_at : sh_w_at;
   assign w_count_o = add_busy ? add_w_count : sh_w_count;
 
   // fp32, or rounded once to bf16.

@@ -3,24 +3,18 @@ module gw_line_walker #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned BANK_ROWS = 64
 ) (
-  input  logic              clk_i,
-  input  logic              load_i,    // takes the block's first line
-  input  logic              col_i,     // walk by columns
-  input  gw_isa_pkg::row_t  addr_i,
-  input  gw_isa_pkg::row_t  pstride_i,
-  input  gw_isa_pkg::lane_t rot_i,
-  input  gw_isa_pkg::lane_t jj_i,
-  input  gw_isa_pkg::lane_t count_i,   // elements of a line
-  input  logic              step_i,    // to the next line
+  input  logic               clk_i,
+  input  logic               load_i,    // takes the block's first line
+  input  logic               col_i,     // walk by columns
+  input  gw_isa_pkg::place_t place_i,
+  input  gw_isa_pkg::lane_t  count_i,   // elements of a line
+  input  logic               step_i,    // to the next line
   // The current line as a scratchpad access
-  output logic              col_o,
-  output gw_isa_pkg::row_t  addr0_o,
-  output gw_isa_pkg::row_t  addr1_o,
-  output gw_isa_pkg::lane_t split_o,
-  output gw_isa_pkg::lane_t rot_o,
-  output gw_isa_pkg::lane_t count_o,
-  output gw_isa_pkg::row_t  bank_lo_o, // macro-banks of its first and last row
-  output gw_isa_pkg::row_t  bank_hi_o
+  output logic               col_o,
+  output gw_isa_pkg::line_t  at_o,
+  output gw_isa_pkg::lane_t  count_o,
+  output gw_isa_pkg::row_t   bank_lo_o, // macro-banks of its first and last row
+  output gw_isa_pkg::row_t   bank_hi_o
 );
 
   localparam gw_isa_pkg::lane_t LANES8  = LANES[7:0];
@@ -35,10 +29,10 @@ module gw_line_walker #(
   always_ff @(posedge clk_i) begin
     if (load_i) begin
       col_q     <= col_i;
-      addr_q    <= addr_i;
-      pstride_q <= pstride_i;
-      rot_q     <= rot_i;
-      jj_q      <= jj_i;
+      addr_q    <= place_i.row;
+      pstride_q <= place_i.pstride;
+      rot_q     <= place_i.rot;
+      jj_q      <= place_i.jj;
       count_q   <= count_i;
     end else if (step_i) begin
       rot_q  <= (rot_q == LANES8 - 8'd1) ? 8'd0 : (rot_q + 8'd1);
@@ -47,16 +41,16 @@ module gw_line_walker #(
     end
   end
 
-  gw_isa_pkg::row_t last_row;
-  assign last_row  = col_q ? (addr_q + {16'd0, count_q} - 24'd1) : ((count_q > split_o) ? addr1_o : addr0_o);
+  gw_isa_pkg::row_t  addr1, last_row;
+  gw_isa_pkg::lane_t split;
+  assign addr1     = addr_q + pstride_q;
+  assign split     = LANES8 - jj_q;
+  assign last_row  = col_q ? (addr_q + {16'd0, count_q} - 24'd1) : ((count_q > split) ? addr1 : addr_q);
 
   assign col_o     = col_q;
-  assign addr0_o   = addr_q;
-  assign addr1_o   = addr_q + pstride_q;
-  assign split_o   = LANES8 - jj_q;
-  assign rot_o     = rot_q;
+  assign at_o      = {addr1, addr_q, rot_q, split};
   assign count_o   = count_q;
-  assign bank_lo_o = addr0_o / BROWS24;
+  assign bank_lo_o = addr_q / BROWS24;
   assign bank_hi_o = last_row / BROWS24;
 
 endmodule

@@ -6,50 +6,38 @@ module gw_operand_feed #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned BANK_ROWS = 64
 ) (
-  input  logic              clk_i,
-  input  logic              rst_ni,
-  input  logic              clear_i,
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               clear_i,
   // Block
-  input  logic              start_i,  // only while ready_o
-  input  logic              null_i,   // with start_i: a bubble
-  output logic              ready_o,  // the last pair of the block, if any, is complete in this cycle
-  input  gw_isa_pkg::dim_t  k_i,
-  input  logic              a_col_i,
-  input  gw_isa_pkg::row_t  a_addr_i,
-  input  gw_isa_pkg::row_t  a_pstride_i,
-  input  gw_isa_pkg::lane_t a_rot_i,
-  input  gw_isa_pkg::lane_t a_jj_i,
-  input  gw_isa_pkg::lane_t a_count_i,
-  input  logic              b_col_i,
-  input  gw_isa_pkg::row_t  b_addr_i,
-  input  gw_isa_pkg::row_t  b_pstride_i,
-  input  gw_isa_pkg::lane_t b_rot_i,
-  input  gw_isa_pkg::lane_t b_jj_i,
-  input  gw_isa_pkg::lane_t b_count_i,
+  input  logic               start_i,  // only while ready_o
+  input  logic               null_i,   // with start_i: a bubble
+  output logic               ready_o,  // the last pair of the block, if any, is complete in this cycle
+  input  gw_isa_pkg::dim_t   k_i,
+  input  logic               a_col_i,
+  input  gw_isa_pkg::place_t a_place_i,
+  input  gw_isa_pkg::lane_t  a_count_i,
+  input  logic               b_col_i,
+  input  gw_isa_pkg::place_t b_place_i,
+  input  gw_isa_pkg::lane_t  b_count_i,
   // Bank claims of the read of initial values
-  input  logic              c_en_i,
-  input  gw_isa_pkg::row_t  c_bank_lo_i,
-  input  gw_isa_pkg::row_t  c_bank_hi_i,
+  input  logic               c_en_i,
+  input  gw_isa_pkg::row_t   c_bank_lo_i,
+  input  gw_isa_pkg::row_t   c_bank_hi_i,
   // Scratchpad reads
-  output logic              a_en_o,
-  output logic              a_col_o,
-  output gw_isa_pkg::row_t  a_addr0_o,
-  output gw_isa_pkg::row_t  a_addr1_o,
-  output gw_isa_pkg::lane_t a_split_o,
-  output gw_isa_pkg::lane_t a_rot_o,
-  output gw_isa_pkg::lane_t a_count_o,
-  output logic              b_en_o,
-  output logic              b_col_o,
-  output gw_isa_pkg::row_t  b_addr0_o,
-  output gw_isa_pkg::row_t  b_addr1_o,
-  output gw_isa_pkg::lane_t b_split_o,
-  output gw_isa_pkg::lane_t b_rot_o,
-  output gw_isa_pkg::lane_t b_count_o,
+  output logic               a_en_o,
+  output logic               a_col_o,
+  output gw_isa_pkg::line_t  a_at_o,
+  output gw_isa_pkg::lane_t  a_count_o,
+  output logic               b_en_o,
+  output logic               b_col_o,
+  output gw_isa_pkg::line_t  b_at_o,
+  output gw_isa_pkg::lane_t  b_count_o,
   // Pair complete in this cycle
-  output logic              step_o,
-  output logic              first_o,  // the block's first
-  output logic              null_o,   // it is a bubble
-  output logic              blocked_o // a pair is wanted but not complete
+  output logic               step_o,
+  output logic               first_o,  // the block's first
+  output logic               null_o,   // it is a bubble
+  output logic               blocked_o // a pair is wanted but not complete
 );
 
   // --- State -----------------------------------------------------------------------------------
@@ -109,17 +97,11 @@ module gw_operand_feed #(
     .clk_i,
     .load_i    (start_i && !null_i),
     .col_i     (a_col_i),
-    .addr_i    (a_addr_i),
-    .pstride_i (a_pstride_i),
-    .rot_i     (a_rot_i),
-    .jj_i      (a_jj_i),
+    .place_i   (a_place_i),
     .count_i   (a_count_i),
     .step_i    (step_o),
     .col_o     (a_col_o),
-    .addr0_o   (a_addr0_o),
-    .addr1_o   (a_addr1_o),
-    .split_o   (a_split_o),
-    .rot_o     (a_rot_o),
+    .at_o      (a_at_o),
     .count_o   (a_count_o),
     .bank_lo_o (a_bank_lo),
     .bank_hi_o (a_bank_hi)
@@ -129,17 +111,11 @@ module gw_operand_feed #(
     .clk_i,
     .load_i    (start_i && !null_i),
     .col_i     (b_col_i),
-    .addr_i    (b_addr_i),
-    .pstride_i (b_pstride_i),
-    .rot_i     (b_rot_i),
-    .jj_i      (b_jj_i),
+    .place_i   (b_place_i),
     .count_i   (b_count_i),
     .step_i    (step_o),
     .col_o     (b_col_o),
-    .addr0_o   (b_addr0_o),
-    .addr1_o   (b_addr1_o),
-    .split_o   (b_split_o),
-    .rot_o     (b_rot_o),
+    .at_o      (b_at_o),
     .count_o   (b_count_o),
     .bank_lo_o (b_bank_lo),
     .bank_hi_o (b_bank_hi)

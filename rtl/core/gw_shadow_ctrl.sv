@@ -21,10 +21,7 @@ module gw_shadow_ctrl #(
   input  logic               next_acc_i,
   input  gw_isa_pkg::lane_t  next_rows_i,
   input  gw_isa_pkg::lane_t  next_cols_i,
-  input  gw_isa_pkg::row_t   next_addr_i,
-  input  gw_isa_pkg::row_t   next_pstride_i,
-  input  gw_isa_pkg::lane_t  next_rot_i,
-  input  gw_isa_pkg::lane_t  next_jj_i,
+  input  gw_isa_pkg::place_t next_place_i,
   output logic               zero_o,       // shadow holds zeros
   output logic               init_o,       // shadow holds the next block's initial values
   // The block whose results the swap puts into the shadow
@@ -35,24 +32,15 @@ module gw_shadow_ctrl #(
   input  logic               out_bf16_i,
   input  gw_isa_pkg::lane_t  out_rows_i,
   input  gw_isa_pkg::lane_t  out_cols_i,
-  input  gw_isa_pkg::row_t   out_addr_i,
-  input  gw_isa_pkg::row_t   out_pstride_i,
-  input  gw_isa_pkg::lane_t  out_rot_i,
-  input  gw_isa_pkg::lane_t  out_jj_i,
+  input  gw_isa_pkg::place_t out_place_i,
   // Scratchpad: read of initial values, write of results
   output logic               c_en_o,
-  output gw_isa_pkg::row_t   c_addr0_o,
-  output gw_isa_pkg::row_t   c_addr1_o,
-  output gw_isa_pkg::lane_t  c_split_o,
-  output gw_isa_pkg::lane_t  c_rot_o,
+  output gw_isa_pkg::line_t  c_at_o,
   output gw_isa_pkg::row_t   c_bank_lo_o,
   output gw_isa_pkg::row_t   c_bank_hi_o,
   output logic               w_en_o,
   output logic               w_fp32_o,
-  output gw_isa_pkg::row_t   w_addr0_o,
-  output gw_isa_pkg::row_t   w_addr1_o,
-  output gw_isa_pkg::lane_t  w_split_o,
-  output gw_isa_pkg::lane_t  w_rot_o,
+  output gw_isa_pkg::line_t  w_at_o,
   output gw_isa_pkg::lane_t  w_count_o,
   // Array
   output logic               shift_o,
@@ -138,15 +126,18 @@ module gw_shadow_ctrl #(
   assign init_o = state_q == INIT;
 
   // --- Read of initial values: the line arrives two cycles later, with the shift of its row ------------------
-  logic shifting;
+  logic              shifting;
+  gw_isa_pkg::row_t  c_addr0, c_addr1;
+  gw_isa_pkg::lane_t c_split, c_rot;
   assign shifting    = state_q == SHIFT;
   assign c_en_o      = shifting && take_q && (row_q < next_rows_i);
-  assign c_addr0_o   = next_addr_i + {15'd0, row_q, 1'b0};
-  assign c_addr1_o   = c_addr0_o + next_pstride_i;
-  assign c_split_o   = LANES8 - next_jj_i;
-  assign c_rot_o     = gw_lane_pkg::add_mod(next_rot_i, row_q, LANES9);
-  assign c_bank_lo_o = c_addr0_o / BROWS24;
-  assign c_bank_hi_o = ((next_cols_i > c_split_o) ? c_addr1_o : c_addr0_o) / BROWS24;
+  assign c_addr0     = next_place_i.row + {15'd0, row_q, 1'b0};
+  assign c_addr1     = c_addr0 + next_place_i.pstride;
+  assign c_split     = LANES8 - next_place_i.jj;
+  assign c_rot       = gw_lane_pkg::add_mod(next_place_i.rot, row_q, LANES9);
+  assign c_at_o      = {c_addr1, c_addr0, c_rot, c_split};
+  assign c_bank_lo_o = c_addr0 / BROWS24;
+  assign c_bank_hi_o = ((next_cols_i > c_split) ? c_addr1 : c_addr0) / BROWS24;
 
   logic s1_q, s2_q, s1_init_q, s2_init_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -165,8 +156,8 @@ module gw_shadow_ctrl #(
   logic               last_q, bf16_q, done_q, done_last_q;
   gw_isa_pkg::index_t index_q;
   gw_isa_pkg::posts_t posts_q;
-  gw_isa_pkg::row_t   addr_q, pstride_q;
-  gw_isa_pkg::lane_t  rows_q, cols_q, rot_q, jj_q, out_row;
+  gw_isa_pkg::row_t   addr_q, pstride_q, w_addr0, w_addr1;
+  gw_isa_pkg::lane_t  rows_q, cols_q, rot_q, jj_q, out_row, w_split, w_rot;
   assign written = left_q <= 10'd1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -194,10 +185,10 @@ module gw_shadow_ctrl #(
       bf16_q    <= out_bf16_i;
       rows_q    <= out_rows_i;
       cols_q    <= out_cols_i;
-      addr_q    <= out_addr_i;
-      pstride_q <= out_pstride_i;
-      rot_q     <= out_rot_i;
-      jj_q      <= out_jj_i;
+      addr_q    <= out_place_i.row;
+      pstride_q <= out_place_i.pstride;
+      rot_q     <= out_place_i.rot;
+      jj_q      <= out_place_i.jj;
     end
     if (left_q == 10'd1) begin
       done_index_o <= index_q;
@@ -208,10 +199,11 @@ module gw_shadow_ctrl #(
   assign out_row      = left_q[7:0] - 8'd1;
   assign w_en_o       = (left_q != 10'd0) && (left_q <= 10'(rows_q));
   assign w_fp32_o     = !bf16_q;
-  assign w_addr0_o    = addr_q + (bf16_q ? {16'd0, out_row} : {15'd0, out_row, 1'b0});
-  assign w_addr1_o    = w_addr0_o + pstride_q;
-  assign w_split_o    = LANES8 - jj_q;
-  assign w_rot_o      = gw_lane_pkg::add_mod(rot_q, out_row, LANES9);
+  assign w_addr0      = addr_q + (bf16_q ? {16'd0, out_row} : {15'd0, out_row, 1'b0});
+  assign w_addr1      = w_addr0 + pstride_q;
+  assign w_split      = LANES8 - jj_q;
+  assign w_rot        = gw_lane_pkg::add_mod(rot_q, out_row, LANES9);
+  assign w_at_o       = {w_addr1, w_addr0, w_rot, w_split};
   assign w_count_o    = cols_q;
 
   assign block_done_o = done_q;

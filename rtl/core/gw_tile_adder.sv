@@ -20,20 +20,14 @@ module gw_tile_adder #(
   output logic                done_valid_o,
   // Scratchpad: lines arrive two cycles after their read
   output logic                c_en_o,
-  output gw_isa_pkg::row_t    c_addr0_o,
-  output gw_isa_pkg::row_t    c_addr1_o,
-  output gw_isa_pkg::lane_t   c_split_o,
-  output gw_isa_pkg::lane_t   c_rot_o,
+  output gw_isa_pkg::line_t   c_at_o,
   // An array narrower than LANES uses the first elements of a line only.
   // verilator lint_off UNUSEDSIGNAL
   input  logic [32*LANES-1:0] c_line_i,
   // verilator lint_on UNUSEDSIGNAL
   output logic                w_en_o,
   output logic                w_fp32_o,
-  output gw_isa_pkg::row_t    w_addr0_o,
-  output gw_isa_pkg::row_t    w_addr1_o,
-  output gw_isa_pkg::lane_t   w_split_o,
-  output gw_isa_pkg::lane_t   w_rot_o,
+  output gw_isa_pkg::line_t   w_at_o,
   output gw_isa_pkg::lane_t   w_count_o,
   output logic [32*COLS-1:0]  w_line_o // fp32
 );
@@ -82,16 +76,14 @@ module gw_tile_adder #(
     end
   end
 
-  gw_isa_pkg::row_t  a_addr0, a_addr1, cin_addr0, cin_addr1;
-  gw_isa_pkg::lane_t a_rot, cin_rot;
+  gw_isa_pkg::row_t  a_addr0, a_addr1, cin_addr0, cin_addr1, cout_addr0, cout_addr1;
+  gw_isa_pkg::lane_t a_rot, cin_rot, cout_rot, split;
 
   gw_tile_walker #(.COLS(COLS), .LANES(LANES)) u_a (
     .clk_i,
     .load_i    (start_i),
     .fp32_i    (1'b1),
-    .addr_i    (cmd_i[gw_isa_pkg::A_ROW_LSB+:24]),
-    .pstride_i (cmd_i[gw_isa_pkg::A_PSTRIDE_LSB+:24]),
-    .rot_i     (cmd_i[gw_isa_pkg::A_ROT_LSB+:8]),
+    .tile_i    (cmd_i[gw_isa_pkg::A_ROW_LSB+:gw_isa_pkg::TILE_W]),
     .step_i    (next_row),
     .chunk_i   (last_row),
     .wrap_i    (wrap),
@@ -104,9 +96,7 @@ module gw_tile_adder #(
     .clk_i,
     .load_i    (start_i),
     .fp32_i    (1'b1),
-    .addr_i    (cmd_i[gw_isa_pkg::CIN_ROW_LSB+:24]),
-    .pstride_i (cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB+:24]),
-    .rot_i     (cmd_i[gw_isa_pkg::CIN_ROT_LSB+:8]),
+    .tile_i    (cmd_i[gw_isa_pkg::CIN_ROW_LSB+:gw_isa_pkg::TILE_W]),
     .step_i    (next_row),
     .chunk_i   (last_row),
     .wrap_i    (wrap),
@@ -116,10 +106,8 @@ module gw_tile_adder #(
   );
 
   assign c_en_o    = reading_q;
-  assign c_addr0_o = second_q ? cin_addr0 : a_addr0;
-  assign c_addr1_o = second_q ? cin_addr1 : a_addr1;
-  assign c_split_o = LANES8 - jj_q;
-  assign c_rot_o   = second_q ? cin_rot : a_rot;
+  assign c_at_o    = second_q ? {cin_addr1, cin_addr0, cin_rot, split} : {a_addr1, a_addr0, a_rot, split};
+  assign split     = LANES8 - jj_q;
 
   // --- Rows on their way ---------------------------------------------------------------------------
   // Stage 1: the lane memories have CIN's row, and the line port has A's. Stage 2: the line port has CIN's.
@@ -177,20 +165,18 @@ module gw_tile_adder #(
     .clk_i,
     .load_i    (start_i),
     .fp32_i    (!cmd_i[gw_isa_pkg::OUT_BF16_LSB]),
-    .addr_i    (cmd_i[gw_isa_pkg::COUT_ROW_LSB+:24]),
-    .pstride_i (cmd_i[gw_isa_pkg::COUT_PSTRIDE_LSB+:24]),
-    .rot_i     (cmd_i[gw_isa_pkg::COUT_ROT_LSB+:8]),
+    .tile_i    (cmd_i[gw_isa_pkg::COUT_ROW_LSB+:gw_isa_pkg::TILE_W]),
     .step_i    (v3_q),
     .chunk_i   (last_row3_q),
     .wrap_i    (wrap3_q),
-    .addr0_o   (w_addr0_o),
-    .addr1_o   (w_addr1_o),
-    .rot_o     (w_rot_o)
+    .addr0_o   (cout_addr0),
+    .addr1_o   (cout_addr1),
+    .rot_o     (cout_rot)
   );
 
   assign w_en_o    = v3_q;
   assign w_fp32_o  = fp32_q;
-  assign w_split_o = LANES8 - jj3_q;
+  assign w_at_o    = {cout_addr1, cout_addr0, cout_rot, LANES8 - jj3_q};
   assign w_count_o = count3_q;
   assign w_line_o  = sum_q;
 

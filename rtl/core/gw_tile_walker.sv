@@ -9,9 +9,7 @@ module gw_tile_walker #(
   input  logic              clk_i,
   input  logic              load_i,  // takes the tile's first row
   input  logic              fp32_i,
-  input  gw_isa_pkg::row_t  addr_i,
-  input  gw_isa_pkg::row_t  pstride_i,
-  input  gw_isa_pkg::lane_t rot_i,
+  input  gw_isa_pkg::tile_t tile_i,
   input  logic              step_i,  // to the next row
   input  logic              chunk_i, // with step_i: the first row of the next chunk
   input  logic              wrap_i,
@@ -21,7 +19,7 @@ module gw_tile_walker #(
   output gw_isa_pkg::lane_t rot_o
 );
 
-  localparam logic [8:0] LANES9   = LANES[8:0];
+  localparam logic [8:0]        LANES9   = LANES[8:0];
   localparam gw_isa_pkg::lane_t ROT_STEP = 8'(COLS % LANES); // a chunk further to the right
 
   logic              fp32_q;
@@ -34,11 +32,11 @@ module gw_tile_walker #(
   always_ff @(posedge clk_i) begin
     if (load_i) begin
       fp32_q    <= fp32_i;
-      top_q     <= addr_i;
-      addr_q    <= addr_i;
-      pstride_q <= pstride_i;
-      top_rot_q <= rot_i;
-      rot_q     <= rot_i;
+      top_q     <= tile_i.row;
+      addr_q    <= tile_i.row;
+      pstride_q <= tile_i.pstride;
+      top_rot_q <= tile_i.rot;
+      rot_q     <= tile_i.rot;
     end else if (step_i && chunk_i) begin
       top_q     <= next_top;
       addr_q    <= next_top;

@@ -16,26 +16,24 @@ module gw_beat_gen #(
   input  logic                    clear_i,
 
   input  logic                    start_valid_i,
-  output logic                    start_ready_o,  // idle, or the last beat is leaving
+  output logic                    start_ready_o, // idle, or the last beat is leaving
   input  logic                    fp32_i,
-  input  logic [OFFSET_W-1:0]     offset_i,       // byte address of the first row modulo BUS_BYTES
-  input  logic [OFFSET_W-1:0]     pitch_i,        // bytes from row to row modulo BUS_BYTES
+  input  logic [OFFSET_W-1:0]     offset_i,      // byte address of the first row modulo BUS_BYTES
+  input  logic [OFFSET_W-1:0]     pitch_i,       // bytes from row to row modulo BUS_BYTES
   input  gw_isa_pkg::dim_t        rows_i,
   input  gw_isa_pkg::row_bytes_t  row_bytes_i,
-  input  gw_isa_pkg::row_t        spm_row_i,
-  input  gw_isa_pkg::lane_t       spm_rot_i,
-  input  gw_isa_pkg::row_t        spm_pstride_i,
+  input  gw_isa_pkg::tile_t       spm_i,
 
   output logic                    beat_valid_o,
   input  logic                    beat_ready_i,
-  output logic                    beat_last_o,    // last beat of the tile
-  output logic [OFFSET_W-1:0]     beat_offset_o,  // first wanted byte
-  output gw_bus_pkg::beat_bytes_t beat_bytes_o,   // wanted bytes
+  output logic                    beat_last_o,   // last beat of the tile
+  output logic [OFFSET_W-1:0]     beat_offset_o, // first wanted byte
+  output gw_bus_pkg::beat_bytes_t beat_bytes_o,  // wanted bytes
   output logic                    beat_fp32_o,
-  output gw_bus_pkg::slot_t       beat_first_o,   // first wanted slot (2 or 4 bytes)
-  output gw_bus_pkg::slots_t      beat_count_o,   // wanted slots; element e of them lies
-  output gw_isa_pkg::lane_t       beat_lane_o,    //   in lane (lane + e) mod LANES
-  output gw_isa_pkg::row_t        beat_addr_o,    //   in this row (fp32: of the pair, the even one) if e < split,
+  output gw_bus_pkg::slot_t       beat_first_o,  // first wanted slot (2 or 4 bytes)
+  output gw_bus_pkg::slots_t      beat_count_o,  // wanted slots; element e of them lies
+  output gw_isa_pkg::lane_t       beat_lane_o,   //   in lane (lane + e) mod LANES
+  output gw_isa_pkg::row_t        beat_addr_o,   //   in this row (fp32: of the pair, the even one) if e < split,
   //   so many rows further for each panel of LANES elements from there on
   output gw_isa_pkg::row_t        beat_pstride_o,
   output gw_isa_pkg::lane_t       beat_split_o
@@ -126,16 +124,16 @@ module gw_beat_gen #(
       fp32_d       = fp32_i;
       pitch_d      = pitch_i;
       row_bytes_d  = row_bytes_i;
-      pstride_d    = spm_pstride_i;
+      pstride_d    = spm_i.pstride;
       rows_d       = rows_i;
       row_offset_d = offset_i;
-      row_base_d   = spm_row_i;
-      row_rot_d    = spm_rot_i;
+      row_base_d   = spm_i.row;
+      row_rot_d    = spm_i.rot;
       offset_d     = offset_i;
       left_d       = row_bytes_i;
-      panel_d      = spm_row_i;
+      panel_d      = spm_i.row;
       col_d        = '0;
-      lane_d       = spm_rot_i;
+      lane_d       = spm_i.rot;
     end else if (beat_ready_i && row_end) begin
       rows_d       = rows_q - 16'd1;
       row_offset_d = row_offset_q + pitch_q;

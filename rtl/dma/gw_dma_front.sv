@@ -60,8 +60,7 @@ module gw_dma_front #(
   gw_isa_pkg::pitch_t     pitch;
   gw_isa_pkg::dim_t       rows, cols;
   gw_isa_pkg::row_bytes_t row_bytes;
-  gw_isa_pkg::row_t       spm_row, spm_pstride;
-  gw_isa_pkg::lane_t      spm_rot;
+  gw_isa_pkg::tile_t      spm;
 
   assign sync        = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_SYNC;
   assign fp32        = cmd_i[gw_isa_pkg::FP32_LSB];
@@ -71,9 +70,7 @@ module gw_dma_front #(
   assign rows        = cmd_i[gw_isa_pkg::ROWS_LSB+:gw_isa_pkg::ROWS_W];
   assign cols        = cmd_i[gw_isa_pkg::COLS_LSB+:gw_isa_pkg::COLS_W];
   assign row_bytes   = fp32 ? {cols, 2'b00} : {1'b0, cols, 1'b0};
-  assign spm_row     = cmd_i[gw_isa_pkg::SPM_ROW_LSB+:gw_isa_pkg::SPM_ROW_W];
-  assign spm_rot     = cmd_i[gw_isa_pkg::SPM_ROT_LSB+:gw_isa_pkg::SPM_ROT_W];
-  assign spm_pstride = cmd_i[gw_isa_pkg::SPM_PSTRIDE_LSB+:gw_isa_pkg::SPM_PSTRIDE_W];
+  assign spm         = cmd_i[gw_isa_pkg::SPM_ROW_LSB+:gw_isa_pkg::TILE_W];
 
   // --- Start: order and bursts at once ------------------------------------------------------------------
   logic order_ready, bursts_ready, start, start_transfer;
@@ -119,14 +116,13 @@ module gw_dma_front #(
   );
 
   // --- Beats follow later: the tiles whose bursts are on their way -------------------------------------------
-  localparam int unsigned TILE_W = 2 * OFFSET_W + 16 + 18 + 24 + 8 + 24 + 1;
+  localparam int unsigned TILE_W = 2 * OFFSET_W + 16 + 18 + gw_isa_pkg::TILE_W + 1;
 
   logic                   tile_in_ready, tile_valid, tile_ready, tile_fp32;
   logic [OFFSET_W-1:0]    tile_offset, tile_pitch;
   gw_isa_pkg::dim_t       tile_rows;
   gw_isa_pkg::row_bytes_t tile_row_bytes;
-  gw_isa_pkg::row_t       tile_spm_row, tile_spm_pstride;
-  gw_isa_pkg::lane_t      tile_spm_rot;
+  gw_isa_pkg::tile_t      tile_spm;
 
   gw_fifo #(.WIDTH(TILE_W), .DEPTH(DEPTH)) u_tiles (
     .clk_i,
@@ -134,11 +130,10 @@ module gw_dma_front #(
     .clear_i,
     .in_valid_i  (start_transfer),
     .in_ready_o  (tile_in_ready),
-    .in_data_i   ({addr[OFFSET_W-1:0], pitch[OFFSET_W-1:0], rows, row_bytes, spm_row, spm_rot, spm_pstride, fp32}),
+    .in_data_i   ({addr[OFFSET_W-1:0], pitch[OFFSET_W-1:0], rows, row_bytes, spm, fp32}),
     .out_valid_o (tile_valid),
     .out_ready_i (tile_ready),
-    .out_data_o  ({tile_offset, tile_pitch, tile_rows, tile_row_bytes, tile_spm_row, tile_spm_rot, tile_spm_pstride,
-                   tile_fp32}),
+    .out_data_o  ({tile_offset, tile_pitch, tile_rows, tile_row_bytes, tile_spm, tile_fp32}),
     // verilator lint_off PINCONNECTEMPTY
     .count_o     ()
     // verilator lint_on PINCONNECTEMPTY
@@ -155,9 +150,7 @@ module gw_dma_front #(
     .pitch_i       (tile_pitch),
     .rows_i        (tile_rows),
     .row_bytes_i   (tile_row_bytes),
-    .spm_row_i     (tile_spm_row),
-    .spm_rot_i     (tile_spm_rot),
-    .spm_pstride_i (tile_spm_pstride),
+    .spm_i         (tile_spm),
     .beat_valid_o,
     .beat_ready_i,
     .beat_last_o,

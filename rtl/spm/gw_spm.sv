@@ -22,31 +22,19 @@ module gw_spm #(
   // Array side, reads
   input  logic [CORES-1:0]                       a_en_i,
   input  logic [CORES-1:0]                       a_col_i,
-  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] a_addr0_i,
-  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] a_addr1_i,
-  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_split_i,
-  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_rot_i,
+  input  logic [gw_isa_pkg::LINE_W*CORES-1:0]    a_at_i,   // line_t of each core
   output logic [32*LANES*CORES-1:0]              a_line_o, // bf16 in the low halves
   input  logic [CORES-1:0]                       b_en_i,
   input  logic [CORES-1:0]                       b_col_i,
-  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] b_addr0_i,
-  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] b_addr1_i,
-  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] b_split_i,
-  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] b_rot_i,
+  input  logic [gw_isa_pkg::LINE_W*CORES-1:0]    b_at_i,
   output logic [32*LANES*CORES-1:0]              b_line_o,
   input  logic [CORES-1:0]                       c_en_i,   // fp32 rows
-  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] c_addr0_i,
-  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] c_addr1_i,
-  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] c_split_i,
-  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] c_rot_i,
+  input  logic [gw_isa_pkg::LINE_W*CORES-1:0]    c_at_i,
   output logic [32*LANES*CORES-1:0]              c_line_o,
   // Array side, write
   input  logic [CORES-1:0]                       w_en_i,
   input  logic [CORES-1:0]                       w_fp32_i,
-  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] w_addr0_i,
-  input  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] w_addr1_i,
-  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] w_split_i,
-  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] w_rot_i,
+  input  logic [gw_isa_pkg::LINE_W*CORES-1:0]    w_at_i,
   input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] w_count_i,
   input  logic [32*COLS*CORES-1:0]               w_line_i, // bf16 in the low halves
   // Load write: beat slots first .. first + count - 1
@@ -83,6 +71,16 @@ module gw_spm #(
   logic [CORES-1:0]                       a_en_q, b_en_q, c_en_q;
   logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_rot_q, b_rot_q, c_rot_q;
 
+  // Fields of the lines, of each core
+  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] a_addr0, a_addr1, b_addr0, b_addr1, c_addr0, c_addr1, w_addr0, w_addr1;
+  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_split, a_rot, b_split, b_rot, c_split, c_rot, w_split, w_rot;
+  for (genvar c = 0; c < CORES; c++) begin : gen_lines
+    assign {a_addr1[24*c+:24], a_addr0[24*c+:24], a_rot[8*c+:8], a_split[8*c+:8]} = a_at_i[64*c+:64];
+    assign {b_addr1[24*c+:24], b_addr0[24*c+:24], b_rot[8*c+:8], b_split[8*c+:8]} = b_at_i[64*c+:64];
+    assign {c_addr1[24*c+:24], c_addr0[24*c+:24], c_rot[8*c+:8], c_split[8*c+:8]} = c_at_i[64*c+:64];
+    assign {w_addr1[24*c+:24], w_addr0[24*c+:24], w_rot[8*c+:8], w_split[8*c+:8]} = w_at_i[64*c+:64];
+  end
+
   // Lane l holds element (l - rot) mod LANES of the access; its row, and its word in the memory.
   function automatic logic [31:0] lane_row(input logic [31:0] l, input logic col, input gw_isa_pkg::row_t addr0,
                                            input gw_isa_pkg::row_t addr1, input gw_isa_pkg::lane_t split,
@@ -109,10 +107,10 @@ module gw_spm #(
     gw_isa_pkg::row_t  addr0, addr1;
     gw_isa_pkg::lane_t split, rot;
     col   = a_col_i[c];
-    addr0 = a_addr0_i[24*c+:24];
-    addr1 = a_addr1_i[24*c+:24];
-    split = a_split_i[8*c+:8];
-    rot   = a_rot_i[8*c+:8];
+    addr0 = a_addr0[24*c+:24];
+    addr1 = a_addr1[24*c+:24];
+    split = a_split[8*c+:8];
+    rot   = a_rot[8*c+:8];
     for (l = 0; l < LANES; l = l + 1) begin
       row = lane_row(l, col, addr0, addr1, split, rot);
       w = mem[word_of(row, l)];
@@ -126,10 +124,10 @@ module gw_spm #(
     gw_isa_pkg::row_t  addr0, addr1;
     gw_isa_pkg::lane_t split, rot;
     col   = b_col_i[c];
-    addr0 = b_addr0_i[24*c+:24];
-    addr1 = b_addr1_i[24*c+:24];
-    split = b_split_i[8*c+:8];
-    rot   = b_rot_i[8*c+:8];
+    addr0 = b_addr0[24*c+:24];
+    addr1 = b_addr1[24*c+:24];
+    split = b_split[8*c+:8];
+    rot   = b_rot[8*c+:8];
     for (l = 0; l < LANES; l = l + 1) begin
       row = lane_row(l, col, addr0, addr1, split, rot);
       w = mem[word_of(row, l)];
@@ -141,10 +139,10 @@ module gw_spm #(
     logic [31:0]       l, row;
     gw_isa_pkg::row_t  addr0, addr1;
     gw_isa_pkg::lane_t split, rot;
-    addr0 = c_addr0_i[24*c+:24];
-    addr1 = c_addr1_i[24*c+:24];
-    split = c_split_i[8*c+:8];
-    rot   = c_rot_i[8*c+:8];
+    addr0 = c_addr0[24*c+:24];
+    addr1 = c_addr1[24*c+:24];
+    split = c_split[8*c+:8];
+    rot   = c_rot[8*c+:8];
     for (l = 0; l < LANES; l = l + 1) begin
       row = lane_row(l, 1'b0, addr0, addr1, split, rot);
       c_q[LANES*c+l] = mem[word_of(row, l)];
@@ -200,10 +198,10 @@ module gw_spm #(
     gw_isa_pkg::row_t  addr0, addr1;
     gw_isa_pkg::lane_t split, count;
     fp32  = w_fp32_i[c];
-    addr0 = w_addr0_i[24*c+:24];
-    addr1 = w_addr1_i[24*c+:24];
-    split = w_split_i[8*c+:8];
-    rot   = {24'd0, w_rot_i[8*c+:8]};
+    addr0 = w_addr0[24*c+:24];
+    addr1 = w_addr1[24*c+:24];
+    split = w_split[8*c+:8];
+    rot   = {24'd0, w_rot[8*c+:8]};
     count = w_count_i[8*c+:8];
     for (e = 0; e < COLS; e = e + 1) begin
       if (e < {24'd0, count}) begin
@@ -262,9 +260,9 @@ module gw_spm #(
     a_en_q <= a_en_i;
     b_en_q <= b_en_i;
     c_en_q <= c_en_i;
-    if (a_en_i != '0) a_rot_q <= a_rot_i;
-    if (b_en_i != '0) b_rot_q <= b_rot_i;
-    if (c_en_i != '0) c_rot_q <= c_rot_i;
+    if (a_en_i != '0) a_rot_q <= a_rot;
+    if (b_en_i != '0) b_rot_q <= b_rot;
+    if (c_en_i != '0) c_rot_q <= c_rot;
     array_reads;
     if (st_en_i) read_store;
     // Writes last: reads of this cycle have the old data.
