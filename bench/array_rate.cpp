@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kBlock = 384; // lines a block
 constexpr int kRuns = 7;
 
-/// A decoded bf16 (rtl/fp_pkg.sv) of magnitude about one.
+/// A decoded bf16 (rtl/core/gw_fp_pkg.sv) of magnitude about one.
 std::uint32_t random_operand(std::uint64_t &state) {
   state ^= state << 13;
   state ^= state >> 7;

@@ -74,8 +74,10 @@ function(gw_verilate)
     get_filename_component(source ${source} ABSOLUTE)
     list(APPEND sources ${source})
   endforeach()
+  # Places in the hierarchy, in waveforms and coverage too, begin with what the top is called, without the prefix of modules.
+  string(REGEX REPLACE "^gw_" "" scope ${V_TOP})
   set(flags --cc -O3 --x-assign fast --x-initial fast --assert --unroll-count 1 -Wno-fatal
-    --top-module ${V_TOP} --prefix ${V_PREFIX} --Mdir ${dir} ${V_FLAGS} ${GW_VERILATOR_FLAGS})
+    --top-module ${V_TOP} --l2-name ${scope} --prefix ${V_PREFIX} --Mdir ${dir} ${V_FLAGS} ${GW_VERILATOR_FLAGS})
   set(units ${unit})
   set(parts 0)
   if(V_COVERAGE)

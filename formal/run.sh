@@ -75,7 +75,7 @@ for wanted in "$@"; do
     ;;
   esac
 done
-[ -f "$build/generated/isa_pkg.sv" ] || die "$build/generated/isa_pkg.sv is missing: ninja -C $build isa_generated"
+[ -f "$build/generated/gw_isa_pkg.sv" ] || die "$build/generated/gw_isa_pkg.sv is missing: ninja -C $build isa_generated"
 
 SECONDS=0
 status=0

@@ -9,8 +9,8 @@ lint_npu() {
   shift
   params=$build/lint-$(basename "$config" .toml).params
   "$build"/tb/npu_params "$config" >"$params"
-  log=$(verilator --lint-only -Wall --assert --top-module npu -f "$params" rtl/*.vlt \
-    "$build/generated/isa_pkg.sv" rtl/*_pkg.sv "$@" 2>&1) || status=1
+  log=$(verilator --lint-only -Wall --assert --top-module gw_npu -f "$params" rtl/*.vlt \
+    "$build/generated/gw_isa_pkg.sv" rtl/*/*_pkg.sv "$@" 2>&1) || status=1
   printf '%s\n' "$config" ${log:+"$log"}
   return "$status"
 }

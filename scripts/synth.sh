@@ -3,7 +3,7 @@
 #   scripts/synth.sh [elaborate]   elaborate: only that all of the RTL elaborates, for configurations of one and of two cores
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 [ "${1:-}" = elaborate ] || scripts/bootstrap.sh run
-[ -f "$build/generated/isa_pkg.sv" ] || {
+[ -f "$build/generated/gw_isa_pkg.sv" ] || {
   configure "$(default_npus)"
   compile isa_generated
 }
@@ -17,9 +17,9 @@ several=(ROWS=2 COLS=3 CORES=2 SPM_ROWS=8 SPM_BANKS=2 BUS_BYTES=16 QUEUE_DEPTH=2
 # read_npu PARAMETER=VALUE...: Yosys commands.
 read_npu() {
   local modules
-  mapfile -t modules < <(printf '%s\n' rtl/*.sv | grep -vE '_pkg\.sv$')
-  echo "read_verilog -sv -defer -noassert $build/generated/isa_pkg.sv rtl/fp_pkg.sv rtl/lane_pkg.sv ${modules[*]}"
-  printf 'hierarchy -check -top npu'
+  mapfile -t modules < <(printf '%s\n' rtl/*.sv rtl/*/*.sv | grep -vE '_pkg\.sv$')
+  echo "read_verilog -sv -defer -noassert $build/generated/gw_isa_pkg.sv $(printf '%s ' rtl/*/*_pkg.sv)${modules[*]}"
+  printf 'hierarchy -check -top gw_npu'
   printf ' -chparam %s' "${@/=/ }"
   printf '\n'
 }
@@ -41,7 +41,7 @@ fi
   cat <<YOSYS
 proc
 tee -o $out/memories.txt stat
-synth -top npu -run begin:fine
+synth -top gw_npu -run begin:fine
 check -assert
 opt -fast -full
 opt -undriven -fine

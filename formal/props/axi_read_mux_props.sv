@@ -2,7 +2,7 @@
 // port's ID; fetch first, and a load that waits behind nothing else is taken in the first free cycle; data goes to the port
 // of its ID and to no other.
 //
-// sources: axi_read_mux.sv
+// sources: bus/gw_axi_read_mux.sv
 module axi_read_mux_props #(
   parameter int unsigned BUS_BYTES = 16
 ) (
@@ -34,7 +34,7 @@ module axi_read_mux_props #(
   logic [2:0]             arsize;
   logic [23:0]            aruser;
 
-  axi_read_mux #(.BUS_BYTES(BUS_BYTES)) dut (
+  gw_axi_read_mux #(.BUS_BYTES(BUS_BYTES)) dut (
     .clk_i, .rst_ni, .clear_i,
     .f_ar_valid_i, .f_ar_ready_o (f_ready), .f_ar_addr_i, .f_ar_len_i, .f_ar_user_i,
     .f_r_valid_o (f_r_valid), .f_r_data_o (f_r_data), .f_r_resp_o (f_r_resp), .f_r_last_o (f_r_last),

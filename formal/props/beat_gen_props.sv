@@ -5,7 +5,7 @@
 // next column is a lane further, that of the next panel PSTRIDE rows further. Each beat must begin where the one before ended,
 // in memory as in the scratchpad. Widths are the real ones.
 //
-// sources: beat_gen.sv
+// sources: dma/gw_beat_gen.sv
 // sweep: yes
 module beat_gen_props #(
   parameter int unsigned LANES     = 8,
@@ -36,9 +36,9 @@ module beat_gen_props #(
   logic [7:0]          lane, split;
   logic [23:0]         addr, pstride;
 
-  beat_gen #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) dut (
+  gw_beat_gen #(.LANES(LANES), .BUS_BYTES(BUS_BYTES)) dut (
     .clk_i, .rst_ni, .clear_i, .start_valid_i, .start_ready_o (start_ready), .fp32_i, .offset_i, .pitch_i, .rows_i,
-    .row_bytes_i, .spm_row_i, .spm_rot_i, .spm_pstride_i, .beat_valid_o (valid), .beat_ready_i, .beat_last_o (last),
+    .row_bytes_i, .spm_i ({spm_pstride_i, spm_rot_i, spm_row_i}), .beat_valid_o (valid), .beat_ready_i, .beat_last_o (last),
     .beat_offset_o (offset), .beat_bytes_o (bytes), .beat_fp32_o (fp32), .beat_first_o (first), .beat_count_o (count),
     .beat_lane_o (lane), .beat_addr_o (addr), .beat_pstride_o (pstride), .beat_split_o (split)
   );

@@ -5,7 +5,7 @@
 // where the one before ended. A byte of the tile is watched, an arbitrary one (hit_row_i, hit_byte_i when the tile starts).
 // All widths are the real ones.
 //
-// sources: burst_gen.sv
+// sources: dma/gw_burst_gen.sv
 // sweep: yes
 module burst_gen_props #(
   parameter int unsigned BUS_BYTES = 32
@@ -31,7 +31,7 @@ module burst_gen_props #(
   logic [7:0]  len;
   logic [23:0] user;
 
-  burst_gen #(.BUS_BYTES(BUS_BYTES)) dut (
+  gw_burst_gen #(.BUS_BYTES(BUS_BYTES)) dut (
     .clk_i, .rst_ni, .clear_i, .start_valid_i, .start_ready_o (start_ready), .addr_i, .pitch_i, .rows_i, .row_bytes_i,
     .burst_valid_o (valid), .burst_ready_i, .burst_addr_o (addr), .burst_len_o (len), .burst_user_o (user),
     .burst_last_o (last)

@@ -2,7 +2,7 @@
 // waits of a command name different ones, rotations are lanes, elements are aligned, panels do not overlap, tiles end inside the
 // scratchpad. (That they end inside the DRAM's window is left to the tests.)
 //
-// sources: tile_check.sv cmd_check.sv
+// sources: cmd/gw_tile_check.sv cmd/gw_cmd_check.sv
 module cmd_check_props #(
   parameter int unsigned LANES      = 8,
   parameter int unsigned SPM_ROWS   = 64,
@@ -19,7 +19,7 @@ module cmd_check_props #(
 
   logic [7:0] error;
 
-  cmd_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS), .CORES(CORES), .SEMAPHORES(SEMAPHORES)) dut (
+  gw_cmd_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS), .CORES(CORES), .SEMAPHORES(SEMAPHORES)) dut (
     .en_i (1'b1), .cmd_i, .dram_base_i, .dram_size_i, .error_o (error)
   );
 
@@ -32,24 +32,24 @@ module cmd_check_props #(
   logic [31:0] pitch;
   logic [63:0] addr;
 
-  assign ok       = error == isa_pkg::ERR_NONE;
-  assign opcode   = cmd_i[isa_pkg::OPCODE_LSB +: isa_pkg::OPCODE_W];
-  assign engine   = cmd_i[isa_pkg::ENGINE_LSB +: 8];
-  assign transfer = opcode == isa_pkg::OP_LOAD || opcode == isa_pkg::OP_STORE;
-  assign fp32     = cmd_i[isa_pkg::FP32_LSB];
-  assign s0       = cmd_i[isa_pkg::WAIT0_SEM_LSB +: 8];
-  assign s1       = cmd_i[isa_pkg::WAIT1_SEM_LSB +: 8];
-  assign s2       = cmd_i[isa_pkg::WAIT2_SEM_LSB +: 8];
-  assign p0       = cmd_i[isa_pkg::POST0_LSB +: 8];
-  assign p1       = cmd_i[isa_pkg::POST1_LSB +: 8];
-  assign p2       = cmd_i[isa_pkg::POST2_LSB +: 8];
-  assign rows     = cmd_i[isa_pkg::ROWS_LSB +: isa_pkg::ROWS_W];
-  assign cols     = cmd_i[isa_pkg::COLS_LSB +: isa_pkg::COLS_W];
-  assign spm_row  = cmd_i[isa_pkg::SPM_ROW_LSB +: isa_pkg::SPM_ROW_W];
-  assign rot      = cmd_i[isa_pkg::SPM_ROT_LSB +: isa_pkg::SPM_ROT_W];
-  assign pstride  = cmd_i[isa_pkg::SPM_PSTRIDE_LSB +: isa_pkg::SPM_PSTRIDE_W];
-  assign pitch    = cmd_i[isa_pkg::PITCH_LSB +: isa_pkg::PITCH_W];
-  assign addr     = {cmd_i[isa_pkg::DRAM_ADDR_HI_LSB +: 32], cmd_i[isa_pkg::DRAM_ADDR_LO_LSB +: 32]};
+  assign ok       = error == gw_isa_pkg::ERR_NONE;
+  assign opcode   = cmd_i[gw_isa_pkg::OPCODE_LSB +: gw_isa_pkg::OPCODE_W];
+  assign engine   = cmd_i[gw_isa_pkg::ENGINE_LSB +: 8];
+  assign transfer = opcode == gw_isa_pkg::OP_LOAD || opcode == gw_isa_pkg::OP_STORE;
+  assign fp32     = cmd_i[gw_isa_pkg::FP32_LSB];
+  assign s0       = cmd_i[gw_isa_pkg::WAIT0_SEM_LSB +: 8];
+  assign s1       = cmd_i[gw_isa_pkg::WAIT1_SEM_LSB +: 8];
+  assign s2       = cmd_i[gw_isa_pkg::WAIT2_SEM_LSB +: 8];
+  assign p0       = cmd_i[gw_isa_pkg::POST0_LSB +: 8];
+  assign p1       = cmd_i[gw_isa_pkg::POST1_LSB +: 8];
+  assign p2       = cmd_i[gw_isa_pkg::POST2_LSB +: 8];
+  assign rows     = cmd_i[gw_isa_pkg::ROWS_LSB +: gw_isa_pkg::ROWS_W];
+  assign cols     = cmd_i[gw_isa_pkg::COLS_LSB +: gw_isa_pkg::COLS_W];
+  assign spm_row  = cmd_i[gw_isa_pkg::SPM_ROW_LSB +: gw_isa_pkg::SPM_ROW_W];
+  assign rot      = cmd_i[gw_isa_pkg::SPM_ROT_LSB +: gw_isa_pkg::SPM_ROT_W];
+  assign pstride  = cmd_i[gw_isa_pkg::SPM_PSTRIDE_LSB +: gw_isa_pkg::SPM_PSTRIDE_W];
+  assign pitch    = cmd_i[gw_isa_pkg::PITCH_LSB +: gw_isa_pkg::PITCH_W];
+  assign addr     = {cmd_i[gw_isa_pkg::DRAM_ADDR_HI_LSB +: 32], cmd_i[gw_isa_pkg::DRAM_ADDR_LO_LSB +: 32]};
 
   function automatic logic exists(input logic [7:0] s);
     exists = 32'(s) < SEMAPHORES || s == NONE;
@@ -60,13 +60,13 @@ module cmd_check_props #(
   logic        gemm, add, a_col, b_col, tiles_fit;
   logic [15:0] m, n, k;
 
-  assign gemm  = opcode == isa_pkg::OP_GEMM;
-  assign add   = opcode == isa_pkg::OP_ADD;
-  assign a_col = cmd_i[isa_pkg::A_COL_LSB];
-  assign b_col = cmd_i[isa_pkg::B_COL_LSB];
-  assign m     = cmd_i[isa_pkg::M_LSB +: isa_pkg::M_W];
-  assign n     = cmd_i[isa_pkg::N_LSB +: isa_pkg::N_W];
-  assign k     = cmd_i[isa_pkg::K_LSB +: isa_pkg::K_W];
+  assign gemm  = opcode == gw_isa_pkg::OP_GEMM;
+  assign add   = opcode == gw_isa_pkg::OP_ADD;
+  assign a_col = cmd_i[gw_isa_pkg::A_COL_LSB];
+  assign b_col = cmd_i[gw_isa_pkg::B_COL_LSB];
+  assign m     = cmd_i[gw_isa_pkg::M_LSB +: gw_isa_pkg::M_W];
+  assign n     = cmd_i[gw_isa_pkg::N_LSB +: gw_isa_pkg::N_W];
+  assign k     = cmd_i[gw_isa_pkg::K_LSB +: gw_isa_pkg::K_W];
 
   function automatic logic fits(input logic two, input logic [15:0] r, input logic [15:0] c, input logic [23:0] first,
                                 input logic [23:0] stride);
@@ -79,12 +79,12 @@ module cmd_check_props #(
 
   assign tiles_fit =
     (fits(add || (transfer && fp32), transfer ? rows : (add | a_col) ? m : k, transfer ? cols : add ? n : a_col ? k : m,
-          transfer ? spm_row : cmd_i[isa_pkg::A_ROW_LSB +: 24], transfer ? pstride : cmd_i[isa_pkg::A_PSTRIDE_LSB +: 24]) ||
+          transfer ? spm_row : cmd_i[gw_isa_pkg::A_ROW_LSB +: 24], transfer ? pstride : cmd_i[gw_isa_pkg::A_PSTRIDE_LSB +: 24]) ||
      !(transfer || gemm || add)) &&
-    (fits(1'b0, b_col ? n : k, b_col ? k : n, cmd_i[isa_pkg::B_ROW_LSB +: 24], cmd_i[isa_pkg::B_PSTRIDE_LSB +: 24]) || !gemm) &&
-    (fits(1'b1, m, n, cmd_i[isa_pkg::CIN_ROW_LSB +: 24], cmd_i[isa_pkg::CIN_PSTRIDE_LSB +: 24]) ||
-     !(add || (gemm && cmd_i[isa_pkg::ACC_LSB]))) &&
-    (fits(!cmd_i[isa_pkg::OUT_BF16_LSB], m, n, cmd_i[isa_pkg::COUT_ROW_LSB +: 24], cmd_i[isa_pkg::COUT_PSTRIDE_LSB +: 24]) ||
+    (fits(1'b0, b_col ? n : k, b_col ? k : n, cmd_i[gw_isa_pkg::B_ROW_LSB +: 24], cmd_i[gw_isa_pkg::B_PSTRIDE_LSB +: 24]) || !gemm) &&
+    (fits(1'b1, m, n, cmd_i[gw_isa_pkg::CIN_ROW_LSB +: 24], cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB +: 24]) ||
+     !(add || (gemm && cmd_i[gw_isa_pkg::ACC_LSB]))) &&
+    (fits(!cmd_i[gw_isa_pkg::OUT_BF16_LSB], m, n, cmd_i[gw_isa_pkg::COUT_ROW_LSB +: 24], cmd_i[gw_isa_pkg::COUT_PSTRIDE_LSB +: 24]) ||
      !(gemm || add));
 
   always @* begin
@@ -94,7 +94,7 @@ module cmd_check_props #(
       assert (!ok || ((s0 != s1 || s0 == NONE) && (s0 != s2 || s0 == NONE) && (s1 != s2 || s1 == NONE)));
     the_engine_exists: assert (!ok || 32'(engine) < 2 + CORES);
     loads_go_to_load_and_stores_to_store:
-      assert (!ok || !transfer || engine == ((opcode == isa_pkg::OP_LOAD) ? isa_pkg::ENG_LOAD : isa_pkg::ENG_STORE));
+      assert (!ok || !transfer || engine == ((opcode == gw_isa_pkg::OP_LOAD) ? gw_isa_pkg::ENG_LOAD : gw_isa_pkg::ENG_STORE));
     a_tile_has_rows_columns_and_a_lane: assert (!ok || !transfer || (rows != 16'd0 && cols != 16'd0 && 32'(rot) < LANES));
     elements_are_aligned:
       assert (!ok || !transfer || (({addr[1:0]} & (fp32 ? 2'b11 : 2'b01)) == 2'b00 &&

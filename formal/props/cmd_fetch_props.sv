@@ -2,7 +2,7 @@
 // holds commands of the stream, none lost or fetched twice; after a stop no burst is offered. Every word that comes has room in the
 // buffer, so RREADY need not exist, and until an error no room is lost.
 //
-// sources: fifo.sv cmd_fetch.sv
+// sources: common/gw_fifo.sv cmd/gw_cmd_fetch.sv
 // trust: yes
 module cmd_fetch_props #(
   parameter int unsigned BUS_BYTES = 64
@@ -27,7 +27,7 @@ module cmd_fetch_props #(
   logic [7:0]  ar_len;
   logic [23:0] ar_user;
 
-  cmd_fetch #(.BUS_BYTES(BUS_BYTES)) dut (
+  gw_cmd_fetch #(.BUS_BYTES(BUS_BYTES)) dut (
     .clk_i, .rst_ni, .clear_i, .run_i, .cmd_addr_i, .cmd_count_i, .dram_base_i, .dram_size_i,
     .ar_valid_o (ar_valid), .ar_ready_i, .ar_addr_o (ar_addr), .ar_len_o (ar_len), .ar_user_o (ar_user),
     .r_valid_i, .r_data_i ({8*BUS_BYTES{1'b0}}), .r_resp_i, .r_last_i (1'b0), .cmd_valid_o (cmd_valid), .cmd_ready_i,

@@ -5,7 +5,7 @@
 // Which register and byte are followed is a free choice. Addresses and answers are those of isa.toml; what is read of the
 // other registers is a matter for tests.
 //
-// sources: csr.sv
+// sources: cmd/gw_csr.sv
 module csr_props #(
   parameter int unsigned CORES = 1
 ) (
@@ -39,7 +39,7 @@ module csr_props #(
   logic [63:0] cmd_addr, dram_base, dram_size;
   logic [7:0]  counter_index;
 
-  csr #(.CORES(CORES)) dut (
+  gw_csr #(.CORES(CORES)) dut (
     .clk_i, .rst_ni,
     .s_axil_awvalid_i (aw_valid_i), .s_axil_awready_o (aw_ready), .s_axil_awaddr_i (aw_addr_i),
     .s_axil_wvalid_i (w_valid_i), .s_axil_wready_o (w_ready), .s_axil_wdata_i (w_data_i), .s_axil_wstrb_i (w_strb_i),
@@ -60,14 +60,14 @@ module csr_props #(
   wire [255:0] config_now = {watchdog, dram_size, dram_base, cmd_count, cmd_addr};
   function automatic logic [3:0] config_of(input logic [11:0] addr);
     case (addr)
-      isa_pkg::CSR_CMD_ADDR_LO:  config_of = 4'd0;
-      isa_pkg::CSR_CMD_ADDR_HI:  config_of = 4'd1;
-      isa_pkg::CSR_CMD_COUNT:    config_of = 4'd2;
-      isa_pkg::CSR_DRAM_BASE_LO: config_of = 4'd3;
-      isa_pkg::CSR_DRAM_BASE_HI: config_of = 4'd4;
-      isa_pkg::CSR_DRAM_SIZE_LO: config_of = 4'd5;
-      isa_pkg::CSR_DRAM_SIZE_HI: config_of = 4'd6;
-      isa_pkg::CSR_WATCHDOG:     config_of = 4'd7;
+      gw_isa_pkg::CSR_CMD_ADDR_LO:  config_of = 4'd0;
+      gw_isa_pkg::CSR_CMD_ADDR_HI:  config_of = 4'd1;
+      gw_isa_pkg::CSR_CMD_COUNT:    config_of = 4'd2;
+      gw_isa_pkg::CSR_DRAM_BASE_LO: config_of = 4'd3;
+      gw_isa_pkg::CSR_DRAM_BASE_HI: config_of = 4'd4;
+      gw_isa_pkg::CSR_DRAM_SIZE_LO: config_of = 4'd5;
+      gw_isa_pkg::CSR_DRAM_SIZE_HI: config_of = 4'd6;
+      gw_isa_pkg::CSR_WATCHDOG:     config_of = 4'd7;
       default:                   config_of = 4'd8;
     endcase
   endfunction
@@ -79,7 +79,7 @@ module csr_props #(
   logic [3:0]  strb_q;
   logic        ctrl_ok;
   assign write    = has_addr_q && has_data_q && !b_valid;
-  assign ctrl_ok  = addr_q == isa_pkg::CSR_CTRL && !(strb_q[0] && data_q[1:0] != 2'b00 && busy_i) &&
+  assign ctrl_ok  = addr_q == gw_isa_pkg::CSR_CTRL && !(strb_q[0] && data_q[1:0] != 2'b00 && busy_i) &&
                     !(strb_q[0] && data_q[1:0] == 2'b01 && error_i);
   assign accepted = ctrl_ok || (config_of(addr_q) != 4'd8 && !busy_i);
 
@@ -114,13 +114,13 @@ module csr_props #(
 
   // --- Reads --------------------------------------------------------------------------------------------------------------
   localparam logic [11:0] COUNTERS_END =
-      isa_pkg::CSR_COUNTERS + 12'(8 * (isa_pkg::CNT_NUM + (CORES - 1) * isa_pkg::CNT_CORE_NUM));
+      gw_isa_pkg::CSR_COUNTERS + 12'(8 * (gw_isa_pkg::CNT_NUM + (CORES - 1) * gw_isa_pkg::CNT_CORE_NUM));
   logic        has_read_q, read, is_counter, read_q, counter_q, followed_q;
   logic [11:0] read_addr_q, answered_q; // of the read that waits, of the one answered
   logic [31:0] counter_half_q;
   logic [7:0]  value_then_q;
   assign read       = has_read_q && !r_valid;
-  assign is_counter = read_addr_q >= isa_pkg::CSR_COUNTERS && read_addr_q < COUNTERS_END && read_addr_q[1:0] == 2'b00;
+  assign is_counter = read_addr_q >= gw_isa_pkg::CSR_COUNTERS && read_addr_q < COUNTERS_END && read_addr_q[1:0] == 2'b00;
 
   always @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -171,10 +171,10 @@ module csr_props #(
         assert (!(read_q && followed_q) || (r_resp == OKAY && r_data[8*byte_q +: 8] == value_then_q));
       a_counter_is_read_by_halves:
         assert (!(read && is_counter) ||
-                32'(counter_index) == (32'(read_addr_q) - 32'(isa_pkg::CSR_COUNTERS)) / 8);
+                32'(counter_index) == (32'(read_addr_q) - 32'(gw_isa_pkg::CSR_COUNTERS)) / 8);
       as_it_is_in_that_cycle: assert (!(read_q && counter_q) || (r_resp == OKAY && r_data == counter_half_q));
       what_does_not_exist_is_refused:
-        assert (!(read_q && (answered_q[1:0] != 2'b00 || answered_q == isa_pkg::CSR_CTRL || answered_q >= COUNTERS_END)) ||
+        assert (!(read_q && (answered_q[1:0] != 2'b00 || answered_q == gw_isa_pkg::CSR_CTRL || answered_q >= COUNTERS_END)) ||
                 (r_resp == SLVERR && r_data == 32'd0));
       // Invariant
       what_waits_is_what_was_taken:

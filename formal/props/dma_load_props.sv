@@ -3,7 +3,7 @@
 //
 // The tile's bursts and beats are arbitrary here (cut), see dma_store_props.
 //
-// sources: fifo.sv dma_order.sv burst_gen.sv beat_gen.sv dma_front.sv dma_load.sv
+// sources: common/gw_fifo.sv dma/gw_dma_order.sv dma/gw_burst_gen.sv dma/gw_beat_gen.sv dma/gw_dma_front.sv dma/gw_dma_load.sv
 // trust: yes
 // cut: dut.burst_valid dut.burst_len dut.burst_addr dut.burst_user dut.beat_valid dut.beat_last
 module dma_load_props #(
@@ -29,7 +29,7 @@ module dma_load_props #(
   logic [23:0]            ar_user;
   logic [8*BUS_BYTES-1:0] ld_data;
 
-  dma_load #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) dut (
+  gw_dma_load #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) dut (
     .clk_i, .rst_ni, .clear_i, .run_i,
     .start_valid_i (1'b0), .cmd_i (512'd0), .index_i (32'd0), .head_valid_i (1'b0),
     .ar_valid_o (ar_valid), .ar_ready_i, .ar_addr_o (ar_addr), .ar_len_o (ar_len), .ar_user_o (ar_user),

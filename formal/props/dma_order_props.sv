@@ -3,7 +3,7 @@
 //
 // A command is watched from its start, an arbitrary one.
 //
-// sources: fifo.sv dma_order.sv
+// sources: common/gw_fifo.sv dma/gw_dma_order.sv
 // memory: commands dut.u_commands.mem DEPTH
 // memory: transfers dut.u_transfers.mem DEPTH
 module dma_order_props #(
@@ -25,7 +25,7 @@ module dma_order_props #(
   logic [31:0] transfer_index, done_index;
   logic [23:0] done_posts;
 
-  dma_order #(.DEPTH(DEPTH)) dut (
+  gw_dma_order #(.DEPTH(DEPTH)) dut (
     .clk_i, .rst_ni, .clear_i, .start_valid_i, .start_ready_o (start_ready), .start_sync_i, .start_index_i, .start_posts_i,
     .finish_i, .transfer_index_o (transfer_index), .busy_o (busy), .done_valid_o (done_valid), .done_index_o (done_index),
     .done_posts_o (done_posts)

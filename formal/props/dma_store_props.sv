@@ -4,7 +4,7 @@
 // The tile's bursts and beats are arbitrary here (cut): dma_front offers what burst_gen and beat_gen are proven to offer, and
 // nothing of the bus side rests on it. A burst is watched, an arbitrary one: `ahead` counts those whose data leaves before.
 //
-// sources: fifo.sv dma_order.sv burst_gen.sv beat_gen.sv dma_front.sv dma_store.sv
+// sources: common/gw_fifo.sv dma/gw_dma_order.sv dma/gw_burst_gen.sv dma/gw_beat_gen.sv dma/gw_dma_front.sv dma/gw_dma_store.sv
 // trust: yes
 // memory: lengths dut.u_unread.mem OUTSTANDING
 // memory: beats dut.u_data.mem 4
@@ -33,7 +33,7 @@ module dma_store_props #(
   logic [8*BUS_BYTES-1:0] w_data;
   logic [BUS_BYTES-1:0]   w_strb;
 
-  dma_store #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) dut (
+  gw_dma_store #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) dut (
     .clk_i, .rst_ni, .clear_i, .run_i,
     .start_valid_i (1'b0), .cmd_i (512'd0), .index_i (32'd0), .head_valid_i (1'b0),
     .aw_valid_o (aw_valid), .aw_ready_i, .aw_addr_o (aw_addr), .aw_len_o (aw_len), .aw_user_o (aw_user),

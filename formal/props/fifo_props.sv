@@ -4,7 +4,7 @@
 // A word is watched from the moment it enters, an arbitrary one (watch_i is free): `ahead` counts the words that must leave
 // before it. Words of other values are indistinguishable from it, so what holds for it holds for each.
 //
-// sources: fifo.sv
+// sources: common/gw_fifo.sv
 // memory: words dut.mem DEPTH
 module fifo_props #(
   parameter int unsigned WIDTH = 2,
@@ -25,7 +25,7 @@ module fifo_props #(
   logic [WIDTH-1:0]   out_data;
   logic [COUNT_W-1:0] count;
 
-  fifo #(.WIDTH(WIDTH), .DEPTH(DEPTH)) dut (
+  gw_fifo #(.WIDTH(WIDTH), .DEPTH(DEPTH)) dut (
     .clk_i, .rst_ni, .clear_i, .in_valid_i, .in_ready_o (in_ready), .in_data_i,
     .out_valid_o (out_valid), .out_ready_i, .out_data_o (out_data), .count_o (count)
   );

@@ -4,7 +4,7 @@
 // The bank rule is checked on rows, not on the claims that the block compares: an arbitrary bank (bank_i, constant) is touched
 // by at most one of C, A and B in a cycle. A line's rows are what the scratchpad reads for its wanted elements.
 //
-// sources: operand_feed.sv line_walker.sv
+// sources: core/gw_operand_feed.sv core/gw_line_walker.sv
 module operand_feed_props #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned BANK_ROWS = 16,
@@ -39,14 +39,13 @@ module operand_feed_props #(
   logic [23:0] a_addr0, a_addr1, b_addr0, b_addr1;
   logic [7:0]  a_split, a_rot, a_count, b_split, b_rot, b_count;
 
-  operand_feed #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) dut (
+  gw_operand_feed #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) dut (
     .clk_i, .rst_ni, .clear_i, .start_i, .null_i, .ready_o (ready), .k_i,
-    .a_col_i, .a_addr_i, .a_pstride_i, .a_rot_i, .a_jj_i, .a_count_i,
-    .b_col_i, .b_addr_i, .b_pstride_i, .b_rot_i, .b_jj_i, .b_count_i,
+    .a_col_i, .a_place_i ({a_jj_i, a_pstride_i, a_rot_i, a_addr_i}), .a_count_i,
+    .b_col_i, .b_place_i ({b_jj_i, b_pstride_i, b_rot_i, b_addr_i}), .b_count_i,
     .c_en_i, .c_bank_lo_i, .c_bank_hi_i,
-    .a_en_o (a_en), .a_col_o (a_col), .a_addr0_o (a_addr0), .a_addr1_o (a_addr1), .a_split_o (a_split), .a_rot_o (a_rot),
-    .a_count_o (a_count), .b_en_o (b_en), .b_col_o (b_col), .b_addr0_o (b_addr0), .b_addr1_o (b_addr1),
-    .b_split_o (b_split), .b_rot_o (b_rot), .b_count_o (b_count),
+    .a_en_o (a_en), .a_col_o (a_col), .a_at_o ({a_addr1, a_addr0, a_rot, a_split}),
+    .a_count_o (a_count), .b_en_o (b_en), .b_col_o (b_col), .b_at_o ({b_addr1, b_addr0, b_rot, b_split}), .b_count_o (b_count),
     .step_o (step), .first_o (first), .null_o (is_null), .blocked_o (blocked)
   );
 

@@ -1,7 +1,7 @@
 // perf_counters: each counted cycle adds one to CYCLES and to exactly one counter of each group, and nothing else changes them but
 // a clear: so the counters of a group add up to CYCLES. Bytes add up.
 //
-// sources: perf_counter.sv perf_counters.sv
+// sources: cmd/gw_perf_counter.sv cmd/gw_perf_counters.sv
 // trust: yes
 // sweep: yes
 module perf_counters_props #(
@@ -21,16 +21,16 @@ module perf_counters_props #(
 
   logic [63:0] value;
 
-  perf_counters #(.CORES(CORES)) dut (
+  gw_perf_counters #(.CORES(CORES)) dut (
     .clk_i, .rst_ni, .clear_i, .count_i, .load_i, .store_i, .fetch_i, .compute_i, .read_beat_i (1'b0), .write_beat_i (1'b0),
     .fetch_beat_i (1'b0), .read_bytes_i, .write_bytes_i (16'd0), .block_i ({CORES{1'b0}}), .index_i (8'd0), .value_o (value)
   );
 
-  localparam int unsigned NUM = isa_pkg::CNT_NUM + (CORES - 1) * isa_pkg::CNT_CORE_NUM;
-  localparam int unsigned COUNTED = isa_pkg::CNT_READ_BYTES; // counters before this one count by one
+  localparam int unsigned NUM = gw_isa_pkg::CNT_NUM + (CORES - 1) * gw_isa_pkg::CNT_CORE_NUM;
+  localparam int unsigned COUNTED = gw_isa_pkg::CNT_READ_BYTES; // counters before this one count by one
   (* hierconn *) wire [64*NUM-1:0]  \dut.values ;
   (* hierconn *) wire               \dut.count_q ;
-  (* hierconn *) wire [isa_pkg::CNT_READ_BYTES-1:0] \dut.event_q ;
+  (* hierconn *) wire [gw_isa_pkg::CNT_READ_BYTES-1:0] \dut.event_q ;
 
   // --- Environment: exactly one of a group, as the engines say ----------------------------------------------------------
   reset_first u_reset (.clk_i, .rst_ni);
@@ -67,20 +67,20 @@ module perf_counters_props #(
   always @(posedge clk_i) begin
     late_q <= rst_ni ? read_bytes_i : 16'd0;
     if (!rst_ni || clear_i) read_bytes_q <= 64'd0;
-    else if (\dut.count_q ) read_bytes_q <= \dut.values [64*isa_pkg::CNT_READ_BYTES +: 64] + 64'(late_q);
-    else read_bytes_q <= \dut.values [64*isa_pkg::CNT_READ_BYTES +: 64];
+    else if (\dut.count_q ) read_bytes_q <= \dut.values [64*gw_isa_pkg::CNT_READ_BYTES +: 64] + 64'(late_q);
+    else read_bytes_q <= \dut.values [64*gw_isa_pkg::CNT_READ_BYTES +: 64];
   end
 
   always @* begin
     if (rst_ni) begin
       every_counter_counts_its_event: assert (&right);
-      bytes_add_up: assert (\dut.values [64*isa_pkg::CNT_READ_BYTES +: 64] == read_bytes_q);
+      bytes_add_up: assert (\dut.values [64*gw_isa_pkg::CNT_READ_BYTES +: 64] == read_bytes_q);
       events_are_one_of_each_group:
-        assert (!\dut.count_q || (one_hot({3'd0, \dut.event_q [isa_pkg::CNT_LOAD_ACTIVE +: 4]}) &&
-                                  one_hot({3'd0, \dut.event_q [isa_pkg::CNT_STORE_ACTIVE +: 4]}) &&
-                                  one_hot({3'd0, \dut.event_q [isa_pkg::CNT_FETCH_ACTIVE +: 4]}) &&
-                                  one_hot(\dut.event_q [isa_pkg::CNT_COMPUTE_ACTIVE +: 7]) &&
-                                  \dut.event_q [isa_pkg::CNT_CYCLES]));
+        assert (!\dut.count_q || (one_hot({3'd0, \dut.event_q [gw_isa_pkg::CNT_LOAD_ACTIVE +: 4]}) &&
+                                  one_hot({3'd0, \dut.event_q [gw_isa_pkg::CNT_STORE_ACTIVE +: 4]}) &&
+                                  one_hot({3'd0, \dut.event_q [gw_isa_pkg::CNT_FETCH_ACTIVE +: 4]}) &&
+                                  one_hot(\dut.event_q [gw_isa_pkg::CNT_COMPUTE_ACTIVE +: 7]) &&
+                                  \dut.event_q [gw_isa_pkg::CNT_CYCLES]));
     end
   end
 

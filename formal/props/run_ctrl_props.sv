@@ -2,7 +2,7 @@
 // takes no longer than the bus needs to become quiet, or WATCHDOG cycles; standstill is an error after WATCHDOG cycles; the
 // interrupt stands from the end of a run until it is taken back; clear_o separates runs.
 //
-// sources: run_ctrl.sv
+// sources: cmd/gw_run_ctrl.sv
 module run_ctrl_props #(
   parameter int unsigned ENGINES = 3
 ) (
@@ -26,7 +26,7 @@ module run_ctrl_props #(
   logic [7:0]  err_code;
   logic [31:0] err_index, retired;
 
-  run_ctrl #(.ENGINES(ENGINES)) dut (
+  gw_run_ctrl #(.ENGINES(ENGINES)) dut (
     .clk_i, .rst_ni, .start_i, .soft_reset_i, .irq_clear_i, .cmd_count_i, .watchdog_i,
     .busy_o (busy), .done_o (finished), .error_o (failed), .irq_o (irq), .err_code_o (err_code), .err_index_o (err_index),
     .retired_o (retired), .run_o (run), .clear_o (clear), .done_i, .progress_i, .quiet_i,
@@ -62,7 +62,7 @@ module run_ctrl_props #(
   always @* begin
     assume (!((start_i || soft_reset_i) && (busy || clear)));
     assume (!(start_i && soft_reset_i));
-    assume (code_i != isa_pkg::ERR_NONE);
+    assume (code_i != gw_isa_pkg::ERR_NONE);
     assume (!before_q || !busy || (cmd_count_i == count_q && watchdog_i == watchdog_q));
     assume (!run || retiring <= cmd_count_i - retired);
     assume (!start_i || cmd_count_i != 32'd0);
@@ -105,7 +105,7 @@ module run_ctrl_props #(
       a_stop_ends_when_the_bus_is_quiet: assert (!(stopping_q && quiet_q) || failed);
       a_stop_ends_after_watchdog_cycles: assert (!(stopping && watchdog_i != 32'd0) || stopped_q < watchdog_i);
       a_stop_ends_in_error: assert (!stopping_q || stopping || failed);
-      a_failed_run_has_a_code: assert (!(failed || stopping) || err_code != isa_pkg::ERR_NONE);
+      a_failed_run_has_a_code: assert (!(failed || stopping) || err_code != gw_isa_pkg::ERR_NONE);
       the_end_raises_the_interrupt: assert (!(busy_q && (finished || failed)) || irq);
       it_stands_until_taken_back: assert (!(irq_q && !irq) || taken_back_q);
       // Invariants
@@ -122,6 +122,6 @@ module run_ctrl_props #(
     if (!rst_ni) finished_seen_q <= 1'b0;
     else finished_seen_q <= finished_seen_q || (finished && retired == 32'd3);
   end
-  assign covered_o = rst_ni && finished_seen_q && failed && stopping_q && !quiet_q && err_code == isa_pkg::ERR_WATCHDOG;
+  assign covered_o = rst_ni && finished_seen_q && failed && stopping_q && !quiet_q && err_code == gw_isa_pkg::ERR_WATCHDOG;
 
 endmodule

@@ -3,7 +3,7 @@
 //
 // Posts of all engines may meet in a cycle, and all three of a command in one semaphore.
 //
-// sources: semaphores.sv
+// sources: cmd/gw_semaphores.sv
 // sweep: yes
 // helpers: legal_semaphores
 module semaphores_count_props #(
@@ -31,7 +31,7 @@ module semaphores_count_props #(
   logic               err_valid;
   logic [31:0]        err_index;
 
-  semaphores #(.ENGINES(ENGINES), .SEMAPHORES(SEMAPHORES)) dut (
+  gw_semaphores #(.ENGINES(ENGINES), .SEMAPHORES(SEMAPHORES)) dut (
     .clk_i, .rst_ni, .clear_i, .req_i, .waits_i (waits), .grant_o (grant), .done_valid_i, .done_index_i, .done_posts_i (posts),
     .err_valid_o (err_valid), .err_index_o (err_index)
   );

@@ -3,7 +3,7 @@
 //
 // The counts are arbitrary in every cycle (cut), so nothing rests on how they came about.
 //
-// sources: semaphores.sv
+// sources: cmd/gw_semaphores.sv
 // sweep: yes
 // helpers: legal_semaphores
 // cut: dut.count_q
@@ -29,7 +29,7 @@ module semaphores_grant_props #(
   logic [48*ENGINES-1:0] waits;
   logic [24*ENGINES-1:0] posts;
 
-  semaphores #(.ENGINES(ENGINES), .SEMAPHORES(SEMAPHORES)) dut (
+  gw_semaphores #(.ENGINES(ENGINES), .SEMAPHORES(SEMAPHORES)) dut (
     .clk_i, .rst_ni, .clear_i, .req_i, .waits_i (waits), .grant_o (grant), .done_valid_i ({ENGINES{1'b0}}), .done_index_i ({32*ENGINES{1'b0}}),
     .done_posts_i (posts)
   );

@@ -6,7 +6,7 @@
 // proof for each kind of cell. The mapping is one to one: what other cells are written to does not change it. Addresses have the width
 // of the small scratchpad; data, rotations and the rest their real one.
 //
-// sources: spm.sv
+// sources: spm/gw_spm.sv
 // memory: words dut.mem WORDS
 // sweep: yes
 module spm_props #(
@@ -69,6 +69,7 @@ module spm_props #(
 );
 
   logic [24*CORES-1:0]       a_addr0, a_addr1, b_addr0, b_addr1, c_addr0, c_addr1, w_addr0, w_addr1;
+  logic [64*CORES-1:0]       a_at, b_at, c_at, w_at;
   logic [32*LANES*CORES-1:0] a_line, b_line, c_line;
   logic [8*BUS_BYTES-1:0]    st_data;
 
@@ -81,6 +82,10 @@ module spm_props #(
     assign c_addr1[24*c +: 24] = {{(24-ROW_W){1'b0}}, c_row1_i[ROW_W*c +: ROW_W]} & 24'hfffffe;
     assign w_addr0[24*c +: 24] = {{(24-ROW_W){1'b0}}, w_row0_i[ROW_W*c +: ROW_W]} & {23'h7fffff, !w_fp32_i[c]};
     assign w_addr1[24*c +: 24] = {{(24-ROW_W){1'b0}}, w_row1_i[ROW_W*c +: ROW_W]} & {23'h7fffff, !w_fp32_i[c]};
+    assign a_at[64*c +: 64] = {a_addr1[24*c +: 24], a_addr0[24*c +: 24], a_rot_i[8*c +: 8], a_split_i[8*c +: 8]};
+    assign b_at[64*c +: 64] = {b_addr1[24*c +: 24], b_addr0[24*c +: 24], b_rot_i[8*c +: 8], b_split_i[8*c +: 8]};
+    assign c_at[64*c +: 64] = {c_addr1[24*c +: 24], c_addr0[24*c +: 24], c_rot_i[8*c +: 8], c_split_i[8*c +: 8]};
+    assign w_at[64*c +: 64] = {w_addr1[24*c +: 24], w_addr0[24*c +: 24], w_rot_i[8*c +: 8], w_split_i[8*c +: 8]};
   end
   logic [23:0] ld_addr, ld_pstride, st_addr, st_pstride;
   assign ld_addr    = {{(24-ROW_W){1'b0}}, ld_row_i} & {23'h7fffff, !ld_fp32_i};
@@ -88,12 +93,12 @@ module spm_props #(
   assign st_addr    = {{(24-ROW_W){1'b0}}, st_row_i} & {23'h7fffff, !st_fp32_i};
   assign st_pstride = {{(24-ROW_W){1'b0}}, st_pstride_i} & {23'h7fffff, !st_fp32_i};
 
-  spm #(.LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) dut (
+  gw_spm #(.LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) dut (
     .clk_i,
-    .a_en_i, .a_col_i, .a_addr0_i (a_addr0), .a_addr1_i (a_addr1), .a_split_i, .a_rot_i, .a_line_o (a_line),
-    .b_en_i, .b_col_i, .b_addr0_i (b_addr0), .b_addr1_i (b_addr1), .b_split_i, .b_rot_i, .b_line_o (b_line),
-    .c_en_i, .c_addr0_i (c_addr0), .c_addr1_i (c_addr1), .c_split_i, .c_rot_i, .c_line_o (c_line),
-    .w_en_i, .w_fp32_i, .w_addr0_i (w_addr0), .w_addr1_i (w_addr1), .w_split_i, .w_rot_i, .w_count_i, .w_line_i,
+    .a_en_i, .a_col_i, .a_at_i (a_at), .a_line_o (a_line),
+    .b_en_i, .b_col_i, .b_at_i (b_at), .b_line_o (b_line),
+    .c_en_i, .c_at_i (c_at), .c_line_o (c_line),
+    .w_en_i, .w_fp32_i, .w_at_i (w_at), .w_count_i, .w_line_i,
     .ld_en_i, .ld_fp32_i, .ld_addr_i (ld_addr), .ld_pstride_i (ld_pstride), .ld_split_i, .ld_lane_i, .ld_first_i,
     .ld_count_i, .ld_data_i,
     .st_en_i, .st_fp32_i, .st_addr_i (st_addr), .st_pstride_i (st_pstride), .st_split_i, .st_lane_i, .st_first_i,

@@ -1,4 +1,4 @@
-// The AXI4 bursts of a 2-D tile, in the order of rtl/burst_gen.sv.
+// The AXI4 bursts of a 2-D tile, in the order of rtl/dma/gw_burst_gen.sv.
 #pragma once
 
 #include "isa/command.hpp"

@@ -1,4 +1,4 @@
-// Command fetch and dispatch (rtl/cmd_fetch.sv, cmd_dispatch.sv).
+// Command fetch and dispatch (rtl/cmd/gw_cmd_fetch.sv, gw_cmd_dispatch.sv).
 #pragma once
 
 #include "isa/command.hpp"

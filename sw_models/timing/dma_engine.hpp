@@ -1,5 +1,5 @@
-// What load and store engine have in common: commands in flight and their order (rtl/dma_front.sv, dma_order.sv),
-// bursts and their credits (burst_gen.sv, OUTSTANDING).
+// What load and store engine have in common: commands in flight and their order (rtl/dma/gw_dma_front.sv,
+// gw_dma_order.sv), bursts and their credits (gw_burst_gen.sv, OUTSTANDING).
 #pragma once
 
 #include "sw_models/npu_config.hpp"

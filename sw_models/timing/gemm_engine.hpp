@@ -1,4 +1,4 @@
-// Timing of one compute engine (rtl/gemm_core.sv and what it holds).
+// Timing of one compute engine (rtl/core/gw_gemm_core.sv and what it holds).
 #pragma once
 
 #include "isa/command.hpp"

@@ -8,7 +8,7 @@ namespace gradweave::timing::latency {
 
 using Cycles = std::uint64_t;
 
-// --- Fetch and dispatch (rtl/cmd_fetch.sv, rtl/cmd_dispatch.sv) -----------------------------------------
+// --- Fetch and dispatch (rtl/cmd/gw_cmd_fetch.sv, rtl/cmd/gw_cmd_dispatch.sv) --------------------------------------
 inline constexpr Cycles kRunToFetch = 1;       ///< first cycle of a run -> first burst: the stream's place is checked
 inline constexpr Cycles kFetchToMux = 1;       ///< burst issued -> its address is offered to axi_read_mux
 inline constexpr Cycles kFetchToBus = 2;       ///< burst issued -> its address is taken by the memory
@@ -21,11 +21,11 @@ inline constexpr Cycles kMoveToHead = 1;       ///< move into an empty queue -> 
 inline constexpr Cycles kStartToHead = 1;      ///< head starts -> next command is head
 inline constexpr Cycles kStartToQueueRoom = 1; ///< head of a full queue starts -> dispatch can move into it
 
-// --- Semaphores (rtl/semaphores.sv) ------------------------------------------------------------------------
+// --- Semaphores (rtl/cmd/gw_semaphores.sv) -------------------------------------------------------------------------
 inline constexpr Cycles kPostToTake = 1;   ///< completion -> its posts can be taken
 inline constexpr Cycles kGrantToGrant = 1; ///< a command starts -> another engine's command can start
 
-// --- Load and store engine (rtl/dma_front.sv, dma_order.sv, burst_gen.sv) -------------------------------------
+// --- Load and store engine (rtl/dma/gw_dma_front.sv, gw_dma_order.sv, gw_burst_gen.sv) -----------------------------
 inline constexpr Cycles kStartToBurst = 1;    ///< start -> first burst
 inline constexpr Cycles kBurstToStart = 1;    ///< last burst issued -> next command can start
 inline constexpr Cycles kFinishToDone = 1;    ///< last beat or response -> done
@@ -35,17 +35,17 @@ inline constexpr Cycles kDoneToOrderRoom = 1; ///< done -> a further command may
 inline constexpr std::uint32_t kInFlight = 4; ///< commands (dma_front DEPTH)
 inline constexpr Cycles kAnswerToCredit = 1;  ///< burst answered -> a further one may be issued (OUTSTANDING)
 
-// --- Load engine (rtl/dma_load.sv, axi_read_mux.sv) -------------------------------------------------------------
+// --- Load engine (rtl/dma/gw_dma_load.sv, gw_axi_read_mux.sv) ------------------------------------------------------
 inline constexpr Cycles kLoadBurstToMux = 1; ///< burst issued -> offered to axi_read_mux, which prefers fetch
 inline constexpr Cycles kMuxToBus = 1;       ///< taken by axi_read_mux -> taken by the memory
 
-// --- Store engine (rtl/dma_store.sv) ----------------------------------------------------------------------------
+// --- Store engine (rtl/dma/gw_dma_store.sv) ------------------------------------------------------------------------
 inline constexpr Cycles kStoreBurstToBurst = 1; ///< burst issued -> next burst
 inline constexpr Cycles kStoreBurstToBus = 1;   ///< burst issued -> its address is taken by the memory
 inline constexpr Cycles kStoreBurstToRead = 1;  ///< burst issued -> first beat is read from the scratchpad
 inline constexpr Cycles kReadToBus = 2;         ///< beat read -> taken by the memory
 
-// --- Compute engine (rtl/gemm_core.sv, operand_feed.sv, shadow_ctrl.sv, systolic_array.sv) ------------------------
+// --- Compute engine (rtl/core/gw_gemm_core.sv, gw_operand_feed.sv, gw_shadow_ctrl.sv, gw_systolic_array.sv) --------
 inline constexpr Cycles kAcceptToBlock = 1; ///< GEMM starts -> its first block can start
 inline constexpr Cycles kBlockToRead = 1;   ///< block starts -> its first line pair is read
 inline constexpr Cycles kReadToStep = 3;    ///< line pair read -> it enters the array: lane memories, rotators, decoder
@@ -55,7 +55,7 @@ inline constexpr Cycles kPassToShift = 1;   ///< pass decided -> first of its RO
 inline constexpr Cycles kWrittenToDone = 1; ///< last row of results written -> block done
 inline constexpr Cycles kDoneToEmpty = 1;   ///< last command done -> the engine is empty: a SYNC can start
 
-// --- ADD (rtl/tile_adder.sv) ----------------------------------------------------------------------------------------
+// --- ADD (rtl/core/gw_tile_adder.sv) -------------------------------------------------------------------------------
 inline constexpr Cycles kAddRow = 2;         ///< a row of a chunk of COLS columns: A's, then CIN's
 inline constexpr Cycles kAddReadToDone = 4;  ///< last row read -> ADD done: lane memories, rotators, adders, write
 inline constexpr Cycles kAddDoneToStart = 1; ///< ADD done -> the next GEMM can start

@@ -1,4 +1,4 @@
-// The whole NPU: dispatch, queues, semaphores, and the engines (rtl/command_processor.sv, npu.sv).
+// The whole NPU: dispatch, queues, semaphores, and the engines (rtl/cmd/gw_command_processor.sv, gw_npu.sv).
 #pragma once
 
 #include "isa/command.hpp"

@@ -1,4 +1,4 @@
-// Macro-bank collisions of the array's three readers, and what they cost a block (rtl/operand_feed.sv).
+// Macro-bank collisions of the array's three readers, and what they cost a block (rtl/core/gw_operand_feed.sv).
 #pragma once
 
 #include "isa/command.hpp"
@@ -54,7 +54,7 @@ private:
     std::uint32_t lo, hi;
     bool collide(const Banks &o) const { return lo == o.lo || lo == o.hi || hi == o.lo || hi == o.hi; }
   };
-  /// Steps through the lines of an operand (rtl/line_walker.sv).
+  /// Steps through the lines of an operand (rtl/core/gw_line_walker.sv).
   struct Line {
     bool col;
     std::uint32_t addr, pstride, jj, count, lanes, bank_rows;

@@ -1,4 +1,4 @@
-// What counts as progress for the watchdog (rtl/run_ctrl.sv), and when it expires.
+// What counts as progress for the watchdog (rtl/cmd/gw_run_ctrl.sv), and when it expires.
 #pragma once
 
 #include "sw_models/timing/command_times.hpp"

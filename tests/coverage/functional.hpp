@@ -22,7 +22,7 @@ constexpr std::array<const char *, 10> kFifos{"FETCH_BUFFER",   "LOAD_COMMANDS",
                                               "STORE_COMMANDS", "STORE_TRANSFERS", "STORE_TILES",    "STORE_UNREAD",
                                               "STORE_DATA",     "STORE_UNANSWERED"};
 
-/// States of run_ctrl.sv, in its order.
+/// States of gw_run_ctrl.sv, in its order.
 constexpr std::array<const char *, 7> kStates{"IDLE", "RESET", "PREPARE", "RUN", "STOP", "DONE", "ERROR"};
 
 /// An address channel of the memory bus at a rising edge.

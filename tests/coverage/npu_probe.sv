@@ -130,7 +130,7 @@ module npu_probe #(
 
 endmodule
 
-bind npu npu_probe #(
+bind gw_npu npu_probe #(
   .ENGINES(ENGINES), .CORES(CORES), .SEMAPHORES(SEMAPHORES), .LANES(LANES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS),
   .BUS_BYTES(BUS_BYTES)
 ) u_probe (

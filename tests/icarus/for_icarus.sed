@@ -5,3 +5,6 @@ s/\b(parameter|localparam) int unsigned\b/\1 logic [31:0]/
 s/^( *(initial )?)[A-Za-z]\w* ?: ?(assert \(|$)/\1\3/
 # Its always_comb wakes itself for ever when it reads what it has written.
 s/\balways_comb\b/always @*/
+# Of types from packages it wants plain names, of packages that the file imports.
+s/\bgw_(isa|bus)_pkg::(\w+_t)\b/\2/g
+s/^module /import gw_isa_pkg::*;\nimport gw_bus_pkg::*;\n&/

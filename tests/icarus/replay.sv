@@ -54,7 +54,7 @@ module replay;
   wire [ENGINES-1:0]    started, done;
   wire [32*ENGINES-1:0] start_index, done_index;
 
-  npu #(
+  gw_npu #(
     .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS), .BUS_BYTES(BUS_BYTES),
     .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES), .OUTSTANDING(OUTSTANDING)
   ) dut (

@@ -11,6 +11,8 @@ namespace gradweave::mutation {
 
 namespace {
 
+const std::string kPrefix = "gw_";
+
 std::string collapsed(const std::string &text) {
   std::string result;
   for (const char c : text) {
@@ -29,6 +31,19 @@ std::string line_at(const std::string &text, std::size_t at) {
   const std::size_t begin = before == std::string::npos ? 0 : before + 1;
   const std::string line = text.substr(begin, text.find('\n', at) - begin);
   return collapsed(line.substr(0, line.find("//")));
+}
+
+/// What a mutant is known by. Of a module that is neither its room nor the prefix of names, so that a module may move
+/// without another sample being drawn and explanations losing what they explain.
+std::string identity(const Mutant &m) {
+  const auto text = [&m](const std::string &file) {
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", file, m.scope, m.kind, m.original, m.mutated, m.context);
+  };
+  if (language_of(m.file) != Language::kSystemVerilog) return text(m.file);
+  std::string result = text("rtl/" + m.file.substr(m.file.rfind('/') + 1));
+  for (std::size_t at = 0; (at = result.find(kPrefix, at)) != std::string::npos;)
+    result.erase(at, kPrefix.size());
+  return result;
 }
 
 } // namespace
@@ -61,8 +76,7 @@ Source make_source(const std::string &file, const std::string &text, std::vector
       m.original = collapsed(text.substr(place.begin, place.end - place.begin));
       m.mutated = fault.text.empty() ? "(left out)" : collapsed(fault.text);
       m.context = line_at(text, place.begin);
-      const std::string key =
-          fmt::format("{}\n{}\n{}\n{}\n{}\n{}", file, m.scope, m.kind, m.original, m.mutated, m.context);
+      const std::string key = identity(m);
       m.id = fmt::format("{}-{:08x}", language_of(file) == Language::kSystemVerilog ? "rtl" : "cpp",
                          static_cast<std::uint32_t>(hash_of(fmt::format("{}\n{}", key, seen[key]++)) >> 32U));
       mutants.push_back(std::move(m));

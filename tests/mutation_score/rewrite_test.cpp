@@ -32,6 +32,16 @@ TEST(Mutants, IdsSurviveShiftedLinesAndAreUnique) {
   EXPECT_EQ(ids(before), ids(after));
 }
 
+TEST(Mutants, IdsSurviveAMoveToARoomAndThePrefixOfNames) {
+  const std::string text = "module m (input logic a_i);\nassign y = p_pkg::f(a + b);\nendmodule\n";
+  const std::string named = "module gw_m (input logic a_i);\nassign y = gw_p_pkg::f(a + b);\nendmodule\n";
+  const auto before = ids(source_of(text));
+  EXPECT_FALSE(before.empty());
+  EXPECT_EQ(before, ids(make_source("rtl/room/gw_x.sv", named, sv_places(named))));
+  EXPECT_NE(before, ids(make_source("rtl/room/y.sv", text, sv_places(text)))) << "another file";
+  EXPECT_NE(ids(make_source("a/x.cpp", text, sv_places(text))), ids(make_source("b/x.cpp", text, sv_places(text))));
+}
+
 TEST(Mutants, IdsChangeWithTheLineAroundThem) {
   const auto before = ids(source_of("module m (input logic a_i);\nassign y = a + b;\nendmodule\n"));
   const auto after = ids(source_of("module m (input logic a_i);\nassign q = a + b;\nendmodule\n"));

@@ -30,7 +30,7 @@ full)
   ;;
 quick)
   plan=$here/quick.toml
-  rtl=(rtl/fifo.sv rtl/semaphores.sv rtl/cmd_check.sv rtl/tile_check.sv)
+  rtl=(rtl/common/gw_fifo.sv rtl/cmd/gw_semaphores.sv rtl/cmd/gw_cmd_check.sv rtl/cmd/gw_tile_check.sv)
   cpp=(isa/check.cpp isa/command.cpp isa/assembler.cpp)
   counts=(--rtl-count 40 --cpp-count 30)
   npus=""

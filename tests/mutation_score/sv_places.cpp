@@ -164,7 +164,8 @@ private:
       return cursor_.skip_past(";");
     }
     if (cursor_.peek().text.substr(0, 1) == "$") return cursor_.skip_past(";");
-    if (cursor_.peek(1).kind == SvKind::kName) return cursor_.skip_past(";"); // a variable of a type that has a name
+    // A variable of a type that has a name, maybe one of a package.
+    if (cursor_.peek(cursor_.is("::", 1) ? 3 : 1).kind == SvKind::kName) return cursor_.skip_past(";");
     simple();
   }
 

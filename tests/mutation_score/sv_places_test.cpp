@@ -55,6 +55,12 @@ TEST(SvPlaces, CalledTasksAreLeftOut) {
   EXPECT_EQ(faults(module_with("always_ff @(posedge clk_i) begin step; end")).count("drop: step; -> (left out)"), 1U);
 }
 
+TEST(SvPlaces, VariablesOfNamedTypesHaveNone) {
+  const std::string body = "task automatic t;\n  p_pkg::row_t a, b;\n  row_t c;\n  a = b;\nendtask";
+  const auto found = faults(module_with("p_pkg::row_t x;\n" + body));
+  EXPECT_EQ(found, faults(module_with("task automatic t; a = b; endtask")));
+}
+
 TEST(SvPlaces, ConstantContextsHaveNone) {
   EXPECT_TRUE(
       faults("module m #(parameter int unsigned N = 1 + 2) (input logic [N-1:0] a_i);\n"

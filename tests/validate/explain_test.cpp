@@ -25,7 +25,7 @@ TEST(Explain, ALateStartShowsQueuesAndSemaphores) {
              "dispatch  has issued all 4 commands\n",
              "semaphore 3: the command takes 2, it holds 2; last post in cycle 120 by #1 LOAD",
              "100        100  done  #0 LOAD", "121        122  start #2 GEMM 8x8x8 a=0 b=0 cout=0  <-- first\n",
-             "160        161  done  #2 GEMM 8x8x8 a=0 b=0 cout=0  <-- differs\n", "RTL    rtl/semaphores.sv",
+             "160        161  done  #2 GEMM 8x8x8 a=0 b=0 cout=0  <-- differs\n", "RTL    rtl/cmd/gw_semaphores.sv",
              "model  sw_models/timing/npu_timing.cpp", "kPostToTake", "docs/timing-model.md"});
 }
 
@@ -47,14 +47,14 @@ TEST(Explain, AnIssueShowsDispatch) {
   expect_in(explain_small(small_run(), model),
             {"issue of command #1 LOAD", "load      in flight 0: none\n              queued 1: #0 LOAD",
              "dispatch  next is #1 LOAD 8x8 bf16 dram=0x0 spm=0; RTL issues it in cycle 12, the model in cycle 13\n",
-             "rtl/cmd_fetch.sv", "kWordToCheck"});
+             "rtl/cmd/gw_cmd_fetch.sv", "kWordToCheck"});
 }
 
 TEST(Explain, ACompletionShowsTheEngine) {
   TimedRun model = small_run();
   model.times[3].done = timing::kNever;
   expect_in(explain_small(small_run(), model), {"done of command #3 STORE", "RTL in cycle 200, model in cycle never",
-                                                "store     in flight 1: #3 STORE", "rtl/dma_store.sv"});
+                                                "store     in flight 1: #3 STORE", "rtl/dma/gw_dma_store.sv"});
 }
 
 TEST(Explain, LongQueuesAreCut) {
@@ -73,14 +73,15 @@ TEST(Explain, CountersAreNamed) {
   const auto load_sem = static_cast<std::size_t>(isa::Counter::LOAD_SEM);
   ++model.counters.values[load_sem];
   expect_in(explain_small(small_run(), model), {"counter LOAD_SEM        RTL        103  model        104\n",
-                                                "all events agree; where to look:", "rtl/perf_counters.sv"});
+                                                "all events agree; where to look:", "rtl/cmd/gw_perf_counters.sv"});
 }
 
 TEST(Explain, EndsAreNamed) {
   TimedRun rtl = small_run();
   rtl.status = {isa::ErrorCode::WATCHDOG, 2};
-  expect_in(explain_small(rtl, small_run()),
-            {"the run ends differently: RTL with WATCHDOG at command 2, model with no error\n", "rtl/run_ctrl.sv"});
+  expect_in(
+      explain_small(rtl, small_run()),
+      {"the run ends differently: RTL with WATCHDOG at command 2, model with no error\n", "rtl/cmd/gw_run_ctrl.sv"});
 }
 
 /// A trace file has no waits; the rest is explained all the same.

@@ -64,15 +64,15 @@ TEST(Places, SectionsExist) {
 }
 
 TEST(Places, DependOnWhatDiffers) {
-  EXPECT_EQ(runtime::where_to_look(Event::kIssue, "GEMM", "compute0").rtl.front(), "rtl/cmd_fetch.sv");
-  EXPECT_EQ(runtime::where_to_look(Event::kDone, "LOAD", "load").rtl.front(), "rtl/dma_load.sv");
-  EXPECT_EQ(runtime::where_to_look(Event::kDone, "STORE", "store").rtl.front(), "rtl/dma_store.sv");
-  EXPECT_EQ(runtime::where_to_look(Event::kDone, "GEMM", "compute0").rtl.front(), "rtl/shadow_ctrl.sv");
-  EXPECT_EQ(runtime::where_to_look(Event::kDone, "SYNC", "compute0").rtl.front(), "rtl/gemm_core.sv");
-  EXPECT_EQ(runtime::where_to_look(Event::kDone, "SYNC", "load").rtl.front(), "rtl/dma_order.sv");
+  EXPECT_EQ(runtime::where_to_look(Event::kIssue, "GEMM", "compute0").rtl.front(), "rtl/cmd/gw_cmd_fetch.sv");
+  EXPECT_EQ(runtime::where_to_look(Event::kDone, "LOAD", "load").rtl.front(), "rtl/dma/gw_dma_load.sv");
+  EXPECT_EQ(runtime::where_to_look(Event::kDone, "STORE", "store").rtl.front(), "rtl/dma/gw_dma_store.sv");
+  EXPECT_EQ(runtime::where_to_look(Event::kDone, "GEMM", "compute0").rtl.front(), "rtl/core/gw_shadow_ctrl.sv");
+  EXPECT_EQ(runtime::where_to_look(Event::kDone, "SYNC", "compute0").rtl.front(), "rtl/core/gw_gemm_core.sv");
+  EXPECT_EQ(runtime::where_to_look(Event::kDone, "SYNC", "load").rtl.front(), "rtl/dma/gw_dma_order.sv");
   for (const isa::CounterInfo &counter : isa::kCounters)
     EXPECT_EQ(runtime::where_to_look_for_counter(counter.name).section.empty(), false) << counter.name;
-  EXPECT_EQ(runtime::where_to_look_for_counter("CYCLES").rtl.front(), "rtl/run_ctrl.sv");
+  EXPECT_EQ(runtime::where_to_look_for_counter("CYCLES").rtl.front(), "rtl/cmd/gw_run_ctrl.sv");
 }
 
 } // namespace

@@ -34,12 +34,12 @@ module core_harness #(
 );
 
   logic                a_en, a_col, b_en, b_col, c_en, w_en, w_fp32;
-  logic [23:0]         a_addr0, a_addr1, b_addr0, b_addr1, c_addr0, c_addr1, w_addr0, w_addr1;
-  logic [7:0]          a_split, a_rot, b_split, b_rot, c_split, c_rot, w_split, w_rot, w_count;
+  gw_isa_pkg::line_t   a_at, b_at, c_at, w_at;
+  logic [7:0]          w_count;
   logic [32*LANES-1:0] a_line, b_line, c_line;
   logic [32*COLS-1:0]  w_line;
 
-  gemm_core #(.ROWS(ROWS), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS)) u_core (
+  gw_gemm_core #(.ROWS(ROWS), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS)) u_core (
     .clk_i, .rst_ni, .clear_i,
     .run_i        (1'b1),
     .start_valid_i, .start_ready_o, .cmd_i, .index_i, .head_valid_i, .done_valid_o, .done_index_o, .done_posts_o, .busy_o,
@@ -55,26 +55,20 @@ module core_harness #(
     .cnt_sem_o      (counts_o[1]),
     .cnt_empty_o    (counts_o[0]),
     .block_done_o,
-    .a_en_o (a_en), .a_col_o (a_col), .a_addr0_o (a_addr0), .a_addr1_o (a_addr1), .a_split_o (a_split),
-    .a_rot_o (a_rot), .a_line_i (a_line),
-    .b_en_o (b_en), .b_col_o (b_col), .b_addr0_o (b_addr0), .b_addr1_o (b_addr1), .b_split_o (b_split),
-    .b_rot_o (b_rot), .b_line_i (b_line),
-    .c_en_o (c_en), .c_addr0_o (c_addr0), .c_addr1_o (c_addr1), .c_split_o (c_split), .c_rot_o (c_rot),
+    .a_en_o (a_en), .a_col_o (a_col), .a_at_o (a_at), .a_line_i (a_line),
+    .b_en_o (b_en), .b_col_o (b_col), .b_at_o (b_at), .b_line_i (b_line),
+    .c_en_o (c_en), .c_at_o (c_at),
     .c_line_i (c_line),
-    .w_en_o (w_en), .w_fp32_o (w_fp32), .w_addr0_o (w_addr0), .w_addr1_o (w_addr1), .w_split_o (w_split),
-    .w_rot_o (w_rot), .w_count_o (w_count), .w_line_o (w_line)
+    .w_en_o (w_en), .w_fp32_o (w_fp32), .w_at_o (w_at), .w_count_o (w_count), .w_line_o (w_line)
   );
 
-  spm #(.LANES(LANES), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(4)) u_spm (
+  gw_spm #(.LANES(LANES), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(4)) u_spm (
     .clk_i,
-    .a_en_i (a_en), .a_col_i (a_col), .a_addr0_i (a_addr0), .a_addr1_i (a_addr1), .a_split_i (a_split),
-    .a_rot_i (a_rot), .a_line_o (a_line),
-    .b_en_i (b_en), .b_col_i (b_col), .b_addr0_i (b_addr0), .b_addr1_i (b_addr1), .b_split_i (b_split),
-    .b_rot_i (b_rot), .b_line_o (b_line),
-    .c_en_i (c_en), .c_addr0_i (c_addr0), .c_addr1_i (c_addr1), .c_split_i (c_split), .c_rot_i (c_rot),
+    .a_en_i (a_en), .a_col_i (a_col), .a_at_i (a_at), .a_line_o (a_line),
+    .b_en_i (b_en), .b_col_i (b_col), .b_at_i (b_at), .b_line_o (b_line),
+    .c_en_i (c_en), .c_at_i (c_at),
     .c_line_o (c_line),
-    .w_en_i (w_en), .w_fp32_i (w_fp32), .w_addr0_i (w_addr0), .w_addr1_i (w_addr1), .w_split_i (w_split),
-    .w_rot_i (w_rot), .w_count_i (w_count), .w_line_i (w_line),
+    .w_en_i (w_en), .w_fp32_i (w_fp32), .w_at_i (w_at), .w_count_i (w_count), .w_line_i (w_line),
     .ld_en_i (put_i), .ld_fp32_i (fp32_i), .ld_addr_i (row_i), .ld_pstride_i (24'd0), .ld_split_i (8'd1),
     .ld_lane_i (lane_i), .ld_first_i (10'd0), .ld_count_i (11'd1), .ld_data_i (data_i),
     .st_en_i (get_i), .st_fp32_i (fp32_i), .st_addr_i (row_i), .st_pstride_i (24'd0), .st_split_i (8'd1),

@@ -89,13 +89,14 @@ protected:
     a.step = 2 * pick(0, (kRows - 2 - a.addr) / panels / 2);
     return a;
   }
-  template <class En, class Addr, class Byte>
-  void drive_read(std::uint32_t core, const Access &a, En &en, Addr &addr0, Addr &addr1, Byte &split, Byte &rot) {
+  /// A line_t of gw_isa_pkg: addr1, addr0, rot and split, from the top.
+  template <class En, class At> void drive_line(std::uint32_t core, const Access &a, En &en, At &at) {
+    const std::size_t lsb = std::size_t{64} * core;
     set_bits(en, core, 1, a.en);
-    set_bits(addr0, 24 * core, 24, a.addr);
-    set_bits(addr1, 24 * core, 24, a.addr + a.step);
-    set_bits(split, 8 * core, 8, a.split);
-    set_bits(rot, 8 * core, 8, a.rot);
+    set_bits(at, lsb + 40, 24, a.addr + a.step);
+    set_bits(at, lsb + 16, 24, a.addr);
+    set_bits(at, lsb + 8, 8, a.rot);
+    set_bits(at, lsb, 8, a.split);
   }
   void clock() {
     model_->clk_i = 0;
@@ -121,12 +122,9 @@ TEST_F(SpmPorts, AllPortsInEveryCycle) {
     for (std::uint32_t core = 0; core < kCores; ++core) {
       const std::array<Access, 3> reads{array_access(false, true), array_access(false, true),
                                         array_access(true, false)};
-      drive_read(core, reads[0], model_->a_en_i, model_->a_addr0_i, model_->a_addr1_i, model_->a_split_i,
-                 model_->a_rot_i);
-      drive_read(core, reads[1], model_->b_en_i, model_->b_addr0_i, model_->b_addr1_i, model_->b_split_i,
-                 model_->b_rot_i);
-      drive_read(core, reads[2], model_->c_en_i, model_->c_addr0_i, model_->c_addr1_i, model_->c_split_i,
-                 model_->c_rot_i);
+      drive_line(core, reads[0], model_->a_en_i, model_->a_at_i);
+      drive_line(core, reads[1], model_->b_en_i, model_->b_at_i);
+      drive_line(core, reads[2], model_->c_en_i, model_->c_at_i);
       set_bits(model_->a_col_i, core, 1, reads[0].col);
       set_bits(model_->b_col_i, core, 1, reads[1].col);
       for (std::size_t port = 0; port < 3; ++port) {
@@ -139,7 +137,7 @@ TEST_F(SpmPorts, AllPortsInEveryCycle) {
       // Few rows, so that cores often write halves of the same word.
       Access w = array_access(pick(0, 1) != 0, false);
       if (pick(0, 1) != 0) w.addr = w.fp32 ? 4 : 4 + pick(0, 1);
-      drive_read(core, w, model_->w_en_i, model_->w_addr0_i, model_->w_addr1_i, model_->w_split_i, model_->w_rot_i);
+      drive_line(core, w, model_->w_en_i, model_->w_at_i);
       set_bits(model_->w_fp32_i, core, 1, w.fp32);
       set_bits(model_->w_count_i, 8 * core, 8, w.count);
       std::vector<std::uint32_t> line;

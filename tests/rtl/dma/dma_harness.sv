@@ -110,7 +110,7 @@ module dma_harness #(
   assign ld_data_o = PORT_W'(ld_data);
   assign wdata_o   = PORT_W'(wdata);
 
-  dma_load #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) u_load (
+  gw_dma_load #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) u_load (
     .clk_i, .rst_ni, .clear_i, .run_i,
     .start_valid_i (l_start_valid_i), .start_ready_o (l_start_ready_o), .cmd_i (l_cmd_i), .index_i (l_index_i),
     .head_valid_i (l_head_valid_i),
@@ -125,7 +125,7 @@ module dma_harness #(
     .cnt_empty_o (l_counts_o[0]), .bytes_o (l_bytes_o)
   );
 
-  axi_read_mux #(.BUS_BYTES(BUS_BYTES)) u_mux (
+  gw_axi_read_mux #(.BUS_BYTES(BUS_BYTES)) u_mux (
     .clk_i, .rst_ni, .clear_i,
     .f_ar_valid_i, .f_ar_ready_o, .f_ar_addr_i, .f_ar_len_i, .f_ar_user_i (24'd0),
     .f_r_valid_o, .f_r_data_o (), .f_r_resp_o (), .f_r_last_o,
@@ -142,7 +142,7 @@ module dma_harness #(
 
   assign wstrb_o = (PORT_W/8)'(wstrb);
 
-  dma_store #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) u_store (
+  gw_dma_store #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) u_store (
     .clk_i, .rst_ni, .clear_i, .run_i,
     .start_valid_i (s_start_valid_i), .start_ready_o (s_start_ready_o), .cmd_i (s_cmd_i), .index_i (s_index_i),
     .head_valid_i (s_head_valid_i),

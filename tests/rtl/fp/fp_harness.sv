@@ -1,4 +1,4 @@
-// LANES independent fused multiply-adds of fp_pkg, decode included, fp32 additions, and roundings to bf16.
+// LANES independent fused multiply-adds of gw_fp_pkg, decode included, fp32 additions, and roundings to bf16.
 module fp_harness #(
   parameter int unsigned LANES = 256
 ) (
@@ -15,10 +15,10 @@ module fp_harness #(
   task automatic compute;
     logic [31:0] i;
     for (i = 0; i < LANES; i = i + 1)
-      mac_o[i*32+:32] <= fp_pkg::mac(fp_pkg::decode_bf16(a_i[i*32+:32]), fp_pkg::decode_bf16(b_i[i*32+:32]),
+      mac_o[i*32+:32] <= gw_fp_pkg::mac(gw_fp_pkg::decode_bf16(a_i[i*32+:32]), gw_fp_pkg::decode_bf16(b_i[i*32+:32]),
                                      c_i[i*32+:32]);
-    for (i = 0; i < LANES; i = i + 1) add_o[i*32+:32] <= fp_pkg::add(c_i[i*32+:32], d_i[i*32+:32]);
-    for (i = 0; i < LANES; i = i + 1) bf16_o[i*32+:32] <= fp_pkg::round_bf16(c_i[i*32+:32]);
+    for (i = 0; i < LANES; i = i + 1) add_o[i*32+:32] <= gw_fp_pkg::add(c_i[i*32+:32], d_i[i*32+:32]);
+    for (i = 0; i < LANES; i = i + 1) bf16_o[i*32+:32] <= gw_fp_pkg::round_bf16(c_i[i*32+:32]);
   endtask
 
   always_ff @(posedge clk_i) compute;

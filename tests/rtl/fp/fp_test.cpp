@@ -1,5 +1,5 @@
-// The hardware's arithmetic (rtl/fp_pkg.sv) against native fmaf and addition: numerics.md clauses on product, rounding,
-// NaN and ADD.
+// The hardware's arithmetic (rtl/core/gw_fp_pkg.sv) against native fmaf and addition: numerics.md clauses on product,
+// rounding, NaN and ADD.
 #include "Vfp_harness.h"
 
 #include <fmt/format.h>

@@ -36,7 +36,10 @@ awk '
     for (r in registers) {
       split(r, part, " ")
       n = split(instances[part[1]], where, " ")
-      for (i = 1; i <= n; i++) print where[i] "." part[2]
+      for (i = 1; i <= n; i++) {
+        sub(/^gw_/, "", where[i]) # as waveforms call the top
+        print where[i] "." part[2]
+      }
     }
   }
 ' "$1" | sort -u

@@ -1,9 +1,9 @@
 #include "tests/trace/wave/regression.hpp"
 
+#include "tests/trace/wave/bundles.hpp"
 #include "tests/trace/wave/in_flight.hpp"
 #include "tests/trace/wave/run_program.hpp"
 #include "trace/wave/diff_text.hpp"
-#include "trace/wave/fst_writer.hpp"
 #include "trace/wave/save_file.hpp"
 
 #include <fmt/format.h>
@@ -32,16 +32,29 @@ std::string ending(const RunStatus &status) {
   return text;
 }
 
-SaveFile save_file(const Outcome &outcome, const TimeFormat &time) {
+/// The signal of a waveform that has the part: its bundle.
+std::string bundle_of(const std::string &name, const std::vector<Part> &parts) {
+  const auto part = std::find_if(parts.begin(), parts.end(), [&](const Part &p) { return p.name == name; });
+  return part == parts.end() ? name : part->bundle;
+}
+
+SaveFile save_file(const Outcome &outcome, const TimeFormat &time, const std::vector<Part> &parts) {
   const DifferingSignal &first = outcome.report->differing.front();
   SaveFile save{outcome.waveform.string(), first.difference.first, kSeenCycles * time.period, {}};
-  const auto range_of = [](const DifferingSignal &s) { return s.name + s.range; };
+  const FstFile waveform(outcome.waveform.string());
+  const auto range_of = [&](const DifferingSignal &s) {
+    const std::string bundle = bundle_of(s.name, parts);
+    for (const Signal &signal : waveform.signals())
+      if (bundle != s.name && signal.name == bundle) return signal.name + signal.range;
+    return s.name + s.range;
+  };
   SavedGroup clock{"clock and commands", {"TOP.npu.clk_i"}}, now{"differ first", {}}, later{"differ later", {}};
   for (std::size_t i = 0; i < std::min(kSaved, outcome.report->differing.size()); ++i) {
     const DifferingSignal &signal = outcome.report->differing[i];
-    (signal.difference.first == first.difference.first ? now : later).signals.push_back(range_of(signal));
+    std::vector<std::string> &group = (signal.difference.first == first.difference.first ? now : later).signals;
+    const std::string name = range_of(signal);
+    if (std::find(group.begin(), group.end(), name) == group.end()) group.push_back(name);
   }
-  const FstFile waveform(outcome.waveform.string());
   for (const Signal &signal : waveform.signals())
     for (const char *name : {"TOP.npu.evt_issue_o", "TOP.npu.evt_issue_index_o", "TOP.npu.evt_start_o",
                              "TOP.npu.evt_start_index_o", "TOP.npu.evt_done_o", "TOP.npu.evt_done_index_o"})
@@ -69,7 +82,7 @@ std::string explain_difference(const Outcome &outcome, const Scenario &scenario,
     commands += fmt::format("  {}\n", line);
   text.insert(text.find('\n') + 1, commands);
   const fs::path saved = output(outcome.name, ".gtkw", places);
-  write_file(saved, save_file_text(save_file(outcome, time)));
+  write_file(saved, save_file_text(save_file(outcome, time, read_bundles(places.bundles.string()))));
   return text + fmt::format("all signals of this run: {}\nopen it at this cycle: gtkwave {}\n",
                             outcome.waveform.string(), saved.string());
 }
@@ -83,7 +96,8 @@ Outcome run_scenario(const Scenario &scenario, const Places &places) {
   outcome.name = scenario.name;
   outcome.waveform = output(scenario.name, ".fst", places);
   const fs::path log = output(scenario.name, ".log", places), times = output(scenario.name, ".json", places);
-  for (const fs::path &old : {outcome.waveform, times, log, output(scenario.name, ".gtkw", places)})
+  outcome.held = output(scenario.name, ".held", places);
+  for (const fs::path &old : {outcome.waveform, outcome.held, times, log, output(scenario.name, ".gtkw", places)})
     fs::remove(old);
   const int code =
       run_program({(places.recorders / ("gw_wave_record_" + scenario.npu)).string(),
@@ -100,13 +114,15 @@ Outcome run_scenario(const Scenario &scenario, const Places &places) {
   else if (outcome.recording.end != ending(scenario.end))
     outcome.problem = fmt::format("the run ended in {}, not in {}", outcome.recording.end, ending(scenario.end));
 
-  const fs::path golden = golden_of(scenario.name, places);
-  if (!fs::exists(golden)) return outcome;
   DiffOptions options;
   options.filter = read_signal_filter(places.signals.string());
-  outcome.report = diff(FstFile(golden.string()), FstFile(outcome.waveform.string()), options);
+  write_held(FstFile(outcome.waveform.string()), options.filter, read_bundles(places.bundles.string()),
+             outcome.held.string());
+  const fs::path golden = golden_of(scenario.name, places);
+  if (!fs::exists(golden)) return outcome;
+  outcome.report = diff(FstFile(golden.string()), FstFile(outcome.held.string()), options);
   if (outcome.equal())
-    for (const fs::path &needless : {outcome.waveform, times, log})
+    for (const fs::path &needless : {outcome.waveform, outcome.held, times, log})
       fs::remove(needless);
   return outcome;
 }
@@ -122,16 +138,9 @@ std::string explain(const Outcome &outcome, const Scenario &scenario, const Plac
 
 std::string accept(const Outcome &outcome, const Places &places) {
   if (!outcome.problem.empty()) throw ConfigError(fmt::format("{}: not accepted: {}", outcome.name, outcome.problem));
-  const FstFile waveform(outcome.waveform.string());
-  const SignalFilter filter = read_signal_filter(places.signals.string());
-  std::vector<std::string> take;
-  for (const Signal &signal : waveform.signals())
-    if (filter.takes(signal.name)) take.push_back(signal.name);
-  const fs::path written = output(outcome.name, ".golden", places);
-  copy_signals(waveform, take, written.string());
-  fs::copy_file(written, golden_of(outcome.name, places), fs::copy_options::overwrite_existing);
-  fs::remove(written);
-  if (!outcome.report) return fmt::format("{}: new, {} signals", outcome.name, take.size());
+  fs::copy_file(outcome.held, golden_of(outcome.name, places), fs::copy_options::overwrite_existing);
+  if (!outcome.report)
+    return fmt::format("{}: new, {} signals", outcome.name, FstFile(outcome.held.string()).signals().size());
   const DiffReport &report = *outcome.report;
   std::string text = fmt::format("{}: changed: {} of {} signals differ, {} gone, {} new", outcome.name,
                                  report.differing.size(), report.compared, report.only_a.size(), report.only_b.size());

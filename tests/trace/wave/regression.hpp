@@ -14,6 +14,7 @@ namespace gradweave::wave {
 struct Places {
   std::filesystem::path streams, goldens, configs; ///< directories of the sources
   std::filesystem::path signals;                   ///< rules of what goldens hold
+  std::filesystem::path bundles;                   ///< and parts of bundled ports that they hold
   std::filesystem::path recorders;                 ///< directory of gw_wave_record_NPU
   std::filesystem::path out;                       ///< recordings; those of equal streams are removed
 };
@@ -23,6 +24,7 @@ struct Outcome {
   std::string name;
   Recording recording;
   std::filesystem::path waveform;   ///< all signals of the run
+  std::filesystem::path held;       ///< what a golden of it holds
   std::optional<DiffReport> report; ///< golden against run; none if there is no golden or no waveform
   std::string problem;              ///< the run is not what the stream says, or there is none; or empty
   bool equal() const { return report && report->equal() && problem.empty(); }

@@ -17,8 +17,10 @@ protected:
     fs::remove_all(root);
     for (const char *part : {"streams", "goldens", "configs", "out"})
       fs::create_directories(root / part);
-    places = {root / "streams", root / "goldens", root / "configs", root / "signals.txt", root, root / "out"};
+    places = {root / "streams", root / "goldens", root / "configs", root / "signals.txt", root / "bundles.txt", root,
+              root / "out"};
     std::ofstream(root / "signals.txt") << "+ *_q\n";
+    std::ofstream(root / "bundles.txt") << "";
     std::ofstream(root / "streams/one.txt")
         << "#! npu fake\nLOAD bf16 dram=0x0 rows=1 cols=8 spm=0 pstride=1  # 0: X[0:1]\n";
     recorder("cp " + (root / "run.fst").string() + " $3.fst; cp " + (root / "run.json").string() + " $3.json");

@@ -27,9 +27,13 @@ struct Arguments {
 
 Places places(const Arguments &a) {
   const std::filesystem::path source = a.source, wave = source / "tests/trace/wave";
-  return {wave / "streams",   a.goldens.empty() ? wave / "goldens" : std::filesystem::path(a.goldens),
-          source / "configs", wave / "signals.txt",
-          a.recorders,        a.out};
+  return {wave / "streams",
+          a.goldens.empty() ? wave / "goldens" : std::filesystem::path(a.goldens),
+          source / "configs",
+          wave / "signals.txt",
+          wave / "bundles.txt",
+          a.recorders,
+          a.out};
 }
 
 std::vector<Scenario> chosen(std::vector<Scenario> catalog, const std::vector<std::string> &names) {

@@ -1,0 +1,258 @@
+// Control and status registers of isa.toml behind an AXI4-Lite slave.
+//
+// One write and one read at a time. A write is refused (SLVERR, no effect) if it hits no writable register, if it
+// changes the configuration or resets while a run is busy, or if it starts a run that is busy or stands in an error
+// (unless the same write resets). Reads of registers that do not exist or are write-only answer SLVERR and 0. So do
+// addresses that are no multiple of 4.
+module gw_csr #(
+  parameter int unsigned ROWS        = 8,
+  parameter int unsigned COLS        = 8,
+  parameter int unsigned CORES       = 1,
+  parameter int unsigned SPM_ROWS    = 64,
+  parameter int unsigned SPM_BANKS   = 4,
+  parameter int unsigned BUS_BYTES   = 16,
+  parameter int unsigned SEMAPHORES  = 64,
+  parameter int unsigned QUEUE_DEPTH = 8
+) (
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+  // AXI4-Lite
+  input  logic                       s_axil_awvalid_i,
+  output logic                       s_axil_awready_o,
+  input  gw_isa_pkg::csr_addr_t      s_axil_awaddr_i,
+  input  logic                       s_axil_wvalid_i,
+  output logic                       s_axil_wready_o,
+  input  gw_isa_pkg::csr_data_t      s_axil_wdata_i,
+  input  logic [3:0]                 s_axil_wstrb_i,
+  output logic                       s_axil_bvalid_o,
+  input  logic                       s_axil_bready_i,
+  output gw_bus_pkg::resp_t          s_axil_bresp_o,
+  input  logic                       s_axil_arvalid_i,
+  output logic                       s_axil_arready_o,
+  input  gw_isa_pkg::csr_addr_t      s_axil_araddr_i,
+  output logic                       s_axil_rvalid_o,
+  input  logic                       s_axil_rready_i,
+  output gw_isa_pkg::csr_data_t      s_axil_rdata_o,
+  output gw_bus_pkg::resp_t          s_axil_rresp_o,
+  // Configuration
+  output gw_isa_pkg::addr_t          cmd_addr_o,
+  output gw_isa_pkg::index_t         cmd_count_o,
+  output gw_isa_pkg::addr_t          dram_base_o,
+  output gw_isa_pkg::addr_t          dram_size_o,
+  output logic [31:0]                watchdog_o,
+  // Run control
+  output logic                       start_o,
+  output logic                       soft_reset_o,
+  output logic                       irq_clear_o,
+  input  logic                       busy_i,
+  input  logic                       done_i,
+  input  logic                       error_i,
+  input  logic                       irq_i,
+  input  gw_isa_pkg::err_t           err_code_i,
+  input  gw_isa_pkg::index_t         err_index_i,
+  input  gw_isa_pkg::index_t         retired_i,
+  // Counters
+  output gw_isa_pkg::counter_index_t counter_index_o,
+  input  gw_isa_pkg::counter_t       counter_value_i
+);
+
+  localparam logic [1:0]  RESP_OKAY      = 2'b00;
+  localparam logic [1:0]  RESP_SLVERR    = 2'b10;
+  localparam logic [31:0] WATCHDOG_RESET = 32'd65536;
+  localparam logic [11:0] COUNTERS_END   = gw_isa_pkg::CSR_COUNTERS + 12'(8 * (gw_isa_pkg::CNT_NUM + (CORES - 1) * gw_isa_pkg::CNT_CORE_NUM));
+
+  // --- Write channel -------------------------------------------------------------------------------
+  // Address and data are kept until both are here and the response before was taken.
+  logic                  aw_held_q, w_held_q, b_valid_q;
+  gw_isa_pkg::csr_addr_t aw_addr_q;
+  gw_isa_pkg::csr_data_t w_data_q;
+  logic [3:0]            w_strb_q;
+  gw_bus_pkg::resp_t     b_resp_q;
+  logic                  write, write_ok;
+
+  assign s_axil_awready_o = ~aw_held_q;
+  assign s_axil_wready_o  = ~w_held_q;
+  assign s_axil_bvalid_o  = b_valid_q;
+  assign s_axil_bresp_o   = b_resp_q;
+  assign write            = aw_held_q & w_held_q & ~b_valid_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      aw_held_q <= 1'b0;
+      aw_addr_q <= 12'd0;
+      w_held_q  <= 1'b0;
+      w_data_q  <= 32'd0;
+      w_strb_q  <= 4'd0;
+      b_valid_q <= 1'b0;
+      b_resp_q  <= RESP_OKAY;
+    end else begin
+      if (write) begin
+        aw_held_q <= 1'b0;
+        w_held_q  <= 1'b0;
+        b_valid_q <= 1'b1;
+        b_resp_q  <= write_ok ? RESP_OKAY : RESP_SLVERR;
+      end else if (s_axil_bready_i) begin
+        b_valid_q <= 1'b0;
+      end
+      if (s_axil_awvalid_i && s_axil_awready_o) begin
+        aw_held_q <= 1'b1;
+        aw_addr_q <= s_axil_awaddr_i;
+      end
+      if (s_axil_wvalid_i && s_axil_wready_o) begin
+        w_held_q <= 1'b1;
+        w_data_q <= s_axil_wdata_i;
+        w_strb_q <= s_axil_wstrb_i;
+      end
+    end
+  end
+
+  // --- Configuration registers ---------------------------------------------------------------------
+  gw_isa_pkg::addr_t  cmd_addr_q, dram_base_q, dram_size_q;
+  gw_isa_pkg::index_t cmd_count_q;
+  logic [31:0]        watchdog_q;
+  logic               is_config, config_write;
+
+  assign config_write = write & is_config & ~busy_i;
+
+  always_comb begin
+    case (aw_addr_q)
+      gw_isa_pkg::CSR_CMD_ADDR_LO, gw_isa_pkg::CSR_CMD_ADDR_HI, gw_isa_pkg::CSR_CMD_COUNT,
+      gw_isa_pkg::CSR_DRAM_BASE_LO, gw_isa_pkg::CSR_DRAM_BASE_HI,
+      gw_isa_pkg::CSR_DRAM_SIZE_LO, gw_isa_pkg::CSR_DRAM_SIZE_HI, gw_isa_pkg::CSR_WATCHDOG: is_config = 1'b1;
+      default: is_config = 1'b0;
+    endcase
+  end
+
+  function automatic logic [31:0] merge(input logic [31:0] old, input logic [31:0] data, input logic [3:0] strb);
+    logic [31:0] mask;
+    mask  = {{8{strb[3]}}, {8{strb[2]}}, {8{strb[1]}}, {8{strb[0]}}};
+    merge = (old & ~mask) | (data & mask);
+  endfunction
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cmd_addr_q  <= 64'd0;
+      cmd_count_q <= 32'd0;
+      dram_base_q <= 64'd0;
+      dram_size_q <= 64'd0;
+      watchdog_q  <= WATCHDOG_RESET;
+    end else if (config_write) begin
+      case (aw_addr_q)
+        gw_isa_pkg::CSR_CMD_ADDR_LO:  cmd_addr_q[31:0]   <= merge(cmd_addr_q[31:0], w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_CMD_ADDR_HI:  cmd_addr_q[63:32]  <= merge(cmd_addr_q[63:32], w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_CMD_COUNT:    cmd_count_q        <= merge(cmd_count_q, w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_DRAM_BASE_LO: dram_base_q[31:0]  <= merge(dram_base_q[31:0], w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_DRAM_BASE_HI: dram_base_q[63:32] <= merge(dram_base_q[63:32], w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_DRAM_SIZE_LO: dram_size_q[31:0]  <= merge(dram_size_q[31:0], w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_DRAM_SIZE_HI: dram_size_q[63:32] <= merge(dram_size_q[63:32], w_data_q, w_strb_q);
+        default:                   watchdog_q         <= merge(watchdog_q, w_data_q, w_strb_q);
+      endcase
+    end
+  end
+
+  assign cmd_addr_o  = cmd_addr_q;
+  assign cmd_count_o = cmd_count_q;
+  assign dram_base_o = dram_base_q;
+  assign dram_size_o = dram_size_q;
+  assign watchdog_o  = watchdog_q;
+
+  // --- Control register ----------------------------------------------------------------------------
+  logic is_ctrl, want_start, want_reset, ctrl_ok;
+
+  assign is_ctrl    = aw_addr_q == gw_isa_pkg::CSR_CTRL;
+  assign want_start = w_strb_q[0] & w_data_q[0];
+  assign want_reset = w_strb_q[0] & w_data_q[1];
+  assign ctrl_ok    = ~((want_start | want_reset) & busy_i) & ~(want_start & ~want_reset & error_i);
+
+  // A start clears as much as a soft reset does.
+  assign start_o      = write & is_ctrl & ctrl_ok & want_start;
+  assign soft_reset_o = write & is_ctrl & ctrl_ok & want_reset & ~want_start;
+  assign irq_clear_o  = write & is_ctrl & ctrl_ok & w_strb_q[0] & w_data_q[2];
+  assign write_ok     = (is_config & ~busy_i) | (is_ctrl & ctrl_ok);
+
+  // --- Read channel --------------------------------------------------------------------------------
+  logic                  ar_held_q, r_valid_q;
+  gw_isa_pkg::csr_addr_t ar_addr_q;
+  gw_isa_pkg::csr_data_t r_data_q;
+  gw_bus_pkg::resp_t     r_resp_q;
+  logic                  read, read_ok;
+  gw_isa_pkg::csr_data_t read_data;
+  logic                  is_counter;
+
+  assign s_axil_arready_o = ~ar_held_q;
+  assign s_axil_rvalid_o  = r_valid_q;
+  assign s_axil_rdata_o   = r_data_q;
+  assign s_axil_rresp_o   = r_resp_q;
+  assign read             = ar_held_q & ~r_valid_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      ar_held_q <= 1'b0;
+      ar_addr_q <= 12'd0;
+      r_valid_q <= 1'b0;
+      r_data_q  <= 32'd0;
+      r_resp_q  <= RESP_OKAY;
+    end else begin
+      if (read) begin
+        ar_held_q <= 1'b0;
+        r_valid_q <= 1'b1;
+        r_data_q  <= read_data;
+        r_resp_q  <= read_ok ? RESP_OKAY : RESP_SLVERR;
+      end else if (s_axil_rready_i) begin
+        r_valid_q <= 1'b0;
+      end
+      if (s_axil_arvalid_i && s_axil_arready_o) begin
+        ar_held_q <= 1'b1;
+        ar_addr_q <= s_axil_araddr_i;
+      end
+    end
+  end
+
+  assign is_counter      = (ar_addr_q >= gw_isa_pkg::CSR_COUNTERS) & (ar_addr_q < COUNTERS_END) &
+                           (ar_addr_q[1:0] == 2'b00);
+  assign counter_index_o = 8'((ar_addr_q - gw_isa_pkg::CSR_COUNTERS) >> 3);
+
+  always_comb begin
+    read_ok   = read;
+    read_data = 32'd0;
+    if (read && is_counter) begin
+      read_data = ar_addr_q[2] ? counter_value_i[63:32] : counter_value_i[31:0];
+    end else if (read) begin
+      case (ar_addr_q)
+        gw_isa_pkg::CSR_ID:              read_data = gw_isa_pkg::ID_VALUE;
+        gw_isa_pkg::CSR_STATUS:          read_data = {28'd0, irq_i, error_i, done_i, busy_i};
+        gw_isa_pkg::CSR_ERR_CODE:        read_data = {24'd0, err_code_i};
+        gw_isa_pkg::CSR_ERR_INDEX:       read_data = err_index_i;
+        gw_isa_pkg::CSR_CMD_ADDR_LO:     read_data = cmd_addr_q[31:0];
+        gw_isa_pkg::CSR_CMD_ADDR_HI:     read_data = cmd_addr_q[63:32];
+        gw_isa_pkg::CSR_CMD_COUNT:       read_data = cmd_count_q;
+        gw_isa_pkg::CSR_DRAM_BASE_LO:    read_data = dram_base_q[31:0];
+        gw_isa_pkg::CSR_DRAM_BASE_HI:    read_data = dram_base_q[63:32];
+        gw_isa_pkg::CSR_DRAM_SIZE_LO:    read_data = dram_size_q[31:0];
+        gw_isa_pkg::CSR_DRAM_SIZE_HI:    read_data = dram_size_q[63:32];
+        gw_isa_pkg::CSR_WATCHDOG:        read_data = watchdog_q;
+        gw_isa_pkg::CSR_RETIRED:         read_data = retired_i;
+        gw_isa_pkg::CSR_CFG_ROWS:        read_data = ROWS;
+        gw_isa_pkg::CSR_CFG_COLS:        read_data = COLS;
+        gw_isa_pkg::CSR_CFG_CORES:       read_data = CORES;
+        gw_isa_pkg::CSR_CFG_SPM_ROWS:    read_data = SPM_ROWS;
+        gw_isa_pkg::CSR_CFG_SPM_BANKS:   read_data = SPM_BANKS;
+        gw_isa_pkg::CSR_CFG_BUS_BYTES:   read_data = BUS_BYTES;
+        gw_isa_pkg::CSR_CFG_SEMAPHORES:  read_data = SEMAPHORES;
+        gw_isa_pkg::CSR_CFG_QUEUE_DEPTH: read_data = QUEUE_DEPTH;
+        default:                      read_ok   = 1'b0;
+      endcase
+    end
+  end
+
+  // --- Assertions ----------------------------------------------------------------------------------
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni) begin
+      nothing_starts_or_resets_while_a_run_is_busy:
+        assert (~(start_o | soft_reset_o) | ~busy_i);
+      a_refused_write_changes_nothing:
+        assert (write_ok | ~(config_write | start_o | soft_reset_o | irq_clear_o));
+    end
+  end
+
+endmodule

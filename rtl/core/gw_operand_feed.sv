@@ -1,0 +1,134 @@
+// Reads the line pairs (A, B) of a block from the scratchpad, one pair a cycle unless macro-banks collide.
+//
+// Per macro-bank and cycle the array side has one read: initial values (C) first, then A, then B. A line that has to
+// wait is read later; the pair is complete, and step_o rises, when both are. A null block is a single bubble: no reads.
+module gw_operand_feed #(
+  parameter int unsigned LANES     = 8,
+  parameter int unsigned BANK_ROWS = 64
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               clear_i,
+  // Block
+  input  logic               start_i,  // only while ready_o
+  input  logic               null_i,   // with start_i: a bubble
+  output logic               ready_o,  // the last pair of the block, if any, is complete in this cycle
+  input  gw_isa_pkg::dim_t   k_i,
+  input  logic               a_col_i,
+  input  gw_isa_pkg::place_t a_place_i,
+  input  gw_isa_pkg::lane_t  a_count_i,
+  input  logic               b_col_i,
+  input  gw_isa_pkg::place_t b_place_i,
+  input  gw_isa_pkg::lane_t  b_count_i,
+  // Bank claims of the read of initial values
+  input  logic               c_en_i,
+  input  gw_isa_pkg::row_t   c_bank_lo_i,
+  input  gw_isa_pkg::row_t   c_bank_hi_i,
+  // Scratchpad reads
+  output logic               a_en_o,
+  output logic               a_col_o,
+  output gw_isa_pkg::line_t  a_at_o,
+  output gw_isa_pkg::lane_t  a_count_o,
+  output logic               b_en_o,
+  output logic               b_col_o,
+  output gw_isa_pkg::line_t  b_at_o,
+  output gw_isa_pkg::lane_t  b_count_o,
+  // Pair complete in this cycle
+  output logic               step_o,
+  output logic               first_o,  // the block's first
+  output logic               null_o,   // it is a bubble
+  output logic               blocked_o // a pair is wanted but not complete
+);
+
+  // --- State -----------------------------------------------------------------------------------
+  logic             active_q, null_q, first_q, a_got_q, b_got_q;
+  gw_isa_pkg::dim_t left_q; // pairs to go, this one included
+  gw_isa_pkg::row_t a_bank_lo, a_bank_hi, b_bank_lo, b_bank_hi;
+
+  function automatic logic collide(input gw_isa_pkg::row_t x_lo, input gw_isa_pkg::row_t x_hi,
+                                   input gw_isa_pkg::row_t y_lo, input gw_isa_pkg::row_t y_hi);
+    collide = (x_lo == y_lo) || (x_lo == y_hi) || (x_hi == y_lo) || (x_hi == y_hi);
+  endfunction
+
+  logic wanted;
+  assign wanted = active_q && !null_q;
+  assign a_en_o = wanted && !a_got_q && !(c_en_i && collide(a_bank_lo, a_bank_hi, c_bank_lo_i, c_bank_hi_i));
+  assign b_en_o = wanted && !b_got_q && !(c_en_i && collide(b_bank_lo, b_bank_hi, c_bank_lo_i, c_bank_hi_i))
+                         && !(a_en_o && collide(a_bank_lo, a_bank_hi, b_bank_lo, b_bank_hi));
+
+  assign step_o    = active_q && (null_q || ((a_got_q || a_en_o) && (b_got_q || b_en_o)));
+  assign first_o   = first_q;
+  assign null_o    = null_q;
+  assign blocked_o = active_q && !step_o;
+  assign ready_o   = !active_q || (step_o && left_q == 16'd1);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      active_q <= 1'b0;
+      null_q   <= 1'b0;
+      first_q  <= 1'b0;
+      a_got_q  <= 1'b0;
+      b_got_q  <= 1'b0;
+      left_q   <= 16'd0;
+    end else if (clear_i) begin
+      active_q <= 1'b0;
+      a_got_q  <= 1'b0;
+      b_got_q  <= 1'b0;
+    end else if (start_i) begin
+      active_q <= 1'b1;
+      null_q   <= null_i;
+      first_q  <= 1'b1;
+      a_got_q  <= 1'b0;
+      b_got_q  <= 1'b0;
+      left_q   <= null_i ? 16'd1 : k_i;
+    end else if (step_o) begin
+      active_q <= left_q != 16'd1;
+      first_q  <= 1'b0;
+      a_got_q  <= 1'b0;
+      b_got_q  <= 1'b0;
+      left_q   <= left_q - 16'd1;
+    end else begin
+      a_got_q <= a_got_q || a_en_o;
+      b_got_q <= b_got_q || b_en_o;
+    end
+  end
+
+  gw_line_walker #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_a (
+    .clk_i,
+    .load_i    (start_i && !null_i),
+    .col_i     (a_col_i),
+    .place_i   (a_place_i),
+    .count_i   (a_count_i),
+    .step_i    (step_o),
+    .col_o     (a_col_o),
+    .at_o      (a_at_o),
+    .count_o   (a_count_o),
+    .bank_lo_o (a_bank_lo),
+    .bank_hi_o (a_bank_hi)
+  );
+
+  gw_line_walker #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_b (
+    .clk_i,
+    .load_i    (start_i && !null_i),
+    .col_i     (b_col_i),
+    .place_i   (b_place_i),
+    .count_i   (b_count_i),
+    .step_i    (step_o),
+    .col_o     (b_col_o),
+    .at_o      (b_at_o),
+    .count_o   (b_count_o),
+    .bank_lo_o (b_bank_lo),
+    .bank_hi_o (b_bank_hi)
+  );
+
+  // --- Checks ----------------------------------------------------------------------------------
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni) if (!clear_i) begin
+      StartsOnlyWhenReady : assert (!start_i || ready_o);
+      OneReadPerBank : assert (!(a_en_o && b_en_o && collide(a_bank_lo, a_bank_hi, b_bank_lo, b_bank_hi)));
+    end
+  end
+`endif
+
+endmodule

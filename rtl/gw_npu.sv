@@ -1,0 +1,375 @@
+// The NPU: command processor, load engine, store engine and compute engines around one scratchpad, behind an AXI4
+// master, an AXI4-Lite slave and an interrupt. docs/microarchitecture.md describes the whole, docs/isa.md commands
+// and registers.
+//
+// Vectors over engines have the order of the ENGINE field: load, store, cores. No output depends on an input of the
+// same cycle. Events tell, a cycle later, that the NPU runs, that dispatch put a command into its queue, and that an
+// engine started or completed the command of an index.
+module gw_npu #(
+  parameter int unsigned ROWS        = 8,
+  parameter int unsigned COLS        = 8,
+  parameter int unsigned CORES       = 1,
+  parameter int unsigned SPM_ROWS    = 512,
+  parameter int unsigned SPM_BANKS   = 4,
+  parameter int unsigned BUS_BYTES   = 16,
+  parameter int unsigned QUEUE_DEPTH = 8,
+  parameter int unsigned SEMAPHORES  = 64,
+  parameter int unsigned OUTSTANDING = 64,
+  localparam int unsigned ENGINES    = 2 + CORES
+) (
+  input  logic                                   clk_i,
+  input  logic                                   rst_ni,
+  output logic                                   irq_o,
+  // Registers: AXI4-Lite slave
+  input  logic                                   s_axil_awvalid_i,
+  output logic                                   s_axil_awready_o,
+  input  gw_isa_pkg::csr_addr_t                  s_axil_awaddr_i,
+  input  logic                                   s_axil_wvalid_i,
+  output logic                                   s_axil_wready_o,
+  input  gw_isa_pkg::csr_data_t                  s_axil_wdata_i,
+  input  logic [3:0]                             s_axil_wstrb_i,
+  output logic                                   s_axil_bvalid_o,
+  input  logic                                   s_axil_bready_i,
+  output gw_bus_pkg::resp_t                      s_axil_bresp_o,
+  input  logic                                   s_axil_arvalid_i,
+  output logic                                   s_axil_arready_o,
+  input  gw_isa_pkg::csr_addr_t                  s_axil_araddr_i,
+  output logic                                   s_axil_rvalid_o,
+  input  logic                                   s_axil_rready_i,
+  output gw_isa_pkg::csr_data_t                  s_axil_rdata_o,
+  output gw_bus_pkg::resp_t                      s_axil_rresp_o,
+  // Memory: AXI4 master
+  output logic                                   m_axi_arvalid_o,
+  input  logic                                   m_axi_arready_i,
+  output logic                                   m_axi_arid_o,
+  output gw_isa_pkg::addr_t                      m_axi_araddr_o,
+  output gw_bus_pkg::len_t                       m_axi_arlen_o,
+  output gw_bus_pkg::size_t                      m_axi_arsize_o,
+  output gw_bus_pkg::burst_t                     m_axi_arburst_o,
+  // the burst's wanted bytes from its address on: last above first
+  output gw_bus_pkg::user_t                      m_axi_aruser_o,
+  input  logic                                   m_axi_rvalid_i,
+  output logic                                   m_axi_rready_o,
+  input  logic                                   m_axi_rid_i,
+  input  logic [8*BUS_BYTES-1:0]                 m_axi_rdata_i,
+  input  gw_bus_pkg::resp_t                      m_axi_rresp_i,
+  input  logic                                   m_axi_rlast_i,
+  output logic                                   m_axi_awvalid_o,
+  input  logic                                   m_axi_awready_i,
+  output logic                                   m_axi_awid_o,
+  output gw_isa_pkg::addr_t                      m_axi_awaddr_o,
+  output gw_bus_pkg::len_t                       m_axi_awlen_o,
+  output gw_bus_pkg::size_t                      m_axi_awsize_o,
+  output gw_bus_pkg::burst_t                     m_axi_awburst_o,
+  output gw_bus_pkg::user_t                      m_axi_awuser_o,
+  output logic                                   m_axi_wvalid_o,
+  input  logic                                   m_axi_wready_i,
+  output logic [8*BUS_BYTES-1:0]                 m_axi_wdata_o,
+  output logic [BUS_BYTES-1:0]                   m_axi_wstrb_o,
+  output logic                                   m_axi_wlast_o,
+  input  logic                                   m_axi_bvalid_i,
+  output logic                                   m_axi_bready_o,
+  // All writes have ID 0.
+  // verilator lint_off UNUSEDSIGNAL
+  input  logic                                   m_axi_bid_i,
+  // verilator lint_on UNUSEDSIGNAL
+  input  gw_bus_pkg::resp_t                      m_axi_bresp_i,
+  // Command events
+  output logic                                   evt_run_o,
+  output logic                                   evt_issue_o,
+  output gw_isa_pkg::index_t                     evt_issue_index_o,
+  output logic [ENGINES-1:0]                     evt_start_o,
+  output logic [gw_isa_pkg::INDEX_W*ENGINES-1:0] evt_start_index_o,
+  output logic [ENGINES-1:0]                     evt_done_o,
+  output logic [gw_isa_pkg::INDEX_W*ENGINES-1:0] evt_done_index_o
+);
+
+  localparam int unsigned LANES = (ROWS > COLS) ? ROWS : COLS;
+  localparam int unsigned LOAD  = 32'(gw_isa_pkg::ENG_LOAD);
+  localparam int unsigned STORE = 32'(gw_isa_pkg::ENG_STORE);
+  localparam int unsigned CORE0 = 32'(gw_isa_pkg::ENG_COMPUTE0);
+
+  // --- Signals between the blocks ------------------------------------------------------------------
+  logic                   run, clear;
+  // Engines
+  logic [ENGINES-1:0]                      head_valid, start_ready, start;
+  logic [gw_isa_pkg::CMD_BITS*ENGINES-1:0] head_cmd;
+  logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  head_index;
+  logic [ENGINES-1:0]                      done_valid;
+  logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  done_index;
+  logic [gw_isa_pkg::POSTS_W*ENGINES-1:0]  done_posts;
+  logic [ENGINES-1:0]                      busy, quiet, oldest_valid;
+  logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  oldest_index;
+  logic                                    load_err_valid, store_err_valid;
+  gw_isa_pkg::err_t                        load_err_code, store_err_code;
+  gw_isa_pkg::index_t                      load_err_index, store_err_index;
+  logic [3:0]                              load_counters, store_counters;
+  gw_bus_pkg::bytes_t                      read_bytes, write_bytes;
+  logic [7*CORES-1:0]                      core_counters;
+  logic [CORES-1:0]                        core_block, core_progress;
+  // Read channels of fetch (f) and load (l)
+  logic                   f_ar_valid, f_ar_ready, f_r_valid, f_r_last;
+  gw_isa_pkg::addr_t      f_ar_addr;
+  gw_bus_pkg::len_t       f_ar_len;
+  gw_bus_pkg::user_t      f_ar_user;
+  logic [8*BUS_BYTES-1:0] f_r_data;
+  gw_bus_pkg::resp_t      f_r_resp;
+  logic                   l_ar_valid, l_ar_ready, l_r_valid, l_r_last;
+  gw_isa_pkg::addr_t      l_ar_addr;
+  gw_bus_pkg::len_t       l_ar_len;
+  gw_bus_pkg::user_t      l_ar_user;
+  logic [8*BUS_BYTES-1:0] l_r_data;
+  gw_bus_pkg::resp_t      l_r_resp;
+  // Scratchpad: DMA side
+  logic                   ld_en, ld_fp32, st_en, st_fp32;
+  gw_isa_pkg::row_t       ld_addr, ld_pstride, st_addr, st_pstride;
+  gw_isa_pkg::lane_t      ld_lane, ld_split, st_lane, st_split;
+  gw_bus_pkg::slot_t      ld_first, st_first;
+  gw_bus_pkg::slots_t     ld_count, st_count;
+  logic [8*BUS_BYTES-1:0] ld_data, st_data;
+  // Scratchpad: array side, of each core
+  logic [CORES-1:0]                       a_en, a_col, b_en, b_col, c_en, w_en, w_fp32;
+  logic [gw_isa_pkg::LINE_W*CORES-1:0]    a_at, b_at, c_at, w_at; // line_t of each core
+  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] w_count;
+  logic [32*LANES*CORES-1:0]              a_line, b_line, c_line;
+  logic [32*COLS*CORES-1:0]               w_line;
+
+  // --- Command processor ---------------------------------------------------------------------------
+  logic bus_progress;
+
+  assign bus_progress = (m_axi_arvalid_o & m_axi_arready_i) | (m_axi_rvalid_i & m_axi_rready_o) |
+                        (m_axi_awvalid_o & m_axi_awready_i) | (m_axi_wvalid_o & m_axi_wready_i) |
+                        (m_axi_bvalid_i & m_axi_bready_o);
+
+  gw_command_processor #(
+    .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS), .BUS_BYTES(BUS_BYTES),
+    .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES)
+  ) u_command_processor (
+    .clk_i, .rst_ni, .irq_o,
+    .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i,
+    .s_axil_wvalid_i, .s_axil_wready_o, .s_axil_wdata_i, .s_axil_wstrb_i,
+    .s_axil_bvalid_o, .s_axil_bready_i, .s_axil_bresp_o,
+    .s_axil_arvalid_i, .s_axil_arready_o, .s_axil_araddr_i,
+    .s_axil_rvalid_o, .s_axil_rready_i, .s_axil_rdata_o, .s_axil_rresp_o,
+    .ar_valid_o         (f_ar_valid),
+    .ar_ready_i         (f_ar_ready),
+    .ar_addr_o          (f_ar_addr),
+    .ar_len_o           (f_ar_len),
+    .ar_user_o          (f_ar_user),
+    .r_valid_i          (f_r_valid),
+    .r_data_i           (f_r_data),
+    .r_resp_i           (f_r_resp),
+    .r_last_i           (f_r_last),
+    .run_o              (run),
+    .clear_o            (clear),
+    .head_valid_o       (head_valid),
+    .head_cmd_o         (head_cmd),
+    .head_index_o       (head_index),
+    .start_ready_i      (start_ready),
+    .start_o            (start),
+    .done_valid_i       (done_valid),
+    .done_index_i       (done_index),
+    .done_posts_i       (done_posts),
+    .busy_i             (busy),
+    .quiet_i            (quiet),
+    .oldest_valid_i     (oldest_valid),
+    .oldest_index_i     (oldest_index),
+    .progress_i         (bus_progress | (|core_progress)),
+    .load_err_valid_i   (load_err_valid),
+    .load_err_code_i    (load_err_code),
+    .load_err_index_i   (load_err_index),
+    .store_err_valid_i  (store_err_valid),
+    .store_err_code_i   (store_err_code),
+    .store_err_index_i  (store_err_index),
+    .load_counters_i    (load_counters),
+    .store_counters_i   (store_counters),
+    .compute_counters_i (core_counters),
+    .read_beat_i        (l_r_valid),
+    .write_beat_i       (m_axi_wvalid_o & m_axi_wready_i),
+    .read_bytes_i       (read_bytes),
+    .write_bytes_i      (write_bytes),
+    .block_i            (core_block),
+    .evt_run_o, .evt_issue_o, .evt_issue_index_o, .evt_start_o, .evt_start_index_o, .evt_done_o, .evt_done_index_o
+  );
+
+  // --- Load and store engines ----------------------------------------------------------------------
+  gw_dma_load #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) u_load (
+    .clk_i, .rst_ni,
+    .clear_i        (clear),
+    .run_i          (run),
+    .start_valid_i  (start[LOAD]),
+    .start_ready_o  (start_ready[LOAD]),
+    .cmd_i          (head_cmd[gw_isa_pkg::CMD_BITS*LOAD +: gw_isa_pkg::CMD_BITS]),
+    .index_i        (head_index[gw_isa_pkg::INDEX_W*LOAD +: gw_isa_pkg::INDEX_W]),
+    .head_valid_i   (head_valid[LOAD]),
+    .done_valid_o   (done_valid[LOAD]),
+    .done_index_o   (done_index[gw_isa_pkg::INDEX_W*LOAD +: gw_isa_pkg::INDEX_W]),
+    .done_posts_o   (done_posts[gw_isa_pkg::POSTS_W*LOAD +: gw_isa_pkg::POSTS_W]),
+    .ar_valid_o     (l_ar_valid),
+    .ar_ready_i     (l_ar_ready),
+    .ar_addr_o      (l_ar_addr),
+    .ar_len_o       (l_ar_len),
+    .ar_user_o      (l_ar_user),
+    .r_valid_i      (l_r_valid),
+    .r_data_i       (l_r_data),
+    .r_resp_i       (l_r_resp),
+    .r_last_i       (l_r_last),
+    .ld_en_o        (ld_en),
+    .ld_fp32_o      (ld_fp32),
+    .ld_addr_o      (ld_addr),
+    .ld_pstride_o   (ld_pstride),
+    .ld_split_o     (ld_split),
+    .ld_lane_o      (ld_lane),
+    .ld_first_o     (ld_first),
+    .ld_count_o     (ld_count),
+    .ld_data_o      (ld_data),
+    .err_valid_o    (load_err_valid),
+    .err_code_o     (load_err_code),
+    .err_index_o    (load_err_index),
+    .busy_o         (busy[LOAD]),
+    .quiet_o        (quiet[LOAD]),
+    .oldest_valid_o (oldest_valid[LOAD]),
+    .oldest_index_o (oldest_index[gw_isa_pkg::INDEX_W*LOAD +: gw_isa_pkg::INDEX_W]),
+    .cnt_active_o   (load_counters[0]),
+    .cnt_dram_o     (load_counters[1]),
+    .cnt_sem_o      (load_counters[2]),
+    .cnt_empty_o    (load_counters[3]),
+    .bytes_o        (read_bytes)
+  );
+
+  gw_dma_store #(.LANES(LANES), .BUS_BYTES(BUS_BYTES), .OUTSTANDING(OUTSTANDING)) u_store (
+    .clk_i, .rst_ni,
+    .clear_i        (clear),
+    .run_i          (run),
+    .start_valid_i  (start[STORE]),
+    .start_ready_o  (start_ready[STORE]),
+    .cmd_i          (head_cmd[gw_isa_pkg::CMD_BITS*STORE +: gw_isa_pkg::CMD_BITS]),
+    .index_i        (head_index[gw_isa_pkg::INDEX_W*STORE +: gw_isa_pkg::INDEX_W]),
+    .head_valid_i   (head_valid[STORE]),
+    .done_valid_o   (done_valid[STORE]),
+    .done_index_o   (done_index[gw_isa_pkg::INDEX_W*STORE +: gw_isa_pkg::INDEX_W]),
+    .done_posts_o   (done_posts[gw_isa_pkg::POSTS_W*STORE +: gw_isa_pkg::POSTS_W]),
+    .aw_valid_o     (m_axi_awvalid_o),
+    .aw_ready_i     (m_axi_awready_i),
+    .aw_addr_o      (m_axi_awaddr_o),
+    .aw_len_o       (m_axi_awlen_o),
+    .aw_user_o      (m_axi_awuser_o),
+    .w_valid_o      (m_axi_wvalid_o),
+    .w_ready_i      (m_axi_wready_i),
+    .w_data_o       (m_axi_wdata_o),
+    .w_strb_o       (m_axi_wstrb_o),
+    .w_last_o       (m_axi_wlast_o),
+    .b_valid_i      (m_axi_bvalid_i),
+    .b_resp_i       (m_axi_bresp_i),
+    .st_en_o        (st_en),
+    .st_fp32_o      (st_fp32),
+    .st_addr_o      (st_addr),
+    .st_pstride_o   (st_pstride),
+    .st_split_o     (st_split),
+    .st_lane_o      (st_lane),
+    .st_first_o     (st_first),
+    .st_count_o     (st_count),
+    .st_data_i      (st_data),
+    .err_valid_o    (store_err_valid),
+    .err_code_o     (store_err_code),
+    .err_index_o    (store_err_index),
+    .busy_o         (busy[STORE]),
+    .quiet_o        (quiet[STORE]),
+    .oldest_valid_o (oldest_valid[STORE]),
+    .oldest_index_o (oldest_index[gw_isa_pkg::INDEX_W*STORE +: gw_isa_pkg::INDEX_W]),
+    .cnt_active_o   (store_counters[0]),
+    .cnt_dram_o     (store_counters[1]),
+    .cnt_sem_o      (store_counters[2]),
+    .cnt_empty_o    (store_counters[3]),
+    .bytes_o        (write_bytes)
+  );
+
+  assign m_axi_awid_o    = 1'b0;
+  assign m_axi_awsize_o  = (BUS_BYTES > 128) ? 3'd7 : 3'($clog2(BUS_BYTES)); // wider: see axi_read_mux
+  assign m_axi_awburst_o = 2'b01; // INCR
+  assign m_axi_bready_o  = 1'b1;
+
+  gw_axi_read_mux #(.BUS_BYTES(BUS_BYTES)) u_read_mux (
+    .clk_i, .rst_ni,
+    .clear_i       (clear),
+    .f_ar_valid_i (f_ar_valid), .f_ar_ready_o (f_ar_ready), .f_ar_addr_i (f_ar_addr), .f_ar_len_i (f_ar_len),
+    .f_ar_user_i (f_ar_user), .f_r_valid_o (f_r_valid), .f_r_data_o (f_r_data), .f_r_resp_o (f_r_resp),
+    .f_r_last_o (f_r_last),
+    .l_ar_valid_i (l_ar_valid), .l_ar_ready_o (l_ar_ready), .l_ar_addr_i (l_ar_addr), .l_ar_len_i (l_ar_len),
+    .l_ar_user_i (l_ar_user), .l_r_valid_o (l_r_valid), .l_r_data_o (l_r_data), .l_r_resp_o (l_r_resp),
+    .l_r_last_o (l_r_last),
+    .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_arid_o, .m_axi_araddr_o, .m_axi_arlen_o, .m_axi_arsize_o,
+    .m_axi_arburst_o, .m_axi_aruser_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rid_i, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i
+  );
+
+  // --- Compute engines -----------------------------------------------------------------------------
+  for (genvar c = 0; c < CORES; c++) begin : gen_core
+    localparam int unsigned ENGINE = CORE0 + c;
+
+    gw_gemm_core #(.ROWS(ROWS), .COLS(COLS), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS)) u_core (
+      .clk_i, .rst_ni,
+      .clear_i        (clear),
+      .run_i          (run),
+      .start_valid_i  (start[ENGINE]),
+      .start_ready_o  (start_ready[ENGINE]),
+      .cmd_i          (head_cmd[gw_isa_pkg::CMD_BITS*ENGINE +: gw_isa_pkg::CMD_BITS]),
+      .index_i        (head_index[gw_isa_pkg::INDEX_W*ENGINE +: gw_isa_pkg::INDEX_W]),
+      .head_valid_i   (head_valid[ENGINE]),
+      .done_valid_o   (done_valid[ENGINE]),
+      .done_index_o   (done_index[gw_isa_pkg::INDEX_W*ENGINE +: gw_isa_pkg::INDEX_W]),
+      .done_posts_o   (done_posts[gw_isa_pkg::POSTS_W*ENGINE +: gw_isa_pkg::POSTS_W]),
+      .busy_o         (busy[ENGINE]),
+      .quiet_o        (quiet[ENGINE]),
+      .oldest_valid_o (oldest_valid[ENGINE]),
+      .oldest_index_o (oldest_index[gw_isa_pkg::INDEX_W*ENGINE +: gw_isa_pkg::INDEX_W]),
+      .progress_o     (core_progress[c]),
+      .cnt_active_o   (core_counters[7*c + 0]),
+      .cnt_bank_o     (core_counters[7*c + 1]),
+      .cnt_shadow_o   (core_counters[7*c + 2]),
+      .cnt_drain_o    (core_counters[7*c + 3]),
+      .cnt_sem_o      (core_counters[7*c + 4]),
+      .cnt_empty_o    (core_counters[7*c + 5]),
+      .cnt_add_o      (core_counters[7*c + 6]),
+      .block_done_o   (core_block[c]),
+      .a_en_o         (a_en[c]),
+      .a_col_o        (a_col[c]),
+      .a_at_o         (a_at[gw_isa_pkg::LINE_W*c +: gw_isa_pkg::LINE_W]),
+      .a_line_i       (a_line[32*LANES*c +: 32*LANES]),
+      .b_en_o         (b_en[c]),
+      .b_col_o        (b_col[c]),
+      .b_at_o         (b_at[gw_isa_pkg::LINE_W*c +: gw_isa_pkg::LINE_W]),
+      .b_line_i       (b_line[32*LANES*c +: 32*LANES]),
+      .c_en_o         (c_en[c]),
+      .c_at_o         (c_at[gw_isa_pkg::LINE_W*c +: gw_isa_pkg::LINE_W]),
+      .c_line_i       (c_line[32*LANES*c +: 32*LANES]),
+      .w_en_o         (w_en[c]),
+      .w_fp32_o       (w_fp32[c]),
+      .w_at_o         (w_at[gw_isa_pkg::LINE_W*c +: gw_isa_pkg::LINE_W]),
+      .w_count_o      (w_count[gw_isa_pkg::SPM_ROT_W*c +: gw_isa_pkg::SPM_ROT_W]),
+      .w_line_o       (w_line[32*COLS*c +: 32*COLS])
+    );
+  end
+
+  // --- Scratchpad ----------------------------------------------------------------------------------
+  gw_spm #(.LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) u_spm (
+    .clk_i,
+    .a_en_i (a_en), .a_col_i (a_col), .a_at_i (a_at), .a_line_o (a_line),
+    .b_en_i (b_en), .b_col_i (b_col), .b_at_i (b_at), .b_line_o (b_line),
+    .c_en_i (c_en), .c_at_i (c_at),
+    .c_line_o (c_line),
+    .w_en_i (w_en), .w_fp32_i (w_fp32), .w_at_i (w_at), .w_count_i (w_count), .w_line_i (w_line),
+    .ld_en_i (ld_en), .ld_fp32_i (ld_fp32), .ld_addr_i (ld_addr), .ld_pstride_i (ld_pstride), .ld_split_i (ld_split),
+    .ld_lane_i (ld_lane), .ld_first_i (ld_first), .ld_count_i (ld_count), .ld_data_i (ld_data),
+    .st_en_i (st_en), .st_fp32_i (st_fp32), .st_addr_i (st_addr), .st_pstride_i (st_pstride), .st_split_i (st_split),
+    .st_lane_i (st_lane), .st_first_i (st_first), .st_count_i (st_count), .st_data_o (st_data)
+  );
+
+  // --- Assertions ----------------------------------------------------------------------------------
+`ifndef SYNTHESIS
+  initial begin
+    there_are_one_to_eight_cores: assert (CORES >= 1 && CORES <= 8);
+    a_beat_holds_at_most_a_row_for_each_core: assert (BUS_BYTES <= 2 * LANES * CORES);
+  end
+`endif
+
+endmodule

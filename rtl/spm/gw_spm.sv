@@ -1,0 +1,274 @@
+// Scratchpad: LANES lane memories of 32-bit words, each word holding a lane of rows 2p (low half) and 2p + 1 (high).
+//
+// Every port names one tile row, or one tile column, in the skewed panel layout: element e of the access lies in lane
+// (rot + e) mod LANES, in row addr0 if e < split, else addr1 (a row that crosses into the next panel), or, for a column
+// access, in row addr0 + e. A beat of the load or store engine may cover several panels: its element e lies in row addr
+// if e < split, else pstride rows further for each panel begun. fp32 accesses take whole words; their addresses are even.
+//
+// The array side has ports for each core, core 0 in the lowest bits. Its reads (a, b, c) take two cycles: lane memories,
+// then the rotator that brings element 0 to the front; lines stay until the next read of their port. The store read (st)
+// takes one. Writes (w: results, ld: loads) take effect at the clock edge, those of the cores in their order, then the
+// load's; a read of the same word in that cycle gives the old value, and writes of different halves of a word both
+// count. Which accesses may meet in a macro-bank is the business of operand_feed and of the port list
+// (docs/microarchitecture.md); the address's upper part is the bank.
+module gw_spm #(
+  parameter int unsigned LANES     = 8,
+  parameter int unsigned COLS      = 8,
+  parameter int unsigned CORES     = 1,
+  parameter int unsigned SPM_ROWS  = 64,
+  parameter int unsigned BUS_BYTES = 16
+) (
+  input  logic                                   clk_i,
+  // Array side, reads
+  input  logic [CORES-1:0]                       a_en_i,
+  input  logic [CORES-1:0]                       a_col_i,
+  input  logic [gw_isa_pkg::LINE_W*CORES-1:0]    a_at_i,   // line_t of each core
+  output logic [32*LANES*CORES-1:0]              a_line_o, // bf16 in the low halves
+  input  logic [CORES-1:0]                       b_en_i,
+  input  logic [CORES-1:0]                       b_col_i,
+  input  logic [gw_isa_pkg::LINE_W*CORES-1:0]    b_at_i,
+  output logic [32*LANES*CORES-1:0]              b_line_o,
+  input  logic [CORES-1:0]                       c_en_i,   // fp32 rows
+  input  logic [gw_isa_pkg::LINE_W*CORES-1:0]    c_at_i,
+  output logic [32*LANES*CORES-1:0]              c_line_o,
+  // Array side, write
+  input  logic [CORES-1:0]                       w_en_i,
+  input  logic [CORES-1:0]                       w_fp32_i,
+  input  logic [gw_isa_pkg::LINE_W*CORES-1:0]    w_at_i,
+  input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] w_count_i,
+  input  logic [32*COLS*CORES-1:0]               w_line_i, // bf16 in the low halves
+  // Load write: beat slots first .. first + count - 1
+  input  logic                                   ld_en_i,
+  input  logic                                   ld_fp32_i,
+  input  gw_isa_pkg::row_t                       ld_addr_i,
+  input  gw_isa_pkg::row_t                       ld_pstride_i,
+  input  gw_isa_pkg::lane_t                      ld_split_i,
+  input  gw_isa_pkg::lane_t                      ld_lane_i,
+  input  gw_bus_pkg::slot_t                      ld_first_i,
+  input  gw_bus_pkg::slots_t                     ld_count_i,
+  input  logic [8*BUS_BYTES-1:0]                 ld_data_i,
+  // Store read: into beat slots from first on; the others are undefined
+  input  logic                                   st_en_i,
+  input  logic                                   st_fp32_i,
+  input  gw_isa_pkg::row_t                       st_addr_i,
+  input  gw_isa_pkg::row_t                       st_pstride_i,
+  input  gw_isa_pkg::lane_t                      st_split_i,
+  input  gw_isa_pkg::lane_t                      st_lane_i,
+  input  gw_bus_pkg::slot_t                      st_first_i,
+  input  gw_bus_pkg::slots_t                     st_count_i,
+  output logic [8*BUS_BYTES-1:0]                 st_data_o
+);
+
+  localparam int unsigned WORDS = SPM_ROWS / 2 * LANES;
+  localparam int unsigned SLOTS = BUS_BYTES / 2; // bf16 elements of a beat
+
+  // Memories and lane registers are written in loops inside one clocked process.
+  // verilator lint_off BLKSEQ
+  logic [31:0]                            mem [0:WORDS-1];
+  logic [31:0]                            a_q [0:LANES*CORES-1]; // lane memory outputs, of each core
+  logic [31:0]                            b_q [0:LANES*CORES-1];
+  logic [31:0]                            c_q [0:LANES*CORES-1];
+  logic [CORES-1:0]                       a_en_q, b_en_q, c_en_q;
+  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_rot_q, b_rot_q, c_rot_q;
+
+  // Fields of the lines, of each core
+  logic [gw_isa_pkg::SPM_ROW_W*CORES-1:0] a_addr0, a_addr1, b_addr0, b_addr1, c_addr0, c_addr1, w_addr0, w_addr1;
+  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_split, a_rot, b_split, b_rot, c_split, c_rot, w_split, w_rot;
+  for (genvar c = 0; c < CORES; c++) begin : gen_lines
+    assign {a_addr1[24*c+:24], a_addr0[24*c+:24], a_rot[8*c+:8], a_split[8*c+:8]} = a_at_i[64*c+:64];
+    assign {b_addr1[24*c+:24], b_addr0[24*c+:24], b_rot[8*c+:8], b_split[8*c+:8]} = b_at_i[64*c+:64];
+    assign {c_addr1[24*c+:24], c_addr0[24*c+:24], c_rot[8*c+:8], c_split[8*c+:8]} = c_at_i[64*c+:64];
+    assign {w_addr1[24*c+:24], w_addr0[24*c+:24], w_rot[8*c+:8], w_split[8*c+:8]} = w_at_i[64*c+:64];
+  end
+
+  // Lane l holds element (l - rot) mod LANES of the access; its row, and its word in the memory.
+  function automatic logic [31:0] lane_row(input logic [31:0] l, input logic col, input gw_isa_pkg::row_t addr0,
+                                           input gw_isa_pkg::row_t addr1, input gw_isa_pkg::lane_t split,
+                                           input gw_isa_pkg::lane_t rot);
+    logic [31:0] e;
+    e = l - {24'd0, rot};
+    e = (e[31] == 1'b1) ? (e + LANES) : e;
+    lane_row = col ? ({8'd0, addr0} + e) : ((e < {24'd0, split}) ? {8'd0, addr0} : {8'd0, addr1});
+  endfunction
+
+  function automatic logic [31:0] word_of(input logic [31:0] row, input logic [31:0] lane);
+    word_of = (row >> 1) * LANES + lane;
+  endfunction
+
+  // (x mod LANES) for x < 2 LANES
+  function automatic logic [31:0] wrap(input logic [31:0] x);
+    wrap = (x >= LANES) ? (x - LANES) : x;
+  endfunction
+
+  // --- Array side, core `c` ------------------------------------------------------------------------
+  task automatic read_a(input logic [31:0] c);
+    logic [31:0]       l, row, w;
+    logic              col;
+    gw_isa_pkg::row_t  addr0, addr1;
+    gw_isa_pkg::lane_t split, rot;
+    col   = a_col_i[c];
+    addr0 = a_addr0[24*c+:24];
+    addr1 = a_addr1[24*c+:24];
+    split = a_split[8*c+:8];
+    rot   = a_rot[8*c+:8];
+    for (l = 0; l < LANES; l = l + 1) begin
+      row = lane_row(l, col, addr0, addr1, split, rot);
+      w = mem[word_of(row, l)];
+      a_q[LANES*c+l] = (row[0] == 1'b1) ? (w >> 16) : (w & 32'hffff);
+    end
+  endtask
+
+  task automatic read_b(input logic [31:0] c);
+    logic [31:0]       l, row, w;
+    logic              col;
+    gw_isa_pkg::row_t  addr0, addr1;
+    gw_isa_pkg::lane_t split, rot;
+    col   = b_col_i[c];
+    addr0 = b_addr0[24*c+:24];
+    addr1 = b_addr1[24*c+:24];
+    split = b_split[8*c+:8];
+    rot   = b_rot[8*c+:8];
+    for (l = 0; l < LANES; l = l + 1) begin
+      row = lane_row(l, col, addr0, addr1, split, rot);
+      w = mem[word_of(row, l)];
+      b_q[LANES*c+l] = (row[0] == 1'b1) ? (w >> 16) : (w & 32'hffff);
+    end
+  endtask
+
+  task automatic read_c(input logic [31:0] c);
+    logic [31:0]       l, row;
+    gw_isa_pkg::row_t  addr0, addr1;
+    gw_isa_pkg::lane_t split, rot;
+    addr0 = c_addr0[24*c+:24];
+    addr1 = c_addr1[24*c+:24];
+    split = c_split[8*c+:8];
+    rot   = c_rot[8*c+:8];
+    for (l = 0; l < LANES; l = l + 1) begin
+      row = lane_row(l, 1'b0, addr0, addr1, split, rot);
+      c_q[LANES*c+l] = mem[word_of(row, l)];
+    end
+  endtask
+
+  task automatic rotate_a(input logic [31:0] c);
+    logic [31:0] e, rot;
+    rot = {24'd0, a_rot_q[8*c+:8]};
+    for (e = 0; e < LANES; e = e + 1) a_line_o[(LANES*c+e)*32+:32] <= a_q[LANES*c+wrap(rot+e)];
+  endtask
+
+  task automatic rotate_b(input logic [31:0] c);
+    logic [31:0] e, rot;
+    rot = {24'd0, b_rot_q[8*c+:8]};
+    for (e = 0; e < LANES; e = e + 1) b_line_o[(LANES*c+e)*32+:32] <= b_q[LANES*c+wrap(rot+e)];
+  endtask
+
+  task automatic rotate_c(input logic [31:0] c);
+    logic [31:0] e, rot;
+    rot = {24'd0, c_rot_q[8*c+:8]};
+    for (e = 0; e < LANES; e = e + 1) c_line_o[(LANES*c+e)*32+:32] <= c_q[LANES*c+wrap(rot+e)];
+  endtask
+
+  // Rotators first: they take what the lane memories delivered for the cycle before.
+  task automatic array_reads;
+    logic [31:0] c;
+    for (c = 0; c < CORES; c = c + 1) begin
+      if (a_en_q[c]) rotate_a(c);
+      if (b_en_q[c]) rotate_b(c);
+      if (c_en_q[c]) rotate_c(c);
+      if (a_en_i[c]) read_a(c);
+      if (b_en_i[c]) read_b(c);
+      if (c_en_i[c]) read_c(c);
+    end
+  endtask
+
+  // Writes one element: a whole word, or the half that the row selects.
+  task automatic put(input logic fp32, input logic [31:0] row, input logic [31:0] lane, input logic [31:0] value);
+    // verilator lint_off UNUSEDSIGNAL
+    logic [31:0] i; // as wide as its arithmetic; the memory is smaller
+    // verilator lint_on UNUSEDSIGNAL
+    logic [31:0] w;
+    i = word_of(row, lane);
+    w = mem[i];
+    mem[i] = fp32 ? value : ((row[0] == 1'b1) ? ((w & 32'h0000_ffff) | (value << 16))
+                                              : ((w & 32'hffff_0000) | (value & 32'hffff)));
+  endtask
+
+  task automatic write_results(input logic [31:0] c);
+    logic [31:0]       e, rot;
+    logic              fp32;
+    gw_isa_pkg::row_t  addr0, addr1;
+    gw_isa_pkg::lane_t split, count;
+    fp32  = w_fp32_i[c];
+    addr0 = w_addr0[24*c+:24];
+    addr1 = w_addr1[24*c+:24];
+    split = w_split[8*c+:8];
+    rot   = {24'd0, w_rot[8*c+:8]};
+    count = w_count_i[8*c+:8];
+    for (e = 0; e < COLS; e = e + 1) begin
+      if (e < {24'd0, count}) begin
+        put(fp32, {8'd0, (e < {24'd0, split}) ? addr0 : addr1}, wrap(rot + e), w_line_i[(COLS*c+e)*32+:32]);
+      end
+    end
+  endtask
+
+  task automatic array_writes;
+    logic [31:0] c;
+    for (c = 0; c < CORES; c = c + 1) begin
+      if (w_en_i[c]) write_results(c);
+    end
+  endtask
+
+  // --- DMA side ------------------------------------------------------------------------------------
+  // Element by element: the lane turns round at LANES, the row changes where a panel ends.
+  task automatic write_load;
+    logic [31:0] e, slot, row, lane, left;
+    slot = {22'd0, ld_first_i};
+    row  = {8'd0, ld_addr_i};
+    lane = {24'd0, ld_lane_i};
+    left = {24'd0, ld_split_i};
+    for (e = 0; e < SLOTS; e = e + 1) begin
+      if (e < {21'd0, ld_count_i}) begin
+        if (ld_fp32_i) put(1'b1, row, lane, ld_data_i[slot*32+:32]);
+        else put(1'b0, row, lane, {16'd0, ld_data_i[slot*16+:16]});
+        slot = slot + 32'd1;
+        lane = wrap(lane + 32'd1);
+        row  = (left == 32'd1) ? (row + {8'd0, ld_pstride_i}) : row;
+        left = (left == 32'd1) ? LANES : (left - 32'd1);
+      end
+    end
+  endtask
+
+  task automatic read_store;
+    logic [31:0] e, slot, row, lane, left, w;
+    slot = {22'd0, st_first_i};
+    row  = {8'd0, st_addr_i};
+    lane = {24'd0, st_lane_i};
+    left = {24'd0, st_split_i};
+    for (e = 0; e < SLOTS; e = e + 1) begin
+      if (e < {21'd0, st_count_i}) begin
+        w = mem[word_of(row, lane)];
+        if (st_fp32_i) st_data_o[slot*32+:32] <= w;
+        else st_data_o[slot*16+:16] <= (row[0] == 1'b1) ? w[31:16] : w[15:0];
+        slot = slot + 32'd1;
+        lane = wrap(lane + 32'd1);
+        row  = (left == 32'd1) ? (row + {8'd0, st_pstride_i}) : row;
+        left = (left == 32'd1) ? LANES : (left - 32'd1);
+      end
+    end
+  endtask
+
+  always_ff @(posedge clk_i) begin
+    a_en_q <= a_en_i;
+    b_en_q <= b_en_i;
+    c_en_q <= c_en_i;
+    if (a_en_i != '0) a_rot_q <= a_rot;
+    if (b_en_i != '0) b_rot_q <= b_rot;
+    if (c_en_i != '0) c_rot_q <= c_rot;
+    array_reads;
+    if (st_en_i) read_store;
+    // Writes last: reads of this cycle have the old data.
+    array_writes;
+    if (ld_en_i) write_load;
+  end
+  // verilator lint_on BLKSEQ
+
+endmodule
