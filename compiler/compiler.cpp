@@ -7,8 +7,8 @@
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/schedule/refine.hpp"
-#include "graph/layer_text.hpp"
-#include "sw_models/npu_text.hpp"
+#include "graph/layer_fingerprint.hpp"
+#include "sw_models/npu_fingerprint.hpp"
 
 #include <fmt/format.h>
 
@@ -90,9 +90,9 @@ std::string StreamCache::key(const Layer &layer, const NpuConfig &npu, const Com
   std::string kinds;
   for (const PhaseKind kind : phases(schedule, pass, layer))
     kinds += fmt::format("{} ", static_cast<int>(kind));
-  return fmt::format("{}|{}{}/{},{}|{} plans,tune {},{}|{}", shape_text(layer), kinds, to_string(cut.partition),
-                     cut.partition == Partition::kNone ? 1 : cut.parts, to_string(cut.reduction), plans, tune, stream,
-                     npu_text(npu));
+  return fmt::format("{}|{}{}/{},{}|{} plans,tune {},{}|{}", shape_fingerprint(layer).hex(), kinds,
+                     to_string(cut.partition), cut.partition == Partition::kNone ? 1 : cut.parts,
+                     to_string(cut.reduction), plans, tune, stream, fingerprint(npu).hex());
 }
 
 const CompiledLayer &StreamCache::get(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {

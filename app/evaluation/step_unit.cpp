@@ -2,14 +2,16 @@
 #include "app/evaluation/unit_key.hpp"
 
 #include "app/evaluation/unit.hpp"
+#include "base/fingerprint.hpp"
 #include "base/json_field.hpp"
-#include "graph/layer_text.hpp"
-#include "sw_models/npu_text.hpp"
+#include "graph/layer_fingerprint.hpp"
+#include "sw_models/npu_fingerprint.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 namespace gradweave::reproduce {
@@ -22,26 +24,29 @@ using Json = nlohmann::ordered_json;
 constexpr double kProductSeconds = 1.5e-3, kChangeSeconds = 0.01;
 
 /// Which layers share tensors; names do not matter.
-std::string topology_text(const std::vector<compiler::Layer> &layers) {
-  const auto index = [&](const std::string &name) {
+Fingerprint topology_fingerprint(const std::vector<compiler::Layer> &layers) {
+  const auto index = [&](const std::string &name) -> std::optional<std::size_t> {
     for (std::size_t i = 0; i < layers.size(); ++i)
-      if (!name.empty() && layers[i].name == name) return std::to_string(i);
-    return std::string();
+      if (!name.empty() && layers[i].name == name) return i;
+    return std::nullopt;
   };
-  std::string text;
+  Fingerprint topology;
   for (const compiler::Layer &layer : layers)
-    text += fmt::format("{},{};", index(layer.input), index(layer.x_of));
-  return text;
+    topology.add(index(layer.input), index(layer.x_of));
+  return topology;
 }
 
 } // namespace
 
+// Every field is named, so that a new one does not compile until it is decided whether a result depends on it.
 std::string key_of(const StepUnit &unit, std::string_view tool) {
-  std::string layers;
-  for (const compiler::Layer &layer : unit.layers)
-    layers += compiler::shape_text(layer) + ";";
-  return fmt::format("step|{}|{}|{}+{} plans|{}|{}", layers, topology_text(unit.layers), unit.effort.layer_plans,
-                     unit.effort.step_plans, npu_text(unit.npu), tool);
+  const auto &[layers, npu, effort] = unit;
+  const auto &[layer_plans, step_plans, paper] = effort; // results do not hold the paper's scheme
+  Fingerprint key;
+  key.add("step", layers.size());
+  for (const compiler::Layer &layer : layers)
+    key.add(compiler::shape_fingerprint(layer));
+  return key.add(topology_fingerprint(layers), layer_plans, step_plans, fingerprint(npu), tool).hex();
 }
 
 std::string to_text(const StepResult &r) {

@@ -18,7 +18,7 @@ struct StepUnit {
   runtime::SearchEffort effort;
 };
 
-/// All that the result of a unit depends on, as one line of text; `tool` as for units of one layer.
+/// The fingerprint of all that the result of a unit depends on; `tool` as for units of one layer.
 std::string key_of(const StepUnit &unit, std::string_view tool);
 
 /// Cycles of forward and backward pass, see runtime::NetworkSearch.

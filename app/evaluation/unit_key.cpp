@@ -1,30 +1,30 @@
 #include "app/evaluation/unit_key.hpp"
 #include "app/evaluation/evaluate.hpp"
-#include "graph/layer_text.hpp"
+#include "base/fingerprint.hpp"
+#include "graph/layer_fingerprint.hpp"
 #include "reproduce_tool_version.hpp"
-#include "sw_models/npu_text.hpp"
-
-#include <fmt/format.h>
+#include "sw_models/npu_fingerprint.hpp"
 
 namespace gradweave::reproduce {
 namespace {
 
-std::string variant_text(const Variant &v) {
-  std::string text = fmt::format("{},{}", v.policy, compiler::to_string(v.schedule));
-  if (v.plans != 0) text += fmt::format(",{} plans", v.plans);
-  if (v.dy_once) text += ",dY once";
-  if (v.partition != compiler::Partition::kNone)
-    text += fmt::format(",{}/{},{}", compiler::to_string(v.partition), v.parts, compiler::to_string(v.reduction));
-  return text;
+// Every field is named, so that a new one does not compile until it is decided whether a result depends on it.
+Fingerprint fingerprint(const Variant &variant) {
+  const auto &[policy, schedule, dy_once, partition, parts, reduction, plans] = variant;
+  Fingerprint whole;
+  whole.add(policy, schedule, dy_once, plans, partition);
+  if (partition != compiler::Partition::kNone) whole.add(parts, reduction);
+  return whole;
 }
 
 } // namespace
 
 std::string key_of(const Unit &unit, std::string_view tool) {
-  const std::uint32_t timed = timed_groups(unit); // stand for all
-  return fmt::format("{}{}|{}|{}|{}|{}", compiler::shape_text(unit.layer),
-                     timed == unit.layer.groups ? "" : fmt::format(" by {}", timed), compiler::to_string(unit.pass),
-                     variant_text(unit.variant), npu_text(unit.npu), tool);
+  const auto &[layer, npu, pass, variant] = unit;
+  return Fingerprint()
+      .add("unit", compiler::shape_fingerprint(layer), timed_groups(unit), pass, fingerprint(variant),
+           gradweave::fingerprint(npu), tool)
+      .hex();
 }
 
 std::string_view tool_version() { return kToolVersion; }

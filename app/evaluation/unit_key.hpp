@@ -9,7 +9,7 @@
 
 namespace gradweave::reproduce {
 
-/// All that the result of a unit depends on, and nothing else, as one line of text. `tool` stands for the version of
+/// The fingerprint of all that the result of a unit depends on, and nothing else. `tool` stands for the version of
 /// compiler and models.
 std::string key_of(const Unit &unit, std::string_view tool);
 
