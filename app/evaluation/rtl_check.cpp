@@ -1,7 +1,7 @@
 #include "app/evaluation/rtl_check.hpp"
-#include "app/evaluation/unit_key.hpp"
+#include "app/evaluation/unit/unit_key.hpp"
 
-#include "app/evaluation/evaluate.hpp"
+#include "app/evaluation/unit/evaluate.hpp"
 #include "base/fingerprint.hpp"
 #include "base/json_field.hpp"
 #include "base/progress.hpp"

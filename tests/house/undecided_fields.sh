@@ -46,8 +46,8 @@ compiler/compiler.cpp compiler/ir/options.hpp CompileOptions
 runtime/job_key.cpp runtime/job.hpp JobSpec
 runtime/job_key.cpp compiler/ir/options.hpp CompileOptions
 runtime/job_key.cpp device/device.hpp DeviceOptions BusStress BusFault
-app/evaluation/unit_key.cpp app/evaluation/unit.hpp Unit Variant
-app/evaluation/step_unit.cpp app/evaluation/step_unit.hpp StepUnit
-app/evaluation/step_unit.cpp app/evaluation/network_search.hpp SearchEffort
+app/evaluation/unit/unit_key.cpp app/evaluation/unit/unit.hpp Unit Variant
+app/evaluation/unit/step_unit.cpp app/evaluation/unit/step_unit.hpp StepUnit
+app/evaluation/unit/step_unit.cpp app/evaluation/unit/network_search.hpp SearchEffort
 END
 exit "$failed"
