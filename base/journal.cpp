@@ -1,6 +1,6 @@
 #include "base/journal.hpp"
 
-#include "base/checksum.hpp"
+#include "base/fingerprint.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 /// Of a line, whose key tells the work and what it depends on.
-std::string checksum_of(const std::string &key, const std::string &value) { return checksum(key + '\n' + value); }
+std::string checksum_of(const std::string &key, const std::string &value) { return Fingerprint().add(key, value).hex(); }
 
 } // namespace
 

@@ -3,8 +3,8 @@
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
-#include "graph/layer_text.hpp"
-#include "sw_models/npu_text.hpp"
+#include "graph/layer_fingerprint.hpp"
+#include "sw_models/npu_fingerprint.hpp"
 
 #include <fmt/format.h>
 
@@ -26,24 +26,30 @@ void check_input(const std::vector<Layer> &layers, const NpuConfig &npu) {
                                    layers.front().name, semaphores_used(npu.cores), npu.name, npu.semaphores));
 }
 
-std::string text_of(const RowRange &rows) { return fmt::format("{}+{}", rows.first, rows.rows); }
+Fingerprint fingerprint(const RowRange &range) {
+  const auto &[first, rows] = range;
+  return Fingerprint().add(first, rows);
+}
 
-/// What the stream of a layer depends on, and nothing else. Every field is named, so that a new one does not compile
-/// until it is decided whether a stream depends on it.
+Fingerprint fingerprint(const PhasePlan &plan) {
+  const auto &[kind, index, parts, tile, loops, split, starts_empty, reach, window, policy, products] = plan;
+  const auto &[dim, count, cores, reduction] = parts;
+  const auto &[m, k, n] = tile;
+  const auto &[shared, other, result] = split;
+  const auto &[reload, conflict] = policy;
+  return Fingerprint().add(kind, dim, count, cores, reduction, m, k, n, loops[0], loops[1], loops[2],
+                           fingerprint(shared), fingerprint(other), fingerprint(result), starts_empty, reach, window,
+                           reload, conflict);
+}
+
+/// What the stream of a layer depends on, and nothing else.
 std::string stream_key(const Layer &layer, Pass pass, const std::vector<PhasePlan> &plans, const NpuConfig &npu,
                        bool stream) {
-  std::string key = fmt::format("{}|{}|{}|{}", shape_text(layer), to_string(pass), npu_text(npu), stream);
-  for (const PhasePlan &plan : plans) {
-    const auto &[kind, index, parts, tile, loops, split, starts_empty, reach, window, policy, products] = plan;
-    const auto &[dim, count, cores, reduction] = parts;
-    const auto &[shared, other, result] = split;
-    const auto &[reload, conflict] = policy;
-    key += fmt::format("|{} {}/{}/{}/{} {}x{}x{} {}{}{} {},{},{} {} {} {} {} {}", static_cast<int>(kind),
-                       static_cast<int>(dim), count, cores, static_cast<int>(reduction), tile.m, tile.k, tile.n,
-                       static_cast<int>(loops[0]), static_cast<int>(loops[1]), static_cast<int>(loops[2]),
-                       text_of(shared), text_of(other), text_of(result), starts_empty, reach, window, reload, conflict);
-  }
-  return key;
+  Fingerprint key;
+  key.add(shape_fingerprint(layer), pass, gradweave::fingerprint(npu), stream, plans.size());
+  for (const PhasePlan &plan : plans)
+    key.add(fingerprint(plan));
+  return key.hex();
 }
 
 /// The layer's stream, made once for all layers of its shape that are planned alike.

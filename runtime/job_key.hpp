@@ -1,4 +1,4 @@
-// What the result of a job depends on, as text: keys of the journal of a long run.
+// What the result of a job depends on: keys of the journal of a long run.
 #pragma once
 
 #include "runtime/run_options.hpp"
@@ -7,15 +7,14 @@
 
 namespace gradweave::runtime {
 
-/// Everything about a job that its result depends on, except for the programs that compute it.
+/// The fingerprint of everything about a job that its result depends on, except for the programs that compute it.
 std::string job_key(const JobSpec &spec);
 
 /// What the jobs of a run have in common, whichever of its layers and schedules are picked: 16 hexadecimal digits.
 std::string run_key(const RunOptions &options);
 
-/// A hash of the programs that results depend on: this command (compiler, models, checks) and, for the rtl backend, the
-/// library of the Verilated NPU `library`. 32 hexadecimal digits, the second half 0 without a library. Throws
-/// std::runtime_error if one of them cannot be read.
+/// The fingerprint of the programs that results depend on: this command (compiler, models, checks) and, for the rtl
+/// backend, the library of the Verilated NPU; empty: none. Throws std::runtime_error if one of them cannot be read.
 std::string build_key(const std::string &library);
 
 } // namespace gradweave::runtime

@@ -172,83 +172,122 @@ private:
   std::size_t next_ = 0;
 };
 
+/// What a child process delivered, or that it delivered nothing.
+JobResult result_of(const JobSpec &spec, const TaskEnd &end, double compile_seconds, ProgressDisplay &display) {
+  if (!end.completed) return crashed(spec, end);
+  JobResult result = result_from_json(Json::parse(end.result));
+  result.layers = spec.layers;
+  result.compile_seconds = compile_seconds;
+  result.process_seconds = end.cpu_seconds;
+  if (!end.output.empty()) {
+    display.clear();
+    std::fprintf(stderr, "%s: %s", spec.title().c_str(), end.output.c_str());
+  }
+  return result;
+}
+
+/// The expected seconds of each job.
+std::vector<double> weights_of(const Estimate &expected) {
+  std::vector<double> weights;
+  for (const auto &job : expected.jobs)
+    weights.push_back(job.seconds());
+  return weights;
+}
+
+/// All jobs of a run, from those that a record kept to those that child processes still have to do.
+class Jobs {
+public:
+  Jobs(const RunOptions &options, const RunSupport &support, const SignalGuard &signals, const LayerDone &layer_done)
+      : parallel_(options.jobs), specs_(job_specs(options)), outputs_(specs_.size()),
+        compile_seconds_(specs_.size(), 0), weights_(weights_of(support.expected)), record_(support.record),
+        signals_(signals), display_(weights_, options.quiet), collector_(options, run_, layer_done, display_) {}
+
+  RunResult run() {
+    const Stopwatch stopwatch;
+    std::vector<Task> tasks;
+    for (std::size_t job = 0; job < specs_.size(); ++job)
+      tasks.push_back(make_task(specs_[job], outputs_[job], cache_));
+    run_tasks(tasks, longest_first(take_kept()), parallel_, signals_, events());
+    run_.wall_seconds = stopwatch.wall_seconds();
+    if (record_ != nullptr) record_->end(run_.outcome, display_.progress());
+    return std::move(run_);
+  }
+
+private:
+  /// Returns the jobs whose results the record does not have.
+  std::vector<std::size_t> take_kept() {
+    std::vector<std::size_t> left;
+    double expected = 0;
+    for (std::size_t job = 0; job < specs_.size(); ++job) {
+      std::optional<JobResult> kept = record_ != nullptr ? record_->kept(specs_[job]) : std::nullopt;
+      if (!kept) {
+        left.push_back(job);
+        expected += weights_[job];
+        continue;
+      }
+      display_.skip(job);
+      ++run_.kept;
+      collector_.add(job, std::move(*kept));
+    }
+    display_.expect(expected / parallel_);
+    return left;
+  }
+
+  /// A long job that starts last would run alone at the end.
+  std::vector<std::size_t> longest_first(std::vector<std::size_t> jobs) const {
+    std::sort(jobs.begin(), jobs.end(), [&](std::size_t a, std::size_t b) {
+      return weights_[a] != weights_[b] ? weights_[a] > weights_[b] : a < b;
+    });
+    return jobs;
+  }
+
+  PoolEvents events() {
+    PoolEvents events;
+    events.starting = [&](std::size_t job) {
+      outputs_[job].open(specs_[job]);
+      compile_seconds_[job] = compile_ahead(specs_[job], cache_, signals_, [&] { tick(); });
+    };
+    events.progress = [&](std::size_t job, double fraction) { display_.update(job, fraction); };
+    events.tick = [&] { tick(); };
+    events.ended = [&](std::size_t job, const TaskEnd &end) { return ended(job, end); };
+    return events;
+  }
+
+  void tick() {
+    display_.tick();
+    if (record_ != nullptr) record_->progress(display_.progress());
+  }
+
+  /// Returns whether the other jobs have a chance.
+  bool ended(std::size_t job, const TaskEnd &end) {
+    const JobSpec &spec = specs_[job];
+    JobResult result = result_of(spec, end, compile_seconds_[job], display_);
+    finish_trace(outputs_[job].trace, end, result);
+    outputs_[job] = {};
+    const bool go_on = result.outcome < Outcome::kUnavailable;
+    display_.finish(job, spec.layer().name);
+    if (record_ != nullptr) record_->ended(spec, result);
+    collector_.add(job, std::move(result));
+    return go_on;
+  }
+
+  std::uint32_t parallel_;
+  std::vector<JobSpec> specs_;
+  std::vector<JobOutputs> outputs_;
+  compiler::CompileCache cache_;
+  std::vector<double> compile_seconds_, weights_;
+  RunRecord *record_;
+  const SignalGuard &signals_;
+  RunResult run_;
+  ProgressDisplay display_;
+  Collector collector_;
+};
+
 } // namespace
 
 RunResult run_all(const RunOptions &options, const RunSupport &support, const SignalGuard &signals,
                   const LayerDone &layer_done) {
-  const Stopwatch stopwatch;
-  RunRecord *const record = support.record;
-  const std::vector<JobSpec> specs = job_specs(options);
-  std::vector<JobOutputs> outputs(specs.size());
-  compiler::CompileCache cache;
-  std::vector<Task> tasks;
-  std::vector<double> weights;
-  for (std::size_t job = 0; job < specs.size(); ++job) {
-    tasks.push_back(make_task(specs[job], outputs[job], cache));
-    weights.push_back(support.expected.jobs[job].seconds());
-  }
-
-  RunResult run;
-  ProgressDisplay display(weights, options.quiet);
-  Collector collector(options, run, layer_done, display);
-  std::vector<std::size_t> order;
-  double expected = 0;
-  for (std::size_t job = 0; job < specs.size(); ++job) {
-    std::optional<JobResult> kept = record != nullptr ? record->kept(specs[job]) : std::nullopt;
-    if (!kept) {
-      order.push_back(job);
-      expected += weights[job];
-      continue;
-    }
-    display.skip(job);
-    ++run.kept;
-    collector.add(job, std::move(*kept));
-  }
-  display.expect(expected / options.jobs);
-  // The longest first: a long job that starts last would run alone at the end.
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return weights[a] != weights[b] ? weights[a] > weights[b] : a < b; });
-
-  std::vector<double> compile_seconds(specs.size(), 0);
-  const auto tick = [&] {
-    display.tick();
-    if (record != nullptr) record->progress(display.progress());
-  };
-
-  PoolEvents events;
-  events.starting = [&](std::size_t job) {
-    outputs[job].open(specs[job]);
-    compile_seconds[job] = compile_ahead(specs[job], cache, signals, tick);
-  };
-  events.progress = [&](std::size_t job, double fraction) { display.update(job, fraction); };
-  events.tick = tick;
-  events.ended = [&](std::size_t job, const TaskEnd &end) {
-    const JobSpec &spec = specs[job];
-    JobResult result;
-    if (end.completed) {
-      result = result_from_json(Json::parse(end.result));
-      result.layers = spec.layers;
-      result.compile_seconds = compile_seconds[job];
-      result.process_seconds = end.cpu_seconds;
-      if (!end.output.empty()) {
-        display.clear();
-        std::fprintf(stderr, "%s: %s", spec.title().c_str(), end.output.c_str());
-      }
-    } else {
-      result = crashed(spec, end);
-    }
-    finish_trace(outputs[job].trace, end, result);
-    outputs[job] = {};
-    const bool go_on = result.outcome < Outcome::kUnavailable;
-    display.finish(job, spec.layer().name);
-    if (record != nullptr) record->ended(spec, result);
-    collector.add(job, std::move(result));
-    return go_on;
-  };
-  run_tasks(tasks, order, options.jobs, signals, events);
-  run.wall_seconds = stopwatch.wall_seconds();
-  if (record != nullptr) record->end(run.outcome, display.progress());
-  return run;
+  return Jobs(options, support, signals, layer_done).run();
 }
 
 } // namespace gradweave::runtime

@@ -5,7 +5,7 @@
 #include "base/output_file.hpp"
 #include "runtime/job_key.hpp"
 #include "runtime/result_json.hpp"
-#include "sw_models/npu_text.hpp"
+#include "sw_models/npu_fingerprint.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -190,9 +190,9 @@ void stop_run(const RecordedRun &run) {
 SimulationSpeed known_speed(const NpuConfig &npu, Backend backend) {
   try {
     const std::vector<RecordedRun> runs = recorded_runs();
-    const std::string text = npu_text(npu);
+    const std::string key = fingerprint(npu).hex();
     for (auto run = runs.rbegin(); run != runs.rend(); ++run)
-      if (run->npu == text && run->backend == to_string(backend) && run->host == host_name() &&
+      if (run->npu == key && run->backend == to_string(backend) && run->host == host_name() &&
           run->cycles_per_second > 0)
         return {run->cycles_per_second, "measured on " + run->updated};
   } catch (const OutputError &) { // no place for records
@@ -209,7 +209,7 @@ RunRecord::RunRecord(const RunOptions &options, bool fresh) {
   now_.directory = records_directory() / now_.id;
   now_.command = options.reproduce;
   now_.host = host_name();
-  now_.npu = npu_text(options.config);
+  now_.npu = fingerprint(options.config).hex();
   now_.backend = to_string(options.backend);
   try {
     fs::create_directories(now_.directory);

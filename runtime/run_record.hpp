@@ -41,7 +41,7 @@ struct RecordedRun {
   std::string started, updated; ///< UTC
   Progress progress;
   Outcome outcome = Outcome::kPass; ///< if it has ended
-  std::string npu, backend;         ///< what `cycles_per_second` is of: npu_text() and name
+  std::string npu, backend;         ///< what `cycles_per_second` is of: fingerprint() and name
   double cycles_per_second = 0;     ///< 0: no job has ended
 };
 

@@ -21,7 +21,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
   make icarus                     runs again on a second simulator, four-valued (docs/icarus.md)
   make verify                     all that goes beyond make test, step by step, hours; VERIFY="formal waves" picks,
                                   SECONDS=600 is the time of each fuzzer
-  make format | docs | clean      reformat the C++; regenerate docs/isa.md; remove the build directory
+  make format | docs | clean      reformat the C++; regenerate docs/isa.md and the drawings; remove the build directory
 
 Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 * MODEL=bert_tiny      name of a network in models/, or the path of a .toml or .csv file

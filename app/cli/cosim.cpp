@@ -149,6 +149,85 @@ int cosim(const CosimArguments &a) {
   return exit_code(result.outcome);
 }
 
+/// What is simulated, on which data.
+void add_simulation_options(CLI::App &command, CosimArguments &a) {
+  command
+      .add_option("--backend", a.backend,
+                  "One of " + runtime::backend_names() +
+                      ": the Verilated NPU, its cycles without data, or its results without time")
+      ->capture_default_str();
+  command
+      .add_option("--data", a.data,
+                  "One of " + runtime::data_kind_names() +
+                      "; special has zeros, subnormals, cancellation, overflow, infinities, NaN")
+      ->capture_default_str();
+  command.add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
+  command
+      .add_option("--stall-probability", a.stall_probability,
+                  "Chance per bus channel and cycle of a held-back handshake")
+      ->check(check_finite)
+      ->check(CLI::Range(0.0, 0.99))
+      ->capture_default_str();
+  command.add_option("--stress-seed", a.stress_seed, "Seed of those stalls")
+      ->check(check_whole_number)
+      ->capture_default_str();
+}
+
+void add_trace_options(CLI::App &command, CosimArguments &a) {
+  command
+      .add_option_function<std::string>(
+          "--trace", [&a](const std::string &) { a.trace = true; },
+          "Write a waveform for every layer; the format is fst")
+      ->check(CLI::IsMember({"fst"}));
+  command.add_option("--trace-file", a.trace_file, "Waveform file; only for one layer and schedule");
+  command.add_option("--trace-dir", a.trace_dir, "Directory of the waveforms otherwise")->capture_default_str();
+  command.add_option("--trace-from", a.trace_from, "First cycle in the waveform")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command.add_option("--trace-to", a.trace_to, "Last cycle in the waveform; default: the end")
+      ->check(check_whole_number);
+}
+
+/// How the simulations are run, now or in the background.
+void add_running_options(CLI::App &command, CosimArguments &a) {
+  command.add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 4096U));
+  command.add_flag("--quiet", a.quiet, "No progress on standard error");
+  command.add_flag("--dry-run", a.dry_run, "Check arguments, files and outputs, run nothing");
+  command
+      .add_option("--resume", a.resume,
+                  "Record finished jobs and go on from those of an interrupted run: auto (runs of over a minute), "
+                  "always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  command.add_flag("--fresh", a.fresh, "Run what an interrupted run has finished again");
+  command
+      .add_option_function<std::string>(
+          "--background", [&a](const std::string &when) { a.background = when; },
+          "Return at once and run in the background: yes, no, or auto (runs of over 10 minutes); yes if left out")
+      ->expected(0, 1)
+      ->default_str("yes")
+      ->check(CLI::IsMember({"yes", "no", "auto"}));
+  command
+      .add_option_function<std::string>(
+          "--status", [&a](const std::string &id) { a.status = id; }, "Tell how far recorded runs are: one, or all")
+      ->expected(0, 1)
+      ->default_str("");
+  command.add_option("--stop", a.stop, "End a run in the background; the same command goes on later");
+}
+
+constexpr const char *kCosimFooter =
+    "Examples:\n"
+    "  gradweave cosim --model bert_tiny --npu small\n"
+    "  gradweave cosim --model bert_tiny --schedule all --json report.json\n"
+    "  gradweave cosim --model my_layers.csv --layers 0-2 --data special --seed 7\n"
+    "  gradweave cosim --model bert_tiny --layers 0 --trace fst --trace-file l0.fst --trace-to 20000\n"
+    "  gradweave cosim --model resnet50 --batch 4 --background\n"
+    "Exit codes: 0 all bits equal (or started in the background), 1 a bit or counter is wrong, 2 usage,\n"
+    "3 bad input file, 4 NPU error or no simulation, 5 output cannot be written, 6 --status: a run has\n"
+    "not ended, 130 interrupted";
+
 } // namespace
 
 void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
@@ -157,76 +236,14 @@ void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   a.program = invocation.program;
   CLI::App *command = app.add_subcommand("cosim", "Run a network's layers on an NPU and check every result bit");
   add_work_options(*command, a.work, Schedules::kSeveral);
-  command
-      ->add_option("--backend", a.backend,
-                   "One of " + runtime::backend_names() +
-                       ": the Verilated NPU, its cycles without data, or its results without time")
-      ->capture_default_str();
-  command
-      ->add_option("--data", a.data,
-                   "One of " + runtime::data_kind_names() +
-                       "; special has zeros, subnormals, cancellation, overflow, infinities, NaN")
-      ->capture_default_str();
-  command->add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
-  command->add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 4096U));
+  add_simulation_options(*command, a);
   command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
-  command
-      ->add_option_function<std::string>(
-          "--trace", [&a](const std::string &) { a.trace = true; },
-          "Write a waveform for every layer; the format is fst")
-      ->check(CLI::IsMember({"fst"}));
-  command->add_option("--trace-file", a.trace_file, "Waveform file; only for one layer and schedule");
-  command->add_option("--trace-dir", a.trace_dir, "Directory of the waveforms otherwise")->capture_default_str();
+  add_trace_options(*command, a);
   add_times_options(*command, a.times, a.timeline);
-  command->add_option("--trace-from", a.trace_from, "First cycle in the waveform")
-      ->check(check_whole_number)
-      ->capture_default_str();
-  command->add_option("--trace-to", a.trace_to, "Last cycle in the waveform; default: the end")
-      ->check(check_whole_number);
-  command
-      ->add_option("--stall-probability", a.stall_probability,
-                   "Chance per bus channel and cycle of a held-back handshake")
-      ->check(check_finite)
-      ->check(CLI::Range(0.0, 0.99))
-      ->capture_default_str();
-  command->add_option("--stress-seed", a.stress_seed, "Seed of those stalls")
-      ->check(check_whole_number)
-      ->capture_default_str();
-  command->add_flag("--quiet", a.quiet, "No progress on standard error");
-  command->add_flag("--dry-run", a.dry_run, "Check arguments, files and outputs, run nothing");
-  command
-      ->add_option("--resume", a.resume,
-                   "Record finished jobs and go on from those of an interrupted run: auto (runs of over a minute), "
-                   "always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->capture_default_str();
-  command->add_flag("--fresh", a.fresh, "Run what an interrupted run has finished again");
-  command
-      ->add_option_function<std::string>(
-          "--background", [&a](const std::string &when) { a.background = when; },
-          "Return at once and run in the background: yes, no, or auto (runs of over 10 minutes); yes if left out")
-      ->expected(0, 1)
-      ->default_str("yes")
-      ->check(CLI::IsMember({"yes", "no", "auto"}));
-  command
-      ->add_option_function<std::string>(
-          "--status", [&a](const std::string &id) { a.status = id; }, "Tell how far recorded runs are: one, or all")
-      ->expected(0, 1)
-      ->default_str("");
-  command->add_option("--stop", a.stop, "End a run in the background; the same command goes on later");
+  add_running_options(*command, a);
   command->add_flag("--from-make", a.from_make)
       ->group(""); // `make cosim` asks for its own form of the command to repeat
-  command->footer("Examples:\n"
-                  "  gradweave cosim --model bert_tiny --npu small\n"
-                  "  gradweave cosim --model bert_tiny --schedule all --json report.json\n"
-                  "  gradweave cosim --model my_layers.csv --layers 0-2 --data special --seed 7\n"
-                  "  gradweave cosim --model bert_tiny --layers 0 --trace fst --trace-file l0.fst --trace-to 20000\n"
-                  "  gradweave cosim --model resnet50 --batch 4 --background\n"
-                  "Exit codes: 0 all bits equal (or started in the background), 1 a bit or counter is wrong, 2 usage,\n"
-                  "3 bad input file, 4 NPU error or no simulation, 5 output cannot be written, 6 --status: a run has\n"
-                  "not ended, 130 interrupted");
+  command->footer(kCosimFooter);
   command->callback([arguments, &chosen] { chosen = [arguments] { return cosim(*arguments); }; });
 }
 

@@ -3,7 +3,7 @@
 #include "app/cli/options.hpp"
 
 #include "app/cli/work.hpp"
-#include "app/evaluation/output.hpp"
+#include "app/evaluation/page/output.hpp"
 #include "app/evaluation/run.hpp"
 #include "app/report/text_format.hpp"
 #include "base/output_file.hpp"

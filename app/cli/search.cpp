@@ -2,7 +2,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/options.hpp"
 #include "app/cli/work.hpp"
-#include "app/evaluation/network_search.hpp"
+#include "app/evaluation/unit/network_search.hpp"
 #include "app/report/text_format.hpp"
 #include "base/output_file.hpp"
 #include "base/process_pool.hpp"

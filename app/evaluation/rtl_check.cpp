@@ -1,8 +1,8 @@
 #include "app/evaluation/rtl_check.hpp"
-#include "app/evaluation/unit_key.hpp"
+#include "app/evaluation/unit/unit_key.hpp"
 
-#include "app/evaluation/evaluate.hpp"
-#include "base/checksum.hpp"
+#include "app/evaluation/unit/evaluate.hpp"
+#include "base/fingerprint.hpp"
 #include "base/json_field.hpp"
 #include "base/progress.hpp"
 #include "runtime/job.hpp"
@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <tuple>
@@ -32,17 +33,17 @@ std::string variant_text(const Unit &unit) {
 
 /// Of each unit what its check depends on, the NPU's library included.
 std::vector<std::string> keys_of(const std::vector<RtlUnit> &units) {
-  std::map<std::string, std::string> libraries; // of an NPU: the checksum
+  std::map<std::string, std::optional<Fingerprint>> libraries; // of an NPU
   std::vector<std::string> keys;
   for (const RtlUnit &unit : units) {
     const auto [library, is_new] = libraries.try_emplace(unit.unit.npu.name);
     if (is_new) {
       try {
-        library->second = runtime::file_checksum(find_rtl_library(unit.unit.npu));
+        library->second = file_fingerprint(find_rtl_library(unit.unit.npu));
       } catch (const std::runtime_error &) { // none: the run says so, and keeps nothing
       }
     }
-    keys.push_back(fmt::format("rtl|{}|{}", library->second, key_of(unit.unit, tool_version())));
+    keys.push_back(Fingerprint().add("rtl", library->second, key_of(unit.unit, tool_version())).hex());
   }
   return keys;
 }

@@ -1,8 +1,8 @@
 // Runs units on the RTL as well.
 #pragma once
 
-#include "app/evaluation/evaluation.hpp"
-#include "app/evaluation/workload.hpp"
+#include "app/evaluation/page/evaluation.hpp"
+#include "app/evaluation/study/workload.hpp"
 #include "base/journal.hpp"
 #include "base/process_pool.hpp"
 

@@ -1,5 +1,5 @@
 #include "app/evaluation/run.hpp"
-#include "app/evaluation/unit_key.hpp"
+#include "app/evaluation/unit/unit_key.hpp"
 
 #include "app/evaluation/rtl_check.hpp"
 #include "app/evaluation/work.hpp"

@@ -1,8 +1,8 @@
 // Runs an evaluation: which units it needs, those that are missing in the journal, and the figures.
 #pragma once
 
-#include "app/evaluation/evaluation.hpp"
-#include "app/evaluation/figures.hpp"
+#include "app/evaluation/igo/figures.hpp"
+#include "app/evaluation/page/evaluation.hpp"
 #include "base/journal.hpp"
 #include "base/process_pool.hpp"
 

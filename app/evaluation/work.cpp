@@ -1,6 +1,6 @@
 #include "app/evaluation/work.hpp"
 
-#include "app/evaluation/evaluate.hpp"
+#include "app/evaluation/unit/evaluate.hpp"
 #include "base/progress.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Evaluates the units that a journal does not have yet, on all cores.
 #pragma once
 
-#include "app/evaluation/evaluations.hpp"
+#include "app/evaluation/unit/evaluations.hpp"
 #include "base/process_pool.hpp"
 
 namespace gradweave::reproduce {

@@ -14,7 +14,7 @@ struct EventRow {
   Places places;
 };
 
-const std::vector<EventRow> &event_rows() {
+const std::vector<EventRow> &event_rows() { // NOLINT(readability-function-size): a table
   static const std::vector<EventRow> rows{
       {Event::kIssue,
        "",

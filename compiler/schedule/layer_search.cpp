@@ -4,8 +4,8 @@
 #include "compiler/lower/order.hpp"
 #include "compiler/schedule/refine.hpp"
 #include "compiler/schedule/search.hpp"
-#include "graph/layer_text.hpp"
-#include "sw_models/npu_text.hpp"
+#include "graph/layer_fingerprint.hpp"
+#include "sw_models/npu_fingerprint.hpp"
 
 #include <fmt/format.h>
 
@@ -35,12 +35,10 @@ Tuning tune(Refinement &refinement, std::uint64_t plans, const RefineProgress &p
 std::string key(const Layer &layer, const NpuConfig &npu, const CompileOptions &options, std::uint64_t tune) {
   const auto &[schedule, pass, tuned, progress, partition, parts, reduction, plans, stream] = options;
   const Cut cut = cut_of(layer, npu, options);
-  std::string kinds;
-  for (const PhaseKind kind : phases(schedule, pass, layer))
-    kinds += fmt::format("{} ", static_cast<int>(kind));
-  return fmt::format("{}|{}{}/{},{}|{} plans,tune {}|{}", shape_text(layer), kinds, to_string(cut.partition),
-                     cut.partition == Partition::kNone ? 1 : cut.parts, to_string(cut.reduction), plans, tune,
-                     npu_text(npu));
+  return Fingerprint()
+      .add(shape_fingerprint(layer), phases(schedule, pass, layer), cut.partition,
+           cut.partition == Partition::kNone ? 1 : cut.parts, cut.reduction, plans, tune, gradweave::fingerprint(npu))
+      .hex();
 }
 
 /// A search for one layer's plans, on a sample of it if it is large.

@@ -87,7 +87,7 @@ TEST(VerifyStream, AcceptsEverySchedule) {
     EXPECT_EQ(verify_stream(compile_known(make_layer(24, 20, 28), tiny(), {s, Pass::kBoth}), tiny()), "");
 }
 
-TEST(VerifyStream, NamesEveryDamage) {
+TEST(VerifyStream, NamesEveryDamage) { // NOLINT(readability-function-size): a table
   const auto final_store = find([](const auto &d) { return is_store(d) && !in_scratch(d); });
   const auto spill_store = find([](const auto &d) { return is_store(d) && in_scratch(d); });
   const auto spill_load = find([](const auto &d) { return is_load(d) && in_scratch(d); });

@@ -1,7 +1,7 @@
 // Drawings and pages are well-formed, whatever is in them, and say everything in words too.
-#include "app/evaluation/bar_chart.hpp"
-#include "app/evaluation/output.hpp"
-#include "app/evaluation/xml.hpp"
+#include "app/evaluation/page/bar_chart.hpp"
+#include "app/evaluation/page/output.hpp"
+#include "app/evaluation/page/xml.hpp"
 #include "tests/evaluation/well_formed.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The journal survives what an interruption can do to it.
-#include "app/evaluation/unit.hpp"
+#include "app/evaluation/unit/unit.hpp"
 #include "base/journal.hpp"
 #include "base/output_file.hpp"
 #include "tests/cli/command_line.hpp"

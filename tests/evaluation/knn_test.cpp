@@ -1,5 +1,5 @@
 // Nearest neighbours against a search through all points, and votes by hand.
-#include "app/evaluation/knn.hpp"
+#include "app/evaluation/igo/knn.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The experiment of section 5 on samples whose outcome is known.
-#include "app/evaluation/selection.hpp"
+#include "app/evaluation/igo/selection.hpp"
 
 #include <gtest/gtest.h>
 

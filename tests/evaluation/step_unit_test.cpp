@@ -1,7 +1,7 @@
 // The search of a whole step as a unit; groups that stand for others.
-#include "app/evaluation/evaluate.hpp"
-#include "app/evaluation/step_unit.hpp"
-#include "app/evaluation/unit_key.hpp"
+#include "app/evaluation/unit/evaluate.hpp"
+#include "app/evaluation/unit/step_unit.hpp"
+#include "app/evaluation/unit/unit_key.hpp"
 #include "runtime/lookup.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Study files: what is wrong with one is told with its line; that of igo_micro23 and the figures know the same numbers.
-#include "app/evaluation/figures.hpp"
+#include "app/evaluation/igo/figures.hpp"
 #include "app/evaluation/run.hpp"
 #include "sw_models/npu_config.hpp"
 #include "tests/cli/command_line.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace reproduce;
 
-const std::filesystem::path kStudy = std::filesystem::path(GW_SOURCE_DIR) / "evaluation" / "igo.toml";
+const std::filesystem::path kStudy = std::filesystem::path(GW_SOURCE_DIR) / "app/evaluation/igo/igo.toml";
 
 class StudyTest : public CommandLineTest {
 protected:

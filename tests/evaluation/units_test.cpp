@@ -1,7 +1,7 @@
 // Keys hold all that a result depends on; techniques ask for the units that they are made of.
-#include "app/evaluation/evaluate.hpp"
-#include "app/evaluation/unit_key.hpp"
-#include "app/evaluation/workload.hpp"
+#include "app/evaluation/study/workload.hpp"
+#include "app/evaluation/unit/evaluate.hpp"
+#include "app/evaluation/unit/unit_key.hpp"
 #include "runtime/lookup.hpp"
 
 #include <gtest/gtest.h>

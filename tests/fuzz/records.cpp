@@ -1,7 +1,7 @@
 // What runs keep and child processes send: lines of journals, status files, results as JSON. A damaged one is left out
 // or done again; nothing else may come of it. Results survive being written and read again.
-#include "app/evaluation/step_unit.hpp"
-#include "app/evaluation/unit.hpp"
+#include "app/evaluation/unit/step_unit.hpp"
+#include "app/evaluation/unit/unit.hpp"
 #include "app/validate/verdict_json.hpp"
 #include "base/journal.hpp"
 #include "runtime/result_json.hpp"

@@ -1,5 +1,5 @@
-// Evaluations (evaluation/*.toml).
-#include "app/evaluation/study.hpp"
+// Evaluations (app/evaluation/*/*.toml).
+#include "app/evaluation/study/study.hpp"
 #include "sw_models/npu_config.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 

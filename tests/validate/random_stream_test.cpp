@@ -99,78 +99,104 @@ TEST_P(RandomStreams, RacesShowWhenAWaitIsMissing) {
 }
 
 /// What the acceptance of the RTL relies on being exercised.
-TEST_P(RandomStreams, CoverTheInstructionSet) {
-  const NpuConfig &config = config_of(GetParam());
-  const std::uint32_t lanes = config.lanes();
-  std::map<std::string, int> seen;
-  const auto note = [&](const std::string &what, bool happened) { seen[what] += happened ? 1 : 0; };
-  for (std::uint32_t core = 0; core < config.cores; ++core)
-    note(fmt::format("GEMM on core {}", core), false);
-  const auto note_tile = [&](const isa::SpmTile &t, std::uint32_t rows, std::uint32_t cols, bool fp32) {
+class SeenInStreams {
+public:
+  explicit SeenInStreams(const NpuConfig &config) : config_(config) {
+    for (std::uint32_t core = 0; core < config.cores; ++core)
+      note(fmt::format("GEMM on core {}", core), false);
+  }
+
+  void add(const isa::Decoded &d) {
+    waits(d.sync);
+    std::visit([&](const auto &op) { command(op); }, d.op);
+  }
+
+  const std::map<std::string, int> &times() const { return times_; }
+
+private:
+  void note(const std::string &what, bool happened) { times_[what] += happened ? 1 : 0; }
+
+  void waits(const isa::Sync &sync) {
+    std::size_t waits = 0;
+    for (const isa::Wait &w : sync.waits) {
+      note("count above one", w.count > 1);
+      if (w.semaphore != isa::kNoSemaphore) ++waits;
+    }
+    note("two waits", waits == 2);
+    note("three waits", waits == 3);
+    note("no wait", waits == 0);
+  }
+
+  void tile(const isa::SpmTile &t, std::uint32_t rows, std::uint32_t cols, bool fp32) {
+    const std::uint32_t lanes = config_.lanes();
     const std::uint32_t last = t.row + (cols - 1) / lanes * t.pstride + rows * (fp32 ? 2 : 1) - 1;
     note("tile of several panels", cols > lanes);
     note("rotated tile", t.rot != 0);
-    note("tile across banks", t.row / config.bank_rows() != last / config.bank_rows());
+    note("tile across banks", t.row / config_.bank_rows() != last / config_.bank_rows());
     note("gap between panels", cols > lanes && t.pstride > rows * (fp32 ? 2 : 1));
-  };
+  }
+
+  void command(const isa::SyncCommand &s) {
+    note("SYNC on load", s.engine == 0);
+    note("SYNC on store", s.engine == 1);
+    note("SYNC on compute", s.engine >= 2);
+  }
+
+  void command(const isa::DmaCommand &m) {
+    const std::uint64_t row_bytes = std::uint64_t{m.cols} * (m.fp32 ? 4 : 2);
+    note("LOAD bf16", !m.store && !m.fp32);
+    note("LOAD fp32", !m.store && m.fp32);
+    note("STORE bf16", m.store && !m.fp32);
+    note("STORE fp32", m.store && m.fp32);
+    note("unaligned row", m.dram_addr % config_.bus_bytes != 0);
+    note("row across 4 KB", m.dram_addr / 4096 != (m.dram_addr + row_bytes - 1) / 4096);
+    note("one element", m.rows == 1 && m.cols == 1);
+    note("rows that overlap", m.rows > 1 && m.pitch < row_bytes);
+    note("several bursts a row", row_bytes > 2048); // two pages, or more beats than a burst of an 8-byte bus has
+    tile(m.spm, m.rows, m.cols, m.fp32);
+  }
+
+  void command(const isa::AddCommand &a) {
+    const bool in_place = a.cout.row == a.a.row || a.cout.row == a.cin.row;
+    note("sum in place", in_place);
+    note("sum elsewhere", !in_place);
+    note("bf16 sum", a.out_bf16);
+    note("sum of several chunks", a.n > config_.cols);
+    note("sum of a tile with itself", a.a.row == a.cin.row);
+    tile(a.a, a.m, a.n, true);
+  }
+
+  void command(const isa::GemmCommand &g) {
+    note(fmt::format("GEMM on core {}", g.core), true);
+    note(g.a_col ? "A by columns" : "A by rows", true);
+    note(g.b_col ? "B by columns" : "B by rows", true);
+    note("bf16 result", g.out_bf16);
+    note("accumulation in place", g.acc && g.cin.row == g.cout.row);
+    note("accumulation elsewhere", g.acc && g.cin.row != g.cout.row);
+    note("accumulation into bf16", g.acc && g.out_bf16);
+    note("K of one", g.k == 1);
+    note("M of one", g.m == 1);
+    note("N of one", g.n == 1);
+    note("several blocks", g.m > config_.rows && g.n > config_.cols);
+    note("partial block", g.m % config_.rows != 0 && g.n % config_.cols != 0);
+    note("full block", g.m % config_.rows == 0 && g.n % config_.cols == 0);
+    tile(g.a, g.a_col ? g.m : g.k, g.a_col ? g.k : g.m, false);
+    tile(g.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n, false);
+    tile(g.cout, g.m, g.n, !g.out_bf16);
+  }
+
+  const NpuConfig &config_;
+  std::map<std::string, int> times_;
+};
+
+TEST_P(RandomStreams, CoverTheInstructionSet) {
+  SeenInStreams seen(config_of(GetParam()));
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const corpus::RandomStream stream = stream_of(GetParam(), seed);
-    for (const isa::Command &c : stream.commands) {
-      const isa::Decoded d = *isa::decode(c);
-      std::size_t waits = 0;
-      for (const isa::Wait &w : d.sync.waits) {
-        note("count above one", w.count > 1);
-        if (w.semaphore != isa::kNoSemaphore) ++waits;
-      }
-      note("two waits", waits == 2);
-      note("three waits", waits == 3);
-      note("no wait", waits == 0);
-      if (const auto *s = std::get_if<isa::SyncCommand>(&d.op)) {
-        note("SYNC on load", s->engine == 0);
-        note("SYNC on store", s->engine == 1);
-        note("SYNC on compute", s->engine >= 2);
-      } else if (const auto *m = std::get_if<isa::DmaCommand>(&d.op)) {
-        const std::uint64_t row_bytes = std::uint64_t{m->cols} * (m->fp32 ? 4 : 2);
-        note("LOAD bf16", !m->store && !m->fp32);
-        note("LOAD fp32", !m->store && m->fp32);
-        note("STORE bf16", m->store && !m->fp32);
-        note("STORE fp32", m->store && m->fp32);
-        note("unaligned row", m->dram_addr % config.bus_bytes != 0);
-        note("row across 4 KB", m->dram_addr / 4096 != (m->dram_addr + row_bytes - 1) / 4096);
-        note("one element", m->rows == 1 && m->cols == 1);
-        note("rows that overlap", m->rows > 1 && m->pitch < row_bytes);
-        note("several bursts a row", row_bytes > 2048); // two pages, or more beats than a burst of an 8-byte bus has
-        note_tile(m->spm, m->rows, m->cols, m->fp32);
-      } else if (const auto *a = std::get_if<isa::AddCommand>(&d.op)) {
-        const bool in_place = a->cout.row == a->a.row || a->cout.row == a->cin.row;
-        note("sum in place", in_place);
-        note("sum elsewhere", !in_place);
-        note("bf16 sum", a->out_bf16);
-        note("sum of several chunks", a->n > config.cols);
-        note("sum of a tile with itself", a->a.row == a->cin.row);
-        note_tile(a->a, a->m, a->n, true);
-      } else {
-        const auto &g = std::get<isa::GemmCommand>(d.op);
-        note(fmt::format("GEMM on core {}", g.core), true);
-        note(g.a_col ? "A by columns" : "A by rows", true);
-        note(g.b_col ? "B by columns" : "B by rows", true);
-        note("bf16 result", g.out_bf16);
-        note("accumulation in place", g.acc && g.cin.row == g.cout.row);
-        note("accumulation elsewhere", g.acc && g.cin.row != g.cout.row);
-        note("accumulation into bf16", g.acc && g.out_bf16);
-        note("K of one", g.k == 1);
-        note("M of one", g.m == 1);
-        note("N of one", g.n == 1);
-        note("several blocks", g.m > config.rows && g.n > config.cols);
-        note("partial block", g.m % config.rows != 0 && g.n % config.cols != 0);
-        note("full block", g.m % config.rows == 0 && g.n % config.cols == 0);
-        note_tile(g.a, g.a_col ? g.m : g.k, g.a_col ? g.k : g.m, false);
-        note_tile(g.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n, false);
-        note_tile(g.cout, g.m, g.n, !g.out_bf16);
-      }
-    }
+    for (const isa::Command &c : stream.commands)
+      seen.add(*isa::decode(c));
   }
-  for (const auto &[what, times] : seen)
+  for (const auto &[what, times] : seen.times())
     EXPECT_GE(times, 10) << what;
 }
 

@@ -56,69 +56,102 @@ TEST_P(TimingStreams, EndInEveryErrorTheyCanEarn) {
 }
 
 /// What the gate relies on being exercised.
-TEST_P(TimingStreams, CrowdTheHardware) {
-  std::map<std::string, int> seen;
-  const auto note = [&](const std::string &what, bool happened) { seen[what] += happened ? 1 : 0; };
-  for (std::uint32_t core = 0; core < npu_.cores; ++core) {
-    note(fmt::format("GEMM on core {}", core), false);
-    note(fmt::format("ADD on core {}", core), false);
-  }
-  const auto bank = [&](const isa::SpmTile &t) { return t.row / npu_.bank_rows(); };
-  for (std::uint64_t seed = 0; seed < 100 * npu_.cores; ++seed) { // more engines, fewer streams of a kind for each
-    std::size_t in_a_row = 0;
-    std::uint8_t last_engine = 255;
-    for (const isa::Command &command : stream_of(npu_, seed, 0)) {
-      const isa::Decoded d = *isa::decode(command);
-      in_a_row = d.engine() == last_engine ? in_a_row + 1 : 1;
-      last_engine = d.engine();
-      note("queue overrun", in_a_row > npu_.queue_depth);
-      std::size_t waits = 0;
-      for (const isa::Wait &w : d.sync.waits)
-        waits += w.semaphore != isa::kNoSemaphore ? 1 : 0;
-      note("no wait", waits == 0);
-      note("three waits", waits == 3);
-      note("three posts", d.sync.posts[2] != isa::kNoSemaphore);
-      note("two posts of a semaphore", d.sync.posts[0] != isa::kNoSemaphore && d.sync.posts[0] == d.sync.posts[1]);
-      if (const auto *sync = std::get_if<isa::SyncCommand>(&d.op)) {
-        note("SYNC on load", sync->engine == 0);
-        note("SYNC on store", sync->engine == 1);
-        note("SYNC on compute", sync->engine >= 2);
-      } else if (const auto *add = std::get_if<isa::AddCommand>(&d.op)) {
-        note("ADD of an element", add->m == 1 && add->n == 1);
-        note("ADD of several chunks", add->n > npu_.cols);
-        note("ADD behind a command of its core", in_a_row > 1);
-        note(fmt::format("ADD on core {}", add->core), true);
-      } else if (const auto *dma = std::get_if<isa::DmaCommand>(&d.op)) {
-        const std::uint64_t row = std::uint64_t{dma->cols} * (dma->fp32 ? 4 : 2);
-        note(dma->store ? "STORE" : "LOAD", true);
-        note("an element", dma->rows == 1 && dma->cols == 1);
-        note("rows of an element", dma->rows > 10 && dma->cols == 1);
-        note("more bursts than may be in flight", dma->rows > npu_.outstanding);
-        note("row across pages", dma->dram_addr / 4096 != (dma->dram_addr + row - 1) / 4096);
-        note("pitch of a page", dma->rows > 1 && dma->pitch == 4096);
-        note("pitch of zero", dma->rows > 1 && dma->pitch == 0);
-        note("long transfer", dma->rows * row > 512);
-      } else {
-        const auto &g = std::get<isa::GemmCommand>(d.op);
-        const std::uint32_t k = g.k;
-        note(fmt::format("GEMM on core {}", g.core), true);
-        note("K of one", k == 1);
-        note("K of a few", k > 1 && k < 6);
-        note("K longer than the shadow chain", k > 2 * npu_.rows + 5);
-        note("a block", g.m <= npu_.rows && g.n <= npu_.cols);
-        note("many blocks", g.m > npu_.rows && g.n > npu_.cols);
-        note("A and B in a bank", bank(g.a) == bank(g.b));
-        note("A, B and initial values in a bank", g.acc && bank(g.a) == bank(g.b) && bank(g.a) == bank(g.cin));
-        const bool crosses = npu_.rows < npu_.lanes() && !g.a_col && g.m > npu_.lanes();
-        note("A across panels with a bank between", crosses && g.a.pstride >= 2 * npu_.bank_rows());
-        note("accumulation in place", g.acc && g.cin.row == g.cout.row);
-      }
+class SeenInStreams {
+public:
+  explicit SeenInStreams(const NpuConfig &npu) : npu_(npu) {
+    for (std::uint32_t core = 0; core < npu_.cores; ++core) {
+      note(fmt::format("GEMM on core {}", core), false);
+      note(fmt::format("ADD on core {}", core), false);
     }
   }
-  if (npu_.outstanding > 100) seen.erase("more bursts than may be in flight"); // a distant memory answers so few
-  if (npu_.rows == npu_.lanes() || npu_.spm_banks < 3) seen.erase("A across panels with a bank between");
-  if (npu_.queue_depth > 30) seen.erase("queue overrun");
-  for (const auto &[what, times] : seen)
+
+  void begin() { in_a_row_ = 0, last_engine_ = 255; }
+
+  void add(const isa::Decoded &d) {
+    in_a_row_ = d.engine() == last_engine_ ? in_a_row_ + 1 : 1;
+    last_engine_ = d.engine();
+    note("queue overrun", in_a_row_ > npu_.queue_depth);
+    syncs(d.sync);
+    std::visit([&](const auto &op) { command(op); }, d.op);
+  }
+
+  /// How often each has happened, but what this NPU cannot have.
+  std::map<std::string, int> possible() const {
+    std::map<std::string, int> seen = times_;
+    if (npu_.outstanding > 100) seen.erase("more bursts than may be in flight"); // a distant memory answers so few
+    if (npu_.rows == npu_.lanes() || npu_.spm_banks < 3) seen.erase("A across panels with a bank between");
+    if (npu_.queue_depth > 30) seen.erase("queue overrun");
+    return seen;
+  }
+
+private:
+  void note(const std::string &what, bool happened) { times_[what] += happened ? 1 : 0; }
+  std::uint32_t bank(const isa::SpmTile &t) const { return t.row / npu_.bank_rows(); }
+
+  void syncs(const isa::Sync &sync) {
+    std::size_t waits = 0;
+    for (const isa::Wait &w : sync.waits)
+      waits += w.semaphore != isa::kNoSemaphore ? 1 : 0;
+    note("no wait", waits == 0);
+    note("three waits", waits == 3);
+    note("three posts", sync.posts[2] != isa::kNoSemaphore);
+    note("two posts of a semaphore", sync.posts[0] != isa::kNoSemaphore && sync.posts[0] == sync.posts[1]);
+  }
+
+  void command(const isa::SyncCommand &sync) {
+    note("SYNC on load", sync.engine == 0);
+    note("SYNC on store", sync.engine == 1);
+    note("SYNC on compute", sync.engine >= 2);
+  }
+
+  void command(const isa::AddCommand &add) {
+    note("ADD of an element", add.m == 1 && add.n == 1);
+    note("ADD of several chunks", add.n > npu_.cols);
+    note("ADD behind a command of its core", in_a_row_ > 1);
+    note(fmt::format("ADD on core {}", add.core), true);
+  }
+
+  void command(const isa::DmaCommand &dma) {
+    const std::uint64_t row = std::uint64_t{dma.cols} * (dma.fp32 ? 4 : 2);
+    note(dma.store ? "STORE" : "LOAD", true);
+    note("an element", dma.rows == 1 && dma.cols == 1);
+    note("rows of an element", dma.rows > 10 && dma.cols == 1);
+    note("more bursts than may be in flight", dma.rows > npu_.outstanding);
+    note("row across pages", dma.dram_addr / 4096 != (dma.dram_addr + row - 1) / 4096);
+    note("pitch of a page", dma.rows > 1 && dma.pitch == 4096);
+    note("pitch of zero", dma.rows > 1 && dma.pitch == 0);
+    note("long transfer", dma.rows * row > 512);
+  }
+
+  void command(const isa::GemmCommand &g) {
+    const std::uint32_t k = g.k;
+    note(fmt::format("GEMM on core {}", g.core), true);
+    note("K of one", k == 1);
+    note("K of a few", k > 1 && k < 6);
+    note("K longer than the shadow chain", k > 2 * npu_.rows + 5);
+    note("a block", g.m <= npu_.rows && g.n <= npu_.cols);
+    note("many blocks", g.m > npu_.rows && g.n > npu_.cols);
+    note("A and B in a bank", bank(g.a) == bank(g.b));
+    note("A, B and initial values in a bank", g.acc && bank(g.a) == bank(g.b) && bank(g.a) == bank(g.cin));
+    const bool crosses = npu_.rows < npu_.lanes() && !g.a_col && g.m > npu_.lanes();
+    note("A across panels with a bank between", crosses && g.a.pstride >= 2 * npu_.bank_rows());
+    note("accumulation in place", g.acc && g.cin.row == g.cout.row);
+  }
+
+  const NpuConfig &npu_;
+  std::map<std::string, int> times_;
+  std::size_t in_a_row_ = 0;
+  std::uint8_t last_engine_ = 255;
+};
+
+TEST_P(TimingStreams, CrowdTheHardware) {
+  SeenInStreams seen(npu_);
+  for (std::uint64_t seed = 0; seed < 100 * npu_.cores; ++seed) { // more engines, fewer streams of a kind for each
+    seen.begin();
+    for (const isa::Command &command : stream_of(npu_, seed, 0))
+      seen.add(*isa::decode(command));
+  }
+  for (const auto &[what, times] : seen.possible())
     EXPECT_GE(times, 10) << what;
 }
 

@@ -47,6 +47,15 @@ struct Access {
   std::uint32_t lane(std::uint32_t e) const { return (rot + e) % kLanes; }
 };
 
+using Line = std::vector<std::uint32_t>;
+/// By port a, b, c and core.
+using LinePorts = std::array<std::array<std::optional<Line>, kCores>, 3>;
+
+struct Write {
+  Access access;
+  std::vector<std::uint32_t> data;
+};
+
 class SpmPorts : public testing::Test {
 protected:
   SpmPorts() : rows_(std::size_t{kRows} * kLanes) {
@@ -98,6 +107,79 @@ protected:
     set_bits(at, lsb + 8, 8, a.rot);
     set_bits(at, lsb, 8, a.split);
   }
+  void drive_reads(std::uint32_t core, LinePorts &read) {
+    const std::array<Access, 3> reads{array_access(false, true), array_access(false, true), array_access(true, false)};
+    drive_line(core, reads[0], model_->a_en_i, model_->a_at_i);
+    drive_line(core, reads[1], model_->b_en_i, model_->b_at_i);
+    drive_line(core, reads[2], model_->c_en_i, model_->c_at_i);
+    set_bits(model_->a_col_i, core, 1, reads[0].col);
+    set_bits(model_->b_col_i, core, 1, reads[1].col);
+    for (std::size_t port = 0; port < reads.size(); ++port)
+      if (reads[port].en) read[port][core] = elements(reads[port], kLanes);
+  }
+  /// To few rows, so that cores often write halves of the same word.
+  void drive_write(std::uint32_t core, std::vector<Write> &writes) {
+    Access w = array_access(pick(0, 1) != 0, false);
+    if (pick(0, 1) != 0) w.addr = w.fp32 ? 4 : 4 + pick(0, 1);
+    drive_line(core, w, model_->w_en_i, model_->w_at_i);
+    set_bits(model_->w_fp32_i, core, 1, w.fp32);
+    set_bits(model_->w_count_i, 8 * core, 8, w.count);
+    Line line;
+    for (std::uint32_t e = 0; e < kCols; ++e) {
+      line.push_back(static_cast<std::uint32_t>(rng_()));
+      set_bits(model_->w_line_i, 32 * (std::size_t{kCols} * core + e), 32, line.back());
+    }
+    writes.push_back({w, line});
+  }
+  void drive_beats(const Access &ld, const Access &st) {
+    model_->ld_en_i = ld.en, model_->ld_fp32_i = ld.fp32, model_->ld_addr_i = ld.addr, model_->ld_pstride_i = ld.step;
+    model_->ld_split_i = static_cast<std::uint8_t>(ld.split), model_->ld_lane_i = static_cast<std::uint8_t>(ld.rot);
+    model_->ld_first_i = static_cast<std::uint16_t>(ld.first),
+    model_->ld_count_i = static_cast<std::uint16_t>(ld.count);
+    model_->st_en_i = st.en, model_->st_fp32_i = st.fp32, model_->st_addr_i = st.addr, model_->st_pstride_i = st.step;
+    model_->st_split_i = static_cast<std::uint8_t>(st.split), model_->st_lane_i = static_cast<std::uint8_t>(st.rot);
+    model_->st_first_i = static_cast<std::uint16_t>(st.first),
+    model_->st_count_i = static_cast<std::uint16_t>(st.count);
+  }
+  std::vector<std::uint32_t> drive_loaded(const Access &ld) {
+    const std::uint32_t bits = ld.fp32 ? 32 : 16;
+    std::vector<std::uint32_t> loaded;
+    for (std::uint32_t e = 0; e < ld.count; ++e) {
+      loaded.push_back(static_cast<std::uint32_t>(rng_()) >> (32 - bits));
+      set_bits(model_->ld_data_i, std::size_t{bits} * (ld.first + e), bits, loaded.back());
+    }
+    return loaded;
+  }
+  /// What the scratchpad holds where `a` goes.
+  std::vector<std::uint32_t> elements(const Access &a, std::uint32_t count) {
+    std::vector<std::uint32_t> held;
+    for (std::uint32_t e = 0; e < count; ++e)
+      held.push_back(get(a.fp32, a.row(e), a.lane(e)));
+    return held;
+  }
+  std::vector<std::uint32_t> stored_elements(const Access &st) {
+    std::vector<std::uint32_t> got;
+    for (std::uint32_t slot = st.first; slot < st.first + st.count; ++slot)
+      got.push_back(st.fp32 ? word_of(model_->st_data_o, slot)
+                            : word_of(model_->st_data_o, slot / 2) >> (16 * (slot % 2)) & 0xFFFFU);
+    return got;
+  }
+  std::uint32_t line_element(std::size_t port, std::size_t at) {
+    return port == 0   ? word_of(model_->a_line_o, at)
+           : port == 1 ? word_of(model_->b_line_o, at)
+                       : word_of(model_->c_line_o, at);
+  }
+  /// The first element that a line port shows and should not; empty: none.
+  std::string wrong_line(const LinePorts &shown) {
+    for (std::size_t port = 0; port < shown.size(); ++port)
+      for (std::uint32_t core = 0; core < kCores; ++core)
+        for (std::uint32_t e = 0; shown[port][core] && e < kLanes; ++e)
+          if (const std::uint32_t got = line_element(port, std::size_t{kLanes} * core + e);
+              got != (*shown[port][core])[e])
+            return fmt::format("port {} core {} element {}: {:#x}, not {:#x}", port, core, e, got,
+                               (*shown[port][core])[e]);
+    return {};
+  }
   void clock() {
     model_->clk_i = 0;
     model_->eval();
@@ -110,92 +192,31 @@ protected:
   std::unique_ptr<GW_MODEL> model_ = std::make_unique<GW_MODEL>();
 };
 
-using Line = std::array<std::uint32_t, kLanes>;
-
 TEST_F(SpmPorts, AllPortsInEveryCycle) {
   // What each core's line ports show; the lane memories' outputs follow a cycle earlier.
-  std::array<std::array<std::optional<Line>, kCores>, 3> arriving{}, shown{};
+  LinePorts arriving{}, shown{};
   for (int cycle = 0; cycle < 4000; ++cycle) {
-    std::array<std::array<std::optional<Line>, kCores>, 3> read{};
-    std::vector<Access> writes;
-    std::vector<std::vector<std::uint32_t>> data;
+    LinePorts read{};
+    std::vector<Write> writes;
     for (std::uint32_t core = 0; core < kCores; ++core) {
-      const std::array<Access, 3> reads{array_access(false, true), array_access(false, true),
-                                        array_access(true, false)};
-      drive_line(core, reads[0], model_->a_en_i, model_->a_at_i);
-      drive_line(core, reads[1], model_->b_en_i, model_->b_at_i);
-      drive_line(core, reads[2], model_->c_en_i, model_->c_at_i);
-      set_bits(model_->a_col_i, core, 1, reads[0].col);
-      set_bits(model_->b_col_i, core, 1, reads[1].col);
-      for (std::size_t port = 0; port < 3; ++port) {
-        if (!reads[port].en) continue;
-        Line line{};
-        for (std::uint32_t e = 0; e < kLanes; ++e)
-          line[e] = get(reads[port].fp32, reads[port].row(e), reads[port].lane(e));
-        read[port][core] = line;
-      }
-      // Few rows, so that cores often write halves of the same word.
-      Access w = array_access(pick(0, 1) != 0, false);
-      if (pick(0, 1) != 0) w.addr = w.fp32 ? 4 : 4 + pick(0, 1);
-      drive_line(core, w, model_->w_en_i, model_->w_at_i);
-      set_bits(model_->w_fp32_i, core, 1, w.fp32);
-      set_bits(model_->w_count_i, 8 * core, 8, w.count);
-      std::vector<std::uint32_t> line;
-      for (std::uint32_t e = 0; e < kCols; ++e) {
-        line.push_back(static_cast<std::uint32_t>(rng_()));
-        set_bits(model_->w_line_i, 32 * (std::size_t{kCols} * core + e), 32, line.back());
-      }
-      if (w.en) {
-        writes.push_back(w);
-        data.push_back(line);
-      }
+      drive_reads(core, read);
+      drive_write(core, writes);
     }
     const Access ld = beat(), st = beat();
-    model_->ld_en_i = ld.en, model_->ld_fp32_i = ld.fp32, model_->ld_addr_i = ld.addr, model_->ld_pstride_i = ld.step;
-    model_->ld_split_i = static_cast<std::uint8_t>(ld.split), model_->ld_lane_i = static_cast<std::uint8_t>(ld.rot);
-    model_->ld_first_i = static_cast<std::uint16_t>(ld.first),
-    model_->ld_count_i = static_cast<std::uint16_t>(ld.count);
-    model_->st_en_i = st.en, model_->st_fp32_i = st.fp32, model_->st_addr_i = st.addr, model_->st_pstride_i = st.step;
-    model_->st_split_i = static_cast<std::uint8_t>(st.split), model_->st_lane_i = static_cast<std::uint8_t>(st.rot);
-    model_->st_first_i = static_cast<std::uint16_t>(st.first),
-    model_->st_count_i = static_cast<std::uint16_t>(st.count);
-    const std::uint32_t ld_bits = ld.fp32 ? 32 : 16;
-    std::vector<std::uint32_t> loaded, stored;
-    for (std::uint32_t e = 0; e < ld.count; ++e) {
-      loaded.push_back(static_cast<std::uint32_t>(rng_()) >> (32 - ld_bits));
-      set_bits(model_->ld_data_i, std::size_t{ld_bits} * (ld.first + e), ld_bits, loaded.back());
-    }
-    for (std::uint32_t e = 0; e < st.count; ++e)
-      stored.push_back(get(st.fp32, st.row(e), st.lane(e)));
+    drive_beats(ld, st);
+    writes.push_back({ld, drive_loaded(ld)});
+    const std::vector<std::uint32_t> stored = elements(st, st.count);
 
     clock();
-    for (std::size_t port = 0; port < 3; ++port)
-      for (std::uint32_t core = 0; core < kCores; ++core) {
+    for (std::size_t port = 0; port < arriving.size(); ++port)
+      for (std::uint32_t core = 0; core < kCores; ++core)
         if (arriving[port][core]) shown[port][core] = arriving[port][core];
-        if (!shown[port][core]) continue;
-        for (std::uint32_t e = 0; e < kLanes; ++e) {
-          const std::size_t at = std::size_t{kLanes} * core + e;
-          const std::uint32_t got = port == 0   ? word_of(model_->a_line_o, at)
-                                    : port == 1 ? word_of(model_->b_line_o, at)
-                                                : word_of(model_->c_line_o, at);
-          ASSERT_EQ(got, (*shown[port][core])[e])
-              << "cycle " << cycle << " port " << port << " core " << core << " element " << e;
-        }
-      }
+    ASSERT_EQ(wrong_line(shown), "") << "cycle " << cycle;
     arriving = read;
-    if (st.en)
-      for (std::uint32_t e = 0; e < st.count; ++e) {
-        const std::uint32_t slot = st.first + e;
-        const std::uint32_t got = st.fp32 ? word_of(model_->st_data_o, slot)
-                                          : word_of(model_->st_data_o, slot / 2) >> (16 * (slot % 2)) & 0xFFFFU;
-        ASSERT_EQ(got, stored[e]) << "cycle " << cycle << " stored element " << e;
-      }
-    for (std::size_t i = 0; i < writes.size(); ++i)
-      for (std::uint32_t e = 0; e < writes[i].count; ++e)
-        put(writes[i].fp32, writes[i].row(e), writes[i].lane(e), data[i][e]);
-    if (ld.en)
-      for (std::uint32_t e = 0; e < ld.count; ++e)
-        put(ld.fp32, ld.row(e), ld.lane(e), loaded[e]);
+    if (st.en) ASSERT_EQ(stored_elements(st), stored) << "cycle " << cycle;
+    for (const Write &w : writes)
+      for (std::uint32_t e = 0; w.access.en && e < w.access.count; ++e)
+        put(w.access.fp32, w.access.row(e), w.access.lane(e), w.data[e]);
   }
 }
 

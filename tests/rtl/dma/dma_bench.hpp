@@ -95,6 +95,7 @@ private:
   void check_paths();
   void take_load_write();
   void take_store_read();
+  void check_reads();
   void compare();
   bool commands_left() const;
   void settle();

@@ -1,0 +1,157 @@
+#include "app/evaluation/page/bar_chart.hpp"
+
+#include "app/evaluation/page/xml.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace gradweave::reproduce {
+namespace {
+
+// Lengths in SVG user units; the page scales the drawing to its width.
+constexpr double kWidth = 960, kHeight = 300;
+constexpr double kLeft = 56, kRight = 10, kTop = 34, kBottom = 40;
+constexpr double kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = kHeight - kTop - kBottom;
+constexpr std::size_t kManyGroups = 14; ///< from here on their names are slanted
+/// Told apart in print and by those who see no difference between red and green: they differ in lightness.
+constexpr std::array<const char *, 4> kColours{"#9ecae1", "#4292c6", "#08519c", "#00213f"};
+
+/// A round distance between grid lines, so that there are about five.
+double grid_step(double top) {
+  const double rough = top / 5;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (factor * power >= rough) return factor * power;
+  return 10 * power;
+}
+
+class Drawing {
+public:
+  Drawing(const Chart &chart, std::size_t number) : chart_(chart), number_(number) {
+    double highest = chart.reference.value_or(0);
+    for (const Series &series : chart.series)
+      for (const double value : series.values)
+        if (std::isfinite(value)) highest = std::max(highest, value);
+    step_ = grid_step(highest > 0 ? highest * 1.02 : 1);
+    top_ = std::ceil(highest > 0 ? highest * 1.02 / step_ : 1) * step_;
+  }
+
+  std::string draw() {
+    const std::string title = fmt::format("chart{}-title", number_);
+    const std::string description = fmt::format("chart{}-text", number_);
+    svg_.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
+                      {"viewBox", fmt::format("0 0 {} {}", kWidth, kHeight)},
+                      {"role", "img"},
+                      {"aria-labelledby", title + " " + description},
+                      {"font-family", "sans-serif"},
+                      {"font-size", "12"}});
+    svg_.element("title", chart_.title, {{"id", title}});
+    svg_.element("desc", describe(chart_), {{"id", description}});
+    svg_.empty("rect",
+               {{"width", fmt::format("{}", kWidth)}, {"height", fmt::format("{}", kHeight)}, {"fill", "#fff"}});
+    grid();
+    bars();
+    legend();
+    svg_.close();
+    return svg_.str() + '\n';
+  }
+
+private:
+  double y(double value) const { return kTop + kPlotHeight * (1 - value / top_); }
+
+  void line(double x1, double y1, double x2, double y2, const char *colour, const char *dash = "none") {
+    svg_.empty("line", {{"x1", fmt::format("{:.1f}", x1)},
+                        {"y1", fmt::format("{:.1f}", y1)},
+                        {"x2", fmt::format("{:.1f}", x2)},
+                        {"y2", fmt::format("{:.1f}", y2)},
+                        {"stroke", colour},
+                        {"stroke-dasharray", dash}});
+  }
+
+  void label(double x, double y_at, const std::string &text, const char *anchor, double turn = 0) {
+    XmlWriter::Attributes attributes{
+        {"x", fmt::format("{:.1f}", x)}, {"y", fmt::format("{:.1f}", y_at)}, {"text-anchor", anchor}, {"fill", "#222"}};
+    if (turn != 0) attributes.emplace_back("transform", fmt::format("rotate({} {:.1f} {:.1f})", turn, x, y_at));
+    svg_.element("text", text, attributes);
+  }
+
+  void grid() {
+    for (double value = 0; value <= top_ + step_ / 2; value += step_) {
+      line(kLeft, y(value), kWidth - kRight, y(value), value == 0 ? "#222" : "#ddd");
+      label(kLeft - 6, y(value) + 4, fmt::format("{:g}", std::round(value / step_) * step_), "end");
+    }
+    label(14, kTop + kPlotHeight / 2, chart_.axis, "middle", -90);
+  }
+
+  void bars() {
+    const double group_width = kPlotWidth / static_cast<double>(std::max<std::size_t>(chart_.groups.size(), 1));
+    const double bar_width = group_width * 0.8 / static_cast<double>(std::max<std::size_t>(chart_.series.size(), 1));
+    const bool slanted = chart_.groups.size() > kManyGroups;
+    for (std::size_t g = 0; g < chart_.groups.size(); ++g) {
+      const double left = kLeft + group_width * (static_cast<double>(g) + 0.1);
+      for (std::size_t s = 0; s < chart_.series.size(); ++s)
+        bar(left + bar_width * static_cast<double>(s), bar_width, chart_.series[s].values.at(g), s,
+            chart_.groups[g] + ", " + chart_.series[s].name);
+      const double middle = kLeft + group_width * (static_cast<double>(g) + 0.5);
+      label(middle, kHeight - kBottom + (slanted ? 14 : 18), chart_.groups[g], slanted ? "end" : "middle",
+            slanted ? -35 : 0);
+    }
+    if (chart_.reference) line(kLeft, y(*chart_.reference), kWidth - kRight, y(*chart_.reference), "#b30000", "4 3");
+  }
+
+  void bar(double left, double width, double value, std::size_t series, const std::string &name) {
+    if (!std::isfinite(value)) {
+      label(left + width / 2, y(0) - 4, "n/a", "middle");
+      return;
+    }
+    svg_.open("rect", {{"x", fmt::format("{:.1f}", left)},
+                       {"y", fmt::format("{:.1f}", y(std::max(value, 0.0)))},
+                       {"width", fmt::format("{:.1f}", width)},
+                       {"height", fmt::format("{:.1f}", y(0) - y(std::max(value, 0.0)))},
+                       {"fill", kColours.at(series % kColours.size())}});
+    svg_.element("title", fmt::format("{}: {:.3f}", name, value)); // shown when pointed at
+    svg_.close();
+  }
+
+  void legend() {
+    double x = kLeft;
+    for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+      svg_.empty("rect", {{"x", fmt::format("{:.1f}", x)},
+                          {"y", "8"},
+                          {"width", "12"},
+                          {"height", "12"},
+                          {"fill", kColours.at(s % kColours.size())}});
+      label(x + 18, 18, chart_.series[s].name, "start");
+      x += 40 + 7.0 * static_cast<double>(chart_.series[s].name.size());
+    }
+  }
+
+  const Chart &chart_;
+  std::size_t number_;
+  double step_ = 1, top_ = 1;
+  XmlWriter svg_;
+};
+
+} // namespace
+
+std::string describe(const Chart &chart) {
+  std::string text = chart.axis + ". ";
+  for (std::size_t g = 0; g < chart.groups.size(); ++g) {
+    text += chart.groups[g] + ":";
+    for (const Series &series : chart.series) {
+      const double value = series.values.at(g);
+      text += std::isfinite(value) ? fmt::format(" {} {:.3f},", series.name, value)
+                                   : fmt::format(" {} not available,", series.name);
+    }
+    text.back() = g + 1 < chart.groups.size() ? ';' : '.';
+    text += ' ';
+  }
+  return text;
+}
+
+std::string draw(const Chart &chart, std::size_t number) { return Drawing(chart, number).draw(); }
+
+} // namespace gradweave::reproduce

@@ -1,0 +1,40 @@
+#include "app/evaluation/unit/evaluations.hpp"
+#include "app/evaluation/unit/unit_key.hpp"
+
+#include <stdexcept>
+
+namespace gradweave::reproduce {
+
+UnitResult WantedUnits::get(const Unit &unit) {
+  const std::string key = key_of(unit, tool_version());
+  if (seen_.insert(key).second) {
+    units_.push_back(unit);
+    keys_.push_back(key);
+  }
+  UnitResult nothing;
+  nothing.cycles = 1; // figures divide by it
+  return nothing;
+}
+
+StepResult WantedUnits::get(const StepUnit &unit) {
+  const std::string key = key_of(unit, tool_version());
+  if (seen_.insert(key).second) {
+    steps_.push_back(unit);
+    step_keys_.push_back(key);
+  }
+  StepResult nothing;
+  nothing.conventional = nothing.searched = nothing.step = 1;
+  return nothing;
+}
+
+const std::string &JournalResults::value(const std::string &key) const {
+  const std::string *value = journal_.find(key);
+  if (value == nullptr) throw std::logic_error("not evaluated: " + key);
+  return *value;
+}
+
+UnitResult JournalResults::get(const Unit &unit) { return from_text(value(key_of(unit, tool_version()))); }
+
+StepResult JournalResults::get(const StepUnit &unit) { return step_from_text(value(key_of(unit, tool_version()))); }
+
+} // namespace gradweave::reproduce

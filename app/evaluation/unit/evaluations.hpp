@@ -1,0 +1,55 @@
+// Where figures get the results of units from.
+#pragma once
+
+#include "app/evaluation/unit/step_unit.hpp"
+#include "app/evaluation/unit/unit.hpp"
+#include "base/journal.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gradweave::reproduce {
+
+/// Figures are computed twice by the same code: first with results that say nothing, to learn which units they need,
+/// then with those of the journal.
+class Evaluations {
+public:
+  virtual ~Evaluations() = default;
+  virtual UnitResult get(const Unit &unit) = 0;
+  virtual StepResult get(const StepUnit &unit) = 0;
+};
+
+/// Collects the units that are asked for, each once.
+class WantedUnits : public Evaluations {
+public:
+  UnitResult get(const Unit &unit) override;
+  StepResult get(const StepUnit &unit) override;
+  /// In the order in which they were first asked for.
+  const std::vector<Unit> &units() const { return units_; }
+  const std::vector<std::string> &keys() const { return keys_; }
+  const std::vector<StepUnit> &steps() const { return steps_; }
+  const std::vector<std::string> &step_keys() const { return step_keys_; }
+
+private:
+  std::set<std::string> seen_;
+  std::vector<Unit> units_;
+  std::vector<std::string> keys_;
+  std::vector<StepUnit> steps_;
+  std::vector<std::string> step_keys_;
+};
+
+/// Results of a journal. Throws std::logic_error for a unit that is not in it.
+class JournalResults : public Evaluations {
+public:
+  explicit JournalResults(const runtime::Journal &journal) : journal_(journal) {}
+  UnitResult get(const Unit &unit) override;
+  StepResult get(const StepUnit &unit) override;
+
+private:
+  const std::string &value(const std::string &key) const;
+
+  const runtime::Journal &journal_;
+};
+
+} // namespace gradweave::reproduce

@@ -1,0 +1,110 @@
+#include "app/evaluation/unit/network_search.hpp"
+
+#include "compiler/back/compile_plan.hpp"
+#include "compiler/compiler.hpp"
+#include "compiler/cost/bounds.hpp"
+#include "compiler/paper/paper.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace gradweave::runtime {
+namespace {
+
+using compiler::Layer;
+using compiler::Pass;
+using compiler::Schedule;
+
+/// The paper's scheme: Algorithm 1 on the whole layer or on the parts of the best of the three partitionings; without
+/// dX the baseline.
+std::uint64_t paper_cycles(const Layer &layer, const NpuConfig &npu, Pass pass) {
+  const compiler::paper::PaperScheduler scheme;
+  std::uint64_t best = ~std::uint64_t{0};
+  for (const compiler::Partition partition : compiler::all_partitions()) {
+    compiler::CompileOptions options;
+    options.schedule = Schedule::kRearrange;
+    options.pass = pass;
+    options.stream = false;
+    options.partition = partition;
+    options.parts = partition == compiler::Partition::kNone ? 1 : 2;
+    compiler::CompileCache cache;
+    try {
+      best = std::min(best, compiler::compile(scheme, {layer}, npu, options, cache).predicted_cycles);
+    } catch (const compiler::CompileError &) {
+      // The layer cannot be cut like this; the uncut one decides.
+      if (partition == compiler::Partition::kNone) throw;
+    }
+    if (!compiler::computes_dx(layer, pass)) break;
+  }
+  return best;
+}
+
+/// What the layer has to beat, and what it cannot.
+LayerSearch compared(const Layer &layer, const NpuConfig &npu, Pass asked, bool paper) {
+  LayerSearch l;
+  for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+    if (asked != Pass::kBoth && asked != pass) continue;
+    l.bound += compiler::lower_bounds({layer}, pass, compiler::make_layout({layer}, pass, npu), npu).run_cycles;
+    if (paper) l.paper += paper_cycles(layer, npu, pass);
+  }
+  return l;
+}
+
+} // namespace
+
+std::uint64_t NetworkSearch::sum(std::uint64_t LayerSearch::*cycles) const {
+  std::uint64_t total = 0;
+  for (const LayerSearch &l : layers)
+    total += l.*cycles;
+  return total;
+}
+
+double NetworkSearch::mean_above_bound() const {
+  double total = 0;
+  std::size_t count = 0;
+  for (const LayerSearch &l : layers) {
+    if (l.layer.groups > 1) continue;
+    total += static_cast<double>(l.searched) / static_cast<double>(l.bound) - 1;
+    ++count;
+  }
+  return count == 0 ? 0 : total / static_cast<double>(count);
+}
+
+NetworkSearch search_network(const std::vector<Layer> &layers, const NpuConfig &npu, Pass pass,
+                             const SearchEffort &effort, const SearchProgress &progress) {
+  NpuConfig roomy = npu; // a whole step's tensors together, of which a layer at a time need be at hand
+  roomy.dram.size_bytes = std::max(npu.dram.size_bytes, std::uint64_t{1} << 40U);
+  NetworkSearch result;
+  result.pass = pass;
+  using Shape = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool>;
+  std::map<Shape, LayerSearch> known;
+  const std::uint64_t step_units = layers.size() + effort.step_plans;
+  for (const Layer &layer : layers) {
+    const Shape shape{layer.m, layer.k, layer.n, layer.groups, layer.dx};
+    auto it = known.find(shape);
+    if (it == known.end()) it = known.emplace(shape, compared(layer, roomy, pass, effort.paper)).first;
+    result.layers.push_back(it->second);
+    result.layers.back().layer = layer;
+    if (progress) progress(result.layers.size(), layers.size() + step_units);
+  }
+  compiler::StepOptions options;
+  options.pass = pass;
+  options.layer_plans = effort.layer_plans;
+  options.step_plans = effort.step_plans;
+  if (progress)
+    options.progress = [&](std::uint64_t done, std::uint64_t of) {
+      progress(layers.size() + done * step_units / of, layers.size() + step_units);
+    };
+  result.found = compiler::search_step(layers, roomy, options);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const compiler::LayerCycles &own = result.found.layers[i];
+    result.layers[i].conventional = own.conventional;
+    result.layers[i].searched = own.searched;
+    if (pass != Pass::kForward) result.layers[i].order = std::string(to_string(own.order));
+  }
+  result.step = compiler::compile_plans(layers, pass, result.found.plans, roomy);
+  return result;
+}
+
+} // namespace gradweave::runtime

@@ -1,0 +1,29 @@
+#include "graph/layer_fingerprint.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+Fingerprint fingerprint(const Convolution &conv) {
+  const auto &[batch, height, width, channels, out_channels, kernel_height, kernel_width, stride_height, stride_width,
+               pad_top, pad_bottom, pad_left, pad_right, dilation_height, dilation_width, groups] = conv;
+  return Fingerprint().add(batch, height, width, channels, out_channels, kernel_height, kernel_width, stride_height,
+                           stride_width, pad_top, pad_bottom, pad_left, pad_right, dilation_height, dilation_width,
+                           groups);
+}
+
+} // namespace
+
+Fingerprint shape_fingerprint(const Layer &layer) {
+  const auto &[name, m, k, n, dx, index, groups, input, x_of, conv, weights] = layer;
+  return Fingerprint().add(m, k, n, groups, dx);
+}
+
+Fingerprint fingerprint(const Layer &layer) {
+  const auto &[name, m, k, n, dx, index, groups, input, x_of, conv, weights] = layer;
+  Fingerprint whole;
+  whole.add(name, shape_fingerprint(layer), input, x_of, weights, conv.has_value());
+  if (conv) whole.add(fingerprint(*conv));
+  return whole;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,53 @@
+#!/bin/bash
+# undecided_fields.sh ROOT GENERATED SCRATCH COMPILER: a field that is added to what kept results depend on does not compile
+# until somebody decides about its fingerprint (base/fingerprint.hpp).
+set -euo pipefail
+root=$1 generated=$2 scratch=$3 compiler=$4
+
+# compiles UNIT: with the headers in the scratch directory before those of the project.
+compiles() {
+  "$compiler" -std=c++17 -fsyntax-only -w -I "$scratch" -I "$root" -I "$generated" -I "$generated/.." "$root/$1" 2>"$scratch/errors"
+}
+
+failed=0
+fail() {
+  echo "FAIL $1"
+  head -n 5 "$scratch/errors"
+  failed=1
+}
+
+rm -rf "$scratch"
+mkdir -p "$scratch"
+cat >"$scratch/reproduce_tool_version.hpp" <<'END'
+namespace gradweave::reproduce {
+inline constexpr const char *kToolVersion = "";
+}
+END
+while read -r unit header structs; do
+  for struct in $structs; do
+    mkdir -p "$scratch/$(dirname "$header")"
+    sed "s/^struct $struct {/& int undecided;/" "$root/$header" >"$scratch/$header"
+    if cmp -s "$root/$header" "$scratch/$header"; then
+      fail "$header has no struct $struct"
+    elif compiles "$unit"; then
+      fail "$unit compiles although $struct has a field about which nobody decided"
+    elif ! grep -q 'decompose\|structured binding' "$scratch/errors"; then
+      fail "$unit with a new field in $struct fails for another reason"
+    else
+      echo "pass $unit: $struct"
+    fi
+    rm -f "$scratch/$header"
+  done
+done <<'END'
+sw_models/npu_fingerprint.cpp sw_models/npu_config.hpp NpuConfig DramConfig
+graph/layer_fingerprint.cpp graph/network.hpp Layer
+graph/layer_fingerprint.cpp sw_models/convolution.hpp Convolution
+compiler/compiler.cpp compiler/ir/options.hpp CompileOptions
+runtime/job_key.cpp runtime/job.hpp JobSpec
+runtime/job_key.cpp compiler/ir/options.hpp CompileOptions
+runtime/job_key.cpp device/device.hpp DeviceOptions BusStress BusFault
+app/evaluation/unit/unit_key.cpp app/evaluation/unit/unit.hpp Unit Variant
+app/evaluation/unit/step_unit.cpp app/evaluation/unit/step_unit.hpp StepUnit
+app/evaluation/unit/step_unit.cpp app/evaluation/unit/network_search.hpp SearchEffort
+END
+exit "$failed"
