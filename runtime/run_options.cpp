@@ -39,7 +39,8 @@ std::vector<JobSpec> job_specs(const RunOptions &options) {
       spec.network = options.network.name;
       spec.layers = {layer};
       spec.npu = options.config;
-      spec.compile = {schedule, options.pass, options.tune, {}, options.partition, options.parts, options.reduction};
+      spec.compile = options.compile;
+      spec.compile.schedule = schedule;
       spec.backend = options.backend;
       spec.data = options.data;
       spec.seed = options.seed;

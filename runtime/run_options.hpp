@@ -18,11 +18,7 @@ struct RunOptions {
   NpuConfig config;
   std::vector<compiler::Layer> layers;
   std::vector<compiler::Schedule> schedules; ///< several: compare, the first is the baseline
-  compiler::Pass pass = compiler::Pass::kBackward;
-  std::uint64_t tune = 0; ///< plans that the compiler tries for each layer and order beyond its usual search
-  compiler::Partition partition = compiler::Partition::kNone;
-  std::uint32_t parts = 0; ///< 0: one a core, or two on one core
-  compiler::Reduction reduction = compiler::Reduction::kChain;
+  compiler::CompileOptions compile; ///< but for the schedule, of which there may be several
   Backend backend = Backend::kRtl;
   DataKind data = DataKind::kNormal;
   std::uint64_t seed = 1;

@@ -98,7 +98,7 @@ int compile(const CompileArguments &a) {
       display.update(done, static_cast<double>(tried) / static_cast<double>(all));
       display.tick();
     };
-    compiler::CompileOptions options = work.compile(schedule, a.work.tune);
+    compiler::CompileOptions options = work.compile_as(schedule);
     options.progress = progress;
     const Compiled compiled = compiler::compile({layer}, work.npu, options, cache);
     display.update(done++, 1);

@@ -96,11 +96,7 @@ RunOptions make_options(const CosimArguments &a) {
   options.config = work.npu;
   options.layers = work.layers;
   options.schedules = parse_schedules(a.work.schedule);
-  options.pass = work.pass;
-  options.tune = a.work.tune;
-  options.partition = work.partition;
-  options.parts = work.parts;
-  options.reduction = work.reduction;
+  options.compile = work.compile;
   options.backend = runtime::parse_backend(a.backend);
   options.data = runtime::parse_data_kind(a.data);
   options.seed = a.seed;

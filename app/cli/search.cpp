@@ -103,7 +103,7 @@ Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s)
   };
   return {{"network", work.network.name},
           {"npu", work.npu.name},
-          {"pass", std::string(compiler::to_string(work.pass))},
+          {"pass", std::string(compiler::to_string(work.compile.pass))},
           {"plans", a.plans},
           {"step_plans", a.step_plans},
           {"layers", std::move(layers)},
@@ -124,7 +124,7 @@ runtime::JobResult check(const SearchArguments &a, const Work &work, const Netwo
   spec.layers = s.step.layers;
   spec.npu = work.npu;
   spec.compile.schedule = compiler::Schedule::kSearch;
-  spec.compile.pass = work.pass;
+  spec.compile.pass = work.compile.pass;
   spec.backend = runtime::parse_backend(a.backend);
   spec.data = runtime::parse_data_kind(a.data);
   spec.seed = a.seed;
@@ -170,11 +170,11 @@ int search(const SearchArguments &a) {
   std::FILE *out = uses_standard_output({{"--json", a.json}}) ? stderr : stdout;
 
   fmt::print(out, "{}: {} of {} layers, {}, on {}\n\n", work.network.name, work.layers.size(),
-             work.network.layers.size(), compiler::to_string(work.pass), work.npu.name);
+             work.network.layers.size(), compiler::to_string(work.compile.pass), work.npu.name);
   std::fflush(out);
   runtime::ProgressDisplay display({1}, a.quiet);
   const NetworkSearch found = runtime::search_network(
-      work.layers, work.npu, work.pass, {a.plans, a.step_plans}, [&](std::uint64_t done, std::uint64_t of) {
+      work.layers, work.npu, work.compile.pass, {a.plans, a.step_plans}, [&](std::uint64_t done, std::uint64_t of) {
         signals.check();
         display.update(0, static_cast<double>(done) / static_cast<double>(of));
         display.tick();

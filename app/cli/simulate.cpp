@@ -62,11 +62,7 @@ void add_work_of(const SimulateArguments &a, RunOptions &options) {
   options.config = work.npu;
   options.layers = work.layers;
   options.schedules = parse_schedules(a.work.schedule);
-  options.pass = work.pass;
-  options.tune = a.work.tune;
-  options.partition = work.partition;
-  options.parts = work.parts;
-  options.reduction = work.reduction;
+  options.compile = work.compile;
 }
 
 /// Sees that the times of commands can be written to `path`, as `option` asks.

@@ -79,7 +79,7 @@ void add_network(const WorkArguments &arguments, Plan &plan, const std::string &
   const auto cache = std::make_shared<compiler::CompileCache>();
   for (const compiler::Layer &layer : work.layers)
     for (const compiler::Schedule schedule : parse_schedules(arguments.schedule)) {
-      const compiler::CompileOptions options = work.compile(schedule, arguments.tune);
+      const compiler::CompileOptions options = work.compile_as(schedule);
       std::string repeat = fmt::format("{} validate --model {} --layers {} --schedule {} --pass {} --npu {}",
                                        shell_word(program), shell_word(arguments.model), layer.index,
                                        compiler::to_string(schedule), arguments.pass, shell_word(arguments.npu));

@@ -15,10 +15,11 @@ namespace gradweave::cli {
 
 Work resolve(const WorkArguments &arguments) {
   Work work;
-  work.pass = compiler::parse_pass(arguments.pass);
-  work.partition = compiler::parse_partition(arguments.partition);
-  work.parts = arguments.parts;
-  work.reduction = compiler::parse_reduction(arguments.reduction);
+  work.compile.pass = compiler::parse_pass(arguments.pass);
+  work.compile.partition = compiler::parse_partition(arguments.partition);
+  work.compile.parts = arguments.parts;
+  work.compile.tune = arguments.tune;
+  work.compile.reduction = compiler::parse_reduction(arguments.reduction);
   const auto batch = arguments.batch != 0 ? std::optional(arguments.batch) : std::nullopt;
   work.network = compiler::load_network(runtime::find_model(arguments.model), batch);
   work.npu = load_npu_config(runtime::find_npu(arguments.npu));

@@ -15,14 +15,13 @@ struct Work {
   compiler::Network network;
   NpuConfig npu;
   std::vector<compiler::Layer> layers;
-  compiler::Pass pass = compiler::Pass::kBackward;
-  compiler::Partition partition = compiler::Partition::kNone;
-  std::uint32_t parts = 0;
-  compiler::Reduction reduction = compiler::Reduction::kChain;
+  compiler::CompileOptions compile; ///< but for the schedule, of which there may be several
 
   /// What the layers are to be compiled with under a schedule.
-  compiler::CompileOptions compile(compiler::Schedule schedule, std::uint64_t tune) const {
-    return {schedule, pass, tune, {}, partition, parts, reduction};
+  compiler::CompileOptions compile_as(compiler::Schedule schedule) const {
+    compiler::CompileOptions options = compile;
+    options.schedule = schedule;
+    return options;
   }
 };
 

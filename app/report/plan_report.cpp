@@ -25,7 +25,7 @@ std::string bound_share(std::uint64_t bound, std::uint64_t cycles) {
 void print_plans(std::FILE *out, const RunOptions &options, const RunResult &run) {
   const Totals base = sum_layers(run, 0);
   if (base.bound != 0) print_bounds(out, base); // a stream from a file has none
-  if (options.tune == 0) return;
+  if (options.compile.tune == 0) return;
   for (std::size_t s = 0; s < options.schedules.size(); ++s) {
     const Totals t = sum_layers(run, s);
     fmt::print(out,

@@ -56,7 +56,7 @@ void SimulationReport::begin() {
   const NpuConfig &npu = options_.config;
   if (options_.stream.empty())
     fmt::print(out_, "{}: {} of {} layers, {} pass\n", options_.network.name, options_.layers.size(),
-               options_.network.layers.size(), compiler::to_string(options_.pass));
+               options_.network.layers.size(), compiler::to_string(options_.compile.pass));
   else
     fmt::print(out_, "stream {}\n", options_.stream);
   fmt::print(out_, "{}: {}{} x {} PEs, {}B of scratchpad, {} GB/s, {} GHz; timing model, no data\n\n", npu.name,

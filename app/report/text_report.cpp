@@ -58,9 +58,9 @@ std::string left_out(const RunOptions &options) {
   if (options.backend == Backend::kTiming) left += "the RTL; all results (the timing model has no data); ";
   if (options.layers.size() != options.network.layers.size())
     left += fmt::format("{} other layers; ", options.network.layers.size() - options.layers.size());
-  if (options.pass == Pass::kBackward) left += "the forward products Y; ";
-  if (options.pass == Pass::kForward) left += "the gradients dX and dW; ";
-  if (options.pass == Pass::kForward) return left;
+  if (options.compile.pass == Pass::kBackward) left += "the forward products Y; ";
+  if (options.compile.pass == Pass::kForward) left += "the gradients dX and dW; ";
+  if (options.compile.pass == Pass::kForward) return left;
   const auto without = std::count_if(options.layers.begin(), options.layers.end(), [](const auto &l) { return !l.dx; });
   if (without != 0)
     left +=
@@ -76,7 +76,7 @@ void TextReport::begin() {
                                ? fmt::format("{} data, seed {}", to_string(options_.data), options_.seed)
                                : std::string("no data");
   fmt::print(out_, "{}: {} of {} layers, {} pass, {}\n", options_.network.name, options_.layers.size(),
-             options_.network.layers.size(), compiler::to_string(options_.pass), data);
+             options_.network.layers.size(), compiler::to_string(options_.compile.pass), data);
   fmt::print(out_, "{}: {}{} x {} PEs, {} of scratchpad, {} GB/s, {} GHz; backend {}, {} jobs in parallel\n\n",
              npu.name, cores(npu), npu.rows, npu.cols, human(static_cast<double>(npu.spm_bytes)) + "B",
              npu.dram.bandwidth_gb_s, npu.clock_ghz, to_string(options_.backend), options_.jobs);
@@ -89,10 +89,10 @@ void TextReport::begin() {
   std::string head = fmt::format("{:>3} {:<{}} {:<{}} {:<20} {:>12} {:>6} {:>7}", "#", "layer", name_width_,
                                  "M x K x N", shape_width_, "schedule", "cycles", "array", "tensors");
   for (const Tensor tensor : compiler::operand_tensors())
-    if (compiler::used_in(tensor, options_.pass))
+    if (compiler::used_in(tensor, options_.compile.pass))
       head += fmt::format(" {:>6}", std::string(compiler::to_string(tensor)) + " rd");
   for (const Tensor tensor : compiler::result_tensors())
-    if (compiler::used_in(tensor, options_.pass))
+    if (compiler::used_in(tensor, options_.compile.pass))
       head += fmt::format(" {:>6}", std::string(compiler::to_string(tensor)) + " wr");
   if (options_.compares()) head += fmt::format(" {:>7} {:>7}", "cycles*", "bytes*");
   head += fmt::format(" {:<5} spills (wr+rd)", "check");
@@ -106,10 +106,10 @@ void TextReport::row(const JobResult &job, const JobResult &base) {
       shape(job.layer()), shape_width_, schedule_name(job), job.cycles() == 0 ? "-" : grouped(job.cycles()),
       bound_share(job.bounds.compute_cycles, job.cycles()), bound_share(job.bounds.traffic_cycles, job.cycles()));
   for (const Tensor tensor : compiler::operand_tensors())
-    if (compiler::used_in(tensor, options_.pass))
+    if (compiler::used_in(tensor, options_.compile.pass))
       line += fmt::format(" {:>6}", human(static_cast<double>(of(job.traffic.front(), tensor).read_bytes)));
   for (const Tensor tensor : compiler::result_tensors()) {
-    if (!compiler::used_in(tensor, options_.pass)) continue;
+    if (!compiler::used_in(tensor, options_.compile.pass)) continue;
     const Traffic &t = of(job.traffic.front(), tensor);
     const bool computed = t.write_bytes != 0;
     line += fmt::format(" {:>6}", computed ? human(static_cast<double>(t.write_bytes - t.spill_write_bytes)) : "-");

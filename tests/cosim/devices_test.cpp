@@ -51,9 +51,9 @@ DeviceSpec spec_of(const Kind &kind, const std::string &trace = {}) {
 }
 
 /// Partial tiles, primes, groups.
-const std::vector<compiler::CompiledLayer> &layers_for(const std::string &npu) {
-  static std::map<std::string, std::vector<compiler::CompiledLayer>> compiled;
-  std::vector<compiler::CompiledLayer> &layers = compiled[npu];
+const std::vector<compiler::Compiled> &layers_for(const std::string &npu) {
+  static std::map<std::string, std::vector<compiler::Compiled>> compiled;
+  std::vector<compiler::Compiled> &layers = compiled[npu];
   if (!layers.empty()) return layers;
   constexpr std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t> kShapes[] = {
       {37, 23, 29, 1}, {5, 53, 3, 1}, {20, 9, 2, 3}};
@@ -66,7 +66,7 @@ const std::vector<compiler::CompiledLayer> &layers_for(const std::string &npu) {
     options.plans = 10;
     options.pass = compiler::Pass::kBoth;
     if (config.cores > 1) options.partition = compiler::Partition::kDySharing;
-    layers.push_back(compiler::compile_layer(layer, config, options));
+    layers.push_back(compiler::compile({layer}, config, options));
   }
   return layers;
 }
@@ -75,7 +75,7 @@ const std::vector<compiler::CompiledLayer> &layers_for(const std::string &npu) {
 class Worker {
 public:
   Worker(const Kind &kind, std::unique_ptr<Device> device) : layers_(layers_for(kind.npu)), device_(std::move(device)) {
-    for (const compiler::CompiledLayer &layer : layers_)
+    for (const compiler::Compiled &layer : layers_)
       bytes_ = std::max(bytes_, layer.dram_bytes);
     EXPECT_EQ(device_->allocate(bytes_), 0U);
   }
@@ -115,7 +115,7 @@ public:
 private:
   static std::unique_ptr<Device> make(const DeviceSpec &spec) { return make_rtl_device(spec.config, spec.options); }
 
-  const std::vector<compiler::CompiledLayer> &layers_;
+  const std::vector<compiler::Compiled> &layers_;
   std::unique_ptr<Device> device_;
   std::uint64_t bytes_ = 0;
 };

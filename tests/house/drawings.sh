@@ -15,6 +15,6 @@ for drawing in house npu; do
 done
 mapfile -t names < <(awk '$1 == "box" { gsub(",", "\n", $6); print $6 }' "$root/docs/drawings/npu.txt")
 for name in "${names[@]}"; do
-  [ -n "$(find "$root/rtl" -name "$name.sv")" ] || fail "docs/drawings/npu.txt: there is no $name.sv in rtl"
+  [ -n "$(find "$root/rtl" -name "gw_$name.sv")" ] || fail "docs/drawings/npu.txt: there is no gw_$name.sv in rtl"
 done
 exit "$failed"

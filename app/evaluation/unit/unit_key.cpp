@@ -12,7 +12,7 @@ namespace {
 Fingerprint fingerprint(const Variant &variant) {
   const auto &[policy, schedule, dy_once, partition, parts, reduction, plans] = variant;
   Fingerprint whole;
-  whole.add(policy, schedule, dy_once, plans, partition);
+  whole.add(policy, compiler::to_string(schedule), dy_once, plans, partition);
   if (partition != compiler::Partition::kNone) whole.add(parts, reduction);
   return whole;
 }
