@@ -18,10 +18,11 @@ Fingerprint shape_fingerprint(const Layer &layer) {
   return Fingerprint().add(m, k, n, groups, dx);
 }
 
+// What a layer by itself reads of others does not count, but for whose weights it has, from which its data come.
 Fingerprint fingerprint(const Layer &layer) {
   const auto &[name, m, k, n, dx, index, groups, input, x_of, conv, weights] = layer;
   Fingerprint whole;
-  whole.add(name, shape_fingerprint(layer), input, x_of, weights, conv.has_value());
+  whole.add(name, shape_fingerprint(layer), weights, conv.has_value());
   if (conv) whole.add(fingerprint(*conv));
   return whole;
 }

@@ -34,11 +34,13 @@ Fingerprint fingerprint(const DeviceOptions &device) {
 Fingerprint fingerprint(const JobSpec &spec) {
   const auto &[network, layers, npu, compile, paper, backend, data, seed, device, times_file, timeline_file] = spec;
   Fingerprint shapes;
-  for (const compiler::Layer &layer : layers)
+  for (const compiler::Layer &layer : layers) {
     shapes.add(compiler::fingerprint(layer));
-  return Fingerprint().add(network, layers.size(), shapes, npu.name, gradweave::fingerprint(npu),
-                           fingerprint(compile), paper ? compiler::paper::to_string(*paper) : std::string(), backend,
-                           data, seed, fingerprint(device));
+    if (layers.size() > 1) shapes.add(layer.input, layer.x_of); // they share tensors
+  }
+  return Fingerprint().add(network, layers.size(), shapes, npu.name, gradweave::fingerprint(npu), fingerprint(compile),
+                           paper ? compiler::paper::to_string(*paper) : std::string(), backend, data, seed,
+                           fingerprint(device));
 }
 
 } // namespace

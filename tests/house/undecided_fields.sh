@@ -42,7 +42,8 @@ done <<'END'
 sw_models/npu_fingerprint.cpp sw_models/npu_config.hpp NpuConfig DramConfig
 graph/layer_fingerprint.cpp graph/network.hpp Layer
 graph/layer_fingerprint.cpp sw_models/convolution.hpp Convolution
-compiler/compiler.cpp compiler/ir/options.hpp CompileOptions
+compiler/schedule/layer_search.cpp compiler/ir/options.hpp CompileOptions
+compiler/compiler.cpp compiler/ir/program.hpp PhasePlan PhaseParts SpmSplit PlacementPolicy RowRange
 runtime/job_key.cpp runtime/job.hpp JobSpec
 runtime/job_key.cpp compiler/ir/options.hpp CompileOptions
 runtime/job_key.cpp device/device.hpp DeviceOptions BusStress BusFault

@@ -13,10 +13,7 @@ namespace {
 JobSpec example_job() {
   JobSpec spec;
   spec.network = "net";
-  spec.layer.name = "fc";
-  spec.layer.m = 20;
-  spec.layer.k = 30;
-  spec.layer.n = 40;
+  spec.layers = {{"fc", 20, 30, 40}};
   spec.npu = load_npu_config(find_npu("test8"));
   return spec;
 }
@@ -29,12 +26,18 @@ TEST(JobKey, DependsOnAllThatAResultDependsOn) {
     EXPECT_TRUE(keys.insert(job_key(spec)).second) << what;
   };
   differs("network", [](JobSpec &s) { s.network = "another"; });
-  differs("layer", [](JobSpec &s) { s.layer.m = 21; });
-  differs("its name, from which its data come", [](JobSpec &s) { s.layer.name = "fc2"; });
-  differs("its convolution", [](JobSpec &s) { s.layer.conv = Convolution{}; });
+  differs("layer", [](JobSpec &s) { s.layers[0].m = 21; });
+  differs("its name, from which its data come", [](JobSpec &s) { s.layers[0].name = "fc2"; });
+  differs("its convolution", [](JobSpec &s) { s.layers[0].conv = Convolution{}; });
   differs("another one", [](JobSpec &s) {
-    s.layer.conv = Convolution{};
-    s.layer.conv->pad_left = 1;
+    s.layers[0].conv = Convolution{};
+    s.layers[0].conv->pad_left = 1;
+  });
+  differs("whose weights it has", [](JobSpec &s) { s.layers[0].weights = "fc1"; });
+  differs("another layer in its stream", [](JobSpec &s) { s.layers.push_back({"fc2", 20, 40, 30}); });
+  differs("that reads the first", [](JobSpec &s) {
+    s.layers.push_back({"fc2", 20, 40, 30});
+    s.layers[1].input = "fc";
   });
   differs("NPU", [](JobSpec &s) { s.npu.queue_depth = 3; });
   differs("its memory", [](JobSpec &s) { s.npu.dram.latency_cycles += 1; });
@@ -64,8 +67,8 @@ TEST(JobKey, DoesNotDependOnWhatARunLeavesBehind) {
   spec.times_file = "times";
   spec.timeline_file = "timeline";
   spec.device.trace.file = "trace";
-  spec.layer.index = 7;
-  spec.layer.input = "elsewhere";
+  spec.layers[0].index = 7;
+  spec.layers[0].input = "elsewhere";
   spec.compile.progress = [](std::uint64_t, std::uint64_t) {};
   EXPECT_EQ(job_key(spec), job_key(example_job()));
 }
