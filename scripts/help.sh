@@ -27,7 +27,7 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 * MODEL=bert_tiny      name of a network in models/, or the path of a .toml or .csv file
 * BATCH=               samples in a batch; empty: as the network says
 * NPU=small            name of an NPU in configs/, or the path of a .toml file
-* SCHEDULE=rearrange   sequential | interleave | dx_major | dw_major | rearrange | ideal | search | all (compares)
+* SCHEDULE=rearrange   sequential | interleave | dx_major | dw_major | rearrange | ideal | search | in_order | igo_paper | all (compares)
 * TUNE=                plans to try beyond the usual search of the compiler, as in TUNE=5000; empty: none
 * PASS=backward        forward | backward | both
 * PARTITION=none       none | weight_sharing | dy_sharing | ifmap_sharing: cuts the backward pass along M, N or K
