@@ -20,7 +20,9 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 /// Of a line, whose key tells the work and what it depends on.
-std::string checksum_of(const std::string &key, const std::string &value) { return Fingerprint().add(key, value).hex(); }
+std::string checksum_of(const std::string &key, const std::string &value) {
+  return Fingerprint().add(key, value).hex();
+}
 
 } // namespace
 

@@ -25,9 +25,9 @@ fs::path library_directory() {
 /// The testbench lies beside the NPU's library, unless that is a directory for NPUs of another's making.
 fs::path find_testbench(const fs::path &npu_library) {
   constexpr const char *kName = "libgradweave_tb.so";
-  const fs::path beside = npu_library.parent_path() / kName;
+  fs::path beside = npu_library.parent_path() / kName;
   if (fs::exists(beside)) return beside;
-  const fs::path own = runtime::own_tree().root / "lib" / kName;
+  fs::path own = runtime::own_tree().root / "lib" / kName;
   if (fs::exists(own)) return own;
   throw std::runtime_error(fmt::format("no testbench for {}: there is neither {} nor {}; `make cosim` in the source "
                                        "tree builds it",

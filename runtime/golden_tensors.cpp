@@ -2,12 +2,10 @@
 
 #include "compiler/ir/contraction.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace gradweave::runtime {
 
-using compiler::operand_tensors;
 using compiler::Tensor;
 
 GoldenTensors::GoldenTensors(const compiler::Compiled &compiled, std::string network, DataKind kind, std::uint64_t seed)
@@ -19,26 +17,29 @@ const HostTensor &GoldenTensors::operator[](std::size_t binding) {
   if (tensor) return *tensor;
   const compiler::TensorBinding &b = compiled_.layout.tensors[binding];
   const compiler::Layer &layer = compiled_.layers[b.layer];
-  tensor = b.input ? make_input(b.tensor, layer, network_, kind_, seed_)
-                   : golden_result(b.tensor, inputs_of(b.layer), layer.groups, compiled_.reductions[b.layer]);
+  tensor = b.input
+               ? make_input(b.tensor, layer, network_, kind_, seed_)
+               : golden_result(b.tensor, operands_of(b.layer, b.tensor), layer.groups, compiled_.reductions[b.layer]);
   return *tensor;
 }
 
-TensorSet GoldenTensors::inputs_of(std::uint32_t layer) {
-  TensorSet inputs;
-  for (const Tensor t : operand_tensors())
-    if (const std::int32_t from = compiled_.layout.place(layer, t); from != compiler::Layout::kNone) {
-      inputs.push_back((*this)[static_cast<std::size_t>(from)]);
-      inputs.back().tensor = t; // a shared tensor bears another layer's name for it
-    }
-  return inputs;
+// No more than the operands: what else the layer reads may be computed from this very result.
+TensorSet GoldenTensors::operands_of(std::uint32_t layer, Tensor result) {
+  const compiler::Contraction &c = compiler::contraction_of(result);
+  TensorSet operands;
+  for (const Tensor t : {c.a, c.b}) {
+    operands.push_back((*this)[static_cast<std::size_t>(compiled_.layout.place(layer, t))]);
+    operands.back().tensor = t; // a shared tensor bears another layer's name for it
+  }
+  return operands;
 }
 
-bool GoldenTensors::reads_inputs(std::uint32_t layer) const {
-  return std::all_of(operand_tensors().begin(), operand_tensors().end(), [&](Tensor t) {
-    const std::int32_t from = compiled_.layout.place(layer, t);
-    return from == compiler::Layout::kNone || compiled_.layout.tensors[static_cast<std::size_t>(from)].input;
-  });
+bool GoldenTensors::reads_inputs(std::uint32_t layer, Tensor result) const {
+  const compiler::Contraction &c = compiler::contraction_of(result);
+  const auto is_input = [&](Tensor t) {
+    return compiled_.layout.tensors[static_cast<std::size_t>(compiled_.layout.place(layer, t))].input;
+  };
+  return is_input(c.a) && is_input(c.b);
 }
 
 } // namespace gradweave::runtime

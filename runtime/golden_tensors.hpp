@@ -20,10 +20,10 @@ public:
 
   /// Of a binding of the layout; the reference stays valid.
   const HostTensor &operator[](std::size_t binding);
-  /// X, W and dY of a layer, as far as the pass uses them.
-  TensorSet inputs_of(std::uint32_t layer);
-  /// Whether X, W and dY of the layer are inputs, and no other layer's results.
-  bool reads_inputs(std::uint32_t layer) const;
+  /// What a result of a layer is the product of.
+  TensorSet operands_of(std::uint32_t layer, compiler::Tensor result);
+  /// Whether these are inputs, and no other layer's results.
+  bool reads_inputs(std::uint32_t layer, compiler::Tensor result) const;
 
 private:
   const compiler::Compiled &compiled_;

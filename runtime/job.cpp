@@ -83,8 +83,8 @@ std::string JobRun::blame() {
 void JobRun::check_directly(const TensorBinding &binding, const HostTensor &got) {
   const compiler::Layer &layer = compiled_.layers[binding.layer];
   const HostTensor image = make_image(layer, spec_.network, spec_.data, spec_.seed);
-  const Comparison comparison =
-      compare_direct(got, layer, image, golden_.inputs_of(binding.layer), compiled_.reductions[binding.layer]);
+  const Comparison comparison = compare_direct(got, layer, image, golden_.operands_of(binding.layer, binding.tensor),
+                                               compiled_.reductions[binding.layer]);
   result_.outputs.back().direct = comparison.elements;
   if (!comparison.first) return;
   const Mismatch &first = *comparison.first;
@@ -104,7 +104,8 @@ void JobRun::check_outputs(LoadedStream &loaded) {
     result_.outputs.push_back({binding.tensor, binding.layer, comparison.elements, comparison.mismatches,
                                comparison.finite, hash_tensor(got)});
     // What another layer's image is computed from, no image of seeded data tells.
-    if (compiled_.layers[binding.layer].conv && golden_.reads_inputs(binding.layer)) check_directly(binding, got);
+    if (compiled_.layers[binding.layer].conv && golden_.reads_inputs(binding.layer, binding.tensor))
+      check_directly(binding, got);
     if (!comparison.first) continue;
     const Mismatch &first = *comparison.first;
     fail(result_, Outcome::kMismatch,

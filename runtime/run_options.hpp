@@ -18,7 +18,7 @@ struct RunOptions {
   NpuConfig config;
   std::vector<compiler::Layer> layers;
   std::vector<compiler::Schedule> schedules; ///< several: compare, the first is the baseline
-  compiler::CompileOptions compile; ///< but for the schedule, of which there may be several
+  compiler::CompileOptions compile;          ///< but for the schedule, of which there may be several
   Backend backend = Backend::kRtl;
   DataKind data = DataKind::kNormal;
   std::uint64_t seed = 1;

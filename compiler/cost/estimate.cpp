@@ -163,7 +163,8 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
                              const NpuConfig &npu, std::uint32_t cores) {
   RoughEstimate e;
   std::vector<Stream> streams = streams_of(kind, loops, tile, layer, npu, e);
-  const Residence r = reside(streams, npu.spm_rows() / cores);
+  const std::uint32_t rows_of_core = npu.spm_rows() / cores;
+  const Residence r = reside(streams, rows_of_core);
   const double cycles_per_byte =
       static_cast<double>(npu.dram.bytes_den) * cores / static_cast<double>(npu.dram.bytes_num);
   const auto compute = static_cast<double>(phase_cycles(kind, tile, layer, npu));

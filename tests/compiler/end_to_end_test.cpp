@@ -9,7 +9,7 @@ namespace {
 
 void expect_golden(const Layer &layer, const NpuConfig &npu, Pass pass, std::uint64_t seed) {
   const bool special = seed % 2 == 1;
-  const Operands operands = make_operands(layer, seed, special);
+  const LayerOperands operands = make_operands(layer, seed, special);
   const auto golden = golden_results(layer, pass, operands);
   for (const Schedule schedule : all_schedules()) {
     SCOPED_TRACE(fmt::format("{} {} dx={} {} {} seed {}", npu.name, layer.name, layer.dx, to_string(schedule),

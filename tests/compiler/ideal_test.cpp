@@ -102,7 +102,7 @@ TEST(Tuning, ReportsProgressAndCanBeAbandoned) {
 TEST(Tuning, KeepsTheGoldenBits) {
   const NpuConfig npu = load_config("test6x10");
   for (const Layer &layer : {make_layer(41, 33, 57), make_layer(12, 70, 18)}) {
-    const Operands operands = make_operands(layer, 5, true);
+    const LayerOperands operands = make_operands(layer, 5, true);
     const auto golden = golden_results(layer, Pass::kBoth, operands);
     const Compiled tuned = compile_known(layer, npu, {Schedule::kIdeal, Pass::kBoth, 300, {}});
     EXPECT_TRUE(functional_results(tuned, npu, operands) == golden);

@@ -35,12 +35,12 @@ inline Compiled compile_known(const Layer &layer, const NpuConfig &npu, const Co
 }
 
 /// Dense row-major bf16 operands of a layer.
-struct Operands {
+struct LayerOperands {
   std::vector<std::uint16_t> x, w, dy;
 };
 
 /// special: any bit pattern, so that NaN, infinities and subnormals are frequent.
-inline Operands make_operands(const Layer &l, std::uint64_t seed, bool special) {
+inline LayerOperands make_operands(const Layer &l, std::uint64_t seed, bool special) {
   std::mt19937_64 rng(seed);
   const auto fill = [&](std::size_t count) {
     std::vector<std::uint16_t> values(count);
@@ -79,7 +79,7 @@ inline std::vector<float> golden_product(golden::MatrixView a, golden::MatrixVie
 }
 
 /// Results of the pass by tensor, dense, under the layer's reduction plans.
-inline std::map<Tensor, Bits> golden_results(const Layer &l, Pass pass, const Operands &o,
+inline std::map<Tensor, Bits> golden_results(const Layer &l, Pass pass, const LayerOperands &o,
                                              const ReductionPlans &plans = {}) {
   const std::size_t m = l.m, k = l.k, n = l.n, all_k = k * l.groups, all_n = n * l.groups;
   std::vector<std::uint16_t> y(m * all_n), dx(m * all_k);
@@ -107,7 +107,7 @@ inline std::map<Tensor, Bits> golden_results(const Layer &l, Pass pass, const Op
 }
 
 /// Executes the stream at a base address that is not zero; the memory around the tensors is filled with a pattern.
-inline std::map<Tensor, Bits> functional_results(const Compiled &c, NpuConfig npu, const Operands &o) {
+inline std::map<Tensor, Bits> functional_results(const Compiled &c, NpuConfig npu, const LayerOperands &o) {
   const std::uint64_t base = 8192;
   const std::uint64_t stream_at = (base + c.dram_bytes + 4095) / 4096 * 4096;
   npu.dram.size_bytes = stream_at + c.stream.size() * isa::kCommandBytes;

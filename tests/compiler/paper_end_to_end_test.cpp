@@ -16,7 +16,7 @@ NpuConfig with_cores(const std::string &name, std::uint32_t cores) {
 
 void expect_golden(const Layer &layer, const NpuConfig &npu, PaperOptions options, std::uint64_t seed,
                    const std::vector<Schedule> &schedules = all_schedules()) {
-  const Operands operands = make_operands(layer, seed, seed % 2 == 1);
+  const LayerOperands operands = make_operands(layer, seed, seed % 2 == 1);
   for (const Schedule schedule : schedules) {
     options.schedule = schedule;
     SCOPED_TRACE(fmt::format("{} x{} {} groups {} dx={} {} {} {} {} x{} {} seed {}", npu.name, npu.cores, layer.name,

@@ -23,7 +23,7 @@ void expect_golden(const Layer &layer, const NpuConfig &npu, const CompileOption
   SCOPED_TRACE(fmt::format("{} x {} {} groups {} dx={} {} {} {} in {} {} seed {}", npu.name, npu.cores, layer.name,
                            layer.groups, layer.dx, to_string(options.schedule), to_string(options.pass),
                            to_string(options.partition), options.parts, to_string(options.reduction), seed));
-  const Operands operands = make_operands(layer, seed, seed % 2 == 1);
+  const LayerOperands operands = make_operands(layer, seed, seed % 2 == 1);
   const Compiled compiled = compile_known(layer, npu, options);
   const auto golden = golden_results(layer, options.pass, operands, compiled.reductions.front());
   const auto results = functional_results(compiled, npu, operands);
@@ -112,7 +112,7 @@ TEST(Partition, ChainsKeepTheBitsOfOneCore) {
   options.reduction = Reduction::kAdd;
   const Compiled added = compile_known(layer, with_cores("test8", 4), options);
   EXPECT_EQ(added.reductions.front().of(Tensor::kDW).size(), 3U);
-  const Operands operands = make_operands(layer, 5, false);
+  const LayerOperands operands = make_operands(layer, 5, false);
   EXPECT_FALSE(golden_results(layer, Pass::kBackward, operands, {}).at(Tensor::kDW) ==
                functional_results(added, with_cores("test8", 4), operands).at(Tensor::kDW))
       << "sums from zero that are added differ from one sum: without its plan a golden model must not agree";

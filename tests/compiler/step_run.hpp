@@ -29,7 +29,7 @@ inline std::vector<Bits> golden_tensors(const Compiled &step, std::uint64_t seed
   const auto count = static_cast<std::uint32_t>(step.layers.size());
   const auto compute = [&](std::uint32_t i, Pass pass) {
     const Layer &l = step.layers[i];
-    Operands o{values(i, Tensor::kX), values(i, Tensor::kW), values(i, Tensor::kDY)};
+    LayerOperands o{values(i, Tensor::kX), values(i, Tensor::kW), values(i, Tensor::kDY)};
     o.w.resize(std::size_t{l.k} * l.groups * l.n);
     o.dy.resize(std::size_t{l.m} * l.groups * l.n);
     for (auto &[tensor, result] : golden_results(l, pass, o, step.reductions[i]))

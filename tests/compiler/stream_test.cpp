@@ -253,7 +253,7 @@ TEST(VerifyStream, NoWaitCanBeDropped) {
 /// Random single-field damage to the stream is found, or leaves a program that is still right (a TAG, a rotation of a
 /// whole life, ...), which the functional model then proves.
 TEST(VerifyStream, RandomDamageIsFoundOrHarmless) {
-  const Operands operands = make_operands(compiled().layer(), 5, false);
+  const LayerOperands operands = make_operands(compiled().layer(), 5, false);
   const auto golden = golden_results(compiled().layer(), Pass::kBackward, operands);
   std::size_t found = 0, harmless = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {

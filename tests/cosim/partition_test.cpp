@@ -33,8 +33,8 @@ class EveryPartition : public ::testing::TestWithParam<Case> {};
 
 TEST_P(EveryPartition, GivesTheGoldenBitsInThePredictedCycles) {
   const auto &[npu, partition, reduction, schedule] = GetParam();
-  const std::size_t number = 16 * static_cast<std::size_t>(partition) + 8 * static_cast<std::size_t>(reduction) +
-                             number_of(schedule);
+  const std::size_t number =
+      16 * static_cast<std::size_t>(partition) + 8 * static_cast<std::size_t>(reduction) + number_of(schedule);
   const Shape &shape = kShapes[number % kShapes.size()];
   JobSpec s;
   s.network = "cosim";

@@ -45,6 +45,25 @@ TEST(Job, EveryScheduleGivesTheSameBitsOnEveryNpu) {
       }
 }
 
+/// Y of each layer is X of the next, and dX of that one dY of the layer: each golden tensor needs some before it.
+TEST(Job, LayersThatTakeTensorsFromEachOtherAreCheckedTogether) {
+  for (const compiler::Pass pass : {compiler::Pass::kForward, compiler::Pass::kBackward, compiler::Pass::kBoth})
+    for (const char *npu : {"test8", "test6x10"}) {
+      JobSpec s = spec(npu, {"l0", 20, 30, 40, false, 0});
+      s.layers.push_back({"l1", 20, 40, 25, true, 1});
+      s.layers.push_back({"l2", 20, 25, 40, true, 2});
+      s.layers[1].input = "l0";
+      s.layers[2].input = "l1";
+      s.compile.pass = pass;
+      s.compile.plans = 10;
+      const JobResult r = run_job(s);
+      EXPECT_EQ(r.outcome, Outcome::kPass) << npu << ": " << (r.failures.empty() ? "" : r.failures.front());
+      EXPECT_EQ(r.layers.size(), 3U);
+      EXPECT_GT(r.elements(), 0U);
+      EXPECT_EQ(r.mismatches(), 0U);
+    }
+}
+
 TEST(Job, ALayerThatDoesNotFitIsBadInput) {
   JobSpec s = spec("test8", {"huge", 1U << 20U, 1U << 20U, 1U << 20U, true, 0});
   const JobResult r = run_job(s);
