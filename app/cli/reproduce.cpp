@@ -4,6 +4,7 @@
 
 #include "app/cli/work.hpp"
 #include "app/evaluation/page/output.hpp"
+#include "app/evaluation/papers.hpp"
 #include "app/evaluation/run.hpp"
 #include "app/report/text_format.hpp"
 #include "base/output_file.hpp"
@@ -36,7 +37,7 @@ struct ReproduceArguments {
 };
 
 namespace fs = std::filesystem;
-using reproduce::Evaluation;
+using evaluation::Evaluation;
 
 std::vector<std::string> split(const std::string &list) {
   std::vector<std::string> items;
@@ -58,8 +59,8 @@ std::string base_command(const ReproduceArguments &a) {
 /// The policy asked for, with cheaper spills, and those near the default.
 std::vector<std::string> policies(const ReproduceArguments &a) {
   const std::string first = to_string(compiler::paper::parse_policy(a.policy));
-  std::vector<std::string> all{first, first + std::string(reproduce::kHalfSpills),
-                               first + std::string(reproduce::kFreeSpills)};
+  std::vector<std::string> all{first, first + std::string(evaluation::kHalfSpills),
+                               first + std::string(evaluation::kFreeSpills)};
   for (const compiler::paper::Policy &policy : compiler::paper::policies_near_default())
     if (std::string text = to_string(policy); text != first) all.push_back(std::move(text));
   return all;
@@ -72,18 +73,18 @@ std::string shown(const std::optional<double> &value) {
 void print(const Evaluation &evaluation) {
   constexpr const char *kRow = "{:<12} {:<60} {:>8} {:>8} {:>8} {:>10} {}\n";
   fmt::print(kRow, "figure", "number", "paper", "ours (a)", "ours (b)", "(a) over b", "");
-  for (const reproduce::Figure &figure : evaluation.figures)
-    for (const reproduce::Row &row : figure.rows)
+  for (const evaluation::Figure &figure : evaluation.figures)
+    for (const evaluation::Row &row : figure.rows)
       fmt::print(kRow, row.figure, row.text, shown(row.paper), shown(row.described), shown(row.searched),
                  shown(row.crossed), row.unit);
-  for (const reproduce::RtlCheck &check : evaluation.rtl)
+  for (const evaluation::RtlCheck &check : evaluation.rtl)
     fmt::print("rtl          {:<60} {}\n", fmt::format("{} {} ({})", check.network, check.layer, check.variant),
                check.passed() ? fmt::format("{} cycles, equal", check.rtl_cycles) : check.problem);
 }
 
 ExitCode verdict(const Evaluation &evaluation, bool rtl_asked) {
   const bool rtl_equal = std::all_of(evaluation.rtl.begin(), evaluation.rtl.end(),
-                                     [](const reproduce::RtlCheck &check) { return check.passed(); });
+                                     [](const evaluation::RtlCheck &check) { return check.passed(); });
   for (const std::string &problem : evaluation.problems)
     std::fprintf(stderr, "gradweave: not evaluated: %s\n", problem.c_str());
   if (!evaluation.rtl_note.empty()) std::fprintf(stderr, "gradweave: RTL: %s\n", evaluation.rtl_note.c_str());
@@ -94,11 +95,11 @@ ExitCode verdict(const Evaluation &evaluation, bool rtl_asked) {
 
 int reproduce(const ReproduceArguments &a) {
   const runtime::SignalGuard signals;
-  const reproduce::Study study = reproduce::load_study(reproduce::find_study(a.study));
+  const evaluation::Study study = evaluation::load_study(evaluation::find_study(a.study));
   const std::string policy = to_string(compiler::paper::parse_policy(a.policy));
-  const reproduce::Workloads workloads(study, split(a.networks));
-  reproduce::RunSettings settings;
-  settings.figures = reproduce::select_figures(a.figures);
+  const evaluation::Workloads workloads(study, split(a.networks));
+  evaluation::RunSettings settings;
+  settings.figures = evaluation::select_figures(evaluation::paper_of(study), a.figures);
   settings.jobs = a.jobs != 0 ? a.jobs : std::max(1U, std::thread::hardware_concurrency());
   settings.quiet = a.quiet;
   settings.rtl = a.rtl;
@@ -111,10 +112,10 @@ int reproduce(const ReproduceArguments &a) {
                  "gradweave: %s: %zu lines are incomplete or were changed; they are left out and evaluated again\n",
                  journal.file().c_str(), journal.damaged_lines());
 
-  reproduce::WantedUnits none;
-  const reproduce::Context context{study, workloads, none, false, policy, policies(a), base_command(a), a.seed};
+  evaluation::WantedUnits none;
+  const evaluation::Context context{study, workloads, none, false, policy, policies(a), base_command(a), a.seed};
   try {
-    Evaluation evaluation = reproduce::run(context, settings, journal, signals);
+    Evaluation evaluation = evaluation::run(context, settings, journal, signals);
     evaluation.command = context.command + (a.figures.empty() ? "" : " --figure " + shell_word(a.figures));
     write_outputs(evaluation, a.out);
     print(evaluation);
@@ -135,7 +136,7 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
   CLI::App *command = app.add_subcommand("reproduce", "Repeat a published evaluation, number by number");
   command->add_option("STUDY", a.study, "Evaluation: igo, or the path of a .toml file")->required();
   command->add_option("--figure", a.figures,
-                      "Figures, separated by commas, of " + reproduce::figure_names() + "; default: all");
+                      "Figures, separated by commas, default: all; of " + evaluation::figure_names());
   command->add_option("--network", a.networks, "Networks, as in res,bert; default: all");
   command->add_option("--out,-o", a.out, "Directory of page, drawings, tables and journal")->capture_default_str();
   command->add_option("--policy", a.policy,

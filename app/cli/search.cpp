@@ -31,9 +31,9 @@ struct SearchArguments {
 };
 
 using Json = nlohmann::ordered_json;
+using evaluation::LayerSearch;
+using evaluation::NetworkSearch;
 using runtime::grouped;
-using runtime::LayerSearch;
-using runtime::NetworkSearch;
 using runtime::ratio;
 
 void print_layers(std::FILE *out, const NetworkSearch &s) {
@@ -173,7 +173,7 @@ int search(const SearchArguments &a) {
              work.network.layers.size(), compiler::to_string(work.compile.pass), work.npu.name);
   std::fflush(out);
   runtime::ProgressDisplay display({1}, a.quiet);
-  const NetworkSearch found = runtime::search_network(
+  const NetworkSearch found = evaluation::search_network(
       work.layers, work.npu, work.compile.pass, {a.plans, a.step_plans}, [&](std::uint64_t done, std::uint64_t of) {
         signals.check();
         display.update(0, static_cast<double>(done) / static_cast<double>(of));

@@ -17,7 +17,7 @@
 #include <stdexcept>
 #include <tuple>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -176,4 +176,4 @@ RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, 
   return run;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 struct RtlSelection {
   bool all = false;         ///< every unit that can run
@@ -40,4 +40,4 @@ struct RtlRun {
 RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, runtime::Journal &journal,
                   const runtime::SignalGuard &signals);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -5,14 +5,10 @@
 #include "app/evaluation/work.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <map>
-#include <sstream>
-#include <stdexcept>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 std::vector<Figure> make_figures(const Context &context, const std::vector<const FigureMaker *> &makers) {
@@ -64,27 +60,6 @@ void add_rtl(Evaluation &evaluation, const Context &context, const RunSettings &
 
 } // namespace
 
-std::vector<const FigureMaker *> select_figures(const std::string &list) {
-  std::vector<const FigureMaker *> selected;
-  std::vector<std::string> wanted;
-  std::istringstream in(list);
-  for (std::string item; std::getline(in, item, ',');)
-    wanted.push_back(item);
-  for (const FigureMaker &maker : figure_makers())
-    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), maker.id) != wanted.end()) selected.push_back(&maker);
-  for (const std::string &id : wanted)
-    if (std::none_of(selected.begin(), selected.end(), [&](const FigureMaker *maker) { return maker->id == id; }))
-      throw std::invalid_argument(fmt::format("--figure: no figure '{}'; there are: {}", id, figure_names()));
-  return selected;
-}
-
-std::string figure_names() {
-  std::vector<std::string> names;
-  for (const FigureMaker &maker : figure_makers())
-    names.emplace_back(maker.id);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 Evaluation run(const Context &context, const RunSettings &settings, runtime::Journal &journal,
                const runtime::SignalGuard &signals) {
   WantedUnits wanted;
@@ -108,4 +83,4 @@ Evaluation run(const Context &context, const RunSettings &settings, runtime::Jou
   return evaluation;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -1,12 +1,12 @@
 // Runs an evaluation: which units it needs, those that are missing in the journal, and the figures.
 #pragma once
 
-#include "app/evaluation/igo/figures.hpp"
 #include "app/evaluation/page/evaluation.hpp"
+#include "app/evaluation/study/paper.hpp"
 #include "base/journal.hpp"
 #include "base/process_pool.hpp"
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 struct RunSettings {
   std::vector<const FigureMaker *> figures;
@@ -17,14 +17,9 @@ struct RunSettings {
   std::uint64_t sample_cycles = 0; ///< drawn among those that take at most so many
 };
 
-/// The figures named by a comma-separated list; empty: all. Throws std::invalid_argument that lists them.
-std::vector<const FigureMaker *> select_figures(const std::string &list);
-/// "table3, ...": all of them.
-std::string figure_names();
-
 /// Evaluates what the journal does not have, then computes the figures. `context.evaluations` is not used. Throws
 /// Interrupted, after every finished unit is in the journal; runtime::OutputError.
 Evaluation run(const Context &context, const RunSettings &settings, runtime::Journal &journal,
                const runtime::SignalGuard &signals);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 /// Work of one process: long enough to be worth it, short enough to be lost.
@@ -112,4 +112,4 @@ std::size_t evaluate_missing(const WantedUnits &wanted, runtime::Journal &journa
   return count;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

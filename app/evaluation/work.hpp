@@ -4,7 +4,7 @@
 #include "app/evaluation/unit/evaluations.hpp"
 #include "base/process_pool.hpp"
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 /// Evaluates what is missing, `jobs` processes at a time, and appends each result to the journal as soon as the process
 /// that found it has ended: an interruption loses what processes are working on, a second or
@@ -13,4 +13,4 @@ namespace gradweave::reproduce {
 std::size_t evaluate_missing(const WantedUnits &wanted, runtime::Journal &journal, unsigned jobs, bool quiet,
                              const runtime::SignalGuard &signals);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -12,7 +12,7 @@
 namespace gradweave::test {
 namespace {
 
-using namespace reproduce;
+using namespace evaluation;
 
 Chart example_chart() {
   return {"name",

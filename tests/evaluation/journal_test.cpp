@@ -126,12 +126,12 @@ TEST_F(JournalTest, SaysIfItCannotBeWritten) {
 }
 
 TEST(UnitResult, ReadsWhatItWrites) {
-  reproduce::UnitResult result;
+  evaluation::UnitResult result;
   result.cycles = 123456789012;
   result.compute_bound = 4;
   result.traffic_bound = 5;
   result.moved[2] = {1, 2, 3};
-  const reproduce::UnitResult read = reproduce::from_text(reproduce::to_text(result));
+  const evaluation::UnitResult read = evaluation::from_text(evaluation::to_text(result));
   EXPECT_EQ(read.cycles, result.cycles);
   EXPECT_EQ(read.compute_bound, 4U);
   EXPECT_EQ(read.traffic_bound, 5U);
@@ -139,10 +139,10 @@ TEST(UnitResult, ReadsWhatItWrites) {
   EXPECT_EQ(read.bytes(), 3U);
   EXPECT_EQ(read.read_bytes(), 1U);
   result.problem = "does not fit \"x\"";
-  EXPECT_EQ(reproduce::from_text(reproduce::to_text(result)).problem, result.problem);
+  EXPECT_EQ(evaluation::from_text(evaluation::to_text(result)).problem, result.problem);
   for (const char *bad :
        {"", "{}", "7", "{\"cycles\":-1}", "{\"cycles\":1,\"compute_bound\":1,\"traffic_bound\":1,\"moved\":[]}"})
-    EXPECT_THROW(reproduce::from_text(bad), std::invalid_argument) << bad;
+    EXPECT_THROW(evaluation::from_text(bad), std::invalid_argument) << bad;
 }
 
 } // namespace gradweave::test

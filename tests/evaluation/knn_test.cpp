@@ -9,7 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
-using namespace gradweave::compiler;
+using namespace gradweave::evaluation::igo;
+using gradweave::compiler::Layer;
 
 namespace {
 

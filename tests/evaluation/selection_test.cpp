@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-using namespace gradweave::reproduce;
+using namespace gradweave::evaluation::igo;
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 using namespace gradweave;
-using namespace gradweave::reproduce;
+using namespace gradweave::evaluation;
 
 namespace {
 
@@ -56,11 +56,11 @@ TEST(StepUnit, GivesWhatTheSearchFindsAndSurvivesTheJournal) {
   const StepUnit unit = example_step();
   const StepResult result = evaluate(unit, {});
   ASSERT_EQ(result.problem, "");
-  const runtime::NetworkSearch found =
-      runtime::search_network(unit.layers, unit.npu, compiler::Pass::kBoth, unit.effort);
+  const evaluation::NetworkSearch found =
+      evaluation::search_network(unit.layers, unit.npu, compiler::Pass::kBoth, unit.effort);
   EXPECT_EQ(result.step, found.step.predicted_cycles);
-  EXPECT_EQ(result.conventional, found.sum(&runtime::LayerSearch::conventional));
-  EXPECT_EQ(result.searched, found.sum(&runtime::LayerSearch::searched));
+  EXPECT_EQ(result.conventional, found.sum(&evaluation::LayerSearch::conventional));
+  EXPECT_EQ(result.searched, found.sum(&evaluation::LayerSearch::searched));
   EXPECT_GE(result.step, result.array);
   EXPECT_GE(result.step, result.memory);
   EXPECT_GE(result.array, result.compute_bound);

@@ -1,5 +1,6 @@
 // Study files: what is wrong with one is told with its line; that of igo_micro23 and the figures know the same numbers.
 #include "app/evaluation/igo/figures.hpp"
+#include "app/evaluation/papers.hpp"
 #include "app/evaluation/run.hpp"
 #include "sw_models/npu_config.hpp"
 #include "tests/cli/command_line.hpp"
@@ -9,7 +10,7 @@
 namespace gradweave::test {
 namespace {
 
-using namespace reproduce;
+using namespace evaluation;
 
 const std::filesystem::path kStudy = std::filesystem::path(GW_SOURCE_DIR) / "app/evaluation/igo/igo.toml";
 
@@ -41,8 +42,8 @@ TEST_F(StudyTest, EveryPublishedNumberHasARowAndEveryRowOfAFigureANumber) {
   WantedUnits units;
   const Context context{study, workloads, units, true, "searched", {"searched"}, "gradweave reproduce igo", 1};
   std::set<std::string> rows;
-  for (const FigureMaker &maker : figure_makers()) {
-    if (maker.make == search) continue; // has targets, nothing published
+  for (const FigureMaker &maker : paper_of(study).figures()) {
+    if (maker.make == igo::search) continue; // has targets, nothing published
     for (const Row &row : maker.make(context).rows) {
       EXPECT_TRUE(row.paper.has_value()) << row.figure << ' ' << row.key;
       EXPECT_EQ(row.command, "gradweave reproduce igo --figure " + std::string(maker.id));
@@ -56,10 +57,10 @@ TEST_F(StudyTest, EveryPublishedNumberHasARowAndEveryRowOfAFigureANumber) {
 }
 
 TEST_F(StudyTest, ErrorsNameFileLineAndRemedy) {
-  EXPECT_NE(problem("small_batch = 4", "small_batch = 0").find("study.toml:9: small_batch must be above 0"),
+  EXPECT_NE(problem("small_batch = 4", "small_batch = 0").find("study.toml:10: small_batch must be above 0"),
             std::string::npos)
       << problem("small_batch = 4", "small_batch = 0");
-  EXPECT_NE(problem("small_batch = 4", "small_batch = \"4\"").find("study.toml:9: small_batch must be a whole number"),
+  EXPECT_NE(problem("small_batch = 4", "small_batch = \"4\"").find("study.toml:10: small_batch must be a whole number"),
             std::string::npos);
   EXPECT_NE(problem("small_batch = 4", "tiny_batch = 4").find("has no 'small_batch'; add it"), std::string::npos);
   EXPECT_NE(problem("large_batch = 8", "large_batch = 8\nextra = 1").find("unknown key 'extra'"), std::string::npos);
@@ -83,13 +84,29 @@ TEST_F(StudyTest, AMissingFileIsToldAndAnUnknownNameLists) {
   }
 }
 
+TEST_F(StudyTest, NamesThePaperWhoseFiguresItHas) {
+  Study study = load_study(kStudy);
+  EXPECT_EQ(study.paper, "igo");
+  EXPECT_EQ(paper_of(study).name, "igo");
+  study.paper.clear();
+  EXPECT_EQ(paper_of(study).name, papers().front().name);
+  study.paper = "nowhere";
+  try {
+    paper_of(study);
+    FAIL() << "there is such a paper";
+  } catch (const ConfigError &error) {
+    EXPECT_NE(std::string(error.what()).find("no paper 'nowhere'; there are: igo"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(StudyTest, FiguresAreSelectedInTheirOrder) {
-  EXPECT_EQ(select_figures("").size(), figure_makers().size());
-  const auto two = select_figures("12,5");
+  const Paper &paper = papers().front();
+  EXPECT_EQ(select_figures(paper, "").size(), paper.figures().size());
+  const auto two = select_figures(paper, "12,5");
   ASSERT_EQ(two.size(), 2U);
   EXPECT_STREQ(two[0]->id, "5");
   EXPECT_STREQ(two[1]->id, "12");
-  EXPECT_THROW(select_figures("5,99"), std::invalid_argument);
+  EXPECT_THROW(select_figures(paper, "5,99"), std::invalid_argument);
 }
 
 } // namespace gradweave::test

@@ -11,7 +11,7 @@
 #include <vector>
 
 using namespace gradweave;
-using namespace gradweave::reproduce;
+using namespace gradweave::evaluation;
 using compiler::Partition;
 using compiler::Schedule;
 

@@ -15,7 +15,7 @@
 namespace {
 
 namespace runtime = gradweave::runtime;
-namespace reproduce = gradweave::reproduce;
+namespace evaluation = gradweave::evaluation;
 using Json = nlohmann::ordered_json;
 using gradweave::fuzz::require;
 
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
     const auto verdicts = runtime::verdicts_from_text(text);
     require(runtime::verdicts_from_text(runtime::to_text(verdicts)).size() == verdicts.size(), "verdicts were lost");
   });
-  attempt([&] { reproduce::to_text(reproduce::from_text(text)); });
-  attempt([&] { reproduce::to_text(reproduce::step_from_text(text)); });
+  attempt([&] { evaluation::to_text(evaluation::from_text(text)); });
+  attempt([&] { evaluation::to_text(evaluation::step_from_text(text)); });
   return 0;
 }

@@ -18,8 +18,8 @@ fail() {
 
 rm -rf "$scratch"
 mkdir -p "$scratch"
-cat >"$scratch/reproduce_tool_version.hpp" <<'END'
-namespace gradweave::reproduce {
+cat >"$scratch/tool_version.hpp" <<'END'
+namespace gradweave::evaluation {
 inline constexpr const char *kToolVersion = "";
 }
 END

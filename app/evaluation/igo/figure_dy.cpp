@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation::igo {
 namespace {
 
 using compiler::Tensor;
@@ -92,4 +92,4 @@ Figure figure6(const Context &context) {
   return figure;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation::igo

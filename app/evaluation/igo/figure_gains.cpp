@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation::igo {
 namespace {
 
 constexpr const char *kAxis = "time / baseline";
@@ -126,4 +126,4 @@ Figure figure16(const Context &context) {
   return figure;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation::igo

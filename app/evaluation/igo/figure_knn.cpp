@@ -11,10 +11,9 @@
 #include <tuple>
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation::igo {
 namespace {
 
-using compiler::FeatureScale;
 using compiler::Partition;
 
 constexpr std::size_t kCores = 1; ///< index into Study::large_npus: two cores
@@ -145,4 +144,4 @@ Figure knn(const Context &context) {
   return figure;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation::igo

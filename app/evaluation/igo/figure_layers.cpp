@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation::igo {
 namespace {
 
 constexpr std::size_t kLayersShown = 24;
@@ -77,4 +77,4 @@ Figure figure13(const Context &context) {
   return figure;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation::igo

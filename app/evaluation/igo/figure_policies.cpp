@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation::igo {
 namespace {
 
 /// Samples of a batch: all layers at full batch would take as long as all other figures.
@@ -74,4 +74,4 @@ Figure policies(const Context &context) {
   return figure;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation::igo

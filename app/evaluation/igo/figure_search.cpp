@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation::igo {
 namespace {
 
 /// A step that keeps the array or the memory busy for so much of its time waits for nothing else.
@@ -136,4 +136,4 @@ Figure search(const Context &context) {
   return figure;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation::igo

@@ -3,7 +3,7 @@
 
 #include "app/evaluation/study/context.hpp"
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation::igo {
 
 /// Costs on the setting's NPU under the policy of the paper's baseline (`searched`: under the compiler's search, which
 /// chooses tiles and orders itself, so that nothing is partitioned over time).
@@ -32,4 +32,4 @@ Chart network_chart(const Context &context, std::string name, std::string title,
 /// True if the study has a number for this.
 bool is_published(const Context &context, const std::string &figure, const std::string &key);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation::igo

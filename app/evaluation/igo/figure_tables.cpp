@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation::igo {
 namespace {
 
 constexpr double kMegabyte = 1 << 20;
@@ -60,4 +60,4 @@ Figure table4(const Context &context) {
   return figure;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation::igo

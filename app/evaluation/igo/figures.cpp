@@ -5,11 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation::igo {
 namespace {
 
 const Published *find_published(const Study &study, const std::string &figure, const std::string &key) {
@@ -20,23 +18,12 @@ const Published *find_published(const Study &study, const std::string &figure, c
 
 } // namespace
 
-const std::vector<FigureMaker> &figure_makers() {
+const std::vector<FigureMaker> &figures() {
   static const std::vector<FigureMaker> makers{
       {"table3", table3}, {"table4", table4},     {"5", figure5},    {"6", figure6},   {"algorithm1", algorithm1},
       {"knn", knn},       {"12", figure12},       {"13", figure13},  {"14", figure14}, {"15", figure15},
       {"16", figure16},   {"policies", policies}, {"search", search}};
   return makers;
-}
-
-double mean(const std::vector<double> &values) {
-  double sum = 0;
-  std::size_t count = 0;
-  for (const double value : values) {
-    if (std::isnan(value)) continue;
-    sum += value;
-    ++count;
-  }
-  return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
 }
 
 Costs costs_of(const Context &context, const Setting &setting, const std::string &policy) {
@@ -100,4 +87,4 @@ Chart network_chart(const Context &context, std::string name, std::string title,
   return chart;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation::igo

@@ -1,19 +1,12 @@
-// The figures, tables and numbers of igo_micro23 that can be computed, each by its own function.
+// The figures, tables and numbers of igo_micro23 that can be computed.
 #pragma once
 
-#include "app/evaluation/study/context.hpp"
+#include "app/evaluation/study/paper.hpp"
 
-#include <vector>
-
-namespace gradweave::reproduce {
-
-struct FigureMaker {
-  const char *id; ///< as --figure takes it
-  Figure (*make)(const Context &context);
-};
+namespace gradweave::evaluation::igo {
 
 /// In the order of the paper.
-const std::vector<FigureMaker> &figure_makers();
+const std::vector<FigureMaker> &figures();
 
 // NPUs and networks: figure_tables.cpp
 Figure table3(const Context &context);
@@ -33,4 +26,4 @@ Figure knn(const Context &context);
 Figure policies(const Context &context);
 Figure search(const Context &context);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation::igo

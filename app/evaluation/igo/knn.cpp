@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-namespace gradweave::compiler {
+namespace gradweave::evaluation::igo {
 namespace {
 
 /// The points as nanoflann reads them.
@@ -69,7 +69,7 @@ private:
 
 std::string_view to_string(FeatureScale scale) { return scale == FeatureScale::kLog ? "log" : "linear"; }
 
-LayerFeatures layer_features(const Layer &layer, FeatureScale scale) {
+LayerFeatures layer_features(const compiler::Layer &layer, FeatureScale scale) {
   const double m = layer.m;
   const double k = static_cast<double>(layer.k) * layer.groups;
   const double n = layer.n;
@@ -104,4 +104,4 @@ std::uint32_t KnnClassifier::predict(const LayerFeatures &query) const {
   throw std::logic_error("no neighbour");
 }
 
-} // namespace gradweave::compiler
+} // namespace gradweave::evaluation::igo

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gradweave::compiler {
+namespace gradweave::evaluation::igo {
 
 /// What a dimension counts as. The paper names the dimensions but no scaling.
 enum class FeatureScale {
@@ -21,7 +21,7 @@ std::string_view to_string(FeatureScale scale); ///< "log", "linear"
 
 /// Rows and columns of dX, dW and dY, in this order; for a grouped layer those of all groups (see Layer).
 using LayerFeatures = std::array<double, 6>;
-LayerFeatures layer_features(const Layer &layer, FeatureScale scale);
+LayerFeatures layer_features(const compiler::Layer &layer, FeatureScale scale);
 
 /// Points that can be asked for those nearest to another, by Euclidean distance (nanoflann's KD-tree).
 class NearestNeighbours {
@@ -56,4 +56,4 @@ private:
   std::size_t k_;
 };
 
-} // namespace gradweave::compiler
+} // namespace gradweave::evaluation::igo

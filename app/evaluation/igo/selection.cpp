@@ -7,10 +7,8 @@
 #include <random>
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation::igo {
 namespace {
-
-using compiler::LayerFeatures;
 
 std::uint32_t best_choice(const SelectionSample &sample) {
   return static_cast<std::uint32_t>(std::min_element(sample.cycles.begin(), sample.cycles.end()) -
@@ -54,7 +52,7 @@ SelectionResult evaluate_selection(const std::vector<SelectionSample> &samples, 
       points.push_back(features[order[i]]);
       known.push_back(labels[order[i]]);
     }
-    const compiler::KnnClassifier classifier(std::move(points), std::move(known), options.k);
+    const KnnClassifier classifier(std::move(points), std::move(known), options.k);
     for (std::size_t i = training; i < order.size(); ++i) {
       const std::size_t sample = order[i];
       const double time = samples[sample].cycles.at(classifier.predict(features[sample]));
@@ -70,4 +68,4 @@ SelectionResult evaluate_selection(const std::vector<SelectionSample> &samples, 
   return result;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation::igo

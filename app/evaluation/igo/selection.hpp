@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation::igo {
 
 /// A layer and its cycles under each of the partitionings to choose from.
 struct SelectionSample {
@@ -17,7 +17,7 @@ struct SelectionSample {
 
 struct SelectionOptions {
   std::size_t k = 1;
-  compiler::FeatureScale scale = compiler::FeatureScale::kLog;
+  FeatureScale scale = FeatureScale::kLog;
   double training_share = 0.8; ///< of the samples, drawn anew in each repetition; the others are predicted
   std::uint32_t repetitions = 1000;
   std::uint64_t seed = 1;
@@ -33,4 +33,4 @@ struct SelectionResult {
 /// the accuracy is NaN.
 SelectionResult evaluate_selection(const std::vector<SelectionSample> &samples, const SelectionOptions &options);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation::igo

@@ -8,7 +8,7 @@
 #include <array>
 #include <cmath>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 // Lengths in SVG user units; the page scales the drawing to its width.
@@ -154,4 +154,4 @@ std::string describe(const Chart &chart) {
 
 std::string draw(const Chart &chart, std::size_t number) { return Drawing(chart, number).draw(); }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

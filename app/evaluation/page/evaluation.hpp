@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 /// A unit that was run on the RTL as well.
 struct RtlCheck {
@@ -30,4 +30,4 @@ struct Evaluation {
   std::uint64_t units = 0;
 };
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -139,4 +139,4 @@ void write_outputs(const Evaluation &evaluation, const std::filesystem::path &di
   write("index.html", page(evaluation));
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

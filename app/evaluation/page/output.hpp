@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 /// results.json: every number of the evaluation.
 std::string results_json(const Evaluation &evaluation);
@@ -19,4 +19,4 @@ std::string page(const Evaluation &evaluation);
 /// Writes all of them into `directory`, and a drawing of each chart. Throws runtime::OutputError.
 void write_outputs(const Evaluation &evaluation, const std::filesystem::path &directory);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 constexpr const char *kStyle = R"(
@@ -240,4 +240,4 @@ private:
 
 std::string page(const Evaluation &evaluation) { return Page(evaluation).write(); }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 /// A number of the paper and ours.
 struct Row {
@@ -57,4 +57,4 @@ struct Figure {
 /// Mean of the values that are numbers; NaN if there are none.
 double mean(const std::vector<double> &values);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

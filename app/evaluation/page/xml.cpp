@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 void escape(std::string &out, std::string_view text) {
@@ -67,4 +67,4 @@ const std::string &XmlWriter::str() const {
   return out_;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

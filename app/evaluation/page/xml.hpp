@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 class XmlWriter {
 public:
@@ -35,4 +35,4 @@ private:
   std::vector<std::string> open_;
 };
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 struct Context {
   const Study &study;
@@ -21,4 +21,4 @@ struct Context {
   std::uint64_t seed = 1;            ///< of random choices
 };
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

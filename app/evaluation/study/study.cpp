@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 namespace fs = std::filesystem;
@@ -148,6 +148,7 @@ Study parse_study(std::string_view text, const fs::path &file) {
   study.name = file.stem().string();
   Reader top(file.string(), root, "the file");
   study.title = top.text("title");
+  study.paper = top.text_or("paper", "");
   read_settings(file, root, study);
   read_search(file, root, study.search);
   std::set<std::string> names;
@@ -181,4 +182,4 @@ fs::path find_study(const std::string &name_or_path) {
                                 name_or_path, directory.string(), fmt::join(names, ", ")));
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 struct StudyNetwork {
   std::string name;         ///< as in the paper's figures
@@ -23,7 +23,7 @@ struct Published {
 
 /// The search for the fastest training step of each network, and what it is to reach: percent of time saved.
 struct StepSearch {
-  std::uint32_t plans = 0, step_plans = 0;               ///< runtime::SearchEffort
+  std::uint32_t plans = 0, step_plans = 0;               ///< SearchEffort
   double small_paper = 0, large_paper = 0;               ///< whole step, against the paper's scheme on its own tiling
   double small_conventional = 0, large_conventional = 0; ///< against the strongest searched conventional schedule
   double above_bound = 0;                                ///< searched layers, percent above their lower bounds at most
@@ -31,6 +31,7 @@ struct StepSearch {
 
 struct Study {
   std::string name, title;
+  std::string paper; ///< whose figures it has: the name of a folder of app/evaluation; empty: the first one's
   std::string small_npu;
   std::vector<std::string> large_npus; ///< with a rising number of cores; the first has one
   std::uint32_t small_batch = 1, large_batch = 1;
@@ -53,4 +54,4 @@ Study parse_study(std::string_view text, const std::filesystem::path &file);
 /// ConfigError listing what exists.
 std::filesystem::path find_study(const std::string &name_or_path);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

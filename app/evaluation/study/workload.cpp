@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 using compiler::Layer;
@@ -195,4 +195,4 @@ double Costs::cycles(const Workload &workload, Technique technique) const {
   return sum;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 /// An NPU and the batch that runs on it.
 struct Setting {
@@ -95,4 +95,4 @@ private:
 /// Cycles as a number for averages: NaN if the result is a problem.
 double cycles_of(const UnitResult &result);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

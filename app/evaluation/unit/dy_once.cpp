@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 using compiler::CommandInfo;
@@ -62,4 +62,4 @@ void drop_second_dy_reads(Compiled &compiled, const NpuConfig &npu) {
   compiled.predicted_cycles = run.cycles();
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 using compiler::Compiled;
@@ -137,4 +137,4 @@ double estimated_seconds(const Unit &unit) {
   return unit.npu.cores > 1 ? kSeveralCores * seconds : seconds;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -3,7 +3,7 @@
 
 #include "app/evaluation/unit/unit.hpp"
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 /// The layer's stream in the unit's variant. Throws compiler::CompileError; std::invalid_argument if the policy is
 /// unknown or the variant is not executable.
@@ -23,4 +23,4 @@ double array_products(const Unit &unit);
 /// Seconds of CPU time that evaluate() takes, very roughly.
 double estimated_seconds(const Unit &unit);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 UnitResult WantedUnits::get(const Unit &unit) {
   const std::string key = key_of(unit, tool_version());
@@ -37,4 +37,4 @@ UnitResult JournalResults::get(const Unit &unit) { return from_text(value(key_of
 
 StepResult JournalResults::get(const StepUnit &unit) { return step_from_text(value(key_of(unit, tool_version()))); }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

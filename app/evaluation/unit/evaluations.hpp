@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 /// Figures are computed twice by the same code: first with results that say nothing, to learn which units they need,
 /// then with those of the journal.
@@ -52,4 +52,4 @@ private:
   const runtime::Journal &journal_;
 };
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -9,7 +9,7 @@
 #include <map>
 #include <tuple>
 
-namespace gradweave::runtime {
+namespace gradweave::evaluation {
 namespace {
 
 using compiler::Layer;
@@ -107,4 +107,4 @@ NetworkSearch search_network(const std::vector<Layer> &layers, const NpuConfig &
   return result;
 }
 
-} // namespace gradweave::runtime
+} // namespace gradweave::evaluation

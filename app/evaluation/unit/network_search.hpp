@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace gradweave::runtime {
+namespace gradweave::evaluation {
 
 /// Cycles of a layer, each pass run by itself; all by the timing model.
 struct LayerSearch {
@@ -44,4 +44,4 @@ using SearchProgress = std::function<void(std::uint64_t, std::uint64_t)>;
 NetworkSearch search_network(const std::vector<compiler::Layer> &layers, const NpuConfig &npu, compiler::Pass pass,
                              const SearchEffort &effort, const SearchProgress &progress = {});
 
-} // namespace gradweave::runtime
+} // namespace gradweave::evaluation

@@ -14,7 +14,7 @@
 #include <optional>
 #include <stdexcept>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -92,15 +92,15 @@ StepResult step_from_text(const std::string &text) {
 StepResult evaluate(const StepUnit &unit, const std::function<void(double)> &progress) {
   StepResult result;
   try {
-    runtime::SearchEffort effort = unit.effort;
+    SearchEffort effort = unit.effort;
     effort.paper = false;
-    const runtime::NetworkSearch found = runtime::search_network(
-        unit.layers, unit.npu, compiler::Pass::kBoth, effort, [&](std::uint64_t done, std::uint64_t of) {
+    const NetworkSearch found =
+        search_network(unit.layers, unit.npu, compiler::Pass::kBoth, effort, [&](std::uint64_t done, std::uint64_t of) {
           if (progress) progress(static_cast<double>(done) / static_cast<double>(of));
         });
-    result.bound = found.sum(&runtime::LayerSearch::bound);
-    result.conventional = found.sum(&runtime::LayerSearch::conventional);
-    result.searched = found.sum(&runtime::LayerSearch::searched);
+    result.bound = found.sum(&LayerSearch::bound);
+    result.conventional = found.sum(&LayerSearch::conventional);
+    result.searched = found.sum(&LayerSearch::searched);
     result.above_bound = found.mean_above_bound();
     result.step = found.step.predicted_cycles;
     result.compute_bound = found.step.bounds.compute_cycles;
@@ -133,4 +133,4 @@ double estimated_seconds(const StepUnit &unit) {
                   kChangeSeconds * static_cast<double>(unit.effort.step_plans));
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -10,18 +10,18 @@
 #include <string_view>
 #include <vector>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 struct StepUnit {
   std::vector<compiler::Layer> layers;
   NpuConfig npu; ///< one core
-  runtime::SearchEffort effort;
+  SearchEffort effort;
 };
 
 /// The fingerprint of all that the result of a unit depends on; `tool` as for units of one layer.
 std::string key_of(const StepUnit &unit, std::string_view tool);
 
-/// Cycles of forward and backward pass, see runtime::NetworkSearch.
+/// Cycles of forward and backward pass, see NetworkSearch.
 struct StepResult {
   std::uint64_t bound = 0, conventional = 0, searched = 0; ///< sums over the layers, each run by itself
   double above_bound = 0;                             ///< mean of searched / bound - 1 over the layers of one group
@@ -47,4 +47,4 @@ double step_products(const std::vector<compiler::Layer> &layers, const NpuConfig
 /// Seconds of CPU time that evaluate() takes, very roughly.
 double estimated_seconds(const StepUnit &unit);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -6,7 +6,7 @@ foreach(file IN LISTS FILES)
 endforeach()
 string(SHA256 version "${hashes}")
 string(SUBSTRING ${version} 0 16 version)
-file(WRITE ${HEADER}.new "#pragma once\nnamespace gradweave::reproduce {\n"
+file(WRITE ${HEADER}.new "#pragma once\nnamespace gradweave::evaluation {\n"
   "inline constexpr const char *kToolVersion = \"${version}\";\n}\n")
 file(COPY_FILE ${HEADER}.new ${HEADER} ONLY_IF_DIFFERENT)
 file(REMOVE ${HEADER}.new)

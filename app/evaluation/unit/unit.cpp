@@ -7,7 +7,7 @@
 
 #include <stdexcept>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -65,4 +65,4 @@ UnitResult from_text(const std::string &text) {
   return result;
 }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

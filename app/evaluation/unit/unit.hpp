@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 
 /// The policy of plans that the compiler searches for. Any other text names a policy of compiler/paper/policy.hpp, and
 /// may end in one of the two others here: partial sums that leave the scratchpad cost half their traffic, or none.
@@ -59,4 +59,4 @@ struct UnitResult {
 std::string to_text(const UnitResult &result);
 UnitResult from_text(const std::string &text);
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation

@@ -2,10 +2,10 @@
 #include "app/evaluation/unit/evaluate.hpp"
 #include "base/fingerprint.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "reproduce_tool_version.hpp"
 #include "sw_models/npu_fingerprint.hpp"
+#include "tool_version.hpp"
 
-namespace gradweave::reproduce {
+namespace gradweave::evaluation {
 namespace {
 
 // Every field is named, so that a new one does not compile until it is decided whether a result depends on it.
@@ -29,4 +29,4 @@ std::string key_of(const Unit &unit, std::string_view tool) {
 
 std::string_view tool_version() { return kToolVersion; }
 
-} // namespace gradweave::reproduce
+} // namespace gradweave::evaluation
