@@ -1,0 +1,42 @@
+// Loops over several threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace gradweave {
+
+/// Threads that work is worth being spread over: one a core.
+inline unsigned usual_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+/// Calls body(begin, end) for disjoint parts that make up [0, count), one a thread and none below `grain` indices.
+/// Returns when all have ended; the first exception, in the order of the parts, is thrown again.
+template <typename F> void parallel_for(std::size_t count, std::size_t grain, unsigned threads, F body) {
+  const std::size_t parts = std::min<std::size_t>(threads, count / std::max<std::size_t>(1, grain));
+  if (parts <= 1) {
+    if (count > 0) body(std::size_t{0}, count);
+    return;
+  }
+  std::vector<std::exception_ptr> errors(parts);
+  const auto part = [&](std::size_t p) {
+    try {
+      body(count * p / parts, count * (p + 1) / parts);
+    } catch (...) {
+      errors[p] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> workers;
+  workers.reserve(parts - 1);
+  for (std::size_t p = 1; p < parts; ++p)
+    workers.emplace_back(part, p);
+  part(0);
+  for (std::thread &worker : workers)
+    worker.join();
+  for (const std::exception_ptr &error : errors)
+    if (error) std::rethrow_exception(error);
+}
+
+} // namespace gradweave

@@ -1,0 +1,107 @@
+// Building graphs: every way into a graph goes through here, and what is added is checked at once.
+#pragma once
+
+#include "graph/ir/error.hpp"
+#include "graph/ir/operator.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace gradweave::graph {
+
+/// Adds tensors and ops to a graph, which must outlive it and is changed by nobody else meanwhile (but for types,
+/// attributes of tensors and results). Throws GraphError: "WHERE: op 'NAME' (Operator): message".
+class Builder {
+public:
+  Builder(Graph &graph, const OperatorSet &operators);
+
+  /// Where what is added from now on comes from, "file:line"; empty: not told.
+  void at(std::string where) { where_ = std::move(where); }
+  const std::string &where() const { return where_; }
+
+  TensorId input(std::string name, ElementType type, Shape shape);
+  TensorId parameter(std::string name, Shape shape, std::string initial, bool frozen = false);
+  TensorId state(std::string name, Shape shape, std::string initial = "zeros");
+  /// `values`: all elements, or one for all.
+  TensorId constant(std::string name, Shape shape, std::vector<double> values, ElementType type = ElementType::kFp32);
+
+  /// An op with all the outputs that its operator always has, and, of one that splits, `outputs` of them. An empty
+  /// name: one is made. Returns the outputs; they are called as the op, and those behind the first one as the op and
+  /// the output.
+  std::vector<TensorId> add_all(std::string_view op, std::vector<TensorId> inputs, Attributes attributes = {},
+                                std::string name = {}, std::size_t outputs = 0);
+  /// The same for the first output.
+  TensorId add(std::string_view op, std::vector<TensorId> inputs, Attributes attributes = {}, std::string name = {}) {
+    return add_all(op, std::move(inputs), std::move(attributes), std::move(name)).front();
+  }
+
+  /// Names an output otherwise than its op.
+  void rename(TensorId tensor, std::string name);
+  /// Asks for a type that passes do not change.
+  void fix_type(TensorId tensor, ElementType type);
+  /// What ops added from now on compute: kActivation, kGradient or kUpdated.
+  void set_role(Role role) { role_ = role; }
+  /// `next` is what `tensor` is in the next step. Throws GraphError unless shape and type agree and it has none yet.
+  void update(TensorId tensor, TensorId next);
+
+  Graph &graph() { return graph_; }
+  const Tensor &tensor(TensorId id) const { return graph_.tensors[id]; }
+  const Shape &shape(TensorId id) const { return graph_.tensors[id].shape; }
+  /// A name that nothing has: `base`, or `base` with a number.
+  std::string fresh(std::string_view base);
+  [[noreturn]] void fail(std::string_view message) const;
+
+private:
+  TensorId add_tensor(Tensor tensor);
+  void take_name(const std::string &name, bool op);
+  /// `base`, or the first `base`_2, `base`_3 ... that is not taken.
+  std::string numbered(std::string_view base, const std::function<bool(const std::string &)> &taken);
+
+  Graph &graph_;
+  const OperatorSet &operators_;
+  std::string where_;
+  Role role_ = Role::kActivation;
+  std::unordered_set<std::string> tensor_names_, op_names_;
+  std::unordered_map<std::string, std::uint32_t> next_number_; ///< of a name's copies
+};
+
+/// What Operator::infer sees of an op.
+class Inference {
+public:
+  Inference(const Graph &graph, const Op &op) : graph_(graph), op_(op), shapes_(op.outputs.size()) {}
+
+  std::size_t inputs() const { return op_.inputs.size(); }
+  std::size_t outputs() const { return shapes_.size(); }
+  bool has(std::size_t i) const { return i < op_.inputs.size() && op_.inputs[i] != kNone; }
+  const Tensor &tensor(std::size_t i) const { return graph_.tensors[op_.inputs[i]]; }
+  const Shape &shape(std::size_t i) const { return tensor(i).shape; }
+  const Attributes &attributes() const { return op_.attributes; }
+  void set(std::size_t output, Shape shape) { shapes_[output] = std::move(shape); }
+  const std::vector<Shape> &shapes() const { return shapes_; }
+
+  /// Fails with `message` unless the condition holds.
+  void require(bool condition, std::string_view message) const {
+    if (!condition) fail(message);
+  }
+  /// An axis as attributes have it, from -rank to rank - 1; fails if it is none of the input's.
+  std::size_t axis(std::int64_t value, std::size_t input = 0) const;
+  [[noreturn]] void fail(std::string_view message) const;
+
+private:
+  const Graph &graph_;
+  const Op &op_;
+  std::vector<Shape> shapes_;
+};
+
+/// "FILE:LINE: op 'NAME' (Operator)", for messages.
+std::string describe(const Op &op);
+
+/// Checks a whole graph, however it was made: names, single assignment, order, attributes, shapes, element types of
+/// indices, updates, results. Throws GraphError as the builder does.
+void verify(const Graph &graph);
+
+} // namespace gradweave::graph

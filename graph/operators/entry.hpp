@@ -1,0 +1,45 @@
+// What files of operators share.
+#pragma once
+
+#include "graph/golden/kernel.hpp"
+#include "graph/ir/derivation.hpp"
+#include "graph/ir/operator.hpp"
+
+namespace gradweave::graph {
+
+/// Sets both executions of an entry to instances of Run::run<A>(Kernel<A> &).
+template <class Run> void executes(Operator &op) {
+  op.contract = &Run::template run<Contract>;
+  op.reference = &Run::template run<Reference>;
+}
+
+/// out[i] = f(in[i]).
+template <class A, typename F> void map_elements(Kernel<A> &k, F f) {
+  const auto *in = k.in(0);
+  auto *out = k.out(0);
+  k.parallel(k.out_shape(0).elements(), 8, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      out[i] = f(in[i]);
+  });
+}
+
+/// out[i] = f(a[i], b[i]), both of the result's shape.
+template <class A, typename F> void zip_elements(Kernel<A> &k, F f) {
+  const auto *a = k.in(0);
+  const auto *b = k.in(1);
+  auto *out = k.out(0);
+  k.parallel(k.out_shape(0).elements(), 8, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      out[i] = f(a[i], b[i]);
+  });
+}
+
+/// The result is as the first input.
+inline void infer_like_first(Inference &op) { op.set(0, op.shape(0)); }
+
+/// So many fp32 operations for each element of the first output.
+template <int PerElement> double operations_per_element(const OpView &op) {
+  return PerElement * static_cast<double>(op.output(0).shape.elements());
+}
+
+} // namespace gradweave::graph

@@ -1,0 +1,136 @@
+#include "graph/passes/gradient.hpp"
+
+#include "graph/ir/derivation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace gradweave::graph {
+namespace {
+
+class GradientPass {
+public:
+  GradientPass(Graph &graph, const OperatorSet &operators, const std::vector<TensorId> &inputs)
+      : graph_(graph), build_(graph, operators), forward_ops_(static_cast<OpId>(graph.ops.size())),
+        learned_(graph.tensors.size()), parts_(graph.tensors.size()) {
+    for (TensorId id = 0; id < graph.tensors.size(); ++id)
+      learned_[id] = graph.tensors[id].role == Role::kParameter && !graph.tensors[id].frozen;
+    for (const TensorId id : inputs)
+      learned_[id] = true;
+    for (const Op &op : graph.ops) {
+      const bool depends =
+          std::any_of(op.inputs.begin(), op.inputs.end(), [this](TensorId id) { return id != kNone && learned_[id]; });
+      for (const TensorId output : op.outputs)
+        if (output != kNone && depends) learned_[output] = true;
+    }
+    build_.set_role(Role::kGradient);
+  }
+
+  std::vector<ParameterGradient> run() {
+    const Tensor &loss = graph_.tensors[graph_.loss];
+    if (!learned_[graph_.loss])
+      build_.fail(fmt::format("the loss '{}' depends on no parameter that is learned", loss.name));
+    parts_[graph_.loss].push_back(build_.constant(build_.fresh("d(" + loss.name + ")"), {}, {1.0}));
+    for (OpId op = forward_ops_; op-- > 0;)
+      derive(op);
+    std::vector<ParameterGradient> result;
+    for (TensorId id = 0; id < parts_.size(); ++id)
+      if (!graph_.tensors[id].computed() && learned_[id] && !parts_[id].empty()) result.push_back({id, sum(id)});
+    return result;
+  }
+
+private:
+  /// Of all gradients that readers gave, which came in descending order of these.
+  TensorId sum(TensorId id) {
+    std::vector<TensorId> &parts = parts_[id];
+    if (parts.empty()) return kNone;
+    TensorId total = parts.back();
+    for (std::size_t p = parts.size() - 1; p-- > 0;)
+      total = build_.add("Add", {total, parts[p]}, {}, "d(" + graph_.tensors[id].name + ").sum");
+    parts = {total};
+    return total;
+  }
+
+  void derive(OpId id) {
+    const Op op = graph_.ops[id];
+    std::vector<TensorId> gradients;
+    for (const TensorId output : op.outputs)
+      gradients.push_back(output == kNone ? kNone : sum(output));
+    if (std::all_of(gradients.begin(), gradients.end(), [](TensorId g) { return g == kNone; })) return;
+    std::vector<bool> wanted;
+    for (const TensorId input : op.inputs)
+      wanted.push_back(input != kNone && learned_[input]);
+    if (std::find(wanted.begin(), wanted.end(), true) == wanted.end()) return;
+    if (op.type->derive == nullptr)
+      throw GraphError(
+          fmt::format("{}: has no derivative, and lies between the loss and a parameter; freeze the parameters "
+                      "behind it, or take another operator",
+                      describe(op)));
+    build_.at(op.where);
+    Derivation derivation(build_, going_back(op), std::move(gradients), wanted);
+    op.type->derive(derivation);
+    collect(op, derivation, wanted);
+  }
+
+  void collect(const Op &op, const Derivation &derivation, const std::vector<bool> &wanted) {
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      const TensorId gradient = derivation.given()[i];
+      if (!wanted[i]) continue;
+      if (gradient == kNone) continue; // an index, or an input that moves no result
+      if (graph_.tensors[gradient].shape != graph_.tensors[op.inputs[i]].shape)
+        throw GraphDefect(fmt::format("{}: the gradient of input {} is {}, and the input {}", describe(op), i,
+                                      graph_.tensors[gradient].shape.text(),
+                                      graph_.tensors[op.inputs[i]].shape.text()));
+      parts_[op.inputs[i]].push_back(gradient);
+    }
+  }
+
+  /// The op with tensors that are to be recomputed replaced.
+  Op going_back(Op op) {
+    for (TensorId &input : op.inputs)
+      input = recomputed(input);
+    if (op.recompute)
+      for (TensorId &output : op.outputs)
+        output = recomputed(output);
+    return op;
+  }
+
+  TensorId recomputed(TensorId id) {
+    if (id == kNone || !graph_.tensors[id].computed()) return id;
+    const Op op = graph_.ops[graph_.tensors[id].producer];
+    if (!op.recompute) return id;
+    if (const auto known = again_.find(id); known != again_.end()) return known->second;
+    std::vector<TensorId> inputs = op.inputs;
+    for (TensorId &input : inputs)
+      input = recomputed(input);
+    const std::vector<TensorId> outputs =
+        build_.add_all(op.type->name, inputs, op.attributes, build_.fresh(op.name + ".again"), op.outputs.size());
+    for (std::size_t o = 0; o < outputs.size(); ++o)
+      if (op.outputs[o] != kNone) again_[op.outputs[o]] = outputs[o];
+    return again_.at(id);
+  }
+
+  Graph &graph_;
+  Builder build_;
+  OpId forward_ops_;
+  std::vector<bool> learned_;                ///< the loss may depend on something that is learned through it
+  std::vector<std::vector<TensorId>> parts_; ///< of each tensor of the forward graph: gradients by its readers
+  std::map<TensorId, TensorId> again_;
+};
+
+} // namespace
+
+std::vector<ParameterGradient> add_gradients(Graph &graph, const OperatorSet &operators,
+                                             const std::vector<TensorId> &inputs) {
+  if (graph.loss == kNone)
+    throw GraphError(fmt::format("graph '{}' has no loss; add one, or run it forward only", graph.name));
+  const Tensor &loss = graph.tensors[graph.loss];
+  if (loss.shape.elements() != 1 || !is_real(loss.type))
+    throw GraphError(fmt::format("the loss '{}' is {} {}; it must be one real number", loss.name, to_string(loss.type),
+                                 loss.shape.text()));
+  return GradientPass(graph, operators, inputs).run();
+}
+
+} // namespace gradweave::graph

@@ -1,0 +1,64 @@
+#include "graph/ir/builder.hpp"
+#include "graph/operators/table.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gradweave::graph {
+namespace {
+
+std::string error_of(const std::function<void(Builder &)> &body) {
+  Graph graph;
+  Builder builder(graph, operators());
+  builder.at("net.graph:3");
+  try {
+    body(builder);
+  } catch (const GraphError &error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Builder, RefusesAnUnknownOperator) {
+  EXPECT_EQ(
+      error_of([](Builder &b) { b.add("Gem", {}, {}, "y"); }),
+      "net.graph:3: there is no operator 'Gem' (node 'y'); `gradweave models --operators` lists those that there are");
+}
+
+TEST(Builder, RefusesASecondWriter) {
+  EXPECT_EQ(error_of([](Builder &b) {
+              b.input("x", ElementType::kFp32, {2});
+              b.input("x", ElementType::kFp32, {2});
+            }),
+            "net.graph:3: tensor 'x' has two writers; each is computed once: rename one");
+}
+
+TEST(Builder, RefusesUnknownAttributes) {
+  EXPECT_EQ(error_of([](Builder &b) {
+              b.add("Relu", {b.input("x", ElementType::kFp32, {2})}, {{"axis", std::int64_t{1}}}, "y");
+            }),
+            "net.graph:3: op 'y' (Relu): there is no attribute 'axis'; the operator has none");
+}
+
+TEST(Builder, RefusesMissingInputs) {
+  EXPECT_EQ(error_of([](Builder &b) { b.add("Add", {b.input("x", ElementType::kFp32, {2})}, {}, "y"); }),
+            "net.graph:3: op 'y' (Add): input 'b' is missing");
+}
+
+TEST(Verify, FindsOpsOutOfOrder) {
+  Graph graph;
+  Builder builder(graph, operators());
+  const TensorId a = builder.add("Relu", {builder.input("x", ElementType::kFp32, {2})}, {}, "a");
+  builder.add("Relu", {a}, {}, "b");
+  std::swap(graph.ops[0], graph.ops[1]);
+  std::swap(graph.tensors[graph.find("a")].producer, graph.tensors[graph.find("b")].producer);
+  try {
+    verify(graph);
+    FAIL() << "passed";
+  } catch (const GraphError &error) {
+    EXPECT_EQ(std::string(error.what()),
+              "op 'b' (Relu): reads 'a', which is computed by op 'a' (Relu) behind it: a cycle, or ops out of order");
+  }
+}
+
+} // namespace
+} // namespace gradweave::graph

@@ -1,0 +1,39 @@
+#include "graph/golden/execution.hpp"
+#include "graph/ir/builder.hpp"
+#include "graph/operators/table.hpp"
+#include "graph/passes/dead_code.hpp"
+#include "graph/passes/edges.hpp"
+#include "graph/passes/gradient.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gradweave::graph {
+namespace {
+
+TEST(Gradient, RefusesAGraphWithoutLoss) {
+  Graph graph;
+  graph.name = "net";
+  EXPECT_THROW(add_gradients(graph, operators()), GraphError);
+}
+
+TEST(Edges, ProductsOperandsAreBf16AndWeightsAreCastOnce) {
+  Graph graph;
+  Builder b(graph, operators());
+  const TensorId x = b.input("x", ElementType::kBf16, {4, 8});
+  const TensorId w = b.parameter("w", {8, 8}, "zeros");
+  const TensorId y = b.add("Relu", {b.add("Gemm", {x, w}, {}, "p")}, {}, "y");
+  const TensorId z = b.add("Gemm", {y, w}, {}, "z");
+  graph.results = {b.add("Add", {z, y}, {}, "sum")};
+  assign_edges(graph, operators());
+  verify(graph);
+  const auto type = [&](const char *name) { return graph.tensors[graph.find(name)].type; };
+  EXPECT_EQ(type("p"), ElementType::kBf16);
+  EXPECT_EQ(type("y"), ElementType::kBf16);
+  EXPECT_EQ(type("z"), ElementType::kFp32); // a sum reads it
+  EXPECT_EQ(type("w"), ElementType::kFp32);
+  EXPECT_EQ(type("w.bf16"), ElementType::kBf16);
+  EXPECT_EQ(graph.ops.size(), 5U);
+}
+
+} // namespace
+} // namespace gradweave::graph
