@@ -3,6 +3,7 @@
 #include "base/dice.hpp"
 #include "graph/golden/execution.hpp"
 #include "graph/ir/derivation.hpp"
+#include "graph/ir/inference.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/passes/gradient.hpp"
 
