@@ -1,6 +1,6 @@
 #include "bench/array_rate.hpp"
 
-#include "base/stopwatch.hpp"
+#include "base/process/stopwatch.hpp"
 
 #include "Varray_128.h"
 #include "Varray_45.h"

@@ -2,8 +2,8 @@
 // code 1 if the model differs from the RTL or a measurement fails. A missed target is only told: it may be the
 // machine's.
 //   gw_bench [TEXT]    only measurements that have TEXT in their name
-#include "base/process_pool.hpp"
-#include "base/progress.hpp"
+#include "base/process/process_pool.hpp"
+#include "base/process/progress.hpp"
 #include "bench/section.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 #include "bench/device_pair.hpp"
 
 #include "app/validate/compare.hpp"
-#include "base/stopwatch.hpp"
+#include "base/process/stopwatch.hpp"
 #include "bench/run_timer.hpp"
-#include "runtime/data.hpp"
+#include "runtime/data/data.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "app/report/text_format.hpp"
-#include "base/peak_memory.hpp"
+#include "base/process/peak_memory.hpp"
 #include "bench/run_timer.hpp"
 #include "bench/section.hpp"
 #include "bench/streams.hpp"

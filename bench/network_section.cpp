@@ -1,9 +1,9 @@
 #include "app/report/text_format.hpp"
-#include "base/peak_memory.hpp"
-#include "base/stopwatch.hpp"
+#include "base/process/peak_memory.hpp"
+#include "base/process/stopwatch.hpp"
 #include "bench/section.hpp"
 #include "bench/workloads.hpp"
-#include "runtime/job.hpp"
+#include "runtime/job/job.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 // CPU time of runs that are too short to be timed one by one.
 #pragma once
 
-#include "base/stopwatch.hpp"
+#include "base/process/stopwatch.hpp"
 
 namespace gradweave::bench {
 

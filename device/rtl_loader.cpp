@@ -1,5 +1,5 @@
 // make_rtl_devices(): finds and loads the shared libraries of the testbench and of each configuration's Verilated NPU.
-#include "base/own_tree.hpp"
+#include "base/file/own_tree.hpp"
 #include "device/device.hpp"
 #include "device/rtl_library.hpp"
 

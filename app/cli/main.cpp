@@ -1,12 +1,12 @@
 // The gradweave command: its subcommands, and what comes of what they throw.
-#include "app/cli/commands.hpp"
+#include "app/cli/common/commands.hpp"
 #include "app/cli/usage.hpp"
 
-#include "base/output_file.hpp"
-#include "base/process_pool.hpp"
+#include "base/file/output_file.hpp"
+#include "base/process/process_pool.hpp"
 #include "compiler/compiler.hpp"
 #include "isa/assembler.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

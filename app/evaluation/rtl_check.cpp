@@ -2,10 +2,10 @@
 #include "app/evaluation/unit/unit_key.hpp"
 
 #include "app/evaluation/unit/evaluate.hpp"
-#include "base/fingerprint.hpp"
-#include "base/json_field.hpp"
-#include "base/progress.hpp"
-#include "runtime/job.hpp"
+#include "base/file/json_field.hpp"
+#include "base/key/fingerprint.hpp"
+#include "base/process/progress.hpp"
+#include "runtime/job/job.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,8 +3,8 @@
 
 #include "app/evaluation/page/evaluation.hpp"
 #include "app/evaluation/study/workload.hpp"
-#include "base/journal.hpp"
-#include "base/process_pool.hpp"
+#include "base/file/journal.hpp"
+#include "base/process/process_pool.hpp"
 
 #include <vector>
 

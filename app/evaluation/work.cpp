@@ -1,7 +1,7 @@
 #include "app/evaluation/work.hpp"
 
 #include "app/evaluation/unit/evaluate.hpp"
-#include "base/progress.hpp"
+#include "base/process/progress.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/evaluation/unit/evaluations.hpp"
-#include "base/process_pool.hpp"
+#include "base/process/process_pool.hpp"
 
 namespace gradweave::evaluation {
 

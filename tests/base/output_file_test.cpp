@@ -1,4 +1,4 @@
-#include "base/output_file.hpp"
+#include "base/file/output_file.hpp"
 
 #include <gtest/gtest.h>
 

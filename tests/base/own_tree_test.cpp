@@ -1,5 +1,5 @@
 // Programs in installations and build directories, where they were made, moved and copied.
-#include "base/own_tree.hpp"
+#include "base/file/own_tree.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "base/process_pool.hpp"
+#include "base/process/process_pool.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Long runs: what is recorded, how a run goes on after an interruption, and runs in the background.
-#include "base/journal.hpp"
+#include "base/file/journal.hpp"
 #include "tests/cli/command_line.hpp"
 
 #include <nlohmann/json.hpp>

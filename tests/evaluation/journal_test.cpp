@@ -1,7 +1,7 @@
 // The journal survives what an interruption can do to it.
 #include "app/evaluation/unit/unit.hpp"
-#include "base/journal.hpp"
-#include "base/output_file.hpp"
+#include "base/file/journal.hpp"
+#include "base/file/output_file.hpp"
 #include "tests/cli/command_line.hpp"
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // Evaluations that run on the RTL as well.
-#include "base/journal.hpp"
+#include "base/file/journal.hpp"
 #include "device/device.hpp"
 #include "tests/evaluation/tiny_study.hpp"
 

@@ -3,9 +3,9 @@
 #include "app/evaluation/unit/step_unit.hpp"
 #include "app/evaluation/unit/unit.hpp"
 #include "app/validate/verdict_json.hpp"
-#include "base/journal.hpp"
-#include "runtime/result_json.hpp"
-#include "runtime/run_record.hpp"
+#include "base/file/journal.hpp"
+#include "runtime/record/result_json.hpp"
+#include "runtime/record/run_record.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,10 +1,10 @@
 // gw_mutation_score: runs the relevant tests on every mutant of a catalog and says how many they find.
 #include "tests/mutation_score/score.hpp"
 
-#include "base/journal.hpp"
-#include "base/process_pool.hpp"
-#include "base/progress.hpp"
-#include "base/stopwatch.hpp"
+#include "base/file/journal.hpp"
+#include "base/process/process_pool.hpp"
+#include "base/process/progress.hpp"
+#include "base/process/stopwatch.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

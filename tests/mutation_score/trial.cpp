@@ -1,6 +1,6 @@
 #include "tests/mutation_score/trial.hpp"
 
-#include "base/stopwatch.hpp"
+#include "base/process/stopwatch.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "app/evaluation/page/output.hpp"
 
 #include "app/evaluation/page/bar_chart.hpp"
-#include "base/output_file.hpp"
+#include "base/file/output_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

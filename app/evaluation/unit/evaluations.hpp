@@ -3,7 +3,7 @@
 
 #include "app/evaluation/unit/step_unit.hpp"
 #include "app/evaluation/unit/unit.hpp"
-#include "base/journal.hpp"
+#include "base/file/journal.hpp"
 
 #include <set>
 #include <string>

@@ -2,10 +2,10 @@
 #include "app/evaluation/unit/unit_key.hpp"
 
 #include "app/evaluation/unit/unit.hpp"
-#include "base/fingerprint.hpp"
-#include "base/json_field.hpp"
+#include "base/file/json_field.hpp"
+#include "base/key/fingerprint.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "sw_models/npu_fingerprint.hpp"
+#include "sw_models/config/npu_fingerprint.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include "app/evaluation/unit/unit.hpp"
 
-#include "base/json_field.hpp"
+#include "base/file/json_field.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
