@@ -12,7 +12,7 @@ public:
   template <typename Run> void repeat_for(double seconds, const Run &run) {
     const double until = total_ + seconds;
     for (int batch = 1; total_ < until; batch *= 2) {
-      const runtime::Stopwatch stopwatch;
+      const Stopwatch stopwatch;
       for (int i = 0; i < batch; ++i)
         run();
       total_ += stopwatch.cpu_seconds();

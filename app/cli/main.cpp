@@ -45,9 +45,9 @@ int run(const std::function<int()> &command) {
     return report(error, cli::kBadInput);
   } catch (const isa::AssemblyError &error) {
     return report(error, cli::kBadInput);
-  } catch (const runtime::OutputError &error) {
+  } catch (const OutputError &error) {
     return report(error, cli::kOutput);
-  } catch (const runtime::Interrupted &error) {
+  } catch (const Interrupted &error) {
     return report(error, cli::kInterrupted);
   } catch (const std::invalid_argument &error) {
     return report(error, cli::kUsage);

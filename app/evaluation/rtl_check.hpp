@@ -37,7 +37,7 @@ struct RtlRun {
 /// Runs each in a process of its own, `jobs` at a time, checks every result bit and that the cycles are those of the
 /// timing model. Checks that passed are kept in the journal and not run again with the same library of the NPU. Throws
 /// Interrupted.
-RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, runtime::Journal &journal,
-                  const runtime::SignalGuard &signals);
+RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, Journal &journal,
+                  const SignalGuard &signals);
 
 } // namespace gradweave::evaluation

@@ -18,8 +18,7 @@ struct RunSettings {
 };
 
 /// Evaluates what the journal does not have, then computes the figures. `context.evaluations` is not used. Throws
-/// Interrupted, after every finished unit is in the journal; runtime::OutputError.
-Evaluation run(const Context &context, const RunSettings &settings, runtime::Journal &journal,
-               const runtime::SignalGuard &signals);
+/// Interrupted, after every finished unit is in the journal; OutputError.
+Evaluation run(const Context &context, const RunSettings &settings, Journal &journal, const SignalGuard &signals);
 
 } // namespace gradweave::evaluation

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gradweave::runtime {
+namespace gradweave {
 
 using Json = nlohmann::ordered_json;
 
@@ -101,4 +101,4 @@ void Journal::clear() {
   values_.clear();
 }
 
-} // namespace gradweave::runtime
+} // namespace gradweave

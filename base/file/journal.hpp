@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace gradweave::runtime {
+namespace gradweave {
 
 /// Another process has the journal open.
 class JournalInUse : public OutputError {
@@ -58,4 +58,4 @@ private:
   std::size_t damaged_ = 0;
 };
 
-} // namespace gradweave::runtime
+} // namespace gradweave

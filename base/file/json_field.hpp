@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-namespace gradweave::runtime {
+namespace gradweave {
 
 /// The whole number that `json` is. Throws std::invalid_argument if it is no number, negative, has a fraction or is too
 /// large: the library would convert it all the same, which is undefined for 1e99.
@@ -31,4 +31,4 @@ template <typename T, typename Json> void read_field(const Json &json, const cha
     field.get_to(value);
 }
 
-} // namespace gradweave::runtime
+} // namespace gradweave

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gradweave::runtime {
+namespace gradweave {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path &file, int error) {
@@ -100,4 +100,4 @@ std::string file_name_part(std::string_view text) {
   return part;
 }
 
-} // namespace gradweave::runtime
+} // namespace gradweave

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace gradweave::runtime {
+namespace gradweave {
 
 /// An output cannot be written. what() names the file, the reason and the remedy.
 class OutputError : public std::runtime_error {
@@ -44,4 +44,4 @@ void make_output_directory(const std::string &path, std::string_view option);
 /// `text` with everything but letters, digits, '-', '_' and '.' replaced by '_': part of a file's name.
 std::string file_name_part(std::string_view text);
 
-} // namespace gradweave::runtime
+} // namespace gradweave

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace gradweave::runtime {
+namespace gradweave {
 namespace {
 
 namespace fs = std::filesystem;
@@ -80,4 +80,4 @@ const OwnTree &own_tree() {
   return tree;
 }
 
-} // namespace gradweave::runtime
+} // namespace gradweave

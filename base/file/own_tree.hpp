@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-namespace gradweave::runtime {
+namespace gradweave {
 
 struct OwnTree {
   std::filesystem::path root;  ///< install prefix, else CMake's build directory, else the directory above the program's
@@ -22,4 +22,4 @@ const OwnTree &own_tree();
 /// Whether it has models and configs.
 bool has_models(const std::filesystem::path &directory);
 
-} // namespace gradweave::runtime
+} // namespace gradweave

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gradweave::runtime {
+namespace gradweave {
 namespace {
 
 constexpr int kBeatMilliseconds = 200;
@@ -46,4 +46,4 @@ void Heartbeat::beat(int signals) {
   }
 }
 
-} // namespace gradweave::runtime
+} // namespace gradweave

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-namespace gradweave::runtime {
+namespace gradweave {
 
 /// A thread that redraws the status line a few times a second and watches for signals. Both happen under a lock that
 /// the main thread takes while it prints or writes outputs, and only then.
@@ -33,4 +33,4 @@ private:
   std::thread thread_;
 };
 
-} // namespace gradweave::runtime
+} // namespace gradweave

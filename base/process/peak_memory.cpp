@@ -4,7 +4,7 @@
 #include <string>
 #include <sys/resource.h>
 
-namespace gradweave::runtime {
+namespace gradweave {
 
 std::uint64_t peak_memory_bytes() {
   // getrusage() also counts the program that started this one, up to its exec: with a large shell or test runner that
@@ -17,4 +17,4 @@ std::uint64_t peak_memory_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-} // namespace gradweave::runtime
+} // namespace gradweave

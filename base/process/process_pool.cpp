@@ -18,7 +18,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace gradweave::runtime {
+namespace gradweave {
 namespace {
 
 constexpr std::size_t kOutputKept = 8192;
@@ -244,4 +244,4 @@ void run_tasks(const std::vector<Task> &tasks, const std::vector<std::size_t> &o
   }
 }
 
-} // namespace gradweave::runtime
+} // namespace gradweave

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gradweave::runtime {
+namespace gradweave {
 
 /// SIGINT, SIGTERM or SIGHUP arrived.
 class Interrupted : public std::runtime_error {
@@ -58,4 +58,4 @@ struct PoolEvents {
 void run_tasks(const std::vector<Task> &tasks, const std::vector<std::size_t> &order, unsigned jobs,
                const SignalGuard &signals, const PoolEvents &events);
 
-} // namespace gradweave::runtime
+} // namespace gradweave

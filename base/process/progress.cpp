@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gradweave::runtime {
+namespace gradweave {
 namespace {
 
 constexpr double kShowAfterSeconds = 2;
@@ -103,4 +103,4 @@ void ProgressDisplay::clear() {
   shown_ = false;
 }
 
-} // namespace gradweave::runtime
+} // namespace gradweave

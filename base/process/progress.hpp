@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace gradweave::runtime {
+namespace gradweave {
 
 /// How far a run is.
 struct Progress {
@@ -56,4 +56,4 @@ private:
   double last_log_ = 0;
 };
 
-} // namespace gradweave::runtime
+} // namespace gradweave

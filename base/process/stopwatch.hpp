@@ -4,7 +4,7 @@
 #include <chrono>
 #include <ctime>
 
-namespace gradweave::runtime {
+namespace gradweave {
 
 class Stopwatch {
 public:
@@ -24,4 +24,4 @@ private:
   double cpu_ = cpu_now();
 };
 
-} // namespace gradweave::runtime
+} // namespace gradweave

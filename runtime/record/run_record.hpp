@@ -15,9 +15,11 @@
 #include <string>
 #include <vector>
 
-namespace gradweave::runtime {
-
+namespace gradweave {
 class Journal;
+}
+
+namespace gradweave::runtime {
 
 /// Where records are: $XDG_STATE_HOME/gradweave/cosim, else $HOME/.local/state/gradweave/cosim. Throws OutputError if
 /// neither is set.

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace gradweave::runtime {
+namespace gradweave {
 namespace {
 
 namespace fs = std::filesystem;
@@ -88,4 +88,4 @@ TEST_F(OwnTreeTest, ModelsAndConfigsInSomeDirectoryAboveAreNoTree) {
 }
 
 } // namespace
-} // namespace gradweave::runtime
+} // namespace gradweave

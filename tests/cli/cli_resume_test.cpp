@@ -149,10 +149,10 @@ TEST_F(CliResume, ResultsOfAnotherBuildAreRefused) {
   std::istringstream lines(read_file(journal()));
   std::string changed;
   for (std::string line; std::getline(lines, line);)
-    if (const auto entry = runtime::Journal::parse_line(line)) {
+    if (const auto entry = Journal::parse_line(line)) {
       auto value = nlohmann::ordered_json::parse(entry->second);
       value["build"] = "another";
-      changed += runtime::Journal::line(entry->first, value.dump());
+      changed += Journal::line(entry->first, value.dump());
     }
   std::ofstream(journal(), std::ios::binary) << changed;
   const CommandResult r = run(cosim({"--resume", "always", "--json", "r.json"}));

@@ -9,8 +9,6 @@
 namespace gradweave::test {
 namespace {
 
-using runtime::Journal;
-
 class JournalTest : public CommandLineTest {
 protected:
   std::filesystem::path file() const { return work() / "journal.jsonl"; }
@@ -118,11 +116,11 @@ TEST_F(JournalTest, ForgetsWhatWasCleared) {
 
 TEST_F(JournalTest, IsOpenOnlyOnce) {
   const Journal journal(file(), "use another one");
-  EXPECT_THROW(Journal second(file(), "use another one"), runtime::OutputError);
+  EXPECT_THROW(Journal second(file(), "use another one"), OutputError);
 }
 
 TEST_F(JournalTest, SaysIfItCannotBeWritten) {
-  EXPECT_THROW(Journal journal(work() / "missing" / "journal.jsonl", "use another one"), runtime::OutputError);
+  EXPECT_THROW(Journal journal(work() / "missing" / "journal.jsonl", "use another one"), OutputError);
 }
 
 TEST(UnitResult, ReadsWhatItWrites) {

@@ -37,7 +37,7 @@ void read_result(const std::string &text) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const std::string text(gradweave::fuzz::text_of(data, size));
-  if (const auto entry = runtime::Journal::parse_line(text)) attempt([&] { read_result(entry->second); });
+  if (const auto entry = gradweave::Journal::parse_line(text)) attempt([&] { read_result(entry->second); });
   attempt([&] {
     const runtime::RecordedRun run = runtime::parse_status(text);
     require(run.pid > 0, "a status whose process is a group of processes, or all of them");

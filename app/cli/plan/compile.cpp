@@ -83,13 +83,13 @@ int compile(const CompileArguments &a) {
   if (a.listing && a.out.empty()) throw std::invalid_argument("--listing needs --out, the directory to write to");
   const compiler::Schedule schedule = compiler::parse_schedule(a.work.schedule);
   const Work work = resolve(a.work);
-  std::optional<runtime::OutputFile> json;
+  std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
   std::optional<StreamDirectory> streams;
   if (!a.out.empty()) streams.emplace(a.out);
   Json summary = {{"network", work.network.name}, {"npu", work.npu.name}, {"layers", Json::array()}};
-  runtime::ProgressDisplay display(std::vector<double>(work.layers.size(), 1), false);
-  const runtime::SignalGuard signals; // an interrupted compilation leaves no half of a network behind
+  ProgressDisplay display(std::vector<double>(work.layers.size(), 1), false);
+  const SignalGuard signals; // an interrupted compilation leaves no half of a network behind
   std::size_t done = 0;
   compiler::CompileCache cache;
   for (const compiler::Layer &layer : work.layers) {

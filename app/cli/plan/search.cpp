@@ -128,7 +128,7 @@ runtime::JobResult check(const SearchArguments &a, const Work &work, const Netwo
   spec.backend = runtime::parse_backend(a.backend);
   spec.data = runtime::parse_data_kind(a.data);
   spec.seed = a.seed;
-  runtime::ProgressDisplay display({1}, a.quiet);
+  ProgressDisplay display({1}, a.quiet);
   runtime::JobEvents events;
   events.progress = [&](std::uint64_t done, std::uint64_t of) {
     display.update(0, static_cast<double>(done) / static_cast<double>(of));
@@ -157,7 +157,7 @@ void require_room(const SearchArguments &a, const Work &work, const NetworkSearc
 }
 
 int search(const SearchArguments &a) {
-  const runtime::SignalGuard signals;
+  const SignalGuard signals;
   const Work work = resolve(a.work);
   const bool on_rtl = !a.backend.empty() && runtime::parse_backend(a.backend) == runtime::Backend::kRtl;
   runtime::parse_data_kind(a.data);
@@ -165,14 +165,14 @@ int search(const SearchArguments &a) {
     throw std::invalid_argument(fmt::format("--npu {}: the search of a step uses one core; {} has {}", a.work.npu,
                                             work.npu.name, work.npu.cores));
   if (on_rtl) require_rtl(work.npu, a.work.npu); // before the search, which takes long
-  std::optional<runtime::OutputFile> json;
+  std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
   std::FILE *out = uses_standard_output({{"--json", a.json}}) ? stderr : stdout;
 
   fmt::print(out, "{}: {} of {} layers, {}, on {}\n\n", work.network.name, work.layers.size(),
              work.network.layers.size(), compiler::to_string(work.compile.pass), work.npu.name);
   std::fflush(out);
-  runtime::ProgressDisplay display({1}, a.quiet);
+  ProgressDisplay display({1}, a.quiet);
   const NetworkSearch found = evaluation::search_network(
       work.layers, work.npu, work.compile.pass, {a.plans, a.step_plans}, [&](std::uint64_t done, std::uint64_t of) {
         signals.check();

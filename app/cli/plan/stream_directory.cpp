@@ -18,8 +18,7 @@ namespace fs = std::filesystem;
 using compiler::Compiled;
 
 [[noreturn]] void fail(const fs::path &path, const char *what, const std::string &reason) {
-  throw runtime::OutputError(
-      fmt::format("{}: cannot be {}: {}; choose another --out directory", path.string(), what, reason));
+  throw OutputError(fmt::format("{}: cannot be {}: {}; choose another --out directory", path.string(), what, reason));
 }
 
 /// The topmost of the directory and those above it that does not exist; empty: all do.
@@ -32,13 +31,13 @@ fs::path first_missing(const fs::path &directory) {
 }
 
 std::string file_stem(const Compiled &compiled) {
-  return fmt::format("{}-{}", compiled.layer().index, runtime::file_name_part(compiled.layer().name));
+  return fmt::format("{}-{}", compiled.layer().index, file_name_part(compiled.layer().name));
 }
 
 /// Commands as text that can be assembled again, each with its index and what it is for.
 void write_listing(const fs::path &file, const Compiled &compiled) {
   constexpr std::size_t kChunk = 1U << 20U;
-  runtime::OutputFile out(file);
+  OutputFile out(file);
   std::string text = fmt::format("# {} ({}), {}\n", compiled.layer().name, compiler::to_string(compiled.chosen),
                                  compiled.tilings.front());
   for (std::size_t i = 0; i < compiled.stream.size(); ++i) {
@@ -75,7 +74,7 @@ void StreamDirectory::add(const Compiled &compiled, bool listing) {
   try {
     isa::write_stream_file(staging_ / files_.back(), compiled.stream);
   } catch (const isa::AssemblyError &error) {
-    throw runtime::OutputError(error.what());
+    throw OutputError(error.what());
   }
   if (!listing) return;
   files_.push_back(file_stem(compiled) + ".lst");

@@ -20,7 +20,7 @@ int disassemble(const std::string &file, const std::string &out) {
   std::string text;
   for (const isa::Command &command : isa::read_stream_file(file))
     text += isa::disassemble(command) + '\n';
-  runtime::OutputFile(out.empty() ? "-" : out).commit(text);
+  OutputFile(out.empty() ? "-" : out).commit(text);
   return kOk;
 }
 
@@ -31,7 +31,7 @@ int assemble(const std::string &file, const std::string &out) {
   try {
     isa::write_stream_file(out, stream);
   } catch (const isa::AssemblyError &error) {
-    throw runtime::OutputError(error.what());
+    throw OutputError(error.what());
   }
   return kOk;
 }

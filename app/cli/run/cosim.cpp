@@ -56,10 +56,10 @@ void add_trace(const CosimArguments &a, RunOptions &options) {
           fmt::format("--trace-file holds one simulation, but {} are asked for; pick one layer with "
                       "--layers, or use --trace-dir",
                       options.layers.size() * options.schedules.size()));
-    const runtime::OutputFile probe(a.trace_file);
+    const OutputFile probe(a.trace_file);
     return;
   }
-  runtime::make_output_directory(a.trace_dir, "--trace-dir");
+  make_output_directory(a.trace_dir, "--trace-dir");
   options.trace_dir = a.trace_dir;
 }
 
@@ -70,14 +70,14 @@ void check_times_output(const RunOptions &options, const std::string &option, co
     throw std::invalid_argument(
         fmt::format("{}: the {} backend has no time; use --backend rtl or timing", option, to_string(options.backend)));
   const std::size_t jobs = options.layers.size() * options.schedules.size();
-  if (runtime::names_directory(path))
-    runtime::make_output_directory(path, option + " directory");
+  if (names_directory(path))
+    make_output_directory(path, option + " directory");
   else if (jobs != 1)
     throw std::invalid_argument(fmt::format("{0} {1}: a file holds one simulation, but {2} are asked for; name a "
                                             "directory, as {1}/, or pick one layer with --layers",
                                             option, path, jobs));
   else
-    const runtime::OutputFile probe(path);
+    const OutputFile probe(path);
 }
 
 void add_times(const CosimArguments &a, RunOptions &options) {
@@ -115,10 +115,10 @@ RunOptions make_options(const CosimArguments &a) {
 int cosim(const CosimArguments &a) {
   if (a.status) return show_runs(*a.status);
   if (!a.stop.empty()) return stop(a.stop);
-  const runtime::SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   const RunOptions options = make_options(a);
   const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
-  std::optional<runtime::OutputFile> json;
+  std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
   if (a.dry_run) return kOk;
   if (options.backend == runtime::Backend::kRtl) require_rtl(options.config, a.work.npu);

@@ -86,7 +86,7 @@ void print_run(const RecordedRun &run) {
     state = fmt::format("{} at {}", verdict(run.outcome), run.updated);
     break;
   }
-  runtime::Progress progress = run.progress;
+  Progress progress = run.progress;
   if (run.state != RunState::kRunning) progress.seconds_left.reset();
   fmt::print("{}\n  {}\n  {}\n", run.id, state, describe(progress));
   if (run.state == RunState::kInterrupted) fmt::print("  go on      {}\n", run.command);
@@ -116,12 +116,12 @@ RunPlan plan_run(const CosimArguments &a, const RunOptions &options) {
     std::fprintf(stderr, "gradweave: estimate: about %s cycles at %s cycles/s (%s): %s with %u jobs at a time\n",
                  runtime::human(static_cast<double>(expected.cycles())).c_str(),
                  runtime::human(expected.speed.cycles_per_second).c_str(), expected.speed.source.c_str(),
-                 runtime::duration(seconds).c_str(), options.jobs);
+                 duration(seconds).c_str(), options.jobs);
   if (!plan.background && (a.resume == "never" || (a.resume == "auto" && seconds < kRecordSeconds))) return plan;
 
   try {
     plan.record = std::make_unique<runtime::RunRecord>(options, a.fresh || writes_job_files(options));
-  } catch (const runtime::JournalInUse &) {
+  } catch (const JournalInUse &) {
     if (plan.background) {
       plan.running = runtime::run_id(options);
       return plan;
@@ -130,7 +130,7 @@ RunPlan plan_run(const CosimArguments &a, const RunOptions &options) {
       std::fprintf(stderr, "gradweave: another process is at the same run: this one is not recorded and cannot be "
                            "resumed\n");
     return plan;
-  } catch (const runtime::OutputError &error) {
+  } catch (const OutputError &error) {
     if (plan.background || a.resume == "always") throw;
     if (!a.quiet) std::fprintf(stderr, "gradweave: this run cannot be resumed: %s\n", error.what());
     return plan;

@@ -94,7 +94,7 @@ ExitCode verdict(const Evaluation &evaluation, bool rtl_asked) {
 }
 
 int reproduce(const ReproduceArguments &a) {
-  const runtime::SignalGuard signals;
+  const SignalGuard signals;
   const evaluation::Study study = evaluation::load_study(evaluation::find_study(a.study));
   const std::string policy = to_string(compiler::paper::parse_policy(a.policy));
   const evaluation::Workloads workloads(study, split(a.networks));
@@ -105,8 +105,8 @@ int reproduce(const ReproduceArguments &a) {
   settings.rtl = a.rtl;
   settings.sample = a.sample.value_or(1);
   settings.sample_cycles = a.sample_cycles;
-  runtime::make_output_directory(a.out, "--out");
-  runtime::Journal journal(fs::path(a.out) / "journal.jsonl", "name another directory with --out");
+  make_output_directory(a.out, "--out");
+  Journal journal(fs::path(a.out) / "journal.jsonl", "name another directory with --out");
   if (journal.damaged_lines() != 0 && !a.quiet)
     std::fprintf(stderr,
                  "gradweave: %s: %zu lines are incomplete or were changed; they are left out and evaluated again\n",
@@ -121,7 +121,7 @@ int reproduce(const ReproduceArguments &a) {
     print(evaluation);
     fmt::print("page         {}\n", (fs::path(a.out) / "index.html").string());
     return verdict(evaluation, a.rtl || a.sample.value_or(0) != 0);
-  } catch (const runtime::Interrupted &) {
+  } catch (const Interrupted &) {
     std::fprintf(stderr, "gradweave: %zu evaluations are kept in %s; the same command goes on from there\n",
                  journal.size(), journal.file().c_str());
     throw;

@@ -67,8 +67,8 @@ void add_work_of(const SimulateArguments &a, RunOptions &options) {
 
 /// Sees that the times of commands can be written to `path`, as `option` asks.
 void check_times_output(const RunOptions &options, const std::string &option, const std::string &path) {
-  if (runtime::names_directory(path))
-    runtime::make_output_directory(path, option + " directory");
+  if (names_directory(path))
+    make_output_directory(path, option + " directory");
   else if (!path.empty() && options.compares())
     throw std::invalid_argument(fmt::format("{0} {1}: a file holds one schedule, but {2} are asked for; name a "
                                             "directory, as {1}/, or pick one with --schedule",
@@ -83,7 +83,7 @@ void add_times(const SimulateArguments &a, RunOptions &options) {
 }
 
 int simulate(const SimulateArguments &a) {
-  const runtime::SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
   RunOptions options;
   options.backend = runtime::Backend::kTiming;
@@ -94,13 +94,13 @@ int simulate(const SimulateArguments &a) {
   const std::vector<isa::Command> stream =
       a.stream.empty() ? std::vector<isa::Command>{} : runtime::load_stream(a.stream);
   add_times(a, options);
-  std::optional<runtime::OutputFile> json;
+  std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
 
   runtime::SimulationReport report(options, to_stdout ? stderr : stdout);
   runtime::SimulationEvents events;
   events.layer_done = [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); };
-  events.interrupted = [&](const runtime::Interrupted &signal) {
+  events.interrupted = [&](const Interrupted &signal) {
     json.reset();
     std::fprintf(stderr, "gradweave: error: %s\n", signal.what());
     ::_exit(kInterrupted);

@@ -266,9 +266,9 @@ std::string repeat_all(const ValidateArguments &a) {
 }
 
 int validate(const ValidateArguments &a) {
-  const runtime::SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   const Plan plan = make_plan(a);
-  std::optional<runtime::OutputFile> json;
+  std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
   for (const ValidationBatch &batch : plan.batches)
     require_rtl(batch.npu, a.corpus.empty() ? npu_name(a) : batch.npu.name);

@@ -59,8 +59,8 @@ std::string save_text(const wave::DiffReport &report, const WavediffArguments &a
 int compare(const WavediffArguments &a) {
   const wave::FstFile in_a(a.a), in_b(a.b);
   const wave::DiffReport report = wave::diff(in_a, in_b, options_of(a));
-  if (!a.json.empty()) runtime::OutputFile(a.json).commit(wave::diff_json(report, a.a, a.b, a.period));
-  if (!a.save.empty()) runtime::OutputFile(a.save).commit(save_text(report, a, in_a));
+  if (!a.json.empty()) OutputFile(a.json).commit(wave::diff_json(report, a.a, a.b, a.period));
+  if (!a.save.empty()) OutputFile(a.save).commit(save_text(report, a, in_a));
   if (a.json != "-" && a.save != "-") {
     const wave::TimeFormat time = wave::time_format(report, a.period);
     std::fputs(wave::diff_text(report, time, {"a", "b"}, a.limit).c_str(), stdout);
@@ -79,7 +79,7 @@ int wavediff(const WavediffArguments &a) {
   return wave::run_guarded(fmt::format("{} and {}", a.a, a.b), [&] {
     try {
       return compare(a);
-    } catch (const runtime::OutputError &error) {
+    } catch (const OutputError &error) {
       std::fflush(stdout);
       std::fprintf(stderr, "gradweave: error: %s\n", error.what());
       return static_cast<int>(kOutput);

@@ -42,14 +42,14 @@ private:
 /// Results of a journal. Throws std::logic_error for a unit that is not in it.
 class JournalResults : public Evaluations {
 public:
-  explicit JournalResults(const runtime::Journal &journal) : journal_(journal) {}
+  explicit JournalResults(const Journal &journal) : journal_(journal) {}
   UnitResult get(const Unit &unit) override;
   StepResult get(const StepUnit &unit) override;
 
 private:
   const std::string &value(const std::string &key) const;
 
-  const runtime::Journal &journal_;
+  const Journal &journal_;
 };
 
 } // namespace gradweave::evaluation
