@@ -1,5 +1,7 @@
 // The gradweave command: its subcommands, and what comes of what they throw.
-#include "app/cli/common/commands.hpp"
+#include "app/cli/plan/commands.hpp"
+#include "app/cli/run/commands.hpp"
+#include "app/cli/traces/commands.hpp"
 #include "app/cli/usage.hpp"
 
 #include "base/file/output_file.hpp"

@@ -1,7 +1,7 @@
 // Options that several subcommands have.
 #pragma once
 
-#include "app/cli/common/commands.hpp"
+#include "app/cli/common/arguments.hpp"
 
 #include <CLI/App.hpp>
 

@@ -1,7 +1,7 @@
 // The command that repeats a run, for people to copy into a shell.
 #pragma once
 
-#include "app/cli/common/commands.hpp"
+#include "app/cli/common/arguments.hpp"
 
 #include <string>
 

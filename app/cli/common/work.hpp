@@ -1,7 +1,7 @@
 // What the subcommands that run layers share: resolving names, schedules, exit codes.
 #pragma once
 
-#include "app/cli/common/commands.hpp"
+#include "app/cli/common/arguments.hpp"
 #include "compiler/compiler.hpp"
 #include "runtime/job/job.hpp"
 

@@ -1,7 +1,7 @@
 // gradweave compile
-#include "app/cli/common/commands.hpp"
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/work.hpp"
+#include "app/cli/plan/commands.hpp"
 #include "app/cli/plan/stream_directory.hpp"
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"

@@ -1,6 +1,6 @@
 // gradweave models
-#include "app/cli/common/commands.hpp"
 #include "app/cli/common/options.hpp"
+#include "app/cli/plan/commands.hpp"
 #include "app/report/text_format.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "runtime/run/lookup.hpp"

@@ -1,7 +1,7 @@
 // gradweave search
-#include "app/cli/common/commands.hpp"
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/work.hpp"
+#include "app/cli/plan/commands.hpp"
 #include "app/evaluation/unit/network_search.hpp"
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"

@@ -1,6 +1,6 @@
 // gradweave disasm, gradweave asm
-#include "app/cli/common/commands.hpp"
 #include "app/cli/common/options.hpp"
+#include "app/cli/plan/commands.hpp"
 #include "base/file/output_file.hpp"
 #include "isa/assembler.hpp"
 #include "sw_models/config/npu_config.hpp"

@@ -1,8 +1,8 @@
 // gradweave cosim
-#include "app/cli/common/commands.hpp"
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/repeat_command.hpp"
 #include "app/cli/common/work.hpp"
+#include "app/cli/run/commands.hpp"
 #include "app/cli/run/cosim_arguments.hpp"
 #include "app/cli/run/long_run.hpp"
 #include "app/report/json_report.hpp"

@@ -1,7 +1,7 @@
 // What `gradweave cosim` is asked for.
 #pragma once
 
-#include "app/cli/common/commands.hpp"
+#include "app/cli/common/arguments.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 // gradweave reproduce
-#include "app/cli/common/commands.hpp"
 #include "app/cli/common/options.hpp"
+#include "app/cli/run/commands.hpp"
 
 #include "app/cli/common/work.hpp"
 #include "app/evaluation/page/output.hpp"

@@ -1,8 +1,8 @@
 // gradweave simulate
-#include "app/cli/common/commands.hpp"
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/repeat_command.hpp"
 #include "app/cli/common/work.hpp"
+#include "app/cli/run/commands.hpp"
 #include "app/report/json_report.hpp"
 #include "app/report/simulation_report.hpp"
 #include "base/file/output_file.hpp"

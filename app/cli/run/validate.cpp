@@ -1,7 +1,7 @@
 // gradweave validate
-#include "app/cli/common/commands.hpp"
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/work.hpp"
+#include "app/cli/run/commands.hpp"
 #include "app/validate/compare_traces.hpp"
 #include "app/validate/corpus/profile.hpp"
 #include "app/validate/corpus/standing.hpp"

@@ -1,8 +1,8 @@
 // gradweave timeline
 #include "trace/timeline/timeline.hpp"
 
-#include "app/cli/common/commands.hpp"
 #include "app/cli/common/options.hpp"
+#include "app/cli/traces/commands.hpp"
 #include "base/file/output_file.hpp"
 #include "isa/assembler.hpp"
 #include "runtime/run/lookup.hpp"

@@ -1,7 +1,7 @@
 // gradweave wavediff
 #include "trace/wave/diff.hpp"
 
-#include "app/cli/common/commands.hpp"
+#include "app/cli/common/arguments.hpp"
 #include "app/cli/traces/wavediff.hpp"
 #include "base/file/output_file.hpp"
 #include "trace/wave/diff_text.hpp"

@@ -1,5 +1,5 @@
-#include "app/cli/common/commands.hpp"
 #include "app/cli/common/options.hpp"
+#include "app/cli/traces/commands.hpp"
 #include "app/cli/traces/wavediff.hpp"
 
 #include <memory>

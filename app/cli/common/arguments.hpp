@@ -1,14 +1,10 @@
-// The subcommands of gradweave: what they have in common, and how each adds itself to the parser.
+// What the subcommands of gradweave have in common.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace gradweave::cli {
 
@@ -39,20 +35,9 @@ struct Invocation {
   std::vector<std::string> command_line; ///< all of it
 };
 
-/// What the parsed command line asks for. Returns the exit code, and throws what run() in main.cpp knows.
+/// What the parsed command line asks for. Returns the exit code, and throws what run() in main.cpp knows. Each
+/// subcommand has a function (commands.hpp of its room) that adds it, with options and help, to the parser, which sets
+/// `chosen` when it is parsed; `chosen` must outlive the parser.
 using Chosen = std::function<int()>;
-
-// Each adds a subcommand, or two, with options and help, which sets `chosen` when it is parsed. `chosen` must outlive
-// the parser.
-void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen);
-void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen);
-void add_compile(CLI::App &app, const Invocation &invocation, Chosen &chosen);
-void add_validate(CLI::App &app, const Invocation &invocation, Chosen &chosen);
-void add_streams(CLI::App &app, const Invocation &invocation, Chosen &chosen); ///< disasm, asm
-void add_timeline(CLI::App &app, const Invocation &invocation, Chosen &chosen);
-void add_wavediff(CLI::App &app, const Invocation &invocation, Chosen &chosen);
-void add_models(CLI::App &app, const Invocation &invocation, Chosen &chosen);
-void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen);
-void add_reproduce(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 
 } // namespace gradweave::cli
