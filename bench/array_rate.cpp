@@ -1,6 +1,6 @@
 #include "bench/array_rate.hpp"
 
-#include "base/stopwatch.hpp"
+#include "base/process/stopwatch.hpp"
 
 #include "Varray_128.h"
 #include "Varray_45.h"
@@ -51,7 +51,7 @@ template <typename Model, std::uint32_t Size> ArrayRate measure(std::uint32_t cy
 
   std::vector<double> busy, idle;
   for (int run = 0; run < kRuns; ++run) {
-    const runtime::Stopwatch busy_time;
+    const Stopwatch busy_time;
     for (std::uint32_t i = 0; i < cycles; ++i) {
       const std::uint32_t phase = i % kBlock;
       model->step_i = 1;
@@ -64,7 +64,7 @@ template <typename Model, std::uint32_t Size> ArrayRate measure(std::uint32_t cy
     }
     busy.push_back(cycles / busy_time.cpu_seconds());
     model->step_i = model->shift_i = 0;
-    const runtime::Stopwatch idle_time;
+    const Stopwatch idle_time;
     for (std::uint32_t i = 0; i < 20 * cycles; ++i)
       tick();
     idle.push_back(20 * cycles / idle_time.cpu_seconds());

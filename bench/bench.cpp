@@ -2,8 +2,8 @@
 // code 1 if the model differs from the RTL or a measurement fails. A missed target is only told: it may be the
 // machine's.
 //   gw_bench [TEXT]    only measurements that have TEXT in their name
-#include "base/process_pool.hpp"
-#include "base/progress.hpp"
+#include "base/process/process_pool.hpp"
+#include "base/process/progress.hpp"
 #include "bench/section.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ public:
 
   /// One measurement after the other: they must not disturb each other. Returns what is wrong.
   std::vector<std::string> run() {
-    std::vector<runtime::Task> tasks;
+    std::vector<Task> tasks;
     std::vector<double> weights;
     for (const Row &row : rows_) {
       tasks.push_back([&row](const auto &report_progress) { return row.measurement.measure(report_progress).dump(); });
@@ -43,12 +43,12 @@ public:
     }
     std::vector<std::size_t> order(rows_.size());
     std::iota(order.begin(), order.end(), 0);
-    const runtime::SignalGuard signals;
-    runtime::ProgressDisplay display(weights, false);
-    runtime::PoolEvents events;
+    const SignalGuard signals;
+    ProgressDisplay display(weights, false);
+    PoolEvents events;
     events.progress = [&](std::size_t task, double fraction) { display.update(task, fraction); };
     events.tick = [&] { display.tick(); };
-    events.ended = [&](std::size_t task, const runtime::TaskEnd &end) {
+    events.ended = [&](std::size_t task, const TaskEnd &end) {
       display.finish(task, rows_[task].measurement.name);
       display.clear();
       print(task, end);
@@ -60,7 +60,7 @@ public:
   const std::vector<std::string> &missed() const { return missed_; }
 
 private:
-  void print(std::size_t task, const runtime::TaskEnd &end) {
+  void print(std::size_t task, const TaskEnd &end) {
     const bench::Section &section = *rows_[task].section;
     if (task == 0 || rows_[task - 1].section != &section) {
       fmt::print("{}{}\n{}", task == 0 ? "" : "\n", section.title(), section.head());
@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
       fmt::print("missed: {}\n", missed);
     fmt::print("\n{}\n", failures.empty() ? "PASS: the model is exact in all runs" : "FAIL");
     return failures.empty() ? 0 : 1;
-  } catch (const runtime::Interrupted &interrupted) {
+  } catch (const Interrupted &interrupted) {
     fmt::print(stderr, "{}\n", interrupted.what());
     return 130;
   } catch (const std::exception &error) {

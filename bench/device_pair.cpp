@@ -1,9 +1,9 @@
 #include "bench/device_pair.hpp"
 
 #include "app/validate/compare.hpp"
-#include "base/stopwatch.hpp"
+#include "base/process/stopwatch.hpp"
 #include "bench/run_timer.hpp"
-#include "runtime/data.hpp"
+#include "runtime/data/data.hpp"
 
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ PairedRun DevicePair::run(const compiler::Compiled &layer, double model_seconds,
   };
 
   model_timer.repeat_for(model_seconds / 2, run_model);
-  const runtime::Stopwatch stopwatch;
+  const Stopwatch stopwatch;
   rtl_->submit(layer.stream);
   rtl.status = rtl_->wait([&](std::uint64_t done, std::uint64_t all) {
     report_progress(static_cast<double>(done) / static_cast<double>(all));

@@ -1,5 +1,5 @@
 #include "app/report/text_format.hpp"
-#include "base/peak_memory.hpp"
+#include "base/process/peak_memory.hpp"
 #include "bench/run_timer.hpp"
 #include "bench/section.hpp"
 #include "bench/streams.hpp"
@@ -36,12 +36,9 @@ Json measure(const NpuConfig &npu, const std::vector<isa::Command> &stream) {
     if (!run.ok()) throw std::runtime_error("the NPU stopped with an error");
     cycles = run.cycles();
   });
-  return {{"npu", npu.name},
-          {"commands", stream.size()},
-          {"bursts", count_bursts(stream, npu)},
-          {"cycles", cycles},
-          {"seconds", timer.seconds()},
-          {"megabytes", static_cast<double>(runtime::peak_memory_bytes()) / 1e6}};
+  return {
+      {"npu", npu.name},  {"commands", stream.size()},  {"bursts", count_bursts(stream, npu)},
+      {"cycles", cycles}, {"seconds", timer.seconds()}, {"megabytes", static_cast<double>(peak_memory_bytes()) / 1e6}};
 }
 
 struct Series {

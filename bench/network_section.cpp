@@ -1,9 +1,9 @@
 #include "app/report/text_format.hpp"
-#include "base/peak_memory.hpp"
-#include "base/stopwatch.hpp"
+#include "base/process/peak_memory.hpp"
+#include "base/process/stopwatch.hpp"
 #include "bench/section.hpp"
 #include "bench/workloads.hpp"
-#include "runtime/job.hpp"
+#include "runtime/job/job.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,7 +29,7 @@ constexpr Workload kWorkloads[] = {
 
 /// As `gradweave simulate` does it: each layer is compiled and simulated once.
 Json measure(const Workload &w, const std::function<void(double)> &report_progress) {
-  const runtime::Stopwatch stopwatch;
+  const Stopwatch stopwatch;
   const compiler::Network network = load_model("resnet50", w.batch);
   runtime::JobSpec spec;
   spec.network = network.name;
@@ -54,7 +54,7 @@ Json measure(const Workload &w, const std::function<void(double)> &report_progre
           {"cycles", cycles},
           {"seconds", seconds},
           {"target_seconds", w.target_seconds},
-          {"megabytes", static_cast<double>(runtime::peak_memory_bytes()) / 1e6},
+          {"megabytes", static_cast<double>(peak_memory_bytes()) / 1e6},
           {"target_megabytes", w.target_megabytes},
           {"compile_seconds", stopwatch.cpu_seconds() - seconds}};
 }

@@ -1,7 +1,7 @@
 #include "bench/array_rate.hpp"
 #include "bench/section.hpp"
 #include "bench/workloads.hpp"
-#include "runtime/job.hpp"
+#include "runtime/job/job.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

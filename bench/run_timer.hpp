@@ -1,7 +1,7 @@
 // CPU time of runs that are too short to be timed one by one.
 #pragma once
 
-#include "base/stopwatch.hpp"
+#include "base/process/stopwatch.hpp"
 
 namespace gradweave::bench {
 
@@ -12,7 +12,7 @@ public:
   template <typename Run> void repeat_for(double seconds, const Run &run) {
     const double until = total_ + seconds;
     for (int batch = 1; total_ < until; batch *= 2) {
-      const runtime::Stopwatch stopwatch;
+      const Stopwatch stopwatch;
       for (int i = 0; i < batch; ++i)
         run();
       total_ += stopwatch.cpu_seconds();

@@ -1,7 +1,7 @@
 #include "bench/workloads.hpp"
 #include "graph/frontend/load_network.hpp"
 
-#include "runtime/lookup.hpp"
+#include "runtime/run/lookup.hpp"
 
 #include <string>
 

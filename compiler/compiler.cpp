@@ -4,7 +4,7 @@
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "sw_models/npu_fingerprint.hpp"
+#include "sw_models/config/npu_fingerprint.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "compiler/ir/options.hpp"
 #include "compiler/ir/scheduler.hpp"
 #include "compiler/schedule/registry.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 namespace gradweave::compiler {
 

@@ -5,8 +5,8 @@
 #include "device/device_error.hpp"
 #include "isa/command.hpp"
 #include "isa/counters.hpp"
-#include "sw_models/npu_config.hpp"
-#include "sw_models/timing/command_times.hpp"
+#include "sw_models/config/npu_config.hpp"
+#include "sw_models/timing/engines/command_times.hpp"
 
 #include <cstddef>
 #include <cstdint>

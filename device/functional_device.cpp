@@ -1,8 +1,8 @@
 // The functional backend: FunctionalNpu with device memory of its own.
 #include "device/device.hpp"
 
-#include "sw_models/functional.hpp"
-#include "sw_models/memory.hpp"
+#include "sw_models/functional/functional.hpp"
+#include "sw_models/memory/memory.hpp"
 
 namespace gradweave {
 namespace {

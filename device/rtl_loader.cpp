@@ -1,5 +1,5 @@
 // make_rtl_devices(): finds and loads the shared libraries of the testbench and of each configuration's Verilated NPU.
-#include "base/own_tree.hpp"
+#include "base/file/own_tree.hpp"
 #include "device/device.hpp"
 #include "device/rtl_library.hpp"
 
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 fs::path library_directory() {
   if (const char *dir = std::getenv("GRADWEAVE_LIB_DIR")) return dir;
-  return runtime::own_tree().root / "lib";
+  return own_tree().root / "lib";
 }
 
 /// The testbench lies beside the NPU's library, unless that is a directory for NPUs of another's making.
@@ -27,7 +27,7 @@ fs::path find_testbench(const fs::path &npu_library) {
   constexpr const char *kName = "libgradweave_tb.so";
   fs::path beside = npu_library.parent_path() / kName;
   if (fs::exists(beside)) return beside;
-  fs::path own = runtime::own_tree().root / "lib" / kName;
+  fs::path own = own_tree().root / "lib" / kName;
   if (fs::exists(own)) return own;
   throw std::runtime_error(fmt::format("no testbench for {}: there is neither {} nor {}; `make cosim` in the source "
                                        "tree builds it",

@@ -1,7 +1,7 @@
 // A layer in keys of caches and journals.
 #pragma once
 
-#include "base/fingerprint.hpp"
+#include "base/key/fingerprint.hpp"
 #include "graph/network.hpp"
 
 namespace gradweave::compiler {

@@ -2,7 +2,7 @@
 // such GEMMs of one shape (a grouped convolution).
 #pragma once
 
-#include "sw_models/convolution.hpp"
+#include "sw_models/numerics/convolution.hpp"
 
 #include <cstdint>
 #include <optional>

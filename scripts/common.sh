@@ -10,7 +10,7 @@ export build
 # The NPUs of configs/ that are verilated by default; keep in step with GW_NPUS in CMakeLists.txt by reading it there.
 default_npus() { sed -n 's/^set(GW_NPUS "\([^"]*\)".*/\1/p' CMakeLists.txt; }
 
-# npu_name FILE: the name in an NPU's file, as sw_models/npu_config.cpp takes it; empty if there is none.
+# npu_name FILE: the name in an NPU's file, as sw_models/config/npu_config.cpp takes it; empty if there is none.
 npu_name() { sed -nE "s/^[[:space:]]*name[[:space:]]*=[[:space:]]*(\"([a-z0-9_-]+)\"|'([a-z0-9_-]+)').*/\2\3/p" "$1" | head -n 1; }
 
 say() { printf '%s\n' "gradweave: $*" >&2; }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "sw_models/dram_timing.hpp"
+#include "sw_models/memory/dram_timing.hpp"
 #include "tb/axi_checker.hpp"
 #include "tb/axi_types.hpp"
 #include "tb/clock_reset.hpp"

@@ -1,7 +1,7 @@
 // AXI4 and AXI4-Lite as plain structs: what one side drives in one cycle.
 #pragma once
 
-#include "sw_models/dram_channel.hpp"
+#include "sw_models/memory/dram_channel.hpp"
 
 #include <array>
 #include <cstddef>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "sw_models/memory.hpp"
+#include "sw_models/memory/memory.hpp"
 #include "tb/axi_lite_master.hpp"
 #include "tb/axi_memory.hpp"
 #include "tb/clock_reset.hpp"

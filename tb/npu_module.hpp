@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "sw_models/timing/command_times.hpp"
+#include "sw_models/timing/engines/command_times.hpp"
 #include "tb/clock_reset.hpp"
 #include "tb/npu_model.hpp"
 #include "tb/registered.hpp"

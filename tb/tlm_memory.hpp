@@ -1,7 +1,7 @@
 // TLM-2.0 target over the device memory.
 #pragma once
 
-#include "sw_models/memory.hpp"
+#include "sw_models/memory/memory.hpp"
 
 #include <systemc>
 #include <tlm>

@@ -1,7 +1,7 @@
 #include "trace/command_trace.hpp"
 
-#include "sw_models/npu_config.hpp" // ConfigError
-#include "sw_models/user_file.hpp"
+#include "sw_models/config/npu_config.hpp" // ConfigError
+#include "sw_models/config/user_file.hpp"
 
 #include <fmt/format.h>
 

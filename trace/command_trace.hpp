@@ -4,13 +4,14 @@
 //   0,load,LOAD,ffn1,"dY[0:45,0:45]",12,13,208
 //
 // A row for each command, in stream order; `index` counts from 0 in every stream. Times are cycles of that stream's run
-// (sw_models/timing/command_times.hpp), empty if it did not happen. Engine and opcode as in command_label.hpp. Fields
-// with a comma or a quote stand in double quotes, a quote inside is doubled (RFC 4180, without line breaks in fields).
+// (sw_models/timing/engines/command_times.hpp), empty if it did not happen. Engine and opcode as in command_label.hpp.
+// Fields with a comma or a quote stand in double quotes, a quote inside is doubled (RFC 4180, without line breaks in
+// fields).
 #pragma once
 
 #include "compiler/compiler.hpp"
 #include "isa/command.hpp"
-#include "sw_models/timing/command_times.hpp"
+#include "sw_models/timing/engines/command_times.hpp"
 #include "trace/command_label.hpp"
 
 #include <cstdint>

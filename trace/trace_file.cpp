@@ -1,6 +1,6 @@
 #include "trace/trace_file.hpp"
 
-#include "base/output_file.hpp"
+#include "base/file/output_file.hpp"
 
 #include <fmt/format.h>
 

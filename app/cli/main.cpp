@@ -1,12 +1,14 @@
 // The gradweave command: its subcommands, and what comes of what they throw.
-#include "app/cli/commands.hpp"
+#include "app/cli/plan/commands.hpp"
+#include "app/cli/run/commands.hpp"
+#include "app/cli/traces/commands.hpp"
 #include "app/cli/usage.hpp"
 
-#include "base/output_file.hpp"
-#include "base/process_pool.hpp"
+#include "base/file/output_file.hpp"
+#include "base/process/process_pool.hpp"
 #include "compiler/compiler.hpp"
 #include "isa/assembler.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -45,9 +47,9 @@ int run(const std::function<int()> &command) {
     return report(error, cli::kBadInput);
   } catch (const isa::AssemblyError &error) {
     return report(error, cli::kBadInput);
-  } catch (const runtime::OutputError &error) {
+  } catch (const OutputError &error) {
     return report(error, cli::kOutput);
-  } catch (const runtime::Interrupted &error) {
+  } catch (const Interrupted &error) {
     return report(error, cli::kInterrupted);
   } catch (const std::invalid_argument &error) {
     return report(error, cli::kUsage);

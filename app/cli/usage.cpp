@@ -1,6 +1,6 @@
 #include "app/cli/usage.hpp"
 
-#include "app/cli/commands.hpp"
+#include "app/cli/common/arguments.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

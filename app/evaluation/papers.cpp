@@ -1,7 +1,7 @@
 #include "app/evaluation/papers.hpp"
 
 #include "app/evaluation/igo/figures.hpp"
-#include "sw_models/config_error.hpp"
+#include "sw_models/config/config_error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

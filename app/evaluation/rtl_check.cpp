@@ -2,10 +2,10 @@
 #include "app/evaluation/unit/unit_key.hpp"
 
 #include "app/evaluation/unit/evaluate.hpp"
-#include "base/fingerprint.hpp"
-#include "base/json_field.hpp"
-#include "base/progress.hpp"
-#include "runtime/job.hpp"
+#include "base/file/json_field.hpp"
+#include "base/key/fingerprint.hpp"
+#include "base/process/progress.hpp"
+#include "runtime/job/job.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -87,9 +87,9 @@ RtlCheck check_of(const RtlUnit &unit, const std::string &text) {
   check.network = unit.network;
   check.layer = unit.unit.layer.name;
   check.variant = variant_text(unit.unit);
-  check.model_cycles = runtime::whole_number<std::uint64_t>(json.at("model_cycles"));
-  check.rtl_cycles = runtime::whole_number<std::uint64_t>(json.at("cycles"));
-  check.elements = runtime::whole_number<std::uint64_t>(json.at("elements"));
+  check.model_cycles = whole_number<std::uint64_t>(json.at("model_cycles"));
+  check.rtl_cycles = whole_number<std::uint64_t>(json.at("cycles"));
+  check.elements = whole_number<std::uint64_t>(json.at("elements"));
   check.problem = json.at("problem").get<std::string>();
   return check;
 }
@@ -126,9 +126,9 @@ std::vector<RtlUnit> select_for_rtl(const std::vector<Unit> &units, const Worklo
   return selected;
 }
 
-RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, runtime::Journal &journal,
-                  const runtime::SignalGuard &signals) {
-  std::vector<runtime::Task> tasks;
+RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, Journal &journal,
+                  const SignalGuard &signals) {
+  std::vector<Task> tasks;
   std::vector<double> weights;
   std::vector<std::size_t> order;
   for (const RtlUnit &unit : units) {
@@ -144,11 +144,11 @@ RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, 
 
   RtlRun run;
   std::map<std::size_t, std::string> results;
-  runtime::ProgressDisplay display(weights, quiet);
-  runtime::PoolEvents events;
+  ProgressDisplay display(weights, quiet);
+  PoolEvents events;
   events.progress = [&](std::size_t task, double fraction) { display.update(task, fraction); };
   events.tick = [&] { display.tick(); };
-  events.ended = [&](std::size_t task, const runtime::TaskEnd &end) {
+  events.ended = [&](std::size_t task, const TaskEnd &end) {
     display.finish(task, units[task].network + " " + units[task].unit.layer.name + " on the RTL");
     if (!end.completed) {
       results[task] = Json{{"cycles", 0},

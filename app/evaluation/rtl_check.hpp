@@ -3,8 +3,8 @@
 
 #include "app/evaluation/page/evaluation.hpp"
 #include "app/evaluation/study/workload.hpp"
-#include "base/journal.hpp"
-#include "base/process_pool.hpp"
+#include "base/file/journal.hpp"
+#include "base/process/process_pool.hpp"
 
 #include <vector>
 
@@ -37,7 +37,7 @@ struct RtlRun {
 /// Runs each in a process of its own, `jobs` at a time, checks every result bit and that the cycles are those of the
 /// timing model. Checks that passed are kept in the journal and not run again with the same library of the NPU. Throws
 /// Interrupted.
-RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, runtime::Journal &journal,
-                  const runtime::SignalGuard &signals);
+RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, Journal &journal,
+                  const SignalGuard &signals);
 
 } // namespace gradweave::evaluation

@@ -34,7 +34,7 @@ std::vector<std::string> problems_of(const WantedUnits &wanted, Evaluations &res
 }
 
 void add_rtl(Evaluation &evaluation, const Context &context, const RunSettings &settings, const WantedUnits &wanted,
-             Evaluations &results, runtime::Journal &journal, const runtime::SignalGuard &signals) {
+             Evaluations &results, Journal &journal, const SignalGuard &signals) {
   const RtlSelection selection{settings.rtl, settings.sample, settings.sample_cycles, context.seed};
   const std::vector<RtlUnit> units = select_for_rtl(wanted.units(), context.workloads, results, selection);
   if (!settings.rtl && settings.sample == 0) {
@@ -60,8 +60,7 @@ void add_rtl(Evaluation &evaluation, const Context &context, const RunSettings &
 
 } // namespace
 
-Evaluation run(const Context &context, const RunSettings &settings, runtime::Journal &journal,
-               const runtime::SignalGuard &signals) {
+Evaluation run(const Context &context, const RunSettings &settings, Journal &journal, const SignalGuard &signals) {
   WantedUnits wanted;
   make_figures(
       {context.study, context.workloads, wanted, true, context.policy, context.policies, context.command, context.seed},

@@ -3,8 +3,8 @@
 
 #include "app/evaluation/page/evaluation.hpp"
 #include "app/evaluation/study/paper.hpp"
-#include "base/journal.hpp"
-#include "base/process_pool.hpp"
+#include "base/file/journal.hpp"
+#include "base/process/process_pool.hpp"
 
 namespace gradweave::evaluation {
 
@@ -18,8 +18,7 @@ struct RunSettings {
 };
 
 /// Evaluates what the journal does not have, then computes the figures. `context.evaluations` is not used. Throws
-/// Interrupted, after every finished unit is in the journal; runtime::OutputError.
-Evaluation run(const Context &context, const RunSettings &settings, runtime::Journal &journal,
-               const runtime::SignalGuard &signals);
+/// Interrupted, after every finished unit is in the journal; OutputError.
+Evaluation run(const Context &context, const RunSettings &settings, Journal &journal, const SignalGuard &signals);
 
 } // namespace gradweave::evaluation

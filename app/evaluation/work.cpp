@@ -1,7 +1,7 @@
 #include "app/evaluation/work.hpp"
 
 #include "app/evaluation/unit/evaluate.hpp"
-#include "base/progress.hpp"
+#include "base/process/progress.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -32,7 +32,7 @@ struct Batch {
 };
 
 /// The longest first.
-std::vector<Missing> missing_in(const WantedUnits &wanted, const runtime::Journal &journal) {
+std::vector<Missing> missing_in(const WantedUnits &wanted, const Journal &journal) {
   std::vector<Missing> missing;
   const auto add = [&](const auto &units, const std::vector<std::string> &keys, const auto &evaluate) {
     for (std::size_t i = 0; i < units.size(); ++i)
@@ -75,10 +75,10 @@ std::string evaluate_batch(const Batch &batch, const std::function<void(double)>
 
 } // namespace
 
-std::size_t evaluate_missing(const WantedUnits &wanted, runtime::Journal &journal, unsigned jobs, bool quiet,
-                             const runtime::SignalGuard &signals) {
+std::size_t evaluate_missing(const WantedUnits &wanted, Journal &journal, unsigned jobs, bool quiet,
+                             const SignalGuard &signals) {
   const std::vector<Batch> batches = pack(missing_in(wanted, journal));
-  std::vector<runtime::Task> tasks;
+  std::vector<Task> tasks;
   std::vector<double> weights;
   std::size_t count = 0;
   for (const Batch &batch : batches) {
@@ -91,11 +91,11 @@ std::size_t evaluate_missing(const WantedUnits &wanted, runtime::Journal &journa
   std::iota(order.begin(), order.end(), 0);
 
   std::string failure;
-  runtime::ProgressDisplay display(weights, quiet);
-  runtime::PoolEvents events;
+  ProgressDisplay display(weights, quiet);
+  PoolEvents events;
   events.progress = [&](std::size_t task, double fraction) { display.update(task, fraction); };
   events.tick = [&] { display.tick(); };
-  events.ended = [&](std::size_t task, const runtime::TaskEnd &end) {
+  events.ended = [&](std::size_t task, const TaskEnd &end) {
     display.finish(task);
     if (!end.completed) {
       failure =

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/evaluation/unit/evaluations.hpp"
-#include "base/process_pool.hpp"
+#include "base/process/process_pool.hpp"
 
 namespace gradweave::evaluation {
 
@@ -10,7 +10,7 @@ namespace gradweave::evaluation {
 /// that found it has ended: an interruption loses what processes are working on, a second or
 /// one large unit each. Returns how many were evaluated.
 /// Throws Interrupted; std::runtime_error if a process fails.
-std::size_t evaluate_missing(const WantedUnits &wanted, runtime::Journal &journal, unsigned jobs, bool quiet,
-                             const runtime::SignalGuard &signals);
+std::size_t evaluate_missing(const WantedUnits &wanted, Journal &journal, unsigned jobs, bool quiet,
+                             const SignalGuard &signals);
 
 } // namespace gradweave::evaluation

@@ -1,7 +1,7 @@
 #include "app/report/json_report.hpp"
 
 #include "app/report/summary.hpp"
-#include "runtime/result_json.hpp"
+#include "runtime/record/result_json.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // The report of a run as JSON; docs/report.md describes every field.
 #pragma once
 
-#include "runtime/run.hpp"
+#include "runtime/run/run.hpp"
 
 #include <string>
 

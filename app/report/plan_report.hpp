@@ -1,7 +1,7 @@
 // What the tables of cosim and simulate have in common: cycles against bounds, what tuning found, and how they end.
 #pragma once
 
-#include "runtime/run.hpp"
+#include "runtime/run/run.hpp"
 
 #include <cstdio>
 #include <string>

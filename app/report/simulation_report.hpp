@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/report/summary.hpp"
-#include "runtime/run.hpp"
+#include "runtime/run/run.hpp"
 
 #include <cstddef>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // Totals over layers; shared by the table and the JSON report.
 #pragma once
 
-#include "runtime/run.hpp"
+#include "runtime/run/run.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // How numbers, layers and schedules look in tables.
 #pragma once
 
-#include "runtime/job.hpp"
+#include "runtime/job/job.hpp"
 
 #include <cstdint>
 #include <string>

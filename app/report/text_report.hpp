@@ -1,7 +1,7 @@
 // The table that people read.
 #pragma once
 
-#include "runtime/run.hpp"
+#include "runtime/run/run.hpp"
 
 #include <cstddef>
 #include <cstdio>

@@ -3,7 +3,7 @@
 #include "app/validate/compare.hpp"
 #include "app/validate/explain.hpp"
 #include "app/validate/verdict_json.hpp"
-#include "base/progress.hpp"
+#include "base/process/progress.hpp"
 #include "device/device.hpp"
 
 #include <fmt/format.h>

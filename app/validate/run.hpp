@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/validate/verdict.hpp"
-#include "base/process_pool.hpp"
+#include "base/process/process_pool.hpp"
 #include "compiler/compiler.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "runtime/job.hpp"
+#include "runtime/job/job.hpp"
 
 #include <cstdint>
 #include <string>

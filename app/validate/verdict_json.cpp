@@ -1,5 +1,5 @@
 #include "app/validate/verdict_json.hpp"
-#include "base/json_field.hpp"
+#include "base/file/json_field.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -11,7 +11,7 @@ namespace gradweave::runtime {
 
 struct Places {
   std::vector<std::string_view> rtl, model; ///< files, relative to the root of the sources; the most likely first
-  std::vector<std::string_view> latencies;  ///< constants of sw_models/timing/latencies.hpp
+  std::vector<std::string_view> latencies;  ///< constants of sw_models/timing/engines/latencies.hpp
   std::string_view section;                 ///< heading in docs/timing-model.md
 
   /// Three or four lines: RTL, model, its constants, page; each but the first begins with `indent`.

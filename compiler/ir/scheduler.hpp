@@ -1,12 +1,12 @@
 // The interface of schedulers: layers and a machine in, plans out.
 #pragma once
 
-#include "base/memo.hpp"
+#include "base/key/memo.hpp"
 #include "compiler/ir/compiled.hpp"
 #include "compiler/ir/layout.hpp"
 #include "compiler/ir/options.hpp"
 #include "compiler/ir/program.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <optional>
 #include <string>

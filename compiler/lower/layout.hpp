@@ -4,7 +4,7 @@
 #include "compiler/ir/error.hpp"
 #include "compiler/ir/layout.hpp"
 #include "compiler/ir/program.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 namespace gradweave::compiler {
 

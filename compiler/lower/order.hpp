@@ -3,7 +3,7 @@
 
 #include "compiler/ir/contraction.hpp"
 #include "compiler/ir/error.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/ir/task.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <array>
 

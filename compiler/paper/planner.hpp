@@ -5,7 +5,7 @@
 #include "compiler/lower/layout.hpp"
 #include "compiler/paper/areas.hpp"
 #include "compiler/paper/tile_numbers.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 namespace gradweave::compiler::paper {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/schedule/refine.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <array>
 #include <map>

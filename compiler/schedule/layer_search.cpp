@@ -5,7 +5,7 @@
 #include "compiler/schedule/refine.hpp"
 #include "compiler/schedule/search.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "sw_models/npu_fingerprint.hpp"
+#include "sw_models/config/npu_fingerprint.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "compiler/ir/error.hpp"
 #include "compiler/schedule/plan_change.hpp"
 #include "compiler/schedule/search.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <functional>
 #include <set>

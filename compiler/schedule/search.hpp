@@ -4,7 +4,7 @@
 #include "compiler/ir/error.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <functional>
 

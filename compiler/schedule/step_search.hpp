@@ -4,7 +4,7 @@
 
 #include "compiler/ir/error.hpp"
 #include "compiler/schedule/layer_plans.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <functional>
 

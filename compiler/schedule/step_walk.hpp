@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/schedule/layer_plans.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <functional>
 #include <map>

@@ -3,7 +3,7 @@
 
 #include "compiler/spm/spm_map.hpp"
 #include "compiler/spm/tile_table.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <vector>
 

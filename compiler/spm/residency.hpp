@@ -3,7 +3,7 @@
 
 #include "compiler/ir/program.hpp"
 #include "compiler/lower/layout.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <optional>
 

@@ -4,7 +4,7 @@
 #include "compiler/ir/program.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/spm/spm_map.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <limits>
 

@@ -3,7 +3,7 @@
 
 #include "compiler/verify/verify.hpp"
 #include "compiler/verify/verify_hazards.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <map>
 

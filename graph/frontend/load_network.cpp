@@ -2,7 +2,7 @@
 #include "graph/frontend/load_network.hpp"
 #include "graph/frontend/csv_rows.hpp"
 #include "graph/frontend/network_file.hpp"
-#include "sw_models/user_file.hpp"
+#include "sw_models/config/user_file.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "graph/network.hpp"
-#include "sw_models/config_error.hpp"
+#include "sw_models/config/config_error.hpp"
 
 #include <filesystem>
 #include <optional>

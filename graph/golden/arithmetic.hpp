@@ -1,7 +1,7 @@
 // The two arithmetics in which a graph is executed: that of the numeric contract, and fp64 to compare with.
 #pragma once
 
-#include "sw_models/numerics.hpp"
+#include "sw_models/numerics/numerics.hpp"
 
 #include <cmath>
 #include <cstddef>

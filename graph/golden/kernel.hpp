@@ -1,7 +1,7 @@
 // What golden execution of an operator sees of an op: values, shapes, attributes, threads.
 #pragma once
 
-#include "base/parallel.hpp"
+#include "base/process/parallel.hpp"
 #include "graph/golden/arithmetic.hpp"
 #include "graph/ir/operator.hpp"
 

@@ -1,7 +1,7 @@
 // How an operator becomes tile tasks, as data.
 #pragma once
 
-#include "sw_models/convolution.hpp"
+#include "sw_models/numerics/convolution.hpp"
 
 #include <cstdint>
 #include <optional>

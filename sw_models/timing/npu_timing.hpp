@@ -2,9 +2,9 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "sw_models/timing/command_fetch.hpp"
-#include "sw_models/timing/gemm_engine.hpp"
-#include "sw_models/timing/memory_system.hpp"
+#include "sw_models/timing/engines/command_fetch.hpp"
+#include "sw_models/timing/engines/gemm_engine.hpp"
+#include "sw_models/timing/engines/memory_system.hpp"
 #include "sw_models/timing/run.hpp"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "isa/command.hpp"
 #include "isa/counters.hpp"
-#include "sw_models/timing/command_times.hpp"
+#include "sw_models/timing/engines/command_times.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "sw_models/timing/silence.hpp"
 
-#include "sw_models/dram_channel.hpp"
+#include "sw_models/memory/dram_channel.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 // How long an NPU at work can be silent, and the watchdog that leaves it time.
 #pragma once
 
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 #include "sw_models/timing/run.hpp"
 #include "sw_models/timing/silence.hpp"
 

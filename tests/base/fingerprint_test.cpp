@@ -1,5 +1,5 @@
 // Fingerprints tell apart whatever may differ in a key.
-#include "base/fingerprint.hpp"
+#include "base/key/fingerprint.hpp"
 
 #include <gtest/gtest.h>
 

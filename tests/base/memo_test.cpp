@@ -1,4 +1,4 @@
-#include "base/memo.hpp"
+#include "base/key/memo.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/output_file.hpp"
+#include "base/file/output_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <sstream>
 #include <unistd.h>
 
-namespace gradweave::runtime {
+namespace gradweave {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ TEST_F(OutputFileTest, RefusesDirectoriesAndMissingOnes) {
 TEST(FileNamePart, KeepsOnlyPlainCharacters) { EXPECT_EQ(file_name_part("a/b c.d-e_1"), "a_b_c.d-e_1"); }
 
 } // namespace
-} // namespace gradweave::runtime
+} // namespace gradweave

@@ -1,5 +1,5 @@
 // Programs in installations and build directories, where they were made, moved and copied.
-#include "base/own_tree.hpp"
+#include "base/file/own_tree.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace gradweave::runtime {
+namespace gradweave {
 namespace {
 
 namespace fs = std::filesystem;
@@ -88,4 +88,4 @@ TEST_F(OwnTreeTest, ModelsAndConfigsInSomeDirectoryAboveAreNoTree) {
 }
 
 } // namespace
-} // namespace gradweave::runtime
+} // namespace gradweave

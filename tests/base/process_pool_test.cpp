@@ -1,4 +1,4 @@
-#include "base/process_pool.hpp"
+#include "base/process/process_pool.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace gradweave::runtime {
+namespace gradweave {
 namespace {
 
 std::vector<std::size_t> in_order(std::size_t count) {
@@ -125,4 +125,4 @@ TEST(ProcessPool, ASignalEndsAllChildren) {
 }
 
 } // namespace
-} // namespace gradweave::runtime
+} // namespace gradweave

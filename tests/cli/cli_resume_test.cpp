@@ -1,5 +1,5 @@
 // Long runs: what is recorded, how a run goes on after an interruption, and runs in the background.
-#include "base/journal.hpp"
+#include "base/file/journal.hpp"
 #include "tests/cli/command_line.hpp"
 
 #include <nlohmann/json.hpp>
@@ -149,10 +149,10 @@ TEST_F(CliResume, ResultsOfAnotherBuildAreRefused) {
   std::istringstream lines(read_file(journal()));
   std::string changed;
   for (std::string line; std::getline(lines, line);)
-    if (const auto entry = runtime::Journal::parse_line(line)) {
+    if (const auto entry = Journal::parse_line(line)) {
       auto value = nlohmann::ordered_json::parse(entry->second);
       value["build"] = "another";
-      changed += runtime::Journal::line(entry->first, value.dump());
+      changed += Journal::line(entry->first, value.dump());
     }
   std::ofstream(journal(), std::ios::binary) << changed;
   const CommandResult r = run(cosim({"--resume", "always", "--json", "r.json"}));

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "compiler/compiler.hpp"
-#include "sw_models/functional.hpp"
-#include "sw_models/golden.hpp"
-#include "sw_models/numerics.hpp"
+#include "sw_models/functional/functional.hpp"
+#include "sw_models/numerics/golden.hpp"
+#include "sw_models/numerics/numerics.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Network frontends and layer selection: what they read, and what they say about bad files.
 #include "graph/frontend/load_network.hpp"
-#include "sw_models/config_error.hpp"
+#include "sw_models/config/config_error.hpp"
 #include "tests/compiler/network_text.hpp"
 
 namespace gradweave::compiler {

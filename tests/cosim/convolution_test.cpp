@@ -1,6 +1,6 @@
 // Convolutions on the RTL: im2col on the host, products on the NPU, and every result against golden products and
 // against the convolution computed directly.
-#include "runtime/job.hpp"
+#include "runtime/job/job.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The NPU reaches what its configuration promises: a compute-bound GEMM the block formula of the array, a memory-bound
 // one the DRAM bandwidth. Cycles are the hardware's and repeatable; no clock of the host is involved.
-#include "runtime/job.hpp"
+#include "runtime/job/job.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

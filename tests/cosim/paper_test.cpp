@@ -1,6 +1,6 @@
 // The schedules of igo_micro23 as the paper describes them, on the RTL: golden bits, predicted cycles.
 #include "compiler/paper/policy.hpp"
-#include "runtime/job.hpp"
+#include "runtime/job/job.hpp"
 #include "tests/cosim/case_number.hpp"
 
 #include <fmt/format.h>

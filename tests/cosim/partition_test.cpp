@@ -1,6 +1,6 @@
 // Partitioned layers and whole steps on the RTL, on one core and on several: golden bits under the layer's reduction
 // plan, in the cycles that the timing model predicted.
-#include "runtime/job.hpp"
+#include "runtime/job/job.hpp"
 #include "tests/cosim/case_number.hpp"
 
 #include "compiler/back/compile_plan.hpp"

@@ -1,6 +1,6 @@
 // Layers end to end on the RTL: every schedule, every test NPU, awkward shapes, special data, with and without
 // back-pressure on the bus.
-#include "runtime/job.hpp"
+#include "runtime/job/job.hpp"
 #include "tests/cosim/case_number.hpp"
 
 #include <fmt/format.h>

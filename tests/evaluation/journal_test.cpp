@@ -1,15 +1,13 @@
 // The journal survives what an interruption can do to it.
 #include "app/evaluation/unit/unit.hpp"
-#include "base/journal.hpp"
-#include "base/output_file.hpp"
+#include "base/file/journal.hpp"
+#include "base/file/output_file.hpp"
 #include "tests/cli/command_line.hpp"
 
 #include <stdexcept>
 
 namespace gradweave::test {
 namespace {
-
-using runtime::Journal;
 
 class JournalTest : public CommandLineTest {
 protected:
@@ -118,11 +116,11 @@ TEST_F(JournalTest, ForgetsWhatWasCleared) {
 
 TEST_F(JournalTest, IsOpenOnlyOnce) {
   const Journal journal(file(), "use another one");
-  EXPECT_THROW(Journal second(file(), "use another one"), runtime::OutputError);
+  EXPECT_THROW(Journal second(file(), "use another one"), OutputError);
 }
 
 TEST_F(JournalTest, SaysIfItCannotBeWritten) {
-  EXPECT_THROW(Journal journal(work() / "missing" / "journal.jsonl", "use another one"), runtime::OutputError);
+  EXPECT_THROW(Journal journal(work() / "missing" / "journal.jsonl", "use another one"), OutputError);
 }
 
 TEST(UnitResult, ReadsWhatItWrites) {

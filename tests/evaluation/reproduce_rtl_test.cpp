@@ -1,5 +1,5 @@
 // Evaluations that run on the RTL as well.
-#include "base/journal.hpp"
+#include "base/file/journal.hpp"
 #include "device/device.hpp"
 #include "tests/evaluation/tiny_study.hpp"
 
@@ -42,7 +42,7 @@ TEST_F(ReproduceRtlTest, SeesACycleTooMany) {
   for (std::string line; std::getline(lines, line);) {
     json entry = json::parse(line);
     entry["value"]["cycles"] = entry["value"]["cycles"].get<std::uint64_t>() + 1;
-    changed += runtime::Journal::line(entry["key"], entry["value"].dump());
+    changed += Journal::line(entry["key"], entry["value"].dump());
   }
   write("out/journal.jsonl", changed);
   const CommandResult r = run(command({"--figure", "12", "--sample", "1"}));

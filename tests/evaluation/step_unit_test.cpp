@@ -2,7 +2,7 @@
 #include "app/evaluation/unit/evaluate.hpp"
 #include "app/evaluation/unit/step_unit.hpp"
 #include "app/evaluation/unit/unit_key.hpp"
-#include "runtime/lookup.hpp"
+#include "runtime/run/lookup.hpp"
 
 #include <gtest/gtest.h>
 

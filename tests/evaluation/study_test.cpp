@@ -2,7 +2,7 @@
 #include "app/evaluation/igo/figures.hpp"
 #include "app/evaluation/papers.hpp"
 #include "app/evaluation/run.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 #include "tests/cli/command_line.hpp"
 
 #include <set>

@@ -1,6 +1,6 @@
 // Timing traces of commands (CSV).
 #include "trace/command_trace.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
 #include <sstream>

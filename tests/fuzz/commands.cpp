@@ -1,7 +1,7 @@
 // Any bits as commands: written as text, checked, executed by the functional model and timed by the timing model of a
 // small NPU. Both models must stop with the same error at the same command, and count the same bytes and blocks.
 #include "isa/assembler.hpp"
-#include "sw_models/functional.hpp"
+#include "sw_models/functional/functional.hpp"
 #include "sw_models/timing/timing_model.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 

@@ -1,5 +1,5 @@
 // NPU configurations. What is accepted must have sizes that RTL, models and compiler can take.
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
 using gradweave::fuzz::require;

@@ -3,9 +3,9 @@
 #include "app/evaluation/unit/step_unit.hpp"
 #include "app/evaluation/unit/unit.hpp"
 #include "app/validate/verdict_json.hpp"
-#include "base/journal.hpp"
-#include "runtime/result_json.hpp"
-#include "runtime/run_record.hpp"
+#include "base/file/journal.hpp"
+#include "runtime/record/result_json.hpp"
+#include "runtime/record/run_record.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
 #include <nlohmann/json.hpp>
@@ -37,7 +37,7 @@ void read_result(const std::string &text) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const std::string text(gradweave::fuzz::text_of(data, size));
-  if (const auto entry = runtime::Journal::parse_line(text)) attempt([&] { read_result(entry->second); });
+  if (const auto entry = gradweave::Journal::parse_line(text)) attempt([&] { read_result(entry->second); });
   attempt([&] {
     const runtime::RecordedRun run = runtime::parse_status(text);
     require(run.pid > 0, "a status whose process is a group of processes, or all of them");

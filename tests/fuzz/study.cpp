@@ -1,6 +1,6 @@
 // Evaluations (app/evaluation/*/*.toml).
 #include "app/evaluation/study/study.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {

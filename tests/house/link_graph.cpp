@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -27,6 +28,14 @@ std::string room_above(const fs::path &file, const Floors &floors) {
 }
 
 bool is_test(const std::string &source) { return source.rfind("tests/", 0) == 0; }
+
+/// Those below a directory.
+std::set<std::string> rooms_below(const std::string &directory, const Floors &floors) {
+  std::set<std::string> rooms;
+  for (const auto &[room, floor] : floors)
+    if (room.rfind(directory + "/", 0) == 0) rooms.insert(room);
+  return rooms;
+}
 
 /// Where a target stands: the room that it, or what it tests, is in.
 struct Place {
@@ -63,19 +72,32 @@ private:
   Place place_of(const Target &target) const {
     Place place;
     for (const std::string &source : target.sources) {
-      const bool test = is_test(source);
-      place.test |= test;
-      std::string room = room_above(test ? source.substr(source.find('/') + 1) : source, floors_);
-      if (test && room.empty()) room = room_above("app/" + source.substr(source.find('/') + 1), floors_);
-      if (!room.empty()) (test ? place.tested : place.rooms).insert(room);
+      if (!is_test(source)) {
+        if (const std::string room = room_above(source, floors_); !room.empty()) place.rooms.insert(room);
+        continue;
+      }
+      place.test = true;
+      const std::set<std::string> tested = tested_by(source.substr(source.find('/') + 1));
+      place.tested.insert(tested.begin(), tested.end());
     }
     return place;
+  }
+
+  /// The room of a file below tests; none: those in its directory.
+  std::set<std::string> tested_by(const std::string &file) const {
+    for (const std::string above : {"", "app/"}) {
+      if (const std::string room = room_above(above + file, floors_); !room.empty()) return {room};
+      const std::string directory = above + file.substr(0, file.find('/'));
+      if (std::set<std::string> rooms = rooms_below(directory, floors_); !rooms.empty()) return rooms;
+    }
+    return {};
   }
 
   void check_links(const Target &target, const Place &place) {
     const std::set<std::string> &rooms = place.test ? place.tested : place.rooms;
     if (rooms.empty()) return;
-    const std::string &room = *rooms.begin();
+    const auto lower = [&](const std::string &a, const std::string &b) { return floors_.at(a) < floors_.at(b); };
+    const std::string &room = *std::max_element(rooms.begin(), rooms.end(), lower);
     for (const std::string &compiled : place.test ? place.rooms : std::set<std::string>{})
       check_arrow(target, room, "has sources", compiled);
     std::set<std::string> seen;
@@ -99,7 +121,8 @@ private:
   }
 
   void check_arrow(const Target &target, const std::string &room, const std::string &what, const std::string &other) {
-    if (other == room || floors_.at(other) < floors_.at(room)) return;
+    const std::set<std::string> &tested = places_.at(target.name).tested;
+    if (other == room || tested.count(other) != 0 || floors_.at(other) < floors_.at(room)) return;
     problems_.push_back(fmt::format("{}: {} of `{}` (floor {}), which is not below `{}` (floor {})", target.name, what,
                                     other, floors_.at(other), room, floors_.at(room)));
   }

@@ -24,8 +24,9 @@ struct LinkGraph {
 LinkGraph read_links(const std::string &text);
 
 /// What breaks the rules, a line each; empty: nothing. The room of a target is that of its sources. Sources below tests
-/// belong to the tests of the room that has their directory's name, or that with app/ before it; other tests may link
-/// whatever they like. A target without sources in a room counts as a part of whatever links it.
+/// belong to the tests of the room that has their directory's name, or that with app/ before it, or of all rooms in a
+/// directory of this name; other tests may link whatever they like. A target without sources in a room counts as a part
+/// of whatever links it.
 /// - Every room has a library, and no library or program has sources of two rooms.
 /// - A target links what is in its own room or on a lower floor; so do the tests of the room.
 /// - Nothing but tests links what is below tests.

@@ -78,6 +78,17 @@ TEST_F(SmallBuild, ATestThatCompilesWhatStandsHigherIsSeen) {
   EXPECT_EQ(problems(), Problems{"low_test: has sources of `middle` (floor 2), which is not below `low` (floor 1)"});
 }
 
+TEST_F(SmallBuild, TestsOfADirectoryOfRoomsLinkThese) {
+  floors_ = {{"low/a", 1}, {"low/b", 2}, {"low/c", 2}, {"middle", 3}, {"app/high", 4}};
+  target("low").sources = {"low/b/a.cpp"};
+  graph_.targets.push_back({"low_a", "STATIC_LIBRARY", {"low/a/a.cpp"}, {}});
+  graph_.targets.push_back({"low_c", "STATIC_LIBRARY", {"low/c/a.cpp"}, {"low_a"}});
+  target("low_test").links = {"low", "low_a", "low_c"};
+  EXPECT_EQ(problems(), Problems{});
+  target("low_test").links.push_back("middle");
+  EXPECT_EQ(problems().size(), 1U);
+}
+
 TEST_F(SmallBuild, ARoomThatLinksTestsIsSeen) {
   target("middle").links.push_back("helper");
   EXPECT_EQ(problems(), Problems{"middle: links helper, which belongs to tests"});

@@ -1,6 +1,6 @@
 #!/bin/bash
 # undecided_fields.sh ROOT GENERATED SCRATCH COMPILER: a field that is added to what kept results depend on does not compile
-# until somebody decides about its fingerprint (base/fingerprint.hpp).
+# until somebody decides about its fingerprint (base/key/fingerprint.hpp).
 set -euo pipefail
 root=$1 generated=$2 scratch=$3 compiler=$4
 
@@ -39,14 +39,14 @@ while read -r unit header structs; do
     rm -f "$scratch/$header"
   done
 done <<'END'
-sw_models/npu_fingerprint.cpp sw_models/npu_config.hpp NpuConfig DramConfig
+sw_models/config/npu_fingerprint.cpp sw_models/config/npu_config.hpp NpuConfig DramConfig
 graph/layer_fingerprint.cpp graph/network.hpp Layer
-graph/layer_fingerprint.cpp sw_models/convolution.hpp Convolution
+graph/layer_fingerprint.cpp sw_models/numerics/convolution.hpp Convolution
 compiler/schedule/layer_search.cpp compiler/ir/options.hpp CompileOptions
 compiler/compiler.cpp compiler/ir/program.hpp PhasePlan PhaseParts SpmSplit PlacementPolicy RowRange
-runtime/job_key.cpp runtime/job.hpp JobSpec
-runtime/job_key.cpp compiler/ir/options.hpp CompileOptions
-runtime/job_key.cpp device/device.hpp DeviceOptions BusStress BusFault
+runtime/record/job_key.cpp runtime/job/job.hpp JobSpec
+runtime/record/job_key.cpp compiler/ir/options.hpp CompileOptions
+runtime/record/job_key.cpp device/device.hpp DeviceOptions BusStress BusFault
 app/evaluation/unit/unit_key.cpp app/evaluation/unit/unit.hpp Unit Variant
 app/evaluation/unit/step_unit.cpp app/evaluation/unit/step_unit.hpp StepUnit
 app/evaluation/unit/step_unit.cpp app/evaluation/unit/network_search.hpp SearchEffort

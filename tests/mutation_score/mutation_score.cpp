@@ -1,10 +1,10 @@
 // gw_mutation_score: runs the relevant tests on every mutant of a catalog and says how many they find.
 #include "tests/mutation_score/score.hpp"
 
-#include "base/journal.hpp"
-#include "base/process_pool.hpp"
-#include "base/progress.hpp"
-#include "base/stopwatch.hpp"
+#include "base/file/journal.hpp"
+#include "base/process/process_pool.hpp"
+#include "base/process/progress.hpp"
+#include "base/process/stopwatch.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -89,13 +89,13 @@ std::map<std::string, Limits> baseline(const Arguments &a, const std::vector<Pla
 
 std::vector<Judged> judge(const Arguments &a, const std::vector<PlannedTest> &plan,
                           const std::vector<Mutant> &mutants) {
-  const runtime::SignalGuard signals;
-  const runtime::Stopwatch watch;
+  const SignalGuard signals;
+  const Stopwatch watch;
   const auto limits = baseline(a, plan, mutants);
   // Verdicts hold for one build and one plan.
   const std::uint64_t fingerprint = hash_of(text_of(a.catalog) + text_of(a.plan));
-  runtime::Journal journal(fs::path(a.work) / fmt::format("journal-{:016x}.jsonl", fingerprint),
-                           "name another directory with --work");
+  Journal journal(fs::path(a.work) / fmt::format("journal-{:016x}.jsonl", fingerprint),
+                  "name another directory with --work");
   if (a.fresh) journal.clear();
 
   std::vector<Judged> judged;
@@ -106,7 +106,7 @@ std::vector<Judged> judge(const Arguments &a, const std::vector<PlannedTest> &pl
     else
       open.push_back(m);
   }
-  std::vector<runtime::Task> tasks;
+  std::vector<Task> tasks;
   std::vector<std::size_t> order;
   for (const Mutant &m : open) {
     order.push_back(tasks.size());
@@ -117,13 +117,13 @@ std::vector<Judged> judge(const Arguments &a, const std::vector<PlannedTest> &pl
       return to_json(verdict);
     });
   }
-  runtime::ProgressDisplay display(std::vector<double>(open.size(), 1), a.quiet);
+  ProgressDisplay display(std::vector<double>(open.size(), 1), a.quiet);
   std::string problem;
-  runtime::PoolEvents events;
+  PoolEvents events;
   events.starting = [](std::size_t) {};
   events.progress = [](std::size_t, double) {};
   events.tick = [&] { display.tick(); };
-  events.ended = [&](std::size_t task, const runtime::TaskEnd &end) {
+  events.ended = [&](std::size_t task, const TaskEnd &end) {
     if (!end.completed) {
       problem = fmt::format("{}: {}", open[task].id, end.problem);
       return false;
@@ -134,7 +134,7 @@ std::vector<Judged> judge(const Arguments &a, const std::vector<PlannedTest> &pl
     display.finish(task, survived ? "survivor " + open[task].id : "");
     return a.budget <= 0 || watch.wall_seconds() < a.budget;
   };
-  runtime::run_tasks(tasks, order, a.jobs, signals, events);
+  run_tasks(tasks, order, a.jobs, signals, events);
   display.clear();
   if (!problem.empty()) throw std::runtime_error(problem);
   return judged;
@@ -209,7 +209,7 @@ int main(int argc, char *argv[]) {
   CLI11_PARSE(app, argc, argv);
   try {
     return run(a);
-  } catch (const runtime::Interrupted &e) {
+  } catch (const Interrupted &e) {
     fmt::print(stderr, "{}; the same command goes on from here\n", e.what());
     return 130;
   } catch (const std::exception &e) {

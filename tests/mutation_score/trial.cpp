@@ -1,6 +1,6 @@
 #include "tests/mutation_score/trial.hpp"
 
-#include "base/stopwatch.hpp"
+#include "base/process/stopwatch.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -73,7 +73,7 @@ std::string outcome_name(Outcome outcome) { return kNames.at(static_cast<std::si
 
 TestRun run_test(const PlannedTest &test, unsigned number, const Limits &limits, const std::string &log) {
   constexpr int kCannotStart = 127;
-  const runtime::Stopwatch watch;
+  const Stopwatch watch;
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("cannot fork");
   if (child == 0) {

@@ -1,5 +1,5 @@
 // The checks find what they are there to find.
-#include "runtime/check.hpp"
+#include "runtime/data/check.hpp"
 
 #include "compiler/compiler.hpp"
 

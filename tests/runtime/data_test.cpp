@@ -1,6 +1,6 @@
 // Seeded data: the same everywhere, and fit for its purpose.
-#include "runtime/data.hpp"
-#include "runtime/golden_layer.hpp"
+#include "runtime/data/data.hpp"
+#include "runtime/data/golden_layer.hpp"
 
 #include <gtest/gtest.h>
 

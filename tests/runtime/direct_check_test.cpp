@@ -1,10 +1,10 @@
 // The check of a convolution's results against the convolution itself: right results pass it, and each kind of wrong
 // one does not, also where the golden products could not know better.
-#include "runtime/direct_check.hpp"
+#include "runtime/data/direct_check.hpp"
 
-#include "base/dice.hpp"
-#include "runtime/data.hpp"
-#include "runtime/job.hpp"
+#include "base/random/dice.hpp"
+#include "runtime/data/data.hpp"
+#include "runtime/job/job.hpp"
 #include "tests/sw_models/random_convolution.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Estimates of runs, and how progress is told.
-#include "base/progress.hpp"
-#include "runtime/estimate.hpp"
-#include "runtime/lookup.hpp"
+#include "base/process/progress.hpp"
+#include "runtime/record/estimate.hpp"
+#include "runtime/run/lookup.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The key of a job depends on everything that its result does, and on nothing else.
-#include "runtime/job_key.hpp"
-#include "runtime/lookup.hpp"
+#include "runtime/record/job_key.hpp"
+#include "runtime/run/lookup.hpp"
 
 #include <gtest/gtest.h>
 

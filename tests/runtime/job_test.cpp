@@ -1,7 +1,7 @@
 // Jobs on the functional backend, end to end, and the device itself.
-#include "runtime/job.hpp"
+#include "runtime/job/job.hpp"
 
-#include "base/output_file.hpp"
+#include "base/file/output_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What goes over the pipe comes back the same.
-#include "runtime/result_json.hpp"
+#include "runtime/record/result_json.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // The DRAM timing rules one by one, their causality, and the bandwidth that they reach.
-#include "base/dice.hpp"
-#include "sw_models/dram_timing.hpp"
+#include "base/random/dice.hpp"
+#include "sw_models/memory/dram_timing.hpp"
 
 #include <gtest/gtest.h>
 

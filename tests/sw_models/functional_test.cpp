@@ -1,10 +1,10 @@
 // The functional model: whole programs against the golden products, every error, semaphores and counters.
-#include "base/dice.hpp"
-#include "base/random_data.hpp"
+#include "base/random/dice.hpp"
+#include "base/random/random_data.hpp"
 #include "isa/assembler.hpp"
-#include "sw_models/functional.hpp"
-#include "sw_models/golden.hpp"
-#include "sw_models/numerics.hpp"
+#include "sw_models/functional/functional.hpp"
+#include "sw_models/numerics/golden.hpp"
+#include "sw_models/numerics/numerics.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // The fast golden products equal the naive triple loop of the numeric contract, bit for bit (N5, N6, N9).
-#include "base/dice.hpp"
-#include "base/random_data.hpp"
-#include "sw_models/golden.hpp"
-#include "sw_models/numerics.hpp"
+#include "base/random/dice.hpp"
+#include "base/random/random_data.hpp"
+#include "sw_models/numerics/golden.hpp"
+#include "sw_models/numerics/numerics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Device memory: zero at start, checked copies; scratchpad: the documented place of every element.
-#include "sw_models/memory.hpp"
-#include "sw_models/scratchpad.hpp"
+#include "sw_models/functional/scratchpad.hpp"
+#include "sw_models/memory/memory.hpp"
 
 #include <gtest/gtest.h>
 

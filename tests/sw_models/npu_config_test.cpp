@@ -1,5 +1,5 @@
 // Shipped configurations load; every kind of mistake is named with file, line, key, value and remedy.
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 #include "tests/support/npu_limits.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // The numeric contract: each test names the clause of docs/numerics.md that it checks.
-#include "base/dice.hpp"
-#include "base/random_data.hpp"
-#include "sw_models/numerics.hpp"
+#include "base/random/dice.hpp"
+#include "base/random/random_data.hpp"
+#include "sw_models/numerics/numerics.hpp"
 #include "tests/sw_models/bf16_values.hpp"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 // Random convolutions, and their golden results by way of matrices.
 #pragma once
 
-#include "base/dice.hpp"
-#include "base/random_data.hpp"
-#include "sw_models/convolution.hpp"
-#include "sw_models/golden.hpp"
-#include "sw_models/numerics.hpp"
+#include "base/random/dice.hpp"
+#include "base/random/random_data.hpp"
+#include "sw_models/numerics/convolution.hpp"
+#include "sw_models/numerics/golden.hpp"
+#include "sw_models/numerics/numerics.hpp"
 
 #include <algorithm>
 #include <ostream>

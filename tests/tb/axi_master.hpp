@@ -1,7 +1,7 @@
 // A scripted AXI4 master for tests of AxiMemory, and the bench around it.
 #pragma once
 
-#include "sw_models/memory.hpp"
+#include "sw_models/memory/memory.hpp"
 #include "tb/axi_memory.hpp"
 #include "tb/clock_reset.hpp"
 #include "tb/stall.hpp"

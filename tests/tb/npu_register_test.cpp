@@ -2,7 +2,7 @@
 #include "tests/tb/npu_pins.hpp"
 
 #include "isa/counters.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <random>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "sw_models/functional.hpp"
+#include "sw_models/functional/functional.hpp"
 #include "tb/rtl_device.hpp"
 
 #include <gtest/gtest.h>

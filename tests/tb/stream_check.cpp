@@ -1,7 +1,7 @@
 #include "tests/tb/stream_check.hpp"
 
 #include "isa/assembler.hpp"
-#include "sw_models/functional.hpp"
+#include "sw_models/functional/functional.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #include "compiler/compiler.hpp"
 #include "isa/assembler.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <gtest/gtest.h>
 

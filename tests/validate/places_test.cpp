@@ -33,7 +33,7 @@ TEST(Places, FilesExist) {
 }
 
 TEST(Places, LatenciesExist) {
-  const std::string header = read("sw_models/timing/latencies.hpp");
+  const std::string header = read("sw_models/timing/engines/latencies.hpp");
   for (const Places &places : runtime::all_places())
     for (const std::string_view name : places.latencies)
       EXPECT_NE(header.find(' ' + std::string(name)), std::string::npos) << name;
@@ -45,7 +45,7 @@ TEST(Places, NameEveryLatency) {
   for (const Places &places : runtime::all_places())
     for (const std::string_view name : places.latencies)
       named += std::string(name) + ' ';
-  std::istringstream header(read("sw_models/timing/latencies.hpp"));
+  std::istringstream header(read("sw_models/timing/engines/latencies.hpp"));
   std::size_t latencies = 0;
   for (std::string line; std::getline(header, line);) {
     const std::size_t at = line.find(" k");

@@ -1,6 +1,6 @@
 #include "tests/validate/racing_npu.hpp"
 
-#include "sw_models/numerics.hpp"
+#include "sw_models/numerics/numerics.hpp"
 
 #include <algorithm>
 #include <cstring>

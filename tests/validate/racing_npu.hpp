@@ -2,9 +2,9 @@
 // timing. It shares no code with the functional model but the arithmetic.
 #pragma once
 
-#include "base/dice.hpp"
+#include "base/random/dice.hpp"
 #include "isa/command.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The random streams used against the RTL are themselves tested here: legal, free of races, and varied.
 #include "app/validate/corpus/random_stream.hpp"
 #include "isa/assembler.hpp"
-#include "sw_models/functional.hpp"
+#include "sw_models/functional/functional.hpp"
 #include "sw_models/timing/timing_model.hpp"
 #include "tests/validate/racing_npu.hpp"
 

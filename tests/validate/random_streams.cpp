@@ -3,9 +3,9 @@
 // Consecutive seeds form groups. Each group gets a process and a device of its own, whose back-pressure is drawn from
 // the group's first seed, and runs its streams one after the other on it; so `--seed <first> --count <k>` repeats a
 // failure exactly.
-#include "base/dice.hpp"
+#include "base/random/dice.hpp"
 #include "device/device.hpp"
-#include "runtime/lookup.hpp"
+#include "runtime/run/lookup.hpp"
 #include "sw_models/timing/timing_model.hpp"
 #include "tests/tb/stream_check.hpp"
 

@@ -3,7 +3,7 @@
 #include "app/validate/corpus/profile.hpp"
 #include "app/validate/report.hpp"
 #include "app/validate/verdict_json.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 #include "sw_models/timing/timing_model.hpp"
 #include "tests/support/npu_limits.hpp"
 

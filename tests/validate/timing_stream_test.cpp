@@ -2,7 +2,7 @@
 #include "app/validate/corpus/profile.hpp"
 #include "app/validate/corpus/standing.hpp"
 #include "app/validate/corpus/timing_stream.hpp"
-#include "runtime/lookup.hpp"
+#include "runtime/run/lookup.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <fmt/format.h>

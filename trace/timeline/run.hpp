@@ -2,8 +2,8 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "sw_models/npu_config.hpp"
-#include "sw_models/timing/command_times.hpp"
+#include "sw_models/config/npu_config.hpp"
+#include "sw_models/timing/engines/command_times.hpp"
 #include "trace/command_label.hpp"
 
 #include <cstddef>

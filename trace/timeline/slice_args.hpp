@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "sw_models/timing/command_times.hpp"
+#include "sw_models/timing/engines/command_times.hpp"
 #include "trace/command_label.hpp"
 
 #include <cstddef>

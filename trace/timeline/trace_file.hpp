@@ -1,7 +1,7 @@
 // What a timeline is streamed into: an output file, compressed if asked for.
 #pragma once
 
-#include "base/output_file.hpp"
+#include "base/file/output_file.hpp"
 
 #include <filesystem>
 #include <memory>

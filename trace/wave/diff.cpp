@@ -1,6 +1,6 @@
 #include "trace/wave/diff.hpp"
 
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "trace/wave/fst_file.hpp"
 
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 #include "trace/wave/file_check.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "trace/wave/signal_filter.hpp"
 
-#include "sw_models/npu_config.hpp"
-#include "sw_models/user_file.hpp"
+#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/user_file.hpp"
 
 #include <fmt/format.h>
 

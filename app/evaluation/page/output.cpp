@@ -1,7 +1,7 @@
 #include "app/evaluation/page/output.hpp"
 
 #include "app/evaluation/page/bar_chart.hpp"
-#include "base/output_file.hpp"
+#include "base/file/output_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -125,7 +125,7 @@ std::string rows_csv(const Evaluation &evaluation) {
 
 void write_outputs(const Evaluation &evaluation, const std::filesystem::path &directory) {
   const auto write = [&](const std::string &name, const std::string &text) {
-    runtime::OutputFile(directory / name).commit(text);
+    OutputFile(directory / name).commit(text);
   };
   std::size_t number = 0;
   for (const Figure &figure : evaluation.figures) {

@@ -16,7 +16,7 @@ std::string rows_csv(const Evaluation &evaluation);
 /// index.html: a page that needs nothing else; well-formed XML.
 std::string page(const Evaluation &evaluation);
 
-/// Writes all of them into `directory`, and a drawing of each chart. Throws runtime::OutputError.
+/// Writes all of them into `directory`, and a drawing of each chart. Throws OutputError.
 void write_outputs(const Evaluation &evaluation, const std::filesystem::path &directory);
 
 } // namespace gradweave::evaluation

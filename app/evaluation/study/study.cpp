@@ -1,9 +1,9 @@
 #include "app/evaluation/study/study.hpp"
 
 #include "isa/toml.hpp"
-#include "runtime/lookup.hpp"
-#include "sw_models/npu_config.hpp"
-#include "sw_models/user_file.hpp"
+#include "runtime/run/lookup.hpp"
+#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/user_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,7 @@
 
 #include "app/evaluation/unit/evaluate.hpp"
 #include "compiler/lower/order.hpp"
-#include "runtime/lookup.hpp"
+#include "runtime/run/lookup.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,7 @@
 
 #include "app/evaluation/unit/step_unit.hpp"
 #include "app/evaluation/unit/unit.hpp"
-#include "base/journal.hpp"
+#include "base/file/journal.hpp"
 
 #include <set>
 #include <string>
@@ -42,14 +42,14 @@ private:
 /// Results of a journal. Throws std::logic_error for a unit that is not in it.
 class JournalResults : public Evaluations {
 public:
-  explicit JournalResults(const runtime::Journal &journal) : journal_(journal) {}
+  explicit JournalResults(const Journal &journal) : journal_(journal) {}
   UnitResult get(const Unit &unit) override;
   StepResult get(const StepUnit &unit) override;
 
 private:
   const std::string &value(const std::string &key) const;
 
-  const runtime::Journal &journal_;
+  const Journal &journal_;
 };
 
 } // namespace gradweave::evaluation

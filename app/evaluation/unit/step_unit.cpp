@@ -2,10 +2,10 @@
 #include "app/evaluation/unit/unit_key.hpp"
 
 #include "app/evaluation/unit/unit.hpp"
-#include "base/fingerprint.hpp"
-#include "base/json_field.hpp"
+#include "base/file/json_field.hpp"
+#include "base/key/fingerprint.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "sw_models/npu_fingerprint.hpp"
+#include "sw_models/config/npu_fingerprint.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -81,7 +81,7 @@ StepResult step_from_text(const std::string &text) {
           std::pair("traffic_bound", &r.traffic_bound), std::pair("conventional_tried", &r.conventional_tried),
           std::pair("conventional_bursts", &r.conventional_bursts), std::pair("step_tried", &r.step_tried),
           std::pair("step_bursts", &r.step_bursts), std::pair("array", &r.array), std::pair("memory", &r.memory)})
-      *value = runtime::whole_number<std::uint64_t>(json.at(key));
+      *value = whole_number<std::uint64_t>(json.at(key));
     r.above_bound = json.at("above_bound").get<double>();
   } catch (const Json::exception &error) {
     throw std::invalid_argument(fmt::format("not the result of a search: {}", error.what()));

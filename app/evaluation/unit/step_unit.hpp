@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/evaluation/unit/network_search.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <cstdint>
 #include <functional>

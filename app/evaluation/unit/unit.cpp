@@ -1,6 +1,6 @@
 #include "app/evaluation/unit/unit.hpp"
 
-#include "base/json_field.hpp"
+#include "base/file/json_field.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -50,14 +50,13 @@ UnitResult from_text(const std::string &text) {
       result.problem = json.at("problem").get<std::string>();
       return result;
     }
-    result.cycles = runtime::whole_number<std::uint64_t>(json.at("cycles"));
-    result.compute_bound = runtime::whole_number<std::uint64_t>(json.at("compute_bound"));
-    result.traffic_bound = runtime::whole_number<std::uint64_t>(json.at("traffic_bound"));
+    result.cycles = whole_number<std::uint64_t>(json.at("cycles"));
+    result.compute_bound = whole_number<std::uint64_t>(json.at("compute_bound"));
+    result.traffic_bound = whole_number<std::uint64_t>(json.at("traffic_bound"));
     for (std::size_t t = 0; t < result.moved.size(); ++t) {
       const Json &m = json.at("moved").at(t);
-      result.moved.at(t) = {runtime::whole_number<std::uint64_t>(m.at(0)),
-                            runtime::whole_number<std::uint64_t>(m.at(1)),
-                            runtime::whole_number<std::uint64_t>(m.at(2))};
+      result.moved.at(t) = {whole_number<std::uint64_t>(m.at(0)), whole_number<std::uint64_t>(m.at(1)),
+                            whole_number<std::uint64_t>(m.at(2))};
     }
   } catch (const Json::exception &error) {
     throw std::invalid_argument(fmt::format("not the result of an evaluation: {}", error.what()));

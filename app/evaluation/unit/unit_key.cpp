@@ -1,8 +1,8 @@
 #include "app/evaluation/unit/unit_key.hpp"
 #include "app/evaluation/unit/evaluate.hpp"
-#include "base/fingerprint.hpp"
+#include "base/key/fingerprint.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "sw_models/npu_fingerprint.hpp"
+#include "sw_models/config/npu_fingerprint.hpp"
 #include "tool_version.hpp"
 
 namespace gradweave::evaluation {

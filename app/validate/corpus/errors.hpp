@@ -1,9 +1,9 @@
 // Puts errors into streams that have none: what the hardware reports, and when, is part of its timing.
 #pragma once
 
-#include "base/dice.hpp"
+#include "base/random/dice.hpp"
 #include "isa/command.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <cstdint>
 #include <vector>

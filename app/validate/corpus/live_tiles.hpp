@@ -1,9 +1,9 @@
 // The tiles that a random stream has in the scratchpad, and where there is room for more.
 #pragma once
 
-#include "base/dice.hpp"
+#include "base/random/dice.hpp"
 #include "isa/command.hpp"
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <cstdint>
 #include <optional>

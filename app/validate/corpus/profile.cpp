@@ -2,7 +2,7 @@
 
 #include "app/validate/corpus/random_stream.hpp"
 #include "app/validate/corpus/timing_stream.hpp"
-#include "base/dice.hpp"
+#include "base/random/dice.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 #include "app/validate/corpus/hazards.hpp"
 #include "app/validate/corpus/live_tiles.hpp"
 #include "app/validate/corpus/semaphores.hpp"
-#include "base/dice.hpp"
-#include "base/random_data.hpp"
+#include "base/random/dice.hpp"
+#include "base/random/random_data.hpp"
 
 #include <algorithm>
 #include <numeric>

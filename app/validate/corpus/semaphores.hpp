@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/validate/corpus/hazards.hpp"
-#include "base/dice.hpp"
+#include "base/random/dice.hpp"
 #include "isa/command.hpp"
 
 #include <cstdint>

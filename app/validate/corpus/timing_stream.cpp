@@ -2,7 +2,7 @@
 
 #include "app/validate/corpus/errors.hpp"
 #include "app/validate/corpus/tokens.hpp"
-#include "base/dice.hpp"
+#include "base/random/dice.hpp"
 
 #include <algorithm>
 #include <array>

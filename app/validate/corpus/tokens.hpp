@@ -1,7 +1,7 @@
 // Waits and posts that can be anything but a deadlock.
 #pragma once
 
-#include "base/dice.hpp"
+#include "base/random/dice.hpp"
 #include "isa/command.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 #include "graph/operators/product/matrix_product.hpp"
 
-#include "base/parallel.hpp"
-#include "sw_models/golden.hpp"
-#include "sw_models/numerics.hpp"
+#include "base/process/parallel.hpp"
+#include "sw_models/numerics/golden.hpp"
+#include "sw_models/numerics/numerics.hpp"
 
 #include <algorithm>
 #include <array>

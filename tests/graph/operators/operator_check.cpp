@@ -1,6 +1,6 @@
 #include "operator_check.hpp"
 
-#include "base/dice.hpp"
+#include "base/random/dice.hpp"
 #include "graph/golden/execution.hpp"
 #include "graph/ir/derivation.hpp"
 #include "graph/ir/inference.hpp"

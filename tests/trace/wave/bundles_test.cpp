@@ -1,5 +1,5 @@
 // Parts of bundled ports.
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 #include "tests/trace/wave/bundles.hpp"
 #include "tests/trace/wave/unit.hpp"
 

@@ -1,6 +1,6 @@
 #include "tests/trace/wave/recording.hpp"
 
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

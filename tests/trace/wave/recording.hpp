@@ -1,7 +1,7 @@
 // What a run of a stream leaves beside its waveform.
 #pragma once
 
-#include "sw_models/timing/command_times.hpp"
+#include "sw_models/timing/engines/command_times.hpp"
 
 #include <cstdint>
 #include <filesystem>

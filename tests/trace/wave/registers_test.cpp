@@ -1,6 +1,6 @@
 // Do the goldens see every register? Each is in them, or left out by a rule; each that is in them changes in some
 // stream, so that its delay would show; and the delay of any of them is told by cycle and name.
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 #include "tests/trace/wave/scenario.hpp"
 #include "tests/trace/wave/unit.hpp"
 #include "trace/wave/diff.hpp"

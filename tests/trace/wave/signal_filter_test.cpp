@@ -1,5 +1,5 @@
 // Choice of signals by name.
-#include "sw_models/npu_config.hpp"
+#include "sw_models/config/npu_config.hpp"
 #include "tests/support/scratch_file.hpp"
 #include "trace/wave/signal_filter.hpp"
 

@@ -1,0 +1,43 @@
+// What the subcommands of gradweave have in common.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gradweave::cli {
+
+/// Exit codes, documented in docs/cli.md.
+enum ExitCode : int {
+  kOk = 0,
+  kFailed = 1,   ///< a result bit or a counter is wrong
+  kUsage = 2,    ///< the command line is wrong
+  kBadInput = 3, ///< a file is wrong, or does not fit the NPU
+  kDevice = 4,   ///< the NPU stopped with an error, timed out, or its simulation could not run
+  kOutput = 5,   ///< an output cannot be written
+  kRunning = 6,  ///< of --status: a run has not ended yet
+  kInterrupted = 130
+};
+
+/// What cosim, simulate and compile have in common: the work.
+struct WorkArguments {
+  std::string model = "bert_tiny", npu = "small", schedule = "rearrange", pass = "backward", layers;
+  std::uint32_t batch = 0; ///< 0: as the network says
+  std::uint64_t tune = 0;  ///< plans that the compiler tries beyond its usual search
+  std::string partition = "none", reduction = "chain";
+  std::uint32_t parts = 0; ///< 0: one a core, or two on one core
+};
+
+/// How the command was called.
+struct Invocation {
+  std::string program = "gradweave";
+  std::vector<std::string> command_line; ///< all of it
+};
+
+/// What the parsed command line asks for. Returns the exit code, and throws what run() in main.cpp knows. Each
+/// subcommand has a function (commands.hpp of its room) that adds it, with options and help, to the parser, which sets
+/// `chosen` when it is parsed; `chosen` must outlive the parser.
+using Chosen = std::function<int()>;
+
+} // namespace gradweave::cli

@@ -1,0 +1,88 @@
+#include "app/cli/common/options.hpp"
+
+#include "compiler/compiler.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <system_error>
+
+namespace gradweave::cli {
+
+std::string check_whole_number(const std::string &text) {
+  std::uint64_t value = 0;
+  const char *end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && at == end) return {};
+  return "'" + text + "' is not a whole number from 0 to 18446744073709551615";
+}
+
+std::string check_finite(const std::string &text) {
+  double value = 0;
+  return CLI::detail::lexical_cast(text, value) && std::isfinite(value) ? std::string()
+                                                                        : "'" + text + "' is not a number";
+}
+
+std::string help_of_pass() { return "One of " + compiler::pass_names() + ": Y, dX and dW, or all three"; }
+
+namespace {
+
+/// "sequential (what it does), ..."
+std::string schedules_with_summaries() {
+  std::string text;
+  for (const compiler::Scheduler *scheduler : compiler::schedulers())
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", compiler::to_string(scheduler->name()),
+                        scheduler->summary());
+  return text;
+}
+
+} // namespace
+
+void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedules) {
+  std::string schedule = "Schedule, one of " + schedules_with_summaries();
+  if (schedules == Schedules::kSeveral) schedule += "; or all, which compares those of the paper";
+  command.add_option("--model", work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
+      ->capture_default_str();
+  command.add_option("--batch", work.batch, "Samples in a batch; default: as the network says")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 24U));
+  command.add_option("--npu", work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
+  command.add_option("--schedule", work.schedule, schedule)->capture_default_str();
+  command
+      .add_option_function<std::uint64_t>(
+          "--tune", [&work](const std::uint64_t &plans) { work.tune = plans; },
+          "Longer search for each layer's plan, as in --tune=5000: plans to try, 1000 if left out")
+      ->expected(0, 1)
+      ->default_str("1000")
+      ->check(check_whole_number);
+  command.add_option("--pass", work.pass, help_of_pass())->capture_default_str();
+  command
+      .add_option("--partition", work.partition,
+                  "Cut the backward pass, one of " + compiler::partition_names() +
+                      ": not at all (one core computes all), along M, N or K")
+      ->capture_default_str();
+  command.add_option("--parts", work.parts, "Parts of the partition; default: one for each core, two on one core")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 16U));
+  command
+      .add_option("--reduction", work.reduction,
+                  "Partial sums of several parts, one of " + compiler::reduction_names() +
+                      ": each continues the one before (the bits of one core), or each from zero and then added under "
+                      "a reduction plan")
+      ->capture_default_str();
+  command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
+}
+
+void add_times_options(CLI::App &command, std::string &times, std::string &timeline) {
+  command.add_option("--times", times,
+                     "Write when each command was issued, started and done (docs/cli.md) to this file; to one for each "
+                     "layer and schedule if it is a directory or ends in /");
+  command.add_option("--timeline", timeline,
+                     "Draw the same for ui.perfetto.dev (docs/timeline.md), likewise; .json.gz to compress it");
+}
+
+} // namespace gradweave::cli

@@ -1,0 +1,28 @@
+// Options that several subcommands have.
+#pragma once
+
+#include "app/cli/common/arguments.hpp"
+
+#include <CLI/App.hpp>
+
+#include <string>
+
+namespace gradweave::cli {
+
+/// For CLI::Option::check(). CLI11 takes -1 for the largest number and anything beyond for it too; here both are
+/// errors.
+std::string check_whole_number(const std::string &text);
+/// The same for a number with a fraction: CLI11's ranges take "nan".
+std::string check_finite(const std::string &text);
+
+enum class Schedules { kOne, kSeveral }; ///< what --schedule takes; several: also `all`
+/// The work.
+void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedules);
+
+/// The help of --pass.
+std::string help_of_pass();
+
+/// --times and --timeline.
+void add_times_options(CLI::App &command, std::string &times, std::string &timeline);
+
+} // namespace gradweave::cli

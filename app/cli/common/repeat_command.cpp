@@ -1,0 +1,38 @@
+#include "app/cli/common/repeat_command.hpp"
+
+#include "app/cli/common/work.hpp"
+
+#include <fmt/format.h>
+
+namespace gradweave::cli {
+Reproduction::Reproduction(const std::string &program, const std::string &subcommand, bool make)
+    : make_(make), text_((make ? "make" : shell_word(program)) + ' ' + subcommand) {}
+
+void Reproduction::add(const std::string &variable, const std::string &option, const std::string &value) {
+  if (!make_) {
+    text_ += fmt::format(" {} {}", option, shell_word(value));
+    return;
+  }
+  if (variable.empty()) return;
+  std::string word = value;
+  for (std::size_t at = 0; (at = word.find('$', at)) != std::string::npos; at += 2)
+    word.insert(at, "$"); // make expands a single $
+  text_ += fmt::format(" {}={}", variable, shell_word(word));
+}
+
+void Reproduction::add_word(const std::string &word) { text_ += ' ' + shell_word(word); }
+
+void add_work(Reproduction &command, const WorkArguments &work) {
+  command.add("MODEL", "--model", work.model);
+  if (work.batch != 0) command.add("BATCH", "--batch", std::to_string(work.batch));
+  command.add("NPU", "--npu", work.npu);
+  command.add("SCHEDULE", "--schedule", work.schedule);
+  command.add("PASS", "--pass", work.pass);
+  if (work.tune != 0) command.add("TUNE", "--tune", std::to_string(work.tune));
+  if (work.partition != "none") command.add("PARTITION", "--partition", work.partition);
+  if (work.parts != 0) command.add("PARTS", "--parts", std::to_string(work.parts));
+  if (work.reduction != "chain") command.add("REDUCTION", "--reduction", work.reduction);
+  if (!work.layers.empty()) command.add("LAYERS", "--layers", work.layers);
+}
+
+} // namespace gradweave::cli

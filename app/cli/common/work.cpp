@@ -1,0 +1,95 @@
+#include "app/cli/common/work.hpp"
+#include "graph/frontend/load_network.hpp"
+
+#include "device/device.hpp"
+#include "runtime/run/lookup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+
+namespace gradweave::cli {
+
+Work resolve(const WorkArguments &arguments) {
+  Work work;
+  work.compile.pass = compiler::parse_pass(arguments.pass);
+  work.compile.partition = compiler::parse_partition(arguments.partition);
+  work.compile.parts = arguments.parts;
+  work.compile.tune = arguments.tune;
+  work.compile.reduction = compiler::parse_reduction(arguments.reduction);
+  const auto batch = arguments.batch != 0 ? std::optional(arguments.batch) : std::nullopt;
+  work.network = compiler::load_network(runtime::find_model(arguments.model), batch);
+  work.npu = load_npu_config(runtime::find_npu(arguments.npu));
+  work.layers = compiler::select_layers(work.network, arguments.layers);
+  return work;
+}
+
+void require_rtl(const NpuConfig &npu, const std::string &argument) {
+  const std::filesystem::path file = runtime::find_npu(argument);
+  const bool named = file.string() != argument;
+  try {
+    find_rtl_library(npu, named ? argument : shell_word(std::filesystem::absolute(file).lexically_normal()));
+  } catch (const std::runtime_error &error) {
+    throw std::runtime_error(fmt::format("NOT RUN, nothing was simulated or checked: {}", error.what()));
+  }
+}
+
+void check_stream_name(const std::string &file) {
+  if (std::filesystem::exists(file)) return;
+  const std::vector<std::string> names = runtime::model_names();
+  if (std::find(names.begin(), names.end(), file) != names.end())
+    throw std::invalid_argument(
+        fmt::format("'{0}' is a network; a file with a command stream is expected there, else --model {0}", file));
+}
+
+std::vector<compiler::Schedule> parse_schedules(const std::string &text) {
+  if (text == "all") return compiler::all_schedules();
+  try {
+    return {compiler::parse_schedule(text)};
+  } catch (const std::invalid_argument &error) {
+    throw std::invalid_argument(fmt::format("{}, or all", error.what()));
+  }
+}
+
+bool uses_standard_output(const std::vector<std::pair<std::string, std::string>> &outputs) {
+  std::string first;
+  for (const auto &[option, path] : outputs) {
+    if (path != "-") continue;
+    if (!first.empty())
+      throw std::invalid_argument(
+          fmt::format("{} and {} cannot both go to standard output; name a file for one of them", first, option));
+    first = option;
+  }
+  return !first.empty();
+}
+
+std::string shell_word(const std::string &text) {
+  const std::string safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=+:@%";
+  if (!text.empty() && text.find_first_not_of(safe) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text)
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+ExitCode exit_code(runtime::Outcome outcome) {
+  switch (outcome) {
+  case runtime::Outcome::kPass:
+    return kOk;
+  case runtime::Outcome::kMismatch:
+    return kFailed;
+  case runtime::Outcome::kDevice:
+  case runtime::Outcome::kUnavailable:
+    return kDevice;
+  case runtime::Outcome::kOutput:
+    return kOutput;
+  case runtime::Outcome::kBadInput:
+    return kBadInput;
+  }
+  return kDevice;
+}
+
+} // namespace gradweave::cli

@@ -1,0 +1,51 @@
+// What the subcommands that run layers share: resolving names, schedules, exit codes.
+#pragma once
+
+#include "app/cli/common/arguments.hpp"
+#include "compiler/compiler.hpp"
+#include "runtime/job/job.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gradweave::cli {
+
+struct Work {
+  compiler::Network network;
+  NpuConfig npu;
+  std::vector<compiler::Layer> layers;
+  compiler::CompileOptions compile; ///< but for the schedule, of which there may be several
+
+  /// What the layers are to be compiled with under a schedule.
+  compiler::CompileOptions compile_as(compiler::Schedule schedule) const {
+    compiler::CompileOptions options = compile;
+    options.schedule = schedule;
+    return options;
+  }
+};
+
+/// Throws ConfigError for files, std::invalid_argument for the rest.
+Work resolve(const WorkArguments &arguments);
+
+/// Throws std::runtime_error with the remedy if the Verilated NPU that a run needs is not built. `argument`: the NPU as
+/// the user gave it.
+void require_rtl(const NpuConfig &npu, const std::string &argument);
+
+/// Throws std::invalid_argument if a network's name, and no file, is where a stream is expected.
+void check_stream_name(const std::string &file);
+
+/// A schedule's name, or all; throws std::invalid_argument listing what there is.
+std::vector<compiler::Schedule> parse_schedules(const std::string &text);
+
+/// Whether one of these outputs, each with the option that asked for it, goes to standard output ("-"). Throws
+/// std::invalid_argument if several do.
+bool uses_standard_output(const std::vector<std::pair<std::string, std::string>> &outputs);
+
+/// `text` as one word of a POSIX shell, for commands that repeat a run.
+std::string shell_word(const std::string &text);
+
+/// What the process says at its end.
+ExitCode exit_code(runtime::Outcome outcome);
+
+} // namespace gradweave::cli

@@ -1,0 +1,132 @@
+// gradweave compile
+#include "app/cli/common/options.hpp"
+#include "app/cli/common/work.hpp"
+#include "app/cli/plan/commands.hpp"
+#include "app/cli/plan/stream_directory.hpp"
+#include "app/report/text_format.hpp"
+#include "base/file/output_file.hpp"
+#include "base/process/process_pool.hpp"
+#include "base/process/progress.hpp"
+#include "runtime/record/result_json.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace gradweave::cli {
+namespace {
+
+struct CompileArguments {
+  WorkArguments work;
+  std::string out; ///< directory; empty: only the summary
+  bool listing = false;
+  std::string json;
+};
+
+using compiler::Compiled;
+using Json = nlohmann::ordered_json;
+
+Json summary_json(const Compiled &compiled) {
+  Json tensors = Json::array();
+  for (const compiler::TensorBinding &binding : compiled.layout.tensors) {
+    const compiler::Traffic &traffic = compiled.traffic.front()[static_cast<std::size_t>(binding.tensor)];
+    tensors.push_back({{"tensor", std::string(compiler::to_string(binding.tensor))},
+                       {"input", binding.input},
+                       {"type", binding.fp32 ? "fp32" : "bf16"},
+                       {"rows", binding.rows},
+                       {"cols", binding.cols},
+                       {"pitch", binding.pitch},
+                       {"offset", binding.offset},
+                       {"read_bytes", traffic.read_bytes},
+                       {"write_bytes", traffic.write_bytes},
+                       {"spill_read_bytes", traffic.spill_read_bytes},
+                       {"spill_write_bytes", traffic.spill_write_bytes}});
+  }
+  return {{"name", compiled.layer().name},
+          {"index", compiled.layer().index},
+          {"m", compiled.layer().m},
+          {"k", compiled.layer().k},
+          {"n", compiled.layer().n},
+          {"schedule", std::string(compiler::to_string(compiled.requested))},
+          {"chosen_schedule", std::string(compiler::to_string(compiled.chosen))},
+          {"tiling", compiled.tilings.front()},
+          {"commands", compiled.stream.size()},
+          {"macs", compiled.useful_macs},
+          {"compute_cycles", compiled.compute_cycles},
+          {"predicted_cycles", compiled.predicted_cycles},
+          {"compute_bound", compiled.bounds.compute_cycles},
+          {"traffic_bound", compiled.bounds.traffic_cycles},
+          {"tuning", runtime::to_json(compiled.tuning)},
+          {"device_bytes", compiled.dram_bytes},
+          {"stream", stream_file_name(compiled)},
+          {"tensors", tensors}};
+}
+
+void print_summary(std::FILE *out, const Compiled &compiled) {
+  std::uint64_t bytes = 0;
+  for (const compiler::Traffic &traffic : compiled.traffic.front())
+    bytes += traffic.read_bytes + traffic.write_bytes;
+  fmt::print(out, "{} {}: {}, {}, {} commands, {} cycles = {} x bound, {}B of DRAM traffic; {}\n",
+             compiled.layer().index, compiled.layer().name, runtime::shape(compiled.layer()),
+             compiler::to_string(compiled.chosen), compiled.stream.size(), runtime::grouped(compiled.predicted_cycles),
+             runtime::ratio(compiled.predicted_cycles, compiled.bounds.run_cycles),
+             runtime::human(static_cast<double>(bytes)), compiled.tilings.front());
+  const compiler::Tuning &t = compiled.tuning;
+  if (t.candidates != 0)
+    fmt::print(out, "  tuning: {} plans tried, {} of them simulated, {} improvements, {:.1f} s; {} cycles before\n",
+               t.candidates, t.simulated, t.improvements, t.seconds, runtime::grouped(t.cycles_before));
+}
+
+int compile(const CompileArguments &a) {
+  if (a.listing && a.out.empty()) throw std::invalid_argument("--listing needs --out, the directory to write to");
+  const compiler::Schedule schedule = compiler::parse_schedule(a.work.schedule);
+  const Work work = resolve(a.work);
+  std::optional<OutputFile> json;
+  if (!a.json.empty()) json.emplace(a.json);
+  std::optional<StreamDirectory> streams;
+  if (!a.out.empty()) streams.emplace(a.out);
+  Json summary = {{"network", work.network.name}, {"npu", work.npu.name}, {"layers", Json::array()}};
+  ProgressDisplay display(std::vector<double>(work.layers.size(), 1), false);
+  const SignalGuard signals; // an interrupted compilation leaves no half of a network behind
+  std::size_t done = 0;
+  compiler::CompileCache cache;
+  for (const compiler::Layer &layer : work.layers) {
+    const auto progress = [&](std::uint64_t tried, std::uint64_t all) {
+      signals.check();
+      display.update(done, static_cast<double>(tried) / static_cast<double>(all));
+      display.tick();
+    };
+    compiler::CompileOptions options = work.compile_as(schedule);
+    options.progress = progress;
+    const Compiled compiled = compiler::compile({layer}, work.npu, options, cache);
+    display.update(done++, 1);
+    display.clear();
+    print_summary(a.json == "-" ? stderr : stdout, compiled);
+    summary["layers"].push_back(summary_json(compiled));
+    if (streams) streams->add(compiled, a.listing);
+  }
+  signals.check();
+  if (streams) streams->commit();
+  if (json) json->commit(summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return kOk;
+}
+
+} // namespace
+
+void add_compile(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+  const auto arguments = std::make_shared<CompileArguments>(); // as long as the parser
+  CompileArguments &a = *arguments;
+  CLI::App *command = app.add_subcommand("compile", "Compile layers to binary command streams");
+  add_work_options(*command, a.work, Schedules::kOne);
+  command->add_option("--out", a.out, "Directory for the streams (INDEX-LAYER.gws); default: print the summary only");
+  command->add_flag("--listing", a.listing, "Also write INDEX-LAYER.lst: every command as text, with its tile");
+  command->add_option("--json", a.json, "Write the summary as JSON to this file; - is standard output");
+  command->footer("Examples:\n"
+                  "  gradweave compile --model bert_tiny --npu small --schedule interleave\n"
+                  "  gradweave compile --model bert_tiny --layers 0 --out streams --listing");
+  command->callback([arguments, &chosen] { chosen = [arguments] { return compile(*arguments); }; });
+}
+
+} // namespace gradweave::cli

@@ -1,0 +1,126 @@
+// gradweave models
+#include "app/cli/common/options.hpp"
+#include "app/cli/plan/commands.hpp"
+#include "app/report/text_format.hpp"
+#include "graph/frontend/load_network.hpp"
+#include "runtime/run/lookup.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <system_error>
+
+namespace gradweave::cli {
+namespace {
+
+/// "7 x 7 / 2, 3 channels of 224 x 224": what im2col made the product from.
+std::string describe(const Convolution &conv) {
+  std::string text = fmt::format("{} x {}", conv.kernel_height, conv.kernel_width);
+  if (conv.stride_height != 1 || conv.stride_width != 1)
+    text += conv.stride_height == conv.stride_width ? fmt::format(" / {}", conv.stride_height)
+                                                    : fmt::format(" / {} x {}", conv.stride_height, conv.stride_width);
+  if (conv.dilation_height != 1 || conv.dilation_width != 1)
+    text += fmt::format(" dilated {} x {}", conv.dilation_height, conv.dilation_width);
+  return text + fmt::format(" on {} x {} x {}", conv.height, conv.width, conv.channels);
+}
+
+void show_layer(const compiler::Layer &layer) {
+  fmt::print("{:>4} {:<24} M {:>6}  K {:>6}  N {:>6}  {:<5}", layer.index, layer.name, layer.m, layer.k, layer.n,
+             layer.dx ? "dX dW" : "dW");
+  if (layer.groups != 1) fmt::print("  {} groups", layer.groups);
+  if (layer.conv) fmt::print("  conv {}", describe(*layer.conv));
+  if (!layer.input.empty()) fmt::print("  X from {}", layer.input);
+  if (!layer.weights.empty()) fmt::print("  W of {}", layer.weights);
+  fmt::print("\n");
+}
+
+void show_network(const compiler::Network &network) {
+  fmt::print("{}: {}\n", network.name, network.description);
+  if (!network.source.empty()) fmt::print("source: {}\n", network.source);
+  double forward = 0;
+  double backward = 0;
+  std::uint64_t others = 0;
+  for (const compiler::Layer &layer : network.layers) {
+    show_layer(layer);
+    forward += compiler::macs(layer);
+    backward += compiler::macs(layer) * (layer.dx ? 2 : 1);
+  }
+  for (const compiler::OtherParameters &other : network.other_parameters) {
+    fmt::print("     {:<52} {:>16} parameters\n", other.what, runtime::grouped(other.count));
+    others += other.count;
+  }
+  const std::uint64_t parameters = compiler::count_parameters(network);
+  fmt::print("{} layers; multiply-adds: {} forward, {} backward\n", network.layers.size(), runtime::human(forward),
+             runtime::human(backward));
+  fmt::print("{} parameters, {} of them weights of layers\n", runtime::grouped(parameters),
+             runtime::grouped(parameters - others));
+  if (network.parameters && *network.parameters != parameters)
+    fmt::print("the file says {} parameters\n", runtime::grouped(*network.parameters));
+}
+
+void show_npu(const NpuConfig &npu) {
+  fmt::print("{}: {} x {} PEs, {} core{}, {}B scratchpad in {} banks, {} B bus, {} GB/s DRAM, {} GHz\n", npu.name,
+             npu.rows, npu.cols, npu.cores, npu.cores == 1 ? "" : "s",
+             runtime::human(static_cast<double>(npu.spm_bytes)), npu.spm_banks, npu.bus_bytes, npu.dram.bandwidth_gb_s,
+             npu.clock_ghz);
+}
+
+/// Whether the file has the table that every NPU has and no network; what is wrong with it, its reader tells.
+bool describes_npu(const std::string &path) {
+  std::error_code error;
+  if (!runtime::is_path(path) || !std::filesystem::is_regular_file(path, error)) return false;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);)
+    if (const std::size_t at = line.find_first_not_of(" \t");
+        at != std::string::npos && line.compare(at, 5, "[npu]") == 0)
+      return true;
+  return false;
+}
+
+bool contains(const std::vector<std::string> &names, const std::string &name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+int models(const std::string &name) {
+  if (name.empty()) {
+    fmt::print("networks (--model):\n");
+    for (const std::string &model : runtime::model_names()) {
+      const compiler::Network network = compiler::load_network(runtime::find_model(model));
+      fmt::print("  {:<16} {:>3} layers  {:>6} parameters  {}\n", model, network.layers.size(),
+                 runtime::human(static_cast<double>(compiler::count_parameters(network))), network.description);
+    }
+    fmt::print("NPUs (--npu):\n");
+    for (const std::string &npu : runtime::npu_names()) {
+      fmt::print("  ");
+      show_npu(load_npu_config(runtime::find_npu(npu)));
+    }
+    return kOk;
+  }
+  const bool is_network = contains(runtime::model_names(), name);
+  if (!is_network && (contains(runtime::npu_names(), name) || describes_npu(name))) {
+    show_npu(load_npu_config(runtime::find_npu(name)));
+    return kOk;
+  }
+  if (!is_network && !runtime::is_path(name))
+    throw ConfigError(fmt::format("no network or NPU is named '{}'; networks: {}; NPUs: {}. Or give the path of a file",
+                                  name, fmt::join(runtime::model_names(), ", "),
+                                  fmt::join(runtime::npu_names(), ", ")));
+  show_network(compiler::load_network(runtime::find_model(name)));
+  return kOk;
+}
+
+} // namespace
+
+void add_models(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App *command = app.add_subcommand("models", "List the networks and NPUs that have names, or show one");
+  command->add_option("NAME", *name, "Network or NPU: a name or the path of a file");
+  command->footer("Examples:\n  gradweave models\n  gradweave models bert_tiny\n  gradweave models small");
+  command->callback([name, &chosen] { chosen = [name] { return models(*name); }; });
+}
+
+} // namespace gradweave::cli

@@ -1,0 +1,234 @@
+// gradweave search
+#include "app/cli/common/options.hpp"
+#include "app/cli/common/work.hpp"
+#include "app/cli/plan/commands.hpp"
+#include "app/evaluation/unit/network_search.hpp"
+#include "app/report/text_format.hpp"
+#include "base/file/output_file.hpp"
+#include "base/process/process_pool.hpp"
+#include "base/process/progress.hpp"
+#include "runtime/job/job.hpp"
+#include "runtime/record/result_json.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+namespace gradweave::cli {
+namespace {
+
+struct SearchArguments {
+  WorkArguments work;
+  std::uint64_t plans = 100, step_plans = 300;
+  std::string backend; ///< that runs and checks the step; empty: none
+  std::string data = "normal", json;
+  std::uint64_t seed = 1;
+  bool quiet = false;
+};
+
+using Json = nlohmann::ordered_json;
+using evaluation::LayerSearch;
+using evaluation::NetworkSearch;
+using runtime::grouped;
+using runtime::ratio;
+
+void print_layers(std::FILE *out, const NetworkSearch &s) {
+  std::size_t width = 5;
+  for (const LayerSearch &l : s.layers)
+    width = std::max(width, l.layer.name.size());
+  fmt::print(out, "  # {:{}} {:>20} {:>14} {:>14} {:>14} {:>14}  of bound  order\n", "layer", width, "M x K x N",
+             "bound", "paper", "conventional", "searched");
+  for (const LayerSearch &l : s.layers)
+    fmt::print(out, "{:3} {:{}} {:>20} {:>14} {:>14} {:>14} {:>14}  {:>8}  {}\n", l.layer.index, l.layer.name, width,
+               runtime::shape(l.layer), grouped(l.bound), grouped(l.paper), grouped(l.conventional),
+               grouped(l.searched), ratio(l.searched, l.bound), l.order);
+}
+
+void print_totals(std::FILE *out, const NetworkSearch &s) {
+  const std::uint64_t paper = s.sum(&LayerSearch::paper), conventional = s.sum(&LayerSearch::conventional);
+  const std::uint64_t searched = s.sum(&LayerSearch::searched), step = s.step.predicted_cycles;
+  const auto less = [](std::uint64_t value, std::uint64_t than) {
+    return fmt::format("{:+.1f} %", 100 * (static_cast<double>(value) / static_cast<double>(than) - 1));
+  };
+  fmt::print(out, "\n{:56} {:>14} {:>10} {:>13}\n", "cycles, all layers", "", "to paper", "to conventional");
+  const auto line = [&](const char *what, std::uint64_t cycles) {
+    fmt::print(out, "{:56} {:>14} {:>10} {:>13}\n", what, grouped(cycles), less(cycles, paper),
+               less(cycles, conventional));
+  };
+  line("paper         its scheme on its own tiling, layer by layer", paper);
+  line("conventional  fastest sequential plans, layer by layer", conventional);
+  line("searched      fastest plans, layer by layer", searched);
+  line("step          all layers in one stream", step);
+  const compiler::Bounds &b = s.step.bounds;
+  fmt::print(out, "bound of the step: {} cycles, of its {}; array steps {}, traffic {} (step = {} x bound)\n",
+             grouped(b.run_cycles), b.compute_cycles >= b.traffic_cycles ? "multiply-adds" : "memory traffic",
+             grouped(b.compute_cycles), grouped(b.traffic_cycles), ratio(step, b.run_cycles));
+  const bool groups = std::any_of(s.layers.begin(), s.layers.end(), [](const auto &l) { return l.layer.groups > 1; });
+  fmt::print(out, "layer by layer, searched plans are {:.1f} % above their bounds on average{}\n",
+             100 * s.mean_above_bound(),
+             groups ? ", layers of several groups left out: theirs assume one group a command" : "");
+  fmt::print(out, "search of the step: from {} sets of plans, {} changes simulated, {} kept, {} -> {} cycles\n",
+             s.found.starts, grouped(s.found.simulated), grouped(s.found.improvements), grouped(s.found.first_cycles),
+             grouped(s.found.cycles));
+  const auto effort = [&](const char *what, const compiler::SearchWork &w) {
+    fmt::print(out, "effort     {:13} {} plans tried, {} simulated, {:.1f} million bursts, {:.1f} s\n", what,
+               grouped(w.tried), grouped(w.simulated), static_cast<double>(w.bursts) / 1e6, w.seconds);
+  };
+  effort("conventional", s.found.conventional_work);
+  effort("step", s.found.work);
+}
+
+Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s) {
+  Json layers = Json::array();
+  for (std::size_t i = 0; i < s.layers.size(); ++i) {
+    const LayerSearch &l = s.layers[i];
+    layers.push_back({{"name", l.layer.name},
+                      {"m", l.layer.m},
+                      {"k", l.layer.k},
+                      {"n", l.layer.n},
+                      {"groups", l.layer.groups},
+                      {"bound_cycles", l.bound},
+                      {"paper_cycles", l.paper},
+                      {"conventional_cycles", l.conventional},
+                      {"searched_cycles", l.searched},
+                      {"order", l.order},
+                      {"step_plan", s.step.tilings[i]}});
+  }
+  const auto effort = [](const compiler::SearchWork &w) {
+    return Json{{"plans_tried", w.tried}, {"simulated", w.simulated}, {"bursts", w.bursts}, {"seconds", w.seconds}};
+  };
+  return {{"network", work.network.name},
+          {"npu", work.npu.name},
+          {"pass", std::string(compiler::to_string(work.compile.pass))},
+          {"plans", a.plans},
+          {"step_plans", a.step_plans},
+          {"layers", std::move(layers)},
+          {"paper_cycles", s.sum(&LayerSearch::paper)},
+          {"conventional_cycles", s.sum(&LayerSearch::conventional)},
+          {"searched_cycles", s.sum(&LayerSearch::searched)},
+          {"step_cycles", s.step.predicted_cycles},
+          {"conventional_effort", effort(s.found.conventional_work)},
+          {"step_effort", effort(s.found.work)},
+          {"step_compute_bound_cycles", s.step.bounds.compute_cycles},
+          {"step_traffic_bound_cycles", s.step.bounds.traffic_cycles}};
+}
+
+/// Runs the step with data.
+runtime::JobResult check(const SearchArguments &a, const Work &work, const NetworkSearch &s, std::FILE *out) {
+  runtime::JobSpec spec;
+  spec.network = work.network.name;
+  spec.layers = s.step.layers;
+  spec.npu = work.npu;
+  spec.compile.schedule = compiler::Schedule::kSearch;
+  spec.compile.pass = work.compile.pass;
+  spec.backend = runtime::parse_backend(a.backend);
+  spec.data = runtime::parse_data_kind(a.data);
+  spec.seed = a.seed;
+  ProgressDisplay display({1}, a.quiet);
+  runtime::JobEvents events;
+  events.progress = [&](std::uint64_t done, std::uint64_t of) {
+    display.update(0, static_cast<double>(done) / static_cast<double>(of));
+    display.tick();
+  };
+  runtime::JobResult result = runtime::run_job(spec, s.step, events);
+  display.clear();
+  fmt::print(out, "checked    on {}: {} elements of all results, {} differ", a.backend, grouped(result.elements()),
+             grouped(result.mismatches()));
+  if (runtime::has_time(spec.backend) && result.cycles() != 0)
+    fmt::print(out, "; {} cycles, as the timing model says", grouped(result.cycles()));
+  fmt::print(out, "\n");
+  std::fflush(out);
+  for (const std::string &failure : result.failures)
+    fmt::print(stderr, "error: {}\n", failure);
+  return result;
+}
+
+/// Whether the NPU has room for the step, which is searched as if any had.
+void require_room(const SearchArguments &a, const Work &work, const NetworkSearch &s) {
+  const compiler::Room room{s.step.dram_bytes, s.step.stream.size()};
+  if (room.bytes() > work.npu.dram.size_bytes)
+    throw ConfigError(fmt::format("{}: the step needs {} bytes of device memory together, '{}' has {}; raise "
+                                  "dram.size_bytes or pick fewer layers with --layers",
+                                  a.work.npu, room.bytes(), work.npu.name, work.npu.dram.size_bytes));
+}
+
+int search(const SearchArguments &a) {
+  const SignalGuard signals;
+  const Work work = resolve(a.work);
+  const bool on_rtl = !a.backend.empty() && runtime::parse_backend(a.backend) == runtime::Backend::kRtl;
+  runtime::parse_data_kind(a.data);
+  if (work.npu.cores != 1)
+    throw std::invalid_argument(fmt::format("--npu {}: the search of a step uses one core; {} has {}", a.work.npu,
+                                            work.npu.name, work.npu.cores));
+  if (on_rtl) require_rtl(work.npu, a.work.npu); // before the search, which takes long
+  std::optional<OutputFile> json;
+  if (!a.json.empty()) json.emplace(a.json);
+  std::FILE *out = uses_standard_output({{"--json", a.json}}) ? stderr : stdout;
+
+  fmt::print(out, "{}: {} of {} layers, {}, on {}\n\n", work.network.name, work.layers.size(),
+             work.network.layers.size(), compiler::to_string(work.compile.pass), work.npu.name);
+  std::fflush(out);
+  ProgressDisplay display({1}, a.quiet);
+  const NetworkSearch found = evaluation::search_network(
+      work.layers, work.npu, work.compile.pass, {a.plans, a.step_plans}, [&](std::uint64_t done, std::uint64_t of) {
+        signals.check();
+        display.update(0, static_cast<double>(done) / static_cast<double>(of));
+        display.tick();
+      });
+  display.clear();
+  print_layers(out, found);
+  print_totals(out, found);
+  Json report = json_of(a, work, found);
+  ExitCode code = kOk;
+  if (!a.backend.empty()) {
+    require_room(a, work, found);
+    const runtime::JobResult checked = check(a, work, found, out);
+    report["check"] = to_json(checked);
+    code = exit_code(checked.outcome);
+  }
+  if (json) json->commit(report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return code;
+}
+
+} // namespace
+
+void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+  const auto arguments = std::make_shared<SearchArguments>(); // as long as the parser
+  SearchArguments &a = *arguments;
+  CLI::App *command =
+      app.add_subcommand("search", "Search the fastest schedule of each layer and of the whole training step");
+  a.work.pass = "both";
+  command->add_option("--model", a.work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
+      ->capture_default_str();
+  command->add_option("--batch", a.work.batch, "Samples in a batch; default: as the network says")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 24U));
+  command->add_option("--npu", a.work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
+  command->add_option("--pass", a.work.pass, help_of_pass() + "; both is a training step")->capture_default_str();
+  command->add_option("--layers", a.work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
+  command->add_option("--plans", a.plans, "Plans to simulate for each layer, pass and order")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 30U))
+      ->capture_default_str();
+  command->add_option("--step-plans", a.step_plans, "Changes of the whole step to simulate")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command->add_option("--check", a.backend,
+                      "Run the step on one of " + runtime::backend_names() +
+                          ", with data and every bit checked; timing: cycles only");
+  command->add_option("--data", a.data, "Data of the check, one of " + runtime::data_kind_names())
+      ->capture_default_str();
+  command->add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
+  command->add_option("--json", a.json, "Write all figures to this file; - is standard output");
+  command->add_flag("--quiet", a.quiet, "No progress on standard error");
+  command->footer("Examples:\n"
+                  "  gradweave search --model bert_tiny --npu small\n"
+                  "  gradweave search --model mlp --npu small --step-plans 5000 --check rtl");
+  command->callback([arguments, &chosen] { chosen = [arguments] { return search(*arguments); }; });
+}
+
+} // namespace gradweave::cli

@@ -1,0 +1,246 @@
+// gradweave cosim
+#include "app/cli/common/options.hpp"
+#include "app/cli/common/repeat_command.hpp"
+#include "app/cli/common/work.hpp"
+#include "app/cli/run/commands.hpp"
+#include "app/cli/run/cosim_arguments.hpp"
+#include "app/cli/run/long_run.hpp"
+#include "app/report/json_report.hpp"
+#include "app/report/text_report.hpp"
+#include "base/file/output_file.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+namespace gradweave::cli {
+namespace {
+
+using runtime::RunOptions;
+using runtime::RunResult;
+
+std::string reproduce(const CosimArguments &a) {
+  Reproduction command(a.program, "cosim", a.from_make);
+  add_work(command, a.work);
+  command.add("DATA", "--data", a.data);
+  command.add("SEED", "--seed", std::to_string(a.seed));
+  if (a.backend != "rtl") command.add("BACKEND", "--backend", a.backend);
+  if (a.stall_probability > 0) {
+    command.add("", "--stall-probability", fmt::format("{}", a.stall_probability));
+    command.add("", "--stress-seed", std::to_string(a.stress_seed));
+  }
+  if (a.trace) command.add("TRACE", "--trace", "fst");
+  if (!a.trace_file.empty()) command.add("", "--trace-file", a.trace_file);
+  if (a.trace_from != 0) command.add("", "--trace-from", std::to_string(a.trace_from));
+  if (a.trace_to != ~std::uint64_t{0}) command.add("", "--trace-to", std::to_string(a.trace_to));
+  if (!a.times.empty()) command.add("TIMES", "--times", a.times);
+  if (!a.timeline.empty()) command.add("TIMELINE", "--timeline", a.timeline);
+  return command.text();
+}
+
+void add_trace(const CosimArguments &a, RunOptions &options) {
+  if (!a.trace && a.trace_file.empty()) return;
+  if (options.backend != runtime::Backend::kRtl)
+    throw std::invalid_argument(
+        fmt::format("--trace: the {} backend has no signals to trace; use --backend rtl or leave --trace out",
+                    to_string(options.backend)));
+  if (a.trace_from > a.trace_to)
+    throw std::invalid_argument(fmt::format("--trace-from {} is after --trace-to {}", a.trace_from, a.trace_to));
+  options.trace = {a.trace_file, a.trace_from, a.trace_to};
+  if (!a.trace_file.empty()) {
+    if (options.layers.size() * options.schedules.size() != 1)
+      throw std::invalid_argument(
+          fmt::format("--trace-file holds one simulation, but {} are asked for; pick one layer with "
+                      "--layers, or use --trace-dir",
+                      options.layers.size() * options.schedules.size()));
+    const OutputFile probe(a.trace_file);
+    return;
+  }
+  make_output_directory(a.trace_dir, "--trace-dir");
+  options.trace_dir = a.trace_dir;
+}
+
+/// Sees that the times of commands can be written to `path`, as `option` asks.
+void check_times_output(const RunOptions &options, const std::string &option, const std::string &path) {
+  if (path.empty()) return;
+  if (!has_time(options.backend))
+    throw std::invalid_argument(
+        fmt::format("{}: the {} backend has no time; use --backend rtl or timing", option, to_string(options.backend)));
+  const std::size_t jobs = options.layers.size() * options.schedules.size();
+  if (names_directory(path))
+    make_output_directory(path, option + " directory");
+  else if (jobs != 1)
+    throw std::invalid_argument(fmt::format("{0} {1}: a file holds one simulation, but {2} are asked for; name a "
+                                            "directory, as {1}/, or pick one layer with --layers",
+                                            option, path, jobs));
+  else
+    const OutputFile probe(path);
+}
+
+void add_times(const CosimArguments &a, RunOptions &options) {
+  check_times_output(options, "--times", a.times);
+  check_times_output(options, "--timeline", a.timeline);
+  options.times = a.times;
+  options.timeline = a.timeline;
+}
+
+RunOptions make_options(const CosimArguments &a) {
+  const Work work = resolve(a.work);
+  RunOptions options;
+  options.model = a.work.model;
+  options.npu = a.work.npu;
+  options.network = work.network;
+  options.config = work.npu;
+  options.layers = work.layers;
+  options.schedules = parse_schedules(a.work.schedule);
+  options.compile = work.compile;
+  options.backend = runtime::parse_backend(a.backend);
+  options.data = runtime::parse_data_kind(a.data);
+  options.seed = a.seed;
+  options.jobs = a.jobs != 0 ? a.jobs : std::max(1U, std::thread::hardware_concurrency());
+  if (a.stall_probability > 0 && options.backend != runtime::Backend::kRtl)
+    throw std::invalid_argument(fmt::format(
+        "--stall-probability: the {} backend has no random stalls; use --backend rtl", to_string(options.backend)));
+  options.stress = {a.stress_seed, a.stall_probability};
+  add_trace(a, options);
+  add_times(a, options);
+  options.quiet = a.quiet;
+  options.reproduce = reproduce(a);
+  return options;
+}
+
+int cosim(const CosimArguments &a) {
+  if (a.status) return show_runs(*a.status);
+  if (!a.stop.empty()) return stop(a.stop);
+  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+  const RunOptions options = make_options(a);
+  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
+  std::optional<OutputFile> json;
+  if (!a.json.empty()) json.emplace(a.json);
+  if (a.dry_run) return kOk;
+  if (options.backend == runtime::Backend::kRtl) require_rtl(options.config, a.work.npu);
+  const RunPlan plan = plan_run(a, options);
+  if (!plan.running.empty()) {
+    fmt::print("this run goes on already:\n");
+    show_runs(plan.running);
+    return kOk;
+  }
+  if (plan.background) {
+    json.reset(); // the process that goes on opens it anew
+    if (!continue_in_background(plan, a.program)) return kOk;
+    if (!a.json.empty()) json.emplace(a.json);
+  }
+  if (plan.record) plan.record->begin(plan.background, options.layers.size() * options.schedules.size());
+
+  runtime::TextReport report(options, to_stdout ? stderr : stdout);
+  report.begin();
+  const RunResult result =
+      run_all(options, plan.support, signals,
+              [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); });
+  if (json) json->commit(json_report(options, result));
+  report.end(result);
+  return exit_code(result.outcome);
+}
+
+/// What is simulated, on which data.
+void add_simulation_options(CLI::App &command, CosimArguments &a) {
+  command
+      .add_option("--backend", a.backend,
+                  "One of " + runtime::backend_names() +
+                      ": the Verilated NPU, its cycles without data, or its results without time")
+      ->capture_default_str();
+  command
+      .add_option("--data", a.data,
+                  "One of " + runtime::data_kind_names() +
+                      "; special has zeros, subnormals, cancellation, overflow, infinities, NaN")
+      ->capture_default_str();
+  command.add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
+  command
+      .add_option("--stall-probability", a.stall_probability,
+                  "Chance per bus channel and cycle of a held-back handshake")
+      ->check(check_finite)
+      ->check(CLI::Range(0.0, 0.99))
+      ->capture_default_str();
+  command.add_option("--stress-seed", a.stress_seed, "Seed of those stalls")
+      ->check(check_whole_number)
+      ->capture_default_str();
+}
+
+void add_trace_options(CLI::App &command, CosimArguments &a) {
+  command
+      .add_option_function<std::string>(
+          "--trace", [&a](const std::string &) { a.trace = true; },
+          "Write a waveform for every layer; the format is fst")
+      ->check(CLI::IsMember({"fst"}));
+  command.add_option("--trace-file", a.trace_file, "Waveform file; only for one layer and schedule");
+  command.add_option("--trace-dir", a.trace_dir, "Directory of the waveforms otherwise")->capture_default_str();
+  command.add_option("--trace-from", a.trace_from, "First cycle in the waveform")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command.add_option("--trace-to", a.trace_to, "Last cycle in the waveform; default: the end")
+      ->check(check_whole_number);
+}
+
+/// How the simulations are run, now or in the background.
+void add_running_options(CLI::App &command, CosimArguments &a) {
+  command.add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 4096U));
+  command.add_flag("--quiet", a.quiet, "No progress on standard error");
+  command.add_flag("--dry-run", a.dry_run, "Check arguments, files and outputs, run nothing");
+  command
+      .add_option("--resume", a.resume,
+                  "Record finished jobs and go on from those of an interrupted run: auto (runs of over a minute), "
+                  "always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  command.add_flag("--fresh", a.fresh, "Run what an interrupted run has finished again");
+  command
+      .add_option_function<std::string>(
+          "--background", [&a](const std::string &when) { a.background = when; },
+          "Return at once and run in the background: yes, no, or auto (runs of over 10 minutes); yes if left out")
+      ->expected(0, 1)
+      ->default_str("yes")
+      ->check(CLI::IsMember({"yes", "no", "auto"}));
+  command
+      .add_option_function<std::string>(
+          "--status", [&a](const std::string &id) { a.status = id; }, "Tell how far recorded runs are: one, or all")
+      ->expected(0, 1)
+      ->default_str("");
+  command.add_option("--stop", a.stop, "End a run in the background; the same command goes on later");
+}
+
+constexpr const char *kCosimFooter =
+    "Examples:\n"
+    "  gradweave cosim --model bert_tiny --npu small\n"
+    "  gradweave cosim --model bert_tiny --schedule all --json report.json\n"
+    "  gradweave cosim --model my_layers.csv --layers 0-2 --data special --seed 7\n"
+    "  gradweave cosim --model bert_tiny --layers 0 --trace fst --trace-file l0.fst --trace-to 20000\n"
+    "  gradweave cosim --model resnet50 --batch 4 --background\n"
+    "Exit codes: 0 all bits equal (or started in the background), 1 a bit or counter is wrong, 2 usage,\n"
+    "3 bad input file, 4 NPU error or no simulation, 5 output cannot be written, 6 --status: a run has\n"
+    "not ended, 130 interrupted";
+
+} // namespace
+
+void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
+  const auto arguments = std::make_shared<CosimArguments>(); // as long as the parser
+  CosimArguments &a = *arguments;
+  a.program = invocation.program;
+  CLI::App *command = app.add_subcommand("cosim", "Run a network's layers on an NPU and check every result bit");
+  add_work_options(*command, a.work, Schedules::kSeveral);
+  add_simulation_options(*command, a);
+  command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
+  add_trace_options(*command, a);
+  add_times_options(*command, a.times, a.timeline);
+  add_running_options(*command, a);
+  command->add_flag("--from-make", a.from_make)
+      ->group(""); // `make cosim` asks for its own form of the command to repeat
+  command->footer(kCosimFooter);
+  command->callback([arguments, &chosen] { chosen = [arguments] { return cosim(*arguments); }; });
+}
+
+} // namespace gradweave::cli

@@ -1,0 +1,171 @@
+// gradweave reproduce
+#include "app/cli/common/options.hpp"
+#include "app/cli/run/commands.hpp"
+
+#include "app/cli/common/work.hpp"
+#include "app/evaluation/page/output.hpp"
+#include "app/evaluation/papers.hpp"
+#include "app/evaluation/run.hpp"
+#include "app/report/text_format.hpp"
+#include "base/file/output_file.hpp"
+#include "compiler/paper/policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+namespace gradweave::cli {
+namespace {
+
+struct ReproduceArguments {
+  std::string study;             ///< name or path
+  std::string figures, networks; ///< comma-separated; empty: all
+  std::string out = "reproduce";
+  std::string policy; ///< of the baseline as the paper describes it; empty: the default
+  unsigned jobs = 0;  ///< 0: one a core
+  bool rtl = false;
+  std::optional<std::uint32_t> sample; ///< empty: one of each network, if there is a Verilated NPU
+  std::uint64_t sample_cycles = 1000000;
+  std::uint64_t seed = 1;
+  bool quiet = false;
+};
+
+namespace fs = std::filesystem;
+using evaluation::Evaluation;
+
+std::vector<std::string> split(const std::string &list) {
+  std::vector<std::string> items;
+  std::istringstream in(list);
+  for (std::string item; std::getline(in, item, ',');)
+    items.push_back(item);
+  return items;
+}
+
+/// The command without what chooses figures, and with what the numbers depend on.
+std::string base_command(const ReproduceArguments &a) {
+  std::string text = fmt::format("gradweave reproduce {}", shell_word(a.study));
+  if (!a.networks.empty()) text += " --network " + shell_word(a.networks);
+  if (!a.policy.empty()) text += " --policy " + shell_word(a.policy);
+  if (a.seed != 1) text += fmt::format(" --seed {}", a.seed);
+  return text;
+}
+
+/// The policy asked for, with cheaper spills, and those near the default.
+std::vector<std::string> policies(const ReproduceArguments &a) {
+  const std::string first = to_string(compiler::paper::parse_policy(a.policy));
+  std::vector<std::string> all{first, first + std::string(evaluation::kHalfSpills),
+                               first + std::string(evaluation::kFreeSpills)};
+  for (const compiler::paper::Policy &policy : compiler::paper::policies_near_default())
+    if (std::string text = to_string(policy); text != first) all.push_back(std::move(text));
+  return all;
+}
+
+std::string shown(const std::optional<double> &value) {
+  return value && std::isfinite(*value) ? fmt::format("{:.2f}", *value) : std::string("-");
+}
+
+void print(const Evaluation &evaluation) {
+  constexpr const char *kRow = "{:<12} {:<60} {:>8} {:>8} {:>8} {:>10} {}\n";
+  fmt::print(kRow, "figure", "number", "paper", "ours (a)", "ours (b)", "(a) over b", "");
+  for (const evaluation::Figure &figure : evaluation.figures)
+    for (const evaluation::Row &row : figure.rows)
+      fmt::print(kRow, row.figure, row.text, shown(row.paper), shown(row.described), shown(row.searched),
+                 shown(row.crossed), row.unit);
+  for (const evaluation::RtlCheck &check : evaluation.rtl)
+    fmt::print("rtl          {:<60} {}\n", fmt::format("{} {} ({})", check.network, check.layer, check.variant),
+               check.passed() ? fmt::format("{} cycles, equal", check.rtl_cycles) : check.problem);
+}
+
+ExitCode verdict(const Evaluation &evaluation, bool rtl_asked) {
+  const bool rtl_equal = std::all_of(evaluation.rtl.begin(), evaluation.rtl.end(),
+                                     [](const evaluation::RtlCheck &check) { return check.passed(); });
+  for (const std::string &problem : evaluation.problems)
+    std::fprintf(stderr, "gradweave: not evaluated: %s\n", problem.c_str());
+  if (!evaluation.rtl_note.empty()) std::fprintf(stderr, "gradweave: RTL: %s\n", evaluation.rtl_note.c_str());
+  if (!rtl_equal) return kFailed;
+  if (rtl_asked && evaluation.rtl.empty()) return kDevice;
+  return evaluation.problems.empty() ? kOk : kBadInput;
+}
+
+int reproduce(const ReproduceArguments &a) {
+  const SignalGuard signals;
+  const evaluation::Study study = evaluation::load_study(evaluation::find_study(a.study));
+  const std::string policy = to_string(compiler::paper::parse_policy(a.policy));
+  const evaluation::Workloads workloads(study, split(a.networks));
+  evaluation::RunSettings settings;
+  settings.figures = evaluation::select_figures(evaluation::paper_of(study), a.figures);
+  settings.jobs = a.jobs != 0 ? a.jobs : std::max(1U, std::thread::hardware_concurrency());
+  settings.quiet = a.quiet;
+  settings.rtl = a.rtl;
+  settings.sample = a.sample.value_or(1);
+  settings.sample_cycles = a.sample_cycles;
+  make_output_directory(a.out, "--out");
+  Journal journal(fs::path(a.out) / "journal.jsonl", "name another directory with --out");
+  if (journal.damaged_lines() != 0 && !a.quiet)
+    std::fprintf(stderr,
+                 "gradweave: %s: %zu lines are incomplete or were changed; they are left out and evaluated again\n",
+                 journal.file().c_str(), journal.damaged_lines());
+
+  evaluation::WantedUnits none;
+  const evaluation::Context context{study, workloads, none, false, policy, policies(a), base_command(a), a.seed};
+  try {
+    Evaluation evaluation = evaluation::run(context, settings, journal, signals);
+    evaluation.command = context.command + (a.figures.empty() ? "" : " --figure " + shell_word(a.figures));
+    write_outputs(evaluation, a.out);
+    print(evaluation);
+    fmt::print("page         {}\n", (fs::path(a.out) / "index.html").string());
+    return verdict(evaluation, a.rtl || a.sample.value_or(0) != 0);
+  } catch (const Interrupted &) {
+    std::fprintf(stderr, "gradweave: %zu evaluations are kept in %s; the same command goes on from there\n",
+                 journal.size(), journal.file().c_str());
+    throw;
+  }
+}
+
+} // namespace
+
+void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+  const auto arguments = std::make_shared<ReproduceArguments>(); // as long as the parser
+  ReproduceArguments &a = *arguments;
+  CLI::App *command = app.add_subcommand("reproduce", "Repeat a published evaluation, number by number");
+  command->add_option("STUDY", a.study, "Evaluation: igo, or the path of a .toml file")->required();
+  command->add_option("--figure", a.figures,
+                      "Figures, separated by commas, default: all; of " + evaluation::figure_names());
+  command->add_option("--network", a.networks, "Networks, as in res,bert; default: all");
+  command->add_option("--out,-o", a.out, "Directory of page, drawings, tables and journal")->capture_default_str();
+  command->add_option("--policy", a.policy,
+                      "Baseline as the paper describes it (docs/paper-baseline.md): words joined by /, of " +
+                          compiler::paper::policy_words());
+  command->add_option("--jobs", a.jobs, "Processes at a time; default: one a core")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 4096U));
+  command->add_flag("--rtl", a.rtl, "Run every evaluation on the RTL, too; pick few with --figure and --network");
+  command
+      ->add_option("--sample", a.sample,
+                   "Evaluations of each network to run on the RTL, too; default: 1 if it is built")
+      ->check(check_whole_number)
+      ->check(CLI::Range(0U, 1000000U));
+  command->add_option("--sample-cycles", a.sample_cycles, "Cycles that one of these takes at most")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command->add_option("--seed", a.seed, "Seed of the sample and of training sets")
+      ->check(check_whole_number)
+      ->capture_default_str();
+  command->add_flag("--quiet", a.quiet, "No progress on standard error");
+  command->footer(
+      "Finished evaluations are kept in journal.jsonl of the directory: an interrupted run goes on from there.\n"
+      "Examples:\n"
+      "  gradweave reproduce igo\n"
+      "  gradweave reproduce igo --figure 12 --network res,bert --out figure12\n"
+      "Exit codes: 0 done, 1 the RTL differs, 2 usage, 3 bad input file or a layer that cannot be compiled,\n"
+      "4 no RTL although asked for, 5 output cannot be written, 130 interrupted");
+  command->callback([arguments, &chosen] { chosen = [arguments] { return reproduce(*arguments); }; });
+}
+
+} // namespace gradweave::cli

@@ -1,0 +1,103 @@
+#include "base/file/output_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace gradweave {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path &file, int error) {
+  throw OutputError(fmt::format("{}: cannot be written: {}; choose another file or change its directory's permissions",
+                                file.string(), std::strerror(error)));
+}
+
+} // namespace
+
+OutputFile::OutputFile(std::filesystem::path file) : file_(std::move(file)) {
+  if (file_ == "-") {
+    fd_ = ::dup(STDOUT_FILENO);
+    if (fd_ < 0) fail(file_, errno);
+    return;
+  }
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(file_, error);
+  if (std::filesystem::is_directory(status)) fail(file_, EISDIR);
+  if (std::filesystem::exists(status) && ::access(file_.c_str(), W_OK) != 0) fail(file_, errno);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    fd_ = ::open(file_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd_ < 0) fail(file_, errno);
+    return;
+  }
+  // The file behind a symbolic link is replaced, not the link.
+  if (std::filesystem::is_symlink(file_, error))
+    if (const auto target = std::filesystem::canonical(file_, error); !error) file_ = target;
+  std::string pattern = (file_.parent_path() / fmt::format(".{}.XXXXXX", file_.filename().string())).string();
+  fd_ = ::mkostemp(pattern.data(), O_CLOEXEC);
+  if (fd_ < 0) fail(file_, errno);
+  temporary_ = pattern;
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (::fchmod(fd_, 0666 & ~mask) != 0) { // mkostemp makes files that only their owner can read
+    const int reason = errno;
+    ::close(fd_);
+    std::filesystem::remove(temporary_, error);
+    fail(file_, reason);
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ >= 0) ::close(fd_);
+  std::error_code ignored;
+  if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
+}
+
+void OutputFile::append(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(file_, errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void OutputFile::commit(std::string_view text) {
+  append(text);
+  const int closed = ::close(std::exchange(fd_, -1));
+  if (closed != 0) fail(file_, errno);
+  if (temporary_.empty()) return;
+  if (std::rename(temporary_.c_str(), file_.c_str()) != 0) fail(file_, errno);
+  temporary_.clear();
+}
+
+bool names_directory(const std::string &path) {
+  std::error_code ignored;
+  return !path.empty() && (path.back() == '/' || std::filesystem::is_directory(path, ignored));
+}
+
+void make_output_directory(const std::string &path, std::string_view option) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error)
+    throw OutputError(fmt::format("{}: cannot be created: {}; choose another {}", path, error.message(), option));
+  const OutputFile probe(std::filesystem::path(path) / "probe");
+}
+
+std::string file_name_part(std::string_view text) {
+  std::string part(text);
+  for (char &c : part) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_' && c != '.') c = '_';
+  }
+  return part;
+}
+
+} // namespace gradweave

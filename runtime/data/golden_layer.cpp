@@ -1,0 +1,86 @@
+#include "runtime/data/golden_layer.hpp"
+
+#include "sw_models/numerics/golden.hpp"
+#include "sw_models/numerics/numerics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace gradweave::runtime {
+
+using compiler::Tensor;
+
+const HostTensor &find_tensor(const TensorSet &set, Tensor tensor) {
+  for (const HostTensor &candidate : set)
+    if (candidate.tensor == tensor) return candidate;
+  throw std::out_of_range(fmt::format("tensor {} is not bound", compiler::to_string(tensor)));
+}
+
+namespace {
+
+using golden::MatrixView;
+
+/// A group of a matrix that lies in columns beside those of the others.
+MatrixView beside(const HostTensor &tensor, std::uint32_t group, std::uint32_t cols) {
+  return {tensor.half.data() + std::size_t{group} * cols, tensor.cols, 1};
+}
+
+/// A group of a matrix that lies in rows below those of the others.
+MatrixView below(const HostTensor &tensor, std::uint32_t group, std::uint32_t rows) {
+  return {tensor.half.data() + std::size_t{group} * rows * tensor.cols, tensor.cols, 1};
+}
+
+/// Puts a group's rows x cols product at `at` of a matrix with `pitch` columns.
+void place(const std::vector<float> &product, std::size_t cols, std::size_t at, std::size_t pitch, HostTensor &result) {
+  for (auto row = product.begin(); row != product.end(); row += static_cast<std::ptrdiff_t>(cols), at += pitch)
+    if (result.fp32)
+      std::transform(row, row + static_cast<std::ptrdiff_t>(cols), &result.full[at], bits_of_fp32);
+    else
+      std::transform(row, row + static_cast<std::ptrdiff_t>(cols), &result.half[at], bf16_from_fp32);
+}
+
+} // namespace
+
+HostTensor golden_result(Tensor tensor, const TensorSet &inputs, std::uint32_t groups,
+                         const compiler::ReductionPlans &plans) {
+  const auto product = [&](MatrixView a, MatrixView b, std::size_t m, std::size_t n, std::size_t k) {
+    return golden::planned_product(a, b, m, n, k, plans.of(tensor));
+  };
+  switch (tensor) {
+  case Tensor::kY: {
+    const HostTensor &x = find_tensor(inputs, Tensor::kX);
+    const HostTensor &w = find_tensor(inputs, Tensor::kW);
+    const std::uint32_t k = w.rows / groups;
+    HostTensor y(tensor, false, x.rows, groups * w.cols);
+    for (std::uint32_t g = 0; g < groups; ++g)
+      place(product(beside(x, g, k), below(w, g, k), x.rows, w.cols, k), w.cols, std::size_t{g} * w.cols, y.cols, y);
+    return y;
+  }
+  case Tensor::kDX: {
+    const HostTensor &dy = find_tensor(inputs, Tensor::kDY);
+    const HostTensor &w = find_tensor(inputs, Tensor::kW);
+    const std::uint32_t k = w.rows / groups;
+    HostTensor dx(tensor, false, dy.rows, w.rows);
+    for (std::uint32_t g = 0; g < groups; ++g)
+      place(product(beside(dy, g, w.cols), below(w, g, k).transposed(), dy.rows, k, w.cols), k, std::size_t{g} * k,
+            dx.cols, dx);
+    return dx;
+  }
+  case Tensor::kDW: {
+    const HostTensor &x = find_tensor(inputs, Tensor::kX);
+    const HostTensor &dy = find_tensor(inputs, Tensor::kDY);
+    const std::uint32_t k = x.cols / groups;
+    const std::uint32_t n = dy.cols / groups;
+    HostTensor dw(tensor, true, x.cols, n);
+    for (std::uint32_t g = 0; g < groups; ++g)
+      place(product(beside(x, g, k).transposed(), beside(dy, g, n), k, n, x.rows), n, std::size_t{g} * k * n, n, dw);
+    return dw;
+  }
+  default:
+    throw std::invalid_argument(fmt::format("{} is an input, not a result", compiler::to_string(tensor)));
+  }
+}
+
+} // namespace gradweave::runtime

@@ -1,0 +1,57 @@
+#include "runtime/record/run_options.hpp"
+
+#include "base/file/output_file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace gradweave::runtime {
+
+std::string job_file(const std::string &directory, const JobSpec &spec, std::string_view extension) {
+  const std::string name = file_name_part(fmt::format("{}-{}-{}-{}-{}", spec.network, spec.npu.name, spec.layer().index,
+                                                      spec.layer().name, compiler::to_string(spec.compile.schedule)));
+  return (std::filesystem::path(directory) / (name + std::string(extension))).string();
+}
+
+namespace {
+
+std::string trace_path(const RunOptions &options, const JobSpec &spec) {
+  if (!options.trace.file.empty() || options.trace_dir.empty()) return options.trace.file;
+  return job_file(options.trace_dir, spec, ".fst");
+}
+
+std::string times_path(const RunOptions &options, const JobSpec &spec) {
+  return names_directory(options.times) ? job_file(options.times, spec, ".csv") : options.times;
+}
+
+std::string timeline_path(const RunOptions &options, const JobSpec &spec) {
+  return names_directory(options.timeline) ? job_file(options.timeline, spec, ".json") : options.timeline;
+}
+
+} // namespace
+
+std::vector<JobSpec> job_specs(const RunOptions &options) {
+  std::vector<JobSpec> specs;
+  for (const compiler::Layer &layer : options.layers)
+    for (const compiler::Schedule schedule : options.schedules) {
+      JobSpec spec;
+      spec.network = options.network.name;
+      spec.layers = {layer};
+      spec.npu = options.config;
+      spec.compile = options.compile;
+      spec.compile.schedule = schedule;
+      spec.backend = options.backend;
+      spec.data = options.data;
+      spec.seed = options.seed;
+      spec.device.stress = options.stress;
+      spec.device.trace = options.trace;
+      spec.device.trace.file = trace_path(options, spec);
+      spec.times_file = times_path(options, spec);
+      spec.timeline_file = timeline_path(options, spec);
+      specs.push_back(std::move(spec));
+    }
+  return specs;
+}
+
+} // namespace gradweave::runtime

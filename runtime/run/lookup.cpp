@@ -1,0 +1,64 @@
+#include "runtime/run/lookup.hpp"
+
+#include "base/file/own_tree.hpp"
+#include "sw_models/config/npu_config.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+namespace gradweave::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> names_in(const fs::path &directory, const std::set<std::string> &extensions) {
+  std::set<std::string> names;
+  for (const fs::directory_entry &entry : fs::directory_iterator(directory))
+    if (extensions.count(entry.path().extension().string()) != 0) names.insert(entry.path().stem().string());
+  return {names.begin(), names.end()};
+}
+
+fs::path find(const std::string &wanted, const char *what, const char *folder,
+              const std::set<std::string> &extensions) {
+  if (is_path(wanted)) return wanted;
+  const fs::path directory = home_directory() / folder;
+  if (!wanted.empty())
+    for (const std::string &extension : extensions)
+      if (fs::path file = directory / (wanted + extension); fs::exists(file)) return file;
+  throw ConfigError(fmt::format("no {} '{}' in {}; there are: {}. Or give the path of a file ({})", what, wanted,
+                                directory.string(), fmt::join(names_in(directory, extensions), ", "),
+                                fmt::join(extensions, " or ")));
+}
+
+} // namespace
+
+bool is_path(const std::string &text) {
+  const fs::path path(text);
+  return text.find('/') != std::string::npos || path.extension() == ".toml" || path.extension() == ".csv";
+}
+
+fs::path home_directory() {
+  if (const char *home = std::getenv("GRADWEAVE_HOME"); home != nullptr && *home != '\0') {
+    if (has_models(home)) return home;
+    throw ConfigError(
+        fmt::format("GRADWEAVE_HOME={} has no models and configs directories; correct it or unset it", home));
+  }
+  const OwnTree &tree = own_tree();
+  if (tree.share.empty()) throw ConfigError(tree.problem);
+  return tree.share;
+}
+
+fs::path find_model(const std::string &name_or_path) {
+  return find(name_or_path, "network", "models", {".toml", ".csv"});
+}
+
+fs::path find_npu(const std::string &name_or_path) { return find(name_or_path, "NPU", "configs", {".toml"}); }
+
+std::vector<std::string> model_names() { return names_in(home_directory() / "models", {".toml", ".csv"}); }
+std::vector<std::string> npu_names() { return names_in(home_directory() / "configs", {".toml"}); }
+
+} // namespace gradweave::runtime

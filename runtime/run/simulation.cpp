@@ -1,0 +1,168 @@
+#include "runtime/run/simulation.hpp"
+
+#include "base/file/output_file.hpp"
+#include "base/process/heartbeat.hpp"
+#include "base/process/peak_memory.hpp"
+#include "base/process/progress.hpp"
+#include "base/process/stopwatch.hpp"
+#include "isa/assembler.hpp"
+#include "runtime/data/check.hpp"
+#include "runtime/job/timeline_output.hpp"
+#include "sw_models/config/user_file.hpp"
+#include "trace/command_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+namespace gradweave::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The timing traces of a run.
+class TimesOutput {
+public:
+  explicit TimesOutput(const std::string &path) : path_(path) {
+    if (path.empty() || names_directory(path)) return;
+    file_ = std::make_unique<OutputFile>(path);
+    file_->append(command_trace_header());
+  }
+
+  void add(const JobSpec &spec, const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &times) {
+    if (path_.empty()) return;
+    const std::string rows = command_trace_rows(spec.layer().name, compiled.stream, compiled.info, times);
+    if (file_) {
+      file_->append(rows);
+      return;
+    }
+    OutputFile file(spec.times_file);
+    file.append(command_trace_header());
+    file.commit(rows);
+  }
+
+  void commit() {
+    if (file_) file_->commit({});
+  }
+  void abandon() { file_.reset(); }
+
+private:
+  std::string path_;
+  std::unique_ptr<OutputFile> file_; ///< null if there is a file for each job
+};
+
+std::uint64_t macs_of(const std::vector<isa::Command> &stream) {
+  std::uint64_t macs = 0;
+  for (const isa::Command &command : stream)
+    if (const auto decoded = isa::decode(command))
+      if (const auto *gemm = std::get_if<isa::GemmCommand>(&decoded->op))
+        macs += std::uint64_t{gemm->m} * gemm->n * gemm->k;
+  return macs;
+}
+
+/// Runs the commands of a file. There is no plan to check their counters against.
+JobResult run_stream(const JobSpec &spec, const std::vector<isa::Command> &stream, const JobEvents &events) {
+  compiler::Compiled layer; // one of which nothing but the commands is known
+  layer.layers = spec.layers;
+  layer.stream = stream;
+  JobResult result(spec);
+  result.commands = stream.size();
+  result.macs = macs_of(stream);
+  const auto device = make_timing_device(spec.npu, spec.device);
+  const Stopwatch stopwatch;
+  device->submit(stream);
+  const RunStatus status = device->wait();
+  result.cpu_seconds = stopwatch.cpu_seconds();
+  result.wall_seconds = stopwatch.wall_seconds();
+  result.counters = device->read_counters();
+  if (events.times) events.times(layer, device->command_times(), result.cycles());
+  if (!status.ok()) {
+    result.outcome = Outcome::kDevice;
+    result.failures.push_back(
+        fmt::format("stream {}: the NPU stopped with {}", spec.layer().name, describe_stop(stream, status)));
+  }
+  return result;
+}
+
+double weight_of(const JobSpec &spec) {
+  double weight = 0;
+  for (const compiler::Layer &layer : spec.layers)
+    weight += compiler::macs(layer);
+  return weight;
+}
+
+} // namespace
+
+std::vector<isa::Command> load_stream(const std::string &file) {
+  const std::string text = read_user_bytes(file, {"command stream", kMaxBulkBytes});
+  using std::string_view_literals::operator""sv;
+  const bool binary = text.compare(0, 4, "GWS\0"sv) == 0 || fs::path(file).extension() == ".gws";
+  std::vector<isa::Command> stream = binary ? isa::parse_stream_file(text, file) : isa::assemble(text, file);
+  if (stream.empty()) throw ConfigError(fmt::format("{}: no commands in it; give at least one", file));
+  return stream;
+}
+
+compiler::Layer stream_layer(const std::string &file) {
+  compiler::Layer layer;
+  layer.name = fs::path(file).stem().string();
+  return layer;
+}
+
+RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &stream, const SignalGuard &signals,
+                   const SimulationEvents &events) {
+  const Stopwatch stopwatch;
+  std::vector<JobSpec> specs = job_specs(options);
+  std::vector<double> weights(specs.size());
+  std::transform(specs.begin(), specs.end(), weights.begin(), weight_of);
+  TimesOutput times(options.times);
+  timeline::RunOutput timeline(options.timeline);
+  ProgressDisplay display(weights, options.quiet);
+  Heartbeat heartbeat(signals, display, [&](const Interrupted &signal) {
+    times.abandon();
+    timeline.abandon();
+    events.interrupted(signal);
+  });
+  RunResult run;
+  std::vector<JobResult> by_schedule;
+  compiler::CompileCache cache;
+  for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
+    // Compiling takes longer than simulating what comes of it.
+    specs[job].compile.progress = [&](std::uint64_t done, std::uint64_t all) {
+      const auto lock = heartbeat.lock();
+      display.update(job, static_cast<double>(done) / static_cast<double>(all));
+    };
+    JobEvents job_events;
+    if (!options.times.empty() || !options.timeline.empty())
+      job_events.times = [&](const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &command_times,
+                             std::uint64_t cycles) {
+        const auto lock = heartbeat.lock();
+        times.add(specs[job], compiled, command_times);
+        timeline.add(specs[job], compiled, command_times, cycles);
+      };
+    by_schedule.push_back(options.stream.empty() ? run_job(specs[job], job_events, cache)
+                                                 : run_stream(specs[job], stream, job_events));
+    const JobResult &result = by_schedule.back();
+    run.outcome = std::max(run.outcome, result.outcome);
+    run.failures.insert(run.failures.end(), result.failures.begin(), result.failures.end());
+
+    const auto lock = heartbeat.lock();
+    display.finish(job, result.layer().name);
+    if (by_schedule.size() < options.schedules.size()) continue;
+    display.clear();
+    events.layer_done(by_schedule);
+    run.layers.push_back(std::exchange(by_schedule, {}));
+  }
+  const auto lock = heartbeat.lock();
+  if (run.outcome < Outcome::kUnavailable) {
+    times.commit();
+    timeline.commit();
+  }
+  run.wall_seconds = stopwatch.wall_seconds();
+  run.peak_memory_bytes = peak_memory_bytes();
+  return run;
+}
+
+} // namespace gradweave::runtime

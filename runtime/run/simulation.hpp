@@ -1,0 +1,28 @@
+// A run on the timing model: all layers one after another in this process.
+#pragma once
+
+#include "runtime/run/run.hpp"
+
+namespace gradweave::runtime {
+
+struct SimulationEvents {
+  LayerDone layer_done;
+  /// A signal arrived: removes the caller's unfinished outputs and ends the process (see Heartbeat).
+  std::function<void(const Interrupted &)> interrupted;
+};
+
+/// Compiles and simulates each layer under each schedule; or, if `options.stream` names a file, `stream`, the commands
+/// in it. One compiled stream is in memory at a time. Timing traces and timelines go to `options.times` and
+/// `options.timeline`: into one file in the order of the layers, or into a file for each layer and schedule if that is
+/// a directory. Throws OutputError.
+RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &stream, const SignalGuard &signals,
+                   const SimulationEvents &events);
+
+/// The commands of a file: a binary stream (.gws) or text that can be assembled. Throws isa::AssemblyError, or
+/// ConfigError if there are none.
+std::vector<isa::Command> load_stream(const std::string &file);
+
+/// What stands for the layer of a stream file: a layer without shape that has the file's name.
+compiler::Layer stream_layer(const std::string &file);
+
+} // namespace gradweave::runtime

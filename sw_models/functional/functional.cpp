@@ -1,0 +1,210 @@
+#include "sw_models/functional/functional.hpp"
+
+#include "sw_models/numerics/golden.hpp"
+#include "sw_models/numerics/numerics.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace gradweave {
+
+namespace {
+
+using isa::Counter;
+using isa::ErrorCode;
+
+constexpr std::uint64_t kCommandBytes = isa::kCommandBytes;
+
+/// A stored operand as a dense row-major array.
+std::vector<std::uint16_t> gather(const Scratchpad &spm, const isa::SpmTile &t, std::uint32_t rows,
+                                  std::uint32_t cols) {
+  std::vector<std::uint16_t> out(std::size_t{rows} * cols);
+  for (std::uint32_t i = 0; i < rows; ++i)
+    spm.read_row(t, i, cols, out.data() + std::size_t{i} * cols);
+  return out;
+}
+
+/// Moves the rows of one element type; rows in ascending order, as the bus does.
+template <typename Element>
+void move_rows(Scratchpad &spm, DeviceMemory &memory, const isa::DmaCommand &d, std::uint64_t pitch) {
+  std::vector<Element> row(d.cols);
+  for (std::uint32_t i = 0; i < d.rows; ++i) {
+    const std::uint64_t addr = d.dram_addr + i * pitch;
+    if (d.store) {
+      spm.read_row(d.spm, i, d.cols, row.data());
+      memory.write(addr, row.data(), row.size() * sizeof(Element));
+    } else {
+      memory.read(addr, row.data(), row.size() * sizeof(Element));
+      spm.write_row(d.spm, i, d.cols, row.data());
+    }
+  }
+}
+
+} // namespace
+
+FunctionalNpu::FunctionalNpu(const NpuConfig &config, DeviceMemory &memory)
+    : config_(config), memory_(memory), spm_(config.spm_rows(), config.lanes()), semaphores_(config.semaphores),
+      counters_(isa::counter_count(config.cores), 0) {
+  limits_.lanes = config.lanes();
+  limits_.spm_rows = config.spm_rows();
+  limits_.cores = config.cores;
+  limits_.semaphores = config.semaphores;
+  set_dram_window(0, memory.size());
+}
+
+void FunctionalNpu::set_dram_window(std::uint64_t base, std::uint64_t size) {
+  limits_.dram_base = base;
+  limits_.dram_size = size;
+}
+
+void FunctionalNpu::start(std::uint64_t addr, std::uint32_t count) {
+  status_ = {};
+  std::fill(counters_.begin(), counters_.end(), std::uint64_t{0});
+  std::fill(semaphores_.begin(), semaphores_.end(), std::uint16_t{0});
+  stream_addr_ = addr;
+  stream_count_ = count;
+  next_ = 0;
+  const std::uint64_t offset = addr - limits_.dram_base;
+  const bool inside =
+      addr >= limits_.dram_base && offset <= limits_.dram_size && count * kCommandBytes <= limits_.dram_size - offset;
+  if (addr % kCommandBytes != 0 || count == 0 || !inside) status_.error = ErrorCode::BAD_START;
+}
+
+const FunctionalNpu::Status &FunctionalNpu::run() {
+  while (!status_.done && status_.error == ErrorCode::NONE)
+    step();
+  return status_;
+}
+
+const FunctionalNpu::Status &FunctionalNpu::step() {
+  if (status_.done || status_.error != ErrorCode::NONE) return status_;
+  const std::uint64_t addr = stream_addr_ + next_ * kCommandBytes;
+  isa::Command command;
+  ErrorCode error = ErrorCode::FETCH_DECERR;
+  if (memory_.contains(addr, kCommandBytes)) {
+    memory_.read(addr, command.words.data(), kCommandBytes);
+    count_fetch();
+    error = execute(command);
+  }
+  if (error != ErrorCode::NONE) {
+    status_.error = error;
+    status_.error_index = next_;
+    return status_;
+  }
+  ++next_;
+  status_.done = next_ == stream_count_;
+  return status_;
+}
+
+ErrorCode FunctionalNpu::execute(const isa::Command &command) {
+  if (const ErrorCode error = isa::check_command(command, limits_); error != ErrorCode::NONE) return error;
+  const isa::Decoded d = *isa::decode(command);
+  if (!take_waits(d.sync)) return ErrorCode::WATCHDOG;
+  if (const auto *dma = std::get_if<isa::DmaCommand>(&d.op)) {
+    if (const ErrorCode error = move(*dma); error != ErrorCode::NONE) return error;
+  } else if (const auto *gemm = std::get_if<isa::GemmCommand>(&d.op)) {
+    multiply(*gemm);
+  } else if (const auto *sum = std::get_if<isa::AddCommand>(&d.op)) {
+    add_tiles(*sum);
+  }
+  return post(d.sync) ? ErrorCode::NONE : ErrorCode::SEM_OVERFLOW;
+}
+
+bool FunctionalNpu::take_waits(const isa::Sync &sync) {
+  for (const isa::Wait &w : sync.waits)
+    if (w.semaphore != isa::kNoSemaphore && semaphores_[w.semaphore] < w.count) return false;
+  for (const isa::Wait &w : sync.waits)
+    if (w.semaphore != isa::kNoSemaphore)
+      semaphores_[w.semaphore] = static_cast<std::uint16_t>(semaphores_[w.semaphore] - w.count);
+  return true;
+}
+
+bool FunctionalNpu::post(const isa::Sync &sync) {
+  for (const std::uint8_t p : sync.posts) {
+    if (p == isa::kNoSemaphore) continue;
+    if (semaphores_[p] == std::numeric_limits<std::uint16_t>::max()) return false;
+    ++semaphores_[p];
+  }
+  return true;
+}
+
+ErrorCode FunctionalNpu::move(const isa::DmaCommand &d) {
+  const std::uint64_t row_bytes = std::uint64_t{d.cols} * (d.fp32 ? 4 : 2);
+  const std::uint64_t pitch = d.rows == 1 ? 0 : d.pitch;
+  // The window of the registers may be larger than the memory behind the bus, which answers beyond its end with DECERR.
+  if (!memory_.contains(d.dram_addr, (d.rows - 1) * pitch + row_bytes))
+    return d.store ? ErrorCode::WRITE_DECERR : ErrorCode::READ_DECERR;
+
+  if (d.fp32) {
+    move_rows<std::uint32_t>(spm_, memory_, d, pitch);
+  } else {
+    move_rows<std::uint16_t>(spm_, memory_, d, pitch);
+  }
+  add(d.store ? Counter::WRITE_BYTES : Counter::READ_BYTES, d.rows * row_bytes);
+  for (std::uint32_t i = 0; i < d.rows; ++i)
+    add(d.store ? Counter::WRITE_BEATS : Counter::READ_BEATS, beats(d.dram_addr + i * pitch, row_bytes));
+  return ErrorCode::NONE;
+}
+
+void FunctionalNpu::multiply(const isa::GemmCommand &g) {
+  const std::vector<std::uint16_t> a = gather(spm_, g.a, g.a_col ? g.m : g.k, g.a_col ? g.k : g.m);
+  const std::vector<std::uint16_t> b = gather(spm_, g.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n);
+  const golden::MatrixView a_view =
+      g.a_col ? golden::MatrixView{a.data(), g.k, 1} : golden::MatrixView{a.data(), 1, g.m};
+  const golden::MatrixView b_view =
+      g.b_col ? golden::MatrixView{b.data(), 1, g.k} : golden::MatrixView{b.data(), g.n, 1};
+
+  std::vector<float> c(std::size_t{g.m} * g.n);
+  std::vector<std::uint32_t> fp32_row(g.n);
+  std::vector<std::uint16_t> bf16_row(g.n);
+  for (std::uint32_t i = 0; g.acc && i < g.m; ++i) {
+    spm_.read_row(g.cin, i, g.n, fp32_row.data());
+    std::transform(fp32_row.begin(), fp32_row.end(), c.begin() + std::size_t{i} * g.n, fp32_from_bits);
+  }
+  golden::accumulate(a_view, b_view, g.m, g.n, g.k, c.data());
+  for (std::uint32_t i = 0; i < g.m; ++i) {
+    const float *row = c.data() + std::size_t{i} * g.n;
+    if (g.out_bf16) {
+      std::transform(row, row + g.n, bf16_row.begin(), bf16_from_fp32);
+      spm_.write_row(g.cout, i, g.n, bf16_row.data());
+    } else {
+      std::transform(row, row + g.n, fp32_row.begin(), bits_of_fp32);
+      spm_.write_row(g.cout, i, g.n, fp32_row.data());
+    }
+  }
+  const std::uint64_t block_rows = (g.m + config_.rows - 1) / config_.rows;
+  const std::uint64_t block_cols = (g.n + config_.cols - 1) / config_.cols;
+  add(Counter::BLOCKS, block_rows * block_cols, g.core);
+}
+
+void FunctionalNpu::add_tiles(const isa::AddCommand &c) {
+  std::vector<std::uint32_t> a(c.n), b(c.n);
+  std::vector<std::uint16_t> bf16_row(c.n);
+  for (std::uint32_t i = 0; i < c.m; ++i) {
+    spm_.read_row(c.a, i, c.n, a.data());
+    spm_.read_row(c.cin, i, c.n, b.data());
+    const auto sum = [&](std::uint32_t j) { return add_fp32(fp32_from_bits(a[j]), fp32_from_bits(b[j])); };
+    for (std::uint32_t j = 0; j < c.n; ++j) {
+      if (c.out_bf16)
+        bf16_row[j] = bf16_from_fp32(sum(j));
+      else
+        a[j] = bits_of_fp32(sum(j));
+    }
+    if (c.out_bf16)
+      spm_.write_row(c.cout, i, c.n, bf16_row.data());
+    else
+      spm_.write_row(c.cout, i, c.n, a.data());
+  }
+}
+
+std::uint64_t FunctionalNpu::beats(std::uint64_t addr, std::uint64_t bytes) const {
+  return (addr + bytes - 1) / config_.bus_bytes - addr / config_.bus_bytes + 1;
+}
+
+void FunctionalNpu::count_fetch() {
+  // With a bus wider than a command several commands share a beat; it is counted with the first of them.
+  const std::uint64_t before = next_ == 0 ? 0 : beats(stream_addr_, next_ * kCommandBytes);
+  add(Counter::FETCH_BEATS, beats(stream_addr_, (next_ + 1) * kCommandBytes) - before);
+}
+
+} // namespace gradweave

@@ -1,0 +1,164 @@
+// DRAM timing at burst level: one half-duplex channel, exact rational bandwidth, integer arithmetic.
+//
+// The SystemC testbench and the timing model link this class, so the memory's timing lives in one place. It is a pure
+// function of the bursts' arrivals: it has no clock of its own and no random part.
+//
+// Rules
+//   Time    One cycle is bytes_num ticks. A burst is a number of accesses: the aligned granules of access_bytes that
+//           hold its wanted bytes (BurstBytes). It occupies the channel for access_bytes * bytes_den ticks an access,
+//           so fractions of a cycle carry over from burst to burst without rounding.
+//   Arrival A request arrives in a cycle: a read when its address is taken, a write when its last data beat is.
+//           Within a direction requests are served in order of arrival.
+//   Choice  When the channel is free and a request has arrived, at time t = max(end of the last service, first
+//           arrival of a request that waits), one is chosen among those that arrived at or before t: the channel stays
+//           in its direction while that has a request and fewer than batch_bytes were served since the other direction
+//           began to wait; otherwise it serves the other direction. The first choice prefers reads.
+//   Service A chosen burst starts at t, or, if the direction changes, not before turnaround_cycles after the end
+//           of the last service. (An idle channel turns around for free; the first burst pays nothing.)
+//   Answer  A beat of a read that starts at s and whose last access is the burst's k-th (from 0) is available in cycle
+//           ceil(s + (k + 1) * access_bytes * bytes_den / bytes_num) + latency_cycles, a write's response in cycle
+//           ceil(end of service) + latency_cycles. Both lie after the cycle of the choice.
+//
+// This class holds the channel; who uses it holds the queues and tells the arrival of their first requests.
+#pragma once
+
+#include "sw_models/config/npu_config.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace gradweave {
+
+/// The wanted bytes of a burst, counted from its address, which is a multiple of the beat.
+struct BurstBytes {
+  std::uint32_t first = 0, last = 0;
+
+  /// Accesses that hold them.
+  std::uint32_t accesses(std::uint32_t access_bytes) const { return last / access_bytes - first / access_bytes + 1; }
+  /// The last access, from 0, that beat `beat` of `bus_bytes` needs.
+  std::uint32_t last_access(std::uint32_t beat, std::uint32_t bus_bytes, std::uint32_t access_bytes) const {
+    return std::min(last, (beat + 1) * bus_bytes - 1) / access_bytes - first / access_bytes;
+  }
+};
+
+class DramChannel {
+public:
+  enum class Direction : std::uint8_t { kRead = 0, kWrite = 1 };
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0}; ///< no request, no choice
+  static constexpr std::uint32_t kMaxBeats = 256;           ///< of a burst (AXI4)
+  static constexpr std::uint32_t kMaxBurstBytes = 4096;     ///< between two page borders (AXI4)
+
+  /// A point in time: a cycle and ticks of 1 / bytes_num cycle in it.
+  struct Instant {
+    std::uint64_t cycle = 0, ticks = 0;
+    bool operator<(const Instant &o) const { return cycle != o.cycle ? cycle < o.cycle : ticks < o.ticks; }
+    bool operator==(const Instant &o) const { return cycle == o.cycle && ticks == o.ticks; }
+    /// The first cycle that begins at this time or later.
+    std::uint64_t ceil() const { return cycle + (ticks != 0); }
+  };
+
+  /// Cycles in which the first waiting read and the first waiting write arrived; kNone if none waits.
+  struct Waiting {
+    std::uint64_t read = kNone, write = kNone;
+    std::uint64_t of(Direction d) const { return d == Direction::kRead ? read : write; }
+  };
+
+  /// What the channel does next.
+  struct Choice {
+    Direction direction = Direction::kRead;
+    Instant time; ///< of the choice
+  };
+
+  /// Service of a burst.
+  struct Service {
+    Instant start, end;
+  };
+
+  /// `bus_bytes`: bytes of a beat. Throws std::invalid_argument if the bandwidth fraction or bus_bytes is zero.
+  DramChannel(const DramConfig &config, std::uint32_t bus_bytes);
+
+  /// Time of the next choice; its cycle is kNone if nothing waits.
+  Instant next_choice(const Waiting &waiting) const {
+    const std::uint64_t first = std::min(waiting.read, waiting.write);
+    return free_.cycle >= first && first != kNone ? free_ : Instant{first, 0};
+  }
+
+  /// The next choice. Something waits, and all arrivals up to its cycle are known.
+  Choice choose(const Waiting &waiting) const {
+    const Instant now = next_choice(waiting);
+    const bool same = waiting.of(direction_) <= now.cycle, other = waiting.of(opposite(direction_)) <= now.cycle;
+    return {!other || (same && stays(other)) ? direction_ : opposite(direction_), now};
+  }
+
+  /// Serves the first burst of the chosen direction, of `accesses` (1 to max_accesses()).
+  Service serve(const Choice &choice, const Waiting &waiting, std::uint32_t accesses) {
+    Instant start = choice.time;
+    if (choice.direction != direction_) {
+      const Instant turned{free_.cycle + turnaround_cycles_, free_.ticks};
+      if (served_any_ && start < turned) start = turned;
+      batch_served_ = 0;
+      direction_ = choice.direction;
+    }
+    const bool other_waits = waiting.of(opposite(choice.direction)) <= choice.time.cycle;
+    batch_served_ = other_waits ? batch_served_ + std::uint64_t{accesses} * access_bytes_ : 0;
+    served_any_ = true;
+    free_ = after(start, accesses);
+    return {start, free_};
+  }
+
+  /// End of the last service.
+  const Instant &free() const { return free_; }
+  Direction direction() const { return direction_; }
+  /// Whether choose() would stay in the channel's direction at free(), if a burst of it waits. `other_waits`: one of
+  /// the other direction does.
+  bool stays(bool other_waits) const { return !other_waits || batch_served_ < batch_bytes_; }
+  /// What choose() and serve() come to in that case, in fewer steps. Returns the end of the service.
+  const Instant &serve_next(std::uint32_t accesses, bool other_waits) {
+    batch_served_ = other_waits ? batch_served_ + std::uint64_t{accesses} * access_bytes_ : 0;
+    free_ = after(free_, accesses);
+    return free_;
+  }
+
+  /// Cycle in which a beat of a read that is served from `start` on is available; `access`: its last, from 0.
+  std::uint64_t read_beat_cycle(const Instant &start, std::uint32_t access) const {
+    return after(start, access + 1).ceil() + latency_cycles_;
+  }
+  /// Cycle in which the last beat of a read, or the response of a write, is available whose service ends at `end`.
+  std::uint64_t answer_cycle(const Instant &end) const { return end.ceil() + latency_cycles_; }
+
+  /// Whether an access takes the DRAM a cycle or more, so that the bus never holds it up.
+  bool slower_than_bus() const { return service_[1].cycle > 0; }
+  /// Ticks of a cycle.
+  std::uint64_t ticks_per_cycle() const { return ticks_per_cycle_; }
+  std::uint32_t access_bytes() const { return access_bytes_; }
+  /// Accesses of the longest burst.
+  std::uint32_t max_accesses() const { return static_cast<std::uint32_t>(service_.size() - 1); }
+  std::uint64_t latency_cycles() const { return latency_cycles_; }
+
+private:
+  static Direction opposite(Direction d) { return d == Direction::kRead ? Direction::kWrite : Direction::kRead; }
+
+  /// `accesses` of service after `t`.
+  Instant after(Instant t, std::uint32_t accesses) const {
+    const Instant &service = service_[accesses];
+    t.cycle += service.cycle;
+    t.ticks += service.ticks;
+    const bool carry = t.ticks >= ticks_per_cycle_;
+    t.cycle += carry;
+    t.ticks -= carry ? ticks_per_cycle_ : 0;
+    return t;
+  }
+
+  std::uint64_t ticks_per_cycle_;
+  std::uint64_t turnaround_cycles_, latency_cycles_, batch_bytes_;
+  std::uint32_t access_bytes_;
+  std::vector<Instant> service_; ///< time of n accesses
+
+  bool served_any_ = false;
+  Direction direction_ = Direction::kRead;
+  Instant free_;                   ///< end of the last service
+  std::uint64_t batch_served_ = 0; ///< bytes served in direction_ since the other began to wait
+};
+
+} // namespace gradweave

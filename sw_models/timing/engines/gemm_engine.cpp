@@ -1,0 +1,160 @@
+#include "sw_models/timing/engines/gemm_engine.hpp"
+
+namespace gradweave::timing {
+
+GemmEngine::GemmEngine(const NpuConfig &npu, std::uint64_t limit, ProgressLog &progress)
+    : rows_(npu.rows), cols_(npu.cols), banks_(npu), limit_(limit),
+      drain_(latency::pass_to_written(npu.rows, npu.cols)), progress_(progress) {}
+
+/// First cycle in which the first column, behind the block's swap mark, can shift.
+std::uint64_t GemmEngine::swapped(const Block &block) const {
+  return block.feed.first + latency::kReadToStep + latency::swap_to_swapped(rows_);
+}
+
+void GemmEngine::read_initial(const Block &next, std::uint64_t first) {
+  shadow_.initialised = true;
+  shadow_.since = first + rows_;
+  if (!current_.real() || first > current_.feed.last) return;
+  const GemmBanks &mine = current_.gemm->banks;
+  if (!next.gemm->banks.c.overlaps(mine.a) && !next.gemm->banks.c.overlaps(mine.b)) return;
+  reads_ = {first, &next.gemm->command, next.place};
+  current_.feed = banks_.feed(current_.gemm->command, current_.place, current_.start, reads_);
+}
+
+std::uint64_t GemmEngine::swap(const Block *next, std::uint64_t visible) {
+  swap_pending_ = false;
+  const std::uint64_t passed = swapped(current_);
+  const auto wanted = [&](std::uint64_t cycle) { return next && next->gemm->command.acc && visible <= cycle; };
+  if (!drains_ && !wanted(passed)) {
+    shadow_.initialised = false;
+    shadow_.since = passed + latency::kWaveToZero;
+    return kNever;
+  }
+  const std::uint64_t pass = std::max(passed, shadow_.written);
+  const std::uint64_t first_shift = pass + latency::kPassToShift;
+  shadow_.initialised = false;
+  shadow_.since = first_shift + rows_;
+  if (wanted(pass)) read_initial(*next, first_shift);
+  if (!drains_) return kNever;
+  shadow_.written = pass + drain_;
+  const std::uint64_t done = shadow_.written + latency::kWrittenToDone;
+  if (done <= limit_) ++totals_.blocks;
+  progress_.add(current_.start + 1, done);
+  return done;
+}
+
+/// Counts the current block's line pairs. `next_visible`: first cycle in which another block waits behind it.
+void GemmEngine::close_feed(std::uint64_t next_visible) {
+  if (progress_.on()) log_progress();
+  if (!current_.real()) return;
+  const std::uint64_t start = current_.start, last = current_.feed.last;
+  const std::uint64_t waits_from = std::max(start, next_visible - (next_visible > 0 ? 1 : 0));
+  if (last > waits_from) totals_.shadow -= clip(last) - clip(waits_from);
+  std::uint32_t read = current_.gemm->command.k;
+  if (last > limit_) banks_.feed(current_.gemm->command, current_.place, start, reads_, limit_, &read);
+  totals_.active += read;
+  totals_.bank += clip(last) - clip(start) - read;
+}
+
+/// Steps of the array: each line pair, and on from the swap mark until it has passed the last cell.
+void GemmEngine::log_progress() {
+  if (current_.feed.first == 0) return; // there was no block yet
+  const std::uint64_t swap = current_.feed.first + latency::kReadToStep;
+  progress_.add(swap, current_.feed.last + latency::kReadToStep);
+  progress_.add(swap, swap + rows_ + cols_ - 2);
+}
+
+void GemmEngine::start_null(std::uint64_t cycle) {
+  drains_ = current_.real();
+  current_.gemm = nullptr;
+  current_.start = cycle;
+  current_.feed.first = current_.feed.last = cycle + latency::kBlockToRead;
+  swap_pending_ = true;
+  reads_ = {};
+}
+
+void GemmEngine::start_block(const Block &next, std::uint64_t visible) {
+  if (swap_pending_) swap(&next, visible);
+  if (current_.real() && flush_cycle() < visible) {
+    close_feed(visible);
+    start_null(flush_cycle());
+    swap(&next, visible);
+  }
+  if (next.gemm->command.acc && !shadow_.initialised)
+    read_initial(next, std::max({shadow_.since, visible, shadow_.written}) + latency::kPassToShift);
+  close_feed(visible);
+
+  const std::uint64_t start = std::max({visible, current_.feed.last, shadow_.since});
+  drains_ = current_.real();
+  current_ = next;
+  current_.start = start;
+  reads_ = {};
+  const Gemm &gemm = *next.gemm;
+  const std::uint64_t first = start + latency::kBlockToRead;
+  if (gemm.banks.a.overlaps(gemm.banks.b))
+    current_.feed = banks_.feed(gemm.command, next.place, start, reads_);
+  else
+    current_.feed = {first, first + gemm.command.k - 1};
+  swap_pending_ = true;
+}
+
+/// The cycle in which the current block's GEMM is done if no other follows in time.
+std::uint64_t GemmEngine::forecast() const {
+  GemmEngine::Shadow shadow = shadow_;
+  const std::uint64_t passed = swapped(current_);
+  if (drains_) {
+    const std::uint64_t pass = std::max(passed, shadow.written);
+    shadow.since = pass + latency::kPassToShift + rows_;
+    shadow.written = pass + drain_;
+  } else {
+    shadow.since = passed + latency::kWaveToZero;
+  }
+  Block null;
+  null.start = std::max(current_.feed.last, shadow.since);
+  null.feed.first = null.start + latency::kBlockToRead;
+  return std::max(swapped(null), shadow.written) + drain_ + latency::kWrittenToDone;
+}
+
+void GemmEngine::start_gemm(std::uint64_t cycle, const isa::GemmCommand &command) {
+  Gemm &gemm = gemms_[gemm_count_++ % gemms_.size()];
+  gemm = {command, banks_.ranges(command)};
+  const std::uint32_t block_rows = (command.m + rows_ - 1) / rows_, block_cols = (command.n + cols_ - 1) / cols_;
+
+  totals_.shadow -= clip(cycle); // the first block waits from the next cycle on, the last one until it starts
+  std::uint64_t visible = cycle + latency::kAcceptToBlock;
+  Block next;
+  next.gemm = &gemm;
+  for (next.place.row = 0; next.place.row < block_rows; ++next.place.row)
+    for (next.place.col = 0; next.place.col < block_cols; ++next.place.col) {
+      start_block(next, visible);
+      if (visible != 0 && drains_) // the GEMM before ends with this block's pass, whatever follows
+        done_[(last_ - 1) % kRing] = std::max(swapped(current_), shadow_.written) + drain_ + latency::kWrittenToDone;
+      visible = 0;
+    }
+  totals_.shadow += clip(current_.start);
+  gemm_ready_ = current_.start + latency::kBlocksToStart;
+  done_[last_++ % kRing] = forecast();
+}
+
+/// The engine is empty and stays so until the ADD is done.
+void GemmEngine::start_add(std::uint64_t cycle, const isa::AddCommand &add) {
+  const std::uint64_t chunks = (add.n + cols_ - 1) / cols_;
+  const std::uint64_t done = cycle + latency::kAddRow * chunks * add.m + latency::kAddReadToDone;
+  done_[last_++ % kRing] = done;
+  gemm_ready_ = done + latency::kAddDoneToStart;
+  totals_.add += clip(done) - clip(cycle);
+  progress_.add(cycle + 1, done);
+}
+
+GemmEngine::Totals GemmEngine::finish() {
+  if (swap_pending_) swap(nullptr, kNever);
+  if (current_.real()) {
+    close_feed(kNever);
+    start_null(flush_cycle());
+    swap(nullptr, kNever);
+  }
+  close_feed(kNever);
+  return totals_;
+}
+
+} // namespace gradweave::timing

@@ -1,0 +1,119 @@
+// The burst level: load and store engine, command fetch's bursts, and the DRAM that serves them.
+#pragma once
+
+#include "isa/command.hpp"
+#include "sw_models/config/npu_config.hpp"
+#include "sw_models/memory/dram_channel.hpp"
+#include "sw_models/timing/engines/burst_walker.hpp"
+#include "sw_models/timing/engines/dma_engine.hpp"
+#include "sw_models/timing/engines/progress_log.hpp"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+
+namespace gradweave::timing {
+
+/// When the words of a fetch burst are complete; cycles ascend.
+struct FetchedWords {
+  std::uint32_t words = 0;
+  std::array<std::uint64_t, 8> cycle{};
+};
+
+class MemorySystem {
+public:
+  /// Counters count cycles up to and including `limit`.
+  MemorySystem(const NpuConfig &npu, std::uint32_t fetch_word_beats, std::uint64_t limit, ProgressLog &progress);
+
+  /// LOAD, STORE or SYNC of engine `store` starts.
+  void start(bool store, std::uint64_t cycle, const isa::DmaCommand &command);
+  void start_sync(bool store, std::uint64_t cycle) { side(store).order.start_sync(cycle); }
+  /// First cycle in which the engine can start a command; kNever if that is not known yet.
+  std::uint64_t ready(bool store) const {
+    const Side &s = side(store);
+    return std::max(s.bursts_done, s.order.room());
+  }
+  std::uint64_t next_done(bool store) const { return side(store).order.next_done(); }
+  void complete(bool store, std::uint64_t cycle) { side(store).order.complete(cycle); }
+
+  /// Command fetch issues a burst of `bytes` bytes, the first of which is byte `offset` of the first beat.
+  void fetch(std::uint64_t cycle, std::uint32_t offset, std::uint32_t bytes);
+
+  /// Plays all bursts before cycle `horizon`, to which nothing else may happen. Returns early, with true, if something
+  /// became known that the commands may depend on: ready(), next_done(), or fetched words.
+  bool advance(std::uint64_t horizon);
+  /// Words of the fetch burst that was answered since the last call; none if there was none.
+  FetchedWords take_fetched();
+
+  struct Totals {
+    std::uint64_t read_beats = 0, read_bytes = 0, write_beats = 0, write_bytes = 0, fetch_beats = 0;
+  };
+  const Totals &totals() const { return totals_; }
+  /// Last cycle with a handshake on the bus, if no burst is under way; 0 if there was none.
+  std::uint64_t last_handshake() const {
+    const std::uint64_t free = std::max(read_channel_, response_channel_);
+    return free - (free > 0);
+  }
+
+private:
+  struct Side {
+    explicit Side(std::uint32_t outstanding) : credits(outstanding) {}
+    DmaOrder order;
+    BurstCredits credits;
+    BurstWalker bursts;
+    /// Cycle in which the next burst is issued (store) or, issued before, offered to the read mux (load); kNever: there
+    /// is none, or that is not known yet.
+    std::uint64_t next = kNever;
+    std::uint64_t earliest = 0;    ///< the next burst may be issued from here on, credits apart
+    std::uint64_t bursts_done = 0; ///< the next command can start, its order apart; kNever: bursts are left
+    // Only if every beat matters: the bursts once more, at the pace at which they are answered.
+    std::deque<isa::DmaCommand> counted;
+    BurstWalker replay;
+  };
+  /// A burst that waits for the DRAM.
+  struct Request {
+    std::uint64_t arrival = 0;
+    BurstSize size;
+    bool fetch = false;
+    bool last = false; ///< of its command
+  };
+
+  Side &side(bool store) { return store ? store_ : load_; }
+  const Side &side(bool store) const { return store ? store_ : load_; }
+  static std::uint64_t first_arrival(const Ring<Request> &queue) {
+    return queue.empty() ? DramChannel::kNone : queue.front().arrival;
+  }
+  DramChannel::Waiting waiting() const { return {first_arrival(reads_), first_arrival(writes_)}; }
+
+  bool plan(Side &side, std::uint64_t issue_to_event);
+  std::uint32_t count(Side &side, std::uint32_t beats);
+  bool offer_load();
+  bool issue_store();
+  bool serve();
+  bool serve_loads(std::uint64_t horizon);
+  bool serve_stores(std::uint64_t horizon);
+  bool answer_load(std::uint64_t last_beat, bool last);
+  bool answer_fetch(const Request &request, const DramChannel::Service &service);
+  bool answer_store(const DramChannel::Instant &end, bool last);
+  std::uint32_t last_access(const BurstSize &size, std::uint32_t beat) const;
+  std::uint64_t beat_cycle(const Request &request, const DramChannel::Service &service, std::uint32_t beat) const;
+  std::uint32_t follow_beats(const Request &request, const DramChannel::Service &service) const;
+
+  DramChannel channel_;
+  std::uint64_t limit_, latency_;
+  ProgressLog &progress_;
+  bool every_beat_; ///< matters: there is a limit or a log
+  std::uint32_t bus_bytes_, fetch_word_beats_;
+  Granules granules_;
+  Side load_, store_;
+  Ring<Request> reads_, writes_;
+  std::uint64_t fetch_in_mux_ = kNever; ///< cycle in which the read mux takes a fetch burst
+  // First cycle that is free for
+  std::uint64_t read_channel_ = 0;     ///< a read beat
+  std::uint64_t store_read_ = 0;       ///< the store engine's read of the scratchpad
+  std::uint64_t response_channel_ = 0; ///< a write response
+  FetchedWords fetched_;
+  Totals totals_;
+};
+
+} // namespace gradweave::timing
