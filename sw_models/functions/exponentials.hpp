@@ -109,7 +109,7 @@ template <class P> typename P::Value sigmoid(P &p, typename P::Value x) {
   const auto sum = p.add(one, e);
   auto y = p.isub(p.constant(kReciprocalGuess), sum);
   y = p.fma(y, p.fma(p.neg(sum), y, one), y);
-  y = p.fma(y, p.fma(p.neg(sum), y, one), y);
+  y = p.fma(y, p.fma(p.neg(sum), y, p.constant(kReciprocalAim)), y); // y is not below: 1 - y is exact
   const auto correction = p.mul(y, p.fma(p.neg(e), y, p.add(one, p.neg(y))));
   const auto numerator = p.select(x, power.first, one);
   const auto quotient = p.fma(numerator, y, p.mul(numerator, correction));

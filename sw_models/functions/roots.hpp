@@ -23,6 +23,11 @@ constexpr std::uint32_t power(int exponent) { return static_cast<std::uint32_t>(
 
 inline constexpr std::uint32_t kReciprocalGuess = 0x7EF311C2U; ///< less the bits of x, 1 / x within 5.1 %
 
+/// 1 + 55 * 2^-23. The second step aims above 1 / x by as much as it falls short where the guess is worst, at powers of
+/// two. Just below these, where 1 / x lies near the middle of two fp32, the last step then begins within a unit in the
+/// last place, and divide_midrange needs that to round all quotients correctly.
+inline constexpr std::uint32_t kReciprocalAim = 0x3F800037U;
+
 /// 1 / x for 2^-126 <= |x| < 2^125; |error| is what is left of 1 - x y before the last step.
 template <class P> struct Reciprocal {
   typename P::Value value;
@@ -34,7 +39,7 @@ template <class P> Reciprocal<P> reciprocal_steps(P &p, typename P::Value x) {
   const auto one = p.constant(bits::kOne);
   auto y = p.isub(p.constant(kReciprocalGuess), x);
   y = p.fma(y, p.fma(p.neg(x), y, one), y);
-  y = p.fma(y, p.fma(p.neg(x), y, one), y);
+  y = p.fma(y, p.fma(p.neg(x), y, p.constant(kReciprocalAim)), y);
   const auto error = p.fma(p.neg(x), y, one);
   return {p.fma(y, error, y), error};
 }
@@ -58,7 +63,7 @@ template <class P> typename P::Value reciprocal(P &p, typename P::Value x) {
   return p.mul(reciprocal_or_special(p, p.mul(x, scale)), scale);
 }
 
-/// a / b of quotients and operands between 2^-60 and 2^60: y = 1 / b, and one step from a y that takes the exact
+/// a / b for |a| and |b| from 2^-60 to 2^60, rounded correctly: y = 1 / b, and one step from a y that takes the exact
 /// remainder.
 template <class P> typename P::Value divide_midrange(P &p, typename P::Value a, typename P::Value b) {
   const auto y = reciprocal_midrange(p, b);
@@ -81,8 +86,9 @@ template <class P> typename P::Value divide(P &p, typename P::Value a, typename 
   const auto quotient = p.mul(numerator, y);
   const auto remainder = p.fma(p.neg(denominator), quotient, numerator);
   const auto exact = p.fma(remainder, y, quotient);
-  const auto finite = p.lt(p.abs(remainder), p.constant(bits::kInfinity));
-  return p.mul(p.select(finite, exact, quotient), p.mul(a_back, b_scale));
+  const auto near =
+      p.lt(p.abs(remainder), p.abs(numerator)); // not at zeros, infinities and NaN: there the product is right
+  return p.mul(p.select(near, exact, quotient), p.mul(a_back, b_scale));
 }
 
 /// A guess of 1 / sqrt(x) within 2^-15.9 for 2^-126 <= x < infinity: exponent and slope, then a parabola in x y^2. 7
