@@ -32,16 +32,8 @@ struct Fp32 {
   static Value mul(Value a, Value b) { return canonical_bits(real(a) * real(b)); }
 
   /// NaN if an operand is one; -0 lies below +0.
-  static Value min(Value a, Value b) {
-    const Value ordered = real(a) < real(b)   ? a
-                          : real(b) < real(a) ? b
-                                              : a | b; // equal ones differ in a zero's sign only
-    return either_is_nan(a, b) ? kFp32Nan : ordered;
-  }
-  static Value max(Value a, Value b) {
-    const Value ordered = real(a) > real(b) ? a : real(b) > real(a) ? b : a & b;
-    return either_is_nan(a, b) ? kFp32Nan : ordered;
-  }
+  static Value min(Value a, Value b) { return number_or_nan(a, b, order(a) < order(b) ? a : b); }
+  static Value max(Value a, Value b) { return number_or_nan(a, b, order(a) > order(b) ? a : b); }
 
   /// All ones if it holds, else all zeros; false with a NaN; -0 equals +0.
   static Value lt(Value a, Value b) { return mask(real(a) < real(b)); }
@@ -67,9 +59,13 @@ struct Fp32 {
 
 private:
   static float real(Value a) { return fp32_from_bits(a); }
-  static Value canonical_bits(float a) { return a != a ? kFp32Nan : bits_of_fp32(a); }
-  static Value mask(bool holds) { return holds ? ~Value{0} : 0; }
-  static bool either_is_nan(Value a, Value b) { return real(a) != real(a) || real(b) != real(b); }
+  static Value canonical_bits(float a) { return is_nan_bits(bits_of_fp32(a)) ? kFp32Nan : bits_of_fp32(a); }
+  static Value number_or_nan(Value a, Value b, Value number) {
+    return is_nan_bits(a) || is_nan_bits(b) ? kFp32Nan : number;
+  }
+  static Value mask(bool holds) { return Value{0} - static_cast<Value>(holds); }
+  /// An integer that is ordered as the real numbers are.
+  static std::int32_t order(Value a) { return static_cast<std::int32_t>(a ^ (sra(a, 31) >> 1U)); }
 };
 
 } // namespace gradweave::functions

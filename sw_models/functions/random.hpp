@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -53,17 +54,18 @@ template <std::size_t Rounds, class P> RandomWords<P> threefry(P &p, const Rando
   return {first, second};
 }
 
-inline constexpr std::size_t kRandomRounds =
-    13; ///< the fewest that pass all tests of TestU01's BigCrush (table 2 of the paper)
+inline constexpr std::size_t kRandomRounds = 13; ///< the fewest that pass all of BigCrush (table 2 of the paper)
 
-/// 32 random bits of an element: the first word.
+/// 32 random bits of an element: the first word. The last round is a sum to it; its rotation is the second word's
+/// alone.
 template <class P> typename P::Value random_bits(P &p, const RandomKey &key, typename P::Value element) {
-  return threefry<kRandomRounds>(p, key, element).first;
+  const auto words = threefry<kRandomRounds - 1>(p, key, element);
+  return p.iadd(words.first, words.second);
 }
 
 /// 2^31 times the probability to keep, rounded to nearest: what the upper 31 bits of an element stay below if it is
 /// kept. `keep` in [0, 1]; 1 keeps all, 0 none.
-constexpr std::uint32_t keep_threshold(double keep) { return static_cast<std::uint32_t>(keep * 0x1p31 + 0.5); }
+inline std::uint32_t keep_threshold(double keep) { return static_cast<std::uint32_t>(std::llround(keep * 0x1p31)); }
 
 /// All of its sign bit is set if the element is kept: for select.
 template <class P>

@@ -1,5 +1,6 @@
 // Clauses N18 and N19 on samples; functions_exhaustive_test.cpp has all inputs.
 #include "base/dice.hpp"
+#include "base/fingerprint.hpp"
 #include "sw_models/functions/count.hpp"
 #include "tests/sw_models/dropping.hpp"
 #include "tests/sw_models/function_cases.hpp"
@@ -115,6 +116,15 @@ TYPED_TEST(N19, ArraysHaveTheSameBits) {
     }
     EXPECT_EQ(values[count], 0xDEADBEEFU);
   }
+}
+
+/// The bits themselves, of a sample: what any other machine, compiler or hardware has to give. They change only with
+/// the contract.
+TYPED_TEST(N19, HasTheBitsOfTheContract) {
+  auto values = random_inputs(1'000'000, 27);
+  auto *data = reinterpret_cast<float *>(values.data());
+  TypeParam::batch(data, data, values.size());
+  EXPECT_EQ(Fingerprint().add(values).hex(), TypeParam::kBits) << TypeParam::kName;
 }
 
 TEST(N19Values, SpecialOnes) {
