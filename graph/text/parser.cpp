@@ -279,7 +279,12 @@ void Parser::attributes(Statement &s) {
       fail(file_, s.line, fmt::format("attribute '{}' is given twice; remove one", attribute));
     s.attributes.emplace_back(attribute, expression());
   }
-  if (accept_word("as")) s.instance = expect_name("a name", "write y = linear(x, 10) as fc1");
+  if (accept_word("as")) {
+    if (current_.kind == TokenKind::kWhole)
+      s.instance.pieces = {take().text};
+    else
+      s.instance = expect_name("a name", "write y = linear(x, 10) as fc1");
+  }
   s.recompute = accept_word("recompute");
 }
 

@@ -57,7 +57,8 @@ private:
   }
 
   std::string name() {
-    static const std::vector<std::string> kStems = {"fc", "3a.conv", "d(x)", "7", "1e5", "loss", "a..b", "inf", "_", "1e"};
+    static const std::vector<std::string> kStems = {"fc",   "3a.conv", "d(x)", "7", "1e5",
+                                                    "loss", "a..b",    "inf",  "_", "1e"};
     const std::string stem = below(4) == 0 ? text() : kStems[below(static_cast<std::uint32_t>(kStems.size()))];
     return build_.fresh(stem);
   }
@@ -66,13 +67,16 @@ private:
 
   void add() {
     const std::uint32_t kind = matrices_.empty() ? 0 : below(6);
-    if (kind == 0) matrices_.push_back(build_.input(name(), below(2) == 0 ? ElementType::kBf16 : ElementType::kFp32, {rows_, 8}));
+    if (kind == 0)
+      matrices_.push_back(build_.input(name(), below(2) == 0 ? ElementType::kBf16 : ElementType::kFp32, {rows_, 8}));
     if (kind == 1) matrices_.push_back(build_.add("Relu", {any()}, {}, below(2) == 0 ? "" : name()));
     if (kind == 2) matrices_.push_back(build_.add("Add", {any(), any()}, {}, name()));
     if (kind == 3)
-      matrices_.push_back(build_.add("Gemm", {any(), build_.parameter(name(), {8, 8}, text(), below(3) == 0)}, {}, name()));
+      matrices_.push_back(
+          build_.add("Gemm", {any(), build_.parameter(name(), {8, 8}, text(), below(3) == 0)}, {}, name()));
     if (kind == 4)
-      matrices_.push_back(build_.constant(name(), {rows_, 8}, std::vector<double>(below(2) == 0 ? 1 : rows_ * 8, 1.0 / 3)));
+      matrices_.push_back(
+          build_.constant(name(), {rows_, 8}, std::vector<double>(below(2) == 0 ? 1 : rows_ * 8, 1.0 / 3)));
     if (kind == 5) {
       const TensorId renamed = build_.add("Relu", {any()}, {}, name());
       build_.rename(renamed, name());
