@@ -88,7 +88,7 @@ const Holds
                    "Gelu", kErf,
                    {replayed_map(op_of("Gelu", {Shape{67}}), range(-8, 8), gelu),
                     replayed_gradient(op_of("GeluGradient", {Shape{67}, Shape{67}}), range(-8, 8), "x", gelu_gradient),
-                    at("Gelu", kErf, {0, -0.0F, -1e30F, 1e30F, -kInf, kInf, NAN}, {0, -0.0F, 0, 1e30F, 0, kInf, NAN}),
+                    at("Gelu", kErf, {0, -0.0F, -1e30F, 1e30F, -kInf, kInf, NAN}, {0, 0, 0, 1e30F, 0, kInf, NAN}),
                     slope_at("Gelu", kErf, "x", {0, -1e30F, 1e30F, -kInf, kInf, NAN}, {0.5F, 0, 1, 0, 1, NAN})}));
 
 const Holds gelu_tanh_holds(
@@ -114,7 +114,7 @@ const Holds sigmoid_holds(
                          {replayed_map(op_of("Sigmoid", {Shape{67}}), range(-8, 8), fn::sigmoid),
                           replayed_gradient(op_of("SigmoidGradient", {Shape{67}, Shape{67}}), range(0, 1), "y",
                                             [](float dy, float y) { return dy * std::fmaf(-y, y, y); }),
-                          at("Sigmoid", {}, {-1e30F, 0, kInf, NAN}, {0, 0.5F, 1, NAN})}));
+                          at("Sigmoid", {}, {-1e30F, 0, kInf, NAN}, {0, fn::sigmoid(0.0F), 1, NAN})}));
 
 const Holds
     silu_holds({"Silu", "SiluGradient"},
@@ -127,7 +127,7 @@ const Holds
                                                          return dy * (s * std::fmaf(x, 1 - s, 1.0F));
                                                        }),
                                      at("Silu", {}, {-1e30F, 0, kInf, NAN}, {-0.0F, 0, kInf, NAN}),
-                                     slope_at("Silu", {}, "x", {-1e30F, 0, 1e30F}, {-0.0F, 0.5F, 1})}));
+                                     slope_at("Silu", {}, "x", {-1e30F, 0, 1e30F}, {-0.0F, fn::sigmoid(0.0F), 1})}));
 
 float softplus(float x) {
   const float e = fn::exp(-std::fabs(x)), sum = 1 + e;
