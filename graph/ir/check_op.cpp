@@ -46,11 +46,6 @@ void check_inputs(const Graph &graph, const Op &op) {
 
 } // namespace
 
-std::string describe(const Op &op) {
-  const std::string text = fmt::format("op '{}' ({})", op.name, op.type->name);
-  return op.where.empty() ? text : op.where + ": " + text;
-}
-
 void check_shape(const Shape &shape, const Fail &fail) {
   if (shape.rank() > Shape::kMaxRank)
     fail(fmt::format("{} has {} dimensions; there can be {}", shape.text(), shape.rank(), Shape::kMaxRank));
@@ -116,15 +111,6 @@ void check_update(const Graph &graph, const Update &update, const Fail &fail) {
     if (&other != &update && other.tensor == update.tensor)
       fail(fmt::format("'{}' is updated twice, by '{}' and '{}'", tensor.name, graph.tensors[other.next].name,
                        next.name));
-}
-
-void Inference::fail(std::string_view message) const { gradweave::graph::fail(op_, message); }
-
-std::size_t Inference::axis(std::int64_t value, std::size_t input) const {
-  const auto rank = static_cast<std::int64_t>(shape(input).rank());
-  if (value < -rank || value >= rank)
-    fail(fmt::format("axis {} is none of {}, whose axes are {} to {}", value, shape(input).text(), -rank, rank - 1));
-  return static_cast<std::size_t>(value < 0 ? value + rank : value);
 }
 
 } // namespace gradweave::graph

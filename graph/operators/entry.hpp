@@ -3,6 +3,7 @@
 
 #include "graph/golden/kernel.hpp"
 #include "graph/ir/derivation.hpp"
+#include "graph/ir/inference.hpp"
 #include "graph/ir/operator.hpp"
 
 namespace gradweave::graph {

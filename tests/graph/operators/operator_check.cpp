@@ -2,6 +2,7 @@
 
 #include "graph/golden/execution.hpp"
 #include "graph/ir/derivation.hpp"
+#include "graph/ir/inference.hpp"
 #include "graph/passes/gradient.hpp"
 
 #include <fmt/format.h>
