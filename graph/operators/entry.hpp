@@ -47,6 +47,9 @@ template <int PerElement> double operations_per_input(const OpView &op) {
   return PerElement * static_cast<double>(op.input(0).shape.elements());
 }
 
+/// Of what only moves elements.
+inline double no_operations(const OpView &) { return 0; }
+
 template <Walk How> Lowering walks(const OpView &) { return {std::nullopt, How}; }
 
 /// A real attribute as the arithmetic has it: rounded once to fp32 (N18) under the contract.
