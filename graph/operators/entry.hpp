@@ -56,6 +56,9 @@ template <unsigned (*PerElement)()> double operations_per_element(const OpView &
 /// A constant, rounded once to fp32 under the contract.
 template <class A> constexpr typename A::Value number(double value) { return static_cast<typename A::Value>(value); }
 
+/// Of what only moves elements.
+inline double no_operations(const OpView &) { return 0; }
+
 template <Walk How> Lowering walks(const OpView &) { return {std::nullopt, How}; }
 
 /// A real attribute as the arithmetic has it: rounded once to fp32 (N18) under the contract.
