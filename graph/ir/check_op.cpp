@@ -94,8 +94,8 @@ std::vector<Shape> check_op(const Graph &graph, const Op &op) {
 ElementType first_type(const Graph &graph, const Op &op, Gives gives) {
   if (gives == Gives::kIndex) return ElementType::kInt32;
   if (gives != Gives::kAsInput) return ElementType::kFp32;
-  for (const TensorId input : op.inputs)
-    if (input != kNone) return graph.tensors[input].type;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if (op.inputs[i] != kNone && input_spec(*op.type, i).takes != Takes::kIndex) return graph.tensors[op.inputs[i]].type;
   return ElementType::kFp32;
 }
 
