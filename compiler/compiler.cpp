@@ -4,7 +4,7 @@
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "sw_models/config/npu_fingerprint.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 namespace gradweave::compiler {
 namespace {
 
-void check_input(const std::vector<Layer> &layers, const NpuConfig &npu) {
+void check_input(const std::vector<Layer> &layers, const Machine &npu) {
   if (layers.empty()) throw std::invalid_argument("compile(): no layers; give one or more");
   for (const Layer &layer : layers)
     if (layer.m == 0 || layer.k == 0 || layer.n == 0 || layer.groups == 0)
@@ -43,7 +43,7 @@ Fingerprint fingerprint(const PhasePlan &plan) {
 }
 
 /// What the stream of a layer depends on, and nothing else.
-std::string stream_key(const Layer &layer, Pass pass, const std::vector<PhasePlan> &plans, const NpuConfig &npu,
+std::string stream_key(const Layer &layer, Pass pass, const std::vector<PhasePlan> &plans, const Machine &npu,
                        bool stream) {
   Fingerprint key;
   key.add(shape_fingerprint(layer), pass, gradweave::fingerprint(npu), stream, plans.size());
@@ -76,7 +76,7 @@ Compiled finish(const SchedulingProblem &p, Scheduled &&scheduled, CompileCache 
 
 } // namespace
 
-Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const NpuConfig &npu,
+Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const Machine &npu,
                  const CompileOptions &options, CompileCache &cache) {
   check_input(layers, npu);
   const Layout layout = make_layout(layers, options.pass, npu);
@@ -98,12 +98,12 @@ Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, c
   return compiled;
 }
 
-Compiled compile(const std::vector<Layer> &layers, const NpuConfig &npu, const CompileOptions &options,
+Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options,
                  CompileCache &cache) {
   return compile(scheduler_of(options.schedule), layers, npu, options, cache);
 }
 
-Compiled compile(const std::vector<Layer> &layers, const NpuConfig &npu, const CompileOptions &options) {
+Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options) {
   CompileCache cache;
   return compile(layers, npu, options, cache);
 }

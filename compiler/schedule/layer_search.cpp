@@ -5,7 +5,7 @@
 #include "compiler/schedule/refine.hpp"
 #include "compiler/schedule/search.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "sw_models/config/npu_fingerprint.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ Tuning tune(Refinement &refinement, std::uint64_t plans, const RefineProgress &p
 
 /// What the plans depend on, and nothing else: orders with the same phases have the same plans. Every field is named,
 /// so that a new one does not compile until it is decided whether plans depend on it.
-std::string key(const Layer &layer, const NpuConfig &npu, const CompileOptions &options, std::uint64_t tune) {
+std::string key(const Layer &layer, const Machine &npu, const CompileOptions &options, std::uint64_t tune) {
   const auto &[schedule, pass, tuned, progress, partition, parts, reduction, plans, stream] = options;
   const Cut cut = cut_of(layer, npu, options);
   return Fingerprint()
@@ -44,7 +44,7 @@ std::string key(const Layer &layer, const NpuConfig &npu, const CompileOptions &
 /// A search for one layer's plans, on a sample of it if it is large.
 class LayerSearch {
 public:
-  LayerSearch(const Layer &layer, const NpuConfig &npu, const CompileOptions &options)
+  LayerSearch(const Layer &layer, const Machine &npu, const CompileOptions &options)
       : layer_(layer), npu_(npu), options_(options), layout_(make_layout({layer}, options.pass, npu)) {}
 
   FoundPlans run(Memo<FoundPlans> &known);
@@ -55,7 +55,7 @@ private:
   FoundPlans best(const Layer &sample, const Refinement &refinement) const;
 
   const Layer &layer_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
   const CompileOptions &options_;
   Layout layout_;
 };
@@ -101,7 +101,7 @@ FoundPlans LayerSearch::run(Memo<FoundPlans> &known) {
 
 } // namespace
 
-Memo<FoundPlans>::Pointer search_layer(const Layer &layer, const NpuConfig &npu, const CompileOptions &options,
+Memo<FoundPlans>::Pointer search_layer(const Layer &layer, const Machine &npu, const CompileOptions &options,
                                        Memo<FoundPlans> &known) {
   return known.get(key(layer, npu, options, options.tune), [&] { return LayerSearch(layer, npu, options).run(known); });
 }

@@ -22,7 +22,7 @@
 // This class holds the channel; who uses it holds the queues and tells the arrival of their first requests.
 #pragma once
 
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/memory_config.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -76,7 +76,7 @@ public:
   };
 
   /// `bus_bytes`: bytes of a beat. Throws std::invalid_argument if the bandwidth fraction or bus_bytes is zero.
-  DramChannel(const DramConfig &config, std::uint32_t bus_bytes);
+  DramChannel(const MemoryConfig &config, std::uint32_t bus_bytes);
 
   /// Time of the next choice; its cycle is kNone if nothing waits.
   Instant next_choice(const Waiting &waiting) const {

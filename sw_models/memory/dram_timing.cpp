@@ -7,7 +7,7 @@
 
 namespace gradweave {
 
-DramChannel::DramChannel(const DramConfig &config, std::uint32_t bus_bytes)
+DramChannel::DramChannel(const MemoryConfig &config, std::uint32_t bus_bytes)
     : ticks_per_cycle_(config.bytes_num), turnaround_cycles_(config.turnaround_cycles),
       latency_cycles_(config.latency_cycles), batch_bytes_(config.batch_bytes),
       access_bytes_(config.access_bytes != 0 ? config.access_bytes : bus_bytes) {

@@ -44,7 +44,7 @@ std::string line_of(const std::string &what, const Compiled &c) {
       c.bounds.compute_cycles, c.bounds.traffic_cycles, c.bounds.io_cycles, c.bounds.run_cycles, c.tilings.front());
 }
 
-std::string line(const NpuConfig &npu, const Layer &layer, CompileOptions options, const char *note = "") {
+std::string line(const Machine &npu, const Layer &layer, CompileOptions options, const char *note = "") {
   options.plans = 40;
   return line_of(fmt::format("{} {}{}{} {} {}{}", npu.name, layer.name,
                              layer.groups > 1 ? fmt::format(" groups {}", layer.groups) : "", layer.dx ? "" : " no dX",
@@ -69,7 +69,7 @@ std::vector<Layer> some_layers() {
 
 void orders(const Take &take) {
   for (const char *name : {"test8", "test6x10"}) {
-    const NpuConfig npu = load_config(name);
+    const Machine npu = load_config(name);
     for (const Layer &layer : layers()) {
       for (const Schedule s : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor,
                                Schedule::kRearrange, Schedule::kSearch})
@@ -82,7 +82,7 @@ void orders(const Take &take) {
 
 void partitions(const Take &take) {
   for (const char *name : {"test8", "test8c2", "test6x10c3"}) {
-    const NpuConfig npu = load_config(name);
+    const Machine npu = load_config(name);
     for (const Layer &layer : some_layers())
       for (const Partition p : {Partition::kWeightSharing, Partition::kDySharing, Partition::kIfmapSharing})
         for (const Reduction r : {Reduction::kChain, Reduction::kAdd}) {
@@ -96,7 +96,7 @@ void partitions(const Take &take) {
 
 void paper_policies(const Take &take) {
   for (const char *name : {"test8", "small"}) {
-    const NpuConfig npu = load_config(name);
+    const Machine npu = load_config(name);
     for (const Layer &layer : {make_layer(100, 100, 100), make_layer(40, 300, 90)})
       for (const paper::Policy &policy : paper::policies_near_default())
         for (const Schedule s :
@@ -114,7 +114,7 @@ void paper_policies(const Take &take) {
 
 void steps(const Take &take) {
   for (const char *name : {"test8", "test6x10"}) {
-    const NpuConfig npu = load_config(name);
+    const Machine npu = load_config(name);
     const std::vector<Layer> network{make_layer(20, 30, 40, false), make_layer(20, 40, 25), make_layer(20, 25, 40)};
     for (const Pass pass : {Pass::kBackward, Pass::kBoth}) {
       StepOptions options;

@@ -43,7 +43,7 @@ const Kind &kind_of(const std::string &name) {
 }
 
 DeviceSpec spec_of(const Kind &kind, const std::string &trace = {}) {
-  DeviceSpec spec{load_npu_config(fmt::format("configs/{}.toml", kind.npu)), {}};
+  DeviceSpec spec{load_machine(fmt::format("configs/{}.toml", kind.npu)), {}};
   spec.options.stress = {5, kind.stalls};
   if (kind.fault) spec.options.faults = {{BusFault::Kind::kSlvErr, false, 0, 64}};
   spec.options.trace.file = trace;
@@ -57,7 +57,7 @@ const std::vector<compiler::Compiled> &layers_for(const std::string &npu) {
   if (!layers.empty()) return layers;
   constexpr std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t> kShapes[] = {
       {37, 23, 29, 1}, {5, 53, 3, 1}, {20, 9, 2, 3}};
-  const NpuConfig config = load_npu_config(fmt::format("configs/{}.toml", npu));
+  const Machine config = load_machine(fmt::format("configs/{}.toml", npu));
   for (const auto &shape : kShapes) {
     compiler::Layer layer;
     layer.name = "layer";

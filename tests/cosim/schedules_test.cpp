@@ -29,7 +29,7 @@ TEST_P(EverySchedule, GivesTheGoldenBits) {
   JobSpec s;
   s.network = "cosim";
   s.layers = {kLayers[layer]};
-  s.npu = load_npu_config(fmt::format("configs/{}.toml", npu));
+  s.npu = load_machine(fmt::format("configs/{}.toml", npu));
   s.compile.schedule = schedule;
   s.compile.pass = compiler::Pass::kBoth;
   // Neighbouring cases differ in data and in the bus, so that together they cover all four combinations.
@@ -58,7 +58,7 @@ TEST(FullSize, AttentionOutputOnSmall) {
   JobSpec s;
   s.network = "bert_tiny";
   s.layers = {{"encoder1.attention_output", 512, 312, 312, true, 9}};
-  s.npu = load_npu_config("configs/small.toml");
+  s.npu = load_machine("configs/small.toml");
   s.data = DataKind::kSpecial;
   s.device.stress = {7, 0.1};
   const JobResult r = run_job(s);
@@ -70,7 +70,7 @@ TEST(FullSize, GemmOnLarge) {
   JobSpec s;
   s.network = "cosim";
   s.layers = {{"gemm", 300, 257, 391, true, 1}};
-  s.npu = load_npu_config("configs/large.toml");
+  s.npu = load_machine("configs/large.toml");
   const JobResult r = run_job(s);
   EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("{}", fmt::join(r.failures, "; "));
 }
