@@ -57,13 +57,23 @@ Compiled known_stream(const SchedulingProblem &p, const Scheduled &scheduled, Co
   const auto key = [&](bool stream) {
     return stream_key(p.layers.front(), p.options.pass, scheduled.plans, p.npu, stream);
   };
-  if (!p.options.stream)
-    if (const auto with_stream = cache.streams.find(key(true))) return *with_stream;
-  return *cache.streams.get(key(p.options.stream), [&] {
-    return compile_plan(p.layers, p.options.pass, p.layout,
-                        time_plans(scheduled.plans, p.layers, p.layout, p.npu, scheduled.cycles), p.npu,
-                        p.options.stream);
-  });
+  const auto make = [&] {
+    Compiled compiled =
+        compile_plan(p.layers, p.options.pass, p.layout,
+                     time_plans(scheduled.plans, p.layers, p.layout, p.npu, scheduled.cycles), p.npu, p.options.stream);
+    std::vector<isa::Command> stream = std::move(compiled.stream);
+    std::vector<CommandInfo> info = std::move(compiled.info);
+    return CompileCache::KnownStream{std::move(compiled), std::move(stream), std::move(info)};
+  };
+  Memo<CompileCache::KnownStream>::Pointer known;
+  if (!p.options.stream) known = cache.streams.find(key(true));
+  if (!known) known = cache.streams.get(key(p.options.stream), make);
+  Compiled compiled = known->compiled;
+  if (p.options.stream) {
+    compiled.stream = known->stream;
+    compiled.info = known->info;
+  }
+  return compiled;
 }
 
 Compiled finish(const SchedulingProblem &p, Scheduled &&scheduled, CompileCache &cache) {
@@ -86,10 +96,6 @@ Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, c
   const Tuning tuning = scheduled.tuning;
   std::vector<std::string> tilings = std::move(scheduled.tilings);
   Compiled compiled = finish(problem, std::move(scheduled), cache);
-  if (!options.stream) {
-    compiled.stream.clear();
-    compiled.info.clear();
-  }
   compiled.layers = layers; // others of the shape bear other names
   compiled.requested = options.schedule;
   compiled.chosen = chosen;

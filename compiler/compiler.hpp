@@ -13,8 +13,15 @@ namespace gradweave::compiler {
 /// What earlier compilations found. Networks repeat their layers: with one cache a shape is searched and compiled once.
 /// Any number of threads may compile with it at once.
 struct CompileCache {
+  /// A compiled layer, whose stream is kept apart: who does not ask for it does not copy it.
+  struct KnownStream {
+    Compiled compiled; ///< but for stream and info
+    std::vector<isa::Command> stream;
+    std::vector<CommandInfo> info;
+  };
+
   Memo<FoundPlans> plans;
-  Memo<Compiled> streams;
+  Memo<KnownStream> streams;
 };
 
 /// Compiles layers into one stream and verifies the result of every pass. They are in the order of the forward pass;

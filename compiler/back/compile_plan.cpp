@@ -82,7 +82,6 @@ Compiled compile_plan(const std::vector<Layer> &layers, Pass pass, const Layout 
     require(verify_orders(plan.program, layers, pass), layers, "ordering");
     require(verify_program(plan.program, layout, npu), layers, "residency");
   }
-  check_room(layers, plan.program.room(), npu);
 
   Compiled compiled;
   compiled.layers = layers;

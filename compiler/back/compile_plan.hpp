@@ -16,7 +16,7 @@ TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &lay
 
 /// Checks the plan and its program, encodes them and verifies the stream. Several layers share the scratchpad: what one
 /// leaves there serves the next, and loads run ahead over the borders of layers. Without `stream`, stream and info stay
-/// empty and nothing is verified. Throws CompileError if the device's memory is too small, CompilerDefect if a check
+/// empty and nothing is verified. The program has room in the memory (check_room()). Throws CompilerDefect if a check
 /// fails.
 Compiled compile_plan(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const TimedPlan &plan,
                       const Machine &npu, bool stream = true);

@@ -106,12 +106,7 @@ Planned LayerPlanner::run(Schedule schedule) {
   planned_.chosen = resolve(schedule, layer_);
   if (options_.pass != Pass::kBackward) forward();
   if (options_.pass != Pass::kForward) backward(schedule);
-  const std::uint64_t bytes = planned_.plan.program.dram_bytes;
-  if (bytes > npu_.memory.size_bytes)
-    throw CompileError(fmt::format("layer '{}': needs {} bytes of device memory, NPU '{}' has {}; raise "
-                                   "memory.size_bytes or reduce M, K, N = {}, {}, {}",
-                                   layer_.name, bytes, npu_.name, npu_.memory.size_bytes, layer_.m, layer_.k,
-                                   layer_.n));
+  check_room({layer_}, planned_.plan.program.room(), npu_);
   planned_.plan.cycles = program_cycles(planned_.plan.program, npu_);
   return std::move(planned_);
 }

@@ -45,7 +45,8 @@ std::string key(const Layer &layer, const Machine &npu, const CompileOptions &op
 class LayerSearch {
 public:
   LayerSearch(const Layer &layer, const Machine &npu, const CompileOptions &options)
-      : layer_(layer), npu_(npu), options_(options), layout_(make_layout({layer}, options.pass, npu)) {}
+      : layer_(layer), npu_(npu), options_(options), cut_(cut_of(layer, npu, options)),
+        layout_(make_layout({layer}, options.pass, npu)) {}
 
   FoundPlans run(Memo<FoundPlans> &known);
 
@@ -57,6 +58,7 @@ private:
   const Layer &layer_;
   const Machine &npu_;
   const CompileOptions &options_;
+  Cut cut_;
   Layout layout_;
 };
 
@@ -68,9 +70,8 @@ RefineProgress LayerSearch::report(std::uint64_t before) const {
 Refinement LayerSearch::begin(const Layer &sample, const Layout &sample_layout) const {
   std::function<void()> tried;
   if (options_.progress) tried = [this] { options_.progress(0, options_.plans + options_.tune); };
-  std::vector<std::vector<PhasePlan>> first =
-      search(sample, options_.schedule, options_.pass, cut_of(layer_, npu_, options_), sample_layout, npu_,
-             effort_of(options_.plans), tried, &layer_);
+  std::vector<std::vector<PhasePlan>> first = search(sample, options_.schedule, options_.pass, cut_, sample_layout,
+                                                     npu_, effort_of(options_.plans), tried, &layer_);
   // Where few changes are asked for, few plans to change are enough.
   first.resize(std::min(first.size(), std::max<std::size_t>(options_.plans, 1)));
   return {first, sample, sample_layout, npu_, tried};
@@ -83,8 +84,7 @@ FoundPlans LayerSearch::best(const Layer &sample, const Refinement &refinement) 
 
 FoundPlans LayerSearch::run(Memo<FoundPlans> &known) {
   check_room({layer_}, {layout_.bytes, 0}, npu_);
-  const Cut cut = cut_of(layer_, npu_, options_);
-  const Layer sample = sample_of(layer_, npu_, cut.partition == Partition::kNone ? 1 : cut.parts);
+  const Layer sample = sample_of(layer_, npu_, cut_.partition == Partition::kNone ? 1 : cut_.parts);
   const Layout sample_layout = make_layout({sample}, options_.pass, npu_);
   Refinement refinement = begin(sample, sample_layout);
   if (refinement.kept().empty()) check_room({layer_}, refinement.least_room(), npu_);
