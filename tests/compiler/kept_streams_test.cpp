@@ -94,6 +94,20 @@ void partitions(const Take &take) {
   }
 }
 
+/// Those that search nothing.
+void schedulers_without_search(const Take &take) {
+  for (const char *name : {"test8", "test6x10", "test8c2"}) {
+    const Machine npu = load_config(name);
+    for (const Schedule s : {Schedule("in_order"), Schedule("igo_paper")})
+      for (const Layer &layer : layers())
+        for (const Partition p : {Partition::kNone, Partition::kWeightSharing}) {
+          CompileOptions options{s, Pass::kBoth};
+          options.partition = p;
+          take(line(npu, layer, options, fmt::format(" {}", to_string(p)).c_str()));
+        }
+  }
+}
+
 void paper_policies(const Take &take) {
   for (const char *name : {"test8", "small"}) {
     const Machine npu = load_config(name);
@@ -187,7 +201,8 @@ TEST_P(KeptStreamsOf, AreMadeAgain) {
 
 INSTANTIATE_TEST_SUITE_P(Parts, KeptStreamsOf,
                          testing::Values(Part{"orders", orders}, Part{"partitions", partitions},
-                                         Part{"paper", paper_policies}, Part{"steps", steps}),
+                                         Part{"paper", paper_policies}, Part{"steps", steps},
+                                         Part{"without_search", schedulers_without_search}),
                          [](const auto &param_info) { return std::string(param_info.param.name); });
 
 TEST(KeptStreams, ALineThatDiffersOrIsMissingIsTold) {

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <tuple>
+#include <vector>
 
 namespace gradweave::runtime {
 namespace {
@@ -19,6 +20,13 @@ const std::vector<Layer> kLayers{
     {"partial_tiles", 50, 61, 29, true, 1}, {"one_row", 1, 23, 41, true, 2},       {"one_column", 37, 1, 19, true, 3},
     {"one_output", 43, 17, 1, true, 4},     {"first_layer", 31, 24, 40, false, 0}, {"spills", 96, 128, 80, true, 5},
 };
+
+/// The paper's orders, and those that search nothing.
+std::vector<Schedule> schedules() {
+  std::vector<Schedule> all = compiler::all_schedules();
+  all.insert(all.end(), {Schedule("in_order"), Schedule("igo_paper")});
+  return all;
+}
 
 using Case = std::tuple<const char *, Schedule, std::size_t>;
 
@@ -45,7 +53,7 @@ TEST_P(EverySchedule, GivesTheGoldenBits) {
 
 INSTANTIATE_TEST_SUITE_P(Cosim, EverySchedule,
                          ::testing::Combine(::testing::Values("test8", "test6x10", "test13x7", "test16"),
-                                            ::testing::ValuesIn(compiler::all_schedules()),
+                                            ::testing::ValuesIn(schedules()),
                                             ::testing::Range<std::size_t>(0, kLayers.size())),
                          [](const ::testing::TestParamInfo<Case> &info) {
                            return fmt::format("{}_{}_{}", std::get<0>(info.param),
