@@ -104,7 +104,7 @@ void RtlDevice::start(std::size_t commands) {
 
 void RtlDevice::launch(std::size_t commands) {
   board_.npu.clear_log(commands);
-  board_.clock.run(config().memory.turnaround_cycles);
+  board_.clock.run(config().memory.longest_turnaround());
   write_csr(isa::Csr::CTRL, kCtrlStart);
 }
 

@@ -24,10 +24,13 @@ struct MemoryConfig {
   /// 150 GB/s at 1.05 GHz: 1000/7). Filled in by read_memory_config().
   std::uint64_t bytes_num = 0;
   std::uint64_t bytes_den = 1;
+
+  /// Cycles that a change of direction can cost: a channel that was idle for as long has forgotten its direction.
+  std::uint64_t longest_turnaround() const { return turnaround_cycles; }
 };
 
-/// Reads and checks table [memory] of a file, which load_machine() finds (machine.hpp), as `npu` sees the memory, by its
-/// clock and its bus. Throws ConfigError.
+/// Reads and checks table [memory] of a file, which load_machine() finds (machine.hpp), as `npu` sees the memory, by
+/// its clock and its bus. Throws ConfigError.
 MemoryConfig read_memory_config(TomlSection &section, const NpuConfig &npu);
 
 /// All parameters that cycles or streams depend on.
