@@ -194,6 +194,30 @@ void run_interleaved(Worker &a, const Kind &kind_a, Worker &b, const Kind &kind_
   }
 }
 
+/// Counters of a layer on a device whose memory holds zeros.
+std::vector<std::uint64_t> counters_of(Device &device, const compiler::Compiled &layer) {
+  device.allocate(layer.dram_bytes);
+  const std::vector<std::uint8_t> zeros(layer.dram_bytes);
+  device.copy_in(0, zeros.data(), zeros.size());
+  device.submit(layer.stream);
+  EXPECT_TRUE(device.wait().ok());
+  return device.read_counters().values;
+}
+
+TEST(TwoMachines, OfOneNpuShareItsRtlAndTakeTheTimesOfTheirMemories) {
+  const Machine fast = load_machine("configs/test8.toml");
+  Machine slow = fast;
+  slow.memory.latency_cycles += 31;
+  slow.memory.bytes_den *= 3;
+  EXPECT_EQ(find_rtl_library(slow), find_rtl_library(fast));
+  const compiler::Compiled &layer = layers_for("test8").front();
+  const std::vector<std::unique_ptr<Device>> devices = make_rtl_devices({{fast, {}}, {slow, {}}});
+  const std::vector<std::uint64_t> of_fast = counters_of(*devices[0], layer), of_slow = counters_of(*devices[1], layer);
+  EXPECT_EQ(of_fast, counters_of(*make_timing_device(fast), layer));
+  EXPECT_EQ(of_slow, counters_of(*make_timing_device(slow), layer));
+  EXPECT_LT(of_fast[0], of_slow[0]);
+}
+
 TEST_P(TwoDevices, RunInterleaved) {
   Worker a(a_), b(b_);
   run_interleaved(a, a_, b, b_);
