@@ -34,7 +34,7 @@ void require_equal(const std::string &name, const runtime::TimedRun &rtl, const 
 
 } // namespace
 
-DevicePair::DevicePair(const NpuConfig &npu, std::uint64_t dram_bytes)
+DevicePair::DevicePair(const Machine &npu, std::uint64_t dram_bytes)
     : rtl_(make_rtl_device(npu)), model_(make_timing_device(npu)) {
   if (rtl_->allocate(dram_bytes) != 0 || model_->allocate(dram_bytes) != 0)
     throw std::logic_error("device memory does not begin at address 0");

@@ -20,7 +20,7 @@ struct PairedRun {
 class DevicePair {
 public:
   /// Both devices hold streams of up to `dram_bytes` from address 0 on.
-  DevicePair(const NpuConfig &npu, std::uint64_t dram_bytes);
+  DevicePair(const Machine &npu, std::uint64_t dram_bytes);
 
   /// The model for about half of `model_seconds`, the RTL once, the model again: what slows the machine down for a
   /// while slows both. The model's time is that of an average run. The RTL works on random data. `report_progress` gets

@@ -25,9 +25,9 @@ void forget_peak_memory() {
   std::ofstream("/proc/self/clear_refs") << 5; // resets VmHWM
 }
 
-Json measure(const NpuConfig &npu, const std::vector<isa::Command> &stream) {
+Json measure(const Machine &npu, const std::vector<isa::Command> &stream) {
   timing::RunOptions options;
-  options.stream_addr = npu.dram.size_bytes / 2; // the streams' data lie below
+  options.stream_addr = npu.memory.size_bytes / 2; // the streams' data lie below
   forget_peak_memory();
   std::uint64_t cycles = 0;
   RunTimer timer;
@@ -88,7 +88,7 @@ public:
       for (const std::uint32_t size : series.sizes) {
         const double share = size == series.sizes.back() ? series.expected_seconds : 0;
         all.push_back({fmt::format("{} {}", series.row, size), kSeconds + share, [&series, size](const auto &) {
-                         const NpuConfig npu = load_npu(series.npu);
+                         const Machine npu = load_npu(series.npu);
                          Json measured = measure(npu, series.make(npu, size));
                          measured["series"] = series.name;
                          measured["name"] = fmt::format("{} {}", series.row, size);

@@ -24,7 +24,7 @@ constexpr Target kTargets[] = {{"small", 500}, {"large", 5000}};
 
 struct Workload {
   std::string name;
-  NpuConfig npu;
+  Machine npu;
   compiler::Pass pass;
   std::vector<compiler::Layer> layers;
   int rounds; ///< the median counts; a network is many pairs of runs already
@@ -104,7 +104,7 @@ public:
 
 private:
   static std::vector<Workload> workloads(const Target &target) {
-    const NpuConfig npu = load_npu(target.npu);
+    const Machine npu = load_npu(target.npu);
     const compiler::Network bert = load_model("bert_tiny", kBatch);
     std::vector<Workload> all;
     for (const BusyGemm &gemm : busy_gemms())

@@ -57,7 +57,7 @@ struct Totals {
 
 class LayerStudy {
 public:
-  LayerStudy(const Layer &layer, const NpuConfig &npu, const paper::Policy &policy, paper::SpillCost spill)
+  LayerStudy(const Layer &layer, const Machine &npu, const paper::Policy &policy, paper::SpillCost spill)
       : layer_(layer), npu_(npu), policy_(policy) {
     options_.stream = false;
     ideal_.spill = spill;
@@ -78,7 +78,7 @@ private:
   }
 
   const Layer &layer_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
   paper::Policy policy_;
   paper::Idealisation ideal_;
   compiler::CompileOptions options_;
@@ -161,7 +161,7 @@ int run(int argc, char **argv) {
       chosen.push_back(paper::parse_policy(p));
     }
   }
-  const NpuConfig npu = load_npu_config(npu_file);
+  const Machine npu = load_machine(npu_file);
   fmt::print("{:42} {:14} {:>12}", "policy", "network", "Mcycles");
   for (std::size_t c = kInterleave; c < kColumns; ++c)
     fmt::print(" {:>10}", kTitles[c]);

@@ -13,7 +13,7 @@ const std::vector<BusyGemm> &busy_gemms() {
   return gemms;
 }
 
-NpuConfig load_npu(std::string_view name) { return load_npu_config(runtime::find_npu(std::string(name))); }
+Machine load_npu(std::string_view name) { return load_machine(runtime::find_npu(std::string(name))); }
 
 compiler::Network load_model(std::string_view name, std::uint32_t batch) {
   return compiler::load_network(runtime::find_model(std::string(name)), batch);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/compiler.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -19,7 +19,7 @@ struct BusyGemm {
 const std::vector<BusyGemm> &busy_gemms();
 
 /// An NPU of configs/.
-NpuConfig load_npu(std::string_view name);
+Machine load_npu(std::string_view name);
 /// A network of models/.
 compiler::Network load_model(std::string_view name, std::uint32_t batch);
 

@@ -4,7 +4,7 @@
 #include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "sw_models/config/npu_fingerprint.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 namespace gradweave::compiler {
 namespace {
 
-void check_input(const std::vector<Layer> &layers, const NpuConfig &npu) {
+void check_input(const std::vector<Layer> &layers, const Machine &npu) {
   if (layers.empty()) throw std::invalid_argument("compile(): no layers; give one or more");
   for (const Layer &layer : layers)
     if (layer.m == 0 || layer.k == 0 || layer.n == 0 || layer.groups == 0)
@@ -43,7 +43,7 @@ Fingerprint fingerprint(const PhasePlan &plan) {
 }
 
 /// What the stream of a layer depends on, and nothing else.
-std::string stream_key(const Layer &layer, Pass pass, const std::vector<PhasePlan> &plans, const NpuConfig &npu,
+std::string stream_key(const Layer &layer, Pass pass, const std::vector<PhasePlan> &plans, const Machine &npu,
                        bool stream) {
   Fingerprint key;
   key.add(shape_fingerprint(layer), pass, gradweave::fingerprint(npu), stream, plans.size());
@@ -57,13 +57,23 @@ Compiled known_stream(const SchedulingProblem &p, const Scheduled &scheduled, Co
   const auto key = [&](bool stream) {
     return stream_key(p.layers.front(), p.options.pass, scheduled.plans, p.npu, stream);
   };
-  if (!p.options.stream)
-    if (const auto with_stream = cache.streams.find(key(true))) return *with_stream;
-  return *cache.streams.get(key(p.options.stream), [&] {
-    return compile_plan(p.layers, p.options.pass, p.layout,
-                        time_plans(scheduled.plans, p.layers, p.layout, p.npu, scheduled.cycles), p.npu,
-                        p.options.stream);
-  });
+  const auto make = [&] {
+    Compiled compiled =
+        compile_plan(p.layers, p.options.pass, p.layout,
+                     time_plans(scheduled.plans, p.layers, p.layout, p.npu, scheduled.cycles), p.npu, p.options.stream);
+    std::vector<isa::Command> stream = std::move(compiled.stream);
+    std::vector<CommandInfo> info = std::move(compiled.info);
+    return CompileCache::KnownStream{std::move(compiled), std::move(stream), std::move(info)};
+  };
+  Memo<CompileCache::KnownStream>::Pointer known;
+  if (!p.options.stream) known = cache.streams.find(key(true));
+  if (!known) known = cache.streams.get(key(p.options.stream), make);
+  Compiled compiled = known->compiled;
+  if (p.options.stream) {
+    compiled.stream = known->stream;
+    compiled.info = known->info;
+  }
+  return compiled;
 }
 
 Compiled finish(const SchedulingProblem &p, Scheduled &&scheduled, CompileCache &cache) {
@@ -76,7 +86,7 @@ Compiled finish(const SchedulingProblem &p, Scheduled &&scheduled, CompileCache 
 
 } // namespace
 
-Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const NpuConfig &npu,
+Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const Machine &npu,
                  const CompileOptions &options, CompileCache &cache) {
   check_input(layers, npu);
   const Layout layout = make_layout(layers, options.pass, npu);
@@ -86,10 +96,6 @@ Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, c
   const Tuning tuning = scheduled.tuning;
   std::vector<std::string> tilings = std::move(scheduled.tilings);
   Compiled compiled = finish(problem, std::move(scheduled), cache);
-  if (!options.stream) {
-    compiled.stream.clear();
-    compiled.info.clear();
-  }
   compiled.layers = layers; // others of the shape bear other names
   compiled.requested = options.schedule;
   compiled.chosen = chosen;
@@ -98,12 +104,12 @@ Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, c
   return compiled;
 }
 
-Compiled compile(const std::vector<Layer> &layers, const NpuConfig &npu, const CompileOptions &options,
+Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options,
                  CompileCache &cache) {
   return compile(scheduler_of(options.schedule), layers, npu, options, cache);
 }
 
-Compiled compile(const std::vector<Layer> &layers, const NpuConfig &npu, const CompileOptions &options) {
+Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options) {
   CompileCache cache;
   return compile(layers, npu, options, cache);
 }

@@ -6,27 +6,34 @@
 #include "compiler/ir/options.hpp"
 #include "compiler/ir/scheduler.hpp"
 #include "compiler/schedule/registry.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 namespace gradweave::compiler {
 
 /// What earlier compilations found. Networks repeat their layers: with one cache a shape is searched and compiled once.
 /// Any number of threads may compile with it at once.
 struct CompileCache {
+  /// A compiled layer, whose stream is kept apart: who does not ask for it does not copy it.
+  struct KnownStream {
+    Compiled compiled; ///< but for stream and info
+    std::vector<isa::Command> stream;
+    std::vector<CommandInfo> info;
+  };
+
   Memo<FoundPlans> plans;
-  Memo<Compiled> streams;
+  Memo<KnownStream> streams;
 };
 
 /// Compiles layers into one stream and verifies the result of every pass. They are in the order of the forward pass;
 /// where their names link them (Layer::input, Layer::x_of) they share tensors. Throws CompileError (what() says which
 /// layer, why, and what to change) if no tiling fits the scratchpad or a dimension or the footprint is too large for
 /// the device.
-Compiled compile(const std::vector<Layer> &layers, const NpuConfig &npu, const CompileOptions &options,
+Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options,
                  CompileCache &cache);
 /// The same with nothing known from before.
-Compiled compile(const std::vector<Layer> &layers, const NpuConfig &npu, const CompileOptions &options);
+Compiled compile(const std::vector<Layer> &layers, const Machine &npu, const CompileOptions &options);
 /// The same by a scheduler that may not be registered; of the options counts what it looks at, and `stream`.
-Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const NpuConfig &npu,
+Compiled compile(const Scheduler &scheduler, const std::vector<Layer> &layers, const Machine &npu,
                  const CompileOptions &options, CompileCache &cache);
 
 /// The stream with `base` added to every DRAM address.

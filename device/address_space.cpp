@@ -16,7 +16,7 @@ std::uint64_t AddressSpace::allocate(std::uint64_t bytes, std::uint64_t alignmen
   const std::uint64_t left = size_ - free_;
   if (behind > left || bytes > left - behind)
     throw DeviceError(fmt::format("allocate(): {} bytes of device memory are wanted, but only {} of {} are free; raise "
-                                  "size_bytes in the configuration's [dram]",
+                                  "size_bytes in the configuration's [memory]",
                                   bytes, left - std::min(behind, left), size_));
   const std::uint64_t base = free_ + behind;
   free_ = base + bytes;

@@ -40,7 +40,7 @@ std::string backend_names() {
 bool has_data(Backend backend) { return backend != Backend::kTiming; }
 bool has_time(Backend backend) { return backend != Backend::kFunctional; }
 
-std::unique_ptr<Device> make_device(Backend backend, const NpuConfig &npu, const DeviceOptions &options) {
+std::unique_ptr<Device> make_device(Backend backend, const Machine &npu, const DeviceOptions &options) {
   switch (backend) {
   case Backend::kRtl:
     return make_rtl_device(npu, options);

@@ -21,6 +21,6 @@ bool has_data(Backend backend);
 bool has_time(Backend backend);
 
 /// The device of a backend. Throws as make_rtl_device() does.
-std::unique_ptr<Device> make_device(Backend backend, const NpuConfig &npu, const DeviceOptions &options);
+std::unique_ptr<Device> make_device(Backend backend, const Machine &npu, const DeviceOptions &options);
 
 } // namespace gradweave::runtime

@@ -48,8 +48,8 @@ std::uint64_t Counters::of_core(isa::Counter c, std::uint32_t core) const {
   return values[isa::counter_index(c, core)];
 }
 
-Device::Device(const NpuConfig &config, const DeviceOptions &options)
-    : config_(config), stream_offset_(options.stream_offset), addresses_(config.dram.size_bytes) {
+Device::Device(const Machine &config, const DeviceOptions &options)
+    : config_(config), stream_offset_(options.stream_offset), addresses_(config.memory.size_bytes) {
   check(options);
 }
 

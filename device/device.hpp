@@ -5,7 +5,7 @@
 #include "device/device_error.hpp"
 #include "isa/command.hpp"
 #include "isa/counters.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 #include "sw_models/timing/engines/command_times.hpp"
 
 #include <cstddef>
@@ -85,7 +85,7 @@ public:
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
-  const NpuConfig &config() const { return config_; }
+  const Machine &config() const { return config_; }
 
   /// Reserves `bytes` (at least 1) of device memory at a multiple of `alignment` (a power of two). Addresses rise, from
   /// 0; nothing is given back. Throws DeviceError, with both sizes, when the memory is full.
@@ -111,7 +111,7 @@ public:
 
 protected:
   /// Throws DeviceError, naming the field, if one of `options` is out of range.
-  Device(const NpuConfig &config, const DeviceOptions &options);
+  Device(const Machine &config, const DeviceOptions &options);
 
   /// Ready to busy, for backends that can start what is in memory already. Throws DeviceError if the device is not
   /// ready; `call` is its name in the message.
@@ -132,7 +132,7 @@ private:
   void refuse_busy(const char *call) const;
   void refuse_broken(const char *call) const;
 
-  NpuConfig config_;
+  Machine config_;
   std::uint32_t stream_offset_;
   runtime::AddressSpace addresses_;
   std::uint64_t stream_addr_ = 0, stream_bytes_ = 0; ///< room for streams
@@ -141,11 +141,11 @@ private:
 
 /// The functional model: data and no time. Throws DeviceError if `options` ask for faults or a waveform, which it does
 /// not have; back-pressure and watchdog make no difference to it.
-std::unique_ptr<Device> make_functional_device(const NpuConfig &config, const DeviceOptions &options = {});
+std::unique_ptr<Device> make_functional_device(const Machine &config, const DeviceOptions &options = {});
 
 /// The timing model: times and counters of the RTL to the cycle, no data: copy_in() and copy_out() only check their
 /// range. Throws DeviceError if `options` ask for back-pressure, faults or a waveform, which it does not have.
-std::unique_ptr<Device> make_timing_device(const NpuConfig &config, const DeviceOptions &options = {});
+std::unique_ptr<Device> make_timing_device(const Machine &config, const DeviceOptions &options = {});
 
 /// The library with the Verilated NPU of this configuration: in $GRADWEAVE_LIB_DIR, else in lib/ of the program's build
 /// directory or install prefix. Throws std::runtime_error if it is missing; the remedy names `source`, what `make cosim
@@ -156,11 +156,11 @@ std::filesystem::path find_rtl_library(const NpuConfig &config, const std::strin
 /// testbench, in a simulation of its own: a process may have any number of them, which know nothing of each other. Each
 /// is used by one thread at a time; threads take turns, since SystemC has one kernel a process. Throws
 /// std::runtime_error with the remedy if the library is missing or was built for other parameters.
-std::unique_ptr<Device> make_rtl_device(const NpuConfig &config, const DeviceOptions &options = {});
+std::unique_ptr<Device> make_rtl_device(const Machine &config, const DeviceOptions &options = {});
 
 /// An NPU and how it is to behave.
 struct DeviceSpec {
-  NpuConfig config;
+  Machine config;
   DeviceOptions options;
 };
 /// The same for NPUs that share one simulation and its time: while one runs, so do all. Their order is that of `npus`.

@@ -19,8 +19,8 @@ void refuse_bus_and_waveform(const DeviceOptions &options) {
 
 class FunctionalDevice final : public Device {
 public:
-  FunctionalDevice(const NpuConfig &config, const DeviceOptions &options)
-      : Device(config, options), memory_(config.dram.size_bytes), npu_(config, memory_) {
+  FunctionalDevice(const Machine &config, const DeviceOptions &options)
+      : Device(config, options), memory_(config.memory.size_bytes), npu_(config, memory_) {
     refuse_bus_and_waveform(options);
   }
 
@@ -65,7 +65,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Device> make_functional_device(const NpuConfig &config, const DeviceOptions &options) {
+std::unique_ptr<Device> make_functional_device(const Machine &config, const DeviceOptions &options) {
   return std::make_unique<FunctionalDevice>(config, options);
 }
 

@@ -18,7 +18,7 @@ constexpr const char *kMakeNpuModelSymbol = "gradweave_make_npu_model";
 
 /// An NPU that is to be put into a simulation.
 struct RtlNpu {
-  NpuConfig config;
+  Machine config;
   DeviceOptions options;
   MakeNpuModel *make_model;
 };

@@ -69,7 +69,7 @@ std::vector<std::unique_ptr<Device>> make_rtl_devices(const std::vector<DeviceSp
   return devices;
 }
 
-std::unique_ptr<Device> make_rtl_device(const NpuConfig &config, const DeviceOptions &options) {
+std::unique_ptr<Device> make_rtl_device(const Machine &config, const DeviceOptions &options) {
   return std::move(make_rtl_devices({{config, options}}).front());
 }
 

@@ -21,7 +21,7 @@ void refuse(const DeviceOptions &options) {
 
 class TimingDevice final : public Device {
 public:
-  TimingDevice(const NpuConfig &config, const DeviceOptions &options) : Device(config, options) {
+  TimingDevice(const Machine &config, const DeviceOptions &options) : Device(config, options) {
     refuse(options);
     run_.watchdog = options.watchdog_cycles;
   }
@@ -60,7 +60,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Device> make_timing_device(const NpuConfig &config, const DeviceOptions &options) {
+std::unique_ptr<Device> make_timing_device(const Machine &config, const DeviceOptions &options) {
   return std::make_unique<TimingDevice>(config, options);
 }
 

@@ -10,6 +10,17 @@ export build
 # The NPUs of configs/ that are verilated by default; keep in step with GW_NPUS in CMakeLists.txt by reading it there.
 default_npus() { sed -n 's/^set(GW_NPUS "\([^"]*\)".*/\1/p' CMakeLists.txt; }
 
+# npu_file FILE: the file with the table [npu] that FILE describes: itself, or the one that it names instead of the table.
+npu_file() {
+  local other
+  other=$(sed -nE "s/^[[:space:]]*npu[[:space:]]*=[[:space:]]*(\"([^\"]+)\"|'([^']+)').*/\2\3/p" "$1" | head -n 1)
+  case $other in
+  '') printf '%s\n' "$1" ;;
+  /*) printf '%s\n' "$other" ;;
+  *) printf '%s\n' "$(dirname "$1")/$other" ;;
+  esac
+}
+
 # npu_name FILE: the name in an NPU's file, as sw_models/config/npu_config.cpp takes it; empty if there is none.
 npu_name() { sed -nE "s/^[[:space:]]*name[[:space:]]*=[[:space:]]*(\"([a-z0-9_-]+)\"|'([a-z0-9_-]+)').*/\2\3/p" "$1" | head -n 1; }
 

@@ -13,12 +13,15 @@ name=$npu
 if [[ $npu == */* || $npu == *.toml ]]; then
   [ -f "$npu" ] || die "NPU=$npu: there is no such file; NPU takes the path of a .toml file or a name in configs/"
   npu=$(realpath "$npu")
-  name=$(npu_name "$npu")
-  [ -n "$name" ] || die "$npu: no line name = \"...\" of lower-case letters, digits, _ and - in it; add one under [npu]"
-  if [ "$npu" != "$root/configs/$name.toml" ]; then
+  file=$(npu_file "$npu") # what its RTL is made from; the memory is no part of that
+  [ -f "$file" ] || die "$npu: npu = \"...\" names $file, which is no file"
+  file=$(realpath "$file")
+  name=$(npu_name "$file")
+  [ -n "$name" ] || die "$file: no line name = \"...\" of lower-case letters, digits, _ and - in it; add one under [npu]"
+  if [ "$file" != "$root/configs/$name.toml" ]; then
     copy=$build/npus/$name.toml
     mkdir -p "$build/npus"
-    cmp -s "$npu" "$copy" || cp "$npu" "$copy"
+    cmp -s "$file" "$copy" || cp "$file" "$copy"
     npus=$(tr ';' '\n' <<<"$npus" | sed "/^$name\$/d" | tr '\n' ';')$(realpath "$copy")
   fi
 fi

@@ -14,7 +14,7 @@ AxiResp worse(AxiResp a, AxiResp b) { return a == AxiResp::kOkay ? b : a; }
 } // namespace
 
 AxiMemory::AxiMemory(const sc_core::sc_module_name &name, ClockReset &clock, const Registered<AxiMasterPins> &master,
-                     Registered<AxiSlavePins> &slave, const DramConfig &dram, unsigned bus_bytes,
+                     Registered<AxiSlavePins> &slave, const MemoryConfig &dram, unsigned bus_bytes,
                      const DeviceOptions &options)
     : sc_module(name), clock_(clock), master_(master), slave_(slave), dram_(dram), bus_bytes_(bus_bytes),
       faults_(options.faults), checker_(bus_bytes), timing_(dram, bus_bytes),

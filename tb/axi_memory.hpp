@@ -31,7 +31,8 @@ public:
 
   /// `options`: stress and faults are used. Stress withholds ARREADY, AWREADY and WREADY, and delays R and B.
   AxiMemory(const sc_core::sc_module_name &name, ClockReset &clock, const Registered<AxiMasterPins> &master,
-            Registered<AxiSlavePins> &slave, const DramConfig &dram, unsigned bus_bytes, const DeviceOptions &options);
+            Registered<AxiSlavePins> &slave, const MemoryConfig &dram, unsigned bus_bytes,
+            const DeviceOptions &options);
 
   /// Nothing outstanding: every burst that was accepted is answered.
   bool idle() const { return reads_.empty() && writes_.empty() && early_beats_.empty(); }
@@ -69,7 +70,7 @@ private:
   ClockReset &clock_;
   const Registered<AxiMasterPins> &master_;
   Registered<AxiSlavePins> &slave_;
-  DramConfig dram_;
+  MemoryConfig dram_;
   unsigned bus_bytes_;
   std::vector<BusFault> faults_;
   AxiChecker checker_;

@@ -17,7 +17,7 @@ namespace gradweave::tb {
 /// Everything of one device that is in the simulation; boards of a simulation share nothing but its time.
 class Board : public sc_core::sc_module {
 public:
-  Board(const sc_core::sc_module_name &name, const NpuConfig &config, const DeviceOptions &options,
+  Board(const sc_core::sc_module_name &name, const Machine &config, const DeviceOptions &options,
         std::unique_ptr<NpuModel> npu_model);
 
   /// Closes the waveform and stops the clock for good.

@@ -1,5 +1,5 @@
 // npu_params FILE: prints the RTL parameters of an NPU configuration as Verilator options, one a line.
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 #include "tb/axi_types.hpp"
 
 #include <fmt/format.h>

@@ -28,12 +28,12 @@ constexpr std::uint64_t kStuckCycles = 1U << 24U;
 
 } // namespace
 
-RtlDevice::RtlDevice(std::shared_ptr<Simulation> simulation, const NpuConfig &config, const DeviceOptions &options,
+RtlDevice::RtlDevice(std::shared_ptr<Simulation> simulation, const Machine &config, const DeviceOptions &options,
                      std::unique_ptr<NpuModel> model)
     : Device(config, options), watchdog_(options.watchdog_cycles.value_or(timing::usual_watchdog(config))),
       simulation_(std::move(simulation)), board_(simulation_->add(config, options, std::move(model))) {}
 
-RtlDevice::RtlDevice(const NpuConfig &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model)
+RtlDevice::RtlDevice(const Machine &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model)
     : RtlDevice(std::make_shared<Simulation>(), config, options, std::move(model)) {
   simulation_->elaborate();
   power_up();
@@ -104,7 +104,7 @@ void RtlDevice::start(std::size_t commands) {
 
 void RtlDevice::launch(std::size_t commands) {
   board_.npu.clear_log(commands);
-  board_.clock.run(config().dram.turnaround_cycles);
+  board_.clock.run(config().memory.longest_turnaround());
   write_csr(isa::Csr::CTRL, kCtrlStart);
 }
 

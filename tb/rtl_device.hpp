@@ -18,10 +18,10 @@ namespace gradweave::tb {
 class RtlDevice final : public Device {
 public:
   /// Puts the NPU into `simulation`, which is not elaborated yet. To be used after power_up().
-  RtlDevice(std::shared_ptr<Simulation> simulation, const NpuConfig &config, const DeviceOptions &options,
+  RtlDevice(std::shared_ptr<Simulation> simulation, const Machine &config, const DeviceOptions &options,
             std::unique_ptr<NpuModel> model);
   /// In a simulation of its own, and powered up.
-  RtlDevice(const NpuConfig &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model);
+  RtlDevice(const Machine &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model);
   ~RtlDevice() override;
 
   /// In an elaborated simulation: resets, compares the RTL's parameters with the configuration and programs the

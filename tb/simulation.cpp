@@ -23,7 +23,7 @@ Simulation::~Simulation() {
   context_.reset();
 }
 
-Board &Simulation::add(const NpuConfig &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model) {
+Board &Simulation::add(const Machine &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model) {
   if (elaborated_) throw std::logic_error("a simulation takes no board after its elaboration");
   const KernelScope kernel(context_.get());
   const std::string name = fmt::format("npu{}", boards_.size());

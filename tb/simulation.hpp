@@ -20,7 +20,7 @@ public:
   Simulation &operator=(const Simulation &) = delete;
 
   /// As Board's constructor; throws std::logic_error after elaborate().
-  Board &add(const NpuConfig &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model);
+  Board &add(const Machine &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model);
   /// Once, before any clock is run: a waveform can be opened only then.
   void elaborate();
 

@@ -13,10 +13,10 @@ using Json = nlohmann::ordered_json;
 /// Raised when a field changes its meaning or goes; new fields leave it alone.
 constexpr int kReportVersion = 2;
 
-Json npu_json(const NpuConfig &npu) {
+Json npu_json(const Machine &npu) {
   return {{"name", npu.name},           {"rows", npu.rows},           {"cols", npu.cols},
           {"cores", npu.cores},         {"spm_bytes", npu.spm_bytes}, {"spm_banks", npu.spm_banks},
-          {"bus_bytes", npu.bus_bytes}, {"clock_ghz", npu.clock_ghz}, {"dram_gb_s", npu.dram.bandwidth_gb_s}};
+          {"bus_bytes", npu.bus_bytes}, {"clock_ghz", npu.clock_ghz}, {"dram_gb_s", npu.memory.bandwidth_gb_s}};
 }
 
 Json layer_json(const JobResult &job, const RunOptions &options) {

@@ -53,14 +53,14 @@ SimulationReport::SimulationReport(const RunOptions &options, std::FILE *out) : 
 }
 
 void SimulationReport::begin() {
-  const NpuConfig &npu = options_.config;
+  const Machine &npu = options_.config;
   if (options_.stream.empty())
     fmt::print(out_, "{}: {} of {} layers, {} pass\n", options_.network.name, options_.layers.size(),
                options_.network.layers.size(), compiler::to_string(options_.compile.pass));
   else
     fmt::print(out_, "stream {}\n", options_.stream);
   fmt::print(out_, "{}: {}{} x {} PEs, {}B of scratchpad, {} GB/s, {} GHz; timing model, no data\n\n", npu.name,
-             cores(npu), npu.rows, npu.cols, human(static_cast<double>(npu.spm_bytes)), npu.dram.bandwidth_gb_s,
+             cores(npu), npu.rows, npu.cols, human(static_cast<double>(npu.spm_bytes)), npu.memory.bandwidth_gb_s,
              npu.clock_ghz);
 
   std::string above = fmt::format("{:{}}", "", name_width_ + shape_width_ + 69 + (options_.compares() ? 8 : 0));

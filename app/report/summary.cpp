@@ -79,13 +79,13 @@ Totals sum_job(const JobResult &job) {
   return totals;
 }
 
-double dram_utilisation(const Counters &counters, const NpuConfig &config) {
+double dram_utilisation(const Counters &counters, const Machine &config) {
   const std::uint64_t cycles = counters[isa::Counter::CYCLES];
   if (cycles == 0) return 0;
   const std::uint64_t beats =
       counters[isa::Counter::READ_BEATS] + counters[isa::Counter::WRITE_BEATS] + counters[isa::Counter::FETCH_BEATS];
   const double bytes_per_cycle =
-      static_cast<double>(config.dram.bytes_num) / static_cast<double>(config.dram.bytes_den);
+      static_cast<double>(config.memory.bytes_num) / static_cast<double>(config.memory.bytes_den);
   return static_cast<double>(beats) * config.bus_bytes / (static_cast<double>(cycles) * bytes_per_cycle);
 }
 

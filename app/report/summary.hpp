@@ -33,7 +33,7 @@ Totals sum_all(const RunResult &run);
 Totals sum_job(const JobResult &job);
 
 /// Bus traffic, commands included, per cycle as a share of the DRAM's bandwidth, 0 to 1; 0 if there are no cycles.
-double dram_utilisation(const Counters &counters, const NpuConfig &config);
+double dram_utilisation(const Counters &counters, const Machine &config);
 
 /// Useful multiply-adds per cycle and PE, 0 to 1; 0 if there are no cycles (functional backend).
 double utilisation(std::uint64_t macs, std::uint64_t cycles, const NpuConfig &config);

@@ -71,7 +71,7 @@ std::string left_out(const RunOptions &options) {
 } // namespace
 
 void TextReport::begin() {
-  const NpuConfig &npu = options_.config;
+  const Machine &npu = options_.config;
   const std::string data = has_data(options_.backend)
                                ? fmt::format("{} data, seed {}", to_string(options_.data), options_.seed)
                                : std::string("no data");
@@ -79,7 +79,7 @@ void TextReport::begin() {
              options_.network.layers.size(), compiler::to_string(options_.compile.pass), data);
   fmt::print(out_, "{}: {}{} x {} PEs, {} of scratchpad, {} GB/s, {} GHz; backend {}, {} jobs in parallel\n\n",
              npu.name, cores(npu), npu.rows, npu.cols, human(static_cast<double>(npu.spm_bytes)) + "B",
-             npu.dram.bandwidth_gb_s, npu.clock_ghz, to_string(options_.backend), options_.jobs);
+             npu.memory.bandwidth_gb_s, npu.clock_ghz, to_string(options_.backend), options_.jobs);
   name_width_ = 5;
   shape_width_ = 9;
   for (const compiler::Layer &layer : options_.layers) {

@@ -28,7 +28,7 @@ struct ValidationStream {
 /// Streams that one process runs, one after the other, on one Verilated NPU.
 struct ValidationBatch {
   std::string name; ///< for the progress display
-  NpuConfig npu;
+  Machine npu;
   std::optional<std::uint32_t> watchdog;                  ///< as DeviceOptions has it
   std::uint32_t stream_offset = 0;                        ///< DeviceOptions
   double weight = 1;                                      ///< share of the work
@@ -41,7 +41,7 @@ ValidationVerdict validate_stream(Device &rtl, Device &model, const ValidationSt
                                   const ProgressFunction &progress = {});
 
 /// Bytes of device memory from address 0 on that the legal commands of a stream touch.
-std::uint64_t dram_extent(const std::vector<isa::Command> &commands, const NpuConfig &npu);
+std::uint64_t dram_extent(const std::vector<isa::Command> &commands, const Machine &npu);
 
 /// Runs every batch, `jobs` at a time, the heaviest first. `done` is called in the order of the batches. A batch
 /// that could not be run gives one verdict that says why; after bad input or a missing simulation nothing else is

@@ -8,7 +8,7 @@ namespace {
 std::string_view remedy_of(const UndrawnEnds &ends) {
   const std::string_view watchdog = isa::kErrorNames[static_cast<std::size_t>(isa::ErrorCode::WATCHDOG)];
   if (ends.errors.count(watchdog) != 0) return "give more cycles with --watchdog, or take an NPU with a faster memory";
-  return "take an NPU with room for the streams (size_bytes of [dram]), or the other --profile";
+  return "take an NPU with room for the streams (size_bytes of [memory]), or the other --profile";
 }
 
 } // namespace

@@ -59,7 +59,7 @@ void describe_plans(const std::vector<PhasePlan> &plans, Compiled &compiled) {
 } // namespace
 
 TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &layers, const Layout &layout,
-                     const NpuConfig &npu, std::uint64_t cycles) {
+                     const Machine &npu, std::uint64_t cycles) {
   for (PhasePlan &plan : plans)
     if (plan.products.empty()) plan.products = plan_products(plan, layers[plan.layer], npu);
   std::optional<Program> program = allocate(plans, layers, layout, npu);
@@ -76,13 +76,12 @@ TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &lay
 }
 
 Compiled compile_plan(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const TimedPlan &plan,
-                      const NpuConfig &npu, bool stream) {
+                      const Machine &npu, bool stream) {
   if (stream) {
     require(verify_tilings(plan, layers), layers, "tiling");
     require(verify_orders(plan.program, layers, pass), layers, "ordering");
     require(verify_program(plan.program, layout, npu), layers, "residency");
   }
-  check_room(layers, plan.program.room(), npu);
 
   Compiled compiled;
   compiled.layers = layers;
@@ -107,7 +106,7 @@ Compiled compile_plan(const std::vector<Layer> &layers, Pass pass, const Layout 
 }
 
 Compiled compile_plans(const std::vector<Layer> &layers, Pass pass, const std::vector<PhasePlan> &plans,
-                       const NpuConfig &npu) {
+                       const Machine &npu) {
   const Layout layout = make_layout(layers, pass, npu);
   return compile_plan(layers, pass, layout, time_plans(plans, layers, layout, npu), npu);
 }

@@ -4,7 +4,7 @@
 #include "compiler/ir/compiled.hpp"
 #include "compiler/ir/error.hpp"
 #include "compiler/ir/program.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 namespace gradweave::compiler {
 
@@ -12,17 +12,17 @@ namespace gradweave::compiler {
 /// they are to run. Products are made of plans that have none. `cycles`: by the timing model, if they are known. Throws
 /// CompileError if they do not fit the scratchpad or the device's memory.
 TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &layers, const Layout &layout,
-                     const NpuConfig &npu, std::uint64_t cycles = 0);
+                     const Machine &npu, std::uint64_t cycles = 0);
 
 /// Checks the plan and its program, encodes them and verifies the stream. Several layers share the scratchpad: what one
 /// leaves there serves the next, and loads run ahead over the borders of layers. Without `stream`, stream and info stay
-/// empty and nothing is verified. Throws CompileError if the device's memory is too small, CompilerDefect if a check
+/// empty and nothing is verified. The program has room in the memory (check_room()). Throws CompilerDefect if a check
 /// fails.
 Compiled compile_plan(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const TimedPlan &plan,
-                      const NpuConfig &npu, bool stream = true);
+                      const Machine &npu, bool stream = true);
 
 /// Both, of all that is in the plans.
 Compiled compile_plans(const std::vector<Layer> &layers, Pass pass, const std::vector<PhasePlan> &plans,
-                       const NpuConfig &npu);
+                       const Machine &npu);
 
 } // namespace gradweave::compiler

@@ -50,7 +50,7 @@ isa::Command element_transfer(bool store, std::uint32_t spm_row, isa::Sync sync)
 }
 
 /// The times of the shortest run that computes anything: two elements loaded, multiplied, the product stored.
-timing::RunResult shortest_run(const NpuConfig &npu) {
+timing::RunResult shortest_run(const Machine &npu) {
   constexpr std::uint8_t kLoaded = 0, kComputed = 1;
   isa::Sync loaded, compute, computed;
   loaded.posts[0] = kLoaded;
@@ -62,7 +62,7 @@ timing::RunResult shortest_run(const NpuConfig &npu) {
   gemm.out_bf16 = true;
   gemm.b.row = 1;
   gemm.cout.row = 2;
-  NpuConfig roomy = npu; // bounds are asked for before it is known whether anything fits
+  Machine roomy = npu; // bounds are asked for before it is known whether anything fits
   roomy.spm_bytes = std::max(npu.spm_bytes, std::uint64_t{64} * npu.lanes() * npu.spm_banks);
   timing::RunResult run = timing::run(roomy, {element_transfer(false, 0, loaded), element_transfer(false, 1, loaded),
                                               isa::encode({gemm, compute, 0}), element_transfer(true, 2, computed)});
@@ -73,15 +73,16 @@ timing::RunResult shortest_run(const NpuConfig &npu) {
 /// Cycles of a run with what cannot overlap its longest part. Commands are fetched and first operands loaded before all
 /// array steps, and the last result is drained and stored after them; a GEMM and that STORE follow the LOAD of the last
 /// operand; memory serves nothing before the first LOAD and answers the last access after its latency.
-std::uint64_t run_cycles(const Bounds &bounds, std::uint64_t read_cycles, const NpuConfig &npu) {
+std::uint64_t run_cycles(const Bounds &bounds, std::uint64_t read_cycles, const Machine &npu) {
   const timing::RunResult shortest = shortest_run(npu);
-  const std::uint64_t element = divide_up(std::uint64_t{access_bytes(npu)} * npu.dram.bytes_den, npu.dram.bytes_num);
+  const std::uint64_t element =
+      divide_up(std::uint64_t{access_bytes(npu)} * npu.memory.bytes_den, npu.memory.bytes_num);
   // The DRAM serves in fractions of cycles: of fetch, LOAD and STORE each may end a cycle earlier at another phase.
   constexpr std::uint64_t kPhases = 3;
   const std::uint64_t least = shortest.cycles() - kPhases;
   const std::uint64_t around_array = least - shortest_block(npu);
   const std::uint64_t around_reads = least - 2 * element;
-  const std::uint64_t around_traffic = shortest.commands.front().start + npu.dram.latency_cycles;
+  const std::uint64_t around_traffic = shortest.commands.front().start + npu.memory.latency_cycles;
   return std::max({around_array + bounds.compute_cycles, around_reads + read_cycles,
                    around_traffic + std::max(bounds.traffic_cycles, bounds.io_cycles)});
 }
@@ -110,7 +111,7 @@ std::uint64_t most_saved(std::vector<AtTurn> parts, std::uint64_t capacity) {
 /// Bytes that a training step moves beside each tensor once. All forward products precede all backward ones, so what
 /// both use is loaded once before and once after the turn, and what the one computes for the other is stored and
 /// loaded; but for what the scratchpad holds at the turn.
-std::uint64_t turn_bytes(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu) {
+std::uint64_t turn_bytes(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu) {
   if (pass != Pass::kBoth) return 0;
   std::vector<bool> used(layout.tensors.size(), false); // in the backward pass, and made or used in the forward pass
   for (std::uint32_t i = 0; i < layers.size(); ++i) {
@@ -135,7 +136,7 @@ std::uint64_t turn_bytes(const std::vector<Layer> &layers, Pass pass, const Layo
 
 } // namespace
 
-Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu) {
+Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu) {
   std::uint64_t steps = 0;
   for (const Layer &layer : layers)
     steps += layer.groups * array_steps(layer, pass, npu);
@@ -148,7 +149,9 @@ Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &l
     if (t.input) read_bytes += moved;
     (t.input ? load_beats : store_beats) += t.rows * divide_up(row, npu.bus_bytes);
   }
-  const auto cycles = [&](std::uint64_t moved) { return divide_up(moved * npu.dram.bytes_den, npu.dram.bytes_num); };
+  const auto cycles = [&](std::uint64_t moved) {
+    return divide_up(moved * npu.memory.bytes_den, npu.memory.bytes_num);
+  };
   bytes += turn_bytes(layers, pass, layout, npu);
   Bounds bounds;
   bounds.compute_cycles = divide_up(steps, npu.cores);

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "compiler/ir/compiled.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 namespace gradweave::compiler {
 
 /// Bounds of the layers' products in the pass on this NPU. Traffic counts what memory has to hold before or after;
 /// `io_cycles` is that of a single layer, for several 0: what one leaves in the scratchpad may serve the next.
-Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu);
+Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu);
 
 } // namespace gradweave::compiler

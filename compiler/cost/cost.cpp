@@ -25,11 +25,11 @@ std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu) {
   return dma.rect.rows * beat_bytes(dma.dram_addr, dma.rect.cols * (dma.fp32 ? 4ULL : 2ULL), npu.bus_bytes);
 }
 
-std::uint64_t dram_bytes_of(const Action &dma, const NpuConfig &npu) {
+std::uint64_t dram_bytes_of(const Action &dma, const Machine &npu) {
   return dma.rect.rows * beat_bytes(dma.dram_addr, dma.rect.cols * (dma.fp32 ? 4ULL : 2ULL), access_bytes(npu));
 }
 
-std::vector<LayerTraffic> traffic_by_layer(const Program &program, const NpuConfig &npu) {
+std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine &npu) {
   std::vector<LayerTraffic> traffic(program.layers.size());
   for (const Action &a : program.actions) {
     if (a.computes()) continue;
@@ -50,8 +50,8 @@ std::uint64_t simulation_work(const Program &program) {
   return work;
 }
 
-std::uint64_t program_bound(const Program &program, const NpuConfig &npu) {
-  const auto cycles = [&](std::uint64_t bytes) { return bytes * npu.dram.bytes_den / npu.dram.bytes_num; };
+std::uint64_t program_bound(const Program &program, const Machine &npu) {
+  const auto cycles = [&](std::uint64_t bytes) { return bytes * npu.memory.bytes_den / npu.memory.bytes_num; };
   // Backwards: what comes after.
   std::uint64_t loads = 0, moved = round_up(program.actions.size() * isa::kCommandBytes, access_bytes(npu));
   for (const Action &a : program.actions) {
@@ -79,7 +79,7 @@ std::uint64_t program_bound(const Program &program, const NpuConfig &npu) {
   return bound;
 }
 
-std::uint64_t program_cycles(const Program &program, const NpuConfig &npu) {
+std::uint64_t program_cycles(const Program &program, const Machine &npu) {
   // Alone: what else emission makes is of no use here, and takes more memory.
   const std::vector<isa::Command> commands = emit(program, order_actions(program, npu)).commands;
   const timing::RunResult run = timing::run(npu, commands);

@@ -4,7 +4,7 @@
 #include "compiler/ir/compiled.hpp"
 #include "compiler/ir/error.hpp"
 #include "compiler/ir/program.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 namespace gradweave::compiler {
 
@@ -21,16 +21,16 @@ inline std::uint64_t beat_bytes(std::uint64_t address, std::uint64_t bytes, std:
 std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu);
 
 /// What the DRAM charges at a time.
-inline std::uint32_t access_bytes(const NpuConfig &npu) {
-  return npu.dram.access_bytes != 0 ? npu.dram.access_bytes : npu.bus_bytes;
+inline std::uint32_t access_bytes(const Machine &npu) {
+  return npu.memory.access_bytes != 0 ? npu.memory.access_bytes : npu.bus_bytes;
 }
 
 /// Bytes of whole DRAM accesses of a LOAD or STORE: what its time at the DRAM follows.
-std::uint64_t dram_bytes_of(const Action &dma, const NpuConfig &npu);
+std::uint64_t dram_bytes_of(const Action &dma, const Machine &npu);
 
 /// What the program's LOADs and STOREs move, for each of its layers; of a tensor that layers share, for the one that
 /// computes it.
-std::vector<LayerTraffic> traffic_by_layer(const Program &program, const NpuConfig &npu);
+std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine &npu);
 
 /// Bursts that the program's LOADs and STOREs take, a tile row each, and its commands: what the time of a simulation
 /// follows.
@@ -39,10 +39,10 @@ std::uint64_t simulation_work(const Program &program);
 /// Cycles that the program cannot take less than. All its beats, commands included, pass the DRAM channel. And for each
 /// GEMM: the loads up to its own must pass before it, then it and those after it on its core need the array, then the
 /// last result leaves.
-std::uint64_t program_bound(const Program &program, const NpuConfig &npu);
+std::uint64_t program_bound(const Program &program, const Machine &npu);
 
 /// Cycles of the program's stream on an idle NPU: those of the RTL, by the timing model. Throws CompilerDefect if the
 /// NPU would refuse the stream.
-std::uint64_t program_cycles(const Program &program, const NpuConfig &npu);
+std::uint64_t program_cycles(const Program &program, const Machine &npu);
 
 } // namespace gradweave::compiler

@@ -40,7 +40,7 @@ struct Stream {
 
 class Nest {
 public:
-  Nest(const LoopOrder &loops, const TileShape &tile, const Layer &layer, const NpuConfig &npu)
+  Nest(const LoopOrder &loops, const TileShape &tile, const Layer &layer, const Machine &npu)
       : loops_(loops), side_{tile.m, tile.k, tile.n}, extent_{layer.m, layer.k, layer.n}, npu_(npu) {}
 
   /// A tensor whose rows and columns run along two of the loops.
@@ -76,7 +76,7 @@ private:
   /// Cycles of a port for a burst: one for each beat, and as long as the bursts in flight must wait for an answer.
   double port_cycles(std::uint64_t row) const {
     return std::max(static_cast<double>(divide_up(row, npu_.bus_bytes)),
-                    static_cast<double>(npu_.dram.latency_cycles) / npu_.outstanding);
+                    static_cast<double>(npu_.memory.latency_cycles) / npu_.outstanding);
   }
 
   Moves loads(std::uint64_t row) const { return {bytes(row), port_cycles(row), 0}; }
@@ -86,7 +86,7 @@ private:
 
   const LoopOrder loops_;
   std::array<std::uint32_t, 3> side_, extent_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
 };
 
 /// Whether the dX and dW products of an interleaved phase use the same dY tile at the same time.
@@ -97,7 +97,7 @@ bool same_dy_walk(const LoopOrder &dw_loops, const TileShape &tile, const Layer 
 
 /// All tensors that the phase moves, a group's worth.
 std::vector<Stream> streams_of(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
-                               const NpuConfig &npu, RoughEstimate &e) {
+                               const Machine &npu, RoughEstimate &e) {
   std::vector<Stream> streams;
   const PhaseForm &form = form_of(kind);
   // Both products of a fused phase use dY's tile at once; of an interleaved one, only if there is but one way to walk.
@@ -160,13 +160,13 @@ Residence reside(std::vector<Stream> &streams, double rows_of_core) {
 } // namespace
 
 RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
-                             const NpuConfig &npu, std::uint32_t cores) {
+                             const Machine &npu, std::uint32_t cores) {
   RoughEstimate e;
   std::vector<Stream> streams = streams_of(kind, loops, tile, layer, npu, e);
   const std::uint32_t rows_of_core = npu.spm_rows() / cores;
   const Residence r = reside(streams, rows_of_core);
   const double cycles_per_byte =
-      static_cast<double>(npu.dram.bytes_den) * cores / static_cast<double>(npu.dram.bytes_num);
+      static_cast<double>(npu.memory.bytes_den) * cores / static_cast<double>(npu.memory.bytes_num);
   const auto compute = static_cast<double>(phase_cycles(kind, tile, layer, npu));
   const auto products = static_cast<double>(product_count(kind, tile, layer));
   e.bound = std::max(compute, r.once * layer.groups * cycles_per_byte);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/ir/program.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 namespace gradweave::compiler {
 
@@ -16,6 +16,6 @@ struct RoughEstimate {
 /// In closed form, for the part of a layer that one of `cores` cores computes; they share scratchpad and memory
 /// equally.
 RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
-                             const NpuConfig &npu, std::uint32_t cores);
+                             const Machine &npu, std::uint32_t cores);
 
 } // namespace gradweave::compiler

@@ -27,7 +27,7 @@ double bank_conflicts(const RowRange &a, const RowRange &b, std::uint32_t bank_r
 
 class Player {
 public:
-  Player(const Program &program, const std::vector<Ordering> &ordering, const NpuConfig &npu)
+  Player(const Program &program, const std::vector<Ordering> &ordering, const Machine &npu)
       : program_(program), ordering_(ordering), npu_(npu), done_(program.actions.size(), kPending) {
     for (std::size_t i = 0; i < program.actions.size(); ++i)
       queue_[engine_of(program.actions[i])].push_back(i);
@@ -47,7 +47,7 @@ private:
 
   const Program &program_;
   const std::vector<Ordering> &ordering_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
   std::vector<double> done_;
   std::array<std::vector<std::size_t>, kMostEngines> queue_;
   std::array<std::size_t, kMostEngines> head_{};
@@ -61,8 +61,8 @@ double Player::ready(std::size_t engine) const {
   if (head_[engine] == queue_[engine].size()) return kNotReady;
   const std::size_t index = queue_[engine][head_[engine]];
   // The fetch delivers the commands at the DRAM's speed.
-  double start = std::max(free_[engine],
-                          static_cast<double>(index) * isa::kCommandBytes * npu_.dram.bytes_den / npu_.dram.bytes_num);
+  double start = std::max(free_[engine], static_cast<double>(index) * isa::kCommandBytes * npu_.memory.bytes_den /
+                                             npu_.memory.bytes_num);
   for (std::size_t e = 0; e < kComputeEngine + npu_.cores; ++e)
     if (const std::int32_t other = ordering_[index].after[e]; other != Ordering::kNone) {
       const double other_done = done_[static_cast<std::size_t>(other)];
@@ -76,8 +76,9 @@ void Player::move(std::size_t engine, double start) {
   const std::size_t index = queue_[engine][head_[engine]++];
   const Action &a = program_.actions[index];
   const double bytes = static_cast<double>(dram_bytes_of(a, npu_));
-  const double service = bytes * static_cast<double>(npu_.dram.bytes_den) / static_cast<double>(npu_.dram.bytes_num);
-  const double latency = npu_.dram.latency_cycles;
+  const double service =
+      bytes * static_cast<double>(npu_.memory.bytes_den) / static_cast<double>(npu_.memory.bytes_num);
+  const double latency = npu_.memory.latency_cycles;
   channel_free_ = std::max(channel_free_, start) + service;
   done_[index] = channel_free_ + latency + kPipeline;
   // The next command's bursts are issued as soon as this one's are, a burst a cycle.
@@ -131,7 +132,7 @@ double Player::run() {
 
 } // namespace
 
-std::uint64_t estimate_cycles(const Program &program, const std::vector<Ordering> &ordering, const NpuConfig &npu) {
+std::uint64_t estimate_cycles(const Program &program, const std::vector<Ordering> &ordering, const Machine &npu) {
   return static_cast<std::uint64_t>(Player(program, ordering, npu).run());
 }
 

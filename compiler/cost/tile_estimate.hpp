@@ -3,13 +3,13 @@
 #pragma once
 
 #include "compiler/emit/hazards.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <vector>
 
 namespace gradweave::compiler {
 
 /// Plays the program on three in-order engines that share the DRAM bandwidth.
-std::uint64_t estimate_cycles(const Program &program, const std::vector<Ordering> &ordering, const NpuConfig &npu);
+std::uint64_t estimate_cycles(const Program &program, const std::vector<Ordering> &ordering, const Machine &npu);
 
 } // namespace gradweave::compiler

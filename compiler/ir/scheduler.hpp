@@ -6,7 +6,7 @@
 #include "compiler/ir/layout.hpp"
 #include "compiler/ir/options.hpp"
 #include "compiler/ir/program.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <optional>
 #include <string>
@@ -26,7 +26,7 @@ struct FoundPlans {
 struct SchedulingProblem {
   const std::vector<Layer> &layers; ///< in the order of the forward pass, at least one
   const Layout &layout;             ///< of these layers under the pass
-  const NpuConfig &npu;
+  const Machine &npu;
   const CompileOptions &options;
   Memo<FoundPlans> &known; ///< for searches that look at a layer again
 };

@@ -133,18 +133,18 @@ Layout make_layout(const std::vector<Layer> &layers, Pass pass, const NpuConfig 
   return Builder(layers, pass, npu).build();
 }
 
-void check_room(const std::vector<Layer> &layers, const Room &room, const NpuConfig &npu) {
-  if (room.bytes() <= npu.dram.size_bytes) return;
+void check_room(const std::vector<Layer> &layers, const Room &room, const Machine &npu) {
+  if (room.bytes() <= npu.memory.size_bytes) return;
   const std::string stream = room.commands == 0 ? "" : fmt::format(", {} commands included", room.commands);
   if (layers.size() > 1)
     throw CompileError(fmt::format("the layers need {} bytes of device memory together{}, NPU '{}' has {}; raise "
-                                   "dram.size_bytes or pick fewer layers",
-                                   room.bytes(), stream, npu.name, npu.dram.size_bytes));
+                                   "memory.size_bytes or pick fewer layers",
+                                   room.bytes(), stream, npu.name, npu.memory.size_bytes));
   const Layer &layer = layers.front();
   throw CompileError(
-      fmt::format("layer '{}': needs {} bytes of device memory{}, NPU '{}' has {}; raise dram.size_bytes "
+      fmt::format("layer '{}': needs {} bytes of device memory{}, NPU '{}' has {}; raise memory.size_bytes "
                   "or reduce M, K, N = {}, {}, {}",
-                  layer.name, room.bytes(), stream, npu.name, npu.dram.size_bytes, layer.m, layer.k, layer.n));
+                  layer.name, room.bytes(), stream, npu.name, npu.memory.size_bytes, layer.m, layer.k, layer.n));
 }
 
 } // namespace gradweave::compiler

@@ -4,7 +4,7 @@
 #include "compiler/ir/error.hpp"
 #include "compiler/ir/layout.hpp"
 #include "compiler/ir/program.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 namespace gradweave::compiler {
 
@@ -15,6 +15,6 @@ namespace gradweave::compiler {
 Layout make_layout(const std::vector<Layer> &layers, Pass pass, const NpuConfig &npu);
 
 /// Throws CompileError, with both sizes and the remedy, if layers need more device memory together than the NPU has.
-void check_room(const std::vector<Layer> &layers, const Room &room, const NpuConfig &npu);
+void check_room(const std::vector<Layer> &layers, const Room &room, const Machine &npu);
 
 } // namespace gradweave::compiler

@@ -43,7 +43,7 @@ struct Planned {
 
 class LayerPlanner {
 public:
-  LayerPlanner(const Layer &layer, const NpuConfig &npu, const PaperOptions &options, const Layout &layout)
+  LayerPlanner(const Layer &layer, const Machine &npu, const PaperOptions &options, const Layout &layout)
       : layer_(layer), npu_(npu), options_(options), layout_(layout) {}
 
   Planned run(Schedule schedule);
@@ -54,7 +54,7 @@ private:
   void plan(Stage &stage, const std::vector<PhaseKind> &kinds, const PhaseParts &parts);
 
   const Layer &layer_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
   const PaperOptions &options_;
   const Layout &layout_;
   Planned planned_;
@@ -106,11 +106,7 @@ Planned LayerPlanner::run(Schedule schedule) {
   planned_.chosen = resolve(schedule, layer_);
   if (options_.pass != Pass::kBackward) forward();
   if (options_.pass != Pass::kForward) backward(schedule);
-  const std::uint64_t bytes = planned_.plan.program.dram_bytes;
-  if (bytes > npu_.dram.size_bytes)
-    throw CompileError(fmt::format("layer '{}': needs {} bytes of device memory, NPU '{}' has {}; raise "
-                                   "dram.size_bytes or reduce M, K, N = {}, {}, {}",
-                                   layer_.name, bytes, npu_.name, npu_.dram.size_bytes, layer_.m, layer_.k, layer_.n));
+  check_room({layer_}, planned_.plan.program.room(), npu_);
   planned_.plan.cycles = program_cycles(planned_.plan.program, npu_);
   return std::move(planned_);
 }

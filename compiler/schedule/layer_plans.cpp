@@ -35,7 +35,7 @@ SearchWork &SearchWork::operator+=(const SearchWork &other) {
   return *this;
 }
 
-OrderSearch::OrderSearch(const Layer &layer, Schedule order, Pass pass, const NpuConfig &npu)
+OrderSearch::OrderSearch(const Layer &layer, Schedule order, Pass pass, const Machine &npu)
     : layer_(layer), sample_(sample_of(layer, npu)), order_(order), npu_(npu), layout_(make_layout({layer}, pass, npu)),
       sample_layout_(make_layout({sample_}, pass, npu)) {
   count([&] {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/schedule/refine.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <array>
 #include <map>
@@ -39,7 +39,7 @@ struct OwnPlan {
 /// The search for a layer's plans in one order, which can go on.
 class OrderSearch {
 public:
-  OrderSearch(const Layer &layer, Schedule order, Pass pass, const NpuConfig &npu);
+  OrderSearch(const Layer &layer, Schedule order, Pass pass, const Machine &npu);
   OrderSearch(const OrderSearch &) = delete;
   OrderSearch &operator=(const OrderSearch &) = delete;
 
@@ -60,7 +60,7 @@ private:
 
   Layer layer_, sample_;
   Schedule order_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
   Layout layout_, sample_layout_;
   std::optional<Refinement> refinement_;
   SearchWork work_;
@@ -81,7 +81,7 @@ public:
 
   /// `plans`: to be tried for each layer, direction and order at least. As long as twice as many make the conventional
   /// plan faster by more than `kSaturated`, twice as many are tried in all orders.
-  LayerPlans(const NpuConfig &npu, std::uint64_t plans) : npu_(npu), plans_(plans) {}
+  LayerPlans(const Machine &npu, std::uint64_t plans) : npu_(npu), plans_(plans) {}
 
   /// The reference stays valid.
   const Choice &of(const Layer &layer, Pass pass);
@@ -105,7 +105,7 @@ private:
   static void add_alternatives(Shape &shape);
   static bool take_conventional(Shape &shape);
 
-  const NpuConfig &npu_;
+  const Machine &npu_;
   std::uint64_t plans_;
   std::map<Key, Shape> shapes_;
 };

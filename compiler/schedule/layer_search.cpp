@@ -5,7 +5,7 @@
 #include "compiler/schedule/refine.hpp"
 #include "compiler/schedule/search.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "sw_models/config/npu_fingerprint.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ Tuning tune(Refinement &refinement, std::uint64_t plans, const RefineProgress &p
 
 /// What the plans depend on, and nothing else: orders with the same phases have the same plans. Every field is named,
 /// so that a new one does not compile until it is decided whether plans depend on it.
-std::string key(const Layer &layer, const NpuConfig &npu, const CompileOptions &options, std::uint64_t tune) {
+std::string key(const Layer &layer, const Machine &npu, const CompileOptions &options, std::uint64_t tune) {
   const auto &[schedule, pass, tuned, progress, partition, parts, reduction, plans, stream] = options;
   const Cut cut = cut_of(layer, npu, options);
   return Fingerprint()
@@ -44,8 +44,9 @@ std::string key(const Layer &layer, const NpuConfig &npu, const CompileOptions &
 /// A search for one layer's plans, on a sample of it if it is large.
 class LayerSearch {
 public:
-  LayerSearch(const Layer &layer, const NpuConfig &npu, const CompileOptions &options)
-      : layer_(layer), npu_(npu), options_(options), layout_(make_layout({layer}, options.pass, npu)) {}
+  LayerSearch(const Layer &layer, const Machine &npu, const CompileOptions &options)
+      : layer_(layer), npu_(npu), options_(options), cut_(cut_of(layer, npu, options)),
+        layout_(make_layout({layer}, options.pass, npu)) {}
 
   FoundPlans run(Memo<FoundPlans> &known);
 
@@ -55,8 +56,9 @@ private:
   FoundPlans best(const Layer &sample, const Refinement &refinement) const;
 
   const Layer &layer_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
   const CompileOptions &options_;
+  Cut cut_;
   Layout layout_;
 };
 
@@ -68,9 +70,8 @@ RefineProgress LayerSearch::report(std::uint64_t before) const {
 Refinement LayerSearch::begin(const Layer &sample, const Layout &sample_layout) const {
   std::function<void()> tried;
   if (options_.progress) tried = [this] { options_.progress(0, options_.plans + options_.tune); };
-  std::vector<std::vector<PhasePlan>> first =
-      search(sample, options_.schedule, options_.pass, cut_of(layer_, npu_, options_), sample_layout, npu_,
-             effort_of(options_.plans), tried, &layer_);
+  std::vector<std::vector<PhasePlan>> first = search(sample, options_.schedule, options_.pass, cut_, sample_layout,
+                                                     npu_, effort_of(options_.plans), tried, &layer_);
   // Where few changes are asked for, few plans to change are enough.
   first.resize(std::min(first.size(), std::max<std::size_t>(options_.plans, 1)));
   return {first, sample, sample_layout, npu_, tried};
@@ -83,8 +84,7 @@ FoundPlans LayerSearch::best(const Layer &sample, const Refinement &refinement) 
 
 FoundPlans LayerSearch::run(Memo<FoundPlans> &known) {
   check_room({layer_}, {layout_.bytes, 0}, npu_);
-  const Cut cut = cut_of(layer_, npu_, options_);
-  const Layer sample = sample_of(layer_, npu_, cut.partition == Partition::kNone ? 1 : cut.parts);
+  const Layer sample = sample_of(layer_, npu_, cut_.partition == Partition::kNone ? 1 : cut_.parts);
   const Layout sample_layout = make_layout({sample}, options_.pass, npu_);
   Refinement refinement = begin(sample, sample_layout);
   if (refinement.kept().empty()) check_room({layer_}, refinement.least_room(), npu_);
@@ -101,7 +101,7 @@ FoundPlans LayerSearch::run(Memo<FoundPlans> &known) {
 
 } // namespace
 
-Memo<FoundPlans>::Pointer search_layer(const Layer &layer, const NpuConfig &npu, const CompileOptions &options,
+Memo<FoundPlans>::Pointer search_layer(const Layer &layer, const Machine &npu, const CompileOptions &options,
                                        Memo<FoundPlans> &known) {
   return known.get(key(layer, npu, options, options.tune), [&] { return LayerSearch(layer, npu, options).run(known); });
 }

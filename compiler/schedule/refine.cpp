@@ -29,7 +29,7 @@ constexpr std::uint32_t kGiveUp = 2000;
 } // namespace
 
 Refinement::Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
-                       const NpuConfig &npu, const std::function<void()> &tried)
+                       const Machine &npu, const std::function<void()> &tried)
     : layer_(layer), layout_(layout), npu_(npu), changer_(npu) {
   for (const std::vector<PhasePlan> &p : plans) {
     if (seen_.insert(fingerprint(p)).second) evaluate(p);
@@ -72,7 +72,7 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   worked_ += program->work();
   const Room room = program->room();
   if (room.bytes() < least_room_.bytes()) least_room_ = room;
-  if (room.bytes() > npu_.dram.size_bytes) return;
+  if (room.bytes() > npu_.memory.size_bytes) return;
   if (full && program_bound(*program, npu_) >= kept_.back().cycles) return;
   ++effort_.simulated;
   simulation_ += simulation_work(*program);
@@ -130,11 +130,11 @@ namespace {
 /// The plans for all of the layer, found for it or for a sample of it. `room` is what they take; nothing is returned if
 /// the device memory has less, which mostly shows before tiles are placed.
 std::optional<TimedPlan> plan_for(const Layer &layer, const std::vector<PhasePlan> &plans, const Layout &layout,
-                                  const NpuConfig &npu, Room &room) {
+                                  const Machine &npu, Room &room) {
   room = {layout.bytes, 0};
   for (const PhasePlan &p : plans)
     room.commands += product_count(p.kind, p.tile, layer);
-  if (room.bytes() > npu.dram.size_bytes) return std::nullopt;
+  if (room.bytes() > npu.memory.size_bytes) return std::nullopt;
   TimedPlan timed;
   timed.plans = plans;
   for (PhasePlan &p : timed.plans)
@@ -142,7 +142,7 @@ std::optional<TimedPlan> plan_for(const Layer &layer, const std::vector<PhasePla
   std::optional<Program> program = allocate(timed.plans, {layer}, layout, npu);
   if (!program) throw CompilerDefect("a plan that fits a sample of a layer does not fit all of it; please report it");
   room = program->room();
-  if (room.bytes() > npu.dram.size_bytes) return std::nullopt;
+  if (room.bytes() > npu.memory.size_bytes) return std::nullopt;
   timed.program = std::move(*program);
   for (PhasePlan &p : timed.plans)
     p.products = {}; // the program has them
@@ -153,7 +153,7 @@ std::optional<TimedPlan> plan_for(const Layer &layer, const std::vector<PhasePla
 } // namespace
 
 TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector<Refinement::Kept> &kept,
-                      const Layout &layout, const NpuConfig &npu) {
+                      const Layout &layout, const Machine &npu) {
   const std::size_t wanted = is_whole(sample, layer) ? 1 : 4;
   std::optional<TimedPlan> timed; // one at a time: programs are large
   Room room, least{~std::uint64_t{0}, 0};

@@ -5,7 +5,7 @@
 #include "compiler/ir/error.hpp"
 #include "compiler/schedule/plan_change.hpp"
 #include "compiler/schedule/search.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <functional>
 #include <set>
@@ -28,7 +28,7 @@ public:
   /// object. Plans whose partial sums or commands exceed the device memory are left out; if all do, none is kept, and
   /// run() may not be called.
   Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
-             const NpuConfig &npu, const std::function<void()> &tried = {});
+             const Machine &npu, const std::function<void()> &tried = {});
 
   /// Tries `candidates` changes; fewer if everything near the plans kept is known, or once the plans tried in this call
   /// have done `work` (Program::work()) in all.
@@ -54,7 +54,7 @@ private:
 
   const Layer &layer_;
   const Layout &layout_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
   PlanChanger changer_;
   std::vector<Kept> kept_; ///< best first
   std::set<Fingerprint> seen_;
@@ -80,6 +80,6 @@ inline bool is_whole(const Layer &sample, const Layer &layer) {
 /// The fastest for all of the layer among the best plans kept for it or, a few of them, for a sample of it: the order
 /// of plans on a sample need not be theirs on the layer. Throws CompileError if all exceed the device memory.
 TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector<Refinement::Kept> &kept,
-                      const Layout &layout, const NpuConfig &npu);
+                      const Layout &layout, const Machine &npu);
 
 } // namespace gradweave::compiler

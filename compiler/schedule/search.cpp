@@ -76,7 +76,7 @@ class PhaseSearch {
 public:
   /// `fixed`: tile sides that are given; 0: to be found.
   PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget, const Layer &layer,
-              const Layer &whole, const Layout &layout, const NpuConfig &npu, const std::function<void()> &tried)
+              const Layer &whole, const Layout &layout, const Machine &npu, const std::function<void()> &tried)
       : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), whole_(whole),
         part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried) {}
 
@@ -100,7 +100,7 @@ private:
   const Layer &layer_, &whole_;
   Layer part_; ///< the largest part: tilings are chosen for it
   const Layout &layout_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
   const std::function<void()> &tried_;
   std::uint64_t played_ = 0; ///< work done
   std::vector<Candidate> found_;
@@ -211,7 +211,7 @@ namespace {
 /// Plans of all phases together: what one phase leaves in the scratchpad can serve the next.
 class JointSearch {
 public:
-  JointSearch(const Layer &layer, const Layer &whole, const Cut &cut, const Layout &layout, const NpuConfig &npu,
+  JointSearch(const Layer &layer, const Layer &whole, const Cut &cut, const Layout &layout, const Machine &npu,
               double effort, const std::function<void()> &tried)
       : layer_(layer), whole_(whole), cut_(cut), layout_(layout), npu_(npu),
         budget_(static_cast<std::uint64_t>(kPhaseBudget * effort)),
@@ -229,7 +229,7 @@ private:
   const Layer &layer_, &whole_;
   Cut cut_;
   const Layout &layout_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
   std::uint64_t budget_; ///< of all phases
   std::size_t handed_on_;
   std::uint64_t played_ = 0; ///< work done on plans of all phases
@@ -324,7 +324,7 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
 } // namespace
 
 std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Cut &cut,
-                                           const Layout &layout, const NpuConfig &npu, double effort,
+                                           const Layout &layout, const Machine &npu, double effort,
                                            const std::function<void()> &tried, const Layer *whole) {
   JointSearch joint(layer, whole == nullptr ? layer : *whole, cut, layout, npu, effort, tried);
   joint.run(phases(schedule, pass, layer));

@@ -4,7 +4,7 @@
 #include "compiler/ir/error.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <functional>
 
@@ -16,7 +16,7 @@ namespace gradweave::compiler {
 /// `effort`: share of the usual work, as effort_of() gives it. `tried` is called after every plan; it may throw.
 /// `whole`: the layer that `layer` is a sample of, if it is one: tiles have to be few enough for it.
 std::vector<std::vector<PhasePlan>> search(const Layer &layer, Schedule schedule, Pass pass, const Cut &cut,
-                                           const Layout &layout, const NpuConfig &npu, double effort = 1,
+                                           const Layout &layout, const Machine &npu, double effort = 1,
                                            const std::function<void()> &tried = {}, const Layer *whole = nullptr);
 
 /// The search before the changes of plans takes part in their number, up to its usual work.

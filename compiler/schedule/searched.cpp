@@ -50,11 +50,9 @@ public:
         problem_.options.progress(i * of + done, all * of);
       };
     const Tuning t = take(options, way);
-    tuning_.cycles_before = i == 0 ? t.cycles_before : std::min(tuning_.cycles_before, t.cycles_before);
-    tuning_.candidates += t.candidates;
-    tuning_.simulated += t.simulated;
-    tuning_.improvements += t.improvements;
-    tuning_.seconds += t.seconds;
+    const std::uint64_t before = i == 0 ? t.cycles_before : std::min(tuning_.cycles_before, t.cycles_before);
+    tuning_ += t;
+    tuning_.cycles_before = before; // of one way, not of all together
   }
   /// Tries a way that does not count as tuning.
   Tuning take(const CompileOptions &options, const CompileOptions &way) {

@@ -15,7 +15,7 @@ constexpr std::uint64_t kParts = 8;
 
 class StepSearch {
 public:
-  StepSearch(const std::vector<Layer> &layers, const NpuConfig &npu, const StepOptions &options)
+  StepSearch(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options)
       : layers_(layers), npu_(npu), options_(options), layout_(make_layout(layers, options.pass, npu)),
         own_(npu, options.layer_plans) {}
 
@@ -41,7 +41,7 @@ private:
   }
 
   const std::vector<Layer> &layers_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
   const StepOptions &options_;
   Layout layout_;
   LayerPlans own_;
@@ -182,7 +182,7 @@ SearchedStep StepSearch::run() {
 
 } // namespace
 
-SearchedStep search_step(const std::vector<Layer> &layers, const NpuConfig &npu, const StepOptions &options) {
+SearchedStep search_step(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options) {
   return StepSearch(layers, npu, options).run();
 }
 

@@ -4,7 +4,7 @@
 
 #include "compiler/ir/error.hpp"
 #include "compiler/schedule/layer_plans.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <functional>
 
@@ -45,6 +45,6 @@ struct SearchedStep {
 
 /// Forward passes of all layers in their order, then backward passes in the opposite one; what the pass leaves out is
 /// left out. One core. Deterministic but for the seconds. Throws CompileError as compile() does.
-SearchedStep search_step(const std::vector<Layer> &layers, const NpuConfig &npu, const StepOptions &options);
+SearchedStep search_step(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options);
 
 } // namespace gradweave::compiler

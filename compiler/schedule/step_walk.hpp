@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/schedule/layer_plans.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <functional>
 #include <map>
@@ -16,7 +16,7 @@ class StepWalk {
 public:
   /// The references must outlive the object. `layout`: of all layers under the pass. Takes the plans to begin with and
   /// to change to from `own`. `progress` is called before each change; it may throw.
-  StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu, LayerPlans &own,
+  StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu, LayerPlans &own,
            const std::function<void()> &progress);
 
   /// Begins with the layers' best plans of a level (LayerPlans::Choice::levels), or of their last.
@@ -68,7 +68,7 @@ private:
   const std::vector<Layer> &layers_;
   Pass pass_;
   const Layout &layout_;
-  const NpuConfig &npu_;
+  const Machine &npu_;
   const std::function<void()> &progress_;
   PlanChanger changer_;
   std::vector<Section> sections_;

@@ -17,10 +17,10 @@ std::string_view compared_directly(Tensor result) {
 }
 
 Comparison compare_direct(const HostTensor &got, const compiler::Layer &layer, const HostTensor &image,
-                          const TensorSet &inputs, const compiler::ReductionPlans &plans) {
+                          const Operands &inputs, const compiler::ReductionPlans &plans) {
   if (!layer.conv) throw std::invalid_argument(fmt::format("layer {} is no convolution", layer.name));
   const Convolution &conv = *layer.conv;
-  const auto half = [&](Tensor tensor) { return find_tensor(inputs, tensor).half.data(); };
+  const auto half = [&](Tensor tensor) { return inputs[tensor].half.data(); };
   HostTensor want(got.tensor, got.fp32, got.rows, got.cols);
   switch (got.tensor) {
   case Tensor::kY:

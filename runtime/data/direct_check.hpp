@@ -13,6 +13,6 @@ std::string_view compared_directly(compiler::Tensor result);
 /// pixels and whose columns are channels. `image` is what make_image() gives for the layer; `inputs` need W and dY as
 /// far as the result depends on them. Throws std::invalid_argument if the layer is no convolution.
 Comparison compare_direct(const HostTensor &got, const compiler::Layer &layer, const HostTensor &image,
-                          const TensorSet &inputs, const compiler::ReductionPlans &plans);
+                          const Operands &inputs, const compiler::ReductionPlans &plans);
 
 } // namespace gradweave::runtime

@@ -12,10 +12,10 @@ namespace gradweave::runtime {
 
 using compiler::Tensor;
 
-const HostTensor &find_tensor(const TensorSet &set, Tensor tensor) {
-  for (const HostTensor &candidate : set)
-    if (candidate.tensor == tensor) return candidate;
-  throw std::out_of_range(fmt::format("tensor {} is not bound", compiler::to_string(tensor)));
+const HostTensor &Operands::operator[](Tensor name) const {
+  for (const auto &[candidate, tensor] : tensors_)
+    if (candidate == name) return *tensor;
+  throw std::out_of_range(fmt::format("tensor {} is not bound", compiler::to_string(name)));
 }
 
 namespace {
@@ -43,15 +43,15 @@ void place(const std::vector<float> &product, std::size_t cols, std::size_t at, 
 
 } // namespace
 
-HostTensor golden_result(Tensor tensor, const TensorSet &inputs, std::uint32_t groups,
+HostTensor golden_result(Tensor tensor, const Operands &inputs, std::uint32_t groups,
                          const compiler::ReductionPlans &plans) {
   const auto product = [&](MatrixView a, MatrixView b, std::size_t m, std::size_t n, std::size_t k) {
     return golden::planned_product(a, b, m, n, k, plans.of(tensor));
   };
   switch (tensor) {
   case Tensor::kY: {
-    const HostTensor &x = find_tensor(inputs, Tensor::kX);
-    const HostTensor &w = find_tensor(inputs, Tensor::kW);
+    const HostTensor &x = inputs[Tensor::kX];
+    const HostTensor &w = inputs[Tensor::kW];
     const std::uint32_t k = w.rows / groups;
     HostTensor y(tensor, false, x.rows, groups * w.cols);
     for (std::uint32_t g = 0; g < groups; ++g)
@@ -59,8 +59,8 @@ HostTensor golden_result(Tensor tensor, const TensorSet &inputs, std::uint32_t g
     return y;
   }
   case Tensor::kDX: {
-    const HostTensor &dy = find_tensor(inputs, Tensor::kDY);
-    const HostTensor &w = find_tensor(inputs, Tensor::kW);
+    const HostTensor &dy = inputs[Tensor::kDY];
+    const HostTensor &w = inputs[Tensor::kW];
     const std::uint32_t k = w.rows / groups;
     HostTensor dx(tensor, false, dy.rows, w.rows);
     for (std::uint32_t g = 0; g < groups; ++g)
@@ -69,8 +69,8 @@ HostTensor golden_result(Tensor tensor, const TensorSet &inputs, std::uint32_t g
     return dx;
   }
   case Tensor::kDW: {
-    const HostTensor &x = find_tensor(inputs, Tensor::kX);
-    const HostTensor &dy = find_tensor(inputs, Tensor::kDY);
+    const HostTensor &x = inputs[Tensor::kX];
+    const HostTensor &dy = inputs[Tensor::kDY];
     const std::uint32_t k = x.cols / groups;
     const std::uint32_t n = dy.cols / groups;
     HostTensor dw(tensor, true, x.cols, n);

@@ -24,13 +24,11 @@ const HostTensor &GoldenTensors::operator[](std::size_t binding) {
 }
 
 // No more than the operands: what else the layer reads may be computed from this very result.
-TensorSet GoldenTensors::operands_of(std::uint32_t layer, Tensor result) {
+Operands GoldenTensors::operands_of(std::uint32_t layer, Tensor result) {
   const compiler::Contraction &c = compiler::contraction_of(result);
-  TensorSet operands;
-  for (const Tensor t : {c.a, c.b}) {
-    operands.push_back((*this)[static_cast<std::size_t>(compiled_.layout.place(layer, t))]);
-    operands.back().tensor = t; // a shared tensor bears another layer's name for it
-  }
+  Operands operands;
+  for (const Tensor t : {c.a, c.b}) // a shared tensor bears another layer's name for it
+    operands.add(t, (*this)[static_cast<std::size_t>(compiled_.layout.place(layer, t))]);
   return operands;
 }
 

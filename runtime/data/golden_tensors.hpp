@@ -20,8 +20,8 @@ public:
 
   /// Of a binding of the layout; the reference stays valid.
   const HostTensor &operator[](std::size_t binding);
-  /// What a result of a layer is the product of.
-  TensorSet operands_of(std::uint32_t layer, compiler::Tensor result);
+  /// What a result of a layer is the product of; refers to tensors of this object.
+  Operands operands_of(std::uint32_t layer, compiler::Tensor result);
   /// Whether these are inputs, and no other layer's results.
   bool reads_inputs(std::uint32_t layer, compiler::Tensor result) const;
 

@@ -19,7 +19,7 @@ namespace gradweave::runtime {
 struct JobSpec {
   std::string network;                 ///< name, part of the key of the data
   std::vector<compiler::Layer> layers; ///< mostly one; several share a stream
-  NpuConfig npu;
+  Machine npu;
   compiler::CompileOptions compile;
   /// The layer, which must be the only one, as igo_micro23 describes it under this policy, without a search; of
   /// `compile` then count schedule, pass, and how the layer is cut.

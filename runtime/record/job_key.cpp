@@ -2,7 +2,7 @@
 
 #include "base/key/fingerprint.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "sw_models/config/npu_fingerprint.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <optional>
 

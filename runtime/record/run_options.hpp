@@ -15,7 +15,7 @@ namespace gradweave::runtime {
 struct RunOptions {
   std::string model, npu; ///< as the user gave them
   compiler::Network network;
-  NpuConfig config;
+  Machine config;
   std::vector<compiler::Layer> layers;
   std::vector<compiler::Schedule> schedules; ///< several: compare, the first is the baseline
   compiler::CompileOptions compile;          ///< but for the schedule, of which there may be several

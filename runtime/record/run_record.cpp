@@ -5,7 +5,7 @@
 #include "base/file/output_file.hpp"
 #include "runtime/record/job_key.hpp"
 #include "runtime/record/result_json.hpp"
-#include "sw_models/config/npu_fingerprint.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -187,7 +187,7 @@ void stop_run(const RecordedRun &run) {
   throw std::runtime_error(fmt::format("process {} of {} was told to end 30 s ago and has not", run.pid, run.id));
 }
 
-SimulationSpeed known_speed(const NpuConfig &npu, Backend backend) {
+SimulationSpeed known_speed(const Machine &npu, Backend backend) {
   try {
     const std::vector<RecordedRun> runs = recorded_runs();
     const std::string key = fingerprint(npu).hex();

@@ -60,7 +60,7 @@ RecordedRun recorded_run(const std::string &id);
 void stop_run(const RecordedRun &run);
 
 /// The speed of the latest run with this NPU and backend that was recorded on this machine, else built_in_speed().
-SimulationSpeed known_speed(const NpuConfig &npu, Backend backend);
+SimulationSpeed known_speed(const Machine &npu, Backend backend);
 
 /// What the record of such a run is called.
 std::string run_id(const RunOptions &options);

@@ -1,29 +1,13 @@
-// NPU and DRAM configuration: the one description that drives RTL parameters, compiler, models and testbench.
+// An NPU: the one description that drives RTL parameters, compiler, models and testbench.
 #pragma once
 
+#include "base/key/fingerprint.hpp"
 #include "sw_models/config/config_error.hpp"
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
-#include <string_view>
 
 namespace gradweave {
-
-struct DramConfig {
-  std::uint64_t size_bytes = 0;
-  double bandwidth_gb_s = 0;           ///< reads and writes together, 10^9 bytes per second
-  std::uint32_t latency_cycles = 0;    ///< start of a burst's service to its first beat
-  std::uint32_t turnaround_cycles = 0; ///< lost when the direction changes
-  std::uint32_t batch_bytes = 0;       ///< served in one direction before the other gets its turn
-  /// DRAM time is paid for whole, aligned accesses of so many bytes: a power of two, at most the bus's beat. 0 stands
-  /// for the beat; load_npu_config() fills it in.
-  std::uint32_t access_bytes = 0;
-  /// Bandwidth in bytes per NPU cycle as the exact fraction bytes_num / bytes_den (22 GB/s at 1 GHz: 22/1;
-  /// 150 GB/s at 1.05 GHz: 1000/7). Filled in by load_npu_config().
-  std::uint64_t bytes_num = 0;
-  std::uint64_t bytes_den = 1;
-};
 
 struct NpuConfig {
   std::string name;
@@ -37,7 +21,6 @@ struct NpuConfig {
   std::uint32_t queue_depth = 8;
   std::uint32_t semaphores = 64;
   std::uint32_t outstanding = 64;
-  DramConfig dram;
 
   std::uint32_t lanes() const { return rows > cols ? rows : cols; }
   /// Scratchpad rows per macro-bank: an even number, spm_bytes rounded down.
@@ -47,12 +30,12 @@ struct NpuConfig {
   std::uint32_t spm_rows() const { return bank_rows() * spm_banks; }
 };
 
-/// Reads and checks a configuration file (TOML, see configs/small.toml).
-/// Throws ConfigError naming file, line, key, value and remedy.
-NpuConfig load_npu_config(const std::filesystem::path &file);
+class TomlSection;
 
-/// The configuration that `text` describes, as load_npu_config() reads it; `file` stands for it in messages. Throws
-/// ConfigError.
-NpuConfig parse_npu_config(std::string_view text, const std::string &file);
+/// Reads and checks table [npu] of a file, which load_machine() finds (machine.hpp). Throws ConfigError.
+NpuConfig read_npu_config(TomlSection &section);
+
+/// All parameters that results, cycles or streams depend on; not the name.
+Fingerprint fingerprint(const NpuConfig &npu);
 
 } // namespace gradweave

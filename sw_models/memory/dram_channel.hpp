@@ -22,7 +22,7 @@
 // This class holds the channel; who uses it holds the queues and tells the arrival of their first requests.
 #pragma once
 
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/memory_config.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -76,7 +76,7 @@ public:
   };
 
   /// `bus_bytes`: bytes of a beat. Throws std::invalid_argument if the bandwidth fraction or bus_bytes is zero.
-  DramChannel(const DramConfig &config, std::uint32_t bus_bytes);
+  DramChannel(const MemoryConfig &config, std::uint32_t bus_bytes);
 
   /// Time of the next choice; its cycle is kNone if nothing waits.
   Instant next_choice(const Waiting &waiting) const {
@@ -95,13 +95,13 @@ public:
   Service serve(const Choice &choice, const Waiting &waiting, std::uint32_t accesses) {
     Instant start = choice.time;
     if (choice.direction != direction_) {
-      const Instant turned{free_.cycle + turnaround_cycles_, free_.ticks};
+      const Instant turned{free_.cycle + memory_.turnaround_cycles, free_.ticks};
       if (served_any_ && start < turned) start = turned;
       batch_served_ = 0;
       direction_ = choice.direction;
     }
     const bool other_waits = waiting.of(opposite(choice.direction)) <= choice.time.cycle;
-    batch_served_ = other_waits ? batch_served_ + std::uint64_t{accesses} * access_bytes_ : 0;
+    batch_served_ = other_waits ? batch_served_ + std::uint64_t{accesses} * memory_.access_bytes : 0;
     served_any_ = true;
     free_ = after(start, accesses);
     return {start, free_};
@@ -112,29 +112,29 @@ public:
   Direction direction() const { return direction_; }
   /// Whether choose() would stay in the channel's direction at free(), if a burst of it waits. `other_waits`: one of
   /// the other direction does.
-  bool stays(bool other_waits) const { return !other_waits || batch_served_ < batch_bytes_; }
+  bool stays(bool other_waits) const { return !other_waits || batch_served_ < memory_.batch_bytes; }
   /// What choose() and serve() come to in that case, in fewer steps. Returns the end of the service.
   const Instant &serve_next(std::uint32_t accesses, bool other_waits) {
-    batch_served_ = other_waits ? batch_served_ + std::uint64_t{accesses} * access_bytes_ : 0;
+    batch_served_ = other_waits ? batch_served_ + std::uint64_t{accesses} * memory_.access_bytes : 0;
     free_ = after(free_, accesses);
     return free_;
   }
 
   /// Cycle in which a beat of a read that is served from `start` on is available; `access`: its last, from 0.
   std::uint64_t read_beat_cycle(const Instant &start, std::uint32_t access) const {
-    return after(start, access + 1).ceil() + latency_cycles_;
+    return after(start, access + 1).ceil() + memory_.latency_cycles;
   }
   /// Cycle in which the last beat of a read, or the response of a write, is available whose service ends at `end`.
-  std::uint64_t answer_cycle(const Instant &end) const { return end.ceil() + latency_cycles_; }
+  std::uint64_t answer_cycle(const Instant &end) const { return end.ceil() + memory_.latency_cycles; }
 
   /// Whether an access takes the DRAM a cycle or more, so that the bus never holds it up.
   bool slower_than_bus() const { return service_[1].cycle > 0; }
   /// Ticks of a cycle.
-  std::uint64_t ticks_per_cycle() const { return ticks_per_cycle_; }
-  std::uint32_t access_bytes() const { return access_bytes_; }
+  std::uint64_t ticks_per_cycle() const { return memory_.bytes_num; }
+  std::uint32_t access_bytes() const { return memory_.access_bytes; }
   /// Accesses of the longest burst.
   std::uint32_t max_accesses() const { return static_cast<std::uint32_t>(service_.size() - 1); }
-  std::uint64_t latency_cycles() const { return latency_cycles_; }
+  std::uint64_t latency_cycles() const { return memory_.latency_cycles; }
 
 private:
   static Direction opposite(Direction d) { return d == Direction::kRead ? Direction::kWrite : Direction::kRead; }
@@ -144,15 +144,13 @@ private:
     const Instant &service = service_[accesses];
     t.cycle += service.cycle;
     t.ticks += service.ticks;
-    const bool carry = t.ticks >= ticks_per_cycle_;
+    const bool carry = t.ticks >= memory_.bytes_num;
     t.cycle += carry;
-    t.ticks -= carry ? ticks_per_cycle_ : 0;
+    t.ticks -= carry ? memory_.bytes_num : 0;
     return t;
   }
 
-  std::uint64_t ticks_per_cycle_;
-  std::uint64_t turnaround_cycles_, latency_cycles_, batch_bytes_;
-  std::uint32_t access_bytes_;
+  MemoryConfig memory_;          ///< with access_bytes
   std::vector<Instant> service_; ///< time of n accesses
 
   bool served_any_ = false;

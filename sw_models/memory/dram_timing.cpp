@@ -7,17 +7,15 @@
 
 namespace gradweave {
 
-DramChannel::DramChannel(const DramConfig &config, std::uint32_t bus_bytes)
-    : ticks_per_cycle_(config.bytes_num), turnaround_cycles_(config.turnaround_cycles),
-      latency_cycles_(config.latency_cycles), batch_bytes_(config.batch_bytes),
-      access_bytes_(config.access_bytes != 0 ? config.access_bytes : bus_bytes) {
-  const std::uint64_t ticks_per_access = access_bytes_ * config.bytes_den;
-  if (ticks_per_cycle_ == 0 || ticks_per_access == 0)
+DramChannel::DramChannel(const MemoryConfig &config, std::uint32_t bus_bytes) : memory_(config) {
+  if (memory_.access_bytes == 0) memory_.access_bytes = bus_bytes;
+  const std::uint64_t ticks_per_cycle = memory_.bytes_num, ticks_per_access = memory_.access_bytes * memory_.bytes_den;
+  if (ticks_per_cycle == 0 || ticks_per_access == 0)
     throw std::invalid_argument(fmt::format("DRAM timing needs a bandwidth and a bus width above zero, not {}/{} bytes "
                                             "a cycle and {} bytes a beat",
                                             config.bytes_num, config.bytes_den, bus_bytes));
-  service_.resize(std::max(kMaxBeats, kMaxBurstBytes / access_bytes_) + 1);
-  service_[1] = {ticks_per_access / ticks_per_cycle_, ticks_per_access % ticks_per_cycle_};
+  service_.resize(std::max(kMaxBeats, kMaxBurstBytes / memory_.access_bytes) + 1);
+  service_[1] = {ticks_per_access / ticks_per_cycle, ticks_per_access % ticks_per_cycle};
   for (std::size_t accesses = 2; accesses < service_.size(); ++accesses)
     service_[accesses] = after(service_[accesses - 1], 1);
 }

@@ -28,7 +28,7 @@ public:
   };
 
   /// As DramChannel's.
-  DramTiming(const DramConfig &config, std::uint32_t bus_bytes) : channel_(config, bus_bytes) {}
+  DramTiming(const MemoryConfig &config, std::uint32_t bus_bytes) : channel_(config, bus_bytes) {}
 
   /// Adds a burst of `accesses` (1 to those of AXI4's longest) that arrives in `cycle`. Throws std::logic_error if
   /// `cycle` lies before an earlier arrival of that direction, or is not later than a cycle given to advance().

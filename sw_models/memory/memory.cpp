@@ -14,7 +14,7 @@ DeviceMemory::DeviceMemory(std::uint64_t bytes) : size_(bytes), data_(nullptr) {
   void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
     throw std::runtime_error(fmt::format("cannot reserve {} bytes of address space for the device memory: {}; use a "
-                                         "smaller size_bytes in the configuration's [dram]",
+                                         "smaller size_bytes in the configuration's [memory]",
                                          bytes, std::strerror(errno)));
   data_ = static_cast<std::uint8_t *>(p);
 }

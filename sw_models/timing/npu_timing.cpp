@@ -15,13 +15,13 @@ constexpr std::uint32_t kSemaphoreMax = 65535;
 
 } // namespace
 
-NpuTiming::NpuTiming(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options,
+NpuTiming::NpuTiming(const Machine &npu, const isa::Command *stream, std::size_t count, const RunOptions &options,
                      std::uint64_t limit, ProgressLog &progress)
     : npu_(npu), stream_(stream), count_(count), options_(options),
       watchdog_(options.watchdog.value_or(usual_watchdog(npu))), limit_(limit), progress_(progress),
       fetch_(npu.bus_bytes, options.stream_addr, count), memory_(npu, fetch_.word_beats(), limit, progress),
       cores_(npu.cores, GemmEngine(npu, limit, progress)), engines_(kCore + npu.cores), semaphores_(npu.semaphores, 0) {
-  if (options_.dram_size == 0) options_.dram_size = npu.dram.size_bytes;
+  if (options_.dram_size == 0) options_.dram_size = npu.memory.size_bytes;
   limits_ = {npu.lanes(), npu.spm_rows(), npu.cores, npu.semaphores, options_.dram_base, options_.dram_size};
   result_.commands.resize(count);
 }

@@ -18,7 +18,7 @@ namespace gradweave::timing {
 class NpuTiming {
 public:
   /// Counters count cycles up to and including `limit`.
-  NpuTiming(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options,
+  NpuTiming(const Machine &npu, const isa::Command *stream, std::size_t count, const RunOptions &options,
             std::uint64_t limit, ProgressLog &progress);
   /// To the end, the first error, or the limit, where then the watchdog expires.
   RunResult run();
@@ -63,7 +63,7 @@ private:
   bool legal_start() const;
   void fill_counters(std::uint64_t end);
 
-  const NpuConfig &npu_;
+  const Machine &npu_;
   const isa::Command *stream_;
   std::uint64_t count_;
   RunOptions options_;

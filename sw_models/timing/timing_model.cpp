@@ -15,7 +15,7 @@ std::uint64_t silence_in_block(const NpuConfig &npu) { return npu.rows + 4ULL; }
 
 } // namespace
 
-RunResult run(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options) {
+RunResult run(const Machine &npu, const isa::Command *stream, std::size_t count, const RunOptions &options) {
   const std::uint32_t watchdog = options.watchdog.value_or(usual_watchdog(npu));
   const bool short_watchdog = watchdog != 0 && watchdog <= longest_silence(npu);
   if (watchdog != 0 && watchdog < silence_in_block(npu))

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 #include "sw_models/timing/run.hpp"
 #include "sw_models/timing/silence.hpp"
 
@@ -18,9 +18,9 @@ namespace gradweave::timing {
 /// Runs `count` commands on an idle NPU whose memory is idle too, and has no faults and no back-pressure beyond its
 /// DRAM timing. A stream the hardware stops with an error gives that error and the events until then. Pure: no state
 /// is kept between calls.
-RunResult run(const NpuConfig &npu, const isa::Command *stream, std::size_t count, const RunOptions &options = {});
+RunResult run(const Machine &npu, const isa::Command *stream, std::size_t count, const RunOptions &options = {});
 
-inline RunResult run(const NpuConfig &npu, const std::vector<isa::Command> &stream, const RunOptions &options = {}) {
+inline RunResult run(const Machine &npu, const std::vector<isa::Command> &stream, const RunOptions &options = {}) {
   return run(npu, stream.data(), stream.size(), options);
 }
 

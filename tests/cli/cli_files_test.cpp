@@ -17,7 +17,7 @@ queue_depth = 8
 semaphores = 64
 outstanding = 64
 
-[dram]
+[memory]
 size_bytes = 1073741824
 bandwidth_gb_s = 8
 latency_cycles = 20

@@ -9,14 +9,14 @@
 namespace gradweave::compiler {
 namespace {
 
-Bounds bounds(const Layer &layer, Pass pass, const NpuConfig &npu) {
+Bounds bounds(const Layer &layer, Pass pass, const Machine &npu) {
   return lower_bounds({layer}, pass, make_layout({layer}, pass, npu), npu);
 }
 
 TEST(Bounds, AreTheStatedOnes) {
-  NpuConfig npu = load_config("test8"); // 64 PEs
-  npu.dram.bytes_num = 7;
-  npu.dram.bytes_den = 2;
+  Machine npu = load_config("test8"); // 64 PEs
+  npu.memory.bytes_num = 7;
+  npu.memory.bytes_den = 2;
   const Layer layer = make_layer(10, 20, 30);
   const Bounds backward = bounds(layer, Pass::kBackward, npu);
   // dX has 2 x 3 blocks of 30 terms, dW 3 x 4 of 10, which take 20 cycles as the shortest blocks do.
@@ -33,9 +33,9 @@ TEST(Bounds, AreTheStatedOnes) {
 }
 
 TEST(Bounds, APortCarriesABeatACycle) {
-  NpuConfig npu = load_config("test8"); // beats of 16 bytes
-  npu.dram.bytes_num = 1000;
-  npu.dram.bytes_den = 1;
+  Machine npu = load_config("test8"); // beats of 16 bytes
+  npu.memory.bytes_num = 1000;
+  npu.memory.bytes_den = 1;
   // Rows of X, W, dY, dX and dW take 3, 4, 4, 3 and 8 beats.
   EXPECT_EQ(bounds(make_layer(10, 20, 30), Pass::kBackward, npu).traffic_cycles, 10U * 3 + 20 * 8) << "stores";
   EXPECT_EQ(bounds(make_layer(50, 20, 30), Pass::kBackward, npu).traffic_cycles, 50U * 3 + 20 * 4 + 50 * 4) << "loads";
@@ -43,7 +43,7 @@ TEST(Bounds, APortCarriesABeatACycle) {
 
 TEST(Bounds, OfOneMultiplyAddIsItsRun) {
   for (const char *name : {"small", "large", "test8", "test6x10", "test5x2", "test4x8"}) {
-    const NpuConfig npu = load_config(name);
+    const Machine npu = load_config(name);
     const Compiled c = compile_known(make_layer(1, 1, 1), npu, {Schedule::kSequential, Pass::kForward});
     EXPECT_GE(c.predicted_cycles, c.bounds.run_cycles) << name;
     EXPECT_LE(c.predicted_cycles, c.bounds.run_cycles + 3) << name << ": fractions of cycles, rounded up thrice";
@@ -51,10 +51,10 @@ TEST(Bounds, OfOneMultiplyAddIsItsRun) {
 }
 
 TEST(Bounds, OfInputAndOutputGrowAsTheScratchpadShrinks) {
-  NpuConfig npu = load_config("test8");
+  Machine npu = load_config("test8");
   npu.spm_bytes = 8192; // 4096 elements of bf16: 64 x 64
-  npu.dram.bytes_num = 8;
-  npu.dram.bytes_den = 1;
+  npu.memory.bytes_num = 8;
+  npu.memory.bytes_den = 1;
   // 2 x 10^9 / 64 - 2 x 4096 elements of 2 bytes, 8 a cycle
   EXPECT_EQ(bounds(make_layer(1000, 1000, 1000), Pass::kForward, npu).io_cycles, 7810452U);
   EXPECT_EQ(bounds(make_layer(1000, 1000, 1000), Pass::kBackward, npu).io_cycles,
@@ -64,9 +64,9 @@ TEST(Bounds, OfInputAndOutputGrowAsTheScratchpadShrinks) {
 
 /// At the turn from the forward to the backward pass the scratchpad holds some of what both use, and memory the rest.
 TEST(Bounds, OfAStepCountTheTurn) {
-  NpuConfig npu = load_config("test8"); // accesses and beats of 16 bytes; accumulators of 512 bytes
-  npu.dram.bytes_num = 1;
-  npu.dram.bytes_den = 1;
+  Machine npu = load_config("test8"); // accesses and beats of 16 bytes; accumulators of 512 bytes
+  npu.memory.bytes_num = 1;
+  npu.memory.bytes_den = 1;
   const Layer layer = make_layer(64, 32, 16);
   const std::uint64_t x = 64 * 64, w = 32 * 32, y = 64 * 32, dw = 32 * 64;
   const auto traffic = [&](std::uint64_t spm_bytes) {
@@ -97,9 +97,9 @@ TEST(Bounds, OfAStepCountTheTurn) {
 }
 
 TEST(Bounds, AFewBytesAtTheEndOfARowSaveAWholeAccess) {
-  NpuConfig npu = load_config("test8");
-  npu.dram.bytes_num = 1;
-  npu.dram.bytes_den = 1;
+  Machine npu = load_config("test8");
+  npu.memory.bytes_num = 1;
+  npu.memory.bytes_den = 1;
   const Layer layer = make_layer(1000, 9, 8, false); // rows of X: 18 bytes in accesses of 16
   npu.spm_bytes = 1488;                              // and 512 of accumulators: the last 2 bytes of each row
   const std::uint64_t once = 1000 * 32 + 9 * 16 + 2 * 1000 * 16 + 9 * 32;
@@ -109,7 +109,7 @@ TEST(Bounds, AFewBytesAtTheEndOfARowSaveAWholeAccess) {
 class BoundsOn : public testing::TestWithParam<std::string> {};
 
 TEST_P(BoundsOn, NoStreamBeatsItsBounds) {
-  const NpuConfig npu = load_config(GetParam());
+  const Machine npu = load_config(GetParam());
   const std::uint32_t most = npu.lanes() < 8 ? 15 : 60; // tiles are products, and these take time
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     std::mt19937_64 rng(seed);
@@ -128,7 +128,7 @@ TEST_P(BoundsOn, NoStreamBeatsItsBounds) {
 }
 
 TEST_P(BoundsOn, NoProgramBeatsTheBoundThatPrunes) {
-  const NpuConfig npu = load_config(GetParam());
+  const Machine npu = load_config(GetParam());
   for (const Layer &layer : {make_layer(50, 61, 29), make_layer(7, 120, 90), make_layer(128, 16, 16)})
     for (const Schedule schedule : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor}) {
       const Layout layout = make_layout({layer}, Pass::kBoth, npu);
@@ -145,14 +145,14 @@ INSTANTIATE_TEST_SUITE_P(Configs, BoundsOn,
 
 /// The bounds are tight enough to be broken: half the bandwidth, or half the PEs, and a run that is possible is below.
 TEST(Bounds, OfASlowerNpuAreBeaten) {
-  const NpuConfig npu = load_config("small");
+  const Machine npu = load_config("small");
   const Compiled memory = compile_known(make_layer(4, 312, 312), npu, {});
-  NpuConfig slow = npu;
-  slow.dram.bytes_den *= 2;
+  Machine slow = npu;
+  slow.memory.bytes_den *= 2;
   EXPECT_GT(bounds(memory.layer(), Pass::kBackward, slow).run_cycles, memory.predicted_cycles);
 
   const Compiled compute = compile_known(make_layer(450, 450, 450), npu, {});
-  NpuConfig few = npu;
+  Machine few = npu;
   few.rows /= 2;
   EXPECT_GT(bounds(compute.layer(), Pass::kBackward, few).run_cycles, compute.predicted_cycles);
 }

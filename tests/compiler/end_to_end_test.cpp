@@ -7,7 +7,7 @@
 namespace gradweave::compiler {
 namespace {
 
-void expect_golden(const Layer &layer, const NpuConfig &npu, Pass pass, std::uint64_t seed) {
+void expect_golden(const Layer &layer, const Machine &npu, Pass pass, std::uint64_t seed) {
   const bool special = seed % 2 == 1;
   const LayerOperands operands = make_operands(layer, seed, special);
   const auto golden = golden_results(layer, pass, operands);
@@ -27,7 +27,7 @@ void expect_golden(const Layer &layer, const NpuConfig &npu, Pass pass, std::uin
 class EveryNpu : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryNpu, RandomShapesAreGolden) {
-  const NpuConfig npu = load_config(GetParam());
+  const Machine npu = load_config(GetParam());
   const std::uint32_t most = npu.lanes() > 16 ? 150 : 70;
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     std::mt19937_64 rng(seed);
@@ -38,7 +38,7 @@ TEST_P(EveryNpu, RandomShapesAreGolden) {
 }
 
 TEST_P(EveryNpu, ExtremeShapesAreGolden) {
-  const NpuConfig npu = load_config(GetParam());
+  const Machine npu = load_config(GetParam());
   std::uint64_t seed = 0;
   for (const auto &[m, k, n] : std::vector<std::array<std::uint32_t, 3>>{{1, 1, 1},
                                                                          {1, 1, 97},
@@ -64,7 +64,7 @@ std::uint64_t spilled(const Compiled &c) {
 }
 
 TEST(TinyScratchpad, SpillsAndStaysGolden) {
-  NpuConfig npu = load_config("test8");
+  Machine npu = load_config("test8");
   npu.spm_bytes = 2048;
   npu.spm_banks = 1;
   const Layer layer = make_layer(40, 56, 72);
@@ -73,7 +73,7 @@ TEST(TinyScratchpad, SpillsAndStaysGolden) {
 }
 
 TEST(TinyScratchpad, SmallestThatHoldsSingleElements) {
-  NpuConfig npu = load_config("test8");
+  Machine npu = load_config("test8");
   npu.spm_banks = 1;
   std::uint64_t fits_from = 0;
   for (std::uint32_t rows = 2; rows <= 16; rows += 2) {
@@ -99,7 +99,7 @@ TEST(Network, EveryLayerOfTheExamplesCompilesForEveryNpu) {
 }
 
 TEST(Network, BertTinyIsGoldenOnSmall) {
-  const NpuConfig npu = load_config("small");
+  const Machine npu = load_config("small");
   const Network network = load_network("models/bert_tiny.toml");
   ASSERT_EQ(network.layers.size(), 25U);
   for (const char *name : {"encoder0.query", "encoder0.ffn_up", "pooler"})

@@ -5,8 +5,8 @@
 namespace gradweave::compiler {
 namespace {
 
-const NpuConfig &npu() {
-  static const NpuConfig config = load_config("test8");
+const Machine &npu() {
+  static const Machine config = load_config("test8");
   return config;
 }
 

@@ -13,14 +13,14 @@ const std::vector<Layer> &layers() {
   return all;
 }
 
-std::uint64_t cycles(const Layer &layer, const NpuConfig &npu, Schedule schedule, std::uint64_t tune = 0) {
+std::uint64_t cycles(const Layer &layer, const Machine &npu, Schedule schedule, std::uint64_t tune = 0) {
   return compile_known(layer, npu, {schedule, Pass::kBackward, tune, {}}).predicted_cycles;
 }
 
 class IdealOn : public testing::TestWithParam<std::string> {};
 
 TEST_P(IdealOn, IdealIsTheBestFusedOrder) {
-  const NpuConfig npu = load_config(GetParam());
+  const Machine npu = load_config(GetParam());
   for (const Layer &layer : layers()) {
     const Compiled ideal = compile_known(layer, npu, {Schedule::kIdeal, Pass::kBackward});
     EXPECT_EQ(ideal.requested, Schedule::kIdeal);
@@ -36,7 +36,7 @@ TEST_P(IdealOn, IdealIsTheBestFusedOrder) {
 }
 
 TEST_P(IdealOn, TuningIsNeverSlowerThanRearrange) {
-  const NpuConfig npu = load_config(GetParam());
+  const Machine npu = load_config(GetParam());
   for (const Layer &layer : layers())
     for (const Schedule schedule : all_schedules()) {
       const Compiled tuned = compile_known(layer, npu, {schedule, Pass::kBackward, 40, {}});
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Configs, IdealOn, testing::Values("test8", "test6x10", 
 
 /// Neither guarantee is empty: Algorithm 1 misses the best order of some layer, and tuning gains on some.
 TEST(Ideal, AndTuningGainSomewhere) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const auto gains = [&](Schedule schedule, std::uint64_t tune) {
     return std::count_if(layers().begin(), layers().end(), [&](const Layer &layer) {
       return cycles(layer, npu, schedule, tune) < cycles(layer, npu, Schedule::kRearrange);
@@ -69,7 +69,7 @@ TEST(Ideal, AndTuningGainSomewhere) {
 }
 
 TEST(Tuning, ASlowOrderGivesWayToRearrange) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const auto slow = [&](const Layer &layer) {
     return cycles(layer, npu, Schedule::kDxMajor) > 1.2 * static_cast<double>(cycles(layer, npu, Schedule::kRearrange));
   };
@@ -81,7 +81,7 @@ TEST(Tuning, ASlowOrderGivesWayToRearrange) {
 }
 
 TEST(Tuning, ReportsProgressAndCanBeAbandoned) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   std::uint64_t last = 0, all = 0;
   CompileOptions options{Schedule::kIdeal, Pass::kBackward, 150, [&](std::uint64_t done, std::uint64_t of) {
                            EXPECT_GE(done, last);
@@ -100,7 +100,7 @@ TEST(Tuning, ReportsProgressAndCanBeAbandoned) {
 }
 
 TEST(Tuning, KeepsTheGoldenBits) {
-  const NpuConfig npu = load_config("test6x10");
+  const Machine npu = load_config("test6x10");
   for (const Layer &layer : {make_layer(41, 33, 57), make_layer(12, 70, 18)}) {
     const LayerOperands operands = make_operands(layer, 5, true);
     const auto golden = golden_results(layer, Pass::kBoth, operands);

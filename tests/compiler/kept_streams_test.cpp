@@ -44,7 +44,7 @@ std::string line_of(const std::string &what, const Compiled &c) {
       c.bounds.compute_cycles, c.bounds.traffic_cycles, c.bounds.io_cycles, c.bounds.run_cycles, c.tilings.front());
 }
 
-std::string line(const NpuConfig &npu, const Layer &layer, CompileOptions options, const char *note = "") {
+std::string line(const Machine &npu, const Layer &layer, CompileOptions options, const char *note = "") {
   options.plans = 40;
   return line_of(fmt::format("{} {}{}{} {} {}{}", npu.name, layer.name,
                              layer.groups > 1 ? fmt::format(" groups {}", layer.groups) : "", layer.dx ? "" : " no dX",
@@ -69,7 +69,7 @@ std::vector<Layer> some_layers() {
 
 void orders(const Take &take) {
   for (const char *name : {"test8", "test6x10"}) {
-    const NpuConfig npu = load_config(name);
+    const Machine npu = load_config(name);
     for (const Layer &layer : layers()) {
       for (const Schedule s : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor,
                                Schedule::kRearrange, Schedule::kSearch})
@@ -82,7 +82,7 @@ void orders(const Take &take) {
 
 void partitions(const Take &take) {
   for (const char *name : {"test8", "test8c2", "test6x10c3"}) {
-    const NpuConfig npu = load_config(name);
+    const Machine npu = load_config(name);
     for (const Layer &layer : some_layers())
       for (const Partition p : {Partition::kWeightSharing, Partition::kDySharing, Partition::kIfmapSharing})
         for (const Reduction r : {Reduction::kChain, Reduction::kAdd}) {
@@ -94,9 +94,23 @@ void partitions(const Take &take) {
   }
 }
 
+/// Those that search nothing.
+void schedulers_without_search(const Take &take) {
+  for (const char *name : {"test8", "test6x10", "test8c2"}) {
+    const Machine npu = load_config(name);
+    for (const Schedule s : {Schedule("in_order"), Schedule("igo_paper")})
+      for (const Layer &layer : layers())
+        for (const Partition p : {Partition::kNone, Partition::kWeightSharing}) {
+          CompileOptions options{s, Pass::kBoth};
+          options.partition = p;
+          take(line(npu, layer, options, fmt::format(" {}", to_string(p)).c_str()));
+        }
+  }
+}
+
 void paper_policies(const Take &take) {
   for (const char *name : {"test8", "small"}) {
-    const NpuConfig npu = load_config(name);
+    const Machine npu = load_config(name);
     for (const Layer &layer : {make_layer(100, 100, 100), make_layer(40, 300, 90)})
       for (const paper::Policy &policy : paper::policies_near_default())
         for (const Schedule s :
@@ -114,7 +128,7 @@ void paper_policies(const Take &take) {
 
 void steps(const Take &take) {
   for (const char *name : {"test8", "test6x10"}) {
-    const NpuConfig npu = load_config(name);
+    const Machine npu = load_config(name);
     const std::vector<Layer> network{make_layer(20, 30, 40, false), make_layer(20, 40, 25), make_layer(20, 25, 40)};
     for (const Pass pass : {Pass::kBackward, Pass::kBoth}) {
       StepOptions options;
@@ -187,7 +201,8 @@ TEST_P(KeptStreamsOf, AreMadeAgain) {
 
 INSTANTIATE_TEST_SUITE_P(Parts, KeptStreamsOf,
                          testing::Values(Part{"orders", orders}, Part{"partitions", partitions},
-                                         Part{"paper", paper_policies}, Part{"steps", steps}),
+                                         Part{"paper", paper_policies}, Part{"steps", steps},
+                                         Part{"without_search", schedulers_without_search}),
                          [](const auto &param_info) { return std::string(param_info.param.name); });
 
 TEST(KeptStreams, ALineThatDiffersOrIsMissingIsTold) {

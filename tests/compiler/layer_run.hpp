@@ -16,7 +16,7 @@
 
 namespace gradweave::compiler {
 
-inline NpuConfig load_config(const std::string &name) { return load_npu_config("configs/" + name + ".toml"); }
+inline Machine load_config(const std::string &name) { return load_machine("configs/" + name + ".toml"); }
 
 inline Layer make_layer(std::uint32_t m, std::uint32_t k, std::uint32_t n, bool dx = true) {
   Layer layer;
@@ -29,7 +29,7 @@ inline Layer make_layer(std::uint32_t m, std::uint32_t k, std::uint32_t n, bool 
 }
 
 /// compile() of one layer, with all that the test's process has compiled before known.
-inline Compiled compile_known(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
+inline Compiled compile_known(const Layer &layer, const Machine &npu, const CompileOptions &options) {
   static CompileCache cache;
   return compile({layer}, npu, options, cache);
 }
@@ -107,11 +107,11 @@ inline std::map<Tensor, Bits> golden_results(const Layer &l, Pass pass, const La
 }
 
 /// Executes the stream at a base address that is not zero; the memory around the tensors is filled with a pattern.
-inline std::map<Tensor, Bits> functional_results(const Compiled &c, NpuConfig npu, const LayerOperands &o) {
+inline std::map<Tensor, Bits> functional_results(const Compiled &c, Machine npu, const LayerOperands &o) {
   const std::uint64_t base = 8192;
   const std::uint64_t stream_at = (base + c.dram_bytes + 4095) / 4096 * 4096;
-  npu.dram.size_bytes = stream_at + c.stream.size() * isa::kCommandBytes;
-  DeviceMemory memory(npu.dram.size_bytes);
+  npu.memory.size_bytes = stream_at + c.stream.size() * isa::kCommandBytes;
+  DeviceMemory memory(npu.memory.size_bytes);
   std::memset(memory.data(), 0xA5, stream_at);
   for (const TensorBinding &b : c.layout.tensors) {
     if (!b.input) continue;

@@ -5,8 +5,8 @@
 namespace gradweave::compiler::paper {
 namespace {
 
-NpuConfig with_cores(const std::string &name, std::uint32_t cores) {
-  NpuConfig npu = load_config(name);
+Machine with_cores(const std::string &name, std::uint32_t cores) {
+  Machine npu = load_config(name);
   npu.cores = cores;
   npu.semaphores = 128;
   npu.spm_bytes *= cores;
@@ -14,7 +14,7 @@ NpuConfig with_cores(const std::string &name, std::uint32_t cores) {
   return npu;
 }
 
-void expect_golden(const Layer &layer, const NpuConfig &npu, PaperOptions options, std::uint64_t seed,
+void expect_golden(const Layer &layer, const Machine &npu, PaperOptions options, std::uint64_t seed,
                    const std::vector<Schedule> &schedules = all_schedules()) {
   const LayerOperands operands = make_operands(layer, seed, seed % 2 == 1);
   for (const Schedule schedule : schedules) {
@@ -36,7 +36,7 @@ class EveryNpu : public testing::TestWithParam<std::string> {};
 
 /// Each policy meets other shapes, schedules, passes and cuts.
 TEST_P(EveryNpu, RandomShapesAreGoldenUnderEveryPolicy) {
-  const NpuConfig npu = load_config(GetParam());
+  const Machine npu = load_config(GetParam());
   const std::uint32_t most = npu.lanes() * 7;
   std::uint64_t seed = 0;
   for (const Policy &policy : all_policies()) {
@@ -55,7 +55,7 @@ TEST_P(EveryNpu, RandomShapesAreGoldenUnderEveryPolicy) {
 }
 
 TEST_P(EveryNpu, ExtremeShapesAreGolden) {
-  const NpuConfig npu = load_config(GetParam());
+  const Machine npu = load_config(GetParam());
   std::uint64_t seed = 0;
   for (const auto &[m, k, n] : std::vector<std::array<std::uint32_t, 3>>{
            {1, 1, 1}, {1, 1, 97}, {1, 97, 1}, {97, 1, 1}, {1, 401, 3}, {401, 1, 3}, {3, 1, 401}, {53, 59, 61}})
@@ -87,7 +87,7 @@ TEST(SeveralCores, EveryPartitionAndReductionIsGolden) {
 
 /// The smallest scratchpad that the paper's scheme can use at all.
 TEST(TinyScratchpad, SpillsAndStaysGolden) {
-  NpuConfig npu = load_config("test8");
+  Machine npu = load_config("test8");
   npu.spm_banks = 1;
   npu.spm_bytes = 2048;
   PaperOptions options;

@@ -72,7 +72,7 @@ void use_dw(PlainLru &lru, const Loops &i) {
 }
 
 TEST(Traffic, IsThatOfAPlainLruOverTheLoops) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const Layer layer = make_layer(kM * kSide, kK * kSide, kN * kSide);
   for (const Schedule schedule :
        {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor}) {
@@ -110,7 +110,7 @@ TEST(Traffic, IsThatOfAPlainLruOverTheLoops) {
 }
 
 TEST(Traffic, SpillsAreThoseOfAPlainLruOverTheSums) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const Layer layer = make_layer(kM * kSide, kK * kSide, kN * kSide);
   Step step;
   step.dx = step.dw = step.fused = true;
@@ -143,7 +143,7 @@ TEST(Traffic, SpillsAreThoseOfAPlainLruOverTheSums) {
 }
 
 TEST(WithoutStream, CyclesAndTrafficAreTheSame) {
-  const NpuConfig npu = load_config("test6x10");
+  const Machine npu = load_config("test6x10");
   std::mt19937_64 rng(3);
   for (const Policy &policy : policies_near_default())
     for (const Schedule schedule : all_schedules()) {
@@ -165,7 +165,7 @@ TEST(WithoutStream, CyclesAndTrafficAreTheSame) {
 }
 
 TEST(Ideal, IsTheFastestOfTheThreeOrders) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const Layer layer = make_layer(70, 20, 40);
   const auto cycles = [&](Schedule s) { return compile_paper_layer(layer, npu, options_for("", s)).predicted_cycles; };
   EXPECT_EQ(cycles(Schedule::kIdeal),
@@ -174,7 +174,7 @@ TEST(Ideal, IsTheFastestOfTheThreeOrders) {
 }
 
 TEST(Rearrange, LooksAtThePartsOwnDimensions) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const Layer layer = make_layer(24, 160, 24); // K largest; an eighth of it is square
   PaperOptions options = options_for("", Schedule::kRearrange);
   EXPECT_EQ(compile_paper_layer(layer, npu, options).chosen, Schedule::kDwMajor);
@@ -183,7 +183,7 @@ TEST(Rearrange, LooksAtThePartsOwnDimensions) {
 }
 
 TEST(DyOnce, LeavesOutTheLoadsOfDyForDw) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const Layer layer = make_layer(200, 90, 150);
   Layer without_dx = layer;
   without_dx.dx = false;
@@ -201,7 +201,7 @@ TEST(DyOnce, LeavesOutTheLoadsOfDyForDw) {
 }
 
 TEST(SpillCost, HalvesOrRemovesWhatSpills) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const Layer layer = make_layer(40, 90, 150);
   PaperOptions options = options_for("", Schedule::kDxMajor, false);
   const auto spilled = [&](SpillCost cost) {
@@ -215,7 +215,7 @@ TEST(SpillCost, HalvesOrRemovesWhatSpills) {
   EXPECT_EQ(spilled(SpillCost::kFree), 0U);
 }
 
-template <typename E> std::string message(const Layer &layer, const NpuConfig &npu, const PaperOptions &options) {
+template <typename E> std::string message(const Layer &layer, const Machine &npu, const PaperOptions &options) {
   try {
     compile_paper_layer(layer, npu, options);
   } catch (const E &error) {
@@ -225,11 +225,11 @@ template <typename E> std::string message(const Layer &layer, const NpuConfig &n
 }
 
 TEST(Errors, SayWhatDoesNotFit) {
-  NpuConfig npu = load_config("test8");
+  Machine npu = load_config("test8");
   const Layer layer = make_layer(40, 40, 40);
   PaperOptions options;
-  npu.dram.size_bytes = 4096;
-  EXPECT_NE(message<CompileError>(layer, npu, options).find("raise dram.size_bytes"), std::string::npos);
+  npu.memory.size_bytes = 4096;
+  EXPECT_NE(message<CompileError>(layer, npu, options).find("raise memory.size_bytes"), std::string::npos);
   npu = load_config("test8");
   npu.spm_bytes = 1024;
   npu.spm_banks = 1;
@@ -243,7 +243,7 @@ TEST(Errors, SayWhatDoesNotFit) {
 }
 
 TEST(Errors, IdealisationsHaveNoStream) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const Layer layer = make_layer(40, 40, 40);
   PaperOptions options;
   options.ideal.dy_once = true;
@@ -280,7 +280,7 @@ protected:
   }
   std::string verify() const { return verify_program(program_, layout_, npu_); }
 
-  NpuConfig npu_;
+  Machine npu_;
   Layer layer_;
   Layout layout_;
   Program program_;

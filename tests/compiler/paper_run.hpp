@@ -17,7 +17,7 @@ struct PaperOptions {
   bool stream = true;
 };
 
-inline Compiled compile_paper_layer(const Layer &layer, const NpuConfig &npu, const PaperOptions &options) {
+inline Compiled compile_paper_layer(const Layer &layer, const Machine &npu, const PaperOptions &options) {
   CompileOptions asked;
   asked.schedule = options.schedule;
   asked.pass = options.pass;

@@ -10,8 +10,8 @@
 namespace gradweave::compiler {
 namespace {
 
-NpuConfig with_cores(const std::string &name, std::uint32_t cores) {
-  NpuConfig npu = load_config(name);
+Machine with_cores(const std::string &name, std::uint32_t cores) {
+  Machine npu = load_config(name);
   npu.cores = cores;
   npu.semaphores = 128;
   npu.spm_bytes *= cores;
@@ -19,7 +19,7 @@ NpuConfig with_cores(const std::string &name, std::uint32_t cores) {
   return npu;
 }
 
-void expect_golden(const Layer &layer, const NpuConfig &npu, const CompileOptions &options, std::uint64_t seed) {
+void expect_golden(const Layer &layer, const Machine &npu, const CompileOptions &options, std::uint64_t seed) {
   SCOPED_TRACE(fmt::format("{} x {} {} groups {} dx={} {} {} {} in {} {} seed {}", npu.name, npu.cores, layer.name,
                            layer.groups, layer.dx, to_string(options.schedule), to_string(options.pass),
                            to_string(options.partition), options.parts, to_string(options.reduction), seed));
@@ -89,7 +89,7 @@ TEST(Partition, GroupsAreGolden) {
 
 /// Sums that do not fit beside each other go to DRAM and come back for their ADD.
 TEST(Partition, SpilledSumsAreAdded) {
-  NpuConfig npu = with_cores("test8", 2);
+  Machine npu = with_cores("test8", 2);
   npu.spm_bytes = 3072;
   npu.spm_banks = 2;
   CompileOptions options;
@@ -139,7 +139,7 @@ TEST(Partition, MorePartsThanIndicesAreRefused) {
 }
 
 TEST(Partition, APartIsAddedToTheSumOfAllBeforeIt) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   CompileOptions options{Schedule::kSequential, Pass::kBackward};
   options.partition = Partition::kDySharing;
   options.reduction = Reduction::kAdd;
@@ -160,7 +160,7 @@ TEST(Partition, APartIsAddedToTheSumOfAllBeforeIt) {
 }
 
 TEST(Partition, AProgramAddsAPartToTheSumOfAllBeforeIt) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const Layer layer = make_layer(8, 8, 48);
   const Cut cut{Partition::kDySharing, 3, Reduction::kAdd};
   const Layout layout = make_layout({layer}, Pass::kBackward, npu);
@@ -185,7 +185,7 @@ TEST(Partition, DamagedPlansAreNamed) {
   plan.parts = {Dim::kM, 2, 2, Reduction::kAdd};
   plan.tile = {8, 8, 8};
   plan.loops = {Dim::kK, Dim::kN, Dim::kM};
-  const NpuConfig npu = with_cores("test8", 2);
+  const Machine npu = with_cores("test8", 2);
   ReductionPlans plans;
   add_reductions(plan, layer, npu, plans);
   Layer no_dx = layer;

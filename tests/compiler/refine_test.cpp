@@ -10,7 +10,7 @@ namespace gradweave::compiler {
 namespace {
 
 struct Example {
-  NpuConfig npu = load_config("test8");
+  Machine npu = load_config("test8");
   Layer layer = make_layer(60, 50, 70);
   Layout layout = make_layout({layer}, Pass::kBackward, npu);
   std::vector<std::vector<PhasePlan>> plans(Schedule schedule) const {
@@ -66,8 +66,8 @@ TEST(Refinement, WorkFollowsThePlans) {
 }
 
 TEST(SampleOf, IsAnEvenPartOfManyRows) {
-  NpuConfig npu = load_config("test8"); // 8 lanes: at least 256 rows
-  npu.spm_bytes = 1024;                 // 64 rows
+  Machine npu = load_config("test8"); // 8 lanes: at least 256 rows
+  npu.spm_bytes = 1024;               // 64 rows
   EXPECT_EQ(sample_of(make_layer(1024, 40, 40), npu, 1).m, 256U);
   EXPECT_EQ(sample_of(make_layer(1300, 40, 40), npu, 1).m, 260U) << "a fifth";
   EXPECT_EQ(sample_of(make_layer(1023, 40, 40), npu, 1).m, 1023U) << "less than four times as many";
@@ -76,7 +76,7 @@ TEST(SampleOf, IsAnEvenPartOfManyRows) {
 
 /// What fits the scratchpad in the sample, but not in the layer, would make plans of the one useless for the other.
 TEST(SampleOf, EachTensorFillsTheScratchpadTwice) {
-  NpuConfig npu = load_config("test8");
+  Machine npu = load_config("test8");
   npu.spm_bytes = 16 * 2048; // 2048 rows
   EXPECT_EQ(sample_of(make_layer(16384, 800, 8), npu).m, 4096U) << "Y and dY have a panel of 8 columns";
   EXPECT_EQ(sample_of(make_layer(16384, 8, 800), npu).m, 4096U) << "X has";
@@ -94,7 +94,7 @@ TEST(SampleOf, EachTensorFillsTheScratchpadTwice) {
 
 /// A layer whose sums spill, as long as they all fit an even part of it: conv2_x.conv3x3 of ResNet-50, batch 4.
 TEST(SampleOf, SumsThatFitOnlyAPartOfTheLayerDoNotDecide) {
-  const NpuConfig npu = load_config("small");
+  const Machine npu = load_config("small");
   const Compiled c = compile({make_layer(12544, 576, 64)}, npu, {Schedule::kSequential, Pass::kForward});
   EXPECT_LE(c.predicted_cycles, 740'000U);
 }
@@ -103,11 +103,11 @@ TEST(Refinement, LeavesOutPlansThatExceedTheMemory) {
   Example e;
   const auto plans = e.plans(Schedule::kDwMajor);
   const std::uint64_t least = Refinement(plans, e.layer, e.layout, e.npu).least_room().bytes(); // commands, too
-  e.npu.dram.size_bytes = least;
+  e.npu.memory.size_bytes = least;
   Refinement refinement(plans, e.layer, e.layout, e.npu);
   refinement.run(100);
   EXPECT_LE(fastest_for(e.layer, e.layer, refinement.kept(), e.layout, e.npu).program.room().bytes(), least);
-  e.npu.dram.size_bytes = least - 1;
+  e.npu.memory.size_bytes = least - 1;
   EXPECT_TRUE(Refinement(plans, e.layer, e.layout, e.npu).kept().empty());
 }
 

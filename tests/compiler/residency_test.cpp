@@ -98,7 +98,7 @@ TEST(SpmRows, CountsPanelsAndFormats) {
 }
 
 struct Planned {
-  NpuConfig npu = load_config("test8");
+  Machine npu = load_config("test8");
   Layer layer = make_layer(50, 40, 60);
   Layout layout;
   TimedPlan found;
@@ -161,7 +161,7 @@ TEST(VerifyProgram, NamesEveryDamage) {
 }
 
 TEST(Fits, MatchesWhatAllocateCanDo) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const Layer layer = make_layer(40, 40, 40);
   const Layout layout = make_layout({layer}, Pass::kBackward, npu);
   const RowRange all{0, npu.spm_rows()};

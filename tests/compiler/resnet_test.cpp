@@ -6,7 +6,7 @@ namespace gradweave::compiler {
 namespace {
 
 void compile_all(const std::string &config, std::uint32_t batch, Pass pass) {
-  const NpuConfig npu = load_config(config);
+  const Machine npu = load_config(config);
   const Network network = load_network("models/resnet50.toml", batch);
   for (const Layer &layer : network.layers) {
     SCOPED_TRACE(layer.name);

@@ -13,7 +13,7 @@ namespace {
 using Shape = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool>;
 
 /// Cycles of all of the layer under the plan that a search of `searched`, the layer or its sample, finds.
-std::uint64_t cycles(const Layer &layer, const Layer &searched, Pass pass, const NpuConfig &npu) {
+std::uint64_t cycles(const Layer &layer, const Layer &searched, Pass pass, const Machine &npu) {
   constexpr std::uint64_t kPlans = 24;
   const Layout part = make_layout({searched}, pass, npu), whole = make_layout({layer}, pass, npu);
   Refinement refinement(search(searched, Schedule::kSequential, pass, {}, part, npu, effort_of(kPlans)), searched, part,
@@ -26,7 +26,7 @@ class Sample : public testing::TestWithParam<std::tuple<std::string, std::string
 
 TEST_P(Sample, FindsPlansAsGoodAsTheWholeLayer) {
   const auto &[model, name, batch] = GetParam();
-  const NpuConfig npu = load_config(name);
+  const Machine npu = load_config(name);
   std::set<Shape> seen;
   double on_sample = 0, on_whole = 0;
   for (const Layer &layer : load_network("models/" + model + ".toml", batch).layers)

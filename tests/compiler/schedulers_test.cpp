@@ -95,7 +95,7 @@ private:
 };
 
 TEST(Compile, TwoThreadsCompileTwoLayersAtOnce) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const std::vector<Layer> both{make_layer(30, 40, 50), make_layer(31, 41, 51)};
   CompileCache cache;
   Meeting meeting;
@@ -123,7 +123,7 @@ TEST(Compile, TwoThreadsCompileTwoLayersAtOnce) {
 }
 
 TEST(Compile, NothingStaysBehindButInTheCache) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   std::uint64_t tried = 0;
   CompileOptions options;
   options.plans = 10;

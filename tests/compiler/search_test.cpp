@@ -7,7 +7,7 @@
 namespace gradweave::compiler {
 namespace {
 
-std::string error_of(const Layer &layer, const NpuConfig &npu) {
+std::string error_of(const Layer &layer, const Machine &npu) {
   try {
     compile_known(layer, npu, {Schedule::kSequential, Pass::kBackward});
   } catch (const CompileError &e) {
@@ -17,14 +17,14 @@ std::string error_of(const Layer &layer, const NpuConfig &npu) {
 }
 
 TEST(Search, SaysWhyALayerCannotBeCompiled) {
-  NpuConfig npu = load_config("test8");
+  Machine npu = load_config("test8");
   npu.spm_bytes = 64;
   npu.spm_banks = 1;
   EXPECT_NE(error_of(make_layer(4, 4, 4), npu).find("no tiling fits the scratchpad"), std::string::npos);
   npu.spm_bytes = 1024;
   EXPECT_NE(error_of(make_layer(4096, 4096, 4096), npu).find("tile products on NPU"), std::string::npos);
   npu = load_config("test8");
-  npu.dram.size_bytes = 1000;
+  npu.memory.size_bytes = 1000;
   EXPECT_NE(error_of(make_layer(40, 40, 40), npu).find("needs"), std::string::npos);
   npu = load_config("test8");
   npu.semaphores = 4;
@@ -34,14 +34,14 @@ TEST(Search, SaysWhyALayerCannotBeCompiled) {
 }
 
 TEST(Search, BigMatricesOnTheSmallestNpu) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   const Compiled c = compile_known(make_layer(300, 500, 400), npu, {Schedule::kRearrange, Pass::kBackward});
   EXPECT_EQ(c.useful_macs, 2ULL * 300 * 500 * 400);
   EXPECT_GE(c.compute_cycles * npu.rows * npu.cols, c.useful_macs);
 }
 
 TEST(Search, IsDeterministic) {
-  const NpuConfig npu = load_config("test16");
+  const Machine npu = load_config("test16");
   const Layer layer = make_layer(64, 200, 100);
   const Layout layout = make_layout({layer}, Pass::kBackward, npu);
   const auto one = search(layer, Schedule::kInterleave, Pass::kBackward, {}, layout, npu);
@@ -52,7 +52,7 @@ TEST(Search, IsDeterministic) {
 }
 
 TEST(Search, WithoutStreamAllElseIsTheSame) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   for (const Schedule schedule : all_schedules())
     for (const bool stream_first : {false, true}) {
       const Layer layer = make_layer(40, 50, stream_first ? 30 : 20);
@@ -80,7 +80,7 @@ TEST(Search, WithoutStreamAllElseIsTheSame) {
 }
 
 TEST(Search, BertTinyIsNearItsBound) {
-  const NpuConfig npu = load_config("small");
+  const Machine npu = load_config("small");
   for (const Schedule schedule : all_schedules()) {
     double cycles = 0, bound = 0;
     for (const Layer &layer : load_network("models/bert_tiny.toml").layers) {

@@ -45,11 +45,11 @@ inline std::vector<Bits> golden_tensors(const Compiled &step, std::uint64_t seed
 }
 
 /// Runs the stream on the functional model: every result has the golden bits.
-inline void expect_golden(const Compiled &step, NpuConfig npu, std::uint64_t seed) {
+inline void expect_golden(const Compiled &step, Machine npu, std::uint64_t seed) {
   const std::vector<Bits> golden = golden_tensors(step, seed);
   const std::uint64_t stream_at = (step.dram_bytes + 4095) / 4096 * 4096;
-  npu.dram.size_bytes = stream_at + step.stream.size() * isa::kCommandBytes;
-  DeviceMemory memory(npu.dram.size_bytes);
+  npu.memory.size_bytes = stream_at + step.stream.size() * isa::kCommandBytes;
+  DeviceMemory memory(npu.memory.size_bytes);
   std::memset(memory.data(), 0xA5, stream_at);
   const auto rows = [&](std::size_t i, auto f) {
     const TensorBinding &b = step.layout.tensors[i];

@@ -43,7 +43,7 @@ std::vector<Layer> random_layers(std::mt19937_64 &rng) {
 TEST(Step, RandomChainsAreGolden) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     std::mt19937_64 rng(seed);
-    NpuConfig npu = load_config(seed % 3 == 0 ? "test6x10" : "test8");
+    Machine npu = load_config(seed % 3 == 0 ? "test6x10" : "test8");
     if (rng() % 2 == 0) npu.spm_bytes *= 8;
     const std::vector<Layer> layers = random_layers(rng);
     StepOptions options;
@@ -66,7 +66,7 @@ TEST(Step, RandomChainsAreGolden) {
 
 /// Two layers whose tensors all fit: what the first computes never leaves the scratchpad.
 struct Pair {
-  NpuConfig npu = load_config("test8");
+  Machine npu = load_config("test8");
   std::vector<Layer> layers{make_layer(16, 24, 8, false), make_layer(16, 8, 24)};
   SearchedStep found;
   Compiled step;
@@ -142,7 +142,7 @@ TEST(Step, NothingStaysBeyondItsReach) {
 
 /// The step, the layers apart, and the conventional schedule that as much work finds.
 TEST(Step, IsNoSlowerThanItsLayersOrTheConventionalSchedule) {
-  const NpuConfig npu = load_config("small");
+  const Machine npu = load_config("small");
   const std::vector<Layer> layers = load_network("models/ncf.toml", 4).layers;
   StepOptions options;
   options.layer_plans = 24;
@@ -163,7 +163,7 @@ TEST(Step, IsNoSlowerThanItsLayersOrTheConventionalSchedule) {
 }
 
 TEST(Step, MorePlansDoNotMakeItSlower) {
-  const NpuConfig npu = load_config("large");
+  const Machine npu = load_config("large");
   const std::vector<Layer> layers = load_network("models/dlrm.toml", 8).layers;
   std::uint64_t before = ~std::uint64_t{0};
   for (const std::uint64_t plans : {12U, 48U, 192U}) {
@@ -178,8 +178,8 @@ TEST(Step, MorePlansDoNotMakeItSlower) {
 
 TEST(Step, LayersThatExceedTheMemoryTogetherAreRefused) {
   const Pair p(Pass::kBoth);
-  NpuConfig npu = p.npu;
-  npu.dram.size_bytes = p.step.dram_bytes - 1;
+  Machine npu = p.npu;
+  npu.memory.size_bytes = p.step.dram_bytes - 1;
   try {
     compile_plans(p.layers, Pass::kBoth, p.found.plans, npu);
     FAIL();
@@ -190,7 +190,7 @@ TEST(Step, LayersThatExceedTheMemoryTogetherAreRefused) {
 
 /// dX of a layer is dY of the one before it only if no other layer reads that Y, by its name or as the X of a twin.
 TEST(Step, SeveralReadersHaveTheirOwnGradients) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   std::vector<Layer> layers{make_layer(8, 8, 8), make_layer(8, 8, 8), make_layer(8, 8, 8)};
   for (std::uint32_t i = 0; i < 3; ++i)
     layers[i].name = fmt::format("l{}", i);
@@ -225,7 +225,7 @@ TEST(Step, VerifyNamesWhatLayersReadOfEachOther) {
 
 /// A producer and a consumer that cut their tensor differently meet in memory.
 TEST(Step, DifferentCutsMeetInMemory) {
-  NpuConfig npu = load_config("test8");
+  Machine npu = load_config("test8");
   npu.spm_bytes *= 16; // no row is used twice: only memory is waited for
   std::vector<Layer> layers{make_layer(32, 8, 32, false), make_layer(32, 32, 8)};
   layers[0].name = "first";

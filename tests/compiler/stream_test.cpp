@@ -10,8 +10,8 @@
 namespace gradweave::compiler {
 namespace {
 
-NpuConfig tiny() {
-  NpuConfig npu = load_config("test8");
+Machine tiny() {
+  Machine npu = load_config("test8");
   npu.spm_bytes = 2048;
   npu.spm_banks = 1;
   return npu;
@@ -20,7 +20,7 @@ NpuConfig tiny() {
 /// A layer with a plan whose partial sums spill, so that every kind of command occurs.
 const Compiled &compiled() {
   static const Compiled c = [] {
-    const NpuConfig npu = tiny();
+    const Machine npu = tiny();
     const Layer layer = make_layer(24, 20, 28);
     const Layout layout = make_layout({layer}, Pass::kBackward, npu);
     const RowRange all{0, npu.spm_rows()};

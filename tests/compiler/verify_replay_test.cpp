@@ -7,7 +7,7 @@ namespace gradweave::compiler {
 namespace {
 
 TEST(SyncReplay, ASemaphoreMayBePostedUntilItCouldOverflow) {
-  NpuConfig npu = load_config("test8");
+  Machine npu = load_config("test8");
   npu.queue_depth = 5;
   // Takers may lag behind by a queue and the command that runs, each by what a wait can take.
   const std::uint32_t most = 65535 - (5 + 1) * 255;
@@ -22,7 +22,7 @@ TEST(SyncReplay, ASemaphoreMayBePostedUntilItCouldOverflow) {
 
 /// The hazard of the last command, if there is none before.
 std::string hazard(const std::vector<isa::Decoded> &commands) {
-  const NpuConfig npu = load_config("test8");
+  const Machine npu = load_config("test8");
   SyncReplay sync(npu);
   HazardReplay hazards(npu);
   std::string problem;

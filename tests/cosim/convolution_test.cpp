@@ -62,7 +62,7 @@ TEST_P(EveryConvolution, GivesTheBitsOfDirectConvolution) {
   s.network = "cosim";
   s.layers = {{name, conv.m(), conv.k(), conv.n(), true, 0, conv.groups}};
   s.layers.front().conv = conv;
-  s.npu = load_npu_config(fmt::format("configs/{}.toml", npu));
+  s.npu = load_machine(fmt::format("configs/{}.toml", npu));
   s.compile.schedule = schedule;
   s.compile.pass = compiler::Pass::kBoth;
   s.data = which % 2 == 0 ? DataKind::kSpecial : DataKind::kNormal;

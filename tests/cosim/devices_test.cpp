@@ -43,7 +43,7 @@ const Kind &kind_of(const std::string &name) {
 }
 
 DeviceSpec spec_of(const Kind &kind, const std::string &trace = {}) {
-  DeviceSpec spec{load_npu_config(fmt::format("configs/{}.toml", kind.npu)), {}};
+  DeviceSpec spec{load_machine(fmt::format("configs/{}.toml", kind.npu)), {}};
   spec.options.stress = {5, kind.stalls};
   if (kind.fault) spec.options.faults = {{BusFault::Kind::kSlvErr, false, 0, 64}};
   spec.options.trace.file = trace;
@@ -57,7 +57,7 @@ const std::vector<compiler::Compiled> &layers_for(const std::string &npu) {
   if (!layers.empty()) return layers;
   constexpr std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t> kShapes[] = {
       {37, 23, 29, 1}, {5, 53, 3, 1}, {20, 9, 2, 3}};
-  const NpuConfig config = load_npu_config(fmt::format("configs/{}.toml", npu));
+  const Machine config = load_machine(fmt::format("configs/{}.toml", npu));
   for (const auto &shape : kShapes) {
     compiler::Layer layer;
     layer.name = "layer";
@@ -192,6 +192,30 @@ void run_interleaved(Worker &a, const Kind &kind_a, Worker &b, const Kind &kind_
     EXPECT_EQ(i % 2 ? a.wait() : b.wait(), Alone::result(i % 2 ? kind_a : kind_b, i)) << "layer " << i;
     EXPECT_EQ(i % 2 ? b.wait() : a.wait(), Alone::result(i % 2 ? kind_b : kind_a, i)) << "layer " << i;
   }
+}
+
+/// Counters of a layer on a device whose memory holds zeros.
+std::vector<std::uint64_t> counters_of(Device &device, const compiler::Compiled &layer) {
+  device.allocate(layer.dram_bytes);
+  const std::vector<std::uint8_t> zeros(layer.dram_bytes);
+  device.copy_in(0, zeros.data(), zeros.size());
+  device.submit(layer.stream);
+  EXPECT_TRUE(device.wait().ok());
+  return device.read_counters().values;
+}
+
+TEST(TwoMachines, OfOneNpuShareItsRtlAndTakeTheTimesOfTheirMemories) {
+  const Machine fast = load_machine("configs/test8.toml");
+  Machine slow = fast;
+  slow.memory.latency_cycles += 31;
+  slow.memory.bytes_den *= 3;
+  EXPECT_EQ(find_rtl_library(slow), find_rtl_library(fast));
+  const compiler::Compiled &layer = layers_for("test8").front();
+  const std::vector<std::unique_ptr<Device>> devices = make_rtl_devices({{fast, {}}, {slow, {}}});
+  const std::vector<std::uint64_t> of_fast = counters_of(*devices[0], layer), of_slow = counters_of(*devices[1], layer);
+  EXPECT_EQ(of_fast, counters_of(*make_timing_device(fast), layer));
+  EXPECT_EQ(of_slow, counters_of(*make_timing_device(slow), layer));
+  EXPECT_LT(of_fast[0], of_slow[0]);
 }
 
 TEST_P(TwoDevices, RunInterleaved) {

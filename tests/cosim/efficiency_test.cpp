@@ -12,7 +12,7 @@ JobResult run(const compiler::Layer &layer, compiler::Pass pass) {
   JobSpec s;
   s.network = "efficiency";
   s.layers = {layer};
-  s.npu = load_npu_config("configs/small.toml");
+  s.npu = load_machine("configs/small.toml");
   s.compile.pass = pass;
   JobResult r = run_job(s);
   EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("{}", fmt::join(r.failures, "; "));
@@ -31,11 +31,11 @@ TEST(Efficiency, AComputeBoundGemmReachesTheBlockFormula) {
 
 TEST(Efficiency, AMemoryBoundGemmReachesTheBandwidth) {
   const JobResult r = run({"memory_bound", 4, 1024, 1024, true, 1}, compiler::Pass::kBackward);
-  const NpuConfig npu = load_npu_config("configs/small.toml");
+  const Machine npu = load_machine("configs/small.toml");
   const auto beats = static_cast<double>(r.counters[isa::Counter::READ_BEATS] + r.counters[isa::Counter::WRITE_BEATS] +
                                          r.counters[isa::Counter::FETCH_BEATS]);
   const auto bytes = static_cast<double>(r.counters[isa::Counter::READ_BYTES] + r.counters[isa::Counter::WRITE_BYTES]);
-  const double peak = static_cast<double>(npu.dram.bytes_num) / static_cast<double>(npu.dram.bytes_den);
+  const double peak = static_cast<double>(npu.memory.bytes_num) / static_cast<double>(npu.memory.bytes_den);
   const double cycles = static_cast<double>(r.cycles());
   fmt::print("bus {:.4f} of the bandwidth, tensor data alone {:.4f}\n", beats * npu.bus_bytes / cycles / peak,
              bytes / cycles / peak);

@@ -30,7 +30,7 @@ TEST_P(PaperSchedules, GiveTheGoldenBitsInThePredictedCycles) {
   const std::size_t number = kPolicies.size() * number_of(schedule) + policy; // neighbours differ
   std::mt19937_64 rng(number);
   JobSpec s;
-  s.npu = load_npu_config(fmt::format("configs/{}.toml", npu));
+  s.npu = load_machine(fmt::format("configs/{}.toml", npu));
   s.network = "cosim";
   compiler::Layer &layer = s.layers.emplace_back();
   layer.name = "random";

@@ -38,7 +38,7 @@ TEST_P(EveryPartition, GivesTheGoldenBitsInThePredictedCycles) {
   const Shape &shape = kShapes[number % kShapes.size()];
   JobSpec s;
   s.network = "cosim";
-  s.npu = load_npu_config(fmt::format("configs/{}.toml", npu));
+  s.npu = load_machine(fmt::format("configs/{}.toml", npu));
   compiler::Layer &layer = s.layers.emplace_back();
   layer.name = "layer";
   std::tie(layer.m, layer.k, layer.n, layer.groups) = std::tie(shape.m, shape.k, shape.n, shape.groups);
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Cosim, EveryPartition,
 TEST(SpilledSums, AreAddedOnTheRtl) {
   JobSpec s;
   s.network = "cosim";
-  s.npu = load_npu_config("configs/test8c2.toml");
+  s.npu = load_machine("configs/test8c2.toml");
   compiler::Layer &layer = s.layers.emplace_back();
   layer.name = "spills";
   std::tie(layer.m, layer.k, layer.n) = std::make_tuple(96U, 144U, 144U);
@@ -112,7 +112,7 @@ TEST_P(Steps, GiveTheGoldenBitsInThePredictedCycles) {
   JobSpec spec;
   spec.network = "cosim";
   spec.layers = layers;
-  spec.npu = load_npu_config(GetParam() % 2 == 0 ? "configs/test8.toml" : "configs/test6x10.toml");
+  spec.npu = load_machine(GetParam() % 2 == 0 ? "configs/test8.toml" : "configs/test6x10.toml");
   spec.data = GetParam() % 3 == 0 ? DataKind::kSpecial : DataKind::kNormal;
   const compiler::SearchedStep found = compiler::search_step(layers, spec.npu, options);
   const JobResult r = run_job(spec, compiler::compile_plans(layers, options.pass, found.plans, spec.npu), {});
@@ -131,7 +131,7 @@ TEST(Steps, AWrongStepFails) {
   JobSpec spec;
   spec.network = "cosim";
   spec.layers = layers;
-  spec.npu = load_npu_config("configs/test8.toml");
+  spec.npu = load_machine("configs/test8.toml");
   compiler::StepOptions options;
   options.layer_plans = options.step_plans = 5;
   compiler::Compiled step =

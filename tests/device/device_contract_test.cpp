@@ -20,7 +20,7 @@ namespace {
 
 struct BackendCase {
   const char *name;
-  std::unique_ptr<Device> (*make)(const NpuConfig &, const DeviceOptions &);
+  std::unique_ptr<Device> (*make)(const Machine &, const DeviceOptions &);
   bool keeps_data;
 };
 std::ostream &operator<<(std::ostream &os, const BackendCase &backend) { return os << backend.name; }
@@ -37,9 +37,9 @@ constexpr std::uint64_t kSize = 1 << 16;
 
 class DeviceContract : public testing::TestWithParam<BackendCase> {
 protected:
-  static NpuConfig config() {
-    NpuConfig npu = load_npu_config("configs/test8.toml");
-    npu.dram.size_bytes = kSize;
+  static Machine config() {
+    Machine npu = load_machine("configs/test8.toml");
+    npu.memory.size_bytes = kSize;
     return npu;
   }
   Device &make(const DeviceOptions &options = {}) {
@@ -78,7 +78,7 @@ TEST_P(DeviceContract, AllocatesAlignedUntilFull) {
   EXPECT_EQ(
       refusal([&] { d.allocate(kSize, 64); }),
       "allocate(): 65536 bytes of device memory are wanted, but only 61376 of 65536 are free; raise size_bytes in "
-      "the configuration's [dram]");
+      "the configuration's [memory]");
   EXPECT_NE(refusal([&] { d.allocate(~std::uint64_t{0}, 1); }).find("18446744073709551615 bytes"), std::string::npos);
   EXPECT_NE(refusal([&] { d.allocate(1, std::uint64_t{1} << 63U); }).find("only 0 of 65536"), std::string::npos);
   EXPECT_EQ(d.allocate(kSize - 4096 - 64, 64), 4096U + 64U); // what was refused has taken nothing
@@ -257,7 +257,7 @@ TEST_P(DeviceContract, PutsTheStreamWhereTheOptionsSay) {
 }
 
 TEST(FunctionalDeviceContract, AnExceptionOutOfWaitIsTheEnd) {
-  const std::unique_ptr<Device> device = make_functional_device(load_npu_config("configs/test8.toml"));
+  const std::unique_ptr<Device> device = make_functional_device(load_machine("configs/test8.toml"));
   std::string text;
   for (int i = 0; i < 200; ++i)
     text += "SYNC engine=load\n";
@@ -273,7 +273,7 @@ TEST(FunctionalDeviceContract, AnExceptionOutOfWaitIsTheEnd) {
 }
 
 TEST(FunctionalDeviceContract, RefusesWhatItDoesNotHave) {
-  const NpuConfig npu = load_npu_config("configs/test8.toml");
+  const Machine npu = load_machine("configs/test8.toml");
   DeviceOptions faults, trace, stress;
   faults.faults = {{BusFault::Kind::kHang, false, 0, 8}};
   trace.trace.file = "x.fst";
@@ -285,7 +285,7 @@ TEST(FunctionalDeviceContract, RefusesWhatItDoesNotHave) {
 
 #ifdef GW_HAS_TEST8
 TEST(RtlDeviceContract, ASecondDeviceWorksBesideTheFirst) {
-  const NpuConfig npu = load_npu_config("configs/test8.toml");
+  const Machine npu = load_machine("configs/test8.toml");
   const std::vector<isa::Command> stream = isa::assemble("SYNC engine=load\n");
   const std::unique_ptr<Device> first = make_rtl_device(npu), second = make_rtl_device(npu);
   first->submit(stream);

@@ -12,7 +12,7 @@
 namespace gradweave {
 namespace {
 
-NpuConfig test8() { return load_npu_config("configs/test8.toml"); }
+Machine test8() { return load_machine("configs/test8.toml"); }
 
 TEST(TimingDevice, RefusesWhatItDoesNotHave) {
   const auto refusal = [](const std::function<void(DeviceOptions &)> &change) -> std::string {
@@ -33,8 +33,8 @@ TEST(TimingDevice, RefusesWhatItDoesNotHave) {
 }
 
 TEST(TimingDevice, ChecksAddressesWithoutMemory) {
-  NpuConfig npu = test8();
-  npu.dram.size_bytes = std::uint64_t{1} << 50U; // no machine has that
+  Machine npu = test8();
+  npu.memory.size_bytes = std::uint64_t{1} << 50U; // no machine has that
   const auto device = make_timing_device(npu);
   EXPECT_EQ(device->allocate(10, 64), 0U);
   EXPECT_EQ(device->allocate(10, 4096), 4096U);
@@ -91,8 +91,8 @@ TEST(TimingDevice, TakesTheWatchdogOfTheOptions) {
 }
 
 TEST(TimingDevice, AStreamNeedsRoom) {
-  NpuConfig npu = test8();
-  npu.dram.size_bytes = 128;
+  Machine npu = test8();
+  npu.memory.size_bytes = 128;
   const auto device = make_timing_device(npu);
   EXPECT_NO_THROW(device->submit(isa::assemble("SYNC engine=load\nSYNC engine=load\n")));
   EXPECT_THROW(device->submit(isa::assemble("SYNC engine=load\nSYNC engine=load\nSYNC engine=load\n")), DeviceError);

@@ -58,7 +58,7 @@ TEST_F(ReproduceRtlTest, RunsAgainOnAnotherBuildOfTheNpu) {
   };
   const std::size_t lines = lines_after_a_run();
   EXPECT_EQ(lines_after_a_run(), lines) << "kept";
-  const std::filesystem::path library = find_rtl_library(load_npu_config("configs/test8.toml"));
+  const std::filesystem::path library = find_rtl_library(load_machine("configs/test8.toml"));
   write(library.filename(), read_file(library) + "another build");
   ::setenv("GRADWEAVE_LIB_DIR", work().c_str(), 1);
   EXPECT_EQ(lines_after_a_run(), lines + 1);

@@ -25,7 +25,7 @@ StepUnit example_step() {
   }
   unit.layers[0].dx = false;
   unit.layers[1].input = "fc1";
-  unit.npu = load_npu_config(runtime::find_npu("test8"));
+  unit.npu = load_machine(runtime::find_npu("test8"));
   unit.effort = {5, 5};
   return unit;
 }
@@ -87,7 +87,7 @@ TEST(TimedGroups, AreFewOfManyAndAllOfFew) {
   unit.layer.m = 64;
   unit.layer.k = 9;
   unit.layer.n = 1;
-  unit.npu = load_npu_config(runtime::find_npu("test8"));
+  unit.npu = load_machine(runtime::find_npu("test8"));
   unit.layer.groups = 1;
   EXPECT_EQ(timed_groups(unit), 1U);
   unit.layer.groups = 100000;
@@ -117,7 +117,7 @@ TEST(TimedGroups, CostAlmostWhatAllCost) {
   unit.layer.k = 9;
   unit.layer.n = 1;
   unit.layer.groups = 64;
-  unit.npu = load_npu_config(runtime::find_npu("test8"));
+  unit.npu = load_machine(runtime::find_npu("test8"));
   unit.variant.plans = 20;
   expect_scaled(unit);
   unit.npu.cores = 8;

@@ -23,7 +23,7 @@ Unit example_unit() {
   unit.layer.m = 24;
   unit.layer.k = 40;
   unit.layer.n = 20;
-  unit.npu = load_npu_config(runtime::find_npu("test8"));
+  unit.npu = load_machine(runtime::find_npu("test8"));
   unit.variant.plans = 300;
   return unit;
 }
@@ -60,7 +60,7 @@ TEST(UnitKey, DependsOnShapeNpuVariantPassAndTool) {
   differs("n", [](Unit &u) { u.layer.n = 25; });
   differs("groups", [](Unit &u) { u.layer.groups = 2; });
   differs("dx", [](Unit &u) { u.layer.dx = false; });
-  differs("bandwidth", [](Unit &u) { u.npu.dram.bytes_num *= 2; });
+  differs("bandwidth", [](Unit &u) { u.npu.memory.bytes_num *= 2; });
   differs("cores", [](Unit &u) { u.npu.cores = 2; });
   differs("scratchpad", [](Unit &u) { u.npu.spm_bytes *= 2; });
   differs("pass", [](Unit &u) { u.pass = compiler::Pass::kForward; });
@@ -93,7 +93,7 @@ TEST(Evaluate, GivesTheCyclesOfTheCompiled) {
 
 TEST(Evaluate, ALayerThatCannotBeCompiledIsAProblem) {
   Unit unit = example_unit();
-  unit.npu.dram.size_bytes = 4096;
+  unit.npu.memory.size_bytes = 4096;
   EXPECT_NE(evaluate(unit).problem.find("fc"), std::string::npos);
 }
 

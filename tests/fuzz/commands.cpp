@@ -19,8 +19,8 @@ constexpr std::uint64_t kWindow = 4096; ///< bytes that commands may touch; the 
 constexpr std::size_t kMaxCommands = 64;
 
 /// Small enough that a stream takes little time, whatever it says.
-gradweave::NpuConfig small_npu() {
-  gradweave::NpuConfig npu;
+gradweave::Machine small_npu() {
+  gradweave::Machine npu;
   npu.name = "fuzz";
   npu.rows = 3;
   npu.cols = 5;
@@ -32,18 +32,18 @@ gradweave::NpuConfig small_npu() {
   npu.queue_depth = 4;
   npu.semaphores = 16;
   npu.outstanding = 4;
-  npu.dram.size_bytes = 2 * kWindow;
-  npu.dram.bandwidth_gb_s = 5;
-  npu.dram.bytes_num = 5;
-  npu.dram.bytes_den = 1;
-  npu.dram.latency_cycles = 7;
-  npu.dram.turnaround_cycles = 3;
-  npu.dram.batch_bytes = 64;
-  npu.dram.access_bytes = 8;
+  npu.memory.size_bytes = 2 * kWindow;
+  npu.memory.bandwidth_gb_s = 5;
+  npu.memory.bytes_num = 5;
+  npu.memory.bytes_den = 1;
+  npu.memory.latency_cycles = 7;
+  npu.memory.turnaround_cycles = 3;
+  npu.memory.batch_bytes = 64;
+  npu.memory.access_bytes = 8;
   return npu;
 }
 
-isa::Limits limits_of(const gradweave::NpuConfig &npu) {
+isa::Limits limits_of(const gradweave::Machine &npu) {
   isa::Limits limits;
   limits.lanes = npu.lanes();
   limits.spm_rows = npu.spm_rows();
@@ -88,8 +88,8 @@ void compare(const gradweave::FunctionalNpu &npu, const timing::RunResult &timed
 } // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
-  static const gradweave::NpuConfig config = small_npu();
-  static gradweave::DeviceMemory memory(config.dram.size_bytes);
+  static const gradweave::Machine config = small_npu();
+  static gradweave::DeviceMemory memory(config.memory.size_bytes);
   const std::vector<isa::Command> stream = commands_of(data, size);
   if (stream.empty()) return 0;
   for (const isa::Command &command : stream)

@@ -1,5 +1,5 @@
 // NPU configurations. What is accepted must have sizes that RTL, models and compiler can take.
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
 using gradweave::fuzz::require;
@@ -7,13 +7,13 @@ using gradweave::fuzz::require;
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   constexpr const char *kFile = "npu.toml";
   try {
-    const gradweave::NpuConfig npu = gradweave::parse_npu_config(gradweave::fuzz::text_of(data, size), kFile);
+    const gradweave::Machine npu = gradweave::parse_machine(gradweave::fuzz::text_of(data, size), kFile);
     require(npu.rows >= 2 && npu.cols >= 2 && npu.lanes() <= 255, "array out of range");
     require(npu.cores >= 1 && npu.cores <= 8 && npu.spm_banks >= 1, "no core or no bank");
     require(npu.bank_rows() >= 2 && npu.spm_rows() < (1U << 24U), "scratchpad rows out of range");
     require(npu.bus_bytes <= 2 * npu.lanes() * npu.cores, "a bus wider than the scratchpad");
-    require(npu.dram.bytes_num >= 1 && npu.dram.bytes_den >= 1, "no bandwidth");
-    require(npu.dram.access_bytes >= 4 && npu.dram.access_bytes <= npu.bus_bytes, "access size out of range");
+    require(npu.memory.bytes_num >= 1 && npu.memory.bytes_den >= 1, "no bandwidth");
+    require(npu.memory.access_bytes >= 4 && npu.memory.access_bytes <= npu.bus_bytes, "access size out of range");
   } catch (const gradweave::ConfigError &rejection) {
     gradweave::fuzz::require_place(rejection, kFile);
   }

@@ -26,7 +26,7 @@ END
 while read -r unit header structs; do
   for struct in $structs; do
     mkdir -p "$scratch/$(dirname "$header")"
-    sed "s/^struct $struct {/& int undecided;/" "$root/$header" >"$scratch/$header"
+    sed "s/^struct $struct\( : [A-Za-z]*\)\? {/& int undecided;/" "$root/$header" >"$scratch/$header"
     if cmp -s "$root/$header" "$scratch/$header"; then
       fail "$header has no struct $struct"
     elif compiles "$unit"; then
@@ -39,7 +39,9 @@ while read -r unit header structs; do
     rm -f "$scratch/$header"
   done
 done <<'END'
-sw_models/config/npu_fingerprint.cpp sw_models/config/npu_config.hpp NpuConfig DramConfig
+sw_models/config/npu_config.cpp sw_models/config/npu_config.hpp NpuConfig
+sw_models/config/memory_config.cpp sw_models/config/memory_config.hpp MemoryConfig
+sw_models/config/machine.cpp sw_models/config/machine.hpp Machine
 graph/layer_fingerprint.cpp graph/network.hpp Layer
 graph/layer_fingerprint.cpp sw_models/numerics/convolution.hpp Convolution
 compiler/schedule/layer_search.cpp compiler/ir/options.hpp CompileOptions

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-extern "C" gradweave::tb::NpuModel *gradweave_make_npu_model(const gradweave::NpuConfig &config) {
+extern "C" gradweave::tb::NpuModel *gradweave_make_npu_model(const gradweave::Machine &config) {
   const char *file = std::getenv("GW_RECORDING");
   if (file == nullptr) throw std::runtime_error("this NPU library records; name the file in GW_RECORDING");
   return new gradweave::test::RecordingNpu(gradweave::tb::make_npu_model(), file, config.bus_bytes, 2 + config.cores);

@@ -72,7 +72,7 @@ TEST(FormatValue, ShowsBitsAndDecimal) {
 class PlanCheck : public ::testing::Test {
 protected:
   PlanCheck()
-      : npu_(load_npu_config("configs/test8.toml")),
+      : npu_(load_machine("configs/test8.toml")),
         compiled_(compiler::compile({{"fc", 20, 30, 40, true, 0}}, npu_, {})) {
     auto &values = counters_.values;
     const auto set = [&](isa::Counter c, std::uint64_t v) { values[static_cast<std::size_t>(c)] = v; };
@@ -108,7 +108,7 @@ protected:
     set(isa::Counter::STORE_EMPTY, steps + 100);
     set(isa::Counter::FETCH_DONE, steps + 100);
   }
-  NpuConfig npu_;
+  Machine npu_;
   compiler::Compiled compiled_;
   Counters counters_;
 };

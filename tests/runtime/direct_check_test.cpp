@@ -147,7 +147,7 @@ TEST(DirectCheck, IsPartOfAJob) {
     JobSpec spec;
     spec.network = "net";
     spec.layers = {layer_of(random_convolution(dice))};
-    spec.npu = load_npu_config("configs/test6x10.toml");
+    spec.npu = load_machine("configs/test6x10.toml");
     spec.compile.pass = compiler::Pass::kBoth;
     spec.backend = Backend::kFunctional;
     spec.data = seed % 2 == 0 ? DataKind::kNormal : DataKind::kSpecial;

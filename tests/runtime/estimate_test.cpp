@@ -12,7 +12,7 @@ JobSpec job(const compiler::Layer &layer) {
   JobSpec spec;
   spec.network = "t";
   spec.layers = {layer};
-  spec.npu = load_npu_config(find_npu("small"));
+  spec.npu = load_machine(find_npu("small"));
   return spec;
 }
 
@@ -52,8 +52,8 @@ TEST(Estimate, IsNoShorterThanTheLongestJob) {
 }
 
 TEST(Estimate, LargerArraysAreSlower) {
-  const NpuConfig small = load_npu_config(find_npu("small"));
-  const NpuConfig large = load_npu_config(find_npu("large"));
+  const Machine small = load_machine(find_npu("small"));
+  const Machine large = load_machine(find_npu("large"));
   EXPECT_GT(built_in_speed(small, Backend::kRtl).cycles_per_second,
             built_in_speed(large, Backend::kRtl).cycles_per_second);
   EXPECT_GT(built_in_speed(small, Backend::kTiming).cycles_per_second,

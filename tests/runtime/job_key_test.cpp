@@ -14,7 +14,7 @@ JobSpec example_job() {
   JobSpec spec;
   spec.network = "net";
   spec.layers = {{"fc", 20, 30, 40}};
-  spec.npu = load_npu_config(find_npu("test8"));
+  spec.npu = load_machine(find_npu("test8"));
   return spec;
 }
 
@@ -40,7 +40,7 @@ TEST(JobKey, DependsOnAllThatAResultDependsOn) {
     s.layers[1].input = "fc";
   });
   differs("NPU", [](JobSpec &s) { s.npu.queue_depth = 3; });
-  differs("its memory", [](JobSpec &s) { s.npu.dram.latency_cycles += 1; });
+  differs("its memory", [](JobSpec &s) { s.npu.memory.latency_cycles += 1; });
   differs("its name", [](JobSpec &s) { s.npu.name = "another"; });
   differs("schedule", [](JobSpec &s) { s.compile.schedule = compiler::Schedule::kSequential; });
   differs("pass", [](JobSpec &s) { s.compile.pass = compiler::Pass::kBoth; });

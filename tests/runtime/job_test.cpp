@@ -15,7 +15,7 @@ JobSpec spec(const std::string &npu, const compiler::Layer &layer) {
   JobSpec s;
   s.network = "net";
   s.layers = {layer};
-  s.npu = load_npu_config("configs/" + npu + ".toml");
+  s.npu = load_machine("configs/" + npu + ".toml");
   s.compile.pass = compiler::Pass::kBoth;
   s.backend = Backend::kFunctional;
   return s;
@@ -130,7 +130,7 @@ TEST(Job, ReportsProgress) {
 }
 
 TEST(FunctionalDevice, StopsAtAnIllegalCommandAndWorksAgain) {
-  const auto device = make_functional_device(load_npu_config("configs/test8.toml"));
+  const auto device = make_functional_device(load_machine("configs/test8.toml"));
   isa::Decoded sync;
   sync.op = isa::SyncCommand{0};
   isa::Command illegal;

@@ -1,6 +1,11 @@
 // What each value of an NPU configuration may be: its limits, and the nearest values beyond them.
 #pragma once
 
+#include "sw_models/config/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,7 +25,7 @@ queue_depth = 8
 semaphores = 64
 outstanding = 64
 
-[dram]
+[memory]
 size_bytes = 1073741824
 bandwidth_gb_s = 8
 latency_cycles = 20
@@ -99,6 +104,28 @@ inline std::vector<NpuLimit> npu_limits() {
       {"access_bytes", "4", "3", " is out of range; use 4 to 16", {}},
       {"access_bytes", "16", "17", " is out of range; use 4 to 16", {}},
   };
+}
+
+/// A value of a loaded configuration, as a file has it.
+inline std::string value_of(const Machine &c, const std::string &key) {
+  const std::map<std::string, std::string> values{{"name", '"' + c.name + '"'},
+                                                  {"rows", fmt::format("{}", c.rows)},
+                                                  {"cols", fmt::format("{}", c.cols)},
+                                                  {"cores", fmt::format("{}", c.cores)},
+                                                  {"spm_bytes", fmt::format("{}", c.spm_bytes)},
+                                                  {"spm_banks", fmt::format("{}", c.spm_banks)},
+                                                  {"bus_bytes", fmt::format("{}", c.bus_bytes)},
+                                                  {"clock_ghz", fmt::format("{}", c.clock_ghz)},
+                                                  {"queue_depth", fmt::format("{}", c.queue_depth)},
+                                                  {"semaphores", fmt::format("{}", c.semaphores)},
+                                                  {"outstanding", fmt::format("{}", c.outstanding)},
+                                                  {"size_bytes", fmt::format("{}", c.memory.size_bytes)},
+                                                  {"bandwidth_gb_s", fmt::format("{}", c.memory.bandwidth_gb_s)},
+                                                  {"latency_cycles", fmt::format("{}", c.memory.latency_cycles)},
+                                                  {"turnaround_cycles", fmt::format("{}", c.memory.turnaround_cycles)},
+                                                  {"batch_bytes", fmt::format("{}", c.memory.batch_bytes)},
+                                                  {"access_bytes", fmt::format("{}", c.memory.access_bytes)}};
+  return values.at(key);
 }
 
 } // namespace gradweave::test

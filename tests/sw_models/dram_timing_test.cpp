@@ -14,8 +14,8 @@ namespace {
 using Direction = DramTiming::Direction;
 using Grant = DramTiming::Grant;
 
-DramConfig dram(std::uint64_t num = 32, std::uint64_t den = 1) {
-  DramConfig d;
+MemoryConfig dram(std::uint64_t num = 32, std::uint64_t den = 1) {
+  MemoryConfig d;
   d.bytes_num = num;
   d.bytes_den = den;
   d.latency_cycles = 100;
@@ -55,7 +55,7 @@ TEST(DramTiming, LatencyAtItsLimitsAndAtEachBit) {
   for (std::uint32_t power = 1; power <= 100'000; power *= 2)
     latencies.insert(latencies.end(), {power - 1, power, power + 1});
   for (std::uint32_t latency : latencies) {
-    DramConfig config = dram();
+    MemoryConfig config = dram();
     config.latency_cycles = latency;
     DramTiming t(config, 32);
     t.push(Direction::kRead, 10, 4, 7);
@@ -189,7 +189,7 @@ Observed observed(const Grant &g) {
 TEST(DramTiming, TheCallersRhythmDoesNotMatter) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Dice dice(seed);
-    DramConfig config = dram(1 + dice.below(40), 1 + dice.below(7));
+    MemoryConfig config = dram(1 + dice.below(40), 1 + dice.below(7));
     config.turnaround_cycles = static_cast<std::uint32_t>(dice.below(10));
     config.batch_bytes = static_cast<std::uint32_t>(1 + dice.below(2000));
     std::vector<Arrival> arrivals;
@@ -240,23 +240,23 @@ TEST(DramTiming, TheCallersRhythmDoesNotMatter) {
 
 class ShippedNpus : public testing::TestWithParam<const char *> {
 protected:
-  NpuConfig config_ = load_npu_config(std::string("configs/") + GetParam() + ".toml");
+  Machine config_ = load_machine(std::string("configs/") + GetParam() + ".toml");
 };
 
 TEST_P(ShippedNpus, SaturatingReadsReachTheBandwidthExactly) {
-  DramTiming t(config_.dram, config_.bus_bytes);
+  DramTiming t(config_.memory, config_.bus_bytes);
   constexpr std::uint32_t kBursts = 2000;
   constexpr std::uint32_t kBeats = 8;
   for (std::uint32_t i = 0; i < kBursts; ++i)
     t.push(Direction::kRead, 0, kBeats, i);
   const Grant last = advance_all(t, 1'000'000'000).back();
   EXPECT_EQ(last.end.cycle * t.ticks_per_cycle() + last.end.ticks,
-            std::uint64_t{kBursts} * kBeats * config_.bus_bytes * config_.dram.bytes_den)
+            std::uint64_t{kBursts} * kBeats * config_.bus_bytes * config_.memory.bytes_den)
       << "ticks are 1/" << t.ticks_per_cycle() << " cycles";
 }
 
 TEST_P(ShippedNpus, MixedTrafficReaches95Percent) {
-  DramTiming t(config_.dram, config_.bus_bytes);
+  DramTiming t(config_.memory, config_.bus_bytes);
   const std::uint32_t beats = 4096 / config_.bus_bytes > 256 ? 256 : 4096 / config_.bus_bytes;
   constexpr std::uint32_t kBursts = 1000;
   for (std::uint32_t i = 0; i < kBursts; ++i) {
@@ -264,8 +264,8 @@ TEST_P(ShippedNpus, MixedTrafficReaches95Percent) {
     t.push(Direction::kWrite, 0, beats, i);
   }
   const Grant last = advance_all(t, 1'000'000'000).back();
-  const double ideal = 2.0 * kBursts * beats * config_.bus_bytes * static_cast<double>(config_.dram.bytes_den) /
-                       static_cast<double>(config_.dram.bytes_num);
+  const double ideal = 2.0 * kBursts * beats * config_.bus_bytes * static_cast<double>(config_.memory.bytes_den) /
+                       static_cast<double>(config_.memory.bytes_num);
   EXPECT_GT(ideal / static_cast<double>(last.end.ceil()), 0.95);
 }
 

@@ -20,8 +20,8 @@ constexpr std::uint64_t kCommandsAt = 0x8000;
 /// A small NPU (lanes 10, 100 rows) with 64 KB of memory.
 class Functional : public testing::Test {
 protected:
-  static NpuConfig config() {
-    NpuConfig c;
+  static Machine config() {
+    Machine c;
     c.rows = 6;
     c.cols = 10;
     c.spm_bytes = 2000;
@@ -110,7 +110,7 @@ TEST_F(Functional, BeatsCountWhatTheBusMoves) {
 }
 
 TEST_F(Functional, AWideBusFetchesSeveralCommandsInABeat) {
-  NpuConfig wide = config();
+  Machine wide = config();
   wide.bus_bytes = 256;
   FunctionalNpu npu(wide, memory_);
   const std::vector<isa::Command> stream(5, isa::assemble("SYNC engine=0")[0]);
@@ -142,8 +142,8 @@ TEST_F(Functional, PitchOfOneRowIsIgnored) {
 /// Rows that lie as far apart as a pitch can say, in the largest memory of a configuration.
 TEST(FunctionalMemory, HasAllBitsOfAddressAndPitch) {
   constexpr std::uint64_t kSize = std::uint64_t{1} << 40U;
-  NpuConfig config = load_npu_config("configs/test8.toml");
-  config.dram.size_bytes = kSize;
+  Machine config = load_machine("configs/test8.toml");
+  config.memory.size_bytes = kSize;
   DeviceMemory memory(kSize);
   FunctionalNpu npu(config, memory);
   const auto run = [&](const std::string &program) {
@@ -241,7 +241,7 @@ TEST_F(Functional, AddSumsTilesElementByElement) {
 }
 
 TEST_F(Functional, CoresShareTheScratchpadAndCountTheirBlocks) {
-  NpuConfig two = config();
+  Machine two = config();
   two.cores = 2;
   FunctionalNpu npu(two, memory_);
   const std::vector<isa::Command> stream = isa::assemble(R"(
@@ -260,7 +260,7 @@ TEST_F(Functional, CoresShareTheScratchpadAndCountTheirBlocks) {
 }
 
 TEST_F(Functional, SemaphoresOverflowAbove65535) {
-  NpuConfig most = config();
+  Machine most = config();
   most.semaphores = 255;
   for (const int semaphore : {0, 5, 254}) {
     const isa::Command post = isa::assemble(fmt::format("SYNC engine=0 post={}", semaphore))[0];

@@ -1,5 +1,5 @@
 // Shipped configurations load; every kind of mistake is named with file, line, key, value and remedy.
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 #include "tests/support/npu_limits.hpp"
 
 #include <fmt/format.h>
@@ -30,13 +30,15 @@ queue_depth = 8
 semaphores = 64
 outstanding = 64
 
-[dram]
+[memory]
 size_bytes = 1073741824
 bandwidth_gb_s = 22
 latency_cycles = 100
 turnaround_cycles = 8
 batch_bytes = 8192
 )";
+
+const std::size_t kMemoryTable = kGood.find("[memory]");
 
 class NpuConfigFile : public testing::Test {
 protected:
@@ -49,9 +51,9 @@ protected:
   }
   void TearDown() override { fs::remove(file_); }
 
-  NpuConfig load(const std::string &text) const {
+  Machine load(const std::string &text) const {
     std::ofstream(file_, std::ios::trunc) << text;
-    return load_npu_config(file_);
+    return load_machine(file_);
   }
   /// `good` with the line that starts with `key` replaced.
   static std::string with(const std::string &key, const std::string &line) {
@@ -71,18 +73,18 @@ protected:
   fs::path file_;
 };
 
-TEST(NpuConfig, ShippedFilesLoad) {
+TEST(Machine, ShippedFilesLoad) {
   int files = 0;
   for (const auto &entry : fs::directory_iterator("configs")) {
-    const NpuConfig c = load_npu_config(entry.path());
+    const Machine c = load_machine(entry.path());
     EXPECT_EQ(c.name, entry.path().stem().string());
     ++files;
   }
   EXPECT_GE(files, 5);
 }
 
-TEST(NpuConfig, SmallHasItsDocumentedSize) {
-  const NpuConfig c = load_npu_config("configs/small.toml");
+TEST(Machine, SmallHasItsDocumentedSize) {
+  const Machine c = load_machine("configs/small.toml");
   EXPECT_EQ(c.lanes(), 45U);
   EXPECT_EQ(c.bank_rows() % 2, 0U);
   EXPECT_EQ(c.spm_rows(), 11648U);
@@ -93,8 +95,8 @@ TEST_F(NpuConfigFile, BandwidthIsAnExactFraction) {
   const auto fraction = [&](const std::string &bandwidth, const std::string &clock) {
     std::string text = with("bandwidth_gb_s", "bandwidth_gb_s = " + bandwidth);
     text.replace(text.find("clock_ghz = 1.0"), 15, "clock_ghz = " + clock);
-    const NpuConfig c = load(text);
-    return std::to_string(c.dram.bytes_num) + "/" + std::to_string(c.dram.bytes_den);
+    const Machine c = load(text);
+    return std::to_string(c.memory.bytes_num) + "/" + std::to_string(c.memory.bytes_den);
   };
   EXPECT_EQ(fraction("22", "1.0"), "22/1");
   EXPECT_EQ(fraction("150", "1.05"), "1000/7");
@@ -106,12 +108,12 @@ TEST_F(NpuConfigFile, BandwidthIsAnExactFraction) {
 
 TEST_F(NpuConfigFile, NotReadable) {
   try {
-    load_npu_config("/nonexistent/npu.toml");
+    load_machine("/nonexistent/npu.toml");
     FAIL();
   } catch (const ConfigError &e) {
     EXPECT_STREQ(e.what(), "/nonexistent/npu.toml: no such file; check the name of the NPU configuration");
   }
-  EXPECT_THROW(load_npu_config(fs::temp_directory_path()), ConfigError);
+  EXPECT_THROW(load_machine(fs::temp_directory_path()), ConfigError);
 }
 
 TEST_F(NpuConfigFile, TooLong) {
@@ -132,19 +134,20 @@ TEST_F(NpuConfigFile, Empty) { expect_error("", ": missing table [npu]; add [npu
 TEST_F(NpuConfigFile, NoTable) { expect_error("npu = 3\n", ":1: 'npu' is not a table; write [npu]"); }
 
 TEST_F(NpuConfigFile, UnknownTable) {
-  expect_error(kGood + "[cache]\n", ":20: unknown table or key 'cache'; known tables: npu, dram");
+  expect_error(kGood + "[cache]\n", ":20: unknown table or key 'cache'; known tables: npu, memory");
 }
 
 TEST_F(NpuConfigFile, UnknownKey) {
-  expect_error(kGood + "refresh = 3\n",
-               ":20: unknown key 'refresh' in [dram]; known keys: size_bytes, bandwidth_gb_s, latency_cycles, "
-               "turnaround_cycles, batch_bytes, access_bytes");
+  std::string text = kGood;
+  expect_error(text.insert(kMemoryTable - 1, "refresh = 3\n"),
+               ":13: unknown key 'refresh' in [npu]; known keys: name, rows, cols, cores, spm_bytes, spm_banks, "
+               "bus_bytes, clock_ghz, queue_depth, semaphores, outstanding");
 }
 
 TEST_F(NpuConfigFile, MissingKey) {
   expect_error(with("rows", "# no rows"), ":1: missing key 'rows' in [npu]; add, for example, rows = 45");
   expect_error(with("batch_bytes", ""),
-               ":14: missing key 'batch_bytes' in [dram]; add, for example, batch_bytes = 8192");
+               ":14: missing key 'batch_bytes' in [memory]; add, for example, batch_bytes = 8192");
 }
 
 TEST_F(NpuConfigFile, WrongTypes) {
@@ -209,42 +212,73 @@ TEST_F(NpuConfigFile, SeveralCoresMayHaveAWiderBus) {
 }
 
 TEST_F(NpuConfigFile, DramAccessesAreBeatsUnlessToldOtherwise) {
-  EXPECT_EQ(load(kGood).dram.access_bytes, 32U);
-  EXPECT_EQ(load(kGood + "access_bytes = 8\n").dram.access_bytes, 8U);
+  EXPECT_EQ(load(kGood).memory.access_bytes, 32U);
+  EXPECT_EQ(load(kGood + "access_bytes = 8\n").memory.access_bytes, 8U);
   expect_error(kGood + "access_bytes = 64\n", ":20: access_bytes = 64 is out of range; use 4 to 32");
   expect_error(kGood + "access_bytes = 2\n", ":20: access_bytes = 2 is out of range; use 4 to 32");
   expect_error(kGood + "access_bytes = 24\n",
                ":20: access_bytes = 24 is not a power of two; use 4 to 32, the bus_bytes");
 }
 
-/// A value of a loaded configuration, as a file has it.
-std::string value_of(const NpuConfig &c, const std::string &key) {
-  const std::map<std::string, std::string> values{{"name", '"' + c.name + '"'},
-                                                  {"rows", fmt::format("{}", c.rows)},
-                                                  {"cols", fmt::format("{}", c.cols)},
-                                                  {"cores", fmt::format("{}", c.cores)},
-                                                  {"spm_bytes", fmt::format("{}", c.spm_bytes)},
-                                                  {"spm_banks", fmt::format("{}", c.spm_banks)},
-                                                  {"bus_bytes", fmt::format("{}", c.bus_bytes)},
-                                                  {"clock_ghz", fmt::format("{}", c.clock_ghz)},
-                                                  {"queue_depth", fmt::format("{}", c.queue_depth)},
-                                                  {"semaphores", fmt::format("{}", c.semaphores)},
-                                                  {"outstanding", fmt::format("{}", c.outstanding)},
-                                                  {"size_bytes", fmt::format("{}", c.dram.size_bytes)},
-                                                  {"bandwidth_gb_s", fmt::format("{}", c.dram.bandwidth_gb_s)},
-                                                  {"latency_cycles", fmt::format("{}", c.dram.latency_cycles)},
-                                                  {"turnaround_cycles", fmt::format("{}", c.dram.turnaround_cycles)},
-                                                  {"batch_bytes", fmt::format("{}", c.dram.batch_bytes)},
-                                                  {"access_bytes", fmt::format("{}", c.dram.access_bytes)}};
-  return values.at(key);
+/// A file beside the one of the test, gone with it.
+class OtherFile {
+public:
+  OtherFile(const fs::path &beside, const std::string &text) : path_(beside.string() + ".other") {
+    std::ofstream(path_) << text;
+  }
+  ~OtherFile() { fs::remove(path_); }
+  std::string name() const { return path_.filename().string(); }
+  std::string path() const { return path_.string(); }
+
+private:
+  fs::path path_;
+};
+
+TEST_F(NpuConfigFile, MachinesShareAnNpuAtDifferentMemories) {
+  const OtherFile npu(file_, kGood.substr(0, kMemoryTable));
+  const std::string memory = kGood.substr(kMemoryTable);
+  const Machine small = load(kGood);
+  Machine other = load("npu = \"" + npu.name() + "\"\n" + memory);
+  EXPECT_EQ(fingerprint(other), fingerprint(small));
+  std::string slow = memory;
+  other = load("npu = '" + npu.path() + "'\n" + slow.replace(slow.find("= 22"), 4, "= 11"));
+  EXPECT_EQ(other.name, "small");
+  EXPECT_EQ(fingerprint(static_cast<const NpuConfig &>(other)), fingerprint(static_cast<const NpuConfig &>(small)));
+  EXPECT_NE(fingerprint(other), fingerprint(small));
+  EXPECT_EQ(other.memory.bytes_num, 11U);
+  EXPECT_EQ(load_npu_config(npu.path()).rows, 45U) << "an NPU alone";
+}
+
+TEST_F(NpuConfigFile, AMemoryMayStandInAFileOfItsOwn) {
+  const OtherFile memory(file_, kGood.substr(kMemoryTable));
+  EXPECT_EQ(fingerprint(load("memory = \"" + memory.name() + "\"\n" + kGood.substr(0, kMemoryTable))),
+            fingerprint(load(kGood)));
+}
+
+TEST_F(NpuConfigFile, MistakesInAnotherFileNameBoth) {
+  const std::string memory = kGood.substr(kMemoryTable), npu = kGood.substr(0, kMemoryTable);
+  expect_error("npu = \"none.toml\"\n" + memory,
+               fmt::format(":1: npu = \"none.toml\": {}: no such file; check the name of the NPU configuration",
+                           (file_.parent_path() / "none.toml").string()));
+  const auto expect_of_other = [&](const std::string &text, const std::string &rest) {
+    const OtherFile other(file_, text);
+    expect_error("npu = \"" + other.name() + "\"\n" + memory,
+                 ":1: npu = \"" + other.name() + "\": " + other.path() + rest);
+  };
+  expect_of_other(npu + "banks = 3\n", ":14: unknown key 'banks' in [npu]; known keys: name, rows, cols, cores, "
+                                       "spm_bytes, spm_banks, bus_bytes, clock_ghz, queue_depth, semaphores, "
+                                       "outstanding");
+  expect_of_other(memory, ": missing table [npu]; add [npu] and its keys");
+  expect_of_other("npu = \"again.toml\"\n", ":1: 'npu' is not a table; write [npu]");
+  expect_error(npu, ": missing table [memory]; add [memory] and its keys");
 }
 
 TEST(NpuConfigLimits, AreAcceptedAndTheNextValueIsRefused) {
   for (const test::NpuLimit &limit : test::npu_limits()) {
     SCOPED_TRACE(limit.key + " = " + limit.value);
-    EXPECT_EQ(value_of(parse_npu_config(test::text_of(limit, limit.value), "f"), limit.key), limit.value);
+    EXPECT_EQ(test::value_of(parse_machine(test::text_of(limit, limit.value), "f"), limit.key), limit.value);
     try {
-      parse_npu_config(test::text_of(limit, limit.beyond), "f");
+      parse_machine(test::text_of(limit, limit.beyond), "f");
       ADD_FAILURE() << limit.beyond << " is accepted";
     } catch (const ConfigError &e) {
       EXPECT_NE(std::string(e.what()).find(fmt::format("{} = {}{}", limit.key, limit.beyond, limit.refusal)),
@@ -257,24 +291,25 @@ TEST(NpuConfigLimits, AreAcceptedAndTheNextValueIsRefused) {
 /// The message about an unknown key lists those that there are.
 TEST(NpuConfigLimits, AreTestedOfEveryKeyAtBothEnds) {
   std::map<std::string, int> ends;
+  std::size_t keys_there_are = 0;
   for (const test::NpuLimit &limit : test::npu_limits())
     ++ends[limit.key];
-  for (const std::string &table : {std::string("[npu]\n"), std::string("[dram]\n")}) {
+  for (const std::string &table : {std::string("[npu]\n"), std::string("[memory]\n")}) {
     std::string text = test::configuration({});
     text.insert(text.find(table) + table.size(), "unknown = 1\n");
     try {
-      parse_npu_config(text, "f");
+      parse_machine(text, "f");
       ADD_FAILURE();
     } catch (const ConfigError &e) {
       std::string keys = e.what();
       keys.erase(0, keys.find("known keys: ") + 12);
       std::replace(keys.begin(), keys.end(), ',', ' ');
       std::istringstream list(keys);
-      for (std::string key; list >> key;)
+      for (std::string key; list >> key; ++keys_there_are)
         EXPECT_EQ(ends[key], 2) << key;
     }
   }
-  EXPECT_EQ(ends.size(), 17U);
+  EXPECT_EQ(ends.size(), keys_there_are);
 }
 
 } // namespace

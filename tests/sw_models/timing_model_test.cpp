@@ -13,7 +13,7 @@ namespace {
 class TimingModel : public testing::Test {
 protected:
   /// 8 x 8 array, 16-byte bus, 8 bytes a cycle: a beat takes the DRAM 2 cycles; latency 20.
-  NpuConfig npu = load_npu_config("configs/test8.toml");
+  Machine npu = load_machine("configs/test8.toml");
   /// First command: fetch issues in cycle 1, its address is on the bus in cycle 3, four beats make a command.
   static constexpr std::uint64_t kFirstIssue = 3 + 4 * 2 + 20 + 2;
   static constexpr std::uint64_t kFirstStart = kFirstIssue + 1;
@@ -106,9 +106,9 @@ TEST_F(TimingModel, EveryCycleOfALongLatencyCounts) {
   RunOptions options;
   options.watchdog = 0;
   const RunResult usual = run(npu, {dma(false, 1, 8)}, options);
-  const std::uint32_t before = npu.dram.latency_cycles;
+  const std::uint32_t before = npu.memory.latency_cycles;
   for (std::uint32_t latency : {255U, 256U, 1000U, 1023U, 1024U, 4096U, 65'535U, 65'536U, 100'000U}) {
-    npu.dram.latency_cycles = latency;
+    npu.memory.latency_cycles = latency;
     const RunResult r = run(npu, {dma(false, 1, 8)}, options);
     EXPECT_EQ(r.commands[0].done, usual.commands[0].done + 2ULL * (latency - before)) << "latency " << latency;
   }
@@ -117,7 +117,7 @@ TEST_F(TimingModel, EveryCycleOfALongLatencyCounts) {
 /// Rows far apart are a burst each: with room for all of them they wait for the memory together, else in rounds.
 TEST_F(TimingModel, AThousandBurstsAreInFlightIfTheConfigurationSaysSo) {
   constexpr std::uint32_t kRows = 400, kLatency = 50'000;
-  npu.dram.latency_cycles = kLatency;
+  npu.memory.latency_cycles = kLatency;
   RunOptions options;
   options.watchdog = 0;
   isa::DmaCommand load;
@@ -137,7 +137,7 @@ TEST_F(TimingModel, AThousandBurstsAreInFlightIfTheConfigurationSaysSo) {
 
 /// Only where pages begin matters to time: not which, nor how many lie between two rows.
 TEST_F(TimingModel, PlacesAndPitchesOfAllBitsTakeTheSameTime) {
-  npu.dram.size_bytes = std::uint64_t{1} << 40U;
+  npu.memory.size_bytes = std::uint64_t{1} << 40U;
   const auto moved = [&](bool store, std::uint64_t addr, std::uint32_t pitch) {
     isa::DmaCommand c;
     c.store = store;
@@ -160,7 +160,7 @@ TEST_F(TimingModel, PlacesAndPitchesOfAllBitsTakeTheSameTime) {
       EXPECT_EQ(far.commands[0].done, near.commands[0].done) << "bit " << bit;
       EXPECT_EQ(far.counters, near.counters) << "bit " << bit;
     }
-    const std::uint64_t last = npu.dram.size_bytes - 2 * std::uint64_t{0xFFFFFFFE} - 1400;
+    const std::uint64_t last = npu.memory.size_bytes - 2 * std::uint64_t{0xFFFFFFFE} - 1400;
     EXPECT_TRUE(moved(store, last, 0xFFFFFFFE).ok());
     EXPECT_EQ(moved(store, last + 2, 0xFFFFFFFE).error, isa::ErrorCode::DRAM_RANGE);
   }
@@ -254,7 +254,7 @@ TEST_F(TimingModel, CoresWorkAtTheSameTime) {
 TEST_F(TimingModel, ABeatIsPaidForInAccesses) {
   const auto done = [&](std::uint32_t cols) { return run(npu, {dma(false, 1, cols)}).commands[0].done; };
   const std::uint64_t beat = done(8);
-  npu.dram.access_bytes = 4;
+  npu.memory.access_bytes = 4;
   EXPECT_EQ(done(8), beat) << "a whole beat: four accesses of half a cycle";
   EXPECT_EQ(done(2), beat - 1) << "one access, rounded up to a cycle";
 }
@@ -329,11 +329,11 @@ TEST_F(TimingModel, StepsOfTheArrayAreProgress) {
 TEST_F(TimingModel, TheUsualWatchdogLeavesTimeForTheMemory) {
   EXPECT_EQ(usual_watchdog(npu), 65536U);
   const std::vector<isa::Command> stream{dma(false, 1, 8)};
-  NpuConfig late = npu, slow = npu;
-  late.dram.latency_cycles = 100'000;
-  slow.dram.bytes_num = 1;
-  slow.dram.bytes_den = 100'000;
-  for (const NpuConfig &memory : {late, slow}) {
+  Machine late = npu, slow = npu;
+  late.memory.latency_cycles = 100'000;
+  slow.memory.bytes_num = 1;
+  slow.memory.bytes_den = 100'000;
+  for (const Machine &memory : {late, slow}) {
     EXPECT_GT(usual_watchdog(memory), longest_silence(memory));
     EXPECT_TRUE(run(memory, stream).ok());
     RunOptions options;

@@ -130,7 +130,7 @@ private:
 
 /// Master, AxiMemory and memory on a clock that several benches may share (a simulation is elaborated once).
 struct AxiBench {
-  AxiBench(const std::string &name, ClockReset &clock_, const DramConfig &dram, unsigned bus_bytes,
+  AxiBench(const std::string &name, ClockReset &clock_, const MemoryConfig &dram, unsigned bus_bytes,
            const DeviceOptions &options = {})
       : clock(clock_), store(dram.size_bytes), request((name + "_request").c_str()), answer((name + "_answer").c_str()),
         master((name + "_master").c_str(), clock, request, answer, bus_bytes),

@@ -12,8 +12,8 @@ namespace {
 
 constexpr unsigned kBus = 16;
 
-DramConfig dram(std::uint64_t num, std::uint64_t den = 1) {
-  DramConfig d;
+MemoryConfig dram(std::uint64_t num, std::uint64_t den = 1) {
+  MemoryConfig d;
   d.size_bytes = 1 << 20;
   d.bytes_num = num;
   d.bytes_den = den;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -52,7 +52,7 @@ struct CrowdedProgram {
 
   /// Long commands on each engine (kLoad and kStore are the transfers), and `config.queue_depth` SYNCs behind each that
   /// never start.
-  std::vector<isa::Decoded> commands(const NpuConfig &config) const {
+  std::vector<isa::Decoded> commands(const Machine &config) const {
     std::vector<isa::Decoded> list;
     list.push_back({product(), {}, 0});
     list.push_back({transfer(false, load_addr, load_rows, 0), {}, 0});

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 #include "tb/npu_model.hpp"
 
 #include <cstdint>
@@ -23,7 +23,7 @@ public:
     std::int64_t cycles_missing = 0; ///< by which the load group falls short of CYCLES
   };
 
-  FakeNpu(const NpuConfig &c, Faults faults) : faults_(faults) {
+  FakeNpu(const Machine &c, Faults faults) : faults_(faults) {
     set(isa::Csr::ID, 0x47570000U | isa::kVersion);
     set(isa::Csr::CFG_ROWS, c.rows);
     set(isa::Csr::CFG_COLS, c.cols);

@@ -122,7 +122,7 @@ protected:
     ASSERT_TRUE(device_->wait().ok()) << what;
     device_->copy_out(0, got.data(), got.size());
 
-    DeviceMemory memory(config_.dram.size_bytes);
+    DeviceMemory memory(config_.memory.size_bytes);
     memory.write(0, image.data(), image.size());
     memory.write(kStream, stream.data(), stream.size() * isa::kCommandBytes);
     FunctionalNpu model(config_, memory);
@@ -133,7 +133,7 @@ protected:
       ASSERT_EQ(got[addr], image[addr]) << what << ": address 0x" << std::hex << addr;
   }
 
-  const NpuConfig config_ = load_npu_config("configs/test8.toml");
+  const Machine config_ = load_machine("configs/test8.toml");
   std::unique_ptr<RtlDevice> device_;
   std::mt19937_64 random_{7};
 };
@@ -209,8 +209,8 @@ TEST_F(NpuEdges, ARowOfAPageIsABurstOf256Beats) {
 
 /// LOADs from and STOREs to places at each bit of an address, with rows as far apart as a pitch can say.
 TEST(NpuFarMemory, HoldsTheRightBitsAtEachBitOfAnAddress) {
-  NpuConfig config = load_npu_config("configs/test8.toml");
-  config.dram.size_bytes = std::uint64_t{1} << 40U;
+  Machine config = load_machine("configs/test8.toml");
+  config.memory.size_bytes = std::uint64_t{1} << 40U;
   constexpr std::uint32_t kRows = 3, kCols = 5;
   RtlDevice device(config, {}, make_npu_model());
   ASSERT_EQ(device.allocate((std::uint64_t{1} << 40U) - (1U << 20U), 4096), 0U);

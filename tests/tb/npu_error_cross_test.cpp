@@ -50,10 +50,10 @@ protected:
   }
 
   isa::Limits limits() const {
-    return {8, config_.spm_rows(), config_.cores, config_.semaphores, 0, config_.dram.size_bytes};
+    return {8, config_.spm_rows(), config_.cores, config_.semaphores, 0, config_.memory.size_bytes};
   }
 
-  const NpuConfig config_ = load_npu_config("configs/test8.toml");
+  const Machine config_ = load_machine("configs/test8.toml");
   std::unique_ptr<RtlDevice> device_;
 };
 
@@ -104,7 +104,7 @@ TEST_F(NpuErrorCross, DispatchRefusesEveryOpcodeWithEveryFlag) {
       {ErrorCode::SPM_RANGE, [&](Decoded &d) { first_tile(d).row = config_.spm_rows(); }},
       {ErrorCode::DRAM_ALIGN, [](Decoded &d) { std::get<isa::DmaCommand>(d.op).dram_addr = 1; }},
       {ErrorCode::DRAM_RANGE,
-       [&](Decoded &d) { std::get<isa::DmaCommand>(d.op).dram_addr = config_.dram.size_bytes; }}};
+       [&](Decoded &d) { std::get<isa::DmaCommand>(d.op).dram_addr = config_.memory.size_bytes; }}};
   for (const Decoded &legal : all_flags())
     for (const auto &[code, change] : breaks) {
       if (!std::holds_alternative<isa::DmaCommand>(legal.op) &&
@@ -195,7 +195,7 @@ TEST_F(NpuErrorCross, DispatchRefusesACommandWhileAllEnginesAreCrowded) {
   refused(changed([](auto &bad) { bad.spm.rot = 8; }), ErrorCode::ILLEGAL_FIELD);
   refused(changed([&](auto &bad) { bad.spm.row = config_.spm_rows() - 7; }), ErrorCode::SPM_RANGE);
   refused(changed([](auto &bad) { bad.dram_addr = 3; }), ErrorCode::DRAM_ALIGN);
-  refused(changed([&](auto &bad) { bad.dram_addr = config_.dram.size_bytes - 8; }), ErrorCode::DRAM_RANGE);
+  refused(changed([&](auto &bad) { bad.dram_addr = config_.memory.size_bytes - 8; }), ErrorCode::DRAM_RANGE);
 }
 
 TEST_F(NpuErrorCross, BusErrorsWhileAllEnginesAreCrowded) {

@@ -85,8 +85,8 @@ std::vector<BusFault> on_fetch(Kind kind) { return {{kind, false, kStream + kBad
 const auto kLoadBad = [](isa::DmaCommand &d) { d.dram_addr = kBad; };
 
 std::vector<FaultCase> cases() {
-  const std::uint32_t rows = load_npu_config("configs/test8.toml").spm_rows();
-  const std::uint64_t dram = load_npu_config("configs/test8.toml").dram.size_bytes;
+  const std::uint32_t rows = load_machine("configs/test8.toml").spm_rows();
+  const std::uint64_t dram = load_machine("configs/test8.toml").memory.size_bytes;
   const std::uint64_t hang = 3 * kWatchdog + 5000;
   return {
       {"IllegalOpcode", word(P::kGemm, 0, 0xff, 9), ErrorCode::ILLEGAL_OPCODE, P::kGemm, {}},
@@ -136,7 +136,7 @@ std::unique_ptr<RtlDevice> make(const std::vector<BusFault> &faults, double stal
   options.faults = faults;
   options.stress = {11, stall};
   options.watchdog_cycles = kWatchdog;
-  auto device = std::make_unique<RtlDevice>(load_npu_config("configs/test8.toml"), options, make_npu_model());
+  auto device = std::make_unique<RtlDevice>(load_machine("configs/test8.toml"), options, make_npu_model());
   EXPECT_EQ(device->allocate(kStream, 4096), 0U); // the device puts its streams behind it
   return device;
 }

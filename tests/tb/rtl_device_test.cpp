@@ -11,9 +11,9 @@
 namespace gradweave::tb {
 namespace {
 
-NpuConfig config() {
-  NpuConfig c = load_npu_config("configs/test8.toml");
-  c.dram.size_bytes = 1 << 20;
+Machine config() {
+  Machine c = load_machine("configs/test8.toml");
+  c.memory.size_bytes = 1 << 20;
   return c;
 }
 

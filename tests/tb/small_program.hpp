@@ -90,7 +90,7 @@ struct SmallProgram {
                              << status.error_index;
     device.read_counters();
 
-    DeviceMemory memory(device.config().dram.size_bytes);
+    DeviceMemory memory(device.config().memory.size_bytes);
     memory.write(0, image.data(), image.size());
     memory.write(kEnd, stream.data(), stream.size() * isa::kCommandBytes);
     FunctionalNpu model(device.config(), memory);

@@ -78,7 +78,7 @@ StreamVerdict check_stream(Device &device, const corpus::RandomStream &stream, c
 
   std::vector<isa::Command> model_commands = stream.commands;
   if (sabotage.model_commands) sabotage.model_commands(model_commands);
-  DeviceMemory memory(device.config().dram.size_bytes);
+  DeviceMemory memory(device.config().memory.size_bytes);
   const std::uint64_t bytes = model_commands.size() * isa::kCommandBytes;
   const std::uint64_t stream_addr = (memory.size() - bytes) & ~std::uint64_t{isa::kCommandBytes - 1};
   memory.write(base, want.data(), want.size());

@@ -10,7 +10,7 @@ namespace {
 class StreamCheck : public testing::Test {
 protected:
   StreamCheck() {
-    config = load_npu_config("configs/test8.toml");
+    config = load_machine("configs/test8.toml");
     device = std::make_unique<tb::RtlDevice>(config, DeviceOptions{}, tb::make_npu_model());
     corpus::RandomStreamOptions options;
     options.seed = 4;
@@ -31,7 +31,7 @@ protected:
     EXPECT_NE(verdict.problem.find(part), std::string::npos) << "problem: '" << verdict.problem << "'";
   }
 
-  NpuConfig config;
+  Machine config;
   std::unique_ptr<tb::RtlDevice> device;
   corpus::RandomStream stream;
 };

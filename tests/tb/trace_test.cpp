@@ -41,7 +41,7 @@ protected:
   ~TraceTest() override { std::remove(options.trace.file.c_str()); }
 
   std::unique_ptr<RtlDevice> make() {
-    return std::make_unique<RtlDevice>(load_npu_config("configs/test8.toml"), options, make_npu_model());
+    return std::make_unique<RtlDevice>(load_machine("configs/test8.toml"), options, make_npu_model());
   }
   void run() {
     const auto device = make();

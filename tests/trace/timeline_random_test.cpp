@@ -48,7 +48,7 @@ struct Life {
 };
 
 /// The lives of all contents of each row.
-std::vector<std::vector<Life>> row_lives(const NpuConfig &npu, const std::vector<isa::Command> &stream,
+std::vector<std::vector<Life>> row_lives(const Machine &npu, const std::vector<isa::Command> &stream,
                                          const std::vector<timing::CommandTimes> &times) {
   std::vector<std::vector<Life>> lives(npu.spm_rows());
   for (std::size_t i = 0; i < stream.size(); ++i) {
@@ -65,7 +65,7 @@ std::vector<std::vector<Life>> row_lives(const NpuConfig &npu, const std::vector
 
 class TimelineOfRuns : public test::CommandLineTest {
 protected:
-  void check(const NpuConfig &npu, const std::vector<isa::Command> &stream) {
+  void check(const Machine &npu, const std::vector<isa::Command> &stream) {
     const timing::RunResult result = timing::run(npu, stream);
     ASSERT_TRUE(result.ok()) << isa::kErrorNames[static_cast<std::size_t>(result.error)];
     OutputFile output(work() / "t.json");
@@ -123,7 +123,7 @@ private:
     }
   }
 
-  static void check_banks(const NpuConfig &npu, const std::vector<isa::Command> &stream,
+  static void check_banks(const Machine &npu, const std::vector<isa::Command> &stream,
                           const std::vector<timing::CommandTimes> &times, const TraceProcess &drawn) {
     const auto lives = row_lives(npu, stream, times);
     for (std::uint32_t bank = 0; bank < npu.spm_banks; ++bank) {
@@ -178,7 +178,7 @@ TEST_F(TimelineOfRuns, RandomStreams) {
   for (const char *name : {"test8", "test6x10", "test13x7"})
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       SCOPED_TRACE(fmt::format("{}, seed {}", name, seed));
-      const NpuConfig npu = load_npu_config("configs/" + std::string(name) + ".toml");
+      const Machine npu = load_machine("configs/" + std::string(name) + ".toml");
       corpus::RandomStreamOptions options;
       options.seed = seed;
       check(npu, corpus::make_random_stream(npu, options).commands);
@@ -187,7 +187,7 @@ TEST_F(TimelineOfRuns, RandomStreams) {
 }
 
 TEST_F(TimelineOfRuns, Compileds) {
-  const NpuConfig npu = load_npu_config("configs/small.toml");
+  const Machine npu = load_machine("configs/small.toml");
   const compiler::Network network = compiler::load_network("models/bert_tiny.toml");
   for (const compiler::Schedule schedule : compiler::all_schedules())
     for (const char *layer : {"encoder0.query", "pooler"}) {

@@ -21,8 +21,8 @@ using timing::kNever;
 using Samples = std::vector<std::pair<std::uint64_t, std::int64_t>>;
 
 /// Four lanes, two banks of 16 rows.
-NpuConfig small_npu() {
-  NpuConfig npu;
+Machine small_npu() {
+  Machine npu;
   npu.name = "four";
   npu.rows = npu.cols = 4;
   npu.spm_bytes = 2 * 4 * 32;
@@ -34,7 +34,7 @@ NpuConfig small_npu() {
 /// Two loads feed a product, which is stored. In the scratchpad: A in rows 0-3, B in 14-17 (of both banks), C, fp32, in
 /// 20-27.
 struct Example {
-  NpuConfig npu = small_npu();
+  Machine npu = small_npu();
   std::vector<isa::Command> stream =
       isa::assemble("LOAD bf16 dram=0x0 pitch=8 rows=4 cols=4 spm=0 post=1\n"
                     "LOAD bf16 dram=0x40 pitch=8 rows=4 cols=4 spm=14 post=1\n"
@@ -51,7 +51,7 @@ struct Example {
 class TimelineTest : public test::CommandLineTest {
 protected:
   /// Reads back what `fill` draws; it has to keep the format's rules.
-  Trace draw(const NpuConfig &npu, const std::function<void(Timeline &)> &fill) {
+  Trace draw(const Machine &npu, const std::function<void(Timeline &)> &fill) {
     const std::filesystem::path file = work() / "timeline.json";
     OutputFile output(file);
     Timeline timeline(output, Compression::kNone, npu, "test");

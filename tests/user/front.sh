@@ -65,6 +65,28 @@ name = ""
 LINES
 [ "$count" -eq 8 ] || fail "$count names tried"
 
+# A file may name that of its NPU instead of having its table.
+npu_file() { bash -c 'source "$1/scripts/common.sh" && npu_file "$2"' _ "$source" "$1"; }
+mkdir -p "$work/machines"
+cp "$source/configs/test8.toml" "$work/npu.toml"
+count=0
+while IFS= read -r line; do
+  {
+    printf '%s\n' "$line"
+    sed -n '/^\[memory\]/,$p' "$source/configs/test8.toml"
+  } >"$work/machines/machine.toml"
+  of_command=$("$gradweave" models "$work/machines/machine.toml" 2>&1 | sed -n '1s/: .*//p') || true
+  of_script=$(npu_name "$(npu_file "$work/machines/machine.toml")")
+  [ "$of_command $of_script" = "test8 test8" ] || fail "$line: the scripts read '$of_script', the command '$of_command'"
+  count=$((count + 1))
+done <<LINES
+npu = "../npu.toml"
+npu='../npu.toml' # a comment
+  npu   =   "$work/npu.toml"
+LINES
+[ "$count" -eq 3 ] || fail "$count files tried"
+[ "$(npu_file "$work/npu.toml")" = "$work/npu.toml" ] || fail "a file with a table [npu] is not its own"
+
 # A build directory that was copied along with the tree is not used.
 mkdir -p "$work/build"
 sed 's|^CMAKE_HOME_DIRECTORY:INTERNAL=.*|CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere|' "$build/CMakeCache.txt" >"$work/build/CMakeCache.txt"

@@ -123,7 +123,7 @@ TEST(CompareRuns, TheFirstDifferenceIsTheFirstInTime) {
 
 /// On long streams, one event off anywhere is what is found.
 TEST(CompareRuns, FindsOneWrongEventInALongStream) {
-  const NpuConfig npu = load_npu_config("configs/test8.toml");
+  const Machine npu = load_machine("configs/test8.toml");
   TimedRun rtl;
   rtl.times = timing::run(npu, corpus::make_stream(npu, corpus::Profile::kData, 5, 400).commands).commands;
   ASSERT_GT(rtl.times.size(), 400U);

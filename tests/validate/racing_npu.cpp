@@ -15,7 +15,7 @@ constexpr std::ptrdiff_t kResultsOnTheirWay = 2;
 
 } // namespace
 
-RacingNpu::RacingNpu(const NpuConfig &config, std::uint64_t dram_base, std::vector<std::uint8_t> &memory,
+RacingNpu::RacingNpu(const Machine &config, std::uint64_t dram_base, std::vector<std::uint8_t> &memory,
                      std::uint64_t seed)
     : npu_(config), dram_base_(dram_base), memory_(memory), dice_(seed),
       spm_(std::size_t{config.spm_rows()} * config.lanes()), semaphores_(config.semaphores), cores_(config.cores) {

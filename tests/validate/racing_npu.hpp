@@ -4,7 +4,7 @@
 
 #include "base/random/dice.hpp"
 #include "isa/command.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace gradweave::test {
 class RacingNpu {
 public:
   /// `memory` is the DRAM from `dram_base` on; it is changed.
-  RacingNpu(const NpuConfig &config, std::uint64_t dram_base, std::vector<std::uint8_t> &memory, std::uint64_t seed);
+  RacingNpu(const Machine &config, std::uint64_t dram_base, std::vector<std::uint8_t> &memory, std::uint64_t seed);
 
   /// False if the stream deadlocks.
   bool run(const std::vector<isa::Command> &stream);
@@ -64,7 +64,7 @@ private:
   std::size_t word(const isa::SpmTile &t, std::uint32_t i, std::uint32_t j, bool fp32) const;
   std::uint32_t element(const isa::SpmTile &t, std::uint32_t i, std::uint32_t j, bool fp32) const;
 
-  NpuConfig npu_;
+  Machine npu_;
   std::uint64_t dram_base_;
   std::vector<std::uint8_t> &memory_;
   Dice dice_;

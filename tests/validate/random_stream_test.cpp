@@ -13,10 +13,10 @@
 namespace gradweave::test {
 namespace {
 
-const NpuConfig &config_of(const std::string &name) {
-  static std::map<std::string, NpuConfig> configs;
+const Machine &config_of(const std::string &name) {
+  static std::map<std::string, Machine> configs;
   auto it = configs.find(name);
-  if (it == configs.end()) it = configs.emplace(name, load_npu_config("configs/" + name + ".toml")).first;
+  if (it == configs.end()) it = configs.emplace(name, load_machine("configs/" + name + ".toml")).first;
   return it->second;
 }
 
@@ -29,7 +29,7 @@ corpus::RandomStream stream_of(const std::string &npu, std::uint64_t seed) {
 }
 
 /// Runs a stream on the functional model; the commands lie behind the data.
-FunctionalNpu::Status run_functional(const NpuConfig &config, const corpus::RandomStream &s,
+FunctionalNpu::Status run_functional(const Machine &config, const corpus::RandomStream &s,
                                      std::vector<std::uint8_t> &image) {
   DeviceMemory memory(16U << 20U);
   memory.write(s.dram_base, s.dram_image.data(), s.dram_image.size());
@@ -46,7 +46,7 @@ FunctionalNpu::Status run_functional(const NpuConfig &config, const corpus::Rand
 class RandomStreams : public testing::TestWithParam<const char *> {};
 
 TEST_P(RandomStreams, HaveTheSameResultWhateverTheTiming) {
-  const NpuConfig &config = config_of(GetParam());
+  const Machine &config = config_of(GetParam());
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const corpus::RandomStream s = stream_of(GetParam(), seed);
     std::vector<std::uint8_t> expected;
@@ -66,7 +66,7 @@ TEST_P(RandomStreams, HaveTheSameResultWhateverTheTiming) {
 
 /// Each wait matters: without it some timing gives another result (in most cases within the few tried here).
 TEST_P(RandomStreams, RacesShowWhenAWaitIsMissing) {
-  const NpuConfig &config = config_of(GetParam());
+  const Machine &config = config_of(GetParam());
   int removed = 0;
   int seen = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -101,7 +101,7 @@ TEST_P(RandomStreams, RacesShowWhenAWaitIsMissing) {
 /// What the acceptance of the RTL relies on being exercised.
 class SeenInStreams {
 public:
-  explicit SeenInStreams(const NpuConfig &config) : config_(config) {
+  explicit SeenInStreams(const Machine &config) : config_(config) {
     for (std::uint32_t core = 0; core < config.cores; ++core)
       note(fmt::format("GEMM on core {}", core), false);
   }
@@ -185,7 +185,7 @@ private:
     tile(g.cout, g.m, g.n, !g.out_bf16);
   }
 
-  const NpuConfig &config_;
+  const Machine &config_;
   std::map<std::string, int> times_;
 };
 
@@ -242,7 +242,7 @@ TEST_P(RandomStreams, UseTheThreeBlockGuaranteeAndSelfWaits) {
 
 /// On an NPU with lines much longer than columns a GEMM's result can be larger than all that is loaded.
 TEST(RandomStream, MovesWhatFitsOfLargeResults) {
-  NpuConfig npu = config_of("test8");
+  Machine npu = config_of("test8");
   npu.rows = 2;
   npu.cols = 64;
   npu.bus_bytes = 128;
@@ -277,7 +277,7 @@ TEST(RandomStream, IsTheSameWithEveryCompiler) {
 }
 
 TEST(RandomStream, TimesOfTheModelAddUpToCycles) {
-  const NpuConfig &npu = config_of("test8");
+  const Machine &npu = config_of("test8");
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     corpus::RandomStreamOptions options;
     options.seed = seed;

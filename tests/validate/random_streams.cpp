@@ -38,7 +38,7 @@ double draw_stall(std::uint64_t seed) {
 }
 
 /// Runs seeds first to first + count - 1 on one device; the exit code of the group's process.
-int run_group(const Arguments &a, const NpuConfig &npu, std::uint64_t first, std::uint64_t count) {
+int run_group(const Arguments &a, const Machine &npu, std::uint64_t first, std::uint64_t count) {
   DeviceOptions options;
   options.stress = {first, a.stall < 0 ? draw_stall(first) : a.stall};
   options.trace.file = a.trace;
@@ -79,7 +79,7 @@ int run_group(const Arguments &a, const NpuConfig &npu, std::uint64_t first, std
 }
 
 /// A process for each group: a crash is the end of one.
-bool run_in_child(const Arguments &a, const NpuConfig &npu, std::uint64_t first, std::uint64_t count) {
+bool run_in_child(const Arguments &a, const Machine &npu, std::uint64_t first, std::uint64_t count) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("cannot fork");
@@ -102,7 +102,7 @@ bool run_in_child(const Arguments &a, const NpuConfig &npu, std::uint64_t first,
 }
 
 int run(const Arguments &a) {
-  const NpuConfig npu = load_npu_config(runtime::find_npu(a.npu));
+  const Machine npu = load_machine(runtime::find_npu(a.npu));
   std::uint64_t failures = 0;
   for (std::uint64_t done = 0; done < a.count; done += a.group)
     failures += !run_in_child(a, npu, a.seed + done, std::min(a.group, a.count - done));

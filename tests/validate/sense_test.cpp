@@ -3,7 +3,7 @@
 #include "app/validate/corpus/profile.hpp"
 #include "app/validate/report.hpp"
 #include "app/validate/verdict_json.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 #include "sw_models/timing/timing_model.hpp"
 #include "tests/support/npu_limits.hpp"
 
@@ -37,13 +37,13 @@ const Variant kVariants[] = {
     {"faster than the bus", "test8c8", 2000, 1, 1, 0, 1U << 30U},
 };
 
-NpuConfig changed(const Variant &v) {
-  NpuConfig npu = load_npu_config(std::string("configs/") + v.npu + ".toml");
-  npu.dram.bytes_num = v.bytes_num;
-  npu.dram.bytes_den = v.bytes_den;
-  npu.dram.latency_cycles = v.latency;
-  npu.dram.turnaround_cycles = v.turnaround;
-  npu.dram.batch_bytes = v.batch;
+Machine changed(const Variant &v) {
+  Machine npu = load_machine(std::string("configs/") + v.npu + ".toml");
+  npu.memory.bytes_num = v.bytes_num;
+  npu.memory.bytes_den = v.bytes_den;
+  npu.memory.latency_cycles = v.latency;
+  npu.memory.turnaround_cycles = v.turnaround;
+  npu.memory.batch_bytes = v.batch;
   return npu;
 }
 
@@ -51,7 +51,7 @@ constexpr std::uint64_t kGroup = 10; ///< seeds of a watchdog
 
 TEST(RandomMix, EndsByNoErrorThatWasNotDrawn) {
   for (const Variant &variant : kVariants) {
-    const NpuConfig npu = changed(variant);
+    const Machine npu = changed(variant);
     int short_ones = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
       const corpus::DrawnWatchdog watchdog = corpus::draw_watchdog(npu, seed / kGroup * kGroup);
@@ -72,7 +72,7 @@ TEST(RandomMix, EndsWellAtEveryLimitOfAConfiguration) {
   for (const NpuLimit &limit : npu_limits()) {
     if (limit.key == "size_bytes" && limit.value == "4096") continue; // a memory without room for a stream's data
     SCOPED_TRACE(limit.key + " = " + limit.value);
-    const NpuConfig npu = parse_npu_config(text_of(limit, limit.value), "f");
+    const Machine npu = parse_machine(text_of(limit, limit.value), "f");
     const bool small = npu.spm_rows() < 100'000; // a scratchpad of GBs would have data streams of GBs
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       const corpus::DrawnWatchdog watchdog = corpus::draw_watchdog(npu, seed);
@@ -89,7 +89,7 @@ TEST(RandomMix, EndsWellAtEveryLimitOfAConfiguration) {
 /// What the draw relies on. At this watchdog the model looks at all progress, beyond it at none.
 TEST(RandomMix, NoSilenceIsLongerThanTheLongest) {
   for (const Variant &variant : kVariants) {
-    const NpuConfig npu = changed(variant);
+    const Machine npu = changed(variant);
     timing::RunOptions options;
     options.watchdog = static_cast<std::uint32_t>(timing::longest_silence(npu));
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
@@ -103,7 +103,7 @@ TEST(RandomMix, NoSilenceIsLongerThanTheLongest) {
 
 /// Short watchdogs are drawn, and some streams live through them, unless only bursts of one access would.
 TEST(RandomMix, ShortWatchdogsTripOnlyNowAndThen) {
-  const NpuConfig npu = changed({"", "test8", 4, 1, 20, 8, 1U << 30U});
+  const Machine npu = changed({"", "test8", 4, 1, 20, 8, 1U << 30U});
   int short_ones = 0, tripped = 0;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     const corpus::DrawnWatchdog watchdog = corpus::draw_watchdog(npu, seed / kGroup * kGroup);
@@ -120,7 +120,7 @@ TEST(RandomMix, ShortWatchdogsTripOnlyNowAndThen) {
 }
 
 TEST(RandomMix, StreamsSayWhetherTheyAreBroken) {
-  const NpuConfig npu = changed(kVariants[0]);
+  const Machine npu = changed(kVariants[0]);
   int broken = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const corpus::DrawnStream stream = corpus::make_stream(npu, corpus::Profile::kBoth, seed, 20);

@@ -19,7 +19,7 @@ using corpus::Profile;
 
 constexpr std::uint64_t kDramBytes = 1U << 20U;
 
-std::vector<isa::Command> stream_of(const NpuConfig &npu, std::uint64_t seed, double share_of_errors) {
+std::vector<isa::Command> stream_of(const Machine &npu, std::uint64_t seed, double share_of_errors) {
   corpus::TimingStreamOptions options;
   options.seed = seed;
   options.dram_bytes = kDramBytes;
@@ -29,7 +29,7 @@ std::vector<isa::Command> stream_of(const NpuConfig &npu, std::uint64_t seed, do
 
 class TimingStreams : public testing::TestWithParam<const char *> {
 protected:
-  NpuConfig npu_ = load_npu_config(std::string("configs/") + GetParam() + ".toml");
+  Machine npu_ = load_machine(std::string("configs/") + GetParam() + ".toml");
 };
 
 TEST_P(TimingStreams, AreLegalAndEnd) {
@@ -58,7 +58,7 @@ TEST_P(TimingStreams, EndInEveryErrorTheyCanEarn) {
 /// What the gate relies on being exercised.
 class SeenInStreams {
 public:
-  explicit SeenInStreams(const NpuConfig &npu) : npu_(npu) {
+  explicit SeenInStreams(const Machine &npu) : npu_(npu) {
     for (std::uint32_t core = 0; core < npu_.cores; ++core) {
       note(fmt::format("GEMM on core {}", core), false);
       note(fmt::format("ADD on core {}", core), false);
@@ -138,7 +138,7 @@ private:
     note("accumulation in place", g.acc && g.cin.row == g.cout.row);
   }
 
-  const NpuConfig &npu_;
+  const Machine &npu_;
   std::map<std::string, int> times_;
   std::size_t in_a_row_ = 0;
   std::uint8_t last_engine_ = 255;
@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(Npus, TimingStreams,
                                          "test8c2", "test8c4", "test8c8", "test6x10c3"));
 
 TEST(TimingStream, OverflowsASemaphore) {
-  const NpuConfig npu = load_npu_config("configs/test8.toml");
+  const Machine npu = load_machine("configs/test8.toml");
   corpus::TimingStreamOptions options;
   options.dram_bytes = kDramBytes;
   options.share_of_overflows = 1;
@@ -173,7 +173,7 @@ TEST(Profile, NamesAreChecked) {
 }
 
 TEST(Profile, BothTakesTurns) {
-  const NpuConfig npu = load_npu_config("configs/test8.toml");
+  const Machine npu = load_machine("configs/test8.toml");
   const auto commands = [&](Profile profile, std::uint64_t seed) {
     return corpus::make_stream(npu, profile, seed, 20).commands;
   };
@@ -184,7 +184,7 @@ TEST(Profile, BothTakesTurns) {
 
 /// Seeds in reports mean the same streams for everybody: update the value when the generator changes.
 TEST(Profile, StreamsAreTheSameWithEveryCompiler) {
-  const NpuConfig npu = load_npu_config("configs/test6x10.toml");
+  const Machine npu = load_machine("configs/test6x10.toml");
   std::uint64_t hash = 0;
   for (const isa::Command &c : corpus::make_stream(npu, Profile::kTiming, 7, 200).commands)
     for (const std::uint32_t w : c.words)
@@ -198,7 +198,7 @@ TEST(StandingCorpus, IsLargeEnough) {
   for (const corpus::StandingStreams &s : corpus::standing_corpus("full").streams) {
     streams += s.count;
     npus.insert(s.npu);
-    EXPECT_NO_THROW(load_npu_config(runtime::find_npu(s.npu)));
+    EXPECT_NO_THROW(load_machine(runtime::find_npu(s.npu)));
   }
   EXPECT_GE(streams, 10'000U);
   EXPECT_GE(npus.size(), 6U);

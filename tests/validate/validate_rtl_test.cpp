@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::uint64_t kMemory = 2U << 20U;
 
-NpuConfig test8() { return load_npu_config("configs/test8.toml"); }
+Machine test8() { return load_machine("configs/test8.toml"); }
 
 /// Verdicts on a few streams of a model of another NPU.
-std::vector<runtime::ValidationVerdict> validate_with(const std::function<void(NpuConfig &)> &change,
+std::vector<runtime::ValidationVerdict> validate_with(const std::function<void(Machine &)> &change,
                                                       corpus::Profile profile, std::uint64_t seed = 1) {
-  NpuConfig wrong = test8();
+  Machine wrong = test8();
   change(wrong);
   const auto rtl = make_rtl_device(test8());
   const auto model = make_timing_device(wrong);
@@ -48,12 +48,12 @@ std::size_t red(const std::vector<runtime::ValidationVerdict> &verdicts) {
 }
 
 TEST(ValidateRtl, IsGreenWithTheRightModel) {
-  for (const runtime::ValidationVerdict &v : validate_with([](NpuConfig &) {}, corpus::Profile::kBoth))
+  for (const runtime::ValidationVerdict &v : validate_with([](Machine &) {}, corpus::Profile::kBoth))
     EXPECT_EQ(v.report, "") << v.name;
 }
 
 TEST(ValidateRtl, IsRedWithACycleOfLatencyMore) {
-  const auto verdicts = validate_with([](NpuConfig &npu) { ++npu.dram.latency_cycles; }, corpus::Profile::kData);
+  const auto verdicts = validate_with([](Machine &npu) { ++npu.memory.latency_cycles; }, corpus::Profile::kData);
   EXPECT_EQ(red(verdicts), verdicts.size());
   // Everything begins with a command fetch.
   EXPECT_NE(verdicts.front().report.find("first difference in time: issue of command #0"), std::string::npos)
@@ -61,15 +61,15 @@ TEST(ValidateRtl, IsRedWithACycleOfLatencyMore) {
 }
 
 TEST(ValidateRtl, IsRedWithACycleOfTurnaroundMore) {
-  EXPECT_GT(red(validate_with([](NpuConfig &npu) { ++npu.dram.turnaround_cycles; }, corpus::Profile::kBoth)), 4U);
+  EXPECT_GT(red(validate_with([](Machine &npu) { ++npu.memory.turnaround_cycles; }, corpus::Profile::kBoth)), 4U);
 }
 
 TEST(ValidateRtl, IsRedWithAShorterQueue) {
-  EXPECT_GT(red(validate_with([](NpuConfig &npu) { --npu.queue_depth; }, corpus::Profile::kTiming)), 2U);
+  EXPECT_GT(red(validate_with([](Machine &npu) { --npu.queue_depth; }, corpus::Profile::kTiming)), 2U);
 }
 
 TEST(ValidateRtl, IsRedWithOtherBanks) {
-  EXPECT_GT(red(validate_with([](NpuConfig &npu) { npu.spm_banks = 2; }, corpus::Profile::kTiming)), 2U);
+  EXPECT_GT(red(validate_with([](Machine &npu) { npu.spm_banks = 2; }, corpus::Profile::kTiming)), 2U);
 }
 
 TEST(ValidateRtl, AgreesOnAStreamWithoutCommands) {
@@ -82,8 +82,8 @@ TEST(ValidateRtl, AgreesOnAStreamWithoutCommands) {
 
 /// Rows far apart in the largest memory of a configuration, at each bit of an address.
 TEST(ValidateRtl, AgreesOnAMemoryOfATerabyte) {
-  NpuConfig npu = test8();
-  npu.dram.size_bytes = std::uint64_t{1} << 40U;
+  Machine npu = test8();
+  npu.memory.size_bytes = std::uint64_t{1} << 40U;
   const auto rtl = make_rtl_device(npu);
   const auto model = make_timing_device(npu);
   runtime::ValidationStream stream;

@@ -57,7 +57,8 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
   command
       .add_option_function<std::uint64_t>(
           "--tune", [&work](const std::uint64_t &plans) { work.tune = plans; },
-          "Longer search for each layer's plan, as in --tune=5000: plans to try, 1000 if left out")
+          "Longer search for each layer's plan, as in --tune=5000: plans to try, 1000 if left out. Schedules that "
+          "search nothing take no notice of it (in_order, igo_paper), nor does search of several layers")
       ->expected(0, 1)
       ->default_str("1000")
       ->check(check_whole_number);
@@ -77,6 +78,19 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
                       "a reduction plan")
       ->capture_default_str();
   command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
+}
+
+void add_work(Reproduction &command, const WorkArguments &work) {
+  command.add("MODEL", "--model", work.model);
+  if (work.batch != 0) command.add("BATCH", "--batch", std::to_string(work.batch));
+  command.add("NPU", "--npu", work.npu);
+  command.add("SCHEDULE", "--schedule", work.schedule);
+  command.add("PASS", "--pass", work.pass);
+  if (work.tune != 0) command.add("TUNE", "--tune", std::to_string(work.tune));
+  if (work.partition != "none") command.add("PARTITION", "--partition", work.partition);
+  if (work.parts != 0) command.add("PARTS", "--parts", std::to_string(work.parts));
+  if (work.reduction != "chain") command.add("REDUCTION", "--reduction", work.reduction);
+  if (!work.layers.empty()) command.add("LAYERS", "--layers", work.layers);
 }
 
 void add_times_options(CLI::App &command, std::string &times, std::string &timeline) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/cli/common/arguments.hpp"
+#include "app/cli/common/repeat_command.hpp"
 
 #include <CLI/App.hpp>
 
@@ -18,6 +19,8 @@ std::string check_finite(const std::string &text);
 enum class Schedules { kOne, kSeveral }; ///< what --schedule takes; several: also `all`
 /// The work.
 void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedules);
+/// Adds them to the command that repeats a run.
+void add_work(Reproduction &command, const WorkArguments &work);
 
 /// The help of --pass.
 std::string help_of_pass();

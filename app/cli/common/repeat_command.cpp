@@ -22,17 +22,4 @@ void Reproduction::add(const std::string &variable, const std::string &option, c
 
 void Reproduction::add_word(const std::string &word) { text_ += ' ' + shell_word(word); }
 
-void add_work(Reproduction &command, const WorkArguments &work) {
-  command.add("MODEL", "--model", work.model);
-  if (work.batch != 0) command.add("BATCH", "--batch", std::to_string(work.batch));
-  command.add("NPU", "--npu", work.npu);
-  command.add("SCHEDULE", "--schedule", work.schedule);
-  command.add("PASS", "--pass", work.pass);
-  if (work.tune != 0) command.add("TUNE", "--tune", std::to_string(work.tune));
-  if (work.partition != "none") command.add("PARTITION", "--partition", work.partition);
-  if (work.parts != 0) command.add("PARTS", "--parts", std::to_string(work.parts));
-  if (work.reduction != "chain") command.add("REDUCTION", "--reduction", work.reduction);
-  if (!work.layers.empty()) command.add("LAYERS", "--layers", work.layers);
-}
-
 } // namespace gradweave::cli

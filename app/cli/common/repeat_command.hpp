@@ -1,8 +1,6 @@
 // The command that repeats a run, for people to copy into a shell.
 #pragma once
 
-#include "app/cli/common/arguments.hpp"
-
 #include <string>
 
 namespace gradweave::cli {
@@ -24,8 +22,5 @@ private:
   bool make_;
   std::string text_;
 };
-
-/// Adds the options of the work.
-void add_work(Reproduction &command, const WorkArguments &work);
 
 } // namespace gradweave::cli

@@ -22,7 +22,7 @@ Work resolve(const WorkArguments &arguments) {
   work.compile.reduction = compiler::parse_reduction(arguments.reduction);
   const auto batch = arguments.batch != 0 ? std::optional(arguments.batch) : std::nullopt;
   work.network = compiler::load_network(runtime::find_model(arguments.model), batch);
-  work.npu = load_npu_config(runtime::find_npu(arguments.npu));
+  work.npu = load_machine(runtime::find_npu(arguments.npu));
   work.layers = compiler::select_layers(work.network, arguments.layers);
   return work;
 }

@@ -13,7 +13,7 @@ namespace gradweave::cli {
 
 struct Work {
   compiler::Network network;
-  NpuConfig npu;
+  Machine npu;
   std::vector<compiler::Layer> layers;
   compiler::CompileOptions compile; ///< but for the schedule, of which there may be several
 
@@ -30,7 +30,7 @@ Work resolve(const WorkArguments &arguments);
 
 /// Throws std::runtime_error with the remedy if the Verilated NPU that a run needs is not built. `argument`: the NPU as
 /// the user gave it.
-void require_rtl(const NpuConfig &npu, const std::string &argument);
+void require_rtl(const Machine &npu, const std::string &argument);
 
 /// Throws std::invalid_argument if a network's name, and no file, is where a stream is expected.
 void check_stream_name(const std::string &file);

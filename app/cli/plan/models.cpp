@@ -65,21 +65,22 @@ void show_network(const compiler::Network &network) {
     fmt::print("the file says {} parameters\n", runtime::grouped(*network.parameters));
 }
 
-void show_npu(const NpuConfig &npu) {
+void show_npu(const Machine &npu) {
   fmt::print("{}: {} x {} PEs, {} core{}, {}B scratchpad in {} banks, {} B bus, {} GB/s DRAM, {} GHz\n", npu.name,
              npu.rows, npu.cols, npu.cores, npu.cores == 1 ? "" : "s",
-             runtime::human(static_cast<double>(npu.spm_bytes)), npu.spm_banks, npu.bus_bytes, npu.dram.bandwidth_gb_s,
-             npu.clock_ghz);
+             runtime::human(static_cast<double>(npu.spm_bytes)), npu.spm_banks, npu.bus_bytes,
+             npu.memory.bandwidth_gb_s, npu.clock_ghz);
 }
 
-/// Whether the file has the table that every NPU has and no network; what is wrong with it, its reader tells.
+/// Whether the file has the table, or the name of the file with it, that every NPU has and no network; what is wrong
+/// with it, its reader tells.
 bool describes_npu(const std::string &path) {
   std::error_code error;
   if (!runtime::is_path(path) || !std::filesystem::is_regular_file(path, error)) return false;
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);)
     if (const std::size_t at = line.find_first_not_of(" \t");
-        at != std::string::npos && line.compare(at, 5, "[npu]") == 0)
+        at != std::string::npos && (line.compare(at, 5, "[npu]") == 0 || line.compare(at, 3, "npu") == 0))
       return true;
   return false;
 }
@@ -127,13 +128,13 @@ int models(const ModelsArguments &a) {
     fmt::print("NPUs (--npu):\n");
     for (const std::string &npu : runtime::npu_names()) {
       fmt::print("  ");
-      show_npu(load_npu_config(runtime::find_npu(npu)));
+      show_npu(load_machine(runtime::find_npu(npu)));
     }
     return kOk;
   }
   const bool is_network = contains(runtime::model_names(), name);
   if (!is_network && (contains(runtime::npu_names(), name) || describes_npu(name))) {
-    show_npu(load_npu_config(runtime::find_npu(name)));
+    show_npu(load_machine(runtime::find_npu(name)));
     return kOk;
   }
   if (!is_network && !runtime::is_path(name))

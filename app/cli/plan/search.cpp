@@ -150,10 +150,10 @@ runtime::JobResult check(const SearchArguments &a, const Work &work, const Netwo
 /// Whether the NPU has room for the step, which is searched as if any had.
 void require_room(const SearchArguments &a, const Work &work, const NetworkSearch &s) {
   const compiler::Room room{s.step.dram_bytes, s.step.stream.size()};
-  if (room.bytes() > work.npu.dram.size_bytes)
+  if (room.bytes() > work.npu.memory.size_bytes)
     throw ConfigError(fmt::format("{}: the step needs {} bytes of device memory together, '{}' has {}; raise "
-                                  "dram.size_bytes or pick fewer layers with --layers",
-                                  a.work.npu, room.bytes(), work.npu.name, work.npu.dram.size_bytes));
+                                  "memory.size_bytes or pick fewer layers with --layers",
+                                  a.work.npu, room.bytes(), work.npu.name, work.npu.memory.size_bytes));
 }
 
 int search(const SearchArguments &a) {

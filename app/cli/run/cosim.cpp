@@ -64,7 +64,7 @@ void add_trace(const CosimArguments &a, RunOptions &options) {
 }
 
 /// Sees that the times of commands can be written to `path`, as `option` asks.
-void check_times_output(const RunOptions &options, const std::string &option, const std::string &path) {
+void check_times_of_jobs(const RunOptions &options, const std::string &option, const std::string &path) {
   if (path.empty()) return;
   if (!has_time(options.backend))
     throw std::invalid_argument(
@@ -81,8 +81,8 @@ void check_times_output(const RunOptions &options, const std::string &option, co
 }
 
 void add_times(const CosimArguments &a, RunOptions &options) {
-  check_times_output(options, "--times", a.times);
-  check_times_output(options, "--timeline", a.timeline);
+  check_times_of_jobs(options, "--times", a.times);
+  check_times_of_jobs(options, "--timeline", a.timeline);
   options.times = a.times;
   options.timeline = a.timeline;
 }

@@ -49,7 +49,7 @@ void add_work_of(const SimulateArguments &a, RunOptions &options) {
   options.npu = a.work.npu;
   if (!a.stream.empty()) {
     options.stream = a.stream;
-    options.config = load_npu_config(runtime::find_npu(a.work.npu));
+    options.config = load_machine(runtime::find_npu(a.work.npu));
     options.layers = {runtime::stream_layer(a.stream)};
     options.network.name = options.layers.front().name;
     options.network.layers = options.layers;

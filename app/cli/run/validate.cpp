@@ -51,7 +51,7 @@ struct Plan {
 };
 
 /// Throws std::invalid_argument if it is too short for the timing model.
-void check_watchdog(const NpuConfig &npu, std::uint32_t watchdog) {
+void check_watchdog(const Machine &npu, std::uint32_t watchdog) {
   timing::RunOptions options;
   options.watchdog = watchdog;
   timing::run(npu, {}, options);
@@ -61,7 +61,7 @@ std::string npu_name(const ValidateArguments &a) { return a.work.npu.empty() ? "
 
 // --- a network -------------------------------------------------------------------------------------
 
-ValidationStream compiled_stream(const compiler::Layer &layer, const NpuConfig &npu,
+ValidationStream compiled_stream(const compiler::Layer &layer, const Machine &npu,
                                  const compiler::CompileOptions &options, const std::string &repeat,
                                  compiler::CompileCache &cache) {
   Compiled compiled = compiler::compile({layer}, npu, options, cache);
@@ -128,7 +128,7 @@ struct RandomStreams {
   std::optional<std::uint32_t> watchdog, stream_offset;
 };
 
-std::vector<ValidationStream> make_streams(const RandomStreams &random, const NpuConfig &npu, std::uint64_t first,
+std::vector<ValidationStream> make_streams(const RandomStreams &random, const Machine &npu, std::uint64_t first,
                                            std::uint64_t count, const ValidationBatch &batch, bool watchdog_may_trip,
                                            const std::string &program) {
   std::vector<ValidationStream> streams;
@@ -152,7 +152,7 @@ std::vector<ValidationStream> make_streams(const RandomStreams &random, const Np
 }
 
 void add_random(const RandomStreams &random, Plan &plan, const std::string &program) {
-  const NpuConfig npu = load_npu_config(runtime::find_npu(random.npu));
+  const Machine npu = load_machine(runtime::find_npu(random.npu));
   if (random.watchdog) check_watchdog(npu, *random.watchdog);
   for (std::uint64_t done = 0; done < random.count; done += kStreamsPerDevice) {
     const std::uint64_t first = random.seed + done;
@@ -187,7 +187,7 @@ Plan plan_random(const ValidateArguments &a) {
 Plan plan_files(const ValidateArguments &a) {
   Plan plan;
   plan.each = true;
-  const NpuConfig npu = load_npu_config(runtime::find_npu(npu_name(a)));
+  const Machine npu = load_machine(runtime::find_npu(npu_name(a)));
   if (a.watchdog != 0) check_watchdog(npu, a.watchdog);
   for (const std::string &file : a.streams) {
     check_stream_name(file);

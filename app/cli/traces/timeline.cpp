@@ -79,7 +79,7 @@ std::vector<TraceOfStreams> read_traces(const TimelineArguments &a) {
 }
 
 int timeline(const TimelineArguments &a) {
-  const NpuConfig npu = load_npu_config(runtime::find_npu(a.npu));
+  const Machine npu = load_machine(runtime::find_npu(a.npu));
   const std::vector<TraceOfStreams> traces = read_traces(a);
   OutputFile output(a.out);
   runtime::timeline::Timeline drawing(output, runtime::timeline::compression_of(a.out), npu,

@@ -33,7 +33,7 @@ std::vector<LayerCost> memory_bound_layers(const Context &context, bool searched
       if (!cost.baseline.problem.empty() || !cost.rearranged.problem.empty()) continue;
       const double bytes = static_cast<double>(cost.baseline.bytes());
       const double transfer =
-          bytes * static_cast<double>(setting.npu.dram.bytes_den) / static_cast<double>(setting.npu.dram.bytes_num);
+          bytes * static_cast<double>(setting.npu.memory.bytes_den) / static_cast<double>(setting.npu.memory.bytes_num);
       if (transfer > static_cast<double>(cost.baseline.compute_bound)) layers.push_back(std::move(cost));
     }
   }

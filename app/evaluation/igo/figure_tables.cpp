@@ -25,12 +25,12 @@ Figure table3(const Context &context) {
   figure.title = "Table 3: NPUs";
   figure.method = "What the configuration files say, for one core.";
   for (const bool large : {false, true}) {
-    const NpuConfig npu = (large ? context.workloads.large() : context.workloads.small()).npu;
+    const Machine npu = (large ? context.workloads.large() : context.workloads.small()).npu;
     const std::string size = large ? "large" : "small";
     for (const auto &[key, ours] :
          std::vector<std::pair<std::string, double>>{{"rows", npu.rows},
                                                      {"cols", npu.cols},
-                                                     {"bandwidth", npu.dram.bandwidth_gb_s},
+                                                     {"bandwidth", npu.memory.bandwidth_gb_s},
                                                      {"clock", 1000 * npu.clock_ghz},
                                                      {"spm", static_cast<double>(npu.spm_bytes) / kMegabyte}}) {
       Row row = published_row(context, "table3", fmt::format("{}.{}", size, key));

@@ -30,14 +30,14 @@ constexpr std::uint64_t kFactorDenominator = 1000;
 /// in proportion, so that a few layers do not take most of the time.
 constexpr double kFullEffortProducts = 1000;
 
-NpuConfig scale_bandwidth(NpuConfig npu, double factor) {
+Machine scale_bandwidth(Machine npu, double factor) {
   if (factor == 1) return npu;
-  npu.dram.bandwidth_gb_s *= factor;
-  npu.dram.bytes_num *= static_cast<std::uint64_t>(std::llround(factor * kFactorDenominator));
-  npu.dram.bytes_den *= kFactorDenominator;
-  const std::uint64_t common = std::gcd(npu.dram.bytes_num, npu.dram.bytes_den);
-  npu.dram.bytes_num /= common;
-  npu.dram.bytes_den /= common;
+  npu.memory.bandwidth_gb_s *= factor;
+  npu.memory.bytes_num *= static_cast<std::uint64_t>(std::llround(factor * kFactorDenominator));
+  npu.memory.bytes_den *= kFactorDenominator;
+  const std::uint64_t common = std::gcd(npu.memory.bytes_num, npu.memory.bytes_den);
+  npu.memory.bytes_num /= common;
+  npu.memory.bytes_den /= common;
   return npu;
 }
 
@@ -70,15 +70,15 @@ Workloads::Workloads(const Study &study, const std::vector<std::string> &wanted)
           fmt::format("--network: no network '{}' in {}; there are: {}", name, study.name, fmt::join(known, ", ")));
 }
 
-const NpuConfig &Workloads::npu(const std::string &name) const {
+const Machine &Workloads::npu(const std::string &name) const {
   const auto it = npus_.find(name);
-  return it != npus_.end() ? it->second : npus_.emplace(name, load_npu_config(runtime::find_npu(name))).first->second;
+  return it != npus_.end() ? it->second : npus_.emplace(name, load_machine(runtime::find_npu(name))).first->second;
 }
 
 Setting Workloads::small() const { return {npu(study_.small_npu), false, study_.small_batch}; }
 
 Setting Workloads::large(std::size_t index, double bandwidth, std::uint32_t batch) const {
-  const NpuConfig &config = npu(study_.large_npus.at(index));
+  const Machine &config = npu(study_.large_npus.at(index));
   const std::uint32_t cores = config.cores / npu(study_.large_npus.front()).cores;
   return {scale_bandwidth(config, bandwidth), true, batch != 0 ? batch : study_.large_batch * cores};
 }

@@ -13,7 +13,7 @@ namespace gradweave::evaluation {
 
 /// An NPU and the batch that runs on it.
 struct Setting {
-  NpuConfig npu;
+  Machine npu;
   bool large = false; ///< which of a network's two models
   std::uint32_t batch = 1;
 };
@@ -40,11 +40,11 @@ public:
   std::vector<std::string> names() const;
 
 private:
-  const NpuConfig &npu(const std::string &name) const;
+  const Machine &npu(const std::string &name) const;
 
   const Study &study_;
   std::vector<StudyNetwork> networks_;
-  mutable std::map<std::string, NpuConfig> npus_;
+  mutable std::map<std::string, Machine> npus_;
   mutable std::map<std::pair<bool, std::uint32_t>, std::vector<Workload>> workloads_;
 };
 
@@ -63,7 +63,7 @@ class Costs {
 public:
   /// `parts`: that one core's layers are cut into. `plans`: effort of the search, if the policy is kSearched;
   /// layers of very many tiles, and several cores, get less.
-  Costs(Evaluations &evaluations, const NpuConfig &npu, std::string policy, std::vector<std::uint32_t> parts,
+  Costs(Evaluations &evaluations, const Machine &npu, std::string policy, std::vector<std::uint32_t> parts,
         std::uint64_t plans)
       : evaluations_(evaluations), npu_(npu), policy_(std::move(policy)), parts_(std::move(parts)), plans_(plans) {}
 
@@ -86,7 +86,7 @@ private:
   }
 
   Evaluations &evaluations_;
-  NpuConfig npu_;
+  Machine npu_;
   std::string policy_;
   std::vector<std::uint32_t> parts_;
   std::uint64_t plans_;

@@ -39,7 +39,7 @@ std::set<std::size_t> loads_for_dx(const Compiled &compiled) {
 
 } // namespace
 
-void drop_second_dy_reads(Compiled &compiled, const NpuConfig &npu) {
+void drop_second_dy_reads(Compiled &compiled, const Machine &npu) {
   const std::set<std::size_t> needed = loads_for_dx(compiled);
   if (needed.empty()) return;
   std::uint64_t dropped = 0;

@@ -18,7 +18,7 @@ using compiler::Schedule;
 
 /// The paper's scheme: Algorithm 1 on the whole layer or on the parts of the best of the three partitionings; without
 /// dX the baseline.
-std::uint64_t paper_cycles(const Layer &layer, const NpuConfig &npu, Pass pass) {
+std::uint64_t paper_cycles(const Layer &layer, const Machine &npu, Pass pass) {
   const compiler::paper::PaperScheduler scheme;
   std::uint64_t best = ~std::uint64_t{0};
   for (const compiler::Partition partition : compiler::all_partitions()) {
@@ -41,7 +41,7 @@ std::uint64_t paper_cycles(const Layer &layer, const NpuConfig &npu, Pass pass) 
 }
 
 /// What the layer has to beat, and what it cannot.
-LayerSearch compared(const Layer &layer, const NpuConfig &npu, Pass asked, bool paper) {
+LayerSearch compared(const Layer &layer, const Machine &npu, Pass asked, bool paper) {
   LayerSearch l;
   for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
     if (asked != Pass::kBoth && asked != pass) continue;
@@ -71,10 +71,10 @@ double NetworkSearch::mean_above_bound() const {
   return count == 0 ? 0 : total / static_cast<double>(count);
 }
 
-NetworkSearch search_network(const std::vector<Layer> &layers, const NpuConfig &npu, Pass pass,
+NetworkSearch search_network(const std::vector<Layer> &layers, const Machine &npu, Pass pass,
                              const SearchEffort &effort, const SearchProgress &progress) {
-  NpuConfig roomy = npu; // a whole step's tensors together, of which a layer at a time need be at hand
-  roomy.dram.size_bytes = std::max(npu.dram.size_bytes, std::uint64_t{1} << 40U);
+  Machine roomy = npu; // a whole step's tensors together, of which a layer at a time need be at hand
+  roomy.memory.size_bytes = std::max(npu.memory.size_bytes, std::uint64_t{1} << 40U);
   NetworkSearch result;
   result.pass = pass;
   using Shape = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool>;

@@ -41,7 +41,7 @@ struct SearchEffort {
 using SearchProgress = std::function<void(std::uint64_t, std::uint64_t)>;
 
 /// Throws CompileError if a layer does not fit. Device memory is taken to be large enough for the whole step.
-NetworkSearch search_network(const std::vector<compiler::Layer> &layers, const NpuConfig &npu, compiler::Pass pass,
+NetworkSearch search_network(const std::vector<compiler::Layer> &layers, const Machine &npu, compiler::Pass pass,
                              const SearchEffort &effort, const SearchProgress &progress = {});
 
 } // namespace gradweave::evaluation

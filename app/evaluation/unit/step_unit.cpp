@@ -5,7 +5,7 @@
 #include "base/file/json_field.hpp"
 #include "base/key/fingerprint.hpp"
 #include "graph/layer_fingerprint.hpp"
-#include "sw_models/config/npu_fingerprint.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -113,14 +113,14 @@ StepResult evaluate(const StepUnit &unit, const std::function<void(double)> &pro
     for (const auto &layer : found.step.traffic)
       for (const compiler::Traffic &traffic : layer)
         result.memory += traffic.read_bus_bytes + traffic.write_bus_bytes;
-    result.memory = result.memory * unit.npu.dram.bytes_den / unit.npu.dram.bytes_num;
+    result.memory = result.memory * unit.npu.memory.bytes_den / unit.npu.memory.bytes_num;
   } catch (const compiler::CompileError &error) {
     result.problem = error.what();
   }
   return result;
 }
 
-double step_products(const std::vector<compiler::Layer> &layers, const NpuConfig &npu) {
+double step_products(const std::vector<compiler::Layer> &layers, const Machine &npu) {
   const auto tiles = [](std::uint32_t extent, std::uint32_t side) { return (extent + side - 1) / side; };
   double products = 0;
   for (const compiler::Layer &l : layers)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/evaluation/unit/network_search.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -14,7 +14,7 @@ namespace gradweave::evaluation {
 
 struct StepUnit {
   std::vector<compiler::Layer> layers;
-  NpuConfig npu; ///< one core
+  Machine npu; ///< one core
   SearchEffort effort;
 };
 
@@ -42,7 +42,7 @@ StepResult step_from_text(const std::string &text);
 StepResult evaluate(const StepUnit &unit, const std::function<void(double)> &progress);
 
 /// Products of array-sized tiles in a step.
-double step_products(const std::vector<compiler::Layer> &layers, const NpuConfig &npu);
+double step_products(const std::vector<compiler::Layer> &layers, const Machine &npu);
 
 /// Seconds of CPU time that evaluate() takes, very roughly.
 double estimated_seconds(const StepUnit &unit);

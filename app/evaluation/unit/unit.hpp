@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/compiler.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <array>
 #include <cstdint>
@@ -34,7 +34,7 @@ bool executable(const Variant &variant);
 
 struct Unit {
   compiler::Layer layer; ///< only its shape matters
-  NpuConfig npu;
+  Machine npu;
   compiler::Pass pass = compiler::Pass::kBackward;
   Variant variant;
 };

@@ -25,12 +25,12 @@ void make_deadlock(std::vector<isa::Command> &stream, std::uint8_t never_posted,
 
 } // namespace
 
-void break_stream(std::vector<isa::Command> &stream, const NpuConfig &config, std::uint8_t never_posted, Dice &dice) {
+void break_stream(std::vector<isa::Command> &stream, const Machine &config, std::uint8_t never_posted, Dice &dice) {
   using isa::ErrorCode;
   constexpr std::array<ErrorCode, 5> kCodes{ErrorCode::ILLEGAL_OPCODE, ErrorCode::ILLEGAL_FIELD, ErrorCode::SPM_RANGE,
                                             ErrorCode::DRAM_RANGE, ErrorCode::DRAM_ALIGN};
-  const isa::Limits limits{config.lanes(),        config.spm_rows(), config.cores, config.semaphores, 0,
-                           config.dram.size_bytes};
+  const isa::Limits limits{config.lanes(),          config.spm_rows(), config.cores, config.semaphores, 0,
+                           config.memory.size_bytes};
   const std::uint64_t kind = dice.below(5);
   if (kind < 2) make_deadlock(stream, never_posted, dice);
   if (kind > 0) make_illegal(stream, kCodes[dice.below(kCodes.size())], limits, dice);

@@ -19,9 +19,9 @@ namespace {
 constexpr std::array<Profile, 3> kProfiles{Profile::kData, Profile::kTiming, Profile::kBoth};
 
 /// Whole cycles that the memory needs for one access.
-std::uint64_t cycles_of_an_access(const NpuConfig &config) {
-  const std::uint64_t bytes = config.dram.access_bytes != 0 ? config.dram.access_bytes : config.bus_bytes;
-  return bytes * config.dram.bytes_den / config.dram.bytes_num;
+std::uint64_t cycles_of_an_access(const Machine &config) {
+  const std::uint64_t bytes = config.memory.access_bytes != 0 ? config.memory.access_bytes : config.bus_bytes;
+  return bytes * config.memory.bytes_den / config.memory.bytes_num;
 }
 
 std::uint32_t register_value(std::uint64_t cycles) {
@@ -55,7 +55,7 @@ std::string_view to_string(Profile profile) {
   return "?";
 }
 
-DrawnStream make_stream(const NpuConfig &config, Profile profile, std::uint64_t seed, std::uint32_t commands) {
+DrawnStream make_stream(const Machine &config, Profile profile, std::uint64_t seed, std::uint32_t commands) {
   if (profile == Profile::kBoth) profile = seed % 2 == 0 ? Profile::kData : Profile::kTiming;
   if (profile == Profile::kData) {
     RandomStreamOptions options;
@@ -66,14 +66,14 @@ DrawnStream make_stream(const NpuConfig &config, Profile profile, std::uint64_t 
   TimingStreamOptions options;
   options.seed = seed;
   options.commands = Dice(seed).between(1, 2 * commands);
-  options.dram_bytes = std::min<std::uint64_t>(1U << 20U, config.dram.size_bytes / 2);
+  options.dram_bytes = std::min<std::uint64_t>(1U << 20U, config.memory.size_bytes / 2);
   options.share_of_overflows = 0.002;
   TimingStream stream = make_timing_stream(config, options);
   return {profile, stream.broken, std::move(stream.commands)};
 }
 
-DrawnWatchdog draw_watchdog(const NpuConfig &config, std::uint64_t seed) {
-  const std::uint64_t latency = config.dram.latency_cycles;
+DrawnWatchdog draw_watchdog(const Machine &config, std::uint64_t seed) {
+  const std::uint64_t latency = config.memory.latency_cycles;
   const std::uint64_t pause = latency + cycles_of_an_access(config); // until a lone beat is there
   const std::uint64_t shortest = config.rows + 4;                    // that the model can follow
   const std::uint64_t enough = timing::longest_silence(config) + 1;

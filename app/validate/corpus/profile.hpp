@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@ struct DrawnStream {
 
 /// The stream of a seed, the same everywhere. It moves data at the bottom of device memory, from address 0 on.
 /// `commands`: LOADs, STOREs and GEMMs, roughly.
-DrawnStream make_stream(const NpuConfig &config, Profile profile, std::uint64_t seed, std::uint32_t commands);
+DrawnStream make_stream(const Machine &config, Profile profile, std::uint64_t seed, std::uint32_t commands);
 
 struct DrawnWatchdog {
   std::uint32_t cycles = 0;
@@ -38,7 +38,7 @@ struct DrawnWatchdog {
 
 /// Watchdog for the streams of the seeds around `seed`: mostly longer than every pause of this NPU and a memory that
 /// works, now and then so short that it may trip.
-DrawnWatchdog draw_watchdog(const NpuConfig &config, std::uint64_t seed);
+DrawnWatchdog draw_watchdog(const Machine &config, std::uint64_t seed);
 /// Where in a 4 KB page streams begin: half the time at its start, else at any command.
 std::uint32_t draw_stream_offset(std::uint64_t seed);
 

@@ -24,7 +24,7 @@ constexpr std::uint32_t bytes_of(bool fp32) { return fp32 ? 4 : 2; }
 
 class Generator {
 public:
-  Generator(const NpuConfig &config, const TimingStreamOptions &options)
+  Generator(const Machine &config, const TimingStreamOptions &options)
       : npu_(config), options_(options), engines_(kCompute + config.cores), dice_(options.seed),
         tokens_(engines_, config.semaphores, dice_), adds_(Dice(options.seed ^ kAddSalt).chance(0.5)) {}
 
@@ -95,7 +95,7 @@ private:
 
   /// Rows of which the engine can fetch so many, a burst each, in the time of a command.
   std::uint32_t most_rows() const {
-    return std::clamp(kCommandCycles / (1 + npu_.dram.latency_cycles / npu_.outstanding), 2U, 400U);
+    return std::clamp(kCommandCycles / (1 + npu_.memory.latency_cycles / npu_.outstanding), 2U, 400U);
   }
 
   /// Braces, unlike arguments, are evaluated in order: a seed means the same stream with every compiler.
@@ -356,7 +356,7 @@ private:
       &Generator::add_run,    &Generator::relay};
   static constexpr std::size_t kAddEpisodes = 2; ///< the last ones
 
-  const NpuConfig &npu_;
+  const Machine &npu_;
   const TimingStreamOptions &options_;
   std::uint32_t engines_;
   Dice dice_;
@@ -369,7 +369,7 @@ private:
 
 } // namespace
 
-TimingStream make_timing_stream(const NpuConfig &config, const TimingStreamOptions &options) {
+TimingStream make_timing_stream(const Machine &config, const TimingStreamOptions &options) {
   return Generator(config, options).run();
 }
 

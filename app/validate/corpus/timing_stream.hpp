@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -32,6 +32,6 @@ struct TimingStream {
 /// Engines overwrite what others read; the times do not depend on data. It cannot deadlock: only one engine waits for a
 /// semaphore, and each wait is satisfied by posts of earlier commands. A stream with an error has an illegal command,
 /// or a wait that is never satisfied, so that the watchdog ends it.
-TimingStream make_timing_stream(const NpuConfig &config, const TimingStreamOptions &options);
+TimingStream make_timing_stream(const Machine &config, const TimingStreamOptions &options);
 
 } // namespace gradweave::corpus

@@ -19,9 +19,9 @@ unsigned log2_of(std::uint32_t power) {
 
 } // namespace
 
-MemorySystem::MemorySystem(const NpuConfig &npu, std::uint32_t fetch_word_beats, std::uint64_t limit,
+MemorySystem::MemorySystem(const Machine &npu, std::uint32_t fetch_word_beats, std::uint64_t limit,
                            ProgressLog &progress)
-    : channel_(npu.dram, npu.bus_bytes), limit_(limit), latency_(npu.dram.latency_cycles), progress_(progress),
+    : channel_(npu.memory, npu.bus_bytes), limit_(limit), latency_(npu.memory.latency_cycles), progress_(progress),
       every_beat_(limit != kNever || progress.on()), bus_bytes_(npu.bus_bytes),
       fetch_word_beats_(fetch_word_beats), granules_{log2_of(npu.bus_bytes), log2_of(channel_.access_bytes())},
       load_(npu.outstanding), store_(npu.outstanding), reads_(npu.outstanding + kFetchBursts),

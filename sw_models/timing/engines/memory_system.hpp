@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isa/command.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "sw_models/config/machine.hpp"
 #include "sw_models/memory/dram_channel.hpp"
 #include "sw_models/timing/engines/burst_walker.hpp"
 #include "sw_models/timing/engines/dma_engine.hpp"
@@ -23,7 +23,7 @@ struct FetchedWords {
 class MemorySystem {
 public:
   /// Counters count cycles up to and including `limit`.
-  MemorySystem(const NpuConfig &npu, std::uint32_t fetch_word_beats, std::uint64_t limit, ProgressLog &progress);
+  MemorySystem(const Machine &npu, std::uint32_t fetch_word_beats, std::uint64_t limit, ProgressLog &progress);
 
   /// LOAD, STORE or SYNC of engine `store` starts.
   void start(bool store, std::uint64_t cycle, const isa::DmaCommand &command);

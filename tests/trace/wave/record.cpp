@@ -104,7 +104,7 @@ private:
 
 void record(const std::string &stream, const std::string &config_file, const std::string &out) {
   const Scenario scenario = wave::read_scenario(stream);
-  const NpuConfig config = load_npu_config(config_file);
+  const Machine config = load_machine(config_file);
   DeviceOptions options = scenario.device;
   options.trace = {out + ".fst", 0, kLastCycle};
   Recording recording;

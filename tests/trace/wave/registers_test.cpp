@@ -126,7 +126,7 @@ ChangeList delayed(const ChangeList &list, std::uint64_t period) {
 }
 
 TEST_P(Registers, ADelayOfAnyIsToldByCycleAndName) {
-  const double clock_ghz = load_npu_config(fmt::format("configs/{}.toml", GetParam())).clock_ghz;
+  const double clock_ghz = load_machine(fmt::format("configs/{}.toml", GetParam())).clock_ghz;
   const auto period = static_cast<std::uint64_t>(std::llround(1000 / clock_ghz)); // goldens are in ps
   std::set<std::string> done;
   TemporaryFst broken("delayed");

@@ -1,0 +1,90 @@
+#include "sw_models/config/machine.hpp"
+
+#include "sw_models/config/toml_section.hpp"
+#include "sw_models/config/user_file.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace gradweave {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMaxFileBytes = 1U << 20U;
+
+std::string text_of(const fs::path &file) { return read_user_text(file, {"NPU configuration", kMaxFileBytes}); }
+
+/// A file of tables, any of which may be that of another file.
+class TableFile {
+public:
+  TableFile(std::string_view text, std::string file) : file_(std::move(file)) {
+    try {
+      root_ = toml::parse(text, file_);
+    } catch (const toml::parse_error &e) {
+      refuse_config(file_, e.source().begin.line, fmt::format("not TOML: {}", e.description()));
+    }
+    for (const auto &[key, node] : root_)
+      if (key.str() != "npu" && key.str() != "memory")
+        refuse_config(file_, node.source().begin.line,
+                      fmt::format("unknown table or key '{}'; known tables: npu, memory", key.str()));
+  }
+
+  /// What `read` makes of the table `name`, here or in the file that is named instead.
+  template <typename Read> auto read(const std::string &name, const Read &read) const {
+    const toml::node &node = node_of(name);
+    if (!node.is_string()) return read(section(name));
+    const std::string &path = node.as_string()->get();
+    try {
+      const fs::path file = fs::path(file_).parent_path() / path;
+      const TableFile there(text_of(file), file.string());
+      return read(there.section(name));
+    } catch (const ConfigError &error) {
+      refuse_config(file_, node.source().begin.line, fmt::format("{} = \"{}\": {}", name, path, error.what()));
+    }
+  }
+
+private:
+  const toml::node &node_of(const std::string &name) const {
+    const toml::node *node = root_.get(name);
+    if (node == nullptr) refuse_config(file_, 0, fmt::format("missing table [{0}]; add [{0}] and its keys", name));
+    return *node;
+  }
+
+  TomlSection section(const std::string &name) const {
+    const toml::node &node = node_of(name);
+    if (!node.is_table())
+      refuse_config(file_, node.source().begin.line, fmt::format("'{0}' is not a table; write [{0}]", name));
+    return {file_, *node.as_table(), name};
+  }
+
+  std::string file_;
+  toml::table root_;
+};
+
+NpuConfig npu_of(const TableFile &file) {
+  return file.read("npu", [](TomlSection section) { return read_npu_config(section); });
+}
+
+} // namespace
+
+Machine load_machine(const fs::path &file) { return parse_machine(text_of(file), file.string()); }
+
+Machine parse_machine(std::string_view text, const std::string &file) {
+  const TableFile tables(text, file);
+  Machine machine{npu_of(tables), {}};
+  machine.memory =
+      tables.read("memory", [&](TomlSection section) { return read_memory_config(section, machine); });
+  return machine;
+}
+
+NpuConfig load_npu_config(const fs::path &file) { return npu_of(TableFile(text_of(file), file.string())); }
+
+Fingerprint fingerprint(const Machine &machine) {
+  static_assert(sizeof(Machine) == sizeof(NpuConfig) + sizeof(MemoryConfig), "a field that is not decomposed here");
+  const NpuConfig &npu = machine;
+  return Fingerprint().add(fingerprint(npu), fingerprint(machine.memory));
+}
+
+} // namespace gradweave

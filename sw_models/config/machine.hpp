@@ -1,0 +1,35 @@
+// An NPU with its memory, and the files that describe them.
+#pragma once
+
+#include "sw_models/config/config_error.hpp"
+#include "sw_models/config/memory_config.hpp"
+#include "sw_models/config/npu_config.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace gradweave {
+
+/// An NPU and the memory that it works from: what a stream is compiled for and what its cycles depend on. What asks for
+/// an NpuConfig alone does not depend on the memory; the RTL is such.
+struct Machine : NpuConfig {
+  MemoryConfig memory;
+};
+
+/// Reads and checks a file with the tables [npu] and [memory] (TOML, see configs/small.toml). Instead of a table may
+/// stand the path of another file that has it, seen from the first one's directory: with npu = "small.toml", machines
+/// share an NPU, and its RTL, and differ in their memories. Throws ConfigError naming file, line, key, value and remedy.
+Machine load_machine(const std::filesystem::path &file);
+
+/// The machine that `text` describes, as load_machine() reads it; `file` stands for it in messages and paths. Throws
+/// ConfigError.
+Machine parse_machine(std::string_view text, const std::string &file);
+
+/// The NPU of such a file, which need not describe a memory.
+NpuConfig load_npu_config(const std::filesystem::path &file);
+
+/// All parameters that results, cycles or streams depend on; not the name.
+Fingerprint fingerprint(const Machine &machine);
+
+} // namespace gradweave

@@ -1,0 +1,39 @@
+// The memory that an NPU works from.
+#pragma once
+
+#include "base/key/fingerprint.hpp"
+
+#include <cstdint>
+
+namespace gradweave {
+
+struct NpuConfig;
+class TomlSection;
+
+/// DRAM behind an NPU.
+struct MemoryConfig {
+  std::uint64_t size_bytes = 0;
+  double bandwidth_gb_s = 0;           ///< reads and writes together, 10^9 bytes per second
+  std::uint32_t latency_cycles = 0;    ///< start of a burst's service to its first beat
+  std::uint32_t turnaround_cycles = 0; ///< lost when the direction changes
+  std::uint32_t batch_bytes = 0;       ///< served in one direction before the other gets its turn
+  /// Time is paid for whole, aligned accesses of so many bytes: a power of two, at most the bus's beat. 0 stands
+  /// for the beat; read_memory_config() fills it in.
+  std::uint32_t access_bytes = 0;
+  /// Bandwidth in bytes per NPU cycle as the exact fraction bytes_num / bytes_den (22 GB/s at 1 GHz: 22/1;
+  /// 150 GB/s at 1.05 GHz: 1000/7). Filled in by read_memory_config().
+  std::uint64_t bytes_num = 0;
+  std::uint64_t bytes_den = 1;
+
+  /// Cycles that a change of direction can cost: a channel that was idle for as long has forgotten its direction.
+  std::uint64_t longest_turnaround() const { return turnaround_cycles; }
+};
+
+/// Reads and checks table [memory] of a file, which load_machine() finds (machine.hpp), as `npu` sees the memory, by
+/// its clock and its bus. Throws ConfigError.
+MemoryConfig read_memory_config(TomlSection &section, const NpuConfig &npu);
+
+/// All parameters that cycles or streams depend on.
+Fingerprint fingerprint(const MemoryConfig &memory);
+
+} // namespace gradweave
