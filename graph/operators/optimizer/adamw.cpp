@@ -1,5 +1,6 @@
 // AdamW: I. Loshchilov, F. Hutter, "Decoupled weight decay regularization", as torch has it: eps is added to the root,
 // and corrections of bias are constants of the step. SparseAdamW: only the rows that ids name.
+#include "graph/operators/function_cost.hpp"
 #include "graph/operators/optimizer/update.hpp"
 
 #include <algorithm>
@@ -65,6 +66,8 @@ void infer_sparse_adamw(Inference &op) {
   infer_moments(op, kFactor);
 }
 
+unsigned adamw_operations() { return 11 + function_cost::sqrt() + function_cost::divide(); }
+
 } // namespace
 
 std::vector<Operator> adamw_operators() {
@@ -81,7 +84,7 @@ std::vector<Operator> adamw_operators() {
       {"weight_decay", AttributeKind::kReal, 0.01, "what w loses in a step, times the rate"},
   };
   dense.infer = infer_adamw;
-  dense.operations = operations_per_element<58>;
+  dense.operations = operations_per_element<adamw_operations>;
   executes<AdamWRun>(dense);
 
   Operator sparse = dense;

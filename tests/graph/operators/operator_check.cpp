@@ -2,6 +2,7 @@
 
 #include "graph/golden/execution.hpp"
 #include "graph/ir/derivation.hpp"
+#include "graph/ir/inference.hpp"
 #include "graph/passes/gradient.hpp"
 
 #include <fmt/format.h>
@@ -226,6 +227,22 @@ std::function<void(Graph &)> double_gradient_of(std::string_view type) {
     for (OpId id = 0; id < graph.ops.size(); ++id)
       for (const TensorId output : graph.ops[id].outputs)
         if (output != kNone) graph.tensors[output].producer = id;
+  };
+}
+
+Build op_of(std::string op, std::vector<std::optional<Shape>> inputs, Attributes attributes, std::size_t output) {
+  return [=](Builder &b) {
+    const std::vector<InputSpec> &specs = operators().find(op)->inputs;
+    std::vector<TensorId> ids;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const InputSpec &spec = specs[std::min(i, specs.size() - 1)];
+      const std::string name = std::string(spec.name) + (i < specs.size() ? "" : std::to_string(i - specs.size() + 2));
+      ids.push_back(!inputs[i]                      ? TensorId{kNone}
+                    : spec.takes == Takes::kIndex   ? b.input(name, ElementType::kInt32, *inputs[i])
+                    : spec.takes == Takes::kOperand ? b.input(name, ElementType::kBf16, *inputs[i])
+                                                    : b.parameter(name, *inputs[i], "zeros"));
+    }
+    return b.add_all(op, ids, attributes, "y").at(output);
   };
 }
 
