@@ -1,0 +1,26 @@
+#!/bin/sh
+# Usage: fault.sh STEP_DUMP: compare.py must fail when one element of one gradient is a millionth off. Exit status 77, and
+# NOT RUN, without PyTorch.
+set -eu
+if ! python3 -c 'import torch' 2>/dev/null; then
+  echo "NOT RUN: PyTorch is not installed; apt-get install python3-torch"
+  exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$1" "$work" dlrm_block
+here=$(dirname "$0")
+python3 "$here/compare.py" "$work"
+python3 - "$work" <<'PYTHON'
+import json, pathlib, sys
+import numpy
+directory = pathlib.Path(sys.argv[1])
+gradient = json.loads((directory / "manifest.json").read_text())["gradients"][0]
+values = numpy.fromfile(directory / gradient["file"])
+values[0] += 1e-6 * numpy.linalg.norm(values)
+values.tofile(directory / gradient["file"])
+PYTHON
+if python3 "$here/compare.py" "$work"; then
+  echo "the fault was not found"
+  exit 1
+fi
