@@ -1,17 +1,16 @@
-#!/bin/sh
+#!/bin/bash
 # Usage: fault.sh STEP_DUMP: compare.py must fail when one element of one gradient is a millionth off. Exit status 77, and
 # NOT RUN, without PyTorch.
-set -eu
-if ! python3 -c 'import torch' 2>/dev/null; then
-  echo "NOT RUN: PyTorch is not installed; apt-get install python3-torch"
-  exit 77
-fi
+set -euo pipefail
+here=$(dirname "$0")
+# shellcheck source=tests/torch/python.sh
+source "$here/python.sh"
+python=$(find_python)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$1" "$work" dlrm_block
-here=$(dirname "$0")
-python3 "$here/compare.py" "$work"
-python3 - "$work" <<'PYTHON'
+"$python" "$here/compare.py" "$work"
+"$python" - "$work" <<'PYTHON'
 import json, pathlib, sys
 import numpy
 directory = pathlib.Path(sys.argv[1])
@@ -20,7 +19,7 @@ values = numpy.fromfile(directory / gradient["file"])
 values[0] += 1e-6 * numpy.linalg.norm(values)
 values.tofile(directory / gradient["file"])
 PYTHON
-if python3 "$here/compare.py" "$work"; then
+if "$python" "$here/compare.py" "$work"; then
   echo "the fault was not found"
   exit 1
 fi
