@@ -48,6 +48,9 @@ template <int PerElement> double operations_per_input(const OpView &op) {
   return PerElement * static_cast<double>(op.input(0).shape.elements());
 }
 
+/// Of what only moves elements.
+inline double no_operations(const OpView &) { return 0; }
+
 /// The same where the number is a function's, for it counts the operations of the functions in it (function_cost.hpp).
 template <unsigned (*PerElement)()> double operations_per_element(const OpView &op) {
   return PerElement() * static_cast<double>(op.output(0).shape.elements());
@@ -55,9 +58,6 @@ template <unsigned (*PerElement)()> double operations_per_element(const OpView &
 
 /// A constant, rounded once to fp32 under the contract.
 template <class A> constexpr typename A::Value number(double value) { return static_cast<typename A::Value>(value); }
-
-/// Of what only moves elements.
-inline double no_operations(const OpView &) { return 0; }
 
 template <Walk How> Lowering walks(const OpView &) { return {std::nullopt, How}; }
 

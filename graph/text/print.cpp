@@ -23,8 +23,6 @@ public:
       print_op(op);
     }
     declare_up_to(static_cast<TensorId>(graph_.tensors.size()));
-    for (const Tensor &tensor : graph_.tensors)
-      if (tensor.boundary) line("boundary {}", name(tensor.name));
     for (const Update &update : graph_.updates)
       line("update {} = {}", name_of(update.tensor), name_of(update.next));
     for (const TensorId result : graph_.results)
@@ -61,7 +59,14 @@ private:
 
   void declare_up_to(TensorId end) {
     for (; declared_ < end; ++declared_)
-      if (!graph_.tensors[declared_].computed()) declare(graph_.tensors[declared_]);
+      if (!graph_.tensors[declared_].computed()) {
+        declare(graph_.tensors[declared_]);
+        boundary(declared_);
+      }
+  }
+
+  void boundary(TensorId id) {
+    if (id != kNone && graph_.tensors[id].boundary) line("boundary {}", name_of(id));
   }
 
   void declare(const Tensor &t) {
@@ -103,6 +108,8 @@ private:
     if (first == nullptr || *first != op.name) rest += " as " + name(op.name);
     if (op.recompute) rest += " recompute";
     line("{} = {}({}){}", outputs, op.type->name, inputs, rest);
+    for (const TensorId id : op.outputs)
+      boundary(id);
   }
 
   static std::string value_text(const Attribute &value) {

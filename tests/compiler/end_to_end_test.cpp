@@ -91,7 +91,7 @@ TEST(TinyScratchpad, SmallestThatHoldsSingleElements) {
 }
 
 TEST(Network, EveryLayerOfTheExamplesCompilesForEveryNpu) {
-  for (const char *file : {"models/mlp.toml", "models/gemms.csv"})
+  for (const char *file : {"models/mlp.graph", "models/gemms.csv"})
     for (const char *config : {"test16", "small", "large"})
       for (const Layer &layer : load_network(file).layers)
         for (const Schedule schedule : all_schedules())
@@ -100,7 +100,7 @@ TEST(Network, EveryLayerOfTheExamplesCompilesForEveryNpu) {
 
 TEST(Network, BertTinyIsGoldenOnSmall) {
   const Machine npu = load_config("small");
-  const Network network = load_network("models/bert_tiny.toml");
+  const Network network = load_network("models/bert_tiny.graph");
   ASSERT_EQ(network.layers.size(), 25U);
   for (const char *name : {"encoder0.query", "encoder0.ffn_up", "pooler"})
     expect_golden(select_layers(network, name).at(0), npu, Pass::kBackward, 3);

@@ -34,7 +34,8 @@ const std::vector<Published> kTable4 = {
     {"t5_small", 60'506'624, 97, 6, 10 * kMillion, ""},
 };
 
-Network load(const char *model) { return load_network(std::string("models/") + model + ".toml"); }
+std::string file_of(const char *model) { return std::string("models/") + model + ".graph"; }
+Network load(const char *model) { return load_network(file_of(model)); }
 
 bool fits_table(const Published &p, double parameters) {
   return std::round(parameters / p.unit) == p.table || std::floor(parameters / p.unit) == p.table;
@@ -50,6 +51,20 @@ TEST(Models, HaveThePublishedParameters) {
     for (const OtherParameters &other : n.other_parameters)
       EXPECT_FALSE(other.what.empty()) << p.model;
   }
+}
+
+/// Counted from all parameters of the graph, those of the heads that losses bring apart.
+TEST(Models, GraphsHaveThePublishedParameters) {
+  for (const Published &p : kTable4) {
+    const graph::Graph graph = load_graph(file_of(p.model));
+    const bool has_head = std::string(p.model).substr(0, 4) == "bert";
+    const std::uint64_t head = graph::count_head_parameters(graph);
+    EXPECT_EQ(graph::count_parameters(graph) - head, p.parameters) << p.model;
+    EXPECT_EQ(head > 0, has_head) << p.model;
+    EXPECT_NE(graph.loss, graph::kNone) << p.model;
+  }
+  EXPECT_EQ(graph::count_head_parameters(load_graph("models/bert_tiny.graph")), 312 * 2 + 2U);
+  EXPECT_EQ(graph::count_parameters(load_graph("models/lenet.graph")), 61'706U);
 }
 
 TEST(Models, FitTable4OrTellWhyNot) {
@@ -72,8 +87,8 @@ TEST(Models, AWrongLayerShowsInTheCount) {
 TEST(Models, TakeTheBatchOfBothNpus) {
   for (const Published &p : kTable4)
     for (const std::uint32_t batch : {4U, 8U, 64U}) {
-      const Network one = load_network(std::string("models/") + p.model + ".toml", 1);
-      const Network many = load_network(std::string("models/") + p.model + ".toml", batch);
+      const Network one = load_network(file_of(p.model), 1);
+      const Network many = load_network(file_of(p.model), batch);
       for (std::size_t i = 0; i < one.layers.size(); ++i)
         ASSERT_EQ(many.layers[i].m, one.layers[i].m * batch) << p.model << " " << one.layers[i].name;
     }
@@ -98,14 +113,14 @@ TEST(Models, ImagesFitTogether) {
 
 TEST(Models, Resnet50HasTheMultiplyAddsOfItsPaper) {
   double forward = 0;
-  for (const Layer &layer : load_network("models/resnet50.toml", 1).layers)
+  for (const Layer &layer : load_network("models/resnet50.graph", 1).layers)
     forward += macs(layer);
   EXPECT_EQ(forward, 3'857'973'248.0) << "3.8 x 10^9, table 1 of the paper";
 }
 
 TEST(Models, MobilenetHasTheMultiplyAddsOfItsPaper) {
   double forward = 0;
-  for (const Layer &layer : load_network("models/mobilenet.toml", 1).layers)
+  for (const Layer &layer : load_network("models/mobilenet.graph", 1).layers)
     forward += macs(layer);
   EXPECT_EQ(std::round(forward / 1e6), 569) << "569 million, table 4 of the paper";
 }

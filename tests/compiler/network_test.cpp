@@ -22,6 +22,20 @@ TEST(NetworkToml, ReadsAllFields) {
   EXPECT_EQ(n.layers[2].index, 2U);
 }
 
+TEST(NetworkToml, ReadsTheExample) {
+  const Network n = load_network("tests/compiler/lists/example.toml");
+  ASSERT_EQ(n.layers.size(), 7U);
+  EXPECT_EQ(n.source, "made up");
+  EXPECT_EQ(n.parameters, count_parameters(n));
+  EXPECT_EQ(n.layers[2].input, "conv2");
+  EXPECT_EQ(n.layers[3].weights, "point");
+  EXPECT_EQ(n.layers[4].m, 12U);
+  EXPECT_FALSE(n.layers[4].dx);
+  EXPECT_EQ(n.layers[5].x_of, "query");
+  EXPECT_EQ(n.layers[6].groups, 4U);
+  EXPECT_EQ(load_network("tests/compiler/lists/example.toml", 2).layers[4].m, 6U);
+}
+
 TEST(NetworkToml, BatchCountsSamples) {
   const TempFile file(".toml", "batch = 4\nsequence = 8\n"
                                "layer = [{ name = 'a', k = 1, n = 1 },\n"
@@ -128,7 +142,7 @@ TEST(Network, MissingOrUnknownFiles) {
     return "no error";
   };
   EXPECT_MESSAGE(message("no/such.toml"), "no/such.toml: no such file");
-  EXPECT_MESSAGE(message("models/bert_tiny.json"), "must end in .toml");
+  EXPECT_MESSAGE(message("models/bert_tiny.json"), "must end in .graph (a whole network), .toml");
   const auto directory = std::filesystem::temp_directory_path() / ("gw_dir_" + std::to_string(::getpid()) + ".csv");
   std::filesystem::create_directory(directory);
   EXPECT_MESSAGE(message(directory), "is a directory");

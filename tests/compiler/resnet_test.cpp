@@ -7,7 +7,7 @@ namespace {
 
 void compile_all(const std::string &config, std::uint32_t batch, Pass pass) {
   const Machine npu = load_config(config);
-  const Network network = load_network("models/resnet50.toml", batch);
+  const Network network = load_network("models/resnet50.graph", batch);
   for (const Layer &layer : network.layers) {
     SCOPED_TRACE(layer.name);
     const Compiled ideal = compile_known(layer, npu, {Schedule::kIdeal, pass});

@@ -29,7 +29,7 @@ TEST_P(Sample, FindsPlansAsGoodAsTheWholeLayer) {
   const Machine npu = load_config(name);
   std::set<Shape> seen;
   double on_sample = 0, on_whole = 0;
-  for (const Layer &layer : load_network("models/" + model + ".toml", batch).layers)
+  for (const Layer &layer : load_network("models/" + model + ".graph", batch).layers)
     for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
       const Layer sample = sample_of(layer, npu);
       if (is_whole(sample, layer) ||

@@ -83,7 +83,7 @@ TEST(Search, BertTinyIsNearItsBound) {
   const Machine npu = load_config("small");
   for (const Schedule schedule : all_schedules()) {
     double cycles = 0, bound = 0;
-    for (const Layer &layer : load_network("models/bert_tiny.toml").layers) {
+    for (const Layer &layer : load_network("models/bert_tiny.graph").layers) {
       const Compiled c = compile_known(layer, npu, {schedule, Pass::kBackward});
       cycles += static_cast<double>(c.predicted_cycles);
       bound += static_cast<double>(c.bounds.run_cycles);

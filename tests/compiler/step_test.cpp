@@ -143,7 +143,7 @@ TEST(Step, NothingStaysBeyondItsReach) {
 /// The step, the layers apart, and the conventional schedule that as much work finds.
 TEST(Step, IsNoSlowerThanItsLayersOrTheConventionalSchedule) {
   const Machine npu = load_config("small");
-  const std::vector<Layer> layers = load_network("models/ncf.toml", 4).layers;
+  const std::vector<Layer> layers = load_network("models/ncf.graph", 4).layers;
   StepOptions options;
   options.layer_plans = 24;
   options.step_plans = 400;
@@ -164,7 +164,7 @@ TEST(Step, IsNoSlowerThanItsLayersOrTheConventionalSchedule) {
 
 TEST(Step, MorePlansDoNotMakeItSlower) {
   const Machine npu = load_config("large");
-  const std::vector<Layer> layers = load_network("models/dlrm.toml", 8).layers;
+  const std::vector<Layer> layers = load_network("models/dlrm.graph", 8).layers;
   std::uint64_t before = ~std::uint64_t{0};
   for (const std::uint64_t plans : {12U, 48U, 192U}) {
     StepOptions options;

@@ -1,12 +1,14 @@
-#!/bin/sh
-# Usage: compare.sh STEP_DUMP NETWORK...: gradients of whole steps in fp64 against PyTorch's autograd.
-# Exit status 77, and NOT RUN, without PyTorch.
-set -eu
+#!/bin/bash
+# Usage: compare.sh STEP_DUMP NETWORK [VARIABLE=VALUE]...: the gradients of a whole step in fp64 against PyTorch's
+# autograd. Exit status 77, and NOT RUN, without PyTorch.
+set -euo pipefail
 dump=$1
 shift
+here=$(dirname "$0")
+# shellcheck source=tests/torch/python.sh
+source "$here/python.sh"
+python=$(find_python)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for network in "$@"; do
-  "$dump" "$network" "$work/$(basename "$network")"
-done
-python3 "$(dirname "$0")/compare.py" "$work"/*
+"$dump" "$work" "$@"
+"$python" "$here/compare.py" "$work"

@@ -1,13 +1,15 @@
 // Writes a whole step of a network in fp64, for compare.py: the forward graph, what it is given, and the gradients of
 // all parameters.
 //
-//   step_dump NETWORK DIRECTORY [SEED]
+//   step_dump DIRECTORY NETWORK [VARIABLE=VALUE]...
 //
-// NETWORK: a name of networks.hpp. DIRECTORY gets manifest.json and a file of raw little-endian values a tensor.
+// NETWORK: a graph's file, whose variables may be given, or a name of networks.hpp. DIRECTORY gets manifest.json and a
+// file of raw little-endian values a tensor.
 #include "graph/golden/execution.hpp"
 #include "graph/ir/builder.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/passes/gradient.hpp"
+#include "graph/text/read.hpp"
 #include "tests/torch/networks.hpp"
 #include "tests/torch/values.hpp"
 
@@ -17,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <stdexcept>
 
 namespace gradweave::graph {
@@ -34,9 +37,14 @@ public:
     const std::size_t forward_ops = graph_.ops.size();
     const std::vector<ParameterGradient> gradients = add_gradients(graph_, operators());
     verify(graph_);
+    std::vector<bool> wanted(graph_.tensors.size());
+    for (const ParameterGradient &g : gradients)
+      wanted[g.gradient] = true;
+    for (TensorId id = 0; id < graph_.tensors.size(); ++id)
+      if (!graph_.tensors[id].computed() || is_mask(id)) wanted[id] = true;
     ExecutionOptions options;
     options.round_edges = false;
-    options.keep = [](TensorId) { return true; };
+    options.keep = [&wanted](TensorId id) { return wanted[id]; };
     Execution<Reference> run(graph_, options);
     set_values(run, graph_, seed);
     run.run();
@@ -57,6 +65,12 @@ public:
   }
 
 private:
+  /// Which elements are random zeros only the result of the op tells.
+  bool is_mask(TensorId id) const {
+    const OpId op = graph_.tensors[id].producer;
+    return op != kNone && graph_.ops[op].type->name == "Dropout";
+  }
+
   void given(const Execution<Reference> &run) {
     for (TensorId id = 0; id < graph_.tensors.size(); ++id)
       if (!graph_.tensors[id].computed()) manifest_["given"].push_back(tensor(run, id));
@@ -105,17 +119,37 @@ private:
   Json manifest_;
 };
 
+Graph network(const std::string &name, const Variables &variables) {
+  const std::filesystem::path file(name);
+  if (file.extension() != ".graph") return built_network(name, operators());
+  std::ifstream in(file);
+  if (!in) throw std::runtime_error("cannot read " + name);
+  return read_graph(std::string(std::istreambuf_iterator<char>(in), {}), name, operators(), variables);
+}
+
+Variables variables_of(int argc, char **argv) {
+  Variables variables;
+  for (int i = 3; i < argc; ++i) {
+    const std::string text = argv[i];
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) throw std::runtime_error("'" + text + "' is no VARIABLE=VALUE");
+    variables[text.substr(0, equals)] = std::stoll(text.substr(equals + 1));
+  }
+  return variables;
+}
+
 } // namespace
 } // namespace gradweave::graph
 
 int main(int argc, char **argv) {
   using namespace gradweave::graph;
-  if (argc < 3 || argc > 4) {
-    std::cerr << "usage: step_dump NETWORK DIRECTORY [SEED]\n";
+  if (argc < 3) {
+    std::cerr << "usage: step_dump DIRECTORY NETWORK [VARIABLE=VALUE]...\n";
     return 2;
   }
   try {
-    Dump(built_network(argv[1], operators()), argv[2]).run(argc == 4 ? std::stoull(argv[3]) : 1);
+    constexpr std::uint64_t kSeed = 1;
+    Dump(network(argv[2], variables_of(argc, argv)), argv[1]).run(kSeed);
   } catch (const std::exception &error) {
     std::cerr << "step_dump: " << error.what() << '\n';
     return 1;

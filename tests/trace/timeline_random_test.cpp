@@ -188,7 +188,7 @@ TEST_F(TimelineOfRuns, RandomStreams) {
 
 TEST_F(TimelineOfRuns, Compileds) {
   const Machine npu = load_machine("configs/small.toml");
-  const compiler::Network network = compiler::load_network("models/bert_tiny.toml");
+  const compiler::Network network = compiler::load_network("models/bert_tiny.graph");
   for (const compiler::Schedule schedule : compiler::all_schedules())
     for (const char *layer : {"encoder0.query", "pooler"}) {
       SCOPED_TRACE(fmt::format("{} {}", layer, compiler::to_string(schedule)));

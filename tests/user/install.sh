@@ -27,7 +27,7 @@ cmake --install "$build" --prefix "$work/first" >install.log || fail "cmake --in
 mv first moved
 gradweave=$work/moved/bin/gradweave
 # What only the moved installation has shows where names come from.
-mv moved/share/gradweave/models/mlp.toml moved/share/gradweave/models/only-here.toml
+mv moved/share/gradweave/models/mlp.graph moved/share/gradweave/models/only-here.graph
 expect 0 only-here "$gradweave" models
 ! grep -q '^  mlp ' output || fail "the moved command lists a network that it does not have"
 expect 0 "total" "$gradweave" simulate --model only-here --npu test8

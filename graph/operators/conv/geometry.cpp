@@ -5,7 +5,7 @@
 namespace gradweave::graph {
 namespace {
 
-std::uint32_t number(const Attributes &attributes, std::string_view name, std::size_t i) {
+std::uint32_t attribute_number(const Attributes &attributes, std::string_view name, std::size_t i) {
   return static_cast<std::uint32_t>(attributes.integers(name)[i]);
 }
 
@@ -16,10 +16,10 @@ Convolution geometry(const Attributes &a, const Shape &image, std::array<std::ui
   v.batch = image[0], v.height = image[1], v.width = image[2], v.channels = image[3];
   v.out_channels = out_channels;
   v.kernel_height = kernel[0], v.kernel_width = kernel[1];
-  v.stride_height = number(a, "strides", 0), v.stride_width = number(a, "strides", 1);
-  v.dilation_height = number(a, "dilations", 0), v.dilation_width = number(a, "dilations", 1);
-  v.pad_top = number(a, "pads", 0), v.pad_left = number(a, "pads", 1);
-  v.pad_bottom = number(a, "pads", 2), v.pad_right = number(a, "pads", 3);
+  v.stride_height = attribute_number(a, "strides", 0), v.stride_width = attribute_number(a, "strides", 1);
+  v.dilation_height = attribute_number(a, "dilations", 0), v.dilation_width = attribute_number(a, "dilations", 1);
+  v.pad_top = attribute_number(a, "pads", 0), v.pad_left = attribute_number(a, "pads", 1);
+  v.pad_bottom = attribute_number(a, "pads", 2), v.pad_right = attribute_number(a, "pads", 3);
   v.groups = static_cast<std::uint32_t>(a.integer("group"));
   return v;
 }
@@ -39,11 +39,11 @@ Convolution conv_of_weights(const Attributes &a, const Shape &image, const Shape
 }
 
 Shape conv_image(const Attributes &a, const Shape &dy, const Shape &w) {
-  return {dy[0], number(a, "image", 0), number(a, "image", 1), w[0] * w[3]};
+  return {dy[0], attribute_number(a, "image", 0), attribute_number(a, "image", 1), w[0] * w[3]};
 }
 
 Convolution conv_of_kernel(const Attributes &a, const Shape &image, const Shape &dy) {
-  return geometry(a, image, {number(a, "kernel", 0), number(a, "kernel", 1)}, dy[3]);
+  return geometry(a, image, {attribute_number(a, "kernel", 0), attribute_number(a, "kernel", 1)}, dy[3]);
 }
 
 void check_conv_attributes(const Inference &op) {
