@@ -39,9 +39,9 @@ void infer_clip_gradient(Inference &op) {
 } // namespace
 
 std::vector<Operator> clip_operators() {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const std::vector<AttributeSpec> bounds = {{"min", AttributeKind::kReal, -kInfinity, "least result"},
-                                             {"max", AttributeKind::kReal, kInfinity, "largest result"}};
+  constexpr double kLargest = std::numeric_limits<float>::max(); // as in ONNX
+  const std::vector<AttributeSpec> bounds = {{"min", AttributeKind::kReal, -kLargest, "least result"},
+                                             {"max", AttributeKind::kReal, kLargest, "largest result"}};
   Operator clip =
       activation<ClipRun, From::kInput>("Clip", "x, at least min and at most max", operations_per_element<2>);
   clip.attributes = bounds;

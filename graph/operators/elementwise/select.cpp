@@ -39,7 +39,8 @@ void infer_where(Inference &op) {
 
 /// The gradient where the mask is set for the input `set`, elsewhere for the input `not_set`.
 void share_gradient(Derivation &d, TensorId mask, std::size_t set, std::size_t not_set) {
-  const TensorId zero = d.build.constant(d.build.fresh("zero"), {}, {0});
+  // In bf16, so that it is the gradient that decides the type of the edge.
+  const TensorId zero = d.build.constant(d.build.fresh("zero"), {}, {0}, ElementType::kBf16);
   if (d.wants(set)) give_summed(d, set, d.build.add("Where", {mask, d.gradient(), zero}));
   if (d.wants(not_set)) give_summed(d, not_set, d.build.add("Where", {mask, zero, d.gradient()}));
 }

@@ -48,7 +48,8 @@ struct SoftmaxCrossEntropyRun {
         if (!in.counts(row)) continue;
         const Value *x = in.logits + row * in.classes;
         const Value most = row_maximum<A>(x, in.classes);
-        const Value sum = row_exponentials<A>(x, in.classes, most, powers.data());
+        std::copy_n(x, in.classes, powers.data());
+        const Value sum = row_exponentials<A>(powers.data(), in.classes, most);
         losses[row] = A::add(A::sub(most, x[in.labels[row]]), A::log(sum));
       }
     });
@@ -70,7 +71,8 @@ struct SoftmaxCrossEntropyGradientRun {
         if (!in.counts(row)) continue; // +0
         const Value *x = in.logits + row * in.classes;
         const Value most = row_maximum<A>(x, in.classes);
-        const Value scale = A::reciprocal(row_exponentials<A>(x, in.classes, most, out));
+        std::copy_n(x, in.classes, out);
+        const Value scale = A::reciprocal(row_exponentials<A>(out, in.classes, most));
         for (std::size_t i = 0; i < in.classes; ++i)
           out[i] = A::mul(out[i], scale);
         out[in.labels[row]] = A::sub(out[in.labels[row]], Value{1});

@@ -62,7 +62,7 @@ struct SoftmaxRun {
       scores.row(row, p);
       const Value most = row_maximum<A>(p, cols);
       // Of a row that is -infinity throughout, all powers are 0; so is P.
-      const Value sum = row_exponentials<A>(p, cols, most == -kInfinity ? Value{0} : most, p);
+      const Value sum = row_exponentials<A>(p, cols, most == -kInfinity ? Value{0} : most);
       const Value share = A::reciprocal(A::max(sum, Value{1}));
       for (std::size_t i = 0; i < cols; ++i)
         p[i] = A::mul(p[i], share);

@@ -39,13 +39,11 @@ template <class A, typename Left, typename Right> typename A::Value row_product(
   return sum;
 }
 
-/// out = e^(x - most); returns the sum of it.
-template <class A>
-typename A::Value row_exponentials(const typename A::Value *x, std::size_t count, typename A::Value most,
-                                   typename A::Value *out) {
+/// x becomes e^(x - most); returns the sum of it. One pointer, for compilers make no vectors of two that may be equal.
+template <class A> typename A::Value row_exponentials(typename A::Value *x, std::size_t count, typename A::Value most) {
   for (std::size_t i = 0; i < count; ++i)
-    out[i] = A::exp(A::sub(x[i], most));
-  return row_sum<A>(count, [out](std::size_t i) { return out[i]; });
+    x[i] = A::exp(A::sub(x[i], most));
+  return row_sum<A>(count, [x](std::size_t i) { return x[i]; });
 }
 
 } // namespace gradweave::graph

@@ -158,7 +158,7 @@ const Attributes kSix{{"min", 0.0}, {"max", 6.0}}, kNarrow{{"min", -0.05}, {"max
 const Holds clip_holds({"Clip", "ClipGradient"},
                        checks_of_activation("Clip", kNarrow,
                                             {at("Clip", kSix, {-3, -0.0F, 5, 7, kInf, NAN}, {0, 0, 5, 6, 6, NAN}),
-                                             at("Clip", {}, {-3, kInf}, {-3, kInf}),
+                                             at("Clip", {}, {-3, kInf}, {-3, 0x1.fffffep127F}),
                                              slope_at("Clip", kSix, "x", {-3, 0, 5, 6, NAN}, {0, 0, 1, 0, 0})}));
 
 TEST(Activations, RefuseAttributesThatCannotBe) {
