@@ -1,5 +1,6 @@
 // The DRAM timing rules one by one, their causality, and the bandwidth that they reach.
 #include "base/random/dice.hpp"
+#include "sw_models/config/machine.hpp"
 #include "sw_models/memory/dram_timing.hpp"
 
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 #include "base/random/dice.hpp"
 #include "base/random/random_data.hpp"
 #include "isa/assembler.hpp"
+#include "sw_models/config/machine.hpp"
 #include "sw_models/functional/functional.hpp"
 #include "sw_models/numerics/golden.hpp"
 #include "sw_models/numerics/numerics.hpp"
