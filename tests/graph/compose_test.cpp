@@ -1,9 +1,8 @@
 // Layers that are several operators: their values by plain formulas, their gradients by differences.
-#include "../operators/operator_check.hpp"
-
 #include "graph/compose/attention.hpp"
 #include "graph/compose/interactions.hpp"
 #include "graph/compose/lstm.hpp"
+#include "tests/graph/operators/operator_check.hpp"
 
 #include <gtest/gtest.h>
 
