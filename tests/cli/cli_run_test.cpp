@@ -164,6 +164,24 @@ TEST_F(CliRun, ModelsListsAndShows) {
   EXPECT_NE(run({"models", "large"}).out.find("128 x 128"), std::string::npos);
 }
 
+TEST_F(CliRun, ModelsShowsGraphsAndOperators) {
+  const std::string bert = run({"models", "bert_tiny"}).out;
+  for (const char *text : {"MatMul", "multiply-adds", "626 parameters of a head that the loss brings"})
+    EXPECT_NE(bert.find(text), std::string::npos) << text;
+  const std::string table = run({"models", "--operators"}).out;
+  for (const char *text : {"y = Gemm(x, w)", "strides=[1, 1]", "sums of the columns"})
+    EXPECT_NE(table.find(text), std::string::npos) << text;
+  EXPECT_EQ(run({"models", "lenet", "--dump-graph", "lenet.graph"}).code, 0);
+  EXPECT_EQ(run({"models", "./lenet.graph", "--dump-graph", "-"}).out, read_file(work() / "lenet.graph"));
+  EXPECT_EQ(run({"simulate", "--model", "./lenet.graph", "--npu", "test8"}).code, 0);
+  EXPECT_EQ(run({"models", "--dump-graph", "-"}).code, 2);
+  EXPECT_EQ(run({"models", "gemms", "--dump-graph", "-"}).code, 2);
+  std::ofstream(work() / "bad.graph") << "input x bf16 [4, 8]\ny = Gem(x)\n";
+  const CommandResult bad = run({"simulate", "--model", "./bad.graph", "--npu", "test8"});
+  EXPECT_EQ(bad.code, 3);
+  EXPECT_NE(bad.err.find("./bad.graph:2: there is no operator 'Gem' (node 'y')"), std::string::npos) << bad.err;
+}
+
 TEST_F(CliRun, ConvolutionsAreCheckedDirectly) {
   std::ofstream(work() / "net.toml") << "batch = 2\nlayer = [ { name = 'c', dx = true, conv = { height = 6, width = 5, "
                                         "channels = 4, out_channels = 6, kernel = 3, padding = 1, groups = 2 } } ]\n";

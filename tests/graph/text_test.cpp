@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <random>
 
 namespace gradweave::graph {
@@ -170,6 +171,23 @@ constant edges fp32 [4] = [sqrt(16.0), max(2, 1.5), -(3 > 2) % 5, min(abs(-7), 9
 )");
   EXPECT_EQ(graph.tensors[graph.find("pairs")].values, (std::vector<double>{10, 20, 21, 30, 31, 32}));
   EXPECT_EQ(graph.tensors[graph.find("edges")].values, (std::vector<double>{4, 2, -1, 7}));
+}
+
+/// models/README.md has it: the first block of lines that are indented.
+TEST(GraphText, TheExampleOfTheFormatIsOne) {
+  std::ifstream page("models/README.md");
+  std::string example;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line == "## `.graph`") inside = true;
+    const bool code = line.substr(0, 4) == "    ";
+    if (inside && code) example += line.substr(4) + "\n";
+    if (inside && !code && !example.empty()) break;
+  }
+  const Graph graph = read(example, {{"batch", 2}});
+  EXPECT_EQ(graph.published, count_parameters(graph));
+  EXPECT_EQ(graph.updates.size(), 1U);
+  EXPECT_EQ(graph.tensors[graph.loss].name, "cross_entropy");
 }
 
 } // namespace

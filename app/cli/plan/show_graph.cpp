@@ -59,8 +59,8 @@ std::string operator_table() {
                         names_of(op.inputs, op.variadic), op.summary);
     for (const graph::AttributeSpec &attribute : op.attributes)
       text += fmt::format("    {}={}  {}\n", attribute.name,
-                          attribute.fallback ? to_string(*attribute.fallback)
-                                             : fmt::format("({})", to_string(attribute.kind)),
+                          attribute.fallback ? graph::to_string(*attribute.fallback)
+                                             : fmt::format("({})", graph::to_string(attribute.kind)),
                           attribute.summary);
   }
   return text;
