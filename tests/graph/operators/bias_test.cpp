@@ -23,7 +23,7 @@ Build column_sums(Shape dy, bool initial) {
 const Holds bias_holds(
     {"Bias", "BiasGradient"},
     {derivative(bias({3, 5})), derivative(bias({7})), derivative(bias({2, 3, 67})), near_fp64(bias({9, 70})),
-     near_fp64(column_sums({33, 70}, false)),
+     near_fp64(column_sums({33, 70}, false)), near_fp64(column_sums({3, 7}, true)),
      exact(bias({2, 2}), {{{"x", {1, -0.0F, 0x1p24F, 4}}, {"b", {1, -0.0F}}}}, {2, -0.0F, 0x1p24F, 4}),
      exact(column_sums({4, 2}, false), {{{"dy", {0x1p24F, -0.0F, 1, -0.0F, 1, -0.0F, 1, -0.0F}}}}, {0x1p24F, 0}),
      exact(column_sums({3, 2}, true), {{{"dy", {1, 2, 1, 3, 1, 4}}, {"initial", {0x1p24F, 10}}}}, {0x1p24F, 19})});

@@ -30,6 +30,7 @@ const Holds cast_holds({"Cast"},
 const Holds relu_holds({"Relu", "ReluGradient"},
                        {derivative(one_input("Relu", {3, 5})), derivative(one_input("Relu", {1})),
                         near_fp64(one_input("Relu", {67})), near_fp64(relu_gradient),
+                        near_fp64(relu_gradient, range(0.1, 1)),
                         exact(one_input("Relu", {4}), {{{"x", {-1, -0.0F, NAN, 3}}}}, {0, -0.0F, NAN, 3}),
                         exact(relu_gradient, {{{"dy", {5, 6, 7, 8}}, {"y", {1, 0, NAN, HUGE_VALF}}}}, {5, 0, 0, 8})});
 

@@ -66,9 +66,13 @@ const Holds abs_holds({"Abs", "AbsGradient"},
 Check compared(const std::string &op, std::vector<float> y) {
   return exact(op_of(op, {Shape{5}, Shape{5}}), {{{"a", {1, 2, 3, NAN, -0.0F}}, {"b", {2, 2, 2, 2, 0}}}}, std::move(y));
 }
+/// Equal numbers, and positive ones in both orders: with 0 for one of the two the answer is another one.
 std::vector<Check> checks_of_comparison(const std::string &op, std::vector<float> y) {
-  return {near_fp64(op_of(op, {Shape{3, 4}, Shape{4}})), near_fp64(op_of(op, {Shape{1}, Shape{2, 3}})),
-          compared(op, std::move(y))};
+  std::vector<Check> all{near_fp64(op_of(op, {Shape{3, 4}, Shape{4}})), near_fp64(op_of(op, {Shape{1}, Shape{2, 3}})),
+                         near_fp64(op_of(op, {Shape{1}, Shape{1}}), range(1, 1)), compared(op, std::move(y))};
+  for (std::uint64_t seed = 1; seed < 9; ++seed)
+    all.push_back(near_fp64(op_of(op, {Shape{1}, Shape{1}}), range(0.1, 1, 1, seed)));
+  return all;
 }
 const Holds less_holds({"Less"}, checks_of_comparison("Less", {1, 0, 0, 0, 0}));
 const Holds less_equal_holds({"LessOrEqual"}, checks_of_comparison("LessOrEqual", {1, 1, 0, 0, 1}));
@@ -86,8 +90,11 @@ const Holds where_holds({"Where"},
 
 std::vector<Check> checks_of_choice(const std::string &op, std::vector<float> y) {
   return {
-      derivative(op_of(op, {Shape{3, 4}, Shape{3, 4}})), derivative(op_of(op, {Shape{3, 1}, Shape{4}})),
+      derivative(op_of(op, {Shape{3, 4}, Shape{3, 4}})),
+      derivative(op_of(op, {Shape{3, 1}, Shape{4}})),
       near_fp64(op_of(op, {Shape{3, 4}, Shape{4}})),
+      near_fp64(op_of(op, {Shape{3}, Shape{3}}), range(0.1, 1)),
+      near_fp64(op_of(op, {Shape{3}, Shape{3}}), range(-1, -0.1)),
       exact(op_of(op, {Shape{5}, Shape{5}}), {{{"a", {1, 2, -0.0F, NAN, 5}}, {"b", {2, 1, 0, 2, NAN}}}}, std::move(y))};
 }
 const Holds max_holds({"Max"}, checks_of_choice("Max", {2, 2, 0, NAN, NAN}));

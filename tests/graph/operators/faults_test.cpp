@@ -116,6 +116,7 @@ void descending(Kernel<Contract> &k) {
   for (std::size_t i = 0; i < rerun.copies.size(); ++i) {
     std::reverse(rerun.copies[i].real.begin(), rerun.copies[i].real.end());
     std::reverse(rerun.copies[i].index.begin(), rerun.copies[i].index.end());
+    if (i == 0) continue;
     for (std::int32_t &index : rerun.copies[i].index)
       index = static_cast<std::int32_t>(k.in_shape(i - 1).cols()) - 1 - index;
   }

@@ -108,21 +108,23 @@ const std::vector<std::optional<Shape>> kPair{Shape{5, 7}, Shape{5, 7}},
     kPairGradient{Shape{}, Shape{5, 7}, Shape{5, 7}};
 const float kShare = 1.0F / 35;
 
-const Holds squared_error_holds({"MeanSquaredError", "MeanSquaredErrorGradient"},
-                                {derivative(op_of("MeanSquaredError", {Shape{3, 4}, Shape{3, 4}})),
-                                 derivative(op_of("MeanSquaredError", {Shape{}, Shape{}})),
-                                 near_fp64(op_of("MeanSquaredError", kPair)),
-                                 near_fp64(op_of("MeanSquaredErrorGradient", kPairGradient)),
-                                 replayed(op_of("MeanSquaredError", kPair), {},
-                                          [](const Given &given) -> std::vector<float> {
-                                            return {kShare * total_of_rows(35, [&](float sum, std::size_t i) {
-                                                      const float off =
-                                                          given.real.at("x")[i] - given.real.at("target")[i];
-                                                      return std::fmaf(off, off, sum);
-                                                    })};
-                                          }),
-                                 exact(op_of("MeanSquaredErrorGradient", {Shape{}, Shape{2}, Shape{2}}),
-                                       {{{"dloss", {3}}, {"x", {1, 5}}, {"target", {2, 3}}}}, {-3, 6})});
+std::vector<float> squared_error_of_rows(const Given &given) {
+  return {kShare * total_of_rows(35, [&given](float sum, std::size_t i) {
+            const float off = given.real.at("x")[i] - given.real.at("target")[i];
+            return std::fmaf(off, off, sum);
+          })};
+}
+
+const Holds squared_error_holds(
+    {"MeanSquaredError", "MeanSquaredErrorGradient"},
+    {derivative(op_of("MeanSquaredError", {Shape{3, 4}, Shape{3, 4}})),
+     derivative(op_of("MeanSquaredError", {Shape{}, Shape{}})), near_fp64(op_of("MeanSquaredError", kPair)),
+     near_fp64(op_of("MeanSquaredErrorGradient", kPairGradient)),
+     replayed(op_of("MeanSquaredError", kPair), range(-2, 2, 1, 2), squared_error_of_rows),
+     replayed(op_of("MeanSquaredError", kPair), range(-2, 2, 1, 3), squared_error_of_rows),
+     exact(op_of("MeanSquaredError", {Shape{4}, Shape{4}}), {{{"x", {4096, 1, 1, 0}}}}, {0x1p22F}),
+     exact(op_of("MeanSquaredErrorGradient", {Shape{}, Shape{2}, Shape{2}}),
+           {{{"dloss", {3}}, {"x", {1, 5}}, {"target", {2, 3}}}}, {-3, 6})});
 
 TensorId build_binary(Builder &b) {
   const TensorId x = b.parameter("x", {5, 7}, "zeros");

@@ -142,15 +142,18 @@ const Holds squares_holds({"SumSquares"},
 const Attributes kNorm{{"max_norm", 10.0}};
 const std::vector<std::optional<Shape>> kThreeSums{kScalar, kScalar, kScalar};
 const Given kSums{{{"squares", {100}}, {"squares2", {200}}, {"squares3", {100}}}};
-const Holds
-    clip_factor_holds({"ClipFactor"},
-                      {near_fp64(op_of("ClipFactor", kThreeSums, {{"max_norm", 0.5}}), range(0.1, 2)),
-                       near_fp64(op_of("ClipFactor", kThreeSums, kNorm, 1), range(0.1, 2)),
-                       exact(op_of("ClipFactor", kThreeSums, kNorm), kSums, {functions::divide(10, 20 + 1e-6F)}),
-                       exact(op_of("ClipFactor", kThreeSums, kNorm, 1), kSums, {20}),
-                       exact(op_of("ClipFactor", {kScalar}, kNorm), {{{"squares", {4}}}}, {1}),
-                       exact(op_of("ClipFactor", {kScalar}, kNorm), {{{"squares", {NAN}}}}, {NAN}),
-                       exact(op_of("ClipFactor", {kScalar}, kNorm), {{{"squares", {HUGE_VALF}}}}, {0})});
+const Holds clip_factor_holds(
+    {"ClipFactor"},
+    {near_fp64(op_of("ClipFactor", kThreeSums, {{"max_norm", 0.5}}), range(0.1, 2)),
+     near_fp64(op_of("ClipFactor", kThreeSums, kNorm, 1), range(0.1, 2)),
+     exact(op_of("ClipFactor", kThreeSums, kNorm), kSums, {functions::divide(10, 20 + 1e-6F)}),
+     exact(op_of("ClipFactor", kThreeSums, kNorm, 1), kSums, {20}),
+     exact(op_of("ClipFactor", {kScalar, kScalar, kScalar, kScalar, kScalar}, kNorm, 1),
+           {{{"squares", {0x1p24F}}, {"squares2", {1}}, {"squares3", {1}}, {"squares4", {1}}, {"squares5", {1}}}},
+           {4096}),
+     exact(op_of("ClipFactor", {kScalar}, kNorm), {{{"squares", {4}}}}, {1}),
+     exact(op_of("ClipFactor", {kScalar}, kNorm), {{{"squares", {NAN}}}}, {NAN}),
+     exact(op_of("ClipFactor", {kScalar}, kNorm), {{{"squares", {HUGE_VALF}}}}, {0})});
 
 TEST(Optimizers, RefuseWhatDoesNotFit) {
   const std::optional<Shape> w = Shape{4, 2}, three = Shape{3}, one = Shape{1};
