@@ -16,6 +16,25 @@ TEST(Gradient, RefusesAGraphWithoutLoss) {
   EXPECT_THROW(add_gradients(graph, operators()), GraphError);
 }
 
+TEST(Gradient, OfATensorThatTwoProductsReadIsTheSumOfBoth) {
+  Graph graph;
+  Builder b(graph, operators());
+  const TensorId x = b.parameter("x", {1, 1}, "zeros"), w = b.parameter("w", {1, 1}, "zeros");
+  const TensorId y = b.add("Gemm", {x, w}, {}, "y"), z = b.add("Gemm", {x, w}, {}, "z");
+  const TensorId target = b.input("t", ElementType::kFp32, {1, 1});
+  graph.loss = b.add("MeanSquaredError", {b.add("Add", {y, z}, {}, "sum"), target}, {}, "loss");
+  const std::vector<ParameterGradient> gradients = add_gradients(graph, operators());
+  ASSERT_EQ(gradients.size(), 2U);
+  graph.results = {gradients[0].gradient};
+  verify(graph);
+  Execution<Reference> run(graph);
+  run.set(x, {3});
+  run.set(w, {5});
+  run.set(target, {10});
+  run.run();
+  EXPECT_EQ(run.get(gradients[0].gradient).real, std::vector<double>{2 * (2 * 3 * 5 - 10) * (2 * 5)});
+}
+
 TEST(Edges, ProductsOperandsAreBf16AndWeightsAreCastOnce) {
   Graph graph;
   Builder b(graph, operators());

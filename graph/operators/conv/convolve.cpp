@@ -56,6 +56,21 @@ void for_rows_of_x(const Convolution &conv, const V *image, unsigned threads, Vi
   }
 }
 
+template <class V> void round_copies(V *copies, std::size_t count, unsigned threads) {
+  parallel_for(count, kConvGrain, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      copies[i] = rounded_copy(copies[i]);
+  });
+}
+
+/// Each pixel is its own only copy.
+template <class V> void pointwise_back(const Convolution &conv, const V *dy, const V *w, V *dx, unsigned threads) {
+  const std::size_t m = conv.m(), n = conv.n(), k = conv.k();
+  std::fill_n(dx, m * k, V{0});
+  accumulate_product(Matrix<V>{dy, n, 1}, Matrix<V>{w, n, 1}.transposed(), m, k, n, dx, threads);
+  round_copies(dx, m * k, threads);
+}
+
 /// The gradient of one pixel from its copies in dX, [group][output pixel of this image][K], ascending by tap (N17).
 template <class V> void sum_copies(const Convolution &conv, const V *dx, std::size_t r, std::size_t c, V *sums) {
   const std::size_t channels = conv.group_channels(), k = conv.k();
@@ -98,6 +113,7 @@ template <class V> void convolve(const Convolution &conv, const V *image, const 
 
 template <class V> void convolve_back(const Convolution &conv, const V *dy, const V *w, V *dx, unsigned threads) {
   if (is_depthwise(conv)) return convolve_depthwise_back(conv, dy, w, dx, threads);
+  if (conv.is_pointwise()) return pointwise_back(conv, dy, w, dx, threads);
   const std::size_t n = conv.n(), k = conv.k();
   const std::size_t pixels = std::size_t{conv.out_height()} * conv.out_width();
   const std::size_t image = std::size_t{conv.height} * conv.width;
@@ -108,10 +124,7 @@ template <class V> void convolve_back(const Convolution &conv, const V *dy, cons
       accumulate_product(Matrix<V>{dy + b * pixels * conv.out_channels + g * n, conv.out_channels, 1},
                          Matrix<V>{w + g * k * n, n, 1}.transposed(), pixels, k, n, copies.data() + g * pixels * k,
                          threads);
-    parallel_for(copies.size(), kConvGrain, threads, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        copies[i] = rounded_copy(copies[i]);
-    });
+    round_copies(copies.data(), copies.size(), threads);
     const std::size_t work = std::size_t{conv.channels} * conv.kernel_height * conv.kernel_width;
     parallel_for(image, kConvGrain / work + 1, threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t p = begin; p < end; ++p)

@@ -10,14 +10,39 @@
 namespace gradweave::graph {
 namespace {
 
-/// As a dense bf16 matrix; the values are bf16's, so nothing is rounded.
-std::vector<std::uint16_t> packed(const Matrix<float> &a, std::size_t rows, std::size_t cols) {
-  std::vector<std::uint16_t> bits(rows * cols);
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < cols; ++j)
-      bits[i * cols + j] = static_cast<std::uint16_t>(bits_of_fp32(a.data[i * a.row_stride + j * a.col_stride]) >> 16U);
-  return bits;
-}
+/// A dense bf16 copy, which lies as the matrix does: by rows, or by columns if these are contiguous. The values are
+/// bf16's, so nothing is rounded.
+class Packed {
+public:
+  Packed(const Matrix<float> &a, std::size_t rows, std::size_t cols, unsigned threads)
+      : by_columns_(a.row_stride == 1 && a.col_stride != 1), length_(by_columns_ ? rows : cols), bits_(rows * cols) {
+    const std::size_t stride = by_columns_ ? a.col_stride : a.row_stride;
+    const std::size_t step = by_columns_ ? a.row_stride : a.col_stride;
+    constexpr std::size_t kElements = 1U << 16U;
+    parallel_for(by_columns_ ? cols : rows, kElements / length_ + 1, threads, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t line = begin; line < end; ++line)
+        copy(a.data + line * stride, step, bits_.data() + line * length_);
+    });
+  }
+
+  golden::MatrixView view() const {
+    return by_columns_ ? golden::MatrixView{bits_.data(), 1, length_} : golden::MatrixView{bits_.data(), length_, 1};
+  }
+
+private:
+  void copy(const float *from, std::size_t step, std::uint16_t *to) const {
+    if (step == 1)
+      for (std::size_t i = 0; i < length_; ++i)
+        to[i] = static_cast<std::uint16_t>(bits_of_fp32(from[i]) >> 16U);
+    else
+      for (std::size_t i = 0; i < length_; ++i)
+        to[i] = static_cast<std::uint16_t>(bits_of_fp32(from[i * step]) >> 16U);
+  }
+
+  bool by_columns_;
+  std::size_t length_;
+  std::vector<std::uint16_t> bits_;
+};
 
 constexpr std::size_t kRows = 4, kCols = 16;
 
@@ -45,10 +70,12 @@ void advance_block(const Matrix<double> &a, const Matrix<double> &b, std::size_t
 
 void accumulate_product(const Matrix<float> &a, const Matrix<float> &b, std::size_t m, std::size_t n, std::size_t k,
                         float *c, unsigned threads) {
-  const std::vector<std::uint16_t> left = packed(a, m, k), right = packed(b, k, n);
+  const Packed left(a, m, k, threads), right(b, k, n, threads);
   constexpr std::size_t kWorthAThread = 1U << 20U;
   parallel_for(m, kWorthAThread / (n * k) + 1, threads, [&](std::size_t begin, std::size_t end) {
-    golden::accumulate({left.data() + begin * k, k, 1}, {right.data(), n, 1}, end - begin, n, k, c + begin * n);
+    golden::MatrixView rows = left.view();
+    rows.data += begin * rows.row_stride;
+    golden::accumulate(rows, right.view(), end - begin, n, k, c + begin * n);
   });
 }
 

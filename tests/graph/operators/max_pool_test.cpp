@@ -53,6 +53,9 @@ const Holds max_pool_holds(
     {"MaxPool", "MaxPoolGradient"},
     {derivative(max_pool({2, 5, 4, 3}, kThree)), derivative(max_pool({1, 4, 5, 2}, kUneven)),
      near_fp64(max_pool({2, 7, 6, 5}, kThree)), near_fp64(max_pool_gradient({2, 3, 2, 3}, {2, 5, 4, 3}, kThree)),
+     near_fp64(max_pool_gradient({2, 3, 2, 3}, {2, 5, 4, 3}, kThree), {1, -2, -0.1}), // where 0 would be the largest
+     exact(max_pool_gradient({1, 1, 1, 1}, {1, 1, 2, 1}, window({1, 2}, {1, 1}, {0, 0, 0, 0})),
+           {{{"dy", {5}}, {"x", {1, 2}}}}, {0, 5}),
      exact(max_pool({1, 2, 2, 1}, window({2, 2}, {1, 1}, {0, 0, 0, 0})), {{{"x", {-3, -1, -2, -4}}}}, {-1}),
      replayed(max_pool_gradient({2, 3, 2, 3}, {2, 5, 4, 3}, kThree), {5}, scattered)});
 

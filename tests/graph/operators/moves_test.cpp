@@ -79,6 +79,7 @@ const Attributes kInner = slice_by({1, -3}, {3, 100}, {0, 2}, {1, 2});
 const Holds slice_holds(
     {"Slice", "SliceGradient"},
     {derivative(moved("Slice", {{4, 2, 5}}, kInner)), near_fp64(moved("Slice", {{4, 2, 5}}, kInner)),
+     near_fp64(moved("Slice", {{2, 4}}, slice_by({1}, {4}, {1}, {2}))),
      near_fp64(moved("SliceGradient", {{2, 2, 2}}, with_shape(kInner, {4, 2, 5}))),
      exact(moved("Slice", {{2, 4}}, slice_by({1}, {4}, {1}, {2})), {{{"x0", {1, 2, 3, 4, 5, 6, 7, 8}}}}, {2, 4, 6, 8}),
      exact(moved("SliceGradient", {{1, 2}}, with_shape(slice_by({1, 1}, {2, 3}), {2, 4})), {{{"x0", {7, 8}}}},
