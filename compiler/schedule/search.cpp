@@ -2,7 +2,6 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/cost/estimate.hpp"
 #include "compiler/cost/tile_estimate.hpp"
-#include "compiler/emit/hazards.hpp"
 #include "compiler/ir/error.hpp"
 #include "compiler/ir/options.hpp"
 #include "compiler/lower/order.hpp"
@@ -151,19 +150,23 @@ void PhaseSearch::play(Candidate candidate) {
   if (tried_) tried_();
   PhasePlan &plan = candidate.plan;
   if (!fits(kind_, plan.tile, plan.split, part_, npu_, parts_)) return;
-  plan.products = plan_products(plan, layer_, npu_);
-  const auto program = allocate({plan}, {layer_}, layout_, npu_);
-  played_ += program ? program->work() : plan.products.size();
-  if (!program) return;
-  candidate.cycles = static_cast<double>(estimate_cycles(*program, order_actions(*program, npu_), npu_));
   // One entry for each tiling and order, so that the best ones stay different.
   const auto twin = std::find_if(found_.begin(), found_.end(), [&](const Candidate &c) {
     return c.plan.tile == candidate.plan.tile && c.plan.loops == candidate.plan.loops;
   });
-  if (twin != found_.end()) {
-    if (twin->cycles <= candidate.cycles) return;
-    found_.erase(twin);
-  }
+  std::uint64_t limit = kTooSlow; // from there on, nothing comes of it
+  if (twin != found_.end())
+    limit = static_cast<std::uint64_t>(twin->cycles);
+  else if (found_.size() == kRefined)
+    limit = static_cast<std::uint64_t>(found_.back().cycles);
+  plan.products = plan_products(plan, layer_, npu_);
+  const auto program = allocate({plan}, {layer_}, layout_, npu_, traffic_limit(limit, false, npu_), &played_);
+  if (!program) return;
+  played_ += program->work();
+  const std::uint64_t cycles = estimate_cycles(*program, npu_, limit);
+  if (cycles >= limit) return;
+  candidate.cycles = static_cast<double>(cycles);
+  if (twin != found_.end()) found_.erase(twin);
   const auto at = std::upper_bound(found_.begin(), found_.end(), candidate.cycles,
                                    [](double cycles, const Candidate &c) { return cycles < c.cycles; });
   found_.insert(at, std::move(candidate));
@@ -245,10 +248,12 @@ private:
 void JointSearch::play(std::vector<PhasePlan> plans) {
   if (played_ > kJointShare * budget_) return;
   if (tried_) tried_();
-  auto program = allocate(plans, {layer_}, layout_, npu_);
+  const std::uint64_t limit = found_.size() == handed_on_ ? found_.back().cycles : kTooSlow;
+  auto program = allocate(plans, {layer_}, layout_, npu_, traffic_limit(limit, false, npu_), &played_);
   if (!program) return;
   played_ += program->work();
-  const std::uint64_t cycles = estimate_cycles(*program, order_actions(*program, npu_), npu_);
+  const std::uint64_t cycles = estimate_cycles(*program, npu_, limit);
+  if (cycles >= limit) return;
   const auto at = std::upper_bound(found_.begin(), found_.end(), cycles,
                                    [](std::uint64_t c, const Joint &other) { return c < other.cycles; });
   found_.insert(at, {std::move(plans), cycles});

@@ -97,12 +97,15 @@ std::uint64_t StepWalk::cycles(std::size_t first, std::size_t end, std::uint64_t
   for (std::size_t s = first; s < end; ++s)
     array += sections_[s].array;
   if (array >= limit) return kNoPlan;
-  const std::optional<Program> program = allocate(range(first, end), layers_, layout_of(first, end), npu_);
+  std::uint64_t lost = 0;
+  const std::optional<Program> program = allocate(range(first, end), layers_, layout_of(first, end), npu_,
+                                                  traffic_limit(limit, true, npu_), &lost);
+  work_.bursts += lost * kBurstsOfAProduct;
   if (!program) return kNoPlan;
   work_.bursts += program->work() * kBurstsOfAProduct;
   if (program_bound(*program, npu_) >= limit) return kNoPlan;
   work_.bursts += simulation_work(*program);
-  return program_cycles(*program, npu_);
+  return program_cycles(*program, npu_, limit);
 }
 
 /// Of the section and its neighbours alone: tells at a fraction of the cost whether the step could gain.
