@@ -160,7 +160,7 @@ private:
 
   bool served_any_ = false;
   Direction direction_ = Direction::kRead;
-  Instant free_;                   ///< end of the last service
+  Instant free_; ///< end of the last service
   std::uint64_t idle_cycles_ = 0;
   std::uint64_t batch_served_ = 0; ///< bytes served in direction_ since the other began to wait
 };

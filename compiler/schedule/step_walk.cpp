@@ -98,8 +98,8 @@ std::uint64_t StepWalk::cycles(std::size_t first, std::size_t end, std::uint64_t
     array += sections_[s].array;
   if (array >= limit) return kNoPlan;
   std::uint64_t lost = 0;
-  const std::optional<Program> program = allocate(range(first, end), layers_, layout_of(first, end), npu_,
-                                                  traffic_limit(limit, true, npu_), &lost);
+  const std::optional<Program> program =
+      allocate(range(first, end), layers_, layout_of(first, end), npu_, traffic_limit(limit, true, npu_), &lost);
   work_.bursts += lost * kBurstsOfAProduct;
   if (!program) return kNoPlan;
   work_.bursts += program->work() * kBurstsOfAProduct;

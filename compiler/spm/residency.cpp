@@ -25,10 +25,14 @@ TileSide side_of(const TileProduct &p, std::size_t slot) {
 
 class Allocator {
 public:
-  Allocator(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
-            const NpuConfig &npu, const TrafficLimit &limit)
-      : layout_(layout), npu_(npu), limit_(limit), program_(begin(plans, layers, layout, npu)), table_(plans, layers, layout, program_.reductions, npu),
-        placement_(table_, npu), writer_(program_, layout, npu) {
+  Allocator(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TrafficLimit &limit)
+      : layout_(walk.layout()), npu_(walk.npu()), limit_(limit), table_(walk.table()), placement_(table_, npu_),
+        writer_(program_, layout_, npu_) {
+    program_.layers = walk.layers();
+    program_.reductions = walk.reductions();
+    program_.dram_bytes = layout_.bytes;
+    program_.products.reserve(table_.needs.size());
+    program_.actions.reserve(2 * table_.needs.size());
     std::uint32_t step = 0;
     for (const PhasePlan &plan : plans) {
       if (plan.starts_empty) empty_.push_back(step);
@@ -39,27 +43,12 @@ public:
   }
 
   bool run(const PhasePlan &plan);
-  /// What has been done.
-  std::uint64_t work() {
-    program_.visits = placement_.visits();
-    return program_.work();
-  }
   Program take() {
     program_.visits = placement_.visits();
     return std::move(program_);
   }
 
 private:
-  static Program begin(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
-                       const NpuConfig &npu) {
-    Program program;
-    program.layers = layers;
-    program.reductions.resize(layers.size());
-    program.dram_bytes = layout.bytes;
-    for (const PhasePlan &plan : plans)
-      add_reductions(plan, layers[plan.layer], npu, program.reductions[plan.layer]);
-    return program;
-  }
   std::uint32_t end_of(const PhasePlan &plan) const;
   bool limited() const { return limit_.bytes != TrafficLimit{}.bytes; }
   bool leaves(const Tile &t) const;
@@ -175,18 +164,36 @@ bool Allocator::run(const PhasePlan &plan) {
   return traffic_ < limit_.bytes;
 }
 
+std::vector<ReductionPlans> reductions_of(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
+                                          const NpuConfig &npu) {
+  std::vector<ReductionPlans> reductions(layers.size());
+  for (const PhasePlan &plan : plans)
+    add_reductions(plan, layers[plan.layer], npu, reductions[plan.layer]);
+  return reductions;
+}
+
 } // namespace
+
+TileWalk::TileWalk(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
+                   const NpuConfig &npu)
+    : layers_(layers), layout_(layout), npu_(npu), reductions_(reductions_of(plans, layers, npu)),
+      table_(plans, layers, layout, reductions_, npu) {}
+
+std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TrafficLimit &limit,
+                                std::uint64_t *lost) {
+  Allocator allocator(plans, walk, limit);
+  for (const PhasePlan &plan : plans)
+    if (!allocator.run(plan)) {
+      if (lost != nullptr) *lost += walk.table().needs.size();
+      return std::nullopt;
+    }
+  return allocator.take();
+}
 
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
                                 const Layout &layout, const NpuConfig &npu, const TrafficLimit &limit,
                                 std::uint64_t *lost) {
-  Allocator allocator(plans, layers, layout, npu, limit);
-  for (const PhasePlan &plan : plans)
-    if (!allocator.run(plan)) {
-      if (lost != nullptr) *lost += allocator.work();
-      return std::nullopt;
-    }
-  return allocator.take();
+  return allocate(plans, TileWalk(plans, layers, layout, npu), limit, lost);
 }
 
 } // namespace gradweave::compiler

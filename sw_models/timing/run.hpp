@@ -17,8 +17,8 @@ struct RunOptions {
   std::uint64_t dram_size = 0;           ///< DRAM_SIZE; 0: the configuration's size_bytes
   std::optional<std::uint32_t> watchdog; ///< WATCHDOG; empty: usual_watchdog()
   // For callers that need no more than to know that a run is too long, which it is given up for:
-  std::uint64_t most_idle_cycles = kNever;             ///< of the DRAM
-  const std::uint64_t *latest_start = nullptr;         ///< cycle of each command of the stream; null: no limit
+  std::uint64_t most_idle_cycles = kNever;     ///< of the DRAM
+  const std::uint64_t *latest_start = nullptr; ///< cycle of each command of the stream; null: no limit
 };
 
 struct RunResult {
