@@ -21,7 +21,7 @@ constexpr std::uint64_t kWholeShare = 4;
 } // namespace
 
 StepWalk::StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const NpuConfig &npu,
-                   LayerPlans &own, const std::function<void()> &progress)
+                   const LayerPlans &own, const std::function<void()> &progress)
     : layers_(layers), pass_(pass), layout_(layout), npu_(npu), progress_(progress), changer_(npu) {
   const auto count = static_cast<std::uint32_t>(layers_.size());
   if (pass != Pass::kBackward)
