@@ -13,7 +13,7 @@ namespace gradweave::compiler {
 /// What earlier compilations found. Networks repeat their layers: with one cache a shape is searched and compiled once.
 /// Any number of threads may compile with it at once.
 struct CompileCache {
-  Memo<FoundPlans> plans;
+  KnownPlans plans;
   Memo<Compiled> streams;
 };
 

@@ -77,6 +77,12 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
   command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
 }
 
+void add_plan_cache_option(CLI::App &command, WorkArguments &work) {
+  command.add_option("--plan-cache", work.plan_cache,
+                     "Directory of plans that earlier runs found, or off; default: $GRADWEAVE_PLAN_CACHE, else "
+                     "gradweave in $XDG_CACHE_HOME or ~/.cache");
+}
+
 void add_times_options(CLI::App &command, std::string &times, std::string &timeline) {
   command.add_option("--times", times,
                      "Write when each command was issued, started and done (docs/cli.md) to this file; to one for each "

@@ -19,6 +19,9 @@ enum class Schedules { kOne, kSeveral }; ///< what --schedule takes; several: al
 /// The work.
 void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedules);
 
+/// --plan-cache.
+void add_plan_cache_option(CLI::App &command, WorkArguments &work);
+
 /// The help of --pass.
 std::string help_of_pass();
 
