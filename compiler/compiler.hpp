@@ -20,7 +20,7 @@ struct CompileCache {
     std::vector<CommandInfo> info;
   };
 
-  Memo<FoundPlans> plans;
+  KnownPlans plans;
   Memo<KnownStream> streams;
 };
 

@@ -1,16 +1,22 @@
-// Loops over several threads.
+// Work on several threads.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <thread>
 #include <vector>
 
 namespace gradweave {
 
-/// Threads that work is worth being spread over: one a core.
-inline unsigned usual_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
+/// Cores that this process may use, at least one.
+unsigned usable_cores();
+
+/// Calls work(0) to work(count - 1), each once, in `threads` threads at most, of which the caller's is one. They begin
+/// in this order. Once one throws, no further one begins; of those that threw, the exception of the first in order is
+/// thrown when all that began have ended.
+void for_each_in_parallel(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &work);
 
 /// Calls body(begin, end) for disjoint parts that make up [0, count), one a thread and none below `grain` indices.
 /// Returns when all have ended; the first exception, in the order of the parts, is thrown again.

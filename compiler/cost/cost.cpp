@@ -25,10 +25,6 @@ std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu) {
   return dma.rect.rows * beat_bytes(dma.dram_addr, dma.rect.cols * (dma.fp32 ? 4ULL : 2ULL), npu.bus_bytes);
 }
 
-std::uint64_t dram_bytes_of(const Action &dma, const Machine &npu) {
-  return dma.rect.rows * beat_bytes(dma.dram_addr, dma.rect.cols * (dma.fp32 ? 4ULL : 2ULL), access_bytes(npu));
-}
-
 std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine &npu) {
   std::vector<LayerTraffic> traffic(program.layers.size());
   for (const Action &a : program.actions) {
@@ -50,39 +46,83 @@ std::uint64_t simulation_work(const Program &program) {
   return work;
 }
 
-std::uint64_t program_bound(const Program &program, const Machine &npu) {
-  const auto cycles = [&](std::uint64_t bytes) { return bytes * npu.memory.bytes_den / npu.memory.bytes_num; };
-  // Backwards: what comes after.
-  std::uint64_t loads = 0, moved = round_up(program.actions.size() * isa::kCommandBytes, access_bytes(npu));
-  for (const Action &a : program.actions) {
-    if (a.computes()) continue;
-    const std::uint64_t bytes = dram_bytes_of(a, npu);
-    moved += bytes;
-    if (a.kind == Action::Kind::kLoad) loads += bytes;
-  }
-  std::uint64_t bound = cycles(moved);
+TrafficLimit traffic_limit(std::uint64_t cycles, bool commands, const Machine &npu) {
+  if (cycles == kTooSlow) return {};
+  return {divide_up(cycles * npu.memory.bytes_num, npu.memory.bytes_den), commands ? isa::kCommandBytes : 0U};
+}
+
+namespace {
+
+std::uint64_t dram_cycles(std::uint64_t bytes, const Machine &npu) {
+  return bytes * npu.memory.bytes_den / npu.memory.bytes_num;
+}
+
+/// Of all LOADs, STOREs and commands.
+std::uint64_t moved_bytes(const Program &program, const Machine &npu) {
+  std::uint64_t moved = round_up(program.actions.size() * isa::kCommandBytes, access_bytes(npu));
+  for (const Action &a : program.actions)
+    if (!a.computes()) moved += dram_bytes_of(a, npu);
+  return moved;
+}
+
+/// Cycles that are still to come when an action of the program starts, for each, visited from the last to the first: of
+/// a GEMM or ADD itself, those after it on its core, and the STOREs after the last.
+template <typename Visit> void visit_rest(const Program &program, const Machine &npu, Visit visit) {
   std::uint64_t after = 0; // bytes stored after the last product
   bool computed = false;
   std::array<std::uint64_t, kMostEngines> array{}; // cycles of each core from a product on
-  for (auto a = program.actions.rbegin(); a != program.actions.rend(); ++a) {
-    if (a->kind == Action::Kind::kStore) {
-      if (!computed) after += dram_bytes_of(*a, npu);
-    } else if (a->kind == Action::Kind::kLoad) {
-      loads -= dram_bytes_of(*a, npu);
-    } else {
+  for (std::size_t i = program.actions.size(); i-- > 0;) {
+    const Action &a = program.actions[i];
+    if (a.computes()) {
       computed = true;
-      std::uint64_t &mine = array[engine_of(*a)];
-      mine += product_cycles(program.products[a->product], npu);
-      bound = std::max(bound, cycles(loads) + mine + cycles(after));
+      std::uint64_t &mine = array[engine_of(a)];
+      mine += product_cycles(program.products[a.product], npu);
+      visit(i, mine + dram_cycles(after, npu));
+    } else if (a.kind == Action::Kind::kStore && !computed) {
+      after += dram_bytes_of(a, npu);
     }
   }
+}
+
+/// The last cycle in which each action may start if the run is to take less than `limit`.
+std::vector<std::uint64_t> latest_starts(const Program &program, const Machine &npu, std::uint64_t limit) {
+  std::vector<std::uint64_t> latest(program.actions.size(), limit);
+  visit_rest(program, npu, [&](std::size_t i, std::uint64_t rest) { latest[i] = limit - std::min(limit, rest); });
+  return latest;
+}
+
+} // namespace
+
+std::uint64_t program_bound(const Program &program, const Machine &npu) {
+  std::uint64_t loads = 0;
+  for (const Action &a : program.actions)
+    if (a.kind == Action::Kind::kLoad) loads += dram_bytes_of(a, npu);
+  std::uint64_t bound = dram_cycles(moved_bytes(program, npu), npu);
+  std::size_t counted = program.actions.size(); // loads before this one are in `loads`
+  visit_rest(program, npu, [&](std::size_t i, std::uint64_t rest) {
+    for (; counted > i; --counted)
+      if (const Action &a = program.actions[counted - 1]; a.kind == Action::Kind::kLoad) loads -= dram_bytes_of(a, npu);
+    bound = std::max(bound, dram_cycles(loads, npu) + rest);
+  });
   return bound;
 }
 
-std::uint64_t program_cycles(const Program &program, const Machine &npu) {
+std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
   // Alone: what else emission makes is of no use here, and takes more memory.
   const std::vector<isa::Command> commands = emit(program, order_actions(program, npu)).commands;
-  const timing::RunResult run = timing::run(npu, commands);
+  timing::RunOptions options;
+  std::vector<std::uint64_t> latest;
+  if (limit != kTooSlow) {
+    const std::uint64_t moving = dram_cycles(moved_bytes(program, npu), npu);
+    if (moving >= limit) return kTooSlow;
+    options.most_idle_cycles = limit - moving;
+    if (commands.size() == program.actions.size()) { // no SYNCs between them
+      latest = latest_starts(program, npu, limit);
+      options.latest_start = latest.data();
+    }
+  }
+  const timing::RunResult run = timing::run(npu, commands, options);
+  if (run.given_up) return kTooSlow;
   if (!run.ok())
     throw CompilerDefect(fmt::format("defect in the compiler: the NPU refuses command {} of a stream with {}; please "
                                      "report it",

@@ -4,6 +4,8 @@
 #include "compiler/ir/compiled.hpp"
 #include "compiler/ir/error.hpp"
 #include "compiler/ir/program.hpp"
+#include "compiler/lower/dram_bytes.hpp"
+#include "compiler/spm/residency.hpp"
 #include "sw_models/config/machine.hpp"
 
 namespace gradweave::compiler {
@@ -12,21 +14,8 @@ namespace gradweave::compiler {
 /// that it reads.
 std::uint64_t product_cycles(const TileProduct &p, const NpuConfig &npu);
 
-/// Bytes of whole units (bus beats, DRAM accesses) of one tile row at `address`.
-inline std::uint64_t beat_bytes(std::uint64_t address, std::uint64_t bytes, std::uint64_t unit) {
-  return (address + bytes + unit - 1) / unit * unit - address / unit * unit;
-}
-
 /// Bytes of whole bus beats of a LOAD or STORE.
 std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu);
-
-/// What the DRAM charges at a time.
-inline std::uint32_t access_bytes(const Machine &npu) {
-  return npu.memory.access_bytes != 0 ? npu.memory.access_bytes : npu.bus_bytes;
-}
-
-/// Bytes of whole DRAM accesses of a LOAD or STORE: what its time at the DRAM follows.
-std::uint64_t dram_bytes_of(const Action &dma, const Machine &npu);
 
 /// What the program's LOADs and STOREs move, for each of its layers; of a tensor that layers share, for the one that
 /// computes it.
@@ -41,8 +30,14 @@ std::uint64_t simulation_work(const Program &program);
 /// last result leaves.
 std::uint64_t program_bound(const Program &program, const Machine &npu);
 
-/// Cycles of the program's stream on an idle NPU: those of the RTL, by the timing model. Throws CompilerDefect if the
-/// NPU would refuse the stream.
-std::uint64_t program_cycles(const Program &program, const Machine &npu);
+/// What LOADs and STOREs, and with `commands` commands, may take of the DRAM if all is to take less than `cycles`.
+TrafficLimit traffic_limit(std::uint64_t cycles, bool commands, const Machine &npu);
+
+/// In place of the cycles of what is not to be had, or takes too many.
+inline constexpr std::uint64_t kTooSlow = ~std::uint64_t{0};
+
+/// Cycles of the program's stream on an idle NPU: those of the RTL, by the timing model; or kTooSlow as soon as it is
+/// clear that they are `limit` or more. Throws CompilerDefect if the NPU would refuse the stream.
+std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit = kTooSlow);
 
 } // namespace gradweave::compiler

@@ -1,5 +1,6 @@
 #include "compiler/cost/tile_estimate.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
@@ -27,10 +28,17 @@ double bank_conflicts(const RowRange &a, const RowRange &b, std::uint32_t bank_r
 
 class Player {
 public:
-  Player(const Program &program, const std::vector<Ordering> &ordering, const Machine &npu)
-      : program_(program), ordering_(ordering), npu_(npu), done_(program.actions.size(), kPending) {
-    for (std::size_t i = 0; i < program.actions.size(); ++i)
-      queue_[engine_of(program.actions[i])].push_back(i);
+  Player(const Program &program, const Machine &npu, double limit)
+      : program_(program), npu_(npu), limit_(limit), done_(program.actions.size(), kPending) {
+    for (std::size_t i = 0; i < program.actions.size(); ++i) {
+      const Action &a = program.actions[i];
+      queue_[engine_of(a)].push_back(i);
+      if (a.computes())
+        left_[engine_of(a)] += static_cast<double>(product_cycles(program.products[a.product], npu));
+      else
+        channel_ += service(a);
+    }
+    ordering_ = order_unless_late();
   }
 
   double run();
@@ -40,14 +48,28 @@ private:
   static constexpr double kPipeline = 20; ///< cycles from a semaphore's post to the next engine's first access
   static constexpr double kNotReady = std::numeric_limits<double>::infinity();
 
+  double service(const Action &a) const {
+    return static_cast<double>(dram_bytes_of(a, npu_)) * static_cast<double>(npu_.memory.bytes_den) /
+           static_cast<double>(npu_.memory.bytes_num);
+  }
+  /// Cycles that it takes in any case.
+  double least() const { return std::max(channel_, array_); }
+  bool late() const { return least() >= limit_; }
+  std::vector<Ordering> order_unless_late() const {
+    return late() ? std::vector<Ordering>{} : order_actions(program_, npu_);
+  }
   double ready(std::size_t engine) const;
   void move(std::size_t engine, double start);
   void compute(std::size_t engine, double start);
   bool compute_all();
 
   const Program &program_;
-  const std::vector<Ordering> &ordering_;
   const Machine &npu_;
+  double limit_;
+  double channel_ = 0; ///< cycles of all moves, and in which the channel has been idle
+  double array_ = 0;   ///< cycles until a product began, and from there to the last one of its core
+  std::array<double, kMostEngines> left_{}; ///< array cycles of each core from its next action on
+  std::vector<Ordering> ordering_;
   std::vector<double> done_;
   std::array<std::vector<std::size_t>, kMostEngines> queue_;
   std::array<std::size_t, kMostEngines> head_{};
@@ -75,11 +97,9 @@ double Player::ready(std::size_t engine) const {
 void Player::move(std::size_t engine, double start) {
   const std::size_t index = queue_[engine][head_[engine]++];
   const Action &a = program_.actions[index];
-  const double bytes = static_cast<double>(dram_bytes_of(a, npu_));
-  const double service =
-      bytes * static_cast<double>(npu_.memory.bytes_den) / static_cast<double>(npu_.memory.bytes_num);
   const double latency = npu_.memory.latency_cycles;
-  channel_free_ = std::max(channel_free_, start) + service;
+  channel_ += std::max(0.0, start - channel_free_);
+  channel_free_ = std::max(channel_free_, start) + service(a);
   done_[index] = channel_free_ + latency + kPipeline;
   // The next command's bursts are issued as soon as this one's are, a burst a cycle.
   free_[engine] = std::max(start + a.rect.rows, channel_free_ - latency);
@@ -92,6 +112,8 @@ void Player::compute(std::size_t engine, double start) {
   const TileProduct &p = program_.products[a.product];
   const double drain = 2.0 * npu_.rows + npu_.cols + 8; // last step to last result written
   double cycles = static_cast<double>(product_cycles(p, npu_));
+  array_ = std::max(array_, start + left_[engine]);
+  left_[engine] -= cycles;
   if (p.add) { // begins and ends with an empty array
     free_[engine] = done_[index] = std::max(start, free_[engine] + drain) + cycles + kPipeline;
   } else {
@@ -119,6 +141,7 @@ bool Player::compute_all() {
 
 double Player::run() {
   for (;;) {
+    if (late()) return least();
     if (compute_all()) continue;
     const double load_at = ready(kLoadEngine);
     const double store_at = ready(kStoreEngine);
@@ -132,8 +155,8 @@ double Player::run() {
 
 } // namespace
 
-std::uint64_t estimate_cycles(const Program &program, const std::vector<Ordering> &ordering, const Machine &npu) {
-  return static_cast<std::uint64_t>(Player(program, ordering, npu).run());
+std::uint64_t estimate_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
+  return static_cast<std::uint64_t>(Player(program, npu, static_cast<double>(limit)).run());
 }
 
 } // namespace gradweave::compiler

@@ -2,14 +2,13 @@
 // timing model, and wrong by a few percent.
 #pragma once
 
-#include "compiler/emit/hazards.hpp"
+#include "compiler/ir/program.hpp"
 #include "sw_models/config/machine.hpp"
-
-#include <vector>
 
 namespace gradweave::compiler {
 
-/// Plays the program on three in-order engines that share the DRAM bandwidth.
-std::uint64_t estimate_cycles(const Program &program, const std::vector<Ordering> &ordering, const Machine &npu);
+/// Plays the program on three in-order engines that share the DRAM bandwidth. Gives `limit` or more as soon as it is
+/// clear that the estimate is not less.
+std::uint64_t estimate_cycles(const Program &program, const Machine &npu, std::uint64_t limit);
 
 } // namespace gradweave::compiler

@@ -53,9 +53,12 @@ public:
       visit(runs_[i]);
   }
 
-  void write(const RowRange &range, std::int32_t action) {
+  /// Visits what the action overwrites.
+  template <typename Visit> void write(const RowRange &range, std::int32_t action, Visit visit) {
     const std::size_t begin = cut(range.first);
     const std::size_t end = cut(range.end());
+    for (std::size_t i = begin; i < end; ++i)
+      visit(runs_[i]);
     runs_[begin] = {range.first, action, kNothing};
     runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(begin) + 1,
                 runs_.begin() + static_cast<std::ptrdiff_t>(end));
@@ -149,12 +152,11 @@ void Orderer::write(const RowRange &range) {
   const std::size_t engine = engine_of(action(now_));
   // An engine's own accesses are in order: loads and results complete in order, and a GEMM has read its operands
   // before a later one's results leave the array.
-  rows_.visit(range, [&](const RowTracker::Run &run) {
+  rows_.write(range, now_, [&](const RowTracker::Run &run) {
     if (run.writer != kNone && engine_of(action(run.writer)) != engine) need(run.writer);
     for (std::size_t e = 0; e < engines_; ++e)
       if (e != engine) need(run.readers[e]);
   });
-  rows_.write(range, now_);
 }
 
 void Orderer::collect(const Action &a) {

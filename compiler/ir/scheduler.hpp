@@ -22,13 +22,34 @@ struct FoundPlans {
   Tuning tuning;
 };
 
+/// Plans of earlier processes, by key. Any number of threads may call it.
+class PlanStore {
+public:
+  PlanStore() = default;
+  PlanStore(const PlanStore &) = delete;
+  PlanStore &operator=(const PlanStore &) = delete;
+  virtual ~PlanStore() = default;
+
+  /// What was kept under the key. It may be anything: whoever asks sees whether it is of use.
+  virtual std::optional<FoundPlans> find(const std::string &key) = 0;
+  /// What find() gave is not what a search for the key would have kept.
+  virtual void reject(const std::string &key) = 0;
+  virtual void keep(const std::string &key, const FoundPlans &found) = 0;
+};
+
+/// Plans that need no search.
+struct KnownPlans {
+  Memo<FoundPlans> found;
+  PlanStore *store = nullptr; ///< if not null, asked before a search, and told what that found; outlives this
+};
+
 /// What is to be scheduled. The references must outlive the call.
 struct SchedulingProblem {
   const std::vector<Layer> &layers; ///< in the order of the forward pass, at least one
   const Layout &layout;             ///< of these layers under the pass
   const Machine &npu;
   const CompileOptions &options;
-  Memo<FoundPlans> &known; ///< for searches that look at a layer again
+  KnownPlans &known; ///< for searches that look at a layer again
 };
 
 /// What a scheduler decides.

@@ -1,9 +1,11 @@
 #include "compiler/schedule/layer_plans.hpp"
+#include "base/process/parallel.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <utility>
 
 namespace gradweave::compiler {
@@ -68,18 +70,35 @@ OwnPlan OrderSearch::best() const {
   return {std::move(fastest.plans), order_, fastest.cycles};
 }
 
-const LayerPlans::Choice &LayerPlans::of(const Layer &layer, Pass pass) {
-  const Key key{layer.m, layer.k, layer.n, layer.groups, pass == Pass::kForward || layer.dx, pass};
-  const auto [at, is_new] = shapes_.try_emplace(key);
-  Shape &shape = at->second;
-  if (!is_new) return shape.choice;
+const LayerPlans::Choice &LayerPlans::of(const Layer &layer, Pass pass) const {
+  return shapes_.at(key_of(layer, pass)).choice;
+}
+
+void LayerPlans::begin(Shape &shape, const Layer &layer, Pass pass) const {
   std::vector<Schedule> orders{Schedule::kSequential};
   if (computes_dx(layer, pass))
     orders = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
   for (const Schedule order : orders)
     shape.orders.push_back(std::make_unique<OrderSearch>(layer, order, pass, npu_));
-  search(shape);
-  return shape.choice;
+}
+
+void LayerPlans::prepare(const std::vector<Direction> &directions, unsigned threads,
+                         const std::function<void()> &progress) {
+  struct New {
+    Shape *shape;
+    Direction direction;
+  };
+  std::vector<New> all;
+  for (const Direction &d : directions)
+    if (const auto [at, is_new] = shapes_.try_emplace(key_of(*d.layer, d.pass)); is_new)
+      all.push_back({&at->second, d});
+  std::mutex mutex;
+  for_each_in_parallel(all.size(), threads, [&](std::size_t i) {
+    begin(*all[i].shape, *all[i].direction.layer, all[i].direction.pass);
+    search(*all[i].shape);
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (progress) progress();
+  });
 }
 
 void LayerPlans::search(Shape &shape) const {
@@ -122,15 +141,20 @@ void LayerPlans::add_alternatives(Shape &shape) {
     shape.choice.alternatives.push_back(level.phases);
 }
 
-bool LayerPlans::search_conventional(std::uint64_t bursts, const std::function<void()> &progress) {
+bool LayerPlans::search_conventional(std::uint64_t bursts, unsigned threads, const std::function<void()> &progress) {
+  std::vector<OrderSearch *> searches;
+  for (auto &[key, shape] : shapes_)
+    searches.push_back(shape.orders.front().get());
+  std::mutex mutex;
   std::uint64_t before = 0, done = conventional_work().bursts;
   // Plans that are tried late are seldom simulated: the work that is left takes several rounds.
   while (done < bursts && done > before) {
     const double times = static_cast<double>(bursts - done) / static_cast<double>(done);
-    for (auto &[key, shape] : shapes_) {
-      shape.orders.front()->run_on(times);
+    for_each_in_parallel(searches.size(), threads, [&](std::size_t i) {
+      searches[i]->run_on(times);
+      const std::lock_guard<std::mutex> lock(mutex);
       if (progress) progress();
-    }
+    });
     before = std::exchange(done, conventional_work().bursts);
   }
   bool faster = false;

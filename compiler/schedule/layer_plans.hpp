@@ -83,12 +83,21 @@ public:
   /// plan faster by more than `kSaturated`, twice as many are tried in all orders.
   LayerPlans(const Machine &npu, std::uint64_t plans) : npu_(npu), plans_(plans) {}
 
-  /// The reference stays valid.
-  const Choice &of(const Layer &layer, Pass pass);
+  /// A layer's pass in one direction.
+  struct Direction {
+    const Layer *layer = nullptr;
+    Pass pass = Pass::kForward;
+  };
+  /// Searches for plans of all of them, in so many threads at most. `progress` is called after each shape, by one
+  /// thread at a time; it may throw.
+  void prepare(const std::vector<Direction> &directions, unsigned threads, const std::function<void()> &progress);
+
+  /// Of a layer that prepare() was given. The reference stays valid.
+  const Choice &of(const Layer &layer, Pass pass) const;
 
   /// Goes on with the search for conventional plans alone until it has taken as much work as `bursts`, or knows all
   /// plans near its best. Whether one of them is now the fastest of its layer, which then has one more level.
-  bool search_conventional(std::uint64_t bursts, const std::function<void()> &progress);
+  bool search_conventional(std::uint64_t bursts, unsigned threads, const std::function<void()> &progress);
 
   /// Of the conventional plans, and of all others.
   SearchWork conventional_work() const;
@@ -101,6 +110,10 @@ private:
   };
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool, Pass>;
 
+  static Key key_of(const Layer &layer, Pass pass) {
+    return {layer.m, layer.k, layer.n, layer.groups, pass == Pass::kForward || layer.dx, pass};
+  }
+  void begin(Shape &shape, const Layer &layer, Pass pass) const;
   void search(Shape &shape) const;
   static void add_alternatives(Shape &shape);
   static bool take_conventional(Shape &shape);

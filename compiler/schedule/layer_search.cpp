@@ -1,5 +1,6 @@
 #include "compiler/schedule/layer_search.hpp"
 
+#include "compiler/back/compile_plan.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/schedule/refine.hpp"
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <optional>
 #include <string>
 
 namespace gradweave::compiler {
@@ -48,7 +51,7 @@ public:
       : layer_(layer), npu_(npu), options_(options), cut_(cut_of(layer, npu, options)),
         layout_(make_layout({layer}, options.pass, npu)) {}
 
-  FoundPlans run(Memo<FoundPlans> &known);
+  FoundPlans run(KnownPlans &known);
 
 private:
   Refinement begin(const Layer &sample, const Layout &sample_layout) const;
@@ -82,7 +85,7 @@ FoundPlans LayerSearch::best(const Layer &sample, const Refinement &refinement) 
   return {std::move(fastest.plans), fastest.cycles, {}};
 }
 
-FoundPlans LayerSearch::run(Memo<FoundPlans> &known) {
+FoundPlans LayerSearch::run(KnownPlans &known) {
   check_room({layer_}, {layout_.bytes, 0}, npu_);
   const Layer sample = sample_of(layer_, npu_, cut_.partition == Partition::kNone ? 1 : cut_.parts);
   const Layout sample_layout = make_layout({sample}, options_.pass, npu_);
@@ -90,7 +93,7 @@ FoundPlans LayerSearch::run(Memo<FoundPlans> &known) {
   if (refinement.kept().empty()) check_room({layer_}, refinement.least_room(), npu_);
   refinement.run(options_.plans, work_of(options_.plans), report(0));
   if (options_.tune == 0) return best(sample, refinement);
-  const auto before = known.get(key(layer_, npu_, options_, 0), [&] { return best(sample, refinement); });
+  const auto before = known.found.get(key(layer_, npu_, options_, 0), [&] { return best(sample, refinement); });
   const Tuning tuning = tune(refinement, options_.tune, report(options_.plans));
   FoundPlans found = best(sample, refinement);
   if (before->cycles < found.cycles) found = *before; // faster on the sample only
@@ -99,11 +102,68 @@ FoundPlans LayerSearch::run(Memo<FoundPlans> &known) {
   return found;
 }
 
+bool lies_within(const RowRange &range, std::uint32_t rows) {
+  return range.rows > 0 && range.first < rows && range.rows <= rows - range.first;
+}
+
+bool is_usable(const PlacementPolicy &policy) {
+  const auto weight = [](double w) { return std::isfinite(w) && w >= 0; };
+  return weight(policy.reload) && weight(policy.conflict);
+}
+
+bool are_alike(const PhaseParts &x, const PhaseParts &y) {
+  return x.dim == y.dim && x.count == y.count && x.cores == y.cores && x.reduction == y.reduction;
+}
+
+/// Whether plans from elsewhere are plans of the layer at all, as a search gives them.
+bool are_plans_of(const std::vector<PhasePlan> &plans, const Layer &layer, const Machine &npu,
+                  const CompileOptions &options) {
+  constexpr std::uint32_t kDeepestWindow = 1U << 16U;
+  const std::vector<PhaseKind> kinds = phases(options.schedule, options.pass, layer);
+  const Cut cut = cut_of(layer, npu, options);
+  const auto is_plan_of = [&](const PhasePlan &p, PhaseKind kind) {
+    const PhaseForm &form = form_of(kind);
+    const auto cuts = [](std::uint32_t side, std::uint32_t extent) {
+      return side > 0 && side <= std::min(extent, kMaxTileSide);
+    };
+    return p.kind == kind && p.layer == 0 && !p.starts_empty && p.reach == 0 &&
+           are_alike(p.parts, phase_parts(cut, form.forward(), layer, npu)) && cuts(p.tile.m, layer.m) &&
+           cuts(p.tile.k, layer.k) && cuts(p.tile.n, layer.n) &&
+           std::find(form.loops.begin(), form.loops.end(), p.loops) != form.loops.end() && p.window > 0 &&
+           p.window <= kDeepestWindow && is_usable(p.policy) && lies_within(p.split.shared, npu.spm_rows()) &&
+           lies_within(p.split.other, npu.spm_rows()) && lies_within(p.split.result, npu.spm_rows()) &&
+           product_count(kind, p.tile, layer) <= kMostProducts;
+  };
+  return std::equal(plans.begin(), plans.end(), kinds.begin(), kinds.end(), is_plan_of);
+}
+
+/// What the store has, if it is of use.
+std::optional<FoundPlans> kept_plans(PlanStore &store, const std::string &key, const Layer &layer, const Machine &npu,
+                                     const CompileOptions &options) {
+  std::optional<FoundPlans> kept = store.find(key);
+  if (!kept) return std::nullopt;
+  try {
+    if (are_plans_of(kept->plans, layer, npu, options) &&
+        time_plans(kept->plans, {layer}, make_layout({layer}, options.pass, npu), npu).cycles == kept->cycles)
+      return kept;
+  } catch (const CompileError &) { // does not fit
+  }
+  store.reject(key);
+  return std::nullopt;
+}
+
 } // namespace
 
 Memo<FoundPlans>::Pointer search_layer(const Layer &layer, const Machine &npu, const CompileOptions &options,
-                                       Memo<FoundPlans> &known) {
-  return known.get(key(layer, npu, options, options.tune), [&] { return LayerSearch(layer, npu, options).run(known); });
+                                       KnownPlans &known) {
+  const std::string name = key(layer, npu, options, options.tune);
+  return known.found.get(name, [&] {
+    if (known.store != nullptr)
+      if (std::optional<FoundPlans> kept = kept_plans(*known.store, name, layer, npu, options)) return *std::move(kept);
+    FoundPlans found = LayerSearch(layer, npu, options).run(known);
+    if (known.store != nullptr) known.store->keep(name, found);
+    return found;
+  });
 }
 
 } // namespace gradweave::compiler

@@ -63,20 +63,18 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   if (!kept_.empty() && compute >= (full ? kept_.back().cycles : kFarOff * kept_.front().cycles)) return;
   for (PhasePlan &p : plans)
     p.products = plan_products(p, layer_, npu_);
-  auto program = allocate(plans, {layer_}, layout_, npu_);
-  if (!program) {
-    for (const PhasePlan &p : plans)
-      worked_ += p.products.size();
-    return;
-  }
+  const std::uint64_t limit = full ? kept_.back().cycles : kTooSlow;
+  auto program = allocate(plans, {layer_}, layout_, npu_, traffic_limit(limit, true, npu_), &worked_);
+  if (!program) return;
   worked_ += program->work();
   const Room room = program->room();
   if (room.bytes() < least_room_.bytes()) least_room_ = room;
   if (room.bytes() > npu_.memory.size_bytes) return;
-  if (full && program_bound(*program, npu_) >= kept_.back().cycles) return;
+  if (full && program_bound(*program, npu_) >= limit) return;
   ++effort_.simulated;
   simulation_ += simulation_work(*program);
-  const std::uint64_t cycles = program_cycles(*program, npu_);
+  const std::uint64_t cycles = program_cycles(*program, npu_, limit);
+  if (cycles == kTooSlow) return;
   if (kept_.empty() || cycles < kept_.front().cycles) ++effort_.improvements;
   for (PhasePlan &p : plans)
     p.products = {}; // many, and made again when they are needed

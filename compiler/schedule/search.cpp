@@ -2,7 +2,6 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/cost/estimate.hpp"
 #include "compiler/cost/tile_estimate.hpp"
-#include "compiler/emit/hazards.hpp"
 #include "compiler/ir/error.hpp"
 #include "compiler/ir/options.hpp"
 #include "compiler/lower/order.hpp"
@@ -14,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace gradweave::compiler {
 namespace {
@@ -77,7 +77,7 @@ public:
   /// `fixed`: tile sides that are given; 0: to be found.
   PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget, const Layer &layer,
               const Layer &whole, const Layout &layout, const Machine &npu, const std::function<void()> &tried)
-      : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), whole_(whole),
+      : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), whole_(whole), layers_{layer},
         part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried) {}
 
   /// The best plans found, best first. Throws CompileError if no tiling is possible; with given sides, finds nothing
@@ -85,7 +85,17 @@ public:
   std::vector<Candidate> run();
 
 private:
-  std::vector<Candidate> ranked() const;
+  /// A tiling and loop order that has not been played yet. There are many.
+  struct Ranked {
+    TileShape tile;
+    LoopOrder loops;
+    RoughEstimate rough;
+  };
+  std::vector<Ranked> ranked() const;
+  /// The tile in all loop orders.
+  void add_orders(const TileShape &tile, std::vector<Ranked> &ranked) const;
+  Candidate plan_of(const Ranked &ranked) const;
+  std::optional<Program> place(const PhasePlan &plan, const TrafficLimit &limit);
   /// Plays the plan and keeps it if it is among the best.
   void play(Candidate candidate);
   void play_in_budget(const Candidate &candidate, std::uint64_t budget) {
@@ -98,15 +108,18 @@ private:
   TileShape fixed_;
   std::uint64_t budget_;
   const Layer &layer_, &whole_;
-  Layer part_; ///< the largest part: tilings are chosen for it
+  std::vector<Layer> layers_; ///< the one
+  Layer part_;                ///< the largest part: tilings are chosen for it
   const Layout &layout_;
   const Machine &npu_;
   const std::function<void()> &tried_;
   std::uint64_t played_ = 0; ///< work done
   std::vector<Candidate> found_;
+  std::vector<PhasePlan> walked_ = std::vector<PhasePlan>(1); ///< the one that walk_ is of
+  std::optional<TileWalk> walk_;
 };
 
-std::vector<Candidate> PhaseSearch::ranked() const {
+std::vector<PhaseSearch::Ranked> PhaseSearch::ranked() const {
   const std::uint32_t beat = npu_.bus_bytes / 2;
   const auto sides = [&](std::uint32_t fixed, std::uint32_t extent, std::uint32_t unit) {
     return fixed > 0 ? std::vector<std::uint32_t>{fixed} : tile_sides(extent, unit, beat);
@@ -115,7 +128,7 @@ std::vector<Candidate> PhaseSearch::ranked() const {
   const auto ks = sides(fixed_.k, part_.k, array_side(kind_, Dim::kK, npu_));
   const auto ns = sides(fixed_.n, part_.n, array_side(kind_, Dim::kN, npu_));
   const RowRange all{0, npu_.spm_rows()};
-  std::vector<Candidate> candidates;
+  std::vector<Ranked> ranked;
   std::uint64_t fewest = ~std::uint64_t{0};
   for (const std::uint32_t m : ms)
     for (const std::uint32_t k : ks)
@@ -124,46 +137,71 @@ std::vector<Candidate> PhaseSearch::ranked() const {
         if (!fits(kind_, tile, {all, all, all}, part_, npu_, parts_)) continue;
         const std::uint64_t products = product_count(kind_, tile, whole_);
         fewest = std::min(fewest, products);
-        if (products > kMostProducts) continue;
-        for (const LoopOrder &loops : form_of(kind_).loops) {
-          Candidate c;
-          c.plan.kind = kind_;
-          c.plan.parts = parts_;
-          c.plan.tile = tile;
-          c.plan.loops = loops;
-          c.rough = rough_estimate(kind_, loops, tile, part_, npu_, parts_.cores);
-          if (parts_.count > 1) c.rough.bound = static_cast<double>(plan_cycles(c.plan, layer_, npu_));
-          candidates.push_back(std::move(c));
-        }
+        if (products <= kMostProducts) add_orders(tile, ranked);
       }
-  if (candidates.empty() && fixed_ == TileShape{}) {
+  if (ranked.empty() && fixed_ == TileShape{}) {
     if (fewest == ~std::uint64_t{0}) refuse_scratchpad(whole_, npu_);
     check_products(fewest, whole_, npu_);
   }
-  const std::size_t keep = std::min(candidates.size(), kPlayed);
-  std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(keep), candidates.end(),
-                    [](const Candidate &x, const Candidate &y) { return x.rough.cycles < y.rough.cycles; });
-  candidates.resize(keep);
-  return candidates;
+  const std::size_t keep = std::min(ranked.size(), kPlayed);
+  std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(keep), ranked.end(),
+                    [](const Ranked &x, const Ranked &y) { return x.rough.cycles < y.rough.cycles; });
+  ranked.resize(keep);
+  return ranked;
+}
+
+void PhaseSearch::add_orders(const TileShape &tile, std::vector<Ranked> &ranked) const {
+  for (const LoopOrder &loops : form_of(kind_).loops) {
+    Ranked r{tile, loops, rough_estimate(kind_, loops, tile, part_, npu_, parts_.cores)};
+    if (parts_.count > 1) r.rough.bound = static_cast<double>(plan_cycles(plan_of(r).plan, layer_, npu_));
+    ranked.push_back(r);
+  }
+}
+
+Candidate PhaseSearch::plan_of(const Ranked &ranked) const {
+  Candidate c;
+  c.plan.kind = kind_;
+  c.plan.parts = parts_;
+  c.plan.tile = ranked.tile;
+  c.plan.loops = ranked.loops;
+  c.rough = ranked.rough;
+  return c;
+}
+
+/// Plans of the same tile and loops share products and tiles.
+std::optional<Program> PhaseSearch::place(const PhasePlan &plan, const TrafficLimit &limit) {
+  PhasePlan &walked = walked_.front();
+  if (!walk_ || !(walked.tile == plan.tile) || walked.loops != plan.loops) {
+    walked = plan;
+    walked.products = plan_products(plan, layer_, npu_);
+    walk_.emplace(walked_, layers_, layout_, npu_);
+  }
+  walked.split = plan.split;
+  walked.window = plan.window;
+  walked.policy = plan.policy;
+  return allocate(walked_, *walk_, limit, &played_);
 }
 
 void PhaseSearch::play(Candidate candidate) {
   if (tried_) tried_();
-  PhasePlan &plan = candidate.plan;
+  const PhasePlan &plan = candidate.plan;
   if (!fits(kind_, plan.tile, plan.split, part_, npu_, parts_)) return;
-  plan.products = plan_products(plan, layer_, npu_);
-  const auto program = allocate({plan}, {layer_}, layout_, npu_);
-  played_ += program ? program->work() : plan.products.size();
-  if (!program) return;
-  candidate.cycles = static_cast<double>(estimate_cycles(*program, order_actions(*program, npu_), npu_));
   // One entry for each tiling and order, so that the best ones stay different.
   const auto twin = std::find_if(found_.begin(), found_.end(), [&](const Candidate &c) {
     return c.plan.tile == candidate.plan.tile && c.plan.loops == candidate.plan.loops;
   });
-  if (twin != found_.end()) {
-    if (twin->cycles <= candidate.cycles) return;
-    found_.erase(twin);
-  }
+  std::uint64_t limit = kTooSlow; // from there on, nothing comes of it
+  if (twin != found_.end())
+    limit = static_cast<std::uint64_t>(twin->cycles);
+  else if (found_.size() == kRefined)
+    limit = static_cast<std::uint64_t>(found_.back().cycles);
+  const auto program = place(plan, traffic_limit(limit, false, npu_));
+  if (!program) return;
+  played_ += program->work();
+  const std::uint64_t cycles = estimate_cycles(*program, npu_, limit);
+  if (cycles >= limit) return;
+  candidate.cycles = static_cast<double>(cycles);
+  if (twin != found_.end()) found_.erase(twin);
   const auto at = std::upper_bound(found_.begin(), found_.end(), candidate.cycles,
                                    [](double cycles, const Candidate &c) { return cycles < c.cycles; });
   found_.insert(at, std::move(candidate));
@@ -171,13 +209,14 @@ void PhaseSearch::play(Candidate candidate) {
 }
 
 std::vector<Candidate> PhaseSearch::run() {
-  std::vector<Candidate> candidates = ranked();
+  const std::vector<Ranked> candidates = ranked();
   double bound = std::numeric_limits<double>::infinity();
-  for (const Candidate &c : candidates)
-    bound = std::min(bound, c.rough.bound);
-  for (Candidate &c : candidates) {
+  for (const Ranked &r : candidates)
+    bound = std::min(bound, r.rough.bound);
+  for (const Ranked &r : candidates) {
     if ((played_ > budget_ / 2 && !found_.empty()) || best() < kCloseEnough * bound) break;
-    if (c.rough.bound > best()) continue;
+    if (r.rough.bound > best()) continue;
+    Candidate c = plan_of(r);
     for (const SpmSplit &split : splits(c.rough, npu_, 0)) {
       c.plan.split = split;
       play(c);
@@ -245,10 +284,14 @@ private:
 void JointSearch::play(std::vector<PhasePlan> plans) {
   if (played_ > kJointShare * budget_) return;
   if (tried_) tried_();
-  auto program = allocate(plans, {layer_}, layout_, npu_);
+  for (PhasePlan &p : plans)
+    p.products = plan_products(p, layer_, npu_);
+  const std::uint64_t limit = found_.size() == handed_on_ ? found_.back().cycles : kTooSlow;
+  auto program = allocate(plans, {layer_}, layout_, npu_, traffic_limit(limit, false, npu_), &played_);
   if (!program) return;
   played_ += program->work();
-  const std::uint64_t cycles = estimate_cycles(*program, order_actions(*program, npu_), npu_);
+  const std::uint64_t cycles = estimate_cycles(*program, npu_, limit);
+  if (cycles >= limit) return;
   const auto at = std::upper_bound(found_.begin(), found_.end(), cycles,
                                    [](std::uint64_t c, const Joint &other) { return c < other.cycles; });
   found_.insert(at, {std::move(plans), cycles});

@@ -1,9 +1,11 @@
 #include "compiler/schedule/step_search.hpp"
+#include "base/process/parallel.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/schedule/step_walk.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 
 namespace gradweave::compiler {
 namespace {
@@ -17,7 +19,7 @@ class StepSearch {
 public:
   StepSearch(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options)
       : layers_(layers), npu_(npu), options_(options), layout_(make_layout(layers, options.pass, npu)),
-        own_(npu, options.layer_plans) {}
+        threads_(options.threads != 0 ? options.threads : usable_cores()), own_(npu, options.layer_plans) {}
 
   SearchedStep run();
 
@@ -27,11 +29,13 @@ private:
   void plan_layers();
   std::vector<Walk> begin_all();
   Walk begin(std::size_t level);
+  void count(const Walk &walk);
   static std::vector<Walk> fastest_first(std::vector<Walk> walks);
   void run_until(StepWalk &walk, std::uint64_t changes);
   void end(const StepWalk &walk);
   std::uint64_t part() const { return options_.step_plans / kParts; }
   std::size_t levels();
+  void for_each(std::vector<Walk> &walks, const std::function<void(Walk &)> &work);
   void search_together();
   void search_conventional();
   void add_layers();
@@ -44,11 +48,15 @@ private:
   const Machine &npu_;
   const StepOptions &options_;
   Layout layout_;
+  unsigned threads_;
   LayerPlans own_;
   SearchedStep found_;
   SearchWork together_; ///< of all walks
+  std::mutex mutex_;    ///< of what threads share, which is only this:
   std::uint64_t changes_ = 0;
+  double walked_seconds_ = 0; ///< of one core
   std::function<void()> progress_ = [this] {
+    const std::lock_guard<std::mutex> lock(mutex_);
     report(2 * layers_.size() + std::min(options_.step_plans, changes_++ / 3));
   };
 };
@@ -64,11 +72,10 @@ template <typename Take> void StepSearch::for_passes(const Take &take) {
 }
 
 void StepSearch::plan_layers() {
+  std::vector<LayerPlans::Direction> directions;
+  for_passes([&](std::size_t i, Pass pass) { directions.push_back({&layers_[i], pass}); });
   std::uint64_t done = 0;
-  for_passes([&](std::size_t i, Pass pass) {
-    own_.of(layers_[i], pass);
-    report(++done);
-  });
+  own_.prepare(directions, threads_, [&] { report(++done); });
 }
 
 std::size_t StepSearch::levels() {
@@ -77,11 +84,24 @@ std::size_t StepSearch::levels() {
   return most;
 }
 
+/// Each walk on its own, on all cores.
+void StepSearch::for_each(std::vector<Walk> &walks, const std::function<void(Walk &)> &work) {
+  for_each_in_parallel(walks.size(), threads_, [&](std::size_t i) {
+    const auto start = std::chrono::steady_clock::now();
+    work(walks[i]);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    walked_seconds_ += seconds;
+  });
+}
+
 /// Begins with the layers' plans of each level, for faster layers do not always make a faster step.
 std::vector<StepSearch::Walk> StepSearch::begin_all() {
+  std::vector<Walk> begun(levels());
+  for_each(begun, [&](Walk &walk) { walk = begin(static_cast<std::size_t>(&walk - begun.data())); });
   std::vector<Walk> walks;
-  for (std::size_t level = 0; level < levels(); ++level) {
-    Walk walk = begin(level);
+  for (Walk &walk : begun) {
+    count(walk);
     const bool is_new = std::none_of(walks.begin(), walks.end(), [&](const Walk &other) {
       return other->first_cycles() == walk->first_cycles() && other->cycles() == walk->cycles();
     });
@@ -93,10 +113,13 @@ std::vector<StepSearch::Walk> StepSearch::begin_all() {
 StepSearch::Walk StepSearch::begin(std::size_t level) {
   auto walk = std::make_unique<StepWalk>(layers_, options_.pass, layout_, npu_, own_, progress_);
   walk->begin(level);
-  ++found_.starts;
-  found_.first_cycles = walk->first_cycles();
   if (options_.step_plans > 0) walk->try_reuse();
   return walk;
+}
+
+void StepSearch::count(const Walk &walk) {
+  ++found_.starts;
+  found_.first_cycles = walk->first_cycles();
 }
 
 /// Of equally fast ones, the first comes first.
@@ -112,12 +135,12 @@ std::vector<StepSearch::Walk> StepSearch::fastest_first(std::vector<Walk> walks)
 
 /// All walks go a part of the way, the faster half of them another one, and so on; the fastest goes to the end.
 void StepSearch::search_together() {
-  const auto start = std::chrono::steady_clock::now();
   std::vector<Walk> walks = begin_all();
   for (std::uint64_t changes = part();; changes += part()) {
     const bool last = walks.size() == 1;
-    for (const Walk &walk : walks)
+    for_each(walks, [&](Walk &walk) {
       run_until(*walk, last ? options_.step_plans : std::min(changes, options_.step_plans));
+    });
     walks = fastest_first(std::move(walks));
     const std::size_t kept = last ? 0 : (walks.size() + 1) / 2;
     for (std::size_t i = kept; i < walks.size(); ++i)
@@ -125,7 +148,7 @@ void StepSearch::search_together() {
     walks.resize(kept);
     if (last) break;
   }
-  together_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  together_.seconds = walked_seconds_;
 }
 
 /// Goes on until the walk has tried so many changes, or has done the work that they may take.
@@ -149,8 +172,9 @@ void StepSearch::search_conventional() {
   found_.work += own_.other_work();
   found_.work += together_;
   const auto progress = [&] { report(2 * layers_.size() + options_.step_plans); };
-  while (own_.search_conventional(found_.work.bursts, progress)) {
+  while (own_.search_conventional(found_.work.bursts, threads_, progress)) {
     const Walk walk = begin(levels() - 1);
+    count(walk);
     run_until(*walk, part());
     end(*walk);
     found_.work += walk->work();

@@ -18,7 +18,10 @@ struct StepOptions {
   /// Changes of the whole step that are tried from each beginning. Fewer if they take more than a million bursts and
   /// commands each: the time of a search is bounded by it.
   std::uint64_t step_plans = 300;
-  /// Called now and then with the units of work done and to do. May throw, which abandons the search.
+  /// Plans are searched in so many at most, and are the same with any number of them; 0: one for each core.
+  unsigned threads = 0;
+  /// Called now and then with the units of work done and to do, in any thread, but one at a time. May throw, which
+  /// abandons the search.
   std::function<void(std::uint64_t, std::uint64_t)> progress = nullptr;
 };
 

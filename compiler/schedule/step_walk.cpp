@@ -21,7 +21,7 @@ constexpr std::uint64_t kWholeShare = 4;
 } // namespace
 
 StepWalk::StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu,
-                   LayerPlans &own, const std::function<void()> &progress)
+                   const LayerPlans &own, const std::function<void()> &progress)
     : layers_(layers), pass_(pass), layout_(layout), npu_(npu), progress_(progress), changer_(npu) {
   const auto count = static_cast<std::uint32_t>(layers_.size());
   if (pass != Pass::kBackward)
@@ -97,12 +97,15 @@ std::uint64_t StepWalk::cycles(std::size_t first, std::size_t end, std::uint64_t
   for (std::size_t s = first; s < end; ++s)
     array += sections_[s].array;
   if (array >= limit) return kNoPlan;
-  const std::optional<Program> program = allocate(range(first, end), layers_, layout_of(first, end), npu_);
+  std::uint64_t lost = 0;
+  const std::optional<Program> program =
+      allocate(range(first, end), layers_, layout_of(first, end), npu_, traffic_limit(limit, true, npu_), &lost);
+  work_.bursts += lost * kBurstsOfAProduct;
   if (!program) return kNoPlan;
   work_.bursts += program->work() * kBurstsOfAProduct;
   if (program_bound(*program, npu_) >= limit) return kNoPlan;
   work_.bursts += simulation_work(*program);
-  return program_cycles(*program, npu_);
+  return program_cycles(*program, npu_, limit);
 }
 
 /// Of the section and its neighbours alone: tells at a fraction of the cost whether the step could gain.

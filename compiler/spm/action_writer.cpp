@@ -35,8 +35,7 @@ void ActionWriter::move(Action::Kind kind, Tile &t, std::int64_t row, bool spill
     action.dram_addr = static_cast<std::uint64_t>(t.scratch);
   } else {
     action.pitch = binding.pitch;
-    action.dram_addr = binding.offset + static_cast<std::uint64_t>(t.rect.row) * binding.pitch +
-                       t.rect.col * (binding.fp32 ? 4ULL : 2ULL);
+    action.dram_addr = element_address(binding, t.rect);
   }
   program_.actions.push_back(action);
 }

@@ -8,6 +8,12 @@
 
 namespace gradweave::compiler {
 
+/// DRAM address of the first element of a tile of a tensor.
+inline std::uint64_t element_address(const TensorBinding &binding, const Rect &tile) {
+  return binding.offset + static_cast<std::uint64_t>(tile.row) * binding.pitch +
+         tile.col * (binding.fp32 ? 4ULL : 2ULL);
+}
+
 /// Appends actions to a program, whose products they belong to by index: the next one.
 class ActionWriter {
 public:

@@ -57,24 +57,24 @@ LastUse Placement::evict(std::int32_t id) {
 
 /// For an operand: rows in banks that hold tiles of the other operands' area, from which the array reads in the same
 /// cycles.
-Placement::BankRows Placement::foreign_rows(const Tile &t) const {
-  if (t.side == TileSide::kResult || npu_.spm_banks == 1) return {};
+void Placement::find_foreign_rows(const Tile &t) {
+  foreign_.clear();
+  if (t.side == TileSide::kResult || npu_.spm_banks == 1) return;
   const std::uint32_t size = npu_.bank_rows();
-  BankRows foreign(npu_.spm_banks + 1, 0);
+  foreign_.resize(npu_.spm_banks + 1, 0);
   for (const auto &s : map_.segments())
     if (s.tile != SpmMap::kDead && tile(s.tile).side != TileSide::kResult && tile(s.tile).side != t.side)
       for (std::uint32_t bank = s.rows.first / size; bank <= (s.rows.end() - 1) / size; ++bank)
-        foreign[bank + 1] = size;
-  std::partial_sum(foreign.begin(), foreign.end(), foreign.begin());
-  return foreign;
+        foreign_[bank + 1] = size;
+  std::partial_sum(foreign_.begin(), foreign_.end(), foreign_.begin());
 }
 
 /// Cost of lying in banks that the other operand is read from: the array then takes two cycles a step.
-double Placement::bank_cost(RowRange rows, const BankRows &foreign) const {
+double Placement::bank_cost(RowRange rows) const {
   const std::uint32_t size = npu_.bank_rows();
   const auto before = [&](std::uint32_t row) {
     const std::uint32_t bank = row / size, within = row % size;
-    return foreign[bank] + (within > 0 && foreign[bank + 1] != foreign[bank] ? within : 0);
+    return foreign_[bank] + (within > 0 && foreign_[bank + 1] != foreign_[bank] ? within : 0);
   };
   return policy_.conflict * (before(rows.end()) - before(rows.first));
 }
@@ -83,9 +83,9 @@ bool Placement::place(std::int32_t id, const RowRange &area) {
   Tile &t = tile(id);
   const bool loads = needs_load(t);
   const auto take = [&](const SpmMap::Segment &s) { return cost(s, loads, t.rows); };
-  const BankRows foreign = foreign_rows(t);
-  const bool shares_banks = !foreign.empty() && bank_cost(area, foreign) > 0;
-  const auto lie = [&](RowRange rows) { return shares_banks ? bank_cost(rows, foreign) : 0; };
+  find_foreign_rows(t);
+  const bool shares_banks = !foreign_.empty() && bank_cost(area) > 0;
+  const auto lie = [&](RowRange rows) { return shares_banks ? bank_cost(rows) : 0; };
   const auto row = map_.cheapest(t.rows, area, take, lie, t.side != TileSide::kShared);
   if (!row) return false;
   map_.occupy({*row, t.rows}, id, [&](std::int32_t victim) { return evict(victim); });
@@ -124,11 +124,12 @@ bool Placement::make_room(std::uint32_t step) {
   const Needs &needs = table_.needs[step_];
   placed_.clear();
   spilled_.clear();
-  std::vector<std::int32_t> wanted;
+  wanted_.clear();
   for (const std::int32_t id : needs.tile)
-    if (id >= 0 && tile(id).at < 0 && std::find(wanted.begin(), wanted.end(), id) == wanted.end()) wanted.push_back(id);
-  std::sort(wanted.begin(), wanted.end(), [&](auto x, auto y) { return tile(x).rows > tile(y).rows; });
-  for (const std::int32_t id : wanted) {
+    if (id >= 0 && tile(id).at < 0 && std::find(wanted_.begin(), wanted_.end(), id) == wanted_.end())
+      wanted_.push_back(id);
+  std::sort(wanted_.begin(), wanted_.end(), [&](auto x, auto y) { return tile(x).rows > tile(y).rows; });
+  for (const std::int32_t id : wanted_) {
     if (!place(id, area_of(tile(id).side))) return repack();
     placed_.push_back(id);
   }

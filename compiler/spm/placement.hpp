@@ -48,8 +48,8 @@ private:
   const RowRange &area_of(TileSide side) const {
     return side == TileSide::kShared ? split_.shared : side == TileSide::kOther ? split_.other : split_.result;
   }
-  BankRows foreign_rows(const Tile &t) const;
-  double bank_cost(RowRange rows, const BankRows &foreign) const;
+  void find_foreign_rows(const Tile &t);
+  double bank_cost(RowRange rows) const;
   double cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows) const;
   LastUse evict(std::int32_t id);
   Tile &tile(std::int32_t id) { return table_.tiles[static_cast<std::size_t>(id)]; }
@@ -63,6 +63,9 @@ private:
   PlacementPolicy policy_;
   std::uint32_t window_ = 1; ///< on all its cores
   std::uint32_t cores_ = 1;
+  // Room to work in, for what is called too often to allocate:
+  BankRows foreign_; ///< of the last find_foreign_rows(); empty: none
+  std::vector<std::int32_t> wanted_;
   std::vector<std::int32_t> placed_;
   std::vector<SpilledTile> spilled_;
 };

@@ -1,5 +1,6 @@
 #include "compiler/spm/residency.hpp"
 #include "compiler/ir/contraction.hpp"
+#include "compiler/lower/dram_bytes.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/spm/action_writer.hpp"
 #include "compiler/spm/placement.hpp"
@@ -24,16 +25,21 @@ TileSide side_of(const TileProduct &p, std::size_t slot) {
 
 class Allocator {
 public:
-  Allocator(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
-            const NpuConfig &npu)
-      : program_(begin(plans, layers, layout, npu)), table_(plans, layers, layout, program_.reductions, npu),
-        placement_(table_, npu), writer_(program_, layout, npu) {
+  Allocator(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TrafficLimit &limit)
+      : layout_(walk.layout()), npu_(walk.npu()), limit_(limit), table_(walk.table()), placement_(table_, npu_),
+        writer_(program_, layout_, npu_) {
+    program_.layers = walk.layers();
+    program_.reductions = walk.reductions();
+    program_.dram_bytes = layout_.bytes;
+    program_.products.reserve(table_.needs.size());
+    program_.actions.reserve(2 * table_.needs.size());
     std::uint32_t step = 0;
     for (const PhasePlan &plan : plans) {
       if (plan.starts_empty) empty_.push_back(step);
       starts_.push_back(step);
       step += static_cast<std::uint32_t>(plan.products.size());
     }
+    if (limited()) count_least(step);
   }
 
   bool run(const PhasePlan &plan);
@@ -43,23 +49,25 @@ public:
   }
 
 private:
-  static Program begin(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
-                       const NpuConfig &npu) {
-    Program program;
-    program.layers = layers;
-    program.reductions.resize(layers.size());
-    program.dram_bytes = layout.bytes;
-    for (const PhasePlan &plan : plans)
-      add_reductions(plan, layers[plan.layer], npu, program.reductions[plan.layer]);
-    return program;
-  }
   std::uint32_t end_of(const PhasePlan &plan) const;
-  void store(Tile &t);
+  bool limited() const { return limit_.bytes != TrafficLimit{}.bytes; }
+  bool leaves(const Tile &t) const;
+  void count(const Tile &t, std::uint64_t address) {
+    traffic_ += dram_bytes_of(address, t.rect, t.fp32, npu_) + limit_.command_bytes;
+  }
+  void count_least(std::uint64_t products);
+  void move(Action::Kind kind, Tile &t, std::int64_t row, bool spill, bool in_any_case);
+  void store(Tile &t, bool in_any_case);
   void move_tiles();
   void use_tiles(const Needs &needs);
 
   Tile &tile(std::int32_t id) { return table_.tiles[static_cast<std::size_t>(id)]; }
 
+  const Layout &layout_;
+  const Machine &npu_;
+  TrafficLimit limit_;
+  /// Of the program at least: what has to move in any case, and what has moved beyond that.
+  std::uint64_t traffic_ = 0;
   Program program_;
   TileTable table_;
   Placement placement_;
@@ -70,8 +78,29 @@ private:
   std::uint32_t end_ = kNever;        ///< tiles that are needed from this product on do not stay
 };
 
-void Allocator::store(Tile &t) {
-  writer_.move(Action::Kind::kStore, t, t.at, false);
+/// Whether the tile is stored once it is complete.
+bool Allocator::leaves(const Tile &t) const {
+  const auto binding = static_cast<std::size_t>(t.binding);
+  if (!table_.stored[binding] || !t.computed) return false;
+  // A sum leaves as what it is if it is not rounded, and the first part is what others are added to.
+  return t.role == TileRole::kElements || (t.part == 0 && layout_.tensors[binding].fp32);
+}
+
+/// The commands of all products, a LOAD of each input and a STORE of each result.
+void Allocator::count_least(std::uint64_t products) {
+  traffic_ = products * limit_.command_bytes;
+  for (const Tile &t : table_.tiles)
+    if (leaves(t) || !t.computed)
+      count(t, element_address(layout_.tensors[static_cast<std::size_t>(t.binding)], t.rect));
+}
+
+void Allocator::move(Action::Kind kind, Tile &t, std::int64_t row, bool spill, bool in_any_case) {
+  writer_.move(kind, t, row, spill);
+  if (limited() && !in_any_case) count(t, program_.actions.back().dram_addr);
+}
+
+void Allocator::store(Tile &t, bool in_any_case) {
+  move(Action::Kind::kStore, t, t.at, false, in_any_case);
   t.last.store = static_cast<std::int32_t>(step_);
   t.dirty = false;
 }
@@ -79,12 +108,12 @@ void Allocator::store(Tile &t) {
 /// Stores what lost its place, and loads what has got one.
 void Allocator::move_tiles() {
   for (const SpilledTile &s : placement_.spilled()) {
-    writer_.move(Action::Kind::kStore, tile(s.tile), s.row, tile(s.tile).role == TileRole::kPartial);
+    move(Action::Kind::kStore, tile(s.tile), s.row, tile(s.tile).role == TileRole::kPartial, false);
     tile(s.tile).dirty = false;
   }
   for (const std::int32_t id : placement_.placed())
-    if (placement_.needs_load(tile(id)))
-      writer_.move(Action::Kind::kLoad, tile(id), tile(id).at, tile(id).role == TileRole::kPartial);
+    if (Tile &t = tile(id); placement_.needs_load(t))
+      move(Action::Kind::kLoad, t, t.at, t.role == TileRole::kPartial, !t.computed && t.first_use == step_);
 }
 
 /// After the product: a complete result leaves, and tiles that are needed no more give up their rows.
@@ -99,10 +128,10 @@ void Allocator::use_tiles(const Needs &needs) {
     const bool complete = t.role == TileRole::kElements || t.next_use == kNever;
     if (slot == Needs::kCout && complete) {
       t.dirty = !table_.stored[static_cast<std::size_t>(t.binding)];
-      if (!t.dirty) store(t);
+      if (!t.dirty) store(t, true);
     }
     if (t.next_use != kNever) continue;
-    if (t.dirty && needs.next[slot] != kNever) store(t); // it will be loaded again
+    if (t.dirty && needs.next[slot] != kNever) store(t, false); // it will be loaded again
     placement_.release(t);
   }
 }
@@ -121,6 +150,7 @@ bool Allocator::run(const PhasePlan &plan) {
   placement_.begin(plan);
   end_ = end_of(plan);
   for (const TileProduct &product : plan.products) {
+    if (traffic_ >= limit_.bytes) return false;
     const Needs &needs = table_.needs[step_];
     for (std::size_t slot = 0; slot < needs.tile.size(); ++slot)
       if (needs.tile[slot] >= 0) tile(needs.tile[slot]).side = side_of(product, slot);
@@ -131,17 +161,39 @@ bool Allocator::run(const PhasePlan &plan) {
     program_.products.push_back(product);
     ++step_;
   }
-  return true;
+  return traffic_ < limit_.bytes;
+}
+
+std::vector<ReductionPlans> reductions_of(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
+                                          const Machine &npu) {
+  std::vector<ReductionPlans> reductions(layers.size());
+  for (const PhasePlan &plan : plans)
+    add_reductions(plan, layers[plan.layer], npu, reductions[plan.layer]);
+  return reductions;
 }
 
 } // namespace
 
-std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
-                                const Layout &layout, const NpuConfig &npu) {
-  Allocator allocator(plans, layers, layout, npu);
+TileWalk::TileWalk(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
+                   const Machine &npu)
+    : layers_(layers), layout_(layout), npu_(npu), reductions_(reductions_of(plans, layers, npu)),
+      table_(plans, layers, layout, reductions_, npu) {}
+
+std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TrafficLimit &limit,
+                                std::uint64_t *lost) {
+  Allocator allocator(plans, walk, limit);
   for (const PhasePlan &plan : plans)
-    if (!allocator.run(plan)) return std::nullopt;
+    if (!allocator.run(plan)) {
+      if (lost != nullptr) *lost += walk.table().needs.size();
+      return std::nullopt;
+    }
   return allocator.take();
+}
+
+std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
+                                const Layout &layout, const Machine &npu, const TrafficLimit &limit,
+                                std::uint64_t *lost) {
+  return allocate(plans, TileWalk(plans, layers, layout, npu), limit, lost);
 }
 
 } // namespace gradweave::compiler

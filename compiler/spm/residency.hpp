@@ -3,7 +3,8 @@
 
 #include "compiler/ir/program.hpp"
 #include "compiler/lower/layout.hpp"
-#include "sw_models/config/npu_config.hpp"
+#include "compiler/spm/tile_table.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <optional>
 
@@ -13,11 +14,44 @@ namespace gradweave::compiler {
 bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu,
           const PhaseParts &parts = {});
 
+/// What the LOADs and STOREs of a program may take of the DRAM.
+struct TrafficLimit {
+  std::uint64_t bytes = ~std::uint64_t{0}; ///< fewer than these; whole accesses
+  std::uint32_t command_bytes = 0;         ///< that each command counts for, too
+};
+
+/// The products of plans with the tiles that they need and when they need them again: all that placing tiles depends
+/// on, but for splits, windows and policies. Plans that differ in nothing else share one.
+class TileWalk {
+public:
+  /// Of plans with products; `layers` are those of the layout, in its order. The references must outlive the object.
+  TileWalk(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
+           const Machine &npu);
+
+  const std::vector<Layer> &layers() const { return layers_; }
+  const Layout &layout() const { return layout_; }
+  const Machine &npu() const { return npu_; }
+  const std::vector<ReductionPlans> &reductions() const { return reductions_; }
+  const TileTable &table() const { return table_; }
+
+private:
+  const std::vector<Layer> &layers_;
+  const Layout &layout_;
+  const Machine &npu_;
+  std::vector<ReductionPlans> reductions_; ///< of each layer
+  TileTable table_;
+};
+
 /// Walks the products with knowledge of all later ones. A tile that is missing takes the rows that are cheapest to give
 /// up: dead ones first, else tiles whose next use is far, counting that partial sums cost a store and a load. Rows that
 /// one of the last `window` products used are avoided where possible, so that loads overlap computing. Returns nothing
-/// if some product does not fit its areas. `layers` are those of the layout, in its order.
+/// if some product does not fit its areas, or as soon as it is clear that the program would exceed the limit; its
+/// products are then added to `lost`, all of them: a search that is bounded by its work does not depend on the limit.
+std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const TileWalk &walk,
+                                const TrafficLimit &limit = {}, std::uint64_t *lost = nullptr);
+/// The same, of a walk of the plans.
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
-                                const Layout &layout, const NpuConfig &npu);
+                                const Layout &layout, const Machine &npu, const TrafficLimit &limit = {},
+                                std::uint64_t *lost = nullptr);
 
 } // namespace gradweave::compiler

@@ -12,7 +12,7 @@ struct ExecutionOptions {
   /// Whether results are rounded to the types of their edges. The contract rounds; fp64 that rounds tells what
   /// arithmetic in between costs.
   bool round_edges = true;
-  unsigned threads = usual_threads();
+  unsigned threads = usable_cores();
   /// Which tensors outlive their last reader; nothing: results, the loss and the next values of parameters and state.
   std::function<bool(TensorId)> keep = nullptr;
 };

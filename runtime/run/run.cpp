@@ -1,8 +1,10 @@
 #include "runtime/run/run.hpp"
 
 #include "base/file/output_file.hpp"
+#include "base/process/parallel.hpp"
 #include "base/process/progress.hpp"
 #include "base/process/stopwatch.hpp"
+#include "compiler/plans_ahead.hpp"
 #include "runtime/job/job_timeline.hpp"
 #include "runtime/record/result_json.hpp"
 #include "runtime/record/run_record.hpp"
@@ -200,20 +202,36 @@ public:
   Jobs(const RunOptions &options, const RunSupport &support, const SignalGuard &signals, const LayerDone &layer_done)
       : parallel_(options.jobs), specs_(job_specs(options)), outputs_(specs_.size()),
         compile_seconds_(specs_.size(), 0), weights_(weights_of(support.expected)), record_(support.record),
-        signals_(signals), display_(weights_, options.quiet), collector_(options, run_, layer_done, display_) {}
+        signals_(signals), display_(weights_, options.quiet), collector_(options, run_, layer_done, display_) {
+    cache_.plans.store = options.plans;
+  }
 
   RunResult run() {
     const Stopwatch stopwatch;
     std::vector<Task> tasks;
     for (std::size_t job = 0; job < specs_.size(); ++job)
       tasks.push_back(make_task(specs_[job], outputs_[job], cache_));
-    run_tasks(tasks, longest_first(take_kept()), parallel_, signals_, events());
+    const std::vector<std::size_t> order = longest_first(take_kept());
+    plan_ahead(order);
+    run_tasks(tasks, order, parallel_, signals_, events());
     run_.wall_seconds = stopwatch.wall_seconds();
     if (record_ != nullptr) record_->end(run_.outcome, display_.progress());
     return std::move(run_);
   }
 
 private:
+  /// Searches the plans of all jobs on all cores: later, each core has a process of its own to run.
+  void plan_ahead(const std::vector<std::size_t> &jobs) {
+    std::vector<compiler::PlansAhead::Compilation> compilations;
+    for (const std::size_t job : jobs)
+      if (const JobSpec &spec = specs_[job]; !spec.paper) compilations.push_back({spec.layers, spec.npu, spec.compile});
+    compiler::PlansAhead ahead(std::move(compilations), cache_, usable_cores());
+    while (!ahead.wait(kProgressInterval)) {
+      signals_.check();
+      tick();
+    }
+  }
+
   /// Returns the jobs whose results the record does not have.
   std::vector<std::size_t> take_kept() {
     std::vector<std::size_t> left;

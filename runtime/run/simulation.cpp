@@ -2,9 +2,11 @@
 
 #include "base/file/output_file.hpp"
 #include "base/process/heartbeat.hpp"
+#include "base/process/parallel.hpp"
 #include "base/process/peak_memory.hpp"
 #include "base/process/progress.hpp"
 #include "base/process/stopwatch.hpp"
+#include "compiler/plans_ahead.hpp"
 #include "isa/assembler.hpp"
 #include "runtime/data/check.hpp"
 #include "runtime/job/timeline_output.hpp"
@@ -87,6 +89,14 @@ JobResult run_stream(const JobSpec &spec, const std::vector<isa::Command> &strea
   return result;
 }
 
+std::vector<compiler::PlansAhead::Compilation> searched_compilations(const RunOptions &options,
+                                                                     const std::vector<JobSpec> &specs) {
+  std::vector<compiler::PlansAhead::Compilation> compilations;
+  for (const JobSpec &spec : specs)
+    if (options.stream.empty() && !spec.paper) compilations.push_back({spec.layers, spec.npu, spec.compile});
+  return compilations;
+}
+
 double weight_of(const JobSpec &spec) {
   double weight = 0;
   for (const compiler::Layer &layer : spec.layers)
@@ -128,12 +138,15 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
   RunResult run;
   std::vector<JobResult> by_schedule;
   compiler::CompileCache cache;
-  for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
-    // Compiling takes longer than simulating what comes of it.
-    specs[job].compile.progress = [&](std::uint64_t done, std::uint64_t all) {
+  cache.plans.store = options.plans;
+  // Compiling takes longer than simulating what comes of it.
+  for (std::size_t job = 0; job < specs.size(); ++job)
+    specs[job].compile.progress = [&heartbeat, &display, job](std::uint64_t done, std::uint64_t all) {
       const auto lock = heartbeat.lock();
       display.update(job, static_cast<double>(done) / static_cast<double>(all));
     };
+  const compiler::PlansAhead ahead(searched_compilations(options, specs), cache, usable_cores());
+  for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
     JobEvents job_events;
     if (!options.times.empty() || !options.timeline.empty())
       job_events.times = [&](const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &command_times,

@@ -11,7 +11,7 @@ struct SimulationEvents {
   std::function<void(const Interrupted &)> interrupted;
 };
 
-/// Compiles and simulates each layer under each schedule; or, if `options.stream` names a file, `stream`, the commands
+/// Plans of all layers are searched on all cores. Compiles and simulates each layer under each schedule; or, if `options.stream` names a file, `stream`, the commands
 /// in it. One compiled stream is in memory at a time. Timing traces and timelines go to `options.times` and
 /// `options.timeline`: into one file in the order of the layers, or into a file for each layer and schedule if that is
 /// a directory. Throws OutputError.

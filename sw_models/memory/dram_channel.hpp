@@ -103,12 +103,15 @@ public:
     const bool other_waits = waiting.of(opposite(choice.direction)) <= choice.time.cycle;
     batch_served_ = other_waits ? batch_served_ + std::uint64_t{accesses} * memory_.access_bytes : 0;
     served_any_ = true;
+    idle_cycles_ += start.cycle - free_.cycle - (start.ticks < free_.ticks ? 1 : 0);
     free_ = after(start, accesses);
     return {start, free_};
   }
 
   /// End of the last service.
   const Instant &free() const { return free_; }
+  /// Whole cycles until then in which nothing was served.
+  std::uint64_t idle_cycles() const { return idle_cycles_; }
   Direction direction() const { return direction_; }
   /// Whether choose() would stay in the channel's direction at free(), if a burst of it waits. `other_waits`: one of
   /// the other direction does.
@@ -155,7 +158,8 @@ private:
 
   bool served_any_ = false;
   Direction direction_ = Direction::kRead;
-  Instant free_;                   ///< end of the last service
+  Instant free_; ///< end of the last service
+  std::uint64_t idle_cycles_ = 0;
   std::uint64_t batch_served_ = 0; ///< bytes served in direction_ since the other began to wait
 };
 

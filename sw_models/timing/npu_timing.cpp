@@ -142,6 +142,7 @@ void NpuTiming::start(std::size_t e, std::uint64_t now) {
 
   CommandTimes &times = result_.commands[head.index];
   times.start = now;
+  if (options_.latest_start != nullptr && now > options_.latest_start[head.index]) result_.given_up = true;
   // The head waited, with nothing in flight, since it was issued, or the one before it started or was done.
   if (engine.in_flight.empty()) {
     std::uint64_t since = times.issue;
@@ -226,7 +227,7 @@ RunResult NpuTiming::run() {
     return std::move(result_);
   }
   std::uint64_t now = 0;
-  while (retired_ < count_ && result_.ok()) {
+  while (retired_ < count_ && result_.ok() && !result_.given_up) {
     std::uint64_t next = next_event();
     while (memory_.advance(next)) {
       fetch_.receive(memory_.take_fetched());
@@ -240,6 +241,7 @@ RunResult NpuTiming::run() {
     }
     now = next;
     play(now);
+    if (memory_.idle_cycles() > options_.most_idle_cycles) result_.given_up = true;
   }
   fill_counters(now);
   return std::move(result_);

@@ -16,11 +16,15 @@ struct RunOptions {
   std::uint64_t dram_base = 0;           ///< DRAM_BASE
   std::uint64_t dram_size = 0;           ///< DRAM_SIZE; 0: the configuration's size_bytes
   std::optional<std::uint32_t> watchdog; ///< WATCHDOG; empty: usual_watchdog()
+  // For callers that need no more than to know that a run is too long, which it is given up for:
+  std::uint64_t most_idle_cycles = kNever;     ///< of the DRAM
+  const std::uint64_t *latest_start = nullptr; ///< cycle of each command of the stream; null: no limit
 };
 
 struct RunResult {
   isa::ErrorCode error = isa::ErrorCode::NONE; ///< as ERR_CODE
   std::uint32_t error_index = 0;               ///< as ERR_INDEX
+  bool given_up = false;                       ///< for the limits of the options; what follows is of the part before
   std::vector<std::uint64_t> counters;         ///< in the list of isa/counters.hpp
   std::vector<CommandTimes> commands;          ///< one per command of the stream
 

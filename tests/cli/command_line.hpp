@@ -42,6 +42,7 @@ protected:
     directory_ = pattern;
     std::filesystem::create_directory(directory_ / "work");
     ::setenv("XDG_STATE_HOME", (directory_ / "state").c_str(), 1); // records of runs stay out of the user's own
+    ::setenv("GRADWEAVE_PLAN_CACHE", "off", 1);                    // and so do plans
   }
   ~CommandLineTest() override {
     std::error_code ignored;

@@ -1,6 +1,7 @@
 // No run is below its bounds, neither those of the layer nor those that prune the search.
 #include "compiler/cost/bounds.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/cost/tile_estimate.hpp"
 #include "compiler/lower/describe.hpp"
 #include "compiler/schedule/search.hpp"
 #include "compiler/spm/residency.hpp"
@@ -106,6 +107,35 @@ TEST(Bounds, AFewBytesAtTheEndOfARowSaveAWholeAccess) {
   EXPECT_EQ(bounds(layer, Pass::kBoth, npu).traffic_cycles, once + 1000 * 16);
 }
 
+/// Whoever gives up early must not give up what is fast enough.
+void expect_limits_hold(const Program &program, const Machine &npu, const std::string &what) {
+  const std::uint64_t cycles = program_cycles(program, npu);
+  EXPECT_EQ(program_cycles(program, npu, cycles + 1), cycles) << what;
+  for (const std::uint64_t limit : {cycles, cycles * 9 / 10, cycles / 2, std::uint64_t{1}})
+    EXPECT_GE(program_cycles(program, npu, limit), limit) << what;
+  EXPECT_EQ(program_cycles(program, npu, cycles / 4), kTooSlow) << what;
+  const std::uint64_t estimate = estimate_cycles(program, npu, kTooSlow);
+  EXPECT_EQ(estimate_cycles(program, npu, estimate + 1), estimate) << what;
+  for (const std::uint64_t limit : {estimate, estimate * 9 / 10, estimate / 2})
+    EXPECT_GE(estimate_cycles(program, npu, limit), limit) << what;
+}
+
+/// Of allocations that are given up: exactly those that move as much as the limit, or more.
+void expect_traffic_is_limited(const std::vector<PhasePlan> &plans, const Program &program, const Layout &layout,
+                               const Machine &npu) {
+  for (const std::uint32_t command : {0U, 64U}) {
+    std::uint64_t moved = program.actions.size() * command;
+    for (const Action &a : program.actions)
+      if (!a.computes()) moved += dram_bytes_of(a, npu);
+    std::uint64_t lost = 0;
+    EXPECT_FALSE(allocate(plans, program.layers, layout, npu, {moved, command}, &lost));
+    EXPECT_EQ(lost, program.products.size());
+    const auto again = allocate(plans, program.layers, layout, npu, {moved + 1, command}, &lost);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->actions.size(), program.actions.size());
+  }
+}
+
 class BoundsOn : public testing::TestWithParam<std::string> {};
 
 TEST_P(BoundsOn, NoStreamBeatsItsBounds) {
@@ -132,9 +162,13 @@ TEST_P(BoundsOn, NoProgramBeatsTheBoundThatPrunes) {
   for (const Layer &layer : {make_layer(50, 61, 29), make_layer(7, 120, 90), make_layer(128, 16, 16)})
     for (const Schedule schedule : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor}) {
       const Layout layout = make_layout({layer}, Pass::kBoth, npu);
-      for (const auto &plans : search(layer, schedule, Pass::kBoth, {}, layout, npu, 0.2)) {
+      for (std::vector<PhasePlan> plans : search(layer, schedule, Pass::kBoth, {}, layout, npu, 0.2)) {
+        for (PhasePlan &plan : plans)
+          plan.products = plan_products(plan, layer, npu);
         const Program program = allocate(plans, {layer}, layout, npu).value();
         EXPECT_LE(program_bound(program, npu), program_cycles(program, npu)) << layer.name << " " << describe(plans);
+        expect_limits_hold(program, npu, describe(plans));
+        expect_traffic_is_limited(plans, program, layout, npu);
       }
     }
 }

@@ -162,6 +162,22 @@ TEST(Step, IsNoSlowerThanItsLayersOrTheConventionalSchedule) {
   EXPECT_GT(found.work.tried, found.work.simulated);
 }
 
+TEST(Step, IsTheSameWithAnyNumberOfThreads) {
+  const Machine npu = load_config("small");
+  const std::vector<Layer> layers = load_network("models/ncf.toml", 4).layers;
+  const auto stream = [&](unsigned threads) {
+    StepOptions options;
+    options.layer_plans = 12;
+    options.step_plans = 100;
+    options.threads = threads;
+    const SearchedStep found = search_step(layers, npu, options);
+    return compile_plans(layers, Pass::kBoth, found.plans, npu).stream;
+  };
+  const auto alone = stream(1);
+  for (const unsigned threads : {0U, 2U, 5U})
+    EXPECT_EQ(stream(threads), alone) << threads;
+}
+
 TEST(Step, MorePlansDoNotMakeItSlower) {
   const Machine npu = load_config("large");
   const std::vector<Layer> layers = load_network("models/dlrm.graph", 8).layers;

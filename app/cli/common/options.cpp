@@ -3,6 +3,7 @@
 #include "compiler/compiler.hpp"
 
 #include <CLI/App.hpp>
+#include <fmt/format.h>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
@@ -91,6 +92,12 @@ void add_work(Reproduction &command, const WorkArguments &work) {
   if (work.parts != 0) command.add("PARTS", "--parts", std::to_string(work.parts));
   if (work.reduction != "chain") command.add("REDUCTION", "--reduction", work.reduction);
   if (!work.layers.empty()) command.add("LAYERS", "--layers", work.layers);
+}
+
+void add_plan_cache_option(CLI::App &command, WorkArguments &work) {
+  command.add_option("--plan-cache", work.plan_cache,
+                     "Directory of plans that earlier runs found, or off; default: $GRADWEAVE_PLAN_CACHE, else "
+                     "gradweave in $XDG_CACHE_HOME or ~/.cache");
 }
 
 void add_times_options(CLI::App &command, std::string &times, std::string &timeline) {

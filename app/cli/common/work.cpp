@@ -1,8 +1,10 @@
 #include "app/cli/common/work.hpp"
 #include "graph/frontend/load_network.hpp"
 
+#include "app/evaluation/unit/unit_key.hpp"
 #include "device/device.hpp"
 #include "runtime/run/lookup.hpp"
+#include "runtime/run/plan_cache.hpp"
 
 #include <fmt/format.h>
 
@@ -25,6 +27,12 @@ Work resolve(const WorkArguments &arguments) {
   work.npu = load_machine(runtime::find_npu(arguments.npu));
   work.layers = compiler::select_layers(work.network, arguments.layers);
   return work;
+}
+
+std::unique_ptr<compiler::PlanStore> plan_store(const WorkArguments &arguments) {
+  const std::string directory = runtime::plan_cache_directory(arguments.plan_cache);
+  if (directory.empty()) return nullptr;
+  return std::make_unique<runtime::PlanCache>(directory, std::string(evaluation::tool_version()));
 }
 
 void require_rtl(const NpuConfig &npu, const std::string &argument) {

@@ -5,6 +5,7 @@
 #include "compiler/compiler.hpp"
 #include "runtime/job/job.hpp"
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,9 @@ bool uses_standard_output(const std::vector<std::pair<std::string, std::string>>
 
 /// `text` as one word of a POSIX shell, for commands that repeat a run.
 std::string shell_word(const std::string &text);
+
+/// The plans that earlier runs of this version of the tool found; null if there is no place for them.
+std::unique_ptr<compiler::PlanStore> plan_store(const WorkArguments &arguments);
 
 /// What the process says at its end.
 ExitCode exit_code(runtime::Outcome outcome);

@@ -5,8 +5,11 @@
 #include "app/cli/plan/stream_directory.hpp"
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"
+#include "base/process/heartbeat.hpp"
+#include "base/process/parallel.hpp"
 #include "base/process/process_pool.hpp"
 #include "base/process/progress.hpp"
+#include "compiler/plans_ahead.hpp"
 #include "runtime/record/result_json.hpp"
 
 #include <fmt/format.h>
@@ -14,6 +17,8 @@
 
 #include <memory>
 #include <optional>
+#include <unistd.h>
+#include <vector>
 
 namespace gradweave::cli {
 namespace {
@@ -90,23 +95,34 @@ int compile(const CompileArguments &a) {
   Json summary = {{"network", work.network.name}, {"npu", work.npu.name}, {"layers", Json::array()}};
   ProgressDisplay display(std::vector<double>(work.layers.size(), 1), false);
   const SignalGuard signals; // an interrupted compilation leaves no half of a network behind
-  std::size_t done = 0;
+  Heartbeat heartbeat(signals, display, [&](const Interrupted &signal) {
+    streams.reset();
+    json.reset();
+    fmt::print(stderr, "gradweave: error: {}\n", signal.what());
+    ::_exit(kInterrupted);
+  });
+  const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
   compiler::CompileCache cache;
-  for (const compiler::Layer &layer : work.layers) {
-    const auto progress = [&](std::uint64_t tried, std::uint64_t all) {
-      signals.check();
-      display.update(done, static_cast<double>(tried) / static_cast<double>(all));
-      display.tick();
+  cache.plans.store = plans.get();
+  std::vector<compiler::PlansAhead::Compilation> compilations;
+  for (std::size_t i = 0; i < work.layers.size(); ++i) {
+    compilations.push_back({{work.layers[i]}, work.npu, work.compile_as(schedule)});
+    compilations.back().options.progress = [&, i](std::uint64_t tried, std::uint64_t all) {
+      const auto lock = heartbeat.lock();
+      display.update(i, static_cast<double>(tried) / static_cast<double>(all));
     };
-    compiler::CompileOptions options = work.compile_as(schedule);
-    options.progress = progress;
-    const Compiled compiled = compiler::compile({layer}, work.npu, options, cache);
-    display.update(done++, 1);
+  }
+  const compiler::PlansAhead ahead(compilations, cache, usable_cores());
+  for (std::size_t i = 0; i < work.layers.size(); ++i) {
+    const Compiled compiled = compiler::compile({work.layers[i]}, work.npu, compilations[i].options, cache);
+    const auto lock = heartbeat.lock();
+    display.update(i, 1);
     display.clear();
     print_summary(a.json == "-" ? stderr : stdout, compiled);
     summary["layers"].push_back(summary_json(compiled));
     if (streams) streams->add(compiled, a.listing);
   }
+  const auto lock = heartbeat.lock();
   signals.check();
   if (streams) streams->commit();
   if (json) json->commit(summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -120,6 +136,7 @@ void add_compile(CLI::App &app, const Invocation & /*invocation*/, Chosen &chose
   CompileArguments &a = *arguments;
   CLI::App *command = app.add_subcommand("compile", "Compile layers to binary command streams");
   add_work_options(*command, a.work, Schedules::kOne);
+  add_plan_cache_option(*command, a.work);
   command->add_option("--out", a.out, "Directory for the streams (INDEX-LAYER.gws); default: print the summary only");
   command->add_flag("--listing", a.listing, "Also write INDEX-LAYER.lst: every command as text, with its tile");
   command->add_option("--json", a.json, "Write the summary as JSON to this file; - is standard output");

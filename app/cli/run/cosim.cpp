@@ -116,7 +116,9 @@ int cosim(const CosimArguments &a) {
   if (a.status) return show_runs(*a.status);
   if (!a.stop.empty()) return stop(a.stop);
   const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
-  const RunOptions options = make_options(a);
+  RunOptions options = make_options(a);
+  const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
+  options.plans = plans.get();
   const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
@@ -232,6 +234,7 @@ void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   a.program = invocation.program;
   CLI::App *command = app.add_subcommand("cosim", "Run a network's layers on an NPU and check every result bit");
   add_work_options(*command, a.work, Schedules::kSeveral);
+  add_plan_cache_option(*command, a.work);
   add_simulation_options(*command, a);
   command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
   add_trace_options(*command, a);

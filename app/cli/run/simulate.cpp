@@ -94,6 +94,8 @@ int simulate(const SimulateArguments &a) {
   const std::vector<isa::Command> stream =
       a.stream.empty() ? std::vector<isa::Command>{} : runtime::load_stream(a.stream);
   add_times(a, options);
+  const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
+  options.plans = plans.get();
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
 
@@ -120,6 +122,7 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   a.program = invocation.program;
   CLI::App *command = app.add_subcommand("simulate", "Count the cycles of a network or a stream on the timing model");
   add_work_options(*command, a.work, Schedules::kSeveral);
+  add_plan_cache_option(*command, a.work);
   command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
   command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
   add_times_options(*command, a.times, a.timeline);

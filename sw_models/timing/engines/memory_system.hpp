@@ -49,6 +49,8 @@ public:
     std::uint64_t read_beats = 0, read_bytes = 0, write_beats = 0, write_bytes = 0, fetch_beats = 0;
   };
   const Totals &totals() const { return totals_; }
+  /// Whole cycles in which the DRAM served nothing, up to the last burst that it has served.
+  std::uint64_t idle_cycles() const { return channel_.idle_cycles(); }
   /// Last cycle with a handshake on the bus, if no burst is under way; 0 if there was none.
   std::uint64_t last_handshake() const {
     const std::uint64_t free = std::max(read_channel_, response_channel_);

@@ -1,0 +1,30 @@
+// What LOADs and STOREs take of the DRAM.
+#pragma once
+
+#include "compiler/ir/program.hpp"
+#include "sw_models/config/machine.hpp"
+
+namespace gradweave::compiler {
+
+/// Bytes of whole units (bus beats, DRAM accesses) of one tile row at `address`.
+inline std::uint64_t beat_bytes(std::uint64_t address, std::uint64_t bytes, std::uint64_t unit) {
+  return (address + bytes + unit - 1) / unit * unit - address / unit * unit;
+}
+
+/// What the DRAM charges at a time.
+inline std::uint32_t access_bytes(const Machine &npu) {
+  return npu.memory.access_bytes != 0 ? npu.memory.access_bytes : npu.bus_bytes;
+}
+
+/// Bytes of whole DRAM accesses of a tile that lies at `address`: what its time at the DRAM follows. Pitches are whole
+/// beats, so that every row costs what the first does.
+inline std::uint64_t dram_bytes_of(std::uint64_t address, const Rect &tile, bool fp32, const Machine &npu) {
+  return tile.rows * beat_bytes(address, tile.cols * (fp32 ? 4ULL : 2ULL), access_bytes(npu));
+}
+
+/// Of a LOAD or STORE.
+inline std::uint64_t dram_bytes_of(const Action &dma, const Machine &npu) {
+  return dram_bytes_of(dma.dram_addr, dma.rect, dma.fp32, npu);
+}
+
+} // namespace gradweave::compiler
