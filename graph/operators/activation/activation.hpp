@@ -4,7 +4,50 @@
 #include "graph/operators/entry.hpp"
 #include "graph/operators/function_cost.hpp"
 
+#include <algorithm>
+
 namespace gradweave::graph {
+
+/// A block of elements in arrays of its own, which no pointer can alias, with all functions inlined: so long loops
+/// become vectors.
+template <typename V, typename F> [[gnu::flatten]] void map_block(const V *in, V *out, std::size_t count, F f) {
+  constexpr std::size_t kBlock = 64;
+  for (std::size_t begin = 0; begin < count; begin += kBlock) {
+    const std::size_t size = std::min(kBlock, count - begin);
+    V values[kBlock] = {};
+    std::copy_n(in + begin, size, values);
+    for (V &value : values)
+      value = f(value);
+    std::copy_n(values, size, out + begin);
+  }
+}
+template <typename V, typename F>
+[[gnu::flatten]] void zip_block(const V *a, const V *b, V *out, std::size_t count, F f) {
+  constexpr std::size_t kBlock = 64;
+  for (std::size_t begin = 0; begin < count; begin += kBlock) {
+    const std::size_t size = std::min(kBlock, count - begin);
+    V left[kBlock] = {}, right[kBlock] = {};
+    std::copy_n(a + begin, size, left);
+    std::copy_n(b + begin, size, right);
+    for (std::size_t i = 0; i < kBlock; ++i)
+      left[i] = f(left[i], right[i]);
+    std::copy_n(left, size, out + begin);
+  }
+}
+
+/// As map_elements() and zip_elements(), for functions of many operations.
+template <class A, typename F> void map_function(Kernel<A> &k, F f) {
+  const auto *in = k.in(0);
+  auto *out = k.out(0);
+  k.parallel(k.out_shape(0).elements(), 40,
+             [=](std::size_t begin, std::size_t end) { map_block(in + begin, out + begin, end - begin, f); });
+}
+template <class A, typename F> void zip_function(Kernel<A> &k, F f) {
+  const auto *a = k.in(0), *b = k.in(1);
+  auto *out = k.out(0);
+  k.parallel(k.out_shape(0).elements(), 40,
+             [=](std::size_t begin, std::size_t end) { zip_block(a + begin, b + begin, out + begin, end - begin, f); });
+}
 
 /// What a gradient is computed from besides dY.
 enum class From { kInput, kOutput };

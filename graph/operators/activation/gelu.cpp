@@ -49,18 +49,18 @@ template <class A> bool by_tanh(const Kernel<A> &k) { return k.attributes().text
 struct GeluRun {
   template <class A> static void run(Kernel<A> &k) {
     if (by_tanh(k))
-      map_elements(k, [](auto x) { return GeluByTanh::value<A>(x); });
+      map_function(k, [](auto x) { return GeluByTanh::value<A>(x); });
     else
-      map_elements(k, [](auto x) { return GeluByErf::value<A>(x); });
+      map_function(k, [](auto x) { return GeluByErf::value<A>(x); });
   }
 };
 
 struct GeluGradientRun {
   template <class A> static void run(Kernel<A> &k) {
     if (by_tanh(k))
-      zip_elements(k, [](auto dy, auto x) { return A::mul(dy, GeluByTanh::slope<A>(x)); });
+      zip_function(k, [](auto dy, auto x) { return A::mul(dy, GeluByTanh::slope<A>(x)); });
     else
-      zip_elements(k, [](auto dy, auto x) { return A::mul(dy, GeluByErf::slope<A>(x)); });
+      zip_function(k, [](auto dy, auto x) { return A::mul(dy, GeluByErf::slope<A>(x)); });
   }
 };
 

@@ -7,34 +7,34 @@ namespace {
 
 struct SigmoidRun {
   template <class A> static void run(Kernel<A> &k) {
-    map_elements(k, [](auto x) { return A::sigmoid(x); });
+    map_function(k, [](auto x) { return A::sigmoid(x); });
   }
 };
 struct SigmoidGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    zip_elements(k, [](auto dy, auto y) { return A::mul(dy, A::fma(-y, y, y)); });
+    zip_function(k, [](auto dy, auto y) { return A::mul(dy, A::fma(-y, y, y)); });
   }
 };
 
 struct TanhRun {
   template <class A> static void run(Kernel<A> &k) {
-    map_elements(k, [](auto x) { return A::tanh(x); });
+    map_function(k, [](auto x) { return A::tanh(x); });
   }
 };
 struct TanhGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    zip_elements(k, [](auto dy, auto y) { return A::mul(dy, A::fma(-y, y, number<A>(1))); });
+    zip_function(k, [](auto dy, auto y) { return A::mul(dy, A::fma(-y, y, number<A>(1))); });
   }
 };
 
 struct SiluRun {
   template <class A> static void run(Kernel<A> &k) {
-    map_elements(k, [](auto x) { return A::mul(x, A::sigmoid(x)); });
+    map_function(k, [](auto x) { return A::mul(x, A::sigmoid(x)); });
   }
 };
 struct SiluGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    zip_elements(k, [](auto dy, auto x) {
+    zip_function(k, [](auto dy, auto x) {
       const auto s = A::sigmoid(x);
       return A::mul(dy, A::mul(s, A::fma(x, A::sub(number<A>(1), s), number<A>(1))));
     });
@@ -43,12 +43,12 @@ struct SiluGradientRun {
 
 struct SoftplusRun {
   template <class A> static void run(Kernel<A> &k) {
-    map_elements(k, [](auto x) { return soft_plus<A>(x); });
+    map_function(k, [](auto x) { return soft_plus<A>(x); });
   }
 };
 struct SoftplusGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    zip_elements(k, [](auto dy, auto x) { return A::mul(dy, A::sigmoid(x)); });
+    zip_function(k, [](auto dy, auto x) { return A::mul(dy, A::sigmoid(x)); });
   }
 };
 

@@ -22,7 +22,7 @@ Shape with_ones(const Inference &op, const Shape &shape) {
 }
 
 Shape reduced_shape(const Inference &op, const Shape &shape) {
-  const Shape ones = with_ones(op, shape);
+  Shape ones = with_ones(op, shape);
   if (op.attributes().integer("keepdims") != 0) return ones;
   const std::vector<std::int64_t> &axes = op.attributes().integers("axes");
   std::vector<bool> reduced(shape.rank(), axes.empty());
@@ -49,7 +49,8 @@ template <class A> RepeatWalk walk_of(const Kernel<A> &k, const Shape &large) {
 
 /// 1 / elements that make up a result.
 template <class A> typename A::Value share_of(const Shape &large, const Shape &small) {
-  return number<A>(1.0 / static_cast<double>(large.elements() / small.elements()));
+  const std::size_t count = large.elements() / small.elements();
+  return number<A>(1.0 / static_cast<double>(count));
 }
 
 struct ReduceSumRun {

@@ -240,7 +240,8 @@ TensorId source(Builder &b, const std::string &name, Takes takes, const Shape &s
 
 } // namespace
 
-Build op_of(std::string op, std::vector<std::optional<Shape>> inputs, Attributes attributes, std::size_t output) {
+Build op_of(const std::string &op, const std::vector<std::optional<Shape>> &inputs, const Attributes &attributes,
+            std::size_t output) {
   return [=](Builder &b) {
     const std::vector<InputSpec> &specs = operators().find(op)->inputs;
     std::vector<TensorId> ids;

@@ -19,7 +19,7 @@ using Build = std::function<TensorId(Builder &)>;
 /// An op alone, its output `output` under test: real inputs are parameters, others inputs, called as the operator's
 /// entry calls them (and numbered behind the last one of a variadic operator: "squares", "squares2", ...). Nothing: the
 /// input is left out.
-Build op_of(std::string op, std::vector<std::optional<Shape>> inputs, Attributes attributes = {},
+Build op_of(const std::string &op, const std::vector<std::optional<Shape>> &inputs, const Attributes &attributes = {},
             std::size_t output = 0);
 
 struct OperatorCheck {
