@@ -23,7 +23,7 @@ Build matmul_bf16(Shape a, Shape b, Attributes attributes = {}) {
   };
 }
 
-const RealValues kAscending{{"a", {16777216, 1, 1}}, {"b", {1, 1, 1}}};
+const RealValues kAscendingTerms{{"a", {16777216, 1, 1}}, {"b", {1, 1, 1}}};
 const std::vector<float> kStays = {16777216}; // 2^24 + 1 rounds back each time; another order gives 2^24 + 2
 
 const Holds matmul_holds(
@@ -34,8 +34,8 @@ const Holds matmul_holds(
      derivative(matmul({2, 3, 4}, {2, 4}, transposing(0, 1))), derivative(matmul({4, 3}, {4, 2}, transposing(1, 0))),
      near_fp64(matmul_bf16({3, 9, 33}, {3, 33, 7})), near_fp64(matmul_bf16({3, 33, 9}, {3, 7, 33}, transposing(1, 1))),
      near_fp64(matmul_bf16({70, 5, 9}, {70, 9, 7})), // more batches than threads
-     exact(matmul_bf16({1, 3}, {3, 1}), {kAscending}, kStays),
-     exact(matmul_bf16({3, 1}, {1, 3}, transposing(1, 1)), {kAscending}, kStays)});
+     exact(matmul_bf16({1, 3}, {3, 1}), {kAscendingTerms}, kStays),
+     exact(matmul_bf16({3, 1}, {1, 3}, transposing(1, 1)), {kAscendingTerms}, kStays)});
 
 TEST(MatMul, EachMatrixMeetsItsOwn) {
   const auto y = run_contract(matmul_bf16({2, 1, 2}, {2, 2, 1}), {{"a", {1, 2, 3, 4}}, {"b", {5, 6, 7, 8}}});

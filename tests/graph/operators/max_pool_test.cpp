@@ -26,14 +26,14 @@ Build max_pool_gradient(Shape dy, Shape x, Attributes attributes) {
   };
 }
 
-const Attributes kThree = window({3, 3}, {2, 2}, {1, 1, 1, 1}); // as ResNet's
+const Attributes kThreeByThree = window({3, 3}, {2, 2}, {1, 1, 1, 1}); // as ResNet's
 const Attributes kUneven = window({2, 3}, {1, 2}, {1, 0, 0, 2});
 
 /// Window by window, scattering: each adds to the first of its largest, so that an element's sum ascends by window.
 std::vector<float> scattered(const Given &given) {
   const std::vector<float> &x = given.real.at("x"), &dy = given.real.at("dy");
   std::vector<float> dx(x.size());
-  const int height = 5, width = 4, out_height = 3, out_width = 2, channels = 3; // of kThree
+  const int height = 5, width = 4, out_height = 3, out_width = 2, channels = 3; // of kThreeByThree
   for (int o = 0; o < 2 * out_height * out_width; ++o)
     for (int i = 0; i < channels; ++i) {
       const int b = o / (out_height * out_width), row = o / out_width % out_height * 2 - 1, col = o % out_width * 2 - 1;
@@ -51,13 +51,15 @@ std::vector<float> scattered(const Given &given) {
 
 const Holds max_pool_holds(
     {"MaxPool", "MaxPoolGradient"},
-    {derivative(max_pool({2, 5, 4, 3}, kThree)), derivative(max_pool({1, 4, 5, 2}, kUneven)),
-     near_fp64(max_pool({2, 7, 6, 5}, kThree)), near_fp64(max_pool_gradient({2, 3, 2, 3}, {2, 5, 4, 3}, kThree)),
-     near_fp64(max_pool_gradient({2, 3, 2, 3}, {2, 5, 4, 3}, kThree), {1, -2, -0.1}), // where 0 would be the largest
+    {derivative(max_pool({2, 5, 4, 3}, kThreeByThree)), derivative(max_pool({1, 4, 5, 2}, kUneven)),
+     near_fp64(max_pool({2, 7, 6, 5}, kThreeByThree)),
+     near_fp64(max_pool_gradient({2, 3, 2, 3}, {2, 5, 4, 3}, kThreeByThree)),
+     near_fp64(max_pool_gradient({2, 3, 2, 3}, {2, 5, 4, 3}, kThreeByThree),
+               {1, -2, -0.1}), // where 0 would be the largest
      exact(max_pool_gradient({1, 1, 1, 1}, {1, 1, 2, 1}, window({1, 2}, {1, 1}, {0, 0, 0, 0})),
            {{{"dy", {5}}, {"x", {1, 2}}}}, {0, 5}),
      exact(max_pool({1, 2, 2, 1}, window({2, 2}, {1, 1}, {0, 0, 0, 0})), {{{"x", {-3, -1, -2, -4}}}}, {-1}),
-     replayed(max_pool_gradient({2, 3, 2, 3}, {2, 5, 4, 3}, kThree), {5}, scattered)});
+     replayed(max_pool_gradient({2, 3, 2, 3}, {2, 5, 4, 3}, kThreeByThree), {5}, scattered)});
 
 TEST(MaxPool, FirstOfEqualElementsTakesTheGradient) {
   const auto dx = run_contract(max_pool_gradient({1, 1, 2, 1}, {1, 2, 3, 1}, window({2, 2}, {1, 1}, {0, 0, 0, 0})),
@@ -102,7 +104,7 @@ std::string pool_error(const Shape &x, const Attributes &attributes) {
 
 TEST(MaxPool, RefusesWhatDoesNotFit) {
   const std::string where = "net.graph:7: op 'y' (MaxPool): ";
-  EXPECT_EQ(pool_error({2, 5}, kThree), where + "x is [2, 5]; it must be [batch, rows, columns, channels]");
+  EXPECT_EQ(pool_error({2, 5}, kThreeByThree), where + "x is [2, 5]; it must be [batch, rows, columns, channels]");
   EXPECT_EQ(pool_error({1, 4, 4, 1}, window({2, 2}, {1, 1}, {0, 2, 0, 0})),
             where +
                 "attribute 'pads' = [0, 2, 0, 0] must be below 'kernel_shape' = [2, 2], or a window lies in padding "
