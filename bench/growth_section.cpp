@@ -45,10 +45,10 @@ struct Series {
   const char *name, *row, *npu;     ///< `row`: before the size in the name of a row
   std::vector<std::uint32_t> sizes; ///< side of the tiles, or commands
   double expected_seconds;          ///< to make the longest
-  std::vector<isa::Command> (*make)(const NpuConfig &npu, std::uint32_t size);
+  std::vector<isa::Command> (*make)(const Machine &npu, std::uint32_t size);
 };
 
-std::vector<isa::Command> gemm_of_3072(const NpuConfig &npu, std::uint32_t tile) { return tiled_gemm(npu, 3072, tile); }
+std::vector<isa::Command> gemm_of_3072(const Machine &npu, std::uint32_t tile) { return tiled_gemm(npu, 3072, tile); }
 
 const std::vector<Series> &all_series() {
   static const std::vector<Series> series{

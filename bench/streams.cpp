@@ -21,7 +21,7 @@ constexpr std::uint64_t kPageBytes = 4096, kMaxBeats = 256;
 
 } // namespace
 
-std::vector<isa::Command> tiled_gemm(const NpuConfig &npu, std::uint32_t side, std::uint32_t tile) {
+std::vector<isa::Command> tiled_gemm(const Machine &npu, std::uint32_t side, std::uint32_t tile) {
   using namespace compiler;
   const Layer layer{"tiled_gemm", side, side, side, false, 0};
   const Layout layout = make_layout({layer}, Pass::kForward, npu);
@@ -41,7 +41,7 @@ std::vector<isa::Command> tiled_gemm(const NpuConfig &npu, std::uint32_t side, s
   return compile_plan({layer}, Pass::kForward, layout, plan, npu).stream;
 }
 
-std::vector<isa::Command> random_stream(const NpuConfig &npu, std::uint32_t commands) {
+std::vector<isa::Command> random_stream(const Machine &npu, std::uint32_t commands) {
   corpus::TimingStreamOptions options;
   options.commands = commands;
   options.dram_bytes = std::uint64_t{1} << 20U;
@@ -49,7 +49,7 @@ std::vector<isa::Command> random_stream(const NpuConfig &npu, std::uint32_t comm
   return corpus::make_timing_stream(npu, options).commands;
 }
 
-std::uint64_t count_bursts(const std::vector<isa::Command> &stream, const NpuConfig &npu) {
+std::uint64_t count_bursts(const std::vector<isa::Command> &stream, const Machine &npu) {
   std::uint64_t bursts = 0;
   for (const isa::Command &command : stream) {
     const auto decoded = isa::decode(command);

@@ -105,9 +105,7 @@ std::vector<TensorId> Builder::add_named(std::string_view type, std::vector<Tens
                      name.empty() ? "" : fmt::format(" (node '{}')", name)));
   Op op;
   op.type = entry;
-  // People name what a graph computes, passes its gradients, of which a tensor has as many as readers.
-  const bool made = name.empty() || role_ == Role::kGradient;
-  op.name = made ? fresh(name.empty() ? entry->name : std::string_view(name)) : std::move(name);
+  op.name = name.empty() ? fresh(entry->name) : std::move(name);
   op.inputs = std::move(inputs);
   op.attributes = std::move(attributes);
   op.where = where_;

@@ -49,7 +49,7 @@ private:
     if (parts.empty()) return kNone;
     TensorId total = parts.back();
     for (std::size_t p = parts.size() - 1; p-- > 0;)
-      total = build_.add("Add", {total, parts[p]}, {}, "d(" + graph_.tensors[id].name + ").sum");
+      total = build_.add("Add", {total, parts[p]}, {}, build_.fresh("d(" + graph_.tensors[id].name + ").sum"));
     parts = {total};
     return total;
   }

@@ -1,5 +1,6 @@
 #include "graph/golden/execution.hpp"
 #include "graph/ir/builder.hpp"
+#include "graph/ir/verify.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/passes/dead_code.hpp"
 #include "graph/passes/edges.hpp"
@@ -33,6 +34,23 @@ TEST(Gradient, OfATensorThatTwoProductsReadIsTheSumOfBoth) {
   run.set(target, {10});
   run.run();
   EXPECT_EQ(run.get(gradients[0].gradient).real, std::vector<double>{2 * (2 * 3 * 5 - 10) * (2 * 5)});
+}
+
+/// Each reader's gradient has a name of its own, and so has each sum of them.
+TEST(Gradient, SumsThoseOfManyReaders) {
+  Graph graph;
+  Builder b(graph, operators());
+  const TensorId x = b.input("x", ElementType::kBf16, {4, 8});
+  const TensorId w = b.parameter("w", {8, 8}, "zeros");
+  const TensorId labels = b.input("labels", ElementType::kInt32, {4});
+  TensorId y = b.add("Gemm", {x, w}, {}, "y0");
+  for (int i = 1; i < 4; ++i)
+    y = b.add("Gemm", {y, w});
+  graph.loss = b.add("SoftmaxCrossEntropy", {y, labels}, {}, "loss");
+  const std::vector<ParameterGradient> gradients = add_gradients(graph, operators());
+  ASSERT_EQ(gradients.size(), 1U);
+  EXPECT_NE(graph.find("d(w).sum_3"), kNone);
+  verify(graph);
 }
 
 TEST(Edges, ProductsOperandsAreBf16AndWeightsAreCastOnce) {

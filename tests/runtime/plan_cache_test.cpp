@@ -97,7 +97,7 @@ TEST_F(PlanCacheTest, AnotherVersionOfTheToolSearchesAgain) {
 
 TEST_F(PlanCacheTest, AnotherNpuSearchesAgain) {
   compile();
-  npu_.dram.latency_cycles += 1;
+  npu_.memory.latency_cycles += 1;
   compile();
   EXPECT_TRUE(searched_);
 }
