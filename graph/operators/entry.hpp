@@ -42,4 +42,16 @@ template <int PerElement> double operations_per_element(const OpView &op) {
   return PerElement * static_cast<double>(op.output(0).shape.elements());
 }
 
+/// So many for each element of the first input.
+template <int PerElement> double operations_per_input(const OpView &op) {
+  return PerElement * static_cast<double>(op.input(0).shape.elements());
+}
+
+template <Walk How> Lowering walks(const OpView &) { return {std::nullopt, How}; }
+
+/// A real attribute as the arithmetic has it: rounded once to fp32 (N18) under the contract.
+template <class A> typename A::Value real_attribute(const Kernel<A> &k, std::string_view name) {
+  return static_cast<typename A::Value>(k.attributes().real(name));
+}
+
 } // namespace gradweave::graph

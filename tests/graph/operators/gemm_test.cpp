@@ -1,7 +1,5 @@
 #include "operator_check.hpp"
 
-#include "graph/operators/table.hpp"
-
 #include <gtest/gtest.h>
 
 namespace gradweave::graph {
@@ -12,6 +10,23 @@ TensorId build_gemm(Builder &b) {
   const TensorId w = b.parameter("w", {7, 3}, "zeros");
   return b.add("Gemm", {x, w}, {}, "y");
 }
+
+Build gemm_op(std::string op, Shape a, Shape b) {
+  return [=](Builder &build) {
+    const TensorId x = build.input("a", ElementType::kBf16, a);
+    return build.add(op, {x, build.input("b", ElementType::kBf16, b)});
+  };
+}
+
+const RealValues kAscending{{"a", {16777216.0F, 1, 1}}, {"b", {1, 1, 1}}};
+
+const Holds gemm_holds({"Gemm", "GemmInputGradient", "GemmWeightGradient"},
+                       {derivative(build_gemm), near_fp64(gemm_op("Gemm", {9, 33}, {33, 7}), {}, 1e-6),
+                        near_fp64(gemm_op("GemmInputGradient", {9, 33}, {7, 33}), {}, 1e-6),
+                        near_fp64(gemm_op("GemmWeightGradient", {33, 9}, {33, 7}), {}, 1e-6),
+                        exact(gemm_op("Gemm", {1, 3}, {3, 1}), {kAscending}, {16777216}),
+                        exact(gemm_op("GemmInputGradient", {1, 3}, {1, 3}), {kAscending}, {16777216}),
+                        exact(gemm_op("GemmWeightGradient", {3, 1}, {3, 1}), {kAscending}, {16777216})});
 
 TEST(Gemm, DerivativeIsThatOfDifferences) { EXPECT_LT(gradient_error(build_gemm), 1e-9); }
 

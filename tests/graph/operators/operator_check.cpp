@@ -1,9 +1,7 @@
 #include "operator_check.hpp"
 
-#include "base/dice.hpp"
 #include "graph/golden/execution.hpp"
 #include "graph/ir/derivation.hpp"
-#include "graph/operators/table.hpp"
 #include "graph/passes/gradient.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +17,11 @@ struct Values {
   std::vector<std::vector<std::int32_t>> index;
 };
 
+/// A value that both arithmetics have on an edge of the type.
+float both_have(float value, ElementType type) {
+  return type == ElementType::kBf16 ? fp32_from_bf16(bf16_from_fp32(value)) : value;
+}
+
 Values random_values(const Graph &graph, const OperatorCheck &check) {
   std::mt19937_64 dice(check.seed);
   std::uniform_real_distribution<double> real(check.low, check.high);
@@ -30,7 +33,7 @@ Values random_values(const Graph &graph, const OperatorCheck &check) {
     if (tensor.computed() || tensor.role == Role::kConstant) continue;
     for (std::size_t i = 0; i < tensor.shape.elements(); ++i)
       if (is_real(tensor.type))
-        values.real[id].push_back(static_cast<float>(real(dice))); // what both arithmetics have
+        values.real[id].push_back(both_have(static_cast<float>(real(dice)), tensor.type));
       else
         values.index[id].push_back(index(dice));
   }
@@ -48,15 +51,17 @@ template <class A> void fill(Execution<A> &run, const Graph &graph, const Values
   }
 }
 
-ExecutionOptions exact() {
+ExecutionOptions exactly() {
   ExecutionOptions options;
   options.round_edges = false;
   options.threads = 1;
   return options;
 }
 
+bool same(float a, float b) { return (std::isnan(a) && std::isnan(b)) || bits_of_fp32(a) == bits_of_fp32(b); }
+
 double value_of(const Graph &graph, TensorId tensor, const Values &values, const std::vector<double> &weights) {
-  Execution<Reference> run(graph, exact());
+  Execution<Reference> run(graph, exactly());
   fill(run, graph, values);
   run.run();
   double sum = 0;
@@ -80,8 +85,8 @@ struct Weighted {
   }
 };
 
-OperatorSet with_weighted_sum() {
-  std::vector<Operator> all = operators().all();
+OperatorSet with_weighted_sum(const OperatorSet &set) {
+  std::vector<Operator> all = set.all();
   Operator sum;
   sum.name = "TestWeightedSum";
   sum.summary = "sum of x times weights";
@@ -104,7 +109,9 @@ OperatorSet with_weighted_sum() {
 }
 
 struct Case {
-  OperatorSet operators = with_weighted_sum();
+  explicit Case(const OperatorSet &set) : operators(with_weighted_sum(set)) {}
+
+  OperatorSet operators;
   Graph graph;
   TensorId result = kNone;
   std::vector<ParameterGradient> gradients;
@@ -142,39 +149,62 @@ double quotient(Case &c, const Graph &forward, TensorId parameter, std::size_t e
 
 } // namespace
 
-double gradient_error(const Build &build, const OperatorCheck &check, const std::function<void(Graph &)> &sabotage) {
-  Case c;
+namespace {
+
+/// The gradient that the pass gives, zeros where it gives none, against quotients.
+double parameter_error(Case &c, const Graph &forward, TensorId parameter, const std::vector<double> &gradient,
+                       const OperatorCheck &check) {
+  double worst = 0, largest = 1;
+  for (const double value : gradient)
+    largest = std::max(largest, std::abs(value));
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    const double error = std::abs(gradient[i] - quotient(c, forward, parameter, i, check.step)) / largest;
+    if (error <= worst) continue;
+    worst = std::isnan(error) ? HUGE_VAL : error;
+    if (worst > 1e-9)
+      fmt::print("seed {}: gradient of {}[{}] off by {:.3g}\n", check.seed, forward.tensors[parameter].name, i, error);
+  }
+  return worst;
+}
+
+double error_of_gradients(const Build &build, const OperatorCheck &check, const OperatorSet &set,
+                          const std::function<void(Graph &)> &sabotage) {
+  Case c(set);
   set_up(c, build, check);
   Graph forward;
   Builder again(forward, c.operators);
   forward.results = {build(again)};
   again.input("test.weights", ElementType::kFp32, again.shape(c.result));
   if (sabotage) sabotage(c.graph);
-  Execution<Reference> run(c.graph, exact());
+  ExecutionOptions options = exactly();
+  options.keep = [](TensorId) { return true; };
+  Execution<Reference> run(c.graph, options);
   // The forward graph is the beginning of the other one: ids agree.
   c.values.real.resize(c.graph.tensors.size());
   c.values.index.resize(c.graph.tensors.size());
   fill(run, c.graph, c.values);
   run.run();
   double worst = 0;
-  for (const ParameterGradient &g : c.gradients) {
-    const std::vector<double> &gradient = run.get(g.gradient).real;
-    double largest = 1;
-    for (const double value : gradient)
-      largest = std::max(largest, std::abs(value));
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      const double error = std::abs(gradient[i] - quotient(c, forward, g.parameter, i, check.step)) / largest;
-      if (!(error <= worst)) {
-        worst = std::isnan(error) ? HUGE_VAL : error;
-        fmt::print("seed {}: gradient of {}[{}] off by {:.3g}\n", check.seed, c.graph.tensors[g.parameter].name, i,
-                   error);
-      }
-    }
+  for (TensorId id = 0; id < forward.tensors.size(); ++id) {
+    const Tensor &tensor = forward.tensors[id];
+    if (tensor.role != Role::kParameter || tensor.frozen) continue;
+    std::vector<double> gradient(tensor.shape.elements());
+    for (const ParameterGradient &g : c.gradients)
+      if (g.parameter == id) gradient = run.get(g.gradient).real;
+    worst = std::max(worst, parameter_error(c, forward, id, gradient, check));
   }
   return worst;
 }
 
-double gradient_error(const Build &build, const OperatorCheck &check) { return gradient_error(build, check, nullptr); }
+} // namespace
+
+double gradient_error(const Build &build, const OperatorCheck &check, const std::function<void(Graph &)> &sabotage) {
+  return error_of_gradients(build, check, operators(), sabotage);
+}
+
+double gradient_error(const Build &build, const OperatorCheck &check, const OperatorSet &set) {
+  return error_of_gradients(build, check, set, nullptr);
+}
 
 std::function<void(Graph &)> double_gradient_of(std::string_view type) {
   return [type = std::string(type)](Graph &graph) {
@@ -199,19 +229,21 @@ std::function<void(Graph &)> double_gradient_of(std::string_view type) {
   };
 }
 
-double contract_error(const Build &build, const OperatorCheck &check) {
+double contract_error(const Build &build, const OperatorCheck &check, const OperatorSet &set) {
   Graph graph;
-  Builder builder(graph, operators());
+  Builder builder(graph, set);
   const TensorId result = build(builder);
   graph.results = {result};
   verify(graph);
   const Values values = random_values(graph, check);
   Execution<Contract> contract(graph);
-  Execution<Reference> reference(graph, exact());
+  Execution<Reference> reference(graph, exactly());
   fill(contract, graph, values);
   fill(reference, graph, values);
   contract.run();
   reference.run();
+  if (!is_real(graph.tensors[result].type))
+    return contract.get(result).index == reference.get(result).index ? 0 : HUGE_VAL;
   const std::vector<float> &a = contract.get(result).real;
   const std::vector<double> &b = reference.get(result).real;
   double worst = 0, largest = 1;
@@ -224,10 +256,10 @@ double contract_error(const Build &build, const OperatorCheck &check) {
   return worst;
 }
 
-std::vector<float> run_contract(const Build &build, const std::vector<std::pair<std::string, std::vector<float>>> &real,
-                                const std::vector<std::pair<std::string, std::vector<std::int32_t>>> &index) {
+std::vector<float> run_contract(const Build &build, const RealValues &real, const IndexValues &index,
+                                const OperatorSet &set) {
   Graph graph;
-  Builder builder(graph, operators());
+  Builder builder(graph, set);
   const TensorId result = build(builder);
   graph.results = {result};
   verify(graph);
@@ -258,6 +290,73 @@ std::string build_error(const Build &build) {
     return error.what();
   }
   return {};
+}
+
+Check derivative(Build build, OperatorCheck check, double bound) {
+  return [build = std::move(build), check, bound](const OperatorSet &set) -> std::string {
+    const double error = gradient_error(build, check, set);
+    return error < bound ? "" : fmt::format("seed {}: gradient off by {}, bound {}", check.seed, error, bound);
+  };
+}
+
+Check near_fp64(Build build, OperatorCheck check, double bound) {
+  return [build = std::move(build), check, bound](const OperatorSet &set) -> std::string {
+    const double error = contract_error(build, check, set);
+    return error < bound ? "" : fmt::format("seed {}: contract off fp64 by {}, bound {}", check.seed, error, bound);
+  };
+}
+
+Check exact(Build build, Given given, std::vector<float> expected) {
+  return [build = std::move(build), given = std::move(given),
+          expected = std::move(expected)](const OperatorSet &set) -> std::string {
+    const std::vector<float> y = run_contract(build, given.real, given.index, set);
+    if (y.size() != expected.size()) return fmt::format("{} values instead of {}", y.size(), expected.size());
+    for (std::size_t i = 0; i < y.size(); ++i)
+      if (!same(y[i], expected[i])) return fmt::format("element {} is {} instead of {}", i, y[i], expected[i]);
+    return {};
+  };
+}
+
+Check replayed(Build build, OperatorCheck check, std::function<std::vector<float>(const Given &)> golden) {
+  return [build = std::move(build), check, golden = std::move(golden)](const OperatorSet &set) -> std::string {
+    Graph graph;
+    Builder builder(graph, set);
+    build(builder);
+    const Values values = random_values(graph, check);
+    Given given;
+    for (TensorId id = 0; id < graph.tensors.size(); ++id) {
+      const Tensor &tensor = graph.tensors[id];
+      if (tensor.computed() || tensor.role == Role::kConstant) continue;
+      if (is_real(tensor.type))
+        given.real[tensor.name].assign(values.real[id].begin(), values.real[id].end());
+      else
+        given.index[tensor.name] = values.index[id];
+    }
+    const std::string wrong = exact(build, given, golden(given))(set);
+    return wrong.empty() ? wrong : fmt::format("seed {}: {}", check.seed, wrong);
+  };
+}
+
+namespace {
+
+std::map<std::string, std::vector<Check>, std::less<>> &registry() {
+  static std::map<std::string, std::vector<Check>, std::less<>> checks;
+  return checks;
+}
+
+} // namespace
+
+Holds::Holds(std::initializer_list<std::string_view> operators, std::vector<Check> checks) {
+  for (const std::string_view name : operators) {
+    std::vector<Check> &all = registry()[std::string(name)];
+    all.insert(all.end(), checks.begin(), checks.end());
+  }
+}
+
+const std::vector<Check> &checks_of(std::string_view name) {
+  static const std::vector<Check> kNoChecks;
+  const auto found = registry().find(name);
+  return found == registry().end() ? kNoChecks : found->second;
 }
 
 } // namespace gradweave::graph

@@ -1,10 +1,12 @@
-// How tests hold an operator to its derivative, and the contract's execution to fp64.
+// How tests hold an operator to its derivative, the contract's execution to fp64, and both to what a test says.
 #pragma once
 
 #include "graph/ir/builder.hpp"
+#include "graph/operators/table.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,8 +27,8 @@ struct OperatorCheck {
 
 /// The largest difference, over all elements of all parameters, between the gradient of L = sum_i r_i y_i (r random)
 /// that the derivative gives in fp64 and its difference quotient of fourth order, relative to the largest gradient of
-/// the parameter or 1. Prints seed, parameter and element of the largest.
-double gradient_error(const Build &build, const OperatorCheck &check = {});
+/// the parameter or 1. A parameter that gets no gradient has 0. Prints seed, parameter and element of the largest.
+double gradient_error(const Build &build, const OperatorCheck &check = {}, const OperatorSet &set = operators());
 
 /// The same for a graph whose gradients a test has broken: `sabotage` changes the graph after the gradient pass.
 double gradient_error(const Build &build, const OperatorCheck &check, const std::function<void(Graph &)> &sabotage);
@@ -36,14 +38,46 @@ std::function<void(Graph &)> double_gradient_of(std::string_view type);
 
 /// The largest difference between the contract's result and that of fp64, with all edges fp32, relative to the largest
 /// result or 1.
-double contract_error(const Build &build, const OperatorCheck &check = {});
+double contract_error(const Build &build, const OperatorCheck &check = {}, const OperatorSet &set = operators());
 
-/// Runs the graph that `build` makes under the contract. `real` and `index` are values by tensors' names; what is not
-/// named is 0. Returns the values of the tensor under test, or its indices as numbers.
-std::vector<float> run_contract(const Build &build, const std::vector<std::pair<std::string, std::vector<float>>> &real,
-                                const std::vector<std::pair<std::string, std::vector<std::int32_t>>> &index = {});
+/// Values of a graph's inputs, parameters and state, by name. What is not named is 0.
+using RealValues = std::map<std::string, std::vector<float>>;
+using IndexValues = std::map<std::string, std::vector<std::int32_t>>;
+struct Given {
+  RealValues real;
+  IndexValues index = {};
+};
+
+/// Runs the graph that `build` makes under the contract. Returns the values of the tensor under test, or its indices as
+/// numbers.
+std::vector<float> run_contract(const Build &build, const RealValues &real, const IndexValues &index = {},
+                                const OperatorSet &set = operators());
 
 /// The message of the GraphError that building throws; empty if it throws none.
 std::string build_error(const Build &build);
+
+// What a test file registers for its operators. A check is run with the table's operators, which have to pass it, and
+// with copies of the table in each of which one function of one operator has a fault; some check of the operator has
+// to see each of these (faults_test.cpp).
+
+/// Empty, or what is wrong. A GraphError thrown means that something is.
+using Check = std::function<std::string(const OperatorSet &)>;
+
+/// gradient_error() is below the bound.
+Check derivative(Build build, OperatorCheck check = {}, double bound = 1e-9);
+/// contract_error() is below the bound.
+Check near_fp64(Build build, OperatorCheck check = {}, double bound = 1e-6);
+/// The contract's bits are these; all NaN are alike.
+Check exact(Build build, Given given, std::vector<float> expected);
+/// The contract's bits are those that `golden`, a second implementation in the test, gives for random values.
+Check replayed(Build build, OperatorCheck check, std::function<std::vector<float>(const Given &)> golden);
+
+/// Registers checks for operators of the table: a static object in a test file.
+class Holds {
+public:
+  Holds(std::initializer_list<std::string_view> operators, std::vector<Check> checks);
+};
+/// Of an operator; empty if none is registered.
+const std::vector<Check> &checks_of(std::string_view name);
 
 } // namespace gradweave::graph

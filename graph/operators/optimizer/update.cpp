@@ -1,0 +1,36 @@
+#include "graph/operators/optimizer/update.hpp"
+
+#include "graph/ir/error.hpp"
+
+#include <fmt/format.h>
+
+namespace gradweave::graph {
+
+void require_like_parameter(const Inference &op, std::initializer_list<std::size_t> inputs) {
+  for (const std::size_t i : inputs)
+    op.require(!op.has(i) || op.shape(i) == op.shape(0), "w is " + op.shape(0).text() + " and '" + op.tensor(i).name +
+                                                             "' " + op.shape(i).text() + "; they must be equal");
+}
+
+void require_constants(const Inference &op, std::size_t constants, std::uint32_t count, std::size_t factor) {
+  op.require(op.shape(constants) == Shape{count},
+             "constants are " + op.shape(constants).text() + "; they must be " + Shape{count}.text());
+  op.require(!op.has(factor) || op.shape(factor).elements() == 1,
+             "factor must be one number" + (op.has(factor) ? ", and is " + op.shape(factor).text() : ""));
+}
+
+void require_rows(const Inference &op, std::size_t ids) {
+  op.require(op.has(ids) && op.shape(0).rank() >= 1, "w is a scalar; it has no rows that ids could name");
+}
+
+std::vector<bool> touched_rows(const Op &op, const std::int32_t *ids, std::size_t count, std::size_t rows) {
+  std::vector<bool> touched(rows);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ids[i] < 0 || static_cast<std::size_t>(ids[i]) >= rows)
+      throw GraphError(fmt::format("{}: id {} at {} is none of the {} rows of w", describe(op), ids[i], i, rows));
+    touched[static_cast<std::size_t>(ids[i])] = true;
+  }
+  return touched;
+}
+
+} // namespace gradweave::graph
