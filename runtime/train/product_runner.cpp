@@ -28,9 +28,8 @@ std::uint64_t moved(const compiler::LayerTraffic &traffic, std::uint64_t compile
 
 } // namespace
 
-ProductRunner::ProductRunner(const graph::Graph &graph, const ProductPlan &plan, Device &device,
-                             const ProductOptions &options)
-    : graph_(graph), plan_(plan), device_(device), options_(options) {
+ProductRunner::ProductRunner(const ProductPlan &plan, Device &device, const ProductOptions &options)
+    : plan_(plan), device_(device), options_(options) {
   const Stopwatch stopwatch;
   compiler::CompileCache cache;
   std::uint64_t bytes = 1;

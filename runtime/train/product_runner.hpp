@@ -36,7 +36,7 @@ public:
 
   /// Layers of one shape are compiled once. All must outlive this. Throws compiler::CompileError, and DeviceError if the
   /// device's memory is too small.
-  ProductRunner(const graph::Graph &graph, const ProductPlan &plan, Device &device, const ProductOptions &options);
+  ProductRunner(const ProductPlan &plan, Device &device, const ProductOptions &options);
 
   /// Runs plan.passes[pass] on operands out of `values`. Of a backend with data the results are put back and its ops
   /// are done; of one without, they run by their golden definition. Returns what is wrong: a stop of the NPU, counters
@@ -50,7 +50,6 @@ public:
 private:
   void take_results(const ProductPass &pass, const std::vector<HostTensor> &read, Values &values) const;
 
-  const graph::Graph &graph_;
   const ProductPlan &plan_;
   Device &device_;
   ProductOptions options_;

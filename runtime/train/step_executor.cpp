@@ -83,7 +83,7 @@ StepExecutor::StepExecutor(const graph::TrainingGraph &step, Device &device, con
                            unsigned threads)
     : StepExecutor(step, threads) {
   plan_ = plan_products(step.graph);
-  runner_ = std::make_unique<ProductRunner>(step.graph, plan_, device, options);
+  runner_ = std::make_unique<ProductRunner>(plan_, device, options);
   device_data_ = has_data(options.backend);
   for (std::size_t pass = 0; pass < plan_.passes.size(); ++pass)
     for (const OpId op : plan_.passes[pass].ops)
