@@ -1,0 +1,34 @@
+// Networks that learn: one epoch of Fashion-MNIST by golden execution.
+#include "runtime/train/trainer.hpp"
+#include "tests/runtime/train/networks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gradweave::runtime::train {
+namespace {
+
+/// AdamW, 4e-3 falling linearly to 0 over one epoch of batches of 64.
+double accuracy_after_an_epoch(const graph::Graph &forward, std::uint64_t seed) {
+  const auto directory = find_dataset("fashion-mnist");
+  const Dataset learned = load_dataset(directory, Split::kTrain), test = load_dataset(directory, Split::kTest);
+  const graph::TrainingOptions options;
+  const graph::TrainingGraph step = graph::training_graph(forward, graph::operators(), options);
+  const auto feed = image_feed(forward, learned, seed, true);
+  const std::uint64_t steps = feed->batches_an_epoch();
+  Trainer trainer(step, options, {RateForm::kLinear, 4e-3, 0, steps}, *feed, seed);
+  const StepExecutor executor(step);
+  for (std::uint64_t s = 0; s < steps; ++s)
+    trainer.step(executor);
+  return evaluate(forward, step, trainer.living(), test).accuracy();
+}
+
+TEST(Learning, APerceptronReaches85Percent) {
+  for (const std::uint64_t seed : {1U, 2U}) {
+    const double accuracy = accuracy_after_an_epoch(perceptron(64, {784, 256, 128, 10}), seed);
+    fmt::print("seed {}: {:.2f} %\n", seed, 100 * accuracy);
+    EXPECT_GE(accuracy, 0.85) << "seed " << seed;
+  }
+}
+
+} // namespace
+} // namespace gradweave::runtime::train
