@@ -53,6 +53,7 @@ void add_timeline(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_wavediff(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_models(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen);
+void add_train(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_reproduce(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 
 } // namespace gradweave::cli
