@@ -2,6 +2,10 @@
 #include "graph/frontend/load_network.hpp"
 #include "graph/frontend/csv_rows.hpp"
 #include "graph/frontend/network_file.hpp"
+#include "graph/ir/error.hpp"
+#include "graph/layers.hpp"
+#include "graph/operators/table.hpp"
+#include "graph/text/read.hpp"
 #include "sw_models/user_file.hpp"
 
 #include <fmt/format.h>
@@ -14,14 +18,26 @@
 namespace gradweave::compiler {
 
 Network load_network(const std::filesystem::path &file, std::optional<std::uint32_t> batch) {
-  constexpr InputLimit kLimit{"network description (.toml or .csv)", kMaxTextBytes};
+  constexpr InputLimit kLimit{"network description (.graph, .toml or .csv)", kMaxTextBytes};
   std::string extension = file.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
   });
+  if (extension == ".graph") return graph::network_of(load_graph(file, batch), file);
   if (extension == ".toml") return parse_network_toml(read_user_text(file, kLimit), file, batch);
   if (extension == ".csv") return parse_network_csv(read_user_text(file, kLimit), file, batch);
-  fail(file, 0, "the name must end in .toml (network description) or .csv (lines name,M,K,N)");
+  fail(file, 0, "the name must end in .graph (a whole network), .toml (a list of layers) or .csv (lines name,M,K,N)");
+}
+
+graph::Graph load_graph(const std::filesystem::path &file, std::optional<std::uint32_t> batch) {
+  constexpr InputLimit kLimit{"network (.graph)", std::uint64_t{16} << 20U};
+  graph::Variables variables;
+  if (batch) variables.emplace("batch", *batch);
+  try {
+    return graph::read_graph(read_user_text(file, kLimit), file.string(), graph::operators(), variables);
+  } catch (const graph::GraphError &error) {
+    throw ConfigError(error.what());
+  }
 }
 
 namespace {

@@ -34,9 +34,12 @@ std::string Builder::numbered(std::string_view base, const std::function<bool(co
 
 void Builder::take_name(const std::string &name, bool op) {
   if (name.empty()) fail("a name is empty; give one");
-  if (!(op ? op_names_ : tensor_names_).insert(name).second)
-    fail(op ? fmt::format("two ops are called '{}'; rename one", name)
-            : fmt::format("tensor '{}' has two writers; each is computed once: rename one", name));
+  if ((op ? op_names_ : tensor_names_).insert(name).second) return;
+  const TensorId other = graph_.find(name);
+  const std::string &where = other == kNone ? std::string{} : graph_.tensors[other].where;
+  fail(op ? fmt::format("two ops are called '{}'; rename one", name)
+          : fmt::format("tensor '{}' has two writers{}; each is computed once: rename one", name,
+                        where.empty() ? "" : ", the other in " + where));
 }
 
 TensorId Builder::add_tensor(Tensor tensor) {
@@ -89,6 +92,14 @@ TensorId Builder::constant(std::string name, Shape shape, std::vector<double> va
 std::vector<TensorId> Builder::add_all(std::string_view type, std::vector<TensorId> inputs, Attributes attributes,
                                        std::string name, std::size_t outputs) {
   const Operator *entry = operators_.find(type);
+  const bool splits = entry != nullptr && entry->splits;
+  return add_named(type, std::move(inputs), std::move(attributes), std::move(name),
+                   std::vector<std::optional<std::string>>(splits ? outputs : 0, std::string{}));
+}
+
+std::vector<TensorId> Builder::add_named(std::string_view type, std::vector<TensorId> inputs, Attributes attributes,
+                                         std::string name, const std::vector<std::optional<std::string>> &outputs) {
+  const Operator *entry = operators_.find(type);
   if (entry == nullptr)
     fail(fmt::format("there is no operator '{}'{}; `gradweave models --operators` lists those that there are", type,
                      name.empty() ? "" : fmt::format(" (node '{}')", name)));
@@ -99,27 +110,40 @@ std::vector<TensorId> Builder::add_all(std::string_view type, std::vector<Tensor
   op.attributes = std::move(attributes);
   op.where = where_;
   take_name(op.name, true);
-  const std::size_t count = entry->splits ? std::max<std::size_t>(1, outputs) : entry->outputs.size();
+  const std::size_t count = entry->splits ? std::max<std::size_t>(1, outputs.size()) : entry->outputs.size();
+  if (outputs.size() > count)
+    fail(fmt::format("op '{}' ({}): {} results are named, and it has {}", op.name, entry->name, outputs.size(), count));
   op.outputs.resize(count, kNone);
   complete_attributes(op);
   const std::vector<Shape> shapes = check_op(graph_, op);
   for (std::size_t o = 0; o < count; ++o) {
-    const Gives gives = entry->outputs[std::min(o, entry->outputs.size() - 1)].gives;
-    Tensor tensor;
-    const std::string_view suffix = entry->splits ? std::string_view{} : entry->outputs[o].name;
-    // An op and its first output share a name, unless a tensor has it.
-    tensor.name = numbered(o == 0           ? op.name
-                           : suffix.empty() ? fmt::format("{}.{}", op.name, o)
-                                            : fmt::format("{}.{}", op.name, suffix),
-                           [this](const std::string &n) { return tensor_names_.count(n) > 0; });
-    tensor.type = first_type(graph_, op, gives);
-    tensor.shape = shapes[o];
-    tensor.role = role_;
-    tensor.producer = static_cast<OpId>(graph_.ops.size());
-    op.outputs[o] = add_tensor(std::move(tensor));
+    const bool given = o < outputs.size();
+    if (!given || outputs[o])
+      op.outputs[o] = add_output(op, o, shapes[o], given ? *outputs[o] : std::string{});
+    else if (!entry->outputs[std::min(o, entry->outputs.size() - 1)].optional)
+      fail(fmt::format("op '{}' ({}): result {} is left out, and has to be there; name it", op.name, entry->name, o));
   }
   graph_.ops.push_back(op);
   return op.outputs;
+}
+
+TensorId Builder::add_output(const Op &op, std::size_t o, const Shape &shape, std::string name) {
+  const std::vector<OutputSpec> &specs = op.type->outputs;
+  if (name.empty()) {
+    const std::string_view suffix = op.type->splits ? std::string_view{} : specs[o].name;
+    // An op and its first output share a name, unless a tensor has it.
+    name = numbered(o == 0           ? op.name
+                    : suffix.empty() ? fmt::format("{}.{}", op.name, o)
+                                     : fmt::format("{}.{}", op.name, suffix),
+                    [this](const std::string &n) { return tensor_names_.count(n) > 0; });
+  }
+  Tensor tensor;
+  tensor.name = std::move(name);
+  tensor.type = first_type(graph_, op, specs[std::min(o, specs.size() - 1)].gives);
+  tensor.shape = shape;
+  tensor.role = role_;
+  tensor.producer = static_cast<OpId>(graph_.ops.size());
+  return add_tensor(std::move(tensor));
 }
 
 void Builder::rename(TensorId tensor, std::string name) {

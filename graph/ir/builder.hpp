@@ -5,6 +5,7 @@
 #include "graph/ir/operator.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -39,6 +40,13 @@ public:
     return add_all(op, std::move(inputs), std::move(attributes), std::move(name)).front();
   }
 
+  /// The same with outputs that are called as given, empty as above; of nothing, the output is left out, which its
+  /// operator has to allow. Outputs behind those given are as above.
+  std::vector<TensorId> add_named(std::string_view op, std::vector<TensorId> inputs, Attributes attributes,
+                                  std::string name, const std::vector<std::optional<std::string>> &outputs);
+  /// Whether there is an operator of the name.
+  bool knows(std::string_view op) const { return operators_.find(op) != nullptr; }
+
   /// Names an output otherwise than its op.
   void rename(TensorId tensor, std::string name);
   /// Asks for a type that passes do not change.
@@ -57,6 +65,7 @@ public:
 
 private:
   TensorId add_tensor(Tensor tensor);
+  TensorId add_output(const Op &op, std::size_t o, const Shape &shape, std::string name);
   void take_name(const std::string &name, bool op);
   /// `base`, or the first `base`_2, `base`_3 ... that is not taken.
   std::string numbered(std::string_view base, const std::function<bool(const std::string &)> &taken);

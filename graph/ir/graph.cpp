@@ -109,4 +109,11 @@ std::uint64_t count_parameters(const Graph &graph) {
   return count;
 }
 
+std::uint64_t count_head_parameters(const Graph &graph) {
+  std::uint64_t count = 0;
+  for (const Tensor &tensor : graph.tensors)
+    if (tensor.role == Role::kParameter && tensor.head) count += tensor.shape.elements();
+  return count;
+}
+
 } // namespace gradweave::graph

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,9 @@ struct Tensor {
   std::string initial = {};
   bool frozen = false;     ///< a parameter that is not learned
   bool fixed_type = false; ///< the type was asked for, and no pass changes it
+  bool head = false;       ///< a parameter of what a loss adds to the published network; counted apart
+  /// Lists of layers begin here: what lies behind asks for no dX there. A training step goes on.
+  bool boundary = false;
 
   bool computed() const { return producer != kNone; }
 };
@@ -76,8 +80,9 @@ struct Update {
 /// run.
 struct Graph {
   std::string name;
-  std::string description = {}; ///< a line for people; may be empty
-  std::string source = {};      ///< where the shapes were published; may be empty
+  std::string description = {};                ///< a line for people; may be empty
+  std::string source = {};                     ///< where the shapes were published; may be empty
+  std::optional<std::uint64_t> published = {}; ///< parameters that the published network has, without heads
   std::vector<Tensor> tensors;
   std::vector<Op> ops;
   std::vector<TensorId> results; ///< what a run is for: logits, loss; besides updates and what a caller keeps
@@ -90,7 +95,8 @@ struct Graph {
   std::vector<std::vector<OpId>> consumers() const;
 };
 
-/// Elements of all parameters of the graph.
+/// Elements of all parameters of the graph; those of heads.
 std::uint64_t count_parameters(const Graph &graph);
+std::uint64_t count_head_parameters(const Graph &graph);
 
 } // namespace gradweave::graph

@@ -29,7 +29,7 @@ TEST(Builder, RefusesASecondWriter) {
               b.input("x", ElementType::kFp32, {2});
               b.input("x", ElementType::kFp32, {2});
             }),
-            "net.graph:3: tensor 'x' has two writers; each is computed once: rename one");
+            "net.graph:3: tensor 'x' has two writers, the other in net.graph:3; each is computed once: rename one");
 }
 
 TEST(Builder, RefusesUnknownAttributes) {

@@ -1,0 +1,89 @@
+// GlobalAveragePool and its gradient.
+#include "graph/operators/conv/window.hpp"
+#include "graph/operators/entry.hpp"
+
+#include <algorithm>
+
+namespace gradweave::graph {
+namespace {
+
+struct GlobalAveragePoolRun {
+  template <class A> static void run(Kernel<A> &k) {
+    using V = typename A::Value;
+    const Shape &x = k.in_shape(0);
+    const std::size_t pixels = std::size_t{x[1]} * x[2], channels = x[3];
+    const V part = V{1} / static_cast<V>(pixels);
+    k.parallel(x[0], pixels * channels, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t b = begin; b < end; ++b) {
+        V *sum = k.out(0) + b * channels;
+        std::fill_n(sum, channels, V{0});
+        for (std::size_t p = 0; p < pixels; ++p)
+          for (std::size_t i = 0; i < channels; ++i)
+            sum[i] = A::add(sum[i], k.in(0)[(b * pixels + p) * channels + i]);
+        for (std::size_t i = 0; i < channels; ++i)
+          sum[i] = A::mul(sum[i], part);
+      }
+    });
+  }
+};
+
+struct GlobalAveragePoolGradientRun {
+  template <class A> static void run(Kernel<A> &k) {
+    using V = typename A::Value;
+    const Shape &dx = k.out_shape(0);
+    const std::size_t pixels = std::size_t{dx[1]} * dx[2], channels = dx[3];
+    const V part = V{1} / static_cast<V>(pixels);
+    k.parallel(dx[0] * pixels, channels, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t p = begin; p < end; ++p)
+        for (std::size_t i = 0; i < channels; ++i)
+          k.out(0)[p * channels + i] = A::mul(k.in(0)[p / pixels * channels + i], part);
+    });
+  }
+};
+
+void infer_forward(Inference &op) {
+  require_image(op, "x", op.shape(0));
+  op.set(0, {op.shape(0)[0], 1, 1, op.shape(0)[3]});
+}
+
+void infer_gradient(Inference &op) {
+  const Shape &dy = op.shape(0);
+  require_image(op, "dy", dy);
+  op.require(dy[1] == 1 && dy[2] == 1, "dy is " + dy.text() + "; it must have one pixel an image");
+  const std::vector<std::uint32_t> image = window_numbers(op, "image", 2, 1);
+  op.set(0, {dy[0], image[0], image[1], dy[3]});
+}
+
+void derive_forward(Derivation &d) {
+  const Attributes image{{"image", std::vector<std::int64_t>{d.shape(0)[1], d.shape(0)[2]}}};
+  d.give(0, d.build.add("GlobalAveragePoolGradient", {d.gradient()}, image, d.name(0)));
+}
+
+} // namespace
+
+std::vector<Operator> global_average_pool_operators() {
+  Operator pool;
+  pool.name = "GlobalAveragePool";
+  pool.summary = "the mean of all pixels of an image, by channel";
+  pool.inputs = {{"x"}};
+  pool.outputs = {{"y"}};
+  pool.infer = infer_forward;
+  pool.derive = derive_forward;
+  pool.operations = operations_per_input<1>;
+  pool.lower = walks<Walk::kWindow>;
+  executes<GlobalAveragePoolRun>(pool);
+
+  Operator gradient;
+  gradient.name = "GlobalAveragePoolGradient";
+  gradient.summary = "dy's share for each pixel of the image";
+  gradient.inputs = {{"dy"}};
+  gradient.outputs = {{"dx", Gives::kSum}};
+  gradient.attributes = {{"image", AttributeKind::kIntegers, {}, "[rows, columns] of the image"}};
+  gradient.infer = infer_gradient;
+  gradient.operations = operations_per_element<1>;
+  gradient.lower = walks<Walk::kWindow>;
+  executes<GlobalAveragePoolGradientRun>(gradient);
+  return {pool, gradient};
+}
+
+} // namespace gradweave::graph

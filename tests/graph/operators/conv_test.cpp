@@ -1,0 +1,232 @@
+#include "operator_check.hpp"
+
+#include "sw_models/convolution.hpp"
+#include "sw_models/numerics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace gradweave::graph {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+struct ConvCase {
+  Shape x, w;
+  Numbers strides = {1, 1}, pads = {0, 0, 0, 0}, dilations = {1, 1};
+
+  Attributes attributes() const {
+    return {{"strides", strides}, {"pads", pads}, {"dilations", dilations}, {"group", std::int64_t{w[0]}}};
+  }
+};
+
+const std::vector<ConvCase> &conv_cases() {
+  static const std::vector<ConvCase> cases = {
+      {{2, 5, 6, 3}, {1, 3, 3, 3, 4}, {1, 1}, {1, 1, 1, 1}},           // as most layers
+      {{1, 7, 5, 2}, {1, 3, 2, 2, 3}, {2, 1}, {2, 0, 1, 1}},           // nothing is even
+      {{1, 9, 8, 2}, {1, 3, 3, 2, 2}, {1, 2}, {0, 1, 2, 3}, {2, 3}},   // dilated
+      {{2, 4, 4, 6}, {3, 3, 3, 2, 2}, {1, 1}, {1, 1, 1, 1}},           // groups
+      {{2, 5, 5, 5}, {5, 3, 3, 1, 1}, {2, 2}, {1, 0, 1, 1}},           // depthwise
+      {{1, 6, 6, 4}, {4, 2, 2, 1, 3}, {1, 1}, {1, 0, 0, 1}, {2, 2}},   // three channels out for each
+      {{1, 4, 4, 3}, {1, 1, 1, 3, 5}},                                 // pointwise
+      {{1, 5, 5, 2}, {1, 1, 1, 2, 2}, {2, 3}},                         // pixels that no tap reads
+      {{1, 3, 3, 17}, {17, 3, 3, 1, 1}, {1, 1}, {2, 2, 2, 2}, {2, 2}}, // more channels than go together
+  };
+  return cases;
+}
+
+Build build_conv(const ConvCase &c) {
+  return [c](Builder &b) {
+    return b.add("Conv", {b.parameter("x", c.x, "zeros"), b.parameter("w", c.w, "zeros")}, c.attributes(), "y");
+  };
+}
+
+TEST(Conv, DerivativeIsThatOfDifferences) {
+  for (const ConvCase &c : conv_cases())
+    EXPECT_LT(gradient_error(build_conv(c)), 1e-9) << c.x.text() << " " << c.w.text();
+}
+
+TEST(Conv, BrokenDerivativeIsFound) {
+  EXPECT_GT(gradient_error(build_conv(conv_cases()[0]), {}, double_gradient_of("ConvInputGradient")), 1e-3);
+  EXPECT_GT(gradient_error(build_conv(conv_cases()[0]), {}, double_gradient_of("ConvWeightGradient")), 1e-3);
+}
+
+Convolution geometry_of(const ConvCase &c) {
+  const auto at = [](const Numbers &numbers, std::size_t i) { return static_cast<std::uint32_t>(numbers[i]); };
+  Convolution v;
+  v.batch = c.x[0], v.height = c.x[1], v.width = c.x[2], v.channels = c.x[3], v.out_channels = c.w[0] * c.w[4];
+  v.kernel_height = c.w[1], v.kernel_width = c.w[2], v.groups = c.w[0];
+  v.stride_height = at(c.strides, 0), v.stride_width = at(c.strides, 1);
+  v.pad_top = at(c.pads, 0), v.pad_left = at(c.pads, 1), v.pad_bottom = at(c.pads, 2), v.pad_right = at(c.pads, 3);
+  v.dilation_height = at(c.dilations, 0), v.dilation_width = at(c.dilations, 1);
+  return v;
+}
+
+/// bf16 values of all kinds: ordinary ones of either sign, and, with `edges`, zeros, subnormals, infinities and NaNs.
+std::vector<std::uint16_t> values_of(std::size_t count, bool edges, std::mt19937_64 &dice) {
+  static const std::vector<std::uint16_t> kEdges = {0x0000, 0x8000, 0x0001, 0x8001, 0x7F80, 0xFF80, 0x7FC0, 0x0080};
+  std::normal_distribution<float> normal;
+  std::vector<std::uint16_t> values(count);
+  for (std::uint16_t &value : values)
+    value = edges && dice() % 16 == 0 ? kEdges[dice() % kEdges.size()] : bf16_from_fp32(normal(dice));
+  return values;
+}
+
+std::vector<float> widened(const std::vector<std::uint16_t> &bits) {
+  std::vector<float> values(bits.size());
+  std::transform(bits.begin(), bits.end(), values.begin(), fp32_from_bf16);
+  return values;
+}
+
+std::vector<std::uint32_t> bits_of(const std::vector<float> &values) {
+  std::vector<std::uint32_t> bits(values.size());
+  std::transform(values.begin(), values.end(), bits.begin(), bits_of_fp32);
+  return bits;
+}
+
+/// One op with bf16 inputs a and b, its result in `type`.
+std::vector<std::uint32_t> run_bits(const char *op, const Attributes &attributes, const Shape &a, const Shape &b,
+                                    ElementType type, const std::vector<std::uint16_t> &a_bits,
+                                    const std::vector<std::uint16_t> &b_bits) {
+  return bits_of(run_contract(
+      [&](Builder &build) {
+        const TensorId y = build.add(
+            op, {build.input("a", ElementType::kBf16, a), build.input("b", ElementType::kBf16, b)}, attributes);
+        build.fix_type(y, type);
+        return y;
+      },
+      {{"a", widened(a_bits)}, {"b", widened(b_bits)}}));
+}
+
+void expect_direct_bits(const ConvCase &c, bool edges, std::uint64_t seed) {
+  SCOPED_TRACE("x " + c.x.text() + ", w " + c.w.text() + ", seed " + std::to_string(seed));
+  std::mt19937_64 dice(seed);
+  const Convolution conv = geometry_of(c);
+  const Shape y{conv.batch, conv.out_height(), conv.out_width(), conv.out_channels};
+  const auto x = values_of(c.x.elements(), edges, dice), w = values_of(c.w.elements(), edges, dice),
+             dy = values_of(y.elements(), edges, dice);
+  EXPECT_EQ(run_bits("Conv", c.attributes(), c.x, c.w, ElementType::kBf16, x, w),
+            bits_of(widened(direct::forward(conv, x.data(), w.data()))));
+  Attributes input = c.attributes(), weights = c.attributes();
+  input.set("image", Numbers{c.x[1], c.x[2]});
+  weights.set("kernel", Numbers{c.w[1], c.w[2]});
+  EXPECT_EQ(run_bits("ConvInputGradient", input, y, c.w, ElementType::kBf16, dy, w),
+            bits_of(widened(direct::input_gradient(conv, dy.data(), w.data()))));
+  EXPECT_EQ(run_bits("ConvWeightGradient", weights, c.x, y, ElementType::kFp32, x, dy),
+            bits_of(direct::weight_gradient(conv, x.data(), dy.data())));
+}
+
+TEST(Conv, BitsAreThoseOfTheDirectConvolution) {
+  for (const ConvCase &c : conv_cases())
+    for (const bool edges : {false, true})
+      expect_direct_bits(c, edges, 7);
+}
+
+ConvCase random_case(std::mt19937_64 &dice) {
+  const auto up_to = [&](std::uint32_t most) { return static_cast<std::uint32_t>(1 + dice() % most); };
+  const auto below = [&](std::int64_t end) { return static_cast<std::int64_t>(dice() % end); };
+  const std::uint32_t groups = up_to(3), kh = up_to(4), kw = up_to(4);
+  const bool depthwise = dice() % 3 == 0;
+  ConvCase c;
+  c.w = {groups, kh, kw, depthwise ? 1 : up_to(5), depthwise ? 1 : up_to(40)};
+  c.dilations = {1 + below(2), 1 + below(2)};
+  c.strides = {1 + below(3), 1 + below(3)};
+  c.pads = {below(3), below(3), below(3), below(3)};
+  c.x = {up_to(3), static_cast<std::uint32_t>(c.dilations[0]) * (kh - 1) + up_to(6),
+         static_cast<std::uint32_t>(c.dilations[1]) * (kw - 1) + up_to(6), groups * c.w[3]};
+  return c;
+}
+
+TEST(Conv, BitsOfRandomConvolutionsAreThoseOfTheDirectOne) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    std::mt19937_64 dice(seed);
+    expect_direct_bits(random_case(dice), seed % 2 == 0, seed);
+  }
+}
+
+TEST(Conv, LargerThanOneRunOfRowsHasTheSameBits) {
+  expect_direct_bits({{3, 60, 60, 8}, {1, 7, 5, 8, 3}, {1, 1}, {3, 2, 3, 2}}, false, 3); // more rows than go together
+}
+
+TEST(Conv, PaddingIsPlusZeroThatTakesPart) {
+  const auto y = run_contract(
+      [](Builder &b) {
+        return b.add(
+            "Conv", {b.input("x", ElementType::kBf16, {1, 1, 1, 1}), b.input("w", ElementType::kBf16, {1, 1, 2, 1, 1})},
+            {{"pads", Numbers{0, 1, 0, 0}}});
+      },
+      {{"x", {2.0F}}, {"w", {INFINITY, 3.0F}}});
+  EXPECT_EQ(bits_of(y), std::vector<std::uint32_t>{kFp32Nan}); // infinity times zero
+}
+
+TEST(Conv, SumsCopiesThatAreRoundedToBf16) {
+  // Two taps read the one pixel: 1 + 2^-8 is 1 in bf16 (a tie to even), and so is each copy, before the sum.
+  const float almost = 1.0F + 1.0F / 256;
+  const auto dx = run_contract(
+      [](Builder &b) {
+        const TensorId y =
+            b.add("ConvInputGradient",
+                  {b.input("dy", ElementType::kBf16, {1, 1, 2, 2}), b.input("w", ElementType::kBf16, {1, 1, 2, 1, 2})},
+                  {{"pads", Numbers{0, 1, 0, 1}}, {"image", Numbers{1, 1}}});
+        b.fix_type(y, ElementType::kFp32);
+        return y;
+      },
+      {{"dy", {1.0F, 1.0F / 256, 1.0F, 1.0F / 256}}, {"w", {1.0F, 1.0F, 1.0F, 1.0F}}});
+  ASSERT_NE(almost, 1.0F);
+  EXPECT_EQ(dx, std::vector<float>{2.0F});
+}
+
+TEST(Conv, GradientOfWeightsGoesOnWithAnInitialValue) {
+  const auto dw = run_contract(
+      [](Builder &b) {
+        return b.add("ConvWeightGradient",
+                     {b.input("x", ElementType::kBf16, {1, 1, 2, 1}), b.input("dy", ElementType::kBf16, {1, 1, 2, 1}),
+                      b.input("initial", ElementType::kFp32, {1, 1, 1, 1, 1})},
+                     {{"kernel", Numbers{1, 1}}});
+      },
+      {{"x", {1, 1}}, {"dy", {1, 1}}, {"initial", {16777216.0F}}});
+  EXPECT_EQ(dw, std::vector<float>{16777216.0F}); // 2^24 + 1 rounds back each time
+}
+
+std::string conv_error(const Shape &x, const Shape &w, const Attributes &attributes) {
+  return build_error([&](Builder &b) {
+    b.at("net.graph:7");
+    return b.add("Conv", {b.parameter("x", x, "zeros"), b.parameter("w", w, "zeros")}, attributes, "y");
+  });
+}
+
+TEST(Conv, RefusesWhatDoesNotFit) {
+  const std::string where = "net.graph:7: op 'y' (Conv): ";
+  EXPECT_EQ(conv_error({2, 5}, {1, 1, 1, 5, 3}, {}),
+            where + "x is [2, 5]; it must be [batch, rows, columns, channels]");
+  EXPECT_EQ(conv_error({1, 5, 5, 4}, {1, 1, 3, 3}, {}),
+            where + "w is [1, 1, 3, 3]; it must be [groups, kernel rows, kernel columns, channels / groups, output "
+                    "channels / groups]");
+  EXPECT_EQ(conv_error({1, 5, 5, 4}, {1, 3, 3, 3, 2}, {}),
+            where + "x is [1, 5, 5, 4] and w [1, 3, 3, 3, 2]: x has 4 channels, and 1 groups of 3 are 3");
+  EXPECT_EQ(conv_error({1, 5, 5, 4}, {2, 3, 3, 2, 2}, {}),
+            where + "w is [2, 3, 3, 2, 2], which has 2 groups, and attribute 'group' is 1");
+  EXPECT_EQ(conv_error({1, 2, 5, 4}, {1, 3, 3, 4, 2}, {}),
+            where +
+                "the kernel spans 3 x 3 pixels and the padded image has 2 x 5; pad more, or take a smaller kernel or "
+                "dilation");
+}
+
+TEST(Conv, RefusesAttributesThatAreNone) {
+  const std::string where = "net.graph:7: op 'y' (Conv): ";
+  const Shape x{1, 5, 5, 4}, w{1, 3, 3, 4, 2};
+  EXPECT_EQ(conv_error(x, w, {{"strides", Numbers{0, 1}}}),
+            where + "attribute 'strides' = [0, 1] must be 2 whole numbers from 1 to 65535");
+  EXPECT_EQ(conv_error(x, w, {{"pads", Numbers{1, 1}}}),
+            where + "attribute 'pads' = [1, 1] must be 4 whole numbers from 0 to 65535");
+  EXPECT_EQ(conv_error(x, w, {{"dilations", Numbers{1, -1}}}),
+            where + "attribute 'dilations' = [1, -1] must be 2 whole numbers from 1 to 65535");
+  EXPECT_EQ(conv_error(x, w, {{"group", std::int64_t{0}}}), where + "attribute 'group' = 0 must be at least 1");
+  EXPECT_EQ(conv_error(x, w, {{"stride", std::int64_t{1}}}),
+            where + "there is no attribute 'stride'; known: strides, pads, dilations, group");
+}
+
+} // namespace
+} // namespace gradweave::graph
