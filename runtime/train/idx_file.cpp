@@ -20,8 +20,10 @@ constexpr std::uint32_t kMostDims = 4;
 /// A file that may be compressed: zlib hands through what is not.
 class Reader {
 public:
-  explicit Reader(const std::filesystem::path &file) : path_(file), file_(::gzopen(file.c_str(), "rb"), ::gzclose) {
+  explicit Reader(const std::filesystem::path &file) : path_(file), file_(nullptr, ::gzclose) {
     if (!std::filesystem::exists(file)) fail_file(file, "there is no such file; name the directory that holds the data");
+    if (!std::filesystem::is_regular_file(file)) fail_file(file, "is no regular file");
+    file_.reset(::gzopen(file.c_str(), "rb"));
     if (file_ == nullptr) fail_file(file, "cannot be opened; check its permissions");
   }
 

@@ -74,6 +74,7 @@ TEST_F(DataFiles, AreReadCompressedOrNot) {
 
 TEST_F(DataFiles, BrokenOnesAreNamed) {
   EXPECT_NE(problem(directory_ / "none").find("no such file"), std::string::npos);
+  EXPECT_NE(problem(directory_).find("is no regular file"), std::string::npos);
   EXPECT_NE(problem(write("empty", "")).find("ends within its magic number"), std::string::npos);
   EXPECT_NE(problem(write("magic", big_endian(0x00000d03) + "xxxx")).find("begins with 0x00000d03"), std::string::npos);
   EXPECT_NE(problem(write("rank", big_endian(0x00000809))).find("begins with 0x00000809"), std::string::npos);
