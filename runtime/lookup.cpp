@@ -15,6 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::set<std::string> kModelFiles{".graph", ".toml", ".csv"};
+
 std::vector<std::string> names_in(const fs::path &directory, const std::set<std::string> &extensions) {
   std::set<std::string> names;
   for (const fs::directory_entry &entry : fs::directory_iterator(directory))
@@ -38,7 +40,8 @@ fs::path find(const std::string &wanted, const char *what, const char *folder,
 
 bool is_path(const std::string &text) {
   const fs::path path(text);
-  return text.find('/') != std::string::npos || path.extension() == ".toml" || path.extension() == ".csv";
+  return text.find('/') != std::string::npos || path.extension() == ".graph" || path.extension() == ".toml" ||
+         path.extension() == ".csv";
 }
 
 fs::path home_directory() {
@@ -52,13 +55,11 @@ fs::path home_directory() {
   return tree.share;
 }
 
-fs::path find_model(const std::string &name_or_path) {
-  return find(name_or_path, "network", "models", {".toml", ".csv"});
-}
+fs::path find_model(const std::string &name_or_path) { return find(name_or_path, "network", "models", kModelFiles); }
 
 fs::path find_npu(const std::string &name_or_path) { return find(name_or_path, "NPU", "configs", {".toml"}); }
 
-std::vector<std::string> model_names() { return names_in(home_directory() / "models", {".toml", ".csv"}); }
+std::vector<std::string> model_names() { return names_in(home_directory() / "models", kModelFiles); }
 std::vector<std::string> npu_names() { return names_in(home_directory() / "configs", {".toml"}); }
 
 } // namespace gradweave::runtime

@@ -11,10 +11,10 @@ namespace gradweave::runtime {
 /// (own_tree.hpp). Throws ConfigError with the remedy if there is none.
 std::filesystem::path home_directory();
 
-/// Whether a network or an NPU is given by path: the text contains '/' or ends in .toml or .csv.
+/// Whether a network or an NPU is given by path: the text contains '/' or ends in .graph, .toml or .csv.
 bool is_path(const std::string &text);
 
-/// A path as it is, else models/NAME.toml or .csv of the home directory.
+/// A path as it is, else models/NAME.graph, .toml or .csv of the home directory.
 /// Throws ConfigError listing what exists.
 std::filesystem::path find_model(const std::string &name_or_path);
 /// The same for configs/NAME.toml.

@@ -24,7 +24,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
   make format | docs | clean      reformat the C++; regenerate docs/isa.md and the drawings; remove the build directory
 
 Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
-* MODEL=bert_tiny      name of a network in models/, or the path of a .toml or .csv file
+* MODEL=bert_tiny      name of a network in models/, or the path of a .graph, .toml or .csv file
 * BATCH=               samples in a batch; empty: as the network says
 * NPU=small            name of an NPU in configs/, or the path of a .toml file
 * SCHEDULE=rearrange   sequential | interleave | dx_major | dw_major | rearrange | ideal | search | in_order | igo_paper | all (compares)

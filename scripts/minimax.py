@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Polynomial coefficients of sw_models/functions: minimax rounded to fp32 one after the other.
+"""Polynomial coefficients of sw_models/functions: minimax, rounded to fp32 one after the other.
 
 A coefficient is rounded, held, and the others are fitted again, from the one that weighs most to the one that weighs least.
 Prints bit patterns, in order of ascending powers, and the largest weighted error that is left. Needs python3-mpmath.
@@ -58,7 +58,7 @@ def minimax(target, powers, weight, low, high, points=120, rounds=50):
 
 
 def rounded(target, powers, weight, low, high):
-    """As remez(), with basis x^p, each coefficient an fp32."""
+    """Coefficients of the powers, each an fp32, and the largest weighted error that they leave."""
     held, free = {}, list(powers)
     while True:
         rest = lambda x: target(x) - sum(c * x ** p for p, c in held.items())
@@ -67,11 +67,6 @@ def rounded(target, powers, weight, low, high):
             return [held[p] for p in powers], max(abs(weight(x) * rest(x)) for x in grid)
         held[free[0]] = fp32(minimax(rest, free, weight, low, high)[0])
         free.pop(0)
-
-
-def near(f, at_zero):
-    """f with its limit where it cannot be computed."""
-    return lambda x: at_zero if abs(x) < mpf(10) ** -9 else f(x)
 
 
 def show(name, target, powers, weight, low, high):
@@ -120,32 +115,27 @@ def show_rsqrt():
     show('rsqrt, x y^2 to the power -1/2', lambda u: 1 / sqrt(u), range(3), sqrt, mpf(low), mpf(high))
 
 
+SMALL = mpf(10) ** -8
 LN2 = log(2)
+WIDER = mpf('1.0005')  # a quotient that is rounded to an integer may be off by more than a half
 JOBS = {
     'reciprocal': show_reciprocal,
     'rsqrt': show_rsqrt,
-    # e^r = 1 + r + r^2 Q(r)
-    'exp': lambda: show('exp Q', near(lambda r: (exp(r) - 1 - r) / r ** 2, mpf(1) / 2), range(5),
-                        lambda r: r ** 2 / exp(r), -LN2 / 2 * mpf('1.0005'), LN2 / 2 * mpf('1.0005')),
-    # 2^f, its first coefficient exactly 1
-    'exp2': lambda: [show(f'exp2 P of degree {d + 1}', near(lambda f: (2 ** f - 1) / f, LN2), range(d + 1),
-                         lambda f: f / 2 ** f, -mpf('0.5005'), mpf('0.5005')) for d in (4, 5)] +
-                    [show('exp2 of degree 5, all free', lambda f: mpf(2) ** f, range(6), lambda f: mpf(2) ** -f, -mpf('0.5005'), mpf('0.5005'))],
-    # log(1 + f) = f + f^2 R(f)
-    'log': lambda: [show(f'log R of degree {d}', near(lambda f: (log(1 + f) - f) / f ** 2, -mpf(1) / 2), range(d + 1),
-                        lambda f: f ** 2 / log(1 + f), -mpf(1) / 3, mpf(1) / 3) for d in (6, 7, 8)],
-    # erf(x) = x + x P(x^2)
-    'erf': lambda: [show(f'erf P below {t}', near(lambda s: erf(sqrt(s)) / sqrt(s) - 1, 2 / sqrt(mp.pi) - 1), range(6),
-                        near(lambda s: sqrt(s) / erf(sqrt(s)), sqrt(mp.pi) / 2), mpf(10) ** -8, mpf(t) ** 2)
-                    for t in ('0.875',)],
-    # ln erfc(t) = -t + t P(t), weighed by what it does to erf in units of its last place
-    'erfc': lambda: [show(f'erfc P of degree {d}', lambda t: log(erfc(t)) / t + 1, range(d + 1),
-                         lambda t: t * erfc(t), mpf('0.87'), mpf('3.95')) for d in (5, 6)],
-    # tanh(x) = x + x^3 P(x^2)
-    'tanh': lambda: [show(f'tanh P below {t}', near(lambda s: (tanh(sqrt(s)) / sqrt(s) - 1) / s, -mpf(1) / 3), range(d + 1),
-                         near(lambda s: s * sqrt(s) / tanh(sqrt(s)), mpf(0)), mpf(10) ** -8, mpf(t) ** 2)
-                     for t, d in (('0.65', 4),)],
+    'exp': lambda: show('exp: e^r = 1 + r + r^2 Q(r)', lambda r: (exp(r) - 1 - r) / r ** 2, range(5),
+                        lambda r: r ** 2 / exp(r), -LN2 / 2 * WIDER, LN2 / 2 * WIDER),
+    'log': lambda: show('log: log(1 + f) = f + f^2 R(f)', lambda f: (log(1 + f) - f) / f ** 2, range(8),
+                        lambda f: f ** 2 / log(1 + f), -mpf(1) / 3, mpf(1) / 3),
+    'tanh': lambda: show('tanh: x + x^3 P(x^2) up to 0.65', lambda s: (tanh(sqrt(s)) / sqrt(s) - 1) / s, range(5),
+                         lambda s: s * sqrt(s) / tanh(sqrt(s)), SMALL, mpf('0.65') ** 2),
+    'exp2': lambda: show('tanh: 2^f = 1 + f P(f)', lambda f: (2 ** f - 1) / f, range(6),
+                         lambda f: f / 2 ** f, -WIDER / 2, WIDER / 2),
+    'erf': lambda: show('erf: x + x P(x^2) up to 0.875', lambda s: erf(sqrt(s)) / sqrt(s) - 1, range(6),
+                        lambda s: sqrt(s) / erf(sqrt(s)), SMALL, mpf('0.875') ** 2),
+    # weighed by what it does to erf
+    'erfc': lambda: show('erf: ln(1 - erf(t)) = -t + t Q(t)', lambda t: log(erfc(t)) / t + 1, range(6),
+                         lambda t: t * erfc(t), mpf('0.87'), mpf('3.95')),
 }
 
-for job in sys.argv[1:] or JOBS:
-    JOBS[job]()
+if __name__ == '__main__':
+    for job in sys.argv[1:] or JOBS:
+        JOBS[job]()

@@ -1,8 +1,11 @@
 // gradweave models
 #include "app/cli/commands.hpp"
 #include "app/cli/options.hpp"
+#include "app/cli/show_graph.hpp"
 #include "app/report/text_format.hpp"
+#include "base/output_file.hpp"
 #include "graph/frontend/load_network.hpp"
+#include "graph/text/print.hpp"
 #include "runtime/lookup.hpp"
 
 #include <fmt/format.h>
@@ -85,7 +88,35 @@ bool contains(const std::vector<std::string> &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-int models(const std::string &name) {
+struct ModelsArguments {
+  std::string name, dump_graph;
+  bool operators = false;
+};
+
+bool is_graph(const std::filesystem::path &file) { return file.extension() == ".graph"; }
+
+int dump_graph(const ModelsArguments &a) {
+  if (a.name.empty()) throw std::invalid_argument("--dump-graph needs the network's NAME");
+  const std::filesystem::path file = runtime::find_model(a.name);
+  if (!is_graph(file))
+    throw std::invalid_argument(fmt::format("--dump-graph: '{}' is a list of layers; give a .graph", file.string()));
+  runtime::OutputFile(a.dump_graph).commit(graph::print_graph(compiler::load_graph(file)));
+  return kOk;
+}
+
+void show_model(const std::string &name) {
+  const std::filesystem::path file = runtime::find_model(name);
+  show_network(compiler::load_network(file));
+  if (is_graph(file)) fmt::print("{}", operators_by_kind(compiler::load_graph(file)));
+}
+
+int models(const ModelsArguments &a) {
+  const std::string &name = a.name;
+  if (!a.dump_graph.empty()) return dump_graph(a);
+  if (a.operators) {
+    fmt::print("{}", operator_table());
+    return kOk;
+  }
   if (name.empty()) {
     fmt::print("networks (--model):\n");
     for (const std::string &model : runtime::model_names()) {
@@ -109,18 +140,23 @@ int models(const std::string &name) {
     throw ConfigError(fmt::format("no network or NPU is named '{}'; networks: {}; NPUs: {}. Or give the path of a file",
                                   name, fmt::join(runtime::model_names(), ", "),
                                   fmt::join(runtime::npu_names(), ", ")));
-  show_network(compiler::load_network(runtime::find_model(name)));
+  show_model(name);
   return kOk;
 }
 
 } // namespace
 
 void add_models(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
-  const auto name = std::make_shared<std::string>();
+  const auto a = std::make_shared<ModelsArguments>();
   CLI::App *command = app.add_subcommand("models", "List the networks and NPUs that have names, or show one");
-  command->add_option("NAME", *name, "Network or NPU: a name or the path of a file");
-  command->footer("Examples:\n  gradweave models\n  gradweave models bert_tiny\n  gradweave models small");
-  command->callback([name, &chosen] { chosen = [name] { return models(*name); }; });
+  command->add_option("NAME", a->name, "Network or NPU: a name or the path of a file");
+  command->add_flag("--operators", a->operators, "List the operators of graphs instead");
+  command
+      ->add_option("--dump-graph", a->dump_graph, "Write the network's graph, a statement an op; - is standard output")
+      ->type_name("FILE");
+  command->footer("Examples:\n  gradweave models\n  gradweave models bert_tiny\n  gradweave models small\n"
+                  "  gradweave models lenet --dump-graph -");
+  command->callback([a, &chosen] { chosen = [a] { return models(*a); }; });
 }
 
 } // namespace gradweave::cli

@@ -45,7 +45,9 @@ std::string schedules_with_summaries() {
 void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedules) {
   std::string schedule = "Schedule, one of " + schedules_with_summaries();
   if (schedules == Schedules::kSeveral) schedule += "; or all, which compares those of the paper";
-  command.add_option("--model", work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
+  command
+      .add_option("--model", work.model,
+                  "Network: a name (gradweave models) or the path of a .graph, .toml or .csv file")
       ->capture_default_str();
   command.add_option("--batch", work.batch, "Samples in a batch; default: as the network says")
       ->check(check_whole_number)

@@ -202,7 +202,9 @@ void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
   CLI::App *command =
       app.add_subcommand("search", "Search the fastest schedule of each layer and of the whole training step");
   a.work.pass = "both";
-  command->add_option("--model", a.work.model, "Network: a name (gradweave models) or the path of a .toml or .csv file")
+  command
+      ->add_option("--model", a.work.model,
+                   "Network: a name (gradweave models) or the path of a .graph, .toml or .csv file")
       ->capture_default_str();
   command->add_option("--batch", a.work.batch, "Samples in a batch; default: as the network says")
       ->check(check_whole_number)

@@ -1,7 +1,6 @@
 #include "graph/golden/execution.hpp"
 
-#include "graph/ir/builder.hpp"
-#include "graph/ir/error.hpp"
+#include "graph/ir/inference.hpp"
 
 #include <fmt/format.h>
 

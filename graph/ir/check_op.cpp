@@ -46,11 +46,6 @@ void check_inputs(const Graph &graph, const Op &op) {
 
 } // namespace
 
-std::string describe(const Op &op) {
-  const std::string text = fmt::format("op '{}' ({})", op.name, op.type->name);
-  return op.where.empty() ? text : op.where + ": " + text;
-}
-
 void check_shape(const Shape &shape, const Fail &fail) {
   if (shape.rank() > Shape::kMaxRank)
     fail(fmt::format("{} has {} dimensions; there can be {}", shape.text(), shape.rank(), Shape::kMaxRank));
@@ -99,8 +94,8 @@ std::vector<Shape> check_op(const Graph &graph, const Op &op) {
 ElementType first_type(const Graph &graph, const Op &op, Gives gives) {
   if (gives == Gives::kIndex) return ElementType::kInt32;
   if (gives != Gives::kAsInput) return ElementType::kFp32;
-  for (const TensorId input : op.inputs)
-    if (input != kNone) return graph.tensors[input].type;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if (op.inputs[i] != kNone && input_spec(*op.type, i).takes != Takes::kIndex) return graph.tensors[op.inputs[i]].type;
   return ElementType::kFp32;
 }
 
@@ -116,15 +111,6 @@ void check_update(const Graph &graph, const Update &update, const Fail &fail) {
     if (&other != &update && other.tensor == update.tensor)
       fail(fmt::format("'{}' is updated twice, by '{}' and '{}'", tensor.name, graph.tensors[other.next].name,
                        next.name));
-}
-
-void Inference::fail(std::string_view message) const { gradweave::graph::fail(op_, message); }
-
-std::size_t Inference::axis(std::int64_t value, std::size_t input) const {
-  const auto rank = static_cast<std::int64_t>(shape(input).rank());
-  if (value < -rank || value >= rank)
-    fail(fmt::format("axis {} is none of {}, whose axes are {} to {}", value, shape(input).text(), -rank, rank - 1));
-  return static_cast<std::size_t>(value < 0 ? value + rank : value);
 }
 
 } // namespace gradweave::graph

@@ -1,3 +1,5 @@
+#include "graph/ir/verify.hpp"
+
 #include "graph/ir/check_op.hpp"
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 
 #include "graph/golden/kernel.hpp"
 #include "graph/ir/derivation.hpp"
+#include "graph/ir/inference.hpp"
 #include "graph/ir/operator.hpp"
 
 namespace gradweave::graph {
@@ -46,6 +47,17 @@ template <int PerElement> double operations_per_element(const OpView &op) {
 template <int PerElement> double operations_per_input(const OpView &op) {
   return PerElement * static_cast<double>(op.input(0).shape.elements());
 }
+
+/// Of what only moves elements.
+inline double no_operations(const OpView &) { return 0; }
+
+/// The same where the number is a function's, for it counts the operations of the functions in it (function_cost.hpp).
+template <unsigned (*PerElement)()> double operations_per_element(const OpView &op) {
+  return PerElement() * static_cast<double>(op.output(0).shape.elements());
+}
+
+/// A constant, rounded once to fp32 under the contract.
+template <class A> constexpr typename A::Value number(double value) { return static_cast<typename A::Value>(value); }
 
 template <Walk How> Lowering walks(const OpView &) { return {std::nullopt, How}; }
 

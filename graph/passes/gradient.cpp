@@ -1,6 +1,7 @@
 #include "graph/passes/gradient.hpp"
 
 #include "graph/ir/derivation.hpp"
+#include "graph/ir/inference.hpp"
 
 #include <fmt/format.h>
 

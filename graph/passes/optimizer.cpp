@@ -27,17 +27,15 @@ public:
   }
 
 private:
-  /// factor = min(1, clip / norm), the norm over all gradients: each one's sum of squares, these added ascending.
+  /// The squares of each gradient, and of all of them the factor.
   void clip(const std::vector<ParameterGradient> &gradients) {
     build_.set_role(Role::kGradient);
     std::set<TensorId> seen;
-    TensorId total = kNone;
-    for (const ParameterGradient &g : gradients) {
-      if (!seen.insert(g.gradient).second) continue;
-      const TensorId square = build_.add("SumSquares", {g.gradient}, {}, build_.fresh(name(g.gradient) + ".squares"));
-      total = total == kNone ? square : build_.add("Add", {total, square}, {}, build_.fresh("norm.sum"));
-    }
-    factor_ = build_.add("ClipFactor", {total}, {{"norm", options_.clip_norm}}, build_.fresh("clip_factor"));
+    std::vector<TensorId> squares;
+    for (const ParameterGradient &g : gradients)
+      if (seen.insert(g.gradient).second)
+        squares.push_back(build_.add("SumSquares", {g.gradient}, {}, build_.fresh(name(g.gradient) + ".squares")));
+    factor_ = build_.add("ClipFactor", std::move(squares), {{"max_norm", options_.clip_norm}}, build_.fresh("clip_factor"));
   }
 
   void update(const ParameterGradient &g) {

@@ -10,7 +10,7 @@
 namespace gradweave::graph::text {
 namespace {
 
-constexpr std::size_t kMaxSteps = std::size_t{1} << 24U, kMaxElements = std::size_t{1} << 22U;
+constexpr std::size_t kMaxSteps = std::size_t{1} << 23U, kMaxElements = std::size_t{1} << 20U;
 constexpr std::int64_t kMaxRounds = std::int64_t{1} << 20U;
 constexpr std::size_t kMaxNameBytes = 1000;
 
@@ -84,8 +84,9 @@ std::string describe(const Value &value) {
   return text_of(std::get<double>(value));
 }
 
-void Evaluator::step(std::size_t line) {
-  if (++steps_ > kMaxSteps)
+void Evaluator::step(std::size_t line, std::size_t count) {
+  steps_ += count;
+  if (steps_ > kMaxSteps)
     fail(file_, line,
          fmt::format("more than {} operations in expressions of a file; make its lists shorter", kMaxSteps));
 }
@@ -102,6 +103,7 @@ Value Evaluator::named(const Expression &e, const Scope &scope) {
   const Value *found = find(name, scope);
   if (found == nullptr)
     fail(file_, e.line, fmt::format("nothing is called {}; declare it above, or correct the name", in_quotes(name, '\'')));
+  if (const auto *list = std::get_if<std::vector<Number>>(found)) step(e.line, list->size());
   return *found;
 }
 
@@ -142,6 +144,7 @@ Value Evaluator::value(const Expression &e, const Scope &scope) {
   case Expression::Kind::kNumber:
     return to_value(e.number);
   case Expression::Kind::kText:
+    step(e.line, e.text.size());
     return e.text;
   case Expression::Kind::kName:
     return named(e, scope);
@@ -211,6 +214,7 @@ Value Evaluator::call(const Expression &e, const Scope &scope) {
 }
 
 Value Evaluator::list(const Expression &e, const Scope &scope) {
+  step(e.line, e.numbers.size());
   std::vector<Number> result = e.numbers;
   if (e.loops.empty()) {
     for (const Expression &part : e.parts)

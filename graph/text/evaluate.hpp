@@ -49,7 +49,7 @@ private:
   Value named(const Expression &expression, const Scope &scope);
   Number number(const Expression &expression, const Scope &scope);
   std::int64_t dimension(const Expression &call, const Scope &scope);
-  void step(std::size_t line);
+  void step(std::size_t line, std::size_t count = 1);
 
   const Graph &graph_;
   const std::string &file_;

@@ -12,7 +12,7 @@
 namespace gradweave::graph::text {
 namespace {
 
-constexpr std::size_t kMaxStatements = std::size_t{1} << 18U, kMaxCalls = 32;
+constexpr std::size_t kMaxStatements = std::size_t{1} << 17U, kMaxCalls = 32;
 
 /// Whether a name may come out as `wanted`: numbers stand for what is in braces.
 bool may_be(const Name &name, std::string_view wanted) {
@@ -80,7 +80,9 @@ void Expander::all(const Statements &statements, Scope &scope) {
 
 void Expander::one(const Statement &s, Scope &scope) {
   using Kind = Statement::Kind;
-  if (++executed_ > kMaxStatements)
+  // What is long counts for more, so that the bound is one of memory, too.
+  executed_ += 1 + (s.text.size() + scope.prefix.size() + 16 * (s.values.size() + s.targets.size())) / 128;
+  if (executed_ > kMaxStatements)
     fail_at(s, fmt::format("more than {} statements, those of blocks and loops counted as often as they run",
                            kMaxStatements));
   build_.at(fmt::format("{}:{}", file_, s.line));

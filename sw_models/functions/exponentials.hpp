@@ -72,8 +72,7 @@ template <class P> typename P::Value exp_midrange(P &p, typename P::Value x) {
   return scaled(p, exp_parts(p, p.max(x, p.constant(0xC2AEAC4FU))));
 }
 
-/// log(x) for 2^-126 <= x < infinity, plus the float of `bias`, an integer that is added to the exponent of 2 minus
-/// kRounder.
+/// log(x) for 2^-126 <= x < infinity. `bias` is added to the exponent of 2 and kRounder, as floats.
 template <class P> typename P::Value log_parts(P &p, typename P::Value x, typename P::Value bias) {
   // x = 2^k m with m in [2/3, 4/3)
   const auto exponent = p.band(p.isub(x, p.constant(0x3F2AAAABU)), p.constant(0xFF800000U));
@@ -109,7 +108,7 @@ template <class P> typename P::Value sigmoid(P &p, typename P::Value x) {
   const auto sum = p.add(one, e);
   auto y = p.isub(p.constant(kReciprocalGuess), sum);
   y = p.fma(y, p.fma(p.neg(sum), y, one), y);
-  y = p.fma(y, p.fma(p.neg(sum), y, one), y);
+  y = p.fma(y, p.fma(p.neg(sum), y, p.constant(kReciprocalAim)), y); // y is not below: 1 - y is exact
   const auto correction = p.mul(y, p.fma(p.neg(e), y, p.add(one, p.neg(y))));
   const auto numerator = p.select(x, power.first, one);
   const auto quotient = p.fma(numerator, y, p.mul(numerator, correction));
@@ -124,13 +123,14 @@ template <class P> typename P::Value tanh(P &p, typename P::Value x) {
   const auto exponent = p.fma(clamped, two_log2e, rounder);
   const auto f = p.fma(clamped, two_log2e, p.neg(p.add(exponent, p.neg(rounder))));
   const auto mantissa = polynomial<P, 7>(
-      p, f, {0x3920B966U, 0x3AAF84BDU, 0x3C1D96EDU, 0x3D6357BDU, 0x3E75FDEEU, 0x3F317218U, bits::kOne});
+      p, f, {0x3920BB62U, 0x3AAF84B3U, 0x3C1D96EBU, 0x3D6357BDU, 0x3E75FDEEU, 0x3F317218U, bits::kOne});
   const auto y = reciprocal_midrange(p, p.add(scaled<P>(p, {exponent, mantissa}), one));
   const auto tail = p.fma(p.constant(0xC0000000U), y, one);
   const auto square = p.mul(x, x);
   const auto q = polynomial<P, 5>(p, square, {0xBBB4B587U, 0x3CA7AEC4U, 0xBD5BE7DCU, 0x3E0881F8U, 0xBEAAAA92U});
   const auto centre = p.fma(p.fma(q, square, p.constant(0)), x, x); // + 0: of -0 the cube is +0, and the sum -0
-  return p.select(p.lt(p.constant(0x3F266666U), p.abs(x)), p.select(x, p.neg(tail), tail), centre);
+  const auto signed_tail = p.select(x, p.neg(tail), tail);
+  return p.select(p.lt(p.constant(0x3F266666U), p.abs(x)), signed_tail, centre);
 }
 
 /// erf(x): x + x P(x^2) up to 0.875, 1 - e^(-|x| + |x| Q(|x|)) with x's sign from there.
@@ -147,7 +147,8 @@ template <class P> typename P::Value erf(P &p, typename P::Value x) {
   const auto centre = p.fma(
       polynomial<P, 6>(p, p.mul(x, x), {0xBA206B0CU, 0x3BA458B2U, 0xBCDB60E8U, 0x3DE70EB8U, 0xBEC09379U, 0x3E0375D3U}),
       x, x);
-  return p.select(p.lt(p.constant(0x3F600000U), p.abs(x)), p.select(x, p.neg(tail), tail), centre);
+  const auto signed_tail = p.select(x, p.neg(tail), tail);
+  return p.select(p.lt(p.constant(0x3F600000U), p.abs(x)), signed_tail, centre);
 }
 
 } // namespace gradweave::functions

@@ -5,6 +5,9 @@
 // A policy has a type Value, what a lane's register of 32 bits holds, and the functions below. There is no branch on a
 // value: what depends on one is a select. neg() and abs() are no operations: they say how an operation reads its
 // operand.
+//
+// A sequence has one order: no call has two operations among its arguments, whose order a C++ compiler may choose.
+// constant(), neg() and abs() are no operations and come in any order.
 #pragma once
 
 #include "sw_models/numerics.hpp"

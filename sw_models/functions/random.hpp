@@ -42,7 +42,9 @@ template <std::size_t Rounds, class P> RandomWords<P> threefry(P &p, const Rando
   for (std::size_t round = 0; round < Rounds; ++round) {
     const unsigned left = kRotations[round % 8];
     first = p.iadd(first, second);
-    second = p.bxor(p.bxor(p.shl(second, left), p.shr(second, 32 - left)), first); // rotated: the parts do not overlap
+    const auto upper = p.shl(second, left);
+    second = p.bxor(upper, p.shr(second, 32 - left)); // a rotation: the parts do not overlap
+    second = p.bxor(second, first);
     if (round % 4 == 3) {
       first = p.iadd(first, p.constant(key.round[round / 4][0]));
       second = p.iadd(second, p.constant(key.round[round / 4][1]));

@@ -23,6 +23,11 @@ constexpr std::uint32_t power(int exponent) { return static_cast<std::uint32_t>(
 
 inline constexpr std::uint32_t kReciprocalGuess = 0x7EF311C2U; ///< less the bits of x, 1 / x within 5.1 %
 
+/// 1 + 55 * 2^-23. The second step aims above 1 / x by as much as it falls short where the guess is worst, at powers of
+/// two. Just below these, where 1 / x lies near the middle of two fp32, the last step then begins within a unit in the
+/// last place, and divide_midrange needs that to round all quotients correctly.
+inline constexpr std::uint32_t kReciprocalAim = 0x3F800037U;
+
 /// 1 / x for 2^-126 <= |x| < 2^125; |error| is what is left of 1 - x y before the last step.
 template <class P> struct Reciprocal {
   typename P::Value value;
@@ -34,7 +39,7 @@ template <class P> Reciprocal<P> reciprocal_steps(P &p, typename P::Value x) {
   const auto one = p.constant(bits::kOne);
   auto y = p.isub(p.constant(kReciprocalGuess), x);
   y = p.fma(y, p.fma(p.neg(x), y, one), y);
-  y = p.fma(y, p.fma(p.neg(x), y, one), y);
+  y = p.fma(y, p.fma(p.neg(x), y, p.constant(kReciprocalAim)), y);
   const auto error = p.fma(p.neg(x), y, one);
   return {p.fma(y, error, y), error};
 }
@@ -58,7 +63,7 @@ template <class P> typename P::Value reciprocal(P &p, typename P::Value x) {
   return p.mul(reciprocal_or_special(p, p.mul(x, scale)), scale);
 }
 
-/// a / b of quotients and operands between 2^-60 and 2^60: y = 1 / b, and one step from a y that takes the exact
+/// a / b for |a| and |b| from 2^-60 to 2^60, rounded correctly: y = 1 / b, and one step from a y that takes the exact
 /// remainder.
 template <class P> typename P::Value divide_midrange(P &p, typename P::Value a, typename P::Value b) {
   const auto y = reciprocal_midrange(p, b);
@@ -66,23 +71,36 @@ template <class P> typename P::Value divide_midrange(P &p, typename P::Value a, 
   return p.fma(p.fma(p.neg(b), quotient, a), y, quotient);
 }
 
-/// a / b, operands brought to [2^-79, 2^72] in three steps each.
+/// What brings an operand's magnitude to [2^-79, 2^72]: 2^70 below 2^-30, 2^-56 above 2^30, else 1.
+template <class P> struct Range {
+  typename P::Value small;
+  typename P::Value large;
+};
+template <class P> Range<P> range_of(P &p, typename P::Value x) {
+  const auto small = p.lt(p.abs(x), p.constant(bits::power(-30)));
+  return {small, p.lt(p.constant(bits::power(30)), p.abs(x))};
+}
+template <class P> typename P::Value pick(P &p, const Range<P> &range, std::uint32_t small, std::uint32_t large) {
+  const auto others = p.select(range.large, p.constant(large), p.constant(bits::kOne));
+  return p.select(range.small, p.constant(small), others);
+}
+
+/// a / b: 0 / 0 and infinity / infinity give NaN. Rounded correctly where the quotient is normal; a subnormal one is
+/// rounded twice.
 template <class P> typename P::Value divide(P &p, typename P::Value a, typename P::Value b) {
-  const auto one = p.constant(bits::kOne);
-  const auto up = p.constant(bits::power(70)), down = p.constant(bits::power(-56));
-  const auto low = p.constant(bits::power(-30)), high = p.constant(bits::power(30));
-  const auto a_small = p.lt(p.abs(a), low), a_large = p.lt(high, p.abs(a));
-  const auto a_scale = p.select(a_small, up, p.select(a_large, down, one));
-  const auto a_back =
-      p.select(a_small, p.constant(bits::power(-70)), p.select(a_large, p.constant(bits::power(56)), one));
-  const auto b_scale = p.select(p.lt(p.abs(b), low), up, p.select(p.lt(high, p.abs(b)), down, one));
-  const auto numerator = p.mul(a, a_scale), denominator = p.mul(b, b_scale);
+  const auto a_range = range_of(p, a);
+  const auto numerator = p.mul(a, pick(p, a_range, bits::power(70), bits::power(-56)));
+  const auto a_back = pick(p, a_range, bits::power(-70), bits::power(56));
+  const auto b_scale = pick(p, range_of(p, b), bits::power(70), bits::power(-56));
+  const auto denominator = p.mul(b, b_scale);
   const auto y = reciprocal_or_special(p, denominator);
   const auto quotient = p.mul(numerator, y);
   const auto remainder = p.fma(p.neg(denominator), quotient, numerator);
   const auto exact = p.fma(remainder, y, quotient);
-  const auto finite = p.lt(p.abs(remainder), p.constant(bits::kInfinity));
-  return p.mul(p.select(finite, exact, quotient), p.mul(a_back, b_scale));
+  const auto near =
+      p.lt(p.abs(remainder), p.abs(numerator)); // not at zeros, infinities and NaN: there the product is right
+  const auto chosen = p.select(near, exact, quotient);
+  return p.mul(chosen, p.mul(a_back, b_scale));
 }
 
 /// A guess of 1 / sqrt(x) within 2^-15.9 for 2^-126 <= x < infinity: exponent and slope, then a parabola in x y^2. 7
@@ -118,10 +136,11 @@ template <class P> typename P::Value rsqrt(P &p, typename P::Value x) {
   const auto small = p.lt(x, p.constant(bits::power(-126)));
   const auto scaled = p.mul(x, p.select(small, p.constant(bits::power(64)), one));
   const auto steps = rsqrt_steps(p, scaled);
-  const auto special =
-      p.select(p.lt(scaled, p.constant(0)), p.constant(bits::kNan), p.isub(p.constant(bits::kInfinity), scaled));
+  const auto negative = p.lt(scaled, p.constant(0));
+  const auto special = p.select(negative, p.constant(bits::kNan), p.isub(p.constant(bits::kInfinity), scaled));
   const auto near = p.lt(p.abs(steps.error), p.constant(bits::kHalf));
-  return p.mul(p.select(near, steps.value, special), p.select(small, p.constant(bits::power(32)), one));
+  const auto root = p.select(near, steps.value, special);
+  return p.mul(root, p.select(small, p.constant(bits::power(32)), one));
 }
 
 /// g near sqrt(x) and h near 1 / (2 sqrt(x)), made better together; then one step with the exact x - g g.

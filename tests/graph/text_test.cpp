@@ -40,7 +40,9 @@ public:
       op.recompute = below(5) == 0;
     const TensorId state = build_.state(name(), {rows_, 8}, below(2) == 0 ? "" : "zeros");
     build_.set_role(Role::kUpdated);
-    build_.update(state, build_.add("Add", {state, state}, {}, name()));
+    const TensorId next = build_.add("Add", {state, state}, {}, name());
+    build_.fix_type(next, ElementType::kFp32);
+    build_.update(state, next);
     graph_.loss = build_.constant(name(), {}, {-0.5});
     return graph_;
   }

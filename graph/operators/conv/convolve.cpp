@@ -11,7 +11,7 @@
 namespace gradweave::graph {
 namespace {
 
-constexpr std::size_t kGrain = 1U << 14U; ///< elements that are worth a thread
+constexpr std::size_t kConvGrain = 1U << 14U; ///< elements that are worth a thread
 
 /// Columns of X, all groups.
 std::size_t pitch_of(const Convolution &conv) { return std::size_t{conv.k()} * conv.groups; }
@@ -48,7 +48,7 @@ void for_rows_of_x(const Convolution &conv, const V *image, unsigned threads, Vi
   std::vector<V> x(std::min<std::size_t>(most, conv.m()) * pitch);
   for (std::size_t first = 0; first < conv.m(); first += most) {
     const std::size_t rows = std::min<std::size_t>(most, conv.m() - first);
-    parallel_for(rows, kGrain / pitch + 1, threads, [&](std::size_t begin, std::size_t end) {
+    parallel_for(rows, kConvGrain / pitch + 1, threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t m = begin; m < end; ++m)
         gather_row(conv, image, first + m, x.data() + m * pitch);
     });
@@ -108,12 +108,12 @@ template <class V> void convolve_back(const Convolution &conv, const V *dy, cons
       accumulate_product(Matrix<V>{dy + b * pixels * conv.out_channels + g * n, conv.out_channels, 1},
                          Matrix<V>{w + g * k * n, n, 1}.transposed(), pixels, k, n, copies.data() + g * pixels * k,
                          threads);
-    parallel_for(copies.size(), kGrain, threads, [&](std::size_t begin, std::size_t end) {
+    parallel_for(copies.size(), kConvGrain, threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
         copies[i] = rounded_copy(copies[i]);
     });
     const std::size_t work = std::size_t{conv.channels} * conv.kernel_height * conv.kernel_width;
-    parallel_for(image, kGrain / work + 1, threads, [&](std::size_t begin, std::size_t end) {
+    parallel_for(image, kConvGrain / work + 1, threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t p = begin; p < end; ++p)
         sum_copies(conv, copies.data(), p / conv.width, p % conv.width, dx + (b * image + p) * conv.channels);
     });

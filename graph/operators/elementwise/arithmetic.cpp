@@ -1,5 +1,6 @@
 // Add, Sub, Mul and Div of two tensors, broadcast; residual streams, and gradients that meet at a fan-out.
 #include "graph/operators/elementwise/broadcast.hpp"
+#include "graph/operators/function_cost.hpp"
 
 namespace gradweave::graph {
 namespace {
@@ -68,7 +69,7 @@ std::vector<Operator> arithmetic_operators() {
   Operator mul = binary("Mul", "a b", Takes::kReal, derive_mul);
   executes<MulRun>(mul);
   Operator div = binary("Div", "a / b", Takes::kReal, derive_div);
-  div.operations = operations_per_element<29>;
+  div.operations = operations_per_element<function_cost::divide>;
   executes<DivRun>(div);
   return {add, sub, mul, div};
 }

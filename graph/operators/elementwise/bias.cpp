@@ -24,7 +24,7 @@ struct BiasGradientRun {
     const auto *dy = k.in(0);
     if (k.has_in(1)) std::copy_n(k.in(1), k.out_shape(0).elements(), k.out(0));
     fold_columns<A>(k, k.in_shape(0).rows(), k.in_shape(0).cols(), k.out(0),
-                    [dy](auto sum, std::size_t i, std::size_t) { return A::add(sum, dy[i]); });
+                    [dy](auto sum, std::size_t i, std::size_t, std::size_t) { return A::add(sum, dy[i]); });
   }
 };
 

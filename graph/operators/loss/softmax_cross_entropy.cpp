@@ -1,6 +1,8 @@
 // SoftmaxCrossEntropy: the mean over rows of -log softmax(logits)[label]; and its gradient.
 #include "graph/ir/error.hpp"
 #include "graph/operators/entry.hpp"
+#include "graph/operators/function_cost.hpp"
+#include "graph/operators/reduction/rows.hpp"
 
 #include <fmt/format.h>
 
@@ -35,25 +37,6 @@ template <class A> struct LabelledRows {
   std::int64_t ignored;
 };
 
-template <class A> typename A::Value row_maximum(const typename A::Value *x, std::size_t count) {
-  typename A::Value most = x[0];
-  for (std::size_t i = 1; i < count; ++i)
-    most = A::max(most, x[i]);
-  return most;
-}
-
-/// out = e^(x - most), the sum of it ascending from +0.
-template <class A>
-typename A::Value exponentials(const typename A::Value *x, std::size_t count, typename A::Value most,
-                               typename A::Value *out) {
-  for (std::size_t i = 0; i < count; ++i)
-    out[i] = A::exp(A::sub(x[i], most));
-  typename A::Value sum = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    sum = A::add(sum, out[i]);
-  return sum;
-}
-
 struct SoftmaxCrossEntropyRun {
   template <class A> static void run(Kernel<A> &k) {
     using Value = typename A::Value;
@@ -65,7 +48,8 @@ struct SoftmaxCrossEntropyRun {
         if (!in.counts(row)) continue;
         const Value *x = in.logits + row * in.classes;
         const Value most = row_maximum<A>(x, in.classes);
-        const Value sum = exponentials<A>(x, in.classes, most, powers.data());
+        std::copy_n(x, in.classes, powers.data());
+        const Value sum = row_exponentials<A>(powers.data(), in.classes, most);
         losses[row] = A::add(A::sub(most, x[in.labels[row]]), A::log(sum));
       }
     });
@@ -87,7 +71,8 @@ struct SoftmaxCrossEntropyGradientRun {
         if (!in.counts(row)) continue; // +0
         const Value *x = in.logits + row * in.classes;
         const Value most = row_maximum<A>(x, in.classes);
-        const Value scale = A::reciprocal(exponentials<A>(x, in.classes, most, out));
+        std::copy_n(x, in.classes, out);
+        const Value scale = A::reciprocal(row_exponentials<A>(out, in.classes, most));
         for (std::size_t i = 0; i < in.classes; ++i)
           out[i] = A::mul(out[i], scale);
         out[in.labels[row]] = A::sub(out[in.labels[row]], Value{1});
@@ -98,7 +83,7 @@ struct SoftmaxCrossEntropyGradientRun {
   }
 };
 
-void check_rows(const Inference &op, std::size_t logits) {
+void check_labelled_rows(const Inference &op, std::size_t logits) {
   const Shape &x = op.shape(logits);
   op.require(x.rank() >= 1, "logits are a scalar; the last dimension is that of the classes");
   const Shape rows(std::vector<std::uint32_t>(x.dims().begin(), x.dims().end() - 1));
@@ -106,23 +91,26 @@ void check_rows(const Inference &op, std::size_t logits) {
                                                "; there must be a label for each row, " + rows.text());
 }
 
-void infer_loss(Inference &op) {
-  check_rows(op, 0);
+void infer_cross_entropy(Inference &op) {
+  check_labelled_rows(op, 0);
   op.set(0, {});
 }
 
-void infer_gradient(Inference &op) {
+void infer_cross_entropy_gradient(Inference &op) {
   op.require(op.shape(0).elements() == 1, "dloss is " + op.shape(0).text() + "; it must be one number");
-  check_rows(op, 1);
+  check_labelled_rows(op, 1);
   op.set(0, op.shape(1));
 }
 
-void derive_loss(Derivation &d) {
+void derive_cross_entropy(Derivation &d) {
   d.give(0,
          d.build.add("SoftmaxCrossEntropyGradient", {d.gradient(), d.input(0), d.input(1)}, d.attributes(), d.name(0)));
 }
 
-double loss_operations(const OpView &op) { return 25.0 * static_cast<double>(op.input(0).shape.elements()); }
+double cross_entropy_operations(const OpView &op) {
+  return (3 + function_cost::exp()) * static_cast<double>(op.input(0).shape.elements());
+}
+unsigned cross_entropy_gradient_operations() { return 5 + function_cost::exp(); }
 
 } // namespace
 
@@ -135,9 +123,9 @@ std::vector<Operator> softmax_cross_entropy_operators() {
   loss.inputs = {{"logits", Takes::kSum}, {"labels", Takes::kIndex}};
   loss.outputs = {{"loss", Gives::kFp32}};
   loss.attributes = {ignore_index};
-  loss.infer = infer_loss;
-  loss.derive = derive_loss;
-  loss.operations = loss_operations;
+  loss.infer = infer_cross_entropy;
+  loss.derive = derive_cross_entropy;
+  loss.operations = cross_entropy_operations;
   loss.lower = walks<Walk::kWhole>;
   executes<SoftmaxCrossEntropyRun>(loss);
 
@@ -147,8 +135,8 @@ std::vector<Operator> softmax_cross_entropy_operators() {
   gradient.inputs = {{"dloss", Takes::kFp32}, {"logits", Takes::kSum}, {"labels", Takes::kIndex}};
   gradient.outputs = {{"dlogits", Gives::kSum}};
   gradient.attributes = {ignore_index};
-  gradient.infer = infer_gradient;
-  gradient.operations = operations_per_element<26>;
+  gradient.infer = infer_cross_entropy_gradient;
+  gradient.operations = operations_per_element<cross_entropy_gradient_operations>;
   gradient.lower = walks<Walk::kRows>;
   executes<SoftmaxCrossEntropyGradientRun>(gradient);
   return {loss, gradient};

@@ -7,17 +7,20 @@
 namespace gradweave::graph {
 namespace {
 
-enum : std::size_t { kW, kG, kM, kConstants, kIds, kFactor };
+struct SgdInput {
+  enum : std::size_t { kW, kG, kM, kConstants, kIds, kFactor };
+};
 
 template <class A, bool sparse> void run_sgd(Kernel<A> &k) {
   using Value = typename A::Value;
-  const Value *const w = k.in(kW), *const g = k.in(kG), *const m = k.has_in(kM) ? k.in(kM) : nullptr;
+  const Value *const w = k.in(SgdInput::kW), *const g = k.in(SgdInput::kG),
+                     *const m = k.has_in(SgdInput::kM) ? k.in(SgdInput::kM) : nullptr;
   // Without momentum nobody reads the second result; it then is the step.
   Value *const new_w = k.out(0);
   std::vector<Value> unread(k.has_out(1) ? 0 : k.out_shape(0).elements());
   Value *const new_m = k.has_out(1) ? k.out(1) : unread.data();
-  const Value rate = k.in(kConstants)[0];
-  constexpr std::size_t factor_input = sparse ? kFactor : kFactor - 1;
+  const Value rate = k.in(SgdInput::kConstants)[0];
+  constexpr std::size_t factor_input = sparse ? SgdInput::kFactor : SgdInput::kFactor - 1;
   const Value factor = k.has_in(factor_input) ? k.in(factor_input)[0] : Value{1};
   const Value momentum = real_attribute(k, "momentum"), decay = real_attribute(k, "weight_decay");
   const bool nesterov = k.attributes().integer("nesterov") != 0;
@@ -29,7 +32,7 @@ template <class A, bool sparse> void run_sgd(Kernel<A> &k) {
       new_w[i] = A::fma(-rate, nesterov ? A::fma(momentum, average, gradient) : average, w[i]);
     }
   };
-  update_elements(k, sparse ? kIds : k.inputs(), update, [=](std::size_t begin, std::size_t end) {
+  update_elements(k, sparse ? SgdInput::kIds : k.inputs(), update, [=](std::size_t begin, std::size_t end) {
     std::copy(w + begin, w + end, new_w + begin);
     if (m != nullptr) std::copy(m + begin, m + end, new_m + begin);
   });
@@ -43,21 +46,21 @@ struct SparseSgdRun {
 };
 
 void infer_step(Inference &op, std::size_t factor) {
-  require_like_parameter(op, {kG, kM});
-  require_constants(op, kConstants, 1, factor);
+  require_like_parameter(op, {SgdInput::kG, SgdInput::kM});
+  require_constants(op, SgdInput::kConstants, 1, factor);
   const double momentum = op.attributes().real("momentum");
   op.require(momentum >= 0 && momentum < 1, "momentum must be at least 0 and below 1");
-  op.require(op.has(kM) || momentum == 0, "momentum is not 0, and input 'm' is missing");
-  op.require(!op.has(kM) || momentum != 0, "momentum is 0, and needs no input 'm'");
+  op.require(op.has(SgdInput::kM) || momentum == 0, "momentum is not 0, and input 'm' is missing");
+  op.require(!op.has(SgdInput::kM) || momentum != 0, "momentum is 0, and needs no input 'm'");
   op.require(op.attributes().integer("nesterov") == 0 || momentum != 0, "nesterov needs a momentum");
   for (std::size_t o = 0; o < op.outputs(); ++o)
-    op.set(o, op.shape(kW));
+    op.set(o, op.shape(SgdInput::kW));
 }
 
-void infer_sgd(Inference &op) { infer_step(op, kFactor - 1); }
+void infer_sgd(Inference &op) { infer_step(op, SgdInput::kFactor - 1); }
 void infer_sparse_sgd(Inference &op) {
-  require_rows(op, kIds);
-  infer_step(op, kFactor);
+  require_rows(op, SgdInput::kIds);
+  infer_step(op, SgdInput::kFactor);
 }
 
 } // namespace
@@ -84,7 +87,7 @@ std::vector<Operator> sgd_operators() {
   Operator sparse = dense;
   sparse.name = "SparseSgd";
   sparse.summary = "one step of gradient descent for the rows of w that ids name; the others stay";
-  sparse.inputs.insert(sparse.inputs.begin() + kIds, {"ids", Takes::kIndex});
+  sparse.inputs.insert(sparse.inputs.begin() + SgdInput::kIds, {"ids", Takes::kIndex});
   sparse.infer = infer_sparse_sgd;
   sparse.lower = walks<Walk::kGather>;
   executes<SparseSgdRun>(sparse);

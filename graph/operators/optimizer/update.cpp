@@ -8,8 +8,9 @@ namespace gradweave::graph {
 
 void require_like_parameter(const Inference &op, std::initializer_list<std::size_t> inputs) {
   for (const std::size_t i : inputs)
-    op.require(!op.has(i) || op.shape(i) == op.shape(0), "w is " + op.shape(0).text() + " and '" + op.tensor(i).name +
-                                                             "' " + op.shape(i).text() + "; they must be equal");
+    if (op.has(i))
+      op.require(op.shape(i) == op.shape(0), "w is " + op.shape(0).text() + " and '" + op.tensor(i).name + "' " +
+                                                 op.shape(i).text() + "; they must be equal");
 }
 
 void require_constants(const Inference &op, std::size_t constants, std::uint32_t count, std::size_t factor) {

@@ -9,15 +9,13 @@ namespace gradweave::graph {
 namespace {
 
 /// Of one over the pixels that a window counts: rounded once.
-template <class V> V share(const Convolution &v, const Attributes &attributes, std::size_t r, std::size_t c) {
+template <class V> V window_share(const Convolution &v, const Attributes &attributes, std::size_t r, std::size_t c) {
   const std::size_t all = std::size_t{v.kernel_height} * v.kernel_width;
   const std::size_t count = attributes.integer("count_include_pad") != 0 ? all : extent_of(v, r, c).pixels();
   return V{1} / static_cast<V>(count);
 }
 
-std::size_t window_work(const Convolution &v) {
-  return std::size_t{v.channels} * v.kernel_height * v.kernel_width * 2;
-}
+std::size_t window_work(const Convolution &v) { return std::size_t{v.channels} * v.kernel_height * v.kernel_width * 2; }
 
 struct AveragePoolRun {
   template <class A> static void run(Kernel<A> &k) {
@@ -37,7 +35,7 @@ struct AveragePoolRun {
             for (std::size_t i = 0; i < channels; ++i)
               sum[i] = A::add(sum[i], x[i]);
           }
-        const V part = share<V>(v, k.attributes(), r, c);
+        const V part = window_share<V>(v, k.attributes(), r, c);
         for (std::size_t i = 0; i < channels; ++i)
           sum[i] = A::mul(sum[i], part);
       }
@@ -56,7 +54,7 @@ struct AveragePoolGradientRun {
         std::fill_n(dx, channels, V{0});
         for_windows_of(v, p / v.width / v.height, p / v.width % v.height, p % v.width,
                        [&](std::size_t m, std::size_t r, std::size_t c) {
-                         const V part = share<V>(v, k.attributes(), r, c);
+                         const V part = window_share<V>(v, k.attributes(), r, c);
                          const V *dy = k.in(0) + m * channels;
                          for (std::size_t i = 0; i < channels; ++i)
                            dx[i] = A::fma(dy[i], part, dx[i]);
@@ -76,7 +74,7 @@ void infer_average(Inference &op) {
   infer_pool(op);
 }
 
-void infer_gradient(Inference &op) {
+void infer_average_gradient(Inference &op) {
   check_count(op);
   require_image(op, "dy", op.shape(0));
   const std::vector<std::uint32_t> image = window_numbers(op, "image", 2, 1);
@@ -120,7 +118,7 @@ std::vector<Operator> average_pool_operators() {
   gradient.outputs = {{"dx", Gives::kSum}};
   gradient.attributes = average_attributes();
   gradient.attributes.push_back({"image", AttributeKind::kIntegers, {}, "[rows, columns] of the image"});
-  gradient.infer = infer_gradient;
+  gradient.infer = infer_average_gradient;
   gradient.operations = pool_operations;
   gradient.lower = walks<Walk::kWindow>;
   executes<AveragePoolGradientRun>(gradient);

@@ -41,12 +41,12 @@ struct GlobalAveragePoolGradientRun {
   }
 };
 
-void infer_forward(Inference &op) {
+void infer_global_average(Inference &op) {
   require_image(op, "x", op.shape(0));
   op.set(0, {op.shape(0)[0], 1, 1, op.shape(0)[3]});
 }
 
-void infer_gradient(Inference &op) {
+void infer_global_average_gradient(Inference &op) {
   const Shape &dy = op.shape(0);
   require_image(op, "dy", dy);
   op.require(dy[1] == 1 && dy[2] == 1, "dy is " + dy.text() + "; it must have one pixel an image");
@@ -54,7 +54,7 @@ void infer_gradient(Inference &op) {
   op.set(0, {dy[0], image[0], image[1], dy[3]});
 }
 
-void derive_forward(Derivation &d) {
+void derive_global_average(Derivation &d) {
   const Attributes image{{"image", std::vector<std::int64_t>{d.shape(0)[1], d.shape(0)[2]}}};
   d.give(0, d.build.add("GlobalAveragePoolGradient", {d.gradient()}, image, d.name(0)));
 }
@@ -67,8 +67,8 @@ std::vector<Operator> global_average_pool_operators() {
   pool.summary = "the mean of all pixels of an image, by channel";
   pool.inputs = {{"x"}};
   pool.outputs = {{"y"}};
-  pool.infer = infer_forward;
-  pool.derive = derive_forward;
+  pool.infer = infer_global_average;
+  pool.derive = derive_global_average;
   pool.operations = operations_per_input<1>;
   pool.lower = walks<Walk::kWindow>;
   executes<GlobalAveragePoolRun>(pool);
@@ -79,7 +79,7 @@ std::vector<Operator> global_average_pool_operators() {
   gradient.inputs = {{"dy"}};
   gradient.outputs = {{"dx", Gives::kSum}};
   gradient.attributes = {{"image", AttributeKind::kIntegers, {}, "[rows, columns] of the image"}};
-  gradient.infer = infer_gradient;
+  gradient.infer = infer_global_average_gradient;
   gradient.operations = operations_per_element<1>;
   gradient.lower = walks<Walk::kWindow>;
   executes<GlobalAveragePoolGradientRun>(gradient);

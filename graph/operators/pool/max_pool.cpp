@@ -1,4 +1,5 @@
 // MaxPool and its gradient.
+#include "graph/operators/conv/step.hpp"
 #include "graph/operators/pool/pool.hpp"
 
 #include <algorithm>
@@ -47,10 +48,8 @@ struct MaxPoolRun {
   template <class A> static void run(Kernel<A> &k) {
     std::vector<std::uint32_t> at(k.out_shape(0).elements());
     for_largest(k, pool_window(k.attributes(), k.in_shape(0)), k.in(0), k.out(0), at);
-    k.parallel(at.size(), 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        k.out(0)[i] = A::max(k.out(0)[i], k.out(0)[i]); // a NaN becomes canonical (N2)
-    });
+    k.parallel(at.size(), 1,
+               [&](std::size_t begin, std::size_t end) { make_canonical(k.out(0) + begin, end - begin); });
   }
 };
 
@@ -79,7 +78,7 @@ struct MaxPoolGradientRun {
   }
 };
 
-void infer_gradient(Inference &op) {
+void infer_max_pool_gradient(Inference &op) {
   const Convolution window = checked_pool_window(op, op.shape(1));
   require_result(op, window, op.shape(0));
   op.set(0, op.shape(1));
@@ -110,7 +109,7 @@ std::vector<Operator> max_pool_operators() {
   gradient.inputs = {{"dy"}, {"x"}};
   gradient.outputs = {{"dx", Gives::kSum}};
   gradient.attributes = pool_attributes();
-  gradient.infer = infer_gradient;
+  gradient.infer = infer_max_pool_gradient;
   gradient.operations = pool_operations;
   gradient.lower = walks<Walk::kWindow>;
   executes<MaxPoolGradientRun>(gradient);

@@ -2,6 +2,7 @@
 
 #include "graph/golden/execution.hpp"
 #include "graph/ir/derivation.hpp"
+#include "graph/ir/inference.hpp"
 #include "graph/passes/gradient.hpp"
 
 #include <fmt/format.h>
@@ -226,6 +227,30 @@ std::function<void(Graph &)> double_gradient_of(std::string_view type) {
     for (OpId id = 0; id < graph.ops.size(); ++id)
       for (const TensorId output : graph.ops[id].outputs)
         if (output != kNone) graph.tensors[output].producer = id;
+  };
+}
+
+namespace {
+
+TensorId source(Builder &b, const std::string &name, Takes takes, const Shape &shape) {
+  if (takes == Takes::kIndex) return b.input(name, ElementType::kInt32, shape);
+  if (takes == Takes::kOperand) return b.input(name, ElementType::kBf16, shape);
+  return b.parameter(name, shape, "zeros");
+}
+
+} // namespace
+
+Build op_of(std::string op, std::vector<std::optional<Shape>> inputs, Attributes attributes, std::size_t output) {
+  return [=](Builder &b) {
+    const std::vector<InputSpec> &specs = operators().find(op)->inputs;
+    std::vector<TensorId> ids;
+    for (const std::optional<Shape> &shape : inputs) {
+      const std::size_t i = ids.size();
+      const InputSpec &spec = specs[std::min(i, specs.size() - 1)];
+      const std::string number = i < specs.size() ? "" : std::to_string(i - specs.size() + 2);
+      ids.push_back(shape ? source(b, std::string(spec.name) + number, spec.takes, *shape) : TensorId{kNone});
+    }
+    return b.add_all(op, ids, attributes, "y").at(output);
   };
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ namespace gradweave::graph {
 
 /// Adds ops to a graph whose tensors named by the caller are parameters or inputs, and returns the tensor under test.
 using Build = std::function<TensorId(Builder &)>;
+
+/// An op alone, its output `output` under test: real inputs are parameters, others inputs, called as the operator's
+/// entry calls them (and numbered behind the last one of a variadic operator: "squares", "squares2", ...). Nothing: the
+/// input is left out.
+Build op_of(std::string op, std::vector<std::optional<Shape>> inputs, Attributes attributes = {},
+            std::size_t output = 0);
 
 struct OperatorCheck {
   std::uint64_t seed = 1;
@@ -24,6 +31,16 @@ struct OperatorCheck {
   /// Step of the difference, relative to a value's range of 1.
   double step = 1e-4;
 };
+
+/// With another range, indices and seed.
+inline OperatorCheck range(double low, double high, std::int32_t indices = 1, std::uint64_t seed = 1) {
+  OperatorCheck check;
+  check.low = low;
+  check.high = high;
+  check.indices = indices;
+  check.seed = seed;
+  return check;
+}
 
 /// The largest difference, over all elements of all parameters, between the gradient of L = sum_i r_i y_i (r random)
 /// that the derivative gives in fp64 and its difference quotient of fourth order, relative to the largest gradient of

@@ -1,0 +1,35 @@
+// An LSTM as operators of a graph.
+#pragma once
+
+#include "graph/ir/builder.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gradweave::graph {
+
+/// The four gates are side by side, in PyTorch's order: input, forget, cell, output.
+struct LstmWeights {
+  TensorId input = kNone;     ///< [features, 4 hidden]
+  TensorId recurrent = kNone; ///< [hidden, 4 hidden]
+  TensorId bias = kNone;      ///< [4 hidden]; the sum of PyTorch's two
+};
+
+struct LstmState {
+  TensorId hidden = kNone, cell = kNone; ///< [batch, hidden]
+};
+
+struct LstmResult {
+  TensorId outputs = kNone; ///< [steps, batch, hidden]
+  LstmState last;
+};
+
+/// One step, from gates = x W + b of the step, [batch, 4 hidden]:
+///   i, f, g, o = split(gates + h U); c' = sigmoid(f) c + sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c').
+LstmState add_lstm_cell(Builder &build, TensorId gates, LstmState state, TensorId recurrent, const std::string &name);
+
+/// All steps of x [steps, batch, features]; their products with the input's weights are one. Throws GraphError, as the
+/// builder does.
+LstmResult add_lstm(Builder &build, TensorId x, const LstmWeights &weights, LstmState first, const std::string &name);
+
+} // namespace gradweave::graph

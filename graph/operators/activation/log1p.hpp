@@ -1,0 +1,26 @@
+// log(1 + e), from functions of the contract.
+#pragma once
+
+#include "graph/operators/entry.hpp"
+#include "graph/operators/function_cost.hpp"
+
+namespace gradweave::graph {
+
+/// For e from 0 to 1. What 1 + e loses in rounding is e - ((1 + e) - 1), exactly; it comes back as a first order.
+template <class A> typename A::Value log_of_one_and(typename A::Value e) {
+  const auto sum = A::add(number<A>(1), e);
+  const auto lost = A::sub(e, A::sub(sum, number<A>(1)));
+  return A::fma(lost, A::reciprocal(sum), A::log(sum));
+}
+
+/// log(1 + e^x).
+template <class A> typename A::Value soft_plus(typename A::Value x) {
+  const auto below = A::min(x, -x); // -|x|
+  return A::add(A::max(x, number<A>(0)), log_of_one_and<A>(A::exp(below)));
+}
+
+inline unsigned soft_plus_operations() {
+  return 7 + function_cost::exp() + function_cost::log() + function_cost::reciprocal();
+}
+
+} // namespace gradweave::graph

@@ -1,0 +1,62 @@
+// MeanSquaredError: the mean of (x - target)^2 over all elements; and its gradient.
+#include "graph/operators/loss/elementwise_loss.hpp"
+
+namespace gradweave::graph {
+namespace {
+
+struct MeanSquaredErrorRun {
+  template <class A> static void run(Kernel<A> &k) {
+    const auto *const x = k.in(0), *const target = k.in(1);
+    const auto total = total_by_rows(k, k.in_shape(0), 2, [=](auto sum, std::size_t i) {
+      const auto off = A::sub(x[i], target[i]);
+      return A::fma(off, off, sum);
+    });
+    k.out(0)[0] = A::mul(total, share_of_elements(k, 0));
+  }
+};
+
+struct MeanSquaredErrorGradientRun {
+  template <class A> static void run(Kernel<A> &k) {
+    const auto *const x = k.in(1), *const target = k.in(2);
+    auto *const dx = k.out(0);
+    const auto factor = A::mul(k.in(0)[0], A::mul(share_of_elements(k, 1), number<A>(2)));
+    k.parallel(k.out_shape(0).elements(), 2, [=](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        dx[i] = A::mul(A::sub(x[i], target[i]), factor);
+    });
+  }
+};
+
+void derive_mean_squared_error(Derivation &d) {
+  if (!d.wants(0) && !d.wants(1)) return;
+  const TensorId dx = d.build.add("MeanSquaredErrorGradient", {d.gradient(), d.input(0), d.input(1)}, {}, d.name(0));
+  if (d.wants(0)) d.give(0, dx);
+  if (d.wants(1)) d.give(1, d.build.add("Neg", {dx}, {}, d.name(1)));
+}
+
+} // namespace
+
+std::vector<Operator> mean_squared_error_operators() {
+  Operator loss;
+  loss.name = "MeanSquaredError";
+  loss.summary = "mean of (x - target)^2 over all elements";
+  loss.inputs = {{"x", Takes::kSum}, {"target", Takes::kSum}};
+  loss.outputs = {{"loss", Gives::kFp32}};
+  loss.infer = infer_elementwise_loss;
+  loss.derive = derive_mean_squared_error;
+  loss.operations = operations_per_input<2>;
+  loss.lower = walks<Walk::kWhole>;
+  executes<MeanSquaredErrorRun>(loss);
+
+  Operator gradient;
+  gradient.name = "MeanSquaredErrorGradient";
+  gradient.summary = "2 (x - target) dloss / elements";
+  gradient.inputs = {{"dloss", Takes::kFp32}, {"x", Takes::kSum}, {"target", Takes::kSum}};
+  gradient.outputs = {{"dx", Gives::kSum}};
+  gradient.infer = infer_elementwise_loss_gradient;
+  gradient.operations = operations_per_element<2>;
+  executes<MeanSquaredErrorGradientRun>(gradient);
+  return {loss, gradient};
+}
+
+} // namespace gradweave::graph

@@ -1,0 +1,150 @@
+// The functions of N19 as types that tests run over: sequence, batch, double-precision reference, bounds and length.
+#pragma once
+
+#include "sw_models/functions/functions.hpp"
+#include "sw_models/numerics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace gradweave::functions {
+
+inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+
+/// |got - exact| in units of got's last place at `exact` (2^-149 below 2^-126). Infinite where a special value is
+/// wrong, a NaN not the canonical one, or a sign another. An overflow counts as 2^128, which is where infinity rounds
+/// from.
+inline double error_in_ulp(double exact, std::uint32_t got) {
+  constexpr double kWrong = std::numeric_limits<double>::infinity();
+  const double value = fp32_from_bits(got);
+  if (exact != exact) return got == kFp32Nan ? 0 : kWrong;
+  if (std::signbit(exact) != std::signbit(value) || value != value) return kWrong;
+  if (exact == 0 || std::isinf(exact)) return value == exact ? 0 : kWrong;
+  const double finite = std::isinf(value) ? std::copysign(0x1p128, value) : value;
+  if (std::isinf(value) && std::fabs(exact) >= 0x1p128) return 0;
+  return std::fabs(finite - exact) / std::ldexp(1, std::max(std::ilogb(exact), -126) - 23);
+}
+
+struct ReciprocalCase {
+  static constexpr const char *kName = "reciprocal";
+  static constexpr unsigned kOperations = 14;
+  static constexpr double kBound = 0.751;
+  static constexpr bool kOdd = true;
+  static constexpr bool kRising = false;
+  static constexpr std::uint64_t kDescents = 0;
+  static double exact(double x) { return 1 / x; }
+  template <class P> static typename P::Value apply(P &p, typename P::Value x) { return reciprocal(p, x); }
+  static void batch(const float *in, float *out, std::size_t count) { reciprocal(in, out, count); }
+};
+
+struct RsqrtCase {
+  static constexpr const char *kName = "rsqrt";
+  static constexpr unsigned kOperations = 23;
+  static constexpr double kBound = 0.507;
+  static constexpr bool kOdd = false;
+  static constexpr bool kRising = false;
+  static constexpr std::uint64_t kDescents = 0;
+  static double exact(double x) {
+    if (x < 0) return kNoNumber;
+    return x == 0 ? 1 / x : 1 / std::sqrt(x);
+  }
+  template <class P> static typename P::Value apply(P &p, typename P::Value x) { return rsqrt(p, x); }
+  static void batch(const float *in, float *out, std::size_t count) { rsqrt(in, out, count); }
+};
+
+struct SqrtCase {
+  static constexpr const char *kName = "sqrt";
+  static constexpr unsigned kOperations = 22;
+  static constexpr double kBound = 0.5;
+  static constexpr bool kOdd = false;
+  static constexpr bool kRising = true;
+  static constexpr std::uint64_t kDescents = 0;
+  static double exact(double x) { return x < 0 ? kNoNumber : std::sqrt(x); }
+  template <class P> static typename P::Value apply(P &p, typename P::Value x) { return sqrt(p, x); }
+  static void batch(const float *in, float *out, std::size_t count) { sqrt(in, out, count); }
+};
+
+struct ExpCase {
+  static constexpr const char *kName = "exp";
+  static constexpr unsigned kOperations = 19;
+  static constexpr double kBound = 0.9;
+  static constexpr bool kOdd = false;
+  static constexpr bool kRising = true;
+  static constexpr std::uint64_t kDescents = 2912;
+  static double exact(double x) { return std::exp(x); }
+  template <class P> static typename P::Value apply(P &p, typename P::Value x) { return exp(p, x); }
+  static void batch(const float *in, float *out, std::size_t count) { exp(in, out, count); }
+};
+
+struct LogCase {
+  static constexpr const char *kName = "log";
+  static constexpr unsigned kOperations = 26;
+  static constexpr double kBound = 1.1;
+  static constexpr bool kOdd = false;
+  static constexpr bool kRising = true;
+  static constexpr std::uint64_t kDescents = 0;
+  static double exact(double x) { return std::log(x); }
+  template <class P> static typename P::Value apply(P &p, typename P::Value x) { return log(p, x); }
+  static void batch(const float *in, float *out, std::size_t count) { log(in, out, count); }
+};
+
+struct TanhCase {
+  static constexpr const char *kName = "tanh";
+  static constexpr unsigned kOperations = 31;
+  static constexpr double kBound = 1.6;
+  static constexpr bool kOdd = true;
+  static constexpr bool kRising = true;
+  static constexpr std::uint64_t kDescents = 0;
+  static double exact(double x) {
+    if (std::fabs(x) < 0x1p-12) return x * (1 - x * x / 3);
+    return std::fabs(x) > 10 ? std::copysign(1, x) : std::tanh(x);
+  }
+  template <class P> static typename P::Value apply(P &p, typename P::Value x) { return tanh(p, x); }
+  static void batch(const float *in, float *out, std::size_t count) { tanh(in, out, count); }
+};
+
+struct ErfCase {
+  static constexpr const char *kName = "erf";
+  static constexpr unsigned kOperations = 29;
+  static constexpr double kBound = 1.1;
+  static constexpr bool kOdd = true;
+  static constexpr bool kRising = true;
+  static constexpr std::uint64_t kDescents = 0;
+  static double exact(double x) {
+    constexpr double kSlope = 1.1283791670955126; // 2 / sqrt(pi)
+    if (std::fabs(x) < 0x1p-12) return kSlope * x * (1 - x * x / 3);
+    return std::fabs(x) > 5 ? std::copysign(1, x) : std::erf(x);
+  }
+  template <class P> static typename P::Value apply(P &p, typename P::Value x) { return erf(p, x); }
+  static void batch(const float *in, float *out, std::size_t count) { erf(in, out, count); }
+};
+
+struct SigmoidCase {
+  static constexpr const char *kName = "sigmoid";
+  static constexpr unsigned kOperations = 32;
+  static constexpr double kBound = 1.6;
+  static constexpr bool kOdd = false;
+  static constexpr bool kRising = true;
+  static constexpr std::uint64_t kDescents = 0;
+  static double exact(double x) {
+    if (std::fabs(x) < 0x1p-25) return 0.5 + x / 4;
+    if (std::fabs(x) > 800) return x > 0 ? 1 : 0;
+    return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+  }
+  template <class P> static typename P::Value apply(P &p, typename P::Value x) { return sigmoid(p, x); }
+  static void batch(const float *in, float *out, std::size_t count) { sigmoid(in, out, count); }
+};
+
+using Cases = testing::Types<ReciprocalCase, RsqrtCase, SqrtCase, ExpCase, LogCase, TanhCase, ErfCase, SigmoidCase>;
+
+struct CaseNames {
+  template <class Case> static std::string GetName(int) { return Case::kName; }
+};
+
+} // namespace gradweave::functions
