@@ -116,8 +116,9 @@ RunOptions make_options(const CosimArguments &a) {
 /// One whole step of training on random data.
 int cosim_step(const CosimArguments &a) {
   if (a.trace || !a.trace_file.empty() || !a.times.empty() || !a.timeline.empty() || !a.work.layers.empty())
-    throw std::invalid_argument("--step: a step is run and compared as a whole; leave out --layers, --trace, --times and "
-                                "--timeline");
+    throw std::invalid_argument(
+        "--step: a step is run and compared as a whole; leave out --layers, --trace, --times and "
+        "--timeline");
   TrainArguments step;
   step.program = a.program;
   step.model = a.work.model;

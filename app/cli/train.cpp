@@ -116,13 +116,21 @@ public:
       : forward_(compiler::load_graph(runtime::find_model(a.model),
                                       a.batch == 0 ? std::nullopt : std::optional<std::uint32_t>(a.batch))),
         options_(training_options(a)), data_(load_data(a, forward_)),
-        step_(graph::training_graph(forward_, graph::operators(), options_)), steps_(steps_of(a, *data_.feed)),
-        run_{a.model, a.data, a.npu, a.backend, reproduce(a), options_,
-             {parse_rate_form(a.lr_schedule), a.lr, a.warmup, steps_}, a.seed, batch_of(forward_)} {
+        step_(graph::training_graph(forward_, graph::operators(), options_)),
+        steps_(steps_of(a, *data_.feed)), run_{a.model,
+                                               a.data,
+                                               a.npu,
+                                               a.backend,
+                                               reproduce(a),
+                                               options_,
+                                               {parse_rate_form(a.lr_schedule), a.lr, a.warmup, steps_},
+                                               a.seed,
+                                               batch_of(forward_)} {
     if (a.warmup > steps_)
       throw std::invalid_argument(fmt::format("--warmup {}: there are {} steps", a.warmup, steps_));
     if (a.evaluate && classifier_of(forward_).logits == graph::kNone)
-      throw std::invalid_argument("--eval: the network's loss is no softmax cross-entropy, so it tells no classes apart");
+      throw std::invalid_argument(
+          "--eval: the network's loss is no softmax cross-entropy, so it tells no classes apart");
   }
 
   /// Makes what steps run on.
@@ -193,8 +201,7 @@ TrainingOutcome Session::run(const TrainArguments &a, const runtime::SignalGuard
   }
   display.clear();
   outcome.seconds = stopwatch.wall_seconds();
-  if (a.evaluate && outcome.ok())
-    outcome.evaluation = evaluate(forward_, step_, trainer_->living(), *data_.test);
+  if (a.evaluate && outcome.ok()) outcome.evaluation = evaluate(forward_, step_, trainer_->living(), *data_.test);
   report.end(outcome);
   return outcome;
 }
@@ -222,8 +229,7 @@ int train(const TrainArguments &a) {
   session.prepare(a);
   const TrainingOutcome outcome = session.run(a, signals, to_stdout ? stderr : stdout);
   using Json = nlohmann::ordered_json;
-  if (json)
-    json->commit(to_json(session.what(), outcome).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (json) json->commit(to_json(session.what(), outcome).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   if (svg) svg->commit(plot(session.what(), outcome));
   return outcome.ok() ? kOk : kFailed;
 }

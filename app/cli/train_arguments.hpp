@@ -17,7 +17,7 @@ struct TrainArguments {
   std::uint32_t batch = 0, accumulate = 1; ///< batch 0: as the network says
   std::uint64_t steps = 0, epochs = 0;     ///< both 0: one epoch, or 10 steps of synthetic data
   double lr = 1e-3, momentum = 0.9, clip = 0;
-  double weight_decay = -1;                ///< below 0: 0.01 of AdamW, 0 of SGD
+  double weight_decay = -1; ///< below 0: 0.01 of AdamW, 0 of SGD
   std::uint64_t warmup = 0, seed = 1;
   bool sparse_embeddings = false, evaluate = false, quiet = false;
   std::string loss_plot, json;

@@ -15,9 +15,10 @@ void add_network_options(CLI::App &command, TrainArguments &a) {
   command.add_option("--model", a.model, "Network with a loss: a name (gradweave models) or the path of a .graph file")
       ->capture_default_str();
   command
-      .add_option("--data", a.data,
-                  "fashion-mnist (Debian's package dataset-fashion-mnist), synthetic (random inputs for any network), or a "
-                  "directory of IDX files named as MNIST's")
+      .add_option(
+          "--data", a.data,
+          "fashion-mnist (Debian's package dataset-fashion-mnist), synthetic (random inputs for any network), or a "
+          "directory of IDX files named as MNIST's")
       ->capture_default_str();
   command.add_option("--batch", a.batch, "Samples in a batch; default: as the network says")
       ->check(check_whole_number)
@@ -82,9 +83,12 @@ void add_where_options(CLI::App &command, TrainArguments &a) {
 }
 
 constexpr const char *kTrainFooter =
-    "A step goes forward to the loss, back to the gradients, and updates the parameters. Weights, moments, gradients of\n"
-    "weights and sums are fp32; activations and the operands of products bf16 (docs/numerics.md). With --backend rtl all\n"
-    "products run on the Verilated NPU, other operators on the host; each tensor of each step is compared, bit by bit.\n"
+    "A step goes forward to the loss, back to the gradients, and updates the parameters. Weights, moments, gradients "
+    "of\n"
+    "weights and sums are fp32; activations and the operands of products bf16 (docs/numerics.md). With --backend rtl "
+    "all\n"
+    "products run on the Verilated NPU, other operators on the host; each tensor of each step is compared, bit by "
+    "bit.\n"
     "Examples:\n"
     "  gradweave train --model mlp_fashion --batch 64 --lr 4e-3 --schedule-lr linear --eval --loss-plot loss.svg\n"
     "  gradweave train --model lenet --batch 64 --lr 4e-3 --schedule-lr linear --steps 20 --backend rtl\n"

@@ -36,8 +36,8 @@ std::string optimizer_text(const TrainingRun &run) {
 
 void TrainingReport::begin(std::uint64_t steps) {
   steps_ = steps;
-  fmt::print(out_, "{}: {} parameters, {} ops a step\n", forward_.name,
-             grouped(graph::count_parameters(forward_)), step_.graph.ops.size());
+  fmt::print(out_, "{}: {} parameters, {} ops a step\n", forward_.name, grouped(graph::count_parameters(forward_)),
+             step_.graph.ops.size());
   fmt::print(out_, "data       {}{}, seed {}\n", run_.data,
              run_.batch > 0 ? fmt::format(", batches of {}", run_.batch) : "", run_.seed);
   if (run_.options.extent == graph::Extent::kUpdates) fmt::print(out_, "optimizer  {}\n", optimizer_text(run_));
@@ -65,8 +65,9 @@ void TrainingReport::step(std::uint64_t number, double rate, const StepResult &r
 void TrainingReport::shares(const TrainingOutcome &outcome) {
   const Shares &s = outcome.last.shares;
   fmt::print(out_, "\na step     {} multiply-adds in products: {} on {}, {} on the host\n",
-             human(s.device_multiply_adds + s.host_multiply_adds), share_of(s.device_multiply_adds, s.host_multiply_adds),
-             run_.npu, share_of(s.host_multiply_adds, s.device_multiply_adds));
+             human(s.device_multiply_adds + s.host_multiply_adds),
+             share_of(s.device_multiply_adds, s.host_multiply_adds), run_.npu,
+             share_of(s.host_multiply_adds, s.device_multiply_adds));
   fmt::print(out_, "           {} fp32 operations of {} other ops, on the host by their golden definition\n",
              human(s.host_operations), s.host_ops);
   fmt::print(out_, "           {} B of operands and results of ops: {} of ops on {}, {} of ops on the host\n",
@@ -96,8 +97,8 @@ void TrainingReport::end(const TrainingOutcome &outcome) {
   const std::size_t window = std::min<std::size_t>(20, outcome.losses.size());
   if (window > 0)
     fmt::print(out_, "\nloss       {:.4f} in the first, {:.4f} in the last {} steps; {:.1f} s, {:.1f} steps a second\n",
-               mean_of(outcome.losses, 0, window), mean_of(outcome.losses, outcome.losses.size() - window, window), window,
-               outcome.seconds, outcome.seconds > 0 ? double(outcome.losses.size()) / outcome.seconds : 0);
+               mean_of(outcome.losses, 0, window), mean_of(outcome.losses, outcome.losses.size() - window, window),
+               window, outcome.seconds, outcome.seconds > 0 ? double(outcome.losses.size()) / outcome.seconds : 0);
   if (outcome.evaluation)
     fmt::print(out_, "accuracy   {:.2f} % of {} test images\n", 100 * outcome.evaluation->accuracy(),
                grouped(outcome.evaluation->images));
@@ -105,7 +106,8 @@ void TrainingReport::end(const TrainingOutcome &outcome) {
     shares(outcome);
     checks(outcome);
   }
-  if (outcome.last.difference) fmt::print(out_, "\nstep {}: {}\n", outcome.losses.size(), outcome.last.difference->text());
+  if (outcome.last.difference)
+    fmt::print(out_, "\nstep {}: {}\n", outcome.losses.size(), outcome.last.difference->text());
   for (const std::string &failure : outcome.last.failures)
     fmt::print(out_, "\nstep {}: {}\n", outcome.losses.size(), failure);
   fmt::print(out_, "repeat     {}\n", run_.reproduce);
@@ -132,20 +134,33 @@ nlohmann::ordered_json to_json(const TrainingRun &run, const TrainingOutcome &ou
             {"verdict", outcome.ok() ? "pass" : "fail"},
             {"reproduce", run.reproduce}};
   if (outcome.evaluation)
-    json["test"] = {{"images", outcome.evaluation->images}, {"right", outcome.evaluation->right},
+    json["test"] = {{"images", outcome.evaluation->images},
+                    {"right", outcome.evaluation->right},
                     {"accuracy", outcome.evaluation->accuracy()}};
-  json["compared"] = {{"tensors", outcome.compared_tensors}, {"elements", outcome.compared_elements},
-                      {"unchecked", outcome.unchecked}};
-  json["step"] = {{"device_multiply_adds", s.device_multiply_adds}, {"host_multiply_adds", s.host_multiply_adds},
-                  {"host_operations", s.host_operations},           {"device_bytes", s.device_bytes},
-                  {"host_bytes", s.host_bytes},                     {"device_ops", s.device_ops},
-                  {"host_ops", s.host_ops},                         {"streams", outcome.last.products.streams},
-                  {"commands", outcome.last.products.commands},     {"cycles", outcome.last.products.cycles},
-                  {"read_bytes", outcome.last.products.read_bytes}, {"write_bytes", outcome.last.products.write_bytes}};
+  json["compared"] = {
+      {"tensors", outcome.compared_tensors}, {"elements", outcome.compared_elements}, {"unchecked", outcome.unchecked}};
+  json["step"] = {{"device_multiply_adds", s.device_multiply_adds},
+                  {"host_multiply_adds", s.host_multiply_adds},
+                  {"host_operations", s.host_operations},
+                  {"device_bytes", s.device_bytes},
+                  {"host_bytes", s.host_bytes},
+                  {"device_ops", s.device_ops},
+                  {"host_ops", s.host_ops},
+                  {"streams", outcome.last.products.streams},
+                  {"commands", outcome.last.products.commands},
+                  {"cycles", outcome.last.products.cycles},
+                  {"read_bytes", outcome.last.products.read_bytes},
+                  {"write_bytes", outcome.last.products.write_bytes}};
   if (outcome.last.difference) {
     const Difference &d = *outcome.last.difference;
-    json["difference"] = {{"step", outcome.losses.size()}, {"op", d.op}, {"tensor", d.tensor}, {"element", d.element},
-                          {"got", d.got}, {"golden", d.golden}, {"differing", d.differing}, {"elements", d.elements}};
+    json["difference"] = {{"step", outcome.losses.size()},
+                          {"op", d.op},
+                          {"tensor", d.tensor},
+                          {"element", d.element},
+                          {"got", d.got},
+                          {"golden", d.golden},
+                          {"differing", d.differing},
+                          {"elements", d.elements}};
   }
   if (!outcome.last.failures.empty()) json["failures"] = outcome.last.failures;
   return json;

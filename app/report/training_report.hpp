@@ -15,21 +15,21 @@ namespace gradweave::runtime::train {
 
 /// What is trained, and how.
 struct TrainingRun {
-  std::string model, data, npu;            ///< as the user gave them
-  std::string backend;                     ///< "golden", or what products run on
-  std::string reproduce;                   ///< the command that repeats the run
+  std::string model, data, npu; ///< as the user gave them
+  std::string backend;          ///< "golden", or what products run on
+  std::string reproduce;        ///< the command that repeats the run
   graph::TrainingOptions options;
   RateSchedule rate;
   std::uint64_t seed = 1;
-  std::uint64_t batch = 0;                 ///< samples of a micro-batch; 0: not known
+  std::uint64_t batch = 0; ///< samples of a micro-batch; 0: not known
 };
 
 /// What came of it.
 struct TrainingOutcome {
-  std::vector<double> losses;              ///< of each step
-  StepResult last;                         ///< of the last step, or of the one that differed
+  std::vector<double> losses; ///< of each step
+  StepResult last;            ///< of the last step, or of the one that differed
   std::uint64_t compared_tensors = 0, compared_elements = 0, unchecked = 0; ///< of all steps
-  std::uint64_t cycles = 0;                ///< of all steps' products
+  std::uint64_t cycles = 0;                                                 ///< of all steps' products
   std::optional<Evaluation> evaluation;
   double compile_seconds = 0, seconds = 0; ///< seconds: of the steps
 

@@ -35,7 +35,8 @@ private:
     for (const ParameterGradient &g : gradients)
       if (seen.insert(g.gradient).second)
         squares.push_back(build_.add("SumSquares", {g.gradient}, {}, build_.fresh(name(g.gradient) + ".squares")));
-    factor_ = build_.add("ClipFactor", std::move(squares), {{"max_norm", options_.clip_norm}}, build_.fresh("clip_factor"));
+    factor_ =
+        build_.add("ClipFactor", std::move(squares), {{"max_norm", options_.clip_norm}}, build_.fresh("clip_factor"));
   }
 
   void update(const ParameterGradient &g) {

@@ -27,11 +27,11 @@ struct TrainingOptions {
   Extent extent = Extent::kUpdates;
   OptimizerKind optimizer = OptimizerKind::kAdamW;
   double weight_decay = 0;
-  double momentum = 0;                                  ///< of SGD; 0: none, and no state
-  bool nesterov = false;                                ///< of SGD
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;    ///< of AdamW
-  double clip_norm = 0;                                 ///< most that the norm of all gradients may be; 0: any
-  std::uint32_t accumulate = 1;                         ///< micro-batches whose gradients make one step
+  double momentum = 0;                               ///< of SGD; 0: none, and no state
+  bool nesterov = false;                             ///< of SGD
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8; ///< of AdamW
+  double clip_norm = 0;                              ///< most that the norm of all gradients may be; 0: any
+  std::uint32_t accumulate = 1;                      ///< micro-batches whose gradients make one step
   /// Of a parameter that nothing but one Gather reads, update the rows that it gathered and no others; the moments of
   /// the others stay as well. Else every row decays in every step, as in torch.
   bool sparse_embeddings = false;
@@ -62,10 +62,11 @@ struct TrainingGraph {
 /// The step's graph: gradients, sums over micro-batches, optimizer, types of edges, without what nothing depends on,
 /// verified. `forward` has a loss.
 ///
-/// Micro-batches follow one another; each is the whole network with inputs of its own, and gradients of the loss divided
-/// by their number. From the second one on a gradient whose op takes an initial value, of a product's weights or of an
-/// embedding, begins with the sum of those before (N9: the chain goes on); every other gradient is added to that sum (N13). What a network updates by itself, as running
-/// averages, the next micro-batch finds updated. Throws GraphError: as add_gradients(), and for options that do not fit.
+/// Micro-batches follow one another; each is the whole network with inputs of its own, and gradients of the loss
+/// divided by their number. From the second one on a gradient whose op takes an initial value, of a product's weights
+/// or of an embedding, begins with the sum of those before (N9: the chain goes on); every other gradient is added to
+/// that sum (N13). What a network updates by itself, as running averages, the next micro-batch finds updated. Throws
+/// GraphError: as add_gradients(), and for options that do not fit.
 TrainingGraph training_graph(const Graph &forward, const OperatorSet &operators, const TrainingOptions &options);
 
 } // namespace gradweave::graph

@@ -23,12 +23,13 @@ std::filesystem::path find_dataset(const std::string &name) {
   const bool fashion = name == "fashion-mnist";
   const std::filesystem::path directory = fashion ? kFashionMnist : name;
   if (std::filesystem::is_directory(directory)) return directory;
-  throw DataError(fashion ? fmt::format("fashion-mnist is not installed ({} is no directory); install it with `apt-get "
-                                        "install dataset-fashion-mnist`, or name a directory with --data",
-                                        directory.string())
-                          : fmt::format("data '{}' is neither fashion-mnist, synthetic, nor a directory with IDX files; "
-                                        "name one of these with --data",
-                                        name));
+  throw DataError(fashion
+                      ? fmt::format("fashion-mnist is not installed ({} is no directory); install it with `apt-get "
+                                    "install dataset-fashion-mnist`, or name a directory with --data",
+                                    directory.string())
+                      : fmt::format("data '{}' is neither fashion-mnist, synthetic, nor a directory with IDX files; "
+                                    "name one of these with --data",
+                                    name));
 }
 
 Dataset load_dataset(const std::filesystem::path &directory, Split split) {
@@ -41,7 +42,8 @@ Dataset load_dataset(const std::filesystem::path &directory, Split split) {
   if (images.dims.size() != 3) fail_set(fmt::format("images have {} dimensions; 3 are wanted", images.dims.size()));
   if (labels.dims.size() != 1) fail_set(fmt::format("labels have {} dimensions; 1 is wanted", labels.dims.size()));
   if (images.dims[0] != labels.dims[0])
-    fail_set(fmt::format("{} images and {} labels; there must be a label for each image", images.dims[0], labels.dims[0]));
+    fail_set(
+        fmt::format("{} images and {} labels; there must be a label for each image", images.dims[0], labels.dims[0]));
   Dataset set;
   set.name = directory.filename().string();
   set.height = images.dims[1];

@@ -13,9 +13,9 @@ namespace gradweave::runtime::train {
 struct Dataset {
   std::string name;
   std::uint32_t height = 0, width = 0;
-  std::uint32_t classes = 0;         ///< labels are below
-  std::vector<std::uint8_t> pixels;  ///< count x height x width
-  std::vector<std::uint8_t> labels;  ///< count
+  std::uint32_t classes = 0;        ///< labels are below
+  std::vector<std::uint8_t> pixels; ///< count x height x width
+  std::vector<std::uint8_t> labels; ///< count
 
   std::size_t count() const { return labels.size(); }
   std::size_t pixels_each() const { return std::size_t{height} * width; }
@@ -28,9 +28,9 @@ enum class Split { kTrain, kTest };
 /// DataError with the remedy if it is no directory.
 std::filesystem::path find_dataset(const std::string &name);
 
-/// Images and labels of a directory that holds files as MNIST has them: train-images-idx3-ubyte, train-labels-idx1-ubyte,
-/// t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, with .gz or without. Throws DataError: as read_idx(), or images and
-/// labels that disagree.
+/// Images and labels of a directory that holds files as MNIST has them: train-images-idx3-ubyte,
+/// train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, with .gz or without. Throws DataError:
+/// as read_idx(), or images and labels that disagree.
 Dataset load_dataset(const std::filesystem::path &directory, Split split);
 
 /// The images of an epoch in the order in which they are taken: a permutation of [0, count) by Fisher and Yates, of the

@@ -48,8 +48,8 @@ public:
     fed[1].values.index.resize(batch_);
     const std::vector<std::uint32_t> &order = order_of(number / batches_an_epoch());
     for (std::size_t i = 0; i < batch_; ++i) {
-      const std::size_t image = shuffle_ ? order[number % batches_an_epoch() * batch_ + i]
-                                         : (number * batch_ + i) % data_.count();
+      const std::size_t image =
+          shuffle_ ? order[number % batches_an_epoch() * batch_ + i] : (number * batch_ + i) % data_.count();
       const std::uint8_t *pixels = data_.pixels.data() + image * each;
       std::transform(pixels, pixels + each, fed[0].values.real.data() + i * each, as_real);
       fed[1].values.index[i] = data_.labels[image];
@@ -66,12 +66,13 @@ private:
     const graph::Tensor &images = forward.tensors[images_], &labels = forward.tensors[labels_];
     batch_ = labels.shape.elements();
     if (images.shape.elements() != batch_ * data_.pixels_each())
-      throw DataError(fmt::format("input '{}' is {}, and '{}' {}: a batch of {} images of {} x {} pixels has {} elements",
-                                  images.name, images.shape.text(), labels.name, labels.shape.text(), batch_,
-                                  data_.height, data_.width, batch_ * data_.pixels_each()));
+      throw DataError(
+          fmt::format("input '{}' is {}, and '{}' {}: a batch of {} images of {} x {} pixels has {} elements",
+                      images.name, images.shape.text(), labels.name, labels.shape.text(), batch_, data_.height,
+                      data_.width, batch_ * data_.pixels_each()));
     if (batch_ > data_.count())
-      throw DataError(fmt::format("a batch of {} is larger than the data, {} images of {}; take a smaller --batch", batch_,
-                                  data_.count(), data_.name));
+      throw DataError(fmt::format("a batch of {} is larger than the data, {} images of {}; take a smaller --batch",
+                                  batch_, data_.count(), data_.name));
     if (const Classifier c = classifier_of(forward);
         c.labels == labels_ && forward.tensors[c.logits].shape.cols() < data_.classes)
       throw DataError(fmt::format("'{}' tells {} classes apart, and the labels of {} are up to {}",
@@ -89,7 +90,7 @@ private:
   bool shuffle_;
   TensorId images_ = kNone, labels_ = kNone;
   std::size_t batch_ = 1;
-  mutable std::uint64_t epoch_ = 0;           ///< that `order_` is of
+  mutable std::uint64_t epoch_ = 0; ///< that `order_` is of
   mutable std::vector<std::uint32_t> order_;
 };
 
@@ -103,7 +104,8 @@ std::uint32_t range_by(const Graph &graph, const graph::Op &op) {
 
 class SyntheticFeed final : public Feed {
 public:
-  SyntheticFeed(const Graph &forward, std::uint64_t seed) : forward_(forward), seed_(seed), inputs_(inputs_of(forward)) {
+  SyntheticFeed(const Graph &forward, std::uint64_t seed)
+      : forward_(forward), seed_(seed), inputs_(inputs_of(forward)) {
     for (const TensorId id : inputs_)
       range_.push_back(graph::is_real(forward.tensors[id].type) ? 0 : range_of(id));
   }
@@ -173,8 +175,8 @@ std::unique_ptr<Feed> synthetic_feed(const Graph &forward, std::uint64_t seed) {
   return std::make_unique<SyntheticFeed>(forward, seed);
 }
 
-std::size_t count_right(const Graph &forward, const graph::Buffer<graph::Contract> &logits, const Classifier &classifier,
-                        const std::vector<std::int32_t> &labels, std::size_t rows) {
+std::size_t count_right(const Graph &forward, const graph::Buffer<graph::Contract> &logits,
+                        const Classifier &classifier, const std::vector<std::int32_t> &labels, std::size_t rows) {
   const std::size_t cols = forward.tensors[classifier.logits].shape.cols();
   std::size_t right = 0;
   for (std::size_t r = 0; r < rows; ++r) {

@@ -21,7 +21,8 @@ constexpr std::uint32_t kMostDims = 4;
 class Reader {
 public:
   explicit Reader(const std::filesystem::path &file) : path_(file), file_(nullptr, ::gzclose) {
-    if (!std::filesystem::exists(file)) fail_file(file, "there is no such file; name the directory that holds the data");
+    if (!std::filesystem::exists(file))
+      fail_file(file, "there is no such file; name the directory that holds the data");
     if (!std::filesystem::is_regular_file(file)) fail_file(file, "is no regular file");
     file_.reset(::gzopen(file.c_str(), "rb"));
     if (file_ == nullptr) fail_file(file, "cannot be opened; check its permissions");
@@ -33,7 +34,8 @@ public:
     std::size_t done = 0;
     while (done < count) {
       const int got = ::gzread(file_.get(), bytes + done, static_cast<unsigned>(std::min(kAtOnce, count - done)));
-      if (got < 0) fail_file(path_, fmt::format("cannot be read beyond byte {}: {}; fetch the file again", done, reason()));
+      if (got < 0)
+        fail_file(path_, fmt::format("cannot be read beyond byte {}: {}; fetch the file again", done, reason()));
       if (got == 0) break;
       done += static_cast<std::size_t>(got);
     }
@@ -63,11 +65,12 @@ std::uint32_t big_endian(const std::uint8_t *bytes) {
 
 std::vector<std::uint32_t> read_dims(Reader &reader, const std::filesystem::path &file) {
   std::array<std::uint8_t, 4> word{};
-  if (reader.read(word.data(), word.size()) < word.size()) fail_file(file, "ends within its magic number; it is no IDX file");
+  if (reader.read(word.data(), word.size()) < word.size())
+    fail_file(file, "ends within its magic number; it is no IDX file");
   const std::uint32_t magic = big_endian(word.data()), count = magic & 0xffU;
   if (magic >> 8U != 0x08U || count == 0 || count > kMostDims)
-    fail_file(file, fmt::format("begins with {:#010x}; an IDX file of bytes begins with 0x00000801 to 0x0000080{}", magic,
-                           kMostDims));
+    fail_file(file, fmt::format("begins with {:#010x}; an IDX file of bytes begins with 0x00000801 to 0x0000080{}",
+                                magic, kMostDims));
   std::vector<std::uint32_t> dims;
   std::uint64_t bytes = 1;
   for (std::uint32_t d = 0; d < count; ++d) {
@@ -76,7 +79,8 @@ std::vector<std::uint32_t> read_dims(Reader &reader, const std::filesystem::path
     dims.push_back(big_endian(word.data()));
     if (dims.back() == 0) fail_file(file, fmt::format("dimension {} of {} is 0", d + 1, count));
     bytes *= dims.back(); // at most 2^30 times 2^32
-    if (bytes > kMostBytes) fail_file(file, fmt::format("promises more than {} bytes; files may be that large", kMostBytes));
+    if (bytes > kMostBytes)
+      fail_file(file, fmt::format("promises more than {} bytes; files may be that large", kMostBytes));
   }
   return dims;
 }
@@ -95,7 +99,8 @@ IdxFile read_idx(const std::filesystem::path &file) {
   if (got < promised || reader.cut_off())
     fail_file(file, fmt::format("ends after {} of {} bytes of data; fetch the file again", got, promised));
   std::uint8_t more = 0;
-  if (reader.read(&more, 1) != 0) fail_file(file, fmt::format("goes on behind the {} bytes that its header promises", promised));
+  if (reader.read(&more, 1) != 0)
+    fail_file(file, fmt::format("goes on behind the {} bytes that its header promises", promised));
   return idx;
 }
 

@@ -9,8 +9,8 @@
 
 namespace gradweave::runtime::train {
 
-/// The operand of a layer that a tensor is, in bf16; `values` are bf16's, widened. Throws std::invalid_argument if there
-/// are not as many as the matrix or the image has.
+/// The operand of a layer that a tensor is, in bf16; `values` are bf16's, widened. Throws std::invalid_argument if
+/// there are not as many as the matrix or the image has.
 HostTensor to_matrix(const PlacedTensor &placed, const compiler::Layer &layer, const compiler::TensorBinding &binding,
                      const std::vector<float> &values);
 

@@ -133,7 +133,8 @@ private:
     w.batch = true; // matrices of weights lie one below the other in any case
     PlacedTensor dx = placed(op.outputs[0], LayerTensor::kDX, f.product);
     dx.as = LayerTensor::kY;
-    pass.inputs = {placed(op.inputs[0], LayerTensor::kX, {ProductKind::kForward, 0, 0, 0, 1, {}, f.product.grouping}), w};
+    pass.inputs = {placed(op.inputs[0], LayerTensor::kX, {ProductKind::kForward, 0, 0, 0, 1, {}, f.product.grouping}),
+                   w};
     pass.results = {dx};
     plan_.passes.push_back(std::move(pass));
   }

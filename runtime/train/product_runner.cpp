@@ -61,8 +61,8 @@ std::vector<std::string> ProductRunner::run(std::size_t index, Values &values) {
   const Counters counters = device_.read_counters();
   const bool timed = has_time(options_.backend);
   if (!status.ok())
-    return {fmt::format("product '{}': the NPU stopped with {}", pass.layer.name,
-                        describe_stop(compiled.stream, status))};
+    return {
+        fmt::format("product '{}': the NPU stopped with {}", pass.layer.name, describe_stop(compiled.stream, status))};
   if (data) {
     std::vector<HostTensor> results;
     for (const compiler::TensorBinding &binding : compiled.layout.tensors)

@@ -24,7 +24,7 @@ struct ProductOptions {
 /// Of the streams of a step.
 struct ProductTotals {
   std::uint64_t streams = 0, commands = 0;
-  std::uint64_t cycles = 0;         ///< of all streams one after another; 0 if the backend has no time
+  std::uint64_t cycles = 0; ///< of all streams one after another; 0 if the backend has no time
   std::uint64_t multiply_adds = 0;
   std::uint64_t read_bytes = 0, write_bytes = 0; ///< device memory, commands apart
 };
@@ -34,8 +34,8 @@ class ProductRunner {
 public:
   using Values = graph::Execution<graph::Contract>;
 
-  /// Layers of one shape are compiled once. All must outlive this. Throws compiler::CompileError, and DeviceError if the
-  /// device's memory is too small.
+  /// Layers of one shape are compiled once. All must outlive this. Throws compiler::CompileError, and DeviceError if
+  /// the device's memory is too small.
   ProductRunner(const ProductPlan &plan, Device &device, const ProductOptions &options);
 
   /// Runs plan.passes[pass] on operands out of `values`. Of a backend with data the results are put back and its ops

@@ -31,17 +31,17 @@ struct Difference {
 /// Which share of a step ran where.
 struct Shares {
   double device_multiply_adds = 0, host_multiply_adds = 0;
-  double host_operations = 0;                    ///< fp32 operations of ops that are no product
-  double device_bytes = 0, host_bytes = 0;       ///< that ops read and write: their operands and results once
+  double host_operations = 0;              ///< fp32 operations of ops that are no product
+  double device_bytes = 0, host_bytes = 0; ///< that ops read and write: their operands and results once
   std::uint64_t device_ops = 0, host_ops = 0;
 };
 
 struct StepResult {
-  std::vector<float> losses;                     ///< of each micro-batch
-  std::uint64_t tensors = 0, elements = 0;       ///< compared; 0 without a device
-  std::uint64_t unchecked = 0;                   ///< elements of products that a backend without data leaves out
+  std::vector<float> losses;               ///< of each micro-batch
+  std::uint64_t tensors = 0, elements = 0; ///< compared; 0 without a device
+  std::uint64_t unchecked = 0;             ///< elements of products that a backend without data leaves out
   std::optional<Difference> difference;
-  std::vector<std::string> failures;             ///< of the device, and of its counters
+  std::vector<std::string> failures; ///< of the device, and of its counters
   ProductTotals products;
   Shares shares;
 
@@ -66,7 +66,8 @@ public:
   StepResult golden(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
                     Living &living) const;
   /// The same on the device, which computes from `device_living`; each of its tensors is compared with one that the
-  /// golden execution computes from `living`. Ends at the first difference, or failure of the device; both are spent then.
+  /// golden execution computes from `living`. Ends at the first difference, or failure of the device; both are spent
+  /// then.
   StepResult compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants, Living &living,
                       Living &device_living);
 
@@ -85,8 +86,8 @@ private:
   ProductPlan plan_;
   std::unique_ptr<ProductRunner> runner_;
   bool device_data_ = false;
-  std::vector<std::size_t> pass_of_;  ///< of each op: 1 + index of its pass; 0: the host's
-  std::vector<bool> unread_;          ///< of each tensor: kept beyond the step's end
+  std::vector<std::size_t> pass_of_; ///< of each op: 1 + index of its pass; 0: the host's
+  std::vector<bool> unread_;         ///< of each tensor: kept beyond the step's end
 };
 
 } // namespace gradweave::runtime::train

@@ -52,8 +52,8 @@ Evaluation evaluate(const graph::Graph &forward, const graph::TrainingGraph &ste
                     const Dataset &test, unsigned threads) {
   const Classifier classifier = classifier_of(forward);
   if (classifier.logits == graph::kNone)
-    throw DataError(fmt::format("graph '{}' has no softmax cross-entropy for its loss, and so no classes to be judged by",
-                                forward.name));
+    throw DataError(fmt::format(
+        "graph '{}' has no softmax cross-entropy for its loss, and so no classes to be judged by", forward.name));
   graph::TrainingOptions options;
   options.extent = graph::Extent::kForward;
   const graph::TrainingGraph judge = graph::training_graph(forward, graph::operators(), options);

@@ -18,8 +18,8 @@ public:
 
   /// The next step, golden.
   StepResult step(const StepExecutor &executor);
-  /// The next step with products on the executor's device, compared with the golden one. After a difference or a failure
-  /// there is no next step.
+  /// The next step with products on the executor's device, compared with the golden one. After a difference or a
+  /// failure there is no next step.
   StepResult compared_step(StepExecutor &executor);
 
   std::uint64_t steps_done() const { return done_; }

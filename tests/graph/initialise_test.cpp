@@ -37,10 +37,14 @@ double largest(const std::vector<float> &values) {
 
 TEST(Initialise, FormsHaveTheSpreadThatTheyPromise) {
   // Of 60,000 elements: a standard deviation within 2 %, and a mean within 2 % of it.
-  const std::pair<const char *, double> forms[] = {
-      {"normal:0.02", 0.02},         {"uniform:0.3", 0.3 / std::sqrt(3)},       {"xavier", std::sqrt(2.0 / 500)},
-      {"kaiming", std::sqrt(2.0 / 300)}, {"xavier_normal", std::sqrt(2.0 / 500)}, {"kaiming_uniform", std::sqrt(2.0 / 300)},
-      {"lecun", std::sqrt(1.0 / 300)},   {"lecun_uniform", std::sqrt(1.0 / 300)}};
+  const std::pair<const char *, double> forms[] = {{"normal:0.02", 0.02},
+                                                   {"uniform:0.3", 0.3 / std::sqrt(3)},
+                                                   {"xavier", std::sqrt(2.0 / 500)},
+                                                   {"kaiming", std::sqrt(2.0 / 300)},
+                                                   {"xavier_normal", std::sqrt(2.0 / 500)},
+                                                   {"kaiming_uniform", std::sqrt(2.0 / 300)},
+                                                   {"lecun", std::sqrt(1.0 / 300)},
+                                                   {"lecun_uniform", std::sqrt(1.0 / 300)}};
   for (const auto &[form, sigma] : forms) {
     const std::vector<float> values = initial_values(tensor_of(form), 1);
     ASSERT_EQ(values.size(), 60000U);

@@ -120,7 +120,8 @@ TEST(Training, SgdGoesDownTheGradient) {
   for (const ParameterGradient &g : step.gradients)
     for (const Update &update : step.graph.updates) {
       if (update.tensor != g.parameter) continue;
-      const auto &w = values.get(g.parameter).real, &dw = values.get(g.gradient).real, &next = values.get(update.next).real;
+      const auto &w = values.get(g.parameter).real, &dw = values.get(g.gradient).real,
+                 &next = values.get(update.next).real;
       for (std::size_t i = 0; i < w.size(); ++i)
         EXPECT_EQ(next[i], std::fmaf(-0.5F, dw[i], w[i]));
     }

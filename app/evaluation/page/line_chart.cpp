@@ -45,8 +45,9 @@ public:
                       {"font-size", "13"}});
     svg_.element("title", chart_.title);
     svg_.element("desc", describe_values());
-    svg_.empty("rect",
-               {{"width", fmt::format("{}", kLineWidth)}, {"height", fmt::format("{}", kLineHeight)}, {"fill", "#fff"}});
+    svg_.empty(
+        "rect",
+        {{"width", fmt::format("{}", kLineWidth)}, {"height", fmt::format("{}", kLineHeight)}, {"fill", "#fff"}});
     text(kLeftOfPlot, 22, chart_.title, "start");
     marks();
     line(chart_.values, chart_.mean_over > 1 ? "#9ecae1" : "#08519c", 1);
@@ -66,7 +67,10 @@ private:
 
   void text(double at_x, double at_y, const std::string &words, const char *anchor) {
     svg_.element("text", words,
-                 {{"x", fmt::format("{:.1f}", at_x)}, {"y", fmt::format("{:.1f}", at_y)}, {"text-anchor", anchor}, {"fill", "#222"}});
+                 {{"x", fmt::format("{:.1f}", at_x)},
+                  {"y", fmt::format("{:.1f}", at_y)},
+                  {"text-anchor", anchor},
+                  {"fill", "#222"}});
   }
 
   void rule(double x1, double y1, double x2, double y2) {
@@ -106,7 +110,8 @@ private:
     std::string points;
     for (std::size_t i = 0; i < values.size(); ++i)
       if (std::isfinite(values[i]))
-        points += fmt::format("{}{:.1f},{:.1f}", points.empty() ? "" : " ", x(static_cast<double>(i + 1)), y(values[i]));
+        points +=
+            fmt::format("{}{:.1f},{:.1f}", points.empty() ? "" : " ", x(static_cast<double>(i + 1)), y(values[i]));
     svg_.empty("polyline",
                {{"points", points}, {"fill", "none"}, {"stroke", colour}, {"stroke-width", fmt::format("{}", width)}});
   }

@@ -78,9 +78,11 @@ TEST_F(DataFiles, BrokenOnesAreNamed) {
   EXPECT_NE(problem(write("empty", "")).find("ends within its magic number"), std::string::npos);
   EXPECT_NE(problem(write("magic", big_endian(0x00000d03) + "xxxx")).find("begins with 0x00000d03"), std::string::npos);
   EXPECT_NE(problem(write("rank", big_endian(0x00000809))).find("begins with 0x00000809"), std::string::npos);
-  EXPECT_NE(problem(write("header", idx_bytes({2, 3}, 0).substr(0, 10))).find("ends within its header"), std::string::npos);
+  EXPECT_NE(problem(write("header", idx_bytes({2, 3}, 0).substr(0, 10))).find("ends within its header"),
+            std::string::npos);
   EXPECT_NE(problem(write("zero", idx_bytes({2, 0}, 0))).find("dimension 2 of 2 is 0"), std::string::npos);
-  EXPECT_NE(problem(write("large", idx_bytes({1U << 31U, 1U << 31U}, 0))).find("promises more than"), std::string::npos);
+  EXPECT_NE(problem(write("large", idx_bytes({1U << 31U, 1U << 31U}, 0))).find("promises more than"),
+            std::string::npos);
   EXPECT_NE(problem(write("short", idx_bytes({5, 4}, 19))).find("ends after 19 of 20 bytes"), std::string::npos);
   EXPECT_NE(problem(write("long", idx_bytes({5, 4}, 21))).find("goes on behind the 20 bytes"), std::string::npos);
 }
@@ -160,8 +162,10 @@ TEST(Batches, ThatDoNotFitAreNamed) {
     }
     return "none";
   };
-  EXPECT_NE(problem(perceptron(23, {6, 5})).find("a batch of 23 is larger than the data, 22 images"), std::string::npos);
-  EXPECT_NE(problem(perceptron(4, {7, 5})).find("a batch of 4 images of 2 x 3 pixels has 24 elements"), std::string::npos);
+  EXPECT_NE(problem(perceptron(23, {6, 5})).find("a batch of 23 is larger than the data, 22 images"),
+            std::string::npos);
+  EXPECT_NE(problem(perceptron(4, {7, 5})).find("a batch of 4 images of 2 x 3 pixels has 24 elements"),
+            std::string::npos);
   EXPECT_NE(problem(perceptron(4, {6, 4})).find("tells 4 classes apart"), std::string::npos);
   graph::Graph none;
   none.name = "none";

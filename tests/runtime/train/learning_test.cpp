@@ -1,7 +1,9 @@
 // Networks that learn: one epoch of Fashion-MNIST by golden execution.
+#include "graph/frontend/load_network.hpp"
+#include "graph/operators/table.hpp"
 #include "runtime/train/trainer.hpp"
-#include "tests/runtime/train/networks.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace gradweave::runtime::train {
@@ -22,13 +24,19 @@ double accuracy_after_an_epoch(const graph::Graph &forward, std::uint64_t seed) 
   return evaluate(forward, step, trainer.living(), test).accuracy();
 }
 
-TEST(Learning, APerceptronReaches85Percent) {
+class Learning : public testing::TestWithParam<const char *> {};
+
+TEST_P(Learning, Reaches85PercentInAnEpoch) {
   for (const std::uint64_t seed : {1U, 2U}) {
-    const double accuracy = accuracy_after_an_epoch(perceptron(64, {784, 256, 128, 10}), seed);
-    fmt::print("seed {}: {:.2f} %\n", seed, 100 * accuracy);
+    const double accuracy =
+        accuracy_after_an_epoch(compiler::load_graph(fmt::format("models/{}.graph", GetParam()), 64), seed);
+    fmt::print("{}, seed {}: {:.2f} %\n", GetParam(), seed, 100 * accuracy);
     EXPECT_GE(accuracy, 0.85) << "seed " << seed;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Networks, Learning, testing::Values("mlp_fashion", "lenet"),
+                         [](const auto &param_info) { return std::string(param_info.param); });
 
 } // namespace
 } // namespace gradweave::runtime::train

@@ -1,9 +1,15 @@
 // A step with its products on a device: every tensor as the golden execution has it, and faults of the device are seen.
 #include "runtime/train/step_executor.hpp"
+
+#include "graph/frontend/load_network.hpp"
+#include "graph/text/read.hpp"
 #include "runtime/train/rate.hpp"
 #include "tests/runtime/train/networks.hpp"
 
 #include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -44,10 +50,11 @@ private:
 /// Steps of a small perceptron.
 class Steps {
 public:
-  explicit Steps(graph::TrainingOptions options = {}, const std::vector<std::uint32_t> &widths = {20, 13, 9, 5})
-      : forward(perceptron(6, widths)), options_(options),
-        step(graph::training_graph(forward, graph::operators(), options)),
-        feed(synthetic_feed(forward, 3)), golden(initial_living(step.graph, 1)), device(golden) {}
+  explicit Steps(const graph::TrainingOptions &options = {}) : Steps(perceptron(6, {20, 13, 9, 5}), options) {}
+  explicit Steps(graph::Graph network, const graph::TrainingOptions &options = {})
+      : forward(std::move(network)), options_(options),
+        step(graph::training_graph(forward, graph::operators(), options)), feed(synthetic_feed(forward, 3)),
+        golden(initial_living(step.graph, 1)), device(golden) {}
 
   std::vector<std::vector<Fed>> batches(std::uint64_t number) const {
     std::vector<std::vector<Fed>> all;
@@ -90,6 +97,42 @@ TEST(Step, ProductsOnADeviceGiveTheGoldenBits) {
     }
     EXPECT_EQ(s.golden, s.device);
   }
+}
+
+/// A step of a network on the functional model; what differs, or failed.
+std::string problem_of(Steps &s, const char *npu) {
+  const auto device = make_functional_device(npu_of(npu));
+  StepExecutor executor(s.step, *device, product_options(Backend::kFunctional));
+  const StepResult result = executor.compared(s.batches(0), s.constants(0), s.golden, s.device);
+  EXPECT_EQ(result.shares.host_multiply_adds, 0);
+  EXPECT_GT(result.shares.device_multiply_adds, 0);
+  if (result.difference) return result.difference->text();
+  return result.failures.empty() ? "" : result.failures.front();
+}
+
+TEST(Step, ConvolutionsGiveTheGoldenBits) {
+  Steps s(compiler::load_graph("models/lenet.graph", 2));
+  EXPECT_EQ(problem_of(s, "test8"), "");
+}
+
+TEST(Step, AttentionAndEmbeddingsGiveTheGoldenBits) {
+  std::ifstream in("models/bert_tiny.graph");
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  Steps s(graph::read_graph(text, "models/bert_tiny.graph", graph::operators(),
+                            {{"batch", 2}, {"sequence", 9}, {"width", 24}, {"heads", 3}, {"layers", 1}}));
+  EXPECT_EQ(problem_of(s, "test6x10"), "");
+}
+
+TEST(Step, OptionsOfTheOptimizerGiveTheGoldenBits) {
+  graph::TrainingOptions options;
+  options.clip_norm = 0.1;
+  Steps clipped(options);
+  EXPECT_EQ(problem_of(clipped, "test8"), "");
+  options.optimizer = graph::OptimizerKind::kSgd;
+  options.momentum = 0.9;
+  options.nesterov = true;
+  Steps sgd(options);
+  EXPECT_EQ(problem_of(sgd, "test8"), "");
 }
 
 TEST(Step, GoldenAloneIsTheSameStep) {
