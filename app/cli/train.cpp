@@ -80,7 +80,7 @@ graph::TrainingOptions training_options(const TrainArguments &a) {
 
 /// The data of a run: images, or random numbers.
 struct Data {
-  std::optional<Dataset> learned, test;
+  std::unique_ptr<const Dataset> learned, test; ///< in a place of their own: the feed refers to it
   std::unique_ptr<Feed> feed;
 };
 
@@ -93,8 +93,8 @@ Data load_data(const TrainArguments &a, const graph::Graph &forward) {
     return data;
   }
   const auto directory = find_dataset(a.data);
-  data.learned = load_dataset(directory, Split::kTrain);
-  if (a.evaluate) data.test = load_dataset(directory, Split::kTest);
+  data.learned = std::make_unique<Dataset>(load_dataset(directory, Split::kTrain));
+  if (a.evaluate) data.test = std::make_unique<Dataset>(load_dataset(directory, Split::kTest));
   data.feed = image_feed(forward, *data.learned, a.seed, true);
   return data;
 }

@@ -58,6 +58,9 @@ public:
   StepExecutor(const graph::TrainingGraph &step, Device &device, const ProductOptions &options,
                unsigned threads = usual_threads());
 
+  StepExecutor(const StepExecutor &) = delete;
+  StepExecutor &operator=(const StepExecutor &) = delete;
+
   bool has_device() const { return runner_ != nullptr; }
   const ProductPlan &plan() const { return plan_; }
   double compile_seconds() const { return runner_ ? runner_->compile_seconds() : 0; }
