@@ -27,6 +27,9 @@ struct Layer {
   std::optional<Convolution> conv = {}; ///< what the layer's matrices were made from by im2col
   /// Name of an earlier layer whose weights these are; empty: the layer has its own.
   std::string weights = {};
+  /// Whether Y, or dX, leaves as the fp32 sum it is: an operator that takes sums follows, and no product. Else it is
+  /// rounded to bf16 (N8).
+  bool y_fp32 = false, dx_fp32 = false;
 };
 
 /// Multiply-adds of one of the layer's products, all groups.

@@ -7,7 +7,9 @@
 #include "base/file/output_file.hpp"
 #include "base/process/process_pool.hpp"
 #include "compiler/compiler.hpp"
+#include "graph/ir/error.hpp"
 #include "isa/assembler.hpp"
+#include "runtime/train/idx_file.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 #include <CLI/App.hpp>
@@ -45,6 +47,12 @@ int run(const std::function<int()> &command) {
     return report(error, cli::kFailed);
   } catch (const compiler::CompileError &error) {
     return report(error, cli::kBadInput);
+  } catch (const graph::GraphDefect &error) {
+    return report(error, cli::kFailed);
+  } catch (const graph::GraphError &error) {
+    return report(error, cli::kBadInput);
+  } catch (const runtime::train::DataError &error) {
+    return report(error, cli::kBadInput);
   } catch (const isa::AssemblyError &error) {
     return report(error, cli::kBadInput);
   } catch (const OutputError &error) {
@@ -81,8 +89,9 @@ int main(int argc, char **argv) {
   CLI::App app("One backward pass of a network on a cosimulated NPU, every result bit checked", "gradweave");
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Help of all subcommands");
-  for (const auto add : {cli::add_cosim, cli::add_simulate, cli::add_compile, cli::add_validate, cli::add_streams,
-                         cli::add_timeline, cli::add_wavediff, cli::add_models, cli::add_search, cli::add_reproduce})
+  for (const auto add :
+       {cli::add_cosim, cli::add_simulate, cli::add_compile, cli::add_validate, cli::add_streams, cli::add_timeline,
+        cli::add_wavediff, cli::add_models, cli::add_search, cli::add_train, cli::add_reproduce})
     add(app, invocation, chosen);
   std::string help_about;
   cli::add_help(app, help_about, chosen);

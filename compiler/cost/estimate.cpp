@@ -1,6 +1,7 @@
 #include "compiler/cost/estimate.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/contraction.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
@@ -118,7 +119,7 @@ std::vector<Stream> streams_of(PhaseKind kind, const LoopOrder &loops, const Til
       dy.kept_rows = dy.rows * static_cast<double>(divide_up(layer.m, tile.m) * divide_up(layer.n, tile.n));
     }
     add(c.a == c.shared ? c.b : c.a, Element::kBf16, &e.other_rows);
-    add(c.result, c.rounds ? Element::kFp32LeavesAsBf16 : Element::kFp32, &e.result_rows);
+    add(c.result, rounds(layer, c.result) ? Element::kFp32LeavesAsBf16 : Element::kFp32, &e.result_rows);
   }
   return streams;
 }

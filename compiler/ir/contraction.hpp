@@ -37,11 +37,12 @@ struct Contraction {
   Tensor result, a, b;
   Dim row, col, red;
   bool a_col, b_col;
-  bool rounds;   ///< the complete sum leaves as bf16; else it stays fp32
   Tensor shared; ///< the operand that the products of a pass have in common
 };
 /// Of a result; throws std::invalid_argument for other tensors.
 const Contraction &contraction_of(Tensor result);
+/// Whether the complete sum leaves as bf16 (N8); else it stays fp32. Of a result of the layer.
+bool rounds(const Layer &layer, Tensor result);
 
 /// A range of indices.
 struct IndexRange {

@@ -16,7 +16,7 @@ struct TensorBinding {
   Tensor tensor{};
   bool input = false; ///< to be filled before the run
   bool result = true; ///< complete in memory after the run; neither this nor input: an intermediate that may be missing
-  bool fp32 = false;  ///< dW is fp32, all others bf16
+  bool fp32 = false;  ///< dW is, and Y and dX if their layer asks for it; all others are bf16
   std::uint32_t layer = 0; ///< index among the layers compiled together
   std::uint32_t rows = 0, cols = 0;
   std::uint32_t pitch = 0;  ///< bytes from row to row

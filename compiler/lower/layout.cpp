@@ -1,5 +1,6 @@
 #include "compiler/lower/layout.hpp"
 #include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/contraction.hpp"
 #include "compiler/ir/error.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +38,8 @@ private:
   }
   void add(std::uint32_t layer, Tensor tensor, bool input, std::uint32_t rows, std::uint32_t cols);
   bool same_matrix(const Layer &from, const Layer &to) const {
-    return from.m == to.m && from.groups * from.n == to.groups * to.k;
+    // A sum in fp32 is no operand: something happens to it in between.
+    return from.m == to.m && from.groups * from.n == to.groups * to.k && !from.y_fp32 && !to.dx_fp32;
   }
   static bool same_x(const Layer &one, const Layer &other) {
     return one.m == other.m && one.groups * one.k == other.groups * other.k;
@@ -85,7 +87,7 @@ void Builder::add(std::uint32_t layer, Tensor tensor, bool input, std::uint32_t 
   b.layer = layer;
   b.input = input;
   b.result = !input;
-  b.fp32 = tensor == Tensor::kDW;
+  b.fp32 = !input && !rounds(layers_[layer], tensor);
   b.rows = rows;
   b.cols = cols;
   b.pitch = static_cast<std::uint32_t>(round_up(cols * (b.fp32 ? 4ULL : 2ULL), npu_.bus_bytes));

@@ -1,5 +1,6 @@
 #include "compiler/paper/planner.hpp"
 #include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/contraction.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/paper/slot_cache.hpp"
@@ -122,7 +123,7 @@ void Planner::load_operand(std::uint32_t tile, Tensor tensor, const Rect &rect) 
   const Contraction &c = contraction_of(product_->result);
   const bool shared = tensor == c.shared;
   operands_.insert(tile, shared ? 0 : 1);
-  if (stage_.ideal.dy_once && !c.rounds && shared) return; // dY for dW
+  if (stage_.ideal.dy_once && c.result == Tensor::kDW && shared) return;
   move(Action::Kind::kLoad, tensor, rect, operand_place(tile, rect), false);
 }
 
@@ -155,7 +156,7 @@ void Planner::bring_sum(std::uint32_t sum, bool begins, std::uint32_t next_use) 
 
 /// The GEMM or ADD; a complete result leaves, and sums that are done with give up their slots.
 void Planner::compute(const ProductTiles &t, const GemmRoles &r) {
-  const bool rounds = t.last && contraction_of(product_->result).rounds;
+  const bool leaves_rounded = t.last && rounds(program_.layers.front(), product_->result);
   Action action;
   action.kind = t.add ? Action::Kind::kAdd : Action::Kind::kGemm;
   action.product = static_cast<std::uint32_t>(program_.products.size());
@@ -164,7 +165,7 @@ void Planner::compute(const ProductTiles &t, const GemmRoles &r) {
   action.binding = layout_.place(0, product_->result);
   action.rect = r.c_rect;
   action.acc = !t.add && !t.first;
-  action.out_bf16 = rounds;
+  action.out_bf16 = leaves_rounded;
   if (t.add) {
     action.a = sum_place(t.sum, r.c_rect);
     action.cin = sum_place(t.a, r.c_rect);
@@ -173,7 +174,7 @@ void Planner::compute(const ProductTiles &t, const GemmRoles &r) {
     action.b = operand_place(t.b, r.b_rect);
     if (action.acc) action.cin = sum_place(t.sum, r.c_rect);
   }
-  if (rounds) {
+  if (leaves_rounded) {
     action.cout = place(areas_.results, next_result_, r.c_rect, false);
     next_result_ = (next_result_ + 1) % areas_.results.count;
   } else {
@@ -182,7 +183,7 @@ void Planner::compute(const ProductTiles &t, const GemmRoles &r) {
   program_.actions.push_back(action);
   if (t.add) sums_.remove(t.a);
   if (!t.last) return;
-  move(Action::Kind::kStore, product_->result, r.c_rect, action.cout, !rounds);
+  move(Action::Kind::kStore, product_->result, r.c_rect, action.cout, !leaves_rounded);
   if (sums_.slot(t.sum) >= 0) sums_.remove(t.sum);
 }
 
@@ -200,7 +201,7 @@ void Planner::run() {
       spared_ = {t.sum, t.a};
       bring_sum(t.a, false, next.a);
     }
-    const bool at_once = t.first && t.last && contraction_of(product_->result).rounds;
+    const bool at_once = t.first && t.last && rounds(program_.layers.front(), product_->result);
     if (!at_once) bring_sum(t.sum, t.first, next.sum);
     compute(t, r);
     program_.products.push_back(*product_);

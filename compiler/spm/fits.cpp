@@ -22,7 +22,8 @@ struct AreaRows {
 /// Scratchpad rows of full tiles of a layer.
 class FullTiles {
 public:
-  FullTiles(const TileShape &tile, const NpuConfig &npu) : tile_(tile), lanes_(npu.lanes()) {}
+  FullTiles(const TileShape &tile, const Layer &layer, const NpuConfig &npu)
+      : tile_(tile), layer_(layer), lanes_(npu.lanes()) {}
 
   std::uint64_t rows(Tensor tensor, bool fp32) const {
     const TensorForm &form = form_of(tensor);
@@ -31,17 +32,19 @@ public:
   /// A product; `whole`: it sums up all of the reduction, so that no sum needs a place beside the bf16 result.
   AreaRows product(const Contraction &c, bool whole) const {
     AreaRows rows_of{rows(c.shared, false), rows(c.a == c.shared ? c.b : c.a, false), 0};
-    if (c.rounds) rows_of.result += rows(c.result, false);
-    if (!c.rounds || !whole) rows_of.result += rows(c.result, true);
+    const bool leaves_rounded = rounds(layer_, c.result);
+    if (leaves_rounded) rows_of.result += rows(c.result, false);
+    if (!leaves_rounded || !whole) rows_of.result += rows(c.result, true);
     return rows_of;
   }
   /// Two sums that are added, and what leaves as bf16.
   AreaRows addition(const Contraction &c) const {
-    return {0, 0, 2 * rows(c.result, true) + (c.rounds ? rows(c.result, false) : 0)};
+    return {0, 0, 2 * rows(c.result, true) + (rounds(layer_, c.result) ? rows(c.result, false) : 0)};
   }
 
 private:
   const TileShape &tile_;
+  const Layer &layer_;
   std::uint32_t lanes_;
 };
 
@@ -49,7 +52,7 @@ private:
 
 bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu,
           const PhaseParts &parts) {
-  const FullTiles full(tile, npu);
+  const FullTiles full(tile, layer, npu);
   for (const Tensor result : form_of(kind).results) {
     const Contraction &c = contraction_of(result);
     const bool cut = parts.count > 1 && parts.dim == c.red;

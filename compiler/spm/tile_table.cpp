@@ -1,4 +1,5 @@
 #include "compiler/spm/tile_table.hpp"
+#include "compiler/ir/contraction.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
@@ -78,7 +79,7 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Laye
       };
       const bool complete = r.red + r.red_size == reduction_extent(p.result, layer);
       const bool last = complete && (p.add || reduction.of(p.result).empty());
-      const bool rounds = contraction_of(p.result).rounds && last;
+      const bool leaves_rounded = rounds(layer, p.result) && last;
       Needs n;
       if (p.add) {
         n.tile[Needs::kA] = sum(0);
@@ -88,7 +89,7 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Laye
         n.tile[Needs::kB] = elements(r.b, r.b_rect);
         if (r.red != reduction.first(p.result, p.part)) n.tile[Needs::kCin] = sum(p.part);
       }
-      n.tile[Needs::kCout] = rounds ? elements(p.result, r.c_rect) : sum(p.add ? 0 : p.part);
+      n.tile[Needs::kCout] = leaves_rounded ? elements(p.result, r.c_rect) : sum(p.add ? 0 : p.part);
       tiles[static_cast<std::size_t>(n.tile[Needs::kCout])].computed = true;
       needs.push_back(n);
     }

@@ -62,8 +62,8 @@ std::array<Expected, kTensorCount> expected_tensors(const Layer &l, Pass pass) {
   return {{{Tensor::kX, true, false, false, l.m, all_k},
            {Tensor::kW, forward || dx, false, false, all_k, l.n},
            {Tensor::kDY, backward, false, false, l.m, all_n},
-           {Tensor::kY, forward, true, false, l.m, all_n},
-           {Tensor::kDX, dx, true, false, l.m, all_k},
+           {Tensor::kY, forward, true, l.y_fp32, l.m, all_n},
+           {Tensor::kDX, dx, true, l.dx_fp32, l.m, all_k},
            {Tensor::kDW, backward, true, true, all_k, l.n}}};
 }
 

@@ -238,7 +238,7 @@ std::string ContentReplay::gemm(const isa::GemmCommand &g) {
   if (problem = cover(g, product, a->content.rect, b->content.rect, c); !problem.empty()) return problem;
   if (problem = continue_sum(g, g.acc ? find(v.cin) : nullptr, c); !problem.empty()) return problem;
   if (g.out_bf16) {
-    if (c.first != 0 || c.done != extent(c) || product.result == Tensor::kDW)
+    if (c.first != 0 || c.done != extent(c) || binding(c.binding).fp32)
       return fmt::format("rounds {} to bf16 with terms {} to {} of {}", name(c), c.first, c.done, extent(c));
     c.done = 0;
   }

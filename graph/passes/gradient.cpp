@@ -13,8 +13,8 @@ namespace {
 
 class GradientPass {
 public:
-  GradientPass(Graph &graph, const OperatorSet &operators, const std::vector<TensorId> &inputs)
-      : graph_(graph), build_(graph, operators), forward_ops_(static_cast<OpId>(graph.ops.size())),
+  GradientPass(Graph &graph, const OperatorSet &operators, const std::vector<TensorId> &inputs, double seed)
+      : graph_(graph), seed_(seed), build_(graph, operators), forward_ops_(static_cast<OpId>(graph.ops.size())),
         learned_(graph.tensors.size()), parts_(graph.tensors.size()) {
     for (TensorId id = 0; id < graph.tensors.size(); ++id)
       learned_[id] = graph.tensors[id].role == Role::kParameter && !graph.tensors[id].frozen;
@@ -33,7 +33,7 @@ public:
     const Tensor &loss = graph_.tensors[graph_.loss];
     if (!learned_[graph_.loss])
       build_.fail(fmt::format("the loss '{}' depends on no parameter that is learned", loss.name));
-    parts_[graph_.loss].push_back(build_.constant(build_.fresh("d(" + loss.name + ")"), {}, {1.0}));
+    parts_[graph_.loss].push_back(build_.constant(build_.fresh("d(" + loss.name + ")"), {}, {seed_}));
     for (OpId op = forward_ops_; op-- > 0;)
       derive(op);
     std::vector<ParameterGradient> result;
@@ -114,6 +114,7 @@ private:
   }
 
   Graph &graph_;
+  double seed_;
   Builder build_;
   OpId forward_ops_;
   std::vector<bool> learned_;                ///< the loss may depend on something that is learned through it
@@ -124,14 +125,14 @@ private:
 } // namespace
 
 std::vector<ParameterGradient> add_gradients(Graph &graph, const OperatorSet &operators,
-                                             const std::vector<TensorId> &inputs) {
+                                             const std::vector<TensorId> &inputs, double seed) {
   if (graph.loss == kNone)
     throw GraphError(fmt::format("graph '{}' has no loss; add one, or run it forward only", graph.name));
   const Tensor &loss = graph.tensors[graph.loss];
   if (loss.shape.elements() != 1 || !is_real(loss.type))
     throw GraphError(fmt::format("the loss '{}' is {} {}; it must be one real number", loss.name, to_string(loss.type),
                                  loss.shape.text()));
-  return GradientPass(graph, operators, inputs).run();
+  return GradientPass(graph, operators, inputs, seed).run();
 }
 
 } // namespace gradweave::graph

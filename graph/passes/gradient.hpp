@@ -15,9 +15,10 @@ struct ParameterGradient {
 /// Appends the ops that compute the gradients of `graph.loss`, a scalar, with respect to all parameters that are not
 /// frozen, and, where wanted, to inputs. Where a tensor has several readers, the gradients that they give are added in
 /// ascending order of the readers (N22). What is marked to be recomputed is computed again for the ops that go back.
-/// Parameters that the loss does not depend on are left out. Ascending by parameter. Throws GraphError if there is no
+/// `seed`: the gradient of what is asked for with respect to the loss. Parameters that the loss does not depend on are
+/// left out. Ascending by parameter. Throws GraphError if there is no
 /// loss, it is no scalar, it depends on no parameter, or an op on the way to a parameter has no derivative.
 std::vector<ParameterGradient> add_gradients(Graph &graph, const OperatorSet &operators,
-                                             const std::vector<TensorId> &inputs = {});
+                                             const std::vector<TensorId> &inputs = {}, double seed = 1);
 
 } // namespace gradweave::graph

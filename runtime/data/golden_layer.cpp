@@ -44,7 +44,7 @@ void place(const std::vector<float> &product, std::size_t cols, std::size_t at, 
 } // namespace
 
 HostTensor golden_result(Tensor tensor, const Operands &inputs, std::uint32_t groups,
-                         const compiler::ReductionPlans &plans) {
+                         const compiler::ReductionPlans &plans, bool fp32) {
   const auto product = [&](MatrixView a, MatrixView b, std::size_t m, std::size_t n, std::size_t k) {
     return golden::planned_product(a, b, m, n, k, plans.of(tensor));
   };
@@ -53,7 +53,7 @@ HostTensor golden_result(Tensor tensor, const Operands &inputs, std::uint32_t gr
     const HostTensor &x = inputs[Tensor::kX];
     const HostTensor &w = inputs[Tensor::kW];
     const std::uint32_t k = w.rows / groups;
-    HostTensor y(tensor, false, x.rows, groups * w.cols);
+    HostTensor y(tensor, fp32, x.rows, groups * w.cols);
     for (std::uint32_t g = 0; g < groups; ++g)
       place(product(beside(x, g, k), below(w, g, k), x.rows, w.cols, k), w.cols, std::size_t{g} * w.cols, y.cols, y);
     return y;
@@ -62,7 +62,7 @@ HostTensor golden_result(Tensor tensor, const Operands &inputs, std::uint32_t gr
     const HostTensor &dy = inputs[Tensor::kDY];
     const HostTensor &w = inputs[Tensor::kW];
     const std::uint32_t k = w.rows / groups;
-    HostTensor dx(tensor, false, dy.rows, w.rows);
+    HostTensor dx(tensor, fp32, dy.rows, w.rows);
     for (std::uint32_t g = 0; g < groups; ++g)
       place(product(beside(dy, g, w.cols), below(w, g, k).transposed(), dy.rows, k, w.cols), k, std::size_t{g} * k,
             dx.cols, dx);

@@ -30,8 +30,9 @@ private:
 };
 
 /// The result `tensor` (Y, dX or dW) of a layer of `groups` groups with these inputs, by the numeric contract
-/// (docs/numerics.md), under a reduction plan. Shapes follow from the inputs'.
+/// (docs/numerics.md), under a reduction plan. Shapes follow from the inputs'. `fp32`: Y or dX leaves as the sum it is;
+/// dW always does.
 HostTensor golden_result(compiler::Tensor tensor, const Operands &inputs, std::uint32_t groups = 1,
-                         const compiler::ReductionPlans &plans = {});
+                         const compiler::ReductionPlans &plans = {}, bool fp32 = false);
 
 } // namespace gradweave::runtime

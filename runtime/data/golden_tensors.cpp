@@ -17,9 +17,9 @@ const HostTensor &GoldenTensors::operator[](std::size_t binding) {
   if (tensor) return *tensor;
   const compiler::TensorBinding &b = compiled_.layout.tensors[binding];
   const compiler::Layer &layer = compiled_.layers[b.layer];
-  tensor = b.input
-               ? make_input(b.tensor, layer, network_, kind_, seed_)
-               : golden_result(b.tensor, operands_of(b.layer, b.tensor), layer.groups, compiled_.reductions[b.layer]);
+  tensor = b.input ? make_input(b.tensor, layer, network_, kind_, seed_)
+                   : golden_result(b.tensor, operands_of(b.layer, b.tensor), layer.groups,
+                                   compiled_.reductions[b.layer], b.fp32);
   return *tensor;
 }
 

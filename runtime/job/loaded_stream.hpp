@@ -16,7 +16,11 @@ public:
   /// Allocates `dram_bytes`: the tensors' places and spill space.
   LoadedStream(Device &device, const std::vector<compiler::TensorBinding> &tensors,
                const std::vector<isa::Command> &stream, std::uint64_t dram_bytes)
-      : device_(device), tensors_(tensors), stream_(stream), bytes_(dram_bytes), base_(device.allocate(dram_bytes)) {}
+      : LoadedStream(device, tensors, stream, dram_bytes, device.allocate(dram_bytes)) {}
+  /// In memory that was allocated before, from `base` on.
+  LoadedStream(Device &device, const std::vector<compiler::TensorBinding> &tensors,
+               const std::vector<isa::Command> &stream, std::uint64_t dram_bytes, std::uint64_t base)
+      : device_(device), tensors_(tensors), stream_(stream), bytes_(dram_bytes), base_(base) {}
 
   /// Contents of the input with this index among the tensors.
   using Input = std::function<const HostTensor &(std::size_t)>;

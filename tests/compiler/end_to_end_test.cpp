@@ -37,6 +37,20 @@ TEST_P(EveryNpu, RandomShapesAreGolden) {
   }
 }
 
+/// Y and dX that leave as the sums they are.
+TEST_P(EveryNpu, SumsInFp32AreGolden) {
+  const Machine npu = load_config(GetParam());
+  for (std::uint64_t seed = 1; seed <= 9; ++seed) {
+    std::mt19937_64 rng(seed);
+    const auto side = [&] { return static_cast<std::uint32_t>(1 + rng() % (rng() % 4 == 0 ? 200 : 60)); };
+    Layer layer = make_layer(side(), side(), side());
+    layer.groups = seed % 3 == 0 ? 3 : 1;
+    layer.y_fp32 = seed % 3 != 1;
+    layer.dx_fp32 = seed % 3 != 2;
+    expect_golden(layer, npu, Pass::kBoth, seed);
+  }
+}
+
 TEST_P(EveryNpu, ExtremeShapesAreGolden) {
   const Machine npu = load_config(GetParam());
   std::uint64_t seed = 0;
@@ -69,6 +83,16 @@ TEST(TinyScratchpad, SpillsAndStaysGolden) {
   npu.spm_banks = 1;
   const Layer layer = make_layer(40, 56, 72);
   expect_golden(layer, npu, Pass::kBackward, 1);
+  EXPECT_GT(spilled(compile_known(layer, npu, {Schedule::kDxMajor, Pass::kBackward})), 0U);
+}
+
+TEST(TinyScratchpad, SpillsSumsThatLeaveAsTheyAre) {
+  Machine npu = load_config("test8");
+  npu.spm_bytes = 2048;
+  npu.spm_banks = 1;
+  Layer layer = make_layer(40, 56, 72);
+  layer.y_fp32 = layer.dx_fp32 = true;
+  expect_golden(layer, npu, Pass::kBoth, 1);
   EXPECT_GT(spilled(compile_known(layer, npu, {Schedule::kDxMajor, Pass::kBackward})), 0U);
 }
 

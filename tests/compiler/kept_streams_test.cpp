@@ -46,8 +46,9 @@ std::string line_of(const std::string &what, const Compiled &c) {
 
 std::string line(const Machine &npu, const Layer &layer, CompileOptions options, const char *note = "") {
   options.plans = 40;
-  return line_of(fmt::format("{} {}{}{} {} {}{}", npu.name, layer.name,
-                             layer.groups > 1 ? fmt::format(" groups {}", layer.groups) : "", layer.dx ? "" : " no dX",
+  return line_of(fmt::format("{} {}{}{}{} {} {}{}", npu.name, layer.name,
+                             layer.groups > 1 ? fmt::format(" groups {}", layer.groups) : "",
+                             layer.dx ? layer.dx_fp32 ? " fp32 dX" : "" : " no dX", layer.y_fp32 ? " fp32 Y" : "",
                              to_string(options.schedule), to_string(options.pass), note),
                  compile_known(layer, npu, options));
 }
@@ -78,6 +79,17 @@ void orders(const Take &take) {
       take(line(npu, layer, {Schedule::kIdeal, Pass::kBoth}));
     }
   }
+}
+
+void fp32_sums(const Take &take) {
+  for (const char *name : {"test8", "test6x10"})
+    for (Layer layer : some_layers())
+      for (const Schedule s : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor,
+                               Schedule::kRearrange}) {
+        layer.y_fp32 = true;
+        layer.dx_fp32 = s != Schedule::kDxMajor;
+        take(line(load_config(name), layer, {s, Pass::kBoth}));
+      }
 }
 
 void partitions(const Take &take) {
@@ -200,7 +212,7 @@ TEST_P(KeptStreamsOf, AreMadeAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, KeptStreamsOf,
-                         testing::Values(Part{"orders", orders}, Part{"partitions", partitions},
+                         testing::Values(Part{"orders", orders}, Part{"fp32", fp32_sums}, Part{"partitions", partitions},
                                          Part{"paper", paper_policies}, Part{"steps", steps},
                                          Part{"without_search", schedulers_without_search}),
                          [](const auto &param_info) { return std::string(param_info.param.name); });

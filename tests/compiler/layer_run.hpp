@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <random>
@@ -82,8 +83,7 @@ inline std::vector<float> golden_product(golden::MatrixView a, golden::MatrixVie
 inline std::map<Tensor, Bits> golden_results(const Layer &l, Pass pass, const LayerOperands &o,
                                              const ReductionPlans &plans = {}) {
   const std::size_t m = l.m, k = l.k, n = l.n, all_k = k * l.groups, all_n = n * l.groups;
-  std::vector<std::uint16_t> y(m * all_n), dx(m * all_k);
-  std::vector<float> dw(all_k * n);
+  std::vector<float> y(m * all_n), dx(m * all_k), dw(all_k * n);
   for (std::size_t g = 0; g < l.groups; ++g) {
     const golden::MatrixView x{o.x.data() + g * k, all_k, 1}, w{o.w.data() + g * k * n, n, 1},
         dy{o.dy.data() + g * n, all_n, 1};
@@ -92,16 +92,21 @@ inline std::map<Tensor, Bits> golden_results(const Layer &l, Pass pass, const La
     const std::vector<float> weight = golden_product(x.transposed(), dy, k, n, m, plans.of(Tensor::kDW));
     for (std::size_t i = 0; i < m; ++i) {
       for (std::size_t j = 0; j < n; ++j)
-        y[i * all_n + g * n + j] = bf16_from_fp32(forward[i * n + j]);
+        y[i * all_n + g * n + j] = forward[i * n + j];
       for (std::size_t j = 0; j < k; ++j)
-        dx[i * all_k + g * k + j] = bf16_from_fp32(input[i * k + j]);
+        dx[i * all_k + g * k + j] = input[i * k + j];
     }
     std::copy(weight.begin(), weight.end(), dw.begin() + static_cast<std::ptrdiff_t>(g * k * n));
   }
+  const auto leaves = [](const std::vector<float> &sums, bool fp32) {
+    std::vector<std::uint16_t> rounded(sums.size());
+    std::transform(sums.begin(), sums.end(), rounded.begin(), bf16_from_fp32);
+    return fp32 ? bits_of(sums) : bits_of(rounded);
+  };
   std::map<Tensor, Bits> results;
-  if (pass != Pass::kBackward) results[Tensor::kY] = bits_of(y);
+  if (pass != Pass::kBackward) results[Tensor::kY] = leaves(y, l.y_fp32);
   if (pass == Pass::kForward) return results;
-  if (l.dx) results[Tensor::kDX] = bits_of(dx);
+  if (l.dx) results[Tensor::kDX] = leaves(dx, l.dx_fp32);
   results[Tensor::kDW] = bits_of(dw);
   return results;
 }

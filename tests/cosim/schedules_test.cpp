@@ -61,6 +61,27 @@ INSTANTIATE_TEST_SUITE_P(Cosim, EverySchedule,
                                               kLayers[std::get<2>(info.param)].name);
                          });
 
+/// Y and dX as the sums they are, of groups too, with sums that spill.
+TEST(Fp32Sums, LeaveTheRtlAsTheyAre) {
+  for (const char *npu : {"test8", "test6x10", "test13x7"})
+    for (const Schedule schedule : compiler::all_schedules())
+      for (Layer layer : {kLayers[0], kLayers[1], kLayers[5]}) {
+        layer.y_fp32 = true;
+        layer.dx_fp32 = schedule != Schedule::kInterleave;
+        if (layer.m == 50) layer.groups = 3;
+        JobSpec s;
+        s.network = "cosim";
+        s.layers = {layer};
+        s.npu = load_machine(fmt::format("configs/{}.toml", npu));
+        s.compile.schedule = schedule;
+        s.compile.pass = compiler::Pass::kBoth;
+        s.data = DataKind::kSpecial;
+        const JobResult r = run_job(s);
+        EXPECT_EQ(r.outcome, Outcome::kPass)
+            << fmt::format("{} {} {}: {}", npu, layer.name, compiler::to_string(schedule), fmt::join(r.failures, "; "));
+      }
+}
+
 /// A layer of bert_tiny on the full small NPU, bus stalls and special data included.
 TEST(FullSize, AttentionOutputOnSmall) {
   JobSpec s;

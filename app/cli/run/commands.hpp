@@ -11,6 +11,7 @@ namespace gradweave::cli {
 
 void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen);
+void add_train(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_validate(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_reproduce(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 

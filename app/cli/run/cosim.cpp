@@ -5,6 +5,7 @@
 #include "app/cli/run/commands.hpp"
 #include "app/cli/run/cosim_arguments.hpp"
 #include "app/cli/run/long_run.hpp"
+#include "app/cli/run/train_arguments.hpp"
 #include "app/report/json_report.hpp"
 #include "app/report/text_report.hpp"
 #include "base/file/output_file.hpp"
@@ -112,9 +113,34 @@ RunOptions make_options(const CosimArguments &a) {
   return options;
 }
 
+/// One whole step of training on random data.
+int cosim_step(const CosimArguments &a) {
+  if (a.trace || !a.trace_file.empty() || !a.times.empty() || !a.timeline.empty() || !a.work.layers.empty())
+    throw std::invalid_argument(
+        "--step: a step is run and compared as a whole; leave out --layers, --trace, --times and "
+        "--timeline");
+  TrainArguments step;
+  step.program = a.program;
+  step.model = a.work.model;
+  step.npu = a.work.npu;
+  step.schedule = a.work.schedule;
+  step.batch = a.work.batch;
+  step.data = "synthetic";
+  step.backend = a.backend;
+  step.steps = 1;
+  step.seed = a.seed;
+  step.json = a.json;
+  step.quiet = a.quiet;
+  step.as_cosim = true;
+  step.from_make = a.from_make;
+  step.dry_run = a.dry_run;
+  return train(step);
+}
+
 int cosim(const CosimArguments &a) {
   if (a.status) return show_runs(*a.status);
   if (!a.stop.empty()) return stop(a.stop);
+  if (a.step) return cosim_step(a);
   const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   RunOptions options = make_options(a);
   const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
@@ -191,6 +217,9 @@ void add_running_options(CLI::App &command, CosimArguments &a) {
   command.add_option("--jobs", a.jobs, "Simulations at a time; default: one a core")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 4096U));
+  command.add_flag("--step", a.step,
+                   "One whole step of training of a .graph instead: products on the NPU, all else on the host, every "
+                   "tensor compared");
   command.add_flag("--quiet", a.quiet, "No progress on standard error");
   command.add_flag("--dry-run", a.dry_run, "Check arguments, files and outputs, run nothing");
   command

@@ -24,6 +24,7 @@ struct CosimArguments {
   bool quiet = false, dry_run = false, from_make = false;
   std::string resume = "auto", background = "no";
   bool fresh = false;
+  bool step = false; ///< one step of training instead: the products of a whole graph, and all that lies between them
   std::optional<std::string> status; ///< tell about this run, all if empty, instead of running
   std::string stop;                  ///< end this run in the background instead of running; empty: do not
 };

@@ -1,0 +1,237 @@
+// gradweave train
+#include "app/cli/run/train_arguments.hpp"
+
+#include "app/cli/common/repeat_command.hpp"
+#include "app/cli/common/work.hpp"
+#include "app/evaluation/page/line_chart.hpp"
+#include "app/report/training_report.hpp"
+#include "base/process/heartbeat.hpp"
+#include "base/file/output_file.hpp"
+#include "base/process/process_pool.hpp"
+#include "base/process/progress.hpp"
+#include "base/process/stopwatch.hpp"
+#include "graph/frontend/load_network.hpp"
+#include "graph/operators/table.hpp"
+#include "runtime/run/lookup.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+namespace gradweave::cli {
+namespace {
+
+using namespace runtime::train;
+
+constexpr std::uint64_t kSyntheticSteps = 10;
+
+std::string reproduce(const TrainArguments &a) {
+  Reproduction command(a.program, a.as_cosim ? "cosim" : "train", a.from_make);
+  const auto number = [](double value) { return fmt::format("{}", value); };
+  command.add("MODEL", "--model", a.model);
+  if (a.batch != 0) command.add("BATCH", "--batch", std::to_string(a.batch));
+  if (a.backend != "golden") command.add("NPU", "--npu", a.npu);
+  if (a.as_cosim) {
+    if (a.from_make)
+      command.add("STEP", "", "1");
+    else
+      command.add_word("--step");
+  }
+  if (a.backend != (a.as_cosim ? "rtl" : "golden")) command.add("BACKEND", "--backend", a.backend);
+  if (a.schedule != "rearrange") command.add("SCHEDULE", "--schedule", a.schedule);
+  command.add("SEED", "--seed", std::to_string(a.seed));
+  if (a.as_cosim) return command.text();
+  command.add("", "--data", a.data);
+  if (a.steps != 0) command.add("", "--steps", std::to_string(a.steps));
+  if (a.epochs != 0) command.add("", "--epochs", std::to_string(a.epochs));
+  if (a.extent != "updates") command.add("", "--extent", a.extent);
+  if (a.accumulate != 1) command.add("", "--accumulate", std::to_string(a.accumulate));
+  command.add("", "--optimizer", a.optimizer);
+  command.add("", "--lr", number(a.lr));
+  command.add("", "--schedule-lr", a.lr_schedule);
+  if (a.warmup != 0) command.add("", "--warmup", std::to_string(a.warmup));
+  if (a.weight_decay >= 0) command.add("", "--weight-decay", number(a.weight_decay));
+  if (a.optimizer == "sgd") command.add("", "--momentum", number(a.momentum));
+  if (a.clip > 0) command.add("", "--clip", number(a.clip));
+  if (a.sparse_embeddings) command.add_word("--sparse-embeddings");
+  if (a.evaluate) command.add_word("--eval");
+  return command.text();
+}
+
+graph::TrainingOptions training_options(const TrainArguments &a) {
+  graph::TrainingOptions options;
+  options.extent = a.extent == "forward"     ? graph::Extent::kForward
+                   : a.extent == "gradients" ? graph::Extent::kGradients
+                                             : graph::Extent::kUpdates;
+  options.optimizer = graph::parse_optimizer(a.optimizer);
+  const bool sgd = options.optimizer == graph::OptimizerKind::kSgd;
+  options.weight_decay = a.weight_decay >= 0 ? a.weight_decay : sgd ? 0 : 0.01;
+  options.momentum = sgd ? a.momentum : 0;
+  if (a.momentum >= 1) throw std::invalid_argument(fmt::format("--momentum {} must be below 1", a.momentum));
+  options.clip_norm = a.clip;
+  options.accumulate = a.accumulate;
+  options.sparse_embeddings = a.sparse_embeddings;
+  return options;
+}
+
+/// The data of a run: images, or random numbers.
+struct Data {
+  std::unique_ptr<const Dataset> learned, test; ///< in a place of their own: the feed refers to it
+  std::unique_ptr<Feed> feed;
+};
+
+Data load_data(const TrainArguments &a, const graph::Graph &forward) {
+  Data data;
+  if (a.data == "synthetic") {
+    if (a.evaluate) throw std::invalid_argument("--eval: synthetic data has no test images; leave it out");
+    if (a.epochs > 0) throw std::invalid_argument("--epochs: synthetic data has no end; use --steps");
+    data.feed = synthetic_feed(forward, a.seed);
+    return data;
+  }
+  const auto directory = find_dataset(a.data);
+  data.learned = std::make_unique<Dataset>(load_dataset(directory, Split::kTrain));
+  if (a.evaluate) data.test = std::make_unique<Dataset>(load_dataset(directory, Split::kTest));
+  data.feed = image_feed(forward, *data.learned, a.seed, true);
+  return data;
+}
+
+std::uint64_t steps_of(const TrainArguments &a, const Feed &feed) {
+  if (a.steps > 0) return a.steps;
+  const std::uint64_t epoch = feed.batches_an_epoch() / a.accumulate;
+  if (feed.batches_an_epoch() == 0) return kSyntheticSteps;
+  if (epoch == 0)
+    throw DataError(fmt::format("{} batches make no step of {}; take a smaller --batch or --accumulate",
+                                feed.batches_an_epoch(), a.accumulate));
+  return epoch * std::max<std::uint64_t>(1, a.epochs);
+}
+
+/// What a run works on, in the order in which it is made.
+class Session {
+public:
+  explicit Session(const TrainArguments &a)
+      : forward_(compiler::load_graph(runtime::find_model(a.model),
+                                      a.batch == 0 ? std::nullopt : std::optional<std::uint32_t>(a.batch))),
+        options_(training_options(a)), data_(load_data(a, forward_)),
+        step_(graph::training_graph(forward_, graph::operators(), options_)),
+        steps_(steps_of(a, *data_.feed)), run_{a.model,
+                                               a.data,
+                                               a.npu,
+                                               a.backend,
+                                               reproduce(a),
+                                               options_,
+                                               {parse_rate_form(a.lr_schedule), a.lr, a.warmup, steps_},
+                                               a.seed,
+                                               batch_of(forward_)} {
+    if (a.warmup > steps_)
+      throw std::invalid_argument(fmt::format("--warmup {}: there are {} steps", a.warmup, steps_));
+    if (a.evaluate && classifier_of(forward_).logits == graph::kNone)
+      throw std::invalid_argument(
+          "--eval: the network's loss is no softmax cross-entropy, so it tells no classes apart");
+  }
+
+  /// Makes what steps run on.
+  void prepare(const TrainArguments &a) {
+    trainer_.emplace(step_, options_, run_.rate, *data_.feed, a.seed);
+    if (a.backend == "golden") {
+      executor_.emplace(step_);
+      return;
+    }
+    const runtime::Backend backend = runtime::parse_backend(a.backend);
+    const Machine npu = load_machine(runtime::find_npu(a.npu));
+    const auto schedules = parse_schedules(a.schedule);
+    if (schedules.size() != 1) throw std::invalid_argument("--schedule: a step runs under one schedule");
+    if (backend == runtime::Backend::kRtl) require_rtl(npu, a.npu);
+    device_ = runtime::make_device(backend, npu, {});
+    ProductOptions products;
+    products.backend = backend;
+    products.compile.schedule = schedules.front();
+    executor_.emplace(step_, *device_, products);
+  }
+
+  TrainingOutcome run(const TrainArguments &a, const SignalGuard &signals, std::FILE *out);
+
+  const TrainingRun &what() const { return run_; }
+
+private:
+  static std::uint64_t batch_of(const graph::Graph &forward) {
+    for (const graph::Tensor &tensor : forward.tensors)
+      if (tensor.role == graph::Role::kInput && tensor.shape.rank() > 0) return tensor.shape[0];
+    return 0;
+  }
+
+  graph::Graph forward_;
+  graph::TrainingOptions options_;
+  Data data_;
+  graph::TrainingGraph step_;
+  std::uint64_t steps_;
+  TrainingRun run_;
+  std::unique_ptr<Device> device_;
+  std::optional<StepExecutor> executor_;
+  std::optional<Trainer> trainer_;
+};
+
+void count_step(TrainingOutcome &outcome, StepResult &&result) {
+  outcome.losses.push_back(result.losses.empty() ? 0 : static_cast<double>(result.loss()));
+  outcome.compared_tensors += result.tensors;
+  outcome.compared_elements += result.elements;
+  outcome.unchecked += result.unchecked;
+  outcome.cycles += result.products.cycles;
+  outcome.last = std::move(result);
+}
+
+TrainingOutcome Session::run(const TrainArguments &a, const SignalGuard &signals, std::FILE *out) {
+  TrainingReport report(run_, forward_, step_, *executor_, out);
+  report.begin(steps_);
+  TrainingOutcome outcome;
+  outcome.compile_seconds = executor_->compile_seconds();
+  const Stopwatch stopwatch;
+  ProgressDisplay display({1}, a.quiet);
+  while (trainer_->steps_done() < steps_ && outcome.ok()) {
+    signals.check();
+    const double rate = trainer_->rate();
+    count_step(outcome, executor_->has_device() ? trainer_->compared_step(*executor_) : trainer_->step(*executor_));
+    display.update(0, static_cast<double>(trainer_->steps_done()) / static_cast<double>(steps_));
+    display.clear();
+    report.step(trainer_->steps_done(), rate, outcome.last);
+    display.tick();
+  }
+  display.clear();
+  outcome.seconds = stopwatch.wall_seconds();
+  if (a.evaluate && outcome.ok()) outcome.evaluation = evaluate(forward_, step_, trainer_->living(), *data_.test);
+  report.end(outcome);
+  return outcome;
+}
+
+std::string plot(const TrainingRun &run, const TrainingOutcome &outcome) {
+  evaluation::LineChart chart;
+  chart.title = fmt::format("{}, {}, {} steps, products {}", run.model, run.data, outcome.losses.size(),
+                            run.backend == "golden" ? "golden" : fmt::format("on {} ({})", run.npu, run.backend));
+  chart.value = "loss";
+  chart.values = outcome.losses;
+  chart.mean_over = outcome.losses.size() >= 100 ? 20 : 1;
+  return draw(chart);
+}
+
+} // namespace
+
+int train(const TrainArguments &a) {
+  const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
+  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--loss-plot", a.loss_plot}});
+  Session session(a);
+  std::optional<OutputFile> json, svg;
+  if (!a.json.empty()) json.emplace(a.json);
+  if (!a.loss_plot.empty()) svg.emplace(a.loss_plot);
+  if (a.dry_run) return kOk;
+  session.prepare(a);
+  const TrainingOutcome outcome = session.run(a, signals, to_stdout ? stderr : stdout);
+  using Json = nlohmann::ordered_json;
+  if (json) json->commit(to_json(session.what(), outcome).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (svg) svg->commit(plot(session.what(), outcome));
+  return outcome.ok() ? kOk : kFailed;
+}
+
+} // namespace gradweave::cli

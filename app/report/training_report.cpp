@@ -1,0 +1,169 @@
+#include "app/report/training_report.hpp"
+
+#include "app/report/text_format.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace gradweave::runtime::train {
+namespace {
+
+constexpr std::uint64_t kRows = 20; ///< about as many steps are told
+
+double mean_of(const std::vector<double> &values, std::size_t first, std::size_t count) {
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
+  return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0) / static_cast<double>(count);
+}
+
+std::string share_of(double part, double rest) { return part + rest == 0 ? "-" : percent(part / (part + rest)); }
+
+std::string optimizer_text(const TrainingRun &run) {
+  const graph::TrainingOptions &o = run.options;
+  std::string text = fmt::format("{}, rate {} {}", to_string(o.optimizer), run.rate.rate, to_string(run.rate.form));
+  if (run.rate.warmup > 0) text += fmt::format(", {} steps of warm-up", run.rate.warmup);
+  text += fmt::format(", weight decay {}", o.weight_decay);
+  if (o.optimizer == graph::OptimizerKind::kSgd) text += fmt::format(", momentum {}", o.momentum);
+  if (o.clip_norm > 0) text += fmt::format(", gradients clipped to {}", o.clip_norm);
+  if (o.accumulate > 1) text += fmt::format(", {} micro-batches a step", o.accumulate);
+  if (o.sparse_embeddings) text += ", embeddings by row";
+  return text;
+}
+
+} // namespace
+
+void TrainingReport::begin(std::uint64_t steps) {
+  steps_ = steps;
+  fmt::print(out_, "{}: {} parameters, {} ops a step\n", forward_.name, grouped(graph::count_parameters(forward_)),
+             step_.graph.ops.size());
+  fmt::print(out_, "data       {}{}, seed {}\n", run_.data,
+             run_.batch > 0 ? fmt::format(", batches of {}", run_.batch) : "", run_.seed);
+  if (run_.options.extent == graph::Extent::kUpdates) fmt::print(out_, "optimizer  {}\n", optimizer_text(run_));
+  if (executor_.has_device())
+    fmt::print(out_, "products   {} streams a step on {} ({}), compiled in {:.2f} s; all else on the host\n",
+               executor_.plan().passes.size(), run_.npu, run_.backend, executor_.compile_seconds());
+  else
+    fmt::print(out_, "products   golden, as all else\n");
+  fmt::print(out_, "\n{:>8} {:>12} {:>12}{}\n", "step", "rate", "loss",
+             executor_.has_device() ? fmt::format(" {:>12} {:>14}", "cycles", "elements equal") : "");
+  std::fflush(out_);
+}
+
+void TrainingReport::step(std::uint64_t number, double rate, const StepResult &result) {
+  const std::uint64_t every = std::max<std::uint64_t>(1, steps_ / kRows);
+  if (number != 1 && number != steps_ && number % every != 0 && result.ok()) return;
+  fmt::print(out_, "{:>8} {:>12.6g} {:>12.6f}", number, rate, result.loss());
+  if (executor_.has_device())
+    fmt::print(out_, " {:>12} {:>14}", result.products.cycles == 0 ? "-" : grouped(result.products.cycles),
+               result.ok() ? grouped(result.elements) : "DIFFER");
+  fmt::print(out_, "\n");
+  std::fflush(out_);
+}
+
+void TrainingReport::shares(const TrainingOutcome &outcome) {
+  const Shares &s = outcome.last.shares;
+  fmt::print(out_, "\na step     {} multiply-adds in products: {} on {}, {} on the host\n",
+             human(s.device_multiply_adds + s.host_multiply_adds),
+             share_of(s.device_multiply_adds, s.host_multiply_adds), run_.npu,
+             share_of(s.host_multiply_adds, s.device_multiply_adds));
+  fmt::print(out_, "           {} fp32 operations of {} other ops, on the host by their golden definition\n",
+             human(s.host_operations), s.host_ops);
+  fmt::print(out_, "           {} B of operands and results of ops: {} of ops on {}, {} of ops on the host\n",
+             human(s.device_bytes + s.host_bytes), share_of(s.device_bytes, s.host_bytes), run_.npu,
+             share_of(s.host_bytes, s.device_bytes));
+  const ProductTotals &p = outcome.last.products;
+  fmt::print(out_, "           {} commands; {} B read and {} B written in device memory{}\n", grouped(p.commands),
+             human(double(p.read_bytes)), human(double(p.write_bytes)),
+             p.cycles == 0 ? "" : fmt::format("; {} cycles of products", grouped(p.cycles)));
+  for (const HostProduct &host : executor_.plan().host)
+    fmt::print(out_, "           product '{}' is the host's: {}\n", step_.graph.ops[host.op].name, host.reason);
+}
+
+void TrainingReport::checks(const TrainingOutcome &outcome) {
+  fmt::print(out_, "compared   {} tensors, {} elements in {} steps, with a golden execution of its own{}\n",
+             grouped(outcome.compared_tensors), grouped(outcome.compared_elements), outcome.losses.size(),
+             outcome.ok() ? ": every bit equal" : "");
+  if (outcome.unchecked > 0)
+    fmt::print(out_, "unchecked  {} elements of products: the {} backend computes none\n", grouped(outcome.unchecked),
+               run_.backend);
+  else
+    fmt::print(out_, "unchecked  ops on the host run by one definition on both sides: tests hold them to fp64 and to "
+                     "derivatives\n");
+}
+
+void TrainingReport::end(const TrainingOutcome &outcome) {
+  const std::size_t window = std::min<std::size_t>(20, outcome.losses.size());
+  if (window > 0)
+    fmt::print(out_, "\nloss       {:.4f} in the first, {:.4f} in the last {} steps; {:.1f} s, {:.1f} steps a second\n",
+               mean_of(outcome.losses, 0, window), mean_of(outcome.losses, outcome.losses.size() - window, window),
+               window, outcome.seconds, outcome.seconds > 0 ? double(outcome.losses.size()) / outcome.seconds : 0);
+  if (outcome.evaluation)
+    fmt::print(out_, "accuracy   {:.2f} % of {} test images\n", 100 * outcome.evaluation->accuracy(),
+               grouped(outcome.evaluation->images));
+  if (executor_.has_device()) {
+    shares(outcome);
+    checks(outcome);
+  }
+  if (outcome.last.difference)
+    fmt::print(out_, "\nstep {}: {}\n", outcome.losses.size(), outcome.last.difference->text());
+  for (const std::string &failure : outcome.last.failures)
+    fmt::print(out_, "\nstep {}: {}\n", outcome.losses.size(), failure);
+  fmt::print(out_, "repeat     {}\n", run_.reproduce);
+  if (executor_.has_device()) fmt::print(out_, "{}\n", outcome.ok() ? "PASS" : "FAIL");
+}
+
+nlohmann::ordered_json to_json(const TrainingRun &run, const TrainingOutcome &outcome) {
+  using Json = nlohmann::ordered_json;
+  const Shares &s = outcome.last.shares;
+  Json json{{"model", run.model},
+            {"data", run.data},
+            {"batch", run.batch},
+            {"seed", run.seed},
+            {"backend", run.backend},
+            {"npu", run.npu},
+            {"optimizer", std::string(to_string(run.options.optimizer))},
+            {"rate", run.rate.rate},
+            {"rate_schedule", std::string(to_string(run.rate.form))},
+            {"warmup", run.rate.warmup},
+            {"steps", outcome.losses.size()},
+            {"losses", outcome.losses},
+            {"seconds", outcome.seconds},
+            {"compile_seconds", outcome.compile_seconds},
+            {"verdict", outcome.ok() ? "pass" : "fail"},
+            {"reproduce", run.reproduce}};
+  if (outcome.evaluation)
+    json["test"] = {{"images", outcome.evaluation->images},
+                    {"right", outcome.evaluation->right},
+                    {"accuracy", outcome.evaluation->accuracy()}};
+  json["compared"] = {
+      {"tensors", outcome.compared_tensors}, {"elements", outcome.compared_elements}, {"unchecked", outcome.unchecked}};
+  json["step"] = {{"device_multiply_adds", s.device_multiply_adds},
+                  {"host_multiply_adds", s.host_multiply_adds},
+                  {"host_operations", s.host_operations},
+                  {"device_bytes", s.device_bytes},
+                  {"host_bytes", s.host_bytes},
+                  {"device_ops", s.device_ops},
+                  {"host_ops", s.host_ops},
+                  {"streams", outcome.last.products.streams},
+                  {"commands", outcome.last.products.commands},
+                  {"cycles", outcome.last.products.cycles},
+                  {"read_bytes", outcome.last.products.read_bytes},
+                  {"write_bytes", outcome.last.products.write_bytes}};
+  if (outcome.last.difference) {
+    const Difference &d = *outcome.last.difference;
+    json["difference"] = {{"step", outcome.losses.size()},
+                          {"op", d.op},
+                          {"tensor", d.tensor},
+                          {"element", d.element},
+                          {"got", d.got},
+                          {"golden", d.golden},
+                          {"differing", d.differing},
+                          {"elements", d.elements}};
+  }
+  if (!outcome.last.failures.empty()) json["failures"] = outcome.last.failures;
+  return json;
+}
+
+} // namespace gradweave::runtime::train

@@ -1,0 +1,66 @@
+// What training says, to people and to programs.
+#pragma once
+
+#include "runtime/train/trainer.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gradweave::runtime::train {
+
+/// What is trained, and how.
+struct TrainingRun {
+  std::string model, data, npu; ///< as the user gave them
+  std::string backend;          ///< "golden", or what products run on
+  std::string reproduce;        ///< the command that repeats the run
+  graph::TrainingOptions options;
+  RateSchedule rate;
+  std::uint64_t seed = 1;
+  std::uint64_t batch = 0; ///< samples of a micro-batch; 0: not known
+};
+
+/// What came of it.
+struct TrainingOutcome {
+  std::vector<double> losses; ///< of each step
+  StepResult last;            ///< of the last step, or of the one that differed
+  std::uint64_t compared_tensors = 0, compared_elements = 0, unchecked = 0; ///< of all steps
+  std::uint64_t cycles = 0;                                                 ///< of all steps' products
+  std::optional<Evaluation> evaluation;
+  double compile_seconds = 0, seconds = 0; ///< seconds: of the steps
+
+  bool ok() const { return last.ok(); }
+};
+
+class TrainingReport {
+public:
+  TrainingReport(const TrainingRun &run, const graph::Graph &forward, const graph::TrainingGraph &step,
+                 const StepExecutor &executor, std::FILE *out)
+      : run_(run), forward_(forward), step_(step), executor_(executor), out_(out) {}
+
+  /// What will be done, and the head of the table of steps.
+  void begin(std::uint64_t steps);
+  /// A row, for a step now and then.
+  void step(std::uint64_t number, double rate, const StepResult &result);
+  /// Losses, accuracy, what ran where, what was compared and what was not, and the verdict.
+  void end(const TrainingOutcome &outcome);
+
+private:
+  void shares(const TrainingOutcome &outcome);
+  void checks(const TrainingOutcome &outcome);
+
+  const TrainingRun &run_;
+  const graph::Graph &forward_;
+  const graph::TrainingGraph &step_;
+  const StepExecutor &executor_;
+  std::FILE *out_;
+  std::uint64_t steps_ = 0;
+};
+
+nlohmann::ordered_json to_json(const TrainingRun &run, const TrainingOutcome &outcome);
+
+} // namespace gradweave::runtime::train

@@ -1,0 +1,88 @@
+// gradweave train as a user sees it: output, files, exit codes.
+#include "tests/cli/command_line.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace gradweave::test {
+namespace {
+
+/// A network of two layers for 4 random samples.
+const std::string kNetwork = "graph \"net\"\n"
+                             "input x bf16 [4, 9]\n"
+                             "input labels int32 [4]\n"
+                             "parameter w1 [9, 8] init \"kaiming\"\n"
+                             "parameter b1 [8] init \"zeros\"\n"
+                             "parameter w2 [8, 3] init \"kaiming\"\n"
+                             "p1 = Gemm(x, w1)\n"
+                             "s1 = Bias(p1, b1)\n"
+                             "h1 = Relu(s1)\n"
+                             "logits = Gemm(h1, w2)\n"
+                             "cost = SoftmaxCrossEntropy(logits, labels)\n"
+                             "result logits\n"
+                             "loss cost\n";
+
+class Train : public CommandLineTest {};
+
+TEST_F(Train, LearnsRandomDataAndTellsLosses) {
+  const std::string net = write("net.graph", kNetwork);
+  const CommandResult r = run({"train", "--model", "./" + net, "--data", "synthetic", "--steps", "5", "--json",
+                               "out.json", "--loss-plot", "loss.svg", "--quiet"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("net: 104 parameters"), std::string::npos) << r.out;
+  const auto json = nlohmann::json::parse(read_file(work() / "out.json"));
+  EXPECT_EQ(json["losses"].size(), 5U);
+  EXPECT_EQ(json["verdict"], "pass");
+  EXPECT_NE(read_file(work() / "loss.svg").find("<polyline"), std::string::npos);
+}
+
+TEST_F(Train, ComparesEveryTensorOfADevice) {
+  const std::string net = write("net.graph", kNetwork);
+  const CommandResult golden =
+      run({"train", "--model", "./" + net, "--data", "synthetic", "--steps", "3", "--json", "a.json"});
+  const CommandResult r = run({"train", "--model", "./" + net, "--data", "synthetic", "--steps", "3", "--backend",
+                               "functional", "--npu", "test8", "--json", "b.json"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("every bit equal"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("\nPASS\n"), std::string::npos) << r.out;
+  const auto a = nlohmann::json::parse(read_file(work() / "a.json")),
+             b = nlohmann::json::parse(read_file(work() / "b.json"));
+  EXPECT_EQ(a["losses"], b["losses"]);
+  EXPECT_EQ(b["step"]["host_multiply_adds"], 0);
+}
+
+TEST_F(Train, AStepByCosimIsOneOfTrain) {
+  const std::string net = write("net.graph", kNetwork);
+  const CommandResult r = run({"cosim", "--step", "--model", "./" + net, "--npu", "test8", "--backend", "functional"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("\nPASS\n"), std::string::npos) << r.out;
+  EXPECT_EQ(run({"cosim", "--step", "--model", "./" + net, "--layers", "0"}).code, 2);
+}
+
+TEST_F(Train, WrongArgumentsAndInputsAreNamed) {
+  const std::string net = write("net.graph", kNetwork);
+  const auto expect = [&](std::vector<std::string> more, int code, const std::string &text) {
+    std::vector<std::string> arguments{"train", "--model", "./" + net};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const CommandResult r = run(arguments);
+    EXPECT_EQ(r.code, code) << r.err;
+    EXPECT_NE(r.err.find(text), std::string::npos) << r.err;
+  };
+  expect({"--data", "nowhere"}, 3, "data 'nowhere' is neither fashion-mnist, synthetic, nor a directory");
+  expect({"--data", "synthetic", "--eval"}, 2, "--eval: synthetic data has no test images");
+  expect({"--data", "synthetic", "--epochs", "1"}, 2, "--epochs: synthetic data has no end");
+  expect({"--data", "synthetic", "--optimizer", "adam"}, 2, "unknown optimizer 'adam'");
+  expect({"--data", "synthetic", "--schedule-lr", "step"}, 2, "unknown schedule of the rate 'step'");
+  expect({"--data", "synthetic", "--backend", "gpu"}, 2, "gpu");
+  expect({"--data", "synthetic", "--steps", "3", "--warmup", "4"}, 2, "--warmup 4: there are 3 steps");
+  expect({"--data", "synthetic", "--loss-plot", "no/where.svg"}, 5, "no/where.svg");
+}
+
+TEST_F(Train, ANetworkWithoutALossIsNamed) {
+  const std::string net = write("net.graph", kNetwork.substr(0, kNetwork.find("loss cost")));
+  const CommandResult r = run({"train", "--model", "./" + net, "--data", "synthetic"});
+  EXPECT_EQ(r.code, 3);
+  EXPECT_NE(r.err.find("has no loss"), std::string::npos) << r.err;
+}
+
+} // namespace
+} // namespace gradweave::test
