@@ -30,8 +30,8 @@ public:
   void give(std::size_t i, TensorId gradient) { given_[i] = gradient; }
   const std::vector<TensorId> &given() const { return given_; }
 
-  /// "d(tensor)": how the gradient of an input is called.
-  std::string name(std::size_t i) const { return "d(" + build.tensor(input(i)).name + ")"; }
+  /// "d(tensor)": how the gradient of an input is called; with a number, if another reader of the tensor gave one.
+  std::string name(std::size_t i) const { return build.fresh("d(" + build.tensor(input(i)).name + ")"); }
 
 private:
   Op op_;
