@@ -63,10 +63,10 @@ struct TrainingGraph {
 /// verified. `forward` has a loss.
 ///
 /// Micro-batches follow one another; each is the whole network with inputs of its own, and gradients of the loss
-/// divided by their number. From the second one on a gradient whose op takes an initial value, of a product's weights
-/// or of an embedding, begins with the sum of those before (N9: the chain goes on); every other gradient is added to
-/// that sum (N13). What a network updates by itself, as running averages, the next micro-batch finds updated. Throws
-/// GraphError: as add_gradients(), and for options that do not fit.
+/// divided by their number. From the second one on a gradient whose op takes an initial value (of a product's
+/// weights, a bias, an embedding) begins with the sum of those before (N9: the chain goes on); every other gradient is
+/// added to that sum (N13). What a network updates by itself, as running averages, the next micro-batch finds updated.
+/// Throws GraphError: as add_gradients(), and for options that do not fit.
 TrainingGraph training_graph(const Graph &forward, const OperatorSet &operators, const TrainingOptions &options);
 
 } // namespace gradweave::graph

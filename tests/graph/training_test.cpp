@@ -166,7 +166,9 @@ TEST(Training, TheChainOfAWeightGradientGoesOn) {
     return kNone;
   };
   EXPECT_EQ(step.graph.ops[gradient("w2")].type->name, "GemmWeightGradient");
-  EXPECT_EQ(step.graph.ops[gradient("b1")].type->name, "Add");
+  const Op &bias = step.graph.ops[gradient("b1")];
+  EXPECT_EQ(bias.type->name, "BiasGradient");
+  EXPECT_NE(bias.inputs.back(), kNone) << "it, too, takes an initial value";
 }
 
 TEST(Training, WhatCannotBeIsAnError) {
