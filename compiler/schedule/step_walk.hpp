@@ -16,8 +16,8 @@ class StepWalk {
 public:
   /// The references must outlive the object. `layout`: of all layers under the pass. Takes the plans to begin with and
   /// to change to from `own`. `progress` is called before each change; it may throw.
-  StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu,
-           const LayerPlans &own, const std::function<void()> &progress);
+  StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu, const LayerPlans &own,
+           const std::function<void()> &progress);
 
   /// Begins with the layers' best plans of a level (LayerPlans::Choice::levels), or of their last.
   void begin(std::size_t level);

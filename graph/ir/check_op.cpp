@@ -95,7 +95,8 @@ ElementType first_type(const Graph &graph, const Op &op, Gives gives) {
   if (gives == Gives::kIndex) return ElementType::kInt32;
   if (gives != Gives::kAsInput) return ElementType::kFp32;
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
-    if (op.inputs[i] != kNone && input_spec(*op.type, i).takes != Takes::kIndex) return graph.tensors[op.inputs[i]].type;
+    if (op.inputs[i] != kNone && input_spec(*op.type, i).takes != Takes::kIndex)
+      return graph.tensors[op.inputs[i]].type;
   return ElementType::kFp32;
 }
 

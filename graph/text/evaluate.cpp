@@ -102,7 +102,8 @@ Value Evaluator::named(const Expression &e, const Scope &scope) {
   const std::string name = this->name(e.name, scope, e.line);
   const Value *found = find(name, scope);
   if (found == nullptr)
-    fail(file_, e.line, fmt::format("nothing is called {}; declare it above, or correct the name", in_quotes(name, '\'')));
+    fail(file_, e.line,
+         fmt::format("nothing is called {}; declare it above, or correct the name", in_quotes(name, '\'')));
   if (const auto *list = std::get_if<std::vector<Number>>(found)) step(e.line, list->size());
   return *found;
 }

@@ -1,9 +1,9 @@
 #include "runtime/run/plan_cache.hpp"
 
-#include "base/key/fingerprint.hpp"
 #include "base/file/journal.hpp"
 #include "base/file/json_field.hpp"
 #include "base/file/output_file.hpp"
+#include "base/key/fingerprint.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -19,7 +19,8 @@ struct Machine : NpuConfig {
 
 /// Reads and checks a file with the tables [npu] and [memory] (TOML, see configs/small.toml). Instead of a table may
 /// stand the path of another file that has it, seen from the first one's directory: with npu = "small.toml", machines
-/// share an NPU, and its RTL, and differ in their memories. Throws ConfigError naming file, line, key, value and remedy.
+/// share an NPU, and its RTL, and differ in their memories. Throws ConfigError naming file, line, key, value and
+/// remedy.
 Machine load_machine(const std::filesystem::path &file);
 
 /// The machine that `text` describes, as load_machine() reads it; `file` stands for it in messages and paths. Throws

@@ -71,12 +71,11 @@ MemoryConfig read_memory_config(TomlSection &s, const NpuConfig &npu) {
   const Fraction f = bytes_per_cycle(d.bandwidth_gb_s, npu.clock_ghz);
   if (f.num == 0)
     s.refuse("bandwidth_gb_s",
-         fmt::format("bandwidth_gb_s = {} at clock_ghz = {} is no fraction of numbers up to {}; use fewer digits",
-                     d.bandwidth_gb_s, npu.clock_ghz, kMaxFraction));
+             fmt::format("bandwidth_gb_s = {} at clock_ghz = {} is no fraction of numbers up to {}; use fewer digits",
+                         d.bandwidth_gb_s, npu.clock_ghz, kMaxFraction));
   if ((d.access_bytes & (d.access_bytes - 1)) != 0)
-    s.refuse("access_bytes",
-         fmt::format("access_bytes = {} is not a power of two; use 4 to {}, the bus_bytes", d.access_bytes,
-                     npu.bus_bytes));
+    s.refuse("access_bytes", fmt::format("access_bytes = {} is not a power of two; use 4 to {}, the bus_bytes",
+                                         d.access_bytes, npu.bus_bytes));
   d.bytes_num = f.num;
   d.bytes_den = f.den;
   return d;

@@ -1,5 +1,5 @@
-// One table of a configuration file. Every key is required unless it says otherwise, and every unknown one is an error, so
-// that a typo cannot silently select a default.
+// One table of a configuration file. Every key is required unless it says otherwise, and every unknown one is an error,
+// so that a typo cannot silently select a default.
 #pragma once
 
 #include "isa/toml.hpp"

@@ -212,9 +212,9 @@ TEST_P(KeptStreamsOf, AreMadeAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, KeptStreamsOf,
-                         testing::Values(Part{"orders", orders}, Part{"fp32", fp32_sums}, Part{"partitions", partitions},
-                                         Part{"paper", paper_policies}, Part{"steps", steps},
-                                         Part{"without_search", schedulers_without_search}),
+                         testing::Values(Part{"orders", orders}, Part{"fp32", fp32_sums},
+                                         Part{"partitions", partitions}, Part{"paper", paper_policies},
+                                         Part{"steps", steps}, Part{"without_search", schedulers_without_search}),
                          [](const auto &param_info) { return std::string(param_info.param.name); });
 
 TEST(KeptStreams, ALineThatDiffersOrIsMissingIsTold) {

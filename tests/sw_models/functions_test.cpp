@@ -1,6 +1,6 @@
 // Clauses N18 and N19 on samples; functions_exhaustive_test.cpp has all inputs.
-#include "base/random/dice.hpp"
 #include "base/key/fingerprint.hpp"
+#include "base/random/dice.hpp"
 #include "sw_models/functions/count.hpp"
 #include "tests/sw_models/dropping.hpp"
 #include "tests/sw_models/function_cases.hpp"

@@ -3,9 +3,9 @@
 #include "compiler/compiler.hpp"
 
 #include <CLI/App.hpp>
-#include <fmt/format.h>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
