@@ -12,6 +12,7 @@ namespace gradweave::cli {
 void add_compile(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_streams(CLI::App &app, const Invocation &invocation, Chosen &chosen); ///< disasm, asm
+void add_tasks(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_models(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 
 } // namespace gradweave::cli
