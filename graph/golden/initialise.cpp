@@ -1,6 +1,6 @@
 #include "graph/golden/initialise.hpp"
 
-#include "base/keyed_random.hpp"
+#include "base/random/keyed_random.hpp"
 #include "graph/ir/error.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "runtime/train/dataset.hpp"
 
-#include "base/keyed_random.hpp"
+#include "base/random/keyed_random.hpp"
 
 #include <fmt/format.h>
 

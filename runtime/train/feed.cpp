@@ -1,6 +1,6 @@
 #include "runtime/train/feed.hpp"
 
-#include "base/keyed_random.hpp"
+#include "base/random/keyed_random.hpp"
 #include "graph/ir/operator.hpp"
 
 #include <fmt/format.h>
