@@ -12,9 +12,10 @@
 namespace gradweave::compiler {
 namespace {
 
-class Builder {
+class LayoutBuilder {
 public:
-  Builder(const std::vector<Layer> &layers, Pass pass, const NpuConfig &npu) : layers_(layers), pass_(pass), npu_(npu) {
+  LayoutBuilder(const std::vector<Layer> &layers, Pass pass, const NpuConfig &npu)
+      : layers_(layers), pass_(pass), npu_(npu) {
     layout_.places.resize(layers.size());
     for (auto &place : layout_.places)
       place.fill(Layout::kNone);
@@ -55,7 +56,7 @@ private:
   std::vector<bool> other_form_;         ///< of each layer: some of them read it in another form
 };
 
-void Builder::find_producers() {
+void LayoutBuilder::find_producers() {
   producer_.assign(layers_.size(), kNobody);
   consumers_.assign(layers_.size(), 0);
   other_form_.assign(layers_.size(), false);
@@ -81,7 +82,7 @@ void Builder::find_producers() {
   }
 }
 
-void Builder::add(std::uint32_t layer, Tensor tensor, bool input, std::uint32_t rows, std::uint32_t cols) {
+void LayoutBuilder::add(std::uint32_t layer, Tensor tensor, bool input, std::uint32_t rows, std::uint32_t cols) {
   TensorBinding b;
   b.tensor = tensor;
   b.layer = layer;
@@ -97,7 +98,7 @@ void Builder::add(std::uint32_t layer, Tensor tensor, bool input, std::uint32_t 
   layout_.tensors.push_back(b);
 }
 
-void Builder::bind(std::uint32_t i) {
+void LayoutBuilder::bind(std::uint32_t i) {
   const Layer &layer = layers_[i];
   const bool forward = pass_ != Pass::kBackward;
   const bool backward = pass_ != Pass::kForward;
@@ -132,7 +133,7 @@ void Builder::bind(std::uint32_t i) {
 } // namespace
 
 Layout make_layout(const std::vector<Layer> &layers, Pass pass, const NpuConfig &npu) {
-  return Builder(layers, pass, npu).build();
+  return LayoutBuilder(layers, pass, npu).build();
 }
 
 void check_room(const std::vector<Layer> &layers, const Room &room, const Machine &npu) {

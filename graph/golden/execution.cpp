@@ -94,7 +94,8 @@ template <class A> void Execution<A>::set_index(TensorId id, std::vector<std::in
   if (is_real(tensor.type) || values.size() != tensor.shape.elements())
     throw GraphError(fmt::format("tensor '{}' is {} {}; {} whole numbers do not fit it", tensor.name,
                                  to_string(tensor.type), tensor.shape.text(), values.size()));
-  buffers_[id].index = std::move(values);
+  std::vector<std::int32_t> &index = buffers_[id].index;
+  index = std::move(values);
   present_[id] = true;
 }
 

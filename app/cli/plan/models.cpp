@@ -101,7 +101,7 @@ int dump_graph(const ModelsArguments &a) {
   const std::filesystem::path file = runtime::find_model(a.name);
   if (!is_graph(file))
     throw std::invalid_argument(fmt::format("--dump-graph: '{}' is a list of layers; give a .graph", file.string()));
-  runtime::OutputFile(a.dump_graph).commit(graph::print_graph(compiler::load_graph(file)));
+  OutputFile(a.dump_graph).commit(graph::print_graph(compiler::load_graph(file)));
   return kOk;
 }
 
