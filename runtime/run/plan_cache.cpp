@@ -212,7 +212,7 @@ std::string plan_cache_directory(const std::string &option) {
     const char *value = std::getenv(name);
     return value == nullptr ? "" : value;
   };
-  const std::string chosen = option.empty() ? variable("GRADWEAVE_PLAN_CACHE") : option;
+  std::string chosen = option.empty() ? variable("GRADWEAVE_PLAN_CACHE") : option;
   if (chosen == "off") return {};
   if (!chosen.empty()) return chosen;
   if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty() && cache.front() == '/')

@@ -21,7 +21,7 @@ IdxFile read_part(const std::filesystem::path &directory, const std::string &nam
 
 std::filesystem::path find_dataset(const std::string &name) {
   const bool fashion = name == "fashion-mnist";
-  const std::filesystem::path directory = fashion ? kFashionMnist : name;
+  std::filesystem::path directory = fashion ? kFashionMnist : name;
   if (std::filesystem::is_directory(directory)) return directory;
   throw DataError(fashion
                       ? fmt::format("fashion-mnist is not installed ({} is no directory); install it with `apt-get "

@@ -30,7 +30,7 @@ Build attention(std::uint32_t heads, bool causal) {
   };
 }
 
-Build interactions(Shape x) {
+Build interactions(const Shape &x) {
   return [=](Builder &b) { return add_interactions(b, b.parameter("x", x, "zeros"), "pairs"); };
 }
 

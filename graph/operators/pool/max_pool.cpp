@@ -3,6 +3,7 @@
 #include "graph/operators/pool/pool.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace gradweave::graph {
@@ -20,7 +21,7 @@ void largest_of(const Extent &window, std::size_t width, std::size_t channels, c
       const auto pixel = static_cast<std::uint32_t>(r * width + c);
       const V *x = image + pixel * channels;
       for (std::size_t i = 0; i < channels; ++i) {
-        const bool best_is_number = best[i] == best[i];
+        const bool best_is_number = !std::isnan(best[i]);
         const bool larger = first || (best_is_number && !(x[i] <= best[i])); // a NaN is not less than anything
         best[i] = larger ? x[i] : best[i];
         at[i] = larger ? pixel : at[i];

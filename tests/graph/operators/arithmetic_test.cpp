@@ -8,7 +8,7 @@ namespace gradweave::graph {
 namespace {
 
 /// Of two parameters.
-Build binary(std::string op, Shape a, Shape b) {
+Build binary(const std::string &op, const Shape &a, const Shape &b) {
   return [=](Builder &build) {
     const TensorId x = build.parameter("a", a, "zeros");
     return build.add(op, {x, build.parameter("b", b, "zeros")}, {}, "y");
@@ -43,11 +43,11 @@ const Holds sub_holds({"Sub"}, checks_of_binary("Sub", {}, {-2, 0, NAN, NAN}));
 const Holds mul_holds({"Mul"}, checks_of_binary("Mul", {}, {3, 0, kInfinity, NAN}));
 const Holds div_holds({"Div"}, checks_of_binary("Div", between(0.5, 2), {1.0F / 3, NAN, NAN, NAN}));
 
-Build unary(std::string op, Attributes attributes = {}) {
+Build unary(const std::string &op, const Attributes &attributes = {}) {
   return [=](Builder &build) { return build.add(op, {build.parameter("x", {3, 7}, "zeros")}, attributes, "y"); };
 }
 
-Build three(std::string op, Attributes attributes = {}) {
+Build three(const std::string &op, const Attributes &attributes = {}) {
   return [=](Builder &build) { return build.add(op, {build.parameter("x", {3}, "zeros")}, attributes, "y"); };
 }
 

@@ -21,7 +21,7 @@ Attributes of_image(Attributes attributes, std::int64_t rows, std::int64_t cols)
   return attributes;
 }
 
-Build average(Shape x, Attributes attributes, std::string op = "AveragePool") {
+Build average(const Shape &x, const Attributes &attributes, const std::string &op = "AveragePool") {
   return [=](Builder &b) { return b.add(op, {b.parameter("x", x, "zeros")}, attributes, "y"); };
 }
 

@@ -10,7 +10,7 @@ namespace gradweave::graph {
 namespace {
 
 /// Output `o` of BatchNormalization in training.
-Build batch_norm(Shape x, std::size_t o = 0, Attributes attributes = {}) {
+Build batch_norm(const Shape &x, std::size_t o = 0, const Attributes &attributes = {}) {
   return [=](Builder &b) {
     const Shape channels{x.cols()};
     const TensorId in = b.parameter("x", x, "zeros");
@@ -20,7 +20,7 @@ Build batch_norm(Shape x, std::size_t o = 0, Attributes attributes = {}) {
   };
 }
 
-Build batch_norm_gradient(Shape x, std::size_t o) {
+Build batch_norm_gradient(const Shape &x, std::size_t o) {
   return [=](Builder &b) {
     const Shape channels{x.cols()};
     std::vector<TensorId> inputs{b.input("dy", ElementType::kFp32, x), b.input("x", ElementType::kFp32, x)};
@@ -30,7 +30,7 @@ Build batch_norm_gradient(Shape x, std::size_t o) {
   };
 }
 
-Build batch_norm_inference(Shape x) {
+Build batch_norm_inference(const Shape &x) {
   return [=](Builder &b) {
     std::vector<TensorId> inputs{b.input("x", ElementType::kFp32, x)};
     for (const char *name : {"gamma", "beta", "mean", "variance"})

@@ -5,14 +5,14 @@
 namespace gradweave::graph {
 namespace {
 
-Build bias(Shape x) {
+Build bias(const Shape &x) {
   return [=](Builder &b) {
     const TensorId in = b.parameter("x", x, "zeros");
     return b.add("Bias", {in, b.parameter("b", {x.cols()}, "zeros")}, {}, "y");
   };
 }
 
-Build column_sums(Shape dy, bool initial) {
+Build column_sums(const Shape &dy, bool initial) {
   return [=](Builder &b) {
     const TensorId x = b.input("dy", ElementType::kFp32, dy);
     return b.add("BiasGradient",

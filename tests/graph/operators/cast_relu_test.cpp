@@ -7,7 +7,7 @@
 namespace gradweave::graph {
 namespace {
 
-Build one_input(std::string op, Shape shape) {
+Build one_input(const std::string &op, const Shape &shape) {
   return [=](Builder &b) { return b.add(op, {b.parameter("x", shape, "zeros")}, {}, "y"); };
 }
 

@@ -114,7 +114,7 @@ void expect_direct_bits(const ConvCase &c, bool edges, std::uint64_t seed) {
 }
 
 /// An op of the first case under its name, its result in the type that the contract gives it.
-Build small_conv(std::string op, bool depthwise) {
+Build small_conv(const std::string &op, bool depthwise) {
   return [=](Builder &b) {
     const ConvCase c = conv_cases()[depthwise ? 4 : 0];
     const Convolution conv = geometry_of(c);

@@ -12,14 +12,14 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-Build conv_transpose(Shape x, Shape w, Attributes attributes) {
+Build conv_transpose(const Shape &x, const Shape &w, Attributes attributes) {
   attributes.set("group", std::int64_t{w[0]});
   return [=](Builder &b) {
     return b.add("ConvTranspose", {b.parameter("x", x, "zeros"), b.parameter("w", w, "zeros")}, attributes, "y");
   };
 }
 
-Build conv_transpose_bf16(Shape x, Shape w, Attributes attributes) {
+Build conv_transpose_bf16(const Shape &x, const Shape &w, const Attributes &attributes) {
   return [=](Builder &b) {
     const TensorId in = b.input("x", ElementType::kBf16, x);
     const TensorId y = b.add("ConvTranspose", {in, b.input("w", ElementType::kBf16, w)}, attributes, "y");

@@ -11,7 +11,7 @@
 namespace gradweave::graph {
 namespace {
 
-Build dropout(Shape x, double ratio, std::int64_t stream = 7) {
+Build dropout(const Shape &x, double ratio, std::int64_t stream = 7) {
   return [=](Builder &b) {
     const TensorId in = b.parameter("x", x, "zeros");
     return b.add("Dropout", {in, b.input("key", ElementType::kInt32, {2})}, {{"ratio", ratio}, {"stream", stream}},

@@ -9,14 +9,14 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-Build gather(Shape x, Shape indices, std::int64_t axis) {
+Build gather(const Shape &x, const Shape &indices, std::int64_t axis) {
   return [=](Builder &b) {
     const TensorId table = b.parameter("x", x, "zeros");
     return b.add("Gather", {table, b.input("i", ElementType::kInt32, indices)}, {{"axis", axis}}, "y");
   };
 }
 
-Build gather_gradient(Shape dy, Shape indices, std::int64_t axis, Numbers shape, bool initial = false) {
+Build gather_gradient(const Shape &dy, const Shape &indices, std::int64_t axis, Numbers shape, bool initial = false) {
   return [=](Builder &b) {
     std::vector<TensorId> inputs{b.input("dy", ElementType::kFp32, dy), b.input("i", ElementType::kInt32, indices)};
     if (initial) inputs.push_back(b.input("initial", ElementType::kFp32, Shape({shape.begin(), shape.end()})));

@@ -11,7 +11,7 @@ TensorId build_gemm(Builder &b) {
   return b.add("Gemm", {x, w}, {}, "y");
 }
 
-Build gemm_op(std::string op, Shape a, Shape b) {
+Build gemm_op(const std::string &op, const Shape &a, const Shape &b) {
   return [=](Builder &build) {
     const TensorId x = build.input("a", ElementType::kBf16, a);
     return build.add(op, {x, build.input("b", ElementType::kBf16, b)});

@@ -9,14 +9,14 @@ namespace {
 
 Attributes transposing(int a, int b) { return {{"trans_a", std::int64_t{a}}, {"trans_b", std::int64_t{b}}}; }
 
-Build matmul(Shape a, Shape b, Attributes attributes = {}) {
+Build matmul(const Shape &a, const Shape &b, const Attributes &attributes = {}) {
   return [=](Builder &build) {
     return build.add("MatMul", {build.parameter("a", a, "zeros"), build.parameter("b", b, "zeros")}, attributes, "y");
   };
 }
 
 /// Of bf16 inputs, as assign_edges makes them.
-Build matmul_bf16(Shape a, Shape b, Attributes attributes = {}) {
+Build matmul_bf16(const Shape &a, const Shape &b, const Attributes &attributes = {}) {
   return [=](Builder &build) {
     const TensorId left = build.input("a", ElementType::kBf16, a);
     return build.add("MatMul", {left, build.input("b", ElementType::kBf16, b)}, attributes, "y");

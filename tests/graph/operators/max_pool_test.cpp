@@ -15,11 +15,11 @@ Attributes window(Numbers kernel, Numbers strides, Numbers pads) {
   return {{"kernel_shape", std::move(kernel)}, {"strides", std::move(strides)}, {"pads", std::move(pads)}};
 }
 
-Build max_pool(Shape x, Attributes attributes) {
+Build max_pool(const Shape &x, const Attributes &attributes) {
   return [=](Builder &b) { return b.add("MaxPool", {b.parameter("x", x, "zeros")}, attributes, "y"); };
 }
 
-Build max_pool_gradient(Shape dy, Shape x, Attributes attributes) {
+Build max_pool_gradient(const Shape &dy, const Shape &x, const Attributes &attributes) {
   return [=](Builder &b) {
     const TensorId gradient = b.input("dy", ElementType::kFp32, dy);
     return b.add("MaxPoolGradient", {gradient, b.input("x", ElementType::kFp32, x)}, attributes);
@@ -44,7 +44,8 @@ std::vector<float> scattered(const Given &given) {
           const int at = ((b * height + r) * width + c) * channels + i;
           if (best < 0 || x[static_cast<std::size_t>(at)] > x[static_cast<std::size_t>(best)]) best = at;
         }
-      dx[static_cast<std::size_t>(best)] += dy[static_cast<std::size_t>(o * channels + i)];
+      dx[static_cast<std::size_t>(best)] +=
+          dy[static_cast<std::size_t>(o) * static_cast<std::size_t>(channels) + static_cast<std::size_t>(i)];
     }
   return dx;
 }

@@ -11,7 +11,7 @@ namespace {
 using Numbers = std::vector<std::int64_t>;
 
 /// Inputs x0, x1, ... and output `o`.
-Build moved(std::string op, std::vector<Shape> shapes, Attributes attributes, std::size_t o = 0,
+Build moved(const std::string &op, const std::vector<Shape> &shapes, const Attributes &attributes, std::size_t o = 0,
             std::size_t outputs = 0) {
   return [=](Builder &b) {
     std::vector<TensorId> inputs;
@@ -47,7 +47,7 @@ const Holds concat_holds({"Concat"}, {derivative(moved("Concat", {{2, 3, 2}, {2,
 Attributes split_by(Numbers sizes, std::int64_t axis) { return {{"axis", axis}, {"split", std::move(sizes)}}; }
 
 /// All parts of a split, of which some feed nothing.
-Build used_parts(std::vector<std::size_t> used) {
+Build used_parts(const std::vector<std::size_t> &used) {
   return [=](Builder &b) {
     const auto parts = b.add_all("Split", {b.parameter("x", {2, 6}, "zeros")}, split_by({1, 2, 3}, -1), "s", 3);
     std::vector<TensorId> inputs;
@@ -108,8 +108,10 @@ TEST(Moves, KeepBitsOfAllValues) {
 TEST(Moves, LargeOnesOnSeveralThreads) {
   const auto y =
       run_contract(moved("Transpose", {{300, 400}}, {{"perm", Numbers{1, 0}}}), {{"x0", count_from(0, 120000)}});
-  for (std::size_t i = 0; i < y.size(); ++i)
-    ASSERT_EQ(y[i], static_cast<float>(i % 300 * 400 + i / 300));
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const std::size_t row = i / 300;
+    ASSERT_EQ(y[i], static_cast<float>(i % 300 * 400 + row));
+  }
 }
 
 std::string moved_error(const char *op, std::vector<Shape> shapes, const Attributes &attributes,

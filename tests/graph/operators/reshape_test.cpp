@@ -9,7 +9,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-Build reshaped(Shape x, Attributes attributes, std::string op = "Reshape") {
+Build reshaped(const Shape &x, const Attributes &attributes, const std::string &op = "Reshape") {
   return [=](Builder &b) { return b.add(op, {b.parameter("x", x, "zeros")}, attributes, "y"); };
 }
 

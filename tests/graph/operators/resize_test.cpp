@@ -7,7 +7,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-Build resize(std::string op, Shape x, Numbers scales) {
+Build resize(const std::string &op, const Shape &x, Numbers scales) {
   return [=](Builder &b) { return b.add(op, {b.parameter("x", x, "zeros")}, {{"scales", scales}}, "y"); };
 }
 

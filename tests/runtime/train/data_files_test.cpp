@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <cmath>
 #include <fstream>
 #include <set>
 
@@ -39,7 +40,7 @@ protected:
     return directory_ / name;
   }
   std::filesystem::path compress(const std::string &name, const std::string &bytes) const {
-    const std::filesystem::path file = directory_ / name;
+    std::filesystem::path file = directory_ / name;
     gzFile out = ::gzopen(file.c_str(), "wb");
     ::gzwrite(out, bytes.data(), static_cast<unsigned>(bytes.size()));
     ::gzclose(out);
@@ -138,7 +139,7 @@ TEST(Batches, HoldEachImageOnceAnEpoch) {
       for (std::size_t i = 0; i < 4; ++i) {
         const float pixel = fed[0].values.real[i * 6 + 5];
         EXPECT_TRUE(seen.insert(pixel).second);
-        EXPECT_EQ(fed[1].values.index[i], static_cast<int>(pixel * 255 + 0.5F) % 5);
+        EXPECT_EQ(fed[1].values.index[i], static_cast<int>(std::lround(pixel * 255)) % 5);
         order.push_back(pixel);
       }
     }
