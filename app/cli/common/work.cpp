@@ -35,7 +35,7 @@ std::unique_ptr<compiler::PlanStore> plan_store(const WorkArguments &arguments) 
   return std::make_unique<runtime::PlanCache>(directory, std::string(evaluation::tool_version()));
 }
 
-void require_rtl(const NpuConfig &npu, const std::string &argument) {
+void require_rtl(const Machine &npu, const std::string &argument) {
   const std::filesystem::path file = runtime::find_npu(argument);
   const bool named = file.string() != argument;
   try {
