@@ -1,7 +1,8 @@
 // Updates of parameters by their gradients.
 #pragma once
 
-#include "graph/passes/training.hpp"
+#include "graph/passes/gradient.hpp"
+#include "graph/passes/training_options.hpp"
 
 namespace gradweave::graph {
 

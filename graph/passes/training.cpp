@@ -44,14 +44,6 @@ struct Names {
 
 } // namespace
 
-std::string_view to_string(OptimizerKind kind) { return kind == OptimizerKind::kSgd ? "sgd" : "adamw"; }
-
-OptimizerKind parse_optimizer(std::string_view name) {
-  for (const OptimizerKind kind : {OptimizerKind::kSgd, OptimizerKind::kAdamW})
-    if (name == to_string(kind)) return kind;
-  throw std::invalid_argument(fmt::format("unknown optimizer '{}'; known: sgd, adamw", name));
-}
-
 TrainingGraph training_graph(const Graph &forward, const OperatorSet &operators, const TrainingOptions &options) {
   check_options(forward, options);
   TrainingGraph step;
