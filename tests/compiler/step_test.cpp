@@ -164,7 +164,7 @@ TEST(Step, IsNoSlowerThanItsLayersOrTheConventionalSchedule) {
 
 TEST(Step, IsTheSameWithAnyNumberOfThreads) {
   const Machine npu = load_config("small");
-  const std::vector<Layer> layers = load_network("models/ncf.toml", 4).layers;
+  const std::vector<Layer> layers = load_network("models/ncf.graph", 4).layers;
   const auto stream = [&](unsigned threads) {
     StepOptions options;
     options.layer_plans = 12;
