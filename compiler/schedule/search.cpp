@@ -203,7 +203,7 @@ void PhaseSearch::play(Candidate candidate) {
   candidate.cycles = static_cast<double>(cycles);
   if (twin != found_.end()) found_.erase(twin);
   const auto at = std::upper_bound(found_.begin(), found_.end(), candidate.cycles,
-                                   [](double cycles, const Candidate &c) { return cycles < c.cycles; });
+                                   [](double value, const Candidate &c) { return value < c.cycles; });
   found_.insert(at, std::move(candidate));
   if (found_.size() > kRefined) found_.pop_back();
 }
