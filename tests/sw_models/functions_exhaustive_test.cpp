@@ -113,7 +113,9 @@ TYPED_TEST(N19AllInputs, AreWithinTheBound) {
   EXPECT_LE(found.ulp, TypeParam::kBound) << std::hex << found.input;
   EXPECT_EQ(found.uneven, 0U);
   EXPECT_EQ(found.descents, TypeParam::kDescents);
-  if (TypeParam::kBound == 0.5) EXPECT_EQ(found.misrounded, 0U);
+  if (TypeParam::kBound == 0.5) {
+    EXPECT_EQ(found.misrounded, 0U);
+  }
 }
 
 /// The same look at a function that lacks an operation is not content.

@@ -23,7 +23,7 @@ std::vector<std::uint32_t> corner_inputs() {
   std::vector<std::uint32_t> inputs = {0x7F800001U, 0x7FC00000U, 0x7FC12345U, 0x7FFFFFFFU};
   for (std::uint32_t exponent = 0; exponent <= 255; ++exponent)
     for (const std::uint32_t offset : {~0U, 0U, 1U, 2U, 0x400000U})
-      inputs.push_back((exponent << 23U) + offset & 0x7FFFFFFFU);
+      inputs.push_back(((exponent << 23U) + offset) & 0x7FFFFFFFU);
   for (std::uint32_t subnormal = 1; subnormal < 0x800000U; subnormal *= 2)
     inputs.push_back(subnormal);
   const std::size_t positive = inputs.size();

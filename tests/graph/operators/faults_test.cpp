@@ -235,7 +235,7 @@ std::vector<std::string> names() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, EveryOperator, testing::ValuesIn(names()),
-                         [](const testing::TestParamInfo<std::string> &info) { return info.param; });
+                         [](const testing::TestParamInfo<std::string> &entry) { return entry.param; });
 
 } // namespace
 } // namespace gradweave::graph
