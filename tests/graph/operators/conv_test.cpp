@@ -129,8 +129,8 @@ Build small_conv(const std::string &op, bool depthwise) {
 }
 
 /// The same in bf16 where the direct convolution gives that.
-Build small_conv_rounded(std::string op, bool depthwise) {
-  return [build = small_conv(std::move(op), depthwise)](Builder &b) {
+Build small_conv_rounded(const std::string &op, bool depthwise) {
+  return [build = small_conv(op, depthwise)](Builder &b) {
     const TensorId y = build(b);
     b.fix_type(y, ElementType::kBf16);
     return y;

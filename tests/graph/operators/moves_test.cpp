@@ -115,11 +115,11 @@ TEST(Moves, LargeOnesOnSeveralThreads) {
   }
 }
 
-std::string moved_error(const char *op, std::vector<Shape> shapes, const Attributes &attributes,
+std::string moved_error(const char *op, const std::vector<Shape> &shapes, const Attributes &attributes,
                         std::size_t outputs = 0) {
   return build_error([&](Builder &b) {
     b.at("net.graph:7");
-    return moved(op, std::move(shapes), attributes, 0, outputs)(b);
+    return moved(op, shapes, attributes, 0, outputs)(b);
   });
 }
 
