@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <exception>
 #include <functional>
-#include <thread>
-#include <vector>
 
 namespace gradweave {
 
@@ -26,23 +23,7 @@ template <typename F> void parallel_for(std::size_t count, std::size_t grain, un
     if (count > 0) body(std::size_t{0}, count);
     return;
   }
-  std::vector<std::exception_ptr> errors(parts);
-  const auto part = [&](std::size_t p) {
-    try {
-      body(count * p / parts, count * (p + 1) / parts);
-    } catch (...) {
-      errors[p] = std::current_exception();
-    }
-  };
-  std::vector<std::thread> workers;
-  workers.reserve(parts - 1);
-  for (std::size_t p = 1; p < parts; ++p)
-    workers.emplace_back(part, p);
-  part(0);
-  for (std::thread &worker : workers)
-    worker.join();
-  for (const std::exception_ptr &error : errors)
-    if (error) std::rethrow_exception(error);
+  for_each_in_parallel(parts, threads, [&](std::size_t p) { body(count * p / parts, count * (p + 1) / parts); });
 }
 
 } // namespace gradweave
