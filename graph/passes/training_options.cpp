@@ -6,6 +6,13 @@
 
 namespace gradweave::graph {
 
+Extent parse_extent(std::string_view name) {
+  if (name == "forward") return Extent::kForward;
+  if (name == "gradients") return Extent::kGradients;
+  if (name == "updates") return Extent::kUpdates;
+  throw std::invalid_argument(fmt::format("unknown extent '{}'; known: forward, gradients, updates", name));
+}
+
 std::string_view to_string(OptimizerKind kind) { return kind == OptimizerKind::kSgd ? "sgd" : "adamw"; }
 
 OptimizerKind parse_optimizer(std::string_view name) {

@@ -13,6 +13,9 @@ enum class Extent : std::uint8_t {
   kUpdates,   ///< to the next values of parameters and of the optimizer's state
 };
 
+/// "forward", "gradients" or "updates"; throws std::invalid_argument listing these.
+Extent parse_extent(std::string_view name);
+
 enum class OptimizerKind : std::uint8_t { kSgd, kAdamW };
 std::string_view to_string(OptimizerKind kind); ///< "sgd", "adamw"
 /// Throws std::invalid_argument listing the names that there are.

@@ -18,7 +18,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 namespace gradweave::cli {
 namespace {
@@ -28,16 +27,7 @@ struct TasksArguments {
   std::uint32_t batch = 0, blocks = 4, terms = 1024;
 };
 
-constexpr std::array<std::pair<const char *, graph::Extent>, 3> kExtents{{{"forward", graph::Extent::kForward},
-                                                                          {"gradients", graph::Extent::kGradients},
-                                                                          {"updates", graph::Extent::kUpdates}}};
 constexpr std::array<const char *, 3> kKinds{"products", "others", "updates"}; // in the order of TaskKind
-
-graph::Extent parse_extent(const std::string &name) {
-  for (const auto &[candidate, extent] : kExtents)
-    if (name == candidate) return extent;
-  throw std::invalid_argument(fmt::format("--extent: '{}' is none of forward, gradients, updates", name));
-}
 
 std::string as_json(const TasksArguments &a, const compiler::TaskWork &work) {
   nlohmann::ordered_json json{{"model", a.model},
@@ -70,7 +60,7 @@ void print(const TasksArguments &a, const graph::Graph &step, const compiler::Ta
 
 int tasks(const TasksArguments &a) {
   graph::TrainingOptions options;
-  options.extent = parse_extent(a.extent);
+  options.extent = graph::parse_extent(a.extent);
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
   const Machine npu = load_machine(runtime::find_npu(a.npu));

@@ -64,9 +64,7 @@ std::string reproduce(const TrainArguments &a) {
 
 graph::TrainingOptions training_options(const TrainArguments &a) {
   graph::TrainingOptions options;
-  options.extent = a.extent == "forward"     ? graph::Extent::kForward
-                   : a.extent == "gradients" ? graph::Extent::kGradients
-                                             : graph::Extent::kUpdates;
+  options.extent = graph::parse_extent(a.extent);
   options.optimizer = graph::parse_optimizer(a.optimizer);
   const bool sgd = options.optimizer == graph::OptimizerKind::kSgd;
   options.weight_decay = a.weight_decay >= 0 ? a.weight_decay : sgd ? 0 : 0.01;
