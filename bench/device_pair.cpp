@@ -1,6 +1,6 @@
 #include "bench/device_pair.hpp"
 
-#include "app/validate/compare.hpp"
+#include "app/validate/verdict/compare.hpp"
 #include "base/process/stopwatch.hpp"
 #include "bench/run_timer.hpp"
 #include "runtime/data/data.hpp"

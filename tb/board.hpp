@@ -3,12 +3,12 @@
 
 #include "device/device.hpp"
 #include "sw_models/memory/memory.hpp"
-#include "tb/axi_lite_master.hpp"
-#include "tb/axi_memory.hpp"
-#include "tb/clock_reset.hpp"
+#include "tb/bus/axi_lite_master.hpp"
+#include "tb/bus/axi_memory.hpp"
+#include "tb/bus/clock_reset.hpp"
+#include "tb/bus/tlm_memory.hpp"
 #include "tb/npu_model.hpp"
 #include "tb/npu_module.hpp"
-#include "tb/tlm_memory.hpp"
 
 #include <memory>
 

@@ -3,9 +3,9 @@
 
 #include "device/device.hpp"
 #include "sw_models/timing/engines/command_times.hpp"
-#include "tb/clock_reset.hpp"
+#include "tb/bus/clock_reset.hpp"
+#include "tb/bus/registered.hpp"
 #include "tb/npu_model.hpp"
-#include "tb/registered.hpp"
 
 #include <cstdint>
 #include <systemc>

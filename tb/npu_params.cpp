@@ -1,6 +1,6 @@
 // npu_params FILE: prints the RTL parameters of an NPU configuration as Verilator options, one a line.
 #include "sw_models/config/machine.hpp"
-#include "tb/axi_types.hpp"
+#include "tb/bus/axi_types.hpp"
 
 #include <fmt/format.h>
 

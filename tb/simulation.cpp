@@ -1,6 +1,6 @@
 #include "tb/simulation.hpp"
 
-#include "tb/kernel_scope.hpp"
+#include "tb/bus/kernel_scope.hpp"
 
 #include <fmt/format.h>
 

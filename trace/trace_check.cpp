@@ -1,6 +1,6 @@
+#include "trace/fst/file_check.hpp"
+#include "trace/fst/fst_file.hpp"
 #include "trace/trace_file.hpp"
-#include "trace/wave/file_check.hpp"
-#include "trace/wave/fst_file.hpp"
 #include "trace/wave/guard.hpp"
 
 namespace gradweave::runtime {

@@ -9,8 +9,8 @@
 #include "compiler/compiler.hpp"
 #include "graph/ir/error.hpp"
 #include "isa/assembler.hpp"
-#include "runtime/train/idx_file.hpp"
 #include "sw_models/config/npu_config.hpp"
+#include "train/data/idx_file.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

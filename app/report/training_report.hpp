@@ -1,7 +1,7 @@
 // What training says, to people and to programs.
 #pragma once
 
-#include "runtime/train/trainer.hpp"
+#include "train/trainer.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -1,7 +1,7 @@
 #include "app/validate/compare_traces.hpp"
 
-#include "app/validate/compare.hpp"
-#include "app/validate/explain.hpp"
+#include "app/validate/verdict/compare.hpp"
+#include "app/validate/verdict/explain.hpp"
 #include "trace/command_trace.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "app/validate/report.hpp"
 
-#include "app/validate/verdict_json.hpp"
+#include "app/validate/verdict/verdict_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

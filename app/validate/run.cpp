@@ -1,8 +1,8 @@
 #include "app/validate/run.hpp"
 
-#include "app/validate/compare.hpp"
-#include "app/validate/explain.hpp"
-#include "app/validate/verdict_json.hpp"
+#include "app/validate/verdict/compare.hpp"
+#include "app/validate/verdict/explain.hpp"
+#include "app/validate/verdict/verdict_json.hpp"
 #include "base/process/progress.hpp"
 #include "device/device.hpp"
 

@@ -1,7 +1,7 @@
 // Runs streams on the Verilated NPU and on the timing model, and compares; many streams in parallel processes.
 #pragma once
 
-#include "app/validate/verdict.hpp"
+#include "app/validate/verdict/verdict.hpp"
 #include "base/process/process_pool.hpp"
 #include "compiler/compiler.hpp"
 

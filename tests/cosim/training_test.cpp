@@ -1,7 +1,7 @@
 // Whole steps of training with their products on the RTL: every tensor as the golden execution has it.
 #include "graph/frontend/load_network.hpp"
 #include "graph/operators/table.hpp"
-#include "runtime/train/trainer.hpp"
+#include "train/trainer.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

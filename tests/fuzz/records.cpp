@@ -2,7 +2,7 @@
 // or done again; nothing else may come of it. Results survive being written and read again.
 #include "app/evaluation/unit/step_unit.hpp"
 #include "app/evaluation/unit/unit.hpp"
-#include "app/validate/verdict_json.hpp"
+#include "app/validate/verdict/verdict_json.hpp"
 #include "base/file/journal.hpp"
 #include "runtime/record/result_json.hpp"
 #include "runtime/record/run_record.hpp"

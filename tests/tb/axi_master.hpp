@@ -2,10 +2,10 @@
 #pragma once
 
 #include "sw_models/memory/memory.hpp"
-#include "tb/axi_memory.hpp"
-#include "tb/clock_reset.hpp"
-#include "tb/stall.hpp"
-#include "tb/tlm_memory.hpp"
+#include "tb/bus/axi_memory.hpp"
+#include "tb/bus/clock_reset.hpp"
+#include "tb/bus/stall.hpp"
+#include "tb/bus/tlm_memory.hpp"
 
 #include <cstdint>
 #include <deque>

@@ -1,6 +1,6 @@
 // Clocks of one simulation: each runs for its host as if it were alone.
-#include "tb/clock_reset.hpp"
-#include "tb/kernel_scope.hpp"
+#include "tb/bus/clock_reset.hpp"
+#include "tb/bus/kernel_scope.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Runs of a small stream whose times are known, for changing them on purpose.
 #pragma once
 
-#include "app/validate/compare.hpp"
-#include "app/validate/explain.hpp"
+#include "app/validate/verdict/compare.hpp"
+#include "app/validate/verdict/explain.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // The table that sends people to the sources: what it names exists, and every event and counter has a row.
-#include "app/validate/where_to_look.hpp"
+#include "app/validate/verdict/where_to_look.hpp"
 
 #include "isa/command.hpp"
 

@@ -2,7 +2,7 @@
 // refuses.
 #include "app/validate/corpus/profile.hpp"
 #include "app/validate/report.hpp"
-#include "app/validate/verdict_json.hpp"
+#include "app/validate/verdict/verdict_json.hpp"
 #include "sw_models/config/machine.hpp"
 #include "sw_models/timing/timing_model.hpp"
 #include "tests/support/npu_limits.hpp"

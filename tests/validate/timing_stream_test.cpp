@@ -1,6 +1,6 @@
 // The streams that the gate runs are themselves tested: legal, free of deadlocks, broken where they should be, varied.
+#include "app/validate/corpus/parts/standing.hpp"
 #include "app/validate/corpus/profile.hpp"
-#include "app/validate/corpus/standing.hpp"
 #include "app/validate/corpus/timing_stream.hpp"
 #include "runtime/run/lookup.hpp"
 #include "sw_models/timing/timing_model.hpp"

@@ -1,7 +1,7 @@
 // Two recordings of one signal.
 #pragma once
 
-#include "trace/wave/change_list.hpp"
+#include "trace/fst/change_list.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 // Two waveform files.
 #pragma once
 
+#include "trace/fst/fst_file.hpp"
 #include "trace/wave/compare.hpp"
-#include "trace/wave/fst_file.hpp"
 #include "trace/wave/signal_filter.hpp"
 
 #include <cstdint>

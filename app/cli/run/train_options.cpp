@@ -2,7 +2,7 @@
 #include "app/cli/common/options.hpp"
 #include "app/cli/run/train_arguments.hpp"
 #include "device/backend.hpp"
-#include "runtime/train/rate.hpp"
+#include "train/rate.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/validate/compare_traces.hpp"
+#include "app/validate/corpus/parts/standing.hpp"
 #include "app/validate/corpus/profile.hpp"
-#include "app/validate/corpus/standing.hpp"
 #include "app/validate/report.hpp"
 #include "base/file/output_file.hpp"
 #include "runtime/run/lookup.hpp"
@@ -237,7 +237,7 @@ Plan plan_corpus(const ValidateArguments &a) {
   }
   if (plan.batches.empty())
     throw std::invalid_argument(fmt::format("the {} corpus has nothing for NPU {}; leave --npu out, or name one of "
-                                            "the NPUs in app/validate/corpus/standing.cpp",
+                                            "the NPUs in app/validate/corpus/parts/standing.cpp",
                                             a.corpus, a.work.npu));
   return plan;
 }

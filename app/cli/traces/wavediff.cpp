@@ -4,9 +4,9 @@
 #include "app/cli/common/arguments.hpp"
 #include "app/cli/traces/wavediff.hpp"
 #include "base/file/output_file.hpp"
+#include "trace/fst/save_file.hpp"
 #include "trace/wave/diff_text.hpp"
 #include "trace/wave/guard.hpp"
-#include "trace/wave/save_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "app/validate/corpus/random_stream.hpp"
 
-#include "app/validate/corpus/hazards.hpp"
-#include "app/validate/corpus/live_tiles.hpp"
-#include "app/validate/corpus/semaphores.hpp"
+#include "app/validate/corpus/parts/hazards.hpp"
+#include "app/validate/corpus/parts/live_tiles.hpp"
+#include "app/validate/corpus/parts/semaphores.hpp"
 #include "base/random/dice.hpp"
 #include "base/random/random_data.hpp"
 

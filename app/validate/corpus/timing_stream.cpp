@@ -1,7 +1,7 @@
 #include "app/validate/corpus/timing_stream.hpp"
 
-#include "app/validate/corpus/errors.hpp"
-#include "app/validate/corpus/tokens.hpp"
+#include "app/validate/corpus/parts/errors.hpp"
+#include "app/validate/corpus/parts/tokens.hpp"
 #include "base/random/dice.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "sw_models/config/npu_config.hpp"
 #include "sw_models/config/user_file.hpp"
-#include "trace/wave/fst_writer.hpp"
+#include "trace/fst/fst_writer.hpp"
 
 #include <fmt/format.h>
 

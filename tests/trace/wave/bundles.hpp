@@ -2,7 +2,7 @@
 // that becomes a struct, and a difference is told of the field, not of the bits of a vector.
 #pragma once
 
-#include "trace/wave/fst_file.hpp"
+#include "trace/fst/fst_file.hpp"
 #include "trace/wave/signal_filter.hpp"
 
 #include <cstdint>

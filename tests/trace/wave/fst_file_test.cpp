@@ -1,7 +1,7 @@
 // FST files: what is written is read again; what is cut, empty or damaged is an error and no crash.
 #include "sw_models/config/npu_config.hpp"
 #include "tests/trace/wave/unit.hpp"
-#include "trace/wave/file_check.hpp"
+#include "trace/fst/file_check.hpp"
 #include "trace/wave/guard.hpp"
 
 #include <csignal>

@@ -3,8 +3,8 @@
 #include "tests/trace/wave/bundles.hpp"
 #include "tests/trace/wave/in_flight.hpp"
 #include "tests/trace/wave/run_program.hpp"
+#include "trace/fst/save_file.hpp"
 #include "trace/wave/diff_text.hpp"
-#include "trace/wave/save_file.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tests/support/scratch_file.hpp"
-#include "trace/wave/fst_writer.hpp"
+#include "trace/fst/fst_writer.hpp"
 
 #include <gtest/gtest.h>
 

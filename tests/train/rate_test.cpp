@@ -1,0 +1,54 @@
+#include "train/rate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace gradweave::runtime::train {
+namespace {
+
+TEST(Rate, FallsLinearlyToZero) {
+  const RateSchedule schedule{RateForm::kLinear, 0.5, 0, 4};
+  EXPECT_EQ(rate_at(schedule, 0), 0.5);
+  EXPECT_EQ(rate_at(schedule, 1), 0.375);
+  EXPECT_EQ(rate_at(schedule, 3), 0.125);
+  EXPECT_EQ(rate_at(schedule, 4), 0);
+  EXPECT_EQ(rate_at(schedule, 9), 0) << "behind the end";
+}
+
+TEST(Rate, RisesThroughTheWarmUp) {
+  const RateSchedule schedule{RateForm::kConstant, 1, 3, 10};
+  EXPECT_EQ(rate_at(schedule, 0), 0.25);
+  EXPECT_EQ(rate_at(schedule, 2), 0.75);
+  EXPECT_EQ(rate_at(schedule, 3), 1);
+  EXPECT_EQ(rate_at(schedule, 9), 1);
+}
+
+TEST(Rate, FollowsHalfACosine) {
+  const RateSchedule schedule{RateForm::kCosine, 2, 0, 100};
+  for (std::uint64_t step = 0; step <= 100; ++step)
+    EXPECT_NEAR(rate_at(schedule, step), 1 + std::cos(M_PI * double(step) / 100), 1e-14) << step;
+}
+
+TEST(Rate, NamesAreThoseThatItListsAndNoOthers) {
+  for (const RateForm form : {RateForm::kConstant, RateForm::kLinear, RateForm::kCosine})
+    EXPECT_EQ(parse_rate_form(to_string(form)), form);
+  EXPECT_THROW(parse_rate_form("step"), std::invalid_argument);
+}
+
+TEST(StepConstants, CorrectTheMomentsOfAdamW) {
+  const graph::TrainingOptions options;
+  for (std::uint64_t step = 0; step < 40; ++step) {
+    const std::vector<float> constants = step_constants(options, {RateForm::kConstant, 0.01, 0, 40}, step);
+    ASSERT_EQ(constants.size(), 3U);
+    EXPECT_EQ(constants[0], 0.01F);
+    EXPECT_FLOAT_EQ(constants[1], float(1 / (1 - std::pow(0.9, double(step + 1)))));
+    EXPECT_FLOAT_EQ(constants[2], float(1 / (1 - std::pow(0.999, double(step + 1)))));
+  }
+  graph::TrainingOptions sgd;
+  sgd.optimizer = graph::OptimizerKind::kSgd;
+  EXPECT_EQ(step_constants(sgd, {RateForm::kConstant, 0.25, 0, 1}, 0), std::vector<float>{0.25F});
+}
+
+} // namespace
+} // namespace gradweave::runtime::train

@@ -1,0 +1,97 @@
+#include "train/product_runner.hpp"
+
+#include "base/process/stopwatch.hpp"
+#include "runtime/data/check.hpp"
+#include "runtime/job/loaded_stream.hpp"
+#include "train/product_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace gradweave::runtime::train {
+namespace {
+
+const PlacedTensor &placed_as(const std::vector<PlacedTensor> &tensors, compiler::Tensor as) {
+  for (const PlacedTensor &placed : tensors)
+    if (placed.as == as) return placed;
+  throw std::logic_error(fmt::format("no tensor of the graph is {}", compiler::to_string(as)));
+}
+
+std::uint64_t moved(const compiler::LayerTraffic &traffic, std::uint64_t compiler::Traffic::*bytes) {
+  std::uint64_t sum = 0;
+  for (const compiler::Traffic &tensor : traffic)
+    sum += tensor.*bytes;
+  return sum;
+}
+
+} // namespace
+
+ProductRunner::ProductRunner(const ProductPlan &plan, Device &device, const ProductOptions &options)
+    : plan_(plan), device_(device), options_(options) {
+  const Stopwatch stopwatch;
+  compiler::CompileCache cache;
+  std::uint64_t bytes = 1;
+  for (const ProductPass &pass : plan.passes) {
+    compiler::CompileOptions compile = options.compile;
+    compile.pass = pass.pass;
+    compiled_.push_back(compiler::compile({pass.layer}, device.config(), compile, cache));
+    bytes = std::max(bytes, compiled_.back().dram_bytes);
+  }
+  compile_seconds_ = stopwatch.wall_seconds();
+  base_ = device_.allocate(bytes);
+}
+
+std::vector<std::string> ProductRunner::run(std::size_t index, Values &values) {
+  const ProductPass &pass = plan_.passes[index];
+  const compiler::Compiled &compiled = compiled_[index];
+  const bool data = has_data(options_.backend);
+  LoadedStream loaded(device_, compiled.layout.tensors, compiled.stream, compiled.dram_bytes, base_);
+  if (data) {
+    std::vector<HostTensor> operands(compiled.layout.tensors.size());
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (const compiler::TensorBinding &binding = compiled.layout.tensors[i]; binding.input) {
+        const PlacedTensor &placed = placed_as(pass.inputs, binding.tensor);
+        operands[i] = to_matrix(placed, pass.layer, binding, values.get(placed.id).real);
+      }
+    loaded.fill([&](std::size_t i) -> const HostTensor & { return operands[i]; });
+  }
+  const RunStatus status = loaded.run({});
+  const Counters counters = device_.read_counters();
+  const bool timed = has_time(options_.backend);
+  if (!status.ok())
+    return {
+        fmt::format("product '{}': the NPU stopped with {}", pass.layer.name, describe_stop(compiled.stream, status))};
+  if (data) {
+    std::vector<HostTensor> results;
+    for (const compiler::TensorBinding &binding : compiled.layout.tensors)
+      if (!binding.input) results.push_back(loaded.read(binding));
+    take_results(pass, results, values);
+  } else {
+    for (const graph::OpId op : pass.ops)
+      values.run(op);
+  }
+  std::vector<std::string> problems = check_counters(compiled, device_.config(), counters, timed);
+  if (timed)
+    for (std::string &problem : check_cycles(compiled, counters, true))
+      problems.push_back(std::move(problem));
+  for (std::string &problem : problems)
+    problem = fmt::format("product '{}': {}", pass.layer.name, problem);
+  ++totals_.streams;
+  totals_.commands += compiled.stream.size();
+  totals_.cycles += timed ? counters[isa::Counter::CYCLES] : 0;
+  totals_.multiply_adds += compiled.useful_macs;
+  totals_.read_bytes += moved(compiled.traffic.front(), &compiler::Traffic::read_bytes);
+  totals_.write_bytes += moved(compiled.traffic.front(), &compiler::Traffic::write_bytes);
+  return problems;
+}
+
+void ProductRunner::take_results(const ProductPass &pass, const std::vector<HostTensor> &read, Values &values) const {
+  for (const HostTensor &matrix : read) {
+    const PlacedTensor &placed = placed_as(pass.results, matrix.tensor);
+    values.set(placed.id, from_matrix(placed, pass.layer, matrix));
+  }
+}
+
+} // namespace gradweave::runtime::train

@@ -1,0 +1,62 @@
+// The products of a step on a device: compiled once, run pass by pass.
+#pragma once
+
+#include "compiler/compiler.hpp"
+#include "device/backend.hpp"
+#include "graph/golden/execution.hpp"
+#include "runtime/data/tensor.hpp"
+#include "train/product_plan.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gradweave::runtime::train {
+
+/// What products run on.
+struct ProductOptions {
+  Backend backend = Backend::kFunctional;
+  compiler::CompileOptions compile; ///< the pass apart, which each product has of its own
+};
+
+/// Of the streams of a step.
+struct ProductTotals {
+  std::uint64_t streams = 0, commands = 0;
+  std::uint64_t cycles = 0; ///< of all streams one after another; 0 if the backend has no time
+  std::uint64_t multiply_adds = 0;
+  std::uint64_t read_bytes = 0, write_bytes = 0; ///< device memory, commands apart
+};
+
+/// Compiles all passes of a plan for a device and runs them there, each in the same place of its memory.
+class ProductRunner {
+public:
+  using Values = graph::Execution<graph::Contract>;
+
+  /// Layers of one shape are compiled once. All must outlive this. Throws compiler::CompileError, and DeviceError if
+  /// the device's memory is too small.
+  ProductRunner(const ProductPlan &plan, Device &device, const ProductOptions &options);
+
+  /// Runs plan.passes[pass] on operands out of `values`. Of a backend with data the results are put back and its ops
+  /// are done; of one without, they run by their golden definition. Returns what is wrong: a stop of the NPU, counters
+  /// that are not those planned, cycles that are not those predicted; empty if nothing is.
+  std::vector<std::string> run(std::size_t pass, Values &values);
+
+  const ProductTotals &totals() const { return totals_; }
+  void reset_totals() { totals_ = {}; }
+  double compile_seconds() const { return compile_seconds_; }
+
+private:
+  void take_results(const ProductPass &pass, const std::vector<HostTensor> &read, Values &values) const;
+
+  const ProductPlan &plan_;
+  Device &device_;
+  ProductOptions options_;
+  std::vector<compiler::Compiled> compiled_; ///< of each pass
+  std::uint64_t base_ = 0;
+  double compile_seconds_ = 0;
+  ProductTotals totals_;
+};
+
+} // namespace gradweave::runtime::train

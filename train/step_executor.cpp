@@ -1,0 +1,208 @@
+#include "train/step_executor.hpp"
+
+#include "graph/golden/initialise.hpp"
+#include "graph/ir/error.hpp"
+#include "runtime/data/check.hpp"
+#include "sw_models/numerics/numerics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace gradweave::runtime::train {
+namespace {
+
+using graph::Graph;
+using graph::kNone;
+using graph::Op;
+using graph::OpId;
+using graph::TensorId;
+
+bool lives_on(const graph::Tensor &tensor) {
+  return tensor.role == graph::Role::kParameter || tensor.role == graph::Role::kState;
+}
+
+/// Elements of two buffers that differ, and the first of them.
+Difference difference_of(const graph::Tensor &tensor, const graph::Buffer<graph::Contract> &golden,
+                         const graph::Buffer<graph::Contract> &got) {
+  Difference d;
+  d.tensor = tensor.name;
+  d.elements = tensor.shape.elements();
+  const bool real = graph::is_real(tensor.type);
+  const auto bits = [real](const graph::Buffer<graph::Contract> &b, std::size_t i) {
+    return real ? bits_of_fp32(b.real[i]) : static_cast<std::uint32_t>(b.index[i]);
+  };
+  for (std::size_t i = 0; i < d.elements; ++i) {
+    const std::uint32_t want = bits(golden, i), have = bits(got, i);
+    if (want == have || d.differing++ > 0) continue;
+    d.element = i;
+    d.got = real ? format_value(have, true) : fmt::format("{}", static_cast<std::int32_t>(have));
+    d.golden = real ? format_value(want, true) : fmt::format("{}", static_cast<std::int32_t>(want));
+  }
+  return d;
+}
+
+double bytes_of_op(const Graph &graph, const Op &op) {
+  double bytes = 0;
+  for (const std::vector<TensorId> *ids : {&op.inputs, &op.outputs})
+    for (const TensorId id : *ids)
+      if (id != kNone)
+        bytes += double(graph.tensors[id].shape.elements()) * double(graph::bytes_of(graph.tensors[id].type));
+  return bytes;
+}
+
+} // namespace
+
+std::string Difference::text() const {
+  return fmt::format("op '{}', tensor '{}': {} of {} elements differ; first element {}: got {}, golden {}", op, tensor,
+                     differing, elements, element, got, golden);
+}
+
+float StepResult::loss() const {
+  return losses.empty() ? 0 : std::accumulate(losses.begin(), losses.end(), 0.0F) / static_cast<float>(losses.size());
+}
+
+Living initial_living(const Graph &graph, std::uint64_t seed) {
+  Living living(graph.tensors.size());
+  for (TensorId id = 0; id < graph.tensors.size(); ++id)
+    if (lives_on(graph.tensors[id])) living[id] = graph::initial_values(graph.tensors[id], seed);
+  return living;
+}
+
+StepExecutor::StepExecutor(const graph::TrainingGraph &step, unsigned threads)
+    : step_(step), threads_(threads), pass_of_(step.graph.ops.size()), unread_(step.graph.tensors.size()) {
+  const auto readers = step.graph.consumers();
+  for (TensorId id = 0; id < unread_.size(); ++id)
+    unread_[id] = readers[id].empty();
+  for (const graph::MicroBatch &micro : step.micro_batches)
+    unread_[micro.loss] = true;
+}
+
+StepExecutor::StepExecutor(const graph::TrainingGraph &step, Device &device, const ProductOptions &options,
+                           unsigned threads)
+    : StepExecutor(step, threads) {
+  plan_ = plan_products(step.graph);
+  runner_ = std::make_unique<ProductRunner>(plan_, device, options);
+  device_data_ = has_data(options.backend);
+  for (std::size_t pass = 0; pass < plan_.passes.size(); ++pass)
+    for (const OpId op : plan_.passes[pass].ops)
+      pass_of_[op] = pass + 1;
+}
+
+StepExecutor::Values StepExecutor::begin(const std::vector<std::vector<Fed>> &batches,
+                                         const std::vector<float> &constants, Living &living) const {
+  graph::ExecutionOptions options;
+  options.threads = threads_;
+  options.keep = [this](TensorId id) { return unread_[id]; };
+  Values values(step_.graph, options);
+  for (TensorId id = 0; id < living.size(); ++id)
+    if (lives_on(step_.graph.tensors[id])) values.set(id, std::move(living[id]));
+  for (std::size_t b = 0; b < step_.micro_batches.size(); ++b)
+    for (const auto &[forward, id] : step_.micro_batches[b].inputs) {
+      const auto fed = std::find_if(batches[b].begin(), batches[b].end(),
+                                    [input = forward](const Fed &f) { return f.input == input; });
+      if (fed == batches[b].end())
+        throw graph::GraphError(fmt::format("input '{}' is fed nothing", step_.graph.tensors[id].name));
+      if (graph::is_real(step_.graph.tensors[id].type))
+        values.set(id, fed->values.real);
+      else
+        values.set_index(id, fed->values.index);
+    }
+  if (step_.constants != kNone) values.set(step_.constants, constants);
+  return values;
+}
+
+void StepExecutor::end(Values &values, Living &living, StepResult &result) const {
+  result.losses.clear();
+  for (const graph::MicroBatch &micro : step_.micro_batches)
+    result.losses.push_back(values.get(micro.loss).real.front());
+  std::vector<bool> updated(step_.graph.tensors.size());
+  for (const graph::Update &update : step_.graph.updates) {
+    // Two may have one next value.
+    living[update.tensor] = values.get(update.next).real;
+    updated[update.tensor] = true;
+  }
+  for (TensorId id = 0; id < living.size(); ++id)
+    if (lives_on(step_.graph.tensors[id]) && !updated[id]) living[id] = values.take(id).real;
+}
+
+StepResult StepExecutor::golden(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
+                                Living &living) const {
+  StepResult result;
+  Values values = begin(batches, constants, living);
+  values.run();
+  end(values, living, result);
+  result.shares = shares();
+  return result;
+}
+
+bool StepExecutor::compare(OpId id, const Values &golden, const Values &device, StepResult &result) const {
+  for (const TensorId output : step_.graph.ops[id].outputs) {
+    if (output == kNone) continue;
+    const graph::Tensor &tensor = step_.graph.tensors[output];
+    if (pass_of_[id] > 0 && !device_data_) {
+      result.unchecked += tensor.shape.elements();
+      continue;
+    }
+    Difference difference = difference_of(tensor, golden.get(output), device.get(output));
+    ++result.tensors;
+    result.elements += difference.elements;
+    if (difference.differing == 0) continue;
+    difference.op = step_.graph.ops[id].name;
+    result.difference = std::move(difference);
+    return false;
+  }
+  return true;
+}
+
+std::vector<OpId> StepExecutor::advance(OpId op, Values &device, StepResult &result) {
+  if (pass_of_[op] == 0) {
+    device.run(op);
+    return {op};
+  }
+  const std::size_t pass = pass_of_[op] - 1;
+  if (plan_.passes[pass].when() != op) return {};
+  for (std::string &failure : runner_->run(pass, device))
+    result.failures.push_back(std::move(failure));
+  return plan_.passes[pass].ops;
+}
+
+StepResult StepExecutor::compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
+                                  Living &living, Living &device_living) {
+  StepResult result;
+  runner_->reset_totals();
+  Values golden = begin(batches, constants, living), device = begin(batches, constants, device_living);
+  for (OpId op = 0; op < step_.graph.ops.size() && result.ok(); ++op) {
+    golden.run(op);
+    for (const OpId complete : advance(op, device, result)) {
+      if (!result.failures.empty() || !compare(complete, golden, device, result)) break;
+      // What the device computed is done only now, so that it is there to be compared.
+      if (pass_of_[complete] > 0 && device_data_) device.done(complete);
+    }
+  }
+  result.products = runner_->totals();
+  result.shares = shares();
+  if (!result.ok()) return result;
+  StepResult of_device;
+  end(golden, living, result);
+  end(device, device_living, of_device);
+  return result;
+}
+
+Shares StepExecutor::shares() const {
+  Shares shares;
+  for (OpId id = 0; id < step_.graph.ops.size(); ++id) {
+    const Op &op = step_.graph.ops[id];
+    const graph::OpView view{step_.graph, op};
+    const double operations = op.type->operations(view), bytes = bytes_of_op(step_.graph, op);
+    const bool product = op.type->lower != nullptr && op.type->lower(view).product.has_value();
+    const bool device = pass_of_[id] > 0;
+    (device ? shares.device_bytes : shares.host_bytes) += bytes;
+    ++(device ? shares.device_ops : shares.host_ops);
+    (device ? shares.device_multiply_adds : product ? shares.host_multiply_adds : shares.host_operations) += operations;
+  }
+  return shares;
+}
+
+} // namespace gradweave::runtime::train

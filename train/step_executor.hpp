@@ -1,0 +1,96 @@
+// One step of training: executed by the golden definition of every op, and, where asked for, with its products on a
+// device, each tensor of which is compared with the golden one.
+#pragma once
+
+#include "graph/passes/training.hpp"
+#include "train/data/feed.hpp"
+#include "train/product_runner.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gradweave::runtime::train {
+
+/// What lives from step to step: values of parameters and state, by tensor of the step's graph.
+using Living = std::vector<std::vector<float>>;
+
+/// Those of a fresh network.
+Living initial_living(const graph::Graph &graph, std::uint64_t seed);
+
+/// Where two executions of a step part.
+struct Difference {
+  std::string op, tensor; ///< the first op in order whose result differs, and the result
+  std::uint64_t element = 0, differing = 0, elements = 0;
+  std::string got, golden; ///< the first element, as people read it
+  std::string text() const;
+};
+
+/// Which share of a step ran where.
+struct Shares {
+  double device_multiply_adds = 0, host_multiply_adds = 0;
+  double host_operations = 0;              ///< fp32 operations of ops that are no product
+  double device_bytes = 0, host_bytes = 0; ///< that ops read and write: their operands and results once
+  std::uint64_t device_ops = 0, host_ops = 0;
+};
+
+struct StepResult {
+  std::vector<float> losses;               ///< of each micro-batch
+  std::uint64_t tensors = 0, elements = 0; ///< compared; 0 without a device
+  std::uint64_t unchecked = 0;             ///< elements of products that a backend without data leaves out
+  std::optional<Difference> difference;
+  std::vector<std::string> failures; ///< of the device, and of its counters
+  ProductTotals products;
+  Shares shares;
+
+  bool ok() const { return !difference && failures.empty(); }
+  float loss() const; ///< the mean over the micro-batches
+};
+
+/// Executes a step's graph again and again.
+class StepExecutor {
+public:
+  /// Golden only.
+  explicit StepExecutor(const graph::TrainingGraph &step, unsigned threads = usable_cores());
+  /// With products on a device. References must outlive this. Throws as ProductRunner.
+  StepExecutor(const graph::TrainingGraph &step, Device &device, const ProductOptions &options,
+               unsigned threads = usable_cores());
+
+  StepExecutor(const StepExecutor &) = delete;
+  StepExecutor &operator=(const StepExecutor &) = delete;
+
+  bool has_device() const { return runner_ != nullptr; }
+  const ProductPlan &plan() const { return plan_; }
+  double compile_seconds() const { return runner_ ? runner_->compile_seconds() : 0; }
+
+  /// A step by the golden definition: `living` becomes that of the next step.
+  StepResult golden(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
+                    Living &living) const;
+  /// The same on the device, which computes from `device_living`; each of its tensors is compared with one that the
+  /// golden execution computes from `living`. Ends at the first difference, or failure of the device; both are spent
+  /// then.
+  StepResult compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants, Living &living,
+                      Living &device_living);
+
+private:
+  using Values = graph::Execution<graph::Contract>;
+
+  Values begin(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants, Living &living) const;
+  void end(Values &values, Living &living, StepResult &result) const;
+  bool compare(graph::OpId op, const Values &golden, const Values &device, StepResult &result) const;
+  /// Runs what is due at an op on the device's side; the ops that then are complete.
+  std::vector<graph::OpId> advance(graph::OpId op, Values &device, StepResult &result);
+  Shares shares() const;
+
+  const graph::TrainingGraph &step_;
+  unsigned threads_;
+  ProductPlan plan_;
+  std::unique_ptr<ProductRunner> runner_;
+  bool device_data_ = false;
+  std::vector<std::size_t> pass_of_; ///< of each op: 1 + index of its pass; 0: the host's
+  std::vector<bool> unread_;         ///< of each tensor: kept beyond the step's end
+};
+
+} // namespace gradweave::runtime::train

@@ -1,0 +1,91 @@
+#include "train/trainer.hpp"
+
+#include "graph/operators/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gradweave::runtime::train {
+
+Trainer::Trainer(const graph::TrainingGraph &step, const graph::TrainingOptions &options, const RateSchedule &rate,
+                 const Feed &feed, std::uint64_t seed)
+    : step_(step), options_(options), rate_(rate), feed_(feed), living_(initial_living(step.graph, seed)) {}
+
+std::vector<std::vector<Fed>> Trainer::batches() const {
+  std::vector<std::vector<Fed>> all;
+  for (std::uint64_t b = 0; b < step_.micro_batches.size(); ++b)
+    all.push_back(feed_.batch(done_ * step_.micro_batches.size() + b));
+  return all;
+}
+
+StepResult Trainer::step(const StepExecutor &executor) {
+  StepResult result = executor.golden(batches(), step_constants(options_, rate_, done_), living_);
+  ++done_;
+  return result;
+}
+
+StepResult Trainer::compared_step(StepExecutor &executor) {
+  if (device_living_.empty()) device_living_ = living_;
+  StepResult result = executor.compared(batches(), step_constants(options_, rate_, done_), living_, device_living_);
+  ++done_;
+  return result;
+}
+
+namespace {
+
+using Values = graph::Execution<graph::Contract>;
+
+/// The parameters and state of a graph that a step's graph has, too.
+std::vector<std::pair<graph::TensorId, graph::TensorId>> common_living(const graph::Graph &forward,
+                                                                       const graph::Graph &step) {
+  std::vector<std::pair<graph::TensorId, graph::TensorId>> pairs;
+  for (graph::TensorId id = 0; id < forward.tensors.size(); ++id)
+    if (forward.tensors[id].role == graph::Role::kParameter || forward.tensors[id].role == graph::Role::kState)
+      pairs.emplace_back(id, step.find(forward.tensors[id].name));
+  return pairs;
+}
+
+} // namespace
+
+Evaluation evaluate(const graph::Graph &forward, const graph::TrainingGraph &step, const Living &living,
+                    const Dataset &test, unsigned threads) {
+  const Classifier classifier = classifier_of(forward);
+  if (classifier.logits == graph::kNone)
+    throw DataError(fmt::format(
+        "graph '{}' has no softmax cross-entropy for its loss, and so no classes to be judged by", forward.name));
+  graph::TrainingOptions options;
+  options.extent = graph::Extent::kForward;
+  const graph::TrainingGraph judge = graph::training_graph(forward, graph::operators(), options);
+  const auto pairs = common_living(judge.graph, step.graph);
+  const graph::TensorId logits = judge.of_forward(forward, classifier.logits);
+  const auto feed = image_feed(forward, test, 0, false);
+  Evaluation result;
+  for (std::uint64_t number = 0; number < feed->batches_an_epoch(); ++number) {
+    graph::ExecutionOptions execution;
+    execution.threads = threads;
+    execution.keep = [logits](graph::TensorId id) { return id == logits; };
+    Values values(judge.graph, execution);
+    for (const auto &[own, of_step] : pairs)
+      values.set(own, living[of_step]);
+    std::vector<Fed> fed = feed->batch(number);
+    std::vector<std::int32_t> labels;
+    for (const auto &[input, id] : judge.micro_batches.front().inputs)
+      for (Fed &f : fed) {
+        if (f.input != input) continue;
+        if (input == classifier.labels) labels = f.values.index;
+        if (graph::is_real(judge.graph.tensors[id].type))
+          values.set(id, std::move(f.values.real));
+        else
+          values.set_index(id, std::move(f.values.index));
+      }
+    values.run();
+    // The last batch is filled up with images that have been judged before.
+    const std::size_t rows = std::min(labels.size(), test.count() - result.images);
+    result.right += count_right(forward, values.get(logits), classifier, labels, rows);
+    result.images += rows;
+  }
+  return result;
+}
+
+} // namespace gradweave::runtime::train

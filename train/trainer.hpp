@@ -1,0 +1,51 @@
+// Training: step after step with the rate of each, and how good the network has become.
+#pragma once
+
+#include "train/rate.hpp"
+#include "train/step_executor.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace gradweave::runtime::train {
+
+/// A network that learns. References must outlive it.
+class Trainer {
+public:
+  /// Parameters and state as a fresh network of this seed has them.
+  Trainer(const graph::TrainingGraph &step, const graph::TrainingOptions &options, const RateSchedule &rate,
+          const Feed &feed, std::uint64_t seed);
+
+  /// The next step, golden.
+  StepResult step(const StepExecutor &executor);
+  /// The next step with products on the executor's device, compared with the golden one. After a difference or a
+  /// failure there is no next step.
+  StepResult compared_step(StepExecutor &executor);
+
+  std::uint64_t steps_done() const { return done_; }
+  double rate() const { return rate_at(rate_, done_); } ///< of the next step
+  const Living &living() const { return living_; }      ///< by the golden execution
+
+private:
+  std::vector<std::vector<Fed>> batches() const;
+
+  const graph::TrainingGraph &step_;
+  graph::TrainingOptions options_;
+  RateSchedule rate_;
+  const Feed &feed_;
+  std::uint64_t done_ = 0;
+  Living living_, device_living_; ///< the second from the first compared step on
+};
+
+/// How a network does on images that it has not learned from.
+struct Evaluation {
+  std::size_t right = 0, images = 0;
+  double accuracy() const { return images == 0 ? 0 : static_cast<double>(right) / static_cast<double>(images); }
+};
+
+/// Judges all images of a set by golden execution with the parameters of a step's graph. `forward` classifies
+/// (classifier_of()). Throws DataError as image_feed().
+Evaluation evaluate(const graph::Graph &forward, const graph::TrainingGraph &step, const Living &living,
+                    const Dataset &test, unsigned threads = usable_cores());
+
+} // namespace gradweave::runtime::train
