@@ -202,11 +202,18 @@ def read(directory, tensor):
     return torch.from_numpy(numpy.fromfile(directory / tensor["file"], kind)).reshape(tensor["shape"])
 
 
-def forward(directory, manifest):
-    """All tensors by name; parameters want gradients."""
+def forward(directory, manifest, dtype=torch.float64, autocast=False):
+    """All tensors by name; parameters want gradients. `autocast`: products in bf16 as PyTorch chooses."""
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        return run_forward(directory, manifest, dtype)
+
+
+def run_forward(directory, manifest, dtype):
     values = {}
     for tensor in manifest["given"]:
         values[tensor["name"]] = read(directory, tensor)
+        if tensor["type"] == "fp64":
+            values[tensor["name"]] = values[tensor["name"]].to(dtype)
         if tensor["role"] == "parameter":
             values[tensor["name"]].requires_grad_(True)
     for op in manifest["ops"]:

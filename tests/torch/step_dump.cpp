@@ -1,5 +1,5 @@
-// Writes a whole step of a network in fp64, for compare.py: the forward graph, what it is given, and the gradients of
-// all parameters.
+// Writes a whole step of a network, for compare.py and quantiles.py: the forward graph, what it is given, and the
+// gradients of all parameters, in fp64 without rounding, in fp64 rounded at the edges (N21), and under the contract.
 //
 //   step_dump DIRECTORY NETWORK [VARIABLE=VALUE]...
 //
@@ -8,7 +8,7 @@
 #include "graph/golden/execution.hpp"
 #include "graph/ir/builder.hpp"
 #include "graph/operators/table.hpp"
-#include "graph/passes/gradient.hpp"
+#include "graph/passes/training.hpp"
 #include "graph/text/read.hpp"
 #include "tests/torch/networks.hpp"
 #include "tests/torch/values.hpp"
@@ -34,6 +34,9 @@ public:
   }
 
   void run(std::uint64_t seed) {
+    TrainingOptions training;
+    training.extent = Extent::kGradients;
+    const TrainingGraph step = training_graph(graph_, operators(), training);
     const std::size_t forward_ops = graph_.ops.size();
     const std::vector<ParameterGradient> gradients = add_gradients(graph_, operators());
     verify(graph_);
@@ -59,12 +62,29 @@ public:
       entry["of"] = graph_.tensors[g.parameter].name;
       manifest_["gradients"].push_back(entry);
     }
+    rounded<Reference>(step, seed, "edges");
+    rounded<Contract>(step, seed, "contract");
     std::ofstream out(directory_ / "manifest.json");
     out << manifest_.dump(1) << '\n';
     if (!out.flush()) throw std::runtime_error("cannot write " + (directory_ / "manifest.json").string());
   }
 
 private:
+  /// The same step with rounding at the edges: a file more for each gradient.
+  template <class A> void rounded(const TrainingGraph &step, std::uint64_t seed, const std::string &key) {
+    Execution<A> run(step.graph);
+    set_values(run, step.graph, seed);
+    run.run();
+    for (Json &entry : manifest_["gradients"])
+      for (const ParameterGradient &g : step.gradients)
+        if (step.graph.tensors[g.parameter].name == entry["of"]) {
+          const auto &real = run.get(g.gradient).real;
+          const std::vector<double> values(real.begin(), real.end());
+          entry[key] = fmt::format("{}.{}.bin", key, g.gradient);
+          write(entry[key], values.data(), values.size() * sizeof(double));
+        }
+  }
+
   /// Which elements are random zeros only the result of the op tells.
   bool is_mask(TensorId id) const {
     const OpId op = graph_.tensors[id].producer;
