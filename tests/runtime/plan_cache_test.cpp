@@ -23,7 +23,7 @@ namespace gradweave::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using Json = nlohmann::json;
 
 class PlanCacheTest : public ::testing::Test {
 protected:
@@ -60,14 +60,14 @@ protected:
   }
 
   /// The only file's entry, changed by `edit` and with a checksum that fits.
-  void edit(const std::function<void(json &)> &edit) const {
+  void edit(const std::function<void(Json &)> &edit) const {
     const fs::path file = files().at(0);
     std::ifstream in(file);
     std::string line;
     std::getline(in, line);
     const auto entry = Journal::parse_line(line);
     ASSERT_TRUE(entry);
-    json value = json::parse(entry->second);
+    Json value = Json::parse(entry->second);
     edit(value);
     std::ofstream(file) << Journal::line(entry->first, value.dump());
   }
@@ -144,37 +144,37 @@ TEST_F(PlanCacheTest, AnEntryOfAnotherKeyIsForeign) {
 
 /// Each breaks a plan in a way that its checksum does not show.
 TEST_F(PlanCacheTest, PlansThatAreWrongAreNotTaken) {
-  const std::vector<std::function<void(json &)>> faults{
-      [](json &v) { v["plans"][0]["tile"][0] = 0; },
-      [](json &v) { v["plans"][0]["tile"][1] = 4'000'000'000U; },
-      [](json &v) { v["plans"][0]["tile"][2] = -1; },
-      [](json &v) { v["plans"][0]["tile"][0] = 1; }, // a plan, but of other cycles
-      [](json &v) { v["plans"][0]["kind"] = 200; },
-      [](json &v) { v["plans"][0]["layer"] = 7; },
-      [](json &v) { v["plans"][0]["parts"][1] = 0; },
-      [](json &v) { v["plans"][0]["parts"][2] = 9; },
-      [](json &v) {
+  const std::vector<std::function<void(Json &)>> faults{
+      [](Json &v) { v["plans"][0]["tile"][0] = 0; },
+      [](Json &v) { v["plans"][0]["tile"][1] = 4'000'000'000U; },
+      [](Json &v) { v["plans"][0]["tile"][2] = -1; },
+      [](Json &v) { v["plans"][0]["tile"][0] = 1; }, // a plan, but of other cycles
+      [](Json &v) { v["plans"][0]["kind"] = 200; },
+      [](Json &v) { v["plans"][0]["layer"] = 7; },
+      [](Json &v) { v["plans"][0]["parts"][1] = 0; },
+      [](Json &v) { v["plans"][0]["parts"][2] = 9; },
+      [](Json &v) {
         v["plans"][0]["loops"] = {0, 0, 0};
       },
-      [](json &v) {
+      [](Json &v) {
         v["plans"][0]["loops"] = {0, 1, 9};
       },
-      [](json &v) {
+      [](Json &v) {
         v["plans"][0]["split"][0] = {0, 0};
       },
-      [](json &v) {
+      [](Json &v) {
         v["plans"][0]["split"][2] = {4'000'000'000U, 4'000'000'000U};
       },
-      [](json &v) { v["plans"][0]["window"] = 0; },
-      [](json &v) { v["plans"][0]["reach"] = 3; },
-      [](json &v) { v["plans"][0]["starts_empty"] = true; },
-      [](json &v) { v["plans"][0]["policy"][0] = -1; },
-      [](json &v) { v["plans"][0]["policy"][0] = nullptr; },
-      [](json &v) { v["plans"].erase(0); },
-      [](json &v) { v["plans"].push_back(v["plans"][0]); },
-      [](json &v) { v["plans"] = 3; },
-      [](json &v) { v["cycles"] = v["cycles"].get<std::uint64_t>() - 1; },
-      [](json &v) { v.erase("tuning"); },
+      [](Json &v) { v["plans"][0]["window"] = 0; },
+      [](Json &v) { v["plans"][0]["reach"] = 3; },
+      [](Json &v) { v["plans"][0]["starts_empty"] = true; },
+      [](Json &v) { v["plans"][0]["policy"][0] = -1; },
+      [](Json &v) { v["plans"][0]["policy"][0] = nullptr; },
+      [](Json &v) { v["plans"].erase(0); },
+      [](Json &v) { v["plans"].push_back(v["plans"][0]); },
+      [](Json &v) { v["plans"] = 3; },
+      [](Json &v) { v["cycles"] = v["cycles"].get<std::uint64_t>() - 1; },
+      [](Json &v) { v.erase("tuning"); },
   };
   const auto first = compile();
   for (std::size_t i = 0; i < faults.size(); ++i) {
