@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace gradweave::compiler {
 namespace {
@@ -32,9 +34,25 @@ Columns columns_of(const CsvRow &first) {
   return columns;
 }
 
+/// Whether the cell begins as a number does.
+bool is_number(std::string_view cell) {
+  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell.front())) != 0 || cell.front() == '-');
+}
+
+/// A first line that names columns that neither form has.
+void check_heading(const std::filesystem::path &file, const CsvRow &first) {
+  if (first.cells.size() < 2 || std::any_of(first.cells.begin() + 1, first.cells.end(), is_number)) return;
+  fail(file, first.line,
+       fmt::format("heading '{}' is not known; expected 'name,M,K,N' or 'name,M,N,K' (a list of products), or 'Layer "
+                   "name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides' (a "
+                   "topology of SCALE-Sim)",
+                   fmt::join(first.cells, ",")));
+}
+
 std::vector<Layer> plain_layers(const std::filesystem::path &file, const std::vector<CsvRow> &rows) {
   LayerList layers(file);
   const Columns columns = rows.empty() ? Columns{} : columns_of(rows.front());
+  if (!rows.empty() && !columns.header) check_heading(file, rows.front());
   for (std::size_t i = columns.header ? 1 : 0; i < rows.size(); ++i) {
     const std::size_t line = rows[i].line;
     std::vector<std::string_view> cells = rows[i].cells;
