@@ -69,18 +69,29 @@ std::vector<Layer> plain_layers(const std::filesystem::path &file, const std::ve
   return layers.take();
 }
 
+/// Images in a batch of a topology.
+std::uint32_t batch_of(const std::filesystem::path &file, const NetworkSettings &settings) {
+  std::uint32_t batch = 1;
+  for (const auto &[field, value] : settings.values) {
+    if (field != "batch")
+      fail(file, 0, fmt::format("a topology has no field '{}' that {} could replace; only batch", field, value));
+    batch = csv_dimension(file, 0, field, value, "batch = 8");
+  }
+  return batch;
+}
+
 } // namespace
 
-Network parse_network_csv(std::string_view text, const std::filesystem::path &file,
-                          std::optional<std::uint32_t> batch) {
+Network parse_network_csv(std::string_view text, const std::filesystem::path &file, const NetworkSettings &settings) {
   const std::vector<CsvRow> rows = csv_rows(text);
   Network network;
   network.name = file.stem().string();
   if (is_topology(rows)) {
     network.description = "SCALE-Sim topology";
-    network.layers = topology_layers(file, rows, batch ? checked_dimension(file, 0, "batch", *batch) : 1);
+    network.layers = topology_layers(file, rows, batch_of(file, settings));
   } else {
-    if (batch) fail(file, 0, fmt::format("a plain list gives M as it is; no batch of {} can be set for it", *batch));
+    for (const auto &[field, value] : settings.values)
+      fail(file, 0, fmt::format("a plain list gives M as it is; no {} of {} can be set for it", field, value));
     network.description = "GEMM list";
     network.layers = plain_layers(file, rows);
   }
