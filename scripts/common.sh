@@ -131,6 +131,8 @@ compile() {
 # add_work_args: adds to the array args what the variables of `make cosim` and `make simulate` say about work and reports.
 add_work_args() {
   [ -z "${BATCH:-}" ] || args+=(--batch "$BATCH")
+  local setting
+  for setting in ${SET:-}; do args+=(--set "$setting"); done
   [ -z "${TUNE:-}" ] || args+=(--tune="$TUNE")
   [ -z "${SCHEDULE:-}" ] || args+=(--schedule "$SCHEDULE")
   [ -z "${PASS:-}" ] || args+=(--pass "$PASS")

@@ -7,19 +7,48 @@
 #include <charconv>
 
 namespace gradweave::compiler {
+namespace {
+
+constexpr std::string_view kNoBreakSpace = "\xc2\xa0";
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+} // namespace
 
 std::string_view trim(std::string_view text) {
   const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && space(text.front()))
-    text.remove_prefix(1);
-  while (!text.empty() && space(text.back()))
-    text.remove_suffix(1);
-  return text;
+  const auto starts = [&text](std::string_view with) { return text.substr(0, with.size()) == with; };
+  const auto ends = [&text](std::string_view with) {
+    return text.size() >= with.size() && text.substr(text.size() - with.size()) == with;
+  };
+  for (;;) {
+    if (!text.empty() && space(text.front()))
+      text.remove_prefix(1);
+    else if (!text.empty() && space(text.back()))
+      text.remove_suffix(1);
+    else if (starts(kNoBreakSpace))
+      text.remove_prefix(kNoBreakSpace.size());
+    else if (ends(kNoBreakSpace))
+      text.remove_suffix(kNoBreakSpace.size());
+    else
+      return text;
+  }
 }
+
+namespace {
+
+/// The first line tells: a table without a comma in it that has tabs is cut at these.
+char separator_of(std::string_view text) {
+  const std::string_view first = text.substr(0, text.find('\n'));
+  return first.find(',') == std::string_view::npos && first.find('\t') != std::string_view::npos ? '\t' : ',';
+}
+
+} // namespace
 
 std::vector<CsvRow> csv_rows(std::string_view text) {
   std::vector<CsvRow> rows;
   std::size_t line = 0;
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
+  const char separator = separator_of(text);
   for (std::string_view rest = text; !rest.empty();) {
     ++line;
     const std::size_t end = rest.find('\n');
@@ -29,7 +58,7 @@ std::vector<CsvRow> csv_rows(std::string_view text) {
     CsvRow &row = rows.emplace_back();
     row.line = line;
     for (std::size_t begin = 0; begin <= content.size();) {
-      const std::size_t comma = std::min(content.find(',', begin), content.size());
+      const std::size_t comma = std::min(content.find(separator, begin), content.size());
       row.cells.push_back(trim(content.substr(begin, comma - begin)));
       begin = comma + 1;
     }

@@ -1,4 +1,4 @@
-// Rows of comma-separated values, without quoting.
+// Rows of values separated by commas, or by tabs where the first line has no comma, without quoting.
 #pragma once
 
 #include "graph/frontend/network_file.hpp"
@@ -8,7 +8,7 @@
 
 namespace gradweave::compiler {
 
-/// Without the spaces, tabs and carriage returns around it.
+/// Without the spaces (U+00A0, too), tabs and carriage returns around it.
 std::string_view trim(std::string_view text);
 
 struct CsvRow {
@@ -16,7 +16,7 @@ struct CsvRow {
   std::vector<std::string_view> cells; ///< without spaces around them; they point into the text
 };
 
-/// All rows but empty lines and those that begin with '#'.
+/// All rows but empty lines and those that begin with '#'. A byte-order mark before the first is skipped.
 std::vector<CsvRow> csv_rows(std::string_view text);
 
 /// A cell as a dimension; throws ConfigError that names `field` and, with `form`, how rows are to be written.
@@ -26,7 +26,8 @@ std::uint32_t csv_dimension(const std::filesystem::path &file, std::size_t line,
 /// Whether two cells are the same but for the case of letters and for spaces.
 bool same_heading(std::string_view cell, std::string_view heading);
 
-/// A SCALE-Sim topology, whose rows begin with its header. `batch` images, 1 if not given.
+/// A SCALE-Sim topology: the first row is its heading, "Layer ..." and an "IFMAP ..." in eight columns at least.
+/// `batch` images.
 bool is_topology(const std::vector<CsvRow> &rows);
 std::vector<Layer> topology_layers(const std::filesystem::path &file, const std::vector<CsvRow> &rows,
                                    std::uint32_t batch);

@@ -17,22 +17,35 @@
 
 namespace gradweave::compiler {
 
-Network load_network(const std::filesystem::path &file, std::optional<std::uint32_t> batch) {
+Network load_network(const std::filesystem::path &file, const NetworkSettings &settings) {
   constexpr InputLimit kLimit{"network description (.graph, .toml or .csv)", kMaxTextBytes};
   std::string extension = file.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
   });
-  if (extension == ".graph") return graph::network_of(load_graph(file, batch), file);
-  if (extension == ".toml") return parse_network_toml(read_user_text(file, kLimit), file, batch);
-  if (extension == ".csv") return parse_network_csv(read_user_text(file, kLimit), file, batch);
+  if (extension == ".graph") return graph::network_of(load_graph(file, settings), file);
+  if (extension == ".toml") return parse_network_toml(read_user_text(file, kLimit), file, settings);
+  if (extension == ".csv") return parse_network_csv(read_user_text(file, kLimit), file, settings);
   fail(file, 0, "the name must end in .graph (a whole network), .toml (a list of layers) or .csv (lines name,M,K,N)");
 }
 
-graph::Graph load_graph(const std::filesystem::path &file, std::optional<std::uint32_t> batch) {
+namespace {
+
+std::int64_t whole_number(const std::filesystem::path &file, const std::string &field, const std::string &value) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (value.empty() || error != std::errc{} || end != value.data() + value.size())
+    fail(file, 0, fmt::format("{} = {} is not a whole number", field, value));
+  return number;
+}
+
+} // namespace
+
+graph::Graph load_graph(const std::filesystem::path &file, const NetworkSettings &settings) {
   constexpr InputLimit kLimit{"network (.graph)", std::uint64_t{16} << 20U};
   graph::Variables variables;
-  if (batch) variables.emplace("batch", *batch);
+  for (const auto &[field, value] : settings.values)
+    variables.emplace(field, whole_number(file, field, value));
   try {
     return graph::read_graph(read_user_text(file, kLimit), file.string(), graph::operators(), variables);
   } catch (const graph::GraphError &error) {

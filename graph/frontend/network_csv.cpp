@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace gradweave::compiler {
 namespace {
@@ -32,9 +34,25 @@ Columns columns_of(const CsvRow &first) {
   return columns;
 }
 
+/// Whether the cell begins as a number does.
+bool is_number(std::string_view cell) {
+  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell.front())) != 0 || cell.front() == '-');
+}
+
+/// A first line that names columns that neither form has.
+void check_heading(const std::filesystem::path &file, const CsvRow &first) {
+  if (first.cells.size() < 2 || std::any_of(first.cells.begin() + 1, first.cells.end(), is_number)) return;
+  fail(file, first.line,
+       fmt::format("heading '{}' is not known; expected 'name,M,K,N' or 'name,M,N,K' (a list of products), or 'Layer "
+                   "name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides' (a "
+                   "topology of SCALE-Sim)",
+                   fmt::join(first.cells, ",")));
+}
+
 std::vector<Layer> plain_layers(const std::filesystem::path &file, const std::vector<CsvRow> &rows) {
   LayerList layers(file);
   const Columns columns = rows.empty() ? Columns{} : columns_of(rows.front());
+  if (!rows.empty() && !columns.header) check_heading(file, rows.front());
   for (std::size_t i = columns.header ? 1 : 0; i < rows.size(); ++i) {
     const std::size_t line = rows[i].line;
     std::vector<std::string_view> cells = rows[i].cells;
@@ -51,18 +69,29 @@ std::vector<Layer> plain_layers(const std::filesystem::path &file, const std::ve
   return layers.take();
 }
 
+/// Images in a batch of a topology.
+std::uint32_t batch_of(const std::filesystem::path &file, const NetworkSettings &settings) {
+  std::uint32_t batch = 1;
+  for (const auto &[field, value] : settings.values) {
+    if (field != "batch")
+      fail(file, 0, fmt::format("a topology has no field '{}' that {} could replace; only batch", field, value));
+    batch = csv_dimension(file, 0, field, value, "batch = 8");
+  }
+  return batch;
+}
+
 } // namespace
 
-Network parse_network_csv(std::string_view text, const std::filesystem::path &file,
-                          std::optional<std::uint32_t> batch) {
+Network parse_network_csv(std::string_view text, const std::filesystem::path &file, const NetworkSettings &settings) {
   const std::vector<CsvRow> rows = csv_rows(text);
   Network network;
   network.name = file.stem().string();
   if (is_topology(rows)) {
     network.description = "SCALE-Sim topology";
-    network.layers = topology_layers(file, rows, batch ? checked_dimension(file, 0, "batch", *batch) : 1);
+    network.layers = topology_layers(file, rows, batch_of(file, settings));
   } else {
-    if (batch) fail(file, 0, fmt::format("a plain list gives M as it is; no batch of {} can be set for it", *batch));
+    for (const auto &[field, value] : settings.values)
+      fail(file, 0, fmt::format("a plain list gives M as it is; no {} of {} can be set for it", field, value));
     network.description = "GEMM list";
     network.layers = plain_layers(file, rows);
   }

@@ -1,6 +1,7 @@
 // What the network frontends share: limits, error form, checks that hold for every format.
 #pragma once
 
+#include "graph/frontend/network_settings.hpp"
 #include "graph/network.hpp"
 #include "sw_models/config/config_error.hpp"
 
@@ -53,9 +54,8 @@ private:
 };
 
 /// The network that `text`, the contents of `file`, describes. Throws ConfigError as load_network().
-Network parse_network_toml(std::string_view text, const std::filesystem::path &file,
-                           std::optional<std::uint32_t> batch);
-/// The same for a plain list or a topology of SCALE-Sim; only the latter has a batch, 1 if none is given.
-Network parse_network_csv(std::string_view text, const std::filesystem::path &file, std::optional<std::uint32_t> batch);
+Network parse_network_toml(std::string_view text, const std::filesystem::path &file, const NetworkSettings &settings);
+/// The same for a plain list or a topology of SCALE-Sim; only the latter has a field to be set, batch, 1 if it is not.
+Network parse_network_csv(std::string_view text, const std::filesystem::path &file, const NetworkSettings &settings);
 
 } // namespace gradweave::compiler

@@ -13,16 +13,8 @@ namespace {
 /// Rows of X of the layers: as given, or for each sample of the batch.
 class Rows {
 public:
-  Rows(const std::filesystem::path &file, const TableReader &top, std::optional<std::uint32_t> batch)
-      : file_(file), batch_(top.dimension("batch")), sequence_(top.dimension("sequence").value_or(1)) {
-    if (!batch) return;
-    if (!batch_)
-      fail(file, 0,
-           fmt::format("the network has no 'batch' that {} could replace; add batch = <whole number> and give the "
-                       "layers m_per_sample instead of m",
-                       *batch));
-    batch_ = checked_dimension(file, 0, "batch", *batch);
-  }
+  Rows(const std::filesystem::path &file, const TableReader &top)
+      : file_(file), batch_(top.dimension("batch")), sequence_(top.dimension("sequence").value_or(1)) {}
 
   std::uint32_t of(const TableReader &layer) const {
     const auto m = layer.dimension("m");
@@ -73,16 +65,58 @@ void read_shape(const TableReader &reader, const Rows &rows, Layer &layer) {
   check_grouped_size(layer, reader.file(), reader.line());
 }
 
+/// Sets one value; nodes are moved, since a copy does not know that it is not the file's.
+void set(toml::table &table, const std::filesystem::path &file, const std::string &key, const std::string &value) {
+  toml::table parsed;
+  try {
+    parsed = toml::parse(fmt::format("value = {}", value), std::string("setting"));
+  } catch (const toml::parse_error &) {
+    parsed = toml::table{};
+  }
+  if (parsed.size() != 1)
+    fail(file, 0, fmt::format("{} = {} is no value; give a number, true, false, or text in \"quotes\"", key, value));
+  parsed.begin()->second.visit([&](auto &node) { table.insert_or_assign(key, std::move(node)); });
+}
+
+/// The layer of a name, null if there is none.
+toml::table *layer_called(toml::table &root, const std::string &name) {
+  if (toml::array *layers = root["layer"].as_array())
+    for (toml::node &node : *layers)
+      if (toml::table *table = node.as_table(); table != nullptr && (*table)["name"].value_or(std::string()) == name)
+        return table;
+  return nullptr;
+}
+
+void apply(const NetworkSettings &settings, toml::table &root, const std::filesystem::path &file) {
+  for (const auto &[field, value] : settings.values) {
+    const std::size_t dot = field.rfind('.');
+    if (toml::table *layer = dot == std::string::npos ? nullptr : layer_called(root, field.substr(0, dot))) {
+      set(*layer, file, field.substr(dot + 1), value);
+      continue;
+    }
+    if (dot != std::string::npos)
+      fail(file, 0,
+           fmt::format("there is no layer '{}', of which {} could be {}", field.substr(0, dot), field.substr(dot + 1),
+                       value));
+    if (field == "batch" && root.get("batch") == nullptr)
+      fail(file, 0,
+           fmt::format("the network has no 'batch' that {} could replace; add batch = <whole number> and give the "
+                       "layers m_per_sample instead of m",
+                       value));
+    set(root, file, field, value);
+  }
+}
+
 } // namespace
 
-Network parse_network_toml(std::string_view text, const std::filesystem::path &file,
-                           std::optional<std::uint32_t> batch) {
+Network parse_network_toml(std::string_view text, const std::filesystem::path &file, const NetworkSettings &settings) {
   toml::table root;
   try {
     root = toml::parse(text);
   } catch (const toml::parse_error &error) {
     fail(file, error.source().begin.line, fmt::format("not valid TOML: {}", error.description()));
   }
+  apply(settings, root, file);
 
   const TableReader top(file, root, "the network");
   top.only({"name", "description", "source", "parameters", "other_parameters", "batch", "sequence", "layer"});
@@ -99,7 +133,7 @@ Network parse_network_toml(std::string_view text, const std::filesystem::path &f
     if (!count) fail(file, reader.line(), "an entry of other_parameters has no 'count'; add count = <whole number>");
     network.other_parameters.push_back({reader.text("what", ""), *count});
   }
-  const Rows rows(file, top, batch);
+  const Rows rows(file, top);
 
   LayerList layers(file);
   bool first = true;

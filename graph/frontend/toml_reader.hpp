@@ -82,9 +82,14 @@ public:
   const std::filesystem::path &file() const { return file_; }
   std::size_t line() const { return table_.source().begin.line; }
   /// Of an entry that exists.
-  std::size_t line(std::string_view key) const { return table_.get(key)->source().begin.line; }
+  std::size_t line(std::string_view key) const { return line_of(*table_.get(key)); }
 
 private:
+  /// 0 for what is not of the file but was set (parse_network_toml()), and has a path of its own.
+  static std::size_t line_of(const toml::node &node) {
+    return node.source().path == nullptr ? node.source().begin.line : 0;
+  }
+
   const std::filesystem::path &file_;
   const toml::table &table_;
   std::string_view what_;

@@ -145,7 +145,7 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
       const auto lock = heartbeat.lock();
       display.update(job, static_cast<double>(done) / static_cast<double>(all));
     };
-  const compiler::PlansAhead ahead(searched_compilations(options, specs), cache, usable_cores());
+  const compiler::PlansAhead ahead(searched_compilations(options, specs), cache, options.jobs);
   for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
     JobEvents job_events;
     if (!options.times.empty() || !options.timeline.empty())

@@ -20,7 +20,8 @@ std::string text_of(const fs::path &file) { return read_user_text(file, {"NPU co
 /// A file of tables, any of which may be that of another file.
 class TableFile {
 public:
-  TableFile(std::string_view text, std::string file) : file_(std::move(file)) {
+  TableFile(std::string_view text, std::string file, const Overrides &overrides)
+      : file_(std::move(file)), overrides_(overrides) {
     try {
       root_ = toml::parse(text, file_);
     } catch (const toml::parse_error &e) {
@@ -30,6 +31,8 @@ public:
       if (key.str() != "npu" && key.str() != "memory")
         refuse_config(file_, node.source().begin.line,
                       fmt::format("unknown table or key '{}'; known tables: npu, memory", key.str()));
+    for (const Override &o : overrides_)
+      if (toml::table *table = root_[o.table].as_table()) set(*table, o);
   }
 
   /// What `read` makes of the table `name`, here or in the file that is named instead.
@@ -39,7 +42,7 @@ public:
     const std::string &path = node.as_string()->get();
     try {
       const fs::path file = fs::path(file_).parent_path() / path;
-      const TableFile there(text_of(file), file.string());
+      const TableFile there(text_of(file), file.string(), overrides_);
       return read(there.section(name));
     } catch (const ConfigError &error) {
       refuse_config(file_, node.source().begin.line, fmt::format("{} = \"{}\": {}", name, path, error.what()));
@@ -47,6 +50,19 @@ public:
   }
 
 private:
+  /// Nodes are moved, since a copy does not know where it was written.
+  static void set(toml::table &table, const Override &o) {
+    toml::table parsed;
+    try {
+      parsed = toml::parse(fmt::format("value = {}", o.value), o.source);
+    } catch (const toml::parse_error &) {
+      parsed = toml::table{};
+    }
+    if (parsed.size() != 1)
+      refuse_config(o.source, 0, fmt::format("'{}' is no value; write a number, or text in \"quotes\"", o.value));
+    parsed.begin()->second.visit([&](auto &node) { table.insert_or_assign(o.key, std::move(node)); });
+  }
+
   const toml::node &node_of(const std::string &name) const {
     const toml::node *node = root_.get(name);
     if (node == nullptr) refuse_config(file_, 0, fmt::format("missing table [{0}]; add [{0}] and its keys", name));
@@ -61,6 +77,7 @@ private:
   }
 
   std::string file_;
+  const Overrides &overrides_;
   toml::table root_;
 };
 
@@ -79,16 +96,20 @@ NpuConfig npu_of(const TableFile &file) {
 
 } // namespace
 
-Machine load_machine(const fs::path &file) { return parse_machine(text_of(file), file.string()); }
+Machine load_machine(const fs::path &file, const Overrides &overrides) {
+  return parse_machine(text_of(file), file.string(), overrides);
+}
 
-Machine parse_machine(std::string_view text, const std::string &file) {
-  const TableFile tables(text, file);
+Machine parse_machine(std::string_view text, const std::string &file, const Overrides &overrides) {
+  const TableFile tables(text, file, overrides);
   Machine machine{npu_of(tables), {}};
+  for (const Override &o : overrides)
+    if (o.table == "npu" && o.key != "name") machine.name += fmt::format("+{}={}", o.key, o.value);
   machine.memory = tables.read("memory", [&](TomlSection section) { return read_memory_config(section, machine); });
   return machine;
 }
 
-NpuConfig load_npu_config(const fs::path &file) { return npu_of(TableFile(text_of(file), file.string())); }
+NpuConfig load_npu_config(const fs::path &file) { return npu_of(TableFile(text_of(file), file.string(), {})); }
 
 Fingerprint fingerprint(const Machine &machine) {
   static_assert(!HasThird<Machine>::value, "a field that is not decomposed here");

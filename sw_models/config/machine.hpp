@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gradweave {
 
@@ -17,15 +18,24 @@ struct Machine : NpuConfig {
   MemoryConfig memory;
 };
 
+/// A field that is to have another value than its file says, as `--set npu.rows=64` asks.
+struct Override {
+  std::string table, key; ///< npu, rows
+  std::string value;      ///< in TOML
+  std::string source;     ///< what messages about it begin with
+};
+using Overrides = std::vector<Override>;
+
 /// Reads and checks a file with the tables [npu] and [memory] (TOML, see configs/small.toml). Instead of a table may
 /// stand the path of another file that has it, seen from the first one's directory: with npu = "small.toml", machines
-/// share an NPU, and its RTL, and differ in their memories. Throws ConfigError naming file, line, key, value and
-/// remedy.
-Machine load_machine(const std::filesystem::path &file);
+/// share an NPU, and its RTL, and differ in their memories. Values of `overrides` are checked as the file's; an NPU
+/// that has such is called NAME+KEY=VALUE, since it is another one. Throws ConfigError naming file, line, key, value
+/// and remedy.
+Machine load_machine(const std::filesystem::path &file, const Overrides &overrides = {});
 
 /// The machine that `text` describes, as load_machine() reads it; `file` stands for it in messages and paths. Throws
 /// ConfigError.
-Machine parse_machine(std::string_view text, const std::string &file);
+Machine parse_machine(std::string_view text, const std::string &file, const Overrides &overrides = {});
 
 /// The NPU of such a file, which need not describe a memory.
 NpuConfig load_npu_config(const std::filesystem::path &file);

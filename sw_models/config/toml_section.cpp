@@ -14,8 +14,14 @@ void refuse_config(const std::string &file, std::uint32_t line, const std::strin
   throw ConfigError(fmt::format("{}:{}: {}", file, line, problem));
 }
 
+void TomlSection::refuse_at(const toml::node &node, const std::string &problem) const {
+  const toml::source_region &source = node.source();
+  if (source.path != nullptr && *source.path != file_) refuse_config(*source.path, 0, problem); // not the file's
+  refuse_config(file_, source.begin.line, problem);
+}
+
 void TomlSection::refuse(std::string_view key, const std::string &problem) const {
-  refuse_config(file_, table_.get(key)->source().begin.line, problem);
+  refuse_at(*table_.get(key), problem);
 }
 
 std::string TomlSection::text(std::string_view key, std::string_view example) {
@@ -58,8 +64,8 @@ double TomlSection::number(std::string_view key, double low, double high, std::s
 void TomlSection::reject_unknown_keys() const {
   for (const auto &[key, node] : table_)
     if (std::find(known_.begin(), known_.end(), key.str()) == known_.end())
-      refuse_config(file_, node.source().begin.line,
-                    fmt::format("unknown key '{}' in [{}]; known keys: {}", key.str(), name_, fmt::join(known_, ", ")));
+      refuse_at(node,
+                fmt::format("unknown key '{}' in [{}]; known keys: {}", key.str(), name_, fmt::join(known_, ", ")));
 }
 
 const toml::node &TomlSection::require(std::string_view key, std::string_view example) {
@@ -75,9 +81,8 @@ void TomlSection::bad_type(std::string_view key, const toml::node &node, std::st
                            std::string_view example) const {
   std::ostringstream type;
   type << node.type();
-  refuse_config(file_, node.source().begin.line,
-                fmt::format("{} must be {}, but is of type {}; write, for example, {} = {}", key, wanted, type.str(),
-                            key, example));
+  refuse_at(node, fmt::format("{} must be {}, but is of type {}; write, for example, {} = {}", key, wanted, type.str(),
+                              key, example));
 }
 
 } // namespace gradweave

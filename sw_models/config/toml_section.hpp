@@ -34,6 +34,7 @@ public:
   [[noreturn]] void refuse(std::string_view key, const std::string &problem) const;
 
 private:
+  [[noreturn]] void refuse_at(const toml::node &node, const std::string &problem) const;
   const toml::node &require(std::string_view key, std::string_view example);
   [[noreturn]] void bad_type(std::string_view key, const toml::node &node, std::string_view wanted,
                              std::string_view example) const;

@@ -15,7 +15,7 @@ TEST(NetworkTopology, ReadsConvolutions) {
   ASSERT_EQ(n.layers.size(), 4U);
   EXPECT_EQ(n.description, "SCALE-Sim topology");
   EXPECT_EQ(n.layers[0].name, "Conv1");
-  EXPECT_EQ(n.layers[0].m, 109U * 109U); // no padding; the rest of the image is not read
+  EXPECT_EQ(n.layers[0].m, 110U * 110U); // no padding; what is left of the image makes an output more
   EXPECT_EQ(n.layers[0].k, 147U);
   EXPECT_FALSE(n.layers[0].dx);
   EXPECT_EQ(n.layers[1].m, 54U * 56U);
@@ -43,7 +43,7 @@ TEST(NetworkTopology, EachColumnIsAFieldOfItsOwn) {
   EXPECT_EQ(conv.out_channels, 11U);
   EXPECT_EQ(conv.stride_height, 2U);
   EXPECT_EQ(conv.stride_width, 2U);
-  EXPECT_EQ(n.layers[0].m, 13U * 13U * 20U);
+  EXPECT_EQ(n.layers[0].m, 13U * 13U * 20U); // whole steps: nothing is left
   EXPECT_EQ(n.layers[0].k, 5U * 3U * 7U);
   EXPECT_EQ(n.layers[0].n, 11U);
 }
@@ -51,15 +51,54 @@ TEST(NetworkTopology, EachColumnIsAFieldOfItsOwn) {
 TEST(NetworkTopology, BadRowsNameLineFieldAndForm) {
   const std::string head = kHeader;
   EXPECT_MESSAGE(error_of(".csv", head + "a, 5, 5, 3, 3, 1, 1\n"),
-                 ".csv:2: 7 fields where there must be 8; write lines as name, IFMAP height");
-  EXPECT_MESSAGE(error_of(".csv", head + "a, 5, 5, 3, 3, 1, 1, 1, 4\n"), "9 fields");
+                 ".csv:2: 7 fields where there must be 8, or 9 with a stride for the width; write lines as Layer name, "
+                 "IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides");
+  EXPECT_MESSAGE(error_of(".csv", head + "a, 5, 5, 3, 3, 1, 1, 1, 4, 5\n"), "10 fields");
   EXPECT_MESSAGE(error_of(".csv", head + "a, 5, 5, 6, 3, 1, 1, 1\n"), ":2: the kernel's height of 6 is more than");
   EXPECT_MESSAGE(error_of(".csv", head + "a, 5, 5, 3, 3, 1, 0, 1\n"), ":2: Num Filter = 0 is out of range");
   EXPECT_MESSAGE(error_of(".csv", head + "a, 5, 5, 3, x, 1, 1, 1\n"), "Filter Width = 'x' is not a whole number");
-  EXPECT_MESSAGE(error_of(".csv", head + "a,5,5,3,3,1,1,1\na,5,5,3,3,1,1,1\n"),
-                 ":3: layer name 'a' is taken by line 2");
+  EXPECT_MESSAGE(error_of(".csv", head + "aDP, 5, 5, 3, 3, 70000, 70000, 1\n"),
+                 ":2: Channels x Num Filter = 4900000000 is more than 16777216");
+  EXPECT_MESSAGE(error_of(".csv", "Layer name,IFMAP height,IFMAP width,Filter height,Filter width,Channels,Num filter,"
+                                  "Strides,batch size\na,5,5,3,3,1,1,1,4\n"),
+                 ":2: a ninth field is the stride along the width, but the heading says batch; leave it out and give "
+                 "--batch");
   EXPECT_MESSAGE(error_of(".csv", head), "no layers");
   EXPECT_MESSAGE(error_of(".csv", head + "a,5,5,3,3,1,1,1\n", 0), "batch = 0 is out of range");
+}
+
+TEST(NetworkTopology, RepeatedNamesGetTheLowestNumberThatIsFree) {
+  const Network n = read(".csv", std::string(kHeader) + "a,5,5,3,3,1,1,1\na,5,5,3,3,1,1,1\na_2,5,5,3,3,1,1,1\n"
+                                                        "a,5,5,3,3,1,1,1\n");
+  ASSERT_EQ(n.layers.size(), 4U);
+  EXPECT_EQ(n.layers[1].name, "a_3");
+  EXPECT_EQ(n.layers[2].name, "a_2");
+  EXPECT_EQ(n.layers[3].name, "a_4");
+}
+
+TEST(NetworkTopology, DepthwiseLayersAreGroups) {
+  const Network n = read(".csv", std::string(kHeader) + "Conv2_DP,16,12,3,3,24,2,2\n", 4);
+  ASSERT_EQ(n.layers.size(), 1U);
+  EXPECT_EQ(n.layers[0].groups, 24U);
+  EXPECT_EQ(n.layers[0].m, 4U * 8U * 6U);
+  EXPECT_EQ(n.layers[0].k, 9U);
+  EXPECT_EQ(n.layers[0].n, 2U);
+}
+
+TEST(NetworkTopology, NineColumnsHaveTwoStrides) {
+  const Network n = read(".csv", "Layer name,IFMAP height,IFMAP width,Filter height,Filter width,Channels,Num filter,"
+                                 "Stride height,Stride width,\na,29,41,5,3,7,11,2,3,\n");
+  ASSERT_TRUE(n.layers.at(0).conv);
+  EXPECT_EQ(n.layers[0].conv->stride_height, 2U);
+  EXPECT_EQ(n.layers[0].conv->stride_width, 3U);
+  EXPECT_EQ(n.layers[0].m, 13U * 14U); // 38 / 3: a step is begun
+}
+
+TEST(NetworkList, HeadingsOfNeitherFormAreRefusedWithBothForms) {
+  EXPECT_MESSAGE(error_of(".csv", "Layer,Height,Width\na,1,2\n"),
+                 ".csv:1: heading 'Layer,Height,Width' is not known; expected 'name,M,K,N' or 'name,M,N,K' (a list of "
+                 "products), or 'Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num "
+                 "Filter, Strides' (a topology of SCALE-Sim)");
 }
 
 TEST(NetworkList, HeaderTellsTheOrder) {

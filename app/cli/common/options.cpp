@@ -1,5 +1,7 @@
 #include "app/cli/common/options.hpp"
 
+#include "app/cli/common/settings.hpp"
+
 #include "compiler/compiler.hpp"
 
 #include <CLI/App.hpp>
@@ -54,6 +56,7 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 1U << 24U));
   command.add_option("--npu", work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
+  add_set_option(command, work.set, Settable::kMachineAndNetwork);
   command.add_option("--schedule", work.schedule, schedule)->capture_default_str();
   command
       .add_option_function<std::uint64_t>(
@@ -85,6 +88,7 @@ void add_work(Reproduction &command, const WorkArguments &work) {
   command.add("MODEL", "--model", work.model);
   if (work.batch != 0) command.add("BATCH", "--batch", std::to_string(work.batch));
   command.add("NPU", "--npu", work.npu);
+  command.add_each("SET", "--set", work.set);
   command.add("SCHEDULE", "--schedule", work.schedule);
   command.add("PASS", "--pass", work.pass);
   if (work.tune != 0) command.add("TUNE", "--tune", std::to_string(work.tune));

@@ -20,6 +20,15 @@ void Reproduction::add(const std::string &variable, const std::string &option, c
   text_ += fmt::format(" {}={}", variable, shell_word(word));
 }
 
+void Reproduction::add_each(const std::string &variable, const std::string &option,
+                            const std::vector<std::string> &values) {
+  if (make_ && !values.empty())
+    add(variable, option, fmt::format("{}", fmt::join(values, " ")));
+  else
+    for (const std::string &value : values)
+      add(variable, option, value);
+}
+
 void Reproduction::add_word(const std::string &word) { text_ += ' ' + shell_word(word); }
 
 } // namespace gradweave::cli

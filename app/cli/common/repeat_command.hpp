@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace gradweave::cli {
 
@@ -13,6 +14,8 @@ public:
   /// Adds `variable=value` for make, else `option value`. Make has no options but those with a variable: others, whose
   /// `variable` is empty, are left out.
   void add(const std::string &variable, const std::string &option, const std::string &value);
+  /// Adds an option that may be repeated; of make one variable with all of them.
+  void add_each(const std::string &variable, const std::string &option, const std::vector<std::string> &values);
   /// Adds a word of the command line; make has none.
   void add_word(const std::string &word);
 

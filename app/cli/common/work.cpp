@@ -1,4 +1,6 @@
 #include "app/cli/common/work.hpp"
+
+#include "app/cli/common/settings.hpp"
 #include "graph/frontend/load_network.hpp"
 
 #include "app/evaluation/unit/unit_key.hpp"
@@ -22,9 +24,9 @@ Work resolve(const WorkArguments &arguments) {
   work.compile.parts = arguments.parts;
   work.compile.tune = arguments.tune;
   work.compile.reduction = compiler::parse_reduction(arguments.reduction);
-  const auto batch = arguments.batch != 0 ? std::optional(arguments.batch) : std::nullopt;
-  work.network = compiler::load_network(runtime::find_model(arguments.model), batch);
-  work.npu = load_machine(runtime::find_npu(arguments.npu));
+  const Settings settings = parse_settings(arguments.set, arguments.batch);
+  work.network = compiler::load_network(runtime::find_model(arguments.model), settings.network);
+  work.npu = load_machine(runtime::find_npu(arguments.npu), settings.machine);
   work.layers = compiler::select_layers(work.network, arguments.layers);
   return work;
 }
@@ -37,6 +39,12 @@ std::unique_ptr<compiler::PlanStore> plan_store(const WorkArguments &arguments) 
 
 void require_rtl(const Machine &npu, const std::string &argument) {
   const std::filesystem::path file = runtime::find_npu(argument);
+  if (npu.name.find('+') != std::string::npos)
+    throw std::invalid_argument(
+        fmt::format("NOT RUN, nothing was simulated or checked: --set makes another NPU of '{}', "
+                    "and no RTL is Verilated for '{}'; write it into a file, and make cosim "
+                    "NPU=FILE builds it",
+                    argument, npu.name));
   const bool named = file.string() != argument;
   try {
     find_rtl_library(npu, named ? argument : shell_word(std::filesystem::absolute(file).lexically_normal()));

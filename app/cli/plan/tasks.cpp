@@ -1,4 +1,5 @@
 // gradweave tasks
+#include "app/cli/common/settings.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"
@@ -18,12 +19,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gradweave::cli {
 namespace {
 
 struct TasksArguments {
   std::string model = "bert_tiny", npu = "small", extent = "updates", json;
+  std::vector<std::string> set;
   std::uint32_t batch = 0, blocks = 4, terms = 1024;
 };
 
@@ -63,9 +66,9 @@ int tasks(const TasksArguments &a) {
   options.extent = graph::parse_extent(a.extent);
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
-  const Machine npu = load_machine(runtime::find_npu(a.npu));
-  const auto batch = a.batch == 0 ? std::nullopt : std::optional<std::uint32_t>(a.batch);
-  const graph::Graph forward = compiler::load_graph(runtime::find_model(a.model), batch);
+  const Settings settings = parse_settings(a.set, a.batch);
+  const Machine npu = load_machine(runtime::find_npu(a.npu), settings.machine);
+  const graph::Graph forward = compiler::load_graph(runtime::find_model(a.model), settings.network);
   const graph::Graph step = graph::training_graph(forward, graph::operators(), options).graph;
   const compiler::TaskGraph lowered(step, compiler::usual_grids(step, npu, a.blocks, a.terms));
   const compiler::TaskWork work = compiler::task_work(lowered, npu);
@@ -83,6 +86,7 @@ void add_tasks(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen)
   command->add_option("--model", a->model, "Network: a name, or the path of a .graph")->capture_default_str();
   command->add_option("--npu", a->npu, "NPU: a name or the path of a .toml")->capture_default_str();
   command->add_option("--batch", a->batch, "Samples in a batch; default: as the network says");
+  add_set_option(*command, a->set, Settable::kMachineAndNetwork);
   command->add_option("--extent", a->extent, "How far a step goes: forward, gradients or updates")
       ->capture_default_str();
   command->add_option("--blocks", a->blocks, "Blocks of the array along each side of a tile, 1 to 1024")

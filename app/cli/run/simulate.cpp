@@ -1,11 +1,13 @@
 // gradweave simulate
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/repeat_command.hpp"
+#include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/report/json_report.hpp"
 #include "app/report/simulation_report.hpp"
 #include "base/file/output_file.hpp"
+#include "base/process/parallel.hpp"
 #include "runtime/run/lookup.hpp"
 #include "runtime/run/simulation.hpp"
 
@@ -25,6 +27,7 @@ struct SimulateArguments {
   WorkArguments work;
   std::string stream; ///< a stream file to be simulated instead; empty: none
   std::string json;
+  unsigned jobs = 0;           ///< 0: one a core
   std::string times, timeline; ///< file, or directory if it is one or ends in '/'; empty: none
   bool quiet = false, from_make = false;
 };
@@ -39,6 +42,7 @@ std::string reproduce(const SimulateArguments &a) {
   } else {
     command.add_word(a.stream);
     command.add("NPU", "--npu", a.work.npu);
+    command.add_each("SET", "--set", a.work.set);
   }
   if (!a.times.empty()) command.add("TIMES", "--times", a.times);
   if (!a.timeline.empty()) command.add("TIMELINE", "--timeline", a.timeline);
@@ -49,7 +53,7 @@ void add_work_of(const SimulateArguments &a, RunOptions &options) {
   options.npu = a.work.npu;
   if (!a.stream.empty()) {
     options.stream = a.stream;
-    options.config = load_machine(runtime::find_npu(a.work.npu));
+    options.config = load_machine(runtime::find_npu(a.work.npu), parse_settings(a.work.set).machine);
     options.layers = {runtime::stream_layer(a.stream)};
     options.network.name = options.layers.front().name;
     options.network.layers = options.layers;
@@ -88,6 +92,7 @@ int simulate(const SimulateArguments &a) {
   RunOptions options;
   options.backend = runtime::Backend::kTiming;
   options.quiet = a.quiet;
+  options.jobs = a.jobs != 0 ? a.jobs : usable_cores();
   options.reproduce = reproduce(a);
   add_work_of(a, options);
   if (!a.stream.empty()) check_stream_name(a.stream);
@@ -126,6 +131,9 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
   command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
   add_times_options(*command, a.times, a.timeline);
+  command->add_option("--jobs", a.jobs, "Threads that look for plans; default: one a core")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1024U));
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->add_flag("--from-make", a.from_make)->group("");
   command->footer("Examples:\n"

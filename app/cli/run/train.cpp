@@ -2,6 +2,7 @@
 #include "app/cli/run/train_arguments.hpp"
 
 #include "app/cli/common/repeat_command.hpp"
+#include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/evaluation/page/line_chart.hpp"
 #include "app/report/training_report.hpp"
@@ -35,6 +36,7 @@ std::string reproduce(const TrainArguments &a) {
   command.add("MODEL", "--model", a.model);
   if (a.batch != 0) command.add("BATCH", "--batch", std::to_string(a.batch));
   if (a.backend != "golden") command.add("NPU", "--npu", a.npu);
+  command.add_each("SET", "--set", a.set);
   if (a.as_cosim) {
     if (a.from_make)
       command.add("STEP", "", "1");
@@ -111,8 +113,7 @@ std::uint64_t steps_of(const TrainArguments &a, const Feed &feed) {
 class Session {
 public:
   explicit Session(const TrainArguments &a)
-      : forward_(compiler::load_graph(runtime::find_model(a.model),
-                                      a.batch == 0 ? std::nullopt : std::optional<std::uint32_t>(a.batch))),
+      : forward_(compiler::load_graph(runtime::find_model(a.model), parse_settings(a.set, a.batch).network)),
         options_(training_options(a)), data_(load_data(a, forward_)),
         step_(graph::training_graph(forward_, graph::operators(), options_)),
         steps_(steps_of(a, *data_.feed)), run_{a.model,
@@ -139,7 +140,7 @@ public:
       return;
     }
     const runtime::Backend backend = runtime::parse_backend(a.backend);
-    const Machine npu = load_machine(runtime::find_npu(a.npu));
+    const Machine npu = load_machine(runtime::find_npu(a.npu), parse_settings(a.set, a.batch).machine);
     const auto schedules = parse_schedules(a.schedule);
     if (schedules.size() != 1) throw std::invalid_argument("--schedule: a step runs under one schedule");
     if (backend == runtime::Backend::kRtl) require_rtl(npu, a.npu);

@@ -1,5 +1,6 @@
 // The options of gradweave train.
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/settings.hpp"
 #include "app/cli/run/train_arguments.hpp"
 #include "device/backend.hpp"
 #include "train/rate.hpp"
@@ -75,6 +76,7 @@ void add_where_options(CLI::App &command, TrainArguments &a) {
                       ", every tensor compared with a golden execution")
       ->capture_default_str();
   command.add_option("--npu", a.npu, "NPU of the products: a name or the path of a .toml file")->capture_default_str();
+  add_set_option(command, a.set, Settable::kMachineAndNetwork);
   command.add_option("--schedule", a.schedule, "Schedule of the products, as of cosim")->capture_default_str();
   command.add_flag("--eval", a.evaluate, "Tell the accuracy on the test images at the end");
   command.add_option("--loss-plot", a.loss_plot, "Draw the loss over the steps into this SVG file");

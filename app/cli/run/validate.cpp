@@ -1,5 +1,6 @@
 // gradweave validate
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/validate/compare_traces.hpp"
@@ -84,6 +85,8 @@ void add_network(const WorkArguments &arguments, Plan &plan, const std::string &
                                        shell_word(program), shell_word(arguments.model), layer.index,
                                        compiler::to_string(schedule), arguments.pass, shell_word(arguments.npu));
       if (arguments.batch != 0) repeat += fmt::format(" --batch {}", arguments.batch);
+      for (const std::string &set : arguments.set)
+        repeat += " --set " + shell_word(set);
       if (arguments.tune != 0) repeat += fmt::format(" --tune={}", arguments.tune);
       if (arguments.partition != "none") repeat += fmt::format(" --partition {}", arguments.partition);
       if (arguments.parts != 0) repeat += fmt::format(" --parts {}", arguments.parts);
@@ -187,7 +190,7 @@ Plan plan_random(const ValidateArguments &a) {
 Plan plan_files(const ValidateArguments &a) {
   Plan plan;
   plan.each = true;
-  const Machine npu = load_machine(runtime::find_npu(npu_name(a)));
+  const Machine npu = load_machine(runtime::find_npu(npu_name(a)), parse_settings(a.work.set).machine);
   if (a.watchdog != 0) check_watchdog(npu, a.watchdog);
   for (const std::string &file : a.streams) {
     check_stream_name(file);
@@ -196,6 +199,8 @@ Plan plan_files(const ValidateArguments &a) {
     stream.commands = runtime::load_stream(file);
     stream.reproduce =
         fmt::format("{} validate {} --npu {}", shell_word(a.program), shell_word(file), shell_word(npu_name(a)));
+    for (const std::string &set : a.work.set)
+      stream.reproduce += " --set " + shell_word(set);
     ValidationBatch batch;
     batch.name = file;
     batch.npu = npu;

@@ -2,6 +2,7 @@
 #include "trace/timeline/timeline.hpp"
 
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/settings.hpp"
 #include "app/cli/traces/commands.hpp"
 #include "base/file/output_file.hpp"
 #include "isa/assembler.hpp"
@@ -22,6 +23,7 @@ struct TimelineArguments {
   std::vector<std::string> streams; ///< files, one behind another on the time axis
   std::string rtl, model;           ///< timing traces of these streams; empty: none
   std::string npu = "small", out;
+  std::vector<std::string> set;
 };
 
 using runtime::CommandLabel;
@@ -79,7 +81,7 @@ std::vector<TraceOfStreams> read_traces(const TimelineArguments &a) {
 }
 
 int timeline(const TimelineArguments &a) {
-  const Machine npu = load_machine(runtime::find_npu(a.npu));
+  const Machine npu = load_machine(runtime::find_npu(a.npu), parse_settings(a.set).machine);
   const std::vector<TraceOfStreams> traces = read_traces(a);
   OutputFile output(a.out);
   runtime::timeline::Timeline drawing(output, runtime::timeline::compression_of(a.out), npu,
@@ -120,6 +122,7 @@ void add_timeline(CLI::App &app, const Invocation & /*invocation*/, Chosen &chos
   command->add_option("--rtl", a.rtl, "Timing trace of the RTL");
   command->add_option("--model", a.model, "Timing trace of the timing model");
   command->add_option("--npu", a.npu, "NPU of the traces: a name or the path of a .toml file")->capture_default_str();
+  add_set_option(*command, a.set, Settable::kMachine);
   command->add_option("--out,-o", a.out, "Timeline (.json, or .json.gz to compress it)")->required();
   command->footer("Example: one layer, RTL and model side by side\n"
                   "  gradweave compile --layers 0 --out streams\n"

@@ -1,0 +1,28 @@
+// --set: fields of the machine and the network that have other values than their files say.
+#pragma once
+
+#include "graph/frontend/network_settings.hpp"
+#include "sw_models/config/machine.hpp"
+
+#include <CLI/App.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gradweave::cli {
+
+struct Settings {
+  Overrides machine;
+  compiler::NetworkSettings network;
+};
+
+/// Of "npu.KEY=VALUE", "memory.KEY=VALUE" and "net.KEY=VALUE", with --batch, which is net.batch; 0: not given. Throws
+/// std::invalid_argument if one is not of this form, or a field is set twice.
+Settings parse_settings(const std::vector<std::string> &set, std::uint32_t batch = 0);
+
+enum class Settable { kMachine, kMachineAndNetwork };
+/// --set, which may be repeated.
+void add_set_option(CLI::App &command, std::vector<std::string> &set, Settable what);
+
+} // namespace gradweave::cli
