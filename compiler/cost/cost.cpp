@@ -39,6 +39,13 @@ std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine
   return traffic;
 }
 
+std::uint64_t moved_bytes(const Program &program, const Machine &npu) {
+  std::uint64_t moved = 0;
+  for (const Action &a : program.actions)
+    if (!a.computes()) moved += dram_bytes_of(a, npu);
+  return moved;
+}
+
 std::uint64_t simulation_work(const Program &program) {
   std::uint64_t work = program.actions.size();
   for (const Action &a : program.actions)
@@ -58,11 +65,8 @@ std::uint64_t dram_cycles(std::uint64_t bytes, const Machine &npu) {
 }
 
 /// Of all LOADs, STOREs and commands.
-std::uint64_t moved_bytes(const Program &program, const Machine &npu) {
-  std::uint64_t moved = round_up(program.actions.size() * isa::kCommandBytes, access_bytes(npu));
-  for (const Action &a : program.actions)
-    if (!a.computes()) moved += dram_bytes_of(a, npu);
-  return moved;
+std::uint64_t channel_bytes(const Program &program, const Machine &npu) {
+  return moved_bytes(program, npu) + round_up(program.actions.size() * isa::kCommandBytes, access_bytes(npu));
 }
 
 /// Cycles that are still to come when an action of the program starts, for each, visited from the last to the first: of
@@ -97,7 +101,7 @@ std::uint64_t program_bound(const Program &program, const Machine &npu) {
   std::uint64_t loads = 0;
   for (const Action &a : program.actions)
     if (a.kind == Action::Kind::kLoad) loads += dram_bytes_of(a, npu);
-  std::uint64_t bound = dram_cycles(moved_bytes(program, npu), npu);
+  std::uint64_t bound = dram_cycles(channel_bytes(program, npu), npu);
   std::size_t counted = program.actions.size(); // loads before this one are in `loads`
   visit_rest(program, npu, [&](std::size_t i, std::uint64_t rest) {
     for (; counted > i; --counted)
@@ -113,7 +117,7 @@ std::uint64_t program_cycles(const Program &program, const Machine &npu, std::ui
   timing::RunOptions options;
   std::vector<std::uint64_t> latest;
   if (limit != kTooSlow) {
-    const std::uint64_t moving = dram_cycles(moved_bytes(program, npu), npu);
+    const std::uint64_t moving = dram_cycles(channel_bytes(program, npu), npu);
     if (moving >= limit) return kTooSlow;
     options.most_idle_cycles = limit - moving;
     if (commands.size() == program.actions.size()) { // no SYNCs between them

@@ -21,6 +21,9 @@ std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu);
 /// computes it.
 std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine &npu);
 
+/// Bytes of whole accesses of the DRAM that the program's LOADs and STOREs take.
+std::uint64_t moved_bytes(const Program &program, const Machine &npu);
+
 /// Bursts that the program's LOADs and STOREs take, a tile row each, and its commands: what the time of a simulation
 /// follows.
 std::uint64_t simulation_work(const Program &program);
