@@ -53,6 +53,31 @@ std::uint64_t simulation_work(const Program &program) {
   return work;
 }
 
+ProgramKey key_of(const Program &program) {
+  ProgramKey key{0x9E3779B97F4A7C15U, 0xD6E8FEB86659FD93U};
+  const auto add = [&key](std::uint64_t high, std::uint64_t low) {
+    key[0] = (key[0] ^ high) * 0xFF51AFD7ED558CCDU ^ low;
+    key[1] = (key[1] ^ low) * 0xC4CEB9FE1A85EC53U ^ key[0] >> 29U;
+    key[0] ^= key[1] >> 32U;
+  };
+  const auto add_pair = [&add](std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+    add(std::uint64_t{a} << 32U | b, std::uint64_t{c} << 32U | d);
+  };
+  for (const Action &a : program.actions) {
+    const auto flags = static_cast<std::uint32_t>(a.kind) | a.fp32 * 8U | a.spill * 16U | a.acc * 32U |
+                       a.out_bf16 * 64U | std::uint32_t{a.core} << 8U | static_cast<std::uint32_t>(a.tensor) << 16U;
+    add_pair(flags, a.computes() ? a.product : 0, a.rect.rows, a.rect.cols);
+    add_pair(a.rect.row, a.rect.col, a.place.rows.first, a.cout.rows.first);
+    add_pair(a.a.rows.first, a.b.rows.first, a.cin.rows.first, a.pitch);
+    add(a.dram_addr, static_cast<std::uint64_t>(a.binding));
+  }
+  for (const TileProduct &p : program.products) { // places of operands say where, and these, how large
+    add_pair(p.m, p.k, p.n, p.group);
+    add_pair(p.m_size, p.k_size, p.n_size, static_cast<std::uint32_t>(p.result) | std::uint32_t{p.part} << 8U);
+  }
+  return key;
+}
+
 TrafficLimit traffic_limit(std::uint64_t cycles, bool commands, const Machine &npu) {
   if (cycles == kTooSlow) return {};
   return {divide_up(cycles * npu.memory.bytes_num, npu.memory.bytes_den), commands ? isa::kCommandBytes : 0U};
