@@ -39,11 +39,43 @@ std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine
   return traffic;
 }
 
+std::uint64_t moved_bytes(const Program &program, const Machine &npu) {
+  std::uint64_t moved = 0;
+  for (const Action &a : program.actions)
+    if (!a.computes()) moved += dram_bytes_of(a, npu);
+  return moved;
+}
+
 std::uint64_t simulation_work(const Program &program) {
   std::uint64_t work = program.actions.size();
   for (const Action &a : program.actions)
     if (!a.computes()) work += a.rect.rows;
   return work;
+}
+
+ProgramKey key_of(const Program &program) {
+  ProgramKey key{0x9E3779B97F4A7C15U, 0xD6E8FEB86659FD93U};
+  const auto add = [&key](std::uint64_t high, std::uint64_t low) {
+    key[0] = (key[0] ^ high) * 0xFF51AFD7ED558CCDU ^ low;
+    key[1] = (key[1] ^ low) * 0xC4CEB9FE1A85EC53U ^ key[0] >> 29U;
+    key[0] ^= key[1] >> 32U;
+  };
+  const auto add_pair = [&add](std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+    add(std::uint64_t{a} << 32U | b, std::uint64_t{c} << 32U | d);
+  };
+  for (const Action &a : program.actions) {
+    const auto flags = static_cast<std::uint32_t>(a.kind) | a.fp32 * 8U | a.spill * 16U | a.acc * 32U |
+                       a.out_bf16 * 64U | std::uint32_t{a.core} << 8U | static_cast<std::uint32_t>(a.tensor) << 16U;
+    add_pair(flags, a.computes() ? a.product : 0, a.rect.rows, a.rect.cols);
+    add_pair(a.rect.row, a.rect.col, a.place.rows.first, a.cout.rows.first);
+    add_pair(a.a.rows.first, a.b.rows.first, a.cin.rows.first, a.pitch);
+    add(a.dram_addr, static_cast<std::uint64_t>(a.binding));
+  }
+  for (const TileProduct &p : program.products) { // places of operands say where, and these, how large
+    add_pair(p.m, p.k, p.n, p.group);
+    add_pair(p.m_size, p.k_size, p.n_size, static_cast<std::uint32_t>(p.result) | std::uint32_t{p.part} << 8U);
+  }
+  return key;
 }
 
 TrafficLimit traffic_limit(std::uint64_t cycles, bool commands, const Machine &npu) {
@@ -58,11 +90,8 @@ std::uint64_t dram_cycles(std::uint64_t bytes, const Machine &npu) {
 }
 
 /// Of all LOADs, STOREs and commands.
-std::uint64_t moved_bytes(const Program &program, const Machine &npu) {
-  std::uint64_t moved = round_up(program.actions.size() * isa::kCommandBytes, access_bytes(npu));
-  for (const Action &a : program.actions)
-    if (!a.computes()) moved += dram_bytes_of(a, npu);
-  return moved;
+std::uint64_t channel_bytes(const Program &program, const Machine &npu) {
+  return moved_bytes(program, npu) + round_up(program.actions.size() * isa::kCommandBytes, access_bytes(npu));
 }
 
 /// Cycles that are still to come when an action of the program starts, for each, visited from the last to the first: of
@@ -97,7 +126,7 @@ std::uint64_t program_bound(const Program &program, const Machine &npu) {
   std::uint64_t loads = 0;
   for (const Action &a : program.actions)
     if (a.kind == Action::Kind::kLoad) loads += dram_bytes_of(a, npu);
-  std::uint64_t bound = dram_cycles(moved_bytes(program, npu), npu);
+  std::uint64_t bound = dram_cycles(channel_bytes(program, npu), npu);
   std::size_t counted = program.actions.size(); // loads before this one are in `loads`
   visit_rest(program, npu, [&](std::size_t i, std::uint64_t rest) {
     for (; counted > i; --counted)
@@ -113,7 +142,7 @@ std::uint64_t program_cycles(const Program &program, const Machine &npu, std::ui
   timing::RunOptions options;
   std::vector<std::uint64_t> latest;
   if (limit != kTooSlow) {
-    const std::uint64_t moving = dram_cycles(moved_bytes(program, npu), npu);
+    const std::uint64_t moving = dram_cycles(channel_bytes(program, npu), npu);
     if (moving >= limit) return kTooSlow;
     options.most_idle_cycles = limit - moving;
     if (commands.size() == program.actions.size()) { // no SYNCs between them

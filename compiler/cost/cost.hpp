@@ -8,6 +8,8 @@
 #include "compiler/spm/residency.hpp"
 #include "sw_models/config/machine.hpp"
 
+#include <array>
+
 namespace gradweave::compiler {
 
 /// Array cycles of a tile product by the block formula: blocks x max(reduction, shortest block); of an ADD, the rows
@@ -21,6 +23,9 @@ std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu);
 /// computes it.
 std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine &npu);
 
+/// Bytes of whole accesses of the DRAM that the program's LOADs and STOREs take.
+std::uint64_t moved_bytes(const Program &program, const Machine &npu);
+
 /// Bursts that the program's LOADs and STOREs take, a tile row each, and its commands: what the time of a simulation
 /// follows.
 std::uint64_t simulation_work(const Program &program);
@@ -32,6 +37,10 @@ std::uint64_t program_bound(const Program &program, const Machine &npu);
 
 /// What LOADs and STOREs, and with `commands` commands, may take of the DRAM if all is to take less than `cycles`.
 TrafficLimit traffic_limit(std::uint64_t cycles, bool commands, const Machine &npu);
+
+/// Tells apart, by 128 bits, programs of one layer whose streams differ.
+using ProgramKey = std::array<std::uint64_t, 2>;
+ProgramKey key_of(const Program &program);
 
 /// In place of the cycles of what is not to be had, or takes too many.
 inline constexpr std::uint64_t kTooSlow = ~std::uint64_t{0};

@@ -55,9 +55,7 @@ private:
   /// Cycles that it takes in any case.
   double least() const { return std::max(channel_, array_); }
   bool late() const { return least() >= limit_; }
-  std::vector<Ordering> order_unless_late() const {
-    return late() ? std::vector<Ordering>{} : order_actions(program_, npu_);
-  }
+  Orderings order_unless_late() const { return late() ? Orderings() : order_actions(program_, npu_); }
   double ready(std::size_t engine) const;
   void move(std::size_t engine, double start);
   void compute(std::size_t engine, double start);
@@ -69,7 +67,7 @@ private:
   double channel_ = 0; ///< cycles of all moves, and in which the channel has been idle
   double array_ = 0;   ///< cycles until a product began, and from there to the last one of its core
   std::array<double, kMostEngines> left_{}; ///< array cycles of each core from its next action on
-  std::vector<Ordering> ordering_;
+  Orderings ordering_;
   std::vector<double> done_;
   std::array<std::vector<std::size_t>, kMostEngines> queue_;
   std::array<std::size_t, kMostEngines> head_{};
@@ -85,8 +83,9 @@ double Player::ready(std::size_t engine) const {
   // The fetch delivers the commands at the DRAM's speed.
   double start = std::max(free_[engine], static_cast<double>(index) * isa::kCommandBytes * npu_.memory.bytes_den /
                                              npu_.memory.bytes_num);
+  const std::int32_t *after = ordering_.after(index);
   for (std::size_t e = 0; e < kComputeEngine + npu_.cores; ++e)
-    if (const std::int32_t other = ordering_[index].after[e]; other != Ordering::kNone) {
+    if (const std::int32_t other = after[e]; other != Ordering::kNone) {
       const double other_done = done_[static_cast<std::size_t>(other)];
       if (other_done < 0) return kNotReady;
       start = std::max(start, other_done);

@@ -77,7 +77,7 @@ isa::GemmCommand gemm_command(const Action &a, const GemmRoles &r) {
 
 } // namespace
 
-EmittedStream emit(const Program &program, const std::vector<Ordering> &ordering) {
+EmittedStream emit(const Program &program, const Orderings &ordering) {
   EmittedStream stream;
   stream.commands.reserve(program.actions.size());
   stream.info.reserve(program.actions.size());

@@ -27,105 +27,115 @@ constexpr std::int32_t kNone = Ordering::kNone;
 /// Blocks after which a block's results can be read as initial values without a wait (docs/microarchitecture.md).
 constexpr std::uint64_t kSafeBlocks = 3;
 
-/// For each engine an action.
-using PerEngine = std::array<std::int32_t, kMostEngines>;
-constexpr PerEngine nothing() {
-  PerEngine none{};
+/// For each of E engines an action.
+template <std::size_t E> using PerEngine = std::array<std::int32_t, E>;
+template <std::size_t E> constexpr PerEngine<E> nothing() {
+  PerEngine<E> none{};
   for (std::int32_t &e : none)
     e = kNone;
   return none;
 }
-constexpr PerEngine kNothing = nothing();
 
 /// Last accesses to runs of scratchpad rows.
-class RowTracker {
+template <std::size_t E> class RowTracker {
 public:
   struct Run {
-    std::uint32_t first = 0;
     std::int32_t writer = kNone;
-    PerEngine readers = kNothing; ///< since the write, the last of each engine
+    std::uint32_t writing_engine = 0;
+    PerEngine<E> readers = nothing<E>(); ///< since the write, the last of each engine
   };
 
-  explicit RowTracker(std::uint32_t rows) : rows_(rows) { runs_.push_back({}); }
+  explicit RowTracker(std::uint32_t rows) : rows_(rows), firsts_(1, 0), runs_(1) {}
 
   template <typename Visit> void visit(const RowRange &range, Visit visit) {
     for (std::size_t i = cut(range.first), end = cut(range.end()); i < end; ++i)
       visit(runs_[i]);
   }
 
-  /// Visits what the action overwrites.
-  template <typename Visit> void write(const RowRange &range, std::int32_t action, Visit visit) {
+  /// Visits what the action of an engine overwrites.
+  template <typename Visit> void write(const RowRange &range, std::int32_t action, std::size_t engine, Visit visit) {
     const std::size_t begin = cut(range.first);
     const std::size_t end = cut(range.end());
     for (std::size_t i = begin; i < end; ++i)
       visit(runs_[i]);
-    runs_[begin] = {range.first, action, kNothing};
-    runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(begin) + 1,
-                runs_.begin() + static_cast<std::ptrdiff_t>(end));
+    runs_[begin] = {action, static_cast<std::uint32_t>(engine), nothing<E>()};
+    const auto first = static_cast<std::ptrdiff_t>(begin) + 1, last = static_cast<std::ptrdiff_t>(end);
+    runs_.erase(runs_.begin() + first, runs_.begin() + last);
+    firsts_.erase(firsts_.begin() + first, firsts_.begin() + last);
   }
 
 private:
   /// Index of the run that begins at `row`, after splitting if need be.
   std::size_t cut(std::uint32_t row) {
-    const auto after = std::upper_bound(runs_.begin(), runs_.end(), row,
-                                        [](std::uint32_t r, const Run &run) { return r < run.first; });
-    const auto index = static_cast<std::size_t>(after - runs_.begin());
-    if (runs_[index - 1].first == row) return index - 1;
-    if (row >= rows_) return index;
-    Run tail = runs_[index - 1];
-    tail.first = row;
-    runs_.insert(after, tail);
-    return index;
+    const std::size_t index = last_from(row);
+    if (firsts_[index] == row) return index;
+    if (row >= rows_) return index + 1;
+    const Run tail = runs_[index];
+    const auto after = static_cast<std::ptrdiff_t>(index) + 1;
+    runs_.insert(runs_.begin() + after, tail);
+    firsts_.insert(firsts_.begin() + after, row);
+    return index + 1;
+  }
+
+  /// The last run that begins at `row` or before: by halves, without a branch to be guessed.
+  std::size_t last_from(std::uint32_t row) const {
+    const std::uint32_t *base = firsts_.data();
+    for (std::size_t left = firsts_.size(); left > 1;) {
+      const std::size_t half = left / 2;
+      base = base[half] <= row ? base + half : base;
+      left -= half;
+    }
+    return static_cast<std::size_t>(base - firsts_.data());
   }
 
   std::uint32_t rows_;
+  std::vector<std::uint32_t> firsts_; ///< rows of the runs
   std::vector<Run> runs_;
 };
 
-using Clock = PerEngine; ///< for each engine, the last of its actions known to be complete
-
-class Orderer {
+/// For an NPU of E engines.
+template <std::size_t E> class Orderer {
 public:
   Orderer(const Program &program, const NpuConfig &npu)
-      : program_(program), npu_(npu), rows_(npu.spm_rows()), orderings_(program.actions.size()),
-        clocks_(program.actions.size(), kNothing), first_block_(program.actions.size()),
-        engines_(kComputeEngine + npu.cores) {}
+      : program_(program), npu_(npu), rows_(npu.spm_rows()), orderings_(program.actions.size(), E),
+        clocks_(program.actions.size(), nothing<E>()), first_block_(program.actions.size()) {}
 
-  std::vector<Ordering> run();
+  Orderings run();
 
 private:
+  using Clock = PerEngine<E>; ///< for each engine, the last of its actions known to be complete
+  using Run = typename RowTracker<E>::Run;
+
   const Action &action(std::int32_t i) const { return program_.actions[static_cast<std::size_t>(i)]; }
-  std::uint64_t blocks(const Action &a) const { return block_count(a.rect.rows, a.rect.cols, npu_); }
-  void need(std::int32_t other) {
-    if (other != kNone) {
-      std::int32_t &latest = needs_[engine_of(action(other))];
-      latest = std::max(latest, other);
-    }
+  std::uint32_t blocks(const Action &a) const {
+    return static_cast<std::uint32_t>(block_count(a.rect.rows, a.rect.cols, npu_));
   }
+  void need(std::int32_t other, std::size_t engine) { needs_[engine] = std::max(needs_[engine], other); }
   bool initial_values_ready(std::int32_t producer, const Action &consumer) const;
   void read(const RowRange &range, bool initial_values);
   void write(const RowRange &range);
   void collect(const Action &a);
-  void settle(Ordering &ordering, Clock &clock);
+  void collect_move(const Action &a);
+  void settle(Clock &clock);
 
   const Program &program_;
   const NpuConfig &npu_;
-  RowTracker rows_;
-  std::vector<Ordering> orderings_;
+  RowTracker<E> rows_;
+  Orderings orderings_;
   std::vector<Clock> clocks_; ///< known when the action starts
-  std::vector<std::uint64_t> first_block_;
-  std::array<std::uint64_t, kMostEngines> next_block_{}; ///< by engine
-  std::size_t engines_;
+  std::vector<std::uint32_t> first_block_;
+  std::array<std::uint32_t, E> next_block_{};                                ///< by engine
   std::unordered_map<std::uint64_t, std::int32_t> spill_store_, spill_load_; ///< last access by DRAM address
-  std::unordered_map<std::int32_t, std::int32_t> stored_;                    ///< last STORE by tensor
-  PerEngine last_add_ = kNothing;
+  std::vector<std::int32_t> stored_;                                         ///< last STORE by tensor
+  PerEngine<E> last_add_ = nothing<E>();
   std::int32_t now_ = 0;
-  PerEngine needs_ = kNothing;
+  std::size_t engine_ = 0; ///< of the action at hand
+  PerEngine<E> needs_ = nothing<E>();
 };
 
 /// Whether a GEMM may read an earlier GEMM's results, of the same core, as initial values without waiting for its
 /// completion.
-bool Orderer::initial_values_ready(std::int32_t producer, const Action &consumer) const {
+template <std::size_t E> bool Orderer<E>::initial_values_ready(std::int32_t producer, const Action &consumer) const {
   const Action &p = action(producer);
   const std::uint64_t first = first_block_[static_cast<std::size_t>(producer)];
   const bool same_tile = p.cout.rows.first == consumer.cin.rows.first && p.rect == consumer.rect && !p.out_bf16;
@@ -133,98 +143,100 @@ bool Orderer::initial_values_ready(std::int32_t producer, const Action &consumer
   return first_block_[static_cast<std::size_t>(now_)] >= last_needed + kSafeBlocks;
 }
 
-void Orderer::read(const RowRange &range, bool initial_values) {
+template <std::size_t E> void Orderer<E>::read(const RowRange &range, bool initial_values) {
   const Action &self = action(now_);
-  const std::size_t engine = engine_of(self);
-  rows_.visit(range, [&](RowTracker::Run &run) {
+  rows_.visit(range, [&](Run &run) {
     if (run.writer != kNone) {
-      const bool same_engine = engine_of(action(run.writer)) == engine;
+      const bool same_engine = run.writing_engine == engine_;
       // An ADD begins when all that its core did before is written, and nothing begins on the core before it ends.
-      const bool after_add = last_add_[engine] >= run.writer || self.kind == Action::Kind::kAdd;
+      const bool after_add = last_add_[engine_] >= run.writer || self.kind == Action::Kind::kAdd;
       const bool ready = after_add || (initial_values && initial_values_ready(run.writer, self));
-      if (!same_engine || !ready) need(run.writer);
+      if (!same_engine || !ready) need(run.writer, run.writing_engine);
     }
-    run.readers[engine] = now_;
+    run.readers[engine_] = now_;
   });
 }
 
-void Orderer::write(const RowRange &range) {
-  const std::size_t engine = engine_of(action(now_));
+template <std::size_t E> void Orderer<E>::write(const RowRange &range) {
   // An engine's own accesses are in order: loads and results complete in order, and a GEMM has read its operands
   // before a later one's results leave the array.
-  rows_.write(range, now_, [&](const RowTracker::Run &run) {
-    if (run.writer != kNone && engine_of(action(run.writer)) != engine) need(run.writer);
-    for (std::size_t e = 0; e < engines_; ++e)
-      if (e != engine) need(run.readers[e]);
+  rows_.write(range, now_, engine_, [&](const Run &run) {
+    if (run.writer != kNone && run.writing_engine != engine_) need(run.writer, run.writing_engine);
+    for (std::size_t e = 0; e < E; ++e)
+      if (e != engine_) need(run.readers[e], e);
   });
 }
 
-void Orderer::collect(const Action &a) {
-  needs_ = kNothing;
-  if (a.computes()) {
-    read(a.a.rows, false);
-    read(a.b.rows, false);
-    if (a.acc || a.kind == Action::Kind::kAdd) read(a.cin.rows, true);
-    write(a.cout.rows);
-    return;
-  }
+template <std::size_t E> void Orderer<E>::collect(const Action &a) {
+  needs_ = nothing<E>();
+  if (!a.computes()) return collect_move(a);
+  read(a.a.rows, false);
+  read(a.b.rows, false);
+  if (a.acc || a.kind == Action::Kind::kAdd) read(a.cin.rows, true);
+  write(a.cout.rows);
+}
+
+template <std::size_t E> void Orderer<E>::collect_move(const Action &a) {
   const auto last = [](const auto &map, auto key) {
     const auto it = map.find(key);
     return it == map.end() ? kNone : it->second;
   };
+  const auto tensor = static_cast<std::size_t>(a.binding + 1);
+  if (tensor >= stored_.size()) stored_.resize(tensor + 1, kNone);
   if (a.kind == Action::Kind::kLoad) {
     write(a.place.rows);
     if (a.spill) {
-      need(last(spill_store_, a.dram_addr));
+      need(last(spill_store_, a.dram_addr), kStoreEngine);
       spill_load_[a.dram_addr] = now_;
     } else { // elements are stored once; tiles may be cut differently, so all that was stored must have arrived
-      need(last(stored_, a.binding));
+      need(stored_[tensor], kStoreEngine);
     }
   } else {
     read(a.place.rows, false);
     if (a.spill) {
-      need(last(spill_load_, a.dram_addr));
+      need(last(spill_load_, a.dram_addr), kLoadEngine);
       spill_store_[a.dram_addr] = now_;
     } else {
-      stored_[a.binding] = now_;
+      stored_[tensor] = now_;
     }
   }
 }
 
 /// Turns needs into waits, leaving out what the engine knows already and what another wait implies.
-void Orderer::settle(Ordering &ordering, Clock &clock) {
-  const std::size_t self = engine_of(action(now_));
-  const auto knows = [&](std::int32_t done, std::size_t engine) {
-    const Clock &c = clocks_[static_cast<std::size_t>(done)];
-    return engine_of(action(done)) == engine ? done : c[engine];
+template <std::size_t E> void Orderer<E>::settle(Clock &clock) {
+  // What is known of an engine once an action of another is complete.
+  const auto knows = [&](std::size_t other, std::size_t engine) {
+    const std::int32_t done = needs_[other];
+    return other == engine ? done : clocks_[static_cast<std::size_t>(done)][engine];
   };
-  for (std::size_t e = 0; e < engines_; ++e) {
+  std::array<bool, E> waits{};
+  for (std::size_t e = 0; e < E; ++e) {
     bool implied = needs_[e] <= clock[e];
-    for (std::size_t other = 0; other < engines_ && !implied; ++other)
-      implied = other != e && needs_[other] > clock[other] && knows(needs_[other], e) >= needs_[e];
+    for (std::size_t other = 0; other < E && !implied; ++other)
+      implied = other != e && needs_[other] > clock[other] && knows(other, e) >= needs_[e];
     if (implied) continue;
-    ordering.after[e] = needs_[e];
-    orderings_[static_cast<std::size_t>(needs_[e])].posts[self] = true;
+    waits[e] = true;
+    orderings_.wait(static_cast<std::size_t>(now_), engine_, static_cast<std::size_t>(needs_[e]), e);
   }
-  for (std::size_t other = 0; other < engines_; ++other)
-    if (const std::int32_t done = ordering.after[other]; done != kNone)
-      for (std::size_t e = 0; e < engines_; ++e)
-        clock[e] = std::max(clock[e], knows(done, e));
+  for (std::size_t other = 0; other < E; ++other)
+    if (waits[other])
+      for (std::size_t e = 0; e < E; ++e)
+        clock[e] = std::max(clock[e], knows(other, e));
 }
 
-std::vector<Ordering> Orderer::run() {
-  PerEngine last_of_engine = kNothing;
+template <std::size_t E> Orderings Orderer<E>::run() {
+  PerEngine<E> last_of_engine = nothing<E>();
   for (const Action &a : program_.actions) {
     const auto index = static_cast<std::size_t>(now_);
-    const std::size_t engine = engine_of(a);
+    engine_ = engine_of(a);
     Clock &clock = clocks_[index];
-    if (last_of_engine[engine] != kNone) clock = clocks_[static_cast<std::size_t>(last_of_engine[engine])];
-    first_block_[index] = next_block_[engine];
+    if (last_of_engine[engine_] != kNone) clock = clocks_[static_cast<std::size_t>(last_of_engine[engine_])];
+    first_block_[index] = next_block_[engine_];
     collect(a);
-    settle(orderings_[index], clock);
-    if (a.kind == Action::Kind::kGemm) next_block_[engine] += blocks(a);
-    if (a.kind == Action::Kind::kAdd) last_add_[engine] = now_;
-    last_of_engine[engine] = now_;
+    settle(clock);
+    if (a.kind == Action::Kind::kGemm) next_block_[engine_] += blocks(a);
+    if (a.kind == Action::Kind::kAdd) last_add_[engine_] = now_;
+    last_of_engine[engine_] = now_;
     ++now_;
   }
   return std::move(orderings_);
@@ -232,8 +244,17 @@ std::vector<Ordering> Orderer::run() {
 
 } // namespace
 
-std::vector<Ordering> order_actions(const Program &program, const NpuConfig &npu) {
-  return Orderer(program, npu).run();
+Ordering Orderings::operator[](std::size_t action) const {
+  Ordering ordering;
+  std::copy_n(after(action), engines_, ordering.after.begin());
+  for (std::size_t e = 0; e < kMostEngines; ++e)
+    ordering.posts[e] = (posts_[action] >> e & 1U) != 0;
+  return ordering;
+}
+
+Orderings order_actions(const Program &program, const NpuConfig &npu) {
+  constexpr std::size_t kOneCore = kComputeEngine + 1;
+  return npu.cores == 1 ? Orderer<kOneCore>(program, npu).run() : Orderer<kMostEngines>(program, npu).run();
 }
 
 } // namespace gradweave::compiler

@@ -5,6 +5,8 @@
 #include "sw_models/config/npu_config.hpp"
 
 #include <array>
+#include <cstdint>
+#include <vector>
 
 namespace gradweave::compiler {
 
@@ -29,7 +31,31 @@ struct Ordering {
   std::array<bool, kMostEngines> posts{};       ///< engines that wait for this action
 };
 
+/// The orderings of a program's actions, in little memory.
+class Orderings {
+public:
+  Orderings() = default;
+  Orderings(std::size_t actions, std::size_t engines)
+      : engines_(engines), after_(actions * engines, Ordering::kNone), posts_(actions, 0) {}
+
+  std::size_t size() const { return posts_.size(); }
+  Ordering operator[](std::size_t action) const;
+  /// Ordering::after of the action, for the engines that there are.
+  const std::int32_t *after(std::size_t action) const { return &after_[action * engines_]; }
+
+  /// The action waits for another, of this engine; that one posts to the waiting one's.
+  void wait(std::size_t action, std::size_t engine, std::size_t other, std::size_t other_engine) {
+    after_[action * engines_ + other_engine] = static_cast<std::int32_t>(other);
+    posts_[other] = static_cast<std::uint16_t>(posts_[other] | 1U << engine);
+  }
+
+private:
+  std::size_t engines_ = 0;
+  std::vector<std::int32_t> after_;
+  std::vector<std::uint16_t> posts_; ///< a bit an engine
+};
+
 /// The waits that the program's scratchpad and DRAM accesses demand, less those that others imply.
-std::vector<Ordering> order_actions(const Program &program, const NpuConfig &npu);
+Orderings order_actions(const Program &program, const NpuConfig &npu);
 
 } // namespace gradweave::compiler

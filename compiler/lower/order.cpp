@@ -93,6 +93,17 @@ std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, cons
   return products;
 }
 
+LoopOrder loops_that_turn(const LoopOrder &order, const TileShape &tile, const Layer &layer) {
+  const auto turns = [&](Dim d) { return side_of(tile, d) < extent_of(layer, d); };
+  LoopOrder result{};
+  std::size_t count = 0;
+  for (const Dim d : order)
+    if (turns(d)) result[count++] = d;
+  for (const Dim d : {Dim::kM, Dim::kK, Dim::kN})
+    if (!turns(d)) result[count++] = d;
+  return result;
+}
+
 std::uint64_t product_count(PhaseKind kind, const TileShape &tile, const Layer &layer) {
   return divide_up(layer.m, tile.m) * divide_up(layer.k, tile.k) * divide_up(layer.n, tile.n) * layer.groups *
          form_of(kind).results.size();

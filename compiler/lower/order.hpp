@@ -30,6 +30,10 @@ std::string to_string(const LoopOrder &order);
 std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, const TileShape &tile,
                                     const Region &region);
 
+/// The loops of more than one trip, in their order, and then the others: orders for which this is the same yield the
+/// same products.
+LoopOrder loops_that_turn(const LoopOrder &order, const TileShape &tile, const Layer &layer);
+
 /// Tile products that make_order() would yield for the whole layer.
 std::uint64_t product_count(PhaseKind kind, const TileShape &tile, const Layer &layer);
 

@@ -73,7 +73,7 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
   if (full && program_bound(*program, npu_) >= limit) return;
   ++effort_.simulated;
   simulation_ += simulation_work(*program);
-  const std::uint64_t cycles = program_cycles(*program, npu_, limit);
+  const std::uint64_t cycles = simulate(*program, limit);
   if (cycles == kTooSlow) return;
   if (kept_.empty() || cycles < kept_.front().cycles) ++effort_.improvements;
   for (PhasePlan &p : plans)
@@ -82,6 +82,16 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
                                    [](std::uint64_t c, const Kept &other) { return c < other.cycles; });
   kept_.insert(at, {std::move(plans), cycles});
   if (kept_.size() > kKept) kept_.pop_back();
+}
+
+std::uint64_t Refinement::simulate(const Program &program, std::uint64_t limit) {
+  const ProgramKey key = key_of(program);
+  const auto known = programs_.find(key);
+  if (known != programs_.end() && (known->second.cycles != kTooSlow || limit <= known->second.limit))
+    return known->second.cycles < limit ? known->second.cycles : kTooSlow;
+  const std::uint64_t cycles = program_cycles(program, npu_, limit);
+  programs_[key] = {limit, cycles};
+  return cycles;
 }
 
 void Refinement::run(std::uint64_t candidates, std::uint64_t work, const RefineProgress &progress) {

@@ -1,6 +1,7 @@
 // The last part of the search: changes of good plans, judged by the timing model.
 #pragma once
 
+#include "compiler/cost/cost.hpp"
 #include "compiler/ir/compiled.hpp"
 #include "compiler/ir/error.hpp"
 #include "compiler/schedule/plan_change.hpp"
@@ -8,6 +9,7 @@
 #include "sw_models/config/machine.hpp"
 
 #include <functional>
+#include <map>
 #include <set>
 
 namespace gradweave::compiler {
@@ -51,6 +53,8 @@ private:
   static Fingerprint fingerprint(const std::vector<PhasePlan> &plans);
 
   void evaluate(std::vector<PhasePlan> plans);
+  /// program_cycles(), which many plans with the same program share.
+  std::uint64_t simulate(const Program &program, std::uint64_t limit);
 
   const Layer &layer_;
   const Layout &layout_;
@@ -58,6 +62,10 @@ private:
   PlanChanger changer_;
   std::vector<Kept> kept_; ///< best first
   std::set<Fingerprint> seen_;
+  struct Simulated {
+    std::uint64_t limit, cycles;
+  };
+  std::map<ProgramKey, Simulated> programs_;
   Tuning effort_;
   Room least_room_{~std::uint64_t{0}, 0};
   std::uint64_t worked_ = 0, simulation_ = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace gradweave::compiler {
 namespace {
@@ -16,12 +15,15 @@ void Placement::begin(const PhasePlan &plan) {
   policy_ = plan.policy;
   cores_ = plan.parts.cores;
   window_ = std::max(plan.window, 1U) * cores_;
+  waits_.resize(window_ + 2);
+  for (std::uint32_t busy = 0; busy < waits_.size(); ++busy)
+    waits_[busy] = static_cast<double>(busy) / window_;
   if (plan.starts_empty) map_.clear(npu_.spm_rows(), {});
 }
 
 void Placement::release(Tile &t) {
   map_.release(static_cast<std::uint32_t>(t.at), t.last);
-  t.at = -1;
+  leave(t);
 }
 
 /// Cost of taking the segment's rows for a tile of `rows` rows, in bytes of traffic.
@@ -30,8 +32,7 @@ double Placement::cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows)
   double lost = 0;
   if (s.tile != SpmMap::kDead) {
     const Tile &t = tile(s.tile);
-    const Needs &now = table_.needs[step_];
-    if (std::find(now.tile.begin(), now.tile.end(), s.tile) != now.tile.end()) return kInfinite;
+    if (t.next_use == step_) return kInfinite; // the product at hand needs it
     last = t.last;
     // Belady: among tiles of a size, the one whose next use is farthest costs least.
     const double moved = t.role == TileRole::kPartial || t.dirty ? 2 : 1;
@@ -41,7 +42,7 @@ double Placement::cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows)
   // order).
   const std::int32_t recent = loads || cores_ > 1 ? std::max(last.compute, last.store) : last.store;
   const std::int32_t busy = recent - (static_cast<std::int32_t>(step_) - 1 - static_cast<std::int32_t>(window_));
-  const double wait = recent >= 0 && busy > 0 ? static_cast<double>(busy) / window_ * rows : 0;
+  const double wait = recent >= 0 && busy > 0 ? waits_[static_cast<std::size_t>(busy)] * rows : 0;
   return lost * policy_.reload + wait;
 }
 
@@ -51,8 +52,16 @@ LastUse Placement::evict(std::int32_t id) {
     spilled_.push_back({id, static_cast<std::uint32_t>(t.at)});
     t.last.store = static_cast<std::int32_t>(step_);
   }
-  t.at = -1;
+  leave(t);
   return t.last;
+}
+
+void Placement::count_operand(const Tile &t, int change) {
+  if (t.side == TileSide::kResult) return;
+  BankRows &tiles = operands_[t.side == TileSide::kShared ? 0 : 1];
+  const auto first = static_cast<std::uint32_t>(t.at);
+  for (std::uint32_t bank = first / bank_rows_; bank <= (first + t.rows - 1) / bank_rows_; ++bank)
+    tiles[bank] += static_cast<std::uint32_t>(change);
 }
 
 /// For an operand: rows in banks that hold tiles of the other operands' area, from which the array reads in the same
@@ -60,18 +69,15 @@ LastUse Placement::evict(std::int32_t id) {
 void Placement::find_foreign_rows(const Tile &t) {
   foreign_.clear();
   if (t.side == TileSide::kResult || npu_.spm_banks == 1) return;
-  const std::uint32_t size = npu_.bank_rows();
-  foreign_.resize(npu_.spm_banks + 1, 0);
-  for (const auto &s : map_.segments())
-    if (s.tile != SpmMap::kDead && tile(s.tile).side != TileSide::kResult && tile(s.tile).side != t.side)
-      for (std::uint32_t bank = s.rows.first / size; bank <= (s.rows.end() - 1) / size; ++bank)
-        foreign_[bank + 1] = size;
-  std::partial_sum(foreign_.begin(), foreign_.end(), foreign_.begin());
+  const BankRows &tiles = operands_[t.side == TileSide::kShared ? 1 : 0];
+  foreign_.resize(tiles.size() + 1, 0);
+  for (std::size_t bank = 0; bank < tiles.size(); ++bank)
+    foreign_[bank + 1] = foreign_[bank] + (tiles[bank] > 0 ? bank_rows_ : 0);
 }
 
 /// Cost of lying in banks that the other operand is read from: the array then takes two cycles a step.
 double Placement::bank_cost(RowRange rows) const {
-  const std::uint32_t size = npu_.bank_rows();
+  const std::uint32_t size = bank_rows_;
   const auto before = [&](std::uint32_t row) {
     const std::uint32_t bank = row / size, within = row % size;
     return foreign_[bank] + (within > 0 && foreign_[bank + 1] != foreign_[bank] ? within : 0);
@@ -89,7 +95,7 @@ bool Placement::place(std::int32_t id, const RowRange &area) {
   const auto row = map_.cheapest(t.rows, area, take, lie, t.side != TileSide::kShared);
   if (!row) return false;
   map_.occupy({*row, t.rows}, id, [&](std::int32_t victim) { return evict(victim); });
-  t.at = *row;
+  lie_at(t, *row);
   return true;
 }
 
@@ -97,7 +103,7 @@ bool Placement::place(std::int32_t id, const RowRange &area) {
 bool Placement::repack() {
   const Needs &needs = table_.needs[step_];
   for (const std::int32_t id : placed_)
-    tile(id).at = -1;
+    leave(tile(id));
   for (const auto &s : map_.segments())
     if (s.tile != SpmMap::kDead && tile(s.tile).at >= 0) evict(s.tile);
   const auto now = static_cast<std::int32_t>(step_);
@@ -113,7 +119,7 @@ bool Placement::repack() {
     if (first + tile(id).rows > area.end()) return false;
     used.push_back({first, tile(id).rows});
     map_.occupy(used.back(), id, [](std::int32_t) { return LastUse{}; });
-    tile(id).at = first;
+    lie_at(tile(id), first);
     placed_.push_back(id);
   }
   return true;

@@ -5,6 +5,7 @@
 #include "compiler/spm/tile_table.hpp"
 #include "sw_models/config/npu_config.hpp"
 
+#include <array>
 #include <vector>
 
 namespace gradweave::compiler {
@@ -19,10 +20,21 @@ struct SpilledTile {
 class Placement {
 public:
   /// The references must outlive the object.
-  Placement(TileTable &table, const NpuConfig &npu) : table_(table), npu_(npu), map_(npu.spm_rows()) {}
+  Placement(TileTable &table, const NpuConfig &npu)
+      : table_(table), npu_(npu), map_(npu.spm_rows()), bank_rows_(npu.bank_rows()) {
+    for (BankRows &tiles : operands_)
+      tiles.resize(npu.spm_banks, 0);
+  }
 
   /// The phase that the next products belong to.
   void begin(const PhasePlan &plan);
+  /// What the product at hand uses a tile for.
+  void use_as(Tile &t, TileSide side) {
+    if (t.side == side) return;
+    if (t.at >= 0) count_operand(t, -1);
+    t.side = side;
+    if (t.at >= 0) count_operand(t, 1);
+  }
   /// Gives all tiles of the product with index `step` places in the areas of the phase's split. Returns whether they
   /// fit.
   bool make_room(std::uint32_t step);
@@ -40,7 +52,7 @@ public:
   std::uint64_t visits() const { return map_.visits(); }
 
 private:
-  /// Rows in banks of a kind, before the first row of each bank.
+  /// A number of each bank.
   using BankRows = std::vector<std::uint32_t>;
 
   bool place(std::int32_t id, const RowRange &area);
@@ -48,6 +60,16 @@ private:
   const RowRange &area_of(TileSide side) const {
     return side == TileSide::kShared ? split_.shared : side == TileSide::kOther ? split_.other : split_.result;
   }
+  void lie_at(Tile &t, std::uint32_t row) {
+    t.at = static_cast<std::int32_t>(row);
+    count_operand(t, 1);
+  }
+  void leave(Tile &t) {
+    count_operand(t, -1);
+    t.at = -1;
+  }
+  /// The tile comes to, or leaves, the banks where it lies.
+  void count_operand(const Tile &t, int change);
   void find_foreign_rows(const Tile &t);
   double bank_cost(RowRange rows) const;
   double cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows) const;
@@ -63,8 +85,13 @@ private:
   PlacementPolicy policy_;
   std::uint32_t window_ = 1; ///< on all its cores
   std::uint32_t cores_ = 1;
+  std::vector<double> waits_; ///< share of the window that a load waits, by products that it waits for
+  std::uint32_t bank_rows_;
+  std::array<BankRows, 2> operands_; ///< tiles of the shared and of the other area, by bank
   // Room to work in, for what is called too often to allocate:
-  BankRows foreign_; ///< of the last find_foreign_rows(); empty: none
+  /// Rows in banks with operands of the other area, before the first row of each bank; empty: none. Of the last
+  /// find_foreign_rows().
+  BankRows foreign_;
   std::vector<std::int32_t> wanted_;
   std::vector<std::int32_t> placed_;
   std::vector<SpilledTile> spilled_;

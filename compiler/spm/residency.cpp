@@ -153,7 +153,7 @@ bool Allocator::run(const PhasePlan &plan) {
     if (traffic_ >= limit_.bytes) return false;
     const Needs &needs = table_.needs[step_];
     for (std::size_t slot = 0; slot < needs.tile.size(); ++slot)
-      if (needs.tile[slot] >= 0) tile(needs.tile[slot]).side = side_of(product, slot);
+      if (needs.tile[slot] >= 0) placement_.use_as(tile(needs.tile[slot]), side_of(product, slot));
     if (!placement_.make_room(step_)) return false;
     move_tiles();
     writer_.compute(product, needs, table_);

@@ -4,7 +4,8 @@
 #include "compiler/ir/program.hpp"
 #include "compiler/spm/cheapest_run.hpp"
 
-#include <functional>
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -41,7 +42,7 @@ public:
 
   /// Gives rows to a tile. What it overlaps of dead segments is cut off; live tiles it overlaps are passed to `evict`,
   /// whose result their remaining rows keep as dead segments.
-  void occupy(RowRange rows, std::int32_t tile, const std::function<LastUse(std::int32_t)> &evict);
+  template <typename Evict> void occupy(RowRange rows, std::int32_t tile, const Evict &evict);
 
   /// Turns a live tile's segment into a dead one.
   void release(std::uint32_t first_row, LastUse last);
@@ -61,10 +62,40 @@ template <typename SegmentCost, typename PositionCost>
 std::optional<std::uint32_t> SpmMap::cheapest(std::uint32_t rows, RowRange area, const SegmentCost &cost,
                                               const PositionCost &position, bool from_top) const {
   if (rows > area.rows) return std::nullopt;
-  CheapestRun search(segments_, find(area.first), find(area.end() - 1), rows, area, cost, position, from_top, visited_);
-  const std::optional<std::uint32_t> row = search.run();
-  visits_ += visited_.size();
-  return row;
+  const std::size_t begin = find(area.first), last = find(area.end() - 1);
+  const auto search = [&](auto run) {
+    const std::optional<std::uint32_t> row = run.run();
+    visits_ += run.visits();
+    return row;
+  };
+  if (from_top)
+    return search(CheapestRun<true, Segment, SegmentCost, PositionCost>(segments_, begin, last, rows, area, cost,
+                                                                        position, visited_));
+  return search(CheapestRun<false, Segment, SegmentCost, PositionCost>(segments_, begin, last, rows, area, cost,
+                                                                       position, visited_));
+}
+
+template <typename Evict> void SpmMap::occupy(RowRange rows, std::int32_t tile, const Evict &evict) {
+  const std::size_t begin = find(rows.first);
+  std::size_t end = begin;
+  std::array<Segment, 3> replacement; // what is left before the tile, the tile, and what is left behind it
+  std::size_t count = 0;
+  Segment tail;
+  for (; end < segments_.size() && segments_[end].rows.first < rows.end(); ++end) {
+    Segment s = segments_[end];
+    if (s.tile != kDead) s = {s.rows, kDead, evict(s.tile)};
+    if (s.rows.first < rows.first) replacement[count++] = {{s.rows.first, rows.first - s.rows.first}, kDead, s.last};
+    if (s.rows.end() > rows.end()) tail = {{rows.end(), s.rows.end() - rows.end()}, kDead, s.last};
+  }
+  replacement[count++] = {rows, tile, {}};
+  if (tail.rows.rows > 0) replacement[count++] = tail;
+  const auto first = segments_.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto old = static_cast<std::ptrdiff_t>(end - begin), now = static_cast<std::ptrdiff_t>(count);
+  std::copy_n(replacement.begin(), std::min(old, now), first);
+  if (now < old)
+    segments_.erase(first + now, first + old);
+  else
+    segments_.insert(first + old, replacement.begin() + old, replacement.begin() + now);
 }
 
 } // namespace gradweave::compiler

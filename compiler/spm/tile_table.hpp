@@ -18,21 +18,22 @@ enum class TileRole : std::uint8_t { kElements, kPartial };
 /// What a product uses the tile for: an operand from the shared or the other area, or a sum or result.
 enum class TileSide : std::uint8_t { kShared, kOther, kResult };
 
+/// What is looked at for every tile in the scratchpad, for each that is placed, comes first, close together.
 struct Tile {
-  std::int32_t binding = -1; ///< of the tensor in the layout
-  TileRole role = TileRole::kElements;
-  bool fp32 = false;
-  bool computed = false; ///< by some product, else it is an input
-  bool dirty = false;    ///< during allocation: computed, and not in memory yet
-  Rect rect;
-  std::uint32_t part = 0; ///< of a partial sum: which part of the reduction plan
-  std::uint32_t rows = 0; ///< scratchpad rows it takes
-  std::uint32_t first_use = kNever;
   // State during allocation.
-  std::uint32_t next_use = kNever;   ///< next product that needs it
-  std::int64_t at = -1;              ///< first scratchpad row; -1: not resident
-  TileSide side = TileSide::kResult; ///< in the last product that used it
+  std::uint32_t next_use = kNever; ///< next product that needs it
+  std::uint32_t rows = 0;          ///< scratchpad rows it takes
   LastUse last;
+  TileRole role = TileRole::kElements;
+  bool dirty = false;                ///< during allocation: computed, and not in memory yet
+  TileSide side = TileSide::kResult; ///< in the last product that used it
+  bool fp32 = false;
+  bool computed = false;     ///< by some product, else it is an input
+  std::int32_t at = -1;      ///< first scratchpad row; -1: not resident
+  std::int32_t binding = -1; ///< of the tensor in the layout
+  std::uint32_t first_use = kNever;
+  std::uint32_t part = 0; ///< of a partial sum: which part of the reduction plan
+  Rect rect;
   std::int64_t scratch = -1; ///< DRAM address of its spill space; -1: none yet
 };
 

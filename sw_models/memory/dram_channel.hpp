@@ -88,7 +88,7 @@ public:
   Choice choose(const Waiting &waiting) const {
     const Instant now = next_choice(waiting);
     const bool same = waiting.of(direction_) <= now.cycle, other = waiting.of(opposite(direction_)) <= now.cycle;
-    return {!other || (same && stays(other)) ? direction_ : opposite(direction_), now};
+    return {!other || (same && stays(course(), other)) ? direction_ : opposite(direction_), now};
   }
 
   /// Serves the first burst of the chosen direction, of `accesses` (1 to max_accesses()).
@@ -113,14 +113,27 @@ public:
   /// Whole cycles until then in which nothing was served.
   std::uint64_t idle_cycles() const { return idle_cycles_; }
   Direction direction() const { return direction_; }
-  /// Whether choose() would stay in the channel's direction at free(), if a burst of it waits. `other_waits`: one of
-  /// the other direction does.
-  bool stays(bool other_waits) const { return !other_waits || batch_served_ < memory_.batch_bytes; }
-  /// What choose() and serve() come to in that case, in fewer steps. Returns the end of the service.
-  const Instant &serve_next(std::uint32_t accesses, bool other_waits) {
-    batch_served_ = other_waits ? batch_served_ + std::uint64_t{accesses} * memory_.access_bytes : 0;
-    free_ = after(free_, accesses);
-    return free_;
+
+  /// What changes while the channel serves bursts of its direction one after the other: who serves many takes it,
+  /// and gives it back.
+  struct Course {
+    Instant free;               ///< end of the last service
+    std::uint64_t batch_served; ///< bytes, since the other direction began to wait
+  };
+  Course course() const { return {free_, batch_served_}; }
+  void follow(const Course &course) {
+    free_ = course.free;
+    batch_served_ = course.batch_served;
+  }
+  /// Whether choose() would stay in the channel's direction at the end of the last service, if a burst of it waits.
+  /// `other_waits`: one of the other direction does.
+  bool stays(const Course &course, bool other_waits) const {
+    return !other_waits || course.batch_served < memory_.batch_bytes;
+  }
+  /// What choose() and serve() come to in that case, in fewer steps.
+  Course serve_next(const Course &course, std::uint32_t accesses, bool other_waits) const {
+    return {after(course.free, accesses),
+            other_waits ? course.batch_served + std::uint64_t{accesses} * memory_.access_bytes : 0};
   }
 
   /// Cycle in which a beat of a read that is served from `start` on is available; `access`: its last, from 0.

@@ -30,7 +30,7 @@ Action gemm(RowRange a, RowRange b, RowRange out, bool acc, std::uint32_t blocks
   return g;
 }
 
-std::vector<Ordering> order(std::vector<Action> actions) {
+Orderings order(std::vector<Action> actions) {
   Program p;
   p.actions = std::move(actions);
   return order_actions(p, npu());

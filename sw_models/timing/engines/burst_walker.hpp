@@ -50,6 +50,11 @@ public:
   bool at_last() const { return rows_ == 1 && left_ <= room(); }
   Extent extent() const { return {std::min(left_, room()), offset_of(addr_)}; }
 
+  /// The next burst is a whole row like all others, and at least two rows follow.
+  bool at_row_of_many() const { return alike_ && rows_ > 2 && left_ == row_bytes_ && left_ <= page_room(); }
+  const BurstSize &row() const { return row_; }
+  void skip_row() { next_row(); }
+
   /// Goes on to the next burst; returns the size of the one it leaves.
   [[gnu::always_inline]] BurstSize take() {
     // Most rows are a burst, all of one shape: the rest is for those that a page border cuts.

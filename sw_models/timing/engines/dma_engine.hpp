@@ -28,8 +28,14 @@ public:
   explicit Ring(std::size_t most) : slots_(power_above(most)), mask_(slots_.size() - 1) {}
   bool empty() const { return first_ == last_; }
   const T &front() const { return slots_[first_ & mask_]; }
+  std::size_t size() const { return last_ - first_; }
+  /// The entry behind `n` others.
+  const T &at(std::size_t n) const { return slots_[(first_ + n) & mask_]; }
   void push(const T &value) { slots_[last_++ & mask_] = value; }
-  void pop() { ++first_; }
+  void pop(std::size_t n = 1) { first_ += n; }
+  /// Writes what is to follow the last entry and `n` more, and then lets so many in: loops that keep their count do.
+  void write(std::size_t n, const T &value) { slots_[(last_ + n) & mask_] = value; }
+  void let_in(std::size_t n) { last_ += n; }
 
 private:
   std::vector<T> slots_;
@@ -79,8 +85,19 @@ public:
   std::uint64_t available() const {
     return issued_ - answered_ < outstanding_ ? credits_[(issued_ - outstanding_) & mask_] : kNever;
   }
-  void issue() { ++issued_; }
+  void issue(std::uint64_t bursts = 1) { issued_ += bursts; }
   void answer(std::uint64_t cycle) { credits_[answered_++ & mask_] = cycle + latency::kAnswerToCredit; }
+
+  // Loops over bursts keep count themselves, and tell at their end:
+  /// Bursts that may be issued by answers that are known.
+  std::uint64_t room() const { return outstanding_ - (issued_ - answered_); }
+  /// available() after `n` bursts more, fewer than room().
+  std::uint64_t available_after(std::uint64_t n) const { return credits_[(issued_ + n - outstanding_) & mask_]; }
+  /// The answer behind `n` others that are not counted yet.
+  void write_answer(std::uint64_t n, std::uint64_t cycle) {
+    credits_[(answered_ + n) & mask_] = cycle + latency::kAnswerToCredit;
+  }
+  void count_answers(std::uint64_t n) { answered_ += n; }
 
 private:
   std::uint32_t outstanding_;

@@ -185,42 +185,147 @@ bool MemorySystem::serve() {
   return answer_load(beat_cycle(request, service, request.size.beats - 1U), request.last);
 }
 
-/// serve() for loads that are there when the channel, already reading, is free: what happens most of the time, in a few
-/// steps a burst. All else is left.
-bool MemorySystem::serve_loads(std::uint64_t horizon) {
-  const std::uint64_t write = first_arrival(writes_);
-  const std::uint64_t end = std::min(horizon, store_.next);
-  while (!reads_.empty()) {
-    const Request &request = reads_.front();
-    const std::uint64_t cycle = channel_.free().cycle;
-    const bool other_waits = write <= cycle;
-    if (cycle < request.arrival || cycle >= std::min(end, load_.next) || request.fetch || !channel_.stays(other_waits))
-      return false;
-    const std::uint32_t beats = request.size.beats, accesses = request.size.accesses;
-    const bool last = request.last;
-    reads_.pop();
-    totals_.read_beats += beats;
-    const std::uint64_t available = channel_.answer_cycle(channel_.serve_next(accesses, other_waits));
-    if (answer_load(std::max(available, read_channel_ + beats - 1), last)) return true;
+/// offer_load() for whole rows of a tile: what happens most of the time, in a few steps a burst.
+void MemorySystem::offer_rows(std::uint64_t until) {
+  BurstWalker bursts = load_.bursts;
+  const BurstSize size = bursts.row();
+  const std::uint64_t room = load_.credits.room();
+  std::uint64_t next = load_.next, offered = load_.earliest, n = 0;
+  while (next < until && next != fetch_in_mux_ && bursts.at_row_of_many()) {
+    bursts.skip_row();
+    reads_.write(n++, {next + latency::kMuxToBus, size, false, false});
+    offered = next;
+    next = n == room ? kNever : std::max(next, load_.credits.available_after(n)) + latency::kLoadBurstToMux;
+  }
+  load_.bursts = bursts;
+  load_.credits.issue(n);
+  load_.earliest = offered;
+  load_.next = next;
+  reads_.let_in(n);
+}
+
+/// Offers the loads before cycle `until`; true as from advance().
+bool MemorySystem::offer_loads(std::uint64_t until) {
+  while (load_.next < until) {
+    if (!every_beat_) offer_rows(until);
+    if (load_.next < until && offer_load()) return true;
   }
   return false;
 }
 
-/// The same for stores.
-bool MemorySystem::serve_stores(std::uint64_t horizon) {
-  const std::uint64_t read = first_arrival(reads_);
-  const std::uint64_t end = std::min(horizon, load_.next);
-  while (!writes_.empty()) {
-    const Request &request = writes_.front();
-    const std::uint64_t cycle = channel_.free().cycle;
-    const bool other_waits = read <= cycle;
-    if (cycle < request.arrival || cycle >= std::min(end, store_.next) || !channel_.stays(other_waits)) return false;
-    const std::uint32_t accesses = request.size.accesses;
-    const bool last = request.last;
-    writes_.pop();
-    if (answer_store(channel_.serve_next(accesses, other_waits), last)) return true;
+/// issue_store() for whole rows of a tile.
+void MemorySystem::issue_rows(std::uint64_t until) {
+  BurstWalker bursts = store_.bursts;
+  const BurstSize size = bursts.row();
+  const std::uint64_t room = store_.credits.room();
+  std::uint64_t next = store_.next, earliest = store_.earliest, read = store_read_, n = 0;
+  while (next < until && bursts.at_row_of_many()) {
+    bursts.skip_row();
+    read = std::max(next + latency::kStoreBurstToRead, read) + size.beats;
+    writes_.write(n++, {read + latency::kReadToBus - 1, size, false, false});
+    earliest = next + latency::kStoreBurstToBurst;
+    next = n == room ? kNever : std::max(earliest, store_.credits.available_after(n));
+  }
+  store_.bursts = bursts;
+  store_.credits.issue(n);
+  store_.earliest = earliest;
+  store_.next = next;
+  store_read_ = read;
+  totals_.write_beats += n * size.beats;
+  writes_.let_in(n);
+}
+
+/// Issues the stores before cycle `until`; true as from advance().
+bool MemorySystem::issue_stores(std::uint64_t until) {
+  while (store_.next < until) {
+    if (!every_beat_) issue_rows(until);
+    if (store_.next < until && issue_store()) return true;
   }
   return false;
+}
+
+/// Serves bursts of the channel's direction that are there when it is free, before cycle `until`, but for those on
+/// whose answer more depends than credits. `answer` gives the cycle of a burst's answer from the end of its service.
+template <typename Answer>
+void MemorySystem::serve_many(Ring<Request> &queue, BurstCredits &credits, std::uint64_t other, std::uint64_t until,
+                              const Answer &answer) {
+  DramChannel::Course course = channel_.course();
+  const std::size_t waiting = queue.size();
+  std::size_t n = 0;
+  for (; n < waiting; ++n) {
+    const Request &request = queue.at(n);
+    const std::uint64_t cycle = course.free.cycle;
+    const bool other_waits = other <= cycle;
+    if (cycle < request.arrival || cycle >= until || request.fetch || request.last ||
+        !channel_.stays(course, other_waits))
+      break;
+    course = channel_.serve_next(course, request.size.accesses, other_waits);
+    credits.write_answer(n, answer(channel_.answer_cycle(course.free), request.size.beats));
+  }
+  channel_.follow(course);
+  credits.count_answers(n);
+  queue.pop(n);
+}
+
+/// serve() for loads that are there when the channel, already reading, is free.
+bool MemorySystem::serve_loads(std::uint64_t horizon) {
+  const std::uint64_t write = first_arrival(writes_), end = std::min(horizon, store_.next);
+  for (;;) {
+    if (load_.next != kNever || !load_.bursts.active()) { // else the next answer is a credit that a burst waits for
+      std::uint64_t beats = 0, free = read_channel_;
+      serve_many(reads_, load_.credits, write, std::min(end, load_.next),
+                 [&](std::uint64_t available, std::uint64_t of_burst) {
+                   beats += of_burst;
+                   const std::uint64_t last_beat = std::max(available, free + of_burst - 1);
+                   free = last_beat + 1;
+                   return last_beat;
+                 });
+      totals_.read_beats += beats;
+      read_channel_ = free;
+    }
+    if (reads_.empty()) return false;
+    const Request &request = reads_.front();
+    const DramChannel::Course course = channel_.course();
+    const std::uint64_t cycle = course.free.cycle;
+    const bool other_waits = write <= cycle;
+    if (cycle < request.arrival || cycle >= std::min(end, load_.next) || request.fetch ||
+        !channel_.stays(course, other_waits))
+      return false;
+    const std::uint32_t beats = request.size.beats;
+    const bool last = request.last;
+    channel_.follow(channel_.serve_next(course, request.size.accesses, other_waits));
+    reads_.pop();
+    totals_.read_beats += beats;
+    if (answer_load(std::max(channel_.answer_cycle(channel_.free()), read_channel_ + beats - 1), last)) return true;
+  }
+}
+
+/// The same for stores.
+bool MemorySystem::serve_stores(std::uint64_t horizon) {
+  const std::uint64_t read = first_arrival(reads_), end = std::min(horizon, load_.next);
+  for (;;) {
+    if (store_.next != kNever || !store_.bursts.active()) {
+      std::uint64_t free = response_channel_;
+      serve_many(writes_, store_.credits, read, std::min(end, store_.next),
+                 [&](std::uint64_t available, std::uint64_t /*beats*/) {
+                   const std::uint64_t response = std::max(available, free);
+                   free = response + 1;
+                   return response;
+                 });
+      response_channel_ = free;
+    }
+    if (writes_.empty()) return false;
+    const Request &request = writes_.front();
+    const DramChannel::Course course = channel_.course();
+    const std::uint64_t cycle = course.free.cycle;
+    const bool other_waits = read <= cycle;
+    if (cycle < request.arrival || cycle >= std::min(end, store_.next) || !channel_.stays(course, other_waits))
+      return false;
+    const bool last = request.last;
+    channel_.follow(channel_.serve_next(course, request.size.accesses, other_waits));
+    writes_.pop();
+    if (answer_store(channel_.free(), last)) return true;
+  }
 }
 
 // Not every event is played in the order of cycles; that would cost more than the events. What must hold:
@@ -230,12 +335,10 @@ bool MemorySystem::serve_stores(std::uint64_t horizon) {
 // - Stores wait for nobody but their own answers.
 bool MemorySystem::advance(std::uint64_t horizon) {
   for (;;) {
-    while (store_.next < horizon)
-      if (issue_store()) return true;
+    if (issue_stores(horizon)) return true;
     const std::uint64_t choice = channel_.next_choice(waiting()).cycle;
     const std::uint64_t offers = choice == DramChannel::kNone ? horizon : std::min(horizon, choice + latency_ + 1);
-    while (load_.next < offers)
-      if (offer_load()) return true;
+    if (offer_loads(offers)) return true;
     if (channel_.next_choice(waiting()).cycle >= horizon) return false;
     do {
       if (serve()) return true;

@@ -90,8 +90,15 @@ private:
   bool plan(Side &side, std::uint64_t issue_to_event);
   std::uint32_t count(Side &side, std::uint32_t beats);
   bool offer_load();
+  void offer_rows(std::uint64_t until);
+  bool offer_loads(std::uint64_t until);
   bool issue_store();
+  void issue_rows(std::uint64_t until);
+  bool issue_stores(std::uint64_t until);
   bool serve();
+  template <typename Answer>
+  void serve_many(Ring<Request> &queue, BurstCredits &credits, std::uint64_t other, std::uint64_t until,
+                  const Answer &answer);
   bool serve_loads(std::uint64_t horizon);
   bool serve_stores(std::uint64_t horizon);
   bool answer_load(std::uint64_t last_beat, bool last);

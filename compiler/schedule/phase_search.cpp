@@ -1,0 +1,195 @@
+#include "compiler/schedule/phase_search.hpp"
+#include "compiler/cost/cost.hpp"
+#include "compiler/cost/tile_estimate.hpp"
+#include "compiler/ir/error.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/partition.hpp"
+#include "compiler/lower/tiling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Tilings and orders of a phase that are played at all.
+constexpr std::size_t kPlayed = 4000;
+/// Of those, how many are tried with other splits, windows and policies.
+constexpr std::size_t kRefined = 12;
+/// A plan this near the bound of its phase ends the search for tilings.
+constexpr double kCloseEnough = 1.002;
+
+} // namespace
+
+std::vector<SpmSplit> splits_near(const RoughEstimate &rough, const NpuConfig &npu, int reach) {
+  const auto banks = static_cast<int>(npu.spm_banks);
+  const std::uint32_t bank = npu.bank_rows();
+  const double total = rough.shared_rows + rough.other_rows + rough.result_rows;
+  std::vector<SpmSplit> result;
+  const auto add = [&](int shared, int other) {
+    if (shared < 1 || other < 1 || shared + other >= banks) return;
+    const auto rows = [&](int n) { return static_cast<std::uint32_t>(n) * bank; };
+    result.push_back(
+        {{0, rows(shared)}, {rows(shared), rows(other)}, {rows(shared + other), rows(banks - shared - other)}});
+  };
+  const auto wanted = [&](double rows) {
+    return std::clamp(static_cast<int>(std::lround(rows / total * banks)), 1, std::max(1, banks - 2));
+  };
+  const int shared = wanted(rough.shared_rows);
+  const int other = std::min(wanted(rough.other_rows), std::max(1, banks - shared - 1));
+  for (int distance = 0; distance <= reach; ++distance)
+    for (int ds = -distance; ds <= distance; ++ds)
+      for (int d_other = -distance; d_other <= distance; ++d_other)
+        if (std::max(std::abs(ds), std::abs(d_other)) == distance) add(shared + ds, other + d_other);
+  if (banks >= 2) {
+    const auto cut = static_cast<std::uint32_t>(std::clamp(shared, 1, banks - 1)) * bank;
+    const RowRange rest{cut, npu.spm_rows() - cut};
+    result.push_back({{0, cut}, rest, rest});
+  }
+  const RowRange all{0, npu.spm_rows()};
+  result.push_back({all, all, all});
+  return result;
+}
+
+PhaseSearch::PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget,
+                         const Layer &layer, const Layer &whole, const Layout &layout, const Machine &npu,
+                         const std::function<void()> &tried)
+    : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), whole_(whole), layers_{layer},
+      part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried) {}
+
+std::vector<PhaseSearch::Ranked> PhaseSearch::ranked() const {
+  const std::uint32_t beat = npu_.bus_bytes / 2;
+  const auto sides = [&](std::uint32_t fixed, std::uint32_t extent, std::uint32_t unit) {
+    return fixed > 0 ? std::vector<std::uint32_t>{fixed} : tile_sides(extent, unit, beat);
+  };
+  const auto ms = sides(fixed_.m, part_.m, array_side(kind_, Dim::kM, npu_));
+  const auto ks = sides(fixed_.k, part_.k, array_side(kind_, Dim::kK, npu_));
+  const auto ns = sides(fixed_.n, part_.n, array_side(kind_, Dim::kN, npu_));
+  const RowRange all{0, npu_.spm_rows()};
+  std::vector<Ranked> ranked;
+  std::uint64_t fewest = ~std::uint64_t{0};
+  for (const std::uint32_t m : ms)
+    for (const std::uint32_t k : ks)
+      for (const std::uint32_t n : ns) {
+        const TileShape tile{m, k, n};
+        if (!fits(kind_, tile, {all, all, all}, part_, npu_, parts_)) continue;
+        const std::uint64_t products = product_count(kind_, tile, whole_);
+        fewest = std::min(fewest, products);
+        if (products <= kMostProducts) add_orders(tile, ranked);
+      }
+  if (ranked.empty() && fixed_ == TileShape{}) {
+    if (fewest == ~std::uint64_t{0}) refuse_scratchpad(whole_, npu_);
+    check_products(fewest, whole_, npu_);
+  }
+  const std::size_t keep = std::min(ranked.size(), kPlayed);
+  std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(keep), ranked.end(),
+                    [](const Ranked &x, const Ranked &y) { return x.rough.cycles < y.rough.cycles; });
+  ranked.resize(keep);
+  return ranked;
+}
+
+void PhaseSearch::add_orders(const TileShape &tile, std::vector<Ranked> &ranked) const {
+  for (const LoopOrder &loops : form_of(kind_).loops) {
+    Ranked r{tile, loops, rough_estimate(kind_, loops, tile, part_, npu_, parts_.cores)};
+    if (parts_.count > 1) r.rough.bound = static_cast<double>(plan_cycles(plan_of(r).plan, layer_, npu_));
+    ranked.push_back(r);
+  }
+}
+
+Candidate PhaseSearch::plan_of(const Ranked &ranked) const {
+  Candidate c;
+  c.plan.kind = kind_;
+  c.plan.parts = parts_;
+  c.plan.tile = ranked.tile;
+  c.plan.loops = ranked.loops;
+  c.rough = ranked.rough;
+  return c;
+}
+
+const TileWalk &PhaseSearch::walk_of(const PhasePlan &plan) {
+  PhasePlan &walked = walked_.front();
+  if (!walk_ || !(walked.tile == plan.tile) ||
+      loops_that_turn(walked.loops, plan.tile, layer_) != loops_that_turn(plan.loops, plan.tile, layer_)) {
+    walked = plan;
+    walked.products = plan_products(plan, layer_, npu_);
+    walk_.emplace(walked_, layers_, layout_, npu_);
+  }
+  walked.split = plan.split;
+  walked.window = plan.window;
+  walked.policy = plan.policy;
+  return *walk_;
+}
+
+PlayedPlan PhaseSearch::place_and_estimate(const PhasePlan &plan, std::uint64_t limit) {
+  PlayedPlan played;
+  played.limit = limit;
+  const TileWalk &walk = walk_of(plan);
+  played.products = walked_.front().products.size();
+  const auto program = allocate(walked_, walk, traffic_limit(limit, false, npu_), &played.work);
+  if (!program) return played;
+  played.placed = true;
+  played.work = program->work();
+  played.bytes = moved_bytes(*program, npu_);
+  played.cycles = estimate_cycles(*program, npu_, limit);
+  return played;
+}
+
+void PhaseSearch::play(Candidate candidate) {
+  if (tried_) tried_();
+  const PhasePlan &plan = candidate.plan;
+  if (!fits(kind_, plan.tile, plan.split, part_, npu_, parts_)) return;
+  // One entry for each tiling and order, so that the best ones stay different.
+  const auto twin = std::find_if(found_.begin(), found_.end(), [&](const Candidate &c) {
+    return c.plan.tile == candidate.plan.tile && c.plan.loops == candidate.plan.loops;
+  });
+  std::uint64_t limit = kTooSlow; // from there on, nothing comes of it
+  if (twin != found_.end())
+    limit = static_cast<std::uint64_t>(twin->cycles);
+  else if (found_.size() == kRefined)
+    limit = static_cast<std::uint64_t>(found_.back().cycles);
+  const PlayedPlan *known = known_.find(plan, layer_, limit, traffic_limit(limit, false, npu_).bytes);
+  const PlayedPlan played = known != nullptr ? *known : place_and_estimate(plan, limit);
+  if (known == nullptr) known_.keep(plan, layer_, played);
+  played_ += played.work;
+  if (!played.placed || played.cycles >= limit) return;
+  candidate.cycles = static_cast<double>(played.cycles);
+  if (twin != found_.end()) found_.erase(twin);
+  const auto at = std::upper_bound(found_.begin(), found_.end(), candidate.cycles,
+                                   [](double value, const Candidate &c) { return value < c.cycles; });
+  found_.insert(at, std::move(candidate));
+  if (found_.size() > kRefined) found_.pop_back();
+}
+
+std::vector<Candidate> PhaseSearch::run() {
+  const std::vector<Ranked> candidates = ranked();
+  double bound = std::numeric_limits<double>::infinity();
+  for (const Ranked &r : candidates)
+    bound = std::min(bound, r.rough.bound);
+  for (const Ranked &r : candidates) {
+    if ((played_ > budget_ / 2 && !found_.empty()) || best() < kCloseEnough * bound) break;
+    if (r.rough.bound > best()) continue;
+    Candidate c = plan_of(r);
+    for (const SpmSplit &split : splits_near(c.rough, npu_, 0)) {
+      c.plan.split = split;
+      play(c);
+    }
+  }
+  for (Candidate c : std::vector<Candidate>(found_))
+    for (const std::uint32_t window : {1U, 2U, 3U, 4U, 6U})
+      for (const SpmSplit &split : splits_near(c.rough, npu_, window == 1 ? 2 : 1)) {
+        c.plan.split = split;
+        c.plan.window = window;
+        play_in_budget(c, budget_ * 3 / 4);
+      }
+  for (Candidate c : std::vector<Candidate>(found_))
+    for (const double reload : {1.0, 4.0, 32.0})
+      for (const double conflict : {0.3, 1.0, 3.0, 10.0}) {
+        c.plan.policy = {reload, conflict};
+        play_in_budget(c, budget_);
+      }
+  return std::move(found_);
+}
+
+} // namespace gradweave::compiler

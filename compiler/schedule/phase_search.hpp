@@ -1,0 +1,78 @@
+// The first part of the search: the best tilings, loop orders and areas of one phase by estimate.
+#pragma once
+
+#include "compiler/cost/estimate.hpp"
+#include "compiler/ir/program.hpp"
+#include "compiler/schedule/played_plans.hpp"
+#include "compiler/spm/residency.hpp"
+#include "sw_models/config/machine.hpp"
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// A plan of a phase, without products, and its estimates.
+struct Candidate {
+  PhasePlan plan;
+  RoughEstimate rough;
+  double cycles = std::numeric_limits<double>::infinity();
+};
+
+/// Splits on bank boundaries near the shares that the estimate wants, up to `reach` banks away, the closest first, and
+/// last the whole scratchpad as one area.
+std::vector<SpmSplit> splits_near(const RoughEstimate &rough, const NpuConfig &npu, int reach);
+
+class PhaseSearch {
+public:
+  /// `fixed`: tile sides that are given; 0: to be found. `budget`: Program::work() that it may do. `whole`: the layer
+  /// that `layer` is a sample of. `tried` is called after every plan. The references must outlive the object.
+  PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShape &fixed, std::uint64_t budget, const Layer &layer,
+              const Layer &whole, const Layout &layout, const Machine &npu, const std::function<void()> &tried);
+
+  /// The best plans found, best first. Throws CompileError if no tiling is possible; with given sides, finds nothing
+  /// then.
+  std::vector<Candidate> run();
+
+private:
+  /// A tiling and loop order that has not been played yet. There are many.
+  struct Ranked {
+    TileShape tile;
+    LoopOrder loops;
+    RoughEstimate rough;
+  };
+  std::vector<Ranked> ranked() const;
+  /// The tile in all loop orders.
+  void add_orders(const TileShape &tile, std::vector<Ranked> &ranked) const;
+  Candidate plan_of(const Ranked &ranked) const;
+  /// Plans of the same tile and loops share products and tiles.
+  const TileWalk &walk_of(const PhasePlan &plan);
+  /// Places the plan, and estimates its cycles; neither any further than `limit` cycles.
+  PlayedPlan place_and_estimate(const PhasePlan &plan, std::uint64_t limit);
+  /// Plays the plan and keeps it if it is among the best.
+  void play(Candidate candidate);
+  void play_in_budget(const Candidate &candidate, std::uint64_t budget) {
+    if (played_ < budget) play(candidate);
+  }
+  double best() const { return found_.empty() ? std::numeric_limits<double>::infinity() : found_.front().cycles; }
+
+  PhaseKind kind_;
+  PhaseParts parts_;
+  TileShape fixed_;
+  std::uint64_t budget_;
+  const Layer &layer_, &whole_;
+  std::vector<Layer> layers_; ///< the one
+  Layer part_;                ///< the largest part: tilings are chosen for it
+  const Layout &layout_;
+  const Machine &npu_;
+  const std::function<void()> &tried_;
+  std::uint64_t played_ = 0; ///< work done
+  std::vector<Candidate> found_;
+  std::vector<PhasePlan> walked_ = std::vector<PhasePlan>(1); ///< the one that walk_ is of
+  std::optional<TileWalk> walk_;
+  PlayedPlans known_;
+};
+
+} // namespace gradweave::compiler
