@@ -6,19 +6,33 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gradweave::compiler {
 
-/// Reads a network: the layers of a .graph (graph/layers.hpp), .toml, a plain GEMM list (.csv, lines name,M,K,N), or a
-/// topology of SCALE-Sim (.csv, told by its header); models/README.md has the formats. The first layer has no dX unless
-/// its entry says so. `batch` takes the place of the file's. Throws ConfigError naming file, line, field, value and
-/// remedy, also if `batch` is given but no layer of the file depends on one.
+/// What a caller asks of a network beside its file.
+struct NetworkOptions {
+  std::optional<std::uint32_t> batch = {}; ///< in the place of the file's
+  /// Of a .graph its variables, of an ONNX file its symbolic dimensions.
+  std::map<std::string, std::int64_t, std::less<>> dims = {};
+  std::string until = {}; ///< of both: the op, node or tensor that the graph ends with; empty: all of it
+};
+
+/// Reads a network: the layers of a .graph or .onnx (graph/layers.hpp), .toml, a plain GEMM list (.csv, lines
+/// name,M,K,N), or a topology of SCALE-Sim (.csv, told by its header); models/README.md and docs/onnx.md have the formats.
+/// The first layer has no dX unless its entry says so. Throws ConfigError naming file, line or node, field, value and
+/// remedy, also if a batch is given but no layer of the file depends on one, or `dims` or `until` of a list of layers.
+Network load_network(const std::filesystem::path &file, const NetworkOptions &options);
 Network load_network(const std::filesystem::path &file, std::optional<std::uint32_t> batch = {});
 
-/// Reads a whole network, a .graph; `batch` is its variable of the name. Throws ConfigError as load_network().
+/// Whether load_graph() reads files of the name: .graph and .onnx.
+bool is_graph_file(const std::filesystem::path &file);
+
+/// Reads a whole network, with the weights that the file has. Throws ConfigError as load_network().
+graph::Graph load_graph(const std::filesystem::path &file, const NetworkOptions &options);
 graph::Graph load_graph(const std::filesystem::path &file, std::optional<std::uint32_t> batch = {});
 
 /// Picks layers by a comma-separated list of names, numbers from 0, and ranges a-b (also a..b); empty: all. Keeps

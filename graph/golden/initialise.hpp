@@ -10,7 +10,7 @@
 
 namespace gradweave::graph {
 
-/// The values that `tensor.initial` stands for, as fp32. They depend on the seed, the tensor's name and its shape
+/// The values that the tensor's file has, or else those that `tensor.initial` stands for, as fp32. The latter depend on the seed, the tensor's name and its shape
 /// alone: neither on the order in which tensors are declared nor on the machine (whole numbers, and single fp64
 /// operations).
 ///

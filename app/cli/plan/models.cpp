@@ -94,13 +94,11 @@ struct ModelsArguments {
   bool operators = false;
 };
 
-bool is_graph(const std::filesystem::path &file) { return file.extension() == ".graph"; }
-
 int dump_graph(const ModelsArguments &a) {
   if (a.name.empty()) throw std::invalid_argument("--dump-graph needs the network's NAME");
   const std::filesystem::path file = runtime::find_model(a.name);
-  if (!is_graph(file))
-    throw std::invalid_argument(fmt::format("--dump-graph: '{}' is a list of layers; give a .graph", file.string()));
+  if (!compiler::is_graph_file(file))
+    throw std::invalid_argument(fmt::format("--dump-graph: '{}' is a list of layers; give a .graph or .onnx", file.string()));
   OutputFile(a.dump_graph).commit(graph::print_graph(compiler::load_graph(file)));
   return kOk;
 }
@@ -108,7 +106,7 @@ int dump_graph(const ModelsArguments &a) {
 void show_model(const std::string &name) {
   const std::filesystem::path file = runtime::find_model(name);
   show_network(compiler::load_network(file));
-  if (is_graph(file)) fmt::print("{}", operators_by_kind(compiler::load_graph(file)));
+  if (compiler::is_graph_file(file)) fmt::print("{}", operators_by_kind(compiler::load_graph(file)));
 }
 
 int models(const ModelsArguments &a) {
