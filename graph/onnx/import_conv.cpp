@@ -72,7 +72,11 @@ void import_conv(NodeImport &node) {
                           w.name, w.dims[1], groups));
   const Window window = window_of(node, x, {w.dims.begin() + 2, w.dims.end()}, {});
   give_with_bias(node, "Conv", {image_of(node, x), weights_of(node, w, groups)},
-                 {{"strides", window.strides}, {"pads", window.pads}, {"dilations", window.dilations}}, x.rank() == 3);
+                 {{"group", groups},
+                  {"strides", window.strides},
+                  {"pads", window.pads},
+                  {"dilations", window.dilations}},
+                 x.rank() == 3);
 }
 
 void import_conv_transpose(NodeImport &node) {
@@ -89,7 +93,8 @@ void import_conv_transpose(NodeImport &node) {
   if (spatial == 1) extra.insert(extra.begin(), 0);
   Window window = given_window(node, {w.dims.begin() + 2, w.dims.end()});
   give_with_bias(node, "ConvTranspose", {image_of(node, x), weights_of(node, w, groups)},
-                 {{"strides", window.strides},
+                 {{"group", groups},
+                  {"strides", window.strides},
                   {"pads", window.pads},
                   {"dilations", window.dilations},
                   {"output_padding", extra}},
