@@ -32,6 +32,8 @@ public:
         placement_(builder_, options.values) {
     graph_.name = file.stem().string();
     graph_.description = fmt::format("ONNX, opset {}{}", model_.opset(), model_.producer.empty() ? "" : ", by " + model_.producer);
+    weights_are_nodes_ = std::none_of(model_.initializers.begin(), model_.initializers.end(),
+                                      [](const Blob &blob) { return is_real(blob.type) && blob.elements() > 1; });
     recognise_patterns(model_.nodes, model_, options.until);
   }
 
@@ -247,7 +249,7 @@ private:
     for (const auto &[name, attribute] : node.node().attributes) {
       if (const auto *blob = std::get_if<Blob>(&attribute); blob != nullptr && name == "value") {
         Value value = value_of(node.node().outputs.front(), *blob);
-        if (!value.known() && !blob->bytes.empty() && blob->elements() <= kLargestLiteral)
+        if (!weights_are_nodes_ && !value.known() && !blob->bytes.empty() && blob->elements() <= kLargestLiteral)
           value.literal = std::make_shared<Literal>(literal_of(*blob));
         return node.give(std::move(value));
       }
@@ -311,6 +313,7 @@ private:
   std::unordered_map<std::string, std::size_t> producers_; ///< nodes by what they compute
   std::vector<std::string> results_;
   std::vector<bool> needed_;
+  bool weights_are_nodes_ = false; ///< no initializer is one: Constant nodes have them
 };
 
 } // namespace

@@ -20,6 +20,12 @@ enum ExitCode : int {
   kInterrupted = 130
 };
 
+/// What of a network a command takes, beside its file.
+struct NetworkPart {
+  std::string until;             ///< the op or node that it ends with; empty: all of it
+  std::vector<std::string> dims; ///< NAME=SIZE
+};
+
 /// What cosim, simulate and compile have in common: the work.
 struct WorkArguments {
   std::string model = "bert_tiny", npu = "small", schedule = "rearrange", pass = "backward", layers;
@@ -27,6 +33,7 @@ struct WorkArguments {
   std::uint64_t tune = 0;  ///< plans that the compiler tries beyond its usual search
   std::string partition = "none", reduction = "chain";
   std::uint32_t parts = 0;     ///< 0: one a core, or two on one core
+  NetworkPart part = {};
   std::string plan_cache = {}; ///< directory, or off; empty: the usual one
 };
 

@@ -48,8 +48,9 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
   if (schedules == Schedules::kSeveral) schedule += "; or all, which compares those of the paper";
   command
       .add_option("--model", work.model,
-                  "Network: a name (gradweave models) or the path of a .graph, .toml or .csv file")
+                  "Network: a name (gradweave models) or the path of a .graph, .onnx, .toml or .csv file")
       ->capture_default_str();
+  add_part_options(command, work.part);
   command.add_option("--batch", work.batch, "Samples in a batch; default: as the network says")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 1U << 24U));
@@ -81,8 +82,26 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
   command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
 }
 
+void add_part_options(CLI::App &command, NetworkPart &part) {
+  command.add_option("--until", part.until, "End a .graph or .onnx network with this op, node or tensor");
+  command
+      .add_option("--dim", part.dims,
+                  "NAME=SIZE: a variable of a .graph, a symbolic dimension of an .onnx file (INPUT.AXIS if it has no "
+                  "name); may be repeated")
+      ->type_name("NAME=SIZE")
+      ->expected(1)
+      ->take_all();
+}
+
+void add_part(Reproduction &command, const NetworkPart &part) {
+  if (!part.until.empty()) command.add("", "--until", part.until);
+  for (const std::string &dim : part.dims)
+    command.add("", "--dim", dim);
+}
+
 void add_work(Reproduction &command, const WorkArguments &work) {
   command.add("MODEL", "--model", work.model);
+  add_part(command, work.part);
   if (work.batch != 0) command.add("BATCH", "--batch", std::to_string(work.batch));
   command.add("NPU", "--npu", work.npu);
   command.add("SCHEDULE", "--schedule", work.schedule);

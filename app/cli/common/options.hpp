@@ -22,6 +22,11 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
 /// Adds them to the command that repeats a run.
 void add_work(Reproduction &command, const WorkArguments &work);
 
+/// --until and --dim.
+void add_part_options(CLI::App &command, NetworkPart &part);
+/// Adds them to the command that repeats a run.
+void add_part(Reproduction &command, const NetworkPart &part);
+
 /// --plan-cache.
 void add_plan_cache_option(CLI::App &command, WorkArguments &work);
 

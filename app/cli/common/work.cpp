@@ -1,5 +1,4 @@
 #include "app/cli/common/work.hpp"
-#include "graph/frontend/load_network.hpp"
 
 #include "app/evaluation/unit/unit_key.hpp"
 #include "device/device.hpp"
@@ -9,11 +8,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
-#include <optional>
 #include <stdexcept>
 
 namespace gradweave::cli {
+
+compiler::NetworkOptions network_options(std::uint32_t batch, const NetworkPart &part) {
+  compiler::NetworkOptions options;
+  if (batch != 0) options.batch = batch;
+  options.until = part.until;
+  for (const std::string &dim : part.dims) {
+    const std::size_t equals = dim.rfind('=');
+    std::int64_t size = 0;
+    const char *const end = dim.data() + dim.size();
+    const bool fits = equals != std::string::npos && equals > 0 && equals + 1 < dim.size();
+    if (!fits || std::from_chars(dim.data() + equals + 1, end, size).ptr != end || size < 1)
+      throw std::invalid_argument(fmt::format("--dim '{}' must be NAME=SIZE, as in height=224", dim));
+    options.dims.insert_or_assign(dim.substr(0, equals), size);
+  }
+  return options;
+}
 
 Work resolve(const WorkArguments &arguments) {
   Work work;
@@ -22,8 +37,7 @@ Work resolve(const WorkArguments &arguments) {
   work.compile.parts = arguments.parts;
   work.compile.tune = arguments.tune;
   work.compile.reduction = compiler::parse_reduction(arguments.reduction);
-  const auto batch = arguments.batch != 0 ? std::optional(arguments.batch) : std::nullopt;
-  work.network = compiler::load_network(runtime::find_model(arguments.model), batch);
+  work.network = compiler::load_network(runtime::find_model(arguments.model), network_options(arguments.batch, arguments.part));
   work.npu = load_machine(runtime::find_npu(arguments.npu));
   work.layers = compiler::select_layers(work.network, arguments.layers);
   return work;

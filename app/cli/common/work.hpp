@@ -3,6 +3,7 @@
 
 #include "app/cli/common/arguments.hpp"
 #include "compiler/compiler.hpp"
+#include "graph/frontend/load_network.hpp"
 #include "runtime/job/job.hpp"
 
 #include <memory>
@@ -25,6 +26,9 @@ struct Work {
     return options;
   }
 };
+
+/// `batch` 0: as the network says. Throws std::invalid_argument for a dimension that is not NAME=SIZE.
+compiler::NetworkOptions network_options(std::uint32_t batch, const NetworkPart &part);
 
 /// Throws ConfigError for files, std::invalid_argument for the rest.
 Work resolve(const WorkArguments &arguments);

@@ -1,10 +1,12 @@
 // gradweave tasks
+#include "app/cli/common/options.hpp"
+#include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"
 #include "compiler/lower/task_work.hpp"
-#include "graph/frontend/load_network.hpp"
 #include "graph/operators/table.hpp"
+#include "graph/passes/loss.hpp"
 #include "graph/passes/training.hpp"
 #include "runtime/run/lookup.hpp"
 
@@ -24,6 +26,7 @@ namespace {
 
 struct TasksArguments {
   std::string model = "bert_tiny", npu = "small", extent = "updates", json;
+  NetworkPart part;
   std::uint32_t batch = 0, blocks = 4, terms = 1024;
 };
 
@@ -64,8 +67,8 @@ int tasks(const TasksArguments &a) {
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
   const Machine npu = load_machine(runtime::find_npu(a.npu));
-  const auto batch = a.batch == 0 ? std::nullopt : std::optional<std::uint32_t>(a.batch);
-  const graph::Graph forward = compiler::load_graph(runtime::find_model(a.model), batch);
+  graph::Graph forward = compiler::load_graph(runtime::find_model(a.model), network_options(a.batch, a.part));
+  if (forward.loss == graph::kNone) graph::add_loss(forward, graph::operators(), graph::LossKind::kCrossEntropy);
   const graph::Graph step = graph::training_graph(forward, graph::operators(), options).graph;
   const compiler::TaskGraph lowered(step, compiler::usual_grids(step, npu, a.blocks, a.terms));
   const compiler::TaskWork work = compiler::task_work(lowered, npu);
@@ -80,7 +83,8 @@ void add_tasks(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen)
   const auto a = std::make_shared<TasksArguments>();
   CLI::App *command =
       app.add_subcommand("tasks", "Cut a network's step into tile tasks: work, dependences, critical path");
-  command->add_option("--model", a->model, "Network: a name, or the path of a .graph")->capture_default_str();
+  command->add_option("--model", a->model, "Network: a name, or the path of a .graph or .onnx")->capture_default_str();
+  add_part_options(*command, a->part);
   command->add_option("--npu", a->npu, "NPU: a name or the path of a .toml")->capture_default_str();
   command->add_option("--batch", a->batch, "Samples in a batch; default: as the network says");
   command->add_option("--extent", a->extent, "How far a step goes: forward, gradients or updates")

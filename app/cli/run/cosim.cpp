@@ -125,6 +125,7 @@ int cosim_step(const CosimArguments &a) {
   step.npu = a.work.npu;
   step.schedule = a.work.schedule;
   step.batch = a.work.batch;
+  step.part = a.work.part;
   step.data = "synthetic";
   step.backend = a.backend;
   step.steps = 1;

@@ -1,7 +1,7 @@
 // gradweave train
 #include "app/cli/run/train_arguments.hpp"
 
-#include "app/cli/common/repeat_command.hpp"
+#include "app/cli/common/options.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/evaluation/page/line_chart.hpp"
 #include "app/report/training_report.hpp"
@@ -10,8 +10,8 @@
 #include "base/process/process_pool.hpp"
 #include "base/process/progress.hpp"
 #include "base/process/stopwatch.hpp"
-#include "graph/frontend/load_network.hpp"
 #include "graph/operators/table.hpp"
+#include "graph/passes/loss.hpp"
 #include "runtime/run/lookup.hpp"
 
 #include <fmt/format.h>
@@ -33,6 +33,8 @@ std::string reproduce(const TrainArguments &a) {
   Reproduction command(a.program, a.as_cosim ? "cosim" : "train", a.from_make);
   const auto number = [](double value) { return fmt::format("{}", value); };
   command.add("MODEL", "--model", a.model);
+  add_part(command, a.part);
+  if (!a.loss.empty()) command.add("", "--loss", a.loss);
   if (a.batch != 0) command.add("BATCH", "--batch", std::to_string(a.batch));
   if (a.backend != "golden") command.add("NPU", "--npu", a.npu);
   if (a.as_cosim) {
@@ -111,8 +113,7 @@ std::uint64_t steps_of(const TrainArguments &a, const Feed &feed) {
 class Session {
 public:
   explicit Session(const TrainArguments &a)
-      : forward_(compiler::load_graph(runtime::find_model(a.model),
-                                      a.batch == 0 ? std::nullopt : std::optional<std::uint32_t>(a.batch))),
+      : forward_(load(a)),
         options_(training_options(a)), data_(load_data(a, forward_)),
         step_(graph::training_graph(forward_, graph::operators(), options_)),
         steps_(steps_of(a, *data_.feed)), run_{a.model,
@@ -155,6 +156,16 @@ public:
   const TrainingRun &what() const { return run_; }
 
 private:
+  /// The network with a loss.
+  static graph::Graph load(const TrainArguments &a) {
+    graph::Graph forward = compiler::load_graph(runtime::find_model(a.model), network_options(a.batch, a.part));
+    if (forward.loss != graph::kNone && !a.loss.empty())
+      throw std::invalid_argument("--loss: the network has a loss of its own; leave it out");
+    if (forward.loss == graph::kNone)
+      graph::add_loss(forward, graph::operators(), graph::parse_loss(a.loss.empty() ? "cross_entropy" : a.loss));
+    return forward;
+  }
+
   static std::uint64_t batch_of(const graph::Graph &forward) {
     for (const graph::Tensor &tensor : forward.tensors)
       if (tensor.role == graph::Role::kInput && tensor.shape.rank() > 0) return tensor.shape[0];
