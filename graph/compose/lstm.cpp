@@ -43,8 +43,8 @@ LstmResult add_lstm(Builder &build, TensorId x, const LstmWeights &weights, Lstm
     const std::string step = fmt::format("{}.{}", name, t);
     const TensorId own = build.add("Reshape", {parts[t]}, {{"shape", std::vector<std::int64_t>{batch, width}}}, step);
     result.last = add_lstm_cell(build, own, result.last, weights, step);
-    outputs[t] = build.add("Reshape", {result.last.hidden},
-                           {{"shape", std::vector<std::int64_t>{1, batch, width / 4}}}, step + ".out");
+    outputs[t] = build.add("Reshape", {result.last.hidden}, {{"shape", std::vector<std::int64_t>{1, batch, width / 4}}},
+                           step + ".out");
   }
   result.outputs = build.add("Concat", outputs, {{"axis", std::int64_t{0}}}, name);
   return result;

@@ -34,8 +34,8 @@ struct LstmResult {
 LstmState add_lstm_cell(Builder &build, TensorId gates, LstmState state, const LstmWeights &weights,
                         const std::string &name);
 
-/// All steps of x [steps, batch, features]; their products with the input's weights are one. `reverse`: from the last step
-/// to the first. Throws GraphError, as the builder does.
+/// All steps of x [steps, batch, features]; their products with the input's weights are one. `reverse`: from the last
+/// step to the first. Throws GraphError, as the builder does.
 LstmResult add_lstm(Builder &build, TensorId x, const LstmWeights &weights, LstmState first, const std::string &name,
                     bool reverse = false);
 

@@ -49,8 +49,7 @@ graph::Graph read_any_graph(const std::filesystem::path &file, const NetworkOpti
       return graph::onnx::read_onnx(file, graph::operators(), {options.batch, options.dims, options.until, values});
     graph::Variables variables(options.dims.begin(), options.dims.end());
     if (options.batch) variables.insert_or_assign("batch", std::int64_t{*options.batch});
-    graph::Graph graph =
-        graph::read_graph(read_user_text(file, kLimit), file.string(), graph::operators(), variables);
+    graph::Graph graph = graph::read_graph(read_user_text(file, kLimit), file.string(), graph::operators(), variables);
     if (!options.until.empty()) end_graph(graph, options.until, file);
     return graph;
   } catch (const graph::GraphError &error) {

@@ -22,9 +22,10 @@ struct NetworkOptions {
 };
 
 /// Reads a network: the layers of a .graph or .onnx (graph/layers.hpp), .toml, a plain GEMM list (.csv, lines
-/// name,M,K,N), or a topology of SCALE-Sim (.csv, told by its header); models/README.md and docs/onnx.md have the formats.
-/// The first layer has no dX unless its entry says so. Throws ConfigError naming file, line or node, field, value and
-/// remedy, also if a batch is given but no layer of the file depends on one, or `dims` or `until` of a list of layers.
+/// name,M,K,N), or a topology of SCALE-Sim (.csv, told by its header); models/README.md and docs/onnx.md have the
+/// formats. The first layer has no dX unless its entry says so. Throws ConfigError naming file, line or node, field,
+/// value and remedy, also if a batch is given but no layer of the file depends on one, or `dims` or `until` of a list
+/// of layers.
 Network load_network(const std::filesystem::path &file, const NetworkOptions &options);
 Network load_network(const std::filesystem::path &file, std::optional<std::uint32_t> batch = {});
 

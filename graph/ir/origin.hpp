@@ -9,9 +9,9 @@
 
 namespace gradweave::graph {
 
-/// Weights of a convolution, [out, in, rows, columns] there, are [groups, rows, columns, in, out] here; images, channels
-/// first there, have them last here. Every such arrangement is some dimensions cut into several, and all of them in
-/// another order.
+/// Weights of a convolution, [out, in, rows, columns] there, are [groups, rows, columns, in, out] here; images,
+/// channels first there, have them last here. Every such arrangement is some dimensions cut into several, and all of
+/// them in another order.
 struct Origin {
   Shape shape;                      ///< there
   Shape cut;                        ///< the same elements there, dimensions cut

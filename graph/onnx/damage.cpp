@@ -18,8 +18,11 @@ using Message = std::map<std::uint64_t, MessageField>;
 
 const Message &model_message() {
   static const Message tensor, node, value;
-  static const Message graph{{1, {"node", &node}},          {5, {"initializer", &tensor}}, {11, {"input", &value}},
-                             {12, {"output", &value}}, {13, {"value_info", &value}}};
+  static const Message graph{{1, {"node", &node}},
+                             {5, {"initializer", &tensor}},
+                             {11, {"input", &value}},
+                             {12, {"output", &value}},
+                             {13, {"value_info", &value}}};
   static const Message model{{7, {"graph", &graph}}, {8, {"opset_import", &node}}};
   return model;
 }
@@ -35,8 +38,9 @@ public:
       const std::optional<std::uint64_t> key = varint(end);
       if (!key || *key >> 3U == 0) return at(path, begin, "is no field of protobuf");
       const auto field = fields.find(*key >> 3U);
-      const std::string name = (path.empty() ? "" : path + ".") +
-                               (field == fields.end() ? fmt::format("{}", *key >> 3U) : std::string(field->second.name));
+      const std::string name =
+          (path.empty() ? "" : path + ".") +
+          (field == fields.end() ? fmt::format("{}", *key >> 3U) : std::string(field->second.name));
       if (auto problem = skip(*key & 7U, field == fields.end() ? nullptr : field->second.fields, name, begin, end))
         return problem;
     }
@@ -72,12 +76,12 @@ private:
       return at(name, begin, "is of a kind that ONNX does not have");
     }
     if (size > end - at_)
-      return at(name, begin,
-                end == bytes_.size()
-                    ? fmt::format("takes {} bytes, and the file ends after {} of them: it is truncated", size, end - at_)
-                    : fmt::format("takes {} bytes, and what it is in ends after {} of them", size, end - at_));
-    if (inner != nullptr && wire == 2)
-      return message(*inner, name, at_ + static_cast<std::size_t>(size));
+      return at(
+          name, begin,
+          end == bytes_.size()
+              ? fmt::format("takes {} bytes, and the file ends after {} of them: it is truncated", size, end - at_)
+              : fmt::format("takes {} bytes, and what it is in ends after {} of them", size, end - at_));
+    if (inner != nullptr && wire == 2) return message(*inner, name, at_ + static_cast<std::size_t>(size));
     at_ += static_cast<std::size_t>(size);
     return std::nullopt;
   }

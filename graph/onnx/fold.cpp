@@ -24,12 +24,12 @@ Folder find_folder(std::string_view type) {
 }
 
 std::int64_t checked_elements(const NodeView &node, const std::vector<std::int64_t> &dims) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 26U; // what is computed at once, not by a network
+  constexpr std::int64_t kMost = std::int64_t{1} << 22U; // what is computed at once, not by a network
   std::int64_t elements = 1;
   for (const std::int64_t dim : dims) {
     if (dim < 0) node.fail(fmt::format("the result {} has a dimension below 0", text_of(dims)));
     if (dim > 0 && elements > kMost / dim)
-      node.fail(fmt::format("the constant {} has more than 2^26 elements", text_of(dims)));
+      node.fail(fmt::format("the constant {} has more than 2^22 elements", text_of(dims)));
     elements *= dim;
   }
   return elements;
@@ -82,9 +82,7 @@ std::vector<std::int64_t> repeated_steps(const std::vector<std::int64_t> &dims, 
 std::vector<std::int64_t> reshaped(const NodeView &node, const std::vector<std::int64_t> &dims,
                                    const std::vector<std::int64_t> &asked, bool zero_is_zero) {
   std::vector<std::int64_t> result = asked;
-  const auto refuse = [&] {
-    node.fail(fmt::format("{} cannot be reshaped to {}", text_of(dims), text_of(asked)));
-  };
+  const auto refuse = [&] { node.fail(fmt::format("{} cannot be reshaped to {}", text_of(dims), text_of(asked))); };
   std::int64_t known = 1;
   std::size_t open = asked.size();
   const std::int64_t elements = product_of(dims);
@@ -114,7 +112,9 @@ namespace {
 
 /// The slice of an axis of `size`, as ONNX clamps it.
 SliceAxis slice_axis(std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t step) {
-  const auto from_end = [size](std::int64_t index) { return index < 0 ? std::max<std::int64_t>(index, -size - 1) + size : std::min(index, size); };
+  const auto from_end = [size](std::int64_t index) {
+    return index < 0 ? std::max<std::int64_t>(index, -size - 1) + size : std::min(index, size);
+  };
   SliceAxis result{0, step, 0};
   if (step > 0) {
     result.start = std::clamp<std::int64_t>(from_end(start), 0, size);
@@ -166,8 +166,7 @@ std::vector<std::size_t> squeezed_axes(const NodeView &node, const std::vector<s
     for (std::size_t i = 0; i < dims.size(); ++i)
       if (dims[i] == 1) at.push_back(i);
   for (const std::size_t axis : at)
-    if (dims[axis] != 1)
-      node.fail(fmt::format("axis {} of {} is not 1 and cannot be squeezed", axis, text_of(dims)));
+    if (dims[axis] != 1) node.fail(fmt::format("axis {} of {} is not 1 and cannot be squeezed", axis, text_of(dims)));
   return at;
 }
 

@@ -23,8 +23,7 @@ std::int64_t power(std::int64_t base, std::int64_t exponent) {
 
 /// Both operands, repeated to one shape.
 struct Pair {
-  explicit Pair(const FoldInputs &in)
-      : a(in.at(0)), b(in.at(1)), dims(broadcast_dims(in.node, a.dims, b.dims)) {
+  explicit Pair(const FoldInputs &in) : a(in.at(0)), b(in.at(1)), dims(broadcast_dims(in.node, a.dims, b.dims)) {
     if (a.is_real() != b.is_real()) in.node.fail("one input is real and the other is not");
     checked_elements(in.node, dims);
     from_a = places(dims, repeated_steps(a.dims, dims));
@@ -55,13 +54,16 @@ struct Pair {
 };
 
 Literal fold_add(const FoldInputs &in) {
-  return Pair(in).computed([](auto a, auto b) { return wrapped(bits(a) + bits(b)); }, [](double a, double b) { return a + b; });
+  return Pair(in).computed([](auto a, auto b) { return wrapped(bits(a) + bits(b)); },
+                           [](double a, double b) { return a + b; });
 }
 Literal fold_sub(const FoldInputs &in) {
-  return Pair(in).computed([](auto a, auto b) { return wrapped(bits(a) - bits(b)); }, [](double a, double b) { return a - b; });
+  return Pair(in).computed([](auto a, auto b) { return wrapped(bits(a) - bits(b)); },
+                           [](double a, double b) { return a - b; });
 }
 Literal fold_mul(const FoldInputs &in) {
-  return Pair(in).computed([](auto a, auto b) { return wrapped(bits(a) * bits(b)); }, [](double a, double b) { return a * b; });
+  return Pair(in).computed([](auto a, auto b) { return wrapped(bits(a) * bits(b)); },
+                           [](double a, double b) { return a * b; });
 }
 Literal fold_div(const FoldInputs &in) {
   return Pair(in).computed(
@@ -83,10 +85,12 @@ Literal fold_mod(const FoldInputs &in) {
       [](double a, double b) { return std::fmod(a, b); });
 }
 Literal fold_min(const FoldInputs &in) {
-  return Pair(in).computed([](auto a, auto b) { return std::min(a, b); }, [](double a, double b) { return std::fmin(a, b); });
+  return Pair(in).computed([](auto a, auto b) { return std::min(a, b); },
+                           [](double a, double b) { return std::fmin(a, b); });
 }
 Literal fold_max(const FoldInputs &in) {
-  return Pair(in).computed([](auto a, auto b) { return std::max(a, b); }, [](double a, double b) { return std::fmax(a, b); });
+  return Pair(in).computed([](auto a, auto b) { return std::max(a, b); },
+                           [](double a, double b) { return std::fmax(a, b); });
 }
 Literal fold_equal(const FoldInputs &in) {
   return Pair(in).compared([](auto a, auto b) { return a == b; });
@@ -138,23 +142,44 @@ template <class Whole, class Real> Literal each(const FoldInputs &in, Whole whol
 std::int64_t same(std::int64_t value) { return value; }
 
 Literal fold_neg(const FoldInputs &in) {
-  return each(in, [](std::int64_t v) { return wrapped(0 - bits(v)); }, [](double v) { return -v; });
+  return each(
+      in, [](std::int64_t v) { return wrapped(0 - bits(v)); }, [](double v) { return -v; });
 }
 Literal fold_abs(const FoldInputs &in) {
-  return each(in, [](std::int64_t v) { return v < 0 ? wrapped(0 - bits(v)) : v; }, [](double v) { return std::abs(v); });
+  return each(
+      in, [](std::int64_t v) { return v < 0 ? wrapped(0 - bits(v)) : v; }, [](double v) { return std::abs(v); });
 }
 Literal fold_not(const FoldInputs &in) {
-  return each(in, [](std::int64_t v) { return std::int64_t{v == 0}; }, [](double v) { return v; });
+  return each(
+      in, [](std::int64_t v) { return std::int64_t{v == 0}; }, [](double v) { return v; });
 }
-Literal fold_floor(const FoldInputs &in) { return each(in, same, [](double v) { return std::floor(v); }); }
-Literal fold_ceil(const FoldInputs &in) { return each(in, same, [](double v) { return std::ceil(v); }); }
-Literal fold_round(const FoldInputs &in) { return each(in, same, [](double v) { return std::nearbyint(v); }); }
-Literal fold_sqrt(const FoldInputs &in) { return each(in, same, [](double v) { return std::sqrt(v); }); }
-Literal fold_reciprocal(const FoldInputs &in) { return each(in, same, [](double v) { return 1 / v; }); }
-Literal fold_exp(const FoldInputs &in) { return each(in, same, [](double v) { return std::exp(v); }); }
-Literal fold_log(const FoldInputs &in) { return each(in, same, [](double v) { return std::log(v); }); }
-Literal fold_sin(const FoldInputs &in) { return each(in, same, [](double v) { return std::sin(v); }); }
-Literal fold_cos(const FoldInputs &in) { return each(in, same, [](double v) { return std::cos(v); }); }
+Literal fold_floor(const FoldInputs &in) {
+  return each(in, same, [](double v) { return std::floor(v); });
+}
+Literal fold_ceil(const FoldInputs &in) {
+  return each(in, same, [](double v) { return std::ceil(v); });
+}
+Literal fold_round(const FoldInputs &in) {
+  return each(in, same, [](double v) { return std::nearbyint(v); });
+}
+Literal fold_sqrt(const FoldInputs &in) {
+  return each(in, same, [](double v) { return std::sqrt(v); });
+}
+Literal fold_reciprocal(const FoldInputs &in) {
+  return each(in, same, [](double v) { return 1 / v; });
+}
+Literal fold_exp(const FoldInputs &in) {
+  return each(in, same, [](double v) { return std::exp(v); });
+}
+Literal fold_log(const FoldInputs &in) {
+  return each(in, same, [](double v) { return std::log(v); });
+}
+Literal fold_sin(const FoldInputs &in) {
+  return each(in, same, [](double v) { return std::sin(v); });
+}
+Literal fold_cos(const FoldInputs &in) {
+  return each(in, same, [](double v) { return std::cos(v); });
+}
 
 /// What does not fit is moved to the edge: slices end at the largest of numbers.
 std::int64_t whole_of(const FoldInputs &in, double value, DataType to) {
@@ -166,7 +191,8 @@ std::int64_t whole_of(const FoldInputs &in, double value, DataType to) {
 Literal fold_cast(const FoldInputs &in) {
   const Literal &x = in.at(0);
   Literal result{static_cast<DataType>(in.node.integer("to", 0)), x.dims};
-  if (bytes_of(result.type) == 0) in.node.fail(fmt::format("attribute 'to' is {}, which is not read", to_string(result.type)));
+  if (bytes_of(result.type) == 0)
+    in.node.fail(fmt::format("attribute 'to' is {}, which is not read", to_string(result.type)));
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (result.is_real())
       result.real.push_back(rounded_to(result.type, x.number(i)));

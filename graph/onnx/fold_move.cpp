@@ -29,7 +29,8 @@ Literal fold_flatten(const FoldInputs &in) {
   const Dims &dims = in.at(0).dims;
   const std::int64_t rank = static_cast<std::int64_t>(dims.size()), given = in.node.integer("axis", 1);
   const std::int64_t axis = given == rank ? rank : static_cast<std::int64_t>(in.node.axis(given, dims.size()));
-  return with_dims(in.at(0), {product_of({dims.begin(), dims.begin() + axis}), product_of({dims.begin() + axis, dims.end()})});
+  return with_dims(in.at(0),
+                   {product_of({dims.begin(), dims.begin() + axis}), product_of({dims.begin() + axis, dims.end()})});
 }
 
 Literal fold_unsqueeze(const FoldInputs &in) {
@@ -51,7 +52,8 @@ Literal fold_transpose(const FoldInputs &in) {
   order = in.node.integers("perm", order);
   const Dims own = steps_of(x.dims);
   Dims dims, steps;
-  if (in.node.axes(order, x.dims.size()).size() != x.dims.size()) in.node.fail("attribute 'perm' leaves out dimensions");
+  if (in.node.axes(order, x.dims.size()).size() != x.dims.size())
+    in.node.fail("attribute 'perm' leaves out dimensions");
   for (const std::int64_t axis : order) {
     dims.push_back(x.dims[in.node.axis(axis, x.dims.size())]);
     steps.push_back(own[in.node.axis(axis, x.dims.size())]);
@@ -104,12 +106,13 @@ Literal fold_concat(const FoldInputs &in) {
     const Literal &x = in.at(i);
     const bool fits = x.dims.size() == first.dims.size() && x.is_real() == first.is_real();
     for (std::size_t a = 0; fits && a < x.dims.size(); ++a)
-      if (a != axis && x.dims[a] != first.dims[a]) in.node.fail("inputs differ in other dimensions than that of the axis");
+      if (a != axis && x.dims[a] != first.dims[a])
+        in.node.fail("inputs differ in other dimensions than that of the axis");
     if (!fits) in.node.fail("inputs differ in type or number of dimensions");
     result.dims[axis] += x.dims[axis];
   }
-  checked_elements(in.node, result.dims);
   const std::int64_t outer = product_of({first.dims.begin(), first.dims.begin() + static_cast<std::ptrdiff_t>(axis)});
+  if (checked_elements(in.node, result.dims) == 0) return result;
   for (std::int64_t o = 0; o < outer; ++o)
     for (const Literal *x : in.literals) {
       const std::size_t row = x->size() / static_cast<std::size_t>(outer), begin = static_cast<std::size_t>(o) * row;
@@ -153,7 +156,8 @@ Literal fold_constant_of_shape(const FoldInputs &in) {
   Literal value{DataType::kFloat, {1}, {}, {0}};
   if (in.node.has_attribute("value")) {
     const auto *const blob = std::get_if<Blob>(&in.node.node().attributes.at("value"));
-    if (blob == nullptr || blob->external || blob->elements() != 1) in.node.fail("attribute 'value' is no single number");
+    if (blob == nullptr || blob->external || blob->elements() != 1)
+      in.node.fail("attribute 'value' is no single number");
     value = literal_of(*blob);
   }
   value.dims = {};
@@ -165,16 +169,16 @@ Literal fold_range(const FoldInputs &in) {
   if (start.size() != 1 || limit.size() != 1 || delta.size() != 1 || delta.is_real() != start.is_real())
     in.node.fail("start, limit and delta must be single numbers of one type");
   const double count = std::ceil((limit.number(0) - start.number(0)) / delta.number(0));
-  if (!(std::abs(count) < 67108864.0)) in.node.fail("has more than 2^26 elements");
+  if (!(std::abs(count) < 4194304.0)) in.node.fail("has more than 2^22 elements");
   Literal result{start.type, {std::max<std::int64_t>(0, static_cast<std::int64_t>(count))}};
   checked_elements(in.node, result.dims);
   for (std::int64_t i = 0; i < result.dims[0]; ++i)
     if (start.is_real())
       result.real.push_back(rounded_to(start.type, start.real[0] + static_cast<double>(i) * delta.number(0)));
     else
-      result.whole.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(start.whole[0]) +
-                                                       static_cast<std::uint64_t>(i) *
-                                                           static_cast<std::uint64_t>(delta.whole[0])));
+      result.whole.push_back(
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(start.whole[0]) +
+                                    static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(delta.whole[0])));
   return result;
 }
 

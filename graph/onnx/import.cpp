@@ -31,7 +31,10 @@ public:
       : model_(std::move(model)), file_(file.string()), options_(options), builder_(graph_, operators),
         placement_(builder_, options.values) {
     graph_.name = file.stem().string();
-    graph_.description = fmt::format("ONNX, opset {}{}", model_.opset(), model_.producer.empty() ? "" : ", by " + model_.producer);
+    graph_.description =
+        fmt::format("ONNX, opset {}{}", model_.opset(), model_.producer.empty() ? "" : ", by " + model_.producer);
+    for (const Node &node : model_.nodes)
+      if (node.outputs.empty()) fail(fmt::format("{} has no outputs", describe(node)));
     weights_are_nodes_ = std::none_of(model_.initializers.begin(), model_.initializers.end(),
                                       [](const Blob &blob) { return is_real(blob.type) && blob.elements() > 1; });
     recognise_patterns(model_.nodes, model_, options.until);
@@ -62,7 +65,6 @@ private:
   void find_producers() {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
       const Node &node = model_.nodes[i];
-      if (node.outputs.empty()) fail(fmt::format("{} has no outputs", describe(node)));
       for (const std::string &output : node.outputs) {
         if (output.empty()) continue;
         const auto [other, fresh] = producers_.emplace(output, i);
@@ -116,10 +118,11 @@ private:
     }
     if (unknown.empty()) return;
     others.erase(unknown.front()->type);
-    fail(fmt::format("{}, opset {}: the operator is not read{}; `gradweave models --operators` lists those that are, and "
-                     "--until NODE ends the network before it",
-                     describe(*unknown.front()), model_.opset(),
-                     others.empty() ? "" : fmt::format(", nor are {}", fmt::join(others, ", "))));
+    fail(fmt::format(
+        "{}, opset {}: the operator is not read{}; `gradweave models --operators` lists those that are, and "
+        "--until NODE ends the network before it",
+        describe(*unknown.front()), model_.opset(),
+        others.empty() ? "" : fmt::format(", nor are {}", fmt::join(others, ", "))));
   }
 
   void add_value(Value value) {
@@ -139,7 +142,8 @@ private:
       const std::vector<float> values = floats_of(blob);
       return std::any_of(values.begin(), values.end(), [](float v) { return std::isinf(v); });
     };
-    const bool literal = !is_real(blob.type) || blob.elements() <= 1 || (blob.elements() <= kLargestLiteral && is_mask());
+    const bool literal =
+        !is_real(blob.type) || blob.elements() <= 1 || (blob.elements() <= kLargestLiteral && is_mask());
     if (there && literal) value.literal = std::make_shared<Literal>(literal_of(blob));
     if (is_real(blob.type)) value.blob = &blob;
     return value;
@@ -180,8 +184,8 @@ private:
       const auto producer = producers_.find(input);
       if (producer == producers_.end())
         view(node).fail(fmt::format("reads '{}', which is no input, no initializer and no node's output", input));
-      view(node).fail(fmt::format("reads '{}', which is computed by {} behind it: a cycle, or nodes out of order", input,
-                                  describe(model_.nodes[producer->second])));
+      view(node).fail(fmt::format("reads '{}', which is computed by {} behind it: a cycle, or nodes out of order",
+                                  input, describe(model_.nodes[producer->second])));
     }
   }
 
@@ -215,7 +219,8 @@ private:
       const Value *value = node.has_input(i) ? &node.in(i) : nullptr;
       if (value != nullptr && !value->known()) return false;
       // What is moved about may still be a layer's weights.
-      if (value != nullptr && value->blob != nullptr && value->rank() > 1 && (node.is("Transpose") || node.is("Identity")))
+      if (value != nullptr && value->blob != nullptr && value->rank() > 1 &&
+          (node.is("Transpose") || node.is("Identity")))
         return false;
       inputs.literals.push_back(value == nullptr ? nullptr : value->literal.get());
     }
@@ -272,7 +277,8 @@ private:
 
   /// How a tensor that was computed lies in the file's dimensions, for whoever takes it out.
   void remember_order(const Value &value) {
-    if (value.tensor == kNone || !builder_.tensor(value.tensor).computed() || builder_.tensor(value.tensor).origin) return;
+    if (value.tensor == kNone || !builder_.tensor(value.tensor).computed() || builder_.tensor(value.tensor).origin)
+      return;
     if (value.channels == 0 && value.order == plain_order(value.rank())) return;
     const Shape theirs = shape_of(builder_, value.name, value.dims);
     Origin origin{theirs, theirs, {value.order.begin(), value.order.end()}, {}};
@@ -295,7 +301,12 @@ private:
       builder_.at(fmt::format("{}: output '{}'", file_, name));
       TensorId tensor = placement_.plain(found->second);
       const bool own = builder_.tensor(tensor).computed() && taken.count(tensor) == 0;
-      if (!own) tensor = builder_.add("Reshape", {tensor}, {{"shape", numbers(builder_.shape(tensor))}}, builder_.fresh(name));
+      if (!own)
+        tensor = builder_.add("Reshape", {tensor}, {{"shape", numbers(builder_.shape(tensor))}}, builder_.fresh(name));
+      // What the result was made of, in another order, gives its name away.
+      if (const TensorId value = found->second.tensor;
+          value != tensor && value != kNone && builder_.tensor(value).name == name)
+        builder_.rename(value, builder_.fresh(name + ".stored"));
       if (builder_.tensor(tensor).name != name) builder_.rename(tensor, builder_.fresh_tensor(name));
       taken.insert(tensor);
       graph_.results.push_back(tensor);

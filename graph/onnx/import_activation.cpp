@@ -42,8 +42,9 @@ void import_leaky_relu(NodeImport &node) { node.each("LeakyRelu", {{"alpha", nod
 void import_prelu(NodeImport &node) {
   const Own x = own(node);
   const Value &slope = node.real_in(1);
-  broadcast_dims(node, x.like.dims, slope.dims);
-  if (slope.rank() > x.like.rank()) node.fail("slope has more dimensions than the input");
+  if (broadcast_dims(node, x.like.dims, slope.dims) != x.like.dims)
+    node.fail(fmt::format("slope '{}' is {}, more than input '{}', {}", slope.name, text_of(slope.dims), x.like.name,
+                          text_of(x.like.dims)));
   const TensorId positive = node.step("Relu", {x.tensor});
   const TensorId negative = node.step("Relu", {node.step("Neg", {x.tensor})}, {}, "below");
   const TensorId bent = node.step("Mul", {negative, node.place.beside(slope, x.like.order)}, {}, "bent");
@@ -89,7 +90,7 @@ namespace {
 /// Input 0 with the axis last, or, in older opsets, all dimensions from the axis on as one; how it goes back.
 struct Row {
   TensorId tensor;
-  Order order; ///< of the result
+  Order order;    ///< of the result
   Dims flattened; ///< the shape to go back to; empty: none
 };
 
@@ -98,10 +99,12 @@ Row row_of(NodeImport &node) {
   const bool old = node.opset() < 13;
   const std::size_t axis = node.axis(node.integer("axis", old ? 1 : -1), std::max<std::size_t>(1, x.rank()));
   if (x.rank() == 0) node.fail("input is a single number");
-  if (old && axis + 1 < x.rank() && product_of({x.dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.dims.end()}) != 1) {
+  if (old && axis + 1 < x.rank() &&
+      product_of({x.dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.dims.end()}) != 1) {
     const Dims before(x.dims.begin(), x.dims.begin() + static_cast<std::ptrdiff_t>(axis));
+    const TensorId plain = node.place.plain(x);
     const Dims matrix{product_of(before), product_of(x.dims) / product_of(before)};
-    return {node.step("Reshape", {node.place.plain(x)}, {{"shape", matrix}}, "matrix"), plain_order(x.rank()), x.dims};
+    return {node.step("Reshape", {plain}, {{"shape", matrix}}, "matrix"), plain_order(x.rank()), x.dims};
   }
   Order order = x.tensor == kNone || x.channels != 0 ? plain_order(x.rank()) : x.order;
   order.erase(std::find(order.begin(), order.end(), axis));

@@ -71,12 +71,10 @@ void import_conv(NodeImport &node) {
     node.fail(fmt::format("input '{}' has {} channels, and weights '{}' take {} in {} groups", x.name, x.dims[1],
                           w.name, w.dims[1], groups));
   const Window window = window_of(node, x, {w.dims.begin() + 2, w.dims.end()}, {});
-  give_with_bias(node, "Conv", {image_of(node, x), weights_of(node, w, groups)},
-                 {{"group", groups},
-                  {"strides", window.strides},
-                  {"pads", window.pads},
-                  {"dilations", window.dilations}},
-                 x.rank() == 3);
+  give_with_bias(
+      node, "Conv", {image_of(node, x), weights_of(node, w, groups)},
+      {{"group", groups}, {"strides", window.strides}, {"pads", window.pads}, {"dilations", window.dilations}},
+      x.rank() == 3);
 }
 
 void import_conv_transpose(NodeImport &node) {
@@ -84,7 +82,8 @@ void import_conv_transpose(NodeImport &node) {
   const std::int64_t groups = node.integer("group", 1);
   check_weights(node, x, w, groups);
   if (x.dims[1] != w.dims[0])
-    node.fail(fmt::format("input '{}' has {} channels, and weights '{}' take {}", x.name, x.dims[1], w.name, w.dims[0]));
+    node.fail(
+        fmt::format("input '{}' has {} channels, and weights '{}' take {}", x.name, x.dims[1], w.name, w.dims[0]));
   if (node.has_attribute("output_shape") || node.text("auto_pad", "NOTSET") != "NOTSET")
     node.fail("attributes 'output_shape' and 'auto_pad' are not taken; export explicit pads and output_padding");
   const std::size_t spatial = x.rank() - 2;

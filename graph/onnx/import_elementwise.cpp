@@ -30,10 +30,10 @@ Beside beside(NodeImport &node, const std::vector<const Value *> &values) {
   const Value *flat = nullptr;
   for (const Value *value : values)
     if (value->channels != 0 && value->dims == dims) flat = value;
-  const bool stays = flat != nullptr && std::all_of(values.begin(), values.end(), [&](const Value *value) {
-                       return is_scalar(*value, dims.size()) ||
-                              (value->channels == flat->channels && value->dims == dims);
-                     });
+  const bool stays =
+      flat != nullptr && std::all_of(values.begin(), values.end(), [&](const Value *value) {
+        return is_scalar(*value, dims.size()) || (value->channels == flat->channels && value->dims == dims);
+      });
   Beside result{common_order(values, dims.size()), stays ? flat->channels : 0, {}};
   for (const Value *value : values)
     result.tensors.push_back(stays && value->channels != 0 ? value->tensor : node.place.beside(*value, result.order));

@@ -39,10 +39,9 @@ void import_flatten(NodeImport &node) {
   const std::int64_t given = node.integer("axis", 1);
   const bool all = given == static_cast<std::int64_t>(x.rank());
   const auto axis = static_cast<std::ptrdiff_t>(all ? x.rank() : node.axis(given, x.rank()));
-  node.give(reshaped_value(node, x,
-                           {product_of({x.dims.begin(), x.dims.begin() + axis}),
-                            product_of({x.dims.begin() + axis, x.dims.end()})},
-                           true));
+  node.give(reshaped_value(
+      node, x, {product_of({x.dims.begin(), x.dims.begin() + axis}), product_of({x.dims.begin() + axis, x.dims.end()})},
+      true));
 }
 
 void import_transpose(NodeImport &node) {
@@ -130,7 +129,8 @@ void import_slice(NodeImport &node) {
     steps.push_back(s.step);
   }
   if (axes.empty()) return node.give(x);
-  node.give(node.last("Slice", {tensor}, {{"starts", starts}, {"ends", ends}, {"axes", axes}, {"steps", steps}}), order);
+  node.give(node.last("Slice", {tensor}, {{"starts", starts}, {"ends", ends}, {"axes", axes}, {"steps", steps}}),
+            order);
 }
 
 namespace {
@@ -273,7 +273,8 @@ void import_gather(NodeImport &node) {
     return gather_known(node, x, axis, known);
   }
   const Order own = x.tensor == kNone || x.channels != 0 ? plain_order(x.rank()) : x.order;
-  const TensorId y = node.last("Gather", {table_of(node, x, own), node.place.plain(indices)}, {{"axis", at(own, axis)}});
+  const TensorId y =
+      node.last("Gather", {table_of(node, x, own), node.place.plain(indices)}, {{"axis", at(own, axis)}});
   Order order;
   for (const std::size_t a : own)
     if (a == axis)

@@ -31,7 +31,8 @@ bool trains(const NodeImport &node) {
 
 void import_batch_normalization(NodeImport &node) {
   const Value &x = node.real_in(0);
-  if (x.rank() < 2) node.fail(fmt::format("input '{}' is {}; its second dimension are channels", x.name, text_of(x.dims)));
+  if (x.rank() < 2)
+    node.fail(fmt::format("input '{}' is {}; its second dimension are channels", x.name, text_of(x.dims)));
   const Order order = image_order(x.rank());
   const std::int64_t channels = x.dims[1];
   if (node.real_in(3).dims != Dims{channels} || node.real_in(4).dims != Dims{channels})
@@ -41,7 +42,8 @@ void import_batch_normalization(NodeImport &node) {
   const TensorId mean = node.place.state(node.in(3), "zeros"), variance = node.place.state(node.in(4), "ones");
   const double epsilon = node.real("epsilon", 1e-5);
   if (!trains(node)) {
-    const TensorId y = node.last("BatchNormalizationInference", {tensor, gamma, beta, mean, variance}, {{"epsilon", epsilon}});
+    const TensorId y =
+        node.last("BatchNormalizationInference", {tensor, gamma, beta, mean, variance}, {{"epsilon", epsilon}});
     return node.give(y, order);
   }
   // The file has the running values' share, as fp32; a decimal number was meant.
@@ -66,7 +68,8 @@ void import_instance_normalization(NodeImport &node) {
   const TensorId scale = vector_of(node, 1, x.dims[1], "ones"), bias = vector_of(node, 2, x.dims[1], "zeros");
   const TensorId mean = node.step("ReduceMean", {tensor}, {{"axes", pixels}}, "mean");
   const TensorId away = node.step("Sub", {tensor, mean}, {}, "away");
-  const TensorId variance = node.step("ReduceMean", {node.step("Mul", {away, away}, {}, "square")}, {{"axes", pixels}}, "variance");
+  const TensorId variance =
+      node.step("ReduceMean", {node.step("Mul", {away, away}, {}, "square")}, {{"axes", pixels}}, "variance");
   const TensorId epsilon = node.build.constant(node.build.fresh(node.node().outputs[0] + ".epsilon"), {},
                                                {node.real("epsilon", 1e-5)}, ElementType::kFp32);
   const TensorId deviation = node.step("Sqrt", {node.step("Add", {variance, epsilon})}, {}, "deviation");

@@ -33,9 +33,7 @@ Window pooling_window(const NodeImport &node, const Value &x) {
   return window;
 }
 
-Dims with_extra(const Window &w) {
-  return {w.pads[0], w.pads[1], w.pads[2] + w.extra[0], w.pads[3] + w.extra[1]};
-}
+Dims with_extra(const Window &w) { return {w.pads[0], w.pads[1], w.pads[2] + w.extra[0], w.pads[3] + w.extra[1]}; }
 
 } // namespace
 

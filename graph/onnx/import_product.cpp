@@ -92,8 +92,9 @@ void give_batched(NodeImport &node, const Value &a, const Value &b) {
     left = repeated_to(node, left, lead);
     right = repeated_to(node, right, lead);
   }
-  const TensorId y = node.last("MatMul", {left.tensor, right.tensor},
-                               {{"trans_a", std::int64_t{left.transposed}}, {"trans_b", std::int64_t{right.transposed}}});
+  const TensorId y =
+      node.last("MatMul", {left.tensor, right.tensor},
+                {{"trans_a", std::int64_t{left.transposed}}, {"trans_b", std::int64_t{right.transposed}}});
   node.give(y, plain_order(node.build.shape(y).rank()));
 }
 
@@ -103,7 +104,8 @@ void give_scaled_and_added(NodeImport &node, TensorId y, double alpha, double be
   if (!added) return node.give(y, {0, 1});
   const Value &c = node.real_in(2);
   const Dims dims = numbers(node.build.shape(y));
-  broadcast_dims(node, dims, c.dims);
+  if (broadcast_dims(node, dims, c.dims) != dims)
+    node.fail(fmt::format("input 2 '{}' is {}; it must be repeated to {}", c.name, text_of(c.dims), text_of(dims)));
   const bool per_column = c.rank() >= 1 && c.back() == dims[1] && product_of(c.dims) == dims[1];
   if (per_column && beta == 1 && of_file(c)) {
     Arrangement arrangement{{}, plain_order(c.rank()), {dims[1]}};

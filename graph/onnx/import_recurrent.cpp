@@ -9,6 +9,8 @@
 namespace gradweave::graph::onnx {
 namespace {
 
+constexpr std::int64_t kMostSteps = 4096; // each is a dozen ops
+
 /// Sizes of a recurrent layer, and its checks.
 struct Recurrent {
   std::int64_t steps, batch, features, hidden, gates;
@@ -16,7 +18,9 @@ struct Recurrent {
 
   Recurrent(const NodeImport &node, std::int64_t gate_count) : gates(gate_count) {
     const Value &x = node.real_in(0), &w = node.real_in(1), &r = node.real_in(2);
-    if (x.rank() != 3) node.fail(fmt::format("input '{}' is {}; it must be [steps, batch, features]", x.name, text_of(x.dims)));
+    if (x.rank() != 3)
+      node.fail(fmt::format("input '{}' is {}; it must be [steps, batch, features]", x.name, text_of(x.dims)));
+    if (x.dims[0] > kMostSteps) node.fail(fmt::format("{} steps are more than {}", x.dims[0], kMostSteps));
     steps = x.dims[0], batch = x.dims[1], features = x.dims[2];
     const std::string direction = node.text("direction", "forward");
     if (direction == "bidirectional")
@@ -72,7 +76,11 @@ TensorId first_state(NodeImport &node, std::size_t input, std::size_t d, const R
     node.fail(fmt::format("'{}' is {}; it must be [directions, batch, hidden]", value.name, text_of(value.dims)));
   TensorId all = node.place.plain(value);
   if (layer.directions() > 1)
-    all = node.step("Slice", {all}, {{"starts", Dims{static_cast<std::int64_t>(d)}}, {"ends", Dims{static_cast<std::int64_t>(d) + 1}}, {"axes", Dims{0}}}, "state");
+    all = node.step("Slice", {all},
+                    {{"starts", Dims{static_cast<std::int64_t>(d)}},
+                     {"ends", Dims{static_cast<std::int64_t>(d) + 1}},
+                     {"axes", Dims{0}}},
+                    "state");
   return node.step("Reshape", {all}, {{"shape", dims}}, "state");
 }
 
@@ -110,9 +118,12 @@ void import_lstm(NodeImport &node) {
   std::vector<TensorId> outputs, hidden, cell;
   for (std::size_t d = 0; d < layer.reverse.size(); ++d) {
     LstmWeights weights;
-    weights.input = of_direction(node, node.real_in(1), d, {{width}, {layer.features}}, {1, 0}, {layer.features, width}, "xavier");
-    weights.recurrent = of_direction(node, node.real_in(2), d, {{width}, {layer.hidden}}, {1, 0}, {layer.hidden, width}, "xavier");
-    weights.bias = node.step("ReduceSum", {biases(node, d, layer)}, {{"axes", Dims{0}}, {"keepdims", std::int64_t{0}}}, "bias");
+    weights.input =
+        of_direction(node, node.real_in(1), d, {{width}, {layer.features}}, {1, 0}, {layer.features, width}, "xavier");
+    weights.recurrent =
+        of_direction(node, node.real_in(2), d, {{width}, {layer.hidden}}, {1, 0}, {layer.hidden, width}, "xavier");
+    weights.bias =
+        node.step("ReduceSum", {biases(node, d, layer)}, {{"axes", Dims{0}}, {"keepdims", std::int64_t{0}}}, "bias");
     weights.gates = {0, 2, 3, 1};
     const LstmState first{first_state(node, 5, d, layer), first_state(node, 6, d, layer)};
     const std::string name = node.build.fresh(node.name() + (layer.reverse[d] ? ".reverse" : ".forward"));
@@ -130,7 +141,8 @@ namespace {
 
 /// z, r, h of a [batch, 3 hidden] tensor.
 std::vector<TensorId> three(NodeImport &node, TensorId gates, std::int64_t hidden, const std::string &name) {
-  return node.build.add_all("Split", {gates}, {{"axis", std::int64_t{-1}}, {"split", Dims{hidden, hidden, hidden}}}, name, 3);
+  return node.build.add_all("Split", {gates}, {{"axis", std::int64_t{-1}}, {"split", Dims{hidden, hidden, hidden}}},
+                            name, 3);
 }
 
 /// h' = h~ + z (h - h~), h~ = tanh(x_h + r (h R_h + b)).
@@ -143,7 +155,8 @@ TensorId gru_cell(NodeImport &node, const std::vector<TensorId> &x, const std::v
   };
   const TensorId z = gate(0, "update"), r = gate(1, "reset");
   const TensorId reset = build.add("Mul", {r, own[2]}, {}, name + ".forgotten");
-  const TensorId candidate = build.add("Tanh", {build.add("Add", {x[2], reset}, {}, name + ".sum")}, {}, name + ".candidate");
+  const TensorId candidate =
+      build.add("Tanh", {build.add("Add", {x[2], reset}, {}, name + ".sum")}, {}, name + ".candidate");
   const TensorId away = build.add("Sub", {h, candidate}, {}, name + ".away");
   return build.add("Add", {candidate, build.add("Mul", {z, away}, {}, name + ".kept")}, {}, name + ".hidden");
 }
@@ -159,12 +172,16 @@ void import_gru(NodeImport &node) {
   std::vector<TensorId> outputs, last;
   for (std::size_t d = 0; d < layer.reverse.size(); ++d) {
     const std::string name = build.fresh(node.name() + (layer.reverse[d] ? ".reverse" : ".forward"));
-    const TensorId w = of_direction(node, node.real_in(1), d, {{width}, {layer.features}}, {1, 0}, {layer.features, width}, "xavier");
-    const TensorId r = of_direction(node, node.real_in(2), d, {{width}, {layer.hidden}}, {1, 0}, {layer.hidden, width}, "xavier");
-    const std::vector<TensorId> both = build.add_all("Split", {biases(node, d, layer)}, {{"axis", std::int64_t{0}}, {"split", Dims{1, 1}}}, name + ".biases", 2);
+    const TensorId w =
+        of_direction(node, node.real_in(1), d, {{width}, {layer.features}}, {1, 0}, {layer.features, width}, "xavier");
+    const TensorId r =
+        of_direction(node, node.real_in(2), d, {{width}, {layer.hidden}}, {1, 0}, {layer.hidden, width}, "xavier");
+    const std::vector<TensorId> both = build.add_all(
+        "Split", {biases(node, d, layer)}, {{"axis", std::int64_t{0}}, {"split", Dims{1, 1}}}, name + ".biases", 2);
     const auto bias = [&](std::size_t i) { return node.step("Reshape", {both[i]}, {{"shape", Dims{width}}}, "bias"); };
     const TensorId own_bias = bias(1);
-    const TensorId products = build.add("Bias", {build.add("Gemm", {x, w}, {}, name + ".x"), bias(0)}, {}, name + ".bias");
+    const TensorId products =
+        build.add("Bias", {build.add("Gemm", {x, w}, {}, name + ".x"), bias(0)}, {}, name + ".bias");
     const std::vector<TensorId> parts = build.add_all(
         "Split", {products}, {{"axis", std::int64_t{0}}, {"split", Dims(static_cast<std::size_t>(layer.steps), 1)}},
         name + ".steps", static_cast<std::size_t>(layer.steps));
@@ -174,8 +191,10 @@ void import_gru(NodeImport &node) {
       const std::size_t t = layer.reverse[d] ? parts.size() - 1 - i : i;
       const std::string step = fmt::format("{}.{}", name, t);
       const TensorId gates = build.add("Reshape", {parts[t]}, {{"shape", Dims{layer.batch, width}}}, step);
-      const TensorId own = build.add("Bias", {build.add("Gemm", {h, r}, {}, step + ".recurrent"), own_bias}, {}, step + ".biased");
-      h = gru_cell(node, three(node, gates, layer.hidden, step + ".of_x"), three(node, own, layer.hidden, step + ".of_h"), h, step);
+      const TensorId own =
+          build.add("Bias", {build.add("Gemm", {h, r}, {}, step + ".recurrent"), own_bias}, {}, step + ".biased");
+      h = gru_cell(node, three(node, gates, layer.hidden, step + ".of_x"),
+                   three(node, own, layer.hidden, step + ".of_h"), h, step);
       steps[t] = build.add("Reshape", {h}, {{"shape", Dims{1, layer.batch, layer.hidden}}}, step + ".out");
     }
     outputs.push_back(build.add("Concat", steps, {{"axis", std::int64_t{0}}}, name));

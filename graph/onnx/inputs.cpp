@@ -54,7 +54,8 @@ private:
     std::int64_t size = dim.size;
     for (const std::string &name : {dim.symbol, place})
       if (const auto given = options_.dims.find(name); given != options_.dims.end() && !name.empty()) {
-        if (dim.size > 0) fail(fmt::format("--dim {}: dimension {} of input '{}' is fixed to {}", name, axis, input, dim.size));
+        if (dim.size > 0)
+          fail(fmt::format("--dim {}: dimension {} of input '{}' is fixed to {}", name, axis, input, dim.size));
         used_.insert(name);
         size = given->second;
       }
@@ -71,8 +72,7 @@ private:
 
   void check_all_used() const {
     for (const auto &[name, size] : options_.dims)
-      if (used_.count(name) == 0)
-        fail(fmt::format("--dim {}: no input has a symbolic dimension of that name", name));
+      if (used_.count(name) == 0) fail(fmt::format("--dim {}: no input has a symbolic dimension of that name", name));
   }
 
   const Model &model_;
@@ -83,11 +83,11 @@ private:
   bool has_batch_ = false;
 };
 
-constexpr std::string_view kReadsImages[] = {"Conv",      "ConvTranspose",      "MaxPool",           "AveragePool",
-                                             "Resize",    "BatchNormalization", "GlobalAveragePool", "Upsample",
-                                             "InstanceNormalization"};
-constexpr std::string_view kPassesOn[] = {"Add",  "Sub",  "Mul",      "Div",  "Identity", "Cast", "Relu",
-                                          "Clip", "Pad",  "LeakyRelu", "Concat", "Slice",  "Gather", "Dropout"};
+constexpr std::string_view kReadsImages[] = {
+    "Conv",     "ConvTranspose",        "MaxPool", "AveragePool", "Resize", "BatchNormalization", "GlobalAveragePool",
+    "Upsample", "InstanceNormalization"};
+constexpr std::string_view kPassesOn[] = {"Add",  "Sub", "Mul",       "Div",    "Identity", "Cast",   "Relu",
+                                          "Clip", "Pad", "LeakyRelu", "Concat", "Slice",    "Gather", "Dropout"};
 
 template <std::size_t N> bool is_among(std::string_view type, const std::string_view (&types)[N]) {
   return std::find(std::begin(types), std::end(types), type) != std::end(types);

@@ -14,8 +14,8 @@ struct InputSizes {
   std::vector<std::int64_t> dims;
 };
 
-/// The inputs that are no initializers, with all dimensions known. Throws GraphError naming file, input and dimension: for
-/// a symbolic one without a size, a size for what is not symbolic, and names that no dimension has.
+/// The inputs that are no initializers, with all dimensions known. Throws GraphError naming file, input and dimension:
+/// for a symbolic one without a size, a size for what is not symbolic, and names that no dimension has.
 std::vector<InputSizes> input_sizes(const Model &model, const std::string &file, const ImportOptions &options);
 
 /// Values that, perhaps after operations element by element, a convolution or pooling reads.

@@ -15,10 +15,10 @@ struct TypeName {
 };
 
 constexpr TypeName kTypes[] = {
-    {DataType::kFloat, "float", 4},     {DataType::kUint8, "uint8", 1},   {DataType::kInt8, "int8", 1},
-    {DataType::kUint16, "uint16", 2},   {DataType::kInt16, "int16", 2},   {DataType::kInt32, "int32", 4},
-    {DataType::kInt64, "int64", 8},     {DataType::kString, "string", 0}, {DataType::kBool, "bool", 1},
-    {DataType::kFloat16, "float16", 2}, {DataType::kDouble, "double", 8}, {DataType::kUint32, "uint32", 4},
+    {DataType::kFloat, "float", 4},     {DataType::kUint8, "uint8", 1},      {DataType::kInt8, "int8", 1},
+    {DataType::kUint16, "uint16", 2},   {DataType::kInt16, "int16", 2},      {DataType::kInt32, "int32", 4},
+    {DataType::kInt64, "int64", 8},     {DataType::kString, "string", 0},    {DataType::kBool, "bool", 1},
+    {DataType::kFloat16, "float16", 2}, {DataType::kDouble, "double", 8},    {DataType::kUint32, "uint32", 4},
     {DataType::kUint64, "uint64", 8},   {DataType::kBfloat16, "bfloat16", 2}};
 
 } // namespace

@@ -23,7 +23,8 @@ const Value &NodeImport::real_in(std::size_t i) const {
 Literal NodeImport::literal(std::size_t i, std::string_view what) const {
   const Value &value = in(i);
   if (value.known()) return *value.literal;
-  if (value.blob != nullptr && value.order == plain_order(value.rank())) return literal_of(*value.blob);
+  if (value.blob != nullptr && !value.blob->external && value.order == plain_order(value.rank()))
+    return literal_of(*value.blob);
   fail(fmt::format("input {} '{}' is {} and depends on the data; only what is known from the file is taken", i,
                    value.name, what));
 }
@@ -43,15 +44,14 @@ double NodeImport::number(std::size_t input, std::string_view attribute, double 
   return known.number(0);
 }
 
-std::string NodeImport::name() const {
-  return node().name.empty() ? node().outputs.front() : node().name;
-}
+std::string NodeImport::name() const { return node().name.empty() ? node().outputs.front() : node().name; }
 
 TensorId NodeImport::step(std::string_view op, std::vector<TensorId> inputs, Attributes attributes,
                           std::string_view suffix) {
   std::string behind(suffix.empty() ? op : suffix);
-  std::transform(behind.begin(), behind.end(), behind.begin(),
-                 [](unsigned char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c); });
+  std::transform(behind.begin(), behind.end(), behind.begin(), [](unsigned char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
+  });
   return build.add(op, std::move(inputs), std::move(attributes), build.fresh(fmt::format("{}.{}", name(), behind)));
 }
 

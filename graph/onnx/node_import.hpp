@@ -61,7 +61,8 @@ private:
 /// The value with its dimensions in another order: a name for the same elements.
 Value transposed(Value value, const Dims &perm);
 
-/// An order in which `values` are best computed together, of `rank` dimensions: that of the largest tensor of that many.
+/// An order in which `values` are best computed together, of `rank` dimensions: that of the largest tensor of that
+/// many.
 Order common_order(const std::vector<const Value *> &values, std::size_t rank);
 
 /// From a tensor whose dimensions are the value's in the order to those values: which order a tensor has behind it when

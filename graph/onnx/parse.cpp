@@ -181,9 +181,10 @@ private:
 
 Model parse_model(std::string_view bytes, const std::string &file) {
   if (bytes.size() > INT_MAX)
-    throw GraphError(fmt::format("{}: {} bytes are more than the 2 GB that an ONNX file may have; export it with external "
-                                 "data",
-                                 file, bytes.size()));
+    throw GraphError(
+        fmt::format("{}: {} bytes are more than the 2 GB that an ONNX file may have; export it with external "
+                    "data",
+                    file, bytes.size()));
   ::onnx::ModelProto proto;
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     throw GraphError(fmt::format("{}: {}", file, damage_of(bytes)));

@@ -38,6 +38,7 @@ public:
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       members_.clear();
       std::optional<Node> whole;
+      if (nodes_[i].inputs.size() != 1) continue;
       if (nodes_[i].type == "Erf") whole = gelu(i);
       if (nodes_[i].type == "ReduceMean") whole = layer_normalization(i);
       if (!whole || !closed()) continue;
@@ -69,7 +70,10 @@ private:
   /// The only reader of a value, if it has the type.
   std::optional<std::size_t> reader(const std::string &value, std::string_view type) const {
     const auto found = readers_.find(value);
-    if (found == readers_.end() || found->second.size() != 1 || nodes_[found->second[0]].type != type) return std::nullopt;
+    if (found == readers_.end() || found->second.size() != 1) return std::nullopt;
+    const Node &node = nodes_[found->second[0]];
+    const bool binary = type == "Add" || type == "Mul" || type == "Sub";
+    if (node.type != type || node.inputs.size() != (binary ? 2 : 1)) return std::nullopt;
     return found->second[0];
   }
 
@@ -79,7 +83,7 @@ private:
     return found->second;
   }
 
-  const std::string &output(std::size_t node) const { return nodes_[node].outputs.front(); }
+  const std::string &output(std::size_t node) const { return nodes_[node].outputs.front(); } // each has one
   static const std::string &other(const Node &node, const std::string &input) {
     return node.inputs[0] == input ? node.inputs[1] : node.inputs[0];
   }
@@ -90,7 +94,8 @@ private:
     const std::set<std::size_t> members(members_.begin(), members_.end());
     for (const std::size_t member : members_) {
       const std::string &value = output(member);
-      if (!until_.empty() && (nodes_[member].name == until_ || value == until_) && member != members_.back()) return false;
+      if (!until_.empty() && (nodes_[member].name == until_ || value == until_) && member != members_.back())
+        return false;
       if (member == members_.back()) continue;
       if (outputs_.count(value) != 0) return false;
       const auto found = readers_.find(value);
@@ -112,7 +117,8 @@ private:
     const std::string &scaled = nodes_[erf].inputs.front();
     std::string x;
     for (const auto &[type, factor] : {std::pair{"Div", std::sqrt(2.0)}, std::pair{"Mul", std::sqrt(0.5)}})
-      if (const auto made = producer(scaled, type); made && has_two(*made) && is_number(nodes_[*made].inputs[1], factor)) {
+      if (const auto made = producer(scaled, type);
+          made && has_two(*made) && is_number(nodes_[*made].inputs[1], factor)) {
         x = nodes_[*made].inputs[0];
         members_ = {*made, erf};
       }
@@ -148,7 +154,8 @@ private:
     const auto keeps = nodes_[reduce].attributes.find("keepdims");
     if (axes == nodes_[reduce].attributes.end() || nodes_[reduce].inputs.size() != 1) return false;
     const auto *list = std::get_if<std::vector<std::int64_t>>(&axes->second);
-    const auto *keeps_them = keeps == nodes_[reduce].attributes.end() ? nullptr : std::get_if<std::int64_t>(&keeps->second);
+    const auto *keeps_them =
+        keeps == nodes_[reduce].attributes.end() ? nullptr : std::get_if<std::int64_t>(&keeps->second);
     return (keeps_them == nullptr || *keeps_them == 1) && list != nullptr && *list == std::vector<std::int64_t>{-1};
   }
 
@@ -165,7 +172,7 @@ private:
       const Node &node = nodes_[r];
       if (node.type == "Pow" && has_two(r) && is_number(node.inputs[1], 2)) square = r;
       if (node.type == "Mul" && node.inputs == std::vector<std::string>{difference, difference}) square = r;
-      if (node.type == "Div" && node.inputs.front() == difference) quotient = r;
+      if (node.type == "Div" && has_two(r) && node.inputs.front() == difference) quotient = r;
     }
     if (!square || !quotient) return std::nullopt;
     const auto variance = reader(output(*square), "ReduceMean");
@@ -180,8 +187,8 @@ private:
     const auto shifted = reader(output(*scaled), "Add");
     if (!shifted || vectors_.count(other(nodes_[*shifted], output(*scaled))) == 0) return std::nullopt;
     members_ = {mean, *away, *square, *variance, *sum, *root, *quotient, *scaled, *shifted};
-    Node node = node_of("LayerNormalization", {x, other(nodes_[*scaled], output(*quotient)),
-                                               other(nodes_[*shifted], output(*scaled))});
+    Node node = node_of("LayerNormalization",
+                        {x, other(nodes_[*scaled], output(*quotient)), other(nodes_[*shifted], output(*scaled))});
     node.attributes.emplace("epsilon", epsilon->second);
     return node;
   }

@@ -79,7 +79,8 @@ TensorId Placement::turned(TensorId tensor, const Order &from, const Order &to) 
     perm.push_back(static_cast<std::int64_t>(place_in(from, axis)));
   const auto [it, fresh] = turned_.try_emplace({tensor, perm}, kNone);
   if (!fresh) return it->second;
-  it->second = build_.add("Transpose", {tensor}, {{"perm", perm}}, build_.fresh(build_.tensor(tensor).name + ".turned"));
+  it->second =
+      build_.add("Transpose", {tensor}, {{"perm", perm}}, build_.fresh(build_.tensor(tensor).name + ".turned"));
   return it->second;
 }
 
@@ -138,14 +139,15 @@ TensorId Placement::parameter(const Value &value, const Arrangement &arrangement
   origin->shape = shape_of(build_, value.name, value.blob->dims);
   origin->cut = shape_of(build_, value.name, flat(own.cuts));
   origin->order.assign(own.order.begin(), own.order.end());
-  if (values_) {
+  if (values_ && !value.blob->bytes.empty()) {
     origin->values = floats_of(*value.blob);
     if (own.order != plain_order(own.order.size())) origin->values = from_file(*origin, origin->values);
   }
-  const TensorId tensor = build_.parameter(build_.fresh_tensor(value.blob->name), shape_of(build_, value.name, arrangement.dims),
-                                           !initial.empty()               ? initial
-                                           : arrangement.dims.size() >= 2 ? "lecun"
-                                                                          : "zeros");
+  const TensorId tensor =
+      build_.parameter(build_.fresh_tensor(value.blob->name), shape_of(build_, value.name, arrangement.dims),
+                       !initial.empty()               ? initial
+                       : arrangement.dims.size() >= 2 ? "lecun"
+                                                      : "zeros");
   build_.set_origin(tensor, origin);
   return parameters_[value.blob->name] = tensor;
 }
@@ -165,7 +167,8 @@ Value Placement::part(const Value &value, std::size_t at) {
   result.name = fmt::format("{}.{}", value.name, at);
   result.dims[0] = 1;
   if (value.blob == nullptr || value.order != plain_order(value.rank()))
-    build_.fail(fmt::format("'{}' must be an initializer: each of its {} parts is a parameter", value.name, value.dims[0]));
+    build_.fail(
+        fmt::format("'{}' must be an initializer: each of its {} parts is a parameter", value.name, value.dims[0]));
   Blob part{result.name, value.blob->type, result.dims, {}, value.blob->external};
   const std::size_t bytes = value.blob->bytes.size() / static_cast<std::size_t>(value.dims[0]);
   part.bytes = value.blob->bytes.substr(at * bytes, bytes);
@@ -174,11 +177,12 @@ Value Placement::part(const Value &value, std::size_t at) {
 }
 
 TensorId Placement::state(const Value &value, const std::string &initial) {
-  if (value.blob == nullptr) build_.fail(fmt::format("'{}' must be an initializer: running averages live on", value.name));
+  if (value.blob == nullptr)
+    build_.fail(fmt::format("'{}' must be an initializer: running averages live on", value.name));
   if (const auto found = parameters_.find(value.blob->name); found != parameters_.end()) return found->second;
   const Shape shape = shape_of(build_, value.name, value.dims);
   auto origin = std::make_shared<Origin>(Origin{shape, shape, {0}});
-  if (values_) origin->values = floats_of(*value.blob);
+  if (values_ && !value.blob->bytes.empty()) origin->values = floats_of(*value.blob);
   const TensorId tensor = build_.state(build_.fresh_tensor(value.blob->name), shape, initial);
   build_.set_origin(tensor, origin);
   return parameters_[value.blob->name] = tensor;

@@ -60,7 +60,8 @@ private:
     if (error) fail(blob, fmt::format("cannot read '{}' beside the model: {}", location, error.message()));
     const auto ends = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
     if (ends.first != folder.end())
-      fail(blob, fmt::format("its external_data's location '{}' is a link that leads out of the model's folder", location));
+      fail(blob,
+           fmt::format("its external_data's location '{}' is a link that leads out of the model's folder", location));
     if (!fs::is_regular_file(file)) fail(blob, fmt::format("'{}' is no regular file", location));
     return file;
   }
@@ -82,7 +83,8 @@ Model read_model(const fs::path &file, bool values) {
     if (blob.external && (values || decides_shapes(blob))) reader.read(blob);
   for (Node &node : model.nodes)
     for (auto &[name, value] : node.attributes)
-      if (auto *blob = std::get_if<Blob>(&value); blob != nullptr && blob->external && (values || decides_shapes(*blob)))
+      if (auto *blob = std::get_if<Blob>(&value);
+          blob != nullptr && blob->external && (values || decides_shapes(*blob)))
         reader.read(*blob);
   return model;
 }

@@ -49,7 +49,9 @@ Order long_axes(const Dims &dims, const Order &order) {
 
 } // namespace
 
-bool same_elements(const Dims &dims, const Order &a, const Order &b) { return long_axes(dims, a) == long_axes(dims, b); }
+bool same_elements(const Dims &dims, const Order &a, const Order &b) {
+  return long_axes(dims, a) == long_axes(dims, b);
+}
 
 Shape shape_of(Builder &build, const std::string &name, const Dims &dims) {
   std::vector<std::uint32_t> result;

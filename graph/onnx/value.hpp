@@ -19,9 +19,9 @@ using Dims = std::vector<std::int64_t>;
 using Order = std::vector<std::size_t>;
 
 /// A value has the dimensions of the file; the tensor that holds it may have them in another order, so that images of a
-/// network of convolutions are never turned. It is a tensor; or a literal, known here; or a blob, values of the file that
-/// become a parameter where they are first read. A blob that is a literal, too, is a constant unless a layer reads it as
-/// its weights.
+/// network of convolutions are never turned. It is a tensor; or a literal, known here; or a blob, values of the file
+/// that become a parameter where they are first read. A blob that is a literal, too, is a constant unless a layer reads
+/// it as its weights.
 struct Value {
   std::string name;
   Kind kind = Kind::kReal;
@@ -78,7 +78,8 @@ public:
   /// The value as running averages.
   TensorId state(const Value &value, const std::string &initial);
 
-  /// The dimensions of a value that is read beside others of `rank` dimensions in `order`: broadcast, without leading 1s.
+  /// The dimensions of a value that is read beside others of `rank` dimensions in `order`: broadcast, without leading
+  /// 1s.
   TensorId beside(const Value &value, const Order &order);
 
 private:
@@ -91,7 +92,7 @@ private:
 
   Builder &build_;
   bool values_;
-  std::map<std::string, TensorId> placed_;                     ///< by name and arrangement
+  std::map<std::string, TensorId> placed_;     ///< by name and arrangement
   std::map<std::string, TensorId> parameters_; ///< by name
   std::map<std::string, Blob> parts_;          ///< of blobs, by name
   std::map<std::pair<TensorId, Dims>, TensorId> turned_;

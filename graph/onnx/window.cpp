@@ -11,9 +11,8 @@ constexpr std::int64_t kMost = 65535; // as the graph's operators
 
 Dims checked_list(const NodeImport &node, std::string_view name, const Dims &values, std::size_t count,
                   std::int64_t least) {
-  const bool fits = values.size() == count && std::all_of(values.begin(), values.end(), [least](std::int64_t v) {
-                      return v >= least && v <= kMost;
-                    });
+  const bool fits = values.size() == count && std::all_of(values.begin(), values.end(),
+                                                          [least](std::int64_t v) { return v >= least && v <= kMost; });
   if (!fits)
     node.fail(fmt::format("attribute '{}' = {} must be {} whole numbers from {} to {}", name, text_of(values), count,
                           least, kMost));

@@ -32,7 +32,7 @@ struct WorkArguments {
   std::uint32_t batch = 0; ///< 0: as the network says
   std::uint64_t tune = 0;  ///< plans that the compiler tries beyond its usual search
   std::string partition = "none", reduction = "chain";
-  std::uint32_t parts = 0;     ///< 0: one a core, or two on one core
+  std::uint32_t parts = 0; ///< 0: one a core, or two on one core
   NetworkPart part = {};
   std::string plan_cache = {}; ///< directory, or off; empty: the usual one
 };

@@ -37,7 +37,8 @@ Work resolve(const WorkArguments &arguments) {
   work.compile.parts = arguments.parts;
   work.compile.tune = arguments.tune;
   work.compile.reduction = compiler::parse_reduction(arguments.reduction);
-  work.network = compiler::load_network(runtime::find_model(arguments.model), network_options(arguments.batch, arguments.part));
+  work.network =
+      compiler::load_network(runtime::find_model(arguments.model), network_options(arguments.batch, arguments.part));
   work.npu = load_machine(runtime::find_npu(arguments.npu));
   work.layers = compiler::select_layers(work.network, arguments.layers);
   return work;

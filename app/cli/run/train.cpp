@@ -113,8 +113,7 @@ std::uint64_t steps_of(const TrainArguments &a, const Feed &feed) {
 class Session {
 public:
   explicit Session(const TrainArguments &a)
-      : forward_(load(a)),
-        options_(training_options(a)), data_(load_data(a, forward_)),
+      : forward_(load(a)), options_(training_options(a)), data_(load_data(a, forward_)),
         step_(graph::training_graph(forward_, graph::operators(), options_)),
         steps_(steps_of(a, *data_.feed)), run_{a.model,
                                                a.data,

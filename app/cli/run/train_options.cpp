@@ -13,8 +13,7 @@ namespace gradweave::cli {
 namespace {
 
 void add_network_options(CLI::App &command, TrainArguments &a) {
-  command
-      .add_option("--model", a.model, "Network: a name (gradweave models) or the path of a .graph or .onnx file")
+  command.add_option("--model", a.model, "Network: a name (gradweave models) or the path of a .graph or .onnx file")
       ->capture_default_str();
   add_part_options(command, a.part);
   command.add_option("--loss", a.loss,

@@ -33,10 +33,9 @@ Build batch_norm_gradient(const Shape &x, std::size_t o) {
 Build batch_norm_inference(const Shape &x) {
   return [=](Builder &b) {
     const Shape channels{x.cols()};
-    const std::vector<TensorId> inputs{b.parameter("x", x, "zeros"), b.parameter("gamma", channels, "ones"),
-                                       b.parameter("beta", channels, "zeros"),
-                                       b.input("mean", ElementType::kFp32, channels),
-                                       b.input("variance", ElementType::kFp32, channels)};
+    const std::vector<TensorId> inputs{
+        b.parameter("x", x, "zeros"), b.parameter("gamma", channels, "ones"), b.parameter("beta", channels, "zeros"),
+        b.input("mean", ElementType::kFp32, channels), b.input("variance", ElementType::kFp32, channels)};
     return b.add("BatchNormalizationInference", inputs, {}, "y");
   };
 }
