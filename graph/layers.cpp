@@ -27,11 +27,13 @@ Lowering lowering_of(const Graph &graph, const Op &op) {
   return op.type->lower == nullptr ? Lowering{} : op.type->lower(OpView{graph, op});
 }
 
+/// Of "FILE:LINE"; 0: it is no line that something comes from.
 std::size_t line_of(const std::string &where) {
   std::size_t line = 0;
-  if (const std::size_t colon = where.rfind(':'); colon != std::string::npos)
-    std::from_chars(where.data() + colon + 1, where.data() + where.size(), line);
-  return line;
+  const std::size_t colon = where.rfind(':');
+  if (colon == std::string::npos) return 0;
+  const char *const end = where.data() + where.size();
+  return std::from_chars(where.data() + colon + 1, end, line).ptr == end ? line : 0;
 }
 
 std::string without_weight(const std::string &name) {

@@ -4,7 +4,9 @@
 #include "graph/frontend/network_file.hpp"
 #include "graph/ir/error.hpp"
 #include "graph/layers.hpp"
+#include "graph/onnx/import.hpp"
 #include "graph/operators/table.hpp"
+#include "graph/passes/dead_code.hpp"
 #include "graph/text/read.hpp"
 #include "sw_models/config/user_file.hpp"
 
@@ -17,19 +19,28 @@
 
 namespace gradweave::compiler {
 
-Network load_network(const std::filesystem::path &file, const NetworkSettings &settings) {
-  constexpr InputLimit kLimit{"network description (.graph, .toml or .csv)", kMaxTextBytes};
+namespace {
+
+std::string ending_of(const std::filesystem::path &file) {
   std::string extension = file.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
   });
-  if (extension == ".graph") return graph::network_of(load_graph(file, settings), file);
-  if (extension == ".toml") return parse_network_toml(read_user_text(file, kLimit), file, settings);
-  if (extension == ".csv") return parse_network_csv(read_user_text(file, kLimit), file, settings);
-  fail(file, 0, "the name must end in .graph (a whole network), .toml (a list of layers) or .csv (lines name,M,K,N)");
+  return extension;
 }
 
-namespace {
+/// The graph as far as the op or tensor of the name.
+void end_graph(graph::Graph &graph, const std::string &name, const std::filesystem::path &file) {
+  const auto op = std::find_if(graph.ops.begin(), graph.ops.end(), [&](const graph::Op &o) { return o.name == name; });
+  graph::TensorId result = op != graph.ops.end() ? op->outputs.front() : graph.find(name);
+  if (result == graph::kNone || !graph.tensors[result].computed())
+    fail(file, 0, fmt::format("--until {}: there is no op of that name, and none computes a tensor of it", name));
+  graph.results = {result};
+  graph.loss = graph::kNone;
+  graph.updates.clear();
+  graph.published.reset(); // of the whole
+  graph::drop_dead_code(graph);
+}
 
 std::int64_t whole_number(const std::filesystem::path &file, const std::string &field, const std::string &value) {
   std::int64_t number = 0;
@@ -39,18 +50,56 @@ std::int64_t whole_number(const std::filesystem::path &file, const std::string &
   return number;
 }
 
-} // namespace
+graph::Graph read_onnx(const std::filesystem::path &file, graph::Variables variables, const std::string &until,
+                       bool values) {
+  graph::onnx::ImportOptions options;
+  options.until = until;
+  options.values = values;
+  if (const auto batch = variables.find("batch"); batch != variables.end()) {
+    options.batch = checked_dimension(file, 0, "batch", batch->second);
+    variables.erase(batch);
+  }
+  for (const auto &[name, size] : variables)
+    options.dims.emplace(name, checked_dimension(file, 0, name, size));
+  return graph::onnx::read_onnx(file, graph::operators(), options);
+}
 
-graph::Graph load_graph(const std::filesystem::path &file, const NetworkSettings &settings) {
+graph::Graph read_any_graph(const std::filesystem::path &file, const NetworkSettings &settings, bool values) {
   constexpr InputLimit kLimit{"network (.graph)", std::uint64_t{16} << 20U};
   graph::Variables variables;
   for (const auto &[field, value] : settings.values)
     variables.emplace(field, whole_number(file, field, value));
   try {
-    return graph::read_graph(read_user_text(file, kLimit), file.string(), graph::operators(), variables);
+    if (ending_of(file) == ".onnx") return read_onnx(file, std::move(variables), settings.until, values);
+    graph::Graph graph = graph::read_graph(read_user_text(file, kLimit), file.string(), graph::operators(), variables);
+    if (!settings.until.empty()) end_graph(graph, settings.until, file);
+    return graph;
   } catch (const graph::GraphError &error) {
     throw ConfigError(error.what());
   }
+}
+
+} // namespace
+
+bool is_graph_file(const std::filesystem::path &file) {
+  return ending_of(file) == ".graph" || ending_of(file) == ".onnx";
+}
+
+Network load_network(const std::filesystem::path &file, const NetworkSettings &settings) {
+  constexpr InputLimit kLimit{"network description (.graph, .onnx, .toml or .csv)", kMaxTextBytes};
+  if (is_graph_file(file)) return graph::network_of(read_any_graph(file, settings, false), file);
+  const std::string extension = ending_of(file);
+  if (extension != ".toml" && extension != ".csv")
+    fail(file, 0,
+         "the name must end in .graph or .onnx (a whole network), .toml (a list of layers) or .csv (lines name,M,K,N)");
+  if (!settings.until.empty())
+    fail(file, 0, "--until is for whole networks, and this is a list of layers; choose some by --layers");
+  const std::string text = read_user_text(file, kLimit);
+  return extension == ".toml" ? parse_network_toml(text, file, settings) : parse_network_csv(text, file, settings);
+}
+
+graph::Graph load_graph(const std::filesystem::path &file, const NetworkSettings &settings) {
+  return read_any_graph(file, settings, true);
 }
 
 namespace {

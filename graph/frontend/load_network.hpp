@@ -11,13 +11,16 @@
 
 namespace gradweave::compiler {
 
-/// Reads a network: the layers of a .graph (graph/layers.hpp), .toml, a plain GEMM list (.csv, lines name,M,K,N), or a
-/// topology of SCALE-Sim (.csv, told by its header); models/README.md has the formats. The first layer has no dX unless
-/// its entry says so. Settings are checked as the file's values are. Throws ConfigError naming file, line, field, value
-/// and remedy, also if one is set that the file does not have.
+/// Reads a network: the layers of a .graph or .onnx (graph/layers.hpp), .toml, a plain GEMM list (.csv, lines
+/// name,M,K,N), or a topology of SCALE-Sim (.csv, told by its header); models/README.md and docs/onnx.md have the
+/// formats. The first layer has no dX unless its entry says so. Settings are checked as the file's values are. Throws
+/// ConfigError naming file, line or node, field, value and remedy, also if one is set that the file does not have.
 Network load_network(const std::filesystem::path &file, const NetworkSettings &settings = {});
 
-/// Reads a whole network, a .graph, whose variables the settings are. Throws ConfigError as load_network().
+/// Whether load_graph() reads files of the name: .graph and .onnx.
+bool is_graph_file(const std::filesystem::path &file);
+
+/// Reads a whole network, with the weights that the file has. Throws ConfigError as load_network().
 graph::Graph load_graph(const std::filesystem::path &file, const NetworkSettings &settings = {});
 
 /// Picks layers by a comma-separated list of names, numbers from 0, and ranges a-b (also a..b); empty: all. Keeps

@@ -1,4 +1,4 @@
-// Fields of a network that are to have other values than its file says.
+// What a caller asks of a network beside its file.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,6 @@
 
 namespace gradweave::compiler {
 
-/// By field: "batch", another variable of a .graph ("sequence"), a key at the top of a .toml, or NAME.KEY of one of its
-/// layers. The value is text, as it would stand in a .toml.
 struct NetworkSettings {
   NetworkSettings() = default;
   /// What most callers set, samples in a batch; nothing: as the file says.
@@ -19,7 +17,12 @@ struct NetworkSettings {
   NetworkSettings(std::uint32_t batch) // NOLINT(google-explicit-constructor)
       : NetworkSettings(std::optional(batch)) {}
 
+  /// Fields with other values than the file's: "batch", another variable of a .graph ("sequence"), a symbolic dimension
+  /// of an .onnx file (INPUT.AXIS if it has no name), a key at the top of a .toml, or NAME.KEY of one of its layers.
+  /// The value is text, as it would stand in a .toml.
   std::map<std::string, std::string, std::less<>> values;
+  /// The op, node or tensor that a .graph or .onnx network ends with; empty: all of it.
+  std::string until;
 };
 
 } // namespace gradweave::compiler

@@ -70,6 +70,7 @@ std::string_view initial_forms() {
 }
 
 std::vector<float> initial_values(const Tensor &tensor, std::uint64_t seed) {
+  if (tensor.origin && !tensor.origin->values.empty()) return tensor.origin->values;
   const std::size_t colon = tensor.initial.find(':');
   const std::string form = tensor.initial.substr(0, colon);
   const std::optional<double> number = number_behind(tensor, colon);

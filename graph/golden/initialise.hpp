@@ -10,9 +10,9 @@
 
 namespace gradweave::graph {
 
-/// The values that `tensor.initial` stands for, as fp32. They depend on the seed, the tensor's name and its shape
-/// alone: neither on the order in which tensors are declared nor on the machine (whole numbers, and single fp64
-/// operations).
+/// The values that the tensor's file has, or else those that `tensor.initial` stands for, as fp32. The latter depend on
+/// the seed, the tensor's name and its shape alone: neither on the order in which tensors are declared nor on the
+/// machine (whole numbers, and single fp64 operations).
 ///
 ///   zeros, ones, constant:V     the same everywhere
 ///   normal:S                    bell-shaped, standard deviation S, within 6 S

@@ -24,6 +24,14 @@ std::string Builder::fresh(std::string_view base) {
                   [this](const std::string &name) { return tensor_names_.count(name) + op_names_.count(name) > 0; });
 }
 
+std::string Builder::fresh_op(std::string_view base) {
+  return numbered(base, [this](const std::string &name) { return op_names_.count(name) > 0; });
+}
+
+std::string Builder::fresh_tensor(std::string_view base) {
+  return numbered(base, [this](const std::string &name) { return tensor_names_.count(name) > 0; });
+}
+
 std::string Builder::numbered(std::string_view base, const std::function<bool(const std::string &)> &taken) {
   std::string name(base);
   std::uint32_t &next = next_number_.try_emplace(name, 2).first->second;

@@ -6,6 +6,7 @@
 #include "graph/ir/verify.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,10 @@ public:
   void rename(TensorId tensor, std::string name);
   /// Asks for a type that passes do not change.
   void fix_type(TensorId tensor, ElementType type);
+  /// How the tensor lies in the file that it came from, and what it holds there.
+  void set_origin(TensorId tensor, std::shared_ptr<const Origin> origin) {
+    graph_.tensors[tensor].origin = std::move(origin);
+  }
   /// What ops added from now on compute: kActivation, kGradient or kUpdated.
   void set_role(Role role) { role_ = role; }
   /// `next` is what `tensor` is in the next step. Throws GraphError unless shape and type agree and it has none yet.
@@ -62,6 +67,9 @@ public:
   const Shape &shape(TensorId id) const { return graph_.tensors[id].shape; }
   /// A name that nothing has: `base`, or `base` with a number.
   std::string fresh(std::string_view base);
+  /// The same among ops alone, and among tensors alone.
+  std::string fresh_op(std::string_view base);
+  std::string fresh_tensor(std::string_view base);
   [[noreturn]] void fail(std::string_view message) const;
 
 private:

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "graph/ir/attributes.hpp"
+#include "graph/ir/origin.hpp"
 #include "graph/ir/shape.hpp"
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +56,8 @@ struct Tensor {
   bool head = false;       ///< a parameter of what a loss adds to the published network; counted apart
   /// Lists of layers begin here: what lies behind asks for no dX there. A training step goes on.
   bool boundary = false;
+  /// Of what came from another framework's file: how it lies there, and its values. None: as here.
+  std::shared_ptr<const Origin> origin = {};
 
   bool computed() const { return producer != kNone; }
 };

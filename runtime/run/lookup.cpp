@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::set<std::string> kModelFiles{".graph", ".toml", ".csv"};
+const std::set<std::string> kModelFiles{".graph", ".onnx", ".toml", ".csv"};
 
 std::vector<std::string> names_in(const fs::path &directory, const std::set<std::string> &extensions) {
   std::set<std::string> names;
@@ -40,8 +40,7 @@ fs::path find(const std::string &wanted, const char *what, const char *folder,
 
 bool is_path(const std::string &text) {
   const fs::path path(text);
-  return text.find('/') != std::string::npos || path.extension() == ".graph" || path.extension() == ".toml" ||
-         path.extension() == ".csv";
+  return text.find('/') != std::string::npos || kModelFiles.count(path.extension().string()) != 0;
 }
 
 fs::path home_directory() {

@@ -50,8 +50,9 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
   if (schedules == Schedules::kSeveral) schedule += "; or all, which compares those of the paper";
   command
       .add_option("--model", work.model,
-                  "Network: a name (gradweave models) or the path of a .graph, .toml or .csv file")
+                  "Network: a name (gradweave models) or the path of a .graph, .onnx, .toml or .csv file")
       ->capture_default_str();
+  add_until_option(command, work.until);
   command.add_option("--batch", work.batch, "Samples in a batch; default: as the network says")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 1U << 24U));
@@ -86,6 +87,7 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
 
 void add_work(Reproduction &command, const WorkArguments &work) {
   command.add("MODEL", "--model", work.model);
+  if (!work.until.empty()) command.add("", "--until", work.until);
   if (work.batch != 0) command.add("BATCH", "--batch", std::to_string(work.batch));
   command.add("NPU", "--npu", work.npu);
   command.add_each("SET", "--set", work.set);

@@ -34,9 +34,10 @@ void add(Settings &settings, const std::string &text) {
 
 } // namespace
 
-Settings parse_settings(const std::vector<std::string> &set, std::uint32_t batch) {
+Settings parse_settings(const std::vector<std::string> &set, std::uint32_t batch, const std::string &until) {
   Settings settings;
   if (batch != 0) settings.network = compiler::NetworkSettings(batch);
+  settings.network.until = until;
   for (const std::string &text : set)
     add(settings, text);
   return settings;
@@ -45,8 +46,13 @@ Settings parse_settings(const std::vector<std::string> &set, std::uint32_t batch
 void add_set_option(CLI::App &command, std::vector<std::string> &set, Settable what) {
   std::string help = "A field of the NPU or its memory with another value than its file has: npu.rows=64, "
                      "memory.latency_cycles=50 (gradweave models NPU shows all)";
-  if (what == Settable::kMachineAndNetwork) help += "; or a variable of the network: net.batch=8. May be repeated";
+  if (what == Settable::kMachineAndNetwork)
+    help += "; or a variable of the network, as a symbolic dimension of an .onnx file: net.batch=8";
   command.add_option("--set", set, help)->type_name("FIELD=VALUE")->allow_extra_args(false)->take_all();
+}
+
+void add_until_option(CLI::App &command, std::string &until) {
+  command.add_option("--until", until, "End a .graph or .onnx network with this op, node or tensor");
 }
 
 } // namespace gradweave::cli

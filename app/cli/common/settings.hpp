@@ -17,12 +17,15 @@ struct Settings {
   compiler::NetworkSettings network;
 };
 
-/// Of "npu.KEY=VALUE", "memory.KEY=VALUE" and "net.KEY=VALUE", with --batch, which is net.batch; 0: not given. Throws
-/// std::invalid_argument if one is not of this form, or a field is set twice.
-Settings parse_settings(const std::vector<std::string> &set, std::uint32_t batch = 0);
+/// Of "npu.KEY=VALUE", "memory.KEY=VALUE" and "net.KEY=VALUE", with --batch, which is net.batch (0: not given), and
+/// --until. Throws std::invalid_argument if one is not of this form, or a field is set twice.
+Settings parse_settings(const std::vector<std::string> &set, std::uint32_t batch = 0, const std::string &until = {});
 
 enum class Settable { kMachine, kMachineAndNetwork };
 /// --set, which may be repeated.
 void add_set_option(CLI::App &command, std::vector<std::string> &set, Settable what);
+
+/// --until.
+void add_until_option(CLI::App &command, std::string &until);
 
 } // namespace gradweave::cli

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <stdexcept>
 
 namespace gradweave::cli {
@@ -24,7 +23,7 @@ Work resolve(const WorkArguments &arguments) {
   work.compile.parts = arguments.parts;
   work.compile.tune = arguments.tune;
   work.compile.reduction = compiler::parse_reduction(arguments.reduction);
-  const Settings settings = parse_settings(arguments.set, arguments.batch);
+  const Settings settings = parse_settings(arguments.set, arguments.batch, arguments.until);
   work.network = compiler::load_network(runtime::find_model(arguments.model), settings.network);
   work.npu = load_machine(runtime::find_npu(arguments.npu), settings.machine);
   work.layers = compiler::select_layers(work.network, arguments.layers);

@@ -3,6 +3,7 @@
 
 #include "app/cli/common/arguments.hpp"
 #include "compiler/compiler.hpp"
+#include "graph/frontend/load_network.hpp"
 #include "runtime/job/job.hpp"
 
 #include <memory>

@@ -1,10 +1,13 @@
 // gradweave models
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/settings.hpp"
 #include "app/cli/plan/commands.hpp"
+#include "app/cli/plan/draw_graph.hpp"
 #include "app/cli/plan/show_graph.hpp"
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"
 #include "graph/frontend/load_network.hpp"
+#include "graph/layers.hpp"
 #include "graph/text/print.hpp"
 #include "runtime/run/lookup.hpp"
 
@@ -90,32 +93,42 @@ bool contains(const std::vector<std::string> &names, const std::string &name) {
 }
 
 struct ModelsArguments {
-  std::string name, dump_graph;
+  std::string name, dump_graph, svg;
+  std::string until;
+  std::vector<std::string> set;
+  std::uint32_t batch = 0;
   bool operators = false;
 };
 
-bool is_graph(const std::filesystem::path &file) { return file.extension() == ".graph"; }
-
-int dump_graph(const ModelsArguments &a) {
-  if (a.name.empty()) throw std::invalid_argument("--dump-graph needs the network's NAME");
+/// Writes the network's graph to the files that are asked for.
+void write_graph(const ModelsArguments &a) {
+  if (a.name.empty()) throw std::invalid_argument("--dump-graph and --svg need the network's NAME");
+  const bool both = !a.dump_graph.empty() && !a.svg.empty();
+  if (both && a.dump_graph == a.svg) throw std::invalid_argument("--dump-graph and --svg cannot go to one file");
   const std::filesystem::path file = runtime::find_model(a.name);
-  if (!is_graph(file))
-    throw std::invalid_argument(fmt::format("--dump-graph: '{}' is a list of layers; give a .graph", file.string()));
-  OutputFile(a.dump_graph).commit(graph::print_graph(compiler::load_graph(file)));
-  return kOk;
+  if (!compiler::is_graph_file(file))
+    throw std::invalid_argument(
+        fmt::format("--dump-graph, --svg: '{}' is a list of layers; give a .graph or .onnx", file.string()));
+  const graph::Graph graph = compiler::load_graph(file, parse_settings(a.set, a.batch, a.until).network);
+  if (!a.dump_graph.empty()) OutputFile(a.dump_graph).commit(graph::print_graph(graph));
+  if (!a.svg.empty()) OutputFile(a.svg).commit(draw_graph(graph));
 }
 
-void show_model(const std::string &name) {
-  const std::filesystem::path file = runtime::find_model(name);
-  show_network(compiler::load_network(file));
-  if (is_graph(file)) fmt::print("{}", operators_by_kind(compiler::load_graph(file)));
+void show_model(const ModelsArguments &a) {
+  const std::filesystem::path file = runtime::find_model(a.name);
+  const compiler::NetworkSettings settings = parse_settings(a.set, a.batch, a.until).network;
+  if (!compiler::is_graph_file(file)) return show_network(compiler::load_network(file, settings));
+  const graph::Graph graph = compiler::load_graph(file, settings);
+  show_network(graph::network_of(graph, file));
+  fmt::print("{}", operators_by_kind(graph));
 }
 
 int models(const ModelsArguments &a) {
   const std::string &name = a.name;
-  if (!a.dump_graph.empty()) return dump_graph(a);
+  if (!a.dump_graph.empty() || !a.svg.empty()) write_graph(a);
+  if (!a.dump_graph.empty()) return kOk;
   if (a.operators) {
-    fmt::print("{}", operator_table());
+    fmt::print("{}\n{}", operator_table(), onnx_operator_table());
     return kOk;
   }
   if (name.empty()) {
@@ -134,14 +147,14 @@ int models(const ModelsArguments &a) {
   }
   const bool is_network = contains(runtime::model_names(), name);
   if (!is_network && (contains(runtime::npu_names(), name) || describes_npu(name))) {
-    show_npu(load_machine(runtime::find_npu(name)));
+    show_npu(load_machine(runtime::find_npu(name), parse_settings(a.set).machine));
     return kOk;
   }
   if (!is_network && !runtime::is_path(name))
     throw ConfigError(fmt::format("no network or NPU is named '{}'; networks: {}; NPUs: {}. Or give the path of a file",
                                   name, fmt::join(runtime::model_names(), ", "),
                                   fmt::join(runtime::npu_names(), ", ")));
-  show_model(name);
+  show_model(a);
   return kOk;
 }
 
@@ -151,12 +164,18 @@ void add_models(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
   const auto a = std::make_shared<ModelsArguments>();
   CLI::App *command = app.add_subcommand("models", "List the networks and NPUs that have names, or show one");
   command->add_option("NAME", a->name, "Network or NPU: a name or the path of a file");
-  command->add_flag("--operators", a->operators, "List the operators of graphs instead");
+  command->add_flag("--operators", a->operators, "List the operators of graphs, and those of ONNX files, instead");
+  command->add_option("--batch", a->batch, "Samples in a batch; default: as the network says")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 24U));
+  add_until_option(*command, a->until);
+  add_set_option(*command, a->set, Settable::kMachineAndNetwork);
+  command->add_option("--svg", a->svg, "Draw the network's graph to this file as well")->type_name("FILE");
   command
       ->add_option("--dump-graph", a->dump_graph, "Write the network's graph, a statement an op; - is standard output")
       ->type_name("FILE");
   command->footer("Examples:\n  gradweave models\n  gradweave models bert_tiny\n  gradweave models small\n"
-                  "  gradweave models lenet --dump-graph -");
+                  "  gradweave models lenet --dump-graph -\n  gradweave models net.onnx --batch 4 --svg net.svg");
   command->callback([a, &chosen] { chosen = [a] { return models(*a); }; });
 }
 

@@ -1,6 +1,7 @@
 #include "app/cli/plan/show_graph.hpp"
 
 #include "app/report/text_format.hpp"
+#include "graph/onnx/table.hpp"
 #include "graph/operators/table.hpp"
 
 #include <fmt/format.h>
@@ -63,6 +64,14 @@ std::string operator_table() {
                                              : fmt::format("({})", graph::to_string(attribute.kind)),
                           attribute.summary);
   }
+  return text;
+}
+
+std::string onnx_operator_table() {
+  std::string text =
+      "of ONNX files, opsets 7 to 21, besides what is known from the file alone (shapes, ranges, masks):\n";
+  for (const graph::onnx::TableEntry &entry : graph::onnx::importers())
+    text += fmt::format("    {}{}{}\n", entry.type, entry.note.empty() ? "" : ": ", entry.note);
   return text;
 }
 

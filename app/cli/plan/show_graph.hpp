@@ -14,4 +14,7 @@ std::string operators_by_kind(const graph::Graph &graph);
 /// All operators that there are: name, inputs and outputs, attributes, what they compute.
 std::string operator_table();
 
+/// The operators of ONNX files that are read, with what is not taken of them.
+std::string onnx_operator_table();
+
 } // namespace gradweave::cli

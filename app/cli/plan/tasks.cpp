@@ -4,8 +4,8 @@
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"
 #include "compiler/lower/task_work.hpp"
-#include "graph/frontend/load_network.hpp"
 #include "graph/operators/table.hpp"
+#include "graph/passes/loss.hpp"
 #include "graph/passes/training.hpp"
 #include "runtime/run/lookup.hpp"
 
@@ -26,6 +26,7 @@ namespace {
 
 struct TasksArguments {
   std::string model = "bert_tiny", npu = "small", extent = "updates", json;
+  std::string until;
   std::vector<std::string> set;
   std::uint32_t batch = 0, blocks = 4, terms = 1024;
 };
@@ -66,9 +67,10 @@ int tasks(const TasksArguments &a) {
   options.extent = graph::parse_extent(a.extent);
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
-  const Settings settings = parse_settings(a.set, a.batch);
+  const Settings settings = parse_settings(a.set, a.batch, a.until);
   const Machine npu = load_machine(runtime::find_npu(a.npu), settings.machine);
-  const graph::Graph forward = compiler::load_graph(runtime::find_model(a.model), settings.network);
+  graph::Graph forward = compiler::load_graph(runtime::find_model(a.model), settings.network);
+  if (forward.loss == graph::kNone) graph::add_loss(forward, graph::operators(), graph::LossKind::kCrossEntropy);
   const graph::Graph step = graph::training_graph(forward, graph::operators(), options).graph;
   const compiler::TaskGraph lowered(step, compiler::usual_grids(step, npu, a.blocks, a.terms));
   const compiler::TaskWork work = compiler::task_work(lowered, npu);
@@ -83,7 +85,8 @@ void add_tasks(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen)
   const auto a = std::make_shared<TasksArguments>();
   CLI::App *command =
       app.add_subcommand("tasks", "Cut a network's step into tile tasks: work, dependences, critical path");
-  command->add_option("--model", a->model, "Network: a name, or the path of a .graph")->capture_default_str();
+  command->add_option("--model", a->model, "Network: a name, or the path of a .graph or .onnx")->capture_default_str();
+  add_until_option(*command, a->until);
   command->add_option("--npu", a->npu, "NPU: a name or the path of a .toml")->capture_default_str();
   command->add_option("--batch", a->batch, "Samples in a batch; default: as the network says");
   add_set_option(*command, a->set, Settable::kMachineAndNetwork);

@@ -126,6 +126,7 @@ int cosim_step(const CosimArguments &a) {
   step.schedule = a.work.schedule;
   step.batch = a.work.batch;
   step.set = a.work.set;
+  step.until = a.work.until;
   step.data = "synthetic";
   step.backend = a.backend;
   step.steps = 1;

@@ -11,8 +11,8 @@
 #include "base/process/process_pool.hpp"
 #include "base/process/progress.hpp"
 #include "base/process/stopwatch.hpp"
-#include "graph/frontend/load_network.hpp"
 #include "graph/operators/table.hpp"
+#include "graph/passes/loss.hpp"
 #include "runtime/run/lookup.hpp"
 
 #include <fmt/format.h>
@@ -34,6 +34,8 @@ std::string reproduce(const TrainArguments &a) {
   Reproduction command(a.program, a.as_cosim ? "cosim" : "train", a.from_make);
   const auto number = [](double value) { return fmt::format("{}", value); };
   command.add("MODEL", "--model", a.model);
+  if (!a.until.empty()) command.add("", "--until", a.until);
+  if (!a.loss.empty()) command.add("", "--loss", a.loss);
   if (a.batch != 0) command.add("BATCH", "--batch", std::to_string(a.batch));
   if (a.backend != "golden") command.add("NPU", "--npu", a.npu);
   command.add_each("SET", "--set", a.set);
@@ -113,8 +115,7 @@ std::uint64_t steps_of(const TrainArguments &a, const Feed &feed) {
 class Session {
 public:
   explicit Session(const TrainArguments &a)
-      : forward_(compiler::load_graph(runtime::find_model(a.model), parse_settings(a.set, a.batch).network)),
-        options_(training_options(a)), data_(load_data(a, forward_)),
+      : forward_(load(a)), options_(training_options(a)), data_(load_data(a, forward_)),
         step_(graph::training_graph(forward_, graph::operators(), options_)),
         steps_(steps_of(a, *data_.feed)), run_{a.model,
                                                a.data,
@@ -156,6 +157,17 @@ public:
   const TrainingRun &what() const { return run_; }
 
 private:
+  /// The network with a loss.
+  static graph::Graph load(const TrainArguments &a) {
+    graph::Graph forward =
+        compiler::load_graph(runtime::find_model(a.model), parse_settings(a.set, a.batch, a.until).network);
+    if (forward.loss != graph::kNone && !a.loss.empty())
+      throw std::invalid_argument("--loss: the network has a loss of its own; leave it out");
+    if (forward.loss == graph::kNone)
+      graph::add_loss(forward, graph::operators(), graph::parse_loss(a.loss.empty() ? "cross_entropy" : a.loss));
+    return forward;
+  }
+
   static std::uint64_t batch_of(const graph::Graph &forward) {
     for (const graph::Tensor &tensor : forward.tensors)
       if (tensor.role == graph::Role::kInput && tensor.shape.rank() > 0) return tensor.shape[0];

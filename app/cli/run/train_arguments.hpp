@@ -16,6 +16,8 @@ struct TrainArguments {
   std::string backend = "golden";     ///< or what products run on
   std::string extent = "updates", optimizer = "adamw", lr_schedule = "constant";
   std::vector<std::string> set = {};       ///< TABLE.FIELD=VALUE each
+  std::string until;                       ///< the op, node or tensor that the network ends with; empty: all of it
+  std::string loss;                        ///< of a network that has none; empty: cross_entropy
   std::uint32_t batch = 0, accumulate = 1; ///< batch 0: as the network says
   std::uint64_t steps = 0, epochs = 0;     ///< both 0: one epoch, or 10 steps of synthetic data
   double lr = 1e-3, momentum = 0.9, clip = 0;

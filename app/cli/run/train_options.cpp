@@ -3,6 +3,7 @@
 #include "app/cli/common/settings.hpp"
 #include "app/cli/run/train_arguments.hpp"
 #include "device/backend.hpp"
+#include "graph/passes/loss.hpp"
 #include "train/rate.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +14,12 @@ namespace gradweave::cli {
 namespace {
 
 void add_network_options(CLI::App &command, TrainArguments &a) {
-  command.add_option("--model", a.model, "Network with a loss: a name (gradweave models) or the path of a .graph file")
+  command.add_option("--model", a.model, "Network: a name (gradweave models) or the path of a .graph or .onnx file")
       ->capture_default_str();
+  add_until_option(command, a.until);
+  command.add_option("--loss", a.loss,
+                     "Loss of a network that has none, on its first output, one of " + graph::loss_names() +
+                         "; default: cross_entropy, of classes along the last dimension");
   command
       .add_option(
           "--data", a.data,

@@ -1,4 +1,4 @@
-// Sqrt, Reciprocal, Exp, Log and Abs, and those gradients that are ops of their own.
+// Sqrt, Reciprocal, Exp, Log, Erf and Abs, and those gradients that are ops of their own.
 #include "graph/operators/activation/activation.hpp"
 
 namespace gradweave::graph {
@@ -34,6 +34,19 @@ struct LogRun {
     map_elements(k, [](auto x) { return A::log(x); });
   }
 };
+struct ErfRun {
+  template <class A> static void run(Kernel<A> &k) {
+    map_elements(k, [](auto x) { return A::erf(x); });
+  }
+};
+struct ErfGradientRun {
+  template <class A> static void run(Kernel<A> &k) {
+    zip_elements(k, [](auto dy, auto x) {
+      const auto slope = A::mul(A::exp(A::mul(-x, x)), number<A>(1.12837916709551257390)); // 2 / sqrt(pi)
+      return A::mul(dy, slope);
+    });
+  }
+};
 struct AbsRun {
   template <class A> static void run(Kernel<A> &k) {
     map_elements(k, [](auto x) { return A::max(x, -x); });
@@ -48,6 +61,7 @@ struct AbsGradientRun {
 void derive_exp(Derivation &d) { d.give(0, d.build.add("Mul", {d.gradient(), d.output(0)}, {}, d.name(0))); }
 void derive_log(Derivation &d) { d.give(0, d.build.add("Div", {d.gradient(), d.input(0)}, {}, d.name(0))); }
 
+unsigned erf_gradient_operations() { return 3 + function_cost::exp(); }
 unsigned sqrt_gradient_operations() { return 1 + function_cost::divide(); }
 
 /// Results of these are sums' readers' as much as activations.
@@ -75,6 +89,9 @@ std::vector<Operator> functions_operators() {
                                                                           operations_per_element<2>)),
       gives_sum(exp),
       gives_sum(log),
+      activation<ErfRun, From::kInput>("Erf", "the error function", operations_per_element<function_cost::erf>),
+      activation_gradient<ErfGradientRun, From::kInput>("ErfGradient", "dy 2 / sqrt(pi) e^(-x^2)",
+                                                        operations_per_element<erf_gradient_operations>),
       gives_sum(activation<AbsRun, From::kInput>("Abs", "|x|", operations_per_element<1>)),
       gives_sum(activation_gradient<AbsGradientRun, From::kInput>(
           "AbsGradient", "dy with the sign of x, 0 where x is 0", operations_per_element<4>)),

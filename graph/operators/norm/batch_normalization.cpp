@@ -194,6 +194,27 @@ double batch_normalization_operations(const OpView &op) {
   return 8.0 * static_cast<double>(op.output(0).shape.elements());
 }
 
+/// h = (x - mean) / sqrt(variance + epsilon), which the running averages do not depend on.
+void derive_batch_normalization_inference(Derivation &d) {
+  Builder &build = d.build;
+  const TensorId epsilon =
+      build.constant(build.fresh("epsilon"), {}, {d.attributes().real("epsilon")}, ElementType::kFp32);
+  const auto fp32 = [&build](TensorId tensor) {
+    build.fix_type(tensor, ElementType::kFp32);
+    return tensor;
+  };
+  const TensorId variance = fp32(build.add("Add", {d.input(4), epsilon}));
+  const TensorId rstd = fp32(build.add("Reciprocal", {fp32(build.add("Sqrt", {variance}))}));
+  if (d.wants(0))
+    d.give(0, build.add("Mul", {d.gradient(), fp32(build.add("Mul", {d.input(1), rstd}))}, {}, d.name(0)));
+  if (d.wants(1)) {
+    const TensorId h = fp32(build.add("Mul", {fp32(build.add("Sub", {d.input(0), d.input(3)})), rstd}));
+    const TensorId product = fp32(build.add("Mul", {d.gradient(), h}));
+    d.give(1, build.add("BiasGradient", {product}, {}, d.name(1)));
+  }
+  if (d.wants(2)) d.give(2, build.add("BiasGradient", {d.gradient()}, {}, d.name(2)));
+}
+
 const AttributeSpec kBatchEpsilon{"epsilon", AttributeKind::kReal, 1e-5, "added to the variance"};
 
 Operator batch_normalization_entry() {
@@ -243,6 +264,7 @@ std::vector<Operator> batch_normalization_operators() {
   inference.outputs = {{"y", Gives::kSum}};
   inference.attributes = {kBatchEpsilon};
   inference.infer = infer_batch_normalization_inference;
+  inference.derive = derive_batch_normalization_inference;
   inference.operations = operations_per_element<4>;
   executes<BatchNormalizationInferenceRun>(inference);
   return {batch_normalization_entry(), gradient, inference};

@@ -32,9 +32,10 @@ Build batch_norm_gradient(const Shape &x, std::size_t o) {
 
 Build batch_norm_inference(const Shape &x) {
   return [=](Builder &b) {
-    std::vector<TensorId> inputs{b.input("x", ElementType::kFp32, x)};
-    for (const char *name : {"gamma", "beta", "mean", "variance"})
-      inputs.push_back(b.input(name, ElementType::kFp32, {x.cols()}));
+    const Shape channels{x.cols()};
+    const std::vector<TensorId> inputs{
+        b.parameter("x", x, "zeros"), b.parameter("gamma", channels, "ones"), b.parameter("beta", channels, "zeros"),
+        b.input("mean", ElementType::kFp32, channels), b.input("variance", ElementType::kFp32, channels)};
     return b.add("BatchNormalizationInference", inputs, {}, "y");
   };
 }
@@ -145,6 +146,7 @@ const Holds training_holds({"BatchNormalization"}, training_checks());
 const Holds batch_norm_gradient_holds({"BatchNormalizationGradient"}, gradient_checks());
 const Holds inference_holds({"BatchNormalizationInference"},
                             {near_fp64(batch_norm_inference({3, 4, 5}), {3, 0.1, 2}, 1e-5),
+                             derivative(batch_norm_inference({2, 3, 4}), {4, 0.5, 2}),
                              replayed(batch_norm_inference({7, 3}), {3, 0.1, 2}, inferred)});
 
 TEST(BatchNormalization, ChannelOfNoVarianceGivesBeta) {

@@ -54,6 +54,14 @@ const Holds exp_holds({"Exp"}, checks_of_function("Exp", range(-2, 2),
 const Holds log_holds({"Log"}, checks_of_function("Log", kPositive,
                                                   {one_by_one("Log", kPositive, functions::log),
                                                    values_of("Log", {1, 0, -1, kTop}, {0, -kTop, NAN, kTop})}));
+const Holds
+    erf_holds({"Erf", "ErfGradient"},
+              checks_of_function("Erf", range(-2, 2),
+                                 {one_by_one("Erf", range(-5, 5), functions::erf),
+                                  values_of("Erf", {0, 1e4F, -1e4F, NAN}, {0, 1, -1, NAN}),
+                                  near_fp64(op_of("ErfGradient", {Shape{67}, Shape{67}})),
+                                  exact(op_of("ErfGradient", {Shape{2}, Shape{2}}), {{{"dy", {2, 1}}, {"x", {0, 100}}}},
+                                        {2 * 1.12837916709551257390F, 0})}));
 const Holds abs_holds({"Abs", "AbsGradient"},
                       checks_of_function("Abs", range(-2, 2),
                                          {values_of("Abs", {-3, -0.0F, 2, NAN}, {3, 0, 2, NAN}),

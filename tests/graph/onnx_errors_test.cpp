@@ -1,0 +1,282 @@
+// ONNX files that cannot be: each message as a whole.
+#include "graph/ir/error.hpp"
+#include "graph/onnx/import.hpp"
+#include "graph/onnx/parse.hpp"
+#include "graph/operators/table.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+namespace gradweave::graph::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string bytes_of_file(const fs::path &file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string message(const std::function<void()> &act) {
+  try {
+    act();
+  } catch (const GraphError &error) {
+    return error.what();
+  }
+  return "nothing is wrong";
+}
+
+std::string parsing(const std::string &bytes) {
+  return message([&] { parse_model(bytes, "net.onnx"); });
+}
+
+/// Of a file of tests/graph/onnx, read whole.
+std::string reading(const fs::path &file, const ImportOptions &options = {}) {
+  return message([&] { read_onnx(file, operators(), options); });
+}
+
+Node node(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs, std::string name) {
+  Node result;
+  result.name = std::move(name);
+  result.type = std::move(type);
+  result.inputs = std::move(inputs);
+  result.outputs = std::move(outputs);
+  return result;
+}
+
+Blob weights(const std::string &name, std::vector<std::int64_t> dims) {
+  Blob blob{name, DataType::kFloat, std::move(dims), {}};
+  blob.bytes.assign(blob.elements() * 4, '\x3f'); // 0.747
+  return blob;
+}
+
+/// y of x [n, 3, 8, 8] by the nodes.
+Model model_of(std::vector<Node> nodes, std::vector<Blob> initializers = {}, DataType type = DataType::kFloat) {
+  Model model;
+  model.opsets[""] = 13;
+  model.nodes = std::move(nodes);
+  model.inputs = {{"x", type, std::vector<Dimension>{{0, "n"}, {3, ""}, {8, ""}, {8, ""}}}};
+  model.outputs = {{"y", DataType::kFloat, std::nullopt}};
+  model.initializers = std::move(initializers);
+  return model;
+}
+
+std::string importing(Model model, const ImportOptions &options = {}) {
+  return message([&] { import_model(std::move(model), "net.onnx", operators(), options); });
+}
+
+TEST(OnnxFiles, AreTruncatedOrNone) {
+  const std::string whole = bytes_of_file("tests/graph/onnx/external.onnx");
+  EXPECT_EQ(parsing(whole), "nothing is wrong");
+  EXPECT_EQ(parsing(whole.substr(0, whole.size() - 10)),
+            "net.onnx: field 'graph' at byte 13 takes 149 bytes, and the file ends after 145 of them: it is truncated; "
+            "export the model again");
+  EXPECT_EQ(parsing(""), "net.onnx: field 'graph' is missing: this is no ONNX model");
+  EXPECT_EQ(parsing("not a network"),
+            "net.onnx: field '13' at byte 0 is of a kind that ONNX does not have; export the model again");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const std::string text = parsing(whole.substr(0, size));
+    EXPECT_EQ(text.rfind("net.onnx: ", 0), 0U) << size << ": " << text;
+  }
+}
+
+TEST(OnnxFiles, SayTheirOpset) {
+  EXPECT_EQ(reading("tests/graph/onnx/old_opset.onnx"),
+            "tests/graph/onnx/old_opset.onnx: field 'opset_import': opset 6 is not read, 7 to 21 are; export the model "
+            "with one of these");
+  EXPECT_EQ(reading("tests/graph/onnx/new_opset.onnx"),
+            "tests/graph/onnx/new_opset.onnx: field 'opset_import': opset 22 is not read, 7 to 21 are; export the "
+            "model with one of these");
+}
+
+TEST(OnnxFiles, HaveTensorsOfTheirSize) {
+  EXPECT_EQ(
+      reading("tests/graph/onnx/huge_dims.onnx"),
+      "tests/graph/onnx/huge_dims.onnx: initializer 'w': dims [2147483648, 2147483648] are more than 2^40 elements");
+  EXPECT_EQ(reading("tests/graph/onnx/two_gb.onnx"), "tests/graph/onnx/two_gb.onnx: tensor 'w': its 2147483648 bytes "
+                                                     "from byte 0 on are more than 'external.bin' has, 64");
+}
+
+/// A folder with external.onnx, whose 12 letters that name the other file are replaced, and beside it what it must not
+/// read.
+class OnnxExternal : public testing::Test {
+protected:
+  void SetUp() override {
+    root_ = fs::temp_directory_path() / ("gw_onnx_" + std::to_string(getpid()));
+    fs::remove_all(root_);
+    fs::create_directories(root_ / "model");
+    fs::copy("tests/graph/onnx/external.bin", root_ / "other.bin");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  std::string reading_with(const std::string &location) {
+    std::string bytes = bytes_of_file("tests/graph/onnx/external.onnx");
+    bytes.replace(bytes.find("external.bin"), 12, location);
+    const fs::path file = root_ / "model" / "net.onnx";
+    std::ofstream(file, std::ios::binary) << bytes;
+    std::string text = reading(file);
+    for (std::size_t at = 0; (at = text.find(root_.string())) != std::string::npos;)
+      text.replace(at, root_.string().size(), "ROOT");
+    return text;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(OnnxExternal, IsMissing) {
+  EXPECT_EQ(reading_with("external.bin"),
+            "ROOT/model/net.onnx: tensor 'w': cannot read 'external.bin' beside the model: No such file or directory");
+}
+
+TEST_F(OnnxExternal, MayLieInAFolderBelow) {
+  fs::create_directories(root_ / "model" / "data");
+  fs::copy("tests/graph/onnx/external.bin", root_ / "model" / "data" / "abc.bin");
+  EXPECT_EQ(reading_with("data/abc.bin"), "nothing is wrong");
+}
+
+TEST_F(OnnxExternal, IsTooShort) {
+  std::ofstream(root_ / "model" / "external.bin") << "too short";
+  EXPECT_EQ(reading_with("external.bin"),
+            "ROOT/model/net.onnx: tensor 'w': its 48 bytes from byte 16 on are more than 'external.bin' has, 9");
+}
+
+TEST_F(OnnxExternal, StaysInTheFolder) {
+  EXPECT_EQ(reading_with("../other.bin"), "ROOT/model/net.onnx: tensor 'w': its external_data's location "
+                                          "'../other.bin' must be a file within the model's folder");
+  EXPECT_EQ(reading_with("/tmp/abc.bin"), "ROOT/model/net.onnx: tensor 'w': its external_data's location "
+                                          "'/tmp/abc.bin' must be a file within the model's folder");
+  fs::create_symlink(root_ / "other.bin", root_ / "model" / "external.bin");
+  EXPECT_EQ(reading_with("external.bin"), "ROOT/model/net.onnx: tensor 'w': its external_data's location "
+                                          "'external.bin' is a link that leads out of the model's folder");
+  fs::create_directory_symlink(root_, root_ / "model" / "up");
+  EXPECT_EQ(reading_with("up/other.bin"), "ROOT/model/net.onnx: tensor 'w': its external_data's location "
+                                          "'up/other.bin' is a link that leads out of the model's folder");
+}
+
+TEST_F(OnnxExternal, IsAFile) {
+  fs::create_directories(root_ / "model" / "external.bin");
+  EXPECT_EQ(reading_with("external.bin"), "ROOT/model/net.onnx: tensor 'w': 'external.bin' is no regular file");
+}
+
+TEST(OnnxGraphs, AreNoCircles) {
+  EXPECT_EQ(importing(model_of({node("Add", {"x", "b"}, {"a"}, "first"), node("Relu", {"a"}, {"b"}, "second"),
+                                node("Relu", {"b"}, {"y"}, "last")})),
+            "net.onnx: node 'first' (Add): reads 'b', which is computed by node 'second' (Relu) behind it: a cycle, or "
+            "nodes out of order");
+}
+
+TEST(OnnxGraphs, AreConnected) {
+  EXPECT_EQ(importing(model_of({node("Relu", {"z"}, {"y"}, "last")})),
+            "net.onnx: node 'last' (Relu): reads 'z', which is no input, no initializer and no node's output");
+  EXPECT_EQ(importing(model_of({node("Relu", {"x"}, {"z"}, "last")})), "net.onnx: output 'y' is computed by no node");
+  EXPECT_EQ(importing(model_of({node("Relu", {"x"}, {"y"}, "one"), node("Tanh", {"x"}, {"y"}, "two")})),
+            "net.onnx: node 'two' (Tanh): 'y' is an output of node 'one' (Relu), too; each value is computed once");
+}
+
+TEST(OnnxGraphs, NameOperatorsThatAreNotRead) {
+  const Model model = model_of(
+      {node("Relu", {"x"}, {"a"}, "first"), node("TopK", {"a"}, {"b"}, "best"), node("NonZero", {"b"}, {"y"}, "")});
+  EXPECT_EQ(importing(model),
+            "net.onnx: node 'best' (TopK), opset 13: the operator is not read, nor are NonZero; `gradweave models "
+            "--operators` lists those that are, and --until NODE ends the network before it");
+  ImportOptions until;
+  until.until = "first";
+  EXPECT_EQ(importing(model, until), "nothing is wrong");
+  until.until = "nowhere";
+  EXPECT_EQ(importing(model, until),
+            "net.onnx: --until nowhere: there is no node of that name, and none computes a value of it");
+  Node own = node("Relu", {"x"}, {"y"}, "own");
+  own.domain = "com.example";
+  EXPECT_EQ(importing(model_of({own})),
+            "net.onnx: node 'own' (com.example.Relu), opset 13: the operator is not read; `gradweave models "
+            "--operators` lists those that are, and --until NODE ends the network before it");
+}
+
+TEST(OnnxGraphs, HaveSizes) {
+  Model model = model_of({node("Relu", {"x"}, {"y"}, "relu")});
+  ImportOptions options;
+  options.batch = 4;
+  EXPECT_EQ(importing(model, options), "nothing is wrong");
+  options.dims = {{"m", 4}};
+  EXPECT_EQ(importing(model, options), "net.onnx: --set net.m: no input has a symbolic dimension of that name");
+  options.dims = {{"x.1", 4}};
+  EXPECT_EQ(importing(model, options), "net.onnx: --set net.x.1: dimension 1 of input 'x' is fixed to 3");
+  options.dims = {};
+  model.inputs[0].dims->at(0).size = 2;
+  EXPECT_EQ(importing(model, options), "net.onnx: --batch: no input has a symbolic first dimension; export the model "
+                                       "with a dynamic batch (dynamic_axes)");
+  model.inputs[0].dims->at(2) = {0, "height"};
+  EXPECT_EQ(importing(model),
+            "net.onnx: dimension 2 of input 'x' is symbolic ('height'); give its size: --set net.height=N");
+  options = {};
+  options.dims = {{"height", 0}};
+  EXPECT_EQ(importing(model, options),
+            "net.onnx: dimension 2 of input 'x' is symbolic ('height'); give its size: --set net.height=N");
+  options.dims = {{"height", 6}};
+  EXPECT_EQ(importing(model, options), "nothing is wrong");
+  model.inputs[0].dims->at(3) = {0, ""};
+  EXPECT_EQ(importing(model, options),
+            "net.onnx: dimension 3 of input 'x' is symbolic; give its size: --set net.x.3=N");
+  model.inputs[0].dims.reset();
+  EXPECT_EQ(importing(model), "net.onnx: input 'x' has no shape; export the model with one");
+}
+
+TEST(OnnxNodes, HaveInputsThatFit) {
+  const auto conv = [](std::vector<std::int64_t> dims) {
+    return importing(model_of({node("Conv", {"x", "w"}, {"y"}, "conv")}, {weights("w", std::move(dims))}));
+  };
+  EXPECT_EQ(conv({4, 3, 3, 3}), "nothing is wrong");
+  EXPECT_EQ(conv({4, 2, 3, 3}),
+            "net.onnx: node 'conv' (Conv): input 'x' has 3 channels, and weights 'w' take 2 in 1 groups");
+  EXPECT_EQ(conv({4, 3, 3}), "net.onnx: node 'conv' (Conv): weights 'w' are [4, 3, 3], and input 'x' [1, 3, 8, 8]: "
+                             "both need as many dimensions");
+  EXPECT_EQ(conv({4, 3, 9, 9}), "net.onnx: node 'conv' (Conv): op 'conv' (Conv): the kernel spans 9 x 9 pixels and the "
+                                "padded image has 8 x 8; pad more, or take a smaller kernel or dilation");
+  EXPECT_EQ(importing(model_of({node("Conv", {"x"}, {"y"}, "conv")})),
+            "net.onnx: node 'conv' (Conv): input 1 is missing");
+  EXPECT_EQ(importing(model_of({node("Add", {"x", "w"}, {"y"}, "")}, {weights("w", {7})})),
+            "net.onnx: node 'y' (Add): inputs of [1, 3, 8, 8] and [7] do not fit: dimensions must be equal or 1");
+  EXPECT_EQ(importing(model_of({node("Relu", {"x"}, {"y"}, "relu")}, {}, DataType::kInt64)),
+            "net.onnx: node 'relu' (Relu): input 0 'x' has whole numbers; real ones are wanted");
+  EXPECT_EQ(importing(model_of({node("Relu", {"x"}, {"y"}, "relu")}, {}, DataType::kString)),
+            "net.onnx: input 'x' is of string, which is not read");
+}
+
+TEST(OnnxNodes, HaveAttributesThatFit) {
+  Node conv = node("Conv", {"x", "w"}, {"y"}, "conv");
+  conv.attributes["strides"] = 2.0;
+  EXPECT_EQ(importing(model_of({conv}, {weights("w", {4, 3, 3, 3})})),
+            "net.onnx: node 'conv' (Conv): attribute 'strides' is no list of whole numbers");
+  conv.attributes["strides"] = std::vector<std::int64_t>{1, 1, 1};
+  EXPECT_EQ(importing(model_of({conv}, {weights("w", {4, 3, 3, 3})})),
+            "net.onnx: node 'conv' (Conv): attribute 'strides' = [1, 1, 1] must be 2 whole numbers from 1 to 65535");
+  conv.attributes["strides"] = std::vector<std::int64_t>{1, 0};
+  EXPECT_EQ(importing(model_of({conv}, {weights("w", {4, 3, 3, 3})})),
+            "net.onnx: node 'conv' (Conv): attribute 'strides' = [1, 0] must be 2 whole numbers from 1 to 65535");
+  Node soft = node("Softmax", {"x"}, {"y"}, "soft");
+  soft.attributes["axis"] = std::int64_t{4};
+  EXPECT_EQ(importing(model_of({soft})), "net.onnx: node 'soft' (Softmax): axis 4 is none of a tensor of 4 dimensions");
+}
+
+TEST(OnnxNodes, TakeShapesThatAreKnown) {
+  EXPECT_EQ(importing(model_of({node("Cast", {"x"}, {"s"}, "")})), "net.onnx: output 'y' is computed by no node");
+  Node flat = node("Flatten", {"x"}, {"f"}, "flat");
+  EXPECT_EQ(importing(model_of({flat, node("Reshape", {"x", "f"}, {"y"}, "reshape")})),
+            "net.onnx: node 'reshape' (Reshape): input 1 'f' is shape and depends on the data; only what is known from "
+            "the file is taken");
+  Blob shape{"s", DataType::kInt64, {2}, std::string(16, '\0')};
+  shape.bytes[0] = 5;
+  shape.bytes[8] = 7;
+  EXPECT_EQ(importing(model_of({node("Reshape", {"x", "s"}, {"y"}, "reshape")}, {shape})),
+            "net.onnx: node 'reshape' (Reshape): [1, 3, 8, 8] cannot be reshaped to [5, 7]");
+  EXPECT_EQ(importing(model_of({node("Range", {"s", "s", "s"}, {"y"}, "range")}, {shape})),
+            "net.onnx: node 'range' (Range): start, limit and delta must be single numbers of one type");
+}
+
+} // namespace
+} // namespace gradweave::graph::onnx
