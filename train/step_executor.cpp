@@ -113,8 +113,16 @@ StepExecutor::Values StepExecutor::begin(const std::vector<std::vector<Fed>> &ba
   return values;
 }
 
+void StepExecutor::watch(std::vector<TensorId> tensors) {
+  for (const TensorId id : tensors)
+    unread_[id] = true;
+  watched_ = std::move(tensors);
+}
+
 void StepExecutor::end(Values &values, Living &living, StepResult &result) const {
   result.losses.clear();
+  for (const TensorId id : watched_)
+    result.watched.push_back(values.get(id));
   for (const graph::MicroBatch &micro : step_.micro_batches)
     result.losses.push_back(values.get(micro.loss).real.front());
   std::vector<bool> updated(step_.graph.tensors.size());

@@ -44,6 +44,7 @@ struct StepResult {
   std::vector<std::string> failures; ///< of the device, and of its counters
   ProductTotals products;
   Shares shares;
+  std::vector<graph::Buffer<graph::Contract>> watched; ///< of the tensors that StepExecutor::watch() named
 
   bool ok() const { return !difference && failures.empty(); }
   float loss() const; ///< the mean over the micro-batches
@@ -60,6 +61,9 @@ public:
 
   StepExecutor(const StepExecutor &) = delete;
   StepExecutor &operator=(const StepExecutor &) = delete;
+
+  /// Steps from now on keep the values of these tensors (StepResult::watched).
+  void watch(std::vector<graph::TensorId> tensors);
 
   bool has_device() const { return runner_ != nullptr; }
   const ProductPlan &plan() const { return plan_; }
@@ -91,6 +95,7 @@ private:
   bool device_data_ = false;
   std::vector<std::size_t> pass_of_; ///< of each op: 1 + index of its pass; 0: the host's
   std::vector<bool> unread_;         ///< of each tensor: kept beyond the step's end
+  std::vector<graph::TensorId> watched_;
 };
 
 } // namespace gradweave::runtime::train

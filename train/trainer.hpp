@@ -22,6 +22,8 @@ public:
   /// failure there is no next step.
   StepResult compared_step(StepExecutor &executor);
 
+  /// What the next step begins with.
+  Living &begin_with() { return living_; }
   std::uint64_t steps_done() const { return done_; }
   double rate() const { return rate_at(rate_, done_); } ///< of the next step
   const Living &living() const { return living_; }      ///< by the golden execution

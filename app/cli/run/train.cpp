@@ -13,7 +13,10 @@
 #include "base/process/stopwatch.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/passes/loss.hpp"
+#include "graph/tensor_file/tensor_file.hpp"
 #include "runtime/run/lookup.hpp"
+#include "train/data/file_feed.hpp"
+#include "train/tensors.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -49,7 +52,10 @@ std::string reproduce(const TrainArguments &a) {
   if (a.schedule != "rearrange") command.add("SCHEDULE", "--schedule", a.schedule);
   command.add("SEED", "--seed", std::to_string(a.seed));
   if (a.as_cosim) return command.text();
-  command.add("", "--data", a.data);
+  if (!a.weights.empty()) command.add("", "--weights", a.weights);
+  if (!a.input.empty()) command.add("", "--input", a.input);
+  if (!a.target.empty()) command.add("", "--target", a.target);
+  if (a.input.empty() && a.target.empty()) command.add("", "--data", a.data);
   if (a.steps != 0) command.add("", "--steps", std::to_string(a.steps));
   if (a.epochs != 0) command.add("", "--epochs", std::to_string(a.epochs));
   if (a.extent != "updates") command.add("", "--extent", a.extent);
@@ -88,6 +94,11 @@ struct Data {
 
 Data load_data(const TrainArguments &a, const graph::Graph &forward) {
   Data data;
+  if (!a.input.empty() || !a.target.empty()) {
+    if (a.evaluate) throw std::invalid_argument("--eval: files of tensors have no test images; leave it out");
+    data.feed = file_feed(forward, a.input, a.target);
+    return data;
+  }
   if (a.data == "synthetic") {
     if (a.evaluate) throw std::invalid_argument("--eval: synthetic data has no test images; leave it out");
     if (a.epochs > 0) throw std::invalid_argument("--epochs: synthetic data has no end; use --steps");
@@ -118,7 +129,7 @@ public:
       : forward_(load(a)), options_(training_options(a)), data_(load_data(a, forward_)),
         step_(graph::training_graph(forward_, graph::operators(), options_)),
         steps_(steps_of(a, *data_.feed)), run_{a.model,
-                                               a.data,
+                                               data_of(a),
                                                a.npu,
                                                a.backend,
                                                reproduce(a),
@@ -126,6 +137,15 @@ public:
                                                {parse_rate_form(a.lr_schedule), a.lr, a.warmup, steps_},
                                                a.seed,
                                                batch_of(forward_)} {
+    if (a.dump.empty() != a.dump_to.empty())
+      throw std::invalid_argument("--dump and --dump-to: which tensors, and the file; give both");
+    if (!a.dump.empty()) {
+      dump_ = parse_dump(forward_, step_, a.dump);
+      if (!graph::is_tensor_file(a.dump_to))
+        throw std::invalid_argument(
+            fmt::format("--dump-to {}: the name must end in .safetensors, .npz or .npy", a.dump_to));
+      const OutputFile probe(a.dump_to); // before minutes are spent
+    }
     if (a.warmup > steps_)
       throw std::invalid_argument(fmt::format("--warmup {}: there are {} steps", a.warmup, steps_));
     if (a.evaluate && classifier_of(forward_).logits == graph::kNone)
@@ -136,6 +156,7 @@ public:
   /// Makes what steps run on.
   void prepare(const TrainArguments &a) {
     trainer_.emplace(step_, options_, run_.rate, *data_.feed, a.seed);
+    if (!a.weights.empty()) load_weights(forward_, step_, a.weights, trainer_->begin_with());
     if (a.backend == "golden") {
       executor_.emplace(step_);
       return;
@@ -154,6 +175,12 @@ public:
 
   TrainingOutcome run(const TrainArguments &a, const SignalGuard &signals, std::FILE *out);
 
+  /// Writes what --dump asks for of the last step.
+  void write_dump(const TrainArguments &a, const TrainingOutcome &outcome) const {
+    if (dump_)
+      graph::write_tensors(a.dump_to, dumped(forward_, step_, *dump_, outcome.last.watched, trainer_->living()));
+  }
+
   const TrainingRun &what() const { return run_; }
 
 private:
@@ -168,6 +195,11 @@ private:
     return forward;
   }
 
+  /// What people call the data.
+  static std::string data_of(const TrainArguments &a) {
+    return a.input.empty() && a.target.empty() ? a.data : a.input.empty() ? a.target : a.input;
+  }
+
   static std::uint64_t batch_of(const graph::Graph &forward) {
     for (const graph::Tensor &tensor : forward.tensors)
       if (tensor.role == graph::Role::kInput && tensor.shape.rank() > 0) return tensor.shape[0];
@@ -180,6 +212,7 @@ private:
   graph::TrainingGraph step_;
   std::uint64_t steps_;
   TrainingRun run_;
+  std::optional<Dump> dump_;
   std::unique_ptr<Device> device_;
   std::optional<StepExecutor> executor_;
   std::optional<Trainer> trainer_;
@@ -203,6 +236,7 @@ TrainingOutcome Session::run(const TrainArguments &a, const SignalGuard &signals
   ProgressDisplay display({1}, a.quiet);
   while (trainer_->steps_done() < steps_ && outcome.ok()) {
     signals.check();
+    if (dump_ && trainer_->steps_done() + 1 == steps_) executor_->watch(dump_->watched);
     const double rate = trainer_->rate();
     count_step(outcome, executor_->has_device() ? trainer_->compared_step(*executor_) : trainer_->step(*executor_));
     display.update(0, static_cast<double>(trainer_->steps_done()) / static_cast<double>(steps_));
@@ -242,6 +276,7 @@ int train(const TrainArguments &a) {
   using Json = nlohmann::ordered_json;
   if (json) json->commit(to_json(session.what(), outcome).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   if (svg) svg->commit(plot(session.what(), outcome));
+  if (outcome.ok()) session.write_dump(a, outcome);
   return outcome.ok() ? kOk : kFailed;
 }
 

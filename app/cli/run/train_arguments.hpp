@@ -24,6 +24,8 @@ struct TrainArguments {
   double weight_decay = -1; ///< below 0: 0.01 of AdamW, 0 of SGD
   std::uint64_t warmup = 0, seed = 1;
   bool sparse_embeddings = false, evaluate = false, quiet = false;
+  std::string weights, input, target; ///< files of tensors; empty: none
+  std::string dump, dump_to;          ///< which tensors of the last step are written, and the file
   std::string loss_plot, json;
   bool as_cosim = false, from_make = false; ///< what repeats the run
   bool dry_run = false;                     ///< check arguments, files and outputs, run nothing

@@ -38,6 +38,19 @@ void add_network_options(CLI::App &command, TrainArguments &a) {
       ->capture_default_str();
 }
 
+void add_tensor_options(CLI::App &command, TrainArguments &a) {
+  command.add_option("--weights", a.weights,
+                     "Begin with the parameters of this .safetensors, .npz or .npy file: all of the network, by name");
+  command.add_option("--input", a.input,
+                     "Inputs of this file of tensors, by name, in the place of --data; a batch behind the other along "
+                     "the first dimension");
+  command.add_option("--target", a.target, "The same for what the loss compares with (labels)");
+  command.add_option("--dump", a.dump,
+                     "Tensors of the last step to write, separated by commas: weights (after it), gradients, outputs, "
+                     "all, or names");
+  command.add_option("--dump-to", a.dump_to, "File for them: .safetensors, .npz, or .npy for one");
+}
+
 void add_length_options(CLI::App &command, TrainArguments &a) {
   command.add_option("--steps", a.steps, "Steps; default: an epoch, or 10 of synthetic data")
       ->check(check_whole_number)
@@ -111,6 +124,7 @@ void add_train(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   a.program = invocation.program;
   CLI::App *command = app.add_subcommand("train", "Train a network, its products on the host or on a cosimulated NPU");
   add_network_options(*command, a);
+  add_tensor_options(*command, a);
   add_length_options(*command, a);
   add_optimizer_options(*command, a);
   add_where_options(*command, a);

@@ -1,0 +1,37 @@
+// Parameters from files of tensors, and tensors of a step into them. In files they lie as in the network's own file
+// (Tensor::origin): weights of an ONNX network as its initializers.
+#pragma once
+
+#include "graph/passes/training.hpp"
+#include "graph/tensor_file/file_tensor.hpp"
+#include "train/step_executor.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace gradweave::runtime::train {
+
+/// Puts the file's values in the place of those of a fresh network: all parameters of `forward`, by name, and, if they
+/// are there, its running averages. Throws DataError naming the file and the tensor if one is missing, unknown, there
+/// twice, or of another shape or type; ConfigError if the file cannot be read.
+void load_weights(const graph::Graph &forward, const graph::TrainingGraph &step, const std::filesystem::path &file,
+                  Living &living);
+
+/// Tensors of a step that are to be written.
+struct Dump {
+  std::vector<graph::TensorId> watched; ///< of the step's graph, whose values a step has to keep
+  bool weights = false;                 ///< parameters and running averages after the step, besides
+};
+
+/// What `what`, separated by commas, asks for: weights (after the step), gradients (of parameters), outputs (the
+/// network's results and the loss), all (every tensor that a step computes), or the name of a tensor of the step's
+/// graph. Throws std::invalid_argument listing what there is.
+Dump parse_dump(const graph::Graph &forward, const graph::TrainingGraph &step, const std::string &what);
+
+/// The tensors, for write_tensors(): gradients of parameters are called NAME.grad, all else by the names that they have
+/// in the graph; bf16 and fp32 as they are, whole numbers as int64. `watched` in the order of `dump`.
+std::vector<graph::FileTensor> dumped(const graph::Graph &forward, const graph::TrainingGraph &step, const Dump &dump,
+                                      const std::vector<graph::Buffer<graph::Contract>> &watched, const Living &living);
+
+} // namespace gradweave::runtime::train
