@@ -1,5 +1,6 @@
 #include "app/report/text_format.hpp"
 #include "base/process/peak_memory.hpp"
+#include "bench/growth.hpp"
 #include "bench/run_timer.hpp"
 #include "bench/section.hpp"
 #include "bench/streams.hpp"
@@ -8,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <fstream>
 #include <malloc.h>
 #include <stdexcept>
@@ -57,20 +57,6 @@ const std::vector<Series> &all_series() {
   return series;
 }
 
-/// Seconds grow as `key` to this power: the slope of the straight line through the logarithms.
-double exponent(const std::vector<const Json *> &points, const char *key) {
-  double x = 0, y = 0, xx = 0, xy = 0;
-  for (const Json *point : points) {
-    const double lx = std::log(point->at(key).get<double>()), ly = std::log(point->at("seconds").get<double>());
-    x += lx;
-    y += ly;
-    xx += lx * lx;
-    xy += lx * ly;
-  }
-  const auto n = static_cast<double>(points.size());
-  return (n * xy - x * y) / (n * xx - x * x);
-}
-
 class GrowthSection final : public Section {
 public:
   std::string title() const override {
@@ -109,9 +95,7 @@ public:
   std::string conclusion(const std::vector<Json> &measured) const override {
     std::string text;
     for (const Series &series : all_series()) {
-      std::vector<const Json *> points;
-      for (const Json &m : measured)
-        if (m["series"] == series.name) points.push_back(&m);
+      const std::vector<const Json *> points = points_of(measured, series.name);
       if (points.size() < 2) continue; // measurements failed
       text += fmt::format("{}: seconds grow as commands^{:.2f} and as bursts^{:.2f}\n", series.name,
                           exponent(points, "commands"), exponent(points, "bursts"));

@@ -43,5 +43,7 @@ std::unique_ptr<Section> model_section();
 std::unique_ptr<Section> network_section();
 /// How the timing model's cost grows with the number of commands.
 std::unique_ptr<Section> growth_section();
+/// How the compiler's time and memory grow with layers and commands.
+std::unique_ptr<Section> compile_section();
 
 } // namespace gradweave::bench

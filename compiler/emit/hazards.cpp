@@ -181,7 +181,7 @@ template <std::size_t E> void Orderer<E>::collect_move(const Action &a) {
     const auto it = map.find(key);
     return it == map.end() ? kNone : it->second;
   };
-  const auto tensor = static_cast<std::size_t>(a.binding + 1);
+  const auto tensor = static_cast<std::size_t>(a.binding) + 1; // no binding, -1: 0
   if (tensor >= stored_.size()) stored_.resize(tensor + 1, kNone);
   if (a.kind == Action::Kind::kLoad) {
     write(a.place.rows);

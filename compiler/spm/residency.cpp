@@ -7,6 +7,7 @@
 #include "compiler/spm/tile_table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
@@ -25,14 +26,15 @@ TileSide side_of(const TileProduct &p, std::size_t slot) {
 
 class Allocator {
 public:
-  Allocator(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TrafficLimit &limit)
-      : layout_(walk.layout()), npu_(walk.npu()), limit_(limit), table_(walk.table()), placement_(table_, npu_),
+  /// `table`: the walk's.
+  Allocator(const std::vector<PhasePlan> &plans, const TileWalk &walk, TileTable table, const TrafficLimit &limit)
+      : layout_(walk.layout()), npu_(walk.npu()), limit_(limit), table_(std::move(table)), placement_(table_, npu_),
         writer_(program_, layout_, npu_) {
     program_.layers = walk.layers();
     program_.reductions = walk.reductions();
     program_.dram_bytes = layout_.bytes;
     program_.products.reserve(table_.needs.size());
-    program_.actions.reserve(2 * table_.needs.size());
+    program_.actions.reserve(table_.needs.size() + table_.tiles.size()); // most tiles move once
     std::uint32_t step = 0;
     for (const PhasePlan &plan : plans) {
       if (plan.starts_empty) empty_.push_back(step);
@@ -179,21 +181,33 @@ TileWalk::TileWalk(const std::vector<PhasePlan> &plans, const std::vector<Layer>
     : layers_(layers), layout_(layout), npu_(npu), reductions_(reductions_of(plans, layers, npu)),
       table_(plans, layers, layout, reductions_, npu) {}
 
-std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TrafficLimit &limit,
-                                std::uint64_t *lost) {
-  Allocator allocator(plans, walk, limit);
+namespace {
+
+std::optional<Program> place_all(const std::vector<PhasePlan> &plans, const TileWalk &walk, TileTable table,
+                                 const TrafficLimit &limit, std::uint64_t *lost) {
+  const std::size_t products = table.needs.size();
+  Allocator allocator(plans, walk, std::move(table), limit);
   for (const PhasePlan &plan : plans)
     if (!allocator.run(plan)) {
-      if (lost != nullptr) *lost += walk.table().needs.size();
+      if (lost != nullptr) *lost += products;
       return std::nullopt;
     }
   return allocator.take();
 }
 
+} // namespace
+
+std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TrafficLimit &limit,
+                                std::uint64_t *lost) {
+  return place_all(plans, walk, walk.table(), limit, lost);
+}
+
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
                                 const Layout &layout, const Machine &npu, const TrafficLimit &limit,
                                 std::uint64_t *lost) {
-  return allocate(plans, TileWalk(plans, layers, layout, npu), limit, lost);
+  TileWalk walk(plans, layers, layout, npu);
+  TileTable table = walk.take_table();
+  return place_all(plans, walk, std::move(table), limit, lost);
 }
 
 } // namespace gradweave::compiler

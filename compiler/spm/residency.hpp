@@ -7,6 +7,7 @@
 #include "sw_models/config/machine.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace gradweave::compiler {
 
@@ -33,6 +34,8 @@ public:
   const Machine &npu() const { return npu_; }
   const std::vector<ReductionPlans> &reductions() const { return reductions_; }
   const TileTable &table() const { return table_; }
+  /// Of a walk that is walked but once.
+  TileTable take_table() { return std::move(table_); }
 
 private:
   const std::vector<Layer> &layers_;
