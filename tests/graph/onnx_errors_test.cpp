@@ -246,6 +246,16 @@ TEST(OnnxNodes, HaveInputsThatFit) {
             "net.onnx: input 'x' is of string, which is not read");
 }
 
+TEST(OnnxNodes, CastMasks) {
+  Node cast = node("Cast", {"x"}, {"y"}, "cast");
+  cast.attributes["to"] = std::int64_t{1};
+  EXPECT_EQ(importing(model_of({cast}, {}, DataType::kInt64)), "nothing is wrong");
+  cast.outputs = {"mask"};
+  EXPECT_EQ(importing(model_of({cast, node("Add", {"mask", "x"}, {"y"}, "sum")}, {}, DataType::kInt64)),
+            "net.onnx: node 'cast' (Cast): input 0 'x' has whole numbers, which depend on the data and cannot become real "
+            "numbers");
+}
+
 TEST(OnnxNodes, HaveAttributesThatFit) {
   Node conv = node("Conv", {"x", "w"}, {"y"}, "conv");
   conv.attributes["strides"] = 2.0;
