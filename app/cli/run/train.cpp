@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -155,12 +156,13 @@ public:
   const TrainingRun &what() const { return run_; }
 
 private:
-  /// The network with a loss.
+  /// The network with a loss; that of an ONNX file, which has none, gets one without being asked.
   static graph::Graph load(const TrainArguments &a) {
-    graph::Graph forward = compiler::load_graph(runtime::find_model(a.model), network_options(a.batch, a.part));
+    const std::filesystem::path file = runtime::find_model(a.model);
+    graph::Graph forward = compiler::load_graph(file, network_options(a.batch, a.part));
     if (forward.loss != graph::kNone && !a.loss.empty())
       throw std::invalid_argument("--loss: the network has a loss of its own; leave it out");
-    if (forward.loss == graph::kNone)
+    if (forward.loss == graph::kNone && (!a.loss.empty() || file.extension() == ".onnx"))
       graph::add_loss(forward, graph::operators(), graph::parse_loss(a.loss.empty() ? "cross_entropy" : a.loss));
     return forward;
   }
