@@ -24,13 +24,13 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
   make format | docs | clean      reformat the C++; regenerate docs/isa.md and the drawings; remove the build directory
 
 Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
-* MODEL=bert_tiny      name of a network in models/, or the path of a .graph, .toml or .csv file
+* MODEL=bert_tiny      name of a network in models/, or the path of a .graph, .onnx, .toml or .csv file
 * BATCH=               samples in a batch; empty: as the network says
 * NPU=small            name of an NPU in configs/, or the path of a .toml file
 * SCHEDULE=rearrange   sequential | interleave | dx_major | dw_major | rearrange | ideal | search | in_order | igo_paper | all (compares)
 * TUNE=                plans to try beyond the usual search of the compiler, as in TUNE=5000; empty: none
 * PASS=backward        forward | backward | both
-  STEP=                1: one whole step of training of a .graph instead, all of its tensors compared (docs/training.md)
+  STEP=                1: one whole step of training of a .graph or .onnx instead, all of its tensors compared (docs/training.md)
 * PARTITION=none       none | weight_sharing | dy_sharing | ifmap_sharing: cuts the backward pass along M, N or K
 * PARTS=               parts of it; empty: one for each core, two on one core
 * REDUCTION=chain      chain | add: how cores that share a reduction bring their sums together

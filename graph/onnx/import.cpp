@@ -152,7 +152,7 @@ private:
   void add_initializer(const Blob &blob) { add_value(value_of(blob.name, blob)); }
 
   void add_inputs() {
-    const auto images = images_among(model_);
+    const auto images = images_among(model_), cast = numbers_cast_to_real(model_);
     const std::vector<InputSizes> inputs = input_sizes(model_, file_, options_);
     std::set<std::string_view> read;
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
@@ -165,7 +165,7 @@ private:
       builder_.at(fmt::format("{}: input '{}'", file_, name));
       Value value;
       value.name = name;
-      value.kind = kind_of(input.info->type);
+      value.kind = cast.count(name) != 0 ? Kind::kReal : kind_of(input.info->type);
       value.dims = input.dims;
       value.order = images.count(name) != 0 ? image_order(value.rank()) : plain_order(value.rank());
       const Shape theirs = shape_of(builder_, name, value.dims);

@@ -2,23 +2,15 @@
 #pragma once
 
 #include "graph/ir/operator.hpp"
+#include "graph/onnx/import_options.hpp"
 #include "graph/onnx/model.hpp"
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace gradweave::graph::onnx {
-
-struct ImportOptions {
-  std::optional<std::uint32_t> batch = {}; ///< the symbolic first dimension of the inputs; 1 if it is not given
-  /// Other symbolic dimensions, by their symbols, or as "INPUT.AXIS" where they have none.
-  std::map<std::string, std::int64_t, std::less<>> dims = {};
-  std::string until = {}; ///< a node, or a value: the graph ends there; empty: with its outputs
-  bool values = true;     ///< whether parameters get their values (Tensor::origin)
-};
 
 /// Dimensions of each value that was computed or known, by its name, as the file has them.
 using ShapeReport = std::map<std::string, std::vector<std::int64_t>>;

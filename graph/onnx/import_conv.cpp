@@ -40,7 +40,7 @@ void check_weights(const NodeImport &node, const Value &x, const Value &w, std::
 }
 
 /// Adds the bias, if there is one, and gives the result.
-void give_with_bias(NodeImport &node, std::string_view op, std::vector<TensorId> inputs, Attributes attributes,
+void give_with_bias(NodeImport &node, std::string_view op, std::vector<TensorId> inputs, const Attributes &attributes,
                     bool signal) {
   const bool biased = node.has_input(2);
   const auto add = [&](std::string_view type, std::vector<TensorId> of, const Attributes &with, bool last,

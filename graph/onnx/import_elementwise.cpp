@@ -22,6 +22,18 @@ struct Beside {
   std::vector<TensorId> tensors;
 };
 
+/// Leading dimensions of 1 that no tensor has, for the result to have them.
+void give_rank(NodeImport &node, const std::vector<const Value *> &values, Beside &beside) {
+  const auto rank_of = [&node](TensorId tensor) { return node.build.shape(tensor).rank(); };
+  const std::size_t rank = beside.order.size();
+  if (std::any_of(beside.tensors.begin(), beside.tensors.end(), [&](TensorId t) { return rank_of(t) == rank; })) return;
+  const auto computed = std::find_if(values.begin(), values.end(), [](const Value *v) { return v->tensor != kNone; });
+  TensorId &tensor = beside.tensors[computed == values.end() ? 0 : static_cast<std::size_t>(computed - values.begin())];
+  Dims dims = numbers(node.build.shape(tensor));
+  dims.insert(dims.begin(), rank - dims.size(), 1);
+  tensor = node.step("Reshape", {tensor}, {{"shape", dims}}, "ranked");
+}
+
 Beside beside(NodeImport &node, const std::vector<const Value *> &values) {
   Dims dims;
   for (const Value *value : values)
@@ -37,6 +49,7 @@ Beside beside(NodeImport &node, const std::vector<const Value *> &values) {
   Beside result{common_order(values, dims.size()), stays ? flat->channels : 0, {}};
   for (const Value *value : values)
     result.tensors.push_back(stays && value->channels != 0 ? value->tensor : node.place.beside(*value, result.order));
+  give_rank(node, values, result);
   return result;
 }
 

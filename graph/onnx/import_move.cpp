@@ -137,7 +137,7 @@ namespace {
 
 /// Elements before each dimension of x, then behind each.
 Dims pads_of(const NodeImport &node, std::size_t rank) {
-  const Dims given = node.list(1, "pads", {});
+  Dims given = node.list(1, "pads", {});
   if (!node.has_input(3)) {
     if (given.size() != 2 * rank) node.fail(fmt::format("pads {} must be {} numbers", text_of(given), 2 * rank));
     return given;

@@ -27,7 +27,7 @@ void give_pooled(NodeImport &node, std::string_view op, const Value &x, TensorId
 }
 
 Window pooling_window(const NodeImport &node, const Value &x) {
-  const Window window = window_of(node, x, node.integers("kernel_shape", {}), "ceil_mode");
+  Window window = window_of(node, x, node.integers("kernel_shape", {}), "ceil_mode");
   if (window.dilations != Dims{1, 1})
     node.fail(fmt::format("attribute 'dilations' = {}: pooling is not dilated here", text_of(window.dilations)));
   return window;

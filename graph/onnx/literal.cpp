@@ -71,7 +71,7 @@ Literal literal_of(const Blob &blob) {
 
 std::vector<float> floats_of(const Blob &blob) {
   std::vector<float> values(blob.bytes.size() / bytes_of(blob.type));
-  if (blob.type == DataType::kFloat)
+  if (blob.type == DataType::kFloat && !values.empty())
     std::memcpy(values.data(), blob.bytes.data(), blob.bytes.size());
   else
     for (std::size_t i = 0; i < values.size(); ++i)

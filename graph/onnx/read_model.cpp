@@ -56,7 +56,7 @@ private:
     std::error_code error;
     const fs::path folder = fs::canonical(folder_, error);
     if (error) fail(blob, fmt::format("cannot read the model's folder: {}", error.message()));
-    const fs::path file = fs::canonical(folder / relative, error);
+    fs::path file = fs::canonical(folder / relative, error);
     if (error) fail(blob, fmt::format("cannot read '{}' beside the model: {}", location, error.message()));
     const auto ends = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
     if (ends.first != folder.end())

@@ -142,7 +142,7 @@ TEST(Network, MissingOrUnknownFiles) {
     return "no error";
   };
   EXPECT_MESSAGE(message("no/such.toml"), "no/such.toml: no such file");
-  EXPECT_MESSAGE(message("models/bert_tiny.json"), "must end in .graph (a whole network), .toml");
+  EXPECT_MESSAGE(message("models/bert_tiny.json"), "must end in .graph or .onnx (a whole network), .toml");
   const auto directory = std::filesystem::temp_directory_path() / ("gw_dir_" + std::to_string(::getpid()) + ".csv");
   std::filesystem::create_directory(directory);
   EXPECT_MESSAGE(message(directory), "is a directory");

@@ -247,6 +247,28 @@ TEST(OnnxNodes, HaveInputsThatFit) {
             "net.onnx: input 'x' is of string, which is not read");
 }
 
+TEST(OnnxNodes, KeepLeadingOnes) {
+  Model model =
+      model_of({node("Add", {"x", "p"}, {"s"}, "sum"), node("LayerNormalization", {"s", "g", "g"}, {"y"}, "norm")},
+               {weights("p", {1, 4, 6}), weights("g", {6})});
+  model.inputs[0].dims = std::vector<Dimension>{{4, ""}, {6, ""}};
+  ShapeReport shapes;
+  const Graph graph = import_model(std::move(model), "net.onnx", operators(), {}, &shapes);
+  EXPECT_EQ(graph.tensors[graph.results[0]].shape, (Shape{1, 4, 6}));
+  EXPECT_EQ(shapes.at("s"), (std::vector<std::int64_t>{1, 4, 6}));
+}
+
+TEST(OnnxNodes, CastMasks) {
+  Node cast = node("Cast", {"x"}, {"y"}, "cast");
+  cast.attributes["to"] = std::int64_t{1};
+  EXPECT_EQ(importing(model_of({cast}, {}, DataType::kInt64)), "nothing is wrong");
+  cast.outputs = {"mask"};
+  EXPECT_EQ(
+      importing(model_of({cast, node("Add", {"mask", "x"}, {"y"}, "sum")}, {}, DataType::kInt64)),
+      "net.onnx: node 'cast' (Cast): input 0 'x' has whole numbers, which depend on the data and cannot become real "
+      "numbers");
+}
+
 TEST(OnnxNodes, HaveAttributesThatFit) {
   Node conv = node("Conv", {"x", "w"}, {"y"}, "conv");
   conv.attributes["strides"] = 2.0;

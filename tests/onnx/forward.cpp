@@ -1,6 +1,6 @@
 // Runs an ONNX file's network in fp64, for compare.py.
 //
-//   onnx_forward FILE DIRECTORY [BATCH]
+//   onnx_forward FILE DIRECTORY [BATCH [NAME=SIZE]...]
 //
 // Inputs, in the file's order, are input0.bin, input1.bin ... in DIRECTORY: doubles, row-major, as the file has its
 // dimensions. DIRECTORY gets output0.bin ... and result.json: outputs, shapes of all values, parameters, layers. Of a
@@ -72,10 +72,8 @@ void describe(const std::filesystem::path &file, const std::filesystem::path &di
 }
 
 void forward(const std::filesystem::path &file, const std::filesystem::path &directory,
-             std::optional<std::uint32_t> batch) {
+             const onnx::ImportOptions &import) {
   onnx::ShapeReport shapes;
-  onnx::ImportOptions import;
-  import.batch = batch;
   const Graph graph = onnx::read_onnx(file, operators(), import, &shapes);
   ExecutionOptions options;
   options.round_edges = false;
@@ -106,12 +104,17 @@ void forward(const std::filesystem::path &file, const std::filesystem::path &dir
 
 int main(int argc, char **argv) {
   try {
-    if (argc < 3 || argc > 4) throw std::runtime_error("usage: onnx_forward FILE DIRECTORY [BATCH]");
+    if (argc < 3) throw std::runtime_error("usage: onnx_forward FILE DIRECTORY [BATCH [NAME=SIZE]...]");
+    gradweave::graph::onnx::ImportOptions options;
+    if (argc > 3) options.batch = std::stoul(argv[3]);
+    for (int i = 4; i < argc; ++i) {
+      const std::string dim = argv[i];
+      options.dims[dim.substr(0, dim.find('='))] = std::stol(dim.substr(dim.find('=') + 1));
+    }
     if (std::filesystem::path(argv[1]).extension() == ".graph")
       gradweave::graph::describe(argv[1], argv[2]);
     else
-      gradweave::graph::forward(argv[1], argv[2],
-                                argc == 4 ? std::optional<std::uint32_t>(std::stoul(argv[3])) : std::nullopt);
+      gradweave::graph::forward(argv[1], argv[2], options);
     return 0;
   } catch (const std::exception &error) {
     std::cerr << "onnx_forward: " << error.what() << '\n';

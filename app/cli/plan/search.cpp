@@ -204,8 +204,9 @@ void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
   a.work.pass = "both";
   command
       ->add_option("--model", a.work.model,
-                   "Network: a name (gradweave models) or the path of a .graph, .toml or .csv file")
+                   "Network: a name (gradweave models) or the path of a .graph, .onnx, .toml or .csv file")
       ->capture_default_str();
+  add_part_options(*command, a.work.part);
   command->add_option("--batch", a.work.batch, "Samples in a batch; default: as the network says")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 1U << 24U));

@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,8 +70,10 @@ int tasks(const TasksArguments &a) {
   if (!a.json.empty()) json.emplace(a.json);
   const Settings settings = parse_settings(a.set, a.batch, a.until);
   const Machine npu = load_machine(runtime::find_npu(a.npu), settings.machine);
-  graph::Graph forward = compiler::load_graph(runtime::find_model(a.model), settings.network);
-  if (forward.loss == graph::kNone) graph::add_loss(forward, graph::operators(), graph::LossKind::kCrossEntropy);
+  const std::filesystem::path file = runtime::find_model(a.model);
+  graph::Graph forward = compiler::load_graph(file, settings.network);
+  if (forward.loss == graph::kNone && file.extension() == ".onnx")
+    graph::add_loss(forward, graph::operators(), graph::LossKind::kCrossEntropy);
   const graph::Graph step = graph::training_graph(forward, graph::operators(), options).graph;
   const compiler::TaskGraph lowered(step, compiler::usual_grids(step, npu, a.blocks, a.terms));
   const compiler::TaskWork work = compiler::task_work(lowered, npu);

@@ -22,6 +22,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -184,13 +185,13 @@ public:
   const TrainingRun &what() const { return run_; }
 
 private:
-  /// The network with a loss.
+  /// The network with a loss; that of an ONNX file, which has none, gets one without being asked.
   static graph::Graph load(const TrainArguments &a) {
-    graph::Graph forward =
-        compiler::load_graph(runtime::find_model(a.model), parse_settings(a.set, a.batch, a.until).network);
+    const std::filesystem::path file = runtime::find_model(a.model);
+    graph::Graph forward = compiler::load_graph(file, parse_settings(a.set, a.batch, a.until).network);
     if (forward.loss != graph::kNone && !a.loss.empty())
       throw std::invalid_argument("--loss: the network has a loss of its own; leave it out");
-    if (forward.loss == graph::kNone)
+    if (forward.loss == graph::kNone && (!a.loss.empty() || file.extension() == ".onnx"))
       graph::add_loss(forward, graph::operators(), graph::parse_loss(a.loss.empty() ? "cross_entropy" : a.loss));
     return forward;
   }

@@ -19,7 +19,7 @@ void add_network_options(CLI::App &command, TrainArguments &a) {
   add_until_option(command, a.until);
   command.add_option("--loss", a.loss,
                      "Loss of a network that has none, on its first output, one of " + graph::loss_names() +
-                         "; default: cross_entropy, of classes along the last dimension");
+                         "; default for .onnx: cross_entropy, of classes along the last dimension");
   command
       .add_option(
           "--data", a.data,
