@@ -5,7 +5,10 @@
 function(gw_write_links file)
   set(text "")
   if(NOT GW_RTL)
-    string(APPEND text "absent|tb;bench\n")
+    string(APPEND text "absent|tb;tb/bus;bench\n")
+  endif()
+  if(NOT TARGET gw_fst) # without Verilator
+    string(APPEND text "absent|trace/fst\n")
   endif()
   set(directories ${PROJECT_SOURCE_DIR})
   while(directories)

@@ -1,11 +1,11 @@
 #include "graph/onnx/import.hpp"
 
 #include "graph/ir/builder.hpp"
-#include "graph/onnx/fold.hpp"
+#include "graph/onnx/file/read_model.hpp"
+#include "graph/onnx/fold/fold.hpp"
 #include "graph/onnx/inputs.hpp"
+#include "graph/onnx/nodes/table.hpp"
 #include "graph/onnx/patterns.hpp"
-#include "graph/onnx/read_model.hpp"
-#include "graph/onnx/table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "graph/ir/operator.hpp"
+#include "graph/onnx/file/model.hpp"
 #include "graph/onnx/import_options.hpp"
-#include "graph/onnx/model.hpp"
 
 #include <filesystem>
 #include <map>

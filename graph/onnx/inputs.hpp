@@ -1,8 +1,8 @@
 // What a model's inputs are: sizes of symbolic dimensions, and which of them are images.
 #pragma once
 
+#include "graph/onnx/file/model.hpp"
 #include "graph/onnx/import_options.hpp"
-#include "graph/onnx/model.hpp"
 
 #include <set>
 #include <string>

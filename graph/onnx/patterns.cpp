@@ -1,6 +1,6 @@
 #include "graph/onnx/patterns.hpp"
 
-#include "graph/onnx/literal.hpp"
+#include "graph/onnx/file/literal.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Operators that exporters spell out, because the opset that they write has none.
 #pragma once
 
-#include "graph/onnx/model.hpp"
+#include "graph/onnx/file/model.hpp"
 
 #include <string>
 

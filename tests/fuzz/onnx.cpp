@@ -2,8 +2,8 @@
 // values that lie in others are not read.
 #include "graph/ir/error.hpp"
 #include "graph/layers.hpp"
+#include "graph/onnx/file/parse.hpp"
 #include "graph/onnx/import.hpp"
-#include "graph/onnx/parse.hpp"
 #include "graph/operators/table.hpp"
 #include "tests/fuzz/network_checks.hpp"
 

@@ -1,7 +1,7 @@
 // ONNX files that cannot be: each message as a whole.
 #include "graph/ir/error.hpp"
+#include "graph/onnx/file/parse.hpp"
 #include "graph/onnx/import.hpp"
-#include "graph/onnx/parse.hpp"
 #include "graph/operators/table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #include "app/cli/plan/show_graph.hpp"
 
 #include "app/report/text_format.hpp"
-#include "graph/onnx/table.hpp"
+#include "graph/onnx/nodes/table.hpp"
 #include "graph/operators/table.hpp"
 
 #include <fmt/format.h>

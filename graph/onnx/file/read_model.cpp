@@ -1,0 +1,92 @@
+#include "graph/onnx/file/read_model.hpp"
+
+#include "graph/ir/error.hpp"
+#include "graph/onnx/file/parse.hpp"
+#include "sw_models/config/user_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+#include <fstream>
+#include <system_error>
+
+namespace gradweave::graph::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Reads values that lie in other files.
+class ExternalReader {
+public:
+  explicit ExternalReader(const fs::path &model) : model_(model), folder_(model.parent_path()) {
+    if (folder_.empty()) folder_ = ".";
+  }
+
+  void read(Blob &blob) const {
+    const External &external = *blob.external;
+    const fs::path file = place_of(blob, external.location);
+    const std::uint64_t wanted = blob.elements() * bytes_of(blob.type);
+    if (external.length && *external.length != wanted)
+      fail(blob, fmt::format("its external_data has length {}, and its dims take {} bytes", *external.length, wanted));
+    std::error_code error;
+    const std::uint64_t size = fs::file_size(file, error);
+    if (error) fail(blob, fmt::format("cannot read '{}': {}", external.location, error.message()));
+    if (external.offset > size || wanted > size - external.offset)
+      fail(blob, fmt::format("its {} bytes from byte {} on are more than '{}' has, {}", wanted, external.offset,
+                             external.location, size));
+    std::ifstream in(file, std::ios::binary);
+    in.seekg(static_cast<std::streamoff>(external.offset));
+    blob.bytes.resize(static_cast<std::size_t>(wanted));
+    if (!in.read(blob.bytes.data(), static_cast<std::streamsize>(wanted)))
+      fail(blob, fmt::format("cannot read '{}'", external.location));
+  }
+
+private:
+  [[noreturn]] void fail(const Blob &blob, std::string_view message) const {
+    throw GraphError(fmt::format("{}: tensor '{}': {}", model_.string(), blob.name, message));
+  }
+
+  /// Of a regular file within the folder, when all links are followed.
+  fs::path place_of(const Blob &blob, const std::string &location) const {
+    const fs::path relative(location);
+    const bool climbs = std::find(relative.begin(), relative.end(), "..") != relative.end();
+    if (location.empty() || relative.is_absolute() || climbs)
+      fail(blob, fmt::format("its external_data's location '{}' must be a file within the model's folder", location));
+    std::error_code error;
+    const fs::path folder = fs::canonical(folder_, error);
+    if (error) fail(blob, fmt::format("cannot read the model's folder: {}", error.message()));
+    fs::path file = fs::canonical(folder / relative, error);
+    if (error) fail(blob, fmt::format("cannot read '{}' beside the model: {}", location, error.message()));
+    const auto ends = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+    if (ends.first != folder.end())
+      fail(blob,
+           fmt::format("its external_data's location '{}' is a link that leads out of the model's folder", location));
+    if (!fs::is_regular_file(file)) fail(blob, fmt::format("'{}' is no regular file", location));
+    return file;
+  }
+
+  const fs::path &model_;
+  fs::path folder_;
+};
+
+/// Of numbers that shapes may follow from, rather than weights.
+bool decides_shapes(const Blob &blob) { return !is_real(blob.type) || blob.elements() <= 64; }
+
+} // namespace
+
+Model read_model(const fs::path &file, bool values) {
+  constexpr InputLimit kLimit{"ONNX network", INT_MAX};
+  Model model = parse_model(read_user_bytes(file, kLimit), file.string());
+  const ExternalReader reader(file);
+  for (Blob &blob : model.initializers)
+    if (blob.external && (values || decides_shapes(blob))) reader.read(blob);
+  for (Node &node : model.nodes)
+    for (auto &[name, value] : node.attributes)
+      if (auto *blob = std::get_if<Blob>(&value);
+          blob != nullptr && blob->external && (values || decides_shapes(*blob)))
+        reader.read(*blob);
+  return model;
+}
+
+} // namespace gradweave::graph::onnx

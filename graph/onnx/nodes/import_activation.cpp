@@ -1,0 +1,137 @@
+// Activation functions and softmax.
+#include "graph/onnx/nodes/importers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace gradweave::graph::onnx {
+namespace {
+
+/// A tensor of input 0 in an order of its own, and what its elements are like.
+struct Own {
+  TensorId tensor;
+  Value like;
+};
+
+Own own(NodeImport &node) {
+  const Value &x = node.real_in(0);
+  Own result{x.tensor != kNone ? x.tensor : node.place.plain(x), x};
+  if (x.tensor == kNone) result.like.order = plain_order(x.rank());
+  return result;
+}
+
+TensorId scalar(NodeImport &node, double value) {
+  return node.build.constant(node.build.fresh(fmt::format("{}.number", node.node().outputs.front())), {}, {value},
+                             ElementType::kFp32);
+}
+
+/// min(max(alpha x + beta, 0), 1)
+TensorId hard_sigmoid(NodeImport &node, TensorId x, double alpha, double beta, bool last) {
+  const TensorId scaled = node.step("Scale", {x}, {{"value", alpha}});
+  const TensorId moved = node.step("Add", {scaled, scalar(node, beta)});
+  const Attributes bounds{{"min", 0.0}, {"max", 1.0}};
+  return last ? node.last("Clip", {moved}, bounds) : node.step("Clip", {moved}, bounds);
+}
+
+} // namespace
+
+void import_leaky_relu(NodeImport &node) { node.each("LeakyRelu", {{"alpha", node.real("alpha", 0.01)}}); }
+
+void import_prelu(NodeImport &node) {
+  const Own x = own(node);
+  const Value &slope = node.real_in(1);
+  if (broadcast_dims(node, x.like.dims, slope.dims) != x.like.dims)
+    node.fail(fmt::format("slope '{}' is {}, more than input '{}', {}", slope.name, text_of(slope.dims), x.like.name,
+                          text_of(x.like.dims)));
+  const TensorId positive = node.step("Relu", {x.tensor});
+  const TensorId negative = node.step("Relu", {node.step("Neg", {x.tensor})}, {}, "below");
+  const TensorId bent = node.step("Mul", {negative, node.place.beside(slope, x.like.order)}, {}, "bent");
+  node.give_like(node.last("Sub", {positive, bent}), x.like);
+}
+
+void import_elu(NodeImport &node) {
+  const Own x = own(node);
+  const TensorId zero = scalar(node, 0);
+  const TensorId below = node.step("Exp", {node.step("Min", {x.tensor, zero}, {}, "below")});
+  const TensorId bent = node.step("Sub", {below, scalar(node, 1)}, {}, "bent");
+  const TensorId scaled = node.step("Scale", {bent}, {{"value", node.real("alpha", 1)}});
+  node.give_like(node.last("Add", {node.step("Relu", {x.tensor}), scaled}), x.like);
+}
+
+void import_hard_sigmoid(NodeImport &node) {
+  const Own x = own(node);
+  node.give_like(hard_sigmoid(node, x.tensor, node.real("alpha", 0.2), node.real("beta", 0.5), true), x.like);
+}
+
+void import_hard_swish(NodeImport &node) {
+  const Own x = own(node);
+  node.give_like(node.last("Mul", {x.tensor, hard_sigmoid(node, x.tensor, 1.0 / 6, 0.5, false)}), x.like);
+}
+
+void import_mish(NodeImport &node) {
+  const Own x = own(node);
+  node.give_like(node.last("Mul", {x.tensor, node.step("Tanh", {node.step("Softplus", {x.tensor})})}), x.like);
+}
+
+void import_gelu(NodeImport &node) { node.each("Gelu", {{"approximate", node.text("approximate", "none")}}); }
+
+void import_clip(NodeImport &node) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  const double low = std::max(node.number(1, "min", -kLargest), -kLargest);
+  const double high = std::min(node.number(2, "max", kLargest), kLargest);
+  if (low == -kLargest && high == kLargest) return node.give(node.real_in(0));
+  node.each("Clip", {{"min", low}, {"max", high}});
+}
+
+namespace {
+
+/// Input 0 with the axis last, or, in older opsets, all dimensions from the axis on as one; how it goes back.
+struct Row {
+  TensorId tensor;
+  Order order;    ///< of the result
+  Dims flattened; ///< the shape to go back to; empty: none
+};
+
+Row row_of(NodeImport &node) {
+  const Value &x = node.real_in(0);
+  const bool old = node.opset() < 13;
+  const std::size_t axis = node.axis(node.integer("axis", old ? 1 : -1), std::max<std::size_t>(1, x.rank()));
+  if (x.rank() == 0) node.fail("input is a single number");
+  if (old && axis + 1 < x.rank() &&
+      product_of({x.dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.dims.end()}) != 1) {
+    const Dims before(x.dims.begin(), x.dims.begin() + static_cast<std::ptrdiff_t>(axis));
+    const TensorId plain = node.place.plain(x);
+    const Dims matrix{product_of(before), product_of(x.dims) / product_of(before)};
+    return {node.step("Reshape", {plain}, {{"shape", matrix}}, "matrix"), plain_order(x.rank()), x.dims};
+  }
+  Order order = x.tensor == kNone || x.channels != 0 ? plain_order(x.rank()) : x.order;
+  order.erase(std::find(order.begin(), order.end(), axis));
+  order.push_back(axis);
+  return {node.place.in_order(x, order), order, {}};
+}
+
+void give_row(NodeImport &node, const Row &row, std::string_view op, const std::vector<TensorId> &inputs) {
+  if (row.flattened.empty()) return node.give(node.last(op, inputs), row.order);
+  const TensorId matrix = node.step(op, inputs);
+  node.give(node.last("Reshape", {matrix}, {{"shape", row.flattened}}), row.order);
+}
+
+} // namespace
+
+void import_softmax(NodeImport &node) {
+  const Row row = row_of(node);
+  give_row(node, row, "Softmax", {row.tensor});
+}
+
+void import_log_softmax(NodeImport &node) {
+  const Row row = row_of(node);
+  const Attributes last{{"axes", Dims{-1}}};
+  const TensorId highest = node.step("ReduceMax", {row.tensor}, last);
+  const TensorId below = node.step("Sub", {row.tensor, highest}, {}, "below");
+  const TensorId sum = node.step("ReduceSum", {node.step("Exp", {below})}, last);
+  give_row(node, row, "Sub", {below, node.step("Log", {sum})});
+}
+
+} // namespace gradweave::graph::onnx

@@ -1,0 +1,103 @@
+// Normalisations, and what training alone has.
+#include "graph/onnx/nodes/importers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gradweave::graph::onnx {
+namespace {
+
+/// A vector of so many, as a parameter.
+TensorId vector_of(NodeImport &node, std::size_t input, std::int64_t count, const char *initial) {
+  const Value &value = node.real_in(input);
+  if (value.dims != Dims{count})
+    node.fail(fmt::format("input {} '{}' is {}; it must be [{}]", input, value.name, text_of(value.dims), count));
+  return node.place.arranged(value, {{{count}}, {0}, {count}}, initial);
+}
+
+TensorId filled(NodeImport &node, const std::string &name, std::int64_t count, double value) {
+  return node.build.constant(node.build.fresh(fmt::format("{}.{}", node.node().outputs.front(), name)),
+                             shape_of(node.build, name, {count}), {value}, ElementType::kFp32);
+}
+
+bool trains(const NodeImport &node) {
+  if (node.opset() >= 14) return node.integer("training_mode", 0) != 0;
+  return node.wants(1);
+}
+
+} // namespace
+
+void import_batch_normalization(NodeImport &node) {
+  const Value &x = node.real_in(0);
+  if (x.rank() < 2)
+    node.fail(fmt::format("input '{}' is {}; its second dimension are channels", x.name, text_of(x.dims)));
+  const Order order = image_order(x.rank());
+  const std::int64_t channels = x.dims[1];
+  if (node.real_in(3).dims != Dims{channels} || node.real_in(4).dims != Dims{channels})
+    node.fail(fmt::format("inputs 3 and 4, mean and variance, must be [{}]", channels));
+  const TensorId tensor = node.place.in_order(x, order);
+  const TensorId gamma = vector_of(node, 1, channels, "ones"), beta = vector_of(node, 2, channels, "zeros");
+  const TensorId mean = node.place.state(node.in(3), "zeros"), variance = node.place.state(node.in(4), "ones");
+  const double epsilon = node.real("epsilon", 1e-5);
+  if (!trains(node)) {
+    const TensorId y =
+        node.last("BatchNormalizationInference", {tensor, gamma, beta, mean, variance}, {{"epsilon", epsilon}});
+    return node.give(y, order);
+  }
+  // The file has the running values' share, as fp32; a decimal number was meant.
+  const double share = std::round((1 - node.real("momentum", 0.9)) * 1e6) / 1e6;
+  const std::vector<TensorId> all = node.last_all("BatchNormalization", {tensor, gamma, beta, mean, variance},
+                                                  {{"epsilon", epsilon}, {"momentum", share}}, 1);
+  node.build.update(mean, all[3]);
+  node.build.update(variance, all[4]);
+  node.give(all[0], order);
+  node.give(all[3], {0}, 1);
+  node.give(all[4], {0}, 2);
+}
+
+void import_instance_normalization(NodeImport &node) {
+  const Value &x = node.real_in(0);
+  if (x.rank() < 3) node.fail(fmt::format("input '{}' is {}, no image", x.name, text_of(x.dims)));
+  const Order order = image_order(x.rank());
+  Dims pixels;
+  for (std::size_t i = 1; i + 1 < x.rank(); ++i)
+    pixels.push_back(static_cast<std::int64_t>(i));
+  const TensorId tensor = node.place.in_order(x, order);
+  const TensorId scale = vector_of(node, 1, x.dims[1], "ones"), bias = vector_of(node, 2, x.dims[1], "zeros");
+  const TensorId mean = node.step("ReduceMean", {tensor}, {{"axes", pixels}}, "mean");
+  const TensorId away = node.step("Sub", {tensor, mean}, {}, "away");
+  const TensorId variance =
+      node.step("ReduceMean", {node.step("Mul", {away, away}, {}, "square")}, {{"axes", pixels}}, "variance");
+  const TensorId epsilon = node.build.constant(node.build.fresh(node.node().outputs[0] + ".epsilon"), {},
+                                               {node.real("epsilon", 1e-5)}, ElementType::kFp32);
+  const TensorId deviation = node.step("Sqrt", {node.step("Add", {variance, epsilon})}, {}, "deviation");
+  const TensorId scaled = node.step("Mul", {node.step("Div", {away, deviation}), scale}, {}, "scaled");
+  node.give(node.last("Bias", {scaled, bias}), order);
+}
+
+void import_layer_normalization(NodeImport &node) {
+  const Value &x = node.real_in(0);
+  const std::size_t axis = node.axis(node.integer("axis", -1), x.rank());
+  if (axis + 1 != x.rank())
+    node.fail(fmt::format("attribute 'axis' = {}: rows of {} are normalised over the last dimension only", axis,
+                          text_of(x.dims)));
+  if (node.wants(1) || node.wants(2)) node.fail("outputs 1 and 2, mean and deviation, are not given");
+  Order order = x.tensor == kNone || x.channels != 0 ? plain_order(x.rank()) : x.order;
+  order.erase(std::find(order.begin(), order.end(), axis));
+  order.push_back(axis);
+  const std::int64_t width = x.back();
+  const TensorId gamma = node.has_input(1) ? vector_of(node, 1, width, "ones") : filled(node, "ones", width, 1);
+  const TensorId beta = node.has_input(2) ? vector_of(node, 2, width, "zeros") : filled(node, "zeros", width, 0);
+  const TensorId y = node.last("LayerNormalization", {node.place.in_order(x, order), gamma, beta},
+                               {{"epsilon", node.real("epsilon", 1e-5)}});
+  node.give(y, order);
+}
+
+void import_dropout(NodeImport &node) {
+  if (node.wants(1)) node.fail("output 1, the mask, is not given");
+  node.give(node.in(0)); // off, as in the networks of models/
+}
+
+} // namespace gradweave::graph::onnx
