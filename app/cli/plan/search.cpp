@@ -1,5 +1,6 @@
 // gradweave search
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/evaluation/unit/network_search.hpp"
@@ -206,7 +207,8 @@ void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
       ->add_option("--model", a.work.model,
                    "Network: a name (gradweave models) or the path of a .graph, .onnx, .toml or .csv file")
       ->capture_default_str();
-  add_part_options(*command, a.work.part);
+  add_until_option(*command, a.work.until);
+  add_set_option(*command, a.work.set, Settable::kMachineAndNetwork);
   command->add_option("--batch", a.work.batch, "Samples in a batch; default: as the network says")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 1U << 24U));
