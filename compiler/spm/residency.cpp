@@ -154,8 +154,12 @@ bool Allocator::run(const PhasePlan &plan) {
   for (const TileProduct &product : plan.products) {
     if (traffic_ >= limit_.bytes) return false;
     const Needs &needs = table_.needs[step_];
-    for (std::size_t slot = 0; slot < needs.tile.size(); ++slot)
-      if (needs.tile[slot] >= 0) placement_.use_as(tile(needs.tile[slot]), side_of(product, slot));
+    for (std::size_t slot = 0; slot < needs.tile.size(); ++slot) {
+      if (needs.tile[slot] < 0) continue;
+      Tile &t = tile(needs.tile[slot]);
+      t.next_use = step_; // also of one that was given up because this product was beyond the reach of its phase
+      placement_.use_as(t, side_of(product, slot));
+    }
     if (!placement_.make_room(step_)) return false;
     move_tiles();
     writer_.compute(product, needs, table_);
