@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(Files, OnnxValues,
                                          Case{"recurrent", 0, 217, 2, 193}, Case{"signal", 2, 28, 1, 63},
                                          Case{"training", 3, 29, 2, 97}, Case{"external", 2, 1, 0, 12},
                                          Case{"shapes", 3, 2, 0, 0}),
-                         [](const auto &info) { return info.param.name; });
+                         [](const auto &file) { return file.param.name; });
 
 } // namespace
 } // namespace gradweave::graph::onnx

@@ -34,9 +34,35 @@ using namespace runtime::train;
 
 constexpr std::uint64_t kSyntheticSteps = 10;
 
+/// What the steps learn from, and how.
+void add_learning(Reproduction &command, const TrainArguments &a) {
+  const auto number = [](double value) { return fmt::format("{}", value); };
+  const auto add_if = [&command](bool given, const char *option, const std::string &value) {
+    if (given) command.add("", option, value);
+  };
+  add_if(!a.weights.empty(), "--weights", a.weights);
+  add_if(!a.input.empty(), "--input", a.input);
+  add_if(!a.target.empty(), "--target", a.target);
+  add_if(a.input.empty() && a.target.empty(), "--data", a.data);
+  add_if(a.steps != 0, "--steps", std::to_string(a.steps));
+  add_if(a.epochs != 0, "--epochs", std::to_string(a.epochs));
+  add_if(a.extent != "updates", "--extent", a.extent);
+  add_if(a.accumulate != 1, "--accumulate", std::to_string(a.accumulate));
+  command.add("", "--optimizer", a.optimizer);
+  command.add("", "--lr", number(a.lr));
+  command.add("", "--schedule-lr", a.lr_schedule);
+  add_if(a.warmup != 0, "--warmup", std::to_string(a.warmup));
+  add_if(a.weight_decay >= 0, "--weight-decay", number(a.weight_decay));
+  add_if(a.optimizer == "sgd", "--momentum", number(a.momentum));
+  add_if(a.clip > 0, "--clip", number(a.clip));
+  if (a.sparse_embeddings) command.add_word("--sparse-embeddings");
+  if (a.evaluate) command.add_word("--eval");
+  add_if(!a.dump.empty(), "--dump", a.dump);
+  add_if(!a.dump_to.empty(), "--dump-to", a.dump_to);
+}
+
 std::string reproduce(const TrainArguments &a) {
   Reproduction command(a.program, a.as_cosim ? "cosim" : "train", a.from_make);
-  const auto number = [](double value) { return fmt::format("{}", value); };
   command.add("MODEL", "--model", a.model);
   if (!a.until.empty()) command.add("", "--until", a.until);
   if (!a.loss.empty()) command.add("", "--loss", a.loss);
@@ -52,24 +78,7 @@ std::string reproduce(const TrainArguments &a) {
   if (a.backend != (a.as_cosim ? "rtl" : "golden")) command.add("BACKEND", "--backend", a.backend);
   if (a.schedule != "rearrange") command.add("SCHEDULE", "--schedule", a.schedule);
   command.add("SEED", "--seed", std::to_string(a.seed));
-  if (a.as_cosim) return command.text();
-  if (!a.weights.empty()) command.add("", "--weights", a.weights);
-  if (!a.input.empty()) command.add("", "--input", a.input);
-  if (!a.target.empty()) command.add("", "--target", a.target);
-  if (a.input.empty() && a.target.empty()) command.add("", "--data", a.data);
-  if (a.steps != 0) command.add("", "--steps", std::to_string(a.steps));
-  if (a.epochs != 0) command.add("", "--epochs", std::to_string(a.epochs));
-  if (a.extent != "updates") command.add("", "--extent", a.extent);
-  if (a.accumulate != 1) command.add("", "--accumulate", std::to_string(a.accumulate));
-  command.add("", "--optimizer", a.optimizer);
-  command.add("", "--lr", number(a.lr));
-  command.add("", "--schedule-lr", a.lr_schedule);
-  if (a.warmup != 0) command.add("", "--warmup", std::to_string(a.warmup));
-  if (a.weight_decay >= 0) command.add("", "--weight-decay", number(a.weight_decay));
-  if (a.optimizer == "sgd") command.add("", "--momentum", number(a.momentum));
-  if (a.clip > 0) command.add("", "--clip", number(a.clip));
-  if (a.sparse_embeddings) command.add_word("--sparse-embeddings");
-  if (a.evaluate) command.add_word("--eval");
+  if (!a.as_cosim) add_learning(command, a);
   return command.text();
 }
 
