@@ -83,7 +83,6 @@ private:
   std::set<std::string_view> seen_;
 };
 
-/// Names of all tensors that a file of weights holds come first.
 void add_all(const Graph &graph, std::vector<TensorId> &watched) {
   for (TensorId id = 0; id < graph.tensors.size(); ++id)
     if (graph.tensors[id].computed()) watched.push_back(id);

@@ -45,7 +45,7 @@ Settings parse_settings(const std::vector<std::string> &set, std::uint32_t batch
 
 void add_set_option(CLI::App &command, std::vector<std::string> &set, Settable what) {
   std::string help = "A field of the NPU or its memory with another value than its file has: npu.rows=64, "
-                     "memory.latency_cycles=50 (gradweave models NPU shows all)";
+                     "memory.latency_cycles=50 (configs/small.toml has all)";
   if (what == Settable::kMachineAndNetwork)
     help += "; or a variable of the network, as a symbolic dimension of an .onnx file: net.batch=8";
   command.add_option("--set", set, help)->type_name("FIELD=VALUE")->allow_extra_args(false)->take_all();
