@@ -1,8 +1,8 @@
 #include "compiler/schedule/searched.hpp"
 
 #include "compiler/lower/order.hpp"
-#include "compiler/schedule/layer_search.hpp"
 #include "compiler/schedule/step_search.hpp"
+#include "compiler/search/layer_search.hpp"
 
 #include <fmt/format.h>
 

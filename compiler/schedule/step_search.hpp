@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/ir/error.hpp"
-#include "compiler/schedule/layer_plans.hpp"
+#include "compiler/search/layer_plans.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <functional>

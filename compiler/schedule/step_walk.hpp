@@ -2,7 +2,7 @@
 // timing model judges on the stream of all.
 #pragma once
 
-#include "compiler/schedule/layer_plans.hpp"
+#include "compiler/search/layer_plans.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <functional>

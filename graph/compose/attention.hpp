@@ -1,7 +1,7 @@
 // Multi-head attention as operators of a graph.
 #pragma once
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 
 #include <string>
 

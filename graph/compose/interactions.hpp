@@ -1,7 +1,7 @@
 // Pairwise interactions of features, as recommendation networks (DLRM) have them, as operators of a graph.
 #pragma once
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #include "graph/golden/execution.hpp"
 
-#include "graph/ir/inference.hpp"
+#include "graph/build/inference.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "graph/onnx/import.hpp"
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 #include "graph/onnx/file/read_model.hpp"
 #include "graph/onnx/fold/fold.hpp"
 #include "graph/onnx/inputs.hpp"

@@ -1,9 +1,9 @@
 // What files of operators share.
 #pragma once
 
+#include "graph/build/derivation.hpp"
+#include "graph/build/inference.hpp"
 #include "graph/golden/kernel.hpp"
-#include "graph/ir/derivation.hpp"
-#include "graph/ir/inference.hpp"
 #include "graph/ir/operator.hpp"
 
 namespace gradweave::graph {

@@ -1,7 +1,7 @@
 #include "graph/passes/gradient.hpp"
 
-#include "graph/ir/derivation.hpp"
-#include "graph/ir/inference.hpp"
+#include "graph/build/derivation.hpp"
+#include "graph/build/inference.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "graph/passes/micro_batches.hpp"
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "graph/passes/optimizer.hpp"
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 
 #include <fmt/format.h>
 

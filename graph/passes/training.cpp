@@ -1,6 +1,6 @@
 #include "graph/passes/training.hpp"
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 #include "graph/passes/dead_code.hpp"
 #include "graph/passes/edges.hpp"
 #include "graph/passes/micro_batches.hpp"

@@ -1,7 +1,7 @@
 // From statements to a graph.
 #pragma once
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 #include "graph/text/evaluate.hpp"
 #include "graph/text/read.hpp"
 #include "graph/text/syntax.hpp"

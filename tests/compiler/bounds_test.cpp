@@ -3,7 +3,7 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/cost/tile_estimate.hpp"
 #include "compiler/lower/describe.hpp"
-#include "compiler/schedule/search.hpp"
+#include "compiler/search/search.hpp"
 #include "compiler/spm/residency.hpp"
 #include "tests/compiler/layer_run.hpp"
 

@@ -2,7 +2,7 @@
 // the layer's reduction plan.
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/lower/partition.hpp"
-#include "compiler/schedule/search.hpp"
+#include "compiler/search/search.hpp"
 #include "compiler/spm/residency.hpp"
 #include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"

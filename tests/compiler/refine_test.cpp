@@ -1,7 +1,7 @@
 // The search by the timing model: repeatable, monotonous, and its plans legal.
 #include "compiler/cost/cost.hpp"
 #include "compiler/lower/describe.hpp"
-#include "compiler/schedule/refine.hpp"
+#include "compiler/search/refine.hpp"
 #include "compiler/spm/residency.hpp"
 #include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"

@@ -1,7 +1,7 @@
 // Residency: the scratchpad map, and the check that refuses broken programs.
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
-#include "compiler/schedule/search.hpp"
+#include "compiler/search/search.hpp"
 #include "compiler/spm/residency.hpp"
 #include "compiler/spm/spm_map.hpp"
 #include "compiler/verify/verify.hpp"

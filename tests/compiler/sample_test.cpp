@@ -1,6 +1,6 @@
 // Long layers are searched on a sample. What it costs, over all shapes of the nine networks on both NPUs.
 #include "compiler/lower/partition.hpp"
-#include "compiler/schedule/refine.hpp"
+#include "compiler/search/refine.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "tests/compiler/layer_run.hpp"
 

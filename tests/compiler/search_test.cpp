@@ -1,6 +1,6 @@
 // Search: limits, errors, and the quality that the schedules are compared on.
 #include "compiler/lower/describe.hpp"
-#include "compiler/schedule/search.hpp"
+#include "compiler/search/search.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "tests/compiler/layer_run.hpp"
 

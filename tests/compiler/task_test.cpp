@@ -3,7 +3,7 @@
 #include "compiler/lower/task_work.hpp"
 #include "compiler/verify/verify_tasks.hpp"
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/passes/gradient.hpp"
 

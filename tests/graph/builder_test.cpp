@@ -1,4 +1,4 @@
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 #include "graph/operators/table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
+#include "graph/build/builder.hpp"
+#include "graph/build/verify.hpp"
 #include "graph/golden/execution.hpp"
-#include "graph/ir/builder.hpp"
-#include "graph/ir/verify.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/passes/dead_code.hpp"
 #include "graph/passes/edges.hpp"

@@ -1,6 +1,6 @@
 // Losses for networks that have none, and tensors that lie otherwise in the file that they came from.
+#include "graph/build/builder.hpp"
 #include "graph/golden/initialise.hpp"
-#include "graph/ir/builder.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/passes/loss.hpp"
 

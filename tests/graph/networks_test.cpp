@@ -1,6 +1,6 @@
 // The networks of models/ as whole graphs: each has the gradients of all that it learns, and a text.
+#include "graph/build/verify.hpp"
 #include "graph/frontend/load_network.hpp"
-#include "graph/ir/verify.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/passes/edges.hpp"
 #include "graph/passes/gradient.hpp"

@@ -1,5 +1,5 @@
 // Each message for a graph's text that cannot be, whole.
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/passes/gradient.hpp"
 #include "graph/text/read.hpp"

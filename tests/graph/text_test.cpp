@@ -5,7 +5,7 @@
 #include "graph/text/read.hpp"
 #include "tests/graph/same_graph.hpp"
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 
 #include <gtest/gtest.h>
 

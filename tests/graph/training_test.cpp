@@ -1,7 +1,7 @@
 // Steps of training as graphs: what they have, what they leave out, and what they compute.
+#include "graph/build/builder.hpp"
 #include "graph/golden/execution.hpp"
 #include "graph/golden/initialise.hpp"
-#include "graph/ir/builder.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/passes/training.hpp"
 

@@ -1,9 +1,9 @@
 #include "tests/torch/networks.hpp"
 
+#include "graph/build/builder.hpp"
 #include "graph/compose/attention.hpp"
 #include "graph/compose/interactions.hpp"
 #include "graph/compose/lstm.hpp"
-#include "graph/ir/builder.hpp"
 
 #include <fmt/format.h>
 

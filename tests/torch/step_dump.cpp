@@ -5,8 +5,8 @@
 //
 // NETWORK: a graph's file, whose variables may be given, or a name of networks.hpp. DIRECTORY gets manifest.json and a
 // file of raw little-endian values a tensor.
+#include "graph/build/builder.hpp"
 #include "graph/golden/execution.hpp"
-#include "graph/ir/builder.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/passes/training.hpp"
 #include "graph/text/read.hpp"

@@ -1,7 +1,7 @@
 // Networks that tests train.
 #pragma once
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 #include "graph/operators/table.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // What a name of an ONNX file stands for, while its network is built.
 #pragma once
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 #include "graph/onnx/file/literal.hpp"
 
 #include <map>

@@ -1,7 +1,7 @@
 // Windows that walk over images: the attributes and checks that convolutions and pooling share.
 #pragma once
 
-#include "graph/ir/inference.hpp"
+#include "graph/build/inference.hpp"
 
 #include <cstddef>
 #include <cstdint>

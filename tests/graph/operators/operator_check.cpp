@@ -1,8 +1,8 @@
 #include "operator_check.hpp"
 
+#include "graph/build/derivation.hpp"
+#include "graph/build/inference.hpp"
 #include "graph/golden/execution.hpp"
-#include "graph/ir/derivation.hpp"
-#include "graph/ir/inference.hpp"
 #include "graph/passes/gradient.hpp"
 
 #include <fmt/format.h>

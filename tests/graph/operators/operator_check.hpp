@@ -1,7 +1,7 @@
 // How tests hold an operator to its derivative, the contract's execution to fp64, and both to what a test says.
 #pragma once
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 #include "graph/operators/table.hpp"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "compiler/schedule/plan_change.hpp"
+#include "compiler/search/plan_change.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"

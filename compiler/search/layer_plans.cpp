@@ -1,4 +1,4 @@
-#include "compiler/schedule/layer_plans.hpp"
+#include "compiler/search/layer_plans.hpp"
 #include "base/process/parallel.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"

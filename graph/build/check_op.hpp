@@ -1,7 +1,7 @@
 // The checks of a single op, which the builder makes of what it adds and verify() of what there is.
 #pragma once
 
-#include "graph/ir/inference.hpp"
+#include "graph/build/inference.hpp"
 
 #include <functional>
 #include <string_view>

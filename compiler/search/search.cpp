@@ -1,10 +1,10 @@
-#include "compiler/schedule/search.hpp"
+#include "compiler/search/search.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/cost/tile_estimate.hpp"
 #include "compiler/ir/options.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
-#include "compiler/schedule/phase_search.hpp"
+#include "compiler/search/phase_search.hpp"
 #include "compiler/spm/residency.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "compiler/schedule/phase_search.hpp"
+#include "compiler/search/phase_search.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/cost/tile_estimate.hpp"
 #include "compiler/ir/error.hpp"

@@ -1,4 +1,4 @@
-#include "graph/ir/check_op.hpp"
+#include "graph/build/check_op.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,7 @@
 // compared to.
 #pragma once
 
-#include "compiler/schedule/refine.hpp"
+#include "compiler/search/refine.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "compiler/cost/estimate.hpp"
 #include "compiler/ir/program.hpp"
-#include "compiler/schedule/played_plans.hpp"
+#include "compiler/search/played_plans.hpp"
 #include "compiler/spm/residency.hpp"
 #include "sw_models/config/machine.hpp"
 

@@ -1,6 +1,6 @@
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 
-#include "graph/ir/check_op.hpp"
+#include "graph/build/check_op.hpp"
 
 #include <fmt/format.h>
 

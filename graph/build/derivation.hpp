@@ -1,7 +1,7 @@
 // What Operator::derive sees of an op.
 #pragma once
 
-#include "graph/ir/builder.hpp"
+#include "graph/build/builder.hpp"
 
 namespace gradweave::graph {
 

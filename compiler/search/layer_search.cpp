@@ -1,10 +1,10 @@
-#include "compiler/schedule/layer_search.hpp"
+#include "compiler/search/layer_search.hpp"
 
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
-#include "compiler/schedule/refine.hpp"
-#include "compiler/schedule/search.hpp"
+#include "compiler/search/refine.hpp"
+#include "compiler/search/search.hpp"
 #include "graph/layer_fingerprint.hpp"
 #include "sw_models/config/machine.hpp"
 

@@ -1,6 +1,6 @@
-#include "graph/ir/verify.hpp"
+#include "graph/build/verify.hpp"
 
-#include "graph/ir/check_op.hpp"
+#include "graph/build/check_op.hpp"
 
 #include <fmt/format.h>
 

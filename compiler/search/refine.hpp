@@ -4,8 +4,8 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/compiled.hpp"
 #include "compiler/ir/error.hpp"
-#include "compiler/schedule/plan_change.hpp"
-#include "compiler/schedule/search.hpp"
+#include "compiler/search/plan_change.hpp"
+#include "compiler/search/search.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <functional>

@@ -1,9 +1,9 @@
 // Building graphs: every way into a graph goes through here, and what is added is checked at once.
 #pragma once
 
+#include "graph/build/verify.hpp"
 #include "graph/ir/error.hpp"
 #include "graph/ir/operator.hpp"
-#include "graph/ir/verify.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "graph/ir/inference.hpp"
+#include "graph/build/inference.hpp"
 
 #include <fmt/format.h>
 

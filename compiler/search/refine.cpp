@@ -1,4 +1,4 @@
-#include "compiler/schedule/refine.hpp"
+#include "compiler/search/refine.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/error.hpp"
