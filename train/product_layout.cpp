@@ -1,5 +1,6 @@
 #include "train/product_layout.hpp"
 
+#include "compiler/ir/contraction.hpp"
 #include "sw_models/numerics/numerics.hpp"
 
 #include <fmt/format.h>
@@ -13,9 +14,8 @@ namespace {
 class Places {
 public:
   Places(const PlacedTensor &placed, const compiler::Layer &layer, std::uint32_t rows, std::uint32_t cols)
-      : below_(placed.as == compiler::Tensor::kW || placed.as == compiler::Tensor::kDW), batch_(placed.batch),
-        transposed_(placed.transposed), cols_(cols), own_rows_(below_ ? rows / layer.groups : rows),
-        own_cols_(below_ ? cols : cols / layer.groups) {}
+      : below_(compiler::form_of(placed.as).groups_below), batch_(placed.batch), transposed_(placed.transposed),
+        cols_(cols), own_rows_(below_ ? rows / layer.groups : rows), own_cols_(below_ ? cols : cols / layer.groups) {}
 
   /// Calls visit(index in the matrix, index in the tensor) for all elements.
   template <typename Visit> void each(std::uint32_t rows, Visit visit) const {

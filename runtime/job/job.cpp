@@ -2,6 +2,7 @@
 
 #include "base/file/output_file.hpp"
 #include "base/process/stopwatch.hpp"
+#include "compiler/ir/contraction.hpp"
 #include "compiler/paper/paper.hpp"
 #include "runtime/data/check.hpp"
 #include "runtime/data/direct_check.hpp"
@@ -104,9 +105,9 @@ void JobRun::check_outputs(LoadedStream &loaded) {
     result_.outputs.push_back({binding.tensor, binding.layer, comparison.elements, comparison.mismatches,
                                comparison.finite, hash_tensor(got)});
     // What another layer's image is computed from, no image of seeded data tells.
-    // Direct convolutions round Y and dX.
+    // Direct convolutions round Y and dX, but not the gradient of weights.
     const bool direct =
-        compiled_.layers[binding.layer].conv && (binding.tensor == compiler::Tensor::kDW || !binding.fp32);
+        compiled_.layers[binding.layer].conv && (compiler::form_of(binding.tensor).groups_below || !binding.fp32);
     if (direct && golden_.reads_inputs(binding.layer, binding.tensor)) check_directly(binding, got);
     if (!comparison.first) continue;
     const Mismatch &first = *comparison.first;
