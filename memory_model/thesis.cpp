@@ -1,6 +1,7 @@
 #include "memory_model/thesis.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <set>
 #include <utility>
@@ -87,7 +88,7 @@ public:
   }
 
 private:
-  static constexpr double kNotLoaded = -1;
+  static constexpr double kNotLoaded = -1, kWaiting = -2;
 
   std::uint64_t bytes(std::uint32_t access) const { return iteration_.tensors[uses_.what[access].tensor].bytes; }
   double compute_time(std::uint32_t s) const { return iteration_.steps[s].operations / machine_.throughput; }
@@ -154,26 +155,74 @@ private:
   }
 
   double duration(std::uint64_t bytes) const { return static_cast<double>(bytes) / machine_.bandwidth; }
-  /// Lets what waits to be written go while nothing is loaded, up to now.
+  /// Lets what waits go, in order, while nothing is loaded that a step waits for, up to now.
   void drain() {
-    const double idle = std::max(0.0, now_ - std::max(drained_until_, bus_free_));
-    writing_ -= std::min(writing_, idle);
+    double idle = std::max(0.0, now_ - std::max(drained_until_, bus_free_));
+    while (!waiting_.empty() && idle > 0) {
+      Transfer &first = waiting_.front();
+      const double done = std::min(idle, first.left);
+      idle -= done;
+      first.left -= done;
+      if (first.access == kNever) writing_ -= done;
+      if (first.left <= 0) waiting_.pop_front();
+    }
     drained_until_ = now_;
   }
-  double load(std::uint32_t access) {
-    result_.bytes_in += bytes(access);
-    bus_free_ = std::max(bus_free_, now_) + duration(bytes(access));
-    return bus_free_;
+  /// Moves something before all that waits.
+  void move_now(double duration) { bus_free_ = std::max(bus_free_, now_) + duration; }
+  void move(double duration, std::uint32_t prefetched) {
+    if (reading_.bus == ThesisReading::Bus::kInOrder) {
+      move_now(duration);
+      if (prefetched != kNever) arrives_[prefetched] = bus_free_;
+      return;
+    }
+    waiting_.push_back({duration, prefetched});
+    if (prefetched == kNever)
+      writing_ += duration;
+    else
+      arrives_[prefetched] = kWaiting;
   }
   void write(std::uint32_t access) {
     result_.bytes_out += bytes(access);
-    if (reading_.bus == ThesisReading::Bus::kInOrder)
-      bus_free_ = std::max(bus_free_, now_) + duration(bytes(access));
-    else
-      writing_ += duration(bytes(access));
+    move(duration(bytes(access)), kNever);
+  }
+  /// When a tensor that comes in is there; what of it still waits is loaded now.
+  double there(std::uint32_t access) {
+    if (arrives_[access] >= 0) return arrives_[access];
+    double left = duration(bytes(access));
+    if (arrives_[access] == kWaiting) {
+      const auto known = std::find_if(waiting_.begin(), waiting_.end(),
+                                      [access](const Transfer &transfer) { return transfer.access == access; });
+      left = known == waiting_.end() ? 0 : known->left;
+      if (known != waiting_.end()) waiting_.erase(known);
+    } else {
+      result_.bytes_in += bytes(access);
+    }
+    if (left == 0) return now_;
+    move_now(left);
+    return bus_free_;
+  }
+  /// What waits to be written keeps its place: a step that needs it has to wait for as much.
+  double make_room(std::uint32_t s) {
+    double excess = writing_ - duration(static_cast<std::uint64_t>(room_[s]));
+    if (excess <= 0) return now_;
+    move_now(excess);
+    writing_ -= excess;
+    for (auto transfer = waiting_.begin(); excess > 0 && transfer != waiting_.end();) {
+      const double done = transfer->access == kNever ? std::min(excess, transfer->left) : 0;
+      excess -= done;
+      transfer->left -= done;
+      transfer = transfer->left <= 0 ? waiting_.erase(transfer) : transfer + 1;
+    }
+    return bus_free_;
   }
   /// When all that was begun is done.
-  double all_done() const { return std::max(bus_free_, now_) + writing_; }
+  double all_done() const {
+    double left = 0;
+    for (const Transfer &transfer : waiting_)
+      left += transfer.left;
+    return std::max(bus_free_, now_) + left;
+  }
 
   void offload(std::uint32_t s) {
     for (std::uint32_t a = uses_.first[s]; a < uses_.first[s + 1]; ++a)
@@ -186,9 +235,10 @@ private:
       const std::uint32_t access = listed_[s][i], used = uses_.step[access];
       const auto needed = static_cast<std::int64_t>(bytes(access));
       const auto from = room_.begin() + s, to = room_.begin() + used;
-      if (std::all_of(from, to, [needed](std::int64_t room) { return room >= needed; })) {
+      if (static_cast<double>(*from - needed) / machine_.bandwidth >= writing_ && std::all_of(from, to, [needed](std::int64_t room) { return room >= needed; })) {
         std::for_each(from, to, [needed](std::int64_t &room) { room -= needed; });
-        arrives_[access] = load(access);
+        result_.bytes_in += bytes(access);
+        move(duration(bytes(access)), access);
       } else if (s + 1 < used) {
         listed_[s + 1].push_back(access);
       }
@@ -201,14 +251,14 @@ private:
     drain();
     if (s > 0 && !large_[s - 1]) offload(s - 1);
     if (reading_.prefetch) prefetch(s);
-    double ready = begin;
+    double ready = large_[s] ? begin : make_room(s);
     for (std::uint32_t a = uses_.first[s]; a < uses_.first[s + 1]; ++a)
-      if (comes_in(a)) ready = std::max(ready, arrives_[a] == kNotLoaded ? load(a) : arrives_[a]);
+      if (comes_in(a)) ready = std::max(ready, there(a));
     if (large_[s]) offload(s);
     if (streams) {
-      const double moved = all_done();
-      now_ = std::max(begin + compute, moved);
-      bus_free_ = moved;
+      bus_free_ = all_done();
+      now_ = std::max(begin + compute, bus_free_);
+      waiting_.clear();
       writing_ = 0;
     } else {
       now_ = ready + compute;
@@ -226,9 +276,14 @@ private:
   std::vector<std::int64_t> room_;
   std::vector<double> arrives_; ///< of each access: when what was prefetched is there
   std::vector<std::vector<std::uint32_t>> listed_;
-  double now_ = 0;
-  double bus_free_ = 0;                     ///< when the bus has done all loads; in order: all
-  double writing_ = 0, drained_until_ = 0; ///< seconds of writes that wait for loads
+  double now_ = 0, drained_until_ = 0;
+  double bus_free_ = 0; ///< when the bus has done all that steps wait for; in order: all
+  struct Transfer {
+    double left;          ///< seconds
+    std::uint32_t access; ///< of what is prefetched; kNever: it is written
+  };
+  std::deque<Transfer> waiting_; ///< for the bus to be idle
+  double writing_ = 0;           ///< seconds of writes among them
   Estimate result_;
 };
 

@@ -13,13 +13,12 @@ struct ThesisReading {
     kStreamed, ///< goes by rows: moving and computing overlap, and what was kept stays
     kWaits,    ///< has to load first, then computes
   } large = Large::kStreamed;
-  /// On the one bus a step's loads wait for
+  /// The one bus moves
   enum class Bus : std::uint8_t {
-    kInOrder,    ///< all that was begun before
-    kLoadsFirst, ///< nothing that is written
-  } bus = Bus::kInOrder;
-  bool prefetch = true;  ///< latency-aware (figure 4.1)
-  bool look_ahead = true; ///< offload at once what cannot stay (figure 4.2); else when its place is needed
+    kLoadsFirst, ///< what a step waits for before all else; what is written or loaded ahead in order, when it is idle
+    kInOrder,    ///< all in order
+  } bus = Bus::kLoadsFirst;
+  bool prefetch = true; ///< latency-aware (figure 4.1)
 };
 
 /// Which tensors stay from one use to the next: by Belady, whole. For each access, whether the tensor stays until its

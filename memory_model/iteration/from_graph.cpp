@@ -19,11 +19,12 @@ using graph::TensorId;
 class IterationBuilder {
 public:
   IterationBuilder(const Graph &forward, const graph::OperatorSet &operators, const IterationOptions &options)
-      : graph_(forward), options_(options), ways_back_(operators, options.layers_of_keras), forward_ops_(forward.ops.size()) {
+      : graph_(forward), options_(options), ways_back_(operators, options.separate_layers), forward_ops_(forward.ops.size()) {
     ways_back_.apply(graph_);
     if (!options.forward_only) gradients_ = graph::add_gradients(graph_, operators, {}, 1, &derived_from_);
-    shown_ = shown_tensors(graph_);
-    layers_ = find_layers(graph_, forward_ops_);
+    const Views views{!options.separate_layers};
+    shown_ = shown_tensors(graph_, views);
+    layers_ = find_layers(graph_, forward_ops_, views);
     order_ = execution_order(graph_, layers_, shown_);
   }
 

@@ -10,8 +10,9 @@ struct IterationOptions {
   std::uint32_t element_bytes = 4; ///< of a real number; 4 in the thesis
   bool forward_only = false;       ///< inference: nothing goes back
   /// Every layer goes back as one of its own, as a framework without fusion has it and the thesis counts: a sum writes a
-  /// gradient for each of what it adds, dropout keeps no counter but reads what it read. Else as this project's operators.
-  bool layers_of_keras = true;
+  /// gradient for each of what it adds, dropout keeps no counter but reads what it read, dimensions that change places are
+  /// a layer that moves its tensor. Else as this project's operators.
+  bool separate_layers = true;
 };
 
 /// The layers of `forward`, which has a loss, forwards in the thesis's order and back in reverse: a step each. A step

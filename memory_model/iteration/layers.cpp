@@ -1,8 +1,6 @@
 #include "memory_model/iteration/layers.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 namespace gradweave::memory_model {
@@ -13,9 +11,8 @@ using graph::Op;
 using graph::OpId;
 using graph::TensorId;
 
-bool only_shows(const Op &op) {
-  static constexpr std::array<std::string_view, 3> kViews{"Reshape", "Transpose", "Cast"};
-  return std::find(kViews.begin(), kViews.end(), op.type->name) != kViews.end();
+bool only_shows(const Op &op, Views views) {
+  return op.type->name == "Reshape" || op.type->name == "Cast" || (views.transposed && op.type->name == "Transpose");
 }
 
 bool is_product(const graph::Graph &graph, const Op &op) {
@@ -24,7 +21,7 @@ bool is_product(const graph::Graph &graph, const Op &op) {
 
 } // namespace
 
-Layers find_layers(const graph::Graph &graph, std::size_t ops) {
+Layers find_layers(const graph::Graph &graph, std::size_t ops, Views views) {
   Layers layers;
   layers.of_op.assign(ops, kNoLayer);
   std::vector<std::uint32_t> readers(graph.tensors.size());
@@ -33,7 +30,7 @@ Layers find_layers(const graph::Graph &graph, std::size_t ops) {
       if (input != kNone) ++readers[input];
   for (OpId o = 0; o < ops; ++o) {
     const Op &op = graph.ops[o];
-    if (only_shows(op)) continue;
+    if (only_shows(op, views)) continue;
     const OpId producer = op.type->name == "Bias" ? graph.tensors[op.inputs[0]].producer : kNone;
     const bool joins = producer != kNone && readers[op.inputs[0]] == 1 && is_product(graph, graph.ops[producer]);
     if (!joins) layers.members.emplace_back();
@@ -43,12 +40,12 @@ Layers find_layers(const graph::Graph &graph, std::size_t ops) {
   return layers;
 }
 
-std::vector<TensorId> shown_tensors(const graph::Graph &graph) {
+std::vector<TensorId> shown_tensors(const graph::Graph &graph, Views views) {
   std::vector<TensorId> shown(graph.tensors.size());
   for (TensorId t = 0; t < shown.size(); ++t)
     shown[t] = t;
   for (const Op &op : graph.ops)
-    if (only_shows(op)) shown[op.outputs[0]] = shown[op.inputs[0]];
+    if (only_shows(op, views)) shown[op.outputs[0]] = shown[op.inputs[0]];
   return shown;
 }
 

@@ -17,11 +17,16 @@ struct Layers {
   std::vector<std::vector<graph::OpId>> members; ///< of each layer, ascending
 };
 
+/// Which ops only show their input's bytes.
+struct Views {
+  bool transposed = false; ///< those that let dimensions change places, too
+};
+
 /// Of the first `ops` of a graph.
-Layers find_layers(const graph::Graph &graph, std::size_t ops);
+Layers find_layers(const graph::Graph &graph, std::size_t ops, Views views);
 
 /// For each tensor the one whose bytes it shows: itself but where an op only gives it another shape, order or type.
-std::vector<graph::TensorId> shown_tensors(const graph::Graph &graph);
+std::vector<graph::TensorId> shown_tensors(const graph::Graph &graph, Views views);
 
 /// In depth first, where a layer that reads several others waits for the last of them (L. Wang et al.,
 /// "Superneurons", 2018; section 4.2.2 of the thesis); successors, and layers that read none, in the order of the ops.

@@ -8,7 +8,7 @@ namespace gradweave::memory_model {
 /// Operators whose gradients are replaced by ops that touch the same tensors as those of the memory model would.
 class WaysBack {
 public:
-  /// `as_layers`: IterationOptions::layers_of_keras. Clip in any case: where its mask is, its result says as well as what
+  /// `as_layers`: IterationOptions::separate_layers. Clip in any case: where its mask is, its result says as well as what
   /// it reads, and the result is read by others on the way back, too.
   WaysBack(const graph::OperatorSet &operators, bool as_layers);
 
