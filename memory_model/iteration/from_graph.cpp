@@ -74,13 +74,15 @@ private:
     return producer == kNone || step_of_op_[producer] == kNever ? 0 : step_of_op_[producer];
   }
 
-  /// Parts of a sum of gradients in the order in which they are computed. What is added to a sum of its own is part of
-  /// the one sum.
+  /// A sum that is read by another sum and nobody else is a part of that.
+  bool is_inner(OpId op) const { return is_sum(op) && read_by_sum_[op] && ops_that_read_[graph_.ops[op].outputs[0]] == 1; }
+
+  /// Parts of a sum of gradients in the order in which they are computed.
   std::vector<TensorId> parts_of(OpId sum) const {
     std::vector<TensorId> parts;
     for (const TensorId input : graph_.ops[sum].inputs) {
       const OpId producer = graph_.tensors[input].producer;
-      if (producer != kNone && is_sum(producer)) {
+      if (producer != kNone && is_inner(producer)) {
         const std::vector<TensorId> inner = parts_of(producer);
         parts.insert(parts.end(), inner.begin(), inner.end());
       } else {
@@ -94,17 +96,19 @@ private:
   void place_sums() {
     merged_ = shown_;
     additions_.resize(steps());
-    std::vector<bool> inner(graph_.ops.size());
+    read_by_sum_.assign(graph_.ops.size(), false);
+    ops_that_read_.assign(graph_.tensors.size(), 0);
     std::vector<std::uint32_t> last_read(graph_.tensors.size());
     for (OpId o = 0; o < graph_.ops.size(); ++o)
       for (const TensorId input : graph_.ops[o].inputs) {
         if (input == kNone) continue;
         const OpId producer = graph_.tensors[input].producer;
-        if (is_sum(o) && producer != kNone && is_sum(producer)) inner[producer] = true;
+        if (is_sum(o) && producer != kNone) read_by_sum_[producer] = true;
+        ++ops_that_read_[input];
         if (step_of_op_[o] != kNever) last_read[shown_[input]] = std::max(last_read[shown_[input]], step_of_op_[o]);
       }
     for (OpId o = static_cast<OpId>(forward_ops_); o < graph_.ops.size(); ++o)
-      if (is_sum(o) && !inner[o]) place_sum(o, last_read);
+      if (is_sum(o) && !is_inner(o)) place_sum(o, last_read);
   }
 
   void place_sum(OpId sum, const std::vector<std::uint32_t> &last_read) {
@@ -271,6 +275,8 @@ private:
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> step_of_op_; ///< kNever: in none
   std::vector<std::vector<OpId>> ops_of_step_;
+  std::vector<bool> read_by_sum_;             ///< by op
+  std::vector<std::uint32_t> ops_that_read_; ///< each tensor
   std::vector<std::vector<Addition>> additions_; ///< by step
   std::map<TensorId, std::uint32_t> step_of_sum_; ///< of sums that take a place of their own: the first one
   std::vector<bool> lasts_, of_weight_;
