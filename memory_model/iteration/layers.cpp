@@ -12,7 +12,8 @@ using graph::OpId;
 using graph::TensorId;
 
 bool only_shows(const Op &op, Views views) {
-  return op.type->name == "Reshape" || op.type->name == "Cast" || (views.transposed && op.type->name == "Transpose");
+  return op.type->name == "Reshape" || op.type->name == "Flatten" || op.type->name == "Cast" ||
+         (views.transposed && op.type->name == "Transpose");
 }
 
 bool is_product(const graph::Graph &graph, const Op &op) {
