@@ -1,6 +1,7 @@
 #include "memory_model/placement.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -11,7 +12,7 @@ constexpr std::int64_t kLoad = 720720; ///< profit of a byte that is not loaded;
 constexpr std::int64_t kWindow = 1000 * kLoad;
 
 std::int64_t profit_of(const Gap &gap) {
-  return (gap.read_again ? kLoad : 0) + (gap.write_shares > 0 ? kLoad / gap.write_shares : 0);
+  return (gap.read_again ? kLoad : 0) + (gap.write_shares > 0 ? (kLoad + gap.write_shares - 1) / gap.write_shares : 0);
 }
 
 std::uint64_t all_traffic(const Iteration &iteration, const Uses &uses) {
@@ -65,7 +66,7 @@ std::uint64_t RowPlanner::least_traffic(std::uint64_t capacity) {
   for (std::size_t g = 0; g < gaps_.size(); ++g)
     saved += static_cast<double>(held[g]) * static_cast<double>(profit_of(gaps_[g])) / kLoad;
   const std::uint64_t all = all_traffic(iteration_, uses_);
-  return all - std::min(all, static_cast<std::uint64_t>(saved));
+  return all - std::min(all, static_cast<std::uint64_t>(std::ceil(saved)));
 }
 
 namespace {

@@ -23,7 +23,7 @@ public:
   const std::vector<Gap> &gaps() const { return gaps_; }
   /// Capacities best ascend: the flow goes on from one to the next.
   Plan plan(std::uint64_t capacity);
-  /// No plan of whole or parts of tensors moves fewer bytes on that capacity, whatever it does.
+  /// No plan of whole or parts of tensors that leaves each step its working window moves fewer bytes on that capacity.
   std::uint64_t least_traffic(std::uint64_t capacity);
 
 private:
