@@ -13,8 +13,9 @@ namespace {
 
 class GradientPass {
 public:
-  GradientPass(Graph &graph, const OperatorSet &operators, const std::vector<TensorId> &inputs, double seed)
-      : graph_(graph), seed_(seed), build_(graph, operators), forward_ops_(static_cast<OpId>(graph.ops.size())),
+  GradientPass(Graph &graph, const OperatorSet &operators, const std::vector<TensorId> &inputs, double seed,
+               std::vector<OpId> *derived_from)
+      : graph_(graph), seed_(seed), derived_from_(derived_from), build_(graph, operators), forward_ops_(static_cast<OpId>(graph.ops.size())),
         learned_(graph.tensors.size()), parts_(graph.tensors.size()) {
     for (TensorId id = 0; id < graph.tensors.size(); ++id)
       learned_[id] = graph.tensors[id].role == Role::kParameter && !graph.tensors[id].frozen;
@@ -39,6 +40,7 @@ public:
     std::vector<ParameterGradient> result;
     for (TensorId id = 0; id < parts_.size(); ++id)
       if (!graph_.tensors[id].computed() && learned_[id] && !parts_[id].empty()) result.push_back({id, sum(id)});
+    note(kNone);
     return result;
   }
 
@@ -70,9 +72,16 @@ private:
                       "behind it, or take another operator",
                       describe(op)));
     build_.at(op.where);
+    note(kNone);
     Derivation derivation(build_, going_back(op), std::move(gradients), wanted);
     op.type->derive(derivation);
+    note(id);
     collect(op, derivation, wanted);
+  }
+
+  /// What the ops appended since the last call are derived from.
+  void note(OpId forward) {
+    if (derived_from_ != nullptr) derived_from_->resize(graph_.ops.size() - forward_ops_, forward);
   }
 
   void collect(const Op &op, const Derivation &derivation, const std::vector<bool> &wanted) {
@@ -115,6 +124,7 @@ private:
 
   Graph &graph_;
   double seed_;
+  std::vector<OpId> *derived_from_;
   Builder build_;
   OpId forward_ops_;
   std::vector<bool> learned_;                ///< the loss may depend on something that is learned through it
@@ -125,14 +135,15 @@ private:
 } // namespace
 
 std::vector<ParameterGradient> add_gradients(Graph &graph, const OperatorSet &operators,
-                                             const std::vector<TensorId> &inputs, double seed) {
+                                             const std::vector<TensorId> &inputs, double seed,
+                                             std::vector<OpId> *derived_from) {
   if (graph.loss == kNone)
     throw GraphError(fmt::format("graph '{}' has no loss; add one, or run it forward only", graph.name));
   const Tensor &loss = graph.tensors[graph.loss];
   if (loss.shape.elements() != 1 || !is_real(loss.type))
     throw GraphError(fmt::format("the loss '{}' is {} {}; it must be one real number", loss.name, to_string(loss.type),
                                  loss.shape.text()));
-  return GradientPass(graph, operators, inputs, seed).run();
+  return GradientPass(graph, operators, inputs, seed, derived_from).run();
 }
 
 } // namespace gradweave::graph

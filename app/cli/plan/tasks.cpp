@@ -4,6 +4,7 @@
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"
 #include "compiler/lower/task_work.hpp"
+#include "graph/frontend/load_network.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/passes/loss.hpp"
 #include "graph/passes/training.hpp"
