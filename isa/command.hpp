@@ -68,9 +68,7 @@ struct ConvCommand {
   /// Line pairs of a block.
   std::uint32_t steps() const { return image.taps() * product.k; }
   /// Rows of B as one tile.
-  std::uint32_t b_rows() const {
-    return (image.taps() - 1) * image.b_tap + (product.b_col ? product.n : product.k);
-  }
+  std::uint32_t b_rows() const { return (image.taps() - 1) * image.b_tap + (product.b_col ? product.n : product.k); }
 };
 
 /// C = A + CIN, all but a bf16 C in fp32.
