@@ -179,16 +179,8 @@ module gw_pixel_mask #(
   endtask
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      keep_all;
-      all_q <= 1'b1;
-    end else if (step1_q && conv1_q) begin
-      keep_inside;
-      all_q <= 1'b0;
-    end else if (step1_q && !all_q) begin
-      keep_all;
-      all_q <= 1'b1;
-    end
+    if (!rst_ni) all_q <= 1'b0;
+    else if (step1_q) all_q <= !conv1_q;
   end
 
   task automatic count_lane;
@@ -199,7 +191,10 @@ module gw_pixel_mask #(
     end
   endtask
 
+  // The last line of a block before the lanes of the next.
   always_ff @(posedge clk_i) begin
+    if (step1_q && conv1_q) keep_inside;
+    else if (step1_q && !all_q) keep_all;
     if (start_q) take_lanes;
     if (busy_q) count_lane;
     else if (start_q && advance_q) advance_lanes;
