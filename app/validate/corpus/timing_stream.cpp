@@ -157,7 +157,7 @@ private:
 
   void gemm(std::size_t engine, const Product &p) {
     auto [m, n, k, bank] = p;
-    if (convs_ && dice_.chance(0.5)) return convolution(engine, p);
+    if (convs_ && npu_.spm_rows() >= 8 && dice_.chance(0.5)) return convolution(engine, p);
     isa::GemmCommand g;
     g.core = core_of(engine);
     g.a_col = dice_.chance(0.5);
@@ -185,7 +185,7 @@ private:
     auto [m, n, k, bank] = p;
     isa::ConvCommand v;
     v.weights = dice_.chance(0.35);
-    const std::uint32_t most = npu_.spm_rows() / 4;
+    const std::uint32_t most = std::clamp(npu_.spm_rows() / 4, 1U, 400U);
     shrink(m, n, true);
     k = std::min({k, v.weights ? most : npu_.lanes(), most});
     m = std::min(m, v.weights ? 2 * npu_.lanes() : most);

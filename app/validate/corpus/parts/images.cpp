@@ -16,7 +16,7 @@ Axis draw_axis(bool weights, Dice &dice) {
   Axis a;
   if (!weights) {
     a.taps = dice.chance(0.7) ? dice.between(1, 3) : dice.between(1, 7);
-    a.step = dice.chance(0.7) ? 1 : static_cast<std::int32_t>(dice.between(0, 3));
+    a.step = dice.chance(0.45) ? 1 : static_cast<std::int32_t>(dice.between(0, 3));
     if (dice.chance(0.4)) a.step = -a.step; // a turned kernel
   }
   const std::int32_t middle = static_cast<std::int32_t>(a.taps - 1) * a.step / 2;
