@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 
@@ -126,6 +127,27 @@ public:
                                       fmt::join(known_, ", ")));
   }
 
+  /// "A:B:C" as the values of so many fields; those of `signed_fields` may be negative.
+  std::vector<std::int32_t> numbers(std::string_view key, const std::vector<Field> &fields, std::string_view form,
+                                    bool signed_fields = false) {
+    const Token &t = required(key);
+    const std::vector<Token> parts = Line::split(t, ':');
+    if (parts.size() != fields.size()) line_.fail(t, fmt::format("'{}' is no {}; write {}={}", t.text, key, key, form));
+    std::vector<std::int32_t> values;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      values.push_back(signed_fields ? signed_value(parts[i], fields[i])
+                                     : static_cast<std::int32_t>(value(parts[i], fields[i])));
+    return values;
+  }
+
+  std::int32_t signed_value(const Token &t, const Field &f) const {
+    const bool negative = t.text.substr(0, 1) == "-";
+    const Token digits{t.text.substr(negative ? 1 : 0), t.column + (negative ? 1 : 0)};
+    const std::uint64_t top = std::uint64_t{1} << (f.width - 1U);
+    const auto size = static_cast<std::int32_t>(line_.number(digits, negative ? top : top - 1, f.name));
+    return negative ? -size : size;
+  }
+
   std::uint32_t value(const Token &t, const Field &f) const {
     return static_cast<std::uint32_t>(line_.number(t, (std::uint64_t{1} << f.width) - 1, f.name));
   }
@@ -196,14 +218,14 @@ std::uint8_t parse_core(const Line &line, Arguments &args) {
   return t == nullptr ? std::uint8_t{0} : static_cast<std::uint8_t>(line.number(*t, 253, "core"));
 }
 
-GemmCommand parse_gemm(const Line &line, Arguments &args) {
+/// What all products have; A is the caller's.
+GemmCommand parse_product(const Line &line, Arguments &args) {
   GemmCommand g;
   g.out_bf16 = !parse_fp32(line);
   g.core = parse_core(line, args);
   g.m = args.number("m", field::M);
   g.n = args.number("n", field::N);
   g.k = args.number("k", field::K);
-  g.a = args.walked_tile(args.required("a"), g.a_col);
   g.b = args.walked_tile(args.required("b"), g.b_col);
   if (const Token *t = args.optional("cin")) {
     g.acc = true;
@@ -211,6 +233,48 @@ GemmCommand parse_gemm(const Line &line, Arguments &args) {
   }
   g.cout = args.tile(args.required("cout"));
   return g;
+}
+
+GemmCommand parse_gemm(const Line &line, Arguments &args) {
+  GemmCommand g = parse_product(line, args);
+  g.a = args.walked_tile(args.required("a"), g.a_col);
+  return g;
+}
+
+ConvCommand parse_conv(const Line &line, Arguments &args, bool weights) {
+  ConvCommand v;
+  v.weights = weights;
+  v.product = parse_product(line, args);
+  v.product.a_col = !weights;
+  v.product.a = args.tile(args.required("a"));
+  ImageWalk &i = v.image;
+  const auto size = [](std::int32_t value) { return static_cast<std::uint32_t>(value); };
+  const auto image = args.numbers("image", {field::IMG_H, field::IMG_W}, "HEIGHT:WIDTH");
+  const auto grid = args.numbers("grid", {field::GRID_H, field::GRID_W, field::GRID_Y}, "ROWS:LINES:FIRST_ROW");
+  const auto off = args.numbers("off", {field::OFF_Y, field::OFF_X}, "ROWS:COLUMNS", true);
+  i.img_h = size(image[0]);
+  i.img_w = size(image[1]);
+  i.grid_h = size(grid[0]);
+  i.grid_w = size(grid[1]);
+  i.grid_y = size(grid[2]);
+  i.off_y = off[0];
+  i.off_x = off[1];
+  if (weights) {
+    const auto out = args.numbers("out", {field::OUT_H, field::OUT_W}, "HEIGHT:WIDTH");
+    i.out_h = size(out[0]);
+    i.out_w = size(out[1]);
+    return v;
+  }
+  const auto taps = args.numbers("taps", {field::TAPS_Y, field::TAPS_X}, "ROWS:COLUMNS");
+  const auto step = args.numbers("step", {field::STEP_Y, field::STEP_X}, "ROWS:COLUMNS", true);
+  i.taps_y = size(taps[0]);
+  i.taps_x = size(taps[1]);
+  i.step_y = step[0];
+  i.step_x = step[1];
+  i.stride = args.number("stride", field::STRIDE);
+  i.plane = args.number_or("plane", field::PLANE, 0);
+  i.b_tap = args.number("btap", field::B_TAP);
+  return v;
 }
 
 AddCommand parse_add(const Line &line, Arguments &args) {
@@ -252,10 +316,11 @@ Command parse_raw(const Line &line) {
 Command parse_line(const Line &line) {
   const Token &mnemonic = line.tokens().front();
   if (mnemonic.text == "RAW") return parse_raw(line);
-  const bool typed =
-      mnemonic.text == "LOAD" || mnemonic.text == "STORE" || mnemonic.text == "GEMM" || mnemonic.text == "ADD";
+  constexpr std::array<std::string_view, 6> kTyped{"LOAD", "STORE", "GEMM", "ADD", "CONV", "WGRAD"};
+  const bool typed = std::find(kTyped.begin(), kTyped.end(), mnemonic.text) != kTyped.end();
   if (!typed && mnemonic.text != "SYNC")
-    line.fail(mnemonic, fmt::format("unknown command '{}'; use LOAD, STORE, GEMM, ADD, SYNC or RAW", mnemonic.text));
+    line.fail(mnemonic,
+              fmt::format("unknown command '{}'; use {}, SYNC or RAW", mnemonic.text, fmt::join(kTyped, ", ")));
   if (typed) parse_fp32(line); // before its place is taken for a key
   Arguments args(line, typed ? 2 : 1);
   Decoded d;
@@ -263,6 +328,8 @@ Command parse_line(const Line &line) {
     d.op = parse_gemm(line, args);
   } else if (mnemonic.text == "ADD") {
     d.op = parse_add(line, args);
+  } else if (mnemonic.text == "CONV" || mnemonic.text == "WGRAD") {
+    d.op = parse_conv(line, args, mnemonic.text == "WGRAD");
   } else if (typed) {
     d.op = parse_dma(line, args, mnemonic.text == "STORE");
   } else {

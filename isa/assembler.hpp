@@ -3,15 +3,19 @@
 //   LOAD bf16 dram=0x1000 pitch=640 rows=180 cols=180 spm=0 pstride=180 rot=0 wait=1:1,2:1 post=3 tag=5
 //   STORE fp32 dram=0x8000 pitch=720 rows=180 cols=180 spm=360 pstride=360
 //   GEMM fp32 m=180 n=180 k=90 a=col:0:180:0 b=row:180:180:0 cin=360:360:0 cout=360:360:0
+//   CONV bf16 m=56 n=45 k=45 a=90:90:0 b=row:400:405:0 cout=900:56:0 image=14:14 grid=14:14:4 off=-1:-1 taps=3:3
+//        step=1:1 stride=1 plane=0 btap=45 (on one line)
+//   WGRAD fp32 m=45 n=45 k=196 a=90:196:0 b=row:400:196:0 cout=900:90:0 image=14:14 grid=14:14:0 off=-1:0 out=14:14
 //   ADD fp32 m=45 n=90 a=0:90:0 cin=180:90:0 cout=0:90:0
 //   SYNC engine=load wait=3:2
 //   RAW 0x00000009 ... (sixteen words)
 //
-// The word after LOAD, STORE, GEMM and ADD is the element type in memory and of the result. Tiles of a GEMM or ADD are
-// ROW:PSTRIDE:ROT, for a and b of a GEMM behind the walk (row or col: A_COL, B_COL), whose cin is only with ACC.
-// `core=`, `pstride`, `rot`, `wait`, `post` and `tag` may be left out, and `pitch` if rows is 1. Numbers are decimal or
-// 0x hexadecimal. An engine is load, store, compute0, compute1, ... or its number. A `-` in the lists of waits and
-// posts is an unused place before a used one. # starts a comment.
+// The word after all but SYNC and RAW is the element type in memory and of the result. Tiles of products and of an ADD
+// are ROW:PSTRIDE:ROT, for a of a GEMM and b of a product behind the walk (row or col: A_COL, B_COL); cin of a product
+// is only with ACC. Pairs of an image are rows and columns, `grid` ends with GRID_Y. `core=`, `pstride`, `rot`,
+// `plane`, `wait`, `post` and `tag` may be left out, and `pitch` if rows is 1. Numbers are decimal or 0x hexadecimal,
+// with a sign only in `off` and `step`. An engine is load, store, compute0, compute1, ... or its number. A `-` in the
+// lists of waits and posts is an unused place before a used one. # starts a comment.
 #pragma once
 
 #include "isa/command.hpp"

@@ -18,6 +18,8 @@ constexpr Mask kLoadUsed = used_bits(kLOADFields);
 constexpr Mask kStoreUsed = used_bits(kSTOREFields);
 constexpr Mask kGemmUsed = used_bits(kGEMMFields);
 constexpr Mask kAddUsed = used_bits(kADDFields);
+constexpr Mask kConvUsed = used_bits(kCONVFields);
+constexpr Mask kWgradUsed = used_bits(kWGRADFields);
 constexpr Mask kSyncUsed = used_bits(kSYNCFields);
 
 const Mask &used_bits_of(Opcode op) {
@@ -30,6 +32,10 @@ const Mask &used_bits_of(Opcode op) {
     return kGemmUsed;
   case Opcode::ADD:
     return kAddUsed;
+  case Opcode::CONV:
+    return kConvUsed;
+  case Opcode::WGRAD:
+    return kWgradUsed;
   case Opcode::SYNC:
     break;
   }
@@ -53,6 +59,8 @@ bool engine_fits(const Command &c, Opcode op, const Limits &limits) {
     return engine == static_cast<std::uint32_t>(Engine::STORE);
   case Opcode::GEMM:
   case Opcode::ADD:
+  case Opcode::CONV:
+  case Opcode::WGRAD:
     return engine >= compute0 && engine < compute0 + limits.cores;
   case Opcode::SYNC:
     break;
@@ -125,6 +133,39 @@ ErrorCode check_op(const GemmCommand &g, const Limits &limits) {
   if (!cin_legal || !a.legal(limits) || !b.legal(limits) || !cout.legal(limits)) return ErrorCode::ILLEGAL_FIELD;
   const bool inside =
       a.inside_spm(limits) && b.inside_spm(limits) && (!g.acc || cin.inside_spm(limits)) && cout.inside_spm(limits);
+  return inside ? ErrorCode::NONE : ErrorCode::SPM_RANGE;
+}
+
+bool image_legal(const ConvCommand &v) {
+  const ImageWalk &i = v.image;
+  if (i.taps_y == 0 || i.taps_x == 0 || i.stride == 0) return false;
+  if (i.grid_w == 0 || i.grid_h == 0 || i.grid_y >= i.grid_h || i.img_w == 0 || i.img_h == 0) return false;
+  if (i.img_w > i.grid_w * i.stride || i.img_h > i.grid_h * i.stride) return false;
+  return !v.weights || (i.out_w != 0 && i.out_w <= i.grid_w && i.out_h != 0 && i.out_h <= i.grid_h);
+}
+
+/// Whether every line that a tap reads, of padding too, lies in the scratchpad.
+bool taps_inside_spm(const ConvCommand &v, const Limits &limits) {
+  const GemmCommand &g = v.product;
+  const std::uint32_t rows = v.weights ? g.k : g.m, cols = v.weights ? g.m : g.k;
+  const RowSpan span = tap_span(v.image);
+  const std::int64_t panels = std::int64_t{(cols - 1) / limits.lanes} * g.a.pstride;
+  return g.a.row + span.lo >= 0 && g.a.row + span.hi + panels + rows <= std::int64_t{limits.spm_rows};
+}
+
+ErrorCode check_op(const ConvCommand &v, const Limits &limits) {
+  const GemmCommand &g = v.product;
+  if (g.m == 0 || g.n == 0 || g.k == 0 || !image_legal(v)) return ErrorCode::ILLEGAL_FIELD;
+  const std::uint32_t b_rows = v.b_rows();
+  if (b_rows > 65535) return ErrorCode::ILLEGAL_FIELD;
+  const Extent a{g.a, v.weights ? g.k : g.m, v.weights ? g.m : g.k, false};
+  const Extent b{g.b, b_rows, g.b_col ? g.k : g.n, false};
+  const Extent cin{g.cin, g.m, g.n, true};
+  const Extent cout{g.cout, g.m, g.n, !g.out_bf16};
+  const bool cin_legal = g.acc ? cin.legal(limits) : g.cin.row == 0 && g.cin.rot == 0 && g.cin.pstride == 0;
+  if (!cin_legal || !a.legal(limits) || !b.legal(limits) || !cout.legal(limits)) return ErrorCode::ILLEGAL_FIELD;
+  const bool inside = taps_inside_spm(v, limits) && b.inside_spm(limits) && (!g.acc || cin.inside_spm(limits)) &&
+                      cout.inside_spm(limits);
   return inside ? ErrorCode::NONE : ErrorCode::SPM_RANGE;
 }
 

@@ -69,9 +69,8 @@ void put_op(Command &c, const DmaCommand &d) {
   put_tile(c, kDmaTile, d.spm);
 }
 
-void put_op(Command &c, const GemmCommand &g) {
-  c.set(field::OPCODE, static_cast<std::uint32_t>(Opcode::GEMM));
-  c.set(field::A_COL, g.a_col ? 1 : 0);
+/// What all products have.
+void put_product(Command &c, const GemmCommand &g) {
   c.set(field::B_COL, g.b_col ? 1 : 0);
   c.set(field::ACC, g.acc ? 1 : 0);
   c.set(field::OUT_BF16, g.out_bf16 ? 1 : 0);
@@ -82,6 +81,50 @@ void put_op(Command &c, const GemmCommand &g) {
   put_tile(c, kBTile, g.b);
   put_tile(c, kCinTile, g.cin);
   put_tile(c, kCoutTile, g.cout);
+}
+
+void put_op(Command &c, const GemmCommand &g) {
+  c.set(field::OPCODE, static_cast<std::uint32_t>(Opcode::GEMM));
+  c.set(field::A_COL, g.a_col ? 1 : 0);
+  put_product(c, g);
+}
+
+/// Two's complement of the field's width.
+void put_signed(Command &c, const Field &f, std::int32_t value) {
+  const std::int32_t top = 1 << (f.width - 1U);
+  if (value < -top || value >= top)
+    throw std::out_of_range(fmt::format("field {} holds {} to {}, but the value is {}", f.name, -top, top - 1, value));
+  c.set(f, static_cast<std::uint32_t>(value) & mask_of(f));
+}
+
+std::int32_t get_signed(const Command &c, const Field &f) {
+  const std::uint32_t value = c.get(f), top = 1U << (f.width - 1U);
+  return static_cast<std::int32_t>(value) - (value >= top ? static_cast<std::int32_t>(2 * top) : 0);
+}
+
+void put_op(Command &c, const ConvCommand &v) {
+  const ImageWalk &i = v.image;
+  c.set(field::OPCODE, static_cast<std::uint32_t>(v.weights ? Opcode::WGRAD : Opcode::CONV));
+  put_product(c, v.product);
+  put_signed(c, field::OFF_Y, i.off_y);
+  put_signed(c, field::OFF_X, i.off_x);
+  c.set(field::IMG_W, i.img_w);
+  c.set(field::IMG_H, i.img_h);
+  c.set(field::GRID_W, i.grid_w);
+  c.set(field::GRID_H, i.grid_h);
+  c.set(field::GRID_Y, i.grid_y);
+  if (v.weights) {
+    c.set(field::OUT_W, i.out_w);
+    c.set(field::OUT_H, i.out_h);
+    return;
+  }
+  c.set(field::TAPS_Y, i.taps_y);
+  c.set(field::TAPS_X, i.taps_x);
+  put_signed(c, field::STEP_Y, i.step_y);
+  put_signed(c, field::STEP_X, i.step_x);
+  c.set(field::STRIDE, i.stride);
+  c.set(field::PLANE, i.plane);
+  c.set(field::B_TAP, i.b_tap);
 }
 
 void put_op(Command &c, const AddCommand &a) {
@@ -134,6 +177,34 @@ GemmCommand get_gemm(const Command &c) {
   return g;
 }
 
+ConvCommand get_conv(const Command &c, bool weights) {
+  ConvCommand v;
+  v.weights = weights;
+  v.product = get_gemm(c);
+  v.product.a_col = !weights;
+  ImageWalk &i = v.image;
+  i.off_y = get_signed(c, field::OFF_Y);
+  i.off_x = get_signed(c, field::OFF_X);
+  i.img_w = c.get(field::IMG_W);
+  i.img_h = c.get(field::IMG_H);
+  i.grid_w = c.get(field::GRID_W);
+  i.grid_h = c.get(field::GRID_H);
+  i.grid_y = c.get(field::GRID_Y);
+  if (weights) {
+    i.out_w = c.get(field::OUT_W);
+    i.out_h = c.get(field::OUT_H);
+    return v;
+  }
+  i.taps_y = c.get(field::TAPS_Y);
+  i.taps_x = c.get(field::TAPS_X);
+  i.step_y = get_signed(c, field::STEP_Y);
+  i.step_x = get_signed(c, field::STEP_X);
+  i.stride = c.get(field::STRIDE);
+  i.plane = c.get(field::PLANE);
+  i.b_tap = c.get(field::B_TAP);
+  return v;
+}
+
 AddCommand get_add(const Command &c) {
   AddCommand a;
   a.core = get_core(c);
@@ -162,6 +233,7 @@ std::uint8_t Decoded::engine() const {
     return static_cast<std::uint8_t>(d->store ? Engine::STORE : Engine::LOAD);
   if (const auto *g = std::get_if<GemmCommand>(&op)) return engine_of_core(g->core);
   if (const auto *a = std::get_if<AddCommand>(&op)) return engine_of_core(a->core);
+  if (const auto *v = std::get_if<ConvCommand>(&op)) return engine_of_core(v->product.core);
   return std::get<SyncCommand>(op).engine;
 }
 
@@ -188,6 +260,12 @@ std::optional<Decoded> decode(const Command &c) {
     break;
   case Opcode::ADD:
     d.op = get_add(c);
+    break;
+  case Opcode::CONV:
+    d.op = get_conv(c, false);
+    break;
+  case Opcode::WGRAD:
+    d.op = get_conv(c, true);
     break;
   case Opcode::SYNC:
     d.op = SyncCommand{static_cast<std::uint8_t>(c.get(field::ENGINE))};

@@ -1,6 +1,8 @@
 // Commands as typed values, and their 64-byte binary form. Field meanings: docs/isa.md.
 #pragma once
 
+#include "isa/image_walk.hpp"
+
 #include "isa_defs.hpp"
 
 #include <array>
@@ -56,6 +58,19 @@ struct GemmCommand {
   SpmTile a, b, cin, cout;
 };
 
+/// A product whose A is an image (docs/convolution.md). CONV: A is walked by columns, `product.k` channels a tap, and B
+/// is a tile of all taps. WGRAD: A is walked by rows, `product.k` lines of the grid; one tap.
+struct ConvCommand {
+  bool weights = false; ///< false: CONV, true: WGRAD
+  GemmCommand product;  ///< a_col is !weights
+  ImageWalk image;
+
+  /// Line pairs of a block.
+  std::uint32_t steps() const { return image.taps() * product.k; }
+  /// Rows of B as one tile.
+  std::uint32_t b_rows() const { return (image.taps() - 1) * image.b_tap + (product.b_col ? product.n : product.k); }
+};
+
 /// C = A + CIN, all but a bf16 C in fp32.
 struct AddCommand {
   std::uint8_t core = 0;
@@ -69,7 +84,7 @@ struct SyncCommand {
 };
 
 struct Decoded {
-  std::variant<DmaCommand, GemmCommand, AddCommand, SyncCommand> op;
+  std::variant<DmaCommand, GemmCommand, AddCommand, ConvCommand, SyncCommand> op;
   Sync sync;
   std::uint16_t tag = 0;
 

@@ -22,13 +22,27 @@ std::string op_text(const DmaCommand &d) {
          fmt::format(" rows={} cols={} spm={} pstride={} rot={}", d.rows, d.cols, d.spm.row, d.spm.pstride, d.spm.rot);
 }
 
-std::string op_text(const GemmCommand &g) {
-  std::string s = fmt::format("GEMM {}", g.out_bf16 ? "bf16" : "fp32");
+/// `a`: the operand A, which has a walk of its own only in a GEMM.
+std::string product_text(std::string_view opcode, const GemmCommand &g, const std::string &a) {
+  std::string s = fmt::format("{} {}", opcode, g.out_bf16 ? "bf16" : "fp32");
   if (g.core != 0) s += fmt::format(" core={}", g.core);
-  s += fmt::format(" m={} n={} k={} a={}:{} b={}:{}", g.m, g.n, g.k, g.a_col ? "col" : "row", tile_text(g.a),
-                   g.b_col ? "col" : "row", tile_text(g.b));
+  s += fmt::format(" m={} n={} k={} a={} b={}:{}", g.m, g.n, g.k, a, g.b_col ? "col" : "row", tile_text(g.b));
   if (g.acc) s += fmt::format(" cin={}", tile_text(g.cin));
   return s + fmt::format(" cout={}", tile_text(g.cout));
+}
+
+std::string op_text(const GemmCommand &g) {
+  return product_text("GEMM", g, fmt::format("{}:{}", g.a_col ? "col" : "row", tile_text(g.a)));
+}
+
+std::string op_text(const ConvCommand &v) {
+  const ImageWalk &i = v.image;
+  std::string s = product_text(v.weights ? "WGRAD" : "CONV", v.product, tile_text(v.product.a)) +
+                  fmt::format(" image={}:{} grid={}:{}:{} off={}:{}", i.img_h, i.img_w, i.grid_h, i.grid_w, i.grid_y,
+                              i.off_y, i.off_x);
+  if (v.weights) return s + fmt::format(" out={}:{}", i.out_h, i.out_w);
+  return s + fmt::format(" taps={}:{} step={}:{} stride={} plane={} btap={}", i.taps_y, i.taps_x, i.step_y, i.step_x,
+                         i.stride, i.plane, i.b_tap);
 }
 
 std::string op_text(const AddCommand &a) {
@@ -69,9 +83,10 @@ std::string raw_text(const Command &c) {
   return s;
 }
 
-/// The text of everything that has a typed form; empty for a GEMM or ADD on an engine that is no core.
+/// The text of everything that has a typed form; empty for a product or ADD on an engine that is no core.
 std::string typed_text(const Decoded &d) {
-  const bool needs_core = std::holds_alternative<GemmCommand>(d.op) || std::holds_alternative<AddCommand>(d.op);
+  const bool needs_core = std::holds_alternative<GemmCommand>(d.op) || std::holds_alternative<AddCommand>(d.op) ||
+                          std::holds_alternative<ConvCommand>(d.op);
   if (needs_core && d.engine() < static_cast<std::uint8_t>(Engine::COMPUTE0)) return {};
   std::string text = std::visit([](const auto &op) { return op_text(op); }, d.op) + sync_text(d.sync);
   if (d.tag != 0) text += fmt::format(" tag={}", d.tag);

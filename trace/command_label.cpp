@@ -7,6 +7,7 @@ namespace {
 
 std::string opcode_of(const isa::DmaCommand &dma) { return dma.store ? "STORE" : "LOAD"; }
 std::string opcode_of(const isa::GemmCommand &) { return "GEMM"; }
+std::string opcode_of(const isa::ConvCommand &conv) { return conv.weights ? "WGRAD" : "CONV"; }
 std::string opcode_of(const isa::AddCommand &) { return "ADD"; }
 std::string opcode_of(const isa::SyncCommand &) { return "SYNC"; }
 
@@ -16,6 +17,10 @@ std::string tile_of(const isa::DmaCommand &dma) {
 }
 std::string tile_of(const isa::GemmCommand &gemm) {
   return fmt::format("{}x{}x{} a={} b={} cout={}", gemm.m, gemm.n, gemm.k, gemm.a.row, gemm.b.row, gemm.cout.row);
+}
+std::string tile_of(const isa::ConvCommand &conv) {
+  const isa::ImageWalk &i = conv.image;
+  return fmt::format("{} image={}x{} taps={}x{}", tile_of(conv.product), i.img_h, i.img_w, i.taps_y, i.taps_x);
 }
 std::string tile_of(const isa::AddCommand &add) {
   return fmt::format("{}x{} a={} cin={} cout={}", add.m, add.n, add.a.row, add.cin.row, add.cout.row);

@@ -108,6 +108,7 @@ std::string HazardReplay::step(std::size_t index, const isa::Decoded &command, c
   blocks_.resize(index + 1);
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g, sync);
   if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c, sync);
+  if (std::holds_alternative<isa::ConvCommand>(command.op)) return "is a convolution, which no pass emits";
   if (const auto *d = std::get_if<isa::DmaCommand>(&command.op))
     return d->store ? read(view_of(*d), Use::kDma, sync) : write(view_of(*d), sync);
   return {};

@@ -2,7 +2,7 @@
 // waits of a command name different ones, rotations are lanes, elements are aligned, panels do not overlap, tiles end inside the
 // scratchpad. (That they end inside the DRAM's window is left to the tests.)
 //
-// sources: cmd/gw_tile_check.sv cmd/gw_cmd_check.sv
+// sources: cmd/gw_tile_check.sv cmd/gw_image_check.sv cmd/gw_cmd_check.sv
 module cmd_check_props #(
   parameter int unsigned LANES      = 8,
   parameter int unsigned SPM_ROWS   = 64,

@@ -2,7 +2,7 @@
 // before it has been checked; one with an error goes nowhere; indices count the commands moved. A command takes two cycles at
 // least, so fetch never asks for more than a command every other cycle.
 //
-// sources: cmd/gw_tile_check.sv cmd/gw_cmd_check.sv cmd/gw_cmd_dispatch.sv
+// sources: cmd/gw_tile_check.sv cmd/gw_image_check.sv cmd/gw_cmd_check.sv cmd/gw_cmd_dispatch.sv
 // trust: yes
 // cut: dut.error
 module cmd_dispatch_props #(

@@ -1,5 +1,6 @@
 // operand_feed (with its two line_walkers): no two reads of the array side meet in a macro-bank; the lines read are those of
-// the block, each once and in order; a pair waits for bounded time.
+// the block's taps, each once and in order, from where each tap begins; a pair waits for bounded time. A tap is followed by
+// another whenever more_i says so, at any place.
 //
 // The bank rule is checked on rows, not on the claims that the block compares: an arbitrary bank (bank_i, constant) is touched
 // by at most one of C, A and B in a cycle. A line's rows are what the scratchpad reads for its wanted elements.
@@ -28,6 +29,9 @@ module operand_feed_props #(
   input  logic [7:0]  b_rot_i,
   input  logic [7:0]  b_jj_i,
   input  logic [7:0]  b_count_i,
+  input  logic        more_i,
+  input  logic [23:0] a_tap_i,
+  input  logic [23:0] b_tap_i,
   input  logic        c_en_i,
   input  logic [23:0] c_bank_lo_i,
   input  logic [23:0] c_bank_hi_i,
@@ -35,7 +39,7 @@ module operand_feed_props #(
   output logic        covered_o
 );
 
-  logic        ready, a_en, a_col, b_en, b_col, step, first, is_null, blocked;
+  logic        ready, a_en, a_col, b_en, b_col, step, first, is_null, blocked, tap;
   logic [23:0] a_addr0, a_addr1, b_addr0, b_addr1;
   logic [7:0]  a_split, a_rot, a_count, b_split, b_rot, b_count;
 
@@ -43,6 +47,8 @@ module operand_feed_props #(
     .clk_i, .rst_ni, .clear_i, .start_i, .null_i, .ready_o (ready), .k_i,
     .a_col_i, .a_place_i ({a_jj_i, a_pstride_i, a_rot_i, a_addr_i}), .a_count_i,
     .b_col_i, .b_place_i ({b_jj_i, b_pstride_i, b_rot_i, b_addr_i}), .b_count_i,
+    .more_i, .a_tap_i ({a_jj_i, a_pstride_i, a_rot_i, a_tap_i}), .b_tap_i ({b_jj_i, b_pstride_i, b_rot_i, b_tap_i}),
+    .tap_o (tap),
     .c_en_i, .c_bank_lo_i, .c_bank_hi_i,
     .a_en_o (a_en), .a_col_o (a_col), .a_at_o ({a_addr1, a_addr0, a_rot, a_split}),
     .a_count_o (a_count), .b_en_o (b_en), .b_col_o (b_col), .b_at_o ({b_addr1, b_addr0, b_rot, b_split}), .b_count_o (b_count),
@@ -53,6 +59,7 @@ module operand_feed_props #(
   (* hierconn *) wire        \dut.a_got_q ;
   (* hierconn *) wire        \dut.b_got_q ;
   (* hierconn *) wire [15:0] \dut.left_q ;
+  (* hierconn *) wire [15:0] \dut.k_q ;
   (* hierconn *) wire [7:0]  \dut.u_a.jj_q ;
   (* hierconn *) wire [7:0]  \dut.u_b.jj_q ;
 
@@ -86,7 +93,9 @@ module operand_feed_props #(
   end
 
   // --- The block, and how far its lines have come ----------------------------------------------------------------
-  logic        open_q, null_q;
+  logic        open_q, null_q, tapped_q; // tapped: not the block's first tap
+  logic        place_q;                  // the lines of a tap begin in this cycle, there:
+  logic [23:0] a_begin_q, b_begin_q;
   logic [15:0] k_q, line_q;
   logic        a_read_q, b_read_q; // the line has been read
   logic        waited_q, waited2_q;
@@ -96,14 +105,24 @@ module operand_feed_props #(
       open_q    <= 1'b0;
       waited_q  <= 1'b0;
       waited2_q <= 1'b0;
+      place_q   <= 1'b0;
     end else begin
       waited_q  <= open_q && !step && !c_en_i;
       waited2_q <= open_q && !step && !c_en_i && waited_q;
+      place_q   <= (start_i && !null_i) || (step && line_q + 16'd1 == k_q && !null_q && more_i);
+      a_begin_q <= start_i ? a_addr_i : a_tap_i;
+      b_begin_q <= start_i ? b_addr_i : b_tap_i;
       if (start_i) begin
+        tapped_q <= 1'b0;
         open_q   <= 1'b1;
         null_q   <= null_i;
         k_q      <= null_i ? 16'd1 : k_i;
         line_q   <= 16'd0;
+        a_read_q <= 1'b0;
+        b_read_q <= 1'b0;
+      end else if (step && line_q + 16'd1 == k_q && !null_q && more_i) begin
+        line_q   <= 16'd0;
+        tapped_q <= 1'b1;
         a_read_q <= 1'b0;
         b_read_q <= 1'b0;
       end else if (step) begin
@@ -125,14 +144,16 @@ module operand_feed_props #(
       a_step_has_both_lines: assert (!step || null_q || ((a_en || a_read_q) && (b_en || b_read_q)));
       a_bubble_reads_nothing: assert (!(open_q && !null_q) ? !a_en && !b_en : 1'b1);
       steps_only_of_a_block: assert (!step || open_q);
-      a_block_has_as_many_steps_as_lines: assert (!step || ready == (line_q + 16'd1 == k_q));
-      the_first_step_is_marked: assert (!step || (first == (line_q == 16'd0) && is_null == null_q));
+      a_block_has_as_many_steps_as_lines: assert (!step || ready == (line_q + 16'd1 == k_q && (null_q || !more_i)));
+      a_tap_ends_with_its_lines: assert (tap == (step && line_q + 16'd1 == k_q && !null_q && more_i));
+      a_tap_begins_where_it_should: assert (!place_q || (a_addr0 == a_begin_q && b_addr0 == b_begin_q));
+      the_first_step_is_marked: assert (!step || (first == (line_q == 16'd0 && !tapped_q) && is_null == null_q));
       a_pair_waits_two_cycles_at_most_but_for_initial_values: assert (!(waited2_q && open_q && !c_en_i));
       a_wait_is_reported: assert (blocked == (open_q && !step));
       // Invariants
       the_block_stands_where_the_ghost_stands:
         assert (\dut.active_q == open_q && (!open_q || (\dut.left_q == k_q - line_q && line_q < k_q &&
-                \dut.a_got_q == a_read_q && \dut.b_got_q == b_read_q && is_null == null_q && first == (line_q == 16'd0))));
+                \dut.a_got_q == a_read_q && \dut.b_got_q == b_read_q && is_null == null_q && first == (line_q == 16'd0 && !tapped_q) && (null_q || \dut.k_q == k_q))));
     end
   end
 

@@ -16,7 +16,7 @@ module gw_cmd_check #(
   // --- Fields --------------------------------------------------------------------------------------
   gw_isa_pkg::opcode_t opcode;
   gw_isa_pkg::engine_t engine;
-  logic                is_load, is_store, is_dma, is_gemm, is_add, is_sync, acc;
+  logic                is_load, is_store, is_dma, is_gemm, is_add, is_sync, is_conv, is_wgrad, is_product, acc;
   gw_isa_pkg::dim_t    m, n, k;
 
   assign opcode   = cmd_i[gw_isa_pkg::OPCODE_LSB +: 8];
@@ -26,7 +26,10 @@ module gw_cmd_check #(
   assign is_gemm  = opcode == gw_isa_pkg::OP_GEMM;
   assign is_add   = opcode == gw_isa_pkg::OP_ADD;
   assign is_sync  = opcode == gw_isa_pkg::OP_SYNC;
+  assign is_conv  = opcode == gw_isa_pkg::OP_CONV;
+  assign is_wgrad = opcode == gw_isa_pkg::OP_WGRAD;
   assign is_dma   = is_load | is_store;
+  assign is_product = is_gemm | is_conv | is_wgrad;
   assign acc      = cmd_i[gw_isa_pkg::ACC_LSB];
   assign m        = cmd_i[gw_isa_pkg::M_LSB +: 16];
   assign n        = cmd_i[gw_isa_pkg::N_LSB +: 16];
@@ -56,6 +59,14 @@ module gw_cmd_check #(
         end
         gw_isa_pkg::OP_ADD: begin
           bad_reserved = (cmd_i & ~gw_isa_pkg::ADD_USED) != 512'd0;
+          bad_engine   = no_engine | (engine < gw_isa_pkg::ENG_COMPUTE0);
+        end
+        gw_isa_pkg::OP_CONV: begin
+          bad_reserved = (cmd_i & ~gw_isa_pkg::CONV_USED) != 512'd0;
+          bad_engine   = no_engine | (engine < gw_isa_pkg::ENG_COMPUTE0);
+        end
+        gw_isa_pkg::OP_WGRAD: begin
+          bad_reserved = (cmd_i & ~gw_isa_pkg::WGRAD_USED) != 512'd0;
           bad_engine   = no_engine | (engine < gw_isa_pkg::ENG_COMPUTE0);
         end
         default: begin
@@ -103,14 +114,15 @@ module gw_cmd_check #(
   end
 
   // --- Tiles ---------------------------------------------------------------------------------------
-  // The first checker serves the tile of a LOAD or STORE, or A of a GEMM or ADD.
+  // The first checker serves the tile of a LOAD or STORE, or A of a product or ADD. An image's extent is image_check's.
   logic              first_fp32, a_col, b_col;
-  gw_isa_pkg::dim_t  first_rows, first_cols;
+  gw_isa_pkg::dim_t  first_rows, first_cols, b_rows;
+  logic              image_field, image_range;
   gw_isa_pkg::tile_t first;
   logic              first_field, b_field, cin_field, cout_field;
   logic              first_range, b_range, cin_range, cout_range;
 
-  assign a_col         = cmd_i[gw_isa_pkg::A_COL_LSB];
+  assign a_col         = cmd_i[gw_isa_pkg::A_COL_LSB] | is_conv;
   assign b_col         = cmd_i[gw_isa_pkg::B_COL_LSB];
   assign first_fp32    = is_add | (is_dma & cmd_i[gw_isa_pkg::FP32_LSB]);
   assign first_rows    = is_dma ? cmd_i[gw_isa_pkg::ROWS_LSB +: 16] : (is_add | a_col) ? m : k;
@@ -119,7 +131,7 @@ module gw_cmd_check #(
                                 : cmd_i[gw_isa_pkg::A_ROW_LSB +: gw_isa_pkg::TILE_W];
 
   gw_tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_first (
-    .en_i        (en_i & (is_dma | is_gemm | is_add)),
+    .en_i        (en_i & (is_dma | is_product | is_add)),
     .fp32_i      (first_fp32),
     .rows_i      (first_rows),
     .cols_i      (first_cols),
@@ -129,9 +141,9 @@ module gw_cmd_check #(
   );
 
   gw_tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_b (
-    .en_i        (en_i & is_gemm),
+    .en_i        (en_i & is_product),
     .fp32_i      (1'b0),
-    .rows_i      (b_col ? n : k),
+    .rows_i      (b_rows),
     .cols_i      (b_col ? k : n),
     .tile_i      (cmd_i[gw_isa_pkg::B_ROW_LSB +: gw_isa_pkg::TILE_W]),
     .bad_field_o (b_field),
@@ -139,7 +151,7 @@ module gw_cmd_check #(
   );
 
   gw_tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_cin (
-    .en_i        (en_i & ((is_gemm & acc) | is_add)),
+    .en_i        (en_i & ((is_product & acc) | is_add)),
     .fp32_i      (1'b1),
     .rows_i      (m),
     .cols_i      (n),
@@ -149,7 +161,7 @@ module gw_cmd_check #(
   );
 
   gw_tile_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_cout (
-    .en_i        (en_i & (is_gemm | is_add)),
+    .en_i        (en_i & (is_product | is_add)),
     .fp32_i      (~cmd_i[gw_isa_pkg::OUT_BF16_LSB]),
     .rows_i      (m),
     .cols_i      (n),
@@ -158,15 +170,27 @@ module gw_cmd_check #(
     .bad_range_o (cout_range)
   );
 
+  gw_image_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_image (
+    .en_i        (en_i & (is_conv | is_wgrad)),
+    .cmd_i       (cmd_i),
+    .wgrad_i     (is_wgrad),
+    .rows_i      (first_rows),
+    .cols_i      (first_cols),
+    .b_rows_i    (b_col ? n : k),
+    .bad_field_o (image_field),
+    .bad_range_o (image_range),
+    .b_rows_o    (b_rows)
+  );
+
   logic bad_size, bad_unused_cin, bad_tile_field, bad_tile_range;
 
   assign bad_size       = (is_dma & ((first_rows == 16'd0) | (first_cols == 16'd0))) |
-                          (is_gemm & ((m == 16'd0) | (n == 16'd0) | (k == 16'd0))) |
+                          (is_product & ((m == 16'd0) | (n == 16'd0) | (k == 16'd0))) |
                           (is_add & ((m == 16'd0) | (n == 16'd0)));
-  assign bad_unused_cin = is_gemm & ~acc & ((cmd_i[gw_isa_pkg::CIN_ROW_LSB +: 32] != 32'd0) |
+  assign bad_unused_cin = is_product & ~acc & ((cmd_i[gw_isa_pkg::CIN_ROW_LSB +: 32] != 32'd0) |
                                             (cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB +: 24] != 24'd0));
-  assign bad_tile_field = first_field | b_field | cin_field | cout_field;
-  assign bad_tile_range = first_range | b_range | cin_range | cout_range;
+  assign bad_tile_field = first_field | b_field | cin_field | cout_field | image_field;
+  assign bad_tile_range = ((is_conv | is_wgrad) ? image_range : first_range) | b_range | cin_range | cout_range;
 
   // --- DRAM ----------------------------------------------------------------------------------------
   gw_isa_pkg::addr_t      dram_addr, dram_offset;
@@ -208,7 +232,7 @@ module gw_cmd_check #(
   always_comb begin
     error_o = gw_isa_pkg::ERR_NONE;
     if (en_i) begin
-      if (~(is_dma | is_gemm | is_add | is_sync)) error_o = gw_isa_pkg::ERR_ILLEGAL_OPCODE;
+      if (~(is_dma | is_product | is_add | is_sync)) error_o = gw_isa_pkg::ERR_ILLEGAL_OPCODE;
       else if (bad_reserved | bad_engine | bad_sync | bad_size | bad_unused_cin | bad_tile_field)
         error_o = gw_isa_pkg::ERR_ILLEGAL_FIELD;
       else if (bad_tile_range) error_o = gw_isa_pkg::ERR_SPM_RANGE;

@@ -1,4 +1,4 @@
-// Cuts a GEMM command into blocks of at most ROWS x COLS results, row-major, and gives for each where its operands,
+// Cuts a GEMM, CONV or WGRAD command into blocks of at most ROWS x COLS results, row-major, and gives for each where its operands,
 // initial values and results lie in the scratchpad. All addresses advance by additions only.
 module gw_block_walker #(
   parameter int unsigned ROWS  = 8,
@@ -8,14 +8,16 @@ module gw_block_walker #(
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic               clear_i,
-  // A GEMM command
+  // A product
   input  logic               load_i,  // only while no block is valid, or with next_i on the last one
   input  gw_isa_pkg::cmd_t   cmd_i,
   input  gw_isa_pkg::index_t index_i,
+  input  gw_isa_pkg::tile_t  a_tile_i, // its A, as the first tap reads it
   // The current block
   output logic               valid_o,
   input  logic               next_i,
   output logic               last_o,  // of its command
+  output logic               row_end_o, // the next one is in the next row of blocks
   output gw_isa_pkg::index_t index_o, // of its command
   output gw_isa_pkg::posts_t posts_o,
   output gw_isa_pkg::dim_t   k_o,
@@ -44,11 +46,12 @@ module gw_block_walker #(
   logic              f_a_col, f_b_col, f_acc, f_out_bf16;
   gw_isa_pkg::dim_t  f_m, f_n, f_k;
   gw_isa_pkg::tile_t f_a, f_b, f_cin, f_cout;
-  assign f_a        = cmd_i[gw_isa_pkg::A_ROW_LSB+:gw_isa_pkg::TILE_W];
+  assign f_a        = a_tile_i;
   assign f_b        = cmd_i[gw_isa_pkg::B_ROW_LSB+:gw_isa_pkg::TILE_W];
   assign f_cin      = cmd_i[gw_isa_pkg::CIN_ROW_LSB+:gw_isa_pkg::TILE_W];
   assign f_cout     = cmd_i[gw_isa_pkg::COUT_ROW_LSB+:gw_isa_pkg::TILE_W];
-  assign f_a_col    = cmd_i[gw_isa_pkg::A_COL_LSB];
+  assign f_a_col    = cmd_i[gw_isa_pkg::A_COL_LSB] ||
+                      cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_CONV;
   assign f_b_col    = cmd_i[gw_isa_pkg::B_COL_LSB];
   assign f_acc      = cmd_i[gw_isa_pkg::ACC_LSB];
   assign f_out_bf16 = cmd_i[gw_isa_pkg::OUT_BF16_LSB];
@@ -152,6 +155,7 @@ module gw_block_walker #(
   // --- Outputs ---------------------------------------------------------------------------------
   assign valid_o        = valid_q;
   assign last_o         = row_end && col_end;
+  assign row_end_o      = col_end;
   assign index_o        = index_q;
   assign posts_o        = posts_q;
   assign k_o            = k_q;

@@ -1,5 +1,5 @@
-// Compute engine of one core: takes GEMM commands, walks their blocks through the systolic array, back to back. An ADD
-// (tile_adder) has the engine to itself.
+// Compute engine of one core: takes products (GEMM, CONV, WGRAD), walks their blocks through the systolic array, back to
+// back. An ADD (tile_adder) has the engine to itself.
 //
 // Three blocks are in hand: the next one (block_walker; its initial values are being brought into the shadow
 // accumulators), the current one (operand_feed reads its lines) and the one before (its results leave through the
@@ -15,7 +15,7 @@ module gw_gemm_core #(
   input  logic                rst_ni,
   input  logic                clear_i,
   input  logic                run_i,        // 0: start no further command and no further block
-  // Command: GEMM, ADD or SYNC; its waits are taken
+  // Command: a product, ADD or SYNC; its waits are taken
   input  logic                start_valid_i,
   output logic                start_ready_o,
   input  gw_isa_pkg::cmd_t    cmd_i,
@@ -61,27 +61,32 @@ module gw_gemm_core #(
   localparam logic [8:0]  WAVE_STEPS = 9'(ROWS + COLS - 2); // steps after the marked line until it passed the last cell
 
   // --- Next block --------------------------------------------------------------------------------
-  logic               is_gemm, is_add, accept, walker_load;
-  logic               nx_valid, nx_last, nx_a_col, nx_b_col, nx_acc, nx_bf16;
+  logic               is_product, is_add, accept, walker_load;
+  logic               nx_here, nx_valid; // there is a block; it can start
+  logic               nx_last, nx_row_end, nx_a_col, nx_b_col, nx_acc, nx_bf16;
   gw_isa_pkg::index_t nx_index;
   gw_isa_pkg::posts_t nx_posts;
   gw_isa_pkg::place_t nx_a, nx_b, nx_cin, nx_cout; // where operands, initial values and results lie
   gw_isa_pkg::dim_t   nx_k;
   gw_isa_pkg::lane_t  nx_rows, nx_cols;
   logic               start_block, start_null;
-
-  assign is_gemm     = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_GEMM;
-  assign is_add      = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_ADD;
+  gw_isa_pkg::tile_t  a_tile;
+  gw_isa_pkg::opcode_t opcode;
+  assign opcode      = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W];
+  assign is_product  = opcode == gw_isa_pkg::OP_GEMM || opcode == gw_isa_pkg::OP_CONV || opcode == gw_isa_pkg::OP_WGRAD;
+  assign is_add      = opcode == gw_isa_pkg::OP_ADD;
   assign accept      = start_valid_i && start_ready_o;
-  assign walker_load = accept && is_gemm;
+  assign walker_load = accept && is_product;
 
   gw_block_walker #(.ROWS(ROWS), .COLS(COLS), .LANES(LANES)) u_walker (
     .clk_i, .rst_ni, .clear_i,
     .load_i         (walker_load),
     .cmd_i, .index_i,
-    .valid_o        (nx_valid),
+    .a_tile_i       (a_tile),
+    .valid_o        (nx_here),
     .next_i         (start_block),
     .last_o         (nx_last),
+    .row_end_o      (nx_row_end),
     .index_o        (nx_index),
     .posts_o        (nx_posts),
     .k_o            (nx_k),
@@ -95,6 +100,52 @@ module gw_gemm_core #(
     .cin_place_o    (nx_cin),
     .out_bf16_o     (nx_bf16),
     .cout_place_o   (nx_cout)
+  );
+
+  // --- Images ------------------------------------------------------------------------------------
+  gw_isa_pkg::place_t a_tap, b_tap;
+  logic               feed_step, feed_null, tap, more_taps, lanes_busy, conv, wgrad, zero, idle;
+  logic [11:0]        tap_x, tap_y, x_end, y_end;
+  logic [32*ROWS-1:0] keep;
+  assign nx_valid = nx_here && !lanes_busy;
+
+  gw_tap_walker #(.LANES(LANES)) u_taps (
+    .clk_i,
+    .load_i    (walker_load),
+    .cmd_i,
+    .a_tile_o  (a_tile),
+    .start_i   (start_block),
+    .a_place_i (nx_a),
+    .b_place_i (nx_b),
+    .tap_i     (tap),
+    .more_o    (more_taps),
+    .a_place_o (a_tap),
+    .b_place_o (b_tap),
+    .conv_o    (conv),
+    .wgrad_o   (wgrad),
+    .x_o       (tap_x),
+    .y_o       (tap_y),
+    .x_end_o   (x_end),
+    .y_end_o   (y_end)
+  );
+
+  gw_pixel_mask #(.ROWS(ROWS)) u_mask (
+    .clk_i, .rst_ni, .clear_i,
+    .load_i    (walker_load),
+    .cmd_i,
+    .busy_o    (lanes_busy),
+    .start_i   (start_block),
+    .advance_i (nx_row_end),
+    .conv_i    (conv),
+    .wgrad_i   (wgrad),
+    .x_i       (tap_x),
+    .y_i       (tap_y),
+    .x_end_i   (x_end),
+    .y_end_i   (y_end),
+    .step_i    (feed_step && !feed_null),
+    .keep_o    (keep),
+    .zero_o    (zero),
+    .idle_o    (idle)
   );
 
   // --- Current block and the one before -----------------------------------------------------------
@@ -131,7 +182,7 @@ module gw_gemm_core #(
   end
 
   // --- Operand lines -----------------------------------------------------------------------------
-  logic              feed_step, feed_first, feed_null, feed_blocked, line_valid, line_first;
+  logic              feed_first, feed_blocked, line_valid, line_first;
   gw_isa_pkg::lane_t a_count, b_count;
   gw_isa_pkg::row_t  c_bank_lo, c_bank_hi;
 
@@ -147,6 +198,10 @@ module gw_gemm_core #(
     .b_col_i     (nx_b_col),
     .b_place_i   (nx_b),
     .b_count_i   (nx_cols),
+    .more_i      (more_taps),
+    .a_tap_i     (a_tap),
+    .b_tap_i     (b_tap),
+    .tap_o       (tap),
     .c_en_i      (sh_c_en),
     .c_bank_lo_i (c_bank_lo),
     .c_bank_hi_i (c_bank_hi),
@@ -171,6 +226,9 @@ module gw_gemm_core #(
     .a_count_i (a_count),
     .b_count_i (b_count),
     .a_line_i, .b_line_i,
+    .keep_i    (keep),
+    .zero_i    (zero),
+    .idle_i    (idle),
     .valid_o   (line_valid),
     .first_o   (line_first),
     .a_dec_o   (a_dec),
@@ -300,12 +358,12 @@ module gw_gemm_core #(
   gw_isa_pkg::index_t own_index_q; // of the last command accepted
   gw_isa_pkg::posts_t own_posts_q;
   logic               empty;
-  assign empty         = !nx_valid && !cur_real_q && !sh_busy && !sync_q && !add_busy;
-  assign start_ready_o = run_i && !nx_valid && !add_busy && (is_gemm || empty);
+  assign empty         = !nx_here && !cur_real_q && !sh_busy && !sync_q && !add_busy;
+  assign start_ready_o = run_i && !nx_here && !add_busy && (is_product || empty);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) sync_q <= 1'b0;
-    else sync_q <= accept && !is_gemm && !is_add && !clear_i;
+    else sync_q <= accept && !is_product && !is_add && !clear_i;
   end
   always_ff @(posedge clk_i) begin
     if (accept) begin
@@ -322,14 +380,14 @@ module gw_gemm_core #(
   assign oldest_valid_o = !empty;
   assign oldest_index_o = sh_busy ? sh_busy_index :
                           cur_real_q ? cur_index :
-                          nx_valid ? nx_index : own_index_q;
-  assign progress_o     = step || sh_busy || add_busy;
+                          nx_here ? nx_index : own_index_q;
+  assign progress_o     = step || sh_busy || add_busy || lanes_busy;
 
   // --- Counters ----------------------------------------------------------------------------------
   assign cnt_active_o = feed_step && !feed_null;
   assign cnt_bank_o   = feed_blocked;
-  assign cnt_shadow_o = !cnt_active_o && !feed_blocked && nx_valid;
-  assign cnt_drain_o  = !cnt_active_o && !feed_blocked && !nx_valid && !empty && !add_busy;
+  assign cnt_shadow_o = !cnt_active_o && !feed_blocked && nx_here;
+  assign cnt_drain_o  = !cnt_active_o && !feed_blocked && !nx_here && !empty && !add_busy;
   assign cnt_sem_o    = !cnt_active_o && !feed_blocked && empty && head_valid_i;
   assign cnt_empty_o  = !cnt_active_o && !feed_blocked && empty && !head_valid_i;
   assign cnt_add_o    = add_busy;
@@ -340,7 +398,7 @@ module gw_gemm_core #(
     if (rst_ni) if (!clear_i) begin
       ShiftFollowsTheSwapMark : assert (!shift || wave_q < 9'(COLS));
       CompletionsDoNotCollide : assert (!(sh_done && (sync_q || add_done)));
-      AddHasTheEngineToItself : assert (!add_busy || !(nx_valid || cur_real_q || sh_busy || sync_q || sh_c_en));
+      AddHasTheEngineToItself : assert (!add_busy || !(nx_here || cur_real_q || sh_busy || sync_q || sh_c_en));
     end
   end
 `endif

@@ -2,6 +2,7 @@
 //
 // Per macro-bank and cycle the array side has one read: initial values (C) first, then A, then B. A line that has to
 // wait is read later; the pair is complete, and step_o rises, when both are. A null block is a single bubble: no reads.
+// A block may have several taps, each of them k_i pairs from a place of its own (tap_walker).
 module gw_operand_feed #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned BANK_ROWS = 64
@@ -13,13 +14,18 @@ module gw_operand_feed #(
   input  logic               start_i,  // only while ready_o
   input  logic               null_i,   // with start_i: a bubble
   output logic               ready_o,  // the last pair of the block, if any, is complete in this cycle
-  input  gw_isa_pkg::dim_t   k_i,
+  input  gw_isa_pkg::dim_t   k_i,      // pairs of a tap
   input  logic               a_col_i,
   input  gw_isa_pkg::place_t a_place_i,
   input  gw_isa_pkg::lane_t  a_count_i,
   input  logic               b_col_i,
   input  gw_isa_pkg::place_t b_place_i,
   input  gw_isa_pkg::lane_t  b_count_i,
+  // Taps
+  input  logic               more_i,   // of the current block: another follows
+  input  gw_isa_pkg::place_t a_tap_i,  // where that begins
+  input  gw_isa_pkg::place_t b_tap_i,
+  output logic               tap_o,    // the last pair of a tap is complete, and another tap follows
   // Bank claims of the read of initial values
   input  logic               c_en_i,
   input  gw_isa_pkg::row_t   c_bank_lo_i,
@@ -42,7 +48,7 @@ module gw_operand_feed #(
 
   // --- State -----------------------------------------------------------------------------------
   logic             active_q, null_q, first_q, a_got_q, b_got_q;
-  gw_isa_pkg::dim_t left_q; // pairs to go, this one included
+  gw_isa_pkg::dim_t left_q, k_q; // pairs of the tap to go, this one included; of all its pairs
   gw_isa_pkg::row_t a_bank_lo, a_bank_hi, b_bank_lo, b_bank_hi;
 
   function automatic logic collide(input gw_isa_pkg::row_t x_lo, input gw_isa_pkg::row_t x_hi,
@@ -60,7 +66,8 @@ module gw_operand_feed #(
   assign first_o   = first_q;
   assign null_o    = null_q;
   assign blocked_o = active_q && !step_o;
-  assign ready_o   = !active_q || (step_o && left_q == 16'd1);
+  assign ready_o   = !active_q || (step_o && left_q == 16'd1 && (null_q || !more_i));
+  assign tap_o     = step_o && left_q == 16'd1 && !null_q && more_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -82,23 +89,30 @@ module gw_operand_feed #(
       b_got_q  <= 1'b0;
       left_q   <= null_i ? 16'd1 : k_i;
     end else if (step_o) begin
-      active_q <= left_q != 16'd1;
+      active_q <= left_q != 16'd1 || tap_o;
       first_q  <= 1'b0;
       a_got_q  <= 1'b0;
       b_got_q  <= 1'b0;
-      left_q   <= left_q - 16'd1;
+      left_q   <= tap_o ? k_q : (left_q - 16'd1);
     end else begin
       a_got_q <= a_got_q || a_en_o;
       b_got_q <= b_got_q || b_en_o;
     end
   end
 
+  always_ff @(posedge clk_i) begin
+    if (start_i) k_q <= k_i;
+  end
+
+  logic walk; // lines of a new block, else of its next tap
+  assign walk = start_i && !null_i;
+
   gw_line_walker #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_a (
     .clk_i,
-    .load_i    (start_i && !null_i),
-    .col_i     (a_col_i),
-    .place_i   (a_place_i),
-    .count_i   (a_count_i),
+    .load_i    (walk || tap_o),
+    .col_i     (walk ? a_col_i : a_col_o),
+    .place_i   (walk ? a_place_i : a_tap_i),
+    .count_i   (walk ? a_count_i : a_count_o),
     .step_i    (step_o),
     .col_o     (a_col_o),
     .at_o      (a_at_o),
@@ -109,10 +123,10 @@ module gw_operand_feed #(
 
   gw_line_walker #(.LANES(LANES), .BANK_ROWS(BANK_ROWS)) u_b (
     .clk_i,
-    .load_i    (start_i && !null_i),
-    .col_i     (b_col_i),
-    .place_i   (b_place_i),
-    .count_i   (b_count_i),
+    .load_i    (walk || tap_o),
+    .col_i     (walk ? b_col_i : b_col_o),
+    .place_i   (walk ? b_place_i : b_tap_i),
+    .count_i   (walk ? b_count_i : b_count_o),
     .step_i    (step_o),
     .col_o     (b_col_o),
     .at_o      (b_at_o),

@@ -1,6 +1,7 @@
 // Takes the line pairs that operand_feed reads to the array: lane memories, rotators, decoded lines, a cycle each.
 //
-// Bubbles, and lanes beyond the block, are -0 x +0, which leaves every accumulator as it is.
+// Bubbles, and lanes beyond the block, are -0 x +0, which leaves every accumulator as it is. What an image has beyond its
+// edge is +0, a value like others.
 module gw_operand_lines #(
   parameter int unsigned ROWS   = 8,
   parameter int unsigned COLS   = 8,
@@ -21,6 +22,9 @@ module gw_operand_lines #(
   input  logic [32*LANES-1:0] a_line_i,
   input  logic [32*LANES-1:0] b_line_i,
   // verilator lint_on UNUSEDSIGNAL
+  input  logic [32*ROWS-1:0]  keep_i, // lanes of A in the image: a bf16's mask
+  input  logic                zero_i, // no lane is
+  input  logic                idle_i, // the pair takes no part
   // Lines at the array, three cycles later
   output logic                valid_o,
   output logic                first_o,
@@ -56,9 +60,11 @@ module gw_operand_lines #(
   logic [32*COLS-1:0] b_dec_q;
 
   task automatic decode_lines;
-    logic [31:0] i;
+    logic [31:0] i, all;
+    all = zero_i ? 32'd0 : 32'hffff;
     for (i = 0; i < ROWS; i = i + 1)
-      a_dec_q[i*32+:32] <= (i < {24'd0, a_count2_q}) ? gw_fp_pkg::decode_bf16(a_line_i[i*32+:32]) : gw_fp_pkg::DEC_NEG_ZERO;
+      a_dec_q[i*32+:32] <= (i < {24'd0, a_count2_q}) ? gw_fp_pkg::decode_bf16(a_line_i[i*32+:32] & keep_i[i*32+:32] & all)
+                                                     : gw_fp_pkg::DEC_NEG_ZERO;
     for (i = 0; i < COLS; i = i + 1)
       b_dec_q[i*32+:32] <= (i < {24'd0, b_count2_q}) ? gw_fp_pkg::decode_bf16(b_line_i[i*32+:32]) : gw_fp_pkg::DEC_POS_ZERO;
   endtask
@@ -73,7 +79,7 @@ module gw_operand_lines #(
     if (!rst_ni) begin
       bubble_lines;
       bubble_q <= 1'b1;
-    end else if (v2_q && !null2_q) begin
+    end else if (v2_q && !null2_q && !idle_i) begin
       decode_lines;
       bubble_q <= 1'b0;
     end else if (!bubble_q) begin

@@ -58,10 +58,14 @@ private:
 
 std::uint64_t macs_of(const std::vector<isa::Command> &stream) {
   std::uint64_t macs = 0;
-  for (const isa::Command &command : stream)
-    if (const auto decoded = isa::decode(command))
-      if (const auto *gemm = std::get_if<isa::GemmCommand>(&decoded->op))
-        macs += std::uint64_t{gemm->m} * gemm->n * gemm->k;
+  for (const isa::Command &command : stream) {
+    const auto decoded = isa::decode(command);
+    if (!decoded) continue;
+    if (const auto *gemm = std::get_if<isa::GemmCommand>(&decoded->op))
+      macs += std::uint64_t{gemm->m} * gemm->n * gemm->k;
+    if (const auto *conv = std::get_if<isa::ConvCommand>(&decoded->op))
+      macs += std::uint64_t{conv->product.m} * conv->product.n * conv->steps();
+  }
   return macs;
 }
 

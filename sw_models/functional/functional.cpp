@@ -1,6 +1,5 @@
 #include "sw_models/functional/functional.hpp"
 
-#include "sw_models/numerics/golden.hpp"
 #include "sw_models/numerics/numerics.hpp"
 
 #include <algorithm>
@@ -22,6 +21,68 @@ std::vector<std::uint16_t> gather(const Scratchpad &spm, const isa::SpmTile &t, 
   for (std::uint32_t i = 0; i < rows; ++i)
     spm.read_row(t, i, cols, out.data() + std::size_t{i} * cols);
   return out;
+}
+
+/// A product's operands as dense row-major arrays: A is m x k if `a_by_rows`, else k x m; B is k x n.
+struct Operands {
+  std::vector<std::uint16_t> a, b;
+  std::uint32_t k = 0;
+};
+
+/// Where an image's element (line of the grid, moved by `shift` rows; channel) lies.
+isa::SpmTile moved(const isa::SpmTile &t, std::int64_t shift, std::uint32_t lanes) {
+  isa::SpmTile to = t;
+  to.row = static_cast<std::uint32_t>(t.row + shift);
+  to.rot = static_cast<std::uint8_t>((t.rot + shift % lanes + lanes) % lanes);
+  return to;
+}
+
+bool in_image(const isa::ImageWalk &i, std::int64_t row, std::int64_t col) {
+  return row >= 0 && row < i.img_h && col >= 0 && col < i.img_w;
+}
+
+/// Every tap of every pixel, from the image or +0; B as it lies.
+Operands taps_of(const Scratchpad &spm, const isa::ConvCommand &v) {
+  const isa::GemmCommand &g = v.product;
+  const isa::ImageWalk &i = v.image;
+  Operands o;
+  o.k = v.steps();
+  o.a.resize(std::size_t{g.m} * o.k);
+  for (std::uint32_t line = 0; line < g.m; ++line) {
+    const std::uint32_t x = line % i.grid_w, y = (i.grid_y + line / i.grid_w) % i.grid_h;
+    std::uint16_t *out = o.a.data() + std::size_t{line} * o.k;
+    for (std::uint32_t r = 0; r < i.taps_y; ++r)
+      for (std::uint32_t q = 0; q < i.taps_x; ++q, out += g.k)
+        if (in_image(i, image_row(i, y, r), image_col(i, x, q)))
+          spm.read_row(moved(g.a, tap_shift(i, r, q), spm.lanes()), line, g.k, out);
+  }
+  const std::vector<std::uint16_t> b = gather(spm, g.b, v.b_rows(), g.b_col ? g.k : g.n);
+  o.b.resize(std::size_t{o.k} * g.n);
+  for (std::uint32_t tap = 0; tap < i.taps(); ++tap)
+    for (std::uint32_t c = 0; c < g.k; ++c)
+      for (std::uint32_t j = 0; j < g.n; ++j)
+        o.b[(std::size_t{tap} * g.k + c) * g.n + j] =
+            g.b_col ? b[(std::size_t{tap} * i.b_tap + j) * g.k + c] : b[(std::size_t{tap} * i.b_tap + c) * g.n + j];
+  return o;
+}
+
+/// The lines of the grid that take part, moved by the one tap.
+Operands lines_of(const Scratchpad &spm, const isa::ConvCommand &v) {
+  const isa::GemmCommand &g = v.product;
+  const isa::ImageWalk &i = v.image;
+  const std::vector<std::uint16_t> b = gather(spm, g.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n);
+  Operands o;
+  for (std::uint32_t line = 0; line < g.k; ++line) {
+    const std::uint32_t x = line % i.grid_w, y = (i.grid_y + line / i.grid_w) % i.grid_h;
+    if (x >= i.out_w || y >= i.out_h) continue;
+    o.a.resize(o.a.size() + g.m);
+    if (in_image(i, image_row(i, y, 0), image_col(i, x, 0)))
+      spm.read_row(moved(g.a, tap_shift(i, 0, 0), spm.lanes()), line, g.m, o.a.data() + std::size_t{o.k} * g.m);
+    for (std::uint32_t j = 0; j < g.n; ++j)
+      o.b.push_back(g.b_col ? b[std::size_t{j} * g.k + line] : b[std::size_t{line} * g.n + j]);
+    ++o.k;
+  }
+  return o;
 }
 
 /// Moves the rows of one element type; rows in ascending order, as the bus does.
@@ -104,6 +165,8 @@ ErrorCode FunctionalNpu::execute(const isa::Command &command) {
     if (const ErrorCode error = move(*dma); error != ErrorCode::NONE) return error;
   } else if (const auto *gemm = std::get_if<isa::GemmCommand>(&d.op)) {
     multiply(*gemm);
+  } else if (const auto *conv = std::get_if<isa::ConvCommand>(&d.op)) {
+    convolve(*conv);
   } else if (const auto *sum = std::get_if<isa::AddCommand>(&d.op)) {
     add_tiles(*sum);
   }
@@ -153,7 +216,19 @@ void FunctionalNpu::multiply(const isa::GemmCommand &g) {
       g.a_col ? golden::MatrixView{a.data(), g.k, 1} : golden::MatrixView{a.data(), 1, g.m};
   const golden::MatrixView b_view =
       g.b_col ? golden::MatrixView{b.data(), 1, g.k} : golden::MatrixView{b.data(), g.n, 1};
+  accumulate(g, a_view, b_view, g.k);
+}
 
+void FunctionalNpu::convolve(const isa::ConvCommand &v) {
+  const isa::GemmCommand &g = v.product;
+  const Operands o = v.weights ? lines_of(spm_, v) : taps_of(spm_, v);
+  const golden::MatrixView a_view =
+      v.weights ? golden::MatrixView{o.a.data(), 1, g.m} : golden::MatrixView{o.a.data(), o.k, 1};
+  accumulate(g, a_view, golden::MatrixView{o.b.data(), g.n, 1}, o.k);
+}
+
+void FunctionalNpu::accumulate(const isa::GemmCommand &g, const golden::MatrixView &a, const golden::MatrixView &b,
+                               std::uint32_t k) {
   std::vector<float> c(std::size_t{g.m} * g.n);
   std::vector<std::uint32_t> fp32_row(g.n);
   std::vector<std::uint16_t> bf16_row(g.n);
@@ -161,7 +236,7 @@ void FunctionalNpu::multiply(const isa::GemmCommand &g) {
     spm_.read_row(g.cin, i, g.n, fp32_row.data());
     std::transform(fp32_row.begin(), fp32_row.end(), c.begin() + std::size_t{i} * g.n, fp32_from_bits);
   }
-  golden::accumulate(a_view, b_view, g.m, g.n, g.k, c.data());
+  golden::accumulate(a, b, g.m, g.n, k, c.data());
   for (std::uint32_t i = 0; i < g.m; ++i) {
     const float *row = c.data() + std::size_t{i} * g.n;
     if (g.out_bf16) {

@@ -10,6 +10,7 @@
 #include "sw_models/config/npu_config.hpp"
 #include "sw_models/functional/scratchpad.hpp"
 #include "sw_models/memory/memory.hpp"
+#include "sw_models/numerics/golden.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -60,6 +61,9 @@ private:
   isa::ErrorCode execute(const isa::Command &command);
   isa::ErrorCode move(const isa::DmaCommand &d);
   void multiply(const isa::GemmCommand &g);
+  void convolve(const isa::ConvCommand &v);
+  /// C = CIN + A B, and its way out; `k`: the length of the reduction.
+  void accumulate(const isa::GemmCommand &g, const golden::MatrixView &a, const golden::MatrixView &b, std::uint32_t k);
   void add_tiles(const isa::AddCommand &c);
   bool take_waits(const isa::Sync &sync);
   bool post(const isa::Sync &sync);

@@ -42,8 +42,9 @@ std::uint64_t NpuTiming::candidate(std::size_t e) const {
     ready = memory_.ready(e == kStore);
   } else {
     const GemmEngine &core = cores_[e - kCore];
-    const bool gemm = std::holds_alternative<isa::GemmCommand>(engine.queue.front().command.op);
-    ready = gemm ? core.gemm_ready() : core.empty_ready();
+    const auto &op = engine.queue.front().command.op;
+    const bool product = std::holds_alternative<isa::GemmCommand>(op) || std::holds_alternative<isa::ConvCommand>(op);
+    ready = product ? core.gemm_ready() : core.empty_ready();
   }
   return std::max({ready, engine.head_since, engine.retry});
 }
@@ -161,6 +162,8 @@ void NpuTiming::start(std::size_t e, std::uint64_t now) {
     memory_.start(e == kStore, now, *dma);
   else if (const auto *gemm = std::get_if<isa::GemmCommand>(&head.command.op))
     cores_[e - kCore].start_gemm(now, *gemm);
+  else if (const auto *conv = std::get_if<isa::ConvCommand>(&head.command.op))
+    cores_[e - kCore].start_conv(now, *conv);
   else if (const auto *add = std::get_if<isa::AddCommand>(&head.command.op))
     cores_[e - kCore].start_add(now, *add);
   else if (e < kCore)

@@ -17,6 +17,10 @@ std::string opcode_name(const isa::Command &c) {
     return "SYNC";
   case static_cast<std::uint32_t>(isa::Opcode::ADD):
     return "ADD";
+  case static_cast<std::uint32_t>(isa::Opcode::CONV):
+    return "CONV";
+  case static_cast<std::uint32_t>(isa::Opcode::WGRAD):
+    return "WGRAD";
   default:
     return "UNKNOWN";
   }
@@ -39,6 +43,12 @@ std::vector<std::pair<std::string, std::string>> flags_of(const isa::Command &c)
       add(f);
   else if (opcode == "ADD")
     for (const isa::Field &f : isa::kADDFields)
+      add(f);
+  else if (opcode == "CONV")
+    for (const isa::Field &f : isa::kCONVFields)
+      add(f);
+  else if (opcode == "WGRAD")
+    for (const isa::Field &f : isa::kWGRADFields)
       add(f);
   return flags;
 }

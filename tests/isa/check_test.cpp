@@ -71,6 +71,102 @@ ErrorCode load_with(const std::function<void(DmaCommand &)> &change) { return af
 ErrorCode gemm_with(const std::function<void(GemmCommand &)> &change) { return after<GemmCommand>(gemm(), change); }
 ErrorCode add_with(const std::function<void(AddCommand &)> &change) { return after<AddCommand>(add(), change); }
 
+/// A 3 x 3 kernel, padding 1, over 4 x 5 pixels of 3 channels, from the second row on: rows 20 - 6 to 20 + 6 + 9.
+ConvCommand conv() {
+  ConvCommand v;
+  GemmCommand &g = v.product;
+  g.a_col = true;
+  g.m = 10;
+  g.n = 7;
+  g.k = 3;
+  g.a = {20, 10, 5};
+  g.b = {40, 0, 1};
+  g.cout = {70, 0, 3};
+  ImageWalk &i = v.image;
+  i.taps_y = i.taps_x = 3;
+  i.off_y = i.off_x = -1;
+  i.step_y = i.step_x = 1;
+  i.b_tap = 3;
+  i.img_w = i.grid_w = 5;
+  i.img_h = i.grid_h = 4;
+  i.grid_y = 1;
+  return v;
+}
+ConvCommand wgrad() {
+  ConvCommand v = conv();
+  v.weights = true;
+  v.product.a_col = false;
+  v.product.m = 3;
+  v.product.k = 10;
+  ImageWalk &i = v.image;
+  i.taps_y = i.taps_x = 1;
+  i.step_y = i.step_x = 0;
+  i.b_tap = 0;
+  i.out_w = 5;
+  i.out_h = 4;
+  return v;
+}
+ErrorCode conv_with(const std::function<void(ConvCommand &)> &change) { return after<ConvCommand>(conv(), change); }
+ErrorCode wgrad_with(const std::function<void(ConvCommand &)> &change) { return after<ConvCommand>(wgrad(), change); }
+
+TEST(Check, ImagesHaveAShape) {
+  EXPECT_EQ(check(conv()), ErrorCode::NONE);
+  EXPECT_EQ(check(wgrad()), ErrorCode::NONE);
+  const std::function<void(ConvCommand &)> bad[] = {
+      [](auto &v) { v.image.taps_y = 0; },    [](auto &v) { v.image.taps_x = 0; },
+      [](auto &v) { v.image.stride = 0; },    [](auto &v) { v.image.grid_w = 0; },
+      [](auto &v) { v.image.grid_h = 0; },    [](auto &v) { v.image.img_w = 0; },
+      [](auto &v) { v.image.img_h = 0; },     [](auto &v) { v.image.grid_y = 4; },
+      [](auto &v) { v.image.img_w = 6; },     [](auto &v) { v.image.img_h = 5; },
+      [](auto &v) { v.image.b_tap = 8192; },  [](auto &v) { v.product.m = 0; },
+      [](auto &v) { v.product.cin.row = 1; },
+  };
+  for (std::size_t i = 0; i < std::size(bad); ++i)
+    EXPECT_EQ(conv_with(bad[i]), ErrorCode::ILLEGAL_FIELD) << i;
+  EXPECT_EQ(conv_with([](auto &v) { v.image.img_w = 10, v.image.img_h = 8, v.image.stride = 2; }), ErrorCode::NONE);
+  for (const std::uint32_t out : {0U, 6U}) {
+    EXPECT_EQ(wgrad_with([&](auto &v) { v.image.out_w = out; }), ErrorCode::ILLEGAL_FIELD);
+    EXPECT_EQ(wgrad_with([&](auto &v) { v.image.out_h = out; }), ErrorCode::ILLEGAL_FIELD);
+  }
+}
+
+TEST(Check, TapsStayInTheScratchpad) {
+  EXPECT_EQ(conv_with([](auto &v) { v.product.a.row = 6; }), ErrorCode::NONE);
+  EXPECT_EQ(conv_with([](auto &v) { v.product.a.row = 5; }), ErrorCode::SPM_RANGE);
+  EXPECT_EQ(conv_with([](auto &v) { v.product.a.row = 84; }), ErrorCode::NONE); // 84 + 6 + 10 = 100
+  EXPECT_EQ(conv_with([](auto &v) { v.product.a.row = 85; }), ErrorCode::SPM_RANGE);
+  // Turned around, the last tap is the farthest back.
+  const auto turned = [](std::uint32_t row) {
+    return conv_with([&](auto &v) {
+      v.product.a.row = row;
+      v.image.off_y = v.image.off_x = 1;
+      v.image.step_y = v.image.step_x = -1;
+    });
+  };
+  EXPECT_EQ(turned(6), ErrorCode::NONE);
+  EXPECT_EQ(turned(5), ErrorCode::SPM_RANGE);
+  // Stride 2: -1 is plane 1 or 2 of the row before, and any plane may be the last: 20 + 3 PLANE + 10.
+  const auto planes = [](std::uint32_t plane) {
+    return conv_with([&](auto &v) {
+      v.image.stride = 2;
+      v.image.plane = plane;
+    });
+  };
+  EXPECT_EQ(planes(23), ErrorCode::NONE); // 20 + 69 + 10 = 99
+  EXPECT_EQ(planes(24), ErrorCode::SPM_RANGE);
+  EXPECT_EQ(wgrad_with([](auto &v) { v.product.a.row = 6; }), ErrorCode::NONE);
+  EXPECT_EQ(wgrad_with([](auto &v) { v.product.a.row = 5; }), ErrorCode::SPM_RANGE);
+  EXPECT_EQ(wgrad_with([](auto &v) { v.product.a.row = 96; }), ErrorCode::NONE); // it begins at 90
+  EXPECT_EQ(wgrad_with([](auto &v) { v.product.a.row = 97; }), ErrorCode::SPM_RANGE);
+}
+
+TEST(Check, TapsOfBAreATile) {
+  EXPECT_EQ(conv_with([](auto &v) { v.product.b.row = 73; }), ErrorCode::NONE); // 9 taps of 3 rows
+  EXPECT_EQ(conv_with([](auto &v) { v.product.b.row = 74; }), ErrorCode::SPM_RANGE);
+  EXPECT_EQ(conv_with([](auto &v) { v.product.b_col = true, v.product.b.row = 69; }), ErrorCode::NONE); // 8 x 3 + 7
+  EXPECT_EQ(conv_with([](auto &v) { v.product.b_col = true, v.product.b.row = 70; }), ErrorCode::SPM_RANGE);
+}
+
 TEST(Check, LegalCommandsPass) {
   EXPECT_EQ(check(add()), ErrorCode::NONE);
   EXPECT_EQ(check(load()), ErrorCode::NONE);
@@ -84,7 +180,7 @@ TEST(Check, Opcode) {
     Command c;
     c.words.fill(0xFFFFFFFFU); // every later check would fail too
     c.set(field::OPCODE, opcode);
-    const bool known = opcode >= 1 && opcode <= 5;
+    const bool known = opcode >= 1 && opcode <= 7;
     EXPECT_EQ(check_command(c, limits()), known ? ErrorCode::ILLEGAL_FIELD : ErrorCode::ILLEGAL_OPCODE) << opcode;
   }
 }
@@ -117,6 +213,10 @@ TEST(Check, ReservedBits) {
   expect_reserved_bits_checked(encode(d), kGEMMFields);
   d.op = add();
   expect_reserved_bits_checked(encode(d), kADDFields);
+  d.op = conv();
+  expect_reserved_bits_checked(encode(d), kCONVFields);
+  d.op = wgrad();
+  expect_reserved_bits_checked(encode(d), kWGRADFields);
   d.op = SyncCommand{0};
   expect_reserved_bits_checked(encode(d), kSYNCFields);
 }

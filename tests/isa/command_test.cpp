@@ -94,6 +94,25 @@ TEST(Command, EncodeRefusesValuesThatDoNotFit) {
   EXPECT_THROW(encode(d), std::out_of_range);
 }
 
+TEST(Command, SignedFieldsAreTwosComplement) {
+  Decoded d;
+  ConvCommand v;
+  v.image.off_y = -128;
+  v.image.off_x = 127;
+  v.image.step_y = -1;
+  d.op = v;
+  const Command c = encode(d);
+  EXPECT_EQ(c.get(field::OFF_Y), 0x80U);
+  EXPECT_EQ(c.get(field::OFF_X), 0x7FU);
+  EXPECT_EQ(c.get(field::STEP_Y), 0xFFU);
+  EXPECT_EQ(std::get<ConvCommand>(decode(c)->op).image.off_y, -128);
+  for (const std::int32_t value : {-129, 128}) {
+    v.image.off_y = value;
+    d.op = v;
+    EXPECT_THROW(encode(d), std::out_of_range) << value;
+  }
+}
+
 /// Decoding and encoding keeps exactly the bits that the opcode's fields cover.
 TEST(Command, RandomBitsSurviveDecodeAndEncode) {
   constexpr std::uint64_t kSeed = 1;
@@ -103,7 +122,7 @@ TEST(Command, RandomBitsSurviveDecodeAndEncode) {
     Command c;
     for (auto &w : c.words)
       w = random();
-    c.set(field::OPCODE, 1 + random() % 5);
+    c.set(field::OPCODE, 1 + random() % 7);
     const auto op = static_cast<Opcode>(c.get(field::OPCODE));
     if (op == Opcode::LOAD) c.set(field::ENGINE, 0);
     if (op == Opcode::STORE) c.set(field::ENGINE, 1);
@@ -116,6 +135,8 @@ TEST(Command, RandomBitsSurviveDecodeAndEncode) {
     if (op == Opcode::STORE) same(kSTOREFields);
     if (op == Opcode::GEMM) same(kGEMMFields);
     if (op == Opcode::ADD) same(kADDFields);
+    if (op == Opcode::CONV) same(kCONVFields);
+    if (op == Opcode::WGRAD) same(kWGRADFields);
     if (op == Opcode::SYNC) same(kSYNCFields);
     EXPECT_EQ(encode(*decode(back)), back);
   }
@@ -123,7 +144,7 @@ TEST(Command, RandomBitsSurviveDecodeAndEncode) {
 
 TEST(Command, UnknownOpcodeDoesNotDecode) {
   Command c;
-  for (std::uint32_t opcode : {0U, 6U, 255U}) {
+  for (std::uint32_t opcode : {0U, 8U, 255U}) {
     c.set(field::OPCODE, opcode);
     EXPECT_FALSE(decode(c)) << opcode;
   }

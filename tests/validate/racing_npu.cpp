@@ -161,8 +161,11 @@ bool RacingNpu::turn_compute(Core &core) {
     return true;
   }
   if (core.busy && (core.results.empty() || dice_.chance(0.7))) {
-    if (const auto *g = std::get_if<isa::GemmCommand>(&core.queue.front().op)) {
-      compute_block(core, *g);
+    const auto &op = core.queue.front().op;
+    if (const auto *g = std::get_if<isa::GemmCommand>(&op)) {
+      compute_block(core, *g, [&](std::uint32_t i, std::uint32_t j, float c) { return multiply(*g, i, j, c); });
+    } else if (const auto *v = std::get_if<isa::ConvCommand>(&op)) {
+      compute_block(core, v->product, [&](std::uint32_t i, std::uint32_t j, float c) { return convolve(*v, i, j, c); });
     } else {
       compute_sum(core, std::get<isa::AddCommand>(core.queue.front().op));
       if (dice_.chance(0.5)) write_oldest_result(core);
@@ -192,7 +195,41 @@ void RacingNpu::end_command(Core &core, Result &result) {
   core.busy = false;
 }
 
-void RacingNpu::compute_block(Core &core, const isa::GemmCommand &g) {
+float RacingNpu::multiply(const isa::GemmCommand &g, std::uint32_t i, std::uint32_t j, float c) const {
+  for (std::uint32_t s = 0; s < g.k; ++s) {
+    const std::uint32_t a = g.a_col ? element(g.a, i, s, false) : element(g.a, s, i, false);
+    const std::uint32_t b = g.b_col ? element(g.b, j, s, false) : element(g.b, s, j, false);
+    c = mac(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b), c);
+  }
+  return c;
+}
+
+float RacingNpu::convolve(const isa::ConvCommand &v, std::uint32_t i, std::uint32_t j, float c) const {
+  const isa::GemmCommand &g = v.product;
+  const isa::ImageWalk &w = v.image;
+  // Element (line, channel) of the image as the tap has it.
+  const auto image = [&](std::uint32_t line, std::uint32_t channel, std::uint32_t row, std::uint32_t col) {
+    const std::int64_t y = image_row(w, (w.grid_y + line / w.grid_w) % w.grid_h, row);
+    const std::int64_t x = image_col(w, line % w.grid_w, col);
+    if (y < 0 || y >= w.img_h || x < 0 || x >= w.img_w) return std::uint32_t{0};
+    isa::SpmTile t = g.a;
+    const std::int64_t shift = tap_shift(w, row, col), lanes = npu_.lanes();
+    t.row = static_cast<std::uint32_t>(t.row + shift);
+    t.rot = static_cast<std::uint8_t>(((t.rot + shift) % lanes + lanes) % lanes);
+    return element(t, line, channel, false);
+  };
+  for (std::uint32_t tap = 0; tap < w.taps(); ++tap)
+    for (std::uint32_t s = 0; s < g.k; ++s) {
+      if (v.weights && (s % w.grid_w >= w.out_w || (w.grid_y + s / w.grid_w) % w.grid_h >= w.out_h)) continue;
+      const std::uint32_t a = v.weights ? image(s, i, 0, 0) : image(i, s, tap / w.taps_x, tap % w.taps_x);
+      const std::uint32_t row = tap * w.b_tap;
+      const std::uint32_t b = g.b_col ? element(g.b, row + j, s, false) : element(g.b, row + s, j, false);
+      c = mac(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b), c);
+    }
+  return c;
+}
+
+template <typename Chain> void RacingNpu::compute_block(Core &core, const isa::GemmCommand &g, Chain chain) {
   const auto on_their_way = [&] {
     return std::count_if(core.results.begin(), core.results.end(), [](const Result &r) { return !r.writes.empty(); });
   };
@@ -202,13 +239,8 @@ void RacingNpu::compute_block(Core &core, const isa::GemmCommand &g) {
   Result result;
   for (std::uint32_t i = core.block_row; i < std::min(g.m, core.block_row + npu_.rows); ++i)
     for (std::uint32_t j = core.block_col; j < std::min(g.n, core.block_col + npu_.cols); ++j) {
-      float c = g.acc ? fp32_from_bits(element(g.cin, i, j, true)) : 0.0F;
-      for (std::uint32_t s = 0; s < g.k; ++s) {
-        const std::uint32_t a = g.a_col ? element(g.a, i, s, false) : element(g.a, s, i, false);
-        const std::uint32_t b = g.b_col ? element(g.b, j, s, false) : element(g.b, s, j, false);
-        c = mac(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b), c);
-      }
-      add_result(result, g.cout, i, j, g.out_bf16, c);
+      const float c = g.acc ? fp32_from_bits(element(g.cin, i, j, true)) : 0.0F;
+      add_result(result, g.cout, i, j, g.out_bf16, chain(i, j, c));
     }
   core.block_col += npu_.cols;
   if (core.block_col >= g.n) {

@@ -55,7 +55,10 @@ private:
   void post(const isa::Sync &sync);
   void read(Transfer &t);
   void write(const Transfer &t);
-  void compute_block(Core &core, const isa::GemmCommand &g);
+  /// `chain`: the steps of element (i, j) on its initial value.
+  template <typename Chain> void compute_block(Core &core, const isa::GemmCommand &g, Chain chain);
+  float multiply(const isa::GemmCommand &g, std::uint32_t i, std::uint32_t j, float c) const;
+  float convolve(const isa::ConvCommand &v, std::uint32_t i, std::uint32_t j, float c) const;
   void compute_sum(Core &core, const isa::AddCommand &a);
   void add_result(Result &result, const isa::SpmTile &t, std::uint32_t i, std::uint32_t j, bool bf16,
                   float value) const;

@@ -156,6 +156,24 @@ private:
     tile(m.spm, m.rows, m.cols, m.fp32);
   }
 
+  void command(const isa::ConvCommand &v) {
+    const isa::ImageWalk &i = v.image;
+    const isa::GemmCommand &g = v.product;
+    note(v.weights ? "WGRAD" : "CONV", true);
+    if (v.weights) {
+      note("lines that take no part", i.out_w < i.grid_w || i.out_h < i.grid_h);
+      return;
+    }
+    note("several taps", i.taps() > 1);
+    note("one tap", i.taps() == 1);
+    note("stride", i.stride > 1);
+    note("dilation", i.step_x > 1 && i.taps_x > 1);
+    note("turned kernel", i.step_x < 0 && i.taps_x > 1);
+    note("several images", (i.grid_y + (g.m - 1) / i.grid_w) >= i.grid_h);
+    note("rows of blocks", g.m > config_.rows);
+    note("channels across panels", g.k > config_.lanes());
+  }
+
   void command(const isa::AddCommand &a) {
     const bool in_place = a.cout.row == a.a.row || a.cout.row == a.cin.row;
     note("sum in place", in_place);

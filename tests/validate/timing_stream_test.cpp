@@ -104,6 +104,14 @@ private:
     note("SYNC on compute", sync.engine >= 2);
   }
 
+  void command(const isa::ConvCommand &v) {
+    note(v.weights ? "WGRAD" : "CONV", true);
+    note("taps", v.image.taps() > 1);
+    note("taps of one channel", v.image.taps() > 1 && v.product.k == 1);
+    note("stride", v.image.stride > 1);
+    note("image and weights in a bank", bank(v.product.a) == bank(v.product.b));
+  }
+
   void command(const isa::AddCommand &add) {
     note("ADD of an element", add.m == 1 && add.n == 1);
     note("ADD of several chunks", add.n > npu_.cols);
@@ -146,7 +154,7 @@ private:
 
 TEST_P(TimingStreams, CrowdTheHardware) {
   SeenInStreams seen(npu_);
-  for (std::uint64_t seed = 0; seed < 100 * npu_.cores; ++seed) { // more engines, fewer streams of a kind for each
+  for (std::uint64_t seed = 0; seed < 300 * npu_.cores; ++seed) { // more engines, fewer streams of a kind for each
     seen.begin();
     for (const isa::Command &command : stream_of(npu_, seed, 0))
       seen.add(*isa::decode(command));

@@ -56,6 +56,18 @@ private:
     if (g.acc) read(views.cin);
     write(views.cout);
   }
+  /// Of the image all rows that its lines, moved by any tap, lie in.
+  void execute(const isa::ConvCommand &v) {
+    const isa::GemmCommand &g = v.product;
+    const isa::RowSpan span = isa::tap_span(v.image);
+    isa::SpmTile a = g.a;
+    a.row = static_cast<std::uint32_t>(a.row + span.lo);
+    const auto reach = static_cast<std::uint32_t>(span.hi - span.lo);
+    read({a, reach + (v.weights ? g.k : g.m), v.weights ? g.m : g.k, false});
+    read({g.b, v.b_rows(), g.b_col ? g.k : g.n, false});
+    if (g.acc) read({g.cin, g.m, g.n, true});
+    write({g.cout, g.m, g.n, !g.out_bf16});
+  }
   void execute(const isa::AddCommand &a) {
     read({a.a, a.m, a.n, true});
     read({a.cin, a.m, a.n, true});

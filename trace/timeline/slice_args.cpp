@@ -26,6 +26,13 @@ std::string work_json(const isa::GemmCommand &g) {
   return text + fmt::format(R"(,"cout_row":{})", g.cout.row);
 }
 
+std::string work_json(const isa::ConvCommand &v) {
+  const isa::ImageWalk &i = v.image;
+  isa::GemmCommand g = v.product;
+  g.k = v.steps();
+  return work_json(g) + fmt::format(R"(,"image":"{} x {}","taps":"{} x {}")", i.img_h, i.img_w, i.taps_y, i.taps_x);
+}
+
 std::string work_json(const isa::AddCommand &a) {
   return fmt::format(R"(,"shape":"m {} n {}, fp32 to {}","a_row":{},"cin_row":{},"cout_row":{})", a.m, a.n,
                      a.out_bf16 ? "bf16" : "fp32", a.a.row, a.cin.row, a.cout.row);

@@ -1,6 +1,7 @@
 #include "app/validate/corpus/random_stream.hpp"
 
 #include "app/validate/corpus/parts/hazards.hpp"
+#include "app/validate/corpus/parts/images.hpp"
 #include "app/validate/corpus/parts/live_tiles.hpp"
 #include "app/validate/corpus/parts/semaphores.hpp"
 #include "base/random/dice.hpp"
@@ -16,7 +17,8 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096; // bursts end at its multiples
 constexpr std::size_t kMaxObjects = 8;
-constexpr std::uint64_t kAddSalt = 0x616464; // what is drawn for ADDs is apart from what the seed decides otherwise
+constexpr std::uint64_t kAddSalt = 0x616464;    // what is drawn for ADDs is apart from what the seed decides otherwise
+constexpr std::uint64_t kConvSalt = 0x636f6e76; // and so for convolutions
 
 constexpr std::uint64_t bytes_of(bool fp32) { return fp32 ? 4 : 2; }
 
@@ -28,7 +30,8 @@ class Generator {
 public:
   Generator(const NpuConfig &config, const RandomStreamOptions &options)
       : npu_(config), options_(options), dice_(options.seed), adds_(Dice(options.seed ^ kAddSalt).chance(0.5)),
-        lanes_(config.lanes()), tiles_(config, dice_), engines_(draw_engines()) {
+        convs_(Dice(options.seed ^ kConvSalt).chance(0.4)), lanes_(config.lanes()), tiles_(config, dice_),
+        engines_(draw_engines()) {
     const std::uint64_t window_words = std::uint64_t{tiles_.window_rows()} * lanes_;
     max_elements_ = window_words / 6;
     max_row_words_ = window_words / 2;
@@ -82,6 +85,7 @@ private:
     if (choice < 32) return load_part();
     if (choice < 55) return store(tiles_.pick_any(), false);
     if (adds_ && tiles_.count(true) != 0 && dice_.chance(0.4)) return add();
+    if (convs_ && dice_.chance(0.6)) return convolution();
     gemm();
   }
 
@@ -276,6 +280,61 @@ private:
     }
   }
 
+  /// What A and B allow, and B's rows from tap to tap; false if chance found no image that A can hold.
+  bool draw_shape(isa::ConvCommand &v, const Object &a, const Object &b) {
+    isa::GemmCommand &g = v.product;
+    const std::optional<isa::ImageWalk> image = draw_image(v.weights, a.rows, dice_);
+    if (!image) return false;
+    v.image = *image;
+    const std::uint32_t lines = a.rows - reach_of(v.image);
+    const std::uint32_t others = v.image.taps() - 1;
+    if (others >= b.rows)
+      v.image.b_tap = 0;
+    else if (others == 0)
+      v.image.b_tap = dice_.between(0, 9);
+    else
+      v.image.b_tap = dice_.chance(0.7) ? b.rows / (others + 1) : dice_.between(0, (b.rows - 1) / others);
+    const std::uint32_t b_rows = others == 0 ? b.rows : b.rows - others * v.image.b_tap;
+    g.k = up_to(std::min(v.weights ? lines : a.cols, g.b_col ? b.cols : b_rows), dice_);
+    g.m = blocks_up_to(v.weights ? a.cols : lines, npu_.rows);
+    g.n = blocks_up_to(g.b_col ? b_rows : b.cols, npu_.cols);
+    while (std::uint64_t{g.m} * g.n * v.steps() > options_.max_gemm_macs)
+      (g.m > g.n ? g.m : g.n) = std::max(1U, (g.m > g.n ? g.m : g.n) / 2);
+    return true;
+  }
+
+  /// A convolution of an image in a live tile, whose edges, strides and padding are wherever chance has them.
+  void convolution() {
+    const Object a = tiles_.pick(false);
+    const Object b = tiles_.pick(false);
+    isa::ConvCommand v;
+    v.weights = dice_.chance(0.35);
+    isa::GemmCommand &g = v.product;
+    g.core = any_core();
+    g.a_col = !v.weights;
+    g.b_col = dice_.chance(0.5);
+    g.out_bf16 = dice_.chance(0.35);
+    if (!draw_shape(v, a, b)) return gemm();
+    std::vector<Object> used{a, b};
+    if (tiles_.count(true) != 0 && dice_.chance(0.5)) {
+      const Object initial = tiles_.pick(true);
+      g.acc = true;
+      g.m = std::min(g.m, initial.rows);
+      g.n = std::min(g.n, initial.cols);
+      g.cin = tiles_.part_of(initial, g.m, g.n).tile;
+      used.push_back(initial);
+    }
+    const std::uint32_t rows = reach_of(v.image) + (v.weights ? g.k : g.m);
+    g.a = before_taps(tiles_.part_of(a, rows, v.weights ? g.m : g.k).tile, v.image, lanes_);
+    g.b = tiles_.part_of(b, v.b_rows(), g.b_col ? g.k : g.n).tile;
+    if (g.acc && !g.out_bf16 && dice_.chance(0.5)) {
+      g.cout = g.cin;
+      emit(v);
+    } else {
+      emit_with_result(v, used);
+    }
+  }
+
   /// Two partial sums, or one with itself; the sum in place of one of them or elsewhere.
   void add() {
     const Object a = tiles_.pick(true);
@@ -298,13 +357,14 @@ private:
   }
 
   /// The result goes into part of a live tile or into a new one; never over what the same command reads.
-  template <typename Op> void emit_with_result(Op &g, const std::vector<Object> &used) {
+  template <typename Op> void emit_with_result(Op &command, const std::vector<Object> &used) {
+    auto &g = result_of(command);
     if (dice_.chance(0.4)) {
       const Object &o = tiles_.pick_any();
       const bool free = std::none_of(used.begin(), used.end(), [&](const Object &u) { return u.overlaps(o); });
       if (free && o.fp32 != g.out_bf16 && o.rows >= g.m && o.cols >= g.n) {
         g.cout = tiles_.part_of(o, g.m, g.n).tile;
-        emit(g);
+        emit(command);
         return;
       }
     }
@@ -312,9 +372,13 @@ private:
     if (!o) return;
     make_room(*o);
     g.cout = o->tile;
-    emit(g);
+    emit(command);
     tiles_.add(*o);
   }
+
+  /// The part of a command that says what comes out.
+  template <typename Op> static Op &result_of(Op &command) { return command; }
+  static isa::GemmCommand &result_of(isa::ConvCommand &conv) { return conv.product; }
 
   // --- data ---------------------------------------------------------------------------------------
 
@@ -329,7 +393,8 @@ private:
   const NpuConfig &npu_;
   const RandomStreamOptions &options_;
   Dice dice_;
-  bool adds_; ///< half of the streams have ADDs
+  bool adds_;  ///< half of the streams have ADDs
+  bool convs_; ///< some have convolutions
   std::uint32_t lanes_;
   LiveTiles tiles_;
   std::uint64_t max_elements_ = 0, max_row_words_ = 0;

@@ -1,6 +1,7 @@
 #include "app/validate/corpus/timing_stream.hpp"
 
 #include "app/validate/corpus/parts/errors.hpp"
+#include "app/validate/corpus/parts/images.hpp"
 #include "app/validate/corpus/parts/tokens.hpp"
 #include "base/random/dice.hpp"
 
@@ -19,6 +20,8 @@ constexpr std::size_t kStore = 1, kCompute = 2; // the first core; they are the 
 constexpr std::size_t kPosts = 3;               // of a command
 constexpr std::uint64_t kAddSalt = 0x616464;    // what is drawn for ADDs is apart from what the seed decides otherwise
 
+constexpr std::uint64_t kConvSalt = 0x636f6e76; // and so for convolutions
+
 constexpr std::uint32_t height_of(bool fp32) { return fp32 ? 2 : 1; }
 constexpr std::uint32_t bytes_of(bool fp32) { return fp32 ? 4 : 2; }
 
@@ -26,7 +29,8 @@ class Generator {
 public:
   Generator(const Machine &config, const TimingStreamOptions &options)
       : npu_(config), options_(options), engines_(kCompute + config.cores), dice_(options.seed),
-        tokens_(engines_, config.semaphores, dice_), adds_(Dice(options.seed ^ kAddSalt).chance(0.5)) {}
+        tokens_(engines_, config.semaphores, dice_), adds_(Dice(options.seed ^ kAddSalt).chance(0.5)),
+        convs_(Dice(options.seed ^ kConvSalt).chance(0.4)) {}
 
   TimingStream run() {
     const bool overflow = dice_.chance(options_.share_of_overflows);
@@ -153,6 +157,7 @@ private:
 
   void gemm(std::size_t engine, const Product &p) {
     auto [m, n, k, bank] = p;
+    if (convs_ && npu_.spm_rows() >= 8 && dice_.chance(0.5)) return convolution(engine, p);
     isa::GemmCommand g;
     g.core = core_of(engine);
     g.a_col = dice_.chance(0.5);
@@ -173,6 +178,36 @@ private:
     if (g.acc) g.cin = place(m, n, true, bank);
     g.cout = g.acc && !g.out_bf16 && dice_.chance(0.5) ? g.cin : place(m, n, !g.out_bf16, bank);
     emit(g);
+  }
+
+  /// The product's shape, its reduction over the taps of some image that fits.
+  void convolution(std::size_t engine, const Product &p) {
+    auto [m, n, k, bank] = p;
+    isa::ConvCommand v;
+    v.weights = dice_.chance(0.35);
+    const std::uint32_t most = std::clamp(npu_.spm_rows() / 4, 1U, 400U);
+    shrink(m, n, true);
+    k = std::min({k, v.weights ? most : npu_.lanes(), most});
+    m = std::min(m, v.weights ? 2 * npu_.lanes() : most);
+    n = std::min(n, most);
+    v.image = draw_image(v.weights, most, dice_).value_or(isa::ImageWalk{});
+    isa::GemmCommand &g = v.product;
+    g.core = core_of(engine);
+    g.a_col = !v.weights;
+    g.b_col = dice_.chance(0.5);
+    g.acc = dice_.chance(0.5);
+    g.out_bf16 = dice_.chance(0.3);
+    if (const std::uint32_t others = v.image.taps() - 1; others != 0)
+      v.image.b_tap = std::min(dice_.chance(0.5) ? most / others : dice_.between(0, 9), most / others);
+    g.m = m;
+    g.n = std::min(n, npu_.lanes());
+    g.k = std::min(k, g.b_col ? 2 * npu_.lanes() : k);
+    const std::uint32_t rows = reach_of(v.image) + (v.weights ? g.k : g.m);
+    g.a = before_taps(place(rows, v.weights ? g.m : g.k, false, bank), v.image, npu_.lanes());
+    g.b = place(v.b_rows(), g.b_col ? g.k : g.n, false, bank);
+    if (g.acc) g.cin = place(g.m, g.n, true, bank);
+    g.cout = place(g.m, g.n, !g.out_bf16, bank);
+    emit(v);
   }
 
   void add(std::size_t engine, const Sum &sum) {
@@ -362,6 +397,7 @@ private:
   Dice dice_;
   Tokens tokens_;
   bool adds_;                           ///< half of the streams have ADDs
+  bool convs_;                          ///< some have convolutions
   double sync_chance_ = 0;              ///< of each wait and post
   std::optional<std::uint8_t> awaited_; ///< the next command waits for this semaphore, which is its engine's
   std::vector<isa::Decoded> out_;

@@ -18,7 +18,7 @@ void GemmEngine::read_initial(const Block &next, std::uint64_t first) {
   const GemmBanks &mine = current_.gemm->banks;
   if (!next.gemm->banks.c.overlaps(mine.a) && !next.gemm->banks.c.overlaps(mine.b)) return;
   reads_ = {first, &next.gemm->command, next.place};
-  current_.feed = banks_.feed(current_.gemm->command, current_.place, current_.start, reads_);
+  current_.feed = banks_.feed(current_.gemm->command, current_.gemm->image, current_.place, current_.start, reads_);
 }
 
 std::uint64_t GemmEngine::swap(const Block *next, std::uint64_t visible) {
@@ -43,15 +43,16 @@ std::uint64_t GemmEngine::swap(const Block *next, std::uint64_t visible) {
   return done;
 }
 
-/// Counts the current block's line pairs. `next_visible`: first cycle in which another block waits behind it.
-void GemmEngine::close_feed(std::uint64_t next_visible) {
+/// Counts the current block's line pairs. `next_here`: first cycle in which another block waits behind it.
+void GemmEngine::close_feed(std::uint64_t next_here) {
   if (progress_.on()) log_progress();
   if (!current_.real()) return;
   const std::uint64_t start = current_.start, last = current_.feed.last;
-  const std::uint64_t waits_from = std::max(start, next_visible - (next_visible > 0 ? 1 : 0));
+  const std::uint64_t waits_from = std::max(start, next_here - (next_here > 0 ? 1 : 0));
   if (last > waits_from) totals_.shadow -= clip(last) - clip(waits_from);
-  std::uint32_t read = current_.gemm->command.k;
-  if (last > limit_) banks_.feed(current_.gemm->command, current_.place, start, reads_, limit_, &read);
+  const Gemm &gemm = *current_.gemm;
+  std::uint32_t read = gemm.steps();
+  if (last > limit_) banks_.feed(gemm.command, gemm.image, current_.place, start, reads_, limit_, &read);
   totals_.active += read;
   totals_.bank += clip(last) - clip(start) - read;
 }
@@ -73,16 +74,16 @@ void GemmEngine::start_null(std::uint64_t cycle) {
   reads_ = {};
 }
 
-void GemmEngine::start_block(const Block &next, std::uint64_t visible) {
+void GemmEngine::start_block(const Block &next, std::uint64_t here, std::uint64_t visible) {
   if (swap_pending_) swap(&next, visible);
   if (current_.real() && flush_cycle() < visible) {
-    close_feed(visible);
+    close_feed(here);
     start_null(flush_cycle());
     swap(&next, visible);
   }
   if (next.gemm->command.acc && !shadow_.initialised)
     read_initial(next, std::max({shadow_.since, visible, shadow_.written}) + latency::kPassToShift);
-  close_feed(visible);
+  close_feed(here);
 
   const std::uint64_t start = std::max({visible, current_.feed.last, shadow_.since});
   drains_ = current_.real();
@@ -92,9 +93,9 @@ void GemmEngine::start_block(const Block &next, std::uint64_t visible) {
   const Gemm &gemm = *next.gemm;
   const std::uint64_t first = start + latency::kBlockToRead;
   if (gemm.banks.a.overlaps(gemm.banks.b))
-    current_.feed = banks_.feed(gemm.command, next.place, start, reads_);
+    current_.feed = banks_.feed(gemm.command, gemm.image, next.place, start, reads_);
   else
-    current_.feed = {first, first + gemm.command.k - 1};
+    current_.feed = {first, first + gemm.steps() - 1};
   swap_pending_ = true;
 }
 
@@ -116,20 +117,32 @@ std::uint64_t GemmEngine::forecast() const {
 }
 
 void GemmEngine::start_gemm(std::uint64_t cycle, const isa::GemmCommand &command) {
+  start_product(cycle, {command, {}, banks_.ranges(command)}, cycle + latency::kAcceptToBlock);
+}
+
+/// The lanes of a CONV are counted before its first block can start.
+void GemmEngine::start_conv(std::uint64_t cycle, const isa::ConvCommand &conv) {
+  const std::uint64_t lanes = conv.weights ? 0 : latency::lanes_counted(rows_);
+  if (lanes != 0) progress_.add(cycle + 1, cycle + lanes);
+  start_product(cycle, {conv.product, conv.image, banks_.ranges(conv)}, cycle + latency::kAcceptToBlock + lanes);
+}
+
+void GemmEngine::start_product(std::uint64_t cycle, const Gemm &product, std::uint64_t visible) {
   Gemm &gemm = gemms_[gemm_count_++ % gemms_.size()];
-  gemm = {command, banks_.ranges(command)};
+  gemm = product;
+  const isa::GemmCommand &command = gemm.command;
   const std::uint32_t block_rows = (command.m + rows_ - 1) / rows_, block_cols = (command.n + cols_ - 1) / cols_;
 
   totals_.shadow -= clip(cycle); // the first block waits from the next cycle on, the last one until it starts
-  std::uint64_t visible = cycle + latency::kAcceptToBlock;
+  std::uint64_t here = cycle + latency::kAcceptToBlock;
   Block next;
   next.gemm = &gemm;
   for (next.place.row = 0; next.place.row < block_rows; ++next.place.row)
     for (next.place.col = 0; next.place.col < block_cols; ++next.place.col) {
-      start_block(next, visible);
+      start_block(next, here, visible);
       if (visible != 0 && drains_) // the GEMM before ends with this block's pass, whatever follows
         done_[(last_ - 1) % kRing] = std::max(swapped(current_), shadow_.written) + drain_ + latency::kWrittenToDone;
-      visible = 0;
+      here = visible = 0;
     }
   totals_.shadow += clip(current_.start);
   gemm_ready_ = current_.start + latency::kBlocksToStart;

@@ -29,6 +29,7 @@ public:
   }
 
   void start_gemm(std::uint64_t cycle, const isa::GemmCommand &gemm);
+  void start_conv(std::uint64_t cycle, const isa::ConvCommand &conv);
   void start_add(std::uint64_t cycle, const isa::AddCommand &add);
   void start_sync(std::uint64_t cycle) { done_[last_++ % kRing] = cycle + latency::kSyncToDone; }
 
@@ -48,9 +49,12 @@ public:
   Totals finish();
 
 private:
+  /// A product: a GEMM is one tap that is not moved.
   struct Gemm {
     isa::GemmCommand command;
+    isa::ImageWalk image;
     GemmBanks banks;
+    std::uint32_t steps() const { return image.taps() * command.k; }
   };
   /// A block, or a null block (gemm is nullptr) that flushes the one before it.
   struct Block {
@@ -78,10 +82,11 @@ private:
   void read_initial(const Block &next, std::uint64_t first);
   std::uint64_t flush_cycle() const { return std::max(current_.feed.last, shadow_.since); }
   void start_null(std::uint64_t cycle);
-  /// Moves from the current block to `next`, visible from cycle `visible` on.
-  void start_block(const Block &next, std::uint64_t visible);
+  /// Moves from the current block to `next`, which is there from cycle `here` on and can start from `visible` on.
+  void start_block(const Block &next, std::uint64_t here, std::uint64_t visible);
+  void start_product(std::uint64_t cycle, const Gemm &product, std::uint64_t visible);
   std::uint64_t forecast() const;
-  void close_feed(std::uint64_t next_visible);
+  void close_feed(std::uint64_t next_here);
   void log_progress();
 
   std::uint32_t rows_, cols_;

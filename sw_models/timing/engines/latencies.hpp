@@ -63,6 +63,9 @@ inline constexpr Cycles kAddDoneToStart = 1; ///< ADD done -> the next GEMM can 
 /// Swap mark enters the array -> it has passed the bottom of the first column, which can shift. The wave counter is
 /// loaded a cycle after the step (gemm_core wave_q).
 constexpr Cycles swap_to_swapped(std::uint32_t rows) { return rows - 1; }
+/// CONV starts -> the place of each lane's pixel is counted, and its first block can start kAcceptToBlock later
+/// (pixel_mask busy_q).
+constexpr Cycles lanes_counted(std::uint32_t rows) { return rows; }
 /// Pass decided -> the last row of results is written; a next pass may be decided in that cycle (shadow_ctrl
 /// DRAIN_CYCLES).
 constexpr Cycles pass_to_written(std::uint32_t rows, std::uint32_t cols) { return Cycles{rows} + cols + 2; }

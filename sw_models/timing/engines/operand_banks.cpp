@@ -20,6 +20,18 @@ GemmBanks OperandBanks::ranges(const isa::GemmCommand &g) const {
   return r;
 }
 
+GemmBanks OperandBanks::ranges(const isa::ConvCommand &v) const {
+  const isa::GemmCommand &g = v.product;
+  GemmBanks r;
+  const isa::RowSpan span = isa::tap_span(v.image);
+  const std::uint32_t rows = v.weights ? g.k : g.m, panels = ((v.weights ? g.m : g.k) - 1) / lanes_;
+  const std::int64_t last = g.a.row + span.hi + std::int64_t{panels} * g.a.pstride + rows - 1;
+  r.a = {static_cast<std::uint32_t>(g.a.row + span.lo) / bank_rows_, static_cast<std::uint32_t>(last) / bank_rows_};
+  r.b = range(g.b, v.b_rows(), g.b_col ? g.k : g.n, false);
+  if (g.acc) r.c = range(g.cin, g.m, g.n, true);
+  return r;
+}
+
 void OperandBanks::Line::look() {
   const bool crosses = !col && count > lanes - jj;
   const std::uint32_t last = col ? addr + count - 1 : crosses ? addr + pstride : addr;
@@ -39,10 +51,11 @@ void OperandBanks::Line::advance(std::uint32_t lines) {
 }
 
 OperandBanks::Line OperandBanks::line_of(const isa::SpmTile &tile, bool walks_columns, std::uint32_t at,
-                                         std::uint32_t count) const {
-  Line line{walks_columns, tile.row + at, tile.pstride, 0, count, lanes_, bank_rows_};
+                                         std::uint32_t count, std::int64_t move) const {
+  const auto row = static_cast<std::uint32_t>(tile.row + move);
+  Line line{walks_columns, row + at, tile.pstride, 0, count, lanes_, bank_rows_};
   if (!walks_columns) {
-    line.addr = tile.row + at / lanes_ * tile.pstride;
+    line.addr = row + at / lanes_ * tile.pstride;
     line.jj = at % lanes_;
   }
   line.look();
@@ -68,10 +81,18 @@ OperandBanks::Banks OperandBanks::initial_banks(const InitialReads &reads, std::
   return {addr / bank_rows_, last / bank_rows_};
 }
 
-FeedTimes OperandBanks::feed(const isa::GemmCommand &g, BlockPlace block, std::uint64_t start,
-                             const InitialReads &reads, std::uint64_t until, std::uint32_t *read) const {
-  Line a = line_of(g.a, g.a_col, block.row * rows_, block_rows(g, block.row));
-  Line b = line_of(g.b, g.b_col, block.col * cols_, block_cols(g, block.col));
+FeedTimes OperandBanks::feed(const isa::GemmCommand &g, const isa::ImageWalk &image, BlockPlace block,
+                             std::uint64_t start, const InitialReads &reads, std::uint64_t until,
+                             std::uint32_t *read) const {
+  std::uint32_t tap = 0;
+  const auto a_lines = [&] {
+    const std::int64_t move = isa::tap_shift(image, tap / image.taps_x, tap % image.taps_x);
+    return line_of(g.a, g.a_col, block.row * rows_, block_rows(g, block.row), move);
+  };
+  const auto b_lines = [&] {
+    return line_of(g.b, g.b_col, block.col * cols_, block_cols(g, block.col), std::int64_t{tap} * image.b_tap);
+  };
+  Line a = a_lines(), b = b_lines();
   constexpr std::uint64_t kNoBorder = ~std::uint64_t{0};
   // Rows beyond a partial block are not read; the pass goes from the last row to the first.
   const std::uint64_t end = reads.gemm ? reads.first + rows_ : 0;
@@ -79,7 +100,7 @@ FeedTimes OperandBanks::feed(const isa::GemmCommand &g, BlockPlace block, std::u
 
   FeedTimes times{0, start};
   std::uint64_t now = start + latency::kBlockToRead; // cycle in which the pair on offer may be read
-  std::uint32_t left = g.k;
+  std::uint32_t left = g.k;                          // of the tap
   bool a_got = false, b_got = false;
   while (left > 0 && now <= until) {
     // Until `border` the banks of the initial values stay, too.
@@ -117,17 +138,24 @@ FeedTimes OperandBanks::feed(const isa::GemmCommand &g, BlockPlace block, std::u
         ++now;
         continue;
       }
-      if (left == g.k) times.first = now + cycles - 1;
+      if (times.first == 0) times.first = now + cycles - 1;
       now += pairs * cycles;
     }
     if (times.first == 0) times.first = now - 1;
     times.last = now - 1;
     a_got = b_got = false;
     left -= pairs;
+    if (left == 0 && tap + 1 < image.taps()) {
+      ++tap;
+      left = g.k;
+      a = a_lines();
+      b = b_lines();
+      continue;
+    }
     a.advance(pairs);
     b.advance(pairs);
   }
-  if (read) *read = g.k - left;
+  if (read) *read = (tap + 1) * g.k - left;
   return times;
 }
 

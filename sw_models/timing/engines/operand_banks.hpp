@@ -42,12 +42,15 @@ public:
       : rows_(npu.rows), cols_(npu.cols), lanes_(npu.lanes()), bank_rows_(npu.bank_rows()) {}
 
   GemmBanks ranges(const isa::GemmCommand &gemm) const;
+  GemmBanks ranges(const isa::ConvCommand &conv) const;
 
-  /// Reads the `gemm.k` line pairs of a block that starts in cycle `start`, one a cycle except where A and B, or one of
-  /// them and a read of initial values, want the same macro-bank. Stops after cycle `until`.
-  /// Returns the cycles of the first and last pair, and the number of pairs read up to `until` in `*read`, if given.
-  FeedTimes feed(const isa::GemmCommand &gemm, BlockPlace block, std::uint64_t start, const InitialReads &reads,
-                 std::uint64_t until = ~std::uint64_t{0}, std::uint32_t *read = nullptr) const;
+  /// Reads the line pairs of a block, `image.taps()` times `gemm.k` of them (a GEMM is one tap), that starts in cycle
+  /// `start`, one a cycle except where A and B, or one of them and a read of initial values, want the same macro-bank.
+  /// Stops after cycle `until`. Returns the cycles of the first and last pair, and the number of pairs read up to
+  /// `until` in `*read`, if given.
+  FeedTimes feed(const isa::GemmCommand &gemm, const isa::ImageWalk &image, BlockPlace block, std::uint64_t start,
+                 const InitialReads &reads, std::uint64_t until = ~std::uint64_t{0},
+                 std::uint32_t *read = nullptr) const;
 
 private:
   struct Banks {
@@ -64,7 +67,9 @@ private:
     void advance(std::uint32_t lines);
   };
 
-  Line line_of(const isa::SpmTile &tile, bool walks_columns, std::uint32_t at, std::uint32_t count) const;
+  /// `move`: rows that the tap moves the tile.
+  Line line_of(const isa::SpmTile &tile, bool walks_columns, std::uint32_t at, std::uint32_t count,
+               std::int64_t move) const;
   BankRange range(const isa::SpmTile &tile, std::uint32_t rows, std::uint32_t cols, bool fp32) const;
   /// Banks of the initial values' row `row`; in *same the rows from there down to 0 that touch the same banks, at
   /// least.

@@ -99,10 +99,14 @@ TEST(CommandCheck, EngineEndsWithTheCores) {
   isa::AddCommand add;
   add.m = add.n = 1;
   add.a = add.cin = add.cout = {0, 2, 0};
+  isa::ConvCommand conv;
+  conv.product = gemm;
+  isa::ConvCommand wgrad = conv;
+  wgrad.weights = true;
+  using Op = decltype(isa::Decoded::op);
   Checker rtl(kWindows[0]);
   for (std::uint32_t engine = 0; engine < 256; ++engine)
-    for (const decltype(isa::Decoded::op) &op : {decltype(isa::Decoded::op)(gemm), decltype(isa::Decoded::op)(add),
-                                                 decltype(isa::Decoded::op)(isa::SyncCommand{})}) {
+    for (const Op &op : {Op(gemm), Op(add), Op(conv), Op(wgrad), Op(isa::SyncCommand{})}) {
       isa::Decoded d;
       d.op = op;
       isa::Command c = isa::encode(d);

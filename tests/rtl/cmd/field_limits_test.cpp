@@ -67,8 +67,19 @@ std::vector<Kind> kinds() {
   gemm.a.pstride = gemm.b.pstride = 2;
   isa::AddCommand add;
   add.m = add.n = 1;
-  return {kind(load, isa::kLOADFields), kind(store, isa::kSTOREFields), kind(gemm, isa::kGEMMFields),
-          kind(add, isa::kADDFields), kind(isa::SyncCommand{}, isa::kSYNCFields)};
+  isa::ConvCommand conv;
+  conv.product = gemm;
+  conv.product.a_col = true;
+  isa::ConvCommand wgrad = conv;
+  wgrad.weights = true;
+  wgrad.product.a_col = false;
+  return {kind(load, isa::kLOADFields),
+          kind(store, isa::kSTOREFields),
+          kind(gemm, isa::kGEMMFields),
+          kind(add, isa::kADDFields),
+          kind(isa::SyncCommand{}, isa::kSYNCFields),
+          kind(conv, isa::kCONVFields),
+          kind(wgrad, isa::kWGRADFields)};
 }
 
 struct Range {
@@ -95,11 +106,33 @@ Range engine_range(isa::Opcode opcode) {
   return {opcode == isa::Opcode::SYNC ? 0U : 2U, 1 + GW_CORES};
 }
 
+/// What a field of an image may hold: in kinds() it has one pixel in a grid of one, and a kernel of one tap.
+const std::pair<std::string_view, Range> kImageRanges[] = {
+    {"GRID_W", {1, 2047}},
+    {"GRID_H", {1, 1023}},
+    {"GRID_Y", {0, 0}},
+    {"IMG_W", {1, 1}},
+    {"IMG_H", {1, 1}},
+    {"OUT_W", {1, 1}},
+    {"OUT_H", {1, 1}},
+    {"TAPS_Y", {1, 15}},
+    {"TAPS_X", {1, 15}},
+    {"STRIDE", {1, 3}},
+    {"STEP_Y", {0, 255}},
+    {"STEP_X", {0, 255}},
+    {"OFF_Y", {0, std::min(127, GW_SPM_ROWS - 1), 1, ErrorCode::SPM_RANGE}}, // further on it is below zero
+    {"OFF_X", {0, std::min(127, GW_SPM_ROWS - 1), 1, ErrorCode::SPM_RANGE}},
+    {"PLANE", {0, (1U << 20U) - 1}},
+    {"B_TAP", {0, 65535}},
+};
+
 /// The table: what a field may hold if the rest is as in kinds(). Fails for a field that it does not know.
 Range range_of(isa::Opcode opcode, const Field &f, std::uint64_t top) {
   const std::string_view name = f.name;
   const bool add = opcode == isa::Opcode::ADD;
   const auto code = static_cast<std::uint64_t>(opcode);
+  for (const auto &[field, range] : kImageRanges)
+    if (name == field) return range;
   if (name == "OPCODE") return {code, code, 256};
   if (name == "ENGINE") return engine_range(opcode);
   if (f.width == 1 || name == "TAG" || name == "PITCH" || name == "DRAM_ADDR_HI") return {0, top};

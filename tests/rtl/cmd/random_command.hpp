@@ -19,7 +19,7 @@ public:
     isa::Decoded d;
     d.tag = static_cast<std::uint16_t>(below(65536));
     d.sync = sync();
-    switch (below(4)) {
+    switch (below(6)) {
     case 0:
       d.op = dma();
       break;
@@ -28,6 +28,12 @@ public:
       break;
     case 2:
       d.op = add();
+      break;
+    case 3:
+      d.op = conv(false);
+      break;
+    case 4:
+      d.op = conv(true);
       break;
     default:
       d.op = isa::SyncCommand{static_cast<std::uint8_t>(below(2 + limits_.cores))};
@@ -73,7 +79,7 @@ public:
     isa::Command c;
     for (std::uint32_t &word : c.words)
       word = static_cast<std::uint32_t>(random_());
-    if (below(8) != 0) c.set(isa::field::OPCODE, static_cast<std::uint32_t>(1 + below(5)));
+    if (below(8) != 0) c.set(isa::field::OPCODE, static_cast<std::uint32_t>(1 + below(7)));
     return c;
   }
 
@@ -93,6 +99,10 @@ private:
       return list(isa::kGEMMFields);
     case isa::Opcode::ADD:
       return list(isa::kADDFields);
+    case isa::Opcode::CONV:
+      return list(isa::kCONVFields);
+    case isa::Opcode::WGRAD:
+      return list(isa::kWGRADFields);
     default:
       return list(isa::kSYNCFields);
     }
@@ -175,6 +185,81 @@ private:
     if (g.acc) g.cin = place(g.m, g.n, true);
     g.cout = place(g.m, g.n, !g.out_bf16);
     return g;
+  }
+
+  std::int32_t between(std::int32_t low, std::int32_t high) {
+    return low + static_cast<std::int32_t>(below(static_cast<std::uint64_t>(high - low + 1)));
+  }
+  /// 1 to `most`; often one of the two.
+  std::uint32_t side(std::uint32_t most) {
+    const std::uint64_t kind = below(4);
+    return kind == 0 ? 1 : kind == 1 ? most : 1 + static_cast<std::uint32_t>(below(most));
+  }
+
+  isa::ImageWalk image(bool weights) {
+    isa::ImageWalk i;
+    if (!weights) {
+      i.taps_y = side(4);
+      i.taps_x = side(4);
+      i.step_y = between(-2, 2);
+      i.step_x = between(-2, 2);
+      i.stride = 1 + static_cast<std::uint32_t>(below(3));
+      i.plane = static_cast<std::uint32_t>(below(4));
+      i.b_tap = static_cast<std::uint32_t>(below(5));
+    }
+    i.off_y = between(-3, 3);
+    i.off_x = between(-3, 3);
+    i.grid_w = side(12);
+    i.grid_h = side(1023);
+    i.grid_y = side(i.grid_h) - 1;
+    i.img_w = side(std::min(i.grid_w * i.stride, 2047U));
+    i.img_h = side(std::min(i.grid_h * i.stride, 1023U));
+    if (weights) {
+      i.out_w = side(i.grid_w);
+      i.out_h = side(i.grid_h);
+    }
+    return i;
+  }
+
+  /// Its taps often reach to an end of the scratchpad.
+  isa::ConvCommand conv(bool weights) {
+    isa::ConvCommand v;
+    v.weights = weights;
+    v.product = gemm();
+    isa::GemmCommand &g = v.product;
+    g.a_col = !weights;
+    v.image = image(weights);
+    const std::uint32_t rows = weights ? g.k : g.m, cols = weights ? g.m : g.k;
+    isa::RowSpan span = isa::tap_span(v.image);
+    if (place_a(g.a, rows, cols, span) && v.b_rows() <= limits_.spm_rows / 4) {
+      const std::uint32_t b_cols = g.b_col ? g.k : g.n;
+      if ((b_cols - 1) / limits_.lanes * v.b_rows() + v.b_rows() <= limits_.spm_rows) {
+        g.b = place(v.b_rows(), b_cols, false);
+        return v;
+      }
+    }
+    g.m = g.n = g.k = 1; // one pixel by one channel of a kernel of one tap fits anywhere
+    v.image.taps_y = v.image.taps_x = 1;
+    v.image.off_y = v.image.off_x = 0;
+    v.image.plane = 0;
+    g.a = g.b = g.cout = {0, 0, 0};
+    g.cin = {};
+    return v;
+  }
+
+  /// False if there is no room.
+  bool place_a(isa::SpmTile &t, std::uint32_t rows, std::uint32_t cols, const isa::RowSpan &span) {
+    const std::int64_t panels = (cols - 1) / limits_.lanes;
+    t.rot = static_cast<std::uint8_t>(below(limits_.lanes));
+    t.pstride = rows + static_cast<std::uint32_t>(below(3));
+    const std::int64_t lowest = std::max<std::int64_t>(0, -span.lo);
+    const std::int64_t highest = limits_.spm_rows - span.hi - panels * t.pstride - rows;
+    if (highest < lowest) return false;
+    const auto room = static_cast<std::uint64_t>(highest - lowest);
+    t.row = static_cast<std::uint32_t>(lowest) + static_cast<std::uint32_t>(below(3) == 0   ? 0
+                                                                            : below(2) == 0 ? room
+                                                                                            : below(room + 1));
+    return true;
   }
 
   isa::AddCommand add() {

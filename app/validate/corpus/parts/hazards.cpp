@@ -82,6 +82,23 @@ void HazardTracker::add_gemm(const isa::GemmCommand &g) {
   };
   read_operand(g.a, g.a_col ? g.m : g.k, g.a_col ? g.k : g.m);
   read_operand(g.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n);
+  add_results(g);
+}
+
+/// Of the image all rows count that its lines, moved by any tap, lie in, padding too.
+void HazardTracker::add_conv(const isa::ConvCommand &v) {
+  const isa::GemmCommand &g = v.product;
+  const isa::RowSpan span = isa::tap_span(v.image);
+  isa::SpmTile a = g.a;
+  a.row = static_cast<std::uint32_t>(a.row + span.lo);
+  const auto reach = static_cast<std::uint32_t>(span.hi - span.lo);
+  const auto read = [&](Row &row) { read_row(row, false, 0); };
+  for_rows({a, 0, reach + (v.weights ? g.k : g.m), 0, v.weights ? g.m : g.k, false}, read);
+  for_rows({g.b, 0, v.b_rows(), 0, g.b_col ? g.k : g.n, false}, read);
+  add_results(g);
+}
+
+void HazardTracker::add_results(const isa::GemmCommand &g) {
   if (g.acc)
     for_blocks(g, g.cin, true, [&](const Extent &e, std::int64_t block) {
       for_rows(e, [&](Row &row) { read_row(row, true, block); });
@@ -107,6 +124,7 @@ Needs HazardTracker::add(const isa::Decoded &command) {
   needs_ = no_needs();
   if (const auto *d = std::get_if<isa::DmaCommand>(&command.op)) add_dma(*d);
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) add_gemm(*g);
+  if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) add_conv(*v);
   if (const auto *a = std::get_if<isa::AddCommand>(&command.op)) add_add(*a);
   return needs_;
 }

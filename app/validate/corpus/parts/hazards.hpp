@@ -60,6 +60,9 @@ private:
   void write_row(Row &row, std::int64_t block);
   void add_dma(const isa::DmaCommand &d);
   void add_gemm(const isa::GemmCommand &g);
+  void add_conv(const isa::ConvCommand &v);
+  /// Initial values and results of a product.
+  void add_results(const isa::GemmCommand &g);
   void add_add(const isa::AddCommand &a);
   template <typename F> void for_blocks(const isa::GemmCommand &g, const isa::SpmTile &t, bool fp32, F f);
   void need(std::size_t engine, std::int64_t index);
