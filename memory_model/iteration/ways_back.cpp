@@ -9,9 +9,7 @@ void derive_by_result(graph::Derivation &d) {
   d.give(0, d.build.add("ReluGradient", {d.gradient(), d.output(0)}, {}, d.name(0)));
 }
 
-void derive_by_input(graph::Derivation &d) {
-  d.give(0, d.build.add("Mul", {d.gradient(), d.input(0)}, {}, d.name(0)));
-}
+void derive_by_input(graph::Derivation &d) { d.give(0, d.build.add("Mul", {d.gradient(), d.input(0)}, {}, d.name(0))); }
 
 /// Of a sum of equal shapes; one that broadcasts is left as it is.
 void derive_copies(graph::Derivation &d) {
