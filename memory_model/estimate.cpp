@@ -17,8 +17,7 @@ std::uint64_t least_capacity(const Iteration &iteration) {
 
 void check_machine(const Iteration &iteration, const Machine &machine) {
   if (!(machine.bandwidth > 0) || !std::isfinite(machine.bandwidth))
-    throw std::invalid_argument(
-        fmt::format("bandwidth {} GB/s: it must be a number above 0", machine.bandwidth / 1e9));
+    throw std::invalid_argument(fmt::format("bandwidth {} GB/s: it must be a number above 0", machine.bandwidth / 1e9));
   if (!(machine.throughput > 0) || !std::isfinite(machine.throughput))
     throw std::invalid_argument(
         fmt::format("throughput {} T operations/s: it must be a number above 0", machine.throughput / 1e12));

@@ -20,8 +20,8 @@ struct Machine {
   double ridge_point() const { return throughput / bandwidth; }
 };
 
-/// Throws std::invalid_argument naming the value for a capacity, bandwidth or throughput that is not above zero, and for
-/// a capacity below what the iteration's largest working window needs, naming the step.
+/// Throws std::invalid_argument naming the value for a capacity, bandwidth or throughput that is not above zero, and
+/// for a capacity below what the iteration's largest working window needs, naming the step.
 void check_machine(const Iteration &iteration, const Machine &machine);
 /// The largest working window of all steps, in bytes: the least capacity.
 std::uint64_t least_capacity(const Iteration &iteration);

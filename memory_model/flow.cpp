@@ -26,7 +26,8 @@ IntervalFlow::IntervalFlow(std::uint32_t places, std::vector<Interval> intervals
 }
 
 void IntervalFlow::add_arc(std::uint32_t from, std::uint32_t to, std::uint64_t units, std::int64_t cost) {
-  const auto here = static_cast<std::uint32_t>(arcs_[from].size()), there = static_cast<std::uint32_t>(arcs_[to].size());
+  const auto here = static_cast<std::uint32_t>(arcs_[from].size()),
+             there = static_cast<std::uint32_t>(arcs_[to].size());
   arcs_[from].push_back({to, there, units, cost});
   arcs_[to].push_back({from, here, 0, -cost});
 }

@@ -13,9 +13,9 @@ struct Interval {
   std::int64_t profit = 0; ///< of a unit, above 0
 };
 
-/// Which intervals to hold, and how much of each, when at most so many units can be held between one place and the next:
-/// the most profit, exactly. It is a flow of as many units as there is room from the first place to the last, along
-/// intervals or past them, and grows by shortest paths, so each larger room begins where the one before ended.
+/// Which intervals to hold, and how much of each, when at most so many units can be held between one place and the
+/// next: the most profit, exactly. It is a flow of as many units as there is room from the first place to the last,
+/// along intervals or past them, and grows by shortest paths, so each larger room begins where the one before ended.
 class IntervalFlow {
 public:
   IntervalFlow(std::uint32_t places, std::vector<Interval> intervals);

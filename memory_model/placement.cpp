@@ -162,8 +162,7 @@ Plan pack(const Iteration &iteration, const Uses &uses, const std::vector<Gap> &
   Plan plan{std::vector<std::uint64_t>(uses.accesses())};
   for (const std::uint32_t g : order) {
     const auto from = room.begin() + gaps[g].from, to = room.begin() + gaps[g].to;
-    if (gaps[g].bytes > capacity ||
-        std::any_of(from, to, [&](std::uint64_t left) { return left < gaps[g].bytes; }))
+    if (gaps[g].bytes > capacity || std::any_of(from, to, [&](std::uint64_t left) { return left < gaps[g].bytes; }))
       continue;
     std::for_each(from, to, [&](std::uint64_t &left) { left -= gaps[g].bytes; });
     plan.kept[gaps[g].access] = gaps[g].bytes;

@@ -10,10 +10,10 @@ namespace gradweave::memory_model {
 
 /// Plans that keep tensors by rows, for one capacity after another.
 ///
-/// Which bytes stay is a flow of the largest profit along the iteration: a byte that stays saves a load, and the share of
-/// a write that its gap has in it. Exact where tensors are read only; where they are written, what is saved is at most the
-/// flow's profit, which is why it gives a bound. Networks of more steps than kMostSteps get a plan by Belady's rule on
-/// bytes, first for what saves a write too.
+/// Which bytes stay is a flow of the largest profit along the iteration: a byte that stays saves a load, and the share
+/// of a write that its gap has in it. Exact where tensors are read only; where they are written, what is saved is at
+/// most the flow's profit, which is why it gives a bound. Networks of more steps than kMostSteps get a plan by Belady's
+/// rule on bytes, first for what saves a write too.
 class RowPlanner {
 public:
   static constexpr std::size_t kMostSteps = 3000;

@@ -14,8 +14,8 @@ struct Plan {
 };
 
 /// The places of an iteration at which bytes are held: between steps all of the capacity is there for what stays; while
-/// a step runs, its working window is taken. What a step reads gives way to what it writes row by row: half way through,
-/// the first half of both is there. Weights are there as a whole and count in the window alone.
+/// a step runs, its working window is taken. What a step reads gives way to what it writes row by row: half way
+/// through, the first half of both is there. Weights are there as a whole and count in the window alone.
 struct Places {
   static constexpr std::uint32_t kEach = 3; ///< a step's: its beginning, its middle, its end
 
@@ -29,7 +29,7 @@ struct Gap {
   std::uint32_t access = 0;
   std::uint32_t from = 0, to = 0; ///< places
   std::uint64_t bytes = 0;
-  bool read_again = false; ///< what stays is not loaded
+  bool read_again = false;        ///< what stays is not loaded
   std::uint32_t write_shares = 0; ///< what stays over all of so many gaps is not written; 0: it is in any case
 };
 std::vector<Gap> find_gaps(const Iteration &iteration, const Uses &uses);

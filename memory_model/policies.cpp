@@ -15,17 +15,16 @@
 namespace gradweave::memory_model {
 namespace {
 
-constexpr std::array<std::pair<Policy, std::string_view>, 4> kPolicies{{{Policy::kThesis, "thesis"},
-                                                                         {Policy::kPack, "pack"},
-                                                                         {Policy::kRows, "rows"},
-                                                                         {Policy::kFused, "fused"}}};
+constexpr std::array<std::pair<Policy, std::string_view>, 4> kPolicies{
+    {{Policy::kThesis, "thesis"}, {Policy::kPack, "pack"}, {Policy::kRows, "rows"}, {Policy::kFused, "fused"}}};
 /// Of a capacity, what a plan may fill, in eighths; what it leaves is for loading ahead.
 constexpr std::array<std::uint64_t, 3> kFillings{6, 7, 8};
 
 /// The fastest of several plans for each capacity, smallest first.
 class Rows {
 public:
-  Rows(const Iteration &iteration, const Sweep &sweep) : iteration_(iteration), sweep_(sweep), uses_(iteration), planner_(iteration, uses_) {
+  Rows(const Iteration &iteration, const Sweep &sweep)
+      : iteration_(iteration), sweep_(sweep), uses_(iteration), planner_(iteration, uses_) {
     std::set<std::uint64_t> fillings;
     const std::uint64_t least = least_capacity(iteration);
     for (const std::uint64_t capacity : sweep.capacities)
@@ -83,9 +82,7 @@ private:
 
 } // namespace
 
-std::string_view to_string(Policy policy) {
-  return kPolicies[static_cast<std::size_t>(policy)].second;
-}
+std::string_view to_string(Policy policy) { return kPolicies[static_cast<std::size_t>(policy)].second; }
 
 std::string policy_names() {
   std::string names;

@@ -33,9 +33,7 @@ public:
 private:
   struct Entry {
     std::uint32_t next_step, access, tensor;
-    bool operator<(const Entry &o) const {
-      return std::tie(next_step, access) < std::tie(o.next_step, o.access);
-    }
+    bool operator<(const Entry &o) const { return std::tie(next_step, access) < std::tie(o.next_step, o.access); }
   };
   const Iteration &iteration_;
   std::set<Entry> by_next_use_;
@@ -235,7 +233,8 @@ private:
       const std::uint32_t access = listed_[s][i], used = uses_.step[access];
       const auto needed = static_cast<std::int64_t>(bytes(access));
       const auto from = room_.begin() + s, to = room_.begin() + used;
-      if (static_cast<double>(*from - needed) / machine_.bandwidth >= writing_ && std::all_of(from, to, [needed](std::int64_t room) { return room >= needed; })) {
+      if (static_cast<double>(*from - needed) / machine_.bandwidth >= writing_ &&
+          std::all_of(from, to, [needed](std::int64_t room) { return room >= needed; })) {
         std::for_each(from, to, [needed](std::int64_t &room) { room -= needed; });
         result_.bytes_in += bytes(access);
         move(duration(bytes(access)), access);

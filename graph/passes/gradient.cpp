@@ -15,8 +15,9 @@ class GradientPass {
 public:
   GradientPass(Graph &graph, const OperatorSet &operators, const std::vector<TensorId> &inputs, double seed,
                std::vector<OpId> *derived_from)
-      : graph_(graph), seed_(seed), derived_from_(derived_from), build_(graph, operators), forward_ops_(static_cast<OpId>(graph.ops.size())),
-        learned_(graph.tensors.size()), parts_(graph.tensors.size()) {
+      : graph_(graph), seed_(seed), derived_from_(derived_from), build_(graph, operators),
+        forward_ops_(static_cast<OpId>(graph.ops.size())), learned_(graph.tensors.size()),
+        parts_(graph.tensors.size()) {
     for (TensorId id = 0; id < graph.tensors.size(); ++id)
       learned_[id] = graph.tensors[id].role == Role::kParameter && !graph.tensors[id].frozen;
     for (const TensorId id : inputs)

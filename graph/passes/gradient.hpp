@@ -16,8 +16,8 @@ struct ParameterGradient {
 /// frozen, and, where wanted, to inputs. Where a tensor has several readers, the gradients that they give are added in
 /// ascending order of the readers (N22). What is marked to be recomputed is computed again for the ops that go back.
 /// `seed`: the gradient of what is asked for with respect to the loss. Parameters that the loss does not depend on are
-/// left out. Ascending by parameter. `derived_from`, where wanted: for each op appended the op of the forward graph that
-/// it goes back through; kNone: it adds gradients that several readers gave. Throws GraphError if there is no
+/// left out. Ascending by parameter. `derived_from`, where wanted: for each op appended the op of the forward graph
+/// that it goes back through; kNone: it adds gradients that several readers gave. Throws GraphError if there is no
 /// loss, it is no scalar, it depends on no parameter, or an op on the way to a parameter has no derivative.
 std::vector<ParameterGradient> add_gradients(Graph &graph, const OperatorSet &operators,
                                              const std::vector<TensorId> &inputs = {}, double seed = 1,

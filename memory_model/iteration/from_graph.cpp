@@ -19,7 +19,8 @@ using graph::TensorId;
 class IterationBuilder {
 public:
   IterationBuilder(const Graph &forward, const graph::OperatorSet &operators, const IterationOptions &options)
-      : graph_(forward), options_(options), ways_back_(operators, options.separate_layers), forward_ops_(forward.ops.size()) {
+      : graph_(forward), options_(options), ways_back_(operators, options.separate_layers),
+        forward_ops_(forward.ops.size()) {
     ways_back_.apply(graph_);
     if (!options.forward_only) gradients_ = graph::add_gradients(graph_, operators, {}, 1, &derived_from_);
     const Views views{!options.separate_layers};
@@ -41,9 +42,7 @@ public:
 
 private:
   bool is_sum(OpId op) const { return op >= forward_ops_ && derived_from_[op - forward_ops_] == kNone; }
-  std::uint32_t steps() const {
-    return static_cast<std::uint32_t>(order_.size() * (options_.forward_only ? 1 : 2));
-  }
+  std::uint32_t steps() const { return static_cast<std::uint32_t>(order_.size() * (options_.forward_only ? 1 : 2)); }
   TensorId storage(TensorId tensor) const {
     for (tensor = shown_[tensor]; merged_[tensor] != tensor;)
       tensor = shown_[merged_[tensor]];
@@ -75,7 +74,9 @@ private:
   }
 
   /// A sum that is read by another sum and nobody else is a part of that.
-  bool is_inner(OpId op) const { return is_sum(op) && read_by_sum_[op] && ops_that_read_[graph_.ops[op].outputs[0]] == 1; }
+  bool is_inner(OpId op) const {
+    return is_sum(op) && read_by_sum_[op] && ops_that_read_[graph_.ops[op].outputs[0]] == 1;
+  }
 
   /// Parts of a sum of gradients in the order in which they are computed.
   std::vector<TensorId> parts_of(OpId sum) const {
@@ -199,7 +200,8 @@ private:
         if (input != kNone && written_before(storage(input), index))
           touch(step, {storage(input), true, false, rows, product ? 1U : 0U});
       for (const TensorId output : op.outputs)
-        if (output != kNone && !is_internal(storage(output), index)) touch(step, {storage(output), false, true, rows, 0});
+        if (output != kNone && !is_internal(storage(output), index))
+          touch(step, {storage(output), false, true, rows, 0});
     }
     for (const Addition &addition : additions_[index]) {
       step.operations += static_cast<double>(graph_.tensors[addition.total].shape.elements());
@@ -275,9 +277,9 @@ private:
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> step_of_op_; ///< kNever: in none
   std::vector<std::vector<OpId>> ops_of_step_;
-  std::vector<bool> read_by_sum_;             ///< by op
-  std::vector<std::uint32_t> ops_that_read_; ///< each tensor
-  std::vector<std::vector<Addition>> additions_; ///< by step
+  std::vector<bool> read_by_sum_;                 ///< by op
+  std::vector<std::uint32_t> ops_that_read_;      ///< each tensor
+  std::vector<std::vector<Addition>> additions_;  ///< by step
   std::map<TensorId, std::uint32_t> step_of_sum_; ///< of sums that take a place of their own: the first one
   std::vector<bool> lasts_, of_weight_;
   std::vector<std::vector<std::uint32_t>> readers_; ///< steps, by storage

@@ -9,10 +9,19 @@
 namespace gradweave::memory_model {
 namespace {
 
-constexpr std::array<std::string_view, 11> kCheap{
-    "BatchNormalization", "Clip", "Dropout", "Gelu", "LayerNormalization", "LeakyRelu", "Relu", "Scale", "Sigmoid", "Silu",
-    "Tanh"};
-constexpr std::uint64_t kSmall = 64; ///< a tensor of so many times fewer bytes than the result goes with others for free
+constexpr std::array<std::string_view, 11> kCheap{"BatchNormalization",
+                                                  "Clip",
+                                                  "Dropout",
+                                                  "Gelu",
+                                                  "LayerNormalization",
+                                                  "LeakyRelu",
+                                                  "Relu",
+                                                  "Scale",
+                                                  "Sigmoid",
+                                                  "Silu",
+                                                  "Tanh"};
+constexpr std::uint64_t kSmall =
+    64; ///< a tensor of so many times fewer bytes than the result goes with others for free
 
 /// What takes the place of a tensor that is not there.
 struct Recipe {
@@ -92,8 +101,7 @@ private:
       return kNever;
     for (std::uint32_t a = uses_.first[s]; a < uses_.first[s + 1]; ++a)
       if (a != largest && uses_.what[a].writes &&
-          (uses_.what[a].reads ||
-           bytes(uses_.what[a].tensor) * kSmall > bytes(uses_.what[largest].tensor)))
+          (uses_.what[a].reads || bytes(uses_.what[a].tensor) * kSmall > bytes(uses_.what[largest].tensor)))
         return kNever;
     return largest;
   }

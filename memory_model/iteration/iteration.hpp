@@ -24,14 +24,14 @@ struct Tensor {
 struct Access {
   std::uint32_t tensor = 0;
   bool reads = false, writes = false;
-  std::uint32_t rows = 1;  ///< that the step works on at a time: taps of a convolution's window
+  std::uint32_t rows = 1;     ///< that the step works on at a time: taps of a convolution's window
   std::uint32_t products = 0; ///< of the step that read it: a gradient is read for that of the input and of the weights
 };
 
 /// A layer's way forward, or its way back, which gives the gradients of all that it reads.
 struct Step {
-  std::string name;             ///< of the layer's op
-  std::string layer;            ///< its operator: "Conv", "Relu"; "DepthwiseConv" for convolutions in groups
+  std::string name;  ///< of the layer's op
+  std::string layer; ///< its operator: "Conv", "Relu"; "DepthwiseConv" for convolutions in groups
   bool backward = false;
   bool product = false;         ///< of type I: each result is of many elements; else of type II, point-wise
   double operations = 0;        ///< a multiply-add is one
@@ -64,9 +64,9 @@ struct Uses {
 std::uint64_t footprint(const Iteration &iteration, const Step &step);
 /// Operations for each byte of a step's tensors (the thesis's equation 3.4).
 double reuse_frequency(const Iteration &iteration, const Step &step);
-/// What a step needs in the cache to read and write each of its tensors once: a few rows of each, and all of its weights.
-/// A way back has both the weights and their gradient, or one after the other; then what both of its products read stays
-/// as a whole. The smaller one counts.
+/// What a step needs in the cache to read and write each of its tensors once: a few rows of each, and all of its
+/// weights. A way back has both the weights and their gradient, or one after the other; then what both of its products
+/// read stays as a whole. The smaller one counts.
 std::uint64_t working_window(const Iteration &iteration, const Step &step);
 
 /// Throws std::logic_error that says what is wrong: a tensor that is read before it is written and not in memory at

@@ -8,8 +8,8 @@ namespace gradweave::memory_model {
 /// Operators whose gradients are replaced by ops that touch the same tensors as those of the memory model would.
 class WaysBack {
 public:
-  /// `as_layers`: IterationOptions::separate_layers. Clip in any case: where its mask is, its result says as well as what
-  /// it reads, and the result is read by others on the way back, too.
+  /// `as_layers`: IterationOptions::separate_layers. Clip in any case: where its mask is, its result says as well as
+  /// what it reads, and the result is read by others on the way back, too.
   WaysBack(const graph::OperatorSet &operators, bool as_layers);
 
   /// Lets ops of the graph be derived so. This object has to outlive the graph's gradient pass.

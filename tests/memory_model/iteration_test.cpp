@@ -16,15 +16,23 @@ Tensor tensor(const std::string &name, std::uint64_t bytes, bool in_memory = fal
 Iteration chain() {
   Iteration it;
   it.name = "chain";
-  it.tensors = {tensor("x", 4096, true), tensor("w0", 64, true, false, true), tensor("z", 4096), tensor("y", 4096),
-                tensor("w1", 64, true, false, true), tensor("loss", 64, false, true), tensor("dy", 4096),
-                tensor("dw1", 64, false, true, true), tensor("dz", 4096), tensor("dw0", 64, false, true, true)};
-  it.steps = {{"p0", "Gemm", false, true, 1000, {{0, true, false}, {1, true, false}, {2, false, true}}},
-              {"r", "Relu", false, false, 10, {{2, true, false}, {3, false, true}}},
-              {"p1", "Gemm", false, true, 1000, {{3, true, false}, {4, true, false}, {5, false, true}}},
-              {"p1", "Gemm", true, true, 2000, {{3, true, false}, {4, true, false}, {6, false, true}, {7, false, true}}},
-              {"r", "Relu", true, false, 10, {{6, true, false}, {3, true, false}, {8, false, true}}},
-              {"p0", "Gemm", true, true, 1000, {{8, true, false}, {0, true, false}, {9, false, true}}}};
+  it.tensors = {tensor("x", 4096, true),
+                tensor("w0", 64, true, false, true),
+                tensor("z", 4096),
+                tensor("y", 4096),
+                tensor("w1", 64, true, false, true),
+                tensor("loss", 64, false, true),
+                tensor("dy", 4096),
+                tensor("dw1", 64, false, true, true),
+                tensor("dz", 4096),
+                tensor("dw0", 64, false, true, true)};
+  it.steps = {
+      {"p0", "Gemm", false, true, 1000, {{0, true, false}, {1, true, false}, {2, false, true}}},
+      {"r", "Relu", false, false, 10, {{2, true, false}, {3, false, true}}},
+      {"p1", "Gemm", false, true, 1000, {{3, true, false}, {4, true, false}, {5, false, true}}},
+      {"p1", "Gemm", true, true, 2000, {{3, true, false}, {4, true, false}, {6, false, true}, {7, false, true}}},
+      {"r", "Relu", true, false, 10, {{6, true, false}, {3, true, false}, {8, false, true}}},
+      {"p0", "Gemm", true, true, 1000, {{8, true, false}, {0, true, false}, {9, false, true}}}};
   return it;
 }
 

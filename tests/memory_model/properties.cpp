@@ -46,8 +46,10 @@ std::vector<std::string> broken(const Iteration &iteration, const Estimate &esti
   };
   const double compute = iteration.operations() / machine.throughput;
   const double moving = static_cast<double>(estimate.traffic()) / machine.bandwidth;
-  require(estimate.seconds >= compute * (1 - kRounding), fmt::format("{} s for {} s of computing", estimate.seconds, compute));
-  require(estimate.seconds >= moving * (1 - kRounding), fmt::format("{} s for {} s of moving", estimate.seconds, moving));
+  require(estimate.seconds >= compute * (1 - kRounding),
+          fmt::format("{} s for {} s of computing", estimate.seconds, compute));
+  require(estimate.seconds >= moving * (1 - kRounding),
+          fmt::format("{} s for {} s of moving", estimate.seconds, moving));
   double sum = 0;
   for (const memory_model::StepTime &step : estimate.steps) {
     require(step.total >= step.compute * (1 - kRounding), "a step takes less than it computes");
@@ -95,8 +97,10 @@ std::vector<std::string> broken(const Iteration &iteration, const Plan &plan, co
       byte.here = stays;
     }
   }
-  if (in != estimate.bytes_in) problems.push_back(fmt::format("{} bytes come in, and {} are told", in, estimate.bytes_in));
-  if (out != estimate.bytes_out) problems.push_back(fmt::format("{} bytes go out, and {} are told", out, estimate.bytes_out));
+  if (in != estimate.bytes_in)
+    problems.push_back(fmt::format("{} bytes come in, and {} are told", in, estimate.bytes_in));
+  if (out != estimate.bytes_out)
+    problems.push_back(fmt::format("{} bytes go out, and {} are told", out, estimate.bytes_out));
   return problems;
 }
 

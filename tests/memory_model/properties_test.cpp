@@ -92,9 +92,9 @@ TEST(MemoryProperties, HaveTheirLimits) {
     std::uint64_t once = 0;
     for (const Tensor &tensor : iteration.tensors)
       once += tensor.bytes * ((tensor.in_memory ? 1U : 0U) + (tensor.to_memory ? 1U : 0U));
-    const std::uint64_t all = std::accumulate(
-        iteration.tensors.begin(), iteration.tensors.end(), std::uint64_t{0},
-        [](std::uint64_t sum, const Tensor &tensor) { return sum + 4 * tensor.bytes; });
+    const std::uint64_t all =
+        std::accumulate(iteration.tensors.begin(), iteration.tensors.end(), std::uint64_t{0},
+                        [](std::uint64_t sum, const Tensor &tensor) { return sum + 4 * tensor.bytes; });
     for (const Policy policy : {Policy::kThesis, Policy::kPack, Policy::kRows}) {
       ASSERT_EQ(estimate(policy, iteration, {all, kBandwidth, kThroughput}).traffic(), once) << to_string(policy);
       const Estimate quick = estimate(policy, iteration, {least_capacity(iteration), 1e18, kThroughput});

@@ -74,8 +74,9 @@ MemoryWork work(const MemoryArguments &a) {
   const model::Policy policy = model::parse_policy(a.policy);
   const Settings settings = parse_settings(a.set, a.batch, a.until);
   if (a.npu.empty() && !settings.machine.empty())
-    throw std::invalid_argument("--set npu.KEY and memory.KEY are of an NPU; name one with --npu, or give --bandwidth and "
-                                "--throughput");
+    throw std::invalid_argument(
+        "--set npu.KEY and memory.KEY are of an NPU; name one with --npu, or give --bandwidth and "
+        "--throughput");
   w.sweep = find_machine(a, settings, w.source);
   const std::filesystem::path file = runtime::find_model(a.model);
   graph::Graph forward = compiler::load_graph(file, settings.network);
@@ -95,10 +96,10 @@ std::string as_csv(const MemoryWork &w) {
                      "utilisation,type_two_share\n";
   for (std::size_t i = 0; i < w.estimates.size(); ++i) {
     const model::Estimate &e = w.estimates[i];
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", static_cast<double>(w.sweep.capacities[i]) / kMebi, e.seconds,
-                        e.compute_seconds, e.stall_seconds(), e.bytes_in, e.bytes_out, e.average_bandwidth(),
-                        e.average_bandwidth() / w.sweep.bandwidth, e.utilisation(),
-                        model::type_two_share(w.iteration, e));
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{}\n", static_cast<double>(w.sweep.capacities[i]) / kMebi, e.seconds,
+                    e.compute_seconds, e.stall_seconds(), e.bytes_in, e.bytes_out, e.average_bandwidth(),
+                    e.average_bandwidth() / w.sweep.bandwidth, e.utilisation(), model::type_two_share(w.iteration, e));
   }
   return text;
 }
@@ -154,11 +155,12 @@ void print_layers(const MemoryWork &w) {
 }
 
 void print_estimates(const MemoryArguments &a, const MemoryWork &w) {
-  fmt::print("{}: {} steps, {:.2f} G operations; {:.4g} GB/s, {:.4g} T operations/s ({}), ridge point {:.1f}; policy {}; "
-             "least capacity {:.2f} MiB\n",
-             w.iteration.name, w.iteration.steps.size(), w.iteration.operations() / kGiga, w.sweep.bandwidth / kGiga,
-             w.sweep.throughput / kTera, w.source, w.sweep.throughput / w.sweep.bandwidth, a.policy,
-             static_cast<double>(model::least_capacity(w.iteration)) / kMebi);
+  fmt::print(
+      "{}: {} steps, {:.2f} G operations; {:.4g} GB/s, {:.4g} T operations/s ({}), ridge point {:.1f}; policy {}; "
+      "least capacity {:.2f} MiB\n",
+      w.iteration.name, w.iteration.steps.size(), w.iteration.operations() / kGiga, w.sweep.bandwidth / kGiga,
+      w.sweep.throughput / kTera, w.source, w.sweep.throughput / w.sweep.bandwidth, a.policy,
+      static_cast<double>(model::least_capacity(w.iteration)) / kMebi);
   fmt::print("{:>10} {:>11} {:>11} {:>9} {:>9} {:>8} {:>8} {:>8} {:>8}\n", "MiB", "ms", "stalls ms", "in GB", "out GB",
              "GB/s", "active", "used", "type II");
   for (std::size_t i = 0; i < w.estimates.size(); ++i) {
@@ -188,14 +190,15 @@ int memory(const MemoryArguments &a) {
 
 void add_memory(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
   const auto a = std::make_shared<MemoryArguments>();
-  CLI::App *command =
-      app.add_subcommand("memory", "Estimate a training iteration from cache, bandwidth and arithmetic, tensor by tensor");
+  CLI::App *command = app.add_subcommand(
+      "memory", "Estimate a training iteration from cache, bandwidth and arithmetic, tensor by tensor");
   command->add_option("--model", a->model, "Network: a name, or the path of a .graph or .onnx")->capture_default_str();
   command->add_option("--batch", a->batch, "Samples in a batch; default: as the network says");
   add_until_option(*command, a->until);
   command->add_option("--capacity", a->capacity,
                       "MiB on chip: a number, several with commas, or FROM:TO:STEP; default: 24, or the NPU's");
-  command->add_option("--bandwidth", a->bandwidth, "GB/s to memory, both directions together; default: 616, or the NPU's")
+  command
+      ->add_option("--bandwidth", a->bandwidth, "GB/s to memory, both directions together; default: 616, or the NPU's")
       ->check(check_finite);
   command
       ->add_option("--throughput", a->throughput,
@@ -207,20 +210,23 @@ void add_memory(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
   command->add_option("--element", a->element, "Bytes of a real number, 1 to 8; default: 4, with --npu 2")
       ->check(CLI::Range(1, 8));
   command->add_flag("--forward", a->forward, "Inference: nothing goes back");
-  command->add_flag("--project", a->project,
-                    "Ways back as this project's operators have them, not a layer of its own for each (docs/memory-model.md)");
+  command->add_flag(
+      "--project", a->project,
+      "Ways back as this project's operators have them, not a layer of its own for each (docs/memory-model.md)");
   command->add_option("--json", a->json, "Write all numbers to this file; - is standard output")->type_name("FILE");
   command->add_option("--csv", a->csv, "Write a line for each capacity to this file; - is standard output")
       ->type_name("FILE");
-  command->footer(
-      "Policies (docs/memory-model.md): thesis is that of C.-Y. Tsai 2021; pack keeps whole tensors, those needed soonest\n"
-      "first; rows keeps parts of tensors, planned as a flow; fused computes point-wise layers again where they are read.\n"
-      "Examples:\n"
-      "  gradweave memory --model resnet50 --batch 32 --capacity 24:1000:2 --csv resnet.csv\n"
-      "  gradweave memory --model transformer --batch 128 --capacity 24,128 --policy rows\n"
-      "  gradweave memory --model bert_tiny --npu small\n"
-      "Exit codes: 0 done, 2 usage (also a capacity that is too small), 3 bad input file or a network without gradient,\n"
-      "5 output cannot be written");
+  command->footer("Policies (docs/memory-model.md): thesis is that of C.-Y. Tsai 2021; pack keeps whole tensors, those "
+                  "needed soonest\n"
+                  "first; rows keeps parts of tensors, planned as a flow; fused computes point-wise layers again where "
+                  "they are read.\n"
+                  "Examples:\n"
+                  "  gradweave memory --model resnet50 --batch 32 --capacity 24:1000:2 --csv resnet.csv\n"
+                  "  gradweave memory --model transformer --batch 128 --capacity 24,128 --policy rows\n"
+                  "  gradweave memory --model bert_tiny --npu small\n"
+                  "Exit codes: 0 done, 2 usage (also a capacity that is too small), 3 bad input file or a network "
+                  "without gradient,\n"
+                  "5 output cannot be written");
   command->callback([a, &chosen] { chosen = [a] { return memory(*a); }; });
 }
 

@@ -19,8 +19,8 @@ double positive(const std::string &text, const std::string &all, const char *wha
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value > 0) || value > kMostMebibytes)
-    throw std::invalid_argument(fmt::format("--capacity {}: {} '{}' must be a number of MiB above 0, at most {:.0f}", all,
-                                            what, text, kMostMebibytes));
+    throw std::invalid_argument(fmt::format("--capacity {}: {} '{}' must be a number of MiB above 0, at most {:.0f}",
+                                            all, what, text, kMostMebibytes));
   return value;
 }
 
