@@ -35,6 +35,16 @@ Accesses accesses(const isa::Decoded &command) {
     found.reads = {views.a, views.b};
     if (gemm->acc) found.reads.push_back(views.cin);
     found.writes = {views.cout};
+  } else if (const auto *conv = std::get_if<isa::ConvCommand>(&command.op)) {
+    const isa::GemmCommand &g = conv->product;
+    const compiler::GemmViews views(g);
+    SpmView image = views.a; // all rows that the taps, one by one, move it over
+    const isa::RowSpan span = isa::tap_span(conv->image);
+    image.place.row = static_cast<std::uint32_t>(image.place.row + span.lo);
+    image.rows += static_cast<std::uint32_t>(span.hi - span.lo);
+    found.reads = {image, {g.b, conv->b_rows(), g.b_col ? g.k : g.n, false}};
+    if (g.acc) found.reads.push_back(views.cin);
+    found.writes = {views.cout};
   } else if (const auto *add = std::get_if<isa::AddCommand>(&command.op)) {
     const compiler::AddViews views(*add);
     found.reads = {views.a, views.cin};
