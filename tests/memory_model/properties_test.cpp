@@ -81,7 +81,9 @@ TEST(MemoryProperties, NothingGrowsWithCapacity) {
       const std::uint64_t least = planner.least_traffic(sweep.capacities[i]);
       ASSERT_LE(least, bound);
       ASSERT_LE(rows[i].seconds, thesis[i].seconds);
-      if (i > 0) ASSERT_LE(rows[i].seconds, rows[i - 1].seconds);
+      if (i > 0) {
+        ASSERT_LE(rows[i].seconds, rows[i - 1].seconds);
+      }
       bound = least;
     }
   });
