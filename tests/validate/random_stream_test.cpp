@@ -47,7 +47,7 @@ class RandomStreams : public testing::TestWithParam<const char *> {};
 
 TEST_P(RandomStreams, HaveTheSameResultWhateverTheTiming) {
   const Machine &config = config_of(GetParam());
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const corpus::RandomStream s = stream_of(GetParam(), seed);
     std::vector<std::uint8_t> expected;
     const FunctionalNpu::Status status = run_functional(config, s, expected);
@@ -167,6 +167,7 @@ private:
     note("several taps", i.taps() > 1);
     note("one tap", i.taps() == 1);
     note("stride", i.stride > 1);
+    note("taps in several planes", i.stride > 1 && i.taps() > 1 && i.plane > 0);
     note("dilation", i.step_x > 1 && i.taps_x > 1);
     note("turned kernel", i.step_x < 0 && i.taps_x > 1);
     note("several images", (i.grid_y + (g.m - 1) / i.grid_w) >= i.grid_h);
@@ -209,7 +210,7 @@ private:
 
 TEST_P(RandomStreams, CoverTheInstructionSet) {
   SeenInStreams seen(config_of(GetParam()));
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const corpus::RandomStream stream = stream_of(GetParam(), seed);
     for (const isa::Command &c : stream.commands)
       seen.add(*isa::decode(c));

@@ -81,18 +81,30 @@ OperandBanks::Banks OperandBanks::initial_banks(const InitialReads &reads, std::
   return {addr / bank_rows_, last / bank_rows_};
 }
 
+OperandBanks::Pair OperandBanks::first_of(const isa::GemmCommand &g, const isa::ImageWalk &image, BlockPlace block,
+                                          std::uint32_t tap) const {
+  const std::int64_t a_move = isa::tap_shift(image, tap / image.taps_x, tap % image.taps_x);
+  const std::int64_t b_move = std::int64_t{tap} * image.b_tap;
+  return {line_of(g.a, g.a_col, block.row * rows_, block_rows(g, block.row), a_move),
+          line_of(g.b, g.b_col, block.col * cols_, block_cols(g, block.col), b_move), tap, g.k};
+}
+
+void OperandBanks::advance(Pair &at, const isa::GemmCommand &g, const isa::ImageWalk &image, BlockPlace block,
+                           std::uint32_t pairs) const {
+  at.left -= pairs;
+  if (at.left == 0 && at.tap + 1 < image.taps()) {
+    at = first_of(g, image, block, at.tap + 1);
+  } else {
+    at.a.advance(pairs);
+    at.b.advance(pairs);
+  }
+}
+
 FeedTimes OperandBanks::feed(const isa::GemmCommand &g, const isa::ImageWalk &image, BlockPlace block,
                              std::uint64_t start, const InitialReads &reads, std::uint64_t until,
                              std::uint32_t *read) const {
-  std::uint32_t tap = 0;
-  const auto a_lines = [&] {
-    const std::int64_t move = isa::tap_shift(image, tap / image.taps_x, tap % image.taps_x);
-    return line_of(g.a, g.a_col, block.row * rows_, block_rows(g, block.row), move);
-  };
-  const auto b_lines = [&] {
-    return line_of(g.b, g.b_col, block.col * cols_, block_cols(g, block.col), std::int64_t{tap} * image.b_tap);
-  };
-  Line a = a_lines(), b = b_lines();
+  Pair at = first_of(g, image, block, 0);
+  const Line &a = at.a, &b = at.b;
   constexpr std::uint64_t kNoBorder = ~std::uint64_t{0};
   // Rows beyond a partial block are not read; the pass goes from the last row to the first.
   const std::uint64_t end = reads.gemm ? reads.first + rows_ : 0;
@@ -100,9 +112,8 @@ FeedTimes OperandBanks::feed(const isa::GemmCommand &g, const isa::ImageWalk &im
 
   FeedTimes times{0, start};
   std::uint64_t now = start + latency::kBlockToRead; // cycle in which the pair on offer may be read
-  std::uint32_t left = g.k;                          // of the tap
   bool a_got = false, b_got = false;
-  while (left > 0 && now <= until) {
+  while (at.left > 0 && now <= until) {
     // Until `border` the banks of the initial values stay, too.
     std::uint64_t border = until == kNoBorder ? until : until + 1;
     bool blocks_a = false, blocks_b = false;
@@ -132,7 +143,7 @@ FeedTimes OperandBanks::feed(const isa::GemmCommand &g, const isa::ImageWalk &im
       const bool collide = a.banks.collide(b.banks);
       const std::uint64_t cycles = collide ? 2 : 1;
       pairs = static_cast<std::uint32_t>(
-          std::min<std::uint64_t>(std::min({a.same, b.same, left}), (border - now) / cycles));
+          std::min<std::uint64_t>(std::min({a.same, b.same, at.left}), (border - now) / cycles));
       if (pairs == 0) { // the border parts A from B
         a_got = true;
         ++now;
@@ -144,18 +155,9 @@ FeedTimes OperandBanks::feed(const isa::GemmCommand &g, const isa::ImageWalk &im
     if (times.first == 0) times.first = now - 1;
     times.last = now - 1;
     a_got = b_got = false;
-    left -= pairs;
-    if (left == 0 && tap + 1 < image.taps()) {
-      ++tap;
-      left = g.k;
-      a = a_lines();
-      b = b_lines();
-      continue;
-    }
-    a.advance(pairs);
-    b.advance(pairs);
+    advance(at, g, image, block, pairs);
   }
-  if (read) *read = (tap + 1) * g.k - left;
+  if (read) *read = (at.tap + 1) * g.k - at.left;
   return times;
 }
 

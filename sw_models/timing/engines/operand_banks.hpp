@@ -70,6 +70,16 @@ private:
   /// `move`: rows that the tap moves the tile.
   Line line_of(const isa::SpmTile &tile, bool walks_columns, std::uint32_t at, std::uint32_t count,
                std::int64_t move) const;
+  /// Where a block's reads are.
+  struct Pair {
+    Line a, b;
+    std::uint32_t tap = 0, left = 0; ///< pairs of the tap, from this one on
+  };
+  /// The first pair of a tap of a block.
+  Pair first_of(const isa::GemmCommand &g, const isa::ImageWalk &image, BlockPlace block, std::uint32_t tap) const;
+  /// So many pairs on, within the tap or to the first of the next.
+  void advance(Pair &at, const isa::GemmCommand &g, const isa::ImageWalk &image, BlockPlace block,
+               std::uint32_t pairs) const;
   BankRange range(const isa::SpmTile &tile, std::uint32_t rows, std::uint32_t cols, bool fp32) const;
   /// Banks of the initial values' row `row`; in *same the rows from there down to 0 that touch the same banks, at
   /// least.

@@ -27,7 +27,7 @@ Axis draw_axis(bool weights, Dice &dice) {
 /// `most`, or less.
 std::uint32_t size_up_to(std::uint32_t most, Dice &dice) { return dice.chance(0.6) ? most : dice.between(1, most); }
 
-isa::ImageWalk draw_any(bool weights, Dice &dice) {
+isa::ImageWalk draw_any(bool weights, std::uint32_t most_rows, Dice &dice) {
   isa::ImageWalk i;
   const Axis y = draw_axis(weights, dice);
   const Axis x = draw_axis(weights, dice);
@@ -37,13 +37,14 @@ isa::ImageWalk draw_any(bool weights, Dice &dice) {
   i.off_x = x.off;
   i.step_y = y.step;
   i.step_x = x.step;
-  i.stride = weights || dice.chance(0.6) ? 1 : dice.between(1, 3);
+  i.stride = weights || dice.chance(0.5) ? 1 : dice.between(1, 3);
   i.grid_w = dice.chance(0.8) ? dice.between(1, 9) : dice.between(1, 40);
   i.grid_h = dice.between(1, 9);
   i.grid_y = dice.chance(0.5) ? 0 : dice.between(0, i.grid_h - 1);
   i.img_w = size_up_to(i.grid_w * i.stride, dice);
   i.img_h = size_up_to(i.grid_h * i.stride, dice);
-  if (!weights && (i.stride > 1 || dice.chance(0.2))) i.plane = dice.between(0, i.grid_w * i.grid_h);
+  const std::uint32_t room = most_rows / (i.stride * i.stride); // planes that are too far apart never fit
+  if (!weights && (i.stride > 1 || dice.chance(0.2))) i.plane = dice.between(0, std::min(i.grid_w * i.grid_h, room));
   if (weights) {
     i.out_w = size_up_to(i.grid_w, dice);
     i.out_h = size_up_to(i.grid_h, dice);
@@ -68,7 +69,7 @@ std::uint32_t reach_of(const isa::ImageWalk &image) {
 
 std::optional<isa::ImageWalk> draw_image(bool weights, std::uint32_t most_rows, Dice &dice) {
   for (int attempt = 0; attempt < 12; ++attempt)
-    if (const isa::ImageWalk image = draw_any(weights, dice); reach_of(image) < most_rows) return image;
+    if (const isa::ImageWalk image = draw_any(weights, most_rows, dice); reach_of(image) < most_rows) return image;
   return std::nullopt;
 }
 
