@@ -99,6 +99,8 @@ Network load_network(const std::filesystem::path &file, const NetworkSettings &s
 }
 
 graph::Graph load_graph(const std::filesystem::path &file, const NetworkSettings &settings) {
+  if (const std::string extension = ending_of(file); extension == ".toml" || extension == ".csv")
+    fail(file, 0, "a list of layers has no operators between them; name a whole network, a .graph or .onnx file");
   return read_any_graph(file, settings, true);
 }
 

@@ -223,7 +223,7 @@ void add_memory(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
                   "Examples:\n"
                   "  gradweave memory --model resnet50 --batch 32 --capacity 24:1000:2 --csv resnet.csv\n"
                   "  gradweave memory --model transformer --batch 128 --capacity 24,128 --policy rows\n"
-                  "  gradweave memory --model bert_tiny --npu small\n"
+                  "  gradweave memory --model bert_tiny --npu large\n"
                   "Exit codes: 0 done, 2 usage (also a capacity that is too small), 3 bad input file or a network "
                   "without gradient,\n"
                   "5 output cannot be written");
