@@ -188,7 +188,7 @@ private:
   }
 
   std::int32_t between(std::int32_t low, std::int32_t high) {
-    return low + static_cast<std::int32_t>(below(static_cast<std::uint64_t>(high - low + 1)));
+    return low + static_cast<std::int32_t>(below(static_cast<std::uint64_t>(high - low) + 1));
   }
   /// 1 to `most`; often one of the two.
   std::uint32_t side(std::uint32_t most) {
