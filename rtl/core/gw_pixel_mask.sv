@@ -149,13 +149,13 @@ module gw_pixel_mask #(
   endtask
 
   task automatic keep_inside;
-    logic [31:0] i, x, y, x_end, y_end;
+    logic [31:0] i, x, y, columns, lines;
     x = {{20{x1_q[11]}}, x1_q};
     y = {{20{y1_q[11]}}, y1_q};
-    x_end = {20'd0, x_end1_q};
-    y_end = {20'd0, y_end1_q};
+    columns = {20'd0, x_end1_q};
+    lines = {20'd0, y_end1_q};
     for (i = 0; i < ROWS; i = i + 1)
-      keep_o[i*32+:32] <= ((lane_x[i] + x < x_end) ? 32'hffff : 32'd0) & ((lane_y[i] + y < y_end) ? 32'hffff : 32'd0);
+      keep_o[i*32+:32] <= ((lane_x[i] + x < columns) ? 32'hffff : 32'd0) & ((lane_y[i] + y < lines) ? 32'hffff : 32'd0);
   endtask
 
   task automatic take_lanes;
