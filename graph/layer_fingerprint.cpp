@@ -14,13 +14,16 @@ Fingerprint fingerprint(const Convolution &conv) {
 } // namespace
 
 Fingerprint shape_fingerprint(const Layer &layer) {
-  const auto &[name, m, k, n, dx, index, groups, input, x_of, conv, weights, y_fp32, dx_fp32] = layer;
-  return Fingerprint().add(m, k, n, groups, dx, y_fp32, dx_fp32);
+  const auto &[name, m, k, n, dx, index, groups, input, x_of, conv, image, weights, y_fp32, dx_fp32] = layer;
+  Fingerprint shape;
+  shape.add(m, k, n, groups, dx, y_fp32, dx_fp32, image);
+  if (image) shape.add(fingerprint(conv.value()));
+  return shape;
 }
 
 // What a layer by itself reads of others does not count, but for whose weights it has, from which its data come.
 Fingerprint fingerprint(const Layer &layer) {
-  const auto &[name, m, k, n, dx, index, groups, input, x_of, conv, weights, y_fp32, dx_fp32] = layer;
+  const auto &[name, m, k, n, dx, index, groups, input, x_of, conv, image, weights, y_fp32, dx_fp32] = layer;
   Fingerprint whole;
   whole.add(name, shape_fingerprint(layer), weights, conv.has_value());
   if (conv) whole.add(fingerprint(*conv));

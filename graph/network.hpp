@@ -25,6 +25,9 @@ struct Layer {
   std::string input = {};
   std::string x_of = {};                ///< name of an earlier layer that reads the same X; empty: none
   std::optional<Convolution> conv = {}; ///< what the layer's matrices were made from by im2col
+  /// Whether the products read the convolution's images where they lie (docs/convolution.md): X is the image, a row a
+  /// pixel and a column a channel, and dX its gradient (N24). M, K and N are those of im2col all the same.
+  bool image = false;
   /// Name of an earlier layer whose weights these are; empty: the layer has its own.
   std::string weights = {};
   /// Whether Y, or dX, leaves as the fp32 sum it is: an operator that takes sums follows, and no product. Else it is

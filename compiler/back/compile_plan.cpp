@@ -98,7 +98,7 @@ Compiled compile_plan(const std::vector<Layer> &layers, Pass pass, const Layout 
   compiled.predicted_cycles = plan.cycles;
   compiled.bounds = lower_bounds(layers, pass, layout, npu);
   if (!stream) return compiled;
-  EmittedStream emitted = emit(plan.program, order_actions(plan.program, npu));
+  EmittedStream emitted = emit(plan.program, order_actions(plan.program, npu), npu);
   compiled.stream = std::move(emitted.commands);
   compiled.info = std::move(emitted.info);
   require(verify_stream(compiled, npu), layers, "emission");

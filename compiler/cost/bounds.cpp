@@ -1,7 +1,9 @@
 #include "compiler/cost/bounds.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/cut.hpp"
 #include "compiler/ir/error.hpp"
+#include "compiler/ir/image.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
@@ -18,6 +20,7 @@ namespace {
 double least_moves(double macs, double capacity) { return 2 * macs / std::sqrt(capacity) - 2 * capacity; }
 
 double io_bytes(const Layer &layer, Pass pass, const NpuConfig &npu) {
+  if (layer.image) return 0; // taps share elements of the image, which the theorem counts apart
   const double macs = static_cast<double>(layer.m) * layer.k * layer.n;
   const double capacity = static_cast<double>(npu.spm_bytes) / 2; // all of it bf16, the smaller of the two types
   double elements = 0;
@@ -30,13 +33,18 @@ double io_bytes(const Layer &layer, Pass pass, const NpuConfig &npu) {
 /// Array steps of the layer's products: however a result is cut into tiles, it takes no fewer blocks than the array's
 /// size asks for, and each of its elements all terms of its reduction.
 std::uint64_t array_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
-  const auto product = [&](std::uint32_t rows, std::uint32_t cols, std::uint32_t red) {
-    return block_count(rows, cols, npu) * std::max(red, shortest_block(npu));
+  const auto product = [&](Tensor result) {
+    const Contraction &c = contraction_of(result);
+    const auto extent = [&](Dim dim) { return extent_of(layer, result, dim); };
+    std::uint64_t blocks = block_count(extent(c.row), extent(c.col), npu);
+    if (layer.image && result == Tensor::kDW) // a block has results of one tap
+      blocks = taps_of(layer) * block_count(tap_channels(layer, result), extent(c.col), npu);
+    return blocks * std::max(extent(c.red), shortest_block(npu));
   };
   std::uint64_t steps = 0;
-  if (pass != Pass::kBackward) steps += product(layer.m, layer.n, layer.k);
-  if (pass != Pass::kForward) steps += product(layer.k, layer.n, layer.m);
-  if (computes_dx(layer, pass)) steps += product(layer.m, layer.k, layer.n);
+  if (pass != Pass::kBackward) steps += product(Tensor::kY);
+  if (pass != Pass::kForward) steps += product(Tensor::kDW);
+  if (computes_dx(layer, pass)) steps += product(Tensor::kDX);
   return steps;
 }
 

@@ -138,7 +138,7 @@ std::uint64_t program_bound(const Program &program, const Machine &npu) {
 
 std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
   // Alone: what else emission makes is of no use here, and takes more memory.
-  const std::vector<isa::Command> commands = emit(program, order_actions(program, npu)).commands;
+  const std::vector<isa::Command> commands = emit(program, order_actions(program, npu), npu).commands;
   timing::RunOptions options;
   std::vector<std::uint64_t> latest;
   if (limit != kTooSlow) {

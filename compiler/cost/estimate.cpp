@@ -1,7 +1,8 @@
 #include "compiler/cost/estimate.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/ir/contraction.hpp"
+#include "compiler/ir/cut.hpp"
+#include "compiler/ir/image.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
@@ -41,8 +42,25 @@ struct Stream {
 
 class Nest {
 public:
-  Nest(const LoopOrder &loops, const TileShape &tile, const Layer &layer, const Machine &npu)
-      : loops_(loops), side_{tile.m, tile.k, tile.n}, extent_{layer.m, layer.k, layer.n}, npu_(npu) {}
+  Nest(const LoopOrder &loops, Tensor result, const TileShape &tile, const Layer &layer, const Machine &npu)
+      : loops_(loops), npu_(npu) {
+    for (const Dim dim : {Dim::kM, Dim::kK, Dim::kN}) {
+      side_[static_cast<std::size_t>(dim)] = longest_range(layer, result, dim, side_of(tile, dim));
+      extent_[static_cast<std::size_t>(dim)] = extent_of(layer, result, dim);
+    }
+  }
+
+  /// The same for an operand that is read as an image: taps find their pixels in one tile, which has the lines around
+  /// it besides.
+  Nest of_image(Tensor operand, Tensor result, const Layer &layer) const {
+    Nest nest = *this;
+    const auto cols = static_cast<std::size_t>(form_of(operand).col);
+    nest.extent_[cols] = operand == Tensor::kX ? tap_channels(layer, Tensor::kY) : layer.n;
+    nest.side_[cols] = std::min(side_[cols], nest.extent_[cols]);
+    const std::uint32_t lines = side_[0], read = lines_read(layer, result, {0, lines}).size;
+    nest.halo_ = static_cast<double>(read) / lines;
+    return nest;
+  }
 
   /// A tensor whose rows and columns run along two of the loops.
   Stream stream(Dim row_dim, Dim col_dim, Element element, double *area) const {
@@ -52,8 +70,8 @@ public:
     Stream s;
     s.area = area;
     s.partial = element != Element::kBf16;
-    s.rows = spm_rows(side_[r], side_[c], s.partial, npu_.lanes());
-    const double rows = static_cast<double>(divide_up(extent_[c], side_[c])) * extent_[r]; // a burst each
+    s.rows = halo_ * spm_rows(side_[r], side_[c], s.partial, npu_.lanes());
+    const double rows = halo_ * static_cast<double>(divide_up(extent_[c], side_[c])) * extent_[r]; // a burst each
     const Moves read = loads(side_[c] * (s.partial ? 4ULL : 2ULL)) * rows;
     const Moves written = stores(side_[c] * (element == Element::kFp32 ? 4ULL : 2ULL)) * rows;
     s.once = s.partial ? written : read;
@@ -85,14 +103,16 @@ private:
 
   double trips(std::size_t dim) const { return static_cast<double>(divide_up(extent_[dim], side_[dim])); }
 
-  const LoopOrder loops_;
-  std::array<std::uint32_t, 3> side_, extent_;
+  LoopOrder loops_;
+  std::array<std::uint32_t, 3> side_{}, extent_{};
+  double halo_ = 1; ///< rows of a tile for each of its lines
   const Machine &npu_;
 };
 
 /// Whether the dX and dW products of an interleaved phase use the same dY tile at the same time.
 bool same_dy_walk(const LoopOrder &dw_loops, const TileShape &tile, const Layer &layer) {
-  const bool one_m = tile.m == layer.m, one_k = tile.k == layer.k, one_n = tile.n == layer.n;
+  const TileShape largest = largest_tile(PhaseKind::kInterleave, layer);
+  const bool one_m = tile.m == largest.m, one_k = tile.k == largest.k, one_n = tile.n == largest.n;
   return (one_k && one_n) || (one_m && (dw_loops[0] == Dim::kK || one_k || one_n));
 }
 
@@ -106,10 +126,12 @@ std::vector<Stream> streams_of(PhaseKind kind, const LoopOrder &loops, const Til
   for (const Tensor result : form.results) {
     const Contraction &c = contraction_of(result);
     const bool first = result == form.results.front();
-    const Nest nest(first ? form.first_loops.value_or(loops) : loops, tile, layer, npu); // of a group
+    const Nest nest(first ? form.first_loops.value_or(loops) : loops, result, tile, layer, npu); // of a group
     const auto add = [&](Tensor tensor, Element element, double *area) {
       const TensorForm &of = form_of(tensor);
-      streams.push_back(nest.stream(of.row, of.col, element, area));
+      const bool image = layer.image && tensor != result && !of.groups_below;
+      const Nest own = image ? nest.of_image(tensor, result, layer) : nest;
+      streams.push_back(own.stream(of.row, of.col, element, area));
     };
     if (first || apart) add(c.shared, Element::kBf16, &e.shared_rows);
     if (!first && apart) { // the first product's dY tiles serve the second if all of dY stays

@@ -1,10 +1,11 @@
 #include "compiler/emit/emit.hpp"
+#include "compiler/emit/image_command.hpp"
 #include "compiler/lower/order.hpp"
 
 namespace gradweave::compiler {
 namespace {
 
-isa::SpmTile spm_tile(const Place &place) { return {place.rows.first, place.pstride, 0}; }
+isa::SpmTile spm_tile(const Place &place) { return {place.rows.first + place.guard, place.pstride, 0}; }
 
 /// The waits and posts of an action, in as many SYNCs as they take beside the action's own: a command has three of
 /// each.
@@ -77,7 +78,7 @@ isa::GemmCommand gemm_command(const Action &a, const GemmRoles &r) {
 
 } // namespace
 
-EmittedStream emit(const Program &program, const Orderings &ordering) {
+EmittedStream emit(const Program &program, const Orderings &ordering, const NpuConfig &npu) {
   EmittedStream stream;
   stream.commands.reserve(program.actions.size());
   stream.info.reserve(program.actions.size());
@@ -101,11 +102,15 @@ EmittedStream emit(const Program &program, const Orderings &ordering) {
     tokens.take_waits(d.sync);
     tokens.take_posts(d.sync);
     if (a.computes()) {
-      const GemmRoles r = roles(program.products[a.product], program.layers[a.layer]);
-      if (a.kind == Action::Kind::kGemm)
-        d.op = gemm_command(a, r);
-      else
+      const TileProduct &p = program.products[a.product];
+      const Layer &layer = program.layers[a.layer];
+      const GemmRoles r = roles(p, layer);
+      if (a.kind == Action::Kind::kAdd)
         d.op = add_command(a);
+      else if (layer.image)
+        d.op = image_command(gemm_command(a, r), r, p, layer, npu.lanes());
+      else
+        d.op = gemm_command(a, r);
       info.red = r.red;
       info.red_n = r.red_size;
     } else {

@@ -12,6 +12,6 @@ struct EmittedStream {
 };
 
 /// One command for each action, in order. Throws std::out_of_range, naming the field, if a value does not fit.
-EmittedStream emit(const Program &program, const Orderings &ordering);
+EmittedStream emit(const Program &program, const Orderings &ordering, const NpuConfig &npu);
 
 } // namespace gradweave::compiler

@@ -72,10 +72,6 @@ void set_range(TileProduct &p, Dim dim, const IndexRange &range) {
   (dim == Dim::kM ? p.m_size : dim == Dim::kK ? p.k_size : p.n_size) = range.size;
 }
 
-std::uint32_t extent_of(const Layer &layer, Dim dim) {
-  return dim == Dim::kM ? layer.m : dim == Dim::kK ? layer.k : layer.n;
-}
-
 std::uint32_t side_of(const TileShape &tile, Dim dim) {
   return dim == Dim::kM ? tile.m : dim == Dim::kK ? tile.k : tile.n;
 }

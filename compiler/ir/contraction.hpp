@@ -52,8 +52,6 @@ struct IndexRange {
 /// Of a product along a dimension, in the group.
 IndexRange range_of(const TileProduct &p, Dim dim);
 void set_range(TileProduct &p, Dim dim, const IndexRange &range);
-/// Of the whole layer, in a group.
-std::uint32_t extent_of(const Layer &layer, Dim dim);
 std::uint32_t side_of(const TileShape &tile, Dim dim);
 
 /// What a phase computes: products of one result, or of two by turns.

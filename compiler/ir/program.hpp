@@ -59,6 +59,7 @@ struct PhasePlan {
 struct Place {
   RowRange rows;
   std::uint32_t pstride = 0;
+  std::uint32_t guard = 0; ///< rows before the first of the tile
 };
 
 struct Action {

@@ -47,6 +47,10 @@ enum class PhaseKind { kForward, kDx, kDw, kInterleave, kDxMajor, kDwMajor };
 struct Region {
   std::uint32_t g = 0, g_end = 0, m = 0, m_end = 0, k = 0, k_end = 0, n = 0, n_end = 0;
 };
-inline Region whole(const Layer &layer) { return {0, layer.groups, 0, layer.m, 0, layer.k, 0, layer.n}; }
+/// Of a layer that reads images K counts channels, and taps are whole in any region.
+inline Region whole(const Layer &layer) {
+  const std::uint32_t k = layer.image ? layer.conv->group_channels() : layer.k;
+  return {0, layer.groups, 0, layer.m, 0, k, 0, layer.n};
+}
 
 } // namespace gradweave::compiler

@@ -12,6 +12,14 @@
 namespace gradweave::compiler {
 namespace {
 
+/// Of X and dX: a matrix by im2col, or the image.
+std::uint32_t x_rows(const Layer &layer) {
+  return layer.image ? layer.conv->batch * layer.conv->height * layer.conv->width : layer.m;
+}
+std::uint32_t x_cols(const Layer &layer) { 
+  return layer.groups * (layer.image ? layer.conv->group_channels() : layer.k);
+}
+
 class LayoutBuilder {
 public:
   LayoutBuilder(const std::vector<Layer> &layers, Pass pass, const NpuConfig &npu)
@@ -40,10 +48,10 @@ private:
   void add(std::uint32_t layer, Tensor tensor, bool input, std::uint32_t rows, std::uint32_t cols);
   bool same_matrix(const Layer &from, const Layer &to) const {
     // A sum in fp32 is no operand: something happens to it in between.
-    return from.m == to.m && from.groups * from.n == to.groups * to.k && !from.y_fp32 && !to.dx_fp32;
+    return from.m == x_rows(to) && from.groups * from.n == x_cols(to) && !from.y_fp32 && !to.dx_fp32;
   }
   static bool same_x(const Layer &one, const Layer &other) {
-    return one.m == other.m && one.groups * one.k == other.groups * other.k;
+    return x_rows(one) == x_rows(other) && x_cols(one) == x_cols(other) && one.image == other.image;
   }
 
   const std::vector<Layer> &layers_;
@@ -110,7 +118,7 @@ void LayoutBuilder::bind(std::uint32_t i) {
     place(i, Tensor::kX) = place(from, Tensor::kY);
     binding(from, Tensor::kY).result = other_form_[from];
   } else {
-    add(i, Tensor::kX, true, layer.m, all_k);
+    add(i, Tensor::kX, true, x_rows(layer), x_cols(layer));
   }
   if (forward || layer.dx) add(i, Tensor::kW, true, all_k, layer.n);
   // As long as nobody computes it, dY is an input.
@@ -124,7 +132,7 @@ void LayoutBuilder::bind(std::uint32_t i) {
       dy.layer = i;
       place(i, Tensor::kDX) = place(from, Tensor::kDY);
     } else {
-      add(i, Tensor::kDX, false, layer.m, all_k);
+      add(i, Tensor::kDX, false, x_rows(layer), x_cols(layer));
     }
   }
   if (backward) add(i, Tensor::kDW, false, all_k, layer.n);

@@ -1,5 +1,7 @@
 #include "compiler/lower/order.hpp"
 #include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/cut.hpp"
+#include "compiler/ir/image.hpp"
 #include "compiler/lower/layout.hpp"
 
 #include <fmt/format.h>
@@ -17,9 +19,40 @@ namespace {
 Rect rect_of(Tensor tensor, const TileProduct &p, const Layer &layer) {
   const TensorForm &form = form_of(tensor);
   const IndexRange row = range_of(p, form.row), col = range_of(p, form.col);
-  const std::uint32_t above = form.groups_below ? p.group * extent_of(layer, form.row) : 0;
-  const std::uint32_t beside = form.groups_below ? 0 : p.group * extent_of(layer, form.col);
+  const std::uint32_t above = form.groups_below ? p.group * extent_of(layer, p.result, form.row) : 0;
+  const std::uint32_t beside = form.groups_below ? 0 : p.group * extent_of(layer, p.result, form.col);
   return {above + row.first, beside + col.first, row.size, col.size};
+}
+
+/// Of the image that the products of Y and dW read: the channels of the product's taps.
+Rect image_rect(const TileProduct &p, const Layer &layer) {
+  const std::uint32_t channels = tap_channels(layer, p.result);
+  const TapRange taps = tap_range(layer, {p.k, p.k_size}, channels);
+  const IndexRange lines = lines_read(layer, p.result, {p.m, p.m_size});
+  return {lines.first, p.group * channels + taps.channel, lines.size, taps.channels};
+}
+
+/// Of dY as the image that products of dX read; those of dW take the same rows, so that both have one tile.
+Rect gradient_rect(const TileProduct &p, const Layer &layer) {
+  const TapRange taps = tap_range(layer, {p.n, p.n_size}, layer.n);
+  const IndexRange lines{p.m, p.m_size}, read = layer.dx ? lines_read(layer, Tensor::kDX, lines) : lines;
+  return {read.first, p.group * layer.n + taps.channel, read.size, taps.channels};
+}
+
+/// Of W for dX: of one tap the product's channels, of several all.
+Rect turned_kernel_rect(const TileProduct &p, const Layer &layer) {
+  const std::uint32_t channels = extent_of(layer, Tensor::kDX, Dim::kK);
+  const TapRange taps = tap_range(layer, {p.n, p.n_size}, layer.n);
+  const std::uint32_t row = p.group * layer.k + (taps.row * layer.conv->kernel_width + taps.col) * channels;
+  if (taps.count() == 1) return {row + p.k, taps.channel, p.k_size, taps.channels};
+  return {row, taps.channel, taps.count() * channels, taps.channels};
+}
+
+Rect operand_rect(Tensor tensor, const TileProduct &p, const Layer &layer) {
+  if (!layer.image) return rect_of(tensor, p, layer);
+  if (tensor == Tensor::kX) return image_rect(p, layer);
+  if (tensor == Tensor::kDY) return gradient_rect(p, layer);
+  return p.result == Tensor::kDX ? turned_kernel_rect(p, layer) : rect_of(tensor, p, layer);
 }
 
 } // namespace
@@ -27,13 +60,12 @@ Rect rect_of(Tensor tensor, const TileProduct &p, const Layer &layer) {
 GemmRoles roles(const TileProduct &p, const Layer &layer) {
   const Contraction &c = contraction_of(p.result);
   const IndexRange red = range_of(p, c.red);
-  return {
-      c.a,       c.b,     rect_of(c.a, p, layer), rect_of(c.b, p, layer), rect_of(c.result, p, layer), c.a_col, c.b_col,
-      red.first, red.size};
+  return {c.a,     c.b,       operand_rect(c.a, p, layer), operand_rect(c.b, p, layer), rect_of(c.result, p, layer),
+          c.a_col, c.b_col,   red.first,                   red.size};
 }
 
 std::uint32_t reduction_extent(Tensor result, const Layer &layer) {
-  return extent_of(layer, contraction_of(result).red);
+  return extent_of(layer, result, contraction_of(result).red);
 }
 
 std::string to_string(const LoopOrder &order) {
@@ -46,55 +78,59 @@ std::string to_string(const LoopOrder &order) {
 namespace {
 
 /// The products of one result in group `g` of the region.
-std::vector<TileProduct> walk(Tensor result, const LoopOrder &order, const TileShape &tile, const Region &region,
-                              std::uint32_t g) {
-  const std::array<std::uint32_t, 3> first{region.m, region.k, region.n};
-  const std::array<std::uint32_t, 3> end{region.m_end, region.k_end, region.n_end};
-  const std::array<std::uint32_t, 3> side{tile.m, tile.k, tile.n};
-  const auto outer = static_cast<std::size_t>(order[0]), middle = static_cast<std::size_t>(order[1]),
-             inner = static_cast<std::size_t>(order[2]);
+std::vector<TileProduct> walk(Tensor result, const LoopOrder &order, const TileShape &tile, const Layer &layer,
+                              const Region &region, std::uint32_t g) {
+  const auto ranges = [&](Dim d) { return ranges_along(layer, result, d, side_of(tile, d), region); };
+  const std::vector<IndexRange> outer = ranges(order[0]), middle = ranges(order[1]), inner = ranges(order[2]);
   std::vector<TileProduct> products;
-  std::array<std::uint32_t, 3> at{};
-  for (at[outer] = first[outer]; at[outer] < end[outer]; at[outer] += side[outer])
-    for (at[middle] = first[middle]; at[middle] < end[middle]; at[middle] += side[middle])
-      for (at[inner] = first[inner]; at[inner] < end[inner]; at[inner] += side[inner]) {
-        TileProduct p;
-        p.result = result;
-        p.m = at[0];
-        p.k = at[1];
-        p.n = at[2];
-        p.m_size = std::min(side[0], end[0] - at[0]);
-        p.k_size = std::min(side[1], end[1] - at[1]);
-        p.n_size = std::min(side[2], end[2] - at[2]);
-        p.group = g;
+  products.reserve(outer.size() * middle.size() * inner.size());
+  TileProduct p;
+  p.result = result;
+  p.group = g;
+  for (const IndexRange &i : outer) {
+    set_range(p, order[0], i);
+    for (const IndexRange &j : middle) {
+      set_range(p, order[1], j);
+      for (const IndexRange &k : inner) {
+        set_range(p, order[2], k);
         products.push_back(p);
       }
+    }
+  }
   return products;
 }
 
 } // namespace
 
-std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, const TileShape &tile,
+std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, const TileShape &tile, const Layer &layer,
                                     const Region &region) {
   const PhaseForm &form = form_of(kind);
   std::vector<TileProduct> products;
   for (std::uint32_t g = region.g; g < region.g_end; ++g) {
-    std::vector<TileProduct> first = walk(form.results.front(), form.first_loops.value_or(order), tile, region, g);
+    std::vector<TileProduct> first =
+        walk(form.results.front(), form.first_loops.value_or(order), tile, layer, region, g);
     if (!form.fused()) {
       products.insert(products.end(), first.begin(), first.end());
       continue;
     }
-    const std::vector<TileProduct> second = walk(form.results.back(), order, tile, region, g);
+    // Of images the two may be cut into different numbers of products, which then follow one another evenly.
+    const std::vector<TileProduct> second = walk(form.results.back(), order, tile, layer, region, g);
+    std::size_t next = 0;
     for (std::size_t i = 0; i < first.size(); ++i) {
       products.push_back(first[i]);
-      products.push_back(second[i]);
+      for (const std::size_t end = (i + 1) * second.size() / first.size(); next < end; ++next)
+        products.push_back(second[next]);
     }
   }
   return products;
 }
 
 LoopOrder loops_that_turn(const LoopOrder &order, const TileShape &tile, const Layer &layer) {
-  const auto turns = [&](Dim d) { return side_of(tile, d) < extent_of(layer, d); };
+  // Sides that cut an image's layer may cut one of its results only.
+  const auto turns = [&](Dim d) {
+    if (layer.image) return true;
+    return side_of(tile, d) < extent_of(layer, Tensor::kY, d);
+  };
   LoopOrder result{};
   std::size_t count = 0;
   for (const Dim d : order)
@@ -105,8 +141,11 @@ LoopOrder loops_that_turn(const LoopOrder &order, const TileShape &tile, const L
 }
 
 std::uint64_t product_count(PhaseKind kind, const TileShape &tile, const Layer &layer) {
-  return divide_up(layer.m, tile.m) * divide_up(layer.k, tile.k) * divide_up(layer.n, tile.n) * layer.groups *
-         form_of(kind).results.size();
+  std::uint64_t count = 0;
+  for (const Tensor result : form_of(kind).results)
+    count += range_count(layer, result, Dim::kM, tile.m) * range_count(layer, result, Dim::kK, tile.k) *
+             range_count(layer, result, Dim::kN, tile.n);
+  return count * layer.groups;
 }
 
 void check_products(std::uint64_t fewest, const Layer &layer, const NpuConfig &npu) {

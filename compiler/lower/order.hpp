@@ -10,8 +10,9 @@
 
 namespace gradweave::compiler {
 
-/// A tile product as operands and result of a GEMM command (docs/compiler.md has the table). Rectangles are those of
-/// the layer's tensors. An ADD has no operands a and b.
+/// A tile product as operands and result of a GEMM, CONV or WGRAD command (docs/compiler.md has the table). Rectangles
+/// are those of the layer's tensors: of operands that are images, all rows that taps reach, of which dW's product takes
+/// but some. An ADD has no operands a and b.
 struct GemmRoles {
   Tensor a{}, b{};
   Rect a_rect, b_rect, c_rect;
@@ -26,8 +27,8 @@ std::uint32_t reduction_extent(Tensor result, const Layer &layer);
 std::string to_string(const LoopOrder &order);
 
 /// The phase's products in a region, group after group. All loops ascend, so each result element's reduction does.
-/// Fused phases yield one dX and one dW product alternately.
-std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, const TileShape &tile,
+/// Fused phases yield one dX and one dW product alternately. `layer` is the whole one.
+std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, const TileShape &tile, const Layer &layer,
                                     const Region &region);
 
 /// The loops of more than one trip, in their order, and then the others: orders for which this is the same yield the

@@ -1,5 +1,7 @@
 #include "compiler/lower/partition.hpp"
 #include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/cut.hpp"
+#include "compiler/ir/image.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
 
@@ -19,7 +21,9 @@ bool cuts_groups(Dim dim, const Layer &layer) { return layer.groups > 1 && dim !
 
 std::vector<std::uint32_t> bounds_of(const PhaseParts &parts, const Layer &layer, const NpuConfig &npu) {
   if (cuts_groups(parts.dim, layer)) return part_bounds(layer.groups, parts.count, 1);
-  return part_bounds(extent_of(layer, parts.dim), parts.count, npu.lanes());
+  const Region all = whole(layer);
+  if (parts.dim == Dim::kM) return part_bounds(layer.m, parts.count, layer.image ? line_width(layer) : npu.lanes());
+  return part_bounds(parts.dim == Dim::kK ? all.k_end : all.n_end, parts.count, npu.lanes());
 }
 
 Region region_of(std::uint32_t part, const std::vector<std::uint32_t> &bounds, Dim dim, const Layer &layer) {
@@ -42,6 +46,11 @@ Layer as_layer(const Region &r, const Layer &layer) {
   part.m = r.m_end - r.m;
   part.k = r.k_end - r.k;
   part.n = r.n_end - r.n;
+  if (layer.image) {
+    part.conv->channels = part.groups * part.k;
+    part.conv->groups = part.groups;
+    part.k *= taps_of(layer);
+  }
   return part;
 }
 
@@ -59,7 +68,7 @@ public:
     for (std::uint32_t part = 0; part < plan.parts.count; ++part) {
       const std::uint32_t core = part % plan.parts.cores;
       for (TileProduct p :
-           make_order(plan.kind, plan.loops, plan.tile, region_of(part, bounds_, plan.parts.dim, layer))) {
+           make_order(plan.kind, plan.loops, plan.tile, layer, region_of(part, bounds_, plan.parts.dim, layer))) {
         p.core = static_cast<std::uint8_t>(core);
         if (!plans_.of(p.result).empty()) p.part = part;
         queues_[core].push_back(p);
@@ -154,8 +163,12 @@ Partition partition_along(Dim dim) {
   return dim == Dim::kM ? Partition::kWeightSharing : dim == Dim::kN ? Partition::kDySharing : Partition::kIfmapSharing;
 }
 
-std::uint32_t cuttable(Dim dim, const Layer &layer) {
-  return cuts_groups(dim, layer) ? layer.groups : extent_of(layer, dim);
+std::uint32_t cuttable(Dim dim, bool forward, const Layer &layer) {
+  if (cuts_groups(dim, layer)) return layer.groups;
+  if (layer.image && dim == Dim::kM) return layer.m / line_width(layer);
+  // A part of dY's channels would have some terms of each tap of dX.
+  if (layer.image && dim == Dim::kN && !forward) return 1;
+  return within(whole(layer), layer, Tensor::kDW, dim).size;
 }
 
 Layer part_of(const Layer &layer, const PhaseParts &parts, const NpuConfig &npu) {
@@ -186,7 +199,7 @@ Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &optio
   } else {
     const Dim dim = cut_dim(options.partition);
     const std::string_view name = dim == Dim::kM ? "M" : dim == Dim::kN ? "N" : "K";
-    const std::uint32_t most = cuttable(dim, layer);
+    const std::uint32_t most = cuttable(dim, false, layer);
     if (options.parts > most)
       throw CompileError(fmt::format("layer '{}': {} cannot cut {} = {} into {} parts; reduce the parts to at most {}",
                                      layer.name, to_string(options.partition), layer.groups > 1 ? "groups" : name, most,
@@ -204,7 +217,7 @@ PhaseParts phase_parts(const Cut &cut, bool forward, const Layer &layer, const N
   const auto along = [&](Dim dim) {
     PhaseParts parts;
     parts.dim = dim;
-    parts.count = std::min(cut.parts, cuttable(dim, layer));
+    parts.count = std::min(cut.parts, cuttable(dim, forward, layer));
     parts.cores = std::min(parts.count, npu.cores);
     parts.reduction = cut.reduction;
     return parts;
@@ -230,7 +243,7 @@ void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &
 }
 
 std::vector<TileProduct> plan_products(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu) {
-  std::vector<TileProduct> products = plan.parts.count == 1 ? make_order(plan.kind, plan.loops, plan.tile, whole(layer))
+  std::vector<TileProduct> products = plan.parts.count == 1 ? make_order(plan.kind, plan.loops, plan.tile, layer, whole(layer))
                                                             : Merger(plan, layer, npu).run();
   for (TileProduct &p : products)
     p.layer = plan.layer;

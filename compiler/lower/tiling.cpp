@@ -1,5 +1,7 @@
 #include "compiler/lower/tiling.hpp"
 #include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/cut.hpp"
+#include "compiler/ir/image.hpp"
 #include "compiler/lower/layout.hpp"
 
 #include <fmt/format.h>
@@ -10,17 +12,12 @@
 namespace gradweave::compiler {
 namespace {
 
-/// Sum of f(tile side) over the tiles that cut `extent`.
-template <typename F> double sum_tiles(std::uint32_t extent, std::uint32_t side, F f) {
-  const std::uint32_t whole = extent / side, rest = extent % side;
-  return static_cast<double>(whole) * static_cast<double>(f(side)) + (rest ? static_cast<double>(f(rest)) : 0.0);
-}
-
-double gemm_cycles(std::uint32_t rows, std::uint32_t row_side, std::uint32_t cols, std::uint32_t col_side,
-                   std::uint32_t red, std::uint32_t red_side, const NpuConfig &npu) {
-  return sum_tiles(rows, row_side, [&](auto s) { return divide_up(s, npu.rows); }) *
-         sum_tiles(cols, col_side, [&](auto s) { return divide_up(s, npu.cols); }) *
-         sum_tiles(red, red_side, [&](auto s) { return std::max(s, shortest_block(npu)); });
+double product_cycles(Tensor result, const TileShape &t, const Layer &layer, const NpuConfig &npu) {
+  const Contraction &c = contraction_of(result);
+  const auto sum = [&](Dim dim, auto f) { return sum_ranges(layer, result, dim, side_of(t, dim), f); };
+  return sum(c.row, [&](auto s) { return divide_up(s, npu.rows); }) *
+         sum(c.col, [&](auto s) { return divide_up(s, npu.cols); }) *
+         sum(c.red, [&](auto s) { return std::max(s, shortest_block(npu)); });
 }
 
 } // namespace
@@ -56,6 +53,54 @@ std::vector<std::uint32_t> tile_sides(std::uint32_t extent, std::uint32_t unit, 
   return sides;
 }
 
+TileShape largest_tile(PhaseKind kind, const Layer &layer) {
+  TileShape largest{0, 0, 0};
+  for (const Tensor result : form_of(kind).results) {
+    largest.m = std::max(largest.m, extent_of(layer, result, Dim::kM));
+    largest.n = std::max(largest.n, extent_of(layer, result, Dim::kN));
+    // A tile of dW that is read from images has one tap's rows.
+    const bool one_tap = layer.image && result == Tensor::kDW;
+    largest.k =
+        std::max(largest.k, one_tap ? tap_channels(layer, result) : extent_of(layer, result, Dim::kK));
+  }
+  return largest;
+}
+
+namespace {
+
+std::vector<std::uint32_t> image_sides(PhaseKind kind, Dim dim, const Layer &layer, std::uint32_t unit,
+                                       std::uint32_t beat) {
+  if (dim == Dim::kM) {
+    std::vector<std::uint32_t> sides = tile_sides(layer.m / line_width(layer), 1, 1);
+    for (std::uint32_t &side : sides)
+      side = std::min(side, kMaxTileSide / line_width(layer)) * line_width(layer);
+    return sides;
+  }
+  const std::uint32_t extent = side_of(largest_tile(kind, layer), dim);
+  const std::uint32_t taps = taps_of(layer), width = layer.conv->kernel_width;
+  const bool over_taps = form_of(kind).forward() ? dim == Dim::kK : dim == Dim::kN && form_of(kind).computes(Tensor::kDX);
+  if (!over_taps) return tile_sides(extent, unit, beat);
+  const std::uint32_t channels = extent / taps;
+  std::vector<std::uint32_t> sides;
+  for (std::uint32_t row = layer.conv->kernel_height; row > 0; --row)
+    sides.push_back(row * width * channels);
+  for (std::uint32_t tap = width; --tap > 0;)
+    sides.push_back(tap * channels);
+  for (const std::uint32_t side : tile_sides(channels, unit, beat))
+    sides.push_back(side);
+  std::sort(sides.begin(), sides.end(), std::greater<>());
+  sides.erase(std::unique(sides.begin(), sides.end()), sides.end());
+  return sides;
+}
+
+} // namespace
+
+std::vector<std::uint32_t> sides_along(PhaseKind kind, Dim dim, const Layer &layer, const NpuConfig &npu) {
+  const std::uint32_t unit = array_side(kind, dim, npu), beat = npu.bus_bytes / 2;
+  if (layer.image) return image_sides(kind, dim, layer, unit, beat);
+  return tile_sides(side_of(largest_tile(kind, layer), dim), unit, beat);
+}
+
 std::uint32_t array_side(PhaseKind kind, Dim dim, const NpuConfig &npu) {
   const bool rows = dim == Dim::kM || dim == contraction_of(form_of(kind).results.front()).row;
   return rows ? npu.rows : npu.cols;
@@ -63,11 +108,8 @@ std::uint32_t array_side(PhaseKind kind, Dim dim, const NpuConfig &npu) {
 
 std::uint64_t phase_cycles(PhaseKind kind, const TileShape &t, const Layer &l, const NpuConfig &npu) {
   double cycles = 0;
-  for (const Tensor result : form_of(kind).results) {
-    const Contraction &c = contraction_of(result);
-    cycles += gemm_cycles(extent_of(l, c.row), side_of(t, c.row), extent_of(l, c.col), side_of(t, c.col),
-                          extent_of(l, c.red), side_of(t, c.red), npu);
-  }
+  for (const Tensor result : form_of(kind).results)
+    cycles += product_cycles(result, t, l, npu);
   return static_cast<std::uint64_t>(cycles) * l.groups;
 }
 

@@ -21,6 +21,13 @@ std::uint64_t block_count(std::uint32_t rows, std::uint32_t cols, const NpuConfi
 /// array side (ROWS, COLS) that blocks along this dimension fill; `beat` the elements of a bus beat.
 std::vector<std::uint32_t> tile_sides(std::uint32_t extent, std::uint32_t unit, std::uint32_t beat);
 
+/// The largest tile that a phase can have: one that has all of each dimension.
+TileShape largest_tile(PhaseKind kind, const Layer &layer);
+
+/// Tile sides worth trying along a dimension of a phase, descending: as above, and of a layer that reads images whole
+/// rows of pixels, rows of the kernel, taps, and channels of one tap.
+std::vector<std::uint32_t> sides_along(PhaseKind kind, Dim dim, const Layer &layer, const NpuConfig &npu);
+
 /// The array side that tiles of a phase fill along a dimension: ROWS along M and along the rows of a result by itself,
 /// else COLS.
 std::uint32_t array_side(PhaseKind kind, Dim dim, const NpuConfig &npu);

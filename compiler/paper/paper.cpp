@@ -25,6 +25,10 @@ struct PaperOptions {
 };
 
 void check(const SchedulingProblem &problem, const PaperOptions &options) {
+  if (problem.layers.front().image)
+    throw CompileError(fmt::format("layer '{}': the paper's own scheme knows im2col only; read no images, or choose "
+                                   "another schedule",
+                                   problem.layers.front().name));
   if (problem.layers.size() != 1)
     throw CompileError(fmt::format("the paper's scheme plans one layer at a time, not {} together; choose another "
                                    "schedule",

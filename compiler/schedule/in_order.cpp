@@ -18,9 +18,11 @@ std::uint32_t halved(std::uint32_t side, std::uint32_t block) {
 }
 
 /// Starts with the whole part, and halves the longest side until a product fits the scratchpad.
-TileShape largest_tile(PhaseKind kind, const PhaseParts &parts, const SpmSplit &split, const Layer &part,
+TileShape fitting_tile(PhaseKind kind, const PhaseParts &parts, const SpmSplit &split, const Layer &part,
                        const NpuConfig &npu) {
-  TileShape tile{std::min(part.m, kMaxTileSide), std::min(part.k, kMaxTileSide), std::min(part.n, kMaxTileSide)};
+  TileShape tile = largest_tile(kind, part);
+  for (std::uint32_t *side : {&tile.m, &tile.k, &tile.n})
+    *side = std::min(*side, kMaxTileSide);
   while (!fits(kind, tile, split, part, npu, parts)) {
     const std::uint32_t longest = std::max({tile.m, tile.k, tile.n});
     if (longest == 1) refuse_scratchpad(part, npu);
@@ -49,7 +51,7 @@ Scheduled InOrder::schedule_layer(const SchedulingProblem &problem) const {
     plan.kind = kind;
     plan.parts = phase_parts(cut, form_of(kind).forward(), layer, npu);
     plan.split = {all, all, all};
-    plan.tile = largest_tile(kind, plan.parts, plan.split, part_of(layer, plan.parts, npu), npu);
+    plan.tile = fitting_tile(kind, plan.parts, plan.split, part_of(layer, plan.parts, npu), npu);
     plan.loops = {c.row, c.col, c.red};
     check_products(product_count(kind, plan.tile, layer), layer, npu);
     scheduled.plans.push_back(plan);

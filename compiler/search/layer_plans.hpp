@@ -3,13 +3,15 @@
 #pragma once
 
 #include "compiler/search/refine.hpp"
+#include "graph/layer_fingerprint.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <array>
 #include <map>
 #include <memory>
 #include <optional>
-#include <tuple>
+#include <string>
+#include <utility>
 
 namespace gradweave::compiler {
 
@@ -108,10 +110,12 @@ private:
     std::vector<std::unique_ptr<OrderSearch>> orders; ///< the conventional one first
     Choice choice;
   };
-  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool, Pass>;
+  using Key = std::pair<std::string, Pass>;
 
   static Key key_of(const Layer &layer, Pass pass) {
-    return {layer.m, layer.k, layer.n, layer.groups, pass == Pass::kForward || layer.dx, pass};
+    Layer shape = layer;
+    shape.dx = pass == Pass::kForward || layer.dx;
+    return {shape_fingerprint(shape).hex(), pass};
   }
   void begin(Shape &shape, const Layer &layer, Pass pass) const;
   void search(Shape &shape) const;

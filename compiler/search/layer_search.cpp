@@ -3,6 +3,7 @@
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
+#include "compiler/lower/tiling.hpp"
 #include "compiler/search/refine.hpp"
 #include "compiler/search/search.hpp"
 #include "graph/layer_fingerprint.hpp"
@@ -123,12 +124,13 @@ bool are_plans_of(const std::vector<PhasePlan> &plans, const Layer &layer, const
   const Cut cut = cut_of(layer, npu, options);
   const auto is_plan_of = [&](const PhasePlan &p, PhaseKind kind) {
     const PhaseForm &form = form_of(kind);
+    const TileShape largest = largest_tile(kind, layer);
     const auto cuts = [](std::uint32_t side, std::uint32_t extent) {
       return side > 0 && side <= std::min(extent, kMaxTileSide);
     };
     return p.kind == kind && p.layer == 0 && !p.starts_empty && p.reach == 0 &&
-           are_alike(p.parts, phase_parts(cut, form.forward(), layer, npu)) && cuts(p.tile.m, layer.m) &&
-           cuts(p.tile.k, layer.k) && cuts(p.tile.n, layer.n) &&
+           are_alike(p.parts, phase_parts(cut, form.forward(), layer, npu)) && cuts(p.tile.m, largest.m) &&
+           cuts(p.tile.k, largest.k) && cuts(p.tile.n, largest.n) &&
            std::find(form.loops.begin(), form.loops.end(), p.loops) != form.loops.end() && p.window > 0 &&
            p.window <= kDeepestWindow && is_usable(p.policy) && lies_within(p.split.shared, npu.spm_rows()) &&
            lies_within(p.split.other, npu.spm_rows()) && lies_within(p.split.result, npu.spm_rows()) &&

@@ -60,13 +60,10 @@ PhaseSearch::PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShap
       part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried) {}
 
 std::vector<PhaseSearch::Ranked> PhaseSearch::ranked() const {
-  const std::uint32_t beat = npu_.bus_bytes / 2;
-  const auto sides = [&](std::uint32_t fixed, std::uint32_t extent, std::uint32_t unit) {
-    return fixed > 0 ? std::vector<std::uint32_t>{fixed} : tile_sides(extent, unit, beat);
+  const auto sides = [&](std::uint32_t fixed, Dim dim) {
+    return fixed > 0 ? std::vector<std::uint32_t>{fixed} : sides_along(kind_, dim, part_, npu_);
   };
-  const auto ms = sides(fixed_.m, part_.m, array_side(kind_, Dim::kM, npu_));
-  const auto ks = sides(fixed_.k, part_.k, array_side(kind_, Dim::kK, npu_));
-  const auto ns = sides(fixed_.n, part_.n, array_side(kind_, Dim::kN, npu_));
+  const auto ms = sides(fixed_.m, Dim::kM), ks = sides(fixed_.k, Dim::kK), ns = sides(fixed_.n, Dim::kN);
   const RowRange all{0, npu_.spm_rows()};
   std::vector<Ranked> ranked;
   std::uint64_t fewest = ~std::uint64_t{0};

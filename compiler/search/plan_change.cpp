@@ -48,20 +48,26 @@ std::uint32_t PlanChanger::change_side(std::uint32_t side, std::uint32_t extent,
 }
 
 void PlanChanger::change_tile(std::vector<PhasePlan> &plans, PhasePlan &plan, const Layer &layer) {
+  const TileShape largest = largest_tile(plan.kind, layer);
+  const auto changed = [&](std::uint32_t side, Dim dim) {
+    if (!layer.image) return change_side(side, side_of(largest, dim), array_side(plan.kind, dim, npu_));
+    const std::vector<std::uint32_t> sides = sides_along(plan.kind, dim, layer, npu_);
+    return sides[pick(sides.size())];
+  };
   switch (pick(4)) {
   case 0:
-    plan.tile.m = change_side(plan.tile.m, layer.m, array_side(plan.kind, Dim::kM, npu_));
+    plan.tile.m = changed(plan.tile.m, Dim::kM);
     break;
   case 1:
-    plan.tile.k = change_side(plan.tile.k, layer.k, array_side(plan.kind, Dim::kK, npu_));
+    plan.tile.k = changed(plan.tile.k, Dim::kK);
     break;
   case 2:
-    plan.tile.n = change_side(plan.tile.n, layer.n, array_side(plan.kind, Dim::kN, npu_));
+    plan.tile.n = changed(plan.tile.n, Dim::kN);
     break;
   default: { // what phases have in common can stay from one to the next
     const PhasePlan &other = plans[pick(plans.size())];
     plan.tile.m = other.tile.m;
-    plan.tile.n = other.tile.n;
+    plan.tile.n = std::min(other.tile.n, largest.n);
   }
   }
 }

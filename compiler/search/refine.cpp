@@ -2,6 +2,7 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/error.hpp"
+#include "compiler/ir/image.hpp"
 #include "compiler/ir/options.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
@@ -129,7 +130,7 @@ Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts) {
   if (groups < layer.groups / 2) sample.groups = static_cast<std::uint32_t>(groups);
   // An even part of the layer, so that tiles that cut the sample evenly cut the layer evenly too.
   if (const std::uint64_t times = layer.m / std::max(rows, least); times >= kWorthIt)
-    sample.m = static_cast<std::uint32_t>(divide_up(layer.m, times));
+    sample.m = static_cast<std::uint32_t>(round_up(divide_up(layer.m, times), layer.image ? line_width(layer) : 1));
   return sample;
 }
 

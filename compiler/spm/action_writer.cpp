@@ -7,7 +7,7 @@ namespace {
 
 Place place_at(const Tile &t, std::int64_t row) {
   const std::uint32_t panel = t.rect.rows * (t.fp32 ? 2 : 1);
-  return {{static_cast<std::uint32_t>(row), t.rows}, panel};
+  return {{static_cast<std::uint32_t>(row), t.rows}, panel, t.guard.before};
 }
 
 } // namespace

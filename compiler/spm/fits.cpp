@@ -1,7 +1,12 @@
 // Whether tiles fit the scratchpad, before any is placed.
-#include "compiler/ir/contraction.hpp"
+#include "compiler/ir/cut.hpp"
+#include "compiler/ir/image.hpp"
+#include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/spm/residency.hpp"
+
+#include <algorithm>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
@@ -25,24 +30,61 @@ public:
   FullTiles(const TileShape &tile, const Layer &layer, const NpuConfig &npu)
       : tile_(tile), layer_(layer), lanes_(npu.lanes()) {}
 
-  std::uint64_t rows(Tensor tensor, bool fp32) const {
-    const TensorForm &form = form_of(tensor);
-    return spm_rows(side_of(tile_, form.row), side_of(tile_, form.col), fp32, lanes_);
+  std::uint64_t result_rows(const Contraction &c, bool fp32) const {
+    return spm_rows(longest(c.result, c.row), longest(c.result, c.col), fp32, lanes_);
   }
   /// A product; `whole`: it sums up all of the reduction, so that no sum needs a place beside the bf16 result.
   AreaRows product(const Contraction &c, bool whole) const {
-    AreaRows rows_of{rows(c.shared, false), rows(c.a == c.shared ? c.b : c.a, false), 0};
+    const Operands operands = layer_.image ? image_operands(c) : plain_operands(c);
+    AreaRows rows_of{operands.a, operands.b, 0};
+    if (c.a != c.shared) std::swap(rows_of.shared, rows_of.other);
     const bool leaves_rounded = rounds(layer_, c.result);
-    if (leaves_rounded) rows_of.result += rows(c.result, false);
-    if (!leaves_rounded || !whole) rows_of.result += rows(c.result, true);
+    if (leaves_rounded) rows_of.result += result_rows(c, false);
+    if (!leaves_rounded || !whole) rows_of.result += result_rows(c, true);
     return rows_of;
   }
   /// Two sums that are added, and what leaves as bf16.
   AreaRows addition(const Contraction &c) const {
-    return {0, 0, 2 * rows(c.result, true) + (rounds(layer_, c.result) ? rows(c.result, false) : 0)};
+    return {0, 0, 2 * result_rows(c, true) + (rounds(layer_, c.result) ? result_rows(c, false) : 0)};
   }
 
 private:
+  struct Operands {
+    std::uint64_t a = 0, b = 0;
+  };
+
+  std::uint32_t longest(Tensor result, Dim dim) const {
+    return longest_range(layer_, result, dim, side_of(tile_, dim));
+  }
+  std::uint64_t plain(Tensor tensor) const {
+    const TensorForm &form = form_of(tensor);
+    return spm_rows(side_of(tile_, form.row), side_of(tile_, form.col), false, lanes_);
+  }
+  Operands plain_operands(const Contraction &c) const { return {plain(c.a), plain(c.b)}; }
+
+  /// Of the product whose lines, with those that taps reach, are most.
+  Operands image_operands(const Contraction &c) const {
+    TileProduct p;
+    p.result = c.result;
+    for (const Dim dim : {Dim::kK, Dim::kN})
+      set_range(p, dim, {0, longest(c.result, dim)});
+    Operands most;
+    for (const IndexRange &lines : ranges_along(layer_, c.result, Dim::kM, tile_.m, whole(layer_))) {
+      set_range(p, Dim::kM, lines);
+      const GemmRoles r = roles(p, layer_);
+      most.a = std::max(most.a, image_rows(c.a, r.a_rect, p));
+      most.b = std::max(most.b, image_rows(c.b, r.b_rect, p));
+    }
+    return most;
+  }
+  std::uint64_t image_rows(Tensor tensor, const Rect &rect, const TileProduct &p) const {
+    const std::uint64_t rows = spm_rows(rect.rows, rect.cols, false, lanes_);
+    if (tensor == Tensor::kW || (tensor == Tensor::kDY && !layer_.dx)) return rows;
+    const Tensor reader = tensor == Tensor::kDY ? Tensor::kDX : p.result;
+    const Guard guard = guard_of(layer_, reader, {rect.row, rect.rows}, {p.m, p.m_size});
+    return rows + guard.before + guard.behind;
+  }
+
   const TileShape &tile_;
   const Layer &layer_;
   std::uint32_t lanes_;
@@ -56,7 +98,7 @@ bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const La
   for (const Tensor result : form_of(kind).results) {
     const Contraction &c = contraction_of(result);
     const bool cut = parts.count > 1 && parts.dim == c.red;
-    const bool whole = side_of(tile, c.red) == extent_of(layer, c.red) && !cut;
+    const bool whole = range_count(layer, result, c.red, side_of(tile, c.red)) == 1 && !cut;
     if (!full.product(c, whole).fit(split)) return false;
     if (cut && parts.reduction == Reduction::kAdd && !full.addition(c).fit(split)) return false;
   }

@@ -9,6 +9,14 @@
 namespace gradweave::compiler {
 namespace {
 
+/// A tile is to have rows around it that the product's taps may move to.
+void guard_image(const TileProduct &p, const Layer &layer, Tile &t) {
+  const Guard wanted = guard_of(layer, p.result, {t.rect.row, t.rect.rows}, {p.m, p.m_size});
+  const Guard guard{std::max(t.guard.before, wanted.before), std::max(t.guard.behind, wanted.behind)};
+  t.rows += guard.before - t.guard.before + guard.behind - t.guard.behind;
+  t.guard = guard;
+}
+
 /// Finds the number of a tile by what it holds. Open addressing: a search looks up millions of tiles.
 class TableBuilder {
 public:
@@ -87,6 +95,7 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Laye
       } else {
         n.tile[Needs::kA] = elements(r.a, r.a_rect);
         n.tile[Needs::kB] = elements(r.b, r.b_rect);
+        if (layer.image) guard_image(p, layer, tiles[static_cast<std::size_t>(n.tile[Needs::kA])]);
         if (r.red != reduction.first(p.result, p.part)) n.tile[Needs::kCin] = sum(p.part);
       }
       n.tile[Needs::kCout] = leaves_rounded ? elements(p.result, r.c_rect) : sum(p.add ? 0 : p.part);

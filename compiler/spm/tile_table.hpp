@@ -1,6 +1,7 @@
 // The distinct tiles that a plan's products touch, and when each is needed next.
 #pragma once
 
+#include "compiler/ir/image.hpp"
 #include "compiler/ir/program.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/spm/spm_map.hpp"
@@ -34,6 +35,7 @@ struct Tile {
   std::uint32_t first_use = kNever;
   std::uint32_t part = 0; ///< of a partial sum: which part of the reduction plan
   Rect rect;
+  Guard guard;               ///< rows of `rows` that are no part of it, where it is read as an image
   std::int64_t scratch = -1; ///< DRAM address of its spill space; -1: none yet
 };
 

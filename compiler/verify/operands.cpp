@@ -1,4 +1,5 @@
 #include "compiler/verify/operands.hpp"
+#include "compiler/verify/image_operands.hpp"
 
 namespace gradweave::compiler {
 namespace {
@@ -51,6 +52,7 @@ Rect rect_of(const TileProduct &p, const Layer &layer, Tensor t) {
 } // namespace
 
 Operands operands_of(const TileProduct &p, const Layer &layer) {
+  if (layer.image) return image_operands_of(p, layer);
   const auto [a, b] = factors_of(p.result);
   const Range terms = range_of(p, summed(p.result));
   return {a, b, rect_of(p, layer, a), rect_of(p, layer, b), rect_of(p, layer, p.result), terms.first, terms.size};
@@ -59,17 +61,24 @@ Operands operands_of(const TileProduct &p, const Layer &layer) {
 std::array<Expected, kTensorCount> expected_tensors(const Layer &l, Pass pass) {
   const bool forward = pass != Pass::kBackward, backward = pass != Pass::kForward, dx = backward && l.dx;
   const std::uint32_t all_k = l.groups * l.k, all_n = l.groups * l.n;
-  return {{{Tensor::kX, true, false, false, l.m, all_k},
+  const std::uint32_t x_rows = l.image ? l.conv->batch * l.conv->height * l.conv->width : l.m;
+  const std::uint32_t x_cols = l.image ? l.conv->channels : all_k;
+  return {{{Tensor::kX, true, false, false, x_rows, x_cols},
            {Tensor::kW, forward || dx, false, false, all_k, l.n},
            {Tensor::kDY, backward, false, false, l.m, all_n},
            {Tensor::kY, forward, true, l.y_fp32, l.m, all_n},
-           {Tensor::kDX, dx, true, l.dx_fp32, l.m, all_k},
+           {Tensor::kDX, dx, true, l.dx_fp32, x_rows, x_cols},
            {Tensor::kDW, backward, true, true, all_k, l.n}}};
 }
 
+std::array<std::uint32_t, 3> extents_of(Tensor result, const Layer &layer) {
+  if (!layer.image || result != Tensor::kDX) return {layer.m, layer.k, layer.n};
+  const std::uint32_t taps = layer.conv->kernel_height * layer.conv->kernel_width;
+  return {layer.m, layer.k / taps, layer.n * taps};
+}
+
 std::uint32_t terms_of(Tensor result, const Layer &layer) {
-  const Dim d = summed(result);
-  return d == Dim::kM ? layer.m : d == Dim::kK ? layer.k : layer.n;
+  return extents_of(result, layer)[static_cast<std::size_t>(summed(result))];
 }
 
 std::uint64_t rows_of_tile(const Rect &rect, bool fp32, std::uint32_t lanes) {

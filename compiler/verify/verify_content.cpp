@@ -75,6 +75,9 @@ const ContentReplay::Tile *ContentReplay::find(const SpmView &view) const {
 }
 
 void ContentReplay::put(const SpmView &view, const Content &content) {
+  view.for_panels(npu_.lanes(), [&](std::uint32_t first, std::uint32_t end) {
+    tiles_.erase(tiles_.lower_bound(first), tiles_.lower_bound(end));
+  });
   view.for_rows(npu_.lanes(), [&](std::uint32_t row) { owner_[row] = next_number_; });
   tiles_[view.place.row] = {next_number_, {view, content}};
   ++next_number_;
@@ -234,15 +237,23 @@ std::string ContentReplay::gemm(const isa::GemmCommand &g) {
   std::string problem;
   const Product product = product_of(g, a->content, b->content, problem);
   if (!problem.empty()) return problem;
+  if (compiled_.layers[product.layer].image) return "multiplies an image as if it were a matrix";
   Content c;
   if (problem = cover(g, product, a->content.rect, b->content.rect, c); !problem.empty()) return problem;
-  if (problem = continue_sum(g, g.acc ? find(v.cin) : nullptr, c); !problem.empty()) return problem;
+  return finish_product(g, g.k, product, c);
+}
+
+/// The sum with `terms` more terms from `c.first` on: whether it goes on where its initial values stand, and its place.
+std::string ContentReplay::finish_product(const isa::GemmCommand &g, std::uint32_t terms, const Product &product,
+                                          Content c) {
+  const GemmViews v(g);
+  if (std::string problem = continue_sum(g, g.acc ? find(v.cin) : nullptr, c); !problem.empty()) return problem;
   if (g.out_bf16) {
     if (c.first != 0 || c.done != extent(c) || binding(c.binding).fp32)
       return fmt::format("rounds {} to bf16 with terms {} to {} of {}", name(c), c.first, c.done, extent(c));
     c.done = 0;
   }
-  macs_[product.layer][static_cast<std::size_t>(product.result)] += static_cast<std::uint64_t>(g.m) * g.n * g.k;
+  macs_[product.layer][static_cast<std::size_t>(product.result)] += static_cast<std::uint64_t>(g.m) * g.n * terms;
   put(v.cout, c);
   return {};
 }
@@ -276,6 +287,7 @@ std::string ContentReplay::add(const isa::AddCommand &command) {
 
 std::string ContentReplay::step(const isa::Decoded &command, const SyncReplay &sync) {
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g);
+  if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) return conv(*v);
   if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c);
   if (const auto *d = std::get_if<isa::DmaCommand>(&command.op)) return d->store ? store(*d, sync) : load(*d, sync);
   return {};

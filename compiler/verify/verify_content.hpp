@@ -58,11 +58,24 @@ private:
     Rect rect;
   };
 
+  /// What a CONV or WGRAD reads as its image.
+  struct ImageRead {
+    std::size_t binding = kNowhere;
+    std::int64_t first_pixel = 0; ///< row of the tensor that is the first pixel of the image in which it begins
+    std::uint32_t col = 0;        ///< first column of the tensor
+  };
+
   std::string load(const isa::DmaCommand &d, const SyncReplay &sync);
   std::string load_elements(const Located &at, const SyncReplay &sync) const;
   std::string store(const isa::DmaCommand &d, const SyncReplay &sync);
   std::string spill(const isa::DmaCommand &d, const Content &content, const SyncReplay &sync);
   std::string gemm(const isa::GemmCommand &g);
+  std::string conv(const isa::ConvCommand &v);
+  std::string cover_conv(const isa::ConvCommand &v, const ImageRead &a, const Content &b, std::uint32_t skipped,
+                         const Product &product, Content &c) const;
+  std::string cover_wgrad(const isa::ConvCommand &v, const ImageRead &a, const Content &b, std::uint32_t skipped,
+                          const Product &product, Content &c) const;
+  std::string finish_product(const isa::GemmCommand &g, std::uint32_t terms, const Product &product, Content c);
   std::string cover(const isa::GemmCommand &g, const Product &product, const Rect &a, const Rect &b, Content &c) const;
   std::string continue_sum(const isa::GemmCommand &g, const Tile *cin, Content &c) const;
   std::string add(const isa::AddCommand &c);
@@ -72,6 +85,12 @@ private:
   Located locate(const isa::DmaCommand &d, std::string &problem) const;
   /// The tile that lies exactly in `view`, whole; null if there is none.
   const Tile *find(const SpmView &view) const;
+  /// The tile that the row is a part of; null if there is none.
+  const Tile *tile_at(std::int64_t row) const;
+  /// The tile of which `view` has some rows, all of their columns, and the number of its rows before those; null if there
+  /// is none.
+  const Tile *find_rows(const SpmView &view, std::uint32_t &skipped) const;
+  ImageRead read_image(const isa::ConvCommand &v, std::string &problem) const;
   void put(const SpmView &view, const Content &content);
 
   const TensorBinding &binding(std::size_t i) const { return compiled_.layout.tensors[i]; }

@@ -30,18 +30,21 @@ bool HazardReplay::ordered_inside_core(const Writer &writer, const SpmView &view
   return blocks_[index_].first >= last_needed + 3;
 }
 
+/// `view`: the tile that the row is read as a part of.
+std::string HazardReplay::read_row(std::uint32_t row, const SpmView &view, Use use, const SyncReplay &sync) {
+  readers_[sync.engine()][row] = {index_, sync.position()};
+  const Writer &w = writers_[row];
+  const bool own = w.engine == sync.engine();
+  if (w.index == Access::kNone || sync.complete(w.engine, w.position) ||
+      (own && ordered_inside_core(w, view, use, sync.engine())))
+    return {};
+  return fmt::format("reads scratchpad row {} without waiting for command {}, which writes it", row, w.index);
+}
+
 std::string HazardReplay::read(const SpmView &view, Use use, const SyncReplay &sync) {
   std::string problem;
-  std::uint32_t checked = Access::kNone;
   view.for_rows(npu_.lanes(), [&](std::uint32_t row) {
-    const Writer &w = writers_[row];
-    if (w.index != Access::kNone && w.index != checked && problem.empty()) {
-      checked = w.index;
-      const bool own = w.engine == sync.engine();
-      if (!sync.complete(w.engine, w.position) && !(own && ordered_inside_core(w, view, use, sync.engine())))
-        problem = fmt::format("reads scratchpad row {} without waiting for command {}, which writes it", row, w.index);
-    }
-    readers_[sync.engine()][row] = {index_, sync.position()};
+    if (std::string own = read_row(row, view, use, sync); problem.empty()) problem = std::move(own);
   });
   return problem;
 }
@@ -66,33 +69,59 @@ std::string HazardReplay::write(const SpmView &view, const SyncReplay &sync) {
   return problem;
 }
 
+void HazardReplay::begin_blocks(const isa::GemmCommand &g, std::size_t engine) {
+  Blocks &mine = blocks_[index_];
+  mine.first = next_block_[engine];
+  mine.count = static_cast<std::uint64_t>((g.m + npu_.rows - 1) / npu_.rows) * ((g.n + npu_.cols - 1) / npu_.cols);
+  mine.cout = GemmViews(g).cout;
+  next_block_[engine] += mine.count;
+}
+
+std::string HazardReplay::refuse_overlap(const SpmView &operand, const char *what, const SpmView &result) const {
+  std::string problem;
+  operand.for_panels(npu_.lanes(), [&](std::uint32_t first, std::uint32_t end) {
+    result.for_panels(npu_.lanes(), [&](std::uint32_t out_first, std::uint32_t out_end) {
+      if (problem.empty() && first < out_end && out_first < end)
+        problem = fmt::format("writes its result over its own {} in scratchpad row {}", what, std::max(first, out_first));
+    });
+  });
+  return problem;
+}
+
 std::string HazardReplay::gemm(const isa::GemmCommand &g, const SyncReplay &sync) {
   const GemmViews v(g);
-  Blocks &mine = blocks_[index_];
-  mine.first = next_block_[sync.engine()];
-  mine.count = static_cast<std::uint64_t>((g.m + npu_.rows - 1) / npu_.rows) * ((g.n + npu_.cols - 1) / npu_.cols);
-  mine.cout = v.cout;
-  next_block_[sync.engine()] += mine.count;
-
+  begin_blocks(g, sync.engine());
   for (const std::string &problem :
        {read(v.a, Use::kOperand, sync), read(v.b, Use::kOperand, sync), g.acc ? read(v.cin, Use::kInitial, sync) : ""})
     if (!problem.empty()) return problem;
   // A GEMM reads its operands again after its first results are written: its result may replace only its own initial
   // values.
-  std::string problem;
-  const auto refuse = [&](const SpmView &view, const char *what) {
-    view.for_panels(npu_.lanes(), [&](std::uint32_t first, std::uint32_t end) {
-      v.cout.for_panels(npu_.lanes(), [&](std::uint32_t out_first, std::uint32_t out_end) {
-        if (problem.empty() && first < out_end && out_first < end)
-          problem =
-              fmt::format("writes its result over its own {} in scratchpad row {}", what, std::max(first, out_first));
-      });
-    });
-  };
-  refuse(v.a, "operand A");
-  refuse(v.b, "operand B");
-  if (g.acc && !v.cin.same_place(v.cout)) refuse(v.cin, "initial values");
-  return problem.empty() ? write(v.cout, sync) : problem;
+  for (const std::string &problem :
+       {refuse_overlap(v.a, "operand A", v.cout), refuse_overlap(v.b, "operand B", v.cout),
+        g.acc && !v.cin.same_place(v.cout) ? refuse_overlap(v.cin, "initial values", v.cout) : ""})
+    if (!problem.empty()) return problem;
+  return write(v.cout, sync);
+}
+
+std::string HazardReplay::conv(const isa::ConvCommand &v, const SyncReplay &sync) {
+  const isa::GemmCommand &g = v.product;
+  const GemmViews views(g);
+  const SpmView b{g.b, v.b_rows(), g.b_col ? g.k : g.n, false};
+  begin_blocks(g, sync.engine());
+  const std::uint32_t panels = ((v.weights ? g.m : g.k) + npu_.lanes() - 1) / npu_.lanes();
+  for (const std::uint32_t row : image_rows_read(v))
+    for (std::uint32_t panel = 0; panel < panels; ++panel) {
+      const std::uint32_t at = row + panel * g.a.pstride;
+      const SpmView one{{at, 0, 0}, 1, 1, false};
+      if (std::string problem = read_row(at, one, Use::kOperand, sync); !problem.empty()) return problem;
+      if (std::string problem = refuse_overlap(one, "operand A", views.cout); !problem.empty()) return problem;
+    }
+  for (const std::string &problem :
+       {read(b, Use::kOperand, sync), g.acc ? read(views.cin, Use::kInitial, sync) : "",
+        refuse_overlap(b, "operand B", views.cout),
+        g.acc && !views.cin.same_place(views.cout) ? refuse_overlap(views.cin, "initial values", views.cout) : ""})
+    if (!problem.empty()) return problem;
+  return write(views.cout, sync);
 }
 
 std::string HazardReplay::add(const isa::AddCommand &c, const SyncReplay &sync) {
@@ -108,7 +137,7 @@ std::string HazardReplay::step(std::size_t index, const isa::Decoded &command, c
   blocks_.resize(index + 1);
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g, sync);
   if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c, sync);
-  if (std::holds_alternative<isa::ConvCommand>(command.op)) return "is a convolution, which no pass emits";
+  if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) return conv(*v, sync);
   if (const auto *d = std::get_if<isa::DmaCommand>(&command.op))
     return d->store ? read(view_of(*d), Use::kDma, sync) : write(view_of(*d), sync);
   return {};

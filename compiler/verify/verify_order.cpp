@@ -1,3 +1,4 @@
+#include "compiler/verify/image_operands.hpp"
 #include "compiler/verify/operands.hpp"
 #include "compiler/verify/verify.hpp"
 
@@ -48,10 +49,13 @@ std::string Sums::add(const std::string &name, const TileProduct &p, const Opera
 }
 
 std::string Sums::step(std::size_t index, const TileProduct &p) {
+  const auto [m, k, n] = extents_of(p.result, layer_);
   if (p.group >= layer_.groups || p.m_size == 0 || p.k_size == 0 || p.n_size == 0 ||
-      p.m_size > layer_.m - std::min(p.m, layer_.m) || p.k_size > layer_.k - std::min(p.k, layer_.k) ||
-      p.n_size > layer_.n - std::min(p.n, layer_.n))
+      p.m_size > m - std::min(p.m, m) || p.k_size > k - std::min(p.k, k) || p.n_size > n - std::min(p.n, n))
     return fmt::format("product {} is empty or outside the layer", index);
+  if (layer_.image)
+    if (std::string problem = image_product_problem(p, layer_); !problem.empty())
+      return fmt::format("product {} {}", index, problem);
   const Operands r = operands_of(p, layer_);
   const std::string name =
       fmt::format("product {} of {} at ({}, {})", index, to_string(p.result), r.result.row, r.result.col);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 
@@ -24,7 +25,9 @@ struct Content {
 class Replay {
 public:
   Replay(const Program &program, const Layout &layout, const NpuConfig &npu)
-      : program_(program), layout_(layout), npu_(npu), stored_(layout.tensors.size(), false) {}
+      : program_(program), layout_(layout), npu_(npu),
+        guarded_(std::any_of(program.layers.begin(), program.layers.end(), [](const Layer &l) { return l.image; })),
+        stored_(layout.tensors.size(), false) {}
 
   std::string run() {
     for (const Action &a : program_.actions) {
@@ -48,7 +51,7 @@ private:
 
   std::string check_place(const Place &p, const Content &c) const {
     const std::uint64_t rows = rows_of_tile(c.rect, c.fp32, npu_.lanes());
-    if (p.rows.rows != rows || p.pstride != c.rect.rows * (c.fp32 ? 2U : 1U) || p.rows.first % 2 != 0)
+    if (p.rows.rows < p.guard + rows || (!guarded_ && p.rows.rows != rows) || p.pstride != c.rect.rows * (c.fp32 ? 2U : 1U) || p.rows.first % 2 != 0)
       return fmt::format("{} has a place that does not suit its size", name(c));
     if (p.rows.end() > npu_.spm_rows())
       return fmt::format("{} ends at row {} of {}", name(c), p.rows.end(), npu_.spm_rows());
@@ -58,7 +61,21 @@ private:
   std::string expect(const Place &p, const Content &c) const {
     if (std::string problem = check_place(p, c); !problem.empty()) return problem;
     const auto it = spm_.find(p.rows.first);
-    if (it == spm_.end() || !(it->second == c)) return fmt::format("row {} does not hold {}", p.rows.first, name(c));
+    if (it == spm_.end() || !(it->second.content == c))
+      return fmt::format("row {} does not hold {}", p.rows.first, name(c));
+    return {};
+  }
+
+  /// The same, of a tile that may have more rows than these.
+  std::string expect_lines(const Place &p, const Content &c) const {
+    const auto it = spm_.find(p.rows.first);
+    if (it == spm_.end()) return fmt::format("row {} does not hold {}", p.rows.first, name(c));
+    Content lines = it->second.content;
+    if (std::string problem = check_place(p, lines); !problem.empty()) return problem;
+    const bool there = lines.rect.row <= c.rect.row && lines.rect.row + lines.rect.rows >= c.rect.row + c.rect.rows;
+    lines.rect.row = c.rect.row;
+    lines.rect.rows = c.rect.rows;
+    if (!there || !(lines == c)) return fmt::format("row {} does not hold {}", p.rows.first, name(c));
     return {};
   }
 
@@ -68,11 +85,10 @@ private:
     auto it = spm_.upper_bound(p.rows.first);
     if (it != spm_.begin()) --it; // tiles are disjoint: only this one can reach in from before
     while (it != spm_.end() && it->first < p.rows.end()) {
-      const Content &old = it->second;
-      const bool overlaps = it->first + rows_of_tile(old.rect, old.fp32, npu_.lanes()) > p.rows.first;
+      const bool overlaps = it->second.end > p.rows.first;
       it = overlaps ? spm_.erase(it) : std::next(it);
     }
-    spm_.emplace(p.rows.first, c);
+    spm_.emplace(p.rows.first, Held{c, p.rows.end()});
     return {};
   }
 
@@ -92,11 +108,11 @@ private:
 
   std::string store(const Action &a) {
     const auto it = spm_.find(a.place.rows.first);
-    if (it == spm_.end() || it->second.binding != a.binding || !(it->second.rect == a.rect) ||
-        it->second.fp32 != a.fp32)
+    if (it == spm_.end() || it->second.content.binding != a.binding || !(it->second.content.rect == a.rect) ||
+        it->second.content.fp32 != a.fp32)
       return fmt::format("stores rows that do not hold {}", name({a.binding, a.rect, a.fp32, 0, 0}));
     if (a.spill)
-      spilled_[a.dram_addr] = it->second;
+      spilled_[a.dram_addr] = it->second.content;
     else
       stored_[static_cast<std::size_t>(a.binding)] = true;
     return {};
@@ -109,8 +125,11 @@ private:
     const Operands r = operands_of(p, layer);
     const std::uint32_t first = program_.reductions[p.layer].first(p.result, p.part);
     const std::int32_t result = layout_.place(p.layer, p.result);
-    for (const std::string &problem : {expect(a.a, elements(layout_.place(p.layer, r.a), r.a_rect)),
-                                       expect(a.b, elements(layout_.place(p.layer, r.b), r.b_rect)),
+    const auto operand = [&](const Place &place, Tensor t, const Rect &rect) {
+      const Content c = elements(layout_.place(p.layer, t), rect);
+      return layer.image && t != Tensor::kW ? expect_lines(place, c) : expect(place, c);
+    };
+    for (const std::string &problem : {operand(a.a, r.a, r.a_rect), operand(a.b, r.b, r.b_rect),
                                        a.acc ? expect(a.cin, {result, r.result, true, first, r.first}) : std::string{}})
       if (!problem.empty()) return problem;
     if (a.acc != (r.first > first))
@@ -141,7 +160,13 @@ private:
   const Program &program_;
   const Layout &layout_;
   const NpuConfig &npu_;
-  std::map<std::uint32_t, Content> spm_; ///< by first row
+  /// A tile in rows that end before `end`.
+  struct Held {
+    Content content;
+    std::uint32_t end = 0;
+  };
+  bool guarded_ = false;              ///< whether tiles may have rows around them that images are read beyond
+  std::map<std::uint32_t, Held> spm_; ///< by first row
   std::map<std::uint64_t, Content> spilled_;
   std::vector<bool> stored_; ///< tensors of which tiles were stored
   std::size_t index_ = 0;

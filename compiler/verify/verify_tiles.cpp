@@ -43,8 +43,10 @@ std::string verify_tiling(const TileShape &tile, const Layer &layer) {
       return fmt::format("tile side {} of {} is {}, not 1 to {}", name, extent, side, std::min(extent, kMaxTileSide));
     return {};
   };
+  // The terms of dX, where images are read, are those of all taps.
+  const std::uint32_t taps = layer.image ? layer.conv->kernel_height * layer.conv->kernel_width : 1;
   for (const std::string &problem :
-       {check('M', tile.m, layer.m), check('K', tile.k, layer.k), check('N', tile.n, layer.n)})
+       {check('M', tile.m, layer.m), check('K', tile.k, layer.k), check('N', tile.n, layer.n * taps)})
     if (!problem.empty()) return problem;
   return {};
 }

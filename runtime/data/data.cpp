@@ -161,6 +161,7 @@ HostTensor make_input(compiler::Tensor tensor, const compiler::Layer &layer, con
   switch (tensor) {
   case Tensor::kX: {
     if (!layer.conv) return fill(HostTensor(tensor, false, layer.m, layer.groups * layer.k), key(layer.name), kind, {});
+    if (layer.image) return make_image(layer, network, kind, seed);
     HostTensor x(tensor, false, layer.m, layer.groups * layer.k);
     x.half = im2col(*layer.conv, make_image(layer, network, kind, seed).half.data());
     return x;

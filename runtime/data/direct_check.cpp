@@ -27,6 +27,10 @@ Comparison compare_direct(const HostTensor &got, const compiler::Layer &layer, c
     want.half = direct::forward(conv, image.half.data(), half(Tensor::kW), plans.of(Tensor::kY));
     return compare(got, want);
   case Tensor::kDX: {
+    if (layer.image) {
+      want.half = direct::transposed(conv, half(Tensor::kDY), half(Tensor::kW), plans.of(Tensor::kDX));
+      return compare(got, want);
+    }
     HostTensor gradient(got.tensor, false, image.rows, image.cols);
     gradient.half = col2im(conv, got.half.data());
     want = HostTensor(got.tensor, false, image.rows, image.cols);

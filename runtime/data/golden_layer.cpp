@@ -1,5 +1,6 @@
 #include "runtime/data/golden_layer.hpp"
 
+#include "sw_models/numerics/convolution.hpp"
 #include "sw_models/numerics/golden.hpp"
 #include "sw_models/numerics/numerics.hpp"
 
@@ -81,6 +82,30 @@ HostTensor golden_result(Tensor tensor, const Operands &inputs, std::uint32_t gr
   default:
     throw std::invalid_argument(fmt::format("{} is an input, not a result", compiler::to_string(tensor)));
   }
+}
+
+HostTensor golden_image_result(Tensor tensor, const compiler::Layer &layer, const Operands &inputs,
+                               const compiler::ReductionPlans &plans) {
+  const Convolution &conv = *layer.conv;
+  if (tensor != Tensor::kDX) {
+    HostTensor x(Tensor::kX, false, layer.m, layer.groups * layer.k);
+    x.half = im2col(conv, inputs[Tensor::kX].half.data());
+    Operands matrices;
+    matrices.add(Tensor::kX, x);
+    const Tensor other = tensor == Tensor::kY ? Tensor::kW : Tensor::kDY;
+    matrices.add(other, inputs[other]);
+    return golden_result(tensor, matrices, layer.groups, plans, layer.y_fp32);
+  }
+  const std::uint32_t channels = conv.group_channels(), terms = layer.k / channels * layer.n;
+  const std::uint32_t pixels = conv.batch * conv.height * conv.width;
+  HostTensor dy(Tensor::kDY, false, pixels, layer.groups * terms), w(Tensor::kW, false, layer.groups * terms, channels);
+  dy.half = im2col_transposed(conv, inputs[Tensor::kDY].half.data());
+  w.half = transposed_weights(conv, inputs[Tensor::kW].half.data());
+  HostTensor dx(tensor, layer.dx_fp32, pixels, conv.channels);
+  for (std::uint32_t g = 0; g < layer.groups; ++g)
+    place(golden::planned_product(beside(dy, g, terms), below(w, g, terms), pixels, channels, terms, plans.of(tensor)),
+          channels, std::size_t{g} * channels, dx.cols, dx);
+  return dx;
 }
 
 } // namespace gradweave::runtime

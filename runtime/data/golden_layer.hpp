@@ -35,4 +35,8 @@ private:
 HostTensor golden_result(compiler::Tensor tensor, const Operands &inputs, std::uint32_t groups = 1,
                          const compiler::ReductionPlans &plans = {}, bool fp32 = false);
 
+/// The same of a layer that reads images: X and dX are images, a row a pixel (N23, N24).
+HostTensor golden_image_result(compiler::Tensor tensor, const compiler::Layer &layer, const Operands &inputs,
+                               const compiler::ReductionPlans &plans = {});
+
 } // namespace gradweave::runtime

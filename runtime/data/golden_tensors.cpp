@@ -17,9 +17,13 @@ const HostTensor &GoldenTensors::operator[](std::size_t binding) {
   if (tensor) return *tensor;
   const compiler::TensorBinding &b = compiled_.layout.tensors[binding];
   const compiler::Layer &layer = compiled_.layers[b.layer];
-  tensor = b.input ? make_input(b.tensor, layer, network_, kind_, seed_)
-                   : golden_result(b.tensor, operands_of(b.layer, b.tensor), layer.groups,
-                                   compiled_.reductions[b.layer], b.fp32);
+  const compiler::ReductionPlans &plans = compiled_.reductions[b.layer];
+  if (b.input)
+    tensor = make_input(b.tensor, layer, network_, kind_, seed_);
+  else if (layer.image)
+    tensor = golden_image_result(b.tensor, layer, operands_of(b.layer, b.tensor), plans);
+  else
+    tensor = golden_result(b.tensor, operands_of(b.layer, b.tensor), layer.groups, plans, b.fp32);
   return *tensor;
 }
 

@@ -3,6 +3,7 @@
 #include "sw_models/numerics/numerics.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace gradweave {
 namespace {
@@ -57,6 +58,29 @@ std::vector<std::uint16_t> col2im(const Convolution &conv, const std::uint16_t *
   std::vector<std::uint16_t> image(sums.size());
   std::transform(sums.begin(), sums.end(), image.begin(), bf16_from_fp32);
   return image;
+}
+
+std::vector<std::uint16_t> im2col_transposed(const Convolution &conv, const std::uint16_t *dy) {
+  if (conv.stride_height != 1 || conv.stride_width != 1)
+    throw std::invalid_argument("im2col_transposed: a stride leaves taps out");
+  const std::size_t n = conv.n(), k = conv.k(), taps = std::size_t{conv.kernel_height} * conv.kernel_width;
+  std::vector<std::uint16_t> rows(std::size_t{conv.batch} * conv.height * conv.width * conv.groups * taps * n, 0);
+  for_each_tap(conv, [&](std::size_t column, std::size_t pixel) {
+    const std::size_t m = column / (k * conv.groups), g = column % (k * conv.groups) / k;
+    const std::size_t tap = column % k / conv.group_channels(), p = pixel / conv.channels;
+    std::copy_n(dy + m * conv.out_channels + g * n, n,
+                rows.begin() + static_cast<std::ptrdiff_t>(((p * conv.groups + g) * taps + tap) * n));
+  });
+  return rows;
+}
+
+std::vector<std::uint16_t> transposed_weights(const Convolution &conv, const std::uint16_t *w) {
+  const std::size_t n = conv.n(), channels = conv.group_channels();
+  std::vector<std::uint16_t> turned(conv.groups * conv.k() * n);
+  for (std::size_t row = 0; row < conv.groups * std::size_t{conv.k()}; ++row)
+    for (std::size_t i = 0; i < n; ++i)
+      turned[(row / channels * n + i) * channels + row % channels] = w[row * n + i];
+  return turned;
 }
 
 } // namespace gradweave

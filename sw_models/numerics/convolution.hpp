@@ -61,6 +61,15 @@ std::vector<std::uint16_t> im2col(const Convolution &conv, const std::uint16_t *
 /// copies in ascending order of their taps, rounded once to bf16 (N17). Copies that are padding are dropped.
 std::vector<std::uint16_t> col2im(const Convolution &conv, const std::uint16_t *dx);
 
+/// im2col of a transposed convolution of stride 1 (N24): batch x height x width rows, of groups x taps x (output channels
+/// of a group) columns, row-major; row p holds what the gradient of pixel p reads of `dy`, tap by tap, +0 where no output
+/// pixel reads it at the tap. Throws std::invalid_argument for other strides, under which taps are left out.
+std::vector<std::uint16_t> im2col_transposed(const Convolution &conv, const std::uint16_t *dy);
+
+/// W for the product with that: a group's taps x output channels rows of group_channels() columns each, from `w`,
+/// (groups K) x N row-major; all groups one below the other.
+std::vector<std::uint16_t> transposed_weights(const Convolution &conv, const std::uint16_t *w);
+
 /// A convolution computed as one: loops over pixels and taps that read images where they lie. Bits must equal those of
 /// the golden products on im2col's matrices, with col2im after dX.
 ///
@@ -79,6 +88,11 @@ std::vector<std::uint16_t> forward(const Convolution &conv, const std::uint16_t 
 /// element of the image.
 std::vector<std::uint16_t> input_gradient(const Convolution &conv, const std::uint16_t *dy, const std::uint16_t *w,
                                           const Cuts &cuts = {});
+
+/// The image's gradient in bf16 by the transposed convolution (N24): for each element one sum over taps and output
+/// channels, rounded once. The reduction runs over the taps' output channels.
+std::vector<std::uint16_t> transposed(const Convolution &conv, const std::uint16_t *dy, const std::uint16_t *w,
+                                      const Cuts &cuts = {});
 
 /// dW, (groups K) x N row-major fp32. The reduction runs over M.
 std::vector<float> weight_gradient(const Convolution &conv, const std::uint16_t *image, const std::uint16_t *dy,

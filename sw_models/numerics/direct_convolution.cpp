@@ -155,6 +155,48 @@ std::vector<std::uint16_t> input_gradient(const Convolution &conv, const std::ui
   return dx;
 }
 
+std::vector<std::uint16_t> transposed(const Convolution &conv, const std::uint16_t *dy, const std::uint16_t *w,
+                                      const Cuts &cuts) {
+  const std::size_t channels = conv.group_channels(), n_count = conv.n();
+  const std::size_t out_height = conv.out_height(), out_width = conv.out_width();
+  const std::size_t taps = std::size_t{conv.kernel_height} * conv.kernel_width;
+  const std::vector<float> weights = by_output_channel(conv, w);
+  std::vector<float> acc;
+  std::vector<float> sum(channels);
+  std::vector<std::uint16_t> dx;
+  dx.reserve(conv.image_size());
+  // The group's channels of a pixel of the gradient.
+  const auto pixel = [&](std::size_t b, std::size_t row, std::size_t col, std::size_t g) {
+    sum_parts(cuts, taps * n_count, channels, acc, sum.data(), [&](std::size_t first, std::size_t end, float *sums) {
+      for (std::size_t at = first; at < end; ++at) {
+        const std::size_t tap = at / n_count, kr = tap / conv.kernel_width, kc = tap % conv.kernel_width;
+        const auto r = output_at(row, kr, conv.stride_height, conv.dilation_height, conv.pad_top,
+                                 static_cast<std::uint32_t>(out_height));
+        const auto c = output_at(col, kc, conv.stride_width, conv.dilation_width, conv.pad_left,
+                                 static_cast<std::uint32_t>(out_width));
+        const auto stands = [](std::size_t in, std::size_t k, std::uint32_t stride, std::uint32_t dilation,
+                               std::uint32_t padding) {
+          return (static_cast<std::int64_t>(in + padding) - static_cast<std::int64_t>(k * dilation)) % stride == 0;
+        };
+        if (!stands(row, kr, conv.stride_height, conv.dilation_height, conv.pad_top) ||
+            !stands(col, kc, conv.stride_width, conv.dilation_width, conv.pad_left))
+          continue; // no step
+        const float a =
+            r && c ? fp32_from_bf16(dy[((b * out_height + *r) * out_width + *c) * conv.out_channels + g * n_count +
+                                       at % n_count])
+                   : 0.0F;
+        accumulate(a, &weights[(g * taps * n_count + at) * channels], channels, sums);
+      }
+    });
+  };
+  for (std::size_t p = 0; p < std::size_t{conv.batch} * conv.height * conv.width; ++p)
+    for (std::size_t g = 0; g < conv.groups; ++g) {
+      pixel(p / (std::size_t{conv.height} * conv.width), p / conv.width % conv.height, p % conv.width, g);
+      std::transform(sum.begin(), sum.end(), std::back_inserter(dx), bf16_from_fp32);
+    }
+  return dx;
+}
+
 std::vector<float> weight_gradient(const Convolution &conv, const std::uint16_t *image, const std::uint16_t *dy,
                                    const Cuts &cuts) {
   const std::vector<float> x = widened(image, conv.image_size());

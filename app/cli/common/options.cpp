@@ -82,6 +82,12 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
                       ": each continues the one before (the bits of one core), or each from zero and then added under "
                       "a reduction plan")
       ->capture_default_str();
+  command
+      .add_option("--convolution", work.convolution,
+                  "What convolutions read: matrices that im2col made of images before the run, or images as they lie, "
+                  "where the stride is 1 and the result as large as the image (their dX is then the image's gradient)")
+      ->check(CLI::IsMember({"im2col", "image"}))
+      ->capture_default_str();
   command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
 }
 
@@ -97,6 +103,7 @@ void add_work(Reproduction &command, const WorkArguments &work) {
   if (work.partition != "none") command.add("PARTITION", "--partition", work.partition);
   if (work.parts != 0) command.add("PARTS", "--parts", std::to_string(work.parts));
   if (work.reduction != "chain") command.add("REDUCTION", "--reduction", work.reduction);
+  if (work.convolution != "im2col") command.add("CONVOLUTION", "--convolution", work.convolution);
   if (!work.layers.empty()) command.add("LAYERS", "--layers", work.layers);
 }
 

@@ -1,6 +1,7 @@
 #include "app/cli/common/work.hpp"
 
 #include "app/cli/common/settings.hpp"
+#include "compiler/ir/image.hpp"
 #include "graph/frontend/load_network.hpp"
 
 #include "app/evaluation/unit/unit_key.hpp"
@@ -26,6 +27,7 @@ Work resolve(const WorkArguments &arguments) {
   const Settings settings = parse_settings(arguments.set, arguments.batch, arguments.until);
   work.network = compiler::load_network(runtime::find_model(arguments.model), settings.network);
   work.npu = load_machine(runtime::find_npu(arguments.npu), settings.machine);
+  if (arguments.convolution == "image") compiler::read_images(work.network.layers);
   work.layers = compiler::select_layers(work.network, arguments.layers);
   return work;
 }

@@ -1,0 +1,101 @@
+#include "compiler/ir/image.hpp"
+
+#include "compiler/ir/arithmetic.hpp"
+#include "isa/command.hpp"
+
+#include <algorithm>
+
+namespace gradweave::compiler {
+namespace {
+
+/// How far taps move from a pixel, in rows and columns.
+struct Reach {
+  std::uint32_t up = 0, down = 0, left = 0, right = 0;
+};
+
+Reach reach_of(const Convolution &conv, Tensor result) {
+  const std::uint32_t rows = (conv.kernel_height - 1) * conv.dilation_height;
+  const std::uint32_t cols = (conv.kernel_width - 1) * conv.dilation_width;
+  if (result == Tensor::kDX) return {rows - conv.pad_top, conv.pad_top, cols - conv.pad_left, conv.pad_left};
+  return {conv.pad_top, rows - conv.pad_top, conv.pad_left, cols - conv.pad_left};
+}
+
+bool fits(const isa::Field &field, std::uint64_t value) { return value >> field.width == 0; }
+
+} // namespace
+
+bool can_read_image(const Convolution &c) {
+  if (c.is_pointwise() || c.stride_height != 1 || c.stride_width != 1) return false;
+  if (c.out_height() != c.height || c.out_width() != c.width) return false;
+  const std::uint64_t rows = (std::uint64_t{c.kernel_height} - 1) * c.dilation_height;
+  const std::uint64_t cols = (std::uint64_t{c.kernel_width} - 1) * c.dilation_width;
+  // Moves are signed.
+  return fits(isa::field::TAPS_Y, c.kernel_height) && fits(isa::field::TAPS_X, c.kernel_width) &&
+         fits(isa::field::OFF_Y, 2 * rows) && fits(isa::field::OFF_X, 2 * cols) &&
+         fits(isa::field::GRID_W, c.width) && fits(isa::field::GRID_H, c.height) &&
+         std::uint64_t{c.k()} < kMaxTileSide && std::uint64_t{c.kernel_height} * c.kernel_width * c.n() < kMaxTileSide &&
+         (rows + 1) * c.width < kMaxTileSide;
+}
+
+std::size_t read_images(std::vector<Layer> &layers) {
+  std::size_t count = 0;
+  for (Layer &layer : layers)
+    if (layer.conv && can_read_image(*layer.conv)) {
+      layer.image = true;
+      ++count;
+    }
+  return count;
+}
+
+std::uint32_t taps_of(const Layer &layer) { return layer.conv->kernel_height * layer.conv->kernel_width; }
+
+std::uint32_t line_width(const Layer &layer) { return layer.conv->width; }
+
+std::uint32_t tap_channels(const Layer &layer, Tensor result) {
+  return result == Tensor::kDX ? layer.n : layer.k / taps_of(layer);
+}
+
+TapRange tap_range(const Layer &layer, const IndexRange &range, std::uint32_t channels) {
+  const std::uint32_t width = layer.conv->kernel_width, tap = range.first / channels;
+  TapRange taps{tap / width, tap % width, 1, 1, range.first % channels, std::min(range.size, channels)};
+  const std::uint32_t count = static_cast<std::uint32_t>(divide_up(range.size, channels));
+  taps.rows = static_cast<std::uint32_t>(divide_up(count, width));
+  taps.cols = std::min(count, width);
+  return taps;
+}
+
+std::vector<IndexRange> cut_taps(const Layer &layer, const IndexRange &range, std::uint32_t channels,
+                                 std::uint32_t side) {
+  const std::uint32_t row = channels * layer.conv->kernel_width;
+  const std::uint32_t unit = side >= row ? row : side >= channels ? channels : 1;
+  // Ranges begin anew with each run of indices that none may cross.
+  const std::uint32_t run = side >= row ? range.size : side >= channels ? row : channels;
+  const std::uint32_t step = side / unit * unit;
+  std::vector<IndexRange> ranges;
+  for (std::uint32_t first = range.first; first < range.end(); first += run)
+    for (std::uint32_t at = first, end = std::min(first + run, range.end()); at < end; at += step)
+      ranges.push_back({at, std::min(step, end - at)});
+  return ranges;
+}
+
+IndexRange lines_read(const Layer &layer, Tensor result, const IndexRange &lines) {
+  const Convolution &conv = *layer.conv;
+  const Reach reach = reach_of(conv, result);
+  const std::uint32_t first = lines.first / conv.width, last = (lines.end() - 1) / conv.width;
+  const std::uint32_t above = std::min(reach.up, first % conv.height);
+  const std::uint32_t below = std::min(reach.down, conv.height - 1 - last % conv.height);
+  return {(first - above) * conv.width, (last + below + 1 - (first - above)) * conv.width};
+}
+
+Guard guard_of(const Layer &layer, Tensor result, const IndexRange &read, const IndexRange &lines) {
+  const Reach reach = reach_of(*layer.conv, result);
+  const std::uint32_t width = layer.conv->width;
+  const std::uint32_t before = reach.up * width + reach.left, behind = reach.down * width + reach.right;
+  const std::uint32_t above = lines.first - read.first, below = read.end() - lines.end();
+  const auto guard = [](std::uint32_t wanted, std::uint32_t there) {
+    return wanted > there ? static_cast<std::uint32_t>(round_up(wanted - there, 2)) : 0;
+  };
+  return {guard(before, above), guard(behind, below)};
+}
+
+} // namespace gradweave::compiler

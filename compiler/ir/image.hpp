@@ -1,0 +1,53 @@
+// Convolutions whose products read images where they lie: how pixels are lines of tiles, and what of an image a product
+// reads (docs/convolution.md).
+#pragma once
+
+#include "compiler/ir/contraction.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// Whether commands can compute the convolution from its images as they lie: of stride 1, as large a result as the
+/// image, and sizes that their fields hold. One that reads each pixel once needs none.
+bool can_read_image(const Convolution &conv);
+
+/// Makes the convolutions among the layers read their images, where can_read_image(). How many do.
+std::size_t read_images(std::vector<Layer> &layers);
+
+/// Taps of the kernel of a layer that reads images; likewise all below.
+std::uint32_t taps_of(const Layer &layer);
+/// Lines of a row of the image: tiles of pixels are whole rows.
+std::uint32_t line_width(const Layer &layer);
+/// Channels of a group of what the product reads in each tap: X's for Y and dW, dY's for dX.
+std::uint32_t tap_channels(const Layer &layer, Tensor result);
+
+/// A part of W's rows, or of the terms of Y or dX: several taps with all their channels, or some channels of one tap.
+/// Several rows of the kernel are whole.
+struct TapRange {
+  std::uint32_t row = 0, col = 0;   ///< first tap
+  std::uint32_t rows = 1, cols = 1; ///< taps
+  std::uint32_t channel = 0, channels = 0;
+  std::uint32_t count() const { return rows * cols; }
+};
+/// `range` counts `channels` indices a tap.
+TapRange tap_range(const Layer &layer, const IndexRange &range, std::uint32_t channels);
+/// Cuts `range` into ranges of at most `side` that are as above.
+std::vector<IndexRange> cut_taps(const Layer &layer, const IndexRange &range, std::uint32_t channels,
+                                 std::uint32_t side);
+
+/// Of the operand image that a product of `result` reads: the rows of the lines, and of those above and below that taps
+/// move to, as far as they belong to the same image.
+IndexRange lines_read(const Layer &layer, Tensor result, const IndexRange &lines);
+
+/// Scratchpad rows before the first and behind the last row of a tile that taps move to. What is there is masked, but
+/// it has to be in the scratchpad.
+struct Guard {
+  std::uint32_t before = 0, behind = 0;
+};
+/// Of the tile that has the lines `read`, for a product of the lines; even numbers.
+Guard guard_of(const Layer &layer, Tensor result, const IndexRange &read, const IndexRange &lines);
+
+} // namespace gradweave::compiler
