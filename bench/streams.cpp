@@ -31,7 +31,7 @@ std::vector<isa::Command> tiled_gemm(const Machine &npu, std::uint32_t side, std
   phase.loops = {Dim::kM, Dim::kN, Dim::kK};
   const RowRange all{0, npu.spm_rows()};
   phase.split = {all, all, all};
-  phase.products = make_order(phase.kind, phase.loops, phase.tile, compiler::whole(layer));
+  phase.products = make_order(phase.kind, phase.loops, phase.tile, layer, compiler::whole(layer));
   TimedPlan plan;
   plan.plans.push_back(std::move(phase));
   std::optional<Program> program = allocate(plan.plans, {layer}, layout, npu);

@@ -37,8 +37,7 @@ std::uint32_t extent_of(const Layer &layer, Tensor result, Dim dim) {
 IndexRange within(const Region &region, const Layer &layer, Tensor result, Dim dim) {
   if (dim == Dim::kM) return {region.m, region.m_end - region.m};
   if (layer.image && over_taps(result, dim)) return {0, extent_of(layer, result, dim)};
-  return dim == Dim::kK ? IndexRange{region.k, region.k_end - region.k}
-                        : IndexRange{region.n, region.n_end - region.n};
+  return dim == Dim::kK ? IndexRange{region.k, region.k_end - region.k} : IndexRange{region.n, region.n_end - region.n};
 }
 
 std::vector<IndexRange> ranges_along(const Layer &layer, Tensor result, Dim dim, std::uint32_t side,

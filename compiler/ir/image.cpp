@@ -31,10 +31,9 @@ bool can_read_image(const Convolution &c) {
   const std::uint64_t cols = (std::uint64_t{c.kernel_width} - 1) * c.dilation_width;
   // Moves are signed.
   return fits(isa::field::TAPS_Y, c.kernel_height) && fits(isa::field::TAPS_X, c.kernel_width) &&
-         fits(isa::field::OFF_Y, 2 * rows) && fits(isa::field::OFF_X, 2 * cols) &&
-         fits(isa::field::GRID_W, c.width) && fits(isa::field::GRID_H, c.height) &&
-         std::uint64_t{c.k()} < kMaxTileSide && std::uint64_t{c.kernel_height} * c.kernel_width * c.n() < kMaxTileSide &&
-         (rows + 1) * c.width < kMaxTileSide;
+         fits(isa::field::OFF_Y, 2 * rows) && fits(isa::field::OFF_X, 2 * cols) && fits(isa::field::GRID_W, c.width) &&
+         fits(isa::field::GRID_H, c.height) && std::uint64_t{c.k()} < kMaxTileSide &&
+         std::uint64_t{c.kernel_height} * c.kernel_width * c.n() < kMaxTileSide && (rows + 1) * c.width < kMaxTileSide;
 }
 
 std::size_t read_images(std::vector<Layer> &layers) {

@@ -16,7 +16,7 @@ namespace {
 std::uint32_t x_rows(const Layer &layer) {
   return layer.image ? layer.conv->batch * layer.conv->height * layer.conv->width : layer.m;
 }
-std::uint32_t x_cols(const Layer &layer) { 
+std::uint32_t x_cols(const Layer &layer) {
   return layer.groups * (layer.image ? layer.conv->group_channels() : layer.k);
 }
 

@@ -60,8 +60,15 @@ Rect operand_rect(Tensor tensor, const TileProduct &p, const Layer &layer) {
 GemmRoles roles(const TileProduct &p, const Layer &layer) {
   const Contraction &c = contraction_of(p.result);
   const IndexRange red = range_of(p, c.red);
-  return {c.a,     c.b,       operand_rect(c.a, p, layer), operand_rect(c.b, p, layer), rect_of(c.result, p, layer),
-          c.a_col, c.b_col,   red.first,                   red.size};
+  return {c.a,
+          c.b,
+          operand_rect(c.a, p, layer),
+          operand_rect(c.b, p, layer),
+          rect_of(c.result, p, layer),
+          c.a_col,
+          c.b_col,
+          red.first,
+          red.size};
 }
 
 std::uint32_t reduction_extent(Tensor result, const Layer &layer) {

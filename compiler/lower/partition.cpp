@@ -1,6 +1,5 @@
 #include "compiler/lower/partition.hpp"
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/ir/cut.hpp"
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
@@ -168,7 +167,7 @@ std::uint32_t cuttable(Dim dim, bool forward, const Layer &layer) {
   if (layer.image && dim == Dim::kM) return layer.m / line_width(layer);
   // A part of dY's channels would have some terms of each tap of dX.
   if (layer.image && dim == Dim::kN && !forward) return 1;
-  return within(whole(layer), layer, Tensor::kDW, dim).size;
+  return dim == Dim::kM ? layer.m : dim == Dim::kK ? whole(layer).k_end : layer.n;
 }
 
 Layer part_of(const Layer &layer, const PhaseParts &parts, const NpuConfig &npu) {
@@ -243,8 +242,9 @@ void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &
 }
 
 std::vector<TileProduct> plan_products(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu) {
-  std::vector<TileProduct> products = plan.parts.count == 1 ? make_order(plan.kind, plan.loops, plan.tile, layer, whole(layer))
-                                                            : Merger(plan, layer, npu).run();
+  std::vector<TileProduct> products = plan.parts.count == 1
+                                          ? make_order(plan.kind, plan.loops, plan.tile, layer, whole(layer))
+                                          : Merger(plan, layer, npu).run();
   for (TileProduct &p : products)
     p.layer = plan.layer;
   return products;

@@ -60,8 +60,7 @@ TileShape largest_tile(PhaseKind kind, const Layer &layer) {
     largest.n = std::max(largest.n, extent_of(layer, result, Dim::kN));
     // A tile of dW that is read from images has one tap's rows.
     const bool one_tap = layer.image && result == Tensor::kDW;
-    largest.k =
-        std::max(largest.k, one_tap ? tap_channels(layer, result) : extent_of(layer, result, Dim::kK));
+    largest.k = std::max(largest.k, one_tap ? tap_channels(layer, result) : extent_of(layer, result, Dim::kK));
   }
   return largest;
 }
@@ -78,7 +77,8 @@ std::vector<std::uint32_t> image_sides(PhaseKind kind, Dim dim, const Layer &lay
   }
   const std::uint32_t extent = side_of(largest_tile(kind, layer), dim);
   const std::uint32_t taps = taps_of(layer), width = layer.conv->kernel_width;
-  const bool over_taps = form_of(kind).forward() ? dim == Dim::kK : dim == Dim::kN && form_of(kind).computes(Tensor::kDX);
+  const bool over_taps =
+      form_of(kind).forward() ? dim == Dim::kK : dim == Dim::kN && form_of(kind).computes(Tensor::kDX);
   if (!over_taps) return tile_sides(extent, unit, beat);
   const std::uint32_t channels = extent / taps;
   std::vector<std::uint32_t> sides;

@@ -18,7 +18,8 @@ Rect lines_around(const Convolution &conv, std::uint32_t first, std::uint32_t co
       top = std::min(top, row / height * height + y);
       bottom = std::max(bottom, row / height * height + y);
     }
-  return {static_cast<std::uint32_t>(top) * conv.width, 0, static_cast<std::uint32_t>(bottom + 1 - top) * conv.width, 0};
+  return {static_cast<std::uint32_t>(top) * conv.width, 0, static_cast<std::uint32_t>(bottom + 1 - top) * conv.width,
+          0};
 }
 
 } // namespace
@@ -62,15 +63,25 @@ Operands image_operands_of(const TileProduct &p, const Layer &layer) {
   const Rect around = lines_around(conv, p.m, p.m_size, turned);
   const Rect image{around.row, (turned ? y_group : x_group) + own.channel, around.rows, own.channels};
   if (p.result == Tensor::kY)
-    return {Tensor::kX, Tensor::kW, image, {p.group * layer.k + p.k, p.n, p.k_size, p.n_size},
-            {p.m, y_group + p.n, p.m_size, p.n_size}, p.k, p.k_size};
+    return {Tensor::kX,
+            Tensor::kW,
+            image,
+            {p.group * layer.k + p.k, p.n, p.k_size, p.n_size},
+            {p.m, y_group + p.n, p.m_size, p.n_size},
+            p.k,
+            p.k_size};
   if (p.result == Tensor::kDW)
-    return {Tensor::kX, Tensor::kDY, image, {p.m, y_group + p.n, p.m_size, p.n_size},
-            {p.group * layer.k + p.k, p.n, p.k_size, p.n_size}, p.m, p.m_size};
+    return {Tensor::kX,
+            Tensor::kDY,
+            image,
+            {p.m, y_group + p.n, p.m_size, p.n_size},
+            {p.group * layer.k + p.k, p.n, p.k_size, p.n_size},
+            p.m,
+            p.m_size};
   const std::uint32_t tap_row = p.group * layer.k + (own.row * conv.kernel_width + own.col) * channels;
   const std::uint32_t taps = own.rows * own.cols;
-  const Rect kernel = taps == 1 ? Rect{tap_row + p.k, own.channel, p.k_size, own.channels}
-                                : Rect{tap_row, 0, taps * channels, layer.n};
+  const Rect kernel =
+      taps == 1 ? Rect{tap_row + p.k, own.channel, p.k_size, own.channels} : Rect{tap_row, 0, taps * channels, layer.n};
   return {Tensor::kDY, Tensor::kW, image, kernel, {p.m, x_group + p.k, p.m_size, p.k_size}, p.n, p.n_size};
 }
 

@@ -1,5 +1,5 @@
-// Products that read images, from the definition of a convolution: which pixels a tap reads. Nothing of it is shared with
-// the passes that are verified.
+// Products that read images, from the definition of a convolution: which pixels a tap reads. Nothing of it is shared
+// with the passes that are verified.
 #pragma once
 
 #include "compiler/verify/operands.hpp"
@@ -14,8 +14,8 @@ struct Taps {
   std::uint32_t channel = 0, channels = 0;
 };
 
-/// The taps that `size` indices from `first` on are, where a tap has `channels`. They must be of one tap, or whole taps of
-/// one row of the kernel, or whole rows: `problem` says if they are not.
+/// The taps that `size` indices from `first` on are, where a tap has `channels`. They must be of one tap, or whole taps
+/// of one row of the kernel, or whole rows: `problem` says if they are not.
 Taps taps_of_range(const Convolution &conv, std::uint32_t first, std::uint32_t size, std::uint32_t channels,
                    std::string &problem);
 

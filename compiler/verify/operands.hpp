@@ -19,8 +19,8 @@ struct Expected {
 /// Of all tensors, in the order of Tensor.
 std::array<Expected, kTensorCount> expected_tensors(const Layer &layer, Pass pass);
 
-/// Operands, result and terms of a product. Rectangles are those of the layer's tensors; of an operand that is read as an
-/// image, and of dY beside it, with the rows that the product needs at least.
+/// Operands, result and terms of a product. Rectangles are those of the layer's tensors; of an operand that is read as
+/// an image, and of dY beside it, with the rows that the product needs at least.
 struct Operands {
   Tensor a{}, b{};
   Rect a_rect, b_rect, result;
@@ -28,8 +28,8 @@ struct Operands {
 };
 Operands operands_of(const TileProduct &p, const Layer &layer);
 
-/// M, K and N of the products of a result, in a group: where images are read, dX's are lines, channels, and the terms of
-/// all taps.
+/// M, K and N of the products of a result, in a group: where images are read, dX's are lines, channels, and the terms
+/// of all taps.
 std::array<std::uint32_t, 3> extents_of(Tensor result, const Layer &layer);
 
 /// Terms of a result's whole reduction.

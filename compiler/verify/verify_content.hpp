@@ -87,8 +87,8 @@ private:
   const Tile *find(const SpmView &view) const;
   /// The tile that the row is a part of; null if there is none.
   const Tile *tile_at(std::int64_t row) const;
-  /// The tile of which `view` has some rows, all of their columns, and the number of its rows before those; null if there
-  /// is none.
+  /// The tile of which `view` has some rows, all of their columns, and the number of its rows before those; null if
+  /// there is none.
   const Tile *find_rows(const SpmView &view, std::uint32_t &skipped) const;
   ImageRead read_image(const isa::ConvCommand &v, std::string &problem) const;
   void put(const SpmView &view, const Content &content);

@@ -11,10 +11,10 @@ namespace {
 
 /// A line that a tap reads inside an image.
 struct TapLine {
-  std::uint32_t line = 0;   ///< of the command
-  std::int64_t row = 0;     ///< of the scratchpad, in A's first panel
-  std::int64_t shift = 0;   ///< rows that the tap moves
-  std::uint32_t image = 0;  ///< counted from the image in which the command begins
+  std::uint32_t line = 0;    ///< of the command
+  std::int64_t row = 0;      ///< of the scratchpad, in A's first panel
+  std::int64_t shift = 0;    ///< rows that the tap moves
+  std::uint32_t image = 0;   ///< counted from the image in which the command begins
   std::int64_t y = 0, x = 0; ///< of the image
 };
 
@@ -89,34 +89,47 @@ ContentReplay::ImageRead ContentReplay::read_image(const isa::ConvCommand &v, st
       there = there && owner_[line + panel * g.a.pstride] == owner_[line];
     const std::int64_t lanes = npu_.lanes(), turned = g.a.rot + at.line + at.shift;
     const std::int64_t pixel = tile->content.rect.row + offset;
-    const std::int64_t first = pixel - (at.y * v.image.img_w + at.x) - std::int64_t{at.image} * v.image.img_w * v.image.img_h;
+    const std::int64_t first =
+        pixel - (at.y * v.image.img_w + at.x) - std::int64_t{at.image} * v.image.img_w * v.image.img_h;
     if (read.binding == kNowhere) {
       read = {tile->content.binding, first, tile->content.rect.col};
       there = there && first >= 0 && first % (std::int64_t{v.image.img_w} * v.image.img_h) == 0;
     }
     if (!there || read.binding != tile->content.binding || read.first_pixel != first ||
-        read.col != tile->content.rect.col || (tile->view.place.rot + offset) % lanes != (turned % lanes + lanes) % lanes) {
-      problem = fmt::format("reads for pixel ({}, {}) of an image scratchpad row {}, which holds {} from its line {} on",
-                            at.y, at.x, at.row, name(tile->content), offset);
+        read.col != tile->content.rect.col ||
+        (tile->view.place.rot + offset) % lanes != (turned % lanes + lanes) % lanes) {
+      problem =
+          fmt::format("reads for pixel ({}, {}) of an image scratchpad row {}, which holds {} from its line {} on",
+                      at.y, at.x, at.row, name(tile->content), offset);
       return false;
     }
     return true;
   });
-  if (problem.empty() && read.binding == kNowhere) problem = "reads padding only";
+  if (!problem.empty() || read.binding != kNowhere) return read;
+  // Padding only: then the line that no tap has moved from tells where it begins.
+  const Tile *tile = tile_at(g.a.row);
+  if (tile == nullptr || tile->content.sum() || tile->view.cols != cols)
+    problem = "reads padding only, around no tile";
+  else
+    read = {tile->content.binding,
+            std::int64_t{tile->content.rect.row} + g.a.row - tile->view.place.row -
+                std::int64_t{v.image.grid_y} * v.image.grid_w,
+            tile->content.rect.col};
   return read;
 }
 
 /// The product of CONV: Y, or dX over dY.
-std::string ContentReplay::cover_conv(const isa::ConvCommand &v, const ImageRead &a, const Content &b, std::uint32_t skipped,
-                                      const Product &product, Content &c) const {
+std::string ContentReplay::cover_conv(const isa::ConvCommand &v, const ImageRead &a, const Content &b,
+                                      std::uint32_t skipped, const Product &product, Content &c) const {
   const Layer &l = compiled_.layers[product.layer];
   const Convolution &conv = *l.conv;
   const isa::GemmCommand &g = v.product;
   const std::uint32_t channels = conv.channels / conv.groups, taps = v.image.taps();
   const std::uint32_t w_row = b.rect.row + skipped, group = w_row / l.k, tap = w_row % l.k / channels;
   const std::uint32_t channel = w_row % channels, row = tap / conv.kernel_width, col = tap % conv.kernel_width;
-  if (taps > 1 && (v.image.b_tap != channels || col + v.image.taps_x > conv.kernel_width ||
-                   row + v.image.taps_y > conv.kernel_height || (v.image.taps_y > 1 && v.image.taps_x != conv.kernel_width)))
+  if (taps > 1 &&
+      (v.image.b_tap != channels || col + v.image.taps_x > conv.kernel_width ||
+       row + v.image.taps_y > conv.kernel_height || (v.image.taps_y > 1 && v.image.taps_x != conv.kernel_width)))
     return "walks taps that are not those of W's rows in their order";
   const bool turned = product.result == Tensor::kDX;
   const std::int64_t sign = turned ? -1 : 1, dy = conv.dilation_height, dx = conv.dilation_width;

@@ -82,7 +82,8 @@ std::string HazardReplay::refuse_overlap(const SpmView &operand, const char *wha
   operand.for_panels(npu_.lanes(), [&](std::uint32_t first, std::uint32_t end) {
     result.for_panels(npu_.lanes(), [&](std::uint32_t out_first, std::uint32_t out_end) {
       if (problem.empty() && first < out_end && out_first < end)
-        problem = fmt::format("writes its result over its own {} in scratchpad row {}", what, std::max(first, out_first));
+        problem =
+            fmt::format("writes its result over its own {} in scratchpad row {}", what, std::max(first, out_first));
     });
   });
   return problem;

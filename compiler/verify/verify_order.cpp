@@ -50,8 +50,8 @@ std::string Sums::add(const std::string &name, const TileProduct &p, const Opera
 
 std::string Sums::step(std::size_t index, const TileProduct &p) {
   const auto [m, k, n] = extents_of(p.result, layer_);
-  if (p.group >= layer_.groups || p.m_size == 0 || p.k_size == 0 || p.n_size == 0 ||
-      p.m_size > m - std::min(p.m, m) || p.k_size > k - std::min(p.k, k) || p.n_size > n - std::min(p.n, n))
+  if (p.group >= layer_.groups || p.m_size == 0 || p.k_size == 0 || p.n_size == 0 || p.m_size > m - std::min(p.m, m) ||
+      p.k_size > k - std::min(p.k, k) || p.n_size > n - std::min(p.n, n))
     return fmt::format("product {} is empty or outside the layer", index);
   if (layer_.image)
     if (std::string problem = image_product_problem(p, layer_); !problem.empty())

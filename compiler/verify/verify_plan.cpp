@@ -51,7 +51,8 @@ private:
 
   std::string check_place(const Place &p, const Content &c) const {
     const std::uint64_t rows = rows_of_tile(c.rect, c.fp32, npu_.lanes());
-    if (p.rows.rows < p.guard + rows || (!guarded_ && p.rows.rows != rows) || p.pstride != c.rect.rows * (c.fp32 ? 2U : 1U) || p.rows.first % 2 != 0)
+    if (p.rows.rows < p.guard + rows || (!guarded_ && p.rows.rows != rows) ||
+        p.pstride != c.rect.rows * (c.fp32 ? 2U : 1U) || p.rows.first % 2 != 0)
       return fmt::format("{} has a place that does not suit its size", name(c));
     if (p.rows.end() > npu_.spm_rows())
       return fmt::format("{} ends at row {} of {}", name(c), p.rows.end(), npu_.spm_rows());

@@ -20,8 +20,8 @@ std::string_view to_string(DataKind kind);
 /// "normal, special": what parse_data_kind() accepts.
 std::string data_kind_names();
 
-/// Input tensor of a layer, of G groups: X (m x G k), W (G k x n) or dY (m x G n); bf16. A convolution's X is make_image(),
-/// or im2col of it if the layer does not read images. Layers that share their weights have the same W.
+/// Input tensor of a layer, of G groups: X (m x G k), W (G k x n) or dY (m x G n); bf16. A convolution's X is
+/// make_image(), or im2col of it if the layer does not read images. Layers that share their weights have the same W.
 HostTensor make_input(compiler::Tensor tensor, const compiler::Layer &layer, const std::string &network, DataKind kind,
                       std::uint64_t seed);
 

@@ -61,9 +61,10 @@ std::vector<std::uint16_t> im2col(const Convolution &conv, const std::uint16_t *
 /// copies in ascending order of their taps, rounded once to bf16 (N17). Copies that are padding are dropped.
 std::vector<std::uint16_t> col2im(const Convolution &conv, const std::uint16_t *dx);
 
-/// im2col of a transposed convolution of stride 1 (N24): batch x height x width rows, of groups x taps x (output channels
-/// of a group) columns, row-major; row p holds what the gradient of pixel p reads of `dy`, tap by tap, +0 where no output
-/// pixel reads it at the tap. Throws std::invalid_argument for other strides, under which taps are left out.
+/// im2col of a transposed convolution of stride 1 (N24): batch x height x width rows, of groups x taps x (output
+/// channels of a group) columns, row-major; row p holds what the gradient of pixel p reads of `dy`, tap by tap, +0
+/// where no output pixel reads it at the tap. Throws std::invalid_argument for other strides, under which taps are left
+/// out.
 std::vector<std::uint16_t> im2col_transposed(const Convolution &conv, const std::uint16_t *dy);
 
 /// W for the product with that: a group's taps x output channels rows of group_channels() columns each, from `w`,

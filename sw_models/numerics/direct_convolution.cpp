@@ -182,8 +182,8 @@ std::vector<std::uint16_t> transposed(const Convolution &conv, const std::uint16
             !stands(col, kc, conv.stride_width, conv.dilation_width, conv.pad_left))
           continue; // no step
         const float a =
-            r && c ? fp32_from_bf16(dy[((b * out_height + *r) * out_width + *c) * conv.out_channels + g * n_count +
-                                       at % n_count])
+            r && c ? fp32_from_bf16(
+                         dy[((b * out_height + *r) * out_width + *c) * conv.out_channels + g * n_count + at % n_count])
                    : 0.0F;
         accumulate(a, &weights[(g * taps * n_count + at) * channels], channels, sums);
       }

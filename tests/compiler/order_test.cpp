@@ -12,21 +12,22 @@ const Layer kLayer = make_layer(10, 7, 5);
 const TileShape kTile{4, 3, 2};
 
 std::vector<TileProduct> order(PhaseKind kind) {
-  return make_order(kind, form_of(kind).loops.front(), kTile, whole(kLayer));
+  return make_order(kind, form_of(kind).loops.front(), kTile, kLayer, whole(kLayer));
 }
 
 TEST(Order, EveryPhaseAndLoopOrderIsComplete) {
   for (const PhaseKind kind : {PhaseKind::kInterleave, PhaseKind::kDxMajor, PhaseKind::kDwMajor})
     for (const LoopOrder &loops : form_of(kind).loops) {
-      const auto products = make_order(kind, loops, kTile, whole(kLayer));
+      const auto products = make_order(kind, loops, kTile, kLayer, whole(kLayer));
       EXPECT_EQ(verify_order(products, kLayer, Pass::kBackward), "") << to_string(loops);
       EXPECT_EQ(products.size(), product_count(kind, kTile, kLayer));
     }
   Layer no_dx = kLayer;
   no_dx.dx = false;
   for (const LoopOrder &loops : all_loop_orders()) {
-    EXPECT_EQ(verify_order(make_order(PhaseKind::kDw, loops, kTile, whole(no_dx)), no_dx, Pass::kBackward), "");
-    EXPECT_EQ(verify_order(make_order(PhaseKind::kForward, loops, kTile, whole(kLayer)), kLayer, Pass::kForward), "");
+    EXPECT_EQ(verify_order(make_order(PhaseKind::kDw, loops, kTile, no_dx, whole(no_dx)), no_dx, Pass::kBackward), "");
+    EXPECT_EQ(
+        verify_order(make_order(PhaseKind::kForward, loops, kTile, kLayer, whole(kLayer)), kLayer, Pass::kForward), "");
   }
 }
 
@@ -111,7 +112,7 @@ TEST(VerifyOrder, NamesEveryDamage) {
        }},
   };
   for (const Broken &c : cases) {
-    auto products = make_order(PhaseKind::kInterleave, {Dim::kN, Dim::kK, Dim::kM}, kTile, whole(kLayer));
+    auto products = make_order(PhaseKind::kInterleave, {Dim::kN, Dim::kK, Dim::kM}, kTile, kLayer, whole(kLayer));
     c.damage(products);
     EXPECT_NE(verify_order(products, kLayer, Pass::kBackward).find(c.message), std::string::npos)
         << c.message << " / " << verify_order(products, kLayer, Pass::kBackward);

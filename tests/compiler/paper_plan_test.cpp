@@ -263,7 +263,8 @@ protected:
     Stage stage;
     stage.step.dx = stage.step.dw = stage.step.fused = true;
     stage.tile = tile_shape(layer_, stage.step, policy, npu_);
-    stage.products = make_order(PhaseKind::kDxMajor, loops_of(PhaseKind::kDxMajor, policy), stage.tile, whole(layer_));
+    stage.products =
+        make_order(PhaseKind::kDxMajor, loops_of(PhaseKind::kDxMajor, policy), stage.tile, layer_, whole(layer_));
     program_.layers = {layer_};
     program_.reductions.resize(1);
     program_.dram_bytes = layout_.bytes;

@@ -171,7 +171,7 @@ TEST(Fits, MatchesWhatAllocateCanDo) {
     plan.tile = {side, side, side};
     plan.loops = form_of(plan.kind).loops.front();
     plan.split = {all, all, all};
-    plan.products = make_order(plan.kind, plan.loops, plan.tile, whole(layer));
+    plan.products = make_order(plan.kind, plan.loops, plan.tile, layer, whole(layer));
     EXPECT_EQ(fits(plan.kind, plan.tile, plan.split, layer, npu), allocate({plan}, {layer}, layout, npu).has_value())
         << side;
   }

@@ -30,7 +30,7 @@ const Compiled &compiled() {
     phase.tile = {8, 8, 8};
     phase.loops = {Dim::kM, Dim::kN, Dim::kK};
     phase.split = {all, all, all};
-    phase.products = make_order(phase.kind, phase.loops, phase.tile, whole(layer));
+    phase.products = make_order(phase.kind, phase.loops, phase.tile, layer, whole(layer));
     plan.plans.push_back(phase);
     plan.program = allocate(plan.plans, {layer}, layout, npu).value();
     return compile_plan({layer}, Pass::kBackward, layout, plan, npu);

@@ -48,6 +48,28 @@ inline Convolution random_convolution(Dice &dice) {
   return c;
 }
 
+/// One that commands can compute from its images: every field but the stride is drawn, the padding so that the result
+/// is as large as the image.
+inline Convolution random_image_convolution(Dice &dice) {
+  Convolution c;
+  c.batch = dice.between(1, 3);
+  c.kernel_height = dice.between(1, 5);
+  c.kernel_width = c.kernel_height == 1 ? dice.between(2, 5) : dice.between(1, 5);
+  c.dilation_height = dice.between(1, 3);
+  c.dilation_width = dice.between(1, 2);
+  const std::uint32_t rows = (c.kernel_height - 1) * c.dilation_height, cols = (c.kernel_width - 1) * c.dilation_width;
+  c.pad_top = dice.between(0, rows);
+  c.pad_bottom = rows - c.pad_top;
+  c.pad_left = dice.between(0, cols);
+  c.pad_right = cols - c.pad_left;
+  c.height = dice.between(1, 9);
+  c.width = dice.between(1, 11);
+  c.groups = dice.chance(0.7) ? 1 : dice.between(2, 4);
+  c.channels = c.groups * dice.between(1, dice.chance(0.5) ? 4 : 21);
+  c.out_channels = c.groups * dice.between(1, dice.chance(0.5) ? 4 : 19);
+  return c;
+}
+
 struct ConvolutionData {
   std::vector<std::uint16_t> image, w, dy;
 };

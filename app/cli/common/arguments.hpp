@@ -26,11 +26,11 @@ struct WorkArguments {
   std::uint32_t batch = 0; ///< 0: as the network says
   std::uint64_t tune = 0;  ///< plans that the compiler tries beyond its usual search
   std::string partition = "none", reduction = "chain";
-  std::uint32_t parts = 0;           ///< 0: one a core, or two on one core
-  std::string plan_cache = {};       ///< directory, or off; empty: the usual one
-  std::vector<std::string> set = {}; ///< TABLE.FIELD=VALUE each
+  std::uint32_t parts = 0;            ///< 0: one a core, or two on one core
+  std::string plan_cache = {};        ///< directory, or off; empty: the usual one
+  std::vector<std::string> set = {};  ///< TABLE.FIELD=VALUE each
   std::string convolution = "im2col"; ///< what convolutions read; or image
-  std::string until = {};            ///< the op, node or tensor that the network ends with; empty: all of it
+  std::string until = {};             ///< the op, node or tensor that the network ends with; empty: all of it
 };
 
 /// How the command was called.

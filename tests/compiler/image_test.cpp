@@ -1,0 +1,115 @@
+// How products cut layers that read images, against loops over taps and pixels.
+#include "compiler/ir/cut.hpp"
+#include "compiler/ir/image.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/verify/image_operands.hpp"
+#include "tests/sw_models/random_convolution.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gradweave::compiler {
+namespace {
+
+Layer layer_of(const Convolution &conv) {
+  Layer layer{"conv", conv.m(), conv.k(), conv.n(), true, 0, conv.groups};
+  layer.conv = conv;
+  layer.image = true;
+  return layer;
+}
+
+TEST(Images, RandomConvolutionsCanBeRead) {
+  Dice dice(1);
+  for (int i = 0; i < 1000; ++i) {
+    const Convolution conv = random_image_convolution(dice);
+    EXPECT_TRUE(can_read_image(conv)) << conv;
+    Convolution other = conv;
+    other.stride_width = 2;
+    EXPECT_FALSE(can_read_image(other));
+    other = conv;
+    other.pad_top += 1;
+    EXPECT_FALSE(can_read_image(other)) << "a result larger than the image";
+  }
+}
+
+TEST(Images, SizesBeyondTheFieldsOfCommandsAreNot) {
+  Convolution c;
+  c.height = c.width = 8;
+  c.channels = c.out_channels = 4;
+  c.kernel_height = c.kernel_width = 3;
+  c.pad_top = c.pad_bottom = c.pad_left = c.pad_right = 1;
+  EXPECT_TRUE(can_read_image(c));
+  for (const auto &[change, name] : std::vector<std::pair<void (*)(Convolution &), const char *>>{
+           {[](Convolution &x) { x.width = 2048; }, "GRID_W"},
+           {[](Convolution &x) { x.height = 1024; }, "GRID_H"},
+           {[](Convolution &x) {
+              x.kernel_width = 17;
+              x.pad_left = x.pad_right = 8;
+            },
+            "TAPS_X"},
+           {[](Convolution &x) {
+              x.dilation_height = 70;
+              x.pad_top = x.pad_bottom = 70;
+              x.height = 100;
+            },
+            "OFF_Y"},
+           {[](Convolution &x) { x.channels = 8192; }, "rows of B"}}) {
+    Convolution beyond = c;
+    change(beyond);
+    EXPECT_FALSE(can_read_image(beyond)) << name;
+  }
+}
+
+/// Ranges follow one another, cover all, and are taps that one command can take.
+TEST(Images, RangesOfTapsCoverAllOfThem) {
+  Dice dice(2);
+  for (int i = 0; i < 2000; ++i) {
+    const Layer layer = layer_of(random_image_convolution(dice));
+    const std::uint32_t channels = tap_channels(layer, i % 2 == 0 ? Tensor::kY : Tensor::kDX);
+    const std::uint32_t all = channels * taps_of(layer), side = dice.between(1, all);
+    std::uint32_t at = 0;
+    for (const IndexRange &range : cut_taps(layer, {0, all}, channels, side)) {
+      EXPECT_EQ(range.first, at);
+      EXPECT_LE(range.size, side);
+      at = range.end();
+      const TapRange taps = tap_range(layer, range, channels);
+      EXPECT_EQ(taps.count() * taps.channels, range.size);
+      std::string problem;
+      const Taps same = taps_of_range(*layer.conv, range.first, range.size, channels, problem);
+      EXPECT_EQ(problem, "") << *layer.conv << " side " << side;
+      EXPECT_TRUE(same.row == taps.row && same.col == taps.col && same.rows == taps.rows && same.cols == taps.cols &&
+                  same.channel == taps.channel && same.channels == taps.channels);
+    }
+    EXPECT_EQ(at, all);
+  }
+}
+
+TEST(Images, LinesReadHaveAllPixelsOfAllTaps) {
+  Dice dice(3);
+  for (int i = 0; i < 500; ++i) {
+    const Convolution conv = random_image_convolution(dice);
+    const Layer layer = layer_of(conv);
+    const std::uint32_t rows = conv.batch * conv.height, first = dice.between(0, rows - 1);
+    const std::uint32_t count = dice.between(1, rows - first);
+    const IndexRange lines{first * conv.width, count * conv.width};
+    for (const Tensor result : {Tensor::kY, Tensor::kDX}) {
+      const IndexRange read = lines_read(layer, result, lines);
+      const Guard guard = guard_of(layer, result, read, lines);
+      for (std::uint32_t row = first; row < first + count; ++row)
+        for (std::uint32_t tap = 0; tap < conv.kernel_height; ++tap) {
+          const std::int64_t move = std::int64_t{tap} * conv.dilation_height - conv.pad_top;
+          const std::int64_t y = row % conv.height + (result == Tensor::kDX ? -move : move);
+          const std::int64_t line = (std::int64_t{row} / conv.height * conv.height + y) * conv.width;
+          if (y >= 0 && y < conv.height) {
+            EXPECT_TRUE(line >= read.first && line + conv.width <= read.end()) << conv << " row " << row;
+          }
+          const std::int64_t moved = (row + (result == Tensor::kDX ? -move : move)) * conv.width;
+          const std::int64_t left =
+              result == Tensor::kDX ? (conv.kernel_width - 1) * conv.dilation_width - conv.pad_left : conv.pad_left;
+          EXPECT_GE(moved - left, std::int64_t{read.first} - guard.before) << conv;
+        }
+    }
+  }
+}
+
+} // namespace
+} // namespace gradweave::compiler

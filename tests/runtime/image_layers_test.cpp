@@ -1,0 +1,59 @@
+// Layers that read images, compiled and run on the functional model: every bit against golden products, and against the
+// convolution computed directly.
+#include "runtime/data/direct_check.hpp"
+#include "runtime/data/golden_layer.hpp"
+#include "tests/runtime/random_image_job.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gradweave::runtime {
+namespace {
+
+using compiler::Tensor;
+
+TEST(ImageLayers, GiveTheBitsOfDirectConvolution) {
+  const char *npus[] = {"test8", "test6x10", "test13x7", "test5x2", "test8c2", "test8c4", "test6x10c3"};
+  for (std::uint64_t seed = 1; seed <= 210; ++seed) {
+    JobSpec s = random_image_job(npus[seed % 7], seed);
+    s.backend = Backend::kFunctional;
+    const JobResult r = run_job(s);
+    ASSERT_EQ(r.outcome, Outcome::kPass) << describe(s) << ": " << fmt::format("{}", fmt::join(r.failures, "; "));
+    for (const OutputCheck &check : r.outputs)
+      EXPECT_EQ(check.direct, check.elements) << describe(s);
+  }
+}
+
+TEST(ImageLayers, LoadEachPixelOnceWhereTheImageFits) {
+  Convolution conv;
+  conv.height = conv.width = 14;
+  conv.channels = conv.out_channels = 16;
+  conv.kernel_height = conv.kernel_width = 3;
+  conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 1;
+  JobSpec s;
+  s.layers = {image_layer(conv)};
+  s.npu = load_machine("configs/test8.toml");
+  s.npu.spm_bytes = 65536;
+  s.backend = Backend::kFunctional;
+  s.compile.pass = compiler::Pass::kForward;
+  s.compile.schedule = compiler::Schedule("in_order"); // begins with the largest tiles
+  const JobResult r = run_job(s);
+  EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("{}", fmt::join(r.failures, "; "));
+  EXPECT_EQ(r.traffic.front()[static_cast<std::size_t>(Tensor::kX)].read_bytes, conv.image_size() * 2);
+}
+
+TEST(ImageLayers, AWrongElementOfTheGradientIsFound) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Dice dice(seed);
+    const compiler::Layer layer = image_layer(random_image_convolution(dice));
+    TensorSet inputs;
+    for (const Tensor tensor : {Tensor::kX, Tensor::kW, Tensor::kDY})
+      inputs.push_back(make_input(tensor, layer, "net", DataKind::kNormal, seed));
+    HostTensor dx = golden_image_result(Tensor::kDX, layer, inputs);
+    EXPECT_EQ(compare_direct(dx, layer, inputs.front(), inputs, {}).mismatches, 0U) << "seed " << seed;
+    dx.half[dice.below(dx.size())] ^= 1;
+    EXPECT_EQ(compare_direct(dx, layer, inputs.front(), inputs, {}).mismatches, 1U) << "seed " << seed;
+  }
+}
+
+} // namespace
+} // namespace gradweave::runtime

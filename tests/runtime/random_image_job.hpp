@@ -1,0 +1,54 @@
+// Random layers that read images, as jobs: schedules, partitions, passes and data are drawn too.
+#pragma once
+
+#include "base/random/dice.hpp"
+#include "compiler/ir/image.hpp"
+#include "runtime/job/job.hpp"
+#include "tests/sw_models/random_convolution.hpp"
+
+#include <fmt/format.h>
+
+#include <sstream>
+#include <string>
+
+namespace gradweave::runtime {
+
+inline compiler::Layer image_layer(const Convolution &conv) {
+  compiler::Layer layer{"conv", conv.m(), conv.k(), conv.n(), true, 0, conv.groups};
+  layer.conv = conv;
+  layer.image = true;
+  return layer;
+}
+
+inline JobSpec random_image_job(const std::string &npu, std::uint64_t seed) {
+  using compiler::Partition;
+  using compiler::Schedule;
+  Dice dice(seed);
+  JobSpec s;
+  s.network = "image";
+  s.seed = seed;
+  s.layers = {image_layer(random_image_convolution(dice))};
+  s.layers.front().dx = dice.chance(0.8);
+  s.npu = load_machine("configs/" + npu + ".toml");
+  const Schedule schedules[] = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor,   Schedule::kDwMajor,
+                                Schedule::kRearrange,  Schedule::kIdeal,      Schedule("in_order"), Schedule::kSearch};
+  s.compile.schedule = schedules[dice.below(8)];
+  s.compile.plans = 10;
+  const compiler::Pass passes[] = {compiler::Pass::kForward, compiler::Pass::kBackward, compiler::Pass::kBoth};
+  s.compile.pass = passes[dice.below(3)];
+  // Search chooses among partitions itself.
+  if (s.npu.cores > 1 && s.compile.schedule != Schedule::kSearch)
+    s.compile.partition = dice.chance(0.5) ? Partition::kWeightSharing : Partition::kIfmapSharing;
+  s.compile.reduction = dice.chance(0.5) ? compiler::Reduction::kChain : compiler::Reduction::kAdd;
+  s.data = dice.chance(0.5) ? DataKind::kSpecial : DataKind::kNormal;
+  return s;
+}
+
+inline std::string describe(const JobSpec &s) {
+  std::ostringstream text;
+  text << "seed " << s.seed << ", " << s.npu.name << ", " << s.compile.schedule.name() << ", "
+       << to_string(s.compile.pass) << ", " << to_string(s.compile.partition) << ": " << *s.layers.front().conv;
+  return text.str();
+}
+
+} // namespace gradweave::runtime
