@@ -73,7 +73,8 @@ ProgramKey key_of(const Program &program) {
   }
   for (const TileProduct &p : program.products) { // places of operands say where, and these, how large
     add_pair(p.m, p.k, p.n, p.group);
-    add_pair(p.m_size, p.k_size, p.n_size, static_cast<std::uint32_t>(p.result) | std::uint32_t{p.part} << 8U);
+    add_pair(p.m_size, p.k_size, p.n_size,
+             static_cast<std::uint32_t>(p.result) | p.blocked * 16U | std::uint32_t{p.part} << 8U);
   }
   return key;
 }

@@ -1,5 +1,6 @@
 #include "compiler/emit/emit.hpp"
 #include "compiler/emit/image_command.hpp"
+#include "compiler/ir/image.hpp"
 #include "compiler/lower/order.hpp"
 
 namespace gradweave::compiler {
@@ -35,7 +36,8 @@ private:
   std::size_t wait_count_ = 0, post_count_ = 0, post_next_ = 0;
 };
 
-isa::DmaCommand dma_command(const Action &a) {
+/// Of one of the tile's runs of rows.
+isa::DmaCommand dma_command(const Action &a, std::uint32_t run, const Layer &layer, std::uint32_t lanes) {
   isa::DmaCommand d;
   d.store = a.kind == Action::Kind::kStore;
   d.fp32 = a.fp32;
@@ -44,6 +46,11 @@ isa::DmaCommand dma_command(const Action &a) {
   d.rows = a.rect.rows;
   d.cols = a.rect.cols;
   d.spm = spm_tile(a.place);
+  if (a.rect.run == 0) return d;
+  d.rows = a.rect.run;
+  d.dram_addr += std::uint64_t{run} * tap_channels(layer, Tensor::kY) * a.pitch;
+  d.spm.row += run * a.rect.run;
+  d.spm.rot = static_cast<std::uint8_t>(run * a.rect.run % lanes);
   return d;
 }
 
@@ -100,7 +107,6 @@ EmittedStream emit(const Program &program, const Orderings &ordering, const NpuC
     }
     isa::Decoded d;
     tokens.take_waits(d.sync);
-    tokens.take_posts(d.sync);
     if (a.computes()) {
       const TileProduct &p = program.products[a.product];
       const Layer &layer = program.layers[a.layer];
@@ -114,8 +120,17 @@ EmittedStream emit(const Program &program, const Orderings &ordering, const NpuC
       info.red = r.red;
       info.red_n = r.red_size;
     } else {
-      d.op = dma_command(a);
+      // Runs follow one another on the engine: the first waits for all, and the last ends last.
+      const Layer &layer = program.layers[a.layer];
+      for (std::uint32_t run = 0; run + 1 < a.rect.runs(); ++run) {
+        d.op = dma_command(a, run, layer, npu.lanes());
+        stream.commands.push_back(isa::encode(d));
+        stream.info.push_back(info);
+        d.sync = {};
+      }
+      d.op = dma_command(a, a.rect.runs() - 1, layer, npu.lanes());
     }
+    tokens.take_posts(d.sync);
     stream.commands.push_back(isa::encode(d));
     stream.info.push_back(info);
     while (tokens.posts_left()) {

@@ -1,6 +1,5 @@
 #include "compiler/emit/image_command.hpp"
 
-#include "compiler/ir/cut.hpp"
 #include "compiler/ir/image.hpp"
 
 namespace gradweave::compiler {
@@ -53,7 +52,7 @@ isa::ConvCommand image_command(const isa::GemmCommand &whole, const GemmRoles &r
   if (p.result == Tensor::kDW) {
     const std::uint32_t channels = tap_channels(layer, p.result);
     command.weights = true;
-    set_taps(command.image, tap_range(layer, {p.k, p.k_size}, channels), *layer.conv);
+    set_taps(command.image, tap_range(layer, {p.k, p.k_size}, channels, false), *layer.conv);
     command.image.out_w = command.image.img_w;
     command.image.out_h = command.image.img_h;
     skip_rows(command.product.b, p.m - roles.b_rect.row, lanes);
@@ -61,12 +60,12 @@ isa::ConvCommand image_command(const isa::GemmCommand &whole, const GemmRoles &r
   }
   const bool turned = p.result == Tensor::kDX;
   const IndexRange terms{roles.red, roles.red_size};
-  const TapRange taps = tap_range(layer, terms, tap_channels(layer, p.result));
+  const TapRange taps = tap_range(layer, terms, tap_channels(layer, p.result), p.blocked);
   set_taps(command.image, taps, *layer.conv);
   if (turned) turn_taps(command.image);
   command.product.k = taps.channels;
   if (taps.count() == 1) return command;
-  command.image.b_tap = extent_of(layer, Tensor::kDW, Dim::kK) / taps_of(layer);
+  command.image.b_tap = roles.b_rect.run != 0 ? roles.b_rect.run : tap_channels(layer, Tensor::kY);
   if (turned) skip_rows(command.product.b, p.k, lanes);
   return command;
 }

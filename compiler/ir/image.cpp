@@ -54,7 +54,14 @@ std::uint32_t tap_channels(const Layer &layer, Tensor result) {
   return result == Tensor::kDX ? layer.n : layer.k / taps_of(layer);
 }
 
-TapRange tap_range(const Layer &layer, const IndexRange &range, std::uint32_t channels) {
+TapRange tap_range(const Layer &layer, const IndexRange &range, std::uint32_t channels, bool blocked) {
+  if (blocked)
+    return {0,
+            0,
+            layer.conv->kernel_height,
+            layer.conv->kernel_width,
+            range.first / taps_of(layer),
+            range.size / taps_of(layer)};
   const std::uint32_t width = layer.conv->kernel_width, tap = range.first / channels;
   TapRange taps{tap / width, tap % width, 1, 1, range.first % channels, std::min(range.size, channels)};
   const std::uint32_t count = static_cast<std::uint32_t>(divide_up(range.size, channels));
@@ -66,10 +73,13 @@ TapRange tap_range(const Layer &layer, const IndexRange &range, std::uint32_t ch
 std::vector<IndexRange> cut_taps(const Layer &layer, const IndexRange &range, std::uint32_t channels,
                                  std::uint32_t side) {
   const std::uint32_t row = channels * layer.conv->kernel_width;
-  const std::uint32_t unit = side >= row ? row : side >= channels ? channels : 1;
   // Ranges begin anew with each run of indices that none may cross.
-  const std::uint32_t run = side >= row ? range.size : side >= channels ? row : channels;
-  const std::uint32_t step = side / unit * unit;
+  std::uint32_t run = range.size, step = side * taps_of(layer);
+  if (!takes_blocks(side, channels)) {
+    const std::uint32_t unit = side >= row ? row : channels;
+    run = side >= row ? range.size : row;
+    step = side / unit * unit;
+  }
   std::vector<IndexRange> ranges;
   for (std::uint32_t first = range.first; first < range.end(); first += run)
     for (std::uint32_t at = first, end = std::min(first + run, range.end()); at < end; at += step)

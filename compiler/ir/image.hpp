@@ -24,17 +24,20 @@ std::uint32_t line_width(const Layer &layer);
 /// Channels of a group of what the product reads in each tap: X's for Y and dW, dY's for dX.
 std::uint32_t tap_channels(const Layer &layer, Tensor result);
 
-/// A part of W's rows, or of the terms of Y or dX: several taps with all their channels, or some channels of one tap.
-/// Several rows of the kernel are whole.
+/// A part of W's rows, or of the terms of Y or dX: several taps with all their channels, or all taps with some, or some
+/// channels of one tap. Several rows of the kernel are whole.
 struct TapRange {
   std::uint32_t row = 0, col = 0;   ///< first tap
   std::uint32_t rows = 1, cols = 1; ///< taps
   std::uint32_t channel = 0, channels = 0;
   std::uint32_t count() const { return rows * cols; }
 };
-/// `range` counts `channels` indices a tap.
-TapRange tap_range(const Layer &layer, const IndexRange &range, std::uint32_t channels);
-/// Cuts `range` into ranges of at most `side` that are as above.
+/// `range` counts `channels` indices a tap. `blocked`: it has all taps of some channels, and counts all taps of those
+/// before it.
+TapRange tap_range(const Layer &layer, const IndexRange &range, std::uint32_t channels, bool blocked);
+/// Whether tiles with a side of so many terms have some channels of all taps, which then are taken in blocks.
+inline bool takes_blocks(std::uint32_t side, std::uint32_t channels) { return side < channels; }
+/// Cuts `range` into ranges of at most `side` that are taps with all their channels, or blocks of `side` channels.
 std::vector<IndexRange> cut_taps(const Layer &layer, const IndexRange &range, std::uint32_t channels,
                                  std::uint32_t side);
 

@@ -101,8 +101,9 @@ struct Program {
   std::vector<ReductionPlans> reductions; ///< of each layer
   std::vector<TileProduct> products;      ///< of all phases
   std::vector<Action> actions;
-  std::uint64_t dram_bytes = 0; ///< tensors and spill space
-  Room room() const { return {dram_bytes, actions.size()}; }
+  std::uint64_t dram_bytes = 0;    ///< tensors and spill space
+  std::uint64_t more_commands = 0; ///< than one an action
+  Room room() const { return {dram_bytes, actions.size() + more_commands}; }
   std::uint64_t visits = 0; ///< segments of the scratchpad that were looked at while tiles were placed
 
   /// What it took to make, in tile products of a scratchpad with few tiles: the measure of a search's effort.

@@ -9,10 +9,15 @@
 
 namespace gradweave::compiler {
 
-/// A rectangle of elements of a tensor.
+/// A rectangle of elements of a tensor; or the same of some channels of every tap of W, whose rows are `rows` in all,
+/// in runs of `run`, a tap's channels apart.
 struct Rect {
   std::uint32_t row = 0, col = 0, rows = 0, cols = 0;
-  bool operator==(const Rect &o) const { return row == o.row && col == o.col && rows == o.rows && cols == o.cols; }
+  std::uint32_t run = 0; ///< 0: one run
+  bool operator==(const Rect &o) const {
+    return row == o.row && col == o.col && rows == o.rows && cols == o.cols && run == o.run;
+  }
+  std::uint32_t runs() const { return run == 0 ? 1 : rows / run; }
 };
 
 /// Tile sizes along M, K and N; tiles at the far edges are smaller.
@@ -35,6 +40,8 @@ struct TileProduct {
   std::uint32_t layer = 0; ///< index among the layers compiled together
   std::uint8_t core = 0;
   bool add = false;
+  /// The reduction takes channels in blocks, all taps of each (ReductionPlans::block); this product has some of them.
+  bool blocked = false;
 };
 
 enum class Dim : std::uint8_t { kM, kK, kN };

@@ -27,14 +27,14 @@ Rect rect_of(Tensor tensor, const TileProduct &p, const Layer &layer) {
 /// Of the image that the products of Y and dW read: the channels of the product's taps.
 Rect image_rect(const TileProduct &p, const Layer &layer) {
   const std::uint32_t channels = tap_channels(layer, p.result);
-  const TapRange taps = tap_range(layer, {p.k, p.k_size}, channels);
+  const TapRange taps = tap_range(layer, {p.k, p.k_size}, channels, p.blocked);
   const IndexRange lines = lines_read(layer, p.result, {p.m, p.m_size});
   return {lines.first, p.group * channels + taps.channel, lines.size, taps.channels};
 }
 
 /// Of dY as the image that products of dX read; those of dW take the same rows, so that both have one tile.
 Rect gradient_rect(const TileProduct &p, const Layer &layer) {
-  const TapRange taps = tap_range(layer, {p.n, p.n_size}, layer.n);
+  const TapRange taps = tap_range(layer, {p.n, p.n_size}, layer.n, p.blocked);
   const IndexRange lines{p.m, p.m_size}, read = layer.dx ? lines_read(layer, Tensor::kDX, lines) : lines;
   return {read.first, p.group * layer.n + taps.channel, read.size, taps.channels};
 }
@@ -42,17 +42,24 @@ Rect gradient_rect(const TileProduct &p, const Layer &layer) {
 /// Of W for dX: of one tap the product's channels, of several all.
 Rect turned_kernel_rect(const TileProduct &p, const Layer &layer) {
   const std::uint32_t channels = extent_of(layer, Tensor::kDX, Dim::kK);
-  const TapRange taps = tap_range(layer, {p.n, p.n_size}, layer.n);
+  const TapRange taps = tap_range(layer, {p.n, p.n_size}, layer.n, p.blocked);
   const std::uint32_t row = p.group * layer.k + (taps.row * layer.conv->kernel_width + taps.col) * channels;
   if (taps.count() == 1) return {row + p.k, taps.channel, p.k_size, taps.channels};
   return {row, taps.channel, taps.count() * channels, taps.channels};
+}
+
+/// Of W for Y.
+Rect kernel_rect(const TileProduct &p, const Layer &layer) {
+  if (!p.blocked) return rect_of(Tensor::kW, p, layer);
+  const TapRange taps = tap_range(layer, {p.k, p.k_size}, tap_channels(layer, Tensor::kY), true);
+  return {p.group * layer.k + taps.channel, p.n, p.k_size, p.n_size, taps.channels};
 }
 
 Rect operand_rect(Tensor tensor, const TileProduct &p, const Layer &layer) {
   if (!layer.image) return rect_of(tensor, p, layer);
   if (tensor == Tensor::kX) return image_rect(p, layer);
   if (tensor == Tensor::kDY) return gradient_rect(p, layer);
-  return p.result == Tensor::kDX ? turned_kernel_rect(p, layer) : rect_of(tensor, p, layer);
+  return p.result == Tensor::kDX ? turned_kernel_rect(p, layer) : kernel_rect(p, layer);
 }
 
 } // namespace
@@ -94,6 +101,8 @@ std::vector<TileProduct> walk(Tensor result, const LoopOrder &order, const TileS
   TileProduct p;
   p.result = result;
   p.group = g;
+  if (layer.image && result != Tensor::kDW)
+    p.blocked = takes_blocks(side_of(tile, contraction_of(result).red), tap_channels(layer, result));
   for (const IndexRange &i : outer) {
     set_range(p, order[0], i);
     for (const IndexRange &j : middle) {

@@ -25,7 +25,7 @@ std::vector<std::uint32_t> tile_sides(std::uint32_t extent, std::uint32_t unit, 
 TileShape largest_tile(PhaseKind kind, const Layer &layer);
 
 /// Tile sides worth trying along a dimension of a phase, descending: as above, and of a layer that reads images whole
-/// rows of pixels, rows of the kernel, taps, and channels of one tap.
+/// rows of pixels, rows of the kernel, taps, and channels of all taps.
 std::vector<std::uint32_t> sides_along(PhaseKind kind, Dim dim, const Layer &layer, const NpuConfig &npu);
 
 /// The array side that tiles of a phase fill along a dimension: ROWS along M and along the rows of a result by itself,

@@ -38,6 +38,7 @@ void ActionWriter::move(Action::Kind kind, Tile &t, std::int64_t row, bool spill
     action.dram_addr = element_address(binding, t.rect);
   }
   program_.actions.push_back(action);
+  program_.more_commands += t.rect.runs() - 1;
 }
 
 void ActionWriter::compute(const TileProduct &product, const Needs &needs, const TileTable &table) {

@@ -38,38 +38,51 @@ Taps taps_of_range(const Convolution &conv, std::uint32_t first, std::uint32_t s
   return taps;
 }
 
-std::string image_product_problem(const TileProduct &p, const Layer &layer) {
+Taps taps_of_product(const TileProduct &p, const Layer &layer, std::string &problem) {
+  const Convolution &conv = *layer.conv;
+  const bool dx = p.result == Tensor::kDX;
+  const std::uint32_t first = dx ? p.n : p.k, size = dx ? p.n_size : p.k_size;
+  const std::uint32_t channels = dx ? layer.n : conv.channels / conv.groups;
+  if (!p.blocked) return taps_of_range(conv, first, size, channels, problem);
+  const std::uint32_t taps = conv.kernel_height * conv.kernel_width;
+  if (first % taps != 0 || size % taps != 0) problem = "has a part of the taps of a block of channels";
+  return {0, 0, conv.kernel_height, conv.kernel_width, first / taps, size / taps};
+}
+
+std::string image_product_problem(const TileProduct &p, const Layer &layer, const ReductionPlans &plans) {
   const Convolution &conv = *layer.conv;
   if (p.m % conv.width != 0) return fmt::format("begins at pixel {} of a row", p.m % conv.width);
   if (p.add) return {};
-  const std::uint32_t channels = conv.channels / conv.groups;
   std::string problem;
-  if (p.result == Tensor::kDX) {
-    taps_of_range(conv, p.n, p.n_size, layer.n, problem);
-  } else {
-    const Taps taps = taps_of_range(conv, p.k, p.k_size, channels, problem);
-    if (p.result == Tensor::kDW && problem.empty() && taps.rows * taps.cols != 1) problem = "has several taps of dW";
-  }
-  return problem;
+  const Taps taps = taps_of_product(p, layer, problem);
+  if (!problem.empty()) return problem;
+  if (p.result == Tensor::kDW && taps.rows * taps.cols != 1) return "has several taps of dW";
+  const std::uint32_t block = plans.block_of(p.result);
+  const std::uint32_t channels = p.result == Tensor::kDX ? layer.n : conv.channels / conv.groups;
+  if (p.blocked != (block != 0)) return "takes channels in blocks where its reduction plan does not, or the other way";
+  if (p.blocked && (taps.channel % block != 0 || taps.channels != std::min(block, channels - taps.channel)))
+    return fmt::format("has the channels {} to {}, which are no block of {}", taps.channel,
+                       taps.channel + taps.channels, block);
+  return {};
 }
 
 Operands image_operands_of(const TileProduct &p, const Layer &layer) {
   const Convolution &conv = *layer.conv;
   const std::uint32_t channels = conv.channels / conv.groups, x_group = p.group * channels, y_group = p.group * layer.n;
   std::string ignored; // image_product_problem() has told
-  const Taps own = p.result == Tensor::kDX ? taps_of_range(conv, p.n, p.n_size, layer.n, ignored)
-                                           : taps_of_range(conv, p.k, p.k_size, channels, ignored);
+  const Taps own = taps_of_product(p, layer, ignored);
   const bool turned = p.result == Tensor::kDX;
   const Rect around = lines_around(conv, p.m, p.m_size, turned);
   const Rect image{around.row, (turned ? y_group : x_group) + own.channel, around.rows, own.channels};
   if (p.result == Tensor::kY)
-    return {Tensor::kX,
-            Tensor::kW,
-            image,
-            {p.group * layer.k + p.k, p.n, p.k_size, p.n_size},
-            {p.m, y_group + p.n, p.m_size, p.n_size},
-            p.k,
-            p.k_size};
+    return {
+        Tensor::kX,
+        Tensor::kW,
+        image,
+        {p.group * layer.k + (p.blocked ? own.channel : p.k), p.n, p.k_size, p.n_size, p.blocked ? own.channels : 0},
+        {p.m, y_group + p.n, p.m_size, p.n_size},
+        p.k,
+        p.k_size};
   if (p.result == Tensor::kDW)
     return {Tensor::kX,
             Tensor::kDY,
@@ -80,8 +93,8 @@ Operands image_operands_of(const TileProduct &p, const Layer &layer) {
             p.m_size};
   const std::uint32_t tap_row = p.group * layer.k + (own.row * conv.kernel_width + own.col) * channels;
   const std::uint32_t taps = own.rows * own.cols;
-  const Rect kernel =
-      taps == 1 ? Rect{tap_row + p.k, own.channel, p.k_size, own.channels} : Rect{tap_row, 0, taps * channels, layer.n};
+  const Rect kernel = taps == 1 ? Rect{tap_row + p.k, own.channel, p.k_size, own.channels}
+                                : Rect{tap_row, own.channel, taps * channels, own.channels};
   return {Tensor::kDY, Tensor::kW, image, kernel, {p.m, x_group + p.k, p.m_size, p.k_size}, p.n, p.n_size};
 }
 

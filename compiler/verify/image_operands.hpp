@@ -2,6 +2,7 @@
 // with the passes that are verified.
 #pragma once
 
+#include "compiler/ir/reductions.hpp"
 #include "compiler/verify/operands.hpp"
 
 #include <string>
@@ -19,8 +20,11 @@ struct Taps {
 Taps taps_of_range(const Convolution &conv, std::uint32_t first, std::uint32_t size, std::uint32_t channels,
                    std::string &problem);
 
-/// Why no command can compute the product; empty if one can.
-std::string image_product_problem(const TileProduct &p, const Layer &layer);
+/// The same of a product's terms: blocks of channels have all taps, and their terms count those of all before.
+Taps taps_of_product(const TileProduct &p, const Layer &layer, std::string &problem);
+
+/// Why no command can compute the product, or not as the reduction plan says; empty if one can.
+std::string image_product_problem(const TileProduct &p, const Layer &layer, const ReductionPlans &plans);
 
 /// operands_of() of a layer that reads images.
 Operands image_operands_of(const TileProduct &p, const Layer &layer);

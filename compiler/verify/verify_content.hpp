@@ -65,14 +65,21 @@ private:
     std::uint32_t col = 0;        ///< first column of the tensor
   };
 
+  /// What a CONV reads of W.
+  struct KernelRead {
+    Content content;
+    std::uint32_t row = 0;   ///< of the tensor, of the first tap
+    std::uint32_t apart = 0; ///< rows from tap to tap
+  };
+
   std::string load(const isa::DmaCommand &d, const SyncReplay &sync);
   std::string load_elements(const Located &at, const SyncReplay &sync) const;
   std::string store(const isa::DmaCommand &d, const SyncReplay &sync);
   std::string spill(const isa::DmaCommand &d, const Content &content, const SyncReplay &sync);
   std::string gemm(const isa::GemmCommand &g);
   std::string conv(const isa::ConvCommand &v);
-  std::string cover_conv(const isa::ConvCommand &v, const ImageRead &a, const Content &b, std::uint32_t skipped,
-                         const Product &product, Content &c) const;
+  std::string cover_conv(const isa::ConvCommand &v, const ImageRead &a, const KernelRead &b, const Product &product,
+                         Content &c) const;
   std::string cover_wgrad(const isa::ConvCommand &v, const ImageRead &a, const Content &b, std::uint32_t skipped,
                           const Product &product, Content &c) const;
   std::string finish_product(const isa::GemmCommand &g, std::uint32_t terms, const Product &product, Content c);
@@ -91,6 +98,7 @@ private:
   /// there is none.
   const Tile *find_rows(const SpmView &view, std::uint32_t &skipped) const;
   ImageRead read_image(const isa::ConvCommand &v, std::string &problem) const;
+  KernelRead read_kernel(const isa::ConvCommand &v, std::string &problem) const;
   void put(const SpmView &view, const Content &content);
 
   const TensorBinding &binding(std::size_t i) const { return compiled_.layout.tensors[i]; }

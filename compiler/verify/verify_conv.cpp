@@ -118,36 +118,62 @@ ContentReplay::ImageRead ContentReplay::read_image(const isa::ConvCommand &v, st
   return read;
 }
 
+/// W's channels of the command's taps, each a run of rows of a tile: those of a tap lie where the layer's W has them.
+ContentReplay::KernelRead ContentReplay::read_kernel(const isa::ConvCommand &v, std::string &problem) const {
+  const isa::GemmCommand &g = v.product;
+  KernelRead read;
+  for (std::uint32_t tap = 0; tap < v.image.taps(); ++tap) {
+    SpmView view{g.b, g.b_col ? g.n : g.k, g.b_col ? g.k : g.n, false};
+    view.place.row += tap * v.image.b_tap;
+    view.place.rot = static_cast<std::uint8_t>((view.place.rot + tap * v.image.b_tap) % npu_.lanes());
+    std::uint32_t skipped = 0;
+    const Tile *tile = find_rows(view, skipped);
+    if (tile == nullptr || tile->content.sum()) {
+      problem = "operand B is not rows of a tile";
+      return read;
+    }
+    const std::uint32_t row = tile->content.rect.row + skipped;
+    if (tap == 0) read = {tile->content, row, 0};
+    if (tap == 1) read.apart = row - read.row;
+    if (tile->content.binding != read.content.binding || tile->content.rect.col != read.content.rect.col ||
+        row != read.row + tap * read.apart)
+      problem = fmt::format("takes for tap {} W from row {} on", tap, row);
+  }
+  return read;
+}
+
 /// The product of CONV: Y, or dX over dY.
-std::string ContentReplay::cover_conv(const isa::ConvCommand &v, const ImageRead &a, const Content &b,
-                                      std::uint32_t skipped, const Product &product, Content &c) const {
+std::string ContentReplay::cover_conv(const isa::ConvCommand &v, const ImageRead &a, const KernelRead &b,
+                                      const Product &product, Content &c) const {
   const Layer &l = compiled_.layers[product.layer];
   const Convolution &conv = *l.conv;
   const isa::GemmCommand &g = v.product;
-  const std::uint32_t channels = conv.channels / conv.groups, taps = v.image.taps();
-  const std::uint32_t w_row = b.rect.row + skipped, group = w_row / l.k, tap = w_row % l.k / channels;
-  const std::uint32_t channel = w_row % channels, row = tap / conv.kernel_width, col = tap % conv.kernel_width;
-  if (taps > 1 &&
-      (v.image.b_tap != channels || col + v.image.taps_x > conv.kernel_width ||
-       row + v.image.taps_y > conv.kernel_height || (v.image.taps_y > 1 && v.image.taps_x != conv.kernel_width)))
+  const isa::ImageWalk &i = v.image;
+  const std::uint32_t channels = conv.channels / conv.groups, all_taps = conv.kernel_height * conv.kernel_width;
+  const std::uint32_t group = b.row / l.k, tap = b.row % l.k / channels, channel = b.row % channels;
+  const std::uint32_t row = tap / conv.kernel_width, col = tap % conv.kernel_width, n = b.content.rect.col;
+  if (i.taps() > 1 && (b.apart != channels || col + i.taps_x > conv.kernel_width ||
+                       row + i.taps_y > conv.kernel_height || (i.taps_y > 1 && i.taps_x != conv.kernel_width)))
     return "walks taps that are not those of W's rows in their order";
   const bool turned = product.result == Tensor::kDX;
   const std::int64_t sign = turned ? -1 : 1, dy = conv.dilation_height, dx = conv.dilation_width;
-  if (v.image.off_y != sign * (row * dy - conv.pad_top) || v.image.off_x != sign * (col * dx - conv.pad_left) ||
-      (v.image.taps_y > 1 && v.image.step_y != sign * dy) || (v.image.taps_x > 1 && v.image.step_x != sign * dx))
-    return fmt::format("moves by ({}, {}) for tap ({}, {})", v.image.off_y, v.image.off_x, row, col);
-  const auto line = static_cast<std::uint32_t>(a.first_pixel) + v.image.grid_y * conv.width;
-  if (turned) {
-    // B: K output channels of N channels a tap.
-    if (channel + g.n > channels || a.col != group * l.n + b.rect.col || (taps > 1 && g.k != l.n))
-      return fmt::format("multiplies output channels from {} on and W from column {} on", a.col, b.rect.col);
-    c.rect = {line, group * channels + channel, g.m, g.n};
-    c.first = tap * l.n + b.rect.col;
+  if (i.off_y != sign * (row * dy - conv.pad_top) || i.off_x != sign * (col * dx - conv.pad_left) ||
+      (i.taps_y > 1 && i.step_y != sign * dy) || (i.taps_x > 1 && i.step_x != sign * dx))
+    return fmt::format("moves by ({}, {}) for tap ({}, {})", i.off_y, i.off_x, row, col);
+  const auto line = static_cast<std::uint32_t>(a.first_pixel) + i.grid_y * conv.width;
+  // What is summed in each tap: input channels for Y, output channels for dX.
+  const std::uint32_t first = turned ? n : channel, extent = turned ? l.n : channels;
+  if (channel + (turned ? g.n : g.k) > channels || a.col != group * extent + first || first + g.k > extent)
+    return fmt::format("multiplies channels from {} on and W from ({}, {}) on", a.col, b.row, n);
+  c.rect = turned ? Rect{line, group * channels + channel, g.m, g.n} : Rect{line, group * l.n + n, g.m, g.n};
+  if (const std::uint32_t block = compiled_.reductions[product.layer].block_of(product.result); block != 0) {
+    if (i.taps() != all_taps || first % block != 0 || g.k != std::min(block, extent - first))
+      return fmt::format("takes {} taps of channels {} to {}, where its reduction plan takes all of {}", i.taps(),
+                         first, first + g.k, block);
+    c.first = first * all_taps;
   } else {
-    if (channel + g.k > channels || a.col != group * channels + channel || (taps > 1 && g.k != channels))
-      return fmt::format("multiplies channels from {} on and W from row {} on", a.col, w_row);
-    c.rect = {line, group * l.n + b.rect.col, g.m, g.n};
-    c.first = w_row % l.k;
+    if (i.taps() > 1 && g.k != extent) return fmt::format("takes {} of {} channels of each tap", g.k, extent);
+    c.first = tap * extent + first;
   }
   c.done = c.first + v.steps();
   return {};
@@ -180,12 +206,14 @@ std::string ContentReplay::conv(const isa::ConvCommand &v) {
   std::string problem;
   const ImageRead a = read_image(v, problem);
   if (!problem.empty()) return problem;
+  const KernelRead kernel = v.weights ? KernelRead{} : read_kernel(v, problem);
+  if (!problem.empty()) return problem;
   std::uint32_t skipped = 0;
-  const Tile *b = find_rows({g.b, v.b_rows(), g.b_col ? g.k : g.n, false}, skipped);
-  if (b == nullptr || b->content.sum()) return "operand B is not rows of a tile";
+  const Tile *gradient = v.weights ? find_rows({g.b, g.k, g.n, false}, skipped) : nullptr;
+  if (v.weights && (gradient == nullptr || gradient->content.sum())) return "operand B is not rows of a tile";
   Content image;
   image.binding = a.binding;
-  const Product product = product_of(g, image, b->content, problem);
+  const Product product = product_of(g, image, v.weights ? gradient->content : kernel.content, problem);
   if (!problem.empty()) return problem;
   const Layer &l = compiled_.layers[product.layer];
   const isa::ImageWalk &i = v.image;
@@ -194,8 +222,8 @@ std::string ContentReplay::conv(const isa::ConvCommand &v) {
     return "walks an image that is not its layer's";
   Content c;
   c.binding = static_cast<std::size_t>(compiled_.layout.place(product.layer, product.result));
-  problem = v.weights ? cover_wgrad(v, a, b->content, skipped, product, c)
-                      : cover_conv(v, a, b->content, skipped, product, c);
+  problem =
+      v.weights ? cover_wgrad(v, a, gradient->content, skipped, product, c) : cover_conv(v, a, kernel, product, c);
   if (!problem.empty()) return problem;
   return finish_product(g, v.steps(), product, c);
 }

@@ -54,7 +54,7 @@ std::string Sums::step(std::size_t index, const TileProduct &p) {
       p.k_size > k - std::min(p.k, k) || p.n_size > n - std::min(p.n, n))
     return fmt::format("product {} is empty or outside the layer", index);
   if (layer_.image)
-    if (std::string problem = image_product_problem(p, layer_); !problem.empty())
+    if (std::string problem = image_product_problem(p, layer_, plans_); !problem.empty())
       return fmt::format("product {} {}", index, problem);
   const Operands r = operands_of(p, layer_);
   const std::string name =

@@ -24,11 +24,13 @@ Comparison compare_direct(const HostTensor &got, const compiler::Layer &layer, c
   HostTensor want(got.tensor, got.fp32, got.rows, got.cols);
   switch (got.tensor) {
   case Tensor::kY:
-    want.half = direct::forward(conv, image.half.data(), half(Tensor::kW), plans.of(Tensor::kY));
+    want.half =
+        direct::forward(conv, image.half.data(), half(Tensor::kW), plans.of(Tensor::kY), plans.block_of(Tensor::kY));
     return compare(got, want);
   case Tensor::kDX: {
     if (layer.image) {
-      want.half = direct::transposed(conv, half(Tensor::kDY), half(Tensor::kW), plans.of(Tensor::kDX));
+      want.half = direct::transposed(conv, half(Tensor::kDY), half(Tensor::kW), plans.of(Tensor::kDX),
+                                     plans.block_of(Tensor::kDX));
       return compare(got, want);
     }
     HostTensor gradient(got.tensor, false, image.rows, image.cols);

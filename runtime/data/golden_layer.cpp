@@ -84,6 +84,35 @@ HostTensor golden_result(Tensor tensor, const Operands &inputs, std::uint32_t gr
   }
 }
 
+namespace {
+
+/// The columns of a matrix of `groups` x `order.size()` columns, each group's in the order.
+std::vector<std::uint16_t> reordered_cols(const std::vector<std::uint16_t> &matrix, std::uint32_t groups,
+                                          const std::vector<std::uint32_t> &order) {
+  std::vector<std::uint16_t> result;
+  result.reserve(matrix.size());
+  for (std::size_t row = 0; row < matrix.size(); row += groups * order.size())
+    for (std::uint32_t g = 0; g < groups; ++g)
+      for (const std::uint32_t at : order)
+        result.push_back(matrix[row + g * order.size() + at]);
+  return result;
+}
+
+/// The rows of `groups` matrices one below the other, of order.size() rows each, in the order.
+std::vector<std::uint16_t> reordered_rows(const std::vector<std::uint16_t> &matrix, std::uint32_t groups,
+                                          std::uint32_t cols, const std::vector<std::uint32_t> &order) {
+  std::vector<std::uint16_t> result;
+  result.reserve(matrix.size());
+  for (std::uint32_t g = 0; g < groups; ++g)
+    for (const std::uint32_t at : order) {
+      const auto row = matrix.begin() + static_cast<std::ptrdiff_t>((g * order.size() + at) * cols);
+      result.insert(result.end(), row, row + cols);
+    }
+  return result;
+}
+
+} // namespace
+
 HostTensor golden_image_result(Tensor tensor, const compiler::Layer &layer, const Operands &inputs,
                                const compiler::ReductionPlans &plans) {
   const Convolution &conv = *layer.conv;
@@ -92,15 +121,25 @@ HostTensor golden_image_result(Tensor tensor, const compiler::Layer &layer, cons
     x.half = im2col(conv, inputs[Tensor::kX].half.data());
     Operands matrices;
     matrices.add(Tensor::kX, x);
-    const Tensor other = tensor == Tensor::kY ? Tensor::kW : Tensor::kDY;
-    matrices.add(other, inputs[other]);
+    HostTensor w;
+    if (tensor == Tensor::kY) {
+      const std::uint32_t channels = conv.group_channels();
+      const std::vector<std::uint32_t> order = term_order(layer.k / channels, channels, plans.block_of(tensor));
+      x.half = reordered_cols(x.half, layer.groups, order);
+      w = inputs[Tensor::kW];
+      w.half = reordered_rows(w.half, layer.groups, w.cols, order);
+      matrices.add(Tensor::kW, w);
+    } else {
+      matrices.add(Tensor::kDY, inputs[Tensor::kDY]);
+    }
     return golden_result(tensor, matrices, layer.groups, plans, layer.y_fp32);
   }
   const std::uint32_t channels = conv.group_channels(), terms = layer.k / channels * layer.n;
   const std::uint32_t pixels = conv.batch * conv.height * conv.width;
   HostTensor dy(Tensor::kDY, false, pixels, layer.groups * terms), w(Tensor::kW, false, layer.groups * terms, channels);
-  dy.half = im2col_transposed(conv, inputs[Tensor::kDY].half.data());
-  w.half = transposed_weights(conv, inputs[Tensor::kW].half.data());
+  const std::vector<std::uint32_t> order = term_order(layer.k / channels, layer.n, plans.block_of(tensor));
+  dy.half = reordered_cols(im2col_transposed(conv, inputs[Tensor::kDY].half.data()), layer.groups, order);
+  w.half = reordered_rows(transposed_weights(conv, inputs[Tensor::kW].half.data()), layer.groups, channels, order);
   HostTensor dx(tensor, layer.dx_fp32, pixels, conv.channels);
   for (std::uint32_t g = 0; g < layer.groups; ++g)
     place(golden::planned_product(beside(dy, g, terms), below(w, g, terms), pixels, channels, terms, plans.of(tensor)),

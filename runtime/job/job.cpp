@@ -103,7 +103,8 @@ void JobRun::check_outputs(LoadedStream &loaded) {
     const HostTensor got = loaded.read(binding);
     const Comparison comparison = compare(got, golden_[i]);
     result_.outputs.push_back({binding.tensor, binding.layer, comparison.elements, comparison.mismatches,
-                               comparison.finite, hash_tensor(got)});
+                               comparison.finite, hash_tensor(got),
+                               compiled_.reductions[binding.layer].block_of(binding.tensor)});
     // What another layer's image is computed from, no image of seeded data tells.
     // Direct convolutions round Y and dX, but not the gradient of weights.
     const bool direct =

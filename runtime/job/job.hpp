@@ -62,6 +62,7 @@ struct OutputCheck {
   std::uint64_t mismatches = 0;
   std::uint64_t finite = 0; ///< expected values that are neither infinite nor NaN
   std::uint64_t hash = 0;   ///< of what the device produced: hash_tensor()
+  std::uint32_t block = 0;  ///< channels that the reduction takes at a time (N25): other bits than with another
   std::uint64_t direct = 0; ///< elements compared with the convolution computed directly; 0 if the layer is none
 };
 

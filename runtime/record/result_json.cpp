@@ -101,6 +101,7 @@ Json outputs_json(const JobResult &result) {
                     {"finite", check.finite},
                     {"hash", fmt::format("{:016x}", check.hash)},
                     {"direct", check.direct}});
+    if (check.block != 0) json.back()["channel_block"] = check.block;
     if (result.layers.size() > 1) json.back()["layer"] = check.layer;
   }
   return json;
@@ -196,6 +197,7 @@ JobResult result_from_json(const Json &json) {
     read_field(entry, "finite", check.finite);
     check.hash = parse_hash(entry.at("hash").get<std::string>());
     read_field(entry, "direct", check.direct);
+    if (entry.contains("channel_block")) read_field(entry, "channel_block", check.block);
     if (entry.contains("layer")) read_field(entry, "layer", check.layer);
     result.outputs.push_back(check);
   }

@@ -124,7 +124,7 @@ std::vector<std::string> differences(const std::vector<JobResult> &by_schedule) 
   for (const JobResult &other : by_schedule)
     for (const OutputCheck &a : base.outputs)
       for (const OutputCheck &b : other.outputs)
-        if (a.layer == b.layer && a.tensor == b.tensor && a.hash != b.hash)
+        if (a.layer == b.layer && a.tensor == b.tensor && a.block == b.block && a.hash != b.hash)
           found.push_back(fmt::format("layer {}: {} of schedule {} differs from that of {}", base.layers[a.layer].name,
                                       compiler::to_string(a.tensor), compiler::to_string(other.requested),
                                       compiler::to_string(base.requested)));

@@ -83,4 +83,15 @@ std::vector<std::uint16_t> transposed_weights(const Convolution &conv, const std
   return turned;
 }
 
+std::vector<std::uint32_t> term_order(std::uint32_t taps, std::uint32_t channels, std::uint32_t block) {
+  const std::uint32_t step = block == 0 ? channels : block;
+  std::vector<std::uint32_t> order;
+  order.reserve(std::size_t{taps} * channels);
+  for (std::uint32_t first = 0; first < channels; first += step)
+    for (std::uint32_t tap = 0; tap < taps; ++tap)
+      for (std::uint32_t c = first; c < std::min(first + step, channels); ++c)
+        order.push_back(tap * channels + c);
+  return order;
+}
+
 } // namespace gradweave

@@ -71,11 +71,16 @@ std::vector<std::uint16_t> im2col_transposed(const Convolution &conv, const std:
 /// (groups K) x N row-major; all groups one below the other.
 std::vector<std::uint16_t> transposed_weights(const Convolution &conv, const std::uint16_t *w);
 
+/// The terms of a reduction over `taps` taps of `channels` channels in the order of blocks of `block` channels (N25),
+/// each as tap x channels + channel. 0: tap by tap.
+std::vector<std::uint32_t> term_order(std::uint32_t taps, std::uint32_t channels, std::uint32_t block);
+
 /// A convolution computed as one: loops over pixels and taps that read images where they lie. Bits must equal those of
 /// the golden products on im2col's matrices, with col2im after dX.
 ///
 /// `cuts` is the reduction plan (N14): the indices of the reduction, ascending and inside it, where a new partial sum
-/// begins. None: one sum.
+/// begins. None: one sum. `block` (N25): channels that the reduction takes at a time, all taps of each block before the
+/// next; 0: all channels of a tap before the next tap. Indices count in the order of the sum.
 namespace direct {
 
 using Cuts = std::vector<std::uint32_t>;
@@ -83,7 +88,7 @@ using Cuts = std::vector<std::uint32_t>;
 /// Y, an image of batch x out_height x out_width x out_channels in bf16. `w` is (groups K) x N row-major bf16. The
 /// reduction runs over K.
 std::vector<std::uint16_t> forward(const Convolution &conv, const std::uint16_t *image, const std::uint16_t *w,
-                                   const Cuts &cuts = {});
+                                   const Cuts &cuts = {}, std::uint32_t block = 0);
 
 /// The image's gradient in bf16. `dy` is an image like Y, `w` as above. The reduction runs over N, for each copy of an
 /// element of the image.
@@ -93,7 +98,7 @@ std::vector<std::uint16_t> input_gradient(const Convolution &conv, const std::ui
 /// The image's gradient in bf16 by the transposed convolution (N24): for each element one sum over taps and output
 /// channels, rounded once. The reduction runs over the taps' output channels.
 std::vector<std::uint16_t> transposed(const Convolution &conv, const std::uint16_t *dy, const std::uint16_t *w,
-                                      const Cuts &cuts = {});
+                                      const Cuts &cuts = {}, std::uint32_t block = 0);
 
 /// dW, (groups K) x N row-major fp32. The reduction runs over M.
 std::vector<float> weight_gradient(const Convolution &conv, const std::uint16_t *image, const std::uint16_t *dy,

@@ -57,6 +57,11 @@ std::optional<std::size_t> output_at(std::size_t in, std::size_t tap, std::uint3
   return static_cast<std::size_t>(distance / stride);
 }
 
+/// Whether the stride lets a tap meet an input pixel at all.
+bool meets(std::size_t in, std::size_t tap, std::uint32_t stride, std::uint32_t dilation, std::uint32_t padding) {
+  return (static_cast<std::int64_t>(in + padding) - static_cast<std::int64_t>(tap * dilation)) % stride == 0;
+}
+
 /// The group's channels of the pixel that output (r, c) of image b reads at tap (kr, kc); zeros for padding.
 const float *read_pixel(const Convolution &conv, const std::vector<float> &image, const std::vector<float> &zeros,
                         std::size_t b, std::size_t r, std::size_t c, std::size_t kr, std::size_t kc, std::size_t g) {
@@ -82,10 +87,10 @@ std::vector<float> by_output_channel(const Convolution &conv, const std::uint16_
 } // namespace
 
 std::vector<std::uint16_t> forward(const Convolution &conv, const std::uint16_t *image, const std::uint16_t *w,
-                                   const Cuts &cuts) {
+                                   const Cuts &cuts, std::uint32_t block) {
   const std::vector<float> x = widened(image, conv.image_size());
   const std::vector<float> zeros(conv.group_channels(), 0);
-  const std::size_t channels = conv.group_channels();
+  const std::size_t channels = conv.group_channels(), step = block == 0 ? channels : block;
   const std::size_t n = conv.n();
   const std::size_t k = conv.k();
   const std::vector<float> weights = widened(w, conv.groups * k * n);
@@ -99,12 +104,14 @@ std::vector<std::uint16_t> forward(const Convolution &conv, const std::uint16_t 
         for (std::size_t g = 0; g < conv.groups; ++g) {
           sum_parts(cuts, k, n, acc, total.data(), [&](std::size_t first, std::size_t end, float *sums) {
             std::size_t at = 0; // in the reduction
-            for (std::size_t kr = 0; kr < conv.kernel_height; ++kr)
-              for (std::size_t kc = 0; kc < conv.kernel_width; ++kc) {
-                const float *pixel = read_pixel(conv, x, zeros, b, r, c, kr, kc, g);
-                for (std::size_t channel = 0; channel < channels; ++channel, ++at)
-                  if (at >= first && at < end) accumulate(pixel[channel], &weights[(g * k + at) * n], n, sums);
-              }
+            for (std::size_t from = 0; from < channels; from += step)
+              for (std::size_t kr = 0; kr < conv.kernel_height; ++kr)
+                for (std::size_t kc = 0; kc < conv.kernel_width; ++kc) {
+                  const float *pixel = read_pixel(conv, x, zeros, b, r, c, kr, kc, g);
+                  const std::size_t row = g * k + (kr * conv.kernel_width + kc) * channels;
+                  for (std::size_t channel = from; channel < std::min(from + step, channels); ++channel, ++at)
+                    if (at >= first && at < end) accumulate(pixel[channel], &weights[(row + channel) * n], n, sums);
+                }
           });
           std::transform(total.begin(), total.end(), std::back_inserter(y), bf16_from_fp32);
         }
@@ -156,11 +163,12 @@ std::vector<std::uint16_t> input_gradient(const Convolution &conv, const std::ui
 }
 
 std::vector<std::uint16_t> transposed(const Convolution &conv, const std::uint16_t *dy, const std::uint16_t *w,
-                                      const Cuts &cuts) {
+                                      const Cuts &cuts, std::uint32_t block) {
   const std::size_t channels = conv.group_channels(), n_count = conv.n();
   const std::size_t out_height = conv.out_height(), out_width = conv.out_width();
   const std::size_t taps = std::size_t{conv.kernel_height} * conv.kernel_width;
   const std::vector<float> weights = by_output_channel(conv, w);
+  const std::size_t step = block == 0 ? n_count : block;
   std::vector<float> acc;
   std::vector<float> sum(channels);
   std::vector<std::uint16_t> dx;
@@ -169,23 +177,21 @@ std::vector<std::uint16_t> transposed(const Convolution &conv, const std::uint16
   const auto pixel = [&](std::size_t b, std::size_t row, std::size_t col, std::size_t g) {
     sum_parts(cuts, taps * n_count, channels, acc, sum.data(), [&](std::size_t first, std::size_t end, float *sums) {
       for (std::size_t at = first; at < end; ++at) {
-        const std::size_t tap = at / n_count, kr = tap / conv.kernel_width, kc = tap % conv.kernel_width;
+        // All taps of a block of output channels before the next block.
+        const std::size_t from = at / (step * taps) * step, size = std::min(step, n_count - from);
+        const std::size_t tap = (at - from * taps) / size, n = from + (at - from * taps) % size;
+        const std::size_t kr = tap / conv.kernel_width, kc = tap % conv.kernel_width;
         const auto r = output_at(row, kr, conv.stride_height, conv.dilation_height, conv.pad_top,
                                  static_cast<std::uint32_t>(out_height));
         const auto c = output_at(col, kc, conv.stride_width, conv.dilation_width, conv.pad_left,
                                  static_cast<std::uint32_t>(out_width));
-        const auto stands = [](std::size_t in, std::size_t k, std::uint32_t stride, std::uint32_t dilation,
-                               std::uint32_t padding) {
-          return (static_cast<std::int64_t>(in + padding) - static_cast<std::int64_t>(k * dilation)) % stride == 0;
-        };
-        if (!stands(row, kr, conv.stride_height, conv.dilation_height, conv.pad_top) ||
-            !stands(col, kc, conv.stride_width, conv.dilation_width, conv.pad_left))
+        if (!meets(row, kr, conv.stride_height, conv.dilation_height, conv.pad_top) ||
+            !meets(col, kc, conv.stride_width, conv.dilation_width, conv.pad_left))
           continue; // no step
         const float a =
-            r && c ? fp32_from_bf16(
-                         dy[((b * out_height + *r) * out_width + *c) * conv.out_channels + g * n_count + at % n_count])
+            r && c ? fp32_from_bf16(dy[((b * out_height + *r) * out_width + *c) * conv.out_channels + g * n_count + n])
                    : 0.0F;
-        accumulate(a, &weights[(g * taps * n_count + at) * channels], channels, sums);
+        accumulate(a, &weights[((g * taps + tap) * n_count + n) * channels], channels, sums);
       }
     });
   };
