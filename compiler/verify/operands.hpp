@@ -2,7 +2,7 @@
 // passes that are verified.
 #pragma once
 
-#include "compiler/ir/tile.hpp"
+#include "compiler/verify/product_operands.hpp"
 
 #include <array>
 
@@ -19,13 +19,7 @@ struct Expected {
 /// Of all tensors, in the order of Tensor.
 std::array<Expected, kTensorCount> expected_tensors(const Layer &layer, Pass pass);
 
-/// Operands, result and terms of a product. Rectangles are those of the layer's tensors; of an operand that is read as
-/// an image, and of dY beside it, with the rows that the product needs at least.
-struct Operands {
-  Tensor a{}, b{};
-  Rect a_rect, b_rect, result;
-  std::uint32_t first = 0, terms = 0; ///< range of the reduction
-};
+/// Of a product.
 Operands operands_of(const TileProduct &p, const Layer &layer);
 
 /// M, K and N of the products of a result, in a group: where images are read, dX's are lines, channels, and the terms

@@ -82,12 +82,7 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
                       ": each continues the one before (the bits of one core), or each from zero and then added under "
                       "a reduction plan")
       ->capture_default_str();
-  command
-      .add_option("--convolution", work.convolution,
-                  "What convolutions read: matrices that im2col made of images before the run, or images as they lie, "
-                  "where the stride is 1 and the result as large as the image (their dX is then the image's gradient)")
-      ->check(CLI::IsMember({"im2col", "image"}))
-      ->capture_default_str();
+  add_convolution_option(command, work);
   command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
 }
 
@@ -105,6 +100,15 @@ void add_work(Reproduction &command, const WorkArguments &work) {
   if (work.reduction != "chain") command.add("REDUCTION", "--reduction", work.reduction);
   if (work.convolution != "im2col") command.add("CONVOLUTION", "--convolution", work.convolution);
   if (!work.layers.empty()) command.add("LAYERS", "--layers", work.layers);
+}
+
+void add_convolution_option(CLI::App &command, WorkArguments &work) {
+  command
+      .add_option("--convolution", work.convolution,
+                  "What convolutions read: matrices that im2col made of images before the run, or images as they lie, "
+                  "where the stride is 1 and the result as large as the image (their dX is then the image's gradient)")
+      ->check(CLI::IsMember({"im2col", "image"}))
+      ->capture_default_str();
 }
 
 void add_plan_cache_option(CLI::App &command, WorkArguments &work) {

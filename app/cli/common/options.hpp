@@ -23,6 +23,9 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
 void add_work(Reproduction &command, const WorkArguments &work);
 
 /// --plan-cache.
+/// --convolution: what convolutions read.
+void add_convolution_option(CLI::App &command, WorkArguments &work);
+
 void add_plan_cache_option(CLI::App &command, WorkArguments &work);
 
 /// The help of --pass.
