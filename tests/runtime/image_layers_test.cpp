@@ -41,6 +41,35 @@ TEST(ImageLayers, LoadEachPixelOnceWhereTheImageFits) {
   EXPECT_EQ(r.traffic.front()[static_cast<std::size_t>(Tensor::kX)].read_bytes, conv.image_size() * 2);
 }
 
+/// Convolutions one after the other, in one stream: Y of each is the next one's image, and its dX that one's dY.
+TEST(ImageLayers, FollowOneAnotherWithoutGoingThroughMemory) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Dice dice(seed);
+    Convolution conv = random_image_convolution(dice);
+    conv.groups = 1;
+    JobSpec s = random_image_job("test8", seed);
+    s.layers.clear();
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      conv.channels = i == 0 ? dice.between(1, 12) : conv.out_channels;
+      conv.out_channels = dice.between(1, 12);
+      s.layers.push_back(image_layer(conv));
+      s.layers.back().name = fmt::format("conv{}", i);
+      s.layers.back().index = i;
+      if (i > 0) s.layers.back().input = fmt::format("conv{}", i - 1);
+    }
+    s.npu.spm_bytes = 1U << 18U;
+    s.compile.schedule = compiler::Schedule("in_order");
+    s.compile.pass = compiler::Pass::kBoth;
+    s.backend = Backend::kFunctional;
+    const JobResult r = run_job(s);
+    ASSERT_EQ(r.outcome, Outcome::kPass) << "seed " << seed << fmt::format(": {}", fmt::join(r.failures, "; "));
+    for (const std::size_t layer : {0, 1}) { // whole images fit: their tiles stay for the layer behind
+      const compiler::Traffic &y = r.traffic[layer][static_cast<std::size_t>(Tensor::kY)];
+      EXPECT_EQ(y.read_bytes + y.write_bytes, 0U) << "seed " << seed << " layer " << layer;
+    }
+  }
+}
+
 TEST(ImageLayers, AWrongElementOfTheGradientIsFound) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Dice dice(seed);

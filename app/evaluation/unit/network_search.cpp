@@ -4,10 +4,11 @@
 #include "compiler/compiler.hpp"
 #include "compiler/cost/bounds.hpp"
 #include "compiler/paper/paper.hpp"
+#include "graph/layer_fingerprint.hpp"
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <string>
 
 namespace gradweave::evaluation {
 namespace {
@@ -17,8 +18,9 @@ using compiler::Pass;
 using compiler::Schedule;
 
 /// The paper's scheme: Algorithm 1 on the whole layer or on the parts of the best of the three partitionings; without
-/// dX the baseline.
-std::uint64_t paper_cycles(const Layer &layer, const Machine &npu, Pass pass) {
+/// dX the baseline. It knows no images: a convolution's matrix is that of im2col.
+std::uint64_t paper_cycles(Layer layer, const Machine &npu, Pass pass) {
+  layer.image = false;
   const compiler::paper::PaperScheduler scheme;
   std::uint64_t best = ~std::uint64_t{0};
   for (const compiler::Partition partition : compiler::all_partitions()) {
@@ -77,11 +79,10 @@ NetworkSearch search_network(const std::vector<Layer> &layers, const Machine &np
   roomy.memory.size_bytes = std::max(npu.memory.size_bytes, std::uint64_t{1} << 40U);
   NetworkSearch result;
   result.pass = pass;
-  using Shape = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool>;
-  std::map<Shape, LayerSearch> known;
+  std::map<std::string, LayerSearch> known; // by shape
   const std::uint64_t step_units = layers.size() + effort.step_plans;
   for (const Layer &layer : layers) {
-    const Shape shape{layer.m, layer.k, layer.n, layer.groups, layer.dx};
+    const std::string shape = compiler::shape_fingerprint(layer).hex();
     auto it = known.find(shape);
     if (it == known.end()) it = known.emplace(shape, compared(layer, roomy, pass, effort.paper)).first;
     result.layers.push_back(it->second);
