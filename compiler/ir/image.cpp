@@ -37,9 +37,10 @@ bool can_read_image(const Convolution &c) {
 }
 
 std::size_t read_images(std::vector<Layer> &layers) {
+  constexpr std::uint32_t kFewestChannels = 8;
   std::size_t count = 0;
   for (Layer &layer : layers)
-    if (layer.conv && can_read_image(*layer.conv)) {
+    if (layer.conv && can_read_image(*layer.conv) && layer.conv->group_channels() >= kFewestChannels) {
       layer.image = true;
       ++count;
     }

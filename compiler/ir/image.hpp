@@ -14,7 +14,8 @@ namespace gradweave::compiler {
 /// image, and sizes that their fields hold. One that reads each pixel once needs none.
 bool can_read_image(const Convolution &conv);
 
-/// Makes the convolutions among the layers read their images, where can_read_image(). How many do.
+/// Makes the convolutions among the layers read their images, where can_read_image() and a group has at least eight
+/// channels: with fewer im2col moves less, as a pixel takes a whole beat and a block of dW has one tap. How many do.
 std::size_t read_images(std::vector<Layer> &layers);
 
 /// Taps of the kernel of a layer that reads images; likewise all below.

@@ -31,6 +31,26 @@ TEST(Images, RandomConvolutionsCanBeRead) {
   }
 }
 
+TEST(Images, LayersOfFewChannelsKeepTheirMatrices) {
+  Convolution c;
+  c.height = c.width = 8;
+  c.kernel_height = c.kernel_width = 3;
+  c.pad_top = c.pad_bottom = c.pad_left = c.pad_right = 1;
+  c.out_channels = 16;
+  std::vector<Layer> layers;
+  for (const std::uint32_t channels : {7U, 8U, 16U}) {
+    c.channels = channels;
+    layers.push_back(layer_of(c));
+    layers.back().image = false;
+  }
+  layers.push_back(layers.back());
+  layers.back().conv->groups = 16;
+  EXPECT_EQ(read_images(layers), 2U);
+  EXPECT_FALSE(layers[0].image);
+  EXPECT_TRUE(layers[1].image && layers[2].image);
+  EXPECT_FALSE(layers[3].image) << "depthwise";
+}
+
 TEST(Images, SizesBeyondTheFieldsOfCommandsAreNot) {
   Convolution c;
   c.height = c.width = 8;
