@@ -32,9 +32,8 @@ template <typename F> double sum_ranges(const Layer &layer, Tensor result, Dim d
       sum += static_cast<double>(f(range.size));
     return sum;
   }
-  const std::uint32_t extent = extent_of(layer, result, dim), rest = extent % side;
-  return static_cast<double>(extent / side) * static_cast<double>(f(side)) +
-         (rest != 0 ? static_cast<double>(f(rest)) : 0.0);
+  const std::uint32_t extent = extent_of(layer, result, dim), whole = extent / side, rest = extent % side;
+  return static_cast<double>(whole) * static_cast<double>(f(side)) + (rest != 0 ? static_cast<double>(f(rest)) : 0.0);
 }
 
 } // namespace gradweave::compiler
