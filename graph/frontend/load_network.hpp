@@ -24,7 +24,8 @@ bool is_graph_file(const std::filesystem::path &file);
 graph::Graph load_graph(const std::filesystem::path &file, const NetworkSettings &settings = {});
 
 /// Picks layers by a comma-separated list of names, numbers from 0, and ranges a-b (also a..b); empty: all. What is
-/// the name of a layer is that layer, be it a number, too. Keeps network order. Throws std::invalid_argument that names the bad item and what exists.
+/// the name of a layer is that layer, be it a number, too. Keeps network order. Throws std::invalid_argument that names
+/// the bad item and what exists.
 std::vector<Layer> select_layers(const Network &network, const std::string &selection);
 
 } // namespace gradweave::compiler
