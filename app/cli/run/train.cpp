@@ -202,7 +202,7 @@ private:
   /// The network with a loss; that of an ONNX file, which has none, gets one without being asked.
   static graph::Graph load(const TrainArguments &a) {
     const std::filesystem::path file = runtime::find_model(a.model);
-    graph::Graph forward = compiler::load_graph(file, parse_settings(a.set, a.batch, a.until).network);
+    graph::Graph forward = compiler::load_graph_and_weights(file, parse_settings(a.set, a.batch, a.until).network);
     if (forward.loss != graph::kNone && !a.loss.empty())
       throw std::invalid_argument("--loss: the network has a loss of its own; leave it out");
     if (forward.loss == graph::kNone && (!a.loss.empty() || file.extension() == ".onnx"))
