@@ -163,6 +163,8 @@ TEST_F(CliTensors, DataThatDoNotFitAreNamed) {
   expect_error({"--data", "synthetic", "--steps", "1", "--dump", "gradient", "--dump-to", "d.npz"},
                "the step has no tensor 'gradient'; use weights, gradients, outputs, all, or a name", 2);
   expect_error({"--data", "synthetic", "--steps", "1", "--dump", "all"}, "give both", 2);
+  expect_error({"--data", "synthetic", "--steps", "1", "--dump", "gradients", "--dump-to", "d.npy"},
+               "--dump-to d.npy: an .npy file holds one tensor, not 2", 2);
   expect_error({"--data", "synthetic", "--steps", "1", "--dump", "all", "--dump-to", "d.bin"},
                "the name must end in .safetensors, .npz or .npy", 2);
 }

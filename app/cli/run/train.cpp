@@ -159,6 +159,10 @@ public:
       if (!graph::is_tensor_file(a.tensors.dump_to))
         throw std::invalid_argument(
             fmt::format("--dump-to {}: the name must end in .safetensors, .npz or .npy", a.tensors.dump_to));
+      if (const std::size_t count = dumped_count(forward_, step_, *dump_);
+          count != 1 && std::filesystem::path(a.tensors.dump_to).extension() == ".npy")
+        throw std::invalid_argument(fmt::format(
+            "--dump-to {}: an .npy file holds one tensor, not {}; use .npz or .safetensors", a.tensors.dump_to, count));
       const OutputFile probe(a.tensors.dump_to); // before minutes are spent
     }
     if (a.warmup > steps_)
