@@ -64,7 +64,8 @@ public:
       if (is_layer(op, lowering)) add(op, *lowering.product);
     }
     if (layers_.empty())
-      compiler::fail(file_, 0, "no op is a product with weights (Conv, Gemm, MatMul, ...), so the network has no layers");
+      compiler::fail(file_, 0,
+                     "no op is a product with weights (Conv, Gemm, MatMul, ...), so the network has no layers");
     return list_.take();
   }
 

@@ -14,7 +14,9 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace gradweave::cli {
 namespace {
@@ -143,17 +145,13 @@ int cosim_step(const CosimArguments &a) {
 /// Throws if tensors in files are asked for, which layers have not: their data is drawn from a seed.
 void require_no_tensors(const CosimArguments &a) {
   const TensorArguments &t = a.tensors;
-  for (const auto &[option, value] : std::initializer_list<std::pair<const char *, const std::string *>>{
-           {"--weights", &t.weights},
-           {"--input", &t.input},
-           {"--target", &t.target},
-           {"--dump", &t.dump},
-           {"--dump-to", &t.dump_to},
-           {"--loss", &a.loss}})
-    if (!value->empty())
-      throw std::invalid_argument(
-          fmt::format("{} {}: layers have data of a seed; a step of the whole network takes tensors: add --step", option,
-                      *value));
+  using Option = std::pair<const char *, const std::string &>;
+  for (const auto &[option, value] :
+       {Option{"--weights", t.weights}, Option{"--input", t.input}, Option{"--target", t.target},
+        Option{"--dump", t.dump}, Option{"--dump-to", t.dump_to}, Option{"--loss", a.loss}})
+    if (!value.empty())
+      throw std::invalid_argument(fmt::format(
+          "{} {}: layers have data of a seed; a step of the whole network takes tensors: add --step", option, value));
 }
 
 int cosim(const CosimArguments &a) {

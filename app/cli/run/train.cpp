@@ -197,7 +197,8 @@ public:
   /// Writes what --dump asks for of the last step.
   void write_dump(const TrainArguments &a, const TrainingOutcome &outcome) const {
     if (dump_)
-      graph::write_tensors(a.tensors.dump_to, dumped(forward_, step_, *dump_, outcome.last.watched, trainer_->living()));
+      graph::write_tensors(a.tensors.dump_to,
+                           dumped(forward_, step_, *dump_, outcome.last.watched, trainer_->living()));
   }
 
   const TrainingRun &what() const { return run_; }
@@ -216,7 +217,9 @@ private:
 
   /// What people call the data.
   static std::string data_of(const TrainArguments &a) {
-    return a.tensors.input.empty() && a.tensors.target.empty() ? a.data : a.tensors.input.empty() ? a.tensors.target : a.tensors.input;
+    return a.tensors.input.empty() && a.tensors.target.empty() ? a.data
+           : a.tensors.input.empty()                           ? a.tensors.target
+                                                               : a.tensors.input;
   }
 
   static std::uint64_t batch_of(const graph::Graph &forward) {

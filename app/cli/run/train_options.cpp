@@ -112,9 +112,10 @@ void add_loss_option(CLI::App &command, std::string &loss) {
 void add_tensor_options(CLI::App &command, TensorArguments &a) {
   command.add_option("--weights", a.weights,
                      "Begin with the parameters of this .safetensors, .npz or .npy file: all of the network, by name");
-  command.add_option("--input", a.input,
-                     "Inputs of this file of tensors, by name, in the place of drawn data; a batch behind the other along "
-                     "the first dimension");
+  command.add_option(
+      "--input", a.input,
+      "Inputs of this file of tensors, by name, in the place of drawn data; a batch behind the other along "
+      "the first dimension");
   command.add_option("--target", a.target, "The same for what the loss compares with (labels)");
   command.add_option("--dump", a.dump,
                      "Tensors of the last step to write, separated by commas: weights (after it), gradients, outputs, "
