@@ -63,6 +63,9 @@ public:
       follow(op, lowering);
       if (is_layer(op, lowering)) add(op, *lowering.product);
     }
+    if (layers_.empty())
+      compiler::fail(file_, 0,
+                     "no op is a product with weights (Conv, Gemm, MatMul, ...), so the network has no layers");
     return list_.take();
   }
 

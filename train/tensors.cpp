@@ -145,6 +145,13 @@ Dump parse_dump(const Graph &forward, const graph::TrainingGraph &step, const st
   return dump;
 }
 
+std::size_t dumped_count(const Graph &forward, const graph::TrainingGraph &step, const Dump &dump) {
+  const auto weights = std::count_if(forward.tensors.begin(), forward.tensors.end(), [&](const graph::Tensor &own) {
+    return is_weight(own) && step.graph.find(own.name) != kNone;
+  });
+  return dump.watched.size() + (dump.weights ? static_cast<std::size_t>(weights) : 0);
+}
+
 std::vector<graph::FileTensor> dumped(const Graph &forward, const graph::TrainingGraph &step, const Dump &dump,
                                       const std::vector<graph::Buffer<graph::Contract>> &watched,
                                       const Living &living) {

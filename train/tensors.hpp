@@ -29,6 +29,9 @@ struct Dump {
 /// graph. Throws std::invalid_argument listing what there is.
 Dump parse_dump(const graph::Graph &forward, const graph::TrainingGraph &step, const std::string &what);
 
+/// How many tensors that are.
+std::size_t dumped_count(const graph::Graph &forward, const graph::TrainingGraph &step, const Dump &dump);
+
 /// The tensors, for write_tensors(): gradients of parameters are called NAME.grad, all else by the names that they have
 /// in the graph; bf16 and fp32 as they are, whole numbers as int64. `watched` in the order of `dump`.
 std::vector<graph::FileTensor> dumped(const graph::Graph &forward, const graph::TrainingGraph &step, const Dump &dump,

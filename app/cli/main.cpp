@@ -15,6 +15,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <csignal>
@@ -23,20 +24,35 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace {
 
 using namespace gradweave;
 
+/// A message as a terminal may have it: files hold names, and names any byte.
+std::string printable(std::string_view message) {
+  std::string text;
+  for (const char c : message) {
+    const auto code = static_cast<unsigned char>(c);
+    if ((code < 0x20 && c != '\n' && c != '\t') || code == 0x7f)
+      text += fmt::format("\\x{:02x}", code);
+    else
+      text += c;
+  }
+  return text;
+}
+
 /// Runs a command and turns what it throws into a message and an exit code.
 int run(const std::function<int()> &command) {
   const auto report = [](const std::exception &error, int code) {
     std::fflush(stdout);
-    std::fprintf(stderr, "gradweave: error: %s\n", error.what());
+    std::fprintf(stderr, "gradweave: error: %s\n", printable(error.what()).c_str());
     return code;
   };
   try {
@@ -61,6 +77,9 @@ int run(const std::function<int()> &command) {
     return report(error, cli::kInterrupted);
   } catch (const std::invalid_argument &error) {
     return report(error, cli::kUsage);
+  } catch (const std::bad_alloc &) {
+    return report(std::runtime_error("there is not enough memory for this network; a smaller --batch takes less"),
+                  cli::kDevice);
   } catch (const std::exception &error) {
     return report(error, cli::kDevice);
   }

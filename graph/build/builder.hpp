@@ -63,6 +63,7 @@ public:
   void update(TensorId tensor, TensorId next);
 
   Graph &graph() { return graph_; }
+  /// What these refer to moves when a tensor is added.
   const Tensor &tensor(TensorId id) const { return graph_.tensors[id]; }
   const Shape &shape(TensorId id) const { return graph_.tensors[id].shape; }
   /// A name that nothing has: `base`, or `base` with a number.

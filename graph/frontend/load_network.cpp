@@ -79,10 +79,24 @@ graph::Graph read_any_graph(const std::filesystem::path &file, const NetworkSett
   }
 }
 
+graph::Graph load_any_graph(const std::filesystem::path &file, const NetworkSettings &settings, bool values) {
+  if (const std::string extension = ending_of(file); extension == ".toml" || extension == ".csv")
+    fail(file, 0, "a list of layers has no operators between them; name a whole network, a .graph or .onnx file");
+  return read_any_graph(file, settings, values);
+}
+
 } // namespace
 
 bool is_graph_file(const std::filesystem::path &file) {
   return ending_of(file) == ".graph" || ending_of(file) == ".onnx";
+}
+
+graph::Graph load_graph(const std::filesystem::path &file, const NetworkSettings &settings) {
+  return load_any_graph(file, settings, false);
+}
+
+graph::Graph load_graph_and_weights(const std::filesystem::path &file, const NetworkSettings &settings) {
+  return load_any_graph(file, settings, true);
 }
 
 Network load_network(const std::filesystem::path &file, const NetworkSettings &settings) {
@@ -96,12 +110,6 @@ Network load_network(const std::filesystem::path &file, const NetworkSettings &s
     fail(file, 0, "--until is for whole networks, and this is a list of layers; choose some by --layers");
   const std::string text = read_user_text(file, kLimit);
   return extension == ".toml" ? parse_network_toml(text, file, settings) : parse_network_csv(text, file, settings);
-}
-
-graph::Graph load_graph(const std::filesystem::path &file, const NetworkSettings &settings) {
-  if (const std::string extension = ending_of(file); extension == ".toml" || extension == ".csv")
-    fail(file, 0, "a list of layers has no operators between them; name a whole network, a .graph or .onnx file");
-  return read_any_graph(file, settings, true);
 }
 
 namespace {

@@ -20,11 +20,15 @@ Network load_network(const std::filesystem::path &file, const NetworkSettings &s
 /// Whether load_graph() reads files of the name: .graph and .onnx.
 bool is_graph_file(const std::filesystem::path &file);
 
-/// Reads a whole network, with the weights that the file has. Throws ConfigError as load_network().
+/// Reads a whole network: its structure. Throws ConfigError as load_network().
 graph::Graph load_graph(const std::filesystem::path &file, const NetworkSettings &settings = {});
 
-/// Picks layers by a comma-separated list of names, numbers from 0, and ranges a-b (also a..b); empty: all. Keeps
-/// network order. Throws std::invalid_argument that names the bad item and what exists.
+/// The same, and the weights that the file has.
+graph::Graph load_graph_and_weights(const std::filesystem::path &file, const NetworkSettings &settings = {});
+
+/// Picks layers by a comma-separated list of names, numbers from 0, and ranges a-b (also a..b); empty: all. What is
+/// the name of a layer is that layer, be it a number, too. Keeps network order. Throws std::invalid_argument that names
+/// the bad item and what exists.
 std::vector<Layer> select_layers(const Network &network, const std::string &selection);
 
 } // namespace gradweave::compiler

@@ -90,6 +90,28 @@ TEST_F(CliTensors, GradientsAreThoseOfTheData) {
   EXPECT_NEAR(sum, 0, 0.01);
 }
 
+TEST_F(CliTensors, AStepByCosimTakesTensors) {
+  write_data(2);
+  const std::string net = "./" + write("net.graph", kNetwork);
+  const std::vector<std::string> tensors{"--input", "x.npy",     "--target",  "l.npy",
+                                         "--dump",  "gradients", "--dump-to", "c.npz"};
+  std::vector<std::string> step{"cosim", "--step", "--model", net, "--npu", "test8", "--backend", "functional"};
+  step.insert(step.end(), tensors.begin(), tensors.end());
+  const CommandResult cosim = run(step);
+  ASSERT_EQ(cosim.code, 0) << cosim.out << cosim.err;
+  EXPECT_NE(cosim.out.find("--dump gradients --dump-to c.npz"), std::string::npos) << "not repeated: " << cosim.out;
+  std::vector<std::string> same = tensors;
+  same.back() = "t.npz";
+  same.insert(same.end(), {"--steps", "1"});
+  ASSERT_EQ(train(same).code, 0);
+  for (const char *name : {"w.grad", "b.grad"})
+    EXPECT_EQ(read("c.npz").at(name).bytes, read("t.npz").at(name).bytes) << name;
+
+  const CommandResult layers = run({"cosim", "--model", net, "--input", "x.npy"});
+  EXPECT_EQ(layers.code, 2);
+  EXPECT_NE(layers.err.find("--input x.npy: layers have data of a seed"), std::string::npos) << layers.err;
+}
+
 TEST_F(CliTensors, BatchesFollowOneAnother) {
   write_data(5); // two batches of 2; the fifth sample fills none
   ASSERT_EQ(train({"--input", "x.npy", "--target", "l.npy", "--steps", "2", "--lr", "0", "--weight-decay", "0",
@@ -141,6 +163,8 @@ TEST_F(CliTensors, DataThatDoNotFitAreNamed) {
   expect_error({"--data", "synthetic", "--steps", "1", "--dump", "gradient", "--dump-to", "d.npz"},
                "the step has no tensor 'gradient'; use weights, gradients, outputs, all, or a name", 2);
   expect_error({"--data", "synthetic", "--steps", "1", "--dump", "all"}, "give both", 2);
+  expect_error({"--data", "synthetic", "--steps", "1", "--dump", "gradients", "--dump-to", "d.npy"},
+               "--dump-to d.npy: an .npy file holds one tensor, not 2", 2);
   expect_error({"--data", "synthetic", "--steps", "1", "--dump", "all", "--dump-to", "d.bin"},
                "the name must end in .safetensors, .npz or .npy", 2);
 }

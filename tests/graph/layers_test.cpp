@@ -142,7 +142,7 @@ z = MatMul(p, p) trans_b=1
 
 TEST(GraphLayers, RefuseWhatNoCompilerTakes) {
   EXPECT_EQ(error_of("input x bf16 [2, 3]\n"),
-            "net.graph: no layers; describe at least one (models/README.md shows the format)");
+            "net.graph: no op is a product with weights (Conv, Gemm, MatMul, ...), so the network has no layers");
   EXPECT_EQ(error_of("input x bf16 [16777217, 1]\nparameter w [1, 1]\ny = Gemm(x, w)"),
             "net.graph:3: M = 16777217 is out of range; give a whole number from 1 to 16777216");
   EXPECT_EQ(error_of("input x bf16 [1, 1]\nparameter 'a,b.weight' [1, 1]\ny = Gemm(x, 'a,b.weight')"),

@@ -150,6 +150,8 @@ TEST_F(OnnxExternal, StaysInTheFolder) {
                                           "'../other.bin' must be a file within the model's folder");
   EXPECT_EQ(reading_with("/tmp/abc.bin"), "ROOT/model/net.onnx: tensor 'w': its external_data's location "
                                           "'/tmp/abc.bin' must be a file within the model's folder");
+  EXPECT_EQ(reading_with(std::string("external\0bin", 12)),
+            "ROOT/model/net.onnx: tensor 'w': its external_data's location has a byte 0");
   fs::create_symlink(root_ / "other.bin", root_ / "model" / "external.bin");
   EXPECT_EQ(reading_with("external.bin"), "ROOT/model/net.onnx: tensor 'w': its external_data's location "
                                           "'external.bin' is a link that leads out of the model's folder");

@@ -67,7 +67,7 @@ void write(const Json &result, const std::filesystem::path &directory) {
 }
 
 void describe(const std::filesystem::path &file, const std::filesystem::path &directory) {
-  const Graph graph = compiler::load_graph(file);
+  const Graph graph = compiler::load_graph_and_weights(file);
   write({{"parameters", count_parameters(graph)}, {"layers", layers_of(graph, file)}}, directory);
 }
 

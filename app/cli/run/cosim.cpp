@@ -5,7 +5,6 @@
 #include "app/cli/run/commands.hpp"
 #include "app/cli/run/cosim_arguments.hpp"
 #include "app/cli/run/long_run.hpp"
-#include "app/cli/run/train_arguments.hpp"
 #include "app/report/json_report.hpp"
 #include "app/report/text_report.hpp"
 #include "base/file/output_file.hpp"
@@ -15,7 +14,9 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace gradweave::cli {
 namespace {
@@ -113,7 +114,7 @@ RunOptions make_options(const CosimArguments &a) {
   return options;
 }
 
-/// One whole step of training on random data.
+/// One whole step of training on random data, or on that of files.
 int cosim_step(const CosimArguments &a) {
   if (a.trace || !a.trace_file.empty() || !a.times.empty() || !a.timeline.empty() || !a.work.layers.empty())
     throw std::invalid_argument(
@@ -127,6 +128,8 @@ int cosim_step(const CosimArguments &a) {
   step.batch = a.work.batch;
   step.set = a.work.set;
   step.until = a.work.until;
+  step.loss = a.loss;
+  step.tensors = a.tensors;
   step.data = "synthetic";
   step.backend = a.backend;
   step.steps = 1;
@@ -139,10 +142,23 @@ int cosim_step(const CosimArguments &a) {
   return train(step);
 }
 
+/// Throws if tensors in files are asked for, which layers have not: their data is drawn from a seed.
+void require_no_tensors(const CosimArguments &a) {
+  const TensorArguments &t = a.tensors;
+  using Option = std::pair<const char *, const std::string &>;
+  for (const auto &[option, value] :
+       {Option{"--weights", t.weights}, Option{"--input", t.input}, Option{"--target", t.target},
+        Option{"--dump", t.dump}, Option{"--dump-to", t.dump_to}, Option{"--loss", a.loss}})
+    if (!value.empty())
+      throw std::invalid_argument(fmt::format(
+          "{} {}: layers have data of a seed; a step of the whole network takes tensors: add --step", option, value));
+}
+
 int cosim(const CosimArguments &a) {
   if (a.status) return show_runs(*a.status);
   if (!a.stop.empty()) return stop(a.stop);
   if (a.step) return cosim_step(a);
+  require_no_tensors(a);
   const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   RunOptions options = make_options(a);
   const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
@@ -220,8 +236,10 @@ void add_running_options(CLI::App &command, CosimArguments &a) {
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 4096U));
   command.add_flag("--step", a.step,
-                   "One whole step of training of a .graph instead: products on the NPU, all else on the host, every "
-                   "tensor compared");
+                   "One whole step of training of a .graph or .onnx file instead: products on the NPU, all else on the "
+                   "host, every tensor compared. With it go the next six options, as of gradweave train");
+  add_tensor_options(command, a.tensors);
+  add_loss_option(command, a.loss);
   command.add_flag("--quiet", a.quiet, "No progress on standard error");
   command.add_flag("--dry-run", a.dry_run, "Check arguments, files and outputs, run nothing");
   command
@@ -253,6 +271,7 @@ constexpr const char *kCosimFooter =
     "  gradweave cosim --model my_layers.csv --layers 0-2 --data special --seed 7\n"
     "  gradweave cosim --model bert_tiny --layers 0 --trace fst --trace-file l0.fst --trace-to 20000\n"
     "  gradweave cosim --model resnet50 --batch 4 --background\n"
+    "  gradweave cosim --step --model net.onnx --input batch.npz --dump gradients --dump-to step.npz\n"
     "Exit codes: 0 all bits equal (or started in the background), 1 a bit or counter is wrong, 2 usage,\n"
     "3 bad input file, 4 NPU error or no simulation, 5 output cannot be written, 6 --status: a run has\n"
     "not ended, 130 interrupted";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/cli/common/arguments.hpp"
+#include "app/cli/run/train_arguments.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -25,6 +26,8 @@ struct CosimArguments {
   std::string resume = "auto", background = "no";
   bool fresh = false;
   bool step = false; ///< one step of training instead: the products of a whole graph, and all that lies between them
+  TensorArguments tensors;           ///< of that step
+  std::string loss;                  ///< of that step's network, if it has none; empty: cross_entropy
   std::optional<std::string> status; ///< tell about this run, all if empty, instead of running
   std::string stop;                  ///< end this run in the background instead of running; empty: do not
 };

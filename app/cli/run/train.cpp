@@ -34,31 +34,35 @@ using namespace runtime::train;
 
 constexpr std::uint64_t kSyntheticSteps = 10;
 
+void add_if(Reproduction &command, bool given, const char *option, const std::string &value) {
+  if (given) command.add("", option, value);
+}
+
+void add_tensors(Reproduction &command, const TensorArguments &a) {
+  add_if(command, !a.weights.empty(), "--weights", a.weights);
+  add_if(command, !a.input.empty(), "--input", a.input);
+  add_if(command, !a.target.empty(), "--target", a.target);
+  add_if(command, !a.dump.empty(), "--dump", a.dump);
+  add_if(command, !a.dump_to.empty(), "--dump-to", a.dump_to);
+}
+
 /// What the steps learn from, and how.
 void add_learning(Reproduction &command, const TrainArguments &a) {
   const auto number = [](double value) { return fmt::format("{}", value); };
-  const auto add_if = [&command](bool given, const char *option, const std::string &value) {
-    if (given) command.add("", option, value);
-  };
-  add_if(!a.weights.empty(), "--weights", a.weights);
-  add_if(!a.input.empty(), "--input", a.input);
-  add_if(!a.target.empty(), "--target", a.target);
-  add_if(a.input.empty() && a.target.empty(), "--data", a.data);
-  add_if(a.steps != 0, "--steps", std::to_string(a.steps));
-  add_if(a.epochs != 0, "--epochs", std::to_string(a.epochs));
-  add_if(a.extent != "updates", "--extent", a.extent);
-  add_if(a.accumulate != 1, "--accumulate", std::to_string(a.accumulate));
+  add_if(command, a.tensors.input.empty() && a.tensors.target.empty(), "--data", a.data);
+  add_if(command, a.steps != 0, "--steps", std::to_string(a.steps));
+  add_if(command, a.epochs != 0, "--epochs", std::to_string(a.epochs));
+  add_if(command, a.extent != "updates", "--extent", a.extent);
+  add_if(command, a.accumulate != 1, "--accumulate", std::to_string(a.accumulate));
   command.add("", "--optimizer", a.optimizer);
   command.add("", "--lr", number(a.lr));
   command.add("", "--schedule-lr", a.lr_schedule);
-  add_if(a.warmup != 0, "--warmup", std::to_string(a.warmup));
-  add_if(a.weight_decay >= 0, "--weight-decay", number(a.weight_decay));
-  add_if(a.optimizer == "sgd", "--momentum", number(a.momentum));
-  add_if(a.clip > 0, "--clip", number(a.clip));
+  add_if(command, a.warmup != 0, "--warmup", std::to_string(a.warmup));
+  add_if(command, a.weight_decay >= 0, "--weight-decay", number(a.weight_decay));
+  add_if(command, a.optimizer == "sgd", "--momentum", number(a.momentum));
+  add_if(command, a.clip > 0, "--clip", number(a.clip));
   if (a.sparse_embeddings) command.add_word("--sparse-embeddings");
   if (a.evaluate) command.add_word("--eval");
-  add_if(!a.dump.empty(), "--dump", a.dump);
-  add_if(!a.dump_to.empty(), "--dump-to", a.dump_to);
 }
 
 std::string reproduce(const TrainArguments &a) {
@@ -78,6 +82,7 @@ std::string reproduce(const TrainArguments &a) {
   if (a.backend != (a.as_cosim ? "rtl" : "golden")) command.add("BACKEND", "--backend", a.backend);
   if (a.schedule != "rearrange") command.add("SCHEDULE", "--schedule", a.schedule);
   command.add("SEED", "--seed", std::to_string(a.seed));
+  add_tensors(command, a.tensors);
   if (!a.as_cosim) add_learning(command, a);
   return command.text();
 }
@@ -104,9 +109,9 @@ struct Data {
 
 Data load_data(const TrainArguments &a, const graph::Graph &forward) {
   Data data;
-  if (!a.input.empty() || !a.target.empty()) {
+  if (!a.tensors.input.empty() || !a.tensors.target.empty()) {
     if (a.evaluate) throw std::invalid_argument("--eval: files of tensors have no test images; leave it out");
-    data.feed = file_feed(forward, a.input, a.target);
+    data.feed = file_feed(forward, a.tensors.input, a.tensors.target);
     return data;
   }
   if (a.data == "synthetic") {
@@ -147,14 +152,18 @@ public:
                                                {parse_rate_form(a.lr_schedule), a.lr, a.warmup, steps_},
                                                a.seed,
                                                batch_of(forward_)} {
-    if (a.dump.empty() != a.dump_to.empty())
+    if (a.tensors.dump.empty() != a.tensors.dump_to.empty())
       throw std::invalid_argument("--dump and --dump-to: which tensors, and the file; give both");
-    if (!a.dump.empty()) {
-      dump_ = parse_dump(forward_, step_, a.dump);
-      if (!graph::is_tensor_file(a.dump_to))
+    if (!a.tensors.dump.empty()) {
+      dump_ = parse_dump(forward_, step_, a.tensors.dump);
+      if (!graph::is_tensor_file(a.tensors.dump_to))
         throw std::invalid_argument(
-            fmt::format("--dump-to {}: the name must end in .safetensors, .npz or .npy", a.dump_to));
-      const OutputFile probe(a.dump_to); // before minutes are spent
+            fmt::format("--dump-to {}: the name must end in .safetensors, .npz or .npy", a.tensors.dump_to));
+      if (const std::size_t count = dumped_count(forward_, step_, *dump_);
+          count != 1 && std::filesystem::path(a.tensors.dump_to).extension() == ".npy")
+        throw std::invalid_argument(fmt::format(
+            "--dump-to {}: an .npy file holds one tensor, not {}; use .npz or .safetensors", a.tensors.dump_to, count));
+      const OutputFile probe(a.tensors.dump_to); // before minutes are spent
     }
     if (a.warmup > steps_)
       throw std::invalid_argument(fmt::format("--warmup {}: there are {} steps", a.warmup, steps_));
@@ -166,7 +175,7 @@ public:
   /// Makes what steps run on.
   void prepare(const TrainArguments &a) {
     trainer_.emplace(step_, options_, run_.rate, *data_.feed, a.seed);
-    if (!a.weights.empty()) load_weights(forward_, step_, a.weights, trainer_->begin_with());
+    if (!a.tensors.weights.empty()) load_weights(forward_, step_, a.tensors.weights, trainer_->begin_with());
     if (a.backend == "golden") {
       executor_.emplace(step_);
       return;
@@ -188,7 +197,8 @@ public:
   /// Writes what --dump asks for of the last step.
   void write_dump(const TrainArguments &a, const TrainingOutcome &outcome) const {
     if (dump_)
-      graph::write_tensors(a.dump_to, dumped(forward_, step_, *dump_, outcome.last.watched, trainer_->living()));
+      graph::write_tensors(a.tensors.dump_to,
+                           dumped(forward_, step_, *dump_, outcome.last.watched, trainer_->living()));
   }
 
   const TrainingRun &what() const { return run_; }
@@ -197,7 +207,7 @@ private:
   /// The network with a loss; that of an ONNX file, which has none, gets one without being asked.
   static graph::Graph load(const TrainArguments &a) {
     const std::filesystem::path file = runtime::find_model(a.model);
-    graph::Graph forward = compiler::load_graph(file, parse_settings(a.set, a.batch, a.until).network);
+    graph::Graph forward = compiler::load_graph_and_weights(file, parse_settings(a.set, a.batch, a.until).network);
     if (forward.loss != graph::kNone && !a.loss.empty())
       throw std::invalid_argument("--loss: the network has a loss of its own; leave it out");
     if (forward.loss == graph::kNone && (!a.loss.empty() || file.extension() == ".onnx"))
@@ -207,7 +217,9 @@ private:
 
   /// What people call the data.
   static std::string data_of(const TrainArguments &a) {
-    return a.input.empty() && a.target.empty() ? a.data : a.input.empty() ? a.target : a.input;
+    return a.tensors.input.empty() && a.tensors.target.empty() ? a.data
+           : a.tensors.input.empty()                           ? a.tensors.target
+                                                               : a.tensors.input;
   }
 
   static std::uint64_t batch_of(const graph::Graph &forward) {

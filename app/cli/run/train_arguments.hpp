@@ -9,6 +9,12 @@
 
 namespace gradweave::cli {
 
+/// Tensors of a step in files, in and out.
+struct TensorArguments {
+  std::string weights, input, target; ///< files of tensors; empty: none
+  std::string dump, dump_to;          ///< which tensors of the last step are written, and the file
+};
+
 struct TrainArguments {
   std::string program = "gradweave"; ///< how the command was called
   std::string model = "mlp_fashion", npu = "small", schedule = "rearrange";
@@ -24,12 +30,16 @@ struct TrainArguments {
   double weight_decay = -1; ///< below 0: 0.01 of AdamW, 0 of SGD
   std::uint64_t warmup = 0, seed = 1;
   bool sparse_embeddings = false, evaluate = false, quiet = false;
-  std::string weights, input, target; ///< files of tensors; empty: none
-  std::string dump, dump_to;          ///< which tensors of the last step are written, and the file
+  TensorArguments tensors;
   std::string loss_plot, json;
   bool as_cosim = false, from_make = false; ///< what repeats the run
   bool dry_run = false;                     ///< check arguments, files and outputs, run nothing
 };
+
+/// Their options.
+void add_tensor_options(CLI::App &command, TensorArguments &arguments);
+/// --loss, of a network that has none.
+void add_loss_option(CLI::App &command, std::string &loss);
 
 /// Trains as asked for. Returns the exit code; throws what run() in main.cpp knows.
 int train(const TrainArguments &arguments);

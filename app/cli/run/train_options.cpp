@@ -17,9 +17,7 @@ void add_network_options(CLI::App &command, TrainArguments &a) {
   command.add_option("--model", a.model, "Network: a name (gradweave models) or the path of a .graph or .onnx file")
       ->capture_default_str();
   add_until_option(command, a.until);
-  command.add_option("--loss", a.loss,
-                     "Loss of a network that has none, on its first output, one of " + graph::loss_names() +
-                         "; default for .onnx: cross_entropy, of classes along the last dimension");
+  add_loss_option(command, a.loss);
   command
       .add_option(
           "--data", a.data,
@@ -36,19 +34,6 @@ void add_network_options(CLI::App &command, TrainArguments &a) {
   command.add_option("--seed", a.seed, "Seed of initial parameters, of the order of images, and of synthetic data")
       ->check(check_whole_number)
       ->capture_default_str();
-}
-
-void add_tensor_options(CLI::App &command, TrainArguments &a) {
-  command.add_option("--weights", a.weights,
-                     "Begin with the parameters of this .safetensors, .npz or .npy file: all of the network, by name");
-  command.add_option("--input", a.input,
-                     "Inputs of this file of tensors, by name, in the place of --data; a batch behind the other along "
-                     "the first dimension");
-  command.add_option("--target", a.target, "The same for what the loss compares with (labels)");
-  command.add_option("--dump", a.dump,
-                     "Tensors of the last step to write, separated by commas: weights (after it), gradients, outputs, "
-                     "all, or names");
-  command.add_option("--dump-to", a.dump_to, "File for them: .safetensors, .npz, or .npy for one");
 }
 
 void add_length_options(CLI::App &command, TrainArguments &a) {
@@ -118,13 +103,33 @@ constexpr const char *kTrainFooter =
 
 } // namespace
 
+void add_loss_option(CLI::App &command, std::string &loss) {
+  command.add_option("--loss", loss,
+                     "Loss of a network that has none, on its first output, one of " + graph::loss_names() +
+                         "; default for .onnx: cross_entropy, of classes along the last dimension");
+}
+
+void add_tensor_options(CLI::App &command, TensorArguments &a) {
+  command.add_option("--weights", a.weights,
+                     "Begin with the parameters of this .safetensors, .npz or .npy file: all of the network, by name");
+  command.add_option(
+      "--input", a.input,
+      "Inputs of this file of tensors, by name, in the place of drawn data; a batch behind the other along "
+      "the first dimension");
+  command.add_option("--target", a.target, "The same for what the loss compares with (labels)");
+  command.add_option("--dump", a.dump,
+                     "Tensors of the last step to write, separated by commas: weights (after it), gradients, outputs, "
+                     "all, or names");
+  command.add_option("--dump-to", a.dump_to, "File for them: .safetensors, .npz, or .npy for one");
+}
+
 void add_train(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   const auto arguments = std::make_shared<TrainArguments>(); // as long as the parser
   TrainArguments &a = *arguments;
   a.program = invocation.program;
   CLI::App *command = app.add_subcommand("train", "Train a network, its products on the host or on a cosimulated NPU");
   add_network_options(*command, a);
-  add_tensor_options(*command, a);
+  add_tensor_options(*command, a.tensors);
   add_length_options(*command, a);
   add_optimizer_options(*command, a);
   add_where_options(*command, a);

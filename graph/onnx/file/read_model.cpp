@@ -25,6 +25,7 @@ public:
 
   void read(Blob &blob) const {
     const External &external = *blob.external;
+    require_within(blob);
     const fs::path file = place_of(blob, external.location);
     const std::uint64_t wanted = blob.elements() * bytes_of(blob.type);
     if (external.length && *external.length != wanted)
@@ -42,6 +43,16 @@ public:
       fail(blob, fmt::format("cannot read '{}'", external.location));
   }
 
+  /// That the location, as it is written, is one within the folder.
+  void require_within(const Blob &blob) const {
+    const std::string &location = blob.external->location;
+    const fs::path relative(location);
+    const bool climbs = std::find(relative.begin(), relative.end(), "..") != relative.end();
+    if (location.find('\0') != std::string::npos) fail(blob, "its external_data's location has a byte 0");
+    if (location.empty() || relative.is_absolute() || climbs)
+      fail(blob, fmt::format("its external_data's location '{}' must be a file within the model's folder", location));
+  }
+
 private:
   [[noreturn]] void fail(const Blob &blob, std::string_view message) const {
     throw GraphError(fmt::format("{}: tensor '{}': {}", model_.string(), blob.name, message));
@@ -49,14 +60,10 @@ private:
 
   /// Of a regular file within the folder, when all links are followed.
   fs::path place_of(const Blob &blob, const std::string &location) const {
-    const fs::path relative(location);
-    const bool climbs = std::find(relative.begin(), relative.end(), "..") != relative.end();
-    if (location.empty() || relative.is_absolute() || climbs)
-      fail(blob, fmt::format("its external_data's location '{}' must be a file within the model's folder", location));
     std::error_code error;
     const fs::path folder = fs::canonical(folder_, error);
     if (error) fail(blob, fmt::format("cannot read the model's folder: {}", error.message()));
-    fs::path file = fs::canonical(folder / relative, error);
+    fs::path file = fs::canonical(folder / location, error);
     if (error) fail(blob, fmt::format("cannot read '{}' beside the model: {}", location, error.message()));
     const auto ends = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
     if (ends.first != folder.end())
@@ -79,13 +86,18 @@ Model read_model(const fs::path &file, bool values) {
   constexpr InputLimit kLimit{"ONNX network", INT_MAX};
   Model model = parse_model(read_user_bytes(file, kLimit), file.string());
   const ExternalReader reader(file);
+  const auto read = [&](Blob &blob) {
+    if (!blob.external) return;
+    if (values || decides_shapes(blob))
+      reader.read(blob);
+    else
+      reader.require_within(blob);
+  };
   for (Blob &blob : model.initializers)
-    if (blob.external && (values || decides_shapes(blob))) reader.read(blob);
+    read(blob);
   for (Node &node : model.nodes)
     for (auto &[name, value] : node.attributes)
-      if (auto *blob = std::get_if<Blob>(&value);
-          blob != nullptr && blob->external && (values || decides_shapes(*blob)))
-        reader.read(*blob);
+      if (auto *blob = std::get_if<Blob>(&value)) read(*blob);
   return model;
 }
 

@@ -30,6 +30,8 @@ struct Recurrent {
     else
       node.fail(fmt::format("attribute 'direction' = '{}' is not known", direction));
     hidden = r.rank() == 3 ? r.dims[2] : 0;
+    if (const std::int64_t size = node.integer("hidden_size", hidden); size != hidden)
+      node.fail(fmt::format("attribute 'hidden_size' = {}, and '{}' is {}", size, r.name, text_of(r.dims)));
     check(node, w, {directions(), gates * hidden, features});
     check(node, r, {directions(), gates * hidden, hidden});
     if (node.has_input(3)) check(node, node.real_in(3), {directions(), 2 * gates * hidden});

@@ -89,7 +89,7 @@ TensorId Placement::in_order(const Value &value, const Order &order) {
   TensorId tensor = value.tensor;
   if (value.channels != 0) {
     const std::int64_t pixels = value.back() / value.channels, rows = product_of(value.dims) / value.back();
-    const std::string &name = build_.tensor(tensor).name;
+    const std::string name = build_.tensor(tensor).name;
     const TensorId cut = reshape(tensor, {rows, pixels, value.channels}, name + ".image");
     tensor = reshape(turned(cut, {0, 1, 2}, {0, 2, 1}), value.dims, name + ".flat");
     return order == plain_order(value.rank()) ? tensor : turned(tensor, plain_order(value.rank()), order);
@@ -153,7 +153,7 @@ TensorId Placement::parameter(const Value &value, const Arrangement &arrangement
 }
 
 TensorId Placement::rearranged(const Value &value, const Arrangement &arrangement) {
-  const std::string &name = build_.tensor(value.tensor).name;
+  const std::string name = build_.tensor(value.tensor).name;
   const Dims cut = flat(arrangement.cuts);
   const TensorId tensor = reshape(in_order(value, plain_order(value.rank())), cut, name + ".cut");
   const Order order = plain_order(cut.size());
