@@ -61,6 +61,7 @@ void RtlDevice::check_parameters() {
       {isa::Csr::CFG_SPM_ROWS, config().spm_rows(), "scratchpad rows (spm_bytes, spm_banks)"},
       {isa::Csr::CFG_SPM_BANKS, config().spm_banks, "spm_banks"},
       {isa::Csr::CFG_BUS_BYTES, config().bus_bytes, "bus_bytes"},
+      {isa::Csr::CFG_PORT_BYTES, config().port_bytes, "port_bytes"},
       {isa::Csr::CFG_SEMAPHORES, config().semaphores, "semaphores"},
       {isa::Csr::CFG_QUEUE_DEPTH, config().queue_depth, "queue_depth"}};
   for (const auto &[csr, value, key] : expected)

@@ -11,6 +11,7 @@ module gw_csr #(
   parameter int unsigned SPM_ROWS    = 64,
   parameter int unsigned SPM_BANKS   = 4,
   parameter int unsigned BUS_BYTES   = 16,
+  parameter int unsigned PORT_BYTES  = 16,
   parameter int unsigned SEMAPHORES  = 64,
   parameter int unsigned QUEUE_DEPTH = 8
 ) (
@@ -240,6 +241,7 @@ module gw_csr #(
         gw_isa_pkg::CSR_CFG_BUS_BYTES:   read_data = BUS_BYTES;
         gw_isa_pkg::CSR_CFG_SEMAPHORES:  read_data = SEMAPHORES;
         gw_isa_pkg::CSR_CFG_QUEUE_DEPTH: read_data = QUEUE_DEPTH;
+        gw_isa_pkg::CSR_CFG_PORT_BYTES:  read_data = PORT_BYTES;
         default:                      read_ok   = 1'b0;
       endcase
     end
