@@ -72,12 +72,9 @@ public:
     drive_csr(in.csr);
     drive_memory(in.memory);
     top_.clk_i = 1;
+    top_.eval();
 #if VM_COVERAGE
-    probe_.before_edge();
-    top_.eval();
     probe_.after_edge();
-#else
-    top_.eval();
 #endif
     dump(0);
     sample_csr(out.csr);
