@@ -193,7 +193,8 @@ private:
     w.last = bit(top_.m_axi_wlast_o, i);
     std::memcpy(w.data.data(), reinterpret_cast<const char *>(&top_.m_axi_wdata_o) + i * kPortBytes, kPortBytes);
     if constexpr (kPortBytes >= 8) {
-      std::memcpy(w.strb.data(), reinterpret_cast<const char *>(&top_.m_axi_wstrb_o) + i * kPortBytes / 8, kPortBytes / 8);
+      std::memcpy(w.strb.data(), reinterpret_cast<const char *>(&top_.m_axi_wstrb_o) + i * kPortBytes / 8,
+                  kPortBytes / 8);
     } else {
       w.strb[0] = static_cast<std::uint8_t>(field(top_.m_axi_wstrb_o, i, kPortBytes));
     }

@@ -238,10 +238,9 @@ module gw_csr #(
         gw_isa_pkg::CSR_CFG_CORES:       read_data = CORES;
         gw_isa_pkg::CSR_CFG_SPM_ROWS:    read_data = SPM_ROWS;
         gw_isa_pkg::CSR_CFG_SPM_BANKS:   read_data = SPM_BANKS;
-        gw_isa_pkg::CSR_CFG_BUS_BYTES:   read_data = BUS_BYTES;
+        gw_isa_pkg::CSR_CFG_BUS_BYTES:   read_data = {16'(BUS_BYTES / PORT_BYTES - 1), 16'(BUS_BYTES)};
         gw_isa_pkg::CSR_CFG_SEMAPHORES:  read_data = SEMAPHORES;
         gw_isa_pkg::CSR_CFG_QUEUE_DEPTH: read_data = QUEUE_DEPTH;
-        gw_isa_pkg::CSR_CFG_PORT_BYTES:  read_data = PORT_BYTES;
         default:                      read_ok   = 1'b0;
       endcase
     end

@@ -69,8 +69,8 @@ NpuConfig read_npu_config(TomlSection &s) {
 }
 
 Fingerprint fingerprint(const NpuConfig &npu) {
-  const auto &[name, rows, cols, cores, spm_bytes, spm_banks, bus_bytes, port_bytes, clock_ghz, queue_depth,
-               semaphores, outstanding] = npu; // cycles depend on the clock only by the memory's bytes a cycle
+  const auto &[name, rows, cols, cores, spm_bytes, spm_banks, bus_bytes, port_bytes, clock_ghz, queue_depth, semaphores,
+               outstanding] = npu; // cycles depend on the clock only by the memory's bytes a cycle
   return Fingerprint().add(rows, cols, cores, spm_bytes, spm_banks, bus_bytes, port_bytes, queue_depth, semaphores,
                            outstanding);
 }

@@ -69,8 +69,8 @@ void AxiMemory::arrive(std::uint64_t cycle) {
   const auto all = [this](auto &&is_there) { return std::all_of(ports_.begin(), ports_.end(), is_there); };
   while (all([](const AxiPort &port) { return port.waiting_read() != nullptr; })) {
     check_alike(cycle, DramTiming::Direction::kRead);
-    timing_.push(DramTiming::Direction::kRead, cycle,
-                 ports_[0].waiting_read()->wanted.accesses(timing_.access_bytes()), 0);
+    timing_.push(DramTiming::Direction::kRead, cycle, ports_[0].waiting_read()->wanted.accesses(timing_.access_bytes()),
+                 0);
     for (AxiPort &port : ports_)
       port.read_arrives();
   }
@@ -91,10 +91,10 @@ void AxiMemory::check_alike(std::uint64_t cycle, DramTiming::Direction direction
     const AxiAddress &other = *burst(ports_[p]);
     if (other.addr != first.addr || other.len != first.len || other.wanted.first != first.wanted.first ||
         other.wanted.last != first.wanted.last)
-      throw AxiViolation(fmt::format("AXI ports out of step in cycle {}: a {} of {} beats at {:#x} on port 0, of {} beats "
-                                     "at {:#x} on port {}",
-                                     cycle, reads ? "read" : "write", first.beats(), first.addr, other.beats(),
-                                     other.addr, p));
+      throw AxiViolation(
+          fmt::format("AXI ports out of step in cycle {}: a {} of {} beats at {:#x} on port 0, of {} beats "
+                      "at {:#x} on port {}",
+                      cycle, reads ? "read" : "write", first.beats(), first.addr, other.beats(), other.addr, p));
   }
 }
 
@@ -111,9 +111,7 @@ void AxiMemory::schedule(std::uint64_t cycle) {
 
 std::uint8_t *AxiMemory::direct(tlm::tlm_command command, std::uint64_t addr, unsigned bytes) {
   tlm::tlm_dmi &range = dmi_[command == tlm::TLM_WRITE_COMMAND ? 1 : 0];
-  const auto covered = [&] {
-    return range.get_start_address() <= addr && addr + bytes - 1 <= range.get_end_address();
-  };
+  const auto covered = [&] { return range.get_start_address() <= addr && addr + bytes - 1 <= range.get_end_address(); };
   if (!covered()) {
     tlm::tlm_generic_payload request;
     request.set_command(command);

@@ -86,8 +86,7 @@ void AxiPort::drive(std::uint64_t cycle, const AxiMasterPins &m, const AxiSlaveP
 
 void AxiPort::drive_read(std::uint64_t cycle, AxiReadData &r) {
   Read &read = reads_.front();
-  const std::uint32_t last =
-      read.address.wanted.last_access(read.next_beat, place_.bus_bytes(), dram_.access_bytes());
+  const std::uint32_t last = read.address.wanted.last_access(read.next_beat, place_.bus_bytes(), dram_.access_bytes());
   if (dram_.read_beat_cycle(read.grant, last) > cycle) return;
   const std::uint64_t addr = beat_address(read.address, read.next_beat);
   const BusFault *fault = fault_at(false, addr);

@@ -25,9 +25,9 @@ protected:
 };
 
 /// A port takes any number of bursts. When they are served is decided for all ports together (AxiMemory): a burst is
-/// *there* once its address, for a write all of its data too, was taken; it *arrives* when it is there on every port; and
-/// is then *granted*. Each port answers on its own, in order, from its grant on. The n-th burst of a direction is on
-/// every port the same.
+/// *there* once its address, for a write all of its data too, was taken; it *arrives* when it is there on every port;
+/// and is then *granted*. Each port answers on its own, in order, from its grant on. The n-th burst of a direction is
+/// on every port the same.
 class AxiPort {
 public:
   /// `dram` is that of the grants. Stress and faults of `options` are used; a port has stalls of its own, an address of
@@ -42,8 +42,12 @@ public:
   void clear();
 
   /// The first read or write that is there and has not arrived; null if there is none.
-  const AxiAddress *waiting_read() const { return reads_arrived_ < reads_.size() ? &reads_[reads_arrived_].address : nullptr; }
-  const AxiAddress *waiting_write() const { return writes_arrived_ < writes_complete_ ? &writes_[writes_arrived_].address : nullptr; }
+  const AxiAddress *waiting_read() const {
+    return reads_arrived_ < reads_.size() ? &reads_[reads_arrived_].address : nullptr;
+  }
+  const AxiAddress *waiting_write() const {
+    return writes_arrived_ < writes_complete_ ? &writes_[writes_arrived_].address : nullptr;
+  }
   /// It arrives.
   void read_arrives() { ++reads_arrived_; }
   void write_arrives() { ++writes_arrived_; }

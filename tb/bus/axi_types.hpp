@@ -10,8 +10,8 @@
 
 namespace gradweave::tb {
 
-/// A port of those that a memory bus is cut into: of each beat of the bus it has the bytes from index * bytes on, and its
-/// addresses count these alone (rtl/bus/gw_port_split.sv).
+/// A port of those that a memory bus is cut into: of each beat of the bus it has the bytes from index * bytes on, and
+/// its addresses count these alone (rtl/bus/gw_port_split.sv).
 struct PortPlace {
   unsigned bytes = 0; ///< of a beat of the port, a power of two
   unsigned index = 0, ports = 1;

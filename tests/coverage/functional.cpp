@@ -238,7 +238,8 @@ void FunctionalCoverage::sample_burst(const std::string &channel, const AddressS
 void FunctionalCoverage::sample_ports(const Sample &s) {
   for (unsigned c = 0; c < kPortChannels.size(); ++c)
     for (unsigned port = 0; port < geometry_.ports; ++port)
-      if (bit(s.ahead.at(c), port)) hit(std::string("port.") + kPortChannels.at(c) + "." + std::to_string(port) + "_ahead");
+      if (bit(s.ahead.at(c), port))
+        hit(std::string("port.") + kPortChannels.at(c) + "." + std::to_string(port) + "_ahead");
 }
 
 void FunctionalCoverage::write(const std::string &file) const {

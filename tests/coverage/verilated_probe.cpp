@@ -58,10 +58,9 @@ void VerilatedProbe::after_edge() {
 #define GW_PROBE(signal) top_.rootp->npu__DOT__u_probe__DOT__##signal
   if (GW_PROBE(lanes) == 0) return; // Verilator takes no edge in the first evaluation: the registers hold nothing yet
   if (!coverage_)
-    coverage_ =
-        std::make_unique<FunctionalCoverage>(Geometry{GW_PROBE(cores), GW_PROBE(semaphore_num), GW_PROBE(lanes),
-                                                      GW_PROBE(spm_rows), GW_PROBE(spm_banks), GW_PROBE(bus_bytes),
-                                                      GW_PROBE(ports)});
+    coverage_ = std::make_unique<FunctionalCoverage>(Geometry{GW_PROBE(cores), GW_PROBE(semaphore_num), GW_PROBE(lanes),
+                                                              GW_PROBE(spm_rows), GW_PROBE(spm_banks),
+                                                              GW_PROBE(bus_bytes), GW_PROBE(ports)});
   const std::size_t engines = GW_PROBE(engines);
   Sample &s = sample_;
   s.reset_n = GW_PROBE(rst_n);
@@ -95,7 +94,8 @@ void VerilatedProbe::after_edge() {
   s.fifo_valid = GW_PROBE(fifo_valid);
   s.fifo_pop = GW_PROBE(fifo_pop);
   s.reads_full = GW_PROBE(reads_full);
-  s.read = {GW_PROBE(ar_valid) != 0, GW_PROBE(ar_ready) != 0, GW_PROBE(ar_id) == 0, GW_PROBE(ar_addr), GW_PROBE(ar_len) + 1U};
+  s.read = {GW_PROBE(ar_valid) != 0, GW_PROBE(ar_ready) != 0, GW_PROBE(ar_id) == 0, GW_PROBE(ar_addr),
+            GW_PROBE(ar_len) + 1U};
   wanted(GW_PROBE(ar_user), s.read);
   s.write = {GW_PROBE(aw_valid) != 0, GW_PROBE(aw_ready) != 0, false, GW_PROBE(aw_addr), GW_PROBE(aw_len) + 1U};
   wanted(GW_PROBE(aw_user), s.write);

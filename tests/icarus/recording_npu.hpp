@@ -14,9 +14,9 @@ namespace gradweave::test {
 /// valid) is x, an output that nobody looks at is z.
 class RecordingNpu final : public tb::NpuModel {
 public:
-  /// `port`: how wide ports are, and how many. Throws std::runtime_error if `file` exists (two NPUs must not share it) or cannot be written.
-  RecordingNpu(std::unique_ptr<tb::NpuModel> npu, const std::string &file, const tb::PortPlace &port,
-               unsigned engines);
+  /// `port`: how wide ports are, and how many. Throws std::runtime_error if `file` exists (two NPUs must not share it)
+  /// or cannot be written.
+  RecordingNpu(std::unique_ptr<tb::NpuModel> npu, const std::string &file, const tb::PortPlace &port, unsigned engines);
 
   void cycle(const tb::NpuInputs &in, tb::NpuOutputs &out) override;
   void open_trace(const std::string &file, std::uint64_t first_cycle, std::uint64_t period_ps) override {

@@ -65,8 +65,8 @@ inline std::string text_of(const NpuLimit &limit, const std::string &value) {
 
 inline std::vector<NpuLimit> npu_limits() {
   const std::vector<Setting> widest{{"rows", "128"}, {"cores", "8"}, {"port_bytes", "128"}};
-  const std::vector<Setting> smallest{
-      {"rows", "2"}, {"cols", "2"}, {"spm_banks", "1"}, {"bus_bytes", "4"}, {"port_bytes", "4"}, {"access_bytes", "4"}};
+  const std::vector<Setting> smallest{{"rows", "2"},      {"cols", "2"},       {"spm_banks", "1"},
+                                      {"bus_bytes", "4"}, {"port_bytes", "4"}, {"access_bytes", "4"}};
   const std::vector<Setting> largest{{"rows", "255"}, {"spm_banks", "1"}};
   const std::string name(62, 'a');
   return {

@@ -158,7 +158,9 @@ std::vector<Broken> rules() {
       {"BFalls", {Cycle().aw(0, 1).w(true), Cycle().b().with(b_waits), Cycle()}, "channel B: VALID fell"},
       {"BChanges", {Cycle().aw(0, 1).w(true), Cycle().b().with(b_waits), Cycle().b(1)}, "channel B: payload changed"},
       {"NotIncr", {Cycle().ar(0, 1).with([](Cycle &c) { c.m.ar.burst = 0; })}, "channel AR: burst type 0 is not INCR"},
-      {"Narrow", {Cycle().aw(0, 1).with([](Cycle &c) { c.m.aw.size = 2; })}, "channel AW: SIZE 2 is not the port's width"},
+      {"Narrow",
+       {Cycle().aw(0, 1).with([](Cycle &c) { c.m.aw.size = 2; })},
+       "channel AW: SIZE 2 is not the port's width"},
       {"WantsNothing",
        {Cycle().ar(0, 2).with([](Cycle &c) {
          c.m.ar.wanted = {5, 4};

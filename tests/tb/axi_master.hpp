@@ -42,8 +42,8 @@ public:
     ++expected_reads;
   }
 
-  /// `data` holds beats x bytes of the port's beat; `strobe` says which bytes of a beat are written. `hold_address`: the address is
-  /// offered only once all of the burst's data is taken.
+  /// `data` holds beats x bytes of the port's beat; `strobe` says which bytes of a beat are written. `hold_address`:
+  /// the address is offered only once all of the burst's data is taken.
   void write(std::uint64_t addr, const std::vector<std::uint8_t> &data, std::uint8_t id = 0,
              const std::vector<bool> &strobe = {}, bool hold_address = false) {
     const auto count = static_cast<unsigned>(data.size() / bytes_);

@@ -30,8 +30,7 @@ public:
     set(isa::Csr::CFG_CORES, c.cores);
     set(isa::Csr::CFG_SPM_ROWS, c.spm_rows());
     set(isa::Csr::CFG_SPM_BANKS, c.spm_banks);
-    set(isa::Csr::CFG_BUS_BYTES, c.bus_bytes);
-    set(isa::Csr::CFG_PORT_BYTES, c.port_bytes);
+    set(isa::Csr::CFG_BUS_BYTES, c.bus_bytes | (c.ports() - 1) << 16U);
     set(isa::Csr::CFG_SEMAPHORES, c.semaphores);
     set(isa::Csr::CFG_QUEUE_DEPTH, c.queue_depth);
   }
