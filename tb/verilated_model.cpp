@@ -212,7 +212,8 @@ private:
   }
 
   // As the model was verilated: an address has 64 bits, data the width of the bus.
-  static constexpr unsigned kPorts = sizeof(Vnpu::m_axi_araddr_o) / sizeof(std::uint64_t);
+  static constexpr unsigned kAddressBytes = 8;
+  static constexpr unsigned kPorts = sizeof(Vnpu::m_axi_araddr_o) / kAddressBytes;
   static constexpr unsigned kPortBytes = sizeof(Vnpu::m_axi_rdata_i) / kPorts;
   static_assert(kPorts <= kMaxPorts && kPortBytes <= kMaxPortBytes, "more or wider ports than the testbench has");
 
