@@ -191,7 +191,8 @@ void emit_sv_types(const toml::table &root) {
   type("sem_t", width("POST0"), "number of a semaphore");
   type("wait_count_t", width("WAIT0_COUNT"), "what a wait takes from its semaphore");
   type("posts_t", 3 * width("POST0"), "semaphores to post to, POST0 lowest");
-  type("addr_t", width("DRAM_ADDR_LO") + width("DRAM_ADDR_HI"), "place or size in memory, in bytes");
+  const unsigned addr = width("DRAM_ADDR_LO") + width("DRAM_ADDR_HI");
+  type("addr_t", addr, "place or size in memory, in bytes");
   type("pitch_t", width("PITCH"), "bytes from a row in memory to the next");
   type("dim_t", width("COLS"), "rows, columns or steps of a tile");
   type("row_bytes_t", width("COLS") + 2, "bytes of a row of a tile");
@@ -204,6 +205,7 @@ void emit_sv_types(const toml::table &root) {
   type("counter_t", 64, "");
   type("counter_index_t", 8, "number of a counter");
   emit_sv_structs(root);
+  fmt::print("  localparam int unsigned ADDR_W = {};\n", addr);
   fmt::print("  localparam int unsigned POSTS_W = {};\n  localparam int unsigned INDEX_W = 32;\n", 3 * width("POST0"));
 }
 

@@ -1,5 +1,5 @@
-// The NPU: command processor, load engine, store engine and compute engines around one scratchpad, behind an AXI4
-// master, an AXI4-Lite slave and an interrupt. docs/microarchitecture.md describes the whole, docs/isa.md commands
+// The NPU: command processor, load engine, store engine and compute engines around one scratchpad, behind AXI4
+// masters, an AXI4-Lite slave and an interrupt. docs/microarchitecture.md describes the whole, docs/isa.md commands
 // and registers.
 //
 // Vectors over engines have the order of the ENGINE field: load, store, cores. No output depends on an input of the
@@ -12,10 +12,12 @@ module gw_npu #(
   parameter int unsigned SPM_ROWS    = 512,
   parameter int unsigned SPM_BANKS   = 4,
   parameter int unsigned BUS_BYTES   = 16,
+  parameter int unsigned PORT_BYTES  = 16,
   parameter int unsigned QUEUE_DEPTH = 8,
   parameter int unsigned SEMAPHORES  = 64,
   parameter int unsigned OUTSTANDING = 64,
-  localparam int unsigned ENGINES    = 2 + CORES
+  localparam int unsigned ENGINES    = 2 + CORES,
+  localparam int unsigned PORTS      = BUS_BYTES / PORT_BYTES
 ) (
   input  logic                                   clk_i,
   input  logic                                   rst_ni,
@@ -38,42 +40,42 @@ module gw_npu #(
   input  logic                                   s_axil_rready_i,
   output gw_isa_pkg::csr_data_t                  s_axil_rdata_o,
   output gw_bus_pkg::resp_t                      s_axil_rresp_o,
-  // Memory: AXI4 master
-  output logic                                   m_axi_arvalid_o,
-  input  logic                                   m_axi_arready_i,
-  output logic                                   m_axi_arid_o,
-  output gw_isa_pkg::addr_t                      m_axi_araddr_o,
-  output gw_bus_pkg::len_t                       m_axi_arlen_o,
-  output gw_bus_pkg::size_t                      m_axi_arsize_o,
-  output gw_bus_pkg::burst_t                     m_axi_arburst_o,
-  // the burst's wanted bytes from its address on: last above first
-  output gw_bus_pkg::user_t                      m_axi_aruser_o,
-  input  logic                                   m_axi_rvalid_i,
-  output logic                                   m_axi_rready_o,
-  input  logic                                   m_axi_rid_i,
+  // Memory: AXI4 masters, port 0 lowest, each with addresses of its own (gw_port_split)
+  output logic [PORTS-1:0]                       m_axi_arvalid_o,
+  input  logic [PORTS-1:0]                       m_axi_arready_i,
+  output logic [PORTS-1:0]                       m_axi_arid_o,
+  output logic [gw_isa_pkg::ADDR_W*PORTS-1:0]    m_axi_araddr_o,
+  output logic [gw_bus_pkg::LEN_W*PORTS-1:0]     m_axi_arlen_o,
+  output logic [gw_bus_pkg::SIZE_W*PORTS-1:0]    m_axi_arsize_o,
+  output logic [gw_bus_pkg::KIND_W*PORTS-1:0]    m_axi_arburst_o,
+  // the wanted bytes of the burst of all ports from its address on: last above first
+  output logic [gw_bus_pkg::USER_W*PORTS-1:0]    m_axi_aruser_o,
+  input  logic [PORTS-1:0]                       m_axi_rvalid_i,
+  output logic [PORTS-1:0]                       m_axi_rready_o,
+  input  logic [PORTS-1:0]                       m_axi_rid_i,
   input  logic [8*BUS_BYTES-1:0]                 m_axi_rdata_i,
-  input  gw_bus_pkg::resp_t                      m_axi_rresp_i,
-  input  logic                                   m_axi_rlast_i,
-  output logic                                   m_axi_awvalid_o,
-  input  logic                                   m_axi_awready_i,
-  output logic                                   m_axi_awid_o,
-  output gw_isa_pkg::addr_t                      m_axi_awaddr_o,
-  output gw_bus_pkg::len_t                       m_axi_awlen_o,
-  output gw_bus_pkg::size_t                      m_axi_awsize_o,
-  output gw_bus_pkg::burst_t                     m_axi_awburst_o,
-  output gw_bus_pkg::user_t                      m_axi_awuser_o,
-  output logic                                   m_axi_wvalid_o,
-  input  logic                                   m_axi_wready_i,
+  input  logic [gw_bus_pkg::RESP_W*PORTS-1:0]    m_axi_rresp_i,
+  input  logic [PORTS-1:0]                       m_axi_rlast_i,
+  output logic [PORTS-1:0]                       m_axi_awvalid_o,
+  input  logic [PORTS-1:0]                       m_axi_awready_i,
+  output logic [PORTS-1:0]                       m_axi_awid_o,
+  output logic [gw_isa_pkg::ADDR_W*PORTS-1:0]    m_axi_awaddr_o,
+  output logic [gw_bus_pkg::LEN_W*PORTS-1:0]     m_axi_awlen_o,
+  output logic [gw_bus_pkg::SIZE_W*PORTS-1:0]    m_axi_awsize_o,
+  output logic [gw_bus_pkg::KIND_W*PORTS-1:0]    m_axi_awburst_o,
+  output logic [gw_bus_pkg::USER_W*PORTS-1:0]    m_axi_awuser_o,
+  output logic [PORTS-1:0]                       m_axi_wvalid_o,
+  input  logic [PORTS-1:0]                       m_axi_wready_i,
   output logic [8*BUS_BYTES-1:0]                 m_axi_wdata_o,
   output logic [BUS_BYTES-1:0]                   m_axi_wstrb_o,
-  output logic                                   m_axi_wlast_o,
-  input  logic                                   m_axi_bvalid_i,
-  output logic                                   m_axi_bready_o,
+  output logic [PORTS-1:0]                       m_axi_wlast_o,
+  input  logic [PORTS-1:0]                       m_axi_bvalid_i,
+  output logic [PORTS-1:0]                       m_axi_bready_o,
   // All writes have ID 0.
   // verilator lint_off UNUSEDSIGNAL
-  input  logic                                   m_axi_bid_i,
+  input  logic [PORTS-1:0]                       m_axi_bid_i,
   // verilator lint_on UNUSEDSIGNAL
-  input  gw_bus_pkg::resp_t                      m_axi_bresp_i,
+  input  logic [gw_bus_pkg::RESP_W*PORTS-1:0]    m_axi_bresp_i,
   // Command events
   output logic                                   evt_run_o,
   output logic                                   evt_issue_o,
@@ -120,6 +122,15 @@ module gw_npu #(
   gw_bus_pkg::user_t      l_ar_user;
   logic [8*BUS_BYTES-1:0] l_r_data;
   gw_bus_pkg::resp_t      l_r_resp;
+  // The bus: as if there was one port
+  logic                   ar_valid, ar_ready, ar_id, r_valid, r_id, r_last, aw_valid, aw_ready;
+  logic                   w_valid, w_ready, w_last, b_valid;
+  gw_isa_pkg::addr_t      ar_addr, aw_addr;
+  gw_bus_pkg::len_t       ar_len, aw_len;
+  gw_bus_pkg::user_t      ar_user, aw_user;
+  logic [8*BUS_BYTES-1:0] r_data, w_data;
+  logic [BUS_BYTES-1:0]   w_strb;
+  gw_bus_pkg::resp_t      r_resp, b_resp;
   // Scratchpad: DMA side
   logic                   ld_en, ld_fp32, st_en, st_fp32;
   gw_isa_pkg::row_t       ld_addr, ld_pstride, st_addr, st_pstride;
@@ -137,13 +148,13 @@ module gw_npu #(
   // --- Command processor ---------------------------------------------------------------------------
   logic bus_progress;
 
-  assign bus_progress = (m_axi_arvalid_o & m_axi_arready_i) | (m_axi_rvalid_i & m_axi_rready_o) |
-                        (m_axi_awvalid_o & m_axi_awready_i) | (m_axi_wvalid_o & m_axi_wready_i) |
-                        (m_axi_bvalid_i & m_axi_bready_o);
+  assign bus_progress = |((m_axi_arvalid_o & m_axi_arready_i) | (m_axi_rvalid_i & m_axi_rready_o) |
+                          (m_axi_awvalid_o & m_axi_awready_i) | (m_axi_wvalid_o & m_axi_wready_i) |
+                          (m_axi_bvalid_i & m_axi_bready_o));
 
   gw_command_processor #(
     .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS), .BUS_BYTES(BUS_BYTES),
-    .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES)
+    .PORT_BYTES(PORT_BYTES), .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES)
   ) u_command_processor (
     .clk_i, .rst_ni, .irq_o,
     .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i,
@@ -185,7 +196,7 @@ module gw_npu #(
     .store_counters_i   (store_counters),
     .compute_counters_i (core_counters),
     .read_beat_i        (l_r_valid),
-    .write_beat_i       (m_axi_wvalid_o & m_axi_wready_i),
+    .write_beat_i       (w_valid & w_ready),
     .read_bytes_i       (read_bytes),
     .write_bytes_i      (write_bytes),
     .block_i            (core_block),
@@ -249,18 +260,18 @@ module gw_npu #(
     .done_valid_o   (done_valid[STORE]),
     .done_index_o   (done_index[gw_isa_pkg::INDEX_W*STORE +: gw_isa_pkg::INDEX_W]),
     .done_posts_o   (done_posts[gw_isa_pkg::POSTS_W*STORE +: gw_isa_pkg::POSTS_W]),
-    .aw_valid_o     (m_axi_awvalid_o),
-    .aw_ready_i     (m_axi_awready_i),
-    .aw_addr_o      (m_axi_awaddr_o),
-    .aw_len_o       (m_axi_awlen_o),
-    .aw_user_o      (m_axi_awuser_o),
-    .w_valid_o      (m_axi_wvalid_o),
-    .w_ready_i      (m_axi_wready_i),
-    .w_data_o       (m_axi_wdata_o),
-    .w_strb_o       (m_axi_wstrb_o),
-    .w_last_o       (m_axi_wlast_o),
-    .b_valid_i      (m_axi_bvalid_i),
-    .b_resp_i       (m_axi_bresp_i),
+    .aw_valid_o     (aw_valid),
+    .aw_ready_i     (aw_ready),
+    .aw_addr_o      (aw_addr),
+    .aw_len_o       (aw_len),
+    .aw_user_o      (aw_user),
+    .w_valid_o      (w_valid),
+    .w_ready_i      (w_ready),
+    .w_data_o       (w_data),
+    .w_strb_o       (w_strb),
+    .w_last_o       (w_last),
+    .b_valid_i      (b_valid),
+    .b_resp_i       (b_resp),
     .st_en_o        (st_en),
     .st_fp32_o      (st_fp32),
     .st_addr_o      (st_addr),
@@ -284,11 +295,6 @@ module gw_npu #(
     .bytes_o        (write_bytes)
   );
 
-  assign m_axi_awid_o    = 1'b0;
-  assign m_axi_awsize_o  = (BUS_BYTES > 128) ? 3'd7 : 3'($clog2(BUS_BYTES)); // wider: see axi_read_mux
-  assign m_axi_awburst_o = 2'b01; // INCR
-  assign m_axi_bready_o  = 1'b1;
-
   gw_axi_read_mux #(.BUS_BYTES(BUS_BYTES)) u_read_mux (
     .clk_i, .rst_ni,
     .clear_i       (clear),
@@ -298,8 +304,26 @@ module gw_npu #(
     .l_ar_valid_i (l_ar_valid), .l_ar_ready_o (l_ar_ready), .l_ar_addr_i (l_ar_addr), .l_ar_len_i (l_ar_len),
     .l_ar_user_i (l_ar_user), .l_r_valid_o (l_r_valid), .l_r_data_o (l_r_data), .l_r_resp_o (l_r_resp),
     .l_r_last_o (l_r_last),
+    .ar_valid_o (ar_valid), .ar_ready_i (ar_ready), .ar_id_o (ar_id), .ar_addr_o (ar_addr), .ar_len_o (ar_len),
+    .ar_user_o (ar_user),
+    .r_valid_i (r_valid), .r_id_i (r_id), .r_data_i (r_data), .r_resp_i (r_resp), .r_last_i (r_last)
+  );
+
+  // Reads under way: those of loads, and of fetch, whose buffer has room for three bursts (two of the longest).
+  gw_port_split #(.BUS_BYTES(BUS_BYTES), .PORT_BYTES(PORT_BYTES), .READS(OUTSTANDING + 3)) u_ports (
+    .clk_i, .rst_ni,
+    .clear_i    (clear),
+    .ar_valid_i (ar_valid), .ar_ready_o (ar_ready), .ar_id_i (ar_id), .ar_addr_i (ar_addr), .ar_len_i (ar_len),
+    .ar_user_i (ar_user),
+    .r_valid_o (r_valid), .r_id_o (r_id), .r_data_o (r_data), .r_resp_o (r_resp), .r_last_o (r_last),
+    .aw_valid_i (aw_valid), .aw_ready_o (aw_ready), .aw_addr_i (aw_addr), .aw_len_i (aw_len), .aw_user_i (aw_user),
+    .w_valid_i (w_valid), .w_ready_o (w_ready), .w_data_i (w_data), .w_strb_i (w_strb), .w_last_i (w_last),
+    .b_valid_o (b_valid), .b_resp_o (b_resp),
     .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_arid_o, .m_axi_araddr_o, .m_axi_arlen_o, .m_axi_arsize_o,
-    .m_axi_arburst_o, .m_axi_aruser_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rid_i, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i
+    .m_axi_arburst_o, .m_axi_aruser_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rid_i, .m_axi_rdata_i, .m_axi_rresp_i,
+    .m_axi_rlast_i, .m_axi_awvalid_o, .m_axi_awready_i, .m_axi_awid_o, .m_axi_awaddr_o, .m_axi_awlen_o,
+    .m_axi_awsize_o, .m_axi_awburst_o, .m_axi_awuser_o, .m_axi_wvalid_o, .m_axi_wready_i, .m_axi_wdata_o,
+    .m_axi_wstrb_o, .m_axi_wlast_o, .m_axi_bvalid_i, .m_axi_bready_o, .m_axi_bresp_i
   );
 
   // --- Compute engines -----------------------------------------------------------------------------
@@ -369,6 +393,7 @@ module gw_npu #(
   initial begin
     there_are_one_to_eight_cores: assert (CORES >= 1 && CORES <= 8);
     a_beat_holds_at_most_a_row_for_each_core: assert (BUS_BYTES <= 2 * LANES * CORES);
+    ports_are_as_wide_as_axi4_allows: assert (PORT_BYTES <= 128);
   end
 `endif
 

@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 scripts/bootstrap.sh coverage
 
-npus="test8;test5x2;test8c2" # docs/coverage.md says why these
+npus="test8;test5x2;test8c2;test8p2" # docs/coverage.md says why these
 where=$build/coverage
 report=$where/report
 runs=$where/runs
@@ -47,7 +47,7 @@ run_stimulus() {
   else
     local program=$1
     shift
-    [ -x "$where/bin/$program" ] && program=$where/bin/$program || program=$where/tests/tb/$program
+    [ -x "$where/bin/$program" ] && program=$where/bin/$program || program=$where/tests/validate/$program
     quietly "running $name" "$program" "$@"
   fi
   # What thousands of processes counted is one file at once, so that the directory stays small.

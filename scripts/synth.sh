@@ -1,6 +1,6 @@
 #!/bin/bash
 # `make synth`: the whole NPU through Yosys's generic synthesis, block by block; rewrites the table of docs/synthesis.md.
-#   scripts/synth.sh [elaborate]   elaborate: only that all of the RTL elaborates, for configurations of one and of two cores
+#   scripts/synth.sh [elaborate]   elaborate: only that all of the RTL elaborates, for configurations of one core, and of two cores and two ports
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 [ "${1:-}" = elaborate ] || scripts/bootstrap.sh run
 [ -f "$build/generated/gw_isa_pkg.sv" ] || {
@@ -11,8 +11,8 @@ out=$build/synth
 mkdir -p "$out"
 
 # A small NPU: synthesis has no memory compiler, so the scratchpad is flip-flops, and cells of the array are all alike.
-small=(ROWS=2 COLS=2 CORES=1 SPM_ROWS=8 SPM_BANKS=1 BUS_BYTES=8 QUEUE_DEPTH=2 SEMAPHORES=4 OUTSTANDING=4)
-several=(ROWS=2 COLS=3 CORES=2 SPM_ROWS=8 SPM_BANKS=2 BUS_BYTES=16 QUEUE_DEPTH=2 SEMAPHORES=4 OUTSTANDING=4)
+small=(ROWS=2 COLS=2 CORES=1 SPM_ROWS=8 SPM_BANKS=1 BUS_BYTES=8 PORT_BYTES=8 QUEUE_DEPTH=2 SEMAPHORES=4 OUTSTANDING=4)
+several=(ROWS=2 COLS=3 CORES=2 SPM_ROWS=8 SPM_BANKS=2 BUS_BYTES=16 PORT_BYTES=8 QUEUE_DEPTH=2 SEMAPHORES=4 OUTSTANDING=4)
 
 # read_npu PARAMETER=VALUE...: Yosys commands.
 read_npu() {
@@ -32,7 +32,7 @@ run() {
 
 if [ "${1:-}" = elaborate ]; then
   { read_npu "${small[@]}" && echo 'proc -noopt' && echo 'check -assert'; } | run elaborate-1 "elaborating the NPU"
-  read_npu "${several[@]}" | run elaborate-2 "elaborating an NPU of two cores"
+  read_npu "${several[@]}" | run elaborate-2 "elaborating an NPU of two cores and two ports"
   exit
 fi
 

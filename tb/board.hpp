@@ -33,8 +33,8 @@ public:
 private:
   Registered<AxiLiteMasterPins> csr_request_{"csr_request"};
   Registered<AxiLiteSlavePins> csr_answer_{"csr_answer"};
-  Registered<AxiMasterPins> bus_request_{"bus_request"};
-  Registered<AxiSlavePins> bus_answer_{"bus_answer"};
+  Registered<AxiMasterPorts> bus_request_{"bus_request"};
+  Registered<AxiSlavePorts> bus_answer_{"bus_answer"};
 
 public:
   NpuModule npu;

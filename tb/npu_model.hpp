@@ -24,12 +24,12 @@ struct NpuEvents {
 struct NpuInputs {
   bool reset_n = false;
   const AxiLiteMasterPins &csr;
-  const AxiSlavePins &memory;
+  const AxiSlavePorts &memory;
 };
 
 struct NpuOutputs {
   AxiLiteSlavePins &csr;
-  AxiMasterPins &memory;
+  AxiMasterPorts &memory;
   NpuEvents &events;
   bool irq = false;
 };

@@ -10,7 +10,7 @@ namespace gradweave::tb {
 
 NpuModule::NpuModule(const sc_core::sc_module_name &name, ClockReset &clock, NpuModel &model,
                      const Registered<AxiLiteMasterPins> &csr_in, Registered<AxiLiteSlavePins> &csr_out,
-                     const Registered<AxiSlavePins> &memory_in, Registered<AxiMasterPins> &memory_out,
+                     const Registered<AxiSlavePorts> &memory_in, Registered<AxiMasterPorts> &memory_out,
                      const TraceOptions &trace)
     : sc_module(name), clock_(clock), model_(model), csr_in_(csr_in), csr_out_(csr_out), memory_in_(memory_in),
       memory_out_(memory_out), trace_(trace), trace_pending_(!trace.file.empty()) {

@@ -19,7 +19,7 @@ public:
 
   NpuModule(const sc_core::sc_module_name &name, ClockReset &clock, NpuModel &model,
             const Registered<AxiLiteMasterPins> &csr_in, Registered<AxiLiteSlavePins> &csr_out,
-            const Registered<AxiSlavePins> &memory_in, Registered<AxiMasterPins> &memory_out,
+            const Registered<AxiSlavePorts> &memory_in, Registered<AxiMasterPorts> &memory_out,
             const TraceOptions &trace);
 
   /// Ends the waveform.
@@ -46,8 +46,8 @@ private:
   NpuModel &model_;
   const Registered<AxiLiteMasterPins> &csr_in_;
   Registered<AxiLiteSlavePins> &csr_out_;
-  const Registered<AxiSlavePins> &memory_in_;
-  Registered<AxiMasterPins> &memory_out_;
+  const Registered<AxiSlavePorts> &memory_in_;
+  Registered<AxiMasterPorts> &memory_out_;
   TraceOptions trace_;
   bool tracing_ = false, trace_pending_;
   bool stop_on_irq_ = false, irq_ = false;

@@ -9,7 +9,6 @@
 #include <map>
 #include <stdexcept>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace gradweave::tb {
@@ -54,21 +53,23 @@ void RtlDevice::check_parameters() {
         fmt::format("the NPU's ID register reads {:#010x}, not {:#010x}: RTL and software were built "
                     "from different instruction sets; rebuild gradweave_rtl_{}",
                     id, kExpectedId, config().name));
-  const std::tuple<isa::Csr, std::uint32_t, const char *> expected[] = {
-      {isa::Csr::CFG_ROWS, config().rows, "rows"},
-      {isa::Csr::CFG_COLS, config().cols, "cols"},
-      {isa::Csr::CFG_CORES, config().cores, "cores"},
-      {isa::Csr::CFG_SPM_ROWS, config().spm_rows(), "scratchpad rows (spm_bytes, spm_banks)"},
-      {isa::Csr::CFG_SPM_BANKS, config().spm_banks, "spm_banks"},
-      {isa::Csr::CFG_BUS_BYTES, config().bus_bytes, "bus_bytes"},
-      {isa::Csr::CFG_SEMAPHORES, config().semaphores, "semaphores"},
-      {isa::Csr::CFG_QUEUE_DEPTH, config().queue_depth, "queue_depth"}};
-  for (const auto &[csr, value, key] : expected)
-    if (const std::uint32_t built = read_csr(csr); built != value)
+  const auto expect = [this](const char *key, std::uint32_t value, std::uint32_t built) {
+    if (built != value)
       throw std::runtime_error(
           fmt::format("configuration '{0}' has {1} = {2}, but gradweave_rtl_{0} was built with {3}; "
                       "rebuild that target, or give a changed configuration a name of its own",
                       config().name, key, value, built));
+  };
+  expect("rows", config().rows, read_csr(isa::Csr::CFG_ROWS));
+  expect("cols", config().cols, read_csr(isa::Csr::CFG_COLS));
+  expect("cores", config().cores, read_csr(isa::Csr::CFG_CORES));
+  expect("scratchpad rows (spm_bytes, spm_banks)", config().spm_rows(), read_csr(isa::Csr::CFG_SPM_ROWS));
+  expect("spm_banks", config().spm_banks, read_csr(isa::Csr::CFG_SPM_BANKS));
+  const std::uint32_t bus = read_csr(isa::Csr::CFG_BUS_BYTES);
+  expect("bus_bytes", config().bus_bytes, bus & 0xffffU);
+  expect("ports (bus_bytes / port_bytes)", config().ports(), (bus >> 16U) + 1);
+  expect("semaphores", config().semaphores, read_csr(isa::Csr::CFG_SEMAPHORES));
+  expect("queue_depth", config().queue_depth, read_csr(isa::Csr::CFG_QUEUE_DEPTH));
 }
 
 void RtlDevice::write_csr64(isa::Csr low, std::uint64_t value) {

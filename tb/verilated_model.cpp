@@ -7,6 +7,7 @@
 #include "tests/coverage/verilated_probe.hpp"
 #endif
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
@@ -22,9 +23,20 @@ template <class Port> void put(Port &port, const void *bytes) {
   std::memcpy(&port, bytes, sizeof(Port));
 }
 
-template <class Port, std::size_t N> void get(const Port &port, std::array<std::uint8_t, N> &bytes) {
-  static_assert(sizeof(Port) <= N, "the memory bus is wider than kMaxBusBytes");
-  std::memcpy(bytes.data(), &port, sizeof(Port));
+/// Bits [width * i, width * (i + 1)) of a vector of fields of at most 64 bits, multiples of 8 if above 56.
+template <class Vector> std::uint64_t field(const Vector &vector, unsigned i, unsigned width) {
+  const std::size_t first = std::size_t{i} * width, byte = first / 8;
+  std::uint64_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const char *>(&vector) + byte, std::min(sizeof(value), sizeof(Vector) - byte));
+  value >>= first % 8;
+  return width == 64 ? value : value & ((std::uint64_t{1} << width) - 1);
+}
+bool bit(std::uint32_t vector, unsigned i) { return ((vector >> i) & 1U) != 0; }
+
+/// Puts the low `width` bits of `value` into such a vector.
+void set_field(std::uint32_t &vector, unsigned i, unsigned width, std::uint32_t value) {
+  const std::uint32_t mask = ((1U << width) - 1) << (i * width);
+  vector = (vector & ~mask) | value << (i * width);
 }
 
 /// AxUSER of the NPU: the last wanted byte above the first.
@@ -60,12 +72,9 @@ public:
     drive_csr(in.csr);
     drive_memory(in.memory);
     top_.clk_i = 1;
+    top_.eval();
 #if VM_COVERAGE
-    probe_.before_edge();
-    top_.eval();
     probe_.after_edge();
-#else
-    top_.eval();
 #endif
     dump(0);
     sample_csr(out.csr);
@@ -126,45 +135,69 @@ private:
     p.rdata = top_.s_axil_rdata_o;
   }
 
-  void drive_memory(const AxiSlavePins &p) {
-    top_.m_axi_arready_i = p.arready;
-    top_.m_axi_awready_i = p.awready;
-    top_.m_axi_wready_i = p.wready;
-    top_.m_axi_rvalid_i = p.r.valid;
-    if (p.r.valid) { // an input that does not change costs nothing
-      top_.m_axi_rid_i = p.r.id;
-      top_.m_axi_rresp_i = static_cast<std::uint8_t>(p.r.resp);
-      top_.m_axi_rlast_i = p.r.last;
-      put(top_.m_axi_rdata_i, p.r.data.data());
+  void drive_memory(const AxiSlavePorts &ports) {
+    std::uint32_t arready = 0, awready = 0, wready = 0, rvalid = 0, bvalid = 0, bid = 0, bresp = 0;
+    for (unsigned i = 0; i < kPorts; ++i) {
+      const AxiSlavePins &p = ports[i];
+      set_field(arready, i, 1, p.arready);
+      set_field(awready, i, 1, p.awready);
+      set_field(wready, i, 1, p.wready);
+      set_field(rvalid, i, 1, p.r.valid);
+      if (p.r.valid) { // an input that does not change costs nothing
+        set_field(rid_, i, 1, p.r.id);
+        set_field(rresp_, i, 2, static_cast<std::uint8_t>(p.r.resp));
+        set_field(rlast_, i, 1, p.r.last);
+        std::memcpy(reinterpret_cast<char *>(&top_.m_axi_rdata_i) + i * kPortBytes, p.r.data.data(), kPortBytes);
+      }
+      set_field(bvalid, i, 1, p.b.valid);
+      set_field(bid, i, 1, p.b.id);
+      set_field(bresp, i, 2, static_cast<std::uint8_t>(p.b.resp));
     }
-    top_.m_axi_bvalid_i = p.b.valid;
-    top_.m_axi_bid_i = p.b.id;
-    top_.m_axi_bresp_i = static_cast<std::uint8_t>(p.b.resp);
+    put(top_.m_axi_arready_i, &arready);
+    put(top_.m_axi_awready_i, &awready);
+    put(top_.m_axi_wready_i, &wready);
+    put(top_.m_axi_rvalid_i, &rvalid);
+    put(top_.m_axi_rid_i, &rid_);
+    put(top_.m_axi_rresp_i, &rresp_);
+    put(top_.m_axi_rlast_i, &rlast_);
+    put(top_.m_axi_bvalid_i, &bvalid);
+    put(top_.m_axi_bid_i, &bid);
+    put(top_.m_axi_bresp_i, &bresp);
   }
 
-  void sample_memory(AxiMasterPins &p) const {
-    p.ar.valid = top_.m_axi_arvalid_o;
-    p.ar.id = top_.m_axi_arid_o;
-    p.ar.addr = top_.m_axi_araddr_o;
-    p.ar.len = top_.m_axi_arlen_o;
-    p.ar.size = top_.m_axi_arsize_o;
-    p.ar.burst = top_.m_axi_arburst_o;
-    p.ar.wanted = wanted(top_.m_axi_aruser_o);
-    p.aw.valid = top_.m_axi_awvalid_o;
-    p.aw.id = top_.m_axi_awid_o;
-    p.aw.addr = top_.m_axi_awaddr_o;
-    p.aw.len = top_.m_axi_awlen_o;
-    p.aw.size = top_.m_axi_awsize_o;
-    p.aw.burst = top_.m_axi_awburst_o;
-    p.aw.wanted = wanted(top_.m_axi_awuser_o);
-    p.w.valid = top_.m_axi_wvalid_o;
-    if (p.w.valid) {
-      p.w.last = top_.m_axi_wlast_o;
-      get(top_.m_axi_wdata_o, p.w.data);
-      get(top_.m_axi_wstrb_o, p.w.strb);
+  void sample_memory(AxiMasterPorts &ports) const {
+    for (unsigned i = 0; i < kPorts; ++i) {
+      AxiMasterPins &p = ports[i];
+      p.ar.valid = bit(top_.m_axi_arvalid_o, i);
+      p.ar.id = bit(top_.m_axi_arid_o, i);
+      p.ar.addr = field(top_.m_axi_araddr_o, i, 64);
+      p.ar.len = static_cast<std::uint8_t>(field(top_.m_axi_arlen_o, i, 8));
+      p.ar.size = static_cast<std::uint8_t>(field(top_.m_axi_arsize_o, i, 3));
+      p.ar.burst = static_cast<std::uint8_t>(field(top_.m_axi_arburst_o, i, 2));
+      p.ar.wanted = wanted(static_cast<std::uint32_t>(field(top_.m_axi_aruser_o, i, 24)));
+      p.aw.valid = bit(top_.m_axi_awvalid_o, i);
+      p.aw.id = bit(top_.m_axi_awid_o, i);
+      p.aw.addr = field(top_.m_axi_awaddr_o, i, 64);
+      p.aw.len = static_cast<std::uint8_t>(field(top_.m_axi_awlen_o, i, 8));
+      p.aw.size = static_cast<std::uint8_t>(field(top_.m_axi_awsize_o, i, 3));
+      p.aw.burst = static_cast<std::uint8_t>(field(top_.m_axi_awburst_o, i, 2));
+      p.aw.wanted = wanted(static_cast<std::uint32_t>(field(top_.m_axi_awuser_o, i, 24)));
+      p.w.valid = bit(top_.m_axi_wvalid_o, i);
+      if (p.w.valid) sample_write_data(i, p.w);
+      p.rready = bit(top_.m_axi_rready_o, i);
+      p.bready = bit(top_.m_axi_bready_o, i);
     }
-    p.rready = top_.m_axi_rready_o;
-    p.bready = top_.m_axi_bready_o;
+  }
+
+  void sample_write_data(unsigned i, AxiWriteData &w) const {
+    w.last = bit(top_.m_axi_wlast_o, i);
+    std::memcpy(w.data.data(), reinterpret_cast<const char *>(&top_.m_axi_wdata_o) + i * kPortBytes, kPortBytes);
+    if constexpr (kPortBytes >= 8) {
+      std::memcpy(w.strb.data(), reinterpret_cast<const char *>(&top_.m_axi_wstrb_o) + i * kPortBytes / 8,
+                  kPortBytes / 8);
+    } else {
+      w.strb[0] = static_cast<std::uint8_t>(field(top_.m_axi_wstrb_o, i, kPortBytes));
+    }
   }
 
   void sample_events(NpuEvents &e) const {
@@ -178,6 +211,13 @@ private:
     if (e.done) std::memcpy(e.done_index.data(), &top_.evt_done_index_o, sizeof(top_.evt_done_index_o));
   }
 
+  // As the model was verilated: an address has 64 bits, data the width of the bus.
+  static constexpr unsigned kAddressBytes = 8;
+  static constexpr unsigned kPorts = sizeof(Vnpu::m_axi_araddr_o) / kAddressBytes;
+  static constexpr unsigned kPortBytes = sizeof(Vnpu::m_axi_rdata_i) / kPorts;
+  static_assert(kPorts <= kMaxPorts && kPortBytes <= kMaxPortBytes, "more or wider ports than the testbench has");
+
+  std::uint32_t rid_ = 0, rresp_ = 0, rlast_ = 0; ///< of each port's last beat
   VerilatedContext context_;
   Vnpu top_{with_random_registers(context_)};
 #if VM_COVERAGE

@@ -1,9 +1,9 @@
-// Shares the AXI4 read channels between command fetch (port 0, ID 0, always first) and loads (port 1, ID 1).
+// Shares the read channels of the bus between command fetch (port 0, ID 0, always first) and loads (port 1, ID 1).
 //
 // Fetch cannot starve loads: it stops when its buffer is full. The address leaves from a register, one burst a cycle
 // while the memory is ready. Data is routed by its ID and is always taken.
 module gw_axi_read_mux #(
-  parameter int unsigned BUS_BYTES = 16 // a power of two, 4 to 256
+  parameter int unsigned BUS_BYTES = 16 // a power of two, 4 to 2048
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -31,25 +31,19 @@ module gw_axi_read_mux #(
   output gw_bus_pkg::resp_t      l_r_resp_o,
   output logic                   l_r_last_o,
 
-  // AXI4 master, read channels
-  output logic                   m_axi_arvalid_o,
-  input  logic                   m_axi_arready_i,
-  output logic [0:0]             m_axi_arid_o,
-  output gw_isa_pkg::addr_t      m_axi_araddr_o,
-  output gw_bus_pkg::len_t       m_axi_arlen_o,
-  output gw_bus_pkg::size_t      m_axi_arsize_o,
-  output gw_bus_pkg::burst_t     m_axi_arburst_o,
-  output gw_bus_pkg::user_t      m_axi_aruser_o,
-  input  logic                   m_axi_rvalid_i,
-  output logic                   m_axi_rready_o,
-  input  logic [0:0]             m_axi_rid_i,
-  input  logic [8*BUS_BYTES-1:0] m_axi_rdata_i,
-  input  gw_bus_pkg::resp_t      m_axi_rresp_i,
-  input  logic                   m_axi_rlast_i
+  // The bus
+  output logic                   ar_valid_o,
+  input  logic                   ar_ready_i,
+  output logic                   ar_id_o,
+  output gw_isa_pkg::addr_t      ar_addr_o,
+  output gw_bus_pkg::len_t       ar_len_o,
+  output gw_bus_pkg::user_t      ar_user_o,
+  input  logic                   r_valid_i,
+  input  logic                   r_id_i,
+  input  logic [8*BUS_BYTES-1:0] r_data_i,
+  input  gw_bus_pkg::resp_t      r_resp_i,
+  input  logic                   r_last_i
 );
-
-  // AXI4 ends at 128 bytes a beat. A wider bus is an extension: AxSIZE keeps its largest value, all beats are full.
-  localparam int unsigned SIZE = ($clog2(BUS_BYTES) > 7) ? 7 : $clog2(BUS_BYTES);
 
   // --- Read address: fetch first --------------------------------------------------------------------------
   logic              valid_q, valid_d;
@@ -59,7 +53,7 @@ module gw_axi_read_mux #(
   gw_bus_pkg::user_t user_q, user_d;
   logic              free;
 
-  assign free             = !valid_q || m_axi_arready_i;
+  assign free         = !valid_q || ar_ready_i;
   assign f_ar_ready_o = free;
   assign l_ar_ready_o = free && !f_ar_valid_i;
 
@@ -100,24 +94,21 @@ module gw_axi_read_mux #(
     end
   end
 
-  assign m_axi_arvalid_o = valid_q;
-  assign m_axi_arid_o    = id_q;
-  assign m_axi_araddr_o  = addr_q;
-  assign m_axi_arlen_o   = len_q;
-  assign m_axi_aruser_o  = user_q;
-  assign m_axi_arsize_o  = 3'(SIZE);
-  assign m_axi_arburst_o = 2'b01; // INCR
+  assign ar_valid_o = valid_q;
+  assign ar_id_o    = id_q;
+  assign ar_addr_o  = addr_q;
+  assign ar_len_o   = len_q;
+  assign ar_user_o  = user_q;
 
   // --- Read data ----------------------------------------------------------------------------------------
-  assign m_axi_rready_o = 1'b1;
-  assign f_r_valid_o    = m_axi_rvalid_i && !m_axi_rid_i[0];
-  assign f_r_data_o     = m_axi_rdata_i;
-  assign f_r_resp_o     = m_axi_rresp_i;
-  assign f_r_last_o     = m_axi_rlast_i;
-  assign l_r_valid_o    = m_axi_rvalid_i && m_axi_rid_i[0];
-  assign l_r_data_o     = m_axi_rdata_i;
-  assign l_r_resp_o     = m_axi_rresp_i;
-  assign l_r_last_o     = m_axi_rlast_i;
+  assign f_r_valid_o = r_valid_i && !r_id_i;
+  assign f_r_data_o  = r_data_i;
+  assign f_r_resp_o  = r_resp_i;
+  assign f_r_last_o  = r_last_i;
+  assign l_r_valid_o = r_valid_i && r_id_i;
+  assign l_r_data_o  = r_data_i;
+  assign l_r_resp_o  = r_resp_i;
+  assign l_r_last_o  = r_last_i;
 
   // --- Assertions ------------------------------------------------------------------------------
 `ifndef SYNTHESIS

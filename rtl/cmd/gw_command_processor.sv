@@ -11,6 +11,7 @@ module gw_command_processor #(
   parameter int unsigned SPM_ROWS    = 512,
   parameter int unsigned SPM_BANKS   = 4,
   parameter int unsigned BUS_BYTES   = 16,
+  parameter int unsigned PORT_BYTES  = 16,
   parameter int unsigned QUEUE_DEPTH = 8,
   parameter int unsigned SEMAPHORES  = 64,
   localparam int unsigned ENGINES    = 2 + CORES
@@ -118,7 +119,7 @@ module gw_command_processor #(
   // --- Registers and run control -------------------------------------------------------------------
   gw_csr #(
     .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS), .BUS_BYTES(BUS_BYTES),
-    .SEMAPHORES(SEMAPHORES), .QUEUE_DEPTH(QUEUE_DEPTH)
+    .PORT_BYTES(PORT_BYTES), .SEMAPHORES(SEMAPHORES), .QUEUE_DEPTH(QUEUE_DEPTH)
   ) u_csr (
     .clk_i, .rst_ni,
     .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i,

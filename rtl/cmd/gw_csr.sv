@@ -11,6 +11,7 @@ module gw_csr #(
   parameter int unsigned SPM_ROWS    = 64,
   parameter int unsigned SPM_BANKS   = 4,
   parameter int unsigned BUS_BYTES   = 16,
+  parameter int unsigned PORT_BYTES  = 16,
   parameter int unsigned SEMAPHORES  = 64,
   parameter int unsigned QUEUE_DEPTH = 8
 ) (
@@ -237,7 +238,7 @@ module gw_csr #(
         gw_isa_pkg::CSR_CFG_CORES:       read_data = CORES;
         gw_isa_pkg::CSR_CFG_SPM_ROWS:    read_data = SPM_ROWS;
         gw_isa_pkg::CSR_CFG_SPM_BANKS:   read_data = SPM_BANKS;
-        gw_isa_pkg::CSR_CFG_BUS_BYTES:   read_data = BUS_BYTES;
+        gw_isa_pkg::CSR_CFG_BUS_BYTES:   read_data = {16'(BUS_BYTES / PORT_BYTES - 1), 16'(BUS_BYTES)};
         gw_isa_pkg::CSR_CFG_SEMAPHORES:  read_data = SEMAPHORES;
         gw_isa_pkg::CSR_CFG_QUEUE_DEPTH: read_data = QUEUE_DEPTH;
         default:                      read_ok   = 1'b0;

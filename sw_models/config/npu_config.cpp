@@ -11,6 +11,23 @@ namespace {
 
 constexpr std::uint64_t kMaxSpmRows = (1U << 24U) - 1; // row numbers in commands have 24 bits
 
+bool power_of_two(std::uint32_t number) { return (number & (number - 1)) == 0; }
+
+/// bus_bytes and port_bytes, which is as wide as AXI4 allows if the file does not say it.
+void read_bus(TomlSection &s, NpuConfig &c) {
+  c.bus_bytes = s.integer32("bus_bytes", 4, 2048, "32");
+  if (!power_of_two(c.bus_bytes))
+    s.refuse("bus_bytes", fmt::format("bus_bytes = {} is not a power of two; use 4 to 2048", c.bus_bytes));
+  const std::uint32_t widest = std::min(c.bus_bytes, kMaxPortBytes);
+  c.port_bytes = s.integer32_or("port_bytes", 4, widest, widest);
+  if (!power_of_two(c.port_bytes))
+    s.refuse("port_bytes", fmt::format("port_bytes = {} is not a power of two; use 4 to {}", c.port_bytes, widest));
+  if (c.ports() > kMaxPorts)
+    s.refuse("port_bytes", fmt::format("port_bytes = {} cuts a bus of {} bytes into {} ports, but at most {} are "
+                                       "possible; use at least {}",
+                                       c.port_bytes, c.bus_bytes, c.ports(), kMaxPorts, c.bus_bytes / kMaxPorts));
+}
+
 } // namespace
 
 NpuConfig read_npu_config(TomlSection &s) {
@@ -27,15 +44,13 @@ NpuConfig read_npu_config(TomlSection &s) {
   c.cores = s.integer32("cores", 1, 8, "1");
   c.spm_bytes = s.integer("spm_bytes", 1, std::uint64_t{1} << 40U, "1048576");
   c.spm_banks = s.integer32("spm_banks", 1, 256, "16");
-  c.bus_bytes = s.integer32("bus_bytes", 4, 2048, "32");
+  read_bus(s, c);
   c.clock_ghz = s.number("clock_ghz", 0.001, 100, "1.0");
   c.queue_depth = s.integer32("queue_depth", 2, 64, "8");
   c.semaphores = s.integer32("semaphores", 8, 255, "64");
   c.outstanding = s.integer32("outstanding", 1, 1024, "64");
   s.reject_unknown_keys();
 
-  if ((c.bus_bytes & (c.bus_bytes - 1)) != 0)
-    s.refuse("bus_bytes", fmt::format("bus_bytes = {} is not a power of two; use 4 to 2048", c.bus_bytes));
   if (c.bus_bytes > 2 * c.lanes() * c.cores)
     s.refuse("bus_bytes",
              fmt::format("bus_bytes = {} is more than {}, a scratchpad row (2 x max(rows, cols)) for each core; use a "
@@ -54,9 +69,10 @@ NpuConfig read_npu_config(TomlSection &s) {
 }
 
 Fingerprint fingerprint(const NpuConfig &npu) {
-  const auto &[name, rows, cols, cores, spm_bytes, spm_banks, bus_bytes, clock_ghz, queue_depth, semaphores,
+  const auto &[name, rows, cols, cores, spm_bytes, spm_banks, bus_bytes, port_bytes, clock_ghz, queue_depth, semaphores,
                outstanding] = npu; // cycles depend on the clock only by the memory's bytes a cycle
-  return Fingerprint().add(rows, cols, cores, spm_bytes, spm_banks, bus_bytes, queue_depth, semaphores, outstanding);
+  return Fingerprint().add(rows, cols, cores, spm_bytes, spm_banks, bus_bytes, port_bytes, queue_depth, semaphores,
+                           outstanding);
 }
 
 } // namespace gradweave

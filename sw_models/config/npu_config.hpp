@@ -9,6 +9,9 @@
 
 namespace gradweave {
 
+constexpr std::uint32_t kMaxPortBytes = 128; ///< of a beat: AxSIZE has no larger value (AXI4, A3.4.1)
+constexpr std::uint32_t kMaxPorts = 16;
+
 struct NpuConfig {
   std::string name;
   std::uint32_t rows = 0;
@@ -17,11 +20,13 @@ struct NpuConfig {
   std::uint64_t spm_bytes = 0;
   std::uint32_t spm_banks = 1;
   std::uint32_t bus_bytes = 0;
+  std::uint32_t port_bytes = 0; ///< bytes of a beat of an AXI4 port; the bus is cut into bus_bytes / port_bytes of them
   double clock_ghz = 1.0;
   std::uint32_t queue_depth = 8;
   std::uint32_t semaphores = 64;
   std::uint32_t outstanding = 64;
 
+  std::uint32_t ports() const { return bus_bytes / port_bytes; }
   std::uint32_t lanes() const { return rows > cols ? rows : cols; }
   /// Scratchpad rows per macro-bank: an even number, spm_bytes rounded down.
   std::uint32_t bank_rows() const {

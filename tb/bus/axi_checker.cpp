@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 
 namespace gradweave::tb {
@@ -16,7 +15,10 @@ bool same(const AxiAddress &a, const AxiAddress &b) {
 
 } // namespace
 
-AxiChecker::AxiChecker(unsigned bus_bytes) : bus_bytes_(bus_bytes) {}
+AxiChecker::AxiChecker(const PortPlace &port) : port_(port), bytes_(port.bytes) {
+  if (bytes_ == 0 || bytes_ > kMaxPortBytes || (bytes_ & (bytes_ - 1)) != 0)
+    throw std::invalid_argument(fmt::format("an AXI4 beat has 1, 2, 4 ... {} bytes, not {}", kMaxPortBytes, bytes_));
+}
 
 void AxiChecker::reset() {
   held_m_.ar.valid = held_m_.aw.valid = held_m_.w.valid = held_s_.r.valid = held_s_.b.valid = false;
@@ -31,7 +33,8 @@ void AxiChecker::reset() {
 bool AxiChecker::idle() const { return outstanding_ == 0 && early_beats_.empty(); }
 
 void AxiChecker::fail(const char *channel, const std::string &rule) const {
-  throw AxiViolation(fmt::format("AXI protocol violation in cycle {}, channel {}: {}", cycle_, channel, rule));
+  const std::string port = port_.ports == 1 ? "" : fmt::format("port {}, ", port_.index);
+  throw AxiViolation(fmt::format("AXI protocol violation in cycle {}, {}channel {}: {}", cycle_, port, channel, rule));
 }
 
 void AxiChecker::observe(std::uint64_t cycle, const AxiMasterPins &m, const AxiSlavePins &s) {
@@ -51,12 +54,12 @@ void AxiChecker::check_stable(const AxiMasterPins &m, const AxiSlavePins &s) con
   check("AR", held_m_.ar.valid, m.ar.valid, [&] { return same(held_m_.ar, m.ar); });
   check("AW", held_m_.aw.valid, m.aw.valid, [&] { return same(held_m_.aw, m.aw); });
   check("W", held_m_.w.valid, m.w.valid, [&] {
-    return held_m_.w.last == m.w.last && std::memcmp(held_m_.w.data.data(), m.w.data.data(), bus_bytes_) == 0 &&
-           std::memcmp(held_m_.w.strb.data(), m.w.strb.data(), (bus_bytes_ + 7) / 8) == 0;
+    return held_m_.w.last == m.w.last && std::memcmp(held_m_.w.data.data(), m.w.data.data(), bytes_) == 0 &&
+           std::memcmp(held_m_.w.strb.data(), m.w.strb.data(), (bytes_ + 7) / 8) == 0;
   });
   check("R", held_s_.r.valid, s.r.valid, [&] {
     return held_s_.r.id == s.r.id && held_s_.r.last == s.r.last && held_s_.r.resp == s.r.resp &&
-           std::memcmp(held_s_.r.data.data(), s.r.data.data(), bus_bytes_) == 0;
+           std::memcmp(held_s_.r.data.data(), s.r.data.data(), bytes_) == 0;
   });
   check("B", held_s_.b.valid, s.b.valid, [&] { return held_s_.b.id == s.b.id && held_s_.b.resp == s.b.resp; });
 }
@@ -77,14 +80,13 @@ void AxiChecker::hold(const AxiMasterPins &m, const AxiSlavePins &s) {
 
 void AxiChecker::check_address(const char *channel, const AxiAddress &a) const {
   if (a.burst != kAxiBurstIncr) fail(channel, fmt::format("burst type {} is not INCR", a.burst));
-  // SIZE cannot say more than 128 bytes; on a wider bus, beyond the specification, 7 stands for the full width.
-  if ((1U << a.size) != std::min(bus_bytes_, 128U))
-    fail(channel, fmt::format("SIZE {} is not the bus width, {} bytes", a.size, bus_bytes_));
-  const std::uint64_t first = a.addr & ~std::uint64_t{bus_bytes_ - 1};
-  const std::uint64_t last = first + std::uint64_t{a.beats()} * bus_bytes_ - 1;
+  if ((1U << a.size) != bytes_) fail(channel, fmt::format("SIZE {} is not the port's width, {} bytes", a.size, bytes_));
+  const std::uint64_t first = a.addr & ~std::uint64_t{bytes_ - 1};
+  const std::uint64_t last = first + std::uint64_t{a.beats()} * bytes_ - 1;
   if (first / kAxiBoundary != last / kAxiBoundary)
     fail(channel, fmt::format("burst of {} beats at {:#x} crosses a 4 KB boundary", a.beats(), a.addr));
-  if (a.wanted.first >= bus_bytes_ || a.wanted.last < a.wanted.first || a.wanted.last / bus_bytes_ != a.len)
+  const unsigned bus_bytes = port_.bus_bytes();
+  if (a.wanted.first >= bus_bytes || a.wanted.last < a.wanted.first || a.wanted.last / bus_bytes != a.len)
     fail(channel,
          fmt::format("USER wants bytes {} to {}, which do not begin in the first and end in the last of {} beats",
                      a.wanted.first, a.wanted.last, a.beats()));
@@ -111,7 +113,7 @@ void AxiChecker::observe_read(const AxiMasterPins &m, const AxiSlavePins &s) {
 
 unsigned AxiChecker::first_byte(const AxiWriteData &w) const {
   unsigned byte = 0;
-  while (byte < bus_bytes_ && !((w.strb[byte / 8] >> (byte % 8)) & 1U))
+  while (byte < bytes_ && !((w.strb[byte / 8] >> (byte % 8)) & 1U))
     ++byte;
   return byte;
 }
@@ -124,7 +126,7 @@ void AxiChecker::observe_write(const AxiMasterPins &m, const AxiSlavePins &s) {
   }
   if (m.aw.valid) check_address("AW", m.aw);
   if (m.aw.valid && s.awready) {
-    open_writes_.push_back({m.aw.id, static_cast<unsigned>(m.aw.addr % bus_bytes_), m.aw.beats(), 0});
+    open_writes_.push_back({m.aw.id, static_cast<unsigned>(m.aw.addr % bytes_), m.aw.beats(), 0});
     ++outstanding_;
   }
   if (m.w.valid && s.wready) early_beats_.push_back({m.w.last, first_byte(m.w)});

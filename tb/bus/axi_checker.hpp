@@ -19,14 +19,14 @@ public:
 
 /// Watches both directions of the interface once a cycle. Rules, of both sides:
 ///   - a valid stays up and its payload stays the same until ready;
-///   - bursts are INCR, of full-width beats, and do not cross a 4 KB boundary;
+///   - bursts are INCR, of full-width beats of at most 128 bytes, and do not cross a 4 KB boundary;
 ///   - WLAST is up on the last beat of a burst and on no other; no strobe is set below an unaligned start address;
 ///   - R answers an outstanding read of its ID, in order, RLAST on its last beat and no other;
 ///   - B answers an outstanding write of its ID whose data is complete.
 class AxiChecker {
 public:
-  /// `bus_bytes`: bytes of a beat, a power of two up to kMaxBusBytes.
-  explicit AxiChecker(unsigned bus_bytes);
+  /// Throws std::invalid_argument if AXI4 has no such beats: 1 to 128 bytes, a power of two.
+  explicit AxiChecker(const PortPlace &port);
 
   /// What was driven in `cycle`. Throws AxiViolation.
   void observe(std::uint64_t cycle, const AxiMasterPins &m, const AxiSlavePins &s);
@@ -43,7 +43,7 @@ private:
   };
   struct Beat {
     bool last;
-    unsigned first_byte; ///< lowest byte written; bus_bytes_ if none
+    unsigned first_byte; ///< lowest byte written; bytes_ if none
   };
 
   void check_stable(const AxiMasterPins &m, const AxiSlavePins &s) const;
@@ -55,7 +55,8 @@ private:
   unsigned first_byte(const AxiWriteData &w) const;
   [[noreturn]] void fail(const char *channel, const std::string &rule) const;
 
-  unsigned bus_bytes_;
+  PortPlace port_;
+  unsigned bytes_; ///< of a beat
   std::uint64_t cycle_ = 0;
   AxiMasterPins held_m_; ///< its valid channels: driven last cycle and not taken
   AxiSlavePins held_s_;

@@ -1,6 +1,7 @@
 // AXI4 and AXI4-Lite as plain structs: what one side drives in one cycle.
 #pragma once
 
+#include "sw_models/config/npu_config.hpp"
 #include "sw_models/memory/dram_channel.hpp"
 
 #include <array>
@@ -9,8 +10,16 @@
 
 namespace gradweave::tb {
 
-/// Widest memory bus the testbench carries, bytes of a beat.
-constexpr std::size_t kMaxBusBytes = 2048;
+/// A port of those that a memory bus is cut into: of each beat of the bus it has the bytes from index * bytes on, and
+/// its addresses count these alone (rtl/bus/gw_port_split.sv).
+struct PortPlace {
+  unsigned bytes = 0; ///< of a beat of the port, a power of two
+  unsigned index = 0, ports = 1;
+
+  unsigned bus_bytes() const { return bytes * ports; }
+  /// Where a byte of the port is on the bus.
+  std::uint64_t bus_address(std::uint64_t addr) const { return (addr / bytes * ports + index) * bytes + addr % bytes; }
+};
 
 enum class AxiResp : std::uint8_t { kOkay = 0, kSlvErr = 2, kDecErr = 3 };
 constexpr std::uint8_t kAxiBurstIncr = 1;
@@ -24,7 +33,7 @@ struct AxiAddress {
   std::uint8_t len = 0;  ///< beats - 1
   std::uint8_t size = 0; ///< log2 of the bytes of a beat
   std::uint8_t burst = kAxiBurstIncr;
-  BurstBytes wanted; ///< beside AXI, in AxUSER: a hint for the memory's timing
+  BurstBytes wanted; ///< beside AXI, in AxUSER: a hint for the memory's timing; bytes of the bus, on each port the same
 
   unsigned beats() const { return len + 1U; }
 };
@@ -32,8 +41,8 @@ struct AxiAddress {
 struct AxiWriteData {
   bool valid = false;
   bool last = false;
-  std::array<std::uint8_t, kMaxBusBytes> data{};
-  std::array<std::uint8_t, kMaxBusBytes / 8> strb{}; ///< bit i % 8 of byte i / 8: data[i] is written
+  std::array<std::uint8_t, kMaxPortBytes> data{};
+  std::array<std::uint8_t, kMaxPortBytes / 8> strb{}; ///< bit i % 8 of byte i / 8: data[i] is written
 };
 
 struct AxiReadData {
@@ -41,7 +50,7 @@ struct AxiReadData {
   std::uint8_t id = 0;
   AxiResp resp = AxiResp::kOkay;
   bool last = false;
-  std::array<std::uint8_t, kMaxBusBytes> data{};
+  std::array<std::uint8_t, kMaxPortBytes> data{};
 };
 
 struct AxiWriteResponse {
@@ -63,6 +72,10 @@ struct AxiSlavePins {
   AxiReadData r;
   AxiWriteResponse b;
 };
+
+/// Of all ports, in their order; the bus says how many there are.
+using AxiMasterPorts = std::array<AxiMasterPins, kMaxPorts>;
+using AxiSlavePorts = std::array<AxiSlavePins, kMaxPorts>;
 
 /// All that an AXI4-Lite master drives.
 struct AxiLiteMasterPins {

@@ -39,6 +39,7 @@ void FunctionalCoverage::sample(const Sample &s) {
   }
   sample_burst(s.read.fetch ? "FETCH" : "LOAD", s.read);
   sample_burst("STORE", s.write);
+  sample_ports(s);
   if (s.state != kRun) {
     if (s.state != kStop) forget_stream();
     fifo_used_ = queue_used_ = 0;
@@ -232,6 +233,13 @@ void FunctionalCoverage::sample_burst(const std::string &channel, const AddressS
   if (a.beats > 1 && a.beats < 256) hit(name + "several_beats");
   hit(name + (a.first_byte > 0 ? "first_beat_in_part" : "first_beat_whole"));
   hit(name + (a.last_byte + 1 < bytes ? "last_beat_in_part" : "last_beat_whole"));
+}
+
+void FunctionalCoverage::sample_ports(const Sample &s) {
+  for (unsigned c = 0; c < kPortChannels.size(); ++c)
+    for (unsigned port = 0; port < geometry_.ports; ++port)
+      if (bit(s.ahead.at(c), port))
+        hit(std::string("port.") + kPortChannels.at(c) + "." + std::to_string(port) + "_ahead");
 }
 
 void FunctionalCoverage::write(const std::string &file) const {

@@ -14,13 +14,16 @@ namespace gradweave::coverage {
 
 /// Sizes of the NPU that is watched.
 struct Geometry {
-  std::uint32_t cores = 1, semaphores = 64, lanes = 8, spm_rows = 512, spm_banks = 4, bus_bytes = 16;
+  std::uint32_t cores = 1, semaphores = 64, lanes = 8, spm_rows = 512, spm_banks = 4, bus_bytes = 16, ports = 1;
 };
 
 /// FIFOs in the engines, in the order of the probe's vectors.
 constexpr std::array<const char *, 10> kFifos{"FETCH_BUFFER",   "LOAD_COMMANDS",   "LOAD_TRANSFERS", "LOAD_TILES",
                                               "STORE_COMMANDS", "STORE_TRANSFERS", "STORE_TILES",    "STORE_UNREAD",
                                               "STORE_DATA",     "STORE_UNANSWERED"};
+
+/// Channels of a port of the memory bus, in the order of the probe's vector.
+constexpr std::array<const char *, 5> kPortChannels{"AR", "AW", "W", "R", "B"};
 
 /// States of gw_run_ctrl.sv, in its order.
 constexpr std::array<const char *, 7> kStates{"IDLE", "RESET", "PREPARE", "RUN", "STOP", "DONE", "ERROR"};
@@ -54,6 +57,7 @@ struct Sample {
   std::uint32_t fifo_push = 0, fifo_room = 0, fifo_valid = 0, fifo_pop = 0;
   bool reads_full = false; ///< OUTSTANDING bursts of LOADs in flight
   AddressSample read, write;
+  std::array<std::uint32_t, kPortChannels.size()> ahead{}; ///< ports that are ahead of others, of each channel
 };
 
 /// Counts bins. A name is group.value.value..., all of them words of isa.toml where there is one.
@@ -80,6 +84,7 @@ private:
   void sample_posts(const Sample &s);
   void sample_error(const Sample &s);
   void sample_state(const Sample &s);
+  void sample_ports(const Sample &s);
   void sample_burst(const std::string &channel, const AddressSample &a);
   void command(const isa::Command &c, isa::ErrorCode error);
   void tile(const std::string &operand, const isa::SpmTile &t, std::uint32_t rows, std::uint32_t cols, bool fp32,

@@ -11,6 +11,7 @@ module npu_probe #(
   parameter int unsigned SPM_ROWS   = 64,
   parameter int unsigned SPM_BANKS  = 1,
   parameter int unsigned BUS_BYTES  = 16,
+  parameter int unsigned PORTS      = 1,
   parameter int unsigned FIFOS      = 10
 ) (
   input logic                     clk_i,
@@ -44,7 +45,20 @@ module npu_probe #(
   input logic [FIFOS-1:0]         fifo_room_i,
   input logic [FIFOS-1:0]         fifo_valid_i,
   input logic [FIFOS-1:0]         fifo_pop_i,
-  input logic                     reads_full_i     // as many LOAD bursts in flight as there may be
+  input logic                     reads_full_i,    // as many LOAD bursts in flight as there may be
+  // Bursts of the bus; ports that are ahead of others, of each channel in the order of functional.hpp
+  input logic                     ar_valid_i,
+  input logic                     ar_ready_i,
+  input logic                     ar_id_i,
+  input logic [63:0]              ar_addr_i,
+  input logic [7:0]               ar_len_i,
+  input logic [23:0]              ar_user_i,
+  input logic                     aw_valid_i,
+  input logic                     aw_ready_i,
+  input logic [63:0]              aw_addr_i,
+  input logic [7:0]               aw_len_i,
+  input logic [23:0]              aw_user_i,
+  input logic [5*PORTS-1:0]       ahead_i
 );
 
   logic [2:0]               state /* verilator public_flat_rd */;
@@ -78,6 +92,18 @@ module npu_probe #(
   logic [FIFOS-1:0]         fifo_valid /* verilator public_flat_rd */;
   logic [FIFOS-1:0]         fifo_pop /* verilator public_flat_rd */;
   logic                     reads_full /* verilator public_flat_rd */;
+  logic                     ar_valid /* verilator public_flat_rd */;
+  logic                     ar_ready /* verilator public_flat_rd */;
+  logic                     ar_id /* verilator public_flat_rd */;
+  logic [63:0]              ar_addr /* verilator public_flat_rd */;
+  logic [7:0]               ar_len /* verilator public_flat_rd */;
+  logic [23:0]              ar_user /* verilator public_flat_rd */;
+  logic                     aw_valid /* verilator public_flat_rd */;
+  logic                     aw_ready /* verilator public_flat_rd */;
+  logic [63:0]              aw_addr /* verilator public_flat_rd */;
+  logic [7:0]               aw_len /* verilator public_flat_rd */;
+  logic [23:0]              aw_user /* verilator public_flat_rd */;
+  logic [5*PORTS-1:0]       ahead /* verilator public_flat_rd */;
   logic [31:0]              engines /* verilator public_flat_rd */;
   logic [31:0]              cores /* verilator public_flat_rd */;
   logic [31:0]              semaphore_num /* verilator public_flat_rd */;
@@ -85,6 +111,7 @@ module npu_probe #(
   logic [31:0]              spm_rows /* verilator public_flat_rd */;
   logic [31:0]              spm_banks /* verilator public_flat_rd */;
   logic [31:0]              bus_bytes /* verilator public_flat_rd */;
+  logic [31:0]              ports /* verilator public_flat_rd */;
 
   always_ff @(posedge clk_i) begin
     rst_n          <= rst_ni;
@@ -117,6 +144,18 @@ module npu_probe #(
     fifo_valid     <= fifo_valid_i;
     fifo_pop       <= fifo_pop_i;
     reads_full     <= reads_full_i;
+    ar_valid       <= ar_valid_i;
+    ar_ready       <= ar_ready_i;
+    ar_id          <= ar_id_i;
+    ar_addr        <= ar_addr_i;
+    ar_len         <= ar_len_i;
+    ar_user        <= ar_user_i;
+    aw_valid       <= aw_valid_i;
+    aw_ready       <= aw_ready_i;
+    aw_addr        <= aw_addr_i;
+    aw_len         <= aw_len_i;
+    aw_user        <= aw_user_i;
+    ahead          <= ahead_i;
     if (checking_i) cmd <= cmd_i;
     // Sizes never change; as registers they are found where all else is.
     engines        <= ENGINES;
@@ -126,13 +165,14 @@ module npu_probe #(
     spm_rows       <= SPM_ROWS;
     spm_banks      <= SPM_BANKS;
     bus_bytes      <= BUS_BYTES;
+    ports          <= PORTS;
   end
 
 endmodule
 
 bind gw_npu npu_probe #(
   .ENGINES(ENGINES), .CORES(CORES), .SEMAPHORES(SEMAPHORES), .LANES(LANES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS),
-  .BUS_BYTES(BUS_BYTES)
+  .BUS_BYTES(BUS_BYTES), .PORTS(PORTS)
 ) u_probe (
   .clk_i, .rst_ni,
   .state_i          (u_command_processor.u_run_ctrl.state_q),
@@ -184,5 +224,11 @@ bind gw_npu npu_probe #(
                       u_load.u_front.u_tiles.out_ready_i, u_load.u_front.u_order.u_transfers.out_ready_i,
                       u_load.u_front.u_order.u_commands.out_ready_i,
                       u_command_processor.u_fetch.u_buffer.out_ready_i}),
-  .reads_full_i     (32'(u_load.outstanding_q) == OUTSTANDING)
+  .reads_full_i     (32'(u_load.outstanding_q) == OUTSTANDING),
+  .ar_valid_i (ar_valid), .ar_ready_i (ar_ready), .ar_id_i (ar_id), .ar_addr_i (ar_addr), .ar_len_i (ar_len),
+  .ar_user_i (ar_user), .aw_valid_i (aw_valid), .aw_ready_i (aw_ready), .aw_addr_i (aw_addr), .aw_len_i (aw_len),
+  .aw_user_i (aw_user),
+  // A port has what the bus still offers, or keeps what others have yet to bring.
+  .ahead_i          ({~m_axi_bready_o, ~m_axi_rready_o, {PORTS{w_valid}} & ~m_axi_wvalid_o,
+                      {PORTS{aw_valid}} & ~m_axi_awvalid_o, {PORTS{ar_valid}} & ~m_axi_arvalid_o})
 );

@@ -54,29 +54,13 @@ VerilatedProbe::~VerilatedProbe() {
   }
 }
 
-void VerilatedProbe::before_edge() {
-  AddressSample &r = sample_.read;
-  r.valid = top_.m_axi_arvalid_o;
-  r.ready = top_.m_axi_arready_i;
-  r.fetch = top_.m_axi_arid_o == 0;
-  r.addr = top_.m_axi_araddr_o;
-  r.beats = top_.m_axi_arlen_o + 1U;
-  wanted(top_.m_axi_aruser_o, r);
-  AddressSample &w = sample_.write;
-  w.valid = top_.m_axi_awvalid_o;
-  w.ready = top_.m_axi_awready_i;
-  w.addr = top_.m_axi_awaddr_o;
-  w.beats = top_.m_axi_awlen_o + 1U;
-  wanted(top_.m_axi_awuser_o, w);
-}
-
 void VerilatedProbe::after_edge() {
 #define GW_PROBE(signal) top_.rootp->npu__DOT__u_probe__DOT__##signal
   if (GW_PROBE(lanes) == 0) return; // Verilator takes no edge in the first evaluation: the registers hold nothing yet
   if (!coverage_)
-    coverage_ =
-        std::make_unique<FunctionalCoverage>(Geometry{GW_PROBE(cores), GW_PROBE(semaphore_num), GW_PROBE(lanes),
-                                                      GW_PROBE(spm_rows), GW_PROBE(spm_banks), GW_PROBE(bus_bytes)});
+    coverage_ = std::make_unique<FunctionalCoverage>(Geometry{GW_PROBE(cores), GW_PROBE(semaphore_num), GW_PROBE(lanes),
+                                                              GW_PROBE(spm_rows), GW_PROBE(spm_banks),
+                                                              GW_PROBE(bus_bytes), GW_PROBE(ports)});
   const std::size_t engines = GW_PROBE(engines);
   Sample &s = sample_;
   s.reset_n = GW_PROBE(rst_n);
@@ -110,6 +94,15 @@ void VerilatedProbe::after_edge() {
   s.fifo_valid = GW_PROBE(fifo_valid);
   s.fifo_pop = GW_PROBE(fifo_pop);
   s.reads_full = GW_PROBE(reads_full);
+  s.read = {GW_PROBE(ar_valid) != 0, GW_PROBE(ar_ready) != 0, GW_PROBE(ar_id) == 0, GW_PROBE(ar_addr),
+            GW_PROBE(ar_len) + 1U};
+  wanted(GW_PROBE(ar_user), s.read);
+  s.write = {GW_PROBE(aw_valid) != 0, GW_PROBE(aw_ready) != 0, false, GW_PROBE(aw_addr), GW_PROBE(aw_len) + 1U};
+  wanted(GW_PROBE(aw_user), s.write);
+  const std::uint64_t ahead = low_bits(GW_PROBE(ahead));
+  const std::uint32_t ports = GW_PROBE(ports);
+  for (unsigned c = 0; c < kPortChannels.size(); ++c)
+    s.ahead[c] = static_cast<std::uint32_t>(ahead >> (c * ports)) & ((1U << ports) - 1);
   coverage_->sample(s);
 #undef GW_PROBE
 }

@@ -17,8 +17,7 @@ public:
   /// set.
   ~VerilatedProbe();
 
-  /// Around the evaluation of each rising edge, inputs set.
-  void before_edge();
+  /// After the evaluation of each rising edge.
   void after_edge();
 
 private:

@@ -12,6 +12,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
     require(npu.cores >= 1 && npu.cores <= 8 && npu.spm_banks >= 1, "no core or no bank");
     require(npu.bank_rows() >= 2 && npu.spm_rows() < (1U << 24U), "scratchpad rows out of range");
     require(npu.bus_bytes <= 2 * npu.lanes() * npu.cores, "a bus wider than the scratchpad");
+    require(npu.port_bytes >= 4 && npu.port_bytes <= gradweave::kMaxPortBytes, "a port that AXI4 does not have");
+    require(npu.ports() >= 1 && npu.ports() <= gradweave::kMaxPorts && npu.ports() * npu.port_bytes == npu.bus_bytes,
+            "ports that do not make a bus");
     require(npu.memory.bytes_num >= 1 && npu.memory.bytes_den >= 1, "no bandwidth");
     require(npu.memory.access_bytes >= 4 && npu.memory.access_bytes <= npu.bus_bytes, "access size out of range");
   } catch (const gradweave::ConfigError &rejection) {

@@ -14,8 +14,9 @@ namespace gradweave::test {
 /// valid) is x, an output that nobody looks at is z.
 class RecordingNpu final : public tb::NpuModel {
 public:
-  /// Throws std::runtime_error if `file` exists (two NPUs must not share it) or cannot be written.
-  RecordingNpu(std::unique_ptr<tb::NpuModel> npu, const std::string &file, unsigned bus_bytes, unsigned engines);
+  /// `port`: how wide ports are, and how many. Throws std::runtime_error if `file` exists (two NPUs must not share it)
+  /// or cannot be written.
+  RecordingNpu(std::unique_ptr<tb::NpuModel> npu, const std::string &file, const tb::PortPlace &port, unsigned engines);
 
   void cycle(const tb::NpuInputs &in, tb::NpuOutputs &out) override;
   void open_trace(const std::string &file, std::uint64_t first_cycle, std::uint64_t period_ps) override {
@@ -24,12 +25,15 @@ public:
   void close_trace() override { npu_->close_trace(); }
 
 private:
+  void write_memory_inputs(const tb::AxiSlavePorts &ports);
+  void write_memory_outputs(const tb::AxiMasterPorts &ports);
   void write_inputs(const tb::NpuInputs &in);
   void write_outputs(const tb::NpuOutputs &out);
 
   std::unique_ptr<tb::NpuModel> npu_;
   std::ofstream file_;
-  unsigned bus_bytes_, engines_;
+  tb::PortPlace port_; ///< any of them
+  unsigned engines_;
   std::string line_;
 };
 

@@ -20,14 +20,16 @@ module replay;
   parameter SPM_ROWS    = 512;
   parameter SPM_BANKS   = 4;
   parameter BUS_BYTES   = 16;
+  parameter PORT_BYTES  = 16;
   parameter QUEUE_DEPTH = 8;
   parameter SEMAPHORES  = 64;
   parameter OUTSTANDING = 64;
   localparam ENGINES    = 2 + CORES;
+  localparam PORTS      = BUS_BYTES / PORT_BYTES;
   localparam BUS        = 8 * BUS_BYTES;
-  localparam ADDRESS    = 1 + 64 + 8 + 3 + 2 + 24;
-  localparam INPUTS     = 1 + 13 + 37 + 1 + 13 + 1 + 3 + 5 + BUS + 4;
-  localparam OUTPUTS    = 1 + 5 + 36 + 2 * (1 + ADDRESS) + 2 + BUS_BYTES + BUS + 2 + 2 + 32 + 2 * 33 * ENGINES;
+  localparam ADDRESS    = (1 + 64 + 8 + 3 + 2 + 24) * PORTS;
+  localparam INPUTS     = 1 + 13 + 37 + 1 + 13 + 1 + (3 + 5 + 4) * PORTS + BUS;
+  localparam OUTPUTS    = 1 + 5 + 36 + 2 * (PORTS + ADDRESS) + 4 * PORTS + BUS_BYTES + BUS + 2 + 32 + 2 * 33 * ENGINES;
 
   // --- The NPU --------------------------------------------------------------------------------
   reg                 clk = 1'b0;
@@ -36,8 +38,9 @@ module replay;
   wire [11:0]         awaddr, araddr;
   wire [31:0]         wdata;
   wire [3:0]          wstrb;
-  wire                m_arready, m_awready, m_wready, m_rvalid, m_rid, m_rlast, m_bvalid, m_bid;
-  wire [1:0]          m_rresp, m_bresp;
+  // Of the memory's ports, each field of all ports together, port 0 lowest
+  wire [PORTS-1:0]    m_arready, m_awready, m_wready, m_rvalid, m_rid, m_rlast, m_bvalid, m_bid;
+  wire [2*PORTS-1:0]  m_rresp, m_bresp;
   wire [BUS-1:0]      m_rdata;
   assign {rst_n, awvalid, awaddr, wvalid, wdata, wstrb, bready, arvalid, araddr, rready, m_arready, m_awready, m_wready,
           m_rvalid, m_rid, m_rresp, m_rlast, m_rdata, m_bvalid, m_bid, m_bresp} = in;
@@ -45,8 +48,14 @@ module replay;
   wire                  irq, awready, wready, bvalid, arready, rvalid;
   wire [1:0]            bresp, rresp;
   wire [31:0]           rdata;
-  wire                  m_arvalid, m_awvalid, m_wvalid, m_wlast, m_rready, m_bready;
-  wire [ADDRESS-1:0]    m_ar, m_aw; // id, addr, len, size, burst, user
+  wire [PORTS-1:0]      m_arvalid, m_awvalid, m_wvalid, m_wlast, m_rready, m_bready, m_arid, m_awid;
+  wire [64*PORTS-1:0]   m_araddr, m_awaddr;
+  wire [8*PORTS-1:0]    m_arlen, m_awlen;
+  wire [3*PORTS-1:0]    m_arsize, m_awsize;
+  wire [2*PORTS-1:0]    m_arburst, m_awburst;
+  wire [24*PORTS-1:0]   m_aruser, m_awuser;
+  wire [ADDRESS-1:0]    m_ar = {m_arid, m_araddr, m_arlen, m_arsize, m_arburst, m_aruser};
+  wire [ADDRESS-1:0]    m_aw = {m_awid, m_awaddr, m_awlen, m_awsize, m_awburst, m_awuser};
   wire [BUS_BYTES-1:0]  m_wstrb;
   wire [BUS-1:0]        m_wdata;
   wire                  running, issued;
@@ -56,7 +65,7 @@ module replay;
 
   gw_npu #(
     .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS), .BUS_BYTES(BUS_BYTES),
-    .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES), .OUTSTANDING(OUTSTANDING)
+    .PORT_BYTES(PORT_BYTES), .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES), .OUTSTANDING(OUTSTANDING)
   ) dut (
     .clk_i(clk), .rst_ni(rst_n), .irq_o(irq),
     .s_axil_awvalid_i(awvalid), .s_axil_awready_o(awready), .s_axil_awaddr_i(awaddr),
@@ -64,14 +73,14 @@ module replay;
     .s_axil_bvalid_o(bvalid), .s_axil_bready_i(bready), .s_axil_bresp_o(bresp),
     .s_axil_arvalid_i(arvalid), .s_axil_arready_o(arready), .s_axil_araddr_i(araddr),
     .s_axil_rvalid_o(rvalid), .s_axil_rready_i(rready), .s_axil_rdata_o(rdata), .s_axil_rresp_o(rresp),
-    .m_axi_arvalid_o(m_arvalid), .m_axi_arready_i(m_arready), .m_axi_arid_o(m_ar[101]), .m_axi_araddr_o(m_ar[100:37]),
-    .m_axi_arlen_o(m_ar[36:29]), .m_axi_arsize_o(m_ar[28:26]), .m_axi_arburst_o(m_ar[25:24]),
-    .m_axi_aruser_o(m_ar[23:0]),
+    .m_axi_arvalid_o(m_arvalid), .m_axi_arready_i(m_arready), .m_axi_arid_o(m_arid), .m_axi_araddr_o(m_araddr),
+    .m_axi_arlen_o(m_arlen), .m_axi_arsize_o(m_arsize), .m_axi_arburst_o(m_arburst),
+    .m_axi_aruser_o(m_aruser),
     .m_axi_rvalid_i(m_rvalid), .m_axi_rready_o(m_rready), .m_axi_rid_i(m_rid), .m_axi_rdata_i(m_rdata),
     .m_axi_rresp_i(m_rresp), .m_axi_rlast_i(m_rlast),
-    .m_axi_awvalid_o(m_awvalid), .m_axi_awready_i(m_awready), .m_axi_awid_o(m_aw[101]), .m_axi_awaddr_o(m_aw[100:37]),
-    .m_axi_awlen_o(m_aw[36:29]), .m_axi_awsize_o(m_aw[28:26]), .m_axi_awburst_o(m_aw[25:24]),
-    .m_axi_awuser_o(m_aw[23:0]),
+    .m_axi_awvalid_o(m_awvalid), .m_axi_awready_i(m_awready), .m_axi_awid_o(m_awid), .m_axi_awaddr_o(m_awaddr),
+    .m_axi_awlen_o(m_awlen), .m_axi_awsize_o(m_awsize), .m_axi_awburst_o(m_awburst),
+    .m_axi_awuser_o(m_awuser),
     .m_axi_wvalid_o(m_wvalid), .m_axi_wready_i(m_wready), .m_axi_wdata_o(m_wdata), .m_axi_wstrb_o(m_wstrb),
     .m_axi_wlast_o(m_wlast),
     .m_axi_bvalid_i(m_bvalid), .m_axi_bready_o(m_bready), .m_axi_bid_i(m_bid), .m_axi_bresp_i(m_bresp),
@@ -84,7 +93,7 @@ module replay;
   wire                  want_irq, want_awready, want_wready, want_bvalid, want_arready, want_rvalid;
   wire [1:0]            want_bresp, want_rresp;
   wire [31:0]           want_rdata;
-  wire                  want_m_arvalid, want_m_awvalid, want_m_wvalid, want_m_wlast, want_m_rready, want_m_bready;
+  wire [PORTS-1:0]      want_m_arvalid, want_m_awvalid, want_m_wvalid, want_m_wlast, want_m_rready, want_m_bready;
   wire [ADDRESS-1:0]    want_m_ar, want_m_aw;
   wire [BUS_BYTES-1:0]  want_m_wstrb;
   wire [BUS-1:0]        want_m_wdata;

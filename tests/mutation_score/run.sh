@@ -26,7 +26,7 @@ full)
   mapfile -t rtl < <(git ls-files -- 'rtl/*.sv' | grep -v '_props\.sv$')
   mapfile -t cpp < <(git ls-files -- 'compiler/*.cpp' 'graph/*.cpp' 'sw_models/*.cpp' 'isa/*.cpp' | grep -v '^isa/isagen\.cpp$')
   counts=(--rtl-count 400 --cpp-count 220)
-  npus="test8;test6x10;test8c2;test6x10c3;test2x64c8"
+  npus="test8;test8p2;test6x10;test8c2;test6x10c3;test2x64c8"
   ;;
 quick)
   plan=$here/quick.toml

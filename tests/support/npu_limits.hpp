@@ -20,6 +20,7 @@ cores = 1
 spm_bytes = 65536
 spm_banks = 4
 bus_bytes = 16
+port_bytes = 16
 clock_ghz = 1.0
 queue_depth = 8
 semaphores = 64
@@ -63,9 +64,9 @@ inline std::string text_of(const NpuLimit &limit, const std::string &value) {
 }
 
 inline std::vector<NpuLimit> npu_limits() {
-  const std::vector<Setting> widest{{"rows", "128"}, {"cores", "8"}};
-  const std::vector<Setting> smallest{
-      {"rows", "2"}, {"cols", "2"}, {"spm_banks", "1"}, {"bus_bytes", "4"}, {"access_bytes", "4"}};
+  const std::vector<Setting> widest{{"rows", "128"}, {"cores", "8"}, {"port_bytes", "128"}};
+  const std::vector<Setting> smallest{{"rows", "2"},      {"cols", "2"},       {"spm_banks", "1"},
+                                      {"bus_bytes", "4"}, {"port_bytes", "4"}, {"access_bytes", "4"}};
   const std::vector<Setting> largest{{"rows", "255"}, {"spm_banks", "1"}};
   const std::string name(62, 'a');
   return {
@@ -81,8 +82,10 @@ inline std::vector<NpuLimit> npu_limits() {
       {"spm_bytes", "8556380159", "8556380160", " gives 16777216 rows, but commands can address 16777215", largest},
       {"spm_banks", "1", "0", " is out of range; use 1 to 256", {}},
       {"spm_banks", "256", "257", " is out of range; use 1 to 256", {}},
-      {"bus_bytes", "4", "2", " is out of range; use 4 to 2048", {{"access_bytes", "4"}}},
+      {"bus_bytes", "4", "2", " is out of range; use 4 to 2048", {{"port_bytes", "4"}, {"access_bytes", "4"}}},
       {"bus_bytes", "2048", "4096", " is out of range; use 4 to 2048", widest},
+      {"port_bytes", "4", "2", " is out of range; use 4 to 16", {}},
+      {"port_bytes", "128", "129", " is out of range; use 4 to 128", {{"rows", "128"}, {"bus_bytes", "256"}}},
       {"clock_ghz", "0.001", "0.0009", " is out of range; use 0.001 to 100", {}},
       {"clock_ghz", "100", "100.1", " is out of range; use 0.001 to 100", {}},
       {"queue_depth", "2", "1", " is out of range; use 2 to 64", {}},
@@ -115,6 +118,7 @@ inline std::string value_of(const Machine &c, const std::string &key) {
                                                   {"spm_bytes", fmt::format("{}", c.spm_bytes)},
                                                   {"spm_banks", fmt::format("{}", c.spm_banks)},
                                                   {"bus_bytes", fmt::format("{}", c.bus_bytes)},
+                                                  {"port_bytes", fmt::format("{}", c.port_bytes)},
                                                   {"clock_ghz", fmt::format("{}", c.clock_ghz)},
                                                   {"queue_depth", fmt::format("{}", c.queue_depth)},
                                                   {"semaphores", fmt::format("{}", c.semaphores)},

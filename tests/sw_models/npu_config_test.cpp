@@ -141,7 +141,7 @@ TEST_F(NpuConfigFile, UnknownKey) {
   std::string text = kGood;
   expect_error(text.insert(kMemoryTable - 1, "refresh = 3\n"),
                ":13: unknown key 'refresh' in [npu]; known keys: name, rows, cols, cores, spm_bytes, spm_banks, "
-               "bus_bytes, clock_ghz, queue_depth, semaphores, outstanding");
+               "bus_bytes, port_bytes, clock_ghz, queue_depth, semaphores, outstanding");
 }
 
 TEST_F(NpuConfigFile, MissingKey) {
@@ -211,6 +211,26 @@ TEST_F(NpuConfigFile, SeveralCoresMayHaveAWiderBus) {
                "narrower bus");
 }
 
+TEST_F(NpuConfigFile, ABusHasThePortsThatAxiAllows) {
+  EXPECT_EQ(load(kGood).port_bytes, 32U);
+  EXPECT_EQ(load(kGood).ports(), 1U);
+  const Machine four = load(with("bus_bytes", "bus_bytes = 32\nport_bytes = 8"));
+  EXPECT_EQ(four.port_bytes, 8U);
+  EXPECT_EQ(four.ports(), 4U);
+  EXPECT_NE(fingerprint(four).hex(), fingerprint(load(kGood)).hex());
+  std::string wide = with("cores", "cores = 6");
+  wide.replace(wide.find("bus_bytes = 32"), 14, "bus_bytes = 512");
+  EXPECT_EQ(load(wide).port_bytes, 128U) << "as wide as AXI4 allows";
+  EXPECT_EQ(load(wide).ports(), 4U);
+  expect_error(with("bus_bytes", "bus_bytes = 32\nport_bytes = 12"),
+               ":9: port_bytes = 12 is not a power of two; use 4 to 32");
+  expect_error(with("bus_bytes", "bus_bytes = 32\nport_bytes = 64"),
+               ":9: port_bytes = 64 is out of range; use 4 to 32");
+  wide.replace(wide.find("bus_bytes = 512"), 15, "bus_bytes = 512\nport_bytes = 16");
+  expect_error(wide, ":9: port_bytes = 16 cuts a bus of 512 bytes into 32 ports, but at most 16 are possible; use at "
+                     "least 32");
+}
+
 TEST_F(NpuConfigFile, DramAccessesAreBeatsUnlessToldOtherwise) {
   EXPECT_EQ(load(kGood).memory.access_bytes, 32U);
   EXPECT_EQ(load(kGood + "access_bytes = 8\n").memory.access_bytes, 8U);
@@ -267,8 +287,8 @@ TEST_F(NpuConfigFile, MistakesInAnotherFileNameBoth) {
                  ":1: npu = \"" + other.name() + "\": " + other.path() + rest);
   };
   expect_of_other(npu + "banks = 3\n", ":14: unknown key 'banks' in [npu]; known keys: name, rows, cols, cores, "
-                                       "spm_bytes, spm_banks, bus_bytes, clock_ghz, queue_depth, semaphores, "
-                                       "outstanding");
+                                       "spm_bytes, spm_banks, bus_bytes, port_bytes, clock_ghz, queue_depth, "
+                                       "semaphores, outstanding");
   expect_of_other(memory, ": missing table [npu]; add [npu] and its keys");
   expect_of_other("npu = \"again.toml\"\n", ":1: 'npu' is not a table; write [npu]");
   expect_error(npu, ": missing table [memory]; add [memory] and its keys");

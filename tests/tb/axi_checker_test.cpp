@@ -56,7 +56,7 @@ private:
 
 /// The message of the first violation, or "".
 std::string run(const std::vector<Cycle> &cycles) {
-  AxiChecker checker(kBus);
+  AxiChecker checker({kBus});
   try {
     for (std::size_t i = 0; i < cycles.size(); ++i)
       checker.observe(100 + i, cycles[i].m, cycles[i].s);
@@ -84,13 +84,37 @@ TEST(AxiChecker, WaitingWithTheSamePayloadPasses) {
 }
 
 TEST(AxiChecker, ResetForgetsWhatIsOutstanding) {
-  AxiChecker checker(kBus);
+  AxiChecker checker({kBus});
   checker.observe(1, Cycle().ar(0, 1).m, Cycle().s);
   EXPECT_FALSE(checker.idle());
   checker.reset();
   EXPECT_TRUE(checker.idle());
   const Cycle answer = Cycle().r(true);
   EXPECT_THROW(checker.observe(2, answer.m, answer.s), AxiViolation);
+}
+
+TEST(AxiChecker, BeatsBeyondAxi4AreRefused) {
+  EXPECT_NO_THROW(AxiChecker({128}));
+  EXPECT_NO_THROW(AxiChecker({128, 15, 16}));
+  for (const unsigned bytes : {0U, 12U, 256U, 2048U})
+    EXPECT_THROW(AxiChecker({bytes}), std::invalid_argument) << bytes;
+}
+
+/// What is wanted counts in bytes of all ports; all else is the port's own.
+TEST(AxiChecker, APortOfSeveralWantsBytesOfTheBus) {
+  AxiChecker checker({kBus, 1, 2});
+  Cycle whole;
+  whole.ar(0xfe0, 2).m.ar.wanted = {3, 4 * kBus - 1};
+  EXPECT_NO_THROW(checker.observe(1, whole.m, whole.s));
+  Cycle half;
+  half.ar(0, 2); // wants the bytes of one port
+  try {
+    checker.observe(2, half.m, half.s);
+    FAIL() << "no exception";
+  } catch (const AxiViolation &e) {
+    EXPECT_NE(std::string(e.what()).find("cycle 2, port 1, channel AR: USER wants bytes 0 to 31"), std::string::npos)
+        << e.what();
+  }
 }
 
 struct Broken {
@@ -134,7 +158,9 @@ std::vector<Broken> rules() {
       {"BFalls", {Cycle().aw(0, 1).w(true), Cycle().b().with(b_waits), Cycle()}, "channel B: VALID fell"},
       {"BChanges", {Cycle().aw(0, 1).w(true), Cycle().b().with(b_waits), Cycle().b(1)}, "channel B: payload changed"},
       {"NotIncr", {Cycle().ar(0, 1).with([](Cycle &c) { c.m.ar.burst = 0; })}, "channel AR: burst type 0 is not INCR"},
-      {"Narrow", {Cycle().aw(0, 1).with([](Cycle &c) { c.m.aw.size = 2; })}, "channel AW: SIZE 2 is not the bus width"},
+      {"Narrow",
+       {Cycle().aw(0, 1).with([](Cycle &c) { c.m.aw.size = 2; })},
+       "channel AW: SIZE 2 is not the port's width"},
       {"WantsNothing",
        {Cycle().ar(0, 2).with([](Cycle &c) {
          c.m.ar.wanted = {5, 4};

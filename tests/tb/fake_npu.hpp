@@ -30,7 +30,7 @@ public:
     set(isa::Csr::CFG_CORES, c.cores);
     set(isa::Csr::CFG_SPM_ROWS, c.spm_rows());
     set(isa::Csr::CFG_SPM_BANKS, c.spm_banks);
-    set(isa::Csr::CFG_BUS_BYTES, c.bus_bytes);
+    set(isa::Csr::CFG_BUS_BYTES, c.bus_bytes | (c.ports() - 1) << 16U);
     set(isa::Csr::CFG_SEMAPHORES, c.semaphores);
     set(isa::Csr::CFG_QUEUE_DEPTH, c.queue_depth);
   }
@@ -49,8 +49,10 @@ public:
       if (running_ && !faults_.never_done) run(out.events);
     }
     out.csr = csr_;
-    out.memory = {};
-    out.memory.rready = out.memory.bready = true;
+    for (AxiMasterPins &port : out.memory) {
+      port = {};
+      port.rready = port.bready = true;
+    }
     out.irq = irq_;
   }
 

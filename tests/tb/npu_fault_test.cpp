@@ -82,11 +82,13 @@ Stream overflow() {
 
 std::vector<BusFault> on_page(bool write, Kind kind) { return {{kind, write, kBad, 4096}}; }
 std::vector<BusFault> on_fetch(Kind kind) { return {{kind, false, kStream + kBadCommand * isa::kCommandBytes, 1}}; }
+/// In the second half of a beat: of a bus of two ports only one has it.
+std::vector<BusFault> on_byte(bool write, Kind kind) { return {{kind, write, kBad + 12, 1}}; }
 const auto kLoadBad = [](isa::DmaCommand &d) { d.dram_addr = kBad; };
 
 std::vector<FaultCase> cases() {
-  const std::uint32_t rows = load_machine("configs/test8.toml").spm_rows();
-  const std::uint64_t dram = load_machine("configs/test8.toml").memory.size_bytes;
+  const std::uint32_t rows = load_machine(GW_NPU).spm_rows();
+  const std::uint64_t dram = load_machine(GW_NPU).memory.size_bytes;
   const std::uint64_t hang = 3 * kWatchdog + 5000;
   return {
       {"IllegalOpcode", word(P::kGemm, 0, 0xff, 9), ErrorCode::ILLEGAL_OPCODE, P::kGemm, {}},
@@ -119,6 +121,14 @@ std::vector<FaultCase> cases() {
       {"ReadDecErr", dma(P::kLoadB, kLoadBad), ErrorCode::READ_DECERR, P::kLoadB, on_page(false, Kind::kDecErr)},
       {"WriteSlvErr", dma(P::kStore, kLoadBad), ErrorCode::WRITE_SLVERR, P::kStore, on_page(true, Kind::kSlvErr)},
       {"WriteDecErr", dma(P::kStore, kLoadBad), ErrorCode::WRITE_DECERR, P::kStore, on_page(true, Kind::kDecErr)},
+      {"ReadSlvErrOfAByte", dma(P::kLoadB, kLoadBad), ErrorCode::READ_SLVERR, P::kLoadB, on_byte(false, Kind::kSlvErr)},
+      {"ReadDecErrOfAByte", dma(P::kLoadB, kLoadBad), ErrorCode::READ_DECERR, P::kLoadB, on_byte(false, Kind::kDecErr)},
+      {"WriteSlvErrOfAByte", dma(P::kStore, kLoadBad), ErrorCode::WRITE_SLVERR, P::kStore,
+       on_byte(true, Kind::kSlvErr)},
+      {"WriteDecErrOfAByte", dma(P::kStore, kLoadBad), ErrorCode::WRITE_DECERR, P::kStore,
+       on_byte(true, Kind::kDecErr)},
+      {"ReadOfAByteHangs", dma(P::kLoadA, kLoadBad), ErrorCode::WATCHDOG, P::kLoadA, on_byte(false, Kind::kHang), hang},
+      {"WriteOfAByteHangs", dma(P::kStore, kLoadBad), ErrorCode::WATCHDOG, P::kStore, on_byte(true, Kind::kHang), hang},
       {"NeverPosted", starved, ErrorCode::WATCHDOG, P::kStore, {}, hang},
       // The beat that hangs blocks the read channel for the data of the first load, too.
       {"FetchHangs", long_stream, ErrorCode::WATCHDOG, P::kLoadA, on_fetch(Kind::kHang), hang},
@@ -136,7 +146,7 @@ std::unique_ptr<RtlDevice> make(const std::vector<BusFault> &faults, double stal
   options.faults = faults;
   options.stress = {11, stall};
   options.watchdog_cycles = kWatchdog;
-  auto device = std::make_unique<RtlDevice>(load_machine("configs/test8.toml"), options, make_npu_model());
+  auto device = std::make_unique<RtlDevice>(load_machine(GW_NPU), options, make_npu_model());
   EXPECT_EQ(device->allocate(kStream, 4096), 0U); // the device puts its streams behind it
   return device;
 }
@@ -156,7 +166,7 @@ TEST_P(NpuFault, EndsInItsCodeAndTheNpuWorksAgainAfterReset) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Test8, NpuFault, testing::Combine(testing::ValuesIn(cases()), testing::Values(0.0, 0.3)),
+INSTANTIATE_TEST_SUITE_P(Npu, NpuFault, testing::Combine(testing::ValuesIn(cases()), testing::Values(0.0, 0.3)),
                          [](const auto &p) {
                            return std::get<0>(p.param).name + (std::get<1>(p.param) > 0 ? "Stalled" : "");
                          });

@@ -110,27 +110,29 @@ public:
 private:
   void serve() {
     // What the NPU offers since the last edge is taken at this one.
-    memory_in_.arready = memory_in_.awready = memory_in_.wready = true;
-    memory_in_.r.valid = !reads_.empty();
-    if (!reads_.empty()) deliver();
-    memory_in_.b.valid = answers_ > 0;
+    AxiSlavePins &in = memory_in_[0];
+    const AxiMasterPins &out = memory_out_[0];
+    in.arready = in.awready = in.wready = true;
+    in.r.valid = !reads_.empty();
+    if (!reads_.empty()) deliver(in.r);
+    in.b.valid = answers_ > 0;
     if (answers_ > 0) --answers_;
-    if (memory_out_.ar.valid) {
-      seen_reads_.push_back(memory_out_.ar);
-      reads_.push_back(memory_out_.ar);
+    if (out.ar.valid) {
+      seen_reads_.push_back(out.ar);
+      reads_.push_back(out.ar);
     }
-    if (memory_out_.aw.valid) seen_writes_.push_back(memory_out_.aw);
-    if (memory_out_.w.valid && memory_out_.w.last) ++answers_;
+    if (out.aw.valid) seen_writes_.push_back(out.aw);
+    if (out.w.valid && out.w.last) ++answers_;
   }
 
-  void deliver() {
+  void deliver(AxiReadData &r) {
     AxiAddress &burst = reads_.front();
-    memory_in_.r.id = burst.id;
-    memory_in_.r.data.fill(0);
+    r.id = burst.id;
+    r.data.fill(0);
     const std::uint64_t offset = burst.addr - stream_addr_;
     if (offset < stream_.size() * isa::kCommandBytes)
-      std::memcpy(memory_in_.r.data.data(), reinterpret_cast<const char *>(stream_.data()) + offset, kBeatBytes);
-    memory_in_.r.last = burst.len == 0;
+      std::memcpy(r.data.data(), reinterpret_cast<const char *>(stream_.data()) + offset, kBeatBytes);
+    r.last = burst.len == 0;
     burst.addr += kBeatBytes;
     if (burst.len-- == 0) reads_.pop_front();
   }
@@ -143,8 +145,8 @@ private:
   std::vector<AxiAddress> seen_reads_, seen_writes_;
   AxiLiteMasterPins csr_in_;
   AxiLiteSlavePins csr_out_;
-  AxiSlavePins memory_in_;
-  AxiMasterPins memory_out_;
+  AxiSlavePorts memory_in_;
+  AxiMasterPorts memory_out_;
   NpuEvents events_;
 };
 

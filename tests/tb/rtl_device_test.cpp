@@ -123,6 +123,13 @@ TEST_F(RtlDeviceTest, RefusesRtlOfOtherParameters) {
               "configuration 'test8' has spm_banks = 4, but gradweave_rtl_test8 was built with 2; rebuild");
 }
 
+TEST_F(RtlDeviceTest, RefusesRtlOfOtherPorts) {
+  auto model = std::make_unique<FakeNpu>(config(), FakeNpu::Faults{});
+  model->set(isa::Csr::CFG_BUS_BYTES, 16 | 1U << 16U);
+  expect_part(error([&] { RtlDevice(config(), {}, std::move(model)); }),
+              "configuration 'test8' has ports (bus_bytes / port_bytes) = 1, but gradweave_rtl_test8 was built with 2");
+}
+
 TEST_F(RtlDeviceTest, RefusesRtlOfAnotherInstructionSet) {
   auto model = std::make_unique<FakeNpu>(config(), FakeNpu::Faults{});
   model->set(isa::Csr::ID, 0x47570000);

@@ -22,7 +22,7 @@ public:
   }
   /// An assertion of the store engine is against it.
   void answer_what_nobody_asked() {
-    memory_in_.b.valid = true;
+    memory_in_[0].b.valid = true;
     cycle();
     cycle();
   }
@@ -30,9 +30,9 @@ public:
 private:
   std::unique_ptr<NpuModel> model_ = make_npu_model();
   AxiLiteMasterPins csr_in_;
-  AxiSlavePins memory_in_;
+  AxiSlavePorts memory_in_;
   AxiLiteSlavePins csr_out_;
-  AxiMasterPins memory_out_;
+  AxiMasterPorts memory_out_;
   NpuEvents events_;
 };
 

@@ -69,9 +69,10 @@ void show_network(const compiler::Network &network) {
 }
 
 void show_npu(const Machine &npu) {
-  fmt::print("{}: {} x {} PEs, {} core{}, {}B scratchpad in {} banks, {} B bus, {} GB/s DRAM, {} GHz\n", npu.name,
+  const std::string ports = npu.ports() == 1 ? "" : fmt::format(" of {} ports", npu.ports());
+  fmt::print("{}: {} x {} PEs, {} core{}, {}B scratchpad in {} banks, {} B bus{}, {} GB/s DRAM, {} GHz\n", npu.name,
              npu.rows, npu.cols, npu.cores, npu.cores == 1 ? "" : "s",
-             runtime::human(static_cast<double>(npu.spm_bytes)), npu.spm_banks, npu.bus_bytes,
+             runtime::human(static_cast<double>(npu.spm_bytes)), npu.spm_banks, npu.bus_bytes, ports,
              npu.memory.bandwidth_gb_s, npu.clock_ghz);
 }
 

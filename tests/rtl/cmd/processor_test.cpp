@@ -81,9 +81,10 @@ TEST(Registers, HoldWhatTheIsaSays) {
   EXPECT_EQ(bench.read(Csr::WATCHDOG), 65536U);
   for (const Csr reg : {Csr::STATUS, Csr::ERR_CODE, Csr::ERR_INDEX, Csr::RETIRED})
     EXPECT_EQ(bench.read(reg), 0U) << "offset " << static_cast<unsigned>(reg);
-  const std::pair<Csr, std::uint32_t> sizes[] = {
-      {Csr::CFG_ROWS, 6},      {Csr::CFG_COLS, 10},      {Csr::CFG_CORES, 1},       {Csr::CFG_SPM_ROWS, 498},
-      {Csr::CFG_SPM_BANKS, 3}, {Csr::CFG_BUS_BYTES, 16}, {Csr::CFG_SEMAPHORES, 60}, {Csr::CFG_QUEUE_DEPTH, 4}};
+  const std::pair<Csr, std::uint32_t> sizes[] = {{Csr::CFG_ROWS, 6},        {Csr::CFG_COLS, 10},
+                                                 {Csr::CFG_CORES, 1},       {Csr::CFG_SPM_ROWS, 498},
+                                                 {Csr::CFG_SPM_BANKS, 3},   {Csr::CFG_BUS_BYTES, 16 | 1U << 16U},
+                                                 {Csr::CFG_SEMAPHORES, 60}, {Csr::CFG_QUEUE_DEPTH, 4}};
   for (const auto &[reg, value] : sizes)
     EXPECT_EQ(bench.read(reg), value) << "offset " << static_cast<unsigned>(reg);
   std::uint32_t value = 0x11223344;

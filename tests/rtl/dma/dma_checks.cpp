@@ -76,9 +76,8 @@ void Bench::check_error(Engine &e, const View &v, const char *name, std::uint8_t
 }
 
 std::vector<std::uint64_t> Bench::bus_outputs() const {
-  std::vector<std::uint64_t> v{model_->arvalid_o, model_->arid_o,    model_->araddr_o, model_->arlen_o,
-                               model_->rready_o,  model_->awvalid_o, model_->awaddr_o, model_->awlen_o,
-                               model_->wvalid_o,  model_->wlast_o};
+  std::vector<std::uint64_t> v{model_->arvalid_o, model_->arid_o,  model_->araddr_o, model_->arlen_o, model_->awvalid_o,
+                               model_->awaddr_o,  model_->awlen_o, model_->wvalid_o, model_->wlast_o};
   for (std::uint32_t w = 0; w < kBus / 4; ++w)
     v.push_back(model_->wdata_o[w]);
   for (std::uint32_t w = 0; w < (kBus + 31) / 32; ++w)

@@ -69,17 +69,14 @@ module dma_harness #(
   output logic [9:0]          st_first_o,
   output logic [10:0]         st_count_o,
   input  logic [PORT_W-1:0]   st_data_i,
-  // AXI4
+  // The bus
   output logic                arvalid_o,
   input  logic                arready_i,
   output logic                arid_o,
   output logic [63:0]         araddr_o,
   output logic [7:0]          arlen_o,
-  output logic [2:0]          arsize_o,
-  output logic [1:0]          arburst_o,
   output logic [23:0]         aruser_o,
   input  logic                rvalid_i,
-  output logic                rready_o,
   input  logic                rid_i,
   input  logic [PORT_W-1:0]   rdata_i,
   input  logic [1:0]          rresp_i,
@@ -132,10 +129,9 @@ module dma_harness #(
     .l_ar_valid_i (l_ar_valid), .l_ar_ready_o (l_ar_ready), .l_ar_addr_i (l_ar_addr), .l_ar_len_i (l_ar_len),
     .l_ar_user_i (l_ar_user),
     .l_r_valid_o (l_r_valid), .l_r_data_o (l_r_data), .l_r_resp_o (l_r_resp), .l_r_last_o (l_r_last),
-    .m_axi_arvalid_o (arvalid_o), .m_axi_arready_i (arready_i), .m_axi_arid_o (arid_o), .m_axi_araddr_o (araddr_o),
-    .m_axi_arlen_o (arlen_o), .m_axi_arsize_o (arsize_o), .m_axi_arburst_o (arburst_o), .m_axi_aruser_o (aruser_o),
-    .m_axi_rvalid_i (rvalid_i), .m_axi_rready_o (rready_o), .m_axi_rid_i (rid_i),
-    .m_axi_rdata_i (rdata_i[DATA_W-1:0]), .m_axi_rresp_i (rresp_i), .m_axi_rlast_i (rlast_i)
+    .ar_valid_o (arvalid_o), .ar_ready_i (arready_i), .ar_id_o (arid_o), .ar_addr_o (araddr_o), .ar_len_o (arlen_o),
+    .ar_user_o (aruser_o),
+    .r_valid_i (rvalid_i), .r_id_i (rid_i), .r_data_i (rdata_i[DATA_W-1:0]), .r_resp_i (rresp_i), .r_last_i (rlast_i)
   );
 
   logic [BUS_BYTES-1:0] wstrb;

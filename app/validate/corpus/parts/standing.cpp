@@ -25,7 +25,8 @@ StandingCorpus quick_corpus() {
            {"test8c4", 101'000, 100},
            {"test8c8", 102'000, 100},
            {"test6x10c3", 103'000, 200},
-           {"test2x64c8", 104'000, 20}}};
+           {"test2x64c8", 104'000, 20},
+           {"test8p2", 105'000, 200}}};
 }
 
 StandingCorpus full_corpus() {
@@ -44,7 +45,8 @@ StandingCorpus full_corpus() {
            {"test8c4", 220'000, 1'400},
            {"test8c8", 230'000, 1'400},
            {"test6x10c3", 240'000, 1'400},
-           {"test2x64c8", 250'000, 200}}};
+           {"test2x64c8", 250'000, 200},
+           {"test8p2", 260'000, 1'400}}};
 }
 
 constexpr std::array<std::pair<std::string_view, StandingCorpus (*)()>, 2> kCorpora{
