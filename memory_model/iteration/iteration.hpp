@@ -40,7 +40,7 @@ struct Step {
 
 struct Iteration {
   std::string name;
-  std::uint32_t batch = 0; ///< samples; 0: not known
+  std::uint32_t element_bytes = 4; ///< of a real number
   std::vector<Tensor> tensors;
   std::vector<Step> steps;
 
