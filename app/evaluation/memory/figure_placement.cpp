@@ -39,8 +39,9 @@ void add_network(const Inputs &inputs, Figure &figure, const MemoryNetwork &netw
   for (std::size_t p = 0; p < kPolicies.size(); ++p)
     add(fmt::format("{}, GB", to_string(kPolicies[p])), results[p],
         [](const SweepPoint &point) { return fmt::format("{:.2f}", point.traffic() / 1e9); });
-  add("least of any placement, GB", results[2],
-      [](const SweepPoint &point) { return fmt::format("{:.2f}", point.bound / 1e9); });
+  add("least of any placement, GB", results[2], [](const SweepPoint &point) {
+    return point.bound > 0 ? fmt::format("{:.2f}", point.bound / 1e9) : std::string("-");
+  });
   figure.tables.push_back(std::move(table));
   for (const PlacementTarget &target : inputs.study.targets) {
     if (target.network != network.name) continue;
@@ -63,9 +64,10 @@ void add_network(const Inputs &inputs, Figure &figure, const MemoryNetwork &netw
 Figure placement(const Inputs &inputs) {
   Figure figure;
   figure.title = "What better placement gives";
-  figure.method = "The same iterations under placements that the thesis does not have. A plan that keeps rows leaves "
-                  "each step its working window. The least traffic is a bound that no placement of whole or parts of "
-                  "tensors comes below; computing layers again does.";
+  figure.method =
+      "The same iterations under placements that the thesis does not have. A plan that keeps rows leaves "
+      "each step its working window. The least traffic is a bound that no placement of whole or parts of "
+      "tensors comes below; computing layers again does. It takes too long where there are more than 3,000 steps.";
   for (const MemoryNetwork &network : inputs.study.networks)
     add_network(inputs, figure, network);
   return figure;

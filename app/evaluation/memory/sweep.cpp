@@ -57,11 +57,12 @@ std::string run(const SweepSpec &spec) {
         model::iteration_for(spec.policy, iteration_of(read(spec.subject), spec.subject));
     const std::vector<model::Estimate> estimates = model::estimate(spec.policy, iteration, spec.sweep);
     const model::Uses uses(iteration);
-    model::RowPlanner planner(iteration, uses);
+    model::Planner planner(iteration, uses);
+    const bool bounded = spec.bounds && iteration.steps.size() <= model::Planner::kMostSteps;
     for (std::size_t i = 0; i < estimates.size(); ++i) {
       const model::Estimate &e = estimates[i];
       points.push_back({e.seconds, e.compute_seconds, e.bytes_in, e.bytes_out, model::type_two_share(iteration, e),
-                        spec.bounds ? planner.least_traffic(spec.sweep.capacities[i]) : 1,
+                        bounded ? planner.least_traffic(spec.sweep.capacities[i]) : 0,
                         model::seconds_by_layer(iteration, e)});
     }
   } catch (const std::invalid_argument &error) {

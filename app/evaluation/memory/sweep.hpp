@@ -23,14 +23,14 @@ struct SweepSpec {
   Subject subject;
   memory_model::Policy policy = memory_model::Policy::kThesis;
   memory_model::Sweep sweep;
-  bool bounds = false; ///< the least traffic that any placement can have, too
+  bool bounds = false; ///< the least traffic that any placement can have, too, of iterations that have a flow
 };
 
 struct SweepPoint {
   double seconds = 1, compute = 1;
   double in = 1, out = 1;               ///< bytes
   double type_two = 0;                  ///< share of the time
-  double bound = 1;                     ///< bytes; 1 if not asked for
+  double bound = 0;                     ///< bytes; 0: not known
   std::map<std::string, double> layers; ///< seconds by operator
 
   double traffic() const { return in + out; }
