@@ -26,7 +26,8 @@ TEST(MemoryRoom, IsThatOfAPlainList) {
       const std::uint32_t from = below(places - 1), to = from + 1 + below(places - from - 1), bytes = below(60);
       const bool fits =
           std::all_of(plain.begin() + from, plain.begin() + to, [bytes](std::uint64_t left) { return left >= bytes; });
-      ASSERT_EQ(room.has(from, to, bytes), fits) << "seed " << kRoomSeed << ", " << places << " places, round " << round;
+      ASSERT_EQ(room.has(from, to, bytes), fits)
+          << "seed " << kRoomSeed << ", " << places << " places, round " << round;
       if (!fits) continue;
       room.take(from, to, bytes);
       std::for_each(plain.begin() + from, plain.begin() + to, [bytes](std::uint64_t &left) { left -= bytes; });
