@@ -43,6 +43,8 @@ std::unique_ptr<Section> model_section();
 std::unique_ptr<Section> network_section();
 /// How the timing model's cost grows with the number of commands.
 std::unique_ptr<Section> growth_section();
+/// The memory model of training: single estimates, whole sweeps, growth with layers.
+std::unique_ptr<Section> memory_section();
 /// How the compiler's time and memory grow with layers and commands.
 std::unique_ptr<Section> compile_section();
 

@@ -1,9 +1,12 @@
 #include "memory_model/placement.hpp"
 
+#include "memory_model/room.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
+#include <queue>
+#include <utility>
 
 namespace gradweave::memory_model {
 namespace {
@@ -29,27 +32,36 @@ std::uint64_t all_traffic(const Iteration &iteration, const Uses &uses) {
 
 } // namespace
 
-RowPlanner::RowPlanner(const Iteration &iteration, const Uses &uses)
+Planner::Planner(const Iteration &iteration, const Uses &uses)
     : iteration_(iteration), uses_(uses), gaps_(find_gaps(iteration, uses)) {
-  for (const Step &step : iteration.steps)
-    windows_.push_back(working_window(iteration, step));
+  std::vector<std::uint32_t> order(gaps_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return std::make_pair(gaps_[a].from, a) < std::make_pair(gaps_[b].from, b);
+  });
+  for (const std::uint32_t g : order)
+    (gaps_[g].write_shares == 1 && gaps_[g].read_again ? twice_ : once_).push_back(g);
+  std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return std::make_pair(gaps_[a].to - gaps_[a].from, a) < std::make_pair(gaps_[b].to - gaps_[b].from, b);
+  });
+  shortest_first_ = std::move(order);
 }
 
-void RowPlanner::flow_to(std::uint64_t capacity) {
+void Planner::flow_to(std::uint64_t capacity) {
   if (!flow_ || capacity < flowed_) {
     std::vector<Interval> intervals;
     for (const Gap &gap : gaps_)
       intervals.push_back({gap.from, gap.to, gap.bytes, profit_of(gap)});
-    for (std::uint32_t s = 0; s < windows_.size(); ++s)
-      intervals.push_back({Places::begin(s), Places::end(s), windows_[s], kWindow});
-    flow_ = std::make_unique<IntervalFlow>(Places::begin(static_cast<std::uint32_t>(windows_.size())) + 1,
+    for (std::uint32_t s = 0; s < uses_.window.size(); ++s)
+      intervals.push_back({Places::begin(s), Places::end(s), uses_.window[s], kWindow});
+    flow_ = std::make_unique<IntervalFlow>(Places::begin(static_cast<std::uint32_t>(uses_.window.size())) + 1,
                                            std::move(intervals));
   }
   flow_->grow(capacity);
   flowed_ = capacity;
 }
 
-Plan RowPlanner::plan(std::uint64_t capacity) {
+Plan Planner::rows(std::uint64_t capacity) {
   if (iteration_.steps.size() > kMostSteps) return by_belady(capacity);
   flow_to(capacity);
   const std::vector<std::uint64_t> held = flow_->held();
@@ -59,7 +71,7 @@ Plan RowPlanner::plan(std::uint64_t capacity) {
   return plan;
 }
 
-std::uint64_t RowPlanner::least_traffic(std::uint64_t capacity) {
+std::uint64_t Planner::least_traffic(std::uint64_t capacity) {
   flow_to(capacity);
   const std::vector<std::uint64_t> held = flow_->held();
   double saved = 0;
@@ -80,28 +92,28 @@ public:
 
   /// Adds gaps that ascend by where they begin.
   void add(const std::vector<std::uint32_t> &order) {
-    std::set<std::pair<std::uint32_t, std::uint32_t>> active; // by end
+    std::priority_queue<std::pair<std::uint32_t, std::uint32_t>> active; // by end; what has ended is never looked at
+    std::vector<std::uint64_t> ends(room_.size() + 1);                   // bytes held up to each place
     std::uint64_t held = 0;
     std::size_t next = 0;
     for (std::uint32_t place = 0; place < room_.size(); ++place) {
-      while (!active.empty() && active.begin()->first <= place) {
-        held -= plan_.kept[gaps_[active.begin()->second].access];
-        active.erase(active.begin());
-      }
+      held -= ends[place];
       for (; next < order.size() && gaps_[order[next]].from == place; ++next) {
         const Gap &gap = gaps_[order[next]];
         if (gap.to <= place) continue;
         plan_.kept[gap.access] = gap.bytes;
         held += gap.bytes;
+        ends[gap.to] += gap.bytes;
         active.emplace(gap.to, order[next]);
       }
       while (held > room_[place]) {
-        const auto last = std::prev(active.end());
-        std::uint64_t &kept = plan_.kept[gaps_[last->second].access];
+        const auto [end, last] = active.top();
+        std::uint64_t &kept = plan_.kept[gaps_[last].access];
         const std::uint64_t gone = std::min(kept, held - room_[place]);
         kept -= gone;
         held -= gone;
-        if (kept == 0) active.erase(last);
+        ends[end] -= gone;
+        if (kept == 0) active.pop();
       }
     }
     take(order);
@@ -124,48 +136,32 @@ private:
   Plan &plan_;
 };
 
-std::vector<std::uint64_t> room_of(const std::vector<std::uint64_t> &windows, std::uint64_t capacity) {
+} // namespace
+
+std::vector<std::uint64_t> Planner::room(std::uint64_t capacity) const {
   std::vector<std::uint64_t> room;
-  for (const std::uint64_t window : windows)
+  room.reserve(Places::kEach * uses_.window.size());
+  for (const std::uint64_t window : uses_.window)
     room.insert(room.end(), {capacity - window, capacity - window, capacity});
   return room;
 }
 
-} // namespace
-
-Plan RowPlanner::by_belady(std::uint64_t capacity) const {
+Plan Planner::by_belady(std::uint64_t capacity) const {
   Plan plan{std::vector<std::uint64_t>(uses_.accesses())};
-  std::vector<std::uint32_t> order(gaps_.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
-    return std::make_pair(gaps_[a].from, a) < std::make_pair(gaps_[b].from, b);
-  });
-  std::vector<std::uint32_t> twice, once;
-  for (const std::uint32_t g : order)
-    (gaps_[g].write_shares == 1 && gaps_[g].read_again ? twice : once).push_back(g);
-  ByteBelady line(gaps_, room_of(windows_, capacity), plan);
-  line.add(twice);
-  line.add(once);
+  ByteBelady line(gaps_, room(capacity), plan);
+  line.add(twice_);
+  line.add(once_);
   return plan;
 }
 
-Plan pack(const Iteration &iteration, const Uses &uses, const std::vector<Gap> &gaps, std::uint64_t capacity) {
-  std::vector<std::uint64_t> windows;
-  for (const Step &step : iteration.steps)
-    windows.push_back(working_window(iteration, step));
-  std::vector<std::uint64_t> room = room_of(windows, capacity);
-  std::vector<std::uint32_t> order(gaps.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&gaps](std::uint32_t a, std::uint32_t b) {
-    return std::make_pair(gaps[a].to - gaps[a].from, a) < std::make_pair(gaps[b].to - gaps[b].from, b);
-  });
-  Plan plan{std::vector<std::uint64_t>(uses.accesses())};
-  for (const std::uint32_t g : order) {
-    const auto from = room.begin() + gaps[g].from, to = room.begin() + gaps[g].to;
-    if (gaps[g].bytes > capacity || std::any_of(from, to, [&](std::uint64_t left) { return left < gaps[g].bytes; }))
-      continue;
-    std::for_each(from, to, [&](std::uint64_t &left) { left -= gaps[g].bytes; });
-    plan.kept[gaps[g].access] = gaps[g].bytes;
+Plan Planner::pack(std::uint64_t capacity) const {
+  Room left(room(capacity));
+  Plan plan{std::vector<std::uint64_t>(uses_.accesses())};
+  for (const std::uint32_t g : shortest_first_) {
+    const Gap &gap = gaps_[g];
+    if (!left.has(gap.from, gap.to, gap.bytes)) continue;
+    left.take(gap.from, gap.to, gap.bytes);
+    plan.kept[gap.access] = gap.bytes;
   }
   return plan;
 }

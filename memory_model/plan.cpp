@@ -6,6 +6,13 @@
 
 namespace gradweave::memory_model {
 
+Plan whole(const Iteration &iteration, const Uses &uses, const std::vector<bool> &stays) {
+  Plan plan{std::vector<std::uint64_t>(uses.accesses())};
+  for (std::uint32_t a = 0; a < uses.accesses(); ++a)
+    if (stays[a]) plan.kept[a] = iteration.tensors[uses.what[a].tensor].bytes;
+  return plan;
+}
+
 std::vector<Gap> find_gaps(const Iteration &iteration, const Uses &uses) {
   std::vector<Gap> gaps;
   std::vector<std::uint32_t> epoch(uses.accesses(), kNever); // of what was written last: that access
@@ -36,15 +43,15 @@ std::vector<Gap> find_gaps(const Iteration &iteration, const Uses &uses) {
   return gaps;
 }
 
-std::vector<std::uint64_t> occupied(const Iteration &iteration, const std::vector<Gap> &gaps, const Plan &plan) {
-  const auto steps = static_cast<std::uint32_t>(iteration.steps.size());
+std::vector<std::uint64_t> occupied(const Uses &uses, const std::vector<Gap> &gaps, const Plan &plan) {
+  const auto steps = static_cast<std::uint32_t>(uses.window.size());
   std::vector<std::int64_t> change(Places::kEach * static_cast<std::size_t>(steps) + 1);
   const auto hold = [&change](std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
     change[from] += static_cast<std::int64_t>(bytes);
     change[to] -= static_cast<std::int64_t>(bytes);
   };
   for (std::uint32_t s = 0; s < steps; ++s)
-    hold(Places::begin(s), Places::end(s), working_window(iteration, iteration.steps[s]));
+    hold(Places::begin(s), Places::end(s), uses.window[s]);
   for (const Gap &gap : gaps)
     hold(gap.from, gap.to, plan.kept[gap.access]);
   std::vector<std::uint64_t> held;
@@ -60,7 +67,7 @@ void check(const Iteration &iteration, const Uses &uses, const Plan &plan, std::
     if (plan.kept[gap.access] > gap.bytes)
       throw std::logic_error(fmt::format("{} bytes stay of '{}', which has {}", plan.kept[gap.access],
                                          iteration.tensors[uses.what[gap.access].tensor].name, gap.bytes));
-  const std::vector<std::uint64_t> held = occupied(iteration, gaps, plan);
+  const std::vector<std::uint64_t> held = occupied(uses, gaps, plan);
   for (std::size_t place = 0; place < held.size(); ++place)
     if (held[place] > capacity)
       throw std::logic_error(fmt::format("{} bytes are held at '{}', and {} is all there is", held[place],

@@ -24,6 +24,9 @@ struct Places {
   static std::uint32_t end(std::uint32_t step) { return kEach * step + 2; }
 };
 
+/// The plan that keeps whole tensors behind these accesses.
+Plan whole(const Iteration &iteration, const Uses &uses, const std::vector<bool> &stays);
+
 /// Where the tensor of an access with a next one is held.
 struct Gap {
   std::uint32_t access = 0;
@@ -35,9 +38,15 @@ struct Gap {
 std::vector<Gap> find_gaps(const Iteration &iteration, const Uses &uses);
 
 /// Bytes held between each place and the next, of the plan and of the working windows. The last place has none.
-std::vector<std::uint64_t> occupied(const Iteration &iteration, const std::vector<Gap> &gaps, const Plan &plan);
+std::vector<std::uint64_t> occupied(const Uses &uses, const std::vector<Gap> &gaps, const Plan &plan);
 /// Throws std::logic_error if a plan holds more than a tensor has, or more at a place than the capacity.
 void check(const Iteration &iteration, const Uses &uses, const Plan &plan, std::uint64_t capacity);
+
+/// Bytes that a plan moves, in and out.
+struct Moved {
+  std::uint64_t in = 0, out = 0;
+};
+Moved moved(const Iteration &iteration, const Uses &uses, const Plan &plan);
 
 /// The iteration under a plan. Each byte that does not stay is loaded again, and written if memory does not have it.
 /// Steps go by rows: what they move and compute overlaps. Where computing takes longer, the rest of the bus loads what

@@ -33,7 +33,8 @@ struct Sweep {
 Iteration iteration_for(Policy policy, const Iteration &iteration);
 
 /// An estimate for each capacity. `iteration`: as iteration_for() has it. Of kRows and kFused none is slower than that
-/// of a smaller capacity of the sweep: what can be done with less room can be done with more. Throws
+/// of a smaller capacity of the sweep, nor moves more, unless nothing but the thesis's policy is as fast: what can be
+/// done with less room can be done with more. None of kRows is slower than that of kThesis. Throws
 /// std::invalid_argument as check_machine(), and if capacities do not ascend.
 std::vector<Estimate> estimate(Policy policy, const Iteration &iteration, const Sweep &sweep);
 /// For one machine.

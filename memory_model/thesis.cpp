@@ -2,41 +2,45 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
-#include <set>
+#include <queue>
 #include <utility>
 
 namespace gradweave::memory_model {
 namespace {
 
-/// Tensors in the cache by the step of their next use; the last one is the first to go.
+/// Tensors in the cache; the one whose next use is the farthest is the first to go.
 class Resident {
 public:
-  explicit Resident(const Iteration &iteration) : iteration_(iteration) {}
+  Resident(const Iteration &iteration, const Uses &uses, std::vector<bool> &stays)
+      : iteration_(iteration), uses_(uses), stays_(stays) {}
 
-  void insert(std::uint32_t next_step, std::uint32_t access, std::uint32_t tensor) {
-    by_next_use_.insert({next_step, access, tensor});
-    bytes_ += iteration_.tensors[tensor].bytes;
+  /// A tensor stays behind an access.
+  void insert(std::uint32_t access) {
+    stays_[access] = true;
+    by_next_use_.emplace(uses_.step[uses_.next[access]], access);
+    bytes_ += bytes(access);
   }
-  void erase(std::uint32_t next_step, std::uint32_t access, std::uint32_t tensor) {
-    if (by_next_use_.erase({next_step, access, tensor}) != 0) bytes_ -= iteration_.tensors[tensor].bytes;
+  /// It is used again; its entry is behind all that stay longer, and is never looked at.
+  void use(std::uint32_t access) {
+    if (stays_[access]) bytes_ -= bytes(access);
   }
-  /// Lets those with the farthest next use go until at most so many bytes are left; calls `gone(access)` for each.
-  template <typename Gone> void shrink(std::uint64_t bytes, Gone gone) {
-    while (bytes_ > bytes) {
-      const Entry last = *std::prev(by_next_use_.end());
-      erase(last.next_step, last.access, last.tensor);
-      gone(last.access);
+  /// Lets those with the farthest next use go until at most so many bytes are left.
+  void shrink(std::uint64_t most) {
+    while (bytes_ > most) {
+      const std::uint32_t access = by_next_use_.top().second;
+      by_next_use_.pop();
+      stays_[access] = false;
+      bytes_ -= bytes(access);
     }
   }
 
 private:
-  struct Entry {
-    std::uint32_t next_step, access, tensor;
-    bool operator<(const Entry &o) const { return std::tie(next_step, access) < std::tie(o.next_step, o.access); }
-  };
+  std::uint64_t bytes(std::uint32_t access) const { return iteration_.tensors[uses_.what[access].tensor].bytes; }
+
   const Iteration &iteration_;
-  std::set<Entry> by_next_use_;
+  const Uses &uses_;
+  std::vector<bool> &stays_;
+  std::priority_queue<std::pair<std::uint32_t, std::uint32_t>> by_next_use_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -44,20 +48,14 @@ private:
 
 std::vector<bool> belady(const Iteration &iteration, const Uses &uses, std::uint64_t capacity) {
   std::vector<bool> stays(uses.accesses());
-  Resident resident(iteration);
+  Resident resident(iteration, uses, stays);
   for (std::uint32_t s = 0; s < iteration.steps.size(); ++s) {
-    const std::uint64_t needed = footprint(iteration, iteration.steps[s]);
     for (std::uint32_t a = uses.first[s]; a < uses.first[s + 1]; ++a)
-      if (const std::uint32_t before = uses.previous[a]; before != kNever)
-        resident.erase(s, before, uses.what[a].tensor);
-    const auto gone = [&stays](std::uint32_t access) { stays[access] = false; };
-    if (needed <= capacity) resident.shrink(capacity - needed, gone);
+      if (uses.previous[a] != kNever) resident.use(uses.previous[a]);
+    if (uses.footprint[s] <= capacity) resident.shrink(capacity - uses.footprint[s]);
     for (std::uint32_t a = uses.first[s]; a < uses.first[s + 1]; ++a)
-      if (uses.next[a] != kNever && iteration.tensors[uses.what[a].tensor].bytes <= capacity) {
-        stays[a] = true;
-        resident.insert(uses.step[uses.next[a]], a, uses.what[a].tensor);
-      }
-    resident.shrink(capacity, gone);
+      if (uses.next[a] != kNever && iteration.tensors[uses.what[a].tensor].bytes <= capacity) resident.insert(a);
+    resident.shrink(capacity);
   }
   return stays;
 }
@@ -67,9 +65,10 @@ namespace {
 /// The iteration in time, layer by layer, on one bus.
 class ThesisRun {
 public:
-  ThesisRun(const Iteration &iteration, const Uses &uses, const Machine &machine, const ThesisReading &reading)
-      : iteration_(iteration), uses_(uses), machine_(machine), reading_(reading),
-        stays_(belady(iteration, uses, machine.capacity)), arrives_(uses.accesses(), kNotLoaded) {
+  ThesisRun(const Iteration &iteration, const Uses &uses, const std::vector<bool> &stays, const Machine &machine,
+            const ThesisReading &reading)
+      : iteration_(iteration), uses_(uses), machine_(machine), reading_(reading), stays_(stays),
+        arrives_(uses.accesses(), kNotLoaded) {
     find_room();
     find_dirty();
     if (reading.prefetch) list_prefetches();
@@ -107,7 +106,7 @@ private:
     std::int64_t kept = 0;
     for (std::uint32_t s = 0; s < iteration_.steps.size(); ++s) {
       kept += change[s];
-      std::int64_t own = static_cast<std::int64_t>(footprint(iteration_, iteration_.steps[s]));
+      std::int64_t own = static_cast<std::int64_t>(uses_.footprint[s]);
       large_.push_back(own > capacity);
       if (large_[s]) { // what it has before, or leaves behind
         std::int64_t before = 0, after = 0;
@@ -270,7 +269,7 @@ private:
   const Uses &uses_;
   const Machine &machine_;
   const ThesisReading &reading_;
-  std::vector<bool> stays_;
+  const std::vector<bool> &stays_;
   std::vector<bool> dirty_, large_;
   std::vector<std::int64_t> room_;
   std::vector<double> arrives_; ///< of each access: when what was prefetched is there
@@ -288,10 +287,9 @@ private:
 
 } // namespace
 
-Estimate estimate_thesis(const Iteration &iteration, const Uses &uses, const Machine &machine,
-                         const ThesisReading &reading) {
-  check_machine(iteration, machine);
-  return ThesisRun(iteration, uses, machine, reading).run();
+Estimate estimate_thesis(const Iteration &iteration, const Uses &uses, const std::vector<bool> &stays,
+                         const Machine &machine, const ThesisReading &reading) {
+  return ThesisRun(iteration, uses, stays, machine, reading).run();
 }
 
 } // namespace gradweave::memory_model

@@ -25,8 +25,8 @@ struct ThesisReading {
 /// next one. Depends on nothing but the capacity.
 std::vector<bool> belady(const Iteration &iteration, const Uses &uses, std::uint64_t capacity);
 
-/// Throws std::invalid_argument as check_machine().
-Estimate estimate_thesis(const Iteration &iteration, const Uses &uses, const Machine &machine,
-                         const ThesisReading &reading = {});
+/// The thesis's policy on a machine that check_machine() accepts; `stays`: as belady() has it for the capacity.
+Estimate estimate_thesis(const Iteration &iteration, const Uses &uses, const std::vector<bool> &stays,
+                         const Machine &machine, const ThesisReading &reading = {});
 
 } // namespace gradweave::memory_model

@@ -9,6 +9,24 @@
 namespace gradweave::memory_model {
 namespace {
 
+/// Calls move(access, bytes in, bytes out) for each access under a plan.
+template <typename Move> void for_moved(const Iteration &iteration, const Uses &uses, const Plan &plan, Move move) {
+  std::vector<std::uint64_t> dirty(uses.accesses());
+  for (std::uint32_t a = 0; a < uses.accesses(); ++a) {
+    const Access &access = uses.what[a];
+    const Tensor &tensor = iteration.tensors[access.tensor];
+    const std::uint32_t before = uses.previous[a];
+    const std::uint64_t stayed = before == kNever ? 0 : plan.kept[before];
+    dirty[a] = access.writes ? tensor.bytes : before == kNever ? 0 : std::min(dirty[before], stayed);
+    std::uint64_t out = 0;
+    if (uses.next[a] != kNever)
+      out = dirty[a] - std::min(dirty[a], plan.kept[a]);
+    else if (tensor.to_memory)
+      out = dirty[a];
+    move(a, access.reads ? tensor.bytes - stayed : 0, out);
+  }
+}
+
 class Transfers {
 public:
   Transfers(const Iteration &iteration, const Uses &uses, const Plan &plan, const Machine &machine)
@@ -37,27 +55,17 @@ public:
   }
 
 private:
-  /// What has to be moved for each access.
   void count() {
-    std::vector<std::uint64_t> dirty(uses_.accesses());
-    out_.resize(uses_.accesses());
-    in_.resize(uses_.accesses());
-    for (std::uint32_t a = 0; a < uses_.accesses(); ++a) {
-      const Access &access = uses_.what[a];
-      const Tensor &tensor = iteration_.tensors[access.tensor];
-      const std::uint32_t before = uses_.previous[a];
-      const std::uint64_t stayed = before == kNever ? 0 : plan_.kept[before];
-      if (access.reads) in_[a] = tensor.bytes - stayed;
-      dirty[a] = access.writes ? tensor.bytes : before == kNever ? 0 : std::min(dirty[before], stayed);
-      if (uses_.next[a] != kNever)
-        out_[a] = dirty[a] - std::min(dirty[a], plan_.kept[a]);
-      else if (tensor.to_memory)
-        out_[a] = dirty[a];
-      result_.bytes_in += in_[a];
-      result_.bytes_out += out_[a];
-      loads_[uses_.step[a]] += static_cast<double>(in_[a]);
-      writes_[uses_.step[a]] += static_cast<double>(out_[a]);
-    }
+    in_.reserve(uses_.accesses());
+    out_.reserve(uses_.accesses());
+    for_moved(iteration_, uses_, plan_, [this](std::uint32_t a, std::uint64_t in, std::uint64_t out) {
+      in_.push_back(in);
+      out_.push_back(out);
+      result_.bytes_in += in;
+      result_.bytes_out += out;
+      loads_[uses_.step[a]] += static_cast<double>(in);
+      writes_[uses_.step[a]] += static_cast<double>(out);
+    });
   }
 
   void find_room(const std::vector<std::uint64_t> &held) {
@@ -184,9 +192,18 @@ private:
 
 } // namespace
 
+Moved moved(const Iteration &iteration, const Uses &uses, const Plan &plan) {
+  Moved bytes;
+  for_moved(iteration, uses, plan, [&bytes](std::uint32_t /*access*/, std::uint64_t in, std::uint64_t out) {
+    bytes.in += in;
+    bytes.out += out;
+  });
+  return bytes;
+}
+
 Estimate estimate_plan(const Iteration &iteration, const Uses &uses, const std::vector<Gap> &gaps, const Plan &plan,
                        const Machine &machine) {
-  return Transfers(iteration, uses, plan, machine).run(occupied(iteration, gaps, plan));
+  return Transfers(iteration, uses, plan, machine).run(occupied(uses, gaps, plan));
 }
 
 } // namespace gradweave::memory_model

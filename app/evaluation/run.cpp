@@ -11,10 +11,11 @@
 namespace gradweave::evaluation {
 namespace {
 
-std::vector<Figure> make_figures(const Context &context, const std::vector<const FigureMaker *> &makers) {
+std::vector<Figure> make_figures(const Repetition &repetition, const std::vector<std::string_view> &ids,
+                                 Evaluations &evaluations, bool planning) {
   std::vector<Figure> figures;
-  for (const FigureMaker *maker : makers)
-    figures.push_back(maker->make(context));
+  for (const std::string_view id : ids)
+    figures.push_back(repetition.figure(id, evaluations, planning));
   return figures;
 }
 
@@ -33,10 +34,10 @@ std::vector<std::string> problems_of(const WantedUnits &wanted, Evaluations &res
   return problems;
 }
 
-void add_rtl(Evaluation &evaluation, const Context &context, const RunSettings &settings, const WantedUnits &wanted,
+void add_rtl(Evaluation &evaluation, const Workloads &workloads, const RunSettings &settings, const WantedUnits &wanted,
              Evaluations &results, Journal &journal, const SignalGuard &signals) {
-  const RtlSelection selection{settings.rtl, settings.sample, settings.sample_cycles, context.seed};
-  const std::vector<RtlUnit> units = select_for_rtl(wanted.units(), context.workloads, results, selection);
+  const RtlSelection selection{settings.rtl, settings.sample, settings.sample_cycles, settings.seed};
+  const std::vector<RtlUnit> units = select_for_rtl(wanted.units(), workloads, results, selection);
   if (!settings.rtl && settings.sample == 0) {
     evaluation.rtl_note = "Nothing was run on the RTL: --sample 0.";
     return;
@@ -55,30 +56,28 @@ void add_rtl(Evaluation &evaluation, const Context &context, const RunSettings &
   else
     evaluation.rtl_note =
         fmt::format("{} of each network on the small NPU, drawn with seed {} among those of up to {} cycles.",
-                    settings.sample, context.seed, settings.sample_cycles);
+                    settings.sample, settings.seed, settings.sample_cycles);
 }
 
 } // namespace
 
-Evaluation run(const Context &context, const RunSettings &settings, Journal &journal, const SignalGuard &signals) {
+Evaluation run(const Study &study, const Repetition &repetition, const RunSettings &settings, Journal &journal,
+               const SignalGuard &signals) {
   WantedUnits wanted;
-  make_figures(
-      {context.study, context.workloads, wanted, true, context.policy, context.policies, context.command, context.seed},
-      settings.figures);
+  make_figures(repetition, settings.figures, wanted, true);
   evaluate_missing(wanted, journal, settings.jobs, settings.quiet, signals);
 
   JournalResults results(journal);
   Evaluation evaluation;
-  evaluation.study = context.study.name;
-  evaluation.title = context.study.title;
+  evaluation.study = study.name;
+  evaluation.title = study.title;
+  evaluation.presentation = repetition.presentation();
   evaluation.tool = tool_version();
-  evaluation.policy = context.policy;
-  evaluation.units = wanted.units().size() + wanted.steps().size();
-  evaluation.figures = make_figures({context.study, context.workloads, results, false, context.policy, context.policies,
-                                     context.command, context.seed},
-                                    settings.figures);
+  evaluation.units = wanted.units().size() + wanted.steps().size() + wanted.works().size();
+  evaluation.figures = make_figures(repetition, settings.figures, results, false);
   evaluation.problems = problems_of(wanted, results);
-  add_rtl(evaluation, context, settings, wanted, results, journal, signals);
+  if (repetition.workloads() != nullptr)
+    add_rtl(evaluation, *repetition.workloads(), settings, wanted, results, journal, signals);
   return evaluation;
 }
 

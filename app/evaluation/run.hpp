@@ -9,16 +9,18 @@
 namespace gradweave::evaluation {
 
 struct RunSettings {
-  std::vector<const FigureMaker *> figures;
+  std::vector<std::string_view> figures;
   unsigned jobs = 1; ///< processes
   bool quiet = false;
   bool rtl = false;                ///< every unit that is run on the RTL, too
   std::uint32_t sample = 0;        ///< else so many units of each network
   std::uint64_t sample_cycles = 0; ///< drawn among those that take at most so many
+  std::uint64_t seed = 1;          ///< of the sample
 };
 
-/// Evaluates what the journal does not have, then computes the figures. `context.evaluations` is not used. Throws
-/// Interrupted, after every finished unit is in the journal; OutputError.
-Evaluation run(const Context &context, const RunSettings &settings, Journal &journal, const SignalGuard &signals);
+/// Evaluates what the journal does not have, then computes the figures. What runs on an NPU, and only that, has a
+/// sample on the RTL. Throws Interrupted, after every finished unit is in the journal; OutputError.
+Evaluation run(const Study &study, const Repetition &repetition, const RunSettings &settings, Journal &journal,
+               const SignalGuard &signals);
 
 } // namespace gradweave::evaluation

@@ -19,21 +19,14 @@ namespace {
 /// Work of one process: long enough to be worth it, short enough to be lost.
 constexpr double kBatchSeconds = 1;
 
-/// What a journal does not have yet.
-struct Missing {
-  std::string key;
-  double seconds = 0;                                                       ///< estimated
-  std::function<std::string(const std::function<void(double)> &)> evaluate; ///< reports the fraction done
-};
-
 struct Batch {
-  std::vector<Missing> parts;
+  std::vector<Work> parts;
   double seconds = 0;
 };
 
-/// The longest first.
-std::vector<Missing> missing_in(const WantedUnits &wanted, const Journal &journal) {
-  std::vector<Missing> missing;
+/// What a journal does not have yet, the longest first.
+std::vector<Work> missing_in(const WantedUnits &wanted, const Journal &journal) {
+  std::vector<Work> missing;
   const auto add = [&](const auto &units, const std::vector<std::string> &keys, const auto &evaluate) {
     for (std::size_t i = 0; i < units.size(); ++i)
       if (journal.find(keys[i]) == nullptr)
@@ -46,14 +39,16 @@ std::vector<Missing> missing_in(const WantedUnits &wanted, const Journal &journa
       [](const Unit &unit, const std::function<void(double)> &) { return evaluate(unit); });
   add(wanted.steps(), wanted.step_keys(),
       [](const StepUnit &unit, const std::function<void(double)> &progress) { return evaluate(unit, progress); });
+  for (const Work &work : wanted.works())
+    if (journal.find(work.key) == nullptr) missing.push_back(work);
   std::sort(missing.begin(), missing.end(),
-            [](const Missing &a, const Missing &b) { return std::tie(b.seconds, a.key) < std::tie(a.seconds, b.key); });
+            [](const Work &a, const Work &b) { return std::tie(b.seconds, a.key) < std::tie(a.seconds, b.key); });
   return missing;
 }
 
-std::vector<Batch> pack(std::vector<Missing> missing) {
+std::vector<Batch> pack(std::vector<Work> missing) {
   std::vector<Batch> batches;
-  for (Missing &one : missing) {
+  for (Work &one : missing) {
     if (batches.empty() || batches.back().seconds >= kBatchSeconds) batches.emplace_back();
     batches.back().seconds += one.seconds;
     batches.back().parts.push_back(std::move(one));
@@ -65,7 +60,7 @@ std::vector<Batch> pack(std::vector<Missing> missing) {
 std::string evaluate_batch(const Batch &batch, const std::function<void(double)> &progress) {
   nlohmann::json results = nlohmann::json::array();
   const auto of = static_cast<double>(batch.parts.size());
-  for (const Missing &one : batch.parts) {
+  for (const Work &one : batch.parts) {
     const auto done = static_cast<double>(results.size());
     results.push_back(one.evaluate([&](double fraction) { progress((done + fraction) / of); }));
     progress((done + 1) / of);

@@ -2,6 +2,7 @@
 
 #include "graph/passes/gradient.hpp"
 #include "memory_model/iteration/layers.hpp"
+#include "memory_model/iteration/sums.hpp"
 #include "memory_model/iteration/ways_back.hpp"
 
 #include <algorithm>
@@ -291,6 +292,8 @@ private:
 Iteration iteration_of(const graph::Graph &forward, const graph::OperatorSet &operators,
                        const IterationOptions &options) {
   Iteration result = IterationBuilder(forward, operators, options).run();
+  result.element_bytes = options.element_bytes;
+  if (options.separate_layers) result = sum_apart(result);
   check(result);
   return result;
 }

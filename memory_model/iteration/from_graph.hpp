@@ -11,7 +11,8 @@ struct IterationOptions {
   bool forward_only = false;       ///< inference: nothing goes back
   /// Every layer goes back as one of its own, as a framework without fusion has it and the thesis counts: a sum writes
   /// a gradient for each of what it adds, dropout keeps no counter but reads what it read, dimensions that change
-  /// places are a layer that moves its tensor. Else as this project's operators.
+  /// places are a layer that moves its tensor, gradients of weights that recur are added up by steps of their own
+  /// (sum_apart()). Else as this project's operators.
   bool separate_layers = true;
 };
 

@@ -37,7 +37,7 @@ public:
 
   Iteration run() {
     result_.name = from_.name;
-    result_.batch = from_.batch;
+    result_.element_bytes = from_.element_bytes;
     for (std::uint32_t s = 0; s < from_.steps.size(); ++s)
       if (!leave_out(s)) keep(s);
     number();

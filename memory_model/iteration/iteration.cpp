@@ -30,6 +30,10 @@ Uses::Uses(const Iteration &iteration) {
     }
   }
   first.push_back(static_cast<std::uint32_t>(what.size()));
+  for (const Step &s : iteration.steps) {
+    window.push_back(working_window(iteration, s));
+    footprint.push_back(memory_model::footprint(iteration, s));
+  }
 }
 
 std::uint64_t footprint(const Iteration &iteration, const Step &step) {

@@ -2,6 +2,7 @@
 // C.-Y. Tsai, "A Performance Analytical Model for DNN Training with Focus on Memory Subsystem", 2021, chapters 3 and 4.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -40,14 +41,14 @@ struct Step {
 
 struct Iteration {
   std::string name;
-  std::uint32_t batch = 0; ///< samples; 0: not known
+  std::uint32_t element_bytes = 4; ///< of a real number
   std::vector<Tensor> tensors;
   std::vector<Step> steps;
 
   double operations() const;
 };
 
-/// When tensors are used again. Accesses are numbered through, step by step.
+/// When tensors are used again, and what steps need. Accesses are numbered through, step by step.
 struct Uses {
   explicit Uses(const Iteration &iteration);
 
@@ -58,6 +59,10 @@ struct Uses {
   std::vector<Access> what;         ///< of each access
   std::vector<std::uint32_t> next;  ///< of each access the next one of its tensor; kNever: none
   std::vector<std::uint32_t> previous;
+  std::vector<std::uint64_t> window;    ///< of each step: working_window()
+  std::vector<std::uint64_t> footprint; ///< of each step: footprint()
+
+  std::uint64_t largest_window() const { return *std::max_element(window.begin(), window.end()); }
 };
 
 /// Bytes of all tensors of a step.

@@ -40,6 +40,7 @@ public:
     return result;
   }
   StepResult get(const StepUnit &) override { throw std::logic_error("techniques of layers search no step"); }
+  std::string get(const Work &) override { throw std::logic_error("techniques of layers are made of units"); }
   std::vector<Unit> asked;
 
 private:

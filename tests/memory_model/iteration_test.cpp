@@ -1,6 +1,7 @@
 // Iterations: what is checked, what is computed where it is read.
 #include "memory_model/iteration/fuse.hpp"
 #include "memory_model/iteration/iteration.hpp"
+#include "memory_model/iteration/sums.hpp"
 
 #include <gtest/gtest.h>
 
@@ -76,6 +77,50 @@ TEST(MemoryIteration, ComputesPointWiseLayersWhereTheyAreRead) {
   EXPECT_EQ(fused.steps[2].operations, 2010);
   EXPECT_EQ(fused.steps[3].operations, 1020); // Relu back, and of what that reads forwards
   EXPECT_EQ(fused.steps[3].accesses.size(), 4U);
+}
+
+/// A weight that two products read side by side, whose input's gradient both add to: the second's part of the weight's
+/// gradient is a tensor of its own, and is added when that of the input is complete.
+TEST(MemoryIteration, AddsGradientsOfWeightsApart) {
+  Iteration it;
+  it.name = "recurrent";
+  it.tensors = {tensor("x", 4096, true),
+                tensor("w", 64, true, false, true),
+                tensor("dy0", 4096, true),
+                tensor("dy1", 4096, true),
+                tensor("dx", 4096),
+                tensor("dw", 64, false, true, true),
+                tensor("result", 4, false, true)};
+  it.steps = {{"a",
+               "Gemm",
+               true,
+               true,
+               1000,
+               {{2, true, false}, {0, true, false}, {1, true, false}, {4, false, true}, {5, false, true}}},
+              {"b",
+               "Gemm",
+               true,
+               true,
+               1016,
+               {{3, true, false}, {0, true, false}, {1, true, false}, {4, true, true}, {5, true, true}}},
+              {"c", "Add", true, false, 10, {{4, true, true}}},
+              {"d", "Relu", true, false, 10, {{4, true, false}, {6, false, true}}}};
+  check(it);
+  const Iteration apart = sum_apart(it);
+  check(apart);
+  ASSERT_EQ(apart.steps.size(), 5U);
+  EXPECT_EQ(apart.operations(), it.operations());
+  EXPECT_EQ(apart.tensors.size(), 8U);
+  EXPECT_FALSE(apart.tensors[7].to_memory);
+  EXPECT_EQ(apart.steps[0].accesses[4].tensor, 5U); // the first part begins the sum
+  EXPECT_EQ(apart.steps[1].accesses[4].tensor, 7U);
+  EXPECT_FALSE(apart.steps[1].accesses[4].reads);
+  const Step &sum = apart.steps[3]; // behind c, which adds to dx
+  EXPECT_EQ(sum.operations, 16);
+  ASSERT_EQ(sum.accesses.size(), 2U);
+  EXPECT_EQ(sum.accesses[0].tensor, 7U);
+  EXPECT_TRUE(sum.accesses[1].reads && sum.accesses[1].writes);
+  EXPECT_EQ(sum.accesses[1].tensor, 5U);
 }
 
 TEST(MemoryIteration, KeepsPointWiseLayersThatLast) {

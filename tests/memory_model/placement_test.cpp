@@ -21,7 +21,7 @@ std::uint64_t best_whole(const Iteration &iteration, const Uses &uses, const std
     Plan plan{std::vector<std::uint64_t>(uses.accesses())};
     for (std::size_t g = 0; g < gaps.size(); ++g)
       if ((choice >> g & 1U) != 0) plan.kept[gaps[g].access] = gaps[g].bytes;
-    const std::vector<std::uint64_t> held = occupied(iteration, gaps, plan);
+    const std::vector<std::uint64_t> held = occupied(uses, gaps, plan);
     if (*std::max_element(held.begin(), held.end()) > capacity) continue;
     least = std::min(least, estimate_plan(iteration, uses, gaps, plan, machine).traffic());
   }
@@ -37,14 +37,14 @@ TEST(MemoryPlacement, IsAtMostTheBestOfWholeTensors) {
   while (tried < 60) {
     const Iteration iteration = test::random_iteration(random, 3 + static_cast<std::uint32_t>(tried) % 3);
     const Uses uses(iteration);
-    RowPlanner planner(iteration, uses);
+    Planner planner(iteration, uses);
     if (planner.gaps().size() > kMostGaps) continue;
     ++tried;
     for (const double factor : {1.3, 2.0, 3.5}) {
       const auto capacity = static_cast<std::uint64_t>(factor * static_cast<double>(least_capacity(iteration)));
       const std::uint64_t whole = best_whole(iteration, uses, planner.gaps(), capacity);
       ASSERT_LE(planner.least_traffic(capacity), whole) << "seed " << kSeed << " case " << tried;
-      const Plan plan = planner.plan(capacity);
+      const Plan plan = planner.rows(capacity);
       const Estimate rows = estimate_plan(iteration, uses, planner.gaps(), plan, {capacity, 1, 1});
       ASSERT_LE(planner.least_traffic(capacity), rows.traffic());
       rows_bytes += static_cast<double>(rows.traffic());

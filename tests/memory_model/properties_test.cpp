@@ -56,10 +56,10 @@ TEST(MemoryProperties, HoldOfAllPolicies) {
 TEST(MemoryProperties, HoldOfPlansToTheByte) {
   for_random_iterations(80, [](const Iteration &iteration) {
     const Uses uses(iteration);
-    RowPlanner planner(iteration, uses);
+    Planner planner(iteration, uses);
     for (const std::uint64_t capacity : capacities(iteration)) {
       const Machine machine{capacity, kBandwidth, kThroughput};
-      for (const Plan &plan : {planner.plan(capacity), pack(iteration, uses, planner.gaps(), capacity)}) {
+      for (const Plan &plan : {planner.rows(capacity), planner.pack(capacity)}) {
         ASSERT_NO_THROW(check(iteration, uses, plan, capacity));
         ASSERT_EQ(broken(iteration, plan, estimate_plan(iteration, uses, planner.gaps(), plan, machine), machine),
                   std::vector<std::string>{});
@@ -72,7 +72,7 @@ TEST(MemoryProperties, HoldOfPlansToTheByte) {
 TEST(MemoryProperties, NothingGrowsWithCapacity) {
   for_random_iterations(80, [](const Iteration &iteration) {
     const Uses uses(iteration);
-    RowPlanner planner(iteration, uses);
+    Planner planner(iteration, uses);
     const Sweep sweep{capacities(iteration), kBandwidth, kThroughput};
     const std::vector<Estimate> rows = estimate(Policy::kRows, iteration, sweep);
     const std::vector<Estimate> thesis = estimate(Policy::kThesis, iteration, sweep);
@@ -83,6 +83,7 @@ TEST(MemoryProperties, NothingGrowsWithCapacity) {
       ASSERT_LE(rows[i].seconds, thesis[i].seconds);
       if (i > 0) {
         ASSERT_LE(rows[i].seconds, rows[i - 1].seconds);
+        ASSERT_LE(rows[i].traffic(), rows[i - 1].traffic());
       }
       bound = least;
     }
@@ -131,10 +132,10 @@ TEST(MemoryProperties, SeeFaults) {
   std::mt19937 random(kSeed);
   const Iteration iteration = random_iteration(random, 12);
   const Uses uses(iteration);
-  RowPlanner planner(iteration, uses);
+  Planner planner(iteration, uses);
   const std::uint64_t capacity = 2 * least_capacity(iteration);
   const Machine machine{capacity, kBandwidth, kThroughput};
-  const Plan plan = planner.plan(capacity);
+  const Plan plan = planner.rows(capacity);
   const Estimate good = estimate_plan(iteration, uses, planner.gaps(), plan, machine);
   ASSERT_TRUE(broken(iteration, plan, good, machine).empty());
   Estimate fault = good;

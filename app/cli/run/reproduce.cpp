@@ -56,27 +56,28 @@ std::string base_command(const ReproduceArguments &a) {
   return text;
 }
 
-/// The policy asked for, with cheaper spills, and those near the default.
-std::vector<std::string> policies(const ReproduceArguments &a) {
-  const std::string first = to_string(compiler::paper::parse_policy(a.policy));
-  std::vector<std::string> all{first, first + std::string(evaluation::kHalfSpills),
-                               first + std::string(evaluation::kFreeSpills)};
-  for (const compiler::paper::Policy &policy : compiler::paper::policies_near_default())
-    if (std::string text = to_string(policy); text != first) all.push_back(std::move(text));
-  return all;
-}
-
 std::string shown(const std::optional<double> &value) {
   return value && std::isfinite(*value) ? fmt::format("{:.2f}", *value) : std::string("-");
 }
 
 void print(const Evaluation &evaluation) {
-  constexpr const char *kRow = "{:<12} {:<60} {:>8} {:>8} {:>8} {:>10} {}\n";
-  fmt::print(kRow, "figure", "number", "paper", "ours (a)", "ours (b)", "(a) over b", "");
+  const std::vector<evaluation::Column> &columns = evaluation.presentation.columns;
+  constexpr std::size_t kLeast = 8;
+  const auto cell = [&](std::size_t column, const std::string &text) {
+    return fmt::format(" {:>{}}", text, std::max(kLeast, columns[column].brief.size()));
+  };
+  std::string titles;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    titles += cell(i, columns[i].brief);
+  constexpr const char *kRow = "{:<12} {:<60} {:>8}{} {}\n";
+  fmt::print(kRow, "figure", "number", "paper", titles, "");
   for (const evaluation::Figure &figure : evaluation.figures)
-    for (const evaluation::Row &row : figure.rows)
-      fmt::print(kRow, row.figure, row.text, shown(row.paper), shown(row.described), shown(row.searched),
-                 shown(row.crossed), row.unit);
+    for (const evaluation::Row &row : figure.rows) {
+      std::string ours;
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        ours += cell(i, shown(i < row.ours.size() ? row.ours[i] : std::nullopt));
+      fmt::print(kRow, row.figure, row.text, shown(row.paper), ours, row.unit);
+    }
   for (const evaluation::RtlCheck &check : evaluation.rtl)
     fmt::print("rtl          {:<60} {}\n", fmt::format("{} {} ({})", check.network, check.layer, check.variant),
                check.passed() ? fmt::format("{} cycles, equal", check.rtl_cycles) : check.problem);
@@ -93,18 +94,31 @@ ExitCode verdict(const Evaluation &evaluation, bool rtl_asked) {
   return evaluation.problems.empty() ? kOk : kBadInput;
 }
 
+/// Throws std::invalid_argument for an option that says nothing about the paper.
+void check_options(const ReproduceArguments &a, const evaluation::Paper &paper) {
+  if (paper.on_npus) return;
+  for (const auto &[given, option] :
+       {std::pair{!a.policy.empty(), "--policy"}, {a.rtl, "--rtl"}, {a.sample.value_or(0) != 0, "--sample"}})
+    if (given)
+      throw std::invalid_argument(
+          fmt::format("{}: nothing of '{}' runs on an NPU; leave the option out", option, paper.name));
+}
+
 int reproduce(const ReproduceArguments &a) {
   const SignalGuard signals;
   const evaluation::Study study = evaluation::load_study(evaluation::find_study(a.study));
-  const std::string policy = to_string(compiler::paper::parse_policy(a.policy));
-  const evaluation::Workloads workloads(study, split(a.networks));
+  const evaluation::Paper &paper = evaluation::paper_of(study);
+  check_options(a, paper);
+  const evaluation::Request request{split(a.networks), a.policy, base_command(a), a.seed};
+  const std::unique_ptr<evaluation::Repetition> repetition = paper.open(study, request);
   evaluation::RunSettings settings;
-  settings.figures = evaluation::select_figures(evaluation::paper_of(study), a.figures);
+  settings.figures = evaluation::select_figures(paper, a.figures);
   settings.jobs = a.jobs != 0 ? a.jobs : std::max(1U, std::thread::hardware_concurrency());
   settings.quiet = a.quiet;
   settings.rtl = a.rtl;
   settings.sample = a.sample.value_or(1);
   settings.sample_cycles = a.sample_cycles;
+  settings.seed = a.seed;
   make_output_directory(a.out, "--out");
   Journal journal(fs::path(a.out) / "journal.jsonl", "name another directory with --out");
   if (journal.damaged_lines() != 0 && !a.quiet)
@@ -112,11 +126,9 @@ int reproduce(const ReproduceArguments &a) {
                  "gradweave: %s: %zu lines are incomplete or were changed; they are left out and evaluated again\n",
                  journal.file().c_str(), journal.damaged_lines());
 
-  evaluation::WantedUnits none;
-  const evaluation::Context context{study, workloads, none, false, policy, policies(a), base_command(a), a.seed};
   try {
-    Evaluation evaluation = evaluation::run(context, settings, journal, signals);
-    evaluation.command = context.command + (a.figures.empty() ? "" : " --figure " + shell_word(a.figures));
+    Evaluation evaluation = evaluation::run(study, *repetition, settings, journal, signals);
+    evaluation.command = request.command + (a.figures.empty() ? "" : " --figure " + shell_word(a.figures));
     write_outputs(evaluation, a.out);
     print(evaluation);
     fmt::print("page         {}\n", (fs::path(a.out) / "index.html").string());
@@ -134,7 +146,8 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
   const auto arguments = std::make_shared<ReproduceArguments>(); // as long as the parser
   ReproduceArguments &a = *arguments;
   CLI::App *command = app.add_subcommand("reproduce", "Repeat a published evaluation, number by number");
-  command->add_option("STUDY", a.study, "Evaluation: igo, or the path of a .toml file")->required();
+  command->add_option("STUDY", a.study, "Evaluation: " + evaluation::paper_names() + ", or the path of a .toml file")
+      ->required();
   command->add_option("--figure", a.figures,
                       "Figures, separated by commas, default: all; of " + evaluation::figure_names());
   command->add_option("--network", a.networks, "Networks, as in res,bert; default: all");
@@ -162,6 +175,7 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
       "Finished evaluations are kept in journal.jsonl of the directory: an interrupted run goes on from there.\n"
       "Examples:\n"
       "  gradweave reproduce igo\n"
+      "  gradweave reproduce memory --out memory\n"
       "  gradweave reproduce igo --figure 12 --network res,bert --out figure12\n"
       "Exit codes: 0 done, 1 the RTL differs, 2 usage, 3 bad input file or a layer that cannot be compiled,\n"
       "4 no RTL although asked for, 5 output cannot be written, 130 interrupted");

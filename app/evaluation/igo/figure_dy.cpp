@@ -47,8 +47,8 @@ Figure figure5(const Context &context) {
   const Shares searched = dy_shares(context, setting, true);
   const auto add = [&](const std::string &key, double by_described, double by_searched) {
     Row row = published_row(context, "5", key);
-    row.described = by_described;
-    row.searched = by_searched;
+    row.ours[kOursDescribed] = by_described;
+    row.ours[kOursSearched] = by_searched;
     figure.rows.push_back(std::move(row));
   };
   add("all", mean(described.all), mean(searched.all));
@@ -82,8 +82,8 @@ Figure figure6(const Context &context) {
       return mean(normalised_times);
     };
     Row row = published_row(context, "6", size);
-    row.described = speed_up(values.described);
-    row.searched = speed_up(values.searched);
+    row.ours[kOursDescribed] = speed_up(values.described);
+    row.ours[kOursSearched] = speed_up(values.searched);
     figure.rows.push_back(std::move(row));
     figure.charts.push_back(
         network_chart(context, "figure6-" + size, fmt::format("dY read once, {} NPU", size), "time / baseline",

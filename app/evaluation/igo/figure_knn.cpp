@@ -135,9 +135,9 @@ Figure knn(const Context &context) {
     SelectionOptions seeded;
     seeded.seed = context.seed;
     const SelectionResult result = evaluate_selection(all.samples, seeded);
-    (searched ? accuracy.searched : accuracy.described) = 100 * result.accuracy;
-    (searched ? ideal.searched : ideal.described) = ideal_gain(all);
-    (searched ? predicted.searched : predicted.described) = gain(all, result.expected_cycles);
+    accuracy.ours[searched ? kOursSearched : kOursDescribed] = 100 * result.accuracy;
+    ideal.ours[searched ? kOursSearched : kOursDescribed] = ideal_gain(all);
+    predicted.ours[searched ? kOursSearched : kOursDescribed] = gain(all, result.expected_cycles);
     figure.tables.push_back(sweep(all, searched ? "searched plans" : "tiles of the paper", context.seed));
   }
   figure.rows = {std::move(accuracy), std::move(ideal), std::move(predicted)};

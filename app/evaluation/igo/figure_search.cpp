@@ -57,7 +57,7 @@ void add_network(Gains &gains, Table &table, const StepResult &r, double paper, 
        effort(r.conventional_tried, r.conventional_bursts), effort(r.step_tried, r.step_bursts), command});
 }
 
-std::string model_of(const Study &study, const std::string &network, bool large) {
+std::string model_of(const LayerStudy &study, const std::string &network, bool large) {
   for (const StudyNetwork &n : study.networks)
     if (n.name == network) return large ? n.large : n.small;
   throw std::logic_error("no such network");
@@ -95,15 +95,15 @@ void add_npu(Figure &figure, const Context &context, bool large) {
   }
   Row paper = target_row(context, size + ".paper", "Whole step against the paper's scheme on its own tiling, " + size,
                          large ? search.large_paper : search.small_paper);
-  paper.described = mean(gains.paper);
+  paper.ours[kOursDescribed] = mean(gains.paper);
   Row conventional =
       target_row(context, size + ".conventional", "Whole step against the searched conventional schedule, " + size,
                  large ? search.large_conventional : search.small_conventional);
-  conventional.searched = mean(gains.conventional);
+  conventional.ours[kOursSearched] = mean(gains.conventional);
   conventional.note += fmt::format("; no schedule can reach more than {:.1f} %", mean(gains.limit));
   Row above = target_row(context, size + ".above_bound", "Searched layers above their lower bounds, " + size,
                          search.above_bound, true);
-  above.searched = mean(gains.above_bound);
+  above.ours[kOursSearched] = mean(gains.above_bound);
   figure.rows.insert(figure.rows.end(), {std::move(paper), std::move(conventional), std::move(above)});
   figure.charts.push_back(network_chart(context, "search-" + size,
                                         fmt::format("Time saved by the whole step, {} NPU", size), "time saved, %",

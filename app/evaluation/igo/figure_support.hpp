@@ -12,15 +12,23 @@ Costs costs_of(const Context &context, const Setting &setting, const std::string
 
 /// Time of each network over the time of a baseline.
 struct Normalised {
-  std::vector<double> described, searched, crossed; ///< as in Row
+  std::vector<double> described, searched, crossed; ///< as the columns
 };
 Normalised normalised(const Context &context, const Setting &setting, Technique technique);
 
 /// 100 (1 - mean).
 double gain_percent(const std::vector<double> &normalised);
 
-/// A row for the published number `key` of the figure, with its text and unit, without our numbers. If the study has no
-/// such number the key is the text.
+/// The columns of our numbers.
+enum OursColumn : std::size_t {
+  kOursDescribed, ///< the technique under the paper's policy against the baseline as the paper describes it; or, for a
+                  ///< row that compares with no baseline, our number under that policy
+  kOursSearched, ///< the technique against the baseline, both with plans that the compiler searches for
+  kOursCrossed,  ///< the technique under the paper's policy against the searched baseline
+  kOursColumns
+};
+
+/// evaluation::published_row(), with all columns.
 Row published_row(const Context &context, const std::string &figure, const std::string &key);
 /// The same with the gains over the baselines.
 Row gain_row(const Context &context, const std::string &figure, const std::string &key, const Normalised &values);

@@ -1,12 +1,21 @@
 // The figures, tables and numbers of igo_micro23 that can be computed.
 #pragma once
 
+#include "app/evaluation/study/context.hpp"
 #include "app/evaluation/study/paper.hpp"
 
 namespace gradweave::evaluation::igo {
 
+struct FigureMaker {
+  std::string_view id;
+  Figure (*make)(const Context &context);
+};
 /// In the order of the paper.
-const std::vector<FigureMaker> &figures();
+const std::vector<FigureMaker> &figure_makers();
+
+/// As of Paper.
+const std::vector<std::string_view> &figures();
+std::unique_ptr<Repetition> open(const Study &study, const Request &request);
 
 // NPUs and networks: figure_tables.cpp
 Figure table3(const Context &context);

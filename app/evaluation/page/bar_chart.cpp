@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace gradweave::evaluation {
 namespace {
@@ -18,6 +19,9 @@ constexpr double kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = kHeight - k
 constexpr std::size_t kManyGroups = 14; ///< from here on their names are slanted
 /// Told apart in print and by those who see no difference between red and green: they differ in lightness.
 constexpr std::array<const char *, 4> kColours{"#9ecae1", "#4292c6", "#08519c", "#00213f"};
+/// Of parts on top of each other, which are more.
+constexpr std::array<const char *, 9> kPartColours{"#00213f", "#08519c", "#4292c6", "#9ecae1", "#7f2704",
+                                                   "#d94801", "#fd8d3c", "#fdd0a2", "#969696"};
 
 /// A round distance between grid lines, so that there are about five.
 double grid_step(double top) {
@@ -32,9 +36,13 @@ class Drawing {
 public:
   Drawing(const Chart &chart, std::size_t number) : chart_(chart), number_(number) {
     double highest = chart.reference.value_or(0);
+    std::vector<double> piles(chart.groups.size());
     for (const Series &series : chart.series)
-      for (const double value : series.values)
-        if (std::isfinite(value)) highest = std::max(highest, value);
+      for (std::size_t g = 0; g < series.values.size(); ++g)
+        if (const double value = series.values[g]; std::isfinite(value)) {
+          if (chart.stacked) piles.at(g) += value;
+          highest = std::max(highest, chart.stacked ? piles[g] : value);
+        }
     step_ = grid_step(highest > 0 ? highest * 1.02 : 1);
     top_ = std::ceil(highest > 0 ? highest * 1.02 / step_ : 1) * step_;
   }
@@ -88,13 +96,18 @@ private:
 
   void bars() {
     const double group_width = kPlotWidth / static_cast<double>(std::max<std::size_t>(chart_.groups.size(), 1));
-    const double bar_width = group_width * 0.8 / static_cast<double>(std::max<std::size_t>(chart_.series.size(), 1));
+    const std::size_t beside = chart_.stacked ? 1 : std::max<std::size_t>(chart_.series.size(), 1);
+    const double bar_width = group_width * 0.8 / static_cast<double>(beside);
     const bool slanted = chart_.groups.size() > kManyGroups;
     for (std::size_t g = 0; g < chart_.groups.size(); ++g) {
       const double left = kLeft + group_width * (static_cast<double>(g) + 0.1);
-      for (std::size_t s = 0; s < chart_.series.size(); ++s)
-        bar(left + bar_width * static_cast<double>(s), bar_width, chart_.series[s].values.at(g), s,
+      double foot = 0;
+      for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+        const double value = chart_.series[s].values.at(g);
+        bar(left + (chart_.stacked ? 0 : bar_width * static_cast<double>(s)), bar_width, foot, value, s,
             chart_.groups[g] + ", " + chart_.series[s].name);
+        if (chart_.stacked && std::isfinite(value)) foot += value;
+      }
       const double middle = kLeft + group_width * (static_cast<double>(g) + 0.5);
       label(middle, kHeight - kBottom + (slanted ? 14 : 18), chart_.groups[g], slanted ? "end" : "middle",
             slanted ? -35 : 0);
@@ -102,16 +115,20 @@ private:
     if (chart_.reference) line(kLeft, y(*chart_.reference), kWidth - kRight, y(*chart_.reference), "#b30000", "4 3");
   }
 
-  void bar(double left, double width, double value, std::size_t series, const std::string &name) {
+  const char *colour(std::size_t series) const {
+    return chart_.stacked ? kPartColours.at(series % kPartColours.size()) : kColours.at(series % kColours.size());
+  }
+
+  void bar(double left, double width, double foot, double value, std::size_t series, const std::string &name) {
     if (!std::isfinite(value)) {
       label(left + width / 2, y(0) - 4, "n/a", "middle");
       return;
     }
     svg_.open("rect", {{"x", fmt::format("{:.1f}", left)},
-                       {"y", fmt::format("{:.1f}", y(std::max(value, 0.0)))},
+                       {"y", fmt::format("{:.1f}", y(foot + std::max(value, 0.0)))},
                        {"width", fmt::format("{:.1f}", width)},
                        {"height", fmt::format("{:.1f}", y(0) - y(std::max(value, 0.0)))},
-                       {"fill", kColours.at(series % kColours.size())}});
+                       {"fill", colour(series)}});
     svg_.element("title", fmt::format("{}: {:.3f}", name, value)); // shown when pointed at
     svg_.close();
   }
@@ -119,11 +136,8 @@ private:
   void legend() {
     double x = kLeft;
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
-      svg_.empty("rect", {{"x", fmt::format("{:.1f}", x)},
-                          {"y", "8"},
-                          {"width", "12"},
-                          {"height", "12"},
-                          {"fill", kColours.at(s % kColours.size())}});
+      svg_.empty("rect",
+                 {{"x", fmt::format("{:.1f}", x)}, {"y", "8"}, {"width", "12"}, {"height", "12"}, {"fill", colour(s)}});
       label(x + 18, 18, chart_.series[s].name, "start");
       x += 40 + 7.0 * static_cast<double>(chart_.series[s].name.size());
     }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gradweave::evaluation {
@@ -18,11 +19,29 @@ struct RtlCheck {
   bool passed() const { return problem.empty(); }
 };
 
+/// A column of our numbers.
+struct Column {
+  std::string title; ///< on the page
+  std::string brief; ///< on a terminal
+  std::string field; ///< of results.json and rows.csv
+};
+
+/// What a paper's page says beside the numbers.
+struct Presentation {
+  std::vector<Column> columns;
+  std::string purpose;                                       ///< the page's first sentences
+  std::string work;                                          ///< what the work was made of: "evaluations of a layer"
+  std::string method;                                        ///< how numbers and averages are to be read
+  std::vector<std::string> terms;                            ///< of columns
+  std::vector<std::pair<std::string, std::string>> settings; ///< that all numbers depend on, by name
+  std::string left_out;                                      ///< what comes of work without a result
+};
+
 struct Evaluation {
   std::string study, title;
+  Presentation presentation;
   std::string command; ///< that repeats it
   std::string tool;    ///< version of compiler and models
-  std::string policy;  ///< of baseline (a)
   std::vector<Figure> figures;
   std::vector<std::string> problems; ///< units without a result
   std::vector<RtlCheck> rtl;

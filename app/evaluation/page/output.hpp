@@ -9,7 +9,7 @@ namespace gradweave::evaluation {
 
 /// results.json: every number of the evaluation.
 std::string results_json(const Evaluation &evaluation);
-/// Lines chart,group,series,value of the figure's charts.
+/// Lines chart,group,series,value of the figure's charts; of its plots, x is the group.
 std::string figure_csv(const Figure &figure);
 /// rows.csv: the numbers beside the paper's.
 std::string rows_csv(const Evaluation &evaluation);

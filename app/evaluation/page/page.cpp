@@ -1,6 +1,7 @@
 // index.html: one page without scripts, styles or pictures from elsewhere.
 #include "app/evaluation/page/bar_chart.hpp"
 #include "app/evaluation/page/output.hpp"
+#include "app/evaluation/page/plot.hpp"
 #include "app/evaluation/page/xml.hpp"
 
 #include <fmt/format.h>
@@ -83,21 +84,14 @@ private:
 
   void introduction() {
     html_.element("h1", evaluation_.title);
-    paragraph("Each number of the paper beside the one that this compiler gets on the exact timing model of the NPU. "
-              "The whole page is made by");
+    const Presentation &said = evaluation_.presentation;
+    paragraph(said.purpose + " The whole page is made by");
     command(evaluation_.command);
-    paragraph(fmt::format("{} evaluations of a layer; compiler and models {}. A gain is the time saved, forward and "
-                          "backward pass, as the mean over the networks.",
-                          evaluation_.units, evaluation_.tool));
+    paragraph(
+        fmt::format("{} {}; compiler and models {}. {}", evaluation_.units, said.work, evaluation_.tool, said.method));
     html_.open("ul");
-    html_.element("li", fmt::format("(a): the technique and the baseline both with the tiles, replacement and loop "
-                                    "orders that the paper describes, policy {}. What the paper leaves open is swept "
-                                    "in the section on policies.",
-                                    evaluation_.policy));
-    html_.element("li", "(b): the technique and the sequential baseline both with tiles, loop orders and residency "
-                        "found by the compiler's search: the strongest baseline.");
-    html_.element("li", "(a) over (b): the technique as the paper describes it against the strongest baseline. A "
-                        "negative gain means that it is slower.");
+    for (const std::string &term : said.terms)
+      html_.element("li", term);
     html_.close();
   }
 
@@ -116,7 +110,10 @@ private:
     html_.open("div", {{"class", "scroll"}});
     html_.open("table");
     html_.element("caption", caption);
-    std::vector<std::string> columns{"number", "paper", "ours (a)", "ours (b)", "(a) over (b)", "command"};
+    std::vector<std::string> columns{"number", "paper"};
+    for (const Column &column : evaluation_.presentation.columns)
+      columns.push_back(column.title);
+    columns.emplace_back("command");
     if (with_figure) columns.insert(columns.begin(), "figure");
     header(columns, columns.size());
     html_.open("tbody");
@@ -128,8 +125,9 @@ private:
         html_.close();
       }
       html_.element("td", row.note.empty() ? row.text : row.text + " (" + row.note + ")");
-      for (const auto &value : {row.paper, row.described, row.searched, row.crossed})
-        html_.element("td", shown(value, row.unit), {{"class", "number"}});
+      html_.element("td", shown(row.paper, row.unit), {{"class", "number"}});
+      for (std::size_t i = 0; i < evaluation_.presentation.columns.size(); ++i)
+        html_.element("td", i < row.ours.size() ? shown(row.ours[i], row.unit) : std::string(), {{"class", "number"}});
       html_.open("td");
       html_.element("code", row.command);
       html_.close();
@@ -196,6 +194,13 @@ private:
       html_.close();
       html_.line_feed();
     }
+    for (const Plot &plot : figure.plots) {
+      html_.open("figure");
+      html_.raw(draw(plot, charts_++));
+      html_.element("figcaption", plot.title);
+      html_.close();
+      html_.line_feed();
+    }
     for (const Table &t : figure.tables)
       table(t);
     list(figure.notes);
@@ -211,6 +216,7 @@ private:
   }
 
   void rtl() {
+    if (evaluation_.rtl_note.empty() && evaluation_.rtl.empty()) return;
     html_.element("h2", "On the RTL", {{"id", "rtl"}});
     if (!evaluation_.rtl_note.empty()) paragraph(evaluation_.rtl_note);
     if (evaluation_.rtl.empty()) return;
@@ -227,7 +233,7 @@ private:
   void problems() {
     if (evaluation_.problems.empty()) return;
     html_.element("h2", "Not evaluated", {{"id", "problems"}});
-    paragraph("Networks with one of these layers are left out of the averages that need it.");
+    paragraph(evaluation_.presentation.left_out);
     list(evaluation_.problems);
   }
 

@@ -11,14 +11,8 @@ namespace gradweave::evaluation {
 struct Row {
   std::string figure, key, text, unit;
   std::optional<double> paper;
-  /// The technique under the paper's policy against the baseline as the paper describes it; or, for a row that compares
-  /// with no baseline, our number under that policy.
-  std::optional<double> described;
-  /// The technique against the baseline, both with plans that the compiler searches for.
-  std::optional<double> searched;
-  /// The technique under the paper's policy against the searched baseline.
-  std::optional<double> crossed;
-  std::string command; ///< that gives our numbers
+  std::vector<std::optional<double>> ours; ///< as many as there are columns; those at the end may be left out
+  std::string command;                     ///< that gives our numbers
   std::string note;
 };
 
@@ -35,6 +29,21 @@ struct Chart {
   std::vector<std::string> groups;
   std::vector<Series> series;
   std::optional<double> reference; ///< a line across, for example at 1
+  bool stacked = false;            ///< the series on top of each other, not side by side
+};
+
+/// Points or lines over two axes.
+struct Plot {
+  struct Points {
+    std::string name;
+    std::vector<double> x, y; ///< as many of each; what is not finite is left out
+    bool line = true;         ///< else a dot each
+  };
+  std::string name;  ///< file name part
+  std::string title; ///< what is shown, as a sentence
+  std::string x_axis, y_axis;
+  bool logarithmic = false; ///< both axes; only what is above 0 is drawn then
+  std::vector<Points> series;
 };
 
 /// A table beside the charts, for what is no bar.
@@ -50,6 +59,7 @@ struct Figure {
   std::string method; ///< how it is computed, for people
   std::vector<Row> rows;
   std::vector<Chart> charts;
+  std::vector<Plot> plots;
   std::vector<Table> tables;
   std::vector<std::string> notes;
 };

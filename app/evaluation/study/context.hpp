@@ -1,4 +1,4 @@
-// What figures are made from.
+// What figures of layers on NPUs are made from.
 #pragma once
 
 #include "app/evaluation/page/report.hpp"
@@ -11,7 +11,7 @@
 namespace gradweave::evaluation {
 
 struct Context {
-  const Study &study;
+  const LayerStudy &study;
   const Workloads &workloads;
   Evaluations &evaluations;
   bool planning = false;             ///< only which units are asked for matters: long work on their results can be left

@@ -1,21 +1,50 @@
-// A paper as what can be computed of it: its figures, tables and numbers, each by its own function.
+// A paper as what can be repeated of it: its figures, tables and numbers.
 #pragma once
 
-#include "app/evaluation/study/context.hpp"
+#include "app/evaluation/page/evaluation.hpp"
+#include "app/evaluation/study/study.hpp"
+#include "app/evaluation/study/workload.hpp"
+#include "app/evaluation/unit/evaluations.hpp"
 
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace gradweave::evaluation {
 
-struct FigureMaker {
-  const char *id; ///< as --figure takes it
-  Figure (*make)(const Context &context);
+/// What is asked of an evaluation, but for its figures.
+struct Request {
+  std::vector<std::string> networks; ///< as the paper calls them; empty: all
+  std::string policy;                ///< of a baseline as the paper describes it; empty: the default
+  std::string command;               ///< of this evaluation, without figures
+  std::uint64_t seed = 1;            ///< of random choices
+};
+
+/// A study whose figures can be made.
+class Repetition {
+public:
+  virtual ~Repetition() = default;
+
+  virtual Presentation presentation() const = 0;
+  /// One of the paper's figures. While `planning` only which work it asks for matters: long work on results can be
+  /// left.
+  virtual Figure figure(std::string_view id, Evaluations &evaluations, bool planning) const = 0;
+  /// Whose layers the figures run, for those that run on an NPU.
+  virtual const Workloads *workloads() const { return nullptr; }
 };
 
 struct Paper {
-  std::string_view name;                        ///< of its folder, and what a study calls it
-  const std::vector<FigureMaker> &(*figures)(); ///< in the order of the paper
+  std::string_view name;                             ///< of its folder, and what a study calls it
+  const std::vector<std::string_view> &(*figures)(); ///< as --figure takes them, in the order of the paper
+  bool on_npus = false;                              ///< has streams of layers: a policy, and a sample on the RTL
+  /// Throws ConfigError for what is wrong in the study, std::invalid_argument for what is wrong in the request.
+  std::unique_ptr<Repetition> (*open)(const Study &study, const Request &request) = nullptr;
 };
+
+/// A row for the published number `key` of a figure, with its text and unit and the command, without our numbers. If
+/// the study has no such number the key is the text.
+Row published_row(const Study &study, const std::string &figure, const std::string &key, const std::string &command);
 
 } // namespace gradweave::evaluation

@@ -57,7 +57,7 @@ std::uint32_t extent(const Layer &layer, Partition partition) {
 
 } // namespace
 
-Workloads::Workloads(const Study &study, const std::vector<std::string> &wanted) : study_(study) {
+Workloads::Workloads(const LayerStudy &study, const std::vector<std::string> &wanted) : study_(study) {
   std::vector<std::string> known;
   for (const StudyNetwork &network : study.networks) {
     known.push_back(network.name);

@@ -1,7 +1,7 @@
 // Networks of a study in a setting, and the time that they take under the techniques of the paper.
 #pragma once
 
-#include "app/evaluation/study/study.hpp"
+#include "app/evaluation/study/layer_study.hpp"
 #include "app/evaluation/unit/evaluations.hpp"
 
 #include <functional>
@@ -27,7 +27,7 @@ struct Workload {
 class Workloads {
 public:
   /// `wanted`: names of networks; empty: all. Throws std::invalid_argument that lists the names if one is unknown.
-  Workloads(const Study &study, const std::vector<std::string> &wanted);
+  Workloads(const LayerStudy &study, const std::vector<std::string> &wanted);
 
   Setting small() const;
   /// The large NPU with `index` in Study::large_npus; DRAM bandwidth times `bandwidth`, batch as the study says for so
@@ -42,7 +42,7 @@ public:
 private:
   const Machine &npu(const std::string &name) const;
 
-  const Study &study_;
+  const LayerStudy &study_;
   std::vector<StudyNetwork> networks_;
   mutable std::map<std::string, Machine> npus_;
   mutable std::map<std::pair<bool, std::uint32_t>, std::vector<Workload>> workloads_;

@@ -27,6 +27,11 @@ StepResult WantedUnits::get(const StepUnit &unit) {
   return nothing;
 }
 
+std::string WantedUnits::get(const Work &work) {
+  if (seen_.insert(work.key).second) works_.push_back(work);
+  return {};
+}
+
 const std::string &JournalResults::value(const std::string &key) const {
   const std::string *value = journal_.find(key);
   if (value == nullptr) throw std::logic_error("not evaluated: " + key);
@@ -36,5 +41,7 @@ const std::string &JournalResults::value(const std::string &key) const {
 UnitResult JournalResults::get(const Unit &unit) { return from_text(value(key_of(unit, tool_version()))); }
 
 StepResult JournalResults::get(const StepUnit &unit) { return step_from_text(value(key_of(unit, tool_version()))); }
+
+std::string JournalResults::get(const Work &work) { return value(work.key); }
 
 } // namespace gradweave::evaluation

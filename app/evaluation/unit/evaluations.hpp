@@ -5,11 +5,19 @@
 #include "app/evaluation/unit/unit.hpp"
 #include "base/file/journal.hpp"
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace gradweave::evaluation {
+
+/// Work of another kind, whose result is a text.
+struct Work {
+  std::string key;                                                          ///< a fingerprint of all it depends on
+  double seconds = 0;                                                       ///< that it takes, very roughly
+  std::function<std::string(const std::function<void(double)> &)> evaluate; ///< reports the fraction done
+};
 
 /// Figures are computed twice by the same code: first with results that say nothing, to learn which units they need,
 /// then with those of the journal.
@@ -18,6 +26,8 @@ public:
   virtual ~Evaluations() = default;
   virtual UnitResult get(const Unit &unit) = 0;
   virtual StepResult get(const StepUnit &unit) = 0;
+  /// Empty while nothing is known yet.
+  virtual std::string get(const Work &work) = 0;
 };
 
 /// Collects the units that are asked for, each once.
@@ -25,11 +35,13 @@ class WantedUnits : public Evaluations {
 public:
   UnitResult get(const Unit &unit) override;
   StepResult get(const StepUnit &unit) override;
+  std::string get(const Work &work) override;
   /// In the order in which they were first asked for.
   const std::vector<Unit> &units() const { return units_; }
   const std::vector<std::string> &keys() const { return keys_; }
   const std::vector<StepUnit> &steps() const { return steps_; }
   const std::vector<std::string> &step_keys() const { return step_keys_; }
+  const std::vector<Work> &works() const { return works_; }
 
 private:
   std::set<std::string> seen_;
@@ -37,6 +49,7 @@ private:
   std::vector<std::string> keys_;
   std::vector<StepUnit> steps_;
   std::vector<std::string> step_keys_;
+  std::vector<Work> works_;
 };
 
 /// Results of a journal. Throws std::logic_error for a unit that is not in it.
@@ -45,6 +58,7 @@ public:
   explicit JournalResults(const Journal &journal) : journal_(journal) {}
   UnitResult get(const Unit &unit) override;
   StepResult get(const StepUnit &unit) override;
+  std::string get(const Work &work) override;
 
 private:
   const std::string &value(const std::string &key) const;

@@ -1,0 +1,57 @@
+#include "app/evaluation/study/layer_study.hpp"
+
+#include "app/evaluation/study/table_reader.hpp"
+
+#include <set>
+
+namespace gradweave::evaluation {
+namespace {
+
+namespace fs = std::filesystem;
+
+void read_search(const fs::path &file, const toml::table &root, StepSearch &search) {
+  TableReader reader = read_table(file, root, "search");
+  search.plans = reader.count("plans");
+  search.step_plans = reader.count("step_plans");
+  search.small_paper = reader.get<double>("small_paper", "a number");
+  search.large_paper = reader.get<double>("large_paper", "a number");
+  search.small_conventional = reader.get<double>("small_conventional", "a number");
+  search.large_conventional = reader.get<double>("large_conventional", "a number");
+  search.above_bound = reader.get<double>("above_bound", "a number");
+  reader.reject_unknown_keys();
+}
+
+void read_settings(const fs::path &file, const toml::table &root, LayerStudy &study) {
+  TableReader reader = read_table(file, root, "settings");
+  study.small_npu = beside(file, reader.text("small_npu"));
+  for (const std::string &npu : reader.list<std::string>("large_npus", "a list of names"))
+    study.large_npus.push_back(beside(file, npu));
+  study.small_batch = reader.count("small_batch");
+  study.large_batch = reader.count("large_batch");
+  study.batches = reader.list<std::uint32_t>("batches", "a list of whole numbers");
+  study.bandwidths = reader.list<double>("bandwidths", "a list of factors");
+  study.parts = reader.list<std::uint32_t>("parts", "a list of whole numbers");
+  study.plans = reader.count("plans");
+  reader.reject_unknown_keys();
+}
+
+} // namespace
+
+LayerStudy read_layer_study(const Study &study) {
+  LayerStudy layers;
+  static_cast<Study &>(layers) = study;
+  const fs::path &file = study.file;
+  const toml::table root = parse_tables(study.text, file);
+  read_settings(file, root, layers);
+  read_search(file, root, layers.search);
+  std::set<std::string> names;
+  for_each_table(file, root, "network", [&](TableReader &reader, const toml::node &item) {
+    layers.networks.push_back(
+        {reader.text("name"), beside(file, reader.text("small")), beside(file, reader.text("large"))});
+    if (!names.insert(layers.networks.back().name).second)
+      reader.fail(item, fmt::format("a second network '{}'; give it another name", layers.networks.back().name));
+  });
+  return layers;
+}
+
+} // namespace gradweave::evaluation

@@ -1,0 +1,20 @@
+#include "app/evaluation/study/paper.hpp"
+
+#include <fmt/format.h>
+
+namespace gradweave::evaluation {
+
+Row published_row(const Study &study, const std::string &figure, const std::string &key, const std::string &command) {
+  Row row;
+  row.figure = figure;
+  row.key = row.text = key;
+  row.command = fmt::format("{} --figure {}", command, figure);
+  if (const Published *published = find_published(study, figure, key)) {
+    row.text = published->text;
+    row.unit = published->unit;
+    row.paper = published->value;
+  }
+  return row;
+}
+
+} // namespace gradweave::evaluation
