@@ -8,9 +8,17 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
+
+/// Each once, descending.
+std::vector<std::uint32_t> distinct(std::vector<std::uint32_t> sides) {
+  std::sort(sides.begin(), sides.end(), std::greater<>());
+  sides.erase(std::unique(sides.begin(), sides.end()), sides.end());
+  return sides;
+}
 
 double product_cycles(Tensor result, const TileShape &t, const Layer &layer, const NpuConfig &npu) {
   const Contraction &c = contraction_of(result);
@@ -48,9 +56,7 @@ std::vector<std::uint32_t> tile_sides(std::uint32_t extent, std::uint32_t unit, 
   // Parts of a block: wasteful, for scratchpads that hold no more.
   for (std::uint64_t side = unit; side > 0; side /= 2)
     add(side);
-  std::sort(sides.begin(), sides.end(), std::greater<>());
-  sides.erase(std::unique(sides.begin(), sides.end()), sides.end());
-  return sides;
+  return distinct(std::move(sides));
 }
 
 TileShape largest_tile(PhaseKind kind, const Layer &layer) {
@@ -70,10 +76,14 @@ namespace {
 std::vector<std::uint32_t> image_sides(PhaseKind kind, Dim dim, const Layer &layer, std::uint32_t unit,
                                        std::uint32_t beat) {
   if (dim == Dim::kM) {
-    std::vector<std::uint32_t> sides = tile_sides(layer.m / line_width(layer), 1, 1);
+    const std::uint32_t width = line_width(layer), all = layer.m / width;
+    std::vector<std::uint32_t> sides = tile_sides(all, 1, 1);
+    // Whole rows that fill whole blocks of the array best.
+    for (std::uint32_t blocks = 1; blocks * unit < layer.m; blocks += std::max(1U, blocks / 4))
+      sides.push_back(std::clamp(blocks * unit / width, 1U, all));
     for (std::uint32_t &side : sides)
-      side = std::min(side, kMaxTileSide / line_width(layer)) * line_width(layer);
-    return sides;
+      side = std::min(side, kMaxTileSide / width) * width;
+    return distinct(std::move(sides));
   }
   const std::uint32_t extent = side_of(largest_tile(kind, layer), dim);
   const std::uint32_t taps = taps_of(layer), width = layer.conv->kernel_width;
@@ -88,9 +98,7 @@ std::vector<std::uint32_t> image_sides(PhaseKind kind, Dim dim, const Layer &lay
     sides.push_back(tap * channels);
   for (const std::uint32_t side : tile_sides(channels, unit, beat))
     sides.push_back(side);
-  std::sort(sides.begin(), sides.end(), std::greater<>());
-  sides.erase(std::unique(sides.begin(), sides.end()), sides.end());
-  return sides;
+  return distinct(std::move(sides));
 }
 
 } // namespace
