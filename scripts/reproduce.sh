@@ -1,5 +1,6 @@
 #!/bin/bash
-# `make reproduce`: builds the gradweave command and the small NPU, and repeats the paper's evaluation. Variables: `make help`.
+# `make reproduce`: builds the gradweave command and, for a sample on it, the small NPU, and repeats a paper's evaluation. Variables:
+# `make help`.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 args=(reproduce "${STUDY:-igo}" --out "${OUT:-$build/reproduce}")
@@ -13,6 +14,6 @@ args=(reproduce "${STUDY:-igo}" --out "${OUT:-$build/reproduce}")
 scripts/bootstrap.sh run
 configure "$(default_npus)"
 compile gradweave
-# The sample runs on the small NPU.
-[ "${SAMPLE:-}" = 0 ] || compile gradweave_rtl_small
+# The sample runs on the small NPU; of the memory model nothing does.
+[ "${SAMPLE:-}" = 0 ] || [ "${STUDY:-}" = memory ] || compile gradweave_rtl_small
 exec "$build/bin/gradweave" "${args[@]}"

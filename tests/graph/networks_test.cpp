@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace gradweave::graph {
@@ -41,6 +43,35 @@ TEST(GraphNetworks, HaveGradientsOfAllParameters) {
     EXPECT_EQ(add_gradients(graph, operators()).size(), parameters);
     assign_edges(graph, operators());
     EXPECT_NO_THROW(verify(graph));
+  }
+}
+
+/// Counts of torchvision (CNNs) and of the transformers library (BERT, XLNet), without heads; those of the two networks
+/// of C.-Y. Tsai 2021, whose layer lists are not published, layer by layer.
+TEST(GraphNetworks, HaveAsManyParametersAsPublished) {
+  constexpr std::uint64_t kWidthOfBoth = 1024, kWidthSquared = kWidthOfBoth * kWidthOfBoth, kInner = 2048;
+  // Nine cells of four gates that read two widths, or three (four of them), and the attention.
+  constexpr std::uint64_t kGnmt =
+      9 * 4 * (2 * kWidthSquared + kWidthOfBoth) + 4 * 4 * kWidthSquared + 2 * kWidthSquared + kWidthOfBoth;
+  constexpr std::uint64_t kProjection = kWidthSquared + kWidthOfBoth,
+                          kFeedForward = 2 * kWidthOfBoth * kInner + kInner + kWidthOfBoth,
+                          kScaleAndShift = 2 * kWidthOfBoth;
+  constexpr std::uint64_t kTransformer = 6 * (4 * kProjection + kFeedForward + 2 * kScaleAndShift) +
+                                         6 * (8 * kProjection + kFeedForward + 3 * kScaleAndShift);
+  for (const auto &[name, parameters] :
+       std::vector<std::pair<std::string, std::uint64_t>>{{"resnet50", 25557032},
+                                                          {"mobilenet_v2", 3504872},
+                                                          {"inception_v3", 23834568},
+                                                          {"resnext50", 25028904},
+                                                          {"bert_base", 109482240},
+                                                          {"xlnet_large", 360267776},
+                                                          {"gnmt", kGnmt},
+                                                          {"transformer", kTransformer}}) {
+    const Graph graph = compiler::load_graph("models/" + name + ".graph");
+    EXPECT_EQ(count_parameters(graph) - count_head_parameters(graph), parameters) << name;
+    if (graph.published) {
+      EXPECT_EQ(*graph.published, parameters) << name;
+    }
   }
 }
 

@@ -68,6 +68,48 @@ TEST(MemoryProperties, HoldOfPlansToTheByte) {
   });
 }
 
+/// What the thesis's policy lets stay is a plan of whole tensors, and it moves what that plan does; a step that fits
+/// has its tensors beside what stays.
+TEST(MemoryProperties, HoldOfTheThesisToTheByte) {
+  for_random_iterations(80, [](const Iteration &iteration) {
+    const Uses uses(iteration);
+    for (const std::uint64_t capacity : capacities(iteration)) {
+      const Machine machine{capacity, kBandwidth, kThroughput};
+      const std::vector<bool> stays = belady(iteration, uses, capacity);
+      for (const bool prefetch : {true, false})
+        for (const auto large : {ThesisReading::Large::kStreamed, ThesisReading::Large::kWaits})
+          for (const auto bus : {ThesisReading::Bus::kLoadsFirst, ThesisReading::Bus::kInOrder})
+            ASSERT_EQ(broken(iteration, whole(iteration, uses, stays),
+                             estimate_thesis(iteration, uses, stays, machine, {large, bus, prefetch}), machine),
+                      std::vector<std::string>{});
+      for (std::uint32_t s = 0; s < iteration.steps.size(); ++s) {
+        std::uint64_t held = uses.footprint[s];
+        for (std::uint32_t a = 0; a < uses.first[s]; ++a)
+          if (stays[a] && uses.step[uses.next[a]] > s) held += iteration.tensors[uses.what[a].tensor].bytes;
+        if (uses.footprint[s] <= capacity) {
+          ASSERT_LE(held, capacity) << "step " << s;
+        }
+      }
+    }
+  });
+}
+
+/// Plans of long iterations, which no flow makes.
+TEST(MemoryProperties, HoldOfLongIterationsToTheByte) {
+  std::mt19937 random(kSeed);
+  const Iteration iteration = random_iteration(random, 2000);
+  ASSERT_GT(iteration.steps.size(), Planner::kMostSteps);
+  const Uses uses(iteration);
+  Planner planner(iteration, uses);
+  for (const std::uint64_t factor : {1, 3, 40}) {
+    const Machine machine{factor * uses.largest_window(), kBandwidth, kThroughput};
+    const Plan plan = planner.rows(machine.capacity);
+    ASSERT_NO_THROW(check(iteration, uses, plan, machine.capacity));
+    ASSERT_EQ(broken(iteration, plan, estimate_plan(iteration, uses, planner.gaps(), plan, machine), machine),
+              std::vector<std::string>{});
+  }
+}
+
 /// Reads of the optimal placement, the bound and the time of a sweep.
 TEST(MemoryProperties, NothingGrowsWithCapacity) {
   for_random_iterations(80, [](const Iteration &iteration) {

@@ -23,8 +23,8 @@ double gain_percent(const std::vector<double> &normalised);
 enum OursColumn : std::size_t {
   kOursDescribed, ///< the technique under the paper's policy against the baseline as the paper describes it; or, for a
                   ///< row that compares with no baseline, our number under that policy
-  kOursSearched, ///< the technique against the baseline, both with plans that the compiler searches for
-  kOursCrossed,  ///< the technique under the paper's policy against the searched baseline
+  kOursSearched,  ///< the technique against the baseline, both with plans that the compiler searches for
+  kOursCrossed,   ///< the technique under the paper's policy against the searched baseline
   kOursColumns
 };
 

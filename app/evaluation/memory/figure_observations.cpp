@@ -69,85 +69,95 @@ struct Observation {
   std::function<Says(const MemoryNetwork &, const Curves &)> says;
 };
 
-std::vector<Observation> all_observations(const Inputs &inputs) {
-  const std::uint32_t small = inputs.study.small_capacity, large = inputs.study.large_capacity, most = inputs.study.to;
-  const auto at = [&inputs](const SweepResult &r, std::uint32_t c) -> const SweepPoint & {
-    return point_at(inputs, r, c);
-  };
-  const auto saved = [at](const SweepResult &r, std::uint32_t from, std::uint32_t to) {
+bool is_light(const MemoryNetwork &n) { return n.name == "MobileNet"; }
+bool recurs(const MemoryNetwork &n) { return n.name == "GNMT"; }
+bool is_memory_bound(const MemoryNetwork &n) { return is_light(n) || recurs(n); }
+
+/// Where on the curves observations look.
+struct Looks {
+  const Inputs &inputs;
+  std::uint32_t small = inputs.study.small_capacity, large = inputs.study.large_capacity, most = inputs.study.to;
+
+  const SweepPoint &at(const SweepResult &r, std::uint32_t mebibytes) const { return point_at(inputs, r, mebibytes); }
+  /// Percent of the time.
+  double saved(const SweepResult &r, std::uint32_t from, std::uint32_t to) const {
     return -change(at(r, from).seconds, at(r, to).seconds);
-  };
-  const auto light = [](const MemoryNetwork &n) { return n.name == "MobileNet"; };
-  const auto recurrent = [](const MemoryNetwork &n) { return n.name == "GNMT"; };
-  const auto bound = [light, recurrent](const MemoryNetwork &n) { return light(n) || recurrent(n); };
-  const double limit = inputs.study.quick_throughput / inputs.study.throughput;
+  }
+  double speed_up(const Curves &c) const { return at(c.slow, small).seconds / at(c.quick, small).seconds; }
+};
+
+/// Of reuse, traffic and arithmetic.
+std::vector<Observation> observations_1_to_5(const Looks &look) {
   return {{"1: reuse frequency varies vastly among layers", "largest over smallest, at least 100",
            [](const MemoryNetwork &, const Curves &c) {
              return Says{factor_of(c.facts), factor_of(c.facts) >= 100};
            }},
           {"2: products of ResNet and Transformer are bound by computing, those of MobileNet and GNMT by memory",
            "kinds of type I below the ridge point, %; more or less than half",
-           [&inputs, bound](const MemoryNetwork &n, const Curves &c) {
-             const double share = below_ridge(inputs, c.facts);
-             return Says{share, bound(n) == (share > 50)};
+           [look](const MemoryNetwork &n, const Curves &c) {
+             const double share = below_ridge(look.inputs, c.facts);
+             return Says{share, is_memory_bound(n) == (share > 50)};
            }},
           {"3: reuse in layers and blocks saves about 70 % of the traffic where features dominate",
            "traffic saved from the small to the large cache, %; at least 60",
-           [=](const MemoryNetwork &, const Curves &c) {
-             const double value = -change(at(c.slow, small).traffic(), at(c.slow, large).traffic());
+           [look](const MemoryNetwork &, const Curves &c) {
+             const double value = -change(look.at(c.slow, look.small).traffic(), look.at(c.slow, look.large).traffic());
              return Says{value, value >= 60};
            }},
           {"4: where layers recur, reuse of weights dominates traffic",
            "weights and their gradients in all bytes that steps touch, %; more than half in GNMT alone",
-           [=](const MemoryNetwork &n, const Curves &c) {
-             return Says{100 * c.facts.weight_share, recurrent(n) == (c.facts.weight_share > 0.5)};
+           [](const MemoryNetwork &n, const Curves &c) {
+             return Says{100 * c.facts.weight_share, recurs(n) == (c.facts.weight_share > 0.5)};
            }},
           {"5: quicker arithmetic is not used at today's capacities",
-           "speed-up in the small cache; below 90 % of its bound",
-           [=](const MemoryNetwork &, const Curves &c) {
-             const double value = at(c.slow, small).seconds / at(c.quick, small).seconds;
-             return Says{value, value < 0.9 * limit};
-           }},
-          {"6 and 7: reuse from forward to back helps little, but for MobileNet",
+           "speed-up in the small cache; below 90 % of its bound", [look](const MemoryNetwork &, const Curves &c) {
+             const double value = look.speed_up(c);
+             return Says{value, value < 0.9 * look.inputs.study.quick_throughput / look.inputs.study.throughput};
+           }}};
+}
+
+/// Of capacity, bandwidth, kinds of layers and batches.
+std::vector<Observation> observations_6_to_14(const Looks &look) {
+  return {{"6 and 7: reuse from forward to back helps little, but for MobileNet",
            "time saved from the large cache to the largest, %; at most 15, MobileNet more",
-           [=](const MemoryNetwork &n, const Curves &c) {
-             const double value = saved(c.slow, large, most);
-             return Says{value, light(n) == (value > 15)};
+           [look](const MemoryNetwork &n, const Curves &c) {
+             const double value = look.saved(c.slow, look.large, look.most);
+             return Says{value, is_light(n) == (value > 15)};
            }},
           {"8: networks bound by memory gain more from capacity",
            "time saved by the large cache, %; more or less than 55",
-           [=](const MemoryNetwork &n, const Curves &c) {
-             const double value = saved(c.slow, small, large);
-             return Says{value, bound(n) == (value > 55)};
+           [look](const MemoryNetwork &n, const Curves &c) {
+             const double value = look.saved(c.slow, look.small, look.large);
+             return Says{value, is_memory_bound(n) == (value > 55)};
            }},
           {"9: what recurs needs a cache large enough", "speed-up in the small cache; GNMT's and MobileNet's below 1.1",
-           [=](const MemoryNetwork &n, const Curves &c) {
-             const double value = at(c.slow, small).seconds / at(c.quick, small).seconds;
-             return Says{value, bound(n) == (value < 1.1)};
+           [look](const MemoryNetwork &n, const Curves &c) {
+             const double value = look.speed_up(c);
+             return Says{value, is_memory_bound(n) == (value < 1.1)};
            }},
           {"10 and 11: a large cache makes up for bandwidth, but for MobileNet",
            "time saved by fast memory at the large cache, %; at most 15, MobileNet more",
-           [=](const MemoryNetwork &n, const Curves &c) {
-             const double value = -change(at(c.slow, large).seconds, at(c.fast, large).seconds);
-             return Says{value, light(n) == (value > 15)};
+           [look](const MemoryNetwork &n, const Curves &c) {
+             const double value = -change(look.at(c.slow, look.large).seconds, look.at(c.fast, look.large).seconds);
+             return Says{value, is_light(n) == (value > 15)};
            }},
           {"12: point-wise layers take their part of the time", "share of type II in the small cache, %; at least 20",
-           [=](const MemoryNetwork &, const Curves &c) {
-             const double value = 100 * at(c.slow, small).type_two;
+           [look](const MemoryNetwork &, const Curves &c) {
+             const double value = 100 * look.at(c.slow, look.small).type_two;
              return Says{value, value >= 20};
            }},
           {"13: their transfers are hidden if a block fits",
            "share of type II in the large cache, %; at most 10, but for "
            "MobileNet",
-           [=](const MemoryNetwork &n, const Curves &c) {
-             const double value = 100 * at(c.slow, large).type_two;
-             return Says{value, light(n) == (value > 10)};
+           [look](const MemoryNetwork &n, const Curves &c) {
+             const double value = 100 * look.at(c.slow, look.large).type_two;
+             return Says{value, is_light(n) == (value > 10)};
            }},
           {"14: larger batches help GNMT alone in a small cache",
            "samples a second with the largest batch over those with the smallest; above 1 for GNMT alone",
-           [=](const MemoryNetwork &n, const Curves &c) {
+           [](const MemoryNetwork &n, const Curves &c) {
              const double value = c.samples.empty() ? NAN : c.samples.back() / c.samples.front();
-             return Says{value, recurrent(n) == (value > 1)};
+             return Says{value, recurs(n) == (value > 1)};
            }}};
 }
 
@@ -167,7 +177,11 @@ Figure observations(const Inputs &inputs) {
     table.columns.push_back(network.name);
     curves.push_back(curves_of(inputs, network));
   }
-  for (const Observation &observation : all_observations(inputs)) {
+  const Looks look{inputs};
+  std::vector<Observation> all = observations_1_to_5(look);
+  for (const Observation &observation : observations_6_to_14(look))
+    all.push_back(observation);
+  for (const Observation &observation : all) {
     std::vector<std::string> cells{observation.text, observation.number};
     for (std::size_t n = 0; n < curves.size(); ++n) {
       const Says says = observation.says(inputs.study.networks[n], curves[n]);
