@@ -199,6 +199,11 @@ Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &optio
     const Dim dim = cut_dim(options.partition);
     const std::string_view name = dim == Dim::kM ? "M" : dim == Dim::kN ? "N" : "K";
     const std::uint32_t most = cuttable(dim, false, layer);
+    if (options.parts > most && layer.image && dim == Dim::kN && layer.groups == 1)
+      throw CompileError(
+          fmt::format("layer '{}': dy_sharing would cut the terms of every tap of dX, as the layer reads "
+                      "images; choose weight_sharing or ifmap_sharing",
+                      layer.name));
     if (options.parts > most)
       throw CompileError(fmt::format("layer '{}': {} cannot cut {} = {} into {} parts; reduce the parts to at most {}",
                                      layer.name, to_string(options.partition), layer.groups > 1 ? "groups" : name, most,
