@@ -23,7 +23,9 @@ TEST_F(Memory, MoreCapacityIsNoSlowerAndRowsAreNoSlowerThanTheThesis) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_LE(rows[i]["seconds"].get<double>(), thesis[i]["seconds"].get<double>()) << i;
     EXPECT_GE(rows[i]["seconds"].get<double>(), rows[i]["compute_seconds"].get<double>()) << i;
-    if (i > 0) EXPECT_LE(rows[i]["seconds"].get<double>(), rows[i - 1]["seconds"].get<double>()) << i;
+    if (i > 0) {
+      EXPECT_LE(rows[i]["seconds"].get<double>(), rows[i - 1]["seconds"].get<double>()) << i;
+    }
   }
   EXPECT_LT(rows.back()["seconds"].get<double>(), rows.front()["seconds"].get<double>());
 }
