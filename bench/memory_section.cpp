@@ -104,7 +104,7 @@ public:
 
   std::vector<Measurement> measurements() const override {
     std::vector<Measurement> all;
-    const auto add = [&all](std::string name, std::string series, double limit, double seconds, auto measure) {
+    const auto add = [&all](std::string name, const std::string &series, double limit, double seconds, auto measure) {
       all.push_back({name, seconds, [=](const auto &) {
                        Json measured = measure();
                        measured["name"] = name;
