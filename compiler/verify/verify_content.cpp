@@ -69,9 +69,13 @@ ContentReplay::Located ContentReplay::locate(const isa::DmaCommand &d, std::stri
 const ContentReplay::Tile *ContentReplay::find(const SpmView &view) const {
   const auto it = tiles_.find(view.place.row);
   if (it == tiles_.end() || !it->second.second.view.same_place(view)) return nullptr;
-  bool whole = true;
-  view.for_rows(npu_.lanes(), [&](std::uint32_t row) { whole = whole && owner_[row] == it->second.first; });
-  return whole ? &it->second.second : nullptr;
+  return holds(view, it->second.first) ? &it->second.second : nullptr;
+}
+
+bool ContentReplay::holds(const SpmView &view, std::uint32_t number) const {
+  bool all = true;
+  view.for_rows(npu_.lanes(), [&](std::uint32_t row) { all = all && owner_[row] == number; });
+  return all;
 }
 
 void ContentReplay::put(const SpmView &view, const Content &content) {

@@ -92,6 +92,8 @@ private:
   Located locate(const isa::DmaCommand &d, std::string &problem) const;
   /// The tile that lies exactly in `view`, whole; null if there is none.
   const Tile *find(const SpmView &view) const;
+  /// Whether all rows are of the tile with this number.
+  bool holds(const SpmView &view, std::uint32_t number) const;
   /// The tile that the row is a part of; null if there is none.
   const Tile *tile_at(std::int64_t row) const;
   /// The tile of which `view` has some rows, all of their columns, and the number of its rows before those; null if

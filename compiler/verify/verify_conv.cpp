@@ -36,15 +36,26 @@ template <typename F> void for_lines_read(const isa::ConvCommand &v, F f) {
 
 } // namespace
 
-std::vector<std::uint32_t> image_rows_read(const isa::ConvCommand &v) {
-  std::vector<std::uint32_t> rows;
+std::vector<SpmView> image_views(const isa::ConvCommand &v) {
+  const isa::GemmCommand &g = v.product;
+  const isa::RowSpan span = isa::tap_span(v.image);
+  const std::int64_t first = g.a.row + span.lo;
+  std::vector<bool> read(static_cast<std::size_t>(span.hi - span.lo) + (v.weights ? g.k : g.m));
   for_lines_read(v, [&](const TapLine &at) {
-    rows.push_back(static_cast<std::uint32_t>(at.row));
+    read[static_cast<std::size_t>(at.row - first)] = true;
     return true;
   });
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  return rows;
+  std::vector<SpmView> views;
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    if (!read[i]) continue;
+    if (i == 0 || !read[i - 1]) {
+      isa::SpmTile place = g.a;
+      place.row = static_cast<std::uint32_t>(first + static_cast<std::int64_t>(i));
+      views.push_back({place, 0, v.weights ? g.m : g.k, false});
+    }
+    ++views.back().rows;
+  }
+  return views;
 }
 
 const ContentReplay::Tile *ContentReplay::tile_at(std::int64_t row) const {
@@ -63,10 +74,7 @@ const ContentReplay::Tile *ContentReplay::find_rows(const SpmView &view, std::ui
   const bool fits = skipped + view.rows <= whole.rows && view.cols == whole.cols && view.fp32 == whole.fp32 &&
                     view.place.pstride == whole.place.pstride &&
                     view.place.rot == (whole.place.rot + skipped) % npu_.lanes();
-  if (!fits) return nullptr;
-  bool there = true;
-  view.for_rows(npu_.lanes(), [&](std::uint32_t row) { there = there && owner_[row] == owner_[view.place.row]; });
-  return there ? tile : nullptr;
+  return fits && holds(view, owner_[view.place.row]) ? tile : nullptr;
 }
 
 /// Every line that is read must be the pixel that the command's geometry says, with these channels: the tile may have

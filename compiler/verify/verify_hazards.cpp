@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gradweave::compiler {
 
@@ -30,21 +31,18 @@ bool HazardReplay::ordered_inside_core(const Writer &writer, const SpmView &view
   return blocks_[index_].first >= last_needed + 3;
 }
 
-/// `view`: the tile that the row is read as a part of.
-std::string HazardReplay::read_row(std::uint32_t row, const SpmView &view, Use use, const SyncReplay &sync) {
-  readers_[sync.engine()][row] = {index_, sync.position()};
-  const Writer &w = writers_[row];
-  const bool own = w.engine == sync.engine();
-  if (w.index == Access::kNone || sync.complete(w.engine, w.position) ||
-      (own && ordered_inside_core(w, view, use, sync.engine())))
-    return {};
-  return fmt::format("reads scratchpad row {} without waiting for command {}, which writes it", row, w.index);
-}
-
 std::string HazardReplay::read(const SpmView &view, Use use, const SyncReplay &sync) {
   std::string problem;
+  std::uint32_t checked = Access::kNone;
   view.for_rows(npu_.lanes(), [&](std::uint32_t row) {
-    if (std::string own = read_row(row, view, use, sync); problem.empty()) problem = std::move(own);
+    const Writer &w = writers_[row];
+    if (w.index != Access::kNone && w.index != checked && problem.empty()) {
+      checked = w.index;
+      const bool own = w.engine == sync.engine();
+      if (!sync.complete(w.engine, w.position) && !(own && ordered_inside_core(w, view, use, sync.engine())))
+        problem = fmt::format("reads scratchpad row {} without waiting for command {}, which writes it", row, w.index);
+    }
+    readers_[sync.engine()][row] = {index_, sync.position()};
   });
   return problem;
 }
@@ -69,14 +67,6 @@ std::string HazardReplay::write(const SpmView &view, const SyncReplay &sync) {
   return problem;
 }
 
-void HazardReplay::begin_blocks(const isa::GemmCommand &g, std::size_t engine) {
-  Blocks &mine = blocks_[index_];
-  mine.first = next_block_[engine];
-  mine.count = static_cast<std::uint64_t>((g.m + npu_.rows - 1) / npu_.rows) * ((g.n + npu_.cols - 1) / npu_.cols);
-  mine.cout = GemmViews(g).cout;
-  next_block_[engine] += mine.count;
-}
-
 std::string HazardReplay::refuse_overlap(const SpmView &operand, const char *what, const SpmView &result) const {
   std::string problem;
   operand.for_panels(npu_.lanes(), [&](std::uint32_t first, std::uint32_t end) {
@@ -89,40 +79,38 @@ std::string HazardReplay::refuse_overlap(const SpmView &operand, const char *wha
   return problem;
 }
 
+/// A product reads its operands again after its first results are written: its result may replace only its own initial
+/// values.
+std::string HazardReplay::product(const isa::GemmCommand &g, std::vector<Operand> operands, const SyncReplay &sync) {
+  const GemmViews v(g);
+  Blocks &mine = blocks_[index_];
+  mine.first = next_block_[sync.engine()];
+  mine.count = static_cast<std::uint64_t>((g.m + npu_.rows - 1) / npu_.rows) * ((g.n + npu_.cols - 1) / npu_.cols);
+  mine.cout = v.cout;
+  next_block_[sync.engine()] += mine.count;
+
+  if (g.acc) operands.push_back({v.cin, "initial values", Use::kInitial});
+  for (const Operand &operand : operands)
+    if (std::string problem = read(operand.view, operand.use, sync); !problem.empty()) return problem;
+  for (const Operand &operand : operands) {
+    if (operand.use == Use::kInitial && operand.view.same_place(v.cout)) continue;
+    if (std::string problem = refuse_overlap(operand.view, operand.what, v.cout); !problem.empty()) return problem;
+  }
+  return write(v.cout, sync);
+}
+
 std::string HazardReplay::gemm(const isa::GemmCommand &g, const SyncReplay &sync) {
   const GemmViews v(g);
-  begin_blocks(g, sync.engine());
-  for (const std::string &problem :
-       {read(v.a, Use::kOperand, sync), read(v.b, Use::kOperand, sync), g.acc ? read(v.cin, Use::kInitial, sync) : ""})
-    if (!problem.empty()) return problem;
-  // A GEMM reads its operands again after its first results are written: its result may replace only its own initial
-  // values.
-  for (const std::string &problem :
-       {refuse_overlap(v.a, "operand A", v.cout), refuse_overlap(v.b, "operand B", v.cout),
-        g.acc && !v.cin.same_place(v.cout) ? refuse_overlap(v.cin, "initial values", v.cout) : ""})
-    if (!problem.empty()) return problem;
-  return write(v.cout, sync);
+  return product(g, {{v.a, "operand A"}, {v.b, "operand B"}}, sync);
 }
 
 std::string HazardReplay::conv(const isa::ConvCommand &v, const SyncReplay &sync) {
   const isa::GemmCommand &g = v.product;
-  const GemmViews views(g);
-  const SpmView b{g.b, v.b_rows(), g.b_col ? g.k : g.n, false};
-  begin_blocks(g, sync.engine());
-  const std::uint32_t panels = ((v.weights ? g.m : g.k) + npu_.lanes() - 1) / npu_.lanes();
-  for (const std::uint32_t row : image_rows_read(v))
-    for (std::uint32_t panel = 0; panel < panels; ++panel) {
-      const std::uint32_t at = row + panel * g.a.pstride;
-      const SpmView one{{at, 0, 0}, 1, 1, false};
-      if (std::string problem = read_row(at, one, Use::kOperand, sync); !problem.empty()) return problem;
-      if (std::string problem = refuse_overlap(one, "operand A", views.cout); !problem.empty()) return problem;
-    }
-  for (const std::string &problem :
-       {read(b, Use::kOperand, sync), g.acc ? read(views.cin, Use::kInitial, sync) : "",
-        refuse_overlap(b, "operand B", views.cout),
-        g.acc && !views.cin.same_place(views.cout) ? refuse_overlap(views.cin, "initial values", views.cout) : ""})
-    if (!problem.empty()) return problem;
-  return write(views.cout, sync);
+  std::vector<Operand> operands;
+  for (const SpmView &view : image_views(v))
+    operands.push_back({view, "operand A"});
+  operands.push_back({{g.b, v.b_rows(), g.b_col ? g.k : g.n, false}, "operand B"});
+  return product(g, std::move(operands), sync);
 }
 
 std::string HazardReplay::add(const isa::AddCommand &c, const SyncReplay &sync) {

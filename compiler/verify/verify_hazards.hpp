@@ -36,8 +36,8 @@ struct GemmViews {
   SpmView a, b, cin, cout;
   explicit GemmViews(const isa::GemmCommand &g);
 };
-/// The rows of A that a CONV or WGRAD reads and does not mask, ascending, in the first panel.
-std::vector<std::uint32_t> image_rows_read(const isa::ConvCommand &v);
+/// The rows of A that a CONV or WGRAD reads and does not mask: runs of rows, ascending; none if it reads padding only.
+std::vector<SpmView> image_views(const isa::ConvCommand &v);
 
 /// The tiles that an ADD reads and writes.
 struct AddViews {
@@ -68,16 +68,19 @@ private:
     SpmView cout;
   };
   enum class Use { kOperand, kInitial, kSum, kDma };
+  /// What a product reads, and what a message calls it.
+  struct Operand {
+    SpmView view;
+    const char *what;
+    Use use = Use::kOperand;
+  };
 
   std::string gemm(const isa::GemmCommand &g, const SyncReplay &sync);
   std::string conv(const isa::ConvCommand &v, const SyncReplay &sync);
-  /// The product at hand begins: its blocks follow those before it.
-  void begin_blocks(const isa::GemmCommand &g, std::size_t engine);
-  /// A result may replace only its own initial values.
+  std::string product(const isa::GemmCommand &g, std::vector<Operand> operands, const SyncReplay &sync);
   std::string refuse_overlap(const SpmView &operand, const char *what, const SpmView &result) const;
   std::string add(const isa::AddCommand &c, const SyncReplay &sync);
   std::string read(const SpmView &view, Use use, const SyncReplay &sync);
-  std::string read_row(std::uint32_t row, const SpmView &view, Use use, const SyncReplay &sync);
   std::string write(const SpmView &view, const SyncReplay &sync);
   bool ordered_inside_core(const Writer &writer, const SpmView &view, Use use, std::size_t engine) const;
 

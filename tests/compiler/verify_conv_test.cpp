@@ -3,6 +3,7 @@
 #include "compiler/ir/image.hpp"
 #include "compiler/verify/verify.hpp"
 #include "compiler/verify/verify_hazards.hpp"
+#include "tests/compiler/image_layer.hpp"
 #include "tests/compiler/layer_run.hpp"
 #include "tests/sw_models/random_convolution.hpp"
 
@@ -14,10 +15,7 @@ namespace {
 
 Compiled compiled_image_layer(std::uint64_t seed, const Machine &npu) {
   Dice dice(seed);
-  const Convolution conv = random_image_convolution(dice);
-  Layer layer{"conv", conv.m(), conv.k(), conv.n(), true, 0, conv.groups};
-  layer.conv = conv;
-  layer.image = true;
+  const Layer layer = image_layer(random_image_convolution(dice));
   CompileOptions options;
   options.pass = Pass::kBoth;
   options.schedule = Schedule("in_order");
@@ -74,7 +72,7 @@ TEST(VerifyConv, EveryChangedFieldIsFound) {
       const auto decoded = isa::decode(right.stream[i]);
       const auto *conv = std::get_if<isa::ConvCommand>(&decoded->op);
       if (conv == nullptr || (i + seed) % 5 != 0) continue;
-      if (image_rows_read(*conv).empty()) continue; // padding is padding anywhere
+      if (image_views(*conv).empty()) continue; // padding is padding anywhere
       for (const NamedChange &change : changes()) {
         if (!counts(change, *conv)) continue;
         isa::Decoded changed = *decoded;
