@@ -34,19 +34,24 @@ std::uint32_t extent_of(const Layer &layer, Tensor result, Dim dim) {
   return dim == Dim::kM ? layer.m : dim == Dim::kK ? layer.k : layer.n;
 }
 
+namespace {
+
+/// The part of a dimension of a product that a region has.
 IndexRange within(const Region &region, const Layer &layer, Tensor result, Dim dim) {
   if (dim == Dim::kM) return {region.m, region.m_end - region.m};
   if (layer.image && over_taps(result, dim)) return {0, extent_of(layer, result, dim)};
   return dim == Dim::kK ? IndexRange{region.k, region.k_end - region.k} : IndexRange{region.n, region.n_end - region.n};
 }
 
+} // namespace
+
 std::vector<IndexRange> ranges_along(const Layer &layer, Tensor result, Dim dim, std::uint32_t side,
                                      const Region &region) {
-  if (!layer.image) return even(within(region, layer, result, dim), side);
-  if (dim == Dim::kM) return even(within(region, layer, result, dim), whole_lines(layer, side));
-  if (!over_taps(result, dim)) return even(within(region, layer, result, dim), side);
+  const IndexRange all = within(region, layer, result, dim);
+  if (layer.image && dim == Dim::kM) return even(all, whole_lines(layer, side));
+  if (!layer.image || !over_taps(result, dim)) return even(all, side);
   const std::uint32_t channels = tap_channels(layer, result);
-  if (result != Tensor::kDW) return cut_taps(layer, within(region, layer, result, dim), channels, side);
+  if (result != Tensor::kDW) return cut_taps(layer, all, channels, side);
   // A command computes one tap of dW.
   std::vector<IndexRange> ranges;
   for (std::uint32_t tap = 0; tap < taps_of(layer); ++tap)

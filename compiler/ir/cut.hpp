@@ -12,9 +12,6 @@ namespace gradweave::compiler {
 /// and N of dX the terms of all taps.
 std::uint32_t extent_of(const Layer &layer, Tensor result, Dim dim);
 
-/// The part of a dimension of a product that a region has.
-IndexRange within(const Region &region, const Layer &layer, Tensor result, Dim dim);
-
 /// Ranges of at most `side` indices, ascending, that cut the part of a dimension that the region has: even ones but for
 /// the last, and where images are read whole rows along M, and along taps what a command can take; `side` then counts
 /// for at least the smallest of these.
