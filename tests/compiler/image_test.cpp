@@ -3,19 +3,13 @@
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/verify/image_operands.hpp"
+#include "tests/compiler/image_layer.hpp"
 #include "tests/sw_models/random_convolution.hpp"
 
 #include <gtest/gtest.h>
 
 namespace gradweave::compiler {
 namespace {
-
-Layer layer_of(const Convolution &conv) {
-  Layer layer{"conv", conv.m(), conv.k(), conv.n(), true, 0, conv.groups};
-  layer.conv = conv;
-  layer.image = true;
-  return layer;
-}
 
 TEST(Images, RandomConvolutionsCanBeRead) {
   Dice dice(1);
@@ -32,15 +26,11 @@ TEST(Images, RandomConvolutionsCanBeRead) {
 }
 
 TEST(Images, LayersOfFewChannelsKeepTheirMatrices) {
-  Convolution c;
-  c.height = c.width = 8;
-  c.kernel_height = c.kernel_width = 3;
-  c.pad_top = c.pad_bottom = c.pad_left = c.pad_right = 1;
-  c.out_channels = 16;
+  Convolution c = small_image_convolution(8, 0, 16);
   std::vector<Layer> layers;
   for (const std::uint32_t channels : {7U, 8U, 16U}) {
     c.channels = channels;
-    layers.push_back(layer_of(c));
+    layers.push_back(image_layer(c));
     layers.back().image = false;
   }
   layers.push_back(layers.back());
@@ -52,11 +42,7 @@ TEST(Images, LayersOfFewChannelsKeepTheirMatrices) {
 }
 
 TEST(Images, SizesBeyondTheFieldsOfCommandsAreNot) {
-  Convolution c;
-  c.height = c.width = 8;
-  c.channels = c.out_channels = 4;
-  c.kernel_height = c.kernel_width = 3;
-  c.pad_top = c.pad_bottom = c.pad_left = c.pad_right = 1;
+  const Convolution c = small_image_convolution(8, 4, 4);
   EXPECT_TRUE(can_read_image(c));
   for (const auto &[change, name] : std::vector<std::pair<void (*)(Convolution &), const char *>>{
            {[](Convolution &x) { x.width = 2048; }, "GRID_W"},
@@ -83,7 +69,7 @@ TEST(Images, SizesBeyondTheFieldsOfCommandsAreNot) {
 TEST(Images, RangesOfTapsCoverAllOfThem) {
   Dice dice(2);
   for (int i = 0; i < 2000; ++i) {
-    const Layer layer = layer_of(random_image_convolution(dice));
+    const Layer layer = image_layer(random_image_convolution(dice));
     const std::uint32_t channels = tap_channels(layer, i % 2 == 0 ? Tensor::kY : Tensor::kDX);
     const std::uint32_t all = channels * taps_of(layer), side = dice.between(1, all);
     std::uint32_t at = 0;
@@ -108,7 +94,7 @@ TEST(Images, LinesReadHaveAllPixelsOfAllTaps) {
   Dice dice(3);
   for (int i = 0; i < 500; ++i) {
     const Convolution conv = random_image_convolution(dice);
-    const Layer layer = layer_of(conv);
+    const Layer layer = image_layer(conv);
     const std::uint32_t rows = conv.batch * conv.height, first = dice.between(0, rows - 1);
     const std::uint32_t count = dice.between(1, rows - first);
     const IndexRange lines{first * conv.width, count * conv.width};

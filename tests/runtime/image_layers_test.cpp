@@ -24,11 +24,7 @@ TEST(ImageLayers, GiveTheBitsOfDirectConvolution) {
 }
 
 TEST(ImageLayers, LoadEachPixelOnceWhereTheImageFits) {
-  Convolution conv;
-  conv.height = conv.width = 14;
-  conv.channels = conv.out_channels = 16;
-  conv.kernel_height = conv.kernel_width = 3;
-  conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 1;
+  const Convolution conv = small_image_convolution(14, 16, 16);
   JobSpec s;
   s.layers = {image_layer(conv)};
   s.npu = load_machine("configs/test8.toml");

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/random/dice.hpp"
-#include "compiler/ir/image.hpp"
 #include "runtime/job/job.hpp"
+#include "tests/compiler/image_layer.hpp"
 #include "tests/sw_models/random_convolution.hpp"
 
 #include <fmt/format.h>
@@ -13,12 +13,7 @@
 
 namespace gradweave::runtime {
 
-inline compiler::Layer image_layer(const Convolution &conv) {
-  compiler::Layer layer{"conv", conv.m(), conv.k(), conv.n(), true, 0, conv.groups};
-  layer.conv = conv;
-  layer.image = true;
-  return layer;
-}
+using compiler::image_layer;
 
 inline JobSpec random_image_job(const std::string &npu, std::uint64_t seed) {
   using compiler::Partition;

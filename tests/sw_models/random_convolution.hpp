@@ -70,6 +70,17 @@ inline Convolution random_image_convolution(Dice &dice) {
   return c;
 }
 
+/// 3 x 3 taps on one square image of `side` x `side` pixels, the result as large.
+inline Convolution small_image_convolution(std::uint32_t side, std::uint32_t channels, std::uint32_t out_channels) {
+  Convolution c;
+  c.height = c.width = side;
+  c.channels = channels;
+  c.out_channels = out_channels;
+  c.kernel_height = c.kernel_width = 3;
+  c.pad_top = c.pad_bottom = c.pad_left = c.pad_right = 1;
+  return c;
+}
+
 struct ConvolutionData {
   std::vector<std::uint16_t> image, w, dy;
 };
