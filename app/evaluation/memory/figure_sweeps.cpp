@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gradweave::evaluation::memory {
 namespace {
@@ -20,6 +23,17 @@ Plot::Points line(const Inputs &inputs, std::string name, const SweepResult &res
     points.y.push_back(value(result.points[i]));
   }
   return points;
+}
+
+/// What of a network's iteration is drawn over capacity.
+Plot over_capacity(const std::string &figure, const MemoryNetwork &network, std::string_view what, std::string unit,
+                   std::vector<Plot::Points> lines) {
+  return {figure + "-" + network.name,
+          fmt::format("{}: {}", network.name, what),
+          "MiB on chip",
+          std::move(unit),
+          false,
+          std::move(lines)};
 }
 
 SweepResult quicker(const Inputs &inputs, const MemoryNetwork &network) {
@@ -52,13 +66,10 @@ Figure figure52(const Inputs &inputs) {
               {}};
   for (const MemoryNetwork &network : inputs.study.networks) {
     const SweepResult result = sweep(inputs.evaluations, inputs.spec(network));
-    figure.plots.push_back({"figure5.2-" + network.name,
-                            fmt::format("{}: traffic of an iteration", network.name),
-                            "MiB on chip",
-                            "GB",
-                            false,
-                            {line(inputs, "in", result, [](const SweepPoint &p) { return p.in / kGiga; }),
-                             line(inputs, "out", result, [](const SweepPoint &p) { return p.out / kGiga; })}});
+    figure.plots.push_back(
+        over_capacity("figure5.2", network, "traffic of an iteration", "GB",
+                      {line(inputs, "in", result, [](const SweepPoint &p) { return p.in / kGiga; }),
+                       line(inputs, "out", result, [](const SweepPoint &p) { return p.out / kGiga; })}));
     const SweepPoint &first = result.points.front();
     add_rows(inputs, figure, "5.2", network, "traffic.", [&](std::uint32_t mebibytes) {
       return change(first.traffic(), point_at(inputs, result, mebibytes).traffic());
@@ -96,13 +107,10 @@ Figure figure53(const Inputs &inputs) {
   for (const MemoryNetwork &network : inputs.study.networks) {
     const SweepResult slow = sweep(inputs.evaluations, inputs.spec(network)), quick = quicker(inputs, network);
     const auto milliseconds = [](const SweepPoint &p) { return 1e3 * p.seconds; };
-    figure.plots.push_back({"figure5.3-" + network.name,
-                            fmt::format("{}: time of an iteration", network.name),
-                            "MiB on chip",
-                            "ms",
-                            false,
-                            {line(inputs, fmt::format("{} T/s", inputs.study.throughput), slow, milliseconds),
-                             line(inputs, fmt::format("{} T/s", inputs.study.quick_throughput), quick, milliseconds)}});
+    figure.plots.push_back(
+        over_capacity("figure5.3", network, "time of an iteration", "ms",
+                      {line(inputs, fmt::format("{} T/s", inputs.study.throughput), slow, milliseconds),
+                       line(inputs, fmt::format("{} T/s", inputs.study.quick_throughput), quick, milliseconds)}));
     Plot::Points ratio = line(inputs, network.name, slow, milliseconds);
     for (std::size_t i = 0; i < ratio.y.size(); ++i)
       ratio.y[i] /= milliseconds(quick.points[i]);
@@ -137,13 +145,10 @@ Figure figure54(const Inputs &inputs) {
     const SweepResult slow = sweep(inputs.evaluations, inputs.spec(network));
     const SweepResult fast = sweep(inputs.evaluations, fast_spec);
     const auto average = [](const SweepPoint &p) { return p.traffic() / p.seconds / kGiga; };
-    figure.plots.push_back({"figure5.4-" + network.name,
-                            fmt::format("{}: average bandwidth", network.name),
-                            "MiB on chip",
-                            "GB/s",
-                            false,
-                            {line(inputs, fmt::format("{} GB/s", inputs.study.bandwidth), slow, average),
-                             line(inputs, fmt::format("{} GB/s", inputs.study.fast_bandwidth), fast, average)}});
+    figure.plots.push_back(
+        over_capacity("figure5.4", network, "average bandwidth", "GB/s",
+                      {line(inputs, fmt::format("{} GB/s", inputs.study.bandwidth), slow, average),
+                       line(inputs, fmt::format("{} GB/s", inputs.study.fast_bandwidth), fast, average)}));
     std::vector<std::string> cells{network.name};
     for (const std::uint32_t mebibytes : {inputs.study.small_capacity, inputs.study.large_capacity}) {
       const SweepPoint &a = point_at(inputs, slow, mebibytes), &b = point_at(inputs, fast, mebibytes);
