@@ -11,7 +11,9 @@ struct EmittedStream {
   std::vector<CommandInfo> info;
 };
 
-/// One command for each action, in order. Throws std::out_of_range, naming the field, if a value does not fit.
+/// One command for each action, in order; of a LOAD whose tile has several runs of rows one for each, and SYNCs for
+/// waits and posts beyond those that a command has. Throws std::out_of_range, naming the field, if a value does not
+/// fit.
 EmittedStream emit(const Program &program, const Orderings &ordering, const NpuConfig &npu);
 
 } // namespace gradweave::compiler

@@ -19,8 +19,8 @@ Dim cut_dim(Partition partition);
 Partition partition_along(Dim dim);
 
 /// Indices that can be cut along `dim`: the layer's extent; of a grouped layer along K and N its groups, for these are
-/// blocks of the columns of X and of dY.
-/// Of a layer that reads images along M its rows, along K its channels, and along N in the backward pass one.
+/// blocks of the columns of X and of dY. Of a layer that reads images along M its rows, along K its channels, and along
+/// N in the backward pass one.
 std::uint32_t cuttable(Dim dim, bool forward, const Layer &layer);
 
 /// The part of the layer that a part of a phase computes, as a layer: what tilings and estimates are made for.

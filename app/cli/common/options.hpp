@@ -22,10 +22,10 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
 /// Adds them to the command that repeats a run.
 void add_work(Reproduction &command, const WorkArguments &work);
 
-/// --plan-cache.
 /// --convolution: what convolutions read.
 void add_convolution_option(CLI::App &command, WorkArguments &work);
 
+/// --plan-cache.
 void add_plan_cache_option(CLI::App &command, WorkArguments &work);
 
 /// The help of --pass.
