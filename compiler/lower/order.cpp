@@ -173,6 +173,12 @@ void check_products(std::uint64_t fewest, const Layer &layer, const NpuConfig &n
 }
 
 void refuse_scratchpad(const Layer &layer, const NpuConfig &npu) {
+  if (layer.image)
+    throw CompileError(
+        fmt::format("layer '{}': no tiling fits the scratchpad of NPU '{}' ({} rows of {} elements), not "
+                    "even single rows of its images, of {} pixels, with those that taps reach; give it "
+                    "more spm_bytes, or leave the layer to im2col",
+                    layer.name, npu.name, npu.spm_rows(), npu.lanes(), layer.conv->width));
   throw CompileError(fmt::format("layer '{}': no tiling fits the scratchpad of NPU '{}' ({} rows of {} elements), not "
                                  "even single elements; give it more spm_bytes",
                                  layer.name, npu.name, npu.spm_rows(), npu.lanes()));

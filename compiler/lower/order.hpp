@@ -42,7 +42,7 @@ std::uint64_t product_count(PhaseKind kind, const TileShape &tile, const Layer &
 inline constexpr std::uint64_t kMostProducts = 2'000'000;
 /// Throws CompileError if a phase of the layer takes more than these, `fewest` at least.
 void check_products(std::uint64_t fewest, const Layer &layer, const NpuConfig &npu);
-/// Throws CompileError: not even products of single elements fit the NPU's scratchpad.
+/// Throws CompileError: not even products of single elements, or of single rows of images, fit the NPU's scratchpad.
 [[noreturn]] void refuse_scratchpad(const Layer &layer, const NpuConfig &npu);
 
 /// Algorithm 1 of igo_micro23: interleave for almost square layers (largest dimension less than four times the

@@ -1,5 +1,6 @@
 // Layers that read images, compiled and run on the functional model: every bit against golden products, and against the
 // convolution computed directly.
+#include "compiler/ir/image.hpp"
 #include "runtime/data/direct_check.hpp"
 #include "runtime/data/golden_layer.hpp"
 #include "tests/runtime/random_image_job.hpp"
@@ -50,6 +51,47 @@ TEST(ImageLayers, LoadEachPixelOnceWhereTheImageFits) {
   const JobResult r = run_job(s);
   EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("{}", fmt::join(r.failures, "; "));
   EXPECT_EQ(r.traffic.front()[static_cast<std::size_t>(Tensor::kX)].read_bytes, conv.image_size() * 2);
+}
+
+/// The largest image, kernel and moves that commands hold.
+TEST(ImageLayers, RunAtTheLimitsOfTheFields) {
+  std::vector<Convolution> limits(4, small_image_convolution(3, 2, 3));
+  limits[0].width = 2047;
+  limits[1].height = 1023;
+  limits[2].kernel_height = limits[2].kernel_width = 15;
+  limits[2].pad_top = limits[2].pad_bottom = limits[2].pad_left = limits[2].pad_right = 7;
+  limits[3].kernel_height = limits[3].kernel_width = 2; // moves of 127 down and right, or up and left for dX
+  limits[3].dilation_height = limits[3].dilation_width = 127;
+  limits[3].pad_top = limits[3].pad_left = 0;
+  limits[3].pad_bottom = limits[3].pad_right = 127;
+  limits[3].height = limits[3].width = 130;
+  for (const Convolution &conv : limits) {
+    JobSpec s;
+    s.layers = {image_layer(conv)};
+    s.npu = load_machine("configs/test8.toml");
+    s.npu.spm_bytes = 1U << 20U;
+    s.backend = Backend::kFunctional;
+    s.compile.schedule = compiler::Schedule("in_order");
+    s.compile.pass = compiler::Pass::kBoth;
+    s.data = DataKind::kSpecial;
+    EXPECT_TRUE(compiler::can_read_image(conv)) << conv;
+    const JobResult r = run_job(s);
+    EXPECT_EQ(r.outcome, Outcome::kPass) << conv << ": " << fmt::format("{}", fmt::join(r.failures, "; "));
+  }
+}
+
+TEST(ImageLayers, ARowThatDoesNotFitIsRefusedByName) {
+  JobSpec s;
+  Convolution conv = small_image_convolution(3, 2, 3);
+  conv.width = 600;
+  s.layers = {image_layer(conv)};
+  s.npu = load_machine("configs/test8.toml"); // 512 rows
+  s.backend = Backend::kFunctional;
+  const JobResult r = run_job(s);
+  EXPECT_EQ(r.outcome, Outcome::kBadInput);
+  ASSERT_FALSE(r.failures.empty());
+  EXPECT_NE(r.failures.front().find("not even single rows of its images, of 600 pixels"), std::string::npos)
+      << r.failures.front();
 }
 
 /// Convolutions one after the other, in one stream: Y of each is the next one's image, and its dX that one's dY.
