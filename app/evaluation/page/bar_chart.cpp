@@ -48,18 +48,7 @@ public:
   }
 
   std::string draw() {
-    const std::string title = fmt::format("chart{}-title", number_);
-    const std::string description = fmt::format("chart{}-text", number_);
-    svg_.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
-                      {"viewBox", fmt::format("0 0 {} {}", kWidth, kHeight)},
-                      {"role", "img"},
-                      {"aria-labelledby", title + " " + description},
-                      {"font-family", "sans-serif"},
-                      {"font-size", "12"}});
-    svg_.element("title", chart_.title, {{"id", title}});
-    svg_.element("desc", describe(chart_), {{"id", description}});
-    svg_.empty("rect",
-               {{"width", fmt::format("{}", kWidth)}, {"height", fmt::format("{}", kHeight)}, {"fill", "#fff"}});
+    open_drawing(svg_, number_, chart_.title, describe(chart_), kWidth, kHeight);
     grid();
     bars();
     legend();

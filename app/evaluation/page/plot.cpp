@@ -80,17 +80,7 @@ public:
   }
 
   std::string draw() {
-    const std::string title = fmt::format("chart{}-title", number_), words = fmt::format("chart{}-text", number_);
-    svg_.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
-                      {"viewBox", fmt::format("0 0 {} {}", kPlotWide, kPlotHigh)},
-                      {"role", "img"},
-                      {"aria-labelledby", title + " " + words},
-                      {"font-family", "sans-serif"},
-                      {"font-size", "12"}});
-    svg_.element("title", plot_.title, {{"id", title}});
-    svg_.element("desc", describe(plot_), {{"id", words}});
-    svg_.empty("rect",
-               {{"width", fmt::format("{}", kPlotWide)}, {"height", fmt::format("{}", kPlotHigh)}, {"fill", "#fff"}});
+    open_drawing(svg_, number_, plot_.title, describe(plot_), kPlotWide, kPlotHigh);
     grid();
     for (std::size_t s = 0; s < plot_.series.size(); ++s)
       series(s);

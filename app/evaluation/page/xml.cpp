@@ -1,5 +1,7 @@
 #include "app/evaluation/page/xml.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 
 namespace gradweave::evaluation {
@@ -65,6 +67,20 @@ void XmlWriter::empty(std::string_view name, const Attributes &attributes) { tag
 const std::string &XmlWriter::str() const {
   if (!open_.empty()) throw std::logic_error("element " + open_.back() + " is open");
   return out_;
+}
+
+void open_drawing(XmlWriter &svg, std::size_t number, std::string_view title, std::string_view description,
+                  double width, double height) {
+  const std::string title_id = fmt::format("chart{}-title", number), text_id = fmt::format("chart{}-text", number);
+  svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
+                   {"viewBox", fmt::format("0 0 {} {}", width, height)},
+                   {"role", "img"},
+                   {"aria-labelledby", title_id + " " + text_id},
+                   {"font-family", "sans-serif"},
+                   {"font-size", "12"}});
+  svg.element("title", title, {{"id", title_id}});
+  svg.element("desc", description, {{"id", text_id}});
+  svg.empty("rect", {{"width", fmt::format("{}", width)}, {"height", fmt::format("{}", height)}, {"fill", "#fff"}});
 }
 
 } // namespace gradweave::evaluation

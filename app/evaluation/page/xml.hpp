@@ -1,6 +1,7 @@
 // Writes XML elements: every tag is closed, every text escaped. Pages and drawings are made of it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,5 +35,10 @@ private:
   std::string out_;
   std::vector<std::string> open_;
 };
+
+/// Begins a drawing on white, to be ended by close(): element svg, with what people see and what is read to them.
+/// `number` tells it from others of its page.
+void open_drawing(XmlWriter &svg, std::size_t number, std::string_view title, std::string_view description,
+                  double width, double height);
 
 } // namespace gradweave::evaluation
