@@ -1,5 +1,5 @@
 // What CONV and WGRAD read and compute, line by line and tap by tap.
-#include "compiler/verify/image_operands.hpp"
+#include "compiler/verify/operands/image_operands.hpp"
 #include "compiler/verify/verify_content.hpp"
 
 #include <fmt/format.h>

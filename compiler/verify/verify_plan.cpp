@@ -1,5 +1,5 @@
 // Replays a program action by action on a model of the scratchpad that knows which tile each row holds.
-#include "compiler/verify/operands.hpp"
+#include "compiler/verify/operands/operands.hpp"
 #include "compiler/verify/verify.hpp"
 
 #include <fmt/format.h>

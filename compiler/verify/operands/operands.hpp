@@ -2,7 +2,7 @@
 // passes that are verified.
 #pragma once
 
-#include "compiler/verify/product_operands.hpp"
+#include "compiler/verify/operands/product_operands.hpp"
 
 #include <array>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/ir/reductions.hpp"
-#include "compiler/verify/product_operands.hpp"
+#include "compiler/verify/operands/product_operands.hpp"
 
 #include <string>
 

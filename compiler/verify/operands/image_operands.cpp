@@ -1,4 +1,4 @@
-#include "compiler/verify/image_operands.hpp"
+#include "compiler/verify/operands/image_operands.hpp"
 
 #include <fmt/format.h>
 
