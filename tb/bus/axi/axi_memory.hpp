@@ -3,8 +3,8 @@
 
 #include "device/device.hpp"
 #include "sw_models/memory/dram_timing.hpp"
-#include "tb/bus/axi_port.hpp"
-#include "tb/bus/axi_types.hpp"
+#include "tb/bus/axi/axi_port.hpp"
+#include "tb/bus/axi/axi_types.hpp"
 #include "tb/bus/clock_reset.hpp"
 #include "tb/bus/registered.hpp"
 

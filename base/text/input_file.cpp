@@ -1,4 +1,4 @@
-#include "isa/input_file.hpp"
+#include "base/text/input_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
-#include "bench/device_pair.hpp"
+#include "bench/work/device_pair.hpp"
 
 #include "app/validate/verdict/compare.hpp"
 #include "base/process/stopwatch.hpp"
-#include "bench/run_timer.hpp"
+#include "bench/work/run_timer.hpp"
 #include "runtime/data/data.hpp"
 
 #include <fmt/format.h>

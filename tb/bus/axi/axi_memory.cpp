@@ -1,4 +1,4 @@
-#include "tb/bus/axi_memory.hpp"
+#include "tb/bus/axi/axi_memory.hpp"
 
 #include <fmt/format.h>
 

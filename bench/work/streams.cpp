@@ -1,4 +1,4 @@
-#include "bench/streams.hpp"
+#include "bench/work/streams.hpp"
 
 #include "app/validate/corpus/timing_stream.hpp"
 #include "compiler/back/compile_plan.hpp"

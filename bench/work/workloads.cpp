@@ -1,4 +1,4 @@
-#include "bench/workloads.hpp"
+#include "bench/work/workloads.hpp"
 #include "graph/frontend/load_network.hpp"
 
 #include "runtime/run/lookup.hpp"

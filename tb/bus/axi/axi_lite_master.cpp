@@ -1,4 +1,4 @@
-#include "tb/bus/axi_lite_master.hpp"
+#include "tb/bus/axi/axi_lite_master.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 
 #include "device/device.hpp"
 #include "sw_models/memory/dram_timing.hpp"
-#include "tb/bus/axi_checker.hpp"
-#include "tb/bus/axi_types.hpp"
+#include "tb/bus/axi/axi_checker.hpp"
+#include "tb/bus/axi/axi_types.hpp"
 #include "tb/bus/stall.hpp"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "tb/bus/axi_port.hpp"
+#include "tb/bus/axi/axi_port.hpp"
 
 namespace gradweave::tb {
 

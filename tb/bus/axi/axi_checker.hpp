@@ -1,7 +1,7 @@
 // Protocol checker of an AXI4 interface with full-width INCR bursts.
 #pragma once
 
-#include "tb/bus/axi_types.hpp"
+#include "tb/bus/axi/axi_types.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "tb/bus/axi_checker.hpp"
+#include "tb/bus/axi/axi_checker.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "tb/bus/axi_types.hpp"
+#include "tb/bus/axi/axi_types.hpp"
 #include "tb/bus/clock_reset.hpp"
 #include "tb/bus/registered.hpp"
 #include "tb/bus/stall.hpp"
