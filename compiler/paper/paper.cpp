@@ -155,3 +155,12 @@ Scheduled PaperScheduler::schedule(const SchedulingProblem &problem) const {
 }
 
 } // namespace gradweave::compiler::paper
+
+namespace gradweave::compiler {
+
+const Scheduler &igo_paper_scheduler() {
+  static const paper::PaperScheduler scheduler;
+  return scheduler;
+}
+
+} // namespace gradweave::compiler

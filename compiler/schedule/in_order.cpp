@@ -1,5 +1,5 @@
-#include "compiler/schedule/in_order.hpp"
-
+// The plainest schedule: the largest tiles that fit, one product after another, nothing tried.
+#include "compiler/back/layer_scheduler.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
@@ -10,6 +10,18 @@
 
 namespace gradweave::compiler {
 namespace {
+
+/// All of Y, or all of dX and then all of dW; each result is summed up in one go, row by row. What a search has to
+/// beat, and a first example of a scheduler.
+class InOrder final : public LayerScheduler {
+public:
+  Schedule name() const override { return Schedule("in_order"); }
+  std::string_view summary() const override { return "the largest tiles that fit, one by one, without a search"; }
+
+protected:
+  /// Throws CompileError if not even single elements fit the scratchpad, or they take too many commands.
+  Scheduled schedule_layer(const SchedulingProblem &problem) const override;
+};
 
 /// Half of a tile side, in whole blocks of the array as long as there are any.
 std::uint32_t halved(std::uint32_t side, std::uint32_t block) {
@@ -36,8 +48,6 @@ TileShape fitting_tile(PhaseKind kind, const PhaseParts &parts, const SpmSplit &
   return tile;
 }
 
-} // namespace
-
 Scheduled InOrder::schedule_layer(const SchedulingProblem &problem) const {
   const Layer &layer = problem.layers.front();
   const NpuConfig &npu = problem.npu;
@@ -57,6 +67,13 @@ Scheduled InOrder::schedule_layer(const SchedulingProblem &problem) const {
     scheduled.plans.push_back(plan);
   }
   return scheduled;
+}
+
+} // namespace
+
+const Scheduler &in_order_scheduler() {
+  static const InOrder scheduler;
+  return scheduler;
 }
 
 } // namespace gradweave::compiler

@@ -63,7 +63,7 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
       .add_option_function<std::uint64_t>(
           "--tune", [&work](const std::uint64_t &plans) { work.tune = plans; },
           "Longer search for each layer's plan, as in --tune=5000: plans to try, 1000 if left out. Schedules that "
-          "search nothing take no notice of it (in_order, igo_paper), nor does search of several layers")
+          "search nothing take no notice of it, nor does search of several layers")
       ->expected(0, 1)
       ->default_str("1000")
       ->check(check_whole_number);
