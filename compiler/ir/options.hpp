@@ -1,10 +1,14 @@
 // What a user asks of the compiler.
 #pragma once
 
+#include "base/key/fingerprint.hpp"
 #include "compiler/ir/names.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace gradweave::compiler {
 
@@ -28,5 +32,25 @@ struct CompileOptions {
   /// empty.
   bool stream = true;
 };
+
+/// What results depend on.
+Fingerprint fingerprint(const CompileOptions &options);
+/// What the plans that a search finds for a layer depend on, beside the layer, its phases, its cut, and `tune`.
+Fingerprint plan_fingerprint(const CompileOptions &options);
+
+/// One of the options as users write it: a name, or a whole number.
+struct OptionForm {
+  std::string_view name; ///< on command lines, behind dashes
+  std::string help;
+  std::uint64_t least = 0, most = 0; ///< of a number; of a name both are 0
+  std::uint64_t usual = 0;           ///< the number meant if the option stands without one; 0: it may not
+  /// Throws std::invalid_argument listing the names that there are. Of a number: it is one, from `least` to `most`.
+  void (*set)(CompileOptions &options, const std::string &text);
+  std::string (*text)(const CompileOptions &options);
+
+  bool is_number() const { return most != 0; }
+};
+/// All that users may give but schedule and pass, in the order in which help lists them.
+const std::vector<OptionForm> &option_forms();
 
 } // namespace gradweave::compiler

@@ -34,14 +34,13 @@ Tuning tune(Refinement &refinement, std::uint64_t plans, const RefineProgress &p
   return tuning;
 }
 
-/// What the plans depend on, and nothing else: orders with the same phases have the same plans. Every field is named,
-/// so that a new one does not compile until it is decided whether plans depend on it.
+/// What the plans depend on, and nothing else: orders with the same phases have the same plans.
 std::string key(const Layer &layer, const Machine &npu, const CompileOptions &options, std::uint64_t tune) {
-  const auto &[schedule, pass, tuned, progress, partition, parts, reduction, plans, stream] = options;
   const Cut cut = cut_of(layer, npu, options);
   return Fingerprint()
-      .add(shape_fingerprint(layer), phases(schedule, pass, layer), cut.partition,
-           cut.partition == Partition::kNone ? 1 : cut.parts, cut.reduction, plans, tune, gradweave::fingerprint(npu))
+      .add(shape_fingerprint(layer), phases(options.schedule, options.pass, layer), cut.partition,
+           cut.partition == Partition::kNone ? 1 : cut.parts, cut.reduction, plan_fingerprint(options), tune,
+           gradweave::fingerprint(npu))
       .hex();
 }
 
