@@ -8,13 +8,13 @@ namespace gradweave::compiler {
 // on it.
 
 Fingerprint fingerprint(const CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, partition, parts, reduction, plans, stream] = options;
-  return Fingerprint().add(to_string(schedule), pass, tune, partition, parts, reduction, plans, stream);
+  const auto &[schedule, pass, tune, progress, partition, parts, reduction, plans, search_seed, stream] = options;
+  return Fingerprint().add(to_string(schedule), pass, tune, partition, parts, reduction, plans, search_seed, stream);
 }
 
 Fingerprint plan_fingerprint(const CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, partition, parts, reduction, plans, stream] = options;
-  return Fingerprint().add(plans);
+  const auto &[schedule, pass, tune, progress, partition, parts, reduction, plans, search_seed, stream] = options;
+  return Fingerprint().add(plans, search_seed);
 }
 
 const std::vector<OptionForm> &option_forms() {
@@ -38,7 +38,14 @@ const std::vector<OptionForm> &option_forms() {
            ": each continues the one before (the bits of one core), or each from zero and then added under a reduction "
            "plan",
        0, 0, 0, [](Options &o, Text text) { o.reduction = parse_reduction(text); },
-       [](const Options &o) { return std::string(to_string(o.reduction)); }}};
+       [](const Options &o) { return std::string(to_string(o.reduction)); }},
+      {"search-seed",
+       "Seed of the search for each layer's plan; default 1. Heeded where --tune is: other seeds show by how much "
+       "cycles "
+       "depend on luck",
+       0, std::numeric_limits<std::uint64_t>::max(), 0,
+       [](Options &o, Text text) { o.search_seed = std::stoull(text); },
+       [](const Options &o) { return std::to_string(o.search_seed); }}};
   return forms;
 }
 

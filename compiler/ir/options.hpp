@@ -28,6 +28,9 @@ struct CompileOptions {
   Reduction reduction = Reduction::kChain;
   /// Changes of good plans that are simulated for every layer and order, tuning apart. Fewer take less time.
   std::uint64_t plans = 300;
+  /// Of these changes, for each layer and order by itself: other seeds find other plans, and show by how much cycles
+  /// depend on luck.
+  std::uint64_t search_seed = 1;
   /// Whether to emit the stream and verify every pass. Without, all else is the same, but `stream` and `info` stay
   /// empty.
   bool stream = true;

@@ -77,7 +77,7 @@ Refinement LayerSearch::begin(const Layer &sample, const Layout &sample_layout) 
                                                      npu_, effort_of(options_.plans), tried, &layer_);
   // Where few changes are asked for, few plans to change are enough.
   first.resize(std::min(first.size(), std::max<std::size_t>(options_.plans, 1)));
-  return {first, sample, sample_layout, npu_, tried};
+  return {first, sample, sample_layout, npu_, tried, options_.search_seed};
 }
 
 FoundPlans LayerSearch::best(const Layer &sample, const Refinement &refinement) const {
