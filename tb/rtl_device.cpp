@@ -103,7 +103,7 @@ void RtlDevice::start(std::size_t commands) {
 
 void RtlDevice::launch(std::size_t commands) {
   board_.npu.clear_log(commands);
-  board_.clock.run(config().memory.longest_turnaround());
+  board_.clock.run(config().memory.longest_pause());
   write_csr(isa::Csr::CTRL, kCtrlStart);
 }
 

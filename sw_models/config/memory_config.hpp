@@ -4,6 +4,8 @@
 #include "base/key/fingerprint.hpp"
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace gradweave {
 
@@ -25,9 +27,20 @@ struct MemoryConfig {
   std::uint64_t bytes_num = 0;
   std::uint64_t bytes_den = 1;
 
-  /// Cycles that a change of direction can cost: a channel that was idle for as long has forgotten its direction.
-  std::uint64_t longest_turnaround() const { return turnaround_cycles; }
+  /// A channel that was idle for as long has forgotten what it did before; no burst waits longer for what is not
+  /// served.
+  std::uint64_t longest_pause() const { return turnaround_cycles; }
 };
+
+/// A key of table [memory] that is a whole number, whatever the NPU.
+struct MemoryKey {
+  std::string_view name;
+  std::uint32_t MemoryConfig::*field;
+  std::uint32_t least, most;
+  std::uint32_t usual; ///< for messages, and meant by a file without the key if it is `optional`
+  bool optional = false;
+};
+const std::vector<MemoryKey> &memory_keys();
 
 /// Reads and checks table [memory] of a file, which load_machine() finds (machine.hpp), as `npu` sees the memory, by
 /// its clock and its bus. Throws ConfigError.
