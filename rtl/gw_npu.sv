@@ -92,7 +92,7 @@ module gw_npu #(
   localparam int unsigned CORE0 = 32'(gw_isa_pkg::ENG_COMPUTE0);
   // What software reads from CSR_CFG on, the last register first.
   localparam logic [32*gw_isa_pkg::CFG_NUM-1:0] CFG = {
-    QUEUE_DEPTH, SEMAPHORES, 16'(PORTS - 1), 16'(BUS_BYTES), SPM_BANKS, SPM_ROWS, CORES, COLS, ROWS
+    OUTSTANDING, QUEUE_DEPTH, SEMAPHORES, 16'(PORTS - 1), 16'(BUS_BYTES), SPM_BANKS, SPM_ROWS, CORES, COLS, ROWS
   };
 
   // --- Signals between the blocks ------------------------------------------------------------------

@@ -26,7 +26,8 @@ std::vector<BuiltValue> built_values(const NpuConfig &npu) {
           {Csr::CFG_BUS_BYTES, "bus_bytes", npu.bus_bytes, 0, 16},
           {Csr::CFG_BUS_BYTES, "ports (bus_bytes / port_bytes), less one,", npu.ports() - 1, 16, 16},
           {Csr::CFG_SEMAPHORES, "semaphores", npu.semaphores},
-          {Csr::CFG_QUEUE_DEPTH, "queue_depth", npu.queue_depth}};
+          {Csr::CFG_QUEUE_DEPTH, "queue_depth", npu.queue_depth},
+          {Csr::CFG_OUTSTANDING, "outstanding", npu.outstanding}};
 }
 
 } // namespace gradweave::tb
