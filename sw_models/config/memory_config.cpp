@@ -57,9 +57,12 @@ Fraction bytes_per_cycle(double bandwidth_gb_s, double clock_ghz) {
 } // namespace
 
 const std::vector<MemoryKey> &memory_keys() {
-  static const std::vector<MemoryKey> keys{{"latency_cycles", &MemoryConfig::latency_cycles, 0, 100'000, 100},
-                                           {"turnaround_cycles", &MemoryConfig::turnaround_cycles, 0, 10'000, 8},
-                                           {"batch_bytes", &MemoryConfig::batch_bytes, 1, 1U << 30U, 8192}};
+  static const std::vector<MemoryKey> keys{
+      {"latency_cycles", &MemoryConfig::latency_cycles, 0, 100'000, 100},
+      {"turnaround_cycles", &MemoryConfig::turnaround_cycles, 0, 10'000, 8},
+      {"batch_bytes", &MemoryConfig::batch_bytes, 1, 1U << 30U, 8192},
+      {"refresh_cycles", &MemoryConfig::refresh_cycles, 0, 10'000, 0, true},
+      {"refresh_interval_cycles", &MemoryConfig::refresh_interval_cycles, 1, 10'000'000, 3900, true}};
   return keys;
 }
 
@@ -89,9 +92,9 @@ MemoryConfig read_memory_config(TomlSection &s, const NpuConfig &npu) {
 }
 
 Fingerprint fingerprint(const MemoryConfig &memory) {
-  const auto &[size, bandwidth, latency, turnaround, batch, access, bytes_num, bytes_den] =
+  const auto &[size, bandwidth, latency, turnaround, batch, refresh, refresh_interval, access, bytes_num, bytes_den] =
       memory; // the bandwidth counts as bytes a cycle
-  return Fingerprint().add(size, latency, turnaround, batch, access, bytes_num, bytes_den);
+  return Fingerprint().add(size, latency, turnaround, batch, refresh, refresh_interval, access, bytes_num, bytes_den);
 }
 
 } // namespace gradweave
