@@ -2,9 +2,9 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/cut.hpp"
-#include "compiler/ir/error.hpp"
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/tiling.hpp"
+#include "compiler/request/error.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <algorithm>

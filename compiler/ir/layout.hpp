@@ -1,7 +1,7 @@
 // Where tensors lie in device memory.
 #pragma once
 
-#include "compiler/ir/names.hpp"
+#include "compiler/request/names.hpp"
 #include "graph/network.hpp"
 
 #include <array>

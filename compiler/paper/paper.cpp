@@ -1,11 +1,11 @@
 #include "compiler/paper/paper.hpp"
 #include "compiler/cost/cost.hpp"
-#include "compiler/ir/error.hpp"
-#include "compiler/ir/options.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/paper/loops.hpp"
+#include "compiler/request/error.hpp"
+#include "compiler/request/options.hpp"
 
 #include <fmt/format.h>
 

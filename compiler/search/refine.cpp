@@ -1,12 +1,12 @@
 #include "compiler/search/refine.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/ir/error.hpp"
 #include "compiler/ir/image.hpp"
-#include "compiler/ir/options.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
+#include "compiler/request/error.hpp"
+#include "compiler/request/options.hpp"
 #include "compiler/spm/residency.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/compiled.hpp"
-#include "compiler/ir/error.hpp"
+#include "compiler/request/error.hpp"
 #include "compiler/search/plan_change.hpp"
 #include "compiler/search/search.hpp"
 #include "sw_models/config/machine.hpp"

@@ -44,7 +44,7 @@ sw_models/config/memory_config.cpp sw_models/config/memory_config.hpp MemoryConf
 sw_models/config/machine.cpp sw_models/config/machine.hpp Machine
 graph/layer_fingerprint.cpp graph/network.hpp Layer
 graph/layer_fingerprint.cpp sw_models/numerics/convolution.hpp Convolution
-compiler/ir/options.cpp compiler/ir/options.hpp CompileOptions
+compiler/request/options.cpp compiler/request/options.hpp CompileOptions
 compiler/compiler.cpp compiler/ir/program.hpp PhasePlan PhaseParts SpmSplit PlacementPolicy RowRange
 runtime/record/job_key.cpp runtime/job/job.hpp JobSpec
 runtime/record/job_key.cpp device/device.hpp DeviceOptions BusStress BusFault

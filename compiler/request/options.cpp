@@ -1,4 +1,4 @@
-#include "compiler/ir/options.hpp"
+#include "compiler/request/options.hpp"
 
 #include <limits>
 

@@ -1,5 +1,5 @@
 // Names of schedules, passes and tensors, as users and reports write them.
-#include "compiler/ir/names.hpp"
+#include "compiler/request/names.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/key/fingerprint.hpp"
-#include "compiler/ir/names.hpp"
+#include "compiler/request/names.hpp"
 
 #include <cstdint>
 #include <functional>
