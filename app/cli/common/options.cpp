@@ -102,16 +102,17 @@ void add_work(Reproduction &command, const WorkArguments &work) {
   for (const compiler::OptionForm &form : compiler::option_forms())
     if (const auto given = work.compile.find(form.name); given != work.compile.end() && given->second != form.text({}))
       command.add(variable_of(form.name), fmt::format("--{}", form.name), given->second);
-  if (work.convolution != "im2col") command.add("CONVOLUTION", "--convolution", work.convolution);
+  if (work.convolution != "image") command.add("CONVOLUTION", "--convolution", work.convolution);
   if (!work.layers.empty()) command.add("LAYERS", "--layers", work.layers);
 }
 
 void add_convolution_option(CLI::App &command, WorkArguments &work) {
   command
       .add_option("--convolution", work.convolution,
-                  "What convolutions read: matrices that im2col made of images before the run, or images as they lie, "
-                  "where the stride is 1 and the result as large as the image (their dX is then the image's gradient)")
-      ->check(CLI::IsMember({"im2col", "image"}))
+                  "What convolutions read: images as they lie, where the stride is 1, the result as large as the image "
+                  "and a group has 8 channels (their dX is then the image's gradient); or all of them matrices that "
+                  "im2col made of images before the run, as the others do, and igo_paper does always")
+      ->check(CLI::IsMember({"image", "im2col"}))
       ->capture_default_str();
 }
 
