@@ -24,6 +24,10 @@ Rect lines_around(const Convolution &conv, std::uint32_t first, std::uint32_t co
 
 } // namespace
 
+bool is_turned(Tensor result) { return result == Tensor::kDX; }
+
+bool has_lines(Tensor tensor) { return tensor != Tensor::kW; }
+
 Taps taps_of_range(const Convolution &conv, std::uint32_t first, std::uint32_t size, std::uint32_t channels,
                    std::string &problem) {
   const std::uint32_t width = conv.kernel_width, tap = first / channels, count = size / channels;

@@ -9,6 +9,11 @@
 
 namespace gradweave::compiler {
 
+/// Whether a product's taps are those of the kernel turned.
+bool is_turned(Tensor result);
+/// Whether a tensor of a layer that reads images has tiles of whole rows of an image.
+bool has_lines(Tensor tensor);
+
 /// Taps of a kernel, and channels of each: a part of the terms of Y or dX, or of dW's rows.
 struct Taps {
   std::uint32_t row = 0, col = 0, rows = 1, cols = 1;
