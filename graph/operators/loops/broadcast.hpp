@@ -2,7 +2,7 @@
 // that is not there, is repeated.
 #pragma once
 
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Plans searched in threads: the same streams with any number of them.
-#include "compiler/plans_ahead.hpp"
+#include "compiler/ahead/plans_ahead.hpp"
 
 #include <gtest/gtest.h>
 

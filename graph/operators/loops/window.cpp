@@ -1,4 +1,4 @@
-#include "graph/operators/conv/window.hpp"
+#include "graph/operators/loops/window.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "compiler/plans_ahead.hpp"
+#include "compiler/ahead/plans_ahead.hpp"
 
 #include "compiler/lower/layout.hpp"
 

@@ -1,4 +1,4 @@
-#include "graph/operators/elementwise/broadcast.hpp"
+#include "graph/operators/loops/broadcast.hpp"
 
 namespace gradweave::graph {
 namespace {

@@ -1,4 +1,4 @@
-#include "graph/operators/product/matrix_product.hpp"
+#include "graph/operators/loops/matrix_product.hpp"
 
 #include "base/process/parallel.hpp"
 #include "sw_models/numerics/golden.hpp"

@@ -1,9 +1,9 @@
-#include "graph/operators/conv/convolve.hpp"
+#include "graph/operators/loops/convolve.hpp"
 
 #include "base/process/parallel.hpp"
-#include "graph/operators/conv/step.hpp"
-#include "graph/operators/conv/window.hpp"
-#include "graph/operators/product/matrix_product.hpp"
+#include "graph/operators/loops/matrix_product.hpp"
+#include "graph/operators/loops/step.hpp"
+#include "graph/operators/loops/window.hpp"
 
 #include <algorithm>
 #include <vector>

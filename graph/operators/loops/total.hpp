@@ -1,7 +1,7 @@
 // Sums of all elements of a tensor in an order that no machine matters to.
 #pragma once
 
-#include "graph/operators/reduction/rows.hpp"
+#include "graph/operators/loops/rows.hpp"
 
 #include <vector>
 
