@@ -28,10 +28,10 @@ struct WorkArguments {
   std::uint32_t batch = 0; ///< 0: as the network says
   /// Options of the compiler that were given (compiler::option_forms()), as they were written.
   std::map<std::string_view, std::string> compile = {};
-  std::string plan_cache = {};        ///< directory, or off; empty: the usual one
-  std::vector<std::string> set = {};  ///< TABLE.FIELD=VALUE each
+  std::string plan_cache = {};       ///< directory, or off; empty: the usual one
+  std::vector<std::string> set = {}; ///< TABLE.FIELD=VALUE each
   std::string convolution = "image"; ///< what convolutions read; or im2col
-  std::string until = {};             ///< the op, node or tensor that the network ends with; empty: all of it
+  std::string until = {};            ///< the op, node or tensor that the network ends with; empty: all of it
 };
 
 /// How the command was called.
