@@ -83,8 +83,9 @@ TEST(ValidateRtl, IsGreenWithAnyMemory) {
       EXPECT_EQ(verdict.report, "");
       timing::RunOptions every_beat;
       every_beat.watchdog = static_cast<std::uint32_t>(timing::longest_silence(npu));
-      if (verdict.end == isa::ErrorCode::NONE)
+      if (verdict.end == isa::ErrorCode::NONE) {
         EXPECT_EQ(timing::run(npu, stream.commands, every_beat).cycles(), verdict.cycles);
+      }
       rtl->reset();
       model->reset();
     }
