@@ -123,7 +123,9 @@ private:
     layer.dx = learned_[x];
     if (consists_[x] >= 0 && reads_all_of(layer, layers_[static_cast<std::size_t>(consists_[x])]))
       layer.input = layers_[static_cast<std::size_t>(consists_[x])].name;
-    else if (const Layer *twin = reader_of(view_of_[x], layer); twin != nullptr)
+    // What im2col makes of one image may be the same where the image is another layer's.
+    const bool windows = layer.conv && !layer.conv->is_pointwise();
+    if (const Layer *twin = reader_of(view_of_[x], layer); twin != nullptr && (windows || layer.input.empty()))
       layer.x_of = twin->name;
     if (owner != owner_.end() && same_weights(layer, layers_[owner->second]))
       layer.weights = layers_[owner->second].name;
@@ -134,10 +136,10 @@ private:
     list_.add(std::move(layer), line);
   }
 
-  /// Y as it is: neither windows nor another cut of rows and columns.
+  /// Y as it is, in the same cut of rows and columns.
   static bool reads_all_of(const Layer &layer, const Layer &from) {
-    return (!layer.conv || layer.conv->is_pointwise()) && layer.m == from.m &&
-           std::uint64_t{layer.groups} * layer.k == std::uint64_t{from.groups} * from.n;
+    const compiler::Extent read = compiler::extent_read(layer);
+    return read.rows == from.m && read.cols == std::uint64_t{from.groups} * from.n;
   }
 
   static bool same_weights(const Layer &a, const Layer &b) { return a.k == b.k && a.n == b.n && a.groups == b.groups; }

@@ -21,7 +21,8 @@ struct Layer {
   bool dx = true;                    ///< the layer's input gradient is needed
   std::uint32_t index = 0;           ///< position in the network, from 0
   std::uint32_t groups = 1;          ///< products of this shape
-  /// Name of the layer whose Y, through element-wise operations only, is this layer's X; empty: none, or not known.
+  /// Name of the layer whose Y, through element-wise operations only, is this layer's X, or the image that its
+  /// convolution reads; empty: none, or not known.
   std::string input = {};
   std::string x_of = {};                ///< name of an earlier layer that reads the same X; empty: none
   std::optional<Convolution> conv = {}; ///< what the layer's matrices were made from by im2col
@@ -34,6 +35,13 @@ struct Layer {
   /// rounded to bf16 (N8).
   bool y_fp32 = false, dx_fp32 = false;
 };
+
+/// Rows and columns.
+struct Extent {
+  std::uint64_t rows = 0, cols = 0;
+};
+/// What the layer reads before any im2col: a convolution's image, a row a pixel and a column a channel, or X.
+Extent extent_read(const Layer &layer);
 
 /// Multiply-adds of one of the layer's products, all groups.
 double macs(const Layer &layer);

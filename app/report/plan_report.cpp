@@ -2,8 +2,12 @@
 
 #include "app/report/summary.hpp"
 #include "app/report/text_format.hpp"
+#include "compiler/ir/image.hpp"
 
 #include <fmt/format.h>
+
+#include <map>
+#include <string_view>
 
 namespace gradweave::runtime {
 namespace {
@@ -20,6 +24,25 @@ void print_bounds(std::FILE *out, const Totals &t) {
 
 std::string bound_share(std::uint64_t bound, std::uint64_t cycles) {
   return bound == 0 || cycles == 0 ? "-" : percent(static_cast<double>(bound) / static_cast<double>(cycles));
+}
+
+void print_convolutions(std::FILE *out, const std::vector<compiler::Layer> &layers) {
+  std::size_t images = 0;
+  std::map<std::string_view, std::size_t> others; // by why they are none
+  for (const compiler::Layer &layer : layers) {
+    if (!layer.conv || layer.conv->is_pointwise()) continue;
+    if (layer.image) {
+      ++images;
+      continue;
+    }
+    const std::string_view reason = compiler::im2col_reason(*layer.conv);
+    ++others[reason.empty() ? "as asked" : reason];
+  }
+  if (images == 0 && others.empty()) return;
+  std::string text = fmt::format("convolutions: {} read images", images);
+  for (const auto &[reason, count] : others)
+    text += fmt::format("{} {} ({})", &reason == &others.begin()->first ? "; by im2col" : ",", count, reason);
+  fmt::print(out, "{}\n", text);
 }
 
 void print_plans(std::FILE *out, const RunOptions &options, const RunResult &run) {

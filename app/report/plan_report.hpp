@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 namespace gradweave::runtime {
 
@@ -13,6 +14,10 @@ std::string bound_share(std::uint64_t bound, std::uint64_t cycles);
 
 /// Bounds of all layers, and what tuning did if it was asked for.
 void print_plans(std::FILE *out, const RunOptions &options, const RunResult &run);
+
+/// Which of the layers' convolutions read images where they lie, and why the others go by im2col; nothing where all
+/// are products.
+void print_convolutions(std::FILE *out, const std::vector<compiler::Layer> &layers);
 
 /// Files written, the command that repeats the run, failures, the verdict.
 void print_end(std::FILE *out, const RunOptions &options, const RunResult &run);

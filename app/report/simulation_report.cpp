@@ -59,9 +59,11 @@ void SimulationReport::begin() {
                options_.network.layers.size(), compiler::to_string(options_.compile.pass));
   else
     fmt::print(out_, "stream {}\n", options_.stream);
-  fmt::print(out_, "{}: {}{} x {} PEs, {}B of scratchpad, {} GB/s, {} GHz; timing model, no data\n\n", npu.name,
+  fmt::print(out_, "{}: {}{} x {} PEs, {}B of scratchpad, {} GB/s, {} GHz; timing model, no data\n", npu.name,
              cores(npu), npu.rows, npu.cols, human(static_cast<double>(npu.spm_bytes)), npu.memory.bandwidth_gb_s,
              npu.clock_ghz);
+  print_convolutions(out_, options_.layers);
+  fmt::print(out_, "\n");
 
   std::string above = fmt::format("{:{}}", "", name_width_ + shape_width_ + 69 + (options_.compares() ? 8 : 0));
   std::string head =

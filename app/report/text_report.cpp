@@ -77,9 +77,11 @@ void TextReport::begin() {
                                : std::string("no data");
   fmt::print(out_, "{}: {} of {} layers, {} pass, {}\n", options_.network.name, options_.layers.size(),
              options_.network.layers.size(), compiler::to_string(options_.compile.pass), data);
-  fmt::print(out_, "{}: {}{} x {} PEs, {} of scratchpad, {} GB/s, {} GHz; backend {}, {} jobs in parallel\n\n",
-             npu.name, cores(npu), npu.rows, npu.cols, human(static_cast<double>(npu.spm_bytes)) + "B",
-             npu.memory.bandwidth_gb_s, npu.clock_ghz, to_string(options_.backend), options_.jobs);
+  fmt::print(out_, "{}: {}{} x {} PEs, {} of scratchpad, {} GB/s, {} GHz; backend {}, {} jobs in parallel\n", npu.name,
+             cores(npu), npu.rows, npu.cols, human(static_cast<double>(npu.spm_bytes)) + "B", npu.memory.bandwidth_gb_s,
+             npu.clock_ghz, to_string(options_.backend), options_.jobs);
+  print_convolutions(out_, options_.layers);
+  fmt::print(out_, "\n");
   name_width_ = 5;
   shape_width_ = 9;
   for (const compiler::Layer &layer : options_.layers) {
@@ -174,7 +176,7 @@ void TextReport::coverage(const RunResult &run) {
     fmt::print(out_, "checked    {}: every bit against the golden model", checked.empty() ? "nothing" : checked);
     if (options_.compares()) fmt::print(out_, "; results of all schedules against each other");
     if (all.direct != 0)
-      fmt::print(out_, "\n           convolutions: {} elements, dX after col2im, against direct convolution",
+      fmt::print(out_, "\n           convolutions: {} elements, dX as the image's gradient, against direct convolution",
                  grouped(all.direct));
   } else {
     fmt::print(out_, "checked    no data, there are none");

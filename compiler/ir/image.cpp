@@ -22,25 +22,37 @@ Reach reach_of(const Convolution &conv, Tensor result) {
 
 bool fits(const isa::Field &field, std::uint64_t value) { return value >> field.width == 0; }
 
-} // namespace
-
-bool can_read_image(const Convolution &c) {
-  if (c.is_pointwise() || c.stride_height != 1 || c.stride_width != 1) return false;
-  if (c.out_height() != c.height || c.out_width() != c.width) return false;
+/// Why commands cannot read the convolution's images; empty: they can.
+std::string_view cannot_read(const Convolution &c) {
+  if (c.is_pointwise()) return "1 x 1";
+  if (c.stride_height != 1 || c.stride_width != 1) return "stride";
+  if (c.out_height() != c.height || c.out_width() != c.width) return "result of another size";
   const std::uint64_t rows = (std::uint64_t{c.kernel_height} - 1) * c.dilation_height;
   const std::uint64_t cols = (std::uint64_t{c.kernel_width} - 1) * c.dilation_width;
   // Moves are signed.
-  return fits(isa::field::TAPS_Y, c.kernel_height) && fits(isa::field::TAPS_X, c.kernel_width) &&
-         fits(isa::field::OFF_Y, 2 * rows) && fits(isa::field::OFF_X, 2 * cols) && fits(isa::field::GRID_W, c.width) &&
-         fits(isa::field::GRID_H, c.height) && std::uint64_t{c.k()} < kMaxTileSide &&
-         std::uint64_t{c.kernel_height} * c.kernel_width * c.n() < kMaxTileSide && (rows + 1) * c.width < kMaxTileSide;
+  const bool walks = fits(isa::field::TAPS_Y, c.kernel_height) && fits(isa::field::TAPS_X, c.kernel_width) &&
+                     fits(isa::field::OFF_Y, 2 * rows) && fits(isa::field::OFF_X, 2 * cols) &&
+                     fits(isa::field::GRID_W, c.width) && fits(isa::field::GRID_H, c.height);
+  const bool tiles = std::uint64_t{c.k()} < kMaxTileSide &&
+                     std::uint64_t{c.kernel_height} * c.kernel_width * c.n() < kMaxTileSide &&
+                     (rows + 1) * c.width < kMaxTileSide;
+  return walks && tiles ? "" : "too large for a command's fields";
+}
+
+} // namespace
+
+bool can_read_image(const Convolution &conv) { return cannot_read(conv).empty(); }
+
+std::string_view im2col_reason(const Convolution &conv) {
+  constexpr std::uint32_t kFewestChannels = 8;
+  const std::string_view reason = cannot_read(conv);
+  return reason.empty() && conv.group_channels() < kFewestChannels ? "few channels" : reason;
 }
 
 std::size_t read_images(std::vector<Layer> &layers) {
-  constexpr std::uint32_t kFewestChannels = 8;
   std::size_t count = 0;
   for (Layer &layer : layers)
-    if (layer.conv && can_read_image(*layer.conv) && layer.conv->group_channels() >= kFewestChannels) {
+    if (layer.conv && im2col_reason(*layer.conv).empty()) {
       layer.image = true;
       ++count;
     }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace gradweave::compiler {
@@ -14,8 +15,12 @@ namespace gradweave::compiler {
 /// image, and sizes that their fields hold. One that reads each pixel once needs none.
 bool can_read_image(const Convolution &conv);
 
-/// Makes the convolutions among the layers read their images, where can_read_image() and a group has at least eight
-/// channels: with fewer im2col moves less, as a pixel takes a whole beat and a block of dW has one tap. How many do.
+/// Why the convolution better goes by im2col, in a few words; empty: it better reads images. It may not be able to, or
+/// a group has fewer than eight channels: then im2col moves less, as a pixel takes a whole beat and a block of dW has
+/// one tap.
+std::string_view im2col_reason(const Convolution &conv);
+
+/// Makes the convolutions among the layers read their images that have no im2col_reason(). How many do.
 std::size_t read_images(std::vector<Layer> &layers);
 
 /// Taps of the kernel of a layer that reads images; likewise all below.

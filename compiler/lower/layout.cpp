@@ -47,8 +47,10 @@ private:
   }
   void add(std::uint32_t layer, Tensor tensor, bool input, std::uint32_t rows, std::uint32_t cols);
   bool same_matrix(const Layer &from, const Layer &to) const {
-    // A sum in fp32 is no operand: something happens to it in between.
-    return from.m == x_rows(to) && from.groups * from.n == x_cols(to) && !from.y_fp32 && !to.dx_fp32;
+    // Of an image, what im2col makes is another matrix. A sum in fp32 is no operand: something happens to it in
+    // between.
+    const bool as_it_is = to.image || !to.conv || to.conv->is_pointwise();
+    return as_it_is && from.m == x_rows(to) && from.groups * from.n == x_cols(to) && !from.y_fp32 && !to.dx_fp32;
   }
   static bool same_x(const Layer &one, const Layer &other) {
     return x_rows(one) == x_rows(other) && x_cols(one) == x_cols(other) && one.image == other.image;

@@ -51,17 +51,13 @@ const Layer &LayerList::earlier(const std::string &name, std::string_view field,
 
 void LayerList::check_input(const Layer &layer, std::size_t line) const {
   const Layer &from = earlier(layer.input, "input", line);
-  if (layer.conv && !layer.conv->is_pointwise())
-    fail(file_, line,
-         fmt::format("'{}' has the input '{}', but its X is more than that layer's Y: only a product or an ungrouped "
-                     "1 x 1 convolution of stride 1 reads a Y as it is; remove input",
-                     layer.name, layer.input));
   const std::uint64_t width = std::uint64_t{from.groups} * from.n;
-  const std::uint64_t wanted = std::uint64_t{layer.groups} * layer.k;
-  if (from.m != layer.m || width != wanted)
+  const Extent wanted = extent_read(layer);
+  if (from.m != wanted.rows || width != wanted.cols)
     fail(file_, line,
-         fmt::format("input '{}' gives {} x {} elements, but '{}' reads {} x {}; correct the shapes or remove input",
-                     layer.input, from.m, width, layer.name, layer.m, wanted));
+         fmt::format("input '{}' gives {} x {} elements, but '{}' reads {} x {}{}; correct the shapes or remove input",
+                     layer.input, from.m, width, layer.name, wanted.rows, wanted.cols,
+                     layer.conv ? " (pixels x channels of its image)" : ""));
 }
 
 void LayerList::check_x_of(const Layer &layer, std::size_t line) const {

@@ -56,6 +56,12 @@ void set_convolution(Layer &layer, const Convolution &conv, const std::filesyste
 
 double macs(const Layer &layer) { return static_cast<double>(layer.m) * layer.k * layer.n * layer.groups; }
 
+Extent extent_read(const Layer &layer) {
+  if (!layer.conv) return {layer.m, std::uint64_t{layer.groups} * layer.k};
+  const Convolution &conv = *layer.conv;
+  return {std::uint64_t{conv.batch} * conv.height * conv.width, conv.channels};
+}
+
 std::uint64_t count_parameters(const Network &network) {
   std::uint64_t count = 0;
   for (const Layer &layer : network.layers)

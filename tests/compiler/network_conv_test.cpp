@@ -122,9 +122,11 @@ TEST(NetworkInput, IsAnEarlierLayerOfTheRightShape) {
   EXPECT_MESSAGE(error_of(".toml", a + b("m = 8\nk = 5\nn = 1\n")),
                  ":7: input 'a' gives 8 x 6 elements, but 'b' reads 8 x 5; correct the shapes or remove input");
   EXPECT_MESSAGE(error_of(".toml", a + b("m = 4\nk = 6\nn = 1\n")), "but 'b' reads 4 x 6");
-  EXPECT_MESSAGE(error_of(".toml", a + b(image + "kernel = 1, groups = 2 }\n")), "'b' has the input 'a', but its X is");
-  EXPECT_MESSAGE(error_of(".toml", a + b(image + "kernel = 3, padding = 1 }\n")),
-                 "but its X is more than that layer's Y");
+  EXPECT_EQ(read(".toml", a + b(image + "kernel = 1, groups = 2 }\n")).layers[1].input, "a");
+  EXPECT_EQ(read(".toml", a + b(image + "kernel = 3, padding = 1 }\n")).layers[1].input, "a");
+  EXPECT_MESSAGE(
+      error_of(".toml", a + b("conv = { height = 2, width = 2, channels = 3, out_channels = 6, kernel = 2 }\n")),
+      "but 'b' reads 8 x 3 (pixels x channels of its image)");
   EXPECT_MESSAGE(error_of(".toml", b("m = 8\nk = 6\nn = 1\n") + a.substr(a.find('\n') + 1)),
                  ":1: input = 'a' is no earlier layer; name one that stands before this one");
   EXPECT_MESSAGE(error_of(".toml", "[[layer]]\nname='b'\ninput='b'\nm=1\nk=1\nn=1\n"), "input = 'b' is no earlier");

@@ -47,12 +47,12 @@ struct Kept {
 /// Published figures, keys of journals and kept streams are of these lists.
 const Kept kKept[] = {
     {"mlp", "c31db8f1ae0a512f4d5df6eae9c74f98", "abd43b19845c68595f48fbd4c7b8c271"},
-    {"resnet50", "8e90cc46242b4c2fb0b15f512058abac", "6af397e35ea79f52a80ea6aa285c48ad"},
-    {"googlenet", "1f108a5f23e5bfb15190ff74634a1213", "3dc403bc3c6ef7b1165f1d0e35c1ff28"},
-    {"mobilenet", "2db8ecdd8aab58fe870ed9170e50b7a8", "36635d5972b507e3dc8d6f99fd1c18fe"},
-    {"faster_rcnn", "f2a6511f45fa6bf93799cfe79855d673", "0a820cb429c114b5241e7cbe61dd4cf5"},
-    {"yolov2_tiny", "7d888286ea1ce7d1e330ffb55647fb77", "a63281b8ebbeef866bca81735df202af"},
-    {"yolov5", "30fd07a8a73dcb752b4a7b2c5a85f458", "30fd07a8a73dcb752b4a7b2c5a85f458"},
+    {"resnet50", "b973905d2f4e2bd0abeeb1c9c744f22f", "ded870d65776c169efae7610b1d086f8"},
+    {"googlenet", "dd9808c2a8a6ba1ea5333f7ddd629ca8", "3810bce1ac248024e00bf250927733cf"},
+    {"mobilenet", "a8772dfd0f7e69e0541d562f4610c01b", "d32ff477592ea832ce9988044e99d5d6"},
+    {"faster_rcnn", "319533dcca223f4a9adafef42ca25706", "41148ee0e2d1fc79edc083a660fa9668"},
+    {"yolov2_tiny", "b1321a35fe06250b9233f64f3c64a895", "0c13470770925124e5480a6b169c8cb2"},
+    {"yolov5", "681a406872864e022d6ab20c6951f04e", "681a406872864e022d6ab20c6951f04e"},
     {"bert_tiny", "7fbbe69e932987f82458ce986e14cd0e", "8039ffdfee5c3cc82098313fc0356f76"},
     {"ncf", "06bf0c8af526d0c0d5dd306bd1802304", "38886f7ef7266f76a70fb0b357ead70f"},
     {"bert_large", "e455cca9de27e44da43c08035cc4ffb2", "e455cca9de27e44da43c08035cc4ffb2"},

@@ -29,7 +29,7 @@ struct WorkArguments {
   std::uint32_t parts = 0;            ///< 0: one a core, or two on one core
   std::string plan_cache = {};        ///< directory, or off; empty: the usual one
   std::vector<std::string> set = {};  ///< TABLE.FIELD=VALUE each
-  std::string convolution = "im2col"; ///< what convolutions read; or image
+  std::string convolution = "image"; ///< what convolutions read; or im2col
   std::string until = {};             ///< the op, node or tensor that the network ends with; empty: all of it
 };
 

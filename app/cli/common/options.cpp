@@ -98,16 +98,17 @@ void add_work(Reproduction &command, const WorkArguments &work) {
   if (work.partition != "none") command.add("PARTITION", "--partition", work.partition);
   if (work.parts != 0) command.add("PARTS", "--parts", std::to_string(work.parts));
   if (work.reduction != "chain") command.add("REDUCTION", "--reduction", work.reduction);
-  if (work.convolution != "im2col") command.add("CONVOLUTION", "--convolution", work.convolution);
+  if (work.convolution != "image") command.add("CONVOLUTION", "--convolution", work.convolution);
   if (!work.layers.empty()) command.add("LAYERS", "--layers", work.layers);
 }
 
 void add_convolution_option(CLI::App &command, WorkArguments &work) {
   command
       .add_option("--convolution", work.convolution,
-                  "What convolutions read: matrices that im2col made of images before the run, or images as they lie, "
-                  "where the stride is 1 and the result as large as the image (their dX is then the image's gradient)")
-      ->check(CLI::IsMember({"im2col", "image"}))
+                  "What convolutions read: images as they lie, where the stride is 1, the result as large as the image "
+                  "and a group has 8 channels (their dX is then the image's gradient); or all of them matrices that "
+                  "im2col made of images before the run, as the others do, and igo_paper does always")
+      ->check(CLI::IsMember({"image", "im2col"}))
       ->capture_default_str();
 }
 

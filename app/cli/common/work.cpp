@@ -27,7 +27,8 @@ Work resolve(const WorkArguments &arguments) {
   const Settings settings = parse_settings(arguments.set, arguments.batch, arguments.until);
   work.network = compiler::load_network(runtime::find_model(arguments.model), settings.network);
   work.npu = load_machine(runtime::find_npu(arguments.npu), settings.machine);
-  if (arguments.convolution == "image") compiler::read_images(work.network.layers);
+  // The paper's scheme knows matrices only.
+  if (arguments.convolution == "image" && arguments.schedule != "igo_paper") compiler::read_images(work.network.layers);
   work.layers = compiler::select_layers(work.network, arguments.layers);
   return work;
 }

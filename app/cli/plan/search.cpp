@@ -4,6 +4,7 @@
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/evaluation/unit/network_search.hpp"
+#include "app/report/plan_report.hpp"
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/process_pool.hpp"
@@ -170,8 +171,10 @@ int search(const SearchArguments &a) {
   if (!a.json.empty()) json.emplace(a.json);
   std::FILE *out = uses_standard_output({{"--json", a.json}}) ? stderr : stdout;
 
-  fmt::print(out, "{}: {} of {} layers, {}, on {}\n\n", work.network.name, work.layers.size(),
+  fmt::print(out, "{}: {} of {} layers, {}, on {}\n", work.network.name, work.layers.size(),
              work.network.layers.size(), compiler::to_string(work.compile.pass), work.npu.name);
+  runtime::print_convolutions(out, work.layers);
+  fmt::print(out, "\n");
   std::fflush(out);
   ProgressDisplay display({1}, a.quiet);
   const NetworkSearch found = evaluation::search_network(
