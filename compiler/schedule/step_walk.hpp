@@ -23,6 +23,9 @@ public:
   void begin(std::size_t level);
   /// Lets layers take over tiles from those before where that is faster.
   void try_reuse();
+  /// Lets layers take over what the memory model would keep (place_tensors()), cut alike or not, where the step is
+  /// faster for it.
+  void try_placement();
   /// Tries so many changes, or fewer once the walk has simulated `bursts` in all.
   void run(std::uint64_t changes, std::uint64_t bursts);
 
@@ -49,6 +52,7 @@ private:
   void set(Section &section, std::vector<PhasePlan> plans) const;
   void change(Section &section);
   void align(Section &section, const PhasePlan &like) const;
+  void cut_like(Section &section, const Section &other) const;
   void align_to_any(Section &section);
   void align_to_itself(Section &section);
   std::vector<std::size_t> pick_sections();
