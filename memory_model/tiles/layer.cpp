@@ -14,6 +14,8 @@ using compiler::Layer;
 constexpr std::array<LoopOrder, 6> kAllLoops{
     {{kM, kK, kN}, {kM, kN, kK}, {kK, kM, kN}, {kK, kN, kM}, {kN, kM, kK}, {kN, kK, kM}}};
 constexpr double kCommandBytes = 64, kCommandsOfAProduct = 3;
+/// Latencies of the memory that nothing hides: of a pass's first operand, and of its last result.
+constexpr double kStartLatencies = 2;
 
 std::string_view letters(const LoopOrder &loops) {
   constexpr std::array<std::string_view, 6> kNames{"mkn", "mnk", "kmn", "knm", "nmk", "nkm"};
@@ -33,8 +35,9 @@ public:
   void try_alone(const Product &p) {
     for_cuts({&p}, [&](const Cut &cut, double array) {
       for (const LoopOrder &loops : kAllLoops) {
-        streams_ = {stream_of(p.shared, p, loops, cut), stream_of(p.other, p, loops, cut),
-                    stream_of(p.sum, p, loops, cut)};
+        streams_.clear();
+        for (const CutTensor *tensor : {&p.shared, &p.other, &p.sum})
+          add_streams(streams_, *tensor, p, loops, cut);
         consider(cut, array, p, letters(loops));
       }
     });
@@ -44,17 +47,19 @@ public:
   void try_fused(const Product &dx, const Product &dw, const LoopOrder &dx_loops, const LoopOrder &dw_loops,
                  std::string_view name) {
     for_cuts({&dx, &dw}, [&](const Cut &cut, double array) {
-      streams_ = {stream_of(dx.shared, dx, dx_loops, cut), stream_of(dx.other, dx, dx_loops, cut),
-                  stream_of(dx.sum, dx, dx_loops, cut), stream_of(dw.other, dw, dw_loops, cut),
-                  stream_of(dw.sum, dw, dw_loops, cut)};
+      streams_.clear();
       if (dx_loops != dw_loops && !same_walk(dx, dw_loops, cut)) {
-        Stream dy = stream_of(dw.shared, dw, dw_loops, cut);
+        add_streams(streams_, dw.shared, dw, dw_loops, cut);
         // Of the first product's tiles the second finds those that stay.
+        Stream &dy = streams_.front();
         dy.again += dy.once;
         dy.once = {};
         dy.kept = dy.tile * dw.trips[kM][cut[kM]] * dw.trips[kN][cut[kN]];
-        streams_.push_back(dy);
       }
+      for (const CutTensor *tensor : {&dx.shared, &dx.other, &dx.sum})
+        add_streams(streams_, *tensor, dx, dx_loops, cut);
+      for (const CutTensor *tensor : {&dw.other, &dw.sum})
+        add_streams(streams_, *tensor, dw, dw_loops, cut);
       consider(cut, array, dx, name);
     });
   }
@@ -163,7 +168,7 @@ double pass_cycles(double array_cycles, double bus_cycles, double ahead, const M
                    const Calibration &calibration) {
   const auto [smaller, larger] = std::minmax(array_cycles, bus_cycles);
   return larger + (calibration.serial + calibration.exposed * (1 - ahead)) * smaller +
-         calibration.start * npu.memory.latency_cycles;
+         kStartLatencies * npu.memory.latency_cycles;
 }
 
 std::vector<Result> results_of(const Layer &layer, Way way) {

@@ -14,12 +14,11 @@ enum class BackOrder : std::uint8_t {
   kFastest, ///< the fastest of these, and of dX before dW
 };
 
-/// What the model has to be told, since it follows no command: shares and counts without a unit. The values are fitted
+/// What the model has to be told, since it follows no command: shares. The values are fitted
 /// to compiled steps (docs/memory-model.md#against-the-exact-cycle-model).
 struct Calibration {
   double serial = 0.08; ///< of the smaller one of computing and moving, what the larger one does not hide
   double exposed = 0.2; ///< the same of moves for which there is no room ahead
-  double start = 2;     ///< of the memory's latency, for each pass of a layer
 };
 
 /// A pass of a layer: forward, or back.

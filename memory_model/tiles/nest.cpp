@@ -4,20 +4,32 @@
 
 namespace gradweave::memory_model {
 
-Stream stream_of(const CutTensor &tensor, const Product &product, const LoopOrder &loops, const Cut &cut) {
+void add_streams(std::vector<Stream> &streams, const CutTensor &tensor, const Product &product, const LoopOrder &loops,
+                 const Cut &cut) {
   const CutTensor::Rows &rows = tensor.rows[cut[tensor.row]];
   const CutTensor::Cols &cols = tensor.cols[cut[tensor.col]];
+  const double row_trips = cols.all > 0 ? 1 : rows.trips;
+  const auto trips = [&](Dim dim) { return tensor.row == dim ? row_trips : cols.trips; };
+  const Dim missing = tensor.missing();
   Stream s;
   s.is_sum = tensor.is_sum;
-  s.tile = rows.tile_rows * cols.panels;
+  s.tile = (cols.all > 0 ? cols.all : rows.tile_rows) * cols.panels;
   s.once = cols.once * rows.moved;
-  const Dim missing = tensor.missing();
-  if (loops[2] == missing) return s; // a tile stays until it is done with
-  double tiles = loops[1] == missing ? 1 : tensor.row == loops[1] ? rows.trips : cols.trips;
-  tiles *= tensor.row == loops[2] ? rows.trips : cols.trips;
-  s.kept = (tiles - 1) * s.tile;
-  s.again = cols.again * (rows.moved * (product.trips[missing][cut[missing]] - 1));
-  return s;
+  double walks = 1;          // of all tiles
+  if (loops[2] != missing) { // else a tile stays until it is done with
+    walks = product.trips[missing][cut[missing]];
+    const double tiles = (loops[1] == missing ? 1 : trips(loops[1])) * trips(loops[2]);
+    s.kept = (tiles - 1) * s.tile;
+    s.again = cols.again * (rows.moved * (walks - 1));
+  }
+  streams.push_back(s);
+  if (tensor.taps == 1) return;
+  const bool rows_within =
+      std::find(loops.begin(), loops.end(), tensor.row) > std::find(loops.begin(), loops.end(), tensor.col);
+  Stream taps;
+  taps.kept = (cols.trips * (rows_within ? row_trips : 1) - 1) * s.tile;
+  taps.again = cols.again * (rows.moved * (tensor.taps - 1) * walks);
+  streams.push_back(taps);
 }
 
 Residence reside(std::vector<Stream> &streams, double lines) {

@@ -21,9 +21,11 @@ struct Stream {
   bool is_sum = false;
 };
 
-/// Of a tensor of a product under loops: a tile stays while loops go on that the tensor does not depend on; another
-/// loop that it does not depend on brings all tiles of the loops within it again.
-Stream stream_of(const CutTensor &tensor, const Product &product, const LoopOrder &loops, const Cut &cut);
+/// Adds a tensor of a product under loops. A tile stays while loops go on that the tensor does not depend on; another
+/// loop that it does not depend on brings all tiles of the loops within it again. Taps are such a loop, around that of
+/// the channels of each.
+void add_streams(std::vector<Stream> &streams, const CutTensor &tensor, const Product &product, const LoopOrder &loops,
+                 const Cut &cut);
 
 /// What a phase moves.
 struct Residence {

@@ -110,7 +110,9 @@ public:
       c.once = c.once * layer_.groups;
       c.again = c.again * layer_.groups;
       if (of_taps) {
-        c.panels *= static_cast<double>(side.terms) / side.cols;
+        const std::uint32_t count = side.terms / side.cols;
+        c.panels *= count;
+        if (count > 1) c.all = channels_; // else a product's alone
         c.trips = divide_up(layer_.n * taps_, side.terms);
       }
       w.cols.push_back(c);
@@ -199,6 +201,7 @@ Product product_of(const Layer &layer, Result result, const Sides &sides, const 
   case Result::kDW:
     p.shared = cut.activation(kN, layer.n, false, false, false);
     p.other = cut.activation(kK, channels, true, false, false);
+    p.other.taps = taps; // a product has one
     p.sum = cut.weights(result);
     p.trips = {cut.trips(kM, layer.m), cut.trips(kK, channels, &Side::cols, taps), cut.trips(kN, layer.n)};
     p.steps = {cut.reduction(kM, layer.m, &Side::cols, groups), cut.blocks(kK, channels, npu.rows, taps),

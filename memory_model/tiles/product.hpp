@@ -41,9 +41,11 @@ struct CutTensor {
     Moves again;       ///< to put a sum's row aside and to fetch it, or to read an operand's once more
     double panels = 0; ///< lines of the scratchpad for each of a tile's rows
     double trips = 0;  ///< tiles
+    double all = 0;    ///< rows of a tile that has all that there are, however they are cut; 0: it has the cut's
   };
   Dim row = kM, col = kN;
-  bool is_sum = false; ///< fp32 while it is added up
+  bool is_sum = false;    ///< fp32 while it is added up
+  std::uint32_t taps = 1; ///< an image that is walked over for each of so many taps, one after the other
   std::vector<Rows> rows;
   std::vector<Cols> cols;
 

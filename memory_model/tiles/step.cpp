@@ -25,8 +25,11 @@ PassEstimate once(const Layer &layer, Way way, const Machine &npu, Rung rung) {
   for (const Result result : results) {
     const Product p = product_of(layer, result, whole, memory);
     const LoopOrder any{kM, kK, kN};
+    std::vector<Stream> streams;
     for (const CutTensor *tensor : {&p.shared, &p.other, &p.sum})
-      if (tensor != &p.shared || result == results.front()) pass.moves += stream_of(*tensor, p, any, {}).once;
+      if (tensor != &p.shared || result == results.front()) add_streams(streams, *tensor, p, any, {});
+    for (const Stream &stream : streams)
+      pass.moves += stream.once;
     pass.array_cycles += rung == Rung::kRoofline ? compiler::macs(layer) / (static_cast<double>(npu.rows) * npu.cols)
                                                  : p.steps[kM][0] * p.steps[kK][0] * p.steps[kN][0];
   }

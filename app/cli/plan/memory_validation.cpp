@@ -145,7 +145,7 @@ std::string as_json(const std::vector<Comparison> &all, const memory_model::Cali
   using Object = nlohmann::ordered_json;
   const memory_model::Calibration built_in;
   const auto constants = [](const memory_model::Calibration &c) {
-    return Object{{"serial", c.serial}, {"exposed", c.exposed}, {"start", c.start}};
+    return Object{{"serial", c.serial}, {"exposed", c.exposed}};
   };
   Object json{{"constants", constants(built_in)}, {"fitted", constants(fitted)}, {"steps", Object::array()}};
   for (const Comparison &c : all) {
@@ -178,8 +178,8 @@ int validate_memory(const MemoryValidation &a) {
   print_steps(out, all);
   print_sizes(out, all);
   const memory_model::Calibration built_in;
-  fmt::print(out, "\nconstants: serial {}, exposed {}, start {}; of these steps {}, {}, {} fit best\n", built_in.serial,
-             built_in.exposed, built_in.start, fitted.serial, fitted.exposed, fitted.start);
+  fmt::print(out, "\nconstants: serial {}, exposed {}; of these steps {} and {} fit best\n", built_in.serial,
+             built_in.exposed, fitted.serial, fitted.exposed);
   if (json) json->commit(as_json(all, fitted));
   if (csv) csv->commit(as_csv(all));
   return kOk;

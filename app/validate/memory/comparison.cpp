@@ -15,10 +15,9 @@ using memory_model::StepEstimate;
 
 std::vector<Calibration> grid() {
   std::vector<Calibration> all;
-  for (const double serial : {0.04, 0.06, 0.08, 0.1, 0.12})
-    for (const double exposed : {0.0, 0.1, 0.2, 0.3, 0.4})
-      for (const double start : {0.0, 1.0, 2.0, 3.0})
-        all.push_back({serial, exposed, start});
+  for (const double serial : {0.02, 0.04, 0.06, 0.08, 0.1, 0.12})
+    for (const double exposed : {0.0, 0.1, 0.2, 0.3, 0.4, 0.5})
+      all.push_back({serial, exposed});
   return all;
 }
 
