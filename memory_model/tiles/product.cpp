@@ -25,22 +25,34 @@ public:
 private:
   struct Cost {
     double bytes = 0, port = 0;
+    Cost &operator+=(const Cost &other) {
+      bytes += other.bytes;
+      port += other.port;
+      return *this;
+    }
   };
 
   /// Of all groups side by side: `groups` times `extent` columns in tiles that begin anew with each group.
   Cost of(std::uint32_t extent, std::uint32_t side, std::uint32_t groups, std::uint32_t element) const {
-    const std::uint32_t whole = extent / side, rest = extent % side;
-    Cost cost;
     // Places within an access repeat after at most as many groups as an access has bytes.
     const std::uint32_t period = std::min(groups, access_ / std::gcd(access_, extent * element));
+    Cost all, rest;
     for (std::uint32_t g = 0; g < period; ++g) {
-      const std::uint64_t first = std::uint64_t{g} * extent * element;
-      for (std::uint32_t t = 0; t < whole; ++t)
-        add(cost, first + std::uint64_t{t} * side * element, side * element);
-      if (rest != 0) add(cost, first + std::uint64_t{whole} * side * element, rest * element);
+      const Cost cost = of_group(std::uint64_t{g} * extent * element, extent, side, element);
+      all += cost;
+      if (g < groups % period) rest += cost;
     }
-    const double times = static_cast<double>(groups) / period;
-    return {cost.bytes * times, cost.port * times};
+    const double times = groups / period;
+    return {all.bytes * times + rest.bytes, all.port * times + rest.port};
+  }
+
+  Cost of_group(std::uint64_t first, std::uint32_t extent, std::uint32_t side, std::uint32_t element) const {
+    const std::uint32_t whole = extent / side, rest = extent % side;
+    Cost cost;
+    for (std::uint32_t t = 0; t < whole; ++t)
+      add(cost, first + std::uint64_t{t} * side * element, side * element);
+    if (rest != 0) add(cost, first + std::uint64_t{whole} * side * element, rest * element);
+    return cost;
   }
 
   void add(Cost &cost, std::uint64_t address, std::uint32_t bytes) const {
