@@ -2,6 +2,7 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/lower/partition.hpp"
+#include "compiler/lower/tiling.hpp"
 #include "compiler/schedule/step_placement.hpp"
 #include "compiler/spm/residency.hpp"
 
@@ -58,6 +59,9 @@ void StepWalk::set(Section &section, std::vector<PhasePlan> plans) const {
   for (PhasePlan &p : plans) {
     p.layer = section.layer;
     p.products.clear();
+    // A tile that is cut like another phase's: of images, dX counts the terms of all taps along N, the others do not.
+    const TileShape largest = largest_tile(p.kind, layers_[section.layer]);
+    p.tile = {std::min(p.tile.m, largest.m), std::min(p.tile.k, largest.k), std::min(p.tile.n, largest.n)};
     section.array += plan_cycles(p, layers_[section.layer], npu_);
   }
   section.plans = std::move(plans);

@@ -6,6 +6,7 @@
 #include "compiler/schedule/step_search.hpp"
 #include "compiler/verify/verify.hpp"
 #include "graph/frontend/load_network.hpp"
+#include "tests/compiler/image_layer.hpp"
 #include "tests/compiler/step_run.hpp"
 
 namespace gradweave::compiler {
@@ -224,6 +225,29 @@ TEST(Step, MorePlansDoNotMakeItSlower) {
     const std::uint64_t cycles = search_step(layers, npu, options).cycles;
     EXPECT_LE(static_cast<double>(cycles), 1.01 * static_cast<double>(before)) << plans;
     before = std::min(before, cycles);
+  }
+}
+
+/// Tiles that are cut like another layer's: of images, dX counts the terms of all taps along N, and others do not.
+TEST(Step, LayersAreCutLikeLayersOfImages) {
+  Convolution conv;
+  conv.batch = 8;
+  conv.height = conv.width = 28;
+  conv.channels = conv.out_channels = 128;
+  conv.kernel_height = conv.kernel_width = 3;
+  conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 1;
+  std::vector<Layer> layers(2, image_layer(conv));
+  layers[0] = {"reduce", conv.m(), 512, 128};
+  layers[1].index = 1;
+  layers[1].input = "reduce";
+  const Machine npu = load_config("large");
+  for (const StepStart start : {StepStart::kReuse, StepStart::kPlacement}) {
+    StepOptions options;
+    options.layer_plans = 10;
+    options.step_plans = 60;
+    options.start = start;
+    const SearchedStep found = search_step(layers, npu, options);
+    EXPECT_EQ(compile_plans(layers, Pass::kBoth, found.plans, npu).predicted_cycles, found.cycles);
   }
 }
 
