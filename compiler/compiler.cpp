@@ -32,13 +32,13 @@ Fingerprint fingerprint(const RowRange &range) {
 }
 
 Fingerprint fingerprint(const PhasePlan &plan) {
-  const auto &[kind, index, parts, tile, loops, split, starts_empty, reach, window, policy, products] = plan;
+  const auto &[kind, index, parts, tile, loops, split, woven, starts_empty, reach, window, policy, products] = plan;
   const auto &[dim, count, cores, reduction] = parts;
   const auto &[m, k, n] = tile;
   const auto &[shared, other, result] = split;
   const auto &[reload, conflict] = policy;
   return Fingerprint().add(kind, dim, count, cores, reduction, m, k, n, loops[0], loops[1], loops[2],
-                           fingerprint(shared), fingerprint(other), fingerprint(result), starts_empty, reach, window,
+                           fingerprint(shared), fingerprint(other), fingerprint(result), woven, starts_empty, reach, window,
                            reload, conflict);
 }
 

@@ -35,8 +35,8 @@ void print_convolutions(std::FILE *out, const std::vector<compiler::Layer> &laye
       ++images;
       continue;
     }
-    const std::string_view reason = compiler::im2col_reason(*layer.conv);
-    ++others[reason.empty() ? "as asked" : reason];
+    const std::string_view reason = compiler::unreadable_image(*layer.conv);
+    ++others[reason.empty() ? "less to do" : reason];
   }
   if (images == 0 && others.empty()) return;
   std::string text = fmt::format("convolutions: {} read images", images);

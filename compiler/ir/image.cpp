@@ -22,8 +22,9 @@ Reach reach_of(const Convolution &conv, Tensor result) {
 
 bool fits(const isa::Field &field, std::uint64_t value) { return value >> field.width == 0; }
 
-/// Why commands cannot read the convolution's images; empty: they can.
-std::string_view cannot_read(const Convolution &c) {
+} // namespace
+
+std::string_view unreadable_image(const Convolution &c) {
   if (c.is_pointwise()) return "1 x 1";
   if (c.stride_height != 1 || c.stride_width != 1) return "stride";
   if (c.out_height() != c.height || c.out_width() != c.width) return "result of another size";
@@ -39,25 +40,7 @@ std::string_view cannot_read(const Convolution &c) {
   return walks && tiles ? "" : "too large for a command's fields";
 }
 
-} // namespace
-
-bool can_read_image(const Convolution &conv) { return cannot_read(conv).empty(); }
-
-std::string_view im2col_reason(const Convolution &conv) {
-  constexpr std::uint32_t kFewestChannels = 8;
-  const std::string_view reason = cannot_read(conv);
-  return reason.empty() && conv.group_channels() < kFewestChannels ? "few channels" : reason;
-}
-
-std::size_t read_images(std::vector<Layer> &layers) {
-  std::size_t count = 0;
-  for (Layer &layer : layers)
-    if (layer.conv && im2col_reason(*layer.conv).empty()) {
-      layer.image = true;
-      ++count;
-    }
-  return count;
-}
+bool can_read_image(const Convolution &conv) { return unreadable_image(conv).empty(); }
 
 std::uint32_t taps_of(const Layer &layer) { return layer.conv->kernel_height * layer.conv->kernel_width; }
 

@@ -15,13 +15,8 @@ namespace gradweave::compiler {
 /// image, and sizes that their fields hold. One that reads each pixel once needs none.
 bool can_read_image(const Convolution &conv);
 
-/// Why the convolution better goes by im2col, in a few words; empty: it better reads images. It may not be able to, or
-/// a group has fewer than eight channels: then im2col moves less, as a pixel takes a whole beat and a block of dW has
-/// one tap.
-std::string_view im2col_reason(const Convolution &conv);
-
-/// Makes the convolutions among the layers read their images that have no im2col_reason(). How many do.
-std::size_t read_images(std::vector<Layer> &layers);
+/// Why it cannot, in a few words; empty: it can.
+std::string_view unreadable_image(const Convolution &conv);
 
 /// Taps of the kernel of a layer that reads images; likewise all below.
 std::uint32_t taps_of(const Layer &layer);

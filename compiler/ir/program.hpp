@@ -47,6 +47,8 @@ struct PhasePlan {
   TileShape tile;
   LoopOrder loops{};
   SpmSplit split;
+  /// Runs together with the phases before it, back to the last that is not woven (run_order()).
+  bool woven = false;
   bool starts_empty = false; ///< no tile of the phases before it stays in the scratchpad
   /// Tiles stay for the phases up to so many after this one; what only later ones need is given up. 0: for all.
   std::uint32_t reach = 0;

@@ -24,21 +24,21 @@ constexpr std::uint64_t kWholeShare = 4;
 
 StepWalk::StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu,
                    const LayerPlans &own, const std::function<void()> &progress)
-    : layers_(layers), pass_(pass), layout_(layout), npu_(npu), progress_(progress), changer_(npu) {
+    : layers_(layers), pass_(pass), layout_(layout), npu_(npu), progress_(progress), changer_(npu), weaver_(npu) {
   const auto count = static_cast<std::uint32_t>(layers_.size());
   if (pass != Pass::kBackward)
     for (std::uint32_t i = 0; i < count; ++i)
-      sections_.push_back({i, &own.of(layers[i], Pass::kForward), {}, 0, false, 0});
+      sections_.push_back({i, &own.of(layers[i], Pass::kForward), {}});
   if (pass != Pass::kForward)
     for (std::uint32_t i = count; i-- > 0;)
-      sections_.push_back({i, &own.of(layers[i], Pass::kBackward), {}, 0, false, 0});
+      sections_.push_back({i, &own.of(layers[i], Pass::kBackward), {}});
 }
 
 void StepWalk::begin(std::size_t level) {
   for (Section &section : sections_) {
     const std::vector<OwnPlan> &levels = section.choice->levels;
     set(section, levels[std::min(level, levels.size() - 1)].phases);
-    section.alone = false;
+    section.woven = section.alone = false;
     section.reach = 0;
   }
   around_.clear();
@@ -73,6 +73,7 @@ std::vector<PhasePlan> StepWalk::range(std::size_t first, std::size_t end) const
     const std::size_t at = plans.size();
     plans.insert(plans.end(), sections_[s].plans.begin(), sections_[s].plans.end());
     plans[at].starts_empty = sections_[s].alone;
+    plans[at].woven = sections_[s].woven && s > first;
     for (std::size_t i = at; i < plans.size(); ++i) {
       plans[i].reach = sections_[s].reach;
       plans[i].products = plan_products(plans[i], layers_[plans[i].layer], npu_);
@@ -160,6 +161,7 @@ void StepWalk::change(Section &section) {
     break;
   case 5:
     section.alone = !section.alone;
+    section.woven = false;
     break;
   case 6:
     section.reach = changer_.pick(kFarthest + 1);
@@ -240,6 +242,7 @@ void StepWalk::try_reuse() {
         first.try_emplace({shape(s - 1), shape(s), shape(s + 1), sharing(s), sharing(s + 1)}, s);
     if (!is_first) {
       set(section, sections_[like->second].plans);
+      section.woven = sections_[like->second].woven;
       section.alone = sections_[like->second].alone;
       section.reach = sections_[like->second].reach;
       continue;
@@ -326,6 +329,7 @@ void StepWalk::try_change() {
   change(sections_[one]);
   for (const std::size_t s : picked) {
     set(sections_[s], sections_[one].plans);
+    sections_[s].woven = sections_[one].woven;
     sections_[s].alone = sections_[one].alone;
     sections_[s].reach = sections_[one].reach;
   }
@@ -337,7 +341,7 @@ void StepWalk::try_change() {
 }
 
 void StepWalk::run(std::uint64_t changes, std::uint64_t bursts) {
-  for (std::uint64_t i = 0; i < changes && work_.bursts < bursts; ++i) {
+  for (std::uint64_t i = 0; i < changes && work_.bursts - woven_bursts_ < bursts; ++i) {
     if (progress_) progress_();
     try_change();
   }

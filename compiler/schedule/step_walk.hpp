@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace gradweave::compiler {
@@ -26,7 +27,9 @@ public:
   /// Lets layers take over what the memory model would keep (place_tensors()), cut alike or not, where the step is
   /// faster for it.
   void try_placement();
-  /// Tries so many changes, or fewer once the walk has simulated `bursts` in all.
+  /// Lets neighbours run woven where that is faster, with so many changes tried for each pair of shapes.
+  void try_weaving(std::uint64_t changes);
+  /// Tries so many changes, or fewer once the walk has simulated `bursts` in all, try_weaving() apart.
   void run(std::uint64_t changes, std::uint64_t bursts);
 
   /// Cycles of the step from the plans begun with, and now.
@@ -45,6 +48,7 @@ private:
     const LayerPlans::Choice *choice = nullptr;
     std::vector<PhasePlan> plans; ///< without products
     std::uint64_t array = 0;      ///< cycles that they take at least
+    bool woven = false;           ///< its first phase runs together with those before it
     bool alone = false;           ///< takes over no tiles from the sections before
     std::uint32_t reach = 0;      ///< PhasePlan::reach of its phases
   };
@@ -55,6 +59,14 @@ private:
   void cut_like(Section &section, const Section &other) const;
   void align_to_any(Section &section);
   void align_to_itself(Section &section);
+  static void walk_lines_first(std::vector<PhasePlan> &plans);
+  static std::vector<PhasePlan> plans_by_lines(const Section &section);
+  void cut_into_bands(Section &section, std::vector<PhasePlan> plans, std::uint32_t lines) const;
+  void change_pair(Section &one, Section &other);
+  std::vector<std::vector<std::size_t>> pairs_to_weave();
+  std::pair<std::size_t, std::size_t> run_of(std::size_t section) const;
+  void copy_run(std::size_t from, std::size_t to);
+  bool weave_with_last(std::size_t section, std::uint64_t changes);
   std::vector<std::size_t> pick_sections();
   bool improves();
   void try_on_all(const std::function<void(Section &)> &change);
@@ -75,10 +87,12 @@ private:
   const Machine &npu_;
   const std::function<void()> &progress_;
   PlanChanger changer_;
+  PlanChanger weaver_; ///< of woven sections: what one draws does not change what the other does
   std::vector<Section> sections_;
   std::map<std::size_t, std::uint64_t> around_; ///< cycles_around() of the sections as they are, where known
   std::uint64_t first_cycles_ = 0, cycles_ = 0, improvements_ = 0;
   SearchWork work_;
+  std::uint64_t woven_bursts_ = 0; ///< share of its bursts that weaving took
   std::uint64_t whole_bursts_ = 0; ///< share of its bursts that were simulated in whole steps
 };
 

@@ -10,7 +10,7 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 } // namespace
 
-void Placement::begin(const PhasePlan &plan) {
+void Placement::begin(const PhasePlan &plan, bool empty) {
   split_ = plan.split;
   policy_ = plan.policy;
   cores_ = plan.parts.cores;
@@ -18,7 +18,7 @@ void Placement::begin(const PhasePlan &plan) {
   waits_.resize(window_ + 2);
   for (std::uint32_t busy = 0; busy < waits_.size(); ++busy)
     waits_[busy] = static_cast<double>(busy) / window_;
-  if (plan.starts_empty) map_.clear(npu_.spm_rows(), {});
+  if (empty) map_.clear(npu_.spm_rows(), {});
 }
 
 void Placement::release(Tile &t) {

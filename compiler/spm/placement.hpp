@@ -26,8 +26,8 @@ public:
       tiles.resize(npu.spm_banks, 0);
   }
 
-  /// The phase that the next products belong to.
-  void begin(const PhasePlan &plan);
+  /// The phase that the next products belong to; `empty`: all that is there is given up first.
+  void begin(const PhasePlan &plan, bool empty);
   /// What the product at hand uses a tile for.
   void use_as(Tile &t, TileSide side) {
     if (t.side == side) return;

@@ -36,15 +36,17 @@ public:
     program_.products.reserve(table_.needs.size());
     program_.actions.reserve(table_.needs.size() + table_.tiles.size()); // most tiles move once
     std::uint32_t step = 0;
-    for (const PhasePlan &plan : plans) {
-      if (plan.starts_empty) empty_.push_back(step);
-      starts_.push_back(step);
-      step += static_cast<std::uint32_t>(plan.products.size());
+    for (const Slice &slice : walk.order()) {
+      if (slice.begins) {
+        if (plans[slice.run].starts_empty) empty_.push_back(step);
+        starts_.push_back(step);
+      }
+      step += static_cast<std::uint32_t>(slice.end - slice.first);
     }
     if (limited()) count_least(step);
   }
 
-  bool run(const PhasePlan &plan);
+  bool run(const std::vector<PhasePlan> &plans, const Slice &slice);
   Program take() {
     program_.visits = placement_.visits();
     return std::move(program_);
@@ -75,7 +77,7 @@ private:
   Placement placement_;
   ActionWriter writer_;
   std::vector<std::uint32_t> empty_;  ///< products before which the scratchpad is to be empty
-  std::vector<std::uint32_t> starts_; ///< first products of the phases
+  std::vector<std::uint32_t> starts_; ///< first products of the phases, of woven ones together
   std::uint32_t step_ = 0;            ///< the product at hand
   std::uint32_t end_ = kNever;        ///< tiles that are needed from this product on do not stay
 };
@@ -148,10 +150,12 @@ std::uint32_t Allocator::end_of(const PhasePlan &plan) const {
   return end;
 }
 
-bool Allocator::run(const PhasePlan &plan) {
-  placement_.begin(plan);
+bool Allocator::run(const std::vector<PhasePlan> &plans, const Slice &slice) {
+  const PhasePlan &plan = plans[slice.plan];
+  placement_.begin(plan, slice.begins && plans[slice.run].starts_empty);
   end_ = end_of(plan);
-  for (const TileProduct &product : plan.products) {
+  for (std::size_t i = slice.first; i < slice.end; ++i) {
+    const TileProduct &product = plan.products[i];
     if (traffic_ >= limit_.bytes) return false;
     const Needs &needs = table_.needs[step_];
     for (std::size_t slot = 0; slot < needs.tile.size(); ++slot) {
@@ -183,7 +187,7 @@ std::vector<ReductionPlans> reductions_of(const std::vector<PhasePlan> &plans, c
 TileWalk::TileWalk(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
                    const Machine &npu)
     : layers_(layers), layout_(layout), npu_(npu), reductions_(reductions_of(plans, layers, npu)),
-      table_(plans, layers, layout, reductions_, npu) {}
+      order_(run_order(plans, layers, layout)), table_(plans, order_, layers, layout, reductions_, npu) {}
 
 namespace {
 
@@ -191,8 +195,8 @@ std::optional<Program> place_all(const std::vector<PhasePlan> &plans, const Tile
                                  const TrafficLimit &limit, std::uint64_t *lost) {
   const std::size_t products = table.needs.size();
   Allocator allocator(plans, walk, std::move(table), limit);
-  for (const PhasePlan &plan : plans)
-    if (!allocator.run(plan)) {
+  for (const Slice &slice : walk.order())
+    if (!allocator.run(plans, slice)) {
       if (lost != nullptr) *lost += products;
       return std::nullopt;
     }

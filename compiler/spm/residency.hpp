@@ -3,6 +3,7 @@
 
 #include "compiler/ir/program.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/lower/run_order.hpp"
 #include "compiler/spm/tile_table.hpp"
 #include "sw_models/config/machine.hpp"
 
@@ -33,6 +34,8 @@ public:
   const Layout &layout() const { return layout_; }
   const Machine &npu() const { return npu_; }
   const std::vector<ReductionPlans> &reductions() const { return reductions_; }
+  /// Of the products.
+  const std::vector<Slice> &order() const { return order_; }
   const TileTable &table() const { return table_; }
   /// Of a walk that is walked but once.
   TileTable take_table() { return std::move(table_); }
@@ -42,6 +45,7 @@ private:
   const Layout &layout_;
   const Machine &npu_;
   std::vector<ReductionPlans> reductions_; ///< of each layer
+  std::vector<Slice> order_;
   TileTable table_;
 };
 

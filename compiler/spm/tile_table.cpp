@@ -70,11 +70,13 @@ private:
 
 } // namespace
 
-TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
+TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slice> &order,
+                     const std::vector<Layer> &layers, const Layout &layout,
                      const std::vector<ReductionPlans> &reductions, const NpuConfig &npu) {
   TableBuilder builder(*this, npu.lanes());
-  for (const PhasePlan &plan : plans)
-    for (const TileProduct &p : plan.products) {
+  for (const Slice &slice : order)
+    for (std::size_t i = slice.first; i < slice.end; ++i) {
+      const TileProduct &p = plans[slice.plan].products[i];
       const Layer &layer = layers[p.layer];
       const ReductionPlans &reduction = reductions[p.layer];
       const GemmRoles r = roles(p, layer);

@@ -4,6 +4,7 @@
 #include "compiler/ir/image.hpp"
 #include "compiler/ir/program.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/lower/run_order.hpp"
 #include "compiler/spm/spm_map.hpp"
 #include "sw_models/config/npu_config.hpp"
 
@@ -48,12 +49,12 @@ struct Needs {
 
 struct TileTable {
   std::vector<Tile> tiles;
-  std::vector<Needs> needs; ///< one entry a product, all phases in sequence
+  std::vector<Needs> needs; ///< one entry a product, in the order in which they run
   std::vector<bool> stored; ///< of each binding: its tiles go to memory as soon as they are complete
 
   /// Tiles of two phases are one if the phases cut the tensor alike.
-  TileTable(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
-            const std::vector<ReductionPlans> &reductions, const NpuConfig &npu);
+  TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slice> &order, const std::vector<Layer> &layers,
+            const Layout &layout, const std::vector<ReductionPlans> &reductions, const NpuConfig &npu);
 };
 
 } // namespace gradweave::compiler

@@ -45,7 +45,7 @@ json to_json(const compiler::RowRange &range) {
 }
 
 json to_json(const PhasePlan &plan) {
-  const auto &[kind, layer, parts, tile, loops, split, starts_empty, reach, window, policy, products] = plan;
+  const auto &[kind, layer, parts, tile, loops, split, woven, starts_empty, reach, window, policy, products] = plan;
   const auto &[dim, count, cores, reduction] = parts;
   const auto &[m, k, n] = tile;
   const auto &[shared, other, result] = split;
@@ -56,6 +56,7 @@ json to_json(const PhasePlan &plan) {
           {"tile", {m, k, n}},
           {"loops", {number(loops[0]), number(loops[1]), number(loops[2])}},
           {"split", {to_json(shared), to_json(other), to_json(result)}},
+          {"woven", woven},
           {"starts_empty", starts_empty},
           {"reach", reach},
           {"window", window},
@@ -93,6 +94,7 @@ PhasePlan plan_from(const json &j) {
     plan.loops[i] = enumerator<compiler::Dim>(j.at("loops").at(i));
   const json &split = j.at("split");
   plan.split = {range_from(split.at(0)), range_from(split.at(1)), range_from(split.at(2))};
+  read_field(j, "woven", plan.woven);
   read_field(j, "starts_empty", plan.starts_empty);
   read_field(j, "reach", plan.reach);
   read_field(j, "window", plan.window);

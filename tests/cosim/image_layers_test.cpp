@@ -23,6 +23,18 @@ TEST_P(ImageLayersOnRtl, GiveTheBitsOfDirectConvolution) {
   }
 }
 
+/// Steps of several, woven.
+TEST(ImageChainsOnRtl, GiveTheBitsOfDirectConvolution) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    JobSpec s = random_image_chain(seed % 2 == 0 ? "test8" : "test6x10", 200 + seed);
+    s.compile.schedule = compiler::Schedule::kSearch;
+    s.compile.plans = 30;
+    s.device.stress = {seed, seed % 3 == 0 ? 0.3 : 0};
+    const JobResult r = run_job(s);
+    EXPECT_EQ(r.outcome, Outcome::kPass) << "seed " << seed << fmt::format(": {}", fmt::join(r.failures, "; "));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cosim, ImageLayersOnRtl,
                          ::testing::Combine(::testing::Values("test8", "test6x10", "test13x7", "test8c2", "test8c4"),
                                             ::testing::Values(1000U, 2000U)),

@@ -94,22 +94,9 @@ TEST(ImageLayers, ARowThatDoesNotFitIsRefusedByName) {
       << r.failures.front();
 }
 
-/// Convolutions one after the other, in one stream: Y of each is the next one's image, and its dX that one's dY.
 TEST(ImageLayers, FollowOneAnotherWithoutGoingThroughMemory) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    Dice dice(seed);
-    Convolution conv = random_image_convolution(dice);
-    conv.groups = 1;
-    JobSpec s = random_image_job("test8", seed);
-    s.layers.clear();
-    for (std::uint32_t i = 0; i < 3; ++i) {
-      conv.channels = i == 0 ? dice.between(1, 12) : conv.out_channels;
-      conv.out_channels = dice.between(1, 12);
-      s.layers.push_back(image_layer(conv));
-      s.layers.back().name = fmt::format("conv{}", i);
-      s.layers.back().index = i;
-      if (i > 0) s.layers.back().input = fmt::format("conv{}", i - 1);
-    }
+    JobSpec s = random_image_chain("test8", seed);
     s.npu.spm_bytes = 1U << 18U;
     s.compile.schedule = compiler::Schedule("in_order");
     s.compile.pass = compiler::Pass::kBoth;
@@ -120,6 +107,17 @@ TEST(ImageLayers, FollowOneAnotherWithoutGoingThroughMemory) {
       const compiler::Traffic &y = r.traffic[layer][static_cast<std::size_t>(Tensor::kY)];
       EXPECT_EQ(y.read_bytes + y.write_bytes, 0U) << "seed " << seed << " layer " << layer;
     }
+  }
+}
+
+TEST(ImageLayers, AreWovenInStepsWithTheSameBits) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    JobSpec s = random_image_chain(seed % 2 == 0 ? "test8" : "test6x10", 100 + seed);
+    s.compile.schedule = compiler::Schedule::kSearch;
+    s.compile.plans = 30;
+    s.backend = Backend::kFunctional;
+    const JobResult r = run_job(s);
+    EXPECT_EQ(r.outcome, Outcome::kPass) << "seed " << seed << fmt::format(": {}", fmt::join(r.failures, "; "));
   }
 }
 

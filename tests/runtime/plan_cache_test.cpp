@@ -168,6 +168,7 @@ TEST_F(PlanCacheTest, PlansThatAreWrongAreNotTaken) {
       [](Json &v) { v["plans"][0]["window"] = 0; },
       [](Json &v) { v["plans"][0]["reach"] = 3; },
       [](Json &v) { v["plans"][0]["starts_empty"] = true; },
+      [](Json &v) { v["plans"][0]["woven"] = 2; },
       [](Json &v) { v["plans"][0]["policy"][0] = -1; },
       [](Json &v) { v["plans"][0]["policy"][0] = nullptr; },
       [](Json &v) { v["plans"].erase(0); },

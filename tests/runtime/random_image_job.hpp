@@ -39,6 +39,25 @@ inline JobSpec random_image_job(const std::string &npu, std::uint64_t seed) {
   return s;
 }
 
+/// Three convolutions one after the other, in one stream: Y of each is the next one's image, its dX that one's dY.
+inline JobSpec random_image_chain(const std::string &npu, std::uint64_t seed) {
+  Dice dice(seed);
+  Convolution conv = random_image_convolution(dice);
+  conv.groups = 1;
+  JobSpec s = random_image_job(npu, seed);
+  s.layers.clear();
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    conv.channels = i == 0 ? dice.between(1, 12) : conv.out_channels;
+    conv.out_channels = dice.between(1, 12);
+    s.layers.push_back(image_layer(conv));
+    s.layers.back().name = fmt::format("conv{}", i);
+    s.layers.back().index = i;
+    if (i > 0) s.layers.back().input = fmt::format("conv{}", i - 1);
+  }
+  s.compile.partition = compiler::Partition::kNone;
+  return s;
+}
+
 inline std::string describe(const JobSpec &s) {
   std::ostringstream text;
   text << "seed " << s.seed << ", " << s.npu.name << ", " << s.compile.schedule.name() << ", "

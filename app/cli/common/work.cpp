@@ -1,7 +1,7 @@
 #include "app/cli/common/work.hpp"
 
 #include "app/cli/common/settings.hpp"
-#include "compiler/ir/image.hpp"
+#include "compiler/cost/image_choice.hpp"
 #include "graph/frontend/load_network.hpp"
 
 #include "app/evaluation/unit/unit_key.hpp"
@@ -28,7 +28,8 @@ Work resolve(const WorkArguments &arguments) {
   work.network = compiler::load_network(runtime::find_model(arguments.model), settings.network);
   work.npu = load_machine(runtime::find_npu(arguments.npu), settings.machine);
   // The paper's scheme knows matrices only.
-  if (arguments.convolution == "image" && arguments.schedule != "igo_paper") compiler::read_images(work.network.layers);
+  if (arguments.convolution == "image" && arguments.schedule != "igo_paper")
+    compiler::read_images(work.network.layers, work.compile.pass, work.npu);
   work.layers = compiler::select_layers(work.network, arguments.layers);
   return work;
 }

@@ -1,0 +1,18 @@
+// Which convolutions read images where they lie, and which go by im2col.
+#pragma once
+
+#include "compiler/ir/names.hpp"
+#include "graph/network.hpp"
+#include "sw_models/config/machine.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// Makes the convolutions among the layers read their images (Layer::image) that can (can_read_image()), unless im2col
+/// has the smaller lower bound in the pass on this NPU: a block of dW has the channels of one tap, so that few channels
+/// leave rows of the array idle, and a pixel of few channels takes a whole beat. How many do.
+std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &npu);
+
+} // namespace gradweave::compiler

@@ -1,0 +1,176 @@
+#include "compiler/lower/run_order.hpp"
+#include "compiler/lower/order.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace gradweave::compiler {
+namespace {
+
+/// A product of a phase, both by index.
+struct Turn {
+  std::size_t plan = 0, product = 0;
+};
+
+bool overlap(const Rect &a, const Rect &b) {
+  return a.row < b.row + b.rows && b.row < a.row + a.rows && a.col < b.col + b.cols && b.col < a.col + a.cols;
+}
+
+double weight(const TileProduct &p) {
+  return p.add ? 0 : static_cast<double>(p.m_size) * static_cast<double>(p.k_size) * static_cast<double>(p.n_size);
+}
+
+/// Weaves one phase at a time into those before it.
+class Weaver {
+public:
+  Weaver(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout)
+      : plans_(plans), layers_(layers), layout_(layout) {}
+
+  void add(std::size_t plan) {
+    if (plans_[plan].woven && !run_.empty())
+      weave(plan);
+    else
+      append(plan);
+  }
+  std::vector<Slice> take() {
+    end_run();
+    return std::move(slices_);
+  }
+
+private:
+  /// Where the last product that writes a tile of a tensor stands, from 1 on.
+  struct Written {
+    Rect rect;
+    std::size_t behind = 0;
+  };
+
+  const TileProduct &product(const Turn &at) const { return plans_[at.plan].products[at.product]; }
+  void append(std::size_t plan);
+  void weave(std::size_t plan);
+  void end_run();
+  void find_written(std::size_t plan);
+  std::size_t behind(std::int32_t binding, const Rect &rect);
+  std::size_t behind_operands(const TileProduct &p);
+
+  const std::vector<PhasePlan> &plans_;
+  const std::vector<Layer> &layers_;
+  const Layout &layout_;
+  std::vector<Turn> run_;  ///< the phases that are woven together, so far
+  std::size_t leader_ = 0; ///< the first of them
+  std::vector<Slice> slices_;
+  std::map<std::int32_t, std::vector<Written>> written_; ///< of the run, of each binding that the phase reads
+  std::map<std::tuple<std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> known_;
+};
+
+void Weaver::append(std::size_t plan) {
+  end_run();
+  leader_ = plan;
+  const std::size_t count = plans_[plan].products.size();
+  const bool alone = plan + 1 == plans_.size() || !plans_[plan + 1].woven;
+  if (alone) {
+    slices_.push_back({plan, 0, count, plan, true});
+    return;
+  }
+  run_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i)
+    run_.push_back({plan, i});
+}
+
+void Weaver::end_run() {
+  bool begins = true;
+  for (const Turn &at : run_) {
+    const bool goes_on = !begins && slices_.back().plan == at.plan && slices_.back().end == at.product;
+    if (goes_on)
+      ++slices_.back().end;
+    else
+      slices_.push_back({at.plan, at.product, at.product + 1, leader_, begins});
+    begins = false;
+  }
+  run_.clear();
+}
+
+/// What the run writes of the tensors that the phase reads.
+void Weaver::find_written(std::size_t plan) {
+  written_.clear();
+  known_.clear();
+  for (const TileProduct &p : plans_[plan].products) {
+    if (p.add) continue;
+    const Contraction &c = contraction_of(p.result);
+    for (const Tensor t : {c.a, c.b})
+      written_.try_emplace(layout_.place(p.layer, t));
+  }
+  for (std::size_t i = 0; i < run_.size(); ++i) {
+    const TileProduct &p = product(run_[i]);
+    const auto tensor = written_.find(layout_.place(p.layer, p.result));
+    if (tensor == written_.end()) continue;
+    const Rect rect = roles(p, layers_[p.layer]).c_rect;
+    std::vector<Written> &tiles = tensor->second;
+    // A tile's products mostly follow one another.
+    const auto tile = std::find_if(tiles.rbegin(), tiles.rend(), [&](const Written &w) { return w.rect == rect; });
+    if (tile == tiles.rend())
+      tiles.push_back({rect, i + 1});
+    else
+      tile->behind = i + 1;
+  }
+}
+
+/// How many products of the run come before whatever reads this.
+std::size_t Weaver::behind(std::int32_t binding, const Rect &rect) {
+  const auto [known, is_new] = known_.try_emplace({binding, rect.row, rect.col, rect.rows, rect.cols}, 0);
+  if (is_new)
+    for (const Written &tile : written_[binding])
+      if (overlap(tile.rect, rect)) known->second = std::max(known->second, tile.behind);
+  return known->second;
+}
+
+std::size_t Weaver::behind_operands(const TileProduct &p) {
+  if (p.add) return 0;
+  const GemmRoles r = roles(p, layers_[p.layer]);
+  return std::max(behind(layout_.place(p.layer, r.a), r.a_rect), behind(layout_.place(p.layer, r.b), r.b_rect));
+}
+
+void Weaver::weave(std::size_t plan) {
+  find_written(plan);
+  const std::vector<TileProduct> &woven = plans_[plan].products;
+  double all = 0, left = 0;
+  for (const TileProduct &p : woven)
+    all += weight(p);
+  for (const Turn &at : run_)
+    left += weight(product(at));
+
+  std::vector<Turn> merged;
+  merged.reserve(run_.size() + woven.size());
+  std::size_t next = 0; // of the run
+  double done = 0, begun = 0, passed = 0;
+  for (std::size_t i = 0; i < woven.size(); ++i) {
+    const std::size_t first = behind_operands(woven[i]);
+    const auto pass = [&] {
+      passed += weight(product(run_[next]));
+      merged.push_back(run_[next++]);
+    };
+    while (next < first)
+      pass();
+    if (i == 0) begun = passed;
+    while (next < run_.size() && (passed - begun) * all < (left - begun) * done)
+      pass();
+    merged.push_back({plan, i});
+    done += weight(woven[i]);
+  }
+  merged.insert(merged.end(), run_.begin() + static_cast<std::ptrdiff_t>(next), run_.end());
+  run_ = std::move(merged);
+}
+
+} // namespace
+
+std::vector<Slice> run_order(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
+                             const Layout &layout) {
+  Weaver weaver(plans, layers, layout);
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    weaver.add(i);
+  return weaver.take();
+}
+
+} // namespace gradweave::compiler

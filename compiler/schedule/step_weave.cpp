@@ -1,0 +1,209 @@
+// Weaving neighbours of a step: while one waits for memory, the other computes.
+#include "compiler/cost/cost.hpp"
+#include "compiler/ir/contraction.hpp"
+#include "compiler/lower/tiling.hpp"
+#include "compiler/schedule/step_walk.hpp"
+#include "compiler/spm/residency.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace gradweave::compiler {
+namespace {
+
+/// Lines of the largest bands that woven sections are cut into to begin with, and their windows.
+constexpr std::uint32_t kMostLines = 4096, kBandWindow = 6;
+
+} // namespace
+
+/// A change of two sections that are woven.
+void StepWalk::change_pair(Section &one, Section &other) {
+  const auto take_alternative = [this](Section &section) {
+    set(section, section.choice->alternatives[weaver_.pick(section.choice->alternatives.size())]);
+  };
+  const auto change_plans = [this](Section &section) {
+    std::vector<PhasePlan> plans = section.plans;
+    weaver_.change(plans, layers_[section.layer]);
+    set(section, std::move(plans));
+  };
+  switch (weaver_.pick(9)) {
+  case 8: {
+    Section &section = weaver_.pick(2) == 0 ? one : other;
+    std::vector<PhasePlan> plans = section.plans;
+    walk_lines_first(plans);
+    set(section, std::move(plans));
+    break;
+  }
+  case 0:
+    take_alternative(one);
+    break;
+  case 1:
+    take_alternative(other);
+    break;
+  case 2:
+    align(other, one.plans.back());
+    break;
+  case 3:
+    align(one, other.plans.front());
+    break;
+  case 4:
+  case 5:
+    change_plans(one);
+    break;
+  default:
+    change_plans(other);
+  }
+}
+
+/// Walks lines first: what reads them then may begin soon.
+void StepWalk::walk_lines_first(std::vector<PhasePlan> &plans) {
+  for (PhasePlan &p : plans)
+    for (const LoopOrder &loops : form_of(p.kind).loops)
+      if (loops.front() == Dim::kM && p.loops.front() != Dim::kM) p.loops = loops;
+}
+
+/// Plans of the section that can walk lines first, if any do.
+std::vector<PhasePlan> StepWalk::plans_by_lines(const Section &section) {
+  const auto walks_lines = [](const PhasePlan &p) {
+    const std::vector<LoopOrder> &orders = form_of(p.kind).loops;
+    return std::any_of(orders.begin(), orders.end(), [](const LoopOrder &o) { return o.front() == Dim::kM; });
+  };
+  const auto &alternatives = section.choice->alternatives;
+  const auto found = std::find_if(alternatives.begin(), alternatives.end(), [&](const std::vector<PhasePlan> &plans) {
+    return std::all_of(plans.begin(), plans.end(), walks_lines);
+  });
+  std::vector<PhasePlan> plans = found == alternatives.end() ? section.plans : *found;
+  walk_lines_first(plans);
+  return plans;
+}
+
+/// Gives the section the plans, with tiles of `lines` lines and as much of the other dimensions as half of the
+/// scratchpad holds.
+void StepWalk::cut_into_bands(Section &section, std::vector<PhasePlan> plans, std::uint32_t lines) const {
+  const Layer &layer = layers_[section.layer];
+  const RowRange half{0, npu_.spm_rows() / 2}, all{0, npu_.spm_rows()};
+  for (PhasePlan &p : plans) {
+    p.tile = largest_tile(p.kind, layer);
+    p.tile.m = std::min(lines, p.tile.m);
+    while (!fits(p.kind, p.tile, {half, half, half}, layer, npu_) && p.tile.k * p.tile.n > 1) {
+      std::uint32_t &side = p.tile.k >= p.tile.n ? p.tile.k : p.tile.n;
+      side = (side + 1) / 2;
+    }
+    p.split = {all, all, all};
+    p.window = kBandWindow;
+  }
+  set(section, std::move(plans));
+}
+
+/// The sections that are woven with this one and the one before it, or would be.
+std::pair<std::size_t, std::size_t> StepWalk::run_of(std::size_t section) const {
+  std::size_t first = section - 1, end = section + 1;
+  while (sections_[first].woven)
+    --first;
+  while (end < sections_.size() && sections_[end].woven)
+    ++end;
+  return {first, end};
+}
+
+/// Lets the sections around `to` run like those that are woven with `from`, as far as they are of the same shapes.
+void StepWalk::copy_run(std::size_t from, std::size_t to) {
+  const auto [first, end] = run_of(from);
+  for (std::size_t s = first; s < end; ++s) {
+    const std::size_t at = to + s - from;
+    if (at >= sections_.size() || sections_[at].choice != sections_[s].choice) continue;
+    sections_[at].plans = sections_[s].plans;
+    for (PhasePlan &plan : sections_[at].plans)
+      plan.layer = sections_[at].layer;
+    sections_[at].array = sections_[s].array;
+    sections_[at].reach = sections_[s].reach;
+    sections_[at].woven = sections_[s].woven;
+    sections_[at].alone = sections_[s].alone;
+  }
+}
+
+/// Looks for plans with which the section and the one before it, woven, take less than now. Whether there are any.
+bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes) {
+  Section &one = sections_[section - 1], &other = sections_[section];
+  const std::pair<std::size_t, std::size_t> run = run_of(section);
+  const std::uint64_t apart = cycles(run.first, run.second, kNoPlan);
+  other.woven = true;
+  other.alone = false;
+  std::uint64_t best = cycles(run.first, run.second, kNoPlan);
+  const auto keep_if_faster = [&](const std::function<void()> &change) {
+    const auto from = sections_.begin() + static_cast<std::ptrdiff_t>(run.first);
+    std::vector<Section> before(from, sections_.begin() + static_cast<std::ptrdiff_t>(run.second));
+    change();
+    if (const std::uint64_t c = cycles(run.first, run.second, best); c < best)
+      best = c;
+    else
+      std::move(before.begin(), before.end(), from);
+  };
+  const Layer &layer = layers_[other.layer];
+  const std::vector<PhasePlan> as_it_is = one.plans, other_as_it_is = other.plans;
+  const std::uint32_t width = layer.conv ? layer.conv->width : npu_.rows;
+  for (std::uint32_t lines = width; lines < layer.m && lines <= kMostLines; lines *= 2)
+    for (const bool one_by_lines : {true, false})
+      for (const bool other_by_lines : {true, false})
+        keep_if_faster([&] {
+          cut_into_bands(one, one_by_lines ? plans_by_lines(one) : as_it_is, lines);
+          cut_into_bands(other, other_by_lines ? plans_by_lines(other) : other_as_it_is, lines);
+        });
+  for (std::uint32_t lines = width; run.second - run.first > 2 && lines < layer.m && lines <= kMostLines; lines *= 2)
+    keep_if_faster([&] {
+      for (std::size_t s = run.first; s < run.second; ++s)
+        cut_into_bands(sections_[s], plans_by_lines(sections_[s]), lines);
+    });
+  for (std::uint64_t i = 0; i < changes; ++i)
+    keep_if_faster([&] { change_pair(one, other); });
+  return best < apart;
+}
+
+/// Sections that follow others of one shape alike, by what they could save if they were woven with them, most first.
+std::vector<std::vector<std::size_t>> StepWalk::pairs_to_weave() {
+  using Shape = const LayerPlans::Choice *;
+  const auto shape = [&](std::size_t s) { return s < sections_.size() ? sections_[s].choice : nullptr; };
+  std::map<std::tuple<Shape, Shape, Shape, Shape, std::uint64_t>, std::size_t> known;
+  std::vector<std::vector<std::size_t>> pairs;
+  for (std::size_t s = 1; s < sections_.size(); ++s) {
+    const auto [at, is_new] =
+        known.try_emplace({shape(s - 2), shape(s - 1), shape(s), shape(s + 1), shared_tensors(s - 1, s)}, pairs.size());
+    if (is_new) pairs.emplace_back();
+    pairs[at->second].push_back(s);
+  }
+  const auto saved = [this](const std::vector<std::size_t> &pair) {
+    const std::size_t s = pair.front();
+    const std::optional<Program> program = allocate(range(s - 1, s + 1), layers_, layout_of(s - 1, s + 1), npu_);
+    if (!program) return std::uint64_t{0};
+    const std::uint64_t all = cycles(s - 1, s + 1, kNoPlan), least = program_bound(*program, npu_);
+    return (all - std::min(all, least)) * pair.size();
+  };
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    order.emplace_back(~saved(pairs[i]), i);
+  std::sort(order.begin(), order.end());
+  std::vector<std::vector<std::size_t>> sorted;
+  for (const auto &[rank, i] : order)
+    sorted.push_back(std::move(pairs[i]));
+  return sorted;
+}
+
+/// Weaves sections with the ones before them, those of the same shapes alike, where the step gains.
+void StepWalk::try_weaving(std::uint64_t changes) {
+  const std::uint64_t begun = work_.bursts;
+  for (const std::vector<std::size_t> &pairs : pairs_to_weave()) {
+    if (progress_) progress_();
+    const std::vector<Section> before = sections_;
+    const std::size_t first = pairs.front();
+    if (weave_with_last(first, changes)) {
+      for (const std::size_t s : pairs)
+        copy_run(first, s);
+      if (improves()) continue;
+    }
+    sections_ = before;
+  }
+  around_.clear();
+  woven_bursts_ += work_.bursts - begun;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,147 @@
+// The order in which woven phases run, and what it may not do: begin before operands are there.
+#include "compiler/back/compile_plan.hpp"
+#include "compiler/lower/layout.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/partition.hpp"
+#include "compiler/lower/run_order.hpp"
+#include "tests/compiler/step_run.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+/// Three products in a row, forwards and backwards.
+struct Chain {
+  Machine npu = load_config("test8");
+  std::vector<Layer> layers{make_layer(32, 24, 16, false), make_layer(32, 16, 24), make_layer(32, 24, 8)};
+  Layout layout;
+  std::vector<PhasePlan> plans;
+
+  explicit Chain(Pass pass, std::uint32_t lines = 8) {
+    npu.spm_bytes *= 4;
+    for (std::uint32_t i = 0; i < layers.size(); ++i) {
+      layers[i].name = fmt::format("l{}", i);
+      layers[i].index = i;
+      if (i > 0) layers[i].input = layers[i - 1].name;
+    }
+    layout = make_layout(layers, pass, npu);
+    const RowRange all{0, npu.spm_rows()};
+    const auto add = [&](PhaseKind kind, std::uint32_t layer) {
+      PhasePlan plan;
+      plan.kind = kind;
+      plan.layer = layer;
+      plan.tile = {lines, layers[layer].k, 8};
+      plan.loops = {Dim::kM, Dim::kN, Dim::kK};
+      plan.split = {all, all, all};
+      plan.products = plan_products(plan, layers[layer], npu);
+      plans.push_back(plan);
+    };
+    if (pass != Pass::kBackward)
+      for (std::uint32_t i = 0; i < layers.size(); ++i)
+        add(PhaseKind::kForward, i);
+    if (pass == Pass::kForward) return;
+    for (std::uint32_t i = 3; i-- > 0;) {
+      if (layers[i].dx) add(PhaseKind::kDx, i);
+      add(PhaseKind::kDw, i);
+    }
+  }
+
+  std::vector<TileProduct> products() const {
+    std::vector<TileProduct> all;
+    for (const Slice &slice : run_order(plans, layers, layout))
+      for (std::size_t i = slice.first; i < slice.end; ++i)
+        all.push_back(plans[slice.plan].products[i]);
+    return all;
+  }
+};
+
+TEST(RunOrder, IsThatOfThePhasesIfNoneIsWoven) {
+  const Chain chain(Pass::kBoth);
+  const std::vector<Slice> order = run_order(chain.plans, chain.layers, chain.layout);
+  ASSERT_EQ(order.size(), chain.plans.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    EXPECT_EQ(order[i].plan, i);
+    EXPECT_EQ(order[i].run, i);
+    EXPECT_TRUE(order[i].begins);
+    EXPECT_EQ(order[i].first, 0U);
+    EXPECT_EQ(order[i].end, chain.plans[i].products.size());
+  }
+}
+
+/// Bands of 8 lines: Y of the second layer follows the first's, a band behind it.
+TEST(RunOrder, AWovenPhaseFollowsBandByBand) {
+  Chain chain(Pass::kForward);
+  chain.plans[1].woven = true;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> bands; // layer, first line
+  for (const TileProduct &p : chain.products())
+    if (bands.empty() || bands.back() != std::pair{p.layer, p.m}) bands.emplace_back(p.layer, p.m);
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> expected{
+      {0, 0}, {1, 0}, {0, 8}, {1, 8}, {0, 16}, {1, 16}, {0, 24}, {1, 24}, {2, 0}, {2, 8}, {2, 16}, {2, 24}};
+  // Evenness may split a band; what counts is who follows whom.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> firsts;
+  for (const auto &band : bands)
+    if (std::find(firsts.begin(), firsts.end(), band) == firsts.end()) firsts.push_back(band);
+  EXPECT_EQ(firsts, expected);
+}
+
+TEST(RunOrder, RunsBeginWithTheirFirstSlice) {
+  Chain chain(Pass::kBoth);
+  chain.plans[1].woven = chain.plans[2].woven = chain.plans[5].woven = true;
+  std::vector<std::size_t> runs;
+  for (const Slice &slice : run_order(chain.plans, chain.layers, chain.layout))
+    if (slice.begins) runs.push_back(slice.run);
+  EXPECT_EQ(runs, (std::vector<std::size_t>{0, 3, 4, 6, 7}));
+}
+
+/// Whatever is woven: each phase keeps its order, and reads only what is there.
+TEST(RunOrder, KeepsOrdersAndWaitsForOperands) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    std::mt19937_64 rng(seed);
+    Chain chain(Pass::kBoth, static_cast<std::uint32_t>(1 + rng() % 20));
+    for (PhasePlan &plan : chain.plans)
+      plan.woven = rng() % 3 != 0;
+    const std::vector<TileProduct> products = chain.products();
+    std::size_t count = 0;
+    for (const PhasePlan &plan : chain.plans) {
+      count += plan.products.size();
+      auto at = products.begin();
+      for (const TileProduct &p : plan.products) {
+        at = std::find_if(at, products.end(), [&](const TileProduct &q) {
+          return q.layer == p.layer && q.result == p.result && q.m == p.m && q.k == p.k && q.n == p.n;
+        });
+        ASSERT_NE(at, products.end()) << "seed " << seed << ": a product out of order";
+        ++at;
+      }
+    }
+    EXPECT_EQ(products.size(), count);
+    const auto writes_after = [&](std::size_t i, std::int32_t binding, const Rect &rect) {
+      return std::any_of(products.begin() + static_cast<std::ptrdiff_t>(i), products.end(), [&](const TileProduct &q) {
+        const Rect c = roles(q, chain.layers[q.layer]).c_rect;
+        return chain.layout.place(q.layer, q.result) == binding && c.row < rect.row + rect.rows &&
+               rect.row < c.row + c.rows && c.col < rect.col + rect.cols && rect.col < c.col + c.cols;
+      });
+    };
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      const GemmRoles r = roles(products[i], chain.layers[products[i].layer]);
+      EXPECT_FALSE(writes_after(i, chain.layout.place(products[i].layer, r.a), r.a_rect)) << "seed " << seed;
+      EXPECT_FALSE(writes_after(i, chain.layout.place(products[i].layer, r.b), r.b_rect)) << "seed " << seed;
+    }
+  }
+}
+
+TEST(Woven, StepsAreGolden) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    std::mt19937_64 rng(seed);
+    Chain chain(Pass::kBoth, static_cast<std::uint32_t>(1 + rng() % 20));
+    for (PhasePlan &plan : chain.plans) {
+      plan.woven = rng() % 3 != 0;
+      plan.starts_empty = rng() % 4 == 0;
+      plan.reach = rng() % 3;
+      plan.window = 1 + rng() % 6;
+    }
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    expect_golden(compile_plans(chain.layers, Pass::kBoth, chain.plans, chain.npu), chain.npu, seed);
+  }
+}
+
+} // namespace
+} // namespace gradweave::compiler
