@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <utility>
 
 namespace gradweave::runtime {
 namespace {
@@ -105,7 +104,7 @@ Comparisons compare(const std::vector<MeasuredStep> &steps, unsigned threads) {
     const bool others =
         std::any_of(steps.begin(), steps.end(), [&](const MeasuredStep &other) { return other.name != steps[s].name; });
     c.elsewhere = others ? fitted.predicted(fitted.best(steps[s].name), s) : c.model();
-    all.steps.push_back(std::move(c));
+    all.steps.push_back(c);
   }
   return all;
 }
