@@ -9,39 +9,56 @@ namespace {
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max() / 4;
 constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 4;
+/// Places that may be left in vain in search of one more way.
+constexpr std::size_t kPatience = 64;
 
 } // namespace
 
 IntervalFlow::IntervalFlow(std::uint32_t places, std::vector<Interval> intervals)
-    : intervals_(std::move(intervals)), arcs_(places), distance_(places), nearer_(places), came_by_(places),
-      seen_(places), next_arc_(places) {
+    : intervals_(std::move(intervals)), first_(places + 1), distance_(places), nearer_(places), seen_(places),
+      next_arc_(places) {
+  for (std::uint32_t place = 0; place + 1 < places; ++place) {
+    ++first_[place + 1];
+    ++first_[place + 2];
+  }
+  for (const Interval &interval : intervals_) {
+    ++first_[interval.from + 1];
+    ++first_[interval.to + 1];
+  }
+  for (std::uint32_t place = 0; place < places; ++place)
+    first_[place + 1] += first_[place];
+  arcs_.resize(first_[places]);
+  reverse_.resize(first_[places]);
+  std::vector<std::uint32_t> free(first_.begin(), first_.end() - 1);
+  const auto add_arc = [&](std::uint32_t from, std::uint32_t to, std::uint64_t units, std::int64_t cost) {
+    const std::uint32_t here = free[from]++, there = free[to]++;
+    arcs_[here] = {units, cost, to};
+    arcs_[there] = {0, -cost, from};
+    reverse_[here] = there;
+    reverse_[there] = here;
+    return here;
+  };
   for (std::uint32_t place = 0; place + 1 < places; ++place)
     add_arc(place, place + 1, kUnlimited, 0);
-  for (const Interval &interval : intervals_) {
-    arc_of_.emplace_back(interval.from, static_cast<std::uint32_t>(arcs_[interval.from].size()));
-    add_arc(interval.from, interval.to, interval.units, -interval.profit);
-  }
-}
-
-void IntervalFlow::add_arc(std::uint32_t from, std::uint32_t to, std::uint64_t units, std::int64_t cost) {
-  const auto here = static_cast<std::uint32_t>(arcs_[from].size()),
-             there = static_cast<std::uint32_t>(arcs_[to].size());
-  arcs_[from].push_back({to, there, units, cost});
-  arcs_[to].push_back({from, here, 0, -cost});
+  for (const Interval &interval : intervals_)
+    arc_of_.push_back(add_arc(interval.from, interval.to, interval.units, -interval.profit));
 }
 
 /// Looks at arcs of a place that has come nearer since it was looked at, and notes which places do so by it.
 void IntervalFlow::relax(std::uint32_t place, Stretch &before, Stretch &behind) {
   if (nearer_[place] == 0) return;
   nearer_[place] = 0;
-  for (const Arc &arc : arcs_[place]) {
-    const std::int64_t far = distance_[place] + arc.cost;
-    if (arc.left == 0 || far >= distance_[arc.to]) continue;
-    distance_[arc.to] = far;
-    nearer_[arc.to] = 1;
-    Stretch &noted = arc.to < place ? before : behind;
-    noted.from = std::min(noted.from, arc.to);
-    noted.to = std::max(noted.to, arc.to);
+  std::int64_t *const distance = distance_.data();
+  const std::int64_t here = distance[place];
+  const Arc *const end = arcs_.data() + first_[place + 1];
+  for (const Arc *arc = arcs_.data() + first_[place]; arc != end; ++arc) {
+    const std::int64_t far = here + arc->cost;
+    if (far >= distance[arc->to] || arc->left == 0) continue;
+    distance[arc->to] = far;
+    nearer_[arc->to] = 1;
+    Stretch &noted = arc->to < place ? before : behind;
+    noted.from = std::min(noted.from, arc->to);
+    noted.to = std::max(noted.to, arc->to);
   }
 }
 
@@ -52,7 +69,7 @@ bool IntervalFlow::find_distances() {
   std::fill(distance_.begin(), distance_.end(), kFar);
   distance_[0] = 0;
   nearer_[0] = 1;
-  const auto places = static_cast<std::uint32_t>(arcs_.size());
+  const auto places = static_cast<std::uint32_t>(distance_.size());
   Stretch onwards{0, 0};
   while (onwards.from <= onwards.to) {
     Stretch back{places, 0};
@@ -65,41 +82,62 @@ bool IntervalFlow::find_distances() {
   return distance_.back() < 0;
 }
 
-/// Depth first along arcs without cost, to the last place.
-bool IntervalFlow::walk() {
-  const auto last = static_cast<std::uint32_t>(arcs_.size() - 1);
-  ++walks_;
-  std::uint32_t place = 0;
-  const auto enter = [&](std::uint32_t next) {
-    seen_[next] = walks_;
-    next_arc_[next] = 0;
-    place = next;
-  };
+void IntervalFlow::begin_walks() {
+  ++search_;
+  entered_.clear();
+  way_.clear();
   enter(0);
-  while (place != last) {
-    if (next_arc_[place] == arcs_[place].size()) {
-      if (place == 0) return false;
-      place = came_by_[place].first;
+}
+
+void IntervalFlow::enter(std::uint32_t place) {
+  seen_[place] = search_;
+  next_arc_[place] = first_[place];
+  entered_.push_back(place);
+}
+
+/// Depth first along arcs without cost, to the last place; false if it gives up, which it does after so many places.
+bool IntervalFlow::walk(std::size_t most) {
+  const auto last = static_cast<std::uint32_t>(distance_.size() - 1);
+  std::uint32_t at = way_.empty() ? 0 : arcs_[way_.back().arc].to;
+  while (at != last) {
+    std::uint32_t a = next_arc_[at];
+    const std::uint32_t end = first_[at + 1];
+    const std::int64_t here = distance_[at];
+    while (a != end &&
+           (arcs_[a].left == 0 || seen_[arcs_[a].to] == search_ || arcs_[a].cost + here != distance_[arcs_[a].to]))
+      ++a;
+    if (a == end) {
+      if (at == 0 || most == 0) return false;
+      --most;
+      next_arc_[at] = end;
+      at = arcs_[reverse_[way_.back().arc]].to;
+      way_.pop_back();
       continue;
     }
-    const std::uint32_t a = next_arc_[place]++;
-    const Arc &arc = arcs_[place][a];
-    if (arc.left == 0 || seen_[arc.to] == walks_ || arc.cost + distance_[place] != distance_[arc.to]) continue;
-    came_by_[arc.to] = {place, a};
-    enter(arc.to);
+    next_arc_[at] = a + 1;
+    way_.push_back({a, static_cast<std::uint32_t>(entered_.size())});
+    at = arcs_[a].to;
+    enter(at);
   }
   return true;
 }
 
+/// Along the way of the last walk. The next one begins where the first arc of it is full: up to there it would come the
+/// same way, by the same places in vain.
 std::uint64_t IntervalFlow::push(std::uint64_t most) {
-  const auto last = static_cast<std::uint32_t>(arcs_.size() - 1);
-  for (std::uint32_t place = last; place != 0; place = came_by_[place].first)
-    most = std::min(most, arcs_[came_by_[place].first][came_by_[place].second].left);
-  for (std::uint32_t place = last; place != 0; place = came_by_[place].first) {
-    Arc &arc = arcs_[came_by_[place].first][came_by_[place].second];
+  for (const Stage &stage : way_)
+    most = std::min(most, arcs_[stage.arc].left);
+  std::size_t full = way_.size() - 1;
+  for (std::size_t i = way_.size(); i-- > 0;) {
+    Arc &arc = arcs_[way_[i].arc];
     arc.left -= most;
-    arcs_[place][arc.reverse].left += most;
+    arcs_[reverse_[way_[i].arc]].left += most;
+    if (arc.left == 0) full = i;
   }
+  for (std::uint32_t i = way_[full].entered; i < entered_.size(); ++i)
+    seen_[entered_[i]] = 0;
+  entered_.resize(way_[full].entered);
+  way_.resize(full);
   return most;
 }
 
@@ -109,7 +147,10 @@ void IntervalFlow::grow(std::uint64_t room) {
       room_ = room;
       return;
     }
-    while (room_ < room && walk())
+    // Mostly there is one way of that length. More are looked for nearby; one that is farther is found with distances
+    // that are found again, and are the same.
+    begin_walks();
+    for (std::size_t most = distance_.size(); room_ < room && walk(most); most = kPatience)
       room_ += push(room - room_);
   }
 }
@@ -117,7 +158,7 @@ void IntervalFlow::grow(std::uint64_t room) {
 std::vector<std::uint64_t> IntervalFlow::held() const {
   std::vector<std::uint64_t> units;
   for (std::size_t i = 0; i < intervals_.size(); ++i)
-    units.push_back(intervals_[i].units - arcs_[arc_of_[i].first][arc_of_[i].second].left);
+    units.push_back(intervals_[i].units - arcs_[arc_of_[i]].left);
   return units;
 }
 

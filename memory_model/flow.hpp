@@ -28,29 +28,36 @@ public:
 
 private:
   struct Arc {
-    std::uint32_t to;
-    std::uint32_t reverse; ///< index among arcs of `to`
-    std::uint64_t left;
-    std::int64_t cost;
+    std::uint64_t left = 0;
+    std::int64_t cost = 0;
+    std::uint32_t to = 0;
   };
-  void add_arc(std::uint32_t from, std::uint32_t to, std::uint64_t units, std::int64_t cost);
+  /// Of a walk: an arc, and how many places had been seen before.
+  struct Stage {
+    std::uint32_t arc, entered;
+  };
   /// Places from one to another, both of them.
   struct Stretch {
     std::uint32_t from, to;
   };
   void relax(std::uint32_t place, Stretch &before, Stretch &behind);
   bool find_distances();
-  bool walk();
+  void begin_walks();
+  void enter(std::uint32_t place);
+  bool walk(std::size_t most);
   std::uint64_t push(std::uint64_t most);
 
   std::vector<Interval> intervals_;
-  std::vector<std::vector<Arc>> arcs_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> arc_of_;  ///< of each interval
-  std::vector<std::int64_t> distance_;                           ///< from the first place
-  std::vector<std::uint8_t> nearer_;                             ///< places whose arcs have to be looked at
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> came_by_; ///< of a walk: place and index of its arc
-  std::vector<std::uint32_t> seen_, next_arc_;                   ///< by which walk a place was seen; the arc to try
-  std::uint32_t walks_ = 0;
+  std::vector<std::uint32_t> first_; ///< arc of each place, of those one after the other; one more at the end
+  std::vector<Arc> arcs_;
+  std::vector<std::uint32_t> reverse_;         ///< of each arc
+  std::vector<std::uint32_t> arc_of_;          ///< of each interval
+  std::vector<std::int64_t> distance_;         ///< from the first place
+  std::vector<std::uint8_t> nearer_;           ///< places whose arcs have to be looked at
+  std::vector<std::uint32_t> seen_, next_arc_; ///< in which search a place was seen; the arc to try
+  std::vector<std::uint32_t> entered_;         ///< places in the order in which they were seen
+  std::vector<Stage> way_;                     ///< of the walk, from the first place
+  std::uint32_t search_ = 0;                   ///< for walks of a length
   std::uint64_t room_ = 0;
 };
 

@@ -115,7 +115,10 @@ std::vector<StepSearch::Walk> StepSearch::begin_all() {
 StepSearch::Walk StepSearch::begin(std::size_t level) {
   auto walk = std::make_unique<StepWalk>(layers_, options_.pass, layout_, npu_, own_, progress_);
   walk->begin(level);
-  if (options_.step_plans > 0) walk->try_reuse();
+  if (options_.start == StepStart::kPlacement)
+    walk->try_placement();
+  else if (options_.step_plans > 0)
+    walk->try_reuse();
   return walk;
 }
 
@@ -138,6 +141,13 @@ std::vector<StepSearch::Walk> StepSearch::fastest_first(std::vector<Walk> walks)
 /// All walks go a part of the way, the faster half of them another one, and so on; the fastest goes to the end.
 void StepSearch::search_together() {
   std::vector<Walk> walks = begin_all();
+  if (options_.start == StepStart::kPlacement) {
+    walks = fastest_first(std::move(walks));
+    for (std::size_t i = 1; i < walks.size(); ++i)
+      end(*walks[i]);
+    walks.resize(1);
+    if (options_.step_plans > 0) walks.front()->try_reuse();
+  }
   for (std::uint64_t changes = part();; changes += part()) {
     const bool last = walks.size() == 1;
     if (last && options_.step_plans > 0) for_each(walks, [&](Walk &walk) { walk->try_weaving(std::min(options_.step_plans, kWeavings)); });

@@ -10,6 +10,12 @@
 
 namespace gradweave::compiler {
 
+/// What the search of a step begins with.
+enum class StepStart : std::uint8_t {
+  kReuse,     ///< the layers' plans of each level; what each layer takes over is tried layer by layer
+  kPlacement, ///< their plans of the level that makes the fastest step, and what the memory model keeps between layers
+};
+
 struct StepOptions {
   Pass pass = Pass::kBoth;
   /// Plans tried for each layer and order at least before the layers are changed together; more where conventional
@@ -18,6 +24,7 @@ struct StepOptions {
   /// Changes of the whole step that are tried from each beginning. Fewer if they take more than a million bursts and
   /// commands each: the time of a search is bounded by it.
   std::uint64_t step_plans = 300;
+  StepStart start = StepStart::kReuse;
   /// Plans are searched in so many at most, and are the same with any number of them; 0: one for each core.
   unsigned threads = 0;
   /// Called now and then with the units of work done and to do, in any thread, but one at a time. May throw, which

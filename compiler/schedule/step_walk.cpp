@@ -2,6 +2,8 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/lower/partition.hpp"
+#include "compiler/lower/tiling.hpp"
+#include "compiler/schedule/step_placement.hpp"
 #include "compiler/spm/residency.hpp"
 
 #include <algorithm>
@@ -57,6 +59,9 @@ void StepWalk::set(Section &section, std::vector<PhasePlan> plans) const {
   for (PhasePlan &p : plans) {
     p.layer = section.layer;
     p.products.clear();
+    // A tile that is cut like another phase's: of images, dX counts the terms of all taps along N, the others do not.
+    const TileShape largest = largest_tile(p.kind, layers_[section.layer]);
+    p.tile = {std::min(p.tile.m, largest.m), std::min(p.tile.k, largest.k), std::min(p.tile.n, largest.n)};
     section.array += plan_cycles(p, layers_[section.layer], npu_);
   }
   section.plans = std::move(plans);
@@ -260,6 +265,48 @@ void StepWalk::try_reuse() {
       });
   }
   if (!improves()) sections_ = before;
+}
+
+void StepWalk::cut_like(Section &section, const Section &other) const {
+  if (section.layer != other.layer) return align(section, other.plans.back());
+  std::vector<PhasePlan> plans = section.plans;
+  for (PhasePlan &p : plans)
+    p.tile = other.plans.front().tile;
+  set(section, std::move(plans));
+}
+
+void StepWalk::try_placement() {
+  std::vector<PlacedSection> placed;
+  for (const Section &section : sections_)
+    placed.push_back({section.layer, &section.plans});
+  const std::vector<TakenOver> taken = place_tensors(placed, layers_, layout_, npu_);
+  const RowRange all{0, npu_.spm_rows()};
+  const auto take = [&](bool anywhere, const std::function<void(Section &, const TakenOver &)> &cut) {
+    try_on_all([&](Section &section) {
+      const TakenOver &over = taken[static_cast<std::size_t>(&section - sections_.data())];
+      section.alone = !over.any;
+      cut(section, over);
+      for (PhasePlan &p : section.plans)
+        if (anywhere) p.split = {all, all, all};
+    });
+  };
+  for (const bool anywhere : {false, true}) {
+    take(anywhere, [](Section &, const TakenOver &) {});
+    // A layer's pass back cut like its pass forward, and that like the layer before it, fit together all along.
+    take(anywhere, [this](Section &section, const TakenOver &over) {
+      if (!over.from.empty()) cut_like(section, sections_[over.from.front()]);
+    });
+    take(anywhere, [this](Section &section, const TakenOver &over) {
+      if (!over.from.empty()) cut_like(section, sections_[over.from.back()]);
+    });
+    // Or what comes first like what follows, which has more to do.
+    take(anywhere, [&](Section &section, const TakenOver &) {
+      const auto s = static_cast<std::size_t>(&section - sections_.data());
+      for (std::size_t later = s + 1; later < sections_.size(); ++later)
+        if (sections_[later].layer == section.layer && !taken[later].from.empty() && taken[later].from.front() == s)
+          cut_like(section, sections_[later]);
+    });
+  }
 }
 
 /// A change of one section, or of all alike, that is kept if the step gains. As long as whole steps have taken more

@@ -24,6 +24,9 @@ public:
   void begin(std::size_t level);
   /// Lets layers take over tiles from those before where that is faster.
   void try_reuse();
+  /// Lets layers take over what the memory model would keep (place_tensors()), cut alike or not, where the step is
+  /// faster for it.
+  void try_placement();
   /// Lets neighbours run woven where that is faster, with so many changes tried for each pair of shapes.
   void try_weaving(std::uint64_t changes);
   /// Tries so many changes, or fewer once the walk has simulated `bursts` in all, try_weaving() apart.
@@ -53,6 +56,7 @@ private:
   void set(Section &section, std::vector<PhasePlan> plans) const;
   void change(Section &section);
   void align(Section &section, const PhasePlan &like) const;
+  void cut_like(Section &section, const Section &other) const;
   void align_to_any(Section &section);
   void align_to_itself(Section &section);
   static void walk_lines_first(std::vector<PhasePlan> &plans);

@@ -55,5 +55,28 @@ TEST_F(Memory, NamesAListOfLayersAsWhatItIs) {
   EXPECT_NE(list.err.find(".graph or .onnx"), std::string::npos) << list.err;
 }
 
+TEST_F(Memory, ComparesAStepWithWhatShapesPredict) {
+  const CommandResult r = run({"memory", "--validate", "--model", "mlp", "--npu", "small", "--batch", "4", "--capacity",
+                               "1,2", "--bandwidth", "11", "--json", "-", "--csv", "steps.csv"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const auto json = nlohmann::json::parse(r.out);
+  ASSERT_EQ(json["steps"].size(), 2U);
+  for (const auto &step : json["steps"]) {
+    EXPECT_NEAR(step["overlap"]["cycles"].get<double>() / step["cycles"].get<double>(), 1, 0.12) << step;
+    EXPECT_NEAR(step["overlap"]["bytes"].get<double>() / step["bytes"].get<double>(), 1, 0.15) << step;
+    EXPECT_LT(step["roofline"]["cycles"], step["overlap"]["cycles"]);
+  }
+  EXPECT_EQ(json["errors"].size(), 7U);
+  EXPECT_NE(r.err.find("errors of"), std::string::npos);
+}
+
+TEST_F(Memory, ValidatesWithoutWhatCompiledStepsDoNotHave) {
+  EXPECT_EQ(run({"memory", "--validate", "--policy", "rows"}).code, 2);
+  EXPECT_EQ(run({"memory", "--validate", "--throughput", "1"}).code, 2);
+  EXPECT_EQ(run({"memory", "--model", "mlp", "--schedule", "rearrange"}).code, 2);
+  EXPECT_EQ(run({"memory", "--validate", "--model", "mlp", "--npu", "small", "--schedule", "best"}).code, 2);
+  EXPECT_EQ(run({"memory", "--model", "mlp", "--json", "-", "--csv", "-"}).code, 2);
+}
+
 } // namespace
 } // namespace gradweave::test

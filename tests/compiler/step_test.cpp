@@ -2,9 +2,11 @@
 // whatever stays in the scratchpad between them.
 #include "compiler/back/compile_plan.hpp"
 #include "compiler/lower/partition.hpp"
+#include "compiler/schedule/step_placement.hpp"
 #include "compiler/schedule/step_search.hpp"
 #include "compiler/verify/verify.hpp"
 #include "graph/frontend/load_network.hpp"
+#include "tests/compiler/image_layer.hpp"
 #include "tests/compiler/step_run.hpp"
 
 namespace gradweave::compiler {
@@ -40,6 +42,39 @@ std::vector<Layer> random_layers(std::mt19937_64 &rng) {
   return layers;
 }
 
+/// Two layers, forward and back: with room for all everything stays that is used again; with little, nothing does.
+TEST(Step, ThePlacementKeepsWhatThereIsRoomFor) {
+  std::vector<Layer> layers(2);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    layers[i].name = fmt::format("l{}", i);
+    layers[i].index = i;
+    layers[i].m = 16;
+    layers[i].k = i == 0 ? 64 : 32;
+    layers[i].n = i == 0 ? 32 : 48;
+    layers[i].dx = i > 0;
+  }
+  layers[1].input = "l0";
+  Machine npu = load_config("test8");
+  const Layout layout = make_layout(layers, Pass::kBoth, npu);
+  std::vector<PhasePlan> forward(1), dw(1), back(2);
+  forward[0].kind = PhaseKind::kForward;
+  dw[0].kind = back[1].kind = PhaseKind::kDw;
+  back[0].kind = PhaseKind::kDx;
+  for (std::vector<PhasePlan> *plans : {&forward, &dw, &back})
+    for (PhasePlan &plan : *plans)
+      plan.tile = {8, 8, 8};
+  const std::vector<PlacedSection> sections{{0, &forward}, {1, &forward}, {1, &back}, {0, &dw}};
+  npu.spm_bytes = 1 << 20;
+  const std::vector<TakenOver> all = place_tensors(sections, layers, layout, npu);
+  EXPECT_FALSE(all[0].any);
+  EXPECT_EQ(all[1].from, (std::vector<std::size_t>{0}));    // Y of the first layer
+  EXPECT_EQ(all[2].from, (std::vector<std::size_t>{1, 1})); // its X and W
+  EXPECT_EQ(all[3].from, (std::vector<std::size_t>{0, 2})); // X, and dX of the second layer
+  npu.spm_bytes = 1 << 10;
+  for (const TakenOver &t : place_tensors(sections, layers, layout, npu))
+    EXPECT_TRUE(t.from.empty());
+}
+
 TEST(Step, RandomChainsAreGolden) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     std::mt19937_64 rng(seed);
@@ -50,6 +85,7 @@ TEST(Step, RandomChainsAreGolden) {
     options.pass = static_cast<Pass>(rng() % 3);
     options.layer_plans = 10;
     options.step_plans = 40;
+    options.start = seed % 2 == 0 ? StepStart::kPlacement : StepStart::kReuse;
     SCOPED_TRACE(fmt::format("seed {} {} layers {}", seed, layers.size(), to_string(options.pass)));
     const SearchedStep found = search_step(layers, npu, options);
     const Compiled step = compile_plans(layers, options.pass, found.plans, npu);
@@ -189,6 +225,29 @@ TEST(Step, MorePlansDoNotMakeItSlower) {
     const std::uint64_t cycles = search_step(layers, npu, options).cycles;
     EXPECT_LE(static_cast<double>(cycles), 1.01 * static_cast<double>(before)) << plans;
     before = std::min(before, cycles);
+  }
+}
+
+/// Tiles that are cut like another layer's: of images, dX counts the terms of all taps along N, and others do not.
+TEST(Step, LayersAreCutLikeLayersOfImages) {
+  Convolution conv;
+  conv.batch = 8;
+  conv.height = conv.width = 28;
+  conv.channels = conv.out_channels = 128;
+  conv.kernel_height = conv.kernel_width = 3;
+  conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 1;
+  std::vector<Layer> layers(2, image_layer(conv));
+  layers[0] = {"reduce", conv.m(), 512, 128};
+  layers[1].index = 1;
+  layers[1].input = "reduce";
+  const Machine npu = load_config("large");
+  for (const StepStart start : {StepStart::kReuse, StepStart::kPlacement}) {
+    StepOptions options;
+    options.layer_plans = 10;
+    options.step_plans = 60;
+    options.start = start;
+    const SearchedStep found = search_step(layers, npu, options);
+    EXPECT_EQ(compile_plans(layers, Pass::kBoth, found.plans, npu).predicted_cycles, found.cycles);
   }
 }
 

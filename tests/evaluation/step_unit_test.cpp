@@ -46,6 +46,7 @@ TEST(StepUnit, ItsKeyDependsOnLayersTheirTensorsNpuEffortAndTool) {
   differs("scratchpad", [](StepUnit &u) { u.npu.spm_bytes *= 2; });
   differs("plans", [](StepUnit &u) { u.effort.layer_plans = 7; });
   differs("changes", [](StepUnit &u) { u.effort.step_plans = 7; });
+  differs("start", [](StepUnit &u) { u.effort.start = compiler::StepStart::kPlacement; });
   EXPECT_TRUE(keys.insert(key_of(example_step(), "2")).second) << "tool";
   StepUnit named = example_step();
   named.layers[0].name = named.layers[1].input = "other";

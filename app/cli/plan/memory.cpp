@@ -4,6 +4,7 @@
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/cli/plan/memory_range.hpp"
+#include "app/cli/plan/memory_validation.hpp"
 #include "base/file/output_file.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "graph/operators/table.hpp"
@@ -36,7 +37,8 @@ struct MemoryArguments {
   std::vector<std::string> set;
   std::uint32_t batch = 0, element = 0;
   std::optional<double> bandwidth, throughput; ///< GB/s; T operations/s
-  bool forward = false, project = false;
+  bool forward = false, project = false, validate = false;
+  WorkArguments work; ///< of --validate: what only a compiled step has
 };
 
 constexpr double kGiga = 1e9, kTera = 1e12, kMilli = 1e3, kMebi = 1048576;
@@ -175,7 +177,7 @@ void print_estimates(const MemoryArguments &a, const MemoryWork &w) {
 }
 
 int memory(const MemoryArguments &a) {
-  uses_standard_output({{a.json, "--json"}, {a.csv, "--csv"}});
+  uses_standard_output({{"--json", a.json}, {"--csv", a.csv}});
   std::optional<OutputFile> json, csv;
   if (!a.json.empty()) json.emplace(a.json);
   if (!a.csv.empty()) csv.emplace(a.csv);
@@ -184,6 +186,19 @@ int memory(const MemoryArguments &a) {
   if (json) json->commit(as_json(a, w));
   if (csv) csv->commit(as_csv(w));
   return kOk;
+}
+
+/// What --validate compares, of the options that were given.
+MemoryValidation validation_of(const MemoryArguments &a, const CLI::App &command) {
+  for (const char *option : {"--throughput", "--policy", "--element", "--forward", "--project"})
+    if (command.count(option) != 0) throw CLI::ExcludesError(option, "--validate");
+  MemoryValidation validation{a.work, a.capacity, a.bandwidth, a.json, a.csv};
+  validation.work.model = command.count("--model") != 0 ? a.model : std::string();
+  validation.work.npu = a.npu;
+  validation.work.batch = a.batch;
+  validation.work.set = a.set;
+  validation.work.until = a.until;
+  return validation;
 }
 
 } // namespace
@@ -213,6 +228,14 @@ void add_memory(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
   command->add_flag(
       "--project", a->project,
       "Ways back as this project's operators have them, not a layer of its own for each (docs/memory-model.md)");
+  command->add_flag("--validate", a->validate,
+                    "Compile training steps, and compare cycles and traffic with what shapes alone predict "
+                    "(docs/memory-model.md#against-the-exact-cycle-model); without --model and --npu: those of the igo "
+                    "evaluation");
+  command->add_option("--schedule", a->work.schedule, "With --validate: the schedule that is compiled")
+      ->capture_default_str();
+  add_convolution_option(*command, a->work);
+  add_plan_cache_option(*command, a->work);
   command->add_option("--json", a->json, "Write all numbers to this file; - is standard output")->type_name("FILE");
   command->add_option("--csv", a->csv, "Write a line for each capacity to this file; - is standard output")
       ->type_name("FILE");
@@ -224,10 +247,19 @@ void add_memory(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
                   "  gradweave memory --model resnet50 --batch 32 --capacity 24:1000:2 --csv resnet.csv\n"
                   "  gradweave memory --model transformer --batch 128 --capacity 24,128 --policy rows\n"
                   "  gradweave memory --model bert_tiny --npu large\n"
+                  "  gradweave memory --validate --model resnet50 --npu small --capacity 1,4,16\n"
                   "Exit codes: 0 done, 2 usage (also a capacity that is too small), 3 bad input file or a network "
                   "without gradient,\n"
                   "5 output cannot be written");
-  command->callback([a, &chosen] { chosen = [a] { return memory(*a); }; });
+  command->callback([a, command, &chosen] {
+    if (!a->validate) {
+      for (const char *option : {"--schedule", "--convolution", "--plan-cache"})
+        if (command->count(option) != 0) throw CLI::RequiresError(option, "--validate");
+      chosen = [a] { return memory(*a); };
+      return;
+    }
+    chosen = [validation = validation_of(*a, *command)] { return validate_memory(validation); };
+  });
 }
 
 } // namespace gradweave::cli

@@ -27,7 +27,7 @@ struct SearchArguments {
   WorkArguments work;
   std::uint64_t plans = 100, step_plans = 300;
   std::string backend; ///< that runs and checks the step; empty: none
-  std::string data = "normal", json;
+  std::string data = "normal", json, start = "reuse";
   std::uint64_t seed = 1;
   bool quiet = false;
 };
@@ -108,6 +108,7 @@ Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s)
           {"pass", std::string(compiler::to_string(work.compile.pass))},
           {"plans", a.plans},
           {"step_plans", a.step_plans},
+          {"start", a.start},
           {"layers", std::move(layers)},
           {"paper_cycles", s.sum(&LayerSearch::paper)},
           {"conventional_cycles", s.sum(&LayerSearch::conventional)},
@@ -171,14 +172,16 @@ int search(const SearchArguments &a) {
   if (!a.json.empty()) json.emplace(a.json);
   std::FILE *out = uses_standard_output({{"--json", a.json}}) ? stderr : stdout;
 
-  fmt::print(out, "{}: {} of {} layers, {}, on {}\n", work.network.name, work.layers.size(),
-             work.network.layers.size(), compiler::to_string(work.compile.pass), work.npu.name);
+  fmt::print(out, "{}: {} of {} layers, {}, on {}\n", work.network.name, work.layers.size(), work.network.layers.size(),
+             compiler::to_string(work.compile.pass), work.npu.name);
   runtime::print_convolutions(out, work.layers);
   fmt::print(out, "\n");
   std::fflush(out);
   ProgressDisplay display({1}, a.quiet);
   const NetworkSearch found = evaluation::search_network(
-      work.layers, work.npu, work.compile.pass, {a.plans, a.step_plans}, [&](std::uint64_t done, std::uint64_t of) {
+      work.layers, work.npu, work.compile.pass,
+      {a.plans, a.step_plans, a.start == "placement" ? compiler::StepStart::kPlacement : compiler::StepStart::kReuse},
+      [&](std::uint64_t done, std::uint64_t of) {
         signals.check();
         display.update(0, static_cast<double>(done) / static_cast<double>(of));
         display.tick();
@@ -225,6 +228,12 @@ void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
       ->capture_default_str();
   command->add_option("--step-plans", a.step_plans, "Changes of the whole step to simulate")
       ->check(check_whole_number)
+      ->capture_default_str();
+  command
+      ->add_option("--start", a.start,
+                   "What the search of the step begins with: reuse tries layer by layer what each takes over from the "
+                   "one before; placement keeps what the memory model would keep, and takes half the time or less")
+      ->check(CLI::IsMember({"reuse", "placement"}))
       ->capture_default_str();
   command->add_option("--check", a.backend,
                       "Run the step on one of " + runtime::backend_names() +

@@ -93,6 +93,7 @@ NetworkSearch search_network(const std::vector<Layer> &layers, const Machine &np
   options.pass = pass;
   options.layer_plans = effort.layer_plans;
   options.step_plans = effort.step_plans;
+  options.start = effort.start;
   if (progress)
     options.progress = [&](std::uint64_t done, std::uint64_t of) {
       progress(layers.size() + done * step_units / of, layers.size() + step_units);

@@ -34,7 +34,8 @@ struct NetworkSearch {
 struct SearchEffort {
   std::uint64_t layer_plans = 100; ///< plans simulated for each layer, pass and order
   std::uint64_t step_plans = 300;  ///< changes of the whole step that are simulated, see compiler::StepOptions
-  bool paper = true;               ///< whether to time the paper's scheme, too; else LayerSearch::paper is 0
+  compiler::StepStart start = compiler::StepStart::kReuse;
+  bool paper = true; ///< whether to time the paper's scheme, too; else LayerSearch::paper is 0
 };
 
 /// Called with the units of work done and to do; may throw.
