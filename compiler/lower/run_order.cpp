@@ -15,8 +15,16 @@ struct Turn {
   std::size_t plan = 0, product = 0;
 };
 
-bool overlap(const Rect &a, const Rect &b) {
-  return a.row < b.row + b.rows && b.row < a.row + a.rows && a.col < b.col + b.cols && b.col < a.col + a.cols;
+/// Row, column, rows and columns of a tile.
+using Area = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+
+Area area_of(const Rect &rect) { return {rect.row, rect.col, rect.rows, rect.cols}; }
+
+bool overlap(const Area &a, const Area &b) {
+  const auto &[row, col, rows, cols] = a;
+  const auto &[other_row, other_col, other_rows, other_cols] = b;
+  return row < other_row + other_rows && other_row < row + rows && col < other_col + other_cols &&
+         other_col < col + cols;
 }
 
 double weight(const TileProduct &p) {
@@ -41,11 +49,8 @@ public:
   }
 
 private:
-  /// Where the last product that writes a tile of a tensor stands, from 1 on.
-  struct Written {
-    Rect rect;
-    std::size_t behind = 0;
-  };
+  /// How many products of the run come before whatever reads a tile.
+  using Behind = std::map<Area, std::size_t>;
 
   const TileProduct &product(const Turn &at) const { return plans_[at.plan].products[at.product]; }
   void append(std::size_t plan);
@@ -61,8 +66,8 @@ private:
   std::vector<Turn> run_;  ///< the phases that are woven together, so far
   std::size_t leader_ = 0; ///< the first of them
   std::vector<Slice> slices_;
-  std::map<std::int32_t, std::vector<Written>> written_; ///< of the run, of each binding that the phase reads
-  std::map<std::tuple<std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> known_;
+  std::map<std::int32_t, Behind> written_; ///< by the run, of each binding that the phase reads
+  std::map<std::int32_t, Behind> known_;   ///< likewise, of what it reads
 };
 
 void Weaver::append(std::size_t plan) {
@@ -106,23 +111,16 @@ void Weaver::find_written(std::size_t plan) {
     const TileProduct &p = product(run_[i]);
     const auto tensor = written_.find(layout_.place(p.layer, p.result));
     if (tensor == written_.end()) continue;
-    const Rect rect = roles(p, layers_[p.layer]).c_rect;
-    std::vector<Written> &tiles = tensor->second;
-    // A tile's products mostly follow one another.
-    const auto tile = std::find_if(tiles.rbegin(), tiles.rend(), [&](const Written &w) { return w.rect == rect; });
-    if (tile == tiles.rend())
-      tiles.push_back({rect, i + 1});
-    else
-      tile->behind = i + 1;
+    tensor->second[area_of(roles(p, layers_[p.layer]).c_rect)] = i + 1;
   }
 }
 
-/// How many products of the run come before whatever reads this.
 std::size_t Weaver::behind(std::int32_t binding, const Rect &rect) {
-  const auto [known, is_new] = known_.try_emplace({binding, rect.row, rect.col, rect.rows, rect.cols}, 0);
+  const Area read = area_of(rect);
+  const auto [known, is_new] = known_[binding].try_emplace(read, 0);
   if (is_new)
-    for (const Written &tile : written_[binding])
-      if (overlap(tile.rect, rect)) known->second = std::max(known->second, tile.behind);
+    for (const auto &[tile, last] : written_[binding])
+      if (overlap(tile, read)) known->second = std::max(known->second, last);
   return known->second;
 }
 
