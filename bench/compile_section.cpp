@@ -3,7 +3,7 @@
 #include "base/process/stopwatch.hpp"
 #include "bench/growth.hpp"
 #include "bench/section.hpp"
-#include "bench/workloads.hpp"
+#include "bench/work/workloads.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 #include "app/report/text_format.hpp"
 #include "base/process/peak_memory.hpp"
 #include "bench/growth.hpp"
-#include "bench/run_timer.hpp"
 #include "bench/section.hpp"
-#include "bench/streams.hpp"
-#include "bench/workloads.hpp"
+#include "bench/work/run_timer.hpp"
+#include "bench/work/streams.hpp"
+#include "bench/work/workloads.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <fmt/format.h>

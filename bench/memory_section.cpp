@@ -1,6 +1,6 @@
 #include "bench/growth.hpp"
-#include "bench/run_timer.hpp"
 #include "bench/section.hpp"
+#include "bench/work/run_timer.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "graph/operators/table.hpp"
 #include "memory_model/iteration/from_graph.hpp"

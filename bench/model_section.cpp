@@ -1,7 +1,7 @@
 #include "app/report/text_format.hpp"
-#include "bench/device_pair.hpp"
 #include "bench/section.hpp"
-#include "bench/workloads.hpp"
+#include "bench/work/device_pair.hpp"
+#include "bench/work/workloads.hpp"
 #include "graph/frontend/load_network.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #include "base/process/peak_memory.hpp"
 #include "base/process/stopwatch.hpp"
 #include "bench/section.hpp"
-#include "bench/workloads.hpp"
+#include "bench/work/workloads.hpp"
 #include "runtime/job/job.hpp"
 
 #include <fmt/format.h>

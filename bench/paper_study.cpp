@@ -1,6 +1,7 @@
 // Which of the choices that igo_micro23 leaves open carries its gains: every schedule's cycles, forward and backward,
 // relative to the sequential baseline of the same policy (docs/paper-baseline.md).
 #include "compiler/compiler.hpp"
+#include "compiler/ir/contraction.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/paper/paper.hpp"
@@ -90,7 +91,7 @@ Totals LayerStudy::run(const std::vector<std::uint32_t> &parts) {
   const Compiled sequential = compile(Schedule::kSequential);
   for (std::size_t i = 0; i < compiler::kTensorCount; ++i) {
     const compiler::Traffic &traffic = sequential.traffic.front()[i];
-    if (static_cast<compiler::Tensor>(i) == compiler::Tensor::kDY) t.dy_bytes += traffic.read_bytes;
+    if (static_cast<compiler::Tensor>(i) == compiler::shared_gradient()) t.dy_bytes += traffic.read_bytes;
     t.read_bytes += traffic.read_bytes;
     t.bytes += traffic.read_bytes + traffic.write_bytes;
   }

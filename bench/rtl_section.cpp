@@ -1,6 +1,6 @@
 #include "bench/array_rate.hpp"
 #include "bench/section.hpp"
-#include "bench/workloads.hpp"
+#include "bench/work/workloads.hpp"
 #include "runtime/job/job.hpp"
 
 #include <fmt/format.h>

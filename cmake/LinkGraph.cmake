@@ -5,7 +5,7 @@
 function(gw_write_links file)
   set(text "")
   if(NOT GW_RTL)
-    string(APPEND text "absent|tb;tb/bus;bench\n")
+    string(APPEND text "absent|tb;tb/bus;tb/bus/axi;bench;bench/work\n")
   endif()
   if(NOT TARGET gw_fst) # without Verilator
     string(APPEND text "absent|trace/fst\n")

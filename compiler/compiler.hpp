@@ -2,9 +2,9 @@
 #pragma once
 
 #include "compiler/ir/compiled.hpp"
-#include "compiler/ir/error.hpp"
-#include "compiler/ir/options.hpp"
 #include "compiler/ir/scheduler.hpp"
+#include "compiler/request/error.hpp"
+#include "compiler/request/options.hpp"
 #include "compiler/schedule/registry.hpp"
 #include "sw_models/config/machine.hpp"
 

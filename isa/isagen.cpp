@@ -100,6 +100,39 @@ void emit_cpp_error_names(const toml::table &root) {
   fmt::print("}};\n\n");
 }
 
+/// Offset of the first register that tells what the NPU was built with, and how many there are; they follow one
+/// another.
+struct Built {
+  std::int64_t first = 0, count = 0;
+};
+bool is_built(const toml::table &csr) { return csr["built"].value_or(false); }
+Built built_registers(const toml::table &root) {
+  Built built;
+  each(root, "csr", [&](const toml::table &c) {
+    if (!is_built(c)) return;
+    if (built.count == 0) built.first = num(c, "offset");
+    if (num(c, "offset") != built.first + 4 * built.count)
+      throw std::runtime_error(
+          fmt::format("register {} does not follow the one that is built before it", str(c, "name")));
+    ++built.count;
+  });
+  return built;
+}
+
+void emit_cpp_registers(const toml::table &root) {
+  fmt::print("struct CsrInfo {{\n  Csr csr;\n  std::string_view name;\n  bool readable;\n  bool writable;\n");
+  fmt::print("  bool built; ///< tells what the NPU was built with\n}};\n\n");
+  std::size_t count = 0;
+  each(root, "csr", [&](const toml::table &) { ++count; });
+  fmt::print("inline constexpr std::array<CsrInfo, {}> kCsrs{{{{\n", count);
+  each(root, "csr", [&](const toml::table &c) {
+    const std::string access = str(c, "access");
+    fmt::print("    {{Csr::{0}, \"{0}\", {1}, {2}, {3}}},\n", str(c, "name"), access != "wo", access != "ro",
+               is_built(c));
+  });
+  fmt::print("}}}};\n\n");
+}
+
 void emit_cpp_counters(const toml::table &root) {
   fmt::print("inline constexpr std::uint32_t kCounterBase = {:#x};\n\nenum class Counter : std::uint32_t {{\n",
              counter_base(root));
@@ -135,6 +168,7 @@ void emit_cpp(const toml::table &root) {
   emit_cpp_enumerations(root);
   emit_cpp_fields(root);
   emit_cpp_error_names(root);
+  emit_cpp_registers(root);
   emit_cpp_counters(root);
   fmt::print("}} // namespace gradweave::isa\n");
 }
@@ -244,6 +278,10 @@ void emit_sv(const toml::table &root) {
   each(root, "csr", [&](const toml::table &t) {
     fmt::print("  localparam logic [11:0] CSR_{} = 12'h{:03x};\n", str(t, "name"), num(t, "offset"));
   });
+  const Built built = built_registers(root);
+  fmt::print("  // Registers that tell what the NPU was built with: the first, and how many.\n");
+  fmt::print("  localparam logic [11:0] CSR_CFG = 12'h{:03x};\n", built.first);
+  fmt::print("  localparam int unsigned CFG_NUM = {};\n", built.count);
   fmt::print("  localparam logic [11:0] CSR_COUNTERS = 12'h{:03x};\n\n", counter_base(root));
   int index = 0;
   each(root, "counter",

@@ -1,6 +1,6 @@
 // Files that hold a command stream. Words are stored as the (little-endian) hosts of this project hold them.
+#include "base/text/input_file.hpp"
 #include "isa/assembler.hpp"
-#include "isa/input_file.hpp"
 
 #include <fmt/format.h>
 

@@ -90,6 +90,10 @@ module gw_npu #(
   localparam int unsigned LOAD  = 32'(gw_isa_pkg::ENG_LOAD);
   localparam int unsigned STORE = 32'(gw_isa_pkg::ENG_STORE);
   localparam int unsigned CORE0 = 32'(gw_isa_pkg::ENG_COMPUTE0);
+  // What software reads from CSR_CFG on, the last register first.
+  localparam logic [32*gw_isa_pkg::CFG_NUM-1:0] CFG = {
+    OUTSTANDING, QUEUE_DEPTH, SEMAPHORES, 16'(PORTS - 1), 16'(BUS_BYTES), SPM_BANKS, SPM_ROWS, CORES, COLS, ROWS
+  };
 
   // --- Signals between the blocks ------------------------------------------------------------------
   logic                   run, clear;
@@ -153,8 +157,8 @@ module gw_npu #(
                           (m_axi_bvalid_i & m_axi_bready_o));
 
   gw_command_processor #(
-    .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS), .BUS_BYTES(BUS_BYTES),
-    .PORT_BYTES(PORT_BYTES), .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES)
+    .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES),
+    .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES), .CFG(CFG)
   ) u_command_processor (
     .clk_i, .rst_ni, .irq_o,
     .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i,

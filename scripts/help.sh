@@ -1,6 +1,8 @@
 #!/bin/bash
 # `make help`: what there is to do.
-cat <<'TEXT'
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+schedules=$(sed -n 's/^GW_SCHEDULER(\(.*\))$/\1 | /p' "$root/compiler/schedule/schedulers.def" | tr -d '\n')
+sed "s/SCHEDULES/$schedules/" <<'TEXT'
 gradweave: one backward pass of a network on a Verilated NPU, every output bit checked.
 
   make cosim MODEL=bert_tiny      run a network; installs what is missing and builds what it needs first
@@ -27,7 +29,7 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 * MODEL=bert_tiny      name of a network in models/, or the path of a .graph, .onnx, .toml or .csv file
 * BATCH=               samples in a batch; empty: as the network says
 * NPU=small            name of an NPU in configs/, or the path of a .toml file
-* SCHEDULE=rearrange   sequential | interleave | dx_major | dw_major | rearrange | ideal | search | in_order | igo_paper | all (compares)
+* SCHEDULE=rearrange   SCHEDULESall (compares)
 * TUNE=                plans to try beyond the usual search of the compiler, as in TUNE=5000; empty: none
 * PASS=backward        forward | backward | both
   STEP=                1: one whole step of training of a .graph or .onnx instead, all of its tensors compared (docs/training.md)

@@ -3,8 +3,8 @@
 
 #include "device/device.hpp"
 #include "sw_models/memory/memory.hpp"
-#include "tb/bus/axi_lite_master.hpp"
-#include "tb/bus/axi_memory.hpp"
+#include "tb/bus/axi/axi_lite_master.hpp"
+#include "tb/bus/axi/axi_memory.hpp"
 #include "tb/bus/clock_reset.hpp"
 #include "tb/bus/tlm_memory.hpp"
 #include "tb/npu_model.hpp"

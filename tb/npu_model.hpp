@@ -1,7 +1,7 @@
 // The NPU as a clocked black box: what the testbench needs of a Verilated model, free of its types.
 #pragma once
 
-#include "tb/bus/axi_types.hpp"
+#include "tb/bus/axi/axi_types.hpp"
 
 #include <array>
 #include <cstdint>

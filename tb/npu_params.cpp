@@ -1,12 +1,12 @@
 // npu_params FILE: prints the RTL parameters of an NPU configuration as Verilator options, one a line.
 #include "sw_models/config/machine.hpp"
+#include "tb/npu_parameters.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <utility>
 
 int main(int argc, char *argv[]) {
   if (argc != 2) {
@@ -18,17 +18,7 @@ int main(int argc, char *argv[]) {
     if (c.name != std::filesystem::path(argv[1]).stem())
       throw gradweave::ConfigError(
           fmt::format("{}: name = \"{}\" must be the file's name without .toml", argv[1], c.name));
-    const std::pair<const char *, std::uint32_t> params[] = {{"ROWS", c.rows},
-                                                             {"COLS", c.cols},
-                                                             {"CORES", c.cores},
-                                                             {"SPM_ROWS", c.spm_rows()},
-                                                             {"SPM_BANKS", c.spm_banks},
-                                                             {"BUS_BYTES", c.bus_bytes},
-                                                             {"PORT_BYTES", c.port_bytes},
-                                                             {"QUEUE_DEPTH", c.queue_depth},
-                                                             {"SEMAPHORES", c.semaphores},
-                                                             {"OUTSTANDING", c.outstanding}};
-    for (const auto &[name, value] : params)
+    for (const auto &[name, value] : gradweave::tb::rtl_parameters(c))
       fmt::print("-G{}={}\n", name, value);
     return 0;
   } catch (const std::exception &e) {

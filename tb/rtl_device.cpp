@@ -7,6 +7,7 @@
 #include <chrono>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -40,36 +41,33 @@ RtlDevice::RtlDevice(const Machine &config, const DeviceOptions &options, std::u
 
 RtlDevice::~RtlDevice() { board_.power_off(); }
 
-void RtlDevice::power_up() {
+void RtlDevice::power_up() { power_up(built_values(config())); }
+
+void RtlDevice::power_up(const std::vector<BuiltValue> &expected) {
   board_.clock.reset();
-  check_parameters();
+  check_parameters(expected);
   program();
 }
 
-void RtlDevice::check_parameters() {
+void RtlDevice::check_parameters(const std::vector<BuiltValue> &values) {
   const std::uint32_t id = read_csr(isa::Csr::ID);
   if (id != kExpectedId)
     throw std::runtime_error(
         fmt::format("the NPU's ID register reads {:#010x}, not {:#010x}: RTL and software were built "
                     "from different instruction sets; rebuild gradweave_rtl_{}",
                     id, kExpectedId, config().name));
-  const auto expect = [this](const char *key, std::uint32_t value, std::uint32_t built) {
-    if (built != value)
+  std::optional<isa::Csr> csr; // each is read once
+  std::uint32_t contents = 0;
+  for (const BuiltValue &expected : values) {
+    if (csr != expected.csr) contents = read_csr(expected.csr);
+    csr = expected.csr;
+    const std::uint32_t built = expected.read(contents);
+    if (built != expected.value)
       throw std::runtime_error(
           fmt::format("configuration '{0}' has {1} = {2}, but gradweave_rtl_{0} was built with {3}; "
                       "rebuild that target, or give a changed configuration a name of its own",
-                      config().name, key, value, built));
-  };
-  expect("rows", config().rows, read_csr(isa::Csr::CFG_ROWS));
-  expect("cols", config().cols, read_csr(isa::Csr::CFG_COLS));
-  expect("cores", config().cores, read_csr(isa::Csr::CFG_CORES));
-  expect("scratchpad rows (spm_bytes, spm_banks)", config().spm_rows(), read_csr(isa::Csr::CFG_SPM_ROWS));
-  expect("spm_banks", config().spm_banks, read_csr(isa::Csr::CFG_SPM_BANKS));
-  const std::uint32_t bus = read_csr(isa::Csr::CFG_BUS_BYTES);
-  expect("bus_bytes", config().bus_bytes, bus & 0xffffU);
-  expect("ports (bus_bytes / port_bytes)", config().ports(), (bus >> 16U) + 1);
-  expect("semaphores", config().semaphores, read_csr(isa::Csr::CFG_SEMAPHORES));
-  expect("queue_depth", config().queue_depth, read_csr(isa::Csr::CFG_QUEUE_DEPTH));
+                      config().name, expected.what, expected.value, built));
+  }
 }
 
 void RtlDevice::write_csr64(isa::Csr low, std::uint64_t value) {
@@ -105,7 +103,7 @@ void RtlDevice::start(std::size_t commands) {
 
 void RtlDevice::launch(std::size_t commands) {
   board_.npu.clear_log(commands);
-  board_.clock.run(config().memory.longest_turnaround());
+  board_.clock.run(config().memory.longest_pause());
   write_csr(isa::Csr::CTRL, kCtrlStart);
 }
 

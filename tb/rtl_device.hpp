@@ -3,6 +3,7 @@
 
 #include "device/device.hpp"
 #include "device/rtl_library.hpp"
+#include "tb/npu_parameters.hpp"
 #include "tb/simulation.hpp"
 
 #include <cstdint>
@@ -27,6 +28,8 @@ public:
   /// In an elaborated simulation: resets, compares the RTL's parameters with the configuration and programs the
   /// registers. Throws std::runtime_error if the RTL was built with other parameters.
   void power_up();
+  /// The same, but compares these values.
+  void power_up(const std::vector<BuiltValue> &expected);
 
   std::uint32_t read_csr(isa::Csr csr) { return board_.csr.read(static_cast<std::uint16_t>(csr)); }
   void write_csr(isa::Csr csr, std::uint32_t value) { board_.csr.write(static_cast<std::uint16_t>(csr), value); }
@@ -50,7 +53,7 @@ protected:
 private:
   void launch(std::size_t commands);
   void run_to_irq(const ProgressFunction &progress);
-  void check_parameters();
+  void check_parameters(const std::vector<BuiltValue> &values);
   void program();
   void write_csr64(isa::Csr low, std::uint64_t value);
 

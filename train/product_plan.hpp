@@ -1,7 +1,7 @@
 // Which products of a step's graph run together in one command stream.
 #pragma once
 
-#include "compiler/ir/names.hpp"
+#include "compiler/request/names.hpp"
 #include "graph/ir/operator.hpp"
 #include "graph/network.hpp"
 

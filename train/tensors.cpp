@@ -1,6 +1,8 @@
 #include "train/tensors.hpp"
 
+#include "base/text/split.hpp"
 #include "graph/tensor_file/tensor_file.hpp"
+#include "train/data/arrangement.hpp"
 #include "train/data/idx_file.hpp"
 
 #include <fmt/format.h>
@@ -21,11 +23,6 @@ using graph::TensorId;
 
 bool is_weight(const graph::Tensor &tensor) { return tensor.role == Role::kParameter || tensor.role == Role::kState; }
 
-std::vector<std::uint64_t> shape_in_file(const graph::Tensor &tensor, const graph::Tensor &arranged) {
-  const graph::Shape &shape = arranged.origin ? arranged.origin->shape : tensor.shape;
-  return {shape.dims().begin(), shape.dims().end()};
-}
-
 /// The parameters and running averages of a network that a file may hold.
 class WeightFile {
 public:
@@ -41,7 +38,7 @@ public:
                                   where_, entry.name, nearest(entry.name)));
     if (!seen_.insert(found->first).second)
       throw DataError(fmt::format("{}: tensor '{}' stands in it twice", where_, entry.name));
-    const std::vector<std::uint64_t> shape = shape_in_file(*found->second, *found->second);
+    const std::vector<std::uint64_t> shape = shape_in_file(*found->second);
     if (entry.shape != shape)
       throw DataError(fmt::format("{}: tensor '{}' is {}; the network's is [{}]", where_, entry.name,
                                   entry.shape_text(), fmt::join(shape, ", ")));
@@ -62,8 +59,7 @@ public:
   std::vector<float> values(const graph::FileTensor &tensor) const {
     const graph::Tensor &own = *wanted_.find(tensor.name)->second;
     try {
-      std::vector<float> values = floats_of(tensor);
-      return own.origin ? graph::from_file(*own.origin, values) : values;
+      return from_file(own, floats_of(tensor));
     } catch (const std::invalid_argument &error) {
       throw DataError(fmt::format("{}: tensor '{}' {}", where_, tensor.name, error.what()));
     }
@@ -92,12 +88,10 @@ graph::FileTensor file_tensor_of(const graph::Tensor &tensor, const graph::Tenso
                                  const graph::Buffer<graph::Contract> &values) {
   std::vector<std::uint64_t> shape = shape_in_file(tensor, arranged);
   if (!graph::is_real(tensor.type))
-    return graph::file_tensor(std::move(name), std::move(shape),
-                              arranged.origin ? graph::to_file(*arranged.origin, values.index) : values.index);
+    return graph::file_tensor(std::move(name), std::move(shape), to_file(arranged, values.index));
   const graph::FileType type =
       tensor.type == graph::ElementType::kBf16 ? graph::FileType::kBf16 : graph::FileType::kFp32;
-  return graph::file_tensor(std::move(name), type, std::move(shape),
-                            arranged.origin ? graph::to_file(*arranged.origin, values.real) : values.real);
+  return graph::file_tensor(std::move(name), type, std::move(shape), to_file(arranged, values.real));
 }
 
 } // namespace
@@ -113,12 +107,7 @@ void load_weights(const Graph &forward, const graph::TrainingGraph &step, const 
 
 Dump parse_dump(const Graph &forward, const graph::TrainingGraph &step, const std::string &what) {
   Dump dump;
-  std::string_view rest = what;
-  for (bool more = true; more;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
-    more = comma != std::string_view::npos;
-    rest.remove_prefix(more ? comma + 1 : rest.size());
+  for (const std::string &item : split(what, ',')) {
     if (item == "weights") {
       dump.weights = true;
     } else if (item == "gradients") {
@@ -131,7 +120,7 @@ Dump parse_dump(const Graph &forward, const graph::TrainingGraph &step, const st
       dump.watched.push_back(step.micro_batches.front().loss);
     } else if (item == "all") {
       add_all(step.graph, dump.watched);
-    } else if (const TensorId id = step.graph.find(std::string(item)); id != kNone) {
+    } else if (const TensorId id = step.graph.find(item); id != kNone) {
       dump.watched.push_back(id);
     } else {
       throw std::invalid_argument(

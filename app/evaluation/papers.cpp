@@ -2,13 +2,13 @@
 
 #include "app/evaluation/igo/figures.hpp"
 #include "app/evaluation/memory/figures.hpp"
+#include "base/text/split.hpp"
 #include "sw_models/config/config_error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
 #include <stdexcept>
 
 namespace gradweave::evaluation {
@@ -34,10 +34,7 @@ const Paper &paper_of(const Study &study) {
 
 std::vector<std::string_view> select_figures(const Paper &paper, const std::string &list) {
   std::vector<std::string_view> selected;
-  std::vector<std::string> wanted;
-  std::istringstream in(list);
-  for (std::string item; std::getline(in, item, ',');)
-    wanted.push_back(item);
+  const std::vector<std::string> wanted = split(list, ',');
   for (const std::string_view id : paper.figures())
     if (wanted.empty() || std::find(wanted.begin(), wanted.end(), id) != wanted.end()) selected.push_back(id);
   for (const std::string &id : wanted)

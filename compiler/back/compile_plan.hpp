@@ -2,8 +2,8 @@
 #pragma once
 
 #include "compiler/ir/compiled.hpp"
-#include "compiler/ir/error.hpp"
 #include "compiler/ir/program.hpp"
+#include "compiler/request/error.hpp"
 #include "sw_models/config/machine.hpp"
 
 namespace gradweave::compiler {

@@ -1,8 +1,8 @@
 // Schedulers that look at one layer at a time.
 #pragma once
 
-#include "compiler/ir/error.hpp"
 #include "compiler/ir/scheduler.hpp"
+#include "compiler/request/error.hpp"
 
 namespace gradweave::compiler {
 

@@ -2,9 +2,9 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/cut.hpp"
-#include "compiler/ir/error.hpp"
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/tiling.hpp"
+#include "compiler/request/error.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <algorithm>
@@ -37,14 +37,13 @@ std::uint64_t array_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
     const Contraction &c = contraction_of(result);
     const auto extent = [&](Dim dim) { return extent_of(layer, result, dim); };
     std::uint64_t blocks = block_count(extent(c.row), extent(c.col), npu);
-    if (layer.image && result == Tensor::kDW) // a block has results of one tap
+    if (layer.image && takes_one_tap(result)) // a block has results of one tap
       blocks = taps_of(layer) * block_count(tap_channels(layer, result), extent(c.col), npu);
     return blocks * std::max(extent(c.red), shortest_block(npu));
   };
   std::uint64_t steps = 0;
-  if (pass != Pass::kBackward) steps += product(Tensor::kY);
-  if (pass != Pass::kForward) steps += product(Tensor::kDW);
-  if (computes_dx(layer, pass)) steps += product(Tensor::kDX);
+  for (const Tensor result : result_tensors())
+    if (is_computed(layer, result, pass)) steps += product(result);
   return steps;
 }
 
@@ -123,8 +122,12 @@ std::uint64_t turn_bytes(const std::vector<Layer> &layers, Pass pass, const Layo
   if (pass != Pass::kBoth) return 0;
   std::vector<bool> used(layout.tensors.size(), false); // in the backward pass, and made or used in the forward pass
   for (std::uint32_t i = 0; i < layers.size(); ++i) {
-    used[static_cast<std::size_t>(layout.place(i, Tensor::kX))] = true;
-    if (layers[i].dx) used[static_cast<std::size_t>(layout.place(i, Tensor::kW))] = true;
+    for (const Tensor result : result_tensors()) {
+      if (!is_computed(layers[i], result, Pass::kBackward)) continue;
+      const Contraction &c = contraction_of(result);
+      for (const Tensor operand : {c.a, c.b})
+        if (operand != c.shared) used[static_cast<std::size_t>(layout.place(i, operand))] = true;
+    }
   }
   std::uint64_t moved = 0;
   std::vector<AtTurn> parts;

@@ -2,9 +2,9 @@
 #include "compiler/emit/emit.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/ir/error.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/tiling.hpp"
+#include "compiler/request/error.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <fmt/format.h>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "compiler/ir/compiled.hpp"
-#include "compiler/ir/error.hpp"
 #include "compiler/ir/program.hpp"
 #include "compiler/lower/dram_bytes.hpp"
+#include "compiler/request/error.hpp"
 #include "compiler/spm/residency.hpp"
 #include "sw_models/config/machine.hpp"
 

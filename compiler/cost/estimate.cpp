@@ -55,7 +55,7 @@ public:
   Nest of_image(Tensor operand, Tensor result, const Layer &layer) const {
     Nest nest = *this;
     const auto cols = static_cast<std::size_t>(form_of(operand).col);
-    nest.extent_[cols] = operand == Tensor::kX ? tap_channels(layer, Tensor::kY) : layer.n;
+    nest.extent_[cols] = form_of(operand).col == Dim::kK ? kernel_channels(layer) : layer.n;
     nest.side_[cols] = std::min(side_[cols], nest.extent_[cols]);
     const std::uint32_t lines = side_[0], read = lines_read(layer, result, {0, lines}).size;
     nest.halo_ = static_cast<double>(read) / lines;

@@ -1,7 +1,7 @@
 // Which convolutions read images where they lie, and which go by im2col.
 #pragma once
 
-#include "compiler/ir/names.hpp"
+#include "compiler/request/names.hpp"
 #include "graph/network.hpp"
 #include "sw_models/config/machine.hpp"
 

@@ -48,7 +48,7 @@ isa::DmaCommand dma_command(const Action &a, std::uint32_t run, const Layer &lay
   d.spm = spm_tile(a.place);
   if (a.rect.run == 0) return d;
   d.rows = a.rect.run;
-  d.dram_addr += std::uint64_t{run} * tap_channels(layer, Tensor::kY) * a.pitch;
+  d.dram_addr += std::uint64_t{run} * kernel_channels(layer) * a.pitch;
   d.spm.row += run * a.rect.run;
   d.spm.rot = static_cast<std::uint8_t>(run * a.rect.run % lanes);
   return d;

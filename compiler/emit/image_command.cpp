@@ -49,7 +49,7 @@ isa::ConvCommand image_command(const isa::GemmCommand &whole, const GemmRoles &r
   command.product = whole;
   command.image = grid_of(p, layer);
   skip_rows(command.product.a, p.m - roles.a_rect.row, lanes);
-  if (p.result == Tensor::kDW) {
+  if (takes_one_tap(p.result)) {
     const std::uint32_t channels = tap_channels(layer, p.result);
     command.weights = true;
     set_taps(command.image, tap_range(layer, {p.k, p.k_size}, channels, false), *layer.conv);
@@ -58,14 +58,14 @@ isa::ConvCommand image_command(const isa::GemmCommand &whole, const GemmRoles &r
     skip_rows(command.product.b, p.m - roles.b_rect.row, lanes);
     return command;
   }
-  const bool turned = p.result == Tensor::kDX;
+  const bool turned = turns_kernel(p.result);
   const IndexRange terms{roles.red, roles.red_size};
   const TapRange taps = tap_range(layer, terms, tap_channels(layer, p.result), p.blocked);
   set_taps(command.image, taps, *layer.conv);
   if (turned) turn_taps(command.image);
   command.product.k = taps.channels;
   if (taps.count() == 1) return command;
-  command.image.b_tap = roles.b_rect.run != 0 ? roles.b_rect.run : tap_channels(layer, Tensor::kY);
+  command.image.b_tap = roles.b_rect.run != 0 ? roles.b_rect.run : kernel_channels(layer);
   if (turned) skip_rows(command.product.b, p.k, lanes);
   return command;
 }

@@ -20,9 +20,9 @@ constexpr std::array<TensorForm, kTensorCount> kForms{{
 
 /// In the order of Tensor, from Y on.
 constexpr std::array<Contraction, 3> kContractions{{
-    {Tensor::kY, Tensor::kX, Tensor::kW, Dim::kM, Dim::kN, Dim::kK, true, false, Tensor::kX},
-    {Tensor::kDX, Tensor::kDY, Tensor::kW, Dim::kM, Dim::kK, Dim::kN, true, true, Tensor::kDY},
-    {Tensor::kDW, Tensor::kX, Tensor::kDY, Dim::kK, Dim::kN, Dim::kM, false, false, Tensor::kDY},
+    {Tensor::kY, Tensor::kX, Tensor::kW, Dim::kM, Dim::kN, Dim::kK, true, false, Tensor::kX, TapWalk::kSum},
+    {Tensor::kDX, Tensor::kDY, Tensor::kW, Dim::kM, Dim::kK, Dim::kN, true, true, Tensor::kDY, TapWalk::kTurned},
+    {Tensor::kDW, Tensor::kX, Tensor::kDY, Dim::kK, Dim::kN, Dim::kM, false, false, Tensor::kDY, TapWalk::kOne},
 }};
 
 std::vector<LoopOrder> any_loops() { return {all_loop_orders().begin(), all_loop_orders().end()}; }
@@ -57,6 +57,8 @@ const Contraction &contraction_of(Tensor result) {
     throw std::invalid_argument(fmt::format("{} is an operand, not a result", to_string(result)));
   return kContractions[index];
 }
+
+Tensor shared_gradient() { return Tensor::kDY; }
 
 bool rounds(const Layer &layer, Tensor result) {
   return result == Tensor::kY ? !layer.y_fp32 : result == Tensor::kDX && !layer.dx_fp32;

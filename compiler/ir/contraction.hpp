@@ -31,6 +31,13 @@ const std::array<Tensor, 4> &activation_tensors();
 /// Y, dX and dW.
 const std::array<Tensor, 3> &result_tensors();
 
+/// What a product does with the taps of a kernel where it reads an image (docs/convolution.md).
+enum class TapWalk {
+  kSum,    ///< sums over them, one after the other
+  kTurned, ///< the same, the kernel turned
+  kOne     ///< has one: its rows are those of that tap
+};
+
 /// result(row, col) = sum over `red`, ascending, of A and B. The array takes lines of A and B: along a column of the
 /// stored tile, or along a row.
 struct Contraction {
@@ -38,9 +45,14 @@ struct Contraction {
   Dim row, col, red;
   bool a_col, b_col;
   Tensor shared; ///< the operand that the products of a pass have in common
+  TapWalk taps;
 };
 /// Of a result; throws std::invalid_argument for other tensors.
 const Contraction &contraction_of(Tensor result);
+inline bool turns_kernel(Tensor result) { return contraction_of(result).taps == TapWalk::kTurned; }
+inline bool takes_one_tap(Tensor result) { return contraction_of(result).taps == TapWalk::kOne; }
+/// The gradient that both products of a backward pass read: dY.
+Tensor shared_gradient();
 /// Whether the complete sum leaves as bf16 (N8); else it stays fp32. Of a result of the layer.
 bool rounds(const Layer &layer, Tensor result);
 

@@ -9,7 +9,7 @@ namespace gradweave::compiler {
 namespace {
 
 /// Whether the indices of a product of a layer that reads images run over taps.
-bool over_taps(Tensor result, Dim dim) { return result == Tensor::kDX ? dim == Dim::kN : dim == Dim::kK; }
+bool over_taps(Tensor result, Dim dim) { return turns_kernel(result) ? dim == Dim::kN : dim == Dim::kK; }
 
 /// Whole rows of the image, few enough for a tile to have the rows that taps reach besides.
 std::uint32_t whole_lines(const Layer &layer, std::uint32_t side) {
@@ -29,8 +29,8 @@ std::vector<IndexRange> even(const IndexRange &all, std::uint32_t side) {
 } // namespace
 
 std::uint32_t extent_of(const Layer &layer, Tensor result, Dim dim) {
-  if (layer.image && result == Tensor::kDX && dim != Dim::kM)
-    return dim == Dim::kK ? layer.k / taps_of(layer) : layer.n * taps_of(layer);
+  if (layer.image && turns_kernel(result) && dim != Dim::kM)
+    return dim == Dim::kK ? kernel_channels(layer) : layer.n * taps_of(layer);
   return dim == Dim::kM ? layer.m : dim == Dim::kK ? layer.k : layer.n;
 }
 
@@ -51,7 +51,7 @@ std::vector<IndexRange> ranges_along(const Layer &layer, Tensor result, Dim dim,
   if (layer.image && dim == Dim::kM) return even(all, whole_lines(layer, side));
   if (!layer.image || !over_taps(result, dim)) return even(all, side);
   const std::uint32_t channels = tap_channels(layer, result);
-  if (result != Tensor::kDW) return cut_taps(layer, all, channels, side);
+  if (!takes_one_tap(result)) return cut_taps(layer, all, channels, side);
   // A command computes one tap of dW.
   std::vector<IndexRange> ranges;
   for (std::uint32_t tap = 0; tap < taps_of(layer); ++tap)

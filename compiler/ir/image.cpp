@@ -16,7 +16,7 @@ struct Reach {
 Reach reach_of(const Convolution &conv, Tensor result) {
   const std::uint32_t rows = (conv.kernel_height - 1) * conv.dilation_height;
   const std::uint32_t cols = (conv.kernel_width - 1) * conv.dilation_width;
-  if (result == Tensor::kDX) return {rows - conv.pad_top, conv.pad_top, cols - conv.pad_left, conv.pad_left};
+  if (turns_kernel(result)) return {rows - conv.pad_top, conv.pad_top, cols - conv.pad_left, conv.pad_left};
   return {conv.pad_top, rows - conv.pad_top, conv.pad_left, cols - conv.pad_left};
 }
 
@@ -44,10 +44,12 @@ bool can_read_image(const Convolution &conv) { return unreadable_image(conv).emp
 
 std::uint32_t taps_of(const Layer &layer) { return layer.conv->kernel_height * layer.conv->kernel_width; }
 
+std::uint32_t kernel_channels(const Layer &layer) { return layer.k / taps_of(layer); }
+
 std::uint32_t line_width(const Layer &layer) { return layer.conv->width; }
 
 std::uint32_t tap_channels(const Layer &layer, Tensor result) {
-  return result == Tensor::kDX ? layer.n : layer.k / taps_of(layer);
+  return turns_kernel(result) ? layer.n : kernel_channels(layer);
 }
 
 TapRange tap_range(const Layer &layer, const IndexRange &range, std::uint32_t channels, bool blocked) {

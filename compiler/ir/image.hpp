@@ -20,6 +20,8 @@ std::string_view unreadable_image(const Convolution &conv);
 
 /// Taps of the kernel of a layer that reads images; likewise all below.
 std::uint32_t taps_of(const Layer &layer);
+/// Channels that W has of each tap, in a group.
+std::uint32_t kernel_channels(const Layer &layer);
 /// Lines of a row of the image: tiles of pixels are whole rows.
 std::uint32_t line_width(const Layer &layer);
 /// Channels of a group of what the product reads in each tap: X's for Y and dW, dY's for dX.

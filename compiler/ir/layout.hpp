@@ -1,7 +1,8 @@
 // Where tensors lie in device memory.
 #pragma once
 
-#include "compiler/ir/names.hpp"
+#include "compiler/ir/contraction.hpp"
+#include "compiler/request/names.hpp"
 #include "graph/network.hpp"
 
 #include <array>
@@ -38,6 +39,10 @@ struct Layout {
 inline constexpr std::uint64_t kTensorAlignment = 4096;
 
 /// Whether the pass computes dX of this layer.
+/// Whether the pass computes the result; the gradient of X only if it is wanted.
+inline bool is_computed(const Layer &layer, Tensor result, Pass pass) {
+  return used_in(result, pass) && (layer.dx || !turns_kernel(result));
+}
 inline bool computes_dx(const Layer &layer, Pass pass) { return pass != Pass::kForward && layer.dx; }
 
 } // namespace gradweave::compiler

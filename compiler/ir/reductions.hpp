@@ -1,7 +1,7 @@
 // Where reductions are cut.
 #pragma once
 
-#include "compiler/ir/names.hpp"
+#include "compiler/request/names.hpp"
 
 #include <array>
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include "base/key/memo.hpp"
 #include "compiler/ir/compiled.hpp"
 #include "compiler/ir/layout.hpp"
-#include "compiler/ir/options.hpp"
 #include "compiler/ir/program.hpp"
+#include "compiler/request/options.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <optional>

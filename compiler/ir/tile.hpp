@@ -1,7 +1,7 @@
 // Tiles, their products, and the loops that walk them.
 #pragma once
 
-#include "compiler/ir/names.hpp"
+#include "compiler/request/names.hpp"
 #include "graph/network.hpp"
 
 #include <array>

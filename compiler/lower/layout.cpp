@@ -1,7 +1,7 @@
 #include "compiler/lower/layout.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/contraction.hpp"
-#include "compiler/ir/error.hpp"
+#include "compiler/request/error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // Places for tensors in device memory.
 #pragma once
 
-#include "compiler/ir/error.hpp"
 #include "compiler/ir/layout.hpp"
 #include "compiler/ir/program.hpp"
+#include "compiler/request/error.hpp"
 #include "sw_models/config/machine.hpp"
 
 namespace gradweave::compiler {

@@ -51,7 +51,7 @@ Rect turned_kernel_rect(const TileProduct &p, const Layer &layer) {
 /// Of W for Y.
 Rect kernel_rect(const TileProduct &p, const Layer &layer) {
   if (!p.blocked) return rect_of(Tensor::kW, p, layer);
-  const TapRange taps = tap_range(layer, {p.k, p.k_size}, tap_channels(layer, Tensor::kY), true);
+  const TapRange taps = tap_range(layer, {p.k, p.k_size}, kernel_channels(layer), true);
   return {p.group * layer.k + taps.channel, p.n, p.k_size, p.n_size, taps.channels};
 }
 
@@ -59,7 +59,7 @@ Rect operand_rect(Tensor tensor, const TileProduct &p, const Layer &layer) {
   if (!layer.image) return rect_of(tensor, p, layer);
   if (tensor == Tensor::kX) return image_rect(p, layer);
   if (tensor == Tensor::kDY) return gradient_rect(p, layer);
-  return p.result == Tensor::kDX ? turned_kernel_rect(p, layer) : kernel_rect(p, layer);
+  return turns_kernel(p.result) ? turned_kernel_rect(p, layer) : kernel_rect(p, layer);
 }
 
 } // namespace
@@ -101,7 +101,7 @@ std::vector<TileProduct> walk(Tensor result, const LoopOrder &order, const TileS
   TileProduct p;
   p.result = result;
   p.group = g;
-  if (layer.image && result != Tensor::kDW)
+  if (layer.image && !takes_one_tap(result))
     p.blocked = takes_blocks(side_of(tile, contraction_of(result).red), tap_channels(layer, result));
   for (const IndexRange &i : outer) {
     set_range(p, order[0], i);

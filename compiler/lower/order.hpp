@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/ir/contraction.hpp"
-#include "compiler/ir/error.hpp"
+#include "compiler/request/error.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 #include <string>

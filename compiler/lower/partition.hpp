@@ -1,9 +1,9 @@
 // Parts of a layer: what each computes, on which core, and how their sums come together (igo_micro23, section 5).
 #pragma once
 
-#include "compiler/ir/error.hpp"
-#include "compiler/ir/options.hpp"
 #include "compiler/ir/program.hpp"
+#include "compiler/request/error.hpp"
+#include "compiler/request/options.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 namespace gradweave::compiler {

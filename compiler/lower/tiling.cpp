@@ -65,7 +65,7 @@ TileShape largest_tile(PhaseKind kind, const Layer &layer) {
     largest.m = std::max(largest.m, extent_of(layer, result, Dim::kM));
     largest.n = std::max(largest.n, extent_of(layer, result, Dim::kN));
     // A tile of dW that is read from images has one tap's rows.
-    const bool one_tap = layer.image && result == Tensor::kDW;
+    const bool one_tap = layer.image && takes_one_tap(result);
     largest.k = std::max(largest.k, one_tap ? tap_channels(layer, result) : extent_of(layer, result, Dim::kK));
   }
   return largest;
@@ -87,8 +87,10 @@ std::vector<std::uint32_t> image_sides(PhaseKind kind, Dim dim, const Layer &lay
   }
   const std::uint32_t extent = side_of(largest_tile(kind, layer), dim);
   const std::uint32_t taps = taps_of(layer), width = layer.conv->kernel_width;
-  const bool over_taps =
-      form_of(kind).forward() ? dim == Dim::kK : dim == Dim::kN && form_of(kind).computes(Tensor::kDX);
+  const std::vector<Tensor> &results = form_of(kind).results;
+  const bool over_taps = std::any_of(results.begin(), results.end(), [&](Tensor result) {
+    return !takes_one_tap(result) && contraction_of(result).red == dim;
+  });
   if (!over_taps) return tile_sides(extent, unit, beat);
   const std::uint32_t channels = extent / taps;
   std::vector<std::uint32_t> sides;

@@ -1,6 +1,6 @@
 #include "compiler/paper/areas.hpp"
-#include "compiler/ir/error.hpp"
 #include "compiler/lower/tiling.hpp"
+#include "compiler/request/error.hpp"
 
 #include <fmt/format.h>
 

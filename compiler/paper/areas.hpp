@@ -1,9 +1,9 @@
 // Tile sides under a policy, and the scratchpad as slots of one size each for operands, partial sums and results.
 #pragma once
 
-#include "compiler/ir/error.hpp"
 #include "compiler/ir/program.hpp"
 #include "compiler/paper/policy.hpp"
+#include "compiler/request/error.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 namespace gradweave::compiler::paper {

@@ -1,11 +1,11 @@
 #include "compiler/paper/paper.hpp"
 #include "compiler/cost/cost.hpp"
-#include "compiler/ir/error.hpp"
-#include "compiler/ir/options.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/paper/loops.hpp"
+#include "compiler/request/error.hpp"
+#include "compiler/request/options.hpp"
 
 #include <fmt/format.h>
 
@@ -155,3 +155,12 @@ Scheduled PaperScheduler::schedule(const SchedulingProblem &problem) const {
 }
 
 } // namespace gradweave::compiler::paper
+
+namespace gradweave::compiler {
+
+const Scheduler &igo_paper_scheduler() {
+  static const paper::PaperScheduler scheduler;
+  return scheduler;
+}
+
+} // namespace gradweave::compiler

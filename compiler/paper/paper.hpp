@@ -2,9 +2,9 @@
 // (docs/paper-baseline.md).
 #pragma once
 
-#include "compiler/ir/error.hpp"
 #include "compiler/ir/scheduler.hpp"
 #include "compiler/paper/planner.hpp"
+#include "compiler/request/error.hpp"
 
 namespace gradweave::compiler::paper {
 

@@ -1,5 +1,5 @@
-#include "compiler/schedule/in_order.hpp"
-
+// The plainest schedules: the largest tiles that fit, one product after another, nothing tried.
+#include "compiler/back/layer_scheduler.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
@@ -10,6 +10,27 @@
 
 namespace gradweave::compiler {
 namespace {
+
+/// The loops of a product, outermost first.
+using LoopsOf = LoopOrder (*)(const Contraction &c);
+
+/// All of Y, or all of dX and then all of dW. What a search has to beat, and a first example of a scheduler.
+class InOrder final : public LayerScheduler {
+public:
+  InOrder(std::string_view name, std::string_view summary, LoopsOf loops)
+      : name_(name), summary_(summary), loops_(loops) {}
+
+  Schedule name() const override { return Schedule(name_); }
+  std::string_view summary() const override { return summary_; }
+
+protected:
+  /// Throws CompileError if not even single elements fit the scratchpad, or they take too many commands.
+  Scheduled schedule_layer(const SchedulingProblem &problem) const override;
+
+private:
+  std::string_view name_, summary_;
+  LoopsOf loops_;
+};
 
 /// Half of a tile side, in whole blocks of the array as long as there are any.
 std::uint32_t halved(std::uint32_t side, std::uint32_t block) {
@@ -36,8 +57,6 @@ TileShape fitting_tile(PhaseKind kind, const PhaseParts &parts, const SpmSplit &
   return tile;
 }
 
-} // namespace
-
 Scheduled InOrder::schedule_layer(const SchedulingProblem &problem) const {
   const Layer &layer = problem.layers.front();
   const NpuConfig &npu = problem.npu;
@@ -52,11 +71,29 @@ Scheduled InOrder::schedule_layer(const SchedulingProblem &problem) const {
     plan.parts = phase_parts(cut, form_of(kind).forward(), layer, npu);
     plan.split = {all, all, all};
     plan.tile = fitting_tile(kind, plan.parts, plan.split, part_of(layer, plan.parts, npu), npu);
-    plan.loops = {c.row, c.col, c.red};
+    plan.loops = loops_(c);
     check_products(product_count(kind, plan.tile, layer), layer, npu);
     scheduled.plans.push_back(plan);
   }
   return scheduled;
+}
+
+} // namespace
+
+const Scheduler &in_order_scheduler() {
+  static const InOrder scheduler("in_order", "the largest tiles that fit, one by one, without a search",
+                                 [](const Contraction &c) { // a result is summed up in one go: it stays
+                                   return LoopOrder{c.row, c.col, c.red};
+                                 });
+  return scheduler;
+}
+
+const Scheduler &weight_stationary_scheduler() {
+  static const InOrder scheduler(
+      "weight_stationary", "the same, but a tile of W or dW stays until all rows have met it", [](const Contraction &) {
+        return LoopOrder{Dim::kK, Dim::kN, Dim::kM};
+      });
+  return scheduler;
 }
 
 } // namespace gradweave::compiler

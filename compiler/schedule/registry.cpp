@@ -1,7 +1,4 @@
 #include "compiler/schedule/registry.hpp"
-#include "compiler/paper/paper.hpp"
-#include "compiler/schedule/in_order.hpp"
-#include "compiler/schedule/searched.hpp"
 
 #include <fmt/format.h>
 
@@ -9,18 +6,16 @@
 
 namespace gradweave::compiler {
 
+#define GW_SCHEDULER(name) const Scheduler &name##_scheduler();
+#include "compiler/schedule/schedulers.def"
+#undef GW_SCHEDULER
+
 const std::vector<const Scheduler *> &schedulers() {
-  static const SearchedOrder sequential(Schedule::kSequential, "all of dX, then all of dW: what frameworks do");
-  static const SearchedOrder interleave(Schedule::kInterleave, "products of dX and dW by turns");
-  static const SearchedOrder dx_major(Schedule::kDxMajor, "by turns, both along the rows of dY");
-  static const SearchedOrder dw_major(Schedule::kDwMajor, "by turns, both along the columns of dY");
-  static const SearchedOrder rearrange(Schedule::kRearrange, "one of these three by the layer's shape, as Algorithm 1");
-  static const SearchedOrder ideal(Schedule::kIdeal, "the fastest of these three");
-  static const FullSearch full_search;
-  static const InOrder in_order;
-  static const paper::PaperScheduler igo_paper;
-  static const std::vector<const Scheduler *> all{&sequential, &interleave,  &dx_major, &dw_major, &rearrange,
-                                                  &ideal,      &full_search, &in_order, &igo_paper};
+  static const std::vector<const Scheduler *> all{
+#define GW_SCHEDULER(name) &name##_scheduler(),
+#include "compiler/schedule/schedulers.def"
+#undef GW_SCHEDULER
+  };
   return all;
 }
 

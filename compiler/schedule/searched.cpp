@@ -152,4 +152,39 @@ Scheduled FullSearch::schedule(const SchedulingProblem &problem) const {
   return {std::move(found.plans), found.cycles, std::nullopt, name(), tuning, {}};
 }
 
+const Scheduler &sequential_scheduler() {
+  static const SearchedOrder scheduler(Schedule::kSequential, "all of dX, then all of dW: what frameworks do");
+  return scheduler;
+}
+
+const Scheduler &interleave_scheduler() {
+  static const SearchedOrder scheduler(Schedule::kInterleave, "products of dX and dW by turns");
+  return scheduler;
+}
+
+const Scheduler &dx_major_scheduler() {
+  static const SearchedOrder scheduler(Schedule::kDxMajor, "by turns, both along the rows of dY");
+  return scheduler;
+}
+
+const Scheduler &dw_major_scheduler() {
+  static const SearchedOrder scheduler(Schedule::kDwMajor, "by turns, both along the columns of dY");
+  return scheduler;
+}
+
+const Scheduler &rearrange_scheduler() {
+  static const SearchedOrder scheduler(Schedule::kRearrange, "one of these three by the layer's shape, as Algorithm 1");
+  return scheduler;
+}
+
+const Scheduler &ideal_scheduler() {
+  static const SearchedOrder scheduler(Schedule::kIdeal, "the fastest of these three");
+  return scheduler;
+}
+
+const Scheduler &search_scheduler() {
+  static const FullSearch scheduler;
+  return scheduler;
+}
+
 } // namespace gradweave::compiler

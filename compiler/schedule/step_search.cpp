@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint64_t kChangeWork = 30'000;
 /// A part of so many of the changes is tried from each beginning before half of them are given up.
 constexpr std::uint64_t kParts = 8;
+/// Changes of two neighbours at most that are tried to weave them.
+constexpr std::uint64_t kWeavings = 500;
 
 class StepSearch {
 public:
@@ -148,7 +150,7 @@ void StepSearch::search_together() {
   }
   for (std::uint64_t changes = part();; changes += part()) {
     const bool last = walks.size() == 1;
-    if (last && options_.step_plans > 0) for_each(walks, [&](Walk &walk) { walk->try_weaving(options_.step_plans); });
+    if (last && options_.step_plans > 0) for_each(walks, [&](Walk &walk) { walk->try_weaving(std::min(options_.step_plans, kWeavings)); });
     for_each(walks, [&](Walk &walk) {
       run_until(*walk, last ? options_.step_plans : std::min(changes, options_.step_plans));
     });

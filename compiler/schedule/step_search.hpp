@@ -2,7 +2,7 @@
 // model on the stream of all.
 #pragma once
 
-#include "compiler/ir/error.hpp"
+#include "compiler/request/error.hpp"
 #include "compiler/search/layer_plans.hpp"
 #include "sw_models/config/machine.hpp"
 

@@ -34,14 +34,13 @@ Tuning tune(Refinement &refinement, std::uint64_t plans, const RefineProgress &p
   return tuning;
 }
 
-/// What the plans depend on, and nothing else: orders with the same phases have the same plans. Every field is named,
-/// so that a new one does not compile until it is decided whether plans depend on it.
+/// What the plans depend on, and nothing else: orders with the same phases have the same plans.
 std::string key(const Layer &layer, const Machine &npu, const CompileOptions &options, std::uint64_t tune) {
-  const auto &[schedule, pass, tuned, progress, partition, parts, reduction, plans, stream] = options;
   const Cut cut = cut_of(layer, npu, options);
   return Fingerprint()
-      .add(shape_fingerprint(layer), phases(schedule, pass, layer), cut.partition,
-           cut.partition == Partition::kNone ? 1 : cut.parts, cut.reduction, plans, tune, gradweave::fingerprint(npu))
+      .add(shape_fingerprint(layer), phases(options.schedule, options.pass, layer), cut.partition,
+           cut.partition == Partition::kNone ? 1 : cut.parts, cut.reduction, plan_fingerprint(options), tune,
+           gradweave::fingerprint(npu))
       .hex();
 }
 
@@ -78,7 +77,7 @@ Refinement LayerSearch::begin(const Layer &sample, const Layout &sample_layout) 
                                                      npu_, effort_of(options_.plans), tried, &layer_);
   // Where few changes are asked for, few plans to change are enough.
   first.resize(std::min(first.size(), std::max<std::size_t>(options_.plans, 1)));
-  return {first, sample, sample_layout, npu_, tried};
+  return {first, sample, sample_layout, npu_, tried, options_.search_seed};
 }
 
 FoundPlans LayerSearch::best(const Layer &sample, const Refinement &refinement) const {

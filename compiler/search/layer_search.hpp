@@ -1,9 +1,9 @@
 // The search for the plans of one layer in one order.
 #pragma once
 
-#include "compiler/ir/error.hpp"
 #include "compiler/ir/scheduler.hpp"
 #include "compiler/lower/partition.hpp"
+#include "compiler/request/error.hpp"
 
 #include <memory>
 

@@ -1,10 +1,10 @@
 #include "compiler/search/phase_search.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/cost/tile_estimate.hpp"
-#include "compiler/ir/error.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/tiling.hpp"
+#include "compiler/request/error.hpp"
 
 #include <algorithm>
 #include <cmath>

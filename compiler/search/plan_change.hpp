@@ -9,10 +9,11 @@
 namespace gradweave::compiler {
 
 /// Changes tile sizes, loop orders, scratchpad splits, load windows and placement weights. Deterministic: the same
-/// calls make the same changes.
+/// calls make the same changes, from the same seed.
 class PlanChanger {
 public:
-  explicit PlanChanger(const NpuConfig &npu) : npu_(npu) {}
+  static constexpr std::uint64_t kUsualSeed = 1;
+  explicit PlanChanger(const NpuConfig &npu, std::uint64_t seed = kUsualSeed) : npu_(npu), random_(seed) {}
 
   /// A number from 0 to `bound` - 1; the standard's distributions differ from library to library.
   std::uint32_t pick(std::size_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
@@ -27,7 +28,7 @@ private:
   void change_once(std::vector<PhasePlan> &plans, const Layer &layer);
 
   const NpuConfig &npu_;
-  std::mt19937_64 random_{1};
+  std::mt19937_64 random_;
 };
 
 } // namespace gradweave::compiler

@@ -1,12 +1,12 @@
 #include "compiler/search/refine.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/ir/error.hpp"
 #include "compiler/ir/image.hpp"
-#include "compiler/ir/options.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
+#include "compiler/request/error.hpp"
+#include "compiler/request/options.hpp"
 #include "compiler/spm/residency.hpp"
 
 #include <fmt/format.h>
@@ -30,8 +30,8 @@ constexpr std::uint32_t kGiveUp = 2000;
 } // namespace
 
 Refinement::Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
-                       const Machine &npu, const std::function<void()> &tried)
-    : layer_(layer), layout_(layout), npu_(npu), changer_(npu) {
+                       const Machine &npu, const std::function<void()> &tried, std::uint64_t seed)
+    : layer_(layer), layout_(layout), npu_(npu), changer_(npu, seed) {
   for (const std::vector<PhasePlan> &p : plans) {
     if (seen_.insert(fingerprint(p)).second) evaluate(p);
     if (tried) tried();

@@ -3,7 +3,7 @@
 
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/compiled.hpp"
-#include "compiler/ir/error.hpp"
+#include "compiler/request/error.hpp"
 #include "compiler/search/plan_change.hpp"
 #include "compiler/search/search.hpp"
 #include "sw_models/config/machine.hpp"
@@ -18,7 +18,7 @@ namespace gradweave::compiler {
 using RefineProgress = std::function<void(std::uint64_t)>;
 
 /// Keeps a set of the best plans, and tries changes of their tile sizes, loop orders, scratchpad splits, load windows
-/// and placement weights. Deterministic: the same calls find the same plans.
+/// and placement weights. Deterministic: the same calls find the same plans, from the same seed.
 class Refinement {
 public:
   struct Kept {
@@ -30,7 +30,7 @@ public:
   /// object. Plans whose partial sums or commands exceed the device memory are left out; if all do, none is kept, and
   /// run() may not be called.
   Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
-             const Machine &npu, const std::function<void()> &tried = {});
+             const Machine &npu, const std::function<void()> &tried = {}, std::uint64_t seed = PlanChanger::kUsualSeed);
 
   /// Tries `candidates` changes; fewer if everything near the plans kept is known, or once the plans tried in this call
   /// have done `work` (Program::work()) in all.

@@ -1,9 +1,9 @@
 #include "compiler/search/search.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/cost/tile_estimate.hpp"
-#include "compiler/ir/options.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
+#include "compiler/request/options.hpp"
 #include "compiler/search/phase_search.hpp"
 #include "compiler/spm/residency.hpp"
 

@@ -1,9 +1,9 @@
 // Choice of tile sizes, loop orders, scratchpad split and load window for a layer.
 #pragma once
 
-#include "compiler/ir/error.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/partition.hpp"
+#include "compiler/request/error.hpp"
 #include "sw_models/config/machine.hpp"
 
 #include <functional>

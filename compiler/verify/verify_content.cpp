@@ -1,5 +1,5 @@
 #include "compiler/verify/verify_content.hpp"
-#include "compiler/verify/operands.hpp"
+#include "compiler/verify/operands/operands.hpp"
 
 #include <fmt/format.h>
 

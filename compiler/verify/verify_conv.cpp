@@ -1,5 +1,5 @@
 // What CONV and WGRAD read and compute, line by line and tap by tap.
-#include "compiler/verify/image_operands.hpp"
+#include "compiler/verify/operands/image_operands.hpp"
 #include "compiler/verify/verify_content.hpp"
 
 #include <fmt/format.h>
@@ -163,7 +163,7 @@ std::string ContentReplay::cover_conv(const isa::ConvCommand &v, const ImageRead
   if (i.taps() > 1 && (b.apart != channels || col + i.taps_x > conv.kernel_width ||
                        row + i.taps_y > conv.kernel_height || (i.taps_y > 1 && i.taps_x != conv.kernel_width)))
     return "walks taps that are not those of W's rows in their order";
-  const bool turned = product.result == Tensor::kDX;
+  const bool turned = is_turned(product.result);
   const std::int64_t sign = turned ? -1 : 1, dy = conv.dilation_height, dx = conv.dilation_width;
   if (i.off_y != sign * (row * dy - conv.pad_top) || i.off_x != sign * (col * dx - conv.pad_left) ||
       (i.taps_y > 1 && i.step_y != sign * dy) || (i.taps_x > 1 && i.step_x != sign * dx))

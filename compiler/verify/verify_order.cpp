@@ -1,5 +1,5 @@
-#include "compiler/verify/image_operands.hpp"
-#include "compiler/verify/operands.hpp"
+#include "compiler/verify/operands/image_operands.hpp"
+#include "compiler/verify/operands/operands.hpp"
 #include "compiler/verify/verify.hpp"
 
 #include <fmt/format.h>

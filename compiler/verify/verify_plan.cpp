@@ -1,5 +1,6 @@
 // Replays a program action by action on a model of the scratchpad that knows which tile each row holds.
-#include "compiler/verify/operands.hpp"
+#include "compiler/verify/operands/image_operands.hpp"
+#include "compiler/verify/operands/operands.hpp"
 #include "compiler/verify/verify.hpp"
 
 #include <fmt/format.h>
@@ -128,7 +129,7 @@ private:
     const std::int32_t result = layout_.place(p.layer, p.result);
     const auto operand = [&](const Place &place, Tensor t, const Rect &rect) {
       const Content c = elements(layout_.place(p.layer, t), rect);
-      return layer.image && t != Tensor::kW ? expect_lines(place, c) : expect(place, c);
+      return layer.image && has_lines(t) ? expect_lines(place, c) : expect(place, c);
     };
     for (const std::string &problem : {operand(a.a, r.a, r.a_rect), operand(a.b, r.b, r.b_rect),
                                        a.acc ? expect(a.cin, {result, r.result, true, first, r.first}) : std::string{}})

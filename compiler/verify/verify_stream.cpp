@@ -1,5 +1,5 @@
 // The final check of a compiled layer, from its binary commands and tensor bindings alone.
-#include "compiler/verify/operands.hpp"
+#include "compiler/verify/operands/operands.hpp"
 #include "compiler/verify/verify.hpp"
 #include "compiler/verify/verify_content.hpp"
 

@@ -1,6 +1,6 @@
 // The list that every frontend fills, with the checks of names and of what one layer says of another.
+#include "base/text/input_file.hpp"
 #include "graph/frontend/network_file.hpp"
-#include "isa/input_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
 // Dispatch to the frontends, and layer selection.
 #include "graph/frontend/load_network.hpp"
+#include "base/text/split.hpp"
 #include "graph/frontend/csv_rows.hpp"
 #include "graph/frontend/network_file.hpp"
 #include "graph/ir/error.hpp"
@@ -142,13 +143,8 @@ std::vector<Layer> select_layers(const Network &network, const std::string &sele
   std::vector<bool> chosen(layers.size(), false);
   const std::string known = fmt::format("network '{}' has layers 0 to {}, '{}' to '{}'", network.name,
                                         layers.size() - 1, layers.front().name, layers.back().name);
-  std::string_view rest = selection;
-  for (bool more = true; more;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view item = trim(rest.substr(0, comma));
-    more = comma != std::string_view::npos;
-    rest.remove_prefix(more ? comma + 1 : rest.size());
-
+  for (const std::string &part : split(selection, ',')) {
+    const std::string_view item = trim(part);
     const auto named = std::find_if(layers.begin(), layers.end(), [&](const Layer &l) { return l.name == item; });
     if (named != layers.end()) {
       chosen[static_cast<std::size_t>(named - layers.begin())] = true;

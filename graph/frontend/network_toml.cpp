@@ -1,6 +1,7 @@
 // Network descriptions in TOML; the format is explained in models/README.md.
 #include "graph/frontend/toml_convolution.hpp"
 #include "graph/frontend/toml_reader.hpp"
+#include "sw_models/config/toml_section.hpp"
 
 #include <fmt/format.h>
 
@@ -65,17 +66,9 @@ void read_shape(const TableReader &reader, const Rows &rows, Layer &layer) {
   check_grouped_size(layer, reader.file(), reader.line());
 }
 
-/// Sets one value; nodes are moved, since a copy does not know that it is not the file's.
 void set(toml::table &table, const std::filesystem::path &file, const std::string &key, const std::string &value) {
-  toml::table parsed;
-  try {
-    parsed = toml::parse(fmt::format("value = {}", value), std::string("setting"));
-  } catch (const toml::parse_error &) {
-    parsed = toml::table{};
-  }
-  if (parsed.size() != 1)
+  if (!set_value(table, key, value, "setting"))
     fail(file, 0, fmt::format("{} = {} is no value; give a number, true, false, or text in \"quotes\"", key, value));
-  parsed.begin()->second.visit([&](auto &node) { table.insert_or_assign(key, std::move(node)); });
 }
 
 /// The layer of a name, null if there is none.

@@ -9,11 +9,10 @@ module gw_command_processor #(
   parameter int unsigned COLS        = 8,
   parameter int unsigned CORES       = 1,
   parameter int unsigned SPM_ROWS    = 512,
-  parameter int unsigned SPM_BANKS   = 4,
   parameter int unsigned BUS_BYTES   = 16,
-  parameter int unsigned PORT_BYTES  = 16,
   parameter int unsigned QUEUE_DEPTH = 8,
   parameter int unsigned SEMAPHORES  = 64,
+  parameter logic [32*gw_isa_pkg::CFG_NUM-1:0] CFG = '0, // what software reads of the NPU (gw_csr)
   localparam int unsigned ENGINES    = 2 + CORES
 ) (
   input  logic                                    clk_i,
@@ -117,10 +116,7 @@ module gw_command_processor #(
   gw_isa_pkg::index_t    sem_err_index;
 
   // --- Registers and run control -------------------------------------------------------------------
-  gw_csr #(
-    .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS), .BUS_BYTES(BUS_BYTES),
-    .PORT_BYTES(PORT_BYTES), .SEMAPHORES(SEMAPHORES), .QUEUE_DEPTH(QUEUE_DEPTH)
-  ) u_csr (
+  gw_csr #(.CORES(CORES), .CFG(CFG)) u_csr (
     .clk_i, .rst_ni,
     .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i,
     .s_axil_wvalid_i, .s_axil_wready_o, .s_axil_wdata_i, .s_axil_wstrb_i,

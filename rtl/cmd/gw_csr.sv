@@ -5,15 +5,8 @@
 // (unless the same write resets). Reads of registers that do not exist or are write-only answer SLVERR and 0. So do
 // addresses that are no multiple of 4.
 module gw_csr #(
-  parameter int unsigned ROWS        = 8,
-  parameter int unsigned COLS        = 8,
-  parameter int unsigned CORES       = 1,
-  parameter int unsigned SPM_ROWS    = 64,
-  parameter int unsigned SPM_BANKS   = 4,
-  parameter int unsigned BUS_BYTES   = 16,
-  parameter int unsigned PORT_BYTES  = 16,
-  parameter int unsigned SEMAPHORES  = 64,
-  parameter int unsigned QUEUE_DEPTH = 8
+  parameter int unsigned                        CORES = 1,
+  parameter logic [32*gw_isa_pkg::CFG_NUM-1:0] CFG   = '0 // registers from CSR_CFG on, the first lowest
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
@@ -60,6 +53,7 @@ module gw_csr #(
   localparam logic [1:0]  RESP_OKAY      = 2'b00;
   localparam logic [1:0]  RESP_SLVERR    = 2'b10;
   localparam logic [31:0] WATCHDOG_RESET = 32'd65536;
+  localparam logic [11:0] CFG_END        = gw_isa_pkg::CSR_CFG + 12'(4 * gw_isa_pkg::CFG_NUM);
   localparam logic [11:0] COUNTERS_END   = gw_isa_pkg::CSR_COUNTERS + 12'(8 * (gw_isa_pkg::CNT_NUM + (CORES - 1) * gw_isa_pkg::CNT_CORE_NUM));
 
   // --- Write channel -------------------------------------------------------------------------------
@@ -218,29 +212,23 @@ module gw_csr #(
     read_data = 32'd0;
     if (read && is_counter) begin
       read_data = ar_addr_q[2] ? counter_value_i[63:32] : counter_value_i[31:0];
+    end else if (read && (ar_addr_q >= gw_isa_pkg::CSR_CFG) && (ar_addr_q < CFG_END) && (ar_addr_q[1:0] == 2'b00)) begin
+      read_data = 32'(CFG >> {ar_addr_q - gw_isa_pkg::CSR_CFG, 3'b000});
     end else if (read) begin
       case (ar_addr_q)
-        gw_isa_pkg::CSR_ID:              read_data = gw_isa_pkg::ID_VALUE;
-        gw_isa_pkg::CSR_STATUS:          read_data = {28'd0, irq_i, error_i, done_i, busy_i};
-        gw_isa_pkg::CSR_ERR_CODE:        read_data = {24'd0, err_code_i};
-        gw_isa_pkg::CSR_ERR_INDEX:       read_data = err_index_i;
-        gw_isa_pkg::CSR_CMD_ADDR_LO:     read_data = cmd_addr_q[31:0];
-        gw_isa_pkg::CSR_CMD_ADDR_HI:     read_data = cmd_addr_q[63:32];
-        gw_isa_pkg::CSR_CMD_COUNT:       read_data = cmd_count_q;
-        gw_isa_pkg::CSR_DRAM_BASE_LO:    read_data = dram_base_q[31:0];
-        gw_isa_pkg::CSR_DRAM_BASE_HI:    read_data = dram_base_q[63:32];
-        gw_isa_pkg::CSR_DRAM_SIZE_LO:    read_data = dram_size_q[31:0];
-        gw_isa_pkg::CSR_DRAM_SIZE_HI:    read_data = dram_size_q[63:32];
-        gw_isa_pkg::CSR_WATCHDOG:        read_data = watchdog_q;
-        gw_isa_pkg::CSR_RETIRED:         read_data = retired_i;
-        gw_isa_pkg::CSR_CFG_ROWS:        read_data = ROWS;
-        gw_isa_pkg::CSR_CFG_COLS:        read_data = COLS;
-        gw_isa_pkg::CSR_CFG_CORES:       read_data = CORES;
-        gw_isa_pkg::CSR_CFG_SPM_ROWS:    read_data = SPM_ROWS;
-        gw_isa_pkg::CSR_CFG_SPM_BANKS:   read_data = SPM_BANKS;
-        gw_isa_pkg::CSR_CFG_BUS_BYTES:   read_data = {16'(BUS_BYTES / PORT_BYTES - 1), 16'(BUS_BYTES)};
-        gw_isa_pkg::CSR_CFG_SEMAPHORES:  read_data = SEMAPHORES;
-        gw_isa_pkg::CSR_CFG_QUEUE_DEPTH: read_data = QUEUE_DEPTH;
+        gw_isa_pkg::CSR_ID:           read_data = gw_isa_pkg::ID_VALUE;
+        gw_isa_pkg::CSR_STATUS:       read_data = {28'd0, irq_i, error_i, done_i, busy_i};
+        gw_isa_pkg::CSR_ERR_CODE:     read_data = {24'd0, err_code_i};
+        gw_isa_pkg::CSR_ERR_INDEX:    read_data = err_index_i;
+        gw_isa_pkg::CSR_CMD_ADDR_LO:  read_data = cmd_addr_q[31:0];
+        gw_isa_pkg::CSR_CMD_ADDR_HI:  read_data = cmd_addr_q[63:32];
+        gw_isa_pkg::CSR_CMD_COUNT:    read_data = cmd_count_q;
+        gw_isa_pkg::CSR_DRAM_BASE_LO: read_data = dram_base_q[31:0];
+        gw_isa_pkg::CSR_DRAM_BASE_HI: read_data = dram_base_q[63:32];
+        gw_isa_pkg::CSR_DRAM_SIZE_LO: read_data = dram_size_q[31:0];
+        gw_isa_pkg::CSR_DRAM_SIZE_HI: read_data = dram_size_q[63:32];
+        gw_isa_pkg::CSR_WATCHDOG:     read_data = watchdog_q;
+        gw_isa_pkg::CSR_RETIRED:      read_data = retired_i;
         default:                      read_ok   = 1'b0;
       endcase
     end

@@ -11,11 +11,6 @@ namespace {
 
 // Every field is named, so that a new one does not compile until it is decided whether a result depends on it.
 
-Fingerprint fingerprint(const compiler::CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, partition, parts, reduction, plans, stream] = options;
-  return Fingerprint().add(compiler::to_string(schedule), pass, tune, partition, parts, reduction, plans, stream);
-}
-
 Fingerprint fingerprint(const BusFault &fault) {
   const auto &[kind, write, addr, bytes] = fault;
   return Fingerprint().add(kind, write, addr, bytes);
@@ -38,9 +33,9 @@ Fingerprint fingerprint(const JobSpec &spec) {
     shapes.add(compiler::fingerprint(layer));
     if (layers.size() > 1) shapes.add(layer.input, layer.x_of); // they share tensors
   }
-  return Fingerprint().add(network, layers.size(), shapes, npu.name, gradweave::fingerprint(npu), fingerprint(compile),
-                           paper ? compiler::paper::to_string(*paper) : std::string(), backend, data, seed,
-                           fingerprint(device));
+  return Fingerprint().add(network, layers.size(), shapes, npu.name, gradweave::fingerprint(npu),
+                           compiler::fingerprint(compile), paper ? compiler::paper::to_string(*paper) : std::string(),
+                           backend, data, seed, fingerprint(device));
 }
 
 } // namespace

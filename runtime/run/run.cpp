@@ -4,7 +4,7 @@
 #include "base/process/parallel.hpp"
 #include "base/process/progress.hpp"
 #include "base/process/stopwatch.hpp"
-#include "compiler/plans_ahead.hpp"
+#include "compiler/ahead/plans_ahead.hpp"
 #include "runtime/job/job_timeline.hpp"
 #include "runtime/record/result_json.hpp"
 #include "runtime/record/run_record.hpp"

@@ -6,7 +6,7 @@
 #include "base/process/peak_memory.hpp"
 #include "base/process/progress.hpp"
 #include "base/process/stopwatch.hpp"
-#include "compiler/plans_ahead.hpp"
+#include "compiler/ahead/plans_ahead.hpp"
 #include "isa/assembler.hpp"
 #include "runtime/data/check.hpp"
 #include "runtime/job/timeline_output.hpp"

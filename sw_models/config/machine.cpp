@@ -32,7 +32,8 @@ public:
         refuse_config(file_, node.source().begin.line,
                       fmt::format("unknown table or key '{}'; known tables: npu, memory", key.str()));
     for (const Override &o : overrides_)
-      if (toml::table *table = root_[o.table].as_table()) set(*table, o);
+      if (toml::table *table = root_[o.table].as_table(); table && !set_value(*table, o.key, o.value, o.source))
+        refuse_config(o.source, 0, fmt::format("'{}' is no value; write a number, or text in \"quotes\"", o.value));
   }
 
   /// What `read` makes of the table `name`, here or in the file that is named instead.
@@ -50,19 +51,6 @@ public:
   }
 
 private:
-  /// Nodes are moved, since a copy does not know where it was written.
-  static void set(toml::table &table, const Override &o) {
-    toml::table parsed;
-    try {
-      parsed = toml::parse(fmt::format("value = {}", o.value), o.source);
-    } catch (const toml::parse_error &) {
-      parsed = toml::table{};
-    }
-    if (parsed.size() != 1)
-      refuse_config(o.source, 0, fmt::format("'{}' is no value; write a number, or text in \"quotes\"", o.value));
-    parsed.begin()->second.visit([&](auto &node) { table.insert_or_assign(o.key, std::move(node)); });
-  }
-
   const toml::node &node_of(const std::string &name) const {
     const toml::node *node = root_.get(name);
     if (node == nullptr) refuse_config(file_, 0, fmt::format("missing table [{0}]; add [{0}] and its keys", name));

@@ -56,13 +56,23 @@ Fraction bytes_per_cycle(double bandwidth_gb_s, double clock_ghz) {
 
 } // namespace
 
+const std::vector<MemoryKey> &memory_keys() {
+  static const std::vector<MemoryKey> keys{
+      {"latency_cycles", &MemoryConfig::latency_cycles, 0, 100'000, 100},
+      {"turnaround_cycles", &MemoryConfig::turnaround_cycles, 0, 10'000, 8},
+      {"batch_bytes", &MemoryConfig::batch_bytes, 1, 1U << 30U, 8192},
+      {"refresh_cycles", &MemoryConfig::refresh_cycles, 0, 10'000, 0, true},
+      {"refresh_interval_cycles", &MemoryConfig::refresh_interval_cycles, 1, 10'000'000, 3900, true}};
+  return keys;
+}
+
 MemoryConfig read_memory_config(TomlSection &s, const NpuConfig &npu) {
   MemoryConfig d;
   d.size_bytes = s.integer("size_bytes", 4096, std::uint64_t{1} << 40U, "1073741824");
   d.bandwidth_gb_s = s.number("bandwidth_gb_s", 0.001, 100'000, "22");
-  d.latency_cycles = s.integer32("latency_cycles", 0, 100'000, "100");
-  d.turnaround_cycles = s.integer32("turnaround_cycles", 0, 10'000, "8");
-  d.batch_bytes = s.integer32("batch_bytes", 1, 1U << 30U, "8192");
+  for (const MemoryKey &key : memory_keys())
+    d.*key.field = key.optional ? s.integer32_or(key.name, key.least, key.most, key.usual)
+                                : s.integer32(key.name, key.least, key.most, std::to_string(key.usual));
   d.access_bytes = s.integer32_or("access_bytes", 4, npu.bus_bytes, npu.bus_bytes);
   s.reject_unknown_keys();
 
@@ -82,9 +92,9 @@ MemoryConfig read_memory_config(TomlSection &s, const NpuConfig &npu) {
 }
 
 Fingerprint fingerprint(const MemoryConfig &memory) {
-  const auto &[size, bandwidth, latency, turnaround, batch, access, bytes_num, bytes_den] =
+  const auto &[size, bandwidth, latency, turnaround, batch, refresh, refresh_interval, access, bytes_num, bytes_den] =
       memory; // the bandwidth counts as bytes a cycle
-  return Fingerprint().add(size, latency, turnaround, batch, access, bytes_num, bytes_den);
+  return Fingerprint().add(size, latency, turnaround, batch, refresh, refresh_interval, access, bytes_num, bytes_den);
 }
 
 } // namespace gradweave

@@ -6,12 +6,26 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace gradweave {
 
 void refuse_config(const std::string &file, std::uint32_t line, const std::string &problem) {
   if (line == 0) throw ConfigError(fmt::format("{}: {}", file, problem));
   throw ConfigError(fmt::format("{}:{}: {}", file, line, problem));
+}
+
+bool set_value(toml::table &table, std::string_view key, std::string_view text, const std::string &source) {
+  toml::table parsed;
+  try {
+    parsed = toml::parse(fmt::format("value = {}", text), source);
+  } catch (const toml::parse_error &) {
+    return false;
+  }
+  if (parsed.size() != 1) return false;
+  // Moved, since a copy does not know where it was written.
+  parsed.begin()->second.visit([&](auto &node) { table.insert_or_assign(key, std::move(node)); });
+  return true;
 }
 
 void TomlSection::refuse_at(const toml::node &node, const std::string &problem) const {

@@ -14,6 +14,10 @@ namespace gradweave {
 /// Throws ConfigError "FILE:LINE: PROBLEM"; line 0: there is none.
 [[noreturn]] void refuse_config(const std::string &file, std::uint32_t line, const std::string &problem);
 
+/// Gives `key` of the table a value in TOML, as `text` has it; `source` is what errors call its file. Returns false,
+/// and changes nothing, if the text is none.
+bool set_value(toml::table &table, std::string_view key, std::string_view text, const std::string &source);
+
 /// Remembers which keys it was asked for. All throw ConfigError naming file, line, key, value and remedy.
 class TomlSection {
 public:

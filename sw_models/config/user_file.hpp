@@ -1,7 +1,7 @@
-// Files of a user, read as isa/input_file.hpp says; what is wrong with them is a ConfigError.
+// Files of a user, read as base/text/input_file.hpp says; what is wrong with them is a ConfigError.
 #pragma once
 
-#include "isa/input_file.hpp"
+#include "base/text/input_file.hpp"
 
 #include <filesystem>
 #include <string>

@@ -15,6 +15,11 @@
 //           began to wait; otherwise it serves the other direction. The first choice prefers reads.
 //   Service A chosen burst starts at t, or, if the direction changes, not before turnaround_cycles after the end
 //           of the last service. (An idle channel turns around for free; the first burst pays nothing.)
+//   Refresh A channel that is idle for refresh_cycles refreshes meanwhile, and the next refresh falls due
+//           refresh_interval_cycles after the cycle in which it serves again. One that stays busy refreshes when the
+//           time t of a choice lies in the cycle in which one is due, or later: no service starts before
+//           t + refresh_cycles, and the next falls due refresh_interval_cycles after this one did. It may turn around
+//           meanwhile.
 //   Answer  A beat of a read that starts at s and whose last access is the burst's k-th (from 0) is available in cycle
 //           ceil(s + (k + 1) * access_bytes * bytes_den / bytes_num) + latency_cycles, a write's response in cycle
 //           ceil(end of service) + latency_cycles. Both lie after the cycle of the choice.
@@ -88,12 +93,12 @@ public:
   Choice choose(const Waiting &waiting) const {
     const Instant now = next_choice(waiting);
     const bool same = waiting.of(direction_) <= now.cycle, other = waiting.of(opposite(direction_)) <= now.cycle;
-    return {!other || (same && stays(course(), other)) ? direction_ : opposite(direction_), now};
+    return {!other || (same && in_batch(course())) ? direction_ : opposite(direction_), now};
   }
 
   /// Serves the first burst of the chosen direction, of `accesses` (1 to max_accesses()).
   Service serve(const Choice &choice, const Waiting &waiting, std::uint32_t accesses) {
-    Instant start = choice.time;
+    Instant start = refreshed(choice.time);
     if (choice.direction != direction_) {
       const Instant turned{free_.cycle + memory_.turnaround_cycles, free_.ticks};
       if (served_any_ && start < turned) start = turned;
@@ -125,10 +130,10 @@ public:
     free_ = course.free;
     batch_served_ = course.batch_served;
   }
-  /// Whether choose() would stay in the channel's direction at the end of the last service, if a burst of it waits.
-  /// `other_waits`: one of the other direction does.
+  /// Whether choose() would stay in the channel's direction at the end of the last service, if a burst of it waits, and
+  /// no refresh goes first. `other_waits`: a burst of the other direction does.
   bool stays(const Course &course, bool other_waits) const {
-    return !other_waits || course.batch_served < memory_.batch_bytes;
+    return (!other_waits || in_batch(course)) && course.free.cycle < refresh_due_;
   }
   /// What choose() and serve() come to in that case, in fewer steps.
   Course serve_next(const Course &course, std::uint32_t accesses, bool other_waits) const {
@@ -155,6 +160,20 @@ public:
 private:
   static Direction opposite(Direction d) { return d == Direction::kRead ? Direction::kWrite : Direction::kRead; }
 
+  bool in_batch(const Course &course) const { return course.batch_served < memory_.batch_bytes; }
+
+  /// When a service of a choice at time `t` can start, but for the turnaround.
+  Instant refreshed(Instant t) {
+    if (memory_.refresh_cycles == 0) return t;
+    if (!served_any_ || !(t < Instant{free_.cycle + memory_.refresh_cycles, free_.ticks})) {
+      refresh_due_ = t.cycle + memory_.refresh_interval_cycles;
+    } else if (t.cycle >= refresh_due_) {
+      refresh_due_ += memory_.refresh_interval_cycles;
+      t.cycle += memory_.refresh_cycles;
+    }
+    return t;
+  }
+
   /// `accesses` of service after `t`.
   Instant after(Instant t, std::uint32_t accesses) const {
     const Instant &service = service_[accesses];
@@ -173,7 +192,8 @@ private:
   Direction direction_ = Direction::kRead;
   Instant free_; ///< end of the last service
   std::uint64_t idle_cycles_ = 0;
-  std::uint64_t batch_served_ = 0; ///< bytes served in direction_ since the other began to wait
+  std::uint64_t refresh_due_ = kNone; ///< cycle; kNone: never
+  std::uint64_t batch_served_ = 0;    ///< bytes served in direction_ since the other began to wait
 };
 
 } // namespace gradweave

@@ -11,7 +11,7 @@ std::uint64_t longest_silence(const Machine &npu) {
   const std::uint64_t bytes =
       std::min<std::uint64_t>(DramChannel::kMaxBurstBytes, std::uint64_t{DramChannel::kMaxBeats} * npu.bus_bytes);
   const std::uint64_t burst = bytes * npu.memory.bytes_den / npu.memory.bytes_num + 1;
-  return npu.memory.latency_cycles + npu.memory.longest_turnaround() + 2 * burst + 4ULL * (npu.rows + npu.cols) + 64;
+  return npu.memory.latency_cycles + npu.memory.longest_pause() + 2 * burst + 4ULL * (npu.rows + npu.cols) + 64;
 }
 
 std::uint32_t usual_watchdog(const Machine &npu) {

@@ -3,7 +3,7 @@
 #include "compiler/ir/cut.hpp"
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/order.hpp"
-#include "compiler/verify/image_operands.hpp"
+#include "compiler/verify/operands/image_operands.hpp"
 #include "tests/compiler/image_layer.hpp"
 #include "tests/sw_models/random_convolution.hpp"
 

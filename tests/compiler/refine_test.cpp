@@ -40,6 +40,24 @@ TEST(Refinement, IsRepeatable) {
   EXPECT_EQ(one.effort().simulated, two.effort().simulated);
 }
 
+/// Each finds a plan of its own, again and again, whatever else the cache has been asked for.
+TEST(Refinement, OtherSeedsFindOtherPlans) {
+  const Machine npu = load_config("test8");
+  const std::vector<Layer> layers{make_layer(160, 90, 110)};
+  CompileCache cache;
+  std::set<std::string> tilings;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    CompileOptions options;
+    options.search_seed = seed;
+    const Compiled found = compile(layers, npu, options, cache);
+    const Compiled again = compile(layers, npu, options);
+    EXPECT_EQ(found.tilings, again.tilings);
+    EXPECT_EQ(found.predicted_cycles, again.predicted_cycles);
+    tilings.insert(found.tilings.front());
+  }
+  EXPECT_GT(tilings.size(), 1U);
+}
+
 TEST(Refinement, NeverLosesWhatItHas) {
   const Example e;
   for (const Schedule schedule : {Schedule::kSequential, Schedule::kInterleave, Schedule::kDwMajor}) {

@@ -1,7 +1,7 @@
 // What verify takes a product to read and write is derived apart from lowering, and agrees with it.
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
-#include "compiler/verify/operands.hpp"
+#include "compiler/verify/operands/operands.hpp"
 
 #include <gtest/gtest.h>
 

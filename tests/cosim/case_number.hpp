@@ -1,7 +1,7 @@
 // Numbers that tell the cases of a suite apart.
 #pragma once
 
-#include "compiler/ir/names.hpp"
+#include "compiler/request/names.hpp"
 
 #include <algorithm>
 #include <cstddef>

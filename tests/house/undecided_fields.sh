@@ -44,10 +44,9 @@ sw_models/config/memory_config.cpp sw_models/config/memory_config.hpp MemoryConf
 sw_models/config/machine.cpp sw_models/config/machine.hpp Machine
 graph/layer_fingerprint.cpp graph/network.hpp Layer
 graph/layer_fingerprint.cpp sw_models/numerics/convolution.hpp Convolution
-compiler/search/layer_search.cpp compiler/ir/options.hpp CompileOptions
+compiler/request/options.cpp compiler/request/options.hpp CompileOptions
 compiler/compiler.cpp compiler/ir/program.hpp PhasePlan PhaseParts SpmSplit PlacementPolicy RowRange
 runtime/record/job_key.cpp runtime/job/job.hpp JobSpec
-runtime/record/job_key.cpp compiler/ir/options.hpp CompileOptions
 runtime/record/job_key.cpp device/device.hpp DeviceOptions BusStress BusFault
 app/evaluation/unit/unit_key.cpp app/evaluation/unit/unit.hpp Unit Variant
 app/evaluation/unit/step_unit.cpp app/evaluation/unit/step_unit.hpp StepUnit

@@ -15,14 +15,16 @@ namespace gradweave::runtime {
 
 using compiler::image_layer;
 
-inline JobSpec random_image_job(const std::string &npu, std::uint64_t seed) {
+/// A job of one layer with the convolution, which reads its image if `image`.
+inline JobSpec random_convolution_job(const std::string &npu, std::uint64_t seed, Dice &dice, const Convolution &conv,
+                                      bool image) {
   using compiler::Partition;
   using compiler::Schedule;
-  Dice dice(seed);
   JobSpec s;
   s.network = "image";
   s.seed = seed;
-  s.layers = {image_layer(random_image_convolution(dice))};
+  s.layers = {image_layer(conv)};
+  s.layers.front().image = image;
   s.layers.front().dx = dice.chance(0.8);
   s.npu = load_machine("configs/" + npu + ".toml");
   const Schedule schedules[] = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor,   Schedule::kDwMajor,
@@ -37,6 +39,12 @@ inline JobSpec random_image_job(const std::string &npu, std::uint64_t seed) {
   s.compile.reduction = dice.chance(0.5) ? compiler::Reduction::kChain : compiler::Reduction::kAdd;
   s.data = dice.chance(0.5) ? DataKind::kSpecial : DataKind::kNormal;
   return s;
+}
+
+inline JobSpec random_image_job(const std::string &npu, std::uint64_t seed) {
+  Dice dice(seed);
+  const Convolution conv = random_image_convolution(dice);
+  return random_convolution_job(npu, seed, dice, conv, true);
 }
 
 /// Three convolutions one after the other, in one stream: Y of each is the next one's image, its dX that one's dY.

@@ -12,7 +12,8 @@
 namespace gradweave::test {
 
 /// A legal configuration in whose file no line depends on another by more than it has to.
-inline const std::string kLimitsBase = R"([npu]
+inline std::string limits_base() {
+  std::string text = R"([npu]
 name = "limits"
 rows = 8
 cols = 8
@@ -29,11 +30,12 @@ outstanding = 64
 [memory]
 size_bytes = 1073741824
 bandwidth_gb_s = 8
-latency_cycles = 20
-turnaround_cycles = 8
-batch_bytes = 8192
 access_bytes = 16
 )";
+  for (const MemoryKey &key : memory_keys())
+    text += fmt::format("{} = {}\n", key.name, key.usual);
+  return text;
+}
 
 struct Setting {
   std::string key, value;
@@ -47,9 +49,9 @@ struct NpuLimit {
   std::vector<Setting> rest;
 };
 
-/// kLimitsBase with other values.
+/// limits_base() with other values.
 inline std::string configuration(const std::vector<Setting> &settings) {
-  std::string text = kLimitsBase;
+  std::string text = limits_base();
   for (const Setting &s : settings) {
     const std::size_t at = text.find("\n" + s.key + " = ") + 1;
     text.replace(at, text.find('\n', at) - at, s.key + " = " + s.value);
@@ -69,7 +71,7 @@ inline std::vector<NpuLimit> npu_limits() {
                                       {"bus_bytes", "4"}, {"port_bytes", "4"}, {"access_bytes", "4"}};
   const std::vector<Setting> largest{{"rows", "255"}, {"spm_banks", "1"}};
   const std::string name(62, 'a');
-  return {
+  std::vector<NpuLimit> limits{
       {"name", "\"a\"", "\"\"", " is no name; use 1 to 64", {}},
       {"name", '"' + name + "-_\"", '"' + name + "-_0\"", " is no name; use 1 to 64", {}},
       {"rows", "2", "1", " is out of range; use 2 to 255", {}},
@@ -98,19 +100,21 @@ inline std::vector<NpuLimit> npu_limits() {
       {"size_bytes", "1099511627776", "1099511631872", " is out of range; use 4096 to 1099511627776", {}},
       {"bandwidth_gb_s", "0.001", "0.0009", " is out of range; use 0.001 to 100000", {}},
       {"bandwidth_gb_s", "100000", "100000.5", " is out of range; use 0.001 to 100000", {}},
-      {"latency_cycles", "0", "-1", " is out of range; use 0 to 100000", {}},
-      {"latency_cycles", "100000", "100001", " is out of range; use 0 to 100000", {}},
-      {"turnaround_cycles", "0", "-1", " is out of range; use 0 to 10000", {}},
-      {"turnaround_cycles", "10000", "10001", " is out of range; use 0 to 10000", {}},
-      {"batch_bytes", "1", "0", " is out of range; use 1 to 1073741824", {}},
-      {"batch_bytes", "1073741824", "1073741825", " is out of range; use 1 to 1073741824", {}},
       {"access_bytes", "4", "3", " is out of range; use 4 to 16", {}},
       {"access_bytes", "16", "17", " is out of range; use 4 to 16", {}},
   };
+  for (const MemoryKey &key : memory_keys()) {
+    const std::string refusal = fmt::format(" is out of range; use {} to {}", key.least, key.most), field(key.name);
+    limits.push_back({field, std::to_string(key.least), std::to_string(std::int64_t{key.least} - 1), refusal, {}});
+    limits.push_back({field, std::to_string(key.most), std::to_string(std::int64_t{key.most} + 1), refusal, {}});
+  }
+  return limits;
 }
 
 /// A value of a loaded configuration, as a file has it.
 inline std::string value_of(const Machine &c, const std::string &key) {
+  for (const MemoryKey &memory : memory_keys())
+    if (memory.name == key) return fmt::format("{}", c.memory.*memory.field);
   const std::map<std::string, std::string> values{{"name", '"' + c.name + '"'},
                                                   {"rows", fmt::format("{}", c.rows)},
                                                   {"cols", fmt::format("{}", c.cols)},
@@ -125,9 +129,6 @@ inline std::string value_of(const Machine &c, const std::string &key) {
                                                   {"outstanding", fmt::format("{}", c.outstanding)},
                                                   {"size_bytes", fmt::format("{}", c.memory.size_bytes)},
                                                   {"bandwidth_gb_s", fmt::format("{}", c.memory.bandwidth_gb_s)},
-                                                  {"latency_cycles", fmt::format("{}", c.memory.latency_cycles)},
-                                                  {"turnaround_cycles", fmt::format("{}", c.memory.turnaround_cycles)},
-                                                  {"batch_bytes", fmt::format("{}", c.memory.batch_bytes)},
                                                   {"access_bytes", fmt::format("{}", c.memory.access_bytes)}};
   return values.at(key);
 }

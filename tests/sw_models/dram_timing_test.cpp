@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <tuple>
 #include <vector>
@@ -146,6 +147,67 @@ TEST(DramTiming, AnIdleDirectionGivesWayAtOnce) {
   for (const Grant &g : advance_all(t, 100))
     order += g.direction == Direction::kRead ? 'r' : 'w';
   EXPECT_EQ(order, "rwr");
+}
+
+MemoryConfig refreshing() {
+  MemoryConfig d = dram();
+  d.refresh_cycles = 30;
+  d.refresh_interval_cycles = 200;
+  return d;
+}
+
+/// A busy channel loses refresh_cycles of every interval, however long its bursts are.
+TEST(DramTiming, ABusyChannelRefreshesOnceAnInterval) {
+  for (const std::uint32_t accesses : {1U, 7U, 64U, 128U}) {
+    DramTiming t(refreshing(), 32);
+    const std::uint32_t bursts = 40'000 / accesses;
+    for (std::uint32_t i = 0; i < bursts; ++i)
+      t.push(Direction::kRead, 0, accesses, i);
+    const std::vector<Grant> grants = advance_all(t, 1'000'000);
+    std::uint64_t lost = 0;
+    for (std::size_t i = 1; i < grants.size(); ++i) {
+      const std::uint64_t pause = grants[i].start.cycle - grants[i - 1].end.cycle;
+      EXPECT_TRUE(pause == 0 || pause == 30) << pause;
+      lost += pause;
+    }
+    const std::uint64_t intervals = grants[grants.size() - 2].end.cycle / 200; // until the last choice
+    EXPECT_EQ(lost, intervals * 30) << accesses;
+  }
+}
+
+TEST(DramTiming, ARefreshWaitsForTheServiceAndDelaysTheNext) {
+  DramTiming t(refreshing(), 32);
+  t.push(Direction::kRead, 10, 120, 0);
+  t.push(Direction::kRead, 10, 120, 1); // 130 to 250: due in 210
+  t.push(Direction::kRead, 10, 8, 2);
+  const std::vector<Grant> g = advance_all(t, 1000);
+  EXPECT_EQ(g[1].end.cycle, 250U);
+  EXPECT_EQ(g[2].start.cycle, 280U);
+}
+
+/// Idle as long as a refresh: it has refreshed, and the next is due an interval later. A cycle less, and it has not.
+TEST(DramTiming, AnIdleChannelRefreshesUnseen) {
+  for (const std::uint64_t idle : {29U, 30U}) {
+    DramTiming t(refreshing(), 32);
+    t.push(Direction::kRead, 0, 100, 0); // first due in 200
+    t.push(Direction::kRead, 100 + idle, 100, 1);
+    t.push(Direction::kRead, 100 + idle, 1, 2);
+    const std::vector<Grant> g = advance_all(t, 1000);
+    EXPECT_EQ(g[1].start.cycle, 100 + idle);
+    EXPECT_EQ(g[2].start.cycle, 200 + idle + (idle < 30 ? 30 : 0));
+  }
+}
+
+TEST(DramTiming, AChannelTurnsAroundWhileItRefreshes) {
+  for (const std::uint32_t turnaround : {8U, 50U}) {
+    MemoryConfig config = refreshing();
+    config.turnaround_cycles = turnaround;
+    DramTiming t(config, 32);
+    for (std::uint32_t i = 0; i < 2; ++i)
+      t.push(Direction::kRead, 0, 100, i);
+    t.push(Direction::kWrite, 150, 4, 2);
+    EXPECT_EQ(advance_all(t, 1000).back().start.cycle, 200 + std::max(30U, turnaround));
+  }
 }
 
 TEST(DramTiming, NextChoiceCycle) {

@@ -21,12 +21,12 @@ inline std::ostream &operator<<(std::ostream &out, const Convolution &c) {
              << ", groups " << c.groups;
 }
 
-/// Every field is drawn; a third are plain, a third grouped, a third depthwise.
-inline Convolution random_convolution(Dice &dice) {
+/// Every field is drawn, `taps` a side at most; a third are plain, a third grouped, a third depthwise.
+inline Convolution random_convolution(Dice &dice, std::uint32_t taps = 4) {
   Convolution c;
   c.batch = dice.between(1, 3);
-  c.kernel_height = dice.between(1, 4);
-  c.kernel_width = dice.between(1, 4);
+  c.kernel_height = dice.between(1, taps);
+  c.kernel_width = dice.between(1, taps);
   c.stride_height = dice.between(1, 3);
   c.stride_width = dice.between(1, 3);
   c.dilation_height = dice.between(1, 3);
@@ -49,12 +49,12 @@ inline Convolution random_convolution(Dice &dice) {
 }
 
 /// One that commands can compute from its images: every field but the stride is drawn, the padding so that the result
-/// is as large as the image.
-inline Convolution random_image_convolution(Dice &dice) {
+/// is as large as the image. `taps` a side at most.
+inline Convolution random_image_convolution(Dice &dice, std::uint32_t taps = 5) {
   Convolution c;
   c.batch = dice.between(1, 3);
-  c.kernel_height = dice.between(1, 5);
-  c.kernel_width = c.kernel_height == 1 ? dice.between(2, 5) : dice.between(1, 5);
+  c.kernel_height = dice.between(1, taps);
+  c.kernel_width = c.kernel_height == 1 ? dice.between(2, taps) : dice.between(1, taps);
   c.dilation_height = dice.between(1, 3);
   c.dilation_width = dice.between(1, 2);
   const std::uint32_t rows = (c.kernel_height - 1) * c.dilation_height, cols = (c.kernel_width - 1) * c.dilation_width;

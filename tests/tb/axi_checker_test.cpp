@@ -1,5 +1,5 @@
 // AxiChecker: a clean exchange passes, and each rule is broken once.
-#include "tb/bus/axi_checker.hpp"
+#include "tb/bus/axi/axi_checker.hpp"
 
 #include <gtest/gtest.h>
 

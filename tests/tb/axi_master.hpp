@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sw_models/memory/memory.hpp"
-#include "tb/bus/axi_memory.hpp"
+#include "tb/bus/axi/axi_memory.hpp"
 #include "tb/bus/clock_reset.hpp"
 #include "tb/bus/stall.hpp"
 #include "tb/bus/tlm_memory.hpp"

@@ -4,6 +4,7 @@
 #include "isa/command.hpp"
 #include "sw_models/config/machine.hpp"
 #include "tb/npu_model.hpp"
+#include "tb/npu_parameters.hpp"
 
 #include <cstdint>
 #include <map>
@@ -25,14 +26,8 @@ public:
 
   FakeNpu(const Machine &c, Faults faults) : faults_(faults) {
     set(isa::Csr::ID, 0x47570000U | isa::kVersion);
-    set(isa::Csr::CFG_ROWS, c.rows);
-    set(isa::Csr::CFG_COLS, c.cols);
-    set(isa::Csr::CFG_CORES, c.cores);
-    set(isa::Csr::CFG_SPM_ROWS, c.spm_rows());
-    set(isa::Csr::CFG_SPM_BANKS, c.spm_banks);
-    set(isa::Csr::CFG_BUS_BYTES, c.bus_bytes | (c.ports() - 1) << 16U);
-    set(isa::Csr::CFG_SEMAPHORES, c.semaphores);
-    set(isa::Csr::CFG_QUEUE_DEPTH, c.queue_depth);
+    for (const BuiltValue &built : built_values(c))
+      set(built.csr, get(built.csr) | built.value << built.lsb);
   }
 
   void set(isa::Csr csr, std::uint32_t value) { registers_[static_cast<std::uint32_t>(csr)] = value; }

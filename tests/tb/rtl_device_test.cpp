@@ -2,8 +2,10 @@
 #include "tb/rtl_device.hpp"
 #include "tests/tb/fake_npu.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -117,17 +119,22 @@ TEST_F(RtlDeviceTest, ResetIsSoftUnlessBusy) {
 }
 
 TEST_F(RtlDeviceTest, RefusesRtlOfOtherParameters) {
-  auto model = std::make_unique<FakeNpu>(config(), FakeNpu::Faults{});
-  model->set(isa::Csr::CFG_SPM_BANKS, 2);
-  expect_part(error([&] { RtlDevice(config(), {}, std::move(model)); }),
-              "configuration 'test8' has spm_banks = 4, but gradweave_rtl_test8 was built with 2; rebuild");
+  for (const BuiltValue &built : built_values(config())) {
+    auto model = std::make_unique<FakeNpu>(config(), FakeNpu::Faults{});
+    model->set(built.csr, model->get(built.csr) + (1U << built.lsb));
+    expect_part(error([&] { RtlDevice(config(), {}, std::move(model)); }),
+                fmt::format("configuration 'test8' has {} = {}, but gradweave_rtl_test8 was built with {}; rebuild",
+                            built.what, built.value, built.value + 1));
+  }
 }
 
-TEST_F(RtlDeviceTest, RefusesRtlOfOtherPorts) {
-  auto model = std::make_unique<FakeNpu>(config(), FakeNpu::Faults{});
-  model->set(isa::Csr::CFG_BUS_BYTES, 16 | 1U << 16U);
-  expect_part(error([&] { RtlDevice(config(), {}, std::move(model)); }),
-              "configuration 'test8' has ports (bus_bytes / port_bytes) = 1, but gradweave_rtl_test8 was built with 2");
+/// What registers tell is compared, all of it.
+TEST_F(RtlDeviceTest, KnowsEveryRegisterThatIsBuilt) {
+  std::map<isa::Csr, unsigned> bits;
+  for (const BuiltValue &built : built_values(config()))
+    bits[built.csr] += built.bits;
+  for (const isa::CsrInfo &csr : isa::kCsrs)
+    EXPECT_EQ(bits[csr.csr], csr.built ? 32U : 0U) << csr.name;
 }
 
 TEST_F(RtlDeviceTest, RefusesRtlOfAnotherInstructionSet) {

@@ -1,9 +1,13 @@
 // The gate end to end on the Verilated NPU: green with the right model, red with one that is wrong by a cycle.
 #include "app/validate/corpus/profile.hpp"
 #include "app/validate/run.hpp"
+#include "base/random/dice.hpp"
+#include "sw_models/timing/timing_model.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 namespace gradweave::test {
@@ -50,6 +54,42 @@ std::size_t red(const std::vector<runtime::ValidationVerdict> &verdicts) {
 TEST(ValidateRtl, IsGreenWithTheRightModel) {
   for (const runtime::ValidationVerdict &v : validate_with([](Machine &) {}, corpus::Profile::kBoth))
     EXPECT_EQ(v.report, "") << v.name;
+}
+
+/// A value of the key's range, short ones as often as long ones; none that would take the test minutes.
+std::uint32_t draw(const MemoryKey &key, Dice &dice) {
+  const auto value = static_cast<std::uint32_t>(key.least + dice.below(std::uint64_t{2} << dice.below(11)));
+  return std::min(value, key.most);
+}
+
+/// Whatever can be said of a memory that is no part of the NPU: to the cycle, burst by burst and many bursts at a time.
+TEST(ValidateRtl, IsGreenWithAnyMemory) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Dice dice(seed);
+    Machine npu = test8();
+    npu.memory.bytes_num = dice.between(1, 40);
+    npu.memory.bytes_den = dice.between(1, 3);
+    for (const MemoryKey &key : memory_keys())
+      npu.memory.*key.field = draw(key, dice);
+    const auto rtl = make_rtl_device(npu);
+    const auto model = make_timing_device(npu);
+    EXPECT_EQ(rtl->allocate(kMemory), 0U);
+    EXPECT_EQ(model->allocate(kMemory), 0U);
+    for (const auto profile : {corpus::Profile::kTiming, corpus::Profile::kData}) { // one after the other
+      runtime::ValidationStream stream;
+      stream.commands = corpus::make_stream(npu, profile, seed, 40).commands;
+      const runtime::ValidationVerdict verdict = runtime::validate_stream(*rtl, *model, stream);
+      EXPECT_EQ(verdict.report, "");
+      timing::RunOptions every_beat;
+      every_beat.watchdog = static_cast<std::uint32_t>(timing::longest_silence(npu));
+      if (verdict.end == isa::ErrorCode::NONE) {
+        EXPECT_EQ(timing::run(npu, stream.commands, every_beat).cycles(), verdict.cycles);
+      }
+      rtl->reset();
+      model->reset();
+    }
+  }
 }
 
 TEST(ValidateRtl, IsRedWithACycleOfLatencyMore) {

@@ -2,6 +2,7 @@
 
 #include "graph/ir/operator.hpp"
 #include "graph/tensor_file/tensor_file.hpp"
+#include "train/data/arrangement.hpp"
 
 #include <fmt/format.h>
 
@@ -22,11 +23,6 @@ TensorId target_of(const Graph &forward) {
   const graph::Op &loss = forward.ops[forward.tensors[forward.loss].producer];
   if (loss.inputs.size() < 2 || loss.inputs[1] == kNone) return kNone;
   return forward.tensors[loss.inputs[1]].role == graph::Role::kInput ? loss.inputs[1] : kNone;
-}
-
-std::vector<std::uint64_t> shape_in_file(const graph::Tensor &tensor) {
-  const graph::Shape &shape = tensor.origin ? tensor.origin->shape : tensor.shape;
-  return {shape.dims().begin(), shape.dims().end()};
 }
 
 class FileFeed final : public Feed {
@@ -63,8 +59,7 @@ private:
   static std::vector<T> slice(const graph::Tensor &tensor, const std::vector<T> &all, std::size_t first,
                               std::size_t count) {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
-    std::vector<T> own(begin, begin + static_cast<std::ptrdiff_t>(count));
-    return tensor.origin ? graph::from_file(*tensor.origin, own) : own;
+    return from_file(tensor, std::vector<T>(begin, begin + static_cast<std::ptrdiff_t>(count)));
   }
 
   void read(const std::filesystem::path &file, bool target) {

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gradweave::cli {
@@ -24,13 +26,12 @@ enum ExitCode : int {
 struct WorkArguments {
   std::string model = "bert_tiny", npu = "small", schedule = "rearrange", pass = "backward", layers;
   std::uint32_t batch = 0; ///< 0: as the network says
-  std::uint64_t tune = 0;  ///< plans that the compiler tries beyond its usual search
-  std::string partition = "none", reduction = "chain";
-  std::uint32_t parts = 0;            ///< 0: one a core, or two on one core
-  std::string plan_cache = {};        ///< directory, or off; empty: the usual one
-  std::vector<std::string> set = {};  ///< TABLE.FIELD=VALUE each
+  /// Options of the compiler that were given (compiler::option_forms()), as they were written.
+  std::map<std::string_view, std::string> compile = {};
+  std::string plan_cache = {};       ///< directory, or off; empty: the usual one
+  std::vector<std::string> set = {}; ///< TABLE.FIELD=VALUE each
   std::string convolution = "image"; ///< what convolutions read; or im2col
-  std::string until = {};             ///< the op, node or tensor that the network ends with; empty: all of it
+  std::string until = {};            ///< the op, node or tensor that the network ends with; empty: all of it
 };
 
 /// How the command was called.

@@ -9,9 +9,12 @@
 #include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <system_error>
 
 namespace gradweave::cli {
@@ -43,6 +46,28 @@ std::string schedules_with_summaries() {
   return text;
 }
 
+void add_compile_option(CLI::App &command, const compiler::OptionForm &form, WorkArguments &work) {
+  CLI::Option *option = command.add_option_function<std::string>(
+      fmt::format("--{}", form.name), [&work, &form](const std::string &text) { work.compile[form.name] = text; },
+      form.help);
+  if (!form.is_number()) {
+    option->default_str(form.text({}));
+    return;
+  }
+  option->type_name("UINT")->check(check_whole_number);
+  if (form.least != 0 || form.most != std::numeric_limits<std::uint64_t>::max())
+    option->check(CLI::Range(form.least, form.most));
+  if (form.usual != 0) option->expected(0, 1)->default_str(std::to_string(form.usual));
+}
+
+/// "TUNE" of "tune".
+std::string variable_of(std::string_view option) {
+  std::string name(option);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
+  return name;
+}
+
 } // namespace
 
 void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedules) {
@@ -59,29 +84,9 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
   command.add_option("--npu", work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
   add_set_option(command, work.set, Settable::kMachineAndNetwork);
   command.add_option("--schedule", work.schedule, schedule)->capture_default_str();
-  command
-      .add_option_function<std::uint64_t>(
-          "--tune", [&work](const std::uint64_t &plans) { work.tune = plans; },
-          "Longer search for each layer's plan, as in --tune=5000: plans to try, 1000 if left out. Schedules that "
-          "search nothing take no notice of it (in_order, igo_paper), nor does search of several layers")
-      ->expected(0, 1)
-      ->default_str("1000")
-      ->check(check_whole_number);
   command.add_option("--pass", work.pass, help_of_pass())->capture_default_str();
-  command
-      .add_option("--partition", work.partition,
-                  "Cut the backward pass, one of " + compiler::partition_names() +
-                      ": not at all (one core computes all), along M, N or K")
-      ->capture_default_str();
-  command.add_option("--parts", work.parts, "Parts of the partition; default: one for each core, two on one core")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 16U));
-  command
-      .add_option("--reduction", work.reduction,
-                  "Partial sums of several parts, one of " + compiler::reduction_names() +
-                      ": each continues the one before (the bits of one core), or each from zero and then added under "
-                      "a reduction plan")
-      ->capture_default_str();
+  for (const compiler::OptionForm &form : compiler::option_forms())
+    add_compile_option(command, form, work);
   add_convolution_option(command, work);
   command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
 }
@@ -94,10 +99,9 @@ void add_work(Reproduction &command, const WorkArguments &work) {
   command.add_each("SET", "--set", work.set);
   command.add("SCHEDULE", "--schedule", work.schedule);
   command.add("PASS", "--pass", work.pass);
-  if (work.tune != 0) command.add("TUNE", "--tune", std::to_string(work.tune));
-  if (work.partition != "none") command.add("PARTITION", "--partition", work.partition);
-  if (work.parts != 0) command.add("PARTS", "--parts", std::to_string(work.parts));
-  if (work.reduction != "chain") command.add("REDUCTION", "--reduction", work.reduction);
+  for (const compiler::OptionForm &form : compiler::option_forms())
+    if (const auto given = work.compile.find(form.name); given != work.compile.end() && given->second != form.text({}))
+      command.add(variable_of(form.name), fmt::format("--{}", form.name), given->second);
   if (work.convolution != "image") command.add("CONVOLUTION", "--convolution", work.convolution);
   if (!work.layers.empty()) command.add("LAYERS", "--layers", work.layers);
 }

@@ -20,10 +20,9 @@ namespace gradweave::cli {
 Work resolve(const WorkArguments &arguments) {
   Work work;
   work.compile.pass = compiler::parse_pass(arguments.pass);
-  work.compile.partition = compiler::parse_partition(arguments.partition);
-  work.compile.parts = arguments.parts;
-  work.compile.tune = arguments.tune;
-  work.compile.reduction = compiler::parse_reduction(arguments.reduction);
+  for (const compiler::OptionForm &form : compiler::option_forms())
+    if (const auto given = arguments.compile.find(form.name); given != arguments.compile.end())
+      form.set(work.compile, given->second);
   const Settings settings = parse_settings(arguments.set, arguments.batch, arguments.until);
   work.network = compiler::load_network(runtime::find_model(arguments.model), settings.network);
   work.npu = load_machine(runtime::find_npu(arguments.npu), settings.machine);

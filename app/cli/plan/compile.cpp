@@ -9,7 +9,7 @@
 #include "base/process/parallel.hpp"
 #include "base/process/process_pool.hpp"
 #include "base/process/progress.hpp"
-#include "compiler/plans_ahead.hpp"
+#include "compiler/ahead/plans_ahead.hpp"
 #include "runtime/record/result_json.hpp"
 
 #include <fmt/format.h>

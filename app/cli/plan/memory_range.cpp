@@ -1,11 +1,12 @@
 #include "app/cli/plan/memory_range.hpp"
 
+#include "base/text/split.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <sstream>
 #include <stdexcept>
 
 namespace gradweave::cli {
@@ -24,21 +25,13 @@ double positive(const std::string &text, const std::string &all, const char *wha
   return value;
 }
 
-std::vector<std::string> split_at(const std::string &text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream in(text + separator);
-  for (std::string part; std::getline(in, part, separator);)
-    parts.push_back(part);
-  return parts;
-}
-
 } // namespace
 
 std::vector<std::uint64_t> parse_capacities(const std::string &text) {
   std::vector<double> all;
-  for (const std::string &item : split_at(text, ',')) {
-    const std::vector<std::string> parts = split_at(item, ':');
-    if (parts.size() > 3)
+  for (const std::string &item : split(text, ',')) {
+    const std::vector<std::string> parts = split(item, ':');
+    if (parts.empty() || parts.size() > 3)
       throw std::invalid_argument(fmt::format("--capacity {}: a range is FROM:TO or FROM:TO:STEP, in MiB", text));
     const double from = positive(parts[0], text, parts.size() == 1 ? "a capacity" : "a range's beginning");
     const double to = parts.size() > 1 ? positive(parts[1], text, "a range's end") : from;

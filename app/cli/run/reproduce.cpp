@@ -8,6 +8,7 @@
 #include "app/evaluation/run.hpp"
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"
+#include "base/text/split.hpp"
 #include "compiler/paper/policy.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 #include <thread>
 
 namespace gradweave::cli {
@@ -38,14 +38,6 @@ struct ReproduceArguments {
 
 namespace fs = std::filesystem;
 using evaluation::Evaluation;
-
-std::vector<std::string> split(const std::string &list) {
-  std::vector<std::string> items;
-  std::istringstream in(list);
-  for (std::string item; std::getline(in, item, ',');)
-    items.push_back(item);
-  return items;
-}
 
 /// The command without what chooses figures, and with what the numbers depend on.
 std::string base_command(const ReproduceArguments &a) {
@@ -109,7 +101,7 @@ int reproduce(const ReproduceArguments &a) {
   const evaluation::Study study = evaluation::load_study(evaluation::find_study(a.study));
   const evaluation::Paper &paper = evaluation::paper_of(study);
   check_options(a, paper);
-  const evaluation::Request request{split(a.networks), a.policy, base_command(a), a.seed};
+  const evaluation::Request request{split(a.networks, ','), a.policy, base_command(a), a.seed};
   const std::unique_ptr<evaluation::Repetition> repetition = paper.open(study, request);
   evaluation::RunSettings settings;
   settings.figures = evaluation::select_figures(paper, a.figures);

@@ -1,5 +1,6 @@
 // gradweave validate
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/repeat_command.hpp"
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
@@ -81,16 +82,12 @@ void add_network(const WorkArguments &arguments, Plan &plan, const std::string &
   for (const compiler::Layer &layer : work.layers)
     for (const compiler::Schedule schedule : parse_schedules(arguments.schedule)) {
       const compiler::CompileOptions options = work.compile_as(schedule);
-      std::string repeat = fmt::format("{} validate --model {} --layers {} --schedule {} --pass {} --npu {}",
-                                       shell_word(program), shell_word(arguments.model), layer.index,
-                                       compiler::to_string(schedule), arguments.pass, shell_word(arguments.npu));
-      if (arguments.batch != 0) repeat += fmt::format(" --batch {}", arguments.batch);
-      for (const std::string &set : arguments.set)
-        repeat += " --set " + shell_word(set);
-      if (arguments.tune != 0) repeat += fmt::format(" --tune={}", arguments.tune);
-      if (arguments.partition != "none") repeat += fmt::format(" --partition {}", arguments.partition);
-      if (arguments.parts != 0) repeat += fmt::format(" --parts {}", arguments.parts);
-      if (arguments.reduction != "chain") repeat += fmt::format(" --reduction {}", arguments.reduction);
+      WorkArguments of_layer = arguments;
+      of_layer.layers = fmt::format("{}", layer.index);
+      of_layer.schedule = std::string(compiler::to_string(schedule));
+      Reproduction command(program, "validate", false);
+      add_work(command, of_layer);
+      const std::string repeat = command.text();
       ValidationBatch batch;
       batch.name = fmt::format("{} ({})", layer.name, compiler::to_string(schedule));
       batch.npu = work.npu;

@@ -1,5 +1,6 @@
 // Figures 5 and 6: what reading dY costs.
 #include "app/evaluation/igo/figure_support.hpp"
+#include "compiler/ir/contraction.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +9,6 @@
 
 namespace gradweave::evaluation::igo {
 namespace {
-
-using compiler::Tensor;
 
 /// dY's share of the backward traffic of each network, in percent.
 struct Shares {
@@ -24,7 +23,7 @@ Shares dy_shares(const Context &context, const Setting &setting, bool searched) 
     for (const compiler::Layer &layer : workload.network.layers) {
       const UnitResult result = costs.backward(layer, Technique::kBaseline);
       if (!result.problem.empty()) dy = std::numeric_limits<double>::quiet_NaN();
-      dy += static_cast<double>(result.of(Tensor::kDY).read);
+      dy += static_cast<double>(result.of(compiler::shared_gradient()).read);
       read += static_cast<double>(result.read_bytes());
       all += static_cast<double>(result.bytes());
     }

@@ -1,5 +1,6 @@
 // Whole training steps: searched schedules against the paper's scheme, the strongest conventional one, and bounds.
 #include "app/evaluation/igo/figure_support.hpp"
+#include "compiler/cost/image_choice.hpp"
 
 #include <fmt/format.h>
 
@@ -71,28 +72,41 @@ Row target_row(const Context &context, const std::string &key, std::string text,
   return row;
 }
 
-void add_npu(Figure &figure, const Context &context, bool large) {
+/// Steps of the networks that `layers_of` has layers for, as a table; their cells are in `gains`, too.
+template <typename LayersOf>
+Table step_table(const Context &context, bool large, const std::string &title, const std::string &options,
+                 const LayersOf &layers_of, Gains &gains) {
   const StepSearch &search = context.study.search;
   const Setting setting = large ? context.workloads.large() : context.workloads.small();
-  const std::string size = large ? "large" : "small";
-  Table table{fmt::format("Cycles of a training step, {} NPU; the last shares are of the step's time", size),
+  Table table{fmt::format("{}, {} NPU; the last shares are of the step's time", title, large ? "large" : "small"),
               {"network", "paper's scheme", "conventional, searched", "layers, searched", "step",
                "saved over paper's, %", "saved over conventional, %", "most that can be, %", "layers above bound, %",
                "compute bound, %", "traffic bound, %", "array busy, %", "memory busy, %", "what binds",
                "tried for conventional", "tried for the step", "command"},
               {}};
-  Gains gains;
   const Costs costs = costs_of(context, setting, context.policy);
   for (const Workload &workload : context.workloads.at(setting)) {
-    const StepUnit unit{workload.network.layers, setting.npu, {search.plans, search.step_plans}};
+    const std::vector<compiler::Layer> layers = layers_of(workload.network.layers, setting.npu);
+    if (layers.empty()) continue;
+    const StepUnit unit{layers, setting.npu, {search.plans, search.step_plans}};
     const std::string command =
-        fmt::format("gradweave search --model {} --npu {} --batch {} --plans {} --step-plans {}",
+        fmt::format("gradweave search --model {} --npu {} --batch {} --plans {} --step-plans {}{}",
                     model_of(context.study, workload.name, large),
                     large ? context.study.large_npus.front() : context.study.small_npu, setting.batch, search.plans,
-                    search.step_plans);
+                    search.step_plans, options);
     const double paper_cycles = costs.cycles(workload, Technique::kPartition);
     add_network(gains, table, context.evaluations.get(unit), paper_cycles, workload, command);
   }
+  return table;
+}
+
+void add_npu(Figure &figure, const Context &context, bool large) {
+  const StepSearch &search = context.study.search;
+  const std::string size = large ? "large" : "small";
+  Gains gains;
+  Table table = step_table(
+      context, large, "Cycles of a training step", " --convolution im2col",
+      [](const std::vector<compiler::Layer> &layers, const Machine &) { return layers; }, gains);
   Row paper = target_row(context, size + ".paper", "Whole step against the paper's scheme on its own tiling, " + size,
                          large ? search.large_paper : search.small_paper);
   paper.ours[kOursDescribed] = mean(gains.paper);
@@ -114,7 +128,28 @@ void add_npu(Figure &figure, const Context &context, bool large) {
   figure.tables.push_back(std::move(table));
 }
 
+/// The layers with convolutions over images; none if no layer reads one.
+std::vector<compiler::Layer> with_images(std::vector<compiler::Layer> layers, const Machine &npu) {
+  if (compiler::read_images(layers, compiler::Pass::kBoth, npu) == 0) layers.clear();
+  return layers;
+}
+
 } // namespace
+
+Figure images(const Context &context) {
+  Figure figure;
+  figure.id = "images";
+  figure.title = "Images: whole training steps without im2col";
+  figure.method =
+      "As the section on search, for the networks of which some convolutions read images where they lie "
+      "(docs/convolution.md) as they do unless told otherwise. The paper's scheme goes by im2col here, too.";
+  for (const bool large : {false, true}) {
+    Gains gains;
+    figure.tables.push_back(
+        step_table(context, large, "Cycles of a training step over images", "", with_images, gains));
+  }
+  return figure;
+}
 
 Figure search(const Context &context) {
   Figure figure;

@@ -12,9 +12,9 @@ namespace gradweave::evaluation::igo {
 
 const std::vector<FigureMaker> &figure_makers() {
   static const std::vector<FigureMaker> makers{
-      {"table3", table3}, {"table4", table4},     {"5", figure5},    {"6", figure6},   {"algorithm1", algorithm1},
-      {"knn", knn},       {"12", figure12},       {"13", figure13},  {"14", figure14}, {"15", figure15},
-      {"16", figure16},   {"policies", policies}, {"search", search}};
+      {"table3", table3}, {"table4", table4},     {"5", figure5},     {"6", figure6},    {"algorithm1", algorithm1},
+      {"knn", knn},       {"12", figure12},       {"13", figure13},   {"14", figure14},  {"15", figure15},
+      {"16", figure16},   {"policies", policies}, {"search", search}, {"images", images}};
   return makers;
 }
 

@@ -34,5 +34,6 @@ Figure figure13(const Context &context);
 Figure knn(const Context &context);
 Figure policies(const Context &context);
 Figure search(const Context &context);
+Figure images(const Context &context);
 
 } // namespace gradweave::evaluation::igo

@@ -38,16 +38,7 @@ public:
   }
 
   std::string draw() {
-    svg_.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
-                      {"viewBox", fmt::format("0 0 {} {}", kLineWidth, kLineHeight)},
-                      {"role", "img"},
-                      {"font-family", "sans-serif"},
-                      {"font-size", "13"}});
-    svg_.element("title", chart_.title);
-    svg_.element("desc", describe_values());
-    svg_.empty(
-        "rect",
-        {{"width", fmt::format("{}", kLineWidth)}, {"height", fmt::format("{}", kLineHeight)}, {"fill", "#fff"}});
+    open_drawing(svg_, 1, chart_.title, describe_values(), kLineWidth, kLineHeight);
     text(kLeftOfPlot, 22, chart_.title, "start");
     marks();
     line(chart_.values, chart_.mean_over > 1 ? "#9ecae1" : "#08519c", 1);

@@ -1,5 +1,6 @@
 #include "app/evaluation/unit/dy_once.hpp"
 
+#include "compiler/ir/contraction.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ std::set<std::size_t> loads_for_dx(const Compiled &compiled) {
     const CommandInfo &info = compiled.info[i];
     const isa::Decoded command = isa::decode(compiled.stream[i]).value();
     if (const auto *dma = std::get_if<isa::DmaCommand>(&command.op)) {
-      if (!dma->store && info.tensor == Tensor::kDY) loads.push_back(i);
+      if (!dma->store && info.tensor == compiler::shared_gradient()) loads.push_back(i);
     } else if (const auto *gemm = std::get_if<isa::GemmCommand>(&command.op)) {
       if (info.tensor != Tensor::kDX) continue;
       // dX = dY W^T: its A operand is what was loaded last to that place.
@@ -47,13 +48,13 @@ void drop_second_dy_reads(Compiled &compiled, const Machine &npu) {
     isa::Command &command = compiled.stream[i];
     const CommandInfo &info = compiled.info[i];
     if (command.get(isa::field::OPCODE) != static_cast<std::uint32_t>(isa::Opcode::LOAD) ||
-        info.tensor != Tensor::kDY || needed.count(i) != 0)
+        info.tensor != compiler::shared_gradient() || needed.count(i) != 0)
       continue;
     dropped += 2ULL * info.rows * info.cols - 2;
     command.set(isa::field::ROWS, 1);
     command.set(isa::field::COLS, 1);
   }
-  compiled.traffic.front()[static_cast<std::size_t>(Tensor::kDY)].read_bytes -= dropped;
+  compiled.traffic.front()[static_cast<std::size_t>(compiler::shared_gradient())].read_bytes -= dropped;
   const timing::RunResult run = timing::run(npu, compiled.stream);
   if (!run.ok())
     throw compiler::CompilerDefect(

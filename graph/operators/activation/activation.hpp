@@ -1,8 +1,8 @@
 // What entries of activation functions share: y = f(x), and dx = g(dy, x or y) in one op, which rounds once.
 #pragma once
 
-#include "graph/operators/entry.hpp"
-#include "graph/operators/function_cost.hpp"
+#include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/function_cost.hpp"
 
 #include <algorithm>
 

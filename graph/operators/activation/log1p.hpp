@@ -1,8 +1,8 @@
 // log(1 + e), from functions of the contract.
 #pragma once
 
-#include "graph/operators/entry.hpp"
-#include "graph/operators/function_cost.hpp"
+#include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/function_cost.hpp"
 
 namespace gradweave::graph {
 

@@ -1,5 +1,5 @@
 // Relu and its gradient.
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
 
 namespace gradweave::graph {
 namespace {

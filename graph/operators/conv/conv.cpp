@@ -1,7 +1,7 @@
 // Conv: the convolution of a layer, and the products of its gradients.
-#include "graph/operators/conv/convolve.hpp"
 #include "graph/operators/conv/geometry.hpp"
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/convolve.hpp"
+#include "graph/operators/loops/entry.hpp"
 
 #include <fmt/format.h>
 

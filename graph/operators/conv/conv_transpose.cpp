@@ -1,7 +1,7 @@
 // ConvTranspose: what the gradient of a convolution's image is, as a layer.
-#include "graph/operators/conv/convolve.hpp"
 #include "graph/operators/conv/geometry.hpp"
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/convolve.hpp"
+#include "graph/operators/loops/entry.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // Where each group has one channel, a matrix product would be one column wide: here all channels of a pixel take a step
 // together. The sequence of steps of each result is that of the product.
 #include "base/process/parallel.hpp"
-#include "graph/operators/conv/convolve.hpp"
-#include "graph/operators/conv/step.hpp"
-#include "graph/operators/conv/window.hpp"
+#include "graph/operators/loops/convolve.hpp"
+#include "graph/operators/loops/step.hpp"
+#include "graph/operators/loops/window.hpp"
 
 #include <algorithm>
 #include <vector>

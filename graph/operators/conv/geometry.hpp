@@ -1,7 +1,7 @@
 // The geometry of convolutions, from shapes and attributes of ops.
 #pragma once
 
-#include "graph/operators/conv/window.hpp"
+#include "graph/operators/loops/window.hpp"
 
 #include <array>
 

@@ -1,6 +1,6 @@
 // Add, Sub, Mul and Div of two tensors, broadcast; residual streams, and gradients that meet at a fan-out.
-#include "graph/operators/elementwise/broadcast.hpp"
-#include "graph/operators/function_cost.hpp"
+#include "graph/operators/loops/broadcast.hpp"
+#include "graph/operators/loops/function_cost.hpp"
 
 namespace gradweave::graph {
 namespace {

@@ -1,6 +1,6 @@
 // Bias: a vector added to each row; and the gradient of the vector, the sums of dY's columns.
-#include "graph/operators/entry.hpp"
-#include "graph/operators/reduction/columns.hpp"
+#include "graph/operators/loops/columns.hpp"
+#include "graph/operators/loops/entry.hpp"
 
 namespace gradweave::graph {
 namespace {

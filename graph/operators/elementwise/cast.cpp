@@ -1,5 +1,5 @@
 // Cast: another type for an edge.
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
 
 namespace gradweave::graph {
 namespace {

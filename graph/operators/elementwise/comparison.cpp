@@ -1,5 +1,5 @@
 // Less, LessOrEqual, Greater, GreaterOrEqual and Equal of two tensors, broadcast: 1 where it holds, else 0.
-#include "graph/operators/elementwise/broadcast.hpp"
+#include "graph/operators/loops/broadcast.hpp"
 
 #include <functional>
 

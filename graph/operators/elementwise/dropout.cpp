@@ -1,6 +1,6 @@
 // Dropout: elements at random become 0, the others larger. The mask is a function of a counter (N20): it is not kept,
 // and the gradient is the operator itself.
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
 #include "sw_models/functions/fp32.hpp"
 #include "sw_models/functions/random.hpp"
 

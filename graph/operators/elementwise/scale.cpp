@@ -1,5 +1,5 @@
 // Scale: a constant factor. Neg: the sign.
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
 
 namespace gradweave::graph {
 namespace {

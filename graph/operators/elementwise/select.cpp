@@ -1,5 +1,5 @@
 // Where: one of two by a mask. Max and Min: one of two by their order. All three broadcast.
-#include "graph/operators/elementwise/broadcast.hpp"
+#include "graph/operators/loops/broadcast.hpp"
 
 namespace gradweave::graph {
 namespace {

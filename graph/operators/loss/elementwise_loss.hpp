@@ -1,8 +1,8 @@
 // What losses share that are a mean over all elements of a tensor and a target of its shape.
 #pragma once
 
-#include "graph/operators/entry.hpp"
-#include "graph/operators/reduction/total.hpp"
+#include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/total.hpp"
 
 namespace gradweave::graph {
 

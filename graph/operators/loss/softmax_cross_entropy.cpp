@@ -1,8 +1,8 @@
 // SoftmaxCrossEntropy: the mean over rows of -log softmax(logits)[label]; and its gradient.
 #include "graph/ir/error.hpp"
-#include "graph/operators/entry.hpp"
-#include "graph/operators/function_cost.hpp"
-#include "graph/operators/reduction/rows.hpp"
+#include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/function_cost.hpp"
+#include "graph/operators/loops/rows.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Blocks of elements that change places only: what transposing, slicing, padding, joining and cutting have in common.
 #pragma once
 
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Expand: x repeated to a shape that it broadcasts to. Its gradient is SumTo.
-#include "graph/operators/elementwise/broadcast.hpp"
+#include "graph/operators/loops/broadcast.hpp"
 #include "graph/operators/move/block.hpp"
 
 namespace gradweave::graph {

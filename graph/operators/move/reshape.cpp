@@ -1,5 +1,5 @@
 // Reshape and Flatten: other dimensions for the same elements.
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // BatchNormalization in training, by the statistics of the batch, and its gradient; and in inference, by running
 // statistics.
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // What the normalizations of rows share: shapes, statistics, attributes.
 #pragma once
 
-#include "graph/operators/entry.hpp"
-#include "graph/operators/reduction/columns.hpp"
-#include "graph/operators/reduction/rows.hpp"
+#include "graph/operators/loops/columns.hpp"
+#include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/rows.hpp"
 
 #include <initializer_list>
 

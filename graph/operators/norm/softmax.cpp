@@ -1,7 +1,7 @@
 // Softmax over the last dimension, of scores that are scaled and masked; and its gradient from P.
-#include "graph/operators/elementwise/broadcast.hpp"
-#include "graph/operators/function_cost.hpp"
-#include "graph/operators/reduction/rows.hpp"
+#include "graph/operators/loops/broadcast.hpp"
+#include "graph/operators/loops/function_cost.hpp"
+#include "graph/operators/loops/rows.hpp"
 
 #include <limits>
 

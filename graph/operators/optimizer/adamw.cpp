@@ -1,6 +1,6 @@
 // AdamW: I. Loshchilov, F. Hutter, "Decoupled weight decay regularization", as torch has it: eps is added to the root,
 // and corrections of bias are constants of the step. SparseAdamW: only the rows that ids name.
-#include "graph/operators/function_cost.hpp"
+#include "graph/operators/loops/function_cost.hpp"
 #include "graph/operators/optimizer/update.hpp"
 
 #include <algorithm>

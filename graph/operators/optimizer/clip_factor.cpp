@@ -1,8 +1,8 @@
 // SumSquares and ClipFactor: clipping by the norm of all gradients together, as torch's clip_grad_norm_ does it.
-#include "graph/operators/entry.hpp"
-#include "graph/operators/function_cost.hpp"
-#include "graph/operators/reduction/columns.hpp"
-#include "graph/operators/reduction/rows.hpp"
+#include "graph/operators/loops/columns.hpp"
+#include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/function_cost.hpp"
+#include "graph/operators/loops/rows.hpp"
 
 namespace gradweave::graph {
 namespace {

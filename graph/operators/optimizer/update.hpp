@@ -1,7 +1,7 @@
 // What updates of parameters share: which elements they touch, and shapes that must agree.
 #pragma once
 
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 // GlobalAveragePool and its gradient.
-#include "graph/operators/conv/window.hpp"
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/window.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // MaxPool and its gradient.
-#include "graph/operators/conv/step.hpp"
+#include "graph/operators/loops/step.hpp"
 #include "graph/operators/pool/pool.hpp"
 
 #include <algorithm>

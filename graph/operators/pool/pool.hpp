@@ -1,8 +1,8 @@
 // What pooling operators share: a window over each channel of an image, [batch, rows, columns, channels].
 #pragma once
 
-#include "graph/operators/conv/window.hpp"
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/window.hpp"
 
 namespace gradweave::graph {
 

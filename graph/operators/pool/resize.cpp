@@ -1,6 +1,6 @@
 // Resize: an image whose pixels become blocks of equal ones (nearest neighbour, by whole factors), and its gradient.
-#include "graph/operators/conv/window.hpp"
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/window.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Gemm: the product of a layer, Y = X W, with X as many rows as its leading dimensions have; and the products of its
 // gradients, dX = dY W^T and dW = X^T dY.
-#include "graph/operators/entry.hpp"
-#include "graph/operators/product/matrix_product.hpp"
+#include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/matrix_product.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // MatMul: products of matrices that are both computed, one for each index of the leading dimensions; of attention.
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/matrix_product.hpp"
 #include "graph/operators/move/block.hpp"
-#include "graph/operators/product/matrix_product.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // ReduceSum, ReduceMean and ReduceMax over axes, in row-major ascending order; and their gradients.
-#include "graph/operators/elementwise/broadcast.hpp"
+#include "graph/operators/loops/broadcast.hpp"
 
 #include <limits>
 

@@ -1,5 +1,5 @@
 // SumTo: what broadcasting has repeated, summed again: the gradient of broadcasting.
-#include "graph/operators/elementwise/broadcast.hpp"
+#include "graph/operators/loops/broadcast.hpp"
 
 namespace gradweave::graph {
 namespace {

@@ -2,7 +2,7 @@
 // fault. An operator without checks, or whose checks cannot fail, is red here.
 #include "operator_check.hpp"
 
-#include "graph/operators/entry.hpp"
+#include "graph/operators/loops/entry.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

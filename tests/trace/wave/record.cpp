@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <random>
+#include <set>
 
 namespace {
 
@@ -102,6 +103,17 @@ private:
   Recording &recording_;
 };
 
+/// What waveforms begin with: reads of these registers, whatever others there are.
+std::vector<tb::BuiltValue> values_read(const Machine &npu) {
+  const std::set<isa::Csr> registers{isa::Csr::CFG_ROWS,       isa::Csr::CFG_COLS,       isa::Csr::CFG_CORES,
+                                     isa::Csr::CFG_SPM_ROWS,   isa::Csr::CFG_SPM_BANKS,  isa::Csr::CFG_BUS_BYTES,
+                                     isa::Csr::CFG_SEMAPHORES, isa::Csr::CFG_QUEUE_DEPTH};
+  std::vector<tb::BuiltValue> values;
+  for (const tb::BuiltValue &value : tb::built_values(npu))
+    if (registers.count(value.csr) != 0) values.push_back(value);
+  return values;
+}
+
 void record(const std::string &stream, const std::string &config_file, const std::string &out) {
   const Scenario scenario = wave::read_scenario(stream);
   const Machine config = load_machine(config_file);
@@ -110,7 +122,10 @@ void record(const std::string &stream, const std::string &config_file, const std
   Recording recording;
   recording.period = static_cast<std::uint64_t>(std::llround(1000 / config.clock_ghz)); // the waveform is in ps
   try {
-    tb::RtlDevice device(config, options, tb::make_npu_model());
+    const auto simulation = std::make_shared<tb::Simulation>();
+    tb::RtlDevice device(simulation, config, options, tb::make_npu_model());
+    simulation->elaborate();
+    device.power_up(values_read(config));
     Recorder(scenario, device, recording).record();
   } catch (const std::exception &error) {
     recording.failed = error.what();

@@ -1,0 +1,52 @@
+#include "compiler/request/options.hpp"
+
+#include <limits>
+
+namespace gradweave::compiler {
+
+// Every field is named in both, so that a new one does not compile until it is decided whether results and plans depend
+// on it.
+
+Fingerprint fingerprint(const CompileOptions &options) {
+  const auto &[schedule, pass, tune, progress, partition, parts, reduction, plans, search_seed, stream] = options;
+  return Fingerprint().add(to_string(schedule), pass, tune, partition, parts, reduction, plans, search_seed, stream);
+}
+
+Fingerprint plan_fingerprint(const CompileOptions &options) {
+  const auto &[schedule, pass, tune, progress, partition, parts, reduction, plans, search_seed, stream] = options;
+  return Fingerprint().add(plans, search_seed);
+}
+
+const std::vector<OptionForm> &option_forms() {
+  using Options = CompileOptions;
+  using Text = const std::string &;
+  static const std::vector<OptionForm> forms{
+      {"tune",
+       "Longer search for each layer's plan, as in --tune=5000: plans to try, 1000 if left out. Schedules that search "
+       "nothing take no notice of it, nor does search of several layers",
+       0, std::numeric_limits<std::uint64_t>::max(), 1000, [](Options &o, Text text) { o.tune = std::stoull(text); },
+       [](const Options &o) { return std::to_string(o.tune); }},
+      {"partition",
+       "Cut the backward pass, one of " + partition_names() + ": not at all (one core computes all), along M, N or K",
+       0, 0, 0, [](Options &o, Text text) { o.partition = parse_partition(text); },
+       [](const Options &o) { return std::string(to_string(o.partition)); }},
+      {"parts", "Parts of the partition; default: one for each core, two on one core", 1, 1U << 16U, 0,
+       [](Options &o, Text text) { o.parts = static_cast<std::uint32_t>(std::stoul(text)); },
+       [](const Options &o) { return std::to_string(o.parts); }},
+      {"reduction",
+       "Partial sums of several parts, one of " + reduction_names() +
+           ": each continues the one before (the bits of one core), or each from zero and then added under a reduction "
+           "plan",
+       0, 0, 0, [](Options &o, Text text) { o.reduction = parse_reduction(text); },
+       [](const Options &o) { return std::string(to_string(o.reduction)); }},
+      {"search-seed",
+       "Seed of the search for each layer's plan; default 1. Heeded where --tune is: other seeds show by how much "
+       "cycles "
+       "depend on luck",
+       0, std::numeric_limits<std::uint64_t>::max(), 0,
+       [](Options &o, Text text) { o.search_seed = std::stoull(text); },
+       [](const Options &o) { return std::to_string(o.search_seed); }}};
+  return forms;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,90 @@
+#include "compiler/verify/operands/operands.hpp"
+#include "compiler/verify/operands/image_operands.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+/// The two of M, K and N that index a tensor's rows and columns.
+struct Axes {
+  Dim row, col;
+};
+
+Axes axes_of(Tensor t) {
+  if (t == Tensor::kX || t == Tensor::kDX) return {Dim::kM, Dim::kK};
+  if (t == Tensor::kW || t == Tensor::kDW) return {Dim::kK, Dim::kN};
+  return {Dim::kM, Dim::kN};
+}
+
+/// The tensors that are multiplied: each result is summed over the dimension that it does not have, which both of these
+/// do. The one that shares the result's rows comes first.
+std::array<Tensor, 2> factors_of(Tensor result) {
+  if (result == Tensor::kDX) return {Tensor::kDY, Tensor::kW};
+  if (result == Tensor::kDW) return {Tensor::kX, Tensor::kDY};
+  return {Tensor::kX, Tensor::kW};
+}
+
+Dim summed(Tensor result) {
+  const Axes axes = axes_of(result);
+  for (const Dim d : {Dim::kM, Dim::kK})
+    if (d != axes.row && d != axes.col) return d;
+  return Dim::kN;
+}
+
+struct Range {
+  std::uint32_t first, size;
+};
+
+Range range_of(const TileProduct &p, Dim d) {
+  if (d == Dim::kM) return {p.m, p.m_size};
+  return d == Dim::kK ? Range{p.k, p.k_size} : Range{p.n, p.n_size};
+}
+
+/// Groups are blocks of the columns of activations and of their gradients, and of the rows of weights and theirs.
+Rect rect_of(const TileProduct &p, const Layer &layer, Tensor t) {
+  const Axes axes = axes_of(t);
+  const Range row = range_of(p, axes.row), col = range_of(p, axes.col);
+  const bool weights = t == Tensor::kW || t == Tensor::kDW;
+  const std::uint32_t row_group = weights ? p.group * layer.k : 0;
+  const std::uint32_t col_group = weights ? 0 : p.group * (axes.col == Dim::kK ? layer.k : layer.n);
+  return {row_group + row.first, col_group + col.first, row.size, col.size};
+}
+
+} // namespace
+
+Operands operands_of(const TileProduct &p, const Layer &layer) {
+  if (layer.image) return image_operands_of(p, layer);
+  const auto [a, b] = factors_of(p.result);
+  const Range terms = range_of(p, summed(p.result));
+  return {a, b, rect_of(p, layer, a), rect_of(p, layer, b), rect_of(p, layer, p.result), terms.first, terms.size};
+}
+
+std::array<Expected, kTensorCount> expected_tensors(const Layer &l, Pass pass) {
+  const bool forward = pass != Pass::kBackward, backward = pass != Pass::kForward, dx = backward && l.dx;
+  const std::uint32_t all_k = l.groups * l.k, all_n = l.groups * l.n;
+  const std::uint32_t x_rows = l.image ? l.conv->batch * l.conv->height * l.conv->width : l.m;
+  const std::uint32_t x_cols = l.image ? l.conv->channels : all_k;
+  return {{{Tensor::kX, true, false, false, x_rows, x_cols},
+           {Tensor::kW, forward || dx, false, false, all_k, l.n},
+           {Tensor::kDY, backward, false, false, l.m, all_n},
+           {Tensor::kY, forward, true, l.y_fp32, l.m, all_n},
+           {Tensor::kDX, dx, true, l.dx_fp32, x_rows, x_cols},
+           {Tensor::kDW, backward, true, true, all_k, l.n}}};
+}
+
+std::array<std::uint32_t, 3> extents_of(Tensor result, const Layer &layer) {
+  if (!layer.image || result != Tensor::kDX) return {layer.m, layer.k, layer.n};
+  const std::uint32_t taps = layer.conv->kernel_height * layer.conv->kernel_width;
+  return {layer.m, layer.k / taps, layer.n * taps};
+}
+
+std::uint32_t terms_of(Tensor result, const Layer &layer) {
+  return extents_of(result, layer)[static_cast<std::size_t>(summed(result))];
+}
+
+std::uint64_t rows_of_tile(const Rect &rect, bool fp32, std::uint32_t lanes) {
+  const std::uint64_t panels = (std::uint64_t{rect.cols} + lanes - 1) / lanes;
+  const std::uint64_t rows = panels * rect.rows * (fp32 ? 2 : 1);
+  return rows + rows % 2;
+}
+
+} // namespace gradweave::compiler
