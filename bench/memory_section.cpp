@@ -5,6 +5,7 @@
 #include "graph/operators/table.hpp"
 #include "memory_model/iteration/from_graph.hpp"
 #include "memory_model/policies.hpp"
+#include "memory_model/tiles/step.hpp"
 #include "runtime/run/lookup.hpp"
 
 #include <fmt/format.h>
@@ -78,6 +79,16 @@ Json one_estimate(const model::Iteration &iteration, model::Policy policy) {
   return {{"steps", iteration.steps.size()}, {"estimates", 1}, {"seconds", timer.seconds()}};
 }
 
+/// A step of ResNet-50 in tiles, from shapes alone.
+Json step_in_tiles() {
+  const compiler::Network network =
+      compiler::load_network(runtime::find_model("resnet50"), compiler::NetworkSettings(4));
+  const gradweave::Machine npu = load_machine(runtime::find_npu("small"));
+  RunTimer timer;
+  timer.repeat_for(kShortSeconds, [&] { model::estimate_step(network.layers, model::BackOrder::kByShape, npu); });
+  return {{"steps", 2 * network.layers.size()}, {"estimates", 1}, {"seconds", timer.seconds()}};
+}
+
 /// The thesis's capacities, on its networks.
 Json whole_sweeps(model::Policy policy) {
   model::Sweep sweep{{}, kBandwidth, kThroughput, {}};
@@ -113,6 +124,7 @@ public:
                        return measured;
                      }});
     };
+    add("resnet50 in tiles", "tiles", 0, 1, step_in_tiles);
     for (const model::Policy policy : {model::Policy::kThesis, model::Policy::kRows}) {
       const std::string name(to_string(policy));
       add(fmt::format("resnet50, {}", name), "one", policy == model::Policy::kThesis ? kOneSeconds : 0, 1,

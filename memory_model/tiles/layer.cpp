@@ -24,7 +24,7 @@ std::string_view letters(const LoopOrder &loops) {
 
 class PassSearch {
 public:
-  PassSearch(const Layer &layer, Way way, const Machine &npu, const Calibration &calibration)
+  PassSearch(const Layer &layer, Way way, const gradweave::Machine &npu, const Calibration &calibration)
       : layer_(layer), npu_(npu), calibration_(calibration), sides_(sides_of(layer, way, npu)), lines_(npu.spm_rows()) {
     best_.cycles = std::numeric_limits<double>::infinity();
   }
@@ -109,7 +109,7 @@ private:
   }
 
   const Layer &layer_;
-  const Machine &npu_;
+  const gradweave::Machine &npu_;
   const Calibration &calibration_;
   Sides sides_;
   double lines_;
@@ -125,7 +125,8 @@ Fused by_shape(const Layer &layer) {
   return layer.k == most ? Fused::kDwMajor : Fused::kDxMajor;
 }
 
-PassEstimate estimate_back(const Layer &layer, BackOrder order, const Machine &npu, const Calibration &calibration) {
+PassEstimate estimate_back(const Layer &layer, BackOrder order, const gradweave::Machine &npu,
+                           const Calibration &calibration) {
   PassSearch search(layer, Way::kBackward, npu, calibration);
   const Product dw = search.product(Result::kDW);
   if (!layer.dx) {
@@ -158,13 +159,13 @@ PassEstimate estimate_back(const Layer &layer, BackOrder order, const Machine &n
 
 } // namespace
 
-double bus_cycles(const Moves &moves, double commands, const Machine &npu) {
+double bus_cycles(const Moves &moves, double commands, const gradweave::Machine &npu) {
   const double bytes = moves.bytes() + commands * kCommandBytes;
   return std::max({bytes * static_cast<double>(npu.memory.bytes_den) / static_cast<double>(npu.memory.bytes_num),
                    moves.load_cycles, moves.store_cycles});
 }
 
-double pass_cycles(double array_cycles, double bus_cycles, double ahead, const Machine &npu,
+double pass_cycles(double array_cycles, double bus_cycles, double ahead, const gradweave::Machine &npu,
                    const Calibration &calibration) {
   const auto [smaller, larger] = std::minmax(array_cycles, bus_cycles);
   return larger + (calibration.serial + calibration.exposed * (1 - ahead)) * smaller +
@@ -176,7 +177,7 @@ std::vector<Result> results_of(const Layer &layer, Way way) {
   return layer.dx ? std::vector<Result>{Result::kDX, Result::kDW} : std::vector<Result>{Result::kDW};
 }
 
-PassEstimate estimate_pass(const Layer &layer, Way way, BackOrder order, const Machine &npu,
+PassEstimate estimate_pass(const Layer &layer, Way way, BackOrder order, const gradweave::Machine &npu,
                            const Calibration &calibration) {
   if (way == Way::kBackward) return estimate_back(layer, order, npu, calibration);
   PassSearch search(layer, way, npu, calibration);

@@ -32,13 +32,13 @@ struct PassEstimate {
 };
 
 /// Cycles of the DRAM, or of the port that takes longer, for moves and commands.
-double bus_cycles(const Moves &moves, double commands, const Machine &npu);
+double bus_cycles(const Moves &moves, double commands, const gradweave::Machine &npu);
 /// Cycles of a pass that computes so long and moves so long.
-double pass_cycles(double array_cycles, double bus_cycles, double ahead, const Machine &npu,
+double pass_cycles(double array_cycles, double bus_cycles, double ahead, const gradweave::Machine &npu,
                    const Calibration &calibration);
 
 /// The fastest way to cut a pass of a layer. Throws std::invalid_argument naming the layer if no tiles fit.
-PassEstimate estimate_pass(const compiler::Layer &layer, Way way, BackOrder order, const Machine &npu,
+PassEstimate estimate_pass(const compiler::Layer &layer, Way way, BackOrder order, const gradweave::Machine &npu,
                            const Calibration &calibration);
 
 /// The results that a pass of a layer computes.

@@ -11,7 +11,7 @@ using compiler::Layer;
 /// What a row of an operand, or of a result, takes when it is cut into tiles of columns.
 class RowCost {
 public:
-  explicit RowCost(const Machine &npu) : npu_(npu), access_(access_bytes(npu)) {}
+  explicit RowCost(const gradweave::Machine &npu) : npu_(npu), access_(access_bytes(npu)) {}
 
   Moves read(std::uint32_t extent, std::uint32_t side, std::uint32_t groups, std::uint32_t element) const {
     const Cost cost = of(extent, side, groups, element);
@@ -63,14 +63,14 @@ private:
     cost.port += std::max(units(npu_.bus_bytes), static_cast<double>(npu_.memory.latency_cycles) / npu_.outstanding);
   }
 
-  const Machine &npu_;
+  const gradweave::Machine &npu_;
   std::uint32_t access_;
 };
 
 /// Makes the tensors of a product.
 class Cutter {
 public:
-  Cutter(const Layer &layer, const Sides &sides, const Machine &npu)
+  Cutter(const Layer &layer, const Sides &sides, const gradweave::Machine &npu)
       : layer_(layer), sides_(sides), npu_(npu), cost_(npu), taps_(taps_of(layer)), channels_(layer.k / taps_) {}
 
   /// Rows along M: lines of a matrix, or pixels, of which taps read those around a tile as well.
@@ -175,7 +175,7 @@ private:
 
   const Layer &layer_;
   const Sides &sides_;
-  const Machine &npu_;
+  const gradweave::Machine &npu_;
   RowCost cost_;
   std::uint32_t taps_, channels_;
 };
@@ -184,11 +184,11 @@ private:
 
 double shortest_block(const NpuConfig &npu) { return std::max(2 * npu.rows + 4, npu.rows + npu.cols + 2); }
 
-std::uint32_t access_bytes(const Machine &npu) {
+std::uint32_t access_bytes(const gradweave::Machine &npu) {
   return npu.memory.access_bytes != 0 ? npu.memory.access_bytes : npu.bus_bytes;
 }
 
-Product product_of(const Layer &layer, Result result, const Sides &sides, const Machine &npu) {
+Product product_of(const Layer &layer, Result result, const Sides &sides, const gradweave::Machine &npu) {
   const Cutter cut(layer, sides, npu);
   const std::uint32_t groups = layer.groups, taps = cut.taps(), channels = cut.channels();
   Product p;

@@ -66,11 +66,11 @@ struct Product {
 };
 
 /// Of a layer, cut by any of the sides.
-Product product_of(const compiler::Layer &layer, Result result, const Sides &sides, const Machine &npu);
+Product product_of(const compiler::Layer &layer, Result result, const Sides &sides, const gradweave::Machine &npu);
 
 /// Steps of the array for a block at least: it has to be filled, and its results drained.
 double shortest_block(const NpuConfig &npu);
 /// What the DRAM charges at a time.
-std::uint32_t access_bytes(const Machine &npu);
+std::uint32_t access_bytes(const gradweave::Machine &npu);
 
 } // namespace gradweave::memory_model

@@ -12,9 +12,9 @@ namespace {
 using compiler::Layer;
 
 /// A pass whose tensors are each moved once, tiles and all that follows from them left out.
-PassEstimate once(const Layer &layer, Way way, const Machine &npu, Rung rung) {
+PassEstimate once(const Layer &layer, Way way, const gradweave::Machine &npu, Rung rung) {
   const std::vector<Result> results = results_of(layer, way);
-  Machine memory = npu;
+  gradweave::Machine memory = npu;
   if (rung < Rung::kAccesses) memory.memory.access_bytes = 1;
   // Without images K counts channels, of which a pass back has those of a tap.
   const std::uint32_t taps = taps_of(layer), channels = layer.k / taps;
@@ -38,8 +38,8 @@ PassEstimate once(const Layer &layer, Way way, const Machine &npu, Rung rung) {
   return pass;
 }
 
-PassEstimate estimate(const Layer &layer, Way way, BackOrder order, const Machine &npu, const Calibration &calibration,
-                      Rung rung) {
+PassEstimate estimate(const Layer &layer, Way way, BackOrder order, const gradweave::Machine &npu,
+                      const Calibration &calibration, Rung rung) {
   if (rung < Rung::kTiles) return once(layer, way, npu, rung);
   PassEstimate pass = estimate_pass(layer, way, order, npu, calibration);
   if (rung == Rung::kTiles) pass.cycles = std::max(pass.array_cycles, bus_cycles(pass.moves, pass.commands, npu));
@@ -53,7 +53,7 @@ std::string_view to_string(Rung rung) {
   return kNames[static_cast<std::size_t>(rung)];
 }
 
-StepEstimate estimate_step(const std::vector<Layer> &layers, BackOrder order, const Machine &npu,
+StepEstimate estimate_step(const std::vector<Layer> &layers, BackOrder order, const gradweave::Machine &npu,
                            const Calibration &calibration, Rung rung) {
   std::map<std::string, std::array<PassEstimate, 2>> known; // by shape
   StepEstimate step;

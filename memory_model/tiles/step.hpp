@@ -31,7 +31,7 @@ struct StepEstimate {
 
 /// All layers forward, then back. Layers of a shape are estimated once. Tensors that stay from one layer to the next
 /// are not taken into account: each pass begins with all in memory. Throws as estimate_pass() does.
-StepEstimate estimate_step(const std::vector<compiler::Layer> &layers, BackOrder order, const Machine &npu,
+StepEstimate estimate_step(const std::vector<compiler::Layer> &layers, BackOrder order, const gradweave::Machine &npu,
                            const Calibration &calibration = {}, Rung rung = Rung::kOverlap);
 
 } // namespace gradweave::memory_model

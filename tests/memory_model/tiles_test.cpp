@@ -15,8 +15,8 @@ namespace {
 
 constexpr unsigned kTileSeed = 20261125;
 
-Machine small_machine() {
-  Machine npu;
+gradweave::Machine small_machine() {
+  gradweave::Machine npu;
   npu.name = "npu";
   npu.rows = 10;
   npu.cols = 6;
@@ -155,7 +155,7 @@ TEST(Tiles, NestsMoveWhatAWalkOverAllTilesMoves) {
 
 /// Whole tensors, row by row, group by group.
 TEST(Tiles, RowsTakeTheAccessesThatHoldThem) {
-  const Machine npu = small_machine();
+  const gradweave::Machine npu = small_machine();
   for_random_layers(200, [&](const compiler::Layer &layer) {
     if (layer.image) return;
     const double access = npu.memory.access_bytes;
@@ -178,7 +178,7 @@ TEST(Tiles, RowsTakeTheAccessesThatHoldThem) {
 }
 
 TEST(Tiles, TapsReadTheLinesAroundATile) {
-  const Machine npu = small_machine();
+  const gradweave::Machine npu = small_machine();
   const compiler::Layer layer = image_of(1, 8, 16, 12);
   const Sides sides = sides_of(layer, Way::kForward, npu);
   const Product y = product_of(layer, Result::kY, sides, npu);
@@ -195,7 +195,7 @@ TEST(Tiles, TapsReadTheLinesAroundATile) {
 }
 
 TEST(Tiles, RungsOnlyAdd) {
-  const Machine npu = small_machine();
+  const gradweave::Machine npu = small_machine();
   for_random_layers(60, [&](const compiler::Layer &layer) {
     for (const BackOrder order : {BackOrder::kByShape, BackOrder::kFastest}) {
       double cycles = 0, bytes = 0;
@@ -214,7 +214,7 @@ TEST(Tiles, RungsOnlyAdd) {
 
 TEST(Tiles, MoreRoomOrBandwidthIsNoSlower) {
   for_random_layers(60, [&](const compiler::Layer &layer) {
-    Machine npu = small_machine();
+    gradweave::Machine npu = small_machine();
     npu.spm_bytes = 1 << 15;
     double before = INFINITY;
     for (int doubled = 0; doubled < 8; ++doubled, npu.spm_bytes *= 2) {
@@ -222,7 +222,7 @@ TEST(Tiles, MoreRoomOrBandwidthIsNoSlower) {
       ASSERT_LE(cycles, before) << npu.spm_bytes;
       before = cycles;
     }
-    Machine wide = npu;
+    gradweave::Machine wide = npu;
     wide.memory.bytes_num *= 4;
     ASSERT_LE(estimate_step({layer}, BackOrder::kByShape, wide).cycles, before);
   });
@@ -230,7 +230,7 @@ TEST(Tiles, MoreRoomOrBandwidthIsNoSlower) {
 
 /// All in the scratchpad: each tensor once, whatever the order.
 TEST(Tiles, WhatFitsMovesOnce) {
-  Machine npu = small_machine();
+  gradweave::Machine npu = small_machine();
   npu.spm_bytes = 1 << 26;
   for_random_layers(60, [&](const compiler::Layer &layer) {
     const double once = estimate_step({layer}, BackOrder::kByShape, npu, {}, Rung::kAccesses).bytes;
@@ -243,14 +243,14 @@ TEST(Tiles, WhatFitsMovesOnce) {
 }
 
 TEST(Tiles, LayersOfAShapeAreAlike) {
-  const Machine npu = small_machine();
+  const gradweave::Machine npu = small_machine();
   const compiler::Layer one = layer_of(100, 50, 70);
   const double alone = estimate_step({one}, BackOrder::kByShape, npu).cycles;
   EXPECT_DOUBLE_EQ(estimate_step({one, one, one}, BackOrder::kByShape, npu).cycles, 3 * alone);
 }
 
 TEST(Tiles, NamesALayerThatDoesNotFit) {
-  Machine npu = small_machine();
+  gradweave::Machine npu = small_machine();
   npu.spm_bytes = 160;
   npu.spm_banks = 1;
   try {
@@ -263,7 +263,7 @@ TEST(Tiles, NamesALayerThatDoesNotFit) {
 }
 
 TEST(Tiles, ComputingAndMovingOverlapBySharesThatAreGiven) {
-  const Machine npu = small_machine();
+  const gradweave::Machine npu = small_machine();
   const Calibration c{0.1, 0.2};
   EXPECT_DOUBLE_EQ(pass_cycles(1000, 400, 1, npu, c), 1000 + 40 + 40);
   EXPECT_DOUBLE_EQ(pass_cycles(400, 1000, 0.5, npu, c), 1000 + 80 + 40);

@@ -1,7 +1,7 @@
 #include "app/validate/memory/measured_step.hpp"
 
+#include "compiler/ahead/plans_ahead.hpp"
 #include "compiler/lower/dram_bytes.hpp"
-#include "compiler/plans_ahead.hpp"
 
 #include <algorithm>
 #include <chrono>
