@@ -9,8 +9,6 @@
 namespace gradweave::compiler {
 namespace {
 
-using std::chrono_literals::operator""s;
-
 std::vector<PlansAhead::Compilation> compilations() {
   const Machine npu = load_machine("configs/test8.toml");
   std::vector<PlansAhead::Compilation> all;
@@ -46,7 +44,7 @@ TEST(PlansAhead, FindsAllPlansBeforeAnyoneCompiles) {
   const std::vector<PlansAhead::Compilation> all = compilations();
   CompileCache cache;
   PlansAhead ahead(all, cache, 3);
-  while (!ahead.wait(1s)) {
+  while (!ahead.wait(std::chrono::seconds(1))) {
   }
   for (PlansAhead::Compilation c : all) {
     c.options.progress = [](std::uint64_t, std::uint64_t) { FAIL() << "a search"; };
