@@ -38,8 +38,8 @@ Fingerprint fingerprint(const PhasePlan &plan) {
   const auto &[shared, other, result] = split;
   const auto &[reload, conflict] = policy;
   return Fingerprint().add(kind, dim, count, cores, reduction, m, k, n, loops[0], loops[1], loops[2],
-                           fingerprint(shared), fingerprint(other), fingerprint(result), woven, starts_empty, reach, window,
-                           reload, conflict);
+                           fingerprint(shared), fingerprint(other), fingerprint(result), woven, starts_empty, reach,
+                           window, reload, conflict);
 }
 
 /// What the stream of a layer depends on, and nothing else.

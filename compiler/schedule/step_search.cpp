@@ -150,7 +150,8 @@ void StepSearch::search_together() {
   }
   for (std::uint64_t changes = part();; changes += part()) {
     const bool last = walks.size() == 1;
-    if (last && options_.step_plans > 0) for_each(walks, [&](Walk &walk) { walk->try_weaving(std::min(options_.step_plans, kWeavings)); });
+    if (last && options_.step_plans > 0)
+      for_each(walks, [&](Walk &walk) { walk->try_weaving(std::min(options_.step_plans, kWeavings)); });
     for_each(walks, [&](Walk &walk) {
       run_until(*walk, last ? options_.step_plans : std::min(changes, options_.step_plans));
     });

@@ -189,9 +189,33 @@ TEST_F(CliRun, ConvolutionsAreCheckedDirectly) {
       run({"cosim", "--model", "./net.toml", "--npu", "test8", "--backend", "functional", "--data", "special"});
   EXPECT_EQ(r.code, 0) << r.out << r.err;
   // dW has 2 groups of 18 x 3 elements, the image's gradient 2 x 6 x 5 x 4.
-  EXPECT_NE(r.out.find("convolutions: 348 elements, dX after col2im, against direct convolution"), std::string::npos)
+  EXPECT_NE(r.out.find("convolutions: 348 elements, dX as the image's gradient, against direct convolution"),
+            std::string::npos)
       << r.out;
   EXPECT_NE(r.out.find("60x18x3 x2"), std::string::npos) << r.out;
+}
+
+TEST_F(CliRun, ReportsSayWhatConvolutionsRead) {
+  std::ofstream(work() / "net.toml") << "batch = 2\nlayer = [\n"
+                                        "{ name = 'wide', conv = { height = 6, width = 5, channels = 16, out_channels "
+                                        "= 8, kernel = 3, padding = 1 } },\n"
+                                        "{ name = 'stride', conv = { height = 6, width = 5, channels = 8, out_channels "
+                                        "= 8, kernel = 3, stride = 2 } },\n"
+                                        "{ name = 'narrow', conv = { height = 6, width = 5, channels = 1, out_channels "
+                                        "= 8, kernel = 3, padding = 1 } }\n"
+                                        "]\n";
+  const auto simulate = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"simulate", "--model", "./net.toml", "--npu", "test8", "--schedule", "in_order"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  };
+  const CommandResult images = simulate({});
+  EXPECT_NE(images.out.find("convolutions: 1 read images; by im2col 1 (less to do), 1 (stride)"), std::string::npos)
+      << images.out << images.err;
+  const CommandResult none = simulate({"--convolution", "im2col", "--json", "-"});
+  EXPECT_EQ(none.out.find("\"convolution\": \"image\""), std::string::npos) << none.out;
+  EXPECT_NE(none.out.find("\"convolution\": \"im2col\""), std::string::npos) << none.out;
+  EXPECT_NE(simulate({"--json", "-"}).out.find("\"convolution\": \"image\""), std::string::npos);
 }
 
 TEST_F(CliRun, EveryCommandHasHelpWithExamples) {
