@@ -31,7 +31,7 @@ TEST_F(ReproduceTest, MakesEveryFigureAndAPage) {
   ASSERT_EQ(r.code, 0) << r.out << r.err;
   EXPECT_EQ(xml_problem(output("index.html")), "");
   const json results = json::parse(output("results.json"));
-  EXPECT_EQ(results.at("figures").size(), 13U);
+  EXPECT_EQ(results.at("figures").size(), 14U);
   EXPECT_EQ(results.at("units").get<std::size_t>(), journal_lines());
   bool found = false;
   for (const json &row : results.at("rows")) {
