@@ -123,7 +123,8 @@ void Planner::load_operand(std::uint32_t tile, Tensor tensor, const Rect &rect) 
   const Contraction &c = contraction_of(product_->result);
   const bool shared = tensor == c.shared;
   operands_.insert(tile, shared ? 0 : 1);
-  if (stage_.ideal.dy_once && c.result == Tensor::kDW && shared) return;
+  // What sums over lines, dW, finds dY where dX left it.
+  if (stage_.ideal.dy_once && c.red == Dim::kM && shared) return;
   move(Action::Kind::kLoad, tensor, rect, operand_place(tile, rect), false);
 }
 

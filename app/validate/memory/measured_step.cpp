@@ -1,6 +1,7 @@
 #include "app/validate/memory/measured_step.hpp"
 
 #include "compiler/ahead/plans_ahead.hpp"
+#include "compiler/ir/contraction.hpp"
 #include "compiler/lower/dram_bytes.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ void count(const Compiled &step, const Machine &npu, std::vector<std::array<Meas
     const std::optional<isa::Decoded> command = isa::decode(step.stream[i]);
     const auto *dma = std::get_if<isa::DmaCommand>(&command->op);
     if (dma == nullptr && !std::holds_alternative<isa::SyncCommand>(command->op)) {
-      const Way way = step.info[i].tensor == compiler::Tensor::kY ? Way::kForward : Way::kBackward;
+      const Way way = compiler::used_in(step.info[i].tensor, compiler::Pass::kForward) ? Way::kForward : Way::kBackward;
       current = &passes[step.info[i].layer][static_cast<std::size_t>(way)];
       current->moves += waiting.moves;
       current->commands += waiting.commands;
