@@ -44,7 +44,7 @@ OrderSearch::OrderSearch(const Layer &layer, Schedule order, Pass pass, const Ma
     refinement_.emplace(compiler::search(sample_, order, pass, {}, sample_layout_, npu, kFirstEffort, {}, &layer_),
                         sample_, sample_layout_, npu_);
   });
-  if (refinement_->kept().empty()) check_room({layer}, refinement_->least_room(), npu);
+  if (refinement_->kept().empty()) refuse_plans(layer, refinement_->least_room(), npu);
 }
 
 void OrderSearch::count(const std::function<void()> &search) {

@@ -90,7 +90,7 @@ FoundPlans LayerSearch::run(KnownPlans &known) {
   const Layer sample = sample_of(layer_, npu_, cut_.partition == Partition::kNone ? 1 : cut_.parts);
   const Layout sample_layout = make_layout({sample}, options_.pass, npu_);
   Refinement refinement = begin(sample, sample_layout);
-  if (refinement.kept().empty()) check_room({layer_}, refinement.least_room(), npu_);
+  if (refinement.kept().empty()) refuse_plans(layer_, refinement.least_room(), npu_);
   refinement.run(options_.plans, work_of(options_.plans), report(0));
   if (options_.tune == 0) return best(sample, refinement);
   const auto before = known.found.get(key(layer_, npu_, options_, 0), [&] { return best(sample, refinement); });

@@ -161,11 +161,16 @@ std::optional<TimedPlan> plan_for(const Layer &layer, const std::vector<PhasePla
 
 } // namespace
 
+void refuse_plans(const Layer &layer, const Room &least, const Machine &npu) {
+  if (least.data_bytes == kNoRoom.data_bytes) refuse_scratchpad(layer, npu);
+  check_room({layer}, least, npu);
+}
+
 TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector<Refinement::Kept> &kept,
                       const Layout &layout, const Machine &npu) {
   const std::size_t wanted = is_whole(sample, layer) ? 1 : 4;
   std::optional<TimedPlan> timed; // one at a time: programs are large
-  Room room, least{~std::uint64_t{0}, 0};
+  Room room, least = kNoRoom;
   std::size_t tried = 0, best = 0, last = 0;
   std::uint64_t fewest = ~std::uint64_t{0};
   for (std::size_t i = 0; i < kept.size() && tried < wanted; ++i) {
@@ -178,7 +183,7 @@ TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector
     if (timed->cycles < fewest) best = i;
     fewest = std::min(fewest, timed->cycles);
   }
-  if (tried == 0) check_room({layer}, least, npu);
+  if (tried == 0) refuse_plans(layer, least, npu);
   if (!timed || best != last) {
     timed.reset();
     timed = plan_for(layer, kept[best].plans, layout, npu, room);

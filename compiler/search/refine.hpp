@@ -14,6 +14,9 @@
 
 namespace gradweave::compiler {
 
+/// Of no plan.
+inline constexpr Room kNoRoom{~std::uint64_t{0}, 0};
+
 /// Gets the number of changes tried, after each. May throw, which ends the search.
 using RefineProgress = std::function<void(std::uint64_t)>;
 
@@ -38,7 +41,7 @@ public:
 
   /// The fastest plans so far without their products, best first.
   const std::vector<Kept> &kept() const { return kept_; }
-  /// Of the plan that takes the least device memory.
+  /// Of the plan that takes the least device memory; kNoRoom if none fits the scratchpad.
   const Room &least_room() const { return least_room_; }
   /// Plans tried since construction; cycles_before and seconds are left 0.
   const Tuning &effort() const { return effort_; }
@@ -67,9 +70,13 @@ private:
   };
   std::map<ProgramKey, Simulated> programs_;
   Tuning effort_;
-  Room least_room_{~std::uint64_t{0}, 0};
+  Room least_room_ = kNoRoom;
   std::uint64_t worked_ = 0, simulation_ = 0;
 };
+
+/// Throws CompileError: of the plans that were tried none fits the scratchpad, or the device memory, of which they take
+/// `least`.
+void refuse_plans(const Layer &layer, const Room &least, const Machine &npu);
 
 /// Program::work() that so many changes of a layer's plans are given in all: layers of very many small tiles get fewer.
 std::uint64_t work_of(std::uint64_t plans);

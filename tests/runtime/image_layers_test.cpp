@@ -94,6 +94,32 @@ TEST(ImageLayers, ARowThatDoesNotFitIsRefusedByName) {
       << r.failures.front();
 }
 
+/// Tiles fit one by one, but no order of them: the message is that of the scratchpad, not of the device's memory.
+TEST(ImageLayers, AKernelThatReachesTooFarIsRefusedByName) {
+  Convolution conv;
+  conv.batch = 3;
+  conv.height = 5;
+  conv.width = 6;
+  conv.channels = 18;
+  conv.out_channels = 1;
+  conv.kernel_height = 7;
+  conv.kernel_width = 3;
+  conv.dilation_height = 3;
+  conv.dilation_width = 2;
+  conv.pad_top = 16;
+  conv.pad_bottom = conv.pad_left = conv.pad_right = 2;
+  JobSpec s;
+  s.layers = {image_layer(conv)};
+  s.npu = load_machine("configs/test8p2.toml");
+  s.backend = Backend::kFunctional;
+  s.compile.schedule = compiler::Schedule::kSearch;
+  s.compile.plans = 10;
+  const JobResult r = run_job(s);
+  EXPECT_EQ(r.outcome, Outcome::kBadInput);
+  ASSERT_FALSE(r.failures.empty());
+  EXPECT_NE(r.failures.front().find("no tiling fits the scratchpad"), std::string::npos) << r.failures.front();
+}
+
 TEST(ImageLayers, FollowOneAnotherWithoutGoingThroughMemory) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     JobSpec s = random_image_chain("test8", seed);
