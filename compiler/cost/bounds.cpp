@@ -3,6 +3,7 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/cut.hpp"
 #include "compiler/ir/image.hpp"
+#include "compiler/lower/layout.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/request/error.hpp"
 #include "sw_models/timing/timing_model.hpp"
@@ -170,6 +171,14 @@ Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &l
   if (layers.size() == 1) bounds.io_cycles = cycles(static_cast<std::uint64_t>(io_bytes(layers.front(), pass, npu)));
   bounds.run_cycles = run_cycles(bounds, cycles(read_bytes), npu);
   return bounds;
+}
+
+std::uint64_t layer_bound(const Layer &layer, Pass asked, const Machine &npu) {
+  std::uint64_t cycles = 0;
+  for (const Pass pass : {Pass::kForward, Pass::kBackward})
+    if (asked == Pass::kBoth || asked == pass)
+      cycles += lower_bounds({layer}, pass, make_layout({layer}, pass, npu), npu).run_cycles;
+  return cycles;
 }
 
 } // namespace gradweave::compiler

@@ -10,4 +10,8 @@ namespace gradweave::compiler {
 /// `io_cycles` is that of a single layer, for several 0: what one leaves in the scratchpad may serve the next.
 Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu);
 
+/// Cycles that no schedule of a layer beats (Bounds::run_cycles), of both passes one after the other if both are asked
+/// for.
+std::uint64_t layer_bound(const Layer &layer, Pass asked, const Machine &npu);
+
 } // namespace gradweave::compiler

@@ -2,18 +2,13 @@
 
 #include "compiler/cost/bounds.hpp"
 #include "compiler/ir/image.hpp"
-#include "compiler/lower/layout.hpp"
 
 namespace gradweave::compiler {
 namespace {
 
-std::uint64_t bound_of(Layer layer, bool image, Pass asked, const Machine &npu) {
+std::uint64_t bound_of(Layer layer, bool image, Pass pass, const Machine &npu) {
   layer.image = image;
-  std::uint64_t cycles = 0;
-  for (const Pass pass : {Pass::kForward, Pass::kBackward})
-    if (asked == Pass::kBoth || asked == pass)
-      cycles += lower_bounds({layer}, pass, make_layout({layer}, pass, npu), npu).run_cycles;
-  return cycles;
+  return layer_bound(layer, pass, npu);
 }
 
 } // namespace

@@ -45,11 +45,9 @@ std::uint64_t paper_cycles(Layer layer, const Machine &npu, Pass pass) {
 /// What the layer has to beat, and what it cannot.
 LayerSearch compared(const Layer &layer, const Machine &npu, Pass asked, bool paper) {
   LayerSearch l;
-  for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
-    if (asked != Pass::kBoth && asked != pass) continue;
-    l.bound += compiler::lower_bounds({layer}, pass, compiler::make_layout({layer}, pass, npu), npu).run_cycles;
-    if (paper) l.paper += paper_cycles(layer, npu, pass);
-  }
+  l.bound = compiler::layer_bound(layer, asked, npu);
+  for (const Pass pass : {Pass::kForward, Pass::kBackward})
+    if (paper && (asked == Pass::kBoth || asked == pass)) l.paper += paper_cycles(layer, npu, pass);
   return l;
 }
 
