@@ -67,6 +67,14 @@ void StepWalk::set(Section &section, std::vector<PhasePlan> plans) const {
   section.plans = std::move(plans);
 }
 
+/// Lets a section run as another of its shape.
+void StepWalk::run_like(Section &section, const Section &like) const {
+  set(section, like.plans);
+  section.woven = like.woven;
+  section.alone = like.alone;
+  section.reach = like.reach;
+}
+
 std::vector<PhasePlan> StepWalk::range(std::size_t first, std::size_t end) const {
   std::vector<PhasePlan> plans;
   for (std::size_t s = first; s < end; ++s) {
@@ -241,10 +249,7 @@ void StepWalk::try_reuse() {
     const auto [like, is_first] =
         first.try_emplace({shape(s - 1), shape(s), shape(s + 1), sharing(s), sharing(s + 1)}, s);
     if (!is_first) {
-      set(section, sections_[like->second].plans);
-      section.woven = sections_[like->second].woven;
-      section.alone = sections_[like->second].alone;
-      section.reach = sections_[like->second].reach;
+      run_like(section, sections_[like->second]);
       continue;
     }
     std::uint64_t best = cycles_around(s, kNoPlan);
@@ -327,12 +332,8 @@ void StepWalk::try_change() {
     around = known->second;
   }
   change(sections_[one]);
-  for (const std::size_t s : picked) {
-    set(sections_[s], sections_[one].plans);
-    sections_[s].woven = sections_[one].woven;
-    sections_[s].alone = sections_[one].alone;
-    sections_[s].reach = sections_[one].reach;
-  }
+  for (const std::size_t s : picked)
+    run_like(sections_[s], sections_[one]);
   if ((!nearby || cycles_around(one, around) < around) && improves())
     around_.clear();
   else

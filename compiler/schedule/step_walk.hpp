@@ -54,6 +54,7 @@ private:
   };
 
   void set(Section &section, std::vector<PhasePlan> plans) const;
+  void run_like(Section &section, const Section &like) const;
   void change(Section &section);
   void align(Section &section, const PhasePlan &like) const;
   void cut_like(Section &section, const Section &other) const;

@@ -111,14 +111,7 @@ void StepWalk::copy_run(std::size_t from, std::size_t to) {
   const auto [first, end] = run_of(from);
   for (std::size_t s = first; s < end; ++s) {
     const std::size_t at = to + s - from;
-    if (at >= sections_.size() || sections_[at].choice != sections_[s].choice) continue;
-    sections_[at].plans = sections_[s].plans;
-    for (PhasePlan &plan : sections_[at].plans)
-      plan.layer = sections_[at].layer;
-    sections_[at].array = sections_[s].array;
-    sections_[at].reach = sections_[s].reach;
-    sections_[at].woven = sections_[s].woven;
-    sections_[at].alone = sections_[s].alone;
+    if (at < sections_.size() && sections_[at].choice == sections_[s].choice) run_like(sections_[at], sections_[s]);
   }
 }
 
