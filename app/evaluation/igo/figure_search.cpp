@@ -72,13 +72,19 @@ Row target_row(const Context &context, const std::string &key, std::string text,
   return row;
 }
 
-/// Steps of the networks that `layers_of` has layers for, as a table; their cells are in `gains`, too.
-template <typename LayersOf>
-Table step_table(const Context &context, bool large, const std::string &title, const std::string &options,
-                 const LayersOf &layers_of, Gains &gains) {
+/// The layers with convolutions over images; none if no layer reads one.
+std::vector<compiler::Layer> with_images(std::vector<compiler::Layer> layers, const Machine &npu) {
+  if (compiler::read_images(layers, compiler::Pass::kBoth, npu) == 0) layers.clear();
+  return layers;
+}
+
+/// Steps of all networks over im2col, or of those with `images` over these, as a table; their numbers are in `gains`,
+/// too.
+Table step_table(const Context &context, bool large, bool images, Gains &gains) {
   const StepSearch &search = context.study.search;
   const Setting setting = large ? context.workloads.large() : context.workloads.small();
-  Table table{fmt::format("{}, {} NPU; the last shares are of the step's time", title, large ? "large" : "small"),
+  Table table{fmt::format("Cycles of a training step{}, {} NPU; the last shares are of the step's time",
+                          images ? " over images" : "", large ? "large" : "small"),
               {"network", "paper's scheme", "conventional, searched", "layers, searched", "step",
                "saved over paper's, %", "saved over conventional, %", "most that can be, %", "layers above bound, %",
                "compute bound, %", "traffic bound, %", "array busy, %", "memory busy, %", "what binds",
@@ -86,14 +92,15 @@ Table step_table(const Context &context, bool large, const std::string &title, c
               {}};
   const Costs costs = costs_of(context, setting, context.policy);
   for (const Workload &workload : context.workloads.at(setting)) {
-    const std::vector<compiler::Layer> layers = layers_of(workload.network.layers, setting.npu);
+    const std::vector<compiler::Layer> layers =
+        images ? with_images(workload.network.layers, setting.npu) : workload.network.layers;
     if (layers.empty()) continue;
     const StepUnit unit{layers, setting.npu, {search.plans, search.step_plans}};
     const std::string command =
         fmt::format("gradweave search --model {} --npu {} --batch {} --plans {} --step-plans {}{}",
                     model_of(context.study, workload.name, large),
                     large ? context.study.large_npus.front() : context.study.small_npu, setting.batch, search.plans,
-                    search.step_plans, options);
+                    search.step_plans, images ? "" : " --convolution im2col");
     const double paper_cycles = costs.cycles(workload, Technique::kPartition);
     add_network(gains, table, context.evaluations.get(unit), paper_cycles, workload, command);
   }
@@ -104,9 +111,7 @@ void add_npu(Figure &figure, const Context &context, bool large) {
   const StepSearch &search = context.study.search;
   const std::string size = large ? "large" : "small";
   Gains gains;
-  Table table = step_table(
-      context, large, "Cycles of a training step", " --convolution im2col",
-      [](const std::vector<compiler::Layer> &layers, const Machine &) { return layers; }, gains);
+  Table table = step_table(context, large, false, gains);
   Row paper = target_row(context, size + ".paper", "Whole step against the paper's scheme on its own tiling, " + size,
                          large ? search.large_paper : search.small_paper);
   paper.ours[kOursDescribed] = mean(gains.paper);
@@ -128,12 +133,6 @@ void add_npu(Figure &figure, const Context &context, bool large) {
   figure.tables.push_back(std::move(table));
 }
 
-/// The layers with convolutions over images; none if no layer reads one.
-std::vector<compiler::Layer> with_images(std::vector<compiler::Layer> layers, const Machine &npu) {
-  if (compiler::read_images(layers, compiler::Pass::kBoth, npu) == 0) layers.clear();
-  return layers;
-}
-
 } // namespace
 
 Figure images(const Context &context) {
@@ -145,8 +144,7 @@ Figure images(const Context &context) {
       "(docs/convolution.md) as they do unless told otherwise. The paper's scheme goes by im2col here, too.";
   for (const bool large : {false, true}) {
     Gains gains;
-    figure.tables.push_back(
-        step_table(context, large, "Cycles of a training step over images", "", with_images, gains));
+    figure.tables.push_back(step_table(context, large, true, gains));
   }
   return figure;
 }
