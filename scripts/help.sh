@@ -36,7 +36,8 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 * PARTITION=none       none | weight_sharing | dy_sharing | ifmap_sharing: cuts the backward pass along M, N or K
 * PARTS=               parts of it; empty: one for each core, two on one core
 * REDUCTION=chain      chain | add: how cores that share a reduction bring their sums together
-* CONVOLUTION=im2col   im2col | image: what convolutions read (docs/convolution.md)
+* SHARING=parts        parts | turns: whether cores have a part each, or take its tiles by turns (docs/compiler.md)
+* CONVOLUTION=image    image | im2col: what convolutions read (docs/convolution.md)
 * SET=                 values other than the files': SET='npu.rows=64 net.batch=8' (--set of the command)
 * LAYERS=              names, numbers from 0, ranges: LAYERS=0,3-5,ffn1; empty: all
   DATA=normal          normal | special (cancellation, subnormals, -0, infinities, NaN)
