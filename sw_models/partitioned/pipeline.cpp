@@ -69,8 +69,8 @@ public:
   }
   void backward() { storage_.take(gradients_[backwards_++], micro_ * near_.backward); }
 
-  Run result() const {
-    Run run;
+  PipelineRun result() const {
+    PipelineRun run;
     run.cycles = std::max(storage_.free, host_.free);
     run.storage_busy = storage_.busy;
     run.host_busy = host_.busy;
@@ -93,8 +93,8 @@ double saved(const Workload &workload, std::uint32_t batch, double cycles) {
   return 100 * (1 - cycles / alone(workload, batch, Accounting::kPerImage));
 }
 
-Run run_alone(const Workload &workload, std::uint32_t batch) {
-  Run run;
+PipelineRun run_alone(const Workload &workload, std::uint32_t batch) {
+  PipelineRun run;
   run.cycles = run.host_busy = alone(workload, batch, Accounting::kPerImage);
   return run;
 }
@@ -117,8 +117,8 @@ void check(const Links &links) {
       throw std::invalid_argument(fmt::format("a latency or size of {}; it must not be negative", time));
 }
 
-Run pipeline(const Workload &workload, std::uint32_t devices, const Links &links, std::uint32_t batch,
-             const Schedule &schedule) {
+PipelineRun pipeline(const Workload &workload, std::uint32_t devices, const Links &links, std::uint32_t batch,
+                     const Schedule &schedule) {
   check(workload);
   check(links);
   check_devices(devices, batch);
@@ -142,7 +142,7 @@ Run pipeline(const Workload &workload, std::uint32_t devices, const Links &links
     stages.backward();
     if (forwards++ < micro_batches) stages.forward();
   }
-  Run run = stages.result();
+  PipelineRun run = stages.result();
   run.schedule = schedule;
   double weights = 0;
   for (std::size_t i = 0; i < schedule.cut; ++i)
@@ -153,16 +153,16 @@ Run pipeline(const Workload &workload, std::uint32_t devices, const Links &links
   return run;
 }
 
-Run best_pipeline(const Workload &workload, std::uint32_t devices, const Links &links, std::uint32_t batch,
-                  const Search &search) {
-  Run best = pipeline(workload, devices, links, batch, {});
+PipelineRun best_pipeline(const Workload &workload, std::uint32_t devices, const Links &links, std::uint32_t batch,
+                          const Search &search) {
+  PipelineRun best = pipeline(workload, devices, links, batch, {});
   for (const std::uint32_t micro : search.micros) {
     const std::uint64_t images = std::uint64_t{devices} * micro;
     if (images == 0 || batch % images != 0) continue;
     const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(search.most_depth, batch / images));
     for (std::size_t cut = 1; cut <= workload.layers(); ++cut)
       for (std::uint32_t depth = 1; depth <= most; ++depth) {
-        const Run run = pipeline(workload, devices, links, batch, {cut, micro, depth});
+        const PipelineRun run = pipeline(workload, devices, links, batch, {cut, micro, depth});
         if (run.cycles < best.cycles) best = run;
       }
   }
@@ -200,8 +200,9 @@ double most_saving(const Workload &workload, std::uint32_t devices) {
   double host = 0;
   for (std::size_t i = 0; i < workload.layers(); ++i)
     for (double LayerCycles::*product : {&LayerCycles::forward, &LayerCycles::dx, &LayerCycles::dw}) {
-      products.emplace_back(workload.storage[i].*product / devices, workload.host[i].*product);
-      host += products.back().second;
+      const double near = workload.storage[i].*product / devices, far = workload.host[i].*product;
+      if (near > 0 || far > 0) products.emplace_back(near, far);
+      host += far;
     }
   // Moved in the order in which devices lose least until both are busy as long: the optimum in fractions.
   std::sort(products.begin(), products.end(),
@@ -209,7 +210,7 @@ double most_saving(const Workload &workload, std::uint32_t devices) {
   double storage = 0, left = host;
   for (const auto &[near, far] : products) {
     if (storage + near >= left - far) {
-      left -= far * (near + far > 0 ? (left - storage) / (near + far) : 0);
+      left -= far * (left - storage) / (near + far);
       break;
     }
     storage += near;

@@ -33,7 +33,7 @@ struct Schedule {
   std::uint32_t depth = 1; ///< micro-batches that a near-storage device keeps at most, forwards done and backwards not
 };
 
-struct Run {
+struct PipelineRun {
   Schedule schedule;
   double cycles = 0;
   double storage_busy = 0, host_busy = 0; ///< cycles in which arrays of a device, of the NPU compute
@@ -51,8 +51,8 @@ struct Run {
 /// in turn; the NPU runs each forwards and at once backwards. Both links and the flash are in order and run beside the
 /// arrays. A cut of 0 is alone(). Throws std::invalid_argument as phases() and check(), and for a batch that devices x
 /// micro does not divide, or a depth of 0.
-Run pipeline(const Workload &workload, std::uint32_t devices, const Links &links, std::uint32_t batch,
-             const Schedule &schedule);
+PipelineRun pipeline(const Workload &workload, std::uint32_t devices, const Links &links, std::uint32_t batch,
+                     const Schedule &schedule);
 
 /// What a search may try.
 struct Search {
@@ -62,8 +62,8 @@ struct Search {
 
 /// The fastest pipeline over all cuts, depths and those micro-batches that divide the batch, or the NPU alone if none
 /// is faster.
-Run best_pipeline(const Workload &workload, std::uint32_t devices, const Links &links, std::uint32_t batch,
-                  const Search &search);
+PipelineRun best_pipeline(const Workload &workload, std::uint32_t devices, const Links &links, std::uint32_t batch,
+                          const Search &search);
 
 /// Images by speed: each near-storage device takes `shares` images through the whole network, the NPU the others; all
 /// exchange all gradients in a ring.

@@ -10,7 +10,7 @@ namespace gradweave::evaluation::dpt {
 namespace {
 
 using partitioned::Accounting;
-using partitioned::Run;
+using partitioned::PipelineRun;
 using partitioned::Workload;
 
 /// Where cycles come from.
@@ -43,7 +43,7 @@ Workload measured_workload(const DptStudy &study, const Subject &subject, const 
 std::string percent(double share) { return fmt::format("{:.0f}", 100 * share); }
 
 /// What a pipeline did, as cells.
-std::vector<std::string> cells_of(const Run &run) {
+std::vector<std::string> cells_of(const PipelineRun &run) {
   return {fmt::format("{:.1f}", run.saving),
           fmt::format("{}", run.schedule.cut),
           fmt::format("{}", run.schedule.micro),
@@ -72,7 +72,7 @@ struct Subtable {
       const auto by_equation = [&](Accounting a) {
         return partitioned::best_cut(workload, inputs.system(devices), batch, a).saving;
       };
-      const Run run = partitioned::best_pipeline(workload, devices, study.links, batch, search);
+      const PipelineRun run = partitioned::best_pipeline(workload, devices, study.links, batch, search);
       const double shares = partitioned::best_shares(workload, devices, study.links, batch).saving;
       const double equation = by_equation(Accounting::kPerImage);
       std::vector<std::string> cells{fmt::format("{}, {} devices", one.name, devices), fmt::format("{}", batch),

@@ -12,7 +12,7 @@ using partitioned::Accounting;
 using partitioned::Cut;
 using partitioned::Phases;
 
-constexpr double kMega = 1e6;
+constexpr double kMillion = 1e6;
 
 struct Part {
   const char *name;
@@ -39,11 +39,11 @@ void add_case(std::uint32_t batch, Accounting accounting, const Cut &cut, Chart 
   chart.groups.push_back(fmt::format("B = {}, {}", batch, accounting == Accounting::kReduced ? "paper's" : "true"));
   std::vector<std::string> cells{fmt::format("{}", batch), name_of(accounting), fmt::format("{}", cut.index)};
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
-    chart.series[i].values.push_back(kParts[i].cycles(p) / kMega);
-    cells.push_back(fmt::format("{:.1f}", kParts[i].cycles(p) / kMega));
+    chart.series[i].values.push_back(kParts[i].cycles(p) / kMillion);
+    cells.push_back(fmt::format("{:.1f}", kParts[i].cycles(p) / kMillion));
   }
   for (const double cycles : {p.forward_storage, p.forward_host, p.hidden(), p.total()})
-    cells.push_back(fmt::format("{:.1f}", cycles / kMega));
+    cells.push_back(fmt::format("{:.1f}", cycles / kMillion));
   table.rows.push_back(std::move(cells));
 }
 

@@ -11,6 +11,8 @@ namespace {
 
 using partitioned::Accounting;
 
+constexpr double kWeightBytes = 2, kFpgaHertz = 200e6, kGiga = 1e9, kMega = 1e6;
+
 double elements(const partitioned::Array &array) { return static_cast<double>(array.rows) * array.cols; }
 
 /// Time saved by most devices and the largest mini-batch, over networks and cases.
@@ -75,9 +77,10 @@ Figure text(const Inputs &inputs) {
       "images of X^T dY is not the product of the sums of X and dY: two of three products are counted for each image.",
       "Equation 3 has one T_PCIe; figure 2 moves maps up and gradient maps down. Table 4 is met best if neither takes "
       "time.",
-      "The fitted exchange is 0.5 to 0.7 bytes of a 16-bit weight in a cycle and device, far below the 4 GB/s of a "
-      "device's link "
-      "at any clock of an FPGA above some 10 MHz: something else is counted in it.",
+      fmt::format(
+          "The fitted exchange, {} cycles for a weight of 16 bits, is {:.2f} GB/s at {:.0f} MHz, where a device's link "
+          "has 4: something else is counted in it.",
+          study.exchange_cycles, kWeightBytes * kFpgaHertz / study.exchange_cycles / kGiga, kFpgaHertz / kMega),
       "37.9 % against processing in memory lies below what the three numbers of figure 5a allow.",
       "Blocks of 4 KB (section 3.4) cannot be in figure 5: times that grow with the dimension would not.",
       "Equation 3 sweeps to layer N - 1 and begins at 0, so that the NPU alone is a cut, and all layers near storage "
