@@ -106,6 +106,41 @@ Table new_table(const DptNetwork &network, const Source &source) {
           {}};
 }
 
+/// What slower links and flash would cost the pipeline of most devices and images, on measured cycles.
+Table links_table(const Inputs &inputs, const Subject &subject) {
+  const DptStudy &study = inputs.study;
+  const std::uint32_t devices = study.devices.back(), batch = study.pipeline_batches.back();
+  Table table{fmt::format("{}, exact timing model, {} devices, B = {}: percent of the NPU alone by links",
+                          study.measured_network, devices, batch),
+              {"links and flash"},
+              {}};
+  for (const Case &one : study.cases)
+    table.columns.push_back("case " + one.name);
+  const auto add = [&](const char *name, const auto &change) {
+    partitioned::Links links = study.links;
+    change(links);
+    std::vector<std::string> cells{name};
+    for (const Case &one : study.cases)
+      cells.push_back(
+          fmt::format("{:.1f}", partitioned::best_pipeline(measured_workload(study, subject, one), devices, links,
+                                                           batch, {{study.measured_micro}, study.search.most_depth})
+                                    .saving));
+    table.rows.push_back(std::move(cells));
+  };
+  add("as above", [](partitioned::Links &) {});
+  add("a quarter of the bandwidth", [](partitioned::Links &l) {
+    l.device_rate /= 4;
+    l.root_rate /= 4;
+  });
+  add("a sixteenth of the bandwidth", [](partitioned::Links &l) {
+    l.device_rate /= 16;
+    l.root_rate /= 16;
+  });
+  add("ten times the latency", [](partitioned::Links &l) { l.latency *= 10; });
+  add("a tenth of the flash's bandwidth", [](partitioned::Links &l) { l.flash_rate /= 10; });
+  return table;
+}
+
 } // namespace
 
 Figure beyond(const Inputs &inputs) {
@@ -134,6 +169,7 @@ Figure beyond(const Inputs &inputs) {
           rows.add(one, workload, devices);
       }
       figure.tables.push_back(std::move(table));
+      if (source.measured) figure.tables.push_back(links_table(inputs, subject));
     }
   }
   const partitioned::Links &links = study.links;
@@ -144,9 +180,9 @@ Figure beyond(const Inputs &inputs) {
           links.device_rate, links.root_rate, links.latency, links.flash_rate, links.flash_latency, links.block_bytes),
       fmt::format("Exact cycles: layers one by one on NPUs of configs/, {} images on a device near storage and four "
                   "times as many "
-                  "on the NPU; cycles.csv names the commands. What stays in a scratchpad from layer to layer is left "
-                  "out on both "
-                  "sides.",
+                  "on the NPU, whether it serves four devices or two; cycles.csv names the commands. What stays in a "
+                  "scratchpad "
+                  "from layer to layer is left out on both sides.",
                   study.measured_micro),
       "Batch normalisation over the whole mini-batch would be a barrier in each layer: micro-batches need statistics "
       "of their "
