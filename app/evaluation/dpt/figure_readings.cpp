@@ -8,7 +8,6 @@
 namespace gradweave::evaluation::dpt {
 namespace {
 
-using partitioned::Accounting;
 using partitioned::Dataflow;
 using partitioned::Exchange;
 using partitioned::Fill;

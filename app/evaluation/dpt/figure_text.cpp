@@ -72,19 +72,20 @@ Figure text(const Inputs &inputs) {
   }
   figure.notes = {
       "Table 3, ResNet-50, B = 128: 262,873,338 is a misprint of 232,873,338.",
-      "Section 4.1: 'feature maps are reduced in advance' for the weight update, and equation 3 has no B before it. "
-      "The sum over "
-      "images of X^T dY is not the product of the sums of X and dY: two of three products are counted for each image.",
-      "Equation 3 has one T_PCIe; figure 2 moves maps up and gradient maps down. Table 4 is met best if neither takes "
-      "time.",
-      fmt::format(
-          "The fitted exchange, {} cycles for a weight of 16 bits, is {:.2f} GB/s at {:.0f} MHz, where a device's link "
-          "has 4: something else is counted in it.",
-          study.exchange_cycles, kWeightBytes * kFpgaHertz / study.exchange_cycles / kGiga, kFpgaHertz / kMega),
+      ("Section 4.1: feature maps are added up in advance for the weight update, and equation 3 has no B before it. "
+       "The sum over "
+       "images of X^T dY is not the product of the sums of X and dY: two of three products are counted for each "
+       "image."),
+      ("Equation 3 has one T_PCIe; figure 2 moves maps up and gradient maps down. Table 4 is met best if neither takes "
+       "time."),
+      fmt::format("The fitted exchange, {} cycles for a weight of 16 bits, is {:.2f} GB/s at {:.0f} MHz, where a "
+                  "device's link "
+                  "has 4: something else is counted in it.",
+                  study.exchange_cycles, kWeightBytes * kFpgaHertz / study.exchange_cycles / kGiga, kFpgaHertz / kMega),
       "37.9 % against processing in memory lies below what the three numbers of figure 5a allow.",
       "Blocks of 4 KB (section 3.4) cannot be in figure 5: times that grow with the dimension would not.",
-      "Equation 3 sweeps to layer N - 1 and begins at 0, so that the NPU alone is a cut, and all layers near storage "
-      "is none."};
+      ("Equation 3 sweeps to layer N - 1 and begins at 0, so that the NPU alone is a cut, and all layers near storage "
+       "is none.")};
   return figure;
 }
 

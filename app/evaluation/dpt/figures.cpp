@@ -44,9 +44,9 @@ public:
         "constant fitted to table 4; maps cross the cut in no time.",
         study_.exchange_cycles);
     said.terms = {
-        "Paper's accounting: the weight update once a mini-batch, on feature maps added up before (section 4.1; "
-        "equation 3 "
-        "has no B before it). That is no gradient: a sum of products is not the product of sums.",
+        ("Paper's accounting: the weight update once a mini-batch, on feature maps added up before (section 4.1; "
+         "equation 3 "
+         "has no B before it). That is no gradient: a sum of products is not the product of sums."),
         "True gradient: all three products of each image, dW among them.",
         "difference: ours in the paper's accounting less the paper's; in percent of time these are points.",
         "In parentheses behind a number: what ours hangs on. The section on readings has what other choices give.",

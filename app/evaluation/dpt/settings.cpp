@@ -126,10 +126,10 @@ double cycles_of(const std::string &cell, const std::string &file, std::size_t l
 
 } // namespace
 
-const Case &DptStudy::case_of(const std::string &name) const {
+const Case &DptStudy::case_of(const std::string &wanted) const {
   for (const Case &one : cases)
-    if (one.name == name) return one;
-  throw std::logic_error(fmt::format("no case '{}'", name));
+    if (one.name == wanted) return one;
+  throw std::logic_error(fmt::format("no case '{}'", wanted));
 }
 
 MeasuredCycles parse_cycles(std::string_view text, const std::string &file) {

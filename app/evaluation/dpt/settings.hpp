@@ -49,7 +49,7 @@ struct DptStudy : Study {
   MeasuredCycles measured;
 
   /// Throws std::logic_error if there is none.
-  const Case &case_of(const std::string &name) const;
+  const Case &case_of(const std::string &wanted) const;
 };
 
 /// Reads what the study has besides (dpt.toml), networks only of those names (empty: all), and the cycles of layers
