@@ -84,7 +84,7 @@ struct Subtable {
       table.rows.push_back(std::move(cells));
       const std::string entry = fmt::format("{}.{}", source.key, entry_key(network, one, devices, batch));
       const auto what =
-          fmt::format("{}, {}, case {}, {} devices, B = {}", network.name, source.name, one.name, devices, batch);
+          fmt::format("{}, {}, case {}, {} devices, B = {}", network.name, source.key, one.name, devices, batch);
       for (const auto &[key, text, value] : {std::tuple{"equation", "equation 3", equation},
                                              {"shares", "images by speed", shares},
                                              {"pipeline", "pipelined both ways", run.saving}}) {
