@@ -79,6 +79,8 @@ public:
   virtual Schedule name() const = 0;
   /// What it does, as a clause, for help.
   virtual std::string_view summary() const = 0;
+  /// Whether it schedules convolutions that read images; else they have to go by im2col.
+  virtual bool reads_images() const { return true; }
   /// Throws CompileError if no plan fits the NPU. Bits do not depend on what it returns: a reduction's order is part of
   /// the plans, and what follows is verified.
   virtual Scheduled schedule(const SchedulingProblem &problem) const = 0;

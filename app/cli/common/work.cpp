@@ -2,6 +2,7 @@
 
 #include "app/cli/common/settings.hpp"
 #include "compiler/cost/image_choice.hpp"
+#include "compiler/schedule/registry.hpp"
 #include "graph/frontend/load_network.hpp"
 
 #include "app/evaluation/unit/unit_key.hpp"
@@ -16,6 +17,14 @@
 #include <stdexcept>
 
 namespace gradweave::cli {
+namespace {
+
+/// `all` compares the schedules of the paper, which take whatever a layer reads.
+bool takes_images(const std::string &schedule) {
+  return schedule == "all" || compiler::scheduler_of(compiler::parse_schedule(schedule)).reads_images();
+}
+
+} // namespace
 
 Work resolve(const WorkArguments &arguments) {
   Work work;
@@ -26,8 +35,7 @@ Work resolve(const WorkArguments &arguments) {
   const Settings settings = parse_settings(arguments.set, arguments.batch, arguments.until);
   work.network = compiler::load_network(runtime::find_model(arguments.model), settings.network);
   work.npu = load_machine(runtime::find_npu(arguments.npu), settings.machine);
-  // The paper's scheme knows matrices only.
-  if (arguments.convolution == "image" && arguments.schedule != "igo_paper")
+  if (arguments.convolution == "image" && takes_images(arguments.schedule))
     compiler::read_images(work.network.layers, work.compile.pass, work.npu);
   work.layers = compiler::select_layers(work.network, arguments.layers);
   return work;
