@@ -1,6 +1,7 @@
 #include "app/evaluation/papers.hpp"
 
 #include "app/evaluation/igo/figures.hpp"
+#include "app/evaluation/layerweaver/figures.hpp"
 #include "app/evaluation/memory/figures.hpp"
 #include "base/text/split.hpp"
 #include "sw_models/config/config_error.hpp"
@@ -15,7 +16,8 @@ namespace gradweave::evaluation {
 
 const std::vector<Paper> &papers() {
   static const std::vector<Paper> all{{"igo", igo::figures, true, igo::open},
-                                      {"memory", memory::figures, false, memory::open}};
+                                      {"memory", memory::figures, false, memory::open},
+                                      {"layerweaver", layerweaver::figures, false, layerweaver::open}};
   return all;
 }
 
