@@ -22,6 +22,7 @@ void add_scenario(const Inputs &inputs, Figure &figure, const Scenario &scenario
        {std::pair{"throughput", percent(m.greedy)}, {"compute", m.compute}, {"fetch", m.fetch}}) {
     Row row = inputs.row("abstract", fmt::format("{}.{}", scenario.of, key), ours);
     row.key = fmt::format("{}.{}", scenario.name, key);
+    row.text = fmt::format("{}: {}", scenario.name, row.text);
     const bool attained = row.ours[1] && std::abs(*row.ours[1]) <= kAttained;
     row.note = fmt::format("{} under: {}", attained ? "attainable" : "not attained", assumptions(scenario));
     figure.rows.push_back(std::move(row));

@@ -59,8 +59,8 @@ Figure figure2(const Inputs &inputs) {
                               {steps("memory", f, 0, 1, 0), steps("PEs", f, 2, 3, 1)}});
       Row row = inputs.row("2", fmt::format("{}.end", name), 1e3 * f.first);
       row.key = fmt::format("{}.{}", scenario.name, row.key);
-      row.note =
-          fmt::format("on: {}; computes {:.3f} and fetches {:.3f} ms", scenario.name, 1e3 * f.compute, 1e3 * f.fetch);
+      row.text = fmt::format("{}: {}", scenario.name, row.text);
+      row.note = fmt::format("computes {:.3f} and fetches {:.3f} ms", 1e3 * f.compute, 1e3 * f.fetch);
       figure.rows.push_back(std::move(row));
     }
   }
