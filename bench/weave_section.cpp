@@ -2,7 +2,7 @@
 #include "bench/work/run_timer.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "runtime/run/lookup.hpp"
-#include "weave_model/profile/profile.hpp"
+#include "weave_model/profile.hpp"
 #include "weave_model/weaver.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "weave_model/profile/profile.hpp"
+#include "weave_model/profile.hpp"
 
 #include "graph/frontend/load_network.hpp"
 

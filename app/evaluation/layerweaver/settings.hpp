@@ -3,7 +3,7 @@
 
 #include "app/evaluation/study/study.hpp"
 #include "weave_model/policy.hpp"
-#include "weave_model/profile/profile.hpp"
+#include "weave_model/profile.hpp"
 
 #include <cstdint>
 #include <map>
