@@ -27,8 +27,9 @@ struct AreaRows {
 /// Scratchpad rows of full tiles of a layer.
 class FullTiles {
 public:
-  FullTiles(const TileShape &tile, const Layer &layer, const NpuConfig &npu)
-      : tile_(tile), layer_(layer), lanes_(npu.lanes()) {}
+  FullTiles(const TileShape &tile, const Layer &layer, const NpuConfig &npu, const PhaseParts &parts)
+      : tile_(tile), layer_(layer), lanes_(npu.lanes()),
+        beside_(parts.by_turns() && parts.dim == Dim::kM ? parts.cores : 1) {}
 
   std::uint64_t result_rows(const Contraction &c, bool fp32) const {
     return spm_rows(longest(c.result, c.row), longest(c.result, c.col), fp32, lanes_);
@@ -69,8 +70,12 @@ private:
     for (const Dim dim : {Dim::kK, Dim::kN})
       set_range(p, dim, {0, longest(c.result, dim)});
     Operands most;
-    for (const IndexRange &lines : ranges_along(layer_, c.result, Dim::kM, tile_.m, whole(layer_))) {
-      set_range(p, Dim::kM, lines);
+    const std::vector<IndexRange> ranges = ranges_along(layer_, c.result, Dim::kM, tile_.m, whole(layer_));
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      set_range(p, Dim::kM, ranges[i]);
+      const std::size_t first = i / beside_ * beside_, last = std::min<std::size_t>(first + beside_, ranges.size()) - 1;
+      p.band = ranges[first].first;
+      p.band_size = ranges[last].end() - p.band;
       const GemmRoles r = roles(p, layer_);
       most.a = std::max(most.a, image_rows(c.a, r.a_rect, p));
       most.b = std::max(most.b, image_rows(c.b, r.b_rect, p));
@@ -88,13 +93,14 @@ private:
   const TileShape &tile_;
   const Layer &layer_;
   std::uint32_t lanes_;
+  std::uint32_t beside_; ///< products that share the tile of an image
 };
 
 } // namespace
 
 bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu,
           const PhaseParts &parts) {
-  const FullTiles full(tile, layer, npu);
+  const FullTiles full(tile, layer, npu, parts);
   for (const Tensor result : form_of(kind).results) {
     const Contraction &c = contraction_of(result);
     const bool cut = parts.count > 1 && parts.dim == c.red;
