@@ -45,6 +45,8 @@ std::unique_ptr<Section> network_section();
 std::unique_ptr<Section> growth_section();
 /// The memory model of training: single estimates, whole sweeps, growth with layers.
 std::unique_ptr<Section> memory_section();
+/// Layerweaver's model: what it takes to schedule a layer.
+std::unique_ptr<Section> weave_section();
 /// How the compiler's time and memory grow with layers and commands.
 std::unique_ptr<Section> compile_section();
 

@@ -2,6 +2,7 @@
 
 #include "app/evaluation/dpt/figures.hpp"
 #include "app/evaluation/igo/figures.hpp"
+#include "app/evaluation/layerweaver/figures.hpp"
 #include "app/evaluation/memory/figures.hpp"
 #include "base/text/split.hpp"
 #include "sw_models/config/config_error.hpp"
@@ -17,6 +18,7 @@ namespace gradweave::evaluation {
 const std::vector<Paper> &papers() {
   static const std::vector<Paper> all{{"igo", igo::figures, true, igo::open},
                                       {"memory", memory::figures, false, memory::open},
+                                      {"layerweaver", layerweaver::figures, false, layerweaver::open},
                                       {"dpt", dpt::figures, false, dpt::open}};
   return all;
 }

@@ -16,6 +16,11 @@ constexpr std::uint64_t kChangeWork = 30'000;
 constexpr std::uint64_t kParts = 8;
 /// Changes of two neighbours at most that are tried to weave them.
 constexpr std::uint64_t kWeavings = 500;
+/// From a placement, a pair that has gained nothing by one part of so many of them is left as it is.
+constexpr std::uint64_t kPatience = 8;
+/// From a placement, walks from conventional plans that are found late take one part of so many of the work of all
+/// others, or end where they begin.
+constexpr std::uint64_t kLateShare = 8;
 
 class StepSearch {
 public:
@@ -31,6 +36,8 @@ private:
   void plan_layers();
   std::vector<Walk> begin_all();
   Walk begin(std::size_t level);
+  void weave(StepWalk &walk);
+  SearchWork walk_from_conventional(bool to_go_on);
   void count(const Walk &walk);
   static std::vector<Walk> fastest_first(std::vector<Walk> walks);
   void run_until(StepWalk &walk, std::uint64_t changes);
@@ -150,8 +157,7 @@ void StepSearch::search_together() {
   }
   for (std::uint64_t changes = part();; changes += part()) {
     const bool last = walks.size() == 1;
-    if (last && options_.step_plans > 0)
-      for_each(walks, [&](Walk &walk) { walk->try_weaving(std::min(options_.step_plans, kWeavings)); });
+    if (last && options_.step_plans > 0) for_each(walks, [&](Walk &walk) { weave(*walk); });
     for_each(walks, [&](Walk &walk) {
       run_until(*walk, last ? options_.step_plans : std::min(changes, options_.step_plans));
     });
@@ -163,6 +169,11 @@ void StepSearch::search_together() {
     if (last) break;
   }
   together_.seconds = walked_seconds_;
+}
+
+void StepSearch::weave(StepWalk &walk) {
+  const std::uint64_t changes = std::min(options_.step_plans, kWeavings);
+  walk.try_weaving(changes, options_.start == StepStart::kPlacement ? changes / kPatience : changes);
 }
 
 /// Goes on until the walk has tried so many changes, or has done the work that they may take.
@@ -179,19 +190,35 @@ void StepSearch::end(const StepWalk &walk) {
   found_.plans = walk.plans();
 }
 
+/// A walk from the last plans of all layers: what it did.
+SearchWork StepSearch::walk_from_conventional(bool to_go_on) {
+  Walk walk;
+  if (to_go_on) {
+    walk = begin(levels() - 1);
+    if (options_.start == StepStart::kPlacement && options_.step_plans > 0) walk->try_reuse();
+    run_until(*walk, part());
+  } else {
+    walk = std::make_unique<StepWalk>(layers_, options_.pass, layout_, npu_, own_, progress_);
+    walk->begin(levels() - 1);
+  }
+  count(walk);
+  end(*walk);
+  return walk->work();
+}
+
 /// Gives the search for conventional plans as much work as that for the step took. As often as that finds faster ones,
 /// the step is searched from these, too.
 void StepSearch::search_conventional() {
   found_.work = own_.conventional_work();
   found_.work += own_.other_work();
   found_.work += together_;
+  SearchWork late;
   const auto progress = [&] { report(2 * layers_.size() + options_.step_plans); };
   while (own_.search_conventional(found_.work.bursts, threads_, progress)) {
-    const Walk walk = begin(levels() - 1);
-    count(walk);
-    run_until(*walk, part());
-    end(*walk);
-    found_.work += walk->work();
+    const bool to_go_on = options_.start == StepStart::kReuse || late.bursts < together_.bursts / kLateShare;
+    const SearchWork work = walk_from_conventional(to_go_on);
+    late += work;
+    found_.work += work;
   }
   found_.conventional_work = own_.conventional_work();
 }

@@ -19,6 +19,8 @@ constexpr std::size_t kNeighbours = 2;
 constexpr std::uint32_t kFarthest = 3;
 /// One part of so many of the work goes into changes of the step that are not tried nearby first.
 constexpr std::uint64_t kWholeShare = 4;
+/// One change of so many cuts all sections that share what stays alike, if it is known what does.
+constexpr std::uint32_t kLinkedShare = 3;
 
 } // namespace
 
@@ -285,6 +287,12 @@ void StepWalk::try_placement() {
   for (const Section &section : sections_)
     placed.push_back({section.layer, &section.plans});
   const std::vector<TakenOver> taken = place_tensors(placed, layers_, layout_, npu_);
+  linked_.assign(sections_.size(), {});
+  for (std::size_t s = 0; s < taken.size(); ++s)
+    for (const std::size_t from : taken[s].from) {
+      linked_[s].push_back(from);
+      linked_[from].push_back(s);
+    }
   const RowRange all{0, npu_.spm_rows()};
   const auto take = [&](bool anywhere, const std::function<void(Section &, const TakenOver &)> &cut) {
     try_on_all([&](Section &section) {
@@ -314,11 +322,40 @@ void StepWalk::try_placement() {
   }
 }
 
+/// A change of a section that those which share what stays follow, by one step or all along: alone it would cut tiles
+/// otherwise than those that are kept, and lose them.
+void StepWalk::try_linked_change(std::size_t one) {
+  const std::vector<Section> before = sections_;
+  change(sections_[one]);
+  const bool all_along = changer_.pick(2) == 1;
+  std::vector<bool> follows(sections_.size());
+  std::vector<std::size_t> lead{one};
+  follows[one] = true;
+  while (!lead.empty()) {
+    const std::size_t s = lead.back();
+    lead.pop_back();
+    for (const std::size_t other : linked_[s]) {
+      if (follows[other]) continue;
+      follows[other] = true;
+      cut_like(sections_[other], sections_[s]);
+      if (all_along) lead.push_back(other);
+    }
+  }
+  if (improves())
+    around_.clear();
+  else
+    sections_ = before;
+}
+
 /// A change of one section, or of all alike, that is kept if the step gains. As long as whole steps have taken more
 /// work than surroundings, only what gains there is tried on the whole; else all is, for a layer's surroundings do not
 /// show what stays from its forward to its backward pass.
 void StepWalk::try_change() {
   ++work_.tried;
+  if (!linked_.empty() && changer_.pick(kLinkedShare) == 0) {
+    const std::size_t one = changer_.pick(sections_.size());
+    if (!linked_[one].empty()) return try_linked_change(one);
+  }
   const std::vector<std::size_t> picked = pick_sections();
   std::vector<Section> before;
   for (const std::size_t s : picked)

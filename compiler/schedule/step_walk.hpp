@@ -27,8 +27,9 @@ public:
   /// Lets layers take over what the memory model would keep (place_tensors()), cut alike or not, where the step is
   /// faster for it.
   void try_placement();
-  /// Lets neighbours run woven where that is faster, with so many changes tried for each pair of shapes.
-  void try_weaving(std::uint64_t changes);
+  /// Lets neighbours run woven where that is faster, with so many changes tried for each pair of shapes, or `patience`
+  /// if none of these gains.
+  void try_weaving(std::uint64_t changes, std::uint64_t patience);
   /// Tries so many changes, or fewer once the walk has simulated `bursts` in all, try_weaving() apart.
   void run(std::uint64_t changes, std::uint64_t bursts);
 
@@ -67,11 +68,12 @@ private:
   std::vector<std::vector<std::size_t>> pairs_to_weave();
   std::pair<std::size_t, std::size_t> run_of(std::size_t section) const;
   void copy_run(std::size_t from, std::size_t to);
-  bool weave_with_last(std::size_t section, std::uint64_t changes);
+  bool weave_with_last(std::size_t section, std::uint64_t changes, std::uint64_t patience);
   std::vector<std::size_t> pick_sections();
   bool improves();
   void try_on_all(const std::function<void(Section &)> &change);
   void try_change();
+  void try_linked_change(std::size_t one);
   std::uint64_t shared_tensors(std::size_t one, std::size_t other) const;
   /// Plans of the sections from `first` to before `end`.
   std::vector<PhasePlan> range(std::size_t first, std::size_t end) const;
@@ -90,6 +92,8 @@ private:
   PlanChanger changer_;
   PlanChanger weaver_; ///< of woven sections: what one draws does not change what the other does
   std::vector<Section> sections_;
+  /// Of each section those that take over a tensor from it or that it takes over from; empty without try_placement().
+  std::vector<std::vector<std::size_t>> linked_;
   std::map<std::size_t, std::uint64_t> around_; ///< cycles_around() of the sections as they are, where known
   std::uint64_t first_cycles_ = 0, cycles_ = 0, improvements_ = 0;
   SearchWork work_;

@@ -116,7 +116,7 @@ void StepWalk::copy_run(std::size_t from, std::size_t to) {
 }
 
 /// Looks for plans with which the section and the one before it, woven, take less than now. Whether there are any.
-bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes) {
+bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::uint64_t patience) {
   Section &one = sections_[section - 1], &other = sections_[section];
   const std::pair<std::size_t, std::size_t> run = run_of(section);
   const std::uint64_t apart = cycles(run.first, run.second, kNoPlan);
@@ -147,7 +147,7 @@ bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes) {
       for (std::size_t s = run.first; s < run.second; ++s)
         cut_into_bands(sections_[s], plans_by_lines(sections_[s]), lines);
     });
-  for (std::uint64_t i = 0; i < changes; ++i)
+  for (std::uint64_t i = 0; i < changes && (i < patience || best < apart); ++i)
     keep_if_faster([&] { change_pair(one, other); });
   return best < apart;
 }
@@ -182,13 +182,13 @@ std::vector<std::vector<std::size_t>> StepWalk::pairs_to_weave() {
 }
 
 /// Weaves sections with the ones before them, those of the same shapes alike, where the step gains.
-void StepWalk::try_weaving(std::uint64_t changes) {
+void StepWalk::try_weaving(std::uint64_t changes, std::uint64_t patience) {
   const std::uint64_t begun = work_.bursts;
   for (const std::vector<std::size_t> &pairs : pairs_to_weave()) {
     if (progress_) progress_();
     const std::vector<Section> before = sections_;
     const std::size_t first = pairs.front();
-    if (weave_with_last(first, changes)) {
+    if (weave_with_last(first, changes, patience)) {
       for (const std::size_t s : pairs)
         copy_run(first, s);
       if (improves()) continue;

@@ -232,7 +232,7 @@ void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
   command
       ->add_option("--start", a.start,
                    "What the search of the step begins with: reuse tries layer by layer what each takes over from the "
-                   "one before; placement keeps what the memory model would keep, and takes half the time or less")
+                   "one before; placement keeps what the memory model would keep, and spends less on weaving")
       ->check(CLI::IsMember({"reuse", "placement"}))
       ->capture_default_str();
   command->add_option("--check", a.backend,
