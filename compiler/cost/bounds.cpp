@@ -31,10 +31,22 @@ double io_bytes(const Layer &layer, Pass pass, const NpuConfig &npu) {
   return 2 * elements * layer.groups;
 }
 
+/// Of dX, whose phases are products of their own with the taps that meet them.
+std::uint64_t phase_steps(const Layer &layer, Tensor result, const NpuConfig &npu) {
+  std::uint64_t steps = 0;
+  for (const Phase &phase : phases_of(layer, result)) {
+    const std::uint32_t pixels = layer.conv->batch * phase.height * phase.width;
+    steps += block_count(pixels, kernel_channels(layer), npu) *
+             std::max(taps_met(layer, phase) * layer.n, shortest_block(npu));
+  }
+  return steps;
+}
+
 /// Array steps of the layer's products: however a result is cut into tiles, it takes no fewer blocks than the array's
 /// size asks for, and each of its elements all terms of its reduction.
 std::uint64_t array_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
   const auto product = [&](Tensor result) {
+    if (splits_phases(layer, result)) return phase_steps(layer, result, npu);
     const Contraction &c = contraction_of(result);
     const auto extent = [&](Dim dim) { return extent_of(layer, result, dim); };
     std::uint64_t blocks = block_count(extent(c.row), extent(c.col), npu);

@@ -24,6 +24,25 @@ TEST(ImageLayers, GiveTheBitsOfDirectConvolution) {
   }
 }
 
+/// Strides, and results of other sizes than the image.
+TEST(ImageLayers, OfAnyStrideAndPaddingGiveTheBitsOfDirectConvolution) {
+  const char *npus[] = {"test8", "test6x10", "test13x7", "test5x2", "test8c2", "test8c4", "test6x10c3"};
+  std::size_t run = 0;
+  for (std::uint64_t seed = 5001; seed <= 5420; ++seed) {
+    JobSpec s = random_image_job(npus[seed % 7], seed, true);
+    s.backend = Backend::kFunctional;
+    const JobResult r = run_job(s);
+    const std::string failures = fmt::format("{}", fmt::join(r.failures, "; "));
+    // The smallest scratchpads do not hold every row of pixels.
+    if (r.outcome == Outcome::kBadInput && failures.find("no tiling fits") != std::string::npos) continue;
+    ASSERT_EQ(r.outcome, Outcome::kPass) << describe(s) << ": " << failures;
+    for (const OutputCheck &check : r.outputs)
+      EXPECT_EQ(check.direct, check.elements) << describe(s);
+    ++run;
+  }
+  EXPECT_GT(run, 380U) << "many of the layers do not fit";
+}
+
 /// Rounding to bf16 hides most of what another order of a sum makes of it: here Y and dX leave as the sums they are.
 TEST(ImageLayers, SumInTheOrderOfTheReductionPlan) {
   std::size_t in_blocks = 0;

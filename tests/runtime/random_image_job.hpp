@@ -41,9 +41,10 @@ inline JobSpec random_convolution_job(const std::string &npu, std::uint64_t seed
   return s;
 }
 
-inline JobSpec random_image_job(const std::string &npu, std::uint64_t seed) {
+/// `strided`: with any stride and padding.
+inline JobSpec random_image_job(const std::string &npu, std::uint64_t seed, bool strided = false) {
   Dice dice(seed);
-  const Convolution conv = random_image_convolution(dice);
+  const Convolution conv = strided ? random_strided_convolution(dice) : random_image_convolution(dice);
   return random_convolution_job(npu, seed, dice, conv, true);
 }
 
