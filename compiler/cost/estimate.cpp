@@ -61,7 +61,8 @@ public:
     const std::uint32_t read = lines_read(layer, result, rows_of(layer, result, {0, lines})).size;
     nest.halo_ = static_cast<double>(read) / lines;
     // The phases of dX's rows find dY's in one tile.
-    if (splits_phases(layer, result)) nest.extent_[0] = static_cast<std::uint32_t>(divide_up(extent_[0], phases(layer)));
+    if (splits_phases(layer, result))
+      nest.extent_[0] = static_cast<std::uint32_t>(divide_up(extent_[0], phases(layer)));
     return nest;
   }
 

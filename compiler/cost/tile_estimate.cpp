@@ -35,7 +35,8 @@ public:
       const Action &a = program.actions[i];
       queue_[engine_of(a)].push_back(i);
       if (a.computes())
-        left_[engine_of(a)] += static_cast<double>(product_cycles(program.products[a.product], program.layers[a.layer], npu));
+        left_[engine_of(a)] +=
+            static_cast<double>(product_cycles(program.products[a.product], program.layers[a.layer], npu));
       else
         channel_ += service(a);
     }

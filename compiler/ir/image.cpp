@@ -178,12 +178,9 @@ Rect on_grid(const Convolution &conv, const IndexRange &pixels, const IndexRange
   const std::uint32_t image = width * height;
   const bool one_image = pixels.first / image == (pixels.end() - 1) / image;
   if (stride == 1 && grid.width == width && (grid.height == height || one_image)) return rect;
-  rect.pixels = {static_cast<std::uint16_t>(width),
-                 static_cast<std::uint16_t>(height),
-                 static_cast<std::uint16_t>(grid.width),
-                 static_cast<std::uint16_t>(grid.height),
-                 static_cast<std::uint8_t>(stride),
-                 0};
+  rect.pixels = {static_cast<std::uint16_t>(width),      static_cast<std::uint16_t>(height),
+                 static_cast<std::uint16_t>(grid.width), static_cast<std::uint16_t>(grid.height),
+                 static_cast<std::uint8_t>(stride),      0};
   return rect;
 }
 

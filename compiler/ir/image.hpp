@@ -11,9 +11,9 @@
 
 namespace gradweave::compiler {
 
-/// Whether commands can compute the convolution from its images as they lie: with one stride of 1 to 3 and taps that meet
-/// every phase of it, padding of less than the kernel, and sizes that their fields hold. One that reads each pixel once
-/// needs none.
+/// Whether commands can compute the convolution from its images as they lie: with one stride of 1 to 3 and taps that
+/// meet every phase of it, padding of less than the kernel, and sizes that their fields hold. One that reads each pixel
+/// once needs none.
 bool can_read_image(const Convolution &conv);
 
 /// Why it cannot, in a few words; empty: it can.
@@ -43,8 +43,8 @@ struct TapRange {
 TapRange tap_range(const Layer &layer, const IndexRange &range, std::uint32_t channels, bool blocked);
 /// Whether tiles with a side of so many terms have some channels of all taps, which then are taken in blocks.
 inline bool takes_blocks(std::uint32_t side, std::uint32_t channels) { return side < channels; }
-/// Of a product: those that its terms are, or of dW its rows. Of dX with a stride these are the taps that meet its phase,
-/// in the order of the kernel.
+/// Of a product: those that its terms are, or of dW its rows. Of dX with a stride these are the taps that meet its
+/// phase, in the order of the kernel.
 TapRange taps_of(const Layer &layer, const TileProduct &p);
 /// Of all taps, those that meet the phase of dX in which a pixel is.
 std::uint32_t taps_met(const Layer &layer, const Phase &phase);
@@ -52,8 +52,8 @@ std::uint32_t taps_met(const Layer &layer, const Phase &phase);
 std::vector<IndexRange> cut_taps(const Layer &layer, const IndexRange &range, std::uint32_t channels,
                                  std::uint32_t side);
 
-/// Of the operand image that a product of `result` reads: the pixels of all rows that taps move to from rows of the grid,
-/// as far as they belong to the same image.
+/// Of the operand image that a product of `result` reads: the pixels of all rows that taps move to from rows of the
+/// grid, as far as they belong to the same image.
 IndexRange lines_read(const Layer &layer, Tensor result, const IndexRange &rows);
 
 /// The rectangle of those pixels of X, dY or Y, and of columns, as the commands want it to lie.

@@ -11,10 +11,10 @@ namespace gradweave::compiler {
 
 /// Rows of W in runs, each a tap's: `across` taps side by side, then those of the next row of the kernel.
 struct TapRuns {
-  std::uint32_t rows = 0;    ///< of a run; 0: all rows are one
-  std::uint16_t across = 1;  ///< taps
-  std::uint16_t right = 1;   ///< taps of the kernel from one to the next
-  std::uint16_t down = 0;    ///< and from a row to the next
+  std::uint32_t rows = 0;   ///< of a run; 0: all rows are one
+  std::uint16_t across = 1; ///< taps
+  std::uint16_t right = 1;  ///< taps of the kernel from one to the next
+  std::uint16_t down = 0;   ///< and from a row to the next
   bool operator==(const TapRuns &o) const {
     return rows == o.rows && across == o.across && right == o.right && down == o.down;
   }
@@ -57,8 +57,8 @@ inline constexpr std::uint32_t kMaxTileSide = 65535;
 /// an ADD command's: it adds part `part` of the reduction, whose range it names, to the sum of the parts before.
 struct TileProduct {
   Tensor result{};
-  /// First indices, in the group. Of dX of a layer that reads images with a stride M counts pixels phase by phase, and N
-  /// the terms of the taps that meet the product's phase.
+  /// First indices, in the group. Of dX of a layer that reads images with a stride M counts pixels phase by phase, and
+  /// N the terms of the taps that meet the product's phase.
   std::uint32_t m = 0, k = 0, n = 0;
   std::uint32_t m_size = 0, k_size = 0, n_size = 0; ///< lengths
   std::uint32_t group = 0;
@@ -76,8 +76,8 @@ using LoopOrder = std::array<Dim, 3>; ///< outermost first
 /// What one phase of a layer computes.
 enum class PhaseKind { kForward, kDx, kDw, kInterleave, kDxMajor, kDwMajor };
 
-/// A part of a layer's index space: groups, and M, K and N in each of them, from a first index to one past the last. Of a
-/// layer that reads images M counts lines of its grid and K channels, and taps are whole in any region.
+/// A part of a layer's index space: groups, and M, K and N in each of them, from a first index to one past the last. Of
+/// a layer that reads images M counts lines of its grid and K channels, and taps are whole in any region.
 struct Region {
   std::uint32_t g = 0, g_end = 0, m = 0, m_end = 0, k = 0, k_end = 0, n = 0, n_end = 0;
 };

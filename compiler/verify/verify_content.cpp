@@ -85,12 +85,14 @@ ContentReplay::Located ContentReplay::locate(const isa::DmaCommand &d, std::stri
                   d.cols};
   // A row apart, or as far as a phase's pixels.
   const std::uint32_t step = d.rows > 1 ? d.pitch / b.pitch : 1;
-  const bool steps = step * b.pitch == d.pitch && (step == 1 || std::find(steps_.begin(), steps_.end(), step) != steps_.end());
+  const bool steps =
+      step * b.pitch == d.pitch && (step == 1 || std::find(steps_.begin(), steps_.end(), step) != steps_.end());
   if (d.fp32 != b.fp32)
     problem = fmt::format("moves {} as {}", to_string(b.tensor), d.fp32 ? "fp32" : "bf16");
   else if (d.rows > 1 && !steps)
     problem = fmt::format("moves {} with pitch {} instead of {}", to_string(b.tensor), d.pitch, b.pitch);
-  else if (std::uint64_t{rect.rows - 1} * step >= b.rows - rect.row || rect.col >= b.cols || rect.cols > b.cols - rect.col)
+  else if (std::uint64_t{rect.rows - 1} * step >= b.rows - rect.row || rect.col >= b.cols ||
+           rect.cols > b.cols - rect.col)
     problem = fmt::format("{} reaches outside the tensor of {} x {}", name(index, rect), b.rows, b.cols);
   return {index, rect, step};
 }

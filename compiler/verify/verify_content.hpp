@@ -76,8 +76,8 @@ private:
   struct Claim {
     Product product;
     const Layer *layer = nullptr;
-    bool turned = false;          ///< dX
-    std::uint32_t a_col = 0;      ///< first columns of A and of WGRAD's B
+    bool turned = false;     ///< dX
+    std::uint32_t a_col = 0; ///< first columns of A and of WGRAD's B
     std::uint32_t b_col = 0;
     std::uint32_t ky = 0, kx = 0; ///< first tap
     std::uint32_t apart = 1;      ///< taps of the kernel from tap to tap, on both sides

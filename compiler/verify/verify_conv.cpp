@@ -60,8 +60,8 @@ const ContentReplay::Tile *ContentReplay::find_rows(const SpmView &view, std::ui
   const SpmView &whole = tile->view;
   const std::uint32_t each = view.fp32 ? 2 : 1;
   skipped = (view.place.row - whole.place.row) / each;
-  const bool fits = view.place.row == whole.place.row + skipped * each && skipped + view.rows <= whole.rows && view.cols == whole.cols && view.fp32 == whole.fp32 &&
-                    view.place.pstride == whole.place.pstride &&
+  const bool fits = view.place.row == whole.place.row + skipped * each && skipped + view.rows <= whole.rows &&
+                    view.cols == whole.cols && view.fp32 == whole.fp32 && view.place.pstride == whole.place.pstride &&
                     view.place.rot == (whole.place.rot + skipped) % npu_.lanes();
   return fits && holds(view, owner_[view.place.row]) ? tile : nullptr;
 }
@@ -80,7 +80,8 @@ std::string ContentReplay::check_line(const isa::SpmTile &tile, std::int64_t lin
     there = owner_[at + panel * tile.pstride] == owner_[at];
   if (there) return {};
   return fmt::format("reads pixel {} of {}, columns {} to {}, in scratchpad row {}, which holds {} from its line {} on",
-                     pixel, to_string(this->binding(binding).tensor), col, col + cols, row, name(held->content), offset);
+                     pixel, to_string(this->binding(binding).tensor), col, col + cols, row, name(held->content),
+                     offset);
 }
 
 /// Every line that is read for a pixel of the result must be the pixel that the convolution multiplies with the tap's
@@ -148,11 +149,27 @@ ContentReplay::KernelRead ContentReplay::read_kernel(const isa::ConvCommand &v, 
   return read;
 }
 
-/// The grid of the layer, and the row of it in which the claim's lines begin.
+/// The grid and the image of the layer, and the row of the grid in which the claim's lines begin.
 std::string ContentReplay::check_walk(const isa::ConvCommand &v, const Claim &claim) const {
   const isa::ImageWalk &i = v.image;
-  if (i.grid_w != claim.lines.grid_w || i.grid_h != claim.lines.grid_h)
-    return "walks a grid that is not its layer's";
+  const Convolution &conv = *claim.layer->conv;
+  // WGRAD walks the plane of its tap's phase.
+  const auto side = [&](std::uint32_t size, std::uint32_t tap, std::uint32_t dilation, std::uint32_t pad) {
+    if (!v.weights) return size;
+    const std::int64_t stride = conv.stride_width, move = std::int64_t{tap} * dilation - pad;
+    return static_cast<std::uint32_t>((size + stride - 1 - (move % stride + stride) % stride) / stride);
+  };
+  const std::uint32_t height =
+      side(claim.turned ? conv.out_height() : conv.height, claim.ky, conv.dilation_height, conv.pad_top);
+  const std::uint32_t width =
+      side(claim.turned ? conv.out_width() : conv.width, claim.kx, conv.dilation_width, conv.pad_left);
+  if (i.grid_w != claim.lines.grid_w || i.grid_h != claim.lines.grid_h || i.img_w != width || i.img_h != height ||
+      i.stride != (v.weights || claim.turned ? 1 : conv.stride_width))
+    return "walks an image that is not its layer's";
+  const std::int32_t sign = claim.turned ? -1 : 1;
+  if ((i.taps_y > 1 && i.step_y != sign * static_cast<std::int32_t>(conv.dilation_height)) ||
+      (i.taps_x > 1 && i.step_x != sign * static_cast<std::int32_t>(conv.dilation_width)))
+    return fmt::format("moves by ({}, {}) from tap to tap", i.step_y, i.step_x);
   if (i.grid_y != claim.lines.row || !claim.lines.pixel(0))
     return fmt::format("begins in row {} of the grid, its result in row {}", i.grid_y, claim.lines.row);
   return check_image(v, claim);

@@ -53,7 +53,8 @@ private:
   std::string check_place(const Place &p, const Content &c) const {
     const std::uint64_t rows = rows_of_tile(c.rect, c.fp32, npu_.lanes());
     const std::uint64_t panel = panel_rows_of_tile(c.rect) * (c.fp32 ? 2U : 1U);
-    const std::uint64_t between = (c.rect.cols - 1) / npu_.lanes() * (p.pstride - std::min(panel, std::uint64_t{p.pstride}));
+    const std::uint64_t between =
+        (c.rect.cols - 1) / npu_.lanes() * (p.pstride - std::min(panel, std::uint64_t{p.pstride}));
     if (p.rows.rows < p.guard + between + rows || (!guarded_ && p.rows.rows != rows) || p.pstride < panel ||
         (!guarded_ && p.pstride != panel) || p.rows.first % 2 != 0)
       return fmt::format("{} has a place that does not suit its size", name(c));
@@ -76,8 +77,8 @@ private:
     if (it == spm_.end()) return fmt::format("row {} does not hold {}", p.rows.first, name(c));
     Content lines = it->second.content;
     if (std::string problem = check_place(p, lines); !problem.empty()) return problem;
-    const bool there = c.rect.rows == 0 || (lines.rect.row <= c.rect.row &&
-                                            lines.rect.row + lines.rect.rows >= c.rect.row + c.rect.rows);
+    const bool there = c.rect.rows == 0 ||
+                       (lines.rect.row <= c.rect.row && lines.rect.row + lines.rect.rows >= c.rect.row + c.rect.rows);
     c.rect.pixels = grid_form(conv, tensor, lines.rect);
     lines.rect.row = c.rect.row;
     lines.rect.rows = c.rect.rows;
@@ -115,8 +116,8 @@ private:
   std::string store(const Action &a) {
     const auto it = spm_.find(a.place.rows.first);
     const auto moved = [&](const Rect &rect) { return a.spill ? spilled_rect(rect) : rect; };
-    if (it == spm_.end() || it->second.content.binding != a.binding ||
-        !(moved(it->second.content.rect) == a.rect) || it->second.content.fp32 != a.fp32)
+    if (it == spm_.end() || it->second.content.binding != a.binding || !(moved(it->second.content.rect) == a.rect) ||
+        it->second.content.fp32 != a.fp32)
       return fmt::format("stores rows that do not hold {}", name({a.binding, a.rect, a.fp32, 0, 0}));
     if (a.spill)
       spilled_[a.dram_addr] = it->second.content;

@@ -54,8 +54,8 @@ std::string verify_tiling(const TileShape &tile, const Layer &layer) {
   };
   // The terms of dX, where images are read, are those of all taps.
   const std::uint32_t taps = layer.image ? layer.conv->kernel_height * layer.conv->kernel_width : 1;
-  for (const std::string &problem :
-       {check('M', tile.m, layer.image ? lines() : layer.m), check('K', tile.k, layer.k), check('N', tile.n, layer.n * taps)})
+  for (const std::string &problem : {check('M', tile.m, layer.image ? lines() : layer.m), check('K', tile.k, layer.k),
+                                     check('N', tile.n, layer.n * taps)})
     if (!problem.empty()) return problem;
   return {};
 }

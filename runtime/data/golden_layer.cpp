@@ -148,7 +148,8 @@ HostTensor golden_image_result(Tensor tensor, const compiler::Layer &layer, cons
   const std::uint32_t channels = conv.group_channels(), pixels = conv.batch * conv.height * conv.width;
   HostTensor dx(tensor, layer.dx_fp32, pixels, conv.channels);
   for (const TransposedPhase &phase : transposed_phases(conv)) {
-    const auto rows = static_cast<std::uint32_t>(phase.pixels.size()), taps = static_cast<std::uint32_t>(phase.taps.size());
+    const auto rows = static_cast<std::uint32_t>(phase.pixels.size()),
+               taps = static_cast<std::uint32_t>(phase.taps.size());
     const std::uint32_t terms = taps * layer.n;
     HostTensor dy(Tensor::kDY, false, rows, layer.groups * terms), w(Tensor::kW, false, layer.groups * terms, channels);
     const std::vector<std::uint32_t> order = term_order(taps, layer.n, plans.block_of(tensor));

@@ -24,8 +24,8 @@ std::uint32_t grid_rows(const Layer &layer);
 /// All of a layer.
 Region whole(const Layer &layer);
 
-/// Pixels of a result of the layer that are every stride-th of a row and of a column; all pixels where the result has but
-/// one phase: of Y and dW, which count those of Y, and of dX without a stride.
+/// Pixels of a result of the layer that are every stride-th of a row and of a column; all pixels where the result has
+/// but one phase: of Y and dW, which count those of Y, and of dX without a stride.
 struct Phase {
   std::uint32_t y = 0, x = 0;          ///< first pixel of an image
   std::uint32_t stride = 1;            ///< from pixel to pixel

@@ -19,8 +19,7 @@ std::uint32_t phase_x(const PixelGrid &p) { return p.phase == 0 ? 0 : (p.phase -
 ImageRows image_rows(const Rect &rect) {
   const PixelGrid &p = rect.pixels;
   ImageRows rows{p.width, p.height};
-  if (p.phase != 0)
-    rows = {count_every(p.stride, phase_x(p), p.width), count_every(p.stride, phase_y(p), p.height)};
+  if (p.phase != 0) rows = {count_every(p.stride, phase_x(p), p.width), count_every(p.stride, phase_y(p), p.height)};
   rows.first = rect.row / rows.width;
   rows.count = rect.rows / rows.width;
   return rows;
@@ -64,7 +63,9 @@ void pixel_runs(const Rect &rect, std::vector<RowRun> &runs) {
 
 } // namespace
 
-std::uint32_t plane_rows(const Rect &rect) { return has_planes(rect) ? grid_rows_of(rect) * rect.pixels.grid_width : 0; }
+std::uint32_t plane_rows(const Rect &rect) {
+  return has_planes(rect) ? grid_rows_of(rect) * rect.pixels.grid_width : 0;
+}
 
 std::uint32_t tile_rows(const Rect &rect) {
   if (!has_pixels(rect)) return rect.rows;

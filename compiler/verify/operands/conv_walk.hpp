@@ -1,5 +1,5 @@
-// Which pixels the lines of a grid are, and which a tap reads for them: the definition of a convolution, pixel by pixel.
-// Nothing of it is shared with the passes that are verified.
+// Which pixels the lines of a grid are, and which a tap reads for them: the definition of a convolution, pixel by
+// pixel. Nothing of it is shared with the passes that are verified.
 #pragma once
 
 #include "graph/network.hpp"
@@ -9,12 +9,12 @@
 
 namespace gradweave::compiler {
 
-/// Lines of a grid that begin with a row of it, and the pixels that they are: every stride-th of the images of a tensor,
-/// a phase.
+/// Lines of a grid that begin with a row of it, and the pixels that they are: every stride-th of the images of a
+/// tensor, a phase.
 struct Lines {
-  std::uint32_t grid_w = 0, grid_h = 0;     ///< lines of a row, rows of an image; 0: lines are pixels one after the other
-  std::uint32_t width = 0, height = 0;      ///< of the phase; beyond them lines are gaps
-  std::uint32_t stride = 1, y = 0, x = 0;   ///< of the phase
+  std::uint32_t grid_w = 0, grid_h = 0;   ///< lines of a row, rows of an image; 0: lines are pixels one after the other
+  std::uint32_t width = 0, height = 0;    ///< of the phase; beyond them lines are gaps
+  std::uint32_t stride = 1, y = 0, x = 0; ///< of the phase
   std::uint32_t tensor_w = 0, tensor_h = 0; ///< pixels of the tensor's images
   std::uint32_t image = 0, row = 0;         ///< of the first line, and its row of the image's grid
 
@@ -38,7 +38,8 @@ struct Lines {
   bool plain(std::uint32_t lines) const;
 };
 
-/// The lines of Y, dY or dX of a layer that reads images, from the row of the grid on in which a pixel of the tensor is.
+/// The lines of Y, dY or dX of a layer that reads images, from the row of the grid on in which a pixel of the tensor
+/// is.
 Lines lines_from(const Layer &layer, bool turned, std::uint32_t pixel);
 
 /// A pixel that a tap reads.

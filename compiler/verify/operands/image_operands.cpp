@@ -12,7 +12,8 @@ struct Rows {
   std::int64_t first = 0, end = 0;
 };
 
-/// The pixels of a result that a product has: rows of `width` pixels, `height` an image, and which of the image they are.
+/// The pixels of a result that a product has: rows of `width` pixels, `height` an image, and which of the image they
+/// are.
 struct Pixels {
   std::uint32_t width = 0, height = 0;
   std::uint32_t stride = 1, y = 0, x = 0; ///< of dX: every stride-th from (y, x) on
@@ -72,9 +73,8 @@ PixelGrid form(const Convolution &conv, std::uint32_t width, std::uint32_t heigh
   const std::uint32_t image = width * height;
   const bool crosses = rect.rows != 0 && rect.row / image != (rect.row + rect.rows - 1) / image;
   if (stride == 1 && grid_w == width && (grid_h == height || !crosses)) return {};
-  return {static_cast<std::uint16_t>(width),  static_cast<std::uint16_t>(height),
-          static_cast<std::uint16_t>(grid_w), static_cast<std::uint16_t>(grid_h),
-          static_cast<std::uint8_t>(stride),  0};
+  return {static_cast<std::uint16_t>(width),  static_cast<std::uint16_t>(height), static_cast<std::uint16_t>(grid_w),
+          static_cast<std::uint16_t>(grid_h), static_cast<std::uint8_t>(stride),  0};
 }
 
 } // namespace

@@ -36,8 +36,8 @@ struct Taps {
 Taps taps_of_range(const Convolution &conv, std::uint32_t first, std::uint32_t size, std::uint32_t channels,
                    std::string &problem);
 
-/// The same of a product's terms: blocks of channels have all taps, and their terms count those of all before. Of dX with
-/// a stride the taps are those that meet the product's phase, in rows and columns a stride apart.
+/// The same of a product's terms: blocks of channels have all taps, and their terms count those of all before. Of dX
+/// with a stride the taps are those that meet the product's phase, in rows and columns a stride apart.
 Taps taps_of_product(const TileProduct &p, const Layer &layer, std::string &problem);
 
 /// Why no command can compute the product, or not as the reduction plan says; empty if one can.

@@ -94,7 +94,8 @@ std::uint64_t panel_rows_of_tile(const Rect &rect) {
   const PixelGrid &p = rect.pixels;
   if (p.width == 0) return rect.rows;
   // Where a row of images begins, as a line of the grid.
-  const std::uint32_t y = p.phase == 0 ? 0 : (p.phase - 1U) / p.stride, x = p.phase == 0 ? 0 : (p.phase - 1U) % p.stride;
+  const std::uint32_t y = p.phase == 0 ? 0 : (p.phase - 1U) / p.stride,
+                      x = p.phase == 0 ? 0 : (p.phase - 1U) % p.stride;
   const std::uint32_t apart = p.phase == 0 ? 1U : p.stride;
   const std::uint32_t width = (p.width - x + apart - 1) / apart, height = (p.height - y + apart - 1) / apart;
   const std::uint32_t rows_a_line = p.phase == 0 ? p.stride : 1U;
