@@ -166,10 +166,25 @@ TEST(ImageLayers, AreWovenInStepsWithTheSameBits) {
   }
 }
 
+/// Y of a layer lies as the next one's image wants it, or goes through memory.
+TEST(ImageLayers, OfAnyStrideFollowOneAnotherInSteps) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    JobSpec s = random_image_chain(seed % 2 == 0 ? "test8" : "test6x10", 500 + seed, true);
+    s.npu.spm_bytes = 1U << 16U;
+    s.compile.schedule = seed % 3 == 0 ? compiler::Schedule("in_order") : compiler::Schedule::kSearch;
+    s.compile.pass = compiler::Pass::kBoth;
+    s.compile.plans = 20;
+    s.backend = Backend::kFunctional;
+    const JobResult r = run_job(s);
+    EXPECT_EQ(r.outcome, Outcome::kPass) << "seed " << seed << fmt::format(": {}", fmt::join(r.failures, "; "));
+  }
+}
+
 TEST(ImageLayers, AWrongElementOfTheGradientIsFound) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Dice dice(seed);
-    const compiler::Layer layer = image_layer(random_image_convolution(dice));
+    const compiler::Layer layer =
+        image_layer(seed % 2 == 0 ? random_image_convolution(dice) : random_strided_convolution(dice));
     TensorSet inputs;
     for (const Tensor tensor : {Tensor::kX, Tensor::kW, Tensor::kDY})
       inputs.push_back(make_input(tensor, layer, "net", DataKind::kNormal, seed));
