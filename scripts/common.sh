@@ -139,6 +139,7 @@ add_work_args() {
   [ -z "${PARTITION:-}" ] || args+=(--partition "$PARTITION")
   [ -z "${PARTS:-}" ] || args+=(--parts "$PARTS")
   [ -z "${REDUCTION:-}" ] || args+=(--reduction "$REDUCTION")
+  [ -z "${SHARING:-}" ] || args+=(--sharing "$SHARING")
   [ -z "${CONVOLUTION:-}" ] || args+=(--convolution "$CONVOLUTION")
   [ -z "${LAYERS:-}" ] || args+=(--layers "$LAYERS")
   [ -z "${JSON:-}" ] || args+=(--json "$JSON")

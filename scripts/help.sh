@@ -36,7 +36,8 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
 * PARTITION=none       none | weight_sharing | dy_sharing | ifmap_sharing: cuts the backward pass along M, N or K
 * PARTS=               parts of it; empty: one for each core, two on one core
 * REDUCTION=chain      chain | add: how cores that share a reduction bring their sums together
-* CONVOLUTION=im2col   im2col | image: what convolutions read (docs/convolution.md)
+* SHARING=parts        parts | turns: whether cores have a part each, or take its tiles by turns (docs/compiler.md)
+* CONVOLUTION=image    image | im2col: what convolutions read (docs/convolution.md)
 * SET=                 values other than the files': SET='npu.rows=64 net.batch=8' (--set of the command)
 * LAYERS=              names, numbers from 0, ranges: LAYERS=0,3-5,ffn1; empty: all
   DATA=normal          normal | special (cancellation, subnormals, -0, infinities, NaN)
@@ -53,7 +54,7 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
   FRESH=               1: run again what an interrupted run has finished
 `make validate` takes NPU (empty: all of configs/), JOBS, JSON and CORPUS=full (or quick).
 `make reproduce` takes FIGURE=5,12 NETWORK=res,bert (empty: all), POLICY, SAMPLE=1 (per network, on the RTL), SEED, JOBS,
-OUT=build/reproduce and STUDY=igo (or memory, the memory model of training, docs/memory-model.md; or the path of a .toml file).
+OUT=build/reproduce and STUDY=igo (or memory, the memory model of training, docs/memory-model.md; dpt, docs/partitioned-training.md; or the path of a .toml file).
 `make fuzz` takes MERGE=1 too: the inputs found so far that reach anything new join the kept ones (docs/fuzzing.md).
 `make waves` takes ACCEPT=1: what the runs give becomes golden, and what changed is told; BROKEN=all (or names): registers
 that are a cycle late, each of which has to turn it red.

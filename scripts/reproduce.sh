@@ -14,6 +14,6 @@ args=(reproduce "${STUDY:-igo}" --out "${OUT:-$build/reproduce}")
 scripts/bootstrap.sh run
 configure "$(default_npus)"
 compile gradweave
-# The sample runs on the small NPU; of the memory model nothing does.
-[ "${SAMPLE:-}" = 0 ] || [ "${STUDY:-}" = memory ] || compile gradweave_rtl_small
+# The sample runs on the small NPU; of the memory model and of partitioned training nothing does.
+[ "${SAMPLE:-}" = 0 ] || [[ ${STUDY:-} =~ ^(memory|dpt)$ ]] || compile gradweave_rtl_small
 exec "$build/bin/gradweave" "${args[@]}"

@@ -1,5 +1,6 @@
 #include "app/evaluation/papers.hpp"
 
+#include "app/evaluation/dpt/figures.hpp"
 #include "app/evaluation/igo/figures.hpp"
 #include "app/evaluation/memory/figures.hpp"
 #include "base/text/split.hpp"
@@ -15,7 +16,8 @@ namespace gradweave::evaluation {
 
 const std::vector<Paper> &papers() {
   static const std::vector<Paper> all{{"igo", igo::figures, true, igo::open},
-                                      {"memory", memory::figures, false, memory::open}};
+                                      {"memory", memory::figures, false, memory::open},
+                                      {"dpt", dpt::figures, false, dpt::open}};
   return all;
 }
 

@@ -74,6 +74,7 @@ std::string json_report(const RunOptions &options, const RunResult &run) {
                  {"partition", std::string(compiler::to_string(options.compile.partition))},
                  {"parts", options.compile.parts},
                  {"reduction", std::string(compiler::to_string(options.compile.reduction))},
+                 {"sharing", std::string(compiler::to_string(options.compile.sharing))},
                  {"backend", std::string(to_string(options.backend))},
                  {"data", has_data(options.backend) ? std::string(to_string(options.data)) : "none"},
                  {"seed", options.seed},

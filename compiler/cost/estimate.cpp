@@ -212,4 +212,17 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
   return e;
 }
 
+RoughEstimate rough_estimate_together(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
+                                      const Machine &npu, Dim dim, std::uint32_t cores) {
+  TileShape together = tile;
+  std::uint32_t &side = dim == Dim::kM ? together.m : dim == Dim::kK ? together.k : together.n;
+  side = std::min<std::uint32_t>(side * cores, side_of(largest_tile(kind, layer), dim));
+  Machine shared = npu; // of which a core's part is the whole scratchpad
+  shared.spm_bytes *= cores;
+  RoughEstimate e = rough_estimate(kind, loops, together, layer, shared, cores);
+  e.cycles /= cores;
+  e.bound /= cores;
+  return e;
+}
+
 } // namespace gradweave::compiler

@@ -18,4 +18,9 @@ struct RoughEstimate {
 RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
                              const Machine &npu, std::uint32_t cores);
 
+/// The same of a phase that cores compute together, taking tiles along `dim` by turns: all of the scratchpad serves all
+/// of them, and their tiles together move as one. Cycles are those of the run, not of a core's share.
+RoughEstimate rough_estimate_together(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
+                                      const Machine &npu, Dim dim, std::uint32_t cores);
+
 } // namespace gradweave::compiler

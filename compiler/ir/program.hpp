@@ -37,6 +37,10 @@ struct PhaseParts {
   std::uint32_t count = 1; ///< at most the extent; 1: not cut
   std::uint32_t cores = 1; ///< part p runs on core p mod cores; at most `count`
   Reduction reduction = Reduction::kChain;
+  /// The cores take tiles along the dimension by turns, and chains of sums go from core to core; `count` is `cores`.
+  Sharing sharing = Sharing::kParts;
+
+  bool by_turns() const { return sharing == Sharing::kTurns && count > 1; }
 };
 
 /// One phase with the decisions that the search takes.

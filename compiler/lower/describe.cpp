@@ -16,7 +16,10 @@ std::string describe(const std::vector<PhasePlan> &plans) {
                           p.parts.dim == Dim::kM   ? 'm'
                           : p.parts.dim == Dim::kK ? 'k'
                                                    : 'n',
-                          p.parts.count, p.parts.reduction == Reduction::kAdd ? "+" : "");
+                          p.parts.count,
+                          p.parts.by_turns()                     ? " by turns"
+                          : p.parts.reduction == Reduction::kAdd ? "+"
+                                                                 : "");
   }
   return text;
 }

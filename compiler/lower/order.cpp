@@ -24,8 +24,10 @@ Rect rect_of(Tensor tensor, const TileProduct &p, const Layer &layer) {
   return {above + row.first, beside + col.first, row.size, col.size};
 }
 
-/// Rows of the grid that the product's pixels lie in.
-IndexRange rows_of(const TileProduct &p, const Layer &layer) { return rows_of(layer, p.result, {p.m, p.m_size}); }
+/// Rows of the grid whose pixels, and those that taps reach from them, lie in the tile that the product reads.
+IndexRange rows_of(const TileProduct &p, const Layer &layer) {
+  return p.band_size != 0 ? IndexRange{p.band, p.band_size} : rows_of(layer, p.result, {p.m, p.m_size});
+}
 
 /// Of the image that the products of Y and dW read: the channels of the product's taps.
 Rect image_rect(const TileProduct &p, const Layer &layer) {
@@ -39,7 +41,10 @@ Rect result_image_rect(const TileProduct &p, const Layer &layer) {
   const bool turned = turns_kernel(p.result);
   const TapRange taps = turned ? taps_of(layer, p) : TapRange{0, 0, 1, 1, p.n, p.n_size};
   const IndexRange cols{p.group * layer.n + taps.channel, taps.channels};
-  if (!layer.dx) return pixel_rect(layer, Tensor::kDY, {p.m, p.m_size}, cols);
+  if (!layer.dx) {
+    const Phase all = phase_of(layer, p.result, p.m);
+    return pixel_rect(layer, Tensor::kDY, pixels_in(layer, all, rows_of(p, layer)), cols);
+  }
   return pixel_rect(layer, Tensor::kDY, lines_read(layer, Tensor::kDX, rows_of(p, layer)), cols);
 }
 
@@ -97,7 +102,7 @@ GemmRoles roles(const TileProduct &p, const Layer &layer) {
 std::uint32_t reduction_extent(const TileProduct &p, const Layer &layer) {
   const Dim red = contraction_of(p.result).red;
   const IndexRange all{0, extent_of(layer, p.result, red)};
-  return layer.image && turns_kernel(p.result) ? terms_at(layer, p.result, p.m, all).size : all.size;
+  return terms_at(layer, p.result, p.m, all).size;
 }
 
 std::string to_string(const LoopOrder &order) {
@@ -109,48 +114,66 @@ std::string to_string(const LoopOrder &order) {
 
 namespace {
 
+/// Ranges for each step of a loop: one, or one for each core.
+std::vector<std::vector<IndexRange>> steps_of(const std::vector<IndexRange> &ranges, std::uint32_t cores) {
+  std::vector<std::vector<IndexRange>> steps;
+  for (std::size_t i = 0; i < ranges.size(); i += cores)
+    steps.emplace_back(ranges.begin() + static_cast<std::ptrdiff_t>(i),
+                       ranges.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(i + cores, ranges.size())));
+  return steps;
+}
+
 /// The products of one result in group `g` of the region.
 std::vector<TileProduct> walk(Tensor result, const LoopOrder &order, const TileShape &tile, const Layer &layer,
-                              const Region &region, std::uint32_t g) {
-  const auto ranges = [&](Dim d) { return ranges_along(layer, result, d, side_of(tile, d), region); };
-  const std::vector<IndexRange> outer = ranges(order[0]), middle = ranges(order[1]), inner = ranges(order[2]);
+                              const Region &region, const Turns &turns, std::uint32_t g) {
+  const auto steps = [&](Dim d) {
+    return steps_of(ranges_along(layer, result, d, side_of(tile, d), region), d == turns.dim ? turns.cores : 1);
+  };
+  const auto outer = steps(order[0]), middle = steps(order[1]), inner = steps(order[2]);
   std::vector<TileProduct> products;
-  products.reserve(outer.size() * middle.size() * inner.size());
+  products.reserve(outer.size() * middle.size() * inner.size() * turns.cores);
   TileProduct p;
   p.result = result;
   p.group = g;
   if (layer.image && !takes_one_tap(result))
     p.blocked = takes_blocks(side_of(tile, contraction_of(result).red), tap_channels(layer, result));
-  const bool splits = splits_phases(layer, result);
-  for (const IndexRange &i : outer) {
-    set_range(p, order[0], i);
-    for (const IndexRange &j : middle) {
-      set_range(p, order[1], j);
-      for (const IndexRange &k : inner) {
-        set_range(p, order[2], k);
-        products.push_back(p);
-        if (splits) set_range(products.back(), Dim::kN, terms_at(layer, result, p.m, {p.n, p.n_size}));
-      }
-    }
-  }
+  const auto beside = [&](const std::vector<IndexRange> &step, Dim dim, std::size_t core) {
+    set_range(p, dim, step[step.size() > 1 ? core : 0]);
+    if (dim != Dim::kM || !layer.image || step.size() == 1) return;
+    const IndexRange rows = rows_together(layer, result, step);
+    p.band = rows.first;
+    p.band_size = rows.size;
+  };
+  for (const auto &i : outer)
+    for (const auto &j : middle)
+      for (const auto &k : inner)
+        for (std::size_t core = 0; core < std::max({i.size(), j.size(), k.size()}); ++core) {
+          p.core = static_cast<std::uint8_t>(core);
+          p.band_size = 0;
+          beside(i, order[0], core);
+          beside(j, order[1], core);
+          beside(k, order[2], core);
+          products.push_back(p);
+          set_range(products.back(), Dim::kN, terms_at(layer, result, p.m, {p.n, p.n_size}));
+        }
   return products;
 }
 
 } // namespace
 
 std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, const TileShape &tile, const Layer &layer,
-                                    const Region &region) {
+                                    const Region &region, const Turns &turns) {
   const PhaseForm &form = form_of(kind);
   std::vector<TileProduct> products;
   for (std::uint32_t g = region.g; g < region.g_end; ++g) {
     std::vector<TileProduct> first =
-        walk(form.results.front(), form.first_loops.value_or(order), tile, layer, region, g);
+        walk(form.results.front(), form.first_loops.value_or(order), tile, layer, region, turns, g);
     if (!form.fused()) {
       products.insert(products.end(), first.begin(), first.end());
       continue;
     }
     // Of images the two may be cut into different numbers of products, which then follow one another evenly.
-    const std::vector<TileProduct> second = walk(form.results.back(), order, tile, layer, region, g);
+    const std::vector<TileProduct> second = walk(form.results.back(), order, tile, layer, region, turns, g);
     std::size_t next = 0;
     for (std::size_t i = 0; i < first.size(); ++i) {
       products.push_back(first[i]);

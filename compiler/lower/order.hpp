@@ -1,7 +1,7 @@
 // The orders in which the schedules walk tile products.
 #pragma once
 
-#include "compiler/ir/contraction.hpp"
+#include "compiler/ir/grid/grid.hpp"
 #include "compiler/request/error.hpp"
 #include "sw_models/config/npu_config.hpp"
 
@@ -26,10 +26,17 @@ std::uint32_t reduction_extent(const TileProduct &p, const Layer &layer);
 
 std::string to_string(const LoopOrder &order);
 
+/// Cores that take tiles along a dimension by turns.
+struct Turns {
+  Dim dim = Dim::kM;
+  std::uint32_t cores = 1;
+};
+
 /// The phase's products in a region, group after group. All loops ascend, so each result element's reduction does.
-/// Fused phases yield one dX and one dW product alternately. `layer` is the whole one.
+/// Fused phases yield one dX and one dW product alternately. `layer` is the whole one. With several cores each step of
+/// the loop along their dimension takes a tile for each core, and the loops inside run for all of them together.
 std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, const TileShape &tile, const Layer &layer,
-                                    const Region &region);
+                                    const Region &region, const Turns &turns = {});
 
 /// The loops of more than one trip, in their order, and then the others: orders for which this is the same yield the
 /// same products.

@@ -200,7 +200,7 @@ std::uint32_t cuttable(Dim dim, bool forward, const Layer &layer) {
 }
 
 Layer part_of(const Layer &layer, const PhaseParts &parts, const NpuConfig &npu) {
-  if (parts.count == 1) return layer;
+  if (parts.count == 1 || parts.by_turns()) return layer;
   const std::vector<std::uint32_t> bounds = bounds_of(parts, layer, npu);
   std::uint32_t largest = 0; // tiles are chosen for the largest part
   for (std::uint32_t p = 1; p < parts.count; ++p)
@@ -210,6 +210,7 @@ Layer part_of(const Layer &layer, const PhaseParts &parts, const NpuConfig &npu)
 
 std::uint64_t plan_cycles(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu) {
   if (plan.parts.count == 1) return phase_cycles(plan.kind, plan.tile, layer, npu);
+  if (plan.parts.by_turns()) return divide_up(phase_cycles(plan.kind, plan.tile, layer, npu), plan.parts.cores);
   const std::vector<std::uint32_t> bounds = bounds_of(plan.parts, layer, npu);
   std::vector<std::uint64_t> cycles(plan.parts.cores, 0);
   for (std::uint32_t p = 0; p < plan.parts.count; ++p)
@@ -242,6 +243,7 @@ Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &optio
   cut.partition = options.partition;
   cut.parts = options.parts != 0 ? options.parts : npu.cores > 1 ? npu.cores : 2;
   cut.reduction = options.reduction;
+  cut.sharing = options.sharing;
   return cut;
 }
 
@@ -253,13 +255,18 @@ PhaseParts phase_parts(const Cut &cut, bool forward, const Layer &layer, const N
     parts.count = std::min(cut.parts, cuttable(dim, forward, layer));
     parts.cores = std::min(parts.count, npu.cores);
     parts.reduction = cut.reduction;
+    parts.sharing = cut.sharing;
+    if (parts.by_turns()) parts.count = parts.cores;
     return parts;
   };
-  if (!forward) return along(cut_dim(cut.partition));
-  const auto busiest = [&](Dim dim) {
+  const Dim dim = cut_dim(cut.partition);
+  const bool by_turns = along(dim).by_turns();
+  if (!forward || (by_turns && dim != contraction_of(form_of(forward_phase()).results.front()).red)) return along(dim);
+  if (by_turns) return along(Dim::kN);
+  const auto busiest = [&](Dim d) {
     PhasePlan plan;
     plan.kind = forward_phase();
-    plan.parts = along(dim);
+    plan.parts = along(d);
     const Layer part = part_of(layer, plan.parts, npu);
     plan.tile = {part.m, part.k, part.n};
     return plan_cycles(plan, layer, npu);
@@ -272,7 +279,7 @@ void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &
     if (const std::uint32_t side = side_of(plan.tile, contraction_of(t).red);
         layer.image && !takes_one_tap(t) && takes_blocks(side, tap_channels(layer, t)))
       plans.block[static_cast<std::size_t>(t)] = side;
-  if (plan.parts.reduction != Reduction::kAdd) return;
+  if (plan.parts.reduction != Reduction::kAdd || plan.parts.by_turns()) return;
   const std::vector<std::uint32_t> bounds = bounds_of(plan.parts, layer, npu);
   for (const Tensor t : form_of(plan.kind).results) {
     if (!cuts_reduction(t, plan.parts, layer)) continue;
@@ -285,9 +292,11 @@ void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &
 }
 
 std::vector<TileProduct> plan_products(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu) {
-  std::vector<TileProduct> products = plan.parts.count == 1
-                                          ? make_order(plan.kind, plan.loops, plan.tile, layer, whole(layer))
-                                          : Merger(plan, layer, npu).run();
+  const PhaseParts &parts = plan.parts;
+  std::vector<TileProduct> products =
+      parts.count > 1 && !parts.by_turns()
+          ? Merger(plan, layer, npu).run()
+          : make_order(plan.kind, plan.loops, plan.tile, layer, whole(layer), {parts.dim, parts.cores});
   for (TileProduct &p : products)
     p.layer = plan.layer;
   return products;

@@ -23,10 +23,12 @@ Partition partition_along(Dim dim);
 /// N in the backward pass one.
 std::uint32_t cuttable(Dim dim, bool forward, const Layer &layer);
 
-/// The part of the layer that a part of a phase computes, as a layer: what tilings and estimates are made for.
+/// The part of the layer that a part of a phase computes, as a layer: what tilings and estimates are made for. All of
+/// it where cores take turns.
 Layer part_of(const Layer &layer, const PhaseParts &parts, const NpuConfig &npu);
 
-/// Cycles of the busiest core by the block formula, ADDs apart: no residency can beat them.
+/// Cycles of the busiest core by the block formula, ADDs apart, or of all on average where they take turns: no
+/// residency can beat them.
 std::uint64_t plan_cycles(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu);
 
 /// How the phases of a layer are cut.
@@ -34,6 +36,7 @@ struct Cut {
   Partition partition = Partition::kNone;
   std::uint32_t parts = 1;
   Reduction reduction = Reduction::kChain;
+  Sharing sharing = Sharing::kParts;
 };
 
 /// How the options cut a layer; parts asked for, or as many as there are cores, or two. Throws CompileError if the
@@ -41,7 +44,8 @@ struct Cut {
 Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &options);
 
 /// The cut of one phase of the forward or the backward pass. A forward phase is cut along M or N, whichever gives the
-/// busiest core less to do. Parts that a dimension is too small for are left out.
+/// busiest core less to do; where cores take turns, as the partition says, unless that is along the reduction. Parts
+/// that a dimension is too small for are left out.
 PhaseParts phase_parts(const Cut &cut, bool forward, const Layer &layer, const NpuConfig &npu);
 
 /// The results whose reduction the phase cuts into sums of their own, with the cuts.

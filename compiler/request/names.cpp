@@ -20,6 +20,8 @@ constexpr std::array<std::pair<Partition, std::string_view>, 4> kPartitions{
      {Partition::kIfmapSharing, "ifmap_sharing"}}};
 constexpr std::array<std::pair<Reduction, std::string_view>, 2> kReductions{
     {{Reduction::kChain, "chain"}, {Reduction::kAdd, "add"}}};
+constexpr std::array<std::pair<Sharing, std::string_view>, 2> kSharings{
+    {{Sharing::kParts, "parts"}, {Sharing::kTurns, "turns"}}};
 
 template <typename Table> std::string names_in(const Table &table) {
   std::string names;
@@ -63,6 +65,10 @@ const std::vector<Partition> &all_partitions() {
 Reduction parse_reduction(std::string_view name) { return parse(kReductions, name, "reduction"); }
 std::string_view to_string(Reduction r) { return name_of(kReductions, r); }
 std::string reduction_names() { return names_in(kReductions); }
+
+Sharing parse_sharing(std::string_view name) { return parse(kSharings, name, "sharing"); }
+std::string_view to_string(Sharing s) { return name_of(kSharings, s); }
+std::string sharing_names() { return names_in(kSharings); }
 
 Pass parse_pass(std::string_view name) { return parse(kPasses, name, "pass"); }
 std::string_view to_string(Pass p) { return name_of(kPasses, p); }

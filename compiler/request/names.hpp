@@ -56,6 +56,14 @@ Reduction parse_reduction(std::string_view name);
 std::string_view to_string(Reduction r);
 std::string reduction_names();
 
+/// How cores share a layer that is cut: each walks parts of its own, or they take the tiles along the dimension by
+/// turns, so that at any time they are at neighbours (figure 3 of flexer_cgo23).
+enum class Sharing { kParts, kTurns };
+/// Throws std::invalid_argument listing the names that there are.
+Sharing parse_sharing(std::string_view name);
+std::string_view to_string(Sharing s);
+std::string sharing_names();
+
 enum class Pass { kForward, kBackward, kBoth };
 Pass parse_pass(std::string_view name);
 std::string_view to_string(Pass p);

@@ -8,12 +8,15 @@ namespace gradweave::compiler {
 // on it.
 
 Fingerprint fingerprint(const CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, partition, parts, reduction, plans, search_seed, stream] = options;
-  return Fingerprint().add(to_string(schedule), pass, tune, partition, parts, reduction, plans, search_seed, stream);
+  const auto &[schedule, pass, tune, progress, partition, parts, reduction, sharing, plans, search_seed, stream] =
+      options;
+  return Fingerprint().add(to_string(schedule), pass, tune, partition, parts, reduction, sharing, plans, search_seed,
+                           stream);
 }
 
 Fingerprint plan_fingerprint(const CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, partition, parts, reduction, plans, search_seed, stream] = options;
+  const auto &[schedule, pass, tune, progress, partition, parts, reduction, sharing, plans, search_seed, stream] =
+      options;
   return Fingerprint().add(plans, search_seed);
 }
 
@@ -39,6 +42,13 @@ const std::vector<OptionForm> &option_forms() {
            "plan",
        0, 0, 0, [](Options &o, Text text) { o.reduction = parse_reduction(text); },
        [](const Options &o) { return std::string(to_string(o.reduction)); }},
+      {"sharing",
+       "How cores share a layer that is cut, one of " + sharing_names() +
+           ": each has a part of its own, or they take tiles along the partition's dimension by turns, so that they "
+           "are at "
+           "neighbouring tiles at any time",
+       0, 0, 0, [](Options &o, Text text) { o.sharing = parse_sharing(text); },
+       [](const Options &o) { return std::string(to_string(o.sharing)); }},
       {"search-seed",
        "Seed of the search for each layer's plan; default 1. Heeded where --tune is: other seeds show by how much "
        "cycles "

@@ -26,6 +26,8 @@ struct CompileOptions {
   Partition partition = Partition::kNone;
   std::uint32_t parts = 0; ///< 0: one a core, or two on one core; 1 if partition is `none`
   Reduction reduction = Reduction::kChain;
+  /// Of a layer that is cut.
+  Sharing sharing = Sharing::kParts;
   /// Changes of good plans that are simulated for every layer and order, tuning apart. Fewer take less time.
   std::uint64_t plans = 300;
   /// Of these changes, for each layer and order by itself: other seeds find other plans, and show by how much cycles

@@ -121,18 +121,25 @@ std::vector<CompileOptions> FullSearch::orders(const SchedulingProblem &problem)
   return with_each(base, all);
 }
 
-/// Partitions with the best order, unless one was asked for.
+/// Partitions with the best order, unless one was asked for: parts, and with several cores tiles by turns.
 std::vector<CompileOptions> FullSearch::more(const SchedulingProblem &problem, const CompileOptions &best) const {
   std::vector<CompileOptions> tried;
-  if (problem.options.partition != Partition::kNone || problem.options.pass == Pass::kForward) return tried;
-  for (const Partition p : all_partitions())
+  if (problem.options.partition != Partition::kNone) return tried;
+  const bool forward = problem.options.pass == Pass::kForward, several = problem.npu.cores > 1;
+  for (const Partition p : all_partitions()) {
+    if (p == Partition::kNone) continue;
+    CompileOptions one = best;
+    one.partition = p;
     for (const Reduction r : {Reduction::kChain, Reduction::kAdd}) {
-      if (p == Partition::kNone || (problem.npu.cores == 1 && r == Reduction::kAdd)) continue;
-      CompileOptions one = best;
-      one.partition = p;
       one.reduction = r;
-      if (p != best.partition || r != best.reduction) tried.push_back(one);
+      const bool known = p == best.partition && r == best.reduction;
+      if (!forward && !known && (several || r == Reduction::kChain)) tried.push_back(one);
     }
+    one.reduction = Reduction::kChain;
+    one.sharing = Sharing::kTurns;
+    // A forward pass has no parts along its reduction.
+    if (several && !(forward && p == Partition::kIfmapSharing)) tried.push_back(one);
+  }
   return tried;
 }
 

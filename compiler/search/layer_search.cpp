@@ -39,8 +39,8 @@ std::string key(const Layer &layer, const Machine &npu, const CompileOptions &op
   const Cut cut = cut_of(layer, npu, options);
   return Fingerprint()
       .add(shape_fingerprint(layer), phases(options.schedule, options.pass, layer), cut.partition,
-           cut.partition == Partition::kNone ? 1 : cut.parts, cut.reduction, plan_fingerprint(options), tune,
-           gradweave::fingerprint(npu))
+           cut.partition == Partition::kNone ? 1 : cut.parts, cut.reduction, cut.sharing, plan_fingerprint(options),
+           tune, gradweave::fingerprint(npu))
       .hex();
 }
 
@@ -112,7 +112,8 @@ bool is_usable(const PlacementPolicy &policy) {
 }
 
 bool are_alike(const PhaseParts &x, const PhaseParts &y) {
-  return x.dim == y.dim && x.count == y.count && x.cores == y.cores && x.reduction == y.reduction;
+  return x.dim == y.dim && x.count == y.count && x.cores == y.cores && x.reduction == y.reduction &&
+         x.sharing == y.sharing;
 }
 
 /// Whether plans from elsewhere are plans of the layer at all, as a search gives them.

@@ -89,7 +89,9 @@ std::vector<PhaseSearch::Ranked> PhaseSearch::ranked() const {
 
 void PhaseSearch::add_orders(const TileShape &tile, std::vector<Ranked> &ranked) const {
   for (const LoopOrder &loops : form_of(kind_).loops) {
-    Ranked r{tile, loops, rough_estimate(kind_, loops, tile, part_, npu_, parts_.cores)};
+    Ranked r{tile, loops,
+             parts_.by_turns() ? rough_estimate_together(kind_, loops, tile, part_, npu_, parts_.dim, parts_.cores)
+                               : rough_estimate(kind_, loops, tile, part_, npu_, parts_.cores)};
     if (parts_.count > 1) r.rough.bound = static_cast<double>(plan_cycles(plan_of(r).plan, layer_, npu_));
     ranked.push_back(r);
   }

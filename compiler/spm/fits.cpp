@@ -28,8 +28,9 @@ struct AreaRows {
 /// Scratchpad rows of full tiles of a layer.
 class FullTiles {
 public:
-  FullTiles(const TileShape &tile, const Layer &layer, const NpuConfig &npu)
-      : tile_(tile), layer_(layer), lanes_(npu.lanes()) {}
+  FullTiles(const TileShape &tile, const Layer &layer, const NpuConfig &npu, const PhaseParts &parts)
+      : tile_(tile), layer_(layer), lanes_(npu.lanes()),
+        beside_(parts.by_turns() && parts.dim == Dim::kM ? parts.cores : 1) {}
 
   std::uint64_t result_rows(const Contraction &c, bool fp32) const {
     const std::uint32_t rows = c.row == Dim::kM ? most_lines(c.result) : longest(c.result, c.row);
@@ -78,8 +79,15 @@ private:
     for (const Dim dim : {Dim::kK, Dim::kN})
       set_range(p, dim, {0, longest(c.result, dim)});
     Operands most;
-    for (const IndexRange &lines : ranges_along(layer_, c.result, Dim::kM, tile_.m, whole(layer_))) {
-      set_range(p, Dim::kM, lines);
+    const std::vector<IndexRange> ranges = ranges_along(layer_, c.result, Dim::kM, tile_.m, whole(layer_));
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      set_range(p, Dim::kM, ranges[i]);
+      const std::size_t first = i / beside_ * beside_, last = std::min<std::size_t>(first + beside_, ranges.size()) - 1;
+      const auto from = ranges.begin() + static_cast<std::ptrdiff_t>(first);
+      const IndexRange rows =
+          rows_together(layer_, c.result, {from, from + static_cast<std::ptrdiff_t>(last + 1 - first)});
+      p.band = rows.first;
+      p.band_size = rows.size;
       set_range(p, Dim::kN, terms_at(layer_, c.result, p.m, {0, longest(c.result, Dim::kN)}));
       const GemmRoles r = roles(p, layer_);
       most.a = std::max(most.a, image_rows(c.a, r.a_rect, p));
@@ -98,13 +106,14 @@ private:
   const TileShape &tile_;
   const Layer &layer_;
   std::uint32_t lanes_;
+  std::uint32_t beside_; ///< products that share the tile of an image
 };
 
 } // namespace
 
 bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu,
           const PhaseParts &parts) {
-  const FullTiles full(tile, layer, npu);
+  const FullTiles full(tile, layer, npu, parts);
   for (const Tensor result : form_of(kind).results) {
     const Contraction &c = contraction_of(result);
     const bool cut = parts.count > 1 && parts.dim == c.red;

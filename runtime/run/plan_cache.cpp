@@ -46,13 +46,13 @@ json to_json(const compiler::RowRange &range) {
 
 json to_json(const PhasePlan &plan) {
   const auto &[kind, layer, parts, tile, loops, split, woven, starts_empty, reach, window, policy, products] = plan;
-  const auto &[dim, count, cores, reduction] = parts;
+  const auto &[dim, count, cores, reduction, sharing] = parts;
   const auto &[m, k, n] = tile;
   const auto &[shared, other, result] = split;
   const auto &[reload, conflict] = policy;
   return {{"kind", number(kind)},
           {"layer", layer},
-          {"parts", {number(dim), count, cores, number(reduction)}},
+          {"parts", {number(dim), count, cores, number(reduction), number(sharing)}},
           {"tile", {m, k, n}},
           {"loops", {number(loops[0]), number(loops[1]), number(loops[2])}},
           {"split", {to_json(shared), to_json(other), to_json(result)}},
@@ -89,6 +89,7 @@ PhasePlan plan_from(const json &j) {
   plan.parts.count = entry("parts", 1);
   plan.parts.cores = entry("parts", 2);
   plan.parts.reduction = enumerator<compiler::Reduction>(j.at("parts").at(3));
+  plan.parts.sharing = enumerator<compiler::Sharing>(j.at("parts").at(4));
   plan.tile = {entry("tile", 0), entry("tile", 1), entry("tile", 2)};
   for (std::size_t i = 0; i < plan.loops.size(); ++i)
     plan.loops[i] = enumerator<compiler::Dim>(j.at("loops").at(i));

@@ -34,6 +34,11 @@ const std::vector<Published> kTable4 = {
     {"t5_small", 60'506'624, 97, 6, 10 * kMillion, ""},
 };
 
+/// The other networks of flexer_cgo23, beside ResNet-50.
+const std::vector<Published> kFlexer = {{"vgg16", 138'357'544, 16, 0, 1, ""},
+                                        {"squeezenet", 1'248'424, 26, 0, 1, ""},
+                                        {"yolov2", 50'983'561 - 2 * 10'336, 23, 0, 1, ""}};
+
 std::string file_of(const char *model) { return std::string("models/") + model + ".graph"; }
 Network load(const char *model) { return load_network(file_of(model)); }
 
@@ -67,6 +72,15 @@ TEST(Models, GraphsHaveThePublishedParameters) {
   EXPECT_EQ(graph::count_parameters(load_graph("models/lenet.graph")), 61'706U);
 }
 
+TEST(Models, OfFlexerHaveTheirPublishedParameters) {
+  for (const Published &p : kFlexer) {
+    const Network n = load(p.model);
+    EXPECT_EQ(n.layers.size(), p.layers) << p.model;
+    EXPECT_EQ(n.parameters, p.parameters) << p.model;
+    EXPECT_EQ(graph::count_parameters(load_graph(file_of(p.model))), p.parameters) << p.model;
+  }
+}
+
 TEST(Models, FitTable4OrTellWhyNot) {
   for (const Published &p : kTable4)
     EXPECT_EQ(fits_table(p, static_cast<double>(p.parameters)), *p.exception == '\0') << p.model << ": " << p.exception;
@@ -97,7 +111,8 @@ TEST(Models, TakeTheBatchOfBothNpus) {
 /// Sizes along a network of convolutions follow from one another: an image's height is the one an earlier layer gave,
 /// the network's input or, after pooling or enlarging, half or twice of such.
 TEST(Models, ImagesFitTogether) {
-  for (const char *model : {"googlenet", "resnet50", "mobilenet", "yolov5", "yolov2_tiny", "faster_rcnn"}) {
+  for (const char *model :
+       {"googlenet", "resnet50", "mobilenet", "yolov5", "yolov2_tiny", "faster_rcnn", "vgg16", "yolov2"}) {
     std::vector<std::uint32_t> heights;
     for (const Layer &layer : load(model).layers) {
       if (!layer.conv) continue;

@@ -1,10 +1,12 @@
 // Partitioned layers, on one core and on several, on the functional model: every bit equals the golden model's under
 // the layer's reduction plan.
 #include "compiler/back/compile_plan.hpp"
+#include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/search/search.hpp"
 #include "compiler/spm/residency.hpp"
 #include "compiler/verify/verify.hpp"
+#include "tests/compiler/image_layer.hpp"
 #include "tests/compiler/layer_run.hpp"
 
 namespace gradweave::compiler {
@@ -22,7 +24,8 @@ Machine with_cores(const std::string &name, std::uint32_t cores) {
 void expect_golden(const Layer &layer, const Machine &npu, const CompileOptions &options, std::uint64_t seed) {
   SCOPED_TRACE(fmt::format("{} x {} {} groups {} dx={} {} {} {} in {} {} seed {}", npu.name, npu.cores, layer.name,
                            layer.groups, layer.dx, to_string(options.schedule), to_string(options.pass),
-                           to_string(options.partition), options.parts, to_string(options.reduction), seed));
+                           to_string(options.partition), options.parts,
+                           options.sharing == Sharing::kTurns ? "turns" : to_string(options.reduction), seed));
   const LayerOperands operands = make_operands(layer, seed, seed % 2 == 1);
   const Compiled compiled = compile_known(layer, npu, options);
   const auto golden = golden_results(layer, options.pass, operands, compiled.reductions.front());
@@ -54,7 +57,92 @@ TEST_P(Cores, EveryPartitionAndScheduleIsGolden) {
         }
 }
 
+TEST_P(Cores, ThatTakeTurnsGiveTheBitsOfOne) {
+  const std::uint32_t cores = GetParam();
+  std::mt19937_64 rng(cores);
+  for (const Partition partition : {Partition::kWeightSharing, Partition::kDySharing, Partition::kIfmapSharing})
+    for (const Schedule schedule :
+         {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor}) {
+      const auto side = [&] { return static_cast<std::uint32_t>(1 + rng() % (rng() % 4 == 0 ? 90 : 40)); };
+      CompileOptions options;
+      options.schedule = schedule;
+      options.plans = 20;
+      options.pass = rng() % 3 == 0 ? Pass::kBoth : rng() % 3 == 0 ? Pass::kForward : Pass::kBackward;
+      options.partition = partition;
+      options.sharing = Sharing::kTurns;
+      Layer layer = make_layer(side(), side(), side(), rng() % 8 != 0);
+      if (rng() % 4 == 0) layer.groups = 3;
+      const Machine npu = with_cores("test8", cores);
+      expect_golden(layer, npu, options, rng());
+      EXPECT_TRUE(compile_known(layer, npu, options).reductions.front().of(Tensor::kDW).empty()) << "no sums are added";
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Partition, Cores, testing::Values(1, 2, 3, 4, 8));
+
+/// The cores, and the first indices along the dimension, of a small layer's products in order.
+std::string walk(PhaseKind kind, Dim dim, const LoopOrder &loops, const TileShape &tile) {
+  PhasePlan plan;
+  plan.kind = kind;
+  plan.parts = {dim, 3, 3, Reduction::kChain, Sharing::kTurns};
+  plan.loops = loops;
+  plan.tile = tile;
+  std::string text;
+  for (const TileProduct &p : plan_products(plan, make_layer(20, 8, 8), load_config("test6x10c3")))
+    text += fmt::format("{}:{},{},{} ", p.core, p.m, p.k, p.n);
+  return text;
+}
+
+TEST(Turns, GiveNeighboursToTheCoresAndRunInnerLoopsForAllOfThem) {
+  EXPECT_EQ(walk(PhaseKind::kForward, Dim::kM, {Dim::kM, Dim::kK, Dim::kN}, {5, 8, 4}),
+            "0:0,0,0 1:5,0,0 2:10,0,0 0:0,0,4 1:5,0,4 2:10,0,4 0:15,0,0 0:15,0,4 ");
+  EXPECT_EQ(walk(PhaseKind::kForward, Dim::kN, {Dim::kM, Dim::kN, Dim::kK}, {20, 4, 4}),
+            "0:0,0,0 1:0,0,4 0:0,4,0 1:0,4,4 ");
+}
+
+TEST(Turns, AlongAReductionPassTheSumOn) {
+  EXPECT_EQ(walk(PhaseKind::kDw, Dim::kM, {Dim::kK, Dim::kN, Dim::kM}, {5, 8, 8}),
+            "0:0,0,0 1:5,0,0 2:10,0,0 0:15,0,0 ");
+}
+
+/// A plan that gave the second core the first one's tile would compute it twice.
+TEST(Turns, ATileThatIsTakenTwiceIsSeen) {
+  PhasePlan plan;
+  plan.kind = PhaseKind::kForward;
+  plan.parts = {Dim::kM, 3, 3, Reduction::kChain, Sharing::kTurns};
+  plan.loops = {Dim::kM, Dim::kN, Dim::kK};
+  plan.tile = {5, 8, 8};
+  const Layer layer = make_layer(20, 8, 8);
+  std::vector<TileProduct> products = plan_products(plan, layer, load_config("test6x10c3"));
+  ASSERT_EQ(verify_order(products, layer, Pass::kForward), "");
+  products[1].m = products[0].m;
+  EXPECT_NE(verify_order(products, layer, Pass::kForward), "");
+}
+
+/// Cores at neighbouring rows of an image read one tile, with one halo.
+TEST(Turns, NeighboursReadOneTileOfAnImage) {
+  Convolution conv;
+  conv.batch = 1;
+  conv.height = 12;
+  conv.width = 4;
+  conv.channels = 3;
+  conv.out_channels = 5;
+  conv.kernel_height = conv.kernel_width = 3;
+  conv.pad_top = conv.pad_left = conv.pad_bottom = conv.pad_right = 1;
+  const Layer layer = image_layer(conv);
+  PhasePlan plan;
+  plan.kind = PhaseKind::kForward;
+  plan.parts = {Dim::kM, 3, 3, Reduction::kChain, Sharing::kTurns};
+  plan.loops = {Dim::kM, Dim::kN, Dim::kK};
+  plan.tile = {8, layer.k, layer.n}; // two rows of four pixels
+  const std::vector<TileProduct> products = plan_products(plan, layer, load_config("test6x10c3"));
+  ASSERT_EQ(products.size(), 6U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Rect read = roles(products[i], layer).a_rect;
+    EXPECT_EQ(read.row, 0U);
+    EXPECT_EQ(read.rows, 7 * 4U) << "three times two rows, and the one below";
+  }
+}
 
 TEST(Partition, MorePartsThanCoresAreGolden) {
   std::mt19937_64 rng(1);

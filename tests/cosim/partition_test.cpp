@@ -67,6 +67,43 @@ INSTANTIATE_TEST_SUITE_P(Cosim, EveryPartition,
                                               to_string(std::get<3>(info.param)));
                          });
 
+using Turn = std::tuple<const char *, Partition, Schedule>;
+
+class EveryTurn : public ::testing::TestWithParam<Turn> {};
+
+TEST_P(EveryTurn, GivesTheGoldenBitsInThePredictedCycles) {
+  const auto &[npu, partition, schedule] = GetParam();
+  const std::size_t number = 8 * static_cast<std::size_t>(partition) + number_of(schedule);
+  const Shape &shape = kShapes[number % kShapes.size()];
+  JobSpec s;
+  s.network = "cosim";
+  s.npu = load_machine(fmt::format("configs/{}.toml", npu));
+  compiler::Layer &layer = s.layers.emplace_back();
+  layer.name = "layer";
+  std::tie(layer.m, layer.k, layer.n, layer.groups) = std::tie(shape.m, shape.k, shape.n, shape.groups);
+  s.compile.schedule = schedule;
+  s.compile.partition = partition;
+  s.compile.sharing = compiler::Sharing::kTurns;
+  s.compile.plans = 20;
+  s.compile.pass = number % 3 == 0 ? compiler::Pass::kBoth : compiler::Pass::kBackward;
+  s.data = number % 2 == 0 ? DataKind::kSpecial : DataKind::kNormal;
+  if (number % 5 == 0) s.device.stress = {number + 1, 0.2};
+  const JobResult r = run_job(s);
+  EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("seed {}: {}", s.seed, fmt::join(r.failures, "; "));
+  if (s.device.stress.stall_probability == 0) EXPECT_EQ(r.cycles(), r.predicted_cycles);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cosim, EveryTurn,
+                         ::testing::Combine(::testing::Values("test8c2", "test6x10c3", "test8c4", "test8c8"),
+                                            ::testing::Values(Partition::kWeightSharing, Partition::kDySharing,
+                                                              Partition::kIfmapSharing),
+                                            ::testing::Values(Schedule::kSequential, Schedule::kInterleave,
+                                                              Schedule::kDxMajor, Schedule::kDwMajor)),
+                         [](const ::testing::TestParamInfo<Turn> &info) {
+                           return fmt::format("{}_{}_{}", std::get<0>(info.param), to_string(std::get<1>(info.param)),
+                                              to_string(std::get<2>(info.param)));
+                         });
+
 /// Partial sums of parts that do not fit beside each other take the way through memory to their ADD.
 TEST(SpilledSums, AreAddedOnTheRtl) {
   JobSpec s;

@@ -63,6 +63,7 @@ TEST(GraphNetworks, HaveAsManyParametersAsPublished) {
                                                           {"mobilenet_v2", 3504872},
                                                           {"inception_v3", 23834568},
                                                           {"resnext50", 25028904},
+                                                          {"faster_rcnn_c4", 13290102},
                                                           {"bert_base", 109482240},
                                                           {"xlnet_large", 360267776},
                                                           {"gnmt", kGnmt},

@@ -37,6 +37,7 @@ inline JobSpec random_convolution_job(const std::string &npu, std::uint64_t seed
   // Search chooses among partitions itself.
   if (s.npu.cores > 1 && s.compile.schedule != Schedule::kSearch)
     s.compile.partition = dice.chance(0.5) ? Partition::kWeightSharing : Partition::kIfmapSharing;
+  if (s.compile.partition != Partition::kNone && dice.chance(0.4)) s.compile.sharing = compiler::Sharing::kTurns;
   s.compile.reduction = dice.chance(0.5) ? compiler::Reduction::kChain : compiler::Reduction::kAdd;
   s.data = dice.chance(0.5) ? DataKind::kSpecial : DataKind::kNormal;
   return s;

@@ -168,6 +168,7 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
       "Examples:\n"
       "  gradweave reproduce igo\n"
       "  gradweave reproduce memory --out memory\n"
+      "  gradweave reproduce dpt --out dpt\n"
       "  gradweave reproduce igo --figure 12 --network res,bert --out figure12\n"
       "Exit codes: 0 done, 1 the RTL differs, 2 usage, 3 bad input file or a layer that cannot be compiled,\n"
       "4 no RTL although asked for, 5 output cannot be written, 130 interrupted");

@@ -75,6 +75,17 @@ IndexRange rows_of(const Layer &layer, Tensor result, const IndexRange &pixels) 
   return {first, row(pixels.end() - 1) + 1 - first};
 }
 
+IndexRange rows_together(const Layer &layer, Tensor result, const std::vector<IndexRange> &pixels) {
+  IndexRange all = rows_of(layer, result, pixels.front());
+  for (const IndexRange &range : pixels) {
+    const IndexRange rows = rows_of(layer, result, range);
+    const std::uint32_t end = std::max(all.end(), rows.end());
+    all.first = std::min(all.first, rows.first);
+    all.size = end - all.first;
+  }
+  return all;
+}
+
 std::uint32_t lines_of(const Layer &layer, Tensor result, const IndexRange &pixels) {
   if (!layer.image || keeps_size(*layer.conv)) return pixels.size;
   const IndexRange rows = rows_of(layer, result, pixels);

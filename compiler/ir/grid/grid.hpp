@@ -41,6 +41,8 @@ Phase phase_of(const Layer &layer, Tensor result, std::uint32_t pixel);
 IndexRange pixels_in(const Layer &layer, const Phase &phase, const IndexRange &rows);
 /// Rows of the grid from the first to the last of a result's pixels, of one phase.
 IndexRange rows_of(const Layer &layer, Tensor result, const IndexRange &pixels);
+/// Rows of the grid from the first to the last of several such ranges.
+IndexRange rows_together(const Layer &layer, Tensor result, const std::vector<IndexRange> &pixels);
 /// Lines from the first to the last of a result's pixels: what a command walks. Of a layer that reads no image: the
 /// indices along M.
 std::uint32_t lines_of(const Layer &layer, Tensor result, const IndexRange &pixels);

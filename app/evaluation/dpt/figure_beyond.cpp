@@ -1,0 +1,194 @@
+// Beyond the paper, in the same fast model: both ways pipelined, and images by speed; on the formula's cycles and on
+// those of this project's exact timing model.
+#include "app/evaluation/dpt/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace gradweave::evaluation::dpt {
+namespace {
+
+using partitioned::Accounting;
+using partitioned::PipelineRun;
+using partitioned::Workload;
+
+/// Where cycles come from.
+struct Source {
+  const char *key, *name;
+  bool measured;
+};
+constexpr Source kSources[] = {{"formula", "formula of the array", false}, {"exact", "exact timing model", true}};
+
+/// The network's cycles as measured; throws ConfigError if one of its layers was not.
+Workload measured_workload(const DptStudy &study, const Subject &subject, const Case &one) {
+  Workload workload;
+  workload.maps = subject.maps;
+  const auto cycles = [&](const std::string &npu, const std::string &layer) {
+    const auto &layers = study.measured.at(npu);
+    const auto found = layers.find(layer);
+    if (found == layers.end())
+      throw ConfigError(fmt::format("{}: [beyond] cycles has none of layer '{}' of {} on '{}'; add them",
+                                    study.file.string(), layer, study.measured_network, npu));
+    return found->second;
+  };
+  for (const partitioned::LayerShape &layer : subject.layers) {
+    workload.storage.push_back(cycles(one.storage_npu, layer.name));
+    workload.host.push_back(cycles(one.host_npu, layer.name));
+    workload.weights.push_back(partitioned::weights_of(layer));
+  }
+  return workload;
+}
+
+std::string percent(double share) { return fmt::format("{:.0f}", 100 * share); }
+
+/// What a pipeline did, as cells.
+std::vector<std::string> cells_of(const PipelineRun &run) {
+  return {fmt::format("{:.1f}", run.saving),
+          fmt::format("{}", run.schedule.cut),
+          fmt::format("{}", run.schedule.micro),
+          fmt::format("{}", run.schedule.depth),
+          percent(run.storage_busy / run.cycles),
+          percent(run.host_busy / run.cycles),
+          percent(run.storage_bubble() / run.cycles),
+          percent(run.host_bubble() / run.cycles),
+          percent(run.up_busy / run.cycles),
+          percent(run.flash_busy / run.cycles),
+          fmt::format("{:.1f}", 100 * run.exchange / run.cycles)};
+}
+
+struct Subtable {
+  const Inputs &inputs;
+  const DptNetwork &network;
+  const Source &source;
+  Figure &figure;
+  Table &table;
+
+  void add(const Case &one, const Workload &workload, std::uint32_t devices) const {
+    const DptStudy &study = inputs.study;
+    partitioned::Search search = study.search;
+    if (source.measured) search.micros = {study.measured_micro};
+    for (const std::uint32_t batch : study.pipeline_batches) {
+      const auto by_equation = [&](Accounting a) {
+        return partitioned::best_cut(workload, inputs.system(devices), batch, a).saving;
+      };
+      const PipelineRun run = partitioned::best_pipeline(workload, devices, study.links, batch, search);
+      const double shares = partitioned::best_shares(workload, devices, study.links, batch).saving;
+      const double equation = by_equation(Accounting::kPerImage);
+      std::vector<std::string> cells{fmt::format("{}, {} devices", one.name, devices), fmt::format("{}", batch),
+                                     source.measured ? "-" : fmt::format("{:.1f}", by_equation(Accounting::kReduced)),
+                                     fmt::format("{:.1f}", equation), fmt::format("{:.1f}", shares)};
+      for (std::string &cell : cells_of(run))
+        cells.push_back(std::move(cell));
+      cells.push_back(fmt::format("{:.1f}", partitioned::most_saving(workload, devices)));
+      table.rows.push_back(std::move(cells));
+      const std::string entry = fmt::format("{}.{}", source.key, entry_key(network, one, devices, batch));
+      const auto what =
+          fmt::format("{}, {}, case {}, {} devices, B = {}", network.name, source.key, one.name, devices, batch);
+      for (const auto &[key, text, value] : {std::tuple{"equation", "equation 3", equation},
+                                             {"shares", "images by speed", shares},
+                                             {"pipeline", "pipelined both ways", run.saving}}) {
+        Row row = inputs.row("beyond", fmt::format("{}.{}", entry, key), {std::nullopt, value}, "a model, not devices");
+        row.text = fmt::format("{}: {}", what, text);
+        row.unit = "%";
+        figure.rows.push_back(std::move(row));
+      }
+    }
+  }
+};
+
+Table new_table(const DptNetwork &network, const Source &source) {
+  return {fmt::format("{}, cycles of the {}: percent of the NPU alone, and of the pipeline's time", network.name,
+                      source.name),
+          {"case", "B", "equation 3, paper's accounting", "equation 3", "images by speed", "pipelined both ways", "cut",
+           "images of a device at a time", "kept", "devices busy", "NPU busy", "devices' bubble", "NPU's bubble",
+           "link up", "flash", "exchange", "bound"},
+          {}};
+}
+
+/// What slower links and flash would cost the pipeline of most devices and images, on measured cycles.
+Table links_table(const Inputs &inputs, const Subject &subject) {
+  const DptStudy &study = inputs.study;
+  const std::uint32_t devices = study.devices.back(), batch = study.pipeline_batches.back();
+  Table table{fmt::format("{}, exact timing model, {} devices, B = {}: percent of the NPU alone by links",
+                          study.measured_network, devices, batch),
+              {"links and flash"},
+              {}};
+  for (const Case &one : study.cases)
+    table.columns.push_back("case " + one.name);
+  const auto add = [&](const char *name, const auto &change) {
+    partitioned::Links links = study.links;
+    change(links);
+    std::vector<std::string> cells{name};
+    for (const Case &one : study.cases)
+      cells.push_back(
+          fmt::format("{:.1f}", partitioned::best_pipeline(measured_workload(study, subject, one), devices, links,
+                                                           batch, {{study.measured_micro}, study.search.most_depth})
+                                    .saving));
+    table.rows.push_back(std::move(cells));
+  };
+  add("as above", [](partitioned::Links &) {});
+  add("a quarter of the bandwidth", [](partitioned::Links &l) {
+    l.device_rate /= 4;
+    l.root_rate /= 4;
+  });
+  add("a sixteenth of the bandwidth", [](partitioned::Links &l) {
+    l.device_rate /= 16;
+    l.root_rate /= 16;
+  });
+  add("ten times the latency", [](partitioned::Links &l) { l.latency *= 10; });
+  add("a tenth of the flash's bandwidth", [](partitioned::Links &l) { l.flash_rate /= 10; });
+  return table;
+}
+
+} // namespace
+
+Figure beyond(const Inputs &inputs) {
+  Figure figure;
+  const DptStudy &study = inputs.study;
+  figure.title = "Beyond the paper: pipelined both ways";
+  figure.method = "A model of stages, not devices in one simulation. True gradient, one cut, micro-batches forwards "
+                  "and backwards in turn "
+                  "(1F1B), links and flash beside the arrays, an all-reduce of gradients behind. Images by speed: each "
+                  "device takes "
+                  "whole images through the whole network, the NPU the rest, and all exchange all gradients: the "
+                  "simplest baseline. Bound: "
+                  "each product where it is best, in fractions, nothing to move.";
+  for (const DptNetwork &network : study.networks) {
+    const Subject subject = inputs.subject_of(network);
+    if (!subject.known() || inputs.planning) continue;
+    for (const Source &source : kSources) {
+      if (source.measured && network.name != study.measured_network) continue;
+      Table table = new_table(network, source);
+      const Subtable rows{inputs, network, source, figure, table};
+      for (const Case &one : study.cases) {
+        const Workload workload = source.measured ? measured_workload(study, subject, one)
+                                                  : partitioned::workload_of(subject.layers, subject.maps, one.storage,
+                                                                             one.host, partitioned::Reading{});
+        for (const std::uint32_t devices : study.devices)
+          rows.add(one, workload, devices);
+      }
+      figure.tables.push_back(std::move(table));
+      if (source.measured) figure.tables.push_back(links_table(inputs, subject));
+    }
+  }
+  const partitioned::Links &links = study.links;
+  figure.notes = {
+      fmt::format(
+          "Links: {} bytes a cycle for a device, {} for all together, {} cycles latency; flash: {} bytes a cycle, {} "
+          "cycles to the first block, blocks of {} bytes. At 1 GHz these are GB/s.",
+          links.device_rate, links.root_rate, links.latency, links.flash_rate, links.flash_latency, links.block_bytes),
+      fmt::format("Exact cycles: layers one by one on NPUs of configs/, {} images on a device near storage and four "
+                  "times as many "
+                  "on the NPU, whether it serves four devices or two; cycles.csv names the commands. What stays in a "
+                  "scratchpad "
+                  "from layer to layer is left out on both sides.",
+                  study.measured_micro),
+      "Batch normalisation over the whole mini-batch would be a barrier in each layer: micro-batches need statistics "
+      "of their "
+      "own, one of each device and micro-batch. The optimizer's step and the loss are left out.",
+      "'kept': micro-batches whose maps a device holds until they come back."};
+  return figure;
+}
+
+} // namespace gradweave::evaluation::dpt

@@ -1,0 +1,42 @@
+// The list scheduler of flexer_cgo23 (algorithm 1, GetSchedule): sets of ready operations in order of priority, and the
+// moves that they need, as they come.
+#pragma once
+
+#include "compiler/flexer/operation_sets.hpp"
+#include "compiler/flexer/policy.hpp"
+#include "compiler/spm/residency.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace gradweave::compiler::flexer {
+
+/// What is weighed of a set: flexer_cgo23, section 4.3. Sizes are scratchpad rows.
+struct SetValue {
+  double benefit = 0;        ///< reused less spilled data
+  std::uint64_t spilled = 0; ///< rows that lose their place and are still to be read
+  std::uint32_t utility = 0; ///< rows of tiles that are still to be read, after it
+  std::uint64_t moved = 0;   ///< bytes loaded and stored for it
+};
+
+/// What the scheduler did in a step, for those who want to know why.
+struct ListStep {
+  OperationSet set;
+  SetValue value;
+  std::vector<std::int32_t> loaded, victims; ///< tiles
+  std::uint64_t sets = 0;                    ///< that were told apart
+  std::uint64_t weighed = 0;                 ///< that were weighed
+  bool repacked = false;                     ///< all that was in the scratchpad had to go
+};
+using ListObserver = std::function<void(const ListStep &)>;
+
+/// Schedules the operations of the walk, phase after phase, for `cores` cores, and places their tiles. Operation i of
+/// the walk's table stands for product i of the plans. Returns nothing if an operation does not fit the scratchpad by
+/// itself, or once more than `most_bytes` would be moved.
+std::optional<Program> list_schedule(const std::vector<PhasePlan> &plans, const TileWalk &walk, const Policy &policy,
+                                     std::uint32_t cores, std::uint64_t most_bytes = ~std::uint64_t{0},
+                                     const ListObserver &observer = nullptr);
+
+} // namespace gradweave::compiler::flexer

@@ -1,0 +1,191 @@
+// Flexer's list scheduler: sets against all combinations, priorities against each other, and golden bits of what it
+// makes.
+#include "compiler/back/compile_plan.hpp"
+#include "compiler/cost/cost.hpp"
+#include "compiler/flexer/flexer.hpp"
+#include "compiler/flexer/list_schedule.hpp"
+#include "compiler/lower/layout.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/verify/verify.hpp"
+#include "tests/compiler/layer_run.hpp"
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+namespace gradweave::compiler::flexer {
+namespace {
+
+/// A forward pass in tiles, with its walk.
+struct Case {
+  Case(const Layer &l, const TileShape &tile, const std::string &machine, PhaseKind kind = PhaseKind::kForward)
+      : npu(load_config(machine)), layers{l},
+        layout(make_layout(layers, kind == PhaseKind::kForward ? Pass::kForward : Pass::kBackward, npu)), plans(1) {
+    plans[0].kind = kind;
+    plans[0].tile = tile;
+    plans[0].loops = {Dim::kM, Dim::kN, Dim::kK};
+    plans[0].products = make_order(kind, plans[0].loops, tile, l, whole(l));
+    walk.emplace(plans, layers, layout, npu);
+  }
+
+  Machine npu;
+  std::vector<Layer> layers;
+  Layout layout;
+  std::vector<PhasePlan> plans;
+  std::optional<TileWalk> walk;
+};
+
+std::set<DataflowMap> maps_of(const std::vector<OperationSet> &sets, const TileDag &dag,
+                              const std::vector<bool> &resident) {
+  std::set<DataflowMap> maps;
+  for (const OperationSet &s : sets)
+    maps.insert(DataflowMap(s, dag, resident));
+  return maps;
+}
+
+/// In random states of the scratchpad pruning leaves one set of each map, and loses none if four of each grow on; of
+/// the usual two it loses a few (docs/flexer.md).
+TEST(OperationSets, HaveOneSetOfEachMapThatThereIs) {
+  const Case c(make_layer(12, 8, 12), {4, 8, 4}, "test8c4");
+  const TileDag dag(c.plans, *c.walk);
+  const std::vector<std::int32_t> ready = dag.sources(0);
+  ASSERT_EQ(ready.size(), 9U);
+  std::mt19937_64 rng(1);
+  std::uint64_t all_of_them = 0, pruned_to = 0, lost = 0;
+  for (int round = 0; round < 100; ++round) {
+    std::vector<bool> resident(dag.uses().size());
+    for (std::size_t t = 0; t < resident.size(); ++t)
+      resident[t] = rng() % 3 == 0;
+    for (std::uint32_t size = 1; size <= 4; ++size) {
+      const auto all = make_sets(ready, size, dag, resident, false);
+      const auto pruned = make_sets(ready, size, dag, resident, true, 4);
+      EXPECT_EQ(maps_of(pruned, dag, resident).size(), pruned.size()) << "round " << round << ", " << size;
+      ASSERT_LE(pruned.size(), maps_of(all, dag, resident).size());
+      lost += maps_of(all, dag, resident).size() - pruned.size();
+      all_of_them += all.size();
+      pruned_to += pruned.size();
+    }
+  }
+  EXPECT_LT(2 * pruned_to, all_of_them);
+  EXPECT_EQ(lost, 0U);
+}
+
+/// Growing only one set of each map loses maps: the test above can fail.
+TEST(OperationSets, KeepingTooFewLosesMaps) {
+  const Case c(make_layer(12, 8, 12), {4, 8, 4}, "test8c4");
+  const TileDag dag(c.plans, *c.walk);
+  std::mt19937_64 rng(1);
+  bool lost = false;
+  for (int round = 0; round < 100; ++round) {
+    std::vector<bool> resident(dag.uses().size());
+    for (std::size_t t = 0; t < resident.size(); ++t)
+      resident[t] = rng() % 3 == 0;
+    const auto all = make_sets(dag.sources(0), 4, dag, resident, false);
+    const auto few = make_sets(dag.sources(0), 4, dag, resident, true, 1);
+    lost = lost || maps_of(few, dag, resident) != maps_of(all, dag, resident);
+  }
+  EXPECT_TRUE(lost);
+}
+
+TEST(TileDag, AnOperationWaitsForTheOneBeforeItInItsSum) {
+  const Case c(make_layer(8, 24, 8), {8, 8, 4}, "test8c2");
+  const TileDag dag(c.plans, *c.walk);
+  ASSERT_EQ(dag.operations().size(), 6U);
+  EXPECT_EQ(dag.sources(0), (std::vector<std::int32_t>{0, 3}));
+  EXPECT_EQ(dag.operations()[0].next, 1);
+  EXPECT_EQ(dag.operations()[2].next, Operation::kNone);
+  const Operation &first = dag.operations()[0];
+  EXPECT_EQ(dag.uses()[static_cast<std::size_t>(first.operands[0])], 2U) << "a tile of X is read for two of Y";
+  EXPECT_EQ(dag.uses()[static_cast<std::size_t>(first.result)], 2U) << "a sum is read by those after the first";
+}
+
+/// The steps of a product of 2 x 2 tiles on two cores: by hand, both operations of a set share a tile of A, or of B,
+/// and what they leave serves the next set.
+TEST(ListSchedule, SharesWhatItCan) {
+  const Case c(make_layer(16, 8, 16), {8, 8, 8}, "test8c2");
+  std::vector<ListStep> steps;
+  const auto program =
+      list_schedule(c.plans, *c.walk, {}, 2, ~std::uint64_t{0}, [&](const ListStep &s) { steps.push_back(s); });
+  ASSERT_TRUE(program.has_value());
+  ASSERT_EQ(steps.size(), 2U);
+  for (const ListStep &s : steps) {
+    EXPECT_EQ(s.set.count, 2U);
+    EXPECT_TRUE(s.victims.empty());
+    EXPECT_FALSE(s.repacked);
+  }
+  EXPECT_EQ(steps[0].loaded.size() + steps[1].loaded.size(), 4U) << "each tile once";
+  EXPECT_EQ(moved_bytes(*program, c.npu), 3U * 16 * 16 / 2 * 2 + 16 * 16);
+}
+
+TEST(ListSchedule, WhatDoesNotFitTogetherIsIssuedApartAndWhatDoesNotFitAloneNotAtAll) {
+  Case c(make_layer(64, 64, 64), {32, 32, 32}, "test8c4");
+  c.npu.spm_bytes =
+      16384; // 1024 rows: an operation takes 4 x 32 of each operand, and 4 x 64 of the sum, and 4 x 32 of Y
+  const TileWalk walk(c.plans, c.layers, c.layout, c.npu);
+  std::uint32_t most = 0;
+  const auto program = list_schedule(c.plans, walk, {}, 4, ~std::uint64_t{0},
+                                     [&](const ListStep &s) { most = std::max(most, s.set.count); });
+  ASSERT_TRUE(program.has_value());
+  EXPECT_LT(most, 4U);
+  EXPECT_EQ(verify_program(*program, c.layout, c.npu), "");
+  c.npu.spm_bytes = 4096;
+  EXPECT_FALSE(list_schedule(c.plans, TileWalk(c.plans, c.layers, c.layout, c.npu), {}, 4).has_value());
+}
+
+TEST(ListSchedule, EndsOnceItMovesTooMuch) {
+  const Case c(make_layer(40, 40, 40), {8, 8, 8}, "test8c2");
+  const auto program = list_schedule(c.plans, *c.walk, {}, 2);
+  ASSERT_TRUE(program.has_value());
+  EXPECT_FALSE(list_schedule(c.plans, *c.walk, {}, 2, 1000).has_value());
+}
+
+/// Whatever the policy, a schedule is a legal program of the same products.
+TEST(ListSchedule, IsLegalUnderEveryPolicy) {
+  std::mt19937_64 rng(7);
+  for (int round = 0; round < 60; ++round) {
+    const auto side = [&](std::uint32_t most) { return static_cast<std::uint32_t>(1 + rng() % most); };
+    const PhaseKind kinds[] = {PhaseKind::kForward, PhaseKind::kDx, PhaseKind::kDw, PhaseKind::kInterleave};
+    const PhaseKind kind = kinds[rng() % 4];
+    Case c(make_layer(side(60), side(60), side(60)), {side(16) + 4, side(16) + 4, side(16) + 4}, "test8c4", kind);
+    c.npu.spm_bytes = 4096 << (rng() % 3);
+    const TileWalk walk(c.plans, c.layers, c.layout, c.npu);
+    Policy policy;
+    policy.priority = static_cast<SetPriority>(rng() % 3);
+    policy.victims = static_cast<Victims>(rng() % 3);
+    policy.weight = static_cast<SpillWeight>(rng() % 2);
+    policy.gaps_count = rng() % 2 == 0;
+    const auto program = list_schedule(c.plans, walk, policy, 1 + rng() % 4);
+    SCOPED_TRACE(fmt::format("round {}: {}", round, to_string(policy)));
+    if (!program) continue; // an operation does not fit alone
+    EXPECT_EQ(verify_program(*program, c.layout, c.npu), "");
+    EXPECT_EQ(program->products.size(), c.plans[0].products.size());
+    EXPECT_GE(program_cycles(*program, c.npu), 1U);
+  }
+}
+
+std::string refusal(const std::vector<Layer> &layers, const std::string &npu, Partition partition) {
+  CompileOptions options;
+  options.schedule = Schedule("flexer");
+  options.pass = Pass::kForward;
+  options.partition = partition;
+  const Machine machine = load_config(npu);
+  const Layout layout = make_layout(layers, options.pass, machine);
+  KnownPlans known;
+  try {
+    FlexerScheduler().schedule({layers, layout, machine, options, known});
+  } catch (const CompileError &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Flexer, RefusesWhatItDoesNotDo) {
+  EXPECT_EQ(refusal({make_layer(8, 8, 8), make_layer(8, 8, 8)}, "test8c2", Partition::kNone),
+            "schedule 'flexer' plans one layer at a time, not 2 together; choose another schedule");
+  EXPECT_EQ(
+      refusal({make_layer(8, 8, 8)}, "test8c2", Partition::kWeightSharing),
+      "layer '8x8x8': schedule 'flexer' gives operations to all cores and cuts no layer; leave the partition out");
+}
+
+} // namespace
+} // namespace gradweave::compiler::flexer
