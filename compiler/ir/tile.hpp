@@ -68,8 +68,8 @@ struct TileProduct {
   bool add = false;
   /// The reduction takes channels in blocks, all taps of each (ReductionPlans::block); this product has some of them.
   bool blocked = false;
-  /// Rows of the grid that the tile of the image it reads is of: its own, and those of cores that take turns with it. Of
-  /// products that read none, or their own rows only, 0.
+  /// Rows of the grid that the tile of the image it reads is of: its own, and those of cores that take turns with it.
+  /// Of products that read none, or their own rows only, 0.
   std::uint32_t band = 0, band_size = 0;
 };
 
