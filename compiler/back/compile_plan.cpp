@@ -93,7 +93,7 @@ Compiled compile_plan(const std::vector<Layer> &layers, Pass pass, const Layout 
   compiled.traffic = traffic_by_layer(plan.program, npu);
   for (const TileProduct &p : plan.program.products) {
     if (!p.add) compiled.useful_macs += static_cast<std::uint64_t>(p.m_size) * p.k_size * p.n_size;
-    compiled.compute_cycles += product_cycles(p, npu);
+    compiled.compute_cycles += product_cycles(p, layers[p.layer], npu);
   }
   compiled.predicted_cycles = plan.cycles;
   compiled.bounds = lower_bounds(layers, pass, layout, npu);

@@ -2,6 +2,7 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/cut.hpp"
+#include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/tiling.hpp"
@@ -31,10 +32,54 @@ double io_bytes(const Layer &layer, Pass pass, const NpuConfig &npu) {
   return 2 * elements * layer.groups;
 }
 
+/// Sum of f(lines) over tiles of rows of a phase at least, however many rows each has: a tile's lines have the gaps of
+/// the grid between its rows.
+template <typename F> std::uint64_t least_of_rows(const Layer &layer, const Phase &phase, F f) {
+  const std::uint64_t rows = std::uint64_t{layer.conv->batch} * phase.height, width = line_width(layer);
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::uint64_t tile = 1; tile <= rows; ++tile)
+    least = std::min(least, divide_up(rows * f((tile - 1) * width + phase.width), tile));
+  return least;
+}
+
+/// Array steps of a result of a layer that reads images of another size than Y's, or with a stride: the phases of dX
+/// are products of their own with the taps that meet them.
+std::uint64_t grid_steps(const Layer &layer, Tensor result, const NpuConfig &npu) {
+  const std::uint32_t shortest = shortest_block(npu), channels = kernel_channels(layer);
+  const std::vector<Phase> phases = phases_of(layer, result);
+  if (takes_one_tap(result))
+    return taps_of(layer) * block_count(channels, layer.n, npu) *
+           least_of_rows(layer, phases.front(),
+                         [&](std::uint64_t lines) { return std::max<std::uint64_t>(lines, shortest); });
+  std::uint64_t steps = 0;
+  for (const Phase &phase : phases) {
+    const bool turned = turns_kernel(result);
+    const std::uint32_t terms =
+        turned ? terms_at(layer, result, phase.first, {0, layer.n * taps_of(layer)}).size : layer.k;
+    steps += least_of_rows(layer, phase, [&](std::uint64_t lines) { return divide_up(lines, npu.rows); }) *
+             divide_up(turned ? channels : layer.n, npu.cols) * std::max(terms, shortest);
+  }
+  return steps;
+}
+
+/// LOADs and STOREs of images of such a layer at least: a row at a time where the grid has gaps, or phases.
+std::uint64_t pixel_moves(const Layer &layer, Pass pass) {
+  if (!layer.image || keeps_size(*layer.conv)) return 0;
+  const Convolution &conv = *layer.conv;
+  std::uint64_t moves = run_count(pixel_rect(layer, Tensor::kX, {0, conv.batch * conv.height * conv.width}, {0, 1}));
+  for (const Tensor tensor : {Tensor::kY, Tensor::kDY})
+    if (used_in(tensor, pass)) moves += run_count(pixel_rect(layer, tensor, {0, conv.m()}, {0, 1}));
+  if (computes_dx(layer, pass))
+    for (const Phase &phase : phases_of(layer, Tensor::kDX))
+      moves += run_count(gradient_rect(layer, {phase.first, conv.batch * phase.height * phase.width}, {0, 1}));
+  return moves * layer.groups;
+}
+
 /// Array steps of the layer's products: however a result is cut into tiles, it takes no fewer blocks than the array's
 /// size asks for, and each of its elements all terms of its reduction.
 std::uint64_t array_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
   const auto product = [&](Tensor result) {
+    if (layer.image && !keeps_size(*layer.conv)) return grid_steps(layer, result, npu);
     const Contraction &c = contraction_of(result);
     const auto extent = [&](Dim dim) { return extent_of(layer, result, dim); };
     std::uint64_t blocks = block_count(extent(c.row), extent(c.col), npu);
@@ -165,6 +210,7 @@ Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &l
     return divide_up(moved * npu.memory.bytes_den, npu.memory.bytes_num);
   };
   bytes += turn_bytes(layers, pass, layout, npu);
+  if (layers.size() == 1) bytes += pixel_moves(layers.front(), pass) * isa::kCommandBytes; // of commands
   Bounds bounds;
   bounds.compute_cycles = divide_up(steps, npu.cores);
   bounds.traffic_cycles = std::max({cycles(bytes), load_beats, store_beats}); // a port carries a beat a cycle

@@ -2,6 +2,7 @@
 #include "compiler/emit/emit.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/grid/grid.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/request/error.hpp"
@@ -13,11 +14,14 @@
 
 namespace gradweave::compiler {
 
-std::uint64_t product_cycles(const TileProduct &p, const NpuConfig &npu) {
+std::uint64_t product_cycles(const TileProduct &p, const Layer &layer, const NpuConfig &npu) {
   const Contraction &c = contraction_of(p.result);
-  const std::uint32_t rows = range_of(p, c.row).size, cols = range_of(p, c.col).size;
+  const auto size = [&](Dim dim) {
+    return dim == Dim::kM ? lines_of(layer, p.result, {p.m, p.m_size}) : range_of(p, dim).size;
+  };
+  const std::uint32_t rows = size(c.row), cols = size(c.col);
   if (p.add) return 2 * rows * divide_up(cols, npu.cols);
-  return block_count(rows, cols, npu) * std::max(range_of(p, c.red).size, shortest_block(npu));
+  return block_count(rows, cols, npu) * std::max(size(c.red), shortest_block(npu));
 }
 
 std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu) {
@@ -106,7 +110,7 @@ template <typename Visit> void visit_rest(const Program &program, const Machine 
     if (a.computes()) {
       computed = true;
       std::uint64_t &mine = array[engine_of(a)];
-      mine += product_cycles(program.products[a.product], npu);
+      mine += product_cycles(program.products[a.product], program.layers[a.layer], npu);
       visit(i, mine + dram_cycles(after, npu));
     } else if (a.kind == Action::Kind::kStore && !computed) {
       after += dram_bytes_of(a, npu);

@@ -14,7 +14,7 @@ namespace gradweave::compiler {
 
 /// Array cycles of a tile product by the block formula: blocks x max(reduction, shortest block); of an ADD, the rows
 /// that it reads.
-std::uint64_t product_cycles(const TileProduct &p, const NpuConfig &npu);
+std::uint64_t product_cycles(const TileProduct &p, const Layer &layer, const NpuConfig &npu);
 
 /// Bytes of whole bus beats of a LOAD or STORE.
 std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu);

@@ -57,8 +57,12 @@ public:
     const auto cols = static_cast<std::size_t>(form_of(operand).col);
     nest.extent_[cols] = form_of(operand).col == Dim::kK ? kernel_channels(layer) : layer.n;
     nest.side_[cols] = std::min(side_[cols], nest.extent_[cols]);
-    const std::uint32_t lines = side_[0], read = lines_read(layer, result, {0, lines}).size;
+    const std::uint32_t lines = side_[0];
+    const std::uint32_t read = lines_read(layer, result, rows_of(layer, result, {0, lines})).size;
     nest.halo_ = static_cast<double>(read) / lines;
+    // The phases of dX's rows find dY's in one tile.
+    if (splits_phases(layer, result))
+      nest.extent_[0] = static_cast<std::uint32_t>(divide_up(extent_[0], phases(layer)));
     return nest;
   }
 
@@ -90,6 +94,7 @@ public:
   }
 
 private:
+  static std::uint32_t phases(const Layer &layer) { return layer.conv->stride_width * layer.conv->stride_height; }
   double bytes(std::uint64_t row) const { return static_cast<double>(round_up(row, access_bytes(npu_))); }
 
   /// Cycles of a port for a burst: one for each beat, and as long as the bursts in flight must wait for an answer.

@@ -1,6 +1,7 @@
 #include "compiler/cost/tile_estimate.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/emit/hazards.hpp"
+#include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
@@ -34,7 +35,8 @@ public:
       const Action &a = program.actions[i];
       queue_[engine_of(a)].push_back(i);
       if (a.computes())
-        left_[engine_of(a)] += static_cast<double>(product_cycles(program.products[a.product], npu));
+        left_[engine_of(a)] +=
+            static_cast<double>(product_cycles(program.products[a.product], program.layers[a.layer], npu));
       else
         channel_ += service(a);
     }
@@ -110,14 +112,14 @@ void Player::compute(std::size_t engine, double start) {
   const Action &a = program_.actions[index];
   const TileProduct &p = program_.products[a.product];
   const double drain = 2.0 * npu_.rows + npu_.cols + 8; // last step to last result written
-  double cycles = static_cast<double>(product_cycles(p, npu_));
+  double cycles = static_cast<double>(product_cycles(p, program_.layers[p.layer], npu_));
   array_ = std::max(array_, start + left_[engine]);
   left_[engine] -= cycles;
   if (p.add) { // begins and ends with an empty array
     free_[engine] = done_[index] = std::max(start, free_[engine] + drain) + cycles + kPipeline;
   } else {
     cycles += bank_conflicts(a.a.rows, a.b.rows, npu_.bank_rows()) *
-              static_cast<double>(block_count(a.rect.rows, a.rect.cols, npu_)) *
+              static_cast<double>(block_count(tile_rows(a.rect), a.rect.cols, npu_)) *
               roles(p, program_.layers[p.layer]).red_size;
     const bool stalled = start > free_[engine];
     if (stalled && a.acc) start += npu_.rows; // nothing computes while the first initial values enter

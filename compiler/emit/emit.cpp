@@ -1,5 +1,6 @@
 #include "compiler/emit/emit.hpp"
 #include "compiler/emit/image_command.hpp"
+#include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/order.hpp"
 
@@ -37,20 +38,18 @@ private:
 };
 
 /// Of one of the tile's runs of rows.
-isa::DmaCommand dma_command(const Action &a, std::uint32_t run, const Layer &layer, std::uint32_t lanes) {
+isa::DmaCommand dma_command(const Action &a, const RowRun &run, std::uint32_t lanes) {
   isa::DmaCommand d;
   d.store = a.kind == Action::Kind::kStore;
   d.fp32 = a.fp32;
-  d.dram_addr = a.dram_addr;
-  d.pitch = a.pitch;
-  d.rows = a.rect.rows;
+  // The action's address is that of the rectangle's row as if it were one of the tensor.
+  d.dram_addr = a.dram_addr - std::uint64_t{a.rect.row} * a.pitch + std::uint64_t{run.row} * a.pitch;
+  d.pitch = a.pitch * run.step;
+  d.rows = run.rows;
   d.cols = a.rect.cols;
   d.spm = spm_tile(a.place);
-  if (a.rect.run == 0) return d;
-  d.rows = a.rect.run;
-  d.dram_addr += std::uint64_t{run} * kernel_channels(layer) * a.pitch;
-  d.spm.row += run * a.rect.run;
-  d.spm.rot = static_cast<std::uint8_t>(run * a.rect.run % lanes);
+  d.spm.row += run.at * (a.fp32 ? 2 : 1);
+  d.spm.rot = static_cast<std::uint8_t>(run.at % lanes);
   return d;
 }
 
@@ -58,7 +57,7 @@ isa::AddCommand add_command(const Action &a) {
   isa::AddCommand c;
   c.core = a.core;
   c.out_bf16 = a.out_bf16;
-  c.m = a.rect.rows;
+  c.m = tile_rows(a.rect);
   c.n = a.rect.cols;
   c.a = spm_tile(a.a);
   c.cin = spm_tile(a.cin);
@@ -73,7 +72,7 @@ isa::GemmCommand gemm_command(const Action &a, const GemmRoles &r) {
   g.b_col = r.b_col;
   g.acc = a.acc;
   g.out_bf16 = a.out_bf16;
-  g.m = r.c_rect.rows;
+  g.m = tile_rows(r.c_rect);
   g.n = r.c_rect.cols;
   g.k = r.red_size;
   g.a = spm_tile(a.a);
@@ -94,6 +93,10 @@ EmittedStream emit(const Program &program, const Orderings &ordering, const NpuC
     Tokens tokens(ordering[i], engine_of(a));
     CommandInfo info{a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill};
     info.layer = a.layer;
+    if (a.rect.pixels.phase != 0) {
+      std::uint32_t end = 0;
+      tensor_rows(a.rect, info.row, end);
+    }
     const auto sync = [&, moved = info] {
       isa::Decoded d;
       d.op = isa::SyncCommand{static_cast<std::uint8_t>(engine_of(a))};
@@ -122,13 +125,14 @@ EmittedStream emit(const Program &program, const Orderings &ordering, const NpuC
     } else {
       // Runs follow one another on the engine: the first waits for all, and the last ends last.
       const Layer &layer = program.layers[a.layer];
-      for (std::uint32_t run = 0; run + 1 < a.rect.runs(); ++run) {
-        d.op = dma_command(a, run, layer, npu.lanes());
+      const std::vector<RowRun> runs = row_runs(a.rect, layer.image ? kernel_channels(layer) : 0);
+      for (std::size_t run = 0; run + 1 < runs.size(); ++run) {
+        d.op = dma_command(a, runs[run], npu.lanes());
         stream.commands.push_back(isa::encode(d));
         stream.info.push_back(info);
         d.sync = {};
       }
-      d.op = dma_command(a, a.rect.runs() - 1, layer, npu.lanes());
+      d.op = dma_command(a, runs.back(), npu.lanes());
     }
     tokens.take_posts(d.sync);
     stream.commands.push_back(isa::encode(d));

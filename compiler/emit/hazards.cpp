@@ -1,4 +1,5 @@
 #include "compiler/emit/hazards.hpp"
+#include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/lower/tiling.hpp"
 
 #include <algorithm>
@@ -108,7 +109,7 @@ private:
 
   const Action &action(std::int32_t i) const { return program_.actions[static_cast<std::size_t>(i)]; }
   std::uint32_t blocks(const Action &a) const {
-    return static_cast<std::uint32_t>(block_count(a.rect.rows, a.rect.cols, npu_));
+    return static_cast<std::uint32_t>(block_count(tile_rows(a.rect), a.rect.cols, npu_));
   }
   void need(std::int32_t other, std::size_t engine) { needs_[engine] = std::max(needs_[engine], other); }
   bool initial_values_ready(std::int32_t producer, const Action &consumer) const;

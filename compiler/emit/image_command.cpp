@@ -1,5 +1,6 @@
 #include "compiler/emit/image_command.hpp"
 
+#include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/ir/image.hpp"
 
 namespace gradweave::compiler {
@@ -13,14 +14,33 @@ void skip_rows(isa::SpmTile &tile, std::uint32_t rows, std::uint32_t lanes) {
 
 std::int32_t signed_of(std::uint32_t value) { return static_cast<std::int32_t>(value); }
 
-/// Where the image lies in the grid, and the lines that the product begins with.
-isa::ImageWalk grid_of(const TileProduct &p, const Layer &layer) {
+/// The image in the grid, and the row that the product begins with.
+isa::ImageWalk walk_of(const TileProduct &p, const Layer &layer, const IndexRange &rows) {
   const Convolution &conv = *layer.conv;
+  const Grid grid = grid_of(conv);
+  const bool turned = turns_kernel(p.result);
   isa::ImageWalk image;
-  image.grid_w = image.img_w = conv.width;
-  image.grid_h = image.img_h = conv.height;
-  image.grid_y = p.m / conv.width % conv.height;
+  image.grid_w = grid.width;
+  image.grid_h = grid.height;
+  image.grid_y = rows.first % grid.height;
+  image.img_w = turned ? conv.out_width() : conv.width;
+  image.img_h = turned ? conv.out_height() : conv.height;
   return image;
+}
+
+std::int32_t floor_div(std::int32_t a, std::int32_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+/// The tap of dW in the phase's plane that it reads: from the image to the plane, whose tile begins that much later.
+void enter_plane(isa::ConvCommand &command, const Rect &tile, std::uint32_t lanes) {
+  isa::ImageWalk &image = command.image;
+  const std::int32_t stride = tile.pixels.stride;
+  const std::int32_t down = floor_div(image.off_y, stride), right = floor_div(image.off_x, stride);
+  const std::int32_t y = image.off_y - down * stride, x = image.off_x - right * stride;
+  image.off_y = down;
+  image.off_x = right;
+  image.img_h = static_cast<std::uint32_t>((signed_of(image.img_h) - y + stride - 1) / stride);
+  image.img_w = static_cast<std::uint32_t>((signed_of(image.img_w) - x + stride - 1) / stride);
+  skip_rows(command.product.a, static_cast<std::uint32_t>(y * stride + x) * plane_rows(tile), lanes);
 }
 
 /// The taps, from an output pixel to those that it reads.
@@ -33,10 +53,10 @@ void set_taps(isa::ImageWalk &image, const TapRange &taps, const Convolution &co
   image.step_x = signed_of(conv.dilation_width);
 }
 
-/// The same from an input pixel to the output pixels that read it.
-void turn_taps(isa::ImageWalk &image) {
-  image.off_y = -image.off_y;
-  image.off_x = -image.off_x;
+/// The same from a pixel of a phase of the image to the pixels of the result that read it.
+void turn_taps(isa::ImageWalk &image, const Phase &phase) {
+  image.off_y = (signed_of(phase.y) - image.off_y) / signed_of(phase.stride);
+  image.off_x = (signed_of(phase.x) - image.off_x) / signed_of(phase.stride);
   image.step_y = -image.step_y;
   image.step_x = -image.step_x;
 }
@@ -47,26 +67,35 @@ isa::ConvCommand image_command(const isa::GemmCommand &whole, const GemmRoles &r
                                const Layer &layer, std::uint32_t lanes) {
   isa::ConvCommand command;
   command.product = whole;
-  command.image = grid_of(p, layer);
-  skip_rows(command.product.a, p.m - roles.a_rect.row, lanes);
+  const IndexRange rows = rows_of(layer, p.result, {p.m, p.m_size});
+  const auto skip_to_rows = [&](isa::SpmTile &tile, Tensor tensor, const Rect &rect) {
+    skip_rows(tile, (rows.first - row_of(layer, tensor, rect.row)) * line_width(layer), lanes);
+  };
+  command.image = walk_of(p, layer, rows);
+  skip_to_rows(command.product.a, roles.a, roles.a_rect);
+  const TapRange taps = taps_of(layer, p);
+  set_taps(command.image, taps, *layer.conv);
   if (takes_one_tap(p.result)) {
-    const std::uint32_t channels = tap_channels(layer, p.result);
     command.weights = true;
-    set_taps(command.image, tap_range(layer, {p.k, p.k_size}, channels, false), *layer.conv);
-    command.image.out_w = command.image.img_w;
-    command.image.out_h = command.image.img_h;
-    skip_rows(command.product.b, p.m - roles.b_rect.row, lanes);
+    command.product.k = lines_of(layer, p.result, {p.m, p.m_size});
+    command.image.out_w = layer.conv->out_width();
+    command.image.out_h = layer.conv->out_height();
+    if (roles.a_rect.pixels.stride > 1) enter_plane(command, roles.a_rect, lanes);
+    skip_to_rows(command.product.b, roles.b, roles.b_rect);
     return command;
   }
   const bool turned = turns_kernel(p.result);
-  const IndexRange terms{roles.red, roles.red_size};
-  const TapRange taps = tap_range(layer, terms, tap_channels(layer, p.result), p.blocked);
-  set_taps(command.image, taps, *layer.conv);
-  if (turned) turn_taps(command.image);
+  if (turned) {
+    turn_taps(command.image, phase_of(layer, p.result, p.m));
+  } else {
+    command.image.stride = layer.conv->stride_width;
+    command.image.plane = plane_rows(roles.a_rect);
+  }
   command.product.k = taps.channels;
   if (taps.count() == 1) return command;
-  command.image.b_tap = roles.b_rect.run != 0 ? roles.b_rect.run : kernel_channels(layer);
-  if (turned) skip_rows(command.product.b, p.k, lanes);
+  const bool in_runs = roles.b_rect.taps.rows != 0;
+  command.image.b_tap = in_runs ? roles.b_rect.taps.rows : kernel_channels(layer);
+  if (turned && !in_runs) skip_rows(command.product.b, p.k, lanes);
   return command;
 }
 

@@ -220,7 +220,7 @@ void ListScheduler::move(const Trial &trial, ListStep &step) {
 void ListScheduler::compute(std::int32_t id, std::uint32_t core) {
   TileProduct product = products_[static_cast<std::size_t>(id)];
   product.core = static_cast<std::uint8_t>(core);
-  load_[core] += product_cycles(product, walk_.npu());
+  load_[core] += product_cycles(product, walk_.layers()[product.layer], walk_.npu());
   writer_.compute(product, table_.needs[static_cast<std::size_t>(id)], table_);
   const Operation &o = operation(id);
   for (const std::int32_t t : {o.operands[0], o.operands[1], o.sum})
@@ -243,7 +243,8 @@ void ListScheduler::issue(const Trial &trial) {
   std::sort(cores.begin(), cores.end(),
             [&](auto x, auto y) { return std::make_pair(load_[x], x) < std::make_pair(load_[y], y); });
   const auto cycles = [&](std::int32_t id) {
-    return product_cycles(products_[static_cast<std::size_t>(id)], walk_.npu());
+    const TileProduct &product = products_[static_cast<std::size_t>(id)];
+    return product_cycles(product, walk_.layers()[product.layer], walk_.npu());
   };
   std::sort(operations.begin(), operations.end(),
             [&](auto x, auto y) { return std::make_pair(cycles(y), x) < std::make_pair(cycles(x), y); });

@@ -11,11 +11,11 @@ namespace {
 /// Whether the indices of a product of a layer that reads images run over taps.
 bool over_taps(Tensor result, Dim dim) { return turns_kernel(result) ? dim == Dim::kN : dim == Dim::kK; }
 
-/// Whole rows of the image, few enough for a tile to have the rows that taps reach besides.
-std::uint32_t whole_lines(const Layer &layer, std::uint32_t side) {
+/// Rows of the grid, few enough for a tile to have the rows that taps reach besides.
+std::uint32_t whole_rows(const Layer &layer, std::uint32_t side) {
   const std::uint32_t width = line_width(layer);
   const std::uint32_t most = kMaxTileSide / width - (layer.conv->kernel_height - 1) * layer.conv->dilation_height;
-  return std::clamp(side / width, 1U, most) * width;
+  return std::clamp(side / width, 1U, most);
 }
 
 std::vector<IndexRange> even(const IndexRange &all, std::uint32_t side) {
@@ -29,18 +29,32 @@ std::vector<IndexRange> even(const IndexRange &all, std::uint32_t side) {
 } // namespace
 
 std::uint32_t extent_of(const Layer &layer, Tensor result, Dim dim) {
-  if (layer.image && turns_kernel(result) && dim != Dim::kM)
-    return dim == Dim::kK ? kernel_channels(layer) : layer.n * taps_of(layer);
+  if (layer.image && turns_kernel(result)) {
+    if (dim == Dim::kM && !keeps_size(*layer.conv)) return layer.conv->batch * layer.conv->height * layer.conv->width;
+    if (dim != Dim::kM) return dim == Dim::kK ? kernel_channels(layer) : layer.n * taps_of(layer);
+  }
   return dim == Dim::kM ? layer.m : dim == Dim::kK ? layer.k : layer.n;
 }
 
 namespace {
 
-/// The part of a dimension of a product that a region has.
+/// The part of a dimension of a product that a region has; of M of a layer that reads images its lines.
 IndexRange within(const Region &region, const Layer &layer, Tensor result, Dim dim) {
-  if (dim == Dim::kM) return {region.m, region.m_end - region.m};
   if (layer.image && over_taps(result, dim)) return {0, extent_of(layer, result, dim)};
+  if (dim == Dim::kM) return {region.m, region.m_end - region.m};
   return dim == Dim::kK ? IndexRange{region.k, region.k_end - region.k} : IndexRange{region.n, region.n_end - region.n};
+}
+
+/// The result's pixels in a region, in as many rows of the grid at a time: the phases of some rows before those of the
+/// next, so that they find the same rows of the image.
+std::vector<IndexRange> pixel_ranges(const Layer &layer, Tensor result, std::uint32_t side, const IndexRange &lines) {
+  const std::uint32_t width = line_width(layer);
+  const std::vector<Phase> phases = phases_of(layer, result);
+  std::vector<IndexRange> ranges;
+  for (const IndexRange &rows : even({lines.first / width, lines.size / width}, whole_rows(layer, side)))
+    for (const Phase &phase : phases)
+      if (const IndexRange pixels = pixels_in(layer, phase, rows); pixels.size > 0) ranges.push_back(pixels);
+  return ranges;
 }
 
 } // namespace
@@ -48,9 +62,10 @@ IndexRange within(const Region &region, const Layer &layer, Tensor result, Dim d
 std::vector<IndexRange> ranges_along(const Layer &layer, Tensor result, Dim dim, std::uint32_t side,
                                      const Region &region) {
   const IndexRange all = within(region, layer, result, dim);
-  if (layer.image && dim == Dim::kM) return even(all, whole_lines(layer, side));
+  if (layer.image && dim == Dim::kM) return pixel_ranges(layer, result, side, all);
   if (!layer.image || !over_taps(result, dim)) return even(all, side);
   const std::uint32_t channels = tap_channels(layer, result);
+  if (splits_phases(layer, result)) side = takes_blocks(side, channels) ? side : all.size; // a phase has all its taps
   if (!takes_one_tap(result)) return cut_taps(layer, all, channels, side);
   // A command computes one tap of dW.
   std::vector<IndexRange> ranges;
@@ -58,6 +73,12 @@ std::vector<IndexRange> ranges_along(const Layer &layer, Tensor result, Dim dim,
     for (const IndexRange &part : even({tap * channels + region.k, region.k_end - region.k}, std::min(side, channels)))
       ranges.push_back(part);
   return ranges;
+}
+
+IndexRange terms_at(const Layer &layer, Tensor result, std::uint32_t pixel, const IndexRange &terms) {
+  if (!splits_phases(layer, result)) return terms;
+  const std::uint32_t met = taps_met(layer, phase_of(layer, result, pixel)), all = taps_of(layer);
+  return {terms.first / all * met, terms.size / all * met};
 }
 
 std::uint32_t longest_range(const Layer &layer, Tensor result, Dim dim, std::uint32_t side) {

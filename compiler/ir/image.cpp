@@ -1,42 +1,71 @@
 #include "compiler/ir/image.hpp"
 
 #include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/grid/tile_rows.hpp"
 #include "isa/command.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace gradweave::compiler {
 namespace {
 
-/// How far taps move from a pixel, in rows and columns.
-struct Reach {
-  std::uint32_t up = 0, down = 0, left = 0, right = 0;
+std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+/// One side of a convolution.
+struct Side {
+  std::uint32_t size, result, taps, dilation, before, behind, stride;
+
+  std::uint32_t reach() const { return (taps - 1) * dilation; }
+};
+Side vertical(const Convolution &c) {
+  return {c.height, c.out_height(), c.kernel_height, c.dilation_height, c.pad_top, c.pad_bottom, c.stride_height};
+}
+Side horizontal(const Convolution &c) {
+  return {c.width, c.out_width(), c.kernel_width, c.dilation_width, c.pad_left, c.pad_right, c.stride_width};
+}
+
+/// Lines of the grid that taps move to, along a side, from the first to the last.
+struct Moves {
+  std::int64_t first = 0, last = 0;
 };
 
-Reach reach_of(const Convolution &conv, Tensor result) {
-  const std::uint32_t rows = (conv.kernel_height - 1) * conv.dilation_height;
-  const std::uint32_t cols = (conv.kernel_width - 1) * conv.dilation_width;
-  if (turns_kernel(result)) return {rows - conv.pad_top, conv.pad_top, cols - conv.pad_left, conv.pad_left};
-  return {conv.pad_top, rows - conv.pad_top, conv.pad_left, cols - conv.pad_left};
+Moves moves_of(const Side &side, Tensor result) {
+  const std::int64_t before = side.before, reach = side.reach(), stride = side.stride;
+  // From a pixel of the image to those of the result that read it, in all phases; or the other way.
+  if (turns_kernel(result)) return {-floor_div(reach - before, stride), -floor_div(-before, stride)};
+  return {floor_div(-before, stride), floor_div(reach - before, stride)};
 }
 
 bool fits(const isa::Field &field, std::uint64_t value) { return value >> field.width == 0; }
 
+/// Whether each pixel of each phase meets a tap: taps a dilation apart take turns with all phases.
+bool meets_all_phases(const Side &side) {
+  return side.stride == 1 || (side.taps >= side.stride && std::gcd(side.dilation, side.stride) == 1);
+}
+
+bool pads_too_much(const Side &side) { return side.before > side.reach() || side.behind > side.reach(); }
+
 } // namespace
 
 std::string_view unreadable_image(const Convolution &c) {
+  const Side y = vertical(c), x = horizontal(c);
+  constexpr std::uint32_t kMostStride = 3;
   if (c.is_pointwise()) return "1 x 1";
-  if (c.stride_height != 1 || c.stride_width != 1) return "stride";
-  if (c.out_height() != c.height || c.out_width() != c.width) return "result of another size";
-  const std::uint64_t rows = (std::uint64_t{c.kernel_height} - 1) * c.dilation_height;
-  const std::uint64_t cols = (std::uint64_t{c.kernel_width} - 1) * c.dilation_width;
+  if (c.stride_height != c.stride_width || c.stride_width > kMostStride) return "stride";
+  if (c.stride_height > c.height || c.stride_width > c.width) return "stride beyond the image";
+  if (!meets_all_phases(y) || !meets_all_phases(x)) return "pixels that no tap reads";
+  if (pads_too_much(y) || pads_too_much(x)) return "padding wider than the kernel";
+  const Grid grid = grid_of(c);
   // Moves are signed.
   const bool walks = fits(isa::field::TAPS_Y, c.kernel_height) && fits(isa::field::TAPS_X, c.kernel_width) &&
-                     fits(isa::field::OFF_Y, 2 * rows) && fits(isa::field::OFF_X, 2 * cols) &&
-                     fits(isa::field::GRID_W, c.width) && fits(isa::field::GRID_H, c.height);
+                     fits(isa::field::OFF_Y, 2 * std::uint64_t{y.reach()}) &&
+                     fits(isa::field::OFF_X, 2 * std::uint64_t{x.reach()}) && fits(isa::field::GRID_W, grid.width) &&
+                     fits(isa::field::GRID_H, grid.height) && fits(isa::field::IMG_W, c.width) &&
+                     fits(isa::field::IMG_H, c.height);
   const bool tiles = std::uint64_t{c.k()} < kMaxTileSide &&
                      std::uint64_t{c.kernel_height} * c.kernel_width * c.n() < kMaxTileSide &&
-                     (rows + 1) * c.width < kMaxTileSide;
+                     (std::uint64_t{y.reach()} + 1) * grid.width < kMaxTileSide;
   return walks && tiles ? "" : "too large for a command's fields";
 }
 
@@ -46,7 +75,11 @@ std::uint32_t taps_of(const Layer &layer) { return layer.conv->kernel_height * l
 
 std::uint32_t kernel_channels(const Layer &layer) { return layer.k / taps_of(layer); }
 
-std::uint32_t line_width(const Layer &layer) { return layer.conv->width; }
+std::uint32_t line_width(const Layer &layer) { return grid_of(*layer.conv).width; }
+
+bool splits_phases(const Layer &layer, Tensor result) {
+  return layer.image && turns_kernel(result) && layer.conv->stride_width > 1;
+}
 
 std::uint32_t tap_channels(const Layer &layer, Tensor result) {
   return turns_kernel(result) ? layer.n : kernel_channels(layer);
@@ -68,6 +101,37 @@ TapRange tap_range(const Layer &layer, const IndexRange &range, std::uint32_t ch
   return taps;
 }
 
+namespace {
+
+/// Along a side, the first of the taps that meet a phase. They follow one another a stride apart.
+std::uint32_t first_met(const Side &side, std::uint32_t phase) {
+  std::uint32_t tap = 0;
+  while ((phase + side.before + tap * (side.stride - 1) * side.dilation) % side.stride != 0)
+    ++tap;
+  return tap;
+}
+/// And how many they are.
+std::uint32_t count_met(const Side &side, std::uint32_t phase) {
+  return static_cast<std::uint32_t>(divide_up(side.taps - first_met(side, phase), side.stride));
+}
+
+} // namespace
+
+std::uint32_t taps_met(const Layer &layer, const Phase &phase) {
+  return count_met(vertical(*layer.conv), phase.y) * count_met(horizontal(*layer.conv), phase.x);
+}
+
+TapRange taps_of(const Layer &layer, const TileProduct &p) {
+  const IndexRange terms = turns_kernel(p.result) ? IndexRange{p.n, p.n_size} : IndexRange{p.k, p.k_size};
+  if (!splits_phases(layer, p.result)) return tap_range(layer, terms, tap_channels(layer, p.result), p.blocked);
+  const Phase phase = phase_of(layer, p.result, p.m);
+  const Side y = vertical(*layer.conv), x = horizontal(*layer.conv);
+  TapRange taps{first_met(y, phase.y), first_met(x, phase.x), count_met(y, phase.y), count_met(x, phase.x)};
+  taps.channel = terms.first / taps.count();
+  taps.channels = terms.size / taps.count();
+  return taps;
+}
+
 std::vector<IndexRange> cut_taps(const Layer &layer, const IndexRange &range, std::uint32_t channels,
                                  std::uint32_t side) {
   const std::uint32_t row = channels * layer.conv->kernel_width;
@@ -85,24 +149,72 @@ std::vector<IndexRange> cut_taps(const Layer &layer, const IndexRange &range, st
   return ranges;
 }
 
-IndexRange lines_read(const Layer &layer, Tensor result, const IndexRange &lines) {
+IndexRange lines_read(const Layer &layer, Tensor result, const IndexRange &rows) {
   const Convolution &conv = *layer.conv;
-  const Reach reach = reach_of(conv, result);
-  const std::uint32_t first = lines.first / conv.width, last = (lines.end() - 1) / conv.width;
-  const std::uint32_t above = std::min(reach.up, first % conv.height);
-  const std::uint32_t below = std::min(reach.down, conv.height - 1 - last % conv.height);
-  return {(first - above) * conv.width, (last + below + 1 - (first - above)) * conv.width};
+  const std::uint32_t height = grid_of(conv).height, last = rows.end() - 1;
+  const bool turned = turns_kernel(result);
+  const Side side = vertical(conv);
+  const Moves moves = moves_of(side, result);
+  const std::int64_t size = turned ? side.result : side.size, stride = turned ? 1 : side.stride;
+  // Of X the rows that taps read; a phase of them begins or ends between two rows of the grid.
+  const std::int64_t up = turned ? moves.first : -std::int64_t{side.before};
+  const std::int64_t down = turned ? moves.last : std::int64_t{side.reach()} - side.before;
+  const auto row = [&](std::uint32_t grid_row, std::int64_t move) {
+    const std::int64_t y = grid_row % height * stride + move;
+    return static_cast<std::uint32_t>(grid_row / height * size + std::clamp<std::int64_t>(y, 0, size - 1));
+  };
+  const std::uint32_t width = turned ? conv.out_width() : conv.width;
+  const std::uint32_t first = row(rows.first, up), end = row(last, down) + 1;
+  return {first * width, (end - first) * width};
 }
 
-Guard guard_of(const Layer &layer, Tensor result, const IndexRange &read, const IndexRange &lines) {
-  const Reach reach = reach_of(*layer.conv, result);
-  const std::uint32_t width = layer.conv->width;
-  const std::uint32_t before = reach.up * width + reach.left, behind = reach.down * width + reach.right;
-  const std::uint32_t above = lines.first - read.first, below = read.end() - lines.end();
-  const auto guard = [](std::uint32_t wanted, std::uint32_t there) {
-    return wanted > there ? static_cast<std::uint32_t>(round_up(wanted - there, 2)) : 0;
+namespace {
+
+/// Of rows of images of `width` x `height` pixels: without a form of its own where these follow one another.
+Rect on_grid(const Convolution &conv, const IndexRange &pixels, const IndexRange &cols, std::uint32_t width,
+             std::uint32_t height, std::uint32_t stride) {
+  Rect rect{pixels.first, cols.first, pixels.size, cols.size};
+  const Grid grid = grid_of(conv);
+  const std::uint32_t image = width * height;
+  const bool one_image = pixels.first / image == (pixels.end() - 1) / image;
+  if (stride == 1 && grid.width == width && (grid.height == height || one_image)) return rect;
+  rect.pixels = {static_cast<std::uint16_t>(width),      static_cast<std::uint16_t>(height),
+                 static_cast<std::uint16_t>(grid.width), static_cast<std::uint16_t>(grid.height),
+                 static_cast<std::uint8_t>(stride),      0};
+  return rect;
+}
+
+} // namespace
+
+Rect pixel_rect(const Layer &layer, Tensor tensor, const IndexRange &pixels, const IndexRange &cols) {
+  const Convolution &conv = *layer.conv;
+  if (tensor == Tensor::kX) return on_grid(conv, pixels, cols, conv.width, conv.height, conv.stride_width);
+  return on_grid(conv, pixels, cols, conv.out_width(), conv.out_height(), 1);
+}
+
+Rect gradient_rect(const Layer &layer, const IndexRange &pixels, const IndexRange &cols) {
+  const Convolution &conv = *layer.conv;
+  const Phase phase = phase_of(layer, Tensor::kDX, pixels.first);
+  if (phase.stride == 1) return on_grid(conv, pixels, cols, conv.width, conv.height, 1);
+  const IndexRange own{pixels.first - phase.first, pixels.size};
+  Rect rect = on_grid(conv, own, cols, conv.width, conv.height, phase.stride);
+  rect.pixels.phase = static_cast<std::uint8_t>(1 + phase.y * phase.stride + phase.x);
+  return rect;
+}
+
+Guard guard_of(const Layer &layer, Tensor result, const Rect &tile, const IndexRange &rows) {
+  const Convolution &conv = *layer.conv;
+  const Moves y = moves_of(vertical(conv), result), x = moves_of(horizontal(conv), result);
+  const std::int64_t width = line_width(layer);
+  const std::uint32_t base = row_of(layer, contraction_of(result).a, tile.row);
+  const std::int64_t first = (std::int64_t{rows.first} - base) * width, lines = rows.size * width;
+  const std::int64_t planes = std::int64_t{tile.pixels.stride} * tile.pixels.stride - 1;
+  const std::int64_t panel = std::max<std::int64_t>(tile_rows(tile), lines);
+  const auto guard = [](std::int64_t wanted) {
+    return wanted > 0 ? static_cast<std::uint32_t>(round_up(static_cast<std::uint64_t>(wanted), 2)) : 0;
   };
-  return {guard(before, above), guard(behind, below)};
+  return {guard(-(first + y.first * width + x.first)), static_cast<std::uint32_t>(panel),
+          guard(first + y.last * width + x.last + planes * plane_rows(tile) + lines - panel)};
 }
 
 } // namespace gradweave::compiler

@@ -2,7 +2,7 @@
 // reads (docs/convolution.md).
 #pragma once
 
-#include "compiler/ir/contraction.hpp"
+#include "compiler/ir/grid/grid.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace gradweave::compiler {
 
-/// Whether commands can compute the convolution from its images as they lie: of stride 1, as large a result as the
-/// image, and sizes that their fields hold. One that reads each pixel once needs none.
+/// Whether commands can compute the convolution from its images as they lie: with one stride of 1 to 3 and taps that
+/// meet every phase of it, padding of less than the kernel, and sizes that their fields hold. One that reads each pixel
+/// once needs none.
 bool can_read_image(const Convolution &conv);
 
 /// Why it cannot, in a few words; empty: it can.
@@ -22,8 +23,10 @@ std::string_view unreadable_image(const Convolution &conv);
 std::uint32_t taps_of(const Layer &layer);
 /// Channels that W has of each tap, in a group.
 std::uint32_t kernel_channels(const Layer &layer);
-/// Lines of a row of the image: tiles of pixels are whole rows.
+/// Lines of a row of the grid: tiles of pixels are whole rows.
 std::uint32_t line_width(const Layer &layer);
+/// Whether dX has phases, which are products of their own with the taps that meet them.
+bool splits_phases(const Layer &layer, Tensor result);
 /// Channels of a group of what the product reads in each tap: X's for Y and dW, dY's for dX.
 std::uint32_t tap_channels(const Layer &layer, Tensor result);
 
@@ -40,20 +43,31 @@ struct TapRange {
 TapRange tap_range(const Layer &layer, const IndexRange &range, std::uint32_t channels, bool blocked);
 /// Whether tiles with a side of so many terms have some channels of all taps, which then are taken in blocks.
 inline bool takes_blocks(std::uint32_t side, std::uint32_t channels) { return side < channels; }
+/// Of a product: those that its terms are, or of dW its rows. Of dX with a stride these are the taps that meet its
+/// phase, in the order of the kernel.
+TapRange taps_of(const Layer &layer, const TileProduct &p);
+/// Of all taps, those that meet the phase of dX in which a pixel is.
+std::uint32_t taps_met(const Layer &layer, const Phase &phase);
 /// Cuts `range` into ranges of at most `side` that are taps with all their channels, or blocks of `side` channels.
 std::vector<IndexRange> cut_taps(const Layer &layer, const IndexRange &range, std::uint32_t channels,
                                  std::uint32_t side);
 
-/// Of the operand image that a product of `result` reads: the rows of the lines, and of those above and below that taps
-/// move to, as far as they belong to the same image.
-IndexRange lines_read(const Layer &layer, Tensor result, const IndexRange &lines);
+/// Of the operand image that a product of `result` reads: the pixels of all rows that taps move to from rows of the
+/// grid, as far as they belong to the same image.
+IndexRange lines_read(const Layer &layer, Tensor result, const IndexRange &rows);
+
+/// The rectangle of those pixels of X, dY or Y, and of columns, as the commands want it to lie.
+Rect pixel_rect(const Layer &layer, Tensor tensor, const IndexRange &pixels, const IndexRange &cols);
+/// Likewise of dX's, which are counted phase by phase.
+Rect gradient_rect(const Layer &layer, const IndexRange &pixels, const IndexRange &cols);
 
 /// Scratchpad rows before the first and behind the last row of a tile that taps move to. What is there is masked, but
-/// it has to be in the scratchpad.
+/// it has to be in the scratchpad. And the rows from panel to panel: no fewer than a command's lines.
 struct Guard {
-  std::uint32_t before = 0, behind = 0;
+  std::uint32_t before = 0, panel = 0, behind = 0;
 };
-/// Of the tile that has the lines `read`, for a product of the lines; even numbers.
-Guard guard_of(const Layer &layer, Tensor result, const IndexRange &read, const IndexRange &lines);
+/// Of the tile that has the rectangle of the operand image, for a product of rows of the grid; even numbers but for
+/// panels.
+Guard guard_of(const Layer &layer, Tensor result, const Rect &tile, const IndexRange &rows);
 
 } // namespace gradweave::compiler

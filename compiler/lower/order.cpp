@@ -24,47 +24,63 @@ Rect rect_of(Tensor tensor, const TileProduct &p, const Layer &layer) {
   return {above + row.first, beside + col.first, row.size, col.size};
 }
 
-/// The lines whose pixels, and those that taps reach from them, lie in the tile that the product reads.
-IndexRange band_of(const TileProduct &p) {
-  return p.band_size != 0 ? IndexRange{p.band, p.band_size} : IndexRange{p.m, p.m_size};
+/// Rows of the grid whose pixels, and those that taps reach from them, lie in the tile that the product reads.
+IndexRange rows_of(const TileProduct &p, const Layer &layer) {
+  return p.band_size != 0 ? IndexRange{p.band, p.band_size} : rows_of(layer, p.result, {p.m, p.m_size});
 }
 
 /// Of the image that the products of Y and dW read: the channels of the product's taps.
 Rect image_rect(const TileProduct &p, const Layer &layer) {
-  const std::uint32_t channels = tap_channels(layer, p.result);
-  const TapRange taps = tap_range(layer, {p.k, p.k_size}, channels, p.blocked);
-  const IndexRange lines = lines_read(layer, p.result, band_of(p));
-  return {lines.first, p.group * channels + taps.channel, lines.size, taps.channels};
+  const TapRange taps = taps_of(layer, p);
+  const IndexRange cols{p.group * kernel_channels(layer) + taps.channel, taps.channels};
+  return pixel_rect(layer, Tensor::kX, lines_read(layer, p.result, rows_of(p, layer)), cols);
 }
 
 /// Of dY as the image that products of dX read; those of dW take the same rows, so that both have one tile.
-Rect gradient_rect(const TileProduct &p, const Layer &layer) {
-  const TapRange taps = tap_range(layer, {p.n, p.n_size}, layer.n, p.blocked);
-  const IndexRange lines = band_of(p), read = layer.dx ? lines_read(layer, Tensor::kDX, lines) : lines;
-  return {read.first, p.group * layer.n + taps.channel, read.size, taps.channels};
+Rect result_image_rect(const TileProduct &p, const Layer &layer) {
+  const bool turned = turns_kernel(p.result);
+  const TapRange taps = turned ? taps_of(layer, p) : TapRange{0, 0, 1, 1, p.n, p.n_size};
+  const IndexRange cols{p.group * layer.n + taps.channel, taps.channels};
+  if (!layer.dx) {
+    const Phase all = phase_of(layer, p.result, p.m);
+    return pixel_rect(layer, Tensor::kDY, pixels_in(layer, all, rows_of(p, layer)), cols);
+  }
+  return pixel_rect(layer, Tensor::kDY, lines_read(layer, Tensor::kDX, rows_of(p, layer)), cols);
 }
 
-/// Of W for dX: of one tap the product's channels, of several all.
+/// Of W for dX: of one tap the product's channels, of several all; of the taps that meet a phase the product's.
 Rect turned_kernel_rect(const TileProduct &p, const Layer &layer) {
-  const std::uint32_t channels = extent_of(layer, Tensor::kDX, Dim::kK);
-  const TapRange taps = tap_range(layer, {p.n, p.n_size}, layer.n, p.blocked);
-  const std::uint32_t row = p.group * layer.k + (taps.row * layer.conv->kernel_width + taps.col) * channels;
+  const std::uint32_t channels = extent_of(layer, Tensor::kDX, Dim::kK), width = layer.conv->kernel_width;
+  const TapRange taps = taps_of(layer, p);
+  const std::uint32_t row = p.group * layer.k + (taps.row * width + taps.col) * channels;
   if (taps.count() == 1) return {row + p.k, taps.channel, p.k_size, taps.channels};
-  return {row, taps.channel, taps.count() * channels, taps.channels};
+  if (!splits_phases(layer, p.result)) return {row, taps.channel, taps.count() * channels, taps.channels};
+  const std::uint32_t stride = layer.conv->stride_width;
+  return {row + p.k, taps.channel, taps.count() * p.k_size, taps.channels,
+          TapRuns{p.k_size, static_cast<std::uint16_t>(taps.cols), static_cast<std::uint16_t>(stride),
+                  static_cast<std::uint16_t>(stride * width)}};
 }
 
 /// Of W for Y.
 Rect kernel_rect(const TileProduct &p, const Layer &layer) {
   if (!p.blocked) return rect_of(Tensor::kW, p, layer);
-  const TapRange taps = tap_range(layer, {p.k, p.k_size}, kernel_channels(layer), true);
-  return {p.group * layer.k + taps.channel, p.n, p.k_size, p.n_size, taps.channels};
+  const TapRange taps = taps_of(layer, p);
+  const auto all = static_cast<std::uint16_t>(taps.count());
+  return {p.group * layer.k + taps.channel, p.n, p.k_size, p.n_size, TapRuns{taps.channels, all, 1, all}};
 }
 
 Rect operand_rect(Tensor tensor, const TileProduct &p, const Layer &layer) {
   if (!layer.image) return rect_of(tensor, p, layer);
   if (tensor == Tensor::kX) return image_rect(p, layer);
-  if (tensor == Tensor::kDY) return gradient_rect(p, layer);
+  if (tensor == Tensor::kDY) return result_image_rect(p, layer);
   return turns_kernel(p.result) ? turned_kernel_rect(p, layer) : kernel_rect(p, layer);
+}
+
+Rect result_rect(const TileProduct &p, const Layer &layer) {
+  const Rect rect = rect_of(p.result, p, layer);
+  if (!layer.image || takes_one_tap(p.result)) return rect;
+  const IndexRange pixels{p.m, p.m_size}, cols{rect.col, rect.cols};
+  return turns_kernel(p.result) ? gradient_rect(layer, pixels, cols) : pixel_rect(layer, p.result, pixels, cols);
 }
 
 } // namespace
@@ -76,15 +92,17 @@ GemmRoles roles(const TileProduct &p, const Layer &layer) {
           c.b,
           operand_rect(c.a, p, layer),
           operand_rect(c.b, p, layer),
-          rect_of(c.result, p, layer),
+          result_rect(p, layer),
           c.a_col,
           c.b_col,
           red.first,
           red.size};
 }
 
-std::uint32_t reduction_extent(Tensor result, const Layer &layer) {
-  return extent_of(layer, result, contraction_of(result).red);
+std::uint32_t reduction_extent(const TileProduct &p, const Layer &layer) {
+  const Dim red = contraction_of(p.result).red;
+  const IndexRange all{0, extent_of(layer, p.result, red)};
+  return terms_at(layer, p.result, p.m, all).size;
 }
 
 std::string to_string(const LoopOrder &order) {
@@ -122,8 +140,9 @@ std::vector<TileProduct> walk(Tensor result, const LoopOrder &order, const TileS
   const auto beside = [&](const std::vector<IndexRange> &step, Dim dim, std::size_t core) {
     set_range(p, dim, step[step.size() > 1 ? core : 0]);
     if (dim != Dim::kM || !layer.image || step.size() == 1) return;
-    p.band = step.front().first;
-    p.band_size = step.back().end() - p.band;
+    const IndexRange rows = rows_together(layer, result, step);
+    p.band = rows.first;
+    p.band_size = rows.size;
   };
   for (const auto &i : outer)
     for (const auto &j : middle)
@@ -135,6 +154,7 @@ std::vector<TileProduct> walk(Tensor result, const LoopOrder &order, const TileS
           beside(j, order[1], core);
           beside(k, order[2], core);
           products.push_back(p);
+          set_range(products.back(), Dim::kN, terms_at(layer, result, p.m, {p.n, p.n_size}));
         }
   return products;
 }
@@ -160,6 +180,8 @@ std::vector<TileProduct> make_order(PhaseKind kind, const LoopOrder &order, cons
       for (const std::size_t end = (i + 1) * second.size() / first.size(); next < end; ++next)
         products.push_back(second[next]);
     }
+    // The image of a part of the result's rows may have no row itself.
+    products.insert(products.end(), second.begin() + static_cast<std::ptrdiff_t>(next), second.end());
   }
   return products;
 }

@@ -1,7 +1,7 @@
 // The orders in which the schedules walk tile products.
 #pragma once
 
-#include "compiler/ir/contraction.hpp"
+#include "compiler/ir/grid/grid.hpp"
 #include "compiler/request/error.hpp"
 #include "sw_models/config/npu_config.hpp"
 
@@ -21,8 +21,8 @@ struct GemmRoles {
 };
 GemmRoles roles(const TileProduct &p, const Layer &layer);
 
-/// Length of the whole reduction of a result of the layer.
-std::uint32_t reduction_extent(Tensor result, const Layer &layer);
+/// Length of the whole reduction of a product's results.
+std::uint32_t reduction_extent(const TileProduct &p, const Layer &layer);
 
 std::string to_string(const LoopOrder &order);
 

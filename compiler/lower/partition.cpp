@@ -18,10 +18,24 @@ namespace {
 
 bool cuts_groups(Dim dim, const Layer &layer) { return layer.groups > 1 && dim != Dim::kM; }
 
+/// Rows of Y's images, of all of the layer.
+std::uint32_t result_rows(const Layer &layer) { return layer.m / layer.conv->out_width(); }
+
+/// Parts of the rows of Y, so that none is without; in lines of the grid.
+std::vector<std::uint32_t> row_bounds(std::uint32_t parts, const Layer &layer) {
+  const std::uint32_t height = layer.conv->out_height();
+  const Grid grid = grid_of(*layer.conv);
+  std::vector<std::uint32_t> bounds = part_bounds(result_rows(layer), parts, 1);
+  for (std::uint32_t &row : bounds)
+    row = (row / height * grid.height + row % height) * grid.width;
+  return bounds;
+}
+
 std::vector<std::uint32_t> bounds_of(const PhaseParts &parts, const Layer &layer, const NpuConfig &npu) {
   if (cuts_groups(parts.dim, layer)) return part_bounds(layer.groups, parts.count, 1);
   const Region all = whole(layer);
-  if (parts.dim == Dim::kM) return part_bounds(layer.m, parts.count, layer.image ? line_width(layer) : npu.lanes());
+  if (parts.dim == Dim::kM)
+    return layer.image ? row_bounds(parts.count, layer) : part_bounds(layer.m, parts.count, npu.lanes());
   return part_bounds(parts.dim == Dim::kK ? all.k_end : all.n_end, parts.count, npu.lanes());
 }
 
@@ -39,6 +53,17 @@ Region region_of(std::uint32_t part, const std::vector<std::uint32_t> &bounds, D
   return r;
 }
 
+/// The convolution of so many rows of the grid: of whole images, or of a part of one.
+Convolution part_of_rows(Convolution conv, std::uint32_t rows) {
+  const std::uint32_t height = grid_of(conv).height;
+  conv.batch = std::max(1U, rows / height);
+  if (rows >= height) return conv;
+  const std::uint32_t least = conv.dilation_height * (conv.kernel_height - 1) + 1;
+  const std::uint32_t padding = conv.pad_top + conv.pad_bottom, missing = (height - rows) * conv.stride_height;
+  conv.height = std::max({conv.height - std::min(missing, conv.height), least - std::min(padding, least), 1U});
+  return conv;
+}
+
 Layer as_layer(const Region &r, const Layer &layer) {
   Layer part = layer;
   part.groups = r.g_end - r.g;
@@ -49,6 +74,10 @@ Layer as_layer(const Region &r, const Layer &layer) {
     part.conv->channels = part.groups * part.k;
     part.conv->groups = part.groups;
     part.k *= taps_of(layer);
+    if (!keeps_size(*layer.conv)) {
+      part.conv = part_of_rows(*part.conv, part.m / line_width(layer));
+      part.m = part.conv->m();
+    }
   }
   return part;
 }
@@ -108,7 +137,7 @@ void Merger::add_parts(const TileProduct &last) {
   TileProduct p = last;
   p.add = true;
   p.core = static_cast<std::uint8_t>(next_adder_++ % plan_.parts.cores);
-  const std::uint32_t extent = reduction_extent(p.result, layer_);
+  const std::uint32_t extent = reduction_extent(p, layer_);
   for (p.part = 1; p.part <= plans_.of(p.result).size(); ++p.part) {
     const std::uint32_t first = plans_.first(p.result, p.part), size = plans_.end(p.result, p.part, extent) - first;
     set_range(p, contraction_of(p.result).red, {first, size});
@@ -121,7 +150,7 @@ void Merger::issue(const TileProduct &p) {
   if (!cuts_reduction(p.result, plan_.parts, layer_)) return;
   std::uint32_t &terms = done_[key(p)];
   terms += roles(p, layer_).red_size;
-  if (!plans_.of(p.result).empty() && terms == reduction_extent(p.result, layer_)) add_parts(p);
+  if (!plans_.of(p.result).empty() && terms == reduction_extent(p, layer_)) add_parts(p);
 }
 
 std::vector<TileProduct> Merger::run() {
@@ -164,7 +193,7 @@ Partition partition_along(Dim dim) {
 
 std::uint32_t cuttable(Dim dim, bool forward, const Layer &layer) {
   if (cuts_groups(dim, layer)) return layer.groups;
-  if (layer.image && dim == Dim::kM) return layer.m / line_width(layer);
+  if (layer.image && dim == Dim::kM) return result_rows(layer);
   // A part of dY's channels would have some terms of each tap of dX.
   if (layer.image && dim == Dim::kN && !forward) return 1;
   return dim == Dim::kM ? layer.m : dim == Dim::kK ? whole(layer).k_end : layer.n;
@@ -252,9 +281,14 @@ void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &
       plans.block[static_cast<std::size_t>(t)] = side;
   if (plan.parts.reduction != Reduction::kAdd || plan.parts.by_turns()) return;
   const std::vector<std::uint32_t> bounds = bounds_of(plan.parts, layer, npu);
-  for (const Tensor t : form_of(plan.kind).results)
-    if (cuts_reduction(t, plan.parts, layer))
-      plans.cuts[static_cast<std::size_t>(t)].assign(bounds.begin() + 1, bounds.end() - 1);
+  for (const Tensor t : form_of(plan.kind).results) {
+    if (!cuts_reduction(t, plan.parts, layer)) continue;
+    std::vector<std::uint32_t> &cuts = plans.cuts[static_cast<std::size_t>(t)];
+    cuts.assign(bounds.begin() + 1, bounds.end() - 1);
+    if (layer.image) // from lines to the pixels that dW sums over
+      for (std::uint32_t &cut : cuts)
+        cut = pixels_in(layer, phase_of(layer, t, 0), {0, cut / line_width(layer)}).size;
+  }
 }
 
 std::vector<TileProduct> plan_products(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu) {

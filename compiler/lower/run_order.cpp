@@ -1,4 +1,5 @@
 #include "compiler/lower/run_order.hpp"
+#include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/lower/order.hpp"
 
 #include <algorithm>
@@ -18,7 +19,11 @@ struct Turn {
 /// Row, column, rows and columns of a tile.
 using Area = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
-Area area_of(const Rect &rect) { return {rect.row, rect.col, rect.rows, rect.cols}; }
+Area area_of(const Rect &rect) {
+  std::uint32_t first = 0, end = 0;
+  tensor_rows(rect, first, end);
+  return {first, rect.col, end - first, rect.cols};
+}
 
 bool overlap(const Area &a, const Area &b) {
   const auto &[row, col, rows, cols] = a;

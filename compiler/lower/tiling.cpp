@@ -20,7 +20,21 @@ std::vector<std::uint32_t> distinct(std::vector<std::uint32_t> sides) {
   return sides;
 }
 
+/// Of dX, whose phases have different taps.
+double phases_cycles(Tensor result, const TileShape &t, const Layer &layer, const NpuConfig &npu) {
+  const std::vector<IndexRange> terms = ranges_along(layer, result, Dim::kN, t.n, whole(layer));
+  double cycles = 0;
+  for (const IndexRange &pixels : ranges_along(layer, result, Dim::kM, t.m, whole(layer))) {
+    double steps = 0;
+    for (const IndexRange &range : terms)
+      steps += std::max(terms_at(layer, result, pixels.first, range).size, shortest_block(npu));
+    cycles += steps * static_cast<double>(divide_up(lines_of(layer, result, pixels), npu.rows));
+  }
+  return cycles * sum_ranges(layer, result, Dim::kK, t.k, [&](auto s) { return divide_up(s, npu.cols); });
+}
+
 double product_cycles(Tensor result, const TileShape &t, const Layer &layer, const NpuConfig &npu) {
+  if (splits_phases(layer, result)) return phases_cycles(result, t, layer, npu);
   const Contraction &c = contraction_of(result);
   const auto sum = [&](Dim dim, auto f) { return sum_ranges(layer, result, dim, side_of(t, dim), f); };
   return sum(c.row, [&](auto s) { return divide_up(s, npu.rows); }) *
@@ -68,6 +82,7 @@ TileShape largest_tile(PhaseKind kind, const Layer &layer) {
     const bool one_tap = layer.image && takes_one_tap(result);
     largest.k = std::max(largest.k, one_tap ? tap_channels(layer, result) : extent_of(layer, result, Dim::kK));
   }
+  if (layer.image) largest.m = whole(layer).m_end; // lines
   return largest;
 }
 
@@ -76,10 +91,10 @@ namespace {
 std::vector<std::uint32_t> image_sides(PhaseKind kind, Dim dim, const Layer &layer, std::uint32_t unit,
                                        std::uint32_t beat) {
   if (dim == Dim::kM) {
-    const std::uint32_t width = line_width(layer), all = layer.m / width;
+    const std::uint32_t width = line_width(layer), all = grid_rows(layer);
     std::vector<std::uint32_t> sides = tile_sides(all, 1, 1);
     // Whole rows that fill whole blocks of the array best.
-    for (std::uint32_t blocks = 1; blocks * unit < layer.m; blocks += std::max(1U, blocks / 4))
+    for (std::uint32_t blocks = 1; blocks * unit < all * width; blocks += std::max(1U, blocks / 4))
       sides.push_back(std::clamp(blocks * unit / width, 1U, all));
     for (std::uint32_t &side : sides)
       side = std::min(side, kMaxTileSide / width) * width;
@@ -93,11 +108,14 @@ std::vector<std::uint32_t> image_sides(PhaseKind kind, Dim dim, const Layer &lay
   });
   if (!over_taps) return tile_sides(extent, unit, beat);
   const std::uint32_t channels = extent / taps;
-  std::vector<std::uint32_t> sides;
-  for (std::uint32_t row = layer.conv->kernel_height; row > 0; --row)
-    sides.push_back(row * width * channels);
-  for (std::uint32_t tap = width; --tap > 0;)
-    sides.push_back(tap * channels);
+  std::vector<std::uint32_t> sides{extent};
+  const bool phases = std::any_of(results.begin(), results.end(), [&](Tensor r) { return splits_phases(layer, r); });
+  if (!phases) { // which have all the taps that meet them
+    for (std::uint32_t row = layer.conv->kernel_height; row > 0; --row)
+      sides.push_back(row * width * channels);
+    for (std::uint32_t tap = width; --tap > 0;)
+      sides.push_back(tap * channels);
+  }
   for (const std::uint32_t side : tile_sides(channels, unit, beat))
     sides.push_back(side);
   return distinct(std::move(sides));

@@ -47,7 +47,7 @@ ProductTiles TileNumbers::of(const TileProduct &p) const {
   t.b = operand(c.b, p);
   t.sum = operand(c.result, p);
   const auto [red, size] = range_of(p, c.red);
-  const bool complete = red + size == reduction_extent(p.result, layer_);
+  const bool complete = red + size == reduction_extent(p, layer_);
   t.add = p.add;
   t.first = !p.add && red == plans_.first(p.result, p.part);
   t.last = complete && (p.add || plans_.of(p.result).empty());

@@ -134,7 +134,7 @@ bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::
   };
   const Layer &layer = layers_[other.layer];
   const std::vector<PhasePlan> as_it_is = one.plans, other_as_it_is = other.plans;
-  const std::uint32_t width = layer.conv ? layer.conv->width : npu_.rows;
+  const std::uint32_t width = layer.image ? line_width(layer) : layer.conv ? layer.conv->width : npu_.rows;
   for (std::uint32_t lines = width; lines < layer.m && lines <= kMostLines; lines *= 2)
     for (const bool one_by_lines : {true, false})
       for (const bool other_by_lines : {true, false})

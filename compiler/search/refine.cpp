@@ -129,8 +129,13 @@ Layer sample_of(const Layer &layer, const NpuConfig &npu, std::uint32_t parts) {
   const std::uint64_t groups = std::max<std::uint64_t>({kGroups, std::uint64_t{2} * parts, divide_up(rows, layer.m)});
   if (groups < layer.groups / 2) sample.groups = static_cast<std::uint32_t>(groups);
   // An even part of the layer, so that tiles that cut the sample evenly cut the layer evenly too.
-  if (const std::uint64_t times = layer.m / std::max(rows, least); times >= kWorthIt)
+  const std::uint64_t times = layer.m / std::max(rows, least);
+  if (times >= kWorthIt && layer.image && !keeps_size(*layer.conv)) {
+    sample.conv->batch = static_cast<std::uint32_t>(divide_up(layer.conv->batch, times));
+    sample.m = sample.conv->m();
+  } else if (times >= kWorthIt) {
     sample.m = static_cast<std::uint32_t>(round_up(divide_up(layer.m, times), layer.image ? line_width(layer) : 1));
+  }
   return sample;
 }
 

@@ -1,12 +1,15 @@
 #include "compiler/spm/action_writer.hpp"
 
 #include "compiler/ir/arithmetic.hpp"
+#include "compiler/ir/grid/tile_rows.hpp"
+
+#include <algorithm>
 
 namespace gradweave::compiler {
 namespace {
 
 Place place_at(const Tile &t, std::int64_t row) {
-  const std::uint32_t panel = t.rect.rows * (t.fp32 ? 2 : 1);
+  const std::uint32_t panel = std::max(tile_rows(t.rect), t.guard.panel) * (t.fp32 ? 2 : 1);
   return {{static_cast<std::uint32_t>(row), t.rows}, panel, t.guard.before};
 }
 
@@ -25,12 +28,13 @@ void ActionWriter::move(Action::Kind kind, Tile &t, std::int64_t row, bool spill
   action.spill = spill;
   action.place = place_at(t, row);
   if (spill) {
-    // A tile is packed in its spill space: no other tile shares its bus beats.
+    // A tile is packed in its spill space, as it lies: no other tile shares its bus beats.
+    action.rect = {t.rect.row, t.rect.col, tile_rows(t.rect), t.rect.cols};
     action.pitch = static_cast<std::uint32_t>(round_up(t.rect.cols * 4ULL, npu_.bus_bytes));
     if (t.scratch < 0) {
       program_.dram_bytes = round_up(program_.dram_bytes, npu_.bus_bytes);
       t.scratch = static_cast<std::int64_t>(program_.dram_bytes);
-      program_.dram_bytes += static_cast<std::uint64_t>(action.pitch) * t.rect.rows;
+      program_.dram_bytes += static_cast<std::uint64_t>(action.pitch) * action.rect.rows;
     }
     action.dram_addr = static_cast<std::uint64_t>(t.scratch);
   } else {
@@ -38,7 +42,7 @@ void ActionWriter::move(Action::Kind kind, Tile &t, std::int64_t row, bool spill
     action.dram_addr = element_address(binding, t.rect);
   }
   program_.actions.push_back(action);
-  program_.more_commands += t.rect.runs() - 1;
+  program_.more_commands += run_count(action.rect) - 1;
 }
 
 void ActionWriter::compute(const TileProduct &product, const Needs &needs, const TileTable &table) {

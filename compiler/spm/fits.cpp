@@ -1,5 +1,6 @@
 // Whether tiles fit the scratchpad, before any is placed.
 #include "compiler/ir/cut.hpp"
+#include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
@@ -32,7 +33,8 @@ public:
         beside_(parts.by_turns() && parts.dim == Dim::kM ? parts.cores : 1) {}
 
   std::uint64_t result_rows(const Contraction &c, bool fp32) const {
-    return spm_rows(longest(c.result, c.row), longest(c.result, c.col), fp32, lanes_);
+    const std::uint32_t rows = c.row == Dim::kM ? most_lines(c.result) : longest(c.result, c.row);
+    return spm_rows(rows, longest(c.result, c.col), fp32, lanes_);
   }
   /// A product; `whole`: it sums up all of the reduction, so that no sum needs a place beside the bf16 result.
   AreaRows product(const Contraction &c, bool whole) const {
@@ -57,6 +59,13 @@ private:
   std::uint32_t longest(Tensor result, Dim dim) const {
     return longest_range(layer_, result, dim, side_of(tile_, dim));
   }
+  std::uint32_t most_lines(Tensor result) const {
+    if (!layer_.image) return longest(result, Dim::kM);
+    std::uint32_t most = 0;
+    for (const IndexRange &pixels : ranges_along(layer_, result, Dim::kM, tile_.m, whole(layer_)))
+      most = std::max(most, lines_of(layer_, result, pixels));
+    return most;
+  }
   std::uint64_t plain(Tensor tensor) const {
     const TensorForm &form = form_of(tensor);
     return spm_rows(side_of(tile_, form.row), side_of(tile_, form.col), false, lanes_);
@@ -74,8 +83,12 @@ private:
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       set_range(p, Dim::kM, ranges[i]);
       const std::size_t first = i / beside_ * beside_, last = std::min<std::size_t>(first + beside_, ranges.size()) - 1;
-      p.band = ranges[first].first;
-      p.band_size = ranges[last].end() - p.band;
+      const auto from = ranges.begin() + static_cast<std::ptrdiff_t>(first);
+      const IndexRange rows =
+          rows_together(layer_, c.result, {from, from + static_cast<std::ptrdiff_t>(last + 1 - first)});
+      p.band = rows.first;
+      p.band_size = rows.size;
+      set_range(p, Dim::kN, terms_at(layer_, c.result, p.m, {0, longest(c.result, Dim::kN)}));
       const GemmRoles r = roles(p, layer_);
       most.a = std::max(most.a, image_rows(c.a, r.a_rect, p));
       most.b = std::max(most.b, image_rows(c.b, r.b_rect, p));
@@ -83,11 +96,11 @@ private:
     return most;
   }
   std::uint64_t image_rows(Tensor tensor, const Rect &rect, const TileProduct &p) const {
-    const std::uint64_t rows = spm_rows(rect.rows, rect.cols, false, lanes_);
-    if (tensor == Tensor::kW || (tensor == Tensor::kDY && !layer_.dx)) return rows;
+    if (tensor == Tensor::kW || (tensor == Tensor::kDY && !layer_.dx))
+      return spm_rows(tile_rows(rect), rect.cols, false, lanes_);
     const Tensor reader = tensor == Tensor::kDY ? Tensor::kDX : p.result;
-    const Guard guard = guard_of(layer_, reader, {rect.row, rect.rows}, {p.m, p.m_size});
-    return rows + guard.before + guard.behind;
+    const Guard guard = guard_of(layer_, reader, rect, rows_of(layer_, p.result, {p.m, p.m_size}));
+    return std::uint64_t{spm_rows(guard.panel, rect.cols, false, lanes_)} + guard.before + guard.behind;
   }
 
   const TileShape &tile_;

@@ -1,5 +1,7 @@
 #include "compiler/spm/tile_table.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/contraction.hpp"
+#include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
@@ -10,11 +12,12 @@ namespace gradweave::compiler {
 namespace {
 
 /// A tile is to have rows around it that the product's taps may move to.
-void guard_image(const TileProduct &p, const Layer &layer, Tile &t) {
-  const Guard wanted = guard_of(layer, p.result, {t.rect.row, t.rect.rows}, {p.m, p.m_size});
-  const Guard guard{std::max(t.guard.before, wanted.before), std::max(t.guard.behind, wanted.behind)};
-  t.rows += guard.before - t.guard.before + guard.behind - t.guard.behind;
-  t.guard = guard;
+void guard_image(const TileProduct &p, const Layer &layer, std::uint32_t lanes, Tile &t) {
+  const Guard wanted = guard_of(layer, p.result, t.rect, rows_of(layer, p.result, {p.m, p.m_size}));
+  const std::uint32_t panel = std::max(t.guard.panel, wanted.panel);
+  const std::uint32_t end = std::max(t.guard.panel + t.guard.behind, wanted.panel + wanted.behind);
+  t.guard = {std::max(t.guard.before, wanted.before), panel, static_cast<std::uint32_t>(round_up(end - panel, 2))};
+  t.rows = spm_rows(panel, t.rect.cols, false, lanes) + t.guard.before + t.guard.behind;
 }
 
 /// Finds the number of a tile by what it holds. Open addressing: a search looks up millions of tiles.
@@ -33,7 +36,7 @@ public:
       t.fp32 = role == TileRole::kPartial;
       t.rect = rect;
       t.part = part;
-      t.rows = spm_rows(rect.rows, rect.cols, t.fp32, lanes_);
+      t.rows = spm_rows(tile_rows(rect), rect.cols, t.fp32, lanes_);
       t.first_use = product;
       table_.tiles.push_back(t);
     }
@@ -87,7 +90,7 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
       const auto sum = [&](std::uint32_t part) {
         return builder.tile(layout.place(p.layer, p.result), TileRole::kPartial, part, r.c_rect, index);
       };
-      const bool complete = r.red + r.red_size == reduction_extent(p.result, layer);
+      const bool complete = r.red + r.red_size == reduction_extent(p, layer);
       const bool last = complete && (p.add || reduction.of(p.result).empty());
       const bool leaves_rounded = rounds(layer, p.result) && last;
       Needs n;
@@ -97,7 +100,7 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
       } else {
         n.tile[Needs::kA] = elements(r.a, r.a_rect);
         n.tile[Needs::kB] = elements(r.b, r.b_rect);
-        if (layer.image) guard_image(p, layer, tiles[static_cast<std::size_t>(n.tile[Needs::kA])]);
+        if (layer.image) guard_image(p, layer, npu.lanes(), tiles[static_cast<std::size_t>(n.tile[Needs::kA])]);
         if (r.red != reduction.first(p.result, p.part)) n.tile[Needs::kCin] = sum(p.part);
       }
       n.tile[Needs::kCout] = leaves_rounded ? elements(p.result, r.c_rect) : sum(p.add ? 0 : p.part);

@@ -36,7 +36,7 @@ struct Tile {
   std::uint32_t first_use = kNever;
   std::uint32_t part = 0; ///< of a partial sum: which part of the reduction plan
   Rect rect;
-  Guard guard;               ///< rows of `rows` that are no part of it, where it is read as an image
+  Guard guard;               ///< rows of `rows` that are no part of it, where it is read as an image; else none
   std::int64_t scratch = -1; ///< DRAM address of its spill space; -1: none yet
 };
 

@@ -1,4 +1,5 @@
 #include "compiler/verify/verify_content.hpp"
+#include "compiler/verify/operands/image_operands.hpp"
 #include "compiler/verify/operands/operands.hpp"
 
 #include <fmt/format.h>
@@ -12,10 +13,30 @@ std::uint64_t transfer_end(const isa::DmaCommand &d) {
   return d.dram_addr + static_cast<std::uint64_t>(d.rows - 1) * d.pitch + d.cols * (d.fp32 ? 4ULL : 2ULL);
 }
 
-std::uint64_t common_elements(const Rect &x, const Rect &y) {
-  const std::uint32_t top = std::max(x.row, y.row), bottom = std::min(x.row + x.rows, y.row + y.rows);
+/// Of rectangles whose rows are so far apart.
+std::uint64_t common_elements(const Rect &x, std::uint32_t x_step, const Rect &y, std::uint32_t y_step) {
+  const auto end = [](const Rect &r, std::uint32_t step) { return r.row + (r.rows - 1) * step + 1; };
+  const std::uint32_t top = std::max(x.row, y.row), bottom = std::min(end(x, x_step), end(y, y_step));
   const std::uint32_t left = std::max(x.col, y.col), right = std::min(x.col + x.cols, y.col + y.cols);
-  return bottom > top && right > left ? static_cast<std::uint64_t>(bottom - top) * (right - left) : 0;
+  if (bottom <= top || right <= left) return 0;
+  std::uint64_t rows = bottom - top;
+  if (x_step > 1 || y_step > 1) {
+    rows = 0;
+    for (std::uint32_t row = top; row < bottom; ++row)
+      rows += (row - x.row) % x_step == 0 && (row - y.row) % y_step == 0 ? 1 : 0;
+  }
+  return rows * (right - left);
+}
+
+/// Multiply-adds of a result of all of a layer.
+std::uint64_t macs_of(const Layer &l, Tensor result) {
+  if (!l.image || !is_turned(result)) return std::uint64_t{l.groups} * l.m * l.k * l.n;
+  const Convolution &conv = *l.conv;
+  std::uint64_t taps = 0; // of a column of every row of an image, and so on
+  for (std::uint32_t y = 0; y < conv.height; ++y)
+    for (std::uint32_t x = 0; x < conv.width; ++x)
+      taps += taps_that_meet(conv, y % conv.stride_height, x % conv.stride_width);
+  return taps * conv.batch * conv.channels * l.n;
 }
 
 } // namespace
@@ -30,6 +51,7 @@ ContentReplay::ContentReplay(const Compiled &compiled, const NpuConfig &npu)
     layer_of_w_[at(Tensor::kW)] = i;
     layer_of_x_dy_[{at(Tensor::kX), at(Tensor::kDY)}] = i;
     macs_[i].fill(0);
+    if (compiled.layers[i].image) steps_.push_back(compiled.layers[i].conv->stride_width);
   }
 }
 
@@ -42,7 +64,11 @@ std::string ContentReplay::name(std::size_t i, const Rect &r) const {
 
 std::uint32_t ContentReplay::extent(const Content &sum) const {
   const TensorBinding &b = binding(sum.binding);
-  return terms_of(b.tensor, compiled_.layers[b.layer]);
+  const Layer &l = compiled_.layers[b.layer];
+  if (!l.image || !is_turned(b.tensor)) return terms_of(b.tensor, l);
+  const Convolution &conv = *l.conv;
+  return terms_of(b.tensor, l, sum.rect.row / conv.width % conv.height % conv.stride_height,
+                  sum.rect.row % conv.width % conv.stride_width);
 }
 
 ContentReplay::Located ContentReplay::locate(const isa::DmaCommand &d, std::string &problem) const {
@@ -57,13 +83,18 @@ ContentReplay::Located ContentReplay::locate(const isa::DmaCommand &d, std::stri
   const std::uint32_t size = b.fp32 ? 4 : 2;
   const Rect rect{static_cast<std::uint32_t>(at / b.pitch), static_cast<std::uint32_t>(at % b.pitch / size), d.rows,
                   d.cols};
+  // A row apart, or as far as a phase's pixels.
+  const std::uint32_t step = d.rows > 1 ? d.pitch / b.pitch : 1;
+  const bool steps =
+      step * b.pitch == d.pitch && (step == 1 || std::find(steps_.begin(), steps_.end(), step) != steps_.end());
   if (d.fp32 != b.fp32)
     problem = fmt::format("moves {} as {}", to_string(b.tensor), d.fp32 ? "fp32" : "bf16");
-  else if (d.pitch != b.pitch && d.rows > 1)
+  else if (d.rows > 1 && !steps)
     problem = fmt::format("moves {} with pitch {} instead of {}", to_string(b.tensor), d.pitch, b.pitch);
-  else if (rect.rows > b.rows - rect.row || rect.col >= b.cols || rect.cols > b.cols - rect.col)
+  else if (std::uint64_t{rect.rows - 1} * step >= b.rows - rect.row || rect.col >= b.cols ||
+           rect.cols > b.cols - rect.col)
     problem = fmt::format("{} reaches outside the tensor of {} x {}", name(index, rect), b.rows, b.cols);
-  return {index, rect};
+  return {index, rect, step};
 }
 
 const ContentReplay::Tile *ContentReplay::find(const SpmView &view) const {
@@ -93,7 +124,7 @@ std::string ContentReplay::load(const isa::DmaCommand &d, const SyncReplay &sync
   if (!problem.empty()) return problem;
   if (at.binding != kNowhere) {
     if (problem = load_elements(at, sync); !problem.empty()) return problem;
-    put(view_of(d), {at.binding, at.rect, 0, 0});
+    put(view_of(d), {at.binding, at.rect, 0, 0, at.step});
     return {};
   }
   const auto it = spilled_.find(d.dram_addr);
@@ -116,7 +147,7 @@ std::string ContentReplay::load_elements(const Located &at, const SyncReplay &sy
     return fmt::format("loads {}, which is a result", to_string(binding(at.binding).tensor));
   std::uint64_t there = 0;
   for (const Stored &s : stored_[at.binding]) {
-    const std::uint64_t elements = common_elements(s.rect, at.rect);
+    const std::uint64_t elements = common_elements(s.rect, s.step, at.rect, at.step);
     if (elements != 0 && !sync.complete(s.engine, s.position))
       return fmt::format("loads {} without waiting for its STORE", name(at.binding, at.rect));
     there += elements;
@@ -144,23 +175,38 @@ std::string ContentReplay::spill(const isa::DmaCommand &d, const Content &conten
   return {};
 }
 
+/// Whether the tile's rows from `skipped` on are those that are stored.
+std::string ContentReplay::check_stored(const Content &content, std::uint32_t skipped, const Located &at) const {
+  bool same = at.binding == content.binding && at.rect.col == content.rect.col && at.rect.cols == content.rect.cols;
+  for (std::uint32_t row = 0; same && row < at.rect.rows; ++row)
+    same = content.row(skipped + row) == at.rect.row + row * at.step;
+  if (same) return {};
+  return fmt::format("stores {} to the place of {}", name(content), name(at.binding, at.rect));
+}
+
 std::string ContentReplay::store(const isa::DmaCommand &d, const SyncReplay &sync) {
+  std::uint32_t skipped = 0;
   const Tile *tile = find(view_of(d));
+  // Rows between gaps of a grid.
+  if (tile == nullptr) tile = find_rows(view_of(d), skipped);
+  if (tile != nullptr && tile->content.lines.grid_w == 0 && tile->view.rows != d.rows) tile = nullptr;
   if (tile == nullptr) return fmt::format("stores scratchpad row {} on, which holds no such tile", d.spm.row);
   const Content content = tile->content;
   std::string problem;
   const Located at = locate(d, problem);
   if (!problem.empty()) return problem;
-  if (at.binding == kNowhere) return spill(d, content, sync);
+  if (at.binding == kNowhere) {
+    if (tile->view.rows != d.rows) return "spills a part of a tile of sums";
+    return spill(d, content, sync);
+  }
   const TensorBinding &b = binding(at.binding);
   if (b.input) return fmt::format("overwrites the input {}", to_string(b.tensor));
-  if (at.binding != content.binding || !(at.rect == content.rect))
-    return fmt::format("stores {} to the place of {}", name(content), name(at.binding, at.rect));
+  if (problem = check_stored(content, skipped, at); !problem.empty()) return problem;
   const bool complete = content.sum() && content.first == 0 && content.done == extent(content);
   if (b.fp32 ? !complete : content.sum())
     return fmt::format("stores {} with terms {} to {} of {}", name(content), content.first, content.done,
                        extent(content));
-  stored_[at.binding].push_back({content.rect, sync.engine(), sync.position()});
+  stored_[at.binding].push_back({at.rect, at.step, sync.engine(), sync.position()});
   return {};
 }
 
@@ -219,7 +265,7 @@ std::string ContentReplay::continue_sum(const isa::GemmCommand &g, const Tile *c
   // binding() tells of a shared tensor who computes it, which is this product.
   const std::vector<std::uint32_t> &plan = cuts(c);
   if (g.acc) {
-    if (cin == nullptr || cin->content.binding != c.binding || !(cin->content.rect == c.rect))
+    if (cin == nullptr || !cin->content.same_elements(c))
       return fmt::format("has initial values that are not {}", name(c));
     if (cin->content.done != c.first)
       return fmt::format("adds terms from {} on to {}, whose sum stands at {}", c.first, name(c), cin->content.done);
@@ -238,17 +284,18 @@ std::string ContentReplay::gemm(const isa::GemmCommand &g) {
   const Tile *a = find(v.a);
   const Tile *b = find(v.b);
   if (a == nullptr || b == nullptr) return fmt::format("operand {} is not a whole tile", a == nullptr ? "A" : "B");
+  if (!a->content.plain() || !b->content.plain()) return "multiplies rows with gaps between them";
   std::string problem;
   const Product product = product_of(g, a->content, b->content, problem);
   if (!problem.empty()) return problem;
   if (compiled_.layers[product.layer].image) return "multiplies an image as if it were a matrix";
   Content c;
   if (problem = cover(g, product, a->content.rect, b->content.rect, c); !problem.empty()) return problem;
-  return finish_product(g, g.k, product, c);
+  return finish_product(g, static_cast<std::uint64_t>(g.m) * g.n * g.k, product, c);
 }
 
-/// The sum with `terms` more terms from `c.first` on: whether it goes on where its initial values stand, and its place.
-std::string ContentReplay::finish_product(const isa::GemmCommand &g, std::uint32_t terms, const Product &product,
+/// The sum with the terms of `c`: whether it goes on where its initial values stand, and its place.
+std::string ContentReplay::finish_product(const isa::GemmCommand &g, std::uint64_t macs, const Product &product,
                                           Content c) {
   const GemmViews v(g);
   if (std::string problem = continue_sum(g, g.acc ? find(v.cin) : nullptr, c); !problem.empty()) return problem;
@@ -257,7 +304,7 @@ std::string ContentReplay::finish_product(const isa::GemmCommand &g, std::uint32
       return fmt::format("rounds {} to bf16 with terms {} to {} of {}", name(c), c.first, c.done, extent(c));
     c.done = 0;
   }
-  macs_[product.layer][static_cast<std::size_t>(product.result)] += static_cast<std::uint64_t>(g.m) * g.n * terms;
+  macs_[product.layer][static_cast<std::size_t>(product.result)] += macs;
   put(v.cout, c);
   return {};
 }
@@ -271,7 +318,7 @@ std::string ContentReplay::add(const isa::AddCommand &command) {
   Content c = sum->content;
   const Content &p = part->content;
   if (!c.sum() || !p.sum()) return "adds tiles that are no sums";
-  if (p.binding != c.binding || !(p.rect == c.rect)) return fmt::format("adds {} to {}", name(p), name(c));
+  if (!p.same_elements(c)) return fmt::format("adds {} to {}", name(p), name(c));
   // Ascending, one part at a time, each complete: the plan's order of additions.
   const std::vector<std::uint32_t> &plan = cuts(c);
   const auto cut = std::find(plan.begin(), plan.end(), p.first);
@@ -290,8 +337,9 @@ std::string ContentReplay::add(const isa::AddCommand &command) {
 }
 
 std::string ContentReplay::step(const isa::Decoded &command, const SyncReplay &sync) {
+  const std::size_t index = next_++;
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g);
-  if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) return conv(*v);
+  if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) return conv(*v, compiled_.info[index]);
   if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c);
   if (const auto *d = std::get_if<isa::DmaCommand>(&command.op)) return d->store ? store(*d, sync) : load(*d, sync);
   return {};
@@ -303,15 +351,15 @@ std::string ContentReplay::finish() const {
     if (b.input) continue;
     std::vector<Rect> rects;
     for (const Stored &s : stored_[i])
-      rects.push_back(s.rect);
+      for (std::uint32_t row = 0; row < (s.step == 1 ? 1 : s.rect.rows); ++row)
+        rects.push_back({s.rect.row + row * s.step, s.rect.col, s.step == 1 ? s.rect.rows : 1, s.rect.cols});
     if (const std::string problem = verify_cover(std::move(rects), b.rows, b.cols, b.result); !problem.empty())
       return fmt::format("stores of {}: {}", to_string(b.tensor), problem);
   }
   for (std::uint32_t i = 0; i < compiled_.layers.size(); ++i) {
     const Layer &l = compiled_.layers[i];
-    const std::uint64_t whole = static_cast<std::uint64_t>(l.groups) * l.m * l.k * l.n;
     for (const Tensor t : {Tensor::kY, Tensor::kDX, Tensor::kDW}) {
-      const std::uint64_t wanted = compiled_.layout.place(i, t) == Layout::kNone ? 0 : whole;
+      const std::uint64_t wanted = compiled_.layout.place(i, t) == Layout::kNone ? 0 : macs_of(l, t);
       if (const std::uint64_t macs = macs_[i][static_cast<std::size_t>(t)]; macs != wanted)
         return fmt::format("{} is computed with {} multiply-adds instead of {}", to_string(t), macs, wanted);
     }

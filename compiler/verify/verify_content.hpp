@@ -1,6 +1,7 @@
 // What the commands of a stream compute, followed from the tensors' addresses.
 #pragma once
 
+#include "compiler/verify/operands/conv_walk.hpp"
 #include "compiler/verify/verify.hpp"
 #include "compiler/verify/verify_hazards.hpp"
 #include "sw_models/config/npu_config.hpp"
@@ -14,7 +15,7 @@ class ContentReplay {
 public:
   ContentReplay(const Compiled &compiled, const NpuConfig &npu);
 
-  /// Next command, after `sync` has stepped to it. Returns what is wrong, or an empty text.
+  /// The next command of the stream, after `sync` has stepped to it. Returns what is wrong, or an empty text.
   std::string step(const isa::Decoded &command, const SyncReplay &sync);
   /// Whether every result is complete and every product was needed.
   std::string finish() const;
@@ -23,9 +24,20 @@ private:
   /// A rectangle of a tensor: elements as they are in memory, or sums of the reduction's terms from `first` to `done`.
   struct Content {
     std::size_t binding = 0;
-    Rect rect;
+    Rect rect; ///< its rows: those of the tile, gaps of a grid included
     std::uint32_t first = 0, done = 0;
+    std::uint32_t step = 1; ///< rows of the tensor from row to row
+    Lines lines = {};       ///< of a grid, if rows are not simply those of the tensor
     bool sum() const { return done != 0; }
+    /// Rows follow one another as in memory.
+    bool plain() const { return step == 1 && lines.grid_w == 0; }
+    bool same_elements(const Content &o) const {
+      return binding == o.binding && rect == o.rect && step == o.step && lines == o.lines;
+    }
+    /// Row of the tensor that a row of the tile is; nothing in a gap.
+    std::optional<std::uint32_t> row(std::uint32_t line) const {
+      return lines.grid_w == 0 ? rect.row + line * step : lines.pixel(line);
+    }
   };
   struct Tile {
     SpmView view;
@@ -41,9 +53,10 @@ private:
     std::size_t reader_engine = 0;
     std::uint32_t reader_position = 0; ///< of the last LOAD; 0: none
   };
-  /// A tile of a tensor in memory.
+  /// A tile of a tensor in memory, of rows `step` apart.
   struct Stored {
     Rect rect;
+    std::uint32_t step = 1;
     std::size_t engine = 0;
     std::uint32_t position = 0; ///< of the STORE
   };
@@ -56,33 +69,44 @@ private:
   struct Located {
     std::size_t binding = kNowhere;
     Rect rect;
+    std::uint32_t step = 1; ///< rows of the tensor from row to row
   };
 
-  /// What a CONV or WGRAD reads as its image.
-  struct ImageRead {
-    std::size_t binding = kNowhere;
-    std::int64_t first_pixel = 0; ///< row of the tensor that is the first pixel of the image in which it begins
-    std::uint32_t col = 0;        ///< first column of the tensor
+  /// What a CONV or WGRAD is said to compute (CommandInfo): a claim that every line has to bear out.
+  struct Claim {
+    Product product;
+    const Layer *layer = nullptr;
+    bool turned = false;     ///< dX
+    std::uint32_t a_col = 0; ///< first columns of A and of WGRAD's B
+    std::uint32_t b_col = 0;
+    std::uint32_t ky = 0, kx = 0; ///< first tap
+    std::uint32_t apart = 1;      ///< taps of the kernel from tap to tap, on both sides
+    Lines lines;                  ///< of Y or dX
   };
 
   /// What a CONV reads of W.
   struct KernelRead {
     Content content;
-    std::uint32_t row = 0;   ///< of the tensor, of the first tap
-    std::uint32_t apart = 0; ///< rows from tap to tap
+    std::vector<std::uint32_t> rows; ///< of the tensor, first of each tap
   };
 
   std::string load(const isa::DmaCommand &d, const SyncReplay &sync);
   std::string load_elements(const Located &at, const SyncReplay &sync) const;
   std::string store(const isa::DmaCommand &d, const SyncReplay &sync);
+  std::string check_stored(const Content &content, std::uint32_t skipped, const Located &at) const;
   std::string spill(const isa::DmaCommand &d, const Content &content, const SyncReplay &sync);
   std::string gemm(const isa::GemmCommand &g);
-  std::string conv(const isa::ConvCommand &v);
-  std::string cover_conv(const isa::ConvCommand &v, const ImageRead &a, const KernelRead &b, const Product &product,
-                         Content &c) const;
-  std::string cover_wgrad(const isa::ConvCommand &v, const ImageRead &a, const Content &b, std::uint32_t skipped,
-                          const Product &product, Content &c) const;
-  std::string finish_product(const isa::GemmCommand &g, std::uint32_t terms, const Product &product, Content c);
+  std::string conv(const isa::ConvCommand &v, const CommandInfo &info);
+  std::string claim_conv(const isa::ConvCommand &v, const CommandInfo &info, Claim &claim, Content &c) const;
+  std::string claim_wgrad(const isa::ConvCommand &v, const CommandInfo &info, Claim &claim, Content &c) const;
+  std::string check_walk(const isa::ConvCommand &v, const Claim &claim) const;
+  std::string check_image(const isa::ConvCommand &v, const Claim &claim) const;
+  std::string check_gradient(const isa::ConvCommand &v, const Claim &claim) const;
+  /// Whether row `line` of the tile holds columns [col, col + cols) of a pixel, a row of the tensor.
+  std::string check_line(const isa::SpmTile &tile, std::int64_t line, std::size_t binding, std::uint32_t pixel,
+                         std::uint32_t col, std::uint32_t cols) const;
+  /// `macs`: multiply-adds of the command that count.
+  std::string finish_product(const isa::GemmCommand &g, std::uint64_t macs, const Product &product, Content c);
   std::string cover(const isa::GemmCommand &g, const Product &product, const Rect &a, const Rect &b, Content &c) const;
   std::string continue_sum(const isa::GemmCommand &g, const Tile *cin, Content &c) const;
   std::string add(const isa::AddCommand &c);
@@ -99,7 +123,6 @@ private:
   /// The tile of which `view` has some rows, all of their columns, and the number of its rows before those; null if
   /// there is none.
   const Tile *find_rows(const SpmView &view, std::uint32_t &skipped) const;
-  ImageRead read_image(const isa::ConvCommand &v, std::string &problem) const;
   KernelRead read_kernel(const isa::ConvCommand &v, std::string &problem) const;
   void put(const SpmView &view, const Content &content);
 
@@ -114,6 +137,8 @@ private:
 
   const Compiled &compiled_;
   const NpuConfig &npu_;
+  std::size_t next_ = 0;             ///< index of the next command
+  std::vector<std::uint32_t> steps_; ///< rows apart that a LOAD or STORE may move: strides of layers that read images
   std::uint64_t tensors_end_ = 0;
   std::map<std::size_t, std::uint32_t> layer_of_w_;                            ///< by binding
   std::map<std::pair<std::size_t, std::size_t>, std::uint32_t> layer_of_x_dy_; ///< by bindings

@@ -9,16 +9,7 @@
 namespace gradweave::compiler {
 namespace {
 
-/// A line that a tap reads inside an image.
-struct TapLine {
-  std::uint32_t line = 0;    ///< of the command
-  std::int64_t row = 0;      ///< of the scratchpad, in A's first panel
-  std::int64_t shift = 0;    ///< rows that the tap moves
-  std::uint32_t image = 0;   ///< counted from the image in which the command begins
-  std::int64_t y = 0, x = 0; ///< of the image
-};
-
-/// Calls f for each, until it returns false.
+/// Calls f(line, row of the scratchpad) for each line that a tap reads inside the image.
 template <typename F> void for_lines_read(const isa::ConvCommand &v, F f) {
   const isa::ImageWalk &i = v.image;
   const std::uint32_t lines = v.weights ? v.product.k : v.product.m;
@@ -26,10 +17,10 @@ template <typename F> void for_lines_read(const isa::ConvCommand &v, F f) {
     for (std::uint32_t col = 0; col < i.taps_x; ++col) {
       const std::int64_t shift = isa::tap_shift(i, row, col);
       for (std::uint32_t line = 0; line < lines; ++line) {
-        const std::uint32_t grid_row = i.grid_y + line / i.grid_w, gy = grid_row % i.grid_h, gx = line % i.grid_w;
+        const std::uint32_t gy = (i.grid_y + line / i.grid_w) % i.grid_h, gx = line % i.grid_w;
         const std::int64_t y = isa::image_row(i, gy, row), x = isa::image_col(i, gx, col);
         if (y < 0 || x < 0 || y >= i.img_h || x >= i.img_w || (v.weights && (gx >= i.out_w || gy >= i.out_h))) continue;
-        if (!f(TapLine{line, v.product.a.row + line + shift, shift, grid_row / i.grid_h, y, x})) return;
+        f(v.product.a.row + line + shift);
       }
     }
 }
@@ -41,10 +32,7 @@ std::vector<SpmView> image_views(const isa::ConvCommand &v) {
   const isa::RowSpan span = isa::tap_span(v.image);
   const std::int64_t first = g.a.row + span.lo;
   std::vector<bool> read(static_cast<std::size_t>(span.hi - span.lo) + (v.weights ? g.k : g.m));
-  for_lines_read(v, [&](const TapLine &at) {
-    read[static_cast<std::size_t>(at.row - first)] = true;
-    return true;
-  });
+  for_lines_read(v, [&](std::int64_t row) { read[static_cast<std::size_t>(row - first)] = true; });
   std::vector<SpmView> views;
   for (std::size_t i = 0; i < read.size(); ++i) {
     if (!read[i]) continue;
@@ -70,63 +58,76 @@ const ContentReplay::Tile *ContentReplay::find_rows(const SpmView &view, std::ui
   const Tile *tile = tile_at(view.place.row);
   if (tile == nullptr) return nullptr;
   const SpmView &whole = tile->view;
-  skipped = view.place.row - whole.place.row;
-  const bool fits = skipped + view.rows <= whole.rows && view.cols == whole.cols && view.fp32 == whole.fp32 &&
-                    view.place.pstride == whole.place.pstride &&
+  const std::uint32_t each = view.fp32 ? 2 : 1;
+  skipped = (view.place.row - whole.place.row) / each;
+  const bool fits = view.place.row == whole.place.row + skipped * each && skipped + view.rows <= whole.rows &&
+                    view.cols == whole.cols && view.fp32 == whole.fp32 && view.place.pstride == whole.place.pstride &&
                     view.place.rot == (whole.place.rot + skipped) % npu_.lanes();
   return fits && holds(view, owner_[view.place.row]) ? tile : nullptr;
 }
 
-/// Every line that is read must be the pixel that the command's geometry says, with these channels: the tile may have
-/// more lines.
-ContentReplay::ImageRead ContentReplay::read_image(const isa::ConvCommand &v, std::string &problem) const {
-  const isa::GemmCommand &g = v.product;
-  const std::uint32_t cols = v.weights ? g.m : g.k, panels = (cols + npu_.lanes() - 1) / npu_.lanes();
-  ImageRead read;
-  for_lines_read(v, [&](const TapLine &at) {
-    const Tile *tile = tile_at(at.row);
-    const auto line = static_cast<std::uint32_t>(at.row);
-    if (tile == nullptr || tile->content.sum() || tile->view.cols != cols || tile->view.place.pstride != g.a.pstride ||
-        line - tile->view.place.row >= tile->view.rows) {
-      problem = fmt::format("reads an image's line in scratchpad row {}, which holds no such tile", at.row);
-      return false;
-    }
-    const std::uint32_t offset = line - tile->view.place.row;
-    bool there = true;
-    for (std::uint32_t panel = 1; panel < panels; ++panel)
-      there = there && owner_[line + panel * g.a.pstride] == owner_[line];
-    const std::int64_t lanes = npu_.lanes(), turned = g.a.rot + at.line + at.shift;
-    const std::int64_t pixel = tile->content.rect.row + offset;
-    const std::int64_t first =
-        pixel - (at.y * v.image.img_w + at.x) - std::int64_t{at.image} * v.image.img_w * v.image.img_h;
-    if (read.binding == kNowhere) {
-      read = {tile->content.binding, first, tile->content.rect.col};
-      there = there && first >= 0 && first % (std::int64_t{v.image.img_w} * v.image.img_h) == 0;
-    }
-    if (!there || read.binding != tile->content.binding || read.first_pixel != first ||
-        read.col != tile->content.rect.col ||
-        (tile->view.place.rot + offset) % lanes != (turned % lanes + lanes) % lanes) {
-      problem =
-          fmt::format("reads for pixel ({}, {}) of an image scratchpad row {}, which holds {} from its line {} on",
-                      at.y, at.x, at.row, name(tile->content), offset);
-      return false;
-    }
-    return true;
-  });
-  if (!problem.empty() || read.binding != kNowhere) return read;
-  // Padding only: then the line that no tap has moved from tells where it begins.
-  const Tile *tile = tile_at(g.a.row);
-  if (tile == nullptr || tile->content.sum() || tile->view.cols != cols)
-    problem = "reads padding only, around no tile";
-  else
-    read = {tile->content.binding,
-            std::int64_t{tile->content.rect.row} + g.a.row - tile->view.place.row -
-                std::int64_t{v.image.grid_y} * v.image.grid_w,
-            tile->content.rect.col};
-  return read;
+std::string ContentReplay::check_line(const isa::SpmTile &tile, std::int64_t line, std::size_t binding,
+                                      std::uint32_t pixel, std::uint32_t col, std::uint32_t cols) const {
+  const std::int64_t row = tile.row + line, lanes = npu_.lanes(), turned = (tile.rot + line) % lanes;
+  const Tile *held = tile_at(row);
+  if (held == nullptr) return fmt::format("reads an image's line in scratchpad row {}, which holds no tile", row);
+  const auto at = static_cast<std::uint32_t>(row), offset = at - held->view.place.row;
+  bool there = !held->content.sum() && offset < held->view.rows && held->content.binding == binding &&
+               held->content.rect.col == col && held->view.cols == cols && held->view.place.pstride == tile.pstride &&
+               held->content.row(offset) == pixel &&
+               (held->view.place.rot + offset) % lanes == (turned < 0 ? turned + lanes : turned);
+  for (std::uint32_t panel = 1; there && panel * lanes < cols; ++panel)
+    there = owner_[at + panel * tile.pstride] == owner_[at];
+  if (there) return {};
+  return fmt::format("reads pixel {} of {}, columns {} to {}, in scratchpad row {}, which holds {} from its line {} on",
+                     pixel, to_string(this->binding(binding).tensor), col, col + cols, row, name(held->content),
+                     offset);
 }
 
-/// W's channels of the command's taps, each a run of rows of a tile: those of a tap lie where the layer's W has them.
+/// Every line that is read for a pixel of the result must be the pixel that the convolution multiplies with the tap's
+/// weights, and every other masked.
+std::string ContentReplay::check_image(const isa::ConvCommand &v, const Claim &claim) const {
+  const isa::ImageWalk &i = v.image;
+  const std::uint32_t lines = v.weights ? v.product.k : v.product.m, cols = v.weights ? v.product.m : v.product.k;
+  const Tensor read = claim.turned ? Tensor::kDY : Tensor::kX;
+  const auto binding = static_cast<std::size_t>(compiled_.layout.place(claim.product.layer, read));
+  for (std::uint32_t row = 0; row < i.taps_y; ++row)
+    for (std::uint32_t col = 0; col < i.taps_x; ++col) {
+      const std::int64_t shift = isa::tap_shift(i, row, col);
+      for (std::uint32_t line = 0; line < lines; ++line) {
+        if (!claim.lines.pixel(line)) continue;
+        const Lines::At at = claim.lines.at(line);
+        const TapPixel pixel = tap_pixel(*claim.layer, claim.turned, claim.lines, at, claim.ky + row * claim.apart,
+                                         claim.kx + col * claim.apart);
+        const std::int64_t y = isa::image_row(i, at.y, row), x = isa::image_col(i, at.x, col);
+        const bool inside = y >= 0 && x >= 0 && y < i.img_h && x < i.img_w;
+        if (!pixel.meets || pixel.inside != inside)
+          return fmt::format("{} pixel ({}, {}) for line {} at tap ({}, {})", inside ? "reads" : "masks", y, x, line,
+                             row, col);
+        if (!inside) continue;
+        if (std::string problem = check_line(v.product.a, line + shift, binding, pixel.row, claim.a_col, cols);
+            !problem.empty())
+          return problem;
+      }
+    }
+  return {};
+}
+
+/// The lines of dY that take part, and no others.
+std::string ContentReplay::check_gradient(const isa::ConvCommand &v, const Claim &claim) const {
+  if (v.image.out_w != claim.lines.width || v.image.out_h != claim.lines.height)
+    return fmt::format("takes {} x {} of the grid, of which Y has {} x {}", v.image.out_w, v.image.out_h,
+                       claim.lines.width, claim.lines.height);
+  const auto binding = static_cast<std::size_t>(compiled_.layout.place(claim.product.layer, Tensor::kDY));
+  for (std::uint32_t line = 0; line < v.product.k; ++line)
+    if (const auto pixel = claim.lines.pixel(line))
+      if (std::string problem = check_line(v.product.b, line, binding, *pixel, claim.b_col, v.product.n);
+          !problem.empty())
+        return problem;
+  return {};
+}
+
+/// W's channels of the command's taps, each a run of rows of a tile.
 ContentReplay::KernelRead ContentReplay::read_kernel(const isa::ConvCommand &v, std::string &problem) const {
   const isa::GemmCommand &g = v.product;
   KernelRead read;
@@ -136,104 +137,133 @@ ContentReplay::KernelRead ContentReplay::read_kernel(const isa::ConvCommand &v, 
     view.place.rot = static_cast<std::uint8_t>((view.place.rot + tap * v.image.b_tap) % npu_.lanes());
     std::uint32_t skipped = 0;
     const Tile *tile = find_rows(view, skipped);
-    if (tile == nullptr || tile->content.sum()) {
+    if (tile == nullptr || tile->content.sum() || !tile->content.plain()) {
       problem = "operand B is not rows of a tile";
       return read;
     }
-    const std::uint32_t row = tile->content.rect.row + skipped;
-    if (tap == 0) read = {tile->content, row, 0};
-    if (tap == 1) read.apart = row - read.row;
-    if (tile->content.binding != read.content.binding || tile->content.rect.col != read.content.rect.col ||
-        row != read.row + tap * read.apart)
-      problem = fmt::format("takes for tap {} W from row {} on", tap, row);
+    if (tap == 0) read.content = tile->content;
+    read.rows.push_back(tile->content.rect.row + skipped);
+    if (tile->content.binding != read.content.binding || tile->content.rect.col != read.content.rect.col)
+      problem = fmt::format("takes for tap {} W from row {} on", tap, read.rows.back());
   }
   return read;
 }
 
+/// The grid and the image of the layer, and the row of the grid in which the claim's lines begin.
+std::string ContentReplay::check_walk(const isa::ConvCommand &v, const Claim &claim) const {
+  const isa::ImageWalk &i = v.image;
+  const Convolution &conv = *claim.layer->conv;
+  // WGRAD walks the plane of its tap's phase.
+  const auto side = [&](std::uint32_t size, std::uint32_t tap, std::uint32_t dilation, std::uint32_t pad) {
+    if (!v.weights) return size;
+    const std::int64_t stride = conv.stride_width, move = std::int64_t{tap} * dilation - pad;
+    return static_cast<std::uint32_t>((size + stride - 1 - (move % stride + stride) % stride) / stride);
+  };
+  const std::uint32_t height =
+      side(claim.turned ? conv.out_height() : conv.height, claim.ky, conv.dilation_height, conv.pad_top);
+  const std::uint32_t width =
+      side(claim.turned ? conv.out_width() : conv.width, claim.kx, conv.dilation_width, conv.pad_left);
+  if (i.grid_w != claim.lines.grid_w || i.grid_h != claim.lines.grid_h || i.img_w != width || i.img_h != height ||
+      i.stride != (v.weights || claim.turned ? 1 : conv.stride_width))
+    return "walks an image that is not its layer's";
+  const std::int32_t sign = claim.turned ? -1 : 1;
+  if ((i.taps_y > 1 && i.step_y != sign * static_cast<std::int32_t>(conv.dilation_height)) ||
+      (i.taps_x > 1 && i.step_x != sign * static_cast<std::int32_t>(conv.dilation_width)))
+    return fmt::format("moves by ({}, {}) from tap to tap", i.step_y, i.step_x);
+  if (i.grid_y != claim.lines.row || !claim.lines.pixel(0))
+    return fmt::format("begins in row {} of the grid, its result in row {}", i.grid_y, claim.lines.row);
+  return check_image(v, claim);
+}
+
 /// The product of CONV: Y, or dX over dY.
-std::string ContentReplay::cover_conv(const isa::ConvCommand &v, const ImageRead &a, const KernelRead &b,
-                                      const Product &product, Content &c) const {
-  const Layer &l = compiled_.layers[product.layer];
-  const Convolution &conv = *l.conv;
+std::string ContentReplay::claim_conv(const isa::ConvCommand &v, const CommandInfo &info, Claim &claim,
+                                      Content &c) const {
   const isa::GemmCommand &g = v.product;
   const isa::ImageWalk &i = v.image;
-  const std::uint32_t channels = conv.channels / conv.groups, all_taps = conv.kernel_height * conv.kernel_width;
-  const std::uint32_t group = b.row / l.k, tap = b.row % l.k / channels, channel = b.row % channels;
-  const std::uint32_t row = tap / conv.kernel_width, col = tap % conv.kernel_width, n = b.content.rect.col;
-  if (i.taps() > 1 && (b.apart != channels || col + i.taps_x > conv.kernel_width ||
-                       row + i.taps_y > conv.kernel_height || (i.taps_y > 1 && i.taps_x != conv.kernel_width)))
-    return "walks taps that are not those of W's rows in their order";
-  const bool turned = is_turned(product.result);
-  const std::int64_t sign = turned ? -1 : 1, dy = conv.dilation_height, dx = conv.dilation_width;
-  if (i.off_y != sign * (row * dy - conv.pad_top) || i.off_x != sign * (col * dx - conv.pad_left) ||
-      (i.taps_y > 1 && i.step_y != sign * dy) || (i.taps_x > 1 && i.step_x != sign * dx))
-    return fmt::format("moves by ({}, {}) for tap ({}, {})", i.off_y, i.off_x, row, col);
-  const auto line = static_cast<std::uint32_t>(a.first_pixel) + i.grid_y * conv.width;
+  const Layer &l = *claim.layer;
+  const Convolution &conv = *l.conv;
+  std::string problem;
+  const KernelRead b = read_kernel(v, problem);
+  if (!problem.empty()) return problem;
+  if (g.b_col != claim.turned ||
+      b.content.binding != static_cast<std::size_t>(compiled_.layout.place(claim.product.layer, Tensor::kW)))
+    return fmt::format("multiplies {}, walked in a way that gives no {}", name(b.content), to_string(info.tensor));
+  claim.lines = lines_from(l, claim.turned, info.row);
+  claim.apart = claim.turned ? conv.stride_width : 1;
+  const std::uint32_t channels = conv.channels / conv.groups, group = b.rows[0] / l.k, tap = b.rows[0] % l.k / channels;
+  const std::uint32_t channel = b.rows[0] % channels, n = b.content.rect.col;
+  claim.ky = tap / conv.kernel_width;
+  claim.kx = tap % conv.kernel_width;
+  for (std::uint32_t at = 0; at < i.taps(); ++at) {
+    const std::uint32_t ky = claim.ky + at / i.taps_x * claim.apart, kx = claim.kx + at % i.taps_x * claim.apart;
+    if (ky >= conv.kernel_height || kx >= conv.kernel_width ||
+        b.rows[at] != group * l.k + (ky * conv.kernel_width + kx) * channels + channel)
+      return "walks taps that are not those of W's rows in their order";
+  }
   // What is summed in each tap: input channels for Y, output channels for dX.
-  const std::uint32_t first = turned ? n : channel, extent = turned ? l.n : channels;
-  if (channel + (turned ? g.n : g.k) > channels || a.col != group * extent + first || first + g.k > extent)
-    return fmt::format("multiplies channels from {} on and W from ({}, {}) on", a.col, b.row, n);
-  c.rect = turned ? Rect{line, group * channels + channel, g.m, g.n} : Rect{line, group * l.n + n, g.m, g.n};
-  if (const std::uint32_t block = compiled_.reductions[product.layer].block_of(product.result); block != 0) {
-    if (i.taps() != all_taps || first % block != 0 || g.k != std::min(block, extent - first))
+  const std::uint32_t first = claim.turned ? n : channel, extent = claim.turned ? l.n : channels;
+  if (channel + (claim.turned ? g.n : g.k) > channels || first + g.k > extent)
+    return fmt::format("multiplies channels from {} on and W from ({}, {}) on", first, b.rows[0], n);
+  claim.a_col = group * extent + first;
+  const bool phases = claim.turned && conv.stride_width > 1;
+  const std::uint32_t all = phases ? taps_that_meet(conv, claim.lines.y, claim.lines.x) : l.k / channels;
+  if (phases ? i.taps() != all : i.taps_y > 1 && i.taps_x != conv.kernel_width)
+    return fmt::format("takes {} taps that are not whole rows of the kernel, or not all that meet its phase", i.taps());
+  c.rect = {info.row, claim.turned ? group * channels + channel : group * l.n + n, g.m, g.n};
+  if (const std::uint32_t block = compiled_.reductions[claim.product.layer].block_of(info.tensor); block != 0) {
+    if (i.taps() != all || first % block != 0 || g.k != std::min(block, extent - first))
       return fmt::format("takes {} taps of channels {} to {}, where its reduction plan takes all of {}", i.taps(),
                          first, first + g.k, block);
-    c.first = first * all_taps;
+    c.first = first * all;
   } else {
     if (i.taps() > 1 && g.k != extent) return fmt::format("takes {} of {} channels of each tap", g.k, extent);
-    c.first = tap * extent + first;
+    c.first = (phases ? 0 : tap * extent) + first;
   }
   c.done = c.first + v.steps();
   return {};
 }
 
-std::string ContentReplay::cover_wgrad(const isa::ConvCommand &v, const ImageRead &a, const Content &b,
-                                       std::uint32_t skipped, const Product &product, Content &c) const {
-  const Layer &l = compiled_.layers[product.layer];
-  const Convolution &conv = *l.conv;
+std::string ContentReplay::claim_wgrad(const isa::ConvCommand &v, const CommandInfo &info, Claim &claim,
+                                       Content &c) const {
   const isa::GemmCommand &g = v.product;
-  const std::int64_t y = std::int64_t{v.image.off_y} + conv.pad_top, x = std::int64_t{v.image.off_x} + conv.pad_left;
-  const std::int64_t row = y / conv.dilation_height, col = x / conv.dilation_width;
-  if (y < 0 || x < 0 || y % conv.dilation_height != 0 || x % conv.dilation_width != 0 || row >= conv.kernel_height ||
-      col >= conv.kernel_width || v.image.out_w != conv.width || v.image.out_h != conv.height)
-    return fmt::format("moves by ({}, {}), which is no tap", v.image.off_y, v.image.off_x);
-  const std::uint32_t channels = conv.channels / conv.groups, group = a.col / channels;
-  const auto line = static_cast<std::uint32_t>(a.first_pixel) + v.image.grid_y * conv.width;
-  if (group != b.rect.col / l.n || b.rect.row + skipped != line)
-    return fmt::format("multiplies lines from {} on of group {} and dY from ({}, {}) on", line, group,
-                       b.rect.row + skipped, b.rect.col);
-  const auto tap = static_cast<std::uint32_t>(row * conv.kernel_width + col);
-  c.rect = {group * l.k + tap * channels + a.col % channels, b.rect.col % l.n, g.m, g.n};
-  c.first = line;
-  c.done = line + g.k;
-  return {};
+  const Layer &l = *claim.layer;
+  const Convolution &conv = *l.conv;
+  const std::uint32_t channels = conv.channels / conv.groups, group = info.row / l.k, tap = info.row % l.k / channels;
+  if (info.row % channels + g.m > channels || info.col + g.n > l.n || group >= l.groups)
+    return fmt::format("computes dW from ({}, {}) on, of more than a tap", info.row, info.col);
+  claim.lines = lines_from(l, false, info.red);
+  claim.ky = tap / conv.kernel_width;
+  claim.kx = tap % conv.kernel_width;
+  claim.a_col = group * channels + info.row % channels;
+  claim.b_col = group * l.n + info.col;
+  c.rect = {info.row, info.col, g.m, g.n};
+  c.first = info.red;
+  c.done = info.red + claim.lines.pixels(g.k);
+  return check_gradient(v, claim);
 }
 
-std::string ContentReplay::conv(const isa::ConvCommand &v) {
-  const isa::GemmCommand &g = v.product;
-  std::string problem;
-  const ImageRead a = read_image(v, problem);
-  if (!problem.empty()) return problem;
-  const KernelRead kernel = v.weights ? KernelRead{} : read_kernel(v, problem);
-  if (!problem.empty()) return problem;
-  std::uint32_t skipped = 0;
-  const Tile *gradient = v.weights ? find_rows({g.b, g.k, g.n, false}, skipped) : nullptr;
-  if (v.weights && (gradient == nullptr || gradient->content.sum())) return "operand B is not rows of a tile";
-  Content image;
-  image.binding = a.binding;
-  const Product product = product_of(g, image, v.weights ? gradient->content : kernel.content, problem);
-  if (!problem.empty()) return problem;
-  const Layer &l = compiled_.layers[product.layer];
-  const isa::ImageWalk &i = v.image;
-  if (!l.image || i.stride != 1 || i.img_w != l.conv->width || i.img_h != l.conv->height || i.grid_w != l.conv->width ||
-      i.grid_h != l.conv->height)
-    return "walks an image that is not its layer's";
+std::string ContentReplay::conv(const isa::ConvCommand &v, const CommandInfo &info) {
+  const bool turned = is_turned(info.tensor);
+  if (info.layer >= compiled_.layers.size() || !compiled_.layers[info.layer].image ||
+      (info.tensor != Tensor::kDW && (v.weights || !(turned || info.tensor == Tensor::kY))) ||
+      (info.tensor == Tensor::kDW && !v.weights))
+    return "walks an image, and is said to compute something else";
+  Claim claim;
+  claim.product = {info.layer, info.tensor};
+  claim.layer = &compiled_.layers[info.layer];
+  claim.turned = turned;
+  if (compiled_.layout.place(info.layer, info.tensor) == Layout::kNone) return "computes what the pass does not use";
   Content c;
-  c.binding = static_cast<std::size_t>(compiled_.layout.place(product.layer, product.result));
-  problem =
-      v.weights ? cover_wgrad(v, a, gradient->content, skipped, product, c) : cover_conv(v, a, kernel, product, c);
-  if (!problem.empty()) return problem;
-  return finish_product(g, v.steps(), product, c);
+  c.binding = static_cast<std::size_t>(compiled_.layout.place(info.layer, info.tensor));
+  if (std::string problem = v.weights ? claim_wgrad(v, info, claim, c) : claim_conv(v, info, claim, c);
+      !problem.empty())
+    return problem;
+  if (std::string problem = check_walk(v, claim); !problem.empty()) return problem;
+  const isa::GemmCommand &g = v.product;
+  const std::uint32_t pixels = claim.lines.pixels(v.weights ? g.k : g.m);
+  const std::uint64_t macs = std::uint64_t{pixels} * g.n * (v.weights ? g.m : v.steps());
+  if (!v.weights && !claim.lines.plain(g.m)) c.lines = claim.lines;
+  return finish_product(g, macs, claim.product, c);
 }
 
 } // namespace gradweave::compiler

@@ -24,8 +24,10 @@ public:
 
 private:
   std::string add(const std::string &name, const TileProduct &p, const Operands &r);
-  static Key key(const TileProduct &p, const Operands &r, std::uint32_t part) {
-    return {p.result, part, r.result.row, r.result.col, r.result.rows, r.result.cols};
+  Key key(const TileProduct &p, const Operands &r, std::uint32_t part) const {
+    // The phases of dX are counted one after the other.
+    const std::uint32_t row = layer_.image && is_turned(p.result) ? p.m : r.result.row;
+    return {p.result, part, row, r.result.col, r.result.rows, r.result.cols};
   }
 
   const Layer &layer_;
@@ -34,7 +36,7 @@ private:
 };
 
 std::string Sums::add(const std::string &name, const TileProduct &p, const Operands &r) {
-  const std::uint32_t extent = terms_of(p.result, layer_);
+  const std::uint32_t extent = terms_of(p, layer_);
   if (p.part == 0 || p.part > plans_.of(p.result).size()) return fmt::format("{} adds a part that no plan has", name);
   const std::uint32_t first = plans_.first(p.result, p.part), end = plans_.end(p.result, p.part, extent);
   if (r.first != first || r.terms != end - first) return fmt::format("{} adds another range than the plan's", name);
@@ -66,7 +68,7 @@ std::string Sums::step(std::size_t index, const TileProduct &p) {
   if (r.first != it->second)
     return fmt::format("{} continues the reduction at {}, which stands at {}", name, r.first, it->second);
   it->second += r.terms;
-  if (it->second > plans_.end(p.result, p.part, terms_of(p.result, layer_)))
+  if (it->second > plans_.end(p.result, p.part, terms_of(p, layer_)))
     return fmt::format("{} reaches beyond its part", name);
   return {};
 }
@@ -75,9 +77,11 @@ std::string Sums::finish(std::array<std::vector<Rect>, kTensorCount> &tiles) con
   for (const auto &[key, at] : done_) {
     const auto &[result, part, row, col, rows, cols] = key;
     if (part != 0) return fmt::format("part {} of {} at ({}, {}) is never added", part, to_string(result), row, col);
-    if (at != terms_of(result, layer_))
-      return fmt::format("the reduction of {} at ({}, {}) ends at {} of {}", to_string(result), row, col, at,
-                         terms_of(result, layer_));
+    TileProduct first; // of those with this sum
+    first.result = result;
+    first.m = row;
+    if (const std::uint32_t terms = terms_of(first, layer_); at != terms)
+      return fmt::format("the reduction of {} at ({}, {}) ends at {} of {}", to_string(result), row, col, at, terms);
     tiles[static_cast<std::size_t>(result)].push_back({row, col, rows, cols});
   }
   return {};

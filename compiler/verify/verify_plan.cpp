@@ -52,8 +52,11 @@ private:
 
   std::string check_place(const Place &p, const Content &c) const {
     const std::uint64_t rows = rows_of_tile(c.rect, c.fp32, npu_.lanes());
-    if (p.rows.rows < p.guard + rows || (!guarded_ && p.rows.rows != rows) ||
-        p.pstride != c.rect.rows * (c.fp32 ? 2U : 1U) || p.rows.first % 2 != 0)
+    const std::uint64_t panel = panel_rows_of_tile(c.rect) * (c.fp32 ? 2U : 1U);
+    const std::uint64_t between =
+        (c.rect.cols - 1) / npu_.lanes() * (p.pstride - std::min(panel, std::uint64_t{p.pstride}));
+    if (p.rows.rows < p.guard + between + rows || (!guarded_ && p.rows.rows != rows) || p.pstride < panel ||
+        (!guarded_ && p.pstride != panel) || p.rows.first % 2 != 0)
       return fmt::format("{} has a place that does not suit its size", name(c));
     if (p.rows.end() > npu_.spm_rows())
       return fmt::format("{} ends at row {} of {}", name(c), p.rows.end(), npu_.spm_rows());
@@ -68,13 +71,15 @@ private:
     return {};
   }
 
-  /// The same, of a tile that may have more rows than these.
-  std::string expect_lines(const Place &p, const Content &c) const {
+  /// The same, of a tile of images that may have more rows than these.
+  std::string expect_lines(const Place &p, Content c, const Convolution &conv, Tensor tensor) const {
     const auto it = spm_.find(p.rows.first);
     if (it == spm_.end()) return fmt::format("row {} does not hold {}", p.rows.first, name(c));
     Content lines = it->second.content;
     if (std::string problem = check_place(p, lines); !problem.empty()) return problem;
-    const bool there = lines.rect.row <= c.rect.row && lines.rect.row + lines.rect.rows >= c.rect.row + c.rect.rows;
+    const bool there = c.rect.rows == 0 ||
+                       (lines.rect.row <= c.rect.row && lines.rect.row + lines.rect.rows >= c.rect.row + c.rect.rows);
+    c.rect.pixels = grid_form(conv, tensor, lines.rect);
     lines.rect.row = c.rect.row;
     lines.rect.rows = c.rect.rows;
     if (!there || !(lines == c)) return fmt::format("row {} does not hold {}", p.rows.first, name(c));
@@ -101,7 +106,7 @@ private:
     Content c{a.binding, a.rect, a.fp32, 0, 0};
     if (a.spill) {
       const auto it = spilled_.find(a.dram_addr);
-      if (it == spilled_.end() || !(it->second.rect == a.rect) || it->second.binding != a.binding)
+      if (it == spilled_.end() || !(spilled_rect(it->second.rect) == a.rect) || it->second.binding != a.binding)
         return fmt::format("loads partial sums of {} that were not spilled there", name(c));
       c = it->second;
     }
@@ -110,7 +115,8 @@ private:
 
   std::string store(const Action &a) {
     const auto it = spm_.find(a.place.rows.first);
-    if (it == spm_.end() || it->second.content.binding != a.binding || !(it->second.content.rect == a.rect) ||
+    const auto moved = [&](const Rect &rect) { return a.spill ? spilled_rect(rect) : rect; };
+    if (it == spm_.end() || it->second.content.binding != a.binding || !(moved(it->second.content.rect) == a.rect) ||
         it->second.content.fp32 != a.fp32)
       return fmt::format("stores rows that do not hold {}", name({a.binding, a.rect, a.fp32, 0, 0}));
     if (a.spill)
@@ -129,7 +135,7 @@ private:
     const std::int32_t result = layout_.place(p.layer, p.result);
     const auto operand = [&](const Place &place, Tensor t, const Rect &rect) {
       const Content c = elements(layout_.place(p.layer, t), rect);
-      return layer.image && has_lines(t) ? expect_lines(place, c) : expect(place, c);
+      return layer.image && has_lines(t) ? expect_lines(place, c, *layer.conv, t) : expect(place, c);
     };
     for (const std::string &problem : {operand(a.a, r.a, r.a_rect), operand(a.b, r.b, r.b_rect),
                                        a.acc ? expect(a.cin, {result, r.result, true, first, r.first}) : std::string{}})
@@ -150,6 +156,11 @@ private:
          {expect(a.a, {result, r.result, true, 0, r.first}), expect(a.cin, {result, r.result, true, r.first, end})})
       if (!problem.empty()) return problem;
     return put(a.cout, finished(a, {result, r.result, !a.out_bf16, 0, end}));
+  }
+
+  /// Sums are spilled as they lie, gaps included.
+  static Rect spilled_rect(const Rect &rect) {
+    return {rect.row, rect.col, static_cast<std::uint32_t>(panel_rows_of_tile(rect)), rect.cols};
   }
 
   static Content elements(std::int32_t binding, const Rect &rect) { return {binding, rect, false, 0, 0}; }

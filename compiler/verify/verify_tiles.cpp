@@ -43,10 +43,19 @@ std::string verify_tiling(const TileShape &tile, const Layer &layer) {
       return fmt::format("tile side {} of {} is {}, not 1 to {}", name, extent, side, std::min(extent, kMaxTileSide));
     return {};
   };
+  // M counts lines of the grid where images are read.
+  const auto lines = [&] {
+    const Convolution &c = *layer.conv;
+    const bool same = c.stride_width == 1 && c.out_width() == c.width && c.out_height() == c.height;
+    const auto side = [&](std::uint32_t image, std::uint32_t result) {
+      return std::max((image + c.stride_width - 1) / c.stride_width, result);
+    };
+    return same ? layer.m : c.batch * side(c.height, c.out_height()) * side(c.width, c.out_width());
+  };
   // The terms of dX, where images are read, are those of all taps.
   const std::uint32_t taps = layer.image ? layer.conv->kernel_height * layer.conv->kernel_width : 1;
-  for (const std::string &problem :
-       {check('M', tile.m, layer.m), check('K', tile.k, layer.k), check('N', tile.n, layer.n * taps)})
+  for (const std::string &problem : {check('M', tile.m, layer.image ? lines() : layer.m), check('K', tile.k, layer.k),
+                                     check('N', tile.n, layer.n * taps)})
     if (!problem.empty()) return problem;
   return {};
 }

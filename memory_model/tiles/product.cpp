@@ -73,17 +73,30 @@ public:
   Cutter(const Layer &layer, const Sides &sides, const gradweave::Machine &npu)
       : layer_(layer), sides_(sides), npu_(npu), cost_(npu), taps_(taps_of(layer)), channels_(layer.k / taps_) {}
 
-  /// Rows along M: lines of a matrix, or pixels, of which taps read those around a tile as well.
-  std::vector<CutTensor::Rows> lines(bool taps_read) const {
+  /// Pixels of the image for one of the result, where images are read.
+  double image_pixels() const {
+    if (!layer_.image) return 1;
+    return static_cast<double>(layer_.conv->batch) * layer_.conv->height * layer_.conv->width / layer_.m;
+  }
+  /// Steps of dX for one of dW: with a stride a phase has those of its taps only.
+  double gradient_steps() const {
+    return layer_.image ? image_pixels() / (layer_.conv->stride_height * layer_.conv->stride_width) : 1;
+  }
+
+  /// Rows along M: lines of a matrix, or pixels, of which taps read those around a tile as well; `pixels` for one of
+  /// the result.
+  std::vector<CutTensor::Rows> lines(bool taps_read, double pixels) const {
     std::vector<CutTensor::Rows> rows;
     for (const Side &side : sides_[kM]) {
       double halo = 1;
       if (layer_.image && taps_read) {
-        const double all = static_cast<double>(layer_.m) / layer_.conv->width, own = side.terms / layer_.conv->width;
-        const double around = static_cast<double>(layer_.conv->kernel_height - 1) * layer_.conv->dilation_height;
+        const Convolution &conv = *layer_.conv;
+        const double all = static_cast<double>(layer_.m) / conv.out_width(), own = side.terms / conv.out_width();
+        const double around = static_cast<double>(conv.kernel_height - 1) * conv.dilation_height / conv.stride_height;
         halo = std::min(all, own + around) / own;
       }
-      rows.push_back({halo * layer_.m, halo * side.terms, static_cast<double>(divide_up(layer_.m, side.terms))});
+      rows.push_back(
+          {halo * pixels * layer_.m, halo * pixels * side.terms, static_cast<double>(divide_up(layer_.m, side.terms))});
     }
     return rows;
   }
@@ -132,13 +145,14 @@ public:
     return w;
   }
 
-  /// X, Y or a gradient of them: M lines of groups side by side.
-  CutTensor activation(Dim col, std::uint32_t extent, bool taps_read, bool is_sum, bool leaves_fp32) const {
+  /// X, Y or a gradient of them: M lines of groups side by side, or as many pixels for each.
+  CutTensor activation(Dim col, std::uint32_t extent, bool taps_read, bool is_sum, bool leaves_fp32,
+                       double pixels = 1) const {
     CutTensor t;
     t.row = kM;
     t.col = col;
     t.is_sum = is_sum;
-    t.rows = lines(taps_read);
+    t.rows = lines(taps_read, pixels);
     for (const Side &side : sides_[col])
       t.cols.push_back(column(extent, std::min(side.cols, extent), layer_.groups, is_sum, leaves_fp32));
     return t;
@@ -195,7 +209,7 @@ Product product_of(const Layer &layer, Result result, const Sides &sides, const 
   p.result = result;
   switch (result) {
   case Result::kY:
-    p.shared = cut.activation(kK, channels, true, false, false);
+    p.shared = cut.activation(kK, channels, true, false, false, cut.image_pixels());
     p.other = cut.weights(result);
     p.sum = cut.activation(kN, layer.n, false, true, layer.y_fp32);
     p.trips = {cut.trips(kM, layer.m), cut.trips(kK, layer.k, &Side::terms), cut.trips(kN, layer.n)};
@@ -205,14 +219,14 @@ Product product_of(const Layer &layer, Result result, const Sides &sides, const 
   case Result::kDX:
     p.shared = cut.activation(kN, layer.n, true, false, false);
     p.other = cut.weights(result);
-    p.sum = cut.activation(kK, channels, false, true, layer.dx_fp32);
+    p.sum = cut.activation(kK, channels, false, true, layer.dx_fp32, cut.image_pixels());
     p.trips = {cut.trips(kM, layer.m), cut.trips(kK, channels), cut.trips(kN, layer.n * taps, &Side::terms)};
-    p.steps = {cut.blocks(kM, layer.m, npu.rows, groups), cut.blocks(kK, channels, npu.cols),
+    p.steps = {cut.blocks(kM, layer.m, npu.rows, groups * cut.gradient_steps()), cut.blocks(kK, channels, npu.cols),
                cut.reduction(kN, layer.n * taps, &Side::terms)};
     break;
   case Result::kDW:
     p.shared = cut.activation(kN, layer.n, false, false, false);
-    p.other = cut.activation(kK, channels, true, false, false);
+    p.other = cut.activation(kK, channels, true, false, false, cut.image_pixels());
     p.other.taps = taps; // a product has one
     p.sum = cut.weights(result);
     p.trips = {cut.trips(kM, layer.m), cut.trips(kK, channels, &Side::cols, taps), cut.trips(kN, layer.n)};

@@ -36,7 +36,7 @@ std::vector<Side> plain(const std::vector<std::uint32_t> &parts) {
 }
 
 std::vector<Side> whole_rows(const compiler::Layer &layer, const NpuConfig &npu) {
-  const std::uint32_t width = layer.conv->width, all = layer.m / width;
+  const std::uint32_t width = layer.conv->out_width(), all = layer.m / width;
   std::vector<std::uint32_t> rows = parts_of(all, 1, 1);
   for (std::uint32_t blocks = 1; blocks * npu.rows < layer.m; blocks += std::max(1U, blocks / 3))
     rows.push_back(std::clamp(blocks * npu.rows / width, 1U, all));

@@ -111,6 +111,17 @@ std::vector<std::uint16_t> reordered_rows(const std::vector<std::uint16_t> &matr
   return result;
 }
 
+void copy_row(const HostTensor &from, std::size_t row, HostTensor &to, std::size_t to_row) {
+  const auto copy = [&](const auto &source, auto &target) {
+    std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(row * from.cols), from.cols,
+                target.begin() + static_cast<std::ptrdiff_t>(to_row * to.cols));
+  };
+  if (from.fp32)
+    copy(from.full, to.full);
+  else
+    copy(from.half, to.half);
+}
+
 } // namespace
 
 HostTensor golden_image_result(Tensor tensor, const compiler::Layer &layer, const Operands &inputs,
@@ -134,16 +145,24 @@ HostTensor golden_image_result(Tensor tensor, const compiler::Layer &layer, cons
     }
     return golden_result(tensor, matrices, layer.groups, plans, layer.y_fp32);
   }
-  const std::uint32_t channels = conv.group_channels(), terms = layer.k / channels * layer.n;
-  const std::uint32_t pixels = conv.batch * conv.height * conv.width;
-  HostTensor dy(Tensor::kDY, false, pixels, layer.groups * terms), w(Tensor::kW, false, layer.groups * terms, channels);
-  const std::vector<std::uint32_t> order = term_order(layer.k / channels, layer.n, plans.block_of(tensor));
-  dy.half = reordered_cols(im2col_transposed(conv, inputs[Tensor::kDY].half.data()), layer.groups, order);
-  w.half = reordered_rows(transposed_weights(conv, inputs[Tensor::kW].half.data()), layer.groups, channels, order);
+  const std::uint32_t channels = conv.group_channels(), pixels = conv.batch * conv.height * conv.width;
   HostTensor dx(tensor, layer.dx_fp32, pixels, conv.channels);
-  for (std::uint32_t g = 0; g < layer.groups; ++g)
-    place(golden::planned_product(beside(dy, g, terms), below(w, g, terms), pixels, channels, terms, plans.of(tensor)),
-          channels, std::size_t{g} * channels, dx.cols, dx);
+  for (const TransposedPhase &phase : transposed_phases(conv)) {
+    const auto rows = static_cast<std::uint32_t>(phase.pixels.size()),
+               taps = static_cast<std::uint32_t>(phase.taps.size());
+    const std::uint32_t terms = taps * layer.n;
+    HostTensor dy(Tensor::kDY, false, rows, layer.groups * terms), w(Tensor::kW, false, layer.groups * terms, channels);
+    const std::vector<std::uint32_t> order = term_order(taps, layer.n, plans.block_of(tensor));
+    dy.half = reordered_cols(im2col_transposed(conv, inputs[Tensor::kDY].half.data(), phase), layer.groups, order);
+    w.half =
+        reordered_rows(transposed_weights(conv, inputs[Tensor::kW].half.data(), phase), layer.groups, channels, order);
+    HostTensor part(tensor, layer.dx_fp32, rows, conv.channels);
+    for (std::uint32_t g = 0; g < layer.groups; ++g)
+      place(golden::planned_product(beside(dy, g, terms), below(w, g, terms), rows, channels, terms, plans.of(tensor)),
+            channels, std::size_t{g} * channels, part.cols, part);
+    for (std::size_t row = 0; row < rows; ++row)
+      copy_row(part, row, dx, phase.pixels[row]);
+  }
   return dx;
 }
 

@@ -60,26 +60,52 @@ std::vector<std::uint16_t> col2im(const Convolution &conv, const std::uint16_t *
   return image;
 }
 
-std::vector<std::uint16_t> im2col_transposed(const Convolution &conv, const std::uint16_t *dy) {
-  if (conv.stride_height != 1 || conv.stride_width != 1)
-    throw std::invalid_argument("im2col_transposed: a stride leaves taps out");
-  const std::size_t n = conv.n(), k = conv.k(), taps = std::size_t{conv.kernel_height} * conv.kernel_width;
-  std::vector<std::uint16_t> rows(std::size_t{conv.batch} * conv.height * conv.width * conv.groups * taps * n, 0);
+std::vector<TransposedPhase> transposed_phases(const Convolution &conv) {
+  std::vector<TransposedPhase> phases;
+  for (std::uint32_t y = 0; y < conv.stride_height; ++y)
+    for (std::uint32_t x = 0; x < conv.stride_width; ++x) {
+      TransposedPhase phase{y, x, {}, {}};
+      for (std::uint32_t tap = 0; tap < conv.kernel_height * conv.kernel_width; ++tap) {
+        const std::int64_t down = std::int64_t{y} + conv.pad_top - tap / conv.kernel_width * conv.dilation_height;
+        const std::int64_t right = std::int64_t{x} + conv.pad_left - tap % conv.kernel_width * conv.dilation_width;
+        if (down % conv.stride_height == 0 && right % conv.stride_width == 0) phase.taps.push_back(tap);
+      }
+      for (std::uint32_t p = 0; p < conv.batch * conv.height * conv.width; ++p)
+        if (p / conv.width % conv.height % conv.stride_height == y && p % conv.width % conv.stride_width == x)
+          phase.pixels.push_back(p);
+      phases.push_back(std::move(phase));
+    }
+  return phases;
+}
+
+std::vector<std::uint16_t> im2col_transposed(const Convolution &conv, const std::uint16_t *dy,
+                                             const TransposedPhase &phase) {
+  const std::size_t n = conv.n(), k = conv.k(), taps = phase.taps.size();
+  std::vector<std::uint16_t> rows(phase.pixels.size() * conv.groups * taps * n, 0);
+  std::vector<std::size_t> row_of(std::size_t{conv.batch} * conv.height * conv.width, phase.pixels.size());
+  for (std::size_t i = 0; i < phase.pixels.size(); ++i)
+    row_of[phase.pixels[i]] = i;
   for_each_tap(conv, [&](std::size_t column, std::size_t pixel) {
     const std::size_t m = column / (k * conv.groups), g = column % (k * conv.groups) / k;
-    const std::size_t tap = column % k / conv.group_channels(), p = pixel / conv.channels;
-    std::copy_n(dy + m * conv.out_channels + g * n, n,
-                rows.begin() + static_cast<std::ptrdiff_t>(((p * conv.groups + g) * taps + tap) * n));
+    const std::size_t row = row_of[pixel / conv.channels];
+    if (row == phase.pixels.size()) return;
+    const auto tap = std::find(phase.taps.begin(), phase.taps.end(), column % k / conv.group_channels());
+    const std::size_t at = (row * conv.groups + g) * taps + static_cast<std::size_t>(tap - phase.taps.begin());
+    std::copy_n(dy + m * conv.out_channels + g * n, n, rows.begin() + static_cast<std::ptrdiff_t>(at * n));
   });
   return rows;
 }
 
-std::vector<std::uint16_t> transposed_weights(const Convolution &conv, const std::uint16_t *w) {
+std::vector<std::uint16_t> transposed_weights(const Convolution &conv, const std::uint16_t *w,
+                                              const TransposedPhase &phase) {
   const std::size_t n = conv.n(), channels = conv.group_channels();
-  std::vector<std::uint16_t> turned(conv.groups * conv.k() * n);
-  for (std::size_t row = 0; row < conv.groups * std::size_t{conv.k()}; ++row)
-    for (std::size_t i = 0; i < n; ++i)
-      turned[(row / channels * n + i) * channels + row % channels] = w[row * n + i];
+  std::vector<std::uint16_t> turned;
+  turned.reserve(conv.groups * phase.taps.size() * n * channels);
+  for (std::size_t g = 0; g < conv.groups; ++g)
+    for (const std::uint32_t tap : phase.taps)
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t c = 0; c < channels; ++c)
+          turned.push_back(w[(g * conv.k() + tap * channels + c) * n + i]);
   return turned;
 }
 

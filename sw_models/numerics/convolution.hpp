@@ -61,15 +61,25 @@ std::vector<std::uint16_t> im2col(const Convolution &conv, const std::uint16_t *
 /// copies in ascending order of their taps, rounded once to bf16 (N17). Copies that are padding are dropped.
 std::vector<std::uint16_t> col2im(const Convolution &conv, const std::uint16_t *dx);
 
-/// im2col of a transposed convolution of stride 1 (N24): batch x height x width rows, of groups x taps x (output
-/// channels of a group) columns, row-major; row p holds what the gradient of pixel p reads of `dy`, tap by tap, +0
-/// where no output pixel reads it at the tap. Throws std::invalid_argument for other strides, under which taps are left
-/// out.
-std::vector<std::uint16_t> im2col_transposed(const Convolution &conv, const std::uint16_t *dy);
+/// Pixels of an image that the same taps of a transposed convolution meet: every stride-th from (y, x) on.
+struct TransposedPhase {
+  std::uint32_t y = 0, x = 0;
+  std::vector<std::uint32_t> taps;   ///< row by row of the kernel
+  std::vector<std::uint32_t> pixels; ///< of all images
+};
+/// All of them; of a stride of 1 one.
+std::vector<TransposedPhase> transposed_phases(const Convolution &conv);
 
-/// W for the product with that: a group's taps x output channels rows of group_channels() columns each, from `w`,
-/// (groups K) x N row-major; all groups one below the other.
-std::vector<std::uint16_t> transposed_weights(const Convolution &conv, const std::uint16_t *w);
+/// im2col of a transposed convolution (N24) for the pixels of a phase: a row each, of groups x (taps of the phase) x
+/// (output channels of a group) columns, row-major; the row of a pixel holds what its gradient reads of `dy`, tap by
+/// tap, +0 where no output pixel reads it at the tap.
+std::vector<std::uint16_t> im2col_transposed(const Convolution &conv, const std::uint16_t *dy,
+                                             const TransposedPhase &phase);
+
+/// W for the product with that: a group's taps of the phase x output channels rows of group_channels() columns each,
+/// from `w`, (groups K) x N row-major; all groups one below the other.
+std::vector<std::uint16_t> transposed_weights(const Convolution &conv, const std::uint16_t *w,
+                                              const TransposedPhase &phase);
 
 /// The terms of a reduction over `taps` taps of `channels` channels in the order of blocks of `block` channels (N25),
 /// each as tap x channels + channel. 0: tap by tap.

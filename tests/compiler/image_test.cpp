@@ -1,8 +1,10 @@
 // How products cut layers that read images, against loops over taps and pixels.
 #include "compiler/cost/image_choice.hpp"
 #include "compiler/ir/cut.hpp"
+#include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/ir/image.hpp"
 #include "compiler/lower/order.hpp"
+#include "compiler/verify/operands/conv_walk.hpp"
 #include "compiler/verify/operands/image_operands.hpp"
 #include "tests/compiler/image_layer.hpp"
 #include "tests/sw_models/random_convolution.hpp"
@@ -19,10 +21,26 @@ TEST(Images, RandomConvolutionsCanBeRead) {
     EXPECT_TRUE(can_read_image(conv)) << conv;
     Convolution other = conv;
     other.stride_width = 2;
-    EXPECT_FALSE(can_read_image(other));
+    EXPECT_FALSE(can_read_image(other)) << "a stride a side";
     other = conv;
-    other.pad_top += 1;
-    EXPECT_FALSE(can_read_image(other)) << "a result larger than the image";
+    other.pad_top = (conv.kernel_height - 1) * conv.dilation_height + 1;
+    EXPECT_FALSE(can_read_image(other)) << "rows of the result that read padding only";
+    const Convolution strided = random_strided_convolution(dice);
+    EXPECT_TRUE(can_read_image(strided)) << strided << ": " << unreadable_image(strided);
+  }
+}
+
+TEST(Images, PixelsThatNoTapReadsAreNoPhase) {
+  Convolution c = small_image_convolution(8, 4, 4);
+  c.stride_height = c.stride_width = 2;
+  EXPECT_TRUE(can_read_image(c));
+  for (const auto &change : std::vector<void (*)(Convolution &)>{
+           [](Convolution &x) { x.kernel_height = x.kernel_width = 1, x.pad_top = x.pad_left = 0; },
+           [](Convolution &x) { x.dilation_width = 2; }, [](Convolution &x) { x.stride_height = x.stride_width = 4; },
+           [](Convolution &x) { x.height = 1; }}) {
+    Convolution other = c;
+    change(other);
+    EXPECT_FALSE(can_read_image(other)) << other;
   }
 }
 
@@ -42,7 +60,7 @@ TEST(Images, LayersOfFewChannelsKeepTheirMatrices) {
   layers.back().k /= 16;
   layers.back().n /= 16;
   layers.push_back(layers[1]);
-  layers.back().conv->stride_height = 2;
+  layers.back().conv->stride_height = 2; // and not its width
   EXPECT_EQ(read_images(layers, Pass::kBoth, npu), 2U);
   EXPECT_FALSE(layers[0].image);
   EXPECT_TRUE(layers[1].image && layers[2].image);
@@ -99,6 +117,8 @@ TEST(Images, RangesOfTapsCoverAllOfThem) {
   }
 }
 
+/// Any rows of the grid, against all pixels of it and all taps: what a tap reads is in the tile, and where it moves to
+/// in the tile or its guards.
 TEST(Images, LinesReadHaveAllPixelsOfAllTaps) {
   Dice dice(3);
   for (int i = 0; i < 500; ++i) {
@@ -106,10 +126,10 @@ TEST(Images, LinesReadHaveAllPixelsOfAllTaps) {
     const Layer layer = image_layer(conv);
     const std::uint32_t rows = conv.batch * conv.height, first = dice.between(0, rows - 1);
     const std::uint32_t count = dice.between(1, rows - first);
-    const IndexRange lines{first * conv.width, count * conv.width};
     for (const Tensor result : {Tensor::kY, Tensor::kDX}) {
-      const IndexRange read = lines_read(layer, result, lines);
-      const Guard guard = guard_of(layer, result, read, lines);
+      const IndexRange read = lines_read(layer, result, {first, count});
+      const Rect tile = pixel_rect(layer, contraction_of(result).a, read, {0, 1});
+      const Guard guard = guard_of(layer, result, tile, {first, count});
       for (std::uint32_t row = first; row < first + count; ++row)
         for (std::uint32_t tap = 0; tap < conv.kernel_height; ++tap) {
           const std::int64_t move = std::int64_t{tap} * conv.dilation_height - conv.pad_top;
@@ -123,6 +143,59 @@ TEST(Images, LinesReadHaveAllPixelsOfAllTaps) {
               result == Tensor::kDX ? (conv.kernel_width - 1) * conv.dilation_width - conv.pad_left : conv.pad_left;
           EXPECT_GE(moved - left, std::int64_t{read.first} - guard.before) << conv;
         }
+    }
+  }
+}
+
+/// Of any stride and padding: every pixel that the definition has a line of a result read is in the tile of its rows,
+/// and its phases are all pixels of dX, each once.
+TEST(Images, RowsOfAGridHaveTheirPixels) {
+  Dice dice(4);
+  for (int i = 0; i < 500; ++i) {
+    const Convolution conv = random_strided_convolution(dice);
+    const Layer layer = image_layer(conv);
+    for (const Tensor result : {Tensor::kY, Tensor::kDX}) {
+      std::uint32_t pixels = 0;
+      const std::vector<IndexRange> ranges =
+          ranges_along(layer, result, Dim::kM, dice.between(1, whole(layer).m_end), whole(layer));
+      for (const IndexRange &range : ranges) {
+        pixels += range.size;
+        const IndexRange read = lines_read(layer, result, rows_of(layer, result, range));
+        const bool turned = result == Tensor::kDX;
+        const Rect rect = turned ? gradient_rect(layer, range, {0, 1}) : pixel_rect(layer, result, range, {0, 1});
+        std::uint32_t first = 0, end = 0;
+        tensor_rows(rect, first, end);
+        const Lines lines = lines_from(layer, turned, first);
+        EXPECT_EQ(lines_of(layer, result, range), tile_rows(rect)) << conv;
+        EXPECT_EQ(lines.pixels(tile_rows(rect)), range.size) << conv;
+        for (std::uint32_t line = 0; line < tile_rows(rect); ++line)
+          for (std::uint32_t tap = 0; lines.pixel(line) && tap < taps_of(layer); ++tap) {
+            const TapPixel at =
+                tap_pixel(layer, turned, lines, lines.at(line), tap / conv.kernel_width, tap % conv.kernel_width);
+            EXPECT_TRUE(!at.inside || (at.row >= read.first && at.row < read.end())) << conv;
+          }
+      }
+      EXPECT_EQ(pixels, extent_of(layer, result, Dim::kM)) << conv;
+    }
+  }
+}
+
+/// The runs of a tile move each of its pixels once, and to the row that the grid has for it.
+TEST(Images, RunsOfATileAreItsPixels) {
+  Dice dice(5);
+  for (int i = 0; i < 500; ++i) {
+    const Convolution conv = random_strided_convolution(dice);
+    const Layer layer = image_layer(conv);
+    for (const IndexRange &range : ranges_along(layer, Tensor::kDX, Dim::kM, whole(layer).m_end, whole(layer))) {
+      const Rect rect = gradient_rect(layer, range, {0, 1});
+      const std::vector<RowRun> runs = row_runs(rect, 0);
+      EXPECT_EQ(runs.size(), run_count(rect)) << conv;
+      const Lines lines = lines_from(layer, true, runs.front().row);
+      std::uint32_t moved = 0;
+      for (const RowRun &run : runs)
+        for (std::uint32_t row = 0; row < run.rows; ++row, ++moved)
+          EXPECT_EQ(lines.pixel(run.at + row), run.row + row * run.step) << conv;
+      EXPECT_EQ(moved, rect.rows);
     }
   }
 }

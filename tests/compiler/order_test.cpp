@@ -1,4 +1,5 @@
 // Orders of tile products, and the check that refuses broken ones.
+#include "compiler/ir/grid/grid.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"

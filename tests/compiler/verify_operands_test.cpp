@@ -42,7 +42,7 @@ TEST(VerifyOperands, AgreeWithLowering) {
     EXPECT_EQ(derived.result, lowered.c_rect);
     EXPECT_EQ(derived.first, lowered.red);
     EXPECT_EQ(derived.terms, lowered.red_size);
-    EXPECT_EQ(terms_of(p.result, layer), reduction_extent(p.result, layer));
+    EXPECT_EQ(terms_of(p, layer), reduction_extent(p, layer));
     const std::uint32_t lanes = draw(1, 64);
     for (const bool fp32 : {false, true})
       EXPECT_EQ(rows_of_tile(derived.a_rect, fp32, lanes),

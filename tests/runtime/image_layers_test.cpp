@@ -24,6 +24,25 @@ TEST(ImageLayers, GiveTheBitsOfDirectConvolution) {
   }
 }
 
+/// Strides, and results of other sizes than the image.
+TEST(ImageLayers, OfAnyStrideAndPaddingGiveTheBitsOfDirectConvolution) {
+  const char *npus[] = {"test8", "test6x10", "test13x7", "test5x2", "test8c2", "test8c4", "test6x10c3"};
+  std::size_t run = 0;
+  for (std::uint64_t seed = 5001; seed <= 5420; ++seed) {
+    JobSpec s = random_image_job(npus[seed % 7], seed, true);
+    s.backend = Backend::kFunctional;
+    const JobResult r = run_job(s);
+    const std::string failures = fmt::format("{}", fmt::join(r.failures, "; "));
+    // The smallest scratchpads do not hold every row of pixels.
+    if (r.outcome == Outcome::kBadInput && failures.find("no tiling fits") != std::string::npos) continue;
+    ASSERT_EQ(r.outcome, Outcome::kPass) << describe(s) << ": " << failures;
+    for (const OutputCheck &check : r.outputs)
+      EXPECT_EQ(check.direct, check.elements) << describe(s);
+    ++run;
+  }
+  EXPECT_GT(run, 380U) << "many of the layers do not fit";
+}
+
 /// Rounding to bf16 hides most of what another order of a sum makes of it: here Y and dX leave as the sums they are.
 TEST(ImageLayers, SumInTheOrderOfTheReductionPlan) {
   std::size_t in_blocks = 0;
@@ -147,10 +166,25 @@ TEST(ImageLayers, AreWovenInStepsWithTheSameBits) {
   }
 }
 
+/// Y of a layer lies as the next one's image wants it, or goes through memory.
+TEST(ImageLayers, OfAnyStrideFollowOneAnotherInSteps) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    JobSpec s = random_image_chain(seed % 2 == 0 ? "test8" : "test6x10", 500 + seed, true);
+    s.npu.spm_bytes = 1U << 16U;
+    s.compile.schedule = seed % 3 == 0 ? compiler::Schedule("in_order") : compiler::Schedule::kSearch;
+    s.compile.pass = compiler::Pass::kBoth;
+    s.compile.plans = 20;
+    s.backend = Backend::kFunctional;
+    const JobResult r = run_job(s);
+    EXPECT_EQ(r.outcome, Outcome::kPass) << "seed " << seed << fmt::format(": {}", fmt::join(r.failures, "; "));
+  }
+}
+
 TEST(ImageLayers, AWrongElementOfTheGradientIsFound) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Dice dice(seed);
-    const compiler::Layer layer = image_layer(random_image_convolution(dice));
+    const compiler::Layer layer =
+        image_layer(seed % 2 == 0 ? random_image_convolution(dice) : random_strided_convolution(dice));
     TensorSet inputs;
     for (const Tensor tensor : {Tensor::kX, Tensor::kW, Tensor::kDY})
       inputs.push_back(make_input(tensor, layer, "net", DataKind::kNormal, seed));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/random/dice.hpp"
+#include "compiler/ir/image.hpp"
 #include "runtime/job/job.hpp"
 #include "tests/compiler/image_layer.hpp"
 #include "tests/sw_models/random_convolution.hpp"
@@ -42,20 +43,51 @@ inline JobSpec random_convolution_job(const std::string &npu, std::uint64_t seed
   return s;
 }
 
-inline JobSpec random_image_job(const std::string &npu, std::uint64_t seed) {
+/// `strided`: with any stride and padding.
+inline JobSpec random_image_job(const std::string &npu, std::uint64_t seed, bool strided = false) {
   Dice dice(seed);
-  const Convolution conv = random_image_convolution(dice);
+  const Convolution conv = strided ? random_strided_convolution(dice) : random_image_convolution(dice);
   return random_convolution_job(npu, seed, dice, conv, true);
 }
 
+/// One of any stride and padding that reads an image of this size; or, where chance finds none, of 3 x 3 taps that
+/// keep it.
+inline Convolution random_convolution_of(std::uint32_t height, std::uint32_t width, std::uint32_t batch, Dice &dice) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    Convolution conv = random_strided_convolution(dice);
+    conv.height = height;
+    conv.width = width;
+    conv.batch = batch;
+    const auto fits = [](std::uint32_t size, std::uint32_t taps, std::uint32_t dilation) {
+      return size > (taps - 1) * dilation;
+    };
+    if (fits(height + conv.pad_top + conv.pad_bottom, conv.kernel_height, conv.dilation_height) &&
+        fits(width + conv.pad_left + conv.pad_right, conv.kernel_width, conv.dilation_width) &&
+        compiler::can_read_image(conv))
+      return conv;
+  }
+  Convolution conv = small_image_convolution(height, 1, 1);
+  conv.width = width;
+  conv.batch = batch;
+  return conv;
+}
+
 /// Three convolutions one after the other, in one stream: Y of each is the next one's image, its dX that one's dY.
-inline JobSpec random_image_chain(const std::string &npu, std::uint64_t seed) {
+/// `strided`: each with a stride and padding of its own.
+inline JobSpec random_image_chain(const std::string &npu, std::uint64_t seed, bool strided = false) {
   Dice dice(seed);
-  Convolution conv = random_image_convolution(dice);
+  Convolution conv = strided ? random_strided_convolution(dice) : random_image_convolution(dice);
   conv.groups = 1;
   JobSpec s = random_image_job(npu, seed);
   s.layers.clear();
   for (std::uint32_t i = 0; i < 3; ++i) {
+    if (strided && i > 0) {
+      const Convolution before = conv;
+      conv = random_convolution_of(before.out_height(), before.out_width(), before.batch, dice);
+      conv.out_channels = before.out_channels;
+      conv.groups = 1;
+    }
     conv.channels = i == 0 ? dice.between(1, 12) : conv.out_channels;
     conv.out_channels = dice.between(1, 12);
     s.layers.push_back(image_layer(conv));

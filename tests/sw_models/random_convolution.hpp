@@ -48,8 +48,8 @@ inline Convolution random_convolution(Dice &dice, std::uint32_t taps = 4) {
   return c;
 }
 
-/// One that commands can compute from its images: every field but the stride is drawn, the padding so that the result
-/// is as large as the image. `taps` a side at most.
+/// One that commands can compute from its images: of stride 1, every other field is drawn, the padding so that the
+/// result is as large as the image. `taps` a side at most.
 inline Convolution random_image_convolution(Dice &dice, std::uint32_t taps = 5) {
   Convolution c;
   c.batch = dice.between(1, 3);
@@ -67,6 +67,31 @@ inline Convolution random_image_convolution(Dice &dice, std::uint32_t taps = 5) 
   c.groups = dice.chance(0.7) ? 1 : dice.between(2, 4);
   c.channels = c.groups * dice.between(1, dice.chance(0.5) ? 4 : 21);
   c.out_channels = c.groups * dice.between(1, dice.chance(0.5) ? 4 : 19);
+  return c;
+}
+
+/// One that commands can compute from its images, of any stride and with any padding that they allow: its result is
+/// smaller or larger than the image.
+inline Convolution random_strided_convolution(Dice &dice, std::uint32_t taps = 5) {
+  Convolution c = random_image_convolution(dice, taps);
+  const std::uint32_t stride = dice.between(1, 3);
+  c.stride_height = c.stride_width = stride;
+  // Every pixel is to meet a tap.
+  c.kernel_height = std::max(c.kernel_height, stride);
+  c.kernel_width = std::max(c.kernel_width, stride);
+  if (c.dilation_height % stride == 0) c.dilation_height = 1;
+  if (c.dilation_width % stride == 0) c.dilation_width = 1;
+  const std::uint32_t rows = (c.kernel_height - 1) * c.dilation_height, cols = (c.kernel_width - 1) * c.dilation_width;
+  const auto pad = [&](std::uint32_t reach) { return dice.chance(0.3) ? 0 : dice.between(0, reach); };
+  c.pad_top = pad(rows);
+  c.pad_bottom = pad(rows);
+  c.pad_left = pad(cols);
+  c.pad_right = pad(cols);
+  const auto least = [&](std::uint32_t reach, std::uint32_t padding) {
+    return std::max(stride, reach + 1 > padding ? reach + 1 - padding : 1);
+  };
+  c.height = std::max(c.height, least(rows, c.pad_top + c.pad_bottom));
+  c.width = std::max(c.width, least(cols, c.pad_left + c.pad_right));
   return c;
 }
 

@@ -110,8 +110,9 @@ void add_convolution_option(CLI::App &command, WorkArguments &work) {
   command
       .add_option(
           "--convolution", work.convolution,
-          "What convolutions read: images as they lie, where the stride is 1, the result as large as the image "
-          "and im2col has no smaller bound (their dX is then the image's gradient); or all of them matrices that "
+          "What convolutions read: images as they lie, where the commands can walk them (a stride of 1 to 3 both "
+          "ways, taps that read every pixel) and im2col has no smaller bound (their dX is then the image's gradient); "
+          "or all of them matrices that "
           "im2col made of images before the run, as the others do, and igo_paper does always")
       ->check(CLI::IsMember({"image", "im2col"}))
       ->capture_default_str();

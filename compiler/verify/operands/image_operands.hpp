@@ -14,6 +14,17 @@ bool is_turned(Tensor result);
 /// Whether a tensor of a layer that reads images has tiles of whole rows of an image.
 bool has_lines(Tensor tensor);
 
+/// The phase of dX in which a pixel is, counted phase by phase: its first pixel of an image, and of all of the phase.
+struct PhasePixel {
+  std::uint32_t y = 0, x = 0, first = 0;
+};
+PhasePixel phase_pixel(const Convolution &conv, std::uint32_t pixel);
+/// Taps that meet the phase.
+std::uint32_t taps_that_meet(const Convolution &conv, std::uint32_t y, std::uint32_t x);
+
+/// How the rectangle's pixels lie in the scratchpad, of X, dX, Y or dY of a layer that reads images: of X as planes.
+PixelGrid grid_form(const Convolution &conv, Tensor tensor, const Rect &rect);
+
 /// Taps of a kernel, and channels of each: a part of the terms of Y or dX, or of dW's rows.
 struct Taps {
   std::uint32_t row = 0, col = 0, rows = 1, cols = 1;
@@ -25,7 +36,8 @@ struct Taps {
 Taps taps_of_range(const Convolution &conv, std::uint32_t first, std::uint32_t size, std::uint32_t channels,
                    std::string &problem);
 
-/// The same of a product's terms: blocks of channels have all taps, and their terms count those of all before.
+/// The same of a product's terms: blocks of channels have all taps, and their terms count those of all before. Of dX
+/// with a stride the taps are those that meet the product's phase, in rows and columns a stride apart.
 Taps taps_of_product(const TileProduct &p, const Layer &layer, std::string &problem);
 
 /// Why no command can compute the product, or not as the reduction plan says; empty if one can.

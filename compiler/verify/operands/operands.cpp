@@ -73,17 +73,43 @@ std::array<Expected, kTensorCount> expected_tensors(const Layer &l, Pass pass) {
 
 std::array<std::uint32_t, 3> extents_of(Tensor result, const Layer &layer) {
   if (!layer.image || result != Tensor::kDX) return {layer.m, layer.k, layer.n};
-  const std::uint32_t taps = layer.conv->kernel_height * layer.conv->kernel_width;
-  return {layer.m, layer.k / taps, layer.n * taps};
+  const Convolution &conv = *layer.conv;
+  const std::uint32_t taps = conv.kernel_height * conv.kernel_width;
+  const bool same = conv.stride_width == 1 && conv.out_width() == conv.width && conv.out_height() == conv.height;
+  return {same ? layer.m : conv.batch * conv.height * conv.width, layer.k / taps, layer.n * taps};
 }
 
-std::uint32_t terms_of(Tensor result, const Layer &layer) {
+std::uint32_t terms_of(Tensor result, const Layer &layer, std::uint32_t y, std::uint32_t x) {
+  if (layer.image && is_turned(result)) return taps_that_meet(*layer.conv, y, x) * layer.n;
   return extents_of(result, layer)[static_cast<std::size_t>(summed(result))];
+}
+
+std::uint32_t terms_of(const TileProduct &p, const Layer &layer) {
+  if (!layer.image || !is_turned(p.result)) return terms_of(p.result, layer);
+  const PhasePixel first = phase_pixel(*layer.conv, p.m);
+  return terms_of(p.result, layer, first.y, first.x);
+}
+
+std::uint64_t panel_rows_of_tile(const Rect &rect) {
+  const PixelGrid &p = rect.pixels;
+  if (p.width == 0) return rect.rows;
+  // Where a row of images begins, as a line of the grid.
+  const std::uint32_t y = p.phase == 0 ? 0 : (p.phase - 1U) / p.stride,
+                      x = p.phase == 0 ? 0 : (p.phase - 1U) % p.stride;
+  const std::uint32_t apart = p.phase == 0 ? 1U : p.stride;
+  const std::uint32_t width = (p.width - x + apart - 1) / apart, height = (p.height - y + apart - 1) / apart;
+  const std::uint32_t rows_a_line = p.phase == 0 ? p.stride : 1U;
+  const auto line = [&](std::uint32_t pixel) {
+    const std::uint32_t row = pixel / width;
+    return std::uint64_t{row / height * p.grid_height + row % height / rows_a_line} * p.grid_width;
+  };
+  const std::uint64_t between = line(rect.row + rect.rows - 1) - line(rect.row);
+  return rows_a_line == 1 ? between + width : (between + p.grid_width) * p.stride * p.stride;
 }
 
 std::uint64_t rows_of_tile(const Rect &rect, bool fp32, std::uint32_t lanes) {
   const std::uint64_t panels = (std::uint64_t{rect.cols} + lanes - 1) / lanes;
-  const std::uint64_t rows = panels * rect.rows * (fp32 ? 2 : 1);
+  const std::uint64_t rows = panels * panel_rows_of_tile(rect) * (fp32 ? 2 : 1);
   return rows + rows % 2;
 }
 

@@ -26,8 +26,14 @@ Operands operands_of(const TileProduct &p, const Layer &layer);
 /// of all taps.
 std::array<std::uint32_t, 3> extents_of(Tensor result, const Layer &layer);
 
-/// Terms of a result's whole reduction.
-std::uint32_t terms_of(Tensor result, const Layer &layer);
+/// Terms of a result's whole reduction; of dX of a layer that reads images with a stride in the phase from pixel (`y`,
+/// `x`) on.
+std::uint32_t terms_of(Tensor result, const Layer &layer, std::uint32_t y = 0, std::uint32_t x = 0);
+/// Of a product.
+std::uint32_t terms_of(const TileProduct &p, const Layer &layer);
+
+/// Rows of a panel of a tile: those of the rectangle, and gaps of the grid between them.
+std::uint64_t panel_rows_of_tile(const Rect &rect);
 
 /// Scratchpad rows of a tile: panels of `lanes` columns, each as many rows as the tile has (fp32: twice), an even
 /// number.

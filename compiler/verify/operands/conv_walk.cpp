@@ -1,0 +1,69 @@
+#include "compiler/verify/operands/conv_walk.hpp"
+
+#include <algorithm>
+
+namespace gradweave::compiler {
+
+std::optional<std::uint32_t> Lines::pixel(std::uint32_t line) const {
+  const At place = at(line);
+  if (place.x >= width || place.y >= height) return std::nullopt;
+  return (place.image * tensor_h + place.y * stride + y) * tensor_w + place.x * stride + x;
+}
+
+std::uint32_t Lines::pixels(std::uint32_t lines) const {
+  std::uint32_t count = 0;
+  for (std::uint32_t line = 0; line < lines; ++line)
+    count += pixel(line) ? 1 : 0;
+  return count;
+}
+
+bool Lines::plain(std::uint32_t lines) const {
+  const std::optional<std::uint32_t> first = pixel(0);
+  for (std::uint32_t line = 0; line < lines; ++line)
+    if (!first || pixel(line) != *first + line) return false;
+  return true;
+}
+
+Lines lines_from(const Layer &layer, bool turned, std::uint32_t pixel) {
+  const Convolution &c = *layer.conv;
+  const auto grid = [&](std::uint32_t image, std::uint32_t result) {
+    return std::max((image + c.stride_width - 1) / c.stride_width, result);
+  };
+  Lines lines;
+  lines.grid_w = grid(c.width, c.out_width());
+  lines.grid_h = grid(c.height, c.out_height());
+  lines.tensor_w = turned ? c.width : c.out_width();
+  lines.tensor_h = turned ? c.height : c.out_height();
+  lines.stride = turned ? c.stride_width : 1;
+  const std::uint32_t row = pixel / lines.tensor_w;
+  lines.image = row / lines.tensor_h;
+  lines.row = row % lines.tensor_h / lines.stride;
+  lines.y = row % lines.tensor_h % lines.stride;
+  lines.x = pixel % lines.tensor_w % lines.stride;
+  lines.width = (lines.tensor_w - lines.x + lines.stride - 1) / lines.stride;
+  lines.height = (lines.tensor_h - lines.y + lines.stride - 1) / lines.stride;
+  return lines;
+}
+
+TapPixel tap_pixel(const Layer &layer, bool turned, const Lines &lines, const Lines::At &at, std::uint32_t ky,
+                   std::uint32_t kx) {
+  const Convolution &c = *layer.conv;
+  std::int64_t y = std::int64_t{at.y} * c.stride_height + std::int64_t{ky} * c.dilation_height - c.pad_top;
+  std::int64_t x = std::int64_t{at.x} * c.stride_width + std::int64_t{kx} * c.dilation_width - c.pad_left;
+  if (turned) { // the pixel of Y that reads this one at the tap
+    y = std::int64_t{at.y} * lines.stride + lines.y + c.pad_top - std::int64_t{ky} * c.dilation_height;
+    x = std::int64_t{at.x} * lines.stride + lines.x + c.pad_left - std::int64_t{kx} * c.dilation_width;
+    if (y % c.stride_height != 0 || x % c.stride_width != 0) return {};
+    y /= c.stride_height;
+    x /= c.stride_width;
+  }
+  const std::uint32_t height = turned ? c.out_height() : c.height, width = turned ? c.out_width() : c.width;
+  TapPixel pixel;
+  pixel.meets = true;
+  pixel.inside = y >= 0 && x >= 0 && y < height && x < width;
+  if (pixel.inside)
+    pixel.row = (at.image * height + static_cast<std::uint32_t>(y)) * width + static_cast<std::uint32_t>(x);
+  return pixel;
+}
+
+} // namespace gradweave::compiler
