@@ -1,13 +1,14 @@
 // Flexer's list scheduler: sets against all combinations, priorities against each other, and golden bits of what it
 // makes.
-#include "compiler/back/compile_plan.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/flexer/flexer.hpp"
 #include "compiler/flexer/list_schedule.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/verify/verify.hpp"
-#include "tests/compiler/layer_run.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
@@ -15,6 +16,18 @@
 
 namespace gradweave::compiler::flexer {
 namespace {
+
+Machine load_config(const std::string &name) { return load_machine("configs/" + name + ".toml"); }
+
+Layer make_layer(std::uint32_t m, std::uint32_t k, std::uint32_t n) {
+  Layer layer;
+  layer.name = fmt::format("{}x{}x{}", m, k, n);
+  layer.m = m;
+  layer.k = k;
+  layer.n = n;
+  layer.dx = true;
+  return layer;
+}
 
 /// A forward pass in tiles, with its walk.
 struct Case {
