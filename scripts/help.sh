@@ -54,7 +54,7 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
   FRESH=               1: run again what an interrupted run has finished
 `make validate` takes NPU (empty: all of configs/), JOBS, JSON and CORPUS=full (or quick).
 `make reproduce` takes FIGURE=5,12 NETWORK=res,bert (empty: all), POLICY, SAMPLE=1 (per network, on the RTL), SEED, JOBS,
-OUT=build/reproduce and STUDY=igo (or memory, the memory model of training, docs/memory-model.md; dpt, docs/partitioned-training.md; or the path of a .toml file).
+OUT=build/reproduce and STUDY=igo (or memory, the memory model of training, docs/memory-model.md; dpt, docs/partitioned-training.md; layerweaver, docs/layerweaver.md; or the path of a .toml file).
 `make fuzz` takes MERGE=1 too: the inputs found so far that reach anything new join the kept ones (docs/fuzzing.md).
 `make waves` takes ACCEPT=1: what the runs give becomes golden, and what changed is told; BROKEN=all (or names): registers
 that are a cycle late, each of which has to turn it red.
