@@ -59,7 +59,7 @@ private:
   std::optional<Trial> weigh(const OperationSet &set);
   std::optional<Trial> repack(const OperationSet &set);
   bool is_better(const SetValue &x, const SetValue &y) const;
-  std::optional<Trial> best_of(std::vector<OperationSet> sets, ListStep &step);
+  std::optional<Trial> best_of(const std::vector<OperationSet> &sets, ListStep &step);
   std::optional<Trial> choose(ListStep &step);
   void move(const Trial &trial, ListStep &step);
   void issue(const Trial &trial);
@@ -164,7 +164,7 @@ bool ListScheduler::is_better(const SetValue &x, const SetValue &y) const {
 }
 
 /// The set of the highest priority that finds room; of equal ones the first.
-std::optional<Trial> ListScheduler::best_of(std::vector<OperationSet> sets, ListStep &step) {
+std::optional<Trial> ListScheduler::best_of(const std::vector<OperationSet> &sets, ListStep &step) {
   std::vector<std::pair<std::uint64_t, const OperationSet *>> by_reuse;
   for (const OperationSet &set : sets)
     by_reuse.emplace_back(reused_rows(set), &set);
@@ -187,9 +187,9 @@ std::optional<Trial> ListScheduler::best_of(std::vector<OperationSet> sets, List
 /// As many operations as there are cores; fewer only if so many do not fit the scratchpad together.
 std::optional<Trial> ListScheduler::choose(ListStep &step) {
   for (auto size = static_cast<std::uint32_t>(std::min<std::size_t>(cores_, ready_.size())); size > 0; --size) {
-    std::vector<OperationSet> sets = make_sets(ready_, size, dag_, resident_, true, 2, &step.sets);
-    const OperationSet first = sets.front();
-    if (std::optional<Trial> best = best_of(std::move(sets), step)) return best;
+    const std::vector<OperationSet> sets = make_sets(ready_, size, dag_, resident_, true, 2, &step.sets);
+    const OperationSet &first = sets.front();
+    if (std::optional<Trial> best = best_of(sets, step)) return best;
     if (std::optional<Trial> packed = repack(first)) return packed;
   }
   return std::nullopt;
