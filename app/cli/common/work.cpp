@@ -19,9 +19,12 @@
 namespace gradweave::cli {
 namespace {
 
-/// `all` compares the schedules of the paper, which take whatever a layer reads.
-bool takes_images(const std::string &schedule) {
-  return schedule == "all" || compiler::scheduler_of(compiler::parse_schedule(schedule)).reads_images();
+/// What is no scheduler's name is `all`, which compares those that read whatever a layer reads, or is told of later.
+bool takes_images(std::string_view schedule) {
+  const auto &all = compiler::schedulers();
+  const auto named = [&](const compiler::Scheduler *s) { return s->name().name() == schedule; };
+  const auto at = std::find_if(all.begin(), all.end(), named);
+  return at == all.end() || (*at)->reads_images();
 }
 
 } // namespace
