@@ -200,7 +200,7 @@ TEST_F(CliRun, ReportsSayWhatConvolutionsRead) {
                                         "{ name = 'wide', conv = { height = 6, width = 5, channels = 16, out_channels "
                                         "= 8, kernel = 3, padding = 1 } },\n"
                                         "{ name = 'stride', conv = { height = 6, width = 5, channels = 8, out_channels "
-                                        "= 8, kernel = 3, stride = 2 } },\n"
+                                        "= 8, kernel = 5, stride = 4 } },\n"
                                         "{ name = 'narrow', conv = { height = 6, width = 5, channels = 1, out_channels "
                                         "= 8, kernel = 3, padding = 1 } }\n"
                                         "]\n";
