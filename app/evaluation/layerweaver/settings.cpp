@@ -70,9 +70,9 @@ Scenario read_scenario(TableReader &reader, const toml::node &table, const Weave
 
 weave_model::Npu Scenario::npu() const { return {static_cast<std::uint64_t>(buffer * kMebi), machine.bandwidth * 1e9}; }
 
-const WeaveMachine &WeaveStudy::machine(const std::string &name) const { return get(machines, name); }
-const Scenario &WeaveStudy::scenario(const std::string &name) const { return get(scenarios, name); }
-const WeaveNetwork &WeaveStudy::network(const std::string &name) const { return get(networks, name); }
+const WeaveMachine &WeaveStudy::machine(const std::string &wanted) const { return get(machines, wanted); }
+const Scenario &WeaveStudy::scenario(const std::string &wanted) const { return get(scenarios, wanted); }
+const WeaveNetwork &WeaveStudy::network(const std::string &wanted) const { return get(networks, wanted); }
 
 WeaveStudy read_weave_study(const Study &study, const std::vector<std::string> &networks) {
   WeaveStudy weave;

@@ -47,9 +47,9 @@ struct WeaveStudy : Study {
   std::vector<WeaveMachine> machines;
   std::vector<Scenario> scenarios;
 
-  const WeaveMachine &machine(const std::string &name) const;
-  const Scenario &scenario(const std::string &name) const;
-  const WeaveNetwork &network(const std::string &name) const;
+  const WeaveMachine &machine(const std::string &wanted) const;
+  const Scenario &scenario(const std::string &wanted) const;
+  const WeaveNetwork &network(const std::string &wanted) const;
 };
 
 /// Reads what the study has besides (layerweaver.toml), pairs only of those networks (empty: all). Throws ConfigError
