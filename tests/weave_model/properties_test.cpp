@@ -49,8 +49,9 @@ TEST(WeaveProperties, ABoundedLeadStarvesNobody) {
         service[s.model] += share;
         ++done[s.model];
         for (std::size_t m = 0; m < service.size(); ++m)
-          if (done[m] < instance.requests[m] * instance.jobs[m].model.layers.size())
+          if (done[m] < instance.requests[m] * instance.jobs[m].model.layers.size()) {
             ASSERT_LE(service[s.model] - service[m], lead + share) << "seed " << seed << ", lead " << lead;
+          }
       }
     }
   }
