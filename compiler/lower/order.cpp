@@ -114,45 +114,48 @@ std::string to_string(const LoopOrder &order) {
 
 namespace {
 
-/// Ranges for each step of a loop: one, or one for each core.
-std::vector<std::vector<IndexRange>> steps_of(const std::vector<IndexRange> &ranges, std::uint32_t cores) {
-  std::vector<std::vector<IndexRange>> steps;
-  for (std::size_t i = 0; i < ranges.size(); i += cores)
-    steps.emplace_back(ranges.begin() + static_cast<std::ptrdiff_t>(i),
-                       ranges.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(i + cores, ranges.size())));
-  return steps;
-}
+/// A loop along a dimension, each of whose steps takes a range, or one for each core.
+struct Loop {
+  Dim dim;
+  std::vector<IndexRange> ranges;
+  std::size_t cores;
+
+  /// Of the step that begins with range `i`.
+  std::size_t beside(std::size_t i) const { return std::min(cores, ranges.size() - i); }
+};
 
 /// The products of one result in group `g` of the region.
 std::vector<TileProduct> walk(Tensor result, const LoopOrder &order, const TileShape &tile, const Layer &layer,
                               const Region &region, const Turns &turns, std::uint32_t g) {
-  const auto steps = [&](Dim d) {
-    return steps_of(ranges_along(layer, result, d, side_of(tile, d), region), d == turns.dim ? turns.cores : 1);
+  const auto loop = [&](Dim d) {
+    return Loop{d, ranges_along(layer, result, d, side_of(tile, d), region), d == turns.dim ? turns.cores : 1U};
   };
-  const auto outer = steps(order[0]), middle = steps(order[1]), inner = steps(order[2]);
+  const Loop outer = loop(order[0]), middle = loop(order[1]), inner = loop(order[2]);
   std::vector<TileProduct> products;
-  products.reserve(outer.size() * middle.size() * inner.size() * turns.cores);
+  products.reserve(outer.ranges.size() * middle.ranges.size() * inner.ranges.size());
   TileProduct p;
   p.result = result;
   p.group = g;
   if (layer.image && !takes_one_tap(result))
     p.blocked = takes_blocks(side_of(tile, contraction_of(result).red), tap_channels(layer, result));
-  const auto beside = [&](const std::vector<IndexRange> &step, Dim dim, std::size_t core) {
-    set_range(p, dim, step[step.size() > 1 ? core : 0]);
-    if (dim != Dim::kM || !layer.image || step.size() == 1) return;
-    const IndexRange rows = rows_together(layer, result, step);
+  const auto take = [&](const Loop &l, std::size_t first, std::size_t core) {
+    const std::size_t beside = l.beside(first);
+    set_range(p, l.dim, l.ranges[first + (beside > 1 ? core : 0)]);
+    if (l.dim != Dim::kM || !layer.image || beside == 1) return;
+    const auto begin = l.ranges.begin() + static_cast<std::ptrdiff_t>(first);
+    const IndexRange rows = rows_together(layer, result, {begin, begin + static_cast<std::ptrdiff_t>(beside)});
     p.band = rows.first;
     p.band_size = rows.size;
   };
-  for (const auto &i : outer)
-    for (const auto &j : middle)
-      for (const auto &k : inner)
-        for (std::size_t core = 0; core < std::max({i.size(), j.size(), k.size()}); ++core) {
+  for (std::size_t i = 0; i < outer.ranges.size(); i += outer.cores)
+    for (std::size_t j = 0; j < middle.ranges.size(); j += middle.cores)
+      for (std::size_t k = 0; k < inner.ranges.size(); k += inner.cores)
+        for (std::size_t core = 0; core < std::max({outer.beside(i), middle.beside(j), inner.beside(k)}); ++core) {
           p.core = static_cast<std::uint8_t>(core);
           p.band_size = 0;
-          beside(i, order[0], core);
-          beside(j, order[1], core);
-          beside(k, order[2], core);
+          take(outer, i, core);
+          take(middle, j, core);
+          take(inner, k, core);
           products.push_back(p);
           set_range(products.back(), Dim::kN, terms_at(layer, result, p.m, {p.n, p.n_size}));
         }
