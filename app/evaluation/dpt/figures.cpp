@@ -1,4 +1,5 @@
 #include "app/evaluation/dpt/figures.hpp"
+#include "app/evaluation/study/figure_table.hpp"
 
 #include <fmt/format.h>
 
@@ -11,18 +12,13 @@
 namespace gradweave::evaluation::dpt {
 namespace {
 
-struct Maker {
-  std::string_view id;
-  Figure (*make)(const Inputs &inputs);
-};
-
-constexpr std::array<Maker, 7> kMakers{{{"table3", table3},
-                                        {"table4", table4},
-                                        {"3", figure3},
-                                        {"5", figure5},
-                                        {"text", text},
-                                        {"readings", readings},
-                                        {"beyond", beyond}}};
+constexpr std::array<FigureMaker<Inputs>, 7> kMakers{{{"table3", table3},
+                                                      {"table4", table4},
+                                                      {"3", figure3},
+                                                      {"5", figure5},
+                                                      {"text", text},
+                                                      {"readings", readings},
+                                                      {"beyond", beyond}}};
 
 class DptRepetition : public Repetition {
 public:
@@ -57,13 +53,7 @@ public:
 
   Figure figure(std::string_view id, Evaluations &evaluations, bool planning) const override {
     const Inputs inputs{study_, evaluations, command_, planning};
-    for (const Maker &maker : kMakers)
-      if (maker.id == id) {
-        Figure figure = maker.make(inputs);
-        figure.id = id;
-        return figure;
-      }
-    throw std::logic_error(fmt::format("no figure '{}'", id));
+    return make_figure(kMakers, id, inputs);
   }
 
 private:
@@ -74,12 +64,7 @@ private:
 } // namespace
 
 const std::vector<std::string_view> &figures() {
-  static const std::vector<std::string_view> ids = [] {
-    std::vector<std::string_view> all;
-    for (const Maker &maker : kMakers)
-      all.push_back(maker.id);
-    return all;
-  }();
+  static const std::vector<std::string_view> ids = ids_of(kMakers);
   return ids;
 }
 

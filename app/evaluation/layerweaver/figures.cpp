@@ -1,4 +1,5 @@
 #include "app/evaluation/layerweaver/figures.hpp"
+#include "app/evaluation/study/figure_table.hpp"
 
 #include <fmt/format.h>
 
@@ -9,23 +10,18 @@
 namespace gradweave::evaluation::layerweaver {
 namespace {
 
-struct Maker {
-  std::string_view id;
-  Figure (*make)(const Inputs &inputs);
-};
-
-constexpr std::array<Maker, 12> kMakers{{{"2", figure2},
-                                         {"3", figure3},
-                                         {"4", figure4},
-                                         {"7", figure7},
-                                         {"8", figure8},
-                                         {"9", figure9},
-                                         {"10", figure10},
-                                         {"11", figure11},
-                                         {"abstract", abstract},
-                                         {"pairs", gains},
-                                         {"buffers", buffers},
-                                         {"sensitivity", sensitivity}}};
+constexpr std::array<FigureMaker<Inputs>, 12> kMakers{{{"2", figure2},
+                                                       {"3", figure3},
+                                                       {"4", figure4},
+                                                       {"7", figure7},
+                                                       {"8", figure8},
+                                                       {"9", figure9},
+                                                       {"10", figure10},
+                                                       {"11", figure11},
+                                                       {"abstract", abstract},
+                                                       {"pairs", gains},
+                                                       {"buffers", buffers},
+                                                       {"sensitivity", sensitivity}}};
 
 class LayerweaverRepetition : public Repetition {
 public:
@@ -54,13 +50,7 @@ public:
 
   Figure figure(std::string_view id, Evaluations &evaluations, bool /*planning*/) const override {
     const Inputs inputs{study_, Weavings(study_, evaluations), command_};
-    for (const Maker &maker : kMakers)
-      if (maker.id == id) {
-        Figure figure = maker.make(inputs);
-        figure.id = id;
-        return figure;
-      }
-    throw std::logic_error(fmt::format("no figure '{}'", id));
+    return make_figure(kMakers, id, inputs);
   }
 
 private:
@@ -75,12 +65,7 @@ bool has(const std::pair<WeaveNetwork, WeaveNetwork> &pair, const std::string &n
 } // namespace
 
 const std::vector<std::string_view> &figures() {
-  static const std::vector<std::string_view> ids = [] {
-    std::vector<std::string_view> all;
-    for (const Maker &maker : kMakers)
-      all.push_back(maker.id);
-    return all;
-  }();
+  static const std::vector<std::string_view> ids = ids_of(kMakers);
   return ids;
 }
 
@@ -89,11 +74,7 @@ std::unique_ptr<Repetition> open(const Study &study, const Request &request) {
 }
 
 Row Inputs::row(const std::string &figure, const std::string &key, std::optional<double> ours, std::string note) const {
-  Row row = published_row(study, figure, key, command);
-  row.ours = {ours, std::nullopt};
-  if (ours && row.paper) row.ours[1] = *ours - *row.paper;
-  row.note = std::move(note);
-  return row;
+  return compared_row(study, figure, key, command, ours, std::move(note));
 }
 
 Means means(const Inputs &inputs, const Scenario &scenario, Mix mix, bool beyond, const Which &which) {

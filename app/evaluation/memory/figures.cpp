@@ -1,4 +1,5 @@
 #include "app/evaluation/memory/figures.hpp"
+#include "app/evaluation/study/figure_table.hpp"
 
 #include <fmt/format.h>
 
@@ -10,22 +11,17 @@
 namespace gradweave::evaluation::memory {
 namespace {
 
-struct Maker {
-  std::string_view id;
-  Figure (*make)(const Inputs &inputs);
-};
-
-constexpr std::array<Maker, 11> kMakers{{{"table5.1", table51},
-                                         {"table5.2", table52},
-                                         {"5.1", figure51},
-                                         {"5.2", figure52},
-                                         {"5.3", figure53},
-                                         {"5.4", figure54},
-                                         {"5.5", figure55},
-                                         {"5.6", figure56},
-                                         {"observations", observations},
-                                         {"readings", readings},
-                                         {"placement", placement}}};
+constexpr std::array<FigureMaker<Inputs>, 11> kMakers{{{"table5.1", table51},
+                                                       {"table5.2", table52},
+                                                       {"5.1", figure51},
+                                                       {"5.2", figure52},
+                                                       {"5.3", figure53},
+                                                       {"5.4", figure54},
+                                                       {"5.5", figure55},
+                                                       {"5.6", figure56},
+                                                       {"observations", observations},
+                                                       {"readings", readings},
+                                                       {"placement", placement}}};
 
 class MemoryRepetition : public Repetition {
 public:
@@ -54,13 +50,7 @@ public:
 
   Figure figure(std::string_view id, Evaluations &evaluations, bool /*planning*/) const override {
     const Inputs inputs{study_, evaluations, command_};
-    for (const Maker &maker : kMakers)
-      if (maker.id == id) {
-        Figure figure = maker.make(inputs);
-        figure.id = id;
-        return figure;
-      }
-    throw std::logic_error(fmt::format("no figure '{}'", id));
+    return make_figure(kMakers, id, inputs);
   }
 
 private:
@@ -71,12 +61,7 @@ private:
 } // namespace
 
 const std::vector<std::string_view> &figures() {
-  static const std::vector<std::string_view> ids = [] {
-    std::vector<std::string_view> all;
-    for (const Maker &maker : kMakers)
-      all.push_back(maker.id);
-    return all;
-  }();
+  static const std::vector<std::string_view> ids = ids_of(kMakers);
   return ids;
 }
 
@@ -104,11 +89,7 @@ const MemoryNetwork *Inputs::find(std::string_view name) const {
 }
 
 Row Inputs::row(const std::string &figure, const std::string &key, std::optional<double> ours, std::string note) const {
-  Row row = published_row(study, figure, key, command);
-  row.ours = {ours, std::nullopt};
-  if (ours && row.paper) row.ours[1] = *ours - *row.paper;
-  row.note = std::move(note);
-  return row;
+  return compared_row(study, figure, key, command, ours, std::move(note));
 }
 
 const SweepPoint &point_at(const Inputs &inputs, const SweepResult &result, std::uint32_t mebibytes) {

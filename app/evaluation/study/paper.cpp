@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace gradweave::evaluation {
 
 Row published_row(const Study &study, const std::string &figure, const std::string &key, const std::string &command) {
@@ -14,6 +16,15 @@ Row published_row(const Study &study, const std::string &figure, const std::stri
     row.unit = published->unit;
     row.paper = published->value;
   }
+  return row;
+}
+
+Row compared_row(const Study &study, const std::string &figure, const std::string &key, const std::string &command,
+                 std::optional<double> ours, std::string note) {
+  Row row = published_row(study, figure, key, command);
+  row.ours = {ours, std::nullopt};
+  if (ours && row.paper) row.ours[1] = *ours - *row.paper;
+  row.note = std::move(note);
   return row;
 }
 

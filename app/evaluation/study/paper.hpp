@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,5 +47,8 @@ struct Paper {
 /// A row for the published number `key` of a figure, with its text and unit and the command, without our numbers. If
 /// the study has no such number the key is the text.
 Row published_row(const Study &study, const std::string &figure, const std::string &key, const std::string &command);
+/// The same with ours, and what it differs by, where both are known. `note`: what it hangs on.
+Row compared_row(const Study &study, const std::string &figure, const std::string &key, const std::string &command,
+                 std::optional<double> ours, std::string note);
 
 } // namespace gradweave::evaluation
