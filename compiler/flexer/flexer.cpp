@@ -120,6 +120,8 @@ Scheduled FlexerScheduler::schedule(const SchedulingProblem &problem) const {
     plans.push_back(plan_of(kinds[i], {best.tile, best.loops, 0}, layer, problem.npu));
     tilings += fmt::format("{}{} m{} k{} n{} of {} tilings", tilings.empty() ? "" : ", ", form_of(kinds[i]).name,
                            best.tile.m, best.tile.k, best.tile.n, count.fitting);
+    if (count.too_large > 0)
+      tilings += fmt::format(" ({} left out, of more than {} operations)", count.too_large, kMostOperations);
   }
   std::optional<Program> program = scheduled(plans, problem, policy_);
   if (!program) throw CompilerDefect("phases that fit one by one do not fit one after the other; please report it");

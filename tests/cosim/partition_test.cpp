@@ -29,12 +29,8 @@ constexpr std::array<Shape, 4> kShapes{{{37, 23, 29, 1}, {61, 1, 18, 1}, {5, 53,
 
 using Case = std::tuple<const char *, Partition, Reduction, Schedule>;
 
-class EveryPartition : public ::testing::TestWithParam<Case> {};
-
-TEST_P(EveryPartition, GivesTheGoldenBitsInThePredictedCycles) {
-  const auto &[npu, partition, reduction, schedule] = GetParam();
-  const std::size_t number =
-      16 * static_cast<std::size_t>(partition) + 8 * static_cast<std::size_t>(reduction) + number_of(schedule);
+/// A job of one layer in which shape, pass, data and stress follow from `number`.
+JobSpec job_of(const char *npu, Partition partition, Schedule schedule, std::size_t number) {
   const Shape &shape = kShapes[number % kShapes.size()];
   JobSpec s;
   s.network = "cosim";
@@ -44,14 +40,28 @@ TEST_P(EveryPartition, GivesTheGoldenBitsInThePredictedCycles) {
   std::tie(layer.m, layer.k, layer.n, layer.groups) = std::tie(shape.m, shape.k, shape.n, shape.groups);
   s.compile.schedule = schedule;
   s.compile.partition = partition;
-  s.compile.reduction = reduction;
   s.compile.plans = 20;
   s.compile.pass = number % 3 == 0 ? compiler::Pass::kBoth : compiler::Pass::kBackward;
   s.data = number % 2 == 0 ? DataKind::kSpecial : DataKind::kNormal;
   if (number % 5 == 0) s.device.stress = {number + 1, 0.2};
+  return s;
+}
+
+void expect_golden_in_time(const JobSpec &s) {
   const JobResult r = run_job(s);
   EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("seed {}: {}", s.seed, fmt::join(r.failures, "; "));
   if (s.device.stress.stall_probability == 0) EXPECT_EQ(r.cycles(), r.predicted_cycles);
+}
+
+class EveryPartition : public ::testing::TestWithParam<Case> {};
+
+TEST_P(EveryPartition, GivesTheGoldenBitsInThePredictedCycles) {
+  const auto &[npu, partition, reduction, schedule] = GetParam();
+  const std::size_t number =
+      16 * static_cast<std::size_t>(partition) + 8 * static_cast<std::size_t>(reduction) + number_of(schedule);
+  JobSpec s = job_of(npu, partition, schedule, number);
+  s.compile.reduction = reduction;
+  expect_golden_in_time(s);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cosim, EveryPartition,
@@ -73,24 +83,9 @@ class EveryTurn : public ::testing::TestWithParam<Turn> {};
 
 TEST_P(EveryTurn, GivesTheGoldenBitsInThePredictedCycles) {
   const auto &[npu, partition, schedule] = GetParam();
-  const std::size_t number = 8 * static_cast<std::size_t>(partition) + number_of(schedule);
-  const Shape &shape = kShapes[number % kShapes.size()];
-  JobSpec s;
-  s.network = "cosim";
-  s.npu = load_machine(fmt::format("configs/{}.toml", npu));
-  compiler::Layer &layer = s.layers.emplace_back();
-  layer.name = "layer";
-  std::tie(layer.m, layer.k, layer.n, layer.groups) = std::tie(shape.m, shape.k, shape.n, shape.groups);
-  s.compile.schedule = schedule;
-  s.compile.partition = partition;
+  JobSpec s = job_of(npu, partition, schedule, 8 * static_cast<std::size_t>(partition) + number_of(schedule));
   s.compile.sharing = compiler::Sharing::kTurns;
-  s.compile.plans = 20;
-  s.compile.pass = number % 3 == 0 ? compiler::Pass::kBoth : compiler::Pass::kBackward;
-  s.data = number % 2 == 0 ? DataKind::kSpecial : DataKind::kNormal;
-  if (number % 5 == 0) s.device.stress = {number + 1, 0.2};
-  const JobResult r = run_job(s);
-  EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("seed {}: {}", s.seed, fmt::join(r.failures, "; "));
-  if (s.device.stress.stall_probability == 0) EXPECT_EQ(r.cycles(), r.predicted_cycles);
+  expect_golden_in_time(s);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cosim, EveryTurn,
