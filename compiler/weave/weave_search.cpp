@@ -1,0 +1,196 @@
+#include "compiler/weave/weave_search.hpp"
+
+#include "compiler/cost/cost.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace gradweave::compiler {
+namespace {
+
+/// What a cycle of the memory counts in cycles of the array, for plans to begin with.
+constexpr std::array<double, 3> kMemoryPrices{0.3, 1, 3};
+/// Pieces of a pace.
+constexpr std::size_t kPieces = 16;
+constexpr std::uint32_t kWidestWindows = 8;
+
+} // namespace
+
+WeaveSearch::WeaveSearch(const JobSet &jobs, JobPlans &plans, const WeaveOptions &options)
+    : jobs_(jobs), plans_(plans), options_(options), player_(jobs, plans), changer_(jobs.npu(), options.seed),
+      rules_(rules_of(options.policy)) {}
+
+bool WeaveSearch::consider(const WovenOrder &order) {
+  ++tried_;
+  const std::uint64_t cycles = player_.cycles(order, cycles_);
+  if (cycles >= cycles_) return false;
+  cycles_ = cycles;
+  order_ = order;
+  return true;
+}
+
+WovenOrder WeaveSearch::with_plans(const std::function<std::size_t(std::size_t, std::size_t)> &plan) const {
+  WovenOrder order;
+  order.by_tiles = options_.policy == WeavePolicy::kTiles;
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    order.sections.emplace_back();
+    for (std::size_t s = 0; s < jobs_.sections(job).size(); ++s) {
+      SectionChoice choice;
+      choice.plan = plan(job, plans_.shape_of(job, s));
+      choice.shift = job % 2 == 0 ? 0 : jobs_.npu().spm_banks;
+      order.sections.back().push_back(choice);
+    }
+  }
+  return order;
+}
+
+/// The cheapest plans, if the memory counts so much.
+WovenOrder WeaveSearch::priced(double memory) const {
+  return with_plans([&](std::size_t, std::size_t shape) {
+    const std::vector<PricedPlan> &all = plans_.of(shape);
+    const auto cost = [memory](const PricedPlan &p) { return p.array + memory * p.memory; };
+    return static_cast<std::size_t>(
+        std::min_element(all.begin(), all.end(),
+                         [&](const PricedPlan &x, const PricedPlan &y) { return cost(x) < cost(y); }) -
+        all.begin());
+  });
+}
+
+/// The fastest plans that lie in the first macro-banks, of every other job in those that are left; where there is none,
+/// the fastest of all.
+WovenOrder WeaveSearch::shared_out(std::uint32_t banks) const {
+  return with_plans([&](std::size_t job, std::size_t shape) {
+    const std::vector<PricedPlan> &all = plans_.of(shape);
+    const std::uint32_t most = job % 2 == 0 ? banks : jobs_.npu().spm_banks - banks;
+    const auto found = std::find_if(all.begin(), all.end(), [most](const PricedPlan &p) { return p.banks <= most; });
+    return found == all.end() ? std::size_t{0} : static_cast<std::size_t>(found - all.begin());
+  });
+}
+
+void WeaveSearch::set_areas(WovenOrder &order, Areas areas) const {
+  for (std::vector<SectionChoice> &job : order.sections)
+    for (SectionChoice &section : job)
+      section.areas = areas;
+}
+
+void WeaveSearch::begin_with_plans(std::size_t rule) {
+  std::vector<WovenOrder> orders{with_plans([](std::size_t, std::size_t) { return std::size_t{0}; })};
+  for (const double price : kMemoryPrices)
+    orders.push_back(priced(price));
+  if (options_.policy == WeavePolicy::kTiles)
+    for (const std::uint32_t eighths : {3U, 5U})
+      orders.push_back(shared_out(jobs_.npu().spm_banks * eighths / 8));
+  for (WovenOrder &order : orders) {
+    order.rule = rules_[rule];
+    for (const Areas areas : {Areas::kAnywhere, Areas::kPlanned, Areas::kAlone}) {
+      if (areas == Areas::kAlone && order.by_tiles) continue;
+      set_areas(order, areas);
+      consider(order);
+    }
+  }
+}
+
+bool WeaveSearch::begin() {
+  begin_with_plans(rules_.size() > 1 ? 1 : 0);
+  if (cycles_ == kTooSlow) return false;
+  for (const weave_model::Rule &rule : rules_) {
+    WovenOrder order = order_;
+    order.rule = rule;
+    consider(order);
+  }
+  return true;
+}
+
+/// A section, or all of the job that are of its shape: networks repeat their layers.
+std::vector<WeaveSearch::Place> WeaveSearch::pick_alike() {
+  const std::size_t job = changer_.pick(jobs_.size()), one = changer_.pick(jobs_.sections(job).size());
+  if (changer_.pick(4) == 0) return {{job, one}};
+  std::vector<Place> alike;
+  for (std::size_t s = 0; s < jobs_.sections(job).size(); ++s)
+    if (plans_.shape_of(job, s) == plans_.shape_of(job, one)) alike.push_back({job, s});
+  return alike;
+}
+
+void WeaveSearch::change_plan(WovenOrder &order) {
+  const std::vector<Place> places = pick_alike();
+  const std::size_t plan = changer_.pick(plans_.of(plans_.shape_of(places.front().job, places.front().section)).size());
+  for (const Place &place : places)
+    at(order, place).plan = plan;
+}
+
+/// A plan that nobody has searched for.
+void WeaveSearch::invent_plan(WovenOrder &order) {
+  const std::vector<Place> places = pick_alike();
+  const std::size_t shape = plans_.shape_of(places.front().job, places.front().section);
+  std::vector<PhasePlan> phases = plans_.of(shape)[at(order, places.front()).plan].phases;
+  changer_.change(phases, plans_.layer_of(shape));
+  std::size_t plan = 0;
+  try {
+    plan = plans_.add(shape, price_plan(std::move(phases), plans_.layer_of(shape), plans_.pass_of(shape), jobs_.npu()));
+  } catch (const CompileError &) { // does not fit
+    return;
+  }
+  for (const Place &place : places)
+    at(order, place).plan = plan;
+}
+
+void WeaveSearch::change_areas(WovenOrder &order) {
+  const Areas areas = changer_.pick(2) == 0 ? Areas::kAnywhere : Areas::kPlanned;
+  const std::uint32_t shift = changer_.pick(jobs_.npu().spm_banks + 1);
+  for (const Place &place : pick_alike()) {
+    at(order, place).areas = areas;
+    at(order, place).shift = shift;
+  }
+}
+
+void WeaveSearch::change_window(WovenOrder &order) {
+  const std::uint32_t windows = 1 + changer_.pick(kWidestWindows);
+  for (const Place &place : pick_alike())
+    at(order, place).windows = windows;
+}
+
+/// A job is ahead or behind for a while.
+void WeaveSearch::change_pace(WovenOrder &order) {
+  if (order.paces.empty()) {
+    Pace even;
+    for (std::size_t i = 0; i <= kPieces; ++i)
+      even.push_back(static_cast<double>(i) / kPieces);
+    order.paces.assign(jobs_.size(), even);
+  }
+  Pace &pace = order.paces[changer_.pick(jobs_.size())];
+  const std::size_t first = changer_.pick(pace.size()), last = first + changer_.pick(pace.size() - first);
+  const double by = (static_cast<double>(changer_.pick(41)) - 20) / 200;
+  for (std::size_t i = first; i <= last; ++i)
+    pace[i] += by;
+  for (std::size_t i = 1; i < pace.size(); ++i)
+    pace[i] = std::max(pace[i], pace[i - 1]);
+}
+
+void WeaveSearch::change_rule(WovenOrder &order) { order.rule = rules_[changer_.pick(rules_.size())]; }
+
+void WeaveSearch::change() {
+  WovenOrder order = order_;
+  switch (changer_.pick(8)) {
+  case 0:
+  case 1:
+    change_plan(order);
+    break;
+  case 2:
+    invent_plan(order);
+    break;
+  case 3:
+    change_areas(order);
+    break;
+  case 4:
+    change_window(order);
+    break;
+  case 5:
+    change_rule(order);
+    break;
+  default:
+    change_pace(order);
+  }
+  if (consider(order)) ++improvements_;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,60 @@
+// The search for an order of jobs: rules, plans and areas to begin with, then changes that the timing model judges.
+#pragma once
+
+#include "compiler/search/plan_change.hpp"
+#include "compiler/weave/weave.hpp"
+#include "compiler/weave/woven_order.hpp"
+
+#include <functional>
+
+namespace gradweave::compiler {
+
+class WeaveSearch {
+public:
+  /// The references must outlive the object.
+  WeaveSearch(const JobSet &jobs, JobPlans &plans, const WeaveOptions &options);
+
+  /// Tries rules, plans and areas. Whether any order fits the memory.
+  bool begin();
+  /// Tries one change, and keeps it if it is faster.
+  void change();
+
+  const WovenOrder &order() const { return order_; }
+  std::uint64_t cycles() const { return cycles_; }
+  std::uint64_t tried() const { return tried_; }
+  std::uint64_t improvements() const { return improvements_; }
+
+private:
+  /// A section of a job.
+  struct Place {
+    std::size_t job = 0, section = 0;
+  };
+
+  bool consider(const WovenOrder &order);
+  void begin_with_plans(std::size_t rule);
+  WovenOrder with_plans(const std::function<std::size_t(std::size_t, std::size_t)> &plan) const;
+  WovenOrder priced(double memory) const;
+  WovenOrder shared_out(std::uint32_t banks) const;
+  void set_areas(WovenOrder &order, Areas areas) const;
+
+  std::vector<Place> pick_alike();
+  void change_plan(WovenOrder &order);
+  void invent_plan(WovenOrder &order);
+  void change_areas(WovenOrder &order);
+  void change_window(WovenOrder &order);
+  void change_pace(WovenOrder &order);
+  void change_rule(WovenOrder &order);
+  SectionChoice &at(WovenOrder &order, const Place &place) const { return order.sections[place.job][place.section]; }
+
+  const JobSet &jobs_;
+  JobPlans &plans_;
+  const WeaveOptions &options_;
+  OrderPlayer player_;
+  PlanChanger changer_;
+  std::vector<weave_model::Rule> rules_;
+  WovenOrder order_; ///< the fastest
+  std::uint64_t cycles_ = ~std::uint64_t{0};
+  std::uint64_t tried_ = 0, improvements_ = 0;
+};
+
+} // namespace gradweave::compiler
