@@ -86,6 +86,7 @@ std::vector<weave_model::Rule> rules_of(WeavePolicy policy) {
     break;
   }
   std::vector<weave_model::Rule> rules;
+  if (policy == WeavePolicy::kTiles) rules.push_back({Policy::kOneByOne});
   for (const Ties ties : {Ties::kFurthestBehind, Ties::kLeastAhead})
     for (const double lead : kLeads)
       if (lead > 0 || ties == Ties::kFurthestBehind) rules.push_back({Policy::kBounded, Idle::kSum, ties, lead});

@@ -40,7 +40,7 @@ std::vector<Turn> merge(const std::vector<std::vector<TileCost>> &costs, const w
                         const Machine &npu);
 
 /// The rules of a policy that are tried, of which the fastest order is taken: one, but of `bounded` and `tiles`, whose
-/// lead and ties are open.
+/// lead and ties are open. `tiles` begins one by one.
 std::vector<weave_model::Rule> rules_of(WeavePolicy policy);
 
 } // namespace gradweave::compiler

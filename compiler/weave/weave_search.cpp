@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace gradweave::compiler {
 namespace {
@@ -13,6 +14,8 @@ constexpr std::array<double, 3> kMemoryPrices{0.3, 1, 3};
 /// Pieces of a pace.
 constexpr std::size_t kPieces = 16;
 constexpr std::uint32_t kWidestWindows = 8;
+/// Of all jobs' cycles alone, what a turn takes at least: a tile product, more of them, a section.
+constexpr std::array<double, 4> kTurns{0, 0.002, 0.02, HUGE_VAL};
 
 } // namespace
 
@@ -31,7 +34,7 @@ bool WeaveSearch::consider(const WovenOrder &order) {
 
 WovenOrder WeaveSearch::with_plans(const std::function<std::size_t(std::size_t, std::size_t)> &plan) const {
   WovenOrder order;
-  order.by_tiles = options_.policy == WeavePolicy::kTiles;
+  order.turn = HUGE_VAL;
   for (std::size_t job = 0; job < jobs_.size(); ++job) {
     order.sections.emplace_back();
     for (std::size_t s = 0; s < jobs_.sections(job).size(); ++s) {
@@ -67,37 +70,58 @@ WovenOrder WeaveSearch::shared_out(std::uint32_t banks) const {
   });
 }
 
-void WeaveSearch::set_areas(WovenOrder &order, Areas areas) const {
-  for (std::vector<SectionChoice> &job : order.sections)
-    for (SectionChoice &section : job)
-      section.areas = areas;
+/// All plans to begin with, in all areas, of one job or of all.
+std::vector<WovenOrder> WeaveSearch::beginnings() const {
+  std::vector<WovenOrder> plans{with_plans([](std::size_t, std::size_t) { return std::size_t{0}; })};
+  for (const double price : kMemoryPrices)
+    plans.push_back(priced(price));
+  if (jobs_.size() > 1)
+    for (const std::uint32_t eighths : {3U, 5U})
+      plans.push_back(shared_out(jobs_.npu().spm_banks * eighths / 8));
+  std::vector<WovenOrder> all;
+  for (const WovenOrder &order : plans)
+    for (const Areas areas : {Areas::kAnywhere, Areas::kPlanned, Areas::kAlone}) {
+      all.push_back(order);
+      for (std::vector<SectionChoice> &job : all.back().sections)
+        for (SectionChoice &section : job)
+          section.areas = areas;
+    }
+  return all;
 }
 
-void WeaveSearch::begin_with_plans(std::size_t rule) {
-  std::vector<WovenOrder> orders{with_plans([](std::size_t, std::size_t) { return std::size_t{0}; })};
-  for (const double price : kMemoryPrices)
-    orders.push_back(priced(price));
-  if (options_.policy == WeavePolicy::kTiles)
-    for (const std::uint32_t eighths : {3U, 5U})
-      orders.push_back(shared_out(jobs_.npu().spm_banks * eighths / 8));
-  for (WovenOrder &order : orders) {
-    order.rule = rules_[rule];
-    for (const Areas areas : {Areas::kAnywhere, Areas::kPlanned, Areas::kAlone}) {
-      if (areas == Areas::kAlone && order.by_tiles) continue;
-      set_areas(order, areas);
-      consider(order);
-    }
+void WeaveSearch::begin_with(const weave_model::Rule &rule, double turn) {
+  for (WovenOrder order : beginnings()) {
+    order.rule = rule;
+    order.turn = turn;
+    consider(order);
   }
 }
 
 bool WeaveSearch::begin() {
-  begin_with_plans(rules_.size() > 1 ? 1 : 0);
+  begin_with(rules_.front(), HUGE_VAL);
   if (cycles_ == kTooSlow) return false;
+  double alone = 0;
+  for (const std::vector<SectionChoice> &job : order_.sections)
+    for (std::size_t s = 0; s < job.size(); ++s)
+      alone += static_cast<double>(
+          plans_.of(plans_.shape_of(static_cast<std::size_t>(&job - order_.sections.data()), s)).front().cycles);
+  for (const double share : kTurns)
+    turns_.push_back(share * alone);
+  if (options_.policy == WeavePolicy::kTiles && jobs_.size() > 1)
+    for (const double turn : turns_)
+      begin_with(rules_[2], turn);
   for (const weave_model::Rule &rule : rules_) {
     WovenOrder order = order_;
     order.rule = rule;
     consider(order);
   }
+  if (jobs_.size() > 1)
+    for (std::size_t job = 0; job < jobs_.size(); ++job)
+      for (const WovenOrder &other : beginnings()) {
+        WovenOrder order = order_;
+        order.sections[job] = other.sections[job];
+        consider(order);
+      }
   return true;
 }
 
@@ -135,7 +159,9 @@ void WeaveSearch::invent_plan(WovenOrder &order) {
 }
 
 void WeaveSearch::change_areas(WovenOrder &order) {
-  const Areas areas = changer_.pick(2) == 0 ? Areas::kAnywhere : Areas::kPlanned;
+  constexpr std::array<Areas, 5> kAreas{Areas::kAnywhere, Areas::kAnywhere, Areas::kPlanned, Areas::kPlanned,
+                                        Areas::kAlone};
+  const Areas areas = kAreas[changer_.pick(kAreas.size())];
   const std::uint32_t shift = changer_.pick(jobs_.npu().spm_banks + 1);
   for (const Place &place : pick_alike()) {
     at(order, place).areas = areas;
@@ -166,7 +192,12 @@ void WeaveSearch::change_pace(WovenOrder &order) {
     pace[i] = std::max(pace[i], pace[i - 1]);
 }
 
-void WeaveSearch::change_rule(WovenOrder &order) { order.rule = rules_[changer_.pick(rules_.size())]; }
+void WeaveSearch::change_rule(WovenOrder &order) {
+  if (changer_.pick(2) == 0)
+    order.rule = rules_[changer_.pick(rules_.size())];
+  else
+    order.turn = turns_[changer_.pick(turns_.size())];
+}
 
 void WeaveSearch::change() {
   WovenOrder order = order_;

@@ -31,11 +31,11 @@ private:
   };
 
   bool consider(const WovenOrder &order);
-  void begin_with_plans(std::size_t rule);
+  std::vector<WovenOrder> beginnings() const;
+  void begin_with(const weave_model::Rule &rule, double turn);
   WovenOrder with_plans(const std::function<std::size_t(std::size_t, std::size_t)> &plan) const;
   WovenOrder priced(double memory) const;
   WovenOrder shared_out(std::uint32_t banks) const;
-  void set_areas(WovenOrder &order, Areas areas) const;
 
   std::vector<Place> pick_alike();
   void change_plan(WovenOrder &order);
@@ -52,7 +52,8 @@ private:
   OrderPlayer player_;
   PlanChanger changer_;
   std::vector<weave_model::Rule> rules_;
-  WovenOrder order_; ///< the fastest
+  std::vector<double> turns_; ///< WovenOrder::turn that are tried
+  WovenOrder order_;          ///< the fastest
   std::uint64_t cycles_ = ~std::uint64_t{0};
   std::uint64_t tried_ = 0, improvements_ = 0;
 };

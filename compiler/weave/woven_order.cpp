@@ -49,15 +49,34 @@ void add_product(std::vector<Slice> &slices, const Product &at) {
 
 } // namespace
 
+/// The number of products before the end of each turn of a section.
+std::vector<std::size_t> OrderPlayer::turn_ends(const WovenOrder &order, const PricedPlan &plan) const {
+  std::vector<std::size_t> ends;
+  double array = 0, memory = 0;
+  for (std::size_t i = 0; i < plan.tiles.size(); ++i) {
+    array += plan.tiles[i].array;
+    memory += plan.tiles[i].memory;
+    if (i + 1 < plan.tiles.size() && std::max(array, memory) < order.turn) continue;
+    ends.push_back(i + 1);
+    array = memory = 0;
+  }
+  return ends;
+}
+
 std::vector<std::vector<TileCost>> OrderPlayer::costs(const WovenOrder &order) const {
   std::vector<std::vector<TileCost>> costs(jobs_.size());
   for (std::size_t job = 0; job < jobs_.size(); ++job)
     for (std::size_t s = 0; s < jobs_.sections(job).size(); ++s) {
       const PricedPlan &plan = plan_of(order, job, s);
-      if (order.by_tiles)
-        costs[job].insert(costs[job].end(), plan.tiles.begin(), plan.tiles.end());
-      else
-        costs[job].push_back({plan.array, plan.memory});
+      std::size_t tile = 0;
+      for (const std::size_t end : turn_ends(order, plan)) {
+        TileCost turn;
+        for (; tile < end; ++tile) {
+          turn.array += plan.tiles[tile].array;
+          turn.memory += plan.tiles[tile].memory;
+        }
+        costs[job].push_back(turn);
+      }
     }
   return costs;
 }
@@ -93,12 +112,15 @@ OrderPlayer::Sequence OrderPlayer::sequence(const WovenOrder &order) const {
     for (std::size_t s = 0; s < jobs_.sections(job).size(); ++s) {
       const std::size_t first = sequence.plans.size();
       add_phases(order, job, s, sequence.plans);
-      if (!order.by_tiles) products[job].emplace_back();
-      for (std::size_t plan = first; plan < sequence.plans.size(); ++plan)
-        for (std::size_t i = 0; i < sequence.plans[plan].products.size(); ++i) {
-          if (order.by_tiles) products[job].emplace_back();
-          products[job].back().push_back({plan, i});
+      std::size_t plan = first, product = 0, count = 0;
+      for (const std::size_t end : turn_ends(order, plan_of(order, job, s))) {
+        products[job].emplace_back();
+        for (; count < end; ++count) {
+          for (; product == sequence.plans[plan].products.size(); product = 0)
+            ++plan;
+          products[job].back().push_back({plan, product++});
         }
+      }
     }
   for (const Turn &turn : stretched(merge(costs(order), order.rule, jobs_.npu()), order.paces))
     for (const Product &product : products[turn.job][turn.item])

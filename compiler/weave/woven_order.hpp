@@ -15,7 +15,7 @@ namespace gradweave::compiler {
 enum class Areas : std::uint8_t {
   kPlanned, ///< where its plan says
   kAnywhere,
-  kAlone ///< where its plan says, and all that was there before is given up: of whole sections only
+  kAlone ///< where its plan says, and all that was there before is given up
 };
 
 struct SectionChoice {
@@ -32,7 +32,9 @@ using Pace = std::vector<double>;
 /// What is to be decided.
 struct WovenOrder {
   weave_model::Rule rule;
-  bool by_tiles = false;                            ///< whether turns are tile products, or sections
+  /// What a job does in a turn: products of a section that take so many cycles at least of the array or of the memory;
+  /// 0: one. Infinite: the section.
+  double turn = 0;
   std::vector<std::vector<SectionChoice>> sections; ///< by job
   std::vector<Pace> paces;                          ///< by job; empty: as the rule says
 };
@@ -54,10 +56,10 @@ public:
   TimedPlan time(const WovenOrder &order) const;
 
 private:
-  std::vector<Turn> turns(const WovenOrder &order) const;
   const PricedPlan &plan_of(const WovenOrder &order, std::size_t job, std::size_t section) const {
     return plans_.of(plans_.shape_of(job, section))[order.sections[job][section].plan];
   }
+  std::vector<std::size_t> turn_ends(const WovenOrder &order, const PricedPlan &plan) const;
   void add_phases(const WovenOrder &order, std::size_t job, std::size_t section, std::vector<PhasePlan> &plans) const;
   std::vector<std::vector<TileCost>> costs(const WovenOrder &order) const;
 
