@@ -10,7 +10,6 @@ namespace gradweave::compiler {
 
 Woven weave(const JobSet &jobs, JobPlans &plans, const WeaveOptions &options) {
   WeaveSearch search(jobs, plans, options);
-  const std::uint64_t changes = options.policy == WeavePolicy::kTiles && jobs.size() > 1 ? options.changes : 0;
   if (!search.begin())
     throw CompileError(
         fmt::format("{} jobs have no room for tensors, partial sums and commands in the {} bytes of device "
@@ -19,11 +18,8 @@ Woven weave(const JobSet &jobs, JobPlans &plans, const WeaveOptions &options) {
   Woven woven;
   woven.orders = search.tried();
   woven.first_cycles = search.cycles();
-  for (std::uint64_t i = 0; i < changes; ++i) {
-    if (options.progress) options.progress(i, changes);
-    search.change();
-  }
-  woven.changes = changes;
+  search.run();
+  woven.changes = search.changes();
   woven.improvements = search.improvements();
   woven.plan = OrderPlayer(jobs, plans).time(search.order());
   return woven;

@@ -14,6 +14,10 @@ constexpr std::array<double, 3> kMemoryPrices{0.3, 1, 3};
 /// Pieces of a pace.
 constexpr std::size_t kPieces = 16;
 constexpr std::uint32_t kWidestWindows = 8;
+/// A walk goes one part of so many of the changes before half of them are given up.
+constexpr std::uint64_t kParts = 16;
+/// Of the rules of `tiles`: a small lead.
+constexpr std::size_t kUsualRule = 2;
 /// Of all jobs' cycles alone, what a turn takes at least: a tile product, more of them, a section.
 constexpr std::array<double, 4> kTurns{0, 0.002, 0.02, HUGE_VAL};
 
@@ -23,12 +27,11 @@ WeaveSearch::WeaveSearch(const JobSet &jobs, JobPlans &plans, const WeaveOptions
     : jobs_(jobs), plans_(plans), options_(options), player_(jobs, plans), changer_(jobs.npu(), options.seed),
       rules_(rules_of(options.policy)) {}
 
-bool WeaveSearch::consider(const WovenOrder &order) {
+bool WeaveSearch::consider(Walk &walk, const WovenOrder &order) {
   ++tried_;
-  const std::uint64_t cycles = player_.cycles(order, cycles_);
-  if (cycles >= cycles_) return false;
-  cycles_ = cycles;
-  order_ = order;
+  const std::uint64_t cycles = player_.cycles(order, walk.cycles);
+  if (cycles >= walk.cycles) return false;
+  walk = {order, cycles};
   return true;
 }
 
@@ -89,40 +92,78 @@ std::vector<WovenOrder> WeaveSearch::beginnings() const {
   return all;
 }
 
-void WeaveSearch::begin_with(const weave_model::Rule &rule, double turn) {
+/// The fastest of all plans and areas to begin with, and then of all rules.
+WeaveSearch::Walk WeaveSearch::begin_with(const weave_model::Rule &rule, double turn) {
+  Walk walk;
   for (WovenOrder order : beginnings()) {
     order.rule = rule;
     order.turn = turn;
-    consider(order);
+    consider(walk, order);
   }
+  for (const weave_model::Rule &other : rules_) {
+    WovenOrder order = walk.order;
+    order.rule = other;
+    if (walk.cycles != kTooSlow) consider(walk, order);
+  }
+  return walk;
+}
+
+/// Each job with all the others' beginnings by itself: what suits one need not suit another.
+void WeaveSearch::choose_by_job(Walk &walk) {
+  for (std::size_t job = 0; job < jobs_.size(); ++job)
+    for (const WovenOrder &other : beginnings()) {
+      WovenOrder order = walk.order;
+      order.sections[job] = other.sections[job];
+      consider(walk, order);
+    }
 }
 
 bool WeaveSearch::begin() {
-  begin_with(rules_.front(), HUGE_VAL);
-  if (cycles_ == kTooSlow) return false;
+  walks_ = {begin_with(rules_.front(), HUGE_VAL)};
+  if (cycles() == kTooSlow) return false;
   double alone = 0;
-  for (const std::vector<SectionChoice> &job : order_.sections)
-    for (std::size_t s = 0; s < job.size(); ++s)
-      alone += static_cast<double>(
-          plans_.of(plans_.shape_of(static_cast<std::size_t>(&job - order_.sections.data()), s)).front().cycles);
+  for (std::size_t job = 0; job < jobs_.size(); ++job)
+    for (const std::size_t shape : plans_.shapes_of(job))
+      alone += static_cast<double>(plans_.of(shape).front().cycles);
   for (const double share : kTurns)
     turns_.push_back(share * alone);
-  if (options_.policy == WeavePolicy::kTiles && jobs_.size() > 1)
+  if (jobs_.size() == 1) return true;
+  if (weaves_tiles())
     for (const double turn : turns_)
-      begin_with(rules_[2], turn);
-  for (const weave_model::Rule &rule : rules_) {
-    WovenOrder order = order_;
-    order.rule = rule;
-    consider(order);
-  }
-  if (jobs_.size() > 1)
-    for (std::size_t job = 0; job < jobs_.size(); ++job)
-      for (const WovenOrder &other : beginnings()) {
-        WovenOrder order = order_;
-        order.sections[job] = other.sections[job];
-        consider(order);
-      }
+      walks_.push_back(begin_with(rules_[kUsualRule], turn));
+  sort_walks();
+  for (std::size_t i = 0; i < std::min<std::size_t>(walks_.size(), 2); ++i)
+    choose_by_job(walks_[i]);
+  sort_walks();
   return true;
+}
+
+/// The fastest first; of equally fast ones, the first.
+void WeaveSearch::sort_walks() {
+  std::vector<Walk> sorted;
+  for (Walk &walk : walks_) {
+    const auto at = std::upper_bound(sorted.begin(), sorted.end(), walk.cycles,
+                                     [](std::uint64_t cycles, const Walk &other) { return cycles < other.cycles; });
+    sorted.insert(at, std::move(walk));
+  }
+  walks_ = std::move(sorted);
+}
+
+/// All walks go a part of the way, the faster half of them another one, and so on; the fastest goes to the end.
+void WeaveSearch::run() {
+  if (!weaves_tiles() || jobs_.size() == 1) return;
+  const std::uint64_t part = options_.changes / kParts;
+  while (changes_ < options_.changes) {
+    const std::uint64_t each = walks_.size() == 1 ? options_.changes : part;
+    for (Walk &walk : walks_)
+      for (std::uint64_t i = 0; i < each && changes_ < options_.changes; ++i) {
+        if (options_.progress) options_.progress(changes_, options_.changes);
+        ++changes_;
+        change(walk);
+      }
+    sort_walks();
+    walks_.resize((walks_.size() + 1) / 2);
+  }
 }
 
 /// A section, or all of the job that are of its shape: networks repeat their layers.
@@ -199,8 +240,8 @@ void WeaveSearch::change_rule(WovenOrder &order) {
     order.turn = turns_[changer_.pick(turns_.size())];
 }
 
-void WeaveSearch::change() {
-  WovenOrder order = order_;
+void WeaveSearch::change(Walk &walk) {
+  WovenOrder order = walk.order;
   switch (changer_.pick(8)) {
   case 0:
   case 1:
@@ -221,7 +262,7 @@ void WeaveSearch::change() {
   default:
     change_pace(order);
   }
-  if (consider(order)) ++improvements_;
+  if (consider(walk, order)) ++improvements_;
 }
 
 } // namespace gradweave::compiler

@@ -16,12 +16,13 @@ public:
 
   /// Tries rules, plans and areas. Whether any order fits the memory.
   bool begin();
-  /// Tries one change, and keeps it if it is faster.
-  void change();
+  /// Tries the changes that the options ask for.
+  void run();
 
-  const WovenOrder &order() const { return order_; }
-  std::uint64_t cycles() const { return cycles_; }
+  const WovenOrder &order() const { return walks_.front().order; }
+  std::uint64_t cycles() const { return walks_.front().cycles; }
   std::uint64_t tried() const { return tried_; }
+  std::uint64_t changes() const { return changes_; }
   std::uint64_t improvements() const { return improvements_; }
 
 private:
@@ -30,9 +31,19 @@ private:
     std::size_t job = 0, section = 0;
   };
 
-  bool consider(const WovenOrder &order);
+  /// The fastest order of those that it has come to.
+  struct Walk {
+    WovenOrder order;
+    std::uint64_t cycles = ~std::uint64_t{0};
+  };
+
+  bool weaves_tiles() const { return options_.policy == WeavePolicy::kTiles; }
+  bool consider(Walk &walk, const WovenOrder &order);
   std::vector<WovenOrder> beginnings() const;
-  void begin_with(const weave_model::Rule &rule, double turn);
+  Walk begin_with(const weave_model::Rule &rule, double turn);
+  void choose_by_job(Walk &walk);
+  void sort_walks();
+  void change(Walk &walk);
   WovenOrder with_plans(const std::function<std::size_t(std::size_t, std::size_t)> &plan) const;
   WovenOrder priced(double memory) const;
   WovenOrder shared_out(std::uint32_t banks) const;
@@ -53,9 +64,8 @@ private:
   PlanChanger changer_;
   std::vector<weave_model::Rule> rules_;
   std::vector<double> turns_; ///< WovenOrder::turn that are tried
-  WovenOrder order_;          ///< the fastest
-  std::uint64_t cycles_ = ~std::uint64_t{0};
-  std::uint64_t tried_ = 0, improvements_ = 0;
+  std::vector<Walk> walks_;   ///< the fastest first
+  std::uint64_t tried_ = 0, changes_ = 0, improvements_ = 0;
 };
 
 } // namespace gradweave::compiler
