@@ -98,7 +98,8 @@ WeaveSearch::Walk WeaveSearch::begin_with(const weave_model::Rule &rule, double 
   for (WovenOrder order : beginnings()) {
     order.rule = rule;
     order.turn = turn;
-    consider(walk, order);
+    // Of turns that are no sections, alone is as planned.
+    if (std::isinf(turn) || order.sections.front().front().areas != Areas::kAlone) consider(walk, order);
   }
   for (const weave_model::Rule &other : rules_) {
     WovenOrder order = walk.order;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -100,7 +101,7 @@ void OrderPlayer::add_phases(const WovenOrder &order, std::size_t job, std::size
       else
         area->first += shift;
     }
-    plan.starts_empty = choice.areas == Areas::kAlone && &phase == &priced.phases.front();
+    plan.starts_empty = choice.areas == Areas::kAlone && std::isinf(order.turn) && &phase == &priced.phases.front();
     plans.push_back(std::move(plan));
   }
 }

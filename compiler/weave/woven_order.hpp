@@ -15,7 +15,9 @@ namespace gradweave::compiler {
 enum class Areas : std::uint8_t {
   kPlanned, ///< where its plan says
   kAnywhere,
-  kAlone ///< where its plan says, and all that was there before is given up
+  /// Where its plan says, and all that was there before is given up. Of whole sections only: sums of another job that
+  /// are not complete would be lost.
+  kAlone
 };
 
 struct SectionChoice {

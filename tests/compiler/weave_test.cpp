@@ -1,5 +1,6 @@
 // Several jobs in one stream: sets, orders, bounds, and the check that holds jobs apart.
 #include "compiler/weave/weave.hpp"
+#include "compiler/weave/woven_order.hpp"
 
 #include "compiler/cost/bounds.hpp"
 #include "compiler/lower/layout.hpp"
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace gradweave::compiler {
@@ -108,6 +110,30 @@ TEST(JobBounds, EachJobHasTheScratchpadAtItsTurn) {
   const std::uint64_t sum = bounds(a).traffic_cycles + bounds(b).traffic_cycles;
   EXPECT_LE(bounds(both).traffic_cycles, sum);
   EXPECT_GE(bounds(both).traffic_cycles + 1, sum); // parts of a cycle
+}
+
+/// Sums that are not complete stay when a section of another job begins alone, in the middle of its turns.
+TEST(WovenOrder, ASectionAloneLeavesTheSumsOfOthers) {
+  const Machine npu = load_config("test8");
+  Layer deep = make_layer(40, 400, 40);
+  deep.name = "fc";
+  const JobSet set({{"a", {deep}, Pass::kForward}, {"b", {deep}, Pass::kForward}}, npu);
+  const JobPlans plans(set, 2, 1);
+  const OrderPlayer player(set, plans);
+  for (std::size_t plan = 0; plan < plans.of(0).size(); ++plan)
+    for (const double turn : {0.0, HUGE_VAL}) {
+      WovenOrder order;
+      order.rule = rules_of(WeavePolicy::kTiles).back();
+      order.turn = turn;
+      SectionChoice choice;
+      choice.plan = plan;
+      choice.areas = Areas::kAlone;
+      order.sections.assign(2, {choice});
+      Woven woven;
+      woven.plan = player.time(order);
+      EXPECT_EQ(woven.plan.cycles, player.cycles(order, ~std::uint64_t{0}));
+      EXPECT_NO_THROW(compile_woven(set, woven)) << "plan " << plan << ", turn " << turn;
+    }
 }
 
 class VerifyJobs : public ::testing::Test {
