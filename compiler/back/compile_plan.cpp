@@ -33,12 +33,13 @@ std::string verify_tilings(const TimedPlan &plan, const std::vector<Layer> &laye
   return {};
 }
 
-std::string verify_orders(const Program &program, const std::vector<Layer> &layers, Pass pass) {
+std::string verify_orders(const Program &program, const std::vector<Layer> &layers, const Jobs &jobs) {
   std::vector<std::vector<TileProduct>> by_layer(layers.size());
   for (const TileProduct &p : program.products)
     by_layer.at(p.layer).push_back(p);
   for (std::size_t i = 0; i < layers.size(); ++i)
-    if (const std::string problem = verify_order(by_layer[i], layers[i], pass, program.reductions[i]); !problem.empty())
+    if (const std::string problem = verify_order(by_layer[i], layers[i], jobs.pass_of(i), program.reductions[i]);
+        !problem.empty())
       return layers.size() == 1 ? problem : fmt::format("layer '{}': {}", layers[i].name, problem);
   return {};
 }
@@ -75,17 +76,17 @@ TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &lay
   return timed;
 }
 
-Compiled compile_plan(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const TimedPlan &plan,
+Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, const TimedPlan &plan,
                       const Machine &npu, bool stream) {
   if (stream) {
     require(verify_tilings(plan, layers), layers, "tiling");
-    require(verify_orders(plan.program, layers, pass), layers, "ordering");
+    require(verify_orders(plan.program, layers, jobs), layers, "ordering");
     require(verify_program(plan.program, layout, npu), layers, "residency");
   }
 
   Compiled compiled;
   compiled.layers = layers;
-  compiled.pass = pass;
+  compiled.jobs = jobs;
   compiled.layout = layout;
   compiled.reductions = plan.program.reductions;
   describe_plans(plan.plans, compiled);
@@ -96,12 +97,13 @@ Compiled compile_plan(const std::vector<Layer> &layers, Pass pass, const Layout 
     compiled.compute_cycles += product_cycles(p, layers[p.layer], npu);
   }
   compiled.predicted_cycles = plan.cycles;
-  compiled.bounds = lower_bounds(layers, pass, layout, npu);
+  compiled.bounds = lower_bounds(layers, jobs, layout, npu);
   if (!stream) return compiled;
   EmittedStream emitted = emit(plan.program, order_actions(plan.program, npu), npu);
   compiled.stream = std::move(emitted.commands);
   compiled.info = std::move(emitted.info);
   require(verify_stream(compiled, npu), layers, "emission");
+  if (jobs.ranges().size() > 1) require(verify_jobs(compiled, npu), layers, "emission");
   return compiled;
 }
 

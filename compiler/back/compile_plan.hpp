@@ -18,7 +18,7 @@ TimedPlan time_plans(std::vector<PhasePlan> plans, const std::vector<Layer> &lay
 /// leaves there serves the next, and loads run ahead over the borders of layers. Without `stream`, stream and info stay
 /// empty and nothing is verified. The program has room in the memory (check_room()). Throws CompilerDefect if a check
 /// fails.
-Compiled compile_plan(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const TimedPlan &plan,
+Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, const TimedPlan &plan,
                       const Machine &npu, bool stream = true);
 
 /// Both, of all that is in the plans.

@@ -161,13 +161,14 @@ std::uint64_t most_saved(std::vector<AtTurn> parts, std::uint64_t capacity) {
   return saved;
 }
 
-/// Bytes that a training step moves beside each tensor once. All forward products precede all backward ones, so what
-/// both use is loaded once before and once after the turn, and what the one computes for the other is stored and
-/// loaded; but for what the scratchpad holds at the turn.
-std::uint64_t turn_bytes(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu) {
-  if (pass != Pass::kBoth) return 0;
+/// Bytes that a job's training step moves beside each tensor once. All forward products precede all backward ones, so
+/// what both use is loaded once before and once after the turn, and what the one computes for the other is stored and
+/// loaded; but for what the scratchpad holds at the turn, which may be all of this job's.
+std::uint64_t turn_bytes(const std::vector<Layer> &layers, const JobRange &job, const Layout &layout,
+                         const Machine &npu) {
+  if (job.pass != Pass::kBoth) return 0;
   std::vector<bool> used(layout.tensors.size(), false); // in the backward pass, and made or used in the forward pass
-  for (std::uint32_t i = 0; i < layers.size(); ++i) {
+  for (std::uint32_t i = job.first; i < layers.size() && i < job.end; ++i) {
     for (const Tensor result : result_tensors()) {
       if (!is_computed(layers[i], result, Pass::kBackward)) continue;
       const Contraction &c = contraction_of(result);
@@ -193,10 +194,10 @@ std::uint64_t turn_bytes(const std::vector<Layer> &layers, Pass pass, const Layo
 
 } // namespace
 
-Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu) {
+Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, const Machine &npu) {
   std::uint64_t steps = 0;
-  for (const Layer &layer : layers)
-    steps += layer.groups * array_steps(layer, pass, npu);
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    steps += layers[i].groups * array_steps(layers[i], jobs.pass_of(i), npu);
   std::uint64_t bytes = 0, read_bytes = 0, load_beats = 0, store_beats = 0;
   for (const TensorBinding &t : layout.tensors) {
     if (!t.input && !t.result) continue;
@@ -209,7 +210,9 @@ Bounds lower_bounds(const std::vector<Layer> &layers, Pass pass, const Layout &l
   const auto cycles = [&](std::uint64_t moved) {
     return divide_up(moved * npu.memory.bytes_den, npu.memory.bytes_num);
   };
-  bytes += turn_bytes(layers, pass, layout, npu);
+  for (const JobRange &job : jobs.ranges())
+    bytes += turn_bytes(layers, job, layout, npu);
+  const Pass pass = jobs.pass_of(0);
   if (layers.size() == 1) bytes += pixel_moves(layers.front(), pass) * isa::kCommandBytes; // of commands
   Bounds bounds;
   bounds.compute_cycles = divide_up(steps, npu.cores);

@@ -3,6 +3,7 @@
 
 #include "compiler/ir/layout.hpp"
 #include "compiler/ir/reductions.hpp"
+#include "compiler/request/jobs.hpp"
 #include "isa/command.hpp"
 
 #include <array>
@@ -81,7 +82,7 @@ struct Compiled {
   std::vector<Layer> layers; ///< in the order of the forward pass
   /// The only layer, or the first one.
   const Layer &layer() const { return layers.front(); }
-  Pass pass = Pass::kBackward;
+  Jobs jobs = Pass::kBackward; ///< whose layers they are, and under which pass
   Schedule requested = Schedule::kSequential;
   Schedule chosen = Schedule::kSequential; ///< what `rearrange`, `ideal` or tuning resolved to, else as requested
   Partition partition = Partition::kNone;  ///< of the backward pass

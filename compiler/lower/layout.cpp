@@ -22,8 +22,8 @@ std::uint32_t x_cols(const Layer &layer) {
 
 class LayoutBuilder {
 public:
-  LayoutBuilder(const std::vector<Layer> &layers, Pass pass, const NpuConfig &npu)
-      : layers_(layers), pass_(pass), npu_(npu) {
+  LayoutBuilder(const std::vector<Layer> &layers, const Jobs &jobs, const NpuConfig &npu)
+      : layers_(layers), jobs_(jobs), npu_(npu) {
     layout_.places.resize(layers.size());
     for (auto &place : layout_.places)
       place.fill(Layout::kNone);
@@ -57,7 +57,7 @@ private:
   }
 
   const std::vector<Layer> &layers_;
-  Pass pass_;
+  const Jobs &jobs_;
   const NpuConfig &npu_;
   Layout layout_;
   std::vector<std::uint32_t> producer_;  ///< of each layer: whose Y its X is
@@ -110,8 +110,9 @@ void LayoutBuilder::add(std::uint32_t layer, Tensor tensor, bool input, std::uin
 
 void LayoutBuilder::bind(std::uint32_t i) {
   const Layer &layer = layers_[i];
-  const bool forward = pass_ != Pass::kBackward;
-  const bool backward = pass_ != Pass::kForward;
+  const Pass pass = jobs_.pass_of(i);
+  const bool forward = pass != Pass::kBackward;
+  const bool backward = pass != Pass::kForward;
   const std::uint32_t all_k = layer.groups * layer.k, all_n = layer.groups * layer.n;
   const std::uint32_t from = producer_[i];
   if (twin_[i] != kNobody) {
@@ -126,7 +127,7 @@ void LayoutBuilder::bind(std::uint32_t i) {
   // As long as nobody computes it, dY is an input.
   if (backward) add(i, Tensor::kDY, true, layer.m, all_n);
   if (forward) add(i, Tensor::kY, false, layer.m, all_n);
-  if (computes_dx(layer, pass_)) {
+  if (computes_dx(layer, pass)) {
     if (from != kNobody && consumers_[from] == 1) {
       TensorBinding &dy = binding(from, Tensor::kDY);
       dy.input = dy.result = false;
@@ -142,8 +143,8 @@ void LayoutBuilder::bind(std::uint32_t i) {
 
 } // namespace
 
-Layout make_layout(const std::vector<Layer> &layers, Pass pass, const NpuConfig &npu) {
-  return LayoutBuilder(layers, pass, npu).build();
+Layout make_layout(const std::vector<Layer> &layers, const Jobs &jobs, const NpuConfig &npu) {
+  return LayoutBuilder(layers, jobs, npu).build();
 }
 
 void check_room(const std::vector<Layer> &layers, const Room &room, const Machine &npu) {

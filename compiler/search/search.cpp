@@ -131,6 +131,7 @@ void JointSearch::run(const std::vector<PhaseKind> &kinds) {
     const PhaseParts parts = phase_parts(cut_, form_of(kind).forward(), layer_, npu_);
     choices.push_back(
         PhaseSearch(kind, parts, {}, budget_ / kinds.size(), layer_, whole_, layout_, npu_, tried_).run());
+    if (choices.back().empty()) refuse_scratchpad(layer_, npu_); // tiles of images may fit but for how they lie
     if (kinds.size() > 1) choices.back().resize(std::min(choices.back().size(), kJoined));
   }
   std::vector<std::size_t> pick(choices.size(), 0);

@@ -186,8 +186,12 @@ std::vector<ReductionPlans> reductions_of(const std::vector<PhasePlan> &plans, c
 
 TileWalk::TileWalk(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
                    const Machine &npu)
+    : TileWalk(plans, layers, layout, npu, run_order(plans, layers, layout)) {}
+
+TileWalk::TileWalk(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
+                   const Machine &npu, std::vector<Slice> order)
     : layers_(layers), layout_(layout), npu_(npu), reductions_(reductions_of(plans, layers, npu)),
-      order_(run_order(plans, layers, layout)), table_(plans, order_, layers, layout, reductions_, npu) {}
+      order_(std::move(order)), table_(plans, order_, layers, layout, reductions_, npu) {}
 
 namespace {
 
@@ -210,12 +214,16 @@ std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const TileW
   return place_all(plans, walk, walk.table(), limit, lost);
 }
 
+std::optional<Program> allocate(const std::vector<PhasePlan> &plans, TileWalk &&walk, const TrafficLimit &limit,
+                                std::uint64_t *lost) {
+  TileTable table = walk.take_table();
+  return place_all(plans, walk, std::move(table), limit, lost);
+}
+
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
                                 const Layout &layout, const Machine &npu, const TrafficLimit &limit,
                                 std::uint64_t *lost) {
-  TileWalk walk(plans, layers, layout, npu);
-  TileTable table = walk.take_table();
-  return place_all(plans, walk, std::move(table), limit, lost);
+  return allocate(plans, TileWalk(plans, layers, layout, npu), limit, lost);
 }
 
 } // namespace gradweave::compiler

@@ -29,6 +29,10 @@ public:
   /// Of plans with products; `layers` are those of the layout, in its order. The references must outlive the object.
   TileWalk(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
            const Machine &npu);
+  /// The same in another order: of slices that have each product once, those of a phase ascending, and what a product
+  /// reads of others behind them.
+  TileWalk(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers, const Layout &layout,
+           const Machine &npu, std::vector<Slice> order);
 
   const std::vector<Layer> &layers() const { return layers_; }
   const Layout &layout() const { return layout_; }
@@ -56,6 +60,9 @@ private:
 /// products are then added to `lost`, all of them: a search that is bounded by its work does not depend on the limit.
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const TileWalk &walk,
                                 const TrafficLimit &limit = {}, std::uint64_t *lost = nullptr);
+/// The same, of a walk that is walked but once.
+std::optional<Program> allocate(const std::vector<PhasePlan> &plans, TileWalk &&walk, const TrafficLimit &limit = {},
+                                std::uint64_t *lost = nullptr);
 /// The same, of a walk of the plans.
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const std::vector<Layer> &layers,
                                 const Layout &layout, const Machine &npu, const TrafficLimit &limit = {},

@@ -35,10 +35,10 @@ inline std::vector<Bits> golden_tensors(const Compiled &step, std::uint64_t seed
     for (auto &[tensor, result] : golden_results(l, pass, o, step.reductions[i]))
       bits[static_cast<std::size_t>(step.layout.place(i, tensor))] = result;
   };
-  if (step.pass != Pass::kBackward)
+  if (step.jobs.pass_of(0) != Pass::kBackward)
     for (std::uint32_t i = 0; i < count; ++i)
       compute(i, Pass::kForward);
-  if (step.pass != Pass::kForward)
+  if (step.jobs.pass_of(0) != Pass::kForward)
     for (std::uint32_t i = count; i-- > 0;)
       compute(i, Pass::kBackward);
   return bits;

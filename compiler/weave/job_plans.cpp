@@ -1,0 +1,151 @@
+#include "compiler/weave/job_plans.hpp"
+
+#include "base/process/parallel.hpp"
+#include "compiler/back/compile_plan.hpp"
+#include "compiler/cost/cost.hpp"
+#include "compiler/lower/dram_bytes.hpp"
+#include "compiler/lower/layout.hpp"
+#include "compiler/lower/partition.hpp"
+#include "graph/layer_fingerprint.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+namespace gradweave::compiler {
+namespace {
+
+/// An NPU that plans are searched on: this share of the bandwidth, and of the macro-banks.
+struct Price {
+  std::uint32_t memory_num, memory_den;
+  std::uint32_t banks_num, banks_den;
+};
+constexpr Price kPrices[] = {{1, 1, 1, 1}, {3, 5, 1, 1}, {3, 5, 5, 8}, {3, 5, 3, 8}, {1, 1, 3, 8}};
+/// Plans of a shape that are kept at most, beside the fastest.
+constexpr std::size_t kKept = 12;
+
+Machine priced(const Machine &npu, const Price &price) {
+  Machine machine = npu;
+  machine.memory.bytes_num *= price.memory_num;
+  machine.memory.bytes_den *= price.memory_den;
+  const std::uint32_t banks = std::max(1U, npu.spm_banks * price.banks_num / price.banks_den);
+  machine.spm_bytes = std::uint64_t{2} * npu.lanes() * npu.bank_rows() * banks;
+  machine.spm_banks = banks;
+  return machine;
+}
+
+std::uint32_t banks_of(const std::vector<PhasePlan> &phases, const NpuConfig &npu) {
+  std::uint32_t end = 0;
+  for (const PhasePlan &p : phases)
+    end = std::max({end, p.split.shared.end(), p.split.other.end(), p.split.result.end()});
+  return (end + npu.bank_rows() - 1) / npu.bank_rows();
+}
+
+std::vector<PricedPlan> search_plans(const Layer &layer, Pass pass, const Machine &npu, const Price &price,
+                                     std::uint64_t plans) {
+  const Machine machine = priced(npu, price);
+  LayerPlans searched(machine, plans);
+  searched.prepare({{&layer, pass}}, 1, {});
+  std::vector<PricedPlan> found;
+  for (const std::vector<PhasePlan> &phases : searched.of(layer, pass).alternatives)
+    found.push_back(price_plan(phases, layer, pass, npu));
+  return found;
+}
+
+bool beats(const PricedPlan &x, const PricedPlan &y) {
+  return x.array <= y.array && x.memory <= y.memory && x.banks <= y.banks && x.cycles <= y.cycles;
+}
+
+/// The fastest alone first, then what is not beaten by one before it.
+std::vector<PricedPlan> best_of(std::vector<PricedPlan> all) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    order.emplace_back(all[i].cycles, i);
+  std::sort(order.begin(), order.end());
+  std::vector<PricedPlan> kept;
+  for (const auto &[cycles, i] : order)
+    if (kept.size() <= kKept &&
+        std::none_of(kept.begin(), kept.end(), [&, at = i](const PricedPlan &other) { return beats(other, all[at]); }))
+      kept.push_back(std::move(all[i]));
+  return kept;
+}
+
+} // namespace
+
+PricedPlan price_plan(std::vector<PhasePlan> phases, const Layer &layer, Pass pass, const Machine &npu) {
+  const std::vector<Layer> layers{layer};
+  const Layout layout = make_layout(layers, pass, npu);
+  PricedPlan priced;
+  for (PhasePlan &p : phases) {
+    p.layer = 0;
+    p.starts_empty = p.woven = false;
+    p.reach = 0;
+    p.products = plan_products(p, layer, npu);
+  }
+  priced.banks = banks_of(phases, npu);
+  priced.phases = phases;
+  const TimedPlan timed = time_plans(std::move(phases), layers, layout, npu);
+  priced.cycles = timed.cycles;
+  const double bytes_a_cycle = static_cast<double>(npu.memory.bytes_num) / static_cast<double>(npu.memory.bytes_den);
+  double loaded = 0;
+  for (const Action &a : timed.program.actions) {
+    if (a.computes()) {
+      priced.tiles.push_back(
+          {static_cast<double>(product_cycles(timed.program.products[a.product], layer, npu)), loaded});
+      loaded = 0;
+      continue;
+    }
+    const double moved = static_cast<double>(dram_bytes_of(a, npu)) / bytes_a_cycle;
+    (a.kind == Action::Kind::kLoad || priced.tiles.empty() ? loaded : priced.tiles.back().memory) += moved;
+  }
+  for (const TileCost &tile : priced.tiles) {
+    priced.array += tile.array;
+    priced.memory += tile.memory;
+  }
+  return priced;
+}
+
+void JobPlans::find_shapes(const JobSet &jobs) {
+  std::map<std::pair<std::string, Pass>, std::size_t> known;
+  for (std::size_t job = 0; job < jobs.size(); ++job) {
+    shapes_.emplace_back();
+    for (const JobSection &section : jobs.sections(job)) {
+      Layer layer = jobs.layers()[section.layer];
+      layer.dx = section.pass == Pass::kForward || layer.dx;
+      const auto [at, is_new] = known.try_emplace({shape_fingerprint(layer).hex(), section.pass}, layers_.size());
+      if (is_new) {
+        layers_.push_back(jobs.layers()[section.layer]);
+        passes_.push_back(section.pass);
+      }
+      shapes_.back().push_back(at->second);
+    }
+  }
+}
+
+JobPlans::JobPlans(const JobSet &jobs, std::uint64_t plans, unsigned threads,
+                   const std::function<void(std::uint64_t, std::uint64_t)> &progress) {
+  find_shapes(jobs);
+  const std::size_t prices = std::size(kPrices), all = prices * layers_.size();
+  std::vector<std::vector<PricedPlan>> found(all); // by shape and price
+  std::mutex mutex;
+  std::uint64_t done = 0;
+  for_each_in_parallel(all, threads, [&](std::size_t i) {
+    const std::size_t shape = i / prices, price = i % prices;
+    try {
+      found[i] = search_plans(layers_[shape], passes_[shape], jobs.npu(), kPrices[price], plans);
+    } catch (const CompileError &) {
+      if (price == 0) throw; // what fits the NPU need not fit a part of it
+    }
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (progress) progress(++done, all);
+  });
+  for (std::size_t shape = 0; shape < layers_.size(); ++shape) {
+    std::vector<PricedPlan> together;
+    for (std::size_t i = shape * prices; i < (shape + 1) * prices; ++i)
+      std::move(found[i].begin(), found[i].end(), std::back_inserter(together));
+    plans_.push_back(best_of(std::move(together)));
+  }
+}
+
+} // namespace gradweave::compiler

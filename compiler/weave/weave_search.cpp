@@ -1,0 +1,269 @@
+#include "compiler/weave/weave_search.hpp"
+
+#include "compiler/cost/cost.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace gradweave::compiler {
+namespace {
+
+/// What a cycle of the memory counts in cycles of the array, for plans to begin with.
+constexpr std::array<double, 3> kMemoryPrices{0.3, 1, 3};
+/// Pieces of a pace.
+constexpr std::size_t kPieces = 16;
+constexpr std::uint32_t kWidestWindows = 8;
+/// A walk goes one part of so many of the changes before half of them are given up.
+constexpr std::uint64_t kParts = 16;
+/// Of the rules of `tiles`: a small lead.
+constexpr std::size_t kUsualRule = 2;
+/// Of all jobs' cycles alone, what a turn takes at least: a tile product, more of them, a section.
+constexpr std::array<double, 4> kTurns{0, 0.002, 0.02, HUGE_VAL};
+
+} // namespace
+
+WeaveSearch::WeaveSearch(const JobSet &jobs, JobPlans &plans, const WeaveOptions &options)
+    : jobs_(jobs), plans_(plans), options_(options), player_(jobs, plans), changer_(jobs.npu(), options.seed),
+      rules_(rules_of(options.policy)) {}
+
+bool WeaveSearch::consider(Walk &walk, const WovenOrder &order) {
+  ++tried_;
+  const std::uint64_t cycles = player_.cycles(order, walk.cycles);
+  if (cycles >= walk.cycles) return false;
+  walk = {order, cycles};
+  return true;
+}
+
+WovenOrder WeaveSearch::with_plans(const std::function<std::size_t(std::size_t, std::size_t)> &plan) const {
+  WovenOrder order;
+  order.turn = HUGE_VAL;
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    order.sections.emplace_back();
+    for (std::size_t s = 0; s < jobs_.sections(job).size(); ++s) {
+      SectionChoice choice;
+      choice.plan = plan(job, plans_.shape_of(job, s));
+      choice.shift = job % 2 == 0 ? 0 : jobs_.npu().spm_banks;
+      order.sections.back().push_back(choice);
+    }
+  }
+  return order;
+}
+
+/// The cheapest plans, if the memory counts so much.
+WovenOrder WeaveSearch::priced(double memory) const {
+  return with_plans([&](std::size_t, std::size_t shape) {
+    const std::vector<PricedPlan> &all = plans_.of(shape);
+    const auto cost = [memory](const PricedPlan &p) { return p.array + memory * p.memory; };
+    return static_cast<std::size_t>(
+        std::min_element(all.begin(), all.end(),
+                         [&](const PricedPlan &x, const PricedPlan &y) { return cost(x) < cost(y); }) -
+        all.begin());
+  });
+}
+
+/// The fastest plans that lie in the first macro-banks, of every other job in those that are left; where there is none,
+/// the fastest of all.
+WovenOrder WeaveSearch::shared_out(std::uint32_t banks) const {
+  return with_plans([&](std::size_t job, std::size_t shape) {
+    const std::vector<PricedPlan> &all = plans_.of(shape);
+    const std::uint32_t most = job % 2 == 0 ? banks : jobs_.npu().spm_banks - banks;
+    const auto found = std::find_if(all.begin(), all.end(), [most](const PricedPlan &p) { return p.banks <= most; });
+    return found == all.end() ? std::size_t{0} : static_cast<std::size_t>(found - all.begin());
+  });
+}
+
+/// All plans to begin with, in all areas, of one job or of all.
+std::vector<WovenOrder> WeaveSearch::beginnings() const {
+  std::vector<WovenOrder> plans{with_plans([](std::size_t, std::size_t) { return std::size_t{0}; })};
+  for (const double price : kMemoryPrices)
+    plans.push_back(priced(price));
+  if (jobs_.size() > 1)
+    for (const std::uint32_t eighths : {3U, 5U})
+      plans.push_back(shared_out(jobs_.npu().spm_banks * eighths / 8));
+  std::vector<WovenOrder> all;
+  for (const WovenOrder &order : plans)
+    for (const Areas areas : {Areas::kAnywhere, Areas::kPlanned, Areas::kAlone}) {
+      all.push_back(order);
+      for (std::vector<SectionChoice> &job : all.back().sections)
+        for (SectionChoice &section : job)
+          section.areas = areas;
+    }
+  return all;
+}
+
+/// The fastest of all plans and areas to begin with, and then of all rules.
+WeaveSearch::Walk WeaveSearch::begin_with(const weave_model::Rule &rule, double turn) {
+  Walk walk;
+  for (WovenOrder order : beginnings()) {
+    order.rule = rule;
+    order.turn = turn;
+    // Of turns that are no sections, alone is as planned.
+    if (std::isinf(turn) || order.sections.front().front().areas != Areas::kAlone) consider(walk, order);
+  }
+  for (const weave_model::Rule &other : rules_) {
+    WovenOrder order = walk.order;
+    order.rule = other;
+    if (walk.cycles != kTooSlow) consider(walk, order);
+  }
+  return walk;
+}
+
+/// Each job with all the others' beginnings by itself: what suits one need not suit another.
+void WeaveSearch::choose_by_job(Walk &walk) {
+  for (std::size_t job = 0; job < jobs_.size(); ++job)
+    for (const WovenOrder &other : beginnings()) {
+      WovenOrder order = walk.order;
+      order.sections[job] = other.sections[job];
+      consider(walk, order);
+    }
+}
+
+bool WeaveSearch::begin() {
+  walks_ = {begin_with(rules_.front(), HUGE_VAL)};
+  if (cycles() == kTooSlow) return false;
+  double alone = 0;
+  for (std::size_t job = 0; job < jobs_.size(); ++job)
+    for (const std::size_t shape : plans_.shapes_of(job))
+      alone += static_cast<double>(plans_.of(shape).front().cycles);
+  for (const double share : kTurns)
+    turns_.push_back(share * alone);
+  if (jobs_.size() == 1) return true;
+  if (weaves_tiles())
+    for (const double turn : turns_)
+      walks_.push_back(begin_with(rules_[kUsualRule], turn));
+  sort_walks();
+  for (std::size_t i = 0; i < std::min<std::size_t>(walks_.size(), 2); ++i)
+    choose_by_job(walks_[i]);
+  sort_walks();
+  return true;
+}
+
+/// The fastest first; of equally fast ones, the first.
+void WeaveSearch::sort_walks() {
+  std::vector<Walk> sorted;
+  for (Walk &walk : walks_) {
+    const auto at = std::upper_bound(sorted.begin(), sorted.end(), walk.cycles,
+                                     [](std::uint64_t cycles, const Walk &other) { return cycles < other.cycles; });
+    sorted.insert(at, std::move(walk));
+  }
+  walks_ = std::move(sorted);
+}
+
+/// All walks go a part of the way, the faster half of them another one, and so on; the fastest goes to the end.
+void WeaveSearch::run() {
+  if (!weaves_tiles() || jobs_.size() == 1) return;
+  const std::uint64_t part = options_.changes / kParts;
+  while (changes_ < options_.changes) {
+    const std::uint64_t each = walks_.size() == 1 ? options_.changes : part;
+    for (Walk &walk : walks_)
+      for (std::uint64_t i = 0; i < each && changes_ < options_.changes; ++i) {
+        if (options_.progress) options_.progress(changes_, options_.changes);
+        ++changes_;
+        change(walk);
+      }
+    sort_walks();
+    walks_.resize((walks_.size() + 1) / 2);
+  }
+}
+
+/// A section, or all of the job that are of its shape: networks repeat their layers.
+std::vector<WeaveSearch::Place> WeaveSearch::pick_alike() {
+  const std::size_t job = changer_.pick(jobs_.size()), one = changer_.pick(jobs_.sections(job).size());
+  if (changer_.pick(4) == 0) return {{job, one}};
+  std::vector<Place> alike;
+  for (std::size_t s = 0; s < jobs_.sections(job).size(); ++s)
+    if (plans_.shape_of(job, s) == plans_.shape_of(job, one)) alike.push_back({job, s});
+  return alike;
+}
+
+void WeaveSearch::change_plan(WovenOrder &order) {
+  const std::vector<Place> places = pick_alike();
+  const std::size_t plan = changer_.pick(plans_.of(plans_.shape_of(places.front().job, places.front().section)).size());
+  for (const Place &place : places)
+    at(order, place).plan = plan;
+}
+
+/// A plan that nobody has searched for.
+void WeaveSearch::invent_plan(WovenOrder &order) {
+  const std::vector<Place> places = pick_alike();
+  const std::size_t shape = plans_.shape_of(places.front().job, places.front().section);
+  std::vector<PhasePlan> phases = plans_.of(shape)[at(order, places.front()).plan].phases;
+  changer_.change(phases, plans_.layer_of(shape));
+  std::size_t plan = 0;
+  try {
+    plan = plans_.add(shape, price_plan(std::move(phases), plans_.layer_of(shape), plans_.pass_of(shape), jobs_.npu()));
+  } catch (const CompileError &) { // does not fit
+    return;
+  }
+  for (const Place &place : places)
+    at(order, place).plan = plan;
+}
+
+void WeaveSearch::change_areas(WovenOrder &order) {
+  constexpr std::array<Areas, 5> kAreas{Areas::kAnywhere, Areas::kAnywhere, Areas::kPlanned, Areas::kPlanned,
+                                        Areas::kAlone};
+  const Areas areas = kAreas[changer_.pick(kAreas.size())];
+  const std::uint32_t shift = changer_.pick(jobs_.npu().spm_banks + 1);
+  for (const Place &place : pick_alike()) {
+    at(order, place).areas = areas;
+    at(order, place).shift = shift;
+  }
+}
+
+void WeaveSearch::change_window(WovenOrder &order) {
+  const std::uint32_t windows = 1 + changer_.pick(kWidestWindows);
+  for (const Place &place : pick_alike())
+    at(order, place).windows = windows;
+}
+
+/// A job is ahead or behind for a while.
+void WeaveSearch::change_pace(WovenOrder &order) {
+  if (order.paces.empty()) {
+    Pace even;
+    for (std::size_t i = 0; i <= kPieces; ++i)
+      even.push_back(static_cast<double>(i) / kPieces);
+    order.paces.assign(jobs_.size(), even);
+  }
+  Pace &pace = order.paces[changer_.pick(jobs_.size())];
+  const std::size_t first = changer_.pick(pace.size()), last = first + changer_.pick(pace.size() - first);
+  const double by = (static_cast<double>(changer_.pick(41)) - 20) / 200;
+  for (std::size_t i = first; i <= last; ++i)
+    pace[i] += by;
+  for (std::size_t i = 1; i < pace.size(); ++i)
+    pace[i] = std::max(pace[i], pace[i - 1]);
+}
+
+void WeaveSearch::change_rule(WovenOrder &order) {
+  if (changer_.pick(2) == 0)
+    order.rule = rules_[changer_.pick(rules_.size())];
+  else
+    order.turn = turns_[changer_.pick(turns_.size())];
+}
+
+void WeaveSearch::change(Walk &walk) {
+  WovenOrder order = walk.order;
+  switch (changer_.pick(8)) {
+  case 0:
+  case 1:
+    change_plan(order);
+    break;
+  case 2:
+    invent_plan(order);
+    break;
+  case 3:
+    change_areas(order);
+    break;
+  case 4:
+    change_window(order);
+    break;
+  case 5:
+    change_rule(order);
+    break;
+  default:
+    change_pace(order);
+  }
+  if (consider(walk, order)) ++improvements_;
+}
+
+} // namespace gradweave::compiler

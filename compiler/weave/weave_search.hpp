@@ -1,0 +1,71 @@
+// The search for an order of jobs: rules, plans and areas to begin with, then changes that the timing model judges.
+#pragma once
+
+#include "compiler/search/plan_change.hpp"
+#include "compiler/weave/weave.hpp"
+#include "compiler/weave/woven_order.hpp"
+
+#include <functional>
+
+namespace gradweave::compiler {
+
+class WeaveSearch {
+public:
+  /// The references must outlive the object.
+  WeaveSearch(const JobSet &jobs, JobPlans &plans, const WeaveOptions &options);
+
+  /// Tries rules, plans and areas. Whether any order fits the memory.
+  bool begin();
+  /// Tries the changes that the options ask for.
+  void run();
+
+  const WovenOrder &order() const { return walks_.front().order; }
+  std::uint64_t cycles() const { return walks_.front().cycles; }
+  std::uint64_t tried() const { return tried_; }
+  std::uint64_t changes() const { return changes_; }
+  std::uint64_t improvements() const { return improvements_; }
+
+private:
+  /// A section of a job.
+  struct Place {
+    std::size_t job = 0, section = 0;
+  };
+
+  /// The fastest order of those that it has come to.
+  struct Walk {
+    WovenOrder order;
+    std::uint64_t cycles = ~std::uint64_t{0};
+  };
+
+  bool weaves_tiles() const { return options_.policy == WeavePolicy::kTiles; }
+  bool consider(Walk &walk, const WovenOrder &order);
+  std::vector<WovenOrder> beginnings() const;
+  Walk begin_with(const weave_model::Rule &rule, double turn);
+  void choose_by_job(Walk &walk);
+  void sort_walks();
+  void change(Walk &walk);
+  WovenOrder with_plans(const std::function<std::size_t(std::size_t, std::size_t)> &plan) const;
+  WovenOrder priced(double memory) const;
+  WovenOrder shared_out(std::uint32_t banks) const;
+
+  std::vector<Place> pick_alike();
+  void change_plan(WovenOrder &order);
+  void invent_plan(WovenOrder &order);
+  void change_areas(WovenOrder &order);
+  void change_window(WovenOrder &order);
+  void change_pace(WovenOrder &order);
+  void change_rule(WovenOrder &order);
+  SectionChoice &at(WovenOrder &order, const Place &place) const { return order.sections[place.job][place.section]; }
+
+  const JobSet &jobs_;
+  JobPlans &plans_;
+  const WeaveOptions &options_;
+  OrderPlayer player_;
+  PlanChanger changer_;
+  std::vector<weave_model::Rule> rules_;
+  std::vector<double> turns_; ///< WovenOrder::turn that are tried
+  std::vector<Walk> walks_;   ///< the fastest first
+  std::uint64_t tried_ = 0, changes_ = 0, improvements_ = 0;
+};
+
+} // namespace gradweave::compiler

@@ -1,0 +1,38 @@
+// Networks woven on the RTL: all bits, and the cycles that the timing model predicted; with a bus that stalls, all
+// bits.
+#include "tests/runtime/random_job_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+namespace gradweave::runtime {
+namespace {
+
+using Case = std::tuple<const char *, std::uint64_t>;
+
+class WovenJobsOnRtl : public ::testing::TestWithParam<Case> {};
+
+TEST_P(WovenJobsOnRtl, HaveGoldenBitsAndPredictedCycles) {
+  const auto &[npu, first] = GetParam();
+  for (std::uint64_t seed = first; seed < first + 10; ++seed) {
+    WovenRequest request = random_job_set(npu, seed);
+    request.backend = Backend::kRtl;
+    request.device.stress = {seed, seed % 4 == 0 ? 0.3 : 0};
+    const WovenRun run = run_woven(request);
+    EXPECT_EQ(run.result.outcome, Outcome::kPass)
+        << describe(request) << ": " << fmt::format("{}", fmt::join(run.result.failures, "; "));
+    for (const WovenJob &job : run.jobs)
+      EXPECT_GT(job.elements, 0U) << describe(request) << ", " << job.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cosim, WovenJobsOnRtl,
+                         ::testing::Combine(::testing::Values("test8", "test6x10", "test13x7", "test4x8", "test5x2"),
+                                            ::testing::Values(1000U, 2000U, 3000U, 4000U)),
+                         [](const ::testing::TestParamInfo<Case> &info) {
+                           return fmt::format("{}_{}", std::get<0>(info.param), std::get<1>(info.param));
+                         });
+
+} // namespace
+} // namespace gradweave::runtime
