@@ -1,7 +1,7 @@
 // The scheduler of flexer_cgo23 as the paper describes it (docs/flexer.md).
 #pragma once
 
-#include "compiler/flexer/policy.hpp"
+#include "compiler/request/flexer_policy.hpp"
 #include "compiler/ir/scheduler.hpp"
 
 namespace gradweave::compiler::flexer {

@@ -1,4 +1,4 @@
-#include "compiler/flexer/policy.hpp"
+#include "compiler/request/flexer_policy.hpp"
 
 #include <fmt/format.h>
 
