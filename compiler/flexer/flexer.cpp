@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,8 +18,11 @@
 namespace gradweave::compiler::flexer {
 namespace {
 
-/// Tilings of a phase that are scheduled.
-constexpr std::size_t kTilings = 60;
+/// Tilings of a phase that are scheduled: as many as five of the search's plans.
+std::size_t tilings_for(const CompileOptions &options) {
+  constexpr std::uint64_t kPlansOfATiling = 5;
+  return std::max<std::uint64_t>(1, options.plans / kPlansOfATiling);
+}
 
 void check(const SchedulingProblem &problem) {
   if (problem.layers.size() != 1)
@@ -30,17 +34,6 @@ void check(const SchedulingProblem &problem) {
         fmt::format("layer '{}': schedule 'flexer' gives operations to all cores and cuts no layer; leave "
                     "the partition out",
                     problem.layers.front().name));
-}
-
-PhasePlan plan_of(PhaseKind kind, const Tiling &tiling, const Layer &layer, const Machine &npu) {
-  PhasePlan plan;
-  plan.kind = kind;
-  plan.tile = tiling.tile;
-  plan.loops = tiling.loops;
-  const RowRange all{0, npu.spm_rows()};
-  plan.split = {all, all, all};
-  plan.products = make_order(kind, plan.loops, plan.tile, layer, whole(layer));
-  return plan;
 }
 
 std::optional<Program> scheduled(const std::vector<PhasePlan> &plans, const SchedulingProblem &problem,
@@ -72,7 +65,7 @@ Scheduled FlexerScheduler::schedule(const SchedulingProblem &problem) const {
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     PhaseChoice choice(problem.options.flexer_policy.metric, problem.npu);
     TilingCount count;
-    const std::vector<Tiling> all = tilings_of(kinds[i], layer, problem.npu, kTilings, &count);
+    const std::vector<Tiling> all = tilings_of(kinds[i], layer, problem.npu, tilings_for(problem.options), &count);
     for (std::size_t t = 0; t < all.size(); ++t) {
       if (problem.options.progress) problem.options.progress(i * all.size() + t, kinds.size() * all.size());
       try_tiling(plan_of(kinds[i], all[t], layer, problem.npu), problem, choice);

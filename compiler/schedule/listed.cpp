@@ -1,6 +1,7 @@
 // List scheduling that knows time, beside the searched static orders.
 #include "compiler/back/layer_scheduler.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/ir/contraction.hpp"
 #include "compiler/list/list_search.hpp"
 #include "compiler/lower/describe.hpp"
 #include "compiler/lower/order.hpp"
@@ -44,11 +45,15 @@ std::function<void(std::uint64_t, std::uint64_t)> part_of_progress(const Compile
   return [&options, part](std::uint64_t done, std::uint64_t of) { options.progress(part * of + done, 2 * of); };
 }
 
-/// What the search for list schedules of a phase begins with: the static plan, if it has that phase by itself.
+/// What the search for list schedules of a phase begins with: the static plan, if it has that phase by itself, and its
+/// sums are chains.
 std::vector<PhasePlan> plans_of(PhaseKind kind, const std::vector<PhasePlan> &searched) {
   std::vector<PhasePlan> found;
   for (const PhasePlan &p : searched)
-    if (p.kind == kind && p.parts.reduction == Reduction::kChain) found.push_back(p);
+    if (const bool adds = p.parts.count > 1 && p.parts.reduction == Reduction::kAdd && !p.parts.by_turns() &&
+                          p.parts.dim == contraction_of(form_of(kind).results.front()).red;
+        p.kind == kind && !adds)
+      found.push_back(p);
   return found;
 }
 

@@ -21,8 +21,8 @@ namespace {
 using flexer::PhaseChoice;
 using flexer::Tiling;
 
-/// Loop orders of tilings that are tried: those of the best estimates.
-constexpr std::size_t kWays = 200;
+/// Loop orders of tilings that are tried, those of the best estimates: two for three of the search's plans.
+std::size_t ways_for(const CompileOptions &options) { return std::max<std::uint64_t>(1, options.plans * 2 / 3); }
 /// Of those, the last that were the best so far are tried with more regions and deeper load windows.
 constexpr std::size_t kRefined = 4;
 
@@ -139,11 +139,12 @@ PhasePlan Baseline::run() {
   for (std::size_t i = 0; i < ways.size(); ++i)
     by_cycles.emplace_back(ways[i].rough.cycles, i);
   std::sort(by_cycles.begin(), by_cycles.end());
+  const std::size_t most = ways_for(problem_.options);
   std::vector<Way> best; // that were the best when they were tried, the last of all at the end
   for (const auto &[cycles, index] : by_cycles) {
-    if (tried_ == kWays) break;
+    if (tried_ == most) break;
     const Way &way = ways[index];
-    if (problem_.options.progress) problem_.options.progress(tried_, kWays);
+    if (problem_.options.progress) problem_.options.progress(tried_, most);
     if (!try_regions(way, 0)) continue;
     best.push_back(way);
     if (best.size() > kRefined) best.erase(best.begin());
