@@ -21,8 +21,8 @@ namespace {
 using flexer::PhaseChoice;
 using flexer::Tiling;
 
-/// Loop orders of tilings that are tried, those of the best estimates: two for three of the search's plans.
-std::size_t ways_for(const CompileOptions &options) { return std::max<std::uint64_t>(1, options.plans * 2 / 3); }
+/// Loop orders of tilings that are tried, those of the best estimates: three for each of the search's plans.
+std::size_t ways_for(const CompileOptions &options) { return std::max<std::uint64_t>(1, options.plans * 3); }
 /// Of those, the last that were the best so far are tried with more regions and deeper load windows.
 constexpr std::size_t kRefined = 4;
 

@@ -38,17 +38,12 @@ void add_moves(Table &table, Chart &chart, const std::string &who, const Detail 
   }
 }
 
-/// Every tile once: an unlimited scratchpad.
+/// Every element once: an unlimited scratchpad.
 Detail unlimited(const compiler::Layer &layer) {
   Detail detail;
-  const auto bytes = [](double elements) { return 2 * elements; };
-  const double groups = layer.groups;
-  const double pixels = layer.image ? static_cast<double>(layer.conv->batch) * layer.conv->height * layer.conv->width *
-                                          layer.conv->channels
-                                    : static_cast<double>(layer.m) * layer.k * groups;
-  detail.moved[0][0] = bytes(pixels);
-  detail.moved[1][0] = bytes(static_cast<double>(layer.k) * layer.n * groups);
-  detail.moved[2][0] = bytes(static_cast<double>(layer.m) * layer.n * groups);
+  const std::array<double, 3> once = bytes_once(layer);
+  for (std::size_t t = 0; t < once.size(); ++t)
+    detail.moved.at(t).at(0) = once.at(t);
   return detail;
 }
 

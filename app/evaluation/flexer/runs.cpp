@@ -56,10 +56,6 @@ Taken taken_of(const compiler::Compiled &compiled) {
 Json json_of(const Taken &taken) { return {taken.cycles, taken.bytes}; }
 Taken taken_of(const Json &json) { return {json.at(0).get<double>(), json.at(1).get<double>()}; }
 
-double rate_of(const Machine &npu) {
-  return static_cast<double>(npu.memory.bytes_num) / static_cast<double>(npu.memory.bytes_den);
-}
-
 std::string run_all(const Layer &layer, const Machine &npu, std::uint32_t plans) {
   compiler::CompileCache cache; // ours begins with what the search finds
   std::array<Json, kWays.size()> taken;
@@ -68,8 +64,9 @@ std::string run_all(const Layer &layer, const Machine &npu, std::uint32_t plans)
         json_of(taken_of(compiler::compile({layer}, npu, options_of(way, plans, {}, false), cache)));
   Json json(taken);
   const compiler::Layout layout = compiler::make_layout({layer}, compiler::Pass::kForward, npu);
-  const compiler::Bounds bounds = compiler::lower_bounds({layer}, compiler::Pass::kForward, layout, npu);
-  json.push_back({bounds.run_cycles, static_cast<double>(bounds.traffic_cycles) * rate_of(npu)});
+  const std::array<double, 3> once = bytes_once(layer);
+  json.push_back(
+      {compiler::lower_bounds({layer}, compiler::Pass::kForward, layout, npu).run_cycles, once[0] + once[1] + once[2]});
   return json.dump();
 }
 
@@ -151,6 +148,17 @@ std::string run_cloud(const Layer &layer, const Machine &npu, std::uint32_t plan
 std::string_view scheduler_of(Way way) {
   constexpr std::array<std::string_view, 4> kNames{"flexer", "loop_order", "search", "list"};
   return kNames.at(static_cast<std::size_t>(way));
+}
+
+std::array<double, 3> bytes_once(const Layer &layer) {
+  constexpr double kElement = 2; // bf16
+  const double groups = layer.groups;
+  double input = static_cast<double>(layer.m) * layer.k * groups;
+  if (layer.image) {
+    const Convolution &conv = *layer.conv;
+    input = static_cast<double>(conv.batch) * conv.height * conv.width * conv.channels;
+  }
+  return {kElement * input, kElement * layer.k * layer.n * groups, kElement * layer.m * layer.n * groups};
 }
 
 std::string_view to_string(Type type) {

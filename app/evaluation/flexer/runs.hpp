@@ -35,6 +35,9 @@ enum class Type : std::uint8_t { kInput, kWeights, kOutput, kSums };
 inline constexpr std::size_t kTypes = 4;
 std::string_view to_string(Type type);
 
+/// Bytes of all input, weights and output of a forward pass, each once.
+std::array<double, 3> bytes_once(const compiler::Layer &layer);
+
 /// A schedule, moves and operations.
 struct Detail {
   Taken taken;
