@@ -65,7 +65,8 @@ sweep::Study with_absolute_paths(sweep::Study study) {
   return study;
 }
 
-/// The study of the file, with what the command line says in place of what it says, and the usual network and NPU.
+/// The study of the file, with what the command line says in place of what it says, and what it says nothing of:
+/// network, NPU, effort.
 sweep::Study study_of(const SweepArguments &a) {
   sweep::Study study;
   if (!a.study.empty()) study = sweep::load_study(a.study, path_fields());
@@ -85,7 +86,7 @@ sweep::Study study_of(const SweepArguments &a) {
     }
   for (const std::string &text : a.set)
     add_set(study, text);
-  for (const char *name : {"npu", "model"}) {
+  for (const char *name : {"plans", "npu", "model"}) {
     const auto has = [&](const sweep::Axis &axis) {
       return std::count(axis.fields.begin(), axis.fields.end(), name) != 0;
     };
