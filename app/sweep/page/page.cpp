@@ -21,7 +21,7 @@ namespace {
 using evaluation::XmlWriter;
 using Json = nlohmann::json;
 
-constexpr std::size_t kFrontRows = 12, kProblemRows = 10;
+constexpr std::size_t kFrontRows = 12, kProblemRows = 10, kStillPoints = 400, kFrontPoints = 300;
 constexpr std::array<std::string_view, 9> kTableColumns{"milliseconds", "cycles",           "bound",
                                                         "array_use",    "dram_read_bytes",  "dram_write_bytes",
                                                         "pes",          "scratchpad_bytes", "bandwidth_gb_s"};
@@ -102,7 +102,7 @@ private:
     html_.close();
     if (left_out_ != 0)
       html_.element("p",
-                    fmt::format("The plot and the table below leave {} of the points out, none of a front, to keep "
+                    fmt::format("The plot and the table below leave {} of the points out, none of the best, to keep "
                                 "this page small; the sweep's file has all.",
                                 left_out_));
   }
@@ -138,14 +138,17 @@ private:
     html_.close();
   }
 
-  /// What a page without scripts shows.
+  /// What a page without scripts shows: an even choice of the points.
   evaluation::Plot still() const {
-    evaluation::Plot plot{"sweep", "Time against cost", std::string(cost_axis(table_)), "milliseconds", true, {}};
+    const std::string_view cost = cost_axis(table_);
+    const std::size_t step = table_.rows.size() / kStillPoints + 1;
+    evaluation::Plot plot{"sweep", "Time against cost", std::string(cost), "milliseconds", true, {}};
     for (const Group &group : workloads(table_)) {
       evaluation::Plot::Points dots{group.name, {}, {}, false};
-      for (const std::size_t row : group.rows) {
-        dots.x.push_back((*table_.rows[row].result)[cost_axis(table_)]);
-        dots.y.push_back((*table_.rows[row].result)["milliseconds"]);
+      for (std::size_t i = 0; i < group.rows.size(); i += step) {
+        const Result &result = *table_.rows[group.rows[i]].result;
+        dots.x.push_back(result[cost]);
+        dots.y.push_back(result["milliseconds"]);
       }
       plot.series.push_back(std::move(dots));
     }
@@ -257,9 +260,9 @@ private:
                                  {"unit", column.unit},
                                  {"help", column.help},
                                  {"table", std::count(kTableColumns.begin(), kTableColumns.end(), column.name) != 0}});
-    std::vector<const Row *> rows = choose(places);
-    for (const Row *row : rows)
-      data["points"].push_back(point(*row, places));
+    const std::size_t bytes = data.dump().size();
+    for (Json &one : choose(places, bytes))
+      data["points"].push_back(std::move(one));
     std::string text = data.dump(-1, ' ', true, Json::error_handler_t::replace);
     for (const auto &[from, to] : {std::pair('<', "\\u003c"), {'&', "\\u0026"}, {'>', "\\u003e"}})
       for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos;)
@@ -267,24 +270,24 @@ private:
     return text;
   }
 
-  /// Points with numbers, in their order: all, or as many as fit.
-  std::vector<const Row *> choose(const std::vector<std::map<std::string, std::size_t>> &places) {
-    std::vector<const Row *> rows;
+  /// Points with numbers, in their order: all, or as many as fit beside `bytes` of other data.
+  std::vector<Json> choose(const std::vector<std::map<std::string, std::size_t>> &places, std::size_t bytes) {
+    constexpr std::size_t kFrame = 150'000; // of the page, all but data
+    std::map<std::size_t, Json> all;        // by row
+    std::size_t wanted = 0;
     for (const Row &row : table_.rows)
-      if (has_numbers(row)) rows.push_back(&row);
-    if (rows.empty()) return rows;
-    constexpr std::size_t kFrame = 60'000; // all but the points
-    const std::size_t each = point(*rows.front(), places).dump().size() + 16, most = (kMostPageBytes - kFrame) / each;
-    if (rows.size() <= most) return rows;
-    std::set<const Row *> keep;
-    for (const std::vector<std::size_t> &front : fronts_)
-      for (const std::size_t at : front)
-        if (keep.size() < most) keep.insert(&table_.rows[at]);
-    const std::size_t step = rows.size() / std::max<std::size_t>(1, most - keep.size()) + 1;
-    for (std::size_t i = 0; i < rows.size(); i += step)
-      keep.insert(rows[i]);
-    left_out_ = rows.size() - keep.size();
-    return {keep.begin(), keep.end()};
+      if (has_numbers(row)) wanted += all.emplace(row.number, point(row, places)).first->second.dump().size() + 1;
+    const std::size_t room = kMostPageBytes - std::min(kMostPageBytes, kFrame + bytes), step = wanted / (room + 1) + 1;
+    std::set<std::size_t> keep;
+    if (step > 1)
+      for (const std::vector<std::size_t> &front : fronts_)
+        keep.insert(front.begin(), front.begin() + static_cast<std::ptrdiff_t>(std::min(front.size(), kFrontPoints)));
+    std::vector<Json> chosen;
+    std::size_t place = 0;
+    for (auto &[row, json] : all)
+      if (place++ % step == 0 || keep.count(row) != 0) chosen.push_back(std::move(json));
+    left_out_ = all.size() - chosen.size();
+    return chosen;
   }
 
   const Table &table_;
