@@ -49,6 +49,11 @@ const std::vector<OptionForm> &option_forms() {
            "neighbouring tiles at any time",
        0, 0, 0, [](Options &o, Text text) { o.sharing = parse_sharing(text); },
        [](const Options &o) { return std::string(to_string(o.sharing)); }},
+      {"plans",
+       "Changes of good plans that are simulated for every layer and order; default 300. Fewer take less time, and "
+       "cycles rise by some per cent",
+       0, 1'000'000, 0, [](Options &o, Text text) { o.plans = std::stoull(text); },
+       [](const Options &o) { return std::to_string(o.plans); }},
       {"search-seed",
        "Seed of the search for each layer's plan; default 1. Heeded where --tune is: other seeds show by how much "
        "cycles "
