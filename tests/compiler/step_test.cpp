@@ -132,7 +132,7 @@ struct Pair {
       plan.reach = reach;
       plan.products = plan_products(plan, layer, npu);
     }
-    return compile_plans(layers, step.pass, plans, npu);
+    return compile_plans(layers, step.jobs.pass_of(0), plans, npu);
   }
   static std::uint64_t bytes(Tensor t, const Compiled &step) {
     std::uint64_t sum = 0;
