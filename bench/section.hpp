@@ -47,6 +47,8 @@ std::unique_ptr<Section> growth_section();
 std::unique_ptr<Section> memory_section();
 /// Layerweaver's model: what it takes to schedule a layer.
 std::unique_ptr<Section> weave_section();
+/// The list scheduler of the compiler.
+std::unique_ptr<Section> list_section();
 /// How the compiler's time and memory grow with layers and commands.
 std::unique_ptr<Section> compile_section();
 

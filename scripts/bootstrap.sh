@@ -10,7 +10,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 model_packages=(cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libgtest-dev zlib1g-dev
-  libnanoflann-dev libxxhash-dev libzip-dev libonnx-dev libprotobuf-dev libglpk-dev)
+  libnanoflann-dev libxxhash-dev libzip-dev libonnx-dev libprotobuf-dev libglpk-dev libsqlite3-dev)
 run_packages=("${model_packages[@]}" verilator libsystemc-dev iverilog yosys)
 lint_packages=(clang-format clang-tidy shellcheck)
 

@@ -15,5 +15,5 @@ scripts/bootstrap.sh run
 configure "$(default_npus)"
 compile gradweave
 # The sample runs on the small NPU; of the memory model and of partitioned training nothing does.
-[ "${SAMPLE:-}" = 0 ] || [[ ${STUDY:-} =~ ^(memory|dpt|layerweaver)$ ]] || compile gradweave_rtl_small
+[ "${SAMPLE:-}" = 0 ] || [[ ${STUDY:-} =~ ^(memory|dpt|layerweaver|flexer)$ ]] || compile gradweave_rtl_small
 exec "$build/bin/gradweave" "${args[@]}"

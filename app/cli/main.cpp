@@ -1,9 +1,12 @@
 // The gradweave command: its subcommands, and what comes of what they throw.
 #include "app/cli/plan/commands.hpp"
 #include "app/cli/run/commands.hpp"
+#include "app/cli/sweep/commands.hpp"
 #include "app/cli/traces/commands.hpp"
 #include "app/cli/usage.hpp"
 
+#include "app/sweep/slurm.hpp"
+#include "base/database/database.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/process_pool.hpp"
 #include "compiler/compiler.hpp"
@@ -71,6 +74,10 @@ int run(const std::function<int()> &command) {
     return report(error, cli::kBadInput);
   } catch (const isa::AssemblyError &error) {
     return report(error, cli::kBadInput);
+  } catch (const DatabaseError &error) {
+    return report(error, cli::kBadInput);
+  } catch (const sweep::SlurmError &error) {
+    return report(error, cli::kDevice);
   } catch (const OutputError &error) {
     return report(error, cli::kOutput);
   } catch (const Interrupted &error) {
@@ -110,7 +117,7 @@ int main(int argc, char **argv) {
   app.set_help_all_flag("--help-all", "Help of all subcommands");
   for (const auto add : {cli::add_cosim, cli::add_simulate, cli::add_compile, cli::add_validate, cli::add_streams,
                          cli::add_timeline, cli::add_wavediff, cli::add_models, cli::add_tasks, cli::add_search,
-                         cli::add_memory, cli::add_train, cli::add_weave, cli::add_reproduce})
+                         cli::add_memory, cli::add_train, cli::add_weave, cli::add_sweep, cli::add_reproduce})
     add(app, invocation, chosen);
   std::string help_about;
   cli::add_help(app, help_about, chosen);

@@ -1,6 +1,7 @@
 #include "app/evaluation/papers.hpp"
 
 #include "app/evaluation/dpt/figures.hpp"
+#include "app/evaluation/flexer/figures.hpp"
 #include "app/evaluation/igo/figures.hpp"
 #include "app/evaluation/layerweaver/figures.hpp"
 #include "app/evaluation/memory/figures.hpp"
@@ -19,7 +20,8 @@ const std::vector<Paper> &papers() {
   static const std::vector<Paper> all{{"igo", igo::figures, true, igo::open},
                                       {"memory", memory::figures, false, memory::open},
                                       {"layerweaver", layerweaver::figures, false, layerweaver::open},
-                                      {"dpt", dpt::figures, false, dpt::open}};
+                                      {"dpt", dpt::figures, false, dpt::open},
+                                      {"flexer", flexer::figures, false, flexer::open}};
   return all;
 }
 

@@ -2,8 +2,8 @@
 // same size, else where they fit best, else over victims.
 #pragma once
 
-#include "compiler/flexer/policy.hpp"
 #include "compiler/ir/program.hpp"
+#include "compiler/request/flexer_policy.hpp"
 
 #include <cstdint>
 #include <optional>

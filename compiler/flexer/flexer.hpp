@@ -1,27 +1,21 @@
 // The scheduler of flexer_cgo23 as the paper describes it (docs/flexer.md).
 #pragma once
 
-#include "compiler/flexer/policy.hpp"
 #include "compiler/ir/scheduler.hpp"
 
 namespace gradweave::compiler::flexer {
 
-/// Algorithm 1: a list schedule for each tiling, and the best by the policy's metric, with latencies by the timing
-/// model. A forward pass is one phase; a backward pass with a dX one too, whose products share dY. All cores of the NPU
-/// take part; options that cut a layer are refused.
+/// Algorithm 1: a list schedule for each tiling, and the best by the metric of CompileOptions::flexer_policy, with
+/// latencies by the timing model. A forward pass is one phase; a backward pass with a dX one too, whose products share
+/// dY. All cores of the NPU take part; options that cut a layer are refused.
 class FlexerScheduler final : public Scheduler {
 public:
-  explicit FlexerScheduler(const Policy &policy = {}) : policy_(policy) {}
-
   Schedule name() const override { return Schedule("flexer"); }
   std::string_view summary() const override {
     return "out of order on all cores, as Flexer's list scheduler and its memory management";
   }
   /// Throws CompileError if there are several layers, a partition, or no tiling fits.
   Scheduled schedule(const SchedulingProblem &problem) const override;
-
-private:
-  Policy policy_;
 };
 
 } // namespace gradweave::compiler::flexer

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/flexer/operation_sets.hpp"
-#include "compiler/flexer/policy.hpp"
+#include "compiler/request/flexer_policy.hpp"
 #include "compiler/spm/residency.hpp"
 
 #include <cstdint>

@@ -52,4 +52,15 @@ std::vector<Tiling> tilings_of(PhaseKind kind, const Layer &layer, const Machine
   return found;
 }
 
+PhasePlan plan_of(PhaseKind kind, const Tiling &tiling, const Layer &layer, const Machine &npu) {
+  PhasePlan plan;
+  plan.kind = kind;
+  plan.tile = tiling.tile;
+  plan.loops = tiling.loops;
+  const RowRange all{0, npu.spm_rows()};
+  plan.split = {all, all, all};
+  plan.products = make_order(kind, plan.loops, plan.tile, layer, whole(layer));
+  return plan;
+}
+
 } // namespace gradweave::compiler::flexer

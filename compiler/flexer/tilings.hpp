@@ -30,4 +30,7 @@ inline constexpr std::uint64_t kMostOperations = 2000;
 std::vector<Tiling> tilings_of(PhaseKind kind, const Layer &layer, const Machine &npu, std::size_t most,
                                TilingCount *count = nullptr);
 
+/// The operations of a tiling in the order of its data flow. All of the scratchpad is one area.
+PhasePlan plan_of(PhaseKind kind, const Tiling &tiling, const Layer &layer, const Machine &npu);
+
 } // namespace gradweave::compiler::flexer

@@ -8,15 +8,15 @@ namespace gradweave::compiler {
 // on it.
 
 Fingerprint fingerprint(const CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, partition, parts, reduction, sharing, plans, search_seed, stream] =
-      options;
+  const auto &[schedule, pass, tune, progress, partition, parts, reduction, sharing, plans, search_seed, flexer_policy,
+               stream] = options;
   return Fingerprint().add(to_string(schedule), pass, tune, partition, parts, reduction, sharing, plans, search_seed,
-                           stream);
+                           to_string(flexer_policy), stream);
 }
 
 Fingerprint plan_fingerprint(const CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, partition, parts, reduction, sharing, plans, search_seed, stream] =
-      options;
+  const auto &[schedule, pass, tune, progress, partition, parts, reduction, sharing, plans, search_seed, flexer_policy,
+               stream] = options;
   return Fingerprint().add(plans, search_seed);
 }
 
@@ -49,13 +49,23 @@ const std::vector<OptionForm> &option_forms() {
            "neighbouring tiles at any time",
        0, 0, 0, [](Options &o, Text text) { o.sharing = parse_sharing(text); },
        [](const Options &o) { return std::string(to_string(o.sharing)); }},
+      {"plans",
+       "Changes of good plans that are simulated for every layer and order; default 300. Fewer take less time, and "
+       "cycles rise by some per cent",
+       0, 1'000'000, 0, [](Options &o, Text text) { o.plans = std::stoull(text); },
+       [](const Options &o) { return std::to_string(o.plans); }},
       {"search-seed",
        "Seed of the search for each layer's plan; default 1. Heeded where --tune is: other seeds show by how much "
        "cycles "
        "depend on luck",
        0, std::numeric_limits<std::uint64_t>::max(), 0,
        [](Options &o, Text text) { o.search_seed = std::stoull(text); },
-       [](const Options &o) { return std::to_string(o.search_seed); }}};
+       [](const Options &o) { return std::to_string(o.search_seed); }},
+      {"flexer-policy",
+       "Choices of the schedules flexer and loop_order, as in priority=min_transfer,victims=first_fit; one each of: " +
+           flexer::policy_names() + "; those left out are the first. loop_order takes notice of metric only",
+       0, 0, 0, [](Options &o, Text text) { o.flexer_policy = flexer::parse_policy(text); },
+       [](const Options &o) { return to_string(o.flexer_policy); }}};
   return forms;
 }
 

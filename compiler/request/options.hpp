@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/key/fingerprint.hpp"
+#include "compiler/request/flexer_policy.hpp"
 #include "compiler/request/names.hpp"
 
 #include <cstdint>
@@ -33,6 +34,8 @@ struct CompileOptions {
   /// Of these changes, for each layer and order by itself: other seeds find other plans, and show by how much cycles
   /// depend on luck.
   std::uint64_t search_seed = 1;
+  /// Of `flexer`, and, as far as they choose among tilings, of the schedules that it is compared to.
+  flexer::Policy flexer_policy = {};
   /// Whether to emit the stream and verify every pass. Without, all else is the same, but `stream` and `info` stay
   /// empty.
   bool stream = true;

@@ -21,10 +21,6 @@ struct Candidate {
   double cycles = std::numeric_limits<double>::infinity();
 };
 
-/// Splits on bank boundaries near the shares that the estimate wants, up to `reach` banks away, the closest first, and
-/// last the whole scratchpad as one area.
-std::vector<SpmSplit> splits_near(const RoughEstimate &rough, const NpuConfig &npu, int reach);
-
 class PhaseSearch {
 public:
   /// `fixed`: tile sides that are given; 0: to be found. `budget`: Program::work() that it may do. `whole`: the layer

@@ -1,5 +1,6 @@
 #include "compiler/search/search.hpp"
 #include "compiler/cost/cost.hpp"
+#include "compiler/cost/splits.hpp"
 #include "compiler/cost/tile_estimate.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"

@@ -42,7 +42,8 @@ private:
       all += cost;
       if (g < groups % period) rest += cost;
     }
-    const double times = groups / period;
+    const std::uint32_t periods = groups / period;
+    const double times = periods;
     return {all.bytes * times + rest.bytes, all.port * times + rest.port};
   }
 
@@ -57,7 +58,8 @@ private:
 
   void add(Cost &cost, std::uint64_t address, std::uint32_t bytes) const {
     const auto units = [&](std::uint32_t unit) {
-      return static_cast<double>((address + bytes + unit - 1) / unit - address / unit);
+      const std::uint64_t first = address / unit, end = (address + bytes + unit - 1) / unit;
+      return static_cast<double>(end - first);
     };
     cost.bytes += units(access_) * access_;
     cost.port += std::max(units(npu_.bus_bytes), static_cast<double>(npu_.memory.latency_cycles) / npu_.outstanding);
@@ -91,7 +93,8 @@ public:
       double halo = 1;
       if (layer_.image && taps_read) {
         const Convolution &conv = *layer_.conv;
-        const double all = static_cast<double>(layer_.m) / conv.out_width(), own = side.terms / conv.out_width();
+        const double all = static_cast<double>(layer_.m) / conv.out_width();
+        const std::uint32_t own = side.terms / conv.out_width(); // tiles are of whole lines
         const double around = static_cast<double>(conv.kernel_height - 1) * conv.dilation_height / conv.stride_height;
         halo = std::min(all, own + around) / own;
       }
@@ -181,8 +184,8 @@ private:
   template <typename F> std::vector<double> over(Dim dim, std::uint32_t extent, Count count, double times, F f) const {
     std::vector<double> sums;
     for (const Side &side : sides_[dim]) {
-      const std::uint32_t size = std::min(side.*count, extent), rest = extent % size;
-      sums.push_back(times * ((extent / size) * f(size) + (rest != 0 ? f(rest) : 0.0)));
+      const std::uint32_t size = std::min(side.*count, extent), whole = extent / size, rest = extent % size;
+      sums.push_back(times * (whole * f(size) + (rest != 0 ? f(rest) : 0.0)));
     }
     return sums;
   }

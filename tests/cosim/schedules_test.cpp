@@ -24,7 +24,8 @@ const std::vector<Layer> kLayers{
 /// The paper's orders, and those that search nothing.
 std::vector<Schedule> schedules() {
   std::vector<Schedule> all = compiler::all_schedules();
-  all.insert(all.end(), {Schedule("in_order"), Schedule("igo_paper"), Schedule("flexer")});
+  all.insert(all.end(), {Schedule("in_order"), Schedule("igo_paper"), Schedule("flexer"), Schedule("loop_order"),
+                         Schedule("list")});
   return all;
 }
 

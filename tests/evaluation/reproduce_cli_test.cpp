@@ -111,7 +111,7 @@ TEST_F(ReproduceTest, BadInputIsToldBeforeAnythingRuns) {
   fails({"--policy", "nonsense"}, 2, "nonsense");
   CommandResult r = run({"reproduce", "nosuch"});
   EXPECT_EQ(r.code, 3) << r.err;
-  EXPECT_NE(r.err.find("there are: dpt, igo"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("there are: dpt, flexer, igo"), std::string::npos) << r.err;
   r = run({"reproduce"});
   EXPECT_EQ(r.code, 2);
   EXPECT_FALSE(std::filesystem::exists(work() / "reproduce"));

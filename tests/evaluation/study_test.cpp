@@ -80,7 +80,7 @@ TEST_F(StudyTest, AMissingFileIsToldAndAnUnknownNameLists) {
     find_study("nosuch");
     FAIL();
   } catch (const ConfigError &error) {
-    EXPECT_NE(std::string(error.what()).find("there are: dpt, igo"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("there are: dpt, flexer, igo"), std::string::npos) << error.what();
   }
 }
 

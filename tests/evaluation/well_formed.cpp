@@ -5,6 +5,7 @@
 #include <cctype>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 namespace gradweave::test {
@@ -17,7 +18,9 @@ public:
   void parse() {
     if (text_.rfind("<!DOCTYPE html>", 0) == 0) at_ = 15;
     while (at_ < text_.size()) {
-      if (text_[at_] == '<')
+      if (text_.compare(at_, kData.size(), kData) == 0)
+        data();
+      else if (text_[at_] == '<')
         tag();
       else
         content();
@@ -27,6 +30,8 @@ public:
   }
 
 private:
+  static constexpr std::string_view kData = "<![CDATA[", kDataEnd = "]]>";
+
   [[noreturn]] void fail(const std::string &what) const {
     throw std::runtime_error(fmt::format("at byte {}: {}", at_, what));
   }
@@ -46,6 +51,15 @@ private:
     if (c == '&') entity();
     if (c == '>') fail("> in text");
     if (open_.empty() && std::isspace(static_cast<unsigned char>(c)) == 0) fail("text outside of the root");
+  }
+  void data() {
+    if (open_.empty()) fail("data outside of the root");
+    at_ = text_.find(kDataEnd, at_);
+    if (at_ == std::string::npos) {
+      at_ = text_.size();
+      fail("data is not closed");
+    }
+    at_ += kDataEnd.size();
   }
   void entity() {
     std::string entity;

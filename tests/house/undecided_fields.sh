@@ -45,6 +45,7 @@ sw_models/config/machine.cpp sw_models/config/machine.hpp Machine
 graph/layer_fingerprint.cpp graph/network.hpp Layer
 graph/layer_fingerprint.cpp sw_models/numerics/convolution.hpp Convolution
 compiler/request/options.cpp compiler/request/options.hpp CompileOptions
+compiler/request/flexer_policy.cpp compiler/request/flexer_policy.hpp Policy
 compiler/compiler.cpp compiler/ir/program.hpp PhasePlan PhaseParts SpmSplit PlacementPolicy RowRange
 runtime/record/job_key.cpp runtime/job/job.hpp JobSpec
 runtime/record/job_key.cpp device/device.hpp DeviceOptions BusStress BusFault

@@ -31,7 +31,7 @@ mv moved/share/gradweave/models/mlp.graph moved/share/gradweave/models/only-here
 expect 0 only-here "$gradweave" models
 ! grep -q '^  mlp ' output || fail "the moved command lists a network that it does not have"
 expect 0 "total" "$gradweave" simulate --model only-here --npu test8
-expect 3 "there are: dpt, igo" "$gradweave" reproduce nosuch
+expect 3 "there are: dpt, flexer, igo" "$gradweave" reproduce nosuch
 printf 'a,20,30,40\n' >layers.csv
 if [ -f "$build/lib/libgradweave_rtl_test8.so" ]; then
   expect 0 PASS "$gradweave" cosim --model layers.csv --npu test8

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 namespace gradweave::cli {
 namespace {
@@ -29,14 +30,21 @@ bool takes_images(std::string_view schedule) {
 
 } // namespace
 
-Work resolve(const WorkArguments &arguments) {
+compiler::Network resolve_network(const WorkArguments &arguments) {
+  const Settings settings = parse_settings(arguments.set, arguments.batch, arguments.until);
+  return compiler::load_network(runtime::find_model(arguments.model), settings.network);
+}
+
+Work resolve(const WorkArguments &arguments) { return resolve(arguments, resolve_network(arguments)); }
+
+Work resolve(const WorkArguments &arguments, compiler::Network network) {
   Work work;
   work.compile.pass = compiler::parse_pass(arguments.pass);
   for (const compiler::OptionForm &form : compiler::option_forms())
     if (const auto given = arguments.compile.find(form.name); given != arguments.compile.end())
       form.set(work.compile, given->second);
-  const Settings settings = parse_settings(arguments.set, arguments.batch, arguments.until);
-  work.network = compiler::load_network(runtime::find_model(arguments.model), settings.network);
+  const Settings settings = parse_settings(arguments.set);
+  work.network = std::move(network);
   work.npu = load_machine(runtime::find_npu(arguments.npu), settings.machine);
   if (arguments.convolution == "image" && takes_images(arguments.schedule))
     compiler::read_images(work.network.layers, work.compile.pass, work.npu);

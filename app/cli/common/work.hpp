@@ -29,6 +29,9 @@ struct Work {
 
 /// Throws ConfigError for files, std::invalid_argument for the rest.
 Work resolve(const WorkArguments &arguments);
+/// The network of it, as its file and --set say, and the rest when that has been read before.
+compiler::Network resolve_network(const WorkArguments &arguments);
+Work resolve(const WorkArguments &arguments, compiler::Network network);
 
 /// Throws std::runtime_error with the remedy if the Verilated NPU that a run needs is not built. `argument`: the NPU as
 /// the user gave it.

@@ -3,6 +3,7 @@
 #include "app/evaluation/page/bar_chart.hpp"
 #include "app/evaluation/page/plot.hpp"
 #include "base/file/output_file.hpp"
+#include "base/text/csv.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -74,14 +75,7 @@ Json figure_json(const Figure &figure) {
   return json;
 }
 
-/// A CSV field: in quotes if it has to be.
-std::string field(const std::string &text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text)
-    quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
+std::string field(const std::string &text) { return csv_field(text); }
 
 std::string field(const std::optional<double> &value) {
   return value && std::isfinite(*value) ? fmt::format("{:.6g}", *value) : std::string();

@@ -158,8 +158,11 @@ std::string refusal(std::string_view text) {
 
 TEST(Policy, WrongNamesAreToldWithTheRightOnes) {
   EXPECT_EQ(refusal("victims=lru"), "policy: unknown victims 'lru'; use one of: algorithm2, first_fit, smallest");
-  EXPECT_EQ(refusal("order=3"), "policy: unknown key 'order'; use one of: priority, victims, weight, metric, gaps");
-  EXPECT_EQ(refusal("metric"), "policy: 'metric' is no key=value; give e.g. priority=min_transfer");
+  const std::string names = "priority: benefit, min_transfer, min_spilling; victims: algorithm2, first_fit, smallest; "
+                            "weight: divided, multiplied; metric: latency_data, latency, data; gaps: count, end";
+  EXPECT_EQ(policy_names(), names);
+  EXPECT_EQ(refusal("order=3"), "policy: unknown key 'order'; there are " + names);
+  EXPECT_EQ(refusal("metric"), "policy: 'metric' is no key=value; there are " + names);
   EXPECT_EQ(refusal("gaps=end,gaps=end"), "policy: 'gaps' is given twice");
 }
 

@@ -30,6 +30,7 @@ enum class SpillWeight { kDivided, kMultiplied };
 /// Of what the best schedule has least (algorithm 1, line 5; figure 9).
 enum class Metric { kLatencyTimesData, kLatency, kData };
 
+/// The defaults are the paper's.
 struct Policy {
   SetPriority priority = SetPriority::kBenefit;
   Victims victims = Victims::kAlgorithm2;
@@ -44,11 +45,13 @@ std::string_view to_string(SetPriority p);
 std::string_view to_string(Victims v);
 std::string_view to_string(SpillWeight w);
 std::string_view to_string(Metric m);
-/// "benefit, algorithm2, divided, latency_data": all that differs from nothing.
+/// "priority=benefit,victims=algorithm2,...": all choices, as parse_policy() takes them.
 std::string to_string(const Policy &policy);
 
 /// Throws std::invalid_argument that lists the names that there are, of "priority=min_transfer,victims=first_fit": keys
 /// priority, victims, weight, metric and gaps, each once at most; what is left out is as in Policy.
 Policy parse_policy(std::string_view text);
+/// "priority: benefit, min_transfer, min_spilling; victims: ...": what parse_policy() accepts.
+std::string policy_names();
 
 } // namespace gradweave::compiler::flexer

@@ -1,4 +1,4 @@
-#include "compiler/flexer/policy.hpp"
+#include "compiler/request/flexer_policy.hpp"
 
 #include <fmt/format.h>
 
@@ -28,14 +28,18 @@ template <typename E, std::size_t kCount> std::string_view name_of(const Names<E
   throw std::invalid_argument("no such choice of a policy");
 }
 
+template <typename E, std::size_t kCount> std::string list(const Names<E, kCount> &names) {
+  std::string all;
+  for (const auto &[value, name] : names)
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", name);
+  return all;
+}
+
 template <typename E, std::size_t kCount>
 E value_of(const Names<E, kCount> &names, std::string_view key, std::string_view text) {
-  std::string all;
-  for (const auto &[value, name] : names) {
+  for (const auto &[value, name] : names)
     if (name == text) return value;
-    all += fmt::format("{}{}", all.empty() ? "" : ", ", name);
-  }
-  throw std::invalid_argument(fmt::format("policy: unknown {} '{}'; use one of: {}", key, text, all));
+  throw std::invalid_argument(fmt::format("policy: unknown {} '{}'; use one of: {}", key, text, list(names)));
 }
 
 void set(Policy &policy, std::string_view key, std::string_view value) {
@@ -50,8 +54,7 @@ void set(Policy &policy, std::string_view key, std::string_view value) {
   else if (key == "gaps")
     policy.gaps_count = value_of(kGaps, key, value);
   else
-    throw std::invalid_argument(
-        fmt::format("policy: unknown key '{}'; use one of: priority, victims, weight, metric, gaps", key));
+    throw std::invalid_argument(fmt::format("policy: unknown key '{}'; there are {}", key, policy_names()));
 }
 
 } // namespace
@@ -62,9 +65,14 @@ std::string_view to_string(SpillWeight w) { return name_of(kWeights, w); }
 std::string_view to_string(Metric m) { return name_of(kMetrics, m); }
 
 std::string to_string(const Policy &policy) {
-  return fmt::format("priority={},victims={},weight={},metric={},gaps={}", to_string(policy.priority),
-                     to_string(policy.victims), to_string(policy.weight), to_string(policy.metric),
-                     name_of(kGaps, policy.gaps_count));
+  const auto &[priority, victims, weight, metric, gaps] = policy; // all: results depend on each
+  return fmt::format("priority={},victims={},weight={},metric={},gaps={}", to_string(priority), to_string(victims),
+                     to_string(weight), to_string(metric), name_of(kGaps, gaps));
+}
+
+std::string policy_names() {
+  return fmt::format("priority: {}; victims: {}; weight: {}; metric: {}; gaps: {}", list(kPriorities), list(kVictims),
+                     list(kWeights), list(kMetrics), list(kGaps));
 }
 
 Policy parse_policy(std::string_view text) {
@@ -75,7 +83,7 @@ Policy parse_policy(std::string_view text) {
     text.remove_prefix(std::min(text.size(), pair.size() + 1));
     const std::size_t equals = pair.find('=');
     if (equals == std::string_view::npos)
-      throw std::invalid_argument(fmt::format("policy: '{}' is no key=value; give e.g. priority=min_transfer", pair));
+      throw std::invalid_argument(fmt::format("policy: '{}' is no key=value; there are {}", pair, policy_names()));
     const std::string_view key = pair.substr(0, equals);
     const std::string entry = fmt::format("{},", key);
     if (seen.find("," + entry) != std::string::npos)

@@ -1,0 +1,125 @@
+// The evaluation of Flexer: study and figures know the same numbers, and what is asked for is made.
+#include "app/evaluation/flexer/figures.hpp"
+#include "app/evaluation/papers.hpp"
+#include "sw_models/config/config_error.hpp"
+#include "tests/cli/command_line.hpp"
+#include "tests/evaluation/well_formed.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+namespace gradweave::test {
+namespace {
+
+using namespace evaluation;
+using nlohmann::json;
+
+const std::filesystem::path kFlexerStudy = std::filesystem::path(GW_SOURCE_DIR) / "app/evaluation/flexer/flexer.toml";
+
+/// A network and two machines that take no time.
+constexpr const char *kTiny = R"(paper = "flexer"
+title = "Tiny"
+[settings]
+plans = 10
+cloud = 10
+[[network]]
+name = "VGG-16"
+model = "./tiny.toml"
+[[machine]]
+name = "arch1"
+npu = "test8c2"
+[[machine]]
+name = "arch5"
+npu = "test8c4"
+[[machine]]
+name = "arch6"
+npu = "test8c4"
+[[published]]
+figure = "9a"
+key = "speedup"
+text = "a layer"
+unit = "x"
+value = 2.17
+)";
+constexpr const char *kNetwork = R"(batch = 1
+[[layer]]
+name = "conv3_1"
+conv = { height = 8, width = 8, channels = 16, out_channels = 16, kernel = 3, padding = 1 }
+[[layer]]
+name = "conv4_2"
+conv = { height = 8, width = 8, channels = 16, out_channels = 32, kernel = 3, padding = 1 }
+)";
+
+class FlexerStudyTest : public CommandLineTest {};
+
+std::string problem(std::string text, const std::string &from, const std::string &to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+  try {
+    flexer::read_flexer_study(parse_study(text, kFlexerStudy), {});
+  } catch (const ConfigError &error) {
+    return error.what();
+  }
+  return {};
+}
+
+} // namespace
+
+TEST_F(FlexerStudyTest, EveryPublishedNumberHasARow) {
+  const Study study = load_study(kFlexerStudy);
+  const Paper &paper = paper_of(study);
+  ASSERT_EQ(paper.name, "flexer");
+  const std::unique_ptr<Repetition> repetition = paper.open(study, {{}, "", "gradweave reproduce flexer", 1});
+  WantedUnits wanted;
+  std::set<std::string> keys;
+  std::vector<Row> rows;
+  for (const std::string_view id : paper.figures())
+    for (const Row &row : repetition->figure(id, wanted, true).rows) {
+      EXPECT_EQ(row.command, "gradweave reproduce flexer --figure " + std::string(id));
+      EXPECT_TRUE(keys.insert(row.figure + " " + row.key).second) << row.key;
+      EXPECT_EQ(row.ours.size(), repetition->presentation().columns.size());
+      rows.push_back(row);
+    }
+  for (const Published &p : study.published) {
+    const auto says = [&p](const Row &row) {
+      return row.figure == p.figure && row.paper == p.value && row.key == p.key;
+    };
+    EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), says)) << p.figure << ' ' << p.key;
+  }
+  EXPECT_GT(wanted.works().size(), 500U);
+}
+
+TEST_F(FlexerStudyTest, MakesEveryFigureAndAPage) {
+  write("tiny.toml", kNetwork);
+  write("study.toml", kTiny);
+  const CommandResult r = run({"reproduce", "./study.toml", "--out", "out", "--quiet"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(xml_problem(read_file(work() / "out/index.html")), "");
+  const json made = json::parse(read_file(work() / "out/results.json"));
+  EXPECT_EQ(made.at("figures").size(), flexer::figures().size());
+  EXPECT_TRUE(made.at("problems").empty());
+  for (const json &row : made.at("rows")) // ours is never slower than (b), nor anything faster than the bound
+    if (row.at("key").get<std::string>().find("speedup") != std::string::npos) {
+      EXPECT_GE(row.at("list_over_b").get<double>(), 1) << row;
+      EXPECT_GE(row.at("bound_over_a").get<double>(), row.at("list_over_a").get<double>()) << row;
+    }
+  // The same again evaluates nothing.
+  const std::string journal = read_file(work() / "out/journal.jsonl");
+  ASSERT_EQ(run({"reproduce", "./study.toml", "--out", "out", "--quiet"}).code, 0);
+  EXPECT_EQ(read_file(work() / "out/journal.jsonl"), journal);
+}
+
+TEST_F(FlexerStudyTest, ErrorsNameFileLineAndRemedy) {
+  const std::string text = read_file(kFlexerStudy);
+  EXPECT_EQ(problem(text, "plans = 60", "plans = 60"), "");
+  EXPECT_NE(problem(text, "plans = 60", "plans = 0").find("plans must be above 0"), std::string::npos);
+  EXPECT_NE(problem(text, "name = \"arch2\"", "name = \"arch1\"").find("a second one called 'arch1'"),
+            std::string::npos);
+  const CommandResult r = run({"reproduce", "flexer", "--network", "AlexNet"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("no network 'AlexNet' in flexer; there are: VGG-16, ResNet-50"), std::string::npos) << r.err;
+}
+
+} // namespace gradweave::test
