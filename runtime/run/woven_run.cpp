@@ -14,7 +14,6 @@ using compiler::JobPlans;
 using compiler::JobSet;
 using compiler::WeaveOptions;
 using compiler::WeavePolicy;
-using compiler::Woven;
 
 class WeaveRun {
 public:

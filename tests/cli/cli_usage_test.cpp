@@ -44,8 +44,8 @@ protected:
   }
 };
 
-const Words kSubcommands{"cosim",    "simulate", "compile", "validate",  "disasm", "asm",    "timeline",
-                         "wavediff", "models",   "search",  "reproduce", "help",   "version"};
+const Words kSubcommands{"cosim",    "simulate", "compile", "validate",  "disasm", "asm",  "timeline",
+                         "wavediff", "models",   "search",  "reproduce", "weave",  "help", "version"};
 
 TEST_F(CliUsage, UnknownSubcommandsAreNamedWithTheNearest) {
   refused({"cosm"}, {"'cosm'", "did you mean 'cosim'?", "there are: cosim, simulate"});
