@@ -1,5 +1,6 @@
 // The gradweave command: its subcommands, and what comes of what they throw.
 #include "app/cli/plan/commands.hpp"
+#include "app/cli/reference.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/cli/sweep/commands.hpp"
 #include "app/cli/traces/commands.hpp"
@@ -119,8 +120,9 @@ int main(int argc, char **argv) {
                          cli::add_timeline, cli::add_wavediff, cli::add_models, cli::add_tasks, cli::add_search,
                          cli::add_memory, cli::add_train, cli::add_weave, cli::add_sweep, cli::add_reproduce})
     add(app, invocation, chosen);
-  std::string help_about;
+  std::string help_about, reference;
   cli::add_help(app, help_about, chosen);
+  cli::add_reference(app, reference, chosen);
   if (const std::optional<int> code = cli::parse(app, argc, argv)) return *code == 0 ? finish_output(cli::kOk) : *code;
   return finish_output(run(chosen));
 }

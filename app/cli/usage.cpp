@@ -51,7 +51,7 @@ const CLI::App *find_subcommand(const CLI::App &app, const std::string &name) {
 std::vector<std::string> subcommands(const CLI::App &app) {
   std::vector<std::string> names;
   for (const CLI::App *command : all_subcommands(app))
-    names.push_back(command->get_name());
+    if (!command->get_group().empty()) names.push_back(command->get_name());
   return names;
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <dlfcn.h>
 #include <fstream>
 #include <string_view>
+#include <sys/auxv.h>
 #include <system_error>
 
 namespace gradweave {
@@ -51,6 +53,19 @@ OwnTree build_tree(const fs::path &root) {
                       root.string(), note.build.string(), note.source.string())};
 }
 
+/// The file that this code is in: the program, or the library that a program of others has loaded.
+fs::path own_file() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  Dl_info here{}, main{};
+  // Where the program's headers are loaded is part of it.
+  if (::dladdr(reinterpret_cast<const void *>(&has_models), &here) == 0 ||
+      ::dladdr(reinterpret_cast<const void *>(::getauxval(AT_PHDR)), &main) == 0 || here.dli_fbase == main.dli_fbase)
+    return program;
+  const fs::path library = fs::canonical(here.dli_fname, error);
+  return error ? program : library;
+}
+
 } // namespace
 
 bool has_models(const fs::path &directory) {
@@ -73,10 +88,7 @@ OwnTree tree_of(const fs::path &program) {
 }
 
 const OwnTree &own_tree() {
-  static const OwnTree tree = [] {
-    std::error_code error;
-    return tree_of(fs::read_symlink("/proc/self/exe", error));
-  }();
+  static const OwnTree tree = tree_of(own_file());
   return tree;
 }
 

@@ -16,7 +16,7 @@ struct OwnTree {
 /// that is the tree it was copied with, if it lay inside: the tree it was copied from may say something else by now.
 OwnTree tree_of(const std::filesystem::path &program);
 
-/// That of the running program.
+/// That of the running program, or of the shared library if this code is in one.
 const OwnTree &own_tree();
 
 /// Whether it has models and configs.

@@ -25,8 +25,9 @@ constexpr double kTaskSeconds = 60;
 constexpr double kMostTasks = 100; ///< unless the user says more: arrays are limited to a thousand or so
 constexpr std::chrono::seconds kLookEvery{2};
 
-std::size_t shares_of(const SlurmRun &run, const Shards &shards, const std::vector<sweep::Work> &work) {
-  const std::size_t there = shards.count();
+/// `used`: jobs wait for shares, or have begun.
+std::size_t shares_of(const SlurmRun &run, const Shards &shards, const std::vector<sweep::Work> &work, bool used) {
+  const std::size_t there = used ? shards.count() : 0;
   if (there != 0 && run.options.tasks != 0 && run.options.tasks != there)
     throw std::invalid_argument(fmt::format("--slurm-tasks {}: {} has the work in {} shares already; leave the option "
                                             "out, or name another file with --out",
@@ -69,8 +70,9 @@ bool run_on_slurm(const SlurmRun &run, sweep::Store &store, const std::vector<sw
                   const SignalGuard &signals) {
   const Shards shards(run.out);
   const std::set<std::size_t> busy = shares_in_queue(shards);
-  merge_all(store, shards.files());
-  const std::size_t count = shares_of(run, shards, work);
+  const std::vector<fs::path> files = shards.files();
+  merge_all(store, files);
+  const std::size_t count = shares_of(run, shards, work, !files.empty() || !busy.empty());
   std::set<std::size_t> open = unfinished(store, work, count);
   if (open.empty() && busy.empty()) return true;
   for (const std::size_t share : busy)

@@ -63,6 +63,7 @@ public:
     if (!fronts_.empty()) {
       plot();
       fronts();
+      table();
     }
     problems();
     html_.raw(fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", data));
@@ -129,13 +130,17 @@ private:
                   "Filled dots, joined by lines, are points of a colour that no other one is at or below in both axes. "
                   "Choose a dot or a row to see the command that runs it.");
     html_.element("div", "", {{"id", "about"}});
+    html_.open("noscript");
+    html_.raw(draw(still(), 0));
+    html_.close();
+  }
+
+  void table() {
+    html_.element("h2", "All points that the filters let through");
     html_.open("div", {{"class", "scroll"}});
     html_.element("table", "", {{"id", "table"}});
     html_.close();
     html_.element("button", "Show more", {{"id", "more"}, {"type", "button"}});
-    html_.open("noscript");
-    html_.raw(draw(still(), 0));
-    html_.close();
   }
 
   /// What a page without scripts shows: an even choice of the points.
