@@ -6,9 +6,7 @@
 #include <cmath>
 
 namespace gradweave::compiler::flexer {
-namespace {
 
-/// What the metric makes of a schedule: less is better.
 double weight_of(Metric metric, double cycles, double bytes) {
   switch (metric) {
   case Metric::kLatency:
@@ -20,8 +18,6 @@ double weight_of(Metric metric, double cycles, double bytes) {
   }
   return cycles * bytes;
 }
-
-} // namespace
 
 std::uint64_t PhaseChoice::most_bytes(std::uint64_t least_cycles) const {
   if (!best_) return ~std::uint64_t{0};

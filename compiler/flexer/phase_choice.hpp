@@ -11,6 +11,9 @@
 
 namespace gradweave::compiler::flexer {
 
+/// What the metric makes of a schedule: less is better.
+double weight_of(Metric metric, double cycles, double bytes);
+
 /// Keeps the schedule that has least of what the metric counts, with cycles by the timing model. What cannot be better
 /// is not timed; the first of equal ones stays.
 class PhaseChoice {

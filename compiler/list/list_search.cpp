@@ -266,6 +266,7 @@ std::optional<ListPlan> ListSearch::run() {
       if (listed) plan.options = ListOptions{};
       play(std::move(plan));
     }
+  const Contraction &result = contraction_of(form_of(kind_).results.front());
   for (const Candidate &c : candidates())
     for (const SpmSplit &split : splits_near(c.rough, npu_, 0)) {
       ListPlan plan;
@@ -273,6 +274,7 @@ std::optional<ListPlan> ListSearch::run() {
       plan.phase.tile = c.tile;
       plan.phase.split = split;
       plan.phase.window = npu_.cores;
+      plan.phase.loops = {result.row, result.col, result.red};
       plan.block = c.block;
       plan.options = ListOptions{};
       play(std::move(plan));

@@ -1,7 +1,9 @@
 // flexer_cgo23's baseline (section 3, figures 3 and 5): a loop order, its innermost loop unrolled over the cores, and a
 // region of the scratchpad each for input, weights and sums.
 #include "compiler/back/layer_scheduler.hpp"
+#include "compiler/cost/cost.hpp"
 #include "compiler/cost/splits.hpp"
+#include "compiler/cost/tile_estimate.hpp"
 #include "compiler/flexer/phase_choice.hpp"
 #include "compiler/flexer/tilings.hpp"
 #include "compiler/lower/order.hpp"
@@ -12,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -23,8 +26,8 @@ using flexer::Tiling;
 
 /// Loop orders of tilings that are tried, those of the best estimates: three for each of the search's plans.
 std::size_t ways_for(const CompileOptions &options) { return std::max<std::uint64_t>(1, options.plans * 3); }
-/// Of those, the last that were the best so far are tried with more regions and deeper load windows.
-constexpr std::size_t kRefined = 4;
+/// Of those, the best by a closer estimate are timed, with more regions and load windows.
+constexpr std::size_t kRefined = 8;
 
 class LoopOrderScheduler final : public LayerScheduler {
 public:
@@ -68,49 +71,74 @@ private:
   struct Way {
     PhasePlan plan;
     RoughEstimate rough;
+    double weight = 0; ///< by the metric, estimated
   };
 
   void add_orders(const Tiling &tiling, std::vector<Way> &ways) const;
-  bool try_regions(const Way &way, int reach);
+  std::vector<SpmSplit> regions(const Way &way, int reach) const;
+  template <typename Judge>
+  void play(const Way &way, int reach, const std::vector<std::uint32_t> &windows, const Judge &judge) const;
+  void estimate(Way way);
 
   PhaseKind kind_;
   const SchedulingProblem &problem_;
   const Layer &layer_;
   PhaseChoice choice_;
-  std::size_t tried_ = 0;
+  std::size_t estimated_ = 0;
+  std::vector<Way> best_; ///< by weight
 };
 
 bool is_apart(const SpmSplit &split) {
   return split.shared.end() <= split.other.first && split.other.end() <= split.result.first;
 }
 
-/// Whether one of the splits is the best so far. Those of `reach` banks around what the estimate wants; if none of them
-/// holds a product, those further away.
-bool Baseline::try_regions(const Way &way, int reach) {
+/// Regions up to `reach` banks from what the estimate wants that hold a product; if there are none, those further away.
+std::vector<SpmSplit> Baseline::regions(const Way &way, int reach) const {
   constexpr int kFar = 6;
-  const Machine &npu = problem_.npu;
   std::vector<SpmSplit> splits;
   for (; splits.empty() && reach <= kFar; reach += 2) {
-    splits = splits_near(way.rough, npu, reach);
+    splits = splits_near(way.rough, problem_.npu, reach);
     const auto is_no_use = [&](const SpmSplit &split) {
-      return !is_apart(split) || !fits(kind_, way.plan.tile, split, layer_, npu, way.plan.parts);
+      return !is_apart(split) || !fits(kind_, way.plan.tile, split, layer_, problem_.npu, way.plan.parts);
     };
     splits.erase(std::remove_if(splits.begin(), splits.end(), is_no_use), splits.end());
   }
-  if (splits.empty()) return false;
+  return splits;
+}
+
+/// Calls `judge` with the plan and its program for these regions and load windows.
+template <typename Judge>
+void Baseline::play(const Way &way, int reach, const std::vector<std::uint32_t> &windows, const Judge &judge) const {
+  const std::vector<SpmSplit> splits = regions(way, reach);
+  if (splits.empty()) return;
   std::vector<PhasePlan> plans{way.plan};
   PhasePlan &plan = plans.front();
-  plan.products = plan_products(plan, layer_, npu);
-  const TileWalk walk(plans, problem_.layers, problem_.layout, npu);
-  bool better = false;
-  for (const SpmSplit &split : splits) {
-    plan.split = split;
-    TrafficLimit limit;
-    limit.bytes = choice_.most_bytes(plan_cycles(plan, layer_, npu));
-    if (const auto program = allocate(plans, walk, limit)) better = choice_.consider(plan, *program) || better;
-  }
-  ++tried_;
-  return better;
+  plan.products = plan_products(plan, layer_, problem_.npu);
+  const TileWalk walk(plans, problem_.layers, problem_.layout, problem_.npu);
+  TrafficLimit limit;
+  limit.bytes = choice_.most_bytes(plan_cycles(plan, layer_, problem_.npu));
+  for (const std::uint32_t window : windows)
+    for (const SpmSplit &split : splits) {
+      plan.split = split;
+      plan.window = window;
+      if (const auto program = allocate(plans, walk, limit)) judge(plan, *program);
+    }
+}
+
+void Baseline::estimate(Way way) {
+  way.weight = std::numeric_limits<double>::infinity();
+  const std::uint32_t step = problem_.npu.cores; // operations: the next one's operands come while they execute
+  play(way, 0, {step}, [&](const PhasePlan &, const Program &program) {
+    const auto cycles = static_cast<double>(estimate_cycles(program, problem_.npu, kTooSlow));
+    const auto bytes = static_cast<double>(moved_bytes(program, problem_.npu));
+    way.weight = std::min(way.weight, flexer::weight_of(problem_.options.flexer_policy.metric, cycles, bytes));
+  });
+  if (way.weight == std::numeric_limits<double>::infinity()) return;
+  ++estimated_;
+  const auto at = std::upper_bound(best_.begin(), best_.end(), way.weight,
+                                   [](double weight, const Way &other) { return weight < other.weight; });
+  best_.insert(at, std::move(way));
+  if (best_.size() > kRefined) best_.pop_back();
 }
 
 void Baseline::add_orders(const Tiling &tiling, std::vector<Way> &ways) const {
@@ -140,20 +168,14 @@ PhasePlan Baseline::run() {
     by_cycles.emplace_back(ways[i].rough.cycles, i);
   std::sort(by_cycles.begin(), by_cycles.end());
   const std::size_t most = ways_for(problem_.options);
-  std::vector<Way> best; // that were the best when they were tried, the last of all at the end
   for (const auto &[cycles, index] : by_cycles) {
-    if (tried_ == most) break;
-    const Way &way = ways[index];
-    if (problem_.options.progress) problem_.options.progress(tried_, most);
-    if (!try_regions(way, 0)) continue;
-    best.push_back(way);
-    if (best.size() > kRefined) best.erase(best.begin());
+    if (estimated_ == most) break;
+    if (problem_.options.progress) problem_.options.progress(estimated_, most);
+    estimate(ways[index]);
   }
-  for (Way &way : best)
-    for (const std::uint32_t window : {1U, problem_.npu.cores, 2 * problem_.npu.cores}) {
-      way.plan.window = window;
-      try_regions(way, 2);
-    }
+  for (const Way &way : best_)
+    play(way, 2, {1U, problem_.npu.cores, 2 * problem_.npu.cores},
+         [&](const PhasePlan &plan, const Program &program) { choice_.consider(plan, program); });
   if (!choice_.best())
     throw CompileError(fmt::format("layer '{}': no tiling leaves a region each for input, weights and sums in the "
                                    "scratchpad of NPU '{}'; give it more spm_bytes or spm_banks, or choose another "
