@@ -29,8 +29,8 @@ std::string verify_program(const Program &program, const Layout &layout, const N
 std::string verify_stream(const Compiled &compiled, const NpuConfig &npu);
 
 /// Jobs of one stream (Compiled::jobs), likewise: every row of the scratchpad that a command reads was last written by
-/// one of the same job, and every byte of memory that it reads or writes is of that job's tensors or of spill space that
-/// no other job has used. Whose a command is its information says; a product's operands have to agree.
+/// one of the same job, and every byte of memory that it reads or writes is of that job's tensors or of spill space
+/// that no other job has used. Whose a command is its information says; a product's operands have to agree.
 std::string verify_jobs(const Compiled &compiled, const NpuConfig &npu);
 
 } // namespace gradweave::compiler
