@@ -6,6 +6,7 @@
 #include "compiler/lower/describe.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
+#include "compiler/schedule/registry.hpp"
 #include "compiler/schedule/searched.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ class ListScheduler final : public Scheduler {
 public:
   Schedule name() const override { return Schedule("list"); }
   std::string_view summary() const override {
-    return "out of order on all cores by what each would wait for, or as search finds it, whichever is faster";
+    return "out of order on all cores by what each would wait for, or as search or loop_order, whichever is faster";
   }
   /// Throws CompileError if there are several layers, a partition, or nothing fits.
   Scheduled schedule(const SchedulingProblem &problem) const override;
@@ -43,6 +44,21 @@ void check(const SchedulingProblem &problem) {
 std::function<void(std::uint64_t, std::uint64_t)> part_of_progress(const CompileOptions &options, std::uint64_t part) {
   if (!options.progress) return nullptr;
   return [&options, part](std::uint64_t done, std::uint64_t of) { options.progress(part * of + done, 2 * of); };
+}
+
+/// The plans of the fastest loop orders; none if no tiling leaves each operand a region.
+std::vector<PhasePlan> loop_order_plans(const SchedulingProblem &problem) {
+  CompileOptions options = problem.options;
+  options.schedule = Schedule("loop_order");
+  options.flexer_policy.metric = flexer::Metric::kLatency;
+  options.progress = nullptr;
+  try {
+    return scheduler_of(options.schedule)
+        .schedule({problem.layers, problem.layout, problem.npu, options, problem.known})
+        .plans;
+  } catch (const CompileError &) {
+    return {};
+  }
 }
 
 /// What the search for list schedules of a phase begins with: the static plan, if it has that phase by itself, and its
@@ -75,9 +91,11 @@ std::optional<Scheduled> listed(const SchedulingProblem &problem, const Schedule
   std::uint64_t tried = 0;
   const std::uint64_t all = kinds.size() * kTimes * problem.options.plans;
   const auto progress = part_of_progress(problem.options, 1);
+  std::vector<PhasePlan> known = loop_order_plans(problem);
+  known.insert(known.end(), searched.plans.begin(), searched.plans.end());
   for (const PhaseKind kind : kinds) {
     list::ListSearchOptions options;
-    options.from = plans_of(kind, searched.plans);
+    options.from = plans_of(kind, known);
     options.plans = kTimes * problem.options.plans + problem.options.tune;
     options.seed = problem.options.search_seed;
     const auto count = [&] {

@@ -110,7 +110,11 @@ Figure figure9a(const Inputs &inputs) {
   if (network == nullptr || machine == nullptr) return figure;
   GainCharts charts{chart_of("figure9a-speed", "Speedup", "times as fast"),
                     chart_of("figure9a-data", "Less data", "times fewer bytes")};
-  Table cycles{"Cycles", {"layer", "Flexer", "(a)", "(b)", "list", "bound"}, {}};
+  compiler::flexer::Policy fastest;
+  fastest.metric = compiler::flexer::Metric::kLatency;
+  Taken baseline{0, 0}, ours{0, 0}; // (a) by latency alone, and the list
+  double most = 0;
+  Table cycles{"Cycles", {"layer", "Flexer", "(a)", "(a) by latency", "(b)", "list", "bound"}, {}};
   Table bytes{"Bytes", {"layer", "Flexer", "(a)", "(b)", "list", "each tensor once"}, {}};
   std::vector<Gains> all;
   for (const compiler::Layer &layer : layers_on(*network, machine->npu)) {
@@ -122,12 +126,21 @@ Figure figure9a(const Inputs &inputs) {
       cycle_row.push_back(fmt::format("{:.0f}", taken.cycles));
       byte_row.push_back(fmt::format("{:.0f}", taken.bytes));
     }
+    const Taken fast = inputs.runs.with(layer, machine->npu, Way::kLoopOrder, fastest);
+    cycle_row.insert(cycle_row.begin() + 3, fmt::format("{:.0f}", fast.cycles));
+    most = std::max(most, fast.cycles / runs[Way::kList].cycles);
+    baseline.cycles += fast.cycles;
+    ours.cycles += runs[Way::kList].cycles;
     cycles.rows.push_back(std::move(cycle_row));
     bytes.rows.push_back(std::move(byte_row));
   }
   figure.rows = {row_of(inputs, "9a", "speedup", largest(all), false),
                  row_of(inputs, "9a", "data", largest(all), true)};
   add_both(inputs, figure, "9a", "VGG-16 end to end", gains_of(network_on(inputs, *network, machine->npu)));
+  figure.notes = {
+      fmt::format("(a) is the best by latency x data, as the paper's; the list is the fastest. Over (a) by "
+                  "latency alone the list is {:.2f} times as fast end to end, and {:.2f} times in one layer.",
+                  baseline.cycles / ours.cycles, most)};
   figure.tables = {std::move(cycles), std::move(bytes)};
   figure.charts = {std::move(charts.speed), std::move(charts.data)};
   return figure;
