@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <numeric>
 #include <set>
@@ -120,7 +121,7 @@ private:
   }
 
   void advance(const Batch &batch, double fraction) {
-    const auto ended = static_cast<std::size_t>(fraction * static_cast<double>(batch.size()) + 0.5);
+    const auto ended = static_cast<std::size_t>(std::llround(fraction * static_cast<double>(batch.size())));
     for (std::size_t at = 0; at < std::min(ended, batch.size()); ++at)
       display_.update(batch[at], 1);
   }

@@ -34,7 +34,7 @@ bool beats(const Table &table, std::size_t a, std::size_t b, const std::vector<s
 
 /// A field's value as JSON has it: a number if it is written as that.
 Json field_json(const std::string &text) {
-  const Json number = Json::parse(text, nullptr, false);
+  Json number = Json::parse(text, nullptr, false);
   if (number.is_number() && number.dump() == text) return number;
   return text;
 }

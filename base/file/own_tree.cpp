@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <fstream>
 #include <string_view>
-#include <sys/auxv.h>
 #include <system_error>
 
 namespace gradweave {
@@ -53,17 +52,14 @@ OwnTree build_tree(const fs::path &root) {
                       root.string(), note.build.string(), note.source.string())};
 }
 
-/// The file that this code is in: the program, or the library that a program of others has loaded.
+/// The file that this code is in: the program, or the shared library that a program of others has loaded.
 fs::path own_file() {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  Dl_info here{}, main{};
-  // Where the program's headers are loaded is part of it.
-  if (::dladdr(reinterpret_cast<const void *>(&has_models), &here) == 0 ||
-      ::dladdr(reinterpret_cast<const void *>(::getauxval(AT_PHDR)), &main) == 0 || here.dli_fbase == main.dli_fbase)
-    return program;
-  const fs::path library = fs::canonical(here.dli_fname, error);
-  return error ? program : library;
+  Dl_info here{}; // of a program it says what it was called as, which may be no path
+  if (::dladdr(reinterpret_cast<const void *>(&has_models), &here) != 0)
+    if (const fs::path file = here.dli_fname; file.filename().string().find(".so") != std::string::npos)
+      return fs::canonical(file, error);
+  return fs::read_symlink("/proc/self/exe", error);
 }
 
 } // namespace
