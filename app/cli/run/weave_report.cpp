@@ -1,4 +1,4 @@
-#include "app/report/weave_report.hpp"
+#include "app/cli/run/weave_report.hpp"
 
 #include "app/report/text_format.hpp"
 #include "runtime/record/result_json.hpp"
