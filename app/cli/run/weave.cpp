@@ -119,8 +119,8 @@ int weave(const WeaveArguments &a) {
   const WovenRun run = runtime::run_woven(request, events);
   display.clear();
   const std::string repeat = reproduce(a);
-  if (json) json->commit(runtime::woven_json(request, run, repeat));
-  runtime::print_woven(out, request, run, repeat);
+  if (json) json->commit(woven_json(request, run, repeat));
+  print_woven(out, request, run, repeat);
   return exit_code(run.result.outcome);
 }
 

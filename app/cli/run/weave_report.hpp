@@ -3,17 +3,17 @@
 
 #include "runtime/run/woven_run.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <cstdio>
 #include <string>
 
-namespace gradweave::runtime {
+namespace gradweave::cli {
 
 /// The jobs, what they take together beside one by one, and how the run ended.
-void print_woven(std::FILE *out, const WovenRequest &request, const WovenRun &run, const std::string &reproduce);
+void print_woven(std::FILE *out, const runtime::WovenRequest &request, const runtime::WovenRun &run,
+                 const std::string &reproduce);
 
 /// The same as JSON: cycles, bytes, and the job's checks.
-std::string woven_json(const WovenRequest &request, const WovenRun &run, const std::string &reproduce);
+std::string woven_json(const runtime::WovenRequest &request, const runtime::WovenRun &run,
+                       const std::string &reproduce);
 
-} // namespace gradweave::runtime
+} // namespace gradweave::cli
