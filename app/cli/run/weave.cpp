@@ -2,12 +2,12 @@
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/repeat_command.hpp"
 #include "app/cli/common/settings.hpp"
+#include "app/cli/common/weave_jobs.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
-#include "app/cli/run/weave_jobs.hpp"
+#include "app/cli/run/weave_report.hpp"
 #include "app/report/plan_report.hpp"
 #include "app/report/text_format.hpp"
-#include "app/report/weave_report.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/parallel.hpp"
 #include "base/process/process_pool.hpp"
@@ -119,8 +119,8 @@ int weave(const WeaveArguments &a) {
   const WovenRun run = runtime::run_woven(request, events);
   display.clear();
   const std::string repeat = reproduce(a);
-  if (json) json->commit(runtime::woven_json(request, run, repeat));
-  runtime::print_woven(out, request, run, repeat);
+  if (json) json->commit(woven_json(request, run, repeat));
+  print_woven(out, request, run, repeat);
   return exit_code(run.result.outcome);
 }
 

@@ -1,4 +1,4 @@
-#include "app/cli/run/weave_jobs.hpp"
+#include "app/cli/common/weave_jobs.hpp"
 
 #include "base/text/split.hpp"
 #include "compiler/cost/image_choice.hpp"

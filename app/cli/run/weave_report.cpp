@@ -1,4 +1,4 @@
-#include "app/report/weave_report.hpp"
+#include "app/cli/run/weave_report.hpp"
 
 #include "app/report/text_format.hpp"
 #include "runtime/record/result_json.hpp"
@@ -8,8 +8,16 @@
 
 #include <algorithm>
 
-namespace gradweave::runtime {
+namespace gradweave::cli {
 namespace {
+
+using runtime::grouped;
+using runtime::human;
+using runtime::percent;
+using runtime::ratio;
+using runtime::WovenJob;
+using runtime::WovenRequest;
+using runtime::WovenRun;
 
 double gain(std::uint64_t before, std::uint64_t now) {
   return 100 * (static_cast<double>(before) / static_cast<double>(now) - 1);
@@ -107,4 +115,4 @@ std::string woven_json(const WovenRequest &request, const WovenRun &run, const s
   return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-} // namespace gradweave::runtime
+} // namespace gradweave::cli
