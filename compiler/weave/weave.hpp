@@ -4,22 +4,11 @@
 #include "compiler/ir/compiled.hpp"
 #include "compiler/ir/program.hpp"
 #include "compiler/weave/job_plans.hpp"
-#include "compiler/weave/merge.hpp"
+#include "compiler/weave/weave_options.hpp"
 
 #include <cstdint>
-#include <functional>
-#include <vector>
 
 namespace gradweave::compiler {
-
-struct WeaveOptions {
-  WeavePolicy policy = WeavePolicy::kTiles;
-  /// Of policy `tiles`: changes of plans and order that are tried.
-  std::uint64_t changes = 300;
-  std::uint64_t seed = 1; ///< of these
-  /// Called after each order that is tried, with those tried and those to try. May throw, which abandons the search.
-  std::function<void(std::uint64_t, std::uint64_t)> progress = {};
-};
 
 /// An order with plans, placed in the scratchpad.
 struct Woven {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/search/plan_change.hpp"
-#include "compiler/weave/weave.hpp"
+#include "compiler/weave/weave_options.hpp"
 #include "compiler/weave/woven_order.hpp"
 
 #include <functional>
