@@ -82,7 +82,7 @@ std::string words_of(const CLI::App &command) {
 
 std::string man_page(const CLI::App &app) {
   std::string page =
-      fmt::format(".TH GRADWEAVE 1 \"\" \"gradweave {0}\" \"User Commands\"\n.SH NAME\ngradweave \\- {1}\n"
+      fmt::format(".TH GRADWEAVE 1 \"\" \"gradweave {0}\" \"User Commands\"\n.ad l\n.SH NAME\ngradweave \\- {1}\n"
                   ".SH SYNOPSIS\n\\fBgradweave\\fR \\fISUBCOMMAND\\fR [\\fIOPTIONS\\fR]\n.SH OPTIONS\n",
                   GW_VERSION, roff(app.get_description()));
   add_options(page, app);

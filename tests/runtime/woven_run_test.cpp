@@ -1,6 +1,7 @@
 // Networks woven on one NPU: bits of the golden model and of each alone, cycles of the timing model.
 #include "runtime/run/woven_run.hpp"
 #include "tests/runtime/random_job_set.hpp"
+#include "tests/support/cases.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,7 @@ namespace {
 const char *const kNpus[] = {"test8", "test6x10", "test13x7", "test4x8", "test5x2"};
 
 TEST(WovenRun, RandomJobSetsHaveGoldenBitsAndThoseOfEachJobAlone) {
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::cases(8); ++seed) {
     WovenRequest request = random_job_set(kNpus[seed % 5], seed);
     request.backend = Backend::kFunctional;
     const WovenRun run = run_woven(request);
@@ -25,7 +26,7 @@ TEST(WovenRun, RandomJobSetsHaveGoldenBitsAndThoseOfEachJobAlone) {
 }
 
 TEST(WovenRun, CyclesAreThoseOfTheTimingModelAndNoneBeatTheBound) {
-  for (std::uint64_t seed = 101; seed <= 105; ++seed) {
+  for (std::uint64_t seed = 101; seed <= 100 + test::cases(5); ++seed) {
     const WovenRequest request = random_job_set(kNpus[seed % 5], seed);
     const WovenRun run = run_woven(request);
     EXPECT_EQ(run.result.outcome, Outcome::kPass)
@@ -40,7 +41,7 @@ TEST(WovenRun, CyclesAreThoseOfTheTimingModelAndNoneBeatTheBound) {
 
 /// Tiles begin with one by one, so that they are never slower than it in one stream.
 TEST(WovenRun, TilesAreNoSlowerThanOneByOneInAStream) {
-  for (std::uint64_t seed = 201; seed <= 203; ++seed) {
+  for (std::uint64_t seed = 201; seed <= 200 + test::cases(3); ++seed) {
     WovenRequest request = random_job_set(kNpus[seed % 5], seed);
     request.weave.policy = compiler::WeavePolicy::kTiles;
     const WovenRun run = run_woven(request);
