@@ -1,4 +1,5 @@
 // The gradweave command: its subcommands, and what comes of what they throw.
+#include "app/cli/memory/commands.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/cli/reference.hpp"
 #include "app/cli/run/commands.hpp"

@@ -13,7 +13,6 @@ void add_compile(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_streams(CLI::App &app, const Invocation &invocation, Chosen &chosen); ///< disasm, asm
 void add_tasks(CLI::App &app, const Invocation &invocation, Chosen &chosen);
-void add_memory(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_models(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 
 } // namespace gradweave::cli

@@ -1,4 +1,4 @@
-#include "app/cli/plan/memory_range.hpp"
+#include "app/cli/memory/memory_range.hpp"
 
 #include "base/text/split.hpp"
 

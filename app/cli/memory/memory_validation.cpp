@@ -1,7 +1,7 @@
-#include "app/cli/plan/memory_validation.hpp"
+#include "app/cli/memory/memory_validation.hpp"
 
 #include "app/cli/common/work.hpp"
-#include "app/cli/plan/memory_range.hpp"
+#include "app/cli/memory/memory_range.hpp"
 #include "app/evaluation/study/layer_study.hpp"
 #include "app/validate/memory/comparison.hpp"
 #include "base/file/output_file.hpp"
