@@ -150,7 +150,7 @@ std::string as_json(const std::vector<Comparison> &all, const memory_model::Cali
   Object json{{"constants", constants(built_in)}, {"fitted", constants(fitted)}, {"steps", Object::array()}};
   for (const Comparison &c : all) {
     const auto one = [&](const Prediction &p) { return Object{{"cycles", p.cycles}, {"bytes", p.bytes}}; };
-    Json step{
+    Object step{
         {"network", c.step->name}, {"npu", c.step->npu.name}, {"cycles", c.step->cycles}, {"bytes", c.step->bytes()}};
     for (const Rung rung : kRungs)
       step[std::string(to_string(rung))] = one(c.rungs[static_cast<std::size_t>(rung)]);
