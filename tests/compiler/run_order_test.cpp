@@ -5,6 +5,7 @@
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/run_order.hpp"
 #include "tests/compiler/step_run.hpp"
+#include "tests/support/cases.hpp"
 
 namespace gradweave::compiler {
 namespace {
@@ -94,7 +95,7 @@ TEST(RunOrder, RunsBeginWithTheirFirstSlice) {
 
 /// Whatever is woven: each phase keeps its order, and reads only what is there.
 TEST(RunOrder, KeepsOrdersAndWaitsForOperands) {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::cases(100); ++seed) {
     std::mt19937_64 rng(seed);
     Chain chain(Pass::kBoth, static_cast<std::uint32_t>(1 + rng() % 20));
     for (PhasePlan &plan : chain.plans)
@@ -129,7 +130,7 @@ TEST(RunOrder, KeepsOrdersAndWaitsForOperands) {
 }
 
 TEST(Woven, StepsAreGolden) {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::cases(100); ++seed) {
     std::mt19937_64 rng(seed);
     Chain chain(Pass::kBoth, static_cast<std::uint32_t>(1 + rng() % 20));
     for (PhasePlan &plan : chain.plans) {

@@ -1,4 +1,5 @@
 // im2col, golden products and col2im give the bits of convolutions computed directly (N15 to N17).
+#include "tests/support/cases.hpp"
 #include "tests/sw_models/bf16_values.hpp"
 #include "tests/sw_models/random_convolution.hpp"
 
@@ -36,7 +37,7 @@ std::vector<std::uint32_t> random_cuts(std::uint32_t extent, Dice &dice) {
 TEST(Convolution, DirectEqualsMatricesBitByBit) {
   const DataMix mixes[] = {{}, {0.1, 0}, {0.05, 0.003}};
   std::size_t grouped = 0, depthwise = 0, padded = 0, strided = 0, dilated = 0, planned = 0;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::cases(600); ++seed) {
     Dice dice(seed);
     const Convolution c = random_convolution(dice);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << c);
@@ -54,7 +55,7 @@ TEST(Convolution, DirectEqualsMatricesBitByBit) {
     planned += !cuts.y.empty() || !cuts.dx.empty() || !cuts.dw.empty();
   }
   for (const std::size_t count : {grouped, depthwise, padded, strided, dilated, planned})
-    EXPECT_GT(count, 100U);
+    EXPECT_GT(count, test::cases(600) / 6);
 }
 
 TEST(Convolution, Im2colByHand) {
