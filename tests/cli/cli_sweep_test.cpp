@@ -1,6 +1,7 @@
 // gradweave sweep: the points of simulate, each once, kept whatever happens.
 #include "tests/cli/command_line.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <csignal>
@@ -58,7 +59,8 @@ TEST_F(CliSweep, PointsAreThoseOfSimulate) {
     for (const auto &[field, value] : point["point"].items()) {
       const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
       const bool setting = field.find('.') != std::string::npos;
-      words = with(words, setting ? Words{"--set", field + "=" + text} : Words{"--" + field, text});
+      words = with(words, setting ? Words{"--set", fmt::format("{}={}", field, text)}
+                                  : Words{fmt::format("--{}", field), text});
     }
     ASSERT_EQ(run(words).code, 0);
     const auto total = nlohmann::json::parse(read_file(work() / "s.json"))["totals"][0];
