@@ -42,14 +42,34 @@ public:
 private:
   static constexpr std::size_t kNobody = ~std::size_t{0};
 
-  /// Whose tensor lies at an address; kNobody: none.
-  std::size_t owner_of(std::uint64_t address) const {
+  /// Bytes [first, end) of memory.
+  struct Bytes {
+    std::uint64_t first = 0, end = 0;
+  };
+  static Bytes bytes_of(const isa::DmaCommand &d) {
+    return {d.dram_addr,
+            d.dram_addr + std::uint64_t{d.rows - 1} * d.pitch + std::uint64_t{d.cols} * (d.fp32 ? 4U : 2U)};
+  }
+
+  /// The last tensor that begins at the address or below; end(): none.
+  std::vector<TensorBinding>::const_iterator tensor_at(std::uint64_t address) const {
     const std::vector<TensorBinding> &tensors = compiled_.layout.tensors; // by rising addresses
     const auto after = std::upper_bound(tensors.begin(), tensors.end(), address,
                                         [](std::uint64_t at, const TensorBinding &b) { return at < b.offset; });
-    if (after == tensors.begin()) return kNobody;
-    const TensorBinding &b = *std::prev(after);
-    return address < b.offset + std::uint64_t{b.rows} * b.pitch ? compiled_.jobs.job_of(b.layer) : kNobody;
+    return after == tensors.begin() ? tensors.end() : std::prev(after);
+  }
+  /// Whose tensor has all of the bytes; kNobody: they are outside of all tensors, or in several.
+  std::size_t owner_of(const Bytes &bytes) const {
+    const auto tensor = tensor_at(bytes.first);
+    if (tensor == compiled_.layout.tensors.end()) return kNobody;
+    const bool whole = bytes.end <= tensor->offset + std::uint64_t{tensor->rows} * tensor->pitch;
+    return whole ? compiled_.jobs.job_of(tensor->layer) : kNobody;
+  }
+  /// Whether any of the bytes is a tensor's.
+  bool touches_tensor(const Bytes &bytes) const {
+    const auto tensor = tensor_at(bytes.end - 1);
+    return tensor != compiled_.layout.tensors.end() &&
+           bytes.first < tensor->offset + std::uint64_t{tensor->rows} * tensor->pitch;
   }
 
   std::string expect(std::size_t owner, const std::string &what) const {
@@ -68,21 +88,49 @@ private:
     view.for_rows(lanes_, [&](std::uint32_t row) { rows_[row] = said_; });
   }
 
-  std::string load(const isa::DmaCommand &d) {
-    std::size_t owner = owner_of(d.dram_addr);
+  std::string expect_bytes(std::size_t owner, const Bytes &bytes) const {
     if (owner == kNobody)
-      if (const auto spilled = spilled_.find(d.dram_addr); spilled != spilled_.end()) owner = spilled->second;
-    if (std::string problem = expect(owner, fmt::format("address {:#x}", d.dram_addr)); !problem.empty())
-      return problem;
+      return fmt::format("a command of job {} uses addresses {:#x} to {:#x}, not all of which are a job's", said_,
+                         bytes.first, bytes.end - 1);
+    return expect(owner, fmt::format("address {:#x}", bytes.first));
+  }
+
+  std::string load(const isa::DmaCommand &d) {
+    const Bytes bytes = bytes_of(d);
+    const std::size_t owner = touches_tensor(bytes) ? owner_of(bytes) : spiller_of(bytes);
+    if (std::string problem = expect_bytes(owner, bytes); !problem.empty()) return problem;
     write(view_of(d));
     return {};
   }
   std::string store(const isa::DmaCommand &d) {
     if (std::string problem = read(view_of(d)); !problem.empty()) return problem;
-    const std::size_t owner = owner_of(d.dram_addr);
-    if (owner != kNobody) return expect(owner, fmt::format("address {:#x}", d.dram_addr));
-    const auto [at, is_new] = spilled_.try_emplace(d.dram_addr, said_);
-    return is_new ? std::string{} : expect(at->second, fmt::format("address {:#x}", d.dram_addr));
+    const Bytes bytes = bytes_of(d);
+    return touches_tensor(bytes) ? expect_bytes(owner_of(bytes), bytes) : spill(bytes);
+  }
+
+  /// Who has spilled all of the bytes; kNobody: nobody, or not all of them.
+  std::size_t spiller_of(const Bytes &bytes) const {
+    const auto after = spilled_.upper_bound(bytes.first);
+    if (after == spilled_.begin()) return kNobody;
+    const Spilled &at = std::prev(after)->second;
+    return bytes.end <= at.end ? at.owner : kNobody;
+  }
+  /// Adds the bytes to what the job has spilled, together with what they touch of it.
+  std::string spill(Bytes bytes) {
+    auto at = spilled_.upper_bound(bytes.first);
+    if (at != spilled_.begin() && std::prev(at)->second.end >= bytes.first) --at;
+    while (at != spilled_.end() && at->first <= bytes.end) {
+      const bool shared = at->first < bytes.end && at->second.end > bytes.first;
+      if (at->second.owner != said_) {
+        if (shared) return expect_bytes(at->second.owner, {std::max(bytes.first, at->first), bytes.end});
+        ++at;
+        continue;
+      }
+      bytes = {std::min(bytes.first, at->first), std::max(bytes.end, at->second.end)};
+      at = spilled_.erase(at);
+    }
+    spilled_[bytes.first] = {bytes.end, said_};
+    return {};
   }
   std::string compute(const std::vector<SpmView> &operands, const std::optional<SpmView> &cin, const SpmView &cout) {
     for (const SpmView &operand : operands)
@@ -96,8 +144,12 @@ private:
   const Compiled &compiled_;
   std::uint32_t lanes_;
   std::vector<std::size_t> rows_;
-  std::map<std::uint64_t, std::size_t> spilled_; ///< by first address
-  std::size_t said_ = kNobody;                   ///< whose command it is said to be
+  struct Spilled {
+    std::uint64_t end = 0;
+    std::size_t owner = kNobody;
+  };
+  std::map<std::uint64_t, Spilled> spilled_; ///< runs of bytes that a job has spilled, by first address
+  std::size_t said_ = kNobody;               ///< whose command it is said to be
 };
 
 } // namespace

@@ -202,6 +202,53 @@ TEST_F(VerifyJobs, SeesATensorOfAnotherJob) {
   }
 }
 
+/// It begins in a tensor of the job, and goes on behind that.
+TEST_F(VerifyJobs, SeesATensorThatIsLeft) {
+  for (const bool store : {false, true}) {
+    const Compiled before = compiled_;
+    const std::size_t mine = find(1, store ? is_store : is_load);
+    isa::Decoded moved = *isa::decode(compiled_.stream[mine]);
+    auto &dma = std::get<isa::DmaCommand>(moved.op);
+    const auto tensor =
+        std::find_if(compiled_.layout.tensors.begin(), compiled_.layout.tensors.end(), [&](const TensorBinding &t) {
+          return dma.dram_addr >= t.offset && dma.dram_addr < t.offset + std::uint64_t{t.rows} * t.pitch;
+        });
+    ASSERT_NE(tensor, compiled_.layout.tensors.end());
+    dma.dram_addr = tensor->offset + std::uint64_t{tensor->rows - dma.rows} * tensor->pitch;
+    compiled_.stream[mine] = isa::encode(moved);
+    EXPECT_EQ(verify_jobs(compiled_, npu_), "") << "the last rows";
+    dma.dram_addr += dma.pitch;
+    compiled_.stream[mine] = isa::encode(moved);
+    const std::uint64_t end =
+        dma.dram_addr + std::uint64_t{dma.rows - 1} * dma.pitch + std::uint64_t{dma.cols} * (dma.fp32 ? 4U : 2U);
+    EXPECT_EQ(verify_jobs(compiled_, npu_),
+              fmt::format("command {}: a command of job 1 uses addresses {:#x} to {:#x}, not all of which are a job's",
+                          mine, dma.dram_addr, end - 1));
+    compiled_ = before;
+  }
+}
+
+/// Spill space of two jobs, a byte of which is both's.
+TEST_F(VerifyJobs, SeesSpillSpaceOfAnotherJob) {
+  const TensorBinding &last = compiled_.layout.tensors.back();
+  const std::uint64_t behind = last.offset + std::uint64_t{last.rows} * last.pitch;
+  const std::size_t theirs = find(0, is_store), mine = find(1, is_store);
+  const auto move = [&](std::size_t index, std::uint64_t address) {
+    isa::Decoded moved = *isa::decode(compiled_.stream[index]);
+    auto &dma = std::get<isa::DmaCommand>(moved.op);
+    dma.dram_addr = address;
+    dma.rows = 1;
+    compiled_.stream[index] = isa::encode(moved);
+    return address + std::uint64_t{dma.cols} * (dma.fp32 ? 4U : 2U);
+  };
+  const std::uint64_t end = move(theirs, behind);
+  move(mine, end);
+  EXPECT_EQ(verify_jobs(compiled_, npu_), "") << "one beside the other";
+  move(mine, end - 1);
+  const std::string problem = verify_jobs(compiled_, npu_);
+  EXPECT_NE(problem.find(fmt::format("uses address {:#x}, which is job ", end - 1)), std::string::npos) << problem;
+}
+
 TEST_F(VerifyJobs, SeesAProductSaidToBeAnotherJobs) {
   const std::size_t product = find(0, is_gemm);
   compiled_.info[product].layer = 2;
