@@ -22,6 +22,9 @@ enum ExitCode : int {
   kInterrupted = 130
 };
 
+/// In a batch.
+inline constexpr std::uint32_t kMostSamples = 1U << 24U;
+
 /// What cosim, simulate and compile have in common: the work.
 struct WorkArguments {
   std::string model = "bert_tiny", npu = "small", schedule = "rearrange", pass = "backward", layers;

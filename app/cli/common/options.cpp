@@ -70,6 +70,12 @@ std::string variable_of(std::string_view option) {
 
 } // namespace
 
+void add_batch_option(CLI::App &command, std::uint32_t &batch) {
+  command.add_option("--batch", batch, "Samples in a batch; default: as the network says")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, kMostSamples));
+}
+
 void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedules) {
   std::string schedule = "Schedule, one of " + schedules_with_summaries();
   if (schedules == Schedules::kSeveral) schedule += "; or all, which compares those of the paper";
@@ -78,9 +84,7 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
                   "Network: a name (gradweave models) or the path of a .graph, .onnx, .toml or .csv file")
       ->capture_default_str();
   add_until_option(command, work.until);
-  command.add_option("--batch", work.batch, "Samples in a batch; default: as the network says")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 24U));
+  add_batch_option(command, work.batch);
   command.add_option("--npu", work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
   add_set_option(command, work.set, Settable::kMachineAndNetwork);
   command.add_option("--schedule", work.schedule, schedule)->capture_default_str();

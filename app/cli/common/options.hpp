@@ -22,6 +22,9 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
 /// Adds them to the command that repeats a run.
 void add_work(Reproduction &command, const WorkArguments &work);
 
+/// --batch.
+void add_batch_option(CLI::App &command, std::uint32_t &batch);
+
 /// --convolution: what convolutions read.
 void add_convolution_option(CLI::App &command, WorkArguments &work);
 

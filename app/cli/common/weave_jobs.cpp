@@ -1,5 +1,6 @@
 #include "app/cli/common/weave_jobs.hpp"
 
+#include "app/cli/common/arguments.hpp"
 #include "base/text/split.hpp"
 #include "compiler/cost/image_choice.hpp"
 #include "graph/frontend/load_network.hpp"
@@ -13,8 +14,6 @@
 
 namespace gradweave::cli {
 namespace {
-
-constexpr std::uint32_t kMostSamples = 1U << 24U;
 
 std::uint32_t number(const std::string &job, const char *field, const std::string &text, std::uint32_t most) {
   std::uint32_t value = 0;

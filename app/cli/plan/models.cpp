@@ -166,9 +166,7 @@ void add_models(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
   CLI::App *command = app.add_subcommand("models", "List the networks and NPUs that have names, or show one");
   command->add_option("NAME", a->name, "Network or NPU: a name or the path of a file");
   command->add_flag("--operators", a->operators, "List the operators of graphs, and those of ONNX files, instead");
-  command->add_option("--batch", a->batch, "Samples in a batch; default: as the network says")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 24U));
+  add_batch_option(*command, a->batch);
   add_until_option(*command, a->until);
   add_set_option(*command, a->set, Settable::kMachineAndNetwork);
   command->add_option("--svg", a->svg, "Draw the network's graph to this file as well")->type_name("FILE");

@@ -215,9 +215,7 @@ void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
       ->capture_default_str();
   add_until_option(*command, a.work.until);
   add_set_option(*command, a.work.set, Settable::kMachineAndNetwork);
-  command->add_option("--batch", a.work.batch, "Samples in a batch; default: as the network says")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 24U));
+  add_batch_option(*command, a.work.batch);
   command->add_option("--npu", a.work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
   command->add_option("--pass", a.work.pass, help_of_pass() + "; both is a training step")->capture_default_str();
   add_convolution_option(*command, a.work);

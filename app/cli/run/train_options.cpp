@@ -24,9 +24,7 @@ void add_network_options(CLI::App &command, TrainArguments &a) {
           "fashion-mnist (Debian's package dataset-fashion-mnist), synthetic (random inputs for any network), or a "
           "directory of IDX files named as MNIST's")
       ->capture_default_str();
-  command.add_option("--batch", a.batch, "Samples in a batch; default: as the network says")
-      ->check(check_whole_number)
-      ->check(CLI::Range(1U, 1U << 24U));
+  add_batch_option(command, a.batch);
   command.add_option("--accumulate", a.accumulate, "Batches whose gradients make one step")
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 1U << 10U))

@@ -29,12 +29,11 @@ using sweep::Result;
 constexpr double kPointSeconds = 0.002;
 
 std::uint32_t batch_of(const std::string &text) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 24U; // as --batch
   if (const std::string problem = check_whole_number(text); !problem.empty())
     throw std::invalid_argument("batch: " + problem);
   const std::uint64_t batch = std::stoull(text);
-  if (batch == 0 || batch > kMost)
-    throw std::invalid_argument(fmt::format("batch: {} is not from 1 to {}", text, kMost));
+  if (batch == 0 || batch > kMostSamples)
+    throw std::invalid_argument(fmt::format("batch: {} is not from 1 to {}", text, kMostSamples));
   return static_cast<std::uint32_t>(batch);
 }
 
