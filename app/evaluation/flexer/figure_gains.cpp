@@ -129,8 +129,8 @@ Figure figure9a(const Inputs &inputs) {
     const Taken fast = inputs.runs.with(layer, machine->npu, Way::kLoopOrder, fastest);
     cycle_row.insert(cycle_row.begin() + 3, fmt::format("{:.0f}", fast.cycles));
     most = std::max(most, fast.cycles / runs[Way::kList].cycles);
-    baseline.cycles += fast.cycles;
-    ours.cycles += runs[Way::kList].cycles;
+    baseline += fast;
+    ours += runs[Way::kList];
     cycles.rows.push_back(std::move(cycle_row));
     bytes.rows.push_back(std::move(byte_row));
   }
@@ -208,11 +208,9 @@ Figure figure9c(const Inputs &inputs) {
   ByData sum{{0, 0}, {0, 0}, {0, 0}};
   for (const compiler::Layer &layer : layers_on(*network, machine->npu)) {
     const ByData one = by_data(inputs, layer, machine->npu);
-    for (const auto &[to, from] : {std::pair(&sum.baseline, &one.baseline), std::pair(&sum.product, &one.product),
-                                   std::pair(&sum.data, &one.data)}) {
-      to->cycles += from->cycles;
-      to->bytes += from->bytes;
-    }
+    sum.baseline += one.baseline;
+    sum.product += one.product;
+    sum.data += one.data;
   }
   add_metric(figure, chart, "VGG-16", sum);
   figure.charts.push_back(std::move(chart));

@@ -65,11 +65,8 @@ Figure figure12(const Inputs &inputs) {
       }();
       for (const Named &named : policies()) {
         Taken sum{0, 0};
-        for (const compiler::Layer &layer : layers_on(network, machine->npu)) {
-          const Taken one = inputs.runs.with(layer, machine->npu, Way::kFlexer, named.policy);
-          sum.cycles += one.cycles;
-          sum.bytes += one.bytes;
-        }
+        for (const compiler::Layer &layer : layers_on(network, machine->npu))
+          sum += inputs.runs.with(layer, machine->npu, Way::kFlexer, named.policy);
         chart.groups.emplace_back(named.name);
         chart.series.front().values.push_back(sum.cycles * sum.bytes / usual);
         row.push_back(fmt::format("{:.3f}", sum.cycles * sum.bytes / usual));

@@ -101,15 +101,11 @@ LayerRuns network_on(const Inputs &inputs, const FlexerNetwork &network, const M
   LayerRuns sum;
   sum.of.fill({0, 0});
   sum.bound = {0, 0};
-  const auto add = [](Taken &to, const Taken &one) {
-    to.cycles += one.cycles;
-    to.bytes += one.bytes;
-  };
   for (const compiler::Layer &layer : layers_on(network, npu)) {
     const LayerRuns one = inputs.runs.all(layer, npu);
     for (std::size_t i = 0; i < sum.of.size(); ++i)
-      add(sum.of.at(i), one.of.at(i));
-    add(sum.bound, one.bound);
+      sum.of.at(i) += one.of.at(i);
+    sum.bound += one.bound;
   }
   return sum;
 }

@@ -28,6 +28,12 @@ std::string_view scheduler_of(Way way);
 /// What a layer takes. While nothing is known all are 1.
 struct Taken {
   double cycles = 1, bytes = 1;
+
+  Taken &operator+=(const Taken &other) {
+    cycles += other.cycles;
+    bytes += other.bytes;
+    return *this;
+  }
 };
 
 /// Types of data in the order of figure 10.
