@@ -6,6 +6,7 @@
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/verify/verify.hpp"
+#include "tests/compiler/layer_run.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,18 +17,6 @@
 
 namespace gradweave::compiler::flexer {
 namespace {
-
-Machine load_config(const std::string &name) { return load_machine("configs/" + name + ".toml"); }
-
-Layer make_layer(std::uint32_t m, std::uint32_t k, std::uint32_t n) {
-  Layer layer;
-  layer.name = fmt::format("{}x{}x{}", m, k, n);
-  layer.m = m;
-  layer.k = k;
-  layer.n = n;
-  layer.dx = true;
-  return layer;
-}
 
 /// A forward pass in tiles, with its walk.
 struct Case {
