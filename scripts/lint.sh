@@ -60,7 +60,7 @@ configure "$(default_npus)"
 # Generated headers, those of Verilated models too, and the parameter tool must exist; else only what these are made from.
 generated=$(realpath "$build")
 mapfile -t verilated < <(compiled_files | grep "^$generated/.*\.cpp$")
-compile isa_generated npu_params tool_versions "${verilated[@]}"
+compile generated_headers npu_params "${verilated[@]}"
 check verilator scripts/lint_rtl.sh
 check clang-tidy clang_tidy_check
 check clang-format clang_format_check
