@@ -3,7 +3,7 @@
 #   model      what `make simulate` needs: no RTL simulator
 #   run        what `make cosim`, `make test`, `make formal` and `make synth` need
 #   lint       run + the lint tools
-#   sanitize   run + g++, whose sanitizers need no further package
+#   sanitize   run + clang-19 with its sanitizers, and a linker that is quick with what they make
 #   fuzz       model + clang with libFuzzer
 #   coverage   run + clang with its coverage tools, and lcov for the report
 #   mutation   run + clang-19, which reads the C++ that gets mutants
@@ -22,7 +22,7 @@ model)
   ;;
 run) packages=("${run_packages[@]}") ;;
 lint) packages=("${run_packages[@]}" "${lint_packages[@]}") ;;
-sanitize) packages=("${run_packages[@]}" g++) ;;
+sanitize) packages=("${run_packages[@]}" clang-19 libclang-rt-19-dev lld) ;;
 fuzz)
   packages=("${model_packages[@]}" clang-19 libclang-rt-19-dev)
   tools=(cmake ninja)
