@@ -22,13 +22,13 @@ void add(Settings &settings, const std::string &text) {
   };
   if (table == "net") {
     if (!settings.network.values.emplace(key, value).second) twice();
-  } else if (table == "npu" || table == "memory") {
+  } else if (table == "npu" || table == "memory" || table == "energy") {
     for (const Override &other : settings.machine)
       if (other.table == table && other.key == key) twice();
     settings.machine.push_back({table, key, value, "--set " + text});
   } else {
     throw std::invalid_argument(
-        fmt::format("--set {}: there is no table '{}'; use npu, memory or net; {}", text, table, kForm));
+        fmt::format("--set {}: there is no table '{}'; use npu, memory, energy or net; {}", text, table, kForm));
   }
 }
 
@@ -44,8 +44,8 @@ Settings parse_settings(const std::vector<std::string> &set, std::uint32_t batch
 }
 
 void add_set_option(CLI::App &command, std::vector<std::string> &set, Settable what) {
-  std::string help = "A field of the NPU or its memory with another value than its file has: npu.rows=64, "
-                     "memory.latency_cycles=50 (configs/small.toml has all)";
+  std::string help = "A field of the NPU, its memory or its energies with another value than its file has: "
+                     "npu.rows=64, memory.latency_cycles=50 (configs/small.toml has all), energy.dram_pj_per_byte=31";
   if (what == Settable::kMachineAndNetwork)
     help += "; or a variable of the network, as a symbolic dimension of an .onnx file: net.batch=8";
   command.add_option("--set", set, help)->type_name("FIELD=VALUE")->allow_extra_args(false)->take_all();

@@ -14,6 +14,7 @@ struct CosimArguments {
   std::string program = "gradweave"; ///< how the command was called
   WorkArguments work;
   std::string backend = "rtl", data = "normal", json;
+  std::string accelergy;       ///< file; empty: none
   std::string times, timeline; ///< file, or directory if it is one or ends in '/'; empty: none
   std::uint64_t seed = 1;
   unsigned jobs = 0; ///< 0: one a core

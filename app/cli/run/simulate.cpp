@@ -4,7 +4,9 @@
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
+#include "app/report/energy/accelergy.hpp"
 #include "app/report/json_report.hpp"
+#include "app/report/plan_report.hpp"
 #include "app/report/simulation_report.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/parallel.hpp"
@@ -26,7 +28,7 @@ struct SimulateArguments {
   std::string program = "gradweave"; ///< how the command was called
   WorkArguments work;
   std::string stream; ///< a stream file to be simulated instead; empty: none
-  std::string json;
+  std::string json, accelergy;
   unsigned jobs = 0;           ///< 0: one a core
   std::string times, timeline; ///< file, or directory if it is one or ends in '/'; empty: none
   bool quiet = false, from_make = false;
@@ -103,18 +105,22 @@ int simulate(const SimulateArguments &a) {
   options.plans = plans.get();
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
+  std::optional<report::AccelergyFiles> accelergy;
+  if (!a.accelergy.empty()) accelergy.emplace(a.accelergy, options.schedules.size());
 
   runtime::SimulationReport report(options, to_stdout ? stderr : stdout);
   runtime::SimulationEvents events;
   events.layer_done = [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); };
   events.interrupted = [&](const Interrupted &signal) {
     json.reset();
+    accelergy.reset();
     std::fprintf(stderr, "gradweave: error: %s\n", signal.what());
     ::_exit(kInterrupted);
   };
   report.begin();
   const RunResult result = runtime::simulate(options, stream, signals, events);
   if (json) json->commit(json_report(options, result));
+  if (accelergy) commit_accelergy(*accelergy, options, result);
   report.end(result);
   return exit_code(result.outcome);
 }
@@ -130,6 +136,7 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_plan_cache_option(*command, a.work);
   command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
   command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
+  add_accelergy_option(*command, a.accelergy);
   add_times_options(*command, a.times, a.timeline);
   command->add_option("--jobs", a.jobs, "Threads that look for plans; default: one a core")
       ->check(check_whole_number)
