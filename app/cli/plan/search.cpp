@@ -4,6 +4,7 @@
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/evaluation/unit/network_search.hpp"
+#include "app/report/energy/energy_report.hpp"
 #include "app/report/plan_report.hpp"
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"
@@ -28,6 +29,7 @@ struct SearchArguments {
   std::uint64_t plans = 100, step_plans = 300;
   std::string backend; ///< that runs and checks the step; empty: none
   std::string data = "normal", json, start = "reuse";
+  compiler::Objective objective = compiler::Objective::kCycles;
   std::uint64_t seed = 1;
   bool quiet = false;
 };
@@ -46,36 +48,44 @@ void print_layers(std::FILE *out, const NetworkSearch &s) {
              "bound", "paper", "conventional", "searched");
   for (const LayerSearch &l : s.layers)
     fmt::print(out, "{:3} {:{}} {:>20} {:>14} {:>14} {:>14} {:>14}  {:>8}  {}\n", l.layer.index, l.layer.name, width,
-               runtime::shape(l.layer), grouped(l.bound), grouped(l.paper), grouped(l.conventional),
-               grouped(l.searched), ratio(l.searched, l.bound), l.order);
+               runtime::shape(l.layer), l.bound == 0 ? "-" : grouped(l.bound), grouped(l.paper),
+               grouped(l.conventional), grouped(l.searched), ratio(l.searched, l.bound), l.order);
 }
 
-void print_totals(std::FILE *out, const NetworkSearch &s) {
-  const std::uint64_t paper = s.sum(&LayerSearch::paper), conventional = s.sum(&LayerSearch::conventional);
-  const std::uint64_t searched = s.sum(&LayerSearch::searched), step = s.step.predicted_cycles;
-  const auto less = [](std::uint64_t value, std::uint64_t than) {
-    return fmt::format("{:+.1f} %", 100 * (static_cast<double>(value) / static_cast<double>(than) - 1));
-  };
-  fmt::print(out, "\n{:56} {:>14} {:>10} {:>13}\n", "cycles, all layers", "", "to paper", "to conventional");
-  const auto line = [&](const char *what, std::uint64_t cycles) {
-    fmt::print(out, "{:56} {:>14} {:>10} {:>13}\n", what, grouped(cycles), less(cycles, paper),
-               less(cycles, conventional));
-  };
-  line("paper         its scheme on its own tiling, layer by layer", paper);
-  line("conventional  fastest sequential plans, layer by layer", conventional);
-  line("searched      fastest plans, layer by layer", searched);
-  line("step          all layers in one stream", step);
+/// The whole step against what bounds it, and its energy.
+void print_step(std::FILE *out, const NetworkSearch &s, const Machine &npu) {
   const compiler::Bounds &b = s.step.bounds;
   fmt::print(out, "bound of the step: {} cycles, of its {}; array steps {}, traffic {} (step = {} x bound)\n",
              grouped(b.run_cycles), b.compute_cycles >= b.traffic_cycles ? "multiply-adds" : "memory traffic",
-             grouped(b.compute_cycles), grouped(b.traffic_cycles), ratio(step, b.run_cycles));
+             grouped(b.compute_cycles), grouped(b.traffic_cycles), ratio(s.step.predicted_cycles, b.run_cycles));
+  fmt::print(out, "{}", report::energy_table({{"step", s.step.accesses, s.step.predicted_cycles}}, npu));
+  if (s.found.objective != compiler::Objective::kCycles) return;
   const bool groups = std::any_of(s.layers.begin(), s.layers.end(), [](const auto &l) { return l.layer.groups > 1; });
   fmt::print(out, "layer by layer, searched plans are {:.1f} % above their bounds on average{}\n",
              100 * s.mean_above_bound(),
              groups ? ", layers of several groups left out: theirs assume one group a command" : "");
-  fmt::print(out, "search of the step: from {} sets of plans, {} changes simulated, {} kept, {} -> {} cycles\n",
-             s.found.starts, grouped(s.found.simulated), grouped(s.found.improvements), grouped(s.found.first_cycles),
-             grouped(s.found.cycles));
+}
+
+void print_totals(std::FILE *out, const NetworkSearch &s, const Machine &npu) {
+  const std::uint64_t paper = s.sum(&LayerSearch::paper), conventional = s.sum(&LayerSearch::conventional);
+  const std::uint64_t searched = s.sum(&LayerSearch::searched);
+  const auto less = [](std::uint64_t value, std::uint64_t than) {
+    return fmt::format("{:+.1f} %", 100 * (static_cast<double>(value) / static_cast<double>(than) - 1));
+  };
+  const std::string_view unit = compiler::unit_of(s.found.objective);
+  fmt::print(out, "\n{:56} {:>14} {:>10} {:>13}\n", fmt::format("{}, all layers", unit), "", "to paper",
+             "to conventional");
+  const auto line = [&](const char *what, std::uint64_t cost) {
+    fmt::print(out, "{:56} {:>14} {:>10} {:>13}\n", what, grouped(cost), less(cost, paper), less(cost, conventional));
+  };
+  line("paper         its scheme on its own tiling, layer by layer", paper);
+  line("conventional  best sequential plans, layer by layer", conventional);
+  line("searched      best plans, layer by layer", searched);
+  line("step          all layers in one stream", s.step_cost);
+  print_step(out, s, npu);
+  fmt::print(out, "search of the step: from {} sets of plans, {} changes simulated, {} kept, {} -> {} {}\n",
+             s.found.starts, grouped(s.found.simulated), grouped(s.found.improvements), grouped(s.found.first_cost),
+             grouped(s.found.cost), unit);
   const auto effort = [&](const char *what, const compiler::SearchWork &w) {
     fmt::print(out, "effort     {:13} {} plans tried, {} simulated, {:.1f} million bursts, {:.1f} s\n", what,
                grouped(w.tried), grouped(w.simulated), static_cast<double>(w.bursts) / 1e6, w.seconds);
@@ -85,6 +95,7 @@ void print_totals(std::FILE *out, const NetworkSearch &s) {
 }
 
 Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s) {
+  const std::string unit = a.objective == compiler::Objective::kCycles ? "cycles" : "cost";
   Json layers = Json::array();
   for (std::size_t i = 0; i < s.layers.size(); ++i) {
     const LayerSearch &l = s.layers[i];
@@ -94,9 +105,9 @@ Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s)
                       {"n", l.layer.n},
                       {"groups", l.layer.groups},
                       {"bound_cycles", l.bound},
-                      {"paper_cycles", l.paper},
-                      {"conventional_cycles", l.conventional},
-                      {"searched_cycles", l.searched},
+                      {"paper_" + unit, l.paper},
+                      {"conventional_" + unit, l.conventional},
+                      {"searched_" + unit, l.searched},
                       {"order", l.order},
                       {"step_plan", s.step.tilings[i]}});
   }
@@ -110,10 +121,14 @@ Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s)
           {"step_plans", a.step_plans},
           {"start", a.start},
           {"layers", std::move(layers)},
-          {"paper_cycles", s.sum(&LayerSearch::paper)},
-          {"conventional_cycles", s.sum(&LayerSearch::conventional)},
-          {"searched_cycles", s.sum(&LayerSearch::searched)},
+          {"objective", std::string(compiler::to_string(a.objective))},
+          {"cost_unit", std::string(compiler::unit_of(a.objective))},
+          {"paper_" + unit, s.sum(&LayerSearch::paper)},
+          {"conventional_" + unit, s.sum(&LayerSearch::conventional)},
+          {"searched_" + unit, s.sum(&LayerSearch::searched)},
+          {"step_cost", s.step_cost},
           {"step_cycles", s.step.predicted_cycles},
+          {"step_energy", report::energy_json(s.step.accesses, s.step.predicted_cycles, work.npu)},
           {"conventional_effort", effort(s.found.conventional_work)},
           {"step_effort", effort(s.found.work)},
           {"step_compute_bound_cycles", s.step.bounds.compute_cycles},
@@ -180,7 +195,8 @@ int search(const SearchArguments &a) {
   ProgressDisplay display({1}, a.quiet);
   const NetworkSearch found = evaluation::search_network(
       work.layers, work.npu, work.compile.pass,
-      {a.plans, a.step_plans, a.start == "placement" ? compiler::StepStart::kPlacement : compiler::StepStart::kReuse},
+      {a.plans, a.step_plans, a.start == "placement" ? compiler::StepStart::kPlacement : compiler::StepStart::kReuse,
+       a.objective},
       [&](std::uint64_t done, std::uint64_t of) {
         signals.check();
         display.update(0, static_cast<double>(done) / static_cast<double>(of));
@@ -188,7 +204,7 @@ int search(const SearchArguments &a) {
       });
   display.clear();
   print_layers(out, found);
-  print_totals(out, found);
+  print_totals(out, found, work.npu);
   Json report = json_of(a, work, found);
   ExitCode code = kOk;
   if (!a.backend.empty()) {
@@ -233,6 +249,12 @@ void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
                    "one before; placement keeps what the memory model would keep, and spends less on weaving")
       ->check(CLI::IsMember({"reuse", "placement"}))
       ->capture_default_str();
+  command
+      ->add_option_function<std::string>(
+          "--objective", [&a](const std::string &name) { a.objective = compiler::parse_objective(name); },
+          "What is minimised, one of " + compiler::objective_names() +
+              "; edp is energy times cycles. Energies are those of the NPU's table [energy] (docs/energy.md)")
+      ->default_str("cycles");
   command->add_option("--check", a.backend,
                       "Run the step on one of " + runtime::backend_names() +
                           ", with data and every bit checked; timing: cycles only");
