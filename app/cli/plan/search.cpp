@@ -69,19 +69,23 @@ void print_step(std::FILE *out, const NetworkSearch &s, const Machine &npu) {
 void print_totals(std::FILE *out, const NetworkSearch &s, const Machine &npu) {
   const std::uint64_t paper = s.sum(&LayerSearch::paper), conventional = s.sum(&LayerSearch::conventional);
   const std::uint64_t searched = s.sum(&LayerSearch::searched);
+  const bool adds_up = s.found.objective != compiler::Objective::kEdp; // products of sums are no sums of products
   const auto less = [](std::uint64_t value, std::uint64_t than) {
     return fmt::format("{:+.1f} %", 100 * (static_cast<double>(value) / static_cast<double>(than) - 1));
   };
   const std::string_view unit = compiler::unit_of(s.found.objective);
   fmt::print(out, "\n{:56} {:>14} {:>10} {:>13}\n", fmt::format("{}, all layers", unit), "", "to paper",
              "to conventional");
-  const auto line = [&](const char *what, std::uint64_t cost) {
-    fmt::print(out, "{:56} {:>14} {:>10} {:>13}\n", what, grouped(cost), less(cost, paper), less(cost, conventional));
+  const auto line = [&](const char *what, std::uint64_t cost, bool comparable = true) {
+    fmt::print(out, "{:56} {:>14} {:>10} {:>13}\n", what, grouped(cost), comparable ? less(cost, paper) : "-",
+               comparable ? less(cost, conventional) : "-");
   };
   line("paper         its scheme on its own tiling, layer by layer", paper);
   line("conventional  best sequential plans, layer by layer", conventional);
   line("searched      best plans, layer by layer", searched);
-  line("step          all layers in one stream", s.step_cost);
+  line("step          all layers in one stream", s.step_cost, adds_up);
+  if (!adds_up)
+    fmt::print(out, "  of layers by themselves the sum, to which the step's energy times its time does not compare\n");
   print_step(out, s, npu);
   fmt::print(out, "search of the step: from {} sets of plans, {} changes simulated, {} kept, {} -> {} {}\n",
              s.found.starts, grouped(s.found.simulated), grouped(s.found.improvements), grouped(s.found.first_cost),

@@ -63,7 +63,7 @@ std::vector<Component> components_of(const AccessCounts &c, std::uint64_t cycles
       {"bus",
        1,
        "wire",
-       {fmt::format("datawidth: {}", 8 * kWordBytes), "length: 5mm"},
+       {fmt::format("datawidth: {}", 8 * kWordBytes), "length: \"5mm\""},
        {{"transfer", words(c.bus_bytes), kWordBytes * price.bus_pj_per_byte}}},
       {"dram",
        1,
@@ -102,7 +102,7 @@ void AccelergyFiles::commit(const AccessCounts &counts, std::uint64_t cycles, co
 std::string accelergy_counts(const AccessCounts &counts, std::uint64_t cycles, const Machine &machine) {
   const std::vector<Component> components = components_of(counts, cycles, machine);
   std::string text = fmt::format("architecture:\n  version: {}\n  subtree:\n    - name: {}\n      attributes:\n"
-                                 "        technology: 45nm\n      local:\n",
+                                 "        technology: \"45nm\"\n      local:\n",
                                  kVersion, kDesign);
   for (const Component &component : components) {
     text += fmt::format("        - name: {}\n          class: {}\n", component.all(), component.type);
