@@ -33,8 +33,8 @@ Work resolve(const WorkArguments &arguments);
 compiler::Network resolve_network(const WorkArguments &arguments);
 Work resolve(const WorkArguments &arguments, compiler::Network network);
 
-/// Throws std::runtime_error with the remedy if the Verilated NPU that a run needs is not built. `argument`: the NPU as
-/// the user gave it.
+/// Builds the Verilated NPU that a run needs if it is not there; throws std::runtime_error with the remedy if it cannot
+/// be built from here. `argument`: the NPU as the user gave it.
 void require_rtl(const Machine &npu, const std::string &argument);
 
 /// Throws std::invalid_argument if a network's name, and no file, is where a stream is expected.
