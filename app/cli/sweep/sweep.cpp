@@ -1,6 +1,6 @@
 // gradweave sweep
 #include "app/cli/common/options.hpp"
-#include "app/cli/common/repeat_command.hpp"
+#include "app/request/repeat_command.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/sweep/collect.hpp"
 #include "app/cli/sweep/commands.hpp"
