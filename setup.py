@@ -34,7 +34,12 @@ class CMakeBuild(build_ext):
             shutil.copytree(ROOT / data, target.parent / "share" / "gradweave" / data, dirs_exist_ok=True)
 
 
+# Beside CMake's build directory, not in the source tree.
+OWN = ROOT / "build" / "pip"
+OWN.mkdir(parents=True, exist_ok=True)
+
 setup(
+    options={"build": {"build_base": str(OWN)}, "egg_info": {"egg_base": str(OWN)}},
     packages=["gradweave"],
     package_dir={"gradweave": "python/gradweave"},
     package_data={"gradweave": ["*.pyi", "py.typed"]},

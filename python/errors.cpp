@@ -5,7 +5,7 @@
 #include "graph/ir/error.hpp"
 #include "isa/assembler.hpp"
 #include "python/bind.hpp"
-#include "python/failed_run.hpp"
+#include "python/long_call.hpp"
 #include "python/values.hpp"
 #include "sw_models/config/config_error.hpp"
 #include "train/data/idx_file.hpp"

@@ -13,7 +13,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace gradweave::python {
 namespace {
@@ -107,7 +106,8 @@ std::vector<std::string> compile_options() {
 } // namespace
 
 void bind_files(py::module_ &module) {
-  py::class_<Network>(module, "Network")
+  py::class_<Network>(module, "Network",
+                      "Layers of a network that load_network() has read; goes wherever calls take a model.")
       .def_property_readonly("name", [](const Network &n) { return n.network->name; })
       .def_property_readonly("description", [](const Network &n) { return n.network->description; })
       .def_property_readonly("parameters", [](const Network &n) { return count_parameters(*n.network); })
@@ -116,7 +116,7 @@ void bind_files(py::module_ &module) {
       .def("__repr__", [](const Network &n) {
         return "<gradweave.Network '" + n.network->name + "', " + std::to_string(n.network->layers.size()) + " layers>";
       });
-  py::class_<Npu>(module, "Npu")
+  py::class_<Npu>(module, "Npu", "An NPU and its memory that load_npu() has read; goes wherever calls take an NPU.")
       .def_property_readonly("name", [](const Npu &n) { return n.machine.name; })
       .def("to_dict", [](const Npu &n) { return to_python(tables_of(n.machine)); })
       .def("__repr__", [](const Npu &n) { return "<gradweave.Npu '" + n.machine.name + "'>"; });

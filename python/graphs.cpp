@@ -10,8 +10,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <stdexcept>
 
 namespace gradweave::python {
@@ -119,7 +117,8 @@ std::shared_ptr<const graph::Graph> GraphInPython::copy() const {
 }
 
 void bind_graphs(py::module_ &module) {
-  py::class_<TensorInPython>(module, "Tensor")
+  py::class_<TensorInPython>(module, "Tensor",
+                             "A tensor of a Graph: its name, shape (elements, outermost first), type and role.")
       .def_property_readonly("name", [](const TensorInPython &t) { return t.tensor().name; })
       .def_property_readonly("shape",
                              [](const TensorInPython &t) { return py::tuple(py::cast(t.tensor().shape.dims())); })

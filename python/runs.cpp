@@ -1,7 +1,5 @@
 // compile, simulate, cosim: layers on an NPU.
-#include "python/arrays.hpp"
 #include "python/bind.hpp"
-#include "python/failed_run.hpp"
 #include "python/long_call.hpp"
 #include "python/sources.hpp"
 
@@ -20,9 +18,8 @@
 #include <nlohmann/json.hpp>
 #include <pybind11/stl.h>
 
-#include <algorithm>
+#include <chrono>
 #include <memory>
-#include <stdexcept>
 
 namespace gradweave::python {
 namespace {
@@ -213,8 +210,8 @@ py::array stream_of(const std::shared_ptr<Compilation> &self, std::size_t layer)
   return view;
 }
 
-void write_streams(const Compilation &self, const std::string &directory, bool listing) {
-  cli::StreamDirectory streams(directory);
+void write_streams(const Compilation &self, py::handle directory, bool listing) {
+  cli::StreamDirectory streams(text_of("directory", directory));
   for (const Compiled &compiled : self.layers)
     streams.add(compiled, listing);
   streams.commit();
@@ -224,11 +221,15 @@ void write_streams(const Compilation &self, const std::string &directory, bool l
 
 void bind_runs(py::module_ &module) {
   PYBIND11_NUMPY_DTYPE(timing::CommandTimes, issue, start, done);
-  py::class_<Compilation, std::shared_ptr<Compilation>>(module, "Compilation")
+  py::class_<Compilation, std::shared_ptr<Compilation>>(
+      module, "Compilation",
+      "What compile() found: `summary`, the layers' streams as arrays, and how many layers there are.")
       .def_property_readonly("summary", [](const Compilation &c) { return to_python(c.summary); })
       .def("__len__", [](const Compilation &c) { return c.layers.size(); })
-      .def("stream", &stream_of)
-      .def("write", &write_streams);
+      .def("stream", &stream_of, py::arg("layer"),
+           "The commands of a layer: uint32, [commands, 16], not copied, read-only.")
+      .def("write", &write_streams, py::arg("directory"), py::arg("listing") = false,
+           "Writes INDEX-LAYER.gws files, and listings of the commands as text.");
   module.def("compile", &compile);
   module.def("simulate", &simulate);
   module.def("timeline", &timeline);

@@ -1,6 +1,5 @@
 // search and weave: plans for whole steps, and for several networks at once.
 #include "python/bind.hpp"
-#include "python/failed_run.hpp"
 #include "python/long_call.hpp"
 #include "python/sources.hpp"
 

@@ -1,7 +1,5 @@
 // train: steps of a whole graph, with tensors of NumPy in and out.
-#include "python/arrays.hpp"
 #include "python/bind.hpp"
-#include "python/failed_run.hpp"
 #include "python/graphs.hpp"
 #include "python/long_call.hpp"
 #include "python/sources.hpp"
@@ -14,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <pybind11/stl.h>
 
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <stdexcept>

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gradweave::python {
@@ -16,6 +17,13 @@ namespace py = pybind11;
 
 /// Objects as dicts in the order of their fields, arrays as lists; text that is no UTF-8 with its bytes replaced.
 py::object to_python(const nlohmann::ordered_json &json);
+
+/// An array of NumPy, which is loaded when the first one is made, that owns `values`: nothing is copied. T has data().
+template <typename Element, typename T> py::array array_owning(T values, std::vector<py::ssize_t> shape) {
+  auto *owned = new T(std::move(values));
+  const py::capsule owner(owned, [](void *kept) { delete static_cast<T *>(kept); });
+  return py::array(py::dtype::of<Element>(), std::move(shape), owned->data(), owner);
+}
 
 /// `value`, which messages call `name`, as text: a str, or a path. Throws std::invalid_argument.
 std::string text_of(std::string_view name, py::handle value);

@@ -44,8 +44,7 @@ class Stubs(Case):
 
     def test_everything_has_a_docstring(self):
         for name in gradweave.__all__:
-            if name not in ("Network", "Npu", "Tensor", "Compilation"):
-                self.assertTrue(inspect.getdoc(getattr(gradweave, name)), name)
+            self.assertTrue(inspect.getdoc(getattr(gradweave, name)), name)
         for name in ("simulate", "cosim", "train", "compile", "timeline"):
             self.assertIn("Args:", inspect.getdoc(getattr(gradweave, name)))
             self.assertIn("Returns:", inspect.getdoc(getattr(gradweave, name)))
