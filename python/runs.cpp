@@ -106,10 +106,20 @@ py::object simulate(py::handle model, py::handle npu, py::dict given) {
   return to_python(simulate_and_keep(model, npu, std::move(given), nullptr));
 }
 
+/// The type of their elements, made known to NumPy when it is first needed: loading that takes longer than many a run.
+void name_times() {
+  static const bool named = [] {
+    PYBIND11_NUMPY_DTYPE(timing::CommandTimes, issue, start, done);
+    return true;
+  }();
+  static_cast<void>(named);
+}
+
 /// Each layer's commands as arrays, beside the report.
 py::tuple timeline(py::handle model, py::handle npu, py::dict given) {
   std::vector<LayerTimes> kept;
   const Json report = simulate_and_keep(model, npu, std::move(given), &kept);
+  name_times();
   py::list layers;
   for (LayerTimes &layer : kept) {
     py::list engines, labels;
@@ -220,7 +230,6 @@ void write_streams(const Compilation &self, py::handle directory, bool listing) 
 } // namespace
 
 void bind_runs(py::module_ &module) {
-  PYBIND11_NUMPY_DTYPE(timing::CommandTimes, issue, start, done);
   py::class_<Compilation, std::shared_ptr<Compilation>>(
       module, "Compilation",
       "What compile() found: `summary`, the layers' streams as arrays, and how many layers there are.")

@@ -1,24 +1,21 @@
 """Keyword arguments that the calls share."""
 
-import difflib
 import functools
-import inspect
 
 from ._errors import OptionError
 
 
 def options(function):
     """Lets a call with an unknown keyword say which ones there are."""
-    known = [
-        p.name
-        for p in inspect.signature(function).parameters.values()
-        if p.kind is not inspect.Parameter.POSITIONAL_ONLY
-    ]
+    code = function.__code__
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     @functools.wraps(function)
     def call(*arguments, **given):
         for name in given:
             if name not in known:
+                import difflib  # which takes longer to load than to run, and is seldom needed
+
                 close = difflib.get_close_matches(name, known, 1)
                 hint = f"; did you mean {close[0]}?" if close else ""
                 raise OptionError(
