@@ -18,7 +18,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 
 network = gradweave.load_network("lenet")  # read once
-sides, bandwidths = [8, 16, 32, 64], [5, 22, 150]
+sides, bandwidths = [16, 32, 48, 64], [5, 11, 22]
 for bandwidth in bandwidths:
     cycles = [
         gradweave.simulate(
@@ -31,6 +31,7 @@ for bandwidth in bandwidths:
 
 pyplot.xlabel("rows and columns of the array")
 pyplot.ylabel("cycles of LeNet-5's backward pass")
-pyplot.yscale("log")
-pyplot.legend()
+pyplot.ylim(bottom=0)
+pyplot.legend(loc="lower left")
+pyplot.tight_layout()
 pyplot.savefig(sys.argv[1] if len(sys.argv) > 1 else "sweep.png")
