@@ -144,6 +144,15 @@ configure() {
   printf '%s\n' "$wanted" >"$stamp"
 }
 
+# Configures for what needs no RTL. Whatever `make cosim` configured can build it. In a new build directory RTL is left out only
+# where it cannot be built, so that a later `make cosim` starts from here.
+configure_for_models() {
+  local rtl=OFF
+  [ ! -f "$build/build.ninja" ] || return 0
+  if command -v verilator >/dev/null && [ -e /usr/include/systemc ]; then rtl=ON; fi
+  configure "$(default_npus)" "$rtl"
+}
+
 # compile TARGET...: a terminal sees ninja's own status line.
 compile() {
   if [ -t 2 ]; then

@@ -7,6 +7,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
 
   make cosim MODEL=bert_tiny      run a network; installs what is missing and builds what it needs first
   make simulate MODEL=bert_tiny   its cycles alone, from the timing model: fast, builds and checks no RTL
+  make python                     the Python module, in build/python (docs/python.md)
   make validate                   the timing model against the RTL, to the cycle: the standing corpus (docs/verification.md)
   make reproduce                  the evaluation of igo_micro23, number by number, as a page (docs/reproduce.md)
   make waves                      short streams on the RTL against golden waveforms (docs/waves.md)

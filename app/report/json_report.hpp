@@ -3,11 +3,14 @@
 
 #include "runtime/run/run.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 
 namespace gradweave::runtime {
 
-/// The report, indented, with a newline at the end.
+nlohmann::ordered_json report_json(const RunOptions &options, const RunResult &run);
+/// The report as text, indented, with a newline at the end.
 std::string json_report(const RunOptions &options, const RunResult &run);
 
 } // namespace gradweave::runtime

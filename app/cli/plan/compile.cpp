@@ -2,8 +2,9 @@
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
-#include "app/cli/plan/stream_directory.hpp"
 #include "app/report/text_format.hpp"
+#include "app/session/compile_summary.hpp"
+#include "app/session/stream_directory.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/heartbeat.hpp"
 #include "base/process/parallel.hpp"
@@ -11,7 +12,6 @@
 #include "base/process/progress.hpp"
 #include "compiler/ahead/plans_ahead.hpp"
 #include "compiler/schedule/registry.hpp"
-#include "runtime/record/result_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,42 +34,6 @@ struct CompileArguments {
 
 using compiler::Compiled;
 using Json = nlohmann::ordered_json;
-
-Json summary_json(const Compiled &compiled) {
-  Json tensors = Json::array();
-  for (const compiler::TensorBinding &binding : compiled.layout.tensors) {
-    const compiler::Traffic &traffic = compiled.traffic.front()[static_cast<std::size_t>(binding.tensor)];
-    tensors.push_back({{"tensor", std::string(compiler::to_string(binding.tensor))},
-                       {"input", binding.input},
-                       {"type", binding.fp32 ? "fp32" : "bf16"},
-                       {"rows", binding.rows},
-                       {"cols", binding.cols},
-                       {"pitch", binding.pitch},
-                       {"offset", binding.offset},
-                       {"read_bytes", traffic.read_bytes},
-                       {"write_bytes", traffic.write_bytes},
-                       {"spill_read_bytes", traffic.spill_read_bytes},
-                       {"spill_write_bytes", traffic.spill_write_bytes}});
-  }
-  return {{"name", compiled.layer().name},
-          {"index", compiled.layer().index},
-          {"m", compiled.layer().m},
-          {"k", compiled.layer().k},
-          {"n", compiled.layer().n},
-          {"schedule", std::string(compiler::to_string(compiled.requested))},
-          {"chosen_schedule", std::string(compiler::to_string(compiled.chosen))},
-          {"tiling", compiled.tilings.front()},
-          {"commands", compiled.stream.size()},
-          {"macs", compiled.useful_macs},
-          {"compute_cycles", compiled.compute_cycles},
-          {"predicted_cycles", compiled.predicted_cycles},
-          {"compute_bound", compiled.bounds.compute_cycles},
-          {"traffic_bound", compiled.bounds.traffic_cycles},
-          {"tuning", runtime::to_json(compiled.tuning)},
-          {"device_bytes", compiled.dram_bytes},
-          {"stream", stream_file_name(compiled)},
-          {"tensors", tensors}};
-}
 
 void print_summary(std::FILE *out, const Compiled &compiled) {
   std::uint64_t bytes = 0;
@@ -142,7 +106,7 @@ int compile(const CompileArguments &a) {
     display.update(i, 1);
     display.clear();
     print_summary(to_stdout ? stderr : stdout, compiled);
-    summary["layers"].push_back(summary_json(compiled));
+    summary["layers"].push_back(compiled_json(compiled));
     if (streams) streams->add(compiled, a.listing);
   }
   const auto lock = heartbeat.lock();

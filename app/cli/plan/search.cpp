@@ -3,9 +3,9 @@
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
-#include "app/evaluation/unit/network_search.hpp"
 #include "app/report/plan_report.hpp"
 #include "app/report/text_format.hpp"
+#include "app/session/search_session.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/process_pool.hpp"
 #include "base/process/progress.hpp"
@@ -23,12 +23,8 @@
 namespace gradweave::cli {
 namespace {
 
-struct SearchArguments {
-  WorkArguments work;
-  std::uint64_t plans = 100, step_plans = 300;
-  std::string backend; ///< that runs and checks the step; empty: none
-  std::string data = "normal", json, start = "reuse";
-  std::uint64_t seed = 1;
+struct SearchArguments : SearchRequest {
+  std::string json;
   bool quiet = false;
 };
 
@@ -84,53 +80,9 @@ void print_totals(std::FILE *out, const NetworkSearch &s) {
   effort("step", s.found.work);
 }
 
-Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s) {
-  Json layers = Json::array();
-  for (std::size_t i = 0; i < s.layers.size(); ++i) {
-    const LayerSearch &l = s.layers[i];
-    layers.push_back({{"name", l.layer.name},
-                      {"m", l.layer.m},
-                      {"k", l.layer.k},
-                      {"n", l.layer.n},
-                      {"groups", l.layer.groups},
-                      {"bound_cycles", l.bound},
-                      {"paper_cycles", l.paper},
-                      {"conventional_cycles", l.conventional},
-                      {"searched_cycles", l.searched},
-                      {"order", l.order},
-                      {"step_plan", s.step.tilings[i]}});
-  }
-  const auto effort = [](const compiler::SearchWork &w) {
-    return Json{{"plans_tried", w.tried}, {"simulated", w.simulated}, {"bursts", w.bursts}, {"seconds", w.seconds}};
-  };
-  return {{"network", work.network.name},
-          {"npu", work.npu.name},
-          {"pass", std::string(compiler::to_string(work.compile.pass))},
-          {"plans", a.plans},
-          {"step_plans", a.step_plans},
-          {"start", a.start},
-          {"layers", std::move(layers)},
-          {"paper_cycles", s.sum(&LayerSearch::paper)},
-          {"conventional_cycles", s.sum(&LayerSearch::conventional)},
-          {"searched_cycles", s.sum(&LayerSearch::searched)},
-          {"step_cycles", s.step.predicted_cycles},
-          {"conventional_effort", effort(s.found.conventional_work)},
-          {"step_effort", effort(s.found.work)},
-          {"step_compute_bound_cycles", s.step.bounds.compute_cycles},
-          {"step_traffic_bound_cycles", s.step.bounds.traffic_cycles}};
-}
-
 /// Runs the step with data.
 runtime::JobResult check(const SearchArguments &a, const Work &work, const NetworkSearch &s, std::FILE *out) {
-  runtime::JobSpec spec;
-  spec.network = work.network.name;
-  spec.layers = s.step.layers;
-  spec.npu = work.npu;
-  spec.compile.schedule = compiler::Schedule::kSearch;
-  spec.compile.pass = work.compile.pass;
-  spec.backend = runtime::parse_backend(a.backend);
-  spec.data = runtime::parse_data_kind(a.data);
-  spec.seed = a.seed;
+  const runtime::JobSpec spec = step_job(a, work, s);
   ProgressDisplay display({1}, a.quiet);
   runtime::JobEvents events;
   events.progress = [&](std::uint64_t done, std::uint64_t of) {
@@ -150,23 +102,11 @@ runtime::JobResult check(const SearchArguments &a, const Work &work, const Netwo
   return result;
 }
 
-/// Whether the NPU has room for the step, which is searched as if any had.
-void require_room(const SearchArguments &a, const Work &work, const NetworkSearch &s) {
-  const compiler::Room room{s.step.dram_bytes, s.step.stream.size()};
-  if (room.bytes() > work.npu.memory.size_bytes)
-    throw ConfigError(fmt::format("{}: the step needs {} bytes of device memory together, '{}' has {}; raise "
-                                  "memory.size_bytes or pick fewer layers with --layers",
-                                  a.work.npu, room.bytes(), work.npu.name, work.npu.memory.size_bytes));
-}
-
 int search(const SearchArguments &a) {
   const SignalGuard signals;
   const Work work = resolve(a.work);
   const bool on_rtl = !a.backend.empty() && runtime::parse_backend(a.backend) == runtime::Backend::kRtl;
-  runtime::parse_data_kind(a.data);
-  if (work.npu.cores != 1)
-    throw std::invalid_argument(fmt::format("--npu {}: the search of a step uses one core; {} has {}", a.work.npu,
-                                            work.npu.name, work.npu.cores));
+  check_search(a, work);
   if (on_rtl) require_rtl(work.npu, a.work.npu); // before the search, which takes long
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
@@ -178,21 +118,17 @@ int search(const SearchArguments &a) {
   fmt::print(out, "\n");
   std::fflush(out);
   ProgressDisplay display({1}, a.quiet);
-  const NetworkSearch found = evaluation::search_network(
-      work.layers, work.npu, work.compile.pass,
-      {a.plans, a.step_plans, a.start == "placement" ? compiler::StepStart::kPlacement : compiler::StepStart::kReuse},
-      [&](std::uint64_t done, std::uint64_t of) {
-        signals.check();
-        display.update(0, static_cast<double>(done) / static_cast<double>(of));
-        display.tick();
-      });
+  const NetworkSearch found = search_network(a, work, [&](std::uint64_t done, std::uint64_t of) {
+    signals.check();
+    display.update(0, static_cast<double>(done) / static_cast<double>(of));
+    display.tick();
+  });
   display.clear();
   print_layers(out, found);
   print_totals(out, found);
-  Json report = json_of(a, work, found);
+  Json report = search_json(a, work, found);
   ExitCode code = kOk;
   if (!a.backend.empty()) {
-    require_room(a, work, found);
     const runtime::JobResult checked = check(a, work, found, out);
     report["check"] = to_json(checked);
     code = exit_code(checked.outcome);

@@ -1,4 +1,4 @@
-#include "app/cli/plan/stream_directory.hpp"
+#include "app/session/stream_directory.hpp"
 
 #include "base/file/output_file.hpp"
 #include "isa/assembler.hpp"

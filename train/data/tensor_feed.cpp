@@ -1,7 +1,6 @@
-#include "train/data/file_feed.hpp"
+#include "train/data/tensor_feed.hpp"
 
 #include "graph/ir/operator.hpp"
-#include "graph/tensor_file/tensor_file.hpp"
 #include "train/data/arrangement.hpp"
 
 #include <fmt/format.h>
@@ -25,16 +24,16 @@ TensorId target_of(const Graph &forward) {
   return forward.tensors[loss.inputs[1]].role == graph::Role::kInput ? loss.inputs[1] : kNone;
 }
 
-class FileFeed final : public Feed {
+class TensorFeed final : public Feed {
 public:
-  FileFeed(const Graph &forward, const std::filesystem::path &input, const std::filesystem::path &target)
+  TensorFeed(const Graph &forward, const TensorSource &input, const TensorSource &target)
       : forward_(forward), target_(target_of(forward)) {
-    if (!input.empty()) read(input, false);
-    if (!target.empty()) read(target, true);
+    if (input.there()) read(input, false);
+    if (target.there()) read(target, true);
     for (TensorId id = 0; id < forward.tensors.size(); ++id)
       if (forward.tensors[id].role == graph::Role::kInput && values_.count(id) == 0)
-        throw DataError(fmt::format("input '{}' of graph '{}' is in no file; give it by {}", forward.tensors[id].name,
-                                    forward.name, id == target_ ? "--target" : "--input"));
+        throw DataError(fmt::format("input '{}' of graph '{}' is given nowhere; give it by {}",
+                                    forward.tensors[id].name, forward.name, id == target_ ? "--target" : "--input"));
   }
 
   std::vector<Fed> batch(std::uint64_t number) const override {
@@ -62,10 +61,10 @@ private:
     return from_file(tensor, std::vector<T>(begin, begin + static_cast<std::ptrdiff_t>(count)));
   }
 
-  void read(const std::filesystem::path &file, bool target) {
-    const std::string where = file.string();
+  void read(const TensorSource &source, bool target) {
+    const std::string &where = source.name();
     for (const graph::FileTensor &tensor :
-         graph::read_tensors(file, [&](const graph::TensorEntry &e) { accept(e, where, target); })) {
+         source.read([&](const graph::TensorEntry &e) { accept(e, where, target); })) {
       const TensorId id = input_of(tensor.name, target);
       graph::Buffer<graph::Contract> &values = values_[id];
       try {
@@ -131,9 +130,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Feed> file_feed(const graph::Graph &forward, const std::filesystem::path &input,
-                                const std::filesystem::path &target) {
-  return std::make_unique<FileFeed>(forward, input, target);
+std::unique_ptr<Feed> tensor_feed(const graph::Graph &forward, const TensorSource &input, const TensorSource &target) {
+  return std::make_unique<TensorFeed>(forward, input, target);
 }
 
 } // namespace gradweave::runtime::train

@@ -1,6 +1,6 @@
-#include "app/cli/common/weave_jobs.hpp"
+#include "app/request/weave_jobs.hpp"
 
-#include "app/cli/common/arguments.hpp"
+#include "app/request/work_arguments.hpp"
 #include "base/text/split.hpp"
 #include "compiler/cost/image_choice.hpp"
 #include "graph/frontend/load_network.hpp"

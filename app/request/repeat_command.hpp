@@ -1,6 +1,8 @@
 // The command that repeats a run, for people to copy into a shell.
 #pragma once
 
+#include "app/request/work_arguments.hpp"
+
 #include <string>
 #include <vector>
 
@@ -25,5 +27,8 @@ private:
   bool make_;
   std::string text_;
 };
+
+/// Adds the work of a run.
+void add_work(Reproduction &command, const WorkArguments &work);
 
 } // namespace gradweave::cli
