@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <array>
 #include <map>
 #include <set>
@@ -235,7 +236,8 @@ private:
   }
 
   static Json number(const Column &column, double value) {
-    if (column.whole) return static_cast<std::int64_t>(value);
+    constexpr double kExact = 9007199254740992; // whole numbers of a double and of JavaScript
+    if (column.whole && std::abs(value) <= kExact) return static_cast<std::int64_t>(value);
     return std::stod(fmt::format("{:.7g}", value));
   }
 
