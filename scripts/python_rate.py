@@ -3,8 +3,8 @@
 
     PYTHONPATH=build/python python3 scripts/python_rate.py build/bin/gradweave [ROUNDS [MODEL NPU]]
 
-Each round runs the command, a call in a Python that has loaded the module, and a Python that starts, loads it, calls and ends; with
-plans that are known (a plan cache that an earlier run has filled) and without (off). CPU time is what the processes took, wall
+Each round runs the command, a call in a Python that has loaded the module, a Python that starts, loads it, calls and ends, and what
+of this is start; with plans that are known (a plan cache that an earlier run has filled) and without (off). CPU time is what the processes took, wall
 time what a watch says; on a machine that does other things, too, the former says more. Printed are medians, and the median of
 the rounds' ratios to the command.
 """
@@ -58,6 +58,8 @@ def main():
         "command": process(command, "simulate", "--model", model, "--npu", npu, "--quiet", "--json", os.devnull),
         "call": lambda: gradweave.simulate(model, npu),
         "Python from its start": process(sys.executable, "-c", code),
+        "Python that only loads": process(sys.executable, "-c", "import gradweave"),
+        "Python alone": process(sys.executable, "-c", "pass"),
     }
     with tempfile.TemporaryDirectory() as cache:
         os.environ["GRADWEAVE_PLAN_CACHE"] = cache
