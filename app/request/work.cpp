@@ -7,6 +7,7 @@
 
 #include "app/evaluation/unit/unit_key.hpp"
 #include "device/device.hpp"
+#include "device/rtl_build.hpp"
 #include "runtime/run/lookup.hpp"
 #include "runtime/run/plan_cache.hpp"
 
@@ -71,8 +72,10 @@ void require_rtl(const Machine &npu, const std::string &argument) {
                     "NPU=FILE builds it",
                     argument, npu.name));
   const bool named = file.string() != argument;
+  const std::string source = named ? argument : std::filesystem::absolute(file).lexically_normal().string();
   try {
-    find_rtl_library(npu, named ? argument : shell_word(std::filesystem::absolute(file).lexically_normal()));
+    build_missing_rtl_library(npu, source);
+    find_rtl_library(npu, shell_word(source));
   } catch (const std::runtime_error &error) {
     throw std::runtime_error(fmt::format("NOT RUN, nothing was simulated or checked: {}", error.what()));
   }

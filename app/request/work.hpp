@@ -34,8 +34,8 @@ Work resolve(const WorkArguments &arguments, compiler::Network network);
 /// The same with a machine that has been read before, too.
 Work resolve(const WorkArguments &arguments, compiler::Network network, Machine npu);
 
-/// Throws std::runtime_error with the remedy if the Verilated NPU that a run needs is not built. `argument`: the NPU as
-/// the user gave it.
+/// Builds the Verilated NPU that a run needs if it is not there; throws std::runtime_error with the remedy if it cannot
+/// be built from here. `argument`: the NPU as the user gave it.
 void require_rtl(const Machine &npu, const std::string &argument);
 
 /// A schedule's name, or all; throws std::invalid_argument listing what there is.

@@ -8,14 +8,14 @@ namespace gradweave::compiler {
 // on it.
 
 Fingerprint fingerprint(const CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, partition, parts, reduction, sharing, plans, search_seed, flexer_policy,
+  const auto &[schedule, pass, tune, progress, explain, partition, parts, reduction, sharing, plans, search_seed, flexer_policy,
                stream] = options;
   return Fingerprint().add(to_string(schedule), pass, tune, partition, parts, reduction, sharing, plans, search_seed,
                            to_string(flexer_policy), stream);
 }
 
 Fingerprint plan_fingerprint(const CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, partition, parts, reduction, sharing, plans, search_seed, flexer_policy,
+  const auto &[schedule, pass, tune, progress, explain, partition, parts, reduction, sharing, plans, search_seed, flexer_policy,
                stream] = options;
   return Fingerprint().add(plans, search_seed);
 }
