@@ -138,6 +138,17 @@ void bind_graphs(py::module_ &module) {
              std::string init, bool frozen) {
             return TensorInPython{g, g->at(where).parameter(std::move(name), shape_of(shape), std::move(init), frozen)};
           })
+      .def("state",
+           [](const GraphPointer &g, const std::string &where, std::string name,
+              const std::vector<std::uint32_t> &shape, std::string init) {
+             return TensorInPython{g, g->at(where).state(std::move(name), shape_of(shape), std::move(init))};
+           })
+      .def("update",
+           [](const GraphPointer &g, const std::string &where, const TensorInPython &tensor,
+              const TensorInPython &next) {
+             if (tensor.graph != g || next.graph != g) throw std::invalid_argument("the tensor is of another graph");
+             g->at(where).update(tensor.id, next.id);
+           })
       .def("constant",
            [](const GraphPointer &g, const std::string &where, std::string name,
               const std::vector<std::uint32_t> &shape, std::vector<double> values, const std::string &type) {

@@ -54,7 +54,9 @@ py::object search(py::handle model, py::handle npu, py::dict given) {
         cli::search_network(request, work, [&](std::uint64_t, std::uint64_t) { signals.check(); });
     report = cli::search_json(request, work, found);
     if (request.backend.empty()) return;
-    const runtime::JobResult checked = runtime::run_job(cli::step_job(request, work, found), found.step, {});
+    runtime::JobEvents events;
+    events.progress = [&](std::uint64_t, std::uint64_t) { signals.check(); };
+    const runtime::JobResult checked = runtime::run_job(cli::step_job(request, work, found), found.step, events);
     report["check"] = runtime::to_json(checked);
     fail_unless_passed(checked, report);
   });

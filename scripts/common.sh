@@ -153,6 +153,12 @@ configure_for_models() {
   configure "$(default_npus)" "$rtl"
 }
 
+# configure_python ON|AUTO: CMake looks again where an earlier configuration found nothing to build the Python module with.
+configure_python() {
+  ninja -C "$build" -t query python >/dev/null 2>&1 ||
+    quietly "configuring $build for the Python module" cmake -B "$build" "-DGW_PYTHON=$1"
+}
+
 # compile TARGET...: a terminal sees ninja's own status line.
 compile() {
   if [ -t 2 ]; then

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""ResNet-50's simulate through the Python module against the command: pairs of runs, one after the other, in turn.
+"""ResNet-50's simulate through the Python module against the command: runs in turn, one after the other.
 
-    PYTHONPATH=build/python python3 scripts/python_rate.py build/bin/gradweave [PAIRS [MODEL NPU]]
+    PYTHONPATH=build/python python3 scripts/python_rate.py build/bin/gradweave [ROUNDS [MODEL NPU]]
 
-Each run is a process of its own, start of Python and all, with plans that are known (a plan cache that a run before has filled)
-and without (off). CPU time is what the processes took, wall time what a watch says; on a machine that does other things, too, the
-former says more. Printed are medians, and the median of the ratios of pairs.
+Each round runs the command, a call in a Python that has loaded the module, a Python that starts, loads it, calls and ends, and what
+of this is start; with plans that are known (a plan cache that an earlier run has filled) and without (off). CPU time is what the processes took, wall
+time what a watch says; on a machine that does other things, too, the former says more. Printed are medians, and the median of
+the rounds' ratios to the command.
 """
 
 import os
@@ -16,42 +17,57 @@ import sys
 import tempfile
 import time
 
-
-def run(words, environment):
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(words, check=True, env=environment, stdout=subprocess.DEVNULL)
-    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+import gradweave
 
 
-def measure(name, pairs, sides, environment):
+def measured(work):
+    """Wall and CPU seconds, of this process and its children."""
+
+    def cpu():
+        return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+    start, before = time.perf_counter(), cpu()
+    work()
+    return time.perf_counter() - start, cpu() - before
+
+
+def process(*words):
+    return lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+
+def measure(title, rounds, sides):
     times = {side: [] for side in sides}
-    for pair in range(pairs):
-        order = list(sides) if pair % 2 == 0 else list(sides)[::-1]
-        for side in order:
-            times[side].append(run(sides[side], environment))
-    command, module = times["command"], times["module"]
-    for at, what in enumerate(("wall", "CPU")):
-        ratio = statistics.median(m[at] / c[at] for c, m in zip(command, module))
-        print(
-            f"{name:14} {what:4} command {statistics.median(c[at] for c in command):7.3f} s, "
-            f"module {statistics.median(m[at] for m in module):7.3f} s, ratio {ratio:.3f} (median of {pairs} pairs)"
-        )
+    for number in range(rounds):
+        for side in list(sides) if number % 2 == 0 else list(sides)[::-1]:
+            times[side].append(measured(sides[side]))
+    print(f"{title} ({rounds} rounds)")
+    for side, own in times.items():
+        text = [
+            f"{what} {statistics.median(t[at] for t in own):6.3f} s = "
+            f"{statistics.median(t[at] / c[at] for t, c in zip(own, times['command'])):5.3f} x command"
+            for at, what in ((1, "CPU"), (0, "wall"))
+        ]
+        print(f"  {side:22} {', '.join(text)}")
 
 
 def main():
-    command, pairs = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    command, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
     model, npu = sys.argv[3:5] if len(sys.argv) > 4 else ("resnet50", "large")
-    code = f"import gradweave; print(gradweave.simulate('{model}', '{npu}')['totals'][0]['cycles'])"
+    code = f"import gradweave; gradweave.simulate({model!r}, {npu!r})"
     sides = {
-        "command": [command, "simulate", "--model", model, "--npu", npu, "--quiet", "--json", "/dev/null"],
-        "module": [sys.executable, "-c", code],
+        "command": process(command, "simulate", "--model", model, "--npu", npu, "--quiet", "--json", os.devnull),
+        "call": lambda: gradweave.simulate(model, npu),
+        "Python from its start": process(sys.executable, "-c", code),
+        "Python that only loads": process(sys.executable, "-c", "import gradweave"),
+        "Python alone": process(sys.executable, "-c", "pass"),
     }
     with tempfile.TemporaryDirectory() as cache:
-        known = {**os.environ, "GRADWEAVE_PLAN_CACHE": cache}
-        run(sides["command"], known)
-        measure("plans known", pairs, sides, known)
-    measure("plans searched", max(1, pairs // 5), sides, {**os.environ, "GRADWEAVE_PLAN_CACHE": "off"})
+        os.environ["GRADWEAVE_PLAN_CACHE"] = cache
+        for run in sides.values():
+            run()
+        measure("plans known", rounds, sides)
+    os.environ["GRADWEAVE_PLAN_CACHE"] = "off"
+    measure("plans searched", rounds, sides)
 
 
 if __name__ == "__main__":

@@ -4,5 +4,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 scripts/bootstrap.sh run
 scripts/bootstrap.sh python
 configure "$(default_npus)"
+configure_python AUTO
 compile all
 ctest --test-dir "$build" -LE long -j "${JOBS:-$(nproc)}" --output-on-failure --progress

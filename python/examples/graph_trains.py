@@ -2,7 +2,7 @@
 
     PYTHONPATH=build/python python3 python/examples/graph_trains.py [BACKEND [NPU]]
 
-BACKEND is functional (bits without time) or rtl, the Verilated NPU, which has to be built: make cosim NPU=test8.
+BACKEND is functional (bits without time) or rtl, the Verilated NPU, which `make build` builds.
 """
 
 import sys

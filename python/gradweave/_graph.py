@@ -48,6 +48,14 @@ class Graph:
         Products take weights as [in, out]. `frozen`: it is not learned."""
         return self._core.parameter(_where(), name, shape, init, frozen)
 
+    def state(self, name, shape, init="zeros"):
+        """Adds what lives from step to step and is not learned: running averages. update() says what becomes of it."""
+        return self._core.state(_where(), name, shape, init)
+
+    def update(self, tensor, next):
+        """Says that `tensor`, a state, is `next` in the next step: a tensor of the same shape that the graph computes."""
+        self._core.update(_where(), tensor, next)
+
     def constant(self, name, shape, values, type="fp32"):
         """Adds constants: `values` are all elements in a flat list, or one for all."""
         return self._core.constant(_where(), name, shape, [float(v) for v in values], type)

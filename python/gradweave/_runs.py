@@ -116,8 +116,8 @@ def cosim(
             print(layer["name"], layer["cycles"], layer["outputs"])
 
     Args:
-        backend: rtl (default; the NPU has to be built: `make cosim NPU=...`), functional (bits without time) or timing
-            (cycles without data).
+        backend: rtl (default; an NPU that is not built is built first where that can be done, else an error says how),
+            functional (bits without time) or timing (cycles without data).
         data: normal (default) or special: zeros, subnormals, cancellation, overflow, infinities, NaN.
         seed: of the data.
         jobs: simulations at a time, each a process; None: one a core.
