@@ -1,5 +1,6 @@
 #include "app/report/json_report.hpp"
 
+#include "app/report/energy/energy_report.hpp"
 #include "app/report/summary.hpp"
 #include "runtime/record/result_json.hpp"
 
@@ -14,9 +15,16 @@ using Json = nlohmann::ordered_json;
 constexpr int kReportVersion = 2;
 
 Json npu_json(const Machine &npu) {
-  return {{"name", npu.name},           {"rows", npu.rows},           {"cols", npu.cols},
-          {"cores", npu.cores},         {"spm_bytes", npu.spm_bytes}, {"spm_banks", npu.spm_banks},
-          {"bus_bytes", npu.bus_bytes}, {"clock_ghz", npu.clock_ghz}, {"dram_gb_s", npu.memory.bandwidth_gb_s}};
+  return {{"name", npu.name},
+          {"rows", npu.rows},
+          {"cols", npu.cols},
+          {"cores", npu.cores},
+          {"spm_bytes", npu.spm_bytes},
+          {"spm_banks", npu.spm_banks},
+          {"bus_bytes", npu.bus_bytes},
+          {"clock_ghz", npu.clock_ghz},
+          {"dram_gb_s", npu.memory.bandwidth_gb_s},
+          {"energy", report::prices_json(npu)}};
 }
 
 Json layer_json(const JobResult &job, const RunOptions &options) {
@@ -29,6 +37,7 @@ Json layer_json(const JobResult &job, const RunOptions &options) {
     json["convolution"] = layer.image ? "image" : "im2col";
   json["array_utilisation"] = utilisation(job.macs, job.cycles(), options.config);
   json["dram_utilisation"] = dram_utilisation(job.counters, options.config);
+  json["energy"] = report::energy_json(job.accesses, job.cycles(), options.config);
   return json;
 }
 
@@ -48,6 +57,7 @@ Json totals_json(const Totals &t, const Totals &base, const RunOptions &options,
                {"dram_write_bytes", t.dram_write_bytes},
                {"spill_bytes", t.spill_bytes},
                {"dram_utilisation", dram_utilisation(t.counters, options.config)},
+               {"energy", report::energy_json(t.accesses, t.cycles, options.config)},
                {"compile_seconds", t.compile_seconds},
                {"cpu_seconds", t.cpu_seconds}};
   if (t.cycles != 0 && t.cpu_seconds > 0) json["cycles_per_cpu_second"] = static_cast<double>(t.cycles) / t.cpu_seconds;

@@ -1,5 +1,7 @@
 #include "app/session/search_session.hpp"
 
+#include "app/report/energy/energy_report.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -37,7 +39,7 @@ NetworkSearch search_network(const SearchRequest &request, const Work &work,
   return evaluation::search_network(
       work.layers, work.npu, work.compile.pass,
       {request.plans, request.step_plans,
-       request.start == "placement" ? compiler::StepStart::kPlacement : compiler::StepStart::kReuse},
+       request.start == "placement" ? compiler::StepStart::kPlacement : compiler::StepStart::kReuse, request.objective},
       progress);
 }
 
@@ -57,6 +59,7 @@ runtime::JobSpec step_job(const SearchRequest &a, const Work &work, const Networ
 
 nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, const NetworkSearch &s) {
   using Json = nlohmann::ordered_json;
+  const std::string unit = a.objective == compiler::Objective::kCycles ? "cycles" : "cost";
   Json layers = Json::array();
   for (std::size_t i = 0; i < s.layers.size(); ++i) {
     const LayerSearch &l = s.layers[i];
@@ -66,9 +69,9 @@ nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, con
                       {"n", l.layer.n},
                       {"groups", l.layer.groups},
                       {"bound_cycles", l.bound},
-                      {"paper_cycles", l.paper},
-                      {"conventional_cycles", l.conventional},
-                      {"searched_cycles", l.searched},
+                      {"paper_" + unit, l.paper},
+                      {"conventional_" + unit, l.conventional},
+                      {"searched_" + unit, l.searched},
                       {"order", l.order},
                       {"step_plan", s.step.tilings[i]}});
   }
@@ -82,10 +85,14 @@ nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, con
           {"step_plans", a.step_plans},
           {"start", a.start},
           {"layers", std::move(layers)},
-          {"paper_cycles", s.sum(&LayerSearch::paper)},
-          {"conventional_cycles", s.sum(&LayerSearch::conventional)},
-          {"searched_cycles", s.sum(&LayerSearch::searched)},
+          {"objective", std::string(compiler::to_string(a.objective))},
+          {"cost_unit", std::string(compiler::unit_of(a.objective))},
+          {"paper_" + unit, s.sum(&LayerSearch::paper)},
+          {"conventional_" + unit, s.sum(&LayerSearch::conventional)},
+          {"searched_" + unit, s.sum(&LayerSearch::searched)},
+          {"step_cost", s.step_cost},
           {"step_cycles", s.step.predicted_cycles},
+          {"step_energy", report::energy_json(s.step.accesses, s.step.predicted_cycles, work.npu)},
           {"conventional_effort", effort(s.found.conventional_work)},
           {"step_effort", effort(s.found.work)},
           {"step_compute_bound_cycles", s.step.bounds.compute_cycles},

@@ -83,6 +83,7 @@ struct JobResult {
   compiler::Tuning tuning;
   std::vector<compiler::LayerTraffic> traffic; ///< of each layer, planned; checked against the counters
   Counters counters;
+  AccessCounts accesses;                    ///< of the stream, checked against the counters; zero if it did not end
   double compile_seconds = 0;               ///< wall-clock time
   double wall_seconds = 0, cpu_seconds = 0; ///< of the device's run alone
   double process_seconds = 0;               ///< CPU time of the process that filled, ran and checked it

@@ -114,6 +114,13 @@ Json counters_json(const Counters &counters) {
   return json;
 }
 
+Json accesses_json(const AccessCounts &counts) {
+  Json json = Json::object();
+  for (const AccessCountForm &form : access_count_forms())
+    json[std::string(form.name)] = counts.*form.count;
+  return json;
+}
+
 } // namespace
 
 Json to_json(const compiler::Tuning &tuning) {
@@ -144,6 +151,7 @@ Json to_json(const JobResult &result) {
                {"tuning", to_json(result.tuning)}});
   if (!several) json["dram"] = planned["dram"];
   json.update({{"counters", counters_json(result.counters)},
+               {"accesses", accesses_json(result.accesses)},
                {"compile_seconds", result.compile_seconds},
                {"wall_seconds", result.wall_seconds},
                {"cpu_seconds", result.cpu_seconds},
@@ -185,6 +193,8 @@ JobResult result_from_json(const Json &json) {
   result.counters.values.resize(counters.size());
   for (std::size_t i = 0; i < counters.size(); ++i)
     read_field(counters, isa::counter_name(i).c_str(), result.counters.values[i]);
+  for (const AccessCountForm &form : access_count_forms())
+    read_field(json.at("accesses"), std::string(form.name).c_str(), result.accesses.*form.count);
   read_field(json, "compile_seconds", result.compile_seconds);
   read_field(json, "wall_seconds", result.wall_seconds);
   read_field(json, "cpu_seconds", result.cpu_seconds);

@@ -7,6 +7,7 @@
 #include "base/process/progress.hpp"
 #include "base/process/stopwatch.hpp"
 #include "compiler/ahead/plans_ahead.hpp"
+#include "compiler/cost/access_count.hpp"
 #include "isa/assembler.hpp"
 #include "runtime/data/check.hpp"
 #include "runtime/job/timeline_output.hpp"
@@ -91,6 +92,12 @@ JobResult run_stream(const JobSpec &spec, const std::vector<isa::Command> &strea
     result.outcome = Outcome::kDevice;
     result.failures.push_back(
         fmt::format("stream {}: the NPU stopped with {}", spec.layer().name, describe_stop(stream, status)));
+    return result;
+  }
+  result.accesses = compiler::count_accesses(stream, spec.npu);
+  for (const std::string &problem : check_accesses(result.accesses, spec.npu, result.counters)) {
+    result.outcome = Outcome::kMismatch;
+    result.failures.push_back(fmt::format("stream {}: {}", spec.layer().name, problem));
   }
   return result;
 }

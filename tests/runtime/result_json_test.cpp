@@ -24,6 +24,9 @@ JobResult sample() {
   r.traffic.emplace_back()[2] = {1, 2, 3, 4, 5, 6};
   for (std::size_t i = 0; i < r.counters.values.size(); ++i)
     r.counters.values[i] = 100 + i;
+  std::uint64_t count = 200;
+  for (const AccessCountForm &form : access_count_forms())
+    r.accesses.*form.count = ++count;
   r.compile_seconds = 0.75;
   r.wall_seconds = 0.5;
   r.cpu_seconds = 0.25;

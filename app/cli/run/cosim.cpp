@@ -4,7 +4,9 @@
 #include "app/cli/run/commands.hpp"
 #include "app/cli/run/cosim_arguments.hpp"
 #include "app/cli/run/long_run.hpp"
+#include "app/report/energy/accelergy.hpp"
 #include "app/report/json_report.hpp"
+#include "app/report/plan_report.hpp"
 #include "app/report/text_report.hpp"
 #include "base/file/output_file.hpp"
 
@@ -25,10 +27,11 @@ using runtime::RunResult;
 
 /// One whole step of training on random data, or on that of files.
 int cosim_step(const CosimArguments &a) {
-  if (a.trace || !a.trace_file.empty() || !a.times.empty() || !a.timeline.empty() || !a.work.layers.empty())
+  if (a.trace || !a.trace_file.empty() || !a.times.empty() || !a.timeline.empty() || !a.work.layers.empty() ||
+      !a.accelergy.empty())
     throw std::invalid_argument(
-        "--step: a step is run and compared as a whole; leave out --layers, --trace, --times and "
-        "--timeline");
+        "--step: a step is run and compared as a whole; leave out --layers, --trace, --times, --timeline and "
+        "--accelergy");
   TrainArguments step;
   step.program = a.program;
   step.model = a.work.model;
@@ -75,6 +78,8 @@ int cosim(const CosimArguments &a) {
   const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
+  std::optional<report::AccelergyFiles> accelergy;
+  if (!a.accelergy.empty()) accelergy.emplace(a.accelergy, options.schedules.size());
   if (a.dry_run) return kOk;
   if (options.backend == runtime::Backend::kRtl) require_rtl(options.config, a.work.npu);
   const RunPlan plan = plan_run(a, options);
@@ -84,9 +89,11 @@ int cosim(const CosimArguments &a) {
     return kOk;
   }
   if (plan.background) {
-    json.reset(); // the process that goes on opens it anew
+    json.reset(); // the process that goes on opens them anew
+    accelergy.reset();
     if (!continue_in_background(plan, a.program)) return kOk;
     if (!a.json.empty()) json.emplace(a.json);
+    if (!a.accelergy.empty()) accelergy.emplace(a.accelergy, options.schedules.size());
   }
   if (plan.record) plan.record->begin(plan.background, options.layers.size() * options.schedules.size());
 
@@ -96,6 +103,7 @@ int cosim(const CosimArguments &a) {
       run_all(options, plan.support, signals,
               [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); });
   if (json) json->commit(json_report(options, result));
+  if (accelergy) commit_accelergy(*accelergy, options, result);
   report.end(result);
   return exit_code(result.outcome);
 }
@@ -197,6 +205,7 @@ void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_simulation_options(*command, a);
   command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
   add_trace_options(*command, a);
+  add_accelergy_option(*command, a.accelergy);
   add_times_options(*command, a.times, a.timeline);
   add_running_options(*command, a);
   command->add_flag("--from-make", a.from_make)

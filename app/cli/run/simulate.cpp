@@ -2,7 +2,9 @@
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
+#include "app/report/energy/accelergy.hpp"
 #include "app/report/json_report.hpp"
+#include "app/report/plan_report.hpp"
 #include "app/report/simulation_report.hpp"
 #include "app/request/run_request.hpp"
 #include "base/file/output_file.hpp"
@@ -17,7 +19,7 @@ namespace gradweave::cli {
 namespace {
 
 struct SimulateArguments : SimulateRequest {
-  std::string json;
+  std::string json, accelergy; ///< files; empty: none
 };
 
 using runtime::RunOptions;
@@ -34,18 +36,22 @@ int simulate(const SimulateArguments &a) {
   options.plans = plans.get();
   std::optional<OutputFile> json;
   if (!a.json.empty()) json.emplace(a.json);
+  std::optional<report::AccelergyFiles> accelergy;
+  if (!a.accelergy.empty()) accelergy.emplace(a.accelergy, options.schedules.size());
 
   runtime::SimulationReport report(options, to_stdout ? stderr : stdout);
   runtime::SimulationEvents events;
   events.layer_done = [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); };
   events.interrupted = [&](const Interrupted &signal) {
     json.reset();
+    accelergy.reset();
     std::fprintf(stderr, "gradweave: error: %s\n", signal.what());
     ::_exit(kInterrupted);
   };
   report.begin();
   const RunResult result = runtime::simulate(options, stream, signals, events);
   if (json) json->commit(json_report(options, result));
+  if (accelergy) commit_accelergy(*accelergy, options, result);
   report.end(result);
   return exit_code(result.outcome);
 }
@@ -61,6 +67,7 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_plan_cache_option(*command, a.work);
   command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
   command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
+  add_accelergy_option(*command, a.accelergy);
   add_times_options(*command, a.times, a.timeline);
   command->add_option("--jobs", a.jobs, "Threads that look for plans; default: one a core")
       ->check(check_whole_number)

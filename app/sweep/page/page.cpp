@@ -23,9 +23,9 @@ using evaluation::XmlWriter;
 using Json = nlohmann::json;
 
 constexpr std::size_t kFrontRows = 12, kProblemRows = 10, kStillPoints = 400, kFrontPoints = 300;
-constexpr std::array<std::string_view, 9> kTableColumns{"milliseconds", "cycles",           "bound",
-                                                        "array_use",    "dram_read_bytes",  "dram_write_bytes",
-                                                        "pes",          "scratchpad_bytes", "bandwidth_gb_s"};
+constexpr std::array<std::string_view, 10> kTableColumns{
+    "milliseconds",     "cycles", "energy_mj",        "bound",         "array_use", "dram_read_bytes",
+    "dram_write_bytes", "pes",    "scratchpad_bytes", "bandwidth_gb_s"};
 
 bool has_numbers(const Row &row) { return row.result && row.result->outcome == Outcome::kOk; }
 
@@ -46,10 +46,8 @@ std::string_view cost_axis(const Table &table) {
 
 class SweepPage {
 public:
-  SweepPage(const Table &table, const std::string &command) : table_(table), command_(command) {
-    by_.push_back(column("milliseconds"));
-    for (const std::size_t cost : costs(table))
-      by_.push_back(cost);
+  SweepPage(const Table &table, const std::string &command, const std::vector<std::size_t> &by)
+      : table_(table), command_(command), by_(by) {
     for (const Group &group : workloads(table))
       fronts_.push_back(pareto_front(table, group.rows, by_));
   }
@@ -175,7 +173,7 @@ private:
     for (const std::size_t at : by_)
       said.emplace_back(columns.at(at).name);
     html_.element("h2", "Best points");
-    html_.element("p", fmt::format("Of each workload those that no other point beats in {}, the fastest first.",
+    html_.element("p", fmt::format("Of each workload those that no other point beats in {}, by the first of these.",
                                    fmt::join(said, ", ")));
     const std::vector<Group> groups = workloads(table_);
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -307,6 +305,8 @@ private:
 
 } // namespace
 
-std::string page(const Table &table, const std::string &command) { return SweepPage(table, command).write(); }
+std::string page(const Table &table, const std::string &command, const std::vector<std::size_t> &by) {
+  return SweepPage(table, command, by).write();
+}
 
 } // namespace gradweave::sweep
