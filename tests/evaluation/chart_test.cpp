@@ -1,8 +1,8 @@
 // Drawings and pages are well-formed, whatever is in them, and say everything in words too.
-#include "app/evaluation/page/bar_chart.hpp"
 #include "app/evaluation/page/output.hpp"
-#include "app/evaluation/page/plot.hpp"
-#include "app/evaluation/page/xml.hpp"
+#include "app/page/bar_chart.hpp"
+#include "app/page/plot.hpp"
+#include "app/page/xml.hpp"
 #include "tests/evaluation/well_formed.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "app/cli/plan/draw_graph.hpp"
 
-#include "app/evaluation/page/xml.hpp"
+#include "app/page/xml.hpp"
 #include "graph/ir/operator.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include "app/cli/common/repeat_command.hpp"
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
-#include "app/evaluation/page/line_chart.hpp"
+#include "app/page/line_chart.hpp"
 #include "app/report/training_report.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/heartbeat.hpp"

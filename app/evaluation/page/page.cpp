@@ -1,8 +1,8 @@
 // index.html: one page without scripts, styles or pictures from elsewhere.
-#include "app/evaluation/page/bar_chart.hpp"
 #include "app/evaluation/page/output.hpp"
-#include "app/evaluation/page/plot.hpp"
-#include "app/evaluation/page/xml.hpp"
+#include "app/page/bar_chart.hpp"
+#include "app/page/plot.hpp"
+#include "app/page/xml.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "app/sweep/page/page.hpp"
 
-#include "app/evaluation/page/plot.hpp"
-#include "app/evaluation/page/xml.hpp"
+#include "app/page/plot.hpp"
+#include "app/page/xml.hpp"
 #include "page_parts.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Draws a chart of grouped bars as SVG.
 #pragma once
 
-#include "app/evaluation/page/report.hpp"
+#include "app/page/chart.hpp"
 
 #include <string>
 

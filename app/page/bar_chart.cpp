@@ -1,6 +1,6 @@
-#include "app/evaluation/page/bar_chart.hpp"
+#include "app/page/bar_chart.hpp"
 
-#include "app/evaluation/page/xml.hpp"
+#include "app/page/xml.hpp"
 
 #include <fmt/format.h>
 

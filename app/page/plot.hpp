@@ -1,7 +1,7 @@
 // Draws points and lines over two axes as SVG.
 #pragma once
 
-#include "app/evaluation/page/report.hpp"
+#include "app/page/chart.hpp"
 
 #include <string>
 

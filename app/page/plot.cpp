@@ -1,6 +1,6 @@
-#include "app/evaluation/page/plot.hpp"
+#include "app/page/plot.hpp"
 
-#include "app/evaluation/page/xml.hpp"
+#include "app/page/xml.hpp"
 
 #include <fmt/format.h>
 
