@@ -60,7 +60,7 @@ Json totals_json(const Totals &t, const Totals &base, const RunOptions &options,
 
 } // namespace
 
-std::string json_report(const RunOptions &options, const RunResult &run) {
+Json run_json(const RunOptions &options, const RunResult &run) {
   Json report = {{"report_version", kReportVersion},
                  {"gradweave_version", GW_VERSION},
                  {"verdict", std::string(verdict(run.outcome))},
@@ -94,7 +94,9 @@ std::string json_report(const RunOptions &options, const RunResult &run) {
   for (const auto &by_schedule : run.layers)
     for (const JobResult &job : by_schedule)
       report["layers"].push_back(layer_json(job, options));
-  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return report;
 }
+
+std::string json_text(const Json &report) { return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 } // namespace gradweave::runtime

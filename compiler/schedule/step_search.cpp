@@ -188,6 +188,7 @@ void StepSearch::end(const StepWalk &walk) {
   if (!found_.plans.empty() && walk.cycles() >= found_.cycles) return;
   found_.cycles = walk.cycles();
   found_.plans = walk.plans();
+  found_.falls = walk.falls();
 }
 
 /// A walk from the last plans of all layers: what it did.

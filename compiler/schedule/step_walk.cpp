@@ -45,6 +45,7 @@ void StepWalk::begin(std::size_t level) {
   }
   around_.clear();
   cycles_ = first_cycles_ = cycles(0, sections_.size(), kNoPlan);
+  falls_ = {{work_.simulated, cycles_}};
   // Layers by themselves have the whole scratchpad. Areas of their own keep the tiles of neighbours out, and so does
   // to give up all reuse between layers, which costs traffic, but leaves tiles where the layer alone has them.
   const RowRange all{0, npu_.spm_rows()};
@@ -216,6 +217,7 @@ bool StepWalk::improves() {
   if (c >= cycles_) return false;
   cycles_ = c;
   ++improvements_;
+  falls_.push_back({work_.simulated, cycles_});
   return true;
 }
 

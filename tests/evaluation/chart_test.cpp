@@ -14,6 +14,8 @@ namespace gradweave::test {
 namespace {
 
 using namespace evaluation;
+using gradweave::page::draw;
+using gradweave::page::XmlWriter;
 
 Chart example_chart() {
   return {"name",

@@ -229,7 +229,7 @@ private:
   std::vector<std::pair<std::size_t, std::size_t>> edges_;
   double half_ = kBoxWidth / 2; ///< of the widest row
   std::size_t rows_ = 0;
-  evaluation::XmlWriter svg_;
+  page::XmlWriter svg_;
 };
 
 } // namespace

@@ -1,9 +1,12 @@
 // gradweave search
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/repeat_command.hpp"
+#include "app/cli/common/report_files.hpp"
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/evaluation/unit/network_search.hpp"
+#include "app/report/page/search_page.hpp"
 #include "app/report/plan_report.hpp"
 #include "app/report/text_format.hpp"
 #include "base/file/output_file.hpp"
@@ -26,8 +29,9 @@ namespace {
 struct SearchArguments {
   WorkArguments work;
   std::uint64_t plans = 100, step_plans = 300;
-  std::string backend; ///< that runs and checks the step; empty: none
-  std::string data = "normal", json, start = "reuse";
+  std::string backend;               ///< that runs and checks the step; empty: none
+  std::string program = "gradweave"; ///< how the command was called
+  std::string data = "normal", json, html, start = "reuse";
   std::uint64_t seed = 1;
   bool quiet = false;
 };
@@ -84,6 +88,26 @@ void print_totals(std::FILE *out, const NetworkSearch &s) {
   effort("step", s.found.work);
 }
 
+std::string reproduce(const SearchArguments &a) {
+  Reproduction command(a.program, "search", false);
+  command.add("", "--model", a.work.model);
+  if (!a.work.until.empty()) command.add("", "--until", a.work.until);
+  if (a.work.batch != 0) command.add("", "--batch", std::to_string(a.work.batch));
+  command.add("", "--npu", a.work.npu);
+  command.add_each("", "--set", a.work.set);
+  command.add("", "--pass", a.work.pass);
+  if (a.work.convolution != "image") command.add("", "--convolution", a.work.convolution);
+  if (!a.work.layers.empty()) command.add("", "--layers", a.work.layers);
+  command.add("", "--plans", std::to_string(a.plans));
+  command.add("", "--step-plans", std::to_string(a.step_plans));
+  if (a.start != "reuse") command.add("", "--start", a.start);
+  if (a.backend.empty()) return command.text();
+  command.add("", "--check", a.backend);
+  command.add("", "--data", a.data);
+  command.add("", "--seed", std::to_string(a.seed));
+  return command.text();
+}
+
 Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s) {
   Json layers = Json::array();
   for (std::size_t i = 0; i < s.layers.size(); ++i) {
@@ -100,6 +124,9 @@ Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s)
                       {"order", l.order},
                       {"step_plan", s.step.tilings[i]}});
   }
+  Json falls = Json::array();
+  for (const compiler::StepFall &fall : s.found.falls)
+    falls.push_back({{"simulated", fall.simulated}, {"cycles", fall.cycles}});
   const auto effort = [](const compiler::SearchWork &w) {
     return Json{{"plans_tried", w.tried}, {"simulated", w.simulated}, {"bursts", w.bursts}, {"seconds", w.seconds}};
   };
@@ -117,7 +144,11 @@ Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s)
           {"conventional_effort", effort(s.found.conventional_work)},
           {"step_effort", effort(s.found.work)},
           {"step_compute_bound_cycles", s.step.bounds.compute_cycles},
-          {"step_traffic_bound_cycles", s.step.bounds.traffic_cycles}};
+          {"step_traffic_bound_cycles", s.step.bounds.traffic_cycles},
+          {"step_bound_cycles", s.step.bounds.run_cycles},
+          {"step_simulated", s.found.simulated},
+          {"step_falls", falls},
+          {"reproduce", reproduce(a)}};
 }
 
 /// Runs the step with data.
@@ -168,9 +199,8 @@ int search(const SearchArguments &a) {
     throw std::invalid_argument(fmt::format("--npu {}: the search of a step uses one core; {} has {}", a.work.npu,
                                             work.npu.name, work.npu.cores));
   if (on_rtl) require_rtl(work.npu, a.work.npu); // before the search, which takes long
-  std::optional<OutputFile> json;
-  if (!a.json.empty()) json.emplace(a.json);
-  std::FILE *out = uses_standard_output({{"--json", a.json}}) ? stderr : stdout;
+  ReportFiles files(a.json, a.html);
+  std::FILE *out = uses_standard_output({{"--json", a.json}, {"--html", a.html}}) ? stderr : stdout;
 
   fmt::print(out, "{}: {} of {} layers, {}, on {}\n", work.network.name, work.layers.size(), work.network.layers.size(),
              compiler::to_string(work.compile.pass), work.npu.name);
@@ -197,15 +227,16 @@ int search(const SearchArguments &a) {
     report["check"] = to_json(checked);
     code = exit_code(checked.outcome);
   }
-  if (json) json->commit(report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (files.asked()) files.commit(report, report::search_page);
   return code;
 }
 
 } // namespace
 
-void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   const auto arguments = std::make_shared<SearchArguments>(); // as long as the parser
   SearchArguments &a = *arguments;
+  a.program = invocation.program;
   CLI::App *command =
       app.add_subcommand("search", "Search the fastest schedule of each layer and of the whole training step");
   a.work.pass = "both";
@@ -239,7 +270,7 @@ void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
   command->add_option("--data", a.data, "Data of the check, one of " + runtime::data_kind_names())
       ->capture_default_str();
   command->add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
-  command->add_option("--json", a.json, "Write all figures to this file; - is standard output");
+  add_report_options(*command, a.json, a.html, "all figures");
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->footer("Examples:\n"
                   "  gradweave search --model bert_tiny --npu small\n"

@@ -1,11 +1,13 @@
 // gradweave cosim
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/repeat_command.hpp"
+#include "app/cli/common/report_files.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/cli/run/cosim_arguments.hpp"
 #include "app/cli/run/long_run.hpp"
 #include "app/report/json_report.hpp"
+#include "app/report/page/run_page.hpp"
 #include "app/report/text_report.hpp"
 #include "base/file/output_file.hpp"
 
@@ -87,6 +89,7 @@ void add_times(const CosimArguments &a, RunOptions &options) {
   check_times_of_jobs(options, "--timeline", a.timeline);
   options.times = a.times;
   options.timeline = a.timeline;
+  options.sketch = !a.html.empty() && has_time(options.backend);
 }
 
 RunOptions make_options(const CosimArguments &a) {
@@ -135,6 +138,7 @@ int cosim_step(const CosimArguments &a) {
   step.steps = 1;
   step.seed = a.seed;
   step.json = a.json;
+  step.html = a.html;
   step.quiet = a.quiet;
   step.as_cosim = true;
   step.from_make = a.from_make;
@@ -163,9 +167,9 @@ int cosim(const CosimArguments &a) {
   RunOptions options = make_options(a);
   const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
   options.plans = plans.get();
-  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
-  std::optional<OutputFile> json;
-  if (!a.json.empty()) json.emplace(a.json);
+  const bool to_stdout =
+      uses_standard_output({{"--json", a.json}, {"--html", a.html}, {"--times", a.times}, {"--timeline", a.timeline}});
+  ReportFiles files(a.json, a.html);
   if (a.dry_run) return kOk;
   if (options.backend == runtime::Backend::kRtl) require_rtl(options.config, a.work.npu);
   const RunPlan plan = plan_run(a, options);
@@ -175,9 +179,9 @@ int cosim(const CosimArguments &a) {
     return kOk;
   }
   if (plan.background) {
-    json.reset(); // the process that goes on opens it anew
+    files.abandon(); // the process that goes on opens them anew
     if (!continue_in_background(plan, a.program)) return kOk;
-    if (!a.json.empty()) json.emplace(a.json);
+    files = ReportFiles(a.json, a.html);
   }
   if (plan.record) plan.record->begin(plan.background, options.layers.size() * options.schedules.size());
 
@@ -186,7 +190,7 @@ int cosim(const CosimArguments &a) {
   const RunResult result =
       run_all(options, plan.support, signals,
               [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); });
-  if (json) json->commit(json_report(options, result));
+  if (files.asked()) files.commit(run_json(options, result), report::run_page);
   report.end(result);
   return exit_code(result.outcome);
 }
@@ -286,7 +290,7 @@ void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_work_options(*command, a.work, Schedules::kSeveral);
   add_plan_cache_option(*command, a.work);
   add_simulation_options(*command, a);
-  command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
+  add_report_options(*command, a.json, a.html, "the report (docs/report.md)");
   add_trace_options(*command, a);
   add_times_options(*command, a.times, a.timeline);
   add_running_options(*command, a);

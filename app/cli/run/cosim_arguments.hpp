@@ -13,7 +13,7 @@ namespace gradweave::cli {
 struct CosimArguments {
   std::string program = "gradweave"; ///< how the command was called
   WorkArguments work;
-  std::string backend = "rtl", data = "normal", json;
+  std::string backend = "rtl", data = "normal", json, html;
   std::string times, timeline; ///< file, or directory if it is one or ends in '/'; empty: none
   std::uint64_t seed = 1;
   unsigned jobs = 0; ///< 0: one a core

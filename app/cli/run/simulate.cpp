@@ -1,10 +1,12 @@
 // gradweave simulate
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/repeat_command.hpp"
+#include "app/cli/common/report_files.hpp"
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/report/json_report.hpp"
+#include "app/report/page/run_page.hpp"
 #include "app/report/simulation_report.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/parallel.hpp"
@@ -26,7 +28,7 @@ struct SimulateArguments {
   std::string program = "gradweave"; ///< how the command was called
   WorkArguments work;
   std::string stream; ///< a stream file to be simulated instead; empty: none
-  std::string json;
+  std::string json, html;
   unsigned jobs = 0;           ///< 0: one a core
   std::string times, timeline; ///< file, or directory if it is one or ends in '/'; empty: none
   bool quiet = false, from_make = false;
@@ -84,11 +86,13 @@ void add_times(const SimulateArguments &a, RunOptions &options) {
   check_times_output(options, "--timeline", a.timeline);
   options.times = a.times;
   options.timeline = a.timeline;
+  options.sketch = !a.html.empty();
 }
 
 int simulate(const SimulateArguments &a) {
   const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
-  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
+  const bool to_stdout =
+      uses_standard_output({{"--json", a.json}, {"--html", a.html}, {"--times", a.times}, {"--timeline", a.timeline}});
   RunOptions options;
   options.backend = runtime::Backend::kTiming;
   options.quiet = a.quiet;
@@ -101,20 +105,19 @@ int simulate(const SimulateArguments &a) {
   add_times(a, options);
   const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
   options.plans = plans.get();
-  std::optional<OutputFile> json;
-  if (!a.json.empty()) json.emplace(a.json);
+  ReportFiles files(a.json, a.html);
 
   runtime::SimulationReport report(options, to_stdout ? stderr : stdout);
   runtime::SimulationEvents events;
   events.layer_done = [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); };
   events.interrupted = [&](const Interrupted &signal) {
-    json.reset();
+    files.abandon();
     std::fprintf(stderr, "gradweave: error: %s\n", signal.what());
     ::_exit(kInterrupted);
   };
   report.begin();
   const RunResult result = runtime::simulate(options, stream, signals, events);
-  if (json) json->commit(json_report(options, result));
+  if (files.asked()) files.commit(run_json(options, result), report::run_page);
   report.end(result);
   return exit_code(result.outcome);
 }
@@ -129,7 +132,7 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_work_options(*command, a.work, Schedules::kSeveral);
   add_plan_cache_option(*command, a.work);
   command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
-  command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
+  add_report_options(*command, a.json, a.html, "the report (docs/report.md)");
   add_times_options(*command, a.times, a.timeline);
   command->add_option("--jobs", a.jobs, "Threads that look for plans; default: one a core")
       ->check(check_whole_number)

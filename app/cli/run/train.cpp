@@ -2,9 +2,11 @@
 #include "app/cli/run/train_arguments.hpp"
 
 #include "app/cli/common/repeat_command.hpp"
+#include "app/cli/common/report_files.hpp"
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/page/line_chart.hpp"
+#include "app/report/page/training_page.hpp"
 #include "app/report/training_report.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/heartbeat.hpp"
@@ -274,7 +276,7 @@ TrainingOutcome Session::run(const TrainArguments &a, const SignalGuard &signals
 }
 
 std::string plot(const TrainingRun &run, const TrainingOutcome &outcome) {
-  evaluation::LineChart chart;
+  page::LineChart chart;
   chart.title = fmt::format("{}, {}, {} steps, products {}", run.model, run.data, outcome.losses.size(),
                             run.backend == "golden" ? "golden" : fmt::format("on {} ({})", run.npu, run.backend));
   chart.value = "loss";
@@ -287,16 +289,15 @@ std::string plot(const TrainingRun &run, const TrainingOutcome &outcome) {
 
 int train(const TrainArguments &a) {
   const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
-  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--loss-plot", a.loss_plot}});
+  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--html", a.html}, {"--loss-plot", a.loss_plot}});
   Session session(a);
-  std::optional<OutputFile> json, svg;
-  if (!a.json.empty()) json.emplace(a.json);
+  ReportFiles files(a.json, a.html);
+  std::optional<OutputFile> svg;
   if (!a.loss_plot.empty()) svg.emplace(a.loss_plot);
   if (a.dry_run) return kOk;
   session.prepare(a);
   const TrainingOutcome outcome = session.run(a, signals, to_stdout ? stderr : stdout);
-  using Json = nlohmann::ordered_json;
-  if (json) json->commit(to_json(session.what(), outcome).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (files.asked()) files.commit(to_json(session.what(), outcome), report::training_page);
   if (svg) svg->commit(plot(session.what(), outcome));
   if (outcome.ok()) session.write_dump(a, outcome);
   return outcome.ok() ? kOk : kFailed;

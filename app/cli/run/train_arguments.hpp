@@ -31,7 +31,7 @@ struct TrainArguments {
   std::uint64_t warmup = 0, seed = 1;
   bool sparse_embeddings = false, evaluate = false, quiet = false;
   TensorArguments tensors;
-  std::string loss_plot, json;
+  std::string loss_plot, json, html;
   bool as_cosim = false, from_make = false; ///< what repeats the run
   bool dry_run = false;                     ///< check arguments, files and outputs, run nothing
 };

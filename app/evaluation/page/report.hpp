@@ -9,6 +9,11 @@
 
 namespace gradweave::evaluation {
 
+using page::Chart;
+using page::Plot;
+using page::Series;
+using page::Table;
+
 /// A number of the paper and ours.
 struct Row {
   std::string figure, key, text, unit;
