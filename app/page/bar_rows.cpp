@@ -140,8 +140,8 @@ private:
     }
   }
 
-  void part(double at_x, double at_y, double wide, double high, std::size_t colour, const std::string &what) {
-    colour %= kRowColours.size();
+  void part(double at_x, double at_y, double wide, double high, std::size_t number, const std::string &what) {
+    const std::size_t colour = (chart_.colours.empty() ? number : chart_.colours.at(number)) % kRowColours.size();
     const XmlWriter::Attributes attributes{
         {"x", fmt::format("{:.2f}", at_x)},     {"y", fmt::format("{:.1f}", at_y)},
         {"width", fmt::format("{:.2f}", wide)}, {"height", fmt::format("{:.1f}", high)},
@@ -180,7 +180,8 @@ private:
                         {"x2", fmt::format("{:.1f}", x(value))},
                         {"y1", fmt::format("{:.1f}", y - 2)},
                         {"y2", fmt::format("{:.1f}", y + high + 1)},
-                        {"stroke", "#d94801"},
+                        {"class", "axis"},
+                        {"stroke", "#222"},
                         {"stroke-width", "2.5"}});
   }
 

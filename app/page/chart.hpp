@@ -38,6 +38,7 @@ struct BarRows {
   std::string title, axis;
   std::vector<std::string> parts; ///< what the parts of a bar are
   std::vector<Row> rows;
+  std::vector<std::size_t> colours = {}; ///< of the parts; empty: one after the other
 };
 
 /// Points or lines over two axes.

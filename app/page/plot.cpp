@@ -32,8 +32,9 @@ public:
   void close() {
     if (highest_ < lowest_) lowest_ = highest_ = 1;
     if (logarithmic_) {
-      lowest_ = std::pow(10, std::floor(std::log10(lowest_)));
-      highest_ = std::pow(10, std::ceil(std::log10(highest_ * 1.0001)));
+      lowest_ = round_mark(lowest_, false);
+      highest_ = round_mark(highest_, true);
+      if (highest_ <= lowest_) highest_ = 10 * lowest_;
       return;
     }
     const double range = whole_ ? highest_ : highest_ > lowest_ ? highest_ - lowest_ : lowest_;
@@ -52,16 +53,32 @@ public:
   }
   std::vector<double> marks() const {
     std::vector<double> all;
-    if (logarithmic_)
-      for (double value = lowest_; value <= highest_ * 1.0001; value *= 10)
-        all.push_back(value);
-    else
+    if (logarithmic_) {
+      const bool few = highest_ > 1000 * lowest_; // only powers of ten then
+      for (double power = std::pow(10, std::floor(std::log10(lowest_))); power <= highest_ * 1.0001; power *= 10)
+        for (const double factor : {1.0, 2.0, 5.0})
+          if (const double value = factor * power;
+              (factor == 1 || !few) && value >= lowest_ * 0.9999 && value <= highest_ * 1.0001)
+            all.push_back(value);
+    } else {
       for (double i = 0; lowest_ + i * step_ <= highest_ + step_ / 2; ++i)
         all.push_back(lowest_ + i * step_);
+    }
     return all;
   }
 
 private:
+  /// The next 1, 2 or 5 times a power of ten, up or down.
+  static double round_mark(double value, bool up) {
+    const double power = std::pow(10, std::floor(std::log10(value) + 1e-9));
+    double down = power;
+    for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
+      if (factor * power >= value * 0.9999 && up) return factor * power;
+      if (factor * power <= value * 1.0001) down = factor * power;
+    }
+    return down;
+  }
+
   bool logarithmic_, whole_;
   double from_, to_, lowest_ = HUGE_VAL, highest_ = -HUGE_VAL, step_ = 1;
 };

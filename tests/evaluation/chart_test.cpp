@@ -138,7 +138,7 @@ TEST(PlotTest, DrawsPointsAndLinesAndSaysTheirEnds) {
 }
 
 TEST(Page, IsWellFormedAndNeedsNothingElse) {
-  const std::string html = page(evaluation());
+  const std::string html = gradweave::evaluation::page(evaluation());
   EXPECT_EQ(xml_problem(html), "");
   EXPECT_EQ(html.find("<script"), std::string::npos);
   EXPECT_EQ(html.find("src="), std::string::npos);
@@ -149,7 +149,7 @@ TEST(Page, IsWellFormedAndNeedsNothingElse) {
 }
 
 TEST(Page, EveryRowHasEveryColumn) {
-  const std::string html = page(evaluation());
+  const std::string html = gradweave::evaluation::page(evaluation());
   for (std::size_t at = html.find("<table>"); at != std::string::npos; at = html.find("<table>", at + 1)) {
     const std::string table = html.substr(at, html.find("</table>", at) - at);
     const std::size_t columns = count(table, "<th ");

@@ -42,7 +42,8 @@ void add_engine_time(page::Document &page, const std::vector<const Json *> &laye
                       "1000 cycles",
                       {"array at work", "load at work", "store at work", "waiting inside, or for the memory",
                        "waiting for a semaphore"},
-                      {}};
+                      {},
+                      {0, 1, 2, 3, 7}};
   for (const Json *layer : longest(layers))
     chart.rows.push_back(row_of(*layer, npu));
   page.heading("Engine time", "engines");

@@ -21,6 +21,8 @@ std::uint64_t number(const Json &json, const char *field) { return json.at(field
 std::string text(const Json &json, const char *field) { return json.value(field, std::string()); }
 std::string percent_of(const Json &json, const char *field) { return runtime::percent(json.at(field).get<double>()); }
 
+std::string kilobytes(std::uint64_t bytes) { return grouped(bytes / 1000) + fmt::format(".{}", bytes % 1000 / 100); }
+
 class RunPage {
 public:
   explicit RunPage(const Json &report)
@@ -152,7 +154,7 @@ private:
         spilled += number(tensor, "spill_read_bytes") + number(tensor, "spill_write_bytes");
       }
       cells.insert(cells.end(), {grouped(number(layer, "bound")), runtime::ratio(cycles, number(layer, "bound")),
-                                 grouped(read), grouped(write), grouped(spilled)});
+                                 kilobytes(read), kilobytes(write), kilobytes(spilled)});
     }
     cells.insert(cells.end(), {grouped(number(layer, "commands")), text(layer, "outcome")});
     return cells;
@@ -186,7 +188,7 @@ private:
     for (const char *name : {"cycles", "array", "DRAM"})
       column(name, CellKind::kNumber);
     if (!stream_)
-      for (const char *name : {"bound", "x bound", "bytes read", "bytes written", "spilled"})
+      for (const char *name : {"bound", "x bound", "kB read", "kB written", "kB spilled"})
         column(name, CellKind::kNumber);
     column("commands", CellKind::kNumber);
     column("outcome", CellKind::kText);
