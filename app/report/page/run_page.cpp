@@ -30,20 +30,21 @@ public:
         page_(title(report), kTimelineStyle) {
     for (const Json &totals : report.at("totals"))
       if (totals_ == nullptr || number(totals, "cycles") < number(*totals_, "cycles")) totals_ = &totals;
-    if (totals_ != nullptr) layers_ = layers_of(report, text(*totals_, "schedule"));
+    if (totals_ == nullptr) return;
+    layers_ = layers_of(report, text(*totals_, "schedule"));
+    timed_ = number(*totals_, "cycles") != 0;
   }
 
   std::string write() {
     summary();
     if (report_.at("totals").size() > 1) schedules();
-    const bool timed = totals_ != nullptr && number(*totals_, "cycles") != 0;
-    if (!stream_ && timed) add_roofline(page_, layers_, npu_);
-    if (timed) add_engine_time(page_, layers_, npu_);
+    if (!stream_ && timed_) add_roofline(page_, layers_, npu_);
+    if (timed_) add_engine_time(page_, layers_, npu_);
     if (!stream_ && !layers_.empty()) {
       add_traffic(page_, layers_, npu_);
       add_ladder(page_, layers_);
     }
-    if (timed) add_timeline(page_, layers_, npu_);
+    if (timed_) add_timeline(page_, layers_, npu_);
     table();
     return page_.finish();
   }
@@ -144,8 +145,9 @@ private:
       const std::string asked = text(layer, "schedule"), chosen = text(layer, "chosen_schedule");
       cells.insert(cells.end(), {shape, asked == chosen ? asked : asked + ">" + chosen});
     }
-    cells.insert(cells.end(),
-                 {grouped(cycles), percent_of(layer, "array_utilisation"), percent_of(layer, "dram_utilisation")});
+    if (timed_)
+      cells.insert(cells.end(),
+                   {grouped(cycles), percent_of(layer, "array_utilisation"), percent_of(layer, "dram_utilisation")});
     if (!stream_) {
       std::uint64_t read = 0, write = 0, spilled = 0;
       for (const auto &[name, tensor] : layer.at("dram").items()) {
@@ -153,8 +155,9 @@ private:
         write += number(tensor, "write_bytes");
         spilled += number(tensor, "spill_read_bytes") + number(tensor, "spill_write_bytes");
       }
-      cells.insert(cells.end(), {grouped(number(layer, "bound")), runtime::ratio(cycles, number(layer, "bound")),
-                                 kilobytes(read), kilobytes(write), kilobytes(spilled)});
+      cells.push_back(grouped(number(layer, "bound")));
+      if (timed_) cells.push_back(runtime::ratio(cycles, number(layer, "bound")));
+      cells.insert(cells.end(), {kilobytes(read), kilobytes(write), kilobytes(spilled)});
     }
     cells.insert(cells.end(), {grouped(number(layer, "commands")), text(layer, "outcome")});
     return cells;
@@ -185,11 +188,15 @@ private:
       column("M x K x N", CellKind::kText);
       column("schedule", CellKind::kText);
     }
-    for (const char *name : {"cycles", "array", "DRAM"})
-      column(name, CellKind::kNumber);
-    if (!stream_)
-      for (const char *name : {"bound", "x bound", "kB read", "kB written", "kB spilled"})
+    if (timed_)
+      for (const char *name : {"cycles", "array", "DRAM"})
         column(name, CellKind::kNumber);
+    if (!stream_) {
+      column("bound", CellKind::kNumber);
+      if (timed_) column("x bound", CellKind::kNumber);
+      for (const char *name : {"kB read", "kB written", "kB spilled"})
+        column(name, CellKind::kNumber);
+    }
     column("commands", CellKind::kNumber);
     column("outcome", CellKind::kText);
     for (const Json *layer : all)
@@ -203,6 +210,7 @@ private:
   bool stream_;
   const Json *totals_ = nullptr; ///< of the fastest schedule
   std::vector<const Json *> layers_;
+  bool timed_ = false; ///< the backend has time
   page::Document page_;
 };
 
