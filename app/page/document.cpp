@@ -22,11 +22,10 @@ CellKind kind_of(const TableForm &form, std::size_t column) {
 
 XmlWriter::Attributes cell_attributes(CellKind kind, std::size_t characters, std::size_t lines) {
   XmlWriter::Attributes attributes;
-  if (kind == CellKind::kNumber) attributes.emplace_back("class", "number");
-  if (kind == CellKind::kNumber) return attributes;
+  if (kind == CellKind::kNumber) return {{"class", "number"}};
   // Words are not cut: a line is as good as never full.
   if (characters <= kOneLine && lines > kLinesOfAHead)
-    attributes.emplace_back("style", "white-space:nowrap");
+    attributes.emplace_back("class", "line");
   else if (characters > kOneLine / lines)
     attributes.emplace_back("style", fmt::format("min-width:{}ch", characters / lines + 8));
   return attributes;

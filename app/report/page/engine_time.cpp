@@ -44,7 +44,7 @@ void add_engine_time(page::Document &page, const std::vector<const Json *> &laye
                        "waiting for a semaphore"},
                       {},
                       {0, 1, 2, 3, 7}};
-  for (const Json *layer : longest(layers))
+  for (const Json *layer : longest(layers, kDrawnLayers))
     chart.rows.push_back(row_of(*layer, npu));
   page.heading("Engine time", "engines");
   page.figure(
@@ -53,7 +53,7 @@ void add_engine_time(page::Document &page, const std::vector<const Json *> &laye
       "engine waits for a semaphore while it needs what another one has not done yet; where there is no bar, it "
       "has no command." +
           std::string(npu.cores > 1 ? " The array's time is the mean of the cores." : "") +
-          which_are_drawn(layers.size()));
+          which_are_drawn(layers.size(), kDrawnLayers));
 }
 
 } // namespace gradweave::report

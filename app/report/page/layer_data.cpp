@@ -19,16 +19,16 @@ std::vector<const Json *> layers_of(const Json &report, const std::string &sched
   return layers;
 }
 
-std::vector<const Json *> longest(std::vector<const Json *> layers) {
-  if (layers.size() <= kDrawnLayers) return layers;
+std::vector<const Json *> longest(std::vector<const Json *> layers, std::size_t most) {
+  if (layers.size() <= most) return layers;
   std::vector<std::uint64_t> cycles;
   for (const Json *layer : layers)
     cycles.push_back(layer->at("cycles").get<std::uint64_t>());
   std::vector<std::uint64_t> sorted = cycles;
   std::sort(sorted.rbegin(), sorted.rend());
-  const std::uint64_t least = sorted[kDrawnLayers - 1];
+  const std::uint64_t least = sorted[most - 1];
   std::vector<const Json *> chosen;
-  for (std::size_t i = 0; i < layers.size() && chosen.size() < kDrawnLayers; ++i)
+  for (std::size_t i = 0; i < layers.size() && chosen.size() < most; ++i)
     if (cycles[i] >= least) chosen.push_back(layers[i]);
   return chosen;
 }
@@ -40,10 +40,9 @@ void slowest_first(std::vector<const Json *> &layers, const char *cycles) {
   });
 }
 
-std::string which_are_drawn(std::size_t layers) {
-  return layers <= kDrawnLayers
-             ? std::string()
-             : fmt::format(" Drawn are the {} of {} layers that take longest.", kDrawnLayers, layers);
+std::string which_are_drawn(std::size_t layers, std::size_t most) {
+  return layers <= most ? std::string()
+                        : fmt::format(" Drawn are the {} of {} layers that take longest.", most, layers);
 }
 
 std::uint64_t counter(const Json &layer, const std::string &name) {

@@ -13,6 +13,8 @@ using Json = nlohmann::ordered_json;
 
 /// So many layers at most have a row of their own in a drawing: those that take longest.
 inline constexpr std::size_t kDrawnLayers = 80;
+/// And so many have a dot.
+inline constexpr std::size_t kDrawnDots = 300;
 
 /// The machine of a record's `npu`.
 struct NpuFacts {
@@ -27,12 +29,12 @@ struct NpuFacts {
 
 /// The layers of one schedule, in network order; they are those of `report`, which must outlive them.
 std::vector<const Json *> layers_of(const Json &report, const std::string &schedule);
-/// The layers that take longest, as many as are drawn, in their order.
-std::vector<const Json *> longest(std::vector<const Json *> layers);
+/// The layers that take longest, `most` of them at most, in their order.
+std::vector<const Json *> longest(std::vector<const Json *> layers, std::size_t most);
 /// Sorts by this number, the highest first; of equal ones those that come first in the record.
 void slowest_first(std::vector<const Json *> &layers, const char *cycles);
 /// " Drawn are the 80 of 120 layers that take longest.", or nothing if all are drawn.
-std::string which_are_drawn(std::size_t layers);
+std::string which_are_drawn(std::size_t layers, std::size_t most);
 
 std::uint64_t counter(const Json &layer, const std::string &name);
 /// Of all cores: the counters of a name with and without a core's number.

@@ -12,7 +12,7 @@ void add_roofline(page::Document &page, const std::vector<const Json *> &layers,
   page::Plot::Points dots{"a layer", {}, {}, false};
   const double ridge = npu.peak() / npu.bytes_a_cycle();
   double low = ridge / 4, high = ridge * 4;
-  for (const Json *layer : layers) {
+  for (const Json *layer : longest(layers, kDrawnDots)) {
     const auto macs = layer->at("macs").get<double>(), cycles = layer->at("cycles").get<double>();
     const double bytes = layer_bytes(*layer);
     if (macs <= 0 || cycles <= 0 || bytes <= 0) continue;
@@ -34,8 +34,8 @@ void add_roofline(page::Document &page, const std::vector<const Json *> &layers,
       draw(plot, page.next_drawing()),
       fmt::format("A dot is a layer. The sloped line is the memory's bandwidth ({:.6g} GB/s), the flat one the "
                   "array's peak ({:.6g} multiply-adds a cycle); left of where they meet, at {:.3g} multiply-adds "
-                  "a byte, the memory is the limit.",
-                  npu.dram_gb_s, npu.peak(), ridge));
+                  "a byte, the memory is the limit.{}",
+                  npu.dram_gb_s, npu.peak(), ridge, which_are_drawn(layers.size(), kDrawnDots)));
 }
 
 } // namespace gradweave::report

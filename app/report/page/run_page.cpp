@@ -15,7 +15,7 @@ namespace {
 using runtime::grouped;
 
 /// So many rows a table has at most; the page says how many it leaves out.
-constexpr std::size_t kTableRows = 400, kShownFailures = 20;
+constexpr std::size_t kTableRows = 300, kShownFailures = 20;
 
 std::uint64_t number(const Json &json, const char *field) { return json.at(field).get<std::uint64_t>(); }
 std::string text(const Json &json, const char *field) { return json.value(field, std::string()); }
@@ -172,7 +172,7 @@ private:
     if (all.size() > kTableRows) {
       page_.paragraph(
           fmt::format("Left out to keep this page small: all but the {} slowest of {} rows. --json has all.",
-                      kTableRows, all.size()),
+                      kTableRows, grouped(all.size())),
           "soft");
       slowest_first(all, "cycles");
       all.resize(kTableRows);

@@ -110,7 +110,7 @@ private:
         draw(chart, page_.next_drawing()),
         "Each layer by itself: the paper's scheme on its own tiling, the fastest conventional plan, the fastest "
         "searched one, which has its cycles against the bound beside it; the mark is the bound." +
-            which_are_drawn(report_.at("layers").size()));
+            which_are_drawn(report_.at("layers").size(), kDrawnLayers));
   }
 
   void table() {

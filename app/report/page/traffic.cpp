@@ -39,7 +39,7 @@ void add_traffic(page::Document &page, const std::vector<const Json *> &layers, 
   }
   if (least <= 0) return;
   page::BarRows chart{"Traffic by layer", "MB", {kTensors.begin(), kTensors.end()}, {}};
-  for (const Json *layer : longest(layers))
+  for (const Json *layer : longest(layers, kDrawnLayers))
     chart.rows.push_back(row_of_bytes(*layer, npu));
   page.heading("Traffic", "traffic");
   page.figure(
@@ -47,7 +47,7 @@ void add_traffic(page::Document &page, const std::vector<const Json *> &layers, 
       fmt::format("Bytes between memory and scratchpad, by tensor, in whole accesses. The mark is the compulsory "
                   "traffic: each tensor of the pass moved once. In all {:.3f} MB, {:.2f} times the compulsory; "
                   "{:.3f} MB of it are partial sums written and read back.{}",
-                  moved / kMegabyte, moved / least, spilled / kMegabyte, which_are_drawn(layers.size())));
+                  moved / kMegabyte, moved / least, spilled / kMegabyte, which_are_drawn(layers.size(), kDrawnLayers)));
 }
 
 } // namespace gradweave::report
