@@ -29,7 +29,8 @@ page() { # NAME WORD...: a command that writes NAME.html
 }
 printf 'name,M,K,N\na_layer_with_a_name_that_is_longer_than_any_column_should_be_on_a_narrow_screen_but_names_are_what_users_make_them,20,30,40\nb <b>,9,8,7\n' >names.csv
 page simulate simulate --model bert_tiny --npu small
-page stream simulate "$source/tests/fuzz/corpus/commands/all_commands.txt" --npu small || true
+"$gradweave" compile --model mlp --npu test8 --out streams >compile.log 2>&1 || fail "compile: $(tail -n 3 compile.log)"
+page stream simulate streams/0-fc1.gws --npu test8
 page large simulate --model resnet50 --npu large4 --pass both --batch 8
 page cosim cosim --model names.csv --npu test8 --backend functional --schedule all
 page timing cosim --model mlp --npu test8c4 --backend timing --partition dy_sharing
@@ -39,7 +40,6 @@ page sweep sweep --model mlp,ncf --npu test8 --set npu.rows=4,8,16 --set memory.
 "$gradweave" reproduce dpt --out dpt >dpt.log 2>&1 && cp dpt/index.html dpt.html || fail "reproduce dpt: $(tail -n 3 dpt.log)"
 "$gradweave" reproduce memory --out memory >memory.log 2>&1 && cp memory/index.html memory.html || fail "reproduce memory: $(tail -n 3 memory.log)"
 "$gradweave" reproduce igo --figure 12 --network ncf --out igo >igo.log 2>&1 && cp igo/index.html igo.html || fail "reproduce igo: $(tail -n 3 igo.log)"
-[ -s stream.html ] || rm -f stream.html # the corpus of fuzzing may hold commands of another NPU
 
 chromium() { # DARK WORD...
   local scheme=1
@@ -52,7 +52,15 @@ chromium() { # DARK WORD...
 }
 looks() { # FILE WIDTH SCHEME
   { sed 's|</body></html>||' "$1" && printf '<script>//<![CDATA[\n' && cat "$source/tests/report/measure.js" && printf '//]]></script></body></html>\n'; } >measured.html
-  chromium "$3" --window-size="$2,900" --virtual-time-budget=4000 --dump-dom "file://$work/measured.html" >dom.html ||
+  # In a frame: no window of a desktop is as narrow as a telephone.
+  cat >frame.html <<HTML
+<!DOCTYPE html><html><body><iframe src="measured.html" style="border:0;width:$2px;height:900px"></iframe><script>
+window.addEventListener('message', function (event) {
+  Object.keys(event.data).forEach(function (key) { document.body.setAttribute('data-' + key, event.data[key]); });
+});
+</script></body></html>
+HTML
+  chromium "$3" --window-size=1400,1000 --virtual-time-budget=4000 --dump-dom "file://$work/frame.html" >dom.html ||
     { fail "$1: chromium does not draw it: $(tail -n 1 browser.log)"; return 0; }
   attribute() { grep -o "data-$1=\"[^\"]*\"" dom.html | head -n 1 | sed 's/^[^"]*"//; s/"$//'; }
   [ "$(attribute problems)" = none ] || fail "$1 at $2 pixels, $3: $(attribute problems)"
@@ -61,7 +69,7 @@ looks() { # FILE WIDTH SCHEME
 }
 if [ -n "$browser" ]; then
   for file in *.html; do
-    [ "$file" != measured.html ] && [ "$file" != dom.html ] || continue
+    case $file in measured.html | dom.html | frame.html) continue ;; esac
     for width in 1280 420; do
       for scheme in light dark; do looks "$file" "$width" "$scheme"; done
     done
@@ -75,7 +83,7 @@ if [ -n "$browser" ]; then
   failed=0
   looks bad.html 1280 light 2>/dev/null
   if [ "$failed" -eq 0 ]; then fail "a row of seven lines is not seen"; else failed=$failed_before; fi
-  rm -f bad.html measured.html dom.html
+  rm -f bad.html measured.html dom.html frame.html
   if [ -n "$pictures" ]; then
     mkdir -p "$pictures"
     chromium light --window-size=1280,1150 --virtual-time-budget=4000 --screenshot="$pictures/page.png" "file://$work/simulate.html"

@@ -1,4 +1,4 @@
-// Appended to a page by look.sh: measures what is drawn, and leaves what is wrong as an attribute of the root element.
+// Appended to a page by look.sh, which stands in a frame: measures what is drawn, and tells the frame's page what is wrong.
 window.addEventListener('load', function () {
   'use strict';
   var problems = [], cells = document.querySelectorAll('th, td'), wide = document.documentElement.clientWidth;
@@ -12,12 +12,13 @@ window.addEventListener('load', function () {
     Array.prototype.forEach.call(range.getClientRects(), function (part) {
       if (part.right > box.right + 1 || part.left < box.left - 1 || part.bottom > box.bottom + 1) say('clipped cell', cell);
     });
-    for (var e = cell; e; e = e.parentElement) {
+    var scrolls = false;
+    for (var e = cell; e && !scrolls; e = e.parentElement) {
       var style = getComputedStyle(e);
       if (style.overflowX === 'hidden' || style.textOverflow === 'ellipsis') say('a cell in what hides parts', cell);
-      if (style.overflowX === 'auto' || style.overflowX === 'scroll') break;
-      if (e !== document.documentElement && e !== document.body && e.getBoundingClientRect().right > wide + 1) say('wider than the page', e);
+      scrolls = style.overflowX === 'auto' || style.overflowX === 'scroll';
     }
+    if (!scrolls && box.right > wide + 1) say('a cell beyond the edge', cell);
   });
   Array.prototype.forEach.call(document.querySelectorAll('tr'), function (row) {
     if (!row.getClientRects().length) return;
@@ -52,9 +53,8 @@ window.addEventListener('load', function () {
     var style = getComputedStyle(e), a = light(e.namespaceURI === 'http://www.w3.org/2000/svg' ? style.fill : style.color), b = behind(e);
     if ((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5) say('too little contrast', e);
   });
-  var root = document.documentElement;
-  root.setAttribute('data-dark', String(light(getComputedStyle(document.body).backgroundColor) < 0.1));
-  root.setAttribute('data-width', String(window.innerWidth));
-  root.setAttribute('data-rows', String(document.querySelectorAll('tr').length));
-  root.setAttribute('data-problems', problems.length ? problems.length + ' problems; ' + problems.slice(0, 5).join('; ') : 'none');
+  parent.postMessage({
+    dark: light(getComputedStyle(document.body).backgroundColor) < 0.1, width: window.innerWidth,
+    problems: problems.length ? problems.length + ' problems; ' + problems.slice(0, 5).join('; ') : 'none'
+  }, '*');
 });

@@ -5,12 +5,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gradweave::report {
 namespace {
 
 void element(page::XmlWriter &html, const char *id, const char *text, const char *says) {
   html.element("button", text, {{"type", "button"}, {"id", id}, {"aria-label", says}});
+}
+
+/// A sketch without the names of its fields, which many layers would repeat: name, cycles, rows (engine, tensors,
+/// bars), interval, occupied.
+Json drawn_by_script(const Json &name, const Json &sketch) {
+  Json rows = Json::array();
+  for (const Json &row : sketch.at("rows"))
+    rows.push_back(Json::array({row.at("engine"), row.at("tensors"), row.at("bars")}));
+  return Json::array({name, sketch.at("cycles"), std::move(rows), sketch.at("interval"), sketch.at("occupied")});
 }
 
 } // namespace
@@ -21,7 +31,8 @@ void add_timeline(page::Document &page, const std::vector<const Json *> &layers,
   for (const Json *layer : layers) {
     if (!layer->contains("sketch")) continue;
     const Json &sketch = layer->at("sketch");
-    data["layers"].push_back({{"name", layer->at("name")}, {"sketch", sketch}});
+    data["spm_rows"] = sketch.at("spm_rows");
+    data["layers"].push_back(drawn_by_script(layer->at("name"), sketch));
     grain = std::max(grain, sketch.at("grain").get<std::uint64_t>());
     commands += sketch.at("commands").get<std::uint64_t>();
     for (const Json &row : sketch.at("rows"))

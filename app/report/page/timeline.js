@@ -1,5 +1,5 @@
 'use strict';
-// Draws the sketches of a run's layers (docs/report.md), one behind another, on a canvas that zooms.
+// Draws the sketches of a run's layers (timeline.cpp), one behind another, on a canvas that zooms.
 (function () {
   var by = function (id) { return document.getElementById(id); };
   var data = JSON.parse(by('timeline-data').textContent), canvas = by('timeline-canvas');
@@ -7,24 +7,24 @@
   var ROW = 26, LEFT = 84, TOP = 44, FULL = 90, HIGH;
 
   // Bars with cycles of the whole run, by engine; steps of the scratchpad.
-  var names = [], rows = {}, layers = [], steps = [], total = 0, most = 1, used = {};
+  var names = [], rows = {}, layers = [], steps = [], total = 0, most = Math.max(1, data.spm_rows), used = {};
   data.layers.forEach(function (layer) {
-    var s = layer.sketch;
-    layers.push({ name: layer.name, begin: total, end: total + s.cycles });
-    s.rows.forEach(function (row) {
-      if (!rows[row.engine]) { rows[row.engine] = []; names.push(row.engine); }
-      for (var i = 0, at = total; i < row.bars.length; i += 4) {
-        var begin = at + row.bars[i], tensor = row.tensors[row.bars[i + 2]];
-        at = begin + row.bars[i + 1];
+    var cycles = layer[1], interval = layer[3];
+    layers.push({ name: layer[0], begin: total, end: total + cycles });
+    layer[2].forEach(function (row) {
+      var engine = row[0], tensors = row[1], bars = row[2];
+      if (!rows[engine]) { rows[engine] = []; names.push(engine); }
+      for (var i = 0, at = total; i < bars.length; i += 4) {
+        var begin = at + bars[i], tensor = tensors[bars[i + 2]];
+        at = begin + bars[i + 1];
         used[tensor] = true;
-        rows[row.engine].push({ begin: begin, end: at, tensor: tensor, commands: row.bars[i + 3], layer: layers.length - 1 });
+        rows[engine].push({ begin: begin, end: at, tensor: tensor, commands: bars[i + 3], layer: layers.length - 1 });
       }
     });
-    s.occupied.forEach(function (value, i) {
-      steps.push({ begin: total + i * s.interval, end: total + Math.min(s.cycles, (i + 1) * s.interval), value: value });
+    layer[4].forEach(function (value, i) {
+      steps.push({ begin: total + i * interval, end: total + Math.min(cycles, (i + 1) * interval), value: value });
     });
-    most = Math.max(most, s.spm_rows);
-    total += s.cycles;
+    total += cycles;
   });
   names.sort(function (a, b) { return place(a) - place(b) || (a < b ? -1 : 1); });
   function place(name) { return name === 'load' ? 0 : name === 'store' ? 2 : 1; }
