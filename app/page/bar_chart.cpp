@@ -139,17 +139,28 @@ private:
     svg_.close();
   }
 
+  static double legend_width(const Series &series) { return 34 + 6.4 * static_cast<double>(series.name.size()); }
+
+  /// In one line, or in two that share its place.
   void legend() {
-    double x = kLeft;
+    double wide = kLeft;
+    for (const Series &series : chart_.series)
+      wide += legend_width(series);
+    const bool one = wide <= kWidth;
+    double x = kLeft, y = one ? 8 : 1;
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+      if (!one && x + legend_width(chart_.series[s]) > kWidth) {
+        x = kLeft;
+        y += 15;
+      }
       svg_.empty("rect", {{"x", fmt::format("{:.1f}", x)},
-                          {"y", "8"},
+                          {"y", fmt::format("{:.1f}", y)},
                           {"width", "12"},
                           {"height", "12"},
                           {"class", colour_class(s)},
                           {"fill", colour(s)}});
-      label(x + 18, 18, chart_.series[s].name, "start");
-      x += 40 + 7.0 * static_cast<double>(chart_.series[s].name.size());
+      label(x + 18, y + 10, chart_.series[s].name, "start");
+      x += legend_width(chart_.series[s]);
     }
   }
 

@@ -192,7 +192,7 @@ private:
                               {"fill", "none"},
                               {"stroke", colour}});
       label(x + 30, 18, plot_.series[s].name, "start");
-      x += 52 + 7.0 * static_cast<double>(plot_.series[s].name.size());
+      x += 48 + 6.4 * static_cast<double>(plot_.series[s].name.size());
     }
   }
 

@@ -39,6 +39,7 @@ Json layer(const std::string &name, std::uint64_t cycles) {
           {"compute_bound", cycles / 4},
           {"traffic_bound", cycles / 3},
           {"io_bound", 0},
+          {"compulsory_bytes", 400},
           {"bound", cycles / 2},
           {"dram", {{"X", moved}, {"dW", moved}}},
           {"counters", counters},

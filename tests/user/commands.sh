@@ -11,11 +11,7 @@ fail() {
   printf 'FAIL: %s\n' "$*" >&2
   failed=1
 }
-# Lines that stand as code: indented or fenced, with or without a prompt; and code within lines.
-lines_of() { # FILE
-  awk '/^```/ { fenced = !fenced; next } fenced || /^    / { sub(/^ */, ""); sub(/^\$ /, ""); if (/^(gradweave|make) /) print }' "$1"
-  grep -o '`\(gradweave\|make\) [a-z][^`]*`' "$1" | tr -d '`' || true
-}
+source tests/user/doc_lines.sh
 help_of() { # SUBCOMMAND...
   local file="$work/help-$*"
   [ -f "$file" ] || "$gradweave" "$@" --help >"$file" 2>/dev/null || { rm -f "$file"; return 1; }

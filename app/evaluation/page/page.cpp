@@ -42,7 +42,7 @@ public:
   std::string write() {
     introduction();
     for (const Figure &figure : evaluation_.figures)
-      drawings(figure);
+      if (is_drawn(figure)) drawings(figure);
     rtl();
     problems();
     page_.heading("All numbers", "numbers");
@@ -77,11 +77,11 @@ private:
     page_.list(said.terms);
   }
 
-  void title(const Figure &figure, const char *prefix) { page_.heading(figure.title, prefix + figure.id); }
+  static bool is_drawn(const Figure &figure) { return !figure.charts.empty() || !figure.plots.empty(); }
 
-  /// What a figure draws, says of it, and notes.
+  /// What a figure draws, how, and what is to be noted.
   void drawings(const Figure &figure) {
-    title(figure, "figure-");
+    page_.heading(figure.title, "figure-" + figure.id);
     page_.paragraph(figure.method);
     for (const Chart &chart : figure.charts)
       page_.figure(draw(chart, page_.next_drawing()), chart.title, values_of(chart));
@@ -113,11 +113,19 @@ private:
     page_.table(all, form);
   }
 
+  /// Tables; of a figure without drawings, all that there is.
   void numbers(const Figure &figure) {
-    if (figure.rows.empty() && figure.tables.empty()) return;
+    if (is_drawn(figure) && figure.rows.empty() && figure.tables.empty()) return;
     page_.html().open("h3", {{"id", "numbers-" + figure.id}});
-    page_.html().element("a", figure.title, {{"href", "#figure-" + figure.id}});
+    if (is_drawn(figure))
+      page_.html().element("a", figure.title, {{"href", "#figure-" + figure.id}});
+    else
+      page_.html().text(figure.title);
     page_.html().close();
+    if (!is_drawn(figure)) {
+      page_.paragraph(figure.method);
+      page_.list(figure.notes);
+    }
     if (!figure.rows.empty()) rows_table(figure.rows);
     for (const Table &table : figure.tables)
       page_.table(table);

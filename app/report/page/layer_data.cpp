@@ -56,14 +56,14 @@ std::uint64_t core_counters(const Json &layer, const std::string &name, std::uin
   return sum;
 }
 
-double bus_bytes(const Json &tensor) {
-  return tensor.at("read_bus_bytes").get<double>() + tensor.at("write_bus_bytes").get<double>();
+double tensor_bytes(const Json &tensor) {
+  return tensor.at("read_bytes").get<double>() + tensor.at("write_bytes").get<double>();
 }
 
 double layer_bytes(const Json &layer) {
   double bytes = 0;
   for (const auto &[name, tensor] : layer.at("dram").items())
-    bytes += bus_bytes(tensor);
+    bytes += tensor_bytes(tensor);
   return bytes;
 }
 

@@ -39,8 +39,8 @@ std::string which_are_drawn(std::size_t layers, std::size_t most);
 std::uint64_t counter(const Json &layer, const std::string &name);
 /// Of all cores: the counters of a name with and without a core's number.
 std::uint64_t core_counters(const Json &layer, const std::string &name, std::uint64_t cores);
-/// Bytes on the bus, in whole beats, of a tensor or of all of a layer.
-double bus_bytes(const Json &tensor);
+/// Bytes of elements moved, of a tensor or of all of a layer.
+double tensor_bytes(const Json &tensor);
 double layer_bytes(const Json &layer);
 /// Of a stream file: a layer without a plan.
 inline bool is_planned(const Json &layer) { return layer.contains("dram"); }

@@ -41,7 +41,7 @@ public:
     if (!stream_ && timed_) add_roofline(page_, layers_, npu_);
     if (timed_) add_engine_time(page_, layers_, npu_);
     if (!stream_ && !layers_.empty()) {
-      add_traffic(page_, layers_, npu_);
+      add_traffic(page_, layers_);
       add_ladder(page_, layers_);
     }
     if (timed_) add_timeline(page_, layers_, npu_);

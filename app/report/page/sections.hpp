@@ -10,8 +10,8 @@ namespace gradweave::report {
 void add_roofline(page::Document &page, const std::vector<const Json *> &layers, const NpuFacts &npu);
 /// What array, load and store engine did with the cycles of each layer, by their counters.
 void add_engine_time(page::Document &page, const std::vector<const Json *> &layers, const NpuFacts &npu);
-/// Bytes on the bus by tensor, beside what each tensor moved once would take.
-void add_traffic(page::Document &page, const std::vector<const Json *> &layers, const NpuFacts &npu);
+/// Bytes moved by tensor, beside each tensor moved once.
+void add_traffic(page::Document &page, const std::vector<const Json *> &layers);
 /// From the lowest bound up to the run.
 void add_ladder(page::Document &page, const std::vector<const Json *> &layers);
 /// When engines worked, and the scratchpad's occupancy, to zoom into; of layers that have a sketch.
