@@ -1,6 +1,7 @@
 #include "app/session/search_session.hpp"
 
 #include "app/report/energy/energy_report.hpp"
+#include "app/request/repeat_command.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,28 @@ void require_room(const SearchRequest &a, const Work &work, const NetworkSearch 
     throw ConfigError(fmt::format("{}: the step needs {} bytes of device memory together, '{}' has {}; raise "
                                   "memory.size_bytes or pick fewer layers with --layers",
                                   a.work.npu, room.bytes(), work.npu.name, work.npu.memory.size_bytes));
+}
+
+std::string reproduce(const SearchRequest &a) {
+  Reproduction command(a.program, "search", false);
+  command.add("", "--model", a.work.model);
+  if (!a.work.until.empty()) command.add("", "--until", a.work.until);
+  if (a.work.batch != 0) command.add("", "--batch", std::to_string(a.work.batch));
+  command.add("", "--npu", a.work.npu);
+  command.add_each("", "--set", a.work.set);
+  command.add("", "--pass", a.work.pass);
+  if (a.work.convolution != "image") command.add("", "--convolution", a.work.convolution);
+  if (!a.work.layers.empty()) command.add("", "--layers", a.work.layers);
+  command.add("", "--plans", std::to_string(a.plans));
+  command.add("", "--step-plans", std::to_string(a.step_plans));
+  if (a.start != "reuse") command.add("", "--start", a.start);
+  if (a.objective != compiler::Objective::kCycles)
+    command.add("", "--objective", std::string(compiler::to_string(a.objective)));
+  if (a.backend.empty()) return command.text();
+  command.add("", "--check", a.backend);
+  command.add("", "--data", a.data);
+  command.add("", "--seed", std::to_string(a.seed));
+  return command.text();
 }
 
 } // namespace
@@ -75,6 +98,9 @@ nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, con
                       {"order", l.order},
                       {"step_plan", s.step.tilings[i]}});
   }
+  Json falls = Json::array();
+  for (const compiler::StepFall &fall : s.found.falls)
+    falls.push_back({{"simulated", fall.simulated}, {"cost", fall.cost}});
   const auto effort = [](const compiler::SearchWork &w) {
     return Json{{"plans_tried", w.tried}, {"simulated", w.simulated}, {"bursts", w.bursts}, {"seconds", w.seconds}};
   };
@@ -96,7 +122,11 @@ nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, con
           {"conventional_effort", effort(s.found.conventional_work)},
           {"step_effort", effort(s.found.work)},
           {"step_compute_bound_cycles", s.step.bounds.compute_cycles},
-          {"step_traffic_bound_cycles", s.step.bounds.traffic_cycles}};
+          {"step_traffic_bound_cycles", s.step.bounds.traffic_cycles},
+          {"step_bound_cycles", s.step.bounds.run_cycles},
+          {"step_simulated", s.found.simulated},
+          {"step_falls", falls},
+          {"reproduce", reproduce(a)}};
 }
 
 } // namespace gradweave::cli

@@ -168,17 +168,20 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
   for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
     go_on();
     JobEvents job_events;
-    if (events.times || !options.times.empty() || !options.timeline.empty())
+    std::optional<timeline::Sketch> sketch;
+    if (events.times || !options.times.empty() || !options.timeline.empty() || options.sketch)
       job_events.times = [&](const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &command_times,
                              std::uint64_t cycles) {
         if (events.times) events.times(specs[job], compiled, command_times, cycles);
         const auto lock = heartbeat.lock();
         times.add(specs[job], compiled, command_times);
         timeline.add(specs[job], compiled, command_times, cycles);
+        if (options.sketch) sketch = timeline::sketch_job(specs[job], compiled, command_times, cycles);
       };
     by_schedule.push_back(options.stream.empty() ? run_job(specs[job], job_events, cache)
                                                  : run_stream(specs[job], stream, job_events));
-    const JobResult &result = by_schedule.back();
+    JobResult &result = by_schedule.back();
+    result.sketch = std::move(sketch);
     run.outcome = std::max(run.outcome, result.outcome);
     run.failures.insert(run.failures.end(), result.failures.begin(), result.failures.end());
 

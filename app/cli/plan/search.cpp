@@ -1,9 +1,11 @@
 // gradweave search
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/report_files.hpp"
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/report/energy/energy_report.hpp"
+#include "app/report/page/search_page.hpp"
 #include "app/report/plan_report.hpp"
 #include "app/report/text_format.hpp"
 #include "app/session/search_session.hpp"
@@ -25,7 +27,7 @@ namespace gradweave::cli {
 namespace {
 
 struct SearchArguments : SearchRequest {
-  std::string json;
+  std::string json, html;
   bool quiet = false;
 };
 
@@ -121,9 +123,8 @@ int search(const SearchArguments &a) {
   const bool on_rtl = !a.backend.empty() && runtime::parse_backend(a.backend) == runtime::Backend::kRtl;
   check_search(a, work);
   if (on_rtl) require_rtl(work.npu, a.work.npu); // before the search, which takes long
-  std::optional<OutputFile> json;
-  if (!a.json.empty()) json.emplace(a.json);
-  std::FILE *out = uses_standard_output({{"--json", a.json}}) ? stderr : stdout;
+  ReportFiles files(a.json, a.html);
+  std::FILE *out = uses_standard_output({{"--json", a.json}, {"--html", a.html}}) ? stderr : stdout;
 
   fmt::print(out, "{}: {} of {} layers, {}, on {}\n", work.network.name, work.layers.size(), work.network.layers.size(),
              compiler::to_string(work.compile.pass), work.npu.name);
@@ -146,15 +147,16 @@ int search(const SearchArguments &a) {
     report["check"] = to_json(checked);
     code = exit_code(checked.outcome);
   }
-  if (json) json->commit(report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (files.asked()) files.commit(report, report::search_page);
   return code;
 }
 
 } // namespace
 
-void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   const auto arguments = std::make_shared<SearchArguments>(); // as long as the parser
   SearchArguments &a = *arguments;
+  a.program = invocation.program;
   CLI::App *command =
       app.add_subcommand("search", "Search the fastest schedule of each layer and of the whole training step");
   a.work.pass = "both";
@@ -194,7 +196,7 @@ void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
   command->add_option("--data", a.data, "Data of the check, one of " + runtime::data_kind_names())
       ->capture_default_str();
   command->add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
-  command->add_option("--json", a.json, "Write all figures to this file; - is standard output");
+  add_report_options(*command, a.json, a.html, "all figures");
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->footer("Examples:\n"
                   "  gradweave search --model bert_tiny --npu small\n"
