@@ -13,6 +13,7 @@
 #include "base/file/output_file.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <memory>
 #include <optional>

@@ -12,6 +12,8 @@
 #include "base/file/output_file.hpp"
 #include "runtime/run/simulation.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdio>
 #include <memory>
 #include <optional>
