@@ -94,7 +94,9 @@ if [ -n "$browser" ]; then
   if [ -n "$pictures" ]; then
     mkdir -p "$pictures"
     chromium light --window-size=1280,1150 --virtual-time-budget=4000 --screenshot="$pictures/page.png" "file://$work/simulate.html"
-    chromium dark --window-size=420,900 --virtual-time-budget=4000 --screenshot="$pictures/page-dark-420.png" "file://$work/simulate.html"
+    { cat simulate.html && echo '<style>body > :not(#timeline, #timeline ~ *) { display: none }</style>'; } >part.html
+    chromium dark --window-size=1280,760 --virtual-time-budget=4000 --screenshot="$pictures/timeline-dark.png" "file://$work/part.html"
+    rm part.html
   fi
 fi
 if has_parser; then
