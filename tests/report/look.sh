@@ -37,9 +37,16 @@ page timing cosim --model mlp --npu test8c4 --backend timing --partition dy_shar
 page search search --model mlp --npu test8 --plans 5 --step-plans 20
 page train train --model lenet --data synthetic --steps 12 --backend functional --npu test8
 page sweep sweep --model mlp,ncf --npu test8 --set npu.rows=4,8,16 --set memory.bandwidth_gb_s=4,8 --out sweep.db
-"$gradweave" reproduce dpt --out dpt >dpt.log 2>&1 && cp dpt/index.html dpt.html || fail "reproduce dpt: $(tail -n 3 dpt.log)"
-"$gradweave" reproduce memory --out memory >memory.log 2>&1 && cp memory/index.html memory.html || fail "reproduce memory: $(tail -n 3 memory.log)"
-"$gradweave" reproduce igo --figure 12 --network ncf --out igo >igo.log 2>&1 && cp igo/index.html igo.html || fail "reproduce igo: $(tail -n 3 igo.log)"
+study() { # NAME WORD...: an evaluation, whose page becomes NAME.html
+  local name=$1
+  shift
+  if "$gradweave" reproduce "$name" "$@" --out "$name" >"$name.log" 2>&1; then cp "$name/index.html" "$name.html"; else
+    fail "reproduce $name: $(tail -n 3 "$name.log")"
+  fi
+}
+study dpt
+study memory
+study igo --figure 12 --network ncf
 
 chromium() { # DARK WORD...
   local scheme=1
@@ -87,7 +94,9 @@ if [ -n "$browser" ]; then
   if [ -n "$pictures" ]; then
     mkdir -p "$pictures"
     chromium light --window-size=1280,1150 --virtual-time-budget=4000 --screenshot="$pictures/page.png" "file://$work/simulate.html"
-    chromium dark --window-size=420,900 --virtual-time-budget=4000 --screenshot="$pictures/page-dark-420.png" "file://$work/simulate.html"
+    { cat simulate.html && echo '<style>body > :not(#timeline, #timeline ~ *) { display: none }</style>'; } >part.html
+    chromium dark --window-size=1280,760 --virtual-time-budget=4000 --screenshot="$pictures/timeline-dark.png" "file://$work/part.html"
+    rm part.html
   fi
 fi
 if has_parser; then

@@ -53,8 +53,50 @@ window.addEventListener('load', function () {
     var style = getComputedStyle(e), a = light(e.namespaceURI === 'http://www.w3.org/2000/svg' ? style.fill : style.color), b = behind(e);
     if ((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5) say('too little contrast', e);
   });
-  parent.postMessage({
-    dark: light(getComputedStyle(document.body).backgroundColor) < 0.1, width: window.innerWidth,
-    problems: problems.length ? problems.length + ' problems; ' + problems.slice(0, 5).join('; ') : 'none'
-  }, '*');
+  // A click on a head sorts the rows, another one turns them.
+  var table = document.querySelector('table.sortable'), number = table && table.querySelector('th.number:not(:first-child)');
+  if (number) {
+    var order = [1, 2].map(function () {
+      number.click();
+      return Array.prototype.map.call(table.tBodies[0].rows, function (row) {
+        return parseFloat(row.cells[number.cellIndex].textContent.replace(/,/g, ''));
+      });
+    });
+    if (order[0].some(function (v, i) { return i && v > order[0][i - 1]; })) say('not sorted downwards', number);
+    if (order[1].some(function (v, i) { return i && v < order[1][i - 1]; })) say('not sorted upwards', number);
+  }
+
+  // The timeline zooms and moves by wheel, keys, buttons and dragging; each shows other cycles than before.
+  var canvas = document.getElementById('timeline-canvas'), range = document.getElementById('range'), seen = [];
+  function pointer(name, x) {
+    canvas.dispatchEvent(new PointerEvent(name, { pointerId: 1, clientX: x, clientY: 60, bubbles: true }));
+  }
+  var steps = !canvas ? [] : [
+    function () { canvas.setPointerCapture = function () {}; }, // which wants a real pointer
+    function () { canvas.dispatchEvent(new WheelEvent('wheel', { deltaY: -400, clientX: 300, cancelable: true })); },
+    function () { canvas.dispatchEvent(new KeyboardEvent('keydown', { key: '+' })); },
+    function () { canvas.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' })); },
+    function () { pointer('pointerdown', 200); pointer('pointermove', 260); pointer('pointerup', 260); },
+    function () { document.getElementById('zoom-out').click(); },
+    function () { canvas.dispatchEvent(new KeyboardEvent('keydown', { key: '0' })); }
+  ];
+  function next() {
+    if (seen.length) {
+      seen[seen.length - 1] = range.textContent;
+      var last = seen.length - 1;
+      if (last > 0 && seen[last] === seen[last - 1]) problems.push('step ' + last + ' of the timeline shows ' + seen[last] + ' again');
+    }
+    if (seen.length < steps.length) {
+      steps[seen.length]();
+      seen.push('');
+      setTimeout(next, 100);
+      return;
+    }
+    if (canvas && seen[seen.length - 1] !== seen[0]) problems.push('the timeline does not come back to ' + seen[0]);
+    parent.postMessage({
+      dark: light(getComputedStyle(document.body).backgroundColor) < 0.1, width: window.innerWidth,
+      problems: problems.length ? problems.length + ' problems; ' + problems.slice(0, 5).join('; ') : 'none'
+    }, '*');
+  }
+  next();
 });

@@ -62,7 +62,7 @@ Json sketch(std::size_t bars) {
           {"occupied", occupied}};
 }
 
-Json run(std::vector<Json> layers) {
+Json run(const std::vector<Json> &layers) {
   return {{"verdict", "PASS"},
           {"network", kHostile},
           {"network_layers", layers.size()},

@@ -49,7 +49,11 @@ check_make() { # PLACE WORD...
     case $word in
     [A-Z]*=*) has "${word%%=*}" "${variables[@]}" || fail "$place: make has no variable ${word%%=*}" ;;
     -*) ;;
-    *) has "$word" "${targets[@]}" || { [ "$word" = "$1" ] && fail "$place: make has no target $word"; return 0; } ;;
+    *)
+      has "$word" "${targets[@]}" && continue
+      [ "$word" != "$1" ] || fail "$place: make has no target $word"
+      return 0 # what follows is text
+      ;;
     esac
   done
 }
@@ -64,7 +68,7 @@ check_file() { # FILE
     set +f
     [ "${#words[@]}" -gt 1 ] || continue
     count=$((count + 1))
-    "check_${words[0]}" "$1" "${words[@]}"
+    if [ "${words[0]}" = make ]; then check_make "$1" "${words[@]}"; else check_gradweave "$1" "${words[@]}"; fi
   done < <(lines_of "$1")
 }
 for file in README.md CONTRIBUTING.md models/README.md docs/*.md; do check_file "$file"; done
@@ -72,6 +76,7 @@ for file in README.md CONTRIBUTING.md models/README.md docs/*.md; do check_file 
 
 # What it is for, it sees.
 printf '    gradweave simulate --modle mlp\n    make simulat\n    make cosim MODLE=mlp\n    gradweave frobnicate\n' >"$work/bad.md"
-seen=$( (failed=0; check_file "$work/bad.md") 2>&1 | grep -c '^FAIL') || true
-[ "$seen" -eq 4 ] || fail "$seen of 4 wrong commands are seen"
+before=$failed
+seen=$(check_file "$work/bad.md" 2>&1 | grep -c '^FAIL') || true
+[ "$before $seen" = "$failed 4" ] || fail "$seen of 4 wrong commands are seen"
 exit "$failed"

@@ -6,5 +6,6 @@ block_lines() {
 # lines_of FILE: these, and code within text, which may be a part of a command.
 lines_of() {
   block_lines "$1"
+  # shellcheck disable=SC2016 # the quotes are the page's
   grep -o '`\(gradweave\|make\) [a-z][^`]*`' "$1" | tr -d '`' || true
 }

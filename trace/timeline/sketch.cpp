@@ -76,7 +76,7 @@ void thin(Sketch &drawn, std::size_t most_bars) {
   }
 }
 
-void add_occupancy(Sketch &drawn, std::vector<std::vector<Step>> banks, std::size_t most_values) {
+void add_occupancy(Sketch &drawn, const std::vector<std::vector<Step>> &banks, std::size_t most_values) {
   drawn.interval = 1;
   while (drawn.cycles / drawn.interval >= most_values)
     drawn.interval *= 2;

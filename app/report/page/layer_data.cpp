@@ -19,7 +19,7 @@ std::vector<const Json *> layers_of(const Json &report, const std::string &sched
   return layers;
 }
 
-std::vector<const Json *> longest(std::vector<const Json *> layers, std::size_t most) {
+std::vector<const Json *> longest(const std::vector<const Json *> &layers, std::size_t most) {
   if (layers.size() <= most) return layers;
   std::vector<std::uint64_t> cycles;
   for (const Json *layer : layers)

@@ -30,7 +30,7 @@ struct NpuFacts {
 /// The layers of one schedule, in network order; they are those of `report`, which must outlive them.
 std::vector<const Json *> layers_of(const Json &report, const std::string &schedule);
 /// The layers that take longest, `most` of them at most, in their order.
-std::vector<const Json *> longest(std::vector<const Json *> layers, std::size_t most);
+std::vector<const Json *> longest(const std::vector<const Json *> &layers, std::size_t most);
 /// Sorts by this number, the highest first; of equal ones those that come first in the record.
 void slowest_first(std::vector<const Json *> &layers, const char *cycles);
 /// " Drawn are the 80 of 120 layers that take longest.", or nothing if all are drawn.

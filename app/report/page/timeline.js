@@ -50,6 +50,8 @@
     a = Math.max(0, Math.min(a, total - length));
     from = a;
     to = a + length;
+    by('range').textContent = 'cycles ' + count(from) + ' to ' + count(to) + ' of ' + count(total) + ', ' +
+      ((to - from) / data.clock_ghz / 1000).toPrecision(4) + ' us';
     if (!asked) { asked = true; window.requestAnimationFrame(draw); }
   }
   function zoom(factor, around) { show(around - (around - from) * factor, around + (to - around) * factor); }
@@ -89,8 +91,6 @@
       }
     });
     occupancy(ink, line);
-    by('range').textContent = 'cycles ' + count(from) + ' to ' + count(to) + ' of ' + count(total) + ', ' +
-      ((to - from) / data.clock_ghz / 1000).toPrecision(4) + ' us';
   }
   function axis(ink, line) {
     var rough = (to - from) / Math.max(2, wide() / 130), power = Math.pow(10, Math.floor(Math.log10(rough))), step = 10 * power;
@@ -200,5 +200,6 @@
   by('zoom-all').addEventListener('click', function () { show(0, total); });
   window.addEventListener('resize', function () { show(from, to); });
   if (window.matchMedia) window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
+  show(0, total);
   draw();
 })();
