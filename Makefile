@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 
 export BUILD ?= build
-variables := MODEL BATCH NPU SET SCHEDULE TUNE PARTITION PARTS REDUCTION SHARING CONVOLUTION PASS LAYERS DATA SEED BACKEND STEP JOBS JSON TRACE TIMES TIMELINE \
+variables := MODEL BATCH NPU SET SCHEDULE TUNE PARTITION PARTS REDUCTION SHARING CONVOLUTION PASS LAYERS DATA SEED BACKEND STEP JOBS JSON HTML TRACE TIMES TIMELINE \
   FOREGROUND FRESH CORPUS UNITY WERROR MUTANT MUTANTS BUDGET EXTENT STUDY FIGURE NETWORK POLICY SAMPLE OUT PROOF ACCEPT BROKEN VERIFY
 export $(variables)
 # bash counts in a variable SECONDS of its own.
@@ -17,7 +17,7 @@ known := $(variables) BUILD SECONDS TARGET MERGE CXX CC CLANG_TIDY CI
 unknown := $(filter-out $(known),$(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v)))
 $(if $(unknown),$(error there is no variable $(unknown); `make help` lists those that there are))
 
-.PHONY: help cosim simulate validate reproduce waves mutation build test bench formal coverage synth lint sanitize fuzz icarus verify format docs clean
+.PHONY: help cosim simulate python validate reproduce waves mutation build test bench formal coverage synth lint sanitize fuzz icarus verify format docs clean
 
 help:
 	@scripts/help.sh
@@ -27,6 +27,9 @@ cosim:
 
 simulate:
 	@scripts/simulate.sh
+
+python:
+	@scripts/python.sh
 
 validate:
 	@scripts/validate.sh

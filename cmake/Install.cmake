@@ -78,6 +78,7 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Compiles the training of neural networks f
  simulates it to the cycle of its RTL, and searches and sweeps schedules and designs.")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, python3-numpy") # for those who want the module
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

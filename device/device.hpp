@@ -147,6 +147,9 @@ std::unique_ptr<Device> make_functional_device(const Machine &config, const Devi
 /// range. Throws DeviceError if `options` ask for back-pressure, faults or a waveform, which it does not have.
 std::unique_ptr<Device> make_timing_device(const Machine &config, const DeviceOptions &options = {});
 
+/// The file name of the library with the Verilated NPU of this name.
+std::string rtl_library_name(const NpuConfig &config);
+
 /// The library with the Verilated NPU of this configuration: in $GRADWEAVE_LIB_DIR, else in lib/ of the program's build
 /// directory or install prefix. Throws std::runtime_error if it is missing; the remedy names `source`, what `make cosim
 /// NPU=` takes for this NPU (empty: its name).

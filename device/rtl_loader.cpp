@@ -46,8 +46,10 @@ template <class Function> Function *load(const fs::path &library, const char *sy
 
 } // namespace
 
+std::string rtl_library_name(const NpuConfig &config) { return "libgradweave_rtl_" + config.name + ".so"; }
+
 fs::path find_rtl_library(const NpuConfig &config, const std::string &source) {
-  fs::path file = library_directory() / ("libgradweave_rtl_" + config.name + ".so");
+  fs::path file = library_directory() / rtl_library_name(config);
   if (fs::exists(file)) return file;
   throw std::runtime_error(
       fmt::format("no Verilated NPU for configuration '{}': there is no {}; `make cosim NPU={}` in the source tree "

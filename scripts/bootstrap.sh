@@ -1,8 +1,9 @@
 #!/bin/bash
-# Installs the Debian packages that are missing.   scripts/bootstrap.sh model|run|lint|sanitize|fuzz|coverage|mutation
+# Installs the Debian packages that are missing.   scripts/bootstrap.sh model|python|run|lint|sanitize|fuzz|coverage|mutation
 #   model      what `make simulate` needs: no RTL simulator
+#   python     model + what the Python module needs
 #   run        what `make cosim`, `make test`, `make formal` and `make synth` need
-#   lint       run + the lint tools
+#   lint       run + what the Python module needs + the lint tools
 #   sanitize   run + clang-19 with its sanitizers, and a linker that is quick with what they make
 #   fuzz       model + clang with libFuzzer
 #   coverage   run + clang with its coverage tools, and lcov for the report
@@ -11,14 +12,19 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 model_packages=(cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libgtest-dev zlib1g-dev
   libnanoflann-dev libxxhash-dev libzip-dev libonnx-dev libprotobuf-dev libglpk-dev libsqlite3-dev)
+python_packages=(pybind11-dev python3-dev python3-numpy)
 run_packages=("${model_packages[@]}" verilator libsystemc-dev iverilog yosys)
-lint_packages=(clang-format clang-tidy shellcheck)
+lint_packages=("${python_packages[@]}" clang-format clang-tidy shellcheck)
 
 tools=(cmake ninja verilator)
 case ${1:-run} in
 model)
   packages=("${model_packages[@]}")
   tools=(cmake ninja)
+  ;;
+python)
+  packages=("${model_packages[@]}" "${python_packages[@]}")
+  tools=(cmake ninja python3)
   ;;
 run) packages=("${run_packages[@]}") ;;
 lint) packages=("${run_packages[@]}" "${lint_packages[@]}") ;;
@@ -29,7 +35,7 @@ fuzz)
   ;;
 coverage) packages=("${run_packages[@]}" clang-19 libclang-rt-19-dev llvm-19 lcov) ;;
 mutation) packages=("${run_packages[@]}" clang-19) ;;
-*) die "usage: scripts/bootstrap.sh model|run|lint|sanitize|fuzz|coverage|mutation" ;;
+*) die "usage: scripts/bootstrap.sh model|python|run|lint|sanitize|fuzz|coverage|mutation" ;;
 esac
 
 # has_compiler NAME...: one of them, or the user's CXX, is there.

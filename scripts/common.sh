@@ -24,6 +24,33 @@ npu_file() {
 # npu_name FILE: the name in an NPU's file, as sw_models/config/npu_config.cpp takes it; empty if there is none.
 npu_name() { sed -nE "s/^[[:space:]]*name[[:space:]]*=[[:space:]]*(\"([a-z0-9_-]+)\"|'([a-z0-9_-]+)').*/\2\3/p" "$1" | head -n 1; }
 
+# choose_npu NPU: a name in configs/ or a file. Sets npus, what has to be configured to build its RTL, npu_name, and
+# npu_argument, what the gradweave command takes. An NPU of the user's own joins those that CMake verilates, under the name
+# in its file; a standard one of the same name gives way to it.
+choose_npu() {
+  local file copy
+  npus=$(default_npus)
+  npu_name=$1
+  npu_argument=$1
+  if [[ $1 == */* || $1 == *.toml ]]; then
+    [ -f "$1" ] || die "NPU=$1: there is no such file; NPU takes the path of a .toml file or a name in configs/"
+    npu_argument=$(realpath "$1")
+    file=$(npu_file "$npu_argument") # what its RTL is made from; the memory is no part of that
+    [ -f "$file" ] || die "$npu_argument: npu = \"...\" names $file, which is no file"
+    file=$(realpath "$file")
+    npu_name=$(npu_name "$file")
+    [ -n "$npu_name" ] || die "$file: no line name = \"...\" of lower-case letters, digits, _ and - in it; add one under [npu]"
+    if [ "$file" != "$root/configs/$npu_name.toml" ]; then
+      copy=$build/npus/$npu_name.toml
+      mkdir -p "$build/npus"
+      cmp -s "$file" "$copy" || cp "$file" "$copy"
+      npus=$(tr ';' '\n' <<<"$npus" | sed "/^$npu_name\$/d" | tr '\n' ';')$(realpath "$copy")
+    fi
+  fi
+  # Those of configs/ that take long to verilate are built only on demand.
+  if [ -f "$root/configs/$npu_name.toml" ] && [[ ";$npus;" != *[\;/]"$npu_name"[\;.]* ]]; then npus+=";$npu_name"; fi
+}
+
 say() { printf '%s\n' "gradweave: $*" >&2; }
 die() {
   say "error: $*"
@@ -117,6 +144,21 @@ configure() {
   printf '%s\n' "$wanted" >"$stamp"
 }
 
+# Configures for what needs no RTL. Whatever `make cosim` configured can build it. In a new build directory RTL is left out only
+# where it cannot be built, so that a later `make cosim` starts from here.
+configure_for_models() {
+  local rtl=OFF
+  [ ! -f "$build/build.ninja" ] || return 0
+  if command -v verilator >/dev/null && [ -e /usr/include/systemc ]; then rtl=ON; fi
+  configure "$(default_npus)" "$rtl"
+}
+
+# configure_python ON|AUTO: CMake looks again where an earlier configuration found nothing to build the Python module with.
+configure_python() {
+  ninja -C "$build" -t query python >/dev/null 2>&1 ||
+    quietly "configuring $build for the Python module" cmake -B "$build" "-DGW_PYTHON=$1"
+}
+
 # compile TARGET...: a terminal sees ninja's own status line.
 compile() {
   if [ -t 2 ]; then
@@ -143,6 +185,7 @@ add_work_args() {
   [ -z "${CONVOLUTION:-}" ] || args+=(--convolution "$CONVOLUTION")
   [ -z "${LAYERS:-}" ] || args+=(--layers "$LAYERS")
   [ -z "${JSON:-}" ] || args+=(--json "$JSON")
+  [ -z "${HTML:-}" ] || args+=(--html "$HTML")
   [ -z "${TIMES:-}" ] || args+=(--times "$TIMES")
   [ -z "${TIMELINE:-}" ] || args+=(--timeline "$TIMELINE")
 }

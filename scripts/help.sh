@@ -7,6 +7,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
 
   make cosim MODEL=bert_tiny      run a network; installs what is missing and builds what it needs first
   make simulate MODEL=bert_tiny   its cycles alone, from the timing model: fast, builds and checks no RTL
+  make python                     the Python module, in build/python (docs/python.md)
   make validate                   the timing model against the RTL, to the cycle: the standing corpus (docs/verification.md)
   make reproduce                  the evaluation of igo_micro23, number by number, as a page (docs/reproduce.md)
   make waves                      short streams on the RTL against golden waveforms (docs/waves.md)
@@ -46,6 +47,7 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
                        functional (no time; finds out whether compiler or RTL is wrong)
   JOBS=                simulations at a time; empty: one a core
 * JSON=                file for the report (docs/report.md); - is standard output
+* HTML=                file for the report as a page to look at (docs/report.md): one file, nothing from elsewhere
 * TIMES=               file or directory/ for the cycles of every command (docs/cli.md)
 * TIMELINE=            the same drawn over time, for ui.perfetto.dev (docs/timeline.md)
   TRACE=               fst: a waveform for each layer, in build/trace

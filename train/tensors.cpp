@@ -1,7 +1,6 @@
 #include "train/tensors.hpp"
 
 #include "base/text/split.hpp"
-#include "graph/tensor_file/tensor_file.hpp"
 #include "train/data/arrangement.hpp"
 #include "train/data/idx_file.hpp"
 
@@ -12,6 +11,7 @@
 #include <set>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -23,10 +23,10 @@ using graph::TensorId;
 
 bool is_weight(const graph::Tensor &tensor) { return tensor.role == Role::kParameter || tensor.role == Role::kState; }
 
-/// The parameters and running averages of a network that a file may hold.
-class WeightFile {
+/// The parameters and running averages of a network that a source may have.
+class WantedWeights {
 public:
-  WeightFile(const Graph &forward, const std::filesystem::path &file) : where_(file.string()) {
+  WantedWeights(const Graph &forward, std::string where) : where_(std::move(where)) {
     for (const graph::Tensor &tensor : forward.tensors)
       if (is_weight(tensor)) wanted_.emplace(tensor.name, &tensor);
   }
@@ -96,10 +96,9 @@ graph::FileTensor file_tensor_of(const graph::Tensor &tensor, const graph::Tenso
 
 } // namespace
 
-void load_weights(const Graph &forward, const graph::TrainingGraph &step, const std::filesystem::path &file,
-                  Living &living) {
-  WeightFile weights(forward, file);
-  const auto tensors = graph::read_tensors(file, [&](const graph::TensorEntry &entry) { weights.accept(entry); });
+void load_weights(const Graph &forward, const graph::TrainingGraph &step, const TensorSource &source, Living &living) {
+  WantedWeights weights(forward, source.name());
+  const auto tensors = source.read([&](const graph::TensorEntry &entry) { weights.accept(entry); });
   weights.check_complete();
   for (const graph::FileTensor &tensor : tensors)
     if (const TensorId id = step.graph.find(tensor.name); id != kNone) living[id] = weights.values(tensor);

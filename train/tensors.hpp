@@ -1,21 +1,21 @@
-// Parameters from files of tensors, and tensors of a step into them. In files they lie as in the network's own file
-// (Tensor::origin): weights of an ONNX network as its initializers.
+// Parameters from files of tensors or memory, and tensors of a step for them. They lie there as in the network's own
+// file (Tensor::origin): weights of an ONNX network as its initializers.
 #pragma once
 
 #include "graph/passes/training.hpp"
 #include "graph/tensor_file/file_tensor.hpp"
+#include "train/data/tensor_source.hpp"
 #include "train/step_executor.hpp"
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace gradweave::runtime::train {
 
-/// Puts the file's values in the place of those of a fresh network: all parameters of `forward`, by name, and, if they
-/// are there, its running averages. Throws DataError naming the file and the tensor if one is missing, unknown, there
-/// twice, or of another shape or type; ConfigError if the file cannot be read.
-void load_weights(const graph::Graph &forward, const graph::TrainingGraph &step, const std::filesystem::path &file,
+/// Puts the values of a file, or of memory, in the place of those of a fresh network: all parameters of `forward`, by
+/// name, and, if they are there, its running averages. Throws DataError naming the source and the tensor if one is
+/// missing, unknown, there twice, or of another shape or type; ConfigError if a file cannot be read.
+void load_weights(const graph::Graph &forward, const graph::TrainingGraph &step, const TensorSource &source,
                   Living &living);
 
 /// Tensors of a step that are to be written.

@@ -1,4 +1,5 @@
 // The gradweave command: its subcommands, and what comes of what they throw.
+#include "app/cli/headings.hpp"
 #include "app/cli/memory/commands.hpp"
 #include "app/cli/plan/commands.hpp"
 #include "app/cli/reference.hpp"
@@ -124,6 +125,7 @@ int main(int argc, char **argv) {
   std::string help_about, reference;
   cli::add_help(app, help_about, chosen);
   cli::add_reference(app, reference, chosen);
+  cli::add_headings(app);
   if (const std::optional<int> code = cli::parse(app, argc, argv)) return *code == 0 ? finish_output(cli::kOk) : *code;
   return finish_output(run(chosen));
 }

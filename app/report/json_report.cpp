@@ -2,6 +2,7 @@
 
 #include "app/report/energy/energy_report.hpp"
 #include "app/report/summary.hpp"
+#include "compiler/lower/layout.hpp"
 #include "runtime/record/result_json.hpp"
 
 #include <nlohmann/json.hpp>
@@ -27,8 +28,18 @@ Json npu_json(const Machine &npu) {
           {"energy", report::prices_json(npu)}};
 }
 
+/// Bytes of the elements of all tensors that the pass reads or writes, each once.
+std::uint64_t compulsory_bytes(const JobResult &job, const RunOptions &options) {
+  std::uint64_t bytes = 0;
+  for (const compiler::TensorBinding &t :
+       compiler::make_layout(job.layers, options.compile.pass, options.config).tensors)
+    if (t.input || t.result) bytes += std::uint64_t{t.rows} * t.cols * (t.fp32 ? 4 : 2);
+  return bytes;
+}
+
 Json layer_json(const JobResult &job, const RunOptions &options) {
   Json json = to_json(job);
+  if (options.stream.empty()) json["compulsory_bytes"] = compulsory_bytes(job, options);
   if (!options.stream.empty()) // what only the compiler knows
     for (const char *field :
          {"m", "k", "n", "dx", "schedule", "chosen_schedule", "tiling", "compute_cycles", "estimated_cycles", "dram"})
@@ -70,7 +81,7 @@ Json totals_json(const Totals &t, const Totals &base, const RunOptions &options,
 
 } // namespace
 
-std::string json_report(const RunOptions &options, const RunResult &run) {
+nlohmann::ordered_json report_json(const RunOptions &options, const RunResult &run) {
   Json report = {{"report_version", kReportVersion},
                  {"gradweave_version", GW_VERSION},
                  {"verdict", std::string(verdict(run.outcome))},
@@ -104,7 +115,9 @@ std::string json_report(const RunOptions &options, const RunResult &run) {
   for (const auto &by_schedule : run.layers)
     for (const JobResult &job : by_schedule)
       report["layers"].push_back(layer_json(job, options));
-  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return report;
 }
+
+std::string json_text(const Json &report) { return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 } // namespace gradweave::runtime

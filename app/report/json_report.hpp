@@ -3,11 +3,14 @@
 
 #include "runtime/run/run.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 
 namespace gradweave::runtime {
 
-/// The report, indented, with a newline at the end.
-std::string json_report(const RunOptions &options, const RunResult &run);
+nlohmann::ordered_json report_json(const RunOptions &options, const RunResult &run);
+/// A report as it stands in a file: indented, with a newline at the end.
+std::string json_text(const nlohmann::ordered_json &report);
 
 } // namespace gradweave::runtime

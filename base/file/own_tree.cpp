@@ -74,8 +74,10 @@ OwnTree tree_of(const fs::path &program) {
   const fs::path share = prefix / "share" / "gradweave";
   if (has_models(share)) return {prefix, share, {}};
   std::error_code error;
-  for (fs::path dir = program.parent_path(); dir.has_relative_path(); dir = dir.parent_path())
+  for (fs::path dir = program.parent_path(); dir.has_relative_path(); dir = dir.parent_path()) {
     if (fs::exists(dir / kCache, error)) return build_tree(dir);
+    if (has_models(dir / "share" / "gradweave")) return {dir, dir / "share" / "gradweave", {}};
+  }
   return {prefix,
           {},
           fmt::format("there are no models and configs in {}, which belongs to {}; move an installation as a whole, or "

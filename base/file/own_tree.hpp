@@ -13,7 +13,8 @@ struct OwnTree {
 };
 
 /// The tree of a program. A build directory's `share` is the source tree that it was configured for. Of a copied one
-/// that is the tree it was copied with, if it lay inside: the tree it was copied from may say something else by now.
+/// that is the tree it was copied with, if it lay inside: the tree it was copied from may say something else by now. An
+/// installed library may lie deeper below the prefix than programs do, as modules of Python.
 OwnTree tree_of(const std::filesystem::path &program);
 
 /// That of the running program, or of the shared library if this code is in one.

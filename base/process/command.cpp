@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -30,15 +31,15 @@ struct Pipe {
   std::array<int, 2> ends{-1, -1};
 };
 
-[[noreturn]] void become(const std::vector<std::string> &words, const Pipe &out, const Pipe &err) {
+[[noreturn]] void become(const std::vector<std::string> &words, int out, int err) {
   std::vector<char *> argv;
   for (const std::string &word : words)
     argv.push_back(const_cast<char *>(word.c_str()));
   argv.push_back(nullptr);
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
-  ::dup2(out.ends[1], STDOUT_FILENO);
-  ::dup2(err.ends[1], STDERR_FILENO);
+  ::dup2(out, STDOUT_FILENO);
+  ::dup2(err, STDERR_FILENO);
   ::execvp(argv.front(), argv.data());
   ::_exit(kNotFound);
 }
@@ -60,22 +61,38 @@ void read_both(const Pipe &out, const Pipe &err, CommandEnd &end) {
   }
 }
 
+int wait_for(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 } // namespace
 
 CommandEnd run_command(const std::vector<std::string> &words) {
   Pipe out, err;
   const pid_t pid = ::fork();
   if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  if (pid == 0) become(words, out, err);
+  if (pid == 0) become(words, out.ends[1], err.ends[1]);
   out.close_write();
   err.close_write();
   CommandEnd end;
   read_both(out, err, end);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  end.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  end.code = wait_for(pid);
   return end;
+}
+
+int run_visibly(const std::vector<std::string> &words) {
+  const pid_t pid = ::fork();
+  if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (pid == 0) {
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    become(words, STDERR_FILENO, STDERR_FILENO);
+  }
+  return wait_for(pid);
 }
 
 } // namespace gradweave

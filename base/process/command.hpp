@@ -16,4 +16,8 @@ struct CommandEnd {
 /// process can be made.
 CommandEnd run_command(const std::vector<std::string> &words);
 
+/// The same, but what it prints goes to this process's standard error, all of it; the exit code. Signals reach it even
+/// where this process holds them back.
+int run_visibly(const std::vector<std::string> &words);
+
 } // namespace gradweave

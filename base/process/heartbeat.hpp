@@ -14,8 +14,8 @@ namespace gradweave {
 /// the main thread takes while it prints or writes outputs, and only then.
 class Heartbeat {
 public:
-  /// `interrupted` is called in the thread, under the lock. It removes unfinished outputs and ends the process: the
-  /// main thread may be in the middle of anything.
+  /// `interrupted` is called in the thread, under the lock. It removes unfinished outputs and ends the process, or lets
+  /// the main thread know, which may be in the middle of anything. All must outlive this.
   Heartbeat(const SignalGuard &signals, ProgressDisplay &display, std::function<void(const Interrupted &)> interrupted);
   ~Heartbeat();
   Heartbeat(const Heartbeat &) = delete;
@@ -24,7 +24,7 @@ public:
   std::unique_lock<std::mutex> lock() { return std::unique_lock<std::mutex>(mutex_); }
 
 private:
-  void beat(int signals);
+  void beat(const SignalGuard &signals);
 
   ProgressDisplay &display_;
   std::function<void(const Interrupted &)> interrupted_;

@@ -195,17 +195,25 @@ SignalGuard::SignalGuard() {
 }
 
 SignalGuard::~SignalGuard() {
+  if (!kept_) return;
   ::close(fd_);
   const sigset_t set = interrupt_signals();
   ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-void SignalGuard::check() const {
+int SignalGuard::take() const {
   pollfd polled{fd_, POLLIN, 0};
-  if (::poll(&polled, 1, 0) <= 0) return;
+  if (::poll(&polled, 1, 0) <= 0) return 0;
+  if (!kept_) {
+    std::uint64_t number = 0;
+    return ::read(fd_, &number, sizeof number) == static_cast<ssize_t>(sizeof number) ? static_cast<int>(number) : 0;
+  }
   signalfd_siginfo info{};
-  if (::read(fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
-    throw Interrupted(static_cast<int>(info.ssi_signo));
+  return ::read(fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+void SignalGuard::check() const {
+  if (const int signal = take(); signal != 0) throw Interrupted(signal);
 }
 
 void run_tasks(const std::vector<Task> &tasks, const std::vector<std::size_t> &order, unsigned jobs,

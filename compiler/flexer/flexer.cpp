@@ -1,6 +1,7 @@
 #include "compiler/flexer/flexer.hpp"
 
 #include "compiler/cost/cost.hpp"
+#include "compiler/flexer/explain.hpp"
 #include "compiler/flexer/list_schedule.hpp"
 #include "compiler/flexer/phase_choice.hpp"
 #include "compiler/flexer/tilings.hpp"
@@ -37,9 +38,19 @@ void check(const SchedulingProblem &problem) {
 }
 
 std::optional<Program> scheduled(const std::vector<PhasePlan> &plans, const SchedulingProblem &problem,
-                                 std::uint64_t most_bytes = ~std::uint64_t{0}) {
+                                 std::uint64_t most_bytes) {
   const TileWalk walk(plans, problem.layers, problem.layout, problem.npu);
   return list_schedule(plans, walk, problem.options.flexer_policy, problem.npu.cores, most_bytes);
+}
+
+/// That of the best tilings, which may be explained.
+std::optional<Program> final_schedule(const std::vector<PhasePlan> &plans, const SchedulingProblem &problem) {
+  const TileWalk walk(plans, problem.layers, problem.layout, problem.npu);
+  std::uint64_t steps = 0;
+  ListObserver observer;
+  if (problem.options.explain)
+    observer = [&](const ListStep &step) { problem.options.explain(explain(++steps, step, walk)); };
+  return list_schedule(plans, walk, problem.options.flexer_policy, problem.npu.cores, ~std::uint64_t{0}, observer);
 }
 
 /// Algorithm 1 for a phase by itself and one of its tilings.
@@ -78,7 +89,7 @@ Scheduled FlexerScheduler::schedule(const SchedulingProblem &problem) const {
     if (count.too_large > 0)
       tilings += fmt::format(" ({} left out, of more than {} operations)", count.too_large, kMostOperations);
   }
-  std::optional<Program> program = scheduled(plans, problem);
+  std::optional<Program> program = final_schedule(plans, problem);
   if (!program) throw CompilerDefect("phases that fit one by one do not fit one after the other; please report it");
   check_room({layer}, program->room(), problem.npu);
   Scheduled result;

@@ -62,7 +62,7 @@ private:
   std::optional<Trial> best_of(const std::vector<OperationSet> &sets, ListStep &step);
   std::optional<Trial> choose(ListStep &step);
   void move(const Trial &trial, ListStep &step);
-  void issue(const Trial &trial);
+  void issue(const Trial &trial, ListStep &step);
   void compute(std::int32_t id, std::uint32_t core);
 
   const std::vector<PhasePlan> &plans_;
@@ -177,8 +177,8 @@ std::optional<Trial> ListScheduler::best_of(const std::vector<OperationSet> &set
   for (const auto &[reused, set] : by_reuse) {
     if (by_benefit && best && static_cast<double>(reused) < best->value.benefit)
       break; // what is spilled counts against it
-    ++step.weighed;
     std::optional<Trial> trial = weigh(*set);
+    step.weighed.push_back({*set, trial ? trial->value : SetValue{}, trial.has_value()});
     if (trial && (!best || is_better(trial->value, best->value))) best = std::move(trial);
   }
   return best;
@@ -199,7 +199,9 @@ std::optional<Trial> ListScheduler::choose(ListStep &step) {
 void ListScheduler::move(const Trial &trial, ListStep &step) {
   for (const std::int32_t id : trial.victims) {
     Tile &t = tile(id);
-    if (t.role == TileRole::kPartial) {
+    const bool stored = t.role == TileRole::kPartial;
+    step.victims.push_back({id, uses_.of(id), stored});
+    if (stored) {
       writer_.move(Action::Kind::kStore, t, t.at, true);
       moved_ += bytes_of(t);
     }
@@ -209,12 +211,11 @@ void ListScheduler::move(const Trial &trial, ListStep &step) {
     Tile &t = tile(id);
     t.at = static_cast<std::int32_t>(row);
     resident_[static_cast<std::size_t>(id)] = true;
+    step.placed.push_back({id, row, needs_load(id)});
     if (!needs_load(id)) continue;
     writer_.move(Action::Kind::kLoad, t, t.at, t.role == TileRole::kPartial);
     moved_ += bytes_of(t);
-    step.loaded.push_back(id);
   }
-  step.victims = trial.victims;
 }
 
 void ListScheduler::compute(std::int32_t id, std::uint32_t core) {
@@ -235,7 +236,7 @@ void ListScheduler::compute(std::int32_t id, std::uint32_t core) {
 }
 
 /// Gives the set's operations to the cores, the longest to the one that has done least, and wakes those that wait.
-void ListScheduler::issue(const Trial &trial) {
+void ListScheduler::issue(const Trial &trial, ListStep &step) {
   std::vector<std::int32_t> operations(trial.set.operations.begin(), trial.set.operations.begin() + trial.set.count);
   std::vector<std::uint32_t> cores(cores_);
   for (std::uint32_t c = 0; c < cores_; ++c)
@@ -251,6 +252,7 @@ void ListScheduler::issue(const Trial &trial) {
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const std::int32_t id = operations[i];
     compute(id, cores[i]);
+    step.issued.push_back({id, cores[i]});
     ready_.erase(std::lower_bound(ready_.begin(), ready_.end(), id));
     if (const std::int32_t next = operation(id).next; next != Operation::kNone)
       ready_.insert(std::lower_bound(ready_.begin(), ready_.end(), next), next);
@@ -262,11 +264,12 @@ std::optional<Program> ListScheduler::run(std::uint64_t most_bytes, const ListOb
     ready_ = dag_.sources(phase);
     while (!ready_.empty()) {
       ListStep step;
+      step.ready = ready_.size();
       std::optional<Trial> trial = choose(step);
       if (!trial) return std::nullopt;
       move(*trial, step);
       map_ = std::move(trial->map);
-      issue(*trial);
+      issue(*trial, step);
       if (moved_ > most_bytes) return std::nullopt;
       if (!observer) continue;
       step.set = trial->set;

@@ -21,14 +21,37 @@ struct SetValue {
   std::uint64_t moved = 0;   ///< bytes loaded and stored for it
 };
 
-/// What the scheduler did in a step, for those who want to know why.
+/// What the scheduler did in a step, for those who want to know why. Tiles are those of the walk's table, operations
+/// its products.
 struct ListStep {
-  OperationSet set;
-  SetValue value;
-  std::vector<std::int32_t> loaded, victims; ///< tiles
-  std::uint64_t sets = 0;                    ///< that were told apart
-  std::uint64_t weighed = 0;                 ///< that were weighed
-  bool repacked = false;                     ///< all that was in the scratchpad had to go
+  struct Weighed {
+    OperationSet set;
+    SetValue value;   ///< if it fits
+    bool fits = true; ///< its tiles find room
+  };
+  struct Victim {
+    std::int32_t tile = 0;
+    std::uint32_t uses = 0; ///< operations that are still to read it
+    bool stored = false;    ///< a partial sum; else it is in memory already
+  };
+  struct Placed {
+    std::int32_t tile = 0;
+    std::uint32_t row = 0; ///< of the scratchpad, the first
+    bool loaded = false;   ///< else an operation of the set begins it
+  };
+  struct Issued {
+    std::int32_t operation = 0;
+    std::uint32_t core = 0;
+  };
+  std::uint64_t ready = 0;      ///< operations
+  std::uint64_t sets = 0;       ///< that were told apart
+  std::vector<Weighed> weighed; ///< of those, in this order; smaller ones where none of a size fits
+  OperationSet set;             ///< the one that was taken
+  SetValue value;               ///< of it; nothing of a repacked one
+  bool repacked = false;        ///< all that was in the scratchpad had to go
+  std::vector<Victim> victims;
+  std::vector<Placed> placed;
+  std::vector<Issued> issued; ///< in this order
 };
 using ListObserver = std::function<void(const ListStep &)>;
 

@@ -8,8 +8,8 @@ namespace gradweave::compiler {
 // on it.
 
 Fingerprint fingerprint(const CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, partition, parts, reduction, sharing, plans, search_seed, objective,
-               flexer_policy, stream] = options;
+  const auto &[schedule, pass, tune, progress, explain, partition, parts, reduction, sharing, plans, search_seed,
+               objective, flexer_policy, stream] = options;
   Fingerprint whole;
   whole.add(to_string(schedule), pass, tune, partition, parts, reduction, sharing, plans, search_seed,
             to_string(flexer_policy), stream);
@@ -18,8 +18,8 @@ Fingerprint fingerprint(const CompileOptions &options) {
 }
 
 Fingerprint plan_fingerprint(const CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, partition, parts, reduction, sharing, plans, search_seed, objective,
-               flexer_policy, stream] = options;
+  const auto &[schedule, pass, tune, progress, explain, partition, parts, reduction, sharing, plans, search_seed,
+               objective, flexer_policy, stream] = options;
   Fingerprint whole;
   whole.add(plans, search_seed);
   if (objective != Objective::kCycles) whole.add(objective); // plans that were kept before there was a choice stay good

@@ -22,6 +22,9 @@ struct CompileOptions {
   /// Called after every plan that the search tries, with changes tried and changes to try: none of them while the first
   /// plans are looked for. May throw, which abandons the search.
   std::function<void(std::uint64_t, std::uint64_t)> progress = nullptr;
+  /// Of a schedule that can say why it is as it is (Scheduler::explains): called with its text, a step of the schedule
+  /// at a time.
+  std::function<void(const std::string &)> explain = nullptr;
   /// With several cores, `none` uses the first one only; forward products are cut along M or N, whichever is faster,
   /// unless it is `none`.
   Partition partition = Partition::kNone;

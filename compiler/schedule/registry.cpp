@@ -26,6 +26,15 @@ std::string schedule_names() {
   return names;
 }
 
+void require_explains(Schedule schedule) {
+  std::string names;
+  for (const Scheduler *scheduler : schedulers())
+    if (scheduler->explains()) names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(scheduler->name()));
+  if (!scheduler_of(schedule).explains())
+    throw std::invalid_argument(
+        fmt::format("schedule '{}' does not explain itself; use one of: {}", to_string(schedule), names));
+}
+
 Schedule parse_schedule(std::string_view name) {
   for (const Scheduler *scheduler : schedulers())
     if (scheduler->name().name() == name) return scheduler->name();

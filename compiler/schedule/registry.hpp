@@ -17,6 +17,8 @@ const Scheduler &scheduler_of(Schedule schedule);
 
 /// Throws std::invalid_argument listing the names that there are.
 Schedule parse_schedule(std::string_view name);
+/// Throws std::invalid_argument listing those that can if this one does not explain itself.
+void require_explains(Schedule schedule);
 /// "sequential, interleave, ...": what parse_schedule() accepts.
 std::string schedule_names();
 

@@ -192,6 +192,7 @@ void StepSearch::end(const StepWalk &walk) {
   if (!found_.plans.empty() && walk.cost() >= found_.cost) return;
   found_.cost = walk.cost();
   found_.plans = walk.plans();
+  found_.falls = walk.falls();
 }
 
 /// A walk from the last plans of all layers: what it did.

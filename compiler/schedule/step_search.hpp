@@ -52,6 +52,7 @@ struct SearchedStep {
   std::uint64_t starts = 0;    ///< sets of plans that the search of the step began from
   std::uint64_t simulated = 0; ///< changes of the step that the timing model judged
   std::uint64_t improvements = 0;
+  std::vector<StepFall> falls;  ///< of the beginning that the plans come from
   SearchWork work;              ///< of the search for the step: layers in all orders, and the step
   SearchWork conventional_work; ///< of the search for conventional plans, which went on until it had done as much
 };

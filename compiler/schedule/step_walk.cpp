@@ -46,6 +46,7 @@ void StepWalk::begin(std::size_t level) {
   }
   around_.clear();
   cost_ = first_cost_ = cost(0, sections_.size(), kNoPlan);
+  falls_ = {{work_.simulated, cost_}};
   // Layers by themselves have the whole scratchpad. Areas of their own keep the tiles of neighbours out, and so does
   // to give up all reuse between layers, which costs traffic, but leaves tiles where the layer alone has them.
   const RowRange all{0, npu_.spm_rows()};
@@ -217,6 +218,7 @@ bool StepWalk::improves() {
   if (c >= cost_) return false;
   cost_ = c;
   ++improvements_;
+  falls_.push_back({work_.simulated, cost_});
   return true;
 }
 

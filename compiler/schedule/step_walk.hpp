@@ -42,6 +42,8 @@ public:
   /// What the walk has done; `tried` and `simulated`: on the whole step.
   const SearchWork &work() const { return work_; }
   std::uint64_t improvements() const { return improvements_; }
+  /// What it began with, and each improvement.
+  const std::vector<StepFall> &falls() const { return falls_; }
 
 private:
   /// A layer's pass in one direction: a run of phases of the step.
@@ -98,6 +100,7 @@ private:
   std::vector<std::vector<std::size_t>> linked_;
   std::map<std::size_t, std::uint64_t> around_; ///< cost_around() of the sections as they are, where known
   std::uint64_t first_cost_ = 0, cost_ = 0, improvements_ = 0;
+  std::vector<StepFall> falls_;
   SearchWork work_;
   std::uint64_t woven_bursts_ = 0; ///< share of its bursts that weaving took
   std::uint64_t whole_bursts_ = 0; ///< share of its bursts that were simulated in whole steps

@@ -25,6 +25,12 @@ struct SearchWork {
   SearchWork &operator+=(const SearchWork &other);
 };
 
+/// A better step that a search came upon.
+struct StepFall {
+  std::uint64_t simulated = 0; ///< changes that the timing model had judged, of the same beginning
+  std::uint64_t cost = 0;      ///< of the step from then on
+};
+
 /// As many bursts and commands take as long to simulate as a unit of Program::work().
 inline constexpr std::uint64_t kBurstsOfAProduct = 150;
 

@@ -27,7 +27,8 @@ Fingerprint fingerprint(const DeviceOptions &device) {
 }
 
 Fingerprint fingerprint(const JobSpec &spec) {
-  const auto &[network, layers, npu, compile, paper, backend, data, seed, device, times_file, timeline_file] = spec;
+  const auto &[network, layers, npu, compile, paper, backend, data, seed, device, times_file, timeline_file,
+               sketch_bars] = spec;
   Fingerprint shapes;
   for (const compiler::Layer &layer : layers) {
     shapes.add(compiler::fingerprint(layer));

@@ -1,6 +1,7 @@
 #include "runtime/record/result_json.hpp"
 
 #include "base/file/json_field.hpp"
+#include "runtime/record/sketch_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -147,6 +148,7 @@ Json to_json(const JobResult &result) {
                {"predicted_cycles", result.predicted_cycles},
                {"compute_bound", result.bounds.compute_cycles},
                {"traffic_bound", result.bounds.traffic_cycles},
+               {"io_bound", result.bounds.io_cycles},
                {"bound", result.bounds.run_cycles},
                {"tuning", to_json(result.tuning)}});
   if (!several) json["dram"] = planned["dram"];
@@ -163,6 +165,7 @@ Json to_json(const JobResult &result) {
                {"times", result.times_file},
                {"timeline", result.timeline_file},
                {"kept_since", result.kept_since}});
+  if (result.sketch) json["sketch"] = to_json(*result.sketch);
   return json;
 }
 
@@ -182,6 +185,7 @@ JobResult result_from_json(const Json &json) {
   read_field(json, "predicted_cycles", result.predicted_cycles);
   read_field(json, "compute_bound", result.bounds.compute_cycles);
   read_field(json, "traffic_bound", result.bounds.traffic_cycles);
+  read_field(json, "io_bound", result.bounds.io_cycles);
   read_field(json, "bound", result.bounds.run_cycles);
   const Json &tuning = json.at("tuning");
   read_field(tuning, "candidates", result.tuning.candidates);
@@ -217,6 +221,7 @@ JobResult result_from_json(const Json &json) {
   read_field(json, "times", result.times_file);
   read_field(json, "timeline", result.timeline_file);
   read_field(json, "kept_since", result.kept_since);
+  if (json.contains("sketch")) result.sketch = sketch_from_json(json.at("sketch"));
   return result;
 }
 

@@ -17,6 +17,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -141,34 +143,45 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
   TimesOutput times(options.times);
   timeline::RunOutput timeline(options.timeline);
   ProgressDisplay display(weights, options.quiet);
+  std::atomic<bool> ended{false};
   Heartbeat heartbeat(signals, display, [&](const Interrupted &signal) {
     times.abandon();
     timeline.abandon();
     events.interrupted(signal);
+    ended = true;
   });
+  const auto go_on = [&] {
+    if (ended) throw Interrupted(SIGINT);
+  };
   RunResult run;
   std::vector<JobResult> by_schedule;
   compiler::CompileCache cache;
   cache.plans.store = options.plans;
   // Compiling takes longer than simulating what comes of it.
   for (std::size_t job = 0; job < specs.size(); ++job)
-    specs[job].compile.progress = [&heartbeat, &display, job](std::uint64_t done, std::uint64_t all) {
+    specs[job].compile.progress = [&heartbeat, &display, &go_on, job](std::uint64_t done, std::uint64_t all) {
+      go_on();
       const auto lock = heartbeat.lock();
       display.update(job, static_cast<double>(done) / static_cast<double>(all));
     };
   const compiler::PlansAhead ahead(searched_compilations(options, specs), cache, options.jobs);
   for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
+    go_on();
     JobEvents job_events;
-    if (!options.times.empty() || !options.timeline.empty())
+    std::optional<timeline::Sketch> sketch;
+    if (events.times || !options.times.empty() || !options.timeline.empty() || options.sketch)
       job_events.times = [&](const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &command_times,
                              std::uint64_t cycles) {
+        if (events.times) events.times(specs[job], compiled, command_times, cycles);
         const auto lock = heartbeat.lock();
         times.add(specs[job], compiled, command_times);
         timeline.add(specs[job], compiled, command_times, cycles);
+        if (options.sketch) sketch = timeline::sketch_job(specs[job], compiled, command_times, cycles);
       };
     by_schedule.push_back(options.stream.empty() ? run_job(specs[job], job_events, cache)
                                                  : run_stream(specs[job], stream, job_events));
-    const JobResult &result = by_schedule.back();
+    JobResult &result = by_schedule.back();
+    result.sketch = std::move(sketch);
     run.outcome = std::max(run.outcome, result.outcome);
     run.failures.insert(run.failures.end(), result.failures.begin(), result.failures.end());
 

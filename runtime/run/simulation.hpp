@@ -7,7 +7,12 @@ namespace gradweave::runtime {
 
 struct SimulationEvents {
   LayerDone layer_done;
-  /// A signal arrived: removes the caller's unfinished outputs and ends the process (see Heartbeat).
+  /// Gets the times of all commands of a layer's stream, and the run's CYCLES; may be empty.
+  std::function<void(const JobSpec &, const compiler::Compiled &, const std::vector<timing::CommandTimes> &,
+                     std::uint64_t)>
+      times = {};
+  /// A signal arrived: removes the caller's unfinished outputs and ends the process (see Heartbeat). One that returns
+  /// makes simulate() throw Interrupted before the next plan.
   std::function<void(const Interrupted &)> interrupted;
 };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 namespace gradweave::test {
 namespace {
 
@@ -22,6 +24,24 @@ TEST(RunCommand, ReadsMoreThanAPipeHolds) {
 TEST(RunCommand, TellsWhatIsNotThereAndWhatWasKilled) {
   EXPECT_EQ(run_command({"no-such-program-of-any-kind"}).code, 127);
   EXPECT_EQ(run_command({"sh", "-c", "kill -TERM $$"}).code, 128 + 15);
+}
+
+TEST(RunVisibly, PrintsToStandardErrorAndGivesTheCode) {
+  testing::internal::CaptureStderr();
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_visibly({"sh", "-c", "echo out; echo err >&2; exit 3"}), 3);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "out\nerr\n");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+}
+
+TEST(RunVisibly, LetsSignalsThroughThatThisProcessHoldsBack) {
+  sigset_t term, before;
+  ::sigemptyset(&term);
+  ::sigaddset(&term, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &term, &before);
+  EXPECT_EQ(run_visibly({"sh", "-c", "kill -TERM $$; exit 0"}), 128 + 15);
+  EXPECT_EQ(run_command({"sh", "-c", "kill -TERM $$; exit 0"}).code, 0);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 } // namespace

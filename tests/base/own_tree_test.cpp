@@ -59,6 +59,17 @@ TEST_F(OwnTreeTest, AnInstallationHasItsShareWhereverItIs) {
   EXPECT_NE(gone.problem.find("GRADWEAVE_HOME"), std::string::npos) << gone.problem;
 }
 
+TEST_F(OwnTreeTest, ALibraryMayLieDeepBelowThePrefix) {
+  const fs::path share = home("prefix/share/gradweave");
+  const OwnTree tree = tree_of(top_ / "prefix/lib/python3/dist-packages/gradweave/_core.so");
+  EXPECT_EQ(tree.root, top_ / "prefix");
+  EXPECT_EQ(tree.share, share);
+  // A build directory inside of an installation is the nearer one.
+  const fs::path source = home("prefix/src/tree");
+  command("prefix/src/tree/build", "prefix/src/tree/build", "prefix/src/tree");
+  EXPECT_EQ(tree_of(top_ / "prefix/src/tree/build/python/gradweave/_core.so").share, source);
+}
+
 TEST_F(OwnTreeTest, ABuildHasTheSourceTreeThatItWasMadeFor) {
   const fs::path source = home("tree");
   EXPECT_EQ(tree_of(command("tree/build", "tree/build", "tree")).share, source);

@@ -201,6 +201,7 @@ TEST_F(CliFiles, NoOrUnknownSubcommand) {
 
 TEST_F(CliFiles, AnNpuWithoutLibraryIsADeviceError) {
   write("n.toml", kNpu);
+  ::setenv("GRADWEAVE_LIB_DIR", work().c_str(), 1);
   const CommandResult r = run({"cosim", "--model", "mlp", "--npu", "./n.toml"});
   EXPECT_EQ(r.code, 4);
   EXPECT_EQ(r.out, "");
@@ -211,6 +212,7 @@ TEST_F(CliFiles, AnNpuWithoutLibraryIsADeviceError) {
   EXPECT_EQ(named.code, 4);
   EXPECT_NE(named.err.find("`make cosim NPU=large4`"), std::string::npos) << named.err;
   EXPECT_EQ(run({"search", "--model", "mlp", "--npu", "./n.toml", "--check", "rtl"}).code, 4);
+  ::unsetenv("GRADWEAVE_LIB_DIR");
   EXPECT_EQ(files(), std::vector<std::string>{"n.toml"});
 }
 

@@ -87,6 +87,30 @@ TEST_F(CliRun, TuningTakesANumberOrNone) {
   EXPECT_EQ(run({"compile", "--model", model, "--tune=many"}).code, 2);
 }
 
+TEST_F(CliRun, SchedulesAreExplainedLayerByLayer) {
+  const std::string model = write("t.csv", "one,16,16,16\ntwo,16,16,16\n");
+  const std::vector<std::string> compile{"compile", "--model", model,        "--npu",  "test8c2",
+                                         "--pass",  "forward", "--schedule", "flexer", "--explain"};
+  const auto to = [&](const std::string &file) {
+    std::vector<std::string> words = compile;
+    words.push_back(file);
+    return words;
+  };
+  const CommandResult printed = run(to("-"));
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(printed.out.rfind("# 0 one: 16x16x16, flexer; ", 0), 0U) << printed.out;
+  EXPECT_NE(printed.out.find("\n# 1 two: "), std::string::npos) << "equal layers are explained, too: " << printed.out;
+  EXPECT_NE(printed.out.find("\nstep 1: "), std::string::npos) << printed.out;
+  EXPECT_NE(printed.err.find(" cycles = "), std::string::npos) << "the summary gives way: " << printed.err;
+  const CommandResult written = run(to("why.txt"));
+  EXPECT_EQ(written.code, 0) << written.err;
+  EXPECT_EQ(read_file(work() / "why.txt"), printed.out);
+  const CommandResult none = run({"compile", "--model", model, "--schedule", "search", "--explain", "no.txt"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("'search' does not explain itself; use one of: flexer"), std::string::npos) << none.err;
+  EXPECT_FALSE(std::filesystem::exists(work() / "no.txt"));
+}
+
 TEST_F(CliRun, BatchIsThatOfTheCommandLine) {
   const std::string net = write("n.toml", "batch = 2\n[[layer]]\nname = 'a'\nk = 5\nn = 6\n");
   const CommandResult r = run({"compile", "--model", net, "--npu", "test8", "--batch", "7"});

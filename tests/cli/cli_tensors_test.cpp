@@ -152,8 +152,8 @@ TEST_F(CliTensors, WeightsThatDoNotFitAreNamed) {
 
 TEST_F(CliTensors, DataThatDoNotFitAreNamed) {
   write_data(2);
-  expect_error({"--input", "x.npy"}, "input 'labels' of graph 'net' is in no file; give it by --target");
-  expect_error({"--target", "l.npy"}, "input 'x' of graph 'net' is in no file; give it by --input");
+  expect_error({"--input", "x.npy"}, "input 'labels' of graph 'net' is given nowhere; give it by --target");
+  expect_error({"--target", "l.npy"}, "input 'x' of graph 'net' is given nowhere; give it by --input");
   expect_error({"--input", "l.npy", "--target", "l.npy"},
                "l.npy: tensor 'l' is [2]; input 'x' takes [2, 6], and more along the first dimension");
   graph::write_tensors(work() / "z.npz",

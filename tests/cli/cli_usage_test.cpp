@@ -116,6 +116,21 @@ Words names_in(const std::string &error) {
   return names;
 }
 
+TEST_F(CliUsage, LongListsOfOptionsHaveHeadings) {
+  for (const std::string subcommand :
+       {"cosim", "simulate", "compile", "validate", "search", "memory", "train", "weave", "sweep"}) {
+    const std::string help = shown({"help", subcommand});
+    std::size_t under = 0, at = help.find("\nOptions:\n");
+    ASSERT_NE(at, std::string::npos) << help;
+    const std::size_t end = help.find("\n\n", at);
+    while ((at = help.find("\n  -", at + 1)) < end)
+      ++under;
+    EXPECT_EQ(under, 2U) << "beside --help and --help-all, options without a heading: " << help;
+    EXPECT_NE(help.find(subcommand == "sweep" ? "\nReports:\n" : "\nNetwork and NPU:\n"), std::string::npos) << help;
+  }
+  EXPECT_EQ(shown({"help", "timeline"}).find("Network and NPU"), std::string::npos);
+}
+
 TEST_F(CliUsage, HelpHasEveryNameThatIsAccepted) {
   const std::vector<std::tuple<std::string, std::string, std::size_t>> enumerations{
       {"cosim", "--schedule", 8},     {"simulate", "--schedule", 8},  {"compile", "--schedule", 7},

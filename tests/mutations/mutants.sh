@@ -22,27 +22,46 @@ die() {
   exit 1
 }
 
-# field NAME KEY: its text, empty if there is none; \n stands for a line break.
-field() {
-  local text
-  text=$(sed -n "s/^$2: //p" "$list/$1.txt")
-  printf '%s' "${text//'\n'/$'\n'}"
+# read_mutation NAME: its fields into the array `mutation`, without a process of its own; \n stands for a line break.
+declare -A mutation
+read_mutation() {
+  local line text
+  [ -f "$list/$1.txt" ] || die "no mutation '$1' in $list"
+  mutation=()
+  while IFS= read -r line || [ -n "$line" ]; do
+    text=${line#*: }
+    mutation[${line%%: *}]=${text//'\n'/$'\n'}
+  done <"$list/$1.txt"
 }
 
-# mutate NAME TREE: puts the fault into the tree; dies unless its text occurs exactly once.
+# field NAME KEY: its text, empty if there is none.
+field() {
+  read_mutation "$1"
+  printf '%s' "${mutation[$2]-}"
+}
+
+# read_faulty NAME TREE: what the tree's file says with the fault into `faulty`; dies unless the text occurs exactly once.
+faulty=
+read_faulty() {
+  local file text old new before
+  read_mutation "$1"
+  file=$2/${mutation[file]-}
+  old=${mutation[old]-}
+  new=${mutation[new]-}
+  [ -f "$file" ] || die "$1: there is no $file"
+  if [ -z "$old" ] || [ "$old" = "$new" ]; then die "$1: old and new text must differ"; fi
+  IFS= read -r -d '' text <"$file" || true
+  before=${text%%"$old"*}
+  if [ "$before" = "$text" ] || [ "$before" != "${text%"$old"*}" ]; then
+    die "$1: '$old' does not occur exactly once in $file; rewrite the mutation for the changed source"
+  fi
+  faulty=$before$new${text:${#before}+${#old}}
+}
+
+# mutate NAME TREE: puts the fault into the tree.
 mutate() {
-  local name=$1 file text old new rest
-  [ -f "$list/$name.txt" ] || die "no mutation '$name' in $list"
-  file=$2/$(field "$name" file)
-  old=$(field "$name" old)
-  new=$(field "$name" new)
-  [ -f "$file" ] || die "$name: there is no $file"
-  if [ -z "$old" ] || [ "$old" = "$new" ]; then die "$name: old and new text must differ"; fi
-  text=$(<"$file")
-  rest=${text//"$old"/}
-  [ $((${#text} - ${#rest})) -eq ${#old} ] ||
-    die "$name: '$old' does not occur exactly once in $file; rewrite the mutation for the changed source"
-  printf '%s\n' "${text/"$old"/"$new"}" >"$file"
+  read_faulty "$1" "$2"
+  printf '%s' "$faulty" >"$2/${mutation[file]}"
 }
 
 # restore NAME TREE: takes the fault out again.
@@ -54,16 +73,10 @@ restore() {
 
 # Every mutation of the list still applies.
 apply_all() {
-  local scratch entry name file
-  scratch=$(mktemp -d)
-  # shellcheck disable=SC2064 # the directory of now
-  trap "rm -rf '$scratch'" EXIT
+  local entry
   for entry in "$list"/*.txt; do
-    name=$(basename "$entry" .txt)
-    file=$(field "$name" file)
-    mkdir -p "$scratch/$(dirname "$file")"
-    cp "$root/$file" "$scratch/$file"
-    mutate "$name" "$scratch"
+    entry=${entry##*/}
+    read_faulty "${entry%.txt}" "$root"
   done
 }
 

@@ -37,6 +37,7 @@ JobResult sample() {
   r.trace = "x.fst";
   r.times_file = "x.csv";
   r.timeline_file = "x.json";
+  r.sketch = timeline::Sketch{90, 4, 2, {{"load", {"X", "W"}, {{3, 9, 1, 2}, {20, 90, 0, 2}}}}, 64, 32, {5, 64, 0}};
   r.kept_since = "2024-02-29 12:34:56 UTC";
   return r;
 }

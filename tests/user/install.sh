@@ -31,6 +31,10 @@ mv moved/share/gradweave/models/mlp.graph moved/share/gradweave/models/only-here
 expect 0 only-here "$gradweave" models
 ! grep -q '^  mlp ' output || fail "the moved command lists a network that it does not have"
 expect 0 "total" "$gradweave" simulate --model only-here --npu test8
+module=$(find moved/lib -name '_core.*.so')
+if [ -n "$module" ]; then
+  expect 0 only-here env PYTHONPATH="$work/${module%/gradweave/*}" /usr/bin/python3 -c 'import gradweave; print(gradweave.models())'
+fi
 expect 3 "there are: dpt, flexer, igo" "$gradweave" reproduce nosuch
 printf 'a,20,30,40\n' >layers.csv
 if [ -f "$build/lib/libgradweave_rtl_test8.so" ]; then

@@ -1,7 +1,6 @@
 #include "app/cli/common/options.hpp"
 
 #include "app/cli/common/settings.hpp"
-
 #include "compiler/compiler.hpp"
 
 #include <CLI/App.hpp>
@@ -9,8 +8,6 @@
 #include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -60,14 +57,6 @@ void add_compile_option(CLI::App &command, const compiler::OptionForm &form, Wor
   if (form.usual != 0) option->expected(0, 1)->default_str(std::to_string(form.usual));
 }
 
-/// "TUNE" of "tune".
-std::string variable_of(std::string_view option) {
-  std::string name(option);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
-  return name;
-}
-
 } // namespace
 
 void add_batch_option(CLI::App &command, std::uint32_t &batch) {
@@ -93,21 +82,6 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
     add_compile_option(command, form, work);
   add_convolution_option(command, work);
   command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
-}
-
-void add_work(Reproduction &command, const WorkArguments &work) {
-  command.add("MODEL", "--model", work.model);
-  if (!work.until.empty()) command.add("", "--until", work.until);
-  if (work.batch != 0) command.add("BATCH", "--batch", std::to_string(work.batch));
-  command.add("NPU", "--npu", work.npu);
-  command.add_each("SET", "--set", work.set);
-  command.add("SCHEDULE", "--schedule", work.schedule);
-  command.add("PASS", "--pass", work.pass);
-  for (const compiler::OptionForm &form : compiler::option_forms())
-    if (const auto given = work.compile.find(form.name); given != work.compile.end() && given->second != form.text({}))
-      command.add(variable_of(form.name), fmt::format("--{}", form.name), given->second);
-  if (work.convolution != "image") command.add("CONVOLUTION", "--convolution", work.convolution);
-  if (!work.layers.empty()) command.add("LAYERS", "--layers", work.layers);
 }
 
 void add_convolution_option(CLI::App &command, WorkArguments &work) {

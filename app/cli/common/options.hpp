@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/cli/common/arguments.hpp"
-#include "app/cli/common/repeat_command.hpp"
+#include "app/request/repeat_command.hpp"
 
 #include <CLI/App.hpp>
 
@@ -19,8 +19,6 @@ std::string check_finite(const std::string &text);
 enum class Schedules { kOne, kSeveral }; ///< what --schedule takes; several: also `all`
 /// The work.
 void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedules);
-/// Adds them to the command that repeats a run.
-void add_work(Reproduction &command, const WorkArguments &work);
 
 /// --batch.
 void add_batch_option(CLI::App &command, std::uint32_t &batch);

@@ -1,25 +1,14 @@
-// --set: fields of the machine and the network that have other values than their files say.
+// Options that change what files say.
 #pragma once
 
-#include "graph/frontend/network_settings.hpp"
-#include "sw_models/config/machine.hpp"
+#include "app/request/settings.hpp"
 
 #include <CLI/App.hpp>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace gradweave::cli {
-
-struct Settings {
-  Overrides machine;
-  compiler::NetworkSettings network;
-};
-
-/// Of "npu.KEY=VALUE", the same of memory, energy and net, with --batch, which is net.batch (0: not given), and
-/// --until. Throws std::invalid_argument if one is not of this form, or a field is set twice.
-Settings parse_settings(const std::vector<std::string> &set, std::uint32_t batch = 0, const std::string &until = {});
 
 enum class Settable { kMachine, kMachineAndNetwork };
 /// --set, which may be repeated.

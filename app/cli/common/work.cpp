@@ -1,78 +1,14 @@
 #include "app/cli/common/work.hpp"
 
-#include "app/cli/common/settings.hpp"
-#include "compiler/cost/image_choice.hpp"
-#include "compiler/schedule/registry.hpp"
-#include "graph/frontend/load_network.hpp"
-
-#include "app/evaluation/unit/unit_key.hpp"
-#include "device/device.hpp"
 #include "runtime/run/lookup.hpp"
-#include "runtime/run/plan_cache.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <stdexcept>
-#include <utility>
 
 namespace gradweave::cli {
-namespace {
-
-/// What is no scheduler's name is `all`, which compares those that read whatever a layer reads, or is told of later.
-bool takes_images(std::string_view schedule) {
-  const auto &all = compiler::schedulers();
-  const auto named = [&](const compiler::Scheduler *s) { return s->name().name() == schedule; };
-  const auto at = std::find_if(all.begin(), all.end(), named);
-  return at == all.end() || (*at)->reads_images();
-}
-
-} // namespace
-
-compiler::Network resolve_network(const WorkArguments &arguments) {
-  const Settings settings = parse_settings(arguments.set, arguments.batch, arguments.until);
-  return compiler::load_network(runtime::find_model(arguments.model), settings.network);
-}
-
-Work resolve(const WorkArguments &arguments) { return resolve(arguments, resolve_network(arguments)); }
-
-Work resolve(const WorkArguments &arguments, compiler::Network network) {
-  Work work;
-  work.compile.pass = compiler::parse_pass(arguments.pass);
-  for (const compiler::OptionForm &form : compiler::option_forms())
-    if (const auto given = arguments.compile.find(form.name); given != arguments.compile.end())
-      form.set(work.compile, given->second);
-  const Settings settings = parse_settings(arguments.set);
-  work.network = std::move(network);
-  work.npu = load_machine(runtime::find_npu(arguments.npu), settings.machine);
-  if (arguments.convolution == "image" && takes_images(arguments.schedule))
-    compiler::read_images(work.network.layers, work.compile.pass, work.npu);
-  work.layers = compiler::select_layers(work.network, arguments.layers);
-  return work;
-}
-
-std::unique_ptr<compiler::PlanStore> plan_store(const WorkArguments &arguments) {
-  const std::string directory = runtime::plan_cache_directory(arguments.plan_cache);
-  if (directory.empty()) return nullptr;
-  return std::make_unique<runtime::PlanCache>(directory, std::string(evaluation::tool_version()));
-}
-
-void require_rtl(const Machine &npu, const std::string &argument) {
-  const std::filesystem::path file = runtime::find_npu(argument);
-  if (npu.name.find('+') != std::string::npos)
-    throw std::invalid_argument(
-        fmt::format("NOT RUN, nothing was simulated or checked: --set makes another NPU of '{}', "
-                    "and no RTL is Verilated for '{}'; write it into a file, and make cosim "
-                    "NPU=FILE builds it",
-                    argument, npu.name));
-  const bool named = file.string() != argument;
-  try {
-    find_rtl_library(npu, named ? argument : shell_word(std::filesystem::absolute(file).lexically_normal()));
-  } catch (const std::runtime_error &error) {
-    throw std::runtime_error(fmt::format("NOT RUN, nothing was simulated or checked: {}", error.what()));
-  }
-}
 
 void check_stream_name(const std::string &file) {
   if (std::filesystem::exists(file)) return;
@@ -80,15 +16,6 @@ void check_stream_name(const std::string &file) {
   if (std::find(names.begin(), names.end(), file) != names.end())
     throw std::invalid_argument(
         fmt::format("'{0}' is a network; a file with a command stream is expected there, else --model {0}", file));
-}
-
-std::vector<compiler::Schedule> parse_schedules(const std::string &text) {
-  if (text == "all") return compiler::all_schedules();
-  try {
-    return {compiler::parse_schedule(text)};
-  } catch (const std::invalid_argument &error) {
-    throw std::invalid_argument(fmt::format("{}, or all", error.what()));
-  }
 }
 
 bool uses_standard_output(const std::vector<std::pair<std::string, std::string>> &outputs) {
@@ -101,15 +28,6 @@ bool uses_standard_output(const std::vector<std::pair<std::string, std::string>>
     first = option;
   }
   return !first.empty();
-}
-
-std::string shell_word(const std::string &text) {
-  const std::string safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=+:@%";
-  if (!text.empty() && text.find_first_not_of(safe) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text)
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 ExitCode exit_code(runtime::Outcome outcome) {

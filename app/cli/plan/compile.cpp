@@ -2,15 +2,16 @@
 #include "app/cli/common/options.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
-#include "app/cli/plan/stream_directory.hpp"
 #include "app/report/text_format.hpp"
+#include "app/session/compile_summary.hpp"
+#include "app/session/stream_directory.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/heartbeat.hpp"
 #include "base/process/parallel.hpp"
 #include "base/process/process_pool.hpp"
 #include "base/process/progress.hpp"
 #include "compiler/ahead/plans_ahead.hpp"
-#include "runtime/record/result_json.hpp"
+#include "compiler/schedule/registry.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,46 +29,11 @@ struct CompileArguments {
   std::string out; ///< directory; empty: only the summary
   bool listing = false;
   std::string json;
+  std::string explain;
 };
 
 using compiler::Compiled;
 using Json = nlohmann::ordered_json;
-
-Json summary_json(const Compiled &compiled) {
-  Json tensors = Json::array();
-  for (const compiler::TensorBinding &binding : compiled.layout.tensors) {
-    const compiler::Traffic &traffic = compiled.traffic.front()[static_cast<std::size_t>(binding.tensor)];
-    tensors.push_back({{"tensor", std::string(compiler::to_string(binding.tensor))},
-                       {"input", binding.input},
-                       {"type", binding.fp32 ? "fp32" : "bf16"},
-                       {"rows", binding.rows},
-                       {"cols", binding.cols},
-                       {"pitch", binding.pitch},
-                       {"offset", binding.offset},
-                       {"read_bytes", traffic.read_bytes},
-                       {"write_bytes", traffic.write_bytes},
-                       {"spill_read_bytes", traffic.spill_read_bytes},
-                       {"spill_write_bytes", traffic.spill_write_bytes}});
-  }
-  return {{"name", compiled.layer().name},
-          {"index", compiled.layer().index},
-          {"m", compiled.layer().m},
-          {"k", compiled.layer().k},
-          {"n", compiled.layer().n},
-          {"schedule", std::string(compiler::to_string(compiled.requested))},
-          {"chosen_schedule", std::string(compiler::to_string(compiled.chosen))},
-          {"tiling", compiled.tilings.front()},
-          {"commands", compiled.stream.size()},
-          {"macs", compiled.useful_macs},
-          {"compute_cycles", compiled.compute_cycles},
-          {"predicted_cycles", compiled.predicted_cycles},
-          {"compute_bound", compiled.bounds.compute_cycles},
-          {"traffic_bound", compiled.bounds.traffic_cycles},
-          {"tuning", runtime::to_json(compiled.tuning)},
-          {"device_bytes", compiled.dram_bytes},
-          {"stream", stream_file_name(compiled)},
-          {"tensors", tensors}};
-}
 
 void print_summary(std::FILE *out, const Compiled &compiled) {
   std::uint64_t bytes = 0;
@@ -84,12 +50,29 @@ void print_summary(std::FILE *out, const Compiled &compiled) {
                t.candidates, t.simulated, t.improvements, t.seconds, runtime::grouped(t.cycles_before));
 }
 
+/// Nothing that is known from before: of equal layers each is explained.
+Compiled compile_explained(const compiler::PlansAhead::Compilation &compilation, OutputFile &explanation) {
+  compiler::CompileOptions options = compilation.options;
+  std::string text;
+  options.explain = [&](const std::string &step) { text += step; };
+  compiler::CompileCache cache;
+  Compiled compiled = compiler::compile(compilation.layers, compilation.npu, options, cache);
+  explanation.append(fmt::format("# {} {}: {}, {}; {}\n", compiled.layer().index, compiled.layer().name,
+                                 runtime::shape(compiled.layer()), compiler::to_string(compiled.chosen),
+                                 compiled.tilings.front()) +
+                     text);
+  return compiled;
+}
+
 int compile(const CompileArguments &a) {
   if (a.listing && a.out.empty()) throw std::invalid_argument("--listing needs --out, the directory to write to");
   const compiler::Schedule schedule = compiler::parse_schedule(a.work.schedule);
   const Work work = resolve(a.work);
-  std::optional<OutputFile> json;
+  if (!a.explain.empty()) compiler::require_explains(schedule);
+  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--explain", a.explain}});
+  std::optional<OutputFile> json, explanation;
   if (!a.json.empty()) json.emplace(a.json);
+  if (!a.explain.empty()) explanation.emplace(a.explain);
   std::optional<StreamDirectory> streams;
   if (!a.out.empty()) streams.emplace(a.out);
   Json summary = {{"network", work.network.name}, {"npu", work.npu.name}, {"layers", Json::array()}};
@@ -98,6 +81,7 @@ int compile(const CompileArguments &a) {
   Heartbeat heartbeat(signals, display, [&](const Interrupted &signal) {
     streams.reset();
     json.reset();
+    explanation.reset();
     fmt::print(stderr, "gradweave: error: {}\n", signal.what());
     ::_exit(kInterrupted);
   });
@@ -112,19 +96,23 @@ int compile(const CompileArguments &a) {
       display.update(i, static_cast<double>(tried) / static_cast<double>(all));
     };
   }
-  const compiler::PlansAhead ahead(compilations, cache, usable_cores());
+  std::optional<compiler::PlansAhead> ahead;
+  if (!explanation) ahead.emplace(compilations, cache, usable_cores());
   for (std::size_t i = 0; i < work.layers.size(); ++i) {
-    const Compiled compiled = compiler::compile({work.layers[i]}, work.npu, compilations[i].options, cache);
+    const Compiled compiled = explanation
+                                  ? compile_explained(compilations[i], *explanation)
+                                  : compiler::compile({work.layers[i]}, work.npu, compilations[i].options, cache);
     const auto lock = heartbeat.lock();
     display.update(i, 1);
     display.clear();
-    print_summary(a.json == "-" ? stderr : stdout, compiled);
-    summary["layers"].push_back(summary_json(compiled));
+    print_summary(to_stdout ? stderr : stdout, compiled);
+    summary["layers"].push_back(compiled_json(compiled));
     if (streams) streams->add(compiled, a.listing);
   }
   const auto lock = heartbeat.lock();
   signals.check();
   if (streams) streams->commit();
+  if (explanation) explanation->commit("");
   if (json) json->commit(summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   return kOk;
 }
@@ -140,9 +128,14 @@ void add_compile(CLI::App &app, const Invocation & /*invocation*/, Chosen &chose
   command->add_option("--out", a.out, "Directory for the streams (INDEX-LAYER.gws); default: print the summary only");
   command->add_flag("--listing", a.listing, "Also write INDEX-LAYER.lst: every command as text, with its tile");
   command->add_option("--json", a.json, "Write the summary as JSON to this file; - is standard output");
+  command->add_option("--explain", a.explain,
+                      "Write why the schedule is as it is to this file, step by step: the sets of operations that were "
+                      "weighed, what gave way, what was loaded; - is standard output. Of --schedule flexer");
   command->footer("Examples:\n"
                   "  gradweave compile --model bert_tiny --npu small --schedule interleave\n"
-                  "  gradweave compile --model bert_tiny --layers 0 --out streams --listing");
+                  "  gradweave compile --model bert_tiny --layers 0 --out streams --listing\n"
+                  "  gradweave compile --model vgg16 --npu flexer5 --pass forward --layers conv5_1 --schedule flexer "
+                  "--explain -");
   command->callback([arguments, &chosen] { chosen = [arguments] { return compile(*arguments); }; });
 }
 

@@ -1,12 +1,14 @@
 // gradweave search
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/report_files.hpp"
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
-#include "app/evaluation/unit/network_search.hpp"
 #include "app/report/energy/energy_report.hpp"
+#include "app/report/page/search_page.hpp"
 #include "app/report/plan_report.hpp"
 #include "app/report/text_format.hpp"
+#include "app/session/search_session.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/process_pool.hpp"
 #include "base/process/progress.hpp"
@@ -24,13 +26,8 @@
 namespace gradweave::cli {
 namespace {
 
-struct SearchArguments {
-  WorkArguments work;
-  std::uint64_t plans = 100, step_plans = 300;
-  std::string backend; ///< that runs and checks the step; empty: none
-  std::string data = "normal", json, start = "reuse";
-  compiler::Objective objective = compiler::Objective::kCycles;
-  std::uint64_t seed = 1;
+struct SearchArguments : SearchRequest {
+  std::string json, html;
   bool quiet = false;
 };
 
@@ -98,58 +95,9 @@ void print_totals(std::FILE *out, const NetworkSearch &s, const Machine &npu) {
   effort("step", s.found.work);
 }
 
-Json json_of(const SearchArguments &a, const Work &work, const NetworkSearch &s) {
-  const std::string unit = a.objective == compiler::Objective::kCycles ? "cycles" : "cost";
-  Json layers = Json::array();
-  for (std::size_t i = 0; i < s.layers.size(); ++i) {
-    const LayerSearch &l = s.layers[i];
-    layers.push_back({{"name", l.layer.name},
-                      {"m", l.layer.m},
-                      {"k", l.layer.k},
-                      {"n", l.layer.n},
-                      {"groups", l.layer.groups},
-                      {"bound_cycles", l.bound},
-                      {"paper_" + unit, l.paper},
-                      {"conventional_" + unit, l.conventional},
-                      {"searched_" + unit, l.searched},
-                      {"order", l.order},
-                      {"step_plan", s.step.tilings[i]}});
-  }
-  const auto effort = [](const compiler::SearchWork &w) {
-    return Json{{"plans_tried", w.tried}, {"simulated", w.simulated}, {"bursts", w.bursts}, {"seconds", w.seconds}};
-  };
-  return {{"network", work.network.name},
-          {"npu", work.npu.name},
-          {"pass", std::string(compiler::to_string(work.compile.pass))},
-          {"plans", a.plans},
-          {"step_plans", a.step_plans},
-          {"start", a.start},
-          {"layers", std::move(layers)},
-          {"objective", std::string(compiler::to_string(a.objective))},
-          {"cost_unit", std::string(compiler::unit_of(a.objective))},
-          {"paper_" + unit, s.sum(&LayerSearch::paper)},
-          {"conventional_" + unit, s.sum(&LayerSearch::conventional)},
-          {"searched_" + unit, s.sum(&LayerSearch::searched)},
-          {"step_cost", s.step_cost},
-          {"step_cycles", s.step.predicted_cycles},
-          {"step_energy", report::energy_json(s.step.accesses, s.step.predicted_cycles, work.npu)},
-          {"conventional_effort", effort(s.found.conventional_work)},
-          {"step_effort", effort(s.found.work)},
-          {"step_compute_bound_cycles", s.step.bounds.compute_cycles},
-          {"step_traffic_bound_cycles", s.step.bounds.traffic_cycles}};
-}
-
 /// Runs the step with data.
 runtime::JobResult check(const SearchArguments &a, const Work &work, const NetworkSearch &s, std::FILE *out) {
-  runtime::JobSpec spec;
-  spec.network = work.network.name;
-  spec.layers = s.step.layers;
-  spec.npu = work.npu;
-  spec.compile.schedule = compiler::Schedule::kSearch;
-  spec.compile.pass = work.compile.pass;
-  spec.backend = runtime::parse_backend(a.backend);
-  spec.data = runtime::parse_data_kind(a.data);
-  spec.seed = a.seed;
+  const runtime::JobSpec spec = step_job(a, work, s);
   ProgressDisplay display({1}, a.quiet);
   runtime::JobEvents events;
   events.progress = [&](std::uint64_t done, std::uint64_t of) {
@@ -169,27 +117,14 @@ runtime::JobResult check(const SearchArguments &a, const Work &work, const Netwo
   return result;
 }
 
-/// Whether the NPU has room for the step, which is searched as if any had.
-void require_room(const SearchArguments &a, const Work &work, const NetworkSearch &s) {
-  const compiler::Room room{s.step.dram_bytes, s.step.stream.size()};
-  if (room.bytes() > work.npu.memory.size_bytes)
-    throw ConfigError(fmt::format("{}: the step needs {} bytes of device memory together, '{}' has {}; raise "
-                                  "memory.size_bytes or pick fewer layers with --layers",
-                                  a.work.npu, room.bytes(), work.npu.name, work.npu.memory.size_bytes));
-}
-
 int search(const SearchArguments &a) {
   const SignalGuard signals;
   const Work work = resolve(a.work);
   const bool on_rtl = !a.backend.empty() && runtime::parse_backend(a.backend) == runtime::Backend::kRtl;
-  runtime::parse_data_kind(a.data);
-  if (work.npu.cores != 1)
-    throw std::invalid_argument(fmt::format("--npu {}: the search of a step uses one core; {} has {}", a.work.npu,
-                                            work.npu.name, work.npu.cores));
+  check_search(a, work);
   if (on_rtl) require_rtl(work.npu, a.work.npu); // before the search, which takes long
-  std::optional<OutputFile> json;
-  if (!a.json.empty()) json.emplace(a.json);
-  std::FILE *out = uses_standard_output({{"--json", a.json}}) ? stderr : stdout;
+  ReportFiles files(a.json, a.html);
+  std::FILE *out = uses_standard_output({{"--json", a.json}, {"--html", a.html}}) ? stderr : stdout;
 
   fmt::print(out, "{}: {} of {} layers, {}, on {}\n", work.network.name, work.layers.size(), work.network.layers.size(),
              compiler::to_string(work.compile.pass), work.npu.name);
@@ -197,35 +132,31 @@ int search(const SearchArguments &a) {
   fmt::print(out, "\n");
   std::fflush(out);
   ProgressDisplay display({1}, a.quiet);
-  const NetworkSearch found = evaluation::search_network(
-      work.layers, work.npu, work.compile.pass,
-      {a.plans, a.step_plans, a.start == "placement" ? compiler::StepStart::kPlacement : compiler::StepStart::kReuse,
-       a.objective},
-      [&](std::uint64_t done, std::uint64_t of) {
-        signals.check();
-        display.update(0, static_cast<double>(done) / static_cast<double>(of));
-        display.tick();
-      });
+  const NetworkSearch found = search_network(a, work, [&](std::uint64_t done, std::uint64_t of) {
+    signals.check();
+    display.update(0, static_cast<double>(done) / static_cast<double>(of));
+    display.tick();
+  });
   display.clear();
   print_layers(out, found);
   print_totals(out, found, work.npu);
-  Json report = json_of(a, work, found);
+  Json report = search_json(a, work, found);
   ExitCode code = kOk;
   if (!a.backend.empty()) {
-    require_room(a, work, found);
     const runtime::JobResult checked = check(a, work, found, out);
     report["check"] = to_json(checked);
     code = exit_code(checked.outcome);
   }
-  if (json) json->commit(report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (files.asked()) files.commit(report, report::search_page);
   return code;
 }
 
 } // namespace
 
-void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   const auto arguments = std::make_shared<SearchArguments>(); // as long as the parser
   SearchArguments &a = *arguments;
+  a.program = invocation.program;
   CLI::App *command =
       app.add_subcommand("search", "Search the fastest schedule of each layer and of the whole training step");
   a.work.pass = "both";
@@ -265,7 +196,7 @@ void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
   command->add_option("--data", a.data, "Data of the check, one of " + runtime::data_kind_names())
       ->capture_default_str();
   command->add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
-  command->add_option("--json", a.json, "Write all figures to this file; - is standard output");
+  add_report_options(*command, a.json, a.html, "all figures");
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->footer("Examples:\n"
                   "  gradweave search --model bert_tiny --npu small\n"

@@ -1,17 +1,19 @@
 // gradweave cosim
 #include "app/cli/common/options.hpp"
-#include "app/cli/common/repeat_command.hpp"
+#include "app/cli/common/report_files.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/cli/run/cosim_arguments.hpp"
 #include "app/cli/run/long_run.hpp"
 #include "app/report/energy/accelergy.hpp"
 #include "app/report/json_report.hpp"
+#include "app/report/page/run_page.hpp"
 #include "app/report/plan_report.hpp"
 #include "app/report/text_report.hpp"
 #include "base/file/output_file.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <memory>
 #include <optional>
@@ -25,96 +27,6 @@ namespace {
 
 using runtime::RunOptions;
 using runtime::RunResult;
-
-std::string reproduce(const CosimArguments &a) {
-  Reproduction command(a.program, "cosim", a.from_make);
-  add_work(command, a.work);
-  command.add("DATA", "--data", a.data);
-  command.add("SEED", "--seed", std::to_string(a.seed));
-  if (a.backend != "rtl") command.add("BACKEND", "--backend", a.backend);
-  if (a.stall_probability > 0) {
-    command.add("", "--stall-probability", fmt::format("{}", a.stall_probability));
-    command.add("", "--stress-seed", std::to_string(a.stress_seed));
-  }
-  if (a.trace) command.add("TRACE", "--trace", "fst");
-  if (!a.trace_file.empty()) command.add("", "--trace-file", a.trace_file);
-  if (a.trace_from != 0) command.add("", "--trace-from", std::to_string(a.trace_from));
-  if (a.trace_to != ~std::uint64_t{0}) command.add("", "--trace-to", std::to_string(a.trace_to));
-  if (!a.times.empty()) command.add("TIMES", "--times", a.times);
-  if (!a.timeline.empty()) command.add("TIMELINE", "--timeline", a.timeline);
-  return command.text();
-}
-
-void add_trace(const CosimArguments &a, RunOptions &options) {
-  if (!a.trace && a.trace_file.empty()) return;
-  if (options.backend != runtime::Backend::kRtl)
-    throw std::invalid_argument(
-        fmt::format("--trace: the {} backend has no signals to trace; use --backend rtl or leave --trace out",
-                    to_string(options.backend)));
-  if (a.trace_from > a.trace_to)
-    throw std::invalid_argument(fmt::format("--trace-from {} is after --trace-to {}", a.trace_from, a.trace_to));
-  options.trace = {a.trace_file, a.trace_from, a.trace_to};
-  if (!a.trace_file.empty()) {
-    if (options.layers.size() * options.schedules.size() != 1)
-      throw std::invalid_argument(
-          fmt::format("--trace-file holds one simulation, but {} are asked for; pick one layer with "
-                      "--layers, or use --trace-dir",
-                      options.layers.size() * options.schedules.size()));
-    const OutputFile probe(a.trace_file);
-    return;
-  }
-  make_output_directory(a.trace_dir, "--trace-dir");
-  options.trace_dir = a.trace_dir;
-}
-
-/// Sees that the times of commands can be written to `path`, as `option` asks.
-void check_times_of_jobs(const RunOptions &options, const std::string &option, const std::string &path) {
-  if (path.empty()) return;
-  if (!has_time(options.backend))
-    throw std::invalid_argument(
-        fmt::format("{}: the {} backend has no time; use --backend rtl or timing", option, to_string(options.backend)));
-  const std::size_t jobs = options.layers.size() * options.schedules.size();
-  if (names_directory(path))
-    make_output_directory(path, option + " directory");
-  else if (jobs != 1)
-    throw std::invalid_argument(fmt::format("{0} {1}: a file holds one simulation, but {2} are asked for; name a "
-                                            "directory, as {1}/, or pick one layer with --layers",
-                                            option, path, jobs));
-  else
-    const OutputFile probe(path);
-}
-
-void add_times(const CosimArguments &a, RunOptions &options) {
-  check_times_of_jobs(options, "--times", a.times);
-  check_times_of_jobs(options, "--timeline", a.timeline);
-  options.times = a.times;
-  options.timeline = a.timeline;
-}
-
-RunOptions make_options(const CosimArguments &a) {
-  const Work work = resolve(a.work);
-  RunOptions options;
-  options.model = a.work.model;
-  options.npu = a.work.npu;
-  options.network = work.network;
-  options.config = work.npu;
-  options.layers = work.layers;
-  options.schedules = parse_schedules(a.work.schedule);
-  options.compile = work.compile;
-  options.backend = runtime::parse_backend(a.backend);
-  options.data = runtime::parse_data_kind(a.data);
-  options.seed = a.seed;
-  options.jobs = a.jobs != 0 ? a.jobs : std::max(1U, std::thread::hardware_concurrency());
-  if (a.stall_probability > 0 && options.backend != runtime::Backend::kRtl)
-    throw std::invalid_argument(fmt::format(
-        "--stall-probability: the {} backend has no random stalls; use --backend rtl", to_string(options.backend)));
-  options.stress = {a.stress_seed, a.stall_probability};
-  add_trace(a, options);
-  add_times(a, options);
-  options.quiet = a.quiet;
-  options.reproduce = reproduce(a);
-  return options;
-}
 
 /// One whole step of training on random data, or on that of files.
 int cosim_step(const CosimArguments &a) {
@@ -138,6 +50,7 @@ int cosim_step(const CosimArguments &a) {
   step.steps = 1;
   step.seed = a.seed;
   step.json = a.json;
+  step.html = a.html;
   step.quiet = a.quiet;
   step.as_cosim = true;
   step.from_make = a.from_make;
@@ -163,12 +76,13 @@ int cosim(const CosimArguments &a) {
   if (a.step) return cosim_step(a);
   require_no_tensors(a);
   const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
-  RunOptions options = make_options(a);
+  RunOptions options = cosim_options(a, resolve(a.work));
   const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
   options.plans = plans.get();
-  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
-  std::optional<OutputFile> json;
-  if (!a.json.empty()) json.emplace(a.json);
+  options.sketch = !a.html.empty() && has_time(options.backend);
+  const bool to_stdout =
+      uses_standard_output({{"--json", a.json}, {"--html", a.html}, {"--times", a.times}, {"--timeline", a.timeline}});
+  ReportFiles files(a.json, a.html);
   std::optional<report::AccelergyFiles> accelergy;
   if (!a.accelergy.empty()) accelergy.emplace(a.accelergy, options.schedules.size());
   if (a.dry_run) return kOk;
@@ -180,10 +94,10 @@ int cosim(const CosimArguments &a) {
     return kOk;
   }
   if (plan.background) {
-    json.reset(); // the process that goes on opens them anew
+    files.abandon(); // the process that goes on opens them anew
     accelergy.reset();
     if (!continue_in_background(plan, a.program)) return kOk;
-    if (!a.json.empty()) json.emplace(a.json);
+    files = ReportFiles(a.json, a.html);
     if (!a.accelergy.empty()) accelergy.emplace(a.accelergy, options.schedules.size());
   }
   if (plan.record) plan.record->begin(plan.background, options.layers.size() * options.schedules.size());
@@ -193,7 +107,7 @@ int cosim(const CosimArguments &a) {
   const RunResult result =
       run_all(options, plan.support, signals,
               [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); });
-  if (json) json->commit(json_report(options, result));
+  if (files.asked()) files.commit(report_json(options, result), report::run_page);
   if (accelergy) commit_accelergy(*accelergy, options, result);
   report.end(result);
   return exit_code(result.outcome);
@@ -294,7 +208,7 @@ void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_work_options(*command, a.work, Schedules::kSeveral);
   add_plan_cache_option(*command, a.work);
   add_simulation_options(*command, a);
-  command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
+  add_report_options(*command, a.json, a.html, "the report (docs/report.md)");
   add_trace_options(*command, a);
   add_accelergy_option(*command, a.accelergy);
   add_times_options(*command, a.times, a.timeline);

@@ -3,27 +3,16 @@
 
 #include "app/cli/common/arguments.hpp"
 #include "app/cli/run/train_arguments.hpp"
+#include "app/request/run_request.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace gradweave::cli {
 
-struct CosimArguments {
-  std::string program = "gradweave"; ///< how the command was called
-  WorkArguments work;
-  std::string backend = "rtl", data = "normal", json;
-  std::string accelergy;       ///< file; empty: none
-  std::string times, timeline; ///< file, or directory if it is one or ends in '/'; empty: none
-  std::uint64_t seed = 1;
-  unsigned jobs = 0; ///< 0: one a core
-  bool trace = false;
-  std::string trace_file, trace_dir = "gradweave-trace";
-  std::uint64_t trace_from = 0, trace_to = ~std::uint64_t{0};
-  std::uint64_t stress_seed = 1;
-  double stall_probability = 0;
-  bool quiet = false, dry_run = false, from_make = false;
+struct CosimArguments : CosimRequest {
+  std::string json, html, accelergy; ///< files; empty: none
+  bool dry_run = false;
   std::string resume = "auto", background = "no";
   bool fresh = false;
   bool step = false; ///< one step of training instead: the products of a whole graph, and all that lies between them

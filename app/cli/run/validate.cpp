@@ -1,9 +1,9 @@
 // gradweave validate
 #include "app/cli/common/options.hpp"
-#include "app/cli/common/repeat_command.hpp"
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
+#include "app/request/repeat_command.hpp"
 #include "app/validate/compare_traces.hpp"
 #include "app/validate/corpus/parts/standing.hpp"
 #include "app/validate/corpus/profile.hpp"

@@ -1,21 +1,20 @@
 // gradweave weave
 #include "app/cli/common/options.hpp"
-#include "app/cli/common/repeat_command.hpp"
 #include "app/cli/common/settings.hpp"
-#include "app/cli/common/weave_jobs.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/cli/run/weave_report.hpp"
 #include "app/report/plan_report.hpp"
 #include "app/report/text_format.hpp"
+#include "app/session/weave_session.hpp"
 #include "base/file/output_file.hpp"
-#include "base/process/parallel.hpp"
 #include "base/process/process_pool.hpp"
 #include "base/process/progress.hpp"
 #include "runtime/job/job_timeline.hpp"
 #include "runtime/run/lookup.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <memory>
@@ -26,58 +25,13 @@
 namespace gradweave::cli {
 namespace {
 
-struct WeaveArguments {
-  std::string program = "gradweave"; ///< how the command was called
-  std::vector<std::string> jobs;
-  std::string npu = "small", policy = "tiles", backend = "timing", data = "normal", json, timeline;
-  std::vector<std::string> set;
-  WorkArguments convolution; ///< of which only --convolution counts
-  std::uint64_t plans = 40, changes = 300, search_seed = 1, seed = 1;
-  unsigned threads = 0; ///< 0: one a core
+struct WeaveArguments : WeaveRequest {
+  std::string json, timeline;
   bool quiet = false;
 };
 
 using runtime::WovenRequest;
 using runtime::WovenRun;
-
-std::string reproduce(const WeaveArguments &a) {
-  Reproduction command(a.program, "weave", false);
-  command.add_each("", "--job", a.jobs);
-  command.add("", "--npu", a.npu);
-  command.add_each("", "--set", a.set);
-  command.add("", "--policy", a.policy);
-  command.add("", "--plans", std::to_string(a.plans));
-  command.add("", "--changes", std::to_string(a.changes));
-  if (a.search_seed != 1) command.add("", "--search-seed", std::to_string(a.search_seed));
-  if (a.convolution.convolution != "image") command.add("", "--convolution", a.convolution.convolution);
-  command.add("", "--backend", a.backend);
-  command.add("", "--data", a.data);
-  command.add("", "--seed", std::to_string(a.seed));
-  return command.text();
-}
-
-WovenRequest request_of(const WeaveArguments &a) {
-  WovenRequest request;
-  const Settings settings = parse_settings(a.set);
-  if (!settings.network.values.empty())
-    throw std::invalid_argument(
-        "--set net.*: networks have variables of their own here; write --job MODEL,NAME=VALUE:...");
-  request.npu = load_machine(runtime::find_npu(a.npu), settings.machine);
-  request.weave.policy = compiler::parse_weave_policy(a.policy);
-  request.weave.changes = a.changes;
-  request.weave.seed = a.search_seed;
-  request.backend = runtime::parse_backend(a.backend);
-  request.data = runtime::parse_data_kind(a.data);
-  request.seed = a.seed;
-  request.plans = a.plans;
-  request.threads = a.threads != 0 ? a.threads : usable_cores();
-  request.jobs = parse_jobs(a.jobs, request.npu, a.convolution.convolution == "image");
-  if (!a.timeline.empty() && !runtime::has_time(request.backend))
-    throw std::invalid_argument(
-        fmt::format("--timeline: the {} backend has no time; use --backend rtl or timing", a.backend));
-  if (request.backend == runtime::Backend::kRtl) require_rtl(request.npu, a.npu); // before the search, which takes long
-  return request;
-}
 
 /// Draws the run: each command bears the name of its job.
 void draw(OutputFile &output, const WeaveArguments &a, const WovenRequest &request, const compiler::Compiled &compiled,
@@ -95,7 +49,11 @@ void draw(OutputFile &output, const WeaveArguments &a, const WovenRequest &reque
 int weave(const WeaveArguments &a) {
   const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--timeline", a.timeline}});
-  const WovenRequest request = request_of(a);
+  const WovenRequest request = woven_request(a, load_machine(runtime::find_npu(a.npu), parse_settings(a.set).machine));
+  if (!a.timeline.empty() && !runtime::has_time(request.backend))
+    throw std::invalid_argument(
+        fmt::format("--timeline: the {} backend has no time; use --backend rtl or timing", a.backend));
+  if (request.backend == runtime::Backend::kRtl) require_rtl(request.npu, a.npu); // before the search, which takes long
   std::optional<OutputFile> json, timeline;
   if (!a.json.empty()) json.emplace(a.json);
   if (!a.timeline.empty()) timeline.emplace(a.timeline);
@@ -119,7 +77,9 @@ int weave(const WeaveArguments &a) {
   const WovenRun run = runtime::run_woven(request, events);
   display.clear();
   const std::string repeat = reproduce(a);
-  if (json) json->commit(woven_json(request, run, repeat));
+  if (json)
+    json->commit(
+        woven_json(request, run, repeat).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   print_woven(out, request, run, repeat);
   return exit_code(run.result.outcome);
 }

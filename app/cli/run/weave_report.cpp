@@ -1,10 +1,8 @@
 #include "app/cli/run/weave_report.hpp"
 
 #include "app/report/text_format.hpp"
-#include "runtime/record/result_json.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -77,42 +75,6 @@ void print_woven(std::FILE *out, const WovenRequest &request, const WovenRun &ru
     fmt::print(out, "error      {}\n", failure);
   fmt::print(out, "{}\n", verdict(run.result.outcome));
   std::fflush(out);
-}
-
-std::string woven_json(const WovenRequest &request, const WovenRun &run, const std::string &reproduce) {
-  nlohmann::ordered_json jobs = nlohmann::ordered_json::array();
-  for (const WovenJob &job : run.jobs)
-    jobs.push_back({{"name", job.name},
-                    {"pass", std::string(compiler::to_string(job.pass))},
-                    {"layers", job.layers},
-                    {"commands", job.commands},
-                    {"array_cycles", job.array_cycles},
-                    {"moved_bytes", job.moved_bytes},
-                    {"alone_cycles", job.alone_cycles},
-                    {"finish_cycles", job.finish_cycles},
-                    {"elements", job.elements},
-                    {"mismatches", job.mismatches}});
-  const compiler::Bounds &bounds = run.result.bounds;
-  const nlohmann::ordered_json report{{"npu", request.npu.name},
-                                      {"policy", std::string(compiler::to_string(request.weave.policy))},
-                                      {"backend", std::string(to_string(request.backend))},
-                                      {"plans", request.plans},
-                                      {"changes", run.woven.changes},
-                                      {"seed", request.weave.seed},
-                                      {"jobs", std::move(jobs)},
-                                      {"cycles", run.cycles()},
-                                      {"first_cycles", run.woven.first_cycles},
-                                      {"alone_cycles", run.alone_cycles()},
-                                      {"one_by_one_cycles", run.one_by_one_cycles},
-                                      {"bound_cycles", bounds.run_cycles},
-                                      {"compute_bound_cycles", bounds.compute_cycles},
-                                      {"traffic_bound_cycles", bounds.traffic_cycles},
-                                      {"stp", run.stp()},
-                                      {"antt", run.antt()},
-                                      {"fairness", run.fairness()},
-                                      {"reproduce", reproduce},
-                                      {"run", to_json(run.result)}};
-  return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 } // namespace gradweave::cli

@@ -1,4 +1,4 @@
-// What came of jobs woven on one NPU, for people and for programs.
+// What came of jobs woven on one NPU, for people.
 #pragma once
 
 #include "runtime/run/woven_run.hpp"
@@ -11,9 +11,5 @@ namespace gradweave::cli {
 /// The jobs, what they take together beside one by one, and how the run ended.
 void print_woven(std::FILE *out, const runtime::WovenRequest &request, const runtime::WovenRun &run,
                  const std::string &reproduce);
-
-/// The same as JSON: cycles, bytes, and the job's checks.
-std::string woven_json(const runtime::WovenRequest &request, const runtime::WovenRun &run,
-                       const std::string &reproduce);
 
 } // namespace gradweave::cli

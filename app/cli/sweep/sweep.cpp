@@ -1,6 +1,5 @@
 // gradweave sweep
 #include "app/cli/common/options.hpp"
-#include "app/cli/common/repeat_command.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/sweep/collect.hpp"
 #include "app/cli/sweep/commands.hpp"
@@ -8,6 +7,7 @@
 #include "app/cli/sweep/points.hpp"
 #include "app/cli/sweep/slurm_run.hpp"
 #include "app/evaluation/unit/unit_key.hpp"
+#include "app/request/repeat_command.hpp"
 #include "base/process/parallel.hpp"
 #include "base/text/split.hpp"
 #include "runtime/run/lookup.hpp"

@@ -1,6 +1,7 @@
 // Flexer's list scheduler: sets against all combinations, priorities against each other, and golden bits of what it
 // makes.
 #include "compiler/cost/cost.hpp"
+#include "compiler/flexer/explain.hpp"
 #include "compiler/flexer/flexer.hpp"
 #include "compiler/flexer/list_schedule.hpp"
 #include "compiler/lower/layout.hpp"
@@ -115,8 +116,60 @@ TEST(ListSchedule, SharesWhatItCan) {
     EXPECT_TRUE(s.victims.empty());
     EXPECT_FALSE(s.repacked);
   }
-  EXPECT_EQ(steps[0].loaded.size() + steps[1].loaded.size(), 4U) << "each tile once";
+  std::size_t loaded = 0;
+  for (const ListStep &s : steps)
+    loaded += static_cast<std::size_t>(
+        std::count_if(s.placed.begin(), s.placed.end(), [](const ListStep::Placed &p) { return p.loaded; }));
+  EXPECT_EQ(loaded, 4U) << "each tile once";
   EXPECT_EQ(moved_bytes(*program, c.npu), 3U * 16 * 16 / 2 * 2 + 16 * 16);
+}
+
+/// Worked out by hand: Y is two tiles of 8 x 8, each a chain of two products, operations 0, 1 and 2, 3. In a scratchpad
+/// of 40 rows tiles of X, W and Y take 8, sums of fp32 16. Step 1: operations 0 and 2 together need 56 rows. Alone, 0
+/// takes 32, and all but the X it has read stays. Step 2: 1 finds its sum (16 rows); its X comes in place of the dead
+/// one, its W is put into the last 8 rows, and for Y the
+///   first W has to go, which 2 is still to read: 16 - 8 / 1. For 2, which finds that W (8), the sum would have to go:
+///   8 - 16 / 1, and it would be stored (256 bytes) besides the load of X (128).
+/// Step 3: 2 has its sum in place of the first, and loads the W again.
+/// Step 4: 3 finds the second W and its sum.
+TEST(ListSchedule, ExplainsItself) {
+  Case c(make_layer(16, 16, 8), {8, 8, 8}, "test8c2");
+  c.npu.spm_bytes = 40 * 16;
+  c.npu.spm_banks = 5;
+  const TileWalk walk(c.plans, c.layers, c.layout, c.npu);
+  std::string text;
+  std::uint64_t steps = 0;
+  const auto program = list_schedule(c.plans, walk, {}, 2, ~std::uint64_t{0},
+                                     [&](const ListStep &s) { text += explain(++steps, s, walk); });
+  ASSERT_TRUE(program.has_value());
+  EXPECT_EQ(text, R"(step 1: 2 ready, 5 sets told apart, 2 weighed
+  {0 2} finds no room
+  {0} benefit 0, spilled 0, utility 32, moved 256 bytes: taken
+  partial Y[0:8,0:8] begins at row 0
+  X[0:8,0:8] is loaded to row 16
+  W[0:8,0:8] is loaded to row 24
+  operation 0 on core 0: partial Y[0:8,0:8] of X[0:8,0:8], W[0:8,0:8]
+step 2: 2 ready, 6 sets told apart, 3 weighed
+  {1 2} finds no room
+  {1} benefit 8, spilled 8, utility 32, moved 256 bytes: taken
+  {2} benefit -8, spilled 16, utility 32, moved 384 bytes
+  W[0:8,0:8] gives way, still to be read by 1
+  X[0:8,8:16] is loaded to row 16
+  W[8:16,0:8] is loaded to row 32
+  Y[0:8,0:8] begins at row 24
+  operation 1 on core 1: Y[0:8,0:8] of X[0:8,8:16], W[8:16,0:8], partial Y[0:8,0:8]
+step 3: 1 ready, 1 sets told apart, 1 weighed
+  {2} benefit 0, spilled 0, utility 40, moved 256 bytes: taken
+  partial Y[8:16,0:8] begins at row 0
+  W[0:8,0:8] is loaded to row 16
+  X[8:16,0:8] is loaded to row 24
+  operation 2 on core 0: partial Y[8:16,0:8] of X[8:16,0:8], W[0:8,0:8]
+step 4: 1 ready, 1 sets told apart, 1 weighed
+  {3} benefit 24, spilled 0, utility 32, moved 128 bytes: taken
+  X[8:16,8:16] is loaded to row 16
+  Y[8:16,0:8] begins at row 24
+  operation 3 on core 1: Y[8:16,0:8] of X[8:16,8:16], W[8:16,0:8], partial Y[8:16,0:8]
+)");
 }
 
 TEST(ListSchedule, WhatDoesNotFitTogetherIsIssuedApartAndWhatDoesNotFitAloneNotAtAll) {

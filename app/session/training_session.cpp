@@ -1,0 +1,240 @@
+#include "app/session/training_session.hpp"
+
+#include "app/request/repeat_command.hpp"
+#include "app/request/settings.hpp"
+#include "app/request/work.hpp"
+#include "base/file/output_file.hpp"
+#include "base/process/stopwatch.hpp"
+#include "graph/frontend/load_network.hpp"
+#include "graph/operators/table.hpp"
+#include "graph/passes/loss.hpp"
+#include "graph/tensor_file/tensor_file.hpp"
+#include "runtime/run/lookup.hpp"
+#include "train/data/tensor_feed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+namespace gradweave::cli {
+namespace {
+
+using namespace runtime::train;
+
+constexpr std::uint64_t kSyntheticSteps = 10;
+
+void add_if(Reproduction &command, bool given, const char *option, const std::string &value) {
+  if (given) command.add("", option, value);
+}
+
+void add_tensors(Reproduction &command, const TensorArguments &a) {
+  add_if(command, !a.weights.empty(), "--weights", a.weights);
+  add_if(command, !a.input.empty(), "--input", a.input);
+  add_if(command, !a.target.empty(), "--target", a.target);
+  add_if(command, !a.dump.empty(), "--dump", a.dump);
+  add_if(command, !a.dump_to.empty(), "--dump-to", a.dump_to);
+}
+
+/// What the steps learn from, and how.
+void add_learning(Reproduction &command, const TrainRequest &a) {
+  const auto number = [](double value) { return fmt::format("{}", value); };
+  add_if(command, a.tensors.input.empty() && a.tensors.target.empty(), "--data", a.data);
+  add_if(command, a.steps != 0, "--steps", std::to_string(a.steps));
+  add_if(command, a.epochs != 0, "--epochs", std::to_string(a.epochs));
+  add_if(command, a.extent != "updates", "--extent", a.extent);
+  add_if(command, a.accumulate != 1, "--accumulate", std::to_string(a.accumulate));
+  command.add("", "--optimizer", a.optimizer);
+  command.add("", "--lr", number(a.lr));
+  command.add("", "--schedule-lr", a.lr_schedule);
+  add_if(command, a.warmup != 0, "--warmup", std::to_string(a.warmup));
+  add_if(command, a.weight_decay >= 0, "--weight-decay", number(a.weight_decay));
+  add_if(command, a.optimizer == "sgd", "--momentum", number(a.momentum));
+  add_if(command, a.clip > 0, "--clip", number(a.clip));
+  if (a.sparse_embeddings) command.add_word("--sparse-embeddings");
+  if (a.evaluate) command.add_word("--eval");
+}
+
+std::string reproduce(const TrainRequest &a) {
+  Reproduction command(a.program, a.as_cosim ? "cosim" : "train", a.from_make);
+  command.add("MODEL", "--model", a.model);
+  if (!a.until.empty()) command.add("", "--until", a.until);
+  if (!a.loss.empty()) command.add("", "--loss", a.loss);
+  if (a.batch != 0) command.add("BATCH", "--batch", std::to_string(a.batch));
+  if (a.backend != "golden") command.add("NPU", "--npu", a.npu);
+  command.add_each("SET", "--set", a.set);
+  if (a.as_cosim) {
+    if (a.from_make)
+      command.add("STEP", "", "1");
+    else
+      command.add_word("--step");
+  }
+  if (a.backend != (a.as_cosim ? "rtl" : "golden")) command.add("BACKEND", "--backend", a.backend);
+  if (a.schedule != "rearrange") command.add("SCHEDULE", "--schedule", a.schedule);
+  command.add("SEED", "--seed", std::to_string(a.seed));
+  add_tensors(command, a.tensors);
+  if (!a.as_cosim) add_learning(command, a);
+  return command.text();
+}
+
+graph::TrainingOptions training_options(const TrainRequest &a) {
+  graph::TrainingOptions options;
+  options.extent = graph::parse_extent(a.extent);
+  options.optimizer = graph::parse_optimizer(a.optimizer);
+  const bool sgd = options.optimizer == graph::OptimizerKind::kSgd;
+  options.weight_decay = a.weight_decay >= 0 ? a.weight_decay : sgd ? 0 : 0.01;
+  options.momentum = sgd ? a.momentum : 0;
+  if (a.momentum >= 1) throw std::invalid_argument(fmt::format("--momentum {} must be below 1", a.momentum));
+  options.clip_norm = a.clip;
+  options.accumulate = a.accumulate;
+  options.sparse_embeddings = a.sparse_embeddings;
+  return options;
+}
+
+/// What people call the data.
+std::string data_of(const TrainRequest &a, const TrainingTensors &tensors) {
+  return !tensors.feeds() ? a.data : tensors.input.there() ? tensors.input.name() : tensors.target.name();
+}
+
+std::uint64_t batch_of(const graph::Graph &forward) {
+  for (const graph::Tensor &tensor : forward.tensors)
+    if (tensor.role == graph::Role::kInput && tensor.shape.rank() > 0) return tensor.shape[0];
+  return 0;
+}
+
+void count_step(TrainingOutcome &outcome, StepResult &&result) {
+  outcome.losses.push_back(result.losses.empty() ? 0 : static_cast<double>(result.loss()));
+  outcome.compared_tensors += result.tensors;
+  outcome.compared_elements += result.elements;
+  outcome.unchecked += result.unchecked;
+  outcome.cycles += result.products.cycles;
+  outcome.last = std::move(result);
+}
+
+} // namespace
+
+TrainingTensors tensors_of(const TensorArguments &arguments) {
+  return {TensorSource(arguments.weights), TensorSource(arguments.input), TensorSource(arguments.target)};
+}
+
+graph::Graph load_forward(const TrainRequest &request) {
+  const std::filesystem::path file = runtime::find_model(request.model);
+  graph::Graph forward =
+      compiler::load_graph_and_weights(file, parse_settings(request.set, request.batch, request.until).network);
+  return with_loss(std::move(forward), request.loss, file.extension() == ".onnx");
+}
+
+graph::Graph with_loss(graph::Graph forward, const std::string &loss, bool lacks) {
+  if (forward.loss != graph::kNone && !loss.empty())
+    throw std::invalid_argument("--loss: the network has a loss of its own; leave it out");
+  if (forward.loss == graph::kNone && (!loss.empty() || lacks))
+    graph::add_loss(forward, graph::operators(), graph::parse_loss(loss.empty() ? "cross_entropy" : loss));
+  return forward;
+}
+
+TrainingSession::TrainingSession(const TrainRequest &request, graph::Graph forward, const TrainingTensors &tensors)
+    : request_(request), tensors_(tensors), forward_(std::move(forward)), options_(training_options(request)),
+      data_(load_data(request, forward_, tensors)),
+      step_(graph::training_graph(forward_, graph::operators(), options_)),
+      steps_(steps_of(request, *data_.feed)), run_{request.model,
+                                                   data_of(request, tensors),
+                                                   request.npu,
+                                                   request.backend,
+                                                   reproduce(request),
+                                                   options_,
+                                                   {parse_rate_form(request.lr_schedule), request.lr, request.warmup,
+                                                    steps_},
+                                                   request.seed,
+                                                   batch_of(forward_)} {
+  if (!request.tensors.dump.empty()) check_dump();
+  if (request.warmup > steps_)
+    throw std::invalid_argument(fmt::format("--warmup {}: there are {} steps", request.warmup, steps_));
+  if (request.evaluate && classifier_of(forward_).logits == graph::kNone)
+    throw std::invalid_argument("--eval: the network's loss is no softmax cross-entropy, so it tells no classes apart");
+}
+
+void TrainingSession::check_dump() {
+  const std::string &file = request_.tensors.dump_to;
+  dump_ = parse_dump(forward_, step_, request_.tensors.dump);
+  if (file.empty()) return; // whoever calls takes the tensors
+  if (!graph::is_tensor_file(file))
+    throw std::invalid_argument(fmt::format("--dump-to {}: the name must end in .safetensors, .npz or .npy", file));
+  if (const std::size_t count = dumped_count(forward_, step_, *dump_);
+      count != 1 && std::filesystem::path(file).extension() == ".npy")
+    throw std::invalid_argument(
+        fmt::format("--dump-to {}: an .npy file holds one tensor, not {}; use .npz or .safetensors", file, count));
+  const OutputFile probe(file); // before minutes are spent
+}
+
+TrainingSession::Data TrainingSession::load_data(const TrainRequest &a, const graph::Graph &forward,
+                                                 const TrainingTensors &tensors) {
+  Data data;
+  if (tensors.feeds()) {
+    if (a.evaluate) throw std::invalid_argument("--eval: tensors have no test images; leave it out");
+    data.feed = tensor_feed(forward, tensors.input, tensors.target);
+    return data;
+  }
+  if (a.data == "synthetic") {
+    if (a.evaluate) throw std::invalid_argument("--eval: synthetic data has no test images; leave it out");
+    if (a.epochs > 0) throw std::invalid_argument("--epochs: synthetic data has no end; use --steps");
+    data.feed = synthetic_feed(forward, a.seed);
+    return data;
+  }
+  const auto directory = find_dataset(a.data);
+  data.learned = std::make_unique<Dataset>(load_dataset(directory, Split::kTrain));
+  if (a.evaluate) data.test = std::make_unique<Dataset>(load_dataset(directory, Split::kTest));
+  data.feed = image_feed(forward, *data.learned, a.seed, true);
+  return data;
+}
+
+std::uint64_t TrainingSession::steps_of(const TrainRequest &a, const Feed &feed) {
+  if (a.steps > 0) return a.steps;
+  const std::uint64_t epoch = feed.batches_an_epoch() / a.accumulate;
+  if (feed.batches_an_epoch() == 0) return kSyntheticSteps;
+  if (epoch == 0)
+    throw DataError(fmt::format("{} batches make no step of {}; take a smaller --batch or --accumulate",
+                                feed.batches_an_epoch(), a.accumulate));
+  return epoch * std::max<std::uint64_t>(1, a.epochs);
+}
+
+void TrainingSession::prepare(const Machine *npu) {
+  trainer_.emplace(step_, options_, run_.rate, *data_.feed, request_.seed);
+  if (tensors_.weights.there()) load_weights(forward_, step_, tensors_.weights, trainer_->begin_with());
+  if (npu == nullptr) {
+    executor_.emplace(step_);
+    return;
+  }
+  const auto schedules = parse_schedules(request_.schedule);
+  if (schedules.size() != 1) throw std::invalid_argument("--schedule: a step runs under one schedule");
+  ProductOptions products;
+  products.backend = runtime::parse_backend(request_.backend);
+  products.compile.schedule = schedules.front();
+  device_ = runtime::make_device(products.backend, *npu, {});
+  executor_.emplace(step_, *device_, products);
+}
+
+TrainingOutcome TrainingSession::run(const TrainingEvents &events) {
+  TrainingOutcome outcome;
+  outcome.compile_seconds = executor_->compile_seconds();
+  const Stopwatch stopwatch;
+  while (trainer_->steps_done() < steps_ && outcome.ok()) {
+    if (events.before) events.before(trainer_->steps_done(), steps_);
+    if (dump_ && trainer_->steps_done() + 1 == steps_) executor_->watch(dump_->watched);
+    const double rate = trainer_->rate();
+    count_step(outcome, executor_->has_device() ? trainer_->compared_step(*executor_) : trainer_->step(*executor_));
+    if (events.after) events.after(trainer_->steps_done(), steps_, rate, outcome.last);
+  }
+  outcome.seconds = stopwatch.wall_seconds();
+  if (request_.evaluate && outcome.ok())
+    outcome.evaluation = evaluate(forward_, step_, trainer_->living(), *data_.test);
+  return outcome;
+}
+
+std::vector<graph::FileTensor> TrainingSession::dumped(const TrainingOutcome &outcome) const {
+  if (!dump_) return {};
+  return runtime::train::dumped(forward_, step_, *dump_, outcome.last.watched, trainer_->living());
+}
+
+} // namespace gradweave::cli

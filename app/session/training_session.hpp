@@ -1,0 +1,111 @@
+// A training run as users ask for it: network, data, optimizer, and what products run on, made ready step by step.
+#pragma once
+
+#include "app/report/training_report.hpp"
+#include "train/data/tensor_source.hpp"
+#include "train/tensors.hpp"
+#include "train/trainer.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gradweave::cli {
+
+/// Tensors of a step in files, in and out.
+struct TensorArguments {
+  std::string weights, input, target; ///< files of tensors; empty: none
+  std::string dump, dump_to;          ///< which tensors of the last step are written, and the file
+};
+
+struct TrainRequest {
+  std::string program = "gradweave"; ///< how the command was called
+  std::string model = "mlp_fashion", npu = "small", schedule = "rearrange";
+  std::string data = "fashion-mnist"; ///< or synthetic, or a directory
+  std::string backend = "golden";     ///< or what products run on
+  std::string extent = "updates", optimizer = "adamw", lr_schedule = "constant";
+  std::vector<std::string> set = {};       ///< TABLE.FIELD=VALUE each
+  std::string until;                       ///< the op, node or tensor that the network ends with; empty: all of it
+  std::string loss;                        ///< of a network that has none; empty: cross_entropy
+  std::uint32_t batch = 0, accumulate = 1; ///< batch 0: as the network says
+  std::uint64_t steps = 0, epochs = 0;     ///< both 0: one epoch, or 10 steps of synthetic data
+  double lr = 1e-3, momentum = 0.9, clip = 0;
+  double weight_decay = -1; ///< below 0: 0.01 of AdamW, 0 of SGD
+  std::uint64_t warmup = 0, seed = 1;
+  bool sparse_embeddings = false, evaluate = false, quiet = false;
+  TensorArguments tensors;
+  bool as_cosim = false, from_make = false; ///< what repeats the run
+};
+
+/// Tensors that a run begins with.
+struct TrainingTensors {
+  runtime::train::TensorSource weights, input, target;
+
+  bool feeds() const { return input.there() || target.there(); }
+};
+/// Those in the files that a request names.
+TrainingTensors tensors_of(const TensorArguments &arguments);
+
+/// The network of a request from its file, with a loss. Throws as compiler::load_graph(), and as with_loss().
+graph::Graph load_forward(const TrainRequest &request);
+/// The network with the loss of that name, of none: cross entropy if it `lacks` one as all files of its kind do. Throws
+/// std::invalid_argument if it has a loss of its own and one is asked for.
+graph::Graph with_loss(graph::Graph forward, const std::string &loss, bool lacks);
+
+/// Called before each step with its number from 0 and how many there are; may throw, which ends the run. After each
+/// step with that number, its rate and its result.
+struct TrainingEvents {
+  std::function<void(std::uint64_t, std::uint64_t)> before;
+  std::function<void(std::uint64_t, std::uint64_t, double, const runtime::train::StepResult &)> after;
+};
+
+/// What a run works on, in the order in which it is made.
+class TrainingSession {
+public:
+  /// Checks all that is asked for. Throws std::invalid_argument, DataError, graph::GraphError, ConfigError.
+  TrainingSession(const TrainRequest &request, graph::Graph forward, const TrainingTensors &tensors);
+  TrainingSession(const TrainingSession &) = delete;
+  TrainingSession &operator=(const TrainingSession &) = delete;
+
+  /// Makes what steps run on: the golden execution, and products on `npu` if the request's backend is another. Throws
+  /// compiler::CompileError, DeviceError.
+  void prepare(const Machine *npu);
+  /// All steps, up to the first difference or failure; then the evaluation, if one is asked for. After prepare().
+  runtime::train::TrainingOutcome run(const TrainingEvents &events);
+  /// The tensors of the last step that are asked for (TensorArguments::dump); none if none are.
+  std::vector<graph::FileTensor> dumped(const runtime::train::TrainingOutcome &outcome) const;
+
+  const runtime::train::TrainingRun &what() const { return run_; }
+  std::uint64_t steps() const { return steps_; }
+  const graph::Graph &forward() const { return forward_; }
+  const graph::TrainingGraph &step() const { return step_; }
+  const runtime::train::StepExecutor &executor() const { return *executor_; }
+
+private:
+  /// The data of a run: images, tensors or random numbers.
+  struct Data {
+    std::unique_ptr<const runtime::train::Dataset> learned, test; ///< in a place of their own: the feed refers to it
+    std::unique_ptr<runtime::train::Feed> feed;
+  };
+  static Data load_data(const TrainRequest &request, const graph::Graph &forward, const TrainingTensors &tensors);
+  static std::uint64_t steps_of(const TrainRequest &request, const runtime::train::Feed &feed);
+  void check_dump();
+
+  TrainRequest request_;
+  TrainingTensors tensors_;
+  graph::Graph forward_;
+  graph::TrainingOptions options_;
+  Data data_;
+  graph::TrainingGraph step_;
+  std::uint64_t steps_;
+  runtime::train::TrainingRun run_;
+  std::optional<runtime::train::Dump> dump_;
+  std::unique_ptr<Device> device_;
+  std::optional<runtime::train::StepExecutor> executor_;
+  std::optional<runtime::train::Trainer> trainer_;
+};
+
+} // namespace gradweave::cli

@@ -1,0 +1,103 @@
+// search and weave: plans for whole steps, and for several networks at once.
+#include "python/bind.hpp"
+#include "python/long_call.hpp"
+#include "python/sources.hpp"
+
+#include "app/session/search_session.hpp"
+#include "app/session/weave_session.hpp"
+#include "runtime/record/result_json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <pybind11/stl.h>
+
+namespace gradweave::python {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kMostPlans = 1U << 30U;
+
+void fail_unless_passed(const runtime::JobResult &result, const Json &report) {
+  if (result.outcome != runtime::Outcome::kPass)
+    throw FailedRun(fmt::format("{}: {}", runtime::to_string(result.outcome), fmt::join(result.failures, "\n")),
+                    report);
+}
+
+py::object search(py::handle model, py::handle npu, py::dict given) {
+  const ModelSource network(model);
+  const NpuSource machine(npu);
+  Options options(std::move(given));
+  cli::SearchRequest request;
+  take_files(options, request.work);
+  request.work.pass = "both";
+  options.take("pass_", request.work.pass);
+  options.take("layers", request.work.layers);
+  take_convolution(options, request.work);
+  options.take("plans", request.plans, 1, kMostPlans);
+  options.take("step_plans", request.step_plans, 0, ~std::uint64_t{0});
+  options.take("start", request.start);
+  options.take("check", request.backend);
+  options.take("data", request.data);
+  options.take("seed", request.seed, 0, ~std::uint64_t{0});
+  options.done();
+  request.work.model = network.name();
+  request.work.npu = machine.name();
+  Json report;
+  run_long([&](const SignalGuard &signals) {
+    const cli::Work work = resolve(request.work, network, machine);
+    cli::check_search(request, work);
+    if (!request.backend.empty() && runtime::parse_backend(request.backend) == runtime::Backend::kRtl)
+      machine.require_rtl(work.npu);
+    const evaluation::NetworkSearch found =
+        cli::search_network(request, work, [&](std::uint64_t, std::uint64_t) { signals.check(); });
+    report = cli::search_json(request, work, found);
+    if (request.backend.empty()) return;
+    runtime::JobEvents events;
+    events.progress = [&](std::uint64_t, std::uint64_t) { signals.check(); };
+    const runtime::JobResult checked = runtime::run_job(cli::step_job(request, work, found), found.step, events);
+    report["check"] = runtime::to_json(checked);
+    fail_unless_passed(checked, report);
+  });
+  return to_python(report);
+}
+
+py::object weave(const std::vector<std::string> &jobs, py::handle npu, py::dict given) {
+  const NpuSource machine(npu);
+  Options options(std::move(given));
+  cli::WeaveRequest request;
+  request.jobs = jobs;
+  request.npu = machine.name();
+  options.take_settings("set", request.set);
+  options.take("policy", request.policy);
+  options.take("backend", request.backend);
+  options.take("data", request.data);
+  options.take("seed", request.seed, 0, ~std::uint64_t{0});
+  options.take("plans", request.plans, 1, 1U << 20U);
+  options.take("changes", request.changes, 0, kMostPlans);
+  options.take("search_seed", request.search_seed, 0, ~std::uint64_t{0});
+  options.take("threads", request.threads, 1, 1024);
+  take_convolution(options, request.convolution);
+  options.done();
+  Json report;
+  run_long([&](const SignalGuard &signals) {
+    const runtime::WovenRequest woven = cli::woven_request(request, machine.read(request.set));
+    if (woven.backend == runtime::Backend::kRtl) machine.require_rtl(woven.npu);
+    runtime::WovenEvents events;
+    events.progress = [&](const std::string &, double) { signals.check(); };
+    const runtime::WovenRun run = runtime::run_woven(woven, events);
+    report = cli::woven_json(woven, run, machine.is_object() ? std::string() : cli::reproduce(request));
+    fail_unless_passed(run.result, report);
+  });
+  return to_python(report);
+}
+
+} // namespace
+
+void bind_search(py::module_ &module) {
+  module.def("search", &search);
+  module.def("weave", &weave);
+}
+
+} // namespace gradweave::python

@@ -1,0 +1,31 @@
+#!/bin/bash
+# own_npu.sh SOURCE: the command builds an NPU of the user's own when a run needs it, once, and says why if it cannot.
+set -euo pipefail
+source=$1
+unset GRADWEAVE_HOME GRADWEAVE_LIB_DIR
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_STATE_HOME=$work/state BUILD=$work/build
+cd "$work"
+
+fail() {
+  printf 'FAIL: %s\n' "$*" >&2
+  exit 1
+}
+
+"$source/scripts/build.sh" gradweave
+sed 's/^name = .*/name = "own2x3"/; s/^rows = .*/rows = 2/; s/^cols = .*/cols = 3/; s/^bus_bytes = .*/bus_bytes = 4/' \
+  "$source/configs/test8.toml" >"an own npu.toml"
+printf 'a,20,30,40\n' >layers.csv
+cosim=("$BUILD/bin/gradweave" cosim --model layers.csv --npu "an own npu.toml")
+"${cosim[@]}" >out 2>errors || fail "exit code $?: $(cat out errors)"
+tail -n 1 out | grep -qx PASS || fail "no PASS: $(cat out)"
+grep -q "there is no Verilated NPU 'own2x3' yet" errors || fail "a build unannounced: $(cat errors)"
+"${cosim[@]}" --fresh >out 2>errors || fail "exit code $? of the second run: $(cat out errors)"
+! grep -q building errors || fail "it was built twice: $(cat errors)"
+
+rm "$BUILD/lib/libgradweave_rtl_own2x3.so"
+status=0
+GRADWEAVE_LIB_DIR=$work "${cosim[@]}" --fresh >out 2>errors || status=$?
+[ "$status" = 4 ] || fail "exit code $status instead of 4 for a directory of the user's without the NPU"
+grep -q 'NOT RUN' errors || fail "no NOT RUN: $(cat errors)"
