@@ -185,6 +185,7 @@ add_work_args() {
   [ -z "${CONVOLUTION:-}" ] || args+=(--convolution "$CONVOLUTION")
   [ -z "${LAYERS:-}" ] || args+=(--layers "$LAYERS")
   [ -z "${JSON:-}" ] || args+=(--json "$JSON")
+  [ -z "${HTML:-}" ] || args+=(--html "$HTML")
   [ -z "${TIMES:-}" ] || args+=(--times "$TIMES")
   [ -z "${TIMELINE:-}" ] || args+=(--timeline "$TIMELINE")
 }

@@ -47,6 +47,7 @@ Variables of `make cosim` and, marked *, of `make simulate`, and their defaults:
                        functional (no time; finds out whether compiler or RTL is wrong)
   JOBS=                simulations at a time; empty: one a core
 * JSON=                file for the report (docs/report.md); - is standard output
+* HTML=                file for the report as a page to look at (docs/report.md): one file, nothing from elsewhere
 * TIMES=               file or directory/ for the cycles of every command (docs/cli.md)
 * TIMELINE=            the same drawn over time, for ui.perfetto.dev (docs/timeline.md)
   TRACE=               fst: a waveform for each layer, in build/trace

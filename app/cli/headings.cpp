@@ -22,7 +22,7 @@ const std::vector<Heading> &headings() {
         "throughput", "element", "forward", "project", "validate"}},
       {"Schedule",
        {"schedule", "tune", "partition", "parts", "reduction", "sharing", "plans", "step-plans", "changes",
-        "search-seed", "flexer-policy", "convolution", "plan-cache", "policy", "start", "threads"}},
+        "search-seed", "flexer-policy", "convolution", "plan-cache", "policy", "start", "objective", "threads"}},
       {"Simulation",
        {"backend", "data", "seed", "stall-probability", "stress-seed", "check", "jobs", "random", "commands", "profile",
         "watchdog", "stream-offset", "corpus", "compare", "dry-run"}},
@@ -31,7 +31,9 @@ const std::vector<Heading> &headings() {
         "momentum", "clip", "sparse-embeddings", "eval"}},
       {"Tensors", {"weights", "input", "target", "dump", "dump-to"}},
       {"Points", {"list", "shard"}},
-      {"Reports", {"json", "csv", "explain", "html", "title", "out", "listing", "times", "timeline", "loss-plot", "quiet"}},
+      {"Reports",
+       {"json", "csv", "explain", "accelergy", "html", "title", "out", "listing", "times", "timeline", "loss-plot",
+        "quiet"}},
       {"Waveforms", {"trace", "trace-file", "trace-dir", "trace-from", "trace-to"}},
       {"Long runs", {"resume", "fresh", "background", "status", "stop"}}};
   return all;

@@ -1,6 +1,8 @@
 #include "app/report/json_report.hpp"
 
+#include "app/report/energy/energy_report.hpp"
 #include "app/report/summary.hpp"
+#include "compiler/lower/layout.hpp"
 #include "runtime/record/result_json.hpp"
 
 #include <nlohmann/json.hpp>
@@ -14,13 +16,30 @@ using Json = nlohmann::ordered_json;
 constexpr int kReportVersion = 2;
 
 Json npu_json(const Machine &npu) {
-  return {{"name", npu.name},           {"rows", npu.rows},           {"cols", npu.cols},
-          {"cores", npu.cores},         {"spm_bytes", npu.spm_bytes}, {"spm_banks", npu.spm_banks},
-          {"bus_bytes", npu.bus_bytes}, {"clock_ghz", npu.clock_ghz}, {"dram_gb_s", npu.memory.bandwidth_gb_s}};
+  return {{"name", npu.name},
+          {"rows", npu.rows},
+          {"cols", npu.cols},
+          {"cores", npu.cores},
+          {"spm_bytes", npu.spm_bytes},
+          {"spm_banks", npu.spm_banks},
+          {"bus_bytes", npu.bus_bytes},
+          {"clock_ghz", npu.clock_ghz},
+          {"dram_gb_s", npu.memory.bandwidth_gb_s},
+          {"energy", report::prices_json(npu)}};
+}
+
+/// Bytes of the elements of all tensors that the pass reads or writes, each once.
+std::uint64_t compulsory_bytes(const JobResult &job, const RunOptions &options) {
+  std::uint64_t bytes = 0;
+  for (const compiler::TensorBinding &t :
+       compiler::make_layout(job.layers, options.compile.pass, options.config).tensors)
+    if (t.input || t.result) bytes += std::uint64_t{t.rows} * t.cols * (t.fp32 ? 4 : 2);
+  return bytes;
 }
 
 Json layer_json(const JobResult &job, const RunOptions &options) {
   Json json = to_json(job);
+  if (options.stream.empty()) json["compulsory_bytes"] = compulsory_bytes(job, options);
   if (!options.stream.empty()) // what only the compiler knows
     for (const char *field :
          {"m", "k", "n", "dx", "schedule", "chosen_schedule", "tiling", "compute_cycles", "estimated_cycles", "dram"})
@@ -29,6 +48,7 @@ Json layer_json(const JobResult &job, const RunOptions &options) {
     json["convolution"] = layer.image ? "image" : "im2col";
   json["array_utilisation"] = utilisation(job.macs, job.cycles(), options.config);
   json["dram_utilisation"] = dram_utilisation(job.counters, options.config);
+  json["energy"] = report::energy_json(job.accesses, job.cycles(), options.config);
   return json;
 }
 
@@ -48,6 +68,7 @@ Json totals_json(const Totals &t, const Totals &base, const RunOptions &options,
                {"dram_write_bytes", t.dram_write_bytes},
                {"spill_bytes", t.spill_bytes},
                {"dram_utilisation", dram_utilisation(t.counters, options.config)},
+               {"energy", report::energy_json(t.accesses, t.cycles, options.config)},
                {"compile_seconds", t.compile_seconds},
                {"cpu_seconds", t.cpu_seconds}};
   if (t.cycles != 0 && t.cpu_seconds > 0) json["cycles_per_cpu_second"] = static_cast<double>(t.cycles) / t.cpu_seconds;
@@ -97,8 +118,6 @@ nlohmann::ordered_json report_json(const RunOptions &options, const RunResult &r
   return report;
 }
 
-std::string json_report(const RunOptions &options, const RunResult &run) {
-  return report_json(options, run).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string json_text(const Json &report) { return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 } // namespace gradweave::runtime

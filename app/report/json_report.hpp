@@ -10,7 +10,7 @@
 namespace gradweave::runtime {
 
 nlohmann::ordered_json report_json(const RunOptions &options, const RunResult &run);
-/// The report as text, indented, with a newline at the end.
-std::string json_report(const RunOptions &options, const RunResult &run);
+/// A report as it stands in a file: indented, with a newline at the end.
+std::string json_text(const nlohmann::ordered_json &report);
 
 } // namespace gradweave::runtime

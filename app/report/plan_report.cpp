@@ -1,5 +1,6 @@
 #include "app/report/plan_report.hpp"
 
+#include "app/report/energy/energy_report.hpp"
 #include "app/report/summary.hpp"
 #include "app/report/text_format.hpp"
 #include "compiler/ir/image.hpp"
@@ -24,6 +25,21 @@ void print_bounds(std::FILE *out, const Totals &t) {
 
 std::string bound_share(std::uint64_t bound, std::uint64_t cycles) {
   return bound == 0 || cycles == 0 ? "-" : percent(static_cast<double>(bound) / static_cast<double>(cycles));
+}
+
+void print_energies(std::FILE *out, const RunOptions &options, const RunResult &run) {
+  std::vector<report::EnergyRow> rows;
+  for (std::size_t s = 0; s < options.schedules.size(); ++s) {
+    const Totals t = sum_layers(run, s);
+    const std::string_view schedule = compiler::to_string(options.schedules[s]);
+    rows.push_back({options.stream.empty() ? std::string(schedule) : "-", t.accesses, t.cycles});
+  }
+  fmt::print(out, "{}", report::energy_table(rows, options.config));
+}
+
+void commit_accelergy(report::AccelergyFiles &files, const RunOptions &options, const RunResult &run) {
+  const Totals t = sum_layers(run, 0);
+  files.commit(t.accesses, t.cycles, options.config);
 }
 
 void print_convolutions(std::FILE *out, const std::vector<compiler::Layer> &layers) {

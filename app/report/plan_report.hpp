@@ -1,6 +1,7 @@
 // What the tables of cosim and simulate have in common: cycles against bounds, what tuning found, and how they end.
 #pragma once
 
+#include "app/report/energy/accelergy.hpp"
 #include "runtime/run/run.hpp"
 
 #include <cstdio>
@@ -14,6 +15,12 @@ std::string bound_share(std::uint64_t bound, std::uint64_t cycles);
 
 /// Bounds of all layers, and what tuning did if it was asked for.
 void print_plans(std::FILE *out, const RunOptions &options, const RunResult &run);
+
+/// Energies of the layers together, by schedule.
+void print_energies(std::FILE *out, const RunOptions &options, const RunResult &run);
+
+/// Counts of all layers, of the first schedule.
+void commit_accelergy(report::AccelergyFiles &files, const RunOptions &options, const RunResult &run);
 
 /// Which of the layers' convolutions read images where they lie, and why the others go by im2col; nothing where all
 /// are products.

@@ -131,6 +131,7 @@ void SimulationReport::end(const RunResult &run) {
                static_cast<double>(t.cycles) / (options_.config.clock_ghz * 1e6), options_.config.clock_ghz,
                options_.compares() ? fmt::format(" ({})", compiler::to_string(options_.schedules[s])) : "");
   }
+  print_energies(out_, options_, run);
   print_plans(out_, options_, run);
   speed(run);
   print_end(out_, options_, run);

@@ -25,6 +25,7 @@ void add(Totals &totals, const JobResult &job) {
   totals.cpu_seconds += job.cpu_seconds;
   for (std::size_t i = 0; i < totals.counters.values.size(); ++i)
     totals.counters.values[i] += job.counters.values[i];
+  totals.accesses += job.accesses;
   totals.predicted_cycles += job.predicted_cycles;
   totals.compute_bound += job.bounds.compute_cycles;
   totals.traffic_bound += job.bounds.traffic_cycles;

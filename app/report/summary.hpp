@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/run/run.hpp"
+#include "sw_models/energy/access_counts.hpp"
 
 #include <array>
 #include <cstdint>
@@ -16,6 +17,7 @@ struct Totals {
   std::array<std::uint64_t, compiler::kTensorCount> checked{}, finite{}, mismatches{}; ///< elements of result tensors
   std::uint64_t direct = 0;   ///< elements checked against convolutions computed directly
   Counters counters;          ///< summed over layers
+  AccessCounts accesses;      ///< summed over layers
   double compile_seconds = 0; ///< wall-clock time
   double cpu_seconds = 0;     ///< of the devices' runs, summed over processes
   std::uint64_t predicted_cycles = 0;

@@ -205,6 +205,7 @@ void TextReport::resumed(const RunResult &run) {
 void TextReport::end(const RunResult &run) {
   if (run.layers.size() == options_.layers.size()) {
     totals(run);
+    print_energies(out_, options_, run);
     print_plans(out_, options_, run);
     speed(run);
     coverage(run);

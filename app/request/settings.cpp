@@ -22,13 +22,13 @@ void add(Settings &settings, const std::string &text) {
   };
   if (table == "net") {
     if (!settings.network.values.emplace(key, value).second) twice();
-  } else if (table == "npu" || table == "memory") {
+  } else if (table == "npu" || table == "memory" || table == "energy") {
     for (const Override &other : settings.machine)
       if (other.table == table && other.key == key) twice();
     settings.machine.push_back({table, key, value, "--set " + text});
   } else {
     throw std::invalid_argument(
-        fmt::format("--set {}: there is no table '{}'; use npu, memory or net; {}", text, table, kForm));
+        fmt::format("--set {}: there is no table '{}'; use npu, memory, energy or net; {}", text, table, kForm));
   }
 }
 

@@ -15,7 +15,7 @@ struct Settings {
   compiler::NetworkSettings network;
 };
 
-/// Of "npu.KEY=VALUE", "memory.KEY=VALUE" and "net.KEY=VALUE", with --batch, which is net.batch (0: not given), and
+/// Of "npu.KEY=VALUE", the same of memory, energy and net, with --batch, which is net.batch (0: not given), and
 /// --until. Throws std::invalid_argument if one is not of this form, or a field is set twice.
 Settings parse_settings(const std::vector<std::string> &set, std::uint32_t batch = 0, const std::string &until = {});
 

@@ -1,5 +1,8 @@
 #include "app/session/search_session.hpp"
 
+#include "app/report/energy/energy_report.hpp"
+#include "app/request/repeat_command.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -20,6 +23,28 @@ void require_room(const SearchRequest &a, const Work &work, const NetworkSearch 
                                   a.work.npu, room.bytes(), work.npu.name, work.npu.memory.size_bytes));
 }
 
+std::string reproduce(const SearchRequest &a) {
+  Reproduction command(a.program, "search", false);
+  command.add("", "--model", a.work.model);
+  if (!a.work.until.empty()) command.add("", "--until", a.work.until);
+  if (a.work.batch != 0) command.add("", "--batch", std::to_string(a.work.batch));
+  command.add("", "--npu", a.work.npu);
+  command.add_each("", "--set", a.work.set);
+  command.add("", "--pass", a.work.pass);
+  if (a.work.convolution != "image") command.add("", "--convolution", a.work.convolution);
+  if (!a.work.layers.empty()) command.add("", "--layers", a.work.layers);
+  command.add("", "--plans", std::to_string(a.plans));
+  command.add("", "--step-plans", std::to_string(a.step_plans));
+  if (a.start != "reuse") command.add("", "--start", a.start);
+  if (a.objective != compiler::Objective::kCycles)
+    command.add("", "--objective", std::string(compiler::to_string(a.objective)));
+  if (a.backend.empty()) return command.text();
+  command.add("", "--check", a.backend);
+  command.add("", "--data", a.data);
+  command.add("", "--seed", std::to_string(a.seed));
+  return command.text();
+}
+
 } // namespace
 
 void check_search(const SearchRequest &request, const Work &work) {
@@ -37,7 +62,7 @@ NetworkSearch search_network(const SearchRequest &request, const Work &work,
   return evaluation::search_network(
       work.layers, work.npu, work.compile.pass,
       {request.plans, request.step_plans,
-       request.start == "placement" ? compiler::StepStart::kPlacement : compiler::StepStart::kReuse},
+       request.start == "placement" ? compiler::StepStart::kPlacement : compiler::StepStart::kReuse, request.objective},
       progress);
 }
 
@@ -57,6 +82,7 @@ runtime::JobSpec step_job(const SearchRequest &a, const Work &work, const Networ
 
 nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, const NetworkSearch &s) {
   using Json = nlohmann::ordered_json;
+  const std::string unit = a.objective == compiler::Objective::kCycles ? "cycles" : "cost";
   Json layers = Json::array();
   for (std::size_t i = 0; i < s.layers.size(); ++i) {
     const LayerSearch &l = s.layers[i];
@@ -66,12 +92,15 @@ nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, con
                       {"n", l.layer.n},
                       {"groups", l.layer.groups},
                       {"bound_cycles", l.bound},
-                      {"paper_cycles", l.paper},
-                      {"conventional_cycles", l.conventional},
-                      {"searched_cycles", l.searched},
+                      {"paper_" + unit, l.paper},
+                      {"conventional_" + unit, l.conventional},
+                      {"searched_" + unit, l.searched},
                       {"order", l.order},
                       {"step_plan", s.step.tilings[i]}});
   }
+  Json falls = Json::array();
+  for (const compiler::StepFall &fall : s.found.falls)
+    falls.push_back({{"simulated", fall.simulated}, {"cost", fall.cost}});
   const auto effort = [](const compiler::SearchWork &w) {
     return Json{{"plans_tried", w.tried}, {"simulated", w.simulated}, {"bursts", w.bursts}, {"seconds", w.seconds}};
   };
@@ -82,14 +111,22 @@ nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, con
           {"step_plans", a.step_plans},
           {"start", a.start},
           {"layers", std::move(layers)},
-          {"paper_cycles", s.sum(&LayerSearch::paper)},
-          {"conventional_cycles", s.sum(&LayerSearch::conventional)},
-          {"searched_cycles", s.sum(&LayerSearch::searched)},
+          {"objective", std::string(compiler::to_string(a.objective))},
+          {"cost_unit", std::string(compiler::unit_of(a.objective))},
+          {"paper_" + unit, s.sum(&LayerSearch::paper)},
+          {"conventional_" + unit, s.sum(&LayerSearch::conventional)},
+          {"searched_" + unit, s.sum(&LayerSearch::searched)},
+          {"step_cost", s.step_cost},
           {"step_cycles", s.step.predicted_cycles},
+          {"step_energy", report::energy_json(s.step.accesses, s.step.predicted_cycles, work.npu)},
           {"conventional_effort", effort(s.found.conventional_work)},
           {"step_effort", effort(s.found.work)},
           {"step_compute_bound_cycles", s.step.bounds.compute_cycles},
-          {"step_traffic_bound_cycles", s.step.bounds.traffic_cycles}};
+          {"step_traffic_bound_cycles", s.step.bounds.traffic_cycles},
+          {"step_bound_cycles", s.step.bounds.run_cycles},
+          {"step_simulated", s.found.simulated},
+          {"step_falls", falls},
+          {"reproduce", reproduce(a)}};
 }
 
 } // namespace gradweave::cli

@@ -17,7 +17,7 @@ struct Column {
   bool whole; ///< else with a fraction
 };
 
-inline constexpr std::size_t kColumns = 15;
+inline constexpr std::size_t kColumns = 18;
 inline constexpr std::array<Column, kColumns> columns{{
     {"milliseconds", "ms", "cycles at the NPU's clock", false},
     {"cycles", "", "of all layers, one after another", true},
@@ -25,6 +25,9 @@ inline constexpr std::array<Column, kColumns> columns{{
     {"compute_bound", "cycles", "array steps of all products", true},
     {"traffic_bound", "cycles", "each tensor moved once", true},
     {"array_use", "", "useful multiply-adds a cycle and PE, 0 to 1", false},
+    {"energy_mj", "mJ", "of all layers, by the NPU's table [energy]", false},
+    {"edp_mj_ms", "mJ ms", "energy times time", false},
+    {"mean_watts", "W", "energy over time", false},
     {"macs", "", "useful multiply-adds", true},
     {"dram_read_bytes", "B", "read from memory, partial sums included", true},
     {"dram_write_bytes", "B", "written to memory, partial sums included", true},

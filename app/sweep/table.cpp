@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <stdexcept>
 
 namespace gradweave::sweep {
 namespace {
@@ -159,11 +160,33 @@ std::vector<std::size_t> pareto_front(const Table &table, std::vector<std::size_
   return front;
 }
 
-std::string to_text(const Table &table) {
-  const std::set<std::string> names = varying(table);
+std::vector<std::size_t> columns_of(const std::vector<std::string> &names) {
+  std::vector<std::size_t> by;
+  for (const std::string &name : names) {
+    const std::size_t at = column(name);
+    if (at == columns.size()) {
+      std::vector<std::string_view> all;
+      for (const Column &column : columns)
+        all.push_back(column.name);
+      throw std::invalid_argument(fmt::format("'{}' is no column; use some of: {}", name, fmt::join(all, ", ")));
+    }
+    if (std::count(by.begin(), by.end(), at) != 0)
+      throw std::invalid_argument(fmt::format("column '{}' is there twice; name it once", name));
+    by.push_back(at);
+  }
+  return by;
+}
+
+std::vector<std::size_t> usual_front(const Table &table) {
   std::vector<std::size_t> by{column("milliseconds")};
   for (const std::size_t cost : costs(table))
     by.push_back(cost);
+  return by;
+}
+
+std::string to_text(const Table &table, const std::vector<std::size_t> &by) {
+  const std::set<std::string> names = varying(table);
+  const std::vector<std::size_t> usual = usual_front(table); // what lines have without being asked, or fields tell
   std::vector<std::string> said;
   for (const std::size_t cost : by)
     said.emplace_back(columns.at(cost).name);
@@ -177,8 +200,12 @@ std::string to_text(const Table &table) {
       Point machine;
       for (const Field &field : row.point)
         if (!is_workload(field.name) && names.count(field.name) != 0) machine.push_back(field);
-      text += fmt::format("  {:>12.6f} ms  {:>5.1f} % of the array  {}\n", (*row.result)["milliseconds"],
-                          100 * (*row.result)["array_use"], to_text(machine));
+      text += fmt::format("  {:>12.6f} ms  {:>5.1f} % of the array  ", (*row.result)["milliseconds"],
+                          100 * (*row.result)["array_use"]);
+      for (const std::size_t asked : by)
+        if (std::count(usual.begin(), usual.end(), asked) == 0)
+          text += fmt::format("{} {:.6g}  ", columns.at(asked).name, row.result->values.at(asked));
+      text += fmt::format("{}\n", to_text(machine));
     }
     if (front.size() > kShown) text += fmt::format("  ... {} more\n", front.size() - kShown);
   }

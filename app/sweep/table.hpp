@@ -30,12 +30,18 @@ std::vector<Group> workloads(const Table &table);
 /// columns.
 std::vector<std::size_t> costs(const Table &table);
 
+/// The columns of these names. Throws std::invalid_argument, listing all there are, if one has no such name or comes
+/// twice.
+std::vector<std::size_t> columns_of(const std::vector<std::string> &names);
+/// What fronts are of if nobody says: time, and what costs() gives.
+std::vector<std::size_t> usual_front(const Table &table);
+
 /// Of some rows those to which none is better in one of the columns and as good in all: smaller is better, equal ones
 /// stay all. By rising values of the first column.
 std::vector<std::size_t> pareto_front(const Table &table, std::vector<std::size_t> rows,
                                       const std::vector<std::size_t> &by);
 
-/// For a terminal: each workload's front of time and costs.
-std::string to_text(const Table &table);
+/// For a terminal: each workload's front of these columns.
+std::string to_text(const Table &table, const std::vector<std::size_t> &by);
 
 } // namespace gradweave::sweep

@@ -1,5 +1,6 @@
 #include "compiler/back/compile_plan.hpp"
 
+#include "compiler/cost/access_count.hpp"
 #include "compiler/cost/bounds.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/emit/emit.hpp"
@@ -98,8 +99,9 @@ Compiled compile_plan(const std::vector<Layer> &layers, const Jobs &jobs, const 
   }
   compiled.predicted_cycles = plan.cycles;
   compiled.bounds = lower_bounds(layers, jobs, layout, npu);
-  if (!stream) return compiled;
   EmittedStream emitted = emit(plan.program, order_actions(plan.program, npu), npu);
+  compiled.accesses = count_accesses(emitted.commands, npu);
+  if (!stream) return compiled;
   compiled.stream = std::move(emitted.commands);
   compiled.info = std::move(emitted.info);
   require(verify_stream(compiled, npu), layers, "emission");

@@ -5,6 +5,7 @@
 #include "compiler/ir/reductions.hpp"
 #include "compiler/request/jobs.hpp"
 #include "isa/command.hpp"
+#include "sw_models/energy/access_counts.hpp"
 
 #include <array>
 #include <cstdint>
@@ -99,6 +100,7 @@ struct Compiled {
   std::uint64_t predicted_cycles = 0; ///< by the timing model: those of the RTL, if the bus does not push back
   Bounds bounds;
   Tuning tuning;
+  AccessCounts accesses; ///< of the stream, also where it is not kept
 };
 
 } // namespace gradweave::compiler

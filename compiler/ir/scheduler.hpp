@@ -19,6 +19,7 @@ namespace gradweave::compiler {
 struct FoundPlans {
   std::vector<PhasePlan> plans;
   std::uint64_t cycles = 0;
+  std::uint64_t cost = 0; ///< by the objective of the search; not kept in a store
   Tuning tuning;
 };
 

@@ -22,6 +22,8 @@ constexpr std::array<std::pair<Reduction, std::string_view>, 2> kReductions{
     {{Reduction::kChain, "chain"}, {Reduction::kAdd, "add"}}};
 constexpr std::array<std::pair<Sharing, std::string_view>, 2> kSharings{
     {{Sharing::kParts, "parts"}, {Sharing::kTurns, "turns"}}};
+constexpr std::array<std::pair<Objective, std::string_view>, 3> kObjectives{
+    {{Objective::kCycles, "cycles"}, {Objective::kEnergy, "energy"}, {Objective::kEdp, "edp"}}};
 
 template <typename Table> std::string names_in(const Table &table) {
   std::string names;
@@ -55,6 +57,10 @@ const std::vector<Schedule> &all_schedules() {
 Partition parse_partition(std::string_view name) { return parse(kPartitions, name, "partition"); }
 std::string_view to_string(Partition p) { return name_of(kPartitions, p); }
 std::string partition_names() { return names_in(kPartitions); }
+
+Objective parse_objective(std::string_view name) { return parse(kObjectives, name, "objective"); }
+std::string_view to_string(Objective o) { return name_of(kObjectives, o); }
+std::string objective_names() { return names_in(kObjectives); }
 
 const std::vector<Partition> &all_partitions() {
   static const std::vector<Partition> all{Partition::kNone, Partition::kWeightSharing, Partition::kDySharing,

@@ -64,6 +64,13 @@ Sharing parse_sharing(std::string_view name);
 std::string_view to_string(Sharing s);
 std::string sharing_names();
 
+/// What a search minimises: cycles, energy by the NPU's table [energy], or the product of both.
+enum class Objective { kCycles, kEnergy, kEdp };
+/// Throws std::invalid_argument listing the names that there are.
+Objective parse_objective(std::string_view name);
+std::string_view to_string(Objective o);
+std::string objective_names();
+
 enum class Pass { kForward, kBackward, kBoth };
 Pass parse_pass(std::string_view name);
 std::string_view to_string(Pass p);

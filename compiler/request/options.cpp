@@ -8,16 +8,22 @@ namespace gradweave::compiler {
 // on it.
 
 Fingerprint fingerprint(const CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, explain, partition, parts, reduction, sharing, plans, search_seed, flexer_policy,
-               stream] = options;
-  return Fingerprint().add(to_string(schedule), pass, tune, partition, parts, reduction, sharing, plans, search_seed,
-                           to_string(flexer_policy), stream);
+  const auto &[schedule, pass, tune, progress, explain, partition, parts, reduction, sharing, plans, search_seed,
+               objective, flexer_policy, stream] = options;
+  Fingerprint whole;
+  whole.add(to_string(schedule), pass, tune, partition, parts, reduction, sharing, plans, search_seed,
+            to_string(flexer_policy), stream);
+  if (objective != Objective::kCycles) whole.add(objective);
+  return whole;
 }
 
 Fingerprint plan_fingerprint(const CompileOptions &options) {
-  const auto &[schedule, pass, tune, progress, explain, partition, parts, reduction, sharing, plans, search_seed, flexer_policy,
-               stream] = options;
-  return Fingerprint().add(plans, search_seed);
+  const auto &[schedule, pass, tune, progress, explain, partition, parts, reduction, sharing, plans, search_seed,
+               objective, flexer_policy, stream] = options;
+  Fingerprint whole;
+  whole.add(plans, search_seed);
+  if (objective != Objective::kCycles) whole.add(objective); // plans that were kept before there was a choice stay good
+  return whole;
 }
 
 const std::vector<OptionForm> &option_forms() {
@@ -61,6 +67,11 @@ const std::vector<OptionForm> &option_forms() {
        0, std::numeric_limits<std::uint64_t>::max(), 0,
        [](Options &o, Text text) { o.search_seed = std::stoull(text); },
        [](const Options &o) { return std::to_string(o.search_seed); }},
+      {"objective",
+       "What the search for each layer's plan minimises, one of " + objective_names() +
+           "; edp is energy times cycles. Energies are those of the NPU's table [energy] (docs/energy.md)",
+       0, 0, 0, [](Options &o, Text text) { o.objective = parse_objective(text); },
+       [](const Options &o) { return std::string(to_string(o.objective)); }},
       {"flexer-policy",
        "Choices of the schedules flexer and loop_order, as in priority=min_transfer,victims=first_fit; one each of: " +
            flexer::policy_names() + "; those left out are the first. loop_order takes notice of metric only",

@@ -37,6 +37,9 @@ struct CompileOptions {
   /// Of these changes, for each layer and order by itself: other seeds find other plans, and show by how much cycles
   /// depend on luck.
   std::uint64_t search_seed = 1;
+  /// What the search for each layer's plan minimises. The first plans, which it changes, are those of the fewest cycles
+  /// by estimate, whatever the objective.
+  Objective objective = Objective::kCycles;
   /// Of `flexer`, and, as far as they choose among tilings, of the schedules that it is compared to.
   flexer::Policy flexer_policy = {};
   /// Whether to emit the stream and verify every pass. Without, all else is the same, but `stream` and `info` stay

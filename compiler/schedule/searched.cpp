@@ -37,7 +37,7 @@ std::vector<Schedule> orders_that_share(const SchedulingProblem &problem, const 
   return orders;
 }
 
-/// The fastest of what has been tried.
+/// The best of what has been tried.
 class Choice {
 public:
   explicit Choice(const SchedulingProblem &problem) : problem_(problem) {}
@@ -57,7 +57,7 @@ public:
   /// Tries a way that does not count as tuning.
   Tuning take(const CompileOptions &options, const CompileOptions &way) {
     const auto found = search_layer(problem_.layers.front(), problem_.npu, options, problem_.known);
-    if (best_ == nullptr || found->cycles < best_->cycles) {
+    if (best_ == nullptr || found->cost < best_->cost) {
       best_ = found;
       chosen_ = way;
     }
@@ -152,11 +152,13 @@ Scheduled FullSearch::schedule(const SchedulingProblem &problem) const {
   options.pass = problem.options.pass;
   options.layer_plans = options.step_plans = problem.options.plans;
   options.progress = problem.options.progress;
+  options.objective = problem.options.objective;
   SearchedStep found = search_step(problem.layers, problem.npu, options);
   for (PhasePlan &plan : found.plans)
     plan.products.clear(); // made again from the plan
   Tuning tuning;
-  return {std::move(found.plans), found.cycles, std::nullopt, name(), tuning, {}};
+  const std::uint64_t cycles = found.objective == Objective::kCycles ? found.cost : 0; // else it is timed again
+  return {std::move(found.plans), cycles, std::nullopt, name(), tuning, {}};
 }
 
 const Scheduler &sequential_scheduler() {

@@ -26,7 +26,8 @@ class StepSearch {
 public:
   StepSearch(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options)
       : layers_(layers), npu_(npu), options_(options), layout_(make_layout(layers, options.pass, npu)),
-        threads_(options.threads != 0 ? options.threads : usable_cores()), own_(npu, options.layer_plans) {}
+        threads_(options.threads != 0 ? options.threads : usable_cores()),
+        own_(npu, options.layer_plans, options.objective) {}
 
   SearchedStep run();
 
@@ -35,11 +36,14 @@ private:
 
   void plan_layers();
   std::vector<Walk> begin_all();
+  Walk make_walk() const {
+    return std::make_unique<StepWalk>(layers_, options_.pass, layout_, npu_, own_, progress_, options_.objective);
+  }
   Walk begin(std::size_t level);
   void weave(StepWalk &walk);
   SearchWork walk_from_conventional(bool to_go_on);
   void count(const Walk &walk);
-  static std::vector<Walk> fastest_first(std::vector<Walk> walks);
+  static std::vector<Walk> best_first(std::vector<Walk> walks);
   void run_until(StepWalk &walk, std::uint64_t changes);
   void end(const StepWalk &walk);
   std::uint64_t part() const { return options_.step_plans / kParts; }
@@ -112,7 +116,7 @@ std::vector<StepSearch::Walk> StepSearch::begin_all() {
   for (Walk &walk : begun) {
     count(walk);
     const bool is_new = std::none_of(walks.begin(), walks.end(), [&](const Walk &other) {
-      return other->first_cycles() == walk->first_cycles() && other->cycles() == walk->cycles();
+      return other->first_cost() == walk->first_cost() && other->cost() == walk->cost();
     });
     if (is_new) walks.push_back(std::move(walk));
   }
@@ -120,7 +124,7 @@ std::vector<StepSearch::Walk> StepSearch::begin_all() {
 }
 
 StepSearch::Walk StepSearch::begin(std::size_t level) {
-  auto walk = std::make_unique<StepWalk>(layers_, options_.pass, layout_, npu_, own_, progress_);
+  auto walk = make_walk();
   walk->begin(level);
   if (options_.start == StepStart::kPlacement)
     walk->try_placement();
@@ -131,15 +135,15 @@ StepSearch::Walk StepSearch::begin(std::size_t level) {
 
 void StepSearch::count(const Walk &walk) {
   ++found_.starts;
-  found_.first_cycles = walk->first_cycles();
+  found_.first_cost = walk->first_cost();
 }
 
 /// Of equally fast ones, the first comes first.
-std::vector<StepSearch::Walk> StepSearch::fastest_first(std::vector<Walk> walks) {
+std::vector<StepSearch::Walk> StepSearch::best_first(std::vector<Walk> walks) {
   std::vector<Walk> sorted;
   for (Walk &walk : walks) {
-    const auto at = std::upper_bound(sorted.begin(), sorted.end(), walk->cycles(),
-                                     [](std::uint64_t cycles, const Walk &other) { return cycles < other->cycles(); });
+    const auto at = std::upper_bound(sorted.begin(), sorted.end(), walk->cost(),
+                                     [](std::uint64_t cost, const Walk &other) { return cost < other->cost(); });
     sorted.insert(at, std::move(walk));
   }
   return sorted;
@@ -149,7 +153,7 @@ std::vector<StepSearch::Walk> StepSearch::fastest_first(std::vector<Walk> walks)
 void StepSearch::search_together() {
   std::vector<Walk> walks = begin_all();
   if (options_.start == StepStart::kPlacement) {
-    walks = fastest_first(std::move(walks));
+    walks = best_first(std::move(walks));
     for (std::size_t i = 1; i < walks.size(); ++i)
       end(*walks[i]);
     walks.resize(1);
@@ -161,7 +165,7 @@ void StepSearch::search_together() {
     for_each(walks, [&](Walk &walk) {
       run_until(*walk, last ? options_.step_plans : std::min(changes, options_.step_plans));
     });
-    walks = fastest_first(std::move(walks));
+    walks = best_first(std::move(walks));
     const std::size_t kept = last ? 0 : (walks.size() + 1) / 2;
     for (std::size_t i = kept; i < walks.size(); ++i)
       end(*walks[i]);
@@ -185,9 +189,10 @@ void StepSearch::run_until(StepWalk &walk, std::uint64_t changes) {
 void StepSearch::end(const StepWalk &walk) {
   together_ += walk.work();
   found_.improvements += walk.improvements();
-  if (!found_.plans.empty() && walk.cycles() >= found_.cycles) return;
-  found_.cycles = walk.cycles();
+  if (!found_.plans.empty() && walk.cost() >= found_.cost) return;
+  found_.cost = walk.cost();
   found_.plans = walk.plans();
+  found_.falls = walk.falls();
 }
 
 /// A walk from the last plans of all layers: what it did.
@@ -198,7 +203,7 @@ SearchWork StepSearch::walk_from_conventional(bool to_go_on) {
     if (options_.start == StepStart::kPlacement && options_.step_plans > 0) walk->try_reuse();
     run_until(*walk, part());
   } else {
-    walk = std::make_unique<StepWalk>(layers_, options_.pass, layout_, npu_, own_, progress_);
+    walk = make_walk();
     walk->begin(levels() - 1);
   }
   count(walk);
@@ -227,12 +232,12 @@ void StepSearch::add_layers() {
   found_.layers.resize(layers_.size());
   for_passes([&](std::size_t i, Pass pass) {
     const LayerPlans::Choice &choice = own_.of(layers_[i], pass);
-    const OwnPlan &best = choice.best().cycles <= choice.conventional.cycles ? choice.best() : choice.conventional;
-    LayerCycles &layer = found_.layers[i];
-    layer.conventional += choice.conventional.cycles;
-    layer.searched += best.cycles;
+    const OwnPlan &best = choice.best().cost <= choice.conventional.cost ? choice.best() : choice.conventional;
+    LayerCosts &layer = found_.layers[i];
+    layer.conventional += choice.conventional.cost;
+    layer.searched += best.cost;
     if (pass == Pass::kBackward) layer.order = best.order;
-    found_.apart_cycles += best.cycles;
+    found_.apart_cost += best.cost;
   });
 }
 
@@ -242,6 +247,7 @@ SearchedStep StepSearch::run() {
   search_conventional();
   add_layers();
   found_.simulated = together_.simulated;
+  found_.objective = options_.objective;
   return std::move(found_);
 }
 

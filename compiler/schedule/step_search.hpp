@@ -25,6 +25,8 @@ struct StepOptions {
   /// commands each: the time of a search is bounded by it.
   std::uint64_t step_plans = 300;
   StepStart start = StepStart::kReuse;
+  /// What is minimised, of each layer and of the step.
+  Objective objective = Objective::kCycles;
   /// Plans are searched in so many at most, and are the same with any number of them; 0: one for each core.
   unsigned threads = 0;
   /// Called now and then with the units of work done and to do, in any thread, but one at a time. May throw, which
@@ -32,23 +34,25 @@ struct StepOptions {
   std::function<void(std::uint64_t, std::uint64_t)> progress = nullptr;
 };
 
-/// A layer's own best plans, each pass run by itself.
-struct LayerCycles {
-  std::uint64_t conventional = 0;         ///< cycles of the fastest that computes dX, then dW
-  std::uint64_t searched = 0;             ///< cycles of the fastest in any order
+/// Costs by the objective (Judge) of a layer's own best plans, each pass run by itself: cycles, by default.
+struct LayerCosts {
+  std::uint64_t conventional = 0;         ///< of the best that computes dX, then dW
+  std::uint64_t searched = 0;             ///< of the best in any order
   Schedule order = Schedule::kSequential; ///< of the latter's backward pass
 };
 
-/// What the search found.
+/// What the search found. Costs are of the objective: cycles, by the timing model, by default.
 struct SearchedStep {
-  std::vector<PhasePlan> plans;   ///< in the order in which they run, products included: for compile_plans()
-  std::uint64_t cycles = 0;       ///< of the step, by the timing model
-  std::uint64_t first_cycles = 0; ///< of the step from the layers' own best plans, before they were changed together
-  std::uint64_t apart_cycles = 0; ///< sum of the layers' own best plans, each run by itself
-  std::vector<LayerCycles> layers;
+  std::vector<PhasePlan> plans; ///< in the order in which they run, products included: for compile_plans()
+  Objective objective = Objective::kCycles;
+  std::uint64_t cost = 0;       ///< of the step
+  std::uint64_t first_cost = 0; ///< of the step from the layers' own best plans, before they were changed together
+  std::uint64_t apart_cost = 0; ///< sum of the layers' own best plans, each run by itself
+  std::vector<LayerCosts> layers;
   std::uint64_t starts = 0;    ///< sets of plans that the search of the step began from
   std::uint64_t simulated = 0; ///< changes of the step that the timing model judged
   std::uint64_t improvements = 0;
+  std::vector<StepFall> falls;  ///< of the beginning that the plans come from
   SearchWork work;              ///< of the search for the step: layers in all orders, and the step
   SearchWork conventional_work; ///< of the search for conventional plans, which went on until it had done as much
 };

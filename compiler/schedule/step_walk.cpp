@@ -25,8 +25,9 @@ constexpr std::uint32_t kLinkedShare = 3;
 } // namespace
 
 StepWalk::StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu,
-                   const LayerPlans &own, const std::function<void()> &progress)
-    : layers_(layers), pass_(pass), layout_(layout), npu_(npu), progress_(progress), changer_(npu), weaver_(npu) {
+                   const LayerPlans &own, const std::function<void()> &progress, Objective objective)
+    : layers_(layers), pass_(pass), layout_(layout), npu_(npu), judge_(npu, objective), progress_(progress),
+      changer_(npu), weaver_(npu) {
   const auto count = static_cast<std::uint32_t>(layers_.size());
   if (pass != Pass::kBackward)
     for (std::uint32_t i = 0; i < count; ++i)
@@ -44,7 +45,8 @@ void StepWalk::begin(std::size_t level) {
     section.reach = 0;
   }
   around_.clear();
-  cycles_ = first_cycles_ = cycles(0, sections_.size(), kNoPlan);
+  cost_ = first_cost_ = cost(0, sections_.size(), kNoPlan);
+  falls_ = {{work_.simulated, cost_}};
   // Layers by themselves have the whole scratchpad. Areas of their own keep the tiles of neighbours out, and so does
   // to give up all reuse between layers, which costs traffic, but leaves tiles where the layer alone has them.
   const RowRange all{0, npu_.spm_rows()};
@@ -108,25 +110,25 @@ Layout StepWalk::layout_of(std::size_t first, std::size_t end) const {
   return layout;
 }
 
-std::uint64_t StepWalk::cycles(std::size_t first, std::size_t end, std::uint64_t limit) {
+std::uint64_t StepWalk::cost(std::size_t first, std::size_t end, std::uint64_t limit) {
   std::uint64_t array = 0; // tiles of a few elements are many, and take long to place
   for (std::size_t s = first; s < end; ++s)
     array += sections_[s].array;
-  if (array >= limit) return kNoPlan;
+  if (judge_.least_of_cycles(array) >= limit) return kNoPlan;
   std::uint64_t lost = 0;
   const std::optional<Program> program =
-      allocate(range(first, end), layers_, layout_of(first, end), npu_, traffic_limit(limit, true, npu_), &lost);
+      allocate(range(first, end), layers_, layout_of(first, end), npu_, judge_.traffic_limit(limit, true), &lost);
   work_.bursts += lost * kBurstsOfAProduct;
   if (!program) return kNoPlan;
   work_.bursts += program->work() * kBurstsOfAProduct;
-  if (program_bound(*program, npu_) >= limit) return kNoPlan;
+  if (judge_.bound(*program) >= limit) return kNoPlan;
   work_.bursts += simulation_work(*program);
-  return program_cycles(*program, npu_, limit);
+  return judge_.judge(*program, limit).cost;
 }
 
 /// Of the section and its neighbours alone: tells at a fraction of the cost whether the step could gain.
-std::uint64_t StepWalk::cycles_around(std::size_t section, std::uint64_t limit) {
-  return cycles(section - std::min(section, kNeighbours), std::min(section + kNeighbours + 1, sections_.size()), limit);
+std::uint64_t StepWalk::cost_around(std::size_t section, std::uint64_t limit) {
+  return cost(section - std::min(section, kNeighbours), std::min(section + kNeighbours + 1, sections_.size()), limit);
 }
 
 /// Cuts a tensor that the section shares with another phase like that one does, so that tiles can stay from one to the
@@ -211,11 +213,12 @@ std::vector<std::size_t> StepWalk::pick_sections() {
 bool StepWalk::improves() {
   ++work_.simulated;
   const std::uint64_t before = work_.bursts;
-  const std::uint64_t c = cycles(0, sections_.size(), cycles_);
+  const std::uint64_t c = cost(0, sections_.size(), cost_);
   whole_bursts_ += work_.bursts - before;
-  if (c >= cycles_) return false;
-  cycles_ = c;
+  if (c >= cost_) return false;
+  cost_ = c;
   ++improvements_;
+  falls_.push_back({work_.simulated, cost_});
   return true;
 }
 
@@ -254,11 +257,11 @@ void StepWalk::try_reuse() {
       run_like(section, sections_[like->second]);
       continue;
     }
-    std::uint64_t best = cycles_around(s, kNoPlan);
+    std::uint64_t best = cost_around(s, kNoPlan);
     const auto keep_if_faster = [&](const std::function<void()> &change) {
       Section was = section;
       change();
-      if (const std::uint64_t c = cycles_around(s, best); c < best)
+      if (const std::uint64_t c = cost_around(s, best); c < best)
         best = c;
       else
         section = std::move(was);
@@ -365,13 +368,13 @@ void StepWalk::try_change() {
   std::uint64_t around = kNoPlan;
   if (nearby) {
     const auto [known, is_new] = around_.try_emplace(one, kNoPlan);
-    if (is_new) known->second = cycles_around(one, kNoPlan);
+    if (is_new) known->second = cost_around(one, kNoPlan);
     around = known->second;
   }
   change(sections_[one]);
   for (const std::size_t s : picked)
     run_like(sections_[s], sections_[one]);
-  if ((!nearby || cycles_around(one, around) < around) && improves())
+  if ((!nearby || cost_around(one, around) < around) && improves())
     around_.clear();
   else
     for (std::size_t j = 0; j < picked.size(); ++j)

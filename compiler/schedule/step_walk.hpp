@@ -2,6 +2,7 @@
 // timing model judges on the stream of all.
 #pragma once
 
+#include "compiler/search/judge.hpp"
 #include "compiler/search/layer_plans.hpp"
 #include "sw_models/config/machine.hpp"
 
@@ -18,11 +19,11 @@ public:
   /// The references must outlive the object. `layout`: of all layers under the pass. Takes the plans to begin with and
   /// to change to from `own`. `progress` is called before each change; it may throw.
   StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &layout, const Machine &npu, const LayerPlans &own,
-           const std::function<void()> &progress);
+           const std::function<void()> &progress, Objective objective = Objective::kCycles);
 
   /// Begins with the layers' best plans of a level (LayerPlans::Choice::levels), or of their last.
   void begin(std::size_t level);
-  /// Lets layers take over tiles from those before where that is faster.
+  /// Lets layers take over tiles from those before where that is better.
   void try_reuse();
   /// Lets layers take over what the memory model would keep (place_tensors()), cut alike or not, where the step is
   /// faster for it.
@@ -33,14 +34,16 @@ public:
   /// Tries so many changes, or fewer once the walk has simulated `bursts` in all, try_weaving() apart.
   void run(std::uint64_t changes, std::uint64_t bursts);
 
-  /// Cycles of the step from the plans begun with, and now.
-  std::uint64_t first_cycles() const { return first_cycles_; }
-  std::uint64_t cycles() const { return cycles_; }
+  /// Cost of the step (Judge) from the plans begun with, and now.
+  std::uint64_t first_cost() const { return first_cost_; }
+  std::uint64_t cost() const { return cost_; }
   /// The plans in the order in which they run, products included.
   std::vector<PhasePlan> plans() const { return range(0, sections_.size()); }
   /// What the walk has done; `tried` and `simulated`: on the whole step.
   const SearchWork &work() const { return work_; }
   std::uint64_t improvements() const { return improvements_; }
+  /// What it began with, and each improvement.
+  const std::vector<StepFall> &falls() const { return falls_; }
 
 private:
   /// A layer's pass in one direction: a run of phases of the step.
@@ -78,9 +81,9 @@ private:
   /// Plans of the sections from `first` to before `end`.
   std::vector<PhasePlan> range(std::size_t first, std::size_t end) const;
   Layout layout_of(std::size_t first, std::size_t end) const;
-  /// Of these sections; kNoPlan if they do not fit, or are found to take `limit` or more.
-  std::uint64_t cycles(std::size_t first, std::size_t end, std::uint64_t limit);
-  std::uint64_t cycles_around(std::size_t section, std::uint64_t limit);
+  /// Of these sections; kNoPlan if they do not fit, or are found to cost `limit` or more.
+  std::uint64_t cost(std::size_t first, std::size_t end, std::uint64_t limit);
+  std::uint64_t cost_around(std::size_t section, std::uint64_t limit);
   /// The first sections are forward passes.
   std::size_t forward_sections() const { return pass_ == Pass::kBackward ? 0 : layers_.size(); }
 
@@ -88,14 +91,16 @@ private:
   Pass pass_;
   const Layout &layout_;
   const Machine &npu_;
+  Judge judge_;
   const std::function<void()> &progress_;
   PlanChanger changer_;
   PlanChanger weaver_; ///< of woven sections: what one draws does not change what the other does
   std::vector<Section> sections_;
   /// Of each section those that take over a tensor from it or that it takes over from; empty without try_placement().
   std::vector<std::vector<std::size_t>> linked_;
-  std::map<std::size_t, std::uint64_t> around_; ///< cycles_around() of the sections as they are, where known
-  std::uint64_t first_cycles_ = 0, cycles_ = 0, improvements_ = 0;
+  std::map<std::size_t, std::uint64_t> around_; ///< cost_around() of the sections as they are, where known
+  std::uint64_t first_cost_ = 0, cost_ = 0, improvements_ = 0;
+  std::vector<StepFall> falls_;
   SearchWork work_;
   std::uint64_t woven_bursts_ = 0; ///< share of its bursts that weaving took
   std::uint64_t whole_bursts_ = 0; ///< share of its bursts that were simulated in whole steps

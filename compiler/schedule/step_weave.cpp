@@ -119,15 +119,15 @@ void StepWalk::copy_run(std::size_t from, std::size_t to) {
 bool StepWalk::weave_with_last(std::size_t section, std::uint64_t changes, std::uint64_t patience) {
   Section &one = sections_[section - 1], &other = sections_[section];
   const std::pair<std::size_t, std::size_t> run = run_of(section);
-  const std::uint64_t apart = cycles(run.first, run.second, kNoPlan);
+  const std::uint64_t apart = cost(run.first, run.second, kNoPlan);
   other.woven = true;
   other.alone = false;
-  std::uint64_t best = cycles(run.first, run.second, kNoPlan);
+  std::uint64_t best = cost(run.first, run.second, kNoPlan);
   const auto keep_if_faster = [&](const std::function<void()> &change) {
     const auto from = sections_.begin() + static_cast<std::ptrdiff_t>(run.first);
     std::vector<Section> before(from, sections_.begin() + static_cast<std::ptrdiff_t>(run.second));
     change();
-    if (const std::uint64_t c = cycles(run.first, run.second, best); c < best)
+    if (const std::uint64_t c = cost(run.first, run.second, best); c < best)
       best = c;
     else
       std::move(before.begin(), before.end(), from);
@@ -168,7 +168,7 @@ std::vector<std::vector<std::size_t>> StepWalk::pairs_to_weave() {
     const std::size_t s = pair.front();
     const std::optional<Program> program = allocate(range(s - 1, s + 1), layers_, layout_of(s - 1, s + 1), npu_);
     if (!program) return std::uint64_t{0};
-    const std::uint64_t all = cycles(s - 1, s + 1, kNoPlan), least = program_bound(*program, npu_);
+    const std::uint64_t all = cost(s - 1, s + 1, kNoPlan), least = judge_.bound(*program);
     return (all - std::min(all, least)) * pair.size();
   };
   std::vector<std::pair<std::uint64_t, std::size_t>> order;

@@ -37,12 +37,12 @@ SearchWork &SearchWork::operator+=(const SearchWork &other) {
   return *this;
 }
 
-OrderSearch::OrderSearch(const Layer &layer, Schedule order, Pass pass, const Machine &npu)
-    : layer_(layer), sample_(sample_of(layer, npu)), order_(order), npu_(npu), layout_(make_layout({layer}, pass, npu)),
-      sample_layout_(make_layout({sample_}, pass, npu)) {
+OrderSearch::OrderSearch(const Layer &layer, Schedule order, Pass pass, const Machine &npu, Objective objective)
+    : layer_(layer), sample_(sample_of(layer, npu)), order_(order), npu_(npu), judge_(npu, objective),
+      layout_(make_layout({layer}, pass, npu)), sample_layout_(make_layout({sample_}, pass, npu)) {
   count([&] {
     refinement_.emplace(compiler::search(sample_, order, pass, {}, sample_layout_, npu, kFirstEffort, {}, &layer_),
-                        sample_, sample_layout_, npu_);
+                        sample_, sample_layout_, npu_, std::function<void()>(), PlanChanger::kUsualSeed, objective);
   });
   if (refinement_->kept().empty()) refuse_plans(layer, refinement_->least_room(), npu);
 }
@@ -65,9 +65,10 @@ void OrderSearch::run_on(double times) {
 }
 
 OwnPlan OrderSearch::best() const {
-  if (is_whole(sample_, layer_)) return {kept().front().plans, order_, kept().front().cycles};
-  TimedPlan fastest = fastest_for(layer_, sample_, kept(), layout_, npu_);
-  return {std::move(fastest.plans), order_, fastest.cycles};
+  if (is_whole(sample_, layer_)) return {kept().front().plans, order_, kept().front().cost};
+  TimedPlan best = fastest_for(layer_, sample_, kept(), layout_, npu_, judge_.objective());
+  const std::uint64_t cost = judge_.cost_of(best.program, best.cycles);
+  return {std::move(best.plans), order_, cost};
 }
 
 const LayerPlans::Choice &LayerPlans::of(const Layer &layer, Pass pass) const {
@@ -79,7 +80,7 @@ void LayerPlans::begin(Shape &shape, const Layer &layer, Pass pass) const {
   if (computes_dx(layer, pass))
     orders = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
   for (const Schedule order : orders)
-    shape.orders.push_back(std::make_unique<OrderSearch>(layer, order, pass, npu_));
+    shape.orders.push_back(std::make_unique<OrderSearch>(layer, order, pass, npu_, objective_));
 }
 
 void LayerPlans::prepare(const std::vector<Direction> &directions, unsigned threads,
@@ -108,18 +109,18 @@ void LayerPlans::search(Shape &shape) const {
     OwnPlan best;
     for (const auto &order : shape.orders) {
       const bool conventional = order == shape.orders.front();
-      const bool promising = static_cast<double>(order->kept().front().cycles) <
-                             kPromising * static_cast<double>(shape.orders.front()->kept().front().cycles);
+      const bool promising = static_cast<double>(order->kept().front().cost) <
+                             kPromising * static_cast<double>(shape.orders.front()->kept().front().cost);
       if (conventional || promising || wanted <= 2 * plans_)
         order->run(wanted - tried, std::max(kLeastWork, (wanted - tried) * kWorkOfAPlan));
       OwnPlan own = order->best();
-      if (conventional || own.cycles < best.cycles) best = own;
+      if (conventional || own.cost < best.cost) best = own;
       if (conventional) choice.conventional = std::move(own);
     }
     choice.levels.push_back(std::move(best));
     tried = wanted;
-    const double gained = 1 - static_cast<double>(choice.conventional.cycles) / static_cast<double>(before);
-    before = choice.conventional.cycles;
+    const double gained = 1 - static_cast<double>(choice.conventional.cost) / static_cast<double>(before);
+    before = choice.conventional.cost;
     if (tried >= plans_ && (gained < kSaturated || tried >= kMostTimes * plans_)) break;
   }
   add_alternatives(shape);
@@ -129,9 +130,8 @@ void LayerPlans::add_alternatives(Shape &shape) {
   std::vector<const Refinement::Kept *> kept; // best first; of equal ones, those of the first orders
   for (const auto &order : shape.orders)
     for (const Refinement::Kept &k : order->kept()) {
-      const auto at =
-          std::upper_bound(kept.begin(), kept.end(), k.cycles,
-                           [](std::uint64_t c, const Refinement::Kept *other) { return c < other->cycles; });
+      const auto at = std::upper_bound(kept.begin(), kept.end(), k.cost,
+                                       [](std::uint64_t c, const Refinement::Kept *other) { return c < other->cost; });
       kept.insert(at, &k);
     }
   kept.resize(std::min(kept.size(), kFastest));
@@ -166,9 +166,9 @@ bool LayerPlans::search_conventional(std::uint64_t bursts, unsigned threads, con
 /// Takes the conventional plan found last if it is faster than the one before; whether it is the fastest of all orders.
 bool LayerPlans::take_conventional(Shape &shape) {
   Choice &choice = shape.choice;
-  if (OwnPlan found = shape.orders.front()->best(); found.cycles < choice.conventional.cycles)
+  if (OwnPlan found = shape.orders.front()->best(); found.cost < choice.conventional.cost)
     choice.conventional = std::move(found);
-  if (choice.conventional.cycles >= choice.best().cycles) return false;
+  if (choice.conventional.cost >= choice.best().cost) return false;
   choice.levels.push_back(choice.conventional);
   return true;
 }

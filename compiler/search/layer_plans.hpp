@@ -25,23 +25,30 @@ struct SearchWork {
   SearchWork &operator+=(const SearchWork &other);
 };
 
+/// A better step that a search came upon.
+struct StepFall {
+  std::uint64_t simulated = 0; ///< changes that the timing model had judged, of the same beginning
+  std::uint64_t cost = 0;      ///< of the step from then on
+};
+
 /// As many bursts and commands take as long to simulate as a unit of Program::work().
 inline constexpr std::uint64_t kBurstsOfAProduct = 150;
 
-/// Cycles of a plan that there is not.
+/// Cost of a plan that there is not.
 inline constexpr std::uint64_t kNoPlan = ~std::uint64_t{0};
 
 /// A plan of a layer in one direction.
 struct OwnPlan {
   std::vector<PhasePlan> phases;          ///< without products
   Schedule order = Schedule::kSequential; ///< of a backward pass
-  std::uint64_t cycles = kNoPlan;         ///< of the layer's pass run by itself
+  std::uint64_t cost = kNoPlan;           ///< of the layer's pass run by itself, by the objective (Judge)
 };
 
 /// The search for a layer's plans in one order, which can go on.
 class OrderSearch {
 public:
-  OrderSearch(const Layer &layer, Schedule order, Pass pass, const Machine &npu);
+  OrderSearch(const Layer &layer, Schedule order, Pass pass, const Machine &npu,
+              Objective objective = Objective::kCycles);
   OrderSearch(const OrderSearch &) = delete;
   OrderSearch &operator=(const OrderSearch &) = delete;
 
@@ -50,7 +57,7 @@ public:
   /// Goes on for `times` of the work that it has done.
   void run_on(double times);
 
-  /// The fastest so far for all of the layer.
+  /// The best so far for all of the layer.
   OwnPlan best() const;
   /// The best so far, best first.
   const std::vector<Refinement::Kept> &kept() const { return refinement_->kept(); }
@@ -63,6 +70,7 @@ private:
   Layer layer_, sample_;
   Schedule order_;
   const Machine &npu_;
+  Judge judge_;
   Layout layout_, sample_layout_;
   std::optional<Refinement> refinement_;
   SearchWork work_;
@@ -74,16 +82,17 @@ class LayerPlans {
 public:
   /// Plans of a layer in one direction.
   struct Choice {
-    /// The fastest plan after 1, 2, 4 ... times the plans tried first: what a search with less effort would find.
+    /// The best plan after 1, 2, 4 ... times the plans tried first: what a search with less effort would find.
     std::vector<OwnPlan> levels;
     std::vector<std::vector<PhasePlan>> alternatives; ///< best first, without products
-    OwnPlan conventional;                             ///< the fastest that computes dX, then dW
+    OwnPlan conventional;                             ///< the best that computes dX, then dW
     const OwnPlan &best() const { return levels.back(); }
   };
 
   /// `plans`: to be tried for each layer, direction and order at least. As long as twice as many make the conventional
-  /// plan faster by more than `kSaturated`, twice as many are tried in all orders.
-  LayerPlans(const Machine &npu, std::uint64_t plans) : npu_(npu), plans_(plans) {}
+  /// plan better by more than `kSaturated`, twice as many are tried in all orders.
+  LayerPlans(const Machine &npu, std::uint64_t plans, Objective objective = Objective::kCycles)
+      : npu_(npu), plans_(plans), objective_(objective) {}
 
   /// A layer's pass in one direction.
   struct Direction {
@@ -98,7 +107,7 @@ public:
   const Choice &of(const Layer &layer, Pass pass) const;
 
   /// Goes on with the search for conventional plans alone until it has taken as much work as `bursts`, or knows all
-  /// plans near its best. Whether one of them is now the fastest of its layer, which then has one more level.
+  /// plans near its best. Whether one of them is now the best of its layer, which then has one more level.
   bool search_conventional(std::uint64_t bursts, unsigned threads, const std::function<void()> &progress);
 
   /// Of the conventional plans, and of all others.
@@ -124,6 +133,7 @@ private:
 
   const Machine &npu_;
   std::uint64_t plans_;
+  Objective objective_;
   std::map<Key, Shape> shapes_;
 };
 

@@ -37,11 +37,12 @@ Tuning tune(Refinement &refinement, std::uint64_t plans, const RefineProgress &p
 /// What the plans depend on, and nothing else: orders with the same phases have the same plans.
 std::string key(const Layer &layer, const Machine &npu, const CompileOptions &options, std::uint64_t tune) {
   const Cut cut = cut_of(layer, npu, options);
-  return Fingerprint()
-      .add(shape_fingerprint(layer), phases(options.schedule, options.pass, layer), cut.partition,
-           cut.partition == Partition::kNone ? 1 : cut.parts, cut.reduction, cut.sharing, plan_fingerprint(options),
-           tune, gradweave::fingerprint(npu))
-      .hex();
+  Fingerprint all;
+  all.add(shape_fingerprint(layer), phases(options.schedule, options.pass, layer), cut.partition,
+          cut.partition == Partition::kNone ? 1 : cut.parts, cut.reduction, cut.sharing, plan_fingerprint(options),
+          tune, gradweave::fingerprint(npu));
+  if (options.objective != Objective::kCycles) all.add(gradweave::fingerprint(npu.energy), npu.clock_ghz);
+  return all.hex();
 }
 
 /// A search for one layer's plans, on a sample of it if it is large.
@@ -77,12 +78,13 @@ Refinement LayerSearch::begin(const Layer &sample, const Layout &sample_layout) 
                                                      npu_, effort_of(options_.plans), tried, &layer_);
   // Where few changes are asked for, few plans to change are enough.
   first.resize(std::min(first.size(), std::max<std::size_t>(options_.plans, 1)));
-  return {first, sample, sample_layout, npu_, tried, options_.search_seed};
+  return {first, sample, sample_layout, npu_, tried, options_.search_seed, options_.objective};
 }
 
 FoundPlans LayerSearch::best(const Layer &sample, const Refinement &refinement) const {
-  TimedPlan fastest = fastest_for(layer_, sample, refinement.kept(), layout_, npu_);
-  return {std::move(fastest.plans), fastest.cycles, {}};
+  TimedPlan best = fastest_for(layer_, sample, refinement.kept(), layout_, npu_, options_.objective);
+  const std::uint64_t cost = Judge(npu_, options_.objective).cost_of(best.program, best.cycles);
+  return {std::move(best.plans), best.cycles, cost, {}};
 }
 
 FoundPlans LayerSearch::run(KnownPlans &known) {
@@ -96,7 +98,7 @@ FoundPlans LayerSearch::run(KnownPlans &known) {
   const auto before = known.found.get(key(layer_, npu_, options_, 0), [&] { return best(sample, refinement); });
   const Tuning tuning = tune(refinement, options_.tune, report(options_.plans));
   FoundPlans found = best(sample, refinement);
-  if (before->cycles < found.cycles) found = *before; // faster on the sample only
+  if (before->cost < found.cost) found = *before; // better on the sample only
   found.tuning = tuning;
   found.tuning.cycles_before = before->cycles;
   return found;
@@ -145,9 +147,11 @@ std::optional<FoundPlans> kept_plans(PlanStore &store, const std::string &key, c
   std::optional<FoundPlans> kept = store.find(key);
   if (!kept) return std::nullopt;
   try {
-    if (are_plans_of(kept->plans, layer, npu, options) &&
-        time_plans(kept->plans, {layer}, make_layout({layer}, options.pass, npu), npu).cycles == kept->cycles)
-      return kept;
+    if (are_plans_of(kept->plans, layer, npu, options)) {
+      const TimedPlan timed = time_plans(kept->plans, {layer}, make_layout({layer}, options.pass, npu), npu);
+      kept->cost = Judge(npu, options.objective).cost_of(timed.program, timed.cycles);
+      if (timed.cycles == kept->cycles) return kept;
+    }
   } catch (const CompileError &) { // does not fit
   }
   store.reject(key);

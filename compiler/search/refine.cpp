@@ -30,8 +30,8 @@ constexpr std::uint32_t kGiveUp = 2000;
 } // namespace
 
 Refinement::Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
-                       const Machine &npu, const std::function<void()> &tried, std::uint64_t seed)
-    : layer_(layer), layout_(layout), npu_(npu), changer_(npu, seed) {
+                       const Machine &npu, const std::function<void()> &tried, std::uint64_t seed, Objective objective)
+    : layer_(layer), layout_(layout), npu_(npu), judge_(npu, objective), changer_(npu, seed) {
   for (const std::vector<PhasePlan> &p : plans) {
     if (seen_.insert(fingerprint(p)).second) evaluate(p);
     if (tried) tried();
@@ -61,38 +61,40 @@ void Refinement::evaluate(std::vector<PhasePlan> plans) {
     if (!fits(p.kind, p.tile, p.split, layer_, npu_, p.parts)) return;
     compute += plan_cycles(p, layer_, npu_);
   }
-  if (!kept_.empty() && compute >= (full ? kept_.back().cycles : kFarOff * kept_.front().cycles)) return;
+  if (full && judge_.least_of_cycles(compute) >= kept_.back().cost) return;
+  const bool judged_by_cycles = full && judge_.objective() == Objective::kCycles;
+  if (!judged_by_cycles && !kept_.empty() && compute >= kFarOff * kept_.front().cycles) return;
   for (PhasePlan &p : plans)
     p.products = plan_products(p, layer_, npu_);
-  const std::uint64_t limit = full ? kept_.back().cycles : kTooSlow;
-  auto program = allocate(plans, {layer_}, layout_, npu_, traffic_limit(limit, true, npu_), &worked_);
+  const std::uint64_t limit = full ? kept_.back().cost : kTooSlow;
+  auto program = allocate(plans, {layer_}, layout_, npu_, judge_.traffic_limit(limit, true), &worked_);
   if (!program) return;
   worked_ += program->work();
   const Room room = program->room();
   if (room.bytes() < least_room_.bytes()) least_room_ = room;
   if (room.bytes() > npu_.memory.size_bytes) return;
-  if (full && program_bound(*program, npu_) >= limit) return;
+  if (full && judge_.bound(*program) >= limit) return;
   ++effort_.simulated;
   simulation_ += simulation_work(*program);
-  const std::uint64_t cycles = simulate(*program, limit);
-  if (cycles == kTooSlow) return;
-  if (kept_.empty() || cycles < kept_.front().cycles) ++effort_.improvements;
+  const Judged judged = simulate(*program, limit);
+  if (judged.cost == kTooSlow) return;
+  if (kept_.empty() || judged.cost < kept_.front().cost) ++effort_.improvements;
   for (PhasePlan &p : plans)
     p.products = {}; // many, and made again when they are needed
-  const auto at = std::upper_bound(kept_.begin(), kept_.end(), cycles,
-                                   [](std::uint64_t c, const Kept &other) { return c < other.cycles; });
-  kept_.insert(at, {std::move(plans), cycles});
+  const auto at = std::upper_bound(kept_.begin(), kept_.end(), judged.cost,
+                                   [](std::uint64_t c, const Kept &other) { return c < other.cost; });
+  kept_.insert(at, {std::move(plans), judged.cost, judged.cycles});
   if (kept_.size() > kKept) kept_.pop_back();
 }
 
-std::uint64_t Refinement::simulate(const Program &program, std::uint64_t limit) {
+Judged Refinement::simulate(const Program &program, std::uint64_t limit) {
   const ProgramKey key = key_of(program);
   const auto known = programs_.find(key);
-  if (known != programs_.end() && (known->second.cycles != kTooSlow || limit <= known->second.limit))
-    return known->second.cycles < limit ? known->second.cycles : kTooSlow;
-  const std::uint64_t cycles = program_cycles(program, npu_, limit);
-  programs_[key] = {limit, cycles};
-  return cycles;
+  if (known != programs_.end() && (known->second.judged.cost != kTooSlow || limit <= known->second.limit))
+    return known->second.judged.cost < limit ? known->second.judged : Judged{};
+  const Judged judged = judge_.judge(program, limit);
+  programs_[key] = {limit, judged};
+  return judged;
 }
 
 void Refinement::run(std::uint64_t candidates, std::uint64_t work, const RefineProgress &progress) {
@@ -172,12 +174,13 @@ void refuse_plans(const Layer &layer, const Room &least, const Machine &npu) {
 }
 
 TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector<Refinement::Kept> &kept,
-                      const Layout &layout, const Machine &npu) {
+                      const Layout &layout, const Machine &npu, Objective objective) {
+  const Judge judge(npu, objective);
   const std::size_t wanted = is_whole(sample, layer) ? 1 : 4;
   std::optional<TimedPlan> timed; // one at a time: programs are large
   Room room, least = kNoRoom;
   std::size_t tried = 0, best = 0, last = 0;
-  std::uint64_t fewest = ~std::uint64_t{0};
+  std::uint64_t least_cost = ~std::uint64_t{0};
   for (std::size_t i = 0; i < kept.size() && tried < wanted; ++i) {
     timed.reset();
     timed = plan_for(layer, kept[i].plans, layout, npu, room);
@@ -185,8 +188,9 @@ TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector
     if (!timed) continue;
     ++tried;
     last = i;
-    if (timed->cycles < fewest) best = i;
-    fewest = std::min(fewest, timed->cycles);
+    const std::uint64_t cost = judge.cost_of(timed->program, timed->cycles);
+    if (cost < least_cost) best = i;
+    least_cost = std::min(least_cost, cost);
   }
   if (tried == 0) refuse_plans(layer, least, npu);
   if (!timed || best != last) {

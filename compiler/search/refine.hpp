@@ -4,6 +4,7 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/compiled.hpp"
 #include "compiler/request/error.hpp"
+#include "compiler/search/judge.hpp"
 #include "compiler/search/plan_change.hpp"
 #include "compiler/search/search.hpp"
 #include "sw_models/config/machine.hpp"
@@ -26,20 +27,21 @@ class Refinement {
 public:
   struct Kept {
     std::vector<PhasePlan> plans;
-    std::uint64_t cycles = 0;
+    std::uint64_t cost = 0, cycles = 0;
   };
 
   /// Simulates the plans to begin with (not empty), and calls `tried` after each. The references must outlive the
   /// object. Plans whose partial sums or commands exceed the device memory are left out; if all do, none is kept, and
   /// run() may not be called.
   Refinement(const std::vector<std::vector<PhasePlan>> &plans, const Layer &layer, const Layout &layout,
-             const Machine &npu, const std::function<void()> &tried = {}, std::uint64_t seed = PlanChanger::kUsualSeed);
+             const Machine &npu, const std::function<void()> &tried = {}, std::uint64_t seed = PlanChanger::kUsualSeed,
+             Objective objective = Objective::kCycles);
 
   /// Tries `candidates` changes; fewer if everything near the plans kept is known, or once the plans tried in this call
   /// have done `work` (Program::work()) in all.
   void run(std::uint64_t candidates, std::uint64_t work = ~std::uint64_t{0}, const RefineProgress &progress = {});
 
-  /// The fastest plans so far without their products, best first.
+  /// The plans of least cost so far without their products, best first.
   const std::vector<Kept> &kept() const { return kept_; }
   /// Of the plan that takes the least device memory; kNoRoom if none fits the scratchpad.
   const Room &least_room() const { return least_room_; }
@@ -56,17 +58,19 @@ private:
   static Fingerprint fingerprint(const std::vector<PhasePlan> &plans);
 
   void evaluate(std::vector<PhasePlan> plans);
-  /// program_cycles(), which many plans with the same program share.
-  std::uint64_t simulate(const Program &program, std::uint64_t limit);
+  /// The judge's verdict, which many plans with the same program share.
+  Judged simulate(const Program &program, std::uint64_t limit);
 
   const Layer &layer_;
   const Layout &layout_;
   const Machine &npu_;
+  Judge judge_;
   PlanChanger changer_;
   std::vector<Kept> kept_; ///< best first
   std::set<Fingerprint> seen_;
   struct Simulated {
-    std::uint64_t limit, cycles;
+    std::uint64_t limit;
+    Judged judged;
   };
   std::map<ProgramKey, Simulated> programs_;
   Tuning effort_;
@@ -92,9 +96,9 @@ inline bool is_whole(const Layer &sample, const Layer &layer) {
   return sample.groups == layer.groups && sample.m == layer.m;
 }
 
-/// The fastest for all of the layer among the best plans kept for it or, a few of them, for a sample of it: the order
-/// of plans on a sample need not be theirs on the layer. Throws CompileError if all exceed the device memory.
+/// That of least cost for all of the layer among the best plans kept for it or, a few of them, for a sample of it: the
+/// order of plans on a sample need not be theirs on the layer. Throws CompileError if all exceed the device memory.
 TimedPlan fastest_for(const Layer &layer, const Layer &sample, const std::vector<Refinement::Kept> &kept,
-                      const Layout &layout, const Machine &npu);
+                      const Layout &layout, const Machine &npu, Objective objective = Objective::kCycles);
 
 } // namespace gradweave::compiler

@@ -138,6 +138,26 @@ std::vector<std::string> check_counters(const compiler::Compiled &compiled, cons
   return problems;
 }
 
+std::vector<std::string> check_accesses(const AccessCounts &counts, const NpuConfig &npu, const Counters &counters) {
+  std::vector<std::string> problems;
+  const auto expect = [&](std::string_view what, std::uint64_t counted, std::uint64_t hardware) {
+    if (counted != hardware)
+      problems.push_back(
+          fmt::format("{}: the stream's commands make {}, but the hardware's counters {}", what, counted, hardware));
+  };
+  std::uint64_t pairs = 0;
+  for (std::uint32_t core = 0; core < npu.cores; ++core)
+    pairs += counters.values[isa::counter_index(isa::Counter::COMPUTE_ACTIVE, core)];
+  expect("macs and idle_macs", counts.macs + counts.idle_macs, pairs * npu.rows * npu.cols);
+  expect("operand_read_bytes", counts.operand_read_bytes, pairs * 2 * npu.lanes() * 2);
+  expect("load_write_bytes", counts.load_write_bytes, counters[isa::Counter::READ_BYTES]);
+  expect("store_read_bytes", counts.store_read_bytes, counters[isa::Counter::WRITE_BYTES]);
+  expect("bus_bytes", counts.bus_bytes,
+         npu.bus_bytes * (counters[isa::Counter::READ_BEATS] + counters[isa::Counter::WRITE_BEATS] +
+                          counters[isa::Counter::FETCH_BEATS]));
+  return problems;
+}
+
 std::vector<std::string> check_cycles(const compiler::Compiled &compiled, const Counters &counters, bool exact) {
   std::vector<std::string> problems;
   const std::uint64_t cycles = counters[isa::Counter::CYCLES];

@@ -42,6 +42,10 @@ std::string describe_stop(const std::vector<isa::Command> &stream, const RunStat
 std::vector<std::string> check_counters(const compiler::Compiled &compiled, const NpuConfig &npu,
                                         const Counters &counters, bool timed);
 
+/// Compares what the stream accesses by its commands, for energies, with the counters that the hardware has of it: line
+/// pairs, bytes and beats. Of a run without an error on a backend with time. Returns what differs, for people.
+std::vector<std::string> check_accesses(const AccessCounts &counts, const NpuConfig &npu, const Counters &counters);
+
 /// Whether the run's cycles are possible: not below the bounds and, with `exact` (a bus without stalls), those
 /// that the timing model predicted to the compiler. Returns one sentence per violation.
 std::vector<std::string> check_cycles(const compiler::Compiled &compiled, const Counters &counters, bool exact);

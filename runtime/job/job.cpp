@@ -149,9 +149,12 @@ void JobRun::run(const JobEvents &events) {
     return;
   }
   if (data) check_outputs(loaded);
+  result_.accesses = compiled_.accesses;
   for (const std::string &problem : check_counters(compiled_, spec_.npu, result_.counters, has_time(spec_.backend)))
     fail(result_, Outcome::kMismatch, fmt::format("{}: {}", spec_.title(), problem));
   if (!has_time(spec_.backend)) return;
+  for (const std::string &problem : check_accesses(compiled_.accesses, spec_.npu, result_.counters))
+    fail(result_, Outcome::kMismatch, fmt::format("{}: {}", spec_.title(), problem));
   const bool exact = spec_.device.stress.stall_probability == 0 && spec_.device.faults.empty();
   for (const std::string &problem : check_cycles(compiled_, result_.counters, exact))
     fail(result_, Outcome::kMismatch, fmt::format("{}: {}", spec_.title(), problem));

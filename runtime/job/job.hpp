@@ -5,6 +5,7 @@
 #include "compiler/paper/policy.hpp"
 #include "device/backend.hpp"
 #include "runtime/data/data.hpp"
+#include "trace/timeline/sketch.hpp"
 
 #include <array>
 #include <cstdint>
@@ -30,6 +31,7 @@ struct JobSpec {
   DeviceOptions device;
   std::string times_file;    ///< where the caller puts the times of commands; empty: nowhere
   std::string timeline_file; ///< where it draws them; empty: nowhere
+  std::size_t sketch_bars = 0; ///< how many bars a sketch of them may have; 0: there is none
 
   /// The only layer, or the first one.
   const compiler::Layer &layer() const { return layers.front(); }
@@ -83,6 +85,7 @@ struct JobResult {
   compiler::Tuning tuning;
   std::vector<compiler::LayerTraffic> traffic; ///< of each layer, planned; checked against the counters
   Counters counters;
+  AccessCounts accesses;                    ///< of the stream, checked against the counters; zero if it did not end
   double compile_seconds = 0;               ///< wall-clock time
   double wall_seconds = 0, cpu_seconds = 0; ///< of the device's run alone
   double process_seconds = 0;               ///< CPU time of the process that filled, ran and checked it
@@ -92,6 +95,7 @@ struct JobResult {
   std::string trace;                 ///< waveform file; empty: none
   std::string times_file;            ///< timing trace of the commands; empty: none
   std::string timeline_file;         ///< drawing of the same; empty: none
+  std::optional<timeline::Sketch> sketch; ///< of the commands' times, if it was asked for
   std::string kept_since;            ///< when an earlier run, whose result this is, ended it (UTC); empty: this run did
 
   /// The only layer, or the first one.

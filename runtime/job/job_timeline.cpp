@@ -19,6 +19,14 @@ void draw_model(Timeline &timeline, const JobSpec &spec, const compiler::Compile
              model->read_counters()[isa::Counter::CYCLES], 0);
 }
 
+/// What each command moves or makes; nothing where the stream is all that is known.
+std::vector<std::string> tensors_of(const compiler::Compiled &layer) {
+  std::vector<std::string> tensors(layer.stream.size());
+  for (std::size_t i = 0; i < layer.info.size(); ++i)
+    if (layer.info[i].rows != 0) tensors[i] = std::string(compiler::to_string(layer.info[i].tensor));
+  return tensors;
+}
+
 } // namespace
 
 void draw_layer(Timeline &timeline, Source source, const NpuConfig &npu, const compiler::Compiled &layer,
@@ -37,6 +45,13 @@ void write_job_timeline(OutputFile &output, const JobSpec &spec, const compiler:
   draw_layer(timeline, rtl ? Source::kRtl : Source::kModel, spec.npu, layer, times, cycles, 0);
   if (rtl && spec.device.stress.stall_probability == 0 && spec.device.faults.empty()) draw_model(timeline, spec, layer);
   timeline.commit();
+}
+
+Sketch sketch_job(const JobSpec &spec, const compiler::Compiled &layer, const std::vector<timing::CommandTimes> &times,
+                  std::uint64_t cycles) {
+  const auto label = [&](std::size_t i) { return label_command({}, layer.stream[i]); };
+  return sketch({layer.layer().name, spec.npu, layer.stream, times, cycles, label}, tensors_of(layer), spec.sketch_bars,
+                spec.sketch_bars / 2 + 1);
 }
 
 std::string job_title(const JobSpec &spec) {

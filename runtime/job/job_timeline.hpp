@@ -3,6 +3,7 @@
 
 #include "base/file/output_file.hpp"
 #include "runtime/job/job.hpp"
+#include "trace/timeline/sketch.hpp"
 #include "trace/timeline/timeline.hpp"
 
 namespace gradweave::runtime::timeline {
@@ -15,6 +16,10 @@ void draw_layer(Timeline &timeline, Source source, const NpuConfig &npu, const c
 /// stalls, the timing model on the same commands. Throws OutputError, TimelineError.
 void write_job_timeline(OutputFile &output, const JobSpec &spec, const compiler::Compiled &layer,
                         const std::vector<timing::CommandTimes> &times, std::uint64_t cycles);
+
+/// The run of a job as a sketch of JobSpec::sketch_bars bars, by tensors. Throws TimelineError.
+Sketch sketch_job(const JobSpec &spec, const compiler::Compiled &layer, const std::vector<timing::CommandTimes> &times,
+                  std::uint64_t cycles);
 
 /// What a timeline of these jobs is called: "bert_tiny on small, rearrange".
 std::string job_title(const JobSpec &spec);

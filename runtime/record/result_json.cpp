@@ -1,6 +1,7 @@
 #include "runtime/record/result_json.hpp"
 
 #include "base/file/json_field.hpp"
+#include "runtime/record/sketch_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -114,6 +115,13 @@ Json counters_json(const Counters &counters) {
   return json;
 }
 
+Json accesses_json(const AccessCounts &counts) {
+  Json json = Json::object();
+  for (const AccessCountForm &form : access_count_forms())
+    json[std::string(form.name)] = counts.*form.count;
+  return json;
+}
+
 } // namespace
 
 Json to_json(const compiler::Tuning &tuning) {
@@ -140,10 +148,12 @@ Json to_json(const JobResult &result) {
                {"predicted_cycles", result.predicted_cycles},
                {"compute_bound", result.bounds.compute_cycles},
                {"traffic_bound", result.bounds.traffic_cycles},
+               {"io_bound", result.bounds.io_cycles},
                {"bound", result.bounds.run_cycles},
                {"tuning", to_json(result.tuning)}});
   if (!several) json["dram"] = planned["dram"];
   json.update({{"counters", counters_json(result.counters)},
+               {"accesses", accesses_json(result.accesses)},
                {"compile_seconds", result.compile_seconds},
                {"wall_seconds", result.wall_seconds},
                {"cpu_seconds", result.cpu_seconds},
@@ -155,6 +165,7 @@ Json to_json(const JobResult &result) {
                {"times", result.times_file},
                {"timeline", result.timeline_file},
                {"kept_since", result.kept_since}});
+  if (result.sketch) json["sketch"] = to_json(*result.sketch);
   return json;
 }
 
@@ -174,6 +185,7 @@ JobResult result_from_json(const Json &json) {
   read_field(json, "predicted_cycles", result.predicted_cycles);
   read_field(json, "compute_bound", result.bounds.compute_cycles);
   read_field(json, "traffic_bound", result.bounds.traffic_cycles);
+  read_field(json, "io_bound", result.bounds.io_cycles);
   read_field(json, "bound", result.bounds.run_cycles);
   const Json &tuning = json.at("tuning");
   read_field(tuning, "candidates", result.tuning.candidates);
@@ -185,6 +197,8 @@ JobResult result_from_json(const Json &json) {
   result.counters.values.resize(counters.size());
   for (std::size_t i = 0; i < counters.size(); ++i)
     read_field(counters, isa::counter_name(i).c_str(), result.counters.values[i]);
+  for (const AccessCountForm &form : access_count_forms())
+    read_field(json.at("accesses"), std::string(form.name).c_str(), result.accesses.*form.count);
   read_field(json, "compile_seconds", result.compile_seconds);
   read_field(json, "wall_seconds", result.wall_seconds);
   read_field(json, "cpu_seconds", result.cpu_seconds);
@@ -207,6 +221,7 @@ JobResult result_from_json(const Json &json) {
   read_field(json, "times", result.times_file);
   read_field(json, "timeline", result.timeline_file);
   read_field(json, "kept_since", result.kept_since);
+  if (json.contains("sketch")) result.sketch = sketch_from_json(json.at("sketch"));
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace gradweave::runtime {
@@ -15,6 +16,9 @@ std::string job_file(const std::string &directory, const JobSpec &spec, std::str
 }
 
 namespace {
+
+/// In the sketches of all jobs of a run together: some 400 kB of JSON, so that a page of them stays below a megabyte.
+constexpr std::size_t kSketchBars = 30'000;
 
 std::string trace_path(const RunOptions &options, const JobSpec &spec) {
   if (!options.trace.file.empty() || options.trace_dir.empty()) return options.trace.file;
@@ -49,6 +53,8 @@ std::vector<JobSpec> job_specs(const RunOptions &options) {
       spec.device.trace.file = trace_path(options, spec);
       spec.times_file = times_path(options, spec);
       spec.timeline_file = timeline_path(options, spec);
+      if (options.sketch)
+        spec.sketch_bars = std::max<std::size_t>(1, kSketchBars / (options.layers.size() * options.schedules.size()));
       specs.push_back(std::move(spec));
     }
   return specs;

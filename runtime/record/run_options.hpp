@@ -29,6 +29,7 @@ struct RunOptions {
   std::string stream;    ///< a stream file to be simulated instead of layers; empty: none
   std::string times;     ///< timing traces of commands: the file of the only job, or a directory; empty: none
   std::string timeline;  ///< drawings of the same: likewise
+  bool sketch = false;   ///< whether results have a sketch of them, for a page
   compiler::PlanStore *plans = nullptr; ///< of earlier processes; null: none. Outlives the run
   bool quiet = false;
   std::string reproduce; ///< the command that repeats the run

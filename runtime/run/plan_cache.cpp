@@ -69,7 +69,7 @@ json to_json(const compiler::Tuning &tuning) {
 }
 
 json to_json(const FoundPlans &found) {
-  const auto &[plans, cycles, tuning] = found;
+  const auto &[plans, cycles, cost, tuning] = found; // the cost is known from the plans
   json phases = json::array();
   for (const PhasePlan &plan : plans)
     phases.push_back(to_json(plan));

@@ -50,6 +50,7 @@ Task make_task(const JobSpec &spec, const JobOutputs &outputs, compiler::Compile
   return [&spec, &outputs, &cache](const std::function<void(double)> &report) {
     auto last = Clock::now();
     JobEvents events;
+    std::optional<timeline::Sketch> sketch;
     events.progress = [&](std::uint64_t retired, std::uint64_t total) {
       if (total == 0 || Clock::now() - last < kProgressInterval) return;
       last = Clock::now();
@@ -62,11 +63,13 @@ Task make_task(const JobSpec &spec, const JobOutputs &outputs, compiler::Compile
         outputs.times->commit(command_trace_rows(spec.layer().name, compiled.stream, compiled.info, times));
       }
       if (outputs.timeline) timeline::write_job_timeline(*outputs.timeline, spec, compiled, times, cycles);
+      if (spec.sketch_bars != 0) sketch = timeline::sketch_job(spec, compiled, times, cycles);
     };
     JobSpec here = spec;
     here.device.trace.file = outputs.trace.partial();
     JobResult result = run_job(here, events, cache);
     result.trace = spec.device.trace.file;
+    result.sketch = std::move(sketch);
     return to_json(result).dump(-1, ' ', false, Json::error_handler_t::replace);
   };
 }

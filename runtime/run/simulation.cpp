@@ -7,6 +7,7 @@
 #include "base/process/progress.hpp"
 #include "base/process/stopwatch.hpp"
 #include "compiler/ahead/plans_ahead.hpp"
+#include "compiler/cost/access_count.hpp"
 #include "isa/assembler.hpp"
 #include "runtime/data/check.hpp"
 #include "runtime/job/timeline_output.hpp"
@@ -91,6 +92,12 @@ JobResult run_stream(const JobSpec &spec, const std::vector<isa::Command> &strea
     result.outcome = Outcome::kDevice;
     result.failures.push_back(
         fmt::format("stream {}: the NPU stopped with {}", spec.layer().name, describe_stop(stream, status)));
+    return result;
+  }
+  result.accesses = compiler::count_accesses(stream, spec.npu);
+  for (const std::string &problem : check_accesses(result.accesses, spec.npu, result.counters)) {
+    result.outcome = Outcome::kMismatch;
+    result.failures.push_back(fmt::format("stream {}: {}", spec.layer().name, problem));
   }
   return result;
 }
@@ -161,17 +168,20 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
   for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
     go_on();
     JobEvents job_events;
-    if (events.times || !options.times.empty() || !options.timeline.empty())
+    std::optional<timeline::Sketch> sketch;
+    if (events.times || !options.times.empty() || !options.timeline.empty() || options.sketch)
       job_events.times = [&](const compiler::Compiled &compiled, const std::vector<timing::CommandTimes> &command_times,
                              std::uint64_t cycles) {
         if (events.times) events.times(specs[job], compiled, command_times, cycles);
         const auto lock = heartbeat.lock();
         times.add(specs[job], compiled, command_times);
         timeline.add(specs[job], compiled, command_times, cycles);
+        if (options.sketch) sketch = timeline::sketch_job(specs[job], compiled, command_times, cycles);
       };
     by_schedule.push_back(options.stream.empty() ? run_job(specs[job], job_events, cache)
                                                  : run_stream(specs[job], stream, job_events));
-    const JobResult &result = by_schedule.back();
+    JobResult &result = by_schedule.back();
+    result.sketch = std::move(sketch);
     run.outcome = std::max(run.outcome, result.outcome);
     run.failures.insert(run.failures.end(), result.failures.begin(), result.failures.end());
 

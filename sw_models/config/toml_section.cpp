@@ -75,6 +75,13 @@ double TomlSection::number(std::string_view key, double low, double high, std::s
   return v;
 }
 
+std::optional<double> TomlSection::number_if_any(std::string_view key, double low, double high,
+                                                 std::string_view example) {
+  if (table_.get(key) != nullptr) return number(key, low, high, example);
+  known_.push_back(key);
+  return std::nullopt;
+}
+
 void TomlSection::reject_unknown_keys() const {
   for (const auto &[key, node] : table_)
     if (std::find(known_.begin(), known_.end(), key.str()) == known_.end())

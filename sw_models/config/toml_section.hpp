@@ -5,6 +5,7 @@
 #include "isa/toml.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,8 @@ public:
   std::uint32_t integer32_or(std::string_view key, std::uint32_t low, std::uint32_t high, std::uint32_t otherwise);
   /// A decimal number; integers are accepted.
   double number(std::string_view key, double low, double high, std::string_view example);
+  /// The same for a key that may be left out.
+  std::optional<double> number_if_any(std::string_view key, double low, double high, std::string_view example);
   /// After all keys were read: any other is a mistake.
   void reject_unknown_keys() const;
   /// Refuses the value of a key that is there.

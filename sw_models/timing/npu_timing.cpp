@@ -293,12 +293,24 @@ void NpuTiming::fill_counters(std::uint64_t end) {
     set(Counter::COMPUTE_EMPTY, cycles - compute.busy - compute.waiting, core);
     set(Counter::COMPUTE_ADD, c.add, core);
     set(Counter::BLOCKS, c.blocks, core);
+    if (result_.ok()) result_.accesses += c.accesses;
   }
   set(Counter::READ_BEATS, m.read_beats);
   set(Counter::WRITE_BEATS, m.write_beats);
   set(Counter::FETCH_BEATS, m.fetch_beats);
   set(Counter::READ_BYTES, m.read_bytes);
   set(Counter::WRITE_BYTES, m.write_bytes);
+  if (result_.ok()) count_memory_accesses();
+}
+
+void NpuTiming::count_memory_accesses() {
+  const MemorySystem::Totals &m = memory_.totals();
+  AccessCounts &a = result_.accesses;
+  a.load_write_bytes = m.read_bytes;
+  a.store_read_bytes = m.write_bytes;
+  a.bus_bytes = (m.read_beats + m.write_beats + m.fetch_beats) * npu_.bus_bytes;
+  a.dram_read_bytes = m.read_accesses * memory_.access_bytes();
+  a.dram_write_bytes = m.write_accesses * memory_.access_bytes();
 }
 
 } // namespace gradweave::timing

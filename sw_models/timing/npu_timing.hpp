@@ -62,6 +62,8 @@ private:
   void expire();
   bool legal_start() const;
   void fill_counters(std::uint64_t end);
+  /// Of a run without an error.
+  void count_memory_accesses();
 
   const Machine &npu_;
   const isa::Command *stream_;

@@ -3,6 +3,7 @@
 
 #include "isa/command.hpp"
 #include "isa/counters.hpp"
+#include "sw_models/energy/access_counts.hpp"
 #include "sw_models/timing/engines/command_times.hpp"
 
 #include <cstdint>
@@ -27,6 +28,7 @@ struct RunResult {
   bool given_up = false;                       ///< for the limits of the options; what follows is of the part before
   std::vector<std::uint64_t> counters;         ///< in the list of isa/counters.hpp
   std::vector<CommandTimes> commands;          ///< one per command of the stream
+  AccessCounts accesses;                       ///< counted by the engines as they work; zero unless ok()
 
   bool ok() const { return error == isa::ErrorCode::NONE; }
   /// Of a counter that each core has: that of the core.

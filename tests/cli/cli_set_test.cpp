@@ -73,7 +73,7 @@ TEST_F(CliSet, IsCheckedAsTheFileIs) {
   expect(error({"net.bach=2"}, 3), "net.toml: unknown key 'bach' in the network");
   expect(error({"net.d.n=2"}, 3), "net.toml: there is no layer 'd', of which n could be 2");
   expect(error({"rows=4"}, 2), "--set rows=4: no TABLE.FIELD=VALUE");
-  expect(error({"dram.size=4"}, 2), "there is no table 'dram'; use npu, memory or net");
+  expect(error({"dram.size=4"}, 2), "there is no table 'dram'; use npu, memory, energy or net");
   expect(error({"npu.rows=4", "npu.rows=8"}, 2), "npu.rows has a value already");
 }
 

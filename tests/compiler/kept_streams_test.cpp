@@ -151,7 +151,7 @@ void steps(const Take &take) {
       const Compiled step = compile_plans(network, pass, found.plans, npu);
       const std::string text = fmt::format(
           "{} step {}: {} cycles, {} first, {} apart, {} commands {:08x}, bounds {} {} {}", npu.name, to_string(pass),
-          step.predicted_cycles, found.first_cycles, found.apart_cycles, step.stream.size(), checksum(step.stream),
+          step.predicted_cycles, found.first_cost, found.apart_cost, step.stream.size(), checksum(step.stream),
           step.bounds.compute_cycles, step.bounds.traffic_cycles, step.bounds.run_cycles);
       take(text);
     }

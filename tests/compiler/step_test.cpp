@@ -89,9 +89,9 @@ TEST(Step, RandomChainsAreGolden) {
     SCOPED_TRACE(fmt::format("seed {} {} layers {}", seed, layers.size(), to_string(options.pass)));
     const SearchedStep found = search_step(layers, npu, options);
     const Compiled step = compile_plans(layers, options.pass, found.plans, npu);
-    EXPECT_EQ(step.predicted_cycles, found.cycles);
-    EXPECT_LE(found.cycles, found.first_cycles);
-    for (const LayerCycles &layer : found.layers) {
+    EXPECT_EQ(step.predicted_cycles, found.cost);
+    EXPECT_LE(found.cost, found.first_cost);
+    for (const LayerCosts &layer : found.layers) {
       const bool fused = options.pass == Pass::kBackward && layer.searched < layer.conventional;
       EXPECT_TRUE(!fused || layer.order != Schedule::kSequential);
     }
@@ -149,7 +149,7 @@ TEST(Step, IntermediatesStayInTheScratchpad) {
   EXPECT_EQ(p.bytes(Tensor::kDX), 0U);
   EXPECT_EQ(p.bytes(Tensor::kY), 2U * 16 * 24) << "only the last layer's";
   EXPECT_EQ(Pair::bytes(Tensor::kX, p.in_whole_tiles(0)), 2U * 16 * 24) << "only the first layer's, once";
-  EXPECT_LT(p.step.predicted_cycles, p.found.apart_cycles);
+  EXPECT_LT(p.step.predicted_cycles, p.found.apart_cost);
   ASSERT_EQ(p.step.tilings.size(), 2U);
   for (const std::string &tiling : p.step.tilings)
     EXPECT_NE(tiling, "");
@@ -185,13 +185,13 @@ TEST(Step, IsNoSlowerThanItsLayersOrTheConventionalSchedule) {
   options.step_plans = 400;
   const SearchedStep found = search_step(layers, npu, options);
   std::uint64_t conventional = 0, searched = 0;
-  for (const LayerCycles &layer : found.layers) {
+  for (const LayerCosts &layer : found.layers) {
     EXPECT_LE(layer.searched, layer.conventional);
     conventional += layer.conventional;
     searched += layer.searched;
   }
-  EXPECT_EQ(searched, found.apart_cycles);
-  EXPECT_LT(found.cycles, searched);
+  EXPECT_EQ(searched, found.apart_cost);
+  EXPECT_LT(found.cost, searched);
   EXPECT_LT(searched, conventional);
   EXPECT_GT(found.starts, 1U);
   EXPECT_GE(found.conventional_work.bursts, found.work.bursts * 3 / 4) << "a last walk came after it";
@@ -222,7 +222,7 @@ TEST(Step, MorePlansDoNotMakeItSlower) {
     StepOptions options;
     options.layer_plans = plans;
     options.step_plans = 10 * plans;
-    const std::uint64_t cycles = search_step(layers, npu, options).cycles;
+    const std::uint64_t cycles = search_step(layers, npu, options).cost;
     EXPECT_LE(static_cast<double>(cycles), 1.01 * static_cast<double>(before)) << plans;
     before = std::min(before, cycles);
   }
@@ -247,7 +247,7 @@ TEST(Step, LayersAreCutLikeLayersOfImages) {
     options.step_plans = 60;
     options.start = start;
     const SearchedStep found = search_step(layers, npu, options);
-    EXPECT_EQ(compile_plans(layers, Pass::kBoth, found.plans, npu).predicted_cycles, found.cycles);
+    EXPECT_EQ(compile_plans(layers, Pass::kBoth, found.plans, npu).predicted_cycles, found.cost);
   }
 }
 

@@ -149,7 +149,7 @@ TEST_P(Steps, GiveTheGoldenBitsInThePredictedCycles) {
   const compiler::SearchedStep found = compiler::search_step(layers, spec.npu, options);
   const JobResult r = run_job(spec, compiler::compile_plans(layers, options.pass, found.plans, spec.npu), {});
   EXPECT_EQ(r.outcome, Outcome::kPass) << fmt::format("seed {}: {}", GetParam(), fmt::join(r.failures, "; "));
-  EXPECT_EQ(r.cycles(), found.cycles);
+  EXPECT_EQ(r.cycles(), found.cost);
   EXPECT_GT(r.elements(), 0U);
 }
 

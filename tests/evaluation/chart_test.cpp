@@ -1,8 +1,8 @@
 // Drawings and pages are well-formed, whatever is in them, and say everything in words too.
-#include "app/evaluation/page/bar_chart.hpp"
 #include "app/evaluation/page/output.hpp"
-#include "app/evaluation/page/plot.hpp"
-#include "app/evaluation/page/xml.hpp"
+#include "app/page/bar_chart.hpp"
+#include "app/page/plot.hpp"
+#include "app/page/xml.hpp"
 #include "tests/evaluation/well_formed.hpp"
 
 #include <gtest/gtest.h>
@@ -14,6 +14,8 @@ namespace gradweave::test {
 namespace {
 
 using namespace evaluation;
+using gradweave::page::draw;
+using gradweave::page::XmlWriter;
 
 Chart example_chart() {
   return {"name",
@@ -136,7 +138,7 @@ TEST(PlotTest, DrawsPointsAndLinesAndSaysTheirEnds) {
 }
 
 TEST(Page, IsWellFormedAndNeedsNothingElse) {
-  const std::string html = page(evaluation());
+  const std::string html = gradweave::evaluation::page(evaluation());
   EXPECT_EQ(xml_problem(html), "");
   EXPECT_EQ(html.find("<script"), std::string::npos);
   EXPECT_EQ(html.find("src="), std::string::npos);
@@ -147,7 +149,7 @@ TEST(Page, IsWellFormedAndNeedsNothingElse) {
 }
 
 TEST(Page, EveryRowHasEveryColumn) {
-  const std::string html = page(evaluation());
+  const std::string html = gradweave::evaluation::page(evaluation());
   for (std::size_t at = html.find("<table>"); at != std::string::npos; at = html.find("<table>", at + 1)) {
     const std::string table = html.substr(at, html.find("</table>", at) - at);
     const std::size_t columns = count(table, "<th ");

@@ -17,6 +17,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
             "ports that do not make a bus");
     require(npu.memory.bytes_num >= 1 && npu.memory.bytes_den >= 1, "no bandwidth");
     require(npu.memory.access_bytes >= 4 && npu.memory.access_bytes <= npu.bus_bytes, "access size out of range");
+    for (const gradweave::EnergyKey &key : gradweave::energy_keys()) {
+      const double price = key.field != nullptr ? npu.energy.*key.field : (npu.energy.*key.optional_field).value_or(0);
+      require(price >= 0 && price <= 1e9, "a price that is negative, infinite or no number");
+    }
   } catch (const gradweave::ConfigError &rejection) {
     gradweave::fuzz::require_place(rejection, kFile);
   }

@@ -66,6 +66,7 @@ TEST(JobKey, DoesNotDependOnWhatARunLeavesBehind) {
   JobSpec spec = example_job();
   spec.times_file = "times";
   spec.timeline_file = "timeline";
+  spec.sketch_bars = 7;
   spec.device.trace.file = "trace";
   spec.layers[0].index = 7;
   spec.layers[0].input = "elsewhere";

@@ -24,6 +24,9 @@ JobResult sample() {
   r.traffic.emplace_back()[2] = {1, 2, 3, 4, 5, 6};
   for (std::size_t i = 0; i < r.counters.values.size(); ++i)
     r.counters.values[i] = 100 + i;
+  std::uint64_t count = 200;
+  for (const AccessCountForm &form : access_count_forms())
+    r.accesses.*form.count = ++count;
   r.compile_seconds = 0.75;
   r.wall_seconds = 0.5;
   r.cpu_seconds = 0.25;
@@ -34,6 +37,7 @@ JobResult sample() {
   r.trace = "x.fst";
   r.times_file = "x.csv";
   r.timeline_file = "x.json";
+  r.sketch = timeline::Sketch{90, 4, 2, {{"load", {"X", "W"}, {{3, 9, 1, 2}, {20, 90, 0, 2}}}}, 64, 32, {5, 64, 0}};
   r.kept_since = "2024-02-29 12:34:56 UTC";
   return r;
 }

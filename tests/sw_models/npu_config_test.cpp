@@ -134,7 +134,7 @@ TEST_F(NpuConfigFile, Empty) { expect_error("", ": missing table [npu]; add [npu
 TEST_F(NpuConfigFile, NoTable) { expect_error("npu = 3\n", ":1: 'npu' is not a table; write [npu]"); }
 
 TEST_F(NpuConfigFile, UnknownTable) {
-  expect_error(kGood + "[cache]\n", ":20: unknown table or key 'cache'; known tables: npu, memory");
+  expect_error(kGood + "[cache]\n", ":20: unknown table or key 'cache'; known tables: npu, memory, energy");
 }
 
 TEST_F(NpuConfigFile, UnknownKey) {

@@ -29,12 +29,13 @@ TEST(SweepTable, CsvHasALineAPoint) {
   table.rows[1].result->problem = "no, \"never\"";
   table.rows[2].result.reset();
   EXPECT_EQ(to_csv(table),
-            "number,model,npu.rows,outcome,milliseconds,cycles,bound,compute_bound,traffic_bound,array_use,macs,"
+            "number,model,npu.rows,outcome,milliseconds,cycles,bound,compute_bound,traffic_bound,array_use,energy_mj,"
+            "edp_mj_ms,mean_watts,macs,"
             "dram_read_bytes,dram_write_bytes,spill_bytes,layer_count,pes,scratchpad_bytes,bandwidth_gb_s,clock_ghz,"
             "problem\n"
-            "0,mlp,0,ok,0.25,1000,0,0,0,0,0,0,0,0,0,100,0,0,0,\n"
-            "1,mlp,1,infeasible,,,,,,,,,,,,,,,,\"no, \"\"never\"\"\"\n"
-            "2,mlp,2,missing,,,,,,,,,,,,,,,,\n");
+            "0,mlp,0,ok,0.25,1000,0,0,0,0,0,0,0,0,0,0,0,0,100,0,0,0,\n"
+            "1,mlp,1,infeasible,,,,,,,,,,,,,,,,,,,\"no, \"\"never\"\"\"\n"
+            "2,mlp,2,missing,,,,,,,,,,,,,,,,,,,\n");
 }
 
 TEST(SweepTable, JsonSaysTheSame) {
@@ -84,8 +85,22 @@ TEST(SweepTable, WorkloadsAreApartAndDesignsAreNot) {
   EXPECT_EQ(groups[1].name, "model=ncf");
   EXPECT_EQ(groups[1].rows, (std::vector<std::size_t>{2, 3}));
   EXPECT_EQ(costs(table), std::vector<std::size_t>{column("pes")});
-  EXPECT_NE(to_text(table).find("model=ncf: 2 of 2 points that no other one beats in milliseconds, pes"),
-            std::string::npos);
+  EXPECT_NE(
+      to_text(table, usual_front(table)).find("model=ncf: 2 of 2 points that no other one beats in milliseconds, pes"),
+      std::string::npos);
+}
+
+TEST(SweepTable, FrontsAreOfTheColumnsThatAreAskedFor) {
+  Table table = example_table(3);
+  (*table.rows[0].result)["energy_mj"] = 3;
+  (*table.rows[1].result)["energy_mj"] = 4;
+  (*table.rows[2].result)["energy_mj"] = 2.5;
+  const std::string text = to_text(table, columns_of({"energy_mj", "cycles"}));
+  EXPECT_NE(text.find("2 of 3 points that no other one beats in energy_mj, cycles"), std::string::npos) << text;
+  EXPECT_NE(text.find("energy_mj 2.5  cycles 1002  npu.rows=2"), std::string::npos) << text;
+  EXPECT_EQ(text.find("npu.rows=1"), std::string::npos) << text;
+  EXPECT_THROW(columns_of({"energy"}), std::invalid_argument);
+  EXPECT_THROW(columns_of({"cycles", "cycles"}), std::invalid_argument);
 }
 
 TEST(SweepPage, StandsAlone) {
@@ -94,7 +109,7 @@ TEST(SweepPage, StandsAlone) {
   table.rows[1].point[0].value = "</script><img src=x onerror=1>";
   table.rows[2].result->outcome = Outcome::kInfeasible;
   table.rows[2].result->problem = "<does> & not fit";
-  const std::string html = page(table, "gradweave sweep 'a&b'");
+  const std::string html = page(table, "gradweave sweep 'a&b'", usual_front(table));
   EXPECT_EQ(gradweave::test::xml_problem(html), "");
   EXPECT_EQ(html.find("<img"), std::string::npos);
   EXPECT_NE(html.find("prefers-color-scheme: dark"), std::string::npos);
@@ -111,7 +126,7 @@ TEST(SweepPage, ManyPointsStayBelowAMegabyte) {
     for (std::size_t c = 0; c < columns.size(); ++c)
       row.result->values.at(c) += 1234567890 + static_cast<double>(row.number);
   (*table.rows[777].result)["milliseconds"] = 0.5; // on the front
-  const std::string html = page(table, "gradweave sweep");
+  const std::string html = page(table, "gradweave sweep", usual_front(table));
   EXPECT_LT(html.size(), 1'000'000U);
   EXPECT_GT(html.size(), 500'000U);
   EXPECT_NE(html.find("of the points out"), std::string::npos);
@@ -122,7 +137,7 @@ TEST(SweepPage, OfASweepWithoutNumbersIsAPage) {
   Table table = example_table(2);
   table.rows[0].result.reset();
   table.rows[1].result.reset();
-  EXPECT_EQ(gradweave::test::xml_problem(page(table, "c")), "");
+  EXPECT_EQ(gradweave::test::xml_problem(page(table, "c", usual_front(table))), "");
 }
 
 } // namespace

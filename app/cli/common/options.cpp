@@ -102,6 +102,13 @@ void add_plan_cache_option(CLI::App &command, WorkArguments &work) {
                      "gradweave in $XDG_CACHE_HOME or ~/.cache");
 }
 
+void add_accelergy_option(CLI::App &command, std::string &file) {
+  command.add_option(
+      "--accelergy", file,
+      "Write the counts of all accesses as Accelergy's action_counts (docs/energy.md) to this .yaml file, "
+      "and beside it, as .ert.yaml, the prices of the NPU's table [energy]");
+}
+
 void add_times_options(CLI::App &command, std::string &times, std::string &timeline) {
   command.add_option("--times", times,
                      "Write when each command was issued, started and done (docs/cli.md) to this file; to one for each "

@@ -32,6 +32,9 @@ void add_plan_cache_option(CLI::App &command, WorkArguments &work);
 /// The help of --pass.
 std::string help_of_pass();
 
+/// --accelergy.
+void add_accelergy_option(CLI::App &command, std::string &file);
+
 /// --times and --timeline.
 void add_times_options(CLI::App &command, std::string &times, std::string &timeline);
 

@@ -3,8 +3,8 @@
 namespace gradweave::cli {
 
 void add_set_option(CLI::App &command, std::vector<std::string> &set, Settable what) {
-  std::string help = "A field of the NPU or its memory with another value than its file has: npu.rows=64, "
-                     "memory.latency_cycles=50 (configs/small.toml has all)";
+  std::string help = "A field of the NPU, its memory or its energies with another value than its file has: "
+                     "npu.rows=64, memory.latency_cycles=50 (configs/small.toml has all), energy.dram_pj_per_byte=31";
   if (what == Settable::kMachineAndNetwork)
     help += "; or a variable of the network, as a symbolic dimension of an .onnx file: net.batch=8";
   command.add_option("--set", set, help)->type_name("FIELD=VALUE")->allow_extra_args(false)->take_all();

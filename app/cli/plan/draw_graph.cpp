@@ -1,6 +1,6 @@
 #include "app/cli/plan/draw_graph.hpp"
 
-#include "app/evaluation/page/xml.hpp"
+#include "app/page/xml.hpp"
 #include "graph/ir/operator.hpp"
 
 #include <fmt/format.h>
@@ -229,7 +229,7 @@ private:
   std::vector<std::pair<std::size_t, std::size_t>> edges_;
   double half_ = kBoxWidth / 2; ///< of the widest row
   std::size_t rows_ = 0;
-  evaluation::XmlWriter svg_;
+  page::XmlWriter svg_;
 };
 
 } // namespace

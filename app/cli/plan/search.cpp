@@ -1,8 +1,11 @@
 // gradweave search
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/report_files.hpp"
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/plan/commands.hpp"
+#include "app/report/energy/energy_report.hpp"
+#include "app/report/page/search_page.hpp"
 #include "app/report/plan_report.hpp"
 #include "app/report/text_format.hpp"
 #include "app/session/search_session.hpp"
@@ -24,7 +27,7 @@ namespace gradweave::cli {
 namespace {
 
 struct SearchArguments : SearchRequest {
-  std::string json;
+  std::string json, html;
   bool quiet = false;
 };
 
@@ -42,36 +45,48 @@ void print_layers(std::FILE *out, const NetworkSearch &s) {
              "bound", "paper", "conventional", "searched");
   for (const LayerSearch &l : s.layers)
     fmt::print(out, "{:3} {:{}} {:>20} {:>14} {:>14} {:>14} {:>14}  {:>8}  {}\n", l.layer.index, l.layer.name, width,
-               runtime::shape(l.layer), grouped(l.bound), grouped(l.paper), grouped(l.conventional),
-               grouped(l.searched), ratio(l.searched, l.bound), l.order);
+               runtime::shape(l.layer), l.bound == 0 ? "-" : grouped(l.bound), grouped(l.paper),
+               grouped(l.conventional), grouped(l.searched), ratio(l.searched, l.bound), l.order);
 }
 
-void print_totals(std::FILE *out, const NetworkSearch &s) {
-  const std::uint64_t paper = s.sum(&LayerSearch::paper), conventional = s.sum(&LayerSearch::conventional);
-  const std::uint64_t searched = s.sum(&LayerSearch::searched), step = s.step.predicted_cycles;
-  const auto less = [](std::uint64_t value, std::uint64_t than) {
-    return fmt::format("{:+.1f} %", 100 * (static_cast<double>(value) / static_cast<double>(than) - 1));
-  };
-  fmt::print(out, "\n{:56} {:>14} {:>10} {:>13}\n", "cycles, all layers", "", "to paper", "to conventional");
-  const auto line = [&](const char *what, std::uint64_t cycles) {
-    fmt::print(out, "{:56} {:>14} {:>10} {:>13}\n", what, grouped(cycles), less(cycles, paper),
-               less(cycles, conventional));
-  };
-  line("paper         its scheme on its own tiling, layer by layer", paper);
-  line("conventional  fastest sequential plans, layer by layer", conventional);
-  line("searched      fastest plans, layer by layer", searched);
-  line("step          all layers in one stream", step);
+/// The whole step against what bounds it, and its energy.
+void print_step(std::FILE *out, const NetworkSearch &s, const Machine &npu) {
   const compiler::Bounds &b = s.step.bounds;
   fmt::print(out, "bound of the step: {} cycles, of its {}; array steps {}, traffic {} (step = {} x bound)\n",
              grouped(b.run_cycles), b.compute_cycles >= b.traffic_cycles ? "multiply-adds" : "memory traffic",
-             grouped(b.compute_cycles), grouped(b.traffic_cycles), ratio(step, b.run_cycles));
+             grouped(b.compute_cycles), grouped(b.traffic_cycles), ratio(s.step.predicted_cycles, b.run_cycles));
+  fmt::print(out, "{}", report::energy_table({{"step", s.step.accesses, s.step.predicted_cycles}}, npu));
+  if (s.found.objective != compiler::Objective::kCycles) return;
   const bool groups = std::any_of(s.layers.begin(), s.layers.end(), [](const auto &l) { return l.layer.groups > 1; });
   fmt::print(out, "layer by layer, searched plans are {:.1f} % above their bounds on average{}\n",
              100 * s.mean_above_bound(),
              groups ? ", layers of several groups left out: theirs assume one group a command" : "");
-  fmt::print(out, "search of the step: from {} sets of plans, {} changes simulated, {} kept, {} -> {} cycles\n",
-             s.found.starts, grouped(s.found.simulated), grouped(s.found.improvements), grouped(s.found.first_cycles),
-             grouped(s.found.cycles));
+}
+
+void print_totals(std::FILE *out, const NetworkSearch &s, const Machine &npu) {
+  const std::uint64_t paper = s.sum(&LayerSearch::paper), conventional = s.sum(&LayerSearch::conventional);
+  const std::uint64_t searched = s.sum(&LayerSearch::searched);
+  const bool adds_up = s.found.objective != compiler::Objective::kEdp; // products of sums are no sums of products
+  const auto less = [](std::uint64_t value, std::uint64_t than) {
+    return fmt::format("{:+.1f} %", 100 * (static_cast<double>(value) / static_cast<double>(than) - 1));
+  };
+  const std::string_view unit = compiler::unit_of(s.found.objective);
+  fmt::print(out, "\n{:56} {:>14} {:>10} {:>13}\n", fmt::format("{}, all layers", unit), "", "to paper",
+             "to conventional");
+  const auto line = [&](const char *what, std::uint64_t cost, bool comparable = true) {
+    fmt::print(out, "{:56} {:>14} {:>10} {:>13}\n", what, grouped(cost), comparable ? less(cost, paper) : "-",
+               comparable ? less(cost, conventional) : "-");
+  };
+  line("paper         its scheme on its own tiling, layer by layer", paper);
+  line("conventional  best sequential plans, layer by layer", conventional);
+  line("searched      best plans, layer by layer", searched);
+  line("step          all layers in one stream", s.step_cost, adds_up);
+  if (!adds_up)
+    fmt::print(out, "  of layers by themselves the sum, to which the step's energy times its time does not compare\n");
+  print_step(out, s, npu);
+  fmt::print(out, "search of the step: from {} sets of plans, {} changes simulated, {} kept, {} -> {} {}\n",
+             s.found.starts, grouped(s.found.simulated), grouped(s.found.improvements), grouped(s.found.first_cost),
+             grouped(s.found.cost), unit);
   const auto effort = [&](const char *what, const compiler::SearchWork &w) {
     fmt::print(out, "effort     {:13} {} plans tried, {} simulated, {:.1f} million bursts, {:.1f} s\n", what,
                grouped(w.tried), grouped(w.simulated), static_cast<double>(w.bursts) / 1e6, w.seconds);
@@ -108,9 +123,8 @@ int search(const SearchArguments &a) {
   const bool on_rtl = !a.backend.empty() && runtime::parse_backend(a.backend) == runtime::Backend::kRtl;
   check_search(a, work);
   if (on_rtl) require_rtl(work.npu, a.work.npu); // before the search, which takes long
-  std::optional<OutputFile> json;
-  if (!a.json.empty()) json.emplace(a.json);
-  std::FILE *out = uses_standard_output({{"--json", a.json}}) ? stderr : stdout;
+  ReportFiles files(a.json, a.html);
+  std::FILE *out = uses_standard_output({{"--json", a.json}, {"--html", a.html}}) ? stderr : stdout;
 
   fmt::print(out, "{}: {} of {} layers, {}, on {}\n", work.network.name, work.layers.size(), work.network.layers.size(),
              compiler::to_string(work.compile.pass), work.npu.name);
@@ -125,7 +139,7 @@ int search(const SearchArguments &a) {
   });
   display.clear();
   print_layers(out, found);
-  print_totals(out, found);
+  print_totals(out, found, work.npu);
   Json report = search_json(a, work, found);
   ExitCode code = kOk;
   if (!a.backend.empty()) {
@@ -133,15 +147,16 @@ int search(const SearchArguments &a) {
     report["check"] = to_json(checked);
     code = exit_code(checked.outcome);
   }
-  if (json) json->commit(report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (files.asked()) files.commit(report, report::search_page);
   return code;
 }
 
 } // namespace
 
-void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen) {
+void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   const auto arguments = std::make_shared<SearchArguments>(); // as long as the parser
   SearchArguments &a = *arguments;
+  a.program = invocation.program;
   CLI::App *command =
       app.add_subcommand("search", "Search the fastest schedule of each layer and of the whole training step");
   a.work.pass = "both";
@@ -169,13 +184,19 @@ void add_search(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
                    "one before; placement keeps what the memory model would keep, and spends less on weaving")
       ->check(CLI::IsMember({"reuse", "placement"}))
       ->capture_default_str();
+  command
+      ->add_option_function<std::string>(
+          "--objective", [&a](const std::string &name) { a.objective = compiler::parse_objective(name); },
+          "What is minimised, one of " + compiler::objective_names() +
+              "; edp is energy times cycles. Energies are those of the NPU's table [energy] (docs/energy.md)")
+      ->default_str("cycles");
   command->add_option("--check", a.backend,
                       "Run the step on one of " + runtime::backend_names() +
                           ", with data and every bit checked; timing: cycles only");
   command->add_option("--data", a.data, "Data of the check, one of " + runtime::data_kind_names())
       ->capture_default_str();
   command->add_option("--seed", a.seed, "Seed of the data")->check(check_whole_number)->capture_default_str();
-  command->add_option("--json", a.json, "Write all figures to this file; - is standard output");
+  add_report_options(*command, a.json, a.html, "all figures");
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->footer("Examples:\n"
                   "  gradweave search --model bert_tiny --npu small\n"

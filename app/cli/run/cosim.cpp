@@ -1,14 +1,19 @@
 // gradweave cosim
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/report_files.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
 #include "app/cli/run/cosim_arguments.hpp"
 #include "app/cli/run/long_run.hpp"
+#include "app/report/energy/accelergy.hpp"
 #include "app/report/json_report.hpp"
+#include "app/report/page/run_page.hpp"
+#include "app/report/plan_report.hpp"
 #include "app/report/text_report.hpp"
 #include "base/file/output_file.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <memory>
 #include <optional>
@@ -25,10 +30,11 @@ using runtime::RunResult;
 
 /// One whole step of training on random data, or on that of files.
 int cosim_step(const CosimArguments &a) {
-  if (a.trace || !a.trace_file.empty() || !a.times.empty() || !a.timeline.empty() || !a.work.layers.empty())
+  if (a.trace || !a.trace_file.empty() || !a.times.empty() || !a.timeline.empty() || !a.work.layers.empty() ||
+      !a.accelergy.empty())
     throw std::invalid_argument(
-        "--step: a step is run and compared as a whole; leave out --layers, --trace, --times and "
-        "--timeline");
+        "--step: a step is run and compared as a whole; leave out --layers, --trace, --times, --timeline and "
+        "--accelergy");
   TrainArguments step;
   step.program = a.program;
   step.model = a.work.model;
@@ -44,6 +50,7 @@ int cosim_step(const CosimArguments &a) {
   step.steps = 1;
   step.seed = a.seed;
   step.json = a.json;
+  step.html = a.html;
   step.quiet = a.quiet;
   step.as_cosim = true;
   step.from_make = a.from_make;
@@ -72,9 +79,12 @@ int cosim(const CosimArguments &a) {
   RunOptions options = cosim_options(a, resolve(a.work));
   const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
   options.plans = plans.get();
-  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
-  std::optional<OutputFile> json;
-  if (!a.json.empty()) json.emplace(a.json);
+  options.sketch = !a.html.empty() && has_time(options.backend);
+  const bool to_stdout =
+      uses_standard_output({{"--json", a.json}, {"--html", a.html}, {"--times", a.times}, {"--timeline", a.timeline}});
+  ReportFiles files(a.json, a.html);
+  std::optional<report::AccelergyFiles> accelergy;
+  if (!a.accelergy.empty()) accelergy.emplace(a.accelergy, options.schedules.size());
   if (a.dry_run) return kOk;
   if (options.backend == runtime::Backend::kRtl) require_rtl(options.config, a.work.npu);
   const RunPlan plan = plan_run(a, options);
@@ -84,9 +94,11 @@ int cosim(const CosimArguments &a) {
     return kOk;
   }
   if (plan.background) {
-    json.reset(); // the process that goes on opens it anew
+    files.abandon(); // the process that goes on opens them anew
+    accelergy.reset();
     if (!continue_in_background(plan, a.program)) return kOk;
-    if (!a.json.empty()) json.emplace(a.json);
+    files = ReportFiles(a.json, a.html);
+    if (!a.accelergy.empty()) accelergy.emplace(a.accelergy, options.schedules.size());
   }
   if (plan.record) plan.record->begin(plan.background, options.layers.size() * options.schedules.size());
 
@@ -95,7 +107,8 @@ int cosim(const CosimArguments &a) {
   const RunResult result =
       run_all(options, plan.support, signals,
               [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); });
-  if (json) json->commit(json_report(options, result));
+  if (files.asked()) files.commit(report_json(options, result), report::run_page);
+  if (accelergy) commit_accelergy(*accelergy, options, result);
   report.end(result);
   return exit_code(result.outcome);
 }
@@ -195,8 +208,9 @@ void add_cosim(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_work_options(*command, a.work, Schedules::kSeveral);
   add_plan_cache_option(*command, a.work);
   add_simulation_options(*command, a);
-  command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
+  add_report_options(*command, a.json, a.html, "the report (docs/report.md)");
   add_trace_options(*command, a);
+  add_accelergy_option(*command, a.accelergy);
   add_times_options(*command, a.times, a.timeline);
   add_running_options(*command, a);
   command->add_flag("--from-make", a.from_make)

@@ -11,7 +11,7 @@
 namespace gradweave::cli {
 
 struct CosimArguments : CosimRequest {
-  std::string json;
+  std::string json, html, accelergy; ///< files; empty: none
   bool dry_run = false;
   std::string resume = "auto", background = "no";
   bool fresh = false;

@@ -39,18 +39,21 @@ void check(const CosimArguments &a) {
     throw std::invalid_argument("--resume never: a run in the background is always recorded; leave out one of "
                                 "--resume and --background, or use --fresh");
   if (a.background == "yes")
-    for (const auto &[option, path] : {std::pair("--json", a.json), {"--times", a.times}, {"--timeline", a.timeline}})
+    for (const auto &[option, path] :
+         {std::pair("--json", a.json), {"--html", a.html}, {"--times", a.times}, {"--timeline", a.timeline}})
       if (path == "-")
         throw std::invalid_argument(
             fmt::format("{} -: a run in the background has no standard output; name a file", option));
 }
 
-bool writes_to_stdout(const CosimArguments &a) { return a.json == "-" || a.times == "-" || a.timeline == "-"; }
+bool writes_to_stdout(const CosimArguments &a) {
+  return a.json == "-" || a.html == "-" || a.times == "-" || a.timeline == "-";
+}
 
 /// Files of finished jobs are not in the record, so that these jobs have to be run again.
 bool writes_job_files(const RunOptions &options) {
   return !options.trace.file.empty() || !options.trace_dir.empty() || !options.times.empty() ||
-         !options.timeline.empty();
+         !options.timeline.empty() || options.sketch;
 }
 
 void tell_what_is_kept(const runtime::RunRecord &record, const RunOptions &options) {

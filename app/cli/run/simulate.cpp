@@ -1,12 +1,18 @@
 // gradweave simulate
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/report_files.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/cli/run/commands.hpp"
+#include "app/report/energy/accelergy.hpp"
 #include "app/report/json_report.hpp"
+#include "app/report/page/run_page.hpp"
+#include "app/report/plan_report.hpp"
 #include "app/report/simulation_report.hpp"
 #include "app/request/run_request.hpp"
 #include "base/file/output_file.hpp"
 #include "runtime/run/simulation.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <memory>
@@ -17,7 +23,7 @@ namespace gradweave::cli {
 namespace {
 
 struct SimulateArguments : SimulateRequest {
-  std::string json;
+  std::string json, html, accelergy; ///< files; empty: none
 };
 
 using runtime::RunOptions;
@@ -25,27 +31,32 @@ using runtime::RunResult;
 
 int simulate(const SimulateArguments &a) {
   const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
-  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--times", a.times}, {"--timeline", a.timeline}});
+  const bool to_stdout =
+      uses_standard_output({{"--json", a.json}, {"--html", a.html}, {"--times", a.times}, {"--timeline", a.timeline}});
   if (!a.stream.empty()) check_stream_name(a.stream);
   const std::vector<isa::Command> stream =
       a.stream.empty() ? std::vector<isa::Command>{} : runtime::load_stream(a.stream);
   RunOptions options = a.stream.empty() ? simulate_options(a, resolve(a.work)) : stream_options(a);
   const std::unique_ptr<compiler::PlanStore> plans = plan_store(a.work);
   options.plans = plans.get();
-  std::optional<OutputFile> json;
-  if (!a.json.empty()) json.emplace(a.json);
+  options.sketch = !a.html.empty();
+  ReportFiles files(a.json, a.html);
+  std::optional<report::AccelergyFiles> accelergy;
+  if (!a.accelergy.empty()) accelergy.emplace(a.accelergy, options.schedules.size());
 
   runtime::SimulationReport report(options, to_stdout ? stderr : stdout);
   runtime::SimulationEvents events;
   events.layer_done = [&](const std::vector<runtime::JobResult> &by_schedule) { report.layer(by_schedule); };
   events.interrupted = [&](const Interrupted &signal) {
-    json.reset();
+    files.abandon();
+    accelergy.reset();
     std::fprintf(stderr, "gradweave: error: %s\n", signal.what());
     ::_exit(kInterrupted);
   };
   report.begin();
   const RunResult result = runtime::simulate(options, stream, signals, events);
-  if (json) json->commit(json_report(options, result));
+  if (files.asked()) files.commit(report_json(options, result), report::run_page);
+  if (accelergy) commit_accelergy(*accelergy, options, result);
   report.end(result);
   return exit_code(result.outcome);
 }
@@ -60,7 +71,8 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_work_options(*command, a.work, Schedules::kSeveral);
   add_plan_cache_option(*command, a.work);
   command->add_option("STREAM", a.stream, "Command stream to simulate instead: .gws, or text as disasm writes it");
-  command->add_option("--json", a.json, "Write the report (docs/report.md) to this file; - is standard output");
+  add_report_options(*command, a.json, a.html, "the report (docs/report.md)");
+  add_accelergy_option(*command, a.accelergy);
   add_times_options(*command, a.times, a.timeline);
   command->add_option("--jobs", a.jobs, "Threads that look for plans; default: one a core")
       ->check(check_whole_number)

@@ -1,9 +1,11 @@
 // gradweave train
 #include "app/cli/run/train_arguments.hpp"
 
+#include "app/cli/common/report_files.hpp"
 #include "app/cli/common/settings.hpp"
 #include "app/cli/common/work.hpp"
-#include "app/evaluation/page/line_chart.hpp"
+#include "app/page/line_chart.hpp"
+#include "app/report/page/training_page.hpp"
 #include "app/report/training_report.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/process_pool.hpp"
@@ -52,7 +54,7 @@ TrainingOutcome run(TrainingSession &session, const TrainArguments &a, const Sig
 }
 
 std::string plot(const TrainingRun &run, const TrainingOutcome &outcome) {
-  evaluation::LineChart chart;
+  page::LineChart chart;
   chart.title = fmt::format("{}, {}, {} steps, products {}", run.model, run.data, outcome.losses.size(),
                             run.backend == "golden" ? "golden" : fmt::format("on {} ({})", run.npu, run.backend));
   chart.value = "loss";
@@ -65,18 +67,17 @@ std::string plot(const TrainingRun &run, const TrainingOutcome &outcome) {
 
 int train(const TrainArguments &a) {
   const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
-  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--loss-plot", a.loss_plot}});
+  const bool to_stdout = uses_standard_output({{"--json", a.json}, {"--html", a.html}, {"--loss-plot", a.loss_plot}});
   if (a.tensors.dump.empty() != a.tensors.dump_to.empty())
     throw std::invalid_argument("--dump and --dump-to: which tensors, and the file; give both");
   TrainingSession session(a, load_forward(a), tensors_of(a.tensors));
-  std::optional<OutputFile> json, svg;
-  if (!a.json.empty()) json.emplace(a.json);
+  ReportFiles files(a.json, a.html);
+  std::optional<OutputFile> svg;
   if (!a.loss_plot.empty()) svg.emplace(a.loss_plot);
   if (a.dry_run) return kOk;
   prepare(session, a);
   const TrainingOutcome outcome = run(session, a, signals, to_stdout ? stderr : stdout);
-  using Json = nlohmann::ordered_json;
-  if (json) json->commit(to_json(session.what(), outcome).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (files.asked()) files.commit(to_json(session.what(), outcome), report::training_page);
   if (svg) svg->commit(plot(session.what(), outcome));
   if (outcome.ok() && !a.tensors.dump_to.empty()) graph::write_tensors(a.tensors.dump_to, session.dumped(outcome));
   return outcome.ok() ? kOk : kFailed;

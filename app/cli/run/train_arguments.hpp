@@ -9,7 +9,7 @@
 namespace gradweave::cli {
 
 struct TrainArguments : TrainRequest {
-  std::string loss_plot, json;
+  std::string loss_plot, json, html;
   bool dry_run = false; ///< check arguments, files and outputs, run nothing
 };
 

@@ -1,5 +1,6 @@
 // The options of gradweave train.
 #include "app/cli/common/options.hpp"
+#include "app/cli/common/report_files.hpp"
 #include "app/cli/common/settings.hpp"
 #include "app/cli/run/train_arguments.hpp"
 #include "device/backend.hpp"
@@ -81,7 +82,7 @@ void add_where_options(CLI::App &command, TrainArguments &a) {
   command.add_option("--schedule", a.schedule, "Schedule of the products, as of cosim")->capture_default_str();
   command.add_flag("--eval", a.evaluate, "Tell the accuracy on the test images at the end");
   command.add_option("--loss-plot", a.loss_plot, "Draw the loss over the steps into this SVG file");
-  command.add_option("--json", a.json, "Write all figures to this file; - is standard output");
+  add_report_options(command, a.json, a.html, "all figures");
   command.add_flag("--quiet", a.quiet, "No progress on standard error");
 }
 

@@ -3,6 +3,7 @@
 #include "app/cli/common/arguments.hpp"
 #include "app/cli/common/work.hpp"
 #include "app/sweep/page/page.hpp"
+#include "base/text/split.hpp"
 
 #include <fmt/format.h>
 
@@ -45,19 +46,25 @@ void add_sweep_outputs(CLI::App &command, SweepOutputs &outputs) {
   command.add_option("--json", outputs.json, "Write it as JSON, with what the columns mean");
   command.add_option("--html", outputs.html,
                      "Write a page with fronts, plots, filters and the table; it needs no network");
+  command.add_option(
+      "--by", outputs.by,
+      "Columns of the fronts, as in energy_mj,milliseconds: smaller is better; default: time and what of "
+      "pes, scratchpad_bytes and bandwidth_gb_s differs");
 }
 
 OpenOutputs::OpenOutputs(const SweepOutputs &outputs)
     : text_(uses_standard_output({{"--csv", outputs.csv}, {"--json", outputs.json}, {"--html", outputs.html}})
                 ? stderr
                 : stdout),
+      by_(outputs.by.empty() ? std::vector<std::size_t>{} : sweep::columns_of(split(outputs.by, ','))),
       csv_(open(outputs.csv)), json_(open(outputs.json)), html_(open(outputs.html)) {}
 
 int OpenOutputs::finish(const sweep::Table &table, const std::string &command) {
   if (csv_) csv_->commit(to_csv(table));
   if (json_) json_->commit(to_json(table));
-  if (html_) html_->commit(page(table, command));
-  fmt::print(text_, "{}", to_text(table));
+  const std::vector<std::size_t> by = by_.empty() ? usual_front(table) : by_;
+  if (html_) html_->commit(page(table, command, by));
+  fmt::print(text_, "{}", to_text(table, by));
   const std::size_t infeasible = table.count(sweep::Outcome::kInfeasible),
                     failed = table.count(sweep::Outcome::kFailed), missing = table.missing();
   fmt::print(text_, "{} points: {} with numbers", table.rows.size(), table.count(sweep::Outcome::kOk));

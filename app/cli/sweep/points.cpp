@@ -7,6 +7,7 @@
 #include "app/evaluation/unit/unit_key.hpp"
 #include "app/report/summary.hpp"
 #include "graph/layer_fingerprint.hpp"
+#include "sw_models/energy/energy.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -78,8 +79,9 @@ void set_field(WorkArguments &arguments, const Field &field) {
   else if (const compiler::OptionForm *form = find_form(name))
     set_form(arguments, *form, text);
   else
-    throw std::invalid_argument(fmt::format("there is no field '{}'; use npu.KEY, memory.KEY, net.KEY, or one of: {}",
-                                            name, fmt::join(option_fields(), ", ")));
+    throw std::invalid_argument(
+        fmt::format("there is no field '{}'; use npu.KEY, memory.KEY, energy.KEY, net.KEY, or one of: {}", name,
+                    fmt::join(option_fields(), ", ")));
 }
 
 WorkArguments arguments_of(const Point &point) {
@@ -119,7 +121,8 @@ double estimate(const Work &work, compiler::Schedule schedule) {
   return seconds;
 }
 
-void add_layer(const compiler::Compiled &compiled, Result &result) {
+void add_layer(const compiler::Compiled &compiled, Result &result, AccessCounts &accesses) {
+  accesses += compiled.accesses;
   result["cycles"] += static_cast<double>(compiled.predicted_cycles);
   result["bound"] += static_cast<double>(compiled.bounds.run_cycles);
   result["compute_bound"] += static_cast<double>(compiled.bounds.compute_cycles);
@@ -145,9 +148,10 @@ Result evaluate(const Work &work, compiler::Schedule schedule) {
   compiler::CompileOptions options = work.compile_as(schedule);
   options.stream = false; // cycles and traffic are the same without
   compiler::CompileCache cache;
+  AccessCounts accesses;
   try {
     for (const compiler::Layer &layer : work.layers)
-      add_layer(compiler::compile({layer}, work.npu, options, cache), result);
+      add_layer(compiler::compile({layer}, work.npu, options, cache), result, accesses);
   } catch (const compiler::CompilerDefect &) {
     throw;
   } catch (const compiler::CompileError &error) {
@@ -156,8 +160,11 @@ Result evaluate(const Work &work, compiler::Schedule schedule) {
   const Machine &npu = work.npu;
   result["layer_count"] = static_cast<double>(work.layers.size());
   result["milliseconds"] = result["cycles"] / (npu.clock_ghz * 1e6);
-  result["array_use"] = runtime::utilisation(static_cast<std::uint64_t>(result["macs"]),
-                                             static_cast<std::uint64_t>(result["cycles"]), npu);
+  const auto cycles = static_cast<std::uint64_t>(result["cycles"]);
+  result["energy_mj"] = energy_of(accesses, cycles, npu).total() * 1e-9;
+  result["edp_mj_ms"] = result["energy_mj"] * result["milliseconds"];
+  result["mean_watts"] = result["energy_mj"] / result["milliseconds"];
+  result["array_use"] = runtime::utilisation(static_cast<std::uint64_t>(result["macs"]), cycles, npu);
   result["pes"] = static_cast<double>(npu.rows) * npu.cols * npu.cores;
   result["scratchpad_bytes"] = static_cast<double>(npu.spm_bytes);
   result["bandwidth_gb_s"] = npu.memory.bandwidth_gb_s;
@@ -222,8 +229,8 @@ private:
     const Work work = resolve(arguments, *network);
     const compiler::Schedule schedule = compiler::parse_schedule(arguments.schedule);
     std::string key = Fingerprint()
-                          .add("point", shapes(work.layers), fingerprint(work.npu), work.npu.clock_ghz,
-                               fingerprint(work.compile_as(schedule)), evaluation::tool_version())
+                          .add("point", shapes(work.layers), fingerprint(work.npu), fingerprint(work.npu.energy),
+                               work.npu.clock_ghz, fingerprint(work.compile_as(schedule)), evaluation::tool_version())
                           .hex();
     if (keys_.insert(key).second)
       made_.work.push_back({key, to_text(point), estimate(work, schedule), [arguments, network, schedule] {

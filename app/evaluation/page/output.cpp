@@ -1,7 +1,7 @@
 #include "app/evaluation/page/output.hpp"
 
-#include "app/evaluation/page/bar_chart.hpp"
-#include "app/evaluation/page/plot.hpp"
+#include "app/page/bar_chart.hpp"
+#include "app/page/plot.hpp"
 #include "base/file/output_file.hpp"
 #include "base/text/csv.hpp"
 

@@ -1,8 +1,8 @@
-// index.html: one page without scripts, styles or pictures from elsewhere.
-#include "app/evaluation/page/bar_chart.hpp"
+// index.html: a summary and all charts first, then every number.
 #include "app/evaluation/page/output.hpp"
-#include "app/evaluation/page/plot.hpp"
-#include "app/evaluation/page/xml.hpp"
+#include "app/page/bar_chart.hpp"
+#include "app/page/document.hpp"
+#include "app/page/plot.hpp"
 
 #include <fmt/format.h>
 
@@ -12,26 +12,7 @@
 namespace gradweave::evaluation {
 namespace {
 
-constexpr const char *kStyle = R"(
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 1040px; margin: 2em auto;
-  padding: 0 1em; }
-h1 { font-size: 1.7em; line-height: 1.2; }
-h2 { font-size: 1.25em; margin-top: 2.2em; border-bottom: 1px solid #ccc; }
-h3 { font-size: 1em; margin-bottom: .3em; }
-table { border-collapse: collapse; margin: .8em 0; font-size: .9em; }
-caption { text-align: left; font-weight: 600; padding-bottom: .3em; }
-th, td { border-bottom: 1px solid #ddd; padding: .25em .7em .25em 0; text-align: left; vertical-align: top; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-code { font-size: .88em; background: #f4f4f4; padding: 0 .2em; }
-figure { margin: 1em 0; break-inside: avoid; }
-figcaption { font-size: .9em; color: #444; }
-svg { width: 100%; height: auto; }
-details { margin: .4em 0; }
-.scroll { overflow-x: auto; }
-.bad { color: #a00; }
-@media print { body { max-width: none; font-size: 10pt; } a { color: inherit; text-decoration: none; }
-  h2 { break-after: avoid; } tr { break-inside: avoid; } }
-)";
+using page::CellKind;
 
 std::string shown(const std::optional<double> &value, const std::string &unit) {
   if (!value) return {};
@@ -40,185 +21,120 @@ std::string shown(const std::optional<double> &value, const std::string &unit) {
   return fmt::format("{:.{}f}{}", *value, whole ? 0 : unit == "x" ? 2 : 1, unit.empty() ? "" : " " + unit);
 }
 
+/// The chart's values.
+Table values_of(const Chart &chart) {
+  Table all{chart.axis, {""}, {}};
+  for (const Series &series : chart.series)
+    all.columns.push_back(series.name);
+  for (std::size_t g = 0; g < chart.groups.size(); ++g) {
+    all.rows.push_back({chart.groups[g]});
+    for (const Series &series : chart.series)
+      all.rows.back().push_back(std::isfinite(series.values.at(g)) ? fmt::format("{:.4f}", series.values.at(g))
+                                                                   : "n/a");
+  }
+  return all;
+}
+
 class Page {
 public:
-  explicit Page(const Evaluation &evaluation) : evaluation_(evaluation) {}
+  explicit Page(const Evaluation &evaluation) : evaluation_(evaluation), page_(evaluation.title) {}
 
   std::string write() {
-    html_.raw("<!DOCTYPE html>\n");
-    html_.open("html", {{"xmlns", "http://www.w3.org/1999/xhtml"}, {"lang", "en"}});
-    head();
-    html_.open("body");
     introduction();
-    all_rows();
     for (const Figure &figure : evaluation_.figures)
-      section(figure);
+      if (is_drawn(figure)) drawings(figure);
     rtl();
     problems();
-    html_.close();
-    html_.close();
-    return html_.str() + '\n';
+    page_.heading("All numbers", "numbers");
+    for (const Figure &figure : evaluation_.figures)
+      numbers(figure);
+    return page_.finish();
   }
 
 private:
-  void head() {
-    html_.open("head");
-    html_.empty("meta", {{"charset", "utf-8"}});
-    html_.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-    html_.element("title", evaluation_.title + ": evaluation");
-    html_.element("style", kStyle);
-    html_.close();
-  }
-
-  void paragraph(const std::string &text) {
-    html_.element("p", text);
-    html_.line_feed();
-  }
-
-  void command(const std::string &text) {
-    html_.open("p");
-    html_.element("code", text);
-    html_.close();
-    html_.line_feed();
-  }
-
   void introduction() {
-    html_.element("h1", evaluation_.title);
     const Presentation &said = evaluation_.presentation;
-    paragraph(said.purpose + " The whole page is made by");
-    command(evaluation_.command);
-    paragraph(
-        fmt::format("{} {}; compiler and models {}. {}", evaluation_.units, said.work, evaluation_.tool, said.method));
-    html_.open("ul");
-    for (const std::string &term : said.terms)
-      html_.element("li", term);
-    html_.close();
+    page_.paragraph(said.purpose);
+    std::size_t beside = 0, drawn = 0;
+    for (const Figure &figure : evaluation_.figures) {
+      drawn += figure.charts.size() + figure.plots.size();
+      beside += static_cast<std::size_t>(
+          std::count_if(figure.rows.begin(), figure.rows.end(), [](const Row &row) { return row.paper.has_value(); }));
+    }
+    std::vector<page::Fact> facts{{"figures and tables", std::to_string(evaluation_.figures.size())},
+                                  {"charts", std::to_string(drawn)},
+                                  {"numbers beside the paper's", std::to_string(beside)},
+                                  {said.work, std::to_string(evaluation_.units)}};
+    if (!evaluation_.rtl.empty()) {
+      const auto equal = std::count_if(evaluation_.rtl.begin(), evaluation_.rtl.end(),
+                                       [](const RtlCheck &check) { return check.passed(); });
+      facts.push_back({"equal on the RTL, bits and cycles", fmt::format("{} of {}", equal, evaluation_.rtl.size())});
+    }
+    if (!evaluation_.problems.empty()) facts.push_back({"not evaluated", std::to_string(evaluation_.problems.size())});
+    page_.facts(facts);
+    page_.command(evaluation_.command);
+    page_.paragraph(fmt::format("Compiler and models {}. {}", evaluation_.tool, said.method));
+    page_.list(said.terms);
   }
 
-  void header(const std::vector<std::string> &columns, std::size_t numbers_from) {
-    html_.open("thead");
-    html_.open("tr");
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      html_.element("th", columns[i],
-                    i >= numbers_from ? XmlWriter::Attributes{{"scope", "col"}, {"class", "number"}}
-                                      : XmlWriter::Attributes{{"scope", "col"}});
-    html_.close();
-    html_.close();
+  static bool is_drawn(const Figure &figure) { return !figure.charts.empty() || !figure.plots.empty(); }
+
+  /// What a figure draws, how, and what is to be noted.
+  void drawings(const Figure &figure) {
+    page_.heading(figure.title, "figure-" + figure.id);
+    page_.paragraph(figure.method);
+    for (const Chart &chart : figure.charts)
+      page_.figure(draw(chart, page_.next_drawing()), chart.title, values_of(chart));
+    for (const Plot &plot : figure.plots)
+      page_.figure(draw(plot, page_.next_drawing()), plot.title);
+    page_.list(figure.notes);
+    if (figure.rows.empty() && figure.tables.empty()) return;
+    page_.html().open("p");
+    page_.html().element("a", "its numbers", {{"href", "#numbers-" + figure.id}});
+    page_.html().close();
   }
 
-  void rows_table(const std::vector<Row> &rows, const std::string &caption, bool with_figure) {
-    html_.open("div", {{"class", "scroll"}});
-    html_.open("table");
-    html_.element("caption", caption);
-    std::vector<std::string> columns{"number", "paper"};
-    for (const Column &column : evaluation_.presentation.columns)
-      columns.push_back(column.title);
-    columns.emplace_back("command");
-    if (with_figure) columns.insert(columns.begin(), "figure");
-    header(columns, columns.size());
-    html_.open("tbody");
+  void rows_table(const std::vector<Row> &rows) {
+    Table all{"The paper's numbers, and ours", {"number", "paper"}, {}};
+    page::TableForm form{{CellKind::kText, CellKind::kNumber}};
+    const std::vector<Column> &columns = evaluation_.presentation.columns;
+    for (const Column &column : columns) {
+      all.columns.push_back(column.title);
+      form.kinds.push_back(CellKind::kNumber);
+    }
+    all.columns.emplace_back("command");
+    form.kinds.push_back(CellKind::kCode);
     for (const Row &row : rows) {
-      html_.open("tr");
-      if (with_figure) {
-        html_.open("td");
-        html_.element("a", row.figure, {{"href", "#figure-" + row.figure}});
-        html_.close();
-      }
-      html_.element("td", row.note.empty() ? row.text : row.text + " (" + row.note + ")");
-      html_.element("td", shown(row.paper, row.unit), {{"class", "number"}});
-      for (std::size_t i = 0; i < evaluation_.presentation.columns.size(); ++i)
-        html_.element("td", i < row.ours.size() ? shown(row.ours[i], row.unit) : std::string(), {{"class", "number"}});
-      html_.open("td");
-      html_.element("code", row.command);
-      html_.close();
-      html_.close();
-      html_.line_feed();
+      all.rows.push_back({row.note.empty() ? row.text : row.text + " (" + row.note + ")", shown(row.paper, row.unit)});
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        all.rows.back().push_back(i < row.ours.size() ? shown(row.ours[i], row.unit) : std::string());
+      all.rows.back().push_back(row.command);
     }
-    html_.close();
-    html_.close();
-    html_.close();
+    page_.table(all, form);
   }
 
-  void all_rows() {
-    std::vector<Row> rows;
-    for (const Figure &figure : evaluation_.figures)
-      rows.insert(rows.end(), figure.rows.begin(), figure.rows.end());
-    html_.element("h2", "All numbers");
-    rows_table(rows, "Numbers that the paper states, and ours", true);
-  }
-
-  void table(const Table &table) {
-    html_.open("div", {{"class", "scroll"}});
-    html_.open("table");
-    html_.element("caption", table.title);
-    header(table.columns, table.columns.size());
-    html_.open("tbody");
-    for (const std::vector<std::string> &row : table.rows) {
-      html_.open("tr");
-      for (const std::string &cell : row)
-        html_.element("td", cell);
-      html_.close();
-      html_.line_feed();
+  /// Tables; of a figure without drawings, all that there is.
+  void numbers(const Figure &figure) {
+    if (is_drawn(figure) && figure.rows.empty() && figure.tables.empty()) return;
+    page_.html().open("h3", {{"id", "numbers-" + figure.id}});
+    if (is_drawn(figure))
+      page_.html().element("a", figure.title, {{"href", "#figure-" + figure.id}});
+    else
+      page_.html().text(figure.title);
+    page_.html().close();
+    if (!is_drawn(figure)) {
+      page_.paragraph(figure.method);
+      page_.list(figure.notes);
     }
-    html_.close();
-    html_.close();
-    html_.close();
-  }
-
-  /// The chart's values, folded away.
-  void values(const Chart &chart) {
-    Table all{chart.axis, {""}, {}};
-    for (const Series &series : chart.series)
-      all.columns.push_back(series.name);
-    for (std::size_t g = 0; g < chart.groups.size(); ++g) {
-      all.rows.push_back({chart.groups[g]});
-      for (const Series &series : chart.series)
-        all.rows.back().push_back(std::isfinite(series.values.at(g)) ? fmt::format("{:.4f}", series.values.at(g))
-                                                                     : "n/a");
-    }
-    html_.open("details");
-    html_.element("summary", "values");
-    table(all);
-    html_.close();
-  }
-
-  void section(const Figure &figure) {
-    html_.element("h2", figure.title, {{"id", "figure-" + figure.id}});
-    paragraph(figure.method);
-    if (!figure.rows.empty()) rows_table(figure.rows, "The paper's numbers, and ours", false);
-    for (const Chart &chart : figure.charts) {
-      html_.open("figure");
-      html_.raw(draw(chart, charts_++));
-      html_.element("figcaption", chart.title);
-      values(chart);
-      html_.close();
-      html_.line_feed();
-    }
-    for (const Plot &plot : figure.plots) {
-      html_.open("figure");
-      html_.raw(draw(plot, charts_++));
-      html_.element("figcaption", plot.title);
-      html_.close();
-      html_.line_feed();
-    }
-    for (const Table &t : figure.tables)
-      table(t);
-    list(figure.notes);
-  }
-
-  void list(const std::vector<std::string> &items) {
-    if (items.empty()) return;
-    html_.open("ul");
-    for (const std::string &item : items)
-      html_.element("li", item);
-    html_.close();
-    html_.line_feed();
+    if (!figure.rows.empty()) rows_table(figure.rows);
+    for (const Table &table : figure.tables)
+      page_.table(table);
   }
 
   void rtl() {
     if (evaluation_.rtl_note.empty() && evaluation_.rtl.empty()) return;
-    html_.element("h2", "On the RTL", {{"id", "rtl"}});
-    if (!evaluation_.rtl_note.empty()) paragraph(evaluation_.rtl_note);
+    page_.heading("On the RTL", "rtl");
+    if (!evaluation_.rtl_note.empty()) page_.paragraph(evaluation_.rtl_note);
     if (evaluation_.rtl.empty()) return;
     Table checks{"Units that ran on the Verilated NPU as well",
                  {"network", "layer", "variant", "cycles, model", "cycles, RTL", "results compared", "verdict"},
@@ -227,19 +143,19 @@ private:
       checks.rows.push_back({c.network, c.layer, c.variant, std::to_string(c.model_cycles),
                              std::to_string(c.rtl_cycles), std::to_string(c.elements),
                              c.passed() ? "all bits and cycles equal" : c.problem});
-    table(checks);
+    page_.table(checks, {{CellKind::kText, CellKind::kText, CellKind::kText, CellKind::kNumber, CellKind::kNumber,
+                          CellKind::kNumber, CellKind::kText}});
   }
 
   void problems() {
     if (evaluation_.problems.empty()) return;
-    html_.element("h2", "Not evaluated", {{"id", "problems"}});
-    paragraph(evaluation_.presentation.left_out);
-    list(evaluation_.problems);
+    page_.heading("Not evaluated", "problems");
+    page_.paragraph(evaluation_.presentation.left_out);
+    page_.list(evaluation_.problems);
   }
 
   const Evaluation &evaluation_;
-  XmlWriter html_;
-  std::size_t charts_ = 0;
+  page::Document page_;
 };
 
 } // namespace

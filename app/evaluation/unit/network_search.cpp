@@ -19,7 +19,7 @@ using compiler::Schedule;
 
 /// The paper's scheme: Algorithm 1 on the whole layer or on the parts of the best of the three partitionings; without
 /// dX the baseline. It knows no images: a convolution's matrix is that of im2col.
-std::uint64_t paper_cycles(Layer layer, const Machine &npu, Pass pass) {
+std::uint64_t paper_cost(Layer layer, const Machine &npu, Pass pass, const compiler::Judge &judge) {
   layer.image = false;
   const compiler::paper::PaperScheduler scheme;
   std::uint64_t best = ~std::uint64_t{0};
@@ -32,7 +32,8 @@ std::uint64_t paper_cycles(Layer layer, const Machine &npu, Pass pass) {
     options.parts = partition == compiler::Partition::kNone ? 1 : 2;
     compiler::CompileCache cache;
     try {
-      best = std::min(best, compiler::compile(scheme, {layer}, npu, options, cache).predicted_cycles);
+      const compiler::Compiled compiled = compiler::compile(scheme, {layer}, npu, options, cache);
+      best = std::min(best, judge.cost_of(compiled.accesses, compiled.predicted_cycles));
     } catch (const compiler::CompileError &) {
       // The layer cannot be cut like this; the uncut one decides.
       if (partition == compiler::Partition::kNone) throw;
@@ -43,20 +44,21 @@ std::uint64_t paper_cycles(Layer layer, const Machine &npu, Pass pass) {
 }
 
 /// What the layer has to beat, and what it cannot.
-LayerSearch compared(const Layer &layer, const Machine &npu, Pass asked, bool paper) {
+LayerSearch compared(const Layer &layer, const Machine &npu, Pass asked, const SearchEffort &effort) {
   LayerSearch l;
-  l.bound = compiler::layer_bound(layer, asked, npu);
+  if (effort.objective == compiler::Objective::kCycles) l.bound = compiler::layer_bound(layer, asked, npu);
+  const compiler::Judge judge(npu, effort.objective);
   for (const Pass pass : {Pass::kForward, Pass::kBackward})
-    if (paper && (asked == Pass::kBoth || asked == pass)) l.paper += paper_cycles(layer, npu, pass);
+    if (effort.paper && (asked == Pass::kBoth || asked == pass)) l.paper += paper_cost(layer, npu, pass, judge);
   return l;
 }
 
 } // namespace
 
-std::uint64_t NetworkSearch::sum(std::uint64_t LayerSearch::*cycles) const {
+std::uint64_t NetworkSearch::sum(std::uint64_t LayerSearch::*cost) const {
   std::uint64_t total = 0;
   for (const LayerSearch &l : layers)
-    total += l.*cycles;
+    total += l.*cost;
   return total;
 }
 
@@ -64,7 +66,7 @@ double NetworkSearch::mean_above_bound() const {
   double total = 0;
   std::size_t count = 0;
   for (const LayerSearch &l : layers) {
-    if (l.layer.groups > 1) continue;
+    if (l.layer.groups > 1 || l.bound == 0) continue;
     total += static_cast<double>(l.searched) / static_cast<double>(l.bound) - 1;
     ++count;
   }
@@ -82,7 +84,7 @@ NetworkSearch search_network(const std::vector<Layer> &layers, const Machine &np
   for (const Layer &layer : layers) {
     const std::string shape = compiler::shape_fingerprint(layer).hex();
     auto it = known.find(shape);
-    if (it == known.end()) it = known.emplace(shape, compared(layer, roomy, pass, effort.paper)).first;
+    if (it == known.end()) it = known.emplace(shape, compared(layer, roomy, pass, effort)).first;
     result.layers.push_back(it->second);
     result.layers.back().layer = layer;
     if (progress) progress(result.layers.size(), layers.size() + step_units);
@@ -92,18 +94,21 @@ NetworkSearch search_network(const std::vector<Layer> &layers, const Machine &np
   options.layer_plans = effort.layer_plans;
   options.step_plans = effort.step_plans;
   options.start = effort.start;
+  options.objective = effort.objective;
   if (progress)
     options.progress = [&](std::uint64_t done, std::uint64_t of) {
       progress(layers.size() + done * step_units / of, layers.size() + step_units);
     };
   result.found = compiler::search_step(layers, roomy, options);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    const compiler::LayerCycles &own = result.found.layers[i];
+    const compiler::LayerCosts &own = result.found.layers[i];
     result.layers[i].conventional = own.conventional;
     result.layers[i].searched = own.searched;
     if (pass != Pass::kForward) result.layers[i].order = std::string(to_string(own.order));
   }
   result.step = compiler::compile_plans(layers, pass, result.found.plans, roomy);
+  result.step_cost =
+      compiler::Judge(roomy, effort.objective).cost_of(result.step.accesses, result.step.predicted_cycles);
   return result;
 }
 

@@ -7,24 +7,26 @@
 
 namespace gradweave::evaluation {
 
-/// Cycles of a layer, each pass run by itself; all by the timing model.
+/// Costs of a layer by the objective (compiler::Judge), each pass run by itself: cycles by the timing model, by
+/// default.
 struct LayerSearch {
   compiler::Layer layer;
-  std::uint64_t bound = 0;        ///< forward and backward
+  std::uint64_t bound = 0;        ///< forward and backward; 0 if the objective is not cycles
   std::uint64_t paper = 0;        ///< igo_micro23 in full on its own tiling: Algorithm 1 and the best partitioning
-  std::uint64_t conventional = 0; ///< the fastest searched plan that computes dX, then dW
-  std::uint64_t searched = 0;     ///< the fastest searched plan of any order
+  std::uint64_t conventional = 0; ///< the best searched plan that computes dX, then dW
+  std::uint64_t searched = 0;     ///< the best searched plan of any order
   std::string order;              ///< of the latter's backward pass
 };
 
 struct NetworkSearch {
   compiler::Pass pass = compiler::Pass::kBoth;
   std::vector<LayerSearch> layers;
-  compiler::Compiled step; ///< all layers in one stream
+  compiler::Compiled step;     ///< all layers in one stream
+  std::uint64_t step_cost = 0; ///< of it
   compiler::SearchedStep found;
 
   /// Sums over the layers.
-  std::uint64_t sum(std::uint64_t LayerSearch::*cycles) const;
+  std::uint64_t sum(std::uint64_t LayerSearch::*cost) const;
   /// Mean of searched / bound - 1 over the layers of one group; 0 if there is none. The bound of several groups assumes
   /// that no command computes more than one, which packing could.
   double mean_above_bound() const;
@@ -35,6 +37,7 @@ struct SearchEffort {
   std::uint64_t layer_plans = 100; ///< plans simulated for each layer, pass and order
   std::uint64_t step_plans = 300;  ///< changes of the whole step that are simulated, see compiler::StepOptions
   compiler::StepStart start = compiler::StepStart::kReuse;
+  compiler::Objective objective = compiler::Objective::kCycles;
   bool paper = true; ///< whether to time the paper's scheme, too; else LayerSearch::paper is 0
 };
 

@@ -41,11 +41,12 @@ Fingerprint topology_fingerprint(const std::vector<compiler::Layer> &layers) {
 // Every field is named, so that a new one does not compile until it is decided whether a result depends on it.
 std::string key_of(const StepUnit &unit, std::string_view tool) {
   const auto &[layers, npu, effort] = unit;
-  const auto &[layer_plans, step_plans, start, paper] = effort; // results do not hold the paper's scheme
+  const auto &[layer_plans, step_plans, start, objective, paper] = effort; // results do not hold the paper's scheme
   Fingerprint key;
   key.add("step", layers.size());
   for (const compiler::Layer &layer : layers)
     key.add(compiler::shape_fingerprint(layer));
+  if (objective != compiler::Objective::kCycles) key.add(objective, fingerprint(npu.energy), npu.clock_ghz);
   return key.add(topology_fingerprint(layers), layer_plans, step_plans, start, fingerprint(npu), tool).hex();
 }
 

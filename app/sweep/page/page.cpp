@@ -1,8 +1,8 @@
 #include "app/sweep/page/page.hpp"
 
-#include "app/evaluation/page/plot.hpp"
-#include "app/evaluation/page/xml.hpp"
-#include "page_parts.hpp"
+#include "app/page/document.hpp"
+#include "app/page/plot.hpp"
+#include "sweep_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
@@ -18,13 +19,13 @@
 namespace gradweave::sweep {
 namespace {
 
-using evaluation::XmlWriter;
+using page::XmlWriter;
 using Json = nlohmann::json;
 
 constexpr std::size_t kFrontRows = 12, kProblemRows = 10, kStillPoints = 400, kFrontPoints = 300;
-constexpr std::array<std::string_view, 9> kTableColumns{"milliseconds", "cycles",           "bound",
-                                                        "array_use",    "dram_read_bytes",  "dram_write_bytes",
-                                                        "pes",          "scratchpad_bytes", "bandwidth_gb_s"};
+constexpr std::array<std::string_view, 10> kTableColumns{
+    "milliseconds",     "cycles", "energy_mj",        "bound",         "array_use", "dram_read_bytes",
+    "dram_write_bytes", "pes",    "scratchpad_bytes", "bandwidth_gb_s"};
 
 bool has_numbers(const Row &row) { return row.result && row.result->outcome == Outcome::kOk; }
 
@@ -45,20 +46,14 @@ std::string_view cost_axis(const Table &table) {
 
 class SweepPage {
 public:
-  SweepPage(const Table &table, const std::string &command) : table_(table), command_(command) {
-    by_.push_back(column("milliseconds"));
-    for (const std::size_t cost : costs(table))
-      by_.push_back(cost);
+  SweepPage(const Table &table, const std::string &command, const std::vector<std::size_t> &by)
+      : table_(table), command_(command), by_(by), page_(title(table), kSweepStyle) {
     for (const Group &group : workloads(table))
       fronts_.push_back(pareto_front(table, group.rows, by_));
   }
 
   std::string write() {
-    const std::string data = points();
-    html_.raw("<!DOCTYPE html>\n");
-    html_.open("html", {{"xmlns", "http://www.w3.org/1999/xhtml"}, {"lang", "en"}});
-    head();
-    html_.open("body");
+    const nlohmann::json data = points();
     summary();
     if (!fronts_.empty()) {
       plot();
@@ -66,27 +61,15 @@ public:
       table();
     }
     problems();
-    html_.raw(fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", data));
-    if (!fronts_.empty()) html_.raw(fmt::format("<script>//<![CDATA[\n{}//]]></script>\n", kPageScript));
-    html_.close();
-    html_.close();
-    return html_.str() + '\n';
+    page_.data("data", data);
+    if (!fronts_.empty()) page_.script(kSweepScript);
+    return page_.finish();
   }
 
 private:
-  std::string title() const { return table_.identity.title.empty() ? "Sweep" : table_.identity.title; }
-
-  void head() {
-    html_.open("head");
-    html_.empty("meta", {{"charset", "utf-8"}});
-    html_.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-    html_.element("title", title());
-    html_.raw(fmt::format("<style>\n{}</style>\n", kPageStyle));
-    html_.close();
-  }
+  static std::string title(const Table &table) { return table.identity.title.empty() ? "Sweep" : table.identity.title; }
 
   void summary() {
-    html_.element("h1", title());
     const std::size_t missing = table_.missing();
     html_.element("p",
                   fmt::format("{} points: {} with numbers, {} that no NPU or no plan fits, {} that failed, {} without "
@@ -131,7 +114,7 @@ private:
                   "Choose a dot or a row to see the command that runs it.");
     html_.element("div", "", {{"id", "about"}});
     html_.open("noscript");
-    html_.raw(draw(still(), 0));
+    html_.raw(draw(still(), page_.next_drawing()));
     html_.close();
   }
 
@@ -144,12 +127,12 @@ private:
   }
 
   /// What a page without scripts shows: an even choice of the points.
-  evaluation::Plot still() const {
+  page::Plot still() const {
     const std::string_view cost = cost_axis(table_);
     const std::size_t step = table_.rows.size() / kStillPoints + 1;
-    evaluation::Plot plot{"sweep", "Time against cost", std::string(cost), "milliseconds", true, {}};
+    page::Plot plot{"sweep", "Time against cost", std::string(cost), "milliseconds", true, {}};
     for (const Group &group : workloads(table_)) {
-      evaluation::Plot::Points dots{group.name, {}, {}, false};
+      page::Plot::Points dots{group.name, {}, {}, false};
       for (std::size_t i = 0; i < group.rows.size(); i += step) {
         const Result &result = *table_.rows[group.rows[i]].result;
         dots.x.push_back(result[cost]);
@@ -174,7 +157,7 @@ private:
     for (const std::size_t at : by_)
       said.emplace_back(columns.at(at).name);
     html_.element("h2", "Best points");
-    html_.element("p", fmt::format("Of each workload those that no other point beats in {}, the fastest first.",
+    html_.element("p", fmt::format("Of each workload those that no other point beats in {}, by the first of these.",
                                    fmt::join(said, ", ")));
     const std::vector<Group> groups = workloads(table_);
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -235,7 +218,8 @@ private:
   }
 
   static Json number(const Column &column, double value) {
-    if (column.whole) return static_cast<std::int64_t>(value);
+    constexpr double kExact = 9007199254740992; // whole numbers of a double and of JavaScript
+    if (column.whole && std::abs(value) <= kExact) return static_cast<std::int64_t>(value);
     return std::stod(fmt::format("{:.7g}", value));
   }
 
@@ -248,8 +232,8 @@ private:
     return {row.number, fields, numbers};
   }
 
-  /// The data that the script draws, as it stands in a page: no '<' and no '&'.
-  std::string points() {
+  /// The data that the script draws.
+  Json points() {
     Json data{
         {"x", cost_axis(table_)}, {"fields", Json::array()}, {"columns", Json::array()}, {"points", Json::array()}};
     std::vector<std::map<std::string, std::size_t>> places(table_.fields.size());
@@ -268,11 +252,7 @@ private:
     const std::size_t bytes = data.dump().size();
     for (Json &one : choose(places, bytes))
       data["points"].push_back(std::move(one));
-    std::string text = data.dump(-1, ' ', true, Json::error_handler_t::replace);
-    for (const auto &[from, to] : {std::pair('<', "\\u003c"), {'&', "\\u0026"}, {'>', "\\u003e"}})
-      for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos;)
-        text.replace(at, 1, to);
-    return text;
+    return data;
   }
 
   /// Points with numbers, in their order: all, or as many as fit beside `bytes` of other data.
@@ -282,7 +262,8 @@ private:
     std::size_t wanted = 0;
     for (const Row &row : table_.rows)
       if (has_numbers(row)) wanted += all.emplace(row.number, point(row, places)).first->second.dump().size() + 1;
-    const std::size_t room = kMostPageBytes - std::min(kMostPageBytes, kFrame + bytes), step = wanted / (room + 1) + 1;
+    const std::size_t room = page::kMostPageBytes - std::min(page::kMostPageBytes, kFrame + bytes),
+                      step = wanted / (room + 1) + 1;
     std::set<std::size_t> keep;
     if (step > 1)
       for (const std::vector<std::size_t> &front : fronts_)
@@ -300,11 +281,14 @@ private:
   std::vector<std::size_t> by_;
   std::vector<std::vector<std::size_t>> fronts_; ///< of workloads()
   std::size_t left_out_ = 0;
-  XmlWriter html_;
+  page::Document page_;
+  XmlWriter &html_ = page_.html();
 };
 
 } // namespace
 
-std::string page(const Table &table, const std::string &command) { return SweepPage(table, command).write(); }
+std::string page(const Table &table, const std::string &command, const std::vector<std::size_t> &by) {
+  return SweepPage(table, command, by).write();
+}
 
 } // namespace gradweave::sweep

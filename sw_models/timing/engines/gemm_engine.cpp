@@ -1,9 +1,26 @@
 #include "sw_models/timing/engines/gemm_engine.hpp"
 
 namespace gradweave::timing {
+namespace {
+
+constexpr std::uint32_t kBf16Bytes = 2, kFp32Bytes = 4;
+
+/// Lines of a WGRAD's walk that are pixels of the result: grid row by grid row.
+std::uint32_t working_lines(const isa::ConvCommand &wgrad) {
+  const isa::ImageWalk &image = wgrad.image;
+  std::uint32_t working = 0, y = image.grid_y;
+  for (std::uint32_t left = wgrad.product.k; left != 0; y = y + 1 == image.grid_h ? 0 : y + 1) {
+    const std::uint32_t lines = std::min(left, image.grid_w);
+    if (y < image.out_h) working += std::min(lines, image.out_w);
+    left -= lines;
+  }
+  return working;
+}
+
+} // namespace
 
 GemmEngine::GemmEngine(const NpuConfig &npu, std::uint64_t limit, ProgressLog &progress)
-    : rows_(npu.rows), cols_(npu.cols), banks_(npu), limit_(limit),
+    : rows_(npu.rows), cols_(npu.cols), lanes_(npu.lanes()), banks_(npu), limit_(limit),
       drain_(latency::pass_to_written(npu.rows, npu.cols)), progress_(progress) {}
 
 /// First cycle in which the first column, behind the block's swap mark, can shift.
@@ -65,6 +82,19 @@ void GemmEngine::log_progress() {
   progress_.add(swap, swap + rows_ + cols_ - 2);
 }
 
+void GemmEngine::count_block(const Block &block) {
+  const isa::GemmCommand &gemm = block.gemm->command;
+  const std::uint64_t rows = std::min(rows_, gemm.m - block.place.row * rows_);
+  const std::uint64_t cols = std::min(cols_, gemm.n - block.place.col * cols_);
+  const std::uint64_t steps = block.gemm->steps(), macs = rows * cols * block.gemm->working_steps;
+  AccessCounts &a = totals_.accesses;
+  a.macs += macs;
+  a.idle_macs += steps * rows_ * cols_ - macs;
+  a.operand_read_bytes += steps * 2 * lanes_ * kBf16Bytes;
+  if (gemm.acc) a.sum_read_bytes += rows * lanes_ * kFp32Bytes;
+  a.result_write_bytes += rows * cols * (gemm.out_bf16 ? kBf16Bytes : kFp32Bytes);
+}
+
 void GemmEngine::start_null(std::uint64_t cycle) {
   drains_ = current_.real();
   current_.gemm = nullptr;
@@ -90,6 +120,7 @@ void GemmEngine::start_block(const Block &next, std::uint64_t here, std::uint64_
   current_ = next;
   current_.start = start;
   reads_ = {};
+  count_block(next);
   const Gemm &gemm = *next.gemm;
   const std::uint64_t first = start + latency::kBlockToRead;
   if (gemm.banks.a.overlaps(gemm.banks.b))
@@ -117,14 +148,16 @@ std::uint64_t GemmEngine::forecast() const {
 }
 
 void GemmEngine::start_gemm(std::uint64_t cycle, const isa::GemmCommand &command) {
-  start_product(cycle, {command, {}, banks_.ranges(command)}, cycle + latency::kAcceptToBlock);
+  start_product(cycle, {command, {}, banks_.ranges(command), command.k}, cycle + latency::kAcceptToBlock);
 }
 
 /// The lanes of a CONV are counted before its first block can start.
 void GemmEngine::start_conv(std::uint64_t cycle, const isa::ConvCommand &conv) {
   const std::uint64_t lanes = conv.weights ? 0 : latency::lanes_counted(rows_);
   if (lanes != 0) progress_.add(cycle + 1, cycle + lanes);
-  start_product(cycle, {conv.product, conv.image, banks_.ranges(conv)}, cycle + latency::kAcceptToBlock + lanes);
+  const std::uint32_t working = conv.weights ? working_lines(conv) : conv.steps();
+  start_product(cycle, {conv.product, conv.image, banks_.ranges(conv), working},
+                cycle + latency::kAcceptToBlock + lanes);
 }
 
 void GemmEngine::start_product(std::uint64_t cycle, const Gemm &product, std::uint64_t visible) {
@@ -156,6 +189,10 @@ void GemmEngine::start_add(std::uint64_t cycle, const isa::AddCommand &add) {
   done_[last_++ % kRing] = done;
   gemm_ready_ = done + latency::kAddDoneToStart;
   totals_.add += clip(done) - clip(cycle);
+  const std::uint64_t elements = std::uint64_t{add.m} * add.n;
+  totals_.accesses.adds += elements;
+  totals_.accesses.sum_read_bytes += 2 * chunks * add.m * lanes_ * kFp32Bytes;
+  totals_.accesses.result_write_bytes += elements * (add.out_bf16 ? kBf16Bytes : kFp32Bytes);
   progress_.add(cycle + 1, done);
 }
 

@@ -3,6 +3,7 @@
 
 #include "isa/command.hpp"
 #include "sw_models/config/npu_config.hpp"
+#include "sw_models/energy/access_counts.hpp"
 #include "sw_models/timing/engines/command_times.hpp"
 #include "sw_models/timing/engines/latencies.hpp"
 #include "sw_models/timing/engines/operand_banks.hpp"
@@ -44,6 +45,7 @@ public:
     std::uint64_t shadow = 0; ///< other cycles in which a block waited
     std::uint64_t add = 0;    ///< cycles of ADDs
     std::uint64_t blocks = 0; ///< whose results are written
+    AccessCounts accesses;    ///< of the array and its side of the scratchpad, whatever the limit
   };
   /// When no GEMM starts any more.
   Totals finish();
@@ -54,6 +56,7 @@ private:
     isa::GemmCommand command;
     isa::ImageWalk image;
     GemmBanks banks;
+    std::uint32_t working_steps = 0; ///< that are no bubbles
     std::uint32_t steps() const { return image.taps() * command.k; }
   };
   /// A block, or a null block (gemm is nullptr) that flushes the one before it.
@@ -87,9 +90,11 @@ private:
   void start_product(std::uint64_t cycle, const Gemm &product, std::uint64_t visible);
   std::uint64_t forecast() const;
   void close_feed(std::uint64_t next_here);
+  /// What the block's steps, initial values and results access.
+  void count_block(const Block &block);
   void log_progress();
 
-  std::uint32_t rows_, cols_;
+  std::uint32_t rows_, cols_, lanes_;
   OperandBanks banks_;
   std::uint64_t limit_, drain_;
   ProgressLog &progress_;

@@ -74,6 +74,7 @@ inline bool MemorySystem::offer_load() {
     return false;
   }
   const BurstSize size = load_.bursts.take();
+  totals_.read_accesses += size.accesses;
   load_.credits.issue();
   reads_.push({cycle + latency::kMuxToBus, size, false, !load_.bursts.active()});
   if (every_beat_) progress_.add(cycle + latency::kMuxToBus);
@@ -85,6 +86,7 @@ inline bool MemorySystem::issue_store() {
   const std::uint64_t cycle = store_.next;
   const BurstSize size = store_.bursts.take();
   const std::uint32_t beats = size.beats;
+  totals_.write_accesses += size.accesses;
   store_.credits.issue();
   const std::uint64_t read = std::max(cycle + latency::kStoreBurstToRead, store_read_);
   store_read_ = read + beats;
@@ -107,7 +109,9 @@ inline bool MemorySystem::issue_store() {
 void MemorySystem::fetch(std::uint64_t cycle, std::uint32_t offset, std::uint32_t bytes) {
   if (load_.next == cycle) offer_load(); // its address goes ahead of this one
   fetch_in_mux_ = cycle + latency::kFetchToMux;
-  reads_.push({cycle + latency::kFetchToBus, granules_.size_of(offset, bytes), true, false});
+  const BurstSize size = granules_.size_of(offset, bytes);
+  totals_.read_accesses += size.accesses;
+  reads_.push({cycle + latency::kFetchToBus, size, true, false});
   progress_.add(cycle + latency::kFetchToBus);
 }
 
@@ -198,6 +202,7 @@ void MemorySystem::offer_rows(std::uint64_t until) {
     next = n == room ? kNever : std::max(next, load_.credits.available_after(n)) + latency::kLoadBurstToMux;
   }
   load_.bursts = bursts;
+  totals_.read_accesses += n * size.accesses;
   load_.credits.issue(n);
   load_.earliest = offered;
   load_.next = next;
@@ -232,6 +237,7 @@ void MemorySystem::issue_rows(std::uint64_t until) {
   store_.next = next;
   store_read_ = read;
   totals_.write_beats += n * size.beats;
+  totals_.write_accesses += n * size.accesses;
   writes_.let_in(n);
 }
 

@@ -47,8 +47,12 @@ public:
 
   struct Totals {
     std::uint64_t read_beats = 0, read_bytes = 0, write_beats = 0, write_bytes = 0, fetch_beats = 0;
+    /// Of the DRAM, by bursts that were issued, whatever the limit; fetch is among the reads.
+    std::uint64_t read_accesses = 0, write_accesses = 0;
   };
   const Totals &totals() const { return totals_; }
+  /// Bytes of an access of the DRAM.
+  std::uint32_t access_bytes() const { return channel_.access_bytes(); }
   /// Whole cycles in which the DRAM served nothing, up to the last burst that it has served.
   std::uint64_t idle_cycles() const { return channel_.idle_cycles(); }
   /// Last cycle with a handshake on the bus, if no burst is under way; 0 if there was none.

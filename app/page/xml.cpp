@@ -1,10 +1,10 @@
-#include "app/evaluation/page/xml.hpp"
+#include "app/page/xml.hpp"
 
 #include <fmt/format.h>
 
 #include <stdexcept>
 
-namespace gradweave::evaluation {
+namespace gradweave::page {
 namespace {
 
 void escape(std::string &out, std::string_view text) {
@@ -80,7 +80,10 @@ void open_drawing(XmlWriter &svg, std::size_t number, std::string_view title, st
                    {"font-size", "12"}});
   svg.element("title", title, {{"id", title_id}});
   svg.element("desc", description, {{"id", text_id}});
-  svg.empty("rect", {{"width", fmt::format("{}", width)}, {"height", fmt::format("{}", height)}, {"fill", "#fff"}});
+  svg.empty("rect", {{"class", "paper"},
+                     {"width", fmt::format("{}", width)},
+                     {"height", fmt::format("{}", height)},
+                     {"fill", "#fff"}});
 }
 
-} // namespace gradweave::evaluation
+} // namespace gradweave::page

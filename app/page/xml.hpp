@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace gradweave::evaluation {
+namespace gradweave::page {
 
 class XmlWriter {
 public:
@@ -41,4 +41,4 @@ private:
 void open_drawing(XmlWriter &svg, std::size_t number, std::string_view title, std::string_view description,
                   double width, double height);
 
-} // namespace gradweave::evaluation
+} // namespace gradweave::page

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace gradweave::evaluation {
+namespace gradweave::page {
 
 struct LineChart {
   std::string title;
@@ -13,7 +13,8 @@ struct LineChart {
   std::size_t mean_over = 1;  ///< more than 1: beside them the means of as many values, up to each
 };
 
-/// A stand-alone SVG document; what is not finite is left out. Its description says first, last and smallest value.
-std::string draw(const LineChart &chart);
+/// A stand-alone SVG document, `number` of its page; what is not finite is left out. Its description says first, last
+/// and smallest value.
+std::string draw(const LineChart &chart, std::size_t number = 1);
 
-} // namespace gradweave::evaluation
+} // namespace gradweave::page

@@ -1,13 +1,13 @@
-#include "app/evaluation/page/line_chart.hpp"
+#include "app/page/line_chart.hpp"
 
-#include "app/evaluation/page/xml.hpp"
+#include "app/page/xml.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace gradweave::evaluation {
+namespace gradweave::page {
 namespace {
 
 // Lengths in SVG user units.
@@ -37,8 +37,8 @@ public:
     highest_ = std::ceil(highest_ / step_) * step_;
   }
 
-  std::string draw() {
-    open_drawing(svg_, 1, chart_.title, describe_values(), kLineWidth, kLineHeight);
+  std::string draw(std::size_t number) {
+    open_drawing(svg_, number, chart_.title, describe_values(), kLineWidth, kLineHeight);
     text(kLeftOfPlot, 22, chart_.title, "start");
     marks();
     line(chart_.values, chart_.mean_over > 1 ? "#9ecae1" : "#08519c", 1);
@@ -61,6 +61,7 @@ private:
                  {{"x", fmt::format("{:.1f}", at_x)},
                   {"y", fmt::format("{:.1f}", at_y)},
                   {"text-anchor", anchor},
+                  {"class", "ink"},
                   {"fill", "#222"}});
   }
 
@@ -69,6 +70,7 @@ private:
                         {"y1", fmt::format("{:.1f}", y1)},
                         {"x2", fmt::format("{:.1f}", x2)},
                         {"y2", fmt::format("{:.1f}", y2)},
+                        {"class", "grid"},
                         {"stroke", "#ddd"}});
   }
 
@@ -103,8 +105,11 @@ private:
       if (std::isfinite(values[i]))
         points +=
             fmt::format("{}{:.1f},{:.1f}", points.empty() ? "" : " ", x(static_cast<double>(i + 1)), y(values[i]));
-    svg_.empty("polyline",
-               {{"points", points}, {"fill", "none"}, {"stroke", colour}, {"stroke-width", fmt::format("{}", width)}});
+    svg_.empty("polyline", {{"points", points},
+                            {"class", width > 1 || chart_.mean_over <= 1 ? "l0" : "l3"},
+                            {"fill", "none"},
+                            {"stroke", colour},
+                            {"stroke-width", fmt::format("{}", width)}});
   }
 
   std::string describe_values() const {
@@ -121,6 +126,6 @@ private:
 
 } // namespace
 
-std::string draw(const LineChart &chart) { return LineDrawing(chart).draw(); }
+std::string draw(const LineChart &chart, std::size_t number) { return LineDrawing(chart).draw(number); }
 
-} // namespace gradweave::evaluation
+} // namespace gradweave::page

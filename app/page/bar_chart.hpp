@@ -1,11 +1,11 @@
 // Draws a chart of grouped bars as SVG.
 #pragma once
 
-#include "app/evaluation/page/report.hpp"
+#include "app/page/chart.hpp"
 
 #include <string>
 
-namespace gradweave::evaluation {
+namespace gradweave::page {
 
 /// A stand-alone SVG element with a title and a description that says all values in words. `number` makes its ids
 /// unique in a page. NaN values have no bar, but a mark that says so.
@@ -14,4 +14,4 @@ std::string draw(const Chart &chart, std::size_t number);
 /// The values in words: "rcnn: Interleaving 0.990, ...".
 std::string describe(const Chart &chart);
 
-} // namespace gradweave::evaluation
+} // namespace gradweave::page

@@ -1,15 +1,16 @@
-#include "app/evaluation/page/bar_chart.hpp"
+#include "app/page/bar_chart.hpp"
 
-#include "app/evaluation/page/xml.hpp"
+#include "app/page/xml.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
-namespace gradweave::evaluation {
+namespace gradweave::page {
 namespace {
 
 // Lengths in SVG user units; the page scales the drawing to its width.
@@ -22,6 +23,11 @@ constexpr std::array<const char *, 4> kColours{"#9ecae1", "#4292c6", "#08519c", 
 /// Of parts on top of each other, which are more.
 constexpr std::array<const char *, 9> kPartColours{"#00213f", "#08519c", "#4292c6", "#9ecae1", "#7f2704",
                                                    "#d94801", "#fd8d3c", "#fdd0a2", "#969696"};
+
+/// What the style of a page knows the line by.
+const char *line_class(std::string_view colour) {
+  return colour == "#222" ? "axis" : colour == "#ddd" ? "grid" : "mark";
+}
 
 /// A round distance between grid lines, so that there are about five.
 double grid_step(double top) {
@@ -64,13 +70,17 @@ private:
                         {"y1", fmt::format("{:.1f}", y1)},
                         {"x2", fmt::format("{:.1f}", x2)},
                         {"y2", fmt::format("{:.1f}", y2)},
+                        {"class", line_class(colour)},
                         {"stroke", colour},
                         {"stroke-dasharray", dash}});
   }
 
   void label(double x, double y_at, const std::string &text, const char *anchor, double turn = 0) {
-    XmlWriter::Attributes attributes{
-        {"x", fmt::format("{:.1f}", x)}, {"y", fmt::format("{:.1f}", y_at)}, {"text-anchor", anchor}, {"fill", "#222"}};
+    XmlWriter::Attributes attributes{{"x", fmt::format("{:.1f}", x)},
+                                     {"y", fmt::format("{:.1f}", y_at)},
+                                     {"text-anchor", anchor},
+                                     {"class", "ink"},
+                                     {"fill", "#222"}};
     if (turn != 0) attributes.emplace_back("transform", fmt::format("rotate({} {:.1f} {:.1f})", turn, x, y_at));
     svg_.element("text", text, attributes);
   }
@@ -108,6 +118,12 @@ private:
     return chart_.stacked ? kPartColours.at(series % kPartColours.size()) : kColours.at(series % kColours.size());
   }
 
+  /// By which the style of a page knows it.
+  std::string colour_class(std::size_t series) const {
+    return chart_.stacked ? fmt::format("p{}", series % kPartColours.size())
+                          : fmt::format("s{}", series % kColours.size());
+  }
+
   void bar(double left, double width, double foot, double value, std::size_t series, const std::string &name) {
     if (!std::isfinite(value)) {
       label(left + width / 2, y(0) - 4, "n/a", "middle");
@@ -117,18 +133,34 @@ private:
                        {"y", fmt::format("{:.1f}", y(foot + std::max(value, 0.0)))},
                        {"width", fmt::format("{:.1f}", width)},
                        {"height", fmt::format("{:.1f}", y(0) - y(std::max(value, 0.0)))},
+                       {"class", colour_class(series)},
                        {"fill", colour(series)}});
     svg_.element("title", fmt::format("{}: {:.3f}", name, value)); // shown when pointed at
     svg_.close();
   }
 
+  static double legend_width(const Series &series) { return 34 + 6.4 * static_cast<double>(series.name.size()); }
+
+  /// In one line, or in two that share its place.
   void legend() {
-    double x = kLeft;
+    double wide = kLeft;
+    for (const Series &series : chart_.series)
+      wide += legend_width(series);
+    const bool one = wide <= kWidth;
+    double x = kLeft, y = one ? 8 : 1;
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
-      svg_.empty("rect",
-                 {{"x", fmt::format("{:.1f}", x)}, {"y", "8"}, {"width", "12"}, {"height", "12"}, {"fill", colour(s)}});
-      label(x + 18, 18, chart_.series[s].name, "start");
-      x += 40 + 7.0 * static_cast<double>(chart_.series[s].name.size());
+      if (!one && x + legend_width(chart_.series[s]) > kWidth) {
+        x = kLeft;
+        y += 15;
+      }
+      svg_.empty("rect", {{"x", fmt::format("{:.1f}", x)},
+                          {"y", fmt::format("{:.1f}", y)},
+                          {"width", "12"},
+                          {"height", "12"},
+                          {"class", colour_class(s)},
+                          {"fill", colour(s)}});
+      label(x + 18, y + 10, chart_.series[s].name, "start");
+      x += legend_width(chart_.series[s]);
     }
   }
 
@@ -157,4 +189,4 @@ std::string describe(const Chart &chart) {
 
 std::string draw(const Chart &chart, std::size_t number) { return Drawing(chart, number).draw(); }
 
-} // namespace gradweave::evaluation
+} // namespace gradweave::page
