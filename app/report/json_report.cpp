@@ -47,7 +47,7 @@ Json layer_json(const JobResult &job, const RunOptions &options) {
   if (const compiler::Layer &layer = job.layer(); layer.conv && !layer.conv->is_pointwise())
     json["convolution"] = layer.image ? "image" : "im2col";
   json["array_utilisation"] = utilisation(job.macs, job.cycles(), options.config);
-  json["dram_utilisation"] = dram_utilisation(job.counters, options.config);
+  json["dram_utilisation"] = dram_utilisation(job.accesses, job.cycles(), options.config);
   json["energy"] = report::energy_json(job.accesses, job.cycles(), options.config);
   return json;
 }
@@ -67,7 +67,7 @@ Json totals_json(const Totals &t, const Totals &base, const RunOptions &options,
                {"dram_read_bytes", t.dram_read_bytes},
                {"dram_write_bytes", t.dram_write_bytes},
                {"spill_bytes", t.spill_bytes},
-               {"dram_utilisation", dram_utilisation(t.counters, options.config)},
+               {"dram_utilisation", dram_utilisation(t.accesses, t.cycles, options.config)},
                {"energy", report::energy_json(t.accesses, t.cycles, options.config)},
                {"compile_seconds", t.compile_seconds},
                {"cpu_seconds", t.cpu_seconds}};

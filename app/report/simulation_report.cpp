@@ -84,10 +84,11 @@ void SimulationReport::begin() {
 
 void SimulationReport::row(const std::string &name, const std::string &shape, const std::string &schedule,
                            const Totals &work, const Totals &base) {
-  std::string line = fmt::format(
-      "{:<{}} {:<{}} {:<20} {:>9} {:>13} {:>6} {:>7} {:>6}", name, name_width_, shape, shape_width_, schedule,
-      grouped(work.commands), grouped(work.cycles), percent(utilisation(work.macs, work.cycles, options_.config)),
-      bound_share(work.traffic_bound, work.cycles), percent(dram_utilisation(work.counters, options_.config)));
+  std::string line = fmt::format("{:<{}} {:<{}} {:<20} {:>9} {:>13} {:>6} {:>7} {:>6}", name, name_width_, shape,
+                                 shape_width_, schedule, grouped(work.commands), grouped(work.cycles),
+                                 percent(utilisation(work.macs, work.cycles, options_.config)),
+                                 bound_share(work.traffic_bound, work.cycles),
+                                 percent(dram_utilisation(work.accesses, work.cycles, options_.config)));
   if (options_.compares()) line += fmt::format(" {:>7}", ratio(work.cycles, base.cycles));
   for (const Group &group : groups()) {
     line += " ";

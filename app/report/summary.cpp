@@ -80,14 +80,12 @@ Totals sum_job(const JobResult &job) {
   return totals;
 }
 
-double dram_utilisation(const Counters &counters, const Machine &config) {
-  const std::uint64_t cycles = counters[isa::Counter::CYCLES];
+double dram_utilisation(const AccessCounts &accesses, std::uint64_t cycles, const Machine &config) {
   if (cycles == 0) return 0;
-  const std::uint64_t beats =
-      counters[isa::Counter::READ_BEATS] + counters[isa::Counter::WRITE_BEATS] + counters[isa::Counter::FETCH_BEATS];
   const double bytes_per_cycle =
       static_cast<double>(config.memory.bytes_num) / static_cast<double>(config.memory.bytes_den);
-  return static_cast<double>(beats) * config.bus_bytes / (static_cast<double>(cycles) * bytes_per_cycle);
+  return static_cast<double>(accesses.dram_read_bytes + accesses.dram_write_bytes) /
+         (static_cast<double>(cycles) * bytes_per_cycle);
 }
 
 double utilisation(std::uint64_t macs, std::uint64_t cycles, const NpuConfig &config) {

@@ -34,8 +34,8 @@ Totals sum_all(const RunResult &run);
 /// Of one job.
 Totals sum_job(const JobResult &job);
 
-/// Bus traffic, commands included, per cycle as a share of the DRAM's bandwidth, 0 to 1; 0 if there are no cycles.
-double dram_utilisation(const Counters &counters, const Machine &config);
+/// What the DRAM moves, commands included, per cycle as a share of its bandwidth, 0 to 1; 0 if there are no cycles.
+double dram_utilisation(const AccessCounts &accesses, std::uint64_t cycles, const Machine &config);
 
 /// Useful multiply-adds per cycle and PE, 0 to 1; 0 if there are no cycles (functional backend).
 double utilisation(std::uint64_t macs, std::uint64_t cycles, const NpuConfig &config);

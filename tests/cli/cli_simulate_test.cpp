@@ -55,6 +55,15 @@ TEST_F(CliSimulate, AgreesWithCosimOnTheTimingBackend) {
       EXPECT_GT(total.at(field), 0) << field;
 }
 
+/// Of a memory that charges for less than a beat of the bus.
+TEST_F(CliSimulate, NoMemoryIsInUseForMoreThanAllOfTheTime) {
+  ASSERT_EQ(run({"simulate", "--model", write("t.csv", "a,9,300,20\n"), "--npu", "large2", "--json", "s.json"}).code,
+            0);
+  const Json total = report("s.json").at("totals")[0];
+  EXPECT_GT(total.at("dram_utilisation"), 0);
+  EXPECT_LE(total.at("dram_utilisation"), 1);
+}
+
 TEST_F(CliSimulate, CosimSaysThatNoDataWereChecked) {
   const CommandResult r = run({"cosim", "--model", write("t.csv", kLayers), "--npu", "test8", "--backend", "timing"});
   ASSERT_EQ(r.code, 0) << r.out << r.err;

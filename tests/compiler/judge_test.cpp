@@ -95,6 +95,23 @@ TEST(Objective, IsWhatASearchMinimises) {
   EXPECT_GT(by_energy_cycles, by_cycles_cycles) << "no free lunch";
 }
 
+/// Within one order too, where there is nothing to choose but plans.
+TEST(Objective, IsWhatChangesOfPlansAreJudgedBy) {
+  const Machine npu = dear_memory();
+  std::uint64_t fast = 0, frugal = 0;
+  for (const Layer &layer : {make_layer(48, 64, 56), make_layer(100, 100, 100), make_layer(17, 90, 70)})
+    for (const Objective objective : {Objective::kCycles, Objective::kEnergy}) {
+      CompileOptions options = options_for(objective);
+      options.schedule = Schedule::kSequential;
+      KnownPlans known;
+      const auto found = search_layer(layer, npu, options, known);
+      const Compiled compiled = compile_plans({layer}, options.pass, found->plans, npu);
+      (objective == Objective::kCycles ? fast : frugal) +=
+          Judge(npu, Objective::kEnergy).cost_of(compiled.accesses, compiled.predicted_cycles);
+    }
+  EXPECT_LT(frugal, fast);
+}
+
 TEST(Objective, PlansOfAnotherObjectiveOrOtherEnergiesAreOthers) {
   const Layer layer = make_layer(48, 64, 56);
   Machine npu = dear_memory();

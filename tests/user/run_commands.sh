@@ -31,7 +31,6 @@ run_elsewhere() {
 failed=0 count=0
 while IFS= read -r line; do
   case $line in 'gradweave '*) ;; *) continue ;; esac
-  line=${line%% #*}
   grep -qE -- "$pattern" <<<"$line" || continue
   elsewhere=$(run_elsewhere "$line")
   if [ -n "$elsewhere" ]; then
@@ -47,7 +46,7 @@ while IFS= read -r line; do
     failed=1
   fi
 done < <(for page in "$source"/README.md "$source"/models/README.md "$source"/docs/*.md; do
-  block_lines "$page"
+  block_lines "$page" | sed 's/ *# .*//; s/ *$//'
 done | sort -u)
 [ "$count" -gt 0 ] || exit 77
 exit "$failed"
