@@ -41,6 +41,12 @@ Json tables_of(const Machine &npu) {
   for (const MemoryKey &key : memory_keys())
     memory[std::string(key.name)] = npu.memory.*key.field;
   memory["access_bytes"] = npu.memory.access_bytes;
+  Json energy;
+  for (const EnergyKey &key : energy_keys())
+    if (key.field != nullptr)
+      energy[std::string(key.name)] = npu.energy.*key.field;
+    else if (const auto &value = npu.energy.*key.optional_field)
+      energy[std::string(key.name)] = *value;
   return {{"npu",
            {{"name", npu.name},
             {"rows", npu.rows},
@@ -54,7 +60,8 @@ Json tables_of(const Machine &npu) {
             {"queue_depth", npu.queue_depth},
             {"semaphores", npu.semaphores},
             {"outstanding", npu.outstanding}}},
-          {"memory", std::move(memory)}};
+          {"memory", std::move(memory)},
+          {"energy", std::move(energy)}};
 }
 
 Network load_network(py::handle model, py::dict given) {

@@ -5,6 +5,7 @@
 
 #include "app/session/search_session.hpp"
 #include "app/session/weave_session.hpp"
+#include "compiler/request/names.hpp"
 #include "runtime/record/result_json.hpp"
 
 #include <fmt/format.h>
@@ -38,6 +39,9 @@ py::object search(py::handle model, py::handle npu, py::dict given) {
   options.take("plans", request.plans, 1, kMostPlans);
   options.take("step_plans", request.step_plans, 0, ~std::uint64_t{0});
   options.take("start", request.start);
+  std::string objective(compiler::to_string(request.objective));
+  options.take("objective", objective);
+  request.objective = compiler::parse_objective(objective);
   options.take("check", request.backend);
   options.take("data", request.data);
   options.take("seed", request.seed, 0, ~std::uint64_t{0});
@@ -53,6 +57,7 @@ py::object search(py::handle model, py::handle npu, py::dict given) {
     const evaluation::NetworkSearch found =
         cli::search_network(request, work, [&](std::uint64_t, std::uint64_t) { signals.check(); });
     report = cli::search_json(request, work, found);
+    if (network.is_object() || machine.is_object()) report["reproduce"] = "";
     if (request.backend.empty()) return;
     runtime::JobEvents events;
     events.progress = [&](std::uint64_t, std::uint64_t) { signals.check(); };

@@ -30,6 +30,7 @@ def simulate(
     sharing=None,
     plans=None,
     search_seed=None,
+    objective=None,
     flexer_policy=None,
     plan_cache=None,
     jobs=None,
@@ -55,6 +56,7 @@ def simulate(
         tune: plans to try beyond the usual search.
         partition, parts, reduction, sharing: how several cores share a layer (docs/compiler.md).
         plans, search_seed: effort and seed of the search for plans.
+        objective: what it minimises: cycles (default), energy, or edp, their product (docs/energy.md).
         flexer_policy: choices of the schedule flexer.
         plan_cache: directory of plans that earlier runs found, or "off"; None: the usual one of the command.
         jobs: threads that look for plans; None: one a core.
@@ -98,6 +100,7 @@ def cosim(
     sharing=None,
     plans=None,
     search_seed=None,
+    objective=None,
     flexer_policy=None,
     plan_cache=None,
     jobs=None,
@@ -157,6 +160,7 @@ def compile(
     sharing=None,
     plans=None,
     search_seed=None,
+    objective=None,
     flexer_policy=None,
     plan_cache=None,
 ):
@@ -196,6 +200,7 @@ def timeline(
     sharing=None,
     plans=None,
     search_seed=None,
+    objective=None,
     flexer_policy=None,
     plan_cache=None,
     jobs=None,
@@ -231,6 +236,7 @@ def search(
     plans=None,
     step_plans=None,
     start=None,
+    objective=None,
     check=None,
     data=None,
     seed=None,
@@ -241,12 +247,14 @@ def search(
         plans: plans to simulate for each layer, pass and order; None: 100.
         step_plans: changes of the whole step to simulate; None: 300.
         start: reuse (default) or placement: what the search of the step begins with.
+        objective: what the searches minimise: cycles (default), energy, or edp.
         check: backend that runs the step with data, every bit checked; None: none. `data`, `seed`: its data.
         The others: as of simulate(); pass_ is both.
 
     Returns:
-        dict: what `gradweave search --json` writes: for each layer the cycles of the paper's scheme, of the best
-        conventional plan, of the best plan found, and the bound; sums; `step_cycles` of the whole step.
+        dict: what `gradweave search --json` writes: for each layer the cycles (or the cost, of another objective) of the
+        paper's scheme, of the best conventional plan, of the best plan found, and the bound; sums; `step_cycles` of the
+        whole step, and its energy.
     """
     return _core.search(_model(model), npu, given(locals(), "model", "npu"))
 
