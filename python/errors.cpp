@@ -16,6 +16,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace gradweave::python {
 namespace {
@@ -61,9 +62,9 @@ void raise_with_report(const FailedRun &failed) {
   PyErr_SetObject(kind.ptr(), error.ptr());
 }
 
-void translate(std::exception_ptr thrown) { // NOLINT(performance-unnecessary-value-param): as pybind11 calls it
+void translate(std::exception_ptr thrown) { // by value: as pybind11 calls it
   try {
-    std::rethrow_exception(thrown);
+    std::rethrow_exception(std::move(thrown));
   } catch (const py::builtin_exception &error) {
     error.set_error();
   } catch (const FailedRun &error) {

@@ -32,8 +32,8 @@ const std::vector<Heading> &headings() {
       {"Tensors", {"weights", "input", "target", "dump", "dump-to"}},
       {"Points", {"list", "shard"}},
       {"Reports",
-       {"json", "csv", "explain", "accelergy", "html", "title", "out", "listing", "times", "timeline", "loss-plot",
-        "quiet"}},
+       {"json", "csv", "by", "explain", "accelergy", "html", "title", "out", "listing", "times", "timeline",
+        "loss-plot", "quiet"}},
       {"Waveforms", {"trace", "trace-file", "trace-dir", "trace-from", "trace-to"}},
       {"Long runs", {"resume", "fresh", "background", "status", "stop"}}};
   return all;

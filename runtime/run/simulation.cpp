@@ -20,6 +20,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -134,6 +135,21 @@ compiler::Layer stream_layer(const std::string &file) {
   return layer;
 }
 
+namespace {
+
+/// Compiling takes longer than simulating what comes of it: its progress is what is shown. `go_on` may throw.
+void show_compilations(std::vector<JobSpec> &specs, Heartbeat &heartbeat, ProgressDisplay &display,
+                       const std::function<void()> &go_on) {
+  for (std::size_t job = 0; job < specs.size(); ++job)
+    specs[job].compile.progress = [&heartbeat, &display, go_on, job](std::uint64_t done, std::uint64_t all) {
+      go_on();
+      const auto lock = heartbeat.lock();
+      display.update(job, static_cast<double>(done) / static_cast<double>(all));
+    };
+}
+
+} // namespace
+
 RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &stream, const SignalGuard &signals,
                    const SimulationEvents &events) {
   const Stopwatch stopwatch;
@@ -157,13 +173,7 @@ RunResult simulate(const RunOptions &options, const std::vector<isa::Command> &s
   std::vector<JobResult> by_schedule;
   compiler::CompileCache cache;
   cache.plans.store = options.plans;
-  // Compiling takes longer than simulating what comes of it.
-  for (std::size_t job = 0; job < specs.size(); ++job)
-    specs[job].compile.progress = [&heartbeat, &display, &go_on, job](std::uint64_t done, std::uint64_t all) {
-      go_on();
-      const auto lock = heartbeat.lock();
-      display.update(job, static_cast<double>(done) / static_cast<double>(all));
-    };
+  show_compilations(specs, heartbeat, display, go_on);
   const compiler::PlansAhead ahead(searched_compilations(options, specs), cache, options.jobs);
   for (std::size_t job = 0; job < specs.size() && run.outcome < Outcome::kUnavailable; ++job) {
     go_on();

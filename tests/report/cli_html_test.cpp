@@ -17,7 +17,7 @@ protected:
     arguments.insert(arguments.end(), {"--html", "page.html", "--quiet"});
     const CommandResult r = run(arguments);
     EXPECT_EQ(r.code, code) << r.out << r.err;
-    const std::string html = read_file(work() / "page.html");
+    std::string html = read_file(work() / "page.html");
     EXPECT_EQ(xml_problem(html), "");
     EXPECT_EQ(requests_of(html), std::vector<std::string>{});
     EXPECT_LT(html.size(), 1'000'000U);
@@ -83,7 +83,7 @@ TEST_F(CliHtml, SearchAndTrainWritePages) {
   const std::string searched = page_of({"search", "--model", write("t.csv", kLayers), "--npu", "test8", "--plans", "2",
                                         "--step-plans", "4", "--check", "functional", "--json", "r.json"});
   const Json report = Json::parse(read_file(work() / "r.json"));
-  EXPECT_EQ(report["step_falls"].back()["cycles"], report["step_cycles"]);
+  EXPECT_EQ(report["step_falls"].back()["cost"], report["step_cycles"]);
   EXPECT_NE(searched.find("PASS: the step ran"), std::string::npos);
   const std::string trained =
       page_of({"train", "--model", "mlp_fashion", "--data", "synthetic", "--steps", "3", "--batch", "4"});

@@ -178,6 +178,8 @@ TEST(SearchPage, DrawsHowTheBestStepFell) {
                  {"searched_cycles", 150},
                  {"order", "dX first"},
                  {"step_plan", "tiles " + std::string(200, 'x')}}}},
+              {"objective", "cycles"},
+              {"cost_unit", "cycles"},
               {"paper_cycles", 300},
               {"conventional_cycles", 200},
               {"searched_cycles", 150},
@@ -185,12 +187,23 @@ TEST(SearchPage, DrawsHowTheBestStepFell) {
               {"step_effort", effort},
               {"step_bound_cycles", 100},
               {"step_simulated", 20},
-              {"step_falls", {{{"simulated", 0}, {"cycles", 180}}, {{"simulated", 7}, {"cycles", 140}}}},
+              {"step_falls", {{{"simulated", 0}, {"cost", 180}}, {{"simulated", 7}, {"cost", 140}}}},
               {"reproduce", "gradweave search"}};
   const std::string html = report::search_page(report);
   expect_whole(html);
   EXPECT_NE(html.find("1 improvements, 180 to 140 cycles"), std::string::npos);
   EXPECT_NE(html.find("1.400 x"), std::string::npos);
+  for (const std::string plans : {"paper_cost", "conventional_cost", "searched_cost"}) {
+    report[plans] = 170;
+    report["layers"][0][plans] = 170;
+  }
+  report["objective"] = "energy";
+  report["cost_unit"] = "nJ";
+  report["layers"][0]["bound_cycles"] = 0;
+  const std::string energy = report::search_page(report);
+  expect_whole(energy);
+  EXPECT_NE(energy.find("1 improvements, 180 to 140 nJ"), std::string::npos);
+  EXPECT_EQ(energy.find("inf"), std::string::npos);
   report["step_falls"] = Json::array();
   report["check"] = {{"outcome", "mismatch"}, {"outputs", Json::array()}, {"failures", {kHostile}}};
   const std::string failed = report::search_page(report);
