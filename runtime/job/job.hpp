@@ -29,8 +29,8 @@ struct JobSpec {
   DataKind data = DataKind::kNormal;
   std::uint64_t seed = 1;
   DeviceOptions device;
-  std::string times_file;    ///< where the caller puts the times of commands; empty: nowhere
-  std::string timeline_file; ///< where it draws them; empty: nowhere
+  std::string times_file;      ///< where the caller puts the times of commands; empty: nowhere
+  std::string timeline_file;   ///< where it draws them; empty: nowhere
   std::size_t sketch_bars = 0; ///< how many bars a sketch of them may have; 0: there is none
 
   /// The only layer, or the first one.
@@ -91,12 +91,12 @@ struct JobResult {
   double process_seconds = 0;               ///< CPU time of the process that filled, ran and checked it
   std::vector<OutputCheck> outputs;         ///< none if the backend has no data
   Outcome outcome = Outcome::kPass;
-  std::vector<std::string> failures; ///< what went wrong, for people; empty exactly if outcome is kPass
-  std::string trace;                 ///< waveform file; empty: none
-  std::string times_file;            ///< timing trace of the commands; empty: none
-  std::string timeline_file;         ///< drawing of the same; empty: none
+  std::vector<std::string> failures;      ///< what went wrong, for people; empty exactly if outcome is kPass
+  std::string trace;                      ///< waveform file; empty: none
+  std::string times_file;                 ///< timing trace of the commands; empty: none
+  std::string timeline_file;              ///< drawing of the same; empty: none
   std::optional<timeline::Sketch> sketch; ///< of the commands' times, if it was asked for
-  std::string kept_since;            ///< when an earlier run, whose result this is, ended it (UTC); empty: this run did
+  std::string kept_since; ///< when an earlier run, whose result this is, ended it (UTC); empty: this run did
 
   /// The only layer, or the first one.
   const compiler::Layer &layer() const { return layers.front(); }
