@@ -217,7 +217,9 @@ Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const La
   Bounds bounds;
   bounds.compute_cycles = divide_up(steps, npu.cores);
   bounds.traffic_cycles = std::max({cycles(bytes), load_beats, store_beats}); // a port carries a beat a cycle
-  if (layers.size() == 1) bounds.io_cycles = cycles(static_cast<std::uint64_t>(io_bytes(layers.front(), pass, npu)));
+  constexpr double kMostBytes = 1e15; // of layers that no memory holds, which are refused later
+  if (layers.size() == 1)
+    bounds.io_cycles = cycles(static_cast<std::uint64_t>(std::min(kMostBytes, io_bytes(layers.front(), pass, npu))));
   bounds.run_cycles = run_cycles(bounds, cycles(read_bytes), npu);
   return bounds;
 }
