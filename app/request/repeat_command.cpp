@@ -47,13 +47,13 @@ void Reproduction::add_each(const std::string &variable, const std::string &opti
 
 void Reproduction::add_word(const std::string &word) { text_ += ' ' + shell_word(word); }
 
-void add_work(Reproduction &command, const WorkArguments &work) {
+void add_work(Reproduction &command, const WorkArguments &work, ScheduleOption schedule) {
   command.add("MODEL", "--model", work.model);
   if (!work.until.empty()) command.add("", "--until", work.until);
   if (work.batch != 0) command.add("BATCH", "--batch", std::to_string(work.batch));
   command.add("NPU", "--npu", work.npu);
   command.add_each("SET", "--set", work.set);
-  command.add("SCHEDULE", "--schedule", work.schedule);
+  if (schedule == ScheduleOption::kTaken) command.add("SCHEDULE", "--schedule", work.schedule);
   command.add("PASS", "--pass", work.pass);
   for (const compiler::OptionForm &form : compiler::option_forms())
     if (const auto given = work.compile.find(form.name); given != work.compile.end() && given->second != form.text({}))

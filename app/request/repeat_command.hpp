@@ -28,7 +28,8 @@ private:
   std::string text_;
 };
 
+enum class ScheduleOption { kTaken, kNone }; ///< of the command: one that searches schedules takes none
 /// Adds the work of a run.
-void add_work(Reproduction &command, const WorkArguments &work);
+void add_work(Reproduction &command, const WorkArguments &work, ScheduleOption schedule = ScheduleOption::kTaken);
 
 } // namespace gradweave::cli

@@ -25,14 +25,7 @@ void require_room(const SearchRequest &a, const Work &work, const NetworkSearch 
 
 std::string reproduce(const SearchRequest &a) {
   Reproduction command(a.program, "search", false);
-  command.add("", "--model", a.work.model);
-  if (!a.work.until.empty()) command.add("", "--until", a.work.until);
-  if (a.work.batch != 0) command.add("", "--batch", std::to_string(a.work.batch));
-  command.add("", "--npu", a.work.npu);
-  command.add_each("", "--set", a.work.set);
-  command.add("", "--pass", a.work.pass);
-  if (a.work.convolution != "image") command.add("", "--convolution", a.work.convolution);
-  if (!a.work.layers.empty()) command.add("", "--layers", a.work.layers);
+  add_work(command, a.work, ScheduleOption::kNone);
   command.add("", "--plans", std::to_string(a.plans));
   command.add("", "--step-plans", std::to_string(a.step_plans));
   if (a.start != "reuse") command.add("", "--start", a.start);

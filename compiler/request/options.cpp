@@ -22,7 +22,7 @@ Fingerprint plan_fingerprint(const CompileOptions &options) {
                objective, flexer_policy, stream] = options;
   Fingerprint whole;
   whole.add(plans, search_seed);
-  if (objective != Objective::kCycles) whole.add(objective); // plans that were kept before there was a choice stay good
+  if (objective != Objective::kCycles) whole.add(objective);
   return whole;
 }
 
