@@ -37,12 +37,13 @@ SearchWork &SearchWork::operator+=(const SearchWork &other) {
   return *this;
 }
 
-OrderSearch::OrderSearch(const Layer &layer, Schedule order, Pass pass, const Machine &npu, Objective objective)
-    : layer_(layer), sample_(sample_of(layer, npu)), order_(order), npu_(npu), judge_(npu, objective),
+OrderSearch::OrderSearch(const Layer &layer, Schedule order, Pass pass, const Machine &npu, Objective objective,
+                         const std::function<void()> &tried)
+    : layer_(layer), sample_(sample_of(layer, npu)), order_(order), npu_(npu), judge_(npu, objective), tried_(tried),
       layout_(make_layout({layer}, pass, npu)), sample_layout_(make_layout({sample_}, pass, npu)) {
   count([&] {
-    refinement_.emplace(compiler::search(sample_, order, pass, {}, sample_layout_, npu, kFirstEffort, {}, &layer_),
-                        sample_, sample_layout_, npu_, std::function<void()>(), PlanChanger::kUsualSeed, objective);
+    refinement_.emplace(compiler::search(sample_, order, pass, {}, sample_layout_, npu, kFirstEffort, tried, &layer_),
+                        sample_, sample_layout_, npu_, tried, PlanChanger::kUsualSeed, objective);
   });
   if (refinement_->kept().empty()) refuse_plans(layer, refinement_->least_room(), npu);
 }
@@ -57,7 +58,11 @@ void OrderSearch::count(const std::function<void()> &search) {
 }
 
 void OrderSearch::run(std::uint64_t plans, std::uint64_t work) {
-  count([&] { refinement_->run(plans, work); });
+  count([&] {
+    refinement_->run(plans, work, [this](std::uint64_t) {
+      if (tried_) tried_();
+    });
+  });
 }
 
 void OrderSearch::run_on(double times) {
@@ -80,7 +85,7 @@ void LayerPlans::begin(Shape &shape, const Layer &layer, Pass pass) const {
   if (computes_dx(layer, pass))
     orders = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
   for (const Schedule order : orders)
-    shape.orders.push_back(std::make_unique<OrderSearch>(layer, order, pass, npu_, objective_));
+    shape.orders.push_back(std::make_unique<OrderSearch>(layer, order, pass, npu_, objective_, tried_));
 }
 
 void LayerPlans::prepare(const std::vector<Direction> &directions, unsigned threads,

@@ -47,8 +47,9 @@ struct OwnPlan {
 /// The search for a layer's plans in one order, which can go on.
 class OrderSearch {
 public:
-  OrderSearch(const Layer &layer, Schedule order, Pass pass, const Machine &npu,
-              Objective objective = Objective::kCycles);
+  /// `tried`, if there is one, is called after every plan, and may throw; it must outlive the object.
+  OrderSearch(const Layer &layer, Schedule order, Pass pass, const Machine &npu, Objective objective,
+              const std::function<void()> &tried);
   OrderSearch(const OrderSearch &) = delete;
   OrderSearch &operator=(const OrderSearch &) = delete;
 
@@ -71,6 +72,7 @@ private:
   Schedule order_;
   const Machine &npu_;
   Judge judge_;
+  const std::function<void()> &tried_;
   Layout layout_, sample_layout_;
   std::optional<Refinement> refinement_;
   SearchWork work_;
@@ -90,9 +92,11 @@ public:
   };
 
   /// `plans`: to be tried for each layer, direction and order at least. As long as twice as many make the conventional
-  /// plan better by more than `kSaturated`, twice as many are tried in all orders.
-  LayerPlans(const Machine &npu, std::uint64_t plans, Objective objective = Objective::kCycles)
-      : npu_(npu), plans_(plans), objective_(objective) {}
+  /// plan better by more than `kSaturated`, twice as many are tried in all orders. `tried` is called after every plan,
+  /// by several threads at a time; it may throw, which abandons what the thread does.
+  LayerPlans(const Machine &npu, std::uint64_t plans, Objective objective = Objective::kCycles,
+             std::function<void()> tried = {})
+      : npu_(npu), plans_(plans), objective_(objective), tried_(std::move(tried)) {}
 
   /// A layer's pass in one direction.
   struct Direction {
@@ -134,6 +138,7 @@ private:
   const Machine &npu_;
   std::uint64_t plans_;
   Objective objective_;
+  std::function<void()> tried_;
   std::map<Key, Shape> shapes_;
 };
 

@@ -214,6 +214,21 @@ TEST(Step, IsTheSameWithAnyNumberOfThreads) {
     EXPECT_EQ(stream(threads), alone) << threads;
 }
 
+/// Not only between layers: a layer's own plans would take hours here.
+TEST(Step, WhatTheProgressThrowsEndsEveryThreadAtItsNextPlan) {
+  const std::vector<Layer> layers = load_network("models/ncf.graph", 4).layers;
+  StepOptions options;
+  options.layer_plans = 10'000'000;
+  options.threads = 3;
+  std::size_t told = 0;
+  options.progress = [&](std::uint64_t, std::uint64_t) {
+    if (++told == 20) throw std::runtime_error("stop");
+    EXPECT_LT(told, 20U) << "asked again after it threw";
+  };
+  EXPECT_THROW(search_step(layers, load_config("small"), options), std::runtime_error);
+  EXPECT_EQ(told, 20U);
+}
+
 TEST(Step, MorePlansDoNotMakeItSlower) {
   const Machine npu = load_config("large");
   const std::vector<Layer> layers = load_network("models/dlrm.graph", 8).layers;
