@@ -2,6 +2,7 @@
 // compared to.
 #pragma once
 
+#include "compiler/lower/partition.hpp"
 #include "compiler/search/refine.hpp"
 #include "graph/layer_fingerprint.hpp"
 #include "sw_models/config/machine.hpp"
@@ -44,11 +45,11 @@ struct OwnPlan {
   std::uint64_t cost = kNoPlan;           ///< of the layer's pass run by itself, by the objective (Judge)
 };
 
-/// The search for a layer's plans in one order, which can go on.
+/// The search for a layer's plans in one order and one cut, which can go on.
 class OrderSearch {
 public:
   /// `tried`, if there is one, is called after every plan, and may throw; it must outlive the object.
-  OrderSearch(const Layer &layer, Schedule order, Pass pass, const Machine &npu, Objective objective,
+  OrderSearch(const Layer &layer, Schedule order, const Cut &cut, Pass pass, const Machine &npu, Objective objective,
               const std::function<void()> &tried);
   OrderSearch(const OrderSearch &) = delete;
   OrderSearch &operator=(const OrderSearch &) = delete;
@@ -63,6 +64,7 @@ public:
   /// The best so far, best first.
   const std::vector<Refinement::Kept> &kept() const { return refinement_->kept(); }
   Schedule order() const { return order_; }
+  const Cut &cut() const { return cut_; }
   const SearchWork &work() const { return work_; }
 
 private:
@@ -70,6 +72,7 @@ private:
 
   Layer layer_, sample_;
   Schedule order_;
+  Cut cut_;
   const Machine &npu_;
   Judge judge_;
   const std::function<void()> &tried_;
@@ -131,6 +134,7 @@ private:
     return {shape_fingerprint(shape).hex(), pass};
   }
   void begin(Shape &shape, const Layer &layer, Pass pass) const;
+  void try_cuts(std::unique_ptr<OrderSearch> &search, const Layer &layer, Pass pass) const;
   void search(Shape &shape) const;
   static void add_alternatives(Shape &shape);
   static bool take_conventional(Shape &shape);
