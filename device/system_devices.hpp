@@ -57,9 +57,9 @@ struct SystemFailure {
 };
 
 struct SystemOutcome {
-  std::vector<CommandSpan> spans;                      ///< of each command; {0, 0} of one that did not begin
+  std::vector<CommandSpan> spans;                       ///< of each command; {0, 0} of one that did not begin
   std::vector<std::vector<timing::CommandTimes>> times; ///< of each stream's commands
-  std::uint64_t end = 0;                               ///< ps from the plan's begin
+  std::uint64_t end = 0;                                ///< ps from the plan's begin
   std::optional<SystemFailure> failure;
 
   bool ok() const { return !failure; }
@@ -78,8 +78,8 @@ public:
   /// Fills a device's flash. Throws DeviceError if the range leaves it, or there is none.
   virtual void write_flash(std::uint32_t device, std::uint64_t addr, const void *data, std::size_t bytes) = 0;
   /// Runs a plan for this system to its end or to what stops it: an error code of an NPU, a link or block at fault, a
-  /// device that does nothing any more, a problem that the host has. Whatever it is, this returns. After a failure there
-  /// is no other plan: that throws DeviceError. Exceptions of `host` pass.
+  /// device that does nothing any more, a problem that the host has. Whatever it is, this returns. After a failure
+  /// there is no other plan: that throws DeviceError. Exceptions of `host` pass.
   virtual SystemOutcome run(const SystemPlan &plan, SystemHost &host) = 0;
 };
 

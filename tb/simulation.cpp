@@ -16,7 +16,8 @@ Simulation::~Simulation() {
   const KernelScope kernel(context_.get());
   for (const auto &board : boards_)
     board->power_off();
-  if (elaborated_ && sc_core::sc_pending_activity()) sc_core::sc_start(); // the clocks' last timers run out; the context would leave them behind
+  if (elaborated_ && sc_core::sc_pending_activity())
+    sc_core::sc_start(); // the clocks' last timers run out; the context would leave them behind
   modules_.clear();
   boards_.clear();
   context_.reset();

@@ -21,8 +21,7 @@ Fabric::Fabric(const SystemPlan &plan, Stall stall)
   for (const DeviceConfig &device : system.devices) {
     const LinkConfig &link = system.links[device.link];
     lines_.insert(lines_.end(), 2, {link.bandwidth_gb_s, link.latency_ps, 0, 0});
-    memories_.push_back(
-        {DramTiming(device.machine.memory, device.machine.bus_bytes), device.machine.period_ps(), {}});
+    memories_.push_back({DramTiming(device.machine.memory, device.machine.bus_bytes), device.machine.period_ps(), {}});
     flashes_.push_back({std::vector<std::uint64_t>(device.flash ? system.flashes[*device.flash].channels : 0, 0), 0});
   }
   for (const PortConfig &port : system.ports)
@@ -56,8 +55,7 @@ void Fabric::start(CommandId id, std::uint64_t now) {
   transfer.part_bytes =
       flash ? kFlashBlock
             : std::min(system.link_of(command.device).packet_bytes, system.link_of(command.to).packet_bytes);
-  transfer.parts =
-      static_cast<std::uint32_t>((command.bytes + transfer.part_bytes - 1) / transfer.part_bytes);
+  transfer.parts = static_cast<std::uint32_t>((command.bytes + transfer.part_bytes - 1) / transfer.part_bytes);
   if (flash) {
     ask_flash(id, now);
     return;
@@ -117,7 +115,8 @@ void Fabric::arrive(const Event &event) {
   Transfer &transfer = transfers_[event.id];
   const SystemCommand &command = plan_.commands()[event.id];
   const auto happen = [&](What what) {
-    happened_.push_back({what, event.id, std::uint64_t{event.part} * transfer.part_bytes, bytes_of(event.id, event.part)});
+    happened_.push_back(
+        {what, event.id, std::uint64_t{event.part} * transfer.part_bytes, bytes_of(event.id, event.part)});
   };
   if (event.stage == kWrittenStage) {
     happen(What::kWritten);
@@ -147,8 +146,8 @@ void Fabric::serve_memory(std::uint32_t device, std::uint64_t now) {
     const auto id = static_cast<CommandId>(key >> 32U);
     const auto part = static_cast<std::uint32_t>(key);
     const bool read = grant->direction == DramTiming::Direction::kRead;
-    const std::uint64_t cycle = read ? memory.dram.read_beat_cycle(*grant, grant->accesses - 1)
-                                     : memory.dram.write_response_cycle(*grant);
+    const std::uint64_t cycle =
+        read ? memory.dram.read_beat_cycle(*grant, grant->accesses - 1) : memory.dram.write_response_cycle(*grant);
     events_.push({cycle * memory.period_ps, id, part, read ? 0 : kWrittenStage});
   }
 }

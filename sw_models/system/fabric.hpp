@@ -64,7 +64,9 @@ public:
   const std::vector<Happening> &play(std::uint64_t now);
 
   /// Picoseconds that a device's link was held, to it and from it; and its flash's channels, together.
-  std::uint64_t link_busy_ps(std::uint32_t device) const { return lines_[2 * device].busy + lines_[2 * device + 1].busy; }
+  std::uint64_t link_busy_ps(std::uint32_t device) const {
+    return lines_[2 * device].busy + lines_[2 * device + 1].busy;
+  }
   std::uint64_t flash_busy_ps(std::uint32_t device) const { return flashes_[device].busy; }
 
 private:

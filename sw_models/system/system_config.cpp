@@ -45,7 +45,8 @@ public:
   SystemConfig read() {
     system_.file = file_;
     const toml::node *name = root_.get("name");
-    if (name == nullptr || !name->is_string()) refuse_config(file_, 0, "missing name; add, for example, name = \"near2\"");
+    if (name == nullptr || !name->is_string())
+      refuse_config(file_, 0, "missing name; add, for example, name = \"near2\"");
     system_.name = name->as_string()->get();
     read_host();
     each("port", false, [this](TomlSection &s) { read_port(s); });
@@ -132,7 +133,8 @@ private:
     flash.name = new_name(s, system_.flashes, "flash");
     flash.size_bytes = s.integer("size_bytes", kFlashBlock, std::uint64_t{1} << 44U, "1073741824");
     if (flash.size_bytes % kFlashBlock != 0)
-      s.refuse("size_bytes", fmt::format("size_bytes = {} is not a multiple of {}, a block", flash.size_bytes, kFlashBlock));
+      s.refuse("size_bytes",
+               fmt::format("size_bytes = {} is not a multiple of {}, a block", flash.size_bytes, kFlashBlock));
     flash.channels = s.integer32("channels", 1, 1024, "8");
     flash.read_ps = ps(s, "read_ns", 0, "60000");
     flash.channel_gb_s = gb_s(s, "channel_gb_s", "1.2");
@@ -150,7 +152,8 @@ private:
     device.link = find(s, "link", s.text("link", "\"pcie\""), system_.links, "link");
     if (const auto flash = s.text_if_any("flash", "\"nand\"")) {
       if (device.role != DeviceRole::kStorage)
-        s.refuse("flash", fmt::format("device '{}' has role npu; flash lies behind devices with role storage", device.name));
+        s.refuse("flash",
+                 fmt::format("device '{}' has role npu; flash lies behind devices with role storage", device.name));
       device.flash = find(s, "flash", *flash, system_.flashes, "flash");
     }
     system_.devices.push_back(std::move(device));

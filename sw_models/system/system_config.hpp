@@ -22,9 +22,9 @@ enum class DeviceRole : std::uint8_t {
 struct LinkConfig {
   std::string name;
   double bandwidth_gb_s = 0;
-  std::uint64_t latency_ps = 0;     ///< from a packet's last byte at one end to the same at the other
-  std::uint32_t packet_bytes = 0;   ///< of data, at most; a power of two
-  std::uint32_t overhead_bytes = 0; ///< of header, sequence number and CRC, which each packet has besides
+  std::uint64_t latency_ps = 0;           ///< from a packet's last byte at one end to the same at the other
+  std::uint32_t packet_bytes = 0;         ///< of data, at most; a power of two
+  std::uint32_t overhead_bytes = 0;       ///< of header, sequence number and CRC, which each packet has besides
   std::optional<std::uint32_t> port = {}; ///< that it shares with other links; index of SystemConfig::ports
 
   /// Picoseconds, rounded up, that `bytes` (up to some MB) take on a line of such bandwidth.
@@ -52,7 +52,7 @@ struct DeviceConfig {
   std::string name;
   DeviceRole role = DeviceRole::kNpu;
   Machine machine;
-  std::uint32_t link = 0;                   ///< index of SystemConfig::links, whose numbers are the device's own link's
+  std::uint32_t link = 0;                  ///< index of SystemConfig::links, whose numbers are the device's own link's
   std::optional<std::uint32_t> flash = {}; ///< index of SystemConfig::flashes
 };
 

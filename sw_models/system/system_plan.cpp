@@ -80,7 +80,8 @@ void SystemPlan::check(const SystemCommand &c) const {
   const auto memory_of = [](const DeviceConfig &d) { return fmt::format("the memory of device '{}'", d.name); };
   const DeviceConfig &source = devices[c.device], &target = devices[c.target_device()];
   if (c.kind == Kind::kFlash)
-    check_range(c, c.from, system_->flashes[*source.flash].size_bytes, fmt::format("the flash of device '{}'", source.name));
+    check_range(c, c.from, system_->flashes[*source.flash].size_bytes,
+                fmt::format("the flash of device '{}'", source.name));
   else
     check_range(c, c.from, source.machine.memory.size_bytes, memory_of(source));
   check_range(c, c.target, target.machine.memory.size_bytes, memory_of(target));

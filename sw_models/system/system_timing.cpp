@@ -14,8 +14,7 @@ class Player {
 public:
   using Time = std::function<std::shared_ptr<const timing::RunResult>(const SystemCommand &)>;
 
-  Player(const SystemPlan &plan, Time time)
-      : plan_(plan), time_(std::move(time)), fabric_(plan), progress_(plan) {
+  Player(const SystemPlan &plan, Time time) : plan_(plan), time_(std::move(time)), fabric_(plan), progress_(plan) {
     times_.spans.resize(plan.commands().size());
     times_.runs.resize(plan.commands().size());
   }
@@ -66,7 +65,7 @@ private:
     const Machine &machine = plan_.system().devices[command.device].machine;
     const auto result = times_.runs[id] = time_(command);
     const std::uint64_t first = now / machine.period_ps() + 1;
-    const std::uint64_t last = first + result->cycles() + host_cycles(machine, !result->ok());
+    const std::uint64_t last = first + result->cycles() + host_cycles(machine);
     events_.push({last * machine.period_ps(), true, id});
   }
 
@@ -83,16 +82,16 @@ private:
   Time time_;
   Fabric fabric_;
   PlanProgress progress_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_{
-      {}, {{Fabric::kNever, false, 0}}}; // never empty
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_{{},
+                                                                         {{Fabric::kNever, false, 0}}}; // never empty
   SystemTimes times_;
 };
 
 } // namespace
 
-std::uint64_t host_cycles(const Machine &machine, bool error) {
-  constexpr std::uint64_t kAccesses = 20, kErrorIndex = 3;
-  return kAccesses + machine.memory.longest_pause() + (error ? kErrorIndex : 0);
+std::uint64_t host_cycles(const Machine &machine) {
+  constexpr std::uint64_t kAccesses = 20;
+  return kAccesses + machine.memory.longest_pause();
 }
 
 SystemTimes SystemTiming::run(const SystemPlan &plan) {

@@ -12,12 +12,13 @@
 
 namespace gradweave {
 
-/// Clock cycles that a stream takes besides those of its run, from the edge at which the host begins to the one at which
-/// it knows how the stream ended: register accesses (tb/run_control.cpp), one more if there was an error, and the time
-/// that the memory takes to turn around.
-std::uint64_t host_cycles(const Machine &machine, bool error);
+/// Clock cycles that a stream takes besides those of its run, from the edge at which the host begins to the one at
+/// which it knows that the stream has ended: register accesses (tb/run_control.cpp), and the time that the memory takes
+/// to turn around.
+std::uint64_t host_cycles(const Machine &machine);
 
-/// What stopped a plan.
+/// What stopped a plan. The RTL waits for what is on its bus before it says so, which the model does not follow: the
+/// command is known, not the time.
 struct SystemStop {
   CommandId id = 0;
   isa::ErrorCode error = isa::ErrorCode::NONE; ///< of a stream

@@ -45,9 +45,9 @@ public:
   void write_flash(std::uint32_t device, std::uint64_t addr, const void *data, std::size_t bytes) override {
     TlmFlash *flash = wires_->flash(device);
     if (flash == nullptr || !flash->contents.contains(addr, bytes))
-      throw DeviceError(fmt::format("write_flash(): {} bytes at {:#x} are not inside flash of device '{}', which has {}",
-                                    bytes, addr, system_.devices[device].name,
-                                    flash == nullptr ? 0 : flash->contents.size()));
+      throw DeviceError(
+          fmt::format("write_flash(): {} bytes at {:#x} are not inside flash of device '{}', which has {}", bytes, addr,
+                      system_.devices[device].name, flash == nullptr ? 0 : flash->contents.size()));
     flash->contents.write(addr, data, bytes);
   }
 

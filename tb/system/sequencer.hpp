@@ -1,4 +1,5 @@
-// Runs a plan on the boards of a simulation: begins each command when all that it waits for has been told to have ended.
+// Runs a plan on the boards of a simulation: begins each command when all that it waits for has been told to have
+// ended.
 #pragma once
 
 #include "device/system_devices.hpp"
@@ -33,7 +34,8 @@ public:
   void fail_device(std::uint32_t device, const std::string &problem);
   /// Nothing in the simulation can happen any more, and the plan is not over.
   void fail_idle();
-  /// Host: after the plan, which it takes the outcome of; rethrows what the host threw. Clocks run again unless it failed.
+  /// Host: after the plan, which it takes the outcome of; rethrows what the host threw. Clocks run again unless it
+  /// failed.
   SystemOutcome end();
 
 private:

@@ -212,7 +212,8 @@ TEST(Systems, AWrongCrcEndsThePlanAndIsNamed) {
 TEST(Systems, AnUnreadableBlockEndsThePlanAndIsNamed) {
   SystemOptions options;
   options.faults.blocks = {{0, 3}};
-  expect_failure(outcome_of(small_plan(), options), {"device 'ssd0', flash 0 (images): ", "block 3 of its flash is unreadable"});
+  expect_failure(outcome_of(small_plan(), options),
+                 {"device 'ssd0', flash 0 (images): ", "block 3 of its flash is unreadable"});
 }
 
 TEST(Systems, AnNpuThatStopsEndsThePlanAsOnTheModel) {
@@ -229,7 +230,8 @@ TEST(Systems, AnNpuThatStopsEndsThePlanAsOnTheModel) {
   const SystemTimes model = SystemTiming(test_system()).run(plan);
   ASSERT_TRUE(model.stop.has_value());
   EXPECT_EQ(model.stop->id, 1U);
-  EXPECT_EQ(outcome.spans[1].end, model.spans[1].end);
+  EXPECT_EQ(model.stop->error_index, 3U);
+  EXPECT_EQ(outcome.spans[1].begin, model.spans[1].begin);
   EXPECT_EQ(outcome.spans[2], CommandSpan{}); // what waited for it never began
 }
 
