@@ -19,8 +19,9 @@ OpId first_upper_op(const Graph &graph, std::uint32_t cut) {
   std::uint32_t layers = 0;
   for (OpId id = 0; id < graph.ops.size(); ++id)
     if (is_product(graph, graph.ops[id]) && layers++ == cut) return id;
-  throw GraphError(fmt::format("graph '{}': cut = {} is beyond the network, which has {} layers (products); use 0 to {}",
-                               graph.name, cut, layers, layers == 0 ? 0 : layers - 1));
+  throw GraphError(
+      fmt::format("graph '{}': cut = {} is beyond the network, which has {} layers (products); use 0 to {}", graph.name,
+                  cut, layers, layers == 0 ? 0 : layers - 1));
 }
 
 /// Builds the graph with copies, op by op.
@@ -127,8 +128,9 @@ private:
     const Tensor &tensor = forward_.tensors[id];
     const Shape &part = build_->shape(parts_[id].front());
     if (tensor.shape.rank() == 0 || part.rank() == 0 || part[0] * partition_.parts != tensor.shape[0])
-      throw GraphError(fmt::format("graph '{}': tensor '{}' {} crosses the cut and has no batch in front; cut elsewhere",
-                                   forward_.name, tensor.name, tensor.shape.text()));
+      throw GraphError(
+          fmt::format("graph '{}': tensor '{}' {} crosses the cut and has no batch in front; cut elsewhere",
+                      forward_.name, tensor.name, tensor.shape.text()));
     Attributes attributes;
     attributes.set("axis", std::int64_t{0});
     whole_[id] = build_->add("Concat", parts_[id], attributes, tensor.name);
@@ -156,7 +158,7 @@ private:
   OpId first_upper_;
   PartitionedGraph result_;
   std::optional<Builder> build_;
-  std::vector<TensorId> whole_;              ///< of each tensor, itself in the new graph; kNone: it is there in parts only
+  std::vector<TensorId> whole_; ///< of each tensor, itself in the new graph; kNone: it is there in parts only
   std::vector<std::vector<TensorId>> parts_; ///< of each tensor
   std::vector<bool> split_;
 };
@@ -173,8 +175,8 @@ PartitionedGraph cut_only(const Graph &forward, const Partition &partition) {
 } // namespace
 
 std::uint32_t count_layers(const Graph &forward) {
-  return static_cast<std::uint32_t>(std::count_if(forward.ops.begin(), forward.ops.end(),
-                                                  [&](const Op &op) { return is_product(forward, op); }));
+  return static_cast<std::uint32_t>(
+      std::count_if(forward.ops.begin(), forward.ops.end(), [&](const Op &op) { return is_product(forward, op); }));
 }
 
 PartitionedGraph partition_batch(const Graph &forward, const OperatorSet &operators, const Partition &partition) {
@@ -189,7 +191,8 @@ std::vector<std::uint32_t> places_of_step(const TrainingGraph &step, const Parti
   for (const auto &[op, from] : step.goes_back_through)
     by_name[op] = by_name.at(from);
 
-  constexpr std::uint32_t kOpen = kNone - 1; // what reads parameters alone: where these are updated
+  // What reads parameters alone is where these are updated, what reads inputs alone where the first reader is.
+  constexpr std::uint32_t kOpen = kNone - 1;
   std::vector<std::uint32_t> places(graph.ops.size(), kOpen);
   for (OpId id = 0; id < graph.ops.size(); ++id) {
     const auto named = by_name.find(graph.ops[id].name);
@@ -206,11 +209,17 @@ std::vector<std::uint32_t> places_of_step(const TrainingGraph &step, const Parti
   for (const Update &update : graph.updates)
     if (const OpId producer = graph.tensors[update.next].producer; producer != kNone && places[producer] != kOpen)
       home[update.tensor] = places[producer];
-  for (OpId id = 0; id < graph.ops.size(); ++id) {
+  const auto readers = graph.consumers();
+  for (OpId id = static_cast<OpId>(graph.ops.size()); id-- > 0;) {
     if (places[id] != kOpen) continue;
-    places[id] = network.partition.upper();
     for (const TensorId input : graph.ops[id].inputs)
       if (const auto known = home.find(input); known != home.end()) places[id] = std::min(places[id], known->second);
+    if (places[id] != kOpen) continue;
+    for (const TensorId output : graph.ops[id].outputs)
+      if (output != kNone)
+        for (const OpId reader : readers[output])
+          places[id] = std::min(places[id], places[reader]);
+    if (places[id] == kOpen) places[id] = network.partition.upper();
   }
   return places;
 }

@@ -31,13 +31,15 @@ std::uint32_t count_layers(const Graph &forward);
 
 /// The network with its lower layers `parts` times, each on a part of every input's first dimension, and what they give
 /// to the upper layers put together again (Concat). All copies read the same parameters, so that a gradient of such is
-/// the sum of those of the copies, in ascending order: ((g0 + g1) + g2) + ... (N22). Statistics over the batch are those
-/// of a part. With one part no op is added. Throws GraphError: a cut that leaves the upper device no layer; a batch
-/// that parts do not divide; running averages below the cut of several parts; a tensor at the cut without a batch.
+/// the sum of those of the copies, in ascending order: ((g0 + g1) + g2) + ... (N22). Statistics over the batch are
+/// those of a part. With one part no op is added. Throws GraphError: a cut that leaves the upper device no layer; a
+/// batch that parts do not divide; running averages below the cut of several parts; a tensor at the cut without a
+/// batch.
 PartitionedGraph partition_batch(const Graph &forward, const OperatorSet &operators, const Partition &partition);
 
 /// The places of a step's ops. What goes back through an op is where that is; what adds the gradients of several places
-/// is at the first of these, and what follows for the parameter (its update, its copy in bf16) where that is.
+/// is at the first of these, and what follows for the parameter (its update, its copy in bf16) where that is; a copy of
+/// an input is where it is read.
 std::vector<std::uint32_t> places_of_step(const TrainingGraph &step, const PartitionedGraph &network);
 
 } // namespace gradweave::graph

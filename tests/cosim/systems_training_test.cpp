@@ -1,6 +1,7 @@
 // Training on several NPUs in one simulation: every tensor of every step as the golden execution has it, and every
 // command at the time that the whole system's timing model says.
 #include "graph/frontend/load_network.hpp"
+#include "graph/ir/error.hpp"
 #include "sw_models/config/config_error.hpp"
 #include "train/system/system_executor.hpp"
 #include "train/trainer.hpp"
@@ -24,7 +25,7 @@ graph::Graph network(std::uint32_t batch = 8) { return compiler::load_graph("tes
 
 compiler::CompileOptions few_plans() {
   compiler::CompileOptions options;
-  options.plans = 10;
+  options.plans = 3;
   return options;
 }
 
@@ -119,9 +120,12 @@ TEST(SystemsTraining, WhatDoesNotFitIsNamed) {
                 .find("the batch of input 'images', 5, is not divisible by the 2"),
             std::string::npos);
   SystemConfig small = system_with(2);
-  small.devices[1].machine.memory.size_bytes = 16384;
-  const std::string message = message_of<std::invalid_argument>(small);
-  EXPECT_NE(message.find("the memory of device 'ssd1' is too small"), std::string::npos) << message;
+  small.devices[1].machine.memory.size_bytes = 16384; // for a layer
+  const std::string of_layer = message_of<compiler::CompileError>(small);
+  EXPECT_NE(of_layer.find("device 'ssd1': layer 'conv1.product.part1': needs "), std::string::npos) << of_layer;
+  small.devices[1].machine.memory.size_bytes = 65536; // for the step
+  const std::string of_step = message_of<std::invalid_argument>(small);
+  EXPECT_NE(of_step.find("the memory of device 'ssd1' is too small"), std::string::npos) << of_step;
 }
 
 } // namespace

@@ -61,8 +61,12 @@ void SystemStep::compile(const compiler::CompileOptions &options) {
     compiler::CompileOptions own = options;
     own.pass = products_.passes[pass].pass;
     const std::uint32_t device = device_of_pass(pass);
-    compiled_.push_back(
-        compiler::compile({products_.passes[pass].layer}, system_.devices[device].machine, own, caches[device]));
+    const DeviceConfig &config = system_.devices[device];
+    try {
+      compiled_.push_back(compiler::compile({products_.passes[pass].layer}, config.machine, own, caches[device]));
+    } catch (const compiler::CompileError &error) {
+      throw compiler::CompileError(fmt::format("{}: device '{}': {}", system_.file, config.name, error.what()));
+    }
   }
 }
 
