@@ -3,7 +3,7 @@
 // and share C++ types: extern "C" only gives dlsym() a name.
 #pragma once
 
-#include "device/device.hpp"
+#include "device/system_devices.hpp"
 
 #include <memory>
 #include <vector>
@@ -26,5 +26,10 @@ struct RtlNpu {
 /// Of libgradweave_tb.so: make_rtl_devices() of device/device.hpp, which appends to `devices`.
 using MakeRtlDevices = void(const std::vector<RtlNpu> &npus, std::vector<std::unique_ptr<Device>> &devices);
 constexpr const char *kMakeRtlDevicesSymbol = "gradweave_make_rtl_devices";
+
+/// Of libgradweave_tb.so: make_rtl_system() of device/system_devices.hpp, an NPU for each device.
+using MakeRtlSystem = void(const SystemConfig &system, const SystemFaults &faults, const std::vector<RtlNpu> &npus,
+                           std::unique_ptr<SystemDevices> &made);
+constexpr const char *kMakeRtlSystemSymbol = "gradweave_make_rtl_system";
 
 } // namespace gradweave::tb

@@ -44,6 +44,23 @@ template <class Function> Function *load(const fs::path &library, const char *sy
       fmt::format("{} is not {} of this gradweave: {}; rebuild it", library.string(), what, dlerror()));
 }
 
+struct Loaded {
+  std::vector<tb::RtlNpu> npus;
+  fs::path testbench;
+};
+
+Loaded load_npus(const std::vector<DeviceSpec> &specs) {
+  Loaded loaded;
+  fs::path library;
+  for (const auto &[config, options] : specs) {
+    library = find_rtl_library(config);
+    loaded.npus.push_back({config, options, load<tb::MakeNpuModel>(library, tb::kMakeNpuModelSymbol, "an NPU")});
+  }
+  loaded.testbench = find_testbench(library);
+  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0); // its banner would precede every report
+  return loaded;
+}
+
 } // namespace
 
 std::string rtl_library_name(const NpuConfig &config) { return "libgradweave_rtl_" + config.name + ".so"; }
@@ -60,15 +77,20 @@ fs::path find_rtl_library(const NpuConfig &config, const std::string &source) {
 std::vector<std::unique_ptr<Device>> make_rtl_devices(const std::vector<DeviceSpec> &npus) {
   std::vector<std::unique_ptr<Device>> devices;
   if (npus.empty()) return devices;
-  std::vector<tb::RtlNpu> loaded;
-  fs::path library;
-  for (const auto &[config, options] : npus) {
-    library = find_rtl_library(config);
-    loaded.push_back({config, options, load<tb::MakeNpuModel>(library, tb::kMakeNpuModelSymbol, "an NPU")});
-  }
-  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0); // its banner would precede every report
-  load<tb::MakeRtlDevices>(find_testbench(library), tb::kMakeRtlDevicesSymbol, "the testbench")(loaded, devices);
+  const Loaded loaded = load_npus(npus);
+  load<tb::MakeRtlDevices>(loaded.testbench, tb::kMakeRtlDevicesSymbol, "the testbench")(loaded.npus, devices);
   return devices;
+}
+
+std::unique_ptr<SystemDevices> make_rtl_system(const SystemConfig &system, const SystemOptions &options) {
+  std::vector<DeviceSpec> specs;
+  for (std::size_t d = 0; d < system.devices.size(); ++d)
+    specs.push_back({system.devices[d].machine, options.devices.empty() ? DeviceOptions{} : options.devices.at(d)});
+  const Loaded loaded = load_npus(specs);
+  std::unique_ptr<SystemDevices> made;
+  load<tb::MakeRtlSystem>(loaded.testbench, tb::kMakeRtlSystemSymbol, "the testbench")(system, options.faults,
+                                                                                       loaded.npus, made);
+  return made;
 }
 
 std::unique_ptr<Device> make_rtl_device(const Machine &config, const DeviceOptions &options) {

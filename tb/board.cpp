@@ -6,11 +6,12 @@ namespace gradweave::tb {
 
 Board::Board(const sc_core::sc_module_name &name, const Machine &config, const DeviceOptions &options,
              std::unique_ptr<NpuModel> npu_model)
-    : sc_module(name), model_(std::move(npu_model)), memory(config.memory.size_bytes), clock("clock", config.clock_ghz),
+    : sc_module(name), model_(std::move(npu_model)), memory(config.memory.size_bytes),
+      clock("clock", config.period_ps()),
       npu("npu", clock, *model_, csr_request_, csr_answer_, bus_answer_, bus_request_, options.trace),
       csr("csr", clock, csr_request_, csr_answer_, options.stress),
       bus("bus", clock, bus_request_, bus_answer_, config.memory, config.bus_bytes, config.port_bytes, options),
-      tlm_memory_("memory", memory) {
+      control(*this, config.memory.longest_pause()), tlm_memory_("memory", memory) {
   bus.socket.bind(tlm_memory_.socket);
 }
 

@@ -9,6 +9,7 @@
 #include "tb/bus/tlm_memory.hpp"
 #include "tb/npu_model.hpp"
 #include "tb/npu_module.hpp"
+#include "tb/run_control.hpp"
 
 #include <memory>
 
@@ -40,6 +41,7 @@ public:
   NpuModule npu;
   AxiLiteMaster csr;
   AxiMemory bus;
+  RunControl control;
 
 private:
   TlmMemory tlm_memory_;

@@ -39,8 +39,9 @@ void NpuModule::on_posedge() {
     if (events_.running && !running_) run_cycle_ = clock_.cycle();
     running_ = events_.running;
     if (events_.issued || (events_.started | events_.done) != 0) record();
-    if (out.irq && !irq_ && stop_on_irq_) clock_.stop();
+    const bool rises = out.irq && !irq_;
     irq_ = out.irq;
+    if (rises && on_irq_) std::exchange(on_irq_, {})();
   });
 }
 

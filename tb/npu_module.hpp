@@ -8,7 +8,9 @@
 #include "tb/npu_model.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 namespace gradweave::tb {
@@ -25,8 +27,8 @@ public:
   /// Ends the waveform.
   void close_trace();
   bool irq() const { return irq_; }
-  /// Ends ClockReset::run() in the cycle in which the interrupt rises.
-  void stop_on_irq(bool stop) { stop_on_irq_ = stop; }
+  /// Called in the cycle in which the interrupt rises, once.
+  void on_irq(std::function<void()> call) { on_irq_ = std::move(call); }
 
   /// Forgets the log and makes room for `commands` indices.
   void clear_log(std::size_t commands);
@@ -50,7 +52,8 @@ private:
   Registered<AxiMasterPorts> &memory_out_;
   TraceOptions trace_;
   bool tracing_ = false, trace_pending_;
-  bool stop_on_irq_ = false, irq_ = false;
+  std::function<void()> on_irq_;
+  bool irq_ = false;
   NpuEvents events_;
   bool running_ = false;
   std::uint64_t run_cycle_ = 0;

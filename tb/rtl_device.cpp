@@ -16,15 +16,12 @@ namespace gradweave::tb {
 
 namespace {
 
-constexpr std::uint32_t kCtrlStart = 1, kCtrlReset = 2, kCtrlClearIrq = 4;
+constexpr std::uint32_t kCtrlReset = 2;
 constexpr std::uint32_t kStatusBusy = 1;
 constexpr std::uint32_t kExpectedId = 0x47570000U | isa::kVersion;
 
 constexpr std::uint64_t kSliceCycles = 4096; ///< simulated between two looks at the wall clock
 constexpr auto kProgressInterval = std::chrono::milliseconds(250);
-/// The RTL is stuck if so many cycles pass without a bus handshake or a command's end and its watchdog does not act.
-/// The longest legal silence is one GEMM whose operands fill the scratchpad.
-constexpr std::uint64_t kStuckCycles = 1U << 24U;
 
 } // namespace
 
@@ -91,59 +88,43 @@ void RtlDevice::do_copy_out(std::uint64_t addr, void *data, std::size_t bytes) {
 }
 
 void RtlDevice::do_submit(std::uint64_t addr, const std::vector<isa::Command> &stream) {
-  write_csr64(isa::Csr::CMD_ADDR_LO, addr);
-  write_csr(isa::Csr::CMD_COUNT, static_cast<std::uint32_t>(stream.size()));
-  launch(stream.size());
+  launch(RunControl::stream_registers(addr, static_cast<std::uint32_t>(stream.size())), stream.size());
 }
 
 void RtlDevice::start(std::size_t commands) {
   begin("start()");
-  launch(commands);
+  launch({}, commands);
 }
 
-void RtlDevice::launch(std::size_t commands) {
-  board_.npu.clear_log(commands);
-  board_.clock.run(config().memory.longest_pause());
-  write_csr(isa::Csr::CTRL, kCtrlStart);
+void RtlDevice::launch(const std::vector<RegisterAccess> &registers, std::size_t commands) {
+  RunControl &control = board_.control;
+  control.start(registers, commands, [this](const RunStatus &) { board_.clock.stop(); });
+  while (control.launching())
+    board_.clock.run(1);
 }
 
-void RtlDevice::run_to_irq(const ProgressFunction &progress) {
+void RtlDevice::run_to_end(const ProgressFunction &progress) {
   using Clock = std::chrono::steady_clock;
   auto reported = Clock::now();
-  ClockReset &clock = board_.clock;
   NpuModule &npu = board_.npu;
-  auto activity = [&] { return board_.bus.handshakes() + npu.retired(); };
-  std::uint64_t last_activity = activity(), last_active_cycle = clock.cycle();
-
-  npu.stop_on_irq(true);
-  while (!npu.irq()) {
-    clock.run(kSliceCycles);
-    if (std::exchange(last_activity, activity()) != last_activity) last_active_cycle = clock.cycle();
-    if (clock.cycle() - last_active_cycle > kStuckCycles + 2ULL * watchdog_ && !npu.irq())
-      throw std::runtime_error(
-          fmt::format("cycle {}: the NPU raised no interrupt and no bus handshake or command's end was "
-                      "seen since cycle {}; {} of {} commands are complete",
-                      clock.cycle(), last_active_cycle, npu.retired(), npu.log().size()));
+  while (board_.control.running()) {
+    board_.clock.run(kSliceCycles);
+    board_.control.check_alive(watchdog_);
     if (progress && Clock::now() - reported >= kProgressInterval) {
       progress(npu.retired(), npu.log().size());
       reported = Clock::now();
     }
   }
-  npu.stop_on_irq(false);
 }
 
 RunStatus RtlDevice::do_wait(const ProgressFunction &progress) {
   try {
-    run_to_irq(progress);
+    run_to_end(progress);
   } catch (...) {
     board_.power_off(); // of no use any more, but others of the simulation are
     throw;
   }
-  RunStatus status;
-  status.error = static_cast<isa::ErrorCode>(read_csr(isa::Csr::ERR_CODE));
-  if (!status.ok()) status.error_index = read_csr(isa::Csr::ERR_INDEX);
-  write_csr(isa::Csr::CTRL, kCtrlClearIrq);
-  return status;
+  return board_.control.status();
 }
 
 Counters RtlDevice::do_read_counters() {
@@ -162,6 +143,9 @@ Counters RtlDevice::do_read_counters() {
 }
 
 void RtlDevice::do_reset() {
+  while (board_.control.finishing())
+    board_.clock.run(1);
+  board_.control.abandon();
   if (board_.bus.idle() && !(read_csr(isa::Csr::STATUS) & kStatusBusy)) {
     write_csr(isa::Csr::CTRL, kCtrlReset);
   } else {

@@ -33,14 +33,15 @@ public:
 
   std::uint32_t read_csr(isa::Csr csr) { return board_.csr.read(static_cast<std::uint16_t>(csr)); }
   void write_csr(isa::Csr csr, std::uint32_t value) { board_.csr.write(static_cast<std::uint16_t>(csr), value); }
-  /// Starts the NPU on what the registers hold, once the memory has turned around: what an earlier run left there does
-  /// not matter to this one. submit() does this after writing stream and registers.
+  /// Starts the NPU on what the registers hold (RunControl). submit() does this after writing stream and registers.
   void start(std::size_t commands);
   const std::vector<timing::CommandTimes> &command_times() const override { return board_.npu.log(); }
   /// First cycle of the last run: where the time of command_times() begins in that of cycle().
   std::uint64_t run_cycle() const { return board_.npu.run_cycle(); }
   /// Cycles since power-up: the time base of trace windows and of messages.
   std::uint64_t cycle() const { return board_.clock.cycle(); }
+
+  Board &board() { return board_; }
 
 protected:
   void do_copy_in(std::uint64_t addr, const void *data, std::size_t bytes) override;
@@ -51,8 +52,8 @@ protected:
   void do_reset() override;
 
 private:
-  void launch(std::size_t commands);
-  void run_to_irq(const ProgressFunction &progress);
+  void launch(const std::vector<RegisterAccess> &registers, std::size_t commands);
+  void run_to_end(const ProgressFunction &progress);
   void check_parameters(const std::vector<BuiltValue> &values);
   void program();
   void write_csr64(isa::Csr low, std::uint64_t value);

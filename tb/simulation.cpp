@@ -1,7 +1,5 @@
 #include "tb/simulation.hpp"
 
-#include "tb/bus/kernel_scope.hpp"
-
 #include <fmt/format.h>
 
 #include <stdexcept>
@@ -18,17 +16,23 @@ Simulation::~Simulation() {
   const KernelScope kernel(context_.get());
   for (const auto &board : boards_)
     board->power_off();
-  if (elaborated_) sc_core::sc_start(); // the clocks' last timers run out; the context would leave them behind
+  if (elaborated_ && sc_core::sc_pending_activity())
+    sc_core::sc_start(); // the clocks' last timers run out; the context would leave them behind
+  modules_.clear();
   boards_.clear();
   context_.reset();
 }
 
 Board &Simulation::add(const Machine &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model) {
-  if (elaborated_) throw std::logic_error("a simulation takes no board after its elaboration");
+  check_open();
   const KernelScope kernel(context_.get());
   const std::string name = fmt::format("npu{}", boards_.size());
   boards_.push_back(std::make_unique<Board>(name.c_str(), config, options, std::move(model)));
   return *boards_.back();
+}
+
+void Simulation::check_open() const {
+  if (elaborated_) throw std::logic_error("a simulation takes no board or module after its elaboration");
 }
 
 void Simulation::elaborate() {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "tb/board.hpp"
+#include "tb/bus/kernel_scope.hpp"
 
 #include <memory>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 namespace gradweave::tb {
@@ -21,12 +23,26 @@ public:
 
   /// As Board's constructor; throws std::logic_error after elaborate().
   Board &add(const Machine &config, const DeviceOptions &options, std::unique_ptr<NpuModel> model);
+  /// Another module, made by `make` in this simulation; it may refer to boards. As add() after elaborate().
+  template <class Make> auto &add_module(const Make &make) {
+    check_open();
+    const KernelScope kernel(context_.get());
+    auto module = make();
+    auto &reference = *module;
+    modules_.push_back(std::move(module));
+    return reference;
+  }
+  /// What SystemC is to work on to run this simulation (KernelScope).
+  sc_core::sc_simcontext *context() { return context_.get(); }
   /// Once, before any clock is run: a waveform can be opened only then.
   void elaborate();
 
 private:
+  void check_open() const;
+
   std::unique_ptr<sc_core::sc_simcontext> context_;
   std::vector<std::unique_ptr<Board>> boards_;
+  std::vector<std::unique_ptr<sc_core::sc_module>> modules_;
   bool elaborated_ = false;
 };
 

@@ -82,19 +82,29 @@ StepExecutor::StepExecutor(const graph::TrainingGraph &step, unsigned threads)
 StepExecutor::StepExecutor(const graph::TrainingGraph &step, Device &device, const ProductOptions &options,
                            unsigned threads)
     : StepExecutor(step, threads) {
-  plan_ = plan_products(step.graph);
+  take_plan(plan_products(step.graph));
   runner_ = std::make_unique<ProductRunner>(plan_, device, options);
   device_data_ = has_data(options.backend);
+}
+
+StepExecutor::StepExecutor(const graph::TrainingGraph &step, ProductPlan plan, unsigned threads)
+    : StepExecutor(step, threads) {
+  take_plan(std::move(plan));
+  device_data_ = true;
+}
+
+void StepExecutor::take_plan(ProductPlan plan) {
+  plan_ = std::move(plan);
   for (std::size_t pass = 0; pass < plan_.passes.size(); ++pass)
     for (const OpId op : plan_.passes[pass].ops)
       pass_of_[op] = pass + 1;
 }
 
 StepExecutor::Values StepExecutor::begin(const std::vector<std::vector<Fed>> &batches,
-                                         const std::vector<float> &constants, Living &living) const {
+                                         const std::vector<float> &constants, Living &living, bool keep_all) const {
   graph::ExecutionOptions options;
   options.threads = threads_;
-  options.keep = [this](TensorId id) { return unread_[id]; };
+  options.keep = [this, keep_all](TensorId id) { return keep_all || unread_[id]; };
   Values values(step_.graph, options);
   for (TensorId id = 0; id < living.size(); ++id)
     if (lives_on(step_.graph.tensors[id])) values.set(id, std::move(living[id]));
@@ -148,20 +158,23 @@ StepResult StepExecutor::golden(const std::vector<std::vector<Fed>> &batches, co
 bool StepExecutor::compare(OpId id, const Values &golden, const Values &device, StepResult &result) const {
   for (const TensorId output : step_.graph.ops[id].outputs) {
     if (output == kNone) continue;
-    const graph::Tensor &tensor = step_.graph.tensors[output];
-    if (pass_of_[id] > 0 && !device_data_) {
-      result.unchecked += tensor.shape.elements();
-      continue;
-    }
-    Difference difference = difference_of(tensor, golden.get(output), device.get(output));
-    ++result.tensors;
-    result.elements += difference.elements;
-    if (difference.differing == 0) continue;
-    difference.op = step_.graph.ops[id].name;
-    result.difference = std::move(difference);
-    return false;
+    if (pass_of_[id] > 0 && !device_data_)
+      result.unchecked += step_.graph.tensors[output].shape.elements();
+    else if (!compare_tensor(output, step_.graph.ops[id].name, golden, device, result))
+      return false;
   }
   return true;
+}
+
+bool StepExecutor::compare_tensor(TensorId id, const std::string &by, const Values &golden, const Values &device,
+                                  StepResult &result) const {
+  Difference difference = difference_of(step_.graph.tensors[id], golden.get(id), device.get(id));
+  ++result.tensors;
+  result.elements += difference.elements;
+  if (difference.differing == 0) return true;
+  difference.op = by;
+  result.difference = std::move(difference);
+  return false;
 }
 
 std::vector<OpId> StepExecutor::advance(OpId op, Values &device, StepResult &result) {

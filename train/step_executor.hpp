@@ -61,13 +61,14 @@ public:
 
   StepExecutor(const StepExecutor &) = delete;
   StepExecutor &operator=(const StepExecutor &) = delete;
+  virtual ~StepExecutor() = default;
 
   /// Steps from now on keep the values of these tensors (StepResult::watched).
   void watch(std::vector<graph::TensorId> tensors);
 
-  bool has_device() const { return runner_ != nullptr; }
+  virtual bool has_device() const { return runner_ != nullptr; }
   const ProductPlan &plan() const { return plan_; }
-  double compile_seconds() const { return runner_ ? runner_->compile_seconds() : 0; }
+  virtual double compile_seconds() const { return runner_ ? runner_->compile_seconds() : 0; }
 
   /// A step by the golden definition: `living` becomes that of the next step.
   StepResult golden(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
@@ -75,18 +76,33 @@ public:
   /// The same on the device, which computes from `device_living`; each of its tensors is compared with one that the
   /// golden execution computes from `living`. Ends at the first difference, or failure of the device; both are spent
   /// then.
-  StepResult compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants, Living &living,
-                      Living &device_living);
+  virtual StepResult compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
+                              Living &living, Living &device_living);
 
-private:
+protected:
   using Values = graph::Execution<graph::Contract>;
 
-  Values begin(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants, Living &living) const;
+  /// Golden, and a plan of which products go to devices that have data; who derives from this runs them.
+  StepExecutor(const graph::TrainingGraph &step, ProductPlan plan, unsigned threads);
+
+  const graph::TrainingGraph &step() const { return step_; }
+  /// 1 + index of its pass; 0: the host's.
+  std::size_t pass_of(graph::OpId op) const { return pass_of_[op]; }
+  /// `keep_all`: of tensors, until the step's end.
+  Values begin(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants, Living &living,
+               bool keep_all = false) const;
   void end(Values &values, Living &living, StepResult &result) const;
+  /// Whether all results of an op are equal; notes it.
   bool compare(graph::OpId op, const Values &golden, const Values &device, StepResult &result) const;
+  /// The same for one tensor; `by`: what gave it.
+  bool compare_tensor(graph::TensorId tensor, const std::string &by, const Values &golden, const Values &device,
+                      StepResult &result) const;
+  Shares shares() const;
+
+private:
+  void take_plan(ProductPlan plan);
   /// Runs what is due at an op on the device's side; the ops that then are complete.
   std::vector<graph::OpId> advance(graph::OpId op, Values &device, StepResult &result);
-  Shares shares() const;
 
   const graph::TrainingGraph &step_;
   unsigned threads_;

@@ -63,7 +63,10 @@ std::string reproduce(const TrainRequest &a) {
   if (!a.until.empty()) command.add("", "--until", a.until);
   if (!a.loss.empty()) command.add("", "--loss", a.loss);
   if (a.batch != 0) command.add("BATCH", "--batch", std::to_string(a.batch));
-  if (a.backend != "golden") command.add("NPU", "--npu", a.npu);
+  if (!a.system.empty())
+    command.add("", "--system", a.system);
+  else if (a.backend != "golden")
+    command.add("NPU", "--npu", a.npu);
   command.add_each("SET", "--set", a.set);
   if (a.as_cosim) {
     if (a.from_make)
@@ -104,6 +107,21 @@ std::uint64_t batch_of(const graph::Graph &forward) {
   return 0;
 }
 
+std::optional<const SystemConfig> system_of(const TrainRequest &a) {
+  if (a.system.empty()) return std::nullopt;
+  if (a.backend != "golden" && a.backend != "rtl")
+    throw std::invalid_argument(
+        fmt::format("--backend {}: a system trains on the RTL or golden; use rtl or golden", a.backend));
+  return load_system(runtime::find_system(a.system));
+}
+
+std::optional<const SystemNetwork> network_of(const graph::Graph &forward,
+                                              const std::optional<const SystemConfig> &system,
+                                              const graph::TrainingOptions &options) {
+  if (!system) return std::nullopt;
+  return make_system_network(forward, *system, options);
+}
+
 void count_step(TrainingOutcome &outcome, StepResult &&result) {
   outcome.losses.push_back(result.losses.empty() ? 0 : static_cast<double>(result.loss()));
   outcome.compared_tensors += result.tensors;
@@ -135,12 +153,13 @@ graph::Graph with_loss(graph::Graph forward, const std::string &loss, bool lacks
 }
 
 TrainingSession::TrainingSession(const TrainRequest &request, graph::Graph forward, const TrainingTensors &tensors)
-    : request_(request), tensors_(tensors), forward_(std::move(forward)), options_(training_options(request)),
-      data_(load_data(request, forward_, tensors)),
-      step_(graph::training_graph(forward_, graph::operators(), options_)),
+    : request_(request), tensors_(tensors), options_(training_options(request)), system_(system_of(request)),
+      network_(network_of(forward, system_, options_)),
+      forward_(network_ ? network_->network.graph : std::move(forward)), data_(load_data(request, forward_, tensors)),
+      step_(network_ ? network_->step : graph::training_graph(forward_, graph::operators(), options_)),
       steps_(steps_of(request, *data_.feed)), run_{request.model,
                                                    data_of(request, tensors),
-                                                   request.npu,
+                                                   system_ ? "system " + system_->name : request.npu,
                                                    request.backend,
                                                    reproduce(request),
                                                    options_,
@@ -202,17 +221,26 @@ std::uint64_t TrainingSession::steps_of(const TrainRequest &a, const Feed &feed)
 void TrainingSession::prepare(const Machine *npu) {
   trainer_.emplace(step_, options_, run_.rate, *data_.feed, request_.seed);
   if (tensors_.weights.there()) load_weights(forward_, step_, tensors_.weights, trainer_->begin_with());
-  if (npu == nullptr) {
-    executor_.emplace(step_);
-    return;
+  if (request_.backend == "golden") {
+    executor_ = std::make_unique<StepExecutor>(step_);
+  } else if (system_) {
+    auto executor = std::make_unique<SystemExecutor>(*network_, *system_, product_options().compile);
+    on_system_ = executor.get();
+    executor_ = std::move(executor);
+  } else {
+    const ProductOptions products = product_options();
+    device_ = runtime::make_device(products.backend, *npu, {});
+    executor_ = std::make_unique<StepExecutor>(step_, *device_, products);
   }
+}
+
+ProductOptions TrainingSession::product_options() const {
   const auto schedules = parse_schedules(request_.schedule);
   if (schedules.size() != 1) throw std::invalid_argument("--schedule: a step runs under one schedule");
   ProductOptions products;
   products.backend = runtime::parse_backend(request_.backend);
   products.compile.schedule = schedules.front();
-  device_ = runtime::make_device(products.backend, *npu, {});
-  executor_.emplace(step_, *device_, products);
+  return products;
 }
 
 TrainingOutcome TrainingSession::run(const TrainingEvents &events) {

@@ -3,6 +3,7 @@
 
 #include "app/report/training_report.hpp"
 #include "train/data/tensor_source.hpp"
+#include "train/system/system_executor.hpp"
 #include "train/tensors.hpp"
 #include "train/trainer.hpp"
 
@@ -26,6 +27,7 @@ struct TrainRequest {
   std::string model = "mlp_fashion", npu = "small", schedule = "rearrange";
   std::string data = "fashion-mnist"; ///< or synthetic, or a directory
   std::string backend = "golden";     ///< or what products run on
+  std::string system = {};            ///< file of a system that trains instead of one NPU; empty: none
   std::string extent = "updates", optimizer = "adamw", lr_schedule = "constant";
   std::vector<std::string> set = {};       ///< TABLE.FIELD=VALUE each
   std::string until;                       ///< the op, node or tensor that the network ends with; empty: all of it
@@ -70,8 +72,8 @@ public:
   TrainingSession(const TrainingSession &) = delete;
   TrainingSession &operator=(const TrainingSession &) = delete;
 
-  /// Makes what steps run on: the golden execution, and products on `npu` if the request's backend is another. Throws
-  /// compiler::CompileError, DeviceError.
+  /// Makes what steps run on: the golden execution, and products on `npu`, or the request's system, if the request's
+  /// backend is another. Throws compiler::CompileError, DeviceError, std::invalid_argument.
   void prepare(const Machine *npu);
   /// All steps, up to the first difference or failure; then the evaluation, if one is asked for. After prepare().
   runtime::train::TrainingOutcome run(const TrainingEvents &events);
@@ -83,6 +85,10 @@ public:
   const graph::Graph &forward() const { return forward_; }
   const graph::TrainingGraph &step() const { return step_; }
   const runtime::train::StepExecutor &executor() const { return *executor_; }
+  /// Null if there is none.
+  const SystemConfig *system() const { return system_ ? &*system_ : nullptr; }
+  /// Of a system on the RTL, after prepare(); else null.
+  const runtime::train::SystemExecutor *system_executor() const { return on_system_; }
 
 private:
   /// The data of a run: images, tensors or random numbers.
@@ -93,18 +99,22 @@ private:
   static Data load_data(const TrainRequest &request, const graph::Graph &forward, const TrainingTensors &tensors);
   static std::uint64_t steps_of(const TrainRequest &request, const runtime::train::Feed &feed);
   void check_dump();
+  runtime::train::ProductOptions product_options() const;
 
   TrainRequest request_;
   TrainingTensors tensors_;
-  graph::Graph forward_;
   graph::TrainingOptions options_;
+  std::optional<const SystemConfig> system_;
+  std::optional<const runtime::train::SystemNetwork> network_; ///< of the system
+  graph::Graph forward_;                                       ///< of the system: with parts of the batch
   Data data_;
   graph::TrainingGraph step_;
   std::uint64_t steps_;
   runtime::train::TrainingRun run_;
   std::optional<runtime::train::Dump> dump_;
   std::unique_ptr<Device> device_;
-  std::optional<runtime::train::StepExecutor> executor_;
+  std::unique_ptr<runtime::train::StepExecutor> executor_;
+  const runtime::train::SystemExecutor *on_system_ = nullptr; ///< executor_, if it is one
   std::optional<runtime::train::Trainer> trainer_;
 };
 

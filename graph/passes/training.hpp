@@ -4,6 +4,7 @@
 #include "graph/passes/gradient.hpp"
 #include "graph/passes/training_options.hpp"
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct TrainingGraph {
   /// the step t = 1, 2, ... kNone unless the extent is kUpdates.
   TensorId constants = kNone;
   std::vector<ParameterGradient> gradients; ///< by parameter, ids of `graph`; none of a forward graph
+  /// Names of ops that compute gradients, and of the op of the forward graph that each goes back through; not of those
+  /// that add gradients of several readers, nor of micro-batches behind the first.
+  std::vector<std::pair<std::string, std::string>> goes_back_through;
 
   /// The tensor of the step that is `forward` of the forward graph: what is computed is that of the first micro-batch.
   /// kNone if nothing in the step needs it.

@@ -58,6 +58,10 @@ fs::path find_model(const std::string &name_or_path) { return find(name_or_path,
 
 fs::path find_npu(const std::string &name_or_path) { return find(name_or_path, "NPU", "configs", {".toml"}); }
 
+fs::path find_system(const std::string &name_or_path) {
+  return find(name_or_path, "system", "configs/systems", {".toml"});
+}
+
 std::vector<std::string> model_names() { return names_in(home_directory() / "models", kModelFiles); }
 std::vector<std::string> npu_names() { return names_in(home_directory() / "configs", {".toml"}); }
 

@@ -20,6 +20,9 @@ std::filesystem::path find_model(const std::string &name_or_path);
 /// The same for configs/NAME.toml.
 std::filesystem::path find_npu(const std::string &name_or_path);
 
+/// The same for configs/systems/NAME.toml.
+std::filesystem::path find_system(const std::string &name_or_path);
+
 /// Built-in names, sorted.
 std::vector<std::string> model_names();
 std::vector<std::string> npu_names();

@@ -44,6 +44,23 @@ std::string TomlSection::text(std::string_view key, std::string_view example) {
   return n.as_string()->get();
 }
 
+std::optional<std::string> TomlSection::text_if_any(std::string_view key, std::string_view example) {
+  if (table_.get(key) != nullptr) return text(key, example);
+  known_.push_back(key);
+  return std::nullopt;
+}
+
+std::vector<std::string> TomlSection::texts(std::string_view key, std::string_view example) {
+  const toml::node &n = require(key, example);
+  if (!n.is_array()) bad_type(key, n, "an array of strings", example);
+  std::vector<std::string> values;
+  for (const toml::node &item : *n.as_array()) {
+    if (!item.is_string()) bad_type(key, item, "an array of strings", example);
+    values.push_back(item.as_string()->get());
+  }
+  return values;
+}
+
 std::uint64_t TomlSection::integer(std::string_view key, std::uint64_t low, std::uint64_t high,
                                    std::string_view example) {
   const toml::node &n = require(key, example);

@@ -27,6 +27,10 @@ public:
       : file_(file), name_(name), table_(table) {}
 
   std::string text(std::string_view key, std::string_view example);
+  /// The same for a key that may be left out.
+  std::optional<std::string> text_if_any(std::string_view key, std::string_view example);
+  /// An array of strings.
+  std::vector<std::string> texts(std::string_view key, std::string_view example);
   std::uint64_t integer(std::string_view key, std::uint64_t low, std::uint64_t high, std::string_view example);
   std::uint32_t integer32(std::string_view key, std::uint32_t low, std::uint32_t high, std::string_view example);
   /// The same for a key that may be left out.

@@ -7,9 +7,10 @@
 
 namespace gradweave::tb {
 
-ClockReset::ClockReset(const sc_core::sc_module_name &name, double clock_ghz)
-    : sc_module(name), period_(1.0 / clock_ghz, sc_core::SC_NS) {
+ClockReset::ClockReset(const sc_core::sc_module_name &name, std::uint64_t period_ps)
+    : sc_module(name), period_(static_cast<double>(period_ps), sc_core::SC_PS) {
   SC_METHOD(tick);
+  sensitive << resume_;
 }
 
 void ClockReset::tick() {
@@ -18,7 +19,13 @@ void ClockReset::tick() {
     next_trigger(period_);
     return;
   }
-  if (halted_) return;
+  if (halted_ || gated_) return; // then resume_ calls again
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  if (now < next_) { // resumed before the timer of an edge that was gated had run out
+    next_trigger(next_ - now);
+    return;
+  }
+  next_ = now + period_;
   next_trigger(period_);
   if (error_) return;
   ++cycle_;
@@ -31,9 +38,15 @@ void ClockReset::stop() {
   sc_core::sc_pause();
 }
 
+void ClockReset::resume(const sc_core::sc_time &first) {
+  gated_ = false;
+  next_ = first;
+  resume_.notify(first - sc_core::sc_time_stamp()); // no effect while a timer runs, which tick() then sets anew
+}
+
 void ClockReset::run(std::uint64_t cycles) {
   if (cycles == 0) return;
-  if (halted_) throw std::logic_error("a clock that was halted cannot run");
+  if (halted_ || gated_) throw std::logic_error("a clock that was halted or gated cannot run");
   const KernelScope kernel(simcontext());
   last_ = cycle_ + cycles;
   stopped_ = false;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <systemc>
+#include <utility>
 
 namespace gradweave::tb {
 
@@ -15,8 +16,7 @@ namespace gradweave::tb {
 class ClockReset : public sc_core::sc_module {
 public:
   SC_HAS_PROCESS(ClockReset);
-  /// `clock_ghz` above zero; the period is rounded to picoseconds.
-  ClockReset(const sc_core::sc_module_name &name, double clock_ghz);
+  ClockReset(const sc_core::sc_module_name &name, std::uint64_t period_ps);
 
   const sc_core::sc_event &posedge() const { return posedge_; }
   /// Cycle that begins with the current edge, from 1; 0 before the first.
@@ -32,6 +32,13 @@ public:
   void reset(unsigned cycles = 4);
   /// Host: there are no further edges; run() throws std::logic_error.
   void halt() { halted_ = true; }
+  /// There are no edges from now on until resume(): a clock that is gated costs nothing. run() throws std::logic_error
+  /// meanwhile.
+  void gate() { gated_ = true; }
+  /// Edges again: the first at `first`, later than now, the others a period behind each other.
+  void resume(const sc_core::sc_time &first);
+  /// What a process of this clock failed with outside run(); null if nothing did.
+  std::exception_ptr take_error() { return std::exchange(error_, nullptr); }
   /// Process: ends run() after the current cycle.
   void stop();
   /// Process: calls `body`; an exception ends run(), which rethrows it unchanged (SystemC would turn it into a report).
@@ -51,7 +58,9 @@ private:
   sc_core::sc_time period_;
   sc_core::sc_event posedge_;
   Registered<bool> reset_n_{"reset_n"};
-  bool elaborated_ = false, halted_ = false, stopped_ = false;
+  sc_core::sc_event resume_;
+  sc_core::sc_time next_; ///< of the next edge
+  bool elaborated_ = false, halted_ = false, gated_ = false, stopped_ = false;
   std::uint64_t cycle_ = 0;
   std::uint64_t last_ = 0; ///< run() ends with this cycle
   std::exception_ptr error_;

@@ -50,6 +50,22 @@ TEST_F(Train, ComparesEveryTensorOfADevice) {
   EXPECT_EQ(b["step"]["host_multiply_adds"], 0);
 }
 
+TEST_F(Train, ASystemThatCannotTrainIsRefused) {
+  const std::string net = "./" + write("net.graph", kNetwork);
+  const auto train = [&](const std::string &system, const std::string &backend) {
+    return run(
+        {"train", "--model", net, "--data", "synthetic", "--steps", "1", "--system", system, "--backend", backend});
+  };
+  const CommandResult backend = train("test2", "functional");
+  EXPECT_EQ(backend.code, 2) << backend.out;
+  EXPECT_NE(backend.err.find("use rtl or golden"), std::string::npos) << backend.err;
+  const CommandResult cut = train("test2", "golden");
+  EXPECT_EQ(cut.code, 3) << cut.out;
+  EXPECT_NE(cut.err.find("cut = 2: network 'net' has 2 layers"), std::string::npos) << cut.err;
+  EXPECT_NE(cut.err.find("test2.toml:"), std::string::npos) << cut.err;
+  EXPECT_EQ(train("nothing", "golden").code, 3);
+}
+
 TEST_F(Train, AStepByCosimIsOneOfTrain) {
   const std::string net = write("net.graph", kNetwork);
   const CommandResult r = run({"cosim", "--step", "--model", "./" + net, "--npu", "test8", "--backend", "functional"});

@@ -76,6 +76,7 @@ protected:
 TEST(Machine, ShippedFilesLoad) {
   int files = 0;
   for (const auto &entry : fs::directory_iterator("configs")) {
+    if (!entry.is_regular_file()) continue; // systems of several devices
     const Machine c = load_machine(entry.path());
     EXPECT_EQ(c.name, entry.path().stem().string());
     ++files;

@@ -37,7 +37,7 @@ protected:
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     clock.reset();
   }
-  ClockReset clock{"clock", 1.0};
+  ClockReset clock{"clock", 1000};
 };
 
 TEST_F(AxiMemoryTest, ReadsTheMemoryBeatByBeat) {

@@ -16,7 +16,7 @@ namespace {
 class Bench : public sc_core::sc_module {
 public:
   SC_HAS_PROCESS(Bench);
-  Bench(const sc_core::sc_module_name &name, double ghz) : sc_module(name), clock("clock", ghz) {
+  Bench(const sc_core::sc_module_name &name, std::uint64_t period_ps) : sc_module(name), clock("clock", period_ps) {
     SC_METHOD(on_posedge);
     dont_initialize();
     sensitive << clock.posedge();
@@ -32,8 +32,8 @@ class Clocks : public testing::Test {
 protected:
   Clocks() {
     const KernelScope kernel(context_.get());
-    a_.emplace("a", 1.0);
-    b_.emplace("b", 0.5);
+    a_.emplace("a", 1000);
+    b_.emplace("b", 2000);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
   ~Clocks() override {

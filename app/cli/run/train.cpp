@@ -7,6 +7,7 @@
 #include "app/page/line_chart.hpp"
 #include "app/report/page/training_page.hpp"
 #include "app/report/training_report.hpp"
+#include "app/session/system_report.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/process_pool.hpp"
 #include "base/process/progress.hpp"
@@ -26,6 +27,12 @@ using namespace runtime::train;
 
 void prepare(TrainingSession &session, const TrainArguments &a) {
   if (a.backend == "golden") {
+    session.prepare(nullptr);
+    return;
+  }
+  if (const SystemConfig *system = session.system()) {
+    for (const DeviceConfig &device : system->devices)
+      require_rtl(device.machine, device.machine.name);
     session.prepare(nullptr);
     return;
   }
@@ -50,6 +57,7 @@ TrainingOutcome run(TrainingSession &session, const TrainArguments &a, const Sig
   TrainingOutcome outcome = session.run(events);
   display.clear();
   report.end(outcome);
+  if (session.system_executor() != nullptr && outcome.ok()) print_system(*session.system_executor(), out);
   return outcome;
 }
 
@@ -77,7 +85,11 @@ int train(const TrainArguments &a) {
   if (a.dry_run) return kOk;
   prepare(session, a);
   const TrainingOutcome outcome = run(session, a, signals, to_stdout ? stderr : stdout);
-  if (files.asked()) files.commit(to_json(session.what(), outcome), report::training_page);
+  if (files.asked()) {
+    nlohmann::ordered_json json = to_json(session.what(), outcome);
+    if (session.system_executor() != nullptr) json["system"] = system_json(*session.system_executor());
+    files.commit(json, report::training_page);
+  }
   if (svg) svg->commit(plot(session.what(), outcome));
   if (outcome.ok() && !a.tensors.dump_to.empty()) graph::write_tensors(a.tensors.dump_to, session.dumped(outcome));
   return outcome.ok() ? kOk : kFailed;

@@ -78,6 +78,10 @@ void add_where_options(CLI::App &command, TrainArguments &a) {
                       ", every tensor compared with a golden execution")
       ->capture_default_str();
   command.add_option("--npu", a.npu, "NPU of the products: a name or the path of a .toml file")->capture_default_str();
+  command.add_option(
+      "--system", a.system,
+      "Several devices instead of one NPU, in one simulation: a name in configs/systems or the path of a "
+      ".toml file; with --backend golden or rtl");
   add_set_option(command, a.set, Settable::kMachineAndNetwork);
   command.add_option("--schedule", a.schedule, "Schedule of the products, as of cosim")->capture_default_str();
   command.add_flag("--eval", a.evaluate, "Tell the accuracy on the test images at the end");
@@ -97,6 +101,7 @@ constexpr const char *kTrainFooter =
     "  gradweave train --model mlp_fashion --batch 64 --lr 4e-3 --schedule-lr linear --eval --loss-plot loss.svg\n"
     "  gradweave train --model lenet --batch 64 --lr 4e-3 --schedule-lr linear --steps 20 --backend rtl\n"
     "  gradweave train --model bert_tiny --data synthetic --steps 1 --backend rtl --npu small\n"
+    "  gradweave train --model lenet --batch 8 --data synthetic --steps 2 --backend rtl --system test2\n"
     "Exit codes: 0 trained, all bits equal; 1 a bit or a counter is wrong; 2 usage; 3 bad file, network or data;\n"
     "4 NPU error or no simulation; 5 output cannot be written; 130 interrupted";
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -27,26 +28,34 @@ AxiLiteMaster::AxiLiteMaster(const sc_core::sc_module_name &name, ClockReset &cl
   sensitive << clock_.posedge();
 }
 
-std::uint32_t AxiLiteMaster::read(std::uint16_t offset) {
-  offset_ = offset;
-  run(State::kRead);
+std::uint32_t AxiLiteMaster::read(std::uint16_t offset) { return run({RegisterAccess::Kind::kRead, offset, 0}); }
+
+void AxiLiteMaster::write(std::uint16_t offset, std::uint32_t value) {
+  run({RegisterAccess::Kind::kWrite, offset, value});
+}
+
+std::uint32_t AxiLiteMaster::run(const RegisterAccess &access) {
+  begin(access, [this](std::uint32_t) { clock_.stop(); });
+  try {
+    while (state_ != State::kIdle)
+      clock_.run(kPatience);
+  } catch (...) {
+    state_ = State::kIdle;
+    throw;
+  }
   return data_;
 }
 
-void AxiLiteMaster::write(std::uint16_t offset, std::uint32_t value) {
-  offset_ = offset;
-  data_ = value;
-  run(State::kWrite);
-}
-
-void AxiLiteMaster::run(State what) {
-  state_ = what;
+void AxiLiteMaster::begin(const RegisterAccess &access, Done done) {
+  if (state_ != State::kIdle) throw std::logic_error("an access of a register begins before another is over");
+  constexpr std::array<State, 3> kStates{State::kRead, State::kWrite, State::kWait};
+  state_ = kStates[static_cast<std::size_t>(access.kind)];
+  offset_ = access.offset;
+  data_ = access.value;
+  done_ = std::move(done);
+  cycles_ = 0;
   address_sent_ = data_sent_ = false;
   request_.notify(sc_core::SC_ZERO_TIME);
-  clock_.run(kPatience);
-  if (std::exchange(state_, State::kIdle) == State::kIdle) return;
-  throw std::runtime_error(fmt::format("cycle {}: the NPU does not answer the {} of register {:#05x} within {} cycles",
-                                       clock_.cycle(), what == State::kRead ? "read" : "write", offset_, kPatience));
 }
 
 void AxiLiteMaster::on_posedge() {
@@ -56,6 +65,7 @@ void AxiLiteMaster::on_posedge() {
     const AxiLiteSlavePins &s = slave_.read();
     check_stable(m, s);
     take(m, s);
+    check_patience();
     drive(m, master_.next());
     master_.commit();
     if (state_ == State::kIdle) { // no activity until the host asks for something
@@ -85,14 +95,22 @@ void AxiLiteMaster::take(const AxiLiteMasterPins &m, const AxiLiteSlavePins &s) 
     finish("read", s.rresp);
   }
   if (s.bvalid && m.bready) finish("write", s.bresp);
+  if (state_ == State::kWait && cycles_ == data_) finish("wait", AxiResp::kOkay);
+}
+
+void AxiLiteMaster::check_patience() {
+  if (state_ == State::kIdle || cycles_++ < kPatience || state_ == State::kWait) return;
+  const bool reading = std::exchange(state_, State::kIdle) == State::kRead;
+  throw std::runtime_error(fmt::format("cycle {}: the NPU does not answer the {} of register {:#05x} within {} cycles",
+                                       clock_.cycle(), reading ? "read" : "write", offset_, kPatience));
 }
 
 void AxiLiteMaster::finish(const char *what, AxiResp resp) {
   state_ = State::kIdle;
-  clock_.stop();
   if (resp != AxiResp::kOkay)
     throw std::runtime_error(fmt::format("cycle {}: the NPU answers the {} of register {:#05x} with an error response",
                                          clock_.cycle(), what, offset_));
+  std::exchange(done_, {})(data_);
 }
 
 void AxiLiteMaster::drive(const AxiLiteMasterPins &now, AxiLiteMasterPins &next) {

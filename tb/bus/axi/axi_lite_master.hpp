@@ -8,13 +8,21 @@
 #include "tb/bus/stall.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <systemc>
 
 namespace gradweave::tb {
 
-/// One access at a time. Called by the host between runs of the clock; each call simulates the cycles it takes.
-/// A slave that does not answer within kPatience cycles, an error response, and a VALID that falls or a response
-/// payload that changes before READY throw std::runtime_error.
+/// An access of a register, or a while without one.
+struct RegisterAccess {
+  enum class Kind : std::uint8_t { kRead, kWrite, kWait };
+  Kind kind = Kind::kRead;
+  std::uint16_t offset = 0;
+  std::uint32_t value = 0; ///< to be written, or cycles of a wait, at least 1
+};
+
+/// One access at a time. A slave that does not answer within kPatience cycles, an error response, and a VALID that falls
+/// or a response payload that changes before READY are std::runtime_errors out of the clock's run().
 class AxiLiteMaster : public sc_core::sc_module {
 public:
   SC_HAS_PROCESS(AxiLiteMaster);
@@ -23,25 +31,34 @@ public:
   AxiLiteMaster(const sc_core::sc_module_name &name, ClockReset &clock, Registered<AxiLiteMasterPins> &master,
                 const Registered<AxiLiteSlavePins> &slave, const BusStress &stress);
 
+  /// Host, between runs of the clock: simulates the cycles that the access takes.
   std::uint32_t read(std::uint16_t offset);
   void write(std::uint16_t offset, std::uint32_t value);
 
+  /// Called in the cycle in which an access is over, with what was read; may begin another, which follows at once.
+  using Done = std::function<void(std::uint32_t)>;
+  /// Begins an access, from the next edge on, while none is under way.
+  void begin(const RegisterAccess &access, Done done);
+
 private:
   static constexpr std::uint64_t kPatience = 10000;
-  enum class State { kIdle, kRead, kWrite };
+  enum class State { kIdle, kRead, kWrite, kWait };
 
   void on_posedge();
   void take(const AxiLiteMasterPins &m, const AxiLiteSlavePins &s);
   void drive(const AxiLiteMasterPins &now, AxiLiteMasterPins &next);
   void check_stable(const AxiLiteMasterPins &m, const AxiLiteSlavePins &s);
   void finish(const char *what, AxiResp resp);
-  void run(State what);
+  void check_patience();
+  std::uint32_t run(const RegisterAccess &access);
 
   ClockReset &clock_;
   Registered<AxiLiteMasterPins> &master_;
   const Registered<AxiLiteSlavePins> &slave_;
   sc_core::sc_event request_;
   State state_ = State::kIdle;
+  Done done_;
+  std::uint64_t cycles_ = 0; ///< since the access began
   bool asleep_ = false;
   bool address_sent_ = false, data_sent_ = false;
   std::uint16_t offset_ = 0;

@@ -1,0 +1,79 @@
+#include "app/session/system_report.hpp"
+
+#include "app/report/text_format.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace gradweave::cli {
+namespace {
+
+using namespace runtime::train;
+
+constexpr double kPsPerUs = 1e6;
+
+/// Directions of its link, channels of its flash: how many there are of what is held.
+double channels_of(const SystemConfig &system, std::uint32_t device) {
+  const auto &flash = system.devices[device].flash;
+  return flash ? system.flashes[*flash].channels : 1;
+}
+
+} // namespace
+
+void print_system(const SystemExecutor &executor, std::FILE *out) {
+  const SystemPlan &plan = executor.system_plan();
+  const SystemTimes &times = executor.times();
+  const auto moves = std::count_if(plan.commands().begin(), plan.commands().end(),
+                                   [](const SystemCommand &c) { return c.kind == SystemCommand::Kind::kMove; });
+  std::uint64_t bytes = 0;
+  for (const SystemCommand &command : plan.commands())
+    bytes += command.kind == SystemCommand::Kind::kMove ? command.bytes : 0;
+  fmt::print(out, "\nsystem {}: a step takes {:.3f} us, {} commands, {} of them moves of {} B in all\n",
+             plan.system().name, static_cast<double>(times.end) / kPsPerUs, plan.commands().size(), moves,
+             runtime::grouped(bytes));
+  fmt::print(out, "{:<12} {:<12} {:>8} {:>8} {:>9} {:>8} {:>8} {:>8}\n", "device", "NPU", "streams", "NPU %",
+             "transfer %", "bubble %", "link %", "flash %");
+  const auto end = static_cast<double>(std::max<std::uint64_t>(1, times.end));
+  const std::vector<DeviceUse> uses = uses_of(plan, times);
+  for (std::uint32_t device = 0; device < uses.size(); ++device) {
+    const DeviceUse &use = uses[device];
+    const auto share = [end](std::uint64_t ps) { return 100 * static_cast<double>(ps) / end; };
+    fmt::print(out, "{:<12} {:<12} {:>8} {:>8.1f} {:>10.1f} {:>8.1f} {:>8.1f} {:>8.1f}\n", use.name,
+               plan.system().devices[device].machine.name, use.streams, share(use.stream_ps), share(use.transfer_ps),
+               share(times.end - use.stream_ps - use.transfer_ps), share(use.link_ps) / 2,
+               share(use.flash_ps) / channels_of(plan.system(), device));
+  }
+}
+
+nlohmann::ordered_json system_json(const SystemExecutor &executor) {
+  using Json = nlohmann::ordered_json;
+  const SystemPlan &plan = executor.system_plan();
+  const SystemTimes &times = executor.times();
+  Json json{
+      {"name", plan.system().name}, {"step_ps", times.end}, {"devices", Json::array()}, {"commands", Json::array()}};
+  for (const DeviceUse &use : uses_of(plan, times))
+    json["devices"].push_back({{"name", use.name},
+                               {"streams", use.streams},
+                               {"stream_ps", use.stream_ps},
+                               {"transfer_ps", use.transfer_ps},
+                               {"bubble_ps", times.end - use.stream_ps - use.transfer_ps},
+                               {"link_ps", use.link_ps},
+                               {"flash_ps", use.flash_ps}});
+  for (CommandId id = 0; id < plan.commands().size(); ++id) {
+    const SystemCommand &command = plan.commands()[id];
+    Json entry{{"kind", std::string(to_string(command.kind))},
+               {"label", command.label},
+               {"device", plan.system().devices[command.device].name}};
+    if (command.kind == SystemCommand::Kind::kMove) entry["to"] = plan.system().devices[command.to].name;
+    if (command.kind != SystemCommand::Kind::kRun) entry["bytes"] = command.bytes;
+    entry["begin_ps"] = times.spans[id].begin;
+    entry["end_ps"] = times.spans[id].end;
+    entry["waits"] = command.waits;
+    json["commands"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+} // namespace gradweave::cli

@@ -1,0 +1,218 @@
+#include "sw_models/system/system_config.hpp"
+
+#include "sw_models/config/toml_section.hpp"
+#include "sw_models/config/user_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace gradweave {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMaxFileBytes = 1U << 20U;
+constexpr std::uint64_t kPsPerNs = 1000;
+constexpr std::uint64_t kMaxNs = 1'000'000'000;
+constexpr std::array<std::string_view, 7> kKeys{"name", "host", "device", "link", "port", "flash", "partition"};
+
+/// Names of what there is, for messages.
+template <class T> std::string names_of(const std::vector<T> &all) {
+  std::vector<std::string_view> names;
+  for (const T &one : all)
+    names.push_back(one.name);
+  return all.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+class SystemFile {
+public:
+  SystemFile(std::string_view text, std::string file) : file_(std::move(file)) {
+    try {
+      root_ = toml::parse(text, file_);
+    } catch (const toml::parse_error &e) {
+      refuse_config(file_, e.source().begin.line, fmt::format("not TOML: {}", e.description()));
+    }
+    for (const auto &[key, node] : root_)
+      if (std::find(kKeys.begin(), kKeys.end(), key.str()) == kKeys.end())
+        refuse_config(file_, node.source().begin.line,
+                      fmt::format("unknown table or key '{}'; known: {}", key.str(), fmt::join(kKeys, ", ")));
+  }
+
+  SystemConfig read() {
+    system_.file = file_;
+    const toml::node *name = root_.get("name");
+    if (name == nullptr || !name->is_string())
+      refuse_config(file_, 0, "missing name; add, for example, name = \"near2\"");
+    system_.name = name->as_string()->get();
+    read_host();
+    each("port", false, [this](TomlSection &s) { read_port(s); });
+    each("link", true, [this](TomlSection &s) { read_link(s); });
+    each("flash", false, [this](TomlSection &s) { read_flash(s); });
+    each("device", true, [this](TomlSection &s) { read_device(s); });
+    read_partition();
+    return std::move(system_);
+  }
+
+private:
+  /// Calls `read` for all tables of an array of tables.
+  template <class Read> void each(const std::string &name, bool required, const Read &read) {
+    const toml::node *node = root_.get(name);
+    if (node == nullptr && !required) return;
+    if (node == nullptr) refuse_config(file_, 0, fmt::format("there is no {0}; add a table [[{0}]]", name));
+    if (!node->is_array_of_tables())
+      refuse_config(file_, node->source().begin.line, fmt::format("'{0}' is no array of tables; write [[{0}]]", name));
+    for (const toml::node &table : *node->as_array()) {
+      TomlSection section(file_, *table.as_table(), name);
+      read(section);
+      section.reject_unknown_keys();
+    }
+  }
+
+  const toml::table &table(const std::string &name) {
+    const toml::node *node = root_.get(name);
+    if (node == nullptr || !node->is_table())
+      refuse_config(file_, node == nullptr ? 0 : node->source().begin.line,
+                    fmt::format("missing table [{0}]; add [{0}] and its keys", name));
+    return *node->as_table();
+  }
+
+  template <class T> std::string new_name(TomlSection &s, const std::vector<T> &all, std::string_view what) {
+    std::string name = s.text("name", fmt::format("\"{}0\"", what));
+    for (const T &other : all)
+      if (other.name == name) s.refuse("name", fmt::format("there are two of [[{}]] with the name '{}'", what, name));
+    return name;
+  }
+
+  template <class T>
+  std::uint32_t find(TomlSection &s, std::string_view key, const std::string &name, const std::vector<T> &all,
+                     std::string_view what) {
+    for (std::uint32_t i = 0; i < all.size(); ++i)
+      if (all[i].name == name) return i;
+    s.refuse(key, fmt::format("unknown {} '{}'; there are: {}", what, name, names_of(all)));
+  }
+
+  static std::uint64_t ps(TomlSection &s, std::string_view key, std::uint64_t least, std::string_view example) {
+    return kPsPerNs * s.integer(key, least, kMaxNs, example);
+  }
+  static double gb_s(TomlSection &s, std::string_view key, std::string_view example) {
+    return s.number(key, 0.001, 100'000, example);
+  }
+
+  void read_host() {
+    TomlSection s(file_, table("host"), "host");
+    system_.notify_ps = ps(s, "notify_ns", 1, "200");
+    s.reject_unknown_keys();
+  }
+
+  void read_port(TomlSection &s) {
+    PortConfig port;
+    port.name = new_name(s, system_.ports, "port");
+    port.bandwidth_gb_s = gb_s(s, "bandwidth_gb_s", "16");
+    system_.ports.push_back(std::move(port));
+  }
+
+  void read_link(TomlSection &s) {
+    LinkConfig link;
+    link.name = new_name(s, system_.links, "link");
+    link.bandwidth_gb_s = gb_s(s, "bandwidth_gb_s", "4");
+    link.latency_ps = ps(s, "latency_ns", 0, "300");
+    link.packet_bytes = s.integer32("packet_bytes", 64, 4096, "256");
+    if ((link.packet_bytes & (link.packet_bytes - 1)) != 0)
+      s.refuse("packet_bytes", fmt::format("packet_bytes = {} is not a power of two", link.packet_bytes));
+    link.overhead_bytes = s.integer32("overhead_bytes", 0, 4096, "24");
+    if (const auto port = s.text_if_any("port", "\"root\"")) link.port = find(s, "port", *port, system_.ports, "port");
+    system_.links.push_back(std::move(link));
+  }
+
+  void read_flash(TomlSection &s) {
+    FlashConfig flash;
+    flash.name = new_name(s, system_.flashes, "flash");
+    flash.size_bytes = s.integer("size_bytes", kFlashBlock, std::uint64_t{1} << 44U, "1073741824");
+    if (flash.size_bytes % kFlashBlock != 0)
+      s.refuse("size_bytes",
+               fmt::format("size_bytes = {} is not a multiple of {}, a block", flash.size_bytes, kFlashBlock));
+    flash.channels = s.integer32("channels", 1, 1024, "8");
+    flash.read_ps = ps(s, "read_ns", 0, "60000");
+    flash.channel_gb_s = gb_s(s, "channel_gb_s", "1.2");
+    system_.flashes.push_back(std::move(flash));
+  }
+
+  void read_device(TomlSection &s) {
+    DeviceConfig device;
+    device.name = new_name(s, system_.devices, "device");
+    const std::string role = s.text("role", "\"storage\"");
+    if (role != "storage" && role != "npu")
+      s.refuse("role", fmt::format("role = \"{}\" is none; use storage or npu", role));
+    device.role = role == "storage" ? DeviceRole::kStorage : DeviceRole::kNpu;
+    device.machine = machine_of(s);
+    device.link = find(s, "link", s.text("link", "\"pcie\""), system_.links, "link");
+    if (const auto flash = s.text_if_any("flash", "\"nand\"")) {
+      if (device.role != DeviceRole::kStorage)
+        s.refuse("flash",
+                 fmt::format("device '{}' has role npu; flash lies behind devices with role storage", device.name));
+      device.flash = find(s, "flash", *flash, system_.flashes, "flash");
+    }
+    system_.devices.push_back(std::move(device));
+  }
+
+  /// The file that a device names, its memory's bandwidth changed if the device says so.
+  Machine machine_of(TomlSection &s) {
+    Overrides overrides;
+    if (const auto bandwidth = s.number_if_any("dram_gb_s", 0.001, 100'000, "19.25"))
+      overrides.push_back({"memory", "bandwidth_gb_s", fmt::format("{}", *bandwidth), file_ + ": dram_gb_s"});
+    const std::string npu = s.text("npu", "\"../near32x16.toml\"");
+    try {
+      return load_machine(fs::path(file_).parent_path() / npu, overrides);
+    } catch (const ConfigError &e) {
+      s.refuse("npu", fmt::format("npu = \"{}\": {}", npu, e.what()));
+    }
+  }
+
+  void read_partition() {
+    const toml::table &own = table("partition");
+    TomlSection s(file_, own, "partition");
+    PartitionConfig &p = system_.partition;
+    p.cut = s.integer32("cut", 0, 1'000'000, "2");
+    p.cut_line = own.get("cut")->source().begin.line;
+    p.upper = find(s, "upper", s.text("upper", "\"npu\""), system_.devices, "device");
+    for (const std::string &name : s.texts("lower", "[\"ssd0\", \"ssd1\"]"))
+      add_lower(s, name);
+    s.reject_unknown_keys();
+    if (p.cut > 0 && p.lower.empty())
+      s.refuse("lower", fmt::format("cut = {}: layers below the cut need a device; name one or several", p.cut));
+  }
+
+  void add_lower(TomlSection &s, const std::string &name) {
+    std::vector<std::uint32_t> &lower = system_.partition.lower;
+    const std::uint32_t device = find(s, "lower", name, system_.devices, "device");
+    if (std::find(lower.begin(), lower.end(), device) != lower.end())
+      s.refuse("lower", fmt::format("device '{}' is there twice", name));
+    if (device == system_.partition.upper)
+      s.refuse("lower", fmt::format("device '{}' is the upper one, too; it can be one of both", name));
+    lower.push_back(device);
+  }
+
+  std::string file_;
+  toml::table root_;
+  SystemConfig system_;
+};
+
+} // namespace
+
+std::uint64_t LinkConfig::packet_ps(std::uint64_t bytes, double bandwidth_gb_s) {
+  // The bandwidth in bytes a second is a whole number for all that a file can say to the 9th decimal.
+  const auto bytes_per_s = static_cast<std::uint64_t>(std::llround(bandwidth_gb_s * 1e9));
+  return (bytes * 1'000'000'000'000U + bytes_per_s - 1) / bytes_per_s;
+}
+
+SystemConfig load_system(const fs::path &file) {
+  return parse_system(read_user_text(file, {"system file", kMaxFileBytes}), file.string());
+}
+
+SystemConfig parse_system(std::string_view text, const std::string &file) { return SystemFile(text, file).read(); }
+
+} // namespace gradweave

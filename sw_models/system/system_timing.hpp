@@ -1,0 +1,52 @@
+// The timing model of a whole system: exact times of all commands of a plan, without data.
+#pragma once
+
+#include "sw_models/system/fabric.hpp"
+#include "sw_models/timing/timing_model.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace gradweave {
+
+/// Clock cycles that a stream takes besides those of its run, from the edge at which the host begins to the one at
+/// which it knows that the stream has ended: register accesses (tb/run_control.cpp), and the time that the memory takes
+/// to turn around.
+std::uint64_t host_cycles(const Machine &machine);
+
+/// What stopped a plan. The RTL waits for what is on its bus before it says so, which the model does not follow: the
+/// command is known, not the time.
+struct SystemStop {
+  CommandId id = 0;
+  isa::ErrorCode error = isa::ErrorCode::NONE; ///< of a stream
+  std::uint32_t error_index = 0;               ///< of its command
+};
+
+struct SystemTimes {
+  std::vector<CommandSpan> spans; ///< of each command; those that were not there any more: {0, 0}
+  std::uint64_t end = 0;          ///< ps
+  std::optional<SystemStop> stop;
+  std::vector<std::shared_ptr<const timing::RunResult>> runs; ///< of each command; null but for streams that ended
+  std::vector<std::uint64_t> link_busy_ps, flash_busy_ps;     ///< by device
+};
+
+/// Plans on one system. Streams that were timed are remembered, by device, place and the stream's address.
+class SystemTiming {
+public:
+  explicit SystemTiming(const SystemConfig &system) : system_(system) {}
+
+  /// All commands of a plan for this system, up to the first that stops with an error.
+  SystemTimes run(const SystemPlan &plan);
+
+private:
+  std::shared_ptr<const timing::RunResult> time(const SystemCommand &command);
+
+  const SystemConfig &system_;
+  using Key = std::tuple<std::uint32_t, std::uint64_t, std::shared_ptr<const std::vector<isa::Command>>>;
+  std::map<Key, std::shared_ptr<const timing::RunResult>> known_;
+};
+
+} // namespace gradweave

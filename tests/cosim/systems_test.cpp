@@ -1,0 +1,278 @@
+// Several NPUs of different shapes, links and flash in one SystemC simulation: every command of a plan begins and ends
+// when the whole system's timing model says, data arrive as they were sent, and whatever fails is named.
+#include "compiler/compiler.hpp"
+#include "device/system_devices.hpp"
+#include "sw_models/system/system_timing.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gradweave {
+namespace {
+
+using Kind = SystemCommand::Kind;
+
+constexpr std::uint64_t kData = 1 << 24; ///< from here on in each device's memory, for transfers
+constexpr std::uint64_t kRoom = 1 << 16; ///< of each
+
+const SystemConfig &test_system() {
+  static const SystemConfig system = load_system("configs/systems/test2.toml");
+  return system;
+}
+
+struct Stream {
+  std::shared_ptr<const std::vector<isa::Command>> commands;
+  std::uint64_t bytes = 0;
+};
+
+/// Layers of a device, compiled once.
+const std::vector<Stream> &streams_of(std::uint32_t device) {
+  static std::map<std::uint32_t, std::vector<Stream>> all;
+  std::vector<Stream> &streams = all[device];
+  if (!streams.empty()) return streams;
+  for (const auto &[m, k, n] : {std::array<std::uint32_t, 3>{17, 13, 9}, {5, 23, 3}, {30, 8, 12}}) {
+    compiler::Layer layer;
+    layer.name = "layer";
+    layer.m = m;
+    layer.k = k;
+    layer.n = n;
+    compiler::CompileOptions options;
+    options.plans = 4;
+    options.pass = compiler::Pass::kBoth;
+    compiler::Compiled compiled = compiler::compile({layer}, test_system().devices[device].machine, options);
+    streams.push_back(
+        {std::make_shared<const std::vector<isa::Command>>(std::move(compiled.stream)), compiled.dram_bytes});
+  }
+  return streams;
+}
+
+/// A plan of `commands` at random: streams, moves between any two devices, reads of flash; waits at random besides.
+SystemPlan random_plan(std::uint64_t seed, std::uint32_t commands) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  SystemPlan plan(test_system());
+  for (std::uint32_t i = 0; i < commands; ++i) {
+    SystemCommand command;
+    command.label = fmt::format("seed {} number {}", seed, i);
+    command.device = static_cast<std::uint32_t>(below(3));
+    command.kind = static_cast<Kind>(below(command.device < 2 ? 3 : 2));
+    if (command.kind == Kind::kRun) {
+      const auto &streams = streams_of(command.device);
+      command.stream = streams[below(streams.size())].commands;
+      command.stream_addr = (1U << 23U) + sizeof(isa::Command) * below(64);
+    } else {
+      command.to = static_cast<std::uint32_t>((command.device + 1 + below(2)) % 3);
+      command.bytes = below(4) == 0 ? 1 + below(40000) : 1 + below(3000);
+      command.from = command.kind == Kind::kFlash ? kFlashBlock * below(100) : kData + kRoom * (128 * seed + i);
+      command.target = kData + kRoom * (128 * seed + 64 + i);
+    }
+    if (i > 0 && below(2) == 0) command.waits = {static_cast<CommandId>(below(i))};
+    plan.add(std::move(command));
+  }
+  return plan;
+}
+
+std::uint8_t byte_of(CommandId id, std::uint64_t at) { return static_cast<std::uint8_t>(id * 37 + at * 11 + at / 256); }
+
+/// Fills what a transfer takes, and looks whether it arrived.
+class Sender : public SystemHost {
+public:
+  Sender(const SystemPlan &plan, SystemDevices &devices) : plan_(plan), devices_(devices) {}
+
+  void begin(CommandId id) override {
+    const SystemCommand &command = plan_.commands()[id];
+    if (command.kind == Kind::kRun) return;
+    std::vector<std::uint8_t> data(command.bytes);
+    for (std::size_t i = 0; i < data.size(); ++i)
+      data[i] = byte_of(command.kind == Kind::kFlash ? 0 : id, command.from + i);
+    if (command.kind == Kind::kFlash)
+      devices_.write_flash(command.device, command.from, data.data(), data.size());
+    else
+      devices_.device(command.device).copy_in(command.from, data.data(), data.size());
+  }
+  std::optional<std::string> end(CommandId id) override {
+    ended.insert(id);
+    const SystemCommand &command = plan_.commands()[id];
+    if (command.kind == Kind::kRun) return {};
+    std::vector<std::uint8_t> data(command.bytes + 1);
+    devices_.device(command.target_device()).copy_out(command.target, data.data(), data.size());
+    for (std::size_t i = 0; i < command.bytes; ++i)
+      if (data[i] != byte_of(command.kind == Kind::kFlash ? 0 : id, command.from + i))
+        return fmt::format("byte {} is wrong", i);
+    if (data.back() != 0) return "a byte behind the last one was written";
+    return {};
+  }
+
+  std::set<CommandId> ended;
+
+private:
+  const SystemPlan &plan_;
+  SystemDevices &devices_;
+};
+
+/// The plan on the RTL and on the model: no difference in any command of the plan or of a stream.
+void expect_equal(const SystemPlan &plan, SystemDevices &devices) {
+  Sender host(plan, devices);
+  const SystemOutcome rtl = devices.run(plan, host);
+  const SystemTimes model = SystemTiming(plan.system()).run(plan);
+  ASSERT_TRUE(rtl.ok()) << rtl.failure->text;
+  ASSERT_FALSE(model.stop.has_value());
+  EXPECT_EQ(host.ended.size(), plan.commands().size());
+  EXPECT_EQ(rtl.end, model.end);
+  for (CommandId id = 0; id < plan.commands().size(); ++id) {
+    ASSERT_EQ(rtl.spans[id].begin, model.spans[id].begin) << describe(plan, id);
+    ASSERT_EQ(rtl.spans[id].end, model.spans[id].end) << describe(plan, id);
+    if (!model.runs[id]) continue;
+    ASSERT_EQ(rtl.times[id].size(), model.runs[id]->commands.size());
+    for (std::size_t c = 0; c < rtl.times[id].size(); ++c) {
+      EXPECT_EQ(rtl.times[id][c].issue, model.runs[id]->commands[c].issue);
+      EXPECT_EQ(rtl.times[id][c].start, model.runs[id]->commands[c].start);
+      EXPECT_EQ(rtl.times[id][c].done, model.runs[id]->commands[c].done);
+    }
+  }
+}
+
+/// The plan of a seed, and how it ended.
+SystemOutcome outcome_of(const SystemPlan &plan, const SystemOptions &options, std::set<CommandId> *ended = nullptr) {
+  const auto devices = make_rtl_system(plan.system(), options);
+  Sender host(plan, *devices);
+  SystemOutcome outcome = devices->run(plan, host);
+  if (ended != nullptr) *ended = host.ended;
+  return outcome;
+}
+
+void expect_failure(const SystemOutcome &outcome, const std::vector<std::string> &parts) {
+  ASSERT_TRUE(outcome.failure.has_value());
+  for (const std::string &part : parts)
+    EXPECT_NE(outcome.failure->text.find(part), std::string::npos) << outcome.failure->text;
+}
+
+SystemCommand transfer(Kind kind, std::uint32_t device, std::uint64_t bytes, const std::string &label) {
+  SystemCommand command;
+  command.kind = kind;
+  command.label = label;
+  command.device = device;
+  command.to = 2;
+  command.from = kind == Kind::kFlash ? 0 : kData;
+  command.target = kData + kRoom;
+  command.bytes = bytes;
+  return command;
+}
+
+SystemCommand stream(std::uint32_t device, const std::string &label) {
+  SystemCommand command;
+  command.label = label;
+  command.device = device;
+  command.stream = streams_of(device)[0].commands;
+  command.stream_addr = 1U << 23U;
+  return command;
+}
+
+/// A plan in which a command of each kind is followed by others.
+SystemPlan small_plan() {
+  SystemPlan plan(test_system());
+  plan.add(transfer(Kind::kFlash, 0, 20000, "images"));
+  plan.add(stream(0, "conv1"));
+  plan.add(transfer(Kind::kMove, 1, 3000, "map"));
+  plan.add(stream(2, "conv2"));
+  plan.add(stream(1, "conv1"));
+  return plan;
+}
+
+TEST(Systems, RandomStallsOfLinksAndBusesChangeNoByte) {
+  const SystemPlan plan = random_plan(3, 24);
+  SystemOptions options;
+  options.devices.assign(3, {});
+  for (DeviceOptions &device : options.devices)
+    device.stress = {7, 0.2};
+  options.faults.stall_seed = 7;
+  options.faults.longest_stall_ps = 400'000;
+  std::set<CommandId> ended; // whose data the host has looked at
+  const SystemOutcome outcome = outcome_of(plan, options, &ended);
+  EXPECT_TRUE(outcome.ok()) << outcome.failure->text;
+  EXPECT_EQ(ended.size(), plan.commands().size());
+  EXPECT_GT(outcome.end, SystemTiming(test_system()).run(plan).end);
+}
+
+TEST(Systems, AWrongCrcEndsThePlanAndIsNamed) {
+  SystemOptions options;
+  options.faults.packets = {{1, 5}};
+  expect_failure(outcome_of(small_plan(), options),
+                 {"device 'ssd1' to 'npu', move 2 (map): ", "bytes 1280 to 1535", "wrong CRC"});
+}
+
+TEST(Systems, AnUnreadableBlockEndsThePlanAndIsNamed) {
+  SystemOptions options;
+  options.faults.blocks = {{0, 3}};
+  expect_failure(outcome_of(small_plan(), options),
+                 {"device 'ssd0', flash 0 (images): ", "block 3 of its flash is unreadable"});
+}
+
+TEST(Systems, AnNpuThatStopsEndsThePlanAsOnTheModel) {
+  SystemPlan plan(test_system());
+  plan.add(stream(0, "conv1"));
+  SystemCommand bad = stream(2, "conv2");
+  auto commands = *bad.stream;
+  commands[3].words.fill(~std::uint32_t{0});
+  bad.stream = std::make_shared<const std::vector<isa::Command>>(commands);
+  plan.add(bad);
+  plan.add(stream(2, "conv3"));
+  const SystemOutcome outcome = outcome_of(plan, {});
+  expect_failure(outcome, {"device 'npu', run 1 (conv2): the NPU stopped with ", "at command 3 of "});
+  const SystemTimes model = SystemTiming(test_system()).run(plan);
+  ASSERT_TRUE(model.stop.has_value());
+  EXPECT_EQ(model.stop->id, 1U);
+  EXPECT_EQ(model.stop->error_index, 3U);
+  EXPECT_EQ(outcome.spans[1].begin, model.spans[1].begin);
+  EXPECT_EQ(outcome.spans[2], CommandSpan{}); // what waited for it never began
+}
+
+TEST(Systems, AMemoryThatNeverAnswersEndsThePlan) {
+  SystemOptions options;
+  options.devices.assign(3, {});
+  options.devices[1].faults = {{BusFault::Kind::kHang, false, 0, 1U << 23U}};
+  options.devices[1].watchdog_cycles = 5000;
+  expect_failure(outcome_of(small_plan(), options), {"device 'ssd1', run 4 (conv1): the NPU stopped with WATCHDOG"});
+}
+
+TEST(Systems, AProblemOfTheHostEndsThePlan) {
+  struct Grumbler : SystemHost {
+    void begin(CommandId) override {}
+    std::optional<std::string> end(CommandId id) override {
+      if (id == 2) return "element 4 differs";
+      return {};
+    }
+  } host;
+  const SystemPlan plan = small_plan();
+  const auto devices = make_rtl_system(test_system());
+  expect_failure(devices->run(plan, host), {"move 2 (map): element 4 differs"});
+  EXPECT_THROW(devices->run(plan, host), DeviceError);
+}
+
+TEST(Systems, DevicesOfASystemWorkAloneBetweenPlans) {
+  const auto devices = make_rtl_system(test_system());
+  expect_equal(small_plan(), *devices);
+  devices->device(1).submit(*streams_of(1)[0].commands);
+  EXPECT_TRUE(devices->device(1).wait().ok());
+  expect_equal(small_plan(), *devices);
+}
+
+TEST(Systems, EveryCommandBeginsAndEndsWhenTheTimingModelSays) {
+  const auto devices = make_rtl_system(test_system());
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    expect_equal(random_plan(seed, 24), *devices);
+    if (HasFatalFailure()) return;
+  }
+}
+
+} // namespace
+} // namespace gradweave

@@ -1,0 +1,294 @@
+#include "train/system/system_executor.hpp"
+
+#include "base/process/stopwatch.hpp"
+#include "graph/ir/error.hpp"
+#include "graph/operators/table.hpp"
+#include "runtime/job/loaded_stream.hpp"
+#include "sw_models/config/toml_section.hpp"
+#include "sw_models/numerics/numerics.hpp"
+#include "train/product_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace gradweave::runtime::train {
+namespace {
+
+using graph::kNone;
+using graph::OpId;
+using graph::Tensor;
+using graph::TensorId;
+using Kind = SystemCommand::Kind;
+
+std::vector<std::uint8_t> to_bytes(const Tensor &tensor, const graph::Buffer<graph::Contract> &values) {
+  std::vector<std::uint8_t> bytes(bytes_of_tensor(tensor));
+  const std::size_t size = graph::bytes_of(tensor.type);
+  for (std::size_t i = 0; i < tensor.shape.elements(); ++i) {
+    std::uint32_t bits =
+        graph::is_real(tensor.type) ? bits_of_fp32(values.real[i]) : static_cast<std::uint32_t>(values.index[i]);
+    if (tensor.type == graph::ElementType::kBf16) bits >>= 16U;
+    std::memcpy(bytes.data() + i * size, &bits, size); // little-endian
+  }
+  return bytes;
+}
+
+graph::Buffer<graph::Contract> from_bytes(const Tensor &tensor, const std::vector<std::uint8_t> &bytes) {
+  graph::Buffer<graph::Contract> values;
+  const std::size_t size = graph::bytes_of(tensor.type);
+  for (std::size_t i = 0; i < tensor.shape.elements(); ++i) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, bytes.data() + i * size, size);
+    if (tensor.type == graph::ElementType::kBf16) bits <<= 16U;
+    if (graph::is_real(tensor.type))
+      values.real.push_back(fp32_from_bits(bits));
+    else
+      values.index.push_back(static_cast<std::int32_t>(bits));
+  }
+  return values;
+}
+
+const PlacedTensor &placed_as(const std::vector<PlacedTensor> &tensors, compiler::Tensor as) {
+  return *std::find_if(tensors.begin(), tensors.end(), [as](const PlacedTensor &p) { return p.as == as; });
+}
+
+} // namespace
+
+SystemNetwork make_system_network(const graph::Graph &forward, const SystemConfig &system,
+                                  const graph::TrainingOptions &options) {
+  const PartitionConfig &p = system.partition;
+  const std::uint32_t layers = graph::count_layers(forward);
+  if (p.cut >= layers)
+    refuse_config(
+        system.file, p.cut_line,
+        fmt::format("cut = {}: network '{}' has {} layers (products), the last of which is the upper device's; "
+                    "use 0 to {}",
+                    p.cut, forward.name, layers, layers == 0 ? 0 : layers - 1));
+  if (options.accumulate != 1)
+    throw graph::GraphError(
+        fmt::format("a system trains whole batches; leave out --accumulate {}", options.accumulate));
+  const auto parts = static_cast<std::uint32_t>(std::max<std::size_t>(1, p.lower.size()));
+  SystemNetwork made{graph::partition_batch(forward, graph::operators(), {p.cut, parts}), {}};
+  made.step = graph::training_graph(made.network.graph, graph::operators(), options);
+  return made;
+}
+
+std::vector<DeviceUse> uses_of(const SystemPlan &plan, const SystemTimes &times) {
+  std::vector<DeviceUse> uses;
+  for (std::uint32_t device = 0; device < plan.system().devices.size(); ++device) {
+    DeviceUse use;
+    use.name = plan.system().devices[device].name;
+    use.link_ps = times.link_busy_ps[device];
+    use.flash_ps = times.flash_busy_ps[device];
+    std::vector<CommandSpan> transfers;
+    for (CommandId id = 0; id < plan.commands().size(); ++id) {
+      const SystemCommand &command = plan.commands()[id];
+      if (command.device != device && command.target_device() != device) continue;
+      const CommandSpan &span = times.spans[id];
+      if (command.kind != Kind::kRun) {
+        transfers.push_back(span);
+        continue;
+      }
+      ++use.streams;
+      use.stream_ps += span.end - span.begin;
+    }
+    std::sort(transfers.begin(), transfers.end(),
+              [](const CommandSpan &a, const CommandSpan &b) { return a.begin < b.begin; });
+    std::uint64_t until = 0;
+    for (const CommandSpan &span : transfers) {
+      const std::uint64_t from = std::max(span.begin, until);
+      if (span.end > from) use.transfer_ps += span.end - from;
+      until = std::max(until, span.end);
+    }
+    uses.push_back(std::move(use));
+  }
+  return uses;
+}
+
+/// What a plan's commands take and give, in one step.
+class SystemExecutor::Host final : public SystemHost {
+public:
+  Host(SystemExecutor &executor, const Values &golden, Values &values, StepResult &result)
+      : executor_(executor), graph_(executor.step().graph), golden_(golden), values_(values), result_(result),
+        ran_(graph_.ops.size()) {}
+
+  void begin(CommandId id) override {
+    const SystemCommand &command = command_of(id);
+    const StepCommand &what = executor_.planned_->command(id);
+    if (what.pass) {
+      fill(*what.pass);
+      return;
+    }
+    compute(what.tensor);
+    if (!values_.has(what.tensor)) return; // what is wrong is noted
+    const std::vector<std::uint8_t> bytes = to_bytes(graph_.tensors[what.tensor], values_.get(what.tensor));
+    if (command.kind == Kind::kFlash)
+      executor_.devices_->write_flash(command.device, command.from, bytes.data(), bytes.size());
+    else
+      executor_.devices_->device(command.device).copy_in(command.from, bytes.data(), bytes.size());
+  }
+
+  std::optional<std::string> end(CommandId id) override {
+    const StepCommand &what = executor_.planned_->command(id);
+    if (result_.difference) return result_.difference->text();
+    if (what.pass)
+      take_pass(*what.pass);
+    else
+      take_tensor(id, what.tensor);
+    if (result_.difference) return result_.difference->text();
+    return {};
+  }
+
+  /// All that the host has still to compute.
+  void finish() {
+    for (OpId op = 0; op < graph_.ops.size() && result_.ok(); ++op)
+      if (!ran_[op]) run(op);
+  }
+
+private:
+  const SystemCommand &command_of(CommandId id) const { return executor_.system_plan().commands()[id]; }
+
+  LoadedStream loaded(std::size_t pass) {
+    const compiler::Compiled &compiled = executor_.planned_->compiled(pass);
+    const std::uint32_t device = executor_.planned_->device_of_pass(pass);
+    return {executor_.devices_->device(device), compiled.layout.tensors, compiled.stream, compiled.dram_bytes,
+            executor_.planned_->base_of(device)};
+  }
+
+  void fill(std::size_t index) {
+    const ProductPass &pass = executor_.plan().passes[index];
+    const compiler::Compiled &compiled = executor_.planned_->compiled(index);
+    std::vector<HostTensor> operands(compiled.layout.tensors.size());
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const compiler::TensorBinding &binding = compiled.layout.tensors[i];
+      if (!binding.input) continue;
+      const PlacedTensor &placed = placed_as(pass.inputs, binding.tensor);
+      compute(placed.id);
+      if (!values_.has(placed.id)) return;
+      operands[i] = to_matrix(placed, pass.layer, binding, values_.get(placed.id).real);
+    }
+    loaded(index).fill([&](std::size_t i) -> const HostTensor & { return operands[i]; });
+  }
+
+  void take_pass(std::size_t index) {
+    const ProductPass &pass = executor_.plan().passes[index];
+    LoadedStream stream = loaded(index);
+    for (const compiler::TensorBinding &binding : executor_.planned_->compiled(index).layout.tensors) {
+      if (binding.input) continue;
+      const PlacedTensor &placed = placed_as(pass.results, binding.tensor);
+      values_.set(placed.id, from_matrix(placed, pass.layer, stream.read(binding)));
+    }
+    for (const OpId op : pass.ops) {
+      if (!executor_.compare(op, golden_, values_, result_)) return;
+      values_.done(op);
+      ran_[op] = true;
+    }
+  }
+
+  /// From now on it is what arrived.
+  void take_tensor(CommandId id, TensorId tensor) {
+    const SystemCommand &command = command_of(id);
+    std::vector<std::uint8_t> bytes(command.bytes);
+    executor_.devices_->device(command.target_device()).copy_out(command.target, bytes.data(), bytes.size());
+    graph::Buffer<graph::Contract> arrived = from_bytes(graph_.tensors[tensor], bytes);
+    if (graph::is_real(graph_.tensors[tensor].type))
+      values_.set(tensor, std::move(arrived.real));
+    else
+      values_.set_index(tensor, std::move(arrived.index));
+    executor_.compare_tensor(tensor, describe(executor_.system_plan(), id), golden_, values_, result_);
+  }
+
+  /// Runs the host's operators that a tensor follows from.
+  void compute(TensorId tensor) {
+    if (values_.has(tensor) || !result_.ok()) return;
+    run(graph_.tensors[tensor].producer);
+  }
+
+  void run(OpId op) {
+    if (executor_.pass_of(op) > 0)
+      throw std::logic_error(fmt::format("the plan does not wait for '{}'", graph_.ops[op].name));
+    for (const TensorId input : graph_.ops[op].inputs)
+      if (input != kNone) compute(input);
+    if (!result_.ok()) return;
+    values_.run(op);
+    ran_[op] = true;
+    executor_.compare(op, golden_, values_, result_);
+  }
+
+  SystemExecutor &executor_;
+  const graph::Graph &graph_;
+  const Values &golden_;
+  Values &values_;
+  StepResult &result_;
+  std::vector<bool> ran_;
+};
+
+SystemExecutor::SystemExecutor(const SystemNetwork &network, const SystemConfig &system,
+                               const compiler::CompileOptions &options, const SystemOptions &system_options)
+    : StepExecutor(network.step, plan_products(network.step.graph), usable_cores()),
+      stalls_(system_options.faults.longest_stall_ps > 0) {
+  const Stopwatch stopwatch;
+  planned_ = std::make_unique<SystemStep>(network.step, network.network, plan(), system, options);
+  times_ = SystemTiming(system).run(planned_->plan());
+  compile_seconds_ = stopwatch.wall_seconds();
+  for (const DeviceOptions &device : system_options.devices)
+    stalls_ = stalls_ || device.stress.stall_probability > 0;
+  devices_ = make_rtl_system(system, system_options);
+}
+
+StepResult SystemExecutor::compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
+                                    Living &living, Living &device_living) {
+  StepResult result;
+  Values golden = begin(batches, constants, living, true), device = begin(batches, constants, device_living, true);
+  golden.run();
+  Host host(*this, golden, device, result);
+  const SystemOutcome outcome = devices_->run(system_plan(), host);
+  if (!result.difference && outcome.failure) result.failures.push_back(outcome.failure->text);
+  if (result.ok()) check_times(outcome, result);
+  if (result.ok()) host.finish();
+  count(result);
+  result.shares = shares();
+  if (!result.ok()) return result;
+  StepResult of_device;
+  end(golden, living, result);
+  end(device, device_living, of_device);
+  return result;
+}
+
+void SystemExecutor::check_times(const SystemOutcome &outcome, StepResult &result) const {
+  if (stalls_) return;
+  for (CommandId id = 0; id < outcome.spans.size(); ++id) {
+    const CommandSpan &got = outcome.spans[id], &predicted = times_.spans[id];
+    if (!(got == predicted)) {
+      result.failures.push_back(fmt::format("{}: it took from {} to {} ps, and {} to {} ps were predicted",
+                                            describe(system_plan(), id), got.begin, got.end, predicted.begin,
+                                            predicted.end));
+      return;
+    }
+    if (!times_.runs[id]) continue;
+    for (std::size_t c = 0; c < outcome.times[id].size(); ++c) {
+      const timing::CommandTimes &a = outcome.times[id][c], &b = times_.runs[id]->commands[c];
+      if (a.issue == b.issue && a.start == b.start && a.done == b.done) continue;
+      result.failures.push_back(fmt::format("{}: command {} was issued, started and done in cycles {}, {}, {}, and {}, "
+                                            "{}, {} were predicted",
+                                            describe(system_plan(), id), c, a.issue, a.start, a.done, b.issue, b.start,
+                                            b.done));
+      return;
+    }
+  }
+}
+
+void SystemExecutor::count(StepResult &result) const {
+  for (CommandId id = 0; id < system_plan().commands().size(); ++id) {
+    const StepCommand &what = planned_->command(id);
+    if (!what.pass) continue;
+    const compiler::Compiled &compiled = planned_->compiled(*what.pass);
+    ++result.products.streams;
+    result.products.commands += compiled.stream.size();
+    result.products.cycles += times_.runs[id]->cycles();
+    result.products.multiply_adds += compiled.useful_macs;
+  }
+}
+
+} // namespace gradweave::runtime::train

@@ -1,0 +1,68 @@
+// Steps of training on a system of devices, each tensor compared with the golden one.
+#pragma once
+
+#include "device/system_devices.hpp"
+#include "sw_models/system/system_timing.hpp"
+#include "train/step_executor.hpp"
+#include "train/system/system_step.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gradweave::runtime::train {
+
+/// A network on a system: its lower layers on the lower devices, each with its part of the batch.
+struct SystemNetwork {
+  graph::PartitionedGraph network;
+  graph::TrainingGraph step; ///< of network.graph
+};
+/// Throws graph::GraphError as partition_batch() and training_graph(), and for micro-batches, which a system does not
+/// have yet; a cut beyond the network as ConfigError with the system file's line.
+SystemNetwork make_system_network(const graph::Graph &forward, const SystemConfig &system,
+                                  const graph::TrainingOptions &options);
+
+/// What a device did in a plan's time.
+struct DeviceUse {
+  std::string name;
+  std::uint64_t streams = 0;
+  std::uint64_t stream_ps = 0;             ///< its NPU ran, or was told to
+  std::uint64_t transfer_ps = 0;           ///< its memory took part in a transfer, and the NPU stood still
+  std::uint64_t link_ps = 0, flash_ps = 0; ///< of both directions of its link; of all channels
+};
+std::vector<DeviceUse> uses_of(const SystemPlan &plan, const SystemTimes &times);
+
+/// Executes the golden step beside the plan of a system. The devices' results are what the plan brings: products from
+/// where they were computed, tensors that cross links as they arrive.
+class SystemExecutor final : public StepExecutor {
+public:
+  /// References must outlive this. Throws as SystemStep and make_rtl_system().
+  SystemExecutor(const SystemNetwork &network, const SystemConfig &system, const compiler::CompileOptions &options,
+                 const SystemOptions &system_options = {});
+
+  bool has_device() const override { return true; }
+  double compile_seconds() const override { return compile_seconds_; }
+  /// Besides results, the time of every command of the plan and of every stream is compared with the timing model's,
+  /// unless links or buses stall at random.
+  StepResult compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants, Living &living,
+                      Living &device_living) override;
+
+  const SystemPlan &system_plan() const { return planned_->plan(); }
+  /// The model's times of a step.
+  const SystemTimes &times() const { return times_; }
+
+private:
+  class Host;
+  void check_times(const SystemOutcome &outcome, StepResult &result) const;
+  void count(StepResult &result) const;
+
+  std::unique_ptr<SystemStep> planned_;
+  std::unique_ptr<SystemDevices> devices_;
+  SystemTimes times_;
+  bool stalls_;
+  double compile_seconds_ = 0;
+};
+
+} // namespace gradweave::runtime::train
