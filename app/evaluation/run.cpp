@@ -35,14 +35,14 @@ std::vector<std::string> problems_of(const WantedUnits &wanted, Evaluations &res
 }
 
 void add_rtl(Evaluation &evaluation, const Workloads &workloads, const RunSettings &settings, const WantedUnits &wanted,
-             Evaluations &results, Journal &journal, const SignalGuard &signals) {
+             Evaluations &results, ResultsFile &kept, const SignalGuard &signals) {
   const RtlSelection selection{settings.rtl, settings.sample, settings.sample_cycles, settings.seed};
   const std::vector<RtlUnit> units = select_for_rtl(wanted.units(), workloads, results, selection);
   if (!settings.rtl && settings.sample == 0) {
     evaluation.rtl_note = "Nothing was run on the RTL: --sample 0.";
     return;
   }
-  const RtlRun rtl = run_on_rtl(units, settings.jobs, settings.quiet, journal, signals);
+  const RtlRun rtl = run_on_rtl(units, settings.jobs, settings.quiet, kept, signals);
   evaluation.rtl = rtl.checks;
   if (!rtl.unavailable.empty())
     evaluation.rtl_note = fmt::format("Nothing was run on the RTL: {}", rtl.unavailable);
@@ -61,13 +61,13 @@ void add_rtl(Evaluation &evaluation, const Workloads &workloads, const RunSettin
 
 } // namespace
 
-Evaluation run(const Study &study, const Repetition &repetition, const RunSettings &settings, Journal &journal,
+Evaluation run(const Study &study, const Repetition &repetition, const RunSettings &settings, ResultsFile &kept,
                const SignalGuard &signals) {
   WantedUnits wanted;
   make_figures(repetition, settings.figures, wanted, true);
-  evaluate_missing(wanted, journal, settings.jobs, settings.quiet, signals);
+  evaluate_missing(wanted, kept, settings.jobs, settings.quiet, signals);
 
-  JournalResults results(journal);
+  KeptResults results(kept);
   Evaluation evaluation;
   evaluation.study = study.name;
   evaluation.title = study.title;
@@ -77,7 +77,7 @@ Evaluation run(const Study &study, const Repetition &repetition, const RunSettin
   evaluation.figures = make_figures(repetition, settings.figures, results, false);
   evaluation.problems = problems_of(wanted, results);
   if (repetition.workloads() != nullptr)
-    add_rtl(evaluation, *repetition.workloads(), settings, wanted, results, journal, signals);
+    add_rtl(evaluation, *repetition.workloads(), settings, wanted, results, kept, signals);
   return evaluation;
 }
 
