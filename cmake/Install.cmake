@@ -62,23 +62,42 @@ foreach(kind man bash)
   list(APPEND references ${file})
 endforeach()
 add_custom_target(gw_references ALL DEPENDS ${references})
-install(FILES ${config}/gradweave.man DESTINATION share/man/man1 RENAME gradweave.1 OPTIONAL)
 install(FILES ${config}/gradweave.bash DESTINATION share/bash-completion/completions RENAME gradweave OPTIONAL)
-install(FILES LICENSE DESTINATION share/doc/gradweave RENAME copyright)
 
 if(NOT GW_PORTABLE)
+  install(FILES ${config}/gradweave.man DESTINATION share/man/man1 RENAME gradweave.1 OPTIONAL)
+  install(FILES LICENSE DESTINATION share/doc/gradweave)
   install(CODE "message(NOTICE \"compiled for the instructions of this machine; -DGW_PORTABLE=ON compiles for others\")")
   return()
 endif()
+
+# A package for Debian, as its policy has it.
+set(GW_MAINTAINER "The gradweave authors <noreply@users.noreply.github.com>" CACHE STRING "Name and address of who makes the Debian package")
+string(TIMESTAMP GW_PACKAGE_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC) # of $SOURCE_DATE_EPOCH if that is set
+configure_file(cmake/install/changelog.in ${config}/changelog @ONLY)
+find_program(GW_GZIP gzip REQUIRED)
+add_custom_command(OUTPUT ${config}/gradweave.1.gz ${config}/changelog.gz
+  COMMAND ${GW_GZIP} -9nc ${config}/gradweave.man > ${config}/gradweave.1.gz
+  COMMAND ${GW_GZIP} -9nc ${config}/changelog > ${config}/changelog.gz
+  DEPENDS ${config}/gradweave.man ${config}/changelog VERBATIM)
+add_custom_target(gw_compressed DEPENDS ${config}/gradweave.1.gz)
+add_dependencies(gw_references gw_compressed)
+install(FILES ${config}/gradweave.1.gz DESTINATION share/man/man1 OPTIONAL)
+install(FILES ${config}/changelog.gz DESTINATION share/doc/gradweave OPTIONAL)
+install(FILES cmake/install/copyright DESTINATION share/doc/gradweave)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME gradweave)
-set(CPACK_PACKAGE_CONTACT "The gradweave authors <gradweave@localhost>")
+set(CPACK_PACKAGE_CONTACT ${GW_MAINTAINER})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "backward passes of neural networks on a cycle-exact NPU")
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Compiles the training of neural networks for an NPU described by a file,
- simulates it to the cycle of its RTL, and searches and sweeps schedules and designs.")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Compiles the training of neural networks for an NPU described by a
+ file, simulates it to the cycle of its RTL, and searches and sweeps
+ schedules and designs.")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/install/triggers ${PROJECT_SOURCE_DIR}/cmake/install/prerm)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, python3-numpy") # for those who want the module
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, nlohmann-json3-dev") # for those who link the library
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

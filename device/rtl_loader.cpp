@@ -1,6 +1,7 @@
 // make_rtl_devices(): finds and loads the shared libraries of the testbench and of each configuration's Verilated NPU.
 #include "base/file/own_tree.hpp"
 #include "device/device.hpp"
+#include "device/rtl_build.hpp"
 #include "device/rtl_library.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ Loaded load_npus(const std::vector<DeviceSpec> &specs) {
 
 } // namespace
 
-std::string rtl_library_name(const NpuConfig &config) { return "libgradweave_rtl_" + config.name + ".so"; }
+std::string rtl_library_name(const NpuConfig &config) { return "libgradweave_rtl_" + rtl_name(config) + ".so"; }
 
 fs::path find_rtl_library(const NpuConfig &config, const std::string &source) {
   fs::path file = library_directory() / rtl_library_name(config);

@@ -4,9 +4,11 @@
 #include "python/sources.hpp"
 
 #include "app/report/json_report.hpp"
+#include "app/report/page/run_page.hpp"
 #include "app/request/run_request.hpp"
 #include "app/session/compile_summary.hpp"
 #include "app/session/stream_directory.hpp"
+#include "base/file/output_file.hpp"
 #include "base/process/parallel.hpp"
 #include "compiler/ahead/plans_ahead.hpp"
 #include "runtime/run/run.hpp"
@@ -20,6 +22,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 namespace gradweave::python {
 namespace {
@@ -39,9 +42,10 @@ void take_run(Options &options, cli::RunRequest &request) {
   request.quiet = true;
 }
 
-/// The report of a run that ended well.
-Json passed(const RunOptions &options, const RunResult &run) {
+/// The report of a run that ended well. The page, if one is asked for, is written however it ended.
+Json passed(const RunOptions &options, const RunResult &run, std::optional<OutputFile> &page) {
   Json report = runtime::report_json(options, run);
+  if (page) page->commit(report::run_page(report));
   if (run.outcome != runtime::Outcome::kPass)
     throw FailedRun(fmt::format("{}: {}", runtime::to_string(run.outcome), fmt::join(run.failures, "\n")),
                     std::move(report));
@@ -87,6 +91,8 @@ Json simulate_and_keep(py::handle model, py::handle npu, py::dict given, std::ve
   Options options(std::move(given));
   cli::SimulateRequest request;
   take_run(options, request);
+  std::string html;
+  options.take("html", html);
   options.done();
   request.work.model = network.name();
   request.work.npu = machine.name();
@@ -94,10 +100,13 @@ Json simulate_and_keep(py::handle model, py::handle npu, py::dict given, std::ve
   run_long([&](const SignalGuard &signals) {
     const cli::Work work = resolve(request.work, network, machine);
     RunOptions run = cli::simulate_options(request, work);
+    std::optional<OutputFile> page;
+    if (!html.empty()) page.emplace(html);
+    run.sketch = page.has_value();
     name_run(run, network, machine);
     const std::unique_ptr<compiler::PlanStore> plans = cli::plan_store(request.work);
     run.plans = plans.get();
-    report = passed(run, simulate_here(run, signals, kept));
+    report = passed(run, simulate_here(run, signals, kept), page);
   });
   return report;
 }
@@ -135,9 +144,10 @@ py::tuple timeline(py::handle model, py::handle npu, py::dict given) {
   return py::make_tuple(to_python(report), layers);
 }
 
-cli::CosimRequest cosim_request(py::dict given) {
+cli::CosimRequest cosim_request(py::dict given, std::string &html) {
   Options options(std::move(given));
   cli::CosimRequest request;
+  options.take("html", html);
   take_run(options, request);
   options.take("backend", request.backend);
   options.take("data", request.data);
@@ -154,7 +164,8 @@ cli::CosimRequest cosim_request(py::dict given) {
 py::object cosim(py::handle model, py::handle npu, py::dict given) {
   const ModelSource network(model);
   const NpuSource machine(npu);
-  cli::CosimRequest request = cosim_request(std::move(given));
+  std::string html;
+  cli::CosimRequest request = cosim_request(std::move(given), html);
   request.work.model = network.name();
   request.work.npu = machine.name();
   Json report;
@@ -162,12 +173,15 @@ py::object cosim(py::handle model, py::handle npu, py::dict given) {
     const cli::Work work = resolve(request.work, network, machine);
     RunOptions run = cli::cosim_options(request, work);
     name_run(run, network, machine);
+    std::optional<OutputFile> page;
+    if (!html.empty()) page.emplace(html);
+    run.sketch = page.has_value() && runtime::has_time(run.backend);
     if (run.backend == runtime::Backend::kRtl) machine.require_rtl(work.npu);
     const std::unique_ptr<compiler::PlanStore> plans = cli::plan_store(request.work);
     run.plans = plans.get();
     runtime::RunSupport support;
     support.expected = runtime::estimate(runtime::job_specs(run), runtime::built_in_speed(run.config, run.backend));
-    report = passed(run, runtime::run_all(run, support, signals, [](const std::vector<runtime::JobResult> &) {}));
+    report = passed(run, runtime::run_all(run, support, signals, [](const std::vector<runtime::JobResult> &) {}), page);
   });
   return to_python(report);
 }

@@ -3,8 +3,10 @@
 #include "python/long_call.hpp"
 #include "python/sources.hpp"
 
+#include "app/report/page/search_page.hpp"
 #include "app/session/search_session.hpp"
 #include "app/session/weave_session.hpp"
+#include "base/file/output_file.hpp"
 #include "compiler/request/names.hpp"
 #include "runtime/record/result_json.hpp"
 
@@ -12,6 +14,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <pybind11/stl.h>
+
+#include <optional>
 
 namespace gradweave::python {
 namespace {
@@ -26,11 +30,10 @@ void fail_unless_passed(const runtime::JobResult &result, const Json &report) {
                     report);
 }
 
-py::object search(py::handle model, py::handle npu, py::dict given) {
-  const ModelSource network(model);
-  const NpuSource machine(npu);
+cli::SearchRequest search_request(py::dict given, std::string &html) {
   Options options(std::move(given));
   cli::SearchRequest request;
+  options.take("html", html);
   take_files(options, request.work);
   request.work.pass = "both";
   options.take("pass_", request.work.pass);
@@ -46,24 +49,41 @@ py::object search(py::handle model, py::handle npu, py::dict given) {
   options.take("data", request.data);
   options.take("seed", request.seed, 0, ~std::uint64_t{0});
   options.done();
+  return request;
+}
+
+/// Runs the step with data.
+runtime::JobResult check(const cli::SearchRequest &request, const cli::Work &work,
+                         const evaluation::NetworkSearch &found, const SignalGuard &signals) {
+  runtime::JobEvents events;
+  events.progress = [&](std::uint64_t, std::uint64_t) { signals.check(); };
+  return runtime::run_job(cli::step_job(request, work, found), found.step, events);
+}
+
+py::object search(py::handle model, py::handle npu, py::dict given) {
+  const ModelSource network(model);
+  const NpuSource machine(npu);
+  std::string html;
+  cli::SearchRequest request = search_request(std::move(given), html);
   request.work.model = network.name();
   request.work.npu = machine.name();
   Json report;
   run_long([&](const SignalGuard &signals) {
     const cli::Work work = resolve(request.work, network, machine);
     cli::check_search(request, work);
+    std::optional<OutputFile> page;
+    if (!html.empty()) page.emplace(html);
     if (!request.backend.empty() && runtime::parse_backend(request.backend) == runtime::Backend::kRtl)
       machine.require_rtl(work.npu);
     const evaluation::NetworkSearch found =
         cli::search_network(request, work, [&](std::uint64_t, std::uint64_t) { signals.check(); });
     report = cli::search_json(request, work, found);
     if (network.is_object() || machine.is_object()) report["reproduce"] = "";
-    if (request.backend.empty()) return;
-    runtime::JobEvents events;
-    events.progress = [&](std::uint64_t, std::uint64_t) { signals.check(); };
-    const runtime::JobResult checked = runtime::run_job(cli::step_job(request, work, found), found.step, events);
-    report["check"] = runtime::to_json(checked);
-    fail_unless_passed(checked, report);
+    std::optional<runtime::JobResult> checked;
+    if (!request.backend.empty()) checked = check(request, work, found, signals);
+    if (checked) report["check"] = runtime::to_json(*checked);
+    if (page) page->commit(report::search_page(report));
+    if (checked) fail_unless_passed(*checked, report);
   });
   return to_python(report);
 }

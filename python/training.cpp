@@ -4,8 +4,10 @@
 #include "python/long_call.hpp"
 #include "python/sources.hpp"
 
+#include "app/report/page/training_page.hpp"
 #include "app/request/settings.hpp"
 #include "app/session/training_session.hpp"
+#include "base/file/output_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -93,7 +95,8 @@ void take_learning(Options &options, cli::TrainRequest &r) {
   options.take("evaluate", r.evaluate);
 }
 
-void take_request(Options &options, cli::TrainRequest &r) {
+/// Returns the file of the page.
+std::string take_request(Options &options, cli::TrainRequest &r) {
   cli::WorkArguments work;
   take_files(options, work);
   r.batch = work.batch;
@@ -106,7 +109,10 @@ void take_request(Options &options, cli::TrainRequest &r) {
   options.take("dump", dump);
   r.tensors.dump = fmt::format("{}", fmt::join(dump, ","));
   take_learning(options, r);
+  std::string html;
+  options.take("html", html);
   options.done();
+  return html;
 }
 
 graph::Graph forward_of(const cli::TrainRequest &request, const ModelSource &model) {
@@ -144,7 +150,7 @@ py::dict train(py::handle model, py::handle npu, const py::dict &weights, const 
   const NpuSource machine(npu);
   Options options(std::move(given));
   cli::TrainRequest request;
-  take_request(options, request);
+  const std::string html = take_request(options, request);
   request.model = network.name();
   request.npu = machine.name();
   request.quiet = true;
@@ -160,6 +166,8 @@ py::dict train(py::handle model, py::handle npu, const py::dict &weights, const 
       device = machine.read(request.set);
       if (backend == runtime::Backend::kRtl) machine.require_rtl(*device);
     }
+    std::optional<OutputFile> page;
+    if (!html.empty()) page.emplace(html);
     session.prepare(device ? &*device : nullptr);
     cli::TrainingEvents events;
     events.before = [&](std::uint64_t, std::uint64_t) { signals.check(); };
@@ -168,6 +176,7 @@ py::dict train(py::handle model, py::handle npu, const py::dict &weights, const 
     if (network.is_object() || machine.is_object() || inputs.source().there() || targets.source().there() ||
         own_weights.source().there())
       report["reproduce"] = "";
+    if (page) page->commit(report::training_page(report));
     fail_unless_ok(outcome, report);
     dumped = session.dumped(outcome);
   });

@@ -82,7 +82,7 @@ RtlCheck check_of(const RtlUnit &unit, const std::string &text) {
 
 } // namespace
 
-RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, Journal &journal,
+RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, ResultsFile &kept,
                   const SignalGuard &signals) {
   std::vector<Task> tasks;
   std::vector<double> weights;
@@ -93,7 +93,7 @@ RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, 
   }
   const std::vector<std::string> keys = keys_of(units);
   for (std::size_t i = 0; i < units.size(); ++i)
-    if (journal.find(keys[i]) == nullptr) order.push_back(i);
+    if (kept.find(keys[i]) == nullptr) order.push_back(i);
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::tie(weights[b], a) < std::tie(weights[a], b); // the longest first
   });
@@ -119,15 +119,15 @@ RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, 
       run.unavailable = json.at("problem").get<std::string>();
       return false;
     }
-    if (json.at("problem").get<std::string>().empty()) journal.append(keys[task], end.result);
+    if (json.at("problem").get<std::string>().empty()) kept.keep(keys[task], end.result);
     results[task] = end.result;
     return true;
   };
   run_tasks(tasks, order, jobs, signals, events);
   if (!run.unavailable.empty()) return run;
   for (std::size_t i = 0; i < units.size(); ++i) {
-    const std::string *kept = journal.find(keys[i]);
-    run.checks.push_back(check_of(units[i], kept != nullptr ? *kept : results.at(i)));
+    const std::string *passed = kept.find(keys[i]);
+    run.checks.push_back(check_of(units[i], passed != nullptr ? *passed : results.at(i)));
   }
   return run;
 }

@@ -4,7 +4,6 @@
 #include "app/evaluation/page/evaluation.hpp"
 #include "app/evaluation/study/workload.hpp"
 #include "app/evaluation/unit/evaluations.hpp"
-#include "base/file/journal.hpp"
 #include "base/process/process_pool.hpp"
 
 #include <vector>
@@ -32,9 +31,9 @@ struct RtlRun {
 };
 
 /// Runs each in a process of its own, `jobs` at a time, checks every result bit and that the cycles are those of the
-/// timing model. Checks that passed are kept in the journal and not run again with the same library of the NPU. Throws
+/// timing model. Checks that passed are kept and not run again with the same library of the NPU. Throws
 /// Interrupted.
-RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, Journal &journal,
+RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, ResultsFile &kept,
                   const SignalGuard &signals);
 
 } // namespace gradweave::evaluation

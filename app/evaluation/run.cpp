@@ -46,7 +46,7 @@ void build_missing_rtl(const std::vector<RtlUnit> &units) {
 }
 
 void add_rtl(Evaluation &evaluation, const Workloads *workloads, const RunSettings &settings, const WantedUnits &wanted,
-             Evaluations &results, Journal &journal, const SignalGuard &signals) {
+             Evaluations &results, ResultsFile &kept, const SignalGuard &signals) {
   const RtlSelection selection{settings.rtl, settings.sample, settings.sample_cycles, settings.seed};
   const std::vector<RtlUnit> units = workloads != nullptr
                                          ? select_for_rtl(wanted.units(), *workloads, results, selection)
@@ -57,7 +57,7 @@ void add_rtl(Evaluation &evaluation, const Workloads *workloads, const RunSettin
     return;
   }
   if (settings.rtl) build_missing_rtl(units);
-  const RtlRun rtl = run_on_rtl(units, settings.jobs, settings.quiet, journal, signals);
+  const RtlRun rtl = run_on_rtl(units, settings.jobs, settings.quiet, kept, signals);
   evaluation.rtl = rtl.checks;
   if (!rtl.unavailable.empty())
     evaluation.rtl_note = fmt::format("Nothing was run on the RTL: {}", rtl.unavailable);
@@ -74,13 +74,13 @@ void add_rtl(Evaluation &evaluation, const Workloads *workloads, const RunSettin
 
 } // namespace
 
-Evaluation run(const Study &study, const Repetition &repetition, const RunSettings &settings, Journal &journal,
+Evaluation run(const Study &study, const Repetition &repetition, const RunSettings &settings, ResultsFile &kept,
                const SignalGuard &signals) {
   WantedUnits wanted;
   make_figures(repetition, settings.figures, wanted, true);
-  evaluate_missing(wanted, journal, settings.jobs, settings.quiet, signals);
+  evaluate_missing(wanted, kept, settings.jobs, settings.quiet, signals);
 
-  JournalResults results(journal);
+  KeptResults results(kept);
   Evaluation evaluation;
   evaluation.study = study.name;
   evaluation.title = study.title;
@@ -92,7 +92,7 @@ Evaluation run(const Study &study, const Repetition &repetition, const RunSettin
   const bool has_streams = std::any_of(wanted.works().begin(), wanted.works().end(),
                                        [](const Work &work) { return static_cast<bool>(work.streams); });
   if (repetition.workloads() != nullptr || has_streams)
-    add_rtl(evaluation, repetition.workloads(), settings, wanted, results, journal, signals);
+    add_rtl(evaluation, repetition.workloads(), settings, wanted, results, kept, signals);
   return evaluation;
 }
 

@@ -1,9 +1,8 @@
-// Runs an evaluation: which units it needs, those that are missing in the journal, and the figures.
+// Runs an evaluation: which units it needs, those that have no result yet, and the figures.
 #pragma once
 
 #include "app/evaluation/page/evaluation.hpp"
 #include "app/evaluation/study/paper.hpp"
-#include "base/file/journal.hpp"
 #include "base/process/process_pool.hpp"
 
 namespace gradweave::evaluation {
@@ -18,9 +17,9 @@ struct RunSettings {
   std::uint64_t seed = 1;          ///< of the sample
 };
 
-/// Evaluates what the journal does not have, then computes the figures. What runs on an NPU, and only that, has a
-/// sample on the RTL. Throws Interrupted, after every finished unit is in the journal; OutputError.
-Evaluation run(const Study &study, const Repetition &repetition, const RunSettings &settings, Journal &journal,
+/// Evaluates what the file does not have, then computes the figures. What runs on an NPU, and only that, has a
+/// sample on the RTL. Throws Interrupted, after every finished unit is in the file; OutputError, DatabaseError.
+Evaluation run(const Study &study, const Repetition &repetition, const RunSettings &settings, ResultsFile &kept,
                const SignalGuard &signals);
 
 } // namespace gradweave::evaluation

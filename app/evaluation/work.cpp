@@ -24,12 +24,12 @@ struct Batch {
   double seconds = 0;
 };
 
-/// What a journal does not have yet, the longest first.
-std::vector<Work> missing_in(const WantedUnits &wanted, const Journal &journal) {
+/// What is not kept yet, the longest first.
+std::vector<Work> missing_in(const WantedUnits &wanted, const ResultsFile &kept) {
   std::vector<Work> missing;
   const auto add = [&](const auto &units, const std::vector<std::string> &keys, const auto &evaluate) {
     for (std::size_t i = 0; i < units.size(); ++i)
-      if (journal.find(keys[i]) == nullptr)
+      if (kept.find(keys[i]) == nullptr)
         missing.push_back(
             {keys[i], estimated_seconds(units[i]), [&unit = units[i], evaluate](const std::function<void(double)> &p) {
                return to_text(evaluate(unit, p));
@@ -40,7 +40,7 @@ std::vector<Work> missing_in(const WantedUnits &wanted, const Journal &journal) 
   add(wanted.steps(), wanted.step_keys(),
       [](const StepUnit &unit, const std::function<void(double)> &progress) { return evaluate(unit, progress); });
   for (const Work &work : wanted.works())
-    if (journal.find(work.key) == nullptr) missing.push_back(work);
+    if (kept.find(work.key) == nullptr) missing.push_back(work);
   std::sort(missing.begin(), missing.end(),
             [](const Work &a, const Work &b) { return std::tie(b.seconds, a.key) < std::tie(a.seconds, b.key); });
   return missing;
@@ -70,9 +70,9 @@ std::string evaluate_batch(const Batch &batch, const std::function<void(double)>
 
 } // namespace
 
-std::size_t evaluate_missing(const WantedUnits &wanted, Journal &journal, unsigned jobs, bool quiet,
+std::size_t evaluate_missing(const WantedUnits &wanted, ResultsFile &kept, unsigned jobs, bool quiet,
                              const SignalGuard &signals) {
-  const std::vector<Batch> batches = pack(missing_in(wanted, journal));
+  const std::vector<Batch> batches = pack(missing_in(wanted, kept));
   std::vector<Task> tasks;
   std::vector<double> weights;
   std::size_t count = 0;
@@ -99,7 +99,7 @@ std::size_t evaluate_missing(const WantedUnits &wanted, Journal &journal, unsign
     }
     const auto results = nlohmann::json::parse(end.result);
     for (std::size_t i = 0; i < batches[task].parts.size(); ++i)
-      journal.append(batches[task].parts[i].key, results.at(i).get<std::string>());
+      kept.keep(batches[task].parts[i].key, results.at(i).get<std::string>());
     return true;
   };
   run_tasks(tasks, order, jobs, signals, events);

@@ -65,17 +65,11 @@ std::unique_ptr<compiler::PlanStore> plan_store(const WorkArguments &arguments) 
 
 void require_rtl(const Machine &npu, const std::string &argument) {
   const std::filesystem::path file = runtime::find_npu(argument);
-  if (npu.name.find('+') != std::string::npos)
-    throw std::invalid_argument(
-        fmt::format("NOT RUN, nothing was simulated or checked: --set makes another NPU of '{}', "
-                    "and no RTL is Verilated for '{}'; write it into a file, and make cosim "
-                    "NPU=FILE builds it",
-                    argument, npu.name));
-  const bool named = file.string() != argument;
+  const bool named = file.string() != argument, set = npu.name.find('+') != std::string::npos;
   const std::string source = named ? argument : std::filesystem::absolute(file).lexically_normal().string();
   try {
-    build_missing_rtl_library(npu, source);
-    find_rtl_library(npu, shell_word(source));
+    build_missing_rtl_library(npu, set ? std::string() : source);
+    find_rtl_library(npu, set ? "FILE, a file with these values," : shell_word(source));
   } catch (const std::runtime_error &error) {
     throw std::runtime_error(fmt::format("NOT RUN, nothing was simulated or checked: {}", error.what()));
   }

@@ -141,6 +141,7 @@ def simulate(
     jobs: Optional[int] = ...,
     times: Optional[Path] = ...,
     timeline: Optional[Path] = ...,
+    html: Optional[Path] = ...,
 ) -> Report: ...
 def cosim(
     model: Model = ...,
@@ -169,6 +170,7 @@ def cosim(
     jobs: Optional[int] = ...,
     times: Optional[Path] = ...,
     timeline: Optional[Path] = ...,
+    html: Optional[Path] = ...,
     stall_probability: Optional[float] = ...,
     stress_seed: Optional[int] = ...,
     trace_file: Optional[Path] = ...,
@@ -216,6 +218,7 @@ def search(
     check: Optional[str] = ...,
     data: Optional[str] = ...,
     seed: Optional[int] = ...,
+    html: Optional[Path] = ...,
 ) -> Report: ...
 def weave(
     jobs: Sequence[Job],
@@ -261,4 +264,5 @@ def train(
     schedule: Optional[str] = ...,
     until: Optional[str] = ...,
     set: Optional[Mapping[str, Any]] = ...,
+    html: Optional[Path] = ...,
 ) -> Report: ...

@@ -36,6 +36,7 @@ def simulate(
     jobs=None,
     times=None,
     timeline=None,
+    html=None,
 ):
     """Counts the cycles of a network's layers on the timing model, which equals the RTL to the cycle. No data.
 
@@ -61,6 +62,7 @@ def simulate(
         plan_cache: directory of plans that earlier runs found, or "off"; None: the usual one of the command.
         jobs: threads that look for plans; None: one a core.
         times, timeline: files for the times of all commands as CSV, and drawn for ui.perfetto.dev.
+        html: file for the report as a page to look at (docs/report.md).
 
     Returns:
         dict: the JSON report of `gradweave simulate --json` (docs/report.md), field by field: `totals` has an entry for
@@ -106,6 +108,7 @@ def cosim(
     jobs=None,
     times=None,
     timeline=None,
+    html=None,
     stall_probability=None,
     stress_seed=None,
     trace_file=None,
@@ -240,6 +243,7 @@ def search(
     check=None,
     data=None,
     seed=None,
+    html=None,
 ):
     """Searches the fastest schedule of each layer, and of the whole training step in one stream.
 
@@ -249,6 +253,7 @@ def search(
         start: reuse (default) or placement: what the search of the step begins with.
         objective: what the searches minimise: cycles (default), energy, or edp.
         check: backend that runs the step with data, every bit checked; None: none. `data`, `seed`: its data.
+        html: file for the same as a page to look at.
         The others: as of simulate(); pass_ is both.
 
     Returns:

@@ -45,6 +45,7 @@ def train(
     schedule=None,
     until=None,
     set=None,
+    html=None,
 ):
     """Trains a network: loss, gradients and optimizer, with its products on an NPU if asked for.
 
@@ -72,6 +73,7 @@ def train(
         evaluate: tell the accuracy on test images.
         loss: cross_entropy, mse or bce, of a network that has none.
         schedule: of the products. until, set: as of simulate().
+        html: file for the report as a page to look at, with the curve of losses.
 
     Returns:
         dict: what `gradweave train --json` writes: `losses` of all steps, what was compared, the step's cycles and

@@ -77,11 +77,14 @@ TEST_F(CliSet, IsCheckedAsTheFileIs) {
   expect(error({"npu.rows=4", "npu.rows=8"}, 2), "npu.rows has a value already");
 }
 
-TEST_F(CliSet, NoRtlIsVerilatedForAnotherNpu) {
+TEST_F(CliSet, AnotherNpuTakesAnRtlOfItsOwn) {
+  ::setenv("GRADWEAVE_LIB_DIR", work().c_str(), 1); // else it would be built
   const CommandResult r =
       run({"cosim", "--model", write("net.toml", kNetwork), "--npu", "test8", "--set", "npu.rows=4"});
-  EXPECT_EQ(r.code, 2) << r.out;
-  EXPECT_NE(r.err.find("no RTL is Verilated for 'test8+rows=4'"), std::string::npos) << r.err;
+  ::unsetenv("GRADWEAVE_LIB_DIR");
+  EXPECT_EQ(r.code, 4) << r.out;
+  EXPECT_NE(r.err.find("no Verilated NPU for configuration 'test8+rows=4'"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("libgradweave_rtl_test8-rows-4.so"), std::string::npos) << r.err;
 }
 
 TEST_F(CliSet, VariablesOfGraphs) {

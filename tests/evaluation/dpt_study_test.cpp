@@ -101,7 +101,7 @@ TEST_F(DptStudyTest, MakesAPageInWhichEachPublishedNumberHasBothAccountings) {
   }
   const std::string page = read_file(work() / "out/index.html");
   results();
-  EXPECT_EQ(read_file(work() / "out/index.html"), page) << "the same from a journal";
+  EXPECT_EQ(read_file(work() / "out/index.html"), page) << "the same from kept results";
 }
 
 /// Limits that issue and docs/partitioned-training.md state.

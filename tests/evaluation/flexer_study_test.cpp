@@ -73,9 +73,9 @@ TEST_F(FlexerStudyTest, MakesEveryFigureAndAPage) {
       EXPECT_GE(row.at("bound_over_a").get<double>(), row.at("list_over_a").get<double>()) << row;
     }
   // The same again evaluates nothing.
-  const std::string journal = read_file(work() / "out/journal.jsonl");
+  const std::string kept = read_file(work() / "out/evaluations.db");
   ASSERT_EQ(run({"reproduce", "./study.toml", "--out", "out", "--quiet"}).code, 0);
-  EXPECT_EQ(read_file(work() / "out/journal.jsonl"), journal);
+  EXPECT_EQ(read_file(work() / "out/evaluations.db"), kept);
 }
 
 TEST_F(FlexerStudyTest, ErrorsNameFileLineAndRemedy) {

@@ -97,7 +97,7 @@ TEST_F(MemoryStudyTest, EveryPublishedNumberHasARow) {
   EXPECT_TRUE(wanted.units().empty());
 }
 
-TEST_F(MemoryStudyTest, MakesEveryFigureAndAPageAndGoesOnFromAJournal) {
+TEST_F(MemoryStudyTest, MakesEveryFigureAndAPageAndGoesOnFromKeptResults) {
   write_small();
   const std::vector<std::string> all{"reproduce", "./small.toml", "--out", "out", "--quiet"};
   const CommandResult r = run(all);
@@ -110,9 +110,9 @@ TEST_F(MemoryStudyTest, MakesEveryFigureAndAPageAndGoesOnFromAJournal) {
     for (const char *kind : {"charts", "plots"})
       for (const json &drawing : figure.value(kind, json::array()))
         EXPECT_EQ(xml_problem(read_file(work() / "out" / (drawing.at("name").get<std::string>() + ".svg"))), "");
-  const std::string journal = read_file(work() / "out/journal.jsonl");
+  const std::string kept = read_file(work() / "out/evaluations.db");
   ASSERT_EQ(run(all).code, 0);
-  EXPECT_EQ(read_file(work() / "out/journal.jsonl"), journal);
+  EXPECT_EQ(read_file(work() / "out/evaluations.db"), kept);
   EXPECT_EQ(read_file(work() / "out/index.html"), page);
 }
 

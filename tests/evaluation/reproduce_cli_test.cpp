@@ -32,7 +32,7 @@ TEST_F(ReproduceTest, MakesEveryFigureAndAPage) {
   EXPECT_EQ(xml_problem(output("index.html")), "");
   const json results = json::parse(output("results.json"));
   EXPECT_EQ(results.at("figures").size(), 14U);
-  EXPECT_EQ(results.at("units").get<std::size_t>(), journal_lines());
+  EXPECT_EQ(results.at("units").get<std::size_t>(), kept());
   bool found = false;
   for (const json &row : results.at("rows")) {
     found = found || row.at("paper") == 23.8;
@@ -49,21 +49,40 @@ TEST_F(ReproduceTest, MakesEveryFigureAndAPage) {
 TEST_F(ReproduceTest, ASecondRunEvaluatesNothingAndSaysTheSame) {
   ASSERT_EQ(run(command()).code, 0);
   const std::string page = output("index.html");
-  const std::size_t lines = journal_lines();
+  const std::size_t before = kept();
   ASSERT_EQ(run(command({"--jobs", "1"})).code, 0);
-  EXPECT_EQ(journal_lines(), lines);
+  EXPECT_EQ(kept(), before);
   EXPECT_EQ(output("index.html"), page);
 }
 
-TEST_F(ReproduceTest, ATruncatedJournalIsMended) {
-  ASSERT_EQ(run(command({"--figure", "12"})).code, 0);
-  const std::string page = output("index.html");
-  const std::string journal = output("journal.jsonl");
-  write("out/journal.jsonl", journal.substr(0, journal.size() - 20));
-  const CommandResult r = run(command({"--figure", "12"}));
-  EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_NE(r.err.find("1 lines are incomplete or were changed"), std::string::npos) << r.err;
-  EXPECT_EQ(output("index.html"), page);
+TEST_F(ReproduceTest, AFileOfResultsThatIsDamagedOrInUseOrSomethingElseIsLeftAsItIs) {
+  const std::vector<std::string> all = command({"--figure", "12", "--network", "a"});
+  ASSERT_EQ(run(all).code, 0);
+  const std::string whole = output("evaluations.db");
+  const auto refused = [&](const std::string &text) {
+    const CommandResult r = run(all);
+    EXPECT_EQ(r.code, 3) << r.err;
+    EXPECT_NE(r.err.find("evaluations.db: "), std::string::npos) << r.err;
+    EXPECT_NE(r.err.find(text), std::string::npos) << r.err;
+  };
+  const auto refused_and_left = [&](const std::string &bytes, const std::string &text) {
+    write("out/evaluations.db", bytes);
+    refused(text);
+    EXPECT_EQ(output("evaluations.db"), bytes);
+  };
+  refused_and_left(whole.substr(0, whole.size() / 2), "damaged");
+  refused_and_left("no database, but a text that is long enough for the header of one, which has a hundred bytes: "
+                   "this has more",
+                   "it is left as it is");
+  write("out/evaluations.db", whole);
+  {
+    Database other(work() / "out/evaluations.db", DatabaseAccess::kExclusive);
+    refused("another process has it to itself");
+    other.execute("PRAGMA application_id = 5");
+  }
+  refused("a database of something else");
+  write("out/evaluations.db", whole);
+  EXPECT_EQ(run(all).code, 0);
 }
 
 TEST_F(ReproduceTest, OnlyTheFiguresAndNetworksAskedFor) {
@@ -77,19 +96,24 @@ TEST_F(ReproduceTest, GoesOnAfterAnInterruption) {
   write_study(6000); // seconds of work
   const std::vector<std::string> all = command({"--figure", "12", "--jobs", "1"});
   const pid_t pid = start(all);
-  for (int i = 0; i < 2000 && (!std::filesystem::exists(work() / "out/journal.jsonl") || journal_lines() == 0); ++i)
+  // What is kept goes to the log of the file, which no other process may read as a database meanwhile.
+  const auto has_result = [&] {
+    return std::filesystem::exists(work() / "out/evaluations.db-wal") &&
+           output("evaluations.db-wal").find("\"cycles\":") != std::string::npos;
+  };
+  for (int i = 0; i < 6000 && !has_result(); ++i)
     std::this_thread::sleep_for(10ms);
   ::kill(pid, SIGINT);
   const CommandResult stopped = finish(pid);
   ASSERT_EQ(stopped.code, 130) << stopped.out << stopped.err;
   EXPECT_NE(stopped.err.find("the same command goes on from there"), std::string::npos) << stopped.err;
   EXPECT_FALSE(std::filesystem::exists(work() / "out/index.html"));
-  const std::size_t kept = journal_lines();
-  EXPECT_GT(kept, 0U);
+  const std::size_t before = kept();
+  EXPECT_GT(before, 0U);
 
   ASSERT_EQ(run(all).code, 0);
   const std::string page = output("index.html");
-  EXPECT_GT(journal_lines(), kept);
+  EXPECT_GT(kept(), before);
   std::filesystem::remove_all(work() / "out");
   ASSERT_EQ(run(all).code, 0);
   EXPECT_EQ(output("index.html"), page);

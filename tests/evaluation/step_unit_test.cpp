@@ -53,7 +53,7 @@ TEST(StepUnit, ItsKeyDependsOnLayersTheirTensorsNpuEffortAndTool) {
   EXPECT_EQ(key_of(named, "1"), key_of(example_step(), "1"));
 }
 
-TEST(StepUnit, GivesWhatTheSearchFindsAndSurvivesTheJournal) {
+TEST(StepUnit, GivesWhatTheSearchFindsAndSurvivesBeingKept) {
   const StepUnit unit = example_step();
   const StepResult result = evaluate(unit, {});
   ASSERT_EQ(result.problem, "");

@@ -1,11 +1,11 @@
 // A study of test size: two networks of two layers, NPUs with an array of 8 x 8.
 #pragma once
 
+#include "base/database/database.hpp"
 #include "tests/cli/command_line.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -41,9 +41,11 @@ protected:
     return all;
   }
   std::string output(const std::string &name) const { return read_file(work() / "out" / name); }
-  std::size_t journal_lines() const {
-    const std::string text = output("journal.jsonl");
-    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  /// How many results are kept.
+  std::size_t kept() const {
+    Database file(work() / "out/evaluations.db", DatabaseAccess::kRead);
+    Statement count(file, "SELECT count(*) FROM results");
+    return count.step() ? static_cast<std::size_t>(count.integer(0)) : 0;
   }
 };
 

@@ -10,7 +10,7 @@ fail() {
 
 mkdir -p "$scratch"
 "$root/docs/drawings/draw.sh" "$scratch"
-for drawing in house npu; do
+for drawing in house npu scratchpad; do
   cmp "$scratch/$drawing.svg" "$root/docs/drawings/$drawing.svg" || fail "docs/drawings/$drawing.svg is out of date; make docs draws it"
 done
 mapfile -t names < <(awk '$1 == "box" { gsub(",", "\n", $6); print $6 }' "$root/docs/drawings/npu.txt")

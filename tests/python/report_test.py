@@ -1,7 +1,9 @@
 """Results equal those of the command, field by field."""
 
 import json
+import os
 import subprocess
+import tempfile
 import unittest
 
 import gradweave
@@ -48,6 +50,31 @@ class Reports(Case):
             check=True, capture_output=True, text=True,
         ).stdout
         self.assert_same_report(gradweave.compile("lenet", "test8").summary, json.loads(text))
+
+    def test_pages(self):
+        small = {"model": "mlp", "npu": "test8", "batch": 2}
+        calls = {
+            "simulate": lambda html: gradweave.simulate(**small, html=html),
+            "cosim": lambda html: gradweave.cosim(**small, backend="functional", html=html),
+            "search": lambda html: gradweave.search(**small, plans=2, step_plans=2, html=html),
+            "train": lambda html: gradweave.train(**small, data="synthetic", steps=2, html=html),
+        }
+        with tempfile.TemporaryDirectory() as directory:
+            for name, call in calls.items():
+                file = os.path.join(directory, name + ".html")
+                report = call(file)
+                with open(file, encoding="utf-8") as page:
+                    text = page.read()
+                self.assertTrue(text.startswith("<!DOCTYPE html>"), name)
+                self.assertIn(report["reproduce"], text, name)
+            file = os.path.join(directory, "simulate.html")
+            gradweave.simulate(gradweave.load_network("mlp", batch=2), "test8", html=file)
+            self.assertGreater(os.path.getsize(file), 10000, "of an object, whose run no command repeats")
+            os.remove(file)
+            with self.assertRaises(gradweave.Error) as raised:
+                gradweave.simulate(**small, html=os.path.join(directory, "none", "page.html"))
+            self.assertIn("page.html", str(raised.exception))
+            self.assertEqual(sorted(os.listdir(directory)), ["cosim.html", "search.html", "train.html"])
 
     def test_objects_give_what_their_names_do(self):
         network, npu = gradweave.load_network("lenet", batch=2), gradweave.load_npu("test8")

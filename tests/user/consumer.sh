@@ -32,6 +32,7 @@ if command -v pkg-config >/dev/null; then
 fi
 
 man=$prefix/share/man/man1/gradweave.1
+[ -f "$man" ] || gzip -dk "$man.gz" # as in a package
 grep -q '^\.SS "sweep collect"' "$man" || fail "the manual page has no 'sweep collect'"
 grep -qF '\-\-slurm\-partition' "$man" || fail "the manual page has no --slurm-partition"
 if command -v groff >/dev/null; then

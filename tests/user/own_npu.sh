@@ -24,6 +24,13 @@ grep -q "there is no Verilated NPU 'own2x3' yet" errors || fail "a build unannou
 "${cosim[@]}" --fresh >out 2>errors || fail "exit code $? of the second run: $(cat out errors)"
 ! grep -q building errors || fail "it was built twice: $(cat errors)"
 
+# An NPU that no file has.
+"${cosim[@]}" --set npu.rows=3 >out 2>errors || fail "exit code $? with --set: $(cat out errors)"
+tail -n 1 out | grep -qx PASS || fail "no PASS with --set: $(cat out)"
+grep -q "there is no Verilated NPU 'own2x3+rows=3' yet" errors || fail "a build unannounced: $(cat errors)"
+"${cosim[@]}" --set npu.rows=3 --fresh >out 2>errors || fail "exit code $? of the second run with --set: $(cat out errors)"
+! grep -q building errors || fail "it was built twice with --set: $(cat errors)"
+
 rm "$BUILD/lib/libgradweave_rtl_own2x3.so"
 status=0
 GRADWEAVE_LIB_DIR=$work "${cosim[@]}" --fresh >out 2>errors || status=$?

@@ -113,14 +113,10 @@ int reproduce(const ReproduceArguments &a) {
   settings.sample_cycles = a.sample_cycles;
   settings.seed = a.seed;
   make_output_directory(a.out, "--out");
-  Journal journal(fs::path(a.out) / "journal.jsonl", "name another directory with --out");
-  if (journal.damaged_lines() != 0 && !a.quiet)
-    std::fprintf(stderr,
-                 "gradweave: %s: %zu lines are incomplete or were changed; they are left out and evaluated again\n",
-                 journal.file().c_str(), journal.damaged_lines());
+  evaluation::ResultsFile kept(fs::path(a.out) / "evaluations.db");
 
   try {
-    Evaluation evaluation = evaluation::run(study, *repetition, settings, journal, signals);
+    Evaluation evaluation = evaluation::run(study, *repetition, settings, kept, signals);
     evaluation.command = request.command + (a.figures.empty() ? "" : " --figure " + shell_word(a.figures));
     write_outputs(evaluation, a.out);
     print(evaluation);
@@ -128,7 +124,7 @@ int reproduce(const ReproduceArguments &a) {
     return verdict(evaluation, a.rtl || a.sample.value_or(0) != 0);
   } catch (const Interrupted &) {
     std::fprintf(stderr, "gradweave: %zu evaluations are kept in %s; the same command goes on from there\n",
-                 journal.size(), journal.file().c_str());
+                 kept.size(), kept.file().c_str());
     throw;
   }
 }
@@ -144,7 +140,8 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
   command->add_option("--figure", a.figures,
                       "Figures, separated by commas, default: all; of " + evaluation::figure_names());
   command->add_option("--network", a.networks, "Networks, as in res,bert; default: all");
-  command->add_option("--out,-o", a.out, "Directory of page, drawings, tables and journal")->capture_default_str();
+  command->add_option("--out,-o", a.out, "Directory of page, drawings, tables and finished evaluations")
+      ->capture_default_str();
   command->add_option("--policy", a.policy,
                       "Baseline as the paper describes it (docs/paper-baseline.md): words joined by /, of " +
                           compiler::paper::policy_words());
@@ -165,7 +162,7 @@ void add_reproduce(CLI::App &app, const Invocation & /*invocation*/, Chosen &cho
       ->capture_default_str();
   command->add_flag("--quiet", a.quiet, "No progress on standard error");
   command->footer(
-      "Finished evaluations are kept in journal.jsonl of the directory: an interrupted run goes on from there.\n"
+      "Finished evaluations are kept in evaluations.db of the directory: an interrupted run goes on from there.\n"
       "Examples:\n"
       "  gradweave reproduce igo\n"
       "  gradweave reproduce memory --out memory\n"

@@ -32,16 +32,16 @@ std::string WantedUnits::get(const Work &work) {
   return {};
 }
 
-const std::string &JournalResults::value(const std::string &key) const {
-  const std::string *value = journal_.find(key);
+const std::string &KeptResults::value(const std::string &key) const {
+  const std::string *value = file_.find(key);
   if (value == nullptr) throw std::logic_error("not evaluated: " + key);
   return *value;
 }
 
-UnitResult JournalResults::get(const Unit &unit) { return from_text(value(key_of(unit, tool_version()))); }
+UnitResult KeptResults::get(const Unit &unit) { return from_text(value(key_of(unit, tool_version()))); }
 
-StepResult JournalResults::get(const StepUnit &unit) { return step_from_text(value(key_of(unit, tool_version()))); }
+StepResult KeptResults::get(const StepUnit &unit) { return step_from_text(value(key_of(unit, tool_version()))); }
 
-std::string JournalResults::get(const Work &work) { return value(work.key); }
+std::string KeptResults::get(const Work &work) { return value(work.key); }
 
 } // namespace gradweave::evaluation

@@ -1,9 +1,9 @@
 // Where figures get the results of units from.
 #pragma once
 
+#include "app/evaluation/unit/results_file.hpp"
 #include "app/evaluation/unit/step_unit.hpp"
 #include "app/evaluation/unit/unit.hpp"
-#include "base/file/journal.hpp"
 #include "compiler/ir/compiled.hpp"
 #include "sw_models/config/machine.hpp"
 
@@ -34,7 +34,7 @@ struct Work {
 };
 
 /// Figures are computed twice by the same code: first with results that say nothing, to learn which units they need,
-/// then with those of the journal.
+/// then with those that are kept.
 class Evaluations {
 public:
   virtual ~Evaluations() = default;
@@ -66,10 +66,10 @@ private:
   std::vector<Work> works_;
 };
 
-/// Results of a journal. Throws std::logic_error for a unit that is not in it.
-class JournalResults : public Evaluations {
+/// Results of a file. Throws std::logic_error for a unit that is not in it.
+class KeptResults : public Evaluations {
 public:
-  explicit JournalResults(const Journal &journal) : journal_(journal) {}
+  explicit KeptResults(const ResultsFile &file) : file_(file) {}
   UnitResult get(const Unit &unit) override;
   StepResult get(const StepUnit &unit) override;
   std::string get(const Work &work) override;
@@ -77,7 +77,7 @@ public:
 private:
   const std::string &value(const std::string &key) const;
 
-  const Journal &journal_;
+  const ResultsFile &file_;
 };
 
 } // namespace gradweave::evaluation
