@@ -30,13 +30,20 @@ AxiLiteMaster::AxiLiteMaster(const sc_core::sc_module_name &name, ClockReset &cl
 std::uint32_t AxiLiteMaster::read(std::uint16_t offset) {
   offset_ = offset;
   run(State::kRead);
+  need_okay("read");
   return data_;
 }
 
 void AxiLiteMaster::write(std::uint16_t offset, std::uint32_t value) {
+  try_write(offset, value);
+  need_okay("write");
+}
+
+AxiResp AxiLiteMaster::try_write(std::uint16_t offset, std::uint32_t value) {
   offset_ = offset;
   data_ = value;
   run(State::kWrite);
+  return resp_;
 }
 
 void AxiLiteMaster::run(State what) {
@@ -82,15 +89,19 @@ void AxiLiteMaster::take(const AxiLiteMasterPins &m, const AxiLiteSlavePins &s) 
   data_sent_ |= m.wvalid && s.wready;
   if (s.rvalid && m.rready) {
     data_ = s.rdata;
-    finish("read", s.rresp);
+    finish(s.rresp);
   }
-  if (s.bvalid && m.bready) finish("write", s.bresp);
+  if (s.bvalid && m.bready) finish(s.bresp);
 }
 
-void AxiLiteMaster::finish(const char *what, AxiResp resp) {
+void AxiLiteMaster::finish(AxiResp resp) {
   state_ = State::kIdle;
+  resp_ = resp;
   clock_.stop();
-  if (resp != AxiResp::kOkay)
+}
+
+void AxiLiteMaster::need_okay(const char *what) const {
+  if (resp_ != AxiResp::kOkay)
     throw std::runtime_error(fmt::format("cycle {}: the NPU answers the {} of register {:#05x} with an error response",
                                          clock_.cycle(), what, offset_));
 }

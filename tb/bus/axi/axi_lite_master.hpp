@@ -25,6 +25,8 @@ public:
 
   std::uint32_t read(std::uint16_t offset);
   void write(std::uint16_t offset, std::uint32_t value);
+  /// The same, but gives the answer instead of throwing for an error response.
+  AxiResp try_write(std::uint16_t offset, std::uint32_t value);
 
 private:
   static constexpr std::uint64_t kPatience = 10000;
@@ -34,7 +36,8 @@ private:
   void take(const AxiLiteMasterPins &m, const AxiLiteSlavePins &s);
   void drive(const AxiLiteMasterPins &now, AxiLiteMasterPins &next);
   void check_stable(const AxiLiteMasterPins &m, const AxiLiteSlavePins &s);
-  void finish(const char *what, AxiResp resp);
+  void finish(AxiResp resp);
+  void need_okay(const char *what) const;
   void run(State what);
 
   ClockReset &clock_;
@@ -46,7 +49,8 @@ private:
   bool address_sent_ = false, data_sent_ = false;
   std::uint16_t offset_ = 0;
   std::uint32_t data_ = 0;
-  AxiLiteSlavePins held_; ///< its valid channels: driven last cycle and not taken
+  AxiResp resp_ = AxiResp::kOkay; ///< of the last access
+  AxiLiteSlavePins held_;         ///< its valid channels: driven last cycle and not taken
   Stall stall_aw_, stall_w_, stall_b_, stall_ar_, stall_r_;
 };
 
