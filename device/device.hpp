@@ -128,7 +128,7 @@ public:
   /// No more commands follow. wait() is all that may come then but advance() and take_mark(). Returns as append().
   std::uint64_t close();
   /// Time goes on to cycle `cycle` of the run; less far if it ends, or if a MARK completes, or did and was not taken.
-  /// False if the run has ended. Backends without time execute all that there is.
+  /// False if the run has ended and no mark is left to take. Backends without time execute all that there is.
   bool advance(std::uint64_t cycle);
   /// The oldest MARK that completed and was not taken; empty if there is none. At most 16 wait to be taken: a further
   /// one does not start.

@@ -56,7 +56,7 @@ protected:
     return 0;
   }
   bool do_advance(std::uint64_t /*cycle*/) override {
-    return !npu_.status().done && npu_.status().error == isa::ErrorCode::NONE;
+    return taken_ < npu_.marks().size() || (!npu_.status().done && npu_.status().error == isa::ErrorCode::NONE);
   }
   std::optional<timing::Mark> do_take_mark() override {
     if (taken_ == npu_.marks().size()) return std::nullopt;

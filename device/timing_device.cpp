@@ -77,7 +77,7 @@ protected:
     if (npu_->marks().size() == taken_) goes_on = npu_->play_until(cycle, taken_ + 1);
     const bool marked = npu_->marks().size() > taken_;
     now_ = std::max(now_, marked || !goes_on ? npu_->end() : cycle);
-    return goes_on || npu_->play_until(now_);
+    return marked || npu_->play_until(now_);
   }
 
   std::optional<timing::Mark> do_take_mark() override {

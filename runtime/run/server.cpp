@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <tuple>
 
 namespace gradweave::runtime {
 namespace {
 
-constexpr std::size_t kAhead = 2;                ///< quanta in the ring
-constexpr std::uint32_t kRingMultiple = 32;      ///< commands
-constexpr std::uint32_t kNoFixedTag = 1U << 16U; ///< tags of MARKs count modulo this
+constexpr std::size_t kAhead = 2;           ///< quanta in the ring
+constexpr std::uint32_t kRingMultiple = 32; ///< commands
+constexpr std::uint32_t kTags = 1U << 16U;  ///< tags of MARKs count modulo this
 
 /// A request that has not ended.
 struct Live {
@@ -27,9 +28,13 @@ public:
   Server(Device &device, const std::vector<ServedJob> &jobs, std::vector<Arrival> arrivals, const ServeOptions &options)
       : device_(device), jobs_(jobs), options_(options) {
     check(arrivals);
-    std::stable_sort(arrivals.begin(), arrivals.end(),
-                     [](const Arrival &a, const Arrival &b) { return a.cycle < b.cycle; });
-    for (const Arrival &arrival : arrivals) {
+    std::vector<std::size_t> order(arrivals.size()); // of one cycle as they are named
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::make_pair(arrivals[a].cycle, a) < std::make_pair(arrivals[b].cycle, b);
+    });
+    for (const std::size_t i : order) {
+      const Arrival &arrival = arrivals[i];
       service_.requests.push_back({arrival, 0, 0});
       all_quanta_ += jobs_[arrival.job].quanta.size();
     }
@@ -108,7 +113,7 @@ private:
     std::vector<isa::Command> quantum = job.quanta[chosen->next];
     for (isa::Command &command : quantum)
       if (command.get(isa::field::OPCODE) == static_cast<std::uint32_t>(isa::Opcode::MARK))
-        command.set(isa::field::TAG, static_cast<std::uint32_t>(appended_ % kNoFixedTag));
+        command.set(isa::field::TAG, static_cast<std::uint32_t>(appended_ % kTags));
     ++appended_;
     const std::uint64_t cycle = device_.append(quantum);
     if (chosen->next == 0) request.begin = cycle;
@@ -119,7 +124,7 @@ private:
 
   void take_marks() {
     while (const auto mark = device_.take_mark()) {
-      if (mark->tag != service_.quanta % kNoFixedTag)
+      if (mark->tag != service_.quanta % kTags)
         throw std::logic_error(fmt::format("the mark of quantum {} has tag {}", service_.quanta, mark->tag));
       if (under_way_.front().last) service_.requests[under_way_.front().request].finish = mark->cycle;
       under_way_.pop_front();

@@ -127,6 +127,14 @@ private:
   Host host_;
 };
 
+/// Without the last ones of which nothing happened: after an error the host sees it on the RTL when the bus is quiet, and
+/// may have gone on appending.
+std::vector<timing::CommandTimes> known(std::vector<timing::CommandTimes> times) {
+  while (!times.empty() && times.back() == timing::CommandTimes{})
+    times.pop_back();
+  return times;
+}
+
 class Ring : public testing::TestWithParam<const char *> {};
 
 TEST_P(Ring, IsTheSameOnRtlAndModelToTheCycle) {
@@ -148,7 +156,7 @@ TEST_P(Ring, IsTheSameOnRtlAndModelToTheCycle) {
       EXPECT_EQ(on_rtl.times, on_model.times);
       EXPECT_EQ(on_rtl.marks, on_model.marks);
     }
-    ASSERT_EQ(rtl->command_times(), model->command_times());
+    ASSERT_EQ(known(rtl->command_times()), known(model->command_times()));
     ASSERT_EQ(rtl->read_counters().values, model->read_counters().values);
     wraps += on_rtl.wraps;
     full += on_rtl.full;

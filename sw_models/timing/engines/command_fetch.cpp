@@ -37,6 +37,7 @@ CommandFetch::Burst CommandFetch::issue(std::uint64_t cycle) {
 }
 
 void CommandFetch::receive(const FetchedWords &words) {
+  if (words.words == 0) return;
   const std::uint64_t end = open_ends_.front();
   open_ends_.pop();
   for (std::uint32_t word = 0; word < words.words; ++word) {

@@ -28,7 +28,7 @@ public:
   };
   /// Issues that burst.
   Burst issue(std::uint64_t cycle);
-  /// Words that arrive, in order.
+  /// Words of a burst that arrive, in order; none: nothing happens.
   void receive(const FetchedWords &words);
   /// Cycle in which the command (the next to be moved) can be checked at the earliest; kNever if it is not known yet.
   std::uint64_t available(std::uint64_t command) const {
