@@ -44,6 +44,8 @@ public:
   RunResult finish();
 
 private:
+  static constexpr std::size_t kLoad = 0, kStore = 1, kCore = 2; ///< engines; the latter: core 0's
+
   struct Queued {
     std::uint32_t index = 0;
     isa::Decoded command;
