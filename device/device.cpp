@@ -9,6 +9,7 @@ namespace gradweave {
 namespace {
 
 constexpr std::uint32_t kPage = 4096;
+constexpr std::uint32_t kRingPlaces = 32; ///< its size is a multiple of: the commands of the widest beat
 
 void check(const DeviceOptions &options) {
   const double p = options.stress.stall_probability;
@@ -90,6 +91,73 @@ void Device::begin(const char *call) {
   state_ = State::kBusy;
 }
 
+void Device::open(std::uint32_t places) {
+  if (places == 0 || places % kRingPlaces != 0)
+    throw DeviceError(fmt::format("open(): a ring of {} commands; it must have a multiple of {}", places, kRingPlaces));
+  begin("open()");
+  try {
+    if (places > ring_room_) {
+      ring_addr_ = addresses_.allocate(std::uint64_t{places} * sizeof(isa::Command), kPage);
+      ring_room_ = places;
+    }
+  } catch (...) {
+    state_ = State::kReady;
+    throw;
+  }
+  places_ = places;
+  appended_ = known_free_ = 0;
+  marks_.clear();
+  ring_ = RingState::kOpen;
+  do_open(ring_addr_, places);
+}
+
+void Device::need_ring(const char *call, bool open) const {
+  refuse_broken(call);
+  if (state_ != State::kBusy || ring_ == RingState::kNone)
+    throw DeviceError(fmt::format("{}: no run with a ring is going on; open() one first", call));
+  if (open && ring_ != RingState::kOpen)
+    throw DeviceError(fmt::format("{}: the ring is closed; wait() for its end", call));
+}
+
+std::uint32_t Device::room() const { return places_ - (appended_ - known_free_); }
+
+std::uint64_t Device::append(const std::vector<isa::Command> &commands) {
+  need_ring("append()", true);
+  if (commands.size() > room())
+    throw DeviceError(fmt::format("append(): {} commands for {} free places of a ring of {}; take marks first",
+                                  commands.size(), room(), places_));
+  for (const isa::Command &command : commands) {
+    do_copy_in(ring_addr_ + std::uint64_t{appended_ % places_} * sizeof command, &command, sizeof command);
+    ++appended_;
+    if (command.get(isa::field::OPCODE) == static_cast<std::uint32_t>(isa::Opcode::MARK)) marks_.push_back(appended_);
+  }
+  return do_append(commands, appended_);
+}
+
+std::uint64_t Device::close() {
+  need_ring("close()", true);
+  ring_ = RingState::kClosed;
+  return do_close();
+}
+
+bool Device::advance(std::uint64_t cycle) {
+  need_ring("advance()", false);
+  state_ = State::kBroken; // unless do_advance() returns
+  const bool goes_on = do_advance(cycle);
+  state_ = State::kBusy;
+  return goes_on;
+}
+
+std::optional<timing::Mark> Device::take_mark() {
+  need_ring("take_mark()", false);
+  const std::optional<timing::Mark> mark = do_take_mark();
+  if (mark) {
+    known_free_ = marks_.front();
+    marks_.pop_front();
+  }
+  return mark;
+}
+
 void Device::submit(const std::vector<isa::Command> &stream) {
   if (stream.size() > std::numeric_limits<std::uint32_t>::max())
     throw DeviceError(fmt::format("submit(): a stream of {} commands is too long; an NPU takes {}", stream.size(),
@@ -112,8 +180,10 @@ void Device::submit(const std::vector<isa::Command> &stream) {
 RunStatus Device::wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) {
   refuse_broken("wait()");
   if (state_ != State::kBusy) throw DeviceError("wait(): no stream is running; submit() one first");
+  if (ring_ == RingState::kOpen) throw DeviceError("wait(): commands may still follow in the ring; close() it first");
   state_ = State::kBroken; // unless do_wait() returns
   const RunStatus status = do_wait(progress);
+  ring_ = RingState::kNone;
   state_ = status.ok() ? State::kReady : State::kStopped;
   return status;
 }
@@ -127,6 +197,7 @@ Counters Device::read_counters() {
 void Device::reset() {
   refuse_broken("reset()");
   do_reset();
+  ring_ = RingState::kNone;
   state_ = State::kReady;
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -73,6 +74,16 @@ struct DeviceOptions {
 
 /// (commands retired, commands in the stream), now and then.
 using ProgressFunction = std::function<void(std::uint64_t, std::uint64_t)>;
+
+/// Cycles that the host's accesses take, whatever the backend: from the time of a device to the cycle in which the NPU
+/// takes them, and from there to its new time.
+struct HostLatency {
+  static constexpr std::uint64_t kOpen = 8;   ///< cycle of the run in which open() leaves the device
+  static constexpr std::uint64_t kWrite = 8;  ///< append(), close(): a register is written
+  static constexpr std::uint64_t kTake = 32;  ///< take_mark(): the mark is read, then taken
+  static constexpr std::uint64_t kAnswer = 4; ///< the NPU answered
+};
+
 /// One contract for all backends, checked here: a call that it does not allow throws DeviceError, whatever the backend.
 ///
 /// A device is ready at first. submit() makes it busy until wait() returns; if the stream stopped with an error, only
@@ -101,6 +112,30 @@ public:
   /// Runs until the stream is done or stopped by an error. `progress` (may be empty) is called now and then with
   /// (commands retired, commands in the stream).
   RunStatus wait(const ProgressFunction &progress = {});
+
+  // A run whose commands come while it goes on: open(), then append(), advance() and take_mark() as often as it takes,
+  // then close() and wait(). The device is busy in between. Time stands still but for these calls: of two devices with
+  // time, both take the same commands in the same cycles if they are called alike (random back-pressure apart).
+
+  /// Starts a run on a ring of `places` commands (a multiple of 32), in which there is none. The ring is allocated; one
+  /// that is not larger than an earlier one takes its place.
+  void open(std::uint32_t places);
+  /// Commands that may be appended: places whose commands were not before a mark that take_mark() gave are taken.
+  std::uint32_t room() const;
+  /// Puts the commands into the ring; they follow those that are there. Throws DeviceError if they are more than
+  /// room(). Returns the cycle of the run in which the NPU takes the new tail.
+  std::uint64_t append(const std::vector<isa::Command> &commands);
+  /// No more commands follow. wait() is all that may come then but advance() and take_mark(). Returns as append().
+  std::uint64_t close();
+  /// Time goes on to cycle `cycle` of the run; less far if it ends, or if a MARK completes, or did and was not taken.
+  /// False if the run has ended and no mark is left to take. Backends without time execute all that there is.
+  bool advance(std::uint64_t cycle);
+  /// The oldest MARK that completed and was not taken; empty if there is none. At most 16 wait to be taken: a further
+  /// one does not start.
+  std::optional<timing::Mark> take_mark();
+  /// Cycle of the run up to which time went on; 0 if the backend has no time.
+  virtual std::uint64_t now() const = 0;
+
   /// Of the last run; all zero before the first one and after reset(). Not while the device is busy.
   Counters read_counters();
   /// When each command of the last stream was issued, started and completed; empty if the backend has no time, and
@@ -122,21 +157,37 @@ protected:
   virtual void do_copy_out(std::uint64_t addr, void *data, std::size_t bytes) = 0;
   /// Starts the stream, which has been copied to `addr`.
   virtual void do_submit(std::uint64_t addr, const std::vector<isa::Command> &stream) = 0;
+  /// Starts an empty ring at `addr`.
+  virtual void do_open(std::uint64_t addr, std::uint32_t places) = 0;
+  /// `all`: commands since the start; the new ones, which are the last, are in the ring.
+  virtual std::uint64_t do_append(const std::vector<isa::Command> &commands, std::uint32_t all) = 0;
+  virtual std::uint64_t do_close() = 0;
+  virtual bool do_advance(std::uint64_t cycle) = 0;
+  virtual std::optional<timing::Mark> do_take_mark() = 0;
   virtual RunStatus do_wait(const ProgressFunction &progress) = 0;
   virtual Counters do_read_counters() = 0;
   virtual void do_reset() = 0;
 
 private:
   enum class State { kReady, kBusy, kStopped, kBroken };
+  enum class RingState { kNone, kOpen, kClosed };
 
   void refuse_busy(const char *call) const;
   void refuse_broken(const char *call) const;
+  void need_ring(const char *call, bool open) const;
 
   Machine config_;
   std::uint32_t stream_offset_;
   runtime::AddressSpace addresses_;
   std::uint64_t stream_addr_ = 0, stream_bytes_ = 0; ///< room for streams
   State state_ = State::kReady;
+
+  // The ring
+  RingState ring_ = RingState::kNone;
+  std::uint64_t ring_addr_ = 0;
+  std::uint32_t ring_room_ = 0;                              ///< places that were allocated
+  std::uint32_t places_ = 0, appended_ = 0, known_free_ = 0; ///< the latter: commands up to the last mark taken
+  std::deque<std::uint32_t> marks_;                          ///< commands up to each MARK that was not taken
 };
 
 /// The functional model: data and no time. Throws DeviceError if `options` ask for faults or a waveform, which it does

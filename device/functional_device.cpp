@@ -25,6 +25,7 @@ public:
   }
 
   const std::vector<timing::CommandTimes> &command_times() const override { return no_times_; }
+  std::uint64_t now() const override { return 0; }
 
 protected:
   void do_copy_in(std::uint64_t addr, const void *data, std::size_t bytes) override {
@@ -36,6 +37,30 @@ protected:
     npu_.start(addr, static_cast<std::uint32_t>(stream.size()));
     commands_ = stream.size();
     started_ = true;
+  }
+
+  void do_open(std::uint64_t addr, std::uint32_t places) override {
+    npu_.open(addr, places);
+    commands_ = 0;
+    taken_ = 0;
+    started_ = true;
+  }
+  std::uint64_t do_append(const std::vector<isa::Command> & /*commands*/, std::uint32_t all) override {
+    commands_ = all;
+    npu_.raise(all);
+    npu_.run();
+    return 0;
+  }
+  std::uint64_t do_close() override {
+    npu_.close();
+    return 0;
+  }
+  bool do_advance(std::uint64_t /*cycle*/) override {
+    return taken_ < npu_.marks().size() || (!npu_.status().done && npu_.status().error == isa::ErrorCode::NONE);
+  }
+  std::optional<timing::Mark> do_take_mark() override {
+    if (taken_ == npu_.marks().size()) return std::nullopt;
+    return timing::Mark{npu_.marks()[taken_++], 0};
   }
 
   RunStatus do_wait(const std::function<void(std::uint64_t, std::uint64_t)> &progress) override {
@@ -59,7 +84,8 @@ private:
   DeviceMemory memory_;
   FunctionalNpu npu_;
   std::uint64_t commands_ = 0;
-  bool started_ = false; ///< since the last reset
+  std::size_t taken_ = 0; ///< marks
+  bool started_ = false;  ///< since the last reset
   const std::vector<timing::CommandTimes> no_times_;
 };
 

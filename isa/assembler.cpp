@@ -290,6 +290,7 @@ AddCommand parse_add(const Line &line, Arguments &args) {
 }
 
 SyncCommand parse_sync_command(const Line &line, Arguments &args) {
+  if (line.tokens().front().text == "MARK") return {static_cast<std::uint8_t>(Engine::STORE), true};
   const Token &t = args.required("engine");
   constexpr std::string_view kCompute = "compute";
   const auto compute0 = static_cast<std::uint8_t>(Engine::COMPUTE0);
@@ -318,9 +319,9 @@ Command parse_line(const Line &line) {
   if (mnemonic.text == "RAW") return parse_raw(line);
   constexpr std::array<std::string_view, 6> kTyped{"LOAD", "STORE", "GEMM", "ADD", "CONV", "WGRAD"};
   const bool typed = std::find(kTyped.begin(), kTyped.end(), mnemonic.text) != kTyped.end();
-  if (!typed && mnemonic.text != "SYNC")
+  if (!typed && mnemonic.text != "SYNC" && mnemonic.text != "MARK")
     line.fail(mnemonic,
-              fmt::format("unknown command '{}'; use {}, SYNC or RAW", mnemonic.text, fmt::join(kTyped, ", ")));
+              fmt::format("unknown command '{}'; use {}, SYNC, MARK or RAW", mnemonic.text, fmt::join(kTyped, ", ")));
   if (typed) parse_fp32(line); // before its place is taken for a key
   Arguments args(line, typed ? 2 : 1);
   Decoded d;

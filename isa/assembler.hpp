@@ -8,11 +8,12 @@
 //   WGRAD fp32 m=45 n=45 k=196 a=90:196:0 b=row:400:196:0 cout=900:90:0 image=14:14 grid=14:14:0 off=-1:0 out=14:14
 //   ADD fp32 m=45 n=90 a=0:90:0 cin=180:90:0 cout=0:90:0
 //   SYNC engine=load wait=3:2
+//   MARK tag=7 wait=2:1
 //   RAW 0x00000009 ... (sixteen words)
 //
-// The word after all but SYNC and RAW is the element type in memory and of the result. Tiles of products and of an ADD
-// are ROW:PSTRIDE:ROT, for a of a GEMM and b of a product behind the walk (row or col: A_COL, B_COL); cin of a product
-// is only with ACC. Pairs of an image are rows and columns, `grid` ends with GRID_Y. `core=`, `pstride`, `rot`,
+// The word after all but SYNC, MARK and RAW is the element type in memory and of the result. Tiles of products and of
+// an ADD are ROW:PSTRIDE:ROT, for a of a GEMM and b of a product behind the walk (row or col: A_COL, B_COL); cin of a
+// product is only with ACC. Pairs of an image are rows and columns, `grid` ends with GRID_Y. `core=`, `pstride`, `rot`,
 // `plane`, `wait`, `post` and `tag` may be left out, and `pitch` if rows is 1. Numbers are decimal or 0x hexadecimal,
 // with a sign only in `off` and `step`. An engine is load, store, compute0, compute1, ... or its number. A `-` in the
 // lists of waits and posts is an unused place before a used one. # starts a comment.

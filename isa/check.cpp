@@ -21,6 +21,7 @@ constexpr Mask kAddUsed = used_bits(kADDFields);
 constexpr Mask kConvUsed = used_bits(kCONVFields);
 constexpr Mask kWgradUsed = used_bits(kWGRADFields);
 constexpr Mask kSyncUsed = used_bits(kSYNCFields);
+constexpr Mask kMarkUsed = used_bits(kMARKFields);
 
 const Mask &used_bits_of(Opcode op) {
   switch (op) {
@@ -36,6 +37,8 @@ const Mask &used_bits_of(Opcode op) {
     return kConvUsed;
   case Opcode::WGRAD:
     return kWgradUsed;
+  case Opcode::MARK:
+    return kMarkUsed;
   case Opcode::SYNC:
     break;
   }
@@ -56,6 +59,7 @@ bool engine_fits(const Command &c, Opcode op, const Limits &limits) {
   case Opcode::LOAD:
     return engine == static_cast<std::uint32_t>(Engine::LOAD);
   case Opcode::STORE:
+  case Opcode::MARK:
     return engine == static_cast<std::uint32_t>(Engine::STORE);
   case Opcode::GEMM:
   case Opcode::ADD:

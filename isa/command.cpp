@@ -137,7 +137,9 @@ void put_op(Command &c, const AddCommand &a) {
   put_tile(c, kCoutTile, a.cout);
 }
 
-void put_op(Command &c, const SyncCommand &) { c.set(field::OPCODE, static_cast<std::uint32_t>(Opcode::SYNC)); }
+void put_op(Command &c, const SyncCommand &s) {
+  c.set(field::OPCODE, static_cast<std::uint32_t>(s.mark ? Opcode::MARK : Opcode::SYNC));
+}
 
 DmaCommand get_dma(const Command &c, bool store) {
   DmaCommand d;
@@ -268,7 +270,9 @@ std::optional<Decoded> decode(const Command &c) {
     d.op = get_conv(c, true);
     break;
   case Opcode::SYNC:
-    d.op = SyncCommand{static_cast<std::uint8_t>(c.get(field::ENGINE))};
+  case Opcode::MARK:
+    d.op = SyncCommand{static_cast<std::uint8_t>(c.get(field::ENGINE)),
+                       c.get(field::OPCODE) == static_cast<std::uint32_t>(Opcode::MARK)};
     break;
   default:
     return std::nullopt;

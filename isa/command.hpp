@@ -81,6 +81,7 @@ struct AddCommand {
 
 struct SyncCommand {
   std::uint8_t engine = 0;
+  bool mark = false; ///< MARK, whose engine is STORE
 };
 
 struct Decoded {

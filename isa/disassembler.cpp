@@ -52,7 +52,9 @@ std::string op_text(const AddCommand &a) {
          fmt::format(" m={} n={} a={} cin={} cout={}", a.m, a.n, tile_text(a.a), tile_text(a.cin), tile_text(a.cout));
 }
 
-std::string op_text(const SyncCommand &s) { return fmt::format("SYNC engine={}", engine_name(s.engine)); }
+std::string op_text(const SyncCommand &s) {
+  return s.mark ? "MARK" : fmt::format("SYNC engine={}", engine_name(s.engine));
+}
 
 /// " key=a,-,c" without the unused places at the end; nothing if all are unused.
 std::string list_text(std::string_view key, const std::array<std::string, 3> &places) {

@@ -224,6 +224,7 @@ void emit_sv_types(const toml::table &root) {
   type("engine_t", width("ENGINE"), "number of an engine");
   type("sem_t", width("POST0"), "number of a semaphore");
   type("wait_count_t", width("WAIT0_COUNT"), "what a wait takes from its semaphore");
+  type("tag_t", width("TAG"), "what software gives a command");
   type("posts_t", 3 * width("POST0"), "semaphores to post to, POST0 lowest");
   const unsigned addr = width("DRAM_ADDR_LO") + width("DRAM_ADDR_HI");
   type("addr_t", addr, "place or size in memory, in bytes");

@@ -313,8 +313,8 @@ module gw_npu #(
     .r_valid_i (r_valid), .r_id_i (r_id), .r_data_i (r_data), .r_resp_i (r_resp), .r_last_i (r_last)
   );
 
-  // Reads under way: those of loads, and of fetch, whose buffer has room for three bursts (two of the longest).
-  gw_port_split #(.BUS_BYTES(BUS_BYTES), .PORT_BYTES(PORT_BYTES), .READS(OUTSTANDING + 3)) u_ports (
+  // Reads under way: those of loads, and of fetch, whose buffer has room for sixteen bursts of a command each.
+  gw_port_split #(.BUS_BYTES(BUS_BYTES), .PORT_BYTES(PORT_BYTES), .READS(OUTSTANDING + 16)) u_ports (
     .clk_i, .rst_ni,
     .clear_i    (clear),
     .ar_valid_i (ar_valid), .ar_ready_o (ar_ready), .ar_id_i (ar_id), .ar_addr_i (ar_addr), .ar_len_i (ar_len),

@@ -34,9 +34,13 @@ void NpuModule::on_posedge() {
     const NpuInputs in{clock_.reset_n(), csr_in_.read(), memory_in_.read()};
     NpuOutputs out{csr_out_.next(), memory_out_.next(), events_};
     model_.cycle(in, out);
+    const bool answered = csr_out_.next().bvalid;
+    if (answered && !answered_) write_cycle_ = clock_.cycle();
+    answered_ = answered;
     csr_out_.commit();
     memory_out_.commit();
     if (events_.running && !running_) run_cycle_ = clock_.cycle();
+    if (running_ && !events_.running && stop_at_end_) clock_.stop();
     running_ = events_.running;
     if (events_.issued || (events_.started | events_.done) != 0) record();
     const bool rises = out.irq && !irq_;

@@ -30,8 +30,19 @@ public:
   /// Called in the cycle in which the interrupt rises, once.
   void on_irq(std::function<void()> call) { on_irq_ = std::move(call); }
 
+  /// Ends ClockReset::run() in the cycle behind a run's last.
+  void stop_at_end(bool stop) { stop_at_end_ = stop; }
+  /// The last cycle was one of a run.
+  bool running() const { return running_; }
+  /// Cycle of the run, on its way, that the last cycle was; or, after its end, would have been.
+  std::uint64_t now() const { return clock_.cycle() - run_cycle_; }
+  /// In that count: when the NPU took the last write to a register.
+  std::uint64_t written() const { return write_cycle_ - run_cycle_; }
+
   /// Forgets the log and makes room for `commands` indices.
   void clear_log(std::size_t commands);
+  /// Makes room for more.
+  void extend_log(std::size_t commands) { log_.resize(commands); }
   /// Cycles count from the run's first.
   const std::vector<timing::CommandTimes> &log() const { return log_; }
   /// The run's first cycle in the testbench's count.
@@ -53,10 +64,10 @@ private:
   TraceOptions trace_;
   bool tracing_ = false, trace_pending_;
   std::function<void()> on_irq_;
-  bool irq_ = false;
+  bool stop_at_end_ = false, irq_ = false, answered_ = false;
   NpuEvents events_;
   bool running_ = false;
-  std::uint64_t run_cycle_ = 0;
+  std::uint64_t run_cycle_ = 0, write_cycle_ = 0;
   std::vector<timing::CommandTimes> log_;
   std::uint64_t retired_ = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <map>
@@ -16,9 +17,14 @@ namespace gradweave::tb {
 
 namespace {
 
-constexpr std::uint32_t kCtrlReset = 2;
+constexpr std::uint32_t kCtrlReset = 2, kCtrlClose = 8, kCtrlTakeMark = 16;
 constexpr std::uint32_t kStatusBusy = 1;
 constexpr std::uint32_t kExpectedId = 0x47570000U | isa::kVersion;
+
+constexpr std::uint32_t kThereIsAMark = 1U << 16U;
+/// Cycles from the call of a write to the one in which the NPU takes it, without back-pressure: the master drives, the
+/// register slave holds address and data.
+constexpr std::uint64_t kWriteLead = 3;
 
 constexpr std::uint64_t kSliceCycles = 4096; ///< simulated between two looks at the wall clock
 constexpr auto kProgressInterval = std::chrono::milliseconds(250);
@@ -88,6 +94,9 @@ void RtlDevice::do_copy_out(std::uint64_t addr, void *data, std::size_t bytes) {
 }
 
 void RtlDevice::do_submit(std::uint64_t addr, const std::vector<isa::Command> &stream) {
+  in_ring_ = false;
+  log_marks(stream, 0);
+  set_ring(0);
   launch(RunControl::stream_registers(addr, static_cast<std::uint32_t>(stream.size())), stream.size());
 }
 
@@ -98,9 +107,31 @@ void RtlDevice::start(std::size_t commands) {
 
 void RtlDevice::launch(const std::vector<RegisterAccess> &registers, std::size_t commands) {
   RunControl &control = board_.control;
-  control.start(registers, commands, [this](const RunStatus &) { board_.clock.stop(); });
+  // The interrupt tells of MARKs, too.
+  const auto ending = marks_.empty() && !in_ring_ ? RunControl::Ending::kInterrupt : RunControl::Ending::kHost;
+  control.start(registers, commands, ending, [this](const RunStatus &) { board_.clock.stop(); });
   while (control.launching())
     board_.clock.run(1);
+}
+
+void RtlDevice::set_ring(std::uint32_t places) {
+  if (std::exchange(ring_size_, places) != places) write_csr(isa::Csr::RING_SIZE, places);
+}
+
+/// Notes which commands are MARKs; the first of a run forgets those before.
+void RtlDevice::log_marks(const std::vector<isa::Command> &commands, std::uint32_t first) {
+  if (first == 0) {
+    marks_.clear();
+    taken_ = 0;
+  }
+  for (std::size_t i = 0; i < commands.size(); ++i)
+    if (commands[i].get(isa::field::OPCODE) == static_cast<std::uint32_t>(isa::Opcode::MARK))
+      marks_.push_back(static_cast<std::uint32_t>(first + i));
+}
+
+/// A MARK completed and was not taken.
+bool RtlDevice::mark_waits() const {
+  return taken_ < marks_.size() && board_.npu.log()[marks_[taken_]].done != timing::kNever;
 }
 
 void RtlDevice::run_to_end(const ProgressFunction &progress) {
@@ -108,6 +139,11 @@ void RtlDevice::run_to_end(const ProgressFunction &progress) {
   auto reported = Clock::now();
   NpuModule &npu = board_.npu;
   while (board_.control.running()) {
+    if (board_.control.ends_by_host() && !npu.running()) {
+      while (read_csr(isa::Csr::STATUS) & kStatusBusy) // bursts of a run that was stopped end
+        board_.clock.run(1);
+      board_.control.conclude();
+    }
     board_.clock.run(kSliceCycles);
     board_.control.check_alive(watchdog_);
     if (progress && Clock::now() - reported >= kProgressInterval) {
@@ -119,12 +155,74 @@ void RtlDevice::run_to_end(const ProgressFunction &progress) {
 
 RunStatus RtlDevice::do_wait(const ProgressFunction &progress) {
   try {
+    board_.npu.stop_at_end(board_.control.ends_by_host());
     run_to_end(progress);
+    board_.npu.stop_at_end(false);
   } catch (...) {
     board_.power_off(); // of no use any more, but others of the simulation are
     throw;
   }
   return board_.control.status();
+}
+
+// --- A run with a ring ---------------------------------------------------------------------------------------------
+
+void RtlDevice::do_open(std::uint64_t addr, std::uint32_t places) {
+  in_ring_ = true;
+  log_marks({}, 0);
+  write_csr64(isa::Csr::CMD_ADDR_LO, addr);
+  write_csr(isa::Csr::CMD_COUNT, 0);
+  set_ring(places);
+  launch({}, 0);
+  while (!board_.npu.running())
+    board_.clock.run(1);
+  run_to_cycle(HostLatency::kOpen);
+}
+
+void RtlDevice::run_to_cycle(std::uint64_t cycle) {
+  if (now() < cycle) board_.clock.run(cycle - now());
+}
+
+/// Writes a register such that the NPU takes it `cycles` from now on, or later if there is back-pressure. A run that
+/// has ended refuses the write. Returns that cycle.
+std::uint64_t RtlDevice::write_in(std::uint64_t cycles, isa::Csr csr, std::uint32_t value) {
+  run_to_cycle(now() + cycles - kWriteLead);
+  try_write_csr(csr, value);
+  const std::uint64_t cycle = written();
+  run_to_cycle(cycle + HostLatency::kAnswer);
+  return cycle;
+}
+
+std::uint64_t RtlDevice::do_append(const std::vector<isa::Command> &commands, std::uint32_t all) {
+  log_marks(commands, all - static_cast<std::uint32_t>(commands.size()));
+  board_.npu.extend_log(all);
+  return write_in(HostLatency::kWrite, isa::Csr::CMD_COUNT, all);
+}
+
+std::uint64_t RtlDevice::do_close() { return write_in(HostLatency::kWrite, isa::Csr::CTRL, kCtrlClose); }
+
+bool RtlDevice::do_advance(std::uint64_t cycle) {
+  NpuModule &npu = board_.npu;
+  npu.on_irq([this] { board_.clock.stop(); });
+  if (!npu.irq()) run_to_cycle(cycle);
+  npu.on_irq({});
+  return !npu.irq() || mark_waits();
+}
+
+std::optional<timing::Mark> RtlDevice::do_take_mark() {
+  if (!mark_waits()) return std::nullopt;
+  const std::uint64_t begin = now();
+  timing::Mark mark;
+  const std::uint32_t tag = read_csr(isa::Csr::MARK_TAG);
+  if ((tag & kThereIsAMark) == 0)
+    throw std::runtime_error(fmt::format("cycle {}: command {} is a MARK that completed, but the log has no mark",
+                                         board_.clock.cycle(), marks_[taken_]));
+  mark.tag = static_cast<std::uint16_t>(tag);
+  mark.cycle = read_csr(isa::Csr::MARK_CYCLE_LO);
+  mark.cycle |= std::uint64_t{read_csr(isa::Csr::MARK_CYCLE_HI)} << 32U;
+  write_in(std::max(begin + HostLatency::kTake, now() + kWriteLead) - now(), isa::Csr::CTRL, kCtrlTakeMark);
+  ++taken_;
+  return mark;
 }
 
 Counters RtlDevice::do_read_counters() {
@@ -150,8 +248,10 @@ void RtlDevice::do_reset() {
     write_csr(isa::Csr::CTRL, kCtrlReset);
   } else {
     board_.clock.reset();
+    ring_size_ = 0;
     program();
   }
+  in_ring_ = false;
 }
 
 std::vector<std::unique_ptr<Device>> make_rtl_devices(const std::vector<RtlNpu> &npus) {

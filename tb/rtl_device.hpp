@@ -32,12 +32,19 @@ public:
   void power_up(const std::vector<BuiltValue> &expected);
 
   std::uint32_t read_csr(isa::Csr csr) { return board_.csr.read(static_cast<std::uint16_t>(csr)); }
+  /// False: refused with an error response.
+  bool try_write_csr(isa::Csr csr, std::uint32_t value) {
+    return board_.csr.try_write(static_cast<std::uint16_t>(csr), value) == AxiResp::kOkay;
+  }
+  /// Cycle of the run in which the NPU took the last write.
+  std::uint64_t written() const { return board_.npu.written(); }
   void write_csr(isa::Csr csr, std::uint32_t value) { board_.csr.write(static_cast<std::uint16_t>(csr), value); }
   /// Starts the NPU on what the registers hold (RunControl). submit() does this after writing stream and registers.
   void start(std::size_t commands);
   const std::vector<timing::CommandTimes> &command_times() const override { return board_.npu.log(); }
   /// First cycle of the last run: where the time of command_times() begins in that of cycle().
   std::uint64_t run_cycle() const { return board_.npu.run_cycle(); }
+  std::uint64_t now() const override { return in_ring_ ? board_.npu.now() : 0; }
   /// Cycles since power-up: the time base of trace windows and of messages.
   std::uint64_t cycle() const { return board_.clock.cycle(); }
 
@@ -47,6 +54,11 @@ protected:
   void do_copy_in(std::uint64_t addr, const void *data, std::size_t bytes) override;
   void do_copy_out(std::uint64_t addr, void *data, std::size_t bytes) override;
   void do_submit(std::uint64_t addr, const std::vector<isa::Command> &stream) override;
+  void do_open(std::uint64_t addr, std::uint32_t places) override;
+  std::uint64_t do_append(const std::vector<isa::Command> &commands, std::uint32_t all) override;
+  std::uint64_t do_close() override;
+  bool do_advance(std::uint64_t cycle) override;
+  std::optional<timing::Mark> do_take_mark() override;
   RunStatus do_wait(const ProgressFunction &progress) override;
   Counters do_read_counters() override;
   void do_reset() override;
@@ -54,11 +66,20 @@ protected:
 private:
   void launch(const std::vector<RegisterAccess> &registers, std::size_t commands);
   void run_to_end(const ProgressFunction &progress);
+  void run_to_cycle(std::uint64_t cycle);
+  std::uint64_t write_in(std::uint64_t cycles, isa::Csr csr, std::uint32_t value);
+  void set_ring(std::uint32_t places);
+  void log_marks(const std::vector<isa::Command> &commands, std::uint32_t first);
+  bool mark_waits() const;
   void check_parameters(const std::vector<BuiltValue> &values);
   void program();
   void write_csr64(isa::Csr low, std::uint64_t value);
 
   std::uint32_t watchdog_;
+  std::uint32_t ring_size_ = 0;      ///< as the register has it
+  bool in_ring_ = false;             ///< the last run was one with a ring
+  std::vector<std::uint32_t> marks_; ///< commands of the run that are MARKs
+  std::size_t taken_ = 0;            ///< of these
   std::shared_ptr<Simulation> simulation_;
   Board &board_;
 };

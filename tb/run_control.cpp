@@ -30,9 +30,10 @@ std::vector<RegisterAccess> RunControl::stream_registers(std::uint64_t addr, std
           write_of(isa::Csr::CMD_COUNT, commands)};
 }
 
-void RunControl::start(const std::vector<RegisterAccess> &registers, std::size_t commands, Done done) {
+void RunControl::start(const std::vector<RegisterAccess> &registers, std::size_t commands, Ending ending, Done done) {
   if (running()) throw std::logic_error("a stream is started while another runs");
   state_ = State::kLaunch;
+  ending_ = ending;
   status_ = {};
   done_ = std::move(done);
   board_.npu.clear_log(commands);
@@ -51,6 +52,7 @@ void RunControl::next() {
     return;
   }
   state_ = State::kRun;
+  if (ending_ == Ending::kHost) return;
   if (board_.npu.irq()) // it stopped at once
     finish();
   else

@@ -25,9 +25,16 @@ public:
   /// Of a stream's place.
   static std::vector<RegisterAccess> stream_registers(std::uint64_t addr, std::uint32_t commands);
 
-  /// From the next edge on: writes `registers`, waits until the memory has turned around and starts the NPU; after its
-  /// interrupt, reads how it ended and clears the interrupt. No stream is running.
-  void start(const std::vector<RegisterAccess> &registers, std::size_t commands, Done done);
+  /// What ends a run: the NPU's interrupt, or, where that tells of MARKs as well, the host that calls conclude().
+  enum class Ending : std::uint8_t { kInterrupt, kHost };
+
+  /// From the next edge on: writes `registers`, waits until the memory has turned around and starts the NPU; after the
+  /// run's end, reads how it ended and clears the interrupt. No stream is running.
+  void start(const std::vector<RegisterAccess> &registers, std::size_t commands, Ending ending, Done done);
+  /// The run has ended, and no register access is under way.
+  void conclude() { finish(); }
+  /// It is running, and waits for conclude().
+  bool ends_by_host() const { return state_ == State::kRun && ending_ == Ending::kHost; }
   /// From start() to the NPU's; to the call of `done`.
   bool launching() const { return state_ == State::kLaunch; }
   bool running() const { return state_ != State::kIdle; }
@@ -52,6 +59,7 @@ private:
   Board &board_;
   std::uint64_t pause_;
   State state_ = State::kIdle;
+  Ending ending_ = Ending::kInterrupt;
   std::vector<RegisterAccess> launch_;
   std::size_t at_ = 0;
   Done done_;

@@ -9,7 +9,7 @@ std::string opcode_of(const isa::DmaCommand &dma) { return dma.store ? "STORE" :
 std::string opcode_of(const isa::GemmCommand &) { return "GEMM"; }
 std::string opcode_of(const isa::ConvCommand &conv) { return conv.weights ? "WGRAD" : "CONV"; }
 std::string opcode_of(const isa::AddCommand &) { return "ADD"; }
-std::string opcode_of(const isa::SyncCommand &) { return "SYNC"; }
+std::string opcode_of(const isa::SyncCommand &sync) { return sync.mark ? "MARK" : "SYNC"; }
 
 std::string tile_of(const isa::DmaCommand &dma) {
   return fmt::format("{}x{} {} dram={:#x} spm={}", dma.rows, dma.cols, dma.fp32 ? "fp32" : "bf16", dma.dram_addr,

@@ -24,7 +24,7 @@ std::string tile_label(const isa::Command &command);
 
 struct CommandLabel {
   std::string engine; ///< engine_name(); empty if the opcode is unknown
-  std::string opcode; ///< "LOAD", "STORE", "GEMM", "ADD", "SYNC", or the unknown opcode as "0xff"
+  std::string opcode; ///< "LOAD", "STORE", "GEMM", "ADD", "SYNC", "MARK", or the unknown opcode as "0xff"
   std::string layer;  ///< as given
   std::string tile;   ///< tile_label()
 

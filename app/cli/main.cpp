@@ -118,9 +118,10 @@ int main(int argc, char **argv) {
   CLI::App app("One backward pass of a network on a cosimulated NPU, every result bit checked", "gradweave");
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Help of all subcommands");
-  for (const auto add : {cli::add_cosim, cli::add_simulate, cli::add_compile, cli::add_validate, cli::add_streams,
-                         cli::add_timeline, cli::add_wavediff, cli::add_models, cli::add_tasks, cli::add_search,
-                         cli::add_memory, cli::add_train, cli::add_weave, cli::add_sweep, cli::add_reproduce})
+  for (const auto add :
+       {cli::add_cosim, cli::add_simulate, cli::add_compile, cli::add_validate, cli::add_streams, cli::add_timeline,
+        cli::add_wavediff, cli::add_models, cli::add_tasks, cli::add_search, cli::add_memory, cli::add_train,
+        cli::add_weave, cli::add_serve, cli::add_sweep, cli::add_reproduce})
     add(app, invocation, chosen);
   std::string help_about, reference;
   cli::add_help(app, help_about, chosen);

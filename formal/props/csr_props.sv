@@ -1,6 +1,7 @@
 // csr: B and R stay until they are taken, one for each write and read, none without; a write is refused as documented and then
 // changes nothing; a byte of a configuration register holds what was last written to it, for outputs and reads; starts, resets
-// and counters as documented.
+// and counters as documented. While a ring is open its tail rises, never falls, and stays within a ring's length of the head;
+// a ring is closed when it is open, a mark taken when there is one.
 //
 // Which register and byte are followed is a free choice. Addresses and answers are those of isa.toml; what is read of the
 // other registers is a matter for tests.
@@ -24,18 +25,23 @@ module csr_props #(
   input  logic        done_i,
   input  logic        error_i,
   input  logic        irq_i,
+  input  logic        open_i,
+  input  logic [31:0] head_i,
+  input  logic        mark_valid_i,
+  input  logic [15:0] mark_tag_i,
+  input  logic [63:0] mark_cycle_i,
   input  logic [7:0]  err_code_i,
   input  logic [31:0] err_index_i,
   input  logic [31:0] retired_i,
   input  logic [63:0] counter_value_i,
-  input  logic [2:0]  register_i, // the byte that is followed
+  input  logic [3:0]  register_i, // the byte that is followed
   input  logic [1:0]  byte_i,
   output logic        covered_o
 );
 
-  logic        aw_ready, w_ready, b_valid, ar_ready, r_valid, start, soft_reset, irq_clear;
+  logic        aw_ready, w_ready, b_valid, ar_ready, r_valid, start, soft_reset, irq_clear, close_ring, mark_take;
   logic [1:0]  b_resp, r_resp;
-  logic [31:0] r_data, cmd_count, watchdog;
+  logic [31:0] r_data, cmd_count, ring_size, watchdog;
   logic [63:0] cmd_addr, dram_base, dram_size;
   logic [7:0]  counter_index;
 
@@ -46,18 +52,21 @@ module csr_props #(
     .s_axil_bvalid_o (b_valid), .s_axil_bready_i (b_ready_i), .s_axil_bresp_o (b_resp),
     .s_axil_arvalid_i (ar_valid_i), .s_axil_arready_o (ar_ready), .s_axil_araddr_i (ar_addr_i),
     .s_axil_rvalid_o (r_valid), .s_axil_rready_i (r_ready_i), .s_axil_rdata_o (r_data), .s_axil_rresp_o (r_resp),
-    .cmd_addr_o (cmd_addr), .cmd_count_o (cmd_count), .dram_base_o (dram_base), .dram_size_o (dram_size),
+    .cmd_addr_o (cmd_addr), .cmd_count_o (cmd_count), .ring_size_o (ring_size), .dram_base_o (dram_base), .dram_size_o (dram_size),
     .watchdog_o (watchdog), .start_o (start), .soft_reset_o (soft_reset), .irq_clear_o (irq_clear),
+    .close_o (close_ring), .open_i, .head_i, .mark_take_o (mark_take), .mark_valid_i, .mark_tag_i, .mark_cycle_i,
     .busy_i, .done_i, .error_i, .irq_i, .err_code_i, .err_index_i, .retired_i,
     .counter_index_o (counter_index), .counter_value_i
   );
 
+  // Environment: a ring is open in a run only; its head follows the tail.
   reset_first u_reset (.clk_i, .rst_ni);
+  always @* assume (!open_i || (busy_i && cmd_count - head_i <= ring_size && head_i <= cmd_count));
 
   localparam logic [1:0] OKAY = 2'b00, SLVERR = 2'b10;
 
-  // The configuration registers, the first in the lowest bits, and the number of the one at an address; 8: none.
-  wire [255:0] config_now = {watchdog, dram_size, dram_base, cmd_count, cmd_addr};
+  // The configuration registers, the first in the lowest bits, and the number of the one at an address; 15: none.
+  wire [287:0] config_now = {ring_size, watchdog, dram_size, dram_base, cmd_count, cmd_addr};
   function automatic logic [3:0] config_of(input logic [11:0] addr);
     case (addr)
       gw_isa_pkg::CSR_CMD_ADDR_LO:  config_of = 4'd0;
@@ -68,7 +77,8 @@ module csr_props #(
       gw_isa_pkg::CSR_DRAM_SIZE_LO: config_of = 4'd5;
       gw_isa_pkg::CSR_DRAM_SIZE_HI: config_of = 4'd6;
       gw_isa_pkg::CSR_WATCHDOG:     config_of = 4'd7;
-      default:                   config_of = 4'd8;
+      gw_isa_pkg::CSR_RING_SIZE:    config_of = 4'd8;
+      default:                   config_of = 4'd15;
     endcase
   endfunction
 
@@ -77,22 +87,27 @@ module csr_props #(
   logic [11:0] addr_q;
   logic [31:0] data_q;
   logic [3:0]  strb_q;
-  logic        ctrl_ok;
+  logic        ctrl_ok, tail_ok;
+  logic [31:0] tail;
   assign write    = has_addr_q && has_data_q && !b_valid;
   assign ctrl_ok  = addr_q == gw_isa_pkg::CSR_CTRL && !(strb_q[0] && data_q[1:0] != 2'b00 && busy_i) &&
-                    !(strb_q[0] && data_q[1:0] == 2'b01 && error_i);
-  assign accepted = ctrl_ok || (config_of(addr_q) != 4'd8 && !busy_i);
+                    !(strb_q[0] && data_q[1:0] == 2'b01 && error_i) &&
+                    !(strb_q[0] && data_q[3] && !open_i) && !(strb_q[0] && data_q[4] && !mark_valid_i);
+  assign tail     = {strb_q[3] ? data_q[31:24] : cmd_count[31:24], strb_q[2] ? data_q[23:16] : cmd_count[23:16],
+                     strb_q[1] ? data_q[15:8] : cmd_count[15:8], strb_q[0] ? data_q[7:0] : cmd_count[7:0]};
+  assign tail_ok  = open_i && addr_q == gw_isa_pkg::CSR_CMD_COUNT && tail >= cmd_count && tail - head_i <= ring_size;
+  assign accepted = ctrl_ok || (config_of(addr_q) != 4'd15 && (!busy_i || tail_ok));
 
   // The byte that is followed is chosen in reset; WATCHDOG resets to 65536.
-  logic [2:0] register_q;
+  logic [3:0] register_q;
   logic [1:0] byte_q;
   logic [7:0] value_q;
   always @(posedge clk_i) begin
     if (!rst_ni) begin
-      register_q <= register_i;
+      register_q <= (register_i > 4'd8) ? 4'd2 : register_i;
       byte_q     <= byte_i;
-      value_q    <= (register_i == 3'd7 && byte_i == 2'd2) ? 8'd1 : 8'd0;
-    end else if (write && !busy_i && config_of(addr_q) == {1'b0, register_q} && strb_q[byte_q]) begin
+      value_q    <= (register_i == 4'd7 && byte_i == 2'd2) ? 8'd1 : 8'd0;
+    end else if (write && (!busy_i || tail_ok) && config_of(addr_q) == register_q && strb_q[byte_q]) begin
       value_q <= data_q[8*byte_q +: 8];
     end
   end
@@ -133,7 +148,7 @@ module csr_props #(
     if (ar_valid_i && ar_ready) read_addr_q <= ar_addr_i;
     answered_q     <= read_addr_q;
     counter_q      <= is_counter;
-    followed_q     <= config_of(read_addr_q) == {1'b0, register_q};
+    followed_q     <= config_of(read_addr_q) == register_q;
     counter_half_q <= read_addr_q[2] ? counter_value_i[63:32] : counter_value_i[31:0];
     value_then_q   <= value_q;
   end
@@ -142,6 +157,14 @@ module csr_props #(
   (* hierconn *) wire [31:0] \dut.w_data_q ;
   (* hierconn *) wire [3:0]  \dut.w_strb_q ;
   (* hierconn *) wire [11:0] \dut.ar_addr_q ;
+
+  logic        open_was_q;
+  logic [31:0] tail_was_q, head_was_q;
+  always @(posedge clk_i) begin
+    open_was_q <= rst_ni && open_i;
+    tail_was_q <= cmd_count;
+    head_was_q <= head_i;
+  end
 
   logic       b_stalled_q, r_stalled_q;
   logic [1:0] b_was_q;
@@ -165,6 +188,12 @@ module csr_props #(
       a_soft_reset_comes_when_asked_and_allowed:
         assert (soft_reset == (write && ctrl_ok && strb_q[0] && data_q[1:0] == 2'b10));
       the_interrupt_is_cleared_when_asked: assert (irq_clear == (write && ctrl_ok && strb_q[0] && data_q[2]));
+      a_ring_is_closed_when_asked_and_open: assert (close_ring == (write && ctrl_ok && strb_q[0] && data_q[3]) &&
+                                                    (!close_ring || open_i));
+      a_mark_is_taken_when_asked_and_there: assert (mark_take == (write && ctrl_ok && strb_q[0] && data_q[4]) &&
+                                                    (!mark_take || mark_valid_i));
+      an_open_rings_tail_never_falls: assert (!open_was_q || !busy_i || cmd_count >= tail_was_q);
+      and_stays_within_a_ring_of_the_head: assert (!open_was_q || cmd_count - head_was_q <= ring_size);
       an_answer_to_a_read_stays_until_taken: assert (!r_stalled_q || (r_valid && {r_data, r_resp} == r_was_q));
       each_read_is_answered_once: assert (r_valid == (read_q || r_stalled_q) && ar_ready == !has_read_q);
       a_register_reads_as_it_was_written:
@@ -176,7 +205,8 @@ module csr_props #(
       what_does_not_exist_is_refused:
         assert (!(read_q && (answered_q[1:0] != 2'b00 || answered_q == gw_isa_pkg::CSR_CTRL || answered_q >= COUNTERS_END)) ||
                 (r_resp == SLVERR && r_data == 32'd0));
-      // Invariant
+      // Invariants
+      the_followed_register_exists: assert (register_q <= 4'd8);
       what_waits_is_what_was_taken:
         assert ((!has_addr_q || \dut.aw_addr_q == addr_q) &&
                 (!has_data_q || {\dut.w_data_q , \dut.w_strb_q } == {data_q, strb_q}) &&
@@ -185,10 +215,10 @@ module csr_props #(
   end
 
   // --- Reachable: the followed byte is written, a stalled answer leaves, it is read; a run starts ---------------------------
-  logic [3:0] seen_q;
+  logic [4:0] seen_q;
   always @(posedge clk_i) begin
     if (!rst_ni) seen_q <= '0;
-    else seen_q <= seen_q | {start, read_q && followed_q && value_then_q == 8'h5a,
+    else seen_q <= seen_q | {open_was_q && cmd_count != tail_was_q, start, read_q && followed_q && value_then_q == 8'h5a,
                              r_stalled_q && r_ready_i, b_stalled_q && b_ready_i};
   end
   assign covered_o = rst_ni && (&seen_q);

@@ -1,6 +1,8 @@
 // run_ctrl: a run ends when its commands have retired or after its first error, and in no other way; a stop after an error
 // takes no longer than the bus needs to become quiet, or WATCHDOG cycles; standstill is an error after WATCHDOG cycles; the
-// interrupt stands from the end of a run until it is taken back; clear_o separates runs.
+// interrupt stands from the end of a run until it is taken back; clear_o separates runs. A run with a ring is open until it is
+// closed, and does not end before; while it is open and nothing is left to do, or a MARK waits for the host, nothing is a
+// standstill.
 //
 // sources: cmd/gw_run_ctrl.sv
 module run_ctrl_props #(
@@ -13,6 +15,9 @@ module run_ctrl_props #(
   input  logic                  irq_clear_i,
   input  logic [31:0]           cmd_count_i,
   input  logic [31:0]           watchdog_i,
+  input  logic                  ring_i,
+  input  logic                  close_i,
+  input  logic                  blocked_i,
   input  logic [ENGINES-1:0]    done_i,
   input  logic                  progress_i,
   input  logic                  quiet_i,
@@ -22,13 +27,14 @@ module run_ctrl_props #(
   output logic                  covered_o
 );
 
-  logic        busy, finished, failed, irq, run, clear;
+  logic        busy, finished, failed, irq, run, clear, open;
   logic [7:0]  err_code;
   logic [31:0] err_index, retired;
 
   gw_run_ctrl #(.ENGINES(ENGINES)) dut (
-    .clk_i, .rst_ni, .start_i, .soft_reset_i, .irq_clear_i, .cmd_count_i, .watchdog_i,
-    .busy_o (busy), .done_o (finished), .error_o (failed), .irq_o (irq), .err_code_o (err_code), .err_index_o (err_index),
+    .clk_i, .rst_ni, .start_i, .soft_reset_i, .irq_clear_i, .cmd_count_i, .ring_i, .close_i, .watchdog_i,
+    .busy_o (busy), .done_o (finished), .error_o (failed), .irq_o (irq), .open_o (open),
+    .mark_blocked_i (blocked_i), .err_code_o (err_code), .err_index_o (err_index),
     .retired_o (retired), .run_o (run), .clear_o (clear), .done_i, .progress_i, .quiet_i,
     .fetch_err_valid_i (err_i[0]), .fetch_err_code_i (code_i), .fetch_err_index_i (index_i),
     .dispatch_err_valid_i (err_i[1]), .dispatch_err_code_i (code_i),
@@ -45,14 +51,18 @@ module run_ctrl_props #(
   // --- Environment: registers pass pulses only when they are allowed and hold their values; errors have codes; a run has
   // commands, and no more retire than there are (queues and engines) -----------------------------------------------------
   reset_first u_reset (.clk_i, .rst_ni);
-  logic        before_q, run_q, failed_q, finished_q, busy_q, stopping_q, irq_q, quiet_q, any_error_q, progress_q, taken_back_q;
+  logic        before_q, run_q, failed_q, finished_q, busy_q, stopping_q, irq_q, quiet_q, any_error_q, progress_q, taken_back_q,
+               open_q, host_q;
   logic [31:0] count_q, watchdog_q, retired_q, stopped_q, standing_q, retiring;
   logic        stopping, any_progress;
   logic [7:0]  code_q;
+  logic        opened_then_q;
+  logic        host, ring_q, opened_q; // the host is next; the run's ring is still to be closed
   logic [31:0] index_q;
 
   assign stopping     = busy && !run && !clear;
   assign any_progress = progress_i || done_i != '0;
+  assign host         = (opened_q && retired == cmd_count_i) || blocked_i;
 
   always @* begin
     retiring = 32'd0;
@@ -63,9 +73,12 @@ module run_ctrl_props #(
     assume (!((start_i || soft_reset_i) && (busy || clear)));
     assume (!(start_i && soft_reset_i));
     assume (code_i != gw_isa_pkg::ERR_NONE);
-    assume (!before_q || !busy || (cmd_count_i == count_q && watchdog_i == watchdog_q));
+    assume (!before_q || !busy || watchdog_i == watchdog_q);
+    assume (!before_q || !busy || cmd_count_i == count_q || (open_q && cmd_count_i >= count_q));
+    assume (!close_i || open);
     assume (!run || retiring <= cmd_count_i - retired);
-    assume (!start_i || cmd_count_i != 32'd0);
+    assume (!(start_i && !ring_i) || cmd_count_i != 32'd0);
+    assume (!before_q || !busy || ring_i == ring_q);
   end
 
   always @(posedge clk_i) begin
@@ -82,12 +95,17 @@ module run_ctrl_props #(
     any_error_q  <= err_i[4:0] != '0;
     progress_q   <= any_progress;
     retired_q    <= retired + retiring;
+    open_q       <= rst_ni && open;
+    host_q       <= host;
+    ring_q       <= ring_i;
+    opened_q     <= rst_ni && (clear ? (busy && ring_i) : (opened_q && !close_i));
     code_q       <= err_code;
     index_q      <= err_index;
     taken_back_q <= irq_clear_i || start_i || soft_reset_i;
     // Cycles of the stop, and of standstill, up to and with the one before.
+    opened_then_q <= opened_q;
     stopped_q    <= (rst_ni && stopping) ? stopped_q + 32'd1 : 32'd0;
-    standing_q   <= (rst_ni && run && !any_progress) ? standing_q + 32'd1 : 32'd0;
+    standing_q   <= (rst_ni && run && !any_progress && !host) ? standing_q + 32'd1 : 32'd0;
   end
 
   always @* begin
@@ -95,12 +113,15 @@ module run_ctrl_props #(
       one_state_at_a_time: assert (32'(busy) + 32'(finished) + 32'(failed) <= 32'd1);
       nothing_runs_while_it_is_cleared: assert (!(run && clear) && (!run || busy));
       a_run_ends_when_all_commands_have_retired:
-        assert (!(run_q && finished) || (retired == count_q && !any_error_q && retired == retired_q));
-      all_retired_without_error_is_the_end: assert (!(run_q && retired_q == count_q && !any_error_q && progress_q) || finished);
+        assert (!(run_q && finished) || (retired == count_q && !any_error_q && retired == retired_q && !opened_then_q));
+      all_retired_without_error_is_the_end:
+        assert (!(run_q && retired_q == count_q && !opened_then_q && !any_error_q && progress_q) || finished);
       an_error_stops_the_run: assert (!(run_q && any_error_q) || stopping);
       only_errors_and_standstill_stop_it:
         assert (!(run_q && stopping) || any_error_q || (watchdog_q != 32'd0 && standing_q >= watchdog_q));
       standstill_is_an_error: assert (!(run && watchdog_i != 32'd0) || standing_q < watchdog_i);
+      a_ring_is_open_until_it_is_closed: assert (open == (run && opened_q));
+      who_waits_for_the_host_does_not_stand_still: assert (!(run_q && stopping && !any_error_q) || !host_q);
       the_first_error_is_kept: assert (!(stopping_q || failed_q) || clear || (err_code == code_q && err_index == index_q));
       a_stop_ends_when_the_bus_is_quiet: assert (!(stopping_q && quiet_q) || failed);
       a_stop_ends_after_watchdog_cycles: assert (!(stopping && watchdog_i != 32'd0) || stopped_q < watchdog_i);

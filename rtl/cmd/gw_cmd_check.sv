@@ -16,7 +16,7 @@ module gw_cmd_check #(
   // --- Fields --------------------------------------------------------------------------------------
   gw_isa_pkg::opcode_t opcode;
   gw_isa_pkg::engine_t engine;
-  logic                is_load, is_store, is_dma, is_gemm, is_add, is_sync, is_conv, is_wgrad, is_product, acc;
+  logic                is_load, is_store, is_dma, is_gemm, is_add, is_sync, is_mark, is_conv, is_wgrad, is_product, acc;
   gw_isa_pkg::dim_t    m, n, k;
 
   assign opcode   = cmd_i[gw_isa_pkg::OPCODE_LSB +: 8];
@@ -26,6 +26,7 @@ module gw_cmd_check #(
   assign is_gemm  = opcode == gw_isa_pkg::OP_GEMM;
   assign is_add   = opcode == gw_isa_pkg::OP_ADD;
   assign is_sync  = opcode == gw_isa_pkg::OP_SYNC;
+  assign is_mark  = opcode == gw_isa_pkg::OP_MARK;
   assign is_conv  = opcode == gw_isa_pkg::OP_CONV;
   assign is_wgrad = opcode == gw_isa_pkg::OP_WGRAD;
   assign is_dma   = is_load | is_store;
@@ -51,6 +52,10 @@ module gw_cmd_check #(
         end
         gw_isa_pkg::OP_STORE: begin
           bad_reserved = (cmd_i & ~gw_isa_pkg::STORE_USED) != 512'd0;
+          bad_engine   = engine != gw_isa_pkg::ENG_STORE;
+        end
+        gw_isa_pkg::OP_MARK: begin
+          bad_reserved = (cmd_i & ~gw_isa_pkg::MARK_USED) != 512'd0;
           bad_engine   = engine != gw_isa_pkg::ENG_STORE;
         end
         gw_isa_pkg::OP_GEMM: begin
@@ -232,7 +237,7 @@ module gw_cmd_check #(
   always_comb begin
     error_o = gw_isa_pkg::ERR_NONE;
     if (en_i) begin
-      if (~(is_dma | is_product | is_add | is_sync)) error_o = gw_isa_pkg::ERR_ILLEGAL_OPCODE;
+      if (~(is_dma | is_product | is_add | is_sync | is_mark)) error_o = gw_isa_pkg::ERR_ILLEGAL_OPCODE;
       else if (bad_reserved | bad_engine | bad_sync | bad_size | bad_unused_cin | bad_tile_field)
         error_o = gw_isa_pkg::ERR_ILLEGAL_FIELD;
       else if (bad_tile_range) error_o = gw_isa_pkg::ERR_SPM_RANGE;

@@ -2,8 +2,11 @@
 //
 // Bursts end at multiples of 512 bytes, or of a wider beat, so they hold up to 8 commands or a beat's, never cross 4 KB,
 // and, all but the first, begin at a beat whatever the bus width. A burst is issued when the fetch buffer has room for all of it: RREADY
-// need not exist. The buffer holds words of a command or of a beat, whichever is larger. In a word larger than a
-// command, what lies before the first or behind the last command of the stream is skipped.
+// need not exist. The buffer holds words of a command or of a beat, whichever is larger. Of a word larger than a
+// command, those are offered that its burst asked for; the others were not there yet, or are not of the stream.
+//
+// The count of commands may rise during a run: what is added is asked for from the next cycle on. In a ring the command
+// behind the last place is in the first one; a ring begins and ends at a multiple of 2048 bytes, so bursts end there.
 module gw_cmd_fetch #(
   parameter int unsigned BUS_BYTES = 16
 ) (
@@ -14,6 +17,7 @@ module gw_cmd_fetch #(
   // Stream and the memory it must lie in
   input  gw_isa_pkg::addr_t      cmd_addr_i,
   input  gw_isa_pkg::index_t     cmd_count_i,
+  input  gw_isa_pkg::index_t     ring_size_i, // commands; 0: no ring
   input  gw_isa_pkg::addr_t      dram_base_i,
   input  gw_isa_pkg::addr_t      dram_size_i,
   // Read channels
@@ -30,6 +34,7 @@ module gw_cmd_fetch #(
   output logic                   cmd_valid_o,
   input  logic                   cmd_ready_i,
   output gw_isa_pkg::cmd_t       cmd_o,
+  output gw_isa_pkg::index_t     received_o, // commands, since the start
   // Error, in the cycle it is found
   output logic                   err_valid_o,
   output gw_isa_pkg::err_t       err_code_o,
@@ -61,14 +66,19 @@ module gw_cmd_fetch #(
   // --- Check of the stream's place -------------------------------------------------------------------
   logic [64:0]       stream_bytes, stream_end, stream_offset_end;
   gw_isa_pkg::addr_t stream_offset;
-  logic              checking, bad_start;
+  gw_isa_pkg::index_t places;
+  logic              checking, is_ring, bad_ring, bad_start;
 
   assign checking          = run_i & (state_q == CHECK);
-  assign stream_bytes      = {27'd0, cmd_count_i, 6'd0};
+  assign is_ring           = ring_size_i != 32'd0;
+  assign places            = is_ring ? ring_size_i : cmd_count_i;
+  assign stream_bytes      = {27'd0, places, 6'd0};
   assign stream_offset     = cmd_addr_i - dram_base_i;
   assign stream_end        = {1'b0, cmd_addr_i} + stream_bytes;
   assign stream_offset_end = {1'b0, stream_offset} + stream_bytes;
-  assign bad_start         = (cmd_addr_i[5:0] != 6'd0) | (cmd_count_i == 32'd0) | (cmd_addr_i < dram_base_i) |
+  assign bad_ring          = is_ring & ((cmd_addr_i[10:0] != 11'd0) | (ring_size_i[4:0] != 5'd0) |
+                                        (cmd_count_i > ring_size_i));
+  assign bad_start         = (cmd_addr_i[5:0] != 6'd0) | (places == 32'd0) | bad_ring | (cmd_addr_i < dram_base_i) |
                              (stream_offset_end > {1'b0, dram_size_i}) | (stream_end > {1'b1, 64'd0});
 
   // A command's place in its word
@@ -82,7 +92,9 @@ module gw_cmd_fetch #(
   gw_bus_pkg::len_t   ar_len_q, ar_len_d;
   gw_bus_pkg::user_t  ar_user_q, ar_user_d;
   gw_isa_pkg::addr_t  req_addr_q, req_addr_d;     // of the first command not yet asked for
-  gw_isa_pkg::index_t req_left_q, req_left_d;     // commands not yet asked for
+  gw_isa_pkg::addr_t  req_next, ring_end;         // behind the next burst, behind the ring
+  gw_isa_pkg::index_t req_count_q, req_count_d;   // commands asked for
+  gw_isa_pkg::index_t req_left;                   // commands not yet asked for
   logic [4:0]         free_words_q, free_words_d; // neither filled nor asked for
   logic [8:0]         open_beats_q, open_beats_d; // asked for, not yet here
 
@@ -91,15 +103,19 @@ module gw_cmd_fetch #(
   gw_bus_pkg::beat_bytes_t first_byte, last_byte;
   logic                    room, issue, word_pop;
 
+  assign req_left = cmd_count_i - req_count_q;
+  assign req_next = req_addr_q + {52'd0, burst_commands, 6'd0};
+  assign ring_end = cmd_addr_i + {26'd0, ring_size_i, 6'd0};
+
   always_comb begin
     burst_commands = 6'(BURST_COMMANDS) - ({1'b0, req_addr_q[10:6]} & 6'(BURST_COMMANDS - 1));
-    if (req_left_q < {26'd0, burst_commands}) burst_commands = req_left_q[5:0];
+    if (req_left < {26'd0, burst_commands}) burst_commands = req_left[5:0];
     burst_words = 6'((32'(slot_of(req_addr_q[10:6])) + 32'(burst_commands) + WORD_COMMANDS - 1) / WORD_COMMANDS);
     burst_beats = 9'(32'(burst_words) * WORD_BEATS);
     first_byte  = {slot_of(req_addr_q[10:6]), 6'd0};
     last_byte   = first_byte + {burst_commands, 6'd0} - 12'd1;
     room        = {1'b0, free_words_q} >= burst_words;
-    issue       = run_i & (state_q == FETCH) & (req_left_q != 32'd0) & room & (~ar_valid_q | ar_ready_i);
+    issue       = run_i & (state_q == FETCH) & (req_left != 32'd0) & room & (~ar_valid_q | ar_ready_i);
   end
 
   always_comb begin
@@ -108,25 +124,23 @@ module gw_cmd_fetch #(
     ar_len_d     = ar_len_q;
     ar_user_d    = ar_user_q;
     req_addr_d   = req_addr_q;
-    req_left_d   = req_left_q;
+    req_count_d  = req_count_q;
     free_words_d = free_words_q + {4'd0, word_pop};
     open_beats_d = open_beats_q - {8'd0, r_valid_i};
-    if (checking) begin
-      req_addr_d = cmd_addr_i;
-      req_left_d = cmd_count_i;
-    end
+    if (checking) req_addr_d = cmd_addr_i;
     if (issue) begin
       ar_valid_d   = 1'b1;
       ar_addr_d    = {req_addr_q[63:BEAT_W], {BEAT_W{1'b0}}};
       ar_len_d     = 8'(burst_beats - 9'd1);
       ar_user_d    = {last_byte, first_byte};
-      req_addr_d   = req_addr_q + {52'd0, burst_commands, 6'd0};
-      req_left_d   = req_left_q - {26'd0, burst_commands};
+      req_addr_d   = (is_ring && (req_next == ring_end)) ? cmd_addr_i : req_next;
+      req_count_d  = req_count_q + {26'd0, burst_commands};
       free_words_d = free_words_d - burst_words[4:0];
       open_beats_d = open_beats_d + burst_beats;
     end
     if (clear_i) begin
       ar_valid_d   = 1'b0;
+      req_count_d  = 32'd0;
       free_words_d = 5'(BUF_WORDS);
       open_beats_d = 9'd0;
     end
@@ -139,7 +153,7 @@ module gw_cmd_fetch #(
       ar_len_q     <= 8'd0;
       ar_user_q    <= 24'd0;
       req_addr_q   <= 64'd0;
-      req_left_q   <= 32'd0;
+      req_count_q  <= 32'd0;
       free_words_q <= 5'(BUF_WORDS);
       open_beats_q <= 9'd0;
     end else begin
@@ -148,7 +162,7 @@ module gw_cmd_fetch #(
       ar_len_q     <= ar_len_d;
       ar_user_q    <= ar_user_d;
       req_addr_q   <= req_addr_d;
-      req_left_q   <= req_left_d;
+      req_count_q  <= req_count_d;
       free_words_q <= free_words_d;
       open_beats_q <= open_beats_d;
     end
@@ -189,43 +203,28 @@ module gw_cmd_fetch #(
   end
 
   // --- Commands received ---------------------------------------------------------------------------
-  gw_isa_pkg::index_t rx_left_q, rx_left_d; // commands not yet here
-  logic [5:0]         rx_slot_q, rx_slot_d; // of the first command in the next word
-  logic [5:0]         rx_commands;
+  gw_isa_pkg::index_t rx_count_q, rx_count_d; // commands that are here
+  logic [5:0]         rx_commands;            // in the word
   logic               rx_err;
 
-  assign rx_err    = r_valid_i & r_resp_i[1] & (state_q == FETCH);
-  assign word_push = word_complete & ~r_resp_i[1] & (state_q == FETCH);
+  assign rx_err     = r_valid_i & r_resp_i[1] & (state_q == FETCH);
+  assign word_push  = word_complete & ~r_resp_i[1] & (state_q == FETCH);
+  assign received_o = rx_count_q;
 
   always_comb begin
-    rx_left_d   = rx_left_q;
-    rx_slot_d   = rx_slot_q;
-    rx_commands = 6'(WORD_COMMANDS) - rx_slot_q;
-    if (rx_left_q < {26'd0, rx_commands}) rx_commands = rx_left_q[5:0];
-    if (checking) begin
-      rx_left_d = cmd_count_i;
-      rx_slot_d = slot_of(cmd_addr_i[10:6]);
-    end else if (word_push) begin
-      rx_left_d = rx_left_q - {26'd0, rx_commands};
-      rx_slot_d = 6'd0;
-    end
+    rx_count_d = rx_count_q;
+    if (word_push) rx_count_d = rx_count_q + {26'd0, rx_commands};
+    if (clear_i) rx_count_d = 32'd0;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      rx_left_q <= 32'd0;
-      rx_slot_q <= 6'd0;
-    end else begin
-      rx_left_q <= rx_left_d;
-      rx_slot_q <= rx_slot_d;
-    end
+    if (!rst_ni) rx_count_q <= 32'd0;
+    else rx_count_q <= rx_count_d;
   end
 
   // --- Commands offered ----------------------------------------------------------------------------
   logic [8*WORD_BYTES-1:0] head;
   logic                    head_valid, buf_ready;
-  gw_isa_pkg::index_t      tx_left_q, tx_left_d; // commands not yet taken
-  logic [5:0]              tx_slot_q, tx_slot_d; // of the command on offer
   logic                    tx;
 
   gw_fifo #(.WIDTH(8 * WORD_BYTES), .DEPTH(BUF_WORDS)) u_buffer (
@@ -244,35 +243,73 @@ module gw_cmd_fetch #(
     // verilator lint_on PINCONNECTEMPTY
   );
 
-  assign cmd_valid_o = head_valid & (tx_left_q != 32'd0);
+  assign cmd_valid_o = head_valid;
   assign tx          = cmd_valid_o & cmd_ready_i;
-  assign word_pop    = tx & ((tx_slot_q == 6'(WORD_COMMANDS - 1)) | (tx_left_q == 32'd1));
 
   if (WORD_COMMANDS == 1) begin : gen_word_is_command
-    assign cmd_o = head;
+    assign cmd_o       = head;
+    assign rx_commands = 6'd1;
+    assign word_pop    = tx;
   end else begin : gen_word_holds_commands
-    assign cmd_o = head[512*tx_slot_q +: 512];
-  end
+    localparam int unsigned SLOT_W = $clog2(WORD_COMMANDS);
+    logic [SLOT_W-1:0] burst_end, word_end, head_end;       // slot of the last command of a burst or word
+    logic [SLOT_W-1:0] rx_slot_q, rx_slot_d;                // of the first command in the next word
+    logic [SLOT_W-1:0] tx_slot_q, tx_slot_d;                // of the command on offer
 
-  always_comb begin
-    tx_left_d = tx_left_q;
-    tx_slot_d = tx_slot_q;
-    if (checking) begin
-      tx_left_d = cmd_count_i;
-      tx_slot_d = slot_of(cmd_addr_i[10:6]);
-    end else if (tx) begin
-      tx_left_d = tx_left_q - 32'd1;
-      tx_slot_d = word_pop ? 6'd0 : (tx_slot_q + 6'd1);
+    // A word is a beat, and only a burst's last one may end early.
+    gw_fifo #(.WIDTH(SLOT_W), .DEPTH(BUF_WORDS)) u_burst_ends (
+      .clk_i, .rst_ni, .clear_i,
+      .in_valid_i  (issue),
+      .in_data_i   (SLOT_W'(slot_of(req_addr_q[10:6]) + burst_commands - 6'd1)),
+      .out_ready_i (word_complete & r_last_i),
+      .out_data_o  (burst_end),
+      // Each burst has words, for which there is room.
+      // verilator lint_off PINCONNECTEMPTY
+      .in_ready_o  (),
+      .out_valid_o (),
+      .count_o     ()
+      // verilator lint_on PINCONNECTEMPTY
+    );
+
+    gw_fifo #(.WIDTH(SLOT_W), .DEPTH(BUF_WORDS)) u_word_ends (
+      .clk_i, .rst_ni, .clear_i,
+      .in_valid_i  (word_push),
+      .in_data_i   (word_end),
+      .out_ready_i (word_pop),
+      .out_data_o  (head_end),
+      // It goes with the buffer.
+      // verilator lint_off PINCONNECTEMPTY
+      .in_ready_o  (),
+      .out_valid_o (),
+      .count_o     ()
+      // verilator lint_on PINCONNECTEMPTY
+    );
+
+    assign cmd_o       = head[512*tx_slot_q +: 512];
+    assign word_end    = r_last_i ? burst_end : '1;
+    assign rx_commands = 6'(word_end) - 6'(rx_slot_q) + 6'd1;
+    assign word_pop    = tx & (tx_slot_q == head_end);
+
+    always_comb begin
+      rx_slot_d = rx_slot_q;
+      tx_slot_d = tx_slot_q;
+      if (checking) begin
+        rx_slot_d = SLOT_W'(slot_of(cmd_addr_i[10:6]));
+        tx_slot_d = SLOT_W'(slot_of(cmd_addr_i[10:6]));
+      end else begin
+        if (word_push) rx_slot_d = word_end + 1'b1;
+        if (tx) tx_slot_d = tx_slot_q + 1'b1;
+      end
     end
-  end
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      tx_left_q <= 32'd0;
-      tx_slot_q <= 6'd0;
-    end else begin
-      tx_left_q <= tx_left_d;
-      tx_slot_q <= tx_slot_d;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        rx_slot_q <= '0;
+        tx_slot_q <= '0;
+      end else begin
+        rx_slot_q <= rx_slot_d;
+        tx_slot_q <= tx_slot_d;
+      end
     end
   end
 
@@ -293,7 +330,7 @@ module gw_cmd_fetch #(
       state_d     = FAILED;
       err_valid_o = 1'b1;
       err_code_o  = r_resp_i[0] ? gw_isa_pkg::ERR_FETCH_DECERR : gw_isa_pkg::ERR_FETCH_SLVERR;
-      err_index_o = cmd_count_i - rx_left_q;
+      err_index_o = rx_count_q;
     end
     if (clear_i) state_d = CHECK;
   end
@@ -311,7 +348,7 @@ module gw_cmd_fetch #(
 
   assign waiting_for_room = (state_q == FETCH) & quiet_o & ~room;
   assign cnt_active_o     = r_valid_i;
-  assign cnt_done_o       = ~r_valid_i & (state_q == FETCH) & (rx_left_q == 32'd0);
+  assign cnt_done_o       = ~r_valid_i & (state_q == FETCH) & (rx_count_q == cmd_count_i);
   assign cnt_blocked_o    = ~r_valid_i & ~cnt_done_o & waiting_for_room;
   assign cnt_dram_o       = ~r_valid_i & ~cnt_done_o & ~waiting_for_room;
 

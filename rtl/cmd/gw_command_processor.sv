@@ -1,5 +1,6 @@
-// Command processor: registers, run control, command fetch and dispatch, a queue for each engine, and the semaphores
-// that let the heads of the queues start.
+// Command processor: registers, run control, command fetch and dispatch, a queue for each engine, the semaphores that
+// let the heads of the queues start, and the log of marks. The interrupt stands while a run's end was not taken back or a
+// mark is in the log.
 //
 // Vectors over engines have the order of the ENGINE field: load, store, cores. A command starts in the cycle in
 // which start_o is 1; its engine has said start_ready_i before. Events tell the same a cycle later, with the
@@ -90,16 +91,21 @@ module gw_command_processor #(
 );
 
   localparam int unsigned LANES = (ROWS > COLS) ? ROWS : COLS;
+  localparam int unsigned STORE = 32'(gw_isa_pkg::ENG_STORE);
 
   // --- Signals between the blocks ------------------------------------------------------------------
   // Registers and run control
   gw_isa_pkg::addr_t          cmd_addr, dram_base, dram_size;
-  gw_isa_pkg::index_t         cmd_count, err_index, retired;
+  gw_isa_pkg::index_t         cmd_count, ring_size, received, err_index, retired;
   logic [31:0]                watchdog;
-  logic                       start_run, soft_reset, irq_clear, run_busy, finished, failed;
+  logic                       start_run, soft_reset, irq_clear, run_busy, finished, failed, ended, close_ring, ring_open;
   gw_isa_pkg::err_t           err_code;
   gw_isa_pkg::counter_index_t counter_index;
   gw_isa_pkg::counter_t       counter_value;
+  // Marks
+  logic                       is_mark, mark_ready, mark_valid, mark_take;
+  gw_isa_pkg::tag_t           mark_tag;
+  gw_isa_pkg::counter_t       mark_cycle;
   // Fetch and dispatch
   logic               fetch_valid, fetch_ready, fetch_err_valid, fetch_quiet;
   gw_isa_pkg::cmd_t   fetch_cmd;
@@ -125,12 +131,16 @@ module gw_command_processor #(
     .s_axil_rvalid_o, .s_axil_rready_i, .s_axil_rdata_o, .s_axil_rresp_o,
     .cmd_addr_o      (cmd_addr),
     .cmd_count_o     (cmd_count),
+    .ring_size_o     (ring_size),
     .dram_base_o     (dram_base),
     .dram_size_o     (dram_size),
     .watchdog_o      (watchdog),
     .start_o         (start_run),
     .soft_reset_o    (soft_reset),
     .irq_clear_o     (irq_clear),
+    .close_o         (close_ring),
+    .open_i          (ring_open),
+    .head_i          (received),
     .busy_i          (run_busy),
     .done_i          (finished),
     .error_i         (failed),
@@ -138,6 +148,10 @@ module gw_command_processor #(
     .err_code_i      (err_code),
     .err_index_i     (err_index),
     .retired_i       (retired),
+    .mark_take_o     (mark_take),
+    .mark_valid_i    (mark_valid),
+    .mark_tag_i      (mark_tag),
+    .mark_cycle_i    (mark_cycle),
     .counter_index_o (counter_index),
     .counter_value_i (counter_value)
   );
@@ -148,11 +162,14 @@ module gw_command_processor #(
     .soft_reset_i         (soft_reset),
     .irq_clear_i          (irq_clear),
     .cmd_count_i          (cmd_count),
+    .ring_i               (ring_size != 32'd0),
+    .close_i              (close_ring),
     .watchdog_i           (watchdog),
     .busy_o               (run_busy),
     .done_o               (finished),
     .error_o              (failed),
-    .irq_o                (irq_o),
+    .irq_o                (ended),
+    .open_o               (ring_open),
     .err_code_o           (err_code),
     .err_index_o          (err_index),
     .retired_o            (retired),
@@ -161,6 +178,7 @@ module gw_command_processor #(
     .done_i               (done_valid_i),
     .progress_i           (progress_i | (|push)),
     .quiet_i              (fetch_quiet & (&quiet_i)),
+    .mark_blocked_i       (is_mark & ~mark_ready),
     .fetch_err_valid_i    (fetch_err_valid),
     .fetch_err_code_i     (fetch_err_code),
     .fetch_err_index_i    (fetch_err_index),
@@ -181,6 +199,28 @@ module gw_command_processor #(
     .oldest_index_i       (oldest_index_i)
   );
 
+  // --- Marks ---------------------------------------------------------------------------------------
+  gw_mark_log u_marks (
+    .clk_i, .rst_ni,
+    .clear_i       (clear_o),
+    .run_i         (run_o),
+    .ready_o       (mark_ready),
+    .start_i       (start_o[STORE] & is_mark),
+    .start_index_i (head_index_o[gw_isa_pkg::INDEX_W*STORE +: gw_isa_pkg::INDEX_W]),
+    .start_tag_i   (head_cmd_o[gw_isa_pkg::CMD_BITS*STORE + gw_isa_pkg::TAG_LSB +: gw_isa_pkg::TAG_W]),
+    .done_i        (done_valid_i[STORE]),
+    .done_index_i  (done_index_i[gw_isa_pkg::INDEX_W*STORE +: gw_isa_pkg::INDEX_W]),
+    .valid_o       (mark_valid),
+    .tag_o         (mark_tag),
+    .cycle_o       (mark_cycle),
+    .take_i        (mark_take)
+  );
+
+  assign is_mark = head_valid_o[STORE] & (head_cmd_o[gw_isa_pkg::CMD_BITS*STORE + gw_isa_pkg::OPCODE_LSB +:
+                                                     gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_MARK);
+  assign irq_o   = ended | mark_valid;
+
+  // --- Counters ------------------------------------------------------------------------------------
   gw_perf_counters #(.CORES(CORES)) u_counters (
     .clk_i, .rst_ni,
     .clear_i       (clear_o),
@@ -206,6 +246,7 @@ module gw_command_processor #(
     .run_i         (run_o),
     .cmd_addr_i    (cmd_addr),
     .cmd_count_i   (cmd_count),
+    .ring_size_i   (ring_size),
     .dram_base_i   (dram_base),
     .dram_size_i   (dram_size),
     .ar_valid_o    (ar_valid_o),
@@ -220,6 +261,7 @@ module gw_command_processor #(
     .cmd_valid_o   (fetch_valid),
     .cmd_ready_i   (fetch_ready),
     .cmd_o         (fetch_cmd),
+    .received_o    (received),
     .err_valid_o   (fetch_err_valid),
     .err_code_o    (fetch_err_code),
     .err_index_o   (fetch_err_index),
@@ -267,10 +309,17 @@ module gw_command_processor #(
     assign head_waits[48*e +: 48] = head_cmd_o[512*e + gw_isa_pkg::WAIT0_SEM_LSB +: 48];
   end
 
+  logic [ENGINES-1:0] may_start; // what is no wait forbids it
+
+  always_comb begin
+    may_start        = start_ready_i & {ENGINES{run_o}};
+    may_start[STORE] = may_start[STORE] & (~is_mark | mark_ready);
+  end
+
   gw_semaphores #(.ENGINES(ENGINES), .SEMAPHORES(SEMAPHORES)) u_semaphores (
     .clk_i, .rst_ni,
     .clear_i      (clear_o),
-    .req_i        (head_valid_o & start_ready_i & {ENGINES{run_o}}),
+    .req_i        (head_valid_o & may_start),
     .waits_i      (head_waits),
     .grant_o      (start_o),
     .done_valid_i (done_valid_i),

@@ -2,7 +2,8 @@
 //
 // One write and one read at a time. A write is refused (SLVERR, no effect) if it hits no writable register, if it
 // changes the configuration or resets while a run is busy, or if it starts a run that is busy or stands in an error
-// (unless the same write resets). Reads of registers that do not exist or are write-only answer SLVERR and 0. So do
+// (unless the same write resets). While a ring is open CMD_COUNT, its tail, may rise, as far as the ring has room.
+// Closing a ring that is not open and taking a mark where there is none are refused. Reads of registers that do not exist or are write-only answer SLVERR and 0. So do
 // addresses that are no multiple of 4.
 module gw_csr #(
   parameter int unsigned                        CORES = 1,
@@ -31,6 +32,7 @@ module gw_csr #(
   // Configuration
   output gw_isa_pkg::addr_t          cmd_addr_o,
   output gw_isa_pkg::index_t         cmd_count_o,
+  output gw_isa_pkg::index_t         ring_size_o,
   output gw_isa_pkg::addr_t          dram_base_o,
   output gw_isa_pkg::addr_t          dram_size_o,
   output logic [31:0]                watchdog_o,
@@ -38,6 +40,9 @@ module gw_csr #(
   output logic                       start_o,
   output logic                       soft_reset_o,
   output logic                       irq_clear_o,
+  output logic                       close_o,
+  input  logic                       open_i,
+  input  gw_isa_pkg::index_t         head_i,
   input  logic                       busy_i,
   input  logic                       done_i,
   input  logic                       error_i,
@@ -45,6 +50,11 @@ module gw_csr #(
   input  gw_isa_pkg::err_t           err_code_i,
   input  gw_isa_pkg::index_t         err_index_i,
   input  gw_isa_pkg::index_t         retired_i,
+  // Mark log
+  output logic                       mark_take_o,
+  input  logic                       mark_valid_i,
+  input  gw_isa_pkg::tag_t           mark_tag_i,
+  input  gw_isa_pkg::counter_t       mark_cycle_i,
   // Counters
   output gw_isa_pkg::counter_index_t counter_index_o,
   input  gw_isa_pkg::counter_t       counter_value_i
@@ -103,20 +113,9 @@ module gw_csr #(
 
   // --- Configuration registers ---------------------------------------------------------------------
   gw_isa_pkg::addr_t  cmd_addr_q, dram_base_q, dram_size_q;
-  gw_isa_pkg::index_t cmd_count_q;
+  gw_isa_pkg::index_t cmd_count_q, ring_size_q, tail;
   logic [31:0]        watchdog_q;
-  logic               is_config, config_write;
-
-  assign config_write = write & is_config & ~busy_i;
-
-  always_comb begin
-    case (aw_addr_q)
-      gw_isa_pkg::CSR_CMD_ADDR_LO, gw_isa_pkg::CSR_CMD_ADDR_HI, gw_isa_pkg::CSR_CMD_COUNT,
-      gw_isa_pkg::CSR_DRAM_BASE_LO, gw_isa_pkg::CSR_DRAM_BASE_HI,
-      gw_isa_pkg::CSR_DRAM_SIZE_LO, gw_isa_pkg::CSR_DRAM_SIZE_HI, gw_isa_pkg::CSR_WATCHDOG: is_config = 1'b1;
-      default: is_config = 1'b0;
-    endcase
-  end
+  logic               is_config, config_ok, config_write, tail_fits;
 
   function automatic logic [31:0] merge(input logic [31:0] old, input logic [31:0] data, input logic [3:0] strb);
     logic [31:0] mask;
@@ -124,10 +123,26 @@ module gw_csr #(
     merge = (old & ~mask) | (data & mask);
   endfunction
 
+  // What CMD_COUNT would become, if it is written
+  assign tail         = merge(cmd_count_q, w_data_q, w_strb_q);
+  assign tail_fits    = (tail >= cmd_count_q) & ((tail - head_i) <= ring_size_q);
+  assign config_ok    = is_config & (~busy_i | (open_i & (aw_addr_q == gw_isa_pkg::CSR_CMD_COUNT) & tail_fits));
+  assign config_write = write & config_ok;
+
+  always_comb begin
+    case (aw_addr_q)
+      gw_isa_pkg::CSR_CMD_ADDR_LO, gw_isa_pkg::CSR_CMD_ADDR_HI, gw_isa_pkg::CSR_CMD_COUNT,
+      gw_isa_pkg::CSR_RING_SIZE, gw_isa_pkg::CSR_DRAM_BASE_LO, gw_isa_pkg::CSR_DRAM_BASE_HI,
+      gw_isa_pkg::CSR_DRAM_SIZE_LO, gw_isa_pkg::CSR_DRAM_SIZE_HI, gw_isa_pkg::CSR_WATCHDOG: is_config = 1'b1;
+      default: is_config = 1'b0;
+    endcase
+  end
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       cmd_addr_q  <= 64'd0;
       cmd_count_q <= 32'd0;
+      ring_size_q <= 32'd0;
       dram_base_q <= 64'd0;
       dram_size_q <= 64'd0;
       watchdog_q  <= WATCHDOG_RESET;
@@ -135,7 +150,8 @@ module gw_csr #(
       case (aw_addr_q)
         gw_isa_pkg::CSR_CMD_ADDR_LO:  cmd_addr_q[31:0]   <= merge(cmd_addr_q[31:0], w_data_q, w_strb_q);
         gw_isa_pkg::CSR_CMD_ADDR_HI:  cmd_addr_q[63:32]  <= merge(cmd_addr_q[63:32], w_data_q, w_strb_q);
-        gw_isa_pkg::CSR_CMD_COUNT:    cmd_count_q        <= merge(cmd_count_q, w_data_q, w_strb_q);
+        gw_isa_pkg::CSR_CMD_COUNT:    cmd_count_q        <= tail;
+        gw_isa_pkg::CSR_RING_SIZE:    ring_size_q        <= merge(ring_size_q, w_data_q, w_strb_q);
         gw_isa_pkg::CSR_DRAM_BASE_LO: dram_base_q[31:0]  <= merge(dram_base_q[31:0], w_data_q, w_strb_q);
         gw_isa_pkg::CSR_DRAM_BASE_HI: dram_base_q[63:32] <= merge(dram_base_q[63:32], w_data_q, w_strb_q);
         gw_isa_pkg::CSR_DRAM_SIZE_LO: dram_size_q[31:0]  <= merge(dram_size_q[31:0], w_data_q, w_strb_q);
@@ -147,23 +163,29 @@ module gw_csr #(
 
   assign cmd_addr_o  = cmd_addr_q;
   assign cmd_count_o = cmd_count_q;
+  assign ring_size_o = ring_size_q;
   assign dram_base_o = dram_base_q;
   assign dram_size_o = dram_size_q;
   assign watchdog_o  = watchdog_q;
 
   // --- Control register ----------------------------------------------------------------------------
-  logic is_ctrl, want_start, want_reset, ctrl_ok;
+  logic is_ctrl, want_start, want_reset, want_close, want_mark, ctrl_ok;
 
   assign is_ctrl    = aw_addr_q == gw_isa_pkg::CSR_CTRL;
   assign want_start = w_strb_q[0] & w_data_q[0];
   assign want_reset = w_strb_q[0] & w_data_q[1];
-  assign ctrl_ok    = ~((want_start | want_reset) & busy_i) & ~(want_start & ~want_reset & error_i);
+  assign want_close = w_strb_q[0] & w_data_q[3];
+  assign want_mark  = w_strb_q[0] & w_data_q[4];
+  assign ctrl_ok    = ~((want_start | want_reset) & busy_i) & ~(want_start & ~want_reset & error_i) &
+                      ~(want_close & ~open_i) & ~(want_mark & ~mark_valid_i);
 
   // A start clears as much as a soft reset does.
   assign start_o      = write & is_ctrl & ctrl_ok & want_start;
   assign soft_reset_o = write & is_ctrl & ctrl_ok & want_reset & ~want_start;
   assign irq_clear_o  = write & is_ctrl & ctrl_ok & w_strb_q[0] & w_data_q[2];
-  assign write_ok     = (is_config & ~busy_i) | (is_ctrl & ctrl_ok);
+  assign close_o      = write & is_ctrl & ctrl_ok & want_close;
+  assign mark_take_o  = write & is_ctrl & ctrl_ok & want_mark;
+  assign write_ok     = config_ok | (is_ctrl & ctrl_ok);
 
   // --- Read channel --------------------------------------------------------------------------------
   logic                  ar_held_q, r_valid_q;
@@ -229,6 +251,11 @@ module gw_csr #(
         gw_isa_pkg::CSR_DRAM_SIZE_HI: read_data = dram_size_q[63:32];
         gw_isa_pkg::CSR_WATCHDOG:     read_data = watchdog_q;
         gw_isa_pkg::CSR_RETIRED:      read_data = retired_i;
+        gw_isa_pkg::CSR_RING_SIZE:    read_data = ring_size_q;
+        gw_isa_pkg::CSR_RING_HEAD:    read_data = head_i;
+        gw_isa_pkg::CSR_MARK_TAG:     read_data = mark_valid_i ? {15'd0, 1'b1, mark_tag_i} : 32'd0;
+        gw_isa_pkg::CSR_MARK_CYCLE_LO: read_data = mark_valid_i ? mark_cycle_i[31:0] : 32'd0;
+        gw_isa_pkg::CSR_MARK_CYCLE_HI: read_data = mark_valid_i ? mark_cycle_i[63:32] : 32'd0;
         default:                      read_ok   = 1'b0;
       endcase
     end
@@ -240,7 +267,7 @@ module gw_csr #(
       nothing_starts_or_resets_while_a_run_is_busy:
         assert (~(start_o | soft_reset_o) | ~busy_i);
       a_refused_write_changes_nothing:
-        assert (write_ok | ~(config_write | start_o | soft_reset_o | irq_clear_o));
+        assert (write_ok | ~(config_write | start_o | soft_reset_o | irq_clear_o | close_o | mark_take_o));
     end
   end
 

@@ -6,6 +6,9 @@
 //
 // PREPARE and RESET last a cycle in which clear_o returns everything in the run path to its reset state. In STOP
 // nothing new starts (run_o is 0) while bursts on the bus complete; after WATCHDOG cycles the wait ends anyway.
+//
+// A run with a ring of commands is open until the host closes it: it does not end before, and while all that there is
+// has retired, or a MARK waits for the host to make room, standing still is no error.
 module gw_run_ctrl #(
   parameter int unsigned ENGINES = 3
 ) (
@@ -16,12 +19,15 @@ module gw_run_ctrl #(
   input  logic                                   soft_reset_i,
   input  logic                                   irq_clear_i,
   input  gw_isa_pkg::index_t                     cmd_count_i,
+  input  logic                                   ring_i,           // the commands lie in a ring
+  input  logic                                   close_i,
   input  logic [31:0]                            watchdog_i,
   // To the registers
   output logic                                   busy_o,
   output logic                                   done_o,
   output logic                                   error_o,
   output logic                                   irq_o,
+  output logic                                   open_o,           // commands may follow
   output gw_isa_pkg::err_t                       err_code_o,
   output gw_isa_pkg::index_t                     err_index_o,
   output gw_isa_pkg::index_t                     retired_o,
@@ -32,6 +38,7 @@ module gw_run_ctrl #(
   input  logic [ENGINES-1:0]                     done_i,
   input  logic                                   progress_i,       // anything but a completed command
   input  logic                                   quiet_i,          // no burst on the bus
+  input  logic                                   mark_blocked_i,   // a MARK waits for room in the log
   // Errors, the first in this list wins
   input  logic                                   fetch_err_valid_i,
   input  gw_isa_pkg::err_t                       fetch_err_code_i,
@@ -70,11 +77,13 @@ module gw_run_ctrl #(
   gw_isa_pkg::err_t   err_code_q, err_code_d;
   gw_isa_pkg::index_t err_index_q, err_index_d;
   logic               irq_q, irq_d;
+  logic               open_q, open_d;
 
   assign busy_o      = (state_q == PREPARE) | (state_q == RUN) | (state_q == STOP);
   assign done_o      = state_q == DONE;
   assign error_o     = state_q == ERROR;
   assign irq_o       = irq_q;
+  assign open_o      = run_o & open_q;
   assign err_code_o  = err_code_q;
   assign err_index_o = err_index_q;
   assign retired_o   = retired_q;
@@ -82,12 +91,13 @@ module gw_run_ctrl #(
   assign clear_o     = (state_q == PREPARE) | (state_q == RESET);
 
   // --- Watchdog ------------------------------------------------------------------------------------
-  logic               expired, any_progress, watchdog_err;
+  logic               expired, any_progress, host_is_next, watchdog_err;
   gw_isa_pkg::index_t oldest_index;
 
   assign any_progress = progress_i | (|done_i);
   assign expired      = (watchdog_i != 32'd0) & (still_q >= watchdog_i - 32'd1);
-  assign watchdog_err = expired & ~any_progress;
+  assign host_is_next = (open_q & (retired_q == cmd_count_i)) | mark_blocked_i;
+  assign watchdog_err = expired & ~any_progress & ~host_is_next;
 
   // The lowest index in an engine or a queue; if all are empty, the command that dispatch waits for.
   always_comb begin
@@ -148,18 +158,22 @@ module gw_run_ctrl #(
     err_code_d  = err_code_q;
     err_index_d = err_index_q;
     irq_d       = irq_q & ~(irq_clear_i | start_i | soft_reset_i);
+    open_d      = open_q & ~close_i;
     case (state_q)
       RESET: state_d = IDLE;
-      PREPARE: state_d = RUN;
+      PREPARE: begin
+        state_d = RUN;
+        open_d  = ring_i;
+      end
       RUN: begin
         retired_d = retired_q + retiring;
-        still_d   = any_progress ? 32'd0 : (still_q + 32'd1);
+        still_d   = (any_progress | host_is_next) ? 32'd0 : (still_q + 32'd1);
         if (err_valid) begin
           state_d     = STOP;
           still_d     = 32'd0;
           err_code_d  = err_code;
           err_index_d = err_index;
-        end else if (retired_d == cmd_count_i) begin
+        end else if ((retired_d == cmd_count_i) && !open_q) begin
           state_d = DONE;
           irq_d   = 1'b1;
         end
@@ -191,6 +205,7 @@ module gw_run_ctrl #(
       err_code_q  <= gw_isa_pkg::ERR_NONE;
       err_index_q <= 32'd0;
       irq_q       <= 1'b0;
+      open_q      <= 1'b0;
     end else begin
       state_q     <= state_d;
       retired_q   <= retired_d;
@@ -198,6 +213,7 @@ module gw_run_ctrl #(
       err_code_q  <= err_code_d;
       err_index_q <= err_index_d;
       irq_q       <= irq_d;
+      open_q      <= open_d;
     end
   end
 
@@ -208,6 +224,8 @@ module gw_run_ctrl #(
         assert (~(start_i | soft_reset_i) | (state_q == IDLE) | (state_q == DONE) | (state_q == ERROR));
       an_error_state_has_a_code:
         assert ((state_q != ERROR) | (err_code_q != gw_isa_pkg::ERR_NONE));
+      only_an_open_ring_is_closed:
+        assert (~close_i | open_o);
       no_more_commands_retire_than_there_are:
         assert ((state_q != RUN) | err_valid | (retired_q <= cmd_count_i));
     end

@@ -2,8 +2,8 @@
 // of beats, and reports completion in order.
 //
 // The two streams are independent, so bursts of later commands are offered while beats of earlier ones still move.
-// A command's first beat is there no later than the cycle after its first burst is offered. SYNC has neither bursts
-// nor beats.
+// A command's first beat is there no later than the cycle after its first burst is offered. SYNC and MARK have neither
+// bursts nor beats.
 module gw_dma_front #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned BUS_BYTES = 16,
@@ -14,7 +14,7 @@ module gw_dma_front #(
   input  logic                    rst_ni,
   input  logic                    clear_i,
 
-  // Commands, LOAD or STORE or SYNC, already checked; waits already taken
+  // Commands, LOAD or STORE or SYNC or MARK, already checked; waits already taken
   input  logic                    start_valid_i,
   output logic                    start_ready_o,
   // Tag, waits and what only other opcodes have are not for the engine.
@@ -55,6 +55,7 @@ module gw_dma_front #(
 );
 
   // --- Fields of the command -------------------------------------------------------------------------
+  gw_isa_pkg::opcode_t    opcode;
   logic                   sync, fp32;
   gw_isa_pkg::addr_t      addr;
   gw_isa_pkg::pitch_t     pitch;
@@ -62,7 +63,8 @@ module gw_dma_front #(
   gw_isa_pkg::row_bytes_t row_bytes;
   gw_isa_pkg::tile_t      spm;
 
-  assign sync        = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W] == gw_isa_pkg::OP_SYNC;
+  assign opcode      = cmd_i[gw_isa_pkg::OPCODE_LSB+:gw_isa_pkg::OPCODE_W];
+  assign sync        = (opcode == gw_isa_pkg::OP_SYNC) | (opcode == gw_isa_pkg::OP_MARK);
   assign fp32        = cmd_i[gw_isa_pkg::FP32_LSB];
   assign addr        = {cmd_i[gw_isa_pkg::DRAM_ADDR_HI_LSB+:gw_isa_pkg::DRAM_ADDR_HI_W],
                         cmd_i[gw_isa_pkg::DRAM_ADDR_LO_LSB+:gw_isa_pkg::DRAM_ADDR_LO_W]};

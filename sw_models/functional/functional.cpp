@@ -13,6 +13,7 @@ using isa::Counter;
 using isa::ErrorCode;
 
 constexpr std::uint64_t kCommandBytes = isa::kCommandBytes;
+constexpr std::uint64_t kRingAlignment = 2048; ///< bytes, of a ring's begin and size
 
 /// A stored operand as a dense row-major array.
 std::vector<std::uint16_t> gather(const Scratchpad &spm, const isa::SpmTile &t, std::uint32_t rows,
@@ -118,10 +119,30 @@ void FunctionalNpu::set_dram_window(std::uint64_t base, std::uint64_t size) {
   limits_.dram_size = size;
 }
 
-void FunctionalNpu::start(std::uint64_t addr, std::uint32_t count) {
+void FunctionalNpu::clear() {
   status_ = {};
   std::fill(counters_.begin(), counters_.end(), std::uint64_t{0});
   std::fill(semaphores_.begin(), semaphores_.end(), std::uint16_t{0});
+  marks_.clear();
+  places_ = 0;
+  open_ = false;
+}
+
+void FunctionalNpu::open(std::uint64_t addr, std::uint32_t places) {
+  start(addr, places);
+  if (addr % kRingAlignment != 0 || places * kCommandBytes % kRingAlignment != 0) status_.error = ErrorCode::BAD_START;
+  places_ = places;
+  open_ = true;
+  stream_count_ = 0;
+}
+
+void FunctionalNpu::close() {
+  open_ = false;
+  status_.done = next_ == stream_count_;
+}
+
+void FunctionalNpu::start(std::uint64_t addr, std::uint32_t count) {
+  clear();
   stream_addr_ = addr;
   stream_count_ = count;
   next_ = 0;
@@ -132,14 +153,14 @@ void FunctionalNpu::start(std::uint64_t addr, std::uint32_t count) {
 }
 
 const FunctionalNpu::Status &FunctionalNpu::run() {
-  while (!status_.done && status_.error == ErrorCode::NONE)
+  while (!status_.done && status_.error == ErrorCode::NONE && next_ != stream_count_)
     step();
   return status_;
 }
 
 const FunctionalNpu::Status &FunctionalNpu::step() {
-  if (status_.done || status_.error != ErrorCode::NONE) return status_;
-  const std::uint64_t addr = stream_addr_ + next_ * kCommandBytes;
+  if (status_.done || status_.error != ErrorCode::NONE || next_ == stream_count_) return status_;
+  const std::uint64_t addr = stream_addr_ + (places_ == 0 ? next_ : next_ % places_) * kCommandBytes;
   isa::Command command;
   ErrorCode error = ErrorCode::FETCH_DECERR;
   if (memory_.contains(addr, kCommandBytes)) {
@@ -153,7 +174,7 @@ const FunctionalNpu::Status &FunctionalNpu::step() {
     return status_;
   }
   ++next_;
-  status_.done = next_ == stream_count_;
+  status_.done = next_ == stream_count_ && !open_;
   return status_;
 }
 
@@ -169,6 +190,8 @@ ErrorCode FunctionalNpu::execute(const isa::Command &command) {
     convolve(*conv);
   } else if (const auto *sum = std::get_if<isa::AddCommand>(&d.op)) {
     add_tiles(*sum);
+  } else if (std::get<isa::SyncCommand>(d.op).mark) {
+    marks_.push_back(d.tag);
   }
   return post(d.sync) ? ErrorCode::NONE : ErrorCode::SEM_OVERFLOW;
 }

@@ -35,10 +35,17 @@ public:
   /// Starts the stream of `count` commands in memory at `addr`: clears status, semaphores and counters, keeps the
   /// scratchpad. A stream the hardware would refuse gives BAD_START.
   void start(std::uint64_t addr, std::uint32_t count);
+  /// Starts a run on the empty ring of `places` commands in memory at `addr`: command i is at place i modulo `places`.
+  /// FETCH_BEATS counts as if bursts did not end where the tail once was.
+  void open(std::uint64_t addr, std::uint32_t places);
+  /// There are `count` commands since the start, as the tail says.
+  void raise(std::uint32_t count) { stream_count_ = count; }
+  /// No more follow.
+  void close();
 
-  /// Executes the next command; does nothing when done or stopped by an error. A command with an error has no effect
-  /// (SEM_OVERFLOW excepted: its work is done before it posts). A
-  /// wait that earlier commands do not satisfy is reported as WATCHDOG, which is how it would end in hardware.
+  /// Executes the next command; does nothing when there is none, or stopped by an error. A command with an error has no
+  /// effect (SEM_OVERFLOW excepted: its work is done before it posts). A wait that earlier commands do not satisfy is
+  /// reported as WATCHDOG, which is how it would end in hardware.
   const Status &step();
   /// Steps to the end or the first error.
   const Status &run();
@@ -51,6 +58,8 @@ public:
   std::uint64_t counter(isa::Counter c, std::uint32_t core = 0) const { return counters_[isa::counter_index(c, core)]; }
   /// All of them, in the list of isa/counters.hpp.
   const std::vector<std::uint64_t> &counters() const { return counters_; }
+  /// Tags of the MARKs that completed.
+  const std::vector<std::uint16_t> &marks() const { return marks_; }
   std::uint16_t semaphore(std::uint32_t index) const { return semaphores_.at(index); }
 
   /// The scratchpad, for debugging and to set its initial contents.
@@ -58,6 +67,7 @@ public:
   const Scratchpad &scratchpad() const { return spm_; }
 
 private:
+  void clear();
   isa::ErrorCode execute(const isa::Command &command);
   isa::ErrorCode move(const isa::DmaCommand &d);
   void multiply(const isa::GemmCommand &g);
@@ -80,6 +90,9 @@ private:
   Status status_;
   std::uint64_t stream_addr_ = 0;
   std::uint32_t stream_count_ = 0, next_ = 0;
+  std::uint32_t places_ = 0; ///< of the ring; 0: none
+  bool open_ = false;        ///< commands may follow
+  std::vector<std::uint16_t> marks_;
 };
 
 } // namespace gradweave

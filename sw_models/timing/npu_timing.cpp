@@ -10,27 +10,42 @@ namespace gradweave::timing {
 
 namespace {
 
-constexpr std::size_t kLoad = 0, kStore = 1, kCore = 2;
 constexpr std::uint32_t kSemaphoreMax = 65535;
+constexpr std::uint64_t kRingAlignment = 2048; ///< bytes, of a ring's begin and size (gw_cmd_fetch bad_ring)
+
+bool is_mark(const isa::Decoded &command) {
+  const auto *sync = std::get_if<isa::SyncCommand>(&command.op);
+  return sync != nullptr && sync->mark;
+}
 
 } // namespace
 
 NpuTiming::NpuTiming(const Machine &npu, const isa::Command *stream, std::size_t count, const RunOptions &options,
                      std::uint64_t limit, ProgressLog &progress)
-    : npu_(npu), stream_(stream), count_(count), options_(options),
+    : npu_(npu), stream_(stream), count_(options.ring.places == 0 ? count : options.ring.first_tail), options_(options),
       watchdog_(options.watchdog.value_or(usual_watchdog(npu))), limit_(limit), progress_(progress),
-      fetch_(npu.bus_bytes, options.stream_addr, count), memory_(npu, fetch_.word_beats(), limit, progress),
-      cores_(npu.cores, GemmEngine(npu, limit, progress)), engines_(kCore + npu.cores), semaphores_(npu.semaphores, 0) {
+      fetch_(npu.bus_bytes, options.stream_addr, count_), memory_(npu, fetch_.word_beats(), limit, progress),
+      cores_(npu.cores, GemmEngine(npu, limit, progress)), engines_(kCore + npu.cores), semaphores_(npu.semaphores, 0),
+      open_(options.ring.places != 0) {
   if (options_.dram_size == 0) options_.dram_size = npu.memory.size_bytes;
   limits_ = {npu.lanes(), npu.spm_rows(), npu.cores, npu.semaphores, options_.dram_base, options_.dram_size};
-  result_.commands.resize(count);
+  result_.commands.resize(count_);
 }
 
 bool NpuTiming::legal_start() const {
-  const std::uint64_t bytes = count_ * isa::kCommandBytes;
-  return options_.stream_addr % isa::kCommandBytes == 0 && count_ != 0 && options_.stream_addr >= options_.dram_base &&
+  const RingOptions &ring = options_.ring;
+  const std::uint64_t places = ring.places == 0 ? count_ : ring.places, bytes = places * isa::kCommandBytes;
+  if (ring.places != 0 &&
+      (options_.stream_addr % kRingAlignment != 0 || bytes % kRingAlignment != 0 || ring.first_tail > ring.places))
+    return false;
+  return options_.stream_addr % isa::kCommandBytes == 0 && places != 0 && options_.stream_addr >= options_.dram_base &&
          bytes <= options_.dram_size && options_.stream_addr - options_.dram_base <= options_.dram_size - bytes &&
          options_.stream_addr <= ~std::uint64_t{0} - bytes + 1;
+}
+
+bool NpuTiming::mark_blocked() const {
+  const Engine &store = engines_[kStore];
+  return marks_held_ == latency::kMarks && !store.queue.empty() && is_mark(store.queue.front().command);
 }
 
 /// First cycle in which the head of the engine's queue could start, its waits apart.
@@ -40,6 +55,8 @@ std::uint64_t NpuTiming::candidate(std::size_t e) const {
   std::uint64_t ready = 0;
   if (e < kCore) {
     ready = memory_.ready(e == kStore);
+    if (e == kStore && is_mark(engine.queue.front().command))
+      ready = marks_held_ == latency::kMarks ? kNever : std::max(ready, mark_room_since_);
   } else {
     const GemmEngine &core = cores_[e - kCore];
     const auto &op = engine.queue.front().command.op;
@@ -158,6 +175,7 @@ void NpuTiming::start(std::size_t e, std::uint64_t now) {
     engine.head_since =
         std::max(engine.head_since, result_.commands[engine.queue.front().index].issue + latency::kMoveToHead);
 
+  if (is_mark(head.command)) start_mark(head.index, head.command.tag, now);
   if (const auto *dma = std::get_if<isa::DmaCommand>(&head.command.op))
     memory_.start(e == kStore, now, *dma);
   else if (const auto *gemm = std::get_if<isa::GemmCommand>(&head.command.op))
@@ -170,6 +188,19 @@ void NpuTiming::start(std::size_t e, std::uint64_t now) {
     memory_.start_sync(e == kStore, now);
   else
     cores_[e - kCore].start_sync(now);
+}
+
+void NpuTiming::start_mark(std::uint32_t index, std::uint16_t tag, std::uint64_t now) {
+  started_marks_.emplace_back(index, tag);
+  if (++marks_held_ == latency::kMarks) marks_full_since_ = now + 1;
+}
+
+std::uint64_t NpuTiming::host_since() const {
+  if (mark_blocked()) return std::max(engines_[kStore].head_since, marks_full_since_);
+  std::uint64_t since = 0;
+  for (const Engine &engine : engines_)
+    if (engine.any_done) since = std::max(since, engine.last_done + 1);
+  return since;
 }
 
 void NpuTiming::complete(std::size_t e, std::uint64_t now) {
@@ -185,6 +216,10 @@ void NpuTiming::complete(std::size_t e, std::uint64_t now) {
   ++retired_;
   last_progress_ = now;
   progress_.add(now);
+  if (!started_marks_.empty() && started_marks_.front().first == index) {
+    result_.marks.push_back({started_marks_.front().second, now});
+    started_marks_.pop_front();
+  }
   for (const std::uint8_t semaphore : posts) {
     if (semaphore == isa::kNoSemaphore) continue;
     if (semaphores_[semaphore] == kSemaphoreMax)
@@ -213,104 +248,104 @@ void NpuTiming::play(std::uint64_t now) {
   plan_dispatch();
 }
 
-void NpuTiming::expire() {
-  if (watchdog_ == 0)
-    throw std::runtime_error(fmt::format("the stream never ends: after {} of {} commands all engines wait for "
-                                         "semaphores, and the watchdog is off; set it to end such a run",
-                                         retired_, count_));
+void NpuTiming::never_ends() const {
+  if (host_is_next())
+    throw std::runtime_error(
+        fmt::format("the run never ends: after {} of {} commands all wait for the host, whose last "
+                    "write was that; close the ring, and take the marks out of the log",
+                    retired_, count_));
+  throw std::runtime_error(fmt::format("the stream never ends: after {} of {} commands all engines wait for "
+                                       "semaphores, and the watchdog is off; set it to end such a run",
+                                       retired_, count_));
+}
+
+void NpuTiming::expire(std::uint64_t cycle) {
+  end_ = cycle;
   const auto oldest = std::find_if(result_.commands.begin(), result_.commands.end(),
                                    [](const CommandTimes &t) { return t.done == kNever; });
   stop(isa::ErrorCode::WATCHDOG, static_cast<std::uint32_t>(oldest - result_.commands.begin()));
 }
 
-RunResult NpuTiming::run() {
-  if (!legal_start()) {
-    stop(isa::ErrorCode::BAD_START, 0);
-    fill_counters(0);
-    return std::move(result_);
-  }
-  std::uint64_t now = 0;
-  while (retired_ < count_ && result_.ok() && !result_.given_up) {
-    std::uint64_t next = next_event();
-    while (memory_.advance(next)) {
+std::uint64_t NpuTiming::expiry() const {
+  if (limit_ != kNever) return limit_;
+  if (watchdog_ == 0 || next_event() != kNever || !memory_.idle() || host_is_next()) return kNever;
+  return std::max(last_progress_, memory_.last_handshake()) + watchdog_;
+}
+
+bool NpuTiming::begin() {
+  if (legal_start()) return true;
+  stop(isa::ErrorCode::BAD_START, 0);
+  return false;
+}
+
+bool NpuTiming::play_until(std::uint64_t last, std::size_t marks) {
+  const std::uint64_t horizon = last == kNever ? kNever : last + 1;
+  while (running() && result_.marks.size() < marks) {
+    std::uint64_t event = next_event();
+    while (memory_.advance(std::min(event, horizon))) {
       fetch_.receive(memory_.take_fetched());
       plan_dispatch();
-      next = next_event();
+      event = next_event();
     }
-    if (next > limit_ || next == kNever) { // nothing happens any more, or too late
-      now = limit_ != kNever ? limit_ : std::max(last_progress_, memory_.last_handshake()) + watchdog_;
-      expire();
+    if (event == kNever || event > limit_ || event > last) { // nothing happens any more, or too late
+      const std::uint64_t expired = expiry();
+      if (expired == kNever && last == kNever) never_ends();
+      if (expired == kNever || expired > last) break;
+      expire(expired);
       break;
     }
-    now = next;
-    play(now);
+    end_ = event;
+    play(event);
     if (memory_.idle_cycles() > options_.most_idle_cycles) result_.given_up = true;
   }
-  fill_counters(now);
-  return std::move(result_);
+  return running();
 }
 
-void NpuTiming::fill_counters(std::uint64_t end) {
-  using isa::Counter;
-  result_.counters.resize(isa::counter_count(npu_.cores));
-  const auto set = [this](Counter c, std::uint64_t value, std::uint32_t core = 0) {
-    result_.counters[isa::counter_index(c, core)] = value;
-  };
-  const std::uint64_t cycles = end + 1;
-  for (Engine &engine : engines_) {
-    if (!engine.in_flight.empty()) {
-      const std::uint64_t start = result_.commands[engine.in_flight.front().first].start;
-      engine.busy += end - (engine.any_done ? std::max(engine.last_done, start) : start);
-    } else if (!engine.queue.empty()) {
-      const std::uint64_t issue = result_.commands[engine.queue.front().index].issue;
-      engine.waiting += end - (engine.any_done ? std::max(engine.last_done, issue) : issue);
+bool NpuTiming::write(const HostWrite &write, const isa::Command *stream) {
+  if (host_is_next()) { // in this cycle, too
+    last_progress_ = std::max(last_progress_, write.cycle);
+    progress_.add(host_since(), write.cycle);
+  }
+  switch (write.kind) {
+  case HostWrite::Kind::kTail:
+    if (!open_ || !running() || write.tail < count_ ||
+        write.tail - fetch_.received_before(write.cycle) > options_.ring.places)
+      return false;
+    stream_ = stream;
+    count_ = write.tail;
+    result_.commands.resize(count_);
+    fetch_.raise(count_, write.cycle);
+    return true;
+  case HostWrite::Kind::kClose:
+    if (!open_ || !running()) return false;
+    open_ = false;
+    end_ = std::max(end_, write.cycle + latency::kCloseToEnd);
+    return true;
+  case HostWrite::Kind::kTakeMark:
+    break;
+  }
+  if (marks_taken_ == result_.marks.size() || result_.marks[marks_taken_].cycle >= write.cycle) return false;
+  ++marks_taken_;
+  if (marks_held_-- == latency::kMarks) mark_room_since_ = write.cycle + latency::kTakeToMark;
+  return true;
+}
+
+RunResult NpuTiming::run() {
+  if (begin()) {
+    const std::vector<HostWrite> &host = options_.ring.host;
+    for (std::size_t i = 0; i < host.size(); ++i) {
+      play_until(host[i].cycle);
+      if (!result_.ok() || result_.given_up) break;
+      if (!write(host[i], stream_)) result_.refused.push_back(i);
     }
+    play_until(kNever);
   }
-  const MemorySystem::Totals &m = memory_.totals();
-  const Engine &load = engines_[kLoad], &store = engines_[kStore];
-  set(Counter::CYCLES, cycles);
-  set(Counter::LOAD_ACTIVE, m.read_beats);
-  set(Counter::LOAD_DRAM, load.busy - m.read_beats);
-  set(Counter::LOAD_SEM, load.waiting);
-  set(Counter::LOAD_EMPTY, cycles - load.busy - load.waiting);
-  set(Counter::STORE_ACTIVE, m.write_beats);
-  set(Counter::STORE_DRAM, store.busy - m.write_beats);
-  set(Counter::STORE_SEM, store.waiting);
-  set(Counter::STORE_EMPTY, cycles - store.busy - store.waiting);
-  const std::uint64_t blocked = fetch_.blocked_cycles(end), done = fetch_.done_cycles(end);
-  set(Counter::FETCH_ACTIVE, m.fetch_beats);
-  set(Counter::FETCH_DRAM, cycles - m.fetch_beats - blocked - done);
-  set(Counter::FETCH_BLOCKED, blocked);
-  set(Counter::FETCH_DONE, done);
-  for (std::uint32_t core = 0; core < npu_.cores; ++core) {
-    const GemmEngine::Totals c = cores_[core].finish();
-    const Engine &compute = engines_[kCore + core];
-    set(Counter::COMPUTE_ACTIVE, c.active, core);
-    set(Counter::COMPUTE_BANK, c.bank, core);
-    set(Counter::COMPUTE_SHADOW, c.shadow, core);
-    set(Counter::COMPUTE_DRAIN, compute.busy - c.active - c.bank - c.shadow - c.add, core);
-    set(Counter::COMPUTE_SEM, compute.waiting, core);
-    set(Counter::COMPUTE_EMPTY, cycles - compute.busy - compute.waiting, core);
-    set(Counter::COMPUTE_ADD, c.add, core);
-    set(Counter::BLOCKS, c.blocks, core);
-    if (result_.ok()) result_.accesses += c.accesses;
-  }
-  set(Counter::READ_BEATS, m.read_beats);
-  set(Counter::WRITE_BEATS, m.write_beats);
-  set(Counter::FETCH_BEATS, m.fetch_beats);
-  set(Counter::READ_BYTES, m.read_bytes);
-  set(Counter::WRITE_BYTES, m.write_bytes);
-  if (result_.ok()) count_memory_accesses();
+  return finish();
 }
 
-void NpuTiming::count_memory_accesses() {
-  const MemorySystem::Totals &m = memory_.totals();
-  AccessCounts &a = result_.accesses;
-  a.load_write_bytes = m.read_bytes;
-  a.store_read_bytes = m.write_bytes;
-  a.bus_bytes = (m.read_beats + m.write_beats + m.fetch_beats) * npu_.bus_bytes;
-  a.dram_read_bytes = m.read_accesses * memory_.access_bytes();
-  a.dram_write_bytes = m.write_accesses * memory_.access_bytes();
+RunResult NpuTiming::finish() {
+  fill_counters(end_);
+  return std::move(result_);
 }
 
 } // namespace gradweave::timing

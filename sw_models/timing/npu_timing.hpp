@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <vector>
 
 namespace gradweave::timing {
@@ -20,10 +21,31 @@ public:
   /// Counters count cycles up to and including `limit`.
   NpuTiming(const Machine &npu, const isa::Command *stream, std::size_t count, const RunOptions &options,
             std::uint64_t limit, ProgressLog &progress);
-  /// To the end, the first error, or the limit, where then the watchdog expires.
+  /// To the end, the first error, or the limit, where then the watchdog expires; with the host's writes in between.
+  /// Throws std::runtime_error if the run has no end.
   RunResult run();
 
+  // The same step by step, for a host that decides as it goes: begin(), then play_until() and write() in turns.
+  /// False, with the error in the result, if the NPU refuses the start.
+  bool begin();
+  /// Plays cycles up to and including `last`; false if the run ended in or before it. Throws as run() for `last`
+  /// kNever.
+  bool play_until(std::uint64_t last) { return play_until(last, std::numeric_limits<std::size_t>::max()); }
+  /// Likewise, but no further than the cycle in which `marks` MARKs have completed since the start.
+  bool play_until(std::uint64_t last, std::size_t marks);
+  /// The host's write, in its cycle, up to which all was played. False: refused. `stream` has all commands up to the
+  /// tail.
+  bool write(const HostWrite &write, const isa::Command *stream);
+  /// Marks that completed so far.
+  const std::vector<Mark> &marks() const { return result_.marks; }
+  bool ok() const { return result_.ok(); }
+  /// The last cycle with an event, or the last of the run.
+  std::uint64_t end() const { return end_; }
+  RunResult finish();
+
 private:
+  static constexpr std::size_t kLoad = 0, kStore = 1, kCore = 2; ///< engines; the latter: core 0's
+
   struct Queued {
     std::uint32_t index = 0;
     isa::Decoded command;
@@ -59,7 +81,18 @@ private:
       result_.error_index = index;
     }
   }
-  void expire();
+  void expire(std::uint64_t cycle);
+  [[noreturn]] void never_ends() const;
+  bool running() const { return (retired_ < count_ || open_) && result_.ok() && !result_.given_up; }
+  /// The head of the store engine's queue is a MARK for which the log has no room.
+  bool mark_blocked() const;
+  /// Standing still is the host's to end.
+  bool host_is_next() const { return (open_ && retired_ == count_) || mark_blocked(); }
+  /// Cycle in which the watchdog stops a run in which nothing happens any more; kNever if something may.
+  std::uint64_t expiry() const;
+  /// First cycle of that; for a head that is blocked or a ring that is idle.
+  std::uint64_t host_since() const;
+  void start_mark(std::uint32_t index, std::uint16_t tag, std::uint64_t now);
   bool legal_start() const;
   void fill_counters(std::uint64_t end);
   /// Of a run without an error.
@@ -89,7 +122,14 @@ private:
   Queued next_;
   bool decoded_ = false; ///< next_ holds command dispatched_
 
+  bool open_ = false;            ///< the ring
+  std::uint32_t marks_held_ = 0; ///< started and not taken
+  std::uint64_t mark_room_since_ = 0, marks_full_since_ = 0;
+  std::size_t marks_taken_ = 0;
+  std::deque<std::pair<std::uint32_t, std::uint16_t>> started_marks_; ///< index, tag
+
   std::uint64_t retired_ = 0, last_progress_ = 0;
+  std::uint64_t end_ = 0;
   RunResult result_;
 };
 

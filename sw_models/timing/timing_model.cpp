@@ -13,6 +13,23 @@ namespace {
 /// Longest silence within the reading of a block: both operands wait for initial values.
 std::uint64_t silence_in_block(const NpuConfig &npu) { return npu.rows + 4ULL; }
 
+void check_ring(const RingOptions &ring, std::size_t commands) {
+  std::uint64_t cycle = 0;
+  for (std::size_t i = 0; i < ring.host.size(); ++i) {
+    const HostWrite &write = ring.host[i];
+    if (write.cycle < cycle)
+      throw std::invalid_argument(
+          fmt::format("ring.host[{}].cycle = {}: the write before is in cycle {}; sort them", i, write.cycle, cycle));
+    cycle = write.cycle;
+    if (write.kind == HostWrite::Kind::kTail && write.tail > commands)
+      throw std::invalid_argument(
+          fmt::format("ring.host[{}].tail = {}: the stream has {} commands", i, write.tail, commands));
+  }
+  if (ring.places != 0 && ring.first_tail > commands)
+    throw std::invalid_argument(
+        fmt::format("ring.first_tail = {}: the stream has {} commands", ring.first_tail, commands));
+}
+
 } // namespace
 
 RunResult run(const Machine &npu, const isa::Command *stream, std::size_t count, const RunOptions &options) {
@@ -22,6 +39,7 @@ RunResult run(const Machine &npu, const isa::Command *stream, std::size_t count,
     throw std::invalid_argument(fmt::format("watchdog = {} cycles: the timing model does not follow silences within a "
                                             "block, which last up to {} cycles; use a longer watchdog",
                                             watchdog, silence_in_block(npu)));
+  check_ring(options.ring, count);
   ProgressLog progress(short_watchdog);
   RunResult result = NpuTiming(npu, stream, count, options, kNever, progress).run();
   std::uint64_t last = result.cycles() - 1;

@@ -16,8 +16,9 @@
 namespace gradweave::timing {
 
 /// Runs `count` commands on an idle NPU whose memory is idle too, and has no faults and no back-pressure beyond its
-/// DRAM timing. A stream the hardware stops with an error gives that error and the events until then. Pure: no state
-/// is kept between calls.
+/// DRAM timing. With a ring, `count` commands are there in the end; the host writes as the options say. Throws
+/// std::invalid_argument, naming the field, for writes that are no order or more than the stream. A stream the hardware
+/// stops with an error gives that error and the events until then. Pure: no state is kept between calls.
 RunResult run(const Machine &npu, const isa::Command *stream, std::size_t count, const RunOptions &options = {});
 
 inline RunResult run(const Machine &npu, const std::vector<isa::Command> &stream, const RunOptions &options = {}) {

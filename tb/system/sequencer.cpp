@@ -104,7 +104,8 @@ void Sequencer::begin_stream(CommandId id) {
   board.clock.resume(start_ + time_of((now() / period + 1) * period));
   running_[command.device] = id;
   board.control.start(RunControl::stream_registers(command.stream_addr, static_cast<std::uint32_t>(stream.size())),
-                      stream.size(), [this, id](const RunStatus &status) { end_stream(id, status); });
+                      stream.size(), RunControl::Ending::kInterrupt,
+                      [this, id](const RunStatus &status) { end_stream(id, status); });
 }
 
 void Sequencer::end_stream(CommandId id, const RunStatus &status) {

@@ -44,8 +44,8 @@ protected:
   }
 };
 
-const Words kSubcommands{"cosim",    "simulate", "compile", "validate",  "disasm", "asm",  "timeline",
-                         "wavediff", "models",   "search",  "reproduce", "weave",  "help", "version"};
+const Words kSubcommands{"cosim",  "simulate", "compile",   "validate", "disasm", "asm",  "timeline", "wavediff",
+                         "models", "search",   "reproduce", "weave",    "serve",  "help", "version"};
 
 TEST_F(CliUsage, UnknownSubcommandsAreNamedWithTheNearest) {
   refused({"cosm"}, {"'cosm'", "did you mean 'cosim'?", "there are: cosim, simulate"});
@@ -118,7 +118,7 @@ Words names_in(const std::string &error) {
 
 TEST_F(CliUsage, LongListsOfOptionsHaveHeadings) {
   for (const std::string subcommand :
-       {"cosim", "simulate", "compile", "validate", "search", "memory", "train", "weave", "sweep"}) {
+       {"cosim", "simulate", "compile", "validate", "search", "memory", "train", "weave", "serve", "sweep"}) {
     const std::string help = shown({"help", subcommand});
     std::size_t under = 0, at = help.find("\nOptions:\n");
     ASSERT_NE(at, std::string::npos) << help;

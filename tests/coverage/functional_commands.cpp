@@ -14,6 +14,7 @@ std::string opcode_name(const isa::Command &c) {
   case static_cast<std::uint32_t>(isa::Opcode::GEMM):
     return "GEMM";
   case static_cast<std::uint32_t>(isa::Opcode::SYNC):
+  case static_cast<std::uint32_t>(isa::Opcode::MARK): // a SYNC of the store engine that the log hears of
     return "SYNC";
   case static_cast<std::uint32_t>(isa::Opcode::ADD):
     return "ADD";

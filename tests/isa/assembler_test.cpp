@@ -21,7 +21,8 @@ TEST(Assembler, DocumentedExamplesAreTheirOwnDisassembly) {
            ("WGRAD fp32 core=2 m=45 n=44 k=196 a=90:196:0 b=col:400:196:0 cin=1:2:3 cout=900:90:0 image=14:13 "
             "grid=16:17:3 off=-1:127 out=12:11 tag=3"),
            "GEMM bf16 core=3 m=1 n=2 k=3 a=row:0:0:0 b=col:4:5:6 cout=7:8:9 post=0", "SYNC engine=load wait=3:2",
-           "SYNC engine=store tag=65535", "SYNC engine=compute7 post=1", "SYNC engine=load wait=-,3:2 post=-,-,1",
+           "SYNC engine=store tag=65535", "MARK", "MARK wait=3:2 post=1 tag=65535", "SYNC engine=compute7 post=1",
+           "SYNC engine=load wait=-,3:2 post=-,-,1",
            "SYNC engine=load wait=1:0,-,255:7 post=4,-,1", // illegal, but expressible
        }) {
     const std::vector<Command> commands = assemble(line);
@@ -96,7 +97,8 @@ TEST_P(AssemblerErrors, NamePlaceValueAndRemedy) {
 INSTANTIATE_TEST_SUITE_P(
     Messages, AssemblerErrors,
     testing::Values(
-        Bad{"\nMUL x", "t.gwasm:2:1: unknown command 'MUL'; use LOAD, STORE, GEMM, ADD, CONV, WGRAD, SYNC or RAW"},
+        Bad{"\nMUL x",
+            "t.gwasm:2:1: unknown command 'MUL'; use LOAD, STORE, GEMM, ADD, CONV, WGRAD, SYNC, MARK or RAW"},
         Bad{"LOAD int8 dram=0", "t.gwasm:1:6: 'int8' is no element type; write fp32 or bf16 after LOAD"},
         Bad{"GEMM", "t.gwasm:1:1: 'GEMM' is no element type; write fp32 or bf16 after GEMM"},
         Bad{"ADD m=1", "t.gwasm:1:5: 'm=1' is no element type; write fp32 or bf16 after ADD"},

@@ -180,7 +180,7 @@ TEST(Check, Opcode) {
     Command c;
     c.words.fill(0xFFFFFFFFU); // every later check would fail too
     c.set(field::OPCODE, opcode);
-    const bool known = opcode >= 1 && opcode <= 7;
+    const bool known = opcode >= 1 && opcode <= 8;
     EXPECT_EQ(check_command(c, limits()), known ? ErrorCode::ILLEGAL_FIELD : ErrorCode::ILLEGAL_OPCODE) << opcode;
   }
 }
@@ -234,6 +234,7 @@ TEST(Check, EngineFitsTheOpcode) {
     EXPECT_EQ(check_as(gemm()), engine == 2) << engine;
     EXPECT_EQ(check_as(add()), engine == 2) << engine;
     EXPECT_EQ(check_as(SyncCommand{}), engine <= 2) << engine;
+    EXPECT_EQ(check_as(SyncCommand{1, true}), engine == 1) << engine;
   }
   Limits two_cores = limits();
   two_cores.cores = 2;

@@ -122,7 +122,7 @@ TEST(Command, RandomBitsSurviveDecodeAndEncode) {
     Command c;
     for (auto &w : c.words)
       w = random();
-    c.set(field::OPCODE, 1 + random() % 7);
+    c.set(field::OPCODE, 1 + random() % 8);
     const auto op = static_cast<Opcode>(c.get(field::OPCODE));
     if (op == Opcode::LOAD) c.set(field::ENGINE, 0);
     if (op == Opcode::STORE) c.set(field::ENGINE, 1);
@@ -138,13 +138,14 @@ TEST(Command, RandomBitsSurviveDecodeAndEncode) {
     if (op == Opcode::CONV) same(kCONVFields);
     if (op == Opcode::WGRAD) same(kWGRADFields);
     if (op == Opcode::SYNC) same(kSYNCFields);
+    if (op == Opcode::MARK) same(kMARKFields);
     EXPECT_EQ(encode(*decode(back)), back);
   }
 }
 
 TEST(Command, UnknownOpcodeDoesNotDecode) {
   Command c;
-  for (std::uint32_t opcode : {0U, 8U, 255U}) {
+  for (std::uint32_t opcode : {0U, 9U, 255U}) {
     c.set(field::OPCODE, opcode);
     EXPECT_FALSE(decode(c)) << opcode;
   }

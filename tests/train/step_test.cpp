@@ -24,6 +24,7 @@ public:
     under_->allocate(under_->config().memory.size_bytes / 2);
   }
   const std::vector<timing::CommandTimes> &command_times() const override { return under_->command_times(); }
+  std::uint64_t now() const override { return under_->now(); }
 
 private:
   void do_copy_in(std::uint64_t addr, const void *data, std::size_t bytes) override {
@@ -38,6 +39,13 @@ private:
     if (++reads_ == flip_at_) static_cast<std::uint8_t *>(data)[bytes - 1] ^= 0x80U;
   }
   void do_submit(std::uint64_t, const std::vector<isa::Command> &stream) override { under_->submit(stream); }
+  void do_open(std::uint64_t, std::uint32_t places) override { under_->open(places); }
+  std::uint64_t do_append(const std::vector<isa::Command> &commands, std::uint32_t) override {
+    return under_->append(commands);
+  }
+  std::uint64_t do_close() override { return under_->close(); }
+  bool do_advance(std::uint64_t cycle) override { return under_->advance(cycle); }
+  std::optional<timing::Mark> do_take_mark() override { return under_->take_mark(); }
   RunStatus do_wait(const ProgressFunction &progress) override { return under_->wait(progress); }
   Counters do_read_counters() override { return under_->read_counters(); }
   void do_reset() override { under_->reset(); }

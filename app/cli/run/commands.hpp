@@ -14,6 +14,7 @@ void add_simulate(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_train(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_validate(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_weave(CLI::App &app, const Invocation &invocation, Chosen &chosen);
+void add_serve(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 void add_reproduce(CLI::App &app, const Invocation &invocation, Chosen &chosen);
 
 } // namespace gradweave::cli

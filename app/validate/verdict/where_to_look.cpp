@@ -121,7 +121,7 @@ struct CounterRow {
 
 const std::vector<CounterRow> &counter_rows() {
   const auto counters = [](std::string_view rtl, std::string_view model) {
-    return Places{{rtl, "rtl/cmd/gw_perf_counters.sv"}, {model, "sw_models/timing/npu_timing.cpp"}, {}, "Counters"};
+    return Places{{rtl, "rtl/cmd/gw_perf_counters.sv"}, {model, "sw_models/timing/npu_counters.cpp"}, {}, "Counters"};
   };
   static const std::vector<CounterRow> rows{
       {"FETCH_", counters("rtl/cmd/gw_cmd_fetch.sv", "sw_models/timing/engines/command_fetch.cpp")},

@@ -4,6 +4,7 @@
 #include "isa/command.hpp"
 #include "sw_models/config/npu_config.hpp"
 #include "sw_models/timing/engines/command_times.hpp"
+#include "sw_models/timing/engines/dma_engine.hpp"
 #include "sw_models/timing/engines/latencies.hpp"
 #include "sw_models/timing/engines/memory_system.hpp"
 
@@ -27,12 +28,16 @@ public:
   };
   /// Issues that burst.
   Burst issue(std::uint64_t cycle);
-  /// Words that arrive, in order.
+  /// Words of a burst that arrive, in order; none: nothing happens.
   void receive(const FetchedWords &words);
   /// Cycle in which the command (the next to be moved) can be checked at the earliest; kNever if it is not known yet.
   std::uint64_t available(std::uint64_t command) const {
     return command < received_ ? available_[command % available_.size()] : kNever;
   }
+  /// The tail rises to `commands` in this cycle, up to which all was played.
+  void raise(std::uint64_t commands, std::uint64_t cycle);
+  /// Commands of words that were complete before the cycle, which is none before the last that was played.
+  std::uint64_t received_before(std::uint64_t cycle) const;
   /// Dispatch moves the next command to its queue.
   void moved(std::uint64_t cycle);
 
@@ -54,8 +59,10 @@ private:
   std::uint64_t next_burst_ = kNever, not_before_ = latency::kRunToFetch;
   std::uint32_t burst_commands_ = 0, burst_words_ = 0; ///< of the next burst
   std::uint64_t last_data_ = 0;                        ///< cycle of the last word received
-  std::uint64_t blocked_ = 0;
-  std::vector<std::uint64_t> available_; ///< of the commands in the buffer, by number
+  std::uint64_t idle_to_ = 0;                          ///< cycle in which the tail rose last after all was there
+  std::uint64_t blocked_ = 0, done_ = 0;
+  Ring<std::uint64_t> open_ends_, held_ends_; ///< commands up to the end of each burst: not yet received; not yet moved
+  std::vector<std::uint64_t> available_;      ///< of the commands in the buffer, by number
 };
 
 } // namespace gradweave::timing

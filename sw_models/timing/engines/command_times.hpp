@@ -19,4 +19,11 @@ struct CommandTimes {
   bool operator!=(const CommandTimes &o) const { return !(*this == o); }
 };
 
+/// A MARK that completed, as the mark log has it.
+struct Mark {
+  std::uint16_t tag = 0;
+  std::uint64_t cycle = 0; ///< of the run; CommandTimes::done of the MARK
+  bool operator==(const Mark &o) const { return tag == o.tag && cycle == o.cycle; }
+};
+
 } // namespace gradweave::timing

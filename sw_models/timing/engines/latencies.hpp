@@ -13,6 +13,8 @@ inline constexpr Cycles kRunToFetch = 1;       ///< first cycle of a run -> firs
 inline constexpr Cycles kFetchToMux = 1;       ///< burst issued -> its address is offered to axi_read_mux
 inline constexpr Cycles kFetchToBus = 2;       ///< burst issued -> its address is taken by the memory
 inline constexpr Cycles kFetchToFetch = 1;     ///< burst issued -> next burst
+inline constexpr Cycles kTailToFetch = 1;      ///< tail written -> burst for the commands that it adds
+inline constexpr Cycles kCloseToEnd = 1;       ///< ring closed, all commands retired -> last cycle of the run
 inline constexpr Cycles kWordToCheck = 1;      ///< last beat of a word -> dispatch checks its first command
 inline constexpr Cycles kCheckToMove = 1;      ///< check -> the command moves to its queue, or its error stops the run
 inline constexpr Cycles kMoveToCheck = 1;      ///< move -> check of the next command
@@ -24,6 +26,10 @@ inline constexpr Cycles kStartToQueueRoom = 1; ///< head of a full queue starts 
 // --- Semaphores (rtl/cmd/gw_semaphores.sv) -------------------------------------------------------------------------
 inline constexpr Cycles kPostToTake = 1;   ///< completion -> its posts can be taken
 inline constexpr Cycles kGrantToGrant = 1; ///< a command starts -> another engine's command can start
+
+// --- Mark log (rtl/cmd/gw_mark_log.sv) -----------------------------------------------------------------------------
+inline constexpr std::uint32_t kMarks = 16; ///< that were started and not taken by the host (DEPTH)
+inline constexpr Cycles kTakeToMark = 1;    ///< mark taken out of a full log -> a MARK can start
 
 // --- Load and store engine (rtl/dma/gw_dma_front.sv, gw_dma_order.sv, gw_burst_gen.sv) -----------------------------
 inline constexpr Cycles kStartToBurst = 1;    ///< start -> first burst

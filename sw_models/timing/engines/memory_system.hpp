@@ -45,6 +45,9 @@ public:
   /// Words of the fetch burst that was answered since the last call; none if there was none.
   FetchedWords take_fetched();
 
+  /// Nothing is under way, nor about to be: time alone changes nothing.
+  bool idle() const { return reads_.empty() && writes_.empty() && load_.next == kNever && store_.next == kNever; }
+
   struct Totals {
     std::uint64_t read_beats = 0, read_bytes = 0, write_beats = 0, write_bytes = 0, fetch_beats = 0;
     /// Of the DRAM, by bursts that were issued, whatever the limit; fetch is among the reads.

@@ -34,6 +34,18 @@ void AxiLiteMaster::write(std::uint16_t offset, std::uint32_t value) {
   run({RegisterAccess::Kind::kWrite, offset, value});
 }
 
+AxiResp AxiLiteMaster::try_write(std::uint16_t offset, std::uint32_t value) {
+  refusable_ = true;
+  try {
+    write(offset, value);
+  } catch (...) {
+    refusable_ = false;
+    throw;
+  }
+  refusable_ = false;
+  return resp_;
+}
+
 std::uint32_t AxiLiteMaster::run(const RegisterAccess &access) {
   begin(access, [this](std::uint32_t) { clock_.stop(); });
   try {
@@ -107,7 +119,8 @@ void AxiLiteMaster::check_patience() {
 
 void AxiLiteMaster::finish(const char *what, AxiResp resp) {
   state_ = State::kIdle;
-  if (resp != AxiResp::kOkay)
+  resp_ = resp;
+  if (resp != AxiResp::kOkay && !refusable_)
     throw std::runtime_error(fmt::format("cycle {}: the NPU answers the {} of register {:#05x} with an error response",
                                          clock_.cycle(), what, offset_));
   std::exchange(done_, {})(data_);

@@ -21,8 +21,8 @@ struct RegisterAccess {
   std::uint32_t value = 0; ///< to be written, or cycles of a wait, at least 1
 };
 
-/// One access at a time. A slave that does not answer within kPatience cycles, an error response, and a VALID that falls
-/// or a response payload that changes before READY are std::runtime_errors out of the clock's run().
+/// One access at a time. A slave that does not answer within kPatience cycles, an error response, and a VALID that
+/// falls or a response payload that changes before READY are std::runtime_errors out of the clock's run().
 class AxiLiteMaster : public sc_core::sc_module {
 public:
   SC_HAS_PROCESS(AxiLiteMaster);
@@ -34,6 +34,8 @@ public:
   /// Host, between runs of the clock: simulates the cycles that the access takes.
   std::uint32_t read(std::uint16_t offset);
   void write(std::uint16_t offset, std::uint32_t value);
+  /// The same, but gives the answer instead of throwing for an error response.
+  AxiResp try_write(std::uint16_t offset, std::uint32_t value);
 
   /// Called in the cycle in which an access is over, with what was read; may begin another, which follows at once.
   using Done = std::function<void(std::uint32_t)>;
@@ -60,10 +62,12 @@ private:
   Done done_;
   std::uint64_t cycles_ = 0; ///< since the access began
   bool asleep_ = false;
+  bool refusable_ = false; ///< an error response is an answer
   bool address_sent_ = false, data_sent_ = false;
   std::uint16_t offset_ = 0;
   std::uint32_t data_ = 0;
-  AxiLiteSlavePins held_; ///< its valid channels: driven last cycle and not taken
+  AxiResp resp_ = AxiResp::kOkay; ///< of the last access
+  AxiLiteSlavePins held_;         ///< its valid channels: driven last cycle and not taken
   Stall stall_aw_, stall_w_, stall_b_, stall_ar_, stall_r_;
 };
 

@@ -78,6 +78,7 @@ std::vector<Kind> kinds() {
           kind(gemm, isa::kGEMMFields),
           kind(add, isa::kADDFields),
           kind(isa::SyncCommand{}, isa::kSYNCFields),
+          kind(isa::SyncCommand{1, true}, isa::kMARKFields),
           kind(conv, isa::kCONVFields),
           kind(wgrad, isa::kWGRADFields)};
 }
@@ -102,7 +103,7 @@ Range tile_range(std::string_view name, std::uint64_t top, bool fp32) {
 
 Range engine_range(isa::Opcode opcode) {
   if (opcode == isa::Opcode::LOAD) return {0, 0};
-  if (opcode == isa::Opcode::STORE) return {1, 1};
+  if (opcode == isa::Opcode::STORE || opcode == isa::Opcode::MARK) return {1, 1};
   return {opcode == isa::Opcode::SYNC ? 0U : 2U, 1 + GW_CORES};
 }
 

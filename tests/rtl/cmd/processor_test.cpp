@@ -80,7 +80,8 @@ TEST(Registers, HoldWhatTheIsaSays) {
   Bench bench(kSeed, 0.3);
   EXPECT_EQ(bench.read(Csr::ID), 0x47570001U);
   EXPECT_EQ(bench.read(Csr::WATCHDOG), 65536U);
-  for (const Csr reg : {Csr::STATUS, Csr::ERR_CODE, Csr::ERR_INDEX, Csr::RETIRED})
+  for (const Csr reg : {Csr::STATUS, Csr::ERR_CODE, Csr::ERR_INDEX, Csr::RETIRED, Csr::RING_HEAD, Csr::MARK_TAG,
+                        Csr::MARK_CYCLE_LO, Csr::MARK_CYCLE_HI})
     EXPECT_EQ(bench.read(reg), 0U) << "offset " << static_cast<unsigned>(reg);
   std::uint32_t built = 0; // CFG: 1, 2, 3, 4, and zeros
   for (const isa::CsrInfo &csr : isa::kCsrs) {
@@ -89,8 +90,8 @@ TEST(Registers, HoldWhatTheIsaSays) {
     EXPECT_EQ(bench.read(csr.csr), built <= 4 ? built : 0U) << csr.name;
   }
   std::uint32_t value = 0x11223344;
-  const Csr writable[] = {Csr::CMD_ADDR_LO,  Csr::CMD_ADDR_HI,  Csr::CMD_COUNT,    Csr::DRAM_BASE_LO,
-                          Csr::DRAM_BASE_HI, Csr::DRAM_SIZE_LO, Csr::DRAM_SIZE_HI, Csr::WATCHDOG};
+  const Csr writable[] = {Csr::CMD_ADDR_LO,  Csr::CMD_ADDR_HI,  Csr::CMD_COUNT, Csr::DRAM_BASE_LO, Csr::DRAM_BASE_HI,
+                          Csr::DRAM_SIZE_LO, Csr::DRAM_SIZE_HI, Csr::WATCHDOG,  Csr::RING_SIZE};
   for (Csr reg : writable)
     EXPECT_EQ(bench.read(reg), reg == Csr::WATCHDOG ? 65536U : 0U) << "after reset";
   for (Csr reg : writable)

@@ -36,7 +36,8 @@ public:
       d.op = conv(true);
       break;
     default:
-      d.op = isa::SyncCommand{static_cast<std::uint8_t>(below(2 + limits_.cores))};
+      d.op = below(2) == 0 ? isa::SyncCommand{1, true}
+                           : isa::SyncCommand{static_cast<std::uint8_t>(below(2 + limits_.cores))};
       break;
     }
     return isa::encode(d);
@@ -79,7 +80,7 @@ public:
     isa::Command c;
     for (std::uint32_t &word : c.words)
       word = static_cast<std::uint32_t>(random_());
-    if (below(8) != 0) c.set(isa::field::OPCODE, static_cast<std::uint32_t>(1 + below(7)));
+    if (below(8) != 0) c.set(isa::field::OPCODE, static_cast<std::uint32_t>(1 + below(8)));
     return c;
   }
 

@@ -1,0 +1,69 @@
+// The counters of a run (rtl/cmd/gw_perf_counters.sv), from what the blocks counted.
+#include "sw_models/timing/npu_timing.hpp"
+
+namespace gradweave::timing {
+
+void NpuTiming::fill_counters(std::uint64_t end) {
+  using isa::Counter;
+  result_.counters.resize(isa::counter_count(npu_.cores));
+  const auto set = [this](Counter c, std::uint64_t value, std::uint32_t core = 0) {
+    result_.counters[isa::counter_index(c, core)] = value;
+  };
+  const std::uint64_t cycles = end + 1;
+  for (Engine &engine : engines_) {
+    if (!engine.in_flight.empty()) {
+      const std::uint64_t start = result_.commands[engine.in_flight.front().first].start;
+      engine.busy += end - (engine.any_done ? std::max(engine.last_done, start) : start);
+    } else if (!engine.queue.empty()) {
+      const std::uint64_t issue = result_.commands[engine.queue.front().index].issue;
+      engine.waiting += end - (engine.any_done ? std::max(engine.last_done, issue) : issue);
+    }
+  }
+  const MemorySystem::Totals &m = memory_.totals();
+  const Engine &load = engines_[kLoad], &store = engines_[kStore];
+  set(Counter::CYCLES, cycles);
+  set(Counter::LOAD_ACTIVE, m.read_beats);
+  set(Counter::LOAD_DRAM, load.busy - m.read_beats);
+  set(Counter::LOAD_SEM, load.waiting);
+  set(Counter::LOAD_EMPTY, cycles - load.busy - load.waiting);
+  set(Counter::STORE_ACTIVE, m.write_beats);
+  set(Counter::STORE_DRAM, store.busy - m.write_beats);
+  set(Counter::STORE_SEM, store.waiting);
+  set(Counter::STORE_EMPTY, cycles - store.busy - store.waiting);
+  const std::uint64_t blocked = fetch_.blocked_cycles(end), done = fetch_.done_cycles(end);
+  set(Counter::FETCH_ACTIVE, m.fetch_beats);
+  set(Counter::FETCH_DRAM, cycles - m.fetch_beats - blocked - done);
+  set(Counter::FETCH_BLOCKED, blocked);
+  set(Counter::FETCH_DONE, done);
+  for (std::uint32_t core = 0; core < npu_.cores; ++core) {
+    const GemmEngine::Totals c = cores_[core].finish();
+    const Engine &compute = engines_[kCore + core];
+    set(Counter::COMPUTE_ACTIVE, c.active, core);
+    set(Counter::COMPUTE_BANK, c.bank, core);
+    set(Counter::COMPUTE_SHADOW, c.shadow, core);
+    set(Counter::COMPUTE_DRAIN, compute.busy - c.active - c.bank - c.shadow - c.add, core);
+    set(Counter::COMPUTE_SEM, compute.waiting, core);
+    set(Counter::COMPUTE_EMPTY, cycles - compute.busy - compute.waiting, core);
+    set(Counter::COMPUTE_ADD, c.add, core);
+    set(Counter::BLOCKS, c.blocks, core);
+    if (result_.ok()) result_.accesses += c.accesses;
+  }
+  set(Counter::READ_BEATS, m.read_beats);
+  set(Counter::WRITE_BEATS, m.write_beats);
+  set(Counter::FETCH_BEATS, m.fetch_beats);
+  set(Counter::READ_BYTES, m.read_bytes);
+  set(Counter::WRITE_BYTES, m.write_bytes);
+  if (result_.ok()) count_memory_accesses();
+}
+
+void NpuTiming::count_memory_accesses() {
+  const MemorySystem::Totals &m = memory_.totals();
+  AccessCounts &a = result_.accesses;
+  a.load_write_bytes = m.read_bytes;
+  a.store_read_bytes = m.write_bytes;
+  a.bus_bytes = (m.read_beats + m.write_beats + m.fetch_beats) * npu_.bus_bytes;
+  a.dram_read_bytes = m.read_accesses * memory_.access_bytes();
+  a.dram_write_bytes = m.write_accesses * memory_.access_bytes();
+}
+
+} // namespace gradweave::timing
