@@ -21,7 +21,7 @@ constexpr unsigned kNoRegister = ~0U;
 bool has_number(Op op) { return isa::vector::info(op).reads.find('#') != std::string_view::npos; }
 } // namespace
 
-Allocation::Allocation(const Recorder &recorder) : nodes_(recorder.nodes_), lives_(recorder.results_) {}
+Allocation::Allocation(const Recording &recording) : nodes_(recording.operations), lives_(recording.results) {}
 
 Program Allocation::program() {
   drop_dead();

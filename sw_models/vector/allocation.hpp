@@ -1,9 +1,14 @@
 // From recorded operations to a program: dead results, constants, registers.
 #pragma once
 
-#include "sw_models/vector/recorder.hpp"
+#include "sw_models/vector/recording.hpp"
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <vector>
 
 namespace gradweave::vector {
 
@@ -11,13 +16,13 @@ namespace gradweave::vector {
 /// it, to the end of a loop if it is older than the loop.
 class Allocation {
 public:
-  explicit Allocation(const Recorder &recorder);
+  explicit Allocation(const Recording &recording);
 
   isa::vector::Program program();
 
 private:
-  using Node = Recorder::Node;
-  using Value = Recorder::Value;
+  using Node = RecordedOperation;
+  using Value = RecordedValue;
   static constexpr std::size_t kNever = ~std::size_t{0};
 
   struct Life {

@@ -28,28 +28,29 @@ Recorder::Value Recorder::abs(Value a) {
 }
 
 Recorder::Value Recorder::add_node(Op op, std::vector<Value> operands, std::uint32_t number) {
-  nodes_.push_back({op, std::move(operands), number, section_, results_, std::nullopt});
-  return {this, Value::Kind::kResult, results_++, false, false};
+  recording_.operations.push_back({op, std::move(operands), number, section_, recording_.results, std::nullopt});
+  return {this, Value::Kind::kResult, recording_.results++, false, false};
 }
 
 Recorder::Value Recorder::copy(Value v) { return add_node(Op::OR, {v, v}); }
 
 bool Recorder::fresh(const Value &v) const {
-  if (v.kind != Value::Kind::kResult || v.neg || v.abs || nodes_.empty()) return false;
-  const Node &newest = nodes_.back();
-  return newest.result == v.number && v.number + 1 == results_ && !newest.output && newest.section == section_;
+  if (v.kind != Value::Kind::kResult || v.neg || v.abs || recording_.operations.empty()) return false;
+  const RecordedOperation &newest = recording_.operations.back();
+  return newest.result == v.number && v.number + 1 == recording_.results && !newest.output &&
+         newest.section == section_;
 }
 
 void Recorder::output(unsigned i, Value v) {
   if (!fresh(v)) copy(v);
-  nodes_.back().output = i;
+  recording_.operations.back().output = i;
 }
 
 Recorder::Value Recorder::variable(Value v) { return copy(v); }
 
 void Recorder::assign(Value variable, Value v) {
   if (!fresh(v)) copy(v);
-  nodes_.back().result = variable.number;
+  recording_.operations.back().result = variable.number;
 }
 
 void Recorder::loop() { section_ += section_ % 2 == 0 ? 1 : 2; }
@@ -58,7 +59,7 @@ void Recorder::once() { section_ += section_ % 2 == 0 ? 2 : 1; }
 Program Recorder::program() const {
   if (section_ >= kSections)
     throw RecordingError("the program has more than " + std::to_string(kSections) + " sections");
-  return Allocation(*this).program();
+  return Allocation(recording_).program();
 }
 
 } // namespace gradweave::vector

@@ -4,32 +4,16 @@
 #pragma once
 
 #include "isa/vector/program.hpp"
+#include "sw_models/vector/recording.hpp"
 
-#include <array>
 #include <cstdint>
-#include <optional>
-#include <stdexcept>
 #include <vector>
 
 namespace gradweave::vector {
 
-/// A program that does not fit the machine: more registers, scalars or instructions than there are. what() says which.
-class RecordingError : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
-};
-
 class Recorder {
 public:
-  /// What an operation may read: a constant, a tile's line, or the result of an operation; its sign may be modified.
-  struct Value {
-    enum class Kind : std::uint8_t { kConstant, kTile, kResult };
-    Recorder *recorder = nullptr; ///< null for a constant
-    Kind kind = Kind::kConstant;
-    std::uint32_t number = 0; ///< bits of a constant; else which tile, which result
-    bool neg = false;
-    bool abs = false;
-  };
+  using Value = RecordedValue;
 
   static Value constant(std::uint32_t bits) { return {nullptr, Value::Kind::kConstant, bits, false, false}; }
   static Value neg(Value a);
@@ -79,23 +63,12 @@ public:
   isa::vector::Program program() const;
 
 private:
-  struct Node {
-    isa::vector::Op op;
-    std::vector<Value> operands;
-    std::uint32_t number = 0;
-    unsigned section = 0;
-    std::uint32_t result = 0;       ///< which variable or value it gives
-    std::optional<unsigned> output; ///< instead
-  };
-  friend class Allocation;
-
   Value add_node(isa::vector::Op op, std::vector<Value> operands, std::uint32_t number = 0);
   Value copy(Value v);
   /// Whether v is the result of the newest operation, as it is, and of nothing else.
   bool fresh(const Value &v) const;
 
-  std::vector<Node> nodes_;
-  std::uint32_t results_ = 0;
+  Recording recording_;
   unsigned section_ = 0;
 };
 
