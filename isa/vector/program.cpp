@@ -89,7 +89,7 @@ Header read_header(const Words &words) {
   Header h;
   for (unsigned s = 0; s < kSections; ++s) {
     h.lengths[s] = static_cast<std::uint32_t>(words[0] >> (kLengthLsb + s * kSectionBits)) & ((1U << kSectionBits) - 1);
-    h.masks[s] = static_cast<Mask>(words[1] >> (s * kMaskBits) & ((1U << kMaskBits) - 1));
+    if (words.size() > 1) h.masks[s] = static_cast<Mask>(words[1] >> (s * kMaskBits) & ((1U << kMaskBits) - 1));
     h.total += h.lengths[s];
   }
   return h;
@@ -172,15 +172,14 @@ std::optional<Fault> check(const Words &words, std::size_t memory_words) {
   };
   if (words.empty() || (words[0] & 0xFFU) != static_cast<std::uint64_t>(Op::PROGRAM))
     return header_fault("a program begins with PROGRAM, bits 7:5 zero");
-  if (words.size() < 2) return Fault{FaultCode::LENGTH, 0, "word 0 (PROGRAM): the word of masks is missing"};
   const Header header = read_header(words);
   if (header.total == 2) return header_fault("the program has no instruction");
-  if (words[1] >> (kSections * kMaskBits) != 0)
-    return Fault{FaultCode::HEADER, 1, "word 1: bits above the masks are set; clear them"};
   if (header.total > words.size() || header.total > memory_words)
     return Fault{FaultCode::LENGTH, 0,
                  "word 0 (PROGRAM): the sections need " + std::to_string(header.total) + " words; there are " +
                      std::to_string(words.size()) + ", and the memory has " + std::to_string(memory_words)};
+  if (words[1] >> (kSections * kMaskBits) != 0)
+    return Fault{FaultCode::HEADER, 1, "word 1: bits above the masks are set; clear them"};
   for (unsigned s = 0; s < kSections; ++s)
     if (header.lengths[s] == 0 && header.masks[s] != 0)
       return Fault{FaultCode::MASK, 1, "word 1: the empty section " + std::to_string(s) + " has a mask; clear it"};
