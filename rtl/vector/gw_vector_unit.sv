@@ -175,20 +175,22 @@ module gw_vector_unit #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {asked_q, filled_q, open_q, full_q} <= 8'd0;
-      ended_q    <= 3'd0;
-      wr_valid_o <= 1'b0;
+      ended_q <= 3'd0;
     end else if (stop || masks_known) begin
       {asked_q, filled_q, open_q, full_q} <= 8'd0;
-      ended_q    <= 3'd0;
-      wr_valid_o <= 1'b0;
+      ended_q <= 3'd0;
     end else begin
-      asked_q    <= asked_q + 2'(rd_req_o && rd_gnt_i && ask_ends) - 2'(ends_in);
-      filled_q   <= filled_q + 2'(rd_valid_i && fill_ends) - 2'(ends_in);
-      open_q     <= open_q + 2'(begins_out) - 2'(drain_next && drain_ends);
-      full_q     <= full_q + 2'(ended_q[2]) - 2'(drain_next && drain_ends);
-      ended_q    <= {ended_q[1:0], ends_out};
-      wr_valid_o <= drain_next;
+      asked_q  <= asked_q + 2'(rd_req_o && rd_gnt_i && ask_ends) - 2'(ends_in);
+      filled_q <= filled_q + 2'(rd_valid_i && fill_ends) - 2'(ends_in);
+      open_q   <= open_q + 2'(begins_out) - 2'(drain_next && drain_ends);
+      full_q   <= full_q + 2'(ended_q[2]) - 2'(drain_next && drain_ends);
+      ended_q  <= {ended_q[1:0], ends_out};
     end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) wr_valid_o <= 1'b0;
+    else wr_valid_o <= drain_next && !clear_i; // what is granted comes, behind a fault too
   end
 
   // --- Lanes -----------------------------------------------------------------------------------
