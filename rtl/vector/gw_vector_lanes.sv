@@ -117,6 +117,8 @@ module gw_vector_lanes #(
 
   task automatic compute;
     logic [31:0] i;
+    logic [4:0]  by;
+    by = by1_q;
     case (op1_q)
       gw_vector_isa_pkg::OP_MIN: for (i = 0; i < N; i = i + 1) early[i] = gw_vector_fp_pkg::min(a[i], b[i]);
       gw_vector_isa_pkg::OP_MAX: for (i = 0; i < N; i = i + 1) early[i] = gw_vector_fp_pkg::max(a[i], b[i]);
@@ -130,18 +132,22 @@ module gw_vector_lanes #(
       gw_vector_isa_pkg::OP_AND: for (i = 0; i < N; i = i + 1) early[i] = a[i] & b[i];
       gw_vector_isa_pkg::OP_OR: for (i = 0; i < N; i = i + 1) early[i] = a[i] | b[i];
       gw_vector_isa_pkg::OP_XOR: for (i = 0; i < N; i = i + 1) early[i] = a[i] ^ b[i];
-      gw_vector_isa_pkg::OP_SHL: for (i = 0; i < N; i = i + 1) early[i] = a[i] << by1_q;
-      gw_vector_isa_pkg::OP_SHR: for (i = 0; i < N; i = i + 1) early[i] = a[i] >> by1_q;
-      gw_vector_isa_pkg::OP_SRA: for (i = 0; i < N; i = i + 1) early[i] = gw_vector_fp_pkg::sra(a[i], by1_q);
+      gw_vector_isa_pkg::OP_SHL: for (i = 0; i < N; i = i + 1) early[i] = a[i] << by;
+      gw_vector_isa_pkg::OP_SHR: for (i = 0; i < N; i = i + 1) early[i] = a[i] >> by;
+      gw_vector_isa_pkg::OP_SRA: for (i = 0; i < N; i = i + 1) early[i] = gw_vector_fp_pkg::sra(a[i], by);
       gw_vector_isa_pkg::OP_TO_BF16: for (i = 0; i < N; i = i + 1) early[i] = gw_fp_pkg::round_bf16(a[i]) << 16;
       default: for (i = 0; i < N; i = i + 1) early[i] = a[i]; // INDEX
     endcase
   endtask
 
   // --- Read operands ---------------------------------------------------------------------------
-  // An ADD is 1 a + b, a MUL a b - 0 (N18).
+  // An ADD is 1 a + b, a MUL a b - 0 (N18). What is the same for all lanes is a task's own variable before its loop.
   task automatic read_a;
     logic [31:0] i, j;
+    logic [31:0] keep, flip, value;
+    keep  = a_keep;
+    flip  = a_flip;
+    value = (scalar_a_i & keep) ^ flip;
     if (op == gw_vector_isa_pkg::OP_INDEX) begin
       for (j = 0; j < G; j = j + 1)
         for (i = 0; i < LANES; i = i + 1)
@@ -150,26 +156,30 @@ module gw_vector_lanes #(
             : {16'd0, step_i};
       for (i = 0; i < N; i = i + 1) a[i] = a_word[i*32+:32];
     end else if (a_code >= gw_vector_isa_pkg::CODE_SCALAR) begin
-      for (i = 0; i < N; i = i + 1) a[i] = (scalar_a_i & a_keep) ^ a_flip;
+      for (i = 0; i < N; i = i + 1) a[i] = value;
     end else begin
       if (a_code >= gw_vector_isa_pkg::CODE_TILE)
         a_word = in_lines[{a_code[2:0], in_parity_i, turn_i}];
       else a_word = registers[{a_code[3:0], turn_i}];
-      for (i = 0; i < N; i = i + 1) a[i] = (a_word[i*32+:32] & a_keep) ^ a_flip;
+      for (i = 0; i < N; i = i + 1) a[i] = (a_word[i*32+:32] & keep) ^ flip;
     end
   endtask
 
   task automatic read_b;
     logic [31:0] i;
+    logic [31:0] keep, flip, value;
+    keep  = b_keep;
+    flip  = b_flip;
+    value = (scalar_b_i & keep) ^ flip;
     if (add) begin
       for (i = 0; i < N; i = i + 1) b[i] = gw_vector_fp_pkg::ONE;
     end else if (b_code >= gw_vector_isa_pkg::CODE_SCALAR) begin
-      for (i = 0; i < N; i = i + 1) b[i] = (scalar_b_i & b_keep) ^ b_flip;
+      for (i = 0; i < N; i = i + 1) b[i] = value;
     end else begin
       if (b_code >= gw_vector_isa_pkg::CODE_TILE)
         b_word = in_lines[{b_code[2:0], in_parity_i, turn_i}];
       else b_word = registers[{b_code[3:0], turn_i}];
-      for (i = 0; i < N; i = i + 1) b[i] = (b_word[i*32+:32] & b_keep) ^ b_flip;
+      for (i = 0; i < N; i = i + 1) b[i] = (b_word[i*32+:32] & keep) ^ flip;
     end
   endtask
 
@@ -182,15 +192,19 @@ module gw_vector_lanes #(
 
   task automatic read_c;
     logic [31:0] i;
+    logic [31:0] keep, flip, value;
+    keep  = addend_keep;
+    flip  = addend_flip;
+    value = (addend_scalar & keep) ^ flip;
     if (mul) begin
       for (i = 0; i < N; i = i + 1) c[i] = gw_vector_fp_pkg::MINUS_0;
     end else if (addend_code >= gw_vector_isa_pkg::CODE_SCALAR) begin
-      for (i = 0; i < N; i = i + 1) c[i] = (addend_scalar & addend_keep) ^ addend_flip;
+      for (i = 0; i < N; i = i + 1) c[i] = value;
     end else begin
       if (addend_code >= gw_vector_isa_pkg::CODE_TILE)
         c_word = in_lines[{addend_code[2:0], in_parity_i, turn_i}];
       else c_word = registers[{addend_code[3:0], turn_i}];
-      for (i = 0; i < N; i = i + 1) c[i] = (c_word[i*32+:32] & addend_keep) ^ addend_flip;
+      for (i = 0; i < N; i = i + 1) c[i] = (c_word[i*32+:32] & keep) ^ flip;
     end
   endtask
 

@@ -1,7 +1,9 @@
-// The functions of the contract on the vector unit's RTL, ten million inputs each.
+// The functions of the contract on the vector unit's RTL, ten million inputs each; a million on each other shape.
 #include "tests/rtl/vector/operation_inputs.hpp"
 #include "tests/rtl/vector/unit_bench.hpp"
 #include "tests/sw_models/vector/program_run.hpp"
+
+#include "Vvector_unit_45x4.h"
 
 #include <fmt/format.h>
 
@@ -15,18 +17,17 @@ std::uint64_t seed() {
   return asked != nullptr ? std::strtoull(asked, nullptr, 0) : 27;
 }
 
-template <class S> class VectorUnitLong : public testing::Test {};
-TYPED_TEST_SUITE(VectorUnitLong, Shapes, ShapeNames);
+using Wide = Shape<Vvector_unit_45x4, 45, 4>;
 
 /// In parts, as steps are counted in 16 bits.
-TYPED_TEST(VectorUnitLong, FunctionsEqualGoldenOnTenMillionInputs) {
+template <class S> void check_functions(std::size_t inputs, std::size_t part) {
   fmt::print("seed {} (GW_SEED)\n", seed());
   Dice dice(seed());
-  UnitBench<TypeParam> bench;
+  UnitBench<S> bench;
   for (const FunctionProgram &f : function_programs()) {
     std::size_t checked = 0;
-    while (checked < 10'000'000) {
-      const Elements t0 = mixed_inputs(500'000, dice), t1 = mixed_inputs(500'000, dice);
+    while (checked < inputs) {
+      const Elements t0 = mixed_inputs(part, dice), t1 = mixed_inputs(part, dice);
       const Elements got = run_elements(bench, isa::vector::encode(f.program()), {&t0, &t1});
       std::size_t at = 0;
       ASSERT_EQ(differences(f.name, got, t0, t1, at), 0U)
@@ -37,11 +38,20 @@ TYPED_TEST(VectorUnitLong, FunctionsEqualGoldenOnTenMillionInputs) {
   }
 }
 
-TYPED_TEST(VectorUnitLong, MultiplyAddEqualsNativeOnAHundredMillionOperands) {
+TEST(VectorUnitLong, FunctionsEqualGoldenOnTenMillionInputs) { check_functions<Wide>(10'000'000, 2'000'000); }
+
+template <class S> class VectorUnitLongShapes : public testing::Test {};
+TYPED_TEST_SUITE(VectorUnitLongShapes, Shapes, ShapeNames);
+
+TYPED_TEST(VectorUnitLongShapes, FunctionsEqualGoldenOnAMillionInputs) {
+  check_functions<TypeParam>(1'000'000, 250'000);
+}
+
+TEST(VectorUnitLong, MultiplyAddEqualsNativeOnAHundredMillionOperands) {
   Dice dice(seed());
-  UnitBench<TypeParam> bench;
-  for (int part = 0; part < 250; ++part) {
-    const Triples in = directed_triples(400'000, dice);
+  UnitBench<Wide> bench;
+  for (int part = 0; part < 50; ++part) {
+    const Triples in = directed_triples(2'000'000, dice);
     const Elements got = run_elements(bench, operation_words("fma"), {&in.a, &in.b, &in.c});
     for (std::size_t i = 0; i < got.size(); ++i)
       ASSERT_EQ(got[i], functions::Fp32::fma(in.a[i], in.b[i], in.c[i]))
