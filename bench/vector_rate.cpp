@@ -17,7 +17,7 @@ namespace gradweave::bench {
 namespace {
 
 constexpr std::uint32_t kLanes = 45, kLinesAtOnce = 4, kSteps = 1500;
-constexpr int kRuns = 7;
+constexpr int kTimes = 7;
 
 class Unit {
 public:
@@ -89,13 +89,13 @@ VectorRate vector_rate() {
   })));
   VectorRate rate;
   std::vector<double> speeds;
-  for (int i = 0; i < kRuns; ++i) {
+  for (int i = 0; i < kTimes; ++i) {
     const Stopwatch time;
     rate = unit.run();
     speeds.push_back(rate.operations / time.cpu_seconds());
   }
-  std::nth_element(speeds.begin(), speeds.begin() + kRuns / 2, speeds.end());
-  rate.operations_per_s = speeds[kRuns / 2];
+  std::nth_element(speeds.begin(), speeds.begin() + kTimes / 2, speeds.end());
+  rate.operations_per_s = speeds[kTimes / 2];
   return rate;
 }
 

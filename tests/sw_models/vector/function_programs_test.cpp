@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace gradweave::vector {
 namespace {
 
@@ -68,6 +70,15 @@ TEST(FunctionPrograms, HaveTheFunctionsOperations) {
   EXPECT_EQ(length("log"), operations([](C &p) { functions::log(p, {}); }));
   EXPECT_EQ(length("divide"), operations([](C &p) { functions::divide(p, {}, {}); }));
   EXPECT_EQ(length("rsqrt"), operations([](C &p) { functions::rsqrt(p, {}); }));
+  fmt::print("{:<22} {:>12} {:>9} {:>7}\n", "program", "instructions", "registers", "scalars");
+  for (const FunctionProgram &f : function_programs()) {
+    const Program program = f.program();
+    unsigned registers = 0;
+    for (const auto &i : program.sections[1])
+      if (i.d < isa::vector::kRegisters) registers = std::max(registers, i.d + 1U);
+    fmt::print("{:<22} {:>12} {:>9} {:>7}\n", f.name, program.sections[1].size(), registers,
+               program.sections[0].size());
+  }
 }
 
 /// Some inputs see any changed instruction: another operation, operands exchanged, a sign the other way.
