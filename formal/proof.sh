@@ -33,7 +33,7 @@ value() {
 # design: Yosys commands that elaborate, flatten and simplify the property module with the block in it.
 design() {
   local source pair wire memory words i list_of
-  echo "read_verilog -sv -formal -defer $build/generated/gw_isa_pkg.sv $(printf '%s ' "$rtl"/*/*_pkg.sv)"
+  echo "read_verilog -sv -formal -defer $build/generated/gw_isa_pkg.sv $build/generated/gw_vector_isa_pkg.sv $(printf '%s ' "$rtl"/*/*_pkg.sv)"
   for source in $(note sources); do echo "read_verilog -sv -formal -defer $rtl/$source"; done
   for source in reset_first $(note helpers) $props; do echo "read_verilog -sv -formal -defer $here/props/$source.sv"; done
   printf 'hierarchy -check -top %s' "$props"

@@ -1,12 +1,13 @@
 #!/bin/bash
 # `make synth`: the whole NPU through Yosys's generic synthesis, block by block; rewrites the table of docs/synthesis.md.
-#   scripts/synth.sh [elaborate]   elaborate: only that all of the RTL elaborates, for configurations of one core, and of two cores and two ports
+#   scripts/synth.sh [elaborate]   elaborate: only that all of the RTL elaborates, for configurations of one core, and of two cores and two ports,
+#                                  and the vector unit, alone
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 [ "${1:-}" = elaborate ] || scripts/bootstrap.sh run
-[ -f "$build/generated/gw_isa_pkg.sv" ] || {
+if [ ! -f "$build/generated/gw_isa_pkg.sv" ] || [ ! -f "$build/generated/gw_vector_isa_pkg.sv" ]; then
   configure "$(default_npus)"
-  compile isa_generated
-}
+  compile isa_generated vector_isa_generated
+fi
 out=$build/synth
 mkdir -p "$out"
 
@@ -14,12 +15,13 @@ mkdir -p "$out"
 small=(ROWS=2 COLS=2 CORES=1 SPM_ROWS=8 SPM_BANKS=1 BUS_BYTES=8 PORT_BYTES=8 QUEUE_DEPTH=2 SEMAPHORES=4 OUTSTANDING=4)
 several=(ROWS=2 COLS=3 CORES=2 SPM_ROWS=8 SPM_BANKS=2 BUS_BYTES=16 PORT_BYTES=8 QUEUE_DEPTH=2 SEMAPHORES=4 OUTSTANDING=4)
 
-# read_npu PARAMETER=VALUE...: Yosys commands.
-read_npu() {
+# read_rtl TOP PARAMETER=VALUE...: Yosys commands.
+read_rtl() {
   local modules
   mapfile -t modules < <(printf '%s\n' rtl/*.sv rtl/*/*.sv | grep -vE '_pkg\.sv$')
-  echo "read_verilog -sv -defer -noassert $build/generated/gw_isa_pkg.sv $(printf '%s ' rtl/*/*_pkg.sv)${modules[*]}"
-  printf 'hierarchy -check -top gw_npu'
+  echo "read_verilog -sv -defer -noassert $build/generated/gw_isa_pkg.sv $build/generated/gw_vector_isa_pkg.sv $(printf '%s ' rtl/*/*_pkg.sv)${modules[*]}"
+  printf 'hierarchy -check -top %s' "$1"
+  shift
   printf ' -chparam %s' "${@/=/ }"
   printf '\n'
 }
@@ -31,13 +33,14 @@ run() {
 }
 
 if [ "${1:-}" = elaborate ]; then
-  { read_npu "${small[@]}" && echo 'proc -noopt' && echo 'check -assert'; } | run elaborate-1 "elaborating the NPU"
-  read_npu "${several[@]}" | run elaborate-2 "elaborating an NPU of two cores and two ports"
+  { read_rtl gw_npu "${small[@]}" && echo 'proc -noopt' && echo 'check -assert'; } | run elaborate-1 "elaborating the NPU"
+  read_rtl gw_npu "${several[@]}" | run elaborate-2 "elaborating an NPU of two cores and two ports"
+  { read_rtl gw_vector_unit LANES=2 G=2 PROGRAM_WORDS=16 && echo 'proc -noopt' && echo 'check -assert'; } | run elaborate-vector "elaborating the vector unit"
   exit
 fi
 
 {
-  read_npu "${small[@]}"
+  read_rtl gw_npu "${small[@]}"
   cat <<YOSYS
 proc
 tee -o $out/memories.txt stat

@@ -1,0 +1,79 @@
+// The third arithmetic: an operator's function of elements, executed in it, is written down as a program of the vector
+// unit, which gives the bits of the contract's arithmetic (arithmetic.hpp).
+#pragma once
+
+#include "sw_models/functions/exponentials.hpp"
+#include "sw_models/functions/roots.hpp"
+#include "sw_models/numerics/numerics.hpp"
+#include "sw_models/vector/recorder.hpp"
+
+namespace gradweave::graph {
+
+struct Recorded {
+  /// A number, or what the recorder will compute. One operand of an operation at least is no number.
+  class Value {
+  public:
+    using Result = vector::Recorder::Value;
+    explicit Value(double number) : value_(vector::Recorder::constant(bits_of_fp32(static_cast<float>(number)))) {}
+    explicit Value(Result value) : value_(value) {}
+    Value operator-() const { return Value(vector::Recorder::neg(value_)); }
+    const Result &recorded() const { return value_; }
+
+  private:
+    Result value_;
+  };
+
+  static Value add(Value a, Value b) {
+    return apply([](auto &p, auto x, auto y) { return p.add(x, y); }, a, b);
+  }
+  static Value sub(Value a, Value b) { return add(a, -b); }
+  static Value mul(Value a, Value b) {
+    return apply([](auto &p, auto x, auto y) { return p.mul(x, y); }, a, b);
+  }
+  static Value fma(Value a, Value b, Value c) {
+    return apply([](auto &p, auto x, auto y, auto z) { return p.fma(x, y, z); }, a, b, c);
+  }
+  static Value min(Value a, Value b) {
+    return apply([](auto &p, auto x, auto y) { return p.min(x, y); }, a, b);
+  }
+  static Value max(Value a, Value b) {
+    return apply([](auto &p, auto x, auto y) { return p.max(x, y); }, a, b);
+  }
+  static Value div(Value a, Value b) {
+    return apply([](auto &p, auto x, auto y) { return functions::divide(p, x, y); }, a, b);
+  }
+  static Value reciprocal(Value x) {
+    return apply([](auto &p, auto v) { return functions::reciprocal(p, v); }, x);
+  }
+  static Value sqrt(Value x) {
+    return apply([](auto &p, auto v) { return functions::sqrt(p, v); }, x);
+  }
+  static Value rsqrt(Value x) {
+    return apply([](auto &p, auto v) { return functions::rsqrt(p, v); }, x);
+  }
+  static Value exp(Value x) {
+    return apply([](auto &p, auto v) { return functions::exp(p, v); }, x);
+  }
+  static Value log(Value x) {
+    return apply([](auto &p, auto v) { return functions::log(p, v); }, x);
+  }
+  static Value tanh(Value x) {
+    return apply([](auto &p, auto v) { return functions::tanh(p, v); }, x);
+  }
+  static Value erf(Value x) {
+    return apply([](auto &p, auto v) { return functions::erf(p, v); }, x);
+  }
+  static Value sigmoid(Value x) {
+    return apply([](auto &p, auto v) { return functions::sigmoid(p, v); }, x);
+  }
+
+private:
+  template <class Sequence, class... Values> static Value apply(Sequence sequence, Values... values) {
+    vector::Recorder *recorder = nullptr;
+    for (vector::Recorder *of : {values.recorded().recorder...})
+      recorder = of != nullptr ? of : recorder;
+    return Value(sequence(*recorder, values.recorded()...));
+  }
+};
+
+} // namespace gradweave::graph
