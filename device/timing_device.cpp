@@ -68,6 +68,7 @@ protected:
 
   std::uint64_t do_append(const std::vector<isa::Command> &commands, std::uint32_t all) override {
     stream_.insert(stream_.end(), commands.begin(), commands.end());
+    npu_->move_stream(stream_.data());
     return write({timing::HostWrite::Kind::kTail, now_ + HostLatency::kWrite, all});
   }
   std::uint64_t do_close() override { return write({timing::HostWrite::Kind::kClose, now_ + HostLatency::kWrite, 0}); }
@@ -109,7 +110,7 @@ protected:
 private:
   std::uint64_t write(const timing::HostWrite &write) {
     npu_->play_until(write.cycle);
-    npu_->write(write, stream_.data());
+    npu_->write(write);
     run_.ring.host.push_back(write);
     now_ = write.cycle + HostLatency::kAnswer;
     npu_->play_until(now_);

@@ -12,6 +12,7 @@
 #include "base/database/database.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/process_pool.hpp"
+#include "base/text/input_file.hpp"
 #include "compiler/compiler.hpp"
 #include "graph/ir/error.hpp"
 #include "isa/assembler.hpp"
@@ -74,6 +75,8 @@ int run(const std::function<int()> &command) {
   } catch (const graph::GraphError &error) {
     return report(error, cli::kBadInput);
   } catch (const runtime::train::DataError &error) {
+    return report(error, cli::kBadInput);
+  } catch (const InputError &error) {
     return report(error, cli::kBadInput);
   } catch (const isa::AssemblyError &error) {
     return report(error, cli::kBadInput);

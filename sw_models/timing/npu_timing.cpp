@@ -301,7 +301,7 @@ bool NpuTiming::play_until(std::uint64_t last, std::size_t marks) {
   return running();
 }
 
-bool NpuTiming::write(const HostWrite &write, const isa::Command *stream) {
+bool NpuTiming::write(const HostWrite &write) {
   if (host_is_next()) { // in this cycle, too
     last_progress_ = std::max(last_progress_, write.cycle);
     progress_.add(host_since(), write.cycle);
@@ -311,7 +311,6 @@ bool NpuTiming::write(const HostWrite &write, const isa::Command *stream) {
     if (!open_ || !running() || write.tail < count_ ||
         write.tail - fetch_.received_before(write.cycle) > options_.ring.places)
       return false;
-    stream_ = stream;
     count_ = write.tail;
     result_.commands.resize(count_);
     fetch_.raise(count_, write.cycle);
@@ -336,7 +335,7 @@ RunResult NpuTiming::run() {
     for (std::size_t i = 0; i < host.size(); ++i) {
       play_until(host[i].cycle);
       if (!result_.ok() || result_.given_up) break;
-      if (!write(host[i], stream_)) result_.refused.push_back(i);
+      if (!write(host[i])) result_.refused.push_back(i);
     }
     play_until(kNever);
   }

@@ -33,9 +33,10 @@ public:
   bool play_until(std::uint64_t last) { return play_until(last, std::numeric_limits<std::size_t>::max()); }
   /// Likewise, but no further than the cycle in which `marks` MARKs have completed since the start.
   bool play_until(std::uint64_t last, std::size_t marks);
-  /// The host's write, in its cycle, up to which all was played. False: refused. `stream` has all commands up to the
-  /// tail.
-  bool write(const HostWrite &write, const isa::Command *stream);
+  /// The stream lies there now; it has all commands up to any tail that is written.
+  void move_stream(const isa::Command *stream) { stream_ = stream; }
+  /// The host's write, in its cycle, up to which all was played. False: refused.
+  bool write(const HostWrite &write);
   /// Marks that completed so far.
   const std::vector<Mark> &marks() const { return result_.marks; }
   bool ok() const { return result_.ok(); }

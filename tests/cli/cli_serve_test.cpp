@@ -46,7 +46,7 @@ TEST_F(Serve, GivesTheSameForASeed) {
 }
 
 TEST_F(Serve, TakesArrivalsFromAFile) {
-  write_file(work() / "a.csv", "# cycle, job\n500,lenet:1:both\n\n0,0\r\n500,1\n");
+  write("a.csv", "# cycle, job\n500,lenet:1:both\n\n0,0\r\n500,1\n");
   const auto run = figures({"--arrivals", "a.csv"});
   ASSERT_EQ(run["requests"].size(), 3U);
   EXPECT_EQ(run["requests"][0]["job"], 0);
@@ -56,7 +56,7 @@ TEST_F(Serve, TakesArrivalsFromAFile) {
 
 TEST_F(Serve, RefusesArrivalsThatAreNone) {
   const auto file = [&](const std::string &text, const std::vector<std::string> &words) {
-    write_file(work() / "a.csv", text);
+    write("a.csv", text);
     refused(serve({"--arrivals", "a.csv"}), 3, words);
   };
   file("0,0\n-5,0\n", {"a.csv:2: cycle '-5'", "from 0 to"});
