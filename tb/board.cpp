@@ -11,7 +11,7 @@ Board::Board(const sc_core::sc_module_name &name, const Machine &config, const D
       npu("npu", clock, *model_, csr_request_, csr_answer_, bus_answer_, bus_request_, options.trace),
       csr("csr", clock, csr_request_, csr_answer_, options.stress),
       bus("bus", clock, bus_request_, bus_answer_, config.memory, config.bus_bytes, config.port_bytes, options),
-      control(*this, config.memory.longest_pause()), tlm_memory_("memory", memory) {
+      control(clock, npu, csr, bus, config.memory.longest_pause()), tlm_memory_("memory", memory) {
   bus.socket.bind(tlm_memory_.socket);
 }
 

@@ -1,7 +1,5 @@
 #include "tb/run_control.hpp"
 
-#include "tb/board.hpp"
-
 #include <fmt/format.h>
 
 #include <stdexcept>
@@ -36,38 +34,38 @@ void RunControl::start(const std::vector<RegisterAccess> &registers, std::size_t
   ending_ = ending;
   status_ = {};
   done_ = std::move(done);
-  board_.npu.clear_log(commands);
+  npu_.clear_log(commands);
   launch_ = registers;
   launch_.push_back({RegisterAccess::Kind::kWait, 0, static_cast<std::uint32_t>(pause_) + 1});
   launch_.push_back(write_of(isa::Csr::CTRL, kCtrlStart));
   at_ = 0;
   last_activity_ = 0;
-  last_active_cycle_ = board_.clock.cycle();
+  last_active_cycle_ = clock_.cycle();
   next();
 }
 
 void RunControl::next() {
   if (at_ < launch_.size()) {
-    board_.csr.begin(launch_[at_++], [this](std::uint32_t) { next(); });
+    csr_.begin(launch_[at_++], [this](std::uint32_t) { next(); });
     return;
   }
   state_ = State::kRun;
   if (ending_ == Ending::kHost) return;
-  if (board_.npu.irq()) // it stopped at once
+  if (npu_.irq()) // it stopped at once
     finish();
   else
-    board_.npu.on_irq([this] { finish(); });
+    npu_.on_irq([this] { finish(); });
 }
 
 void RunControl::finish() {
   state_ = State::kFinish;
-  board_.csr.begin(read_of(isa::Csr::ERR_CODE), [this](std::uint32_t code) {
+  csr_.begin(read_of(isa::Csr::ERR_CODE), [this](std::uint32_t code) {
     status_.error = static_cast<isa::ErrorCode>(code);
     if (status_.ok()) {
       end();
       return;
     }
-    board_.csr.begin(read_of(isa::Csr::ERR_INDEX), [this](std::uint32_t index) {
+    csr_.begin(read_of(isa::Csr::ERR_INDEX), [this](std::uint32_t index) {
       status_.error_index = index;
       end();
     });
@@ -75,7 +73,7 @@ void RunControl::finish() {
 }
 
 void RunControl::end() {
-  board_.csr.begin(write_of(isa::Csr::CTRL, kCtrlClearIrq), [this](std::uint32_t) {
+  csr_.begin(write_of(isa::Csr::CTRL, kCtrlClearIrq), [this](std::uint32_t) {
     state_ = State::kIdle;
     std::exchange(done_, {})(status_);
   });
@@ -83,17 +81,17 @@ void RunControl::end() {
 
 void RunControl::abandon() {
   state_ = State::kIdle;
-  board_.npu.on_irq({});
+  npu_.on_irq({});
 }
 
 void RunControl::check_alive(std::uint64_t watchdog) {
-  const std::uint64_t activity = board_.bus.handshakes() + board_.npu.retired(), cycle = board_.clock.cycle();
+  const std::uint64_t activity = bus_.handshakes() + npu_.retired(), cycle = clock_.cycle();
   if (std::exchange(last_activity_, activity) != activity) last_active_cycle_ = cycle;
   if (running() && cycle - last_active_cycle_ > kStuckCycles + 2 * watchdog)
     throw std::runtime_error(
         fmt::format("cycle {}: the NPU raised no interrupt and no bus handshake or command's end was seen since cycle "
                     "{}; {} of {} commands are complete",
-                    cycle, last_active_cycle_, board_.npu.retired(), board_.npu.log().size()));
+                    cycle, last_active_cycle_, npu_.retired(), npu_.log().size()));
 }
 
 } // namespace gradweave::tb

@@ -3,14 +3,15 @@
 
 #include "device/device.hpp"
 #include "tb/bus/axi/axi_lite_master.hpp"
+#include "tb/bus/axi/axi_memory.hpp"
+#include "tb/bus/clock_reset.hpp"
+#include "tb/npu_module.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 namespace gradweave::tb {
-
-class Board;
 
 /// Lives from callback to callback, so that a stream on one board can begin and end while those on others go on. The
 /// accesses and their cycles are what launch_cycles() and finish_cycles() of the whole system's timing model count.
@@ -20,7 +21,8 @@ public:
   using Done = std::function<void(const RunStatus &)>;
 
   /// `pause`: cycles after which the memory has forgotten what an earlier run did.
-  RunControl(Board &board, std::uint64_t pause) : board_(board), pause_(pause) {}
+  RunControl(const ClockReset &clock, NpuModule &npu, AxiLiteMaster &csr, const AxiMemory &bus, std::uint64_t pause)
+      : clock_(clock), npu_(npu), csr_(csr), bus_(bus), pause_(pause) {}
 
   /// Of a stream's place.
   static std::vector<RegisterAccess> stream_registers(std::uint64_t addr, std::uint32_t commands);
@@ -56,7 +58,10 @@ private:
   void finish();
   void end();
 
-  Board &board_;
+  const ClockReset &clock_;
+  NpuModule &npu_;
+  AxiLiteMaster &csr_;
+  const AxiMemory &bus_;
   std::uint64_t pause_;
   State state_ = State::kIdle;
   Ending ending_ = Ending::kInterrupt;

@@ -28,6 +28,15 @@ std::uint64_t moved(const compiler::LayerTraffic &traffic, std::uint64_t compile
 
 } // namespace
 
+void ProductTotals::add(const compiler::Compiled &compiled, std::uint64_t cycles_taken) {
+  ++streams;
+  commands += compiled.stream.size();
+  cycles += cycles_taken;
+  multiply_adds += compiled.useful_macs;
+  read_bytes += moved(compiled.traffic.front(), &compiler::Traffic::read_bytes);
+  write_bytes += moved(compiled.traffic.front(), &compiler::Traffic::write_bytes);
+}
+
 ProductRunner::ProductRunner(const ProductPlan &plan, Device &device, const ProductOptions &options)
     : plan_(plan), device_(device), options_(options) {
   const Stopwatch stopwatch;
@@ -78,12 +87,7 @@ std::vector<std::string> ProductRunner::run(std::size_t index, Values &values) {
       problems.push_back(std::move(problem));
   for (std::string &problem : problems)
     problem = fmt::format("product '{}': {}", pass.layer.name, problem);
-  ++totals_.streams;
-  totals_.commands += compiled.stream.size();
-  totals_.cycles += timed ? counters[isa::Counter::CYCLES] : 0;
-  totals_.multiply_adds += compiled.useful_macs;
-  totals_.read_bytes += moved(compiled.traffic.front(), &compiler::Traffic::read_bytes);
-  totals_.write_bytes += moved(compiled.traffic.front(), &compiler::Traffic::write_bytes);
+  totals_.add(compiled, timed ? counters[isa::Counter::CYCLES] : 0);
   return problems;
 }
 

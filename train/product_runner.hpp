@@ -27,6 +27,9 @@ struct ProductTotals {
   std::uint64_t cycles = 0; ///< of all streams one after another; 0 if the backend has no time
   std::uint64_t multiply_adds = 0;
   std::uint64_t read_bytes = 0, write_bytes = 0; ///< device memory, commands apart
+
+  /// Adds a stream that took so many cycles.
+  void add(const compiler::Compiled &compiled, std::uint64_t cycles_taken);
 };
 
 /// Compiles all passes of a plan for a device and runs them there, each in the same place of its memory.

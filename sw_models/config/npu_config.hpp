@@ -4,6 +4,7 @@
 #include "base/key/fingerprint.hpp"
 #include "sw_models/config/config_error.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -27,7 +28,7 @@ struct NpuConfig {
   std::uint32_t outstanding = 64;
 
   /// Picoseconds of a clock cycle: the nearest whole number, everywhere that clocks of several NPUs meet.
-  std::uint64_t period_ps() const { return static_cast<std::uint64_t>(1000.0 / clock_ghz + 0.5); }
+  std::uint64_t period_ps() const { return static_cast<std::uint64_t>(std::llround(1000.0 / clock_ghz)); }
   std::uint32_t ports() const { return bus_bytes / port_bytes; }
   std::uint32_t lanes() const { return rows > cols ? rows : cols; }
   /// Scratchpad rows per macro-bank: an even number, spm_bytes rounded down.

@@ -282,12 +282,7 @@ void SystemExecutor::check_times(const SystemOutcome &outcome, StepResult &resul
 void SystemExecutor::count(StepResult &result) const {
   for (CommandId id = 0; id < system_plan().commands().size(); ++id) {
     const StepCommand &what = planned_->command(id);
-    if (!what.pass) continue;
-    const compiler::Compiled &compiled = planned_->compiled(*what.pass);
-    ++result.products.streams;
-    result.products.commands += compiled.stream.size();
-    result.products.cycles += times_.runs[id]->cycles();
-    result.products.multiply_adds += compiled.useful_macs;
+    if (what.pass) result.products.add(planned_->compiled(*what.pass), times_.runs[id]->cycles());
   }
 }
 
