@@ -16,7 +16,6 @@ using isa::vector::Instruction;
 using isa::vector::kConstantCode;
 using isa::vector::kOutputCode;
 using isa::vector::kOutputs;
-using isa::vector::kRegisters;
 using isa::vector::kScalarCode;
 using isa::vector::kScalars;
 using isa::vector::kSections;

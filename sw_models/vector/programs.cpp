@@ -6,8 +6,6 @@
 
 namespace gradweave::vector {
 
-using isa::vector::Program;
-
 const std::vector<FunctionProgram> &function_programs() {
   namespace f = functions;
   using V = Recorder::Value;
