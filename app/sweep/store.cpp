@@ -68,6 +68,9 @@ Identity identity_in(Database &database) {
 
 void check_identity(Database &database, const Identity &wanted) {
   const Identity there = identity_in(database);
+  if (there.tool.empty())
+    refuse(database, "is damaged: it does not say whose results it holds; it is left as it is; `sqlite3 FILE .recover` "
+                     "may read the rest of it; name another file");
   if (there.tool != wanted.tool)
     refuse(database,
            fmt::format("its results are of compiler and models {}, and these are {}: they could differ. It is "

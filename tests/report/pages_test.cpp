@@ -18,6 +18,11 @@ using Json = nlohmann::ordered_json;
 
 const std::string kHostile = "<script>alert(1)</script>\"'&]]>";
 
+Json energy() {
+  return {{"array_pj", 2e9}, {"scratchpad_pj", 1e9}, {"bus_pj", 1e9},     {"dram_pj", 4e9},
+          {"static_pj", 0},  {"total_pj", 8e9},      {"mean_watts", 1.5}, {"energy_delay_joule_seconds", 2e-6}};
+}
+
 Json layer(const std::string &name, std::uint64_t cycles) {
   Json counters;
   for (const char *counter : {"COMPUTE_ACTIVE", "LOAD_ACTIVE", "STORE_ACTIVE", "LOAD_SEM"})
@@ -46,6 +51,7 @@ Json layer(const std::string &name, std::uint64_t cycles) {
           {"outputs", Json::array()},
           {"array_utilisation", 0.5},
           {"dram_utilisation", 0.25},
+          {"energy", energy()},
           {"outcome", "pass"}};
 }
 
@@ -90,7 +96,8 @@ Json run(const std::vector<Json> &layers) {
              {"dram_utilisation", 0.25},
              {"bound", 500},
              {"dram_read_bytes", 1200},
-             {"dram_write_bytes", 0}}}},
+             {"dram_write_bytes", 0},
+             {"energy", energy()}}}},
           {"layers", layers}};
 }
 
@@ -115,9 +122,11 @@ TEST(RunPage, SaysTheVerdictFirstAndHasAllSections) {
   const std::string html = report::run_page(run({one}));
   expect_whole(html);
   std::size_t last = html.find("PASS");
-  for (const char *part : {"1,000", "0.001 ms", "75.0%", "2.000 x", "gradweave simulate", "id=\"roofline\"",
-                           "id=\"engines\"", "id=\"traffic\"", "id=\"bounds\"", "id=\"timeline\"",
-                           "id=\"timeline-data\"", "id=\"layers\"", "20x30x40", "rearrange&gt;interleave"}) {
+  for (const char *part :
+       {"1,000", "0.001 ms", "75.0%", "2.000 x", "gradweave simulate", "id=\"roofline\"", "id=\"engines\"",
+        "id=\"traffic\"", "id=\"bounds\"", "id=\"energy\"", "In all 8 mJ: array 25.0 %", "DRAM 50.0 %",
+        "energy-delay product 2 mJ ms", "id=\"timeline\"", "id=\"timeline-data\"", "id=\"layers\"", "20x30x40",
+        "rearrange&gt;interleave"}) {
     const std::size_t at = html.find(part, last);
     ASSERT_NE(at, std::string::npos) << part << " is missing, or not behind what comes before it";
     last = at;

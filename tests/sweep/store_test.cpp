@@ -80,6 +80,11 @@ TEST_F(SweepStore, RefusesWhatIsNotItsOwn) {
             std::string::npos);
   {
     Database database(file(), DatabaseAccess::kShared);
+    database.execute("DELETE FROM meta WHERE name = 'tool'");
+  }
+  EXPECT_NE(refusal(kIdentity).find("is damaged: it does not say whose results it holds"), std::string::npos);
+  {
+    Database database(file(), DatabaseAccess::kShared);
     database.execute("PRAGMA user_version = 99");
   }
   EXPECT_NE(refusal(kIdentity).find("has the form 99 of a sweep's file, but this gradweave knows 1"),

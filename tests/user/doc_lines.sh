@@ -3,6 +3,10 @@
 block_lines() {
   awk '/^```/ { fenced = !fenced; next } fenced || /^    / { sub(/^ */, ""); sub(/^\$ /, ""); if (/^(gradweave|make) /) print }' "$1"
 }
+# more_lines FILE: those of Python and SQLite, and what sets variables for one of all these.
+more_lines() {
+  awk '/^```/ { fenced = !fenced; next } fenced || /^    / { sub(/^ */, ""); sub(/^\$ /, ""); if (/^([A-Z_]+=[^ ]+ )?(python3|sqlite3) /) print }' "$1"
+}
 # lines_of FILE: these, and code within text, which may be a part of a command.
 lines_of() {
   block_lines "$1"

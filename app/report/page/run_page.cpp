@@ -44,6 +44,7 @@ public:
       add_traffic(page_, layers_);
       add_ladder(page_, layers_);
     }
+    if (timed_) add_energy(page_, *totals_, layers_);
     if (timed_) add_timeline(page_, layers_, npu_);
     table();
     return page_.finish();
@@ -102,6 +103,8 @@ private:
       facts.push_back(
           {"read and written",
            runtime::human(static_cast<double>(number(t, "dram_read_bytes") + number(t, "dram_write_bytes"))) + "B"});
+    if (t.contains("energy") && cycles != 0)
+      facts.push_back({"energy", fmt::format("{:.4g} mJ", t.at("energy").at("total_pj").get<double>() / 1e9)});
     facts.push_back({"wall time of the run", fmt::format("{:.3g} s", report_.at("wall_seconds").get<double>())});
     return facts;
   }
