@@ -13,16 +13,37 @@ namespace {
 
 constexpr const char *kRow = "{:<28} {:>10} {:>12} {:>12} {:>8}\n";
 
-Json measure(const BusyGemm &gemm) {
-  const ArrayRate array = array_rate(gemm.size);
+runtime::JobResult run(const char *npu, const compiler::Layer &layer, compiler::Partition partition) {
   runtime::JobSpec spec;
   spec.network = "bench";
-  spec.layers = {gemm.layer};
-  spec.npu = load_npu(gemm.npu);
+  spec.layers = {layer};
+  spec.npu = load_npu(npu);
   spec.compile.pass = compiler::Pass::kForward;
-  const runtime::JobResult run = runtime::run_job(spec);
-  if (run.outcome != runtime::Outcome::kPass)
-    throw std::runtime_error(fmt::format("{}", fmt::join(run.failures, "\n")));
+  spec.compile.partition = partition;
+  runtime::JobResult result = runtime::run_job(spec);
+  if (result.outcome != runtime::Outcome::kPass)
+    throw std::runtime_error(fmt::format("{}", fmt::join(result.failures, "\n")));
+  return result;
+}
+
+/// Four cores that share a scratchpad.
+constexpr const char *kCores = "flexer5";
+constexpr std::uint32_t kM = 2048, kK = 512, kN = 512;
+
+Json measure_cores() {
+  compiler::Layer layer;
+  layer.name = "gemm_cores";
+  layer.m = kM;
+  layer.k = kK;
+  layer.n = kN;
+  const runtime::JobResult result = run(kCores, layer, compiler::Partition::kWeightSharing);
+  return {
+      {"npu", kCores}, {"macs", 1.0 * kM * kK * kN}, {"cycles", result.cycles()}, {"cpu_seconds", result.cpu_seconds}};
+}
+
+Json measure(const BusyGemm &gemm) {
+  const ArrayRate array = array_rate(gemm.size);
+  const runtime::JobResult run = bench::run(gemm.npu, gemm.layer, compiler::Partition::kNone);
   return {{"npu", gemm.npu},
           {"size", gemm.size},
           {"busy_rate", array.busy_cycles_per_s},
@@ -30,6 +51,15 @@ Json measure(const BusyGemm &gemm) {
           {"lines", run.counters[isa::Counter::COMPUTE_ACTIVE]},
           {"cycles", run.cycles()},
           {"cpu_seconds", run.cpu_seconds}};
+}
+
+std::string row_of_cores(const Json &m) {
+  const Machine npu = load_npu(m["npu"].get<std::string>());
+  const double macs = m["macs"], cycles = m["cycles"], cpu = m["cpu_seconds"];
+  const double pes = 1.0 * npu.cores * npu.rows * npu.cols;
+  return fmt::format(kRow, fmt::format("NPU {} ({:.0f} % array-busy)", npu.name, 100 * macs / pes / cycles),
+                     fmt::format("{} {}x{}", npu.cores, npu.rows, npu.cols), fmt::format("{:.0f}", macs / cpu / 1e6),
+                     fmt::format("{:.0f}", cycles / cpu), "");
 }
 
 class RtlSection final : public Section {
@@ -44,10 +74,12 @@ public:
     std::vector<Measurement> all;
     for (const BusyGemm &gemm : busy_gemms())
       all.push_back({fmt::format("RTL of {}", gemm.npu), 8, [&gemm](const auto &) { return measure(gemm); }});
+    all.push_back({fmt::format("RTL of {}", kCores), 8, [](const auto &) { return measure_cores(); }});
     return all;
   }
 
   std::string rows(const Json &m, std::vector<std::string> & /*missed*/) const override {
+    if (m.contains("macs")) return row_of_cores(m);
     const int size = m["size"];
     const double busy = m["busy_rate"], cycles = m["cycles"], lines = m["lines"], cpu = m["cpu_seconds"];
     const double pes = 1.0 * size * size;

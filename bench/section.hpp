@@ -49,6 +49,8 @@ std::unique_ptr<Section> memory_section();
 std::unique_ptr<Section> weave_section();
 /// The list scheduler of the compiler.
 std::unique_ptr<Section> list_section();
+/// The list scheduler of flexer_cgo23.
+std::unique_ptr<Section> flexer_section();
 /// How the compiler's time and memory grow with layers and commands.
 std::unique_ptr<Section> compile_section();
 

@@ -2,6 +2,7 @@
 # `make bench`: simulation speed of the RTL (array alone, whole NPU) and of the timing model, on one thread.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 scripts/bootstrap.sh run
-configure "$(default_npus)"
-compile gw_bench gradweave_rtl_small gradweave_rtl_large
+choose_npu flexer5
+configure "$npus"
+compile gw_bench gradweave_rtl_small gradweave_rtl_large gradweave_rtl_flexer5
 exec "$build/bin/gw_bench"

@@ -18,7 +18,7 @@ gradweave: one backward pass of a network on a Verilated NPU, every output bit c
   make formal                     proofs about the RTL, and mutants that they refute (docs/formal.md); PROOF=name: one
   make coverage                   lines, toggles and functional bins of the RTL, lines of the C++ (docs/coverage.md)
   make synth                      the RTL through Yosys's synthesis, cells per block into docs/synthesis.md
-  make lint                       verilator -Wall, clang-tidy, clang-format, shellcheck
+  make lint                       verilator -Wall, clang-tidy, clang-format, shellcheck, fingerprints
   make sanitize                   the C++ without SystemC under ASan and UBSan
   make fuzz SECONDS=60 TARGET=    libFuzzer on every parser of files, or on one (docs/fuzzing.md)
   make icarus                     runs again on a second simulator, four-valued (docs/icarus.md)

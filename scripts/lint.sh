@@ -1,15 +1,21 @@
 #!/bin/bash
-# `make lint`: static checks, one line of verdict each.
+# `make lint`: static checks, one line of verdict each.   scripts/lint.sh [CHECK]...
 # shellcheck disable=SC2317 # the checks are functions that check() calls by name
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+all=(verilator clang-tidy undecided-fields clang-format shellcheck)
+for name; do
+  [[ " ${all[*]} " == *" $name "* ]] || die "usage: scripts/lint.sh [CHECK]... of ${all[*]}, not $name"
+done
+[ $# -gt 0 ] || set -- "${all[@]}"
 scripts/bootstrap.sh lint
 failed=0
 
-# check NAME COMMAND...: silent if it passes.
+# check NAME COMMAND...: its output is shown only if it fails.
 check() {
   local name=$1 log
   shift
   log=$build/lint-$name.log
+  say "checking: $name"
   if "$@" >"$log" 2>&1; then
     printf '%-14s pass\n' "$name"
   else
@@ -48,7 +54,11 @@ compiled() {
   done
 }
 
+# Generated headers, those of Verilated models too, must exist; else only what these are made from is built.
 clang_tidy_check() {
+  local verilated
+  mapfile -t verilated < <(compiled_files | grep "^$generated/.*\.cpp$")
+  compile generated_headers "${verilated[@]}"
   commands_for_tidy
   compiled | xargs -0 -n 1 -P "$(nproc)" "${CLANG_TIDY:-clang-tidy}" --quiet -p "$build/lint" 2>&1 |
     sed '/^[0-9]* warnings\? generated\.$/d' # counts those of system headers, which it does not show
@@ -56,13 +66,18 @@ clang_tidy_check() {
 
 shellcheck_check() { git ls-files -z -- '*.sh' '.ci/run' | xargs -0 shellcheck; }
 
+undecided_fields_check() {
+  compile generated_headers
+  tests/house/undecided_fields.sh "$root" "$generated/generated" "$build/lint/undecided_fields" \
+    "$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")"
+}
+
+verilator_check() {
+  compile npu_params
+  scripts/lint_rtl.sh
+}
+
 configure "$(default_npus)"
-# Generated headers, those of Verilated models too, and the parameter tool must exist; else only what these are made from.
 generated=$(realpath "$build")
-mapfile -t verilated < <(compiled_files | grep "^$generated/.*\.cpp$")
-compile generated_headers npu_params "${verilated[@]}"
-check verilator scripts/lint_rtl.sh
-check clang-tidy clang_tidy_check
-check clang-format clang_format_check
-check shellcheck shellcheck_check
+for name; do check "$name" "${name//-/_}_check"; done
 exit "$failed"

@@ -9,7 +9,7 @@ quietly "configuring $build/sanitize" cmake -S . -B "$build/sanitize" -G Ninja -
 quietly "building with sanitizers" ninja -C "$build/sanitize"
 # Everything but what takes minutes under sanitizers, or interrupts a run in time, and has its plain run in `make test`.
 slow="EveryNpu|BertTiny|Examples|KeptStreams|SeveralCores|BoundsOn|IdealOn|BigMatrices|CliInterrupt|CliResume|GoesOnAfter"
-slow+="|OnNetworks|AreNearTheBound|OtherSeeds|MorePlans|EveryChanged|TinyScratchpad|undecided_fields"
+slow+="|OnNetworks|AreNearTheBound|OtherSeeds|MorePlans|EveryChanged|TinyScratchpad"
 slow+="|ScheduleIsGolden/[348]|LayersOfImages|OfALayer[^/]*/(list|search)|Step.RandomChains|Woven.StepsAreGolden|HaveTheSameResult|OfTheThesis|OfAllPolicies|AndTuningGain|AnyNumberOf|OfBothNpus"
 # Searches allocate much: to walk the stack for each allocation, and to keep 256 MB of freed memory, is a third of the time.
 # For a report with more frames of where memory came from: ASAN_OPTIONS=malloc_context_size=30 make sanitize

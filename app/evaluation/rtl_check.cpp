@@ -1,7 +1,5 @@
 #include "app/evaluation/rtl_check.hpp"
-#include "app/evaluation/unit/unit_key.hpp"
 
-#include "app/evaluation/unit/evaluate.hpp"
 #include "base/file/json_field.hpp"
 #include "base/key/fingerprint.hpp"
 #include "base/process/progress.hpp"
@@ -13,7 +11,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <random>
 #include <stdexcept>
 #include <tuple>
 
@@ -22,48 +19,37 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string variant_text(const Unit &unit) {
-  const Variant &v = unit.variant;
-  std::string text =
-      fmt::format("{}, {}, {}", compiler::to_string(unit.pass), v.policy, compiler::to_string(v.schedule));
-  if (v.partition != compiler::Partition::kNone)
-    text += fmt::format(", {} in {}", compiler::to_string(v.partition), v.parts);
-  return fmt::format("{}, {}", text, unit.npu.name);
-}
-
 /// Of each unit what its check depends on, the NPU's library included.
 std::vector<std::string> keys_of(const std::vector<RtlUnit> &units) {
   std::map<std::string, std::optional<Fingerprint>> libraries; // of an NPU
   std::vector<std::string> keys;
   for (const RtlUnit &unit : units) {
-    const auto [library, is_new] = libraries.try_emplace(unit.unit.npu.name);
+    const auto [library, is_new] = libraries.try_emplace(unit.npu.name);
     if (is_new) {
       try {
-        library->second = file_fingerprint(find_rtl_library(unit.unit.npu));
+        library->second = file_fingerprint(find_rtl_library(unit.npu));
       } catch (const std::runtime_error &) { // none: the run says so, and keeps nothing
       }
     }
-    keys.push_back(Fingerprint().add("rtl", library->second, key_of(unit.unit, tool_version())).hex());
+    keys.push_back(Fingerprint().add("rtl", library->second, unit.key).hex());
   }
   return keys;
 }
 
 /// Runs in the child process.
 std::string run_unit(const RtlUnit &wanted, const std::function<void(double)> &progress) {
+  const compiler::Compiled compiled = wanted.compile();
   runtime::JobSpec spec;
   spec.network = wanted.network;
-  spec.layers = {wanted.unit.layer};
-  spec.npu = wanted.unit.npu;
-  spec.compile.schedule = wanted.unit.variant.schedule;
+  spec.layers = compiled.layers;
+  spec.npu = wanted.npu;
+  spec.compile.schedule = compiled.requested;
   runtime::JobEvents events;
   events.progress = [&](std::uint64_t done, std::uint64_t all) {
     progress(static_cast<double>(done) / static_cast<double>(all));
   };
-  const compiler::Compiled compiled = compile(wanted.unit);
   const runtime::JobResult job = run_job(spec, compiled, events);
-  // What was evaluated must be this very run, unless it was that of a few groups.
-  const bool whole = timed_groups(wanted.unit) == wanted.unit.layer.groups;
-  const std::uint64_t model_cycles = whole ? wanted.cycles : compiled.predicted_cycles;
+  const std::uint64_t model_cycles = wanted.known ? wanted.cycles : compiled.predicted_cycles;
   Json json{{"cycles", job.cycles()},
             {"model_cycles", model_cycles},
             {"elements", 0},
@@ -85,8 +71,8 @@ RtlCheck check_of(const RtlUnit &unit, const std::string &text) {
   const Json json = Json::parse(text);
   RtlCheck check;
   check.network = unit.network;
-  check.layer = unit.unit.layer.name;
-  check.variant = variant_text(unit.unit);
+  check.layer = unit.layer;
+  check.variant = unit.variant;
   check.model_cycles = whole_number<std::uint64_t>(json.at("model_cycles"));
   check.rtl_cycles = whole_number<std::uint64_t>(json.at("cycles"));
   check.elements = whole_number<std::uint64_t>(json.at("elements"));
@@ -94,37 +80,7 @@ RtlCheck check_of(const RtlUnit &unit, const std::string &text) {
   return check;
 }
 
-/// `count` of them, drawn.
-std::vector<RtlUnit> draw(std::vector<RtlUnit> units, std::uint32_t count, std::mt19937_64 &random) {
-  for (std::size_t i = 0; i < std::min<std::size_t>(count, units.size()); ++i)
-    std::swap(units[i], units[i + random() % (units.size() - i)]);
-  if (units.size() > count) units.resize(count);
-  return units;
-}
-
 } // namespace
-
-std::vector<RtlUnit> select_for_rtl(const std::vector<Unit> &units, const Workloads &workloads, Evaluations &results,
-                                    const RtlSelection &selection) {
-  const Setting small = workloads.small();
-  std::map<std::string, std::vector<RtlUnit>> by_network;
-  std::vector<RtlUnit> selected;
-  for (Unit unit : units) {
-    if (!executable(unit.variant) || (!selection.all && unit.npu.name != small.npu.name)) continue;
-    const UnitResult result = results.get(unit);
-    if (!result.problem.empty() || (!selection.all && result.cycles > selection.cycles)) continue;
-    const compiler::Layer *layer = nullptr;
-    const Workload *owner = workloads.owner(unit.layer, layer);
-    if (owner == nullptr) continue;
-    unit.layer = *layer;
-    (selection.all ? selected : by_network[owner->name]).push_back({owner->name, unit, result.cycles});
-  }
-  std::mt19937_64 random(selection.seed);
-  for (const std::string &name : workloads.names())
-    for (RtlUnit &unit : draw(by_network[name], selection.sample, random))
-      selected.push_back(std::move(unit));
-  return selected;
-}
 
 RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, ResultsFile &kept,
                   const SignalGuard &signals) {
@@ -149,7 +105,7 @@ RtlRun run_on_rtl(const std::vector<RtlUnit> &units, unsigned jobs, bool quiet, 
   events.progress = [&](std::size_t task, double fraction) { display.update(task, fraction); };
   events.tick = [&] { display.tick(); };
   events.ended = [&](std::size_t task, const TaskEnd &end) {
-    display.finish(task, units[task].network + " " + units[task].unit.layer.name + " on the RTL");
+    display.finish(task, units[task].network + " " + units[task].layer + " on the RTL");
     if (!end.completed) {
       results[task] = Json{{"cycles", 0},
                            {"model_cycles", units[task].cycles},

@@ -1,8 +1,9 @@
-// Runs units on the RTL as well.
+// Runs streams of an evaluation on the RTL as well.
 #pragma once
 
 #include "app/evaluation/page/evaluation.hpp"
 #include "app/evaluation/study/workload.hpp"
+#include "app/evaluation/unit/evaluations.hpp"
 #include "base/process/process_pool.hpp"
 
 #include <vector>
@@ -10,22 +11,18 @@
 namespace gradweave::evaluation {
 
 struct RtlSelection {
-  bool all = false;         ///< every unit that can run
+  bool all = false;         ///< every stream
   std::uint32_t sample = 0; ///< else so many of each network
   std::uint64_t cycles = 0; ///< drawn among those that take at most so many
   std::uint64_t seed = 1;
 };
 
-/// A unit of a network's layer.
-struct RtlUnit {
-  std::string network;
-  Unit unit;
-  std::uint64_t cycles = 0; ///< by the timing model
-};
-
-/// Units to run among those that were evaluated. A sample is of the study's small NPU. Units that
-/// are not executable and units without result are not among them.
+/// Streams to run among those that were evaluated. A sample is of the study's small NPU. Units that
+/// are not executable and units without result have none.
 std::vector<RtlUnit> select_for_rtl(const std::vector<Unit> &units, const Workloads &workloads, Evaluations &results,
+                                    const RtlSelection &selection);
+/// The same of work that has streams. A sample is of NPUs whose RTL is built.
+std::vector<RtlUnit> select_for_rtl(const std::vector<Work> &works, Evaluations &results,
                                     const RtlSelection &selection);
 
 struct RtlRun {

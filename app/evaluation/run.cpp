@@ -3,9 +3,11 @@
 
 #include "app/evaluation/rtl_check.hpp"
 #include "app/evaluation/work.hpp"
+#include "device/rtl_build.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace gradweave::evaluation {
@@ -34,29 +36,40 @@ std::vector<std::string> problems_of(const WantedUnits &wanted, Evaluations &res
   return problems;
 }
 
-void add_rtl(Evaluation &evaluation, const Workloads &workloads, const RunSettings &settings, const WantedUnits &wanted,
+/// Throws std::runtime_error if the build fails.
+void build_missing_rtl(const std::vector<RtlUnit> &units) {
+  std::map<std::string, const Machine *> npus;
+  for (const RtlUnit &unit : units)
+    npus[unit.npu.name] = &unit.npu;
+  for (const auto &[name, npu] : npus)
+    build_missing_rtl_library(*npu, name);
+}
+
+void add_rtl(Evaluation &evaluation, const Workloads *workloads, const RunSettings &settings, const WantedUnits &wanted,
              Evaluations &results, ResultsFile &kept, const SignalGuard &signals) {
   const RtlSelection selection{settings.rtl, settings.sample, settings.sample_cycles, settings.seed};
-  const std::vector<RtlUnit> units = select_for_rtl(wanted.units(), workloads, results, selection);
+  const std::vector<RtlUnit> units = workloads != nullptr
+                                         ? select_for_rtl(wanted.units(), *workloads, results, selection)
+                                         : select_for_rtl(wanted.works(), results, selection);
+  const std::string npus = workloads != nullptr ? "the small NPU" : "NPUs whose RTL is built";
   if (!settings.rtl && settings.sample == 0) {
     evaluation.rtl_note = "Nothing was run on the RTL: --sample 0.";
     return;
   }
+  if (settings.rtl) build_missing_rtl(units);
   const RtlRun rtl = run_on_rtl(units, settings.jobs, settings.quiet, kept, signals);
   evaluation.rtl = rtl.checks;
   if (!rtl.unavailable.empty())
     evaluation.rtl_note = fmt::format("Nothing was run on the RTL: {}", rtl.unavailable);
   else if (units.empty())
-    evaluation.rtl_note =
-        fmt::format("Nothing was run on the RTL: no evaluation of these figures {}.",
-                    settings.rtl ? "has a stream"
-                                 : fmt::format("runs on the small NPU in up to {} cycles", settings.sample_cycles));
+    evaluation.rtl_note = fmt::format(
+        "Nothing was run on the RTL: no evaluation of these figures {}.",
+        settings.rtl ? "has a stream" : fmt::format("runs on {} in up to {} cycles", npus, settings.sample_cycles));
   else if (settings.rtl)
     evaluation.rtl_note = fmt::format("All {} evaluations that can run, --rtl.", units.size());
   else
-    evaluation.rtl_note =
-        fmt::format("{} of each network on the small NPU, drawn with seed {} among those of up to {} cycles.",
-                    settings.sample, settings.seed, settings.sample_cycles);
+    evaluation.rtl_note = fmt::format("{} of each network on {}, drawn with seed {} among those of up to {} cycles.",
+                                      settings.sample, npus, settings.seed, settings.sample_cycles);
 }
 
 } // namespace
@@ -76,8 +89,10 @@ Evaluation run(const Study &study, const Repetition &repetition, const RunSettin
   evaluation.units = wanted.units().size() + wanted.steps().size() + wanted.works().size();
   evaluation.figures = make_figures(repetition, settings.figures, results, false);
   evaluation.problems = problems_of(wanted, results);
-  if (repetition.workloads() != nullptr)
-    add_rtl(evaluation, *repetition.workloads(), settings, wanted, results, kept, signals);
+  const bool has_streams = std::any_of(wanted.works().begin(), wanted.works().end(),
+                                       [](const Work &work) { return static_cast<bool>(work.streams); });
+  if (repetition.workloads() != nullptr || has_streams)
+    add_rtl(evaluation, repetition.workloads(), settings, wanted, results, kept, signals);
   return evaluation;
 }
 

@@ -23,6 +23,15 @@ void require_room(const SearchRequest &a, const Work &work, const NetworkSearch 
                                   a.work.npu, room.bytes(), work.npu.name, work.npu.memory.size_bytes));
 }
 
+/// Of elements that LOADs and STOREs of the step move.
+std::uint64_t step_bytes(const NetworkSearch &s) {
+  std::uint64_t bytes = 0;
+  for (const compiler::LayerTraffic &layer : s.step.traffic)
+    for (const compiler::Traffic &t : layer)
+      bytes += t.read_bytes + t.write_bytes;
+  return bytes;
+}
+
 std::string reproduce(const SearchRequest &a) {
   Reproduction command(a.program, "search", false);
   add_work(command, a.work, ScheduleOption::kNone);
@@ -45,9 +54,6 @@ void check_search(const SearchRequest &request, const Work &work) {
   runtime::parse_data_kind(request.data);
   if (request.start != "reuse" && request.start != "placement")
     throw std::invalid_argument(fmt::format("--start: {} is none of reuse, placement", request.start));
-  if (work.npu.cores != 1)
-    throw std::invalid_argument(fmt::format("--npu {}: the search of a step uses one core; {} has {}", request.work.npu,
-                                            work.npu.name, work.npu.cores));
 }
 
 NetworkSearch search_network(const SearchRequest &request, const Work &work,
@@ -111,6 +117,7 @@ nlohmann::ordered_json search_json(const SearchRequest &a, const Work &work, con
           {"searched_" + unit, s.sum(&LayerSearch::searched)},
           {"step_cost", s.step_cost},
           {"step_cycles", s.step.predicted_cycles},
+          {"step_bytes", step_bytes(s)},
           {"step_energy", report::energy_json(s.step.accesses, s.step.predicted_cycles, work.npu)},
           {"conventional_effort", effort(s.found.conventional_work)},
           {"step_effort", effort(s.found.work)},

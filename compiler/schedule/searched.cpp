@@ -145,9 +145,6 @@ std::vector<CompileOptions> FullSearch::more(const SchedulingProblem &problem, c
 
 Scheduled FullSearch::schedule(const SchedulingProblem &problem) const {
   if (problem.layers.size() == 1) return schedule_layer(problem);
-  if (problem.npu.cores != 1)
-    throw CompileError(fmt::format("the search of a step uses one core; NPU '{}' has {}; choose another schedule",
-                                   problem.npu.name, problem.npu.cores));
   StepOptions options;
   options.pass = problem.options.pass;
   options.layer_plans = options.step_plans = problem.options.plans;

@@ -32,7 +32,6 @@ private:
 class FullSearch final : public SearchedOrder {
 public:
   FullSearch();
-  /// Several layers: throws CompileError if the NPU has several cores.
   Scheduled schedule(const SchedulingProblem &problem) const override;
 
 protected:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <mutex>
 
 namespace gradweave::compiler {
@@ -27,7 +28,7 @@ public:
   StepSearch(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options)
       : layers_(layers), npu_(npu), options_(options), layout_(make_layout(layers, options.pass, npu)),
         threads_(options.threads != 0 ? options.threads : usable_cores()),
-        own_(npu, options.layer_plans, options.objective) {}
+        own_(npu, options.layer_plans, options.objective, [this] { tell(); }) {}
 
   SearchedStep run();
 
@@ -53,9 +54,8 @@ private:
   void search_conventional();
   void add_layers();
   template <typename Take> void for_passes(const Take &take);
-  void report(std::uint64_t done) const {
-    if (options_.progress) options_.progress(done, 4 * layers_.size() + options_.step_plans);
-  }
+  void report(std::uint64_t done);
+  void tell();
 
   const std::vector<Layer> &layers_;
   const Machine &npu_;
@@ -66,13 +66,39 @@ private:
   SearchedStep found_;
   SearchWork together_; ///< of all walks
   std::mutex mutex_;    ///< of what threads share, which is only this:
-  std::uint64_t changes_ = 0;
-  double walked_seconds_ = 0; ///< of one core
+  std::uint64_t changes_ = 0, done_ = 0;
+  std::exception_ptr abandoned_; ///< what the progress threw
+  double walked_seconds_ = 0;    ///< of one core
   std::function<void()> progress_ = [this] {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    report(2 * layers_.size() + std::min(options_.step_plans, changes_++ / 3));
+    std::uint64_t changes = 0;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      changes = changes_++ / 3;
+    }
+    report(2 * layers_.size() + std::min(options_.step_plans, changes));
   };
 };
+
+void StepSearch::report(std::uint64_t done) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    done_ = done;
+  }
+  tell();
+}
+
+/// What the progress throws once ends every thread, each at its next plan.
+void StepSearch::tell() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (abandoned_) std::rethrow_exception(abandoned_);
+  if (!options_.progress) return;
+  try {
+    options_.progress(done_, 4 * layers_.size() + options_.step_plans);
+  } catch (...) {
+    abandoned_ = std::current_exception();
+    throw;
+  }
+}
 
 /// Calls take(index of a layer, pass) in the order in which they run.
 template <typename Take> void StepSearch::for_passes(const Take &take) {

@@ -58,7 +58,7 @@ struct SearchedStep {
 };
 
 /// Forward passes of all layers in their order, then backward passes in the opposite one; what the pass leaves out is
-/// left out. One core. Deterministic but for the seconds. Throws CompileError as compile() does.
+/// left out. Several cores share every layer. Deterministic but for the seconds. Throws CompileError as compile() does.
 SearchedStep search_step(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options);
 
 } // namespace gradweave::compiler

@@ -2,6 +2,7 @@
 // compared to.
 #pragma once
 
+#include "compiler/lower/partition.hpp"
 #include "compiler/search/refine.hpp"
 #include "graph/layer_fingerprint.hpp"
 #include "sw_models/config/machine.hpp"
@@ -44,11 +45,12 @@ struct OwnPlan {
   std::uint64_t cost = kNoPlan;           ///< of the layer's pass run by itself, by the objective (Judge)
 };
 
-/// The search for a layer's plans in one order, which can go on.
+/// The search for a layer's plans in one order and one cut, which can go on.
 class OrderSearch {
 public:
-  OrderSearch(const Layer &layer, Schedule order, Pass pass, const Machine &npu,
-              Objective objective = Objective::kCycles);
+  /// `tried`, if there is one, is called after every plan, and may throw; it must outlive the object.
+  OrderSearch(const Layer &layer, Schedule order, const Cut &cut, Pass pass, const Machine &npu, Objective objective,
+              const std::function<void()> &tried);
   OrderSearch(const OrderSearch &) = delete;
   OrderSearch &operator=(const OrderSearch &) = delete;
 
@@ -62,6 +64,7 @@ public:
   /// The best so far, best first.
   const std::vector<Refinement::Kept> &kept() const { return refinement_->kept(); }
   Schedule order() const { return order_; }
+  const Cut &cut() const { return cut_; }
   const SearchWork &work() const { return work_; }
 
 private:
@@ -69,8 +72,10 @@ private:
 
   Layer layer_, sample_;
   Schedule order_;
+  Cut cut_;
   const Machine &npu_;
   Judge judge_;
+  const std::function<void()> &tried_;
   Layout layout_, sample_layout_;
   std::optional<Refinement> refinement_;
   SearchWork work_;
@@ -90,9 +95,11 @@ public:
   };
 
   /// `plans`: to be tried for each layer, direction and order at least. As long as twice as many make the conventional
-  /// plan better by more than `kSaturated`, twice as many are tried in all orders.
-  LayerPlans(const Machine &npu, std::uint64_t plans, Objective objective = Objective::kCycles)
-      : npu_(npu), plans_(plans), objective_(objective) {}
+  /// plan better by more than `kSaturated`, twice as many are tried in all orders. `tried` is called after every plan,
+  /// by several threads at a time; it may throw, which abandons what the thread does.
+  LayerPlans(const Machine &npu, std::uint64_t plans, Objective objective = Objective::kCycles,
+             std::function<void()> tried = {})
+      : npu_(npu), plans_(plans), objective_(objective), tried_(std::move(tried)) {}
 
   /// A layer's pass in one direction.
   struct Direction {
@@ -127,6 +134,7 @@ private:
     return {shape_fingerprint(shape).hex(), pass};
   }
   void begin(Shape &shape, const Layer &layer, Pass pass) const;
+  void try_cuts(std::unique_ptr<OrderSearch> &search, const Layer &layer, Pass pass) const;
   void search(Shape &shape) const;
   static void add_alternatives(Shape &shape);
   static bool take_conventional(Shape &shape);
@@ -134,6 +142,7 @@ private:
   const Machine &npu_;
   std::uint64_t plans_;
   Objective objective_;
+  std::function<void()> tried_;
   std::map<Key, Shape> shapes_;
 };
 

@@ -76,9 +76,10 @@ TEST(Step, ThePlacementKeepsWhatThereIsRoomFor) {
 }
 
 TEST(Step, RandomChainsAreGolden) {
-  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+  const char *several_cores[] = {"test8c2", "test6x10c3", "test8c4"};
+  for (std::uint64_t seed = 1; seed <= 36; ++seed) {
     std::mt19937_64 rng(seed);
-    Machine npu = load_config(seed % 3 == 0 ? "test6x10" : "test8");
+    Machine npu = load_config(seed > 30 ? several_cores[seed % 3] : seed % 3 == 0 ? "test6x10" : "test8");
     if (rng() % 2 == 0) npu.spm_bytes *= 8;
     const std::vector<Layer> layers = random_layers(rng);
     StepOptions options;
@@ -212,6 +213,21 @@ TEST(Step, IsTheSameWithAnyNumberOfThreads) {
   const auto alone = stream(1);
   for (const unsigned threads : {0U, 2U, 5U})
     EXPECT_EQ(stream(threads), alone) << threads;
+}
+
+/// Not only between layers: a layer's own plans would take hours here.
+TEST(Step, WhatTheProgressThrowsEndsEveryThreadAtItsNextPlan) {
+  const std::vector<Layer> layers = load_network("models/ncf.graph", 4).layers;
+  StepOptions options;
+  options.layer_plans = 10'000'000;
+  options.threads = 3;
+  std::size_t told = 0;
+  options.progress = [&](std::uint64_t, std::uint64_t) {
+    if (++told == 20) throw std::runtime_error("stop");
+    EXPECT_LT(told, 20U) << "asked again after it threw";
+  };
+  EXPECT_THROW(search_step(layers, load_config("small"), options), std::runtime_error);
+  EXPECT_EQ(told, 20U);
 }
 
 TEST(Step, MorePlansDoNotMakeItSlower) {

@@ -123,6 +123,7 @@ TEST(SpilledSums, AreAddedOnTheRtl) {
 class Steps : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Steps, GiveTheGoldenBitsInThePredictedCycles) {
+  constexpr std::array<const char *, 4> npus{"test8", "test6x10", "test8c2", "test6x10c3"};
   std::mt19937_64 rng(GetParam());
   const auto side = [&] { return static_cast<std::uint32_t>(1 + rng() % 50); };
   std::vector<compiler::Layer> layers(3);
@@ -144,7 +145,7 @@ TEST_P(Steps, GiveTheGoldenBitsInThePredictedCycles) {
   JobSpec spec;
   spec.network = "cosim";
   spec.layers = layers;
-  spec.npu = load_machine(GetParam() % 2 == 0 ? "configs/test8.toml" : "configs/test6x10.toml");
+  spec.npu = load_machine(fmt::format("configs/{}.toml", npus.at(GetParam() % npus.size())));
   spec.data = GetParam() % 3 == 0 ? DataKind::kSpecial : DataKind::kNormal;
   const compiler::SearchedStep found = compiler::search_step(layers, spec.npu, options);
   const JobResult r = run_job(spec, compiler::compile_plans(layers, options.pass, found.plans, spec.npu), {});
@@ -153,7 +154,7 @@ TEST_P(Steps, GiveTheGoldenBitsInThePredictedCycles) {
   EXPECT_GT(r.elements(), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cosim, Steps, ::testing::Range<std::uint64_t>(1, 7));
+INSTANTIATE_TEST_SUITE_P(Cosim, Steps, ::testing::Range<std::uint64_t>(1, 13));
 
 /// A golden value that is wrong in one bit must be seen.
 TEST(Steps, AWrongStepFails) {

@@ -3,6 +3,7 @@
 #include "app/evaluation/papers.hpp"
 #include "sw_models/config/config_error.hpp"
 #include "tests/cli/command_line.hpp"
+#include "tests/evaluation/tiny_flexer.hpp"
 #include "tests/evaluation/well_formed.hpp"
 
 #include <nlohmann/json.hpp>
@@ -16,40 +17,6 @@ using namespace evaluation;
 using nlohmann::json;
 
 const std::filesystem::path kFlexerStudy = std::filesystem::path(GW_SOURCE_DIR) / "app/evaluation/flexer/flexer.toml";
-
-/// A network and two machines that take no time.
-constexpr const char *kTiny = R"(paper = "flexer"
-title = "Tiny"
-[settings]
-plans = 10
-cloud = 10
-[[network]]
-name = "VGG-16"
-model = "./tiny.toml"
-[[machine]]
-name = "arch1"
-npu = "test8c2"
-[[machine]]
-name = "arch5"
-npu = "test8c4"
-[[machine]]
-name = "arch6"
-npu = "test8c4"
-[[published]]
-figure = "9a"
-key = "speedup"
-text = "a layer"
-unit = "x"
-value = 2.17
-)";
-constexpr const char *kNetwork = R"(batch = 1
-[[layer]]
-name = "conv3_1"
-conv = { height = 8, width = 8, channels = 16, out_channels = 16, kernel = 3, padding = 1 }
-[[layer]]
-name = "conv4_2"
-conv = { height = 8, width = 8, channels = 16, out_channels = 32, kernel = 3, padding = 1 }
-)";
 
 class FlexerStudyTest : public CommandLineTest {};
 
@@ -92,8 +59,8 @@ TEST_F(FlexerStudyTest, EveryPublishedNumberHasARow) {
 }
 
 TEST_F(FlexerStudyTest, MakesEveryFigureAndAPage) {
-  write("tiny.toml", kNetwork);
-  write("study.toml", kTiny);
+  write("tiny.toml", kTinyFlexerNetwork);
+  write("study.toml", kTinyFlexer);
   const CommandResult r = run({"reproduce", "./study.toml", "--out", "out", "--quiet"});
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(xml_problem(read_file(work() / "out/index.html")), "");

@@ -1,8 +1,12 @@
 // Evaluations that run on the RTL as well.
 #include "device/device.hpp"
+#include "tests/evaluation/tiny_flexer.hpp"
 #include "tests/evaluation/tiny_study.hpp"
 
 #include <nlohmann/json.hpp>
+
+#include <set>
+#include <string>
 
 namespace gradweave::test {
 namespace {
@@ -57,6 +61,24 @@ TEST_F(ReproduceRtlTest, RunsAgainOnAnotherBuildOfTheNpu) {
   ::setenv("GRADWEAVE_LIB_DIR", work().c_str(), 1);
   EXPECT_EQ(kept_after_a_run(), before + 1);
   ::unsetenv("GRADWEAVE_LIB_DIR");
+}
+
+TEST_F(ReproduceRtlTest, FlexerRunsItsSchedules) {
+  write("tiny.toml", kTinyFlexerNetwork);
+  write("study.toml", kTinyFlexer);
+  const CommandResult r = run({"reproduce", "./study.toml", "--figure", "1,9a", "--rtl", "--out", "out"});
+  ASSERT_EQ(r.code, 0) << r.out << r.err;
+  const json checks = json::parse(output("results.json")).at("rtl");
+  std::set<std::string> variants;
+  for (const json &check : checks) {
+    EXPECT_EQ(check.at("model_cycles"), check.at("rtl_cycles")) << check;
+    EXPECT_GT(check.at("elements_checked").get<int>(), 0);
+    EXPECT_EQ(check.at("network"), "VGG-16");
+    variants.insert(check.at("variant"));
+  }
+  EXPECT_EQ(variants, (std::set<std::string>{"flexer, test8c2", "flexer, test8c4", "list, test8c2", "list, test8c4",
+                                             "loop_order, test8c2", "loop_order, test8c4", "search, test8c2",
+                                             "search, test8c4"}));
 }
 
 } // namespace gradweave::test

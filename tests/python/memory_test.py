@@ -109,7 +109,7 @@ class Threads(Case):
         self.interrupted(lambda: gradweave.simulate("bert_tiny", "small", **long))
         self.interrupted(lambda: gradweave.compile("bert_tiny", "small", **long))
         self.interrupted(lambda: gradweave.cosim("bert_tiny", "small", backend="functional", **long))
-        self.interrupted(lambda: gradweave.search("bert_tiny", "small", plans=1, step_plans=10**7))
+        self.interrupted(lambda: gradweave.search("bert_tiny", "small", plans=10**6, step_plans=10**7))
         self.interrupted(lambda: gradweave.train("bert_tiny", data="synthetic", steps=10**6, set={"net.layers": 1}))
         # What was interrupted leaves nothing behind that the next call would trip over.
         self.assertEqual(gradweave.simulate("mlp", "test8", batch=1)["verdict"], "PASS")

@@ -13,6 +13,7 @@
 #include "graph/layer_fingerprint.hpp"
 #include "isa/command.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -68,6 +69,19 @@ std::string run_all(const Layer &layer, const Machine &npu, std::uint32_t plans)
   json.push_back(
       {compiler::lower_bounds({layer}, compiler::Pass::kForward, layout, npu).run_cycles, once[0] + once[1] + once[2]});
   return json.dump();
+}
+
+/// What run_all() timed, for the RTL.
+std::vector<RtlUnit> streams_of(const std::string &network, const Layer &layer, const Machine &npu, std::uint32_t plans,
+                                const Json &result, const std::string &key) {
+  std::vector<RtlUnit> streams;
+  for (const Way way : kWays) {
+    const auto cycles = static_cast<std::uint64_t>(taken_of(result.at(static_cast<std::size_t>(way))).cycles);
+    streams.push_back({network, layer.name, fmt::format("{}, {}", scheduler_of(way), npu.name), npu,
+                       Fingerprint().add(key, scheduler_of(way)).hex(), cycles, true,
+                       [=] { return compiler::compile({layer}, npu, options_of(way, plans, {}, true)); }});
+  }
+  return streams;
 }
 
 Type type_of(const compiler::CommandInfo &info) {
@@ -166,10 +180,22 @@ std::string_view to_string(Type type) {
   return kNames.at(static_cast<std::size_t>(type));
 }
 
+std::string Runs::network_of(const Layer &layer) const {
+  for (const FlexerNetwork &network : study_.networks)
+    for (const Layer &other : network.layers)
+      if (other.name == layer.name && other.m == layer.m && other.k == layer.k && other.n == layer.n)
+        return network.name;
+  return {};
+}
+
 LayerRuns Runs::all(const Layer &layer, const Machine &npu) const {
   const std::uint32_t plans = study_.plans;
-  const Work work{key_of("all", layer, npu).add(plans).hex(), 4 * kSecondsOfAPlan * plans,
-                  [=](const std::function<void(double)> &) { return run_all(layer, npu, plans); }};
+  const std::string key = key_of("all", layer, npu).add(plans).hex();
+  const auto streams = [=, network = network_of(layer)](const std::string &result) {
+    return streams_of(network, layer, npu, plans, Json::parse(result), key);
+  };
+  const Work work{key, 4 * kSecondsOfAPlan * plans,
+                  [=](const std::function<void(double)> &) { return run_all(layer, npu, plans); }, streams};
   const std::string text = evaluations_.get(work);
   LayerRuns runs;
   if (text.empty()) return runs;

@@ -76,6 +76,8 @@ public:
   std::vector<Taken> cloud(const compiler::Layer &layer, const Machine &npu) const;
 
 private:
+  std::string network_of(const compiler::Layer &layer) const;
+
   const FlexerStudy &study_;
   Evaluations &evaluations_;
 };

@@ -39,7 +39,8 @@ public:
 struct Paper {
   std::string_view name;                             ///< of its folder, and what a study calls it
   const std::vector<std::string_view> &(*figures)(); ///< as --figure takes them, in the order of the paper
-  bool on_npus = false;                              ///< has streams of layers: a policy, and a sample on the RTL
+  bool policies = false;                             ///< has a baseline that follows a policy
+  bool on_npus = false;                              ///< has streams of layers, of which the RTL runs a sample
   /// Throws ConfigError for what is wrong in the study, std::invalid_argument for what is wrong in the request.
   std::unique_ptr<Repetition> (*open)(const Study &study, const Request &request) = nullptr;
 };

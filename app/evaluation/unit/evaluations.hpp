@@ -4,6 +4,8 @@
 #include "app/evaluation/unit/results_file.hpp"
 #include "app/evaluation/unit/step_unit.hpp"
 #include "app/evaluation/unit/unit.hpp"
+#include "compiler/ir/compiled.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <functional>
 #include <set>
@@ -12,11 +14,23 @@
 
 namespace gradweave::evaluation {
 
+/// A layer's stream that the RTL can run as well.
+struct RtlUnit {
+  std::string network, layer;
+  std::string variant; ///< what tells it from other streams of the layer, for people
+  Machine npu;
+  std::string key;          ///< a fingerprint of all that the stream depends on
+  std::uint64_t cycles = 0; ///< by the timing model, very roughly if they are not `known`
+  bool known = true;        ///< as the evaluation has them; else as compile() predicts them
+  std::function<compiler::Compiled()> compile;
+};
+
 /// Work of another kind, whose result is a text.
 struct Work {
   std::string key;                                                          ///< a fingerprint of all it depends on
   double seconds = 0;                                                       ///< that it takes, very roughly
   std::function<std::string(const std::function<void(double)> &)> evaluate; ///< reports the fraction done
+  std::function<std::vector<RtlUnit>(const std::string &)> streams = {};    ///< of a result, if there are any
 };
 
 /// Figures are computed twice by the same code: first with results that say nothing, to learn which units they need,

@@ -29,7 +29,7 @@ std::uint64_t paper_cost(Layer layer, const Machine &npu, Pass pass, const compi
     options.pass = pass;
     options.stream = false;
     options.partition = partition;
-    options.parts = partition == compiler::Partition::kNone ? 1 : 2;
+    options.parts = partition == compiler::Partition::kNone ? 1 : std::max(2U, npu.cores);
     compiler::CompileCache cache;
     try {
       const compiler::Compiled compiled = compiler::compile(scheme, {layer}, npu, options, cache);
@@ -38,7 +38,7 @@ std::uint64_t paper_cost(Layer layer, const Machine &npu, Pass pass, const compi
       // The layer cannot be cut like this; the uncut one decides.
       if (partition == compiler::Partition::kNone) throw;
     }
-    if (!compiler::computes_dx(layer, pass)) break;
+    if (!compiler::computes_dx(layer, pass) && npu.cores == 1) break;
   }
   return best;
 }
