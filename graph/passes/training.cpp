@@ -53,8 +53,7 @@ TrainingGraph training_graph(const Graph &forward, const OperatorSet &operators,
     step.gradients = add_gradients(step.graph, operators, {}, 1.0 / options.accumulate, &from);
     for (std::size_t i = 0; i < from.size(); ++i)
       if (from[i] != kNone)
-        step.goes_back_through.emplace_back(step.graph.ops[forward.ops.size() + i].name,
-                                            step.graph.ops[from[i]].name);
+        step.goes_back_through.emplace_back(step.graph.ops[forward.ops.size() + i].name, step.graph.ops[from[i]].name);
   }
   const std::vector<Copy> copies = repeat_for_micro_batches(step.graph, operators, options.accumulate, step.gradients);
   std::string constants;
