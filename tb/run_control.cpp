@@ -59,16 +59,18 @@ void RunControl::next() {
 
 void RunControl::finish() {
   state_ = State::kFinish;
-  csr_.begin(read_of(isa::Csr::ERR_CODE), [this](std::uint32_t code) {
-    status_.error = static_cast<isa::ErrorCode>(code);
-    if (status_.ok()) {
-      end();
-      return;
-    }
-    csr_.begin(read_of(isa::Csr::ERR_INDEX), [this](std::uint32_t index) {
-      status_.error_index = index;
-      end();
-    });
+  csr_.when_idle([this] { csr_.begin(read_of(isa::Csr::ERR_CODE), [this](std::uint32_t code) { know(code); }); });
+}
+
+void RunControl::know(std::uint32_t code) {
+  status_.error = static_cast<isa::ErrorCode>(code);
+  if (status_.ok()) {
+    end();
+    return;
+  }
+  csr_.begin(read_of(isa::Csr::ERR_INDEX), [this](std::uint32_t index) {
+    status_.error_index = index;
+    end();
   });
 }
 

@@ -56,6 +56,7 @@ private:
 
   void next();
   void finish();
+  void know(std::uint32_t code);
   void end();
 
   const ClockReset &clock_;

@@ -88,13 +88,14 @@ ExitCode verdict(const Evaluation &evaluation, bool rtl_asked) {
 
 /// Throws std::invalid_argument for an option that says nothing about the paper.
 void check_options(const ReproduceArguments &a, const evaluation::Paper &paper) {
-  if (!a.policy.empty() && !paper.policies)
-    throw std::invalid_argument(
-        fmt::format("--policy: '{}' has no baseline that follows one; leave the option out", paper.name));
-  for (const auto &[given, option] : {std::pair{a.rtl, "--rtl"}, {a.sample.value_or(0) != 0, "--sample"}})
+  for (const auto &[given, option] :
+       {std::pair{!a.policy.empty(), "--policy"}, {a.rtl, "--rtl"}, {a.sample.value_or(0) != 0, "--sample"}})
     if (given && !paper.on_npus)
       throw std::invalid_argument(
           fmt::format("{}: nothing of '{}' runs on an NPU; leave the option out", option, paper.name));
+  if (!a.policy.empty() && !paper.policies)
+    throw std::invalid_argument(
+        fmt::format("--policy: '{}' has no baseline that follows one; leave the option out", paper.name));
 }
 
 int reproduce(const ReproduceArguments &a) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -47,15 +48,28 @@ AxiResp AxiLiteMaster::try_write(std::uint16_t offset, std::uint32_t value) {
 }
 
 std::uint32_t AxiLiteMaster::run(const RegisterAccess &access) {
-  begin(access, [this](std::uint32_t) { clock_.stop(); });
+  while (state_ != State::kIdle) // one that follows a run's end
+    clock_.run(1);
+  std::optional<std::uint32_t> read;
+  begin(access, [&](std::uint32_t data) {
+    read = data;
+    clock_.stop();
+  });
   try {
-    while (state_ != State::kIdle)
+    while (!read)
       clock_.run(kPatience);
   } catch (...) {
     state_ = State::kIdle;
     throw;
   }
-  return data_;
+  return *read;
+}
+
+void AxiLiteMaster::when_idle(std::function<void()> call) {
+  if (state_ == State::kIdle)
+    call();
+  else
+    waiting_ = std::move(call);
 }
 
 void AxiLiteMaster::begin(const RegisterAccess &access, Done done) {
@@ -124,6 +138,7 @@ void AxiLiteMaster::finish(const char *what, AxiResp resp) {
     throw std::runtime_error(fmt::format("cycle {}: the NPU answers the {} of register {:#05x} with an error response",
                                          clock_.cycle(), what, offset_));
   std::exchange(done_, {})(data_);
+  if (state_ == State::kIdle && waiting_) std::exchange(waiting_, {})();
 }
 
 void AxiLiteMaster::drive(const AxiLiteMasterPins &now, AxiLiteMasterPins &next) {

@@ -41,6 +41,8 @@ public:
   using Done = std::function<void(std::uint32_t)>;
   /// Begins an access, from the next edge on, while none is under way.
   void begin(const RegisterAccess &access, Done done);
+  /// Calls it as soon as no access is under way, which may be at once. One at a time.
+  void when_idle(std::function<void()> call);
 
 private:
   static constexpr std::uint64_t kPatience = 10000;
@@ -60,7 +62,8 @@ private:
   sc_core::sc_event request_;
   State state_ = State::kIdle;
   Done done_;
-  std::uint64_t cycles_ = 0; ///< since the access began
+  std::function<void()> waiting_; ///< of when_idle()
+  std::uint64_t cycles_ = 0;      ///< since the access began
   bool asleep_ = false;
   bool refusable_ = false; ///< an error response is an answer
   bool address_sent_ = false, data_sent_ = false;

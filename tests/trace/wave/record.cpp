@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <random>
@@ -61,7 +62,10 @@ private:
   }
 
   void run() {
-    device_.submit(scenario_.commands);
+    if (scenario_.ring != 0)
+      feed();
+    else
+      device_.submit(scenario_.commands);
     if (scenario_.poll) poll();
     try {
       const RunStatus status = device_.wait([this](std::uint64_t, std::uint64_t) {
@@ -74,6 +78,24 @@ private:
       throw;
     }
     keep_times();
+  }
+
+  /// As there is room in the ring.
+  void feed() {
+    device_.open(scenario_.ring);
+    const std::vector<isa::Command> &all = scenario_.commands;
+    for (auto next = all.begin(); next != all.end();) {
+      if (device_.room() == 0) {
+        if (device_.cycle() > kLastCycle) throw TooLong();
+        if (!device_.advance(device_.now() + 100)) return; // it has stopped
+        device_.take_mark();
+        continue;
+      }
+      const std::ptrdiff_t count = std::min<std::ptrdiff_t>({2, device_.room(), all.end() - next});
+      device_.append({next, next + count});
+      next += count;
+    }
+    device_.close();
   }
 
   void poll() {

@@ -96,6 +96,8 @@ void obey(Scenario &s, Words &words) {
     s.reset_cycle = words.number_word("cycle");
   } else if (directive == "base") {
     s.base = static_cast<std::uint32_t>(words.number_word("address"));
+  } else if (directive == "ring") {
+    s.ring = static_cast<std::uint32_t>(words.number_word("places"));
   } else if (directive == "poll") {
     s.poll = true;
   } else if (directive == "again") {

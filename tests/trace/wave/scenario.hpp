@@ -26,6 +26,7 @@ namespace gradweave::wave {
 ///   #! base ADDRESS           DRAM_BASE: what the stream may address begins there
 ///   #! poll                   registers are read all the time that the stream runs, and accesses that the NPU refuses
 ///   tried
+///   #! ring PLACES            commands come two at a time, into a ring of so many places; the host takes MARKs
 ///   #! again                  the stream runs a second time, without a reset in between
 ///   #! end CODE [INDEX]       how it ends (docs/isa.md); default: NONE
 struct Scenario {
@@ -35,7 +36,7 @@ struct Scenario {
   std::vector<std::string> tiles; ///< of each command; empty where the file tells none
   DeviceOptions device;           ///< fault addresses are absolute
   std::optional<std::uint64_t> reset_cycle;
-  std::uint32_t base = 0;
+  std::uint32_t base = 0, ring = 0;
   bool poll = false, again = false;
   RunStatus end;
 };
