@@ -70,7 +70,7 @@ py::object search(py::handle model, py::handle npu, py::dict given) {
   Json report;
   run_long([&](const SignalGuard &signals) {
     const cli::Work work = resolve(request.work, network, machine);
-    cli::check_search(request, work);
+    cli::check_search(request);
     std::optional<OutputFile> page;
     if (!html.empty()) page.emplace(html);
     if (!request.backend.empty() && runtime::parse_backend(request.backend) == runtime::Backend::kRtl)

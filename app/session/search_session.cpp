@@ -49,7 +49,7 @@ std::string reproduce(const SearchRequest &a) {
 
 } // namespace
 
-void check_search(const SearchRequest &request, const Work &work) {
+void check_search(const SearchRequest &request) {
   if (!request.backend.empty()) runtime::parse_backend(request.backend);
   runtime::parse_data_kind(request.data);
   if (request.start != "reuse" && request.start != "placement")

@@ -23,7 +23,7 @@ struct SearchRequest {
 };
 
 /// Throws std::invalid_argument for what cannot be searched.
-void check_search(const SearchRequest &request, const Work &work);
+void check_search(const SearchRequest &request);
 /// Searches. `progress` may throw, which ends it.
 evaluation::NetworkSearch search_network(const SearchRequest &request, const Work &work,
                                          const evaluation::SearchProgress &progress);

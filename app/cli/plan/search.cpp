@@ -121,7 +121,7 @@ int search(const SearchArguments &a) {
   const SignalGuard signals;
   const Work work = resolve(a.work);
   const bool on_rtl = !a.backend.empty() && runtime::parse_backend(a.backend) == runtime::Backend::kRtl;
-  check_search(a, work);
+  check_search(a);
   if (on_rtl) require_rtl(work.npu, a.work.npu); // before the search, which takes long
   ReportFiles files(a.json, a.html);
   std::FILE *out = uses_standard_output({{"--json", a.json}, {"--html", a.html}}) ? stderr : stdout;
