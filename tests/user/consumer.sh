@@ -39,13 +39,13 @@ if command -v groff >/dev/null; then
   groff -man -Tutf8 -ww "$man" >man.txt 2>groff.log || fail "groff: $(cat groff.log)"
   [ ! -s groff.log ] || fail "groff: $(head -n 5 groff.log)"
 fi
-# completes WORD... : what the completion offers for the last word.
+# completes WORD... : what the completion offers for the last word. Whoever reads it reads all: a pipe that is closed early is an error.
 completes() {
   PATH=$prefix/bin:$PATH bash -c 'source "$1"; shift; COMP_WORDS=(gradweave "$@"); COMP_CWORD=$#; _gradweave
     printf "%s\n" "${COMPREPLY[@]}"' _ "$prefix/share/bash-completion/completions/gradweave" "$@"
 }
-completes sim | grep -qx simulate || fail "'sim' is not completed"
-completes sweep --sl | grep -qx -- --slurm-time || fail "'sweep --sl' is not completed"
+completes sim | grep -x simulate >/dev/null || fail "'sim' is not completed"
+completes sweep --sl | grep -x -- --slurm-time >/dev/null || fail "'sweep --sl' is not completed"
 completes simulate --model only | grep -qx only-here || fail "networks are not completed"
 completes simulate --npu test1 | grep -qx test16 || fail "NPUs are not completed"
 
