@@ -219,6 +219,19 @@ std::uint64_t plan_cycles(const PhasePlan &plan, const Layer &layer, const NpuCo
   return *std::max_element(cycles.begin(), cycles.end());
 }
 
+std::vector<CutKind> other_cuts(Pass pass, bool several) {
+  const bool forward = pass == Pass::kForward; // it has one way to be cut into parts, and none along its reduction
+  std::vector<CutKind> kinds;
+  for (const Partition p : all_partitions()) {
+    if (p == Partition::kNone) continue;
+    if (!forward) kinds.push_back({p, Reduction::kChain, Sharing::kParts});
+    if (!forward && several && p != kFirstCut.partition) kinds.push_back({p, Reduction::kAdd, Sharing::kParts});
+    if (several && !(forward && p == Partition::kIfmapSharing))
+      kinds.push_back({p, Reduction::kChain, Sharing::kTurns});
+  }
+  return kinds;
+}
+
 Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &options) {
   if (options.partition == Partition::kNone || options.pass == Pass::kForward) {
     if (options.parts > 1 && options.partition == Partition::kNone)

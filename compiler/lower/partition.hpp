@@ -39,6 +39,20 @@ struct Cut {
   Sharing sharing = Sharing::kParts;
 };
 
+/// A way to cut a layer, whatever its extents.
+struct CutKind {
+  Partition partition = Partition::kNone;
+  Reduction reduction = Reduction::kChain;
+  Sharing sharing = Sharing::kParts;
+};
+
+/// What a search of several cores cuts a layer by first.
+inline constexpr CutKind kFirstCut{Partition::kWeightSharing, Reduction::kAdd, Sharing::kParts};
+
+/// The other ways that a search tries, in the order that decides between equally good ones. Without several cores the
+/// parts of a layer run one after the other: then they are chained, and only a backward pass has any.
+std::vector<CutKind> other_cuts(Pass pass, bool several);
+
 /// How the options cut a layer; parts asked for, or as many as there are cores, or two. Throws CompileError if the
 /// layer has too few indices for so many parts, or parts are asked for without a partition.
 Cut cut_of(const Layer &layer, const NpuConfig &npu, const CompileOptions &options);

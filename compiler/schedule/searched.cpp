@@ -113,8 +113,8 @@ FullSearch::FullSearch()
 std::vector<CompileOptions> FullSearch::orders(const SchedulingProblem &problem) const {
   CompileOptions base = problem.options;
   if (problem.npu.cores > 1 && base.partition == Partition::kNone) {
-    base.partition = Partition::kWeightSharing; // or all cores but one would be idle
-    base.reduction = Reduction::kAdd;
+    base.partition = kFirstCut.partition; // or all cores but one would be idle
+    base.reduction = kFirstCut.reduction;
   }
   std::vector<Schedule> all = orders_that_share(problem, base);
   if (computes_dx(problem.layers.front(), base.pass)) all.push_back(Schedule::kSequential);
@@ -125,20 +125,11 @@ std::vector<CompileOptions> FullSearch::orders(const SchedulingProblem &problem)
 std::vector<CompileOptions> FullSearch::more(const SchedulingProblem &problem, const CompileOptions &best) const {
   std::vector<CompileOptions> tried;
   if (problem.options.partition != Partition::kNone) return tried;
-  const bool forward = problem.options.pass == Pass::kForward, several = problem.npu.cores > 1;
-  for (const Partition p : all_partitions()) {
-    if (p == Partition::kNone) continue;
-    CompileOptions one = best;
-    one.partition = p;
-    for (const Reduction r : {Reduction::kChain, Reduction::kAdd}) {
-      one.reduction = r;
-      const bool known = p == best.partition && r == best.reduction;
-      if (!forward && !known && (several || r == Reduction::kChain)) tried.push_back(one);
-    }
-    one.reduction = Reduction::kChain;
-    one.sharing = Sharing::kTurns;
-    // A forward pass has no parts along its reduction.
-    if (several && !(forward && p == Partition::kIfmapSharing)) tried.push_back(one);
+  for (const CutKind &kind : other_cuts(problem.options.pass, problem.npu.cores > 1)) {
+    tried.push_back(best);
+    tried.back().partition = kind.partition;
+    tried.back().reduction = kind.reduction;
+    if (kind.sharing == Sharing::kTurns) tried.back().sharing = kind.sharing; // else as asked for
   }
   return tried;
 }

@@ -30,22 +30,16 @@ constexpr std::size_t kFastest = 12;
 /// How the cores may share a layer: parts of it, or tiles by turns. With one core it is not cut.
 std::vector<Cut> cuts_of(const Layer &layer, Pass pass, const Machine &npu) {
   if (npu.cores == 1) return {Cut{}};
-  const bool forward = pass == Pass::kForward;
+  std::vector<CutKind> kinds = other_cuts(pass, true);
+  kinds.insert(kinds.begin(), kFirstCut);
   CompileOptions options;
   options.pass = pass;
   std::vector<Cut> cuts;
-  const auto add = [&](Partition partition, Reduction reduction, Sharing sharing) {
-    options.partition = partition;
-    options.reduction = reduction;
-    options.sharing = sharing;
+  for (const CutKind &kind : kinds) {
+    options.partition = kind.partition;
+    options.reduction = kind.reduction;
+    options.sharing = kind.sharing;
     cuts.push_back(cut_of(layer, npu, options));
-  };
-  add(Partition::kWeightSharing, Reduction::kAdd, Sharing::kParts); // a forward pass has one way to be cut into parts
-  for (const Partition partition : all_partitions()) {
-    if (partition == Partition::kNone) continue;
-    if (!forward) add(partition, Reduction::kChain, Sharing::kParts);
-    if (!forward && partition != Partition::kWeightSharing) add(partition, Reduction::kAdd, Sharing::kParts);
-    if (!(forward && partition == Partition::kIfmapSharing)) add(partition, Reduction::kChain, Sharing::kTurns);
   }
   return cuts;
 }
@@ -63,7 +57,7 @@ SearchWork &SearchWork::operator+=(const SearchWork &other) {
 OrderSearch::OrderSearch(const Layer &layer, Schedule order, const Cut &cut, Pass pass, const Machine &npu,
                          Objective objective, const std::function<void()> &tried)
     : layer_(layer), sample_(sample_of(layer, npu, cut.partition == Partition::kNone ? 1 : cut.parts)), order_(order),
-      cut_(cut), npu_(npu), judge_(npu, objective), tried_(tried), layout_(make_layout({layer}, pass, npu)),
+      npu_(npu), judge_(npu, objective), tried_(tried), layout_(make_layout({layer}, pass, npu)),
       sample_layout_(make_layout({sample_}, pass, npu)) {
   count([&] {
     refinement_.emplace(compiler::search(sample_, order, pass, cut, sample_layout_, npu, kFirstEffort, tried, &layer_),
@@ -108,22 +102,21 @@ void LayerPlans::begin(Shape &shape, const Layer &layer, Pass pass) const {
   std::vector<Schedule> orders{Schedule::kSequential};
   if (computes_dx(layer, pass))
     orders = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor, Schedule::kDwMajor};
-  for (const Schedule order : orders) {
-    shape.orders.push_back(std::make_unique<OrderSearch>(layer, order, cuts_of(layer, pass, npu_).front(), pass, npu_,
-                                                         objective_, tried_));
-    try_cuts(shape.orders.back(), layer, pass);
-  }
-}
-
-/// Goes on with the cut whose first plans are the best. One that no tile fits is none.
-void LayerPlans::try_cuts(std::unique_ptr<OrderSearch> &search, const Layer &layer, Pass pass) const {
   const std::vector<Cut> cuts = cuts_of(layer, pass, npu_);
-  for (auto cut = cuts.begin() + 1; cut != cuts.end(); ++cut) {
-    try {
-      auto other = std::make_unique<OrderSearch>(layer, search->order(), *cut, pass, npu_, objective_, tried_);
-      if (other->kept().front().cost < search->kept().front().cost) search = std::move(other);
-    } catch (const CompileError &) {
-      continue;
+  const auto search = [&](Schedule order, const Cut &cut) {
+    return std::make_unique<OrderSearch>(layer, order, cut, pass, npu_, objective_, tried_);
+  };
+  for (const Schedule order : orders) {
+    shape.orders.push_back(search(order, cuts.front()));
+    // Goes on with the cut whose first plans are the best. One that no tile fits is none.
+    for (auto cut = cuts.begin() + 1; cut != cuts.end(); ++cut) {
+      try {
+        auto other = search(order, *cut);
+        if (other->kept().front().cost < shape.orders.back()->kept().front().cost)
+          shape.orders.back() = std::move(other);
+      } catch (const CompileError &) {
+        continue;
+      }
     }
   }
 }

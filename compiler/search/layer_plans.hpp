@@ -63,8 +63,6 @@ public:
   OwnPlan best() const;
   /// The best so far, best first.
   const std::vector<Refinement::Kept> &kept() const { return refinement_->kept(); }
-  Schedule order() const { return order_; }
-  const Cut &cut() const { return cut_; }
   const SearchWork &work() const { return work_; }
 
 private:
@@ -72,7 +70,6 @@ private:
 
   Layer layer_, sample_;
   Schedule order_;
-  Cut cut_;
   const Machine &npu_;
   Judge judge_;
   const std::function<void()> &tried_;
@@ -134,7 +131,6 @@ private:
     return {shape_fingerprint(shape).hex(), pass};
   }
   void begin(Shape &shape, const Layer &layer, Pass pass) const;
-  void try_cuts(std::unique_ptr<OrderSearch> &search, const Layer &layer, Pass pass) const;
   void search(Shape &shape) const;
   static void add_alternatives(Shape &shape);
   static bool take_conventional(Shape &shape);
