@@ -28,7 +28,10 @@ public:
   StepSearch(const std::vector<Layer> &layers, const Machine &npu, const StepOptions &options)
       : layers_(layers), npu_(npu), options_(options), layout_(make_layout(layers, options.pass, npu)),
         threads_(options.threads != 0 ? options.threads : usable_cores()),
-        own_(npu, options.layer_plans, options.objective, [this] { tell(); }) {}
+        own_(npu, options.layer_plans, options.objective, [this] {
+          const std::lock_guard<std::mutex> lock(mutex_);
+          tell();
+        }) {}
 
   SearchedStep run();
 
@@ -70,26 +73,20 @@ private:
   std::exception_ptr abandoned_; ///< what the progress threw
   double walked_seconds_ = 0;    ///< of one core
   std::function<void()> progress_ = [this] {
-    std::uint64_t changes = 0;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      changes = changes_++ / 3;
-    }
-    report(2 * layers_.size() + std::min(options_.step_plans, changes));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    done_ = 2 * layers_.size() + std::min(options_.step_plans, changes_++ / 3);
+    tell();
   };
 };
 
 void StepSearch::report(std::uint64_t done) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    done_ = done;
-  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  done_ = done;
   tell();
 }
 
-/// What the progress throws once ends every thread, each at its next plan.
+/// Under the lock. What the progress throws once ends every thread, each at its next plan.
 void StepSearch::tell() {
-  const std::lock_guard<std::mutex> lock(mutex_);
   if (abandoned_) std::rethrow_exception(abandoned_);
   if (!options_.progress) return;
   try {
