@@ -36,14 +36,7 @@ void AxiLiteMaster::write(std::uint16_t offset, std::uint32_t value) {
 }
 
 AxiResp AxiLiteMaster::try_write(std::uint16_t offset, std::uint32_t value) {
-  refusable_ = true;
-  try {
-    write(offset, value);
-  } catch (...) {
-    refusable_ = false;
-    throw;
-  }
-  refusable_ = false;
+  run({RegisterAccess::Kind::kWrite, offset, value, true});
   return resp_;
 }
 
@@ -78,6 +71,7 @@ void AxiLiteMaster::begin(const RegisterAccess &access, Done done) {
   state_ = kStates[static_cast<std::size_t>(access.kind)];
   offset_ = access.offset;
   data_ = access.value;
+  refusable_ = access.refusable;
   done_ = std::move(done);
   cycles_ = 0;
   address_sent_ = data_sent_ = false;

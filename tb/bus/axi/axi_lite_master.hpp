@@ -19,6 +19,7 @@ struct RegisterAccess {
   Kind kind = Kind::kRead;
   std::uint16_t offset = 0;
   std::uint32_t value = 0; ///< to be written, or cycles of a wait, at least 1
+  bool refusable = false;  ///< an error response is an answer
 };
 
 /// One access at a time. A slave that does not answer within kPatience cycles, an error response, and a VALID that
@@ -65,7 +66,7 @@ private:
   std::function<void()> waiting_; ///< of when_idle()
   std::uint64_t cycles_ = 0;      ///< since the access began
   bool asleep_ = false;
-  bool refusable_ = false; ///< an error response is an answer
+  bool refusable_ = false; ///< the access under way
   bool address_sent_ = false, data_sent_ = false;
   std::uint16_t offset_ = 0;
   std::uint32_t data_ = 0;
