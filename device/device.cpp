@@ -9,7 +9,6 @@ namespace gradweave {
 namespace {
 
 constexpr std::uint32_t kPage = 4096;
-constexpr std::uint32_t kRingPlaces = 32; ///< its size is a multiple of: the commands of the widest beat
 
 void check(const DeviceOptions &options) {
   const double p = options.stress.stall_probability;
@@ -92,8 +91,9 @@ void Device::begin(const char *call) {
 }
 
 void Device::open(std::uint32_t places) {
-  if (places == 0 || places % kRingPlaces != 0)
-    throw DeviceError(fmt::format("open(): a ring of {} commands; it must have a multiple of {}", places, kRingPlaces));
+  if (places == 0 || places % isa::kRingMultiple != 0)
+    throw DeviceError(
+        fmt::format("open(): a ring of {} commands; it must have a multiple of {}", places, isa::kRingMultiple));
   begin("open()");
   try {
     if (places > ring_room_) {
@@ -129,7 +129,7 @@ std::uint64_t Device::append(const std::vector<isa::Command> &commands) {
   for (const isa::Command &command : commands) {
     do_copy_in(ring_addr_ + std::uint64_t{appended_ % places_} * sizeof command, &command, sizeof command);
     ++appended_;
-    if (command.get(isa::field::OPCODE) == static_cast<std::uint32_t>(isa::Opcode::MARK)) marks_.push_back(appended_);
+    if (isa::is_mark(command)) marks_.push_back(appended_);
   }
   return do_append(commands, appended_);
 }

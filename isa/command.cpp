@@ -239,6 +239,8 @@ std::uint8_t Decoded::engine() const {
   return std::get<SyncCommand>(op).engine;
 }
 
+bool is_mark(const Command &c) { return c.get(field::OPCODE) == static_cast<std::uint32_t>(Opcode::MARK); }
+
 Command encode(const Decoded &d) {
   Command c;
   std::visit([&](const auto &op) { put_op(c, op); }, d.op);
@@ -271,8 +273,7 @@ std::optional<Decoded> decode(const Command &c) {
     break;
   case Opcode::SYNC:
   case Opcode::MARK:
-    d.op = SyncCommand{static_cast<std::uint8_t>(c.get(field::ENGINE)),
-                       c.get(field::OPCODE) == static_cast<std::uint32_t>(Opcode::MARK)};
+    d.op = SyncCommand{static_cast<std::uint8_t>(c.get(field::ENGINE)), is_mark(c)};
     break;
   default:
     return std::nullopt;

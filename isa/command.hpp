@@ -93,6 +93,14 @@ struct Decoded {
   std::uint8_t engine() const;
 };
 
+/// A ring begins at a multiple of so many bytes and has a multiple of so many: those of the widest beat.
+inline constexpr std::uint32_t kRingAlignment = 2048;
+/// And so many commands.
+inline constexpr std::uint32_t kRingMultiple = kRingAlignment / kCommandBytes;
+
+/// Whether the completion of the command is logged: its opcode is MARK.
+bool is_mark(const Command &c);
+
 /// Throws std::out_of_range, naming the field, if a value does not fit.
 Command encode(const Decoded &d);
 

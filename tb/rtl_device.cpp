@@ -125,8 +125,7 @@ void RtlDevice::log_marks(const std::vector<isa::Command> &commands, std::uint32
     taken_ = 0;
   }
   for (std::size_t i = 0; i < commands.size(); ++i)
-    if (commands[i].get(isa::field::OPCODE) == static_cast<std::uint32_t>(isa::Opcode::MARK))
-      marks_.push_back(static_cast<std::uint32_t>(first + i));
+    if (isa::is_mark(commands[i])) marks_.push_back(static_cast<std::uint32_t>(first + i));
 }
 
 /// A MARK completed and was not taken.

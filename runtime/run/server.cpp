@@ -1,5 +1,7 @@
 #include "runtime/run/server.hpp"
 
+#include "compiler/ir/arithmetic.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +14,8 @@
 namespace gradweave::runtime {
 namespace {
 
-constexpr std::size_t kAhead = 2;           ///< quanta in the ring
-constexpr std::uint32_t kRingMultiple = 32; ///< commands
-constexpr std::uint32_t kTags = 1U << 16U;  ///< tags of MARKs count modulo this
+constexpr std::size_t kAhead = 2;          ///< quanta in the ring
+constexpr std::uint32_t kTags = 1U << 16U; ///< tags of MARKs count modulo this
 
 /// A request that has not ended.
 struct Live {
@@ -73,7 +74,7 @@ private:
     for (const ServedJob &job : jobs_)
       for (const auto &quantum : job.quanta)
         most = std::max(most, quantum.size());
-    return static_cast<std::uint32_t>((kAhead * most + kRingMultiple - 1) / kRingMultiple * kRingMultiple);
+    return static_cast<std::uint32_t>(compiler::round_up(kAhead * most, isa::kRingMultiple));
   }
 
   /// What has arrived.
@@ -112,8 +113,7 @@ private:
     const ServedJob &job = jobs_[request.arrival.job];
     std::vector<isa::Command> quantum = job.quanta[chosen->next];
     for (isa::Command &command : quantum)
-      if (command.get(isa::field::OPCODE) == static_cast<std::uint32_t>(isa::Opcode::MARK))
-        command.set(isa::field::TAG, static_cast<std::uint32_t>(appended_ % kTags));
+      if (isa::is_mark(command)) command.set(isa::field::TAG, static_cast<std::uint32_t>(appended_ % kTags));
     ++appended_;
     const std::uint64_t cycle = device_.append(quantum);
     if (chosen->next == 0) request.begin = cycle;

@@ -13,7 +13,6 @@ using isa::Counter;
 using isa::ErrorCode;
 
 constexpr std::uint64_t kCommandBytes = isa::kCommandBytes;
-constexpr std::uint64_t kRingAlignment = 2048; ///< bytes, of a ring's begin and size
 
 /// A stored operand as a dense row-major array.
 std::vector<std::uint16_t> gather(const Scratchpad &spm, const isa::SpmTile &t, std::uint32_t rows,
@@ -130,7 +129,8 @@ void FunctionalNpu::clear() {
 
 void FunctionalNpu::open(std::uint64_t addr, std::uint32_t places) {
   start(addr, places);
-  if (addr % kRingAlignment != 0 || places * kCommandBytes % kRingAlignment != 0) status_.error = ErrorCode::BAD_START;
+  if (addr % isa::kRingAlignment != 0 || places * kCommandBytes % isa::kRingAlignment != 0)
+    status_.error = ErrorCode::BAD_START;
   places_ = places;
   open_ = true;
   stream_count_ = 0;

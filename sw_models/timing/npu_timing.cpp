@@ -11,7 +11,6 @@ namespace gradweave::timing {
 namespace {
 
 constexpr std::uint32_t kSemaphoreMax = 65535;
-constexpr std::uint64_t kRingAlignment = 2048; ///< bytes, of a ring's begin and size (gw_cmd_fetch bad_ring)
 
 bool is_mark(const isa::Decoded &command) {
   const auto *sync = std::get_if<isa::SyncCommand>(&command.op);
@@ -35,8 +34,8 @@ NpuTiming::NpuTiming(const Machine &npu, const isa::Command *stream, std::size_t
 bool NpuTiming::legal_start() const {
   const RingOptions &ring = options_.ring;
   const std::uint64_t places = ring.places == 0 ? count_ : ring.places, bytes = places * isa::kCommandBytes;
-  if (ring.places != 0 &&
-      (options_.stream_addr % kRingAlignment != 0 || bytes % kRingAlignment != 0 || ring.first_tail > ring.places))
+  if (ring.places != 0 && (options_.stream_addr % isa::kRingAlignment != 0 || bytes % isa::kRingAlignment != 0 ||
+                           ring.first_tail > ring.places))
     return false;
   return options_.stream_addr % isa::kCommandBytes == 0 && places != 0 && options_.stream_addr >= options_.dram_base &&
          bytes <= options_.dram_size && options_.stream_addr - options_.dram_base <= options_.dram_size - bytes &&

@@ -92,9 +92,7 @@ private:
     sent_.insert(sent_.end(), piece.begin(), piece.end());
     host_.writes.push_back(
         {timing::HostWrite::Kind::kTail, device_.append(piece), static_cast<std::uint32_t>(appended_)});
-    unmarked_ = piece.back().get(isa::field::OPCODE) == static_cast<std::uint32_t>(isa::Opcode::MARK)
-                    ? 0
-                    : unmarked_ + piece.size();
+    unmarked_ = isa::is_mark(piece.back()) ? 0 : unmarked_ + piece.size();
     note();
     if (unmarked_ + 34 > places_) append_mark(); // or the room of these is never known
   }
