@@ -37,20 +37,15 @@ void bind_value(Statement &statement, const std::string &text) {
     statement.bind(text);
 }
 
-std::int64_t pragma(Database &database, const std::string &name) {
-  Statement statement(database, "PRAGMA " + name);
-  return statement.step() ? statement.integer(0) : 0;
-}
-
 [[noreturn]] void refuse(const Database &database, const std::string &problem) {
   throw DatabaseError(fmt::format("{}: {}", database.file().string(), problem));
 }
 
 /// Throws unless the file is one of sweeps, of this form.
 void check_format(Database &database) {
-  if (pragma(database, "application_id") != kApplication)
+  if (database.pragma("application_id") != kApplication)
     refuse(database, "is a database of something else and is left as it is; name another file");
-  if (const std::int64_t format = pragma(database, "user_version"); format != kFormat)
+  if (const std::int64_t format = database.pragma("user_version"); format != kFormat)
     refuse(database, fmt::format("has the form {} of a sweep's file, but this gradweave knows {}; it is left as it is: "
                                  "name another file, or use the gradweave that made it",
                                  format, kFormat));
@@ -125,7 +120,7 @@ Store::Store(const fs::path &file, const Identity &identity, const std::vector<K
              DatabaseAccess access)
     : database_(file, access), identity_(identity), owner_(this_owner()) {
   Transaction transaction(database_);
-  if (pragma(database_, "application_id") == 0 && pragma(database_, "schema_version") == 0) make(identity, points);
+  if (database_.pragma("application_id") == 0 && database_.pragma("schema_version") == 0) make(identity, points);
   check_format(database_);
   check_identity(database_, identity);
   // Files that a study names may have changed since: then its points have other keys, and other results.

@@ -97,6 +97,11 @@ void Database::execute(const std::string &sql) {
   if (const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr); code != SQLITE_OK) fail(code);
 }
 
+std::int64_t Database::pragma(const std::string &name) {
+  Statement statement(*this, "PRAGMA " + name);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
 Statement::Statement(Database &database, const std::string &sql) : database_(database) {
   const int code = sqlite3_prepare_v2(database_.handle_, sql.c_str(), -1, &handle_, nullptr);
   if (code != SQLITE_OK) database_.fail(code);

@@ -46,6 +46,8 @@ public:
 
   /// Runs statements that give nothing.
   void execute(const std::string &sql);
+  /// A number that the file keeps of itself, as "user_version"; 0 if it has none of that name.
+  std::int64_t pragma(const std::string &name);
   const std::filesystem::path &file() const { return file_; }
 
 private:

@@ -9,20 +9,15 @@ namespace {
 
 constexpr int kApplication = 0x67775245; ///< "gwRE": what file(1) and others tell the file by
 
-std::int64_t pragma(Database &database, const char *name) {
-  Statement statement(database, std::string("PRAGMA ") + name);
-  return statement.step() ? statement.integer(0) : 0;
-}
-
 } // namespace
 
 ResultsFile::ResultsFile(const std::filesystem::path &file) : database_(file, DatabaseAccess::kExclusive) {
   Transaction transaction(database_);
-  if (pragma(database_, "application_id") == 0 && pragma(database_, "schema_version") == 0)
+  if (database_.pragma("application_id") == 0 && database_.pragma("schema_version") == 0)
     database_.execute(fmt::format("PRAGMA application_id = {}; CREATE TABLE results (key TEXT PRIMARY KEY, value TEXT "
                                   "NOT NULL) WITHOUT ROWID",
                                   kApplication));
-  if (pragma(database_, "application_id") != kApplication)
+  if (database_.pragma("application_id") != kApplication)
     throw DatabaseError(
         fmt::format("{}: is a database of something else and is left as it is; name another directory", file.string()));
   Statement all(database_, "SELECT key, value FROM results");
