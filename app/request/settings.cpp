@@ -43,4 +43,10 @@ Settings parse_settings(const std::vector<std::string> &set, std::uint32_t batch
   return settings;
 }
 
+void refuse_network_settings(const std::vector<std::string> &set) {
+  if (!parse_settings(set).network.values.empty())
+    throw std::invalid_argument(
+        "--set net.*: networks have variables of their own here; write --job MODEL,NAME=VALUE:...");
+}
+
 } // namespace gradweave::cli

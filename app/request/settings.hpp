@@ -19,4 +19,8 @@ struct Settings {
 /// --until. Throws std::invalid_argument if one is not of this form, or a field is set twice.
 Settings parse_settings(const std::vector<std::string> &set, std::uint32_t batch = 0, const std::string &until = {});
 
+/// Of commands whose networks are named by --job: throws std::invalid_argument if one is of a network's fields, or as
+/// parse_settings() does.
+void refuse_network_settings(const std::vector<std::string> &set);
+
 } // namespace gradweave::cli

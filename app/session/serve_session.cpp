@@ -51,9 +51,7 @@ std::string reproduce(const ServeWords &a) {
 }
 
 ServeRequest serve_request(const ServeWords &a, const Machine &npu) {
-  if (!parse_settings(a.set).network.values.empty())
-    throw std::invalid_argument(
-        "--set net.*: networks have variables of their own here; write --job MODEL,NAME=VALUE:...");
+  refuse_network_settings(a.set);
   need_one_each("--priority", a.priorities, a.jobs.size());
   need_one_each("--deadline", a.deadlines, a.jobs.size());
   ServeRequest request;

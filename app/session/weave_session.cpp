@@ -33,9 +33,7 @@ std::string reproduce(const WeaveRequest &a) {
 }
 
 WovenRequest woven_request(const WeaveRequest &a, const Machine &npu) {
-  if (!parse_settings(a.set).network.values.empty())
-    throw std::invalid_argument(
-        "--set net.*: networks have variables of their own here; write --job MODEL,NAME=VALUE:...");
+  refuse_network_settings(a.set);
   WovenRequest request;
   request.npu = npu;
   request.weave.policy = compiler::parse_weave_policy(a.policy);
