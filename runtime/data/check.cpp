@@ -70,6 +70,13 @@ std::string format_value(std::uint32_t bits, bool fp32) {
   return fp32 ? fmt::format("0x{:08x} ({:.9g})", bits, value) : fmt::format("0x{:04x} ({:.4g})", bits, value);
 }
 
+std::string describe_difference(const Comparison &comparison, bool fp32) {
+  const Mismatch &first = comparison.first.value();
+  return fmt::format("{} of {} elements differ; first at ({}, {}): got {}, golden {}", comparison.mismatches,
+                     comparison.elements, first.row, first.col, format_value(first.got, fp32),
+                     format_value(first.want, fp32));
+}
+
 std::string describe_origin(const compiler::Compiled &compiled, const compiler::TensorBinding &tensor,
                             std::uint32_t row, std::uint32_t col) {
   constexpr std::size_t kNone = ~std::size_t{0};

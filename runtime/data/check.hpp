@@ -29,6 +29,11 @@ Comparison compare(const HostTensor &got, const HostTensor &want);
 /// A value as people read it: bits in hex and the decimal value.
 std::string format_value(std::uint32_t bits, bool fp32);
 
+/// How many elements differ, and the first that does, which there must be: "1 of 6 elements differ; first at (0, 2):
+/// got
+/// ..., golden ...".
+std::string describe_difference(const Comparison &comparison, bool fp32);
+
 /// Where an element comes from: its tile, the commands that computed and stored it, the last of them disassembled.
 std::string describe_origin(const compiler::Compiled &compiled, const compiler::TensorBinding &tensor,
                             std::uint32_t row, std::uint32_t col);

@@ -113,9 +113,7 @@ void JobRun::check_outputs(LoadedStream &loaded) {
     if (!comparison.first) continue;
     const Mismatch &first = *comparison.first;
     fail(result_, Outcome::kMismatch,
-         fmt::format("{}: {} of {} elements differ; first at ({}, {}): got {}, golden {}\n  {}", where(binding),
-                     comparison.mismatches, comparison.elements, first.row, first.col,
-                     format_value(first.got, binding.fp32), format_value(first.want, binding.fp32),
+         fmt::format("{}: {}\n  {}", where(binding), describe_difference(comparison, binding.fp32),
                      describe_origin(compiled_, binding, first.row, first.col)));
   }
   if (result_.outcome == Outcome::kMismatch && spec_.backend == Backend::kRtl)

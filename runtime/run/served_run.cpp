@@ -1,6 +1,7 @@
 #include "runtime/run/served_run.hpp"
 
 #include "compiler/compiler.hpp"
+#include "compiler/ir/arithmetic.hpp"
 #include "runtime/data/check.hpp"
 #include "runtime/data/golden_tensors.hpp"
 #include "runtime/job/loaded_stream.hpp"
@@ -101,7 +102,7 @@ private:
     const std::size_t network = run_.jobs.size() - 1;
     placed_.push_back({compiler::compile({layer}, request_.npu, options, cache_), memory_, network});
     const Compiled &compiled = placed_.back().compiled;
-    memory_ += (compiled.dram_bytes + kPage - 1) / kPage * kPage;
+    memory_ += compiler::round_up(compiled.dram_bytes, kPage);
     run_.jobs.back().quanta.push_back(
         make_quantum(compiler::relocate(compiled.stream, placed_.back().base), request_.npu));
     ++run_.networks.back().quanta;
@@ -134,11 +135,8 @@ private:
       network.mismatches += comparison.mismatches;
       if (!comparison.first) continue;
       fail(Outcome::kMismatch,
-           fmt::format("{}, layer {}, {}: {} of {} elements differ; first at ({}, {}): got {}, golden {}", network.name,
-                       placed.compiled.layer().name, compiler::to_string(binding.tensor), comparison.mismatches,
-                       comparison.elements, comparison.first->row, comparison.first->col,
-                       format_value(comparison.first->got, binding.fp32),
-                       format_value(comparison.first->want, binding.fp32)));
+           fmt::format("{}, layer {}, {}: {}", network.name, placed.compiled.layer().name,
+                       compiler::to_string(binding.tensor), describe_difference(comparison, binding.fp32)));
     }
   }
 
