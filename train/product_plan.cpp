@@ -166,6 +166,14 @@ private:
 
 } // namespace
 
+std::vector<std::size_t> ProductPlan::pass_of_ops(std::size_t ops) const {
+  std::vector<std::size_t> pass_of(ops);
+  for (std::size_t pass = 0; pass < passes.size(); ++pass)
+    for (const OpId op : passes[pass].ops)
+      pass_of[op] = pass + 1;
+  return pass_of;
+}
+
 ProductPlan plan_products(const Graph &graph) { return Planner(graph).run(); }
 
 } // namespace gradweave::runtime::train

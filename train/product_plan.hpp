@@ -42,6 +42,9 @@ struct HostProduct {
 struct ProductPlan {
   std::vector<ProductPass> passes; ///< ascending by when()
   std::vector<HostProduct> host;
+
+  /// Of each of so many ops: 1 + index of its pass; 0: the host's.
+  std::vector<std::size_t> pass_of_ops(std::size_t ops) const;
 };
 
 /// All products of the graph. A gradient of an input and one of weights become one backward pass if they share dY and

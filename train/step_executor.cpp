@@ -95,9 +95,7 @@ StepExecutor::StepExecutor(const graph::TrainingGraph &step, ProductPlan plan, u
 
 void StepExecutor::take_plan(ProductPlan plan) {
   plan_ = std::move(plan);
-  for (std::size_t pass = 0; pass < plan_.passes.size(); ++pass)
-    for (const OpId op : plan_.passes[pass].ops)
-      pass_of_[op] = pass + 1;
+  pass_of_ = plan_.pass_of_ops(step_.graph.ops.size());
 }
 
 StepExecutor::Values StepExecutor::begin(const std::vector<std::vector<Fed>> &batches,
@@ -203,12 +201,17 @@ StepResult StepExecutor::compared(const std::vector<std::vector<Fed>> &batches, 
     }
   }
   result.products = runner_->totals();
+  end_both(golden, living, device, device_living, result);
+  return result;
+}
+
+void StepExecutor::end_both(Values &golden, Living &living, Values &device, Living &device_living,
+                            StepResult &result) const {
   result.shares = shares();
-  if (!result.ok()) return result;
+  if (!result.ok()) return;
   StepResult of_device;
   end(golden, living, result);
   end(device, device_living, of_device);
-  return result;
 }
 
 Shares StepExecutor::shares() const {

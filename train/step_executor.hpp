@@ -91,15 +91,17 @@ protected:
   /// `keep_all`: of tensors, until the step's end.
   Values begin(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants, Living &living,
                bool keep_all = false) const;
-  void end(Values &values, Living &living, StepResult &result) const;
+  /// The end of compared(): of both executions, unless they differ.
+  void end_both(Values &golden, Living &living, Values &device, Living &device_living, StepResult &result) const;
   /// Whether all results of an op are equal; notes it.
   bool compare(graph::OpId op, const Values &golden, const Values &device, StepResult &result) const;
   /// The same for one tensor; `by`: what gave it.
   bool compare_tensor(graph::TensorId tensor, const std::string &by, const Values &golden, const Values &device,
                       StepResult &result) const;
-  Shares shares() const;
 
 private:
+  void end(Values &values, Living &living, StepResult &result) const;
+  Shares shares() const;
   void take_plan(ProductPlan plan);
   /// Runs what is due at an op on the device's side; the ops that then are complete.
   std::vector<graph::OpId> advance(graph::OpId op, Values &device, StepResult &result);

@@ -248,11 +248,7 @@ StepResult SystemExecutor::compared(const std::vector<std::vector<Fed>> &batches
   if (result.ok()) check_times(outcome, result);
   if (result.ok()) host.finish();
   count(result);
-  result.shares = shares();
-  if (!result.ok()) return result;
-  StepResult of_device;
-  end(golden, living, result);
-  end(device, device_living, of_device);
+  end_both(golden, living, device, device_living, result);
   return result;
 }
 
@@ -269,7 +265,7 @@ void SystemExecutor::check_times(const SystemOutcome &outcome, StepResult &resul
     if (!times_.runs[id]) continue;
     for (std::size_t c = 0; c < outcome.times[id].size(); ++c) {
       const timing::CommandTimes &a = outcome.times[id][c], &b = times_.runs[id]->commands[c];
-      if (a.issue == b.issue && a.start == b.start && a.done == b.done) continue;
+      if (a == b) continue;
       result.failures.push_back(fmt::format("{}: command {} was issued, started and done in cycles {}, {}, {}, and {}, "
                                             "{}, {} were predicted",
                                             describe(system_plan(), id), c, a.issue, a.start, a.done, b.issue, b.start,

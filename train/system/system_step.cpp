@@ -1,5 +1,6 @@
 #include "train/system/system_step.hpp"
 
+#include "compiler/ir/arithmetic.hpp"
 #include "isa/command.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +20,6 @@ using graph::Role;
 using graph::Tensor;
 using graph::TensorId;
 
-std::uint64_t whole_blocks(std::uint64_t bytes) { return (bytes + kFlashBlock - 1) / kFlashBlock * kFlashBlock; }
-
 } // namespace
 
 std::uint64_t bytes_of_tensor(const Tensor &tensor) { return tensor.shape.elements() * graph::bytes_of(tensor.type); }
@@ -29,10 +28,7 @@ SystemStep::SystemStep(const graph::TrainingGraph &step, const graph::Partitione
                        const ProductPlan &products, const SystemConfig &system, const compiler::CompileOptions &options)
     : step_(step), products_(products), system_(system), upper_(network.partition.upper()),
       places_(graph::places_of_step(step, network)), homes_(step.graph.tensors.size(), kHostPlace),
-      pass_of_(step.graph.ops.size()), plan_(system), run_of_(products.passes.size()) {
-  for (std::size_t pass = 0; pass < products.passes.size(); ++pass)
-    for (const OpId op : products.passes[pass].ops)
-      pass_of_[op] = pass + 1;
+      pass_of_(products.pass_of_ops(step.graph.ops.size())), plan_(system), run_of_(products.passes.size()) {
   for (std::size_t pass = 0; pass < products.passes.size(); ++pass) // dX and dW of one dY are one stream
     for (const OpId op : products.passes[pass].ops)
       places_[op] = place_of_pass(pass);
@@ -92,7 +88,7 @@ std::uint64_t SystemStep::allocate(std::uint32_t device, std::uint64_t bytes, bo
   std::uint64_t &free = flash ? flash_free_[device] : free_[device];
   const std::uint64_t size = flash ? system_.flashes[*config.flash].size_bytes : config.machine.memory.size_bytes;
   const std::uint64_t first = free;
-  free += whole_blocks(bytes);
+  free += compiler::round_up(bytes, kFlashBlock);
   if (free > size)
     throw std::invalid_argument(
         fmt::format("{}: the {} of device '{}' is too small: its part of the step takes {} bytes "
