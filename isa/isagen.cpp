@@ -3,7 +3,7 @@
 //   isagen isa.toml cpp|sv|md > output
 //
 // The three outputs share one definition, so hardware, software and documentation cannot drift.
-#include "isa/toml.hpp"
+#include "isa/table.hpp"
 
 #include <fmt/format.h>
 
@@ -16,25 +16,7 @@
 
 namespace {
 
-std::string str(const toml::table &t, std::string_view key) {
-  auto v = t[key].value<std::string>();
-  if (!v) throw std::runtime_error(fmt::format("missing string '{}'", key));
-  return *v;
-}
-
-std::int64_t num(const toml::table &t, std::string_view key) {
-  auto v = t[key].value<std::int64_t>();
-  if (!v) throw std::runtime_error(fmt::format("missing integer '{}'", key));
-  return *v;
-}
-
-/// Calls `f` with each table of the array of tables `key`.
-template <typename F> void each(const toml::table &root, std::string_view key, F f) {
-  const toml::array *a = root[key].as_array();
-  if (a == nullptr) throw std::runtime_error(fmt::format("missing [[{}]]", key));
-  for (const auto &node : *a)
-    f(*node.as_table());
-}
+using gradweave::isa::each, gradweave::isa::num, gradweave::isa::str;
 
 std::int64_t counter_base(const toml::table &root) { return num(*root["counters"].as_table(), "base"); }
 

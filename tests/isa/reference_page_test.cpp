@@ -1,4 +1,4 @@
-// docs/isa.md is generated; the copy in the repository must be the current one.
+// The page of an instruction set is generated; the copy in the repository must be the current one.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -15,7 +15,7 @@ std::string contents(const char *file) {
 }
 
 TEST(IsaReferencePage, EqualsTheGeneratedOne) {
-  EXPECT_EQ(contents(GW_ISA_PAGE), contents(GW_GENERATED_ISA_PAGE)) << "run the `docs` target to rewrite docs/isa.md";
+  EXPECT_EQ(contents(GW_PAGE), contents(GW_GENERATED_PAGE)) << "run the `docs` target to rewrite " GW_PAGE;
 }
 
 } // namespace
