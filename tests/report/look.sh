@@ -3,9 +3,9 @@
 # clipped, no row taller than four lines, nothing wider than the screen, text readable; then read by the strict parser of python3-html5lib.
 # PICTURES: where the screenshots go that docs/pictures keeps. Exit code 77: neither is installed.
 set -euo pipefail
-gradweave=$1/bin/gradweave
-source=$2
-pictures=${3:-}
+PATH=$(realpath "$1")/bin:$PATH # its name alone, which is what pages show
+source=$(realpath "$2")
+pictures=${3:+$(realpath -m "$3")}
 browser=$(command -v chromium || command -v chromium-browser || true)
 has_parser() { /usr/bin/python3 -c 'import html5lib' 2>/dev/null; }
 if [ -z "$browser" ] && ! has_parser; then
@@ -25,11 +25,11 @@ fail() {
 page() { # NAME WORD...: a command that writes NAME.html
   local name=$1
   shift
-  "$gradweave" "$@" --html "$name.html" --quiet >"$name.log" 2>&1 || fail "$name: $(tail -n 3 "$name.log")"
+  gradweave "$@" --html "$name.html" --quiet >"$name.log" 2>&1 || fail "$name: $(tail -n 3 "$name.log")"
 }
 printf 'name,M,K,N\na_layer_with_a_name_that_is_longer_than_any_column_should_be_on_a_narrow_screen_but_names_are_what_users_make_them,20,30,40\nb <b>,9,8,7\n' >names.csv
 page simulate simulate --model bert_tiny --npu small
-"$gradweave" compile --model mlp --npu test8 --out streams >compile.log 2>&1 || fail "compile: $(tail -n 3 compile.log)"
+gradweave compile --model mlp --npu test8 --out streams >compile.log 2>&1 || fail "compile: $(tail -n 3 compile.log)"
 page stream simulate streams/0-fc1.gws --npu test8
 page large simulate --model resnet50 --npu large4 --pass both --batch 8
 page cosim cosim --model names.csv --npu test8 --backend functional --schedule all
@@ -40,7 +40,7 @@ page sweep sweep --model mlp,ncf --npu test8 --set npu.rows=4,8,16 --set memory.
 study() { # NAME WORD...: an evaluation, whose page becomes NAME.html
   local name=$1
   shift
-  if "$gradweave" reproduce "$name" "$@" --out "$name" >"$name.log" 2>&1; then cp "$name/index.html" "$name.html"; else
+  if gradweave reproduce "$name" "$@" --out "$name" >"$name.log" 2>&1; then cp "$name/index.html" "$name.html"; else
     fail "reproduce $name: $(tail -n 3 "$name.log")"
   fi
 }
