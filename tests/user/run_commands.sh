@@ -3,7 +3,7 @@
 # that they name: of gradweave, Python and SQLite, and those of make that need no more than this build. PATTERN: only those that match; SECONDS_EACH:
 # none for longer than that, which is said and no failure. What others run is said and left out. Exit code 77: nothing matches.
 set -euo pipefail
-build=$1 source=$2 pattern=${3:-.} each=${SECONDS_EACH:-7200}
+build=$(realpath "$1") source=$(realpath "$2") pattern=${3:-.} each=${SECONDS_EACH:-7200}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -17,6 +17,7 @@ printf 'name,M,K,N\na,20,30,40\n' >my_layers.csv
 cp "$source/configs/test8.toml" my_npu.toml
 ln -s "$source/docs" docs
 ln -s "$source/python" python
+ln -s "$source/tests" tests
 ln -s "$build" build
 printf 'model = ["mlp"]\nnpu = "test8"\n[set]\n"npu.rows" = [4, 8]\n' >study.toml
 # has_rtl LINE: the Verilated NPU that it runs on is built.
