@@ -2,6 +2,7 @@
 
 #include "base/random/dice.hpp"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 
@@ -26,7 +27,7 @@ std::optional<isa::Command> as_mark(const isa::Command &command) {
 void add_marks(std::vector<isa::Command> &stream, std::uint64_t seed) {
   Dice dice(seed ^ kSalt);
   const double become = dice.chance(0.5) ? 0.5 : 0;
-  const double come = dice.chance(0.3) ? 0.1 : 0;
+  const double come = std::array<double, 8>{0, 0, 0, 0, 0, 0.1, 0.1, 0.5}[dice.below(8)];
   std::uint32_t marks = 0;
   std::vector<isa::Command> with;
   with.reserve(stream.size() + kMostMarks);
