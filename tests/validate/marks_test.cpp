@@ -65,7 +65,8 @@ TEST(AddMarks, LeavesTheStreamOtherwiseAsItWas) {
   EXPECT_GT(full, 5);
 }
 
-/// A SYNC that the NPU refuses is refused with MARKs around it, too.
+/// A SYNC that the NPU refuses is refused with MARKs around it, too. Of a deadlock and an illegal command, either may
+/// come first.
 TEST(AddMarks, LeavesErrorsAlone) {
   const Machine npu = load_machine("configs/test6x10.toml");
   int errors = 0;
@@ -74,7 +75,12 @@ TEST(AddMarks, LeavesErrorsAlone) {
     Stream with = before;
     corpus::add_marks(with, seed);
     const isa::ErrorCode error = timing::run(npu, before).error;
-    EXPECT_EQ(timing::run(npu, with).error, error) << "seed " << seed;
+    const isa::ErrorCode then = timing::run(npu, with).error;
+    if (then == isa::ErrorCode::WATCHDOG || error == isa::ErrorCode::WATCHDOG) {
+      EXPECT_EQ(then == isa::ErrorCode::NONE, error == isa::ErrorCode::NONE) << "seed " << seed;
+    } else {
+      EXPECT_EQ(then, error) << "seed " << seed;
+    }
     errors += error != isa::ErrorCode::NONE;
   }
   EXPECT_GT(errors, 200);
