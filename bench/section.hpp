@@ -49,6 +49,8 @@ std::unique_ptr<Section> growth_section();
 std::unique_ptr<Section> memory_section();
 /// Layerweaver's model: what it takes to schedule a layer.
 std::unique_ptr<Section> weave_section();
+/// Weaving of several networks into one stream: plans, orders, growth with jobs.
+std::unique_ptr<Section> weave_search_section();
 /// The list scheduler of the compiler.
 std::unique_ptr<Section> list_section();
 /// The list scheduler of flexer_cgo23.

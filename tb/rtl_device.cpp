@@ -107,8 +107,9 @@ void RtlDevice::start(std::size_t commands) {
 
 void RtlDevice::launch(const std::vector<RegisterAccess> &registers, std::size_t commands) {
   RunControl &control = board_.control;
-  // The interrupt tells of MARKs, too.
-  const auto ending = marks_.empty() && !in_ring_ ? RunControl::Ending::kInterrupt : RunControl::Ending::kHost;
+  // The interrupt tells of MARKs, too, and goes on telling of those that an earlier run left until this one starts.
+  const bool of_the_end = marks_.empty() && !in_ring_ && !board_.npu.irq();
+  const auto ending = of_the_end ? RunControl::Ending::kInterrupt : RunControl::Ending::kHost;
   control.start(registers, commands, ending, [this](const RunStatus &) { board_.clock.stop(); });
   while (control.launching())
     board_.clock.run(1);

@@ -45,21 +45,24 @@ runtime::Arrival arrival_of(const std::string &where, const std::string &line, c
 
 } // namespace
 
-std::vector<runtime::Arrival> read_arrivals(const std::filesystem::path &file, const std::vector<std::string> &jobs) {
+std::vector<runtime::Arrival> parse_arrivals(const std::string &text, const std::string &name,
+                                             const std::vector<std::string> &jobs) {
   std::vector<runtime::Arrival> arrivals;
   std::size_t number = 0;
-  for (std::string &line : split(read_input_text(file, {"list of arrivals", kMaxTextBytes}), '\n')) {
+  for (std::string &line : split(text, '\n')) {
     ++number;
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty() || line.front() == '#') continue;
-    arrivals.push_back(arrival_of(fmt::format("{}:{}", file.string(), number), line, jobs));
+    arrivals.push_back(arrival_of(fmt::format("{}:{}", name, number), line, jobs));
     if (arrivals.size() > kMostRequests)
-      throw InputError(
-          fmt::format("{}:{}: more than {} arrivals; split the list", file.string(), number, kMostRequests));
+      throw InputError(fmt::format("{}:{}: more than {} arrivals; split the list", name, number, kMostRequests));
   }
-  if (arrivals.empty())
-    throw InputError(fmt::format("{}: no arrivals; write a line CYCLE,JOB for each", file.string()));
+  if (arrivals.empty()) throw InputError(fmt::format("{}: no arrivals; write a line CYCLE,JOB for each", name));
   return arrivals;
+}
+
+std::vector<runtime::Arrival> read_arrivals(const std::filesystem::path &file, const std::vector<std::string> &jobs) {
+  return parse_arrivals(read_input_text(file, {"list of arrivals", kMaxTextBytes}), file.string(), jobs);
 }
 
 std::vector<runtime::Arrival> draw_arrivals(std::uint64_t requests, double mean_gap, std::size_t jobs,

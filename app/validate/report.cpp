@@ -45,6 +45,8 @@ Json totals_json(const ValidationTotals &t) {
           {"counters", t.counters},
           {"counters_differ", t.counters_differ},
           {"cycles", t.cycles},
+          {"rings", t.rings},
+          {"marks", t.marks},
           {"ends", ends},
           {"undrawn", undrawn_json(t)}};
 }
@@ -58,6 +60,8 @@ void ValidationTotals::add(const ValidationVerdict &v) {
   counters += v.counters;
   counters_differ += v.counters_differ;
   cycles += v.cycles;
+  rings += v.ring ? 1 : 0;
+  marks += v.marks;
   if (v.outcome == Outcome::kMismatch) ++streams_differ;
   if (v.outcome > Outcome::kMismatch)
     ++streams_failed;
@@ -75,6 +79,8 @@ void ValidationTotals::add(const ValidationTotals &other) {
   counters += other.counters;
   counters_differ += other.counters_differ;
   cycles += other.cycles;
+  rings += other.rings;
+  marks += other.marks;
   for (const auto &[error, count] : other.ends)
     ends[error] += count;
   for (const auto &[kind, of_kind] : other.undrawn)
@@ -140,6 +146,8 @@ void ValidationReport::end() const {
     if (error != name_of(isa::ErrorCode::NONE))
       errors += fmt::format("{}{} {}", errors.empty() ? "" : ", ", count, error);
   if (!errors.empty()) fmt::print(out_, "{} cycles of the RTL; ended by an error: {}\n", all.cycles, errors);
+  if (all.rings != 0)
+    fmt::print(out_, "{} of the {} came through a ring; their hosts took {} marks\n", all.rings, noun_, all.marks);
   for (const std::string &text : complaints())
     fmt::print(out_, "error: {}\n", text);
   // A run can end differently, and the model can fail, without any event or counter that differs.

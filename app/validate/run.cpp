@@ -1,5 +1,6 @@
 #include "app/validate/run.hpp"
 
+#include "app/validate/host/random_host.hpp"
 #include "app/validate/verdict/compare.hpp"
 #include "app/validate/verdict/explain.hpp"
 #include "app/validate/verdict/verdict_json.hpp"
@@ -22,12 +23,38 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kProgressInterval(100);
 
-TimedRun run_timed(Device &device, const std::vector<isa::Command> &commands, const ProgressFunction &progress) {
-  TimedRun run;
-  device.submit(commands);
-  run.status = device.wait(progress);
-  run.counters = device.read_counters();
-  run.times = device.command_times();
+/// A run, and the commands that were in it.
+struct Run {
+  TimedRun timed;
+  std::vector<isa::Command> commands;
+};
+
+/// Through a ring, after a run that ended by a reset.
+void feed(Device &device, const ValidationStream &stream, Run &run) {
+  if (!stream.commands.empty()) corpus::RandomHost(device, stream.commands, *stream.host).abandon();
+  corpus::HostRecord host = corpus::RandomHost(device, stream.commands, *stream.host).run();
+  run.commands = std::move(host.sent);
+  run.timed.status = host.status;
+  run.timed.marks = std::move(host.marks);
+  run.timed.host = std::move(host.times);
+}
+
+Run run_timed(Device &device, const ValidationStream &stream, const ProgressFunction &progress) {
+  Run run;
+  if (stream.host) {
+    feed(device, stream, run);
+  } else {
+    run.commands = stream.commands;
+    device.submit(stream.commands);
+    run.timed.status = device.wait(progress);
+  }
+  run.timed.counters = device.read_counters();
+  run.timed.times = device.command_times();
+  if (!stream.host || run.timed.status.ok()) return run;
+  // The host of the RTL learns of an error when the bus is quiet, that of the model at once: they part there.
+  run.timed.host.clear();
+  while (!run.timed.times.empty() && run.timed.times.back() == timing::CommandTimes{})
+    run.timed.times.pop_back();
   return run;
 }
 
@@ -154,7 +181,8 @@ std::uint64_t dram_extent(const std::vector<isa::Command> &commands, const Machi
 
 ValidationVerdict validate_stream(Device &rtl, Device &model, const ValidationStream &stream,
                                   const ProgressFunction &progress) {
-  const TimedRun from_rtl = run_timed(rtl, stream.commands, progress);
+  const Run rtl_run = run_timed(rtl, stream, progress);
+  const TimedRun &from_rtl = rtl_run.timed;
   ValidationVerdict verdict;
   verdict.name = stream.name;
   verdict.npu = rtl.config().name;
@@ -163,28 +191,33 @@ ValidationVerdict validate_stream(Device &rtl, Device &model, const ValidationSt
   verdict.reproduce = stream.reproduce;
   verdict.kind = stream.kind;
   verdict.error_drawn = stream.error_drawn;
-  TimedRun from_model;
+  verdict.ring = stream.host.has_value();
+  Run model_run;
   try {
-    from_model = run_timed(model, stream.commands, {});
+    model_run = run_timed(model, stream, {});
   } catch (const std::exception &error) {
     verdict.outcome = Outcome::kMismatch;
     verdict.commands = verdict.commands_differ = stream.commands.size();
     verdict.report = fmt::format("  the timing model failed: {}", error.what());
     return verdict;
   }
+  const TimedRun &from_model = model_run.timed;
   const TimingComparison comparison = compare_runs(from_rtl, from_model);
   verdict.commands = comparison.commands;
   verdict.commands_differ = comparison.commands_differ;
   verdict.counters = comparison.counters;
   verdict.counters_differ = comparison.counters_differ;
+  verdict.marks = comparison.marks;
   if (comparison.equal()) return verdict;
   verdict.outcome = Outcome::kMismatch;
+  // Those of the longer run: where both have a command, it is the same but for what followed a difference.
+  const auto &commands = rtl_run.commands.size() < model_run.commands.size() ? model_run.commands : rtl_run.commands;
   DescribedStream described;
   described.label = [&](std::size_t i) {
-    return label_command(stream.layer, stream.commands.at(i), stream.info.empty() ? nullptr : &stream.info.at(i));
+    return label_command(stream.layer, commands.at(i), stream.info.empty() ? nullptr : &stream.info.at(i));
   };
   described.sync = [&](std::size_t i) {
-    const std::optional<isa::Decoded> decoded = isa::decode(stream.commands.at(i));
+    const std::optional<isa::Decoded> decoded = isa::decode(commands.at(i));
     return decoded ? decoded->sync : isa::Sync{};
   };
   verdict.report = explain(comparison, from_rtl, from_model, described);

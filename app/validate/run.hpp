@@ -23,6 +23,9 @@ struct ValidationStream {
   std::string reproduce;                   ///< the command that repeats it
   std::string kind;                        ///< of a random stream: "data", "timing"; else empty
   bool error_drawn = false;                ///< of a random stream: it may end by an error, for it was drawn so
+  /// A host of this seed feeds the stream through a ring (app/validate/host), once as a run that it abandons and once
+  /// to the end; empty: the stream is submitted whole.
+  std::optional<std::uint64_t> host;
 };
 
 /// Streams that one process runs, one after the other, on one Verilated NPU.

@@ -2,7 +2,7 @@
 // functional model on the bits.
 #include "app/validate/corpus/profile.hpp"
 #include "app/validate/corpus/random_stream.hpp"
-#include "base/random/dice.hpp"
+#include "app/validate/host/random_host.hpp"
 #include "device/device.hpp"
 #include "isa/assembler.hpp"
 #include "sw_models/timing/timing_model.hpp"
@@ -17,120 +17,10 @@
 namespace gradweave::test {
 namespace {
 
+using corpus::HostRecord;
+using corpus::RandomHost;
+
 constexpr std::uint64_t kMemory = 2U << 20U;
-
-/// What a host saw, and when.
-struct Host {
-  std::vector<timing::HostWrite> writes; ///< cycles: those in which the NPU took them
-  std::vector<std::uint64_t> times;      ///< after each call
-  std::vector<timing::Mark> marks;
-  RunStatus status;
-  std::uint64_t wraps = 0, full = 0; ///< times round the ring; appends that had to wait for room
-};
-
-/// Feeds a stream to a ring by the dice: pieces of all sizes, MARKs between them, pauses shorter and longer than what
-/// the NPU needs, marks taken at once or when there is no other way.
-class RandomHost {
-public:
-  RandomHost(Device &device, const std::vector<isa::Command> &stream, std::uint64_t seed)
-      : device_(device), stream_(stream), dice_(seed), places_(32 * dice_.between(1, 3)), slow_(dice_.below(3)) {}
-
-  Host run() {
-    device_.open(places_);
-    note();
-    bool goes_on = true;
-    std::size_t at = 0;
-    while (at < stream_.size() && goes_on) {
-      const std::size_t most = std::min<std::size_t>(stream_.size() - at, places_ - 1);
-      const std::size_t size = std::min<std::size_t>(most, 1 + dice_.below(1U << dice_.below(6)));
-      goes_on = make_room(size + 1);
-      if (!goes_on) break;
-      append({stream_.begin() + static_cast<std::ptrdiff_t>(at),
-              stream_.begin() + static_cast<std::ptrdiff_t>(at + size)});
-      at += size;
-      goes_on = pause();
-    }
-    host_.writes.push_back({timing::HostWrite::Kind::kClose, device_.close(), 0});
-    note();
-    while (device_.advance(timing::kNever))
-      take();
-    note();
-    while (take()) {
-    }
-    host_.status = device_.wait();
-    return host_;
-  }
-
-  std::uint32_t places() const { return places_; }
-  const std::vector<isa::Command> &sent() const { return sent_; }
-
-private:
-  void note() { host_.times.push_back(device_.now()); }
-
-  bool take() {
-    const auto mark = device_.take_mark();
-    if (!mark) return false;
-    host_.marks.push_back(*mark);
-    host_.writes.push_back({timing::HostWrite::Kind::kTakeMark, device_.now() - HostLatency::kAnswer, 0});
-    note();
-    return true;
-  }
-
-  bool make_room(std::size_t commands) {
-    if (device_.room() < commands) ++host_.full;
-    while (device_.room() < commands) {
-      if (!take() && !device_.advance(timing::kNever)) return false;
-      note();
-    }
-    return true;
-  }
-
-  void append(std::vector<isa::Command> piece) {
-    if (dice_.chance(0.8)) piece.push_back(mark());
-    if (appended_ / places_ != (appended_ + piece.size()) / places_) ++host_.wraps;
-    appended_ += piece.size();
-    sent_.insert(sent_.end(), piece.begin(), piece.end());
-    host_.writes.push_back(
-        {timing::HostWrite::Kind::kTail, device_.append(piece), static_cast<std::uint32_t>(appended_)});
-    unmarked_ = isa::is_mark(piece.back()) ? 0 : unmarked_ + piece.size();
-    note();
-    if (unmarked_ + 34 > places_) append_mark(); // or the room of these is never known
-  }
-  void append_mark() {
-    unmarked_ = 0;
-    if (!make_room(1)) return;
-    ++appended_;
-    sent_.push_back(mark());
-    host_.writes.push_back(
-        {timing::HostWrite::Kind::kTail, device_.append({sent_.back()}), static_cast<std::uint32_t>(appended_)});
-    note();
-  }
-
-  isa::Command mark() {
-    return isa::encode({isa::SyncCommand{static_cast<std::uint8_t>(isa::Engine::STORE), true}, {}, tag_++});
-  }
-
-  bool pause() {
-    const std::uint64_t cycles = slow_ == 0 ? dice_.below(20) : slow_ == 1 ? dice_.below(400) : dice_.below(8000);
-    const std::uint64_t until = device_.now() + cycles;
-    while (device_.now() < until) {
-      if (!device_.advance(until)) return false;
-      note();
-      if (!dice_.chance(0.5) || !take()) break;
-    }
-    return true;
-  }
-
-  Device &device_;
-  const std::vector<isa::Command> &stream_;
-  Dice dice_;
-  std::uint32_t places_;
-  std::uint64_t slow_;
-  std::uint64_t appended_ = 0, unmarked_ = 0;
-  std::uint16_t tag_ = 0;
-  std::vector<isa::Command> sent_;
-  Host host_;
-};
 
 /// Without the last ones of which nothing happened: after an error the host sees it on the RTL when the bus is quiet,
 /// and may have gone on appending.
@@ -153,8 +43,8 @@ TEST_P(RingOn, IsTheSameOnRtlAndModelToTheCycle) {
     SCOPED_TRACE(fmt::format("{} seed {}", GetParam(), seed));
     const auto stream = corpus::make_stream(npu, corpus::Profile::kBoth, seed, 60).commands;
     if (stream.size() > 2000) continue;
-    const Host on_rtl = RandomHost(*rtl, stream, seed).run();
-    const Host on_model = RandomHost(*model, stream, seed).run();
+    const HostRecord on_rtl = RandomHost(*rtl, stream, seed).run();
+    const HostRecord on_model = RandomHost(*model, stream, seed).run();
     EXPECT_EQ(on_rtl.status.error, on_model.status.error);
     EXPECT_EQ(on_rtl.status.error_index, on_model.status.error_index);
     if (on_rtl.status.ok()) {
@@ -164,7 +54,7 @@ TEST_P(RingOn, IsTheSameOnRtlAndModelToTheCycle) {
     ASSERT_EQ(known(rtl->command_times()), known(model->command_times()));
     ASSERT_EQ(rtl->read_counters().values, model->read_counters().values);
     wraps += on_rtl.wraps;
-    full += on_rtl.full;
+    full += on_rtl.waits;
     errors += on_rtl.status.ok() ? 0 : 1;
     for (const auto &device : {rtl.get(), model.get()})
       device->reset();
@@ -220,19 +110,18 @@ TEST(Ring, IsTheSameWhenTheHostsWritesAreKnown) {
     const auto model = make_timing_device(npu);
     model->allocate(kMemory);
     const auto stream = corpus::make_stream(npu, corpus::Profile::kData, seed, 60).commands;
-    RandomHost driver(*model, stream, seed);
-    const Host host = driver.run();
+    const HostRecord host = RandomHost(*model, stream, seed).run();
     timing::RunOptions options;
     options.stream_addr = kMemory;
-    options.ring = {driver.places(), 0, host.writes};
-    const timing::RunResult whole = timing::run(npu, driver.sent(), options);
+    options.ring = {host.places, 0, host.writes};
+    const timing::RunResult whole = timing::run(npu, host.sent, options);
     EXPECT_TRUE(whole.ok());
     EXPECT_TRUE(whole.refused.empty());
     EXPECT_EQ(whole.commands, model->command_times());
     EXPECT_EQ(whole.counters, model->read_counters().values);
     EXPECT_EQ(whole.marks, host.marks);
     options.watchdog = static_cast<std::uint32_t>(timing::longest_silence(npu)); // every beat matters
-    EXPECT_EQ(timing::run(npu, driver.sent(), options).counters, whole.counters);
+    EXPECT_EQ(timing::run(npu, host.sent, options).counters, whole.counters);
   }
 }
 
@@ -259,6 +148,24 @@ TEST(Ring, OfAFinishedRunIsGoneAfterAReset) {
   }
   EXPECT_EQ(rtl->command_times(), model->command_times());
   EXPECT_EQ(rtl->read_counters().values, model->read_counters().values);
+}
+
+TEST(Marks, ThatARunLeavesInTheLogDoNotEndTheNextRun) {
+  const Machine npu = load_machine("configs/test8.toml");
+  const auto with = isa::assemble(kFirst);
+  const std::vector<isa::Command> without(with.begin(), with.end() - 1);
+  const auto rtl = make_rtl_device(npu);
+  const auto model = make_timing_device(npu);
+  for (const auto &device : {rtl.get(), model.get()})
+    ASSERT_EQ(device->allocate(kMemory), 0U);
+  for (const auto *stream : {&with, &without, &with, &with, &without, &without}) {
+    for (const auto &device : {rtl.get(), model.get()}) {
+      device->submit(*stream);
+      EXPECT_TRUE(device->wait().ok());
+    }
+    EXPECT_EQ(rtl->command_times(), model->command_times());
+    EXPECT_EQ(rtl->read_counters().values, model->read_counters().values);
+  }
 }
 
 /// Whatever the host does, results are those of the commands in their order.

@@ -32,6 +32,8 @@ void FunctionalCoverage::forget_stream() {
 void FunctionalCoverage::sample(const Sample &s) {
   sample_state(s);
   if (!s.reset_n) {
+    if (bit(host_, kOpen)) hit("ring.reset");
+    host_ = 0;
     seen_ = false; // the next state comes from the reset, not from a transition
     forget_stream();
     fifo_used_ = queue_used_ = 0;
@@ -40,6 +42,9 @@ void FunctionalCoverage::sample(const Sample &s) {
   sample_burst(s.read.fetch ? "FETCH" : "LOAD", s.read);
   sample_burst("STORE", s.write);
   sample_ports(s);
+  sample_ring(s);
+  sample_marks(s);
+  host_ = s.host;
   if (s.state != kRun) {
     if (s.state != kStop) forget_stream();
     fifo_used_ = queue_used_ = 0;
@@ -240,6 +245,30 @@ void FunctionalCoverage::sample_ports(const Sample &s) {
     for (unsigned port = 0; port < geometry_.ports; ++port)
       if (bit(s.ahead.at(c), port))
         hit(std::string("port.") + kPortChannels.at(c) + "." + std::to_string(port) + "_ahead");
+}
+
+void FunctionalCoverage::sample_ring(const Sample &s) {
+  const bool idle = s.retired == s.count;
+  if (bit(s.host, kTailWritten)) hit(idle ? "ring.tail_while_idle" : "ring.tail_while_busy");
+  if (bit(s.host, kTailRefused)) hit(s.tail < s.count ? "ring.tail_that_falls" : "ring.tail_beyond");
+  if (bit(s.host, kClosed)) hit(idle ? "ring.closed_while_idle" : "ring.closed_while_busy");
+  if (bit(s.host, kCloseRefused)) hit("ring.close_refused");
+  if (!bit(s.host, kRing) || s.state != kRun) return;
+  if (bit(s.host, kWraps)) hit("ring.wraps");
+  if (s.count - s.received == s.ring_size) hit("ring.full");
+  if (bit(s.host, kOpen) && idle) hit("ring.idle");
+}
+
+void FunctionalCoverage::sample_marks(const Sample &s) {
+  const bool there = bit(s.host, kMarkThere);
+  if (bit(s.host, kMarkStarts)) hit("mark.starts");
+  if (bit(s.host, kMarkWaits) && s.state == kRun) hit("mark.waits_for_room");
+  if (bit(s.host, kMarkCompletes)) hit(there ? "mark.behind_others" : "mark.first");
+  if (bit(s.host, kTaken)) hit(bit(s.host, kLogHasRoom) ? "mark.taken" : "mark.taken_from_full");
+  if (bit(s.host, kTaken) && bit(s.host, kMarkCompletes)) hit("mark.taken_as_one_completes");
+  if (bit(s.host, kTakeRefused)) hit("mark.take_refused");
+  if (bit(s.host, kIrq) && !bit(host_, kIrq)) hit(bit(s.host, kEnded) ? "mark.interrupt_of_the_end" : "mark.interrupt");
+  if (there && bit(s.host, kEnded)) hit("mark.left_at_the_end");
 }
 
 void FunctionalCoverage::write(const std::string &file) const {

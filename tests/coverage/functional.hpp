@@ -25,6 +25,26 @@ constexpr std::array<const char *, 10> kFifos{"FETCH_BUFFER",   "LOAD_COMMANDS",
 /// Channels of a port of the memory bus, in the order of the probe's vector.
 constexpr std::array<const char *, 5> kPortChannels{"AR", "AW", "W", "R", "B"};
 
+/// What the probe tells of the host, a bit each.
+enum HostBit : std::uint32_t {
+  kRing,
+  kOpen,
+  kTailWritten,
+  kTailRefused,
+  kClosed,
+  kCloseRefused,
+  kTaken,
+  kTakeRefused,
+  kWraps, ///< fetch issues the burst up to the ring's end
+  kMarkStarts,
+  kMarkWaits, ///< a MARK is the store engine's head, and the log is full
+  kMarkCompletes,
+  kMarkThere,
+  kLogHasRoom,
+  kIrq,
+  kEnded
+};
+
 /// States of gw_run_ctrl.sv, in its order.
 constexpr std::array<const char *, 7> kStates{"IDLE", "RESET", "PREPARE", "RUN", "STOP", "DONE", "ERROR"};
 
@@ -56,6 +76,10 @@ struct Sample {
   std::vector<std::uint32_t> semaphores; ///< values
   std::uint32_t fifo_push = 0, fifo_room = 0, fifo_valid = 0, fifo_pop = 0;
   bool reads_full = false; ///< OUTSTANDING bursts of LOADs in flight
+  std::uint32_t host = 0;  ///< HostBit
+  /// CMD_COUNT as it is, or would become by the write of this cycle; as it is; commands that came, and retired
+  std::uint32_t tail = 0, count = 0, received = 0, retired = 0;
+  std::uint32_t ring_size = 0;
   AddressSample read, write;
   std::array<std::uint32_t, kPortChannels.size()> ahead{}; ///< ports that are ahead of others, of each channel
 };
@@ -85,6 +109,8 @@ private:
   void sample_error(const Sample &s);
   void sample_state(const Sample &s);
   void sample_ports(const Sample &s);
+  void sample_ring(const Sample &s);
+  void sample_marks(const Sample &s);
   void sample_burst(const std::string &channel, const AddressSample &a);
   void command(const isa::Command &c, isa::ErrorCode error);
   void tile(const std::string &operand, const isa::SpmTile &t, std::uint32_t rows, std::uint32_t cols, bool fp32,
@@ -98,6 +124,7 @@ private:
   std::vector<isa::Command> stream_; ///< commands checked in this run
   std::uint32_t state_ = 0;          ///< in the last cycle
   bool seen_ = false;                ///< there was one
+  std::uint32_t host_ = 0;           ///< in the last cycle
   std::uint32_t fifo_used_ = 0;      ///< not empty in the last cycle
   std::uint32_t queue_used_ = 0;
 

@@ -14,7 +14,7 @@ std::string opcode_name(const isa::Command &c) {
   case static_cast<std::uint32_t>(isa::Opcode::GEMM):
     return "GEMM";
   case static_cast<std::uint32_t>(isa::Opcode::SYNC):
-  case static_cast<std::uint32_t>(isa::Opcode::MARK): // a SYNC of the store engine that the log hears of
+  case static_cast<std::uint32_t>(isa::Opcode::MARK): // a SYNC of the store engine, to all but the log
     return "SYNC";
   case static_cast<std::uint32_t>(isa::Opcode::ADD):
     return "ADD";
@@ -60,6 +60,7 @@ void FunctionalCoverage::command(const isa::Command &c, ErrorCode error) {
   if (error == ErrorCode::NONE) {
     const std::string opcode = opcode_name(c);
     hit("command." + opcode);
+    if (isa::is_mark(c)) hit("command.MARK");
     std::string all = "flags." + opcode;
     for (const auto &[flag, value] : flags_of(c))
       all += "." + value;

@@ -135,5 +135,33 @@ TEST_F(Functional, QueuesFillAndDrain) {
   expect("queue.FETCH_BUFFER.drained", 1);
 }
 
+TEST_F(Functional, ARingAndItsMarks) {
+  const auto host = [](std::initializer_list<HostBit> bits) {
+    std::uint32_t set = 0;
+    for (const HostBit bit : bits)
+      set |= 1U << bit;
+    return set;
+  };
+  sample_.ring_size = sample_.count = 32;
+  sample_.retired = 4;
+  sample_.host = host({kRing, kOpen, kTailWritten, kLogHasRoom, kWraps});
+  coverage_.sample(sample_); // nothing has come
+  sample_.received = sample_.retired = 32;
+  sample_.tail = 31;
+  sample_.host = host({kRing, kOpen, kTailRefused, kMarkThere, kIrq, kTaken, kMarkCompletes});
+  coverage_.sample(sample_); // all is done, and the log full
+  sample_.tail = 100;
+  coverage_.sample(sample_);
+  sample_.reset_n = false;
+  coverage_.sample(sample_);
+  for (const char *bin : {"ring.tail_while_busy", "ring.wraps", "ring.full", "ring.tail_that_falls", "ring.tail_beyond",
+                          "ring.reset", "mark.interrupt"})
+    expect(bin, 1);
+  for (const char *bin : {"ring.idle", "mark.behind_others", "mark.taken_from_full", "mark.taken_as_one_completes"})
+    expect(bin, 2);
+  for (const char *bin : {"ring.tail_while_idle", "mark.taken", "mark.first", "mark.left_at_the_end"})
+    expect(bin, 0);
+}
+
 } // namespace
 } // namespace gradweave::coverage

@@ -46,6 +46,13 @@ module npu_probe #(
   input logic [FIFOS-1:0]         fifo_valid_i,
   input logic [FIFOS-1:0]         fifo_pop_i,
   input logic                     reads_full_i,    // as many LOAD bursts in flight as there may be
+  // What the host does to a ring and its marks, in the order of functional.hpp; commands that there are, came and retired
+  input logic [15:0]              host_i,
+  input logic [31:0]              tail_i,          // what CMD_COUNT is, or would become by the write
+  input logic [31:0]              count_i,
+  input logic [31:0]              received_i,
+  input logic [31:0]              retired_i,
+  input logic [31:0]              ring_size_i,
   // Bursts of the bus; ports that are ahead of others, of each channel in the order of functional.hpp
   input logic                     ar_valid_i,
   input logic                     ar_ready_i,
@@ -92,6 +99,12 @@ module npu_probe #(
   logic [FIFOS-1:0]         fifo_valid /* verilator public_flat_rd */;
   logic [FIFOS-1:0]         fifo_pop /* verilator public_flat_rd */;
   logic                     reads_full /* verilator public_flat_rd */;
+  logic [15:0]              host /* verilator public_flat_rd */;
+  logic [31:0]              tail /* verilator public_flat_rd */;
+  logic [31:0]              count /* verilator public_flat_rd */;
+  logic [31:0]              received /* verilator public_flat_rd */;
+  logic [31:0]              retired /* verilator public_flat_rd */;
+  logic [31:0]              ring_size /* verilator public_flat_rd */;
   logic                     ar_valid /* verilator public_flat_rd */;
   logic                     ar_ready /* verilator public_flat_rd */;
   logic                     ar_id /* verilator public_flat_rd */;
@@ -144,6 +157,12 @@ module npu_probe #(
     fifo_valid     <= fifo_valid_i;
     fifo_pop       <= fifo_pop_i;
     reads_full     <= reads_full_i;
+    host           <= host_i;
+    tail           <= tail_i;
+    count          <= count_i;
+    received       <= received_i;
+    retired        <= retired_i;
+    ring_size      <= ring_size_i;
     ar_valid       <= ar_valid_i;
     ar_ready       <= ar_ready_i;
     ar_id          <= ar_id_i;
@@ -225,6 +244,28 @@ bind gw_npu npu_probe #(
                       u_load.u_front.u_order.u_commands.out_ready_i,
                       u_command_processor.u_fetch.u_buffer.out_ready_i}),
   .reads_full_i     (32'(u_load.outstanding_q) == OUTSTANDING),
+  .host_i           ({u_command_processor.ended, irq_o, u_command_processor.mark_ready, u_command_processor.mark_valid,
+                      u_command_processor.u_marks.completed,
+                      u_command_processor.is_mark & ~u_command_processor.mark_ready,
+                      u_command_processor.is_mark & start[1],
+                      u_command_processor.u_fetch.issue & u_command_processor.u_fetch.is_ring &
+                        (u_command_processor.u_fetch.req_next == u_command_processor.u_fetch.ring_end),
+                      u_command_processor.u_csr.write & u_command_processor.u_csr.is_ctrl &
+                        u_command_processor.u_csr.want_mark & ~u_command_processor.u_csr.ctrl_ok,
+                      u_command_processor.mark_take,
+                      u_command_processor.u_csr.write & u_command_processor.u_csr.is_ctrl &
+                        u_command_processor.u_csr.want_close & ~u_command_processor.u_csr.ctrl_ok,
+                      u_command_processor.close_ring,
+                      u_command_processor.u_csr.write & u_command_processor.ring_open &
+                        (u_command_processor.u_csr.aw_addr_q == gw_isa_pkg::CSR_CMD_COUNT) &
+                        ~u_command_processor.u_csr.config_ok,
+                      u_command_processor.u_csr.config_write & u_command_processor.ring_open,
+                      u_command_processor.ring_open, u_command_processor.u_fetch.is_ring}),
+  .tail_i           (u_command_processor.u_csr.tail),
+  .count_i          (u_command_processor.cmd_count),
+  .received_i       (u_command_processor.received),
+  .retired_i        (u_command_processor.retired),
+  .ring_size_i      (u_command_processor.ring_size),
   .ar_valid_i (ar_valid), .ar_ready_i (ar_ready), .ar_id_i (ar_id), .ar_addr_i (ar_addr), .ar_len_i (ar_len),
   .ar_user_i (ar_user), .aw_valid_i (aw_valid), .aw_ready_i (aw_ready), .aw_addr_i (aw_addr), .aw_len_i (aw_len),
   .aw_user_i (aw_user),

@@ -94,6 +94,12 @@ void VerilatedProbe::after_edge() {
   s.fifo_valid = GW_PROBE(fifo_valid);
   s.fifo_pop = GW_PROBE(fifo_pop);
   s.reads_full = GW_PROBE(reads_full);
+  s.host = GW_PROBE(host);
+  s.tail = GW_PROBE(tail);
+  s.count = GW_PROBE(count);
+  s.received = GW_PROBE(received);
+  s.retired = GW_PROBE(retired);
+  s.ring_size = GW_PROBE(ring_size);
   s.read = {GW_PROBE(ar_valid) != 0, GW_PROBE(ar_ready) != 0, GW_PROBE(ar_id) == 0, GW_PROBE(ar_addr),
             GW_PROBE(ar_len) + 1U};
   wanted(GW_PROBE(ar_user), s.read);

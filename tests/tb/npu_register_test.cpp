@@ -92,5 +92,37 @@ TEST_F(NpuRegister, AddressesHave64Bits) {
   }
 }
 
+/// Of a ring and of marks: what the NPU takes and what it refuses, and that the reset pin ends it all.
+TEST_F(NpuRegister, KeepsARingToItsRules) {
+  constexpr std::uint32_t kClose = 8, kTakeMark = 16, kRing = 32;
+  std::vector<isa::Command> stream(kRing, isa::encode({isa::SyncCommand{0}, {}, 0}));
+  stream[3] = isa::encode({isa::SyncCommand{static_cast<std::uint8_t>(isa::Engine::STORE), true}, {}, 4711});
+  pins_.program(0, stream);
+  pins_.write(Csr::CMD_COUNT, 0);
+  pins_.write(Csr::RING_SIZE, kRing);
+  EXPECT_FALSE(pins_.write(Csr::CTRL, kClose)) << "no run";
+  EXPECT_FALSE(pins_.write(Csr::CTRL, kTakeMark)) << "no mark";
+  EXPECT_TRUE(pins_.write(Csr::CTRL, NpuPins::kStart));
+  EXPECT_FALSE(pins_.write(Csr::CMD_COUNT, kRing + 1)) << "beyond the ring";
+  EXPECT_FALSE(pins_.write(Csr::RING_SIZE, 2 * kRing)) << "the tail alone may be written";
+  EXPECT_TRUE(pins_.write(Csr::CMD_COUNT, kRing)) << "full";
+  EXPECT_FALSE(pins_.write(Csr::CMD_COUNT, kRing - 1)) << "a tail does not fall";
+  while (pins_.read(Csr::RETIRED) != kRing) {
+  }
+  EXPECT_EQ(pins_.read(Csr::STATUS), NpuPins::kBusy | 8U) << "a mark, and the ring is open";
+  EXPECT_EQ(pins_.read(Csr::MARK_TAG), (1U << 16U) | 4711U);
+  EXPECT_TRUE(pins_.write(Csr::CMD_COUNT, 2 * kRing)) << "another round, to an idle NPU";
+  EXPECT_TRUE(pins_.write(Csr::CTRL, kClose));
+  EXPECT_FALSE(pins_.write(Csr::CTRL, kClose)) << "twice";
+  EXPECT_EQ(pins_.finish(), NpuPins::kDone | 8U);
+  EXPECT_EQ(pins_.read(Csr::RETIRED), 2 * kRing);
+  EXPECT_TRUE(pins_.write(Csr::CTRL, kTakeMark));
+  pins_.write(Csr::CMD_COUNT, 0);
+  EXPECT_TRUE(pins_.write(Csr::CTRL, NpuPins::kStart));
+  pins_.reset(); // the ring is open
+  EXPECT_EQ(pins_.read(Csr::STATUS), 0U);
+  EXPECT_EQ(pins_.read(Csr::MARK_TAG), 0U);
+}
+
 } // namespace
 } // namespace gradweave::tb

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ namespace gradweave::test {
 constexpr std::uint64_t kGuardBytes = 4096;
 
 struct StreamVerdict {
-  std::string problem; ///< empty if device and model agree
-  std::uint64_t cycles = 0;
+  std::string problem;                 ///< empty if device and model agree
+  std::uint64_t cycles = 0, marks = 0; ///< marks: that a host took
   bool ok() const { return problem.empty(); }
 };
 
@@ -26,9 +27,12 @@ struct StreamSabotage {
   std::function<void(Device &)> device_memory;                     ///< called before the comparison
 };
 
-/// Executes `stream` on both; the whole memory from kGuardBytes before the data to kGuardBytes behind it and the
+/// Executes `stream` on both: submitted whole, or with `host` through a ring that a host of this seed feeds
+/// (app/validate/host), after a run that it abandoned. The model executes the commands that were sent, and has the same
+/// marks; the whole memory from kGuardBytes before the data to kGuardBytes behind it and the
 /// counters that do not depend on time must be equal. A problem names the first address that differs, the command that
 /// wrote it last, the element and both values. `stream.dram_base` must be at least kGuardBytes.
-StreamVerdict check_stream(Device &device, const corpus::RandomStream &stream, const StreamSabotage &sabotage = {});
+StreamVerdict check_stream(Device &device, const corpus::RandomStream &stream, const StreamSabotage &sabotage = {},
+                           std::optional<std::uint64_t> host = {});
 
 } // namespace gradweave::test

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace gradweave::test {
 namespace {
 
@@ -87,6 +89,24 @@ TEST_F(StreamCheck, SeesAnErrorOfTheDeviceOnly) {
   stream.commands[3].words[0] = 0;
   expect_part(check_stream(*device, stream, sabotage),
               "the device ends in ILLEGAL_OPCODE at command 3, the model in NONE");
+}
+
+TEST_F(StreamCheck, PassesThroughARing) {
+  for (std::uint64_t host = 1; host <= 10; ++host) {
+    const StreamVerdict verdict = check_stream(*device, stream, {}, host);
+    EXPECT_EQ(verdict.problem, "") << "host " << host;
+    EXPECT_GT(verdict.marks, 0U);
+  }
+}
+
+TEST_F(StreamCheck, SeesAMarkOfAnotherTagThroughARing) {
+  StreamSabotage sabotage;
+  sabotage.model_commands = [](std::vector<isa::Command> &commands) {
+    const auto mark = std::find_if(commands.begin(), commands.end(), isa::is_mark);
+    ASSERT_NE(mark, commands.end());
+    mark->set(isa::field::TAG, 4711);
+  };
+  expect_part(check_stream(*device, stream, sabotage, 3), "mark 0: device tag 0, model tag 4711");
 }
 
 } // namespace

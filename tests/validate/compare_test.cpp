@@ -121,6 +121,26 @@ TEST(CompareRuns, TheFirstDifferenceIsTheFirstInTime) {
   EXPECT_EQ(c.first->event, Event::kStart);
 }
 
+TEST(CompareRuns, WhatTheHostOfARingSawCounts) {
+  TimedRun rtl = small_run();
+  rtl.marks = {{7, 100}, {8, 150}};
+  rtl.host = {8, 20, 112, 162};
+  EXPECT_TRUE(compare_runs(rtl, rtl).equal());
+  EXPECT_EQ(compare_runs(rtl, rtl).marks, 2U);
+  TimedRun late = rtl, other = rtl, fewer = rtl, away = rtl;
+  ++late.marks[1].cycle;
+  ++other.marks[0].tag;
+  fewer.marks.pop_back();
+  away.host.back() = 163;
+  for (const TimedRun *model : {&late, &other, &fewer})
+    for (const TimingComparison &c : {compare_runs(rtl, *model), compare_runs(*model, rtl)}) {
+      EXPECT_EQ(c.marks_differ, 1U);
+      EXPECT_FALSE(c.equal());
+    }
+  EXPECT_TRUE(compare_runs(rtl, away).host_differs);
+  EXPECT_FALSE(compare_runs(rtl, away).equal());
+}
+
 /// On long streams, one event off anywhere is what is found.
 TEST(CompareRuns, FindsOneWrongEventInALongStream) {
   const Machine npu = load_machine("configs/test8.toml");

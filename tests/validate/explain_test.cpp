@@ -95,5 +95,19 @@ TEST(Explain, WorksWithoutWaitsAndPosts) {
   EXPECT_EQ(text.find("semaphore 3"), std::string::npos);
 }
 
+TEST(Explain, MarksAndTheHostOfARing) {
+  TimedRun rtl = small_run();
+  rtl.marks = {{7, 100}, {8, 150}};
+  rtl.host = {8, 20, 162};
+  TimedRun model = rtl;
+  model.marks[1].cycle = 151;
+  model.host = {8, 20};
+  expect_in(explain_small(rtl, model),
+            {"1 of 2 marks differ; first mark 1: RTL tag 8 in cycle 150, model tag 8 in cycle 151",
+             "went another way from its access 2 on: RTL in cycle 162, model in never", "all events agree"});
+  model.marks.pop_back();
+  expect_in(explain_small(rtl, model), {"RTL tag 8 in cycle 150, model none"});
+}
+
 } // namespace
 } // namespace gradweave::test

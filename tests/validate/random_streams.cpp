@@ -2,7 +2,8 @@
 //
 // Consecutive seeds form groups. Each group gets a process and a device of its own, whose back-pressure is drawn from
 // the group's first seed, and runs its streams one after the other on it; so `--seed <first> --count <k>` repeats a
-// failure exactly.
+// failure exactly. A part of the streams comes through a ring that a host feeds, and most have MARKs.
+#include "app/validate/corpus/parts/marks.hpp"
 #include "base/random/dice.hpp"
 #include "device/device.hpp"
 #include "runtime/run/lookup.hpp"
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,9 +30,17 @@ struct Arguments {
   std::string npu = "test8";
   std::uint64_t seed = 1, count = 100, group = 10;
   std::uint32_t commands = 40;
-  double stall = -1; ///< negative: drawn per group
+  double stall = -1;  ///< negative: drawn per group
+  double rings = 0.3; ///< share of the streams
   std::string trace;
 };
+
+/// Apart from what the stream's own dice decide.
+std::optional<std::uint64_t> draw_host(std::uint64_t seed, double share) {
+  constexpr std::uint64_t kSalt = 0x72696e67;
+  if (!Dice(seed ^ kSalt).chance(share)) return std::nullopt;
+  return seed;
+}
 
 double draw_stall(std::uint64_t seed) {
   constexpr double kChoices[] = {0, 0.05, 0.2, 0.4, 0.7};
@@ -49,32 +59,39 @@ int run_group(const Arguments &a, const Machine &npu, std::uint64_t first, std::
   constexpr std::uint64_t kArena = 128U << 20U; // the streams' data; the device puts commands behind it
   const std::uint64_t base = device->allocate(kArena) + test::kGuardBytes;
 
-  std::uint64_t cycles = 0, commands = 0;
+  std::uint64_t cycles = 0, commands = 0, rings = 0, marks = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     corpus::RandomStreamOptions stream_options;
     stream_options.seed = seed;
     stream_options.commands = a.commands;
     stream_options.dram_base = base;
-    const corpus::RandomStream stream = corpus::make_random_stream(npu, stream_options);
+    corpus::RandomStream stream = corpus::make_random_stream(npu, stream_options);
+    corpus::add_marks(stream.commands, seed);
+    const std::optional<std::uint64_t> host = draw_host(seed, a.rings);
+    rings += host ? 1 : 0;
     const auto failed = [&](const std::string &problem) {
-      fmt::print("FAILED: npu {} seed {} (stream {} of its device, {} commands, stall probability {}): {}\n"
-                 "repeat: gw_random_streams --npu {} --seed {} --count {} --group {} --commands {} --stall {}\n",
-                 npu.name, seed, seed - first, stream.commands.size(), options.stress.stall_probability, problem, a.npu,
-                 first, seed - first + 1, a.group, a.commands, options.stress.stall_probability);
+      fmt::print(
+          "FAILED: npu {} seed {} (stream {} of its device, {} commands, stall probability {}): {}\n"
+          "repeat: gw_random_streams --npu {} --seed {} --count {} --group {} --commands {} --stall {} --rings {}\n",
+          npu.name, seed, seed - first, stream.commands.size(), options.stress.stall_probability, problem, a.npu, first,
+          seed - first + 1, a.group, a.commands, options.stress.stall_probability, a.rings);
       return 1;
     };
     try {
-      const test::StreamVerdict verdict = test::check_stream(*device, stream);
+      const test::StreamVerdict verdict = test::check_stream(*device, stream, {}, host);
       if (!verdict.ok()) return failed(verdict.problem);
       cycles += verdict.cycles;
+      marks += verdict.marks;
     } catch (const std::exception &e) {
       return failed(e.what());
     }
     commands += stream.commands.size();
     if (seed % 2 == 0) device->reset(); // a stream has to work after a reset and right after another
   }
-  fmt::print("npu {} seeds {} to {}: {} commands, {} cycles, stall probability {}: equal to the functional model\n",
-             npu.name, first, first + count - 1, commands, cycles, options.stress.stall_probability);
+  fmt::print(
+      "npu {} seeds {} to {}: {} commands, {} cycles, {} rings with {} marks, stall probability {}: equal to the "
+      "functional model\n",
+      npu.name, first, first + count - 1, commands, cycles, rings, marks, options.stress.stall_probability);
   return 0;
 }
 
@@ -126,6 +143,9 @@ int main(int argc, char *argv[]) {
   app.add_option("--commands", a.commands, "LOAD, STORE and GEMM of a stream")->capture_default_str();
   app.add_option("--stall", a.stall, "probability that a bus channel is held back in a cycle; default: drawn")
       ->check(CLI::Range(0.0, 0.99));
+  app.add_option("--rings", a.rings, "share of the streams that a host feeds through a ring")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   app.add_option("--trace", a.trace, "FST waveform of the last group");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -100,6 +100,32 @@ TEST(ValidateRtl, IsRedWithACycleOfLatencyMore) {
       << verdicts.front().report;
 }
 
+/// Through a ring: green with the right model, and red, with commands and host, with a wrong one.
+TEST(ValidateRtl, TellsOfAStreamThroughARing) {
+  for (const std::uint32_t more : {0, 1}) {
+    Machine npu = test8();
+    npu.memory.latency_cycles += more;
+    const auto rtl = make_rtl_device(test8());
+    const auto model = make_timing_device(npu);
+    for (Device *device : {rtl.get(), model.get()})
+      EXPECT_EQ(device->allocate(kMemory), 0U);
+    for (std::uint64_t seed = 2; seed <= 20; seed += 2) {
+      runtime::ValidationStream stream;
+      stream.commands = corpus::make_stream(test8(), corpus::Profile::kData, seed, 40).commands;
+      stream.host = seed;
+      const runtime::ValidationVerdict v = runtime::validate_stream(*rtl, *model, stream);
+      EXPECT_TRUE(v.ring);
+      EXPECT_GT(v.marks, 0U);
+      EXPECT_EQ(v.report.empty(), more == 0) << v.report;
+      if (more != 0) {
+        EXPECT_NE(v.report.find("the host of the ring went another way"), std::string::npos) << v.report;
+      }
+      rtl->reset();
+      model->reset();
+    }
+  }
+}
+
 TEST(ValidateRtl, IsRedWithACycleOfTurnaroundMore) {
   EXPECT_GT(red(validate_with([](Machine &npu) { ++npu.memory.turnaround_cycles; }, corpus::Profile::kBoth)), 4U);
 }

@@ -139,6 +139,8 @@ std::vector<ValidationStream> make_streams(const RandomStreams &random, const Ma
     corpus::DrawnStream drawn = corpus::make_stream(npu, random.profile, seed, random.commands);
     stream.commands = std::move(drawn.commands);
     stream.kind = corpus::to_string(drawn.kind);
+    // The timing model follows a host only where no legal work trips the watchdog.
+    if (corpus::draw_ring(seed) && *batch.watchdog > timing::longest_silence(npu)) stream.host = seed;
     stream.error_drawn = drawn.broken || watchdog_may_trip;
     stream.reproduce = fmt::format("{} validate --random 1 --seed {} --npu {} --commands {} --profile {} --watchdog {} "
                                    "--stream-offset {}",

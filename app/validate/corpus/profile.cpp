@@ -1,5 +1,6 @@
 #include "app/validate/corpus/profile.hpp"
 
+#include "app/validate/corpus/parts/marks.hpp"
 #include "app/validate/corpus/random_stream.hpp"
 #include "app/validate/corpus/timing_stream.hpp"
 #include "base/random/dice.hpp"
@@ -61,7 +62,9 @@ DrawnStream make_stream(const Machine &config, Profile profile, std::uint64_t se
     RandomStreamOptions options;
     options.seed = seed;
     options.commands = commands;
-    return {profile, false, make_random_stream(config, options).commands};
+    RandomStream stream = make_random_stream(config, options);
+    add_marks(stream.commands, seed);
+    return {profile, false, std::move(stream.commands)};
   }
   TimingStreamOptions options;
   options.seed = seed;
@@ -69,7 +72,13 @@ DrawnStream make_stream(const Machine &config, Profile profile, std::uint64_t se
   options.dram_bytes = std::min<std::uint64_t>(1U << 20U, config.memory.size_bytes / 2);
   options.share_of_overflows = 0.002;
   TimingStream stream = make_timing_stream(config, options);
+  add_marks(stream.commands, seed);
   return {profile, stream.broken, std::move(stream.commands)};
+}
+
+bool draw_ring(std::uint64_t seed) {
+  constexpr std::uint64_t kSalt = 0x72696e67; // apart from what else the seed decides
+  return Dice(seed ^ kSalt).chance(0.25);
 }
 
 DrawnWatchdog draw_watchdog(const Machine &config, std::uint64_t seed) {

@@ -27,9 +27,12 @@ struct DrawnStream {
   std::vector<isa::Command> commands;
 };
 
-/// The stream of a seed, the same everywhere. It moves data at the bottom of device memory, from address 0 on.
-/// `commands`: LOADs, STOREs and GEMMs, roughly.
+/// The stream of a seed, the same everywhere, with MARKs (parts/marks.hpp). It moves data at the bottom of device
+/// memory, from address 0 on. `commands`: LOADs, STOREs and GEMMs, roughly.
 DrawnStream make_stream(const Machine &config, Profile profile, std::uint64_t seed, std::uint32_t commands);
+
+/// Whether the stream of a seed comes through a ring, fed by a host (app/validate/host) of the same seed; a quarter do.
+bool draw_ring(std::uint64_t seed);
 
 struct DrawnWatchdog {
   std::uint32_t cycles = 0;

@@ -59,6 +59,10 @@ TimingComparison compare_runs(const TimedRun &rtl, const TimedRun &model) {
     if (i >= rtl.counters.values.size() || i >= model.counters.values.size() ||
         rtl.counters.values[i] != model.counters.values[i])
       ++result.counters_differ;
+  result.marks = std::max(rtl.marks.size(), model.marks.size());
+  for (std::size_t i = 0; i < result.marks; ++i)
+    if (i >= rtl.marks.size() || i >= model.marks.size() || !(rtl.marks[i] == model.marks[i])) ++result.marks_differ;
+  result.host_differs = rtl.host != model.host;
   result.end_differs = rtl.status.error != model.status.error ||
                        (!rtl.status.ok() && rtl.status.error_index != model.status.error_index);
   return result;

@@ -17,6 +17,8 @@ struct TimedRun {
   RunStatus status;
   Counters counters;
   std::vector<timing::CommandTimes> times; ///< an entry for each command
+  std::vector<timing::Mark> marks;         ///< that a host took from a ring's run
+  std::vector<std::uint64_t> host;         ///< cycles in which that host was ready for what it did next
 };
 
 /// In the order of cause and effect within a cycle: a completion lets a command start, a start makes room in the queue.
@@ -36,11 +38,15 @@ struct EventDifference {
 struct TimingComparison {
   std::uint64_t commands = 0, commands_differ = 0; ///< a command differs if any of its events does
   std::uint64_t counters = 0, counters_differ = 0;
-  bool end_differs = false; ///< error code or index
+  std::uint64_t marks = 0, marks_differ = 0;
+  bool host_differs = false; ///< it saw something else, or at another time
+  bool end_differs = false;  ///< error code or index
   /// The first in time; all that happens before it is the same on both sides.
   std::optional<EventDifference> first;
 
-  bool equal() const { return commands_differ == 0 && counters_differ == 0 && !end_differs; }
+  bool equal() const {
+    return commands_differ == 0 && counters_differ == 0 && marks_differ == 0 && !host_differs && !end_differs;
+  }
 };
 
 /// A side that has fewer commands than the other has them never happen.

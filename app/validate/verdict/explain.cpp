@@ -197,6 +197,28 @@ std::string counter_lines(const TimedRun &rtl, const TimedRun &model, std::strin
   return text;
 }
 
+std::string mark_text(const std::vector<timing::Mark> &marks, std::size_t i) {
+  return i < marks.size() ? fmt::format("tag {} in cycle {}", marks[i].tag, marks[i].cycle) : "none";
+}
+
+/// The first mark that differs, and the first cycle of the host.
+std::string host_lines(const TimingComparison &comparison, const TimedRun &rtl, const TimedRun &model) {
+  std::string text;
+  const auto [a, b] = std::mismatch(rtl.marks.begin(), rtl.marks.end(), model.marks.begin(), model.marks.end());
+  if (comparison.marks_differ != 0) {
+    const auto i = static_cast<std::size_t>(a - rtl.marks.begin());
+    text += fmt::format("  {} of {} marks differ; first mark {}: RTL {}, model {}\n", comparison.marks_differ,
+                        comparison.marks, i, mark_text(rtl.marks, i), mark_text(model.marks, i));
+  }
+  if (comparison.host_differs) {
+    const auto [c, d] = std::mismatch(rtl.host.begin(), rtl.host.end(), model.host.begin(), model.host.end());
+    text += fmt::format("  the host of the ring went another way from its access {} on: RTL in cycle {}, model in {}\n",
+                        c - rtl.host.begin(), c == rtl.host.end() ? "never" : cycle_text(*c),
+                        d == model.host.end() ? "never" : cycle_text(*d));
+  }
+  return text;
+}
+
 } // namespace
 
 std::string explain(const TimingComparison &comparison, const TimedRun &rtl, const TimedRun &model,
@@ -208,8 +230,9 @@ std::string explain(const TimingComparison &comparison, const TimedRun &rtl, con
                         end_text(model.status));
   std::string counter;
   if (comparison.counters_differ != 0) text += counter_lines(rtl, model, counter);
+  text += host_lines(comparison, rtl, model);
   if (!comparison.first && !comparison.equal()) {
-    const Places places = comparison.end_differs ? where_to_look_for_end() : where_to_look_for_counter(counter);
+    const Places places = counter.empty() ? where_to_look_for_end() : where_to_look_for_counter(counter);
     text += fmt::format("  all events agree; where to look:\n    {}\n", places.text("    "));
   }
   if (!text.empty()) text.pop_back();

@@ -13,6 +13,8 @@ namespace gradweave::runtime {
 struct ValidationVerdict {
   std::string name, npu;
   std::uint64_t commands = 0, commands_differ = 0, counters = 0, counters_differ = 0;
+  std::uint64_t marks = 0;                   ///< compared, of a run through a ring
+  bool ring = false;                         ///< as the stream's host
   std::uint64_t cycles = 0;                  ///< of the RTL
   isa::ErrorCode end = isa::ErrorCode::NONE; ///< of the RTL
   Outcome outcome = Outcome::kPass;          ///< kMismatch: something differs, or the model failed

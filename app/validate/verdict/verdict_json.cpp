@@ -34,6 +34,8 @@ ValidationVerdict from_json(const Json &json) {
   read_field(json, "commands_differ", v.commands_differ);
   read_field(json, "counters", v.counters);
   read_field(json, "counters_differ", v.counters_differ);
+  read_field(json, "marks", v.marks);
+  v.ring = json.at("ring");
   v.report = json.at("report");
   v.reproduce = json.at("reproduce");
   v.kind = json.at("kind");
@@ -53,6 +55,8 @@ Json to_json(const ValidationVerdict &v) {
           {"commands_differ", v.commands_differ},
           {"counters", v.counters},
           {"counters_differ", v.counters_differ},
+          {"marks", v.marks},
+          {"ring", v.ring},
           {"report", v.report},
           {"reproduce", v.reproduce},
           {"kind", v.kind},

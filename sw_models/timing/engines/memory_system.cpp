@@ -29,13 +29,16 @@ MemorySystem::MemorySystem(const Machine &npu, std::uint32_t fetch_word_beats, s
 
 void MemorySystem::start(bool store, std::uint64_t cycle, const isa::DmaCommand &command) {
   Side &s = side(store);
-  while (load_.next != kNever && !store)
-    offer_load(); // the last burst of the command before, which was issued a cycle ago
+  // The last burst of the command before was issued a cycle ago. Fetch bursts that are known may go first, and one that
+  // is not may come in the next cycle.
+  while (!store && load_.next <= cycle + 1)
+    offer_load();
+  if (!store && load_.next != kNever) held_ = load_.bursts.take();
   s.order.start_transfer();
   s.bursts.start(command, granules_);
   s.earliest = cycle + latency::kStartToBurst;
   s.bursts_done = kNever;
-  plan(s, store ? 0 : latency::kLoadBurstToMux);
+  if (!held_ || store) plan(s, store ? 0 : latency::kLoadBurstToMux);
   if (!every_beat_)
     (store ? totals_.write_bytes : totals_.read_bytes) +=
         std::uint64_t{command.rows} * command.cols * (command.fp32 ? 4 : 2);
@@ -69,16 +72,18 @@ std::uint32_t MemorySystem::count(Side &s, std::uint32_t beats) {
 
 inline bool MemorySystem::offer_load() {
   const std::uint64_t cycle = load_.next;
-  if (cycle == fetch_in_mux_) { // fetch goes first; its bursts never follow one another while there are loads
+  if (cycle == fetch_in_mux_) { // fetch goes first
     load_.next = cycle + 1;
     return false;
   }
-  const BurstSize size = load_.bursts.take();
+  const bool held = held_.has_value();
+  const BurstSize size = held ? *held_ : load_.bursts.take();
   totals_.read_accesses += size.accesses;
   load_.credits.issue();
-  reads_.push({cycle + latency::kMuxToBus, size, false, !load_.bursts.active()});
+  reads_.push({cycle + latency::kMuxToBus, size, false, held || !load_.bursts.active()});
   if (every_beat_) progress_.add(cycle + latency::kMuxToBus);
-  load_.earliest = cycle; // its register is free
+  load_.earliest = held ? std::max(load_.earliest, cycle) : cycle; // its register is free
+  held_.reset();
   return plan(load_, latency::kLoadBurstToMux);
 }
 
@@ -212,7 +217,7 @@ void MemorySystem::offer_rows(std::uint64_t until) {
 /// Offers the loads before cycle `until`; true as from advance().
 bool MemorySystem::offer_loads(std::uint64_t until) {
   while (load_.next < until) {
-    if (!every_beat_) offer_rows(until);
+    if (!every_beat_ && !held_) offer_rows(until);
     if (load_.next < until && offer_load()) return true;
   }
   return false;

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
 
 namespace gradweave::timing {
 
@@ -124,6 +125,7 @@ private:
   Side load_, store_;
   Ring<Request> reads_, writes_;
   std::uint64_t fetch_in_mux_ = kNever; ///< cycle in which the read mux takes a fetch burst
+  std::optional<BurstSize> held_;       ///< last burst of a LOAD that the mux had not taken when the next LOAD started
   // First cycle that is free for
   std::uint64_t read_channel_ = 0;     ///< a read beat
   std::uint64_t store_read_ = 0;       ///< the store engine's read of the scratchpad
