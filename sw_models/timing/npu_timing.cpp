@@ -27,7 +27,8 @@ NpuTiming::NpuTiming(const Machine &npu, const isa::Command *stream, std::size_t
       cores_(npu.cores, GemmEngine(npu, limit, progress)), engines_(kCore + npu.cores), semaphores_(npu.semaphores, 0),
       open_(options.ring.places != 0) {
   if (options_.dram_size == 0) options_.dram_size = npu.memory.size_bytes;
-  limits_ = {npu.lanes(), npu.spm_rows(), npu.cores, npu.semaphores, options_.dram_base, options_.dram_size};
+  limits_ = {npu.lanes(),        npu.spm_rows(),     npu.cores,    npu.semaphores,
+             options_.dram_base, options_.dram_size, npu.vectors()};
   result_.commands.resize(count_);
 }
 

@@ -59,12 +59,14 @@ public:
   }
 
   /// Lines go by `x`, whose lanes are the shape's. Fails the test if there is no end.
-  UnitRun run(const Execution &x, const Grants &grants, unsigned first = 0) {
+  /// `fit`: the tiles and results that may be named.
+  UnitRun run(const Execution &x, const Grants &grants, unsigned first = 0, unsigned fit = 0x1FF) {
     UnitRun run;
     model_->start_i = 1;
     model_->first_i = first;
     model_->strips_i = x.strips;
     model_->steps_i = x.steps;
+    model_->fit_i = fit;
     constexpr std::uint64_t kMost = 10'000'000;
     for (bool done = false; !done && run.cycles < kMost; ++run.cycles) {
       model_->rd_gnt_i = grants(true, run.cycles) ? 1 : 0;
