@@ -2,7 +2,7 @@
 // fault.
 #include "sw_models/timing/engines/vector_program.hpp"
 #include "tests/rtl/vector/unit_bench.hpp"
-#include "tests/sw_models/vector/random_program.hpp"
+#include "sw_models/vector/random_program.hpp"
 
 #include <fmt/format.h>
 
