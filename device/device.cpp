@@ -36,16 +36,22 @@ void check_pointer(const char *call, const void *data, std::size_t bytes) {
 
 std::uint64_t Counters::of_core(isa::Counter c, std::uint32_t core) const {
   const auto place = static_cast<std::size_t>(c);
+  if (place >= isa::kCounters.size() && place < isa::kCounters.size() + isa::kVectorCounters.size()) {
+    const std::size_t index = isa::counter_index(c, core, cores);
+    if (core >= cores || index >= values.size())
+      throw DeviceError(fmt::format("counter {} of core {}: the NPU has no such vector unit",
+                                    isa::kVectorCounters[place - isa::kCounters.size()].name, core));
+    return values[index];
+  }
   const bool known = place < isa::kCounters.size();
   const bool per_core = std::find(isa::kCoreCounters.begin(), isa::kCoreCounters.end(), c) != isa::kCoreCounters.end();
   if (known && core != 0 && !per_core)
     throw DeviceError(fmt::format("counter {} of core {}: this counter is not per core; its core is 0",
                                   isa::kCounters[place].name, core));
-  const std::uint64_t cores = 1 + (values.size() - isa::kCounters.size()) / isa::kCoreCounters.size();
   if (!known || core >= cores)
     throw DeviceError(fmt::format("counter {} of core {}: the NPU has {} counters and {} core{}", place, core,
                                   isa::kCounters.size(), cores, cores == 1 ? "" : "s"));
-  return values[isa::counter_index(c, core)];
+  return values[isa::counter_index(c, core, cores)];
 }
 
 Device::Device(const Machine &config, const DeviceOptions &options)

@@ -20,23 +20,26 @@
 
 namespace gradweave {
 
-/// How a run ended, as the STATUS, ERR_CODE and ERR_INDEX registers show it.
+/// How a run ended, as the STATUS, ERR_CODE, ERR_INDEX and ERR_WORD registers show it.
 struct RunStatus {
   isa::ErrorCode error = isa::ErrorCode::NONE;
   std::uint32_t error_index = 0; ///< of the command in the stream
+  std::uint32_t error_word = 0;  ///< of a VECTOR_FAULT: the contents of ERR_WORD; else 0
   bool ok() const { return error == isa::ErrorCode::NONE; }
 };
 
 /// Values of the hardware counters, in the list of isa/counters.hpp. Backends without a notion of time leave the cycle
 /// counters zero.
 struct Counters {
-  explicit Counters(std::uint32_t cores = 1) : values(isa::counter_count(cores), 0) {}
+  explicit Counters(std::uint32_t cores = 1, std::uint32_t vectors = 0)
+      : cores(cores), values(isa::counter_count(cores, vectors), 0) {}
 
+  std::uint32_t cores; ///< that those in the list are of
   std::vector<std::uint64_t> values;
   /// Of core 0, where the counter is per core.
   std::uint64_t operator[](isa::Counter c) const { return of_core(c, 0); }
-  /// Of a per-core counter. Throws DeviceError for a core that the NPU does not have, and for one but 0 of a counter
-  /// that is not per core.
+  /// Of a per-core counter, or of the vector unit of a core. Throws DeviceError for a core or unit that the NPU does
+  /// not have, and for a core but 0 of a counter that is not per core.
   std::uint64_t of_core(isa::Counter c, std::uint32_t core) const;
 };
 

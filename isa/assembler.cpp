@@ -1,171 +1,13 @@
 // Reads the text form of commands.
-#include "isa/assembler.hpp"
-
-#include <fmt/format.h>
+#include "isa/text_line.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 
 namespace gradweave::isa {
 
 namespace {
-
-struct Token {
-  std::string_view text;
-  std::size_t column = 1;
-};
-
-/// One line being read; every error names its place.
-class Line {
-public:
-  Line(std::string_view name, std::size_t number, std::string_view text) : name_(name), number_(number) {
-    text = text.substr(0, text.find('#'));
-    constexpr std::string_view kSpace = " \t\r";
-    for (std::size_t at = text.find_first_not_of(kSpace); at != std::string_view::npos;) {
-      const std::size_t end = std::min(text.find_first_of(kSpace, at), text.size());
-      tokens_.push_back({text.substr(at, end - at), at + 1});
-      at = text.find_first_not_of(kSpace, end);
-    }
-  }
-
-  const std::vector<Token> &tokens() const { return tokens_; }
-
-  [[noreturn]] void fail(const Token &where, const std::string &problem) const {
-    throw AssemblyError(fmt::format("{}:{}:{}: {}", name_, number_, where.column, problem));
-  }
-
-  std::uint64_t number(const Token &t, std::uint64_t max, std::string_view what) const {
-    const bool hex = t.text.substr(0, 2) == "0x" || t.text.substr(0, 2) == "0X";
-    const std::string_view digits = hex ? t.text.substr(2) : t.text;
-    std::uint64_t value = 0;
-    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
-    if (result.ec == std::errc::result_out_of_range || (result.ec == std::errc{} && value > max))
-      fail(t, fmt::format("{} = {} is too large; use 0 to {}", what, t.text, max));
-    if (result.ec != std::errc{} || result.ptr != digits.data() + digits.size())
-      fail(t, fmt::format("'{}' is not a number for {}; use decimal or 0x hexadecimal digits", t.text, what));
-    return value;
-  }
-
-  /// Splits "a:b:c" into its parts with their columns.
-  static std::vector<Token> split(const Token &t, char separator) {
-    std::vector<Token> parts;
-    std::size_t start = 0;
-    for (std::size_t i = 0; i <= t.text.size(); ++i)
-      if (i == t.text.size() || t.text[i] == separator) {
-        parts.push_back({t.text.substr(start, i - start), t.column + start});
-        start = i + 1;
-      }
-    return parts;
-  }
-
-private:
-  std::string_view name_;
-  std::size_t number_;
-  std::vector<Token> tokens_;
-};
-
-/// The key=value arguments of a line; each key may be asked for once, and none may be left over.
-class Arguments {
-public:
-  Arguments(const Line &line, std::size_t first) : line_(line) {
-    for (std::size_t i = first; i < line.tokens().size(); ++i) {
-      const Token &t = line.tokens()[i];
-      const std::size_t eq = t.text.find('=');
-      if (eq == std::string_view::npos || eq == 0)
-        line.fail(t, fmt::format("'{}' is not key=value; write, for example, tag=1", t.text));
-      const Token key{t.text.substr(0, eq), t.column};
-      if (find(key.text) != nullptr) line.fail(t, fmt::format("'{}' is given twice; keep one", key.text));
-      entries_.push_back({key, {t.text.substr(eq + 1), t.column + eq + 1}, false});
-    }
-  }
-
-  const Token *optional(std::string_view key) {
-    known_.emplace_back(key);
-    Entry *e = find(key);
-    if (e == nullptr) return nullptr;
-    e->used = true;
-    return &e->value;
-  }
-
-  const Token &required(std::string_view key) {
-    const Token *t = optional(key);
-    if (t == nullptr) line_.fail(line_.tokens().front(), fmt::format("{} is missing; add {}=...", key, key));
-    return *t;
-  }
-
-  std::uint32_t number(std::string_view key, const Field &f) { return value(required(key), f); }
-  std::uint32_t number_or(std::string_view key, const Field &f, std::uint32_t otherwise) {
-    const Token *t = optional(key);
-    return t == nullptr ? otherwise : value(*t, f);
-  }
-  /// Fields of the same meaning have the same width in every command, so the DMA's serve as the measure for all tiles.
-  SpmTile tile(const Token &where, const std::vector<Token> &parts, std::string_view form) {
-    if (parts.size() != 3) line_.fail(where, fmt::format("'{}' is no tile; write {}", where.text, form));
-    SpmTile t;
-    t.row = value(parts[0], field::SPM_ROW);
-    t.pstride = value(parts[1], field::SPM_PSTRIDE);
-    t.rot = static_cast<std::uint8_t>(value(parts[2], field::SPM_ROT));
-    return t;
-  }
-  SpmTile tile(const Token &t) { return tile(t, Line::split(t, ':'), "ROW:PSTRIDE:ROT"); }
-  SpmTile walked_tile(const Token &t, bool &by_columns) {
-    constexpr std::string_view kForm = "row:ROW:PSTRIDE:ROT or col:ROW:PSTRIDE:ROT";
-    std::vector<Token> parts = Line::split(t, ':');
-    by_columns = parts.front().text == "col";
-    if (!by_columns && parts.front().text != "row")
-      line_.fail(t, fmt::format("'{}' names no walk; write {}", t.text, kForm));
-    parts.erase(parts.begin());
-    return tile(t, parts, kForm);
-  }
-
-  void reject_unused() const {
-    for (const Entry &e : entries_)
-      if (!e.used)
-        line_.fail(e.key, fmt::format("unknown key '{}' of {}; known keys: {}", e.key.text, line_.tokens().front().text,
-                                      fmt::join(known_, ", ")));
-  }
-
-  /// "A:B:C" as the values of so many fields; those of `signed_fields` may be negative.
-  std::vector<std::int32_t> numbers(std::string_view key, const std::vector<Field> &fields, std::string_view form,
-                                    bool signed_fields = false) {
-    const Token &t = required(key);
-    const std::vector<Token> parts = Line::split(t, ':');
-    if (parts.size() != fields.size()) line_.fail(t, fmt::format("'{}' is no {}; write {}={}", t.text, key, key, form));
-    std::vector<std::int32_t> values;
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      values.push_back(signed_fields ? signed_value(parts[i], fields[i])
-                                     : static_cast<std::int32_t>(value(parts[i], fields[i])));
-    return values;
-  }
-
-  std::int32_t signed_value(const Token &t, const Field &f) const {
-    const bool negative = t.text.substr(0, 1) == "-";
-    const Token digits{t.text.substr(negative ? 1 : 0), t.column + (negative ? 1 : 0)};
-    const std::uint64_t top = std::uint64_t{1} << (f.width - 1U);
-    const auto size = static_cast<std::int32_t>(line_.number(digits, negative ? top : top - 1, f.name));
-    return negative ? -size : size;
-  }
-
-  std::uint32_t value(const Token &t, const Field &f) const {
-    return static_cast<std::uint32_t>(line_.number(t, (std::uint64_t{1} << f.width) - 1, f.name));
-  }
-
-private:
-  struct Entry {
-    Token key, value;
-    bool used;
-  };
-  Entry *find(std::string_view key) {
-    const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry &e) { return e.key.text == key; });
-    return it == entries_.end() ? nullptr : &*it;
-  }
-
-  const Line &line_;
-  std::vector<Entry> entries_;
-  std::vector<std::string> known_;
-};
 
 /// Reads the element type behind the mnemonic: true for fp32.
 bool parse_fp32(const Line &line) {
@@ -289,16 +131,90 @@ AddCommand parse_add(const Line &line, Arguments &args) {
   return a;
 }
 
+ProgramCommand parse_program(const Line &line, Arguments &args) {
+  ProgramCommand p;
+  p.unit = parse_core(line, args);
+  p.at = args.number("at", field::AT);
+  if (const Token *t = args.optional("words")) {
+    const std::vector<Token> words = Line::split(*t, ',');
+    if (words.size() > p.words.size())
+      line.fail(*t, fmt::format("{} words; a PROGRAM has {} at most", words.size(), p.words.size()));
+    for (const Token &word : words)
+      p.words[p.count++] = line.number(word, std::numeric_limits<std::uint64_t>::max(), "word");
+  }
+  return p;
+}
+
+/// "fp32:row:ROW:PSTRIDE:ROT:ROWSxCOLS+COL", and what of it is repeated.
+VectorTile parse_vector_tile(const Line &line, Arguments &args, const Token &key, const Token &value) {
+  constexpr std::string_view kForm =
+      "fp32|bf16:row|col:ROW:PSTRIDE:ROT:ROWSxCOLS+FIRST_COL, and :element0 or :step0 for what is repeated";
+  const auto refuse = [&]() { line.fail(value, fmt::format("'{}' is no tile; write {}", value.text, kForm)); };
+  VectorTile t;
+  const std::uint32_t number = static_cast<std::uint32_t>(key.text[1] - '0');
+  const bool result = key.text[0] == 'o';
+  if (number >= (result ? kSlots - kOperandSlots : kOperandSlots))
+    line.fail(key, fmt::format("there is no slot {}; use t0 to t{} and o0 to o{}", key.text, kOperandSlots - 1,
+                               kSlots - kOperandSlots - 1));
+  t.slot = number + (result ? kOperandSlots : 0);
+  const std::vector<Token> parts = Line::split(value, ':');
+  if (parts.size() < 6 || (parts[0].text != "fp32" && parts[0].text != "bf16") ||
+      (parts[1].text != "row" && parts[1].text != "col"))
+    refuse();
+  t.fp32 = parts[0].text == "fp32";
+  t.by_col = parts[1].text == "col";
+  t.spm = args.tile(value, {parts[2], parts[3], parts[4]}, kForm);
+  const std::vector<Token> shape = Line::split(parts[5], '+'), size = Line::split(shape.front(), 'x');
+  if (shape.size() != 2 || size.size() != 2) refuse();
+  t.rows = args.value(size[0], field::T0_ROWS);
+  t.cols = args.value(size[1], field::T0_COLS);
+  t.col = args.value(shape[1], field::T0_COL);
+  for (std::size_t i = 6; i < parts.size(); ++i)
+    if (parts[i].text == "element0") {
+      t.same_element = true;
+    } else if (parts[i].text == "step0") {
+      t.same_step = true;
+    } else {
+      refuse();
+    }
+  return t;
+}
+
+TileCommand parse_tiles(const Line &line, Arguments &args) {
+  TileCommand t;
+  t.unit = parse_core(line, args);
+  std::size_t count = 0;
+  for (const auto &[key, value] : args.numbered("to")) {
+    if (count == t.tiles.size()) line.fail(key, fmt::format("a TILE describes {} tiles at most", t.tiles.size()));
+    t.tiles[count++] = parse_vector_tile(line, args, key, value);
+  }
+  return t;
+}
+
+VectorCommand parse_vector(const Line &line, Arguments &args) {
+  VectorCommand v;
+  v.unit = parse_core(line, args);
+  v.first = args.number("first", field::FIRST);
+  v.elements = args.number("elements", field::ELEMENTS);
+  v.steps = args.number("steps", field::STEPS);
+  return v;
+}
+
 SyncCommand parse_sync_command(const Line &line, Arguments &args) {
   if (line.tokens().front().text == "MARK") return {static_cast<std::uint8_t>(Engine::STORE), true};
   const Token &t = args.required("engine");
-  constexpr std::string_view kCompute = "compute";
+  constexpr std::string_view kCompute = "compute", kVector = "vector";
   const auto compute0 = static_cast<std::uint8_t>(Engine::COMPUTE0);
+  const auto vector0 = static_cast<std::uint8_t>(Engine::VECTOR0);
   if (t.text == "load") return {static_cast<std::uint8_t>(Engine::LOAD)};
   if (t.text == "store") return {static_cast<std::uint8_t>(Engine::STORE)};
   if (t.text.substr(0, kCompute.size()) == kCompute) {
     const Token core{t.text.substr(kCompute.size()), t.column + kCompute.size()};
     return {static_cast<std::uint8_t>(compute0 + line.number(core, 255U - compute0, "core"))};
+  }
+  if (t.text.substr(0, kVector.size()) == kVector) {
+    const Token core{t.text.substr(kVector.size()), t.column + kVector.size()};
+    return {static_cast<std::uint8_t>(vector0 + line.number(core, 255U - vector0, "core"))};
   }
   return {static_cast<std::uint8_t>(args.value(t, field::ENGINE))};
 }
@@ -319,9 +235,10 @@ Command parse_line(const Line &line) {
   if (mnemonic.text == "RAW") return parse_raw(line);
   constexpr std::array<std::string_view, 6> kTyped{"LOAD", "STORE", "GEMM", "ADD", "CONV", "WGRAD"};
   const bool typed = std::find(kTyped.begin(), kTyped.end(), mnemonic.text) != kTyped.end();
-  if (!typed && mnemonic.text != "SYNC" && mnemonic.text != "MARK")
-    line.fail(mnemonic,
-              fmt::format("unknown command '{}'; use {}, SYNC, MARK or RAW", mnemonic.text, fmt::join(kTyped, ", ")));
+  constexpr std::array<std::string_view, 5> kOthers{"SYNC", "MARK", "PROGRAM", "TILE", "VECTOR"};
+  if (!typed && std::find(kOthers.begin(), kOthers.end(), mnemonic.text) == kOthers.end())
+    line.fail(mnemonic, fmt::format("unknown command '{}'; use {}, {} or RAW", mnemonic.text, fmt::join(kTyped, ", "),
+                                    fmt::join(kOthers, ", ")));
   if (typed) parse_fp32(line); // before its place is taken for a key
   Arguments args(line, typed ? 2 : 1);
   Decoded d;
@@ -333,6 +250,12 @@ Command parse_line(const Line &line) {
     d.op = parse_conv(line, args, mnemonic.text == "WGRAD");
   } else if (typed) {
     d.op = parse_dma(line, args, mnemonic.text == "STORE");
+  } else if (mnemonic.text == "PROGRAM") {
+    d.op = parse_program(line, args);
+  } else if (mnemonic.text == "TILE") {
+    d.op = parse_tiles(line, args);
+  } else if (mnemonic.text == "VECTOR") {
+    d.op = parse_vector(line, args);
   } else {
     d.op = parse_sync_command(line, args);
   }

@@ -9,14 +9,19 @@
 //   ADD fp32 m=45 n=90 a=0:90:0 cin=180:90:0 cout=0:90:0
 //   SYNC engine=load wait=3:2
 //   MARK tag=7 wait=2:1
+//   PROGRAM at=0 words=0x0000000000000201,0x0000000000004021
+//   TILE t0=bf16:row:90:45:0:45x26+26 t1=fp32:row:180:2:0:1x26+0:step0 o0=fp32:row:200:90:0:45x26+0
+//   VECTOR first=0 elements=26 steps=45
 //   RAW 0x00000009 ... (sixteen words)
 //
-// The word after all but SYNC, MARK and RAW is the element type in memory and of the result. Tiles of products and of
-// an ADD are ROW:PSTRIDE:ROT, for a of a GEMM and b of a product behind the walk (row or col: A_COL, B_COL); cin of a
-// product is only with ACC. Pairs of an image are rows and columns, `grid` ends with GRID_Y. `core=`, `pstride`, `rot`,
-// `plane`, `wait`, `post` and `tag` may be left out, and `pitch` if rows is 1. Numbers are decimal or 0x hexadecimal,
-// with a sign only in `off` and `step`. An engine is load, store, compute0, compute1, ... or its number. A `-` in the
-// lists of waits and posts is an unused place before a used one. # starts a comment.
+// The word after the opcodes of loads, stores, products and ADD is the element type in memory and of the result. Tiles
+// of products and of an ADD are ROW:PSTRIDE:ROT, for a of a GEMM and b of a product behind the walk (row or col: A_COL,
+// B_COL); cin of a product is only with ACC. Pairs of an image are rows and columns, `grid` ends with GRID_Y. `core=`,
+// `pstride`, `rot`, `plane`, `wait`, `post` and `tag` may be left out, and `pitch` if rows is 1. Numbers are decimal or
+// 0x hexadecimal, with a sign only in `off` and `step`. An engine is load, store, compute0, compute1, ..., vector0, ...
+// or its number. What a TILE describes is a slot (t0 to t4, o0 to o3) and its type, walk, ROW:PSTRIDE:ROT, ROWSxCOLS +
+// the first column, and element0 or step0 if that is repeated. A `-` in the lists of waits and posts is an unused place
+// before a used one. # starts a comment.
 #pragma once
 
 #include "isa/command.hpp"

@@ -20,6 +20,9 @@ constexpr Mask kGemmUsed = used_bits(kGEMMFields);
 constexpr Mask kAddUsed = used_bits(kADDFields);
 constexpr Mask kConvUsed = used_bits(kCONVFields);
 constexpr Mask kWgradUsed = used_bits(kWGRADFields);
+constexpr Mask kProgramUsed = used_bits(kPROGRAMFields);
+constexpr Mask kTileUsed = used_bits(kTILEFields);
+constexpr Mask kVectorUsed = used_bits(kVECTORFields);
 constexpr Mask kSyncUsed = used_bits(kSYNCFields);
 constexpr Mask kMarkUsed = used_bits(kMARKFields);
 
@@ -39,6 +42,12 @@ const Mask &used_bits_of(Opcode op) {
     return kWgradUsed;
   case Opcode::MARK:
     return kMarkUsed;
+  case Opcode::PROGRAM:
+    return kProgramUsed;
+  case Opcode::TILE:
+    return kTileUsed;
+  case Opcode::VECTOR:
+    return kVectorUsed;
   case Opcode::SYNC:
     break;
   }
@@ -55,6 +64,8 @@ bool reserved_bits_zero(const Command &c, Opcode op) {
 bool engine_fits(const Command &c, Opcode op, const Limits &limits) {
   const std::uint32_t engine = c.get(field::ENGINE);
   const auto compute0 = static_cast<std::uint32_t>(Engine::COMPUTE0);
+  const auto vector0 = static_cast<std::uint32_t>(Engine::VECTOR0);
+  const bool is_unit = engine >= vector0 && engine < vector0 + limits.vectors;
   switch (op) {
   case Opcode::LOAD:
     return engine == static_cast<std::uint32_t>(Engine::LOAD);
@@ -66,10 +77,14 @@ bool engine_fits(const Command &c, Opcode op, const Limits &limits) {
   case Opcode::CONV:
   case Opcode::WGRAD:
     return engine >= compute0 && engine < compute0 + limits.cores;
+  case Opcode::PROGRAM:
+  case Opcode::TILE:
+  case Opcode::VECTOR:
+    return is_unit;
   case Opcode::SYNC:
     break;
   }
-  return engine < compute0 + limits.cores;
+  return engine < compute0 + limits.cores || is_unit;
 }
 
 bool sync_legal(const Sync &s, const Limits &limits) {
@@ -183,14 +198,53 @@ ErrorCode check_op(const AddCommand &add, const Limits &limits) {
   return inside ? ErrorCode::NONE : ErrorCode::SPM_RANGE;
 }
 
+ErrorCode check_op(const ProgramCommand &p, const Limits &) {
+  if (p.count == 0 || p.count > p.words.size() || p.at + p.count > kProgramWords) return ErrorCode::ILLEGAL_FIELD;
+  for (std::size_t i = p.count; i < p.words.size(); ++i)
+    if (p.words[i] != 0) return ErrorCode::ILLEGAL_FIELD;
+  return ErrorCode::NONE;
+}
+
+/// What is wrong with one of the tiles of a TILE.
+ErrorCode check_vector_tile(const VectorTile &t, const Limits &limits) {
+  if (t.slot == kNoSlot) {
+    const bool unused = t.spm.row == 0 && t.spm.rot == 0 && t.spm.pstride == 0 && t.col == 0 && t.rows == 0 &&
+                        t.cols == 0 && !t.fp32 && !t.by_col && !t.same_element && !t.same_step;
+    return unused ? ErrorCode::NONE : ErrorCode::ILLEGAL_FIELD;
+  }
+  const bool result = t.slot >= kOperandSlots;
+  if (t.slot >= kSlots || (result && t.same_element)) return ErrorCode::ILLEGAL_FIELD;
+  const std::uint32_t cols = t.col + t.cols;
+  if (t.rows == 0 || t.cols == 0 || t.col >= limits.lanes || cols > 65535) return ErrorCode::ILLEGAL_FIELD;
+  const Extent e{t.spm, t.rows, cols, t.fp32};
+  if (!e.legal(limits)) return ErrorCode::ILLEGAL_FIELD;
+  return e.inside_spm(limits) ? ErrorCode::NONE : ErrorCode::SPM_RANGE;
+}
+
+ErrorCode check_op(const TileCommand &t, const Limits &limits) {
+  ErrorCode worst = ErrorCode::NONE; // of several tiles, ILLEGAL_FIELD comes first
+  for (const VectorTile &tile : t.tiles) {
+    const ErrorCode error = check_vector_tile(tile, limits);
+    if (error == ErrorCode::ILLEGAL_FIELD) return error;
+    if (error != ErrorCode::NONE) worst = error;
+  }
+  return worst;
+}
+
+ErrorCode check_op(const VectorCommand &v, const Limits &) {
+  const bool legal = v.first < kProgramWords && v.elements != 0 && v.steps != 0;
+  return legal ? ErrorCode::NONE : ErrorCode::ILLEGAL_FIELD;
+}
+
 ErrorCode check_op(const SyncCommand &, const Limits &) { return ErrorCode::NONE; }
 
 } // namespace
 
 ErrorCode check_command(const Command &c, const Limits &limits) {
   const std::optional<Decoded> d = decode(c);
-  if (!d) return ErrorCode::ILLEGAL_OPCODE;
   const auto op = static_cast<Opcode>(c.get(field::OPCODE));
+  const bool for_unit = op == Opcode::PROGRAM || op == Opcode::TILE || op == Opcode::VECTOR;
+  if (!d || (for_unit && limits.vectors == 0)) return ErrorCode::ILLEGAL_OPCODE;
   if (!reserved_bits_zero(c, op) || !engine_fits(c, op, limits) || !sync_legal(d->sync, limits))
     return ErrorCode::ILLEGAL_FIELD;
   return std::visit([&](const auto &o) { return check_op(o, limits); }, d->op);

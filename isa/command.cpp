@@ -22,6 +22,16 @@ const TileFields kBTile{field::B_ROW, field::B_ROT, field::B_PSTRIDE};
 const TileFields kCinTile{field::CIN_ROW, field::CIN_ROT, field::CIN_PSTRIDE};
 const TileFields kCoutTile{field::COUT_ROW, field::COUT_ROT, field::COUT_PSTRIDE};
 
+/// A field of tile `tile` of a TILE, from that of its first: each has four words.
+constexpr Field of_tile(Field first, std::size_t tile) {
+  first.word = static_cast<std::uint8_t>(first.word + 4 * tile);
+  return first;
+}
+
+/// Word i of a PROGRAM: its low half; the high one follows.
+constexpr std::array<Field, 6> kWordFields{field::W0_LO, field::W1_LO, field::W2_LO,
+                                           field::W3_LO, field::W4_LO, field::W5_LO};
+
 void put_tile(Command &c, const TileFields &f, const SpmTile &t) {
   c.set(f.row, t.row);
   c.set(f.rot, t.rot);
@@ -137,6 +147,42 @@ void put_op(Command &c, const AddCommand &a) {
   put_tile(c, kCoutTile, a.cout);
 }
 
+void put_op(Command &c, const ProgramCommand &p) {
+  c.set(field::OPCODE, static_cast<std::uint32_t>(Opcode::PROGRAM));
+  c.set(field::AT, p.at);
+  c.set(field::COUNT, p.count);
+  for (std::size_t i = 0; i < kWordFields.size(); ++i) {
+    c.words[kWordFields[i].word] = static_cast<std::uint32_t>(p.words[i]);
+    c.words[kWordFields[i].word + 1U] = static_cast<std::uint32_t>(p.words[i] >> 32U);
+  }
+}
+
+void put_op(Command &c, const TileCommand &t) {
+  c.set(field::OPCODE, static_cast<std::uint32_t>(Opcode::TILE));
+  for (std::size_t i = 0; i < t.tiles.size(); ++i) {
+    const VectorTile &tile = t.tiles[i];
+    const auto set = [&](const Field &f, std::uint32_t value) { c.set(of_tile(f, i), value); };
+    set(field::T0_ROW, tile.spm.row);
+    set(field::T0_ROT, tile.spm.rot);
+    set(field::T0_PSTRIDE, tile.spm.pstride);
+    set(field::T0_COL, tile.col);
+    set(field::T0_ROWS, tile.rows);
+    set(field::T0_COLS, tile.cols);
+    set(field::T0_SLOT, tile.slot);
+    set(field::T0_FP32, tile.fp32 ? 1 : 0);
+    set(field::T0_BY_COL, tile.by_col ? 1 : 0);
+    set(field::T0_SAME_ELEMENT, tile.same_element ? 1 : 0);
+    set(field::T0_SAME_STEP, tile.same_step ? 1 : 0);
+  }
+}
+
+void put_op(Command &c, const VectorCommand &v) {
+  c.set(field::OPCODE, static_cast<std::uint32_t>(Opcode::VECTOR));
+  c.set(field::FIRST, v.first);
+  c.set(field::ELEMENTS, v.elements);
+  c.set(field::STEPS, v.steps);
+}
+
 void put_op(Command &c, const SyncCommand &s) {
   c.set(field::OPCODE, static_cast<std::uint32_t>(s.mark ? Opcode::MARK : Opcode::SYNC));
 }
@@ -156,6 +202,15 @@ DmaCommand get_dma(const Command &c, bool store) {
 /// Wraps for an illegal ENGINE below 2, and Decoded::engine() adds the same back: nothing is lost.
 std::uint8_t get_core(const Command &c) {
   return static_cast<std::uint8_t>(c.get(field::ENGINE) - static_cast<std::uint32_t>(Engine::COMPUTE0));
+}
+
+/// Wraps as get_core() does.
+std::uint8_t get_unit(const Command &c) {
+  return static_cast<std::uint8_t>(c.get(field::ENGINE) - static_cast<std::uint32_t>(Engine::VECTOR0));
+}
+
+std::uint8_t engine_of_unit(std::uint8_t unit) {
+  return static_cast<std::uint8_t>(static_cast<std::uint32_t>(Engine::VECTOR0) + unit);
 }
 
 std::uint8_t engine_of_core(std::uint8_t core) {
@@ -219,7 +274,42 @@ AddCommand get_add(const Command &c) {
   return a;
 }
 
+ProgramCommand get_program(const Command &c) {
+  ProgramCommand p;
+  p.unit = get_unit(c);
+  p.at = c.get(field::AT);
+  p.count = c.get(field::COUNT);
+  for (std::size_t i = 0; i < kWordFields.size(); ++i)
+    p.words[i] = c.words[kWordFields[i].word] | std::uint64_t{c.words[kWordFields[i].word + 1U]} << 32U;
+  return p;
+}
+
+TileCommand get_tiles(const Command &c) {
+  TileCommand t;
+  t.unit = get_unit(c);
+  for (std::size_t i = 0; i < t.tiles.size(); ++i) {
+    VectorTile &tile = t.tiles[i];
+    const auto get = [&](const Field &f) { return c.get(of_tile(f, i)); };
+    tile.spm.row = get(field::T0_ROW);
+    tile.spm.rot = static_cast<std::uint8_t>(get(field::T0_ROT));
+    tile.spm.pstride = get(field::T0_PSTRIDE);
+    tile.col = get(field::T0_COL);
+    tile.rows = get(field::T0_ROWS);
+    tile.cols = get(field::T0_COLS);
+    tile.slot = get(field::T0_SLOT);
+    tile.fp32 = get(field::T0_FP32) != 0;
+    tile.by_col = get(field::T0_BY_COL) != 0;
+    tile.same_element = get(field::T0_SAME_ELEMENT) != 0;
+    tile.same_step = get(field::T0_SAME_STEP) != 0;
+  }
+  return t;
+}
+
 } // namespace
+
+std::string slot_name(std::uint32_t slot) {
+  return slot < kOperandSlots ? fmt::format("t{}", slot) : fmt::format("o{}", slot - kOperandSlots);
+}
 
 std::uint32_t Command::get(const Field &f) const { return words[f.word] >> f.lsb & mask_of(f); }
 
@@ -236,6 +326,9 @@ std::uint8_t Decoded::engine() const {
   if (const auto *g = std::get_if<GemmCommand>(&op)) return engine_of_core(g->core);
   if (const auto *a = std::get_if<AddCommand>(&op)) return engine_of_core(a->core);
   if (const auto *v = std::get_if<ConvCommand>(&op)) return engine_of_core(v->product.core);
+  if (const auto *p = std::get_if<ProgramCommand>(&op)) return engine_of_unit(p->unit);
+  if (const auto *t = std::get_if<TileCommand>(&op)) return engine_of_unit(t->unit);
+  if (const auto *r = std::get_if<VectorCommand>(&op)) return engine_of_unit(r->unit);
   return std::get<SyncCommand>(op).engine;
 }
 
@@ -274,6 +367,15 @@ std::optional<Decoded> decode(const Command &c) {
   case Opcode::SYNC:
   case Opcode::MARK:
     d.op = SyncCommand{static_cast<std::uint8_t>(c.get(field::ENGINE)), is_mark(c)};
+    break;
+  case Opcode::PROGRAM:
+    d.op = get_program(c);
+    break;
+  case Opcode::TILE:
+    d.op = get_tiles(c);
+    break;
+  case Opcode::VECTOR:
+    d.op = VectorCommand{get_unit(c), c.get(field::FIRST), c.get(field::ELEMENTS), c.get(field::STEPS)};
     break;
   default:
     return std::nullopt;

@@ -79,19 +79,79 @@ struct AddCommand {
   SpmTile a, cin, cout;
 };
 
+/// Words of a program for the vector unit's memory.
+struct ProgramCommand {
+  std::uint8_t unit = 0; ///< of core `unit`
+  std::uint32_t at = 0;  ///< place of the first word
+  std::uint32_t count = 0;
+  std::array<std::uint64_t, 6> words{}; ///< those from `count` on are 0
+};
+
+/// "t0" to "t4", "o0" to "o3".
+std::string slot_name(std::uint32_t slot);
+
+/// What a slot of the vector unit holds: a window of a tile, and how its lines are walked (docs/vector-unit.md).
+struct VectorTile {
+  std::uint32_t slot = kNoSlot; ///< t0 to t4, then o0 to o3; kNoSlot: none, and nothing else is set
+  SpmTile spm;                  ///< rot: lane of (row 0 of the window, column 0 of the panels)
+  std::uint32_t col = 0;        ///< column of the first panel in which the window begins, below LANES
+  std::uint32_t rows = 0, cols = 0;
+  bool fp32 = false;
+  bool by_col = false;       ///< lines are columns
+  bool same_element = false; ///< element 0 of the line in all lanes and strips
+  bool same_step = false;    ///< line 0 in all steps
+
+  /// Elements of its longest line, and lines: what ELEMENTS and STEPS of a VECTOR may be, unless they are repeated.
+  std::uint32_t elements() const { return by_col ? rows : cols; }
+  std::uint32_t steps() const { return by_col ? cols : rows; }
+};
+
+struct TileCommand {
+  std::uint8_t unit = 0;
+  std::array<VectorTile, 3> tiles;
+};
+
+/// A run of the program at word `first`.
+struct VectorCommand {
+  std::uint8_t unit = 0;
+  std::uint32_t first = 0;
+  std::uint32_t elements = 0, steps = 0;
+};
+
 struct SyncCommand {
   std::uint8_t engine = 0;
   bool mark = false; ///< MARK, whose engine is STORE
 };
 
 struct Decoded {
-  std::variant<DmaCommand, GemmCommand, AddCommand, ConvCommand, SyncCommand> op;
+  std::variant<DmaCommand, GemmCommand, AddCommand, ConvCommand, SyncCommand, ProgramCommand, TileCommand,
+               VectorCommand>
+      op;
   Sync sync;
   std::uint16_t tag = 0;
 
-  /// Engine whose queue takes the command: 0 load, 1 store, 2 + core.
+  /// Engine whose queue takes the command: 0 load, 1 store, 2 + core, 10 + core for its vector unit.
   std::uint8_t engine() const;
 };
+
+/// Whether it is the number of a vector unit's engine, that of some NPU.
+constexpr bool is_vector_engine(std::uint32_t engine) { return engine >= static_cast<std::uint32_t>(Engine::VECTOR0); }
+
+/// Place of an engine among those that an NPU of so many cores has: load, store, cores, vector units; as the bits of
+/// gw_npu's events. Beyond all places for an engine that such an NPU does not have.
+constexpr std::uint32_t engine_place(std::uint32_t engine, std::uint32_t cores) {
+  const auto core0 = static_cast<std::uint32_t>(Engine::COMPUTE0),
+             vector0 = static_cast<std::uint32_t>(Engine::VECTOR0);
+  if (engine < core0 + cores) return engine;
+  return engine < vector0 ? ~std::uint32_t{0} : engine - vector0 + core0 + cores;
+}
+
+/// The engine at such a place.
+constexpr std::uint8_t engine_at(std::uint32_t place, std::uint32_t cores) {
+  const auto core0 = static_cast<std::uint32_t>(Engine::COMPUTE0),
+             vector0 = static_cast<std::uint32_t>(Engine::VECTOR0);
+  return static_cast<std::uint8_t>(place < core0 + cores ? place : place - core0 - cores + vector0);
+}
 
 /// A ring begins at a multiple of so many bytes and has a multiple of so many: those of the widest beat.
 inline constexpr std::uint32_t kRingAlignment = 2048;
@@ -110,6 +170,7 @@ std::optional<Decoded> decode(const Command &c);
 /// What dispatch checks against: the hardware's sizes and the DRAM window.
 struct Limits {
   std::uint32_t lanes = 0, spm_rows = 0, cores = 1, semaphores = 64;
+  std::uint32_t vectors = 0; ///< vector units: none, or one for each core
   std::uint64_t dram_base = 0, dram_size = 0;
 };
 

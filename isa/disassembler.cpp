@@ -12,6 +12,7 @@ std::string tile_text(const SpmTile &t) { return fmt::format("{}:{}:{}", t.row, 
 std::string engine_name(std::uint8_t engine) {
   if (engine == static_cast<std::uint8_t>(Engine::LOAD)) return "load";
   if (engine == static_cast<std::uint8_t>(Engine::STORE)) return "store";
+  if (is_vector_engine(engine)) return fmt::format("vector{}", engine - static_cast<std::uint8_t>(Engine::VECTOR0));
   return fmt::format("compute{}", engine - static_cast<std::uint8_t>(Engine::COMPUTE0));
 }
 
@@ -52,6 +53,31 @@ std::string op_text(const AddCommand &a) {
          fmt::format(" m={} n={} a={} cin={} cout={}", a.m, a.n, tile_text(a.a), tile_text(a.cin), tile_text(a.cout));
 }
 
+std::string unit_text(std::uint8_t unit) { return unit == 0 ? std::string() : fmt::format(" core={}", unit); }
+
+std::string op_text(const ProgramCommand &p) {
+  std::string s = fmt::format("PROGRAM{} at={}", unit_text(p.unit), p.at);
+  for (std::size_t i = 0; i < p.count && i < p.words.size(); ++i)
+    s += fmt::format("{}{:#018x}", i == 0 ? " words=" : ",", p.words[i]);
+  return s;
+}
+
+std::string op_text(const TileCommand &t) {
+  std::string s = "TILE" + unit_text(t.unit);
+  for (const VectorTile &tile : t.tiles) {
+    if (tile.slot == kNoSlot) continue;
+    s += fmt::format(" {}={}:{}:{}:{}x{}+{}", slot_name(tile.slot), tile.fp32 ? "fp32" : "bf16",
+                     tile.by_col ? "col" : "row", tile_text(tile.spm), tile.rows, tile.cols, tile.col);
+    if (tile.same_element) s += ":element0";
+    if (tile.same_step) s += ":step0";
+  }
+  return s;
+}
+
+std::string op_text(const VectorCommand &v) {
+  return fmt::format("VECTOR{} first={} elements={} steps={}", unit_text(v.unit), v.first, v.elements, v.steps);
+}
+
 std::string op_text(const SyncCommand &s) {
   return s.mark ? "MARK" : fmt::format("SYNC engine={}", engine_name(s.engine));
 }
@@ -85,11 +111,26 @@ std::string raw_text(const Command &c) {
   return s;
 }
 
-/// The text of everything that has a typed form; empty for a product or ADD on an engine that is no core.
+/// Whether each tile has a name of its own, or none.
+bool tiles_have_names(const TileCommand &t) {
+  std::uint32_t seen = 0;
+  for (const VectorTile &tile : t.tiles) {
+    if (tile.slot == kNoSlot) continue;
+    if (tile.slot >= kSlots || (seen >> tile.slot & 1U) != 0) return false;
+    seen |= 1U << tile.slot;
+  }
+  return true;
+}
+
+/// The text of everything that has a typed form; empty for a command on an engine of another kind.
 std::string typed_text(const Decoded &d) {
   const bool needs_core = std::holds_alternative<GemmCommand>(d.op) || std::holds_alternative<AddCommand>(d.op) ||
                           std::holds_alternative<ConvCommand>(d.op);
   if (needs_core && d.engine() < static_cast<std::uint8_t>(Engine::COMPUTE0)) return {};
+  const bool needs_unit = std::holds_alternative<ProgramCommand>(d.op) || std::holds_alternative<TileCommand>(d.op) ||
+                          std::holds_alternative<VectorCommand>(d.op);
+  if (needs_unit && !is_vector_engine(d.engine())) return {};
+  if (const auto *t = std::get_if<TileCommand>(&d.op); t != nullptr && !tiles_have_names(*t)) return {};
   std::string text = std::visit([](const auto &op) { return op_text(op); }, d.op) + sync_text(d.sync);
   if (d.tag != 0) text += fmt::format(" tag={}", d.tag);
   return text;

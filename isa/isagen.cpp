@@ -119,14 +119,22 @@ void emit_cpp_counters(const toml::table &root) {
   fmt::print("inline constexpr std::uint32_t kCounterBase = {:#x};\n\nenum class Counter : std::uint32_t {{\n",
              counter_base(root));
   std::size_t counters = 0;
+  const auto infos = [&](std::string_view list, std::string_view name, std::string_view doc) {
+    std::size_t count = 0;
+    each(root, list, [&](const toml::table &) { ++count; });
+    fmt::print("/// {}\ninline constexpr std::array<CounterInfo, {}> {}{{{{\n", doc, count, name);
+    each(root, list,
+         [&](const toml::table &c) { fmt::print("    {{\"{}\", \"{}\"}},\n", str(c, "name"), str(c, "group")); });
+    fmt::print("}}}};\n\n");
+  };
   each(root, "counter",
+       [&](const toml::table &c) { fmt::print("  {} = {}, ///< {}\n", str(c, "name"), counters++, str(c, "doc")); });
+  each(root, "vector_counter",
        [&](const toml::table &c) { fmt::print("  {} = {}, ///< {}\n", str(c, "name"), counters++, str(c, "doc")); });
   fmt::print("}};\n\nstruct CounterInfo {{\n  std::string_view name;\n  std::string_view group; ///< counters of a ");
   fmt::print("group add up to CYCLES; empty: none\n}};\n\n");
-  fmt::print("inline constexpr std::array<CounterInfo, {}> kCounters{{{{\n", counters);
-  each(root, "counter",
-       [&](const toml::table &c) { fmt::print("    {{\"{}\", \"{}\"}},\n", str(c, "name"), str(c, "group")); });
-  fmt::print("}}}};\n\n");
+  infos("counter", "kCounters", "Those of an NPU of one core without a vector unit.");
+  infos("vector_counter", "kVectorCounters", "Those of a vector unit; their numbers follow.");
 
   std::size_t per_core = 0;
   std::string list;
@@ -146,7 +154,13 @@ void emit_cpp(const toml::table &root) {
   fmt::print("inline constexpr std::uint32_t kVersion = {};\n", num(root, "version"));
   fmt::print("inline constexpr std::uint32_t kCommandBytes = {};\n", num(root, "command_bytes"));
   fmt::print("inline constexpr std::uint32_t kCommandWords = kCommandBytes / 4;\n");
-  fmt::print("inline constexpr std::uint8_t kNoSemaphore = {};\n\n", num(root, "no_semaphore"));
+  fmt::print("inline constexpr std::uint8_t kNoSemaphore = {};\n", num(root, "no_semaphore"));
+  fmt::print("inline constexpr std::uint32_t kProgramWords = {}; ///< of a vector unit\n", num(root, "program_words"));
+  fmt::print("inline constexpr std::uint32_t kOperandSlots = {}; ///< of its tiles: those that a program reads\n",
+             num(root, "operand_slots"));
+  fmt::print("inline constexpr std::uint32_t kSlots = {}; ///< and those that it writes, behind them\n",
+             num(root, "slots"));
+  fmt::print("inline constexpr std::uint32_t kNoSlot = {};\n\n", num(root, "no_slot"));
   emit_cpp_enumerations(root);
   emit_cpp_fields(root);
   emit_cpp_error_names(root);
@@ -173,7 +187,7 @@ void check_tiles(const toml::table &root) {
     });
     return bit;
   };
-  for (const std::string tile : {"SPM", "A", "B", "CIN", "COUT"})
+  for (const std::string tile : {"SPM", "A", "B", "CIN", "COUT", "T0", "T1", "T2"})
     if (first_bit(tile + "_ROT") != first_bit(tile + "_ROW") + width_of(root, tile + "_ROW") ||
         first_bit(tile + "_PSTRIDE") != first_bit(tile + "_ROT") + width_of(root, tile + "_ROT"))
       throw std::runtime_error(fmt::format("fields {0}_ROW, {0}_ROT and {0}_PSTRIDE do not follow each other", tile));
@@ -232,6 +246,10 @@ void emit_sv(const toml::table &root) {
   fmt::print("  localparam int unsigned CMD_BITS = {};\n", 8 * num(root, "command_bytes"));
   fmt::print("  localparam int unsigned CMD_BYTES = {};\n", num(root, "command_bytes"));
   fmt::print("  localparam logic [7:0] NO_SEM = 8'd{};\n", num(root, "no_semaphore"));
+  fmt::print("  localparam int unsigned PROGRAM_WORDS = {};\n", num(root, "program_words"));
+  fmt::print("  localparam int unsigned OPERAND_SLOTS = {};\n  localparam int unsigned SLOTS = {};\n",
+             num(root, "operand_slots"), num(root, "slots"));
+  fmt::print("  localparam logic [3:0] NO_SLOT = 4'd{};\n", num(root, "no_slot"));
   fmt::print("  localparam logic [31:0] ID_VALUE = 32'h4757{:04x};\n\n", num(root, "version"));
   each(root, "opcode", [&](const toml::table &t) {
     fmt::print("  localparam logic [7:0] OP_{} = 8'd{};\n", str(t, "name"), num(t, "value"));
@@ -273,6 +291,12 @@ void emit_sv(const toml::table &root) {
   int per_core = 0;
   each(root, "counter", [&](const toml::table &c) { per_core += is_per_core(c) ? 1 : 0; });
   fmt::print("  localparam int unsigned CNT_CORE_NUM = {}; // of each core beyond the first\n", per_core);
+  fmt::print("  // Of a vector unit, by their places among its own\n");
+  int of_unit = 0;
+  each(root, "vector_counter", [&](const toml::table &c) {
+    fmt::print("  localparam int unsigned CNT_{} = {};\n", str(c, "name"), of_unit++);
+  });
+  fmt::print("  localparam int unsigned CNT_VECTOR_NUM = {};\n", of_unit);
   fmt::print("  // verilator lint_on UNUSEDPARAM\nendpackage\n");
 }
 
@@ -318,7 +342,13 @@ void emit_md(const toml::table &root) {
   });
   fmt::print("\nPer-core counters in this table are those of core 0. From {:#05x} on, those of core 1, core 2, ... ",
              offset);
-  fmt::print("follow in the\nsame order, without gaps.\n");
+  fmt::print(
+      "follow in the\nsame order, without gaps. Behind them are those of each vector unit, that of core 0 first:\n\n");
+  fmt::print("| place | name | group | counts |\n|---|---|---|---|\n");
+  int place = 0;
+  each(root, "vector_counter", [&](const toml::table &c) {
+    fmt::print("| {} | {} | {} | {} |\n", place++, str(c, "name"), str(c, "group"), str(c, "doc"));
+  });
 }
 
 } // namespace

@@ -16,6 +16,7 @@ module gw_npu #(
   parameter int unsigned QUEUE_DEPTH = 8,
   parameter int unsigned SEMAPHORES  = 64,
   parameter int unsigned OUTSTANDING = 64,
+  parameter int unsigned VECTOR_GROUPS = 0, // lines at once of each core's vector unit: 1, 2, 4 or 8; 0: there is none
   localparam int unsigned ENGINES    = 2 + CORES,
   localparam int unsigned PORTS      = BUS_BYTES / PORT_BYTES
 ) (
@@ -92,7 +93,8 @@ module gw_npu #(
   localparam int unsigned CORE0 = 32'(gw_isa_pkg::ENG_COMPUTE0);
   // What software reads from CSR_CFG on, the last register first.
   localparam logic [32*gw_isa_pkg::CFG_NUM-1:0] CFG = {
-    OUTSTANDING, QUEUE_DEPTH, SEMAPHORES, 16'(PORTS - 1), 16'(BUS_BYTES), SPM_BANKS, SPM_ROWS, CORES, COLS, ROWS
+    OUTSTANDING, QUEUE_DEPTH, SEMAPHORES, 16'(PORTS - 1), 16'(BUS_BYTES), SPM_BANKS, SPM_ROWS, 16'(VECTOR_GROUPS), 16'(CORES),
+    COLS, ROWS
   };
 
   // --- Signals between the blocks ------------------------------------------------------------------

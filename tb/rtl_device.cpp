@@ -225,12 +225,13 @@ std::optional<timing::Mark> RtlDevice::do_take_mark() {
 }
 
 Counters RtlDevice::do_read_counters() {
-  Counters counters(config().cores);
+  Counters counters(config().cores, config().vectors());
   std::map<std::string, std::uint64_t> sums;
   for (std::size_t i = 0; i < counters.values.size(); ++i) {
     const std::uint16_t offset = isa::counter_csr(i);
     counters.values[i] = board_.csr.read(offset) | std::uint64_t{board_.csr.read(offset + 4)} << 32U;
-    if (const std::string group = isa::counter_group(i); !group.empty()) sums[group] += counters.values[i];
+    if (const std::string group = isa::counter_group(i, config().cores); !group.empty())
+      sums[group] += counters.values[i];
   }
   for (const auto &[group, sum] : sums)
     if (sum != counters[isa::Counter::CYCLES])

@@ -11,6 +11,10 @@ std::string opcode_of(const isa::ConvCommand &conv) { return conv.weights ? "WGR
 std::string opcode_of(const isa::AddCommand &) { return "ADD"; }
 std::string opcode_of(const isa::SyncCommand &sync) { return sync.mark ? "MARK" : "SYNC"; }
 
+std::string opcode_of(const isa::ProgramCommand &) { return "PROGRAM"; }
+std::string opcode_of(const isa::TileCommand &) { return "TILE"; }
+std::string opcode_of(const isa::VectorCommand &) { return "VECTOR"; }
+
 std::string tile_of(const isa::DmaCommand &dma) {
   return fmt::format("{}x{} {} dram={:#x} spm={}", dma.rows, dma.cols, dma.fp32 ? "fp32" : "bf16", dma.dram_addr,
                      dma.spm.row);
@@ -26,12 +30,26 @@ std::string tile_of(const isa::AddCommand &add) {
   return fmt::format("{}x{} a={} cin={} cout={}", add.m, add.n, add.a.row, add.cin.row, add.cout.row);
 }
 std::string tile_of(const isa::SyncCommand &) { return {}; }
+std::string tile_of(const isa::ProgramCommand &program) { return fmt::format("{} at {}", program.count, program.at); }
+std::string tile_of(const isa::TileCommand &command) {
+  std::string text;
+  for (const isa::VectorTile &tile : command.tiles)
+    if (tile.slot != isa::kNoSlot)
+      text += fmt::format("{}{}={}x{} spm={}", text.empty() ? "" : " ", isa::slot_name(tile.slot), tile.rows, tile.cols,
+                          tile.spm.row);
+  return text;
+}
+std::string tile_of(const isa::VectorCommand &vector) {
+  return fmt::format("program {}, {} elements, {} steps", vector.first, vector.elements, vector.steps);
+}
 
 } // namespace
 
 std::string engine_name(std::uint8_t engine) {
   if (engine == static_cast<std::uint8_t>(isa::Engine::LOAD)) return "load";
   if (engine == static_cast<std::uint8_t>(isa::Engine::STORE)) return "store";
+  if (isa::is_vector_engine(engine))
+    return fmt::format("vector{}", engine - static_cast<std::uint8_t>(isa::Engine::VECTOR0));
   return fmt::format("compute{}", engine - static_cast<std::uint8_t>(isa::Engine::COMPUTE0));
 }
 

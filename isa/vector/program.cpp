@@ -1,9 +1,13 @@
 #include "isa/vector/program.hpp"
 
+#include "isa_defs.hpp"
+
 #include <algorithm>
 
 namespace gradweave::isa::vector {
 namespace {
+
+static_assert(kOperandSlots == kTiles && kSlots == kTiles + kOutputs, "as commands have them");
 
 constexpr unsigned kLengthLsb = 8;
 constexpr unsigned kMaskBits = kTiles + kOutputs;

@@ -117,7 +117,8 @@ std::vector<std::string> check_counters(const compiler::Compiled &compiled, cons
   const auto expect = [&](isa::Counter counter, std::uint64_t wanted, std::string_view why, std::uint32_t core = 0) {
     const std::size_t index = isa::counter_index(counter, core);
     if (const std::uint64_t got = counters.values[index]; got != wanted)
-      problems.push_back(fmt::format("counter {} is {}, but {} is {}", isa::counter_name(index), got, why, wanted));
+      problems.push_back(
+          fmt::format("counter {} is {}, but {} is {}", isa::counter_name(index, npu.cores), got, why, wanted));
   };
 
   compiler::Traffic sum;
@@ -137,7 +138,8 @@ std::vector<std::string> check_counters(const compiler::Compiled &compiled, cons
     expect(isa::Counter::COMPUTE_ACTIVE, work[core].steps, "the number of steps of the core's GEMMs", core);
   std::map<std::string, std::uint64_t> groups;
   for (std::size_t i = 0; i < counters.values.size(); ++i)
-    if (std::string group = isa::counter_group(i); !group.empty()) groups[std::move(group)] += counters.values[i];
+    if (std::string group = isa::counter_group(i, npu.cores); !group.empty())
+      groups[std::move(group)] += counters.values[i];
   const std::uint64_t cycles = counters[isa::Counter::CYCLES];
   for (const auto &[group, total] : groups)
     if (total != cycles)

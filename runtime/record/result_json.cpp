@@ -111,7 +111,7 @@ Json outputs_json(const JobResult &result) {
 Json counters_json(const Counters &counters) {
   Json json = Json::object();
   for (std::size_t i = 0; i < counters.values.size(); ++i)
-    json[isa::counter_name(i)] = counters.values[i];
+    json[isa::counter_name(i, counters.cores)] = counters.values[i];
   return json;
 }
 
@@ -195,8 +195,10 @@ JobResult result_from_json(const Json &json) {
   read_field(tuning, "seconds", result.tuning.seconds);
   const Json &counters = json.at("counters");
   result.counters.values.resize(counters.size());
+  while (counters.contains(fmt::format("COMPUTE_ACTIVE_CORE{}", result.counters.cores)))
+    ++result.counters.cores;
   for (std::size_t i = 0; i < counters.size(); ++i)
-    read_field(counters, isa::counter_name(i).c_str(), result.counters.values[i]);
+    read_field(counters, isa::counter_name(i, result.counters.cores).c_str(), result.counters.values[i]);
   for (const AccessCountForm &form : access_count_forms())
     read_field(json.at("accesses"), std::string(form.name).c_str(), result.accesses.*form.count);
   read_field(json, "compile_seconds", result.compile_seconds);

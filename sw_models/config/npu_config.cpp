@@ -49,6 +49,11 @@ NpuConfig read_npu_config(TomlSection &s) {
   c.queue_depth = s.integer32("queue_depth", 2, 64, "8");
   c.semaphores = s.integer32("semaphores", 8, 255, "64");
   c.outstanding = s.integer32("outstanding", 1, 1024, "64");
+  c.vector_groups = s.integer32_or("vector_groups", 0, 8, 0);
+  if (c.vector_groups != 0 && !power_of_two(c.vector_groups))
+    s.refuse(
+        "vector_groups",
+        fmt::format("vector_groups = {} is not 1, 2, 4 or 8, nor 0 for an NPU without vector units", c.vector_groups));
   s.reject_unknown_keys();
 
   if (c.bus_bytes > 2 * c.lanes() * c.cores)
@@ -70,9 +75,10 @@ NpuConfig read_npu_config(TomlSection &s) {
 
 Fingerprint fingerprint(const NpuConfig &npu) {
   const auto &[name, rows, cols, cores, spm_bytes, spm_banks, bus_bytes, port_bytes, clock_ghz, queue_depth, semaphores,
-               outstanding] = npu; // cycles depend on the clock only by the memory's bytes a cycle
-  return Fingerprint().add(rows, cols, cores, spm_bytes, spm_banks, bus_bytes, port_bytes, queue_depth, semaphores,
-                           outstanding);
+               outstanding, vector_groups] = npu; // cycles depend on the clock only by the memory's bytes a cycle
+  Fingerprint result = Fingerprint().add(rows, cols, cores, spm_bytes, spm_banks, bus_bytes, port_bytes, queue_depth,
+                                         semaphores, outstanding);
+  return vector_groups == 0 ? result : result.add(vector_groups); // without one, keys are those of old
 }
 
 } // namespace gradweave

@@ -26,11 +26,16 @@ struct NpuConfig {
   std::uint32_t queue_depth = 8;
   std::uint32_t semaphores = 64;
   std::uint32_t outstanding = 64;
+  std::uint32_t vector_groups = 0; ///< G of each core's vector unit, LANES x G lanes: 1, 2, 4 or 8; 0: there is none
 
   /// Picoseconds of a clock cycle: the nearest whole number, everywhere that clocks of several NPUs meet.
   std::uint64_t period_ps() const { return static_cast<std::uint64_t>(std::llround(1000.0 / clock_ghz)); }
   std::uint32_t ports() const { return bus_bytes / port_bytes; }
   std::uint32_t lanes() const { return rows > cols ? rows : cols; }
+  /// Vector units: one for each core, or none.
+  std::uint32_t vectors() const { return vector_groups == 0 ? 0 : cores; }
+  /// Load, store, cores, vector units.
+  std::uint32_t engines() const { return 2 + cores + vectors(); }
   /// Scratchpad rows per macro-bank: an even number, spm_bytes rounded down.
   std::uint32_t bank_rows() const {
     return static_cast<std::uint32_t>(spm_bytes / (2ULL * lanes()) / spm_banks / 2 * 2);

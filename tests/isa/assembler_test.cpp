@@ -20,9 +20,23 @@ TEST(Assembler, DocumentedExamplesAreTheirOwnDisassembly) {
             "taps=3:5 step=1:-2 stride=2 plane=9 btap=45 wait=1:1"),
            ("WGRAD fp32 core=2 m=45 n=44 k=196 a=90:196:0 b=col:400:196:0 cin=1:2:3 cout=900:90:0 image=14:13 "
             "grid=16:17:3 off=-1:127 out=12:11 tag=3"),
-           "GEMM bf16 core=3 m=1 n=2 k=3 a=row:0:0:0 b=col:4:5:6 cout=7:8:9 post=0", "SYNC engine=load wait=3:2",
-           "SYNC engine=store tag=65535", "MARK", "MARK wait=3:2 post=1 tag=65535", "SYNC engine=compute7 post=1",
+           "GEMM bf16 core=3 m=1 n=2 k=3 a=row:0:0:0 b=col:4:5:6 cout=7:8:9 post=0",
+           "SYNC engine=load wait=3:2",
+           "SYNC engine=store tag=65535",
+           "MARK",
+           "MARK wait=3:2 post=1 tag=65535",
+           "SYNC engine=compute7 post=1",
            "SYNC engine=load wait=-,3:2 post=-,-,1",
+           "SYNC engine=vector0 wait=1:1",
+           "SYNC engine=vector7",
+           "PROGRAM at=5 words=0x0000000000000001,0xfedcba9876543210 wait=1:1 post=2 tag=3",
+           ("PROGRAM core=3 at=1018 words=0x0000000000000001,0x0000000000000002,0x0000000000000003,"
+            "0x0000000000000004,0x0000000000000005,0x0000000000000006"),
+           "TILE t0=fp32:row:12:34:5:6x7+0 o3=bf16:col:1:2:3:100x200+4:step0 t4=bf16:col:9:8:7:1x3+2:element0:step0",
+           "TILE core=1 t1=bf16:row:0:0:0:1x1+0:element0",
+           "TILE",
+           "VECTOR first=7 elements=100 steps=65535 post=1",
+           "VECTOR core=2 first=0 elements=1 steps=1",
            "SYNC engine=load wait=1:0,-,255:7 post=4,-,1", // illegal, but expressible
        }) {
     const std::vector<Command> commands = assemble(line);
@@ -58,7 +72,7 @@ TEST(Assembler, AnyBitsSurviveTheRoundTrip) {
     Command c;
     for (auto &w : c.words)
       w = random();
-    if (i % 4 != 0) c.set(field::OPCODE, 1 + random() % 7);
+    if (i % 4 != 0) c.set(field::OPCODE, 1 + random() % 11);
     if (i % 2 != 0 && decode(c)) c = encode(*decode(c)); // no reserved bits
     const std::string text = disassemble(c);
     typed += text.rfind("RAW", 0) == 0 ? 0 : 1;
@@ -97,8 +111,8 @@ TEST_P(AssemblerErrors, NamePlaceValueAndRemedy) {
 INSTANTIATE_TEST_SUITE_P(
     Messages, AssemblerErrors,
     testing::Values(
-        Bad{"\nMUL x",
-            "t.gwasm:2:1: unknown command 'MUL'; use LOAD, STORE, GEMM, ADD, CONV, WGRAD, SYNC, MARK or RAW"},
+        Bad{"\nMUL x", "t.gwasm:2:1: unknown command 'MUL'; use LOAD, STORE, GEMM, ADD, CONV, WGRAD, SYNC, MARK, "
+                       "PROGRAM, TILE, VECTOR or RAW"},
         Bad{"LOAD int8 dram=0", "t.gwasm:1:6: 'int8' is no element type; write fp32 or bf16 after LOAD"},
         Bad{"GEMM", "t.gwasm:1:1: 'GEMM' is no element type; write fp32 or bf16 after GEMM"},
         Bad{"ADD m=1", "t.gwasm:1:5: 'm=1' is no element type; write fp32 or bf16 after ADD"},

@@ -43,6 +43,34 @@ TEST(Command, FieldsOfAnOpcodeDoNotOverlap) {
   EXPECT_TRUE(disjoint(kSTOREFields));
   EXPECT_TRUE(disjoint(kGEMMFields));
   EXPECT_TRUE(disjoint(kSYNCFields));
+  EXPECT_TRUE(disjoint(kPROGRAMFields));
+  EXPECT_TRUE(disjoint(kTILEFields));
+  EXPECT_TRUE(disjoint(kVECTORFields));
+}
+
+TEST(Command, TilesOfATileCommandHaveTheSameFieldsFourWordsApart) {
+  std::vector<Field> tiles[3];
+  for (const Field &f : kTILEFields)
+    if (f.name[0] == 'T' && f.name[2] == '_') tiles[f.name[1] - '0'].push_back(f);
+  for (std::size_t t = 1; t < 3; ++t) {
+    ASSERT_EQ(tiles[t].size(), tiles[0].size());
+    for (std::size_t i = 0; i < tiles[0].size(); ++i) {
+      EXPECT_EQ(tiles[t][i].name.substr(2), tiles[0][i].name.substr(2));
+      EXPECT_EQ(tiles[t][i].word, tiles[0][i].word + 4 * t);
+      EXPECT_EQ(tiles[t][i].lsb, tiles[0][i].lsb);
+      EXPECT_EQ(tiles[t][i].width, tiles[0][i].width);
+    }
+  }
+}
+
+TEST(Command, EnginesHavePlacesBehindThoseOfCores) {
+  for (std::uint32_t cores = 1; cores <= 8; ++cores)
+    for (std::uint32_t place = 0; place < 2 + 2 * cores; ++place)
+      EXPECT_EQ(engine_place(engine_at(place, cores), cores), place);
+  EXPECT_EQ(engine_at(3, 1), 10);
+  EXPECT_EQ(engine_place(11, 2), 5U);
+  EXPECT_EQ(engine_place(3, 1), ~0U);
+  EXPECT_EQ(engine_place(9, 7), ~0U);
 }
 
 TEST(Command, EngineFollowsTheOperation) {
@@ -57,6 +85,14 @@ TEST(Command, EngineFollowsTheOperation) {
   EXPECT_EQ(d.engine(), 5);
   d.op = SyncCommand{1};
   EXPECT_EQ(d.engine(), 1);
+  ProgramCommand program;
+  program.unit = 2;
+  d.op = program;
+  EXPECT_EQ(d.engine(), 12);
+  d.op = TileCommand{};
+  EXPECT_EQ(d.engine(), 10);
+  d.op = VectorCommand{7, 0, 1, 1};
+  EXPECT_EQ(d.engine(), 17);
 }
 
 TEST(Command, EncodePutsEveryFieldInItsPlace) {
@@ -145,7 +181,7 @@ TEST(Command, RandomBitsSurviveDecodeAndEncode) {
 
 TEST(Command, UnknownOpcodeDoesNotDecode) {
   Command c;
-  for (std::uint32_t opcode : {0U, 9U, 255U}) {
+  for (std::uint32_t opcode : {0U, 12U, 255U}) {
     c.set(field::OPCODE, opcode);
     EXPECT_FALSE(decode(c)) << opcode;
   }

@@ -74,6 +74,9 @@ private:
     write({a.cout, a.m, a.n, !a.out_bf16});
   }
   void execute(const isa::SyncCommand &) {}
+  void execute(const isa::ProgramCommand &) {}
+  void execute(const isa::TileCommand &) {}
+  void execute(const isa::VectorCommand &) {}
 
   void read(const SpmView &view) {
     view.for_rows(lanes_, [this](std::uint32_t row) {

@@ -39,6 +39,11 @@ std::string work_json(const isa::AddCommand &a) {
 }
 
 std::string work_json(const isa::SyncCommand &) { return {}; }
+std::string work_json(const isa::ProgramCommand &p) { return fmt::format(R"(,"words":{})", p.count); }
+std::string work_json(const isa::TileCommand &) { return {}; }
+std::string work_json(const isa::VectorCommand &v) {
+  return fmt::format(R"(,"shape":"{} elements, {} steps","program":{})", v.elements, v.steps, v.first);
+}
 
 /// A member of the object, or nothing if there are no values.
 std::string list_json(const char *name, const std::string &values) {

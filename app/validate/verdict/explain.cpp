@@ -190,7 +190,7 @@ std::string counter_lines(const TimedRun &rtl, const TimedRun &model, std::strin
   const std::vector<std::uint64_t> &a = rtl.counters.values, &b = model.counters.values;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (a[i] == b[i]) continue;
-    const std::string name = isa::counter_name(i);
+    const std::string name = isa::counter_name(i, rtl.counters.cores);
     if (first.empty()) first = name;
     if (++shown <= kCountersShown) text += fmt::format("  counter {:<15} RTL {:>10}  model {:>10}\n", name, a[i], b[i]);
   }
