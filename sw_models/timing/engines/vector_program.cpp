@@ -136,7 +136,7 @@ public:
     VectorTimes t;
     t.done = std::max({next_ - 1 + latency::kVectorEndToDone, idle_, asked_.end() + latency::kVectorAskToLine,
                        written_.end() + latency::kVectorWriteToDone});
-    t.issued = issued_;
+    t.active = active_;
     t.stalled = stalled_;
     t.lines_read = asked_.counted();
     t.lines_written = written_.counted();
@@ -162,13 +162,14 @@ private:
     return begin;
   }
 
+  /// Turns of the first `count` instructions.
   void issue(const Section &s, std::uint64_t begin, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-      if (!s.issued[i]) continue;
-      const std::uint64_t first = begin + kTurns * i;
-      issued_ += cycles_to(limit_, first, first + kTurns);
-      idle_ = first + kTurns - 1 + latency::kVectorIssueToIdle;
-    }
+    active_ += cycles_to(limit_, begin, begin + kTurns * count);
+    for (std::uint32_t i = count; i-- > 0;)
+      if (s.issued[i]) {
+        idle_ = begin + kTurns * (i + 1) - 1 + latency::kVectorIssueToIdle;
+        break;
+      }
   }
 
   std::uint64_t limit_;
@@ -176,7 +177,7 @@ private:
   std::array<std::uint64_t, 2> read_ends_{};        ///< first cycles behind the last two runs that read
   Lines asked_, written_;
   std::uint64_t idle_ = 0; ///< first cycle in which the lanes have nothing
-  std::uint64_t issued_ = 0, stalled_ = 0;
+  std::uint64_t active_ = 0, stalled_ = 0;
 };
 
 } // namespace

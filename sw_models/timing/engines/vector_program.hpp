@@ -34,7 +34,7 @@ struct VectorSections {
 /// Cycles from the one in which the unit is started, which is 0; at least one strip and one step.
 struct VectorTimes {
   std::uint64_t done = 0;    ///< the unit says that it is done
-  std::uint64_t issued = 0;  ///< turns of instructions in the lanes
+  std::uint64_t active = 0;  ///< turns of instructions
   std::uint64_t stalled = 0; ///< cycles in which the next run of a section waited for its lines, or for room
   std::uint64_t lines_read = 0, lines_written = 0;
 };
