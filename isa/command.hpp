@@ -170,8 +170,8 @@ std::optional<Decoded> decode(const Command &c);
 /// What dispatch checks against: the hardware's sizes and the DRAM window.
 struct Limits {
   std::uint32_t lanes = 0, spm_rows = 0, cores = 1, semaphores = 64;
-  std::uint32_t vectors = 0; ///< vector units: none, or one for each core
   std::uint64_t dram_base = 0, dram_size = 0;
+  std::uint32_t vectors = 0; ///< vector units: none, or one for each core
 };
 
 /// The checks of the hardware's dispatch stage, in its order (docs/microarchitecture.md).

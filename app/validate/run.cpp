@@ -139,7 +139,8 @@ private:
 } // namespace
 
 std::uint64_t dram_extent(const std::vector<isa::Command> &commands, const Machine &npu) {
-  const isa::Limits limits{npu.lanes(), npu.spm_rows(), npu.cores, npu.semaphores, 0, npu.memory.size_bytes};
+  const isa::Limits limits{npu.lanes(), npu.spm_rows(),        npu.cores,    npu.semaphores,
+                           0,           npu.memory.size_bytes, npu.vectors()};
   std::uint64_t extent = 0;
   for (const isa::Command &command : commands) {
     if (isa::check_command(command, limits) != isa::ErrorCode::NONE) continue;

@@ -33,8 +33,8 @@ void check_stations(const Run &run, std::size_t index) {
 
 isa::Decoded decode_legal(const Run &run, std::size_t index) {
   // Where the stream may touch DRAM is not known here: any address is inside.
-  const isa::Limits limits{run.npu.lanes(),  run.npu.spm_rows(), run.npu.cores, run.npu.semaphores, 0,
-                           ~std::uint64_t{0}};
+  const isa::Limits limits{run.npu.lanes(),   run.npu.spm_rows(), run.npu.cores, run.npu.semaphores, 0,
+                           ~std::uint64_t{0}, run.npu.vectors()};
   const isa::ErrorCode error = isa::check_command(run.stream[index], limits);
   const auto decoded = isa::decode(run.stream[index]);
   if (error != isa::ErrorCode::NONE || !decoded)

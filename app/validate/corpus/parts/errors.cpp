@@ -29,8 +29,8 @@ void break_stream(std::vector<isa::Command> &stream, const Machine &config, std:
   using isa::ErrorCode;
   constexpr std::array<ErrorCode, 5> kCodes{ErrorCode::ILLEGAL_OPCODE, ErrorCode::ILLEGAL_FIELD, ErrorCode::SPM_RANGE,
                                             ErrorCode::DRAM_RANGE, ErrorCode::DRAM_ALIGN};
-  const isa::Limits limits{config.lanes(),          config.spm_rows(), config.cores, config.semaphores, 0,
-                           config.memory.size_bytes};
+  const isa::Limits limits{config.lanes(),           config.spm_rows(), config.cores, config.semaphores, 0,
+                           config.memory.size_bytes, config.vectors()};
   const std::uint64_t kind = dice.below(5);
   if (kind < 2) make_deadlock(stream, never_posted, dice);
   if (kind > 0) make_illegal(stream, kCodes[dice.below(kCodes.size())], limits, dice);
