@@ -51,6 +51,7 @@ public:
     std::uint64_t turns = 0, cycles = 0, asked = 0;
     model_->strips_i = 4 * kLinesAtOnce;
     model_->steps_i = kSteps;
+    model_->fit_i = 0x1FF;
     model_->start_i = model_->rd_gnt_i = model_->wr_gnt_i = 1;
     for (bool done = false; !done; ++cycles) {
       model_->rd_valid_i = asked >> 1U & 1U; // two cycles after the question

@@ -28,12 +28,12 @@ bool made_with_rtl(const fs::path &build) {
 /// The NPU as a file of configs/ has it.
 std::string toml_of(const NpuConfig &config) {
   const auto &[name, rows, cols, cores, spm_bytes, spm_banks, bus_bytes, port_bytes, clock_ghz, queue_depth, semaphores,
-               outstanding] = config;
+               outstanding, vector_groups] = config;
   return fmt::format("# {}\n[npu]\nname = \"{}\"\nrows = {}\ncols = {}\ncores = {}\nspm_bytes = {}\nspm_banks = {}\n"
                      "bus_bytes = {}\nport_bytes = {}\nclock_ghz = {:#}\nqueue_depth = {}\nsemaphores = {}\n"
-                     "outstanding = {}\n",
+                     "outstanding = {}\nvector_groups = {}\n",
                      name, rtl_name(config), rows, cols, cores, spm_bytes, spm_banks, bus_bytes, port_bytes, clock_ghz,
-                     queue_depth, semaphores, outstanding);
+                     queue_depth, semaphores, outstanding, vector_groups);
 }
 
 /// Writes that file into the build directory; its path.

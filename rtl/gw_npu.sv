@@ -2,7 +2,7 @@
 // masters, an AXI4-Lite slave and an interrupt. docs/microarchitecture.md describes the whole, docs/isa.md commands
 // and registers.
 //
-// Vectors over engines have the order of the ENGINE field: load, store, cores. No output depends on an input of the
+// Vectors over engines have the order of the ENGINE field: load, store, cores, vector units. No output depends on an input of the
 // same cycle. Events tell, a cycle later, that the NPU runs, that dispatch put a command into its queue, and that an
 // engine started or completed the command of an index.
 module gw_npu #(
@@ -17,7 +17,8 @@ module gw_npu #(
   parameter int unsigned SEMAPHORES  = 64,
   parameter int unsigned OUTSTANDING = 64,
   parameter int unsigned VECTOR_GROUPS = 0, // lines at once of each core's vector unit: 1, 2, 4 or 8; 0: there is none
-  localparam int unsigned ENGINES    = 2 + CORES,
+  localparam int unsigned VECTORS    = (VECTOR_GROUPS == 0) ? 0 : CORES,
+  localparam int unsigned ENGINES    = 2 + CORES + VECTORS,
   localparam int unsigned PORTS      = BUS_BYTES / PORT_BYTES
 ) (
   input  logic                                   clk_i,
@@ -91,6 +92,7 @@ module gw_npu #(
   localparam int unsigned LOAD  = 32'(gw_isa_pkg::ENG_LOAD);
   localparam int unsigned STORE = 32'(gw_isa_pkg::ENG_STORE);
   localparam int unsigned CORE0 = 32'(gw_isa_pkg::ENG_COMPUTE0);
+  localparam int unsigned UNITS = (VECTORS == 0) ? 1 : VECTORS; // of signals that are there without a vector unit, too
   // What software reads from CSR_CFG on, the last register first.
   localparam logic [32*gw_isa_pkg::CFG_NUM-1:0] CFG = {
     OUTSTANDING, QUEUE_DEPTH, SEMAPHORES, 16'(PORTS - 1), 16'(BUS_BYTES), SPM_BANKS, SPM_ROWS, 16'(VECTOR_GROUPS), 16'(CORES),
@@ -151,6 +153,15 @@ module gw_npu #(
   logic [32*LANES*CORES-1:0]              a_line, b_line, c_line;
   logic [32*COLS*CORES-1:0]               w_line;
 
+  // Vector units: errors, counters, and the scratchpad's ports of each
+  logic [UNITS-1:0]                       vector_err_valid, vector_progress;
+  logic [32*UNITS-1:0]                    vector_err_word;
+  logic [7*UNITS-1:0]                     vector_counters;
+  logic [UNITS-1:0]                       v_en, v_fp32, v_col, v_same, x_en, x_fp32, x_col;
+  logic [gw_isa_pkg::LINE_W*UNITS-1:0]    v_at, x_at; // line_t of each unit
+  logic [gw_isa_pkg::SPM_ROT_W*UNITS-1:0] x_count;
+  logic [32*LANES*UNITS-1:0]              v_line, x_line;
+
   // --- Command processor ---------------------------------------------------------------------------
   logic bus_progress;
 
@@ -159,7 +170,7 @@ module gw_npu #(
                           (m_axi_bvalid_i & m_axi_bready_o));
 
   gw_command_processor #(
-    .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES),
+    .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .VECTORS(VECTORS), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES),
     .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES), .CFG(CFG)
   ) u_command_processor (
     .clk_i, .rst_ni, .irq_o,
@@ -191,16 +202,19 @@ module gw_npu #(
     .quiet_i            (quiet),
     .oldest_valid_i     (oldest_valid),
     .oldest_index_i     (oldest_index),
-    .progress_i         (bus_progress | (|core_progress)),
+    .progress_i         (bus_progress | (|core_progress) | (|vector_progress)),
     .load_err_valid_i   (load_err_valid),
     .load_err_code_i    (load_err_code),
     .load_err_index_i   (load_err_index),
     .store_err_valid_i  (store_err_valid),
     .store_err_code_i   (store_err_code),
     .store_err_index_i  (store_err_index),
+    .vector_err_valid_i (vector_err_valid),
+    .vector_err_word_i  (vector_err_word),
     .load_counters_i    (load_counters),
     .store_counters_i   (store_counters),
     .compute_counters_i (core_counters),
+    .vector_counters_i  (vector_counters),
     .read_beat_i        (l_r_valid),
     .write_beat_i       (w_valid & w_ready),
     .read_bytes_i       (read_bytes),
@@ -380,14 +394,72 @@ module gw_npu #(
     );
   end
 
+  // --- Vector units --------------------------------------------------------------------------------
+  if (VECTORS != 0) begin : gen_vectors
+    for (genvar c = 0; c < VECTORS; c++) begin : gen_vector
+      localparam int unsigned ENGINE = CORE0 + CORES + c;
+
+      gw_vector_engine #(.LANES(LANES), .G(VECTOR_GROUPS)) u_vector (
+        .clk_i, .rst_ni,
+        .clear_i       (clear),
+        .run_i         (run),
+        .start_valid_i (start[ENGINE]),
+        .start_ready_o (start_ready[ENGINE]),
+        .cmd_i         (head_cmd[gw_isa_pkg::CMD_BITS*ENGINE +: gw_isa_pkg::CMD_BITS]),
+        .index_i       (head_index[gw_isa_pkg::INDEX_W*ENGINE +: gw_isa_pkg::INDEX_W]),
+        .head_valid_i  (head_valid[ENGINE]),
+        .done_valid_o  (done_valid[ENGINE]),
+        .done_index_o  (done_index[gw_isa_pkg::INDEX_W*ENGINE +: gw_isa_pkg::INDEX_W]),
+        .done_posts_o  (done_posts[gw_isa_pkg::POSTS_W*ENGINE +: gw_isa_pkg::POSTS_W]),
+        .err_valid_o   (vector_err_valid[c]),
+        .err_word_o    (vector_err_word[32*c +: 32]),
+        .busy_o        (busy[ENGINE]),
+        .counters_o    (vector_counters[7*c +: 7]),
+        .r_en_o        (v_en[c]),
+        .r_fp32_o      (v_fp32[c]),
+        .r_col_o       (v_col[c]),
+        .r_same_o      (v_same[c]),
+        .r_at_o        (v_at[gw_isa_pkg::LINE_W*c +: gw_isa_pkg::LINE_W]),
+        .r_line_i      (v_line[32*LANES*c +: 32*LANES]),
+        .w_en_o        (x_en[c]),
+        .w_fp32_o      (x_fp32[c]),
+        .w_col_o       (x_col[c]),
+        .w_at_o        (x_at[gw_isa_pkg::LINE_W*c +: gw_isa_pkg::LINE_W]),
+        .w_count_o     (x_count[gw_isa_pkg::SPM_ROT_W*c +: gw_isa_pkg::SPM_ROT_W]),
+        .w_line_o      (x_line[32*LANES*c +: 32*LANES])
+      );
+
+      assign quiet[ENGINE]        = 1'b1; // nothing of this engine is on the bus
+      assign oldest_valid[ENGINE] = busy[ENGINE];
+      assign oldest_index[gw_isa_pkg::INDEX_W*ENGINE +: gw_isa_pkg::INDEX_W] =
+             done_index[gw_isa_pkg::INDEX_W*ENGINE +: gw_isa_pkg::INDEX_W];
+      assign vector_progress[c]   = busy[ENGINE];
+    end
+  end else begin : gen_no_vectors
+    assign vector_err_valid = '0;
+    assign vector_err_word  = '0;
+    assign vector_progress  = '0;
+    assign vector_counters  = '0;
+    assign {v_en, v_fp32, v_col, v_same, x_en, x_fp32, x_col} = '0;
+    assign {v_at, x_at, x_count, x_line} = '0;
+    // verilator lint_off UNUSEDSIGNAL
+    logic unused;
+    // verilator lint_on UNUSEDSIGNAL
+    assign unused = |v_line;
+  end
+
   // --- Scratchpad ----------------------------------------------------------------------------------
-  gw_spm #(.LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) u_spm (
+  gw_spm #(
+    .LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES), .VECTORS(VECTORS)
+  ) u_spm (
     .clk_i,
     .a_en_i (a_en), .a_col_i (a_col), .a_at_i (a_at), .a_line_o (a_line),
     .b_en_i (b_en), .b_col_i (b_col), .b_at_i (b_at), .b_line_o (b_line),
     .c_en_i (c_en), .c_at_i (c_at),
     .c_line_o (c_line),
     .w_en_i (w_en), .w_fp32_i (w_fp32), .w_at_i (w_at), .w_count_i (w_count), .w_line_i (w_line),
+    .v_en_i (v_en), .v_fp32_i (v_fp32), .v_col_i (v_col), .v_same_i (v_same), .v_at_i (v_at), .v_line_o (v_line),
+    .x_en_i (x_en), .x_fp32_i (x_fp32), .x_col_i (x_col), .x_at_i (x_at), .x_count_i (x_count), .x_line_i (x_line),
     .ld_en_i (ld_en), .ld_fp32_i (ld_fp32), .ld_addr_i (ld_addr), .ld_pstride_i (ld_pstride), .ld_split_i (ld_split),
     .ld_lane_i (ld_lane), .ld_first_i (ld_first), .ld_count_i (ld_count), .ld_data_i (ld_data),
     .st_en_i (st_en), .st_fp32_i (st_fp32), .st_addr_i (st_addr), .st_pstride_i (st_pstride), .st_split_i (st_split),
@@ -400,6 +472,8 @@ module gw_npu #(
     there_are_one_to_eight_cores: assert (CORES >= 1 && CORES <= 8);
     a_beat_holds_at_most_a_row_for_each_core: assert (BUS_BYTES <= 2 * LANES * CORES);
     ports_are_as_wide_as_axi4_allows: assert (PORT_BYTES <= 128);
+    a_vector_unit_has_one_two_four_or_eight_lines:
+      assert (VECTOR_GROUPS <= 8 && (VECTOR_GROUPS & (VECTOR_GROUPS - 1)) == 0);
   end
 `endif
 

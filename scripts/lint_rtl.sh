@@ -1,8 +1,8 @@
 #!/bin/bash
-# Verilator's lint of the whole NPU, all warnings on, for every configuration in configs/, and of the vector unit. Called by lint.sh.
+# Verilator's lint of the whole NPU, all warnings on, for every configuration in configs/, and of the vector unit alone. Called by lint.sh.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-mapfile -t modules < <(git ls-files -- 'rtl/*.sv' ':!rtl/vector' | grep -vE '_(pkg|props)\.sv$')
-mapfile -t vector_modules < <(git ls-files -- 'rtl/vector/*.sv' | grep -vE '_(pkg|props)\.sv$')
+mapfile -t modules < <(git ls-files -- 'rtl/*.sv' | grep -vE '_(pkg|props)\.sv$')
+vector_modules=(rtl/vector/gw_vector_{check,lanes,line_walk,sections,sequencer,unit}.sv)
 
 # The vector unit, for each number of lines at once; of the core's arithmetic it uses a part.
 for g in 1 2 4 8; do
@@ -17,7 +17,7 @@ lint_npu() {
   params=$build/lint-$(basename "$config" .toml).params
   "$build"/tb/npu_params "$config" >"$params"
   log=$(verilator --lint-only -Wall --assert --top-module gw_npu -f "$params" rtl/*.vlt \
-    "$build/generated/gw_isa_pkg.sv" rtl/{bus,core}/*_pkg.sv "$@" 2>&1) || status=1
+    "$build"/generated/gw_{isa,vector_isa}_pkg.sv rtl/{bus,core,vector}/*_pkg.sv "$@" 2>&1) || status=1
   printf '%s\n' "$config" ${log:+"$log"}
   return "$status"
 }

@@ -10,7 +10,7 @@
 
 namespace gradweave::tb {
 
-constexpr unsigned kMaxEngines = 32; ///< load, store and up to 30 cores
+constexpr unsigned kMaxEngines = 32; ///< load, store, cores, vector units
 
 /// What happened to commands in one cycle; an index is valid where its bit is set.
 struct NpuEvents {

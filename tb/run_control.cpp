@@ -70,7 +70,14 @@ void RunControl::know(std::uint32_t code) {
   }
   csr_.begin(read_of(isa::Csr::ERR_INDEX), [this](std::uint32_t index) {
     status_.error_index = index;
-    end();
+    if (status_.error != isa::ErrorCode::VECTOR_FAULT) {
+      end();
+      return;
+    }
+    csr_.begin(read_of(isa::Csr::ERR_WORD), [this](std::uint32_t word) {
+      status_.error_word = word;
+      end();
+    });
   });
 }
 

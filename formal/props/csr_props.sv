@@ -32,6 +32,7 @@ module csr_props #(
   input  logic [63:0] mark_cycle_i,
   input  logic [7:0]  err_code_i,
   input  logic [31:0] err_index_i,
+  input  logic [31:0] err_word_i,
   input  logic [31:0] retired_i,
   input  logic [63:0] counter_value_i,
   input  logic [3:0]  register_i, // the byte that is followed
@@ -55,7 +56,7 @@ module csr_props #(
     .cmd_addr_o (cmd_addr), .cmd_count_o (cmd_count), .ring_size_o (ring_size), .dram_base_o (dram_base), .dram_size_o (dram_size),
     .watchdog_o (watchdog), .start_o (start), .soft_reset_o (soft_reset), .irq_clear_o (irq_clear),
     .close_o (close_ring), .open_i, .head_i, .mark_take_o (mark_take), .mark_valid_i, .mark_tag_i, .mark_cycle_i,
-    .busy_i, .done_i, .error_i, .irq_i, .err_code_i, .err_index_i, .retired_i,
+    .busy_i, .done_i, .error_i, .irq_i, .err_code_i, .err_index_i, .err_word_i, .retired_i,
     .counter_index_o (counter_index), .counter_value_i
   );
 

@@ -22,7 +22,7 @@ module perf_counters_props #(
   logic [63:0] value;
 
   gw_perf_counters #(.CORES(CORES)) dut (
-    .clk_i, .rst_ni, .clear_i, .count_i, .load_i, .store_i, .fetch_i, .compute_i, .read_beat_i (1'b0), .write_beat_i (1'b0),
+    .clk_i, .rst_ni, .clear_i, .count_i, .load_i, .store_i, .fetch_i, .compute_i, .vector_i (7'd0), .read_beat_i (1'b0), .write_beat_i (1'b0),
     .fetch_beat_i (1'b0), .read_bytes_i, .write_bytes_i (16'd0), .block_i ({CORES{1'b0}}), .index_i (8'd0), .value_o (value)
   );
 

@@ -21,7 +21,7 @@ module run_ctrl_props #(
   input  logic [ENGINES-1:0]    done_i,
   input  logic                  progress_i,
   input  logic                  quiet_i,
-  input  logic [5:0]            err_i,   // fetch, dispatch, load, store, semaphore
+  input  logic [5:0]            err_i,   // fetch, dispatch, load, store, semaphore, vector
   input  logic [7:0]            code_i,
   input  logic [31:0]           index_i,
   output logic                  covered_o
@@ -40,6 +40,7 @@ module run_ctrl_props #(
     .dispatch_err_valid_i (err_i[1]), .dispatch_err_code_i (code_i),
     .load_err_valid_i (err_i[2]), .load_err_code_i (code_i), .load_err_index_i (index_i),
     .store_err_valid_i (err_i[3]), .store_err_code_i (code_i), .store_err_index_i (index_i),
+    .vector_err_valid_i (err_i[5]), .vector_err_index_i (index_i),
     .sem_err_valid_i (err_i[4]), .sem_err_index_i (index_i), .dispatch_index_i (index_i),
     .head_valid_i ({ENGINES{1'b0}}), .head_index_i ({32*ENGINES{1'b0}}),
     .oldest_valid_i ({ENGINES{1'b0}}), .oldest_index_i ({32*ENGINES{1'b0}})
@@ -92,7 +93,7 @@ module run_ctrl_props #(
     stopping_q   <= rst_ni && stopping;
     irq_q        <= rst_ni && irq;
     quiet_q      <= quiet_i;
-    any_error_q  <= err_i[4:0] != '0;
+    any_error_q  <= err_i != '0;
     progress_q   <= any_progress;
     retired_q    <= retired + retiring;
     open_q       <= rst_ni && open;

@@ -99,6 +99,8 @@ module spm_props #(
     .b_en_i, .b_col_i, .b_at_i (b_at), .b_line_o (b_line),
     .c_en_i, .c_at_i (c_at), .c_line_o (c_line),
     .w_en_i, .w_fp32_i, .w_at_i (w_at), .w_count_i, .w_line_i,
+    .v_en_i (1'b0), .v_fp32_i (1'b0), .v_col_i (1'b0), .v_same_i (1'b0), .v_at_i (64'd0), .v_line_o (),
+    .x_en_i (1'b0), .x_fp32_i (1'b0), .x_col_i (1'b0), .x_at_i (64'd0), .x_count_i (8'd0), .x_line_i ({32*LANES{1'b0}}),
     .ld_en_i, .ld_fp32_i, .ld_addr_i (ld_addr), .ld_pstride_i (ld_pstride), .ld_split_i, .ld_lane_i, .ld_first_i,
     .ld_count_i, .ld_data_i,
     .st_en_i, .st_fp32_i, .st_addr_i (st_addr), .st_pstride_i (st_pstride), .st_split_i, .st_lane_i, .st_first_i,

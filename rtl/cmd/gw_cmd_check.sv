@@ -4,6 +4,7 @@ module gw_cmd_check #(
   parameter int unsigned LANES      = 8,
   parameter int unsigned SPM_ROWS   = 64,
   parameter int unsigned CORES      = 1,
+  parameter int unsigned VECTORS    = 0, // vector units
   parameter int unsigned SEMAPHORES = 64
 ) (
   input  logic              en_i, // 0: error_o is ERR_NONE
@@ -35,6 +36,16 @@ module gw_cmd_check #(
   assign m        = cmd_i[gw_isa_pkg::M_LSB +: 16];
   assign n        = cmd_i[gw_isa_pkg::N_LSB +: 16];
   assign k        = cmd_i[gw_isa_pkg::K_LSB +: 16];
+
+  // What only an NPU with vector units has
+  logic is_program, is_tile, is_vector, is_for_unit, is_unit;
+
+  assign is_program  = (VECTORS != 0) & (opcode == gw_isa_pkg::OP_PROGRAM);
+  assign is_tile     = (VECTORS != 0) & (opcode == gw_isa_pkg::OP_TILE);
+  assign is_vector   = (VECTORS != 0) & (opcode == gw_isa_pkg::OP_VECTOR);
+  assign is_for_unit = is_program | is_tile | is_vector;
+  assign is_unit     = (VECTORS != 0) & (engine >= gw_isa_pkg::ENG_VECTOR0) &
+                       ({24'd0, engine} < 32'(gw_isa_pkg::ENG_VECTOR0) + VECTORS);
 
   // --- Reserved bits and engine --------------------------------------------------------------------
   logic bad_reserved, bad_engine, no_engine;
@@ -76,9 +87,14 @@ module gw_cmd_check #(
         end
         default: begin
           bad_reserved = (cmd_i & ~gw_isa_pkg::SYNC_USED) != 512'd0;
-          bad_engine   = no_engine;
+          bad_engine   = no_engine & ~is_unit;
         end
       endcase
+      if (is_for_unit) begin
+        bad_reserved = (cmd_i & ~(is_program ? gw_isa_pkg::PROGRAM_USED :
+                                  is_tile ? gw_isa_pkg::TILE_USED : gw_isa_pkg::VECTOR_USED)) != 512'd0;
+        bad_engine   = ~is_unit;
+      end
     end
   end
 
@@ -187,6 +203,20 @@ module gw_cmd_check #(
     .b_rows_o    (b_rows)
   );
 
+  logic vector_field, vector_range;
+
+  if (VECTORS != 0) begin : gen_vector
+    gw_vector_cmd_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS)) u_vector (
+      .en_i        (en_i & is_for_unit),
+      .cmd_i       (cmd_i),
+      .bad_field_o (vector_field),
+      .bad_range_o (vector_range)
+    );
+  end else begin : gen_no_vector
+    assign vector_field = 1'b0;
+    assign vector_range = 1'b0;
+  end
+
   logic bad_size, bad_unused_cin, bad_tile_field, bad_tile_range;
 
   assign bad_size       = (is_dma & ((first_rows == 16'd0) | (first_cols == 16'd0))) |
@@ -194,8 +224,9 @@ module gw_cmd_check #(
                           (is_add & ((m == 16'd0) | (n == 16'd0)));
   assign bad_unused_cin = is_product & ~acc & ((cmd_i[gw_isa_pkg::CIN_ROW_LSB +: 32] != 32'd0) |
                                             (cmd_i[gw_isa_pkg::CIN_PSTRIDE_LSB +: 24] != 24'd0));
-  assign bad_tile_field = first_field | b_field | cin_field | cout_field | image_field;
-  assign bad_tile_range = ((is_conv | is_wgrad) ? image_range : first_range) | b_range | cin_range | cout_range;
+  assign bad_tile_field = first_field | b_field | cin_field | cout_field | image_field | vector_field;
+  assign bad_tile_range = ((is_conv | is_wgrad) ? image_range : first_range) | b_range | cin_range | cout_range |
+                          vector_range;
 
   // --- DRAM ----------------------------------------------------------------------------------------
   gw_isa_pkg::addr_t      dram_addr, dram_offset;
@@ -237,7 +268,7 @@ module gw_cmd_check #(
   always_comb begin
     error_o = gw_isa_pkg::ERR_NONE;
     if (en_i) begin
-      if (~(is_dma | is_product | is_add | is_sync | is_mark)) error_o = gw_isa_pkg::ERR_ILLEGAL_OPCODE;
+      if (~(is_dma | is_product | is_add | is_sync | is_mark | is_for_unit)) error_o = gw_isa_pkg::ERR_ILLEGAL_OPCODE;
       else if (bad_reserved | bad_engine | bad_sync | bad_size | bad_unused_cin | bad_tile_field)
         error_o = gw_isa_pkg::ERR_ILLEGAL_FIELD;
       else if (bad_tile_range) error_o = gw_isa_pkg::ERR_SPM_RANGE;

@@ -6,6 +6,7 @@ module gw_cmd_dispatch #(
   parameter int unsigned LANES      = 8,
   parameter int unsigned SPM_ROWS   = 64,
   parameter int unsigned CORES      = 1,
+  parameter int unsigned VECTORS    = 0,
   parameter int unsigned SEMAPHORES = 64,
   parameter int unsigned ENGINES    = 3
 ) (
@@ -43,7 +44,7 @@ module gw_cmd_dispatch #(
 
   assign checking = run_i & cmd_valid_i & (state_q == CHECK);
 
-  gw_cmd_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS), .CORES(CORES), .SEMAPHORES(SEMAPHORES)) u_check (
+  gw_cmd_check #(.LANES(LANES), .SPM_ROWS(SPM_ROWS), .CORES(CORES), .VECTORS(VECTORS), .SEMAPHORES(SEMAPHORES)) u_check (
     .en_i        (checking),
     .cmd_i       (cmd_i),
     .dram_base_i (dram_base_i),
@@ -58,7 +59,8 @@ module gw_cmd_dispatch #(
   always_comb begin
     target = '0;
     for (int unsigned e = 0; e < ENGINES; e++) begin
-      target[e] = {24'd0, cmd_i[gw_isa_pkg::ENGINE_LSB +: 8]} == e;
+      target[e] = {24'd0, cmd_i[gw_isa_pkg::ENGINE_LSB +: 8]} ==
+                  ((e < ENGINES - VECTORS) ? e : (32'(gw_isa_pkg::ENG_VECTOR0) + e - (ENGINES - VECTORS)));
     end
   end
 

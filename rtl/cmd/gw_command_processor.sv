@@ -2,19 +2,21 @@
 // let the heads of the queues start, and the log of marks. The interrupt stands while a run's end was not taken back or a
 // mark is in the log.
 //
-// Vectors over engines have the order of the ENGINE field: load, store, cores. A command starts in the cycle in
+// Vectors over engines have the order of the ENGINE field: load, store, cores, vector units. A command starts in the cycle in
 // which start_o is 1; its engine has said start_ready_i before. Events tell the same a cycle later, with the
 // command's index.
 module gw_command_processor #(
   parameter int unsigned ROWS        = 8,
   parameter int unsigned COLS        = 8,
   parameter int unsigned CORES       = 1,
+  parameter int unsigned VECTORS     = 0, // vector units: none, or one for each core
   parameter int unsigned SPM_ROWS    = 512,
   parameter int unsigned BUS_BYTES   = 16,
   parameter int unsigned QUEUE_DEPTH = 8,
   parameter int unsigned SEMAPHORES  = 64,
   parameter logic [32*gw_isa_pkg::CFG_NUM-1:0] CFG = '0, // what software reads of the NPU (gw_csr)
-  localparam int unsigned ENGINES    = 2 + CORES
+  localparam int unsigned ENGINES    = 2 + CORES + VECTORS,
+  localparam int unsigned UNITS      = (VECTORS == 0) ? 1 : VECTORS // of ports that are there without a unit, too
 ) (
   input  logic                                    clk_i,
   input  logic                                    rst_ni,
@@ -71,10 +73,15 @@ module gw_command_processor #(
   input  logic                                    store_err_valid_i,
   input  gw_isa_pkg::err_t                        store_err_code_i,
   input  gw_isa_pkg::index_t                      store_err_index_i,
+  input  logic [UNITS-1:0]                        vector_err_valid_i,
+  // verilator lint_off UNUSEDSIGNAL
+  input  logic [32*UNITS-1:0]                     vector_err_word_i, // 0: the unit had no error
+  // verilator lint_on UNUSEDSIGNAL
   // Counters (perf_counters)
   input  logic [3:0]                              load_counters_i,
   input  logic [3:0]                              store_counters_i,
   input  logic [7*CORES-1:0]                      compute_counters_i,
+  input  logic [7*UNITS-1:0]                      vector_counters_i,
   input  logic                                    read_beat_i,
   input  logic                                    write_beat_i,
   input  gw_bus_pkg::bytes_t                      read_bytes_i,
@@ -122,7 +129,7 @@ module gw_command_processor #(
   gw_isa_pkg::index_t    sem_err_index;
 
   // --- Registers and run control -------------------------------------------------------------------
-  gw_csr #(.CORES(CORES), .CFG(CFG)) u_csr (
+  gw_csr #(.CORES(CORES), .VECTORS(VECTORS), .CFG(CFG)) u_csr (
     .clk_i, .rst_ni,
     .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i,
     .s_axil_wvalid_i, .s_axil_wready_o, .s_axil_wdata_i, .s_axil_wstrb_i,
@@ -147,6 +154,7 @@ module gw_command_processor #(
     .irq_i           (irq_o),
     .err_code_i      (err_code),
     .err_index_i     (err_index),
+    .err_word_i      (err_word),
     .retired_i       (retired),
     .mark_take_o     (mark_take),
     .mark_valid_i    (mark_valid),
@@ -190,6 +198,8 @@ module gw_command_processor #(
     .store_err_valid_i    (store_err_valid_i),
     .store_err_code_i     (store_err_code_i),
     .store_err_index_i    (store_err_index_i),
+    .vector_err_valid_i   (|vector_err_valid_i),
+    .vector_err_index_i   (vector_err_index),
     .sem_err_valid_i      (sem_err_valid),
     .sem_err_index_i      (sem_err_index),
     .dispatch_index_i     (dispatch_index),
@@ -198,6 +208,26 @@ module gw_command_processor #(
     .oldest_valid_i       (oldest_valid_i),
     .oldest_index_i       (oldest_index_i)
   );
+
+  // Of several vector units with an error the first. A unit keeps its error's word, and starts nothing behind it.
+  gw_isa_pkg::index_t vector_err_index;
+  logic [31:0]        vector_err_word, err_word;
+
+  if (VECTORS != 0) begin : gen_vector_errors
+    always_comb begin
+      vector_err_index = 32'd0;
+      vector_err_word  = 32'd0;
+      for (int unsigned u = 0; u < VECTORS; u = u + 1) begin
+        if (vector_err_valid_i[VECTORS-1-u]) vector_err_index = done_index_i[32*(ENGINES-1-u) +: 32];
+        if (vector_err_word_i[32*(VECTORS-1-u) +: 32] != 32'd0) vector_err_word = vector_err_word_i[32*(VECTORS-1-u) +: 32];
+      end
+    end
+  end else begin : gen_no_vector_errors
+    assign vector_err_index = 32'd0;
+    assign vector_err_word  = 32'd0;
+  end
+
+  assign err_word = (err_code == gw_isa_pkg::ERR_VECTOR_FAULT) ? vector_err_word : 32'd0;
 
   // --- Marks ---------------------------------------------------------------------------------------
   gw_mark_log u_marks (
@@ -221,7 +251,7 @@ module gw_command_processor #(
   assign irq_o   = ended | mark_valid;
 
   // --- Counters ------------------------------------------------------------------------------------
-  gw_perf_counters #(.CORES(CORES)) u_counters (
+  gw_perf_counters #(.CORES(CORES), .VECTORS(VECTORS)) u_counters (
     .clk_i, .rst_ni,
     .clear_i       (clear_o),
     .count_i       (run_o),
@@ -229,6 +259,7 @@ module gw_command_processor #(
     .store_i       (store_counters_i),
     .fetch_i       (fetch_counters),
     .compute_i     (compute_counters_i),
+    .vector_i      (vector_counters_i),
     .read_beat_i   (read_beat_i),
     .write_beat_i  (write_beat_i),
     .fetch_beat_i  (r_valid_i),
@@ -273,7 +304,8 @@ module gw_command_processor #(
   );
 
   gw_cmd_dispatch #(
-    .LANES(LANES), .SPM_ROWS(SPM_ROWS), .CORES(CORES), .SEMAPHORES(SEMAPHORES), .ENGINES(ENGINES)
+    .LANES(LANES), .SPM_ROWS(SPM_ROWS), .CORES(CORES), .VECTORS(VECTORS), .SEMAPHORES(SEMAPHORES),
+    .ENGINES(ENGINES)
   ) u_dispatch (
     .clk_i, .rst_ni,
     .clear_i     (clear_o),

@@ -7,6 +7,7 @@
 // addresses that are no multiple of 4.
 module gw_csr #(
   parameter int unsigned                        CORES = 1,
+  parameter int unsigned                        VECTORS = 0,
   parameter logic [32*gw_isa_pkg::CFG_NUM-1:0] CFG   = '0 // registers from CSR_CFG on, the first lowest
 ) (
   input  logic                       clk_i,
@@ -49,6 +50,7 @@ module gw_csr #(
   input  logic                       irq_i,
   input  gw_isa_pkg::err_t           err_code_i,
   input  gw_isa_pkg::index_t         err_index_i,
+  input  gw_isa_pkg::csr_data_t      err_word_i,
   input  gw_isa_pkg::index_t         retired_i,
   // Mark log
   output logic                       mark_take_o,
@@ -64,7 +66,8 @@ module gw_csr #(
   localparam logic [1:0]  RESP_SLVERR    = 2'b10;
   localparam logic [31:0] WATCHDOG_RESET = 32'd65536;
   localparam logic [11:0] CFG_END        = gw_isa_pkg::CSR_CFG + 12'(4 * gw_isa_pkg::CFG_NUM);
-  localparam logic [11:0] COUNTERS_END   = gw_isa_pkg::CSR_COUNTERS + 12'(8 * (gw_isa_pkg::CNT_NUM + (CORES - 1) * gw_isa_pkg::CNT_CORE_NUM));
+  localparam logic [11:0] COUNTERS_END   = gw_isa_pkg::CSR_COUNTERS + 12'(8 * (gw_isa_pkg::CNT_NUM +
+                                           (CORES - 1) * gw_isa_pkg::CNT_CORE_NUM + VECTORS * gw_isa_pkg::CNT_VECTOR_NUM));
 
   // --- Write channel -------------------------------------------------------------------------------
   // Address and data are kept until both are here and the response before was taken.
@@ -242,6 +245,7 @@ module gw_csr #(
         gw_isa_pkg::CSR_STATUS:       read_data = {28'd0, irq_i, error_i, done_i, busy_i};
         gw_isa_pkg::CSR_ERR_CODE:     read_data = {24'd0, err_code_i};
         gw_isa_pkg::CSR_ERR_INDEX:    read_data = err_index_i;
+        gw_isa_pkg::CSR_ERR_WORD:     read_data = err_word_i;
         gw_isa_pkg::CSR_CMD_ADDR_LO:  read_data = cmd_addr_q[31:0];
         gw_isa_pkg::CSR_CMD_ADDR_HI:  read_data = cmd_addr_q[63:32];
         gw_isa_pkg::CSR_CMD_COUNT:    read_data = cmd_count_q;

@@ -2,9 +2,11 @@
 //
 // Inputs of a group have the order of isa.toml, first in bit 0; in each counted cycle exactly one of a group is 1,
 // so the counters of a group add up to CYCLES. Each core has a compute group and blocks of its own: core 0's are in the
-// list of isa.toml, those of the other cores follow it. Values are complete two cycles after the last counted one.
+// list of isa.toml, those of the other cores follow it, then those of the vector units. Values are complete two cycles after the last counted one.
 module gw_perf_counters #(
-  parameter int unsigned CORES = 1
+  parameter int unsigned CORES   = 1,
+  parameter int unsigned VECTORS = 0,
+  localparam int unsigned UNITS  = (VECTORS == 0) ? 1 : VECTORS
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
@@ -15,6 +17,9 @@ module gw_perf_counters #(
   input  logic [3:0]                 store_i,
   input  logic [3:0]                 fetch_i,
   input  logic [7*CORES-1:0]         compute_i,
+  // verilator lint_off UNUSEDSIGNAL
+  input  logic [7*UNITS-1:0]         vector_i, // five of a group, then lines read and written
+  // verilator lint_on UNUSEDSIGNAL
   // Amounts
   input  logic                       read_beat_i,
   input  logic                       write_beat_i,
@@ -30,7 +35,8 @@ module gw_perf_counters #(
   // --- Events, a cycle late ------------------------------------------------------------------------
   // Counting from registers keeps the adders out of the paths that the events come from.
   localparam int unsigned EVENTS = gw_isa_pkg::CNT_READ_BYTES; // counters before this one count by one
-  localparam int unsigned NUM    = gw_isa_pkg::CNT_NUM + (CORES - 1) * gw_isa_pkg::CNT_CORE_NUM;
+  localparam int unsigned CORE_NUM = gw_isa_pkg::CNT_NUM + (CORES - 1) * gw_isa_pkg::CNT_CORE_NUM;
+  localparam int unsigned NUM    = CORE_NUM + VECTORS * gw_isa_pkg::CNT_VECTOR_NUM;
   localparam int unsigned GROUP  = gw_isa_pkg::CNT_CORE_NUM - 1; // counters of a compute group; the last per core is BLOCKS
 
   logic                   count_q;
@@ -56,6 +62,10 @@ module gw_perf_counters #(
       write_bytes_q <= write_bytes_i;
     end
   end
+
+  function automatic logic one_hot(input logic [6:0] x);
+    one_hot = (x != 7'd0) & ((x & (x - 7'd1)) == 7'd0);
+  endfunction
 
   // --- Counters ------------------------------------------------------------------------------------
   logic [64*NUM-1:0] values;
@@ -90,13 +100,32 @@ module gw_perf_counters #(
     end
   end
 
+  for (genvar unit = 0; unit < VECTORS; unit++) begin : gen_vector
+    logic [gw_isa_pkg::CNT_VECTOR_NUM-1:0] vector_q;
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) vector_q <= '0;
+      else vector_q <= vector_i[gw_isa_pkg::CNT_VECTOR_NUM*unit +: gw_isa_pkg::CNT_VECTOR_NUM];
+    end
+
+    for (genvar k = 0; k < gw_isa_pkg::CNT_VECTOR_NUM; k++) begin : gen_counter
+      localparam int unsigned PLACE = CORE_NUM + unit * gw_isa_pkg::CNT_VECTOR_NUM + k;
+
+      gw_perf_counter u_counter (
+        .clk_i, .rst_ni, .clear_i, .count_i (count_q), .add_i ({15'd0, vector_q[k]}), .value_o (values[64*PLACE +: 64])
+      );
+    end
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (rst_ni) if (count_q) begin
+        a_cycle_counts_in_one_counter_of_the_vector_unit: assert (one_hot({2'd0, vector_q[4:0]}));
+      end
+    end
+  end
+
   assign value_o = ({24'd0, index_i} < NUM) ? values[64*index_i +: 64] : 64'd0;
 
   // --- Assertions ----------------------------------------------------------------------------------
-  function automatic logic one_hot(input logic [6:0] x);
-    one_hot = (x != 7'd0) & ((x & (x - 7'd1)) == 7'd0);
-  endfunction
-
   logic [CORES-1:0] one_of_group;
   for (genvar core = 0; core < CORES; core++) begin : gen_one_of_group
     assign one_of_group[core] = one_hot(compute_q[GROUP*core +: GROUP]);

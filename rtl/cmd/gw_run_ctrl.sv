@@ -51,6 +51,8 @@ module gw_run_ctrl #(
   input  logic                                   store_err_valid_i,
   input  gw_isa_pkg::err_t                       store_err_code_i,
   input  gw_isa_pkg::index_t                     store_err_index_i,
+  input  logic                                   vector_err_valid_i,
+  input  gw_isa_pkg::index_t                     vector_err_index_i,
   input  logic                                   sem_err_valid_i,
   input  gw_isa_pkg::index_t                     sem_err_index_i,
   // Where everybody stands, for the watchdog's index
@@ -131,6 +133,9 @@ module gw_run_ctrl #(
     end else if (store_err_valid_i) begin
       err_code  = store_err_code_i;
       err_index = store_err_index_i;
+    end else if (vector_err_valid_i) begin
+      err_code  = gw_isa_pkg::ERR_VECTOR_FAULT;
+      err_index = vector_err_index_i;
     end else if (sem_err_valid_i) begin
       err_code  = gw_isa_pkg::ERR_SEM_OVERFLOW;
       err_index = sem_err_index_i;

@@ -11,12 +11,17 @@
 // load's; a read of the same word in that cycle gives the old value, and writes of different halves of a word both
 // count. Which accesses may meet in a macro-bank is the business of operand_feed and of the port list
 // (docs/microarchitecture.md); the address's upper part is the bank.
+//
+// Each vector unit has a read (v: lines of fp32, or of bf16 widened to it, by rows or columns, as the array's reads; same:
+// all elements are the first) and a write (x), which counts behind those of the cores.
 module gw_spm #(
   parameter int unsigned LANES     = 8,
   parameter int unsigned COLS      = 8,
   parameter int unsigned CORES     = 1,
   parameter int unsigned SPM_ROWS  = 64,
-  parameter int unsigned BUS_BYTES = 16
+  parameter int unsigned BUS_BYTES = 16,
+  parameter int unsigned VECTORS   = 0,
+  localparam int unsigned UNITS    = (VECTORS == 0) ? 1 : VECTORS // of ports that are there without a unit, too
 ) (
   input  logic                                   clk_i,
   // Array side, reads
@@ -37,6 +42,19 @@ module gw_spm #(
   input  logic [gw_isa_pkg::LINE_W*CORES-1:0]    w_at_i,
   input  logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] w_count_i,
   input  logic [32*COLS*CORES-1:0]               w_line_i, // bf16 in the low halves
+  // Vector units
+  input  logic [UNITS-1:0]                       v_en_i,
+  input  logic [UNITS-1:0]                       v_fp32_i,
+  input  logic [UNITS-1:0]                       v_col_i,
+  input  logic [UNITS-1:0]                       v_same_i,
+  input  logic [gw_isa_pkg::LINE_W*UNITS-1:0]    v_at_i,
+  output logic [32*LANES*UNITS-1:0]              v_line_o,
+  input  logic [UNITS-1:0]                       x_en_i,
+  input  logic [UNITS-1:0]                       x_fp32_i,
+  input  logic [UNITS-1:0]                       x_col_i,
+  input  logic [gw_isa_pkg::LINE_W*UNITS-1:0]    x_at_i,
+  input  logic [gw_isa_pkg::SPM_ROT_W*UNITS-1:0] x_count_i,
+  input  logic [32*LANES*UNITS-1:0]              x_line_i, // bf16 in the low halves
   // Load write: beat slots first .. first + count - 1
   input  logic                                   ld_en_i,
   input  logic                                   ld_fp32_i,
@@ -68,6 +86,9 @@ module gw_spm #(
   logic [31:0]                            a_q [0:LANES*CORES-1]; // lane memory outputs, of each core
   logic [31:0]                            b_q [0:LANES*CORES-1];
   logic [31:0]                            c_q [0:LANES*CORES-1];
+  logic [31:0]                            v_q [0:LANES*UNITS-1];
+  logic [UNITS-1:0]                       v_en_q, v_same_q;
+  logic [8*UNITS-1:0]                     v_rot_q;
   logic [CORES-1:0]                       a_en_q, b_en_q, c_en_q;
   logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_rot_q, b_rot_q, c_rot_q;
 
@@ -217,6 +238,74 @@ module gw_spm #(
     end
   endtask
 
+  // --- Vector unit `c` ------------------------------------------------------------------------------
+  // Row of element e of a line.
+  function automatic logic [31:0] element_row(input logic [31:0] e, input logic col, input logic fp32,
+                                              input gw_isa_pkg::row_t addr0, input gw_isa_pkg::row_t addr1,
+                                              input gw_isa_pkg::lane_t split);
+    element_row = col ? ({8'd0, addr0} + (fp32 ? (e << 1) : e)) : ((e < {24'd0, split}) ? {8'd0, addr0} : {8'd0, addr1});
+  endfunction
+
+  task automatic read_v(input logic [31:0] c);
+    logic [31:0]       l, e, row, w;
+    logic              col, fp32;
+    gw_isa_pkg::row_t  addr0, addr1;
+    gw_isa_pkg::lane_t split, rot;
+    col   = v_col_i[c];
+    fp32  = v_fp32_i[c];
+    addr1 = v_at_i[64*c+40+:24];
+    addr0 = v_at_i[64*c+16+:24];
+    rot   = v_at_i[64*c+8+:8];
+    split = v_at_i[64*c+:8];
+    for (l = 0; l < LANES; l = l + 1) begin
+      e = l - {24'd0, rot};
+      e = (e[31] == 1'b1) ? (e + LANES) : e;
+      row = element_row(e, col, fp32, addr0, addr1, split);
+      w = mem[word_of(row, l)];
+      v_q[LANES*c+l] = fp32 ? w : ((row[0] == 1'b1) ? (w & 32'hffff_0000) : (w << 16));
+    end
+  endtask
+
+  task automatic rotate_v(input logic [31:0] c);
+    logic [31:0] e, rot;
+    rot = {24'd0, v_rot_q[8*c+:8]};
+    for (e = 0; e < LANES; e = e + 1)
+      v_line_o[(LANES*c+e)*32+:32] <= v_q[LANES*c+(v_same_q[c] ? rot : wrap(rot+e))];
+  endtask
+
+  task automatic write_v(input logic [31:0] c);
+    logic [31:0]       e, rot;
+    logic              col, fp32;
+    gw_isa_pkg::row_t  addr0, addr1;
+    gw_isa_pkg::lane_t split, count;
+    col   = x_col_i[c];
+    fp32  = x_fp32_i[c];
+    addr1 = x_at_i[64*c+40+:24];
+    addr0 = x_at_i[64*c+16+:24];
+    rot   = {24'd0, x_at_i[64*c+8+:8]};
+    split = x_at_i[64*c+:8];
+    count = x_count_i[8*c+:8];
+    for (e = 0; e < LANES; e = e + 1) begin
+      if (e < {24'd0, count})
+        put(fp32, element_row(e, col, fp32, addr0, addr1, split), wrap(rot + e), x_line_i[(LANES*c+e)*32+:32]);
+    end
+  endtask
+
+  task automatic vector_reads;
+    logic [31:0] c;
+    for (c = 0; c != VECTORS; c = c + 1) begin
+      if (v_en_q[c]) rotate_v(c);
+      if (v_en_i[c]) read_v(c);
+    end
+  endtask
+
+  task automatic vector_writes;
+    logic [31:0] c;
+    for (c = 0; c != VECTORS; c = c + 1) begin
+      if (x_en_i[c]) write_v(c);
+    end
+  endtask
+
   // --- DMA side ------------------------------------------------------------------------------------
   // Element by element: the lane turns round at LANES, the row changes where a panel ends.
   task automatic write_load;
@@ -264,9 +353,18 @@ module gw_spm #(
     if (b_en_i != '0) b_rot_q <= b_rot;
     if (c_en_i != '0) c_rot_q <= c_rot;
     array_reads;
+    if (VECTORS != 0) begin
+      v_en_q <= v_en_i;
+      for (int unsigned c = 0; c != VECTORS; c = c + 1) begin
+        if (v_en_i[c]) v_rot_q[8*c+:8] <= v_at_i[64*c+8+:8];
+        if (v_en_i[c]) v_same_q[c] <= v_same_i[c];
+      end
+      vector_reads;
+    end
     if (st_en_i) read_store;
     // Writes last: reads of this cycle have the old data.
     array_writes;
+    if (VECTORS != 0) vector_writes;
     if (ld_en_i) write_load;
   end
   // verilator lint_on BLKSEQ

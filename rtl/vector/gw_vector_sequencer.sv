@@ -22,6 +22,7 @@ module gw_vector_sequencer #(
   input  logic [15:0] first_i,    // the program's first word
   input  logic [15:0] strips_i,   // constant until done, as steps_i; both at least 1
   input  logic [15:0] steps_i,
+  input  logic [8:0]  fit_i,      // what masks may name; constant when they are known
   output logic        done_o,     // for a cycle; all is issued, or there is a fault
   output logic [3:0]  fault_o,    // with done_o; 0: none
   output logic [15:0] fault_at_o, // word of the program
@@ -36,6 +37,7 @@ module gw_vector_sequencer #(
   output logic        ends_in_o,
   output logic        ends_out_o,
   output logic        stalled_o,
+  output logic        working_o,
   // Lanes
   output logic        issue_o,
   output logic [63:0] word_o,
@@ -100,6 +102,12 @@ module gw_vector_sequencer #(
     begins[16*SECTIONS+:16] = sum;
   end
 
+  logic [MASK_W-1:0] named; // by some section
+  always_comb begin
+    named = '0;
+    for (int unsigned k = 0; k < SECTIONS; k = k + 1) named = named | masks[k*MASK_W+:MASK_W];
+  end
+
   always_comb begin
     header_fault    = 4'd0;
     header_fault_at = 16'd0;
@@ -111,6 +119,9 @@ module gw_vector_sequencer #(
       header_fault_at = 16'd1;
     end else if (empty_masked != '0) begin
       header_fault    = gw_vector_isa_pkg::FAULT_MASK;
+      header_fault_at = 16'd1;
+    end else if ((named & ~fit_i) != '0) begin
+      header_fault    = gw_vector_isa_pkg::FAULT_TILE;
       header_fault_at = 16'd1;
     end
   end
@@ -248,6 +259,7 @@ module gw_vector_sequencer #(
   assign fault_o      = !faulty ? 4'd0 : (state_q == MASKS) ? header_fault : fault;
   assign fault_at_o   = (state_q == MASKS) ? header_fault_at : index_q;
   assign stalled_o    = state_q == RUN && section_valid && fault == 4'd0 && waits;
+  assign working_o    = going;
   assign issue_o      = going && !sets;
   assign word_o       = word_q;
   assign turn_o       = turn_q;

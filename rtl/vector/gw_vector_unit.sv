@@ -20,11 +20,13 @@ module gw_vector_unit #(
   input  logic [15:0]         first_i,
   input  logic [15:0]         strips_i,
   input  logic [15:0]         steps_i,
+  input  logic [8:0]          fit_i,      // by tile, then result: it may be read, or written
   output logic                busy_o,
   output logic                done_o,
   output logic [3:0]          fault_o,    // with done_o; 0: none
   output logic [15:0]         fault_at_o, // word of the program
-  output logic                issue_o,    // an instruction's turn begins
+  output logic                working_o,  // an instruction has a turn
+  output logic                issue_o,    // in the lanes: it is no SET
   output logic                stalled_o,  // the next run waits for lines
   // Lines of tiles: a question that is answered some cycles after it is granted
   output logic                rd_req_o,
@@ -63,7 +65,7 @@ module gw_vector_unit #(
   gw_vector_sequencer #(.G(G), .PROGRAM_WORDS(PROGRAM_WORDS)) u_sequencer (
     .clk_i, .rst_ni, .clear_i,
     .write_i, .write_at_i, .write_word_i,
-    .start_i, .first_i, .strips_i, .steps_i,
+    .start_i, .first_i, .strips_i, .steps_i, .fit_i,
     .done_o        (seq_done),
     .fault_o       (seq_fault),
     .fault_at_o    (seq_fault_at),
@@ -76,6 +78,7 @@ module gw_vector_unit #(
     .ends_in_o     (ends_in),
     .ends_out_o    (ends_out),
     .stalled_o,
+    .working_o,
     .issue_o       (issue),
     .word_o        (word),
     .turn_o        (turn),

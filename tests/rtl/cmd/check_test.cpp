@@ -42,6 +42,7 @@ isa::Limits limits_of(std::uint64_t base, std::uint64_t size) {
   l.spm_rows = GW_SPM_ROWS;
   l.cores = GW_CORES;
   l.semaphores = GW_SEMAPHORES;
+  l.vectors = GW_VECTORS;
   l.dram_base = base;
   l.dram_size = size;
   return l;
@@ -92,7 +93,7 @@ TEST(CommandCheck, LegalCommandsPass) {
   }
 }
 
-/// ENGINE beyond the cores is refused for every opcode that names a core.
+/// ENGINE beyond the cores is refused for every opcode that names a core, and what is no vector unit for its commands.
 TEST(CommandCheck, EngineEndsWithTheCores) {
   isa::GemmCommand gemm;
   gemm.m = gemm.n = gemm.k = 1;
@@ -104,16 +105,23 @@ TEST(CommandCheck, EngineEndsWithTheCores) {
   isa::ConvCommand wgrad = conv;
   wgrad.weights = true;
   using Op = decltype(isa::Decoded::op);
+  isa::ProgramCommand program;
+  program.count = 1;
   Checker rtl(kWindows[0]);
   for (std::uint32_t engine = 0; engine < 256; ++engine)
-    for (const Op &op : {Op(gemm), Op(add), Op(conv), Op(wgrad), Op(isa::SyncCommand{})}) {
+    for (const Op &op : {Op(gemm), Op(add), Op(conv), Op(wgrad), Op(isa::SyncCommand{}), Op(program),
+                         Op(isa::TileCommand{}), Op(isa::VectorCommand{0, 0, 1, 1})}) {
       isa::Decoded d;
       d.op = op;
       isa::Command c = isa::encode(d);
       c.set(isa::field::ENGINE, engine);
       const bool sync = std::holds_alternative<isa::SyncCommand>(op);
-      const bool legal = engine < 2 + GW_CORES && (sync || engine >= 2);
-      EXPECT_EQ(rtl(c), legal ? isa::ErrorCode::NONE : isa::ErrorCode::ILLEGAL_FIELD)
+      const bool for_unit = c.get(isa::field::OPCODE) >= static_cast<std::uint32_t>(isa::Opcode::PROGRAM);
+      const bool is_unit = engine >= 10 && engine < 10 + GW_VECTORS;
+      const bool legal = for_unit ? is_unit : (engine < 2 + GW_CORES && (sync || engine >= 2)) || (sync && is_unit);
+      const isa::ErrorCode refused =
+          for_unit && GW_VECTORS == 0 ? isa::ErrorCode::ILLEGAL_OPCODE : isa::ErrorCode::ILLEGAL_FIELD;
+      EXPECT_EQ(rtl(c), legal ? isa::ErrorCode::NONE : refused)
           << "engine " << engine << " opcode " << c.get(isa::field::OPCODE);
     }
 }

@@ -19,7 +19,17 @@ public:
     isa::Decoded d;
     d.tag = static_cast<std::uint16_t>(below(65536));
     d.sync = sync();
-    switch (below(6)) {
+    switch (below(limits_.vectors == 0 ? 6 : 9)) {
+    case 6:
+      d.op = program();
+      break;
+    case 7:
+      d.op = tiles();
+      break;
+    case 8:
+      d.op =
+          isa::VectorCommand{unit(), static_cast<std::uint32_t>(below(isa::kProgramWords)), side(65535), side(65535)};
+      break;
     case 0:
       d.op = dma();
       break;
@@ -36,8 +46,7 @@ public:
       d.op = conv(true);
       break;
     default:
-      d.op = below(2) == 0 ? isa::SyncCommand{1, true}
-                           : isa::SyncCommand{static_cast<std::uint8_t>(below(2 + limits_.cores))};
+      d.op = below(2) == 0 ? isa::SyncCommand{1, true} : isa::SyncCommand{engine()};
       break;
     }
     return isa::encode(d);
@@ -80,7 +89,7 @@ public:
     isa::Command c;
     for (std::uint32_t &word : c.words)
       word = static_cast<std::uint32_t>(random_());
-    if (below(8) != 0) c.set(isa::field::OPCODE, static_cast<std::uint32_t>(1 + below(8)));
+    if (below(8) != 0) c.set(isa::field::OPCODE, static_cast<std::uint32_t>(1 + below(11)));
     return c;
   }
 
@@ -104,9 +113,52 @@ private:
       return list(isa::kCONVFields);
     case isa::Opcode::WGRAD:
       return list(isa::kWGRADFields);
+    case isa::Opcode::PROGRAM:
+      return list(isa::kPROGRAMFields);
+    case isa::Opcode::TILE:
+      return list(isa::kTILEFields);
+    case isa::Opcode::VECTOR:
+      return list(isa::kVECTORFields);
     default:
       return list(isa::kSYNCFields);
     }
+  }
+
+  /// Of any kind.
+  std::uint8_t engine() {
+    const auto place = static_cast<std::uint32_t>(below(2 + limits_.cores + limits_.vectors));
+    return isa::engine_at(place, limits_.cores);
+  }
+  std::uint8_t unit() { return static_cast<std::uint8_t>(below(limits_.vectors)); }
+
+  isa::ProgramCommand program() {
+    isa::ProgramCommand p;
+    p.unit = unit();
+    p.count = static_cast<std::uint32_t>(1 + below(6));
+    p.at = side(isa::kProgramWords - p.count + 1) - 1;
+    for (std::uint32_t i = 0; i < p.count; ++i)
+      p.words[i] = random_();
+    return p;
+  }
+
+  isa::TileCommand tiles() {
+    isa::TileCommand t;
+    t.unit = unit();
+    for (isa::VectorTile &tile : t.tiles) {
+      if (below(4) == 0) continue;
+      tile.slot = static_cast<std::uint32_t>(below(isa::kSlots));
+      tile.fp32 = below(2) != 0;
+      tile.by_col = below(2) != 0;
+      tile.same_element = tile.slot < isa::kOperandSlots && below(2) != 0;
+      tile.same_step = below(2) != 0;
+      const std::uint32_t panels = 1 + static_cast<std::uint32_t>(below(3));
+      const std::uint32_t cols = size(panels * limits_.lanes);
+      tile.col = static_cast<std::uint32_t>(below(std::min(limits_.lanes, cols)));
+      tile.cols = cols - tile.col;
+      tile.rows = size(most_rows(panels));
+      tile.spm = place(tile.rows, cols, tile.fp32);
+    }
+    return t;
   }
 
   isa::Sync sync() {

@@ -37,6 +37,7 @@ struct ShapeNames {
 struct UnitRun {
   std::uint64_t cycles = 0; ///< from its start to its end
   std::uint64_t issues = 0; ///< turns of instructions in the lanes
+  std::uint64_t active = 0; ///< turns of any instructions
   std::uint64_t stalled = 0, lines_read = 0, lines_written = 0;
   unsigned fault = 0;
   unsigned fault_at = 0;
@@ -60,14 +61,16 @@ public:
     model_->write_i = 0;
   }
 
-  /// Lines go by `x`, whose lanes are the shape's. What is counted beside the cycles is counted up to and including
-  /// cycle `limit`. Fails the test if there is no end.
-  UnitRun run(const Execution &x, const Grants &grants, unsigned first = 0, std::uint64_t limit = kMost) {
+  /// Lines go by `x`, whose lanes are the shape's. `fit`: the tiles and results that may be named. What is counted beside
+  /// the cycles is counted up to and including cycle `limit`. Fails the test if there is no end.
+  UnitRun run(const Execution &x, const Grants &grants, unsigned first = 0, unsigned fit = 0x1FF,
+              std::uint64_t limit = kMost) {
     UnitRun run;
     model_->start_i = 1;
     model_->first_i = first;
     model_->strips_i = x.strips;
     model_->steps_i = x.steps;
+    model_->fit_i = fit;
     for (bool done = false; !done && run.cycles < kMost; ++run.cycles) {
       model_->rd_gnt_i = grants(true, run.cycles) ? 1 : 0;
       model_->wr_gnt_i = grants(false, run.cycles) ? 1 : 0;
@@ -117,6 +120,7 @@ private:
 
   void count(UnitRun &run) const {
     run.issues += model_->issue_o;
+    run.active += model_->working_o;
     run.stalled += model_->stalled_o;
     run.lines_read += model_->rd_req_o & model_->rd_gnt_i;
     run.lines_written += model_->wr_req_o & model_->wr_gnt_i;

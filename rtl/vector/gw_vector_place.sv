@@ -1,0 +1,82 @@
+// Where a line of a tile lies, a cycle after it was asked for: strip and step as an access to the scratchpad.
+//
+// Steps come as a walk of lines has them (gw_vector_line_walk): the one before, the next one, or 0. So a step's column
+// within a panel, and the panel, are counted and not divided.
+module gw_vector_place #(
+  parameter int unsigned LANES = 8
+) (
+  input  logic              clk_i,
+  input  logic              take_i,
+  // verilator lint_off UNUSEDSIGNAL
+  input  logic [99:0]       tile_i,     // gw_vector_tiles; its shape is checked there
+  // verilator lint_on UNUSEDSIGNAL
+  input  gw_isa_pkg::dim_t  elements_i, // of the command
+  input  gw_isa_pkg::dim_t  strip_i,
+  input  gw_isa_pkg::dim_t  step_i,
+  // The line taken last
+  output logic              fp32_o,
+  output logic              col_o,
+  output logic              same_o,     // all its elements are the first
+  output gw_isa_pkg::line_t at_o,
+  output gw_isa_pkg::lane_t count_o     // elements of it that the command has
+);
+
+  localparam gw_isa_pkg::lane_t LANES8 = LANES[7:0];
+  localparam logic [8:0]        LANES9 = LANES[8:0];
+
+  // --- Fields --------------------------------------------------------------------------------------
+  gw_isa_pkg::row_t  row, pstride;
+  gw_isa_pkg::lane_t rot, col;
+  logic              fp32, by_col, same_element, same_step;
+
+  assign {col, pstride, rot, row}                = tile_i[63:0];
+  assign {same_step, same_element, by_col, fp32} = tile_i[99:96];
+
+  // --- The step, as panels and columns -------------------------------------------------------------
+  gw_isa_pkg::dim_t  step_q, panel_q, panel;
+  gw_isa_pkg::lane_t column_q, column;
+  logic              again, wraps;
+
+  assign again  = step_i == step_q;
+  assign wraps  = column_q == LANES8 - 8'd1;
+  assign panel  = (step_i == 16'd0) ? 16'd0 : again ? panel_q : (panel_q + {15'd0, wraps});
+  assign column = (step_i == 16'd0 || (!again && wraps)) ? 8'd0 : again ? column_q : (column_q + 8'd1);
+
+  always_ff @(posedge clk_i) begin
+    if (take_i) begin
+      step_q   <= step_i;
+      panel_q  <= panel;
+      column_q <= column;
+    end
+  end
+
+  // --- The line ------------------------------------------------------------------------------------
+  gw_isa_pkg::dim_t  strip, step, panels;
+  gw_isa_pkg::row_t  across, along, addr;
+  logic [8:0]        sum;
+  logic              crosses;
+  gw_isa_pkg::lane_t jj;
+  gw_isa_pkg::dim_t  left;
+
+  assign strip   = same_element ? 16'd0 : strip_i;
+  assign step    = same_step ? 16'd0 : step_i;
+  assign sum     = {1'b0, col} + {1'b0, same_step ? 8'd0 : column};
+  assign crosses = sum >= LANES9;
+  assign jj      = crosses ? 8'(sum - LANES9) : sum[7:0]; // column of step and first column, within a panel
+  assign panels  = by_col ? ((same_step ? 16'd0 : panel) + {15'd0, crosses}) : strip;
+  assign across  = 24'({8'd0, panels} * pstride);
+  assign along   = by_col ? 24'({8'd0, strip} * 24'(LANES)) : {8'd0, step};
+  assign addr    = row + across + (fp32 ? {along[22:0], 1'b0} : along);
+  assign left    = elements_i - 16'(strip_i * 16'(LANES));
+
+  always_ff @(posedge clk_i) begin
+    if (take_i) begin
+      fp32_o  <= fp32;
+      col_o   <= by_col;
+      same_o  <= same_element;
+      at_o    <= {addr + pstride, addr, gw_lane_pkg::add_mod(rot, jj, LANES9), LANES8 - col};
+      count_o <= (left > {8'd0, LANES8}) ? LANES8 : left[7:0];
+    end
+  end
+
+endmodule
