@@ -311,8 +311,8 @@ private:
     g.k = up_to(std::min(v.weights ? lines : a.cols, g.b_col ? b.cols : b_rows), dice_);
     g.m = blocks_up_to(v.weights ? a.cols : lines, npu_.rows);
     g.n = blocks_up_to(g.b_col ? b_rows : b.cols, npu_.cols);
-    while (std::uint64_t{g.m} * g.n * v.steps() > options_.max_gemm_macs)
-      (g.m > g.n ? g.m : g.n) = std::max(1U, (g.m > g.n ? g.m : g.n) / 2);
+    while (std::uint64_t{g.m} * g.n * v.steps() > options_.max_gemm_macs && g.m * g.n > 1)
+      (g.m > g.n ? g.m : g.n) /= 2;
     return true;
   }
 

@@ -60,7 +60,8 @@ TimingComparison compare_runs(const TimedRun &rtl, const TimedRun &model) {
         rtl.counters.values[i] != model.counters.values[i])
       ++result.counters_differ;
   result.end_differs = rtl.status.error != model.status.error ||
-                       (!rtl.status.ok() && rtl.status.error_index != model.status.error_index);
+                       (!rtl.status.ok() && (rtl.status.error_index != model.status.error_index ||
+                                             rtl.status.error_word != model.status.error_word));
   return result;
 }
 

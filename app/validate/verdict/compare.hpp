@@ -36,7 +36,7 @@ struct EventDifference {
 struct TimingComparison {
   std::uint64_t commands = 0, commands_differ = 0; ///< a command differs if any of its events does
   std::uint64_t counters = 0, counters_differ = 0;
-  bool end_differs = false; ///< error code or index
+  bool end_differs = false; ///< error code, index or word
   /// The first in time; all that happens before it is the same on both sides.
   std::optional<EventDifference> first;
 
