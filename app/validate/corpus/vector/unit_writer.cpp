@@ -25,8 +25,10 @@ std::uint32_t UnitWriter::place(const isa::vector::Words &words, std::vector<Ope
     programs_.erase(programs_.begin() + static_cast<std::ptrdiff_t>(i));
     first_.erase(first_.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  programs_.push_back(words);
-  first_.push_back(first);
+  if (!isa::vector::check(words)) {
+    programs_.push_back(words);
+    first_.push_back(first);
+  }
   for (std::uint32_t at = 0; at < size;) {
     isa::ProgramCommand command;
     command.unit = unit_;

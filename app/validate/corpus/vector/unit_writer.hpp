@@ -25,7 +25,7 @@ class UnitWriter {
 public:
   UnitWriter(std::uint8_t unit, Dice &dice) : unit_(unit), dice_(dice) {}
 
-  /// Programs that were written whole and are still in the memory.
+  /// Legal programs that are in the memory.
   const std::vector<isa::vector::Words> &programs() const { return programs_; }
 
   /// Whether the slot holds a tile.
