@@ -69,11 +69,11 @@ protected:
       status = npu_.step();
       if (progress && npu_.next_index() % kProgressInterval == 0) progress(npu_.next_index(), commands_);
     }
-    return {status.error, status.error_index};
+    return {status.error, status.error_index, status.error_word};
   }
 
   Counters do_read_counters() override {
-    Counters counters(config().cores);
+    Counters counters(config().cores, config().vectors());
     if (started_) counters.values = npu_.counters();
     return counters;
   }

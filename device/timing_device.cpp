@@ -92,11 +92,11 @@ protected:
     if (npu_ != nullptr) npu_->play_until(timing::kNever);
     // What was played ahead of an error is counted to its cycle by run() only.
     result_ = npu_ != nullptr && npu_->ok() ? npu_->finish() : timing::run(config(), stream_, run_);
-    return {result_.error, result_.error_index};
+    return {result_.error, result_.error_index, result_.error_word};
   }
 
   Counters do_read_counters() override {
-    Counters counters(config().cores);
+    Counters counters(config().cores, config().vectors());
     if (!result_.counters.empty()) counters.values = result_.counters;
     return counters;
   }

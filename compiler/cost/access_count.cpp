@@ -2,6 +2,7 @@
 
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/lower/dram_bytes.hpp"
+#include "sw_models/vector/unit_state.hpp"
 
 #include <algorithm>
 
@@ -20,12 +21,15 @@ std::uint64_t working_lines(const isa::ImageWalk &image, std::uint64_t lines) {
 
 class AccessCounter {
 public:
-  explicit AccessCounter(const Machine &npu) : npu_(npu) {}
+  explicit AccessCounter(const Machine &npu) : npu_(npu), units_(npu.vectors()) {}
 
   void operator()(const isa::DmaCommand &dma);
   void operator()(const isa::GemmCommand &gemm) { product(gemm, gemm.k, gemm.k); }
   void operator()(const isa::ConvCommand &conv);
   void operator()(const isa::AddCommand &add);
+  void operator()(const isa::ProgramCommand &program) { units_[program.unit].take(program); }
+  void operator()(const isa::TileCommand &tiles) { units_[tiles.unit].take(tiles); }
+  void operator()(const isa::VectorCommand &run);
   void operator()(const isa::SyncCommand & /*sync*/) {}
   void fetch(std::uint64_t address, std::uint64_t bytes);
   const AccessCounts &counts() const { return counts_; }
@@ -36,6 +40,7 @@ private:
   std::uint64_t line_bytes(std::uint64_t element_bytes) const { return npu_.lanes() * element_bytes; }
 
   const Machine &npu_;
+  std::vector<vector::UnitState> units_;
   AccessCounts counts_;
 };
 
@@ -49,6 +54,17 @@ void AccessCounter::operator()(const isa::DmaCommand &dma) {
     const std::uint64_t address = dma.dram_addr + row * dma.pitch;
     counts_.bus_bytes += times * beat_bytes(address, row_bytes, npu_.bus_bytes);
     moved += times * beat_bytes(address, row_bytes, access_bytes(npu_));
+  }
+}
+
+void AccessCounter::operator()(const isa::VectorCommand &run) {
+  const std::uint64_t strips = (run.elements + npu_.lanes() - 1) / npu_.lanes();
+  for (const vector::TileUse &use : units_[run.unit].uses(run)) {
+    const std::uint64_t element_bytes = use.tile.fp32 ? 4 : 2;
+    if (use.is_result())
+      counts_.vector_write_bytes += use.lines * run.elements * element_bytes;
+    else
+      counts_.vector_read_bytes += use.lines * strips * line_bytes(element_bytes);
   }
 }
 

@@ -342,6 +342,8 @@ std::string ContentReplay::step(const isa::Decoded &command, const SyncReplay &s
   if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) return conv(*v, compiled_.info[index]);
   if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c);
   if (const auto *d = std::get_if<isa::DmaCommand>(&command.op)) return d->store ? store(*d, sync) : load(*d, sync);
+  if (std::holds_alternative<isa::VectorCommand>(command.op))
+    return "a VECTOR, whose results no product of the layers is; no pass emits one";
   return {};
 }
 

@@ -14,17 +14,19 @@ GemmViews::GemmViews(const isa::GemmCommand &g)
 AddViews::AddViews(const isa::AddCommand &c)
     : a{c.a, c.m, c.n, true}, cin{c.cin, c.m, c.n, true}, cout{c.cout, c.m, c.n, !c.out_bf16} {}
 
+SpmView view_of(const vector::TileUse &use) { return {use.tile.spm, use.rows, use.cols, use.tile.fp32}; }
+
 SpmView view_of(const isa::DmaCommand &d) { return {d.spm, d.rows, d.cols, d.fp32}; }
 
 HazardReplay::HazardReplay(const NpuConfig &npu)
-    : npu_(npu), writers_(npu.spm_rows()), readers_(2 + npu.cores, std::vector<Access>(npu.spm_rows())),
-      next_block_(2 + npu.cores, 0), last_add_(2 + npu.cores, 0) {}
+    : npu_(npu), writers_(npu.spm_rows()), readers_(npu.engines(), std::vector<Access>(npu.spm_rows())),
+      next_block_(npu.engines(), 0), last_add_(npu.engines(), 0), units_(npu.vectors()) {}
 
-/// The core's own guarantees: an ADD begins when all before it is written, and ends before anything after it begins;
+/// The engine's own guarantees. A vector unit executes one command after the other. Of a core: an ADD begins when all before it is written, and ends before anything after it begins;
 /// initial values of a block are read after the results of the third block before it, and of all earlier ones, are
 /// written.
 bool HazardReplay::ordered_inside_core(const Writer &writer, const SpmView &view, Use use, std::size_t engine) const {
-  if (use == Use::kSum || last_add_[engine] >= writer.position) return true;
+  if (use == Use::kVector || use == Use::kSum || last_add_[engine] >= writer.position) return true;
   if (use != Use::kInitial) return false;
   const Blocks &w = blocks_[writer.index];
   const std::uint64_t last_needed = w.cout.same_place(view) ? w.first : w.first + w.count - 1;
@@ -121,12 +123,54 @@ std::string HazardReplay::add(const isa::AddCommand &c, const SyncReplay &sync) 
   return write(v.cout, sync);
 }
 
+namespace {
+
+/// Whether the unit has read each element that it replaces by the time it does.
+bool in_place(const vector::TileUse &operand, const vector::TileUse &result) {
+  const isa::VectorTile &a = operand.tile, &b = result.tile;
+  const bool same_lines = a.spm.row == b.spm.row && a.spm.pstride == b.spm.pstride && a.spm.rot == b.spm.rot &&
+                          a.col == b.col && a.fp32 == b.fp32 && a.by_col == b.by_col && !a.same_element;
+  const bool same_steps = a.same_step == b.same_step && !a.same_step;
+  return same_lines && (same_steps || (!operand.in_loop && !result.in_loop)) &&
+         operand.last_section <= result.first_section;
+}
+
+} // namespace
+
+/// Lines are read ahead of those that are written, in other sections, strips and steps.
+std::string HazardReplay::vector(const isa::VectorCommand &v, const SyncReplay &sync) {
+  const gradweave::vector::UnitState &unit = units_[v.unit];
+  if (const auto fault = unit.fault(v)) return "the program cannot run: " + fault->text;
+  const std::vector<gradweave::vector::TileUse> uses = unit.uses(v);
+  for (const auto &use : uses) {
+    if (use.is_result()) continue;
+    if (std::string problem = read(view_of(use), Use::kVector, sync); !problem.empty()) return problem;
+  }
+  for (const auto &result : uses)
+    for (const auto &other : uses) {
+      if (!result.is_result() || other.tile.slot == result.tile.slot) continue;
+      if (other.is_result() ? other.tile.slot < result.tile.slot : in_place(other, result)) continue;
+      const std::string what = other.is_result() ? "result " : "operand ";
+      const std::string problem =
+          refuse_overlap(view_of(other), (what + isa::slot_name(other.tile.slot)).c_str(), view_of(result));
+      if (!problem.empty()) return problem;
+    }
+  for (const auto &result : uses) {
+    if (!result.is_result()) continue;
+    if (std::string problem = write(view_of(result), sync); !problem.empty()) return problem;
+  }
+  return {};
+}
+
 std::string HazardReplay::step(std::size_t index, const isa::Decoded &command, const SyncReplay &sync) {
   index_ = static_cast<std::uint32_t>(index);
   blocks_.resize(index + 1);
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g, sync);
   if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c, sync);
   if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) return conv(*v, sync);
+  if (const auto *p = std::get_if<isa::ProgramCommand>(&command.op)) units_[p->unit].take(*p);
+  if (const auto *t = std::get_if<isa::TileCommand>(&command.op)) units_[t->unit].take(*t);
+  if (const auto *v = std::get_if<isa::VectorCommand>(&command.op)) return vector(*v, sync);
   if (const auto *d = std::get_if<isa::DmaCommand>(&command.op))
     return d->store ? read(view_of(*d), Use::kDma, sync) : write(view_of(*d), sync);
   return {};

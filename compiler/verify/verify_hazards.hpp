@@ -3,6 +3,7 @@
 
 #include "compiler/verify/verify_sync.hpp"
 #include "sw_models/config/npu_config.hpp"
+#include "sw_models/vector/unit_state.hpp"
 
 namespace gradweave::compiler {
 
@@ -45,6 +46,8 @@ struct AddViews {
   explicit AddViews(const isa::AddCommand &c);
 };
 SpmView view_of(const isa::DmaCommand &d);
+/// The columns before a window, in its first panel, count too: they lie in the same rows.
+SpmView view_of(const vector::TileUse &use);
 
 /// Checks each command's scratchpad accesses against those of all earlier ones.
 class HazardReplay {
@@ -67,7 +70,7 @@ private:
     std::uint64_t first = 0, count = 0;
     SpmView cout;
   };
-  enum class Use { kOperand, kInitial, kSum, kDma };
+  enum class Use { kOperand, kInitial, kSum, kDma, kVector };
   /// What a product reads, and what a message calls it.
   struct Operand {
     SpmView view;
@@ -80,6 +83,7 @@ private:
   std::string product(const isa::GemmCommand &g, std::vector<Operand> operands, const SyncReplay &sync);
   std::string refuse_overlap(const SpmView &operand, const char *what, const SpmView &result) const;
   std::string add(const isa::AddCommand &c, const SyncReplay &sync);
+  std::string vector(const isa::VectorCommand &v, const SyncReplay &sync);
   std::string read(const SpmView &view, Use use, const SyncReplay &sync);
   std::string write(const SpmView &view, const SyncReplay &sync);
   bool ordered_inside_core(const Writer &writer, const SpmView &view, Use use, std::size_t engine) const;
@@ -91,6 +95,7 @@ private:
   std::vector<Blocks> blocks_;               ///< by command
   std::vector<std::uint64_t> next_block_;    ///< by engine
   std::vector<std::uint32_t> last_add_;      ///< by engine: position of its last ADD
+  std::vector<gradweave::vector::UnitState> units_;
 };
 
 } // namespace gradweave::compiler

@@ -74,6 +74,7 @@ std::string verify_stream(const Compiled &compiled, const NpuConfig &npu) {
   limits.spm_rows = npu.spm_rows();
   limits.cores = npu.cores;
   limits.semaphores = npu.semaphores;
+  limits.vectors = npu.vectors();
   limits.dram_size = compiled.dram_bytes;
 
   SyncReplay sync(npu);

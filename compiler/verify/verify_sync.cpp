@@ -7,8 +7,8 @@
 namespace gradweave::compiler {
 
 SyncReplay::SyncReplay(const NpuConfig &npu)
-    : queue_depth_(npu.queue_depth), issued_(2 + npu.cores, 0), clock_(2 + npu.cores, Clock(2 + npu.cores, 0)),
-      semaphores_(npu.semaphores) {}
+    : cores_(npu.cores), queue_depth_(npu.queue_depth), issued_(npu.engines(), 0),
+      clock_(npu.engines(), Clock(npu.engines(), 0)), semaphores_(npu.semaphores) {}
 
 std::string SyncReplay::take(const isa::Wait &wait) {
   Semaphore &s = semaphores_.at(wait.semaphore);
@@ -43,7 +43,7 @@ std::string SyncReplay::post(std::uint8_t id) {
 }
 
 std::string SyncReplay::step(const isa::Decoded &command) {
-  engine_ = command.engine();
+  engine_ = isa::engine_place(command.engine(), cores_);
   ++issued_[engine_];
   for (const isa::Wait &wait : command.sync.waits)
     if (wait.semaphore != isa::kNoSemaphore)

@@ -11,7 +11,7 @@
 namespace gradweave::compiler {
 
 /// Replays a stream in memory order and tells, for the command at hand, which earlier commands are complete when it
-/// starts, whatever the timing. Positions count from 1 within an engine.
+/// starts, whatever the timing. Engines are places (isa::engine_place()); positions count from 1 within an engine.
 class SyncReplay {
 public:
   explicit SyncReplay(const NpuConfig &npu);
@@ -40,6 +40,7 @@ private:
   std::string take(const isa::Wait &wait);
   std::string post(std::uint8_t id);
 
+  std::uint32_t cores_;
   std::uint64_t queue_depth_;
   std::size_t engine_ = 0;
   std::vector<std::uint32_t> issued_;

@@ -4,14 +4,16 @@
 
 namespace gradweave {
 
-const std::array<AccessCountForm, 11> &access_count_forms() {
+const std::array<AccessCountForm, 13> &access_count_forms() {
   using C = AccessCounts;
-  static const std::array<AccessCountForm, 11> forms{{{"macs", &C::macs},
+  static const std::array<AccessCountForm, 13> forms{{{"macs", &C::macs},
                                                       {"idle_macs", &C::idle_macs},
                                                       {"adds", &C::adds},
                                                       {"operand_read_bytes", &C::operand_read_bytes},
                                                       {"sum_read_bytes", &C::sum_read_bytes},
                                                       {"result_write_bytes", &C::result_write_bytes},
+                                                      {"vector_read_bytes", &C::vector_read_bytes},
+                                                      {"vector_write_bytes", &C::vector_write_bytes},
                                                       {"load_write_bytes", &C::load_write_bytes},
                                                       {"store_read_bytes", &C::store_read_bytes},
                                                       {"bus_bytes", &C::bus_bytes},

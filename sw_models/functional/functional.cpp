@@ -1,6 +1,7 @@
 #include "sw_models/functional/functional.hpp"
 
 #include "sw_models/numerics/numerics.hpp"
+#include "sw_models/vector/interpreter.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -105,11 +106,12 @@ void move_rows(Scratchpad &spm, DeviceMemory &memory, const isa::DmaCommand &d, 
 
 FunctionalNpu::FunctionalNpu(const NpuConfig &config, DeviceMemory &memory)
     : config_(config), memory_(memory), spm_(config.spm_rows(), config.lanes()), semaphores_(config.semaphores),
-      counters_(isa::counter_count(config.cores), 0) {
+      counters_(isa::counter_count(config.cores, config.vectors()), 0), units_(config.vectors()) {
   limits_.lanes = config.lanes();
   limits_.spm_rows = config.spm_rows();
   limits_.cores = config.cores;
   limits_.semaphores = config.semaphores;
+  limits_.vectors = config.vectors();
   set_dram_window(0, memory.size());
 }
 
@@ -123,6 +125,8 @@ void FunctionalNpu::clear() {
   std::fill(counters_.begin(), counters_.end(), std::uint64_t{0});
   std::fill(semaphores_.begin(), semaphores_.end(), std::uint16_t{0});
   marks_.clear();
+  for (vector::UnitState &unit : units_)
+    unit.begin_run();
   places_ = 0;
   open_ = false;
 }
@@ -190,6 +194,12 @@ ErrorCode FunctionalNpu::execute(const isa::Command &command) {
     convolve(*conv);
   } else if (const auto *sum = std::get_if<isa::AddCommand>(&d.op)) {
     add_tiles(*sum);
+  } else if (const auto *program = std::get_if<isa::ProgramCommand>(&d.op)) {
+    units_[program->unit].take(*program);
+  } else if (const auto *tiles = std::get_if<isa::TileCommand>(&d.op)) {
+    units_[tiles->unit].take(*tiles);
+  } else if (const auto *run = std::get_if<isa::VectorCommand>(&d.op)) {
+    if (const ErrorCode error = run_program(*run); error != ErrorCode::NONE) return error;
   } else if (std::get<isa::SyncCommand>(d.op).mark) {
     marks_.push_back(d.tag);
   }
@@ -293,6 +303,29 @@ void FunctionalNpu::add_tiles(const isa::AddCommand &c) {
     else
       spm_.write_row(c.cout, i, c.n, a.data());
   }
+}
+
+ErrorCode FunctionalNpu::run_program(const isa::VectorCommand &v) {
+  const vector::UnitState &unit = units_[v.unit];
+  if (const std::optional<isa::vector::Fault> fault = unit.fault(v)) {
+    status_.error_word = static_cast<std::uint32_t>(fault->code) << 16U | (v.first + fault->index);
+    return ErrorCode::VECTOR_FAULT;
+  }
+  vector::Execution x;
+  x.lanes = config_.lanes();
+  x.strips = (v.elements + x.lanes - 1) / x.lanes;
+  x.steps = v.steps;
+  const auto lanes_of = [&](std::uint32_t strip) { return std::min(x.lanes, v.elements - strip * x.lanes); };
+  x.read = [&](const vector::LinePlace &at, std::uint32_t *line) {
+    spm_.read_line(unit.slot(at.tile), at.step, at.strip * x.lanes, lanes_of(at.strip), line);
+    add(Counter::VECTOR_READS, 1, v.unit);
+  };
+  x.write = [&](const vector::LinePlace &at, const std::uint32_t *line) {
+    spm_.write_line(unit.slot(isa::vector::kTiles + at.tile), at.step, at.strip * x.lanes, lanes_of(at.strip), line);
+    add(Counter::VECTOR_WRITES, 1, v.unit);
+  };
+  vector::interpret(isa::vector::decode(unit.words(v.first)), x);
+  return ErrorCode::NONE;
 }
 
 std::uint64_t FunctionalNpu::beats(std::uint64_t addr, std::uint64_t bytes) const {

@@ -11,6 +11,7 @@
 #include "sw_models/functional/scratchpad.hpp"
 #include "sw_models/memory/memory.hpp"
 #include "sw_models/numerics/golden.hpp"
+#include "sw_models/vector/unit_state.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -19,10 +20,11 @@ namespace gradweave {
 
 class FunctionalNpu {
 public:
-  /// Error and index as the ERR_CODE and ERR_INDEX registers show them.
+  /// Error, index and word as the ERR_CODE, ERR_INDEX and ERR_WORD registers show them.
   struct Status {
     isa::ErrorCode error = isa::ErrorCode::NONE;
     std::uint32_t error_index = 0;
+    std::uint32_t error_word = 0; ///< of a VECTOR_FAULT: as ERR_WORD has it; else 0
     bool done = false; ///< all commands executed
   };
 
@@ -54,8 +56,11 @@ public:
   /// Index of the command that step() will execute; equals RETIRED.
   std::uint32_t next_index() const { return next_; }
   /// Counters that exist without time: READ_BYTES, WRITE_BYTES, READ_BEATS, WRITE_BEATS, FETCH_BEATS (of the commands
-  /// fetched so far) and BLOCKS, which each core has; all others are zero.
-  std::uint64_t counter(isa::Counter c, std::uint32_t core = 0) const { return counters_[isa::counter_index(c, core)]; }
+  /// fetched so far), BLOCKS, which each core has, and VECTOR_READS and VECTOR_WRITES of each vector unit; all others are
+  /// zero.
+  std::uint64_t counter(isa::Counter c, std::uint32_t core = 0) const {
+    return counters_[isa::counter_index(c, core, config_.cores)];
+  }
   /// All of them, in the list of isa/counters.hpp.
   const std::vector<std::uint64_t> &counters() const { return counters_; }
   /// Tags of the MARKs that completed.
@@ -75,10 +80,13 @@ private:
   /// C = CIN + A B, and its way out; `k`: the length of the reduction.
   void accumulate(const isa::GemmCommand &g, const golden::MatrixView &a, const golden::MatrixView &b, std::uint32_t k);
   void add_tiles(const isa::AddCommand &c);
+  isa::ErrorCode run_program(const isa::VectorCommand &v);
   bool take_waits(const isa::Sync &sync);
   bool post(const isa::Sync &sync);
   void count_fetch();
-  void add(isa::Counter c, std::uint64_t n, std::uint32_t core = 0) { counters_[isa::counter_index(c, core)] += n; }
+  void add(isa::Counter c, std::uint64_t n, std::uint32_t core = 0) {
+    counters_[isa::counter_index(c, core, config_.cores)] += n;
+  }
   std::uint64_t beats(std::uint64_t addr, std::uint64_t bytes) const;
 
   NpuConfig config_;
@@ -93,6 +101,7 @@ private:
   std::uint32_t places_ = 0; ///< of the ring; 0: none
   bool open_ = false;        ///< commands may follow
   std::vector<std::uint16_t> marks_;
+  std::vector<vector::UnitState> units_; ///< vector units
 };
 
 } // namespace gradweave

@@ -1,5 +1,7 @@
 #include "sw_models/functional/scratchpad.hpp"
 
+#include "sw_models/numerics/numerics.hpp"
+
 namespace gradweave {
 
 /// Calls f(index of the row's word, j) for each column j; the word of an fp32 element is its low half.
@@ -37,6 +39,39 @@ void Scratchpad::write_row(const isa::SpmTile &t, std::uint32_t i, std::uint32_t
   walk_row(t, i, cols, true, [&](std::size_t w, std::uint32_t j) {
     words_[w] = static_cast<std::uint16_t>(in[j]);
     words_[w + lanes_] = static_cast<std::uint16_t>(in[j] >> 16U);
+  });
+}
+
+/// Calls f(index of the element's word, place in the line) for each element; the word is that of the low half.
+template <typename F>
+void Scratchpad::walk_line(const isa::VectorTile &t, std::uint32_t step, std::uint32_t first, std::uint32_t count,
+                           F f) const {
+  const std::uint32_t line = t.same_step ? 0 : step;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    const std::uint32_t element = t.same_element ? 0 : first + k;
+    const std::uint32_t i = t.by_col ? element : line, j = t.col + (t.by_col ? line : element);
+    const std::size_t row = std::size_t{t.spm.row} + std::size_t{j / lanes_} * t.spm.pstride + i * (t.fp32 ? 2U : 1U);
+    f(row * lanes_ + (t.spm.rot + i + j) % lanes_, k);
+  }
+}
+
+void Scratchpad::read_line(const isa::VectorTile &t, std::uint32_t step, std::uint32_t first, std::uint32_t count,
+                           std::uint32_t *out) const {
+  walk_line(t, step, first, count, [&](std::size_t w, std::uint32_t k) {
+    const std::uint32_t low = words_[w];
+    out[k] = t.fp32 ? low | std::uint32_t{words_[w + lanes_]} << 16U : low << 16U;
+  });
+}
+
+void Scratchpad::write_line(const isa::VectorTile &t, std::uint32_t step, std::uint32_t first, std::uint32_t count,
+                            const std::uint32_t *in) {
+  walk_line(t, step, first, count, [&](std::size_t w, std::uint32_t k) {
+    if (!t.fp32) {
+      words_[w] = bf16_from_fp32(fp32_from_bits(in[k]));
+      return;
+    }
+    words_[w] = static_cast<std::uint16_t>(in[k]);
+    words_[w + lanes_] = static_cast<std::uint16_t>(in[k] >> 16U);
   });
 }
 

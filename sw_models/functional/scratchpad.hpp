@@ -27,8 +27,18 @@ public:
   void write_row(const isa::SpmTile &t, std::uint32_t i, std::uint32_t cols, const std::uint16_t *in);
   void write_row(const isa::SpmTile &t, std::uint32_t i, std::uint32_t cols, const std::uint32_t *in);
 
+  /// Line `step` of a tile of the vector unit, elements first to first + count - 1, as fp32 bits: bf16 ones are widened
+  /// when they are read, and rounded (N8) when they are written.
+  void read_line(const isa::VectorTile &t, std::uint32_t step, std::uint32_t first, std::uint32_t count,
+                 std::uint32_t *out) const;
+  void write_line(const isa::VectorTile &t, std::uint32_t step, std::uint32_t first, std::uint32_t count,
+                  const std::uint32_t *in);
+
 private:
   template <typename F> void walk_row(const isa::SpmTile &t, std::uint32_t i, std::uint32_t cols, bool fp32, F f) const;
+
+  template <typename F>
+  void walk_line(const isa::VectorTile &t, std::uint32_t step, std::uint32_t first, std::uint32_t count, F f) const;
 
   std::uint32_t rows_, lanes_;
   std::vector<std::uint16_t> words_;

@@ -5,9 +5,9 @@ namespace gradweave::timing {
 
 void NpuTiming::fill_counters(std::uint64_t end) {
   using isa::Counter;
-  result_.counters.resize(isa::counter_count(npu_.cores));
+  result_.counters.resize(isa::counter_count(npu_.cores, npu_.vectors()));
   const auto set = [this](Counter c, std::uint64_t value, std::uint32_t core = 0) {
-    result_.counters[isa::counter_index(c, core)] = value;
+    result_.counters[isa::counter_index(c, core, npu_.cores)] = value;
   };
   const std::uint64_t cycles = end + 1;
   for (Engine &engine : engines_) {
@@ -47,6 +47,18 @@ void NpuTiming::fill_counters(std::uint64_t end) {
     set(Counter::COMPUTE_ADD, c.add, core);
     set(Counter::BLOCKS, c.blocks, core);
     if (result_.ok()) result_.accesses += c.accesses;
+  }
+  for (std::uint32_t core = 0; core < npu_.vectors(); ++core) {
+    const VectorEngine::Totals &v = units_[core].totals();
+    const Engine &engine = engines_[kCore + npu_.cores + core];
+    set(Counter::VECTOR_ACTIVE, v.active, core);
+    set(Counter::VECTOR_PORT, v.port, core);
+    set(Counter::VECTOR_DRAIN, engine.busy - v.active - v.port, core);
+    set(Counter::VECTOR_SEM, engine.waiting, core);
+    set(Counter::VECTOR_EMPTY, cycles - engine.busy - engine.waiting, core);
+    set(Counter::VECTOR_READS, v.reads, core);
+    set(Counter::VECTOR_WRITES, v.writes, core);
+    if (result_.ok()) result_.accesses += v.accesses;
   }
   set(Counter::READ_BEATS, m.read_beats);
   set(Counter::WRITE_BEATS, m.write_beats);

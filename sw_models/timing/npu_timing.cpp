@@ -24,12 +24,14 @@ NpuTiming::NpuTiming(const Machine &npu, const isa::Command *stream, std::size_t
     : npu_(npu), stream_(stream), count_(options.ring.places == 0 ? count : options.ring.first_tail), options_(options),
       watchdog_(options.watchdog.value_or(usual_watchdog(npu))), limit_(limit), progress_(progress),
       fetch_(npu.bus_bytes, options.stream_addr, count_), memory_(npu, fetch_.word_beats(), limit, progress),
-      cores_(npu.cores, GemmEngine(npu, limit, progress)), engines_(kCore + npu.cores), semaphores_(npu.semaphores, 0),
+      cores_(npu.cores, GemmEngine(npu, limit, progress)), units_(npu.vectors(), VectorEngine(npu, limit, progress)),
+      engines_(npu.engines()), semaphores_(npu.semaphores, 0),
       open_(options.ring.places != 0) {
   if (options_.dram_size == 0) options_.dram_size = npu.memory.size_bytes;
   limits_ = {npu.lanes(),        npu.spm_rows(),     npu.cores,    npu.semaphores,
              options_.dram_base, options_.dram_size, npu.vectors()};
   result_.commands.resize(count_);
+  result_.cores = npu.cores;
 }
 
 bool NpuTiming::legal_start() const {
@@ -57,6 +59,8 @@ std::uint64_t NpuTiming::candidate(std::size_t e) const {
     ready = memory_.ready(e == kStore);
     if (e == kStore && is_mark(engine.queue.front().command))
       ready = marks_held_ == latency::kMarks ? kNever : std::max(ready, mark_room_since_);
+  } else if (is_unit(e)) {
+    ready = unit(e).ready();
   } else {
     const GemmEngine &core = cores_[e - kCore];
     const auto &op = engine.queue.front().command.op;
@@ -67,6 +71,7 @@ std::uint64_t NpuTiming::candidate(std::size_t e) const {
 }
 
 std::uint64_t NpuTiming::next_done(std::size_t e) const {
+  if (is_unit(e)) return unit(e).next_done();
   return e < kCore ? memory_.next_done(e == kStore) : cores_[e - kCore].next_done();
 }
 
@@ -87,7 +92,7 @@ void NpuTiming::plan_dispatch() {
     dispatch_error_ = isa::check_command(stream_[dispatched_], limits_);
     if (dispatch_error_ == isa::ErrorCode::NONE) {
       next_ = {static_cast<std::uint32_t>(dispatched_), *isa::decode(stream_[dispatched_])};
-      dispatch_engine_ = next_.command.engine();
+      dispatch_engine_ = isa::engine_place(next_.command.engine(), npu_.cores);
     }
   }
   const std::uint64_t check = std::max(available, check_from_);
@@ -127,11 +132,12 @@ bool NpuTiming::waits_hold(const isa::Sync &sync) const {
   });
 }
 
-/// Who starts first in a cycle: STORE's head, else LOAD's, else the cores' in turn, behind the one that started last.
+/// Who starts first in a cycle: STORE's head, else LOAD's, else those of cores and vector units in turn, behind the one
+/// that started last.
 std::size_t NpuTiming::precedence(std::size_t e) const {
   if (e < kCore) return e == kStore ? 0 : 1;
-  const std::size_t core = e - kCore;
-  return kCore + (core >= first_core_ ? core - first_core_ : core + cores_.size() - first_core_);
+  const std::size_t one = e - kCore;
+  return kCore + (one >= first_ ? one - first_ : one + cores_.size() + units_.size() - first_);
 }
 
 /// Of the heads that could start, one does.
@@ -170,24 +176,40 @@ void NpuTiming::start(std::size_t e, std::uint64_t now) {
   engine.in_flight.emplace_back(head.index, head.command.sync.posts);
   engine.head_since = now + latency::kStartToHead;
   engine.retry = 0;
-  if (e >= kCore) first_core_ = (e - kCore + 1) % cores_.size();
+  if (e >= kCore) first_ = (e - kCore + 1) % (cores_.size() + units_.size());
   if (!engine.queue.empty())
     engine.head_since =
         std::max(engine.head_since, result_.commands[engine.queue.front().index].issue + latency::kMoveToHead);
 
   if (is_mark(head.command)) start_mark(head.index, head.command.tag, now);
-  if (const auto *dma = std::get_if<isa::DmaCommand>(&head.command.op))
+  start_work(e, now, head.command);
+}
+
+void NpuTiming::start_work(std::size_t e, std::uint64_t now, const isa::Decoded &command) {
+  if (is_unit(e)) return start_unit(unit(e), now, command);
+  if (const auto *dma = std::get_if<isa::DmaCommand>(&command.op))
     memory_.start(e == kStore, now, *dma);
-  else if (const auto *gemm = std::get_if<isa::GemmCommand>(&head.command.op))
+  else if (const auto *gemm = std::get_if<isa::GemmCommand>(&command.op))
     cores_[e - kCore].start_gemm(now, *gemm);
-  else if (const auto *conv = std::get_if<isa::ConvCommand>(&head.command.op))
+  else if (const auto *conv = std::get_if<isa::ConvCommand>(&command.op))
     cores_[e - kCore].start_conv(now, *conv);
-  else if (const auto *add = std::get_if<isa::AddCommand>(&head.command.op))
+  else if (const auto *add = std::get_if<isa::AddCommand>(&command.op))
     cores_[e - kCore].start_add(now, *add);
   else if (e < kCore)
     memory_.start_sync(e == kStore, now);
   else
     cores_[e - kCore].start_sync(now);
+}
+
+void NpuTiming::start_unit(VectorEngine &unit, std::uint64_t now, const isa::Decoded &command) {
+  if (const auto *run = std::get_if<isa::VectorCommand>(&command.op))
+    unit.start_vector(now, *run);
+  else if (const auto *tiles = std::get_if<isa::TileCommand>(&command.op))
+    unit.start_tile(now, *tiles);
+  else if (const auto *program = std::get_if<isa::ProgramCommand>(&command.op))
+    unit.start_program(now, *program);
+  else
+    unit.start_sync(now);
 }
 
 void NpuTiming::start_mark(std::uint32_t index, std::uint16_t tag, std::uint64_t now) {
@@ -206,6 +228,11 @@ std::uint64_t NpuTiming::host_since() const {
 void NpuTiming::complete(std::size_t e, std::uint64_t now) {
   Engine &engine = engines_[e];
   const auto [index, posts] = engine.in_flight.front();
+  if (is_unit(e) && unit(e).fault_word() != 0) {
+    stop(isa::ErrorCode::VECTOR_FAULT, index);
+    result_.error_word = result_.error == isa::ErrorCode::VECTOR_FAULT ? unit(e).fault_word() : 0;
+    return;
+  }
   engine.in_flight.pop_front();
   result_.commands[index].done = now;
   const std::uint64_t from =
@@ -232,7 +259,10 @@ void NpuTiming::complete(std::size_t e, std::uint64_t now) {
       other.retry = now + latency::kPostToTake;
     }
   }
-  e < kCore ? memory_.complete(e == kStore, now) : cores_[e - kCore].complete();
+  if (is_unit(e))
+    unit(e).complete();
+  else
+    e < kCore ? memory_.complete(e == kStore, now) : cores_[e - kCore].complete();
 }
 
 void NpuTiming::play(std::uint64_t now) {

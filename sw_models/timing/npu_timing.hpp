@@ -5,6 +5,7 @@
 #include "sw_models/timing/engines/command_fetch.hpp"
 #include "sw_models/timing/engines/gemm_engine.hpp"
 #include "sw_models/timing/engines/memory_system.hpp"
+#include "sw_models/timing/engines/vector_engine.hpp"
 #include "sw_models/timing/run.hpp"
 
 #include <cstdint>
@@ -45,7 +46,7 @@ public:
   RunResult finish();
 
 private:
-  static constexpr std::size_t kLoad = 0, kStore = 1, kCore = 2; ///< engines; the latter: core 0's
+  static constexpr std::size_t kLoad = 0, kStore = 1, kCore = 2; ///< places of engines; the latter: core 0's
 
   struct Queued {
     std::uint32_t index = 0;
@@ -73,6 +74,11 @@ private:
   void plan_dispatch();
   void dispatch(std::uint64_t now);
   void grant(std::uint64_t now);
+  bool is_unit(std::size_t e) const { return e >= kCore + cores_.size(); }
+  const VectorEngine &unit(std::size_t e) const { return units_[e - kCore - cores_.size()]; }
+  VectorEngine &unit(std::size_t e) { return units_[e - kCore - cores_.size()]; }
+  void start_work(std::size_t e, std::uint64_t now, const isa::Decoded &command);
+  void start_unit(VectorEngine &unit, std::uint64_t now, const isa::Decoded &command);
   bool waits_hold(const isa::Sync &sync) const;
   void start(std::size_t e, std::uint64_t now);
   void complete(std::size_t e, std::uint64_t now);
@@ -111,8 +117,9 @@ private:
   CommandFetch fetch_;
   MemorySystem memory_;
   std::vector<GemmEngine> cores_;
-  std::vector<Engine> engines_; ///< load, store, and the cores
-  std::size_t first_core_ = 0;  ///< whose turn it is to start, if several could
+  std::vector<VectorEngine> units_;
+  std::vector<Engine> engines_; ///< load, store, the cores, the vector units
+  std::size_t first_ = 0;       ///< of cores and vector units, whose turn it is to start, if several could
   std::vector<std::uint32_t> semaphores_;
 
   std::uint64_t dispatched_ = 0;

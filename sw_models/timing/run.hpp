@@ -45,7 +45,9 @@ struct RunOptions {
 struct RunResult {
   isa::ErrorCode error = isa::ErrorCode::NONE; ///< as ERR_CODE
   std::uint32_t error_index = 0;               ///< as ERR_INDEX
+  std::uint32_t error_word = 0;                ///< as ERR_WORD
   bool given_up = false;                       ///< for the limits of the options; what follows is of the part before
+  std::uint32_t cores = 1;                     ///< whose counters are in the list
   std::vector<std::uint64_t> counters;         ///< in the list of isa/counters.hpp
   std::vector<CommandTimes> commands;          ///< one per command of the stream
   std::vector<Mark> marks;                     ///< MARKs that completed, in that order
@@ -54,7 +56,9 @@ struct RunResult {
 
   bool ok() const { return error == isa::ErrorCode::NONE; }
   /// Of a counter that each core has: that of the core.
-  std::uint64_t counter(isa::Counter c, std::uint32_t core = 0) const { return counters[isa::counter_index(c, core)]; }
+  std::uint64_t counter(isa::Counter c, std::uint32_t core = 0) const {
+    return counters[isa::counter_index(c, core, cores)];
+  }
   std::uint64_t cycles() const { return counter(isa::Counter::CYCLES); }
 };
 

@@ -6,7 +6,7 @@
 #include "sw_models/vector/recorder.hpp"
 #include "tests/cosim/vector_stream.hpp"
 #include "tests/graph/element_programs.hpp"
-#include "tests/sw_models/vector/random_program.hpp"
+#include "sw_models/vector/random_program.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

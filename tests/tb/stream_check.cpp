@@ -69,6 +69,12 @@ std::string compare_counters(const Counters &got, const FunctionalNpu &model, bo
     if (got[c] != model.counter(c) && !(without_fetch && c == isa::Counter::FETCH_BEATS))
       return fmt::format("counter {}: device {}, model {}", isa::kCounters[static_cast<std::size_t>(c)].name, got[c],
                          model.counter(c));
+  const std::size_t all = got.values.size(), of_units = all - isa::counter_count(got.cores);
+  for (std::uint32_t unit = 0; unit < of_units / isa::kVectorCounters.size(); ++unit)
+    for (const isa::Counter c : {isa::Counter::VECTOR_READS, isa::Counter::VECTOR_WRITES})
+      if (got.of_core(c, unit) != model.counter(c, unit))
+        return fmt::format("lines of vector unit {}: device {}, model {}", unit, got.of_core(c, unit),
+                           model.counter(c, unit));
   return "";
 }
 
@@ -122,7 +128,7 @@ StreamVerdict check_stream(Device &device, const corpus::RandomStream &stream, c
   verdict.marks = ran.marks.size();
   const Counters counters = device.read_counters();
   verdict.cycles = counters[isa::Counter::CYCLES];
-  if (status.error != expected.error || (!status.ok() && status.error_index != expected.error_index)) {
+  if (status.error != expected.error || (!status.ok() && (status.error_index != expected.error_index || status.error_word != expected.error_word))) {
     const auto name = [](isa::ErrorCode e) { return isa::kErrorNames[static_cast<std::size_t>(e)]; };
     verdict.problem = fmt::format("the device ends in {} at command {}, the model in {} at command {}",
                                   name(status.error), status.error_index, name(expected.error), expected.error_index);

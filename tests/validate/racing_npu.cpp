@@ -1,6 +1,7 @@
 #include "tests/validate/racing_npu.hpp"
 
 #include "sw_models/numerics/numerics.hpp"
+#include "sw_models/vector/interpreter.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -18,7 +19,8 @@ constexpr std::ptrdiff_t kResultsOnTheirWay = 2;
 RacingNpu::RacingNpu(const Machine &config, std::uint64_t dram_base, std::vector<std::uint8_t> &memory,
                      std::uint64_t seed)
     : npu_(config), dram_base_(dram_base), memory_(memory), dice_(seed),
-      spm_(std::size_t{config.spm_rows()} * config.lanes()), semaphores_(config.semaphores), cores_(config.cores) {
+      spm_(std::size_t{config.spm_rows()} * config.lanes()), semaphores_(config.semaphores), cores_(config.cores),
+      units_(config.vectors()) {
   for (std::uint16_t &w : spm_)
     w = static_cast<std::uint16_t>(dice_.bits()); // nothing may depend on it
 }
@@ -26,15 +28,22 @@ RacingNpu::RacingNpu(const Machine &config, std::uint64_t dram_base, std::vector
 bool RacingNpu::run(const std::vector<isa::Command> &stream) {
   for (const isa::Command &c : stream) {
     const isa::Decoded d = *isa::decode(c);
-    (d.engine() < kCompute ? queues_[d.engine()] : cores_[d.engine() - kCompute].queue).push_back(d);
+    const std::size_t engine = isa::engine_place(d.engine(), npu_.cores);
+    if (engine < kCompute)
+      queues_[engine].push_back(d);
+    else if (engine < kCompute + cores_.size())
+      cores_[engine - kCompute].queue.push_back(d);
+    else
+      units_[engine - kCompute - cores_.size()].queue.push_back(d);
   }
   const auto idle = [&] {
     return std::all_of(queues_.begin(), queues_.end(), [](const auto &q) { return q.empty(); }) &&
            std::all_of(transfers_.begin(), transfers_.end(), [](const auto &t) { return t.empty(); }) &&
            std::all_of(cores_.begin(), cores_.end(),
-                       [](const Core &c) { return c.queue.empty() && c.results.empty(); });
+                       [](const Core &c) { return c.queue.empty() && c.results.empty(); }) &&
+           std::all_of(units_.begin(), units_.end(), [](const Unit &u) { return u.queue.empty(); });
   };
-  const std::size_t engines = kCompute + cores_.size();
+  const std::size_t engines = kCompute + cores_.size() + units_.size();
   while (!idle()) {
     const std::size_t first = dice_.below(engines);
     const std::size_t times = 1 + dice_.below(12); // long turns let an engine run far ahead of the others
@@ -49,6 +58,7 @@ bool RacingNpu::run(const std::vector<isa::Command> &stream) {
 }
 
 bool RacingNpu::turn(std::size_t engine) {
+  if (engine >= kCompute + cores_.size()) return turn_unit(units_[engine - kCompute - cores_.size()]);
   return engine < kCompute ? turn_dma(engine) : turn_compute(cores_[engine - kCompute]);
 }
 
@@ -134,6 +144,68 @@ void RacingNpu::write(const Transfer &t) {
         if (d->fp32) spm_[w + npu_.lanes()] = static_cast<std::uint16_t>(value >> 16U);
       }
     }
+}
+
+// --- vector units -----------------------------------------------------------------------------------
+
+std::size_t RacingNpu::word(const isa::VectorTile &t, std::uint32_t strip, std::uint32_t step,
+                            std::uint32_t lane) const {
+  const std::uint32_t e = t.same_element ? 0 : strip * npu_.lanes() + lane, k = t.same_step ? 0 : step;
+  // From column 0 of the panels on it is a tile as any other.
+  return word(t.spm, t.by_col ? e : k, t.col + (t.by_col ? k : e), t.fp32);
+}
+
+void RacingNpu::put(std::size_t word, std::uint16_t value, Unit *late) {
+  if (late != nullptr)
+    late->writes.emplace_back(word, value);
+  else
+    spm_[word] = value;
+}
+
+void RacingNpu::run_vector(Unit &unit, const isa::VectorCommand &run) {
+  Unit *const late = dice_.chance(0.5) ? &unit : nullptr;
+  vector::Execution x;
+  x.lanes = npu_.lanes();
+  x.strips = (run.elements + x.lanes - 1) / x.lanes;
+  x.steps = run.steps;
+  const auto lanes = [&](std::uint32_t strip) { return std::min(x.lanes, run.elements - strip * x.lanes); };
+  x.read = [&](const vector::LinePlace &at, std::uint32_t *line) {
+    const isa::VectorTile &t = unit.state.slot(at.tile);
+    for (std::uint32_t l = 0; l < lanes(at.strip); ++l) {
+      const std::size_t w = word(t, at.strip, at.step, l);
+      line[l] = t.fp32 ? spm_[w] | std::uint32_t{spm_[w + npu_.lanes()]} << 16U : std::uint32_t{spm_[w]} << 16U;
+    }
+  };
+  x.write = [&](const vector::LinePlace &at, const std::uint32_t *line) {
+    const isa::VectorTile &t = unit.state.slot(isa::kOperandSlots + at.tile);
+    for (std::uint32_t l = 0; l < lanes(at.strip); ++l) {
+      const std::size_t w = word(t, at.strip, at.step, l);
+      put(w, t.fp32 ? static_cast<std::uint16_t>(line[l]) : bf16_from_fp32(fp32_from_bits(line[l])), late);
+      if (t.fp32) put(w + npu_.lanes(), static_cast<std::uint16_t>(line[l] >> 16U), late);
+    }
+  };
+  vector::interpret(isa::vector::decode(unit.state.words(run.first)), x);
+}
+
+bool RacingNpu::turn_unit(Unit &unit) {
+  if (unit.queue.empty()) return false;
+  const isa::Decoded &head = unit.queue.front();
+  if (unit.busy) {
+    for (const auto &[w, value] : unit.writes)
+      spm_[w] = value;
+    unit.writes.clear();
+    post(head.sync);
+    unit.busy = false;
+    unit.queue.pop_front();
+    return true;
+  }
+  if (!can_start(head.sync)) return false;
+  take(head.sync);
+  unit.busy = true;
+  if (const auto *program = std::get_if<isa::ProgramCommand>(&head.op)) unit.state.take(*program);
+  if (const auto *tiles = std::get_if<isa::TileCommand>(&head.op)) unit.state.take(*tiles);
+  if (const auto *run = std::get_if<isa::VectorCommand>(&head.op)) run_vector(unit, *run);
+  return true;
 }
 
 // --- compute ----------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "base/random/dice.hpp"
 #include "isa/command.hpp"
 #include "sw_models/config/machine.hpp"
+#include "sw_models/vector/unit_state.hpp"
 
 #include <array>
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace gradweave::test {
 
 /// Engines progress in random turns. Loads and stores overlap within their engine and read early or late; results of
 /// the last two blocks of a core are still on their way when a block reads its operands and initial values. An ADD has
-/// its core to itself, and reads early or late.
+/// its core to itself, and reads early or late. Results of a VECTOR are written as they come, or all at its end.
 class RacingNpu {
 public:
   /// `memory` is the DRAM from `dram_base` on; it is changed.
@@ -45,7 +46,19 @@ private:
     std::uint32_t block_row = 0, block_col = 0;
   };
 
+  struct Unit {
+    std::deque<isa::Decoded> queue;
+    vector::UnitState state;
+    bool busy = false; ///< the queue's head has started
+    std::vector<std::pair<std::size_t, std::uint16_t>> writes; ///< that come with its end
+  };
+
   bool turn(std::size_t engine);
+  bool turn_unit(Unit &unit);
+  void run_vector(Unit &unit, const isa::VectorCommand &run);
+  void put(std::size_t word, std::uint16_t value, Unit *late);
+  /// Element `lane` of the line of a strip and step, in the scratchpad.
+  std::size_t word(const isa::VectorTile &t, std::uint32_t strip, std::uint32_t step, std::uint32_t lane) const;
   bool turn_dma(std::size_t engine);
   bool turn_compute(Core &core);
   bool may_start(const Core &core) const;
@@ -76,6 +89,7 @@ private:
   std::array<std::deque<isa::Decoded>, 2> queues_; ///< of load and store
   std::array<std::deque<Transfer>, 2> transfers_;
   std::vector<Core> cores_;
+  std::vector<Unit> units_;
 };
 
 } // namespace gradweave::test

@@ -101,10 +101,12 @@ TEST_P(RandomStreams, RacesShowWhenAWaitIsMissing) {
 /// What the acceptance of the RTL relies on being exercised.
 class SeenInStreams {
 public:
-  explicit SeenInStreams(const Machine &config) : config_(config) {
+  explicit SeenInStreams(const Machine &config) : config_(config), units_(config.vectors()) {
     for (std::uint32_t core = 0; core < config.cores; ++core)
       note(fmt::format("GEMM on core {}", core), false);
   }
+
+  void begin() { units_.assign(units_.size(), {}); }
 
   void add(const isa::Decoded &d) {
     waits(d.sync);
@@ -139,7 +141,45 @@ private:
   void command(const isa::SyncCommand &s) {
     note("SYNC on load", s.engine == 0);
     note("SYNC on store", s.engine == 1);
-    note("SYNC on compute", s.engine >= 2);
+    note("SYNC on compute", s.engine >= 2 && !isa::is_vector_engine(s.engine));
+    if (config_.vectors() != 0) note("SYNC on a vector unit", isa::is_vector_engine(s.engine));
+  }
+
+  void command(const isa::ProgramCommand &p) {
+    note("words of a program", true);
+    note("a few words", p.count < 6);
+    note("the memory's last word", p.at + p.count == isa::kProgramWords);
+    units_[p.unit].take(p);
+  }
+
+  void command(const isa::TileCommand &t) {
+    for (const isa::VectorTile &tile : t.tiles)
+      note("TILE with places left", tile.slot == isa::kNoSlot);
+    units_[t.unit].take(t);
+  }
+
+  void command(const isa::VectorCommand &v) {
+    note(fmt::format("VECTOR on unit {}", v.unit), true);
+    note("elements in several strips", v.elements > config_.lanes());
+    note("strips in several groups", v.elements > config_.lanes() * 4 * config_.vector_groups);
+    note("a partial strip", v.elements % config_.lanes() != 0);
+    note("one step", v.steps == 1);
+    note("several steps", v.steps > 1);
+    const std::vector<vector::TileUse> uses = units_[v.unit].uses(v);
+    note("four results", uses.size() > 3 && !uses[uses.size() - 4].tile.same_element && uses[uses.size() - 4].is_result());
+    for (const vector::TileUse &use : uses) {
+      const isa::VectorTile &t = use.tile;
+      const std::string what = use.is_result() ? "result" : "operand";
+      note(what + (t.fp32 ? " in fp32" : " in bf16") + (t.by_col ? " by columns" : " by rows"), true);
+      note(what + " that begins inside a panel", t.col != 0);
+      note(what + " across panels by rows", !t.by_col && t.col + t.cols > config_.lanes());
+      note(what + " across panels by columns", t.by_col && t.col + t.cols > config_.lanes());
+      note(what + " repeated in steps", t.same_step && use.in_loop && v.steps > 1);
+      if (!use.is_result()) note("operand repeated in elements", t.same_element && v.elements > 1);
+      note("elements in place", use.is_result() && std::any_of(uses.begin(), uses.end(), [&](const auto &o) {
+                                  return !o.is_result() && o.tile.spm.row == t.spm.row && o.tile.col == t.col;
+                                }));
+    }
   }
 
   void command(const isa::DmaCommand &m) {
@@ -205,6 +245,7 @@ private:
   }
 
   const Machine &config_;
+  std::vector<vector::UnitState> units_;
   std::map<std::string, int> times_;
 };
 
@@ -212,6 +253,7 @@ TEST_P(RandomStreams, CoverTheInstructionSet) {
   SeenInStreams seen(config_of(GetParam()));
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const corpus::RandomStream stream = stream_of(GetParam(), seed);
+    seen.begin();
     for (const isa::Command &c : stream.commands)
       seen.add(*isa::decode(c));
   }
@@ -295,22 +337,22 @@ TEST(RandomStream, IsTheSameWithEveryCompiler) {
   EXPECT_EQ(hash, 6834942976415170619U);
 }
 
-TEST(RandomStream, TimesOfTheModelAddUpToCycles) {
-  const Machine &npu = config_of("test8");
+TEST_P(RandomStreams, HaveTimesInTheModelThatAddUpToCycles) {
+  const Machine &npu = config_of(GetParam());
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     corpus::RandomStreamOptions options;
     options.seed = seed;
     const timing::RunResult r = timing::run(npu, corpus::make_random_stream(npu, options).commands);
     ASSERT_TRUE(r.ok()) << "seed " << seed;
     std::map<std::string, std::uint64_t> sums;
-    for (std::size_t i = 0; i < isa::kCounters.size(); ++i)
-      if (!isa::kCounters[i].group.empty()) sums[std::string(isa::kCounters[i].group)] += r.counters[i];
+    for (std::size_t i = 0; i < r.counters.size(); ++i)
+      if (const std::string group = isa::counter_group(i, npu.cores); !group.empty()) sums[group] += r.counters[i];
     for (const auto &[group, sum] : sums)
       EXPECT_EQ(sum, r.cycles()) << "seed " << seed << ", group " << group;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Npus, RandomStreams, testing::Values("test8", "test6x10", "test8c2", "test8c8", "test6x10c3"));
+INSTANTIATE_TEST_SUITE_P(Npus, RandomStreams, testing::Values("test8", "test6x10", "test8c2", "test8c8", "test6x10c3", "test8v2", "test6x10v1", "test8c2v4"));
 
 } // namespace
 } // namespace gradweave::test

@@ -33,7 +33,8 @@ protected:
 };
 
 TEST_P(TimingStreams, AreLegalAndEnd) {
-  const isa::Limits limits{npu_.lanes(), npu_.spm_rows(), npu_.cores, npu_.semaphores, 0, kDramBytes};
+  const isa::Limits limits{npu_.lanes(), npu_.spm_rows(), npu_.cores,     npu_.semaphores,
+                           0,            kDramBytes,       npu_.vectors()};
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const std::vector<isa::Command> stream = stream_of(npu_, seed, 0);
     for (std::size_t i = 0; i < stream.size(); ++i)
@@ -52,6 +53,9 @@ TEST_P(TimingStreams, EndInEveryErrorTheyCanEarn) {
   for (const ErrorCode error : {ErrorCode::ILLEGAL_OPCODE, ErrorCode::ILLEGAL_FIELD, ErrorCode::SPM_RANGE,
                                 ErrorCode::DRAM_RANGE, ErrorCode::DRAM_ALIGN, ErrorCode::WATCHDOG})
     EXPECT_GE(ends[error], 10) << isa::kErrorNames[static_cast<std::size_t>(error)];
+  if (npu_.vectors() != 0) {
+    EXPECT_GE(ends[ErrorCode::VECTOR_FAULT], 10);
+  }
   EXPECT_LT(ends[ErrorCode::NONE], 30);
 }
 
@@ -101,7 +105,19 @@ private:
   void command(const isa::SyncCommand &sync) {
     note("SYNC on load", sync.engine == 0);
     note("SYNC on store", sync.engine == 1);
-    note("SYNC on compute", sync.engine >= 2);
+    note("SYNC on compute", sync.engine >= 2 && !isa::is_vector_engine(sync.engine));
+    if (npu_.vectors() != 0) note("SYNC on a vector unit", isa::is_vector_engine(sync.engine));
+  }
+
+  void command(const isa::ProgramCommand &) { note("PROGRAM", true); }
+  void command(const isa::TileCommand &) { note("TILE", true); }
+  void command(const isa::VectorCommand &v) {
+    const std::uint32_t group = npu_.lanes() * 4 * npu_.vector_groups;
+    note(fmt::format("VECTOR on unit {}", v.unit), true);
+    note("VECTOR of a group and an element", v.elements == group + 1);
+    note("VECTOR of whole groups", v.elements % group == 0);
+    note("VECTOR of a strip", v.elements <= npu_.lanes());
+    note("VECTOR behind a command of its unit", in_a_row_ > 1);
   }
 
   void command(const isa::ConvCommand &v) {
@@ -165,7 +181,7 @@ TEST_P(TimingStreams, CrowdTheHardware) {
 
 INSTANTIATE_TEST_SUITE_P(Npus, TimingStreams,
                          testing::Values("test8", "test6x10", "test13x7", "test5x2", "test4x8", "test8x3", "test2x2",
-                                         "test8c2", "test8c4", "test8c8", "test6x10c3", "test8p2"));
+                                         "test8c2", "test8c4", "test8c8", "test6x10c3", "test8p2", "test8v2", "test6x10v1", "test8c2v4"));
 
 TEST(TimingStream, OverflowsASemaphore) {
   const Machine npu = load_machine("configs/test8.toml");

@@ -4,6 +4,7 @@
 #include "app/validate/corpus/parts/images.hpp"
 #include "app/validate/corpus/parts/live_tiles.hpp"
 #include "app/validate/corpus/parts/semaphores.hpp"
+#include "app/validate/corpus/vector/tile_work.hpp"
 #include "base/random/dice.hpp"
 #include "base/random/random_data.hpp"
 
@@ -19,6 +20,7 @@ constexpr std::uint64_t kPage = 4096; // bursts end at its multiples
 constexpr std::size_t kMaxObjects = 8;
 constexpr std::uint64_t kAddSalt = 0x616464;    // what is drawn for ADDs is apart from what the seed decides otherwise
 constexpr std::uint64_t kConvSalt = 0x636f6e76; // and so for convolutions
+constexpr double kShareOfVectors = 0.8;         // of the streams of an NPU that has vector units
 
 constexpr std::uint64_t bytes_of(bool fp32) { return fp32 ? 4 : 2; }
 
@@ -31,7 +33,9 @@ public:
   Generator(const NpuConfig &config, const RandomStreamOptions &options)
       : npu_(config), options_(options), dice_(options.seed), adds_(Dice(options.seed ^ kAddSalt).chance(0.5)),
         convs_(Dice(options.seed ^ kConvSalt).chance(0.4)), lanes_(config.lanes()), tiles_(config, dice_),
-        engines_(draw_engines()) {
+        engines_(draw_engines()), vectors_(config.vectors() != 0 && dice_.chance(kShareOfVectors)) {
+    for (std::uint32_t unit = 0; unit < config.vectors(); ++unit)
+      units_.emplace_back(static_cast<std::uint8_t>(unit), dice_);
     const std::uint64_t window_words = std::uint64_t{tiles_.window_rows()} * lanes_;
     max_elements_ = window_words / 6;
     max_row_words_ = window_words / 2;
@@ -54,24 +58,32 @@ public:
     std::vector<Needs> needs;
     for (const isa::Decoded &op : ops_)
       needs.push_back(tracker.add(op));
-    for (const isa::Decoded &op : synchronise(ops_, needs, engines_, npu_.semaphores, dice_))
+    for (const isa::Decoded &op : synchronise(ops_, needs, engines_, npu_, dice_))
       stream.commands.push_back(isa::encode(op));
     return stream;
   }
 
 private:
-  /// Load, store, and as many cores as there are semaphores for, any of them.
+  /// Load, store, and as many cores and vector units as there are semaphores for, any of them, a core at least.
   std::vector<std::uint8_t> draw_engines() {
-    std::vector<std::uint8_t> engines(engines_of(npu_));
+    std::vector<std::uint8_t> engines(npu_.engines());
     std::iota(engines.begin(), engines.end(), std::uint8_t{0});
-    while (semaphores_needed(static_cast<std::uint32_t>(engines.size())) > npu_.semaphores)
-      engines.erase(engines.begin() +
-                    static_cast<std::ptrdiff_t>(kComputeEngine + dice_.below(engines.size() - kComputeEngine)));
+    while (semaphores_needed(engines, npu_) > npu_.semaphores) {
+      const std::size_t which = kComputeEngine + dice_.below(engines.size() - kComputeEngine);
+      if (cores_among(engines) > 1 || engines[which] >= first_unit())
+        engines.erase(engines.begin() + static_cast<std::ptrdiff_t>(which));
+    }
     return engines;
+  }
+  std::size_t first_unit() const { return kComputeEngine + npu_.cores; }
+  /// Places of cores; those of vector units follow.
+  std::size_t cores_among(const std::vector<std::uint8_t> &engines) const {
+    return static_cast<std::size_t>(std::count_if(engines.begin() + kComputeEngine, engines.end(),
+                                                  [&](std::uint8_t e) { return e < first_unit(); }));
   }
   /// Often the one before: commands of a core overlap in other ways than those of several.
   std::uint8_t any_core() {
-    const std::size_t cores = engines_.size() - kComputeEngine;
+    const std::size_t cores = cores_among(engines_);
     if (cores > 1 && dice_.chance(0.6)) last_core_ = dice_.below(cores);
     return static_cast<std::uint8_t>(engines_[kComputeEngine + last_core_] - kComputeEngine);
   }
@@ -80,6 +92,7 @@ private:
     if (tiles_.all().size() > kMaxObjects) retire_smallest();
     if (tiles_.count(false) < 2) return load_new(false);
     if (tiles_.count(true) < 1 && dice_.chance(0.5)) return load_new(true);
+    if (vectors_ && dice_.chance(0.3)) return vector();
     const std::uint64_t choice = dice_.below(100);
     if (choice < 20) return load_new(dice_.chance(0.35));
     if (choice < 32) return load_part();
@@ -298,8 +311,8 @@ private:
     g.k = up_to(std::min(v.weights ? lines : a.cols, g.b_col ? b.cols : b_rows), dice_);
     g.m = blocks_up_to(v.weights ? a.cols : lines, npu_.rows);
     g.n = blocks_up_to(g.b_col ? b_rows : b.cols, npu_.cols);
-    while (std::uint64_t{g.m} * g.n * v.steps() > options_.max_gemm_macs)
-      (g.m > g.n ? g.m : g.n) = std::max(1U, (g.m > g.n ? g.m : g.n) / 2);
+    while (std::uint64_t{g.m} * g.n * v.steps() > options_.max_gemm_macs && g.m * g.n > 1)
+      (g.m > g.n ? g.m : g.n) /= 2;
     return true;
   }
 
@@ -356,6 +369,21 @@ private:
     }
   }
 
+  /// A run of a program, with all that it needs before it, on one of the vector units in use.
+  void vector() {
+    const std::size_t units = engines_.size() - kComputeEngine - cores_among(engines_);
+    if (units == 0) return gemm();
+    UnitWriter &unit = units_[engines_[engines_.size() - units + dice_.below(units)] - first_unit()];
+    const std::optional<TileWork> drawn = draw_tile_work(tiles_, unit, lanes_, dice_);
+    if (!drawn) return;
+    for (const Object &result : drawn->results)
+      make_room(result);
+    for (const Operation &op : unit.run(drawn->work))
+      emit(op);
+    for (const Object &result : drawn->results)
+      tiles_.add(result);
+  }
+
   /// The result goes into part of a live tile or into a new one; never over what the same command reads.
   template <typename Op> void emit_with_result(Op &command, const std::vector<Object> &used) {
     auto &g = result_of(command);
@@ -401,7 +429,9 @@ private:
   std::array<Region, 2> regions_; ///< bf16 and fp32 elements
   std::uint64_t end_ = 0;         ///< of the DRAM in use
   std::optional<Object> accumulated_;
-  std::vector<std::uint8_t> engines_; ///< those in use
+  std::vector<std::uint8_t> engines_; ///< places of those in use
+  bool vectors_;                      ///< most have programs of vector units, if there are any
+  std::vector<UnitWriter> units_;
   std::size_t last_core_ = 0;         ///< of these
   std::vector<isa::Decoded> ops_;
 };

@@ -3,6 +3,7 @@
 #include "app/validate/corpus/parts/errors.hpp"
 #include "app/validate/corpus/parts/images.hpp"
 #include "app/validate/corpus/parts/tokens.hpp"
+#include "app/validate/corpus/vector/any_work.hpp"
 #include "base/random/dice.hpp"
 
 #include <algorithm>
@@ -28,23 +29,26 @@ constexpr std::uint32_t bytes_of(bool fp32) { return fp32 ? 4 : 2; }
 class Generator {
 public:
   Generator(const Machine &config, const TimingStreamOptions &options)
-      : npu_(config), options_(options), engines_(kCompute + config.cores), dice_(options.seed),
+      : npu_(config), options_(options), engines_(config.engines()), dice_(options.seed),
         tokens_(engines_, config.semaphores, dice_), adds_(Dice(options.seed ^ kAddSalt).chance(0.5)),
-        convs_(Dice(options.seed ^ kConvSalt).chance(0.4)) {}
+        convs_(Dice(options.seed ^ kConvSalt).chance(0.4)) {
+    for (std::uint32_t unit = 0; unit < config.vectors(); ++unit)
+      units_.emplace_back(static_cast<std::uint8_t>(unit), dice_);
+  }
 
   TimingStream run() {
     const bool overflow = dice_.chance(options_.share_of_overflows);
     while (out_.size() < options_.commands) {
       sync_chance_ = std::array<double, 4>{0, 0.05, 0.3, 0.8}[dice_.below(4)];
-      (this->*kEpisodes[dice_.below(kEpisodes.size() - (adds_ ? 0 : kAddEpisodes))])();
+      episode();
     }
-    if (overflow) overflow_a_semaphore(out_, engines_, dice_);
+    if (overflow) overflow_a_semaphore(out_, npu_, dice_);
     TimingStream stream;
     for (const isa::Decoded &d : out_)
       stream.commands.push_back(isa::encode(d));
-    const bool error = !overflow && dice_.chance(options_.share_of_errors);
+    const bool error = !overflow && !fault_ && dice_.chance(options_.share_of_errors);
     if (error) break_stream(stream.commands, npu_, tokens_.never_posted(), dice_);
-    stream.broken = overflow || error;
+    stream.broken = overflow || error || fault_;
     return stream;
   }
 
@@ -57,13 +61,13 @@ private:
     d.tag = static_cast<std::uint16_t>(dice_.below(65536));
     if (awaited_) tokens_.wait_for_all(d.sync, *awaited_);
     awaited_.reset();
-    tokens_.wait(d.sync, d.engine(), sync_chance_);
+    tokens_.wait(d.sync, isa::engine_place(d.engine(), npu_.cores), sync_chance_);
     tokens_.post(d.sync, sync_chance_);
     out_.push_back(d);
     return out_.back();
   }
 
-  isa::Decoded &sync(std::size_t engine) { return emit(isa::SyncCommand{static_cast<std::uint8_t>(engine)}); }
+  isa::Decoded &sync(std::size_t engine) { return emit(isa::SyncCommand{isa::engine_at(static_cast<std::uint32_t>(engine), npu_.cores)}); }
 
   std::uint32_t spm_extent(std::uint32_t rows, std::uint32_t cols, bool fp32, std::uint32_t pstride) const {
     return (cols - 1) / npu_.lanes() * pstride + rows * height_of(fp32);
@@ -234,9 +238,19 @@ private:
 
   // --- episodes -----------------------------------------------------------------------------------
 
+  bool is_unit(std::size_t engine) const { return engine >= kCompute + npu_.cores; }
+
+  /// Those of vector units come beside the others, so that an NPU without any has the streams that it had.
+  void episode() {
+    if (!units_.empty() && dice_.chance(0.35)) return vector_run();
+    (this->*kEpisodes[dice_.below(kEpisodes.size() - (adds_ ? 0 : kAddEpisodes))])();
+  }
+
   void tiny(std::size_t engine) {
     if (dice_.chance(0.4)) {
       sync(engine);
+    } else if (is_unit(engine)) {
+      vector(engine, VectorSize::kTiny);
     } else if (engine >= kCompute && adds_ && dice_.chance(0.4)) {
       add(engine, {dice_.between(1, 3), dice_.between(1, 3), std::nullopt});
     } else if (engine >= kCompute) {
@@ -370,8 +384,40 @@ private:
     }
   }
 
+  /// Work of a unit, and what it needs before.
+  void vector(std::size_t engine, VectorSize size) {
+    UnitWriter &unit = units_[engine - kCompute - npu_.cores];
+    for (const Operation &op : unit.run(draw_any_work(unit, npu_, size, dice_)))
+      emit(op);
+  }
+
+  /// Runs one behind the other, beside what other engines do; now and then one that has a fault and ends the stream.
+  void vector_run() {
+    const std::size_t engine = kCompute + npu_.cores + dice_.below(units_.size());
+    for (std::uint32_t i = dice_.between(1, 4); i > 0; --i) {
+      if (dice_.chance(0.3)) work(dice_.below(engines_));
+      if (dice_.chance(0.2)) awaited_ = tokens_.post_for(emit_tiny_before(engine), engine);
+      vector(engine, dice_.chance(0.3) ? VectorSize::kTiny : VectorSize::kAny);
+    }
+    if (fault_ || !dice_.chance(options_.share_of_errors / 10)) return;
+    UnitWriter &unit = units_[engine - kCompute - npu_.cores];
+    fault_ = true;
+    for (const Operation &op : unit.run(draw_faulty_work(unit, npu_, dice_)))
+      emit(op);
+  }
+
+  /// A command of another engine; its posts.
+  isa::Sync &emit_tiny_before(std::size_t engine) {
+    std::size_t other = dice_.below(engines_);
+    if (other == engine) other = kStore;
+    sync(other);
+    return out_.back().sync;
+  }
+
   void work(std::size_t engine) {
-    if (engine >= kCompute)
+    if (is_unit(engine))
+      vector(engine, VectorSize::kAny);
+    else if (engine >= kCompute)
       gemm(engine, {dice_.between(1, 2 * npu_.rows), dice_.between(1, 2 * npu_.cols), dice_.between(1, 4 * npu_.rows),
                     dice_.chance(0.5) ? any_bank() : std::nullopt});
     else
@@ -400,6 +446,8 @@ private:
   bool convs_;                          ///< some have convolutions
   double sync_chance_ = 0;              ///< of each wait and post
   std::optional<std::uint8_t> awaited_; ///< the next command waits for this semaphore, which is its engine's
+  std::vector<UnitWriter> units_;
+  bool fault_ = false; ///< a VECTOR has one
   std::vector<isa::Decoded> out_;
 };
 

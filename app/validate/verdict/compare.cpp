@@ -64,7 +64,8 @@ TimingComparison compare_runs(const TimedRun &rtl, const TimedRun &model) {
     if (i >= rtl.marks.size() || i >= model.marks.size() || !(rtl.marks[i] == model.marks[i])) ++result.marks_differ;
   result.host_differs = rtl.host != model.host;
   result.end_differs = rtl.status.error != model.status.error ||
-                       (!rtl.status.ok() && rtl.status.error_index != model.status.error_index);
+                       (!rtl.status.ok() && (rtl.status.error_index != model.status.error_index ||
+                                             rtl.status.error_word != model.status.error_word));
   return result;
 }
 

@@ -40,7 +40,7 @@ struct TimingComparison {
   std::uint64_t counters = 0, counters_differ = 0;
   std::uint64_t marks = 0, marks_differ = 0;
   bool host_differs = false; ///< it saw something else, or at another time
-  bool end_differs = false;  ///< error code or index
+  bool end_differs = false;  ///< error code, index or word
   /// The first in time; all that happens before it is the same on both sides.
   std::optional<EventDifference> first;
 

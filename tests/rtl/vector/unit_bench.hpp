@@ -37,13 +37,16 @@ struct ShapeNames {
 struct UnitRun {
   std::uint64_t cycles = 0; ///< from its start to its end
   std::uint64_t issues = 0; ///< turns of instructions in the lanes
+  std::uint64_t active = 0; ///< turns of any instructions
+  std::uint64_t stalled = 0, lines_read = 0, lines_written = 0;
   unsigned fault = 0;
   unsigned fault_at = 0;
 };
 
 template <class S> class UnitBench {
 public:
-  static constexpr std::uint32_t kLatency = 2; ///< cycles from a granted question to its answer
+  static constexpr std::uint32_t kLatency = 2;       ///< cycles from a granted question to its answer
+  static constexpr std::uint64_t kMost = 10'000'000; ///< cycles of a run
 
   /// Whether a question, or a line of results, is granted in a cycle: (read, cycle).
   using Grants = std::function<bool(bool read, std::uint64_t cycle)>;
@@ -58,23 +61,23 @@ public:
     model_->write_i = 0;
   }
 
-  /// Lines go by `x`, whose lanes are the shape's. Fails the test if there is no end.
-  /// `fit`: the tiles and results that may be named.
-  UnitRun run(const Execution &x, const Grants &grants, unsigned first = 0, unsigned fit = 0x1FF) {
+  /// Lines go by `x`, whose lanes are the shape's. `fit`: the tiles and results that may be named. What is counted beside
+  /// the cycles is counted up to and including cycle `limit`. Fails the test if there is no end.
+  UnitRun run(const Execution &x, const Grants &grants, unsigned first = 0, unsigned fit = 0x1FF,
+              std::uint64_t limit = kMost) {
     UnitRun run;
     model_->start_i = 1;
     model_->first_i = first;
     model_->strips_i = x.strips;
     model_->steps_i = x.steps;
     model_->fit_i = fit;
-    constexpr std::uint64_t kMost = 10'000'000;
     for (bool done = false; !done && run.cycles < kMost; ++run.cycles) {
       model_->rd_gnt_i = grants(true, run.cycles) ? 1 : 0;
       model_->wr_gnt_i = grants(false, run.cycles) ? 1 : 0;
       answer(run.cycles, x);
       model_->eval();
       exchange(run.cycles, x);
-      run.issues += model_->issue_o;
+      if (run.cycles <= limit) count(run);
       done = model_->done_o != 0;
       if (done) {
         run.fault = model_->fault_o;
@@ -113,6 +116,14 @@ private:
           {cycle + kLatency, {model_->rd_tile_o, model_->rd_section_o, model_->rd_strip_o, model_->rd_step_o}});
     if (model_->wr_req_o != 0 && model_->wr_gnt_i != 0)
       written_.push_back({model_->wr_tile_o, model_->wr_section_o, model_->wr_strip_o, model_->wr_step_o});
+  }
+
+  void count(UnitRun &run) const {
+    run.issues += model_->issue_o;
+    run.active += model_->working_o;
+    run.stalled += model_->stalled_o;
+    run.lines_read += model_->rd_req_o & model_->rd_gnt_i;
+    run.lines_written += model_->wr_req_o & model_->wr_gnt_i;
   }
 
   void tick() {

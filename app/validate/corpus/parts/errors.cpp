@@ -36,11 +36,11 @@ void break_stream(std::vector<isa::Command> &stream, const Machine &config, std:
   if (kind > 0) make_illegal(stream, kCodes[dice.below(kCodes.size())], limits, dice);
 }
 
-void overflow_a_semaphore(std::vector<isa::Decoded> &stream, std::size_t engines, Dice &dice) {
+void overflow_a_semaphore(std::vector<isa::Decoded> &stream, const NpuConfig &npu, Dice &dice) {
   constexpr std::uint32_t kSyncs = (65535 + 3) / 3 + 1;
   for (std::uint32_t i = 0; i < kSyncs; ++i) {
     isa::Decoded d;
-    d.op = isa::SyncCommand{static_cast<std::uint8_t>(dice.below(engines))};
+    d.op = isa::SyncCommand{isa::engine_at(static_cast<std::uint32_t>(dice.below(npu.engines())), npu.cores)};
     d.sync.posts = {0, 0, 0};
     stream.push_back(d);
   }

@@ -14,7 +14,7 @@ namespace gradweave::corpus {
 /// the watchdog ends the run; now and then both.
 void break_stream(std::vector<isa::Command> &stream, const Machine &config, std::uint8_t never_posted, Dice &dice);
 
-/// Appends SYNCs, on all of `engines` engines in random order, whose posts raise semaphore 0 above 65535.
-void overflow_a_semaphore(std::vector<isa::Decoded> &stream, std::size_t engines, Dice &dice);
+/// Appends SYNCs, on all engines in random order, whose posts raise semaphore 0 above 65535.
+void overflow_a_semaphore(std::vector<isa::Decoded> &stream, const NpuConfig &npu, Dice &dice);
 
 } // namespace gradweave::corpus

@@ -13,7 +13,7 @@ constexpr std::int64_t kGuaranteedBlocks = 3;
 HazardTracker::HazardTracker(const NpuConfig &config, std::uint64_t dram_base, std::uint64_t dram_bytes)
     : lanes_(config.lanes()), block_rows_(config.rows), block_cols_(config.cols), dram_base_(dram_base),
       rows_(config.spm_rows()), last_store_(dram_bytes / 2, kNone), last_load_(dram_bytes / 2, kNone),
-      cores_(config.cores) {}
+      cores_(config.cores), units_(config.vectors()) {}
 
 void HazardTracker::need(std::size_t engine, std::int64_t index) { needs_[engine] = std::max(needs_[engine], index); }
 
@@ -34,11 +34,16 @@ template <typename F> void HazardTracker::for_blocks(const isa::GemmCommand &g, 
       f(Extent{t, i, std::min(block_rows_, g.m - i), j, std::min(block_cols_, g.n - j), fp32}, block++);
 }
 
+/// Whether the row was written before anything that the engine starts now, if it wrote it itself.
+bool HazardTracker::in_order(const Row &row) const {
+  const bool is_core = engine_ >= kComputeEngine && engine_ < kComputeEngine + cores_.size();
+  return !is_core || row.writer <= cores_[engine_ - kComputeEngine].last_add;
+}
+
 void HazardTracker::read_row(Row &row, bool initial_value, std::int64_t block) {
   const bool guaranteed = initial_value && block - row.block >= kGuaranteedBlocks;
-  const bool in_order =
-      engine_ < kComputeEngine || guaranteed || row.writer <= cores_[engine_ - kComputeEngine].last_add;
-  if (row.writer != kNone && (row.writer_engine != engine_ || !in_order)) need(row.writer_engine, row.writer);
+  if (row.writer != kNone && (row.writer_engine != engine_ || !(guaranteed || in_order(row))))
+    need(row.writer_engine, row.writer);
   row.readers[engine_] = index_;
 }
 
@@ -118,14 +123,28 @@ void HazardTracker::add_add(const isa::AddCommand &a) {
   for_rows({a.cout, 0, a.m, 0, a.n, !a.out_bf16}, [&](Row &row) { write_row(row, kNone); });
 }
 
+/// All that is read is read before the first result counts: results over operands are those that the unit may have.
+void HazardTracker::add_vector(const isa::VectorCommand &v) {
+  const std::vector<vector::TileUse> uses = units_[v.unit].uses(v);
+  for (const bool results : {false, true})
+    for (const vector::TileUse &use : uses) {
+      if (use.is_result() != results) continue;
+      for_rows({use.tile.spm, 0, use.rows, 0, use.cols, use.tile.fp32},
+               [&](Row &row) { results ? write_row(row, kNone) : read_row(row, false, 0); });
+    }
+}
+
 Needs HazardTracker::add(const isa::Decoded &command) {
   ++index_;
-  engine_ = command.engine();
+  engine_ = isa::engine_place(command.engine(), static_cast<std::uint32_t>(cores_.size()));
   needs_ = no_needs();
   if (const auto *d = std::get_if<isa::DmaCommand>(&command.op)) add_dma(*d);
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) add_gemm(*g);
   if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) add_conv(*v);
   if (const auto *a = std::get_if<isa::AddCommand>(&command.op)) add_add(*a);
+  if (const auto *p = std::get_if<isa::ProgramCommand>(&command.op)) units_[p->unit].take(*p);
+  if (const auto *t = std::get_if<isa::TileCommand>(&command.op)) units_[t->unit].take(*t);
+  if (const auto *r = std::get_if<isa::VectorCommand>(&command.op)) add_vector(*r);
   return needs_;
 }
 

@@ -3,6 +3,7 @@
 
 #include "isa/command.hpp"
 #include "sw_models/config/npu_config.hpp"
+#include "sw_models/vector/unit_state.hpp"
 
 #include <array>
 #include <cstdint>
@@ -10,11 +11,10 @@
 
 namespace gradweave::corpus {
 
-inline constexpr std::size_t kLoadEngine = 0, kStoreEngine = 1, kComputeEngine = 2; ///< core c: kComputeEngine + c
-inline constexpr std::size_t kMaxEngines = kComputeEngine + 8;
+/// Places of engines (isa::engine_place()); core c: kComputeEngine + c, vector units behind the cores.
+inline constexpr std::size_t kLoadEngine = 0, kStoreEngine = 1, kComputeEngine = 2;
+inline constexpr std::size_t kMaxEngines = kComputeEngine + 2 * 8;
 inline constexpr std::int64_t kNone = -1;
-
-inline std::size_t engines_of(const NpuConfig &config) { return kComputeEngine + config.cores; }
 
 /// Index of the latest command of each engine that must have completed first, or kNone.
 using Needs = std::array<std::int64_t, kMaxEngines>;
@@ -35,7 +35,8 @@ public:
 
   /// Adds the next command (index 0, 1, ...). Within an engine only reads of a GEMM's results by a later GEMM need
   /// a wait, and not if they are initial values from at least three blocks before, nor if an ADD of the core lies
-  /// between: it starts when all results before it are written, and nothing starts before it is done.
+  /// between: it starts when all results before it are written, and nothing starts before it is done. A vector unit's
+  /// commands never need one for its own.
   Needs add(const isa::Decoded &command);
 
 private:
@@ -64,6 +65,8 @@ private:
   /// Initial values and results of a product.
   void add_results(const isa::GemmCommand &g);
   void add_add(const isa::AddCommand &a);
+  void add_vector(const isa::VectorCommand &v);
+  bool in_order(const Row &row) const;
   template <typename F> void for_blocks(const isa::GemmCommand &g, const isa::SpmTile &t, bool fp32, F f);
   void need(std::size_t engine, std::int64_t index);
 
@@ -72,6 +75,7 @@ private:
   std::vector<Row> rows_;
   std::vector<std::int64_t> last_store_, last_load_; ///< per two bytes of DRAM
   std::vector<Core> cores_;
+  std::vector<vector::UnitState> units_;
   std::int64_t index_ = kNone;
   std::size_t engine_ = 0;
   Needs needs_{};

@@ -7,22 +7,26 @@ namespace gradweave::corpus {
 
 namespace {
 
-/// Semaphores of one producing and one waiting engine. Load after load and store after store are ordered by the engine
-/// itself: they have none.
+/// Semaphores of one producing and one waiting engine. Load after load, store after store and all that a vector unit does
+/// are ordered by the engine itself: they have none.
 using Channel = std::vector<std::uint8_t>;
 
 constexpr std::size_t kPlaces = 3; // for waits, and for posts, of a command
 
+bool is_core(std::size_t engine, const NpuConfig &npu) {
+  return engine >= kComputeEngine && engine < kComputeEngine + npu.cores;
+}
+
 /// All state of one pass over a stream.
 class Synchroniser {
 public:
-  Synchroniser(const std::vector<std::uint8_t> &engines, std::uint32_t semaphores, Dice &dice)
-      : engines_(engines), dice_(dice), semaphores_(semaphores) {
+  Synchroniser(const std::vector<std::uint8_t> &engines, const NpuConfig &npu, Dice &dice)
+      : engines_(engines), cores_(npu.cores), dice_(dice), semaphores_(npu.semaphores) {
     std::vector<Channel *> channels;
     for (const std::uint8_t producer : engines)
       for (const std::uint8_t waiter : engines)
-        if (producer != waiter || producer >= kComputeEngine) channels.push_back(&channel(producer, waiter));
-    std::vector<std::uint8_t> pool(semaphores);
+        if (producer != waiter || is_core(producer, npu)) channels.push_back(&channel(producer, waiter));
+    std::vector<std::uint8_t> pool(npu.semaphores);
     std::iota(pool.begin(), pool.end(), std::uint8_t{0});
     dice_.shuffle(pool);
     for (std::size_t i = 0; i < pool.size(); ++i) {
@@ -54,7 +58,7 @@ private:
     std::array<Needs, kMaxEngines> covered;
     covered.fill(no_needs());
     for (std::size_t i = 0; i < commands.size(); ++i) {
-      const std::size_t engine = commands[i].engine();
+      const std::size_t engine = isa::engine_place(commands[i].engine(), cores_);
       for (const std::uint8_t producer : engines_) {
         const std::int64_t need = needs[i][producer];
         if (need <= covered[engine][producer]) continue;
@@ -66,7 +70,7 @@ private:
   }
 
   void emit(isa::Decoded command, Planned &p) {
-    const std::uint8_t engine = command.engine();
+    const auto engine = static_cast<std::uint8_t>(isa::engine_place(command.engine(), cores_));
     std::vector<isa::Wait> all_waits = take_tokens(engine, p);
     while (all_waits.size() > kPlaces)
       emit_sync(engine, next_waits(all_waits));
@@ -107,7 +111,7 @@ private:
 
   void emit_sync(std::uint8_t engine, const isa::Sync &sync) {
     isa::Decoded d;
-    d.op = isa::SyncCommand{engine};
+    d.op = isa::SyncCommand{isa::engine_at(engine, cores_)};
     d.sync = sync;
     d.tag = static_cast<std::uint16_t>(dice_.below(65536));
     out_.push_back(d);
@@ -155,6 +159,7 @@ private:
   };
 
   const std::vector<std::uint8_t> &engines_;
+  std::uint32_t cores_;
   Dice &dice_;
   std::vector<State> semaphores_;
   std::array<Channel, kMaxEngines * kMaxEngines> channels_;
@@ -165,8 +170,14 @@ private:
 } // namespace
 
 std::vector<isa::Decoded> synchronise(const std::vector<isa::Decoded> &commands, const std::vector<Needs> &needs,
-                                      const std::vector<std::uint8_t> &engines, std::uint32_t semaphores, Dice &dice) {
-  return Synchroniser(engines, semaphores, dice).run(commands, needs);
+                                      const std::vector<std::uint8_t> &engines, const NpuConfig &npu, Dice &dice) {
+  return Synchroniser(engines, npu, dice).run(commands, needs);
+}
+
+std::uint32_t semaphores_needed(const std::vector<std::uint8_t> &engines, const NpuConfig &npu) {
+  const auto all = static_cast<std::uint32_t>(engines.size());
+  const auto own = std::count_if(engines.begin(), engines.end(), [&](std::uint8_t e) { return is_core(e, npu); });
+  return all * (all - 1) + static_cast<std::uint32_t>(own);
 }
 
 } // namespace gradweave::corpus

@@ -17,11 +17,11 @@ namespace gradweave::corpus {
 /// completed. Tokens are posted by commands that somebody waits for, and by some others, twice now and then; waits then
 /// have counts above one. Some waits move to a SYNC before, some posts to a SYNC behind their command, and all those do
 /// for which a command has no room. `needs[i]` belongs to `commands[i]`; the commands' own waits and posts must be
-/// empty. `engines`: those that the commands use, ascending; there must be semaphores_needed() semaphores.
+/// empty. `engines`: places of those that the commands use, ascending; there must be semaphores_needed() semaphores.
 std::vector<isa::Decoded> synchronise(const std::vector<isa::Decoded> &commands, const std::vector<Needs> &needs,
-                                      const std::vector<std::uint8_t> &engines, std::uint32_t semaphores, Dice &dice);
+                                      const std::vector<std::uint8_t> &engines, const NpuConfig &npu, Dice &dice);
 
-/// One for each pair of engines that may wait for one another, load and store not for themselves.
-constexpr std::uint32_t semaphores_needed(std::uint32_t engines) { return engines * engines - 2; }
+/// One for each pair of engines that may wait for one another; only cores wait for themselves.
+std::uint32_t semaphores_needed(const std::vector<std::uint8_t> &engines, const NpuConfig &npu);
 
 } // namespace gradweave::corpus

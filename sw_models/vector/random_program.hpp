@@ -23,17 +23,23 @@ inline std::uint32_t random_fp32(Dice &dice) {
   }
 }
 
-/// One to seven sections of up to twelve instructions, any operation, of what was written before; at least one section
+/// What random programs may be.
+struct ProgramLimits {
+  unsigned instructions = 12; ///< of a section at most
+  unsigned tiles = isa::vector::kTiles, outputs = isa::vector::kOutputs; ///< the first ones; of each at least 1
+};
+
+/// One to seven sections of instructions within the limits, any operation, of what was written before; at least one section
 /// has instructions.
 class RandomProgram {
 public:
-  explicit RandomProgram(Dice &dice) : dice_(dice) {}
+  explicit RandomProgram(Dice &dice, const ProgramLimits &limits = {}) : dice_(dice), limits_(limits) {}
 
   isa::vector::Program make() {
     isa::vector::Program program;
     const auto last = static_cast<unsigned>(dice_.below(isa::vector::kSections));
     for (unsigned s = 0; s <= last; ++s) {
-      const std::uint64_t length = s < last && dice_.chance(0.3) ? 0 : 1 + dice_.below(12);
+      const std::uint64_t length = s < last && dice_.chance(0.3) ? 0 : 1 + dice_.below(limits_.instructions);
       for (std::uint64_t i = 0; i < length; ++i)
         program.sections[s].push_back(instruction());
     }
@@ -45,12 +51,16 @@ private:
     isa::vector::Operand o;
     do
       o.code = static_cast<std::uint8_t>(dice_.below(32));
-    while (((o.code < isa::vector::kTileCode) ||
-            (o.code >= isa::vector::kScalarCode && o.code < isa::vector::kConstantCode)) &&
-           (written_ >> o.code & 1U) == 0);
+    while (!readable(o.code));
     o.neg = dice_.chance(0.3);
     o.abs = dice_.chance(0.2);
     return o;
+  }
+
+  bool readable(unsigned code) const {
+    if (code >= isa::vector::kTileCode && code < isa::vector::kScalarCode)
+      return code - isa::vector::kTileCode < limits_.tiles;
+    return code == isa::vector::kConstantCode || (written_ >> code & 1U) != 0;
   }
 
   isa::vector::Instruction instruction() {
@@ -64,15 +74,18 @@ private:
     }
     if (constant) i.constant = op.most < 32 ? static_cast<std::uint32_t>(dice_.below(op.most + 1)) : random_fp32(dice_);
     i.d = static_cast<std::uint8_t>(op.to == "s" ? isa::vector::kScalarCode + dice_.below(isa::vector::kScalars)
-                                                 : dice_.below(isa::vector::kOutputCode + isa::vector::kOutputs));
+                                                 : dice_.below(isa::vector::kOutputCode + limits_.outputs));
     if (op.to == "s" || i.d < isa::vector::kRegisters) written_ |= std::uint64_t{1} << i.d;
     return i;
   }
 
   Dice &dice_;
+  ProgramLimits limits_;
   std::uint64_t written_ = 0;
 };
 
-inline isa::vector::Program random_program(Dice &dice) { return RandomProgram(dice).make(); }
+inline isa::vector::Program random_program(Dice &dice, const ProgramLimits &limits = {}) {
+  return RandomProgram(dice, limits).make();
+}
 
 } // namespace gradweave::vector
