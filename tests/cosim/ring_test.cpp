@@ -103,6 +103,38 @@ TEST(Ring, TakesTheTailInEveryCycle) {
   }
 }
 
+/// A tail that asks for three fetch bursts at once, at every phase of LOADs that follow each other without a pause and
+/// offer a burst a cycle: all of them go through one multiplexer.
+TEST(Ring, FetchesBetweenTheBurstsOfLoads) {
+  std::string loads, more;
+  for (int i = 0; i < 6; ++i)
+    loads += fmt::format("LOAD bf16 dram=0x2000 pitch=64 rows={} cols=8 spm=0\n", i == 0 ? 45 : 5);
+  for (int i = 0; i < 15; ++i)
+    more += "SYNC engine=compute0\n";
+  for (const char *name : {"test8", "test6x10"}) {
+    const Machine npu = load_machine(fmt::format("configs/{}.toml", name));
+    const auto rtl = make_rtl_device(npu);
+    const auto model = make_timing_device(npu);
+    for (const auto &device : {rtl.get(), model.get()})
+      ASSERT_EQ(device->allocate(kMemory), 0U);
+    for (std::uint64_t pause = 0; pause < 250; ++pause) {
+      SCOPED_TRACE(fmt::format("{} pause {}", name, pause));
+      for (const auto &device : {rtl.get(), model.get()}) {
+        device->open(32);
+        device->append(isa::assemble(loads + "MARK tag=1\n")); // up to the last command of a burst
+        device->advance(device->now() + pause);
+        device->append(isa::assemble(more + "MARK tag=2\n"));
+        device->close();
+        while (device->advance(timing::kNever))
+          device->take_mark();
+        EXPECT_TRUE(device->wait().ok());
+      }
+      ASSERT_EQ(rtl->command_times(), model->command_times());
+      ASSERT_EQ(rtl->read_counters().values, model->read_counters().values);
+    }
+  }
+}
+
 /// The model as a function of all writes of the host gives what it gave step by step.
 TEST(Ring, IsTheSameWhenTheHostsWritesAreKnown) {
   const Machine npu = load_machine("configs/test8.toml");
