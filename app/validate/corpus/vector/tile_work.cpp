@@ -111,7 +111,7 @@ private:
       }
     }
     const std::optional<Object> o = tiles_.place(rows, cols, dice_.chance(0.5), used_);
-    if (!o) return false;
+    if (!o || !is_free(*o)) return false; // results that are not live yet are met by chance
     out_.work.tiles.push_back(window(slot, *o, t));
     out_.results.push_back(*o);
     used_.push_back(*o);
