@@ -95,8 +95,8 @@ module gw_npu #(
   localparam int unsigned UNITS = (VECTORS == 0) ? 1 : VECTORS; // of signals that are there without a vector unit, too
   // What software reads from CSR_CFG on, the last register first.
   localparam logic [32*gw_isa_pkg::CFG_NUM-1:0] CFG = {
-    OUTSTANDING, QUEUE_DEPTH, SEMAPHORES, 16'(PORTS - 1), 16'(BUS_BYTES), SPM_BANKS, SPM_ROWS, 16'(VECTOR_GROUPS), 16'(CORES),
-    COLS, ROWS
+    OUTSTANDING, QUEUE_DEPTH, SEMAPHORES, 16'(PORTS - 1), 16'(BUS_BYTES), SPM_BANKS, SPM_ROWS, 16'(VECTOR_GROUPS),
+    16'(CORES), COLS, ROWS
   };
 
   // --- Signals between the blocks ------------------------------------------------------------------

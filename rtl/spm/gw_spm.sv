@@ -46,7 +46,9 @@ module gw_spm #(
   input  logic [UNITS-1:0]                       v_en_i,
   input  logic [UNITS-1:0]                       v_fp32_i,
   input  logic [UNITS-1:0]                       v_col_i,
+  // verilator lint_off UNUSEDSIGNAL
   input  logic [UNITS-1:0]                       v_same_i,
+  // verilator lint_on UNUSEDSIGNAL
   input  logic [gw_isa_pkg::LINE_W*UNITS-1:0]    v_at_i,
   output logic [32*LANES*UNITS-1:0]              v_line_o,
   input  logic [UNITS-1:0]                       x_en_i,
@@ -87,8 +89,8 @@ module gw_spm #(
   logic [31:0]                            b_q [0:LANES*CORES-1];
   logic [31:0]                            c_q [0:LANES*CORES-1];
   logic [31:0]                            v_q [0:LANES*UNITS-1];
-  logic [UNITS-1:0]                       v_en_q, v_same_q;
-  logic [8*UNITS-1:0]                     v_rot_q;
+  logic [UNITS-1:0]                       v_rotates, v_same; // of the lines that were read in the cycle before
+  logic [8*UNITS-1:0]                     v_rot;
   logic [CORES-1:0]                       a_en_q, b_en_q, c_en_q;
   logic [gw_isa_pkg::SPM_ROT_W*CORES-1:0] a_rot_q, b_rot_q, c_rot_q;
 
@@ -243,8 +245,31 @@ module gw_spm #(
   function automatic logic [31:0] element_row(input logic [31:0] e, input logic col, input logic fp32,
                                               input gw_isa_pkg::row_t addr0, input gw_isa_pkg::row_t addr1,
                                               input gw_isa_pkg::lane_t split);
-    element_row = col ? ({8'd0, addr0} + (fp32 ? (e << 1) : e)) : ((e < {24'd0, split}) ? {8'd0, addr0} : {8'd0, addr1});
+    element_row = col ? ({8'd0, addr0} + (fp32 ? (e << 1) : e)) : ((e >= {24'd0, split}) ? {8'd0, addr1} : {8'd0, addr0});
   endfunction
+
+  for (genvar c = 0; c < UNITS; c++) begin : gen_units
+    if (VECTORS != 0) begin : gen_unit
+      logic       en_q, same_q;
+      logic [7:0] rot_q;
+
+      always_ff @(posedge clk_i) begin
+        en_q <= v_en_i[c];
+        if (v_en_i[c]) begin
+          same_q <= v_same_i[c];
+          rot_q  <= v_at_i[64*c+8+:8];
+        end
+      end
+
+      assign v_rotates[c]  = en_q;
+      assign v_same[c]     = same_q;
+      assign v_rot[8*c+:8] = rot_q;
+    end else begin : gen_no_unit
+      assign v_rotates[c]  = 1'b0;
+      assign v_same[c]     = 1'b0;
+      assign v_rot[8*c+:8] = 8'd0;
+    end
+  end
 
   task automatic read_v(input logic [31:0] c);
     logic [31:0]       l, e, row, w;
@@ -268,9 +293,9 @@ module gw_spm #(
 
   task automatic rotate_v(input logic [31:0] c);
     logic [31:0] e, rot;
-    rot = {24'd0, v_rot_q[8*c+:8]};
+    rot = {24'd0, v_rot[8*c+:8]};
     for (e = 0; e < LANES; e = e + 1)
-      v_line_o[(LANES*c+e)*32+:32] <= v_q[LANES*c+(v_same_q[c] ? rot : wrap(rot+e))];
+      v_line_o[(LANES*c+e)*32+:32] <= v_q[LANES*c+(v_same[c] ? rot : wrap(rot+e))];
   endtask
 
   task automatic write_v(input logic [31:0] c);
@@ -294,7 +319,7 @@ module gw_spm #(
   task automatic vector_reads;
     logic [31:0] c;
     for (c = 0; c != VECTORS; c = c + 1) begin
-      if (v_en_q[c]) rotate_v(c);
+      if (v_rotates[c]) rotate_v(c);
       if (v_en_i[c]) read_v(c);
     end
   endtask
@@ -353,14 +378,7 @@ module gw_spm #(
     if (b_en_i != '0) b_rot_q <= b_rot;
     if (c_en_i != '0) c_rot_q <= c_rot;
     array_reads;
-    if (VECTORS != 0) begin
-      v_en_q <= v_en_i;
-      for (int unsigned c = 0; c != VECTORS; c = c + 1) begin
-        if (v_en_i[c]) v_rot_q[8*c+:8] <= v_at_i[64*c+8+:8];
-        if (v_en_i[c]) v_same_q[c] <= v_same_i[c];
-      end
-      vector_reads;
-    end
+    if (VECTORS != 0) vector_reads;
     if (st_en_i) read_store;
     // Writes last: reads of this cycle have the old data.
     array_writes;

@@ -239,4 +239,16 @@ module gw_vector_engine #(
   assign counters_o = {wr_req, rd_req, !busy_o && !head_valid_i, !busy_o && head_valid_i,
                        busy_o && !working && !stalled, stalled, working};
 
+  // --- Checks --------------------------------------------------------------------------------------
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni) if (!clear_i) begin
+      ReadsOnlyTilesThatFit : assert (!rd_req || fit[{1'b0, rd_tile}]);
+      WritesOnlyTilesThatFit : assert (!wr_req || fit[4'd5 + {2'd0, wr_tile}]);
+      ALineWrittenHasElements : assert (!w_en_o || (w_count_o != 8'd0 && {24'd0, w_count_o} <= LANES));
+      OneCommandAtATime : assert (!(short_q && unit_busy) && !(words_left_q != 3'd0 && (short_q || unit_busy)));
+    end
+  end
+`endif
+
 endmodule

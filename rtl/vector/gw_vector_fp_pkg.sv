@@ -4,18 +4,18 @@
 // multiply-add is two functions, with a pipeline register between them.
 package gw_vector_fp_pkg;
 
-  localparam logic [31:0] NAN       = 32'h7fc0_0000;
+  localparam logic [31:0] QUIET_NAN = 32'h7fc0_0000;
   localparam logic [31:0] ONE       = 32'h3f80_0000;
   localparam logic [31:0] MINUS_0   = 32'h8000_0000;
   localparam logic [31:0] MAGNITUDE = 32'h7fff_ffff;
-  localparam logic [31:0] INFINITY  = 32'h7f80_0000;
+  localparam logic [31:0] INFINITE  = 32'h7f80_0000;
 
   // --- Fused multiply-add ----------------------------------------------------------------------
   // The significands' product: 48 bits, of which bit 60 weighs as much as the bit before the point.
   function automatic logic [63:0] product(input logic [31:0] a, input logic [31:0] b);
     logic [31:0] ma, mb;
-    ma = (a & 32'h007f_ffff) | (((a & INFINITY) != 32'd0) ? 32'h0080_0000 : 32'd0);
-    mb = (b & 32'h007f_ffff) | (((b & INFINITY) != 32'd0) ? 32'h0080_0000 : 32'd0);
+    ma = (a & 32'h007f_ffff) | (((a & INFINITE) != 32'd0) ? 32'h0080_0000 : 32'd0);
+    mb = (b & 32'h007f_ffff) | (((b & INFINITE) != 32'd0) ? 32'h0080_0000 : 32'd0);
     product = ({32'd0, ma} * {32'd0, mb}) << 14;
   endfunction
 
@@ -31,8 +31,8 @@ package gw_vector_fp_pkg;
     eb   = (eb == 32'd0) ? 32'd1 : eb;
     exp  = ea + eb + 32'd385; // - 127 + 512
     zero = ((aa == 32'd0) ? 32'd1 : 32'd0) | ((ba == 32'd0) ? 32'd1 : 32'd0);
-    inf  = ((aa == INFINITY) ? 32'd1 : 32'd0) | ((ba == INFINITY) ? 32'd1 : 32'd0);
-    nan  = ((aa > INFINITY) ? 32'd1 : 32'd0) | ((ba > INFINITY) ? 32'd1 : 32'd0) | (zero & inf);
+    inf  = ((aa == INFINITE) ? 32'd1 : 32'd0) | ((ba == INFINITE) ? 32'd1 : 32'd0);
+    nan  = ((aa > INFINITE) ? 32'd1 : 32'd0) | ((ba > INFINITE) ? 32'd1 : 32'd0) | (zero & inf);
     exp  = (zero != 32'd0) ? 32'd0 : exp;
     cls  = (nan << 30) | (inf << 29);
     product_class = ((a ^ b) & 32'h8000_0000) | cls | exp;
@@ -83,16 +83,16 @@ package gw_vector_fp_pkg;
     exp  = exp + 32'd1 - lz;
     exp  = (exp > 32'd255) ? 32'd255 : exp;
     res  = (exp << 23) + 32'(norm);
-    res  = (res > INFINITY) ? INFINITY : res;
+    res  = (res > INFINITE) ? INFINITE : res;
     res  = res | ((sign ^ 32'(sum >> 32)) & 32'h8000_0000);
     res  = (sum == 64'd0) ? (pcls & c & 32'h8000_0000) : res; // x + -x = +0; only -0 + -0 = -0
 
     // An infinite operand stays; NaN if one is NaN, or both are infinite and differ in sign.
-    res = ((pcls & 32'h2000_0000) != 32'd0) ? ((pcls & 32'h8000_0000) | INFINITY) : res;
-    res = (cabs == INFINITY) ? c : res;
-    x   = (cabs == INFINITY) ? (x << 29) : 32'd0;
-    x   = (pcls & x) | (pcls & 32'h4000_0000) | ((cabs > INFINITY) ? 32'd1 : 32'd0);
-    sum_rounded = (x != 32'd0) ? NAN : res;
+    res = ((pcls & 32'h2000_0000) != 32'd0) ? ((pcls & 32'h8000_0000) | INFINITE) : res;
+    res = (cabs == INFINITE) ? c : res;
+    x   = (cabs == INFINITE) ? (x << 29) : 32'd0;
+    x   = (pcls & x) | (pcls & 32'h4000_0000) | ((cabs > INFINITE) ? 32'd1 : 32'd0);
+    sum_rounded = (x != 32'd0) ? QUIET_NAN : res;
   endfunction
 
   // --- Order -----------------------------------------------------------------------------------
@@ -104,20 +104,20 @@ package gw_vector_fp_pkg;
   // All ones if one is NaN.
   function automatic logic [31:0] unordered(input logic [31:0] a, input logic [31:0] b);
     logic [31:0] n;
-    n = (((a & MAGNITUDE) > INFINITY) ? 32'd1 : 32'd0) | (((b & MAGNITUDE) > INFINITY) ? 32'd1 : 32'd0);
+    n = (((a & MAGNITUDE) > INFINITE) ? 32'd1 : 32'd0) | (((b & MAGNITUDE) > INFINITE) ? 32'd1 : 32'd0);
     unordered = 32'd0 - n;
   endfunction
 
   function automatic logic [31:0] min(input logic [31:0] a, input logic [31:0] b);
     logic [31:0] r;
     r = (rank(a) < rank(b)) ? a : b;
-    min = (unordered(a, b) != 32'd0) ? NAN : r;
+    min = (unordered(a, b) != 32'd0) ? QUIET_NAN : r;
   endfunction
 
   function automatic logic [31:0] max(input logic [31:0] a, input logic [31:0] b);
     logic [31:0] r;
     r = (rank(a) > rank(b)) ? a : b;
-    max = (unordered(a, b) != 32'd0) ? NAN : r;
+    max = (unordered(a, b) != 32'd0) ? QUIET_NAN : r;
   endfunction
 
   // Comparisons take -0 for +0.

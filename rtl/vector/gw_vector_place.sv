@@ -79,4 +79,11 @@ module gw_vector_place #(
     end
   end
 
+  // --- Checks --------------------------------------------------------------------------------------
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    StepsFollowOneAnother : assert (!take_i || step_i == 16'd0 || again || step_i == step_q + 16'd1);
+  end
+`endif
+
 endmodule

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace gradweave::test {
@@ -34,40 +35,91 @@ struct Tile {
   }
 };
 
-/// Cycles from a VECTOR's start to its completion.
-inline std::uint64_t vector_cycles(const isa::vector::Program &program, std::uint32_t strips, std::uint32_t steps,
-                                   std::uint32_t g) {
-  constexpr std::int64_t kNone = -1000;
-  std::int64_t asked = kNone, end = kNone, last_issue = kNone; // A(r'), E(r - 1), L
-  std::int64_t reader_end[2] = {kNone, kNone};                 // E of the last readers, the older one second
-  std::int64_t drained[2] = {kNone, kNone};                    // D of the last writers
-  for (std::uint32_t base = 0; base < strips; base += 4 * g)
-    for (std::size_t s = 0; s < program.sections.size(); ++s) {
-      const auto &section = program.sections[s];
-      if (section.empty()) continue;
-      const std::int64_t lines = std::min(strips - base, 4 * g);
-      const isa::vector::Mask mask = isa::vector::mask_of(section);
-      std::int64_t reads = 0, writes = 0;
-      for (unsigned t = 0; t < isa::vector::kTiles; ++t)
-        reads += (mask >> t & 1U) != 0 ? lines : 0;
-      for (unsigned o = 0; o < isa::vector::kOutputs; ++o)
-        writes += (mask >> (isa::vector::kTiles + o) & 1U) != 0 ? lines : 0;
-      for (std::uint32_t step = 0; step < (s % 2 != 0 ? steps : 1); ++step) {
-        std::int64_t begin = std::max<std::int64_t>(3, end + 1);
-        if (reads != 0) {
-          asked = std::max({std::int64_t{3}, asked + 1, reader_end[1] + 1}) + reads - 1;
-          begin = std::max(begin, asked + 4);
-        }
-        if (writes != 0) begin = std::max(begin, drained[1] + 1);
-        for (std::size_t i = 0; i < section.size(); ++i)
-          if (section[i].op != isa::vector::Op::SET) last_issue = begin + 4 * static_cast<std::int64_t>(i) + 3;
-        end = begin + 4 * static_cast<std::int64_t>(section.size()) - 1;
-        if (reads != 0) reader_end[1] = std::exchange(reader_end[0], end);
-        if (writes != 0) drained[1] = std::exchange(drained[0], std::max(drained[0] + 1, end + 4) + writes - 1);
-      }
+/// When a VECTOR that starts in cycle 0 completes, or stops: the recurrence of docs/vector-unit.md.
+class VectorCycles {
+public:
+  VectorCycles(const isa::vector::Program &program, std::uint32_t strips, std::uint32_t steps, std::uint32_t g)
+      : program_(program), strips_(strips), steps_(steps), group_(4 * g) {}
+
+  std::int64_t completion() {
+    walk();
+    std::int64_t last_line = kNone;
+    for (const Lines &w : written_)
+      last_line = std::max(last_line, w.last);
+    return std::max({end_ + 1, issued_ + 4, last_line + 2});
+  }
+
+  /// In which the run gets the error of a fault of word `word` (2 at least: an instruction).
+  std::int64_t stop(std::uint32_t word) {
+    fault_ = word;
+    walk();
+    std::int64_t error = std::max(turn_ + 1, issued_ + 4);
+    for (const Lines &q : asked_)
+      if (q.first <= turn_) error = std::max(error, std::min(turn_, q.last) + 4);
+    for (const Lines &w : written_)
+      if (w.first <= turn_) error = std::max(error, std::min(turn_, w.last) + 2);
+    return error;
+  }
+
+private:
+  static constexpr std::int64_t kNone = -1000, kNever = std::int64_t{1} << 40;
+  struct Lines {
+    std::int64_t first, last; ///< cycles in which they are asked for, or taken
+  };
+
+  static std::int64_t count(isa::vector::Mask mask, unsigned from, unsigned many) {
+    std::int64_t tiles = 0;
+    for (unsigned t = from; t < from + many; ++t)
+      tiles += mask >> t & 1U;
+    return tiles;
+  }
+
+  void walk() {
+    for (std::uint32_t base = 0; base < strips_; base += group_) {
+      std::uint32_t word = 2;
+      for (std::size_t s = 0; s < program_.sections.size(); word += program_.sections[s++].size())
+        for (std::uint32_t step = 0; step < (s % 2 != 0 ? steps_ : 1) && !program_.sections[s].empty(); ++step)
+          run(program_.sections[s], word, std::min(strips_ - base, group_));
     }
-  return static_cast<std::uint64_t>(std::max({end + 1, last_issue + 4, drained[0] + 2}));
-}
+  }
+
+  void run(const std::vector<isa::vector::Instruction> &section, std::uint32_t word, std::int64_t lines) {
+    const isa::vector::Mask mask = isa::vector::mask_of(section);
+    const std::int64_t reads = lines * count(mask, 0, isa::vector::kTiles);
+    const std::int64_t writes = lines * count(mask, isa::vector::kTiles, isa::vector::kOutputs);
+    std::int64_t begin = std::max<std::int64_t>(3, end_ + 1);
+    const std::int64_t earliest = begin;
+    if (reads != 0) {
+      const std::int64_t before = asked_.empty() ? kNone : asked_.back().last;
+      const std::int64_t first = std::max({std::int64_t{3}, before + 1, reader_end_[1] + 1});
+      asked_.push_back({first, first + reads - 1});
+      begin = std::max(begin, asked_.back().last + 4);
+    }
+    const std::size_t writers = written_.size();
+    if (writes != 0 && writers >= 2) begin = std::max(begin, written_[writers - 2].last + 1);
+    if (turn_ == kNever && fault_ >= word && fault_ < word + section.size()) {
+      turn_ = fault_ == word ? earliest : begin + 4 * (fault_ - word);
+      begin = std::min(begin, turn_);
+    }
+    for (std::size_t i = 0; i < section.size(); ++i)
+      if (const std::int64_t last = begin + 4 * static_cast<std::int64_t>(i) + 3;
+          section[i].op != isa::vector::Op::SET && last < turn_)
+        issued_ = std::max(issued_, last);
+    end_ = turn_ == kNever ? begin + 4 * static_cast<std::int64_t>(section.size()) - 1 : kNever;
+    if (reads != 0) reader_end_[1] = std::exchange(reader_end_[0], end_);
+    if (writes != 0) {
+      const std::int64_t before = writers == 0 ? kNone : written_.back().last;
+      const std::int64_t first = std::max(before + 1, end_ + 4);
+      written_.push_back({first, first + writes - 1});
+    }
+  }
+
+  const isa::vector::Program &program_;
+  std::uint32_t strips_, steps_, group_, fault_ = 0;
+  std::int64_t end_ = kNone, issued_ = kNone, turn_ = kNever;
+  std::int64_t reader_end_[2] = {kNone, kNone}; ///< of the last runs that read, the older one second
+  std::vector<Lines> asked_, written_;          ///< of each run that does
+};
 
 class VectorStream {
 public:

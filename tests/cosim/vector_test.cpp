@@ -66,9 +66,8 @@ protected:
     const auto wrong = s.differs(*device_);
     EXPECT_FALSE(wrong) << what << ": tile of slot " << s.tiles()[wrong.value_or(0)].place.slot;
     const timing::CommandTimes &times = device_->command_times()[s.vector_at()];
-    EXPECT_EQ(times.done - times.start,
-              vector_cycles(program, (elements - 1) / npu_.lanes() + 1, steps, npu_.vector_groups))
-        << what;
+    VectorCycles cycles(program, (elements - 1) / npu_.lanes() + 1, steps, npu_.vector_groups);
+    EXPECT_EQ(times.done - times.start, static_cast<std::uint64_t>(cycles.completion())) << what;
     device_->read_counters(); // whose groups have to add up
   }
 
@@ -229,6 +228,33 @@ TEST_P(VectorOnRtl, RandomProgramsOnRandomTiles) {
   EXPECT_GT(done, kRuns / 3) << "most do not fit the scratchpad";
 }
 
+/// An instruction of a random program becomes none: when the run stops, and with what.
+TEST_P(VectorOnRtl, AFaultStopsTheRunInItsCycle) {
+  constexpr int kRuns = 100;
+  for (int i = 0; i < kRuns && !HasFailure(); ++i) {
+    VectorStream s(npu_, dice_, static_cast<std::uint8_t>(dice_.below(npu_.vectors())));
+    const isa::vector::Program program = vector::RandomProgram(dice_).make();
+    const auto elements = static_cast<std::uint32_t>(1 + dice_.below(2 * npu_.lanes()));
+    const auto steps = static_cast<std::uint32_t>(1 + dice_.below(5));
+    for (std::uint32_t slot = 0; slot < isa::kSlots; ++slot)
+      add(s, window(slot, steps, elements, slot % 2 != 0, false));
+    if (!s.fits()) continue;
+    isa::vector::Words words = isa::vector::encode(program);
+    const auto word = static_cast<std::uint32_t>(2 + dice_.below(words.size() - 2));
+    words[word] |= 31; // no operation
+    s.copy_in(*device_);
+    device_->submit(s.commands(words, elements, steps));
+    const RunStatus status = device_->wait();
+    ASSERT_EQ(status.error, isa::ErrorCode::VECTOR_FAULT) << i;
+    EXPECT_EQ(status.error_word, word + (static_cast<std::uint32_t>(isa::vector::FaultCode::OPCODE) << 16U)) << i;
+    VectorCycles cycles(program, (elements - 1) / npu_.lanes() + 1, steps, npu_.vector_groups);
+    EXPECT_EQ(device_->read_counters()[isa::Counter::CYCLES] - device_->command_times()[s.vector_at()].start - 1,
+              static_cast<std::uint64_t>(cycles.stop(word)))
+        << "seed " << kSeed << ", run " << i;
+    device_->reset();
+  }
+}
+
 TEST_P(VectorOnRtl, AFaultStopsTheRunWithItsWord) {
   struct Case {
     const char *what;
@@ -248,13 +274,14 @@ TEST_P(VectorOnRtl, AFaultStopsTheRunWithItsWord) {
   Recorder r;
   r.loop();
   r.output(0, r.mul(r.fma(r.tile(0), r.tile(1), r.tile(1)), r.tile(0)));
+  const isa::vector::Program program = r.program();
   for (const Case &c : cases) {
     VectorStream s(npu_, dice_);
     const std::uint32_t cols = npu_.lanes() + 1;
     for (const std::uint32_t slot : {0U, 1U, 3U, kO0})
       add(s, window(slot, 4, cols, true, false));
     s.copy_in(*device_);
-    isa::vector::Words words = isa::vector::encode(r.program());
+    isa::vector::Words words = isa::vector::encode(program);
     ASSERT_EQ(words.size(), 4U);
     c.spoil(words, s);
     device_->submit(s.commands(words, cols, 4, 100));
@@ -262,7 +289,11 @@ TEST_P(VectorOnRtl, AFaultStopsTheRunWithItsWord) {
     EXPECT_EQ(status.error, isa::ErrorCode::VECTOR_FAULT) << c.what;
     EXPECT_EQ(status.error_index, s.vector_at()) << c.what;
     EXPECT_EQ(status.error_word, 100 + c.word + (static_cast<std::uint32_t>(c.code) << 16U)) << c.what;
-    device_->read_counters();
+    VectorCycles cycles(program, 2, 4, npu_.vector_groups);
+    const std::uint64_t stopped =
+        device_->read_counters()[isa::Counter::CYCLES] - device_->command_times()[s.vector_at()].start - 1;
+    if (c.code != FaultCode::MASK) // whose lines are more than the program's
+      EXPECT_EQ(stopped, static_cast<std::uint64_t>(c.word < 2 ? 3 : cycles.stop(c.word))) << c.what;
     device_->reset();
   }
 }

@@ -24,7 +24,8 @@ module replay;
   parameter QUEUE_DEPTH = 8;
   parameter SEMAPHORES  = 64;
   parameter OUTSTANDING = 64;
-  localparam ENGINES    = 2 + CORES;
+  parameter VECTOR_GROUPS = 0;
+  localparam ENGINES    = 2 + CORES + ((VECTOR_GROUPS == 0) ? 0 : CORES);
   localparam PORTS      = BUS_BYTES / PORT_BYTES;
   localparam BUS        = 8 * BUS_BYTES;
   localparam ADDRESS    = (1 + 64 + 8 + 3 + 2 + 24) * PORTS;
@@ -65,7 +66,8 @@ module replay;
 
   gw_npu #(
     .ROWS(ROWS), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS), .BUS_BYTES(BUS_BYTES),
-    .PORT_BYTES(PORT_BYTES), .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES), .OUTSTANDING(OUTSTANDING)
+    .PORT_BYTES(PORT_BYTES), .QUEUE_DEPTH(QUEUE_DEPTH), .SEMAPHORES(SEMAPHORES), .OUTSTANDING(OUTSTANDING),
+    .VECTOR_GROUPS(VECTOR_GROUPS)
   ) dut (
     .clk_i(clk), .rst_ni(rst_n), .irq_o(irq),
     .s_axil_awvalid_i(awvalid), .s_axil_awready_o(awready), .s_axil_awaddr_i(awaddr),

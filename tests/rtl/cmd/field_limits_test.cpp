@@ -23,7 +23,7 @@ using isa::Field;
 
 constexpr std::uint64_t kWindow = ~std::uint64_t{0}; // all of the address space but its last byte
 
-isa::Limits limits() { return {GW_LANES, GW_SPM_ROWS, GW_CORES, GW_SEMAPHORES, 0, kWindow}; }
+isa::Limits limits() { return {GW_LANES, GW_SPM_ROWS, GW_CORES, GW_SEMAPHORES, 0, kWindow, GW_VECTORS}; }
 
 class Judge {
 public:
@@ -73,14 +73,27 @@ std::vector<Kind> kinds() {
   isa::ConvCommand wgrad = conv;
   wgrad.weights = true;
   wgrad.product.a_col = false;
-  return {kind(load, isa::kLOADFields),
-          kind(store, isa::kSTOREFields),
-          kind(gemm, isa::kGEMMFields),
-          kind(add, isa::kADDFields),
-          kind(isa::SyncCommand{}, isa::kSYNCFields),
-          kind(isa::SyncCommand{1, true}, isa::kMARKFields),
-          kind(conv, isa::kCONVFields),
-          kind(wgrad, isa::kWGRADFields)};
+  std::vector<Kind> all{kind(load, isa::kLOADFields),
+                        kind(store, isa::kSTOREFields),
+                        kind(gemm, isa::kGEMMFields),
+                        kind(add, isa::kADDFields),
+                        kind(isa::SyncCommand{}, isa::kSYNCFields),
+                        kind(isa::SyncCommand{1, true}, isa::kMARKFields),
+                        kind(conv, isa::kCONVFields),
+                        kind(wgrad, isa::kWGRADFields)};
+  if (GW_VECTORS == 0) return all;
+  isa::ProgramCommand program;
+  program.count = 6;
+  isa::TileCommand tiles;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    tiles.tiles[i].slot = i;
+    tiles.tiles[i].rows = tiles.tiles[i].cols = 1;
+    tiles.tiles[i].spm.pstride = 2;
+  }
+  all.push_back(kind(program, isa::kPROGRAMFields));
+  all.push_back(kind(tiles, isa::kTILEFields));
+  all.push_back(kind(isa::VectorCommand{0, 0, 1, 1}, isa::kVECTORFields));
+  return all;
 }
 
 struct Range {
@@ -104,6 +117,7 @@ Range tile_range(std::string_view name, std::uint64_t top, bool fp32) {
 Range engine_range(isa::Opcode opcode) {
   if (opcode == isa::Opcode::LOAD) return {0, 0};
   if (opcode == isa::Opcode::STORE || opcode == isa::Opcode::MARK) return {1, 1};
+  if (opcode >= isa::Opcode::PROGRAM) return {10, 9 + GW_VECTORS};
   return {opcode == isa::Opcode::SYNC ? 0U : 2U, 1 + GW_CORES};
 }
 
@@ -127,6 +141,19 @@ const std::pair<std::string_view, Range> kImageRanges[] = {
     {"B_TAP", {0, 65535}},
 };
 
+/// The vector unit's own; those of a TILE without its number.
+const std::pair<std::string_view, Range> kVectorRanges[] = {
+    {"AT", {0, isa::kProgramWords - 6}},
+    {"COUNT", {1, 6}},
+    {"FIRST", {0, isa::kProgramWords - 1}},
+    {"ELEMENTS", {1, 65535}},
+    {"STEPS", {1, 65535}},
+    {"T_SLOT", {0, isa::kSlots - 1}},
+    {"T_COL", {0, GW_LANES - 1}},
+    {"T_ROWS", {1, GW_SPM_ROWS, 1, ErrorCode::SPM_RANGE}},
+    {"T_COLS", {1, std::min(65535, GW_LANES *((GW_SPM_ROWS + 1) / 2)), 1, ErrorCode::SPM_RANGE}},
+};
+
 /// The table: what a field may hold if the rest is as in kinds(). Fails for a field that it does not know.
 Range range_of(isa::Opcode opcode, const Field &f, std::uint64_t top) {
   const std::string_view name = f.name;
@@ -134,8 +161,13 @@ Range range_of(isa::Opcode opcode, const Field &f, std::uint64_t top) {
   const auto code = static_cast<std::uint64_t>(opcode);
   for (const auto &[field, range] : kImageRanges)
     if (name == field) return range;
+  const bool of_tile = name.size() > 2 && name[0] == 'T' && name[2] == '_';
+  const std::string plain = of_tile ? "T" + std::string(name.substr(2)) : std::string(name);
+  for (const auto &[field, range] : kVectorRanges)
+    if (plain == field) return range;
   if (name == "OPCODE") return {code, code, 256};
   if (name == "ENGINE") return engine_range(opcode);
+  if (name[0] == 'W' && name[2] == '_') return {0, top}; // words of a program
   if (f.width == 1 || name == "TAG" || name == "PITCH" || name == "DRAM_ADDR_HI") return {0, top};
   if (name == "DRAM_ADDR_LO") return {0, top - 1, 2};
   if (starts(name, "POST")) return {0, GW_SEMAPHORES == 255 ? 255 : GW_SEMAPHORES - 1}; // 255 is none
@@ -146,7 +178,7 @@ Range range_of(isa::Opcode opcode, const Field &f, std::uint64_t top) {
     return {1, std::min<std::uint64_t>(top, GW_LANES * ((GW_SPM_ROWS + 1) / 2)), 1, ErrorCode::SPM_RANGE};
   if (name == "M") return {1, GW_SPM_ROWS / 2, 1, ErrorCode::SPM_RANGE};
   if (name == "N") return {1, GW_LANES};
-  if (starts(name, "SPM_") || starts(name, "A_") || starts(name, "B_")) return tile_range(name, top, add);
+  if (starts(name, "SPM_") || starts(name, "A_") || starts(name, "B_") || of_tile) return tile_range(name, top, add);
   if (starts(name, "CIN_") || starts(name, "COUT_")) return tile_range(name, top, true);
   ADD_FAILURE() << "field " << name
                 << " of isa.toml has no limits in tests/rtl/cmd/field_limits_test.cpp: add them to range_of()";
