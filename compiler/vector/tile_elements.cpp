@@ -14,6 +14,7 @@ using Repeat = ElementEdge::Repeat;
 enum Semaphore : std::uint8_t { kLoaded, kRead, kComputed, kStored, kRepeated };
 
 constexpr std::uint32_t kMostSteps = 65535;
+constexpr std::uint32_t kLeastTiles = 32; // if there are so many rows
 
 std::uint32_t height_of(const ElementEdge &e) { return e.fp32 ? 2 : 1; }
 std::uint32_t bytes_of(const ElementEdge &e) { return e.fp32 ? 4 : 2; }
@@ -79,7 +80,7 @@ private:
     return next + next % 2;
   }
 
-  /// What is repeated lies first, then the tiles of both places: as many rows as fit, but eight tiles at least if there
+  /// What is repeated lies first, then the tiles of both places: as many rows as fit, but some tiles at least if there
   /// are so many rows, as the first LOAD and the last STORE run beside nothing.
   void choose_tiles() {
     std::uint32_t first = 0;
@@ -100,7 +101,7 @@ private:
                                             "rows; leave an op out",
                                             edges_.size(), npu_.spm_rows()));
     const std::uint64_t all_rows = (elements_ + cols_ - 1) / cols_;
-    const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>((all_rows + 7) / 8, kMostSteps));
+    const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>((all_rows + kLeastTiles - 1) / kLeastTiles, kMostSteps));
     tile_rows_ = 1;
     while (tile_rows_ < most && fits(tile_rows_ + 1, tile_cols_))
       ++tile_rows_;
