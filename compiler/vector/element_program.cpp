@@ -178,10 +178,10 @@ private:
     for (const graph::OpId id : ops_)
       for (const TensorId out : graph_.ops[id].outputs) {
         if (out == graph::kNone) continue;
-        const bool inside = !consumers[out].empty() &&
-                            std::all_of(consumers[out].begin(), consumers[out].end(), [&](graph::OpId c) {
-                              return std::find(ops_.begin(), ops_.end(), c) != ops_.end();
-                            });
+        const bool inside =
+            !consumers[out].empty() && std::all_of(consumers[out].begin(), consumers[out].end(), [&](graph::OpId c) {
+              return std::find(ops_.begin(), ops_.end(), c) != ops_.end();
+            });
         if (inside) continue;
         program_.results.push_back({out, graph_.tensors[out].type == graph::ElementType::kFp32, {}});
       }

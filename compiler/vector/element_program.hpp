@@ -44,9 +44,9 @@ using KnownValues = std::map<graph::TensorId, std::vector<float>>;
 std::string recordable_operators();
 
 /// The ops, which stand in an order in which they can run, as one program. Each value is that of the op's golden
-/// execution under the contract: it is recorded from the same template, and rounded where the edge of the graph is bf16,
-/// whether it leaves the program or not. A tensor that ops outside read, or nobody, is a result.
-/// Throws ElementProgramError, and vector::RecordingError if it needs more than the unit has.
+/// execution under the contract: it is recorded from the same template, and rounded where the edge of the graph is
+/// bf16, whether it leaves the program or not. A tensor that ops outside read, or nobody, is a result. Throws
+/// ElementProgramError, and vector::RecordingError if it needs more than the unit has.
 ElementProgram record_elements(const graph::Graph &graph, const std::vector<graph::OpId> &ops,
                                const KnownValues &known = {});
 

@@ -101,7 +101,8 @@ private:
                                             "rows; leave an op out",
                                             edges_.size(), npu_.spm_rows()));
     const std::uint64_t all_rows = (elements_ + cols_ - 1) / cols_;
-    const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>((all_rows + kLeastTiles - 1) / kLeastTiles, kMostSteps));
+    const auto most =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>((all_rows + kLeastTiles - 1) / kLeastTiles, kMostSteps));
     tile_rows_ = 1;
     while (tile_rows_ < most && fits(tile_rows_ + 1, tile_cols_))
       ++tile_rows_;

@@ -1,7 +1,7 @@
 // AdamW: I. Loshchilov, F. Hutter, "Decoupled weight decay regularization", as torch has it: eps is added to the root,
 // and corrections of bias are constants of the step. SparseAdamW: only the rows that ids name.
-#include "graph/operators/loops/function_cost.hpp"
 #include "graph/operators/optimizer/adamw.hpp"
+#include "graph/operators/loops/function_cost.hpp"
 #include "graph/operators/optimizer/update.hpp"
 
 #include <algorithm>

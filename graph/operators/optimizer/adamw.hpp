@@ -11,7 +11,8 @@ template <class A> struct AdamWFactors {
 
   /// `rate`, `correct_m`, `correct_v`: the constants of the step; `factor`: of the gradient. Attributes are rounded
   /// once; `decay` is the rate times the attribute.
-  AdamWFactors(const Attributes &attributes, Value rate_, Value correct_m_, Value correct_v_, Value factor_, Value decay_)
+  AdamWFactors(const Attributes &attributes, Value rate_, Value correct_m_, Value correct_v_, Value factor_,
+               Value decay_)
       : rate(rate_), correct_m(correct_m_), correct_v(correct_v_), factor(factor_),
         keep_m(number<A>(attributes.real("beta1"))), add_m(number<A>(1 - attributes.real("beta1"))),
         keep_v(number<A>(attributes.real("beta2"))), add_v(number<A>(1 - attributes.real("beta2"))),
@@ -20,9 +21,7 @@ template <class A> struct AdamWFactors {
   Value rate, correct_m, correct_v, factor, keep_m, add_m, keep_v, add_v, epsilon, decay;
 };
 
-template <class A> struct AdamWElement {
-  typename A::Value w, m, v;
-};
+template <class A> struct AdamWElement { typename A::Value w, m, v; };
 
 /// Of the next step, from w, m, v and the gradient g.
 template <class A>

@@ -222,8 +222,8 @@ TEST(ElementPrograms, TakeWhatLanesOrMemoryTake) {
     const double lanes = elements / (npu.lanes() * 4.0) * static_cast<double>(e.work().program.sections[1].size());
     const double memory = elements * bytes * static_cast<double>(npu.memory.bytes_den) / npu.memory.bytes_num;
     const double share = std::max(lanes, memory) / static_cast<double>(run.cycles());
-    fmt::print("{}: {} cycles; lanes {:.0f}, memory {:.0f}: {:.1f} % of the larger\n", name, run.cycles(), lanes, memory,
-               100 * share);
+    fmt::print("{}: {} cycles; lanes {:.0f}, memory {:.0f}: {:.1f} % of the larger\n", name, run.cycles(), lanes,
+               memory, 100 * share);
     EXPECT_GT(share, least);
     EXPECT_LE(share, 1);
   };

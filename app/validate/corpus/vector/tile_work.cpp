@@ -126,8 +126,8 @@ private:
   bool replace_operand(unsigned slot, const std::array<SlotUse, isa::kSlots> &uses) {
     if (operands_.empty()) return false;
     const Operand &operand = operands_[dice_.below(operands_.size())];
-    const auto meets = std::count_if(used_.begin(), used_.end(),
-                                     [&](const Object &u) { return u.overlaps(operand.object); });
+    const auto meets =
+        std::count_if(used_.begin(), used_.end(), [&](const Object &u) { return u.overlaps(operand.object); });
     const SlotUse &read = uses[operand.tile.slot], &written = uses[slot];
     if (meets != 1 || operand.tile.same_element || operand.tile.same_step || read.last > written.first) return false;
     isa::VectorTile t = operand.tile;
