@@ -17,7 +17,7 @@ namespace {
 using isa::ErrorCode;
 using Floats = std::vector<float>;
 
-constexpr std::uint64_t kCommandsAt = 0x8000;
+constexpr std::uint64_t kStreamAt = 0x8000;
 
 /// Ten lanes, 100 scratchpad rows.
 class VectorCommands : public testing::Test {
@@ -43,8 +43,8 @@ protected:
   }
   FunctionalNpu::Status run(const std::string &commands) {
     const std::vector<isa::Command> stream = isa::assemble(commands);
-    memory_.write(kCommandsAt, stream.data(), stream.size() * sizeof(isa::Command));
-    npu_.start(kCommandsAt, static_cast<std::uint32_t>(stream.size()));
+    memory_.write(kStreamAt, stream.data(), stream.size() * sizeof(isa::Command));
+    npu_.start(kStreamAt, static_cast<std::uint32_t>(stream.size()));
     return npu_.run();
   }
   void expect_done(const std::string &commands) {

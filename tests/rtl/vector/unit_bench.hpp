@@ -45,7 +45,7 @@ struct UnitRun {
 
 template <class S> class UnitBench {
 public:
-  static constexpr std::uint32_t kLatency = 2;       ///< cycles from a granted question to its answer
+  static constexpr std::uint32_t kLatency = 3;       ///< cycles from a granted question to its answer, as in the NPU
   static constexpr std::uint64_t kMost = 10'000'000; ///< cycles of a run
 
   /// Whether a question, or a line of results, is granted in a cycle: (read, cycle).

@@ -57,8 +57,13 @@ private:
   };
 
   void draw_sizes(const isa::vector::Program &program) {
-    const Object &o = tiles_.pick_any();
+    Object o = tiles_.pick_any();
     by_col_ = dice_.chance(0.5);
+    if (dice_.chance(0.3)) { // the longest lines that there are
+      for (const Object &other : tiles_.all())
+        if (std::max(other.rows, other.cols) > std::max(o.rows, o.cols)) o = other;
+      by_col_ = o.rows > o.cols;
+    }
     VectorWork &work = out_.work;
     work.elements = up_to(by_col_ ? o.rows : o.cols, dice_);
     work.steps = up_to(by_col_ ? o.cols : o.rows, dice_);
