@@ -22,9 +22,9 @@ HazardReplay::HazardReplay(const NpuConfig &npu)
     : npu_(npu), writers_(npu.spm_rows()), readers_(npu.engines(), std::vector<Access>(npu.spm_rows())),
       next_block_(npu.engines(), 0), last_add_(npu.engines(), 0), units_(npu.vectors()) {}
 
-/// The engine's own guarantees. A vector unit executes one command after the other. Of a core: an ADD begins when all before it is written, and ends before anything after it begins;
-/// initial values of a block are read after the results of the third block before it, and of all earlier ones, are
-/// written.
+/// The engine's own guarantees. A vector unit executes one command after the other. Of a core: an ADD begins when all
+/// before it is written, and ends before anything after it begins; initial values of a block are read after the results
+/// of the third block before it, and of all earlier ones, are written.
 bool HazardReplay::ordered_inside_core(const Writer &writer, const SpmView &view, Use use, std::size_t engine) const {
   if (use == Use::kVector || use == Use::kSum || last_add_[engine] >= writer.position) return true;
   if (use != Use::kInitial) return false;

@@ -25,7 +25,7 @@ public:
     isa::ErrorCode error = isa::ErrorCode::NONE;
     std::uint32_t error_index = 0;
     std::uint32_t error_word = 0; ///< of a VECTOR_FAULT: as ERR_WORD has it; else 0
-    bool done = false; ///< all commands executed
+    bool done = false;            ///< all commands executed
   };
 
   /// The commands' DRAM window is the whole of `memory`, which must outlive the model.
@@ -56,8 +56,8 @@ public:
   /// Index of the command that step() will execute; equals RETIRED.
   std::uint32_t next_index() const { return next_; }
   /// Counters that exist without time: READ_BYTES, WRITE_BYTES, READ_BEATS, WRITE_BEATS, FETCH_BEATS (of the commands
-  /// fetched so far), BLOCKS, which each core has, and VECTOR_READS and VECTOR_WRITES of each vector unit; all others are
-  /// zero.
+  /// fetched so far), BLOCKS, which each core has, and VECTOR_READS and VECTOR_WRITES of each vector unit; all others
+  /// are zero.
   std::uint64_t counter(isa::Counter c, std::uint32_t core = 0) const {
     return counters_[isa::counter_index(c, core, config_.cores)];
   }

@@ -25,8 +25,7 @@ NpuTiming::NpuTiming(const Machine &npu, const isa::Command *stream, std::size_t
       watchdog_(options.watchdog.value_or(usual_watchdog(npu))), limit_(limit), progress_(progress),
       fetch_(npu.bus_bytes, options.stream_addr, count_), memory_(npu, fetch_.word_beats(), limit, progress),
       cores_(npu.cores, GemmEngine(npu, limit, progress)), units_(npu.vectors(), VectorEngine(npu, limit, progress)),
-      engines_(npu.engines()), semaphores_(npu.semaphores, 0),
-      open_(options.ring.places != 0) {
+      engines_(npu.engines()), semaphores_(npu.semaphores, 0), open_(options.ring.places != 0) {
   if (options_.dram_size == 0) options_.dram_size = npu.memory.size_bytes;
   limits_ = {npu.lanes(),        npu.spm_rows(),     npu.cores,    npu.semaphores,
              options_.dram_base, options_.dram_size, npu.vectors()};

@@ -25,12 +25,12 @@ inline std::uint32_t random_fp32(Dice &dice) {
 
 /// What random programs may be.
 struct ProgramLimits {
-  unsigned instructions = 12; ///< of a section at most
+  unsigned instructions = 12;                                            ///< of a section at most
   unsigned tiles = isa::vector::kTiles, outputs = isa::vector::kOutputs; ///< the first ones; of each at least 1
 };
 
-/// One to seven sections of instructions within the limits, any operation, of what was written before; at least one section
-/// has instructions.
+/// One to seven sections of instructions within the limits, any operation, of what was written before; at least one
+/// section has instructions.
 class RandomProgram {
 public:
   explicit RandomProgram(Dice &dice, const ProgramLimits &limits = {}) : dice_(dice), limits_(limits) {}

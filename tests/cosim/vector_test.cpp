@@ -3,10 +3,10 @@
 #include "sw_models/functions/exponentials.hpp"
 #include "sw_models/functions/fp32.hpp"
 #include "sw_models/functions/roots.hpp"
+#include "sw_models/vector/random_program.hpp"
 #include "sw_models/vector/recorder.hpp"
 #include "tests/cosim/vector_stream.hpp"
 #include "tests/graph/element_programs.hpp"
-#include "sw_models/vector/random_program.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

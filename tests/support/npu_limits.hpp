@@ -26,6 +26,7 @@ clock_ghz = 1.0
 queue_depth = 8
 semaphores = 64
 outstanding = 64
+vector_groups = 0
 
 [memory]
 size_bytes = 1073741824
@@ -96,6 +97,8 @@ inline std::vector<NpuLimit> npu_limits() {
       {"semaphores", "255", "256", " is out of range; use 8 to 255", {}},
       {"outstanding", "1", "0", " is out of range; use 1 to 1024", {}},
       {"outstanding", "1024", "1025", " is out of range; use 1 to 1024", {}},
+      {"vector_groups", "0", "-1", " is out of range; use 0 to 8", {}},
+      {"vector_groups", "8", "9", " is out of range; use 0 to 8", {}},
       {"size_bytes", "4096", "4095", " is out of range; use 4096 to 1099511627776", {}},
       {"size_bytes", "1099511627776", "1099511631872", " is out of range; use 4096 to 1099511627776", {}},
       {"bandwidth_gb_s", "0.001", "0.0009", " is out of range; use 0.001 to 100000", {}},
@@ -127,6 +130,7 @@ inline std::string value_of(const Machine &c, const std::string &key) {
                                                   {"queue_depth", fmt::format("{}", c.queue_depth)},
                                                   {"semaphores", fmt::format("{}", c.semaphores)},
                                                   {"outstanding", fmt::format("{}", c.outstanding)},
+                                                  {"vector_groups", fmt::format("{}", c.vector_groups)},
                                                   {"size_bytes", fmt::format("{}", c.memory.size_bytes)},
                                                   {"bandwidth_gb_s", fmt::format("{}", c.memory.bandwidth_gb_s)},
                                                   {"access_bytes", fmt::format("{}", c.memory.access_bytes)}};

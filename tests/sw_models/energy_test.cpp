@@ -121,16 +121,16 @@ static_mw = 3
   AccessCounts c;
   std::uint64_t count = 0;
   for (const AccessCountForm &form : access_count_forms())
-    c.*form.count = count += 8; // macs 8, idle 16, adds 24, operands 32, sums 40, results 48, loads 56, stores 64, ...
+    c.*form.count = count += 8; // macs 8, idle 16, adds 24, operands 32, sums 40, results 48, vectors 56 and 64, ...
   const Energy e = energy_of(c, 1000, npu);
   EXPECT_EQ(e.array, 8 * 2.5 + 16 * 0.125 + 24 * 0.5);
-  EXPECT_EQ(e.spm, (32 + 40 + 64) * 1.5 + (48 + 56) * 1.75);
-  EXPECT_EQ(e.bus, 72 * 4.25);
-  EXPECT_EQ(e.dram, (80 + 88) * 160.5);
+  EXPECT_EQ(e.spm, (32 + 40 + 56 + 80) * 1.5 + (48 + 64 + 72) * 1.75);
+  EXPECT_EQ(e.bus, 88 * 4.25);
+  EXPECT_EQ(e.dram, (96 + 104) * 160.5);
   EXPECT_EQ(e.leakage, 1000 * 3 / 2.0); // 1000 cycles are 500 ns
-  EXPECT_EQ(e.total(), 34 + 386 + 306 + 26964 + 1500);
-  EXPECT_DOUBLE_EQ(mean_power(e.total(), 1000, npu), 29190e-12 / 500e-9);
-  EXPECT_DOUBLE_EQ(energy_delay(e.total(), 1000, npu), 29190e-12 * 500e-9);
+  EXPECT_EQ(e.total(), 34 + 634 + 374 + 32100 + 1500);
+  EXPECT_DOUBLE_EQ(mean_power(e.total(), 1000, npu), 34642e-12 / 500e-9);
+  EXPECT_DOUBLE_EQ(energy_delay(e.total(), 1000, npu), 34642e-12 * 500e-9);
   EXPECT_EQ(mean_power(e.total(), 0, npu), 0);
 }
 

@@ -142,7 +142,7 @@ TEST_F(NpuConfigFile, UnknownKey) {
   std::string text = kGood;
   expect_error(text.insert(kMemoryTable - 1, "refresh = 3\n"),
                ":13: unknown key 'refresh' in [npu]; known keys: name, rows, cols, cores, spm_bytes, spm_banks, "
-               "bus_bytes, port_bytes, clock_ghz, queue_depth, semaphores, outstanding");
+               "bus_bytes, port_bytes, clock_ghz, queue_depth, semaphores, outstanding, vector_groups");
 }
 
 TEST_F(NpuConfigFile, MissingKey) {
@@ -289,7 +289,7 @@ TEST_F(NpuConfigFile, MistakesInAnotherFileNameBoth) {
   };
   expect_of_other(npu + "banks = 3\n", ":14: unknown key 'banks' in [npu]; known keys: name, rows, cols, cores, "
                                        "spm_bytes, spm_banks, bus_bytes, port_bytes, clock_ghz, queue_depth, "
-                                       "semaphores, outstanding");
+                                       "semaphores, outstanding, vector_groups");
   expect_of_other(memory, ": missing table [npu]; add [npu] and its keys");
   expect_of_other("npu = \"again.toml\"\n", ":1: 'npu' is not a table; write [npu]");
   expect_error(npu, ": missing table [memory]; add [memory] and its keys");

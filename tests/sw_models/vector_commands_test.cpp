@@ -17,7 +17,7 @@ namespace {
 using isa::ErrorCode;
 using Floats = std::vector<float>;
 
-constexpr std::uint64_t kCommandsAt = 0x8000;
+constexpr std::uint64_t kStreamAt = 0x8000;
 
 /// Ten lanes, 100 scratchpad rows.
 class VectorCommands : public testing::Test {
@@ -43,8 +43,8 @@ protected:
   }
   FunctionalNpu::Status run(const std::string &commands) {
     const std::vector<isa::Command> stream = isa::assemble(commands);
-    memory_.write(kCommandsAt, stream.data(), stream.size() * sizeof(isa::Command));
-    npu_.start(kCommandsAt, static_cast<std::uint32_t>(stream.size()));
+    memory_.write(kStreamAt, stream.data(), stream.size() * sizeof(isa::Command));
+    npu_.start(kStreamAt, static_cast<std::uint32_t>(stream.size()));
     return npu_.run();
   }
   void expect_done(const std::string &commands) {
@@ -89,8 +89,7 @@ protected:
 
 /// A bias for each column, over two panels; the fp32 result has the sum, the bf16 one rounds it.
 TEST_F(VectorCommands, WalkRowsAndRepeatARowInAllSteps) {
-  put({0, 3, 4}, {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {-1, -2, -3, -4, -5, -6, -7, -8, -9, -10, -11, -12}},
-      false);
+  put({0, 3, 4}, {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {-1, -2, -3, -4, -5, -6, -7, -8, -9, -10, -11, -12}}, false);
   put({20, 2, 9}, {{256, 0.5F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 257}}, true);
   expect_done(program("loop\n add r0, t0, t1\n or o0, r0, r0\n or o1, r0, r0\n") +
               "TILE t0=bf16:row:0:3:4:2x12+0 t1=fp32:row:20:2:9:1x12+0:step0 o0=fp32:row:40:4:0:2x12+0\n"

@@ -128,7 +128,8 @@ StreamVerdict check_stream(Device &device, const corpus::RandomStream &stream, c
   verdict.marks = ran.marks.size();
   const Counters counters = device.read_counters();
   verdict.cycles = counters[isa::Counter::CYCLES];
-  if (status.error != expected.error || (!status.ok() && (status.error_index != expected.error_index || status.error_word != expected.error_word))) {
+  if (status.error != expected.error ||
+      (!status.ok() && (status.error_index != expected.error_index || status.error_word != expected.error_word))) {
     const auto name = [](isa::ErrorCode e) { return isa::kErrorNames[static_cast<std::size_t>(e)]; };
     verdict.problem = fmt::format("the device ends in {} at command {}, the model in {} at command {}",
                                   name(status.error), status.error_index, name(expected.error), expected.error_index);

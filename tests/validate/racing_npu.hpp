@@ -49,7 +49,7 @@ private:
   struct Unit {
     std::deque<isa::Decoded> queue;
     vector::UnitState state;
-    bool busy = false; ///< the queue's head has started
+    bool busy = false;                                         ///< the queue's head has started
     std::vector<std::pair<std::size_t, std::uint16_t>> writes; ///< that come with its end
   };
 

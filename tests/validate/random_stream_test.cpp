@@ -166,7 +166,8 @@ private:
     note("one step", v.steps == 1);
     note("several steps", v.steps > 1);
     const std::vector<vector::TileUse> uses = units_[v.unit].uses(v);
-    note("four results", uses.size() > 3 && !uses[uses.size() - 4].tile.same_element && uses[uses.size() - 4].is_result());
+    note("four results",
+         uses.size() > 3 && !uses[uses.size() - 4].tile.same_element && uses[uses.size() - 4].is_result());
     for (const vector::TileUse &use : uses) {
       const isa::VectorTile &t = use.tile;
       const std::string what = use.is_result() ? "result" : "operand";
@@ -352,7 +353,9 @@ TEST_P(RandomStreams, HaveTimesInTheModelThatAddUpToCycles) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Npus, RandomStreams, testing::Values("test8", "test6x10", "test8c2", "test8c8", "test6x10c3", "test8v2", "test6x10v1", "test8c2v4"));
+INSTANTIATE_TEST_SUITE_P(Npus, RandomStreams,
+                         testing::Values("test8", "test6x10", "test8c2", "test8c8", "test6x10c3", "test8v2",
+                                         "test6x10v1", "test8c2v4"));
 
 } // namespace
 } // namespace gradweave::test

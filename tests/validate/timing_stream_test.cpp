@@ -33,8 +33,7 @@ protected:
 };
 
 TEST_P(TimingStreams, AreLegalAndEnd) {
-  const isa::Limits limits{npu_.lanes(), npu_.spm_rows(), npu_.cores,     npu_.semaphores,
-                           0,            kDramBytes,       npu_.vectors()};
+  const isa::Limits limits{npu_.lanes(), npu_.spm_rows(), npu_.cores, npu_.semaphores, 0, kDramBytes, npu_.vectors()};
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const std::vector<isa::Command> stream = stream_of(npu_, seed, 0);
     for (std::size_t i = 0; i < stream.size(); ++i)
@@ -181,7 +180,8 @@ TEST_P(TimingStreams, CrowdTheHardware) {
 
 INSTANTIATE_TEST_SUITE_P(Npus, TimingStreams,
                          testing::Values("test8", "test6x10", "test13x7", "test5x2", "test4x8", "test8x3", "test2x2",
-                                         "test8c2", "test8c4", "test8c8", "test6x10c3", "test8p2", "test8v2", "test6x10v1", "test8c2v4"));
+                                         "test8c2", "test8c4", "test8c8", "test6x10c3", "test8p2", "test8v2",
+                                         "test6x10v1", "test8c2v4"));
 
 TEST(TimingStream, OverflowsASemaphore) {
   const Machine npu = load_machine("configs/test8.toml");

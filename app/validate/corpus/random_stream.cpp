@@ -432,7 +432,7 @@ private:
   std::vector<std::uint8_t> engines_; ///< places of those in use
   bool vectors_;                      ///< most have programs of vector units, if there are any
   std::vector<UnitWriter> units_;
-  std::size_t last_core_ = 0;         ///< of these
+  std::size_t last_core_ = 0; ///< of these
   std::vector<isa::Decoded> ops_;
 };
 

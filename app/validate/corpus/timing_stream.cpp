@@ -67,7 +67,9 @@ private:
     return out_.back();
   }
 
-  isa::Decoded &sync(std::size_t engine) { return emit(isa::SyncCommand{isa::engine_at(static_cast<std::uint32_t>(engine), npu_.cores)}); }
+  isa::Decoded &sync(std::size_t engine) {
+    return emit(isa::SyncCommand{isa::engine_at(static_cast<std::uint32_t>(engine), npu_.cores)});
+  }
 
   std::uint32_t spm_extent(std::uint32_t rows, std::uint32_t cols, bool fp32, std::uint32_t pstride) const {
     return (cols - 1) / npu_.lanes() * pstride + rows * height_of(fp32);

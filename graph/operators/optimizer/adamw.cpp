@@ -1,5 +1,6 @@
 // AdamW: I. Loshchilov, F. Hutter, "Decoupled weight decay regularization", as torch has it: eps is added to the root,
 // and corrections of bias are constants of the step. SparseAdamW: only the rows that ids name.
+#include "graph/operators/optimizer/adamw.hpp"
 #include "graph/operators/loops/function_cost.hpp"
 #include "graph/operators/optimizer/update.hpp"
 
@@ -23,19 +24,14 @@ template <class A, bool sparse> void run_adamw(Kernel<A> &k) {
   constexpr std::size_t factor_input = sparse ? AdamWInput::kFactor : AdamWInput::kFactor - 1;
   const bool scaled = k.has_in(factor_input);
   const Value factor = scaled ? k.in(factor_input)[0] : Value{1};
-  const double beta1 = k.attributes().real("beta1"), beta2 = k.attributes().real("beta2");
-  const auto keep_m = static_cast<Value>(beta1), add_m = static_cast<Value>(1 - beta1);
-  const auto keep_v = static_cast<Value>(beta2), add_v = static_cast<Value>(1 - beta2);
-  const Value epsilon = real_attribute(k, "epsilon"), decay = A::mul(rate, real_attribute(k, "weight_decay"));
+  const AdamWFactors<A> factors(k.attributes(), rate, correct_m, correct_v, factor,
+                                A::mul(rate, real_attribute(k, "weight_decay")));
   const auto update = [=](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const Value gradient = A::mul(g[i], factor);
-      const Value mean = A::fma(keep_m, m[i], A::mul(add_m, gradient));
-      const Value square = A::fma(keep_v, v[i], A::mul(A::mul(add_v, gradient), gradient));
-      const Value step = A::div(A::mul(mean, correct_m), A::add(A::sqrt(A::mul(square, correct_v)), epsilon));
-      new_w[i] = A::fma(-rate, step, A::fma(-decay, w[i], w[i]));
-      new_m[i] = mean;
-      new_v[i] = square;
+      const AdamWElement<A> next = adamw_step<A>(factors, {w[i], m[i], v[i]}, g[i]);
+      new_w[i] = next.w;
+      new_m[i] = next.m;
+      new_v[i] = next.v;
     }
   };
   update_elements(k, sparse ? AdamWInput::kIds : k.inputs(), update, [=](std::size_t begin, std::size_t end) {

@@ -66,9 +66,10 @@ inline constexpr Cycles kAddRow = 2;         ///< a row of a chunk of COLS colum
 inline constexpr Cycles kAddReadToDone = 4;  ///< last row read -> ADD done: lane memories, rotators, adders, write
 inline constexpr Cycles kAddDoneToStart = 1; ///< ADD done -> the next GEMM can start
 
-// --- Vector unit (rtl/vector/gw_vector_engine.sv, gw_vector_unit.sv, gw_vector_sequencer.sv, gw_vector_lanes.sv) --------------------------
-inline constexpr Cycles kTileToDone = 1;           ///< TILE starts -> done
-inline constexpr Cycles kVectorDoneToStart = 1;    ///< done -> the unit's next command can start
+// --- Vector unit (rtl/vector/gw_vector_engine.sv, gw_vector_unit.sv, gw_vector_sequencer.sv, gw_vector_lanes.sv)
+// --------------------------
+inline constexpr Cycles kTileToDone = 1;         ///< TILE starts -> done
+inline constexpr Cycles kVectorDoneToStart = 1;  ///< done -> the unit's next command can start
 inline constexpr std::uint32_t kVectorTurns = 4; ///< cycles of an instruction, each for G strips
 inline constexpr Cycles kVectorStartToRun = 3;   ///< start -> first run and first question: header, masks
 inline constexpr Cycles kVectorAskToLine = 3;    ///< cycle behind the last question of a run -> its lines are there

@@ -1,8 +1,8 @@
 // Cycles of programs on the vector unit's RTL: those of the timing model, for legal programs and for those with a
 // fault.
 #include "sw_models/timing/engines/vector_program.hpp"
-#include "tests/rtl/vector/unit_bench.hpp"
 #include "sw_models/vector/random_program.hpp"
+#include "tests/rtl/vector/unit_bench.hpp"
 
 #include <fmt/format.h>
 

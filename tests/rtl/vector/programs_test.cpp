@@ -1,7 +1,7 @@
 // Random programs on the vector unit's RTL: every line as the interpreter has it, whatever stalls; cycles by lengths
 // alone; and faults as the checks tell them.
-#include "tests/rtl/vector/unit_bench.hpp"
 #include "sw_models/vector/random_program.hpp"
+#include "tests/rtl/vector/unit_bench.hpp"
 
 #include <fmt/format.h>
 

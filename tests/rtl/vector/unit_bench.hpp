@@ -45,7 +45,7 @@ struct UnitRun {
 
 template <class S> class UnitBench {
 public:
-  static constexpr std::uint32_t kLatency = 2;       ///< cycles from a granted question to its answer
+  static constexpr std::uint32_t kLatency = 3;       ///< cycles from a granted question to its answer, as in the NPU
   static constexpr std::uint64_t kMost = 10'000'000; ///< cycles of a run
 
   /// Whether a question, or a line of results, is granted in a cycle: (read, cycle).
@@ -61,8 +61,8 @@ public:
     model_->write_i = 0;
   }
 
-  /// Lines go by `x`, whose lanes are the shape's. `fit`: the tiles and results that may be named. What is counted beside
-  /// the cycles is counted up to and including cycle `limit`. Fails the test if there is no end.
+  /// Lines go by `x`, whose lanes are the shape's. `fit`: the tiles and results that may be named. What is counted
+  /// beside the cycles is counted up to and including cycle `limit`. Fails the test if there is no end.
   UnitRun run(const Execution &x, const Grants &grants, unsigned first = 0, unsigned fit = 0x1FF,
               std::uint64_t limit = kMost) {
     UnitRun run;

@@ -7,8 +7,8 @@ namespace gradweave::corpus {
 
 namespace {
 
-/// Semaphores of one producing and one waiting engine. Load after load, store after store and all that a vector unit does
-/// are ordered by the engine itself: they have none.
+/// Semaphores of one producing and one waiting engine. Load after load, store after store and all that a vector unit
+/// does are ordered by the engine itself: they have none.
 using Channel = std::vector<std::uint8_t>;
 
 constexpr std::size_t kPlaces = 3; // for waits, and for posts, of a command

@@ -26,7 +26,10 @@ StandingCorpus quick_corpus() {
            {"test8c8", 102'000, 100},
            {"test6x10c3", 103'000, 200},
            {"test2x64c8", 104'000, 20},
-           {"test8p2", 105'000, 200}}};
+           {"test8p2", 105'000, 200},
+           {"test8v2", 106'000, 200},
+           {"test6x10v1", 107'000, 200},
+           {"test8c2v4", 108'000, 100}}};
 }
 
 StandingCorpus full_corpus() {
@@ -46,7 +49,10 @@ StandingCorpus full_corpus() {
            {"test8c8", 230'000, 1'400},
            {"test6x10c3", 240'000, 1'400},
            {"test2x64c8", 250'000, 200},
-           {"test8p2", 260'000, 1'400}}};
+           {"test8p2", 260'000, 1'400},
+           {"test8v2", 270'000, 4'400},
+           {"test6x10v1", 280'000, 4'400},
+           {"test8c2v4", 290'000, 4'400}}};
 }
 
 constexpr std::array<std::pair<std::string_view, StandingCorpus (*)()>, 2> kCorpora{

@@ -59,10 +59,13 @@ Program draw_program(VectorSize size, Dice &dice) {
   limits.instructions = size == VectorSize::kTiny ? 2 : dice.chance(0.5) ? 3 : 12;
   limits.tiles = dice.between(1, kTiles);
   limits.outputs = dice.between(1, isa::vector::kOutputs);
-  Program program = vector::random_program(dice, limits);
-  for (unsigned s = 2; size == VectorSize::kTiny && s < kSections; ++s)
-    program.sections[s].clear();
-  return program;
+  for (;;) {
+    Program program = vector::random_program(dice, limits);
+    if (size == VectorSize::kAny) return program;
+    for (unsigned s = 2; s < kSections; ++s)
+      program.sections[s].clear();
+    if (!program.sections[0].empty() || !program.sections[1].empty()) return program;
+  }
 }
 
 /// Around multiples of what the unit works on at once, or any.

@@ -57,8 +57,13 @@ private:
   };
 
   void draw_sizes(const isa::vector::Program &program) {
-    const Object &o = tiles_.pick_any();
+    Object o = tiles_.pick_any();
     by_col_ = dice_.chance(0.5);
+    if (dice_.chance(0.3)) { // the longest lines that there are
+      for (const Object &other : tiles_.all())
+        if (std::max(other.rows, other.cols) > std::max(o.rows, o.cols)) o = other;
+      by_col_ = o.rows > o.cols;
+    }
     VectorWork &work = out_.work;
     work.elements = up_to(by_col_ ? o.rows : o.cols, dice_);
     work.steps = up_to(by_col_ ? o.cols : o.rows, dice_);
@@ -111,7 +116,7 @@ private:
       }
     }
     const std::optional<Object> o = tiles_.place(rows, cols, dice_.chance(0.5), used_);
-    if (!o) return false;
+    if (!o || !is_free(*o)) return false; // results that are not live yet are met by chance
     out_.work.tiles.push_back(window(slot, *o, t));
     out_.results.push_back(*o);
     used_.push_back(*o);
@@ -126,8 +131,8 @@ private:
   bool replace_operand(unsigned slot, const std::array<SlotUse, isa::kSlots> &uses) {
     if (operands_.empty()) return false;
     const Operand &operand = operands_[dice_.below(operands_.size())];
-    const auto meets = std::count_if(used_.begin(), used_.end(),
-                                     [&](const Object &u) { return u.overlaps(operand.object); });
+    const auto meets =
+        std::count_if(used_.begin(), used_.end(), [&](const Object &u) { return u.overlaps(operand.object); });
     const SlotUse &read = uses[operand.tile.slot], &written = uses[slot];
     if (meets != 1 || operand.tile.same_element || operand.tile.same_step || read.last > written.first) return false;
     isa::VectorTile t = operand.tile;
