@@ -118,10 +118,24 @@ template <typename Visit> void visit_rest(const Program &program, const Machine 
   }
 }
 
-/// The last cycle in which each action may start if the run is to take less than `limit`.
-std::vector<std::uint64_t> latest_starts(const Program &program, const Machine &npu, std::uint64_t limit) {
-  std::vector<std::uint64_t> latest(program.actions.size(), limit);
-  visit_rest(program, npu, [&](std::size_t i, std::uint64_t rest) { latest[i] = limit - std::min(limit, rest); });
+bool computes(const isa::Command &command) {
+  const auto opcode = static_cast<isa::Opcode>(command.get(isa::field::OPCODE));
+  return opcode == isa::Opcode::GEMM || opcode == isa::Opcode::ADD || opcode == isa::Opcode::CONV ||
+         opcode == isa::Opcode::WGRAD;
+}
+
+/// The last cycle in which each command may start if the run is to take less than `limit`. An action that computes is
+/// one command; others may be several, and SYNCs stand between them.
+std::vector<std::uint64_t> latest_starts(const Program &program, const std::vector<isa::Command> &commands,
+                                         const Machine &npu, std::uint64_t limit) {
+  std::vector<std::uint64_t> latest(commands.size(), limit);
+  std::size_t command = commands.size();
+  visit_rest(program, npu, [&](std::size_t, std::uint64_t rest) {
+    do
+      --command;
+    while (!computes(commands[command]));
+    latest[command] = limit - std::min(limit, rest);
+  });
   return latest;
 }
 
@@ -142,18 +156,16 @@ std::uint64_t program_bound(const Program &program, const Machine &npu) {
 }
 
 std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
+  const std::uint64_t moving = limit != kTooSlow ? dram_cycles(channel_bytes(program, npu), npu) : 0;
+  if (moving >= limit) return kTooSlow;
   // Alone: what else emission makes is of no use here, and takes more memory.
   const std::vector<isa::Command> commands = emit(program, order_actions(program, npu), npu).commands;
   timing::RunOptions options;
   std::vector<std::uint64_t> latest;
   if (limit != kTooSlow) {
-    const std::uint64_t moving = dram_cycles(channel_bytes(program, npu), npu);
-    if (moving >= limit) return kTooSlow;
     options.most_idle_cycles = limit - moving;
-    if (commands.size() == program.actions.size()) { // no SYNCs between them
-      latest = latest_starts(program, npu, limit);
-      options.latest_start = latest.data();
-    }
+    latest = latest_starts(program, commands, npu, limit);
+    options.latest_start = latest.data();
   }
   const timing::RunResult run = timing::run(npu, commands, options);
   if (run.given_up) return kTooSlow;

@@ -185,18 +185,20 @@ Residence reside(std::vector<Stream> &streams, double rows_of_core) {
   return r;
 }
 
-} // namespace
+/// What is the same in all loop orders.
+struct TileWork {
+  double compute = 0, products = 0;
+};
 
-RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
-                             const Machine &npu, std::uint32_t cores) {
+RoughEstimate estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const TileWork &work,
+                       const Layer &layer, const Machine &npu, std::uint32_t cores) {
   RoughEstimate e;
   std::vector<Stream> streams = streams_of(kind, loops, tile, layer, npu, e);
   const std::uint32_t rows_of_core = npu.spm_rows() / cores;
   const Residence r = reside(streams, rows_of_core);
   const double cycles_per_byte =
       static_cast<double>(npu.memory.bytes_den) * cores / static_cast<double>(npu.memory.bytes_num);
-  const auto compute = static_cast<double>(phase_cycles(kind, tile, layer, npu));
-  const auto products = static_cast<double>(product_count(kind, tile, layer));
+  const auto [compute, products] = work;
   e.bound = std::max(compute, r.once * layer.groups * cycles_per_byte);
   const double commands = products * 3 * isa::kCommandBytes; // GEMM and about two moves
   const Moves moves = r.moves * layer.groups;
@@ -212,17 +214,43 @@ RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileS
   return e;
 }
 
-RoughEstimate rough_estimate_together(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
-                                      const Machine &npu, Dim dim, std::uint32_t cores) {
+} // namespace
+
+std::vector<RoughEstimate> rough_estimates(PhaseKind kind, const std::vector<LoopOrder> &orders, const TileShape &tile,
+                                           const Layer &layer, const Machine &npu, std::uint32_t cores) {
+  const TileWork work{static_cast<double>(phase_cycles(kind, tile, layer, npu)),
+                      static_cast<double>(product_count(kind, tile, layer))};
+  std::vector<RoughEstimate> estimates;
+  estimates.reserve(orders.size());
+  for (const LoopOrder &loops : orders)
+    estimates.push_back(estimate(kind, loops, tile, work, layer, npu, cores));
+  return estimates;
+}
+
+RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
+                             const Machine &npu, std::uint32_t cores) {
+  return rough_estimates(kind, {loops}, tile, layer, npu, cores).front();
+}
+
+std::vector<RoughEstimate> rough_estimates_together(PhaseKind kind, const std::vector<LoopOrder> &orders,
+                                                    const TileShape &tile, const Layer &layer, const Machine &npu,
+                                                    Dim dim, std::uint32_t cores) {
   TileShape together = tile;
   std::uint32_t &side = dim == Dim::kM ? together.m : dim == Dim::kK ? together.k : together.n;
   side = std::min<std::uint32_t>(side * cores, side_of(largest_tile(kind, layer), dim));
   Machine shared = npu; // of which a core's part is the whole scratchpad
   shared.spm_bytes *= cores;
-  RoughEstimate e = rough_estimate(kind, loops, together, layer, shared, cores);
-  e.cycles /= cores;
-  e.bound /= cores;
-  return e;
+  std::vector<RoughEstimate> estimates = rough_estimates(kind, orders, together, layer, shared, cores);
+  for (RoughEstimate &e : estimates) {
+    e.cycles /= cores;
+    e.bound /= cores;
+  }
+  return estimates;
+}
+
+RoughEstimate rough_estimate_together(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
+                                      const Machine &npu, Dim dim, std::uint32_t cores) {
+  return rough_estimates_together(kind, {loops}, tile, layer, npu, dim, cores).front();
 }
 
 } // namespace gradweave::compiler

@@ -4,6 +4,8 @@
 #include "compiler/ir/program.hpp"
 #include "sw_models/config/machine.hpp"
 
+#include <vector>
+
 namespace gradweave::compiler {
 
 struct RoughEstimate {
@@ -14,12 +16,18 @@ struct RoughEstimate {
 };
 
 /// In closed form, for the part of a layer that one of `cores` cores computes; they share scratchpad and memory
-/// equally.
+/// equally. One for each of the loop orders.
+std::vector<RoughEstimate> rough_estimates(PhaseKind kind, const std::vector<LoopOrder> &orders, const TileShape &tile,
+                                           const Layer &layer, const Machine &npu, std::uint32_t cores);
+/// That of one loop order.
 RoughEstimate rough_estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
                              const Machine &npu, std::uint32_t cores);
 
 /// The same of a phase that cores compute together, taking tiles along `dim` by turns: all of the scratchpad serves all
 /// of them, and their tiles together move as one. Cycles are those of the run, not of a core's share.
+std::vector<RoughEstimate> rough_estimates_together(PhaseKind kind, const std::vector<LoopOrder> &orders,
+                                                    const TileShape &tile, const Layer &layer, const Machine &npu,
+                                                    Dim dim, std::uint32_t cores);
 RoughEstimate rough_estimate_together(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
                                       const Machine &npu, Dim dim, std::uint32_t cores);
 

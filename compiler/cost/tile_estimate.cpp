@@ -120,7 +120,7 @@ void Player::compute(std::size_t engine, double start) {
   } else {
     cycles += bank_conflicts(a.a.rows, a.b.rows, npu_.bank_rows()) *
               static_cast<double>(block_count(tile_rows(a.rect), a.rect.cols, npu_)) *
-              roles(p, program_.layers[p.layer]).red_size;
+              range_of(p, contraction_of(p.result).red).size;
     const bool stalled = start > free_[engine];
     if (stalled && a.acc) start += npu_.rows; // nothing computes while the first initial values enter
     free_[engine] = start + cycles;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace gradweave::compiler {
 
@@ -49,14 +50,13 @@ public:
   explicit RowTracker(std::uint32_t rows) : rows_(rows), firsts_(1, 0), runs_(1) {}
 
   template <typename Visit> void visit(const RowRange &range, Visit visit) {
-    for (std::size_t i = cut(range.first), end = cut(range.end()); i < end; ++i)
+    for (auto [i, end] = runs_of(range); i < end; ++i)
       visit(runs_[i]);
   }
 
   /// Visits what the action of an engine overwrites.
   template <typename Visit> void write(const RowRange &range, std::int32_t action, std::size_t engine, Visit visit) {
-    const std::size_t begin = cut(range.first);
-    const std::size_t end = cut(range.end());
+    const auto [begin, end] = runs_of(range);
     for (std::size_t i = begin; i < end; ++i)
       visit(runs_[i]);
     runs_[begin] = {action, static_cast<std::uint32_t>(engine), nothing<E>()};
@@ -66,11 +66,20 @@ public:
   }
 
 private:
-  /// Index of the run that begins at `row`, after splitting if need be.
-  std::size_t cut(std::uint32_t row) {
-    const std::size_t index = last_from(row);
-    if (firsts_[index] == row) return index;
-    if (row >= rows_) return index + 1;
+  /// The first of the runs of the range, and the one behind them, after splitting those at its ends if need be.
+  std::pair<std::size_t, std::size_t> runs_of(const RowRange &range) {
+    const std::size_t last = last_from(range.first);
+    const std::size_t begin = firsts_[last] == range.first || range.first >= rows_ ? last : split(last, range.first);
+    std::size_t end = begin;
+    while (end < firsts_.size() && firsts_[end] < range.end())
+      ++end;
+    const std::uint32_t behind = end < firsts_.size() ? firsts_[end] : rows_;
+    if (end > begin && behind > range.end()) split(end - 1, range.end());
+    return {begin, end};
+  }
+
+  /// Splits a run in two, of which the second begins at `row`: its index.
+  std::size_t split(std::size_t index, std::uint32_t row) {
     const Run tail = runs_[index];
     const auto after = static_cast<std::ptrdiff_t>(index) + 1;
     runs_.insert(runs_.begin() + after, tail);

@@ -1,5 +1,6 @@
 #include "compiler/flexer/flexer.hpp"
 
+#include "compiler/back/known_schedule.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/flexer/explain.hpp"
 #include "compiler/flexer/list_schedule.hpp"
@@ -65,10 +66,7 @@ std::vector<PhaseKind> phases_of(const SchedulingProblem &problem) {
   return phases(resolve(Schedule::kInterleave, layer), problem.options.pass, layer);
 }
 
-} // namespace
-
-Scheduled FlexerScheduler::schedule(const SchedulingProblem &problem) const {
-  check(problem);
+Scheduled best_schedule(const SchedulingProblem &problem) {
   const Layer &layer = problem.layers.front();
   const std::vector<PhaseKind> kinds = phases_of(problem);
   std::vector<PhasePlan> plans;
@@ -98,8 +96,16 @@ Scheduled FlexerScheduler::schedule(const SchedulingProblem &problem) const {
   for (PhasePlan &plan : plans)
     plan.products.clear(); // the program has them
   result.plans = std::move(plans);
-  result.chosen = name();
   result.tilings = {std::move(tilings)};
+  return result;
+}
+
+} // namespace
+
+Scheduled FlexerScheduler::schedule(const SchedulingProblem &problem) const {
+  check(problem);
+  Scheduled result = schedule_once(problem, name(), [&] { return best_schedule(problem); });
+  result.chosen = name();
   return result;
 }
 

@@ -38,6 +38,10 @@ public:
     program_.products.reserve(dag_.operations().size());
     for (const PhasePlan &plan : plans_)
       products_.insert(products_.end(), plan.products.begin(), plan.products.end());
+    for (std::size_t t = 0; t < table_.tiles.size(); ++t)
+      if (is_input(table_.tiles[t]) && uses_.remaining[t] > 0) to_move_ += bytes_of(table_.tiles[t]);
+    for (const Operation &o : dag_.operations())
+      if (o.next == Operation::kNone) to_move_ += bytes_of(tile(o.result));
   }
 
   std::optional<Program> run(std::uint64_t most_bytes, const ListObserver &observer);
@@ -53,6 +57,12 @@ private:
     return uses_.of(id) > 0 && (tile(id).role == TileRole::kElements || tile(id).dirty);
   }
 
+  static bool is_input(const Tile &t) { return t.role == TileRole::kElements && !t.computed; }
+  /// Counts what is loaded or stored; what had to be in any case no more.
+  void count(const Tile &t, bool in_any_case) {
+    moved_ += bytes_of(t);
+    if (in_any_case) to_move_ -= bytes_of(t);
+  }
   void pin(const OperationSet &set);
   std::vector<std::int32_t> missing(const OperationSet &set, bool all) const;
   std::uint64_t reused_rows(const OperationSet &set) const;
@@ -78,6 +88,7 @@ private:
   std::vector<std::int32_t> ready_; ///< ascending
   std::vector<std::uint64_t> load_; ///< array cycles given to each core
   std::uint64_t moved_ = 0;         ///< bytes
+  std::uint64_t to_move_ = 0;       ///< bytes at least: inputs that were not loaded yet, and results
   Program program_;
   ActionWriter writer_;
 };
@@ -203,18 +214,19 @@ void ListScheduler::move(const Trial &trial, ListStep &step) {
     step.victims.push_back({id, uses_.of(id), stored});
     if (stored) {
       writer_.move(Action::Kind::kStore, t, t.at, true);
-      moved_ += bytes_of(t);
+      count(t, false);
     }
     resident_[static_cast<std::size_t>(id)] = false;
   }
   for (const auto &[id, row] : trial.placed) {
     Tile &t = tile(id);
+    const bool is_first = t.at < 0;
     t.at = static_cast<std::int32_t>(row);
     resident_[static_cast<std::size_t>(id)] = true;
     step.placed.push_back({id, row, needs_load(id)});
     if (!needs_load(id)) continue;
     writer_.move(Action::Kind::kLoad, t, t.at, t.role == TileRole::kPartial);
-    moved_ += bytes_of(t);
+    count(t, is_first && is_input(t));
   }
 }
 
@@ -230,7 +242,7 @@ void ListScheduler::compute(std::int32_t id, std::uint32_t core) {
   result.dirty = true; // begun
   if (o.next == Operation::kNone) {
     writer_.move(Action::Kind::kStore, result, result.at, false);
-    moved_ += bytes_of(result);
+    count(result, true);
   }
   program_.products.push_back(product);
 }
@@ -263,6 +275,7 @@ std::optional<Program> ListScheduler::run(std::uint64_t most_bytes, const ListOb
   for (std::uint32_t phase = 0; phase < plans_.size(); ++phase) {
     ready_ = dag_.sources(phase);
     while (!ready_.empty()) {
+      if (moved_ + to_move_ > most_bytes) return std::nullopt;
       ListStep step;
       step.ready = ready_.size();
       std::optional<Trial> trial = choose(step);
@@ -270,7 +283,6 @@ std::optional<Program> ListScheduler::run(std::uint64_t most_bytes, const ListOb
       move(*trial, step);
       map_ = std::move(trial->map);
       issue(*trial, step);
-      if (moved_ > most_bytes) return std::nullopt;
       if (!observer) continue;
       step.set = trial->set;
       step.value = trial->value;
@@ -278,6 +290,7 @@ std::optional<Program> ListScheduler::run(std::uint64_t most_bytes, const ListOb
       observer(step);
     }
   }
+  if (moved_ > most_bytes) return std::nullopt;
   return std::move(program_);
 }
 

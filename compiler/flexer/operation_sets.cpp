@@ -1,9 +1,7 @@
 #include "compiler/flexer/operation_sets.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <map>
-#include <tuple>
+#include <utility>
 
 namespace gradweave::compiler::flexer {
 namespace {
@@ -16,38 +14,84 @@ std::array<std::int32_t, 3> tiles_of(const Operation &o) {
 } // namespace
 
 DataflowMap::DataflowMap(const OperationSet &set, const TileDag &dag, const std::vector<bool> &resident) {
-  for (std::size_t kind = 0; kind < 3; ++kind) {
-    std::array<std::int32_t, kMostCores> tiles{};
-    for (std::uint32_t i = 0; i < set.count; ++i)
-      tiles[i] = tiles_of(dag.operations()[static_cast<std::size_t>(set.operations[i])])[kind];
-    const auto end = tiles.begin() + set.count;
-    std::sort(tiles.begin(), end);
-    std::array<std::size_t, 2> next{};
-    for (auto at = tiles.begin(); at != end;) {
-      const auto after = std::find_if(at, end, [&](std::int32_t t) { return t != *at; });
-      const std::size_t state = resident[static_cast<std::size_t>(*at)] ? 0 : 1;
-      counts_[2 * kind + state][next[state]++] = static_cast<std::uint8_t>(after - at);
-      at = after;
+  std::array<std::array<std::int32_t, 3>, kMostCores> tiles{};
+  for (std::uint32_t i = 0; i < set.count; ++i)
+    tiles[i] = tiles_of(dag.operations()[static_cast<std::size_t>(set.operations[i])]);
+  for (std::size_t kind = 0; kind < 3; ++kind)
+    for (std::uint32_t i = 0; i < set.count; ++i) {
+      const std::int32_t tile = tiles[i][kind];
+      std::uint32_t before = 0, uses = 0;
+      for (std::uint32_t other = 0; other < set.count; ++other) {
+        const bool same = tiles[other][kind] == tile;
+        uses += same ? 1 : 0;
+        before += same && other < i ? 1 : 0;
+      }
+      if (before > 0) continue; // counted
+      const std::size_t state = resident[static_cast<std::size_t>(tile)] ? 0 : 1;
+      counts_[2 * kind + state] += 1U << (kBits * (uses - 1));
     }
-    for (std::size_t state = 0; state < 2; ++state)
-      std::sort(counts_[2 * kind + state].begin(), counts_[2 * kind + state].end(), std::greater<>());
-  }
 }
 
 namespace {
+
+/// What is kept of each data-flow map: its sets, by index. Open addressing: a schedule asks millions of times.
+class KnownMaps {
+public:
+  struct Kept {
+    DataflowMap map;
+    std::vector<std::size_t> sets;
+  };
+
+  Kept &of(const DataflowMap &map) {
+    if (2 * kept_.size() >= slots_.size()) grow();
+    std::uint32_t &slot = find(map);
+    if (slot == kEmpty) {
+      slot = static_cast<std::uint32_t>(kept_.size());
+      kept_.push_back({map, {}});
+    }
+    return kept_[slot];
+  }
+
+private:
+  static constexpr std::uint32_t kEmpty = ~std::uint32_t{0};
+
+  std::uint32_t &find(const DataflowMap &map) {
+    std::size_t at = map.hash() & (slots_.size() - 1);
+    while (slots_[at] != kEmpty && !(kept_[slots_[at]].map == map))
+      at = (at + 1) & (slots_.size() - 1);
+    return slots_[at];
+  }
+  void grow() {
+    slots_.assign(std::max<std::size_t>(64, 4 * slots_.size()), kEmpty);
+    for (std::size_t i = 0; i < kept_.size(); ++i)
+      find(kept_[i].map) = static_cast<std::uint32_t>(i);
+  }
+
+  std::vector<Kept> kept_;
+  std::vector<std::uint32_t> slots_;
+};
 
 /// Grows sets level by level.
 class SetGrower {
 public:
   SetGrower(const std::vector<std::int32_t> &ready, const TileDag &dag, const std::vector<bool> &resident,
             std::uint32_t keep)
-      : ready_(ready), dag_(dag), resident_(resident), keep_(keep) {
-    for (const std::int32_t id : ready_) {
+      : dag_(dag), resident_(resident), keep_(keep), first_reader_(resident.size() + 1, 0), seen_(ready.size(), 0) {
+    ready_.reserve(ready.size());
+    for (const std::int32_t id : ready) {
       const Operation &o = dag_.operations()[static_cast<std::size_t>(id)];
+      ready_.push_back({id, o.operands, state_of(o)});
+      alike_[ready_.back().state].push_back(static_cast<std::uint32_t>(ready_.size() - 1));
       for (const std::int32_t t : o.operands)
-        if (t >= 0) readers_[t].push_back(id);
-      alike_[state_of(o)].push_back(id);
+        if (t >= 0) ++first_reader_[static_cast<std::size_t>(t) + 1];
     }
+    for (std::size_t t = 1; t < first_reader_.size(); ++t)
+      first_reader_[t] += first_reader_[t - 1];
+    readers_.resize(first_reader_.back());
+    std::vector<std::uint32_t> next(first_reader_.begin(), first_reader_.end() - 1);
+    for (std::uint32_t i = 0; i < ready_.size(); ++i)
+      for (const std::int32_t t : ready_[i].operands)
+        if (t >= 0) readers_[next[static_cast<std::size_t>(t)]++] = i;
   }
 
   std::vector<OperationSet> run(std::uint32_t size) {
@@ -59,10 +103,22 @@ public:
   std::uint64_t looked_at() const { return looked_at_; }
 
 private:
+  struct Ready {
+    std::int32_t id;
+    std::array<std::int32_t, 2> operands;
+    std::uint32_t state;
+  };
   /// An operation's state, and which of its operands the set uses, too.
-  using Join = std::tuple<std::uint32_t, std::int32_t, std::int32_t>;
+  struct Join {
+    std::uint32_t state;
+    std::int32_t a, b;
+    std::uint32_t count; ///< operations that join like this
 
-  /// Which of an operation's tiles are in the scratchpad.
+    bool is(const Join &o) const { return state == o.state && a == o.a && b == o.b; }
+  };
+  static constexpr std::size_t kStates = 16;
+
+  /// Which of an operation's tiles are in the scratchpad, and whether it continues a sum.
   std::uint32_t state_of(const Operation &o) const {
     std::uint32_t state = 0;
     for (const std::int32_t t : tiles_of(o))
@@ -76,25 +132,27 @@ private:
       if (operation(set.operations[i]).operands[operand] == tile) return true;
     return false;
   }
-  bool contains(const OperationSet &set, std::int32_t id) const {
-    return std::find(set.operations.begin(), set.operations.begin() + set.count, id) !=
-           set.operations.begin() + set.count;
+  static bool contains(const OperationSet &set, std::int32_t id) {
+    const auto end = set.operations.begin() + set.count;
+    return std::find(set.operations.begin(), end, id) != end;
   }
 
   std::vector<OperationSet> grow(const std::vector<OperationSet> &sets, std::uint32_t keep) {
-    std::map<DataflowMap, std::uint32_t> known;
+    KnownMaps known;
     std::vector<OperationSet> grown;
     for (const OperationSet &set : sets)
       for (const std::int32_t id : candidates(set, keep)) {
         OperationSet larger = set;
-        larger.operations[larger.count++] = id;
-        std::sort(larger.operations.begin(), larger.operations.begin() + larger.count);
+        std::uint32_t at = larger.count++;
+        for (; at > 0 && larger.operations[at - 1] > id; --at)
+          larger.operations[at] = larger.operations[at - 1];
+        larger.operations[at] = id;
         ++looked_at_;
-        std::uint32_t &kept = known[DataflowMap(larger, dag_, resident_)];
-        if (kept == keep) continue;
-        const auto same = [&](const OperationSet &o) { return o.operations == larger.operations; };
-        if (std::any_of(grown.begin(), grown.end(), same)) continue;
-        ++kept;
+        std::vector<std::size_t> &kept = known.of(DataflowMap(larger, dag_, resident_)).sets;
+        if (kept.size() == keep) continue;
+        const auto same = [&](std::size_t i) { return grown[i].operations == larger.operations; };
+        if (std::any_of(kept.begin(), kept.end(), same)) continue;
+        kept.push_back(grown.size());
         grown.push_back(larger);
       }
     return grown;
@@ -102,43 +160,53 @@ private:
 
   /// Operations that could join the set, `keep` for each map that it could have then: of those that share tiles with
   /// it, and of those that share none, the first of each state.
-  std::vector<std::int32_t> candidates(const OperationSet &set, std::uint32_t keep) const {
-    std::vector<std::int32_t> found;
-    std::map<Join, std::uint32_t> known;
-    const auto add = [&](std::int32_t id) {
-      if (contains(set, id) || std::find(found.begin(), found.end(), id) != found.end()) return;
-      const Operation &o = operation(id);
-      const Join join{state_of(o), uses(set, 0, o.operands[0]) ? o.operands[0] : Operation::kNone,
-                      uses(set, 1, o.operands[1]) ? o.operands[1] : Operation::kNone};
-      if (known[join]++ < keep) found.push_back(id);
+  const std::vector<std::int32_t> &candidates(const OperationSet &set, std::uint32_t keep) {
+    found_.clear();
+    joins_.clear();
+    ++turn_;
+    const auto add = [&](std::uint32_t at) {
+      if (std::exchange(seen_[at], turn_) == turn_) return;
+      const Ready &o = ready_[at];
+      if (contains(set, o.id)) return;
+      const Join join{o.state, uses(set, 0, o.operands[0]) ? o.operands[0] : Operation::kNone,
+                      uses(set, 1, o.operands[1]) ? o.operands[1] : Operation::kNone, 0};
+      const auto known = std::find_if(joins_.begin(), joins_.end(), [&](const Join &j) { return j.is(join); });
+      Join &counted = known != joins_.end() ? *known : joins_.emplace_back(join);
+      if (counted.count++ < keep) found_.push_back(o.id);
     };
     for (std::uint32_t i = 0; i < set.count; ++i)
       for (const std::int32_t t : operation(set.operations[i]).operands)
         if (t >= 0)
-          for (const std::int32_t id : readers_.at(t))
-            add(id);
-    for (const auto &[state, ids] : alike_) {
-      const auto apart = [&](std::int32_t id) {
-        return !uses(set, 0, operation(id).operands[0]) && !uses(set, 1, operation(id).operands[1]);
-      };
+          for (std::uint32_t r = first_reader_[static_cast<std::size_t>(t)],
+                             end = first_reader_[static_cast<std::size_t>(t) + 1];
+               r < end; ++r)
+            add(readers_[r]);
+    for (const std::vector<std::uint32_t> &alike : alike_) {
       std::uint32_t count = 0;
-      for (auto at = ids.begin(); at != ids.end() && count < keep; ++at)
-        if (apart(*at)) {
-          add(*at);
-          ++count;
-        }
+      for (auto at = alike.begin(); at != alike.end() && count < keep; ++at) {
+        const Ready &o = ready_[*at];
+        if (uses(set, 0, o.operands[0]) || uses(set, 1, o.operands[1])) continue;
+        add(*at);
+        ++count;
+      }
     }
-    std::sort(found.begin(), found.end());
-    return found;
+    std::sort(found_.begin(), found_.end());
+    return found_;
   }
 
-  const std::vector<std::int32_t> &ready_;
   const TileDag &dag_;
   const std::vector<bool> &resident_;
   std::uint32_t keep_;
-  std::map<std::int32_t, std::vector<std::int32_t>> readers_; ///< ready operations of each operand
-  std::map<std::uint32_t, std::vector<std::int32_t>> alike_;  ///< and of each state
+  std::vector<Ready> ready_;
+  /// Ready operations of each operand, one operand after the other, and where each begins.
+  std::vector<std::uint32_t> readers_, first_reader_;
+  std::array<std::vector<std::uint32_t>, kStates> alike_; ///< ready operations of each state
   std::uint64_t looked_at_ = 0;
+  // Of the last candidates():
+  std::vector<std::int32_t> found_;
+  std::vector<Join> joins_;
+  std::vector<std::uint32_t> seen_; ///< of each ready operation: when it was looked at last
+  std::uint32_t turn_ = 0;
 };
 
 std::vector<OperationSet> all_sets(const std::vector<std::int32_t> &ready, std::uint32_t size) {

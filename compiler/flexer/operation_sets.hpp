@@ -26,10 +26,17 @@ public:
 
   bool operator==(const DataflowMap &o) const { return counts_ == o.counts_; }
   bool operator<(const DataflowMap &o) const { return counts_ < o.counts_; }
+  std::uint64_t hash() const {
+    std::uint64_t hash = 0;
+    for (const std::uint32_t counts : counts_)
+      hash = (hash ^ counts) * 0x9E3779B97F4A7C15U;
+    return hash >> 32U;
+  }
 
 private:
-  /// Of tiles of three kinds, reused and new: uses, descending.
-  std::array<std::array<std::uint8_t, kMostCores>, 6> counts_{};
+  static constexpr std::uint32_t kBits = 4;
+  /// Of tiles of three kinds, reused and new: how many are used once, twice, and so on.
+  std::array<std::uint32_t, 6> counts_{};
 };
 
 /// Sets of `size` ready operations, the first of each map in the order in which they are found; or all, without

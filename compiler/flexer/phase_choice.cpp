@@ -39,7 +39,10 @@ std::uint64_t PhaseChoice::most_cycles(double bytes) const {
 
 bool PhaseChoice::consider(const PhasePlan &plan, const Program &program) {
   const auto bytes = static_cast<double>(moved_bytes(program, npu_));
-  const std::uint64_t cycles = program_cycles(program, npu_, most_cycles(bytes));
+  const std::uint64_t limit = most_cycles(bytes);
+  if (best_ && program_bound(program, npu_) >= limit) return false;
+  if (!timed_.insert(key_of(program)).second) return false; // not better than itself
+  const std::uint64_t cycles = program_cycles(program, npu_, limit);
   if (cycles == kTooSlow) return false;
   const double weight = weight_of(metric_, static_cast<double>(cycles), bytes);
   if (best_ && weight >= best_weight_) return false;

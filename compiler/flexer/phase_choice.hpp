@@ -1,6 +1,7 @@
 // The choice among schedules of a phase (flexer_cgo23, algorithm 1, line 5).
 #pragma once
 
+#include "compiler/cost/cost.hpp"
 #include "compiler/ir/program.hpp"
 #include "compiler/request/flexer_policy.hpp"
 #include "sw_models/config/machine.hpp"
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 
 namespace gradweave::compiler::flexer {
 
@@ -36,6 +38,7 @@ private:
   const Machine &npu_;
   std::optional<PhasePlan> best_;
   double best_weight_ = std::numeric_limits<double>::infinity();
+  std::set<ProgramKey> timed_;
 };
 
 } // namespace gradweave::compiler::flexer

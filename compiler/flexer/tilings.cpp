@@ -30,12 +30,12 @@ std::vector<Tiling> tilings_of(PhaseKind kind, const Layer &layer, const Machine
           continue;
         }
         Tiling best;
-        for (const LoopOrder &loops : form_of(kind).loops) {
-          const double cycles = rough_estimate_together(kind, loops, tile, layer, npu,
-                                                        contraction_of(form_of(kind).results.front()).col, npu.cores)
-                                    .cycles;
-          if (best.cycles == 0 || cycles < best.cycles) best = {tile, loops, cycles};
-        }
+        const std::vector<LoopOrder> &orders = form_of(kind).loops;
+        const Dim dim = contraction_of(form_of(kind).results.front()).col;
+        const auto estimates = rough_estimates_together(kind, orders, tile, layer, npu, dim, npu.cores);
+        for (std::size_t i = 0; i < orders.size(); ++i)
+          if (const double cycles = estimates[i].cycles; best.cycles == 0 || cycles < best.cycles)
+            best = {tile, orders[i], cycles};
         found.push_back(best);
       }
   if (count != nullptr) *count = counted;

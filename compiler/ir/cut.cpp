@@ -81,8 +81,25 @@ IndexRange terms_at(const Layer &layer, Tensor result, std::uint32_t pixel, cons
   return {terms.first / all * met, terms.size / all * met};
 }
 
+namespace {
+
+/// Of pixel_ranges(), without the others.
+IndexRange first_pixels(const Layer &layer, Tensor result, std::uint32_t side, const IndexRange &lines) {
+  const std::uint32_t width = line_width(layer), rows = whole_rows(layer, side);
+  const IndexRange all{lines.first / width, lines.size / width};
+  const std::vector<Phase> phases = phases_of(layer, result);
+  for (std::uint32_t at = all.first; at < all.end(); at += rows)
+    for (const Phase &phase : phases)
+      if (const IndexRange pixels = pixels_in(layer, phase, {at, std::min(rows, all.end() - at)}); pixels.size > 0)
+        return pixels;
+  return {};
+}
+
+} // namespace
+
 std::uint32_t longest_range(const Layer &layer, Tensor result, Dim dim, std::uint32_t side) {
   if (!layer.image) return std::min(side, extent_of(layer, result, dim));
+  if (dim == Dim::kM) return first_pixels(layer, result, side, within(whole(layer), layer, result, dim)).size;
   return ranges_along(layer, result, dim, side, whole(layer)).front().size;
 }
 

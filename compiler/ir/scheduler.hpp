@@ -38,21 +38,6 @@ public:
   virtual void keep(const std::string &key, const FoundPlans &found) = 0;
 };
 
-/// Plans that need no search.
-struct KnownPlans {
-  Memo<FoundPlans> found;
-  PlanStore *store = nullptr; ///< if not null, asked before a search, and told what that found; outlives this
-};
-
-/// What is to be scheduled. The references must outlive the call.
-struct SchedulingProblem {
-  const std::vector<Layer> &layers; ///< in the order of the forward pass, at least one
-  const Layout &layout;             ///< of these layers under the pass
-  const Machine &npu;
-  const CompileOptions &options;
-  KnownPlans &known; ///< for searches that look at a layer again
-};
-
 /// What a scheduler decides.
 struct Scheduled {
   /// All phases of all layers in the order in which they are to run.
@@ -66,6 +51,24 @@ struct Scheduled {
   Tuning tuning = {};
   /// Of each layer, for people; empty: the plans tell.
   std::vector<std::string> tilings = {};
+};
+
+/// What need not be looked for again.
+struct KnownPlans {
+  Memo<FoundPlans> found;
+  Memo<Scheduled> scheduled; ///< of schedulers that find more than plans
+  /// Of a phase, the plans of the best estimates by each metric that the scheduler loop_order chooses by.
+  Memo<std::vector<std::vector<PhasePlan>>> loop_orders;
+  PlanStore *store = nullptr; ///< if not null, asked before a search, and told what that found; outlives this
+};
+
+/// What is to be scheduled. The references must outlive the call.
+struct SchedulingProblem {
+  const std::vector<Layer> &layers; ///< in the order of the forward pass, at least one
+  const Layout &layout;             ///< of these layers under the pass
+  const Machine &npu;
+  const CompileOptions &options;
+  KnownPlans &known; ///< for searches that look at a layer again
 };
 
 /// A way to schedule. Its objects have no state: any number of threads may call them.

@@ -38,21 +38,40 @@ struct Candidate {
 };
 
 /// Of a block as one tile whose products all cores compute together.
-Candidate estimate(PhaseKind kind, const TileShape &tile, const Block &block, const Layer &layer, const Machine &npu) {
+/// `shared`: the machine with so large a scratchpad that a core's part is the whole.
+Candidate estimate(PhaseKind kind, const TileShape &tile, const Block &block, const Layer &layer, const Machine &npu,
+                   const Machine &shared) {
   const Contraction &c = contraction_of(form_of(kind).results.front());
   Candidate found{tile, block, {}, 0};
   const LoopOrder loops = block.down ? LoopOrder{c.col, c.row, c.red} : LoopOrder{c.row, c.col, c.red};
   TileShape large = together(kind, tile, block);
   const TileShape largest = largest_tile(kind, layer);
   large = {std::min(large.m, largest.m), std::min(large.k, largest.k), std::min(large.n, largest.n)};
-  Machine shared = npu; // of which a core's part is the whole scratchpad
-  shared.spm_bytes *= npu.cores;
   found.rough = rough_estimate(kind, loops, large, layer, shared, npu.cores);
   const double sums = block.rows * block.cols;
   const double turns = static_cast<double>(divide_up(block.rows * block.cols, npu.cores)) * npu.cores / sums;
   const double arrays = static_cast<double>(phase_cycles(kind, tile, layer, npu)) / npu.cores;
   found.cycles = std::max(found.rough.cycles / npu.cores, arrays * (1 + 0.25 * (turns - 1)));
   return found;
+}
+
+/// In the order that the plan prefers.
+std::vector<TileProduct> preferred_products(const ListPlan &plan, const Layer &layer, const Machine &npu) {
+  return plan.block ? blocked_products(plan.phase.kind, plan.phase.tile, *plan.block, layer, npu.cores)
+                    : plan_products(plan.phase, layer, npu);
+}
+
+/// In the order in which they come off the list.
+std::vector<TileProduct> in_turn(const std::vector<TileProduct> &products, const TileWalk &walk,
+                                 const ListOptions &options) {
+  const ListedOrder listed = list_order(walk, products, options);
+  std::vector<TileProduct> in_turn;
+  in_turn.reserve(products.size());
+  for (const Turn &t : listed.turns) {
+    in_turn.push_back(products[t.product]);
+    in_turn.back().core = t.core;
+  }
+  return in_turn;
 }
 
 class ListSearch {
@@ -69,6 +88,8 @@ private:
   std::vector<Candidate> candidates() const;
   bool place(Candidate &c) const;
   void play(ListPlan plan);
+  std::uint64_t cycles_of(const ListPlan &plan, std::uint64_t most);
+  std::uint64_t time(const Program &program, std::uint64_t most);
   void change(ListPlan &plan);
   void change_tile(TileShape &tile);
   void change_order(ListPlan &plan);
@@ -87,7 +108,41 @@ private:
   const std::function<void()> &tried_;
   std::mt19937_64 random_;
   std::vector<ListPlan> kept_; ///< best first
+  /// What timing under a limit came to: cycles, or kTooSlow, which they are not below.
+  struct Timed {
+    std::uint64_t limit = 0, cycles = kTooSlow;
+
+    bool tells(std::uint64_t most) const { return cycles != kTooSlow || most <= limit; }
+    std::uint64_t within(std::uint64_t most) const { return cycles < most ? cycles : kTooSlow; }
+  };
+  std::map<std::vector<double>, Timed> plans_; ///< by all that tells plans apart
+  std::map<ProgramKey, Timed> programs_;
 };
+
+/// Everything that distinguishes plans, in plain numbers.
+std::vector<double> numbers_of(const ListPlan &plan) {
+  const PhasePlan &p = plan.phase;
+  std::vector<double> numbers;
+  for (const std::uint32_t v :
+       {p.tile.m, p.tile.k, p.tile.n, p.split.shared.first, p.split.shared.rows, p.split.other.first,
+        p.split.other.rows, p.split.result.first, p.split.result.rows, p.window, p.parts.count, p.parts.cores})
+    numbers.push_back(v);
+  for (const Dim d : {p.loops[0], p.loops[1], p.loops[2], p.parts.dim})
+    numbers.push_back(static_cast<double>(d));
+  numbers.insert(numbers.end(), {p.policy.reload, p.policy.conflict, static_cast<double>(p.parts.reduction),
+                                 static_cast<double>(p.parts.sharing)});
+  numbers.push_back(plan.block ? 1 : 0);
+  if (plan.block)
+    numbers.insert(numbers.end(), {static_cast<double>(plan.block->rows), static_cast<double>(plan.block->cols),
+                                   plan.block->down ? 1.0 : 0.0});
+  if (!plan.options) return numbers;
+  const auto &[weights, beam, stretch, ahead] = *plan.options;
+  for (const std::uint32_t v : {beam, stretch, ahead})
+    numbers.push_back(v);
+  for (const Weights &w : weights)
+    numbers.insert(numbers.end(), {w.moved, w.order, w.home});
+  return numbers;
+}
 
 /// What a step of a block's reduction takes of the scratchpad, the sums that stay and one result included.
 struct StepRows {
@@ -133,6 +188,8 @@ std::vector<Candidate> ListSearch::candidates() const {
   const auto sides = [&](Dim dim) { return sides_along(kind_, dim, layer(), npu_); };
   const std::vector<std::uint32_t> ms = sides(Dim::kM), ks = sides(Dim::kK), ns = sides(Dim::kN);
   const Contraction &c = contraction_of(form_of(kind_).results.front());
+  Machine shared = npu_;
+  shared.spm_bytes *= npu_.cores;
   std::vector<Candidate> found;
   for (const std::uint32_t m : ms)
     for (const std::uint32_t k : ks)
@@ -144,7 +201,7 @@ std::vector<Candidate> ListSearch::candidates() const {
             const std::uint64_t sums = 4ULL * rows * cols * side_of(tile, c.row) * side_of(tile, c.col);
             if (rows * cols > kMostSums || sums > npu_.spm_bytes) continue;
             for (const bool down : {false, true})
-              found.push_back(estimate(kind_, tile, {rows, cols, down}, layer(), npu_));
+              found.push_back(estimate(kind_, tile, {rows, cols, down}, layer(), npu_, shared));
           }
       }
   std::sort(found.begin(), found.end(), [](const Candidate &x, const Candidate &y) { return x.cycles < y.cycles; });
@@ -161,18 +218,43 @@ std::vector<Candidate> ListSearch::candidates() const {
   return best;
 }
 
+/// Of the program, if they are fewer than `most`; else kTooSlow. Many plans come to the same program.
+std::uint64_t ListSearch::time(const Program &program, std::uint64_t most) {
+  if (program_bound(program, npu_) >= most) return kTooSlow;
+  Timed &known = programs_[key_of(program)];
+  if (!known.tells(most)) known = {most, program_cycles(program, npu_, most)};
+  return known.within(most);
+}
+
+/// Of the plan, if they are fewer than `most`; else kTooSlow, often before anything is placed or even ordered.
+std::uint64_t ListSearch::cycles_of(const ListPlan &plan, std::uint64_t most) {
+  std::vector<PhasePlan> phases{plan.phase};
+  std::vector<TileProduct> &products = phases.front().products;
+  products = preferred_products(plan, layer(), npu_);
+  std::uint64_t arrays = 0;
+  for (const TileProduct &p : products)
+    arrays += product_cycles(p, layer(), npu_);
+  if (most != kTooSlow && arrays / npu_.cores >= most) return kTooSlow;
+  const TrafficLimit limit = traffic_limit(most, true, npu_);
+  TileWalk walk(phases, layers_, layout_, npu_);
+  if (least_traffic(walk, limit.command_bytes) >= limit.bytes) return kTooSlow;
+  if (plan.options) products = in_turn(products, walk, *plan.options);
+  const auto program =
+      plan.options ? allocate(phases, layers_, layout_, npu_, limit) : allocate(phases, std::move(walk), limit);
+  if (!program || program->room().bytes() > npu_.memory.size_bytes) return kTooSlow;
+  return time(*program, most);
+}
+
 void ListSearch::play(ListPlan plan) {
   if (tried_) tried_();
   if (!fits(kind_, plan.phase.tile, plan.phase.split, part_of(layer(), plan.phase.parts, npu_), npu_,
             plan.phase.parts) ||
       product_count(kind_, plan.phase.tile, layer()) > kMostListed)
     return;
-  std::vector<PhasePlan> phases{plan.phase};
-  phases.front().products = list_products(plan, layers_, layout_, npu_);
   const std::uint64_t most = limit();
-  const auto program = allocate(phases, layers_, layout_, npu_, traffic_limit(most, true, npu_));
-  if (!program || program->room().bytes() > npu_.memory.size_bytes || program_bound(*program, npu_) >= most) return;
-  plan.cycles = program_cycles(*program, npu_, most);
+  Timed &known = plans_[numbers_of(plan)];
+  if (!known.tells(most)) known = {most, cycles_of(plan, most)};
+  plan.cycles = known.within(most);
   if (plan.cycles == kTooSlow) return;
   const auto at = std::upper_bound(kept_.begin(), kept_.end(), plan.cycles,
                                    [](std::uint64_t c, const ListPlan &other) { return c < other.cycles; });
@@ -293,20 +375,11 @@ std::optional<ListPlan> ListSearch::run() {
 
 std::vector<TileProduct> list_products(const ListPlan &plan, const std::vector<Layer> &layers, const Layout &layout,
                                        const Machine &npu) {
-  const Layer &layer = layers[plan.phase.layer];
   std::vector<PhasePlan> phases{plan.phase};
   std::vector<TileProduct> &products = phases.front().products;
-  products = plan.block ? blocked_products(plan.phase.kind, plan.phase.tile, *plan.block, layer, npu.cores)
-                        : plan_products(plan.phase, layer, npu);
+  products = preferred_products(plan, layers[plan.phase.layer], npu);
   if (!plan.options) return std::move(products);
-  const ListedOrder listed = list_order(TileWalk(phases, layers, layout, npu), products, *plan.options);
-  std::vector<TileProduct> in_turn;
-  in_turn.reserve(products.size());
-  for (const Turn &t : listed.turns) {
-    in_turn.push_back(products[t.product]);
-    in_turn.back().core = t.core;
-  }
-  return in_turn;
+  return in_turn(products, TileWalk(phases, layers, layout, npu), *plan.options);
 }
 
 std::optional<ListPlan> search_list(PhaseKind kind, const Layer &layer, const Layout &layout, const Machine &npu,

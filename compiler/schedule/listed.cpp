@@ -1,4 +1,5 @@
 // List scheduling that knows time, beside the searched static orders.
+#include "compiler/back/known_schedule.hpp"
 #include "compiler/back/layer_scheduler.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/ir/contraction.hpp"
@@ -116,16 +117,21 @@ std::optional<Scheduled> listed(const SchedulingProblem &problem, const Schedule
   return result;
 }
 
-Scheduled ListScheduler::schedule(const SchedulingProblem &problem) const {
-  check(problem);
+Scheduled best_of_both(const SchedulingProblem &problem) {
   CompileOptions options = problem.options;
   options.schedule = Schedule::kSearch;
   options.progress = part_of_progress(problem.options, 0);
   Scheduled searched = FullSearch().schedule({problem.layers, problem.layout, problem.npu, options, problem.known});
   std::optional<Scheduled> best = listed(problem, searched);
   if (!best || best->cycles >= searched.cycles) best = std::move(searched);
-  best->chosen = name();
   return std::move(*best);
+}
+
+Scheduled ListScheduler::schedule(const SchedulingProblem &problem) const {
+  check(problem);
+  Scheduled best = schedule_once(problem, name(), [&] { return best_of_both(problem); });
+  best.chosen = name();
+  return best;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // flexer_cgo23's baseline (section 3, figures 3 and 5): a loop order, its innermost loop unrolled over the cores, and a
 // region of the scratchpad each for input, weights and sums.
+#include "compiler/back/known_schedule.hpp"
 #include "compiler/back/layer_scheduler.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/cost/splits.hpp"
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <set>
 #include <utility>
@@ -21,6 +23,7 @@
 namespace gradweave::compiler {
 namespace {
 
+using flexer::Metric;
 using flexer::PhaseChoice;
 using flexer::Tiling;
 
@@ -68,24 +71,31 @@ public:
   PhasePlan run();
 
 private:
+  /// By each metric, estimated.
+  using Weights = std::array<double, 3>;
+  static constexpr std::array<Metric, 3> kMetrics{Metric::kLatencyTimesData, Metric::kLatency, Metric::kData};
   struct Way {
     PhasePlan plan;
     RoughEstimate rough;
-    double weight = 0; ///< by the metric, estimated
+    Weights weight{};
   };
 
+  Way way_of(const Tiling &tiling, const LoopOrder &loops, Dim dim) const;
   void add_orders(const Tiling &tiling, std::vector<Way> &ways) const;
+  std::vector<std::vector<PhasePlan>> best_ways();
   std::vector<SpmSplit> regions(const Way &way, int reach) const;
   template <typename Judge>
   void play(const Way &way, int reach, const std::vector<std::uint32_t> &windows, const Judge &judge) const;
+  std::uint64_t limit(double bytes) const;
   void estimate(Way way);
+  void keep(const Way &way);
 
   PhaseKind kind_;
   const SchedulingProblem &problem_;
   const Layer &layer_;
   PhaseChoice choice_;
   std::size_t estimated_ = 0;
-  std::vector<Way> best_; ///< by weight
+  std::array<std::vector<Way>, 3> best_; ///< by the weight of each metric
 };
 
 bool is_apart(const SpmSplit &split) {
@@ -95,12 +105,11 @@ bool is_apart(const SpmSplit &split) {
 /// Regions up to `reach` banks from what the estimate wants that hold a product; if there are none, those further away.
 std::vector<SpmSplit> Baseline::regions(const Way &way, int reach) const {
   constexpr int kFar = 6;
+  const ProductRows rows(kind_, way.plan.tile, layer_, problem_.npu, way.plan.parts);
   std::vector<SpmSplit> splits;
   for (; splits.empty() && reach <= kFar; reach += 2) {
     splits = splits_near(way.rough, problem_.npu, reach);
-    const auto is_no_use = [&](const SpmSplit &split) {
-      return !is_apart(split) || !fits(kind_, way.plan.tile, split, layer_, problem_.npu, way.plan.parts);
-    };
+    const auto is_no_use = [&](const SpmSplit &split) { return !is_apart(split) || !rows.fit(split); };
     splits.erase(std::remove_if(splits.begin(), splits.end(), is_no_use), splits.end());
   }
   return splits;
@@ -125,41 +134,66 @@ void Baseline::play(const Way &way, int reach, const std::vector<std::uint32_t> 
     }
 }
 
+/// From so many cycles on, with so many bytes moved, a way is not among the best by any metric.
+std::uint64_t Baseline::limit(double bytes) const {
+  std::uint64_t most = 0;
+  for (std::size_t m = 0; m < kMetrics.size(); ++m) {
+    if (best_[m].size() < kRefined) return kTooSlow;
+    const double weight = best_[m].back().weight[m];
+    if (kMetrics[m] == Metric::kLatency) most = std::max(most, static_cast<std::uint64_t>(weight));
+    // Two more than the whole part: the quotient is rounded.
+    if (kMetrics[m] == Metric::kLatencyTimesData) most = std::max(most, static_cast<std::uint64_t>(weight / bytes) + 2);
+  }
+  return most;
+}
+
+void Baseline::keep(const Way &way) {
+  for (std::size_t m = 0; m < kMetrics.size(); ++m) {
+    const auto at = std::upper_bound(best_[m].begin(), best_[m].end(), way.weight[m],
+                                     [m](double weight, const Way &other) { return weight < other.weight[m]; });
+    best_[m].insert(at, way);
+    if (best_[m].size() > kRefined) best_[m].pop_back();
+  }
+}
+
 void Baseline::estimate(Way way) {
-  way.weight = std::numeric_limits<double>::infinity();
+  constexpr double kNothing = std::numeric_limits<double>::infinity();
+  way.weight.fill(kNothing);
   const std::uint32_t step = problem_.npu.cores; // operations: the next one's operands come while they execute
   play(way, 0, {step}, [&](const PhasePlan &, const Program &program) {
-    const auto cycles = static_cast<double>(estimate_cycles(program, problem_.npu, kTooSlow));
     const auto bytes = static_cast<double>(moved_bytes(program, problem_.npu));
-    way.weight = std::min(way.weight, flexer::weight_of(problem_.options.flexer_policy.metric, cycles, bytes));
+    const auto cycles = static_cast<double>(estimate_cycles(program, problem_.npu, limit(bytes)));
+    for (std::size_t m = 0; m < kMetrics.size(); ++m)
+      way.weight[m] = std::min(way.weight[m], flexer::weight_of(kMetrics[m], cycles, bytes));
   });
-  if (way.weight == std::numeric_limits<double>::infinity()) return;
+  if (way.weight.front() == kNothing) return;
   ++estimated_;
-  const auto at = std::upper_bound(best_.begin(), best_.end(), way.weight,
-                                   [](double weight, const Way &other) { return weight < other.weight; });
-  best_.insert(at, std::move(way));
-  if (best_.size() > kRefined) best_.pop_back();
+  keep(way);
+}
+
+Baseline::Way Baseline::way_of(const Tiling &tiling, const LoopOrder &loops, Dim dim) const {
+  Way way;
+  way.plan.kind = kind_;
+  way.plan.tile = tiling.tile;
+  way.plan.loops = loops;
+  way.plan.parts.dim = dim;
+  way.plan.parts.cores = std::min(problem_.npu.cores, cuttable(dim, form_of(kind_).forward(), layer_));
+  way.plan.parts.count = way.plan.parts.cores;
+  way.plan.parts.sharing = Sharing::kTurns;
+  way.rough = rough_estimate_together(kind_, loops, tiling.tile, layer_, problem_.npu, dim, way.plan.parts.cores);
+  return way;
 }
 
 void Baseline::add_orders(const Tiling &tiling, std::vector<Way> &ways) const {
   std::set<std::pair<LoopOrder, Dim>> known;
   for (const LoopOrder &loops : form_of(kind_).loops)
-    for (const Dim dim : unrolled(loops, kind_, tiling.tile, layer_)) {
-      if (!known.emplace(loops_that_turn(loops, tiling.tile, layer_), dim).second) continue;
-      Way way;
-      way.plan.kind = kind_;
-      way.plan.tile = tiling.tile;
-      way.plan.loops = loops;
-      way.plan.parts.dim = dim;
-      way.plan.parts.cores = std::min(problem_.npu.cores, cuttable(dim, form_of(kind_).forward(), layer_));
-      way.plan.parts.count = way.plan.parts.cores;
-      way.plan.parts.sharing = Sharing::kTurns;
-      way.rough = rough_estimate_together(kind_, loops, tiling.tile, layer_, problem_.npu, dim, way.plan.parts.cores);
-      ways.push_back(std::move(way));
-    }
+    for (const Dim dim : unrolled(loops, kind_, tiling.tile, layer_))
+      if (known.emplace(loops_that_turn(loops, tiling.tile, layer_), dim).second)
+        ways.push_back(way_of(tiling, loops, dim));
 }
 
-PhasePlan Baseline::run() {
+/// Those of the best estimates, by each metric.
+std::vector<std::vector<PhasePlan>> Baseline::best_ways() {
   std::vector<Way> ways;
   for (const Tiling &tiling : flexer::tilings_of(kind_, layer_, problem_.npu, ~std::size_t{0}))
     add_orders(tiling, ways);
@@ -173,8 +207,25 @@ PhasePlan Baseline::run() {
     if (problem_.options.progress) problem_.options.progress(estimated_, most);
     estimate(ways[index]);
   }
-  for (const Way &way : best_)
-    play(way, 2, {1U, problem_.npu.cores, 2 * problem_.npu.cores},
+  std::vector<std::vector<PhasePlan>> plans;
+  for (const std::vector<Way> &best : best_) {
+    plans.emplace_back();
+    for (const Way &way : best)
+      plans.back().push_back(way.plan);
+  }
+  return plans;
+}
+
+PhasePlan Baseline::run() {
+  CompileOptions any_metric = problem_.options;
+  any_metric.flexer_policy = {};
+  const SchedulingProblem problem{problem_.layers, problem_.layout, problem_.npu, any_metric, problem_.known};
+  const std::string key = fmt::format("{} {}", schedule_key(problem, Schedule("loop_order")), form_of(kind_).name);
+  const auto ways = problem_.known.loop_orders.get(key, [&] { return best_ways(); });
+  const auto metric = std::find(kMetrics.begin(), kMetrics.end(), problem_.options.flexer_policy.metric);
+  for (const PhasePlan &best : ways->at(static_cast<std::size_t>(metric - kMetrics.begin())))
+    play(way_of({best.tile, best.loops, 0}, best.loops, best.parts.dim), 2,
+         {1U, problem_.npu.cores, 2 * problem_.npu.cores},
          [&](const PhasePlan &plan, const Program &program) { choice_.consider(plan, program); });
   if (!choice_.best())
     throw CompileError(fmt::format("layer '{}': no tiling leaves a region each for input, weights and sums in the "
@@ -190,10 +241,13 @@ Scheduled LoopOrderScheduler::schedule_layer(const SchedulingProblem &problem) c
     throw CompileError(fmt::format("layer '{}': schedule 'loop_order' takes tiles on all cores by turns and cuts no "
                                    "layer; leave the partition out",
                                    layer.name));
-  Scheduled scheduled;
+  Scheduled scheduled = schedule_once(problem, name(), [&] {
+    Scheduled made;
+    for (const PhaseKind kind : phases(Schedule::kSequential, problem.options.pass, layer))
+      made.plans.push_back(Baseline(kind, problem).run());
+    return made;
+  });
   scheduled.chosen = name();
-  for (const PhaseKind kind : phases(Schedule::kSequential, problem.options.pass, layer))
-    scheduled.plans.push_back(Baseline(kind, problem).run());
   return scheduled;
 }
 

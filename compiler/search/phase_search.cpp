@@ -57,13 +57,17 @@ std::vector<PhaseSearch::Ranked> PhaseSearch::ranked() const {
 }
 
 void PhaseSearch::add_orders(const TileShape &tile, std::vector<Ranked> &ranked) const {
-  for (const LoopOrder &loops : form_of(kind_).loops) {
-    Ranked r{tile, loops,
-             parts_.by_turns() ? rough_estimate_together(kind_, loops, tile, part_, npu_, parts_.dim, parts_.cores)
-                               : rough_estimate(kind_, loops, tile, part_, npu_, parts_.cores)};
-    if (parts_.count > 1) r.rough.bound = static_cast<double>(plan_cycles(plan_of(r).plan, layer_, npu_));
-    ranked.push_back(r);
+  const std::vector<LoopOrder> &orders = form_of(kind_).loops;
+  std::vector<RoughEstimate> estimates =
+      parts_.by_turns() ? rough_estimates_together(kind_, orders, tile, part_, npu_, parts_.dim, parts_.cores)
+                        : rough_estimates(kind_, orders, tile, part_, npu_, parts_.cores);
+  if (parts_.count > 1) { // the same in all orders
+    const auto bound = static_cast<double>(plan_cycles(plan_of({tile, orders.front(), {}}).plan, layer_, npu_));
+    for (RoughEstimate &estimate : estimates)
+      estimate.bound = bound;
   }
+  for (std::size_t i = 0; i < orders.size(); ++i)
+    ranked.push_back({tile, orders[i], estimates[i]});
 }
 
 Candidate PhaseSearch::plan_of(const Ranked &ranked) const {
@@ -107,7 +111,11 @@ PlayedPlan PhaseSearch::place_and_estimate(const PhasePlan &plan, std::uint64_t 
 void PhaseSearch::play(Candidate candidate) {
   if (tried_) tried_();
   const PhasePlan &plan = candidate.plan;
-  if (!fits(kind_, plan.tile, plan.split, part_, npu_, parts_)) return;
+  if (!rows_ || !(rows_of_ == plan.tile)) {
+    rows_.emplace(kind_, plan.tile, part_, npu_, parts_);
+    rows_of_ = plan.tile;
+  }
+  if (!rows_->fit(plan.split)) return;
   // One entry for each tiling and order, so that the best ones stay different.
   const auto twin = std::find_if(found_.begin(), found_.end(), [&](const Candidate &c) {
     return c.plan.tile == candidate.plan.tile && c.plan.loops == candidate.plan.loops;

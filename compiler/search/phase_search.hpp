@@ -68,6 +68,8 @@ private:
   std::vector<Candidate> found_;
   std::vector<PhasePlan> walked_ = std::vector<PhasePlan>(1); ///< the one that walk_ is of
   std::optional<TileWalk> walk_;
+  std::optional<ProductRows> rows_; ///< of tiles of rows_of_
+  TileShape rows_of_;
   PlayedPlans known_;
 };
 

@@ -10,23 +10,16 @@
 #include <utility>
 
 namespace gradweave::compiler {
-namespace {
-
-/// Scratchpad rows that a product takes of each area.
-struct AreaRows {
-  std::uint64_t shared = 0, other = 0, result = 0;
-
-  bool fit(const SpmSplit &split) const {
-    const bool one_area = split.shared.first == split.other.first && split.other.first == split.result.first;
-    if (one_area) return shared + other + result <= split.shared.rows;
-    const bool two_areas = split.other.first == split.result.first;
-    if (two_areas) return shared <= split.shared.rows && other + result <= split.other.rows;
-    return shared <= split.shared.rows && other <= split.other.rows && result <= split.result.rows;
-  }
-};
+bool ProductRows::AreaRows::fit(const SpmSplit &split) const {
+  const bool one_area = split.shared.first == split.other.first && split.other.first == split.result.first;
+  if (one_area) return shared + other + result <= split.shared.rows;
+  const bool two_areas = split.other.first == split.result.first;
+  if (two_areas) return shared <= split.shared.rows && other + result <= split.other.rows;
+  return shared <= split.shared.rows && other <= split.other.rows && result <= split.result.rows;
+}
 
 /// Scratchpad rows of full tiles of a layer.
-class FullTiles {
+class ProductRows::FullTiles {
 public:
   FullTiles(const TileShape &tile, const Layer &layer, const NpuConfig &npu, const PhaseParts &parts)
       : tile_(tile), layer_(layer), lanes_(npu.lanes()),
@@ -109,19 +102,25 @@ private:
   std::uint32_t beside_; ///< products that share the tile of an image
 };
 
-} // namespace
-
-bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu,
-          const PhaseParts &parts) {
+ProductRows::ProductRows(PhaseKind kind, const TileShape &tile, const Layer &layer, const NpuConfig &npu,
+                         const PhaseParts &parts) {
   const FullTiles full(tile, layer, npu, parts);
   for (const Tensor result : form_of(kind).results) {
     const Contraction &c = contraction_of(result);
     const bool cut = parts.count > 1 && parts.dim == c.red;
     const bool whole = range_count(layer, result, c.red, side_of(tile, c.red)) == 1 && !cut;
-    if (!full.product(c, whole).fit(split)) return false;
-    if (cut && parts.reduction == Reduction::kAdd && !full.addition(c).fit(split)) return false;
+    products_.push_back(full.product(c, whole));
+    if (cut && parts.reduction == Reduction::kAdd) products_.push_back(full.addition(c));
   }
-  return true;
+}
+
+bool ProductRows::fit(const SpmSplit &split) const {
+  return std::all_of(products_.begin(), products_.end(), [&](const AreaRows &rows) { return rows.fit(split); });
+}
+
+bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu,
+          const PhaseParts &parts) {
+  return ProductRows(kind, tile, layer, npu, parts).fit(split);
 }
 
 } // namespace gradweave::compiler

@@ -24,6 +24,26 @@ TileSide side_of(const TileProduct &p, std::size_t slot) {
   return slot == shared_slot(p) ? TileSide::kShared : TileSide::kOther;
 }
 
+/// Whether the tile is stored once it is complete.
+bool leaves(const Tile &t, const TileTable &table, const Layout &layout) {
+  const auto binding = static_cast<std::size_t>(t.binding);
+  if (!table.stored[binding] || !t.computed) return false;
+  // A sum leaves as what it is if it is not rounded, and the first part is what others are added to.
+  return t.role == TileRole::kElements || (t.part == 0 && layout.tensors[binding].fp32);
+}
+
+/// See the public one.
+std::uint64_t least_traffic(const TileTable &table, const Layout &layout, const Machine &npu,
+                            std::uint32_t command_bytes) {
+  std::uint64_t bytes = table.needs.size() * command_bytes;
+  for (const Tile &t : table.tiles)
+    if (leaves(t, table, layout) || !t.computed) {
+      const TensorBinding &binding = layout.tensors[static_cast<std::size_t>(t.binding)];
+      bytes += dram_bytes_of(element_address(binding, t.rect), t.rect, t.fp32, npu) + command_bytes;
+    }
+  return bytes;
+}
+
 class Allocator {
 public:
   /// `table`: the walk's.
@@ -43,7 +63,7 @@ public:
       }
       step += static_cast<std::uint32_t>(slice.end - slice.first);
     }
-    if (limited()) count_least(step);
+    if (limited()) traffic_ = least_traffic(table_, layout_, npu_, limit_.command_bytes);
   }
 
   bool run(const std::vector<PhasePlan> &plans, const Slice &slice);
@@ -55,11 +75,9 @@ public:
 private:
   std::uint32_t end_of(const PhasePlan &plan) const;
   bool limited() const { return limit_.bytes != TrafficLimit{}.bytes; }
-  bool leaves(const Tile &t) const;
   void count(const Tile &t, std::uint64_t address) {
     traffic_ += dram_bytes_of(address, t.rect, t.fp32, npu_) + limit_.command_bytes;
   }
-  void count_least(std::uint64_t products);
   void move(Action::Kind kind, Tile &t, std::int64_t row, bool spill, bool in_any_case);
   void store(Tile &t, bool in_any_case);
   void move_tiles();
@@ -81,22 +99,6 @@ private:
   std::uint32_t step_ = 0;            ///< the product at hand
   std::uint32_t end_ = kNever;        ///< tiles that are needed from this product on do not stay
 };
-
-/// Whether the tile is stored once it is complete.
-bool Allocator::leaves(const Tile &t) const {
-  const auto binding = static_cast<std::size_t>(t.binding);
-  if (!table_.stored[binding] || !t.computed) return false;
-  // A sum leaves as what it is if it is not rounded, and the first part is what others are added to.
-  return t.role == TileRole::kElements || (t.part == 0 && layout_.tensors[binding].fp32);
-}
-
-/// The commands of all products, a LOAD of each input and a STORE of each result.
-void Allocator::count_least(std::uint64_t products) {
-  traffic_ = products * limit_.command_bytes;
-  for (const Tile &t : table_.tiles)
-    if (leaves(t) || !t.computed)
-      count(t, element_address(layout_.tensors[static_cast<std::size_t>(t.binding)], t.rect));
-}
 
 void Allocator::move(Action::Kind kind, Tile &t, std::int64_t row, bool spill, bool in_any_case) {
   writer_.move(kind, t, row, spill);
@@ -192,6 +194,10 @@ TileWalk::TileWalk(const std::vector<PhasePlan> &plans, const std::vector<Layer>
                    const Machine &npu, std::vector<Slice> order)
     : layers_(layers), layout_(layout), npu_(npu), reductions_(reductions_of(plans, layers, npu)),
       order_(std::move(order)), table_(plans, order_, layers, layout, reductions_, npu) {}
+
+std::uint64_t least_traffic(const TileWalk &walk, std::uint32_t command_bytes) {
+  return least_traffic(walk.table(), walk.layout(), walk.npu(), command_bytes);
+}
 
 namespace {
 

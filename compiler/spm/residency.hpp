@@ -9,10 +9,28 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace gradweave::compiler {
 
-/// Whether a product of full tiles fits the split on its own, without anything else resident.
+/// Scratchpad rows that products of full tiles take, to ask for many splits.
+class ProductRows {
+public:
+  ProductRows(PhaseKind kind, const TileShape &tile, const Layer &layer, const NpuConfig &npu,
+              const PhaseParts &parts = {});
+  /// Whether each product fits the split on its own, without anything else resident.
+  bool fit(const SpmSplit &split) const;
+
+private:
+  /// Of each area.
+  struct AreaRows {
+    std::uint64_t shared = 0, other = 0, result = 0;
+    bool fit(const SpmSplit &split) const;
+  };
+  class FullTiles;
+  std::vector<AreaRows> products_; ///< and additions of partial sums
+};
+/// Whether products of full tiles fit the split.
 bool fits(PhaseKind kind, const TileShape &tile, const SpmSplit &split, const Layer &layer, const NpuConfig &npu,
           const PhaseParts &parts = {});
 
@@ -52,6 +70,10 @@ private:
   std::vector<Slice> order_;
   TileTable table_;
 };
+
+/// Bytes of the DRAM that every program of the walk takes, as TrafficLimit counts them: the commands of all products, a
+/// LOAD of each input and a STORE of each result.
+std::uint64_t least_traffic(const TileWalk &walk, std::uint32_t command_bytes);
 
 /// Walks the products with knowledge of all later ones. A tile that is missing takes the rows that are cheapest to give
 /// up: dead ones first, else tiles whose next use is far, counting that partial sums cost a store and a load. Rows that

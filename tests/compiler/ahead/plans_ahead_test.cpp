@@ -14,7 +14,8 @@ std::vector<PlansAhead::Compilation> compilations() {
   std::vector<PlansAhead::Compilation> all;
   for (const auto &[m, k, n] :
        {std::array{40U, 30U, 20U}, std::array{7U, 65U, 33U}, std::array{40U, 30U, 20U}, std::array{90U, 16U, 24U}})
-    for (const Schedule schedule : {Schedule::kRearrange, Schedule::kIdeal}) {
+    for (const Schedule schedule :
+         {Schedule::kRearrange, Schedule::kIdeal, Schedule("flexer"), Schedule("loop_order"), Schedule("list")}) {
       CompileOptions options;
       options.schedule = schedule;
       options.pass = Pass::kBoth;

@@ -73,6 +73,25 @@ TEST(OperationSets, HaveOneSetOfEachMapThatThereIs) {
   EXPECT_EQ(lost, 0U);
 }
 
+/// A schedule that would move more is given up, one that moves as much is not.
+TEST(ListSchedule, KeepsToTheBytesThatItMayMove) {
+  const Case c(make_layer(40, 48, 40), {8, 16, 8}, "test8c4");
+  const auto bytes_of = [](const Program &program) {
+    std::uint64_t bytes = 0;
+    for (const Action &a : program.actions)
+      if (!a.computes()) bytes += std::uint64_t{a.rect.rows} * a.rect.cols * (a.fp32 ? 4 : 2);
+    return bytes;
+  };
+  const auto within = [&](std::uint64_t most) { return list_schedule(c.plans, *c.walk, Policy(), 4, most); };
+  const std::optional<Program> program = within(~std::uint64_t{0});
+  ASSERT_TRUE(program);
+  const std::uint64_t bytes = bytes_of(*program);
+  ASSERT_TRUE(within(bytes));
+  EXPECT_EQ(bytes_of(*within(bytes)), bytes);
+  EXPECT_FALSE(within(bytes - 1));
+  EXPECT_FALSE(within(0));
+}
+
 /// Growing only one set of each map loses maps: the test above can fail.
 TEST(OperationSets, KeepingTooFewLosesMaps) {
   const Case c(make_layer(12, 8, 12), {4, 8, 4}, "test8c4");

@@ -66,6 +66,16 @@ TEST(BlockedProducts, AreAllProductsBlockAfterBlockBackAndForth) {
                    "200 210 300 310 201 211 301 311 ");
 }
 
+/// What the search leaves out, or gives up, would have been too slow.
+void expect_bounds_hold(const Program &program, const Case &c) {
+  EXPECT_LE(least_traffic(*c.walk, isa::kCommandBytes),
+            moved_bytes(program, c.npu) + program.actions.size() * isa::kCommandBytes);
+  const std::uint64_t cycles = program_cycles(program, c.npu);
+  EXPECT_EQ(program_cycles(program, c.npu, cycles + 1), cycles);
+  for (const std::uint64_t limit : {cycles, cycles * 9 / 10, cycles / 2})
+    EXPECT_GE(program_cycles(program, c.npu, limit), limit);
+}
+
 /// Whatever layer, tile, block and weights: each product once, sums in their order, and a legal program.
 TEST(ListOrder, IsLegal) {
   std::mt19937_64 rng(5);
@@ -94,6 +104,7 @@ TEST(ListOrder, IsLegal) {
     if (!program) continue; // a product does not fit
     EXPECT_EQ(problem_of(program->products, c), "");
     EXPECT_EQ(verify_program(*program, c.layout, c.npu), "");
+    expect_bounds_hold(*program, c);
   }
 }
 
