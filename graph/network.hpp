@@ -34,6 +34,9 @@ struct Layer {
   /// Whether Y, or dX, leaves as the fp32 sum it is: an operator that takes sums follows, and no product. Else it is
   /// rounded to bf16 (N8).
   bool y_fp32 = false, dx_fp32 = false;
+  /// Whether a schedule may take the channels that Y and dX sum over in blocks, where images are read (N25). Without,
+  /// bits depend on no schedule.
+  bool channel_blocks = true;
 };
 
 /// Rows and columns.

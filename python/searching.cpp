@@ -38,7 +38,7 @@ cli::SearchRequest search_request(py::dict given, std::string &html) {
   request.work.pass = "both";
   options.take("pass_", request.work.pass);
   options.take("layers", request.work.layers);
-  take_convolution(options, request.work);
+  take_convolution(options, request.work.convolution);
   options.take("plans", request.plans, 1, kMostPlans);
   options.take("step_plans", request.step_plans, 0, ~std::uint64_t{0});
   options.take("start", request.start);

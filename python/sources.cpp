@@ -118,10 +118,10 @@ void take_files(Options &options, cli::WorkArguments &work) {
   options.take_settings("set", work.set);
 }
 
-void take_convolution(Options &options, cli::WorkArguments &work) {
-  options.take("convolution", work.convolution);
-  if (work.convolution != "image" && work.convolution != "im2col")
-    throw std::invalid_argument(fmt::format("convolution = '{}' is none of image, im2col", work.convolution));
+void take_convolution(Options &options, std::string &convolution) {
+  options.take("convolution", convolution);
+  if (convolution != "image" && convolution != "im2col")
+    throw std::invalid_argument(fmt::format("convolution = '{}' is none of image, im2col", convolution));
 }
 
 void take_work(Options &options, cli::WorkArguments &work) {
@@ -129,7 +129,7 @@ void take_work(Options &options, cli::WorkArguments &work) {
   options.take("schedule", work.schedule);
   options.take("pass_", work.pass);
   options.take("layers", work.layers);
-  take_convolution(options, work);
+  take_convolution(options, work.convolution);
   options.take("plan_cache", work.plan_cache);
   for (const compiler::OptionForm &form : compiler::option_forms()) {
     std::string name(form.name), value;

@@ -71,7 +71,7 @@ void take_work(Options &options, cli::WorkArguments &work);
 void take_files(Options &options, cli::WorkArguments &work);
 
 /// What convolutions read.
-void take_convolution(Options &options, cli::WorkArguments &work);
+void take_convolution(Options &options, std::string &convolution);
 
 /// The work. Throws as ModelSource::read(), NpuSource::read() and cli::resolve().
 cli::Work resolve(const cli::WorkArguments &arguments, const ModelSource &model, const NpuSource &npu);

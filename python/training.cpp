@@ -105,6 +105,7 @@ std::string take_request(Options &options, cli::TrainRequest &r) {
   options.take("loss", r.loss);
   options.take("backend", r.backend);
   options.take("schedule", r.schedule);
+  take_convolution(options, r.convolution);
   std::vector<std::string> dump;
   options.take("dump", dump);
   r.tensors.dump = fmt::format("{}", fmt::join(dump, ","));

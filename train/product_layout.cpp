@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -41,20 +43,49 @@ private:
 
 std::uint16_t half(float value) { return static_cast<std::uint16_t>(bits_of_fp32(value) >> 16U); }
 
+std::vector<std::uint16_t> halves(const std::vector<float> &values) {
+  std::vector<std::uint16_t> bits(values.size());
+  std::transform(values.begin(), values.end(), bits.begin(), half);
+  return bits;
+}
+
+/// Elements of the tensor that the matrix is made from.
+std::size_t elements_of(const PlacedTensor &placed, std::size_t matrix) {
+  switch (placed.form) {
+  case Form::kIm2col:
+  case Form::kPhase:
+    return placed.conv->image_size();
+  case Form::kTransposedRows:
+    return std::size_t{placed.conv->m()} * placed.conv->out_channels;
+  case Form::kTransposedWeights:
+    return std::size_t{placed.conv->groups} * placed.conv->k() * placed.conv->n();
+  case Form::kMatrix:
+    break;
+  }
+  return matrix;
+}
+
+TransposedPhase phase_of(const PlacedTensor &placed) { return transposed_phases(*placed.conv).at(placed.phase); }
+
+std::vector<std::uint16_t> of_convolution(const PlacedTensor &placed, const std::vector<float> &values) {
+  const std::vector<std::uint16_t> from = halves(values);
+  if (placed.form == Form::kIm2col) return im2col(*placed.conv, from.data());
+  const TransposedPhase phase = phase_of(placed);
+  return placed.form == Form::kTransposedRows ? im2col_transposed(*placed.conv, from.data(), phase)
+                                              : transposed_weights(*placed.conv, from.data(), phase);
+}
+
 } // namespace
 
 HostTensor to_matrix(const PlacedTensor &placed, const compiler::Layer &layer, const compiler::TensorBinding &binding,
                      const std::vector<float> &values) {
   HostTensor matrix(binding.tensor, false, binding.rows, binding.cols);
-  const std::size_t wanted = placed.image ? placed.image->image_size() : matrix.size();
+  const std::size_t wanted = elements_of(placed, matrix.size());
   if (values.size() != wanted)
     throw std::invalid_argument(fmt::format("layer {}: {} elements for {}, which takes {}", layer.name, values.size(),
                                             compiler::to_string(binding.tensor), wanted));
-  if (placed.image) {
-    std::vector<std::uint16_t> image(values.size());
-    for (std::size_t i = 0; i < image.size(); ++i)
-      image[i] = half(values[i]);
-    matrix.half = im2col(*placed.image, image.data());
+  if (placed.form != Form::kMatrix) {
+    matrix.half = of_convolution(placed, values);
     return matrix;
   }
   Places(placed, layer, binding.rows, binding.cols).each(binding.rows, [&](std::size_t at, std::size_t from) {
@@ -63,19 +94,25 @@ HostTensor to_matrix(const PlacedTensor &placed, const compiler::Layer &layer, c
   return matrix;
 }
 
-std::vector<float> from_matrix(const PlacedTensor &placed, const compiler::Layer &layer, const HostTensor &matrix) {
-  if (placed.image) {
-    const std::vector<std::uint16_t> image = col2im(*placed.image, matrix.half.data());
-    std::vector<float> values(image.size());
-    for (std::size_t i = 0; i < image.size(); ++i)
-      values[i] = fp32_from_bf16(image[i]);
-    return values;
+void take_result(const PlacedTensor &placed, const compiler::Layer &layer, const HostTensor &matrix,
+                 graph::Execution<graph::Contract> &values) {
+  const auto element = [&matrix](std::size_t at) {
+    return matrix.fp32 ? fp32_from_bits(matrix.full[at]) : fp32_from_bf16(matrix.half[at]);
+  };
+  std::vector<float> tensor;
+  if (placed.form == Form::kPhase) {
+    tensor = values.has(placed.id) ? values.take(placed.id).real : std::vector<float>(placed.conv->image_size());
+    const std::vector<std::uint32_t> pixels = phase_of(placed).pixels;
+    for (std::size_t row = 0; row < pixels.size(); ++row)
+      for (std::size_t col = 0; col < matrix.cols; ++col)
+        tensor[std::size_t{pixels[row]} * matrix.cols + col] = element(row * matrix.cols + col);
+  } else {
+    tensor.resize(matrix.size());
+    Places(placed, layer, matrix.rows, matrix.cols).each(matrix.rows, [&](std::size_t at, std::size_t to) {
+      tensor[to] = element(at);
+    });
   }
-  std::vector<float> values(matrix.size());
-  Places(placed, layer, matrix.rows, matrix.cols).each(matrix.rows, [&](std::size_t at, std::size_t to) {
-    values[to] = matrix.fp32 ? fp32_from_bits(matrix.full[at]) : fp32_from_bf16(matrix.half[at]);
-  });
-  return values;
+  values.set(placed.id, std::move(tensor));
 }
 
 } // namespace gradweave::runtime::train

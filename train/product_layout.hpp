@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/ir/layout.hpp"
+#include "graph/golden/execution.hpp"
 #include "runtime/data/tensor.hpp"
 #include "train/product_plan.hpp"
 
@@ -9,13 +10,14 @@
 
 namespace gradweave::runtime::train {
 
-/// The operand of a layer that a tensor is, in bf16; `values` are bf16's, widened. Throws std::invalid_argument if
-/// there are not as many as the matrix or the image has.
+/// The operand of a layer that a tensor is, or that im2col makes of it, in bf16; `values` are bf16's, widened. Throws
+/// std::invalid_argument if there are not as many as the tensor has.
 HostTensor to_matrix(const PlacedTensor &placed, const compiler::Layer &layer, const compiler::TensorBinding &binding,
                      const std::vector<float> &values);
 
-/// The tensor that a layer's result is: as it left the array, or, of an image's gradient, the sum of its copies rounded
-/// to bf16 (N17).
-std::vector<float> from_matrix(const PlacedTensor &placed, const compiler::Layer &layer, const HostTensor &matrix);
+/// Puts a layer's result, as it left the array, in its place in `values`: all of the tensor, or the pixels of its
+/// phase. Of the others, if none were there before, it is +0.
+void take_result(const PlacedTensor &placed, const compiler::Layer &layer, const HostTensor &matrix,
+                 graph::Execution<graph::Contract> &values);
 
 } // namespace gradweave::runtime::train

@@ -1,8 +1,12 @@
 #include "train/product_plan.hpp"
 
+#include "compiler/cost/image_choice.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -25,7 +29,8 @@ struct Found {
 
 class Planner {
 public:
-  explicit Planner(const Graph &graph) : graph_(graph) {
+  Planner(const Graph &graph, const MachineOf &machine, const PlanOptions &options)
+      : graph_(graph), machine_(machine), options_(options) {
     for (OpId id = 0; id < graph.ops.size(); ++id) {
       const Op &op = graph.ops[id];
       if (op.type->lower == nullptr) continue;
@@ -36,8 +41,9 @@ public:
   ProductPlan run() {
     for (std::size_t i = 0; i < found_.size(); ++i)
       if (!found_[i].taken) place(i);
-    std::sort(plan_.passes.begin(), plan_.passes.end(),
-              [](const ProductPass &a, const ProductPass &b) { return a.when() < b.when(); });
+    std::sort(plan_.passes.begin(), plan_.passes.end(), [](const ProductPass &a, const ProductPass &b) {
+      return std::make_pair(a.when(), a.results.front().phase) < std::make_pair(b.when(), b.results.front().phase);
+    });
     return std::move(plan_);
   }
 
@@ -50,12 +56,17 @@ private:
       plan_.host.push_back({found.op, "it goes on with a sum, and streams begin sums with +0"});
       return;
     }
-    if (found.product.kind == ProductKind::kForward) return add_forward(found);
+    if (found.product.kind == ProductKind::kForward) {
+      plan_.passes.push_back(forward_pass(found));
+      return;
+    }
     const bool input = found.product.kind == ProductKind::kInputGradient;
     Found *other = partner(found);
     if (other != nullptr) other->taken = true;
-    if (input && other == nullptr) return add_input_gradient(found);
-    add_backward(input ? &found : other, input ? *other : found);
+    if (input && other == nullptr)
+      add_input_gradient(found);
+    else
+      add_backward(input ? &found : other, input ? *other : found);
   }
 
   bool continues(const Op &op) const {
@@ -97,18 +108,43 @@ private:
     layer.k = transposed ? f.product.n : f.product.k;
     layer.n = transposed ? f.product.k : f.product.n;
     layer.groups = f.product.groups;
+    layer.channel_blocks = false; // bits are the step's, not a schedule's
+    if (has_windows(f.product)) layer.conv = f.product.conv;
     return layer;
   }
 
   bool leaves_fp32(graph::TensorId id) const { return graph_.tensors[id].type == graph::ElementType::kFp32; }
 
-  PlacedTensor placed(graph::TensorId id, LayerTensor as, const Product &p, bool transposed = false) const {
-    const bool image = p.conv && !p.conv->is_pointwise() && (as == LayerTensor::kX || as == LayerTensor::kDX);
-    return {id, as, p.grouping == Product::Grouping::kBatch, transposed,
-            image ? std::optional<Convolution>(*p.conv) : std::nullopt};
+  /// A convolution whose X is not the image itself.
+  static bool has_windows(const Product &p) { return p.conv && !p.conv->is_pointwise(); }
+
+  static PlacedTensor placed(graph::TensorId id, LayerTensor as, const Product &p, bool transposed = false) {
+    PlacedTensor tensor{id, as, p.grouping == Product::Grouping::kBatch, transposed};
+    if (as == LayerTensor::kX && has_windows(p)) {
+      tensor.form = Form::kIm2col;
+      tensor.conv = p.conv;
+    }
+    return tensor;
   }
 
-  void add_forward(const Found &f) {
+  /// The same pass over the image as it lies.
+  static ProductPass over_image(ProductPass pass) {
+    pass.layer.image = true;
+    for (PlacedTensor &tensor : pass.inputs)
+      tensor.form = Form::kMatrix;
+    return pass;
+  }
+
+  /// Whether the pass is better off over its image than `instead` are, by which it would be left to im2col.
+  bool takes_image(const ProductPass &pass, const std::vector<ProductPass> &instead) const {
+    if (!options_.images || !pass.layer.conv) return false;
+    std::vector<compiler::LayerPass> others;
+    for (const ProductPass &other : instead)
+      others.push_back({other.layer, other.pass});
+    return compiler::gains_by_image(pass.layer, pass.pass, machine_(pass.ops.front()), others);
+  }
+
+  ProductPass forward_pass(const Found &f) const {
     const Op &op = graph_.ops[f.op];
     ProductPass pass;
     pass.ops = {f.op};
@@ -118,11 +154,22 @@ private:
     pass.inputs = {placed(op.inputs[0], LayerTensor::kX, f.product, f.product.transposed_a),
                    placed(op.inputs[1], LayerTensor::kW, f.product, f.product.transposed_b)};
     pass.results = {placed(op.outputs[0], LayerTensor::kY, f.product)};
-    plan_.passes.push_back(std::move(pass));
+    return takes_image(pass, {pass}) ? over_image(std::move(pass)) : pass;
+  }
+
+  void add_input_gradient(const Found &f) {
+    if (!has_windows(f.product)) {
+      plan_.passes.push_back(input_gradient_pass(f));
+      return;
+    }
+    std::vector<ProductPass> phases = phase_passes(f);
+    std::move(phases.begin(), phases.end(), std::back_inserter(plan_.passes));
+    if (phases.empty())
+      plan_.host.push_back({f.op, "no tap meets a pixel, so that there is nothing to multiply: all is +0"});
   }
 
   /// dX = dY W^T as a product of its own: its X is dY, its W the transposed weights, its Y dX.
-  void add_input_gradient(const Found &f) {
+  ProductPass input_gradient_pass(const Found &f) const {
     const Op &op = graph_.ops[f.op];
     ProductPass pass;
     pass.ops = {f.op};
@@ -136,10 +183,61 @@ private:
     pass.inputs = {placed(op.inputs[0], LayerTensor::kX, {ProductKind::kForward, 0, 0, 0, 1, {}, f.product.grouping}),
                    w};
     pass.results = {dx};
-    plan_.passes.push_back(std::move(pass));
+    return pass;
+  }
+
+  /// dX by im2col of dY: a product for each phase that has pixels and taps (N24). Empty if none has.
+  std::vector<ProductPass> phase_passes(const Found &f) const {
+    const Op &op = graph_.ops[f.op];
+    const Convolution &conv = *f.product.conv;
+    const std::vector<TransposedPhase> phases = transposed_phases(conv);
+    std::vector<ProductPass> passes;
+    for (std::uint32_t i = 0; i < phases.size(); ++i) {
+      const TransposedPhase &phase = phases[i];
+      if (phase.taps.empty() || phase.pixels.empty()) continue;
+      ProductPass pass;
+      pass.ops = {f.op};
+      pass.completes = false;
+      pass.layer.name = phases.size() == 1 ? op.name : fmt::format("{}.phase{}_{}", op.name, phase.y, phase.x);
+      pass.layer.m = static_cast<std::uint32_t>(phase.pixels.size());
+      pass.layer.k = static_cast<std::uint32_t>(phase.taps.size()) * conv.n();
+      pass.layer.n = conv.group_channels();
+      pass.layer.groups = conv.groups;
+      pass.layer.y_fp32 = leaves_fp32(op.outputs[0]);
+      pass.pass = Pass::kForward;
+      const auto in_phase = [&](graph::TensorId id, LayerTensor as, Form form) {
+        return PlacedTensor{id, as, false, false, form, conv, i};
+      };
+      pass.inputs = {in_phase(op.inputs[0], LayerTensor::kX, Form::kTransposedRows),
+                     in_phase(op.inputs[1], LayerTensor::kW, Form::kTransposedWeights)};
+      pass.results = {in_phase(op.outputs[0], LayerTensor::kY, Form::kPhase)};
+      passes.push_back(std::move(pass));
+    }
+    if (!passes.empty()) passes.back().completes = true;
+    return passes;
   }
 
   void add_backward(const Found *dx, const Found &dw) {
+    ProductPass weights = backward_pass(nullptr, dw);
+    if (dx != nullptr && !has_windows(dx->product)) {
+      plan_.passes.push_back(backward_pass(dx, dw));
+      return;
+    }
+    std::vector<ProductPass> apart{weights};
+    if (dx != nullptr) {
+      std::vector<ProductPass> phases = phase_passes(*dx);
+      std::move(phases.begin(), phases.end(), std::back_inserter(apart));
+    }
+    if (const ProductPass both = backward_pass(dx, dw); takes_image(both, apart)) {
+      plan_.passes.push_back(over_image(both));
+      return;
+    }
+    plan_.passes.push_back(std::move(weights));
+    if (dx != nullptr) add_input_gradient(*dx);
+  }
+
+  /// dW, and dX if it is there, of one dY.
+  ProductPass backward_pass(const Found *dx, const Found &dw) const {
     const Op &weights = graph_.ops[dw.op];
     ProductPass pass;
     pass.ops = {dw.op};
@@ -156,10 +254,12 @@ private:
       pass.inputs.push_back(placed(input.inputs[1], LayerTensor::kW, dx->product, dx->product.transposed_b));
       pass.results.push_back(placed(input.outputs[0], LayerTensor::kDX, dx->product));
     }
-    plan_.passes.push_back(std::move(pass));
+    return pass;
   }
 
   const Graph &graph_;
+  const MachineOf &machine_;
+  PlanOptions options_;
   std::vector<Found> found_;
   ProductPlan plan_;
 };
@@ -174,6 +274,22 @@ std::vector<std::size_t> ProductPlan::pass_of_ops(std::size_t ops) const {
   return pass_of;
 }
 
-ProductPlan plan_products(const Graph &graph) { return Planner(graph).run(); }
+std::vector<std::size_t> ProductPlan::due(OpId op) const {
+  std::vector<std::size_t> all;
+  const auto first =
+      std::lower_bound(passes.begin(), passes.end(), op, [](const ProductPass &p, OpId id) { return p.when() < id; });
+  for (auto at = first; at != passes.end() && at->when() == op; ++at)
+    all.push_back(static_cast<std::size_t>(at - passes.begin()));
+  return all;
+}
+
+ProductPlan plan_products(const Graph &graph, const MachineOf &machine, const PlanOptions &options) {
+  return Planner(graph, machine, options).run();
+}
+
+ProductPlan plan_products(const Graph &graph, const Machine &machine, const PlanOptions &options) {
+  return plan_products(
+      graph, [&machine](OpId) -> const Machine & { return machine; }, options);
+}
 
 } // namespace gradweave::runtime::train

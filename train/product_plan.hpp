@@ -4,12 +4,23 @@
 #include "compiler/request/names.hpp"
 #include "graph/ir/operator.hpp"
 #include "graph/network.hpp"
+#include "sw_models/config/machine.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gradweave::runtime::train {
+
+/// How a layer's matrix follows from a tensor of the graph.
+enum class Form : std::uint8_t {
+  kMatrix,            ///< it is the tensor; also of images that are read as they lie
+  kIm2col,            ///< X of the image (N15)
+  kTransposedRows,    ///< im2col of dY for the pixels of a phase of dX (N24)
+  kTransposedWeights, ///< W for the product with these
+  kPhase,             ///< of a result, dX: the pixels of a phase
+};
 
 /// A tensor of the graph as an operand or the result of a layer's product: what it is in the layer, and how its
 /// elements lie in the graph.
@@ -19,13 +30,15 @@ struct PlacedTensor {
   /// Of a layer of groups: each has a matrix of its own, one behind the other; else they lie as the layer has them.
   bool batch = false;
   bool transposed = false; ///< each matrix
-  std::optional<Convolution> image =
-      std::nullopt; ///< the matrix is made from this image (N15), or folded into it (N17)
+  Form form = Form::kMatrix;
+  std::optional<Convolution> conv = std::nullopt; ///< of the forms that a convolution has
+  std::uint32_t phase = 0;                        ///< of transposed_phases()
 };
 
-/// A pass of one layer: one product, or the two that share dY.
+/// A pass of one layer: one product, the two that share dY, or a phase of one.
 struct ProductPass {
   std::vector<graph::OpId> ops; ///< ascending; all their operands are there before the last one
+  bool completes = true;        ///< the ops; not so of phases but the last
   compiler::Layer layer;
   compiler::Pass pass = compiler::Pass::kForward;
   std::vector<PlacedTensor> inputs, results;
@@ -40,16 +53,31 @@ struct HostProduct {
 };
 
 struct ProductPlan {
-  std::vector<ProductPass> passes; ///< ascending by when()
+  std::vector<ProductPass> passes; ///< ascending by when(); the phases of an op one behind another
   std::vector<HostProduct> host;
 
-  /// Of each of so many ops: 1 + index of its pass; 0: the host's.
+  /// Of each of so many ops: 1 + index of its last pass; 0: the host's.
   std::vector<std::size_t> pass_of_ops(std::size_t ops) const;
+  /// Passes to be run when the op's turn has come, ascending.
+  std::vector<std::size_t> due(graph::OpId op) const;
+};
+
+/// The machine that runs the product of an op.
+using MachineOf = std::function<const Machine &(graph::OpId)>;
+
+struct PlanOptions {
+  bool images = true; ///< convolutions read images where these are worth it; else all go by im2col
 };
 
 /// All products of the graph. A gradient of an input and one of weights become one backward pass if they share dY and
 /// belong to one product; one of an input alone is the product dY W^T. A gradient of weights that continues a sum is
 /// the host's: streams begin sums with +0.
-ProductPlan plan_products(const graph::Graph &graph);
+///
+/// A convolution's products read images where that is possible and has the smaller bound on the op's machine
+/// (compiler/cost/image_choice.hpp), their channels not in blocks (N25). The others go by im2col: Y and dW by that of
+/// the image, dX, in a pass for each phase, by that of dY. No bit depends on what is chosen (N23, N24).
+ProductPlan plan_products(const graph::Graph &graph, const MachineOf &machine, const PlanOptions &options = {});
+/// The same where one machine runs all.
+ProductPlan plan_products(const graph::Graph &graph, const Machine &machine, const PlanOptions &options = {});
 
 } // namespace gradweave::runtime::train

@@ -73,11 +73,10 @@ std::vector<std::string> ProductRunner::run(std::size_t index, Values &values) {
     return {
         fmt::format("product '{}': the NPU stopped with {}", pass.layer.name, describe_stop(compiled.stream, status))};
   if (data) {
-    std::vector<HostTensor> results;
     for (const compiler::TensorBinding &binding : compiled.layout.tensors)
-      if (!binding.input) results.push_back(loaded.read(binding));
-    take_results(pass, results, values);
-  } else {
+      if (!binding.input)
+        take_result(placed_as(pass.results, binding.tensor), pass.layer, loaded.read(binding), values);
+  } else if (pass.completes) {
     for (const graph::OpId op : pass.ops)
       values.run(op);
   }
@@ -89,13 +88,6 @@ std::vector<std::string> ProductRunner::run(std::size_t index, Values &values) {
     problem = fmt::format("product '{}': {}", pass.layer.name, problem);
   totals_.add(compiled, timed ? counters[isa::Counter::CYCLES] : 0);
   return problems;
-}
-
-void ProductRunner::take_results(const ProductPass &pass, const std::vector<HostTensor> &read, Values &values) const {
-  for (const HostTensor &matrix : read) {
-    const PlacedTensor &placed = placed_as(pass.results, matrix.tensor);
-    values.set(placed.id, from_matrix(placed, pass.layer, matrix));
-  }
 }
 
 } // namespace gradweave::runtime::train

@@ -19,6 +19,7 @@ namespace gradweave::runtime::train {
 struct ProductOptions {
   Backend backend = Backend::kFunctional;
   compiler::CompileOptions compile; ///< the pass apart, which each product has of its own
+  PlanOptions plan = {};
 };
 
 /// Of the streams of a step.
@@ -41,9 +42,9 @@ public:
   /// the device's memory is too small.
   ProductRunner(const ProductPlan &plan, Device &device, const ProductOptions &options);
 
-  /// Runs plan.passes[pass] on operands out of `values`. Of a backend with data the results are put back and its ops
-  /// are done; of one without, they run by their golden definition. Returns what is wrong: a stop of the NPU, counters
-  /// that are not those planned, cycles that are not those predicted; empty if nothing is.
+  /// Runs plan.passes[pass] on operands out of `values`. Of a backend with data the results are put back; of one
+  /// without, the ops that it completes run by their golden definition. Returns what is wrong: a stop of the NPU,
+  /// counters that are not those planned, cycles that are not those predicted; empty if nothing is.
   std::vector<std::string> run(std::size_t pass, Values &values);
 
   const ProductTotals &totals() const { return totals_; }
@@ -51,8 +52,6 @@ public:
   double compile_seconds() const { return compile_seconds_; }
 
 private:
-  void take_results(const ProductPass &pass, const std::vector<HostTensor> &read, Values &values) const;
-
   const ProductPlan &plan_;
   Device &device_;
   ProductOptions options_;

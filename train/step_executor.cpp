@@ -82,7 +82,7 @@ StepExecutor::StepExecutor(const graph::TrainingGraph &step, unsigned threads)
 StepExecutor::StepExecutor(const graph::TrainingGraph &step, Device &device, const ProductOptions &options,
                            unsigned threads)
     : StepExecutor(step, threads) {
-  take_plan(plan_products(step.graph));
+  take_plan(plan_products(step.graph, device.config(), options.plan));
   runner_ = std::make_unique<ProductRunner>(plan_, device, options);
   device_data_ = has_data(options.backend);
 }
@@ -180,11 +180,14 @@ std::vector<OpId> StepExecutor::advance(OpId op, Values &device, StepResult &res
     device.run(op);
     return {op};
   }
-  const std::size_t pass = pass_of_[op] - 1;
-  if (plan_.passes[pass].when() != op) return {};
-  for (std::string &failure : runner_->run(pass, device))
-    result.failures.push_back(std::move(failure));
-  return plan_.passes[pass].ops;
+  std::vector<OpId> complete;
+  for (const std::size_t index : plan_.due(op)) {
+    for (std::string &failure : runner_->run(index, device))
+      result.failures.push_back(std::move(failure));
+    const ProductPass &pass = plan_.passes[index];
+    if (pass.completes) complete.insert(complete.end(), pass.ops.begin(), pass.ops.end());
+  }
+  return complete;
 }
 
 StepResult StepExecutor::compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,

@@ -86,7 +86,7 @@ protected:
   StepExecutor(const graph::TrainingGraph &step, ProductPlan plan, unsigned threads);
 
   const graph::TrainingGraph &step() const { return step_; }
-  /// 1 + index of its pass; 0: the host's.
+  /// 1 + index of its last pass; 0: the host's.
   std::size_t pass_of(graph::OpId op) const { return pass_of_[op]; }
   /// `keep_all`: of tensors, until the step's end.
   Values begin(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants, Living &living,
@@ -111,7 +111,7 @@ private:
   ProductPlan plan_;
   std::unique_ptr<ProductRunner> runner_;
   bool device_data_ = false;
-  std::vector<std::size_t> pass_of_; ///< of each op: 1 + index of its pass; 0: the host's
+  std::vector<std::size_t> pass_of_; ///< of each op: 1 + index of its last pass; 0: the host's
   std::vector<bool> unread_;         ///< of each tensor: kept beyond the step's end
   std::vector<graph::TensorId> watched_;
 };

@@ -32,6 +32,12 @@ std::string optimizer_text(const TrainingRun &run) {
   return text;
 }
 
+/// Of the products of convolutions.
+std::size_t streams_over_images(const ProductPlan &plan) {
+  return static_cast<std::size_t>(
+      std::count_if(plan.passes.begin(), plan.passes.end(), [](const ProductPass &pass) { return pass.layer.image; }));
+}
+
 } // namespace
 
 void TrainingReport::begin(std::uint64_t steps) {
@@ -42,8 +48,11 @@ void TrainingReport::begin(std::uint64_t steps) {
              run_.batch > 0 ? fmt::format(", batches of {}", run_.batch) : "", run_.seed);
   if (run_.options.extent == graph::Extent::kUpdates) fmt::print(out_, "optimizer  {}\n", optimizer_text(run_));
   if (executor_.has_device())
-    fmt::print(out_, "products   {} streams a step on {} ({}), compiled in {:.2f} s; all else on the host\n",
-               executor_.plan().passes.size(), run_.npu, run_.backend, executor_.compile_seconds());
+    fmt::print(out_,
+               "products   {} streams a step on {} ({}), {} of them over images, compiled in {:.2f} s; all else on "
+               "the host\n",
+               executor_.plan().passes.size(), run_.npu, run_.backend, streams_over_images(executor_.plan()),
+               executor_.compile_seconds());
   else
     fmt::print(out_, "products   golden, as all else\n");
   fmt::print(out_, "\n{:>8} {:>12} {:>12}{}\n", "step", "rate", "loss",

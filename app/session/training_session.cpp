@@ -76,6 +76,7 @@ std::string reproduce(const TrainRequest &a) {
   }
   if (a.backend != (a.as_cosim ? "rtl" : "golden")) command.add("BACKEND", "--backend", a.backend);
   if (a.schedule != "rearrange") command.add("SCHEDULE", "--schedule", a.schedule);
+  if (a.convolution != "image") command.add("CONVOLUTION", "--convolution", a.convolution);
   command.add("SEED", "--seed", std::to_string(a.seed));
   add_tensors(command, a.tensors);
   if (!a.as_cosim) add_learning(command, a);
@@ -112,6 +113,9 @@ std::optional<const SystemConfig> system_of(const TrainRequest &a) {
   if (a.backend != "golden" && a.backend != "rtl")
     throw std::invalid_argument(
         fmt::format("--backend {}: a system trains on the RTL or golden; use rtl or golden", a.backend));
+  if (a.convolution != "image")
+    throw std::invalid_argument(
+        fmt::format("--convolution {}: a system's devices choose themselves; leave it out", a.convolution));
   return load_system(runtime::find_system(a.system));
 }
 
@@ -240,6 +244,7 @@ ProductOptions TrainingSession::product_options() const {
   ProductOptions products;
   products.backend = runtime::parse_backend(request_.backend);
   products.compile.schedule = schedules.front();
+  products.plan.images = request_.convolution == "image";
   return products;
 }
 

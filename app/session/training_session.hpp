@@ -27,6 +27,7 @@ struct TrainRequest {
   std::string model = "mlp_fashion", npu = "small", schedule = "rearrange";
   std::string data = "fashion-mnist"; ///< or synthetic, or a directory
   std::string backend = "golden";     ///< or what products run on
+  std::string convolution = "image";  ///< what convolutions read; or im2col
   std::string system = {};            ///< file of a system that trains instead of one NPU; empty: none
   std::string extent = "updates", optimizer = "adamw", lr_schedule = "constant";
   std::vector<std::string> set = {};       ///< TABLE.FIELD=VALUE each

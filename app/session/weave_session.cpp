@@ -25,7 +25,7 @@ std::string reproduce(const WeaveRequest &a) {
   command.add("", "--plans", std::to_string(a.plans));
   command.add("", "--changes", std::to_string(a.changes));
   if (a.search_seed != 1) command.add("", "--search-seed", std::to_string(a.search_seed));
-  if (a.convolution.convolution != "image") command.add("", "--convolution", a.convolution.convolution);
+  if (a.convolution != "image") command.add("", "--convolution", a.convolution);
   command.add("", "--backend", a.backend);
   command.add("", "--data", a.data);
   command.add("", "--seed", std::to_string(a.seed));
@@ -44,7 +44,7 @@ WovenRequest woven_request(const WeaveRequest &a, const Machine &npu) {
   request.seed = a.seed;
   request.plans = a.plans;
   request.threads = a.threads != 0 ? a.threads : usable_cores();
-  request.jobs = parse_jobs(a.jobs, request.npu, a.convolution.convolution == "image");
+  request.jobs = parse_jobs(a.jobs, request.npu, a.convolution == "image");
   return request;
 }
 

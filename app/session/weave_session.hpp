@@ -1,7 +1,6 @@
 // Several networks on one NPU as users ask for them.
 #pragma once
 
-#include "app/request/work_arguments.hpp"
 #include "runtime/run/woven_run.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,7 +16,7 @@ struct WeaveRequest {
   std::vector<std::string> jobs;     ///< as parse_jobs() reads them
   std::string npu = "small", policy = "tiles", backend = "timing", data = "normal";
   std::vector<std::string> set;
-  WorkArguments convolution; ///< of which only --convolution counts
+  std::string convolution = "image"; ///< what convolutions read; or im2col
   std::uint64_t plans = 40, changes = 300, search_seed = 1, seed = 1;
   unsigned threads = 0; ///< 0: one a core
 };

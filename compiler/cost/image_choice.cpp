@@ -2,6 +2,11 @@
 
 #include "compiler/cost/bounds.hpp"
 #include "compiler/ir/image.hpp"
+#include "compiler/lower/order.hpp"
+#include "compiler/lower/tiling.hpp"
+#include "compiler/spm/residency.hpp"
+
+#include <algorithm>
 
 namespace gradweave::compiler {
 namespace {
@@ -11,27 +16,49 @@ std::uint64_t bound_of(Layer layer, bool image, Pass pass, const Machine &npu) {
   return layer_bound(layer, pass, npu);
 }
 
-/// Whether the layer is worth reading as an image: by the lower bounds, which do not see all that a stride costs. Its
-/// pixels come by a LOAD for each row and phase, so that equal bounds are not enough; and phases of dX are many small
-/// products, so that with these images have to gain a quarter (docs/convolution.md).
-bool gains(const Layer &layer, Pass pass, const Machine &npu) {
-  const std::uint64_t image = bound_of(layer, true, pass, npu), im2col = bound_of(layer, false, pass, npu);
-  const bool strided = layer.conv->stride_height > 1 || layer.conv->stride_width > 1;
-  if (!strided) return image <= im2col;
-  if (layer.conv->group_channels() == 1) return false;
-  return pass == Pass::kForward || !layer.dx ? image < im2col : 4 * image <= 3 * im2col;
+bool is_strided(const Convolution &conv) { return conv.stride_height > 1 || conv.stride_width > 1; }
+
+/// Whether images have the smaller lower bound, which does not see all that a stride costs: its pixels come by a LOAD
+/// for each row and phase, so that equal bounds are not enough, and one channel by one element.
+bool gains(const Convolution &conv, std::uint64_t image, std::uint64_t im2col) {
+  if (!is_strided(conv)) return image <= im2col;
+  return conv.group_channels() > 1 && image < im2col;
+}
+
+/// Whether the smallest tiles of images fit the scratchpad.
+bool fits_scratchpad(const Layer &layer, Pass pass, const Machine &npu) {
+  const RowRange all{0, npu.spm_rows()};
+  const std::vector<PhaseKind> kinds = phases(Schedule::kSequential, pass, layer);
+  return std::all_of(kinds.begin(), kinds.end(), [&](PhaseKind kind) {
+    const auto least = [&](Dim dim) { return sides_along(kind, dim, layer, npu).back(); };
+    return fits(kind, {least(Dim::kM), least(Dim::kK), least(Dim::kN)}, {all, all, all}, layer, npu, {});
+  });
 }
 
 } // namespace
 
 std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &npu) {
   std::size_t count = 0;
-  for (Layer &layer : layers)
-    if (layer.conv && can_read_image(*layer.conv) && gains(layer, pass, npu)) {
-      layer.image = true;
-      ++count;
-    }
+  for (Layer &layer : layers) {
+    if (!layer.conv || !can_read_image(*layer.conv)) continue;
+    const std::uint64_t image = bound_of(layer, true, pass, npu), im2col = bound_of(layer, false, pass, npu);
+    // Phases of dX are many small products, and im2col's is one: images have to gain a quarter (docs/convolution.md).
+    const bool phases = is_strided(*layer.conv) && pass != Pass::kForward && layer.dx;
+    if (!gains(*layer.conv, image, im2col) || (phases && 4 * image > 3 * im2col)) continue;
+    layer.image = true;
+    ++count;
+  }
   return count;
+}
+
+bool gains_by_image(const Layer &layer, Pass pass, const Machine &npu, const std::vector<LayerPass> &instead) {
+  Layer over_image = layer;
+  over_image.image = true;
+  if (!can_read_image(*layer.conv) || !fits_scratchpad(over_image, pass, npu)) return false;
+  std::uint64_t im2col = 0;
+  for (const LayerPass &other : instead)
+    im2col += bound_of(other.layer, false, other.pass, npu);
+  return gains(*layer.conv, bound_of(layer, true, pass, npu), im2col);
 }
 
 } // namespace gradweave::compiler

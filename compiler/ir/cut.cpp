@@ -65,7 +65,8 @@ std::vector<IndexRange> ranges_along(const Layer &layer, Tensor result, Dim dim,
   if (layer.image && dim == Dim::kM) return pixel_ranges(layer, result, side, all);
   if (!layer.image || !over_taps(result, dim)) return even(all, side);
   const std::uint32_t channels = tap_channels(layer, result);
-  if (splits_phases(layer, result)) side = takes_blocks(side, channels) ? side : all.size; // a phase has all its taps
+  if (splits_phases(layer, result))
+    side = takes_blocks(layer, side, channels) ? side : all.size; // a phase has all its taps
   if (!takes_one_tap(result)) return cut_taps(layer, all, channels, side);
   // A command computes one tap of dW.
   std::vector<IndexRange> ranges;

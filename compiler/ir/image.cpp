@@ -137,7 +137,10 @@ std::vector<IndexRange> cut_taps(const Layer &layer, const IndexRange &range, st
   const std::uint32_t row = channels * layer.conv->kernel_width;
   // Ranges begin anew with each run of indices that none may cross.
   std::uint32_t run = range.size, step = side * taps_of(layer);
-  if (!takes_blocks(side, channels)) {
+  if (!layer.channel_blocks && side < channels) {
+    run = channels;
+    step = side;
+  } else if (!takes_blocks(layer, side, channels)) {
     const std::uint32_t unit = side >= row ? row : channels;
     run = side >= row ? range.size : row;
     step = side / unit * unit;

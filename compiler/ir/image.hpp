@@ -42,13 +42,16 @@ struct TapRange {
 /// before it.
 TapRange tap_range(const Layer &layer, const IndexRange &range, std::uint32_t channels, bool blocked);
 /// Whether tiles with a side of so many terms have some channels of all taps, which then are taken in blocks.
-inline bool takes_blocks(std::uint32_t side, std::uint32_t channels) { return side < channels; }
+inline bool takes_blocks(const Layer &layer, std::uint32_t side, std::uint32_t channels) {
+  return layer.channel_blocks && side < channels;
+}
 /// Of a product: those that its terms are, or of dW its rows. Of dX with a stride these are the taps that meet its
 /// phase, in the order of the kernel.
 TapRange taps_of(const Layer &layer, const TileProduct &p);
 /// Of all taps, those that meet the phase of dX in which a pixel is.
 std::uint32_t taps_met(const Layer &layer, const Phase &phase);
-/// Cuts `range` into ranges of at most `side` that are taps with all their channels, or blocks of `side` channels.
+/// Cuts `range` into ranges of at most `side` that are taps with all their channels; where these are more, into blocks
+/// of `side` channels, or, if the layer takes none, into runs of channels of one tap.
 std::vector<IndexRange> cut_taps(const Layer &layer, const IndexRange &range, std::uint32_t channels,
                                  std::uint32_t side);
 

@@ -137,7 +137,7 @@ std::vector<TileProduct> walk(Tensor result, const LoopOrder &order, const TileS
   p.result = result;
   p.group = g;
   if (layer.image && !takes_one_tap(result))
-    p.blocked = takes_blocks(side_of(tile, contraction_of(result).red), tap_channels(layer, result));
+    p.blocked = takes_blocks(layer, side_of(tile, contraction_of(result).red), tap_channels(layer, result));
   const auto take = [&](const Loop &l, std::size_t first, std::size_t core) {
     const std::size_t beside = l.beside(first);
     set_range(p, l.dim, l.ranges[first + (beside > 1 ? core : 0)]);

@@ -290,7 +290,7 @@ PhaseParts phase_parts(const Cut &cut, bool forward, const Layer &layer, const N
 void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu, ReductionPlans &plans) {
   for (const Tensor t : form_of(plan.kind).results)
     if (const std::uint32_t side = side_of(plan.tile, contraction_of(t).red);
-        layer.image && !takes_one_tap(t) && takes_blocks(side, tap_channels(layer, t)))
+        layer.image && !takes_one_tap(t) && takes_blocks(layer, side, tap_channels(layer, t)))
       plans.block[static_cast<std::size_t>(t)] = side;
   if (plan.parts.reduction != Reduction::kAdd || plan.parts.by_turns()) return;
   const std::vector<std::uint32_t> bounds = bounds_of(plan.parts, layer, npu);

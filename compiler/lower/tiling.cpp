@@ -116,8 +116,9 @@ std::vector<std::uint32_t> image_sides(PhaseKind kind, Dim dim, const Layer &lay
     for (std::uint32_t tap = width; --tap > 0;)
       sides.push_back(tap * channels);
   }
-  for (const std::uint32_t side : tile_sides(channels, unit, beat))
-    sides.push_back(side);
+  if (!phases || layer.channel_blocks)
+    for (const std::uint32_t side : tile_sides(channels, unit, beat))
+      sides.push_back(side);
   return distinct(std::move(sides));
 }
 

@@ -262,6 +262,7 @@ def train(
     evaluate: Optional[bool] = ...,
     loss: Optional[str] = ...,
     schedule: Optional[str] = ...,
+    convolution: Optional[str] = ...,
     until: Optional[str] = ...,
     set: Optional[Mapping[str, Any]] = ...,
     html: Optional[Path] = ...,

@@ -43,6 +43,7 @@ def train(
     evaluate=None,
     loss=None,
     schedule=None,
+    convolution=None,
     until=None,
     set=None,
     html=None,
@@ -72,7 +73,7 @@ def train(
         optimizer, lr, schedule_lr, warmup, weight_decay, momentum, clip, sparse_embeddings: as of `gradweave train`.
         evaluate: tell the accuracy on test images.
         loss: cross_entropy, mse or bce, of a network that has none.
-        schedule: of the products. until, set: as of simulate().
+        schedule: of the products. convolution, until, set: as of simulate().
         html: file for the report as a page to look at, with the curve of losses.
 
     Returns:

@@ -96,17 +96,19 @@ TEST(Images, SizesBeyondTheFieldsOfCommandsAreNot) {
 TEST(Images, RangesOfTapsCoverAllOfThem) {
   Dice dice(2);
   for (int i = 0; i < 2000; ++i) {
-    const Layer layer = image_layer(random_image_convolution(dice));
+    Layer layer = image_layer(random_image_convolution(dice));
+    layer.channel_blocks = i % 4 < 2;
     const std::uint32_t channels = tap_channels(layer, i % 2 == 0 ? Tensor::kY : Tensor::kDX);
     const std::uint32_t all = channels * taps_of(layer), side = dice.between(1, all);
+    const bool blocked = takes_blocks(layer, side, channels);
     std::uint32_t at = 0;
     for (const IndexRange &range : cut_taps(layer, {0, all}, channels, side)) {
       EXPECT_EQ(range.first, at);
-      EXPECT_LE(range.size, side < channels ? side * taps_of(layer) : side);
+      EXPECT_LE(range.size, blocked ? side * taps_of(layer) : side);
       at = range.end();
-      const TapRange taps = tap_range(layer, range, channels, side < channels);
+      const TapRange taps = tap_range(layer, range, channels, blocked);
       EXPECT_EQ(taps.count() * taps.channels, range.size);
-      if (side < channels) continue; // blocks of channels with all taps
+      if (blocked) continue; // channels with all taps
       std::string problem;
       const Taps same = taps_of_range(*layer.conv, range.first, range.size, channels, problem);
       EXPECT_EQ(problem, "") << *layer.conv << " side " << side;

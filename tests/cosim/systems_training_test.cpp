@@ -105,7 +105,7 @@ TEST(SystemsTraining, FaultsNameDeviceLayerAndCommand) {
 template <class Error> std::string message_of(const SystemConfig &system, std::uint32_t batch = 8) {
   try {
     const SystemNetwork made = make_system_network(network(batch), system, {});
-    const ProductPlan products = plan_products(made.step.graph);
+    const ProductPlan products = plan_products(made.step.graph, machine_of(made.step, made.network, system));
     const SystemStep step(made.step, made.network, products, system, few_plans());
   } catch (const Error &error) {
     return error.what();

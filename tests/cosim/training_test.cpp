@@ -1,6 +1,7 @@
 // Whole steps of training with their products on the RTL: every tensor as the golden execution has it.
 #include "graph/frontend/load_network.hpp"
 #include "graph/operators/table.hpp"
+#include "tests/train/convolution_networks.hpp"
 #include "train/trainer.hpp"
 
 #include <fmt/format.h>
@@ -30,6 +31,25 @@ void expect_golden(const graph::Graph &forward, const std::string &npu, std::uin
 
 TEST(TrainingOnTheRtl, LeNetGivesTheGoldenBits) {
   expect_golden(compiler::load_graph("models/lenet.graph", 2), "test8", 2, 1);
+}
+
+TEST(TrainingOnTheRtl, ConvolutionsGiveTheGoldenBits) {
+  std::size_t over_images = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Dice dice(seed);
+    const Convolution conv = seed % 3 == 0   ? random_convolution(dice)
+                             : seed % 3 == 1 ? random_image_convolution(dice)
+                                             : random_strided_convolution(dice);
+    const auto device = make_rtl_device(load_machine("configs/test8.toml"));
+    ProductOptions products;
+    products.backend = Backend::kRtl;
+    products.compile.plans = 10;
+    const ConvolutionStep step = step_around(conv, dice, *device, products);
+    EXPECT_EQ(step.problem, "") << "seed " << seed << ": " << conv;
+    EXPECT_GT(step.cycles, 0U);
+    over_images += step.over_images;
+  }
+  EXPECT_GT(over_images, 4U);
 }
 
 TEST(TrainingOnTheRtl, AccumulatedGradientsAreGolden) {

@@ -26,6 +26,7 @@ inline JobSpec random_convolution_job(const std::string &npu, std::uint64_t seed
   s.seed = seed;
   s.layers = {image_layer(conv)};
   s.layers.front().image = image;
+  s.layers.front().channel_blocks = seed % 3 != 0;
   s.layers.front().dx = dice.chance(0.8);
   s.npu = load_machine("configs/" + npu + ".toml");
   const Schedule schedules[] = {Schedule::kSequential, Schedule::kInterleave, Schedule::kDxMajor,   Schedule::kDwMajor,

@@ -3,6 +3,7 @@
 
 #include "graph/build/builder.hpp"
 #include "graph/operators/table.hpp"
+#include "sw_models/config/machine.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +11,8 @@
 #include <vector>
 
 namespace gradweave::runtime::train {
+
+inline Machine npu_of(const std::string &name) { return load_machine("configs/" + name + ".toml"); }
 
 /// x w + b
 inline graph::TensorId add_dense(graph::Builder &build, graph::TensorId x, std::uint32_t out, const std::string &name) {

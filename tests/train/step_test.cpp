@@ -14,8 +14,6 @@
 namespace gradweave::runtime::train {
 namespace {
 
-Machine npu_of(const std::string &name) { return load_machine("configs/" + name + ".toml"); }
-
 /// Does to another device what its parts say.
 class FaultyDevice final : public Device {
 public:
@@ -168,7 +166,7 @@ TEST(Step, TheTimingModelCountsCyclesAndLeavesProductsUnchecked) {
 
 TEST(Step, GradientsThatShareDyRunInOnePass) {
   const Steps s;
-  const ProductPlan plan = plan_products(s.step.graph);
+  const ProductPlan plan = plan_products(s.step.graph, npu_of("test8"));
   EXPECT_TRUE(plan.host.empty());
   std::size_t both = 0, weights_only = 0;
   for (const ProductPass &pass : plan.passes) {

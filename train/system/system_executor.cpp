@@ -177,8 +177,9 @@ private:
     for (const compiler::TensorBinding &binding : executor_.planned_->compiled(index).layout.tensors) {
       if (binding.input) continue;
       const PlacedTensor &placed = placed_as(pass.results, binding.tensor);
-      values_.set(placed.id, from_matrix(placed, pass.layer, stream.read(binding)));
+      take_result(placed, pass.layer, stream.read(binding), values_);
     }
+    if (!pass.completes) return;
     for (const OpId op : pass.ops) {
       if (!executor_.compare(op, golden_, values_, result_)) return;
       values_.done(op);
@@ -226,7 +227,8 @@ private:
 
 SystemExecutor::SystemExecutor(const SystemNetwork &network, const SystemConfig &system,
                                const compiler::CompileOptions &options, const SystemOptions &system_options)
-    : StepExecutor(network.step, plan_products(network.step.graph), usable_cores()),
+    : StepExecutor(network.step, plan_products(network.step.graph, machine_of(network.step, network.network, system)),
+                   usable_cores()),
       stalls_(system_options.faults.longest_stall_ps > 0) {
   const Stopwatch stopwatch;
   planned_ = std::make_unique<SystemStep>(network.step, network.network, plan(), system, options);

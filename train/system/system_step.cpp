@@ -20,7 +20,19 @@ using graph::Role;
 using graph::Tensor;
 using graph::TensorId;
 
+std::uint32_t device_at(const SystemConfig &system, std::uint32_t place, std::uint32_t upper) {
+  return place == upper || system.partition.lower.empty() ? system.partition.upper : system.partition.lower[place];
+}
+
 } // namespace
+
+MachineOf machine_of(const graph::TrainingGraph &step, const graph::PartitionedGraph &network,
+                     const SystemConfig &system) {
+  const std::uint32_t upper = network.partition.upper();
+  return [places = graph::places_of_step(step, network), upper, &system](OpId op) -> const Machine & {
+    return system.devices[device_at(system, std::min(places[op], upper), upper)].machine;
+  };
+}
 
 std::uint64_t bytes_of_tensor(const Tensor &tensor) { return tensor.shape.elements() * graph::bytes_of(tensor.type); }
 
@@ -40,9 +52,7 @@ SystemStep::SystemStep(const graph::TrainingGraph &step, const graph::Partitione
   add_commands();
 }
 
-std::uint32_t SystemStep::device_of(std::uint32_t place) const {
-  return place == upper_ || system_.partition.lower.empty() ? system_.partition.upper : system_.partition.lower[place];
-}
+std::uint32_t SystemStep::device_of(std::uint32_t place) const { return device_at(system_, place, upper_); }
 
 std::uint32_t SystemStep::place_of_pass(std::size_t pass) const {
   std::uint32_t place = upper_;
@@ -101,7 +111,8 @@ void SystemStep::add_commands() {
   const std::vector<Op> &ops = step_.graph.ops;
   for (OpId id = 0; id < ops.size(); ++id) {
     if (pass_of_[id] > 0) {
-      if (products_.passes[pass_of_[id] - 1].when() == id) add_pass(pass_of_[id] - 1);
+      for (const std::size_t pass : products_.due(id))
+        add_pass(pass);
     } else if (places_[id] != kHostPlace) {
       for (const TensorId input : ops[id].inputs)
         if (input != kNone) ready(input, places_[id]);
@@ -112,6 +123,7 @@ void SystemStep::add_commands() {
 void SystemStep::add_pass(std::size_t pass) {
   const std::uint32_t place = place_of_pass(pass), device = device_of(place);
   std::set<CommandId> waits;
+  if (pass > 0 && !products_.passes[pass - 1].completes) waits.insert(*run_of_[pass - 1]); // the phase before
   for (const PlacedTensor &input : products_.passes[pass].inputs) {
     const Waits &own = ready(input.id, place);
     waits.insert(own.begin(), own.end());

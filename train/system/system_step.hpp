@@ -20,6 +20,10 @@ struct StepCommand {
   graph::TensorId tensor = graph::kNone; ///< of a transfer
 };
 
+/// Of the products of a step on a system, which has to outlive it.
+MachineOf machine_of(const graph::TrainingGraph &step, const graph::PartitionedGraph &network,
+                     const SystemConfig &system);
+
 /// A step's products compiled for the devices that run them, and all commands of the step. What is computed at one
 /// place and read at another is moved once, as its edge has it: maps at the cut and their gradients, gradients of
 /// weights to where they are added, weights to where they are read. Inputs of devices with flash are read from there.

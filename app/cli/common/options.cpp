@@ -80,14 +80,14 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
   command.add_option("--pass", work.pass, help_of_pass())->capture_default_str();
   for (const compiler::OptionForm &form : compiler::option_forms())
     add_compile_option(command, form, work);
-  add_convolution_option(command, work);
+  add_convolution_option(command, work.convolution);
   command.add_option("--layers", work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
 }
 
-void add_convolution_option(CLI::App &command, WorkArguments &work) {
+void add_convolution_option(CLI::App &command, std::string &convolution) {
   command
       .add_option(
-          "--convolution", work.convolution,
+          "--convolution", convolution,
           "What convolutions read: images as they lie, where the commands can walk them (a stride of 1 to 3 both "
           "ways, taps that read every pixel) and im2col has no smaller bound (their dX is then the image's gradient); "
           "or all of them matrices that "

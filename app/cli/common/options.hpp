@@ -24,7 +24,7 @@ void add_work_options(CLI::App &command, WorkArguments &work, Schedules schedule
 void add_batch_option(CLI::App &command, std::uint32_t &batch);
 
 /// --convolution: what convolutions read.
-void add_convolution_option(CLI::App &command, WorkArguments &work);
+void add_convolution_option(CLI::App &command, std::string &convolution);
 
 /// --plan-cache.
 void add_plan_cache_option(CLI::App &command, WorkArguments &work);

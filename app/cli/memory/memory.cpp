@@ -234,7 +234,7 @@ void add_memory(CLI::App &app, const Invocation & /*invocation*/, Chosen &chosen
                     "evaluation");
   command->add_option("--schedule", a->work.schedule, "With --validate: the schedule that is compiled")
       ->capture_default_str();
-  add_convolution_option(*command, a->work);
+  add_convolution_option(*command, a->work.convolution);
   add_plan_cache_option(*command, a->work);
   command->add_option("--json", a->json, "Write all numbers to this file; - is standard output")->type_name("FILE");
   command->add_option("--csv", a->csv, "Write a line for each capacity to this file; - is standard output")

@@ -169,7 +169,7 @@ void add_search(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_batch_option(*command, a.work.batch);
   command->add_option("--npu", a.work.npu, "NPU: a name or the path of a .toml file")->capture_default_str();
   command->add_option("--pass", a.work.pass, help_of_pass() + "; both is a training step")->capture_default_str();
-  add_convolution_option(*command, a.work);
+  add_convolution_option(*command, a.work.convolution);
   command->add_option("--layers", a.work.layers, "Names, numbers from 0 and ranges, as in 0,3-5,ffn1; default: all");
   command->add_option("--plans", a.plans, "Plans to simulate for each layer, pass and order")
       ->check(check_whole_number)

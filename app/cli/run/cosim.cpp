@@ -40,6 +40,7 @@ int cosim_step(const CosimArguments &a) {
   step.model = a.work.model;
   step.npu = a.work.npu;
   step.schedule = a.work.schedule;
+  step.convolution = a.work.convolution;
   step.batch = a.work.batch;
   step.set = a.work.set;
   step.until = a.work.until;

@@ -21,7 +21,7 @@ namespace gradweave::cli {
 namespace {
 
 struct ServeArguments : ServeWords {
-  WorkArguments convolution; ///< of which only --convolution counts
+  std::string convolution = "image"; ///< what convolutions read; or im2col
   std::string json;
   bool quiet = false;
 };
@@ -29,7 +29,7 @@ struct ServeArguments : ServeWords {
 int serve(ServeArguments a) {
   const SignalGuard signals; // before any output is opened: an interrupted run removes what it began
   const bool to_stdout = uses_standard_output({{"--json", a.json}});
-  a.images = a.convolution.convolution == "image";
+  a.images = a.convolution == "image";
   const runtime::ServeRequest request =
       serve_request(a, load_machine(runtime::find_npu(a.npu), parse_settings(a.set).machine));
   if (request.backend == runtime::Backend::kRtl) require_rtl(request.npu, a.npu); // before the search

@@ -84,6 +84,7 @@ void add_where_options(CLI::App &command, TrainArguments &a) {
       ".toml file; with --backend golden or rtl");
   add_set_option(command, a.set, Settable::kMachineAndNetwork);
   command.add_option("--schedule", a.schedule, "Schedule of the products, as of cosim")->capture_default_str();
+  add_convolution_option(command, a.convolution);
   command.add_flag("--eval", a.evaluate, "Tell the accuracy on the test images at the end");
   command.add_option("--loss-plot", a.loss_plot, "Draw the loss over the steps into this SVG file");
   add_report_options(command, a.json, a.html, "all figures");

@@ -113,9 +113,10 @@ std::vector<Operator> conv_operators() {
 
   Operator dx;
   dx.name = "ConvInputGradient";
-  dx.summary = "the gradient of a convolution's image: the sum of each pixel's copies, ascending by tap";
+  dx.summary =
+      "the gradient of a convolution's image: of each element one sum over taps and output channels, ascending";
   dx.inputs = {{"dy", Takes::kOperand}, {"w", Takes::kOperand}};
-  dx.outputs = {{"dx", Gives::kActivation}}; // N17 rounds the sum to bf16
+  dx.outputs = {{"dx", Gives::kSum}};
   dx.attributes = conv_attributes();
   dx.attributes.push_back({"image", AttributeKind::kIntegers, {}, "[rows, columns] of the image"});
   dx.infer = infer_conv_input_gradient;

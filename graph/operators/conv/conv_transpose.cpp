@@ -70,7 +70,7 @@ std::vector<Operator> conv_transpose_operators() {
   op.summary = "the image's gradient of a convolution with these weights, x taken for that of its result; weights are "
                "[groups, kernel rows, kernel columns, output channels / groups, channels / groups]";
   op.inputs = {{"x", Takes::kOperand}, {"w", Takes::kOperand}};
-  op.outputs = {{"y", Gives::kActivation}}; // N17
+  op.outputs = {{"y", Gives::kSum}};
   op.attributes = conv_attributes();
   op.attributes.push_back({"output_padding", AttributeKind::kIntegers, std::vector<std::int64_t>{0, 0},
                            "[rows, columns] more of the result than x reaches"});

@@ -67,25 +67,21 @@ void convolve_depthwise(const Convolution &conv, const V *image, const V *w, V *
 template <class V>
 void convolve_depthwise_back(const Convolution &conv, const V *dy, const V *w, V *dx, unsigned threads) {
   const std::size_t channels = conv.channels;
-  const std::vector<V> turned = by_tap(conv, w);
+  const std::vector<V> turned = by_tap(conv, w), beyond(channels); // +0 at the edge of dY (N24)
   const std::size_t pixels = std::size_t{conv.batch} * conv.height * conv.width;
   parallel_for(pixels, depthwise_grain(conv), threads, [&](std::size_t begin, std::size_t end) {
-    std::vector<V> copy(channels);
     for (std::size_t p = begin; p < end; ++p) {
       const std::size_t c = p % conv.width, r = p / conv.width % conv.height, b = p / conv.width / conv.height;
       V *sums = dx + p * channels;
       std::fill_n(sums, channels, V{0});
-      bool first = true;
       for (std::size_t kr = 0; kr < conv.kernel_height; ++kr)
         for (std::size_t kc = 0; kc < conv.kernel_width; ++kc) {
+          if (!meets(r, kr, conv.stride_height, conv.dilation_height, conv.pad_top) ||
+              !meets(c, kc, conv.stride_width, conv.dilation_width, conv.pad_left))
+            continue;
           const auto m = output_pixel(conv, b, r, c, kr, kc);
-          if (!m) continue;
-          std::fill(copy.begin(), copy.end(), V{0});
-          step_channels(dy + *m * channels, turned.data() + (kr * conv.kernel_width + kc) * channels, channels,
-                        copy.data());
-          std::transform(copy.begin(), copy.end(), copy.begin(), [](V value) { return rounded_copy(value); });
-          add_copies(copy.data(), channels, first, sums);
-          first = false;
+          step_channels(m ? dy + *m * channels : beyond.data(),
+                        turned.data() + (kr * conv.kernel_width + kc) * channels, channels, sums);
         }
       make_canonical(sums, channels);
     }

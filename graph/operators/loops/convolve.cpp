@@ -16,10 +16,11 @@ constexpr std::size_t kConvGrain = 1U << 14U; ///< elements that are worth a thr
 /// Columns of X, all groups.
 std::size_t pitch_of(const Convolution &conv) { return std::size_t{conv.k()} * conv.groups; }
 
-/// Rows of X that are made at a time, so that they stay in a cache and memory is not the batch's.
-std::size_t rows_at_a_time(const Convolution &conv) {
+/// Rows of im2col's matrix, of `pitch` columns, that are made at a time, so that they stay in a cache and memory is not
+/// the batch's.
+std::size_t rows_at_a_time(std::size_t pitch) {
   constexpr std::size_t kElements = 1U << 21U;
-  return std::clamp<std::size_t>(kElements / pitch_of(conv), 64, 8192);
+  return std::clamp<std::size_t>(kElements / pitch, 64, 8192);
 }
 
 /// What an output pixel reads, tap by tap; the channels of each group side by side.
@@ -44,7 +45,7 @@ template <class V> void gather_row(const Convolution &conv, const V *image, std:
 template <class V, typename Visit>
 void for_rows_of_x(const Convolution &conv, const V *image, unsigned threads, Visit visit) {
   if (conv.is_pointwise()) return visit(std::size_t{0}, std::size_t{conv.m()}, image);
-  const std::size_t most = rows_at_a_time(conv), pitch = pitch_of(conv);
+  const std::size_t pitch = pitch_of(conv), most = rows_at_a_time(pitch);
   std::vector<V> x(std::min<std::size_t>(most, conv.m()) * pitch);
   for (std::size_t first = 0; first < conv.m(); first += most) {
     const std::size_t rows = std::min<std::size_t>(most, conv.m() - first);
@@ -56,38 +57,79 @@ void for_rows_of_x(const Convolution &conv, const V *image, unsigned threads, Vi
   }
 }
 
-template <class V> void round_copies(V *copies, std::size_t count, unsigned threads) {
-  parallel_for(count, kConvGrain, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      copies[i] = rounded_copy(copies[i]);
-  });
-}
-
-/// Each pixel is its own only copy.
-template <class V> void pointwise_back(const Convolution &conv, const V *dy, const V *w, V *dx, unsigned threads) {
-  const std::size_t m = conv.m(), n = conv.n(), k = conv.k();
-  std::fill_n(dx, m * k, V{0});
-  accumulate_product(Matrix<V>{dy, n, 1}, Matrix<V>{w, n, 1}.transposed(), m, k, n, dx, threads);
-  round_copies(dx, m * k, threads);
-}
-
-/// The gradient of one pixel from its copies in dX, [group][output pixel of this image][K], ascending by tap (N17).
-template <class V> void sum_copies(const Convolution &conv, const V *dx, std::size_t r, std::size_t c, V *sums) {
-  const std::size_t channels = conv.group_channels(), k = conv.k();
-  const std::size_t pixels = std::size_t{conv.out_height()} * conv.out_width();
-  std::fill_n(sums, conv.channels, V{0});
-  bool first = true;
-  for (std::size_t kr = 0; kr < conv.kernel_height; ++kr)
-    for (std::size_t kc = 0; kc < conv.kernel_width; ++kc) {
-      const auto m = output_pixel(conv, 0, r, c, kr, kc);
-      if (!m) continue;
-      const std::size_t tap = (kr * conv.kernel_width + kc) * channels;
-      for (std::size_t g = 0; g < conv.groups; ++g)
-        add_copies(dx + (g * pixels + *m) * k + tap, channels, first, sums + g * channels);
-      first = false;
+/// What the gradient of a pixel reads of dY, tap by tap of its phase; the output channels of each group side by side.
+template <class V>
+void gather_transposed_row(const Convolution &conv, const V *dy, const TransposedPhase &phase, std::size_t pixel,
+                           V *row) {
+  const std::size_t c = pixel % conv.width, r = pixel / conv.width % conv.height;
+  const std::size_t b = pixel / conv.width / conv.height, n = conv.n(), terms = phase.taps.size() * n;
+  for (std::size_t t = 0; t < phase.taps.size(); ++t) {
+    const std::size_t tap = phase.taps[t];
+    const auto m = output_pixel(conv, b, r, c, tap / conv.kernel_width, tap % conv.kernel_width);
+    for (std::size_t g = 0; g < conv.groups; ++g) {
+      V *to = row + g * terms + t * n;
+      if (m)
+        std::copy_n(dy + *m * conv.out_channels + g * n, n, to);
+      else
+        std::fill_n(to, n, V{0}); // at the edge of dY (N24)
     }
-  make_canonical(sums, conv.channels);
+  }
 }
+
+/// A group's weights of a phase's taps, an output channel of a tap a row.
+template <class V>
+std::vector<V> weights_of_phase(const Convolution &conv, const V *w, const TransposedPhase &phase, std::size_t g) {
+  const std::size_t n = conv.n(), channels = conv.group_channels();
+  std::vector<V> rows(phase.taps.size() * n * channels);
+  for (std::size_t t = 0; t < phase.taps.size(); ++t)
+    for (std::size_t c = 0; c < channels; ++c)
+      for (std::size_t i = 0; i < n; ++i)
+        rows[(t * n + i) * channels + c] = w[(g * conv.k() + phase.taps[t] * channels + c) * n + i];
+  return rows;
+}
+
+/// The image's gradient at the pixels of a phase: im2col of dY, a few rows at a time.
+template <class V> class PhaseGradient {
+public:
+  PhaseGradient(const Convolution &conv, const V *dy, const V *w, const TransposedPhase &phase, unsigned threads)
+      : conv_(conv), dy_(dy), phase_(phase), threads_(threads), terms_(phase.taps.size() * conv.n()) {
+    for (std::size_t g = 0; g < conv.groups; ++g)
+      weights_.push_back(weights_of_phase(conv, w, phase, g));
+  }
+
+  void run(V *dx) {
+    const std::size_t pitch = terms_ * conv_.groups, most = rows_at_a_time(pitch);
+    std::vector<V> x(std::min(most, phase_.pixels.size()) * pitch);
+    for (std::size_t first = 0; first < phase_.pixels.size(); first += most) {
+      const std::size_t rows = std::min(most, phase_.pixels.size() - first);
+      parallel_for(rows, kConvGrain / pitch + 1, threads_, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+          gather_transposed_row(conv_, dy_, phase_, phase_.pixels[first + i], x.data() + i * pitch);
+      });
+      for (std::size_t g = 0; g < conv_.groups; ++g)
+        advance(x.data() + g * terms_, pitch, first, rows, g, dx);
+    }
+  }
+
+private:
+  void advance(const V *x, std::size_t pitch, std::size_t first, std::size_t rows, std::size_t g, V *dx) {
+    const std::size_t channels = conv_.group_channels();
+    sums_.assign(rows * channels, V{0});
+    accumulate_product(Matrix<V>{x, pitch, 1}, Matrix<V>{weights_[g].data(), channels, 1}, rows, channels, terms_,
+                       sums_.data(), threads_);
+    for (std::size_t i = 0; i < rows; ++i)
+      std::copy_n(sums_.data() + i * channels, channels,
+                  dx + phase_.pixels[first + i] * std::size_t{conv_.channels} + g * channels);
+  }
+
+  const Convolution &conv_;
+  const V *dy_;
+  const TransposedPhase &phase_;
+  unsigned threads_;
+  std::size_t terms_;                   ///< of a chain
+  std::vector<std::vector<V>> weights_; ///< of each group
+  std::vector<V> sums_;
+};
 
 } // namespace
 
@@ -113,24 +155,12 @@ template <class V> void convolve(const Convolution &conv, const V *image, const 
 
 template <class V> void convolve_back(const Convolution &conv, const V *dy, const V *w, V *dx, unsigned threads) {
   if (is_depthwise(conv)) return convolve_depthwise_back(conv, dy, w, dx, threads);
-  if (conv.is_pointwise()) return pointwise_back(conv, dy, w, dx, threads);
-  const std::size_t n = conv.n(), k = conv.k();
-  const std::size_t pixels = std::size_t{conv.out_height()} * conv.out_width();
-  const std::size_t image = std::size_t{conv.height} * conv.width;
-  std::vector<V> copies(pixels * pitch_of(conv));
-  for (std::size_t b = 0; b < conv.batch; ++b) {
-    std::fill(copies.begin(), copies.end(), V{0});
-    for (std::size_t g = 0; g < conv.groups; ++g)
-      accumulate_product(Matrix<V>{dy + b * pixels * conv.out_channels + g * n, conv.out_channels, 1},
-                         Matrix<V>{w + g * k * n, n, 1}.transposed(), pixels, k, n, copies.data() + g * pixels * k,
-                         threads);
-    round_copies(copies.data(), copies.size(), threads);
-    const std::size_t work = std::size_t{conv.channels} * conv.kernel_height * conv.kernel_width;
-    parallel_for(image, kConvGrain / work + 1, threads, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t p = begin; p < end; ++p)
-        sum_copies(conv, copies.data(), p / conv.width, p % conv.width, dx + (b * image + p) * conv.channels);
-    });
-  }
+  std::fill_n(dx, conv.image_size(), V{0});
+  if (conv.is_pointwise())
+    return accumulate_product(Matrix<V>{dy, conv.n(), 1}, Matrix<V>{w, conv.n(), 1}.transposed(), conv.m(), conv.k(),
+                              conv.n(), dx, threads);
+  for (const TransposedPhase &phase : transposed_phases(conv))
+    if (!phase.taps.empty() && !phase.pixels.empty()) PhaseGradient<V>(conv, dy, w, phase, threads).run(dx);
 }
 
 template <class V>

@@ -11,7 +11,8 @@ namespace gradweave::graph {
 /// y = the convolution (N15, N16). `y` need not be filled.
 template <class V> void convolve(const Convolution &conv, const V *image, const V *w, V *y, unsigned threads);
 
-/// dx = the image's gradient (N17), as the fp32 sum of copies that are rounded to bf16; of double, nothing is rounded.
+/// dx = the image's gradient (N24): of each element one sum, over the taps that meet it, ascending, and the output
+/// channels. `dx` need not be filled.
 template <class V> void convolve_back(const Convolution &conv, const V *dy, const V *w, V *dx, unsigned threads);
 
 /// dw goes on with the chains that it holds, over all output pixels ascending.

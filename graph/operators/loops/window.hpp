@@ -45,6 +45,11 @@ inline std::optional<std::size_t> output_at(std::size_t in, std::size_t tap, std
   return (padded - begin) / stride;
 }
 
+/// Along one axis: whether the stride lets a tap meet an input pixel, be it at an output pixel or beyond.
+inline bool meets(std::size_t in, std::size_t tap, std::uint32_t stride, std::uint32_t dilation, std::uint32_t pad) {
+  return (static_cast<std::int64_t>(in + pad) - static_cast<std::int64_t>(tap * dilation)) % stride == 0;
+}
+
 /// The pixel of the image, counted through the batch, that output (image, r, c) reads at tap (kr, kc).
 inline std::optional<std::size_t> input_pixel(const Convolution &v, std::size_t image, std::size_t r, std::size_t c,
                                               std::size_t kr, std::size_t kc) {
