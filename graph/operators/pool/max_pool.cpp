@@ -102,7 +102,7 @@ std::vector<Operator> max_pool_operators() {
   pool.derive = derive_max_pool;
   pool.operations = pool_operations;
   pool.lower = walks<Walk::kWindow>;
-  executes<MaxPoolRun>(pool);
+  executes_golden<MaxPoolRun>(pool);
 
   Operator gradient;
   gradient.name = "MaxPoolGradient";
@@ -113,7 +113,7 @@ std::vector<Operator> max_pool_operators() {
   gradient.infer = infer_max_pool_gradient;
   gradient.operations = pool_operations;
   gradient.lower = walks<Walk::kWindow>;
-  executes<MaxPoolGradientRun>(gradient);
+  executes_golden<MaxPoolGradientRun>(gradient);
   return {pool, gradient};
 }
 
