@@ -9,6 +9,14 @@
 
 namespace gradweave::graph {
 
+/// A block of lanes, with all that the text calls inlined.
+template <class A, class Text>
+[[gnu::flatten]] void run_part(Kernel<A> &k, const LineWalk &walk, std::size_t lane, std::size_t lanes,
+                               std::size_t begin, std::size_t end, const Text &text) {
+  GoldenLines<A> part(k, walk, lane, lanes, begin, end);
+  text(part);
+}
+
 /// Runs text(lines) for the lanes of a walk, or writes it down. The text declares variables of a lane
 /// (`auto sum = lines.variable(0)`) and sections, up to three loops with what is run once before, between and behind:
 ///
@@ -33,8 +41,7 @@ template <class A, class Text> void walk_lines(Kernel<A> &k, const LineWalk &wal
       while (begin < end) { // what is of one block
         const std::size_t block = begin / cuts, stop = std::min(end, (block + 1) * cuts);
         const std::size_t first = walk.elementwise ? begin % cuts : 0;
-        GoldenLines<A> part(k, walk, block * kLanes, lanes, first, walk.elementwise ? first + stop - begin : steps);
-        text(part);
+        run_part(k, walk, block * kLanes, lanes, first, walk.elementwise ? first + stop - begin : steps, text);
         begin = stop;
       }
     });
