@@ -53,9 +53,10 @@ float special_number(Dice &dice) {
   return number_of(kSpecial[dice.below(kSpecial.size())]);
 }
 
+/// Of several magnitudes, so that sums of bf16 values round, and their order is seen.
 float tame_number(Dice &dice) {
   const auto part = static_cast<float>(dice.below(1U << 24U)) * 0x1p-24F;
-  return (part * 4 - 2) * (dice.chance(0.1) ? 8.0F : 1.0F);
+  return std::ldexp(part * 4 - 2, 3 - static_cast<int>(dice.below(20)));
 }
 
 /// Inputs that are squares, or roots of them, are not negative unless they are to be special.
@@ -121,6 +122,14 @@ std::vector<NetworkStep> network_steps() {
   return steps;
 }
 
+std::vector<NetworkStep> full_network_steps() {
+  graph::TrainingOptions sgd;
+  sgd.optimizer = graph::OptimizerKind::kSgd;
+  sgd.momentum = 0.9;
+  return {step_of("bert_tiny", "bert_tiny", {}, {}), step_of("lenet", "lenet", {}, {}),
+          step_of("mlp_fashion", "mlp_fashion", {}, {}), step_of("resnet50", "resnet50", {{"batch", "4"}}, sgd)};
+}
+
 bool is_product(const Graph &graph, const Op &op) {
   return op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
 }
@@ -162,6 +171,15 @@ OpData random_data(const Graph &graph, const Op &op, Values values, Dice &dice) 
     if (op.outputs[o] != graph::kNone && graph.tensors[op.outputs[o]].type == graph::ElementType::kBf16)
       for (float &value : data.outputs[o].real)
         value = fp32_from_bf16(bf16_from_fp32(value));
+  return data;
+}
+
+OpData random_indices(const Graph &graph, const Op &op, Dice &dice) {
+  OpData data;
+  data.inputs.resize(op.inputs.size());
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if (op.inputs[i] != graph::kNone && !is_real(graph.tensors[op.inputs[i]].type))
+      data.inputs[i] = input_data(graph, op, i, Values::kTame, dice);
   return data;
 }
 
