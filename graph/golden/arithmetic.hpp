@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 namespace gradweave::graph {
@@ -16,6 +17,8 @@ namespace gradweave::graph {
 /// over elements become vectors.
 struct Contract {
   using Value = float;
+  using Mask = bool;          ///< what a comparison gives
+  using Index = std::int32_t; ///< of an int32 tensor
   static Value add(Value a, Value b) { return canonical(a + b); }
   static Value sub(Value a, Value b) { return canonical(a - b); }
   static Value mul(Value a, Value b) { return canonical(a * b); }
@@ -27,6 +30,16 @@ struct Contract {
   static Value max(Value a, Value b) {
     return apply(a, b, [](auto &p, auto x, auto y) { return p.max(x, y); });
   }
+
+  /// False with a NaN; -0 equals +0.
+  static Mask lt(Value a, Value b) { return a < b; }
+  static Mask le(Value a, Value b) { return a <= b; }
+  static Mask eq(Value a, Value b) { return a == b; }
+  static Mask same(Index a, Index b) { return a == b; }
+  /// a or b, all bits as they are.
+  static Value select(Mask c, Value a, Value b) { return c ? a : b; }
+  /// x; a NaN becomes the canonical one.
+  static Value quiet(Value x) { return canonical(x); }
 
   static Value div(Value a, Value b) {
     return apply(a, b, [](auto &p, auto x, auto y) { return functions::divide(p, x, y); });
@@ -70,12 +83,20 @@ private:
 /// The same operations in double precision: real numbers, for all that it matters here.
 struct Reference {
   using Value = double;
+  using Mask = bool;
+  using Index = std::int32_t;
   static Value add(Value a, Value b) { return a + b; }
   static Value sub(Value a, Value b) { return a - b; }
   static Value mul(Value a, Value b) { return a * b; }
   static Value fma(Value a, Value b, Value c) { return std::fma(a, b, c); }
   static Value min(Value a, Value b) { return std::isnan(a) || std::isnan(b) ? kNan : std::fmin(a, b); }
   static Value max(Value a, Value b) { return std::isnan(a) || std::isnan(b) ? kNan : std::fmax(a, b); }
+  static Mask lt(Value a, Value b) { return a < b; }
+  static Mask le(Value a, Value b) { return a <= b; }
+  static Mask eq(Value a, Value b) { return a == b; }
+  static Mask same(Index a, Index b) { return a == b; }
+  static Value select(Mask c, Value a, Value b) { return c ? a : b; }
+  static Value quiet(Value x) { return x; }
   static Value div(Value a, Value b) { return a / b; }
   static Value reciprocal(Value x) { return 1 / x; }
   static Value sqrt(Value x) { return std::sqrt(x); }

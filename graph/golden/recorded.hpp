@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sw_models/functions/exponentials.hpp"
+#include "sw_models/functions/fp32.hpp"
 #include "sw_models/functions/roots.hpp"
 #include "sw_models/numerics/numerics.hpp"
 #include "sw_models/vector/recorder.hpp"
@@ -10,18 +11,43 @@
 namespace gradweave::graph {
 
 struct Recorded {
-  /// A number, or what the recorder will compute. One operand of an operation at least is no number.
+  /// A number, or what the recorder will compute.
   class Value {
   public:
     using Result = vector::Recorder::Value;
     explicit Value(double number) : value_(vector::Recorder::constant(bits_of_fp32(static_cast<float>(number)))) {}
     explicit Value(Result value) : value_(value) {}
+    /// A whole number as its bits.
+    static Value index(std::int32_t number) {
+      return Value(vector::Recorder::constant(static_cast<std::uint32_t>(number)));
+    }
     Value operator-() const { return Value(vector::Recorder::neg(value_)); }
     const Result &recorded() const { return value_; }
 
   private:
     Result value_;
   };
+
+  using Mask = Value;  ///< its bit 31 decides
+  using Index = Value; ///< a whole number's bits
+
+  static Mask lt(Value a, Value b) {
+    return apply([](auto &p, auto x, auto y) { return p.lt(x, y); }, a, b);
+  }
+  static Mask le(Value a, Value b) {
+    return apply([](auto &p, auto x, auto y) { return p.le(x, y); }, a, b);
+  }
+  static Mask eq(Value a, Value b) {
+    return apply([](auto &p, auto x, auto y) { return p.eq(x, y); }, a, b);
+  }
+  /// Of whole numbers that do not differ in bit 31 alone: their difference as an fp32 would be -0.
+  static Mask same(Index a, Index b) {
+    return eq(apply([](auto &p, auto x, auto y) { return p.bxor(x, y); }, a, b), Value(0));
+  }
+  static Value select(Mask c, Value a, Value b) {
+    return apply([](auto &p, auto x, auto y, auto z) { return p.select(x, y, z); }, c, a, b);
+  }
+  static Value quiet(Value x) { return max(x, x); }
 
   static Value add(Value a, Value b) {
     return apply([](auto &p, auto x, auto y) { return p.add(x, y); }, a, b);
@@ -68,11 +94,14 @@ struct Recorded {
   }
 
 private:
+  /// Of numbers alone it is a number, by the contract's arithmetic.
   template <class Sequence, class... Values> static Value apply(Sequence sequence, Values... values) {
     vector::Recorder *recorder = nullptr;
     for (vector::Recorder *of : {values.recorded().recorder...})
       recorder = of != nullptr ? of : recorder;
-    return Value(sequence(*recorder, values.recorded()...));
+    if (recorder != nullptr) return Value(sequence(*recorder, values.recorded()...));
+    functions::Fp32 policy;
+    return Value(vector::Recorder::constant(sequence(policy, values.recorded().number...)));
   }
 };
 

@@ -18,6 +18,7 @@ class Inference;
 template <class A> class Kernel;
 struct Contract;
 struct Reference;
+struct Recorded;
 
 /// What an input's edge has to be.
 enum class Takes : std::uint8_t {
@@ -82,6 +83,9 @@ struct Operator {
   /// Golden execution under the numeric contract, and the same in fp64: two instances of one template.
   void (*contract)(Kernel<Contract> &op) = nullptr;
   void (*reference)(Kernel<Reference> &op) = nullptr;
+  /// The same template once more: what the vector unit runs for it (graph/golden/recorded_kernel.hpp). None: a product,
+  /// or it runs on the host.
+  void (*recorded)(Kernel<Recorded> &op) = nullptr;
   /// Arithmetic: multiply-adds of a product, else fp32 operations of the vector kind.
   double (*operations)(const OpView &op) = nullptr;
   /// How tiles of it are made; none: element-wise over its first output.

@@ -102,14 +102,8 @@ public:
       line.resize(size_);
   }
 
-  void run(const isa::vector::Program &program) {
-    for (unsigned s = 0; s < kSections; ++s)
-      for (step_ = 0; step_ < (s % 2 == 1 ? x_.steps : 1); ++step_)
-        run_section(program.sections[s], s);
-  }
-
-private:
-  void run_section(const std::vector<Instruction> &section, unsigned s) {
+  void run_section(const std::vector<Instruction> &section, unsigned s, std::uint32_t step) {
+    step_ = step;
     const unsigned mask = isa::vector::mask_of(section);
     for (unsigned t = 0; t < kTiles; ++t)
       if ((mask >> t & 1U) != 0) x_.read({t, s, strip_, step_}, lines_[kTileCode + t].data());
@@ -119,6 +113,7 @@ private:
       if ((mask >> (kTiles + o) & 1U) != 0) x_.write({o, s, strip_, step_}, outputs_[o].data());
   }
 
+private:
   void execute(const Instruction &i) {
     if (i.op == Op::SET) {
       scalars_[i.d - kScalarCode] = i.constant;
@@ -166,8 +161,16 @@ private:
 } // namespace
 
 void interpret(const isa::vector::Program &program, const Execution &execution) {
-  for (std::uint32_t strip = 0; strip < execution.strips; ++strip)
-    Strip(execution, strip).run(program);
+  std::vector<Strip> group;
+  for (std::uint32_t first = 0; first < execution.strips; first += execution.strips_in_turn) {
+    group.clear();
+    for (std::uint32_t strip = first; strip < std::min(execution.strips, first + execution.strips_in_turn); ++strip)
+      group.emplace_back(execution, strip);
+    for (unsigned s = 0; s < kSections; ++s)
+      for (std::uint32_t step = 0; step < (s % 2 == 1 ? execution.steps : 1); ++step)
+        for (Strip &strip : group)
+          strip.run_section(program.sections[s], s, step);
+  }
 }
 
 } // namespace gradweave::vector

@@ -24,11 +24,13 @@ struct Execution {
   std::uint32_t lanes = 1;
   std::uint32_t strips = 1;
   std::uint32_t steps = 1;
+  /// So many strips go together from section to section and from step to step; 1: one after the other.
+  std::uint32_t strips_in_turn = 1;
   std::function<void(const LinePlace &, std::uint32_t *line)> read;        ///< fills `lanes` words
   std::function<void(const LinePlace &, const std::uint32_t *line)> write; ///< takes `lanes` words
 };
 
-/// Strips in ascending order. The program is legal (isa::vector::check).
+/// Strips in ascending order, in groups. The program is legal (isa::vector::check).
 void interpret(const isa::vector::Program &program, const Execution &execution);
 
 } // namespace gradweave::vector

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/random/dice.hpp"
-#include "compiler/vector/tile_elements.hpp"
+#include "compiler/elements/tile_elements.hpp"
 #include "compiler/verify/verify_hazards.hpp"
 #include "graph/build/builder.hpp"
 #include "graph/golden/execution.hpp"

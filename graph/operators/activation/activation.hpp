@@ -37,16 +37,25 @@ template <typename V, typename F>
 
 /// As map_elements() and zip_elements(), for functions of many operations.
 template <class A, typename F> void map_function(Kernel<A> &k, F f) {
-  const auto *in = k.in(0);
-  auto *out = k.out(0);
-  k.parallel(k.out_shape(0).elements(), 40,
-             [=](std::size_t begin, std::size_t end) { map_block(in + begin, out + begin, end - begin, f); });
+  if constexpr (kRecords<A>) {
+    map_elements(k, f);
+  } else {
+    const auto *in = k.in(0);
+    auto *out = k.out(0);
+    k.parallel(k.out_shape(0).elements(), 40,
+               [=](std::size_t begin, std::size_t end) { map_block(in + begin, out + begin, end - begin, f); });
+  }
 }
 template <class A, typename F> void zip_function(Kernel<A> &k, F f) {
-  const auto *a = k.in(0), *b = k.in(1);
-  auto *out = k.out(0);
-  k.parallel(k.out_shape(0).elements(), 40,
-             [=](std::size_t begin, std::size_t end) { zip_block(a + begin, b + begin, out + begin, end - begin, f); });
+  if constexpr (kRecords<A>) {
+    zip_elements(k, f);
+  } else {
+    const auto *a = k.in(0), *b = k.in(1);
+    auto *out = k.out(0);
+    k.parallel(k.out_shape(0).elements(), 40, [=](std::size_t begin, std::size_t end) {
+      zip_block(a + begin, b + begin, out + begin, end - begin, f);
+    });
+  }
 }
 
 /// What a gradient is computed from besides dY.

@@ -16,7 +16,9 @@ struct ClipRun {
 struct ClipGradientRun {
   template <class A> static void run(Kernel<A> &k) {
     const auto least = real_attribute(k, "min"), most = real_attribute(k, "max");
-    zip_elements(k, [=](auto dy, auto x) { return x > least && x < most ? dy : number<A>(0); });
+    zip_elements(k, [=](auto dy, auto x) {
+      return A::select(A::lt(least, x), A::select(A::lt(x, most), dy, number<A>(0)), number<A>(0));
+    });
   }
 };
 

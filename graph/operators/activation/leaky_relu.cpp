@@ -7,14 +7,14 @@ namespace {
 struct LeakyReluRun {
   template <class A> static void run(Kernel<A> &k) {
     const auto alpha = real_attribute(k, "alpha");
-    map_elements(k, [alpha](auto x) { return x < 0 ? A::mul(x, alpha) : x; });
+    map_elements(k, [alpha](auto x) { return A::select(A::lt(x, number<A>(0)), A::mul(x, alpha), x); });
   }
 };
 
 struct LeakyReluGradientRun {
   template <class A> static void run(Kernel<A> &k) {
     const auto alpha = real_attribute(k, "alpha");
-    zip_elements(k, [alpha](auto dy, auto x) { return x > 0 ? dy : A::mul(dy, alpha); });
+    zip_elements(k, [alpha](auto dy, auto x) { return A::select(A::lt(number<A>(0), x), dy, A::mul(dy, alpha)); });
   }
 };
 

@@ -7,14 +7,14 @@ namespace {
 struct ReluRun {
   template <class A> static void run(Kernel<A> &k) {
     // A NaN stays one (N18): it is not less than 0.
-    map_elements(k, [](auto x) { return x < 0 ? decltype(x){0} : x; });
+    map_elements(k, [](auto x) { return A::select(A::lt(x, number<A>(0)), number<A>(0), x); });
   }
 };
 
 struct ReluGradientRun {
   /// Inputs: dY, and Y or X, which are above 0 at the same places.
   template <class A> static void run(Kernel<A> &k) {
-    zip_elements(k, [](auto dy, auto y) { return y > 0 ? dy : decltype(dy){0}; });
+    zip_elements(k, [](auto dy, auto y) { return A::select(A::lt(number<A>(0), y), dy, number<A>(0)); });
   }
 };
 

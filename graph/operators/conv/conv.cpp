@@ -109,7 +109,7 @@ std::vector<Operator> conv_operators() {
   forward.derive = derive_conv;
   forward.operations = product_operations;
   forward.lower = lower_conv;
-  executes<ConvRun>(forward);
+  executes_golden<ConvRun>(forward);
 
   Operator dx;
   dx.name = "ConvInputGradient";
@@ -122,7 +122,7 @@ std::vector<Operator> conv_operators() {
   dx.infer = infer_conv_input_gradient;
   dx.operations = product_operations;
   dx.lower = lower_conv_input_gradient;
-  executes<ConvInputGradientRun>(dx);
+  executes_golden<ConvInputGradientRun>(dx);
 
   Operator dw;
   dw.name = "ConvWeightGradient";
@@ -134,7 +134,7 @@ std::vector<Operator> conv_operators() {
   dw.infer = infer_conv_weight_gradient;
   dw.operations = product_operations;
   dw.lower = lower_conv_weight_gradient;
-  executes<ConvWeightGradientRun>(dw);
+  executes_golden<ConvWeightGradientRun>(dw);
   return {forward, dx, dw};
 }
 

@@ -78,7 +78,7 @@ std::vector<Operator> conv_transpose_operators() {
   op.derive = derive_conv_transpose;
   op.operations = product_operations;
   op.lower = lower_conv_transpose;
-  executes<ConvTransposeRun>(op);
+  executes_golden<ConvTransposeRun>(op);
   return {op};
 }
 

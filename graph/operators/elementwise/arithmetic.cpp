@@ -7,22 +7,22 @@ namespace {
 
 struct AddRun {
   template <class A> static void run(Kernel<A> &k) {
-    zip_repeated<A>(k, k.out(0), [](auto a, auto b) { return A::add(a, b); });
+    zip_repeated<A>(k, [](auto a, auto b) { return A::add(a, b); });
   }
 };
 struct SubRun {
   template <class A> static void run(Kernel<A> &k) {
-    zip_repeated<A>(k, k.out(0), [](auto a, auto b) { return A::sub(a, b); });
+    zip_repeated<A>(k, [](auto a, auto b) { return A::sub(a, b); });
   }
 };
 struct MulRun {
   template <class A> static void run(Kernel<A> &k) {
-    zip_repeated<A>(k, k.out(0), [](auto a, auto b) { return A::mul(a, b); });
+    zip_repeated<A>(k, [](auto a, auto b) { return A::mul(a, b); });
   }
 };
 struct DivRun {
   template <class A> static void run(Kernel<A> &k) {
-    zip_repeated<A>(k, k.out(0), [](auto a, auto b) { return A::div(a, b); });
+    zip_repeated<A>(k, [](auto a, auto b) { return A::div(a, b); });
   }
 };
 

@@ -1,30 +1,29 @@
 // Bias: a vector added to each row; and the gradient of the vector, the sums of dY's columns.
-#include "graph/operators/loops/columns.hpp"
-#include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/broadcast.hpp"
 
 namespace gradweave::graph {
 namespace {
 
 struct BiasRun {
   template <class A> static void run(Kernel<A> &k) {
-    const std::size_t cols = k.out_shape(0).cols();
-    const auto *x = k.in(0);
-    const auto *b = k.in(1);
-    auto *y = k.out(0);
-    k.parallel(k.out_shape(0).rows(), cols, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t row = begin; row < end; ++row)
-        for (std::size_t j = 0; j < cols; ++j)
-          y[row * cols + j] = A::add(x[row * cols + j], b[j]);
-    });
+    zip_repeated<A>(k, [](auto x, auto b) { return A::add(x, b); });
   }
 };
 
 struct BiasGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    const auto *dy = k.in(0);
-    if (k.has_in(1)) std::copy_n(k.in(1), k.out_shape(0).elements(), k.out(0));
-    fold_columns<A>(k, k.in_shape(0).rows(), k.in_shape(0).cols(), k.out(0),
-                    [dy](auto sum, std::size_t i, std::size_t, std::size_t) { return A::add(sum, dy[i]); });
+    const std::size_t rows = k.in_shape(0).rows(), cols = k.in_shape(0).cols();
+    const bool goes_on = k.has_in(1);
+    LineWalk walk = columns_as_lanes(rows, cols);
+    walk.in = {strided(input(0), 1, cols)};
+    if (goes_on) walk.in.push_back(by_lane(input(1)));
+    walk.out = {by_lane(output(0))};
+    walk_lines(k, walk, 1, [goes_on](auto &lines) {
+      auto sum = lines.variable(0);
+      if (goes_on) lines.once([&](const auto &at) { sum(at) = at.in(1); });
+      lines.loop([&](const auto &at) { sum(at) = A::add(sum(at), at.in(0)); });
+      lines.once([&](const auto &at) { at.out(0, sum(at)); });
+    });
   }
 };
 

@@ -20,7 +20,7 @@ template <typename Holds> Operator comparison(std::string_view name, std::string
   op.outputs = {{"y", Gives::kIndex}};
   op.infer = infer_broadcast;
   op.operations = operations_per_element<1>;
-  executes<Comparison<Holds>>(op);
+  executes_golden<Comparison<Holds>>(op);
   return op;
 }
 

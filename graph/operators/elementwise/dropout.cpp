@@ -62,7 +62,7 @@ std::vector<Operator> dropout_operators() {
   op.infer = infer_dropout;
   op.derive = derive_dropout;
   op.operations = operations_per_element<60>; // integer ones, nearly all
-  executes<DropoutRun>(op);
+  executes_golden<DropoutRun>(op);
   return {op};
 }
 

@@ -54,7 +54,10 @@ struct AbsRun {
 };
 struct AbsGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    zip_elements(k, [](auto dy, auto x) { return x > 0 ? dy : x < 0 ? A::mul(dy, -1) : number<A>(0); });
+    zip_elements(k, [](auto dy, auto x) {
+      const auto zero = number<A>(0);
+      return A::select(A::lt(zero, x), dy, A::select(A::lt(x, zero), A::mul(dy, number<A>(-1)), zero));
+    });
   }
 };
 

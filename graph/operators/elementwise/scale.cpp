@@ -13,7 +13,7 @@ struct ScaleRun {
 
 struct NegRun {
   template <class A> static void run(Kernel<A> &k) {
-    map_elements(k, [](auto x) { return A::mul(x, -1); });
+    map_elements(k, [](auto x) { return A::mul(x, number<A>(-1)); });
   }
 };
 

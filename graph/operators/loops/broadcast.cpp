@@ -72,6 +72,50 @@ std::size_t RepeatWalk::offset(std::size_t small, std::size_t row) const {
   return result;
 }
 
+LineWalk repeated_elements(const Shape &large, const std::vector<const Shape *> &small) {
+  return repeated_elements(RepeatWalk(large, small));
+}
+
+LineWalk repeated_elements(const RepeatWalk &walk) {
+  LineWalk result;
+  result.elementwise = true;
+  result.lanes = {walk.dims.back()};
+  result.steps.assign(walk.dims.begin(), walk.dims.end() - 1);
+  if (result.steps.empty()) result.steps = {1};
+  const auto operand = [&result](WalkValue value, std::vector<std::size_t> strides) {
+    WalkOperand made{value, {strides.back()}, {}, 0};
+    strides.pop_back();
+    made.steps = strides.empty() ? std::vector<std::size_t>(result.steps.size(), 0) : std::move(strides);
+    return made;
+  };
+  for (std::size_t s = 0; s < walk.strides.size(); ++s)
+    result.in.push_back(operand(input(s), walk.strides[s]));
+  std::vector<std::size_t> dense(walk.dims.size(), 1);
+  for (std::size_t d = dense.size(); d-- > 1;)
+    dense[d - 1] = dense[d] * walk.dims[d];
+  result.out.push_back(operand(output(0), std::move(dense)));
+  return result;
+}
+
+LineWalk repeated_folds(const RepeatWalk &walk, WalkValue large, WalkValue small) {
+  LineWalk result;
+  WalkOperand from{large, {}, {}, 0}, to{small, {}, {}, 0};
+  std::size_t stride = 1;
+  for (std::size_t d = walk.dims.size(); d-- > 0; stride *= walk.dims[d]) {
+    const bool repeats = walk.strides[0][d] == 0;
+    (repeats ? result.steps : result.lanes).insert((repeats ? result.steps : result.lanes).begin(), walk.dims[d]);
+    (repeats ? from.steps : from.lanes).insert((repeats ? from.steps : from.lanes).begin(), stride);
+    (repeats ? to.steps : to.lanes).insert((repeats ? to.steps : to.lanes).begin(), walk.strides[0][d]);
+  }
+  for (auto *dims : {&result.lanes, &result.steps})
+    if (dims->empty()) dims->push_back(1);
+  for (auto *strides : {&from.lanes, &from.steps, &to.lanes, &to.steps})
+    if (strides->empty()) strides->push_back(0);
+  result.in = {std::move(from)};
+  result.out = {std::move(to)};
+  return result;
+}
+
 void give_summed(Derivation &d, std::size_t i, TensorId gradient) {
   const Shape shape = d.shape(i);
   if (d.build.shape(gradient) == shape) return d.give(i, gradient);

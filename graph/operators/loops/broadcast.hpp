@@ -3,6 +3,7 @@
 #pragma once
 
 #include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/lines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,6 +32,14 @@ struct RepeatWalk {
   std::size_t offset(std::size_t small, std::size_t row) const;
 };
 
+/// The walk of output 0's elements and those of inputs 0, 1, ..., which are repeated to its shape: the last dimension
+/// as lanes.
+LineWalk repeated_elements(const Shape &large, const std::vector<const Shape *> &small);
+LineWalk repeated_elements(const RepeatWalk &walk);
+/// Dimensions along which the small shape is repeated as steps, which a reduction runs along, the others as lanes.
+/// Operands: one of the large shape, which is read, and one of the small one.
+LineWalk repeated_folds(const RepeatWalk &walk, WalkValue large, WalkValue small);
+
 /// Calls body(at, length, offsets) for parts of rows that make up [begin, end) of the large shape.
 template <std::size_t N, typename F>
 void walk_rows(const RepeatWalk &walk, std::size_t begin, std::size_t end, F body) {
@@ -46,6 +55,15 @@ void walk_rows(const RepeatWalk &walk, std::size_t begin, std::size_t end, F bod
 }
 
 /// out[i] = f(a[i], b[i]), both repeated to the result's shape.
+template <class A, typename F> void zip_repeated(Kernel<A> &k, F f) {
+  if constexpr (kRecords<A>)
+    record_elements(k, repeated_elements(k.out_shape(0), {&k.in_shape(0), &k.in_shape(1)}),
+                    [&f](const auto &at) { at.out(0, f(at.in(0), at.in(1))); });
+  else
+    zip_repeated(k, k.out(0), f);
+}
+
+/// The same for golden execution, to results of any type.
 template <class A, typename T, typename F> void zip_repeated(Kernel<A> &k, T *out, F f) {
   const RepeatWalk walk(k.out_shape(0), {&k.in_shape(0), &k.in_shape(1)});
   const auto *a = k.in(0);
@@ -69,29 +87,21 @@ template <class A, typename T, typename F> void zip_repeated(Kernel<A> &k, T *ou
   });
 }
 
-/// out[j] = step(out[j], i) for all positions i of the large shape at which the small one is at j, ascending.
-template <class A, typename Step>
-void fold_repeated(const Kernel<A> &k, const RepeatWalk &walk, typename A::Value *out, Step step) {
-  const std::size_t outer = walk.dims.size() > 1 && walk.strides[0].front() != 0 ? walk.dims.front() : 1;
-  std::size_t elements = 1;
-  for (const std::size_t dim : walk.dims)
-    elements *= dim;
-  const std::size_t part = elements / outer;
-  k.parallel(outer, part * 4, [&](std::size_t begin, std::size_t end) {
-    walk_rows<1>(walk, begin * part, end * part,
-                 [&](std::size_t at, std::size_t length, const std::array<std::size_t, 1> &from) {
-                   typename A::Value *to = out + from[0];
-                   if (walk.strides[0].back() == 0) {
-                     typename A::Value value = *to;
-                     for (std::size_t i = 0; i < length; ++i)
-                       value = step(value, at + i);
-                     *to = value;
-                   } else {
-                     for (std::size_t i = 0; i < length; ++i)
-                       to[i] = step(to[i], at + i);
-                   }
-                 });
+/// Output 0: finish(chain), the chain being step(chain, x) of the elements x of input 0 at which the output, repeated,
+/// is at its element, ascending, from `first`.
+template <class A, typename Step, typename Finish>
+void fold_repeated(Kernel<A> &k, const RepeatWalk &walk, double first, Step step, Finish finish) {
+  walk_lines(k, repeated_folds(walk, input(0), output(0)), 4, [&](auto &lines) {
+    auto value = lines.variable(first);
+    lines.loop([&](const auto &at) { value(at) = step(value(at), at.in(0)); });
+    lines.once([&](const auto &at) { at.out(0, finish(value(at))); });
   });
+}
+
+/// Output 0 = f(input 0), which is repeated.
+template <class A, typename F> void repeat_input(Kernel<A> &k, const RepeatWalk &walk, F f) {
+  walk_lines(k, repeated_elements(walk), 1,
+             [&](auto &lines) { lines.loop([&](const auto &at) { at.out(0, f(at.in(0))); }); });
 }
 
 /// The gradient of input i: `gradient`, of the result's shape, summed over what the input is repeated along.

@@ -5,34 +5,56 @@
 #include "graph/build/inference.hpp"
 #include "graph/golden/kernel.hpp"
 #include "graph/ir/operator.hpp"
+#include "graph/operators/loops/recorded_lines.hpp"
+
+#include <type_traits>
 
 namespace gradweave::graph {
 
-/// Sets both executions of an entry to instances of Run::run<A>(Kernel<A> &).
-template <class Run> void executes(Operator &op) {
+/// Sets both golden executions of an entry to instances of Run::run<A>(Kernel<A> &).
+template <class Run> void executes_golden(Operator &op) {
   op.contract = &Run::template run<Contract>;
   op.reference = &Run::template run<Reference>;
 }
 
+/// The same, and the third instance, which is written down for the vector unit.
+template <class Run> void executes(Operator &op) {
+  executes_golden<Run>(op);
+  op.recorded = &Run::template run<Recorded>;
+}
+
+template <class A> constexpr bool kRecords = std::is_same_v<A, Recorded>;
+
 /// out[i] = f(in[i]).
 template <class A, typename F> void map_elements(Kernel<A> &k, F f) {
-  const auto *in = k.in(0);
-  auto *out = k.out(0);
-  k.parallel(k.out_shape(0).elements(), 8, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      out[i] = f(in[i]);
-  });
+  const std::size_t count = k.out_shape(0).elements();
+  if constexpr (kRecords<A>) {
+    record_elements(k, elements_walk(count, {input(0)}, {output(0)}), [&f](const auto &at) { at.out(0, f(at.in(0))); });
+  } else {
+    const auto *in = k.in(0);
+    auto *out = k.out(0);
+    k.parallel(count, 8, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        out[i] = f(in[i]);
+    });
+  }
 }
 
 /// out[i] = f(a[i], b[i]), both of the result's shape.
 template <class A, typename F> void zip_elements(Kernel<A> &k, F f) {
-  const auto *a = k.in(0);
-  const auto *b = k.in(1);
-  auto *out = k.out(0);
-  k.parallel(k.out_shape(0).elements(), 8, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      out[i] = f(a[i], b[i]);
-  });
+  const std::size_t count = k.out_shape(0).elements();
+  if constexpr (kRecords<A>) {
+    record_elements(k, elements_walk(count, {input(0), input(1)}, {output(0)}),
+                    [&f](const auto &at) { at.out(0, f(at.in(0), at.in(1))); });
+  } else {
+    const auto *a = k.in(0);
+    const auto *b = k.in(1);
+    auto *out = k.out(0);
+    k.parallel(count, 8, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        out[i] = f(a[i], b[i]);
+    });
+  }
 }
 
 /// The result is as the first input.

@@ -8,23 +8,15 @@ namespace {
 
 struct BinaryCrossEntropyRun {
   template <class A> static void run(Kernel<A> &k) {
-    const auto *const x = k.in(0), *const target = k.in(1);
-    const auto total = total_by_rows(k, k.in_shape(0), 100, [=](auto sum, std::size_t i) {
-      return A::add(sum, A::fma(-x[i], target[i], soft_plus<A>(x[i])));
-    });
-    k.out(0)[0] = A::mul(total, share_of_elements(k, 0));
+    mean_of_terms(k, 100,
+                  [](auto sum, auto x, auto target) { return A::add(sum, A::fma(-x, target, soft_plus<A>(x))); });
   }
 };
 
 struct BinaryCrossEntropyGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    const auto *const x = k.in(1), *const target = k.in(2);
-    auto *const dx = k.out(0);
-    const auto factor = A::mul(k.in(0)[0], share_of_elements(k, 1));
-    k.parallel(k.out_shape(0).elements(), 40, [=](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        dx[i] = A::mul(A::sub(A::sigmoid(x[i]), target[i]), factor);
-    });
+    slope_of_terms(k, 40, share_of_elements<A>(k, 1),
+                   [](auto x, auto target) { return A::sub(A::sigmoid(x), target); });
   }
 };
 

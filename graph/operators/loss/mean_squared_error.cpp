@@ -6,24 +6,17 @@ namespace {
 
 struct MeanSquaredErrorRun {
   template <class A> static void run(Kernel<A> &k) {
-    const auto *const x = k.in(0), *const target = k.in(1);
-    const auto total = total_by_rows(k, k.in_shape(0), 2, [=](auto sum, std::size_t i) {
-      const auto off = A::sub(x[i], target[i]);
+    mean_of_terms(k, 2, [](auto sum, auto x, auto target) {
+      const auto off = A::sub(x, target);
       return A::fma(off, off, sum);
     });
-    k.out(0)[0] = A::mul(total, share_of_elements(k, 0));
   }
 };
 
 struct MeanSquaredErrorGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    const auto *const x = k.in(1), *const target = k.in(2);
-    auto *const dx = k.out(0);
-    const auto factor = A::mul(k.in(0)[0], A::mul(share_of_elements(k, 1), number<A>(2)));
-    k.parallel(k.out_shape(0).elements(), 2, [=](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        dx[i] = A::mul(A::sub(x[i], target[i]), factor);
-    });
+    slope_of_terms(k, 2, A::mul(share_of_elements<A>(k, 1), number<A>(2)),
+                   [](auto x, auto target) { return A::sub(x, target); });
   }
 };
 

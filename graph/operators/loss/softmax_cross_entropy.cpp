@@ -2,83 +2,120 @@
 #include "graph/ir/error.hpp"
 #include "graph/operators/loops/entry.hpp"
 #include "graph/operators/loops/function_cost.hpp"
-#include "graph/operators/loops/rows.hpp"
+#include "graph/operators/loops/lines.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <limits>
 
 namespace gradweave::graph {
 namespace {
 
-/// Rows of logits and their labels.
-template <class A> struct LabelledRows {
-  using Value = typename A::Value;
-
-  LabelledRows(const Kernel<A> &k, std::size_t logits_input)
-      : logits(k.in(logits_input)), labels(k.index_in(logits_input + 1)), rows(k.in_shape(logits_input).rows()),
-        classes(k.in_shape(logits_input).cols()), ignored(k.attributes().integer("ignore_index")) {
-    for (std::size_t row = 0; row < rows; ++row) {
-      if (labels[row] == ignored) continue;
-      ++counted;
-      if (labels[row] < 0 || static_cast<std::size_t>(labels[row]) >= classes)
+/// Labels come with the data of a step: they are checked when they are there.
+template <class A> void check_labels(const Kernel<A> &k, std::size_t logits) {
+  if constexpr (!kRecords<A>) {
+    const std::int32_t *const labels = k.index_in(logits + 1);
+    const std::int64_t ignored = k.attributes().integer("ignore_index");
+    const std::size_t classes = k.in_shape(logits).cols();
+    for (std::size_t row = 0; row < k.in_shape(logits).rows(); ++row)
+      if (labels[row] != ignored && (labels[row] < 0 || static_cast<std::size_t>(labels[row]) >= classes))
         throw GraphError(fmt::format("{}: label {} of row {} is none of the {} classes, and not ignore_index = {}",
                                      describe(k.op()), labels[row], row, classes, ignored));
-    }
   }
+}
 
-  bool counts(std::size_t row) const { return labels[row] != ignored; }
-  /// 1 / rows that count; 1 if none does.
-  Value share() const { return A::div(Value{1}, static_cast<Value>(std::max<std::size_t>(1, counted))); }
+std::int32_t ignored_label(const KernelOp &k) {
+  return static_cast<std::int32_t>(k.attributes().integer("ignore_index"));
+}
 
-  const Value *logits;
-  const std::int32_t *labels;
-  std::size_t rows, classes, counted = 0;
-  std::int64_t ignored;
-};
+/// 1 / rows that count; 1 if none does.
+template <class A> typename A::Value share_of_counted(typename A::Value counted) {
+  return A::div(number<A>(1), A::max(counted, number<A>(1)));
+}
 
 struct SoftmaxCrossEntropyRun {
+  /// Of each row its loss; then the mean of those that count.
   template <class A> static void run(Kernel<A> &k) {
-    using Value = typename A::Value;
-    const LabelledRows<A> in(k, 0);
-    std::vector<Value> losses(in.rows);
-    k.parallel(in.rows, in.classes * 40, [&](std::size_t begin, std::size_t end) {
-      std::vector<Value> powers(in.classes);
-      for (std::size_t row = begin; row < end; ++row) {
-        if (!in.counts(row)) continue;
-        const Value *x = in.logits + row * in.classes;
-        const Value most = row_maximum<A>(x, in.classes);
-        std::copy_n(x, in.classes, powers.data());
-        const Value sum = row_exponentials<A>(powers.data(), in.classes, most);
-        losses[row] = A::add(A::sub(most, x[in.labels[row]]), A::log(sum));
-      }
+    check_labels(k, 0);
+    const std::size_t rows = k.in_shape(0).rows(), classes = k.in_shape(0).cols();
+    const WalkValue losses = k.temporary(rows);
+    LineWalk of_rows = rows_as_lanes(rows, classes);
+    of_rows.in = {strided(input(0), classes, 1), by_lane(input(1))};
+    of_rows.out = {by_lane(losses)};
+    walk_lines(k, of_rows, 40, [](auto &lines) {
+      auto most = lines.variable(-std::numeric_limits<double>::infinity());
+      auto sum = lines.variable(0), chosen = lines.variable(0);
+      lines.loop([&](const auto &at) { most(at) = A::max(most(at), at.in(0)); });
+      lines.loop([&](const auto &at) {
+        sum(at) = A::add(sum(at), A::exp(A::sub(at.in(0), most(at))));
+        chosen(at) = A::select(A::same(at.index(1), at.step()), at.in(0), chosen(at));
+      });
+      lines.once([&](const auto &at) { at.out(0, A::add(A::sub(most(at), chosen(at)), A::log(sum(at)))); });
     });
-    Value total = 0;
-    for (std::size_t row = 0; row < in.rows; ++row)
-      if (in.counts(row)) total = A::add(total, losses[row]);
-    k.out(0)[0] = A::mul(total, in.share());
+    const std::int32_t ignored = ignored_label(k);
+    LineWalk of_losses = rows_as_lanes(1, rows);
+    of_losses.in = {by_step(losses), by_step(input(1))};
+    of_losses.out = {by_lane(output(0))};
+    walk_lines(k, of_losses, 1, [ignored](auto &lines) {
+      auto total = lines.variable(0), counted = lines.variable(0);
+      lines.loop([&](const auto &at) {
+        const auto left_out = A::same(at.index(1), lines.index(ignored));
+        total(at) = A::select(left_out, total(at), A::add(total(at), at.in(0)));
+        counted(at) = A::select(left_out, counted(at), A::add(counted(at), number<A>(1)));
+      });
+      lines.once([&](const auto &at) { at.out(0, A::mul(total(at), share_of_counted<A>(counted(at)))); });
+    });
   }
 };
 
 struct SoftmaxCrossEntropyGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    using Value = typename A::Value;
-    const LabelledRows<A> in(k, 1);
-    const Value factor = A::mul(k.in(0)[0], in.share());
-    k.parallel(in.rows, in.classes * 40, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t row = begin; row < end; ++row) {
-        Value *out = k.out(0) + row * in.classes;
-        if (!in.counts(row)) continue; // +0
-        const Value *x = in.logits + row * in.classes;
-        const Value most = row_maximum<A>(x, in.classes);
-        std::copy_n(x, in.classes, out);
-        const Value scale = A::reciprocal(row_exponentials<A>(out, in.classes, most));
-        for (std::size_t i = 0; i < in.classes; ++i)
-          out[i] = A::mul(out[i], scale);
-        out[in.labels[row]] = A::sub(out[in.labels[row]], Value{1});
-        for (std::size_t i = 0; i < in.classes; ++i)
-          out[i] = A::mul(out[i], factor);
-      }
+    check_labels(k, 1);
+    const std::size_t rows = k.in_shape(1).rows(), classes = k.in_shape(1).cols();
+    const WalkValue factor = k.temporary(1), powers = k.temporary(rows * classes), scales = k.temporary(rows);
+    find_factor(k, rows, factor);
+    LineWalk of_rows = rows_as_lanes(rows, classes);
+    of_rows.in = {strided(input(1), classes, 1)};
+    of_rows.out = {strided(powers, classes, 1), by_lane(scales)};
+    walk_lines(k, of_rows, 40, [](auto &lines) {
+      auto most = lines.variable(-std::numeric_limits<double>::infinity()), sum = lines.variable(0);
+      lines.loop([&](const auto &at) { most(at) = A::max(most(at), at.in(0)); });
+      lines.loop([&](const auto &at) {
+        const auto power = A::exp(A::sub(at.in(0), most(at)));
+        sum(at) = A::add(sum(at), power);
+        at.out(0, power);
+      });
+      lines.once([&](const auto &at) { at.out(1, A::reciprocal(sum(at))); });
+    });
+    const std::int32_t ignored = ignored_label(k);
+    LineWalk of_elements = rows_as_lanes(rows, classes);
+    of_elements.elementwise = true;
+    of_elements.in = {strided(powers, classes, 1), by_lane(scales), by_lane(input(2)), a_number(factor)};
+    of_elements.out = {strided(output(0), classes, 1)};
+    walk_lines(k, of_elements, 8, [ignored](auto &lines) {
+      lines.loop([&](const auto &at) {
+        const auto p = A::mul(at.in(0), at.in(1));
+        const auto off = A::select(A::same(at.index(2), at.step()), A::sub(p, number<A>(1)), p);
+        const auto gradient = A::mul(off, at.in(3));
+        at.out(0, A::select(A::same(at.index(2), lines.index(ignored)), number<A>(0), gradient));
+      });
+    });
+  }
+
+private:
+  /// dloss / rows that count.
+  template <class A> static void find_factor(Kernel<A> &k, std::size_t rows, const WalkValue &factor) {
+    const std::int32_t ignored = ignored_label(k);
+    LineWalk walk = rows_as_lanes(1, rows);
+    walk.in = {by_step(input(2)), a_number(input(0))};
+    walk.out = {by_lane(factor)};
+    walk_lines(k, walk, 1, [ignored](auto &lines) {
+      auto counted = lines.variable(0);
+      lines.loop([&](const auto &at) {
+        const auto left_out = A::same(at.index(0), lines.index(ignored));
+        counted(at) = A::select(left_out, counted(at), A::add(counted(at), number<A>(1)));
+      });
+      lines.once([&](const auto &at) { at.out(0, A::mul(at.in(1), share_of_counted<A>(counted(at)))); });
     });
   }
 };
@@ -89,6 +126,9 @@ void check_labelled_rows(const Inference &op, std::size_t logits) {
   const Shape rows(std::vector<std::uint32_t>(x.dims().begin(), x.dims().end() - 1));
   op.require(op.shape(logits + 1) == rows, "logits are " + x.text() + " and labels " + op.shape(logits + 1).text() +
                                                "; there must be a label for each row, " + rows.text());
+  const std::int64_t ignored = op.attributes().integer("ignore_index");
+  op.require(ignored > INT32_MIN / 2 && ignored <= INT32_MAX,
+             fmt::format("attribute 'ignore_index' = {} must be above -2^30, and of 32 bits", ignored));
 }
 
 void infer_cross_entropy(Inference &op) {

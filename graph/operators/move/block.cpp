@@ -11,6 +11,17 @@ std::vector<std::size_t> strides_of(const Shape &shape) {
   return strides;
 }
 
+RowMove rows_of(const BlockMove &move, const WalkValue &from, const WalkValue &to) {
+  RowMove rows{{}, 1, {from, {}, {}, move.from}, {to, {}, {}, move.to}};
+  std::size_t dims = move.dims.size();
+  for (; dims > 0 && move.from_strides[dims - 1] == rows.length && move.to_strides[dims - 1] == rows.length; --dims)
+    rows.length *= move.dims[dims - 1];
+  rows.rows.assign(move.dims.begin(), move.dims.begin() + static_cast<std::ptrdiff_t>(dims));
+  rows.from.steps.assign(move.from_strides.begin(), move.from_strides.begin() + static_cast<std::ptrdiff_t>(dims));
+  rows.to.steps.assign(move.to_strides.begin(), move.to_strides.begin() + static_cast<std::ptrdiff_t>(dims));
+  return rows;
+}
+
 std::vector<std::int64_t> numbers_of(const Shape &shape) { return {shape.dims().begin(), shape.dims().end()}; }
 
 Shape shape_attribute(const Inference &op, std::string_view attribute) {

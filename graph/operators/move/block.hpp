@@ -2,8 +2,8 @@
 #pragma once
 
 #include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/move_rows.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -18,30 +18,12 @@ struct BlockMove {
   std::size_t from = 0, to = 0; ///< where element 0 is
 };
 
+/// The same as rows: what lies side by side in both.
+RowMove rows_of(const BlockMove &move, const WalkValue &from, const WalkValue &to);
+
 /// Copies bits.
-template <class A>
-void move_block(const Kernel<A> &k, const BlockMove &move, const typename A::Value *from, typename A::Value *to) {
-  std::size_t rows = 1;
-  for (std::size_t axis = 0; axis + 1 < move.dims.size(); ++axis)
-    rows *= move.dims[axis];
-  const bool scalar = move.dims.empty();
-  const std::size_t length = scalar ? 1 : move.dims.back();
-  const std::size_t from_step = scalar ? 1 : move.from_strides.back(), to_step = scalar ? 1 : move.to_strides.back();
-  k.parallel(rows, length, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row) {
-      std::size_t rest = row, source = move.from, target = move.to;
-      for (std::size_t axis = scalar ? 0 : move.dims.size() - 1; axis-- > 0;) {
-        source += rest % move.dims[axis] * move.from_strides[axis];
-        target += rest % move.dims[axis] * move.to_strides[axis];
-        rest /= move.dims[axis];
-      }
-      if (from_step == 1 && to_step == 1)
-        std::copy_n(from + source, length, to + target);
-      else
-        for (std::size_t i = 0; i < length; ++i)
-          to[target + i * to_step] = from[source + i * from_step];
-    }
-  });
+template <class A> void move_block(Kernel<A> &k, const BlockMove &move, const WalkValue &from, const WalkValue &to) {
+  move_rows(k, rows_of(move, from, to));
 }
 
 /// The dimensions of a shape as an attribute has them.

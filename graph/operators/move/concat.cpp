@@ -29,7 +29,7 @@ struct ConcatRun {
     std::size_t offset = 0;
     for (std::size_t i = 0; i < k.inputs(); ++i) {
       const JoinedPart p = joined_part(k.in_shape(i), k.out_shape(0), axis);
-      move_block(k, {{p.rows, p.part_cols}, {p.part_cols, 1}, {p.whole_cols, 1}, 0, offset}, k.in(i), k.out(0));
+      move_block(k, {{p.rows, p.part_cols}, {p.part_cols, 1}, {p.whole_cols, 1}, 0, offset}, input(i), output(0));
       offset += p.part_cols;
     }
   }
@@ -41,7 +41,7 @@ struct SplitRun {
     std::size_t offset = 0;
     for (std::size_t o = 0; o < k.outputs(); ++o) {
       const JoinedPart p = joined_part(k.out_shape(o), k.in_shape(0), axis);
-      move_block(k, {{p.rows, p.part_cols}, {p.whole_cols, 1}, {p.part_cols, 1}, offset, 0}, k.in(0), k.out(o));
+      move_block(k, {{p.rows, p.part_cols}, {p.whole_cols, 1}, {p.part_cols, 1}, offset, 0}, input(0), output(o));
       offset += p.part_cols;
     }
   }

@@ -23,45 +23,68 @@ GatherSizes gather_sizes(const Attributes &attributes, const Shape &x, const Sha
 }
 
 /// Indices come with the data of a step: they are checked when they are there.
-template <class A> void check_indices(const Kernel<A> &k, std::size_t along) {
+template <class A> const std::int32_t *checked_indices(const Kernel<A> &k, std::size_t along) {
+  if constexpr (kRecords<A>)
+    if (!k.has_indices(1))
+      throw GraphError(fmt::format("{}: which rows are moved is not known without '{}'; give its values",
+                                   describe(k.op()), k.in_tensor(1).name));
   const std::int32_t *indices = k.index_in(1);
   for (std::size_t i = 0; i < k.in_shape(1).elements(); ++i)
     if (indices[i] < 0 || static_cast<std::size_t>(indices[i]) >= along)
       throw GraphError(fmt::format("{}: index {} at position {} of '{}' is none of 0 to {}", describe(k.op()),
                                    indices[i], i, k.in_tensor(1).name, along - 1));
+  return indices;
+}
+
+/// How many positions from `begin` on have indices that each are `step` more than the one before.
+std::size_t run_of(const std::int32_t *indices, std::size_t begin, std::size_t end, std::int32_t step) {
+  std::size_t length = 1;
+  while (begin + length < end && indices[begin + length] == indices[begin + length - 1] + step)
+    ++length;
+  return length;
 }
 
 struct GatherRun {
   template <class A> static void run(Kernel<A> &k) {
     const GatherSizes s = gather_sizes(k.attributes(), k.in_shape(0), k.in_shape(1));
-    check_indices(k, s.along);
-    const std::int32_t *indices = k.index_in(1);
-    k.parallel(s.outer * s.count, s.inner, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const auto index = static_cast<std::size_t>(indices[i % s.count]);
-        std::copy_n(k.in(0) + (i / s.count * s.along + index) * s.inner, s.inner, k.out(0) + i * s.inner);
+    const std::int32_t *indices = checked_indices(k, s.along);
+    for (std::size_t o = 0; o < s.outer; ++o)
+      for (std::size_t i = 0, length = 0; i < s.count; i += length) {
+        length = run_of(indices, i, s.count, 1);
+        const std::size_t from = (o * s.along + static_cast<std::size_t>(indices[i])) * s.inner;
+        const std::size_t to = (o * s.count + i) * s.inner;
+        move_rows(k, {{1}, length * s.inner, {input(0), {}, {0}, from}, {output(0), {}, {0}, to}});
       }
-    });
   }
 };
 
 struct GatherGradientRun {
-  /// Inputs: dY, indices, and an initial value, with whose chains an earlier micro-batch's go on (N9).
+  /// Inputs: dY, indices, and an initial value, with whose chains an earlier micro-batch's go on (N9). Positions ascend
+  /// within each element: those of one index that follow each other are a chain, and those of indices that follow each
+  /// other are of different elements.
   template <class A> static void run(Kernel<A> &k) {
     const GatherSizes s = gather_sizes(k.attributes(), k.out_shape(0), k.in_shape(1));
-    check_indices(k, s.along);
-    if (k.has_in(2)) std::copy_n(k.in(2), k.out_shape(0).elements(), k.out(0));
-    const std::int32_t *indices = k.index_in(1);
-    // Positions ascend within each element; threads have columns of their own.
-    k.parallel(s.inner, s.outer * s.count, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = 0; i < s.outer * s.count; ++i) {
-        const auto index = static_cast<std::size_t>(indices[i % s.count]);
-        auto *sum = k.out(0) + (i / s.count * s.along + index) * s.inner;
-        const auto *dy = k.in(0) + i * s.inner;
-        for (std::size_t c = begin; c < end; ++c)
-          sum[c] = A::add(sum[c], dy[c]);
+    const std::int32_t *indices = checked_indices(k, s.along);
+    if (k.has_in(2))
+      move_rows(k, {{1}, k.out_shape(0).elements(), {input(2), {}, {0}, 0}, {output(0), {}, {0}, 0}});
+    else
+      fill_elements(k, output(0), k.out_shape(0).elements(), number<A>(0));
+    for (std::size_t o = 0; o < s.outer; ++o)
+      for (std::size_t i = 0, length = 0; i < s.count; i += length) {
+        const std::size_t chain = run_of(indices, i, s.count, 0);
+        length = chain > 1 ? chain : run_of(indices, i, s.count, 1);
+        const std::size_t lanes = chain > 1 ? s.inner : length * s.inner;
+        LineWalk walk = columns_as_lanes(chain, lanes);
+        const std::size_t to = (o * s.along + static_cast<std::size_t>(indices[i])) * s.inner;
+        walk.in = {strided(output(0), 1, 0, to), strided(input(0), 1, s.inner, (o * s.count + i) * s.inner)};
+        walk.out = {walk.in[0]};
+        walk_lines(k, walk, 2, [](auto &lines) {
+          auto sum = lines.variable(0);
+          lines.once([&](const auto &at) { sum(at) = at.in(0); });
+          lines.loop([&](const auto &at) { sum(at) = A::add(sum(at), at.in(1)); });
+          lines.once([&](const auto &at) { at.out(0, sum(at)); });
+        });
       }
-    });
   }
 };
 

@@ -9,11 +9,11 @@ namespace {
 struct PadRun {
   template <class A> static void run(Kernel<A> &k) {
     const Shape &x = k.in_shape(0);
-    std::fill_n(k.out(0), k.out_shape(0).elements(), real_attribute(k, "value"));
+    fill_elements(k, output(0), k.out_shape(0).elements(), real_attribute(k, "value"));
     BlockMove move{{x.dims().begin(), x.dims().end()}, strides_of(x), strides_of(k.out_shape(0))};
     for (std::size_t axis = 0; axis < x.rank(); ++axis)
       move.to += static_cast<std::size_t>(k.attributes().integers("pads")[axis]) * move.to_strides[axis];
-    move_block(k, move, k.in(0), k.out(0));
+    move_block(k, move, input(0), output(0));
   }
 };
 

@@ -1,5 +1,6 @@
 // Reshape and Flatten: other dimensions for the same elements.
 #include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/move_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,9 @@ namespace gradweave::graph {
 namespace {
 
 struct ReshapeRun {
-  template <class A> static void run(Kernel<A> &k) { std::copy_n(k.in(0), k.out_shape(0).elements(), k.out(0)); }
+  template <class A> static void run(Kernel<A> &k) {
+    move_rows(k, {{1}, k.out_shape(0).elements(), {input(0), {}, {0}, 0}, {output(0), {}, {0}, 0}});
+  }
 };
 
 void infer_reshape(Inference &op) {

@@ -61,7 +61,7 @@ BlockMove slice_walk(const Attributes &attributes, const Shape &x, const Shape &
 
 struct SliceRun {
   template <class A> static void run(Kernel<A> &k) {
-    move_block(k, slice_walk(k.attributes(), k.in_shape(0), k.out_shape(0)), k.in(0), k.out(0));
+    move_block(k, slice_walk(k.attributes(), k.in_shape(0), k.out_shape(0)), input(0), output(0));
   }
 };
 
@@ -70,7 +70,8 @@ struct SliceGradientRun {
     BlockMove move = slice_walk(k.attributes(), k.out_shape(0), k.in_shape(0));
     std::swap(move.from, move.to);
     std::swap(move.from_strides, move.to_strides);
-    move_block(k, move, k.in(0), k.out(0));
+    fill_elements(k, output(0), k.out_shape(0).elements(), number<A>(0));
+    move_block(k, move, input(0), output(0));
   }
 };
 

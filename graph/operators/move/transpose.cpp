@@ -15,7 +15,7 @@ struct TransposeRun {
       move.dims.push_back(k.in_shape(0)[static_cast<std::size_t>(axis)]);
       move.from_strides.push_back(strides[static_cast<std::size_t>(axis)]);
     }
-    move_block(k, move, k.in(0), k.out(0));
+    move_block(k, move, input(0), output(0));
   }
 };
 

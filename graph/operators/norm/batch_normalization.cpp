@@ -1,6 +1,7 @@
 // BatchNormalization in training, by the statistics of the batch, and its gradient; and in inference, by running
 // statistics.
 #include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/lines.hpp"
 
 #include <fmt/format.h>
 
@@ -14,75 +15,124 @@ namespace {
 constexpr std::size_t kBatchPartRows = 1024; ///< a sum over rows is one of parts, each a chain of its own (N14)
 constexpr std::size_t kBatchSumWork = 4;     ///< operations of a step, roughly
 
-/// For each channel the sum over all rows: parts of kBatchPartRows rows, each a chain from +0 whose steps are
-/// step(element, channel, accumulator), ascending; the parts are added ascending.
-template <class A, typename Step>
-std::vector<typename A::Value> sum_rows(const Kernel<A> &k, std::size_t rows, std::size_t channels, Step step) {
-  const std::size_t parts = (rows + kBatchPartRows - 1) / kBatchPartRows;
-  std::vector<typename A::Value> sums(parts * channels);
-  k.parallel(parts, kBatchPartRows * channels * kBatchSumWork, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin * kBatchPartRows; row < std::min(rows, end * kBatchPartRows); ++row) {
-      auto *acc = sums.data() + row / kBatchPartRows * channels;
-      for (std::size_t c = 0; c < channels; ++c)
-        acc[c] = step(row * channels + c, c, acc[c]);
+std::size_t batch_parts(std::size_t rows) { return (rows + kBatchPartRows - 1) / kBatchPartRows; }
+
+/// 1 / rows, rounded once.
+template <class A> typename A::Value one_over_rows(std::size_t count) {
+  return number<A>(1.0 / static_cast<double>(count));
+}
+
+/// Channels as lanes, rows as steps. Operands: matrices, then vectors of channels.
+LineWalk channel_walk(std::size_t rows, std::size_t channels, const std::vector<WalkValue> &matrices,
+                      const std::vector<WalkValue> &vectors) {
+  LineWalk walk = columns_as_lanes(rows, channels);
+  for (const WalkValue &matrix : matrices)
+    walk.in.push_back(strided(matrix, 1, channels));
+  for (const WalkValue &vector : vectors)
+    walk.in.push_back(by_lane(vector));
+  return walk;
+}
+
+/// For each part of the rows and each channel text(lines), whose results from `first_sum` on are sums of the part, the
+/// others matrices. `walk` is of all rows.
+template <class A, class Text> void walk_parts(Kernel<A> &k, const LineWalk &walk, std::size_t first_sum, Text text) {
+  const std::size_t rows = walk.steps[0], channels = walk.lanes[0], whole = rows / kBatchPartRows;
+  const auto part = [&](std::size_t first, std::size_t parts, std::size_t of) {
+    LineWalk some{{parts, channels}, {of}, walk.in, walk.out, false};
+    for (WalkOperand &operand : some.in) {
+      operand.first += first * kBatchPartRows * operand.steps[0];
+      operand.lanes = {operand.steps[0] * kBatchPartRows, operand.lanes[0]};
     }
-  });
-  for (std::size_t p = 1; p < parts; ++p)
-    for (std::size_t c = 0; c < channels; ++c)
-      sums[c] = A::add(sums[c], sums[p * channels + c]);
-  sums.resize(channels);
-  return sums;
+    for (std::size_t o = 0; o < some.out.size(); ++o) {
+      const std::size_t stride = o < first_sum ? walk.out[o].steps[0] * kBatchPartRows : channels;
+      some.out[o].first += first * stride;
+      some.out[o].lanes = {stride, some.out[o].lanes[0]};
+    }
+    walk_lines(k, some, kBatchSumWork, text);
+  };
+  if (whole > 0) part(0, whole, kBatchPartRows);
+  if (rows % kBatchPartRows != 0) part(whole, 1, rows % kBatchPartRows);
 }
 
-/// f(element, channel) for all elements of an activation.
-template <class A, typename F> void for_channel_elements(const Kernel<A> &k, const Shape &shape, F f) {
-  const std::size_t channels = shape.cols();
-  k.parallel(shape.rows(), channels * kBatchSumWork, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row)
-      for (std::size_t c = 0; c < channels; ++c)
-        f(row * channels + c, c);
-  });
+/// Channels as lanes, parts as steps. The text adds the parts' sums, ascending: a chain that begins with -0 has the
+/// bits of one that begins with the first part.
+LineWalk part_sums(std::size_t rows, std::size_t channels, const std::vector<WalkValue> &sums,
+                   const std::vector<WalkValue> &vectors, const std::vector<WalkValue> &results) {
+  LineWalk walk = channel_walk(batch_parts(rows), channels, sums, vectors);
+  for (const WalkValue &result : results)
+    walk.out.push_back(by_lane(result));
+  return walk;
 }
-
-template <class V> V one_over_rows(std::size_t count) { return V{1} / static_cast<V>(count); }
 
 struct BatchNormalizationRun {
   enum Input { kX, kGamma, kBeta, kRunningMean, kRunningVariance };
   enum Output { kY, kMean, kRstd, kNextMean, kNextVariance };
 
   template <class A> static void run(Kernel<A> &k) {
-    using V = typename A::Value;
     const std::size_t rows = k.in_shape(kX).rows(), channels = k.in_shape(kX).cols();
-    const V *x = k.in(kX);
-    V *mean = k.out(kMean), *rstd = k.out(kRstd);
-    const std::vector<V> sums =
-        sum_rows(k, rows, channels, [x](std::size_t i, std::size_t, V acc) { return A::add(acc, x[i]); });
-    for (std::size_t c = 0; c < channels; ++c)
-      mean[c] = A::mul(sums[c], one_over_rows<V>(rows));
-    const std::vector<V> squares = sum_rows(k, rows, channels, [x, mean](std::size_t i, std::size_t c, V acc) {
-      const V d = A::sub(x[i], mean[c]);
-      return A::fma(d, d, acc);
+    const WalkValue sums = k.temporary(batch_parts(rows) * channels);
+    find_mean(k, rows, channels, sums);
+    LineWalk walk = channel_walk(rows, channels, {input(kX)}, {output(kMean)});
+    walk.out = {by_lane(sums)};
+    walk_parts(k, walk, 0, [](auto &lines) {
+      auto sum = lines.variable(0);
+      lines.loop([&](const auto &at) {
+        const auto away = A::sub(at.in(0), at.in(1));
+        sum(at) = A::fma(away, away, sum(at));
+      });
+      lines.once([&](const auto &at) { at.out(0, sum(at)); });
     });
-    const V epsilon = real_attribute(k, "epsilon");
-    for (std::size_t c = 0; c < channels; ++c)
-      rstd[c] = A::rsqrt(A::add(A::mul(squares[c], one_over_rows<V>(rows)), epsilon));
-    const V *gamma = k.in(kGamma), *beta = k.in(kBeta);
-    V *y = k.out(kY);
-    for_channel_elements(k, k.in_shape(kX), [=](std::size_t i, std::size_t c) {
-      y[i] = A::fma(A::mul(A::sub(x[i], mean[c]), rstd[c]), gamma[c], beta[c]);
+    find_deviation(k, rows, channels, sums);
+    walk = channel_walk(rows, channels, {input(kX)}, {output(kMean), output(kRstd), input(kGamma), input(kBeta)});
+    walk.out = {strided(output(kY), 1, channels)};
+    walk.elementwise = true;
+    walk_lines(k, walk, kBatchSumWork, [](auto &lines) {
+      lines.loop(
+          [](const auto &at) { at.out(0, A::fma(A::mul(A::sub(at.in(0), at.in(1)), at.in(2)), at.in(3), at.in(4))); });
     });
-    update(k, rows, squares);
   }
 
-  /// Running averages. One row has no unbiased variance; it counts as two.
-  template <class A> static void update(Kernel<A> &k, std::size_t rows, const std::vector<typename A::Value> &squares) {
-    using V = typename A::Value;
-    const V share = real_attribute(k, "momentum"), rest = A::sub(V{1}, share);
-    const V unbiased = one_over_rows<V>(std::max<std::size_t>(rows - 1, 1));
-    for (std::size_t c = 0; c < squares.size(); ++c) {
-      k.out(kNextMean)[c] = A::fma(share, k.out(kMean)[c], A::mul(rest, k.in(kRunningMean)[c]));
-      k.out(kNextVariance)[c] = A::fma(share, A::mul(squares[c], unbiased), A::mul(rest, k.in(kRunningVariance)[c]));
-    }
+private:
+  template <class A>
+  static void find_mean(Kernel<A> &k, std::size_t rows, std::size_t channels, const WalkValue &sums) {
+    LineWalk walk = channel_walk(rows, channels, {input(kX)}, {});
+    walk.out = {by_lane(sums)};
+    walk_parts(k, walk, 0, [](auto &lines) {
+      auto sum = lines.variable(0);
+      lines.loop([&](const auto &at) { sum(at) = A::add(sum(at), at.in(0)); });
+      lines.once([&](const auto &at) { at.out(0, sum(at)); });
+    });
+    // The next running mean, too.
+    const auto one_over = one_over_rows<A>(rows), share = real_attribute(k, "momentum");
+    const auto rest = A::sub(number<A>(1), share);
+    walk = part_sums(rows, channels, {sums}, {input(kRunningMean)}, {output(kMean), output(kNextMean)});
+    walk_lines(k, walk, kBatchSumWork, [=](auto &lines) {
+      auto sum = lines.variable(-0.0);
+      lines.loop([&](const auto &at) { sum(at) = A::add(sum(at), at.in(0)); });
+      lines.once([&](const auto &at) {
+        sum(at) = A::mul(sum(at), one_over);
+        at.out(0, sum(at));
+        at.out(1, A::fma(share, sum(at), A::mul(rest, at.in(1))));
+      });
+    });
+  }
+
+  /// And the next running variance. One row has no unbiased variance; it counts as two.
+  template <class A>
+  static void find_deviation(Kernel<A> &k, std::size_t rows, std::size_t channels, const WalkValue &sums) {
+    const auto one_over = one_over_rows<A>(rows), unbiased = one_over_rows<A>(std::max<std::size_t>(rows - 1, 1));
+    const auto share = real_attribute(k, "momentum"), epsilon = real_attribute(k, "epsilon");
+    const auto rest = A::sub(number<A>(1), share);
+    const LineWalk walk =
+        part_sums(rows, channels, {sums}, {input(kRunningVariance)}, {output(kRstd), output(kNextVariance)});
+    walk_lines(k, walk, kBatchSumWork, [=](auto &lines) {
+      auto squares = lines.variable(-0.0);
+      lines.loop([&](const auto &at) { squares(at) = A::add(squares(at), at.in(0)); });
+      lines.once([&](const auto &at) {
+        at.out(0, A::rsqrt(A::add(A::mul(squares(at), one_over), epsilon)));
+        at.out(1, A::fma(share, A::mul(squares(at), unbiased), A::mul(rest, at.in(1))));
+      });
+    });
   }
 };
 
@@ -90,27 +140,55 @@ struct BatchNormalizationGradientRun {
   enum Input { kDy, kX, kGamma, kMean, kRstd };
   enum Output { kDx, kDgamma, kDbeta };
 
+  /// h = (x - mean) rstd is kept from the sums to dx, which otherwise had more operands than a walk may have.
   template <class A> static void run(Kernel<A> &k) {
-    using V = typename A::Value;
     const std::size_t rows = k.in_shape(kX).rows(), channels = k.in_shape(kX).cols();
-    const V *dy = k.in(kDy), *x = k.in(kX), *gamma = k.in(kGamma), *mean = k.in(kMean), *rstd = k.in(kRstd);
-    const auto normal = [=](std::size_t i, std::size_t c) { return A::mul(A::sub(x[i], mean[c]), rstd[c]); };
-    const std::vector<V> dbeta =
-        sum_rows(k, rows, channels, [dy](std::size_t i, std::size_t, V acc) { return A::add(acc, dy[i]); });
-    const std::vector<V> dgamma = sum_rows(k, rows, channels, [dy, normal](std::size_t i, std::size_t c, V acc) {
-      return A::fma(dy[i], normal(i, c), acc);
+    const std::size_t sums = batch_parts(rows) * channels;
+    const WalkValue normal = k.temporary(rows * channels), dgamma = k.temporary(sums), dbeta = k.temporary(sums);
+    LineWalk walk = channel_walk(rows, channels, {input(kDy), input(kX)}, {input(kMean), input(kRstd)});
+    walk.out = {strided(normal, 1, channels), by_lane(dbeta), by_lane(dgamma)};
+    walk_parts(k, walk, 1, [](auto &lines) {
+      auto of_dbeta = lines.variable(0), of_dgamma = lines.variable(0);
+      lines.loop([&](const auto &at) {
+        const auto h = A::mul(A::sub(at.in(1), at.in(2)), at.in(3));
+        of_dbeta(at) = A::add(of_dbeta(at), at.in(0));
+        of_dgamma(at) = A::fma(at.in(0), h, of_dgamma(at));
+        at.out(0, h);
+      });
+      lines.once([&](const auto &at) {
+        at.out(1, of_dbeta(at));
+        at.out(2, of_dgamma(at));
+      });
     });
-    std::copy(dgamma.begin(), dgamma.end(), k.out(kDgamma));
-    std::copy(dbeta.begin(), dbeta.end(), k.out(kDbeta));
-    std::vector<V> slope(channels), offset(channels), scale(channels);
-    for (std::size_t c = 0; c < channels; ++c) {
-      slope[c] = A::mul(dgamma[c], one_over_rows<V>(rows));
-      offset[c] = A::mul(dbeta[c], one_over_rows<V>(rows));
-      scale[c] = A::mul(gamma[c], rstd[c]);
-    }
-    V *dx = k.out(kDx);
-    for_channel_elements(k, k.in_shape(kX), [&slope, &offset, &scale, dx, dy, normal](std::size_t i, std::size_t c) {
-      dx[i] = A::mul(A::fma(-normal(i, c), slope[c], A::sub(dy[i], offset[c])), scale[c]);
+    const WalkValue slope = k.temporary(channels), offset = k.temporary(channels), scale = k.temporary(channels);
+    add_parts(k, rows, dgamma, kDgamma, slope);
+    add_parts(k, rows, dbeta, kDbeta, offset);
+    walk = elements_walk(channels, {input(kGamma), input(kRstd)}, {scale});
+    walk_lines(k, walk, 1,
+               [](auto &lines) { lines.loop([](const auto &at) { at.out(0, A::mul(at.in(0), at.in(1))); }); });
+    walk = channel_walk(rows, channels, {input(kDy), normal}, {slope, offset, scale});
+    walk.out = {strided(output(kDx), 1, channels)};
+    walk.elementwise = true;
+    walk_lines(k, walk, kBatchSumWork, [](auto &lines) {
+      lines.loop(
+          [](const auto &at) { at.out(0, A::mul(A::fma(-at.in(1), at.in(2), A::sub(at.in(0), at.in(3))), at.in(4))); });
+    });
+  }
+
+private:
+  /// The gradient of gamma or beta, and the mean of its terms.
+  template <class A>
+  static void add_parts(Kernel<A> &k, std::size_t rows, const WalkValue &sums, std::size_t result,
+                        const WalkValue &mean) {
+    const auto one_over = one_over_rows<A>(rows);
+    const LineWalk walk = part_sums(rows, k.in_shape(kX).cols(), {sums}, {}, {output(result), mean});
+    walk_lines(k, walk, 1, [=](auto &lines) {
+      auto sum = lines.variable(-0.0);
+      lines.loop([&](const auto &at) { sum(at) = A::add(sum(at), at.in(0)); });
+      lines.once([&](const auto &at) {
+        at.out(0, sum(at));
+        at.out(1, A::mul(sum(at), one_over));
+      });
     });
   }
 };
@@ -119,16 +197,19 @@ struct BatchNormalizationInferenceRun {
   enum Input { kX, kGamma, kBeta, kMean, kVariance };
 
   template <class A> static void run(Kernel<A> &k) {
-    using V = typename A::Value;
-    const V *x = k.in(kX), *gamma = k.in(kGamma), *beta = k.in(kBeta), *mean = k.in(kMean);
-    const std::size_t channels = k.in_shape(kX).cols();
-    const V epsilon = real_attribute(k, "epsilon");
-    std::vector<V> rstd(channels);
-    for (std::size_t c = 0; c < channels; ++c)
-      rstd[c] = A::rsqrt(A::add(k.in(kVariance)[c], epsilon));
-    V *y = k.out(0);
-    for_channel_elements(k, k.in_shape(kX), [&rstd, x, gamma, beta, mean, y](std::size_t i, std::size_t c) {
-      y[i] = A::fma(A::mul(A::sub(x[i], mean[c]), rstd[c]), gamma[c], beta[c]);
+    const std::size_t rows = k.in_shape(kX).rows(), channels = k.in_shape(kX).cols();
+    const auto epsilon = real_attribute(k, "epsilon");
+    const WalkValue rstd = k.temporary(channels);
+    LineWalk walk = elements_walk(channels, {input(kVariance)}, {rstd});
+    walk_lines(k, walk, 24, [epsilon](auto &lines) {
+      lines.loop([epsilon](const auto &at) { at.out(0, A::rsqrt(A::add(at.in(0), epsilon))); });
+    });
+    walk = channel_walk(rows, channels, {input(kX)}, {input(kMean), rstd, input(kGamma), input(kBeta)});
+    walk.out = {strided(output(0), 1, channels)};
+    walk.elementwise = true;
+    walk_lines(k, walk, kBatchSumWork, [](auto &lines) {
+      lines.loop(
+          [](const auto &at) { at.out(0, A::fma(A::mul(A::sub(at.in(0), at.in(1)), at.in(2)), at.in(3), at.in(4))); });
     });
   }
 };

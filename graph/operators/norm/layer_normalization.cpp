@@ -7,42 +7,59 @@ namespace {
 
 struct LayerNormalizationRun {
   template <class A> static void run(Kernel<A> &k) {
-    using Value = typename A::Value;
-    const std::size_t cols = k.in_shape(0).cols();
-    const Value share = number<A>(1.0 / static_cast<double>(cols)), epsilon = real_attribute(k, "epsilon");
-    const Value *const gamma = k.in(1), *const beta = k.in(2);
-    for_rows(k, k.in_shape(0), 12, [&](std::size_t row) {
-      const Value *const x = k.in(0) + row * cols;
-      Value *const y = k.out(0) + row * cols;
-      const Value mean = A::mul(row_sum<A>(cols, [x](std::size_t i) { return x[i]; }), share);
-      for (std::size_t i = 0; i < cols; ++i)
-        y[i] = A::sub(x[i], mean);
-      const auto away = [y](std::size_t i) { return y[i]; };
-      const Value rstd = A::rsqrt(A::add(A::mul(row_product<A>(cols, away, away), share), epsilon));
-      for (std::size_t i = 0; i < cols; ++i)
-        y[i] = A::fma(A::mul(y[i], rstd), gamma[i], beta[i]);
-      if (k.has_out(1)) k.out(1)[row] = mean;
-      if (k.has_out(2)) k.out(2)[row] = rstd;
+    const Shape &x = k.in_shape(0);
+    const auto share = share_of_columns<A>(x), epsilon = real_attribute(k, "epsilon");
+    LineWalk walk = normalized_rows(x);
+    walk.in = {of_rows(x, input(0)), by_step(input(1)), by_step(input(2))};
+    walk.out = {of_rows(x, output(0))};
+    const bool gives_mean = k.has_out(1), gives_rstd = k.has_out(2);
+    if (gives_mean) walk.out.push_back(by_lane(output(1)));
+    if (gives_rstd) walk.out.push_back(by_lane(output(2)));
+    walk_lines(k, walk, 12, [=](auto &lines) {
+      auto mean = lines.variable(0), rstd = lines.variable(0);
+      lines.loop([&](const auto &at) { mean(at) = A::add(mean(at), at.in(0)); });
+      lines.once([&](const auto &at) { mean(at) = A::mul(mean(at), share); });
+      lines.loop([&](const auto &at) {
+        const auto away = A::sub(at.in(0), mean(at));
+        rstd(at) = A::fma(away, away, rstd(at));
+      });
+      lines.once([&](const auto &at) {
+        rstd(at) = A::rsqrt(A::add(A::mul(rstd(at), share), epsilon));
+        if (gives_mean) at.out(1, mean(at));
+        if (gives_rstd) at.out(gives_mean ? 2 : 1, rstd(at));
+      });
+      lines.loop(
+          [&](const auto &at) { at.out(0, A::fma(A::mul(A::sub(at.in(0), mean(at)), rstd(at)), at.in(1), at.in(2))); });
     });
   }
 };
 
 struct LayerNormalizationGradientRun {
+  enum Input { kDy, kX, kMean, kRstd, kGamma };
+
   template <class A> static void run(Kernel<A> &k) {
-    using Value = typename A::Value;
-    const std::size_t cols = k.in_shape(0).cols();
-    const Value share = number<A>(1.0 / static_cast<double>(cols));
-    const Value *const gamma = k.in(4);
-    for_rows(k, k.in_shape(0), 14, [&](std::size_t row) {
-      const Value *const dy = k.in(0) + row * cols, *const x = k.in(1) + row * cols;
-      const Value mean = k.in(2)[row], rstd = k.in(3)[row];
-      Value *const dx = k.out(0) + row * cols;
-      const auto scaled = [dy, gamma](std::size_t i) { return A::mul(dy[i], gamma[i]); };
-      const auto normal = [x, mean, rstd](std::size_t i) { return A::mul(A::sub(x[i], mean), rstd); };
-      const Value of_mean = A::mul(row_sum<A>(cols, scaled), share);
-      const Value of_slope = A::mul(row_product<A>(cols, scaled, normal), share);
-      for (std::size_t i = 0; i < cols; ++i)
-        dx[i] = A::mul(A::fma(-normal(i), of_slope, A::sub(scaled(i), of_mean)), rstd);
+    const Shape &x = k.in_shape(0);
+    const auto share = share_of_columns<A>(x);
+    LineWalk walk = normalized_rows(x);
+    walk.in = {of_rows(x, input(kDy)), of_rows(x, input(kX)), by_lane(input(kMean)), by_lane(input(kRstd)),
+               by_step(input(kGamma))};
+    walk.out = {of_rows(x, output(0))};
+    walk_lines(k, walk, 14, [=](auto &lines) {
+      const auto scaled = [](const auto &at) { return A::mul(at.in(kDy), at.in(kGamma)); };
+      const auto normal = [](const auto &at) { return A::mul(A::sub(at.in(kX), at.in(kMean)), at.in(kRstd)); };
+      auto of_mean = lines.variable(0), of_slope = lines.variable(0);
+      lines.loop([&](const auto &at) {
+        const auto gradient = scaled(at);
+        of_mean(at) = A::add(of_mean(at), gradient);
+        of_slope(at) = A::fma(gradient, normal(at), of_slope(at));
+      });
+      lines.once([&](const auto &at) {
+        of_mean(at) = A::mul(of_mean(at), share);
+        of_slope(at) = A::mul(of_slope(at), share);
+      });
+      lines.loop([&](const auto &at) {
+        at.out(0, A::mul(A::fma(-normal(at), of_slope(at), A::sub(scaled(at), of_mean(at))), at.in(kRstd)));
+      });
     });
   }
 };
@@ -50,9 +67,14 @@ struct LayerNormalizationGradientRun {
 struct LayerNormalizationScaleGradientRun {
   template <class A> static void run(Kernel<A> &k) {
     const std::size_t rows = k.in_shape(0).rows(), cols = k.in_shape(0).cols();
-    const auto *const dy = k.in(0), *const x = k.in(1), *const mean = k.in(2), *const rstd = k.in(3);
-    fold_columns<A>(k, rows, cols, k.out(0), [=](auto sum, std::size_t i, std::size_t row, std::size_t) {
-      return A::fma(dy[i], A::mul(A::sub(x[i], mean[row]), rstd[row]), sum);
+    LineWalk walk = columns_as_lanes(rows, cols);
+    walk.in = {strided(input(0), 1, cols), strided(input(1), 1, cols), by_step(input(2)), by_step(input(3))};
+    walk.out = {by_lane(output(0))};
+    walk_lines(k, walk, 3, [](auto &lines) {
+      auto sum = lines.variable(0);
+      lines.loop(
+          [&](const auto &at) { sum(at) = A::fma(at.in(0), A::mul(A::sub(at.in(1), at.in(2)), at.in(3)), sum(at)); });
+      lines.once([&](const auto &at) { at.out(0, sum(at)); });
     });
   }
 };

@@ -1,9 +1,8 @@
 // What the normalizations of rows share: shapes, statistics, attributes.
 #pragma once
 
-#include "graph/operators/loops/columns.hpp"
 #include "graph/operators/loops/entry.hpp"
-#include "graph/operators/loops/rows.hpp"
+#include "graph/operators/loops/lines.hpp"
 
 #include <initializer_list>
 
@@ -12,6 +11,14 @@ namespace gradweave::graph {
 inline AttributeSpec epsilon_attribute() {
   return {"epsilon", AttributeKind::kReal, 1e-5, "added to the mean square before its root is taken"};
 }
+
+/// The walk of rows as lanes, and 1 / columns.
+inline LineWalk normalized_rows(const Shape &x) { return rows_as_lanes(x.rows(), x.cols()); }
+template <class A> typename A::Value share_of_columns(const Shape &x) {
+  return number<A>(1.0 / static_cast<double>(x.cols()));
+}
+/// A matrix of that walk.
+inline WalkOperand of_rows(const Shape &x, WalkValue value) { return strided(value, x.cols(), 1); }
 
 /// One number a row.
 Shape statistics_of(const Shape &x);

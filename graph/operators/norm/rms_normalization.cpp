@@ -7,37 +7,42 @@ namespace {
 
 struct RmsNormalizationRun {
   template <class A> static void run(Kernel<A> &k) {
-    using Value = typename A::Value;
-    const std::size_t cols = k.in_shape(0).cols();
-    const Value share = number<A>(1.0 / static_cast<double>(cols)), epsilon = real_attribute(k, "epsilon");
-    const Value *const gamma = k.in(1);
-    for_rows(k, k.in_shape(0), 8, [&](std::size_t row) {
-      const Value *const x = k.in(0) + row * cols;
-      Value *const y = k.out(0) + row * cols;
-      const auto value = [x](std::size_t i) { return x[i]; };
-      const Value rstd = A::rsqrt(A::add(A::mul(row_product<A>(cols, value, value), share), epsilon));
-      for (std::size_t i = 0; i < cols; ++i)
-        y[i] = A::mul(A::mul(x[i], rstd), gamma[i]);
-      if (k.has_out(1)) k.out(1)[row] = rstd;
+    const Shape &x = k.in_shape(0);
+    const auto share = share_of_columns<A>(x), epsilon = real_attribute(k, "epsilon");
+    LineWalk walk = normalized_rows(x);
+    walk.in = {of_rows(x, input(0)), by_step(input(1))};
+    walk.out = {of_rows(x, output(0))};
+    const bool gives_rstd = k.has_out(1);
+    if (gives_rstd) walk.out.push_back(by_lane(output(1)));
+    walk_lines(k, walk, 8, [=](auto &lines) {
+      auto rstd = lines.variable(0);
+      lines.loop([&](const auto &at) { rstd(at) = A::fma(at.in(0), at.in(0), rstd(at)); });
+      lines.once([&](const auto &at) {
+        rstd(at) = A::rsqrt(A::add(A::mul(rstd(at), share), epsilon));
+        if (gives_rstd) at.out(1, rstd(at));
+      });
+      lines.loop([&](const auto &at) { at.out(0, A::mul(A::mul(at.in(0), rstd(at)), at.in(1))); });
     });
   }
 };
 
 struct RmsNormalizationGradientRun {
+  enum Input { kDy, kX, kRstd, kGamma };
+
   template <class A> static void run(Kernel<A> &k) {
-    using Value = typename A::Value;
-    const std::size_t cols = k.in_shape(0).cols();
-    const Value share = number<A>(1.0 / static_cast<double>(cols));
-    const Value *const gamma = k.in(3);
-    for_rows(k, k.in_shape(0), 10, [&](std::size_t row) {
-      const Value *const dy = k.in(0) + row * cols, *const x = k.in(1) + row * cols;
-      const Value rstd = k.in(2)[row];
-      Value *const dx = k.out(0) + row * cols;
-      const auto scaled = [dy, gamma](std::size_t i) { return A::mul(dy[i], gamma[i]); };
-      const auto normal = [x, rstd](std::size_t i) { return A::mul(x[i], rstd); };
-      const Value of_slope = A::mul(row_product<A>(cols, scaled, normal), share);
-      for (std::size_t i = 0; i < cols; ++i)
-        dx[i] = A::mul(A::fma(-normal(i), of_slope, scaled(i)), rstd);
+    const Shape &x = k.in_shape(0);
+    const auto share = share_of_columns<A>(x);
+    LineWalk walk = normalized_rows(x);
+    walk.in = {of_rows(x, input(kDy)), of_rows(x, input(kX)), by_lane(input(kRstd)), by_step(input(kGamma))};
+    walk.out = {of_rows(x, output(0))};
+    walk_lines(k, walk, 10, [=](auto &lines) {
+      const auto scaled = [](const auto &at) { return A::mul(at.in(kDy), at.in(kGamma)); };
+      const auto normal = [](const auto &at) { return A::mul(at.in(kX), at.in(kRstd)); };
+      auto of_slope = lines.variable(0);
+      lines.loop([&](const auto &at) { of_slope(at) = A::fma(scaled(at), normal(at), of_slope(at)); });
+      lines.once([&](const auto &at) { of_slope(at) = A::mul(of_slope(at), share); });
+      lines.loop(
+          [&](const auto &at) { at.out(0, A::mul(A::fma(-normal(at), of_slope(at), scaled(at)), at.in(kRstd))); });
     });
   }
 };
@@ -45,9 +50,13 @@ struct RmsNormalizationGradientRun {
 struct RmsNormalizationScaleGradientRun {
   template <class A> static void run(Kernel<A> &k) {
     const std::size_t rows = k.in_shape(0).rows(), cols = k.in_shape(0).cols();
-    const auto *const dy = k.in(0), *const x = k.in(1), *const rstd = k.in(2);
-    fold_columns<A>(k, rows, cols, k.out(0), [=](auto sum, std::size_t i, std::size_t row, std::size_t) {
-      return A::fma(dy[i], A::mul(x[i], rstd[row]), sum);
+    LineWalk walk = columns_as_lanes(rows, cols);
+    walk.in = {strided(input(0), 1, cols), strided(input(1), 1, cols), by_step(input(2))};
+    walk.out = {by_lane(output(0))};
+    walk_lines(k, walk, 3, [](auto &lines) {
+      auto sum = lines.variable(0);
+      lines.loop([&](const auto &at) { sum(at) = A::fma(at.in(0), A::mul(at.in(1), at.in(2)), sum(at)); });
+      lines.once([&](const auto &at) { at.out(0, sum(at)); });
     });
   }
 };

@@ -1,88 +1,92 @@
 // Softmax over the last dimension, of scores that are scaled and masked; and its gradient from P.
 #include "graph/operators/loops/broadcast.hpp"
 #include "graph/operators/loops/function_cost.hpp"
-#include "graph/operators/loops/rows.hpp"
 
 #include <limits>
 
 namespace gradweave::graph {
 namespace {
 
-/// z = scale x + mask, rounded once; without a mask scale x.
-template <class A> class MaskedScores {
-public:
-  using Value = typename A::Value;
+std::vector<std::uint32_t> without_last(const Shape &shape) {
+  return {shape.dims().begin(), shape.dims().end() - (shape.rank() > 0 ? 1 : 0)};
+}
 
-  explicit MaskedScores(const Kernel<A> &k)
-      : x_(k.in(0)), mask_(k.has_in(1) ? k.in(1) : nullptr), cols_(k.in_shape(0).cols()),
-        scale_(real_attribute(k, "scale")) {
-    if (mask_ == nullptr) return;
-    mask_step_ = k.in_shape(1).rank() > 0 && k.in_shape(1).cols() == cols_ ? 1 : 0;
-    // Where each row finds its part of the mask.
-    const Shape rows(without_last(k.in_shape(0))), mask_rows(without_last(k.in_shape(1)));
-    const std::size_t mask_cols = k.in_shape(1).cols();
-    const RepeatWalk walk(rows, {&mask_rows});
-    begins_.reserve(rows.elements());
-    for (std::size_t row = 0; row < rows.elements(); ++row)
-      begins_.push_back((walk.offset(0, row / walk.inner()) + row % walk.inner() * walk.strides[0].back()) * mask_cols);
-  }
+/// Rows of x as lanes; operands: x, and the mask where there is one, repeated to x.
+LineWalk masked_rows(const Shape &x, const Shape *mask) {
+  const Shape rows(without_last(x)), mask_rows(mask == nullptr ? std::vector<std::uint32_t>{} : without_last(*mask));
+  const RepeatWalk repeat(rows, {&mask_rows});
+  LineWalk walk{repeat.dims, {x.cols()}, {}, {}, false};
+  WalkOperand of_x{input(0), repeat.dims, {1}, 0};
+  std::size_t stride = x.cols();
+  for (std::size_t d = repeat.dims.size(); d-- > 0; stride *= repeat.dims[d])
+    of_x.lanes[d] = stride;
+  walk.in.push_back(of_x);
+  if (mask == nullptr) return walk;
+  WalkOperand of_mask{input(1), repeat.strides[0], {mask->cols() == x.cols() ? 1U : 0U}, 0};
+  for (std::size_t &lane : of_mask.lanes)
+    lane *= mask->cols();
+  walk.in.push_back(of_mask);
+  return walk;
+}
 
-  void row(std::size_t row, Value *z) const {
-    const Value *const x = x_ + row * cols_;
-    const Value scale = scale_;
-    if (mask_ == nullptr) {
-      for (std::size_t i = 0; i < cols_; ++i)
-        z[i] = A::mul(x[i], scale);
-      return;
-    }
-    const Value *const mask = mask_ + begins_[row];
-    for (std::size_t i = 0; i < cols_; ++i)
-      z[i] = A::fma(x[i], scale, mask[i * mask_step_]);
+struct SoftmaxRun {
+  /// Powers are kept, for an exponential is dear; the rows' factors are applied to them by element.
+  template <class A> static void run(Kernel<A> &k) {
+    const Shape &x = k.in_shape(0);
+    const bool masked = k.has_in(1);
+    const auto scale = real_attribute(k, "scale");
+    const WalkValue powers = k.temporary(x.elements()), shares = k.temporary(x.rows());
+    LineWalk walk = masked_rows(x, masked ? &k.in_shape(1) : nullptr);
+    walk.out = {walk.in[0], walk.in[0]};
+    walk.out[0].value = powers;
+    walk.out[1].value = shares;
+    for (std::size_t &lane : walk.out[1].lanes)
+      lane /= x.cols();
+    walk.out[1].steps = {0};
+    walk_lines(k, walk, 40, [=](auto &lines) {
+      constexpr double kInfinity = std::numeric_limits<double>::infinity();
+      const auto score = [=](const auto &at) {
+        return masked ? A::fma(at.in(0), scale, at.in(1)) : A::mul(at.in(0), scale);
+      };
+      auto most = lines.variable(-kInfinity), sum = lines.variable(0);
+      lines.loop([&](const auto &at) { most(at) = A::max(most(at), score(at)); });
+      // Of a row that is -infinity throughout, all powers are 0; so is P.
+      lines.once([&](const auto &at) {
+        most(at) = A::select(A::eq(most(at), number<A>(-kInfinity)), number<A>(0), most(at));
+      });
+      lines.loop([&](const auto &at) {
+        const auto power = A::exp(A::sub(score(at), most(at)));
+        sum(at) = A::add(sum(at), power);
+        at.out(0, power);
+      });
+      lines.once([&](const auto &at) { at.out(1, A::reciprocal(A::max(sum(at), number<A>(1)))); });
+    });
+    scale_rows(k, x, powers, shares);
   }
 
 private:
-  static std::vector<std::uint32_t> without_last(const Shape &shape) {
-    return {shape.dims().begin(), shape.dims().end() - (shape.rank() > 0 ? 1 : 0)};
-  }
-
-  const Value *x_, *mask_;
-  std::size_t cols_, mask_step_ = 0;
-  Value scale_;
-  std::vector<std::size_t> begins_;
-};
-
-struct SoftmaxRun {
-  template <class A> static void run(Kernel<A> &k) {
-    using Value = typename A::Value;
-    constexpr Value kInfinity = std::numeric_limits<Value>::infinity();
-    const MaskedScores<A> scores(k);
-    const std::size_t cols = k.in_shape(0).cols();
-    for_rows(k, k.in_shape(0), 40, [&](std::size_t row) {
-      Value *const p = k.out(0) + row * cols;
-      scores.row(row, p);
-      const Value most = row_maximum<A>(p, cols);
-      // Of a row that is -infinity throughout, all powers are 0; so is P.
-      const Value sum = row_exponentials<A>(p, cols, most == -kInfinity ? Value{0} : most);
-      const Value share = A::reciprocal(A::max(sum, Value{1}));
-      for (std::size_t i = 0; i < cols; ++i)
-        p[i] = A::mul(p[i], share);
-    });
+  template <class A>
+  static void scale_rows(Kernel<A> &k, const Shape &x, const WalkValue &powers, const WalkValue &shares) {
+    LineWalk walk = columns_as_lanes(x.rows(), x.cols());
+    walk.elementwise = true;
+    walk.in = {strided(powers, 1, x.cols()), by_step(shares)};
+    walk.out = {strided(output(0), 1, x.cols())};
+    walk_lines(k, walk, 1,
+               [](auto &lines) { lines.loop([](const auto &at) { at.out(0, A::mul(at.in(0), at.in(1))); }); });
   }
 };
 
 struct SoftmaxGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    using Value = typename A::Value;
-    const std::size_t cols = k.in_shape(0).cols();
-    const Value scale = real_attribute(k, "scale");
-    for_rows(k, k.in_shape(0), 8, [&](std::size_t row) {
-      const Value *const dp = k.in(0) + row * cols;
-      const Value *const p = k.in(1) + row * cols;
-      Value *const dx = k.out(0) + row * cols;
-      const Value mean = row_product<A>(
-          cols, [p](std::size_t i) { return p[i]; }, [dp](std::size_t i) { return dp[i]; });
-      for (std::size_t i = 0; i < cols; ++i)
-        dx[i] = A::mul(A::mul(p[i], A::sub(dp[i], mean)), scale);
+    const Shape &x = k.in_shape(0);
+    const auto scale = real_attribute(k, "scale");
+    LineWalk walk = rows_as_lanes(x.rows(), x.cols());
+    walk.in = {strided(input(0), x.cols(), 1), strided(input(1), x.cols(), 1)};
+    walk.out = {strided(output(0), x.cols(), 1)};
+    walk_lines(k, walk, 8, [=](auto &lines) {
+      auto mean = lines.variable(0);
+      lines.loop([&](const auto &at) { mean(at) = A::fma(at.in(1), at.in(0), mean(at)); });
+      lines.loop([&](const auto &at) { at.out(0, A::mul(A::mul(at.in(1), A::sub(at.in(0), mean(at))), scale)); });
     });
   }
 };

@@ -4,8 +4,6 @@
 #include "graph/operators/loops/function_cost.hpp"
 #include "graph/operators/optimizer/update.hpp"
 
-#include <algorithm>
-
 namespace gradweave::graph {
 namespace {
 
@@ -13,39 +11,73 @@ struct AdamWInput {
   enum : std::size_t { kW, kG, kM, kV, kConstants, kIds, kFactor };
 };
 
-/// Both have the inputs of SparseAdamW; AdamW has its factor where that has ids.
-template <class A, bool sparse> void run_adamw(Kernel<A> &k) {
-  using Value = typename A::Value;
-  const Value *const w = k.in(AdamWInput::kW), *const g = k.in(AdamWInput::kG), *const m = k.in(AdamWInput::kM),
-                     *const v = k.in(AdamWInput::kV);
-  Value *const new_w = k.out(0), *const new_m = k.out(1), *const new_v = k.out(2);
-  const Value rate = k.in(AdamWInput::kConstants)[0], correct_m = k.in(AdamWInput::kConstants)[1],
-              correct_v = k.in(AdamWInput::kConstants)[2];
-  constexpr std::size_t factor_input = sparse ? AdamWInput::kFactor : AdamWInput::kFactor - 1;
-  const bool scaled = k.has_in(factor_input);
-  const Value factor = scaled ? k.in(factor_input)[0] : Value{1};
-  const AdamWFactors<A> factors(k.attributes(), rate, correct_m, correct_v, factor,
-                                A::mul(rate, real_attribute(k, "weight_decay")));
-  const auto update = [=](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const AdamWElement<A> next = adamw_step<A>(factors, {w[i], m[i], v[i]}, g[i]);
-      new_w[i] = next.w;
-      new_m[i] = next.m;
-      new_v[i] = next.v;
+/// Both have the inputs of SparseAdamW; AdamW has its factor where that has ids. Moments and the step that w makes come
+/// first, then w: each has no more operands than a walk may have.
+template <class A, bool sparse> class AdamWStep {
+public:
+  static void run(Kernel<A> &k) {
+    const std::size_t ids = sparse ? AdamWInput::kIds : k.inputs();
+    const std::size_t factor = sparse ? AdamWInput::kFactor : AdamWInput::kFactor - 1;
+    keep_others(k, ids, {{AdamWInput::kW, 0}, {AdamWInput::kM, 1}, {AdamWInput::kV, 2}});
+    const WalkValue steps = k.temporary(k.in_shape(0).elements());
+    WalkValue gradients = input(AdamWInput::kG);
+    if (k.has_in(factor)) gradients = k.temporary(k.in_shape(0).elements());
+    for (const UpdatedRange &range : updated_ranges(k, ids)) {
+      if (k.has_in(factor)) scale(k, range, factor, gradients);
+      update_moments(k, range, gradients, steps);
+      update_weights(k, range, steps);
     }
-  };
-  update_elements(k, sparse ? AdamWInput::kIds : k.inputs(), update, [=](std::size_t begin, std::size_t end) {
-    std::copy(w + begin, w + end, new_w + begin);
-    std::copy(m + begin, m + end, new_m + begin);
-    std::copy(v + begin, v + end, new_v + begin);
-  });
-}
+  }
+
+private:
+  static LineWalk walk_of(const UpdatedRange &range) { return elements_walk(range.end - range.begin, {}, {}); }
+
+  static void scale(Kernel<A> &k, const UpdatedRange &range, std::size_t factor, const WalkValue &gradients) {
+    LineWalk walk = walk_of(range);
+    walk.in = {in_range(input(AdamWInput::kG), range), a_number(input(factor))};
+    walk.out = {in_range(gradients, range)};
+    walk_lines(k, walk, 1,
+               [](auto &lines) { lines.loop([](const auto &at) { at.out(0, A::mul(at.in(0), at.in(1))); }); });
+  }
+
+  static void update_moments(Kernel<A> &k, const UpdatedRange &range, const WalkValue &gradients,
+                             const WalkValue &steps) {
+    enum Operand { kG, kM, kV, kCorrectM, kCorrectV };
+    LineWalk walk = walk_of(range);
+    walk.in = {in_range(gradients, range), in_range(input(AdamWInput::kM), range),
+               in_range(input(AdamWInput::kV), range), a_number(input(AdamWInput::kConstants), 1),
+               a_number(input(AdamWInput::kConstants), 2)};
+    walk.out = {in_range(output(1), range), in_range(output(2), range), in_range(steps, range)};
+    const AdamWMoments<A> moments(k.attributes());
+    walk_lines(k, walk, 60, [=](auto &lines) {
+      lines.loop([=](const auto &at) {
+        const auto next = moments.next(at.in(kM), at.in(kV), at.in(kG), at.in(kCorrectM), at.in(kCorrectV));
+        at.out(2, next.step);
+        at.out(0, next.m);
+        at.out(1, next.v);
+      });
+    });
+  }
+
+  static void update_weights(Kernel<A> &k, const UpdatedRange &range, const WalkValue &steps) {
+    LineWalk walk = walk_of(range);
+    walk.in = {in_range(input(AdamWInput::kW), range), in_range(steps, range),
+               a_number(input(AdamWInput::kConstants), 0)};
+    walk.out = {in_range(output(0), range)};
+    const auto weight_decay = real_attribute(k, "weight_decay");
+    walk_lines(k, walk, 4, [=](auto &lines) {
+      auto decay = lines.variable(0);
+      lines.once([&](const auto &at) { decay(at) = A::mul(at.in(2), weight_decay); });
+      lines.loop([&](const auto &at) { at.out(0, adamw_weight<A>(at.in(0), at.in(1), at.in(2), decay(at))); });
+    });
+  }
+};
 
 struct AdamWRun {
-  template <class A> static void run(Kernel<A> &k) { run_adamw<A, false>(k); }
+  template <class A> static void run(Kernel<A> &k) { AdamWStep<A, false>::run(k); }
 };
 struct SparseAdamWRun {
-  template <class A> static void run(Kernel<A> &k) { run_adamw<A, true>(k); }
+  template <class A> static void run(Kernel<A> &k) { AdamWStep<A, true>::run(k); }
 };
 
 void infer_moments(Inference &op, std::size_t factor) {

@@ -5,32 +5,37 @@
 
 namespace gradweave::graph {
 
-/// What is the same for all elements.
-template <class A> struct AdamWFactors {
+/// The next moments of an element, and the step that its weight makes but for the rate.
+template <class A> class AdamWMoments {
+public:
   using Value = typename A::Value;
+  struct Next {
+    Value m, v, step;
+  };
 
-  /// `rate`, `correct_m`, `correct_v`: the constants of the step; `factor`: of the gradient. Attributes are rounded
-  /// once; `decay` is the rate times the attribute.
-  AdamWFactors(const Attributes &attributes, Value rate_, Value correct_m_, Value correct_v_, Value factor_,
-               Value decay_)
-      : rate(rate_), correct_m(correct_m_), correct_v(correct_v_), factor(factor_),
-        keep_m(number<A>(attributes.real("beta1"))), add_m(number<A>(1 - attributes.real("beta1"))),
-        keep_v(number<A>(attributes.real("beta2"))), add_v(number<A>(1 - attributes.real("beta2"))),
-        epsilon(number<A>(attributes.real("epsilon"))), decay(decay_) {}
+  /// Attributes beta1, beta2 and epsilon, each rounded once.
+  explicit AdamWMoments(const Attributes &attributes)
+      : keep_m_(number<A>(attributes.real("beta1"))), add_m_(number<A>(1 - attributes.real("beta1"))),
+        keep_v_(number<A>(attributes.real("beta2"))), add_v_(number<A>(1 - attributes.real("beta2"))),
+        epsilon_(number<A>(attributes.real("epsilon"))) {}
 
-  Value rate, correct_m, correct_v, factor, keep_m, add_m, keep_v, add_v, epsilon, decay;
+  /// From the moments m and v and the gradient; `correct_m`, `correct_v`: constants of the step.
+  Next next(Value m, Value v, Value gradient, Value correct_m, Value correct_v) const {
+    const Value mean = A::fma(keep_m_, m, A::mul(add_m_, gradient));
+    const Value square = A::fma(keep_v_, v, A::mul(A::mul(add_v_, gradient), gradient));
+    const Value root = A::sqrt(A::mul(square, correct_v));
+    return {mean, square, A::div(A::mul(mean, correct_m), A::add(root, epsilon_))};
+  }
+
+private:
+  Value keep_m_, add_m_, keep_v_, add_v_, epsilon_;
 };
 
-template <class A> struct AdamWElement { typename A::Value w, m, v; };
-
-/// Of the next step, from w, m, v and the gradient g.
+/// The next weight. `decay`: the rate times the attribute weight_decay.
 template <class A>
-AdamWElement<A> adamw_step(const AdamWFactors<A> &f, const AdamWElement<A> &now, typename A::Value g) {
-  const auto gradient = A::mul(g, f.factor);
-  const auto mean = A::fma(f.keep_m, now.m, A::mul(f.add_m, gradient));
-  const auto square = A::fma(f.keep_v, now.v, A::mul(A::mul(f.add_v, gradient), gradient));
-  const auto step = A::div(A::mul(mean, f.correct_m), A::add(A::sqrt(A::mul(square, f.correct_v)), f.epsilon));
-  return {A::fma(-f.rate, step, A::fma(-f.decay, now.w, now.w)), mean, square};
+typename A::Value adamw_weight(typename A::Value w, typename A::Value step, typename A::Value rate,
+                               typename A::Value decay) {
+  return A::fma(-rate, step, A::fma(-decay, w, w));
 }
 
 } // namespace gradweave::graph

@@ -2,8 +2,6 @@
 // SparseSgd: only the rows that ids name.
 #include "graph/operators/optimizer/update.hpp"
 
-#include <algorithm>
-
 namespace gradweave::graph {
 namespace {
 
@@ -12,30 +10,32 @@ struct SgdInput {
 };
 
 template <class A, bool sparse> void run_sgd(Kernel<A> &k) {
-  using Value = typename A::Value;
-  const Value *const w = k.in(SgdInput::kW), *const g = k.in(SgdInput::kG),
-                     *const m = k.has_in(SgdInput::kM) ? k.in(SgdInput::kM) : nullptr;
-  // Without momentum nobody reads the second result; it then is the step.
-  Value *const new_w = k.out(0);
-  std::vector<Value> unread(k.has_out(1) ? 0 : k.out_shape(0).elements());
-  Value *const new_m = k.has_out(1) ? k.out(1) : unread.data();
-  const Value rate = k.in(SgdInput::kConstants)[0];
-  constexpr std::size_t factor_input = sparse ? SgdInput::kFactor : SgdInput::kFactor - 1;
-  const Value factor = k.has_in(factor_input) ? k.in(factor_input)[0] : Value{1};
-  const Value momentum = real_attribute(k, "momentum"), decay = real_attribute(k, "weight_decay");
+  const std::size_t ids = sparse ? SgdInput::kIds : k.inputs();
+  const std::size_t factor = sparse ? SgdInput::kFactor : SgdInput::kFactor - 1;
+  const bool has_m = k.has_in(SgdInput::kM), gives_m = k.has_out(1), scaled = k.has_in(factor);
+  keep_others(k, ids, {{SgdInput::kW, 0}});
+  if (has_m && gives_m) keep_others(k, ids, {{SgdInput::kM, 1}});
+  const auto momentum = real_attribute(k, "momentum"), decay = real_attribute(k, "weight_decay");
   const bool nesterov = k.attributes().integer("nesterov") != 0;
-  const auto update = [=](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const Value gradient = A::fma(decay, w[i], A::mul(g[i], factor));
-      const Value average = m == nullptr ? gradient : A::fma(momentum, m[i], gradient);
-      new_m[i] = average;
-      new_w[i] = A::fma(-rate, nesterov ? A::fma(momentum, average, gradient) : average, w[i]);
-    }
-  };
-  update_elements(k, sparse ? SgdInput::kIds : k.inputs(), update, [=](std::size_t begin, std::size_t end) {
-    std::copy(w + begin, w + end, new_w + begin);
-    if (m != nullptr) std::copy(m + begin, m + end, new_m + begin);
-  });
+  for (const UpdatedRange &range : updated_ranges(k, ids)) {
+    LineWalk walk = elements_walk(range.end - range.begin, {}, {});
+    walk.in = {in_range(input(SgdInput::kW), range), in_range(input(SgdInput::kG), range),
+               a_number(input(SgdInput::kConstants))};
+    const std::size_t of_m = walk.in.size(), of_factor = of_m + (has_m ? 1 : 0);
+    if (has_m) walk.in.push_back(in_range(input(SgdInput::kM), range));
+    if (scaled) walk.in.push_back(a_number(input(factor)));
+    walk.out = {in_range(output(0), range)};
+    if (gives_m) walk.out.push_back(in_range(output(1), range));
+    walk_lines(k, walk, 6, [=](auto &lines) {
+      lines.loop([=](const auto &at) {
+        const auto gradient = A::fma(decay, at.in(0), scaled ? A::mul(at.in(1), at.in(of_factor)) : at.in(1));
+        const auto average = has_m ? A::fma(momentum, at.in(of_m), gradient) : gradient;
+        const auto step = nesterov ? A::fma(momentum, average, gradient) : average;
+        at.out(0, A::fma(-at.in(2), step, at.in(0)));
+        if (gives_m) at.out(1, average);
+      });
+    });
+  }
 }
 
 struct SgdRun {

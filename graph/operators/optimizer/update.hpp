@@ -2,7 +2,10 @@
 #pragma once
 
 #include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/lines.hpp"
+#include "graph/operators/loops/move_rows.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace gradweave::graph {
@@ -14,26 +17,31 @@ void require_constants(const Inference &op, std::size_t constants, std::uint32_t
 /// Fails unless w has rows that ids can name.
 void require_rows(const Inference &op, std::size_t ids);
 
-/// For each row of a matrix of `rows` rows, whether one of `count` ids names it. Throws GraphError where an id names
-/// none.
-std::vector<bool> touched_rows(const Op &op, const std::int32_t *ids, std::size_t count, std::size_t rows);
+/// Elements of w that are updated: [begin, end) of its row-major elements.
+struct UpdatedRange {
+  std::size_t begin, end;
+};
+/// All of w as one range or, where input `ids` is given, the rows that it names, each once, as ranges of rows that
+/// follow each other. Throws GraphError where an id names no row, and where the ids are not known.
+std::vector<UpdatedRange> updated_ranges(const KernelOp &k, std::size_t ids, const std::int32_t *values);
 
-/// Calls update(begin, end) for all elements of w or, where input `ids` is given, for those of the rows that it names;
-/// copy(begin, end) for the others.
-template <class A, typename Update, typename Copy>
-void update_elements(const Kernel<A> &k, std::size_t ids, Update update, Copy copy) {
-  const Shape &w = k.in_shape(0);
-  constexpr std::size_t kWork = 60; // operations an element
-  if (!k.has_in(ids)) return k.parallel(w.elements(), kWork, update);
-  const std::size_t rows = w[0], cols = w.elements() / rows;
-  const std::vector<bool> touched = touched_rows(k.op(), k.index_in(ids), k.in_shape(ids).elements(), rows);
-  k.parallel(rows, cols * kWork, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row)
-      if (touched[row])
-        update(row * cols, (row + 1) * cols);
-      else
-        copy(row * cols, (row + 1) * cols);
-  });
+template <class A> std::vector<UpdatedRange> updated_ranges(const Kernel<A> &k, std::size_t ids) {
+  if constexpr (kRecords<A>)
+    return updated_ranges(k, ids, k.has_indices(ids) ? k.index_in(ids) : nullptr);
+  else
+    return updated_ranges(k, ids, k.has_in(ids) ? k.index_in(ids) : nullptr);
+}
+
+/// Operands of a walk over the elements of a range.
+inline WalkOperand in_range(WalkValue value, const UpdatedRange &range) { return strided(value, 1, 0, range.begin); }
+
+/// Where ids are given: outputs begin as copies of inputs, for the elements that are not updated.
+template <class A>
+void keep_others(Kernel<A> &k, std::size_t ids, const std::vector<std::pair<std::size_t, std::size_t>> &in_and_out) {
+  if (!k.has_in(ids)) return;
+  const std::size_t count = k.in_shape(0).elements();
+  for (const auto &[in, out] : in_and_out)
+    move_rows(k, {{1}, count, {input(in), {}, {0}, 0}, {output(out), {}, {0}, 0}});
 }
 
 } // namespace gradweave::graph

@@ -109,7 +109,7 @@ std::vector<Operator> average_pool_operators() {
   pool.derive = derive_average;
   pool.operations = pool_operations;
   pool.lower = walks<Walk::kWindow>;
-  executes<AveragePoolRun>(pool);
+  executes_golden<AveragePoolRun>(pool);
 
   Operator gradient;
   gradient.name = "AveragePoolGradient";
@@ -121,7 +121,7 @@ std::vector<Operator> average_pool_operators() {
   gradient.infer = infer_average_gradient;
   gradient.operations = pool_operations;
   gradient.lower = walks<Walk::kWindow>;
-  executes<AveragePoolGradientRun>(gradient);
+  executes_golden<AveragePoolGradientRun>(gradient);
   return {pool, gradient};
 }
 

@@ -1,43 +1,37 @@
 // GlobalAveragePool and its gradient.
 #include "graph/operators/loops/entry.hpp"
+#include "graph/operators/loops/lines.hpp"
 #include "graph/operators/loops/window.hpp"
-
-#include <algorithm>
 
 namespace gradweave::graph {
 namespace {
 
 struct GlobalAveragePoolRun {
   template <class A> static void run(Kernel<A> &k) {
-    using V = typename A::Value;
     const Shape &x = k.in_shape(0);
     const std::size_t pixels = std::size_t{x[1]} * x[2], channels = x[3];
-    const V part = V{1} / static_cast<V>(pixels);
-    k.parallel(x[0], pixels * channels, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t b = begin; b < end; ++b) {
-        V *sum = k.out(0) + b * channels;
-        std::fill_n(sum, channels, V{0});
-        for (std::size_t p = 0; p < pixels; ++p)
-          for (std::size_t i = 0; i < channels; ++i)
-            sum[i] = A::add(sum[i], k.in(0)[(b * pixels + p) * channels + i]);
-        for (std::size_t i = 0; i < channels; ++i)
-          sum[i] = A::mul(sum[i], part);
-      }
+    const auto part = number<A>(1.0 / static_cast<double>(pixels));
+    LineWalk walk{{x[0], channels}, {pixels}, {}, {}, false};
+    walk.in = {{input(0), {pixels * channels, 1}, {channels}, 0}};
+    walk.out = {{output(0), {channels, 1}, {0}, 0}};
+    walk_lines(k, walk, 1, [part](auto &lines) {
+      auto sum = lines.variable(0);
+      lines.loop([&](const auto &at) { sum(at) = A::add(sum(at), at.in(0)); });
+      lines.once([&](const auto &at) { at.out(0, A::mul(sum(at), part)); });
     });
   }
 };
 
 struct GlobalAveragePoolGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    using V = typename A::Value;
     const Shape &dx = k.out_shape(0);
     const std::size_t pixels = std::size_t{dx[1]} * dx[2], channels = dx[3];
-    const V part = V{1} / static_cast<V>(pixels);
-    k.parallel(dx[0] * pixels, channels, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t p = begin; p < end; ++p)
-        for (std::size_t i = 0; i < channels; ++i)
-          k.out(0)[p * channels + i] = A::mul(k.in(0)[p / pixels * channels + i], part);
-    });
+    const auto part = number<A>(1.0 / static_cast<double>(pixels));
+    LineWalk walk{{channels}, {dx[0], pixels}, {}, {}, true};
+    walk.in = {{input(0), {1}, {channels, 0}, 0}};
+    walk.out = {{output(0), {1}, {pixels * channels, channels}, 0}};
+    walk_lines(k, walk, 1,
+               [part](auto &lines) { lines.loop([part](const auto &at) { at.out(0, A::mul(at.in(0), part)); }); });
   }
 };
 

@@ -1,81 +1,152 @@
 // MaxPool and its gradient.
-#include "graph/operators/loops/step.hpp"
-#include "graph/operators/pool/pool.hpp"
+#include "graph/operators/loops/lines.hpp"
+#include "graph/operators/pool/window_walk.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <vector>
 
 namespace gradweave::graph {
 namespace {
 
-constexpr std::size_t kTapsWork = 8; ///< operations for an element of a window, roughly
+constexpr std::size_t kTapsWork = 6; ///< operations for an element of a window
 
-/// The first NaN wins, else the first of the largest. `at` becomes the pixel of the image it comes from.
-template <class V>
-void largest_of(const Extent &window, std::size_t width, std::size_t channels, const V *image, V *best,
-                std::uint32_t *at) {
-  bool first = true;
-  for (std::size_t r = window.first_row; r < window.end_row; ++r)
-    for (std::size_t c = window.first_col; c < window.end_col; ++c) {
-      const auto pixel = static_cast<std::uint32_t>(r * width + c);
-      const V *x = image + pixel * channels;
-      for (std::size_t i = 0; i < channels; ++i) {
-        const bool best_is_number = !std::isnan(best[i]);
-        const bool larger = first || (best_is_number && !(x[i] <= best[i])); // a NaN is not less than anything
-        best[i] = larger ? x[i] : best[i];
-        at[i] = larger ? pixel : at[i];
-      }
-      first = false;
+struct Tap {
+  std::size_t row = 0, col = 0;   ///< of the image, that the first pixel reads
+  std::size_t number = 0;         ///< in its window
+};
+
+/// Calls visit(rows, columns, taps) for rectangles of output pixels whose windows have the same taps: two spans, and the
+/// taps ascending.
+template <typename Visit> void for_output_spans(const Convolution &v, Visit visit) {
+  for (const OutputSpan &rows : output_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top))
+    for (const OutputSpan &cols : output_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left)) {
+      std::vector<Tap> taps;
+      for (std::size_t r = rows.tap; r < rows.end_tap; ++r)
+        for (std::size_t c = cols.tap; c < cols.end_tap; ++c)
+          taps.push_back({rows.first * v.stride_height + r - v.pad_top, cols.first * v.stride_width + c - v.pad_left,
+                          r * v.kernel_width + c});
+      visit(rows, cols, taps);
     }
 }
 
-/// For each output pixel (image, r, c) its largest values and where they are.
-template <class A>
-void for_largest(const Kernel<A> &k, const Convolution &v, const typename A::Value *image, typename A::Value *best,
-                 std::vector<std::uint32_t> &at) {
-  const std::size_t pixels = std::size_t{v.height} * v.width, channels = v.channels;
-  k.parallel(v.m(), channels * v.kernel_height * v.kernel_width * kTapsWork, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t m = begin; m < end; ++m) {
-      const std::size_t c = m % v.out_width(), r = m / v.out_width() % v.out_height();
-      const std::size_t b = m / v.out_width() / v.out_height();
-      largest_of(extent_of(v, r, c), v.width, channels, image + b * pixels * channels, best + m * channels,
-                 at.data() + m * channels);
-    }
-  });
+/// The first NaN wins, else the first of the largest: x takes the place of what is the largest so far, as `next` of `now`.
+template <class A, class V> V larger_of(const V &largest, const V &x, const V &now, const V &next) {
+  return A::select(A::eq(largest, largest), A::select(A::le(x, largest), now, next), now);
 }
 
 struct MaxPoolRun {
+  /// As many taps at a time as a walk has operands, with the largest so far between.
   template <class A> static void run(Kernel<A> &k) {
-    std::vector<std::uint32_t> at(k.out_shape(0).elements());
-    for_largest(k, pool_window(k.attributes(), k.in_shape(0)), k.in(0), k.out(0), at);
-    k.parallel(at.size(), 1,
-               [&](std::size_t begin, std::size_t end) { make_canonical(k.out(0) + begin, end - begin); });
+    const Convolution v = pool_window(k.attributes(), k.in_shape(0));
+    const WindowWalk pixels(v);
+    const WalkValue largest = k.temporary(k.out_shape(0).elements());
+    for_output_spans(v, [&](const OutputSpan &rows, const OutputSpan &cols, const std::vector<Tap> &taps) {
+      for (std::size_t begin = 0, end = 0; begin < taps.size(); begin = end) {
+        end = std::min(taps.size(), begin + (begin == 0 ? 5 : 4));
+        LineWalk walk = pixels.walk(rows.count, cols.count);
+        if (begin > 0) walk.in.push_back(pixels.of_result(largest, rows.first, cols.first));
+        for (std::size_t t = begin; t < end; ++t)
+          walk.in.push_back(pixels.of_image(input(0), taps[t].row, taps[t].col));
+        const bool last = end == taps.size();
+        walk.out = {pixels.of_result(last ? output(0) : largest, rows.first, cols.first)};
+        const std::size_t operands = walk.in.size();
+        walk_lines(k, walk, kTapsWork * operands, [=](auto &lines) {
+          lines.loop([=](const auto &at) {
+            auto most = at.in(0);
+            for (std::size_t i = 1; i < operands; ++i)
+              most = larger_of<A>(most, at.in(i), most, at.in(i));
+            at.out(0, last ? A::quiet(most) : most);
+          });
+        });
+      }
+    });
   }
 };
 
 struct MaxPoolGradientRun {
-  /// Inputs: dY and X, in which the largest are looked for again.
+  /// Inputs: dY and X, in which the largest are looked for again: which tap of its window each result comes from.
   template <class A> static void run(Kernel<A> &k) {
     const Convolution v = pool_window(k.attributes(), k.in_shape(1));
-    const std::size_t channels = v.channels;
-    std::vector<typename A::Value> largest(k.in_shape(0).elements());
-    std::vector<std::uint32_t> at(largest.size());
-    for_largest(k, v, k.in(1), largest.data(), at);
-    const std::size_t work = channels * kTapsWork * v.kernel_height * v.kernel_width;
-    k.parallel(std::size_t{v.batch} * v.height * v.width, work, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t p = begin; p < end; ++p) {
-        const std::size_t c = p % v.width, r = p / v.width % v.height, b = p / v.width / v.height;
-        const std::size_t pixel = r * v.width + c;
-        auto *dx = k.out(0) + p * channels;
-        std::fill_n(dx, channels, typename A::Value{0});
-        for_windows_of(v, b, r, c, [&](std::size_t m, std::size_t, std::size_t) {
-          const auto *dy = k.in(0) + m * channels;
-          for (std::size_t i = 0; i < channels; ++i)
-            dx[i] = at[m * channels + i] == pixel ? A::add(dx[i], dy[i]) : dx[i];
-        });
-      }
+    const std::size_t results = k.in_shape(0).elements();
+    const WalkValue largest = k.temporary(results), chosen = k.temporary(results);
+    for_output_spans(v, [&](const OutputSpan &rows, const OutputSpan &cols, const std::vector<Tap> &taps) {
+      find_taps(k, v, rows, cols, taps, largest, chosen);
     });
+    const WalkValue sums = k.temporary(k.in_shape(1).elements());
+    for (const InputSpan &rows : input_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top))
+      for (const InputSpan &cols : input_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left))
+        add_windows(k, v, rows, cols, chosen, sums);
+  }
+
+private:
+  template <class A>
+  static void find_taps(Kernel<A> &k, const Convolution &v, const OutputSpan &rows, const OutputSpan &cols,
+                        const std::vector<Tap> &taps, const WalkValue &largest, const WalkValue &chosen) {
+    const WindowWalk pixels(v);
+    for (std::size_t begin = 0, end = 0; begin < taps.size(); begin = end) {
+      end = std::min(taps.size(), begin + (begin == 0 ? 5 : 3));
+      LineWalk walk = pixels.walk(rows.count, cols.count);
+      for (std::size_t t = begin; t < end; ++t)
+        walk.in.push_back(pixels.of_image(input(1), taps[t].row, taps[t].col));
+      walk.out = {pixels.of_result(largest, rows.first, cols.first), pixels.of_result(chosen, rows.first, cols.first)};
+      const bool goes_on = begin > 0;
+      if (goes_on) walk.in.insert(walk.in.end(), walk.out.begin(), walk.out.end());
+      const std::size_t count = end - begin;
+      std::array<double, 5> numbers{};
+      for (std::size_t t = begin; t < end; ++t)
+        numbers[t - begin] = static_cast<double>(taps[t].number);
+      walk_lines(k, walk, kTapsWork * count, [=](auto &lines) {
+        lines.loop([=](const auto &at) {
+          auto most = goes_on ? at.in(count) : at.in(0);
+          auto tap = goes_on ? at.in(count + 1) : number<A>(numbers[0]);
+          for (std::size_t i = goes_on ? 0 : 1; i < count; ++i) {
+            tap = larger_of<A>(most, at.in(i), tap, number<A>(numbers[i]));
+            most = larger_of<A>(most, at.in(i), most, at.in(i));
+          }
+          at.out(1, tap);
+          at.out(0, most);
+        });
+      });
+    }
+  }
+
+  /// Two windows at a time: dY of each where its tap is this pixel.
+  template <class A>
+  static void add_windows(Kernel<A> &k, const Convolution &v, const InputSpan &rows, const InputSpan &cols,
+                          const WalkValue &chosen, const WalkValue &sums) {
+    struct Window {
+      std::size_t row, col, tap;
+    };
+    std::vector<Window> windows;
+    for (const InputSpan::Reader &row : rows.readers)
+      for (const InputSpan::Reader &col : cols.readers)
+        windows.push_back({row.output, col.output, row.tap * v.kernel_width + col.tap});
+    const WindowWalk pixels(v);
+    std::size_t begin = 0;
+    do { // once where there is no window
+      const std::size_t count = std::min<std::size_t>(2, windows.size() - begin);
+      LineWalk walk = pixels.walk(rows.count, cols.count);
+      std::array<double, 2> taps{};
+      for (std::size_t w = 0; w < count; ++w) {
+        const Window &window = windows[begin + w];
+        walk.in.push_back(pixels.of_result(chosen, window.row, window.col));
+        walk.in.push_back(pixels.of_result(input(0), window.row, window.col));
+        taps[w] = static_cast<double>(window.tap);
+      }
+      const bool goes_on = begin > 0;
+      if (goes_on) walk.in.push_back(pixels.of_image(sums, rows.first, cols.first));
+      begin += count;
+      walk.out = {pixels.of_image(begin == windows.size() ? output(0) : sums, rows.first, cols.first)};
+      walk_lines(k, walk, 3, [=](auto &lines) {
+        lines.loop([=](const auto &at) {
+          auto sum = goes_on ? at.in(2 * count) : number<A>(0);
+          for (std::size_t w = 0; w < count; ++w)
+            sum = A::select(A::eq(at.in(2 * w), number<A>(taps[w])), A::add(sum, at.in(2 * w + 1)), sum);
+          at.out(0, sum);
+        });
+      });
+    } while (begin < windows.size());
   }
 };
 

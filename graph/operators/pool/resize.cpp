@@ -93,7 +93,7 @@ std::vector<Operator> resize_operators() {
   resize.derive = derive_resize;
   resize.operations = no_operations;
   resize.lower = walks<Walk::kMove>;
-  executes<ResizeRun>(resize);
+  executes_golden<ResizeRun>(resize);
 
   Operator gradient;
   gradient.name = "ResizeGradient";
@@ -104,7 +104,7 @@ std::vector<Operator> resize_operators() {
   gradient.infer = infer_resize_gradient;
   gradient.operations = operations_per_input<1>;
   gradient.lower = walks<Walk::kWindow>;
-  executes<ResizeGradientRun>(gradient);
+  executes_golden<ResizeGradientRun>(gradient);
   return {resize, gradient};
 }
 

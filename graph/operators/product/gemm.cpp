@@ -102,7 +102,7 @@ std::vector<Operator> gemm_operators() {
   forward.derive = derive_forward;
   forward.operations = multiply_adds;
   forward.lower = lower_forward;
-  executes<ForwardRun>(forward);
+  executes_golden<ForwardRun>(forward);
 
   Operator dx;
   dx.name = "GemmInputGradient";
@@ -112,7 +112,7 @@ std::vector<Operator> gemm_operators() {
   dx.infer = infer_input_gradient;
   dx.operations = multiply_adds;
   dx.lower = lower_input_gradient;
-  executes<InputGradientRun>(dx);
+  executes_golden<InputGradientRun>(dx);
 
   Operator dw;
   dw.name = "GemmWeightGradient";
@@ -122,7 +122,7 @@ std::vector<Operator> gemm_operators() {
   dw.infer = infer_weight_gradient;
   dw.operations = multiply_adds;
   dw.lower = lower_weight_gradient;
-  executes<WeightGradientRun>(dw);
+  executes_golden<WeightGradientRun>(dw);
   return {forward, dx, dw};
 }
 

@@ -128,7 +128,7 @@ std::vector<Operator> matmul_operators() {
   op.derive = derive_matmul;
   op.operations = matmul_operations;
   op.lower = lower_matmul;
-  executes<MatMulRun>(op);
+  executes_golden<MatMulRun>(op);
   return {op};
 }
 

@@ -35,7 +35,7 @@ Shape reduced_shape(const Inference &op, const Shape &shape) {
 }
 
 /// How results lie in a large shape: with_ones() without an op that is being checked.
-template <class A> RepeatWalk walk_of(const Kernel<A> &k, const Shape &large) {
+RepeatWalk walk_of(const KernelOp &k, const Shape &large) {
   Shape ones = large;
   const std::vector<std::int64_t> &axes = k.attributes().integers("axes");
   for (std::size_t axis = 0; axis < large.rank(); ++axis) {
@@ -55,54 +55,38 @@ template <class A> typename A::Value share_of(const Shape &large, const Shape &s
 
 struct ReduceSumRun {
   template <class A> static void run(Kernel<A> &k) {
-    const auto *const x = k.in(0);
-    fold_repeated<A>(k, walk_of(k, k.in_shape(0)), k.out(0),
-                     [x](auto sum, std::size_t i) { return A::add(sum, x[i]); });
+    fold_repeated(
+        k, walk_of(k, k.in_shape(0)), 0, [](auto sum, auto x) { return A::add(sum, x); }, [](auto sum) { return sum; });
   }
 };
 
 struct ReduceMeanRun {
   template <class A> static void run(Kernel<A> &k) {
-    ReduceSumRun::run(k);
     const auto share = share_of<A>(k.in_shape(0), k.out_shape(0));
-    for (std::size_t i = 0; i < k.out_shape(0).elements(); ++i)
-      k.out(0)[i] = A::mul(k.out(0)[i], share);
+    fold_repeated(
+        k, walk_of(k, k.in_shape(0)), 0, [](auto sum, auto x) { return A::add(sum, x); },
+        [share](auto sum) { return A::mul(sum, share); });
   }
 };
 
 struct ReduceMaxRun {
   template <class A> static void run(Kernel<A> &k) {
-    using Value = typename A::Value;
-    const Value *const x = k.in(0);
-    std::fill_n(k.out(0), k.out_shape(0).elements(), -std::numeric_limits<Value>::infinity());
-    fold_repeated<A>(k, walk_of(k, k.in_shape(0)), k.out(0),
-                     [x](auto most, std::size_t i) { return A::max(most, x[i]); });
+    fold_repeated(
+        k, walk_of(k, k.in_shape(0)), -std::numeric_limits<double>::infinity(),
+        [](auto most, auto x) { return A::max(most, x); }, [](auto most) { return most; });
   }
 };
 
-/// dx = f(dy) wherever the result took x from.
-template <class A, typename F> void repeat_gradient(Kernel<A> &k, F f) {
-  const RepeatWalk walk = walk_of(k, k.out_shape(0));
-  const auto *const dy = k.in(0);
-  auto *const dx = k.out(0);
-  k.parallel(k.out_shape(0).elements(), 4, [&](std::size_t begin, std::size_t end) {
-    walk_rows<1>(walk, begin, end, [&](std::size_t at, std::size_t length, const std::array<std::size_t, 1> &from) {
-      for (std::size_t i = 0; i < length; ++i)
-        dx[at + i] = f(dy[from[0] + i * walk.strides[0].back()]);
-    });
-  });
-}
-
 struct ReduceSumGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    repeat_gradient(k, [](auto dy) { return dy; });
+    repeat_input<A>(k, walk_of(k, k.out_shape(0)), [](auto dy) { return dy; });
   }
 };
 
 struct ReduceMeanGradientRun {
   template <class A> static void run(Kernel<A> &k) {
     const auto share = share_of<A>(k.out_shape(0), k.in_shape(0));
-    repeat_gradient(k, [share](auto dy) { return A::mul(dy, share); });
+    repeat_input<A>(k, walk_of(k, k.out_shape(0)), [share](auto dy) { return A::mul(dy, share); });
   }
 };
 
@@ -211,7 +195,7 @@ std::vector<Operator> reduce_operators() {
   max_gradient.infer = infer_reduce_max_gradient;
   max_gradient.operations = operations_per_element<2>;
   max_gradient.lower = walks<Walk::kWhole>;
-  executes<ReduceMaxGradientRun>(max_gradient);
+  executes_golden<ReduceMaxGradientRun>(max_gradient);
   return {reduction<ReduceSumRun>("ReduceSum", "sum over axes", derive_reduce),
           reduction<ReduceMeanRun>("ReduceMean", "mean over axes", derive_reduce),
           reduction<ReduceMaxRun>("ReduceMax", "maximum over axes", derive_reduce_max),

@@ -6,9 +6,9 @@ namespace {
 
 struct SumToRun {
   template <class A> static void run(Kernel<A> &k) {
-    const auto *x = k.in(0);
-    fold_repeated<A>(k, RepeatWalk(k.in_shape(0), {&k.out_shape(0)}), k.out(0),
-                     [x](auto sum, std::size_t i) { return A::add(sum, x[i]); });
+    fold_repeated(
+        k, RepeatWalk(k.in_shape(0), {&k.out_shape(0)}), 0, [](auto sum, auto x) { return A::add(sum, x); },
+        [](auto sum) { return sum; });
   }
 };
 

@@ -1,4 +1,4 @@
-#include "compiler/vector/tile_elements.hpp"
+#include "compiler/elements/tile_elements.hpp"
 
 #include <fmt/format.h>
 

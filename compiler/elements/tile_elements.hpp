@@ -1,7 +1,7 @@
 // A program of elements over tensors in memory, as commands.
 #pragma once
 
-#include "compiler/vector/element_program.hpp"
+#include "compiler/elements/element_program.hpp"
 #include "isa/command.hpp"
 #include "sw_models/config/npu_config.hpp"
 

@@ -1,4 +1,4 @@
-#include "compiler/vector/element_program.hpp"
+#include "compiler/elements/element_program.hpp"
 
 #include "graph/golden/arithmetic.hpp"
 #include "graph/golden/recorded.hpp"
@@ -89,11 +89,10 @@ void record_relu_gradient(OpRecording &r) {
 void record_adamw(OpRecording &r) {
   const float rate = r.known_in(4, 0);
   const float decay = graph::Contract::mul(rate, static_cast<float>(r.attributes().real("weight_decay")));
-  const graph::AdamWFactors<Recorded> factors(r.attributes(), Value(rate), Value(r.known_in(4, 1)),
-                                              Value(r.known_in(4, 2)), Value(r.has_in(5) ? r.known_in(5, 0) : 1.0F),
-                                              Value(decay));
-  const auto next = graph::adamw_step<Recorded>(factors, {r.in(0), r.in(2), r.in(3)}, r.in(1));
-  r.out(0, next.w);
+  const Value gradient = Recorded::mul(r.in(1), Value(r.has_in(5) ? r.known_in(5, 0) : 1.0F));
+  const graph::AdamWMoments<Recorded> moments(r.attributes());
+  const auto next = moments.next(r.in(2), r.in(3), gradient, Value(r.known_in(4, 1)), Value(r.known_in(4, 2)));
+  r.out(0, graph::adamw_weight<Recorded>(r.in(0), next.step, Value(rate), Value(decay)));
   r.out(1, next.m);
   r.out(2, next.v);
 }

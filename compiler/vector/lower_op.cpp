@@ -1,0 +1,120 @@
+#include "compiler/vector/lower_op.hpp"
+
+#include "compiler/vector/check_jobs.hpp"
+#include "compiler/vector/cut_walk.hpp"
+#include "graph/build/inference.hpp"
+#include "graph/golden/recorded_kernel.hpp"
+#include "graph/ir/error.hpp"
+
+#include <fmt/format.h>
+
+namespace gradweave::compiler {
+namespace {
+
+using graph::Kernel;
+using graph::Recorded;
+using graph::RecordedWalk;
+using graph::RowMove;
+using graph::WalkValue;
+
+/// Values in the order: inputs, outputs, temporaries.
+class Lowering {
+public:
+  explicit Lowering(const Kernel<Recorded> &kernel) : kernel_(kernel) {
+    for (const graph::TensorId id : kernel.op().inputs)
+      add_tensor(id);
+    for (const graph::TensorId id : kernel.op().outputs)
+      add_tensor(id);
+    for (std::size_t t = 0; t < kernel.temporaries().size(); ++t)
+      jobs_.values.push_back({fmt::format("{}.{}", kernel.op().name, t), graph::kNone, graph::ElementType::kFp32,
+                              kernel.temporaries()[t]});
+  }
+
+  OpJobs run() {
+    for (const graph::RecordedStep &step : kernel_.steps())
+      if (const auto *walk = std::get_if<RecordedWalk>(&step))
+        add_walk(*walk);
+      else
+        add_move(std::get<RowMove>(step));
+    return std::move(jobs_);
+  }
+
+private:
+  void add_tensor(graph::TensorId id) {
+    if (id == graph::kNone) {
+      jobs_.values.push_back({});
+      return;
+    }
+    const graph::Tensor &tensor = kernel_.graph().tensors[id];
+    jobs_.values.push_back({tensor.name, id, tensor.type, tensor.shape.elements()});
+  }
+
+  std::size_t value_of(const WalkValue &value) const {
+    const std::size_t inputs = kernel_.inputs(), outputs = kernel_.outputs();
+    return value.number + (value.kind == WalkValue::Kind::kInput    ? 0
+                           : value.kind == WalkValue::Kind::kOutput ? inputs
+                                                                    : inputs + outputs);
+  }
+
+  /// What a row has of the first tensor of the graph that the walk reads or writes.
+  std::size_t row_of(const RecordedWalk &walk) const {
+    for (const auto *operands : {&walk.walk.out, &walk.walk.in})
+      for (const graph::WalkOperand &operand : *operands)
+        if (const graph::TensorId id = jobs_.values[value_of(operand.value)].tensor; id != graph::kNone)
+          return kernel_.graph().tensors[id].shape.cols();
+    return 1;
+  }
+
+  void add_walk(const RecordedWalk &recorded) {
+    const RectangleWalk walk = cut_walk(recorded, row_of(recorded), describe(kernel_.op()));
+    const std::size_t operands = recorded.walk.in.size();
+    for (const std::vector<std::size_t> &first : walk.firsts) {
+      VectorJob job;
+      job.program = jobs_.programs.size();
+      job.lanes = static_cast<std::uint32_t>(walk.lanes.count);
+      job.steps = static_cast<std::uint32_t>(walk.steps.count);
+      job.elementwise = walk.elementwise;
+      for (std::size_t i = 0; i < first.size(); ++i) {
+        const WalkValue &value = (i < operands ? recorded.walk.in[i] : recorded.walk.out[i - operands]).value;
+        (i < operands ? job.operands : job.results).push_back(tile(walk, i, value_of(value), first[i]));
+      }
+      jobs_.steps.emplace_back(std::move(job));
+    }
+    jobs_.programs.push_back(recorded.program);
+  }
+
+  static JobTile tile(const RectangleWalk &walk, std::size_t i, std::size_t value, std::size_t first) {
+    const std::size_t lane = walk.lanes.strides[i], step = walk.steps.strides[i];
+    const bool rows = lane <= 1 && !(lane == 0 && step == 1);
+    return {value, first, rows ? step : lane, rows ? LineOf::kRow : LineOf::kColumn, lane != 0, step != 0};
+  }
+
+  void add_move(const RowMove &move) {
+    const RectangleWalk walk = cut_move(move);
+    for (const std::vector<std::size_t> &first : walk.firsts)
+      jobs_.steps.emplace_back(MoveJob{value_of(move.from.value), value_of(move.to.value), first[0],
+                                       walk.steps.strides[0], first[1], walk.steps.strides[1], walk.steps.count,
+                                       move.length});
+  }
+
+  const Kernel<Recorded> &kernel_;
+  OpJobs jobs_;
+};
+
+} // namespace
+
+bool has_jobs(const graph::Operator &type) { return type.recorded != nullptr; }
+
+OpJobs lower_op(const graph::Graph &graph, const graph::Op &op,
+                const std::vector<const std::vector<std::int32_t> *> &indices) {
+  if (!has_jobs(*op.type))
+    throw graph::GraphError(fmt::format("{}: {} has no jobs of the vector unit; the array computes it, or the host",
+                                        describe(op), op.type->name));
+  Kernel<Recorded> kernel(graph, op, indices);
+  op.type->recorded(kernel);
+  OpJobs jobs = Lowering(kernel).run();
+  check_jobs(jobs, describe(op));
+  return jobs;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,23 @@
+// From an operator of a graph to jobs of the vector unit.
+#pragma once
+
+#include "compiler/vector/job.hpp"
+#include "graph/ir/operator.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// Whether the operator has jobs; without them it is a product, or runs on the host.
+bool has_jobs(const graph::Operator &type);
+
+/// The op's jobs: its text, written down (graph/operators/loops/lines.hpp), cut into rectangles. `indices`: for each
+/// input, the elements of an int32 tensor that decide which rows are moved or updated (ids of an embedding); null
+/// where they are not known. Checked by check_jobs(). Throws GraphError: the operator has no jobs, needs indices that
+/// are missing, or reduces over dimensions that no rectangle has; vector::RecordingError if its program does not fit
+/// the machine.
+OpJobs lower_op(const graph::Graph &graph, const graph::Op &op,
+                const std::vector<const std::vector<std::int32_t> *> &indices = {});
+
+} // namespace gradweave::compiler

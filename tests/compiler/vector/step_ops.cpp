@@ -1,0 +1,196 @@
+#include "tests/compiler/vector/step_ops.hpp"
+
+#include "graph/frontend/load_network.hpp"
+#include "graph/operators/table.hpp"
+
+#include <array>
+#include <cmath>
+#include <set>
+
+namespace gradweave::compiler {
+
+using graph::Buffer;
+using graph::Contract;
+using graph::Graph;
+using graph::Op;
+using graph::Tensor;
+
+namespace {
+
+NetworkStep step_of(std::string name, const std::string &model, const std::map<std::string, std::string> &variables,
+                    const graph::TrainingOptions &options) {
+  NetworkSettings settings;
+  for (const auto &[variable, value] : variables)
+    settings.values[variable] = value;
+  const Graph forward = load_graph("models/" + model + ".graph", settings);
+  return {std::move(name), graph::training_graph(forward, graph::operators(), options).graph};
+}
+
+/// What two ops agree in that are computed alike.
+std::string signature(const Graph &graph, const Op &op) {
+  std::string text(op.type->name);
+  const auto add = [&](const std::vector<graph::TensorId> &tensors) {
+    for (const graph::TensorId id : tensors)
+      text += id == graph::kNone
+                  ? " -"
+                  : " " + std::string(graph::to_string(graph.tensors[id].type)) + graph.tensors[id].shape.text();
+    text += " :";
+  };
+  add(op.inputs);
+  add(op.outputs);
+  for (const auto &[name, value] : op.attributes.all())
+    text += " " + name + "=" + graph::to_string(value);
+  return text;
+}
+
+float number_of(std::uint32_t bits) { return fp32_from_bits(bits); }
+
+float special_number(Dice &dice) {
+  static constexpr std::array<std::uint32_t, 14> kSpecial = {0x00000000, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000,
+                                                             0xFFC12345, 0x7FA00001, 0x00000001, 0x80000001, 0x007FFFFF,
+                                                             0x7F7FFFFF, 0xFF7FFFFF, 0x3F800000, 0x00800000};
+  if (dice.chance(0.2)) return number_of(static_cast<std::uint32_t>(dice.bits()));
+  return number_of(kSpecial[dice.below(kSpecial.size())]);
+}
+
+/// Of several magnitudes, so that sums of bf16 values round, and their order is seen.
+float tame_number(Dice &dice) {
+  const auto part = static_cast<float>(dice.below(1U << 24U)) * 0x1p-24F;
+  return std::ldexp(part * 4 - 2, 3 - static_cast<int>(dice.below(20)));
+}
+
+/// Inputs that are squares, or roots of them, are not negative unless they are to be special.
+bool is_positive(std::string_view input) {
+  return input == "v" || input == "rstd" || input == "running_variance" || input == "squares";
+}
+
+/// How many rows, classes or slices an input of whole numbers chooses from.
+std::size_t choices(const Graph &graph, const Op &op, std::size_t input) {
+  const std::string_view name = op.type->name;
+  if (name == "Gather") return graph.tensors[op.inputs[0]].shape[0];
+  if (name == "GatherGradient") return static_cast<std::size_t>(op.attributes.integers("shape")[0]);
+  if (name == "SparseAdamW" || name == "SparseSgd") return graph.tensors[op.inputs[0]].shape[0];
+  if (input > 0) return graph.tensors[op.inputs[input - 1]].shape.cols(); // labels, behind logits
+  return 2;
+}
+
+Buffer<Contract> input_data(const Graph &graph, const Op &op, std::size_t input, Values values, Dice &dice) {
+  const Tensor &tensor = graph.tensors[op.inputs[input]];
+  Buffer<Contract> buffer;
+  if (!is_real(tensor.type)) {
+    const std::size_t all = choices(graph, op, input);
+    for (std::size_t i = 0; i < tensor.shape.elements(); ++i) // near each other: some are equal, some follow
+      buffer.index.push_back(
+          static_cast<std::int32_t>(dice.below(dice.chance(0.5) ? all : std::min<std::size_t>(all, 8))));
+    if (op.attributes.has("ignore_index") && values == Values::kSpecial)
+      buffer.index[0] = static_cast<std::int32_t>(op.attributes.integer("ignore_index"));
+    return buffer;
+  }
+  const bool positive = is_positive(op.type->inputs[std::min(input, op.type->inputs.size() - 1)].name);
+  for (std::size_t i = 0; i < tensor.shape.elements(); ++i) {
+    float value = tame_number(dice);
+    if (positive) value = std::abs(value);
+    if (values == Values::kSpecial && dice.chance(0.125)) value = special_number(dice);
+    if (tensor.type == graph::ElementType::kBf16) value = fp32_from_bf16(bf16_from_fp32(value));
+    buffer.real.push_back(value);
+  }
+  return buffer;
+}
+
+} // namespace
+
+std::vector<NetworkStep> network_steps() {
+  graph::TrainingOptions adamw;
+  adamw.weight_decay = 0.01;
+  graph::TrainingOptions sparse = adamw;
+  sparse.sparse_embeddings = true;
+  sparse.clip_norm = 1;
+  graph::TrainingOptions sgd;
+  sgd.optimizer = graph::OptimizerKind::kSgd;
+  sgd.momentum = 0.9;
+  sgd.weight_decay = 1e-4;
+  std::vector<NetworkStep> steps;
+  steps.push_back(step_of("bert_tiny", "bert_tiny",
+                          {{"batch", "2"}, {"sequence", "24"}, {"layers", "1"}, {"width", "36"}, {"heads", "3"}},
+                          adamw));
+  steps.push_back(step_of("bert_tiny, sparse", "bert_tiny",
+                          {{"batch", "3"}, {"sequence", "9"}, {"layers", "1"}, {"width", "24"}, {"heads", "2"}},
+                          sparse));
+  steps.push_back(step_of("lenet", "lenet", {{"batch", "3"}}, adamw));
+  steps.push_back(step_of("mlp_fashion", "mlp_fashion", {{"batch", "7"}}, adamw));
+  steps.push_back(step_of("resnet50", "resnet50", {{"batch", "2"}, {"pixels", "64"}}, sgd));
+  return steps;
+}
+
+std::vector<NetworkStep> full_network_steps() {
+  graph::TrainingOptions sgd;
+  sgd.optimizer = graph::OptimizerKind::kSgd;
+  sgd.momentum = 0.9;
+  return {step_of("bert_tiny", "bert_tiny", {}, {}), step_of("lenet", "lenet", {}, {}),
+          step_of("mlp_fashion", "mlp_fashion", {}, {}), step_of("resnet50", "resnet50", {{"batch", "4"}}, sgd)};
+}
+
+bool is_product(const Graph &graph, const Op &op) {
+  return op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
+}
+
+std::vector<StepOp> distinct_ops(const std::vector<NetworkStep> &steps) {
+  std::vector<StepOp> ops;
+  std::set<std::string> seen;
+  for (const NetworkStep &step : steps)
+    for (const Op &op : step.graph.ops)
+      if (!is_product(step.graph, op) && seen.insert(signature(step.graph, op)).second) ops.push_back({&step, &op});
+  return ops;
+}
+
+OpData random_data(const Graph &graph, const Op &op, Values values, Dice &dice) {
+  OpData data;
+  data.inputs.resize(op.inputs.size());
+  data.outputs.resize(op.outputs.size());
+  std::vector<const Buffer<Contract> *> inputs;
+  std::vector<Buffer<Contract> *> outputs;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    if (op.inputs[i] != graph::kNone) data.inputs[i] = input_data(graph, op, i, values, dice);
+    inputs.push_back(op.inputs[i] == graph::kNone ? nullptr : &data.inputs[i]);
+  }
+  for (std::size_t o = 0; o < op.outputs.size(); ++o) {
+    if (op.outputs[o] == graph::kNone) {
+      outputs.push_back(nullptr);
+      continue;
+    }
+    const Tensor &tensor = graph.tensors[op.outputs[o]];
+    if (is_real(tensor.type))
+      data.outputs[o].real.resize(tensor.shape.elements());
+    else
+      data.outputs[o].index.resize(tensor.shape.elements());
+    outputs.push_back(&data.outputs[o]);
+  }
+  graph::Kernel<Contract> kernel(graph, op, inputs, outputs, 1);
+  op.type->contract(kernel);
+  for (std::size_t o = 0; o < op.outputs.size(); ++o)
+    if (op.outputs[o] != graph::kNone && graph.tensors[op.outputs[o]].type == graph::ElementType::kBf16)
+      for (float &value : data.outputs[o].real)
+        value = fp32_from_bf16(bf16_from_fp32(value));
+  return data;
+}
+
+OpData random_indices(const Graph &graph, const Op &op, Dice &dice) {
+  OpData data;
+  data.inputs.resize(op.inputs.size());
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if (op.inputs[i] != graph::kNone && !is_real(graph.tensors[op.inputs[i]].type))
+      data.inputs[i] = input_data(graph, op, i, Values::kTame, dice);
+  return data;
+}
+
+std::vector<std::uint32_t> bits_of(const Buffer<Contract> &buffer) {
+  std::vector<std::uint32_t> bits;
+  bits.reserve(buffer.real.size() + buffer.index.size());
+  for (const float value : buffer.real)
+    bits.push_back(bits_of_fp32(value));
+  for (const std::int32_t value : buffer.index)
+    bits.push_back(static_cast<std::uint32_t>(value));
+  return bits;
+}
+
+} // namespace gradweave::compiler
