@@ -66,18 +66,16 @@ inline constexpr Cycles kAddRow = 2;         ///< a row of a chunk of COLS colum
 inline constexpr Cycles kAddReadToDone = 4;  ///< last row read -> ADD done: lane memories, rotators, adders, write
 inline constexpr Cycles kAddDoneToStart = 1; ///< ADD done -> the next GEMM can start
 
-// --- Vector unit (rtl/vector/gw_vector_engine.sv, gw_vector_unit.sv, gw_vector_sequencer.sv, gw_vector_lanes.sv)
-// --------------------------
+// --- Vector unit (rtl/vector/gw_vector_engine.sv, gw_vector_unit.sv, gw_vector_sequencer.sv) ------------------------
 inline constexpr Cycles kTileToDone = 1;         ///< TILE starts -> done
 inline constexpr Cycles kVectorDoneToStart = 1;  ///< done -> the unit's next command can start
 inline constexpr std::uint32_t kVectorTurns = 4; ///< cycles of an instruction, each for G strips
 inline constexpr Cycles kVectorStartToRun = 3;   ///< start -> first run and first question: header, masks
 inline constexpr Cycles kVectorAskToLine = 3;    ///< cycle behind the last question of a run -> its lines are there
-inline constexpr Cycles kVectorRunToDrain =
-    4; ///< last turn of a run -> its first line of results leaves: the lanes' stages
-inline constexpr Cycles kVectorIssueToIdle = 4; ///< last turn -> nothing is in the lanes
-inline constexpr Cycles kVectorWriteToDone = 1; ///< cycle behind the last line of results -> done
-inline constexpr Cycles kVectorEndToDone = 1;   ///< last cycle of the last run, or a fault -> done, if nothing is left
+inline constexpr Cycles kVectorRunToDrain = 4;   ///< last turn of a run -> its first line of results leaves: lanes
+inline constexpr Cycles kVectorIssueToIdle = 4;  ///< last turn -> nothing is in the lanes
+inline constexpr Cycles kVectorWriteToDone = 1;  ///< cycle behind the last line of results -> done
+inline constexpr Cycles kVectorEndToDone = 1;    ///< last cycle of the last run, or a fault -> done, if nothing is left
 
 /// Swap mark enters the array -> it has passed the bottom of the first column, which can shift. The wave counter is
 /// loaded a cycle after the step (gemm_core wave_q).
