@@ -19,8 +19,8 @@ struct BlockMove {
 };
 
 /// Copies bits.
-template <class A>
-void move_block(const Kernel<A> &k, const BlockMove &move, const typename A::Value *from, typename A::Value *to) {
+template <class A, typename Element>
+void move_block(const Kernel<A> &k, const BlockMove &move, const Element *from, Element *to) {
   std::size_t rows = 1;
   for (std::size_t axis = 0; axis + 1 < move.dims.size(); ++axis)
     rows *= move.dims[axis];

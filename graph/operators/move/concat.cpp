@@ -23,25 +23,41 @@ JoinedPart joined_part(const Shape &part, const Shape &whole, std::size_t axis) 
   return {whole.count(0, axis), part.count(axis, part.rank()), whole.count(axis, whole.rank())};
 }
 
-struct ConcatRun {
+/// Elements of real numbers, or whole ones.
+template <bool kWhole, class A> auto *given(const Kernel<A> &k, std::size_t i) {
+  if constexpr (kWhole)
+    return k.index_in(i);
+  else
+    return k.in(i);
+}
+template <bool kWhole, class A> auto *made(const Kernel<A> &k, std::size_t o) {
+  if constexpr (kWhole)
+    return k.index_out(o);
+  else
+    return k.out(o);
+}
+
+template <bool kWhole> struct ConcatRun {
   template <class A> static void run(Kernel<A> &k) {
     const std::size_t axis = join_axis(k.attributes(), k.out_shape(0).rank());
     std::size_t offset = 0;
     for (std::size_t i = 0; i < k.inputs(); ++i) {
       const JoinedPart p = joined_part(k.in_shape(i), k.out_shape(0), axis);
-      move_block(k, {{p.rows, p.part_cols}, {p.part_cols, 1}, {p.whole_cols, 1}, 0, offset}, k.in(i), k.out(0));
+      move_block(k, {{p.rows, p.part_cols}, {p.part_cols, 1}, {p.whole_cols, 1}, 0, offset}, given<kWhole>(k, i),
+                 made<kWhole>(k, 0));
       offset += p.part_cols;
     }
   }
 };
 
-struct SplitRun {
+template <bool kWhole> struct SplitRun {
   template <class A> static void run(Kernel<A> &k) {
     const std::size_t axis = join_axis(k.attributes(), k.in_shape(0).rank());
     std::size_t offset = 0;
     for (std::size_t o = 0; o < k.outputs(); ++o) {
       const JoinedPart p = joined_part(k.out_shape(o), k.in_shape(0), axis);
-      move_block(k, {{p.rows, p.part_cols}, {p.whole_cols, 1}, {p.part_cols, 1}, offset, 0}, k.in(0), k.out(o));
+      move_block(k, {{p.rows, p.part_cols}, {p.whole_cols, 1}, {p.part_cols, 1}, offset, 0}, given<kWhole>(k, 0),
+                 made<kWhole>(k, o));
       offset += p.part_cols;
     }
   }
@@ -113,6 +129,16 @@ void derive_split(Derivation &d) {
   d.give(0, d.build.add("Concat", parts, {{"axis", d.attributes().integer("axis")}}, d.name(0)));
 }
 
+/// The same of int32 tensors, which no gradient goes through.
+template <class Run> Operator of_whole_numbers(Operator op, std::string_view name) {
+  op.name = name;
+  op.inputs.front().takes = Takes::kIndex;
+  op.outputs.front().gives = Gives::kIndex;
+  op.derive = nullptr;
+  executes<Run>(op);
+  return op;
+}
+
 } // namespace
 
 std::vector<Operator> concat_operators() {
@@ -127,7 +153,7 @@ std::vector<Operator> concat_operators() {
   concat.derive = derive_concat;
   concat.operations = no_operations;
   concat.lower = walks<Walk::kMove>;
-  executes<ConcatRun>(concat);
+  executes<ConcatRun<false>>(concat);
 
   Operator split;
   split.name = "Split";
@@ -141,8 +167,9 @@ std::vector<Operator> concat_operators() {
   split.derive = derive_split;
   split.operations = no_operations;
   split.lower = walks<Walk::kMove>;
-  executes<SplitRun>(split);
-  return {concat, split};
+  executes<SplitRun<false>>(split);
+  return {concat, split, of_whole_numbers<ConcatRun<true>>(concat, "ConcatIndices"),
+          of_whole_numbers<SplitRun<true>>(split, "SplitIndices")};
 }
 
 } // namespace gradweave::graph
