@@ -19,7 +19,9 @@ struct MeanSquaredErrorGradientRun {
   template <class A> static void run(Kernel<A> &k) {
     const auto *const x = k.in(1), *const target = k.in(2);
     auto *const dx = k.out(0);
-    const auto factor = A::mul(k.in(0)[0], A::mul(share_of_elements(k, 1), number<A>(2)));
+    const std::int64_t whole = k.attributes().integer("elements");
+    const auto share = whole == 0 ? share_of_elements(k, 1) : number<A>(1.0 / static_cast<double>(whole));
+    const auto factor = A::mul(k.in(0)[0], A::mul(share, number<A>(2)));
     k.parallel(k.out_shape(0).elements(), 2, [=](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
         dx[i] = A::mul(A::sub(x[i], target[i]), factor);
@@ -53,6 +55,8 @@ std::vector<Operator> mean_squared_error_operators() {
   gradient.summary = "2 (x - target) dloss / elements";
   gradient.inputs = {{"dloss", Takes::kFp32}, {"x", Takes::kSum}, {"target", Takes::kSum}};
   gradient.outputs = {{"dx", Gives::kSum}};
+  gradient.attributes = {{"elements", AttributeKind::kInteger, std::int64_t{0},
+                          "of the whole batch, whose mean the loss is; 0: those of x"}};
   gradient.infer = infer_elementwise_loss_gradient;
   gradient.operations = operations_per_element<2>;
   executes<MeanSquaredErrorGradientRun>(gradient);

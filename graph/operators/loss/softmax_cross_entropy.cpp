@@ -18,9 +18,11 @@ template <class A> struct LabelledRows {
   LabelledRows(const Kernel<A> &k, std::size_t logits_input)
       : logits(k.in(logits_input)), labels(k.index_in(logits_input + 1)), rows(k.in_shape(logits_input).rows()),
         classes(k.in_shape(logits_input).cols()), ignored(k.attributes().integer("ignore_index")) {
+    const std::size_t whole = k.has_in(logits_input + 2) ? logits_input + 2 : logits_input + 1;
+    for (std::size_t row = 0; row < k.in_shape(whole).elements(); ++row)
+      counted += k.index_in(whole)[row] == ignored ? 0 : 1;
     for (std::size_t row = 0; row < rows; ++row) {
       if (labels[row] == ignored) continue;
-      ++counted;
       if (labels[row] < 0 || static_cast<std::size_t>(labels[row]) >= classes)
         throw GraphError(fmt::format("{}: label {} of row {} is none of the {} classes, and not ignore_index = {}",
                                      describe(k.op()), labels[row], row, classes, ignored));
@@ -131,8 +133,9 @@ std::vector<Operator> softmax_cross_entropy_operators() {
 
   Operator gradient;
   gradient.name = "SoftmaxCrossEntropyGradient";
-  gradient.summary = "(softmax(logits) - [the label's]) dloss / rows";
-  gradient.inputs = {{"dloss", Takes::kFp32}, {"logits", Takes::kSum}, {"labels", Takes::kIndex}};
+  gradient.summary = "(softmax(logits) - [the label's]) dloss / rows, those of the whole batch if that is given";
+  gradient.inputs = {
+      {"dloss", Takes::kFp32}, {"logits", Takes::kSum}, {"labels", Takes::kIndex}, {"whole", Takes::kIndex, true}};
   gradient.outputs = {{"dlogits", Gives::kSum}};
   gradient.attributes = {ignore_index};
   gradient.infer = infer_cross_entropy_gradient;
