@@ -134,8 +134,8 @@ private:
       sizes.push_back(std::int64_t{rows} * rows_.shares(part));
     Attributes attributes = axis_0();
     attributes.set("split", sizes);
-    const auto made = build_->add_all(split_of(from_.tensors[id].type), {tensor}, attributes,
-                                      build_->fresh(from_.tensors[id].name + ".rows"), sizes.size());
+    auto made = build_->add_all(split_of(from_.tensors[id].type), {tensor}, attributes,
+                                build_->fresh(from_.tensors[id].name + ".rows"), sizes.size());
     note_place(place);
     for (const TensorId part : made)
       like(part, from_.tensors[id]);
