@@ -87,9 +87,10 @@ private:
 int main(int argc, char **argv) {
   try {
     std::vector<std::unique_ptr<bench::Section>> sections;
-    for (const auto &make : {bench::rtl_section, bench::vector_section, bench::model_section, bench::network_section,
-                             bench::growth_section, bench::compile_section, bench::memory_section, bench::weave_section,
-                             bench::weave_search_section, bench::list_section, bench::flexer_section})
+    for (const auto &make :
+         {bench::rtl_section, bench::systems_section, bench::vector_section, bench::model_section,
+          bench::network_section, bench::growth_section, bench::compile_section, bench::memory_section,
+          bench::weave_section, bench::weave_search_section, bench::list_section, bench::flexer_section})
       sections.push_back(make());
     Bench whole(sections, argc > 1 ? argv[1] : "");
     const std::vector<std::string> failures = whole.run();

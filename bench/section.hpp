@@ -37,6 +37,8 @@ public:
 
 /// The RTL: the array alone, and the whole NPU in its testbench.
 std::unique_ptr<Section> rtl_section();
+/// Several NPUs in one simulation.
+std::unique_ptr<Section> systems_section();
 /// The RTL of the vector unit alone.
 std::unique_ptr<Section> vector_section();
 /// The timing model against the RTL on the same streams.

@@ -22,9 +22,9 @@ double channels_of(const SystemConfig &system, std::uint32_t device) {
 
 } // namespace
 
-void print_system(const SystemExecutor &executor, std::FILE *out) {
-  const SystemPlan &plan = executor.system_plan();
-  const SystemTimes &times = executor.times();
+void print_system(const SystemStep &step, std::FILE *out) {
+  const SystemPlan &plan = step.plan();
+  const SystemTimes &times = step.times();
   const auto moves = std::count_if(plan.commands().begin(), plan.commands().end(),
                                    [](const SystemCommand &c) { return c.kind == SystemCommand::Kind::kMove; });
   std::uint64_t bytes = 0;
@@ -47,10 +47,10 @@ void print_system(const SystemExecutor &executor, std::FILE *out) {
   }
 }
 
-nlohmann::ordered_json system_json(const SystemExecutor &executor) {
+nlohmann::ordered_json system_json(const SystemStep &step) {
   using Json = nlohmann::ordered_json;
-  const SystemPlan &plan = executor.system_plan();
-  const SystemTimes &times = executor.times();
+  const SystemPlan &plan = step.plan();
+  const SystemTimes &times = step.times();
   Json json{
       {"name", plan.system().name}, {"step_ps", times.end}, {"devices", Json::array()}, {"commands", Json::array()}};
   for (const DeviceUse &use : uses_of(plan, times))
@@ -73,6 +73,25 @@ nlohmann::ordered_json system_json(const SystemExecutor &executor) {
     entry["waits"] = command.waits;
     json["commands"].push_back(std::move(entry));
   }
+  return json;
+}
+
+void print_search(const PartitionSearch &search, const SystemConfig &system, std::FILE *out) {
+  fmt::print(out, "{} steps of system {} were timed\n{:<20} {:>14} {:>8}  {}\n", search.evaluations, system.name,
+             "partition", "a step, us", "less %", "layers of devices");
+  for (const TriedPartition &tried : search.tried) {
+    const double less = 100 * (1 - static_cast<double>(tried.ps) / static_cast<double>(search.tried.front().ps));
+    fmt::print(out, "{:<20} {:>14.3f} {:>8.1f}  {}\n", tried.what, static_cast<double>(tried.ps) / kPsPerUs, less,
+               to_string(tried.partition, system));
+  }
+  fmt::print(out, "\n");
+}
+
+nlohmann::ordered_json search_json(const PartitionSearch &search, const SystemConfig &system) {
+  nlohmann::ordered_json json{{"evaluations", search.evaluations}, {"tried", nlohmann::ordered_json::array()}};
+  for (const TriedPartition &tried : search.tried)
+    json["tried"].push_back(
+        {{"what", tried.what}, {"partition", to_string(tried.partition, system)}, {"step_ps", tried.ps}});
   return json;
 }
 

@@ -63,6 +63,7 @@ std::string reproduce(const TrainRequest &a) {
   if (!a.until.empty()) command.add("", "--until", a.until);
   if (!a.loss.empty()) command.add("", "--loss", a.loss);
   if (a.batch != 0) command.add("BATCH", "--batch", std::to_string(a.batch));
+  add_if(command, a.search_partition != 0, "--search-partition", std::to_string(a.search_partition));
   if (!a.system.empty())
     command.add("", "--system", a.system);
   else if (a.backend != "golden")
@@ -110,20 +111,14 @@ std::uint64_t batch_of(const graph::Graph &forward) {
 
 std::optional<const SystemConfig> system_of(const TrainRequest &a) {
   if (a.system.empty()) return std::nullopt;
-  if (a.backend != "golden" && a.backend != "rtl")
-    throw std::invalid_argument(
-        fmt::format("--backend {}: a system trains on the RTL or golden; use rtl or golden", a.backend));
+  if (a.backend != "golden" && a.backend != "rtl" && a.backend != "timing")
+    throw std::invalid_argument(fmt::format("--backend {}: a system trains on the RTL, or golden, with or without its "
+                                            "times by the model; use rtl, timing or golden",
+                                            a.backend));
   if (a.convolution != "image")
     throw std::invalid_argument(
         fmt::format("--convolution {}: a system's devices choose themselves; leave it out", a.convolution));
   return load_system(runtime::find_system(a.system));
-}
-
-std::optional<const SystemNetwork> network_of(const graph::Graph &forward,
-                                              const std::optional<const SystemConfig> &system,
-                                              const graph::TrainingOptions &options) {
-  if (!system) return std::nullopt;
-  return make_system_network(forward, *system, options);
 }
 
 void count_step(TrainingOutcome &outcome, StepResult &&result) {
@@ -158,8 +153,8 @@ graph::Graph with_loss(graph::Graph forward, const std::string &loss, bool lacks
 
 TrainingSession::TrainingSession(const TrainRequest &request, graph::Graph forward, const TrainingTensors &tensors)
     : request_(request), tensors_(tensors), options_(training_options(request)), system_(system_of(request)),
-      network_(network_of(forward, system_, options_)),
-      forward_(network_ ? network_->network.graph : std::move(forward)), data_(load_data(request, forward_, tensors)),
+      network_(network_of(forward)), forward_(network_ ? graph::Graph(network_->network.graph) : std::move(forward)),
+      data_(load_data(request, forward_, tensors)),
       step_(network_ ? network_->step : graph::training_graph(forward_, graph::operators(), options_)),
       steps_(steps_of(request, *data_.feed)), run_{request.model,
                                                    data_of(request, tensors),
@@ -225,12 +220,10 @@ std::uint64_t TrainingSession::steps_of(const TrainRequest &a, const Feed &feed)
 void TrainingSession::prepare(const Machine *npu) {
   trainer_.emplace(step_, options_, run_.rate, *data_.feed, request_.seed);
   if (tensors_.weights.there()) load_weights(forward_, step_, tensors_.weights, trainer_->begin_with());
-  if (request_.backend == "golden") {
+  if (system_ && request_.backend != "golden") {
+    prepare_system();
+  } else if (request_.backend == "golden") {
     executor_ = std::make_unique<StepExecutor>(step_);
-  } else if (system_) {
-    auto executor = std::make_unique<SystemExecutor>(*network_, *system_, product_options().compile);
-    on_system_ = executor.get();
-    executor_ = std::move(executor);
   } else {
     const ProductOptions products = product_options();
     device_ = runtime::make_device(products.backend, *npu, {});
@@ -238,12 +231,42 @@ void TrainingSession::prepare(const Machine *npu) {
   }
 }
 
-ProductOptions TrainingSession::product_options() const {
+std::optional<const SystemNetwork> TrainingSession::network_of(const graph::Graph &forward) {
+  if (!system_) {
+    if (request_.search_partition > 0)
+      throw std::invalid_argument("--search-partition: one NPU has no partition; give a --system");
+    return std::nullopt;
+  }
+  if (request_.search_partition > 0)
+    search_ = search_partition(forward, *system_, options_, compile_options(), request_.search_partition, caches_);
+  return make_system_network(forward, *system_, search_ ? search_->found().partition : system_->partition, options_);
+}
+
+void TrainingSession::prepare_system() {
+  if (request_.backend == "timing") { // all is golden, and a step's times are those of its plan
+    products_ = plan_products(network_->step.graph, machine_of(*network_, *system_));
+    timed_ = std::make_unique<const SystemStep>(*network_, products_, *system_, compile_options(), caches_);
+    on_system_ = timed_.get();
+    executor_ = std::make_unique<StepExecutor>(step_);
+    return;
+  }
+  auto executor = std::make_unique<SystemExecutor>(*network_, *system_, compile_options(), caches_);
+  on_system_ = &executor->planned();
+  executor_ = std::move(executor);
+}
+
+compiler::CompileOptions TrainingSession::compile_options() const {
   const auto schedules = parse_schedules(request_.schedule);
   if (schedules.size() != 1) throw std::invalid_argument("--schedule: a step runs under one schedule");
+  compiler::CompileOptions options;
+  options.schedule = schedules.front();
+  return options;
+}
+
+ProductOptions TrainingSession::product_options() const {
   ProductOptions products;
   products.backend = runtime::parse_backend(request_.backend);
-  products.compile.schedule = schedules.front();
+  products.compile = compile_options();
   products.plan.images = request_.convolution == "image";
   return products;
 }

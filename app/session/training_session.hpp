@@ -3,6 +3,7 @@
 
 #include "app/report/training_report.hpp"
 #include "train/data/tensor_source.hpp"
+#include "train/system/partition_search.hpp"
 #include "train/system/system_executor.hpp"
 #include "train/tensors.hpp"
 #include "train/trainer.hpp"
@@ -29,6 +30,7 @@ struct TrainRequest {
   std::string backend = "golden";     ///< or what products run on
   std::string convolution = "image";  ///< what convolutions read; or im2col
   std::string system = {};            ///< file of a system that trains instead of one NPU; empty: none
+  std::uint64_t search_partition = 0; ///< steps of the system that a search for a partition may time; 0: the file's
   std::string extent = "updates", optimizer = "adamw", lr_schedule = "constant";
   std::vector<std::string> set = {};       ///< TABLE.FIELD=VALUE each
   std::string until;                       ///< the op, node or tensor that the network ends with; empty: all of it
@@ -88,8 +90,10 @@ public:
   const runtime::train::StepExecutor &executor() const { return *executor_; }
   /// Null if there is none.
   const SystemConfig *system() const { return system_ ? &*system_ : nullptr; }
-  /// Of a system on the RTL, after prepare(); else null.
-  const runtime::train::SystemExecutor *system_executor() const { return on_system_; }
+  /// Of a system whose partition was searched for; else nothing.
+  const std::optional<runtime::train::PartitionSearch> &search() const { return search_; }
+  /// Of a system on the RTL or the timing model, after prepare(); else null.
+  const runtime::train::SystemStep *system_step() const { return on_system_; }
 
 private:
   /// The data of a run: images, tensors or random numbers.
@@ -100,12 +104,17 @@ private:
   static Data load_data(const TrainRequest &request, const graph::Graph &forward, const TrainingTensors &tensors);
   static std::uint64_t steps_of(const TrainRequest &request, const runtime::train::Feed &feed);
   void check_dump();
+  void prepare_system();
+  compiler::CompileOptions compile_options() const;
   runtime::train::ProductOptions product_options() const;
+  std::optional<const runtime::train::SystemNetwork> network_of(const graph::Graph &forward);
 
   TrainRequest request_;
   TrainingTensors tensors_;
   graph::TrainingOptions options_;
   std::optional<const SystemConfig> system_;
+  runtime::train::SystemCaches caches_;
+  std::optional<runtime::train::PartitionSearch> search_;
   std::optional<const runtime::train::SystemNetwork> network_; ///< of the system
   graph::Graph forward_;                                       ///< of the system: with parts of the batch
   Data data_;
@@ -115,7 +124,9 @@ private:
   std::optional<runtime::train::Dump> dump_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<runtime::train::StepExecutor> executor_;
-  const runtime::train::SystemExecutor *on_system_ = nullptr; ///< executor_, if it is one
+  runtime::train::ProductPlan products_;                    ///< that timed_ refers to
+  std::unique_ptr<const runtime::train::SystemStep> timed_; ///< of a system on the timing model
+  const runtime::train::SystemStep *on_system_ = nullptr;   ///< that, or executor_'s
   std::optional<runtime::train::Trainer> trainer_;
 };
 

@@ -12,6 +12,16 @@
 namespace gradweave::bench {
 namespace {
 
+void require_equal(const std::string &name, const runtime::TimedRun &rtl, const runtime::TimedRun &model) {
+  const runtime::TimingComparison c = runtime::compare_runs(rtl, model);
+  if (!c.equal())
+    throw std::runtime_error(fmt::format("{}: the timing model differs from the RTL in {} of {} commands and {} of {} "
+                                         "counters; `gradweave validate` shows where",
+                                         name, c.commands_differ, c.commands, c.counters_differ, c.counters));
+}
+
+} // namespace
+
 void fill(Device &device, const compiler::Compiled &layer) {
   for (const compiler::TensorBinding &binding : layer.layout.tensors) {
     if (!binding.input) continue;
@@ -23,16 +33,6 @@ void fill(Device &device, const compiler::Compiled &layer) {
       device.copy_in(binding.offset + std::uint64_t{row} * binding.pitch, from + row * bytes, bytes);
   }
 }
-
-void require_equal(const std::string &name, const runtime::TimedRun &rtl, const runtime::TimedRun &model) {
-  const runtime::TimingComparison c = runtime::compare_runs(rtl, model);
-  if (!c.equal())
-    throw std::runtime_error(fmt::format("{}: the timing model differs from the RTL in {} of {} commands and {} of {} "
-                                         "counters; `gradweave validate` shows where",
-                                         name, c.commands_differ, c.commands, c.counters_differ, c.counters));
-}
-
-} // namespace
 
 DevicePair::DevicePair(const Machine &npu, std::uint64_t dram_bytes)
     : rtl_(make_rtl_device(npu)), model_(make_timing_device(npu)) {

@@ -10,6 +10,9 @@
 
 namespace gradweave::bench {
 
+/// Random data for all inputs of a layer, which lie as it was compiled.
+void fill(Device &device, const compiler::Compiled &layer);
+
 /// One run of each.
 struct PairedRun {
   double rtl_seconds = 0, model_seconds = 0; ///< CPU time

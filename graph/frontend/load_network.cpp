@@ -40,7 +40,7 @@ void end_graph(graph::Graph &graph, const std::string &name, const std::filesyst
   graph.loss = graph::kNone;
   graph.updates.clear();
   graph.published.reset(); // of the whole
-  graph::drop_dead_code(graph);
+  graph::drop_dead_code(graph, nullptr, graph::Unread::kGo);
 }
 
 std::int64_t whole_number(const std::filesystem::path &file, const std::string &field, const std::string &value) {

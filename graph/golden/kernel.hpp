@@ -66,6 +66,11 @@ public:
     return value.kind == WalkValue::Kind::kOutput ? out(value.number) : temporaries_[value.number].data();
   }
 
+  /// An int32 tensor of the op, whose elements are index_in() and index_out().
+  bool of_indices(const WalkValue &value) const {
+    return value.kind == WalkValue::Kind::kInput && !is_real(in_tensor(value.number).type);
+  }
+
   unsigned threads() const { return threads_; }
 
   /// Calls body(begin, end) for parts of [0, count) on all threads. No bit may depend on how it is cut. `work`:

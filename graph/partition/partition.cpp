@@ -1,8 +1,10 @@
 #include "graph/partition/partition.hpp"
 
 #include "graph/build/builder.hpp"
+#include "graph/partition/row_wise.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -14,23 +16,23 @@ bool is_product(const Graph &graph, const Op &op) {
   return op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
 }
 
-/// The op that begins the first upper layer.
-OpId first_upper_op(const Graph &graph, std::uint32_t cut) {
-  std::uint32_t layers = 0;
-  for (OpId id = 0; id < graph.ops.size(); ++id)
-    if (is_product(graph, graph.ops[id]) && layers++ == cut) return id;
-  throw GraphError(
-      fmt::format("graph '{}': cut = {} is beyond the network, which has {} layers (products); use 0 to {}", graph.name,
-                  cut, layers, layers == 0 ? 0 : layers - 1));
-}
+using Parts = std::vector<std::uint32_t>;
+
+/// The parts of the mini-batch that a layer has at a place.
+struct Group {
+  std::uint32_t place = 0;
+  Parts parts;
+};
 
 /// Builds the graph with copies, op by op.
 class Cutter {
 public:
   Cutter(const Graph &forward, const OperatorSet &operators, const Partition &partition)
-      : forward_(forward), partition_(partition), first_upper_(first_upper_op(forward, partition.cut)),
-        whole_(forward.tensors.size(), kNone), parts_(forward.tensors.size()), split_(forward.tensors.size()) {
+      : forward_(forward), partition_(partition), versions_(forward.tensors.size()), slices_(forward.tensors.size()),
+        split_(forward.tensors.size()) {
     result_.partition = partition;
+    for (std::uint32_t part = 0; part < partition.routes.size(); ++part)
+      all_.push_back(part);
     Graph &graph = result_.graph;
     graph.name = forward.name;
     graph.description = forward.description;
@@ -38,7 +40,7 @@ public:
     graph.published = forward.published;
     for (TensorId id = 0; id < forward.tensors.size(); ++id)
       if (!forward.tensors[id].computed()) {
-        whole_[id] = static_cast<TensorId>(graph.tensors.size());
+        versions_[id] = {{static_cast<TensorId>(graph.tensors.size()), all_}};
         graph.tensors.push_back(forward.tensors[id]);
       }
     build_.emplace(graph, operators);
@@ -53,126 +55,226 @@ public:
   }
 
   PartitionedGraph run() {
-    for (OpId id = 0; id < forward_.ops.size(); ++id) {
-      const Op &op = forward_.ops[id];
-      const bool lower = id < first_upper_;
-      const bool copied = lower && std::any_of(op.inputs.begin(), op.inputs.end(),
-                                               [this](TensorId t) { return t != kNone && split_[t]; });
-      if (!copied) {
-        append(op, lower ? 0 : partition_.upper(), {}, whole_, [this](TensorId t) { return whole_of(t); });
-        continue;
-      }
-      for (std::uint32_t part = 0; part < partition_.parts; ++part) {
-        std::vector<TensorId> now(forward_.tensors.size(), kNone);
-        append(op, part, fmt::format(".part{}", part), now, [&](TensorId t) { return part_of(t, part); });
-        for (const TensorId output : op.outputs)
-          if (output != kNone) parts_[output].push_back(now[output]);
-      }
+    check_layers();
+    std::uint32_t products = 0;
+    for (const Op &op : forward_.ops) {
+      products += is_product(forward_, op) ? 1 : 0;
+      for (const Group &group : groups_of(op, products == 0 ? 0 : products - 1))
+        append(op, group);
     }
     finish();
     return std::move(result_);
   }
 
 private:
-  template <class Map>
-  void append(const Op &op, std::uint32_t place, const std::string &suffix, std::vector<TensorId> &made,
-              const Map &map) {
+  struct Version {
+    TensorId id = kNone;
+    Parts parts;
+  };
+
+  void check_layers() const {
+    const std::uint32_t layers = count_layers(forward_);
+    for (const Route &route : partition_.routes)
+      for (const Leg &leg : route.legs)
+        if (leg.first >= layers)
+          throw GraphError(
+              fmt::format("graph '{}': cut = {} is beyond the network, which has {} layers (products); use 0 to {}",
+                          forward_.name, leg.first, layers, layers == 0 ? 0 : layers - 1));
+  }
+
+  /// In the order of their first parts.
+  std::vector<Group> groups_of(const Op &op, std::uint32_t layer) const {
+    if (std::none_of(op.inputs.begin(), op.inputs.end(), [this](TensorId t) { return t != kNone && split_[t]; }))
+      return {{partition_.routes.front().place_of(layer), all_}};
+    // One number is one of all images, as the mean that a loss is.
+    if (forward_.tensors[op.outputs[0]].shape.rank() == 0) return {{partition_.places() - 1, all_}};
+    std::vector<Group> groups;
+    for (const std::uint32_t part : all_) {
+      const std::uint32_t place = partition_.routes[part].place_of(layer);
+      const auto known =
+          std::find_if(groups.begin(), groups.end(), [place](const Group &g) { return g.place == place; });
+      if (known == groups.end())
+        groups.push_back({place, {part}});
+      else
+        known->parts.push_back(part);
+    }
+    return groups;
+  }
+
+  /// Of names of what belongs to some parts only.
+  std::string suffix(const Parts &parts) const {
+    return parts == all_ ? "" : fmt::format(".part{}", fmt::join(parts, "_"));
+  }
+
+  void append(const Op &op, const Group &group) {
     std::vector<TensorId> inputs;
     for (const TensorId input : op.inputs)
-      inputs.push_back(input == kNone ? kNone : map(input));
+      inputs.push_back(input == kNone ? kNone : rows_of(input, group));
     std::vector<std::optional<std::string>> names;
     for (const TensorId output : op.outputs)
-      names.push_back(output == kNone ? std::nullopt
-                                      : std::optional<std::string>(forward_.tensors[output].name + suffix));
+      names.push_back(output == kNone
+                          ? std::nullopt
+                          : std::optional<std::string>(forward_.tensors[output].name + suffix(group.parts)));
     build_->at(op.where);
-    const auto outputs = build_->add_named(op.type->name, std::move(inputs), op.attributes, op.name + suffix, names);
+    const auto outputs =
+        build_->add_named(op.type->name, std::move(inputs),
+                          attributes_of_rows({forward_, op}, shares_of(group.parts), partition_.shares()),
+                          op.name + suffix(group.parts), names);
     Graph &graph = result_.graph;
     graph.ops.back().recompute = op.recompute;
-    result_.places.resize(graph.ops.size(), place);
+    note_place(group.place, group.parts);
     for (std::size_t o = 0; o < op.outputs.size(); ++o) {
       if (op.outputs[o] == kNone) continue;
       const Tensor &from = forward_.tensors[op.outputs[o]];
-      made[op.outputs[o]] = outputs[o];
+      versions_[op.outputs[o]].push_back({outputs[o], group.parts});
       graph.tensors[outputs[o]].boundary = from.boundary;
       if (from.fixed_type) build_->fix_type(outputs[o], from.type);
     }
   }
 
-  /// A tensor as lower layers of a part read it.
-  TensorId part_of(TensorId id, std::uint32_t part) {
-    if (!split_[id]) return whole_[id];
-    if (parts_[id].empty()) split_input(id);
-    return parts_[id][part];
+  void note_place(std::uint32_t place, const Parts &parts) {
+    result_.places.resize(result_.graph.ops.size(), place);
+    result_.parts.resize(result_.graph.ops.size(), parts);
   }
 
-  void split_input(TensorId id) {
-    const Tensor &input = forward_.tensors[id];
-    const std::uint32_t batch = input.shape.rank() == 0 ? 1 : input.shape[0];
-    if (batch % partition_.parts != 0)
-      throw GraphError(fmt::format("graph '{}': the batch of input '{}', {}, is not divisible by the {} devices of the "
-                                   "lower layers; use a multiple of {}",
-                                   forward_.name, input.name, batch, partition_.parts, partition_.parts));
-    std::vector<std::optional<std::string>> names;
-    for (std::uint32_t part = 0; part < partition_.parts; ++part)
-      names.emplace_back(fmt::format("{}.part{}", input.name, part));
+  std::uint32_t shares_of(const Parts &parts) const {
+    std::uint32_t sum = 0;
+    for (const std::uint32_t part : parts)
+      sum += partition_.routes[part].share;
+    return sum;
+  }
+
+  std::uint32_t place_of(TensorId made) const {
+    const OpId producer = result_.graph.tensors[made].producer;
+    return producer == kNone ? kHostPlace : result_.places[producer];
+  }
+
+  static Attributes along_rows() {
     Attributes attributes;
     attributes.set("axis", std::int64_t{0});
-    attributes.set("split", std::vector<std::int64_t>(partition_.parts, batch / partition_.parts));
-    parts_[id] = build_->add_named("Split", {whole_[id]}, attributes, build_->fresh_op(input.name + ".parts"), names);
-    result_.places.resize(result_.graph.ops.size(), kHostPlace);
+    return attributes;
   }
 
-  /// A tensor as upper layers read it.
-  TensorId whole_of(TensorId id) {
-    if (whole_[id] != kNone) return whole_[id];
+  /// A tensor's rows of a group's parts: as they are there, or put together from what is.
+  TensorId rows_of(TensorId id, const Group &group) {
+    const std::vector<Version> &versions = versions_[id];
+    for (const Version &version : versions)
+      if (!split_[id] || version.parts == group.parts) return version.id;
+    std::vector<TensorId> pieces;
+    for (auto at = group.parts.begin(); at != group.parts.end();) {
+      const auto fits = [&](const Version &v) {
+        return v.parts.size() <= static_cast<std::size_t>(group.parts.end() - at) &&
+               std::equal(v.parts.begin(), v.parts.end(), at);
+      };
+      const auto version = std::find_if(versions.begin(), versions.end(), fits);
+      pieces.push_back(version != versions.end() ? version->id : slice(id, *at));
+      at += version != versions.end() ? static_cast<std::ptrdiff_t>(version->parts.size()) : 1;
+    }
+    if (pieces.size() == 1) return pieces.front();
+    require_batch(id);
+    const bool host =
+        std::all_of(pieces.begin(), pieces.end(), [this](TensorId t) { return place_of(t) == kHostPlace; });
+    const TensorId made = build_->add(concat_of(forward_.tensors[id].type), pieces, along_rows(),
+                                      build_->fresh(forward_.tensors[id].name + suffix(group.parts)));
+    note_place(host ? kHostPlace : group.place, group.parts);
+    versions_[id].push_back({made, group.parts});
+    return made;
+  }
+
+  /// Throws unless what is there of a tensor has a batch in front.
+  void require_batch(TensorId id) const {
     const Tensor &tensor = forward_.tensors[id];
-    const Shape &part = build_->shape(parts_[id].front());
-    if (tensor.shape.rank() == 0 || part.rank() == 0 || part[0] * partition_.parts != tensor.shape[0])
-      throw GraphError(
-          fmt::format("graph '{}': tensor '{}' {} crosses the cut and has no batch in front; cut elsewhere",
-                      forward_.name, tensor.name, tensor.shape.text()));
-    Attributes attributes;
-    attributes.set("axis", std::int64_t{0});
-    whole_[id] = build_->add("Concat", parts_[id], attributes, tensor.name);
-    result_.places.resize(result_.graph.ops.size(), partition_.upper());
-    return whole_[id];
+    for (const Version &version : versions_[id]) {
+      const Shape &shape = result_.graph.tensors[version.id].shape;
+      if (tensor.shape.rank() == 0 || shape.rank() == 0 ||
+          std::uint64_t{shape[0]} * partition_.shares() != std::uint64_t{tensor.shape[0]} * shares_of(version.parts))
+        throw GraphError(
+            fmt::format("graph '{}': tensor '{}' {} crosses the cut and has no batch in front; cut elsewhere",
+                        forward_.name, tensor.name, tensor.shape.text()));
+    }
+  }
+
+  /// The rows of one part of a tensor that is there with those of several.
+  TensorId slice(TensorId id, std::uint32_t part) {
+    if (const auto known = slices_[id].find(part); known != slices_[id].end()) return known->second;
+    const auto holds = [part](const Version &v) {
+      return v.parts.size() > 1 && std::find(v.parts.begin(), v.parts.end(), part) != v.parts.end();
+    };
+    const Version version = *std::find_if(versions_[id].begin(), versions_[id].end(), holds);
+    const Tensor &tensor = forward_.tensors[id];
+    const std::uint32_t rows = tensor.shape.rank() == 0 ? 1 : tensor.shape[0];
+    if (rows % partition_.shares() != 0 && !tensor.computed())
+      throw GraphError(fmt::format("graph '{}': the batch of input '{}', {}, is not divisible by the {} shares of "
+                                   "devices; use a multiple of {}",
+                                   forward_.name, tensor.name, rows, partition_.shares(), partition_.shares()));
+    require_batch(id);
+    Attributes attributes = along_rows();
+    std::vector<std::int64_t> sizes;
+    std::vector<std::optional<std::string>> names;
+    for (const std::uint32_t own : version.parts) {
+      sizes.push_back(rows / partition_.shares() * partition_.routes[own].share);
+      names.emplace_back(build_->fresh_tensor(tensor.name + suffix({own})));
+    }
+    attributes.set("split", sizes);
+    const auto made = build_->add_named(split_of(tensor.type), {version.id}, attributes,
+                                        build_->fresh_op(tensor.name + ".parts"), names);
+    note_place(place_of(version.id), version.parts);
+    for (std::size_t i = 0; i < made.size(); ++i)
+      slices_[id][version.parts[i]] = made[i];
+    return slices_[id].at(part);
   }
 
   void finish() {
     Graph &graph = result_.graph;
-    for (const Update &update : forward_.updates) {
-      if (whole_[update.next] == kNone)
-        throw GraphError(fmt::format("graph '{}': '{}' lies below the cut and lives from step to step; each of {} "
-                                     "devices would have its own; cut below it, or use one device",
-                                     forward_.name, forward_.tensors[update.tensor].name, partition_.parts));
-      build_->update(whole_[update.tensor], whole_[update.next]);
-    }
+    const Group end{partition_.places() - 1, all_};
+    for (const Update &update : forward_.updates)
+      build_->update(versions_[update.tensor].front().id, versions_[update.next].front().id);
     for (const TensorId id : forward_.results)
-      graph.results.push_back(whole_of(id));
-    if (forward_.loss != kNone) graph.loss = whole_of(forward_.loss);
+      graph.results.push_back(rows_of(id, end));
+    if (forward_.loss != kNone) graph.loss = rows_of(forward_.loss, end);
     verify(graph);
   }
 
   const Graph &forward_;
   Partition partition_;
-  OpId first_upper_;
+  Parts all_;
   PartitionedGraph result_;
   std::optional<Builder> build_;
-  std::vector<TensorId> whole_; ///< of each tensor, itself in the new graph; kNone: it is there in parts only
-  std::vector<std::vector<TensorId>> parts_; ///< of each tensor
-  std::vector<bool> split_;
+  std::vector<std::vector<Version>> versions_;            ///< of each tensor, in the new graph
+  std::vector<std::map<std::uint32_t, TensorId>> slices_; ///< of each tensor, by part
+  std::vector<bool> split_;                               ///< of each tensor
 };
 
-/// One part needs no copies.
-PartitionedGraph cut_only(const Graph &forward, const Partition &partition) {
-  const OpId first_upper = first_upper_op(forward, partition.cut);
-  PartitionedGraph result{forward, partition, {}};
-  for (OpId id = 0; id < forward.ops.size(); ++id)
-    result.places.push_back(id < first_upper ? 0 : partition.upper());
-  return result;
+} // namespace
+
+std::uint32_t Route::place_of(std::uint32_t layer) const {
+  std::uint32_t place = legs.front().place;
+  for (const Leg &leg : legs)
+    if (leg.first <= layer) place = leg.place;
+  return place;
 }
 
-} // namespace
+std::uint32_t Partition::shares() const {
+  std::uint32_t sum = 0;
+  for (const Route &route : routes)
+    sum += route.share;
+  return sum;
+}
+
+std::uint32_t Partition::places() const {
+  std::uint32_t count = 0;
+  for (const Route &route : routes)
+    for (const Leg &leg : route.legs)
+      count = std::max(count, leg.place + 1);
+  return count;
+}
+
+Partition Partition::of_cut(std::uint32_t cut, std::uint32_t parts) {
+  Partition partition;
+  for (std::uint32_t part = 0; part < parts; ++part)
+    partition.routes.push_back({1, {{part, 0}, {parts, cut}}});
+  return partition;
+}
 
 std::uint32_t count_layers(const Graph &forward) {
   return static_cast<std::uint32_t>(
@@ -180,7 +282,7 @@ std::uint32_t count_layers(const Graph &forward) {
 }
 
 PartitionedGraph partition_batch(const Graph &forward, const OperatorSet &operators, const Partition &partition) {
-  return partition.parts == 1 ? cut_only(forward, partition) : Cutter(forward, operators, partition).run();
+  return Cutter(forward, operators, partition).run();
 }
 
 std::vector<std::uint32_t> places_of_step(const TrainingGraph &step, const PartitionedGraph &network) {
@@ -219,7 +321,7 @@ std::vector<std::uint32_t> places_of_step(const TrainingGraph &step, const Parti
       if (output != kNone)
         for (const OpId reader : readers[output])
           places[id] = std::min(places[id], places[reader]);
-    if (places[id] == kOpen) places[id] = network.partition.upper();
+    if (places[id] == kOpen) places[id] = network.partition.places() - 1;
   }
   return places;
 }

@@ -28,7 +28,7 @@ std::vector<bool> live_tensors(const Graph &graph, const std::vector<TensorId> *
 
 } // namespace
 
-void drop_dead_code(Graph &graph, std::vector<TensorId> *also) {
+void drop_dead_code(Graph &graph, std::vector<TensorId> *also, Unread unread) {
   const std::vector<bool> live = live_tensors(graph, also);
   std::vector<OpId> new_op(graph.ops.size(), kNone);
   std::vector<bool> stays(graph.tensors.size());
@@ -47,8 +47,7 @@ void drop_dead_code(Graph &graph, std::vector<TensorId> *also) {
   std::vector<Tensor> tensors;
   for (TensorId id = 0; id < graph.tensors.size(); ++id) {
     Tensor &tensor = graph.tensors[id];
-    // Parameters and inputs are the network's interface; constants are not.
-    const bool own = !tensor.computed() && tensor.role != Role::kConstant;
+    const bool own = !tensor.computed() && tensor.role != Role::kConstant && unread == Unread::kStay;
     if (!stays[id] && !own && !(live[id] && !tensor.computed())) continue;
     if (tensor.computed()) tensor.producer = new_op[tensor.producer];
     new_id[id] = static_cast<TensorId>(tensors.size());

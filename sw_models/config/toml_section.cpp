@@ -83,6 +83,23 @@ std::uint32_t TomlSection::integer32_or(std::string_view key, std::uint32_t low,
   return otherwise;
 }
 
+std::vector<std::uint32_t> TomlSection::integers32(std::string_view key, std::uint32_t low, std::uint32_t high,
+                                                   std::string_view example) {
+  const toml::node &n = require(key, example);
+  if (!n.is_array()) bad_type(key, n, "an array of integers", example);
+  std::vector<std::uint32_t> values;
+  for (const toml::node &element : *n.as_array()) {
+    if (!element.is_integer()) bad_type(key, element, "an array of integers", example);
+    const std::int64_t v = element.as_integer()->get();
+    if (v < low || v > high)
+      refuse(key, fmt::format("{} has {}, which is out of range; use {} to {}", key, v, low, high));
+    values.push_back(static_cast<std::uint32_t>(v));
+  }
+  return values;
+}
+
+std::uint32_t TomlSection::line(std::string_view key) const { return table_.get(key)->source().begin.line; }
+
 double TomlSection::number(std::string_view key, double low, double high, std::string_view example) {
   const toml::node &n = require(key, example);
   if (!n.is_number()) bad_type(key, n, "a number", example);

@@ -35,12 +35,17 @@ public:
   std::uint32_t integer32(std::string_view key, std::uint32_t low, std::uint32_t high, std::string_view example);
   /// The same for a key that may be left out.
   std::uint32_t integer32_or(std::string_view key, std::uint32_t low, std::uint32_t high, std::uint32_t otherwise);
+  /// An array of such.
+  std::vector<std::uint32_t> integers32(std::string_view key, std::uint32_t low, std::uint32_t high,
+                                        std::string_view example);
   /// A decimal number; integers are accepted.
   double number(std::string_view key, double low, double high, std::string_view example);
   /// The same for a key that may be left out.
   std::optional<double> number_if_any(std::string_view key, double low, double high, std::string_view example);
   /// After all keys were read: any other is a mistake.
   void reject_unknown_keys() const;
+  /// Of a key that is there.
+  std::uint32_t line(std::string_view key) const;
   /// Refuses the value of a key that is there.
   [[noreturn]] void refuse(std::string_view key, const std::string &problem) const;
 

@@ -18,7 +18,9 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMaxFileBytes = 1U << 20U;
 constexpr std::uint64_t kPsPerNs = 1000;
 constexpr std::uint64_t kMaxNs = 1'000'000'000;
-constexpr std::array<std::string_view, 7> kKeys{"name", "host", "device", "link", "port", "flash", "partition"};
+constexpr std::uint32_t kMostLayers = 1'000'000;
+constexpr std::array<std::string_view, 8> kKeys{"name", "host",  "device",    "link",
+                                                "port", "flash", "partition", "route"};
 
 /// Names of what there is, for messages.
 template <class T> std::string names_of(const std::vector<T> &all) {
@@ -148,7 +150,9 @@ private:
     if (role != "storage" && role != "npu")
       s.refuse("role", fmt::format("role = \"{}\" is none; use storage or npu", role));
     device.role = role == "storage" ? DeviceRole::kStorage : DeviceRole::kNpu;
-    device.machine = machine_of(s);
+    const std::string npu = s.text("npu", "\"../near32x16.toml\"");
+    device.npu_file = (fs::path(file_).parent_path() / npu).lexically_normal().string();
+    device.machine = machine_of(s, npu, device.npu_file);
     device.link = find(s, "link", s.text("link", "\"pcie\""), system_.links, "link");
     if (const auto flash = s.text_if_any("flash", "\"nand\"")) {
       if (device.role != DeviceRole::kStorage)
@@ -160,40 +164,80 @@ private:
   }
 
   /// The file that a device names, its memory's bandwidth changed if the device says so.
-  Machine machine_of(TomlSection &s) {
+  Machine machine_of(TomlSection &s, const std::string &npu, const std::string &npu_file) {
     Overrides overrides;
     if (const auto bandwidth = s.number_if_any("dram_gb_s", 0.001, 100'000, "19.25"))
       overrides.push_back({"memory", "bandwidth_gb_s", fmt::format("{}", *bandwidth), file_ + ": dram_gb_s"});
-    const std::string npu = s.text("npu", "\"../near32x16.toml\"");
     try {
-      return load_machine(fs::path(file_).parent_path() / npu, overrides);
+      return load_machine(npu_file, overrides);
     } catch (const ConfigError &e) {
       s.refuse("npu", fmt::format("npu = \"{}\": {}", npu, e.what()));
     }
   }
 
+  /// [partition] has a cut, or routes have, and it only says how they are trained.
   void read_partition() {
+    const bool routes = root_.contains("route");
+    if (routes) each("route", true, [this](TomlSection &s) { read_route(s); });
+    if (routes && !root_.contains("partition")) return;
     const toml::table &own = table("partition");
     TomlSection s(file_, own, "partition");
+    if (!routes) read_cut(s, own);
     PartitionConfig &p = system_.partition;
-    p.cut = s.integer32("cut", 0, 1'000'000, "2");
-    p.cut_line = own.get("cut")->source().begin.line;
-    p.upper = find(s, "upper", s.text("upper", "\"npu\""), system_.devices, "device");
-    for (const std::string &name : s.texts("lower", "[\"ssd0\", \"ssd1\"]"))
-      add_lower(s, name);
+    p.micro_batches = s.integer32_or("micro_batches", 1, 1024, 1);
+    read_order(s);
     s.reject_unknown_keys();
-    if (p.cut > 0 && p.lower.empty())
-      s.refuse("lower", fmt::format("cut = {}: layers below the cut need a device; name one or several", p.cut));
   }
 
-  void add_lower(TomlSection &s, const std::string &name) {
-    std::vector<std::uint32_t> &lower = system_.partition.lower;
-    const std::uint32_t device = find(s, "lower", name, system_.devices, "device");
-    if (std::find(lower.begin(), lower.end(), device) != lower.end())
-      s.refuse("lower", fmt::format("device '{}' is there twice", name));
-    if (device == system_.partition.upper)
-      s.refuse("lower", fmt::format("device '{}' is the upper one, too; it can be one of both", name));
-    lower.push_back(device);
+  void read_cut(TomlSection &s, const toml::table &own) {
+    const std::uint32_t cut = s.integer32("cut", 0, kMostLayers, "2");
+    const std::uint32_t upper = find(s, "upper", s.text("upper", "\"npu\""), system_.devices, "device");
+    std::vector<std::uint32_t> lower;
+    for (const std::string &name : s.texts("lower", "[\"ssd0\", \"ssd1\"]"))
+      add_device(s, "lower", name, lower);
+    if (std::find(lower.begin(), lower.end(), upper) != lower.end())
+      s.refuse("lower",
+               fmt::format("device '{}' is the upper one, too; it can be one of both", system_.devices[upper].name));
+    if (cut > 0 && lower.empty())
+      s.refuse("lower", fmt::format("cut = {}: layers below the cut need a device; name one or several", cut));
+    system_.partition = PartitionConfig::of_cut(cut, lower, upper);
+    for (RouteConfig &route : system_.partition.routes)
+      route.line = own.get("cut")->source().begin.line;
+  }
+
+  void read_route(TomlSection &s) {
+    RouteConfig route;
+    route.share = s.integer32_or("share", 1, kMostLayers, 1);
+    for (const std::string &name : s.texts("devices", "[\"ssd0\", \"npu\"]"))
+      add_device(s, "devices", name, route.devices);
+    if (route.devices.empty()) s.refuse("devices", "a route goes through one device at least");
+    route.cuts = s.integers32("cuts", 0, kMostLayers, "[2]");
+    route.line = s.line("devices");
+    if (route.cuts.size() + 1 != route.devices.size())
+      s.refuse("cuts", fmt::format("{} cuts for {} devices; give the first layer of each device but the first",
+                                   route.cuts.size(), route.devices.size()));
+    if (!std::is_sorted(route.cuts.begin(), route.cuts.end()))
+      s.refuse("cuts", fmt::format("cuts = [{}] must ascend", fmt::join(route.cuts, ", ")));
+    system_.partition.routes.push_back(std::move(route));
+  }
+
+  void read_order(TomlSection &s) {
+    PipelineOrder &order = system_.partition.order;
+    const auto choice = [&](std::string_view key, std::string_view yes, std::string_view no) {
+      const auto text = s.text_if_any(key, fmt::format("\"{}\"", yes));
+      if (text && *text != yes && *text != no)
+        s.refuse(key, fmt::format("{} = \"{}\" is none; use {} or {}", key, *text, yes, no));
+      return !text || *text == yes;
+    };
+    order.backward_first = choice("first", "backward", "forward");
+    order.eager_moves = choice("moves", "eager", "lazy");
+  }
+
+  void add_device(TomlSection &s, std::string_view key, const std::string &name, std::vector<std::uint32_t> &all) {
+    const std::uint32_t device = find(s, key, name, system_.devices, "device");
+    if (std::find(all.begin(), all.end(), device) != all.end())
+      s.refuse(key, fmt::format("device '{}' is there twice", name));
+    all.push_back(device);
   }
 
   std::string file_;
@@ -202,6 +246,20 @@ private:
 };
 
 } // namespace
+
+PartitionConfig PartitionConfig::of_cut(std::uint32_t cut, const std::vector<std::uint32_t> &lower,
+                                        std::uint32_t upper) {
+  PartitionConfig partition;
+  if (cut == 0) partition.routes.push_back({1, {upper}, {}});
+  for (std::size_t part = 0; cut > 0 && part < lower.size(); ++part)
+    partition.routes.push_back({1, {lower[part], upper}, {cut}});
+  return partition;
+}
+
+std::string to_string(const PipelineOrder &order) {
+  return fmt::format("{}_first, {}_moves", order.backward_first ? "backward" : "forward",
+                     order.eager_moves ? "eager" : "lazy");
+}
 
 std::uint64_t LinkConfig::packet_ps(std::uint64_t bytes, double bandwidth_gb_s) {
   // The bandwidth in bytes a second is a whole number for all that a file can say to the 9th decimal.

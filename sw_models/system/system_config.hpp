@@ -52,16 +52,41 @@ struct DeviceConfig {
   std::string name;
   DeviceRole role = DeviceRole::kNpu;
   Machine machine;
+  std::string npu_file = {};               ///< that describes the machine, a path: what its RTL is built from
   std::uint32_t link = 0;                  ///< index of SystemConfig::links, whose numbers are the device's own link's
   std::optional<std::uint32_t> flash = {}; ///< index of SystemConfig::flashes
 };
 
-/// Which devices train which layers. A layer is a product of the forward pass and what follows it up to the next.
+/// By what devices choose among the commands that they could begin, and when transfers are due. Bits do not depend on
+/// it.
+struct PipelineOrder {
+  bool backward_first = true; ///< of micro-batches, one that is on its way back; else one on its way forward
+  bool eager_moves = true;    ///< a transfer comes before the streams that have not begun; else streams fill the time
+  bool operator==(const PipelineOrder &o) const {
+    return backward_first == o.backward_first && eager_moves == o.eager_moves;
+  }
+};
+std::string to_string(const PipelineOrder &order); ///< "backward_first, eager_moves" and so on
+
+/// A part of the mini-batch, and the devices that it goes through. A layer is a product of the forward pass and what
+/// follows it up to the next.
+struct RouteConfig {
+  std::uint32_t share = 1;            ///< of the images, beside the other routes' shares
+  std::vector<std::uint32_t> devices; ///< in the order of layers
+  std::vector<std::uint32_t> cuts;    ///< of each device but the first, its first layer; none is below the one before
+  std::uint32_t line = 0;             ///< of the file, for messages
+
+  bool operator==(const RouteConfig &o) const { return share == o.share && devices == o.devices && cuts == o.cuts; }
+};
+
+/// Which devices train which layers of which images.
 struct PartitionConfig {
-  std::uint32_t cut = 0;            ///< layers 0 to cut - 1 are the lower ones
-  std::vector<std::uint32_t> lower; ///< devices, each with its part of the mini-batch
-  std::uint32_t upper = 0;          ///< the device of all other layers
-  std::uint32_t cut_line = 0;       ///< of the file, for messages
+  std::vector<RouteConfig> routes; ///< one at least
+  std::uint32_t micro_batches = 1; ///< of each part of the mini-batch
+  PipelineOrder order = {};
+
+  /// Layers 0 to cut - 1 on the devices `lower`, each with its part of the mini-batch, all others on `upper`.
+  static PartitionConfig of_cut(std::uint32_t cut, const std::vector<std::uint32_t> &lower, std::uint32_t upper);
 };
 
 struct SystemConfig {

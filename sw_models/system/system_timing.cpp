@@ -98,6 +98,11 @@ SystemTimes SystemTiming::run(const SystemPlan &plan) {
   return Player(plan, [this](const SystemCommand &command) { return time(command); }).run();
 }
 
+std::uint64_t SystemTiming::stream_ps(const SystemCommand &command) {
+  const Machine &machine = system_.devices[command.device].machine;
+  return (time(command)->cycles() + host_cycles(machine)) * machine.period_ps();
+}
+
 std::shared_ptr<const timing::RunResult> SystemTiming::time(const SystemCommand &command) {
   auto &known = known_[{command.device, command.stream_addr, command.stream}];
   if (!known) {

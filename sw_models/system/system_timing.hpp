@@ -40,6 +40,8 @@ public:
 
   /// All commands of a plan for this system, up to the first that stops with an error.
   SystemTimes run(const SystemPlan &plan);
+  /// From the clock edge at which a stream begins to its end, ps.
+  std::uint64_t stream_ps(const SystemCommand &command);
 
 private:
   std::shared_ptr<const timing::RunResult> time(const SystemCommand &command);

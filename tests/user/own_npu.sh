@@ -24,6 +24,15 @@ grep -q "there is no Verilated NPU 'own2x3' yet" errors || fail "a build unannou
 "${cosim[@]}" --fresh >out 2>errors || fail "exit code $? of the second run: $(cat out errors)"
 ! grep -q building errors || fail "it was built twice: $(cat errors)"
 
+# Devices of a system, whose file is elsewhere, too.
+sed -e 's/"own2x3"/"own3x2"/; s/^rows = .*/rows = 3/; s/^cols = .*/cols = 2/' "an own npu.toml" >other.toml
+sed -e 's/^npu = .*test4x8.*/npu = "an own npu.toml"/; s/^npu = .*test.*/npu = "other.toml"/' "$source/configs/systems/test2.toml" >own_system.toml
+train=("$BUILD/bin/gradweave" train --system own_system.toml --model "$source/tests/cosim/small_conv.graph" --data synthetic --steps 1
+  --backend rtl)
+"${train[@]}" >out 2>errors || fail "exit code $? of the system: $(cat out errors)"
+grep -qx PASS out || fail "no PASS of the system: $(cat out)"
+grep -q "there is no Verilated NPU 'own3x2' yet" errors || fail "a build unannounced: $(cat errors)"
+
 # An NPU that no file has.
 "${cosim[@]}" --set npu.rows=3 >out 2>errors || fail "exit code $? with --set: $(cat out errors)"
 tail -n 1 out | grep -qx PASS || fail "no PASS with --set: $(cat out)"

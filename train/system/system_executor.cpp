@@ -1,10 +1,7 @@
 #include "train/system/system_executor.hpp"
 
 #include "base/process/stopwatch.hpp"
-#include "graph/ir/error.hpp"
-#include "graph/operators/table.hpp"
 #include "runtime/job/loaded_stream.hpp"
-#include "sw_models/config/toml_section.hpp"
 #include "sw_models/numerics/numerics.hpp"
 #include "train/product_layout.hpp"
 
@@ -54,25 +51,6 @@ const PlacedTensor &placed_as(const std::vector<PlacedTensor> &tensors, compiler
 }
 
 } // namespace
-
-SystemNetwork make_system_network(const graph::Graph &forward, const SystemConfig &system,
-                                  const graph::TrainingOptions &options) {
-  const PartitionConfig &p = system.partition;
-  const std::uint32_t layers = graph::count_layers(forward);
-  if (p.cut >= layers)
-    refuse_config(
-        system.file, p.cut_line,
-        fmt::format("cut = {}: network '{}' has {} layers (products), the last of which is the upper device's; "
-                    "use 0 to {}",
-                    p.cut, forward.name, layers, layers == 0 ? 0 : layers - 1));
-  if (options.accumulate != 1)
-    throw graph::GraphError(
-        fmt::format("a system trains whole batches; leave out --accumulate {}", options.accumulate));
-  const auto parts = static_cast<std::uint32_t>(std::max<std::size_t>(1, p.lower.size()));
-  SystemNetwork made{graph::partition_batch(forward, graph::operators(), {p.cut, parts}), {}};
-  made.step = graph::training_graph(made.network.graph, graph::operators(), options);
-  return made;
-}
 
 std::vector<DeviceUse> uses_of(const SystemPlan &plan, const SystemTimes &times) {
   std::vector<DeviceUse> uses;
@@ -226,13 +204,12 @@ private:
 };
 
 SystemExecutor::SystemExecutor(const SystemNetwork &network, const SystemConfig &system,
-                               const compiler::CompileOptions &options, const SystemOptions &system_options)
-    : StepExecutor(network.step, plan_products(network.step.graph, machine_of(network.step, network.network, system)),
-                   usable_cores()),
+                               const compiler::CompileOptions &options, SystemCaches &caches,
+                               const SystemOptions &system_options)
+    : StepExecutor(network.step, plan_products(network.step.graph, machine_of(network, system)), usable_cores()),
       stalls_(system_options.faults.longest_stall_ps > 0) {
   const Stopwatch stopwatch;
-  planned_ = std::make_unique<SystemStep>(network.step, network.network, plan(), system, options);
-  times_ = SystemTiming(system).run(planned_->plan());
+  planned_ = std::make_unique<SystemStep>(network, plan(), system, options, caches);
   compile_seconds_ = stopwatch.wall_seconds();
   for (const DeviceOptions &device : system_options.devices)
     stalls_ = stalls_ || device.stress.stall_probability > 0;
@@ -257,16 +234,16 @@ StepResult SystemExecutor::compared(const std::vector<std::vector<Fed>> &batches
 void SystemExecutor::check_times(const SystemOutcome &outcome, StepResult &result) const {
   if (stalls_) return;
   for (CommandId id = 0; id < outcome.spans.size(); ++id) {
-    const CommandSpan &got = outcome.spans[id], &predicted = times_.spans[id];
+    const CommandSpan &got = outcome.spans[id], &predicted = times().spans[id];
     if (!(got == predicted)) {
       result.failures.push_back(fmt::format("{}: it took from {} to {} ps, and {} to {} ps were predicted",
                                             describe(system_plan(), id), got.begin, got.end, predicted.begin,
                                             predicted.end));
       return;
     }
-    if (!times_.runs[id]) continue;
+    if (!times().runs[id]) continue;
     for (std::size_t c = 0; c < outcome.times[id].size(); ++c) {
-      const timing::CommandTimes &a = outcome.times[id][c], &b = times_.runs[id]->commands[c];
+      const timing::CommandTimes &a = outcome.times[id][c], &b = times().runs[id]->commands[c];
       if (a == b) continue;
       result.failures.push_back(fmt::format("{}: command {} was issued, started and done in cycles {}, {}, {}, and {}, "
                                             "{}, {} were predicted",
@@ -280,7 +257,7 @@ void SystemExecutor::check_times(const SystemOutcome &outcome, StepResult &resul
 void SystemExecutor::count(StepResult &result) const {
   for (CommandId id = 0; id < system_plan().commands().size(); ++id) {
     const StepCommand &what = planned_->command(id);
-    if (what.pass) result.products.add(planned_->compiled(*what.pass), times_.runs[id]->cycles());
+    if (what.pass) result.products.add(planned_->compiled(*what.pass), times().runs[id]->cycles());
   }
 }
 

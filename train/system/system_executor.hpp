@@ -2,7 +2,6 @@
 #pragma once
 
 #include "device/system_devices.hpp"
-#include "sw_models/system/system_timing.hpp"
 #include "train/step_executor.hpp"
 #include "train/system/system_step.hpp"
 
@@ -13,16 +12,6 @@
 #include <vector>
 
 namespace gradweave::runtime::train {
-
-/// A network on a system: its lower layers on the lower devices, each with its part of the batch.
-struct SystemNetwork {
-  graph::PartitionedGraph network;
-  graph::TrainingGraph step; ///< of network.graph
-};
-/// Throws graph::GraphError as partition_batch() and training_graph(), and for micro-batches, which a system does not
-/// have yet; a cut beyond the network as ConfigError with the system file's line.
-SystemNetwork make_system_network(const graph::Graph &forward, const SystemConfig &system,
-                                  const graph::TrainingOptions &options);
 
 /// What a device did in a plan's time.
 struct DeviceUse {
@@ -38,9 +27,9 @@ std::vector<DeviceUse> uses_of(const SystemPlan &plan, const SystemTimes &times)
 /// where they were computed, tensors that cross links as they arrive.
 class SystemExecutor final : public StepExecutor {
 public:
-  /// References must outlive this. Throws as SystemStep and make_rtl_system().
+  /// References must outlive this, but for `caches`. Throws as SystemStep and make_rtl_system().
   SystemExecutor(const SystemNetwork &network, const SystemConfig &system, const compiler::CompileOptions &options,
-                 const SystemOptions &system_options = {});
+                 SystemCaches &caches, const SystemOptions &system_options = {});
 
   bool has_device() const override { return true; }
   double compile_seconds() const override { return compile_seconds_; }
@@ -49,18 +38,17 @@ public:
   StepResult compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants, Living &living,
                       Living &device_living) override;
 
-  const SystemPlan &system_plan() const { return planned_->plan(); }
-  /// The model's times of a step.
-  const SystemTimes &times() const { return times_; }
+  const SystemStep &planned() const { return *planned_; }
 
 private:
   class Host;
+  const SystemPlan &system_plan() const { return planned_->plan(); }
+  const SystemTimes &times() const { return planned_->times(); }
   void check_times(const SystemOutcome &outcome, StepResult &result) const;
   void count(StepResult &result) const;
 
   std::unique_ptr<SystemStep> planned_;
   std::unique_ptr<SystemDevices> devices_;
-  SystemTimes times_;
   bool stalls_;
   double compile_seconds_ = 0;
 };

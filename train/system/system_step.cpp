@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <stdexcept>
 
@@ -20,56 +21,47 @@ using graph::Role;
 using graph::Tensor;
 using graph::TensorId;
 
-std::uint32_t device_at(const SystemConfig &system, std::uint32_t place, std::uint32_t upper) {
-  return place == upper || system.partition.lower.empty() ? system.partition.upper : system.partition.lower[place];
-}
+/// As many as there are of such a size, the last one smaller.
+std::uint64_t parts_of(std::uint64_t bytes, std::uint64_t size) { return (bytes + size - 1) / size; }
 
 } // namespace
 
-MachineOf machine_of(const graph::TrainingGraph &step, const graph::PartitionedGraph &network,
-                     const SystemConfig &system) {
-  const std::uint32_t upper = network.partition.upper();
-  return [places = graph::places_of_step(step, network), upper, &system](OpId op) -> const Machine & {
-    return system.devices[device_at(system, std::min(places[op], upper), upper)].machine;
-  };
-}
-
 std::uint64_t bytes_of_tensor(const Tensor &tensor) { return tensor.shape.elements() * graph::bytes_of(tensor.type); }
 
-SystemStep::SystemStep(const graph::TrainingGraph &step, const graph::PartitionedGraph &network,
-                       const ProductPlan &products, const SystemConfig &system, const compiler::CompileOptions &options)
-    : step_(step), products_(products), system_(system), upper_(network.partition.upper()),
-      places_(graph::places_of_step(step, network)), homes_(step.graph.tensors.size(), kHostPlace),
-      pass_of_(products.pass_of_ops(step.graph.ops.size())), plan_(system), run_of_(products.passes.size()) {
+SystemStep::SystemStep(const SystemNetwork &network, const ProductPlan &products, const SystemConfig &system,
+                       const compiler::CompileOptions &options, SystemCaches &caches)
+    : network_(network), step_(network.step), products_(products), system_(system), places_(network.places),
+      homes_(step_.graph.tensors.size(), kHostPlace), pass_of_(products.pass_of_ops(step_.graph.ops.size())),
+      timing_(system), plan_(system), run_of_(products.passes.size()), known_streams_(system.devices.size()) {
   for (std::size_t pass = 0; pass < products.passes.size(); ++pass) // dX and dW of one dY are one stream
     for (const OpId op : products.passes[pass].ops)
       places_[op] = place_of_pass(pass);
-  for (const graph::Update &update : step.graph.updates)
-    if (const OpId producer = step.graph.tensors[update.next].producer; producer != kNone)
+  for (const graph::Update &update : step_.graph.updates)
+    if (const OpId producer = step_.graph.tensors[update.next].producer; producer != kNone)
       homes_[update.tensor] = places_[producer];
-  compile(options);
+  compile(options, caches);
   lay_out();
+  make_tasks();
   add_commands();
+  times_ = timing_.run(plan_);
 }
 
-std::uint32_t SystemStep::device_of(std::uint32_t place) const { return device_at(system_, place, upper_); }
-
 std::uint32_t SystemStep::place_of_pass(std::size_t pass) const {
-  std::uint32_t place = upper_;
+  std::uint32_t place = kHostPlace;
   for (const OpId op : products_.passes[pass].ops)
     place = std::min(place, places_[op]);
   return place;
 }
 
-void SystemStep::compile(const compiler::CompileOptions &options) {
-  std::map<std::uint32_t, compiler::CompileCache> caches; // by device
+void SystemStep::compile(const compiler::CompileOptions &options, SystemCaches &caches) {
   for (std::size_t pass = 0; pass < products_.passes.size(); ++pass) {
     compiler::CompileOptions own = options;
     own.pass = products_.passes[pass].pass;
     const std::uint32_t device = device_of_pass(pass);
     const DeviceConfig &config = system_.devices[device];
     try {
-      compiled_.push_back(compiler::compile({products_.passes[pass].layer}, config.machine, own, caches[device]));
+      compiled_.push_back(compiler::compile({products_.passes[pass].layer}, config.machine, own,
+                                            caches[{config.npu_file, config.machine.memory.bandwidth_gb_s}]));
     } catch (const compiler::CompileError &error) {
       throw compiler::CompileError(fmt::format("{}: device '{}': {}", system_.file, config.name, error.what()));
     }
@@ -107,7 +99,7 @@ std::uint64_t SystemStep::allocate(std::uint32_t device, std::uint64_t bytes, bo
   return first;
 }
 
-void SystemStep::add_commands() {
+void SystemStep::make_tasks() {
   const std::vector<Op> &ops = step_.graph.ops;
   for (OpId id = 0; id < ops.size(); ++id) {
     if (pass_of_[id] > 0) {
@@ -120,9 +112,53 @@ void SystemStep::add_commands() {
   }
 }
 
+TaskId SystemStep::add_task(SystemCommand command, const StepCommand &what, Task task) {
+  task.devices = {command.device, command.target_device()};
+  task.waits = command.waits;
+  tasks_.push_back(std::move(task));
+  task_commands_.push_back(std::move(command));
+  task_whats_.push_back(what);
+  return static_cast<TaskId>(tasks_.size() - 1);
+}
+
+void SystemStep::add_commands() {
+  std::vector<CommandId> command_of(tasks_.size());
+  for (const TaskId task : order_tasks(tasks_, static_cast<std::uint32_t>(system_.devices.size()), network_.order)) {
+    SystemCommand command = std::move(task_commands_[task]);
+    for (CommandId &wait : command.waits)
+      wait = command_of[wait];
+    command_of[task] = plan_.add(std::move(command));
+    commands_.push_back(task_whats_[task]);
+  }
+}
+
+/// dX and dW in one stream are on the way back.
+Direction SystemStep::direction_of(std::size_t pass) const {
+  Direction direction = Direction::kWeights;
+  for (const OpId id : products_.passes[pass].ops) {
+    const Op &op = step_.graph.ops[id];
+    const graph::ProductKind kind = op.type->lower({step_.graph, op}).product->kind;
+    if (kind == graph::ProductKind::kForward) direction = Direction::kForward;
+    if (kind == graph::ProductKind::kInputGradient) direction = Direction::kBackward;
+  }
+  return direction;
+}
+
+/// Equal ones are one, which is timed once.
+SystemStep::Stream SystemStep::stream_of(std::size_t pass) {
+  const std::uint32_t device = device_of_pass(pass);
+  std::vector<isa::Command> stream = compiler::relocate(compiled_[pass].stream, bases_[device]);
+  for (const Stream &known : known_streams_[device])
+    if (known->size() == stream.size() &&
+        std::memcmp(known->data(), stream.data(), stream.size() * sizeof(isa::Command)) == 0)
+      return known;
+  known_streams_[device].push_back(std::make_shared<const std::vector<isa::Command>>(std::move(stream)));
+  return known_streams_[device].back();
+}
+
 void SystemStep::add_pass(std::size_t pass) {
   const std::uint32_t place = place_of_pass(pass), device = device_of(place);
-  std::set<CommandId> waits;
+  std::set<TaskId> waits;
   if (pass > 0 && !products_.passes[pass - 1].completes) waits.insert(*run_of_[pass - 1]); // the phase before
   for (const PlacedTensor &input : products_.passes[pass].inputs) {
     const Waits &own = ready(input.id, place);
@@ -131,12 +167,14 @@ void SystemStep::add_pass(std::size_t pass) {
   SystemCommand run;
   run.label = products_.passes[pass].layer.name;
   run.device = device;
-  run.stream =
-      std::make_shared<const std::vector<isa::Command>>(compiler::relocate(compiled_[pass].stream, bases_[device]));
+  run.stream = stream_of(pass);
   run.stream_addr = streams_[device];
   run.waits = {waits.begin(), waits.end()};
-  run_of_[pass] = plan_.add(std::move(run));
-  commands_.push_back({pass, kNone});
+  Task task;
+  task.ps = system_.notify_ps + timing_.stream_ps(run);
+  task.direction = direction_of(pass);
+  task.micro_batch = network_.micro_batch_of[products_.passes[pass].when()];
+  run_of_[pass] = add_task(std::move(run), {pass, kNone}, std::move(task));
 }
 
 const SystemStep::Waits &SystemStep::ready(TensorId tensor, std::uint32_t place) {
@@ -157,7 +195,7 @@ SystemStep::Waits SystemStep::bring(TensorId id, std::uint32_t place) {
   if (from == kHostPlace) return read_flash(id, place);
   if (from != place) return move(id, from, place);
   if (const std::size_t pass = pass_of_[tensor.producer]; pass > 0) return {*run_of_[pass - 1]};
-  std::set<CommandId> waits;
+  std::set<TaskId> waits;
   for (const TensorId input : step_.graph.ops[tensor.producer].inputs)
     if (input != kNone) {
       const Waits &own = ready(input, place);
@@ -177,8 +215,34 @@ SystemStep::Waits SystemStep::move(TensorId id, std::uint32_t from, std::uint32_
   command.bytes = bytes_of_tensor(step_.graph.tensors[id]);
   command.from = allocate(command.device, command.bytes, false);
   command.target = allocate(command.to, command.bytes, false);
-  commands_.push_back({std::nullopt, id});
-  return {plan_.add(std::move(command))};
+  Task task = task_of_transfer(id);
+  task.ps = transfer_ps(command);
+  return {add_task(std::move(command), {std::nullopt, id}, std::move(task))};
+}
+
+/// Without others on its way.
+std::uint64_t SystemStep::transfer_ps(const SystemCommand &command) const {
+  if (command.kind == SystemCommand::Kind::kFlash) {
+    const FlashConfig &flash = system_.flashes[*system_.devices[command.device].flash];
+    const std::uint64_t blocks = parts_of(command.bytes, std::uint64_t{kFlashBlock} * flash.channels);
+    return system_.notify_ps + blocks * (flash.read_ps + LinkConfig::packet_ps(kFlashBlock, flash.channel_gb_s));
+  }
+  const LinkConfig &from = system_.link_of(command.device), &to = system_.link_of(command.to);
+  const std::uint64_t packets = parts_of(command.bytes, from.packet_bytes);
+  return system_.notify_ps + from.latency_ps + to.latency_ps +
+         LinkConfig::packet_ps(command.bytes + packets * from.overhead_bytes,
+                               std::min(from.bandwidth_gb_s, to.bandwidth_gb_s));
+}
+
+Task SystemStep::task_of_transfer(TensorId tensor) const {
+  const Tensor &moved = step_.graph.tensors[tensor];
+  Task task;
+  task.transfer = true;
+  task.direction = moved.role == Role::kGradient                                   ? Direction::kBackward
+                   : moved.role == Role::kActivation || moved.role == Role::kInput ? Direction::kForward
+                                                                                   : Direction::kWeights;
+  task.micro_batch = moved.computed() ? network_.micro_batch_of[moved.producer] : kNone;
+  return task;
 }
 
 SystemStep::Waits SystemStep::read_flash(TensorId id, std::uint32_t place) {
@@ -192,8 +256,9 @@ SystemStep::Waits SystemStep::read_flash(TensorId id, std::uint32_t place) {
   command.bytes = bytes_of_tensor(tensor);
   command.from = allocate(device, command.bytes, true);
   command.target = allocate(device, command.bytes, false);
-  commands_.push_back({std::nullopt, id});
-  return {plan_.add(std::move(command))};
+  Task task = task_of_transfer(id);
+  task.ps = transfer_ps(command);
+  return {add_task(std::move(command), {std::nullopt, id}, std::move(task))};
 }
 
 } // namespace gradweave::runtime::train

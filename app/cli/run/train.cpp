@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 
@@ -32,7 +33,7 @@ void prepare(TrainingSession &session, const TrainArguments &a) {
   }
   if (const SystemConfig *system = session.system()) {
     for (const DeviceConfig &device : system->devices)
-      require_rtl(device.machine, device.machine.name);
+      if (a.backend == "rtl") require_rtl(device.machine, std::filesystem::absolute(device.npu_file).string());
     session.prepare(nullptr);
     return;
   }
@@ -44,6 +45,7 @@ void prepare(TrainingSession &session, const TrainArguments &a) {
 
 TrainingOutcome run(TrainingSession &session, const TrainArguments &a, const SignalGuard &signals, std::FILE *out) {
   TrainingReport report(session.what(), session.forward(), session.step(), session.executor(), out);
+  if (session.search()) print_search(*session.search(), *session.system(), out);
   report.begin(session.steps());
   ProgressDisplay display({1}, a.quiet);
   TrainingEvents events;
@@ -57,7 +59,7 @@ TrainingOutcome run(TrainingSession &session, const TrainArguments &a, const Sig
   TrainingOutcome outcome = session.run(events);
   display.clear();
   report.end(outcome);
-  if (session.system_executor() != nullptr && outcome.ok()) print_system(*session.system_executor(), out);
+  if (session.system_step() != nullptr && outcome.ok()) print_system(*session.system_step(), out);
   return outcome;
 }
 
@@ -87,7 +89,8 @@ int train(const TrainArguments &a) {
   const TrainingOutcome outcome = run(session, a, signals, to_stdout ? stderr : stdout);
   if (files.asked()) {
     nlohmann::ordered_json json = to_json(session.what(), outcome);
-    if (session.system_executor() != nullptr) json["system"] = system_json(*session.system_executor());
+    if (session.search()) json["search"] = search_json(*session.search(), *session.system());
+    if (session.system_step() != nullptr) json["system"] = system_json(*session.system_step());
     files.commit(json, report::training_page);
   }
   if (svg) svg->commit(plot(session.what(), outcome));

@@ -82,6 +82,16 @@ void add_where_options(CLI::App &command, TrainArguments &a) {
       "--system", a.system,
       "Several devices instead of one NPU, in one simulation: a name in configs/systems or the path of a "
       ".toml file; with --backend golden or rtl");
+  command
+      .add_option(
+          "--search-partition", a.search_partition,
+          "Search for the fastest partition over the system's devices on the exact timing model, instead of the "
+          "file's: which layers of which images on which device, in how many micro-batches; at most N steps are "
+          "timed (200 if N is left out)")
+      ->expected(0, 1)
+      ->default_str("200")
+      ->check(check_whole_number)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U));
   add_set_option(command, a.set, Settable::kMachineAndNetwork);
   command.add_option("--schedule", a.schedule, "Schedule of the products, as of cosim")->capture_default_str();
   add_convolution_option(command, a.convolution);

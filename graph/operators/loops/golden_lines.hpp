@@ -10,9 +10,9 @@
 
 namespace gradweave::graph {
 
-/// A block of lanes. What operators run on it is their text: see walk_lines() in lines.hpp. A section works on arrays of
-/// its own, which no pointer can alias, and everything in it is inlined: so its lanes become vectors. Lanes beyond the
-/// last one compute what the first one does, and write nothing.
+/// A block of lanes. What operators run on it is their text: see walk_lines() in lines.hpp. A section works on arrays
+/// of its own, which no pointer can alias, and everything in it is inlined: so its lanes become vectors. Lanes beyond
+/// the last one compute what the first one does, and write nothing.
 template <class A> class GoldenLines {
 public:
   using Arithmetic = A;

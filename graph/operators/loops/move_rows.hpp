@@ -8,27 +8,31 @@
 
 namespace gradweave::graph {
 
-/// Moves rows, all bits as they are; or writes down that they are to be moved.
-template <class A> void move_rows(Kernel<A> &k, const RowMove &move) {
-  if constexpr (std::is_same_v<A, Recorded>) {
-    k.add(move);
-  } else {
-    const typename A::Value *const from = k.read(move.from.value);
-    typename A::Value *const to = k.write(move.to.value);
-    std::size_t rows = 1;
-    for (const std::size_t dim : move.rows)
-      rows *= dim;
-    k.parallel(rows, move.length, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t row = begin; row < end; ++row) {
-        std::size_t rest = row, source = move.from.first, target = move.to.first;
-        for (std::size_t d = move.rows.size(); d-- > 0; rest /= move.rows[d]) {
-          source += rest % move.rows[d] * move.from.steps[d];
-          target += rest % move.rows[d] * move.to.steps[d];
-        }
-        std::copy_n(from + source, move.length, to + target);
+template <class A, typename Element>
+void copy_rows(const Kernel<A> &k, const RowMove &move, const Element *from, Element *to) {
+  std::size_t rows = 1;
+  for (const std::size_t dim : move.rows)
+    rows *= dim;
+  k.parallel(rows, move.length, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      std::size_t rest = row, source = move.from.first, target = move.to.first;
+      for (std::size_t d = move.rows.size(); d-- > 0; rest /= move.rows[d]) {
+        source += rest % move.rows[d] * move.from.steps[d];
+        target += rest % move.rows[d] * move.to.steps[d];
       }
-    });
-  }
+      std::copy_n(from + source, move.length, to + target);
+    }
+  });
+}
+
+/// Moves rows, of whole numbers too, all bits as they are; or writes down that they are to be moved.
+template <class A> void move_rows(Kernel<A> &k, const RowMove &move) {
+  if constexpr (std::is_same_v<A, Recorded>)
+    k.add(move);
+  else if (k.of_indices(move.from.value))
+    copy_rows(k, move, k.index_in(move.from.value.number), k.index_out(move.to.value.number));
+  else
+    copy_rows(k, move, k.read(move.from.value), k.write(move.to.value));
 }
 
 /// All elements become `value`.

@@ -15,8 +15,9 @@ struct MeanSquaredErrorRun {
 
 struct MeanSquaredErrorGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    slope_of_terms(k, 2, A::mul(share_of_elements<A>(k, 1), number<A>(2)),
-                   [](auto x, auto target) { return A::sub(x, target); });
+    const std::int64_t whole = k.attributes().integer("elements");
+    const auto share = whole == 0 ? share_of_elements<A>(k, 1) : number<A>(1.0 / static_cast<double>(whole));
+    slope_of_terms(k, 2, A::mul(share, number<A>(2)), [](auto x, auto target) { return A::sub(x, target); });
   }
 };
 
@@ -46,6 +47,8 @@ std::vector<Operator> mean_squared_error_operators() {
   gradient.summary = "2 (x - target) dloss / elements";
   gradient.inputs = {{"dloss", Takes::kFp32}, {"x", Takes::kSum}, {"target", Takes::kSum}};
   gradient.outputs = {{"dx", Gives::kSum}};
+  gradient.attributes = {{"elements", AttributeKind::kInteger, std::int64_t{0},
+                          "of the whole batch, whose mean the loss is; 0: those of x"}};
   gradient.infer = infer_elementwise_loss_gradient;
   gradient.operations = operations_per_element<2>;
   executes<MeanSquaredErrorGradientRun>(gradient);

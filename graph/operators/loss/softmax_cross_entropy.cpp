@@ -73,7 +73,7 @@ struct SoftmaxCrossEntropyGradientRun {
     check_labels(k, 1);
     const std::size_t rows = k.in_shape(1).rows(), classes = k.in_shape(1).cols();
     const WalkValue factor = k.temporary(1), powers = k.temporary(rows * classes), scales = k.temporary(rows);
-    find_factor(k, rows, factor);
+    find_factor(k, factor);
     LineWalk of_rows = rows_as_lanes(rows, classes);
     of_rows.in = {strided(input(1), classes, 1)};
     of_rows.out = {strided(powers, classes, 1), by_lane(scales)};
@@ -104,10 +104,11 @@ struct SoftmaxCrossEntropyGradientRun {
 
 private:
   /// dloss / rows that count.
-  template <class A> static void find_factor(Kernel<A> &k, std::size_t rows, const WalkValue &factor) {
+  template <class A> static void find_factor(Kernel<A> &k, const WalkValue &factor) {
     const std::int32_t ignored = ignored_label(k);
-    LineWalk walk = rows_as_lanes(1, rows);
-    walk.in = {by_step(input(2)), a_number(input(0))};
+    const std::size_t labels = k.has_in(3) ? 3 : 2;
+    LineWalk walk = rows_as_lanes(1, k.in_shape(labels).elements());
+    walk.in = {by_step(input(labels)), a_number(input(0))};
     walk.out = {by_lane(factor)};
     walk_lines(k, walk, 1, [ignored](auto &lines) {
       auto counted = lines.variable(0);
@@ -171,8 +172,9 @@ std::vector<Operator> softmax_cross_entropy_operators() {
 
   Operator gradient;
   gradient.name = "SoftmaxCrossEntropyGradient";
-  gradient.summary = "(softmax(logits) - [the label's]) dloss / rows";
-  gradient.inputs = {{"dloss", Takes::kFp32}, {"logits", Takes::kSum}, {"labels", Takes::kIndex}};
+  gradient.summary = "(softmax(logits) - [the label's]) dloss / rows, those of the whole batch if that is given";
+  gradient.inputs = {
+      {"dloss", Takes::kFp32}, {"logits", Takes::kSum}, {"labels", Takes::kIndex}, {"whole", Takes::kIndex, true}};
   gradient.outputs = {{"dlogits", Gives::kSum}};
   gradient.attributes = {ignore_index};
   gradient.infer = infer_cross_entropy_gradient;

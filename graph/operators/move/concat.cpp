@@ -113,6 +113,16 @@ void derive_split(Derivation &d) {
   d.give(0, d.build.add("Concat", parts, {{"axis", d.attributes().integer("axis")}}, d.name(0)));
 }
 
+/// The same of int32 tensors, which no gradient goes through.
+template <class Run> Operator of_whole_numbers(Operator op, std::string_view name) {
+  op.name = name;
+  op.inputs.front().takes = Takes::kIndex;
+  op.outputs.front().gives = Gives::kIndex;
+  op.derive = nullptr;
+  executes<Run>(op);
+  return op;
+}
+
 } // namespace
 
 std::vector<Operator> concat_operators() {
@@ -142,7 +152,8 @@ std::vector<Operator> concat_operators() {
   split.operations = no_operations;
   split.lower = walks<Walk::kMove>;
   executes<SplitRun>(split);
-  return {concat, split};
+  return {concat, split, of_whole_numbers<ConcatRun>(concat, "ConcatIndices"),
+          of_whole_numbers<SplitRun>(split, "SplitIndices")};
 }
 
 } // namespace gradweave::graph

@@ -12,12 +12,12 @@ namespace {
 constexpr std::size_t kTapsWork = 6; ///< operations for an element of a window
 
 struct Tap {
-  std::size_t row = 0, col = 0;   ///< of the image, that the first pixel reads
-  std::size_t number = 0;         ///< in its window
+  std::size_t row = 0, col = 0; ///< of the image, that the first pixel reads
+  std::size_t number = 0;       ///< in its window
 };
 
-/// Calls visit(rows, columns, taps) for rectangles of output pixels whose windows have the same taps: two spans, and the
-/// taps ascending.
+/// Calls visit(rows, columns, taps) for rectangles of output pixels whose windows have the same taps: two spans, and
+/// the taps ascending.
 template <typename Visit> void for_output_spans(const Convolution &v, Visit visit) {
   for (const OutputSpan &rows : output_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top))
     for (const OutputSpan &cols : output_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left)) {
@@ -30,7 +30,8 @@ template <typename Visit> void for_output_spans(const Convolution &v, Visit visi
     }
 }
 
-/// The first NaN wins, else the first of the largest: x takes the place of what is the largest so far, as `next` of `now`.
+/// The first NaN wins, else the first of the largest: x takes the place of what is the largest so far, as `next` of
+/// `now`.
 template <class A, class V> V larger_of(const V &largest, const V &x, const V &now, const V &next) {
   return A::select(A::eq(largest, largest), A::select(A::le(x, largest), now, next), now);
 }

@@ -68,6 +68,12 @@ const Holds cross_entropy_holds(
            {1e4F}), // 0 and 2e4, halved
      exact(op_of("SoftmaxCrossEntropyGradient", kTwoRowsGradient),
            {{{"dloss", {1}}, {"logits", {1e4F, -1e4F, -1e4F, 1e4F}}}, {{"labels", {0, 0}}}}, {0, 0, -0.5F, 0.5F}),
+     // One of the two rows of a batch: the mean is that of both. Of four, one is ignored.
+     exact(op_of("SoftmaxCrossEntropyGradient", {Shape{}, Shape{1, 2}, Shape{1}, Shape{2}}),
+           {{{"dloss", {1}}, {"logits", {-1e4F, 1e4F}}}, {{"labels", {0}}, {"whole", {1, 0}}}}, {-0.5F, 0.5F}),
+     exact(op_of("SoftmaxCrossEntropyGradient", {Shape{}, Shape{1, 2}, Shape{1}, Shape{5}}, kIgnoreOne),
+           {{{"dloss", {1}}, {"logits", {-1e4F, 1e4F}}}, {{"labels", {0}}, {"whole", {0, 0, 1, 0, 0}}}},
+           {-0.25F, 0.25F}),
      // A row that is ignored counts nowhere, and nothing is divided by 0 if all are.
      exact(op_of("SoftmaxCrossEntropy", kTwoRows, kIgnoreOne), {{{"logits", {7, 7, NAN, 3}}}, {{"labels", {0, 1}}}},
            {functions::log(2.0F)}),
@@ -124,7 +130,9 @@ const Holds squared_error_holds(
      replayed(op_of("MeanSquaredError", kPair), range(-2, 2, 1, 3), squared_error_of_rows),
      exact(op_of("MeanSquaredError", {Shape{4}, Shape{4}}), {{{"x", {4096, 1, 1, 0}}}}, {0x1p22F}),
      exact(op_of("MeanSquaredErrorGradient", {Shape{}, Shape{2}, Shape{2}}),
-           {{{"dloss", {3}}, {"x", {1, 5}}, {"target", {2, 3}}}}, {-3, 6})});
+           {{{"dloss", {3}}, {"x", {1, 5}}, {"target", {2, 3}}}}, {-3, 6}),
+     exact(op_of("MeanSquaredErrorGradient", {Shape{}, Shape{2}, Shape{2}}, {{"elements", std::int64_t{4}}}),
+           {{{"dloss", {6}}, {"x", {1, 5}}, {"target", {2, 3}}}}, {-3, 6})});
 
 TensorId build_binary(Builder &b) {
   const TensorId x = b.parameter("x", {5, 7}, "zeros");

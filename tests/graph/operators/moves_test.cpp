@@ -66,6 +66,30 @@ const Holds split_holds({"Split"}, {derivative(used_parts({2, 0, 1})), derivativ
                                     exact(moved("Split", {{2, 3}}, split_by({1, 2}, 1), 1, 2),
                                           {{{"x0", {1, 2, 3, 4, 5, 6}}}}, {2, 3, 5, 6})});
 
+/// The same with int32 inputs.
+Build moved_indices(const std::string &op, const std::vector<Shape> &shapes, const Attributes &attributes,
+                    std::size_t o = 0, std::size_t outputs = 0) {
+  return [=](Builder &b) {
+    std::vector<TensorId> inputs;
+    for (const Shape &shape : shapes)
+      inputs.push_back(b.input("x" + std::to_string(inputs.size()), ElementType::kInt32, shape));
+    return b.add_all(op, inputs, attributes, "y", outputs)[o];
+  };
+}
+
+const Holds concat_indices_holds({"ConcatIndices"},
+                                 {near_fp64(moved_indices("ConcatIndices", {{2, 3}, {2, 1}}, kAxis1), range(-2, 2, 9)),
+                                  exact(moved_indices("ConcatIndices", {{2, 2}, {2, 1}}, kAxis1),
+                                        {{}, {{"x0", {1, 2, 3, -4}}, {"x1", {5, 6}}}}, {1, 2, 5, 3, -4, 6})});
+const Holds
+    split_indices_holds({"SplitIndices"},
+                        {near_fp64(moved_indices("SplitIndices", {{4, 3}}, split_by({1, 3}, 0), 0, 2), range(-2, 2, 9)),
+                         near_fp64(moved_indices("SplitIndices", {{4, 3}}, split_by({1, 3}, 0), 1, 2), range(-2, 2, 9)),
+                         exact(moved_indices("SplitIndices", {{2, 3}}, split_by({1, 2}, 1), 0, 2),
+                               {{}, {{"x0", {1, 2, 3, -4, 5, 6}}}}, {1, -4}),
+                         exact(moved_indices("SplitIndices", {{2, 3}}, split_by({1, 2}, 1), 1, 2),
+                               {{}, {{"x0", {1, 2, 3, -4, 5, 6}}}}, {2, 3, 5, 6})});
+
 Attributes slice_by(Numbers starts, Numbers ends, Numbers axes = {}, Numbers steps = {}) {
   return {
       {"starts", std::move(starts)}, {"ends", std::move(ends)}, {"axes", std::move(axes)}, {"steps", std::move(steps)}};

@@ -48,7 +48,7 @@ std::string message(const Graph &forward, const Partition &partition) {
 }
 
 TEST(Partition, LowerLayersAreThereOnceForEachPart) {
-  const PartitionedGraph cut = partition_batch(net(), operators(), {1, 3});
+  const PartitionedGraph cut = partition_batch(net(), operators(), Partition::of_cut(1, 3));
   EXPECT_EQ(count_layers(net()), 2U);
   EXPECT_EQ(count_layers(cut.graph), 4U);
   for (const std::string part : {".part0", ".part1", ".part2"})
@@ -64,19 +64,19 @@ TEST(Partition, LowerLayersAreThereOnceForEachPart) {
 }
 
 TEST(Partition, OnePartAddsNothing) {
-  const PartitionedGraph cut = partition_batch(net(), operators(), {1, 1});
+  const PartitionedGraph cut = partition_batch(net(), operators(), Partition::of_cut(1, 1));
   EXPECT_EQ(cut.graph.ops.size(), net().ops.size());
   EXPECT_EQ(cut.places, (std::vector<std::uint32_t>{0, 0, 0, 1, 1}));
 }
 
 TEST(Partition, NothingBelowTheCutIsAllOnTheUpperDevice) {
-  const PartitionedGraph cut = partition_batch(net(), operators(), {0, 3});
+  const PartitionedGraph cut = partition_batch(net(), operators(), Partition::of_cut(0, 3));
   EXPECT_EQ(cut.graph.ops.size(), net().ops.size());
   EXPECT_EQ(cut.places, std::vector<std::uint32_t>(5, 3));
 }
 
 TEST(Partition, GradientsAreAddedInTheOrderOfParts) {
-  const PartitionedGraph cut = partition_batch(net(), operators(), {1, 3});
+  const PartitionedGraph cut = partition_batch(net(), operators(), Partition::of_cut(1, 3));
   TrainingOptions options;
   options.extent = Extent::kGradients;
   const TrainingGraph step = training_graph(cut.graph, operators(), options);
@@ -97,7 +97,7 @@ TEST(Partition, GradientsAreAddedInTheOrderOfParts) {
 }
 
 TEST(Partition, EveryOpHasAPlaceOfItsOwnDataOrParameter) {
-  const PartitionedGraph cut = partition_batch(net(), operators(), {1, 2});
+  const PartitionedGraph cut = partition_batch(net(), operators(), Partition::of_cut(1, 2));
   const TrainingGraph step = training_graph(cut.graph, operators(), {});
   const auto places = places_of_step(step, cut);
   ASSERT_EQ(places.size(), step.graph.ops.size());
@@ -115,7 +115,7 @@ TEST(Partition, EveryOpHasAPlaceOfItsOwnDataOrParameter) {
 /// What the parts compute is what the whole does: rows of a product do not know each other.
 TEST(Partition, TheForwardPassHasTheBitsOfTheWhole) {
   const Graph whole = net();
-  const PartitionedGraph cut = partition_batch(whole, operators(), {1, 2});
+  const PartitionedGraph cut = partition_batch(whole, operators(), Partition::of_cut(1, 2));
   const auto logits = [](const Graph &forward) {
     TrainingOptions options;
     options.extent = Extent::kForward;
@@ -138,8 +138,10 @@ TEST(Partition, TheForwardPassHasTheBitsOfTheWhole) {
 }
 
 TEST(Partition, WhatCannotBeCutIsNamed) {
-  EXPECT_NE(message(net(), {2, 2}).find("cut = 2 is beyond the network, which has 2 layers"), std::string::npos);
-  EXPECT_NE(message(net(), {1, 4}).find("the batch of input 'x', 6, is not divisible by the 4 devices"),
+  EXPECT_NE(message(net(), Partition::of_cut(2, 2)).find("cut = 2 is beyond the network, which has 2 layers"),
+            std::string::npos);
+  EXPECT_NE(message(net(), Partition::of_cut(1, 4))
+                .find("the batch of input 'x', 6, is not divisible by the 4 shares of devices"),
             std::string::npos);
   const Graph scalar = read_graph(R"(graph "net"
 input x fp32 [4, 4]
@@ -153,10 +155,11 @@ cost = MeanSquaredError(p2, target)
 loss cost
 )",
                                   "net.graph", operators());
-  EXPECT_EQ(message(scalar, {1, 1}), "");
-  EXPECT_NE(message(scalar, {1, 2}).find("tensor 't1' [4, 4] crosses the cut and has no batch in front"),
-            std::string::npos)
-      << message(scalar, {1, 2});
+  EXPECT_EQ(message(scalar, Partition::of_cut(1, 1)), "");
+  EXPECT_NE(
+      message(scalar, Partition::of_cut(1, 2)).find("tensor 't1' [4, 4] crosses the cut and has no batch in front"),
+      std::string::npos)
+      << message(scalar, Partition::of_cut(1, 2));
 }
 
 } // namespace

@@ -55,9 +55,8 @@ TEST(SystemFile, HasWhatItSays) {
   EXPECT_EQ(system.link_of(2).packet_bytes, 512U);
   EXPECT_EQ(system.link_of(0).port, 0U);
   EXPECT_FALSE(system.link_of(2).port.has_value());
-  EXPECT_EQ(system.partition.cut, 2U);
-  EXPECT_EQ(system.partition.lower, (std::vector<std::uint32_t>{0, 1}));
-  EXPECT_EQ(system.partition.upper, 2U);
+  EXPECT_EQ(system.partition.routes, (std::vector<RouteConfig>{{1, {0, 2}, {2}}, {1, {1, 2}, {2}}}));
+  EXPECT_EQ(system.partition.micro_batches, 1U);
 }
 
 TEST(SystemFile, EveryMistakeIsNamed) {
@@ -94,6 +93,50 @@ TEST(SystemFile, EveryMistakeIsNamed) {
     EXPECT_NE(text.find(c.part), std::string::npos) << c.to << ": '" << text << "'";
     EXPECT_EQ(text.find("configs/systems/mine.toml"), 0U) << text;
   }
+}
+
+/// The shipped file with this instead of its partition.
+SystemConfig with_partition(const std::string &partition) {
+  const std::string text = good();
+  return parse_system(text.substr(0, text.find("[partition]")) + partition, "configs/systems/mine.toml");
+}
+
+TEST(SystemFile, RoutesSayWhereEachPartGoes) {
+  const SystemConfig system =
+      with_partition("[[route]]\nshare = 2\ndevices = [\"ssd0\", \"ssd1\", \"npu\"]\ncuts = [1, "
+                     "3]\n[[route]]\ndevices = [\"npu\"]\ncuts = []\n[partition]\n"
+                     "micro_batches = 4\nfirst = \"forward\"\nmoves = \"lazy\"\n");
+  EXPECT_EQ(system.partition.routes, (std::vector<RouteConfig>{{2, {0, 1, 2}, {1, 3}}, {1, {2}, {}}}));
+  EXPECT_EQ(system.partition.micro_batches, 4U);
+  EXPECT_EQ(system.partition.order, (PipelineOrder{false, false}));
+  EXPECT_EQ(to_string(system.partition.order), "forward_first, lazy_moves");
+  EXPECT_EQ(with_partition("[[route]]\ndevices = [\"npu\"]\ncuts = []\n").partition.order, (PipelineOrder{true, true}));
+}
+
+TEST(SystemFile, EveryMistakeOfAPartitionIsNamed) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"[[route]]\ndevices = [\"ssd0\", \"npu\"]\ncuts = []\n", "0 cuts for 2 devices; give the first layer of each"},
+      {"[[route]]\ndevices = [\"ssd0\", \"ssd1\", \"npu\"]\ncuts = [3, 1]\n", "cuts = [3, 1] must ascend"},
+      {"[[route]]\ndevices = []\ncuts = []\n", "a route goes through one device at least"},
+      {"[[route]]\ndevices = [\"ssd0\", \"ssd0\"]\ncuts = [1]\n", "device 'ssd0' is there twice"},
+      {"[[route]]\ndevices = [\"cpu\"]\ncuts = []\n", "unknown device 'cpu'"},
+      {"[[route]]\ndevices = [\"ssd0\", \"npu\"]\ncuts = [-1]\n", "cuts has -1, which is out of range"},
+      {"[[route]]\ndevices = [\"ssd0\", \"npu\"]\ncuts = [\"1\"]\n", "cuts must be an array of integers"},
+      {"[[route]]\nshare = 0\ndevices = [\"npu\"]\ncuts = []\n", "share = 0 is out of range"},
+      {"[[route]]\ndevices = [\"npu\"]\ncuts = []\n[partition]\ncut = 1\n", "unknown key 'cut' in [partition]"},
+      {"[[route]]\ndevices = [\"npu\"]\ncuts = []\n[partition]\nfirst = \"last\"\n",
+       "first = \"last\" is none; use backward or forward"},
+      {"[[route]]\ndevices = [\"npu\"]\ncuts = []\n[partition]\nmicro_batches = 0\n",
+       "micro_batches = 0 is out of range"},
+      {"", "missing table [partition]"},
+  };
+  for (const auto &[partition, part] : cases)
+    try {
+      with_partition(partition);
+      ADD_FAILURE() << partition << " passed";
+    } catch (const ConfigError &error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
 }
 
 TEST(Link, APacketTakesItsBytesRoundedUp) {
