@@ -98,6 +98,11 @@ TEST(SoftmaxCrossEntropy, RefusesOtherNumbersOfLabels) {
             "op 'y' (SoftmaxCrossEntropy): logits are [2, 3] and labels [3]; there must be a label for each row, [2]");
 }
 
+TEST(SoftmaxCrossEntropy, RefusesAnIgnoredLabelThatALabelMayMeetInAllBitsButTheSign) {
+  EXPECT_EQ(build_error(op_of("SoftmaxCrossEntropy", kTwoRows, {{"ignore_index", std::int64_t{INT32_MIN}}})),
+            "op 'y' (SoftmaxCrossEntropy): attribute 'ignore_index' = -2147483648 must be above -2^30, and of 32 bits");
+}
+
 /// Rows of 7, then the rows.
 template <typename Term> float total_of_rows(std::size_t count, Term term) {
   float total = 0;
