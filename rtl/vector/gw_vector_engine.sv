@@ -222,15 +222,15 @@ module gw_vector_engine #(
   );
   // verilator lint_on PINCONNECTEMPTY
 
-  // fp32, or rounded once to bf16.
-  task automatic round_line;
+  // fp32, or rounded once to bf16. All that it reads is an argument: a process does not wake for what a task reads.
+  task automatic round_line(input logic [32*LANES-1:0] line, input logic fp32);
     logic [31:0] i;
     for (i = 0; i < LANES; i = i + 1)
-      w_line_o[i*32+:32] = w_fp32_o ? wr_line[i*32+:32] : gw_fp_pkg::round_bf16(wr_line[i*32+:32]);
+      w_line_o[i*32+:32] = fp32 ? line[i*32+:32] : gw_fp_pkg::round_bf16(line[i*32+:32]);
   endtask
   always_comb begin
     w_line_o = '0;
-    if (wr_valid) round_line;
+    if (wr_valid) round_line(wr_line, w_fp32_o);
   end
 
   assign w_en_o = wr_valid;

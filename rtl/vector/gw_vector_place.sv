@@ -82,7 +82,9 @@ module gw_vector_place #(
   // --- Checks --------------------------------------------------------------------------------------
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    StepsFollowOneAnother : assert (!take_i || step_i == 16'd0 || again || step_i == step_q + 16'd1);
+    if (take_i) begin
+      StepsFollowOneAnother : assert (step_i == 16'd0 || again || step_i == step_q + 16'd1);
+    end
   end
 `endif
 

@@ -207,7 +207,9 @@ TEST_P(VectorOnRtl, RandomProgramsOnRandomTiles) {
     isa::vector::Mask used = 0;
     for (const auto &section : program.sections)
       used |= isa::vector::mask_of(section);
-    const auto elements = static_cast<std::uint32_t>(1 + dice_.below(dice_.chance(0.3) ? 4 : 3 * npu_.lanes()));
+    const std::uint32_t group = 4 * npu_.vector_groups * npu_.lanes(); // whose strips are worked on together
+    const std::uint32_t most = dice_.chance(0.3) ? 4 : dice_.chance(0.3) ? group + npu_.lanes() : 3 * npu_.lanes();
+    const auto elements = static_cast<std::uint32_t>(1 + dice_.below(most));
     const auto steps = static_cast<std::uint32_t>(1 + dice_.below(dice_.chance(0.3) ? 2 * npu_.lanes() + 3 : 5));
     for (std::uint32_t slot = 0; slot < isa::kSlots; ++slot) {
       if ((used >> slot & 1U) == 0 && !dice_.chance(0.1)) continue;

@@ -11,5 +11,5 @@ extern "C" gradweave::tb::NpuModel *gradweave_make_npu_model(const gradweave::Ma
   if (file == nullptr) throw std::runtime_error("this NPU library records; name the file in GW_RECORDING");
   return new gradweave::test::RecordingNpu(gradweave::tb::make_npu_model(), file,
                                            gradweave::tb::PortPlace{config.port_bytes, 0, config.ports()},
-                                           2 + config.cores);
+                                           config.engines());
 }

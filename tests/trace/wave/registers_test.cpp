@@ -20,7 +20,7 @@ namespace gradweave::wave {
 namespace {
 
 const std::string kWave = "tests/trace/wave/";
-constexpr const char *kNpus[] = {"test8", "test6x10", "test13x7", "test8c2"};
+constexpr const char *kNpus[] = {"test8", "test6x10", "test13x7", "test8c2", "test8v2"};
 
 /// A golden with all its values.
 struct Golden {
