@@ -151,7 +151,7 @@ std::string HazardReplay::vector(const isa::VectorCommand &v, const SyncReplay &
       if (!result.is_result() || other.tile.slot == result.tile.slot) continue;
       if (other.is_result() ? other.tile.slot < result.tile.slot : in_place(other, result)) continue;
       const std::string what = other.is_result() ? "result " : "operand ";
-      const std::string problem =
+      std::string problem =
           refuse_overlap(view_of(other), (what + isa::slot_name(other.tile.slot)).c_str(), view_of(result));
       if (!problem.empty()) return problem;
     }

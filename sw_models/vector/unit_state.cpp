@@ -54,7 +54,7 @@ Words UnitState::words(std::uint32_t first) const { return {memory_.begin() + fi
 
 std::optional<Fault> UnitState::fault(const isa::VectorCommand &run) const {
   const Words memory = words(run.first);
-  const std::optional<Fault> of_program = isa::vector::check(memory, memory.size());
+  std::optional<Fault> of_program = isa::vector::check(memory, memory.size());
   if (of_program && of_program->index <= kMasksWord) return of_program;
   for (unsigned slot = 0; slot < kSlots; ++slot) {
     if (!is_used(sections_with(memory, slot, run.steps))) continue;
