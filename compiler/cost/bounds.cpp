@@ -93,17 +93,20 @@ std::uint64_t array_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
   return steps;
 }
 
-isa::Command element_transfer(bool store, std::uint32_t spm_row, isa::Sync sync) {
+isa::Command row_transfer(bool store, std::uint32_t spm_row, std::uint32_t cols, isa::Sync sync) {
   isa::DmaCommand dma;
   dma.store = store;
-  dma.pitch = 64;
-  dma.rows = dma.cols = 1;
+  dma.pitch = (cols + 31) / 32 * 64;
+  dma.rows = 1;
+  dma.cols = cols;
   dma.spm.row = spm_row;
+  dma.spm.pstride = 1;
   return isa::encode({dma, sync, 0});
 }
 
-/// The times of the shortest run that computes anything: two elements loaded, multiplied, the product stored.
-timing::RunResult shortest_run(const Machine &npu) {
+/// The times of the shortest run that computes anything: a row of `cols` elements and one element loaded, one of the
+/// row multiplied by it, the product stored.
+timing::RunResult shortest_run(const Machine &npu, std::uint32_t cols) {
   constexpr std::uint8_t kLoaded = 0, kComputed = 1;
   isa::Sync loaded, compute, computed;
   loaded.posts[0] = kLoaded;
@@ -117,8 +120,8 @@ timing::RunResult shortest_run(const Machine &npu) {
   gemm.cout.row = 2;
   Machine roomy = npu; // bounds are asked for before it is known whether anything fits
   roomy.spm_bytes = std::max(npu.spm_bytes, std::uint64_t{64} * npu.lanes() * npu.spm_banks);
-  timing::RunResult run = timing::run(roomy, {element_transfer(false, 0, loaded), element_transfer(false, 1, loaded),
-                                              isa::encode({gemm, compute, 0}), element_transfer(true, 2, computed)});
+  timing::RunResult run = timing::run(roomy, {row_transfer(false, 0, cols, loaded), row_transfer(false, 1, 1, loaded),
+                                              isa::encode({gemm, compute, 0}), row_transfer(true, 2, 1, computed)});
   if (!run.ok()) throw CompilerDefect("the NPU refuses the shortest run that bounds refer to");
   return run;
 }
@@ -127,14 +130,19 @@ timing::RunResult shortest_run(const Machine &npu) {
 /// array steps, and the last result is drained and stored after them; a GEMM and that STORE follow the LOAD of the last
 /// operand; memory serves nothing before the first LOAD and answers the last access after its latency.
 std::uint64_t run_cycles(const Bounds &bounds, std::uint64_t read_cycles, const Machine &npu) {
-  const timing::RunResult shortest = shortest_run(npu);
-  const std::uint64_t element =
-      divide_up(std::uint64_t{access_bytes(npu)} * npu.memory.bytes_den, npu.memory.bytes_num);
+  const auto transfer = [&](std::uint64_t bytes) {
+    return divide_up(round_up(bytes, access_bytes(npu)) * npu.memory.bytes_den, npu.memory.bytes_num);
+  };
+  const timing::RunResult shortest = shortest_run(npu, 1);
+  const std::uint64_t element = transfer(1);
   // The DRAM serves in fractions of cycles: of fetch, LOAD and STORE each may end a cycle earlier at another phase.
   constexpr std::uint64_t kPhases = 3;
   const std::uint64_t least = shortest.cycles() - kPhases;
   const std::uint64_t around_array = least - shortest_block(npu);
-  const std::uint64_t around_reads = least - 2 * element;
+  // Between two LOADs of an element memory rests, which it does not while a longer one is at work.
+  const std::uint32_t cols = std::min(8 * access_bytes(npu), 16 * npu.lanes());
+  const std::uint64_t behind_a_row = shortest_run(npu, cols).cycles() - kPhases - transfer(2 * cols) - element;
+  const std::uint64_t around_reads = std::min(least - 2 * element, behind_a_row);
   const std::uint64_t around_traffic = shortest.commands.front().start + npu.memory.latency_cycles;
   return std::max({around_array + bounds.compute_cycles, around_reads + read_cycles,
                    around_traffic + std::max(bounds.traffic_cycles, bounds.io_cycles)});

@@ -157,6 +157,21 @@ TEST_P(BoundsOn, NoStreamBeatsItsBounds) {
   }
 }
 
+/// Around two LOADs of a few rows and one block nearly all is what a run cannot do without.
+TEST_P(BoundsOn, NoTinyStreamBeatsItsBounds) {
+  const Machine npu = load_config(GetParam());
+  for (const std::uint32_t m : {1, 3, 6, 12, 18, 24})
+    for (const std::uint32_t k : {1, 2, 3})
+      for (const std::uint32_t n : {1, 4, 5})
+        for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+          CompileOptions options{Schedule::kRearrange, pass};
+          options.plans = 5;
+          const Layer layer = make_layer(m, k, n, false);
+          const Compiled c = compile_known(layer, npu, options);
+          EXPECT_GE(c.predicted_cycles, c.bounds.run_cycles) << npu.name << " " << layer.name << " " << to_string(pass);
+        }
+}
+
 TEST_P(BoundsOn, NoProgramBeatsTheBoundThatPrunes) {
   const Machine npu = load_config(GetParam());
   for (const Layer &layer : {make_layer(50, 61, 29), make_layer(7, 120, 90), make_layer(128, 16, 16)})

@@ -35,8 +35,7 @@ TEST(TrainingOnTheRtl, LeNetGivesTheGoldenBits) {
 
 TEST(TrainingOnTheRtl, ConvolutionsGiveTheGoldenBits) {
   std::size_t over_images = 0;
-  // A product of seed 1, of 2 x 1 results, ends before the bound that cycles of any run are held to.
-  for (std::uint64_t seed = 2; seed <= 13; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     Dice dice(seed);
     const Convolution conv = seed % 3 == 0   ? random_convolution(dice)
                              : seed % 3 == 1 ? random_image_convolution(dice)
