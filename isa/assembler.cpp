@@ -1,4 +1,6 @@
 // Reads the text form of commands.
+#include "isa/assembler.hpp"
+
 #include "isa/text_line.hpp"
 
 #include <algorithm>

@@ -24,21 +24,15 @@
 // before a used one. # starts a comment.
 #pragma once
 
+#include "isa/assembly_error.hpp"
 #include "isa/command.hpp"
 
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gradweave::isa {
-
-/// what() is "NAME:LINE:COLUMN: problem; remedy", or "NAME: problem; remedy" for binary files.
-class AssemblyError : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
-};
 
 /// One line without newline. Any 512 bits can be written: what the typed form cannot express exactly becomes RAW, so
 /// assembling the line always gives the same bits.

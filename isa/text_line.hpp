@@ -1,7 +1,8 @@
 // A line of the text form of commands, cut into words, and its key=value arguments. Every error names its place.
 #pragma once
 
-#include "isa/assembler.hpp"
+#include "isa/assembly_error.hpp"
+#include "isa/command.hpp"
 
 #include <fmt/format.h>
 
