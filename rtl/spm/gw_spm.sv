@@ -89,6 +89,9 @@ module gw_spm #(
   logic [31:0]                            b_q [0:LANES*CORES-1];
   logic [31:0]                            c_q [0:LANES*CORES-1];
   logic [31:0]                            v_q [0:LANES*UNITS-1];
+  // verilator lint_off UNUSEDSIGNAL
+  logic [32*LANES*UNITS-1:0]              v_line_q; // nobody's without a vector unit
+  // verilator lint_on UNUSEDSIGNAL
   logic [UNITS-1:0]                       v_rotates, v_same; // of the lines that were read in the cycle before
   logic [8*UNITS-1:0]                     v_rot;
   logic [CORES-1:0]                       a_en_q, b_en_q, c_en_q;
@@ -264,10 +267,12 @@ module gw_spm #(
       assign v_rotates[c]  = en_q;
       assign v_same[c]     = same_q;
       assign v_rot[8*c+:8] = rot_q;
+      assign v_line_o[32*LANES*c+:32*LANES] = v_line_q[32*LANES*c+:32*LANES];
     end else begin : gen_no_unit
       assign v_rotates[c]  = 1'b0;
       assign v_same[c]     = 1'b0;
       assign v_rot[8*c+:8] = 8'd0;
+      assign v_line_o[32*LANES*c+:32*LANES] = '0;
     end
   end
 
@@ -295,7 +300,7 @@ module gw_spm #(
     logic [31:0] e, rot;
     rot = {24'd0, v_rot[8*c+:8]};
     for (e = 0; e < LANES; e = e + 1)
-      v_line_o[(LANES*c+e)*32+:32] <= v_q[LANES*c+(v_same[c] ? rot : wrap(rot+e))];
+      v_line_q[(LANES*c+e)*32+:32] <= v_q[LANES*c+(v_same[c] ? rot : wrap(rot+e))];
   endtask
 
   task automatic write_v(input logic [31:0] c);

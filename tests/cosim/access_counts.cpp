@@ -6,7 +6,7 @@
 namespace {
 
 /// As access_probe_pkg has them, then bursts.
-constexpr std::size_t kKinds = 9, kDirections = 2;
+constexpr std::size_t kKinds = 11, kDirections = 2;
 std::array<std::uint64_t, kKinds + kDirections> counts{};
 std::uint64_t access_bytes = 1;
 

@@ -4,7 +4,7 @@
 package access_probe_pkg;
   // As access_counts.cpp has them.
   localparam int MACS = 0, IDLE_MACS = 1, ADDS = 2, OPERAND_READS = 3, SUM_READS = 4, RESULT_WRITES = 5, LOAD_WRITES = 6,
-                 STORE_READS = 7, BEATS = 8;
+                 STORE_READS = 7, BEATS = 8, VECTOR_READS = 9, VECTOR_WRITES = 10;
   import "DPI-C" function void gradweave_count_access(input int what, input int amount);
   import "DPI-C" function void gradweave_count_burst(input int write, input int first, input int last);
 endpackage
@@ -12,7 +12,8 @@ endpackage
 // The scratchpad's ports, in bytes, and the bus.
 module access_probe #(
   parameter int unsigned LANES = 8,
-  parameter int unsigned CORES = 1
+  parameter int unsigned CORES = 1,
+  parameter int unsigned UNITS = 1
 ) (
   input logic               clk_i,
   input logic               rst_ni,
@@ -22,6 +23,11 @@ module access_probe #(
   input logic [CORES-1:0]   w_en_i,
   input logic [CORES-1:0]   w_fp32_i,
   input logic [8*CORES-1:0] w_count_i,
+  input logic [UNITS-1:0]   v_en_i,
+  input logic [UNITS-1:0]   v_fp32_i,
+  input logic [UNITS-1:0]   x_en_i,
+  input logic [UNITS-1:0]   x_fp32_i,
+  input logic [8*UNITS-1:0] x_count_i,
   input logic               ld_en_i,
   input logic               ld_fp32_i,
   input logic [10:0]        ld_count_i,
@@ -44,6 +50,13 @@ module access_probe #(
         if (w_en_i[c])
           access_probe_pkg::gradweave_count_access(access_probe_pkg::RESULT_WRITES,
                                                    int'({24'd0, w_count_i[8*c+:8]}) * (w_fp32_i[c] ? 4 : 2));
+      end
+      for (int unsigned u = 0; u < UNITS; u++) begin
+        if (v_en_i[u])
+          access_probe_pkg::gradweave_count_access(access_probe_pkg::VECTOR_READS, int'((v_fp32_i[u] ? 4 : 2) * LANES));
+        if (x_en_i[u])
+          access_probe_pkg::gradweave_count_access(access_probe_pkg::VECTOR_WRITES,
+                                                   int'({24'd0, x_count_i[8*u+:8]}) * (x_fp32_i[u] ? 4 : 2));
       end
       if (ld_en_i)
         access_probe_pkg::gradweave_count_access(access_probe_pkg::LOAD_WRITES,
@@ -93,9 +106,10 @@ module adder_probe (
   end
 endmodule
 
-bind gw_npu access_probe #(.LANES(LANES), .CORES(CORES)) u_access_probe (
+bind gw_npu access_probe #(.LANES(LANES), .CORES(CORES), .UNITS(UNITS)) u_access_probe (
   .clk_i, .rst_ni,
   .a_en_i (a_en), .b_en_i (b_en), .c_en_i (c_en), .w_en_i (w_en), .w_fp32_i (w_fp32), .w_count_i (w_count),
+  .v_en_i (v_en), .v_fp32_i (v_fp32), .x_en_i (x_en), .x_fp32_i (x_fp32), .x_count_i (x_count),
   .ld_en_i (ld_en), .ld_fp32_i (ld_fp32), .ld_count_i (11'(ld_count)),
   .st_en_i (st_en), .st_fp32_i (st_fp32), .st_count_i (11'(st_count)),
   .r_beat_i (f_r_valid || l_r_valid), .w_beat_i (w_valid && w_ready),

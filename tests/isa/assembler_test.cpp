@@ -113,6 +113,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Bad{"\nMUL x", "t.gwasm:2:1: unknown command 'MUL'; use LOAD, STORE, GEMM, ADD, CONV, WGRAD, SYNC, MARK, "
                        "PROGRAM, TILE, VECTOR or RAW"},
+        Bad{"TILE o4=fp32:row:0:0:0:1x1+0", "t.gwasm:1:6: there is no slot o4; use t0 to t4 and o0 to o3"},
+        Bad{"TILE t5=fp32:row:0:0:0:1x1+0", "t.gwasm:1:6: there is no slot t5; use t0 to t4 and o0 to o3"},
         Bad{"LOAD int8 dram=0", "t.gwasm:1:6: 'int8' is no element type; write fp32 or bf16 after LOAD"},
         Bad{"GEMM", "t.gwasm:1:1: 'GEMM' is no element type; write fp32 or bf16 after GEMM"},
         Bad{"ADD m=1", "t.gwasm:1:5: 'm=1' is no element type; write fp32 or bf16 after ADD"},
