@@ -2,6 +2,7 @@
 
 #include "graph/build/builder.hpp"
 #include "graph/partition/batch_rows.hpp"
+#include "graph/partition/begin_like.hpp"
 #include "graph/partition/row_wise.hpp"
 #include "graph/passes/dead_code.hpp"
 
@@ -26,17 +27,9 @@ class Slicer {
 public:
   Slicer(const PlacedStep &placed, const Partition &partition, const OperatorSet &operators, std::uint32_t micro)
       : from_(placed.step.graph), places_(placed.places), micro_(micro),
-        rows_(from_, placed.step.micro_batches.front(), partition, micro), whole_(from_.tensors.size(), kNone) {
+        rows_(from_, placed.step.micro_batches.front(), partition, micro) {
     Graph &graph = result_.step.graph;
-    graph.name = from_.name;
-    graph.description = from_.description;
-    graph.source = from_.source;
-    graph.published = from_.published;
-    for (TensorId id = 0; id < from_.tensors.size(); ++id)
-      if (!from_.tensors[id].computed()) {
-        whole_[id] = static_cast<TensorId>(graph.tensors.size());
-        graph.tensors.push_back(from_.tensors[id]);
-      }
+    whole_ = begin_like(graph, from_);
     build_.emplace(graph, operators);
   }
 

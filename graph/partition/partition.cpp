@@ -1,6 +1,7 @@
 #include "graph/partition/partition.hpp"
 
 #include "graph/build/builder.hpp"
+#include "graph/partition/begin_like.hpp"
 #include "graph/partition/row_wise.hpp"
 
 #include <fmt/format.h>
@@ -34,15 +35,9 @@ public:
     for (std::uint32_t part = 0; part < partition.routes.size(); ++part)
       all_.push_back(part);
     Graph &graph = result_.graph;
-    graph.name = forward.name;
-    graph.description = forward.description;
-    graph.source = forward.source;
-    graph.published = forward.published;
-    for (TensorId id = 0; id < forward.tensors.size(); ++id)
-      if (!forward.tensors[id].computed()) {
-        versions_[id] = {{static_cast<TensorId>(graph.tensors.size()), all_}};
-        graph.tensors.push_back(forward.tensors[id]);
-      }
+    const std::vector<TensorId> now = begin_like(graph, forward);
+    for (TensorId id = 0; id < now.size(); ++id)
+      if (now[id] != kNone) versions_[id] = {{now[id], all_}};
     build_.emplace(graph, operators);
     // What depends on an input is there in parts.
     for (TensorId id = 0; id < forward.tensors.size(); ++id)

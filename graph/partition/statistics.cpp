@@ -1,4 +1,5 @@
 #include "graph/build/builder.hpp"
+#include "graph/partition/begin_like.hpp"
 #include "graph/partition/micro_batches.hpp"
 
 #include <fmt/format.h>
@@ -16,18 +17,10 @@ constexpr std::size_t kOutputs = 5;
 class Rebuild {
 public:
   Rebuild(const PartitionedGraph &network, const OperatorSet &operators, std::uint32_t micro)
-      : network_(network), from_(network.graph), micro_(micro), now_(network.graph.tensors.size(), kNone) {
+      : network_(network), from_(network.graph), micro_(micro) {
     result_.partition = network.partition;
     Graph &graph = result_.graph;
-    graph.name = from_.name;
-    graph.description = from_.description;
-    graph.source = from_.source;
-    graph.published = from_.published;
-    for (TensorId id = 0; id < from_.tensors.size(); ++id)
-      if (!from_.tensors[id].computed()) {
-        now_[id] = static_cast<TensorId>(graph.tensors.size());
-        graph.tensors.push_back(from_.tensors[id]);
-      }
+    now_ = begin_like(graph, from_);
     build_.emplace(graph, operators);
   }
 
