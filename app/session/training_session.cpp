@@ -245,7 +245,7 @@ std::optional<const SystemNetwork> TrainingSession::network_of(const graph::Grap
 void TrainingSession::prepare_system() {
   if (request_.backend == "timing") { // all is golden, and a step's times are those of its plan
     products_ = plan_products(network_->step.graph, machine_of(*network_, *system_));
-    timed_ = std::make_unique<const SystemStep>(*network_, products_, *system_, compile_options(), caches_);
+    timed_ = std::make_unique<SystemStep>(*network_, products_, *system_, compile_options(), caches_);
     on_system_ = timed_.get();
     executor_ = std::make_unique<StepExecutor>(step_);
     return;

@@ -125,7 +125,7 @@ private:
   std::unique_ptr<Device> device_;
   std::unique_ptr<runtime::train::StepExecutor> executor_;
   runtime::train::ProductPlan products_;                    ///< that timed_ refers to
-  std::unique_ptr<const runtime::train::SystemStep> timed_; ///< of a system on the timing model
+  std::unique_ptr<runtime::train::SystemStep> timed_; ///< of a system on the timing model
   const runtime::train::SystemStep *on_system_ = nullptr;   ///< that, or executor_'s
   std::optional<runtime::train::Trainer> trainer_;
 };

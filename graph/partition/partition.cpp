@@ -2,6 +2,7 @@
 
 #include "graph/build/builder.hpp"
 #include "graph/partition/begin_like.hpp"
+#include "graph/partition/look_ups.hpp"
 #include "graph/partition/row_wise.hpp"
 
 #include <fmt/format.h>
@@ -12,10 +13,6 @@
 
 namespace gradweave::graph {
 namespace {
-
-bool is_product(const Graph &graph, const Op &op) {
-  return op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
-}
 
 using Parts = std::vector<std::uint32_t>;
 
@@ -29,8 +26,9 @@ struct Group {
 class Cutter {
 public:
   Cutter(const Graph &forward, const OperatorSet &operators, const Partition &partition)
-      : forward_(forward), partition_(partition), versions_(forward.tensors.size()), slices_(forward.tensors.size()),
-        split_(forward.tensors.size()) {
+      : forward_(forward), partition_(partition),
+        look_ups_(places_of_look_ups(forward, partition.tables, partition.reduced_there)),
+        versions_(forward.tensors.size()), slices_(forward.tensors.size()), split_(forward.tensors.size()) {
     result_.partition = partition;
     for (std::uint32_t part = 0; part < partition.routes.size(); ++part)
       all_.push_back(part);
@@ -52,10 +50,10 @@ public:
   PartitionedGraph run() {
     check_layers();
     std::uint32_t products = 0;
-    for (const Op &op : forward_.ops) {
-      products += is_product(forward_, op) ? 1 : 0;
-      for (const Group &group : groups_of(op, products == 0 ? 0 : products - 1))
-        append(op, group);
+    for (OpId id = 0; id < forward_.ops.size(); ++id) {
+      products += is_product(forward_, forward_.ops[id]) ? 1 : 0;
+      for (const Group &group : groups_of(id, products == 0 ? 0 : products - 1))
+        append(forward_.ops[id], group);
     }
     finish();
     return std::move(result_);
@@ -78,7 +76,9 @@ private:
   }
 
   /// In the order of their first parts.
-  std::vector<Group> groups_of(const Op &op, std::uint32_t layer) const {
+  std::vector<Group> groups_of(OpId id, std::uint32_t layer) const {
+    if (look_ups_[id] != kNone) return {{look_ups_[id], all_}};
+    const Op &op = forward_.ops[id];
     if (std::none_of(op.inputs.begin(), op.inputs.end(), [this](TensorId t) { return t != kNone && split_[t]; }))
       return {{partition_.routes.front().place_of(layer), all_}};
     // One number is one of all images, as the mean that a loss is.
@@ -232,6 +232,7 @@ private:
 
   const Graph &forward_;
   Partition partition_;
+  std::vector<std::uint32_t> look_ups_; ///< of each op, its place if it is where tables lie
   Parts all_;
   PartitionedGraph result_;
   std::optional<Builder> build_;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <stdexcept>
 
 namespace gradweave::runtime::train {
@@ -31,15 +30,34 @@ std::uint64_t bytes_of_tensor(const Tensor &tensor) { return tensor.shape.elemen
 SystemStep::SystemStep(const SystemNetwork &network, const ProductPlan &products, const SystemConfig &system,
                        const compiler::CompileOptions &options, SystemCaches &caches)
     : network_(network), step_(network.step), products_(products), system_(system), places_(network.places),
+      look_ups_(look_ups_of(network)), tables_(tables_in_flash(network, system)),
       homes_(step_.graph.tensors.size(), kHostPlace), pass_of_(products.pass_of_ops(step_.graph.ops.size())),
-      timing_(system), plan_(system), run_of_(products.passes.size()), known_streams_(system.devices.size()) {
-  for (std::size_t pass = 0; pass < products.passes.size(); ++pass) // dX and dW of one dY are one stream
-    for (const OpId op : products.passes[pass].ops)
+      timing_(system), plan_(system), known_streams_(system.devices.size()) {
+  for (std::size_t pass = 0; pass < products_.passes.size(); ++pass) // dX and dW of one dY are one stream
+    for (const OpId op : products_.passes[pass].ops)
       places_[op] = place_of_pass(pass);
   for (const graph::Update &update : step_.graph.updates)
     if (const OpId producer = step_.graph.tensors[update.next].producer; producer != kNone)
       homes_[update.tensor] = places_[producer];
   compile(options, caches);
+  look_up([this](TensorId ids) { return spread_ids(step_.graph, ids); });
+}
+
+void SystemStep::look_up(const Ids &ids) {
+  for (FlashTable &table : tables_)
+    table.rows = rows_of(step_.graph.tensors[table.tensor], ids(table.ids));
+  plan_step();
+}
+
+void SystemStep::plan_step() {
+  plan_ = SystemPlan(system_);
+  commands_.clear();
+  tasks_.clear();
+  task_commands_.clear();
+  task_whats_.clear();
+  ready_.clear();
+  counted_.clear();
+  run_of_.assign(products_.passes.size(), std::nullopt);
   lay_out();
   make_tasks();
   add_commands();
@@ -68,7 +86,8 @@ void SystemStep::compile(const compiler::CompileOptions &options, SystemCaches &
   }
 }
 
-/// On each device: the tensors of a pass, its stream, then what is moved.
+/// On each device: the tensors of a pass, its stream, blocks of tables, then what is moved. In flash tables come first,
+/// which stay there from step to step.
 void SystemStep::lay_out() {
   const std::size_t devices = system_.devices.size();
   std::vector<std::uint64_t> data(devices, 1), stream(devices, 1);
@@ -79,9 +98,15 @@ void SystemStep::lay_out() {
   }
   free_.assign(devices, 0);
   flash_free_.assign(devices, 0);
+  bases_.clear();
+  streams_.clear();
   for (std::uint32_t device = 0; device < devices; ++device) {
     bases_.push_back(allocate(device, data[device], false));
     streams_.push_back(allocate(device, stream[device], false));
+  }
+  for (FlashTable &table : tables_) {
+    table.flash = allocate(table.device, bytes_of_tensor(step_.graph.tensors[table.tensor]), true);
+    table.memory = allocate(table.device, std::uint64_t{kFlashBlock} * table.rows.blocks.size(), false);
   }
 }
 
@@ -108,6 +133,7 @@ void SystemStep::make_tasks() {
     } else if (places_[id] != kHostPlace) {
       for (const TensorId input : ops[id].inputs)
         if (input != kNone) ready(input, places_[id]);
+      if (table_of(ops[id].outputs[0]) != nullptr) update_rows(id);
     }
   }
 }
@@ -174,7 +200,7 @@ void SystemStep::add_pass(std::size_t pass) {
   task.ps = system_.notify_ps + timing_.stream_ps(run);
   task.direction = direction_of(pass);
   task.micro_batch = network_.micro_batch_of[products_.passes[pass].when()];
-  run_of_[pass] = add_task(std::move(run), {pass, kNone}, std::move(task));
+  run_of_[pass] = add_task(std::move(run), {pass, kNone, kNone}, std::move(task));
 }
 
 const SystemStep::Waits &SystemStep::ready(TensorId tensor, std::uint32_t place) {
@@ -187,6 +213,7 @@ const SystemStep::Waits &SystemStep::ready(TensorId tensor, std::uint32_t place)
 SystemStep::Waits SystemStep::bring(TensorId id, std::uint32_t place) {
   const Tensor &tensor = step_.graph.tensors[id];
   if (!tensor.computed()) {
+    if (const FlashTable *table = table_of(id)) return transfer_blocks(SystemCommand::Kind::kFlash, *table, {});
     if (tensor.role == Role::kInput) return read_flash(id, place);
     const std::uint32_t home = homes_[id];
     return home == kHostPlace || home == place ? Waits{} : move(id, home, place);
@@ -201,6 +228,7 @@ SystemStep::Waits SystemStep::bring(TensorId id, std::uint32_t place) {
       const Waits &own = ready(input, place);
       waits.insert(own.begin(), own.end());
     }
+  if (leaves_look_ups(tensor.producer)) return {look_up_at(id, place, waits)};
   return {waits.begin(), waits.end()};
 }
 
@@ -217,15 +245,16 @@ SystemStep::Waits SystemStep::move(TensorId id, std::uint32_t from, std::uint32_
   command.target = allocate(command.to, command.bytes, false);
   Task task = task_of_transfer(id);
   task.ps = transfer_ps(command);
-  return {add_task(std::move(command), {std::nullopt, id}, std::move(task))};
+  return {add_task(std::move(command), {std::nullopt, id, kNone}, std::move(task))};
 }
 
 /// Without others on its way.
 std::uint64_t SystemStep::transfer_ps(const SystemCommand &command) const {
-  if (command.kind == SystemCommand::Kind::kFlash) {
+  if (command.kind != SystemCommand::Kind::kMove) {
     const FlashConfig &flash = system_.flashes[*system_.devices[command.device].flash];
     const std::uint64_t blocks = parts_of(command.bytes, std::uint64_t{kFlashBlock} * flash.channels);
-    return system_.notify_ps + blocks * (flash.read_ps + LinkConfig::packet_ps(kFlashBlock, flash.channel_gb_s));
+    const std::uint64_t latency = command.kind == SystemCommand::Kind::kFlash ? flash.read_ps : flash.program_ps;
+    return system_.notify_ps + blocks * (latency + LinkConfig::packet_ps(kFlashBlock, flash.channel_gb_s));
   }
   const LinkConfig &from = system_.link_of(command.device), &to = system_.link_of(command.to);
   const std::uint64_t packets = parts_of(command.bytes, from.packet_bytes);
@@ -258,7 +287,7 @@ SystemStep::Waits SystemStep::read_flash(TensorId id, std::uint32_t place) {
   command.target = allocate(device, command.bytes, false);
   Task task = task_of_transfer(id);
   task.ps = transfer_ps(command);
-  return {add_task(std::move(command), {std::nullopt, id}, std::move(task))};
+  return {add_task(std::move(command), {std::nullopt, id, kNone}, std::move(task))};
 }
 
 } // namespace gradweave::runtime::train

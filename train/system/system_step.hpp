@@ -4,12 +4,15 @@
 #include "compiler/compiler.hpp"
 #include "sw_models/system/system_timing.hpp"
 #include "train/product_plan.hpp"
+#include "train/system/flash_tables.hpp"
 #include "train/system/system_network.hpp"
 #include "train/system/task_order.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -18,7 +21,8 @@ namespace gradweave::runtime::train {
 /// What a command of the plan is in the step.
 struct StepCommand {
   std::optional<std::size_t> pass;       ///< of a stream: index of ProductPlan::passes
-  graph::TensorId tensor = graph::kNone; ///< of a transfer
+  graph::TensorId tensor = graph::kNone; ///< of a transfer, or of what a processor looks up
+  graph::OpId update = graph::kNone;     ///< of a processor that updates rows
 };
 
 /// Plans of layers that devices have in common: found once for all steps that are made with it.
@@ -28,6 +32,11 @@ using SystemCaches = std::map<std::pair<std::string, double>, compiler::CompileC
 /// schedule (task_order.hpp). What is computed at one place and read at another is moved once, as its edge has it: maps
 /// at the cut and their gradients, gradients of weights to where they are added, weights to where they are read. Inputs
 /// of devices with flash are read from there. The host's operators take no time, as in a step on one device.
+///
+/// Tables in flash (flash_tables.hpp) stay there: the blocks with the rows that a step looks up are read, the device's
+/// processor looks them up, with all that is at their place (look_ups.hpp), and updates them when their gradient is
+/// there, and the blocks are written back. Of a processor's command count the rows that it reads and writes: each that
+/// is looked up, and the result; of an update a gradient of each, and each distinct one with its moments.
 class SystemStep {
 public:
   /// `network`, `products` (of its step's graph) and `system` must outlive this. Throws compiler::CompileError, and
@@ -35,6 +44,14 @@ public:
   SystemStep(const SystemNetwork &network, const ProductPlan &products, const SystemConfig &system,
              const compiler::CompileOptions &options, SystemCaches &caches);
 
+  /// Plans the step anew for what is looked up in it: `ids` gives the values of a tensor of ids. Before, the plan is
+  /// for ids that are spread evenly over their table.
+  using Ids = std::function<std::vector<std::int32_t>(graph::TensorId)>;
+  void look_up(const Ids &ids);
+
+  const std::vector<FlashTable> &tables() const { return tables_; }
+  /// That a tensor is, or its next value; else null.
+  const FlashTable *table_of(graph::TensorId tensor) const;
   const SystemPlan &plan() const { return plan_; }
   /// Its times by the model.
   const SystemTimes &times() const { return times_; }
@@ -61,6 +78,13 @@ private:
   Direction direction_of(std::size_t pass) const;
   Task task_of_transfer(graph::TensorId tensor) const;
   void add_commands();
+  void plan_step();
+  bool leaves_look_ups(graph::OpId op) const;
+  TaskId look_up_at(graph::TensorId tensor, std::uint32_t place, const std::set<TaskId> &waits);
+  void update_rows(graph::OpId op);
+  Waits transfer_blocks(SystemCommand::Kind kind, const FlashTable &table, Waits waits);
+  std::uint64_t row_bytes(const FlashTable &table) const;
+  std::uint64_t processor_ps(const SystemCommand &command) const;
   /// What has to end before a tensor is at a place; adds the transfers that bring it there.
   const Waits &ready(graph::TensorId tensor, std::uint32_t place);
   Waits bring(graph::TensorId tensor, std::uint32_t place);
@@ -71,7 +95,10 @@ private:
   const graph::TrainingGraph &step_;
   const ProductPlan &products_;
   const SystemConfig &system_;
-  std::vector<std::uint32_t> places_;        ///< of each op
+  std::vector<std::uint32_t> places_;   ///< of each op
+  std::vector<std::uint32_t> look_ups_; ///< of each op, its place if it is where tables lie
+  std::vector<FlashTable> tables_;
+  std::set<graph::OpId> counted_;            ///< look-ups that a processor's command has the rows of
   std::vector<std::uint32_t> homes_;         ///< of each tensor that lives on, where it is updated; else kHostPlace
   std::vector<std::size_t> pass_of_;         ///< of each op: 1 + its pass; 0: the host's
   std::vector<compiler::Compiled> compiled_; ///< of each pass
