@@ -281,6 +281,21 @@ PartitionedGraph partition_batch(const Graph &forward, const OperatorSet &operat
   return Cutter(forward, operators, partition).run();
 }
 
+namespace {
+
+/// By op of a step that updates a table where that lies: the place.
+std::map<OpId, std::uint32_t> updates_of_tables(const Graph &graph, const Partition &partition) {
+  const std::vector<std::uint32_t> look_ups = places_of_look_ups(graph, partition.tables, false);
+  std::map<OpId, std::uint32_t> places;
+  for (OpId id = 0; id < graph.ops.size(); ++id)
+    for (const Update &update : graph.updates)
+      if (look_ups[id] != kNone && update.tensor == graph.ops[id].inputs[0])
+        places[graph.tensors[update.next].producer] = look_ups[id];
+  return places;
+}
+
+} // namespace
+
 std::vector<std::uint32_t> places_of_step(const TrainingGraph &step, const PartitionedGraph &network) {
   const Graph &graph = step.graph;
   std::map<std::string, std::uint32_t> by_name;
@@ -291,11 +306,16 @@ std::vector<std::uint32_t> places_of_step(const TrainingGraph &step, const Parti
 
   // What reads parameters alone is where these are updated, what reads inputs alone where the first reader is.
   constexpr std::uint32_t kOpen = kNone - 1;
+  const std::map<OpId, std::uint32_t> of_tables = updates_of_tables(graph, network.partition);
   std::vector<std::uint32_t> places(graph.ops.size(), kOpen);
   for (OpId id = 0; id < graph.ops.size(); ++id) {
     const auto named = by_name.find(graph.ops[id].name);
     if (named != by_name.end()) {
       places[id] = named->second;
+      continue;
+    }
+    if (const auto table = of_tables.find(id); table != of_tables.end()) {
+      places[id] = table->second;
       continue;
     }
     for (const TensorId input : graph.ops[id].inputs)

@@ -57,8 +57,8 @@ std::uint32_t count_layers(const Graph &forward);
 PartitionedGraph partition_batch(const Graph &forward, const OperatorSet &operators, const Partition &partition);
 
 /// The places of a step's ops. What goes back through an op is where that is; what adds the gradients of several places
-/// is at the first of these, and what follows for the parameter (its update, its copy in bf16) where that is; a copy of
-/// an input is where it is read.
+/// is at the first of these, and what follows for the parameter (its update, its copy in bf16) where that is, but of a
+/// table where it lies; a copy of an input is where it is read.
 std::vector<std::uint32_t> places_of_step(const TrainingGraph &step, const PartitionedGraph &network);
 
 } // namespace gradweave::graph
