@@ -203,6 +203,10 @@ private:
                                    "devices; use a multiple of {}",
                                    forward_.name, tensor.name, rows, partition_.shares(), partition_.shares()));
     require_batch(id);
+    if (rows % partition_.shares() != 0)
+      throw GraphError(fmt::format("graph '{0}': tensor '{1}' {2} is cut into parts, and its first dimension is not "
+                                   "divisible by the {3} shares of devices; use a batch that is a multiple of {3}",
+                                   forward_.name, tensor.name, tensor.shape.text(), partition_.shares()));
     Attributes attributes = along_rows();
     std::vector<std::int64_t> sizes;
     std::vector<std::optional<std::string>> names;

@@ -57,7 +57,7 @@ TaskId SystemStep::look_up_at(TensorId id, std::uint32_t place, const std::set<T
   Task task;
   task.ps = system_.notify_ps + processor_ps(command);
   task.micro_batch = network_.micro_batch_of[step_.graph.tensors[id].producer];
-  return add_task(std::move(command), {std::nullopt, id, kNone}, std::move(task));
+  return add_task(std::move(command), {std::nullopt, kNone, id}, std::move(task));
 }
 
 /// All operands of the op are there; the new rows go back to flash.
@@ -84,7 +84,7 @@ void SystemStep::update_rows(OpId id) {
   task.ps = system_.notify_ps + processor_ps(command);
   task.direction = Direction::kWeights;
   task.micro_batch = kNone;
-  const TaskId update = add_task(std::move(command), {std::nullopt, kNone, id}, std::move(task));
+  const TaskId update = add_task(std::move(command), {std::nullopt, kNone, kNone, id}, std::move(task));
   for (const TensorId output : op.outputs)
     if (const FlashTable *table = output == kNone ? nullptr : table_of(output))
       transfer_blocks(SystemCommand::Kind::kProgram, *table, {update});
@@ -110,7 +110,7 @@ SystemStep::Waits SystemStep::transfer_blocks(SystemCommand::Kind kind, const Fl
   command.waits = std::move(waits);
   Task task = task_of_transfer(tensor);
   task.ps = transfer_ps(command);
-  return {add_task(std::move(command), {std::nullopt, tensor, kNone}, std::move(task))};
+  return {add_task(std::move(command), {std::nullopt, kNone, tensor}, std::move(task))};
 }
 
 } // namespace gradweave::runtime::train

@@ -107,6 +107,10 @@ public:
       fill(*what.pass);
       return;
     }
+    if (what.sum != kNone) {
+      fill_sum(what.sum);
+      return;
+    }
     if (command.kind == Kind::kProcess || executor_.planned_->table_of(what.tensor) != nullptr) return;
     compute(what.tensor);
     if (!values_.has(what.tensor)) return; // what is wrong is noted
@@ -123,6 +127,8 @@ public:
     const FlashTable *table = executor_.planned_->table_of(what.tensor);
     if (what.pass)
       take_pass(*what.pass);
+    else if (what.sum != kNone)
+      take_sum(what.sum);
     else if (what.update != kNone)
       update_rows(what.update);
     else if (command_of(id).kind == Kind::kProcess)
@@ -184,6 +190,35 @@ private:
     }
   }
 
+  /// Where a sum's tensors are: of the device that adds.
+  std::uint64_t base_of_sum(OpId op) const { return executor_.planned_->base_of(executor_.planned_->device_of_op(op)); }
+
+  void fill_sum(OpId op) {
+    const SumStream &sum = *executor_.planned_->sum_of(op);
+    Device &device = executor_.devices_->device(executor_.planned_->device_of_op(op));
+    const std::vector<std::uint8_t> nothing((sum.dram_bytes - sum.c), 0xFF); // no sum is this NaN
+    device.copy_in(base_of_sum(op) + sum.c, nothing.data(), nothing.size());
+    for (std::size_t i = 0; i < 2; ++i) {
+      const TensorId input = graph_.ops[op].inputs[i];
+      compute(input);
+      if (!values_.has(input)) return;
+      const std::vector<std::uint8_t> bytes = to_bytes(graph_.tensors[input], values_.get(input));
+      device.copy_in(base_of_sum(op) + (i == 0 ? sum.a : sum.b), bytes.data(), bytes.size());
+    }
+  }
+
+  void take_sum(OpId op) {
+    const Tensor &tensor = graph_.tensors[graph_.ops[op].outputs[0]];
+    std::vector<std::uint8_t> bytes(bytes_of_tensor(tensor));
+    const SumStream &sum = *executor_.planned_->sum_of(op);
+    executor_.devices_->device(executor_.planned_->device_of_op(op))
+        .copy_out(base_of_sum(op) + sum.c, bytes.data(), bytes.size());
+    values_.set(graph_.ops[op].outputs[0], from_bytes(tensor, bytes).real);
+    if (!executor_.compare(op, golden_, values_, result_)) return;
+    values_.done(op);
+    ran_[op] = true;
+  }
+
   /// From now on it is what arrived.
   void take_tensor(CommandId id, TensorId tensor) {
     const SystemCommand &command = command_of(id);
@@ -243,7 +278,7 @@ private:
   }
 
   void run(OpId op) {
-    if (executor_.pass_of(op) > 0)
+    if (executor_.pass_of(op) > 0 || executor_.planned_->sum_of(op) != nullptr)
       throw std::logic_error(fmt::format("the plan does not wait for '{}'", graph_.ops[op].name));
     for (const TensorId input : graph_.ops[op].inputs)
       if (input != kNone) compute(input);

@@ -5,6 +5,7 @@
 #include "sw_models/system/system_timing.hpp"
 #include "train/product_plan.hpp"
 #include "train/system/flash_tables.hpp"
+#include "train/system/sum_stream.hpp"
 #include "train/system/system_network.hpp"
 #include "train/system/task_order.hpp"
 
@@ -20,7 +21,8 @@ namespace gradweave::runtime::train {
 
 /// What a command of the plan is in the step.
 struct StepCommand {
-  std::optional<std::size_t> pass;       ///< of a stream: index of ProductPlan::passes
+  std::optional<std::size_t> pass;       ///< of a stream of products: index of ProductPlan::passes
+  graph::OpId sum = graph::kNone;        ///< of a stream that adds
   graph::TensorId tensor = graph::kNone; ///< of a transfer, or of what a processor looks up
   graph::OpId update = graph::kNone;     ///< of a processor that updates rows
 };
@@ -31,7 +33,8 @@ using SystemCaches = std::map<std::pair<std::string, double>, compiler::CompileC
 /// A step's products compiled for the devices that run them, and all commands of the step, in the order of a list
 /// schedule (task_order.hpp). What is computed at one place and read at another is moved once, as its edge has it: maps
 /// at the cut and their gradients, gradients of weights to where they are added, weights to where they are read. Inputs
-/// of devices with flash are read from there. The host's operators take no time, as in a step on one device.
+/// of devices with flash are read from there. Gradients in fp32 are added by the NPU of their place (sum_stream.hpp).
+/// The host's other operators take no time, as in a step on one device.
 ///
 /// Tables in flash (flash_tables.hpp) stay there: the blocks with the rows that a step looks up are read, the device's
 /// processor looks them up, with all that is at their place (look_ups.hpp), and updates them when their gradient is
@@ -57,7 +60,10 @@ public:
   const SystemTimes &times() const { return times_; }
   const StepCommand &command(CommandId id) const { return commands_[id]; }
   const compiler::Compiled &compiled(std::size_t pass) const { return compiled_[pass]; }
+  /// Of an op that an NPU adds; else null.
+  const SumStream *sum_of(graph::OpId op) const;
   std::uint32_t device_of_pass(std::size_t pass) const { return device_of(place_of_pass(pass)); }
+  std::uint32_t device_of_op(graph::OpId op) const { return device_of(places_[op]); }
   /// Of the device's memory that passes take turns in: its first byte.
   std::uint64_t base_of(std::uint32_t device) const { return bases_[device]; }
 
@@ -72,7 +78,9 @@ private:
   std::uint64_t allocate(std::uint32_t device, std::uint64_t bytes, bool flash);
   void make_tasks();
   void add_pass(std::size_t pass);
-  Stream stream_of(std::size_t pass);
+  void find_sums();
+  void add_sum(graph::OpId op);
+  Stream stream_on(std::uint32_t device, const std::vector<isa::Command> &commands);
   TaskId add_task(SystemCommand command, const StepCommand &what, Task task);
   std::uint64_t transfer_ps(const SystemCommand &command) const;
   Direction direction_of(std::size_t pass) const;
@@ -102,6 +110,8 @@ private:
   std::vector<std::uint32_t> homes_;         ///< of each tensor that lives on, where it is updated; else kHostPlace
   std::vector<std::size_t> pass_of_;         ///< of each op: 1 + its pass; 0: the host's
   std::vector<compiler::Compiled> compiled_; ///< of each pass
+  std::map<graph::OpId, SumStream> sums_;
+  std::map<graph::OpId, TaskId> run_of_sum_;
   std::vector<std::uint64_t> bases_, streams_, free_, flash_free_; ///< of each device
   SystemTiming timing_;
   SystemPlan plan_;

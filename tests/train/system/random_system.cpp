@@ -31,7 +31,7 @@ public:
     devices_ = 1 + below(4);
     for (std::uint32_t i = 0; i < devices_; ++i)
       write_device(i, links, flashes, processors);
-    if (below(2) == 0) write_tables();
+    if (below(4) == 0) write_tables();
     below(2) == 0 ? write_cut() : write_routes();
     spoil();
     constexpr std::uint32_t kBatches[] = {8, 8, 8, 4, 12, 7, 1, 16};
