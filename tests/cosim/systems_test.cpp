@@ -144,6 +144,15 @@ private:
   SystemDevices &devices_;
 };
 
+void expect_equal(const std::vector<timing::CommandTimes> &rtl, const std::vector<timing::CommandTimes> &model) {
+  ASSERT_EQ(rtl.size(), model.size());
+  for (std::size_t c = 0; c < rtl.size(); ++c) {
+    EXPECT_EQ(rtl[c].issue, model[c].issue);
+    EXPECT_EQ(rtl[c].start, model[c].start);
+    EXPECT_EQ(rtl[c].done, model[c].done);
+  }
+}
+
 /// The plan on the RTL and on the model: no difference in any command of the plan or of a stream.
 void expect_equal(const SystemPlan &plan, SystemDevices &devices) {
   Sender host(plan, devices);
@@ -156,13 +165,7 @@ void expect_equal(const SystemPlan &plan, SystemDevices &devices) {
   for (CommandId id = 0; id < plan.commands().size(); ++id) {
     ASSERT_EQ(rtl.spans[id].begin, model.spans[id].begin) << describe(plan, id);
     ASSERT_EQ(rtl.spans[id].end, model.spans[id].end) << describe(plan, id);
-    if (!model.runs[id]) continue;
-    ASSERT_EQ(rtl.times[id].size(), model.runs[id]->commands.size());
-    for (std::size_t c = 0; c < rtl.times[id].size(); ++c) {
-      EXPECT_EQ(rtl.times[id][c].issue, model.runs[id]->commands[c].issue);
-      EXPECT_EQ(rtl.times[id][c].start, model.runs[id]->commands[c].start);
-      EXPECT_EQ(rtl.times[id][c].done, model.runs[id]->commands[c].done);
-    }
+    if (model.runs[id]) expect_equal(rtl.times[id], model.runs[id]->commands);
   }
 }
 
