@@ -23,7 +23,8 @@ struct SystemFaults {
     std::uint64_t number = 0; ///< of its flash
   };
   std::vector<Packet> packets;        ///< arrive with a wrong CRC
-  std::vector<Block> blocks;          ///< cannot be read
+  std::vector<Block> blocks;          ///< cannot be read, nor written
+  std::vector<Block> stale;           ///< keep what they hold when they are written, and say nothing
   std::uint64_t stall_seed = 0;       ///< of the following
   std::uint64_t longest_stall_ps = 0; ///< each packet waits before each line for up to so long, at random
 };
@@ -77,6 +78,8 @@ public:
   virtual Device &device(std::uint32_t index) = 0;
   /// Fills a device's flash. Throws DeviceError if the range leaves it, or there is none.
   virtual void write_flash(std::uint32_t device, std::uint64_t addr, const void *data, std::size_t bytes) = 0;
+  /// What is in a device's flash. Throws as write_flash().
+  virtual void read_flash(std::uint32_t device, std::uint64_t addr, void *data, std::size_t bytes) = 0;
   /// Runs a plan for this system to its end or to what stops it: an error code of an NPU, a link or block at fault, a
   /// device that does nothing any more, a problem that the host has. Whatever it is, this returns. After a failure
   /// there is no other plan: that throws DeviceError. Exceptions of `host` pass.

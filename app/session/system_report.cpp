@@ -20,6 +20,10 @@ double channels_of(const SystemConfig &system, std::uint32_t device) {
   return flash ? system.flashes[*flash].channels : 1;
 }
 
+std::uint64_t bubble_ps(const DeviceUse &use, const SystemTimes &times) {
+  return times.end - use.stream_ps - use.process_ps - use.transfer_ps;
+}
+
 } // namespace
 
 void print_system(const SystemStep &step, std::FILE *out) {
@@ -33,16 +37,16 @@ void print_system(const SystemStep &step, std::FILE *out) {
   fmt::print(out, "\nsystem {}: a step takes {:.3f} us, {} commands, {} of them moves of {} B in all\n",
              plan.system().name, static_cast<double>(times.end) / kPsPerUs, plan.commands().size(), moves,
              runtime::grouped(bytes));
-  fmt::print(out, "{:<12} {:<12} {:>8} {:>8} {:>9} {:>8} {:>8} {:>8}\n", "device", "NPU", "streams", "NPU %",
-             "transfer %", "bubble %", "link %", "flash %");
+  fmt::print(out, "{:<12} {:<12} {:>8} {:>8} {:>11} {:>10} {:>8} {:>8} {:>8}\n", "device", "NPU", "streams", "NPU %",
+             "processor %", "transfer %", "bubble %", "link %", "flash %");
   const auto end = static_cast<double>(std::max<std::uint64_t>(1, times.end));
   const std::vector<DeviceUse> uses = uses_of(plan, times);
   for (std::uint32_t device = 0; device < uses.size(); ++device) {
     const DeviceUse &use = uses[device];
     const auto share = [end](std::uint64_t ps) { return 100 * static_cast<double>(ps) / end; };
-    fmt::print(out, "{:<12} {:<12} {:>8} {:>8.1f} {:>10.1f} {:>8.1f} {:>8.1f} {:>8.1f}\n", use.name,
-               plan.system().devices[device].machine.name, use.streams, share(use.stream_ps), share(use.transfer_ps),
-               share(times.end - use.stream_ps - use.transfer_ps), share(use.link_ps) / 2,
+    fmt::print(out, "{:<12} {:<12} {:>8} {:>8.1f} {:>11.1f} {:>10.1f} {:>8.1f} {:>8.1f} {:>8.1f}\n", use.name,
+               plan.system().devices[device].machine.name, use.streams, share(use.stream_ps), share(use.process_ps),
+               share(use.transfer_ps), share(bubble_ps(use, times)), share(use.link_ps) / 2,
                share(use.flash_ps) / channels_of(plan.system(), device));
   }
 }
@@ -57,8 +61,9 @@ nlohmann::ordered_json system_json(const SystemStep &step) {
     json["devices"].push_back({{"name", use.name},
                                {"streams", use.streams},
                                {"stream_ps", use.stream_ps},
+                               {"process_ps", use.process_ps},
                                {"transfer_ps", use.transfer_ps},
-                               {"bubble_ps", times.end - use.stream_ps - use.transfer_ps},
+                               {"bubble_ps", bubble_ps(use, times)},
                                {"link_ps", use.link_ps},
                                {"flash_ps", use.flash_ps}});
   for (CommandId id = 0; id < plan.commands().size(); ++id) {

@@ -245,7 +245,8 @@ std::optional<const SystemNetwork> TrainingSession::network_of(const graph::Grap
 void TrainingSession::prepare_system() {
   if (request_.backend == "timing") { // all is golden, and a step's times are those of its plan
     products_ = plan_products(network_->step.graph, machine_of(*network_, *system_));
-    timed_ = std::make_unique<const SystemStep>(*network_, products_, *system_, compile_options(), caches_);
+    timed_ = std::make_unique<SystemStep>(*network_, products_, *system_, compile_options(), caches_);
+    if (!timed_->tables().empty()) look_up_first_batch();
     on_system_ = timed_.get();
     executor_ = std::make_unique<StepExecutor>(step_);
     return;
@@ -253,6 +254,16 @@ void TrainingSession::prepare_system() {
   auto executor = std::make_unique<SystemExecutor>(*network_, *system_, compile_options(), caches_);
   on_system_ = &executor->planned();
   executor_ = std::move(executor);
+}
+
+void TrainingSession::look_up_first_batch() {
+  const std::vector<Fed> fed = data_.feed->batch(0);
+  timed_->look_up([&](graph::TensorId ids) {
+    for (const auto &[forward, id] : step_.micro_batches.front().inputs)
+      for (const Fed &input : fed)
+        if (id == ids && input.input == forward) return input.values.index;
+    return spread_ids(step_.graph, ids);
+  });
 }
 
 compiler::CompileOptions TrainingSession::compile_options() const {

@@ -105,6 +105,7 @@ private:
   static std::uint64_t steps_of(const TrainRequest &request, const runtime::train::Feed &feed);
   void check_dump();
   void prepare_system();
+  void look_up_first_batch();
   compiler::CompileOptions compile_options() const;
   runtime::train::ProductOptions product_options() const;
   std::optional<const runtime::train::SystemNetwork> network_of(const graph::Graph &forward);
@@ -124,9 +125,9 @@ private:
   std::optional<runtime::train::Dump> dump_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<runtime::train::StepExecutor> executor_;
-  runtime::train::ProductPlan products_;                    ///< that timed_ refers to
-  std::unique_ptr<const runtime::train::SystemStep> timed_; ///< of a system on the timing model
-  const runtime::train::SystemStep *on_system_ = nullptr;   ///< that, or executor_'s
+  runtime::train::ProductPlan products_;                  ///< that timed_ refers to
+  std::unique_ptr<runtime::train::SystemStep> timed_;     ///< of a system on the timing model
+  const runtime::train::SystemStep *on_system_ = nullptr; ///< that, or executor_'s
   std::optional<runtime::train::Trainer> trainer_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "graph/build/builder.hpp"
 #include "graph/partition/begin_like.hpp"
+#include "graph/partition/look_ups.hpp"
 #include "graph/partition/row_wise.hpp"
 
 #include <fmt/format.h>
@@ -12,10 +13,6 @@
 
 namespace gradweave::graph {
 namespace {
-
-bool is_product(const Graph &graph, const Op &op) {
-  return op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
-}
 
 using Parts = std::vector<std::uint32_t>;
 
@@ -29,8 +26,9 @@ struct Group {
 class Cutter {
 public:
   Cutter(const Graph &forward, const OperatorSet &operators, const Partition &partition)
-      : forward_(forward), partition_(partition), versions_(forward.tensors.size()), slices_(forward.tensors.size()),
-        split_(forward.tensors.size()) {
+      : forward_(forward), partition_(partition),
+        look_ups_(places_of_look_ups(forward, partition.tables, partition.reduced_there)),
+        versions_(forward.tensors.size()), slices_(forward.tensors.size()), split_(forward.tensors.size()) {
     result_.partition = partition;
     for (std::uint32_t part = 0; part < partition.routes.size(); ++part)
       all_.push_back(part);
@@ -52,10 +50,10 @@ public:
   PartitionedGraph run() {
     check_layers();
     std::uint32_t products = 0;
-    for (const Op &op : forward_.ops) {
-      products += is_product(forward_, op) ? 1 : 0;
-      for (const Group &group : groups_of(op, products == 0 ? 0 : products - 1))
-        append(op, group);
+    for (OpId id = 0; id < forward_.ops.size(); ++id) {
+      products += is_product(forward_, forward_.ops[id]) ? 1 : 0;
+      for (const Group &group : groups_of(id, products == 0 ? 0 : products - 1))
+        append(forward_.ops[id], group);
     }
     finish();
     return std::move(result_);
@@ -78,7 +76,9 @@ private:
   }
 
   /// In the order of their first parts.
-  std::vector<Group> groups_of(const Op &op, std::uint32_t layer) const {
+  std::vector<Group> groups_of(OpId id, std::uint32_t layer) const {
+    if (look_ups_[id] != kNone) return {{look_ups_[id], all_}};
+    const Op &op = forward_.ops[id];
     if (std::none_of(op.inputs.begin(), op.inputs.end(), [this](TensorId t) { return t != kNone && split_[t]; }))
       return {{partition_.routes.front().place_of(layer), all_}};
     // One number is one of all images, as the mean that a loss is.
@@ -203,6 +203,10 @@ private:
                                    "devices; use a multiple of {}",
                                    forward_.name, tensor.name, rows, partition_.shares(), partition_.shares()));
     require_batch(id);
+    if (rows % partition_.shares() != 0)
+      throw GraphError(fmt::format("graph '{0}': tensor '{1}' {2} is cut into parts, and its first dimension is not "
+                                   "divisible by the {3} shares of devices; use a batch that is a multiple of {3}",
+                                   forward_.name, tensor.name, tensor.shape.text(), partition_.shares()));
     Attributes attributes = along_rows();
     std::vector<std::int64_t> sizes;
     std::vector<std::optional<std::string>> names;
@@ -232,6 +236,7 @@ private:
 
   const Graph &forward_;
   Partition partition_;
+  std::vector<std::uint32_t> look_ups_; ///< of each op, its place if it is where tables lie
   Parts all_;
   PartitionedGraph result_;
   std::optional<Builder> build_;
@@ -280,6 +285,21 @@ PartitionedGraph partition_batch(const Graph &forward, const OperatorSet &operat
   return Cutter(forward, operators, partition).run();
 }
 
+namespace {
+
+/// By op of a step that updates a table where that lies: the place.
+std::map<OpId, std::uint32_t> updates_of_tables(const Graph &graph, const Partition &partition) {
+  const std::vector<std::uint32_t> look_ups = places_of_look_ups(graph, partition.tables, false);
+  std::map<OpId, std::uint32_t> places;
+  for (OpId id = 0; id < graph.ops.size(); ++id)
+    for (const Update &update : graph.updates)
+      if (look_ups[id] != kNone && update.tensor == graph.ops[id].inputs[0])
+        places[graph.tensors[update.next].producer] = look_ups[id];
+  return places;
+}
+
+} // namespace
+
 std::vector<std::uint32_t> places_of_step(const TrainingGraph &step, const PartitionedGraph &network) {
   const Graph &graph = step.graph;
   std::map<std::string, std::uint32_t> by_name;
@@ -290,11 +310,16 @@ std::vector<std::uint32_t> places_of_step(const TrainingGraph &step, const Parti
 
   // What reads parameters alone is where these are updated, what reads inputs alone where the first reader is.
   constexpr std::uint32_t kOpen = kNone - 1;
+  const std::map<OpId, std::uint32_t> of_tables = updates_of_tables(graph, network.partition);
   std::vector<std::uint32_t> places(graph.ops.size(), kOpen);
   for (OpId id = 0; id < graph.ops.size(); ++id) {
     const auto named = by_name.find(graph.ops[id].name);
     if (named != by_name.end()) {
       places[id] = named->second;
+      continue;
+    }
+    if (const auto table = of_tables.find(id); table != of_tables.end()) {
+      places[id] = table->second;
       continue;
     }
     for (const TensorId input : graph.ops[id].inputs)

@@ -26,10 +26,12 @@ struct Route {
 /// How a network is cut: parts of the mini-batch, one behind another, which work by themselves where they are on
 /// devices of their own. Places count from 0, in the order in which gradients are added.
 struct Partition {
-  std::vector<Route> routes; ///< one at least
+  std::vector<Route> routes;         ///< one at least
+  std::vector<std::uint32_t> tables; ///< places of embedding tables, in turn (look_ups.hpp), and of all their images
+  bool reduced_there = true;         ///< so are the sums over what is looked up
 
   std::uint32_t shares() const; ///< of all routes
-  std::uint32_t places() const; ///< 1 + the last
+  std::uint32_t places() const; ///< 1 + the last of routes
   /// Layers 0 to cut - 1 at places 0 to parts - 1, each with its part, all others at place `parts`.
   static Partition of_cut(std::uint32_t cut, std::uint32_t parts);
 };
@@ -55,8 +57,8 @@ std::uint32_t count_layers(const Graph &forward);
 PartitionedGraph partition_batch(const Graph &forward, const OperatorSet &operators, const Partition &partition);
 
 /// The places of a step's ops. What goes back through an op is where that is; what adds the gradients of several places
-/// is at the first of these, and what follows for the parameter (its update, its copy in bf16) where that is; a copy of
-/// an input is where it is read.
+/// is at the first of these, and what follows for the parameter (its update, its copy in bf16) where that is, but of a
+/// table where it lies; a copy of an input is where it is read.
 std::vector<std::uint32_t> places_of_step(const TrainingGraph &step, const PartitionedGraph &network);
 
 } // namespace gradweave::graph

@@ -51,31 +51,46 @@ void Fabric::start(CommandId id, std::uint64_t now) {
   const SystemCommand &command = plan_.commands()[id];
   const SystemConfig &system = plan_.system();
   Transfer &transfer = transfers_[id];
-  const bool flash = command.kind == Kind::kFlash;
+  if (command.kind == Kind::kProcess) {
+    transfer.parts = 1;
+    events_.push({now + system.processors[*system.devices[command.device].processor].command_ps(command.bytes), id, 0,
+                  kWrittenStage});
+    return;
+  }
+  const bool move = command.kind == Kind::kMove;
   transfer.part_bytes =
-      flash ? kFlashBlock
-            : std::min(system.link_of(command.device).packet_bytes, system.link_of(command.to).packet_bytes);
+      move ? std::min(system.link_of(command.device).packet_bytes, system.link_of(command.to).packet_bytes)
+           : kFlashBlock;
   transfer.parts = static_cast<std::uint32_t>((command.bytes + transfer.part_bytes - 1) / transfer.part_bytes);
-  if (flash) {
+  if (command.kind == Kind::kFlash) {
     ask_flash(id, now);
     return;
   }
-  transfer.path = path_of(command);
+  if (move) transfer.path = path_of(command);
   for (std::uint32_t part = 0; part < transfer.parts; ++part)
     ask_memory(command.device, DramTiming::Direction::kRead, id, part, now);
 }
 
 void Fabric::ask_flash(CommandId id, std::uint64_t now) {
+  for (std::uint32_t part = 0; part < transfers_[id].parts; ++part)
+    events_.push({hold_channel(id, part, flash_of(id).read_ps, now), id, part, 0});
+}
+
+const FlashConfig &Fabric::flash_of(CommandId id) const {
+  const SystemConfig &system = plan_.system();
+  return system.flashes[*system.devices[plan_.commands()[id].device].flash];
+}
+
+std::uint64_t Fabric::hold_channel(CommandId id, std::uint32_t part, std::uint64_t latency_ps, std::uint64_t now) {
   const SystemCommand &command = plan_.commands()[id];
-  const FlashConfig &flash = plan_.system().flashes[*plan_.system().devices[command.device].flash];
+  const FlashConfig &flash = flash_of(id);
   Channels &channels = flashes_[command.device];
-  for (std::uint32_t part = 0; part < transfers_[id].parts; ++part) {
-    std::uint64_t &free = channels.free[(command.from / kFlashBlock + part) % flash.channels];
-    const std::uint64_t time = flash.read_ps + LinkConfig::packet_ps(bytes_of(id, part), flash.channel_gb_s);
-    free = std::max(free, now) + time;
-    channels.busy += time;
-    events_.push({free, id, part, 0});
-  }
+  const std::uint64_t block = command.flash_addr(std::uint64_t{kFlashBlock} * part) / kFlashBlock;
+  std::uint64_t &free = channels.free[block % flash.channels];
+  const std::uint64_t time = latency_ps + LinkConfig::packet_ps(bytes_of(id, part), flash.channel_gb_s);
+  free = std::max(free, now) + time;
+  channels.busy += time;
+  return free;
 }
 
 void Fabric::ask_memory(std::uint32_t device, DramTiming::Direction direction, CommandId id, std::uint32_t part,
@@ -124,6 +139,11 @@ void Fabric::arrive(const Event &event) {
     return;
   }
   if (event.stage == 0) happen(What::kRead);
+  if (command.kind == Kind::kProgram) {
+    events_.push({hold_channel(event.id, event.part, flash_of(event.id).program_ps, event.time), event.id, event.part,
+                  kWrittenStage});
+    return;
+  }
   if (event.stage == transfer.path.size()) {
     ask_memory(command.target_device(), DramTiming::Direction::kWrite, event.id, event.part, event.time);
     return;

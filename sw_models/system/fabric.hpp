@@ -1,4 +1,4 @@
-// Timing of links and flash, and of the device memories behind them: which packet is where at what time.
+// Timing of links, flash and processors, and of the device memories behind them: which packet is where at what time.
 //
 // The SystemC testbench and the whole system's timing model link this class, as both do DramChannel. It goes from event
 // to event, in whole picoseconds, and has no clock and no random part of its own.
@@ -17,7 +17,13 @@
 //            each for LinkConfig::packet_ps() of its data and the sender's overhead; a link's latency follows.
 //   Flash    All blocks of a read are asked for at its begin. A channel serves them in that order, read_ps and the
 //            bytes' time each.
-//   End      A part is written when the memory responds to its write. The transfer ends with the last of them.
+//   Program  What is written to flash is read from memory as a move is. A block whose bytes have been read goes to its
+//            channel, which it holds for the bytes' time and program_ps. That is all of it: erased blocks are at hand,
+//            and what collects them costs nothing.
+//   Process  A processor's command holds its device for ProcessorConfig::command_ps(); that its accesses fit into the
+//            memory's bandwidth is the file's matter.
+//   End      A part is written when the memory responds to its write, or the channel has programmed it. The transfer
+//            ends with the last of them.
 #pragma once
 
 #include "sw_models/memory/dram_timing.hpp"
@@ -42,7 +48,7 @@ public:
   /// `plan` outlives this.
   explicit Fabric(const SystemPlan &plan, Stall stall = {});
 
-  /// Begins a transfer of the plan at `now`, which is not before an event played.
+  /// Begins a command of the plan that is no stream at `now`, which is not before an event played.
   void start(CommandId id, std::uint64_t now);
 
   /// Time of the next event; kNever if there is none.
@@ -51,8 +57,8 @@ public:
   /// Something that happened to a part.
   struct Happening {
     enum class What : std::uint8_t {
-      kRead,    ///< it left the memory or flash
-      kWritten, ///< it is in the memory
+      kRead,    ///< it left the memory or flash; not of a processor's command
+      kWritten, ///< it is in the memory, or in flash
       kEnded,   ///< so was the last one of the transfer
     };
     What what{};
@@ -105,6 +111,9 @@ private:
   void ask_memory(std::uint32_t device, DramTiming::Direction direction, CommandId id, std::uint32_t part,
                   std::uint64_t now);
   void ask_flash(CommandId id, std::uint64_t now);
+  const FlashConfig &flash_of(CommandId id) const;
+  /// The time at which a block's channel is done with it.
+  std::uint64_t hold_channel(CommandId id, std::uint32_t part, std::uint64_t latency_ps, std::uint64_t now);
   void arrive(const Event &event);
   void serve_memory(std::uint32_t device, std::uint64_t now);
   std::uint64_t choice_time(const Memory &memory) const;

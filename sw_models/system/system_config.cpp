@@ -17,10 +17,10 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxFileBytes = 1U << 20U;
 constexpr std::uint64_t kPsPerNs = 1000;
-constexpr std::uint64_t kMaxNs = 1'000'000'000;
+constexpr std::uint32_t kMaxNs = 1'000'000'000;
 constexpr std::uint32_t kMostLayers = 1'000'000;
-constexpr std::array<std::string_view, 8> kKeys{"name", "host",  "device",    "link",
-                                                "port", "flash", "partition", "route"};
+constexpr std::array<std::string_view, 10> kKeys{"name",  "host",      "device", "link",      "port",
+                                                 "flash", "processor", "tables", "partition", "route"};
 
 /// Names of what there is, for messages.
 template <class T> std::string names_of(const std::vector<T> &all) {
@@ -54,7 +54,9 @@ public:
     each("port", false, [this](TomlSection &s) { read_port(s); });
     each("link", true, [this](TomlSection &s) { read_link(s); });
     each("flash", false, [this](TomlSection &s) { read_flash(s); });
+    each("processor", false, [this](TomlSection &s) { read_processor(s); });
     each("device", true, [this](TomlSection &s) { read_device(s); });
+    if (root_.contains("tables")) read_tables();
     read_partition();
     return std::move(system_);
   }
@@ -140,7 +142,16 @@ private:
     flash.channels = s.integer32("channels", 1, 1024, "8");
     flash.read_ps = ps(s, "read_ns", 0, "60000");
     flash.channel_gb_s = gb_s(s, "channel_gb_s", "1.2");
+    flash.program_ps = kPsPerNs * s.integer32_or("program_ns", 0, kMaxNs, 0);
     system_.flashes.push_back(std::move(flash));
+  }
+
+  void read_processor(TomlSection &s) {
+    ProcessorConfig processor;
+    processor.name = new_name(s, system_.processors, "processor");
+    processor.start_ps = ps(s, "start_ns", 0, "1000");
+    processor.gb_s = gb_s(s, "gb_s", "2");
+    system_.processors.push_back(std::move(processor));
   }
 
   void read_device(TomlSection &s) {
@@ -160,6 +171,8 @@ private:
                  fmt::format("device '{}' has role npu; flash lies behind devices with role storage", device.name));
       device.flash = find(s, "flash", *flash, system_.flashes, "flash");
     }
+    if (const auto processor = s.text_if_any("processor", "\"arm\""))
+      device.processor = find(s, "processor", *processor, system_.processors, "processor");
     system_.devices.push_back(std::move(device));
   }
 
@@ -173,6 +186,26 @@ private:
     } catch (const ConfigError &e) {
       s.refuse("npu", fmt::format("npu = \"{}\": {}", npu, e.what()));
     }
+  }
+
+  void read_tables() {
+    TomlSection s(file_, table("tables"), "tables");
+    TablesConfig &tables = system_.tables;
+    for (const std::string &name : s.texts("devices", "[\"ssd0\"]")) {
+      add_device(s, "devices", name, tables.devices);
+      const DeviceConfig &device = system_.devices[tables.devices.back()];
+      if (!device.flash || system_.flashes[*device.flash].program_ps == 0)
+        s.refuse("devices", fmt::format("device '{}' has no flash that can be written; give it a key flash, and that "
+                                        "[[flash]] a program_ns above 0",
+                                        name));
+      if (!device.processor)
+        s.refuse("devices", fmt::format("device '{}' has no processor for rows of tables; give it a key processor, the "
+                                        "name of a [[processor]]",
+                                        name));
+    }
+    if (tables.devices.empty()) s.refuse("devices", "tables lie on one device at least; or leave out [tables]");
+    tables.reduced = choice(s, "sends", "sums", "rows");
+    s.reject_unknown_keys();
   }
 
   /// [partition] has a cut, or routes have, and it only says how they are trained.
@@ -223,14 +256,16 @@ private:
 
   void read_order(TomlSection &s) {
     PipelineOrder &order = system_.partition.order;
-    const auto choice = [&](std::string_view key, std::string_view yes, std::string_view no) {
-      const auto text = s.text_if_any(key, fmt::format("\"{}\"", yes));
-      if (text && *text != yes && *text != no)
-        s.refuse(key, fmt::format("{} = \"{}\" is none; use {} or {}", key, *text, yes, no));
-      return !text || *text == yes;
-    };
-    order.backward_first = choice("first", "backward", "forward");
-    order.eager_moves = choice("moves", "eager", "lazy");
+    order.backward_first = choice(s, "first", "backward", "forward");
+    order.eager_moves = choice(s, "moves", "eager", "lazy");
+  }
+
+  /// Whether a key has the first of two values, which it has if it is left out.
+  static bool choice(TomlSection &s, std::string_view key, std::string_view yes, std::string_view no) {
+    const auto text = s.text_if_any(key, fmt::format("\"{}\"", yes));
+    if (text && *text != yes && *text != no)
+      s.refuse(key, fmt::format("{} = \"{}\" is none; use {} or {}", key, *text, yes, no));
+    return !text || *text == yes;
   }
 
   void add_device(TomlSection &s, std::string_view key, const std::string &name, std::vector<std::uint32_t> &all) {
@@ -265,6 +300,11 @@ std::uint64_t LinkConfig::packet_ps(std::uint64_t bytes, double bandwidth_gb_s) 
   // The bandwidth in bytes a second is a whole number for all that a file can say to the 9th decimal.
   const auto bytes_per_s = static_cast<std::uint64_t>(std::llround(bandwidth_gb_s * 1e9));
   return (bytes * 1'000'000'000'000U + bytes_per_s - 1) / bytes_per_s;
+}
+
+std::uint64_t ProcessorConfig::command_ps(std::uint64_t bytes) const {
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 20U;
+  return start_ps + bytes / kPiece * LinkConfig::packet_ps(kPiece, gb_s) + LinkConfig::packet_ps(bytes % kPiece, gb_s);
 }
 
 SystemConfig load_system(const fs::path &file) {

@@ -43,10 +43,22 @@ struct FlashConfig {
   std::string name;
   std::uint64_t size_bytes = 0;
   std::uint32_t channels = 0;
-  std::uint64_t read_ps = 0; ///< from the command to the first byte of a block
-  double channel_gb_s = 0;   ///< of a channel, which is busy for read_ps and then for the block's bytes
+  std::uint64_t read_ps = 0;    ///< from the command to the first byte of a block
+  double channel_gb_s = 0;      ///< of a channel, which is busy for read_ps and then for the block's bytes
+  std::uint64_t program_ps = 0; ///< from a block's last byte, which the channel brings, to the end of writing it; 0: it
+                                ///< is read only
 };
 inline constexpr std::uint32_t kFlashBlock = 4096;
+
+/// A processor beside a device's memory, as SSDs have them: looks up, adds up and updates rows of tables.
+struct ProcessorConfig {
+  std::string name;
+  std::uint64_t start_ps = 0; ///< of each command, besides its bytes
+  double gb_s = 0;            ///< that it reads and writes
+
+  /// Picoseconds of a command.
+  std::uint64_t command_ps(std::uint64_t bytes) const;
+};
 
 struct DeviceConfig {
   std::string name;
@@ -55,6 +67,13 @@ struct DeviceConfig {
   std::string npu_file = {};               ///< that describes the machine, a path: what its RTL is built from
   std::uint32_t link = 0;                  ///< index of SystemConfig::links, whose numbers are the device's own link's
   std::optional<std::uint32_t> flash = {}; ///< index of SystemConfig::flashes
+  std::optional<std::uint32_t> processor = {}; ///< index of SystemConfig::processors
+};
+
+/// Where embedding tables lie, which nothing but a look-up of rows reads: in flash.
+struct TablesConfig {
+  std::vector<std::uint32_t> devices; ///< the n-th table is on the n-th of them, in turn; none: tables are no such
+  bool reduced = true;                ///< what is looked up is added up there; else rows cross the link
 };
 
 /// By what devices choose among the commands that they could begin, and when transfers are due. Bits do not depend on
@@ -96,7 +115,9 @@ struct SystemConfig {
   std::vector<LinkConfig> links;
   std::vector<PortConfig> ports;
   std::vector<FlashConfig> flashes;
+  std::vector<ProcessorConfig> processors;
   std::vector<DeviceConfig> devices;
+  TablesConfig tables;
   PartitionConfig partition;
 
   const LinkConfig &link_of(std::uint32_t device) const { return links[devices[device].link]; }

@@ -21,8 +21,17 @@ std::string_view to_string(SystemCommand::Kind kind) {
     return "move";
   case Kind::kFlash:
     return "flash";
+  case Kind::kProgram:
+    return "program";
+  case Kind::kProcess:
+    return "process";
   }
   return "?";
+}
+
+std::uint64_t SystemCommand::flash_addr(std::uint64_t offset) const {
+  const std::uint64_t first = kind == Kind::kFlash ? from : target;
+  return first + (blocks.empty() ? offset : std::uint64_t{kFlashBlock} * blocks[offset / kFlashBlock]);
 }
 
 SystemPlan::SystemPlan(const SystemConfig &system) : system_(&system), uses_(system.devices.size()) {}
@@ -32,7 +41,7 @@ CommandId SystemPlan::add(SystemCommand command) {
   const auto id = static_cast<CommandId>(commands_.size());
   const auto use = [&](std::uint32_t device) {
     Uses &uses = uses_[device];
-    if (command.kind == Kind::kRun) {
+    if (command.kind == Kind::kRun || command.kind == Kind::kProcess) {
       command.waits.insert(command.waits.end(), uses.since_run.begin(), uses.since_run.end());
       uses = {{id}, true};
     } else {
@@ -56,35 +65,62 @@ void SystemPlan::check_range(const SystemCommand &c, std::uint64_t first, std::u
                                             commands_.size(), c.label, c.bytes, first, what, size));
 }
 
+void SystemPlan::refuse(const SystemCommand &c, const std::string &problem) const {
+  throw std::invalid_argument(fmt::format("command {} ({}): {}", commands_.size(), c.label, problem));
+}
+
 void SystemPlan::check(const SystemCommand &c) const {
-  const auto refuse = [&](const std::string &problem) {
-    throw std::invalid_argument(fmt::format("command {} ({}): {}", commands_.size(), c.label, problem));
-  };
   const std::vector<DeviceConfig> &devices = system_->devices;
   for (const std::uint32_t device : {c.device, c.target_device()})
     if (device >= devices.size())
-      refuse(fmt::format("device {}: there are {} devices, from 0", device, devices.size()));
+      refuse(c, fmt::format("device {}: there are {} devices, from 0", device, devices.size()));
   for (const CommandId wait : c.waits)
-    if (wait >= commands_.size()) refuse(fmt::format("it waits for command {}, which is not before it", wait));
+    if (wait >= commands_.size()) refuse(c, fmt::format("it waits for command {}, which is not before it", wait));
   if (c.kind == Kind::kRun) {
-    if (!c.stream || c.stream->empty()) refuse("a stream of no commands");
+    if (!c.stream || c.stream->empty()) refuse(c, "a stream of no commands");
+  } else if (c.kind == Kind::kProcess) {
+    if (!devices[c.device].processor)
+      refuse(c, fmt::format("device '{}' has no processor; give it a key processor", devices[c.device].name));
+  } else {
+    check_transfer(c);
+  }
+}
+
+void SystemPlan::check_transfer(const SystemCommand &c) const {
+  if (c.bytes == 0) refuse(c, "a transfer of 0 bytes");
+  if (c.from % kFlashBlock != 0 || c.target % kFlashBlock != 0)
+    refuse(c,
+           fmt::format("a transfer from {:#x} to {:#x}; both must be multiples of {}", c.from, c.target, kFlashBlock));
+  const auto in_memory = [&](std::uint32_t device, std::uint64_t first) {
+    const DeviceConfig &config = system_->devices[device];
+    check_range(c, first, config.machine.memory.size_bytes, fmt::format("the memory of device '{}'", config.name));
+  };
+  if (c.kind == Kind::kMove && c.device == c.to)
+    refuse(c, fmt::format("a move from device '{}' to itself", system_->devices[c.device].name));
+  if (c.kind != Kind::kMove) check_flash(c);
+  if (c.kind != Kind::kFlash) in_memory(c.device, c.from);
+  if (c.kind != Kind::kProgram) in_memory(c.target_device(), c.target);
+}
+
+void SystemPlan::check_flash(const SystemCommand &c) const {
+  const DeviceConfig &device = system_->devices[c.device];
+  if (!device.flash) refuse(c, fmt::format("device '{}' has no flash; give it a key flash", device.name));
+  const FlashConfig &flash = system_->flashes[*device.flash];
+  if (c.kind == Kind::kProgram && flash.program_ps == 0)
+    refuse(c, fmt::format("the flash of device '{}' is read only; give '{}' a program_ns above 0", device.name,
+                          flash.name));
+  const std::uint64_t first = c.kind == Kind::kFlash ? c.from : c.target;
+  if (c.blocks.empty()) {
+    check_range(c, first, flash.size_bytes, fmt::format("the flash of device '{}'", device.name));
     return;
   }
-  if (c.bytes == 0) refuse("a transfer of 0 bytes");
-  if (c.from % kFlashBlock != 0 || c.target % kFlashBlock != 0)
-    refuse(fmt::format("a transfer from {:#x} to {:#x}; both must be multiples of {}", c.from, c.target, kFlashBlock));
-  if (c.kind == Kind::kMove && c.device == c.to)
-    refuse(fmt::format("a move from device '{}' to itself", devices[c.device].name));
-  if (c.kind == Kind::kFlash && !devices[c.device].flash)
-    refuse(fmt::format("device '{}' has no flash; give it a key flash", devices[c.device].name));
-  const auto memory_of = [](const DeviceConfig &d) { return fmt::format("the memory of device '{}'", d.name); };
-  const DeviceConfig &source = devices[c.device], &target = devices[c.target_device()];
-  if (c.kind == Kind::kFlash)
-    check_range(c, c.from, system_->flashes[*source.flash].size_bytes,
-                fmt::format("the flash of device '{}'", source.name));
-  else
-    check_range(c, c.from, source.machine.memory.size_bytes, memory_of(source));
-  check_range(c, c.target, target.machine.memory.size_bytes, memory_of(target));
+  if (c.bytes != std::uint64_t{kFlashBlock} * c.blocks.size())
+    refuse(c, fmt::format("{} bytes, and {} blocks of {}", c.bytes, c.blocks.size(), kFlashBlock));
+  for (std::uint64_t offset = 0; offset < c.bytes; offset += kFlashBlock)
+    if (c.flash_addr(offset) >= flash.size_bytes)
+      refuse(c, fmt::format("block {} from {:#x} on is not inside the flash of device '{}' of {} bytes; give it more "
+                            "size_bytes",
+                            c.blocks[offset / kFlashBlock], first, device.name, flash.size_bytes));
 }
 
 PlanProgress::PlanProgress(const SystemPlan &plan) : readers_(plan.commands().size()) {

@@ -58,6 +58,12 @@ void LinkEngine::write_memory(std::uint32_t id, std::uint64_t offset, std::uint6
           fmt::format("its memory does not take {} bytes at {:#x}", data.size(), addr));
 }
 
+void LinkEngine::write_flash(std::uint32_t id, std::uint64_t offset, std::uint64_t addr) {
+  std::vector<std::uint8_t> data = take({id, offset});
+  require(transport(*flash, tlm::TLM_WRITE_COMMAND, addr, data),
+          fmt::format("block {} of its flash cannot be written", addr / kFlashBlock));
+}
+
 std::vector<std::uint8_t> LinkEngine::take(const Part &part) {
   const auto found = parts_.find(part);
   if (found == parts_.end()) throw std::logic_error("a part of a transfer is written that was not read");

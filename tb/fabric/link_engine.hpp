@@ -1,4 +1,4 @@
-// Moves the data of a device's transfers: from its memory over its link, and from its flash to its memory.
+// Moves the data of a device's transfers: from its memory over its link, and between its flash and its memory.
 #pragma once
 
 #include "tb/fabric/tlm_flash.hpp"
@@ -37,9 +37,10 @@ public:
   /// These throw TransferError.
   void read_memory(std::uint32_t id, std::uint64_t offset, std::uint64_t addr, std::uint32_t bytes);
   void read_flash(std::uint32_t id, std::uint64_t offset, std::uint64_t addr, std::uint32_t bytes);
-  /// Puts it into the memory of another device, or of its own.
+  /// Puts it into the memory of another device, or of its own, or into flash.
   void send(std::uint32_t id, std::uint64_t offset, std::uint32_t device, std::uint64_t addr);
   void write_memory(std::uint32_t id, std::uint64_t offset, std::uint64_t addr);
+  void write_flash(std::uint32_t id, std::uint64_t offset, std::uint64_t addr);
   /// Forgets parts that were read and not written.
   void clear() { parts_.clear(); }
 

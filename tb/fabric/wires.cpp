@@ -31,6 +31,8 @@ Wires::Wires(const sc_core::sc_module_name &name, const SystemConfig &system, co
     devices_.at(packet.device).from->fail(packet.number);
   for (const SystemFaults::Block &block : faults.blocks)
     if (TlmFlash *flash = devices_.at(block.device).flash.get()) flash->fail(block.number);
+  for (const SystemFaults::Block &block : faults.stale)
+    if (TlmFlash *flash = devices_.at(block.device).flash.get()) flash->keep(block.number);
 }
 
 } // namespace gradweave::tb

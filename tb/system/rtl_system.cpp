@@ -43,12 +43,10 @@ public:
   Device &device(std::uint32_t index) override { return *devices_.at(index); }
 
   void write_flash(std::uint32_t device, std::uint64_t addr, const void *data, std::size_t bytes) override {
-    TlmFlash *flash = wires_->flash(device);
-    if (flash == nullptr || !flash->contents.contains(addr, bytes))
-      throw DeviceError(
-          fmt::format("write_flash(): {} bytes at {:#x} are not inside flash of device '{}', which has {}", bytes, addr,
-                      system_.devices[device].name, flash == nullptr ? 0 : flash->contents.size()));
-    flash->contents.write(addr, data, bytes);
+    flash_with("write_flash", device, addr, bytes).write(addr, data, bytes);
+  }
+  void read_flash(std::uint32_t device, std::uint64_t addr, void *data, std::size_t bytes) override {
+    flash_with("read_flash", device, addr, bytes).read(addr, data, bytes);
   }
 
   SystemOutcome run(const SystemPlan &plan, SystemHost &host) override {
@@ -67,6 +65,15 @@ public:
   }
 
 private:
+  DeviceMemory &flash_with(const char *call, std::uint32_t device, std::uint64_t addr, std::size_t bytes) {
+    TlmFlash *flash = wires_->flash(device);
+    if (flash == nullptr || !flash->contents.contains(addr, bytes))
+      throw DeviceError(fmt::format("{}(): {} bytes at {:#x} are not inside flash of device '{}', which has {}", call,
+                                    bytes, addr, system_.devices[device].name,
+                                    flash == nullptr ? 0 : flash->contents.size()));
+    return flash->contents;
+  }
+
   void look_at_devices() {
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
       Board &board = devices_[d]->board();

@@ -156,13 +156,16 @@ void Sequencer::play_fabric() {
 void Sequencer::carry(const Fabric::Happening &part) {
   const SystemCommand &command = plan_->commands()[part.id];
   LinkEngine &engine = wires_.engine(command.device);
+  if (command.kind == Kind::kProcess) return; // the host does its work at its end
   if (part.what == Fabric::Happening::What::kRead) {
     if (command.kind == Kind::kFlash)
-      engine.read_flash(part.id, part.offset, command.from + part.offset, part.bytes);
+      engine.read_flash(part.id, part.offset, command.flash_addr(part.offset), part.bytes);
     else
       engine.read_memory(part.id, part.offset, command.from + part.offset, part.bytes);
   } else if (command.kind == Kind::kFlash) {
     engine.write_memory(part.id, part.offset, command.target + part.offset);
+  } else if (command.kind == Kind::kProgram) {
+    engine.write_flash(part.id, part.offset, command.flash_addr(part.offset));
   } else {
     engine.send(part.id, part.offset, command.to, command.target + part.offset);
   }

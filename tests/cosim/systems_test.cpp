@@ -54,7 +54,11 @@ const std::vector<Stream> &streams_of(std::uint32_t device) {
   return streams;
 }
 
-/// A plan of `commands` at random: streams, moves between any two devices, reads of flash; waits at random besides.
+/// Two blocks of flash that no other command of a plan writes.
+constexpr std::uint64_t own_blocks(std::uint32_t i) { return kFlashBlock * (128 + 2 * (i % 64)); }
+
+/// A plan of `commands` at random: streams, moves between any two devices, reads and writes of flash, one block behind
+/// another or not, processors; waits at random besides.
 SystemPlan random_plan(std::uint64_t seed, std::uint32_t commands) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t n) { return random() % n; };
@@ -63,7 +67,7 @@ SystemPlan random_plan(std::uint64_t seed, std::uint32_t commands) {
     SystemCommand command;
     command.label = fmt::format("seed {} number {}", seed, i);
     command.device = static_cast<std::uint32_t>(below(3));
-    command.kind = static_cast<Kind>(below(command.device < 2 ? 3 : 2));
+    command.kind = static_cast<Kind>(below(command.device < 2 ? SystemCommand::kKinds : 2));
     if (command.kind == Kind::kRun) {
       const auto &streams = streams_of(command.device);
       command.stream = streams[below(streams.size())].commands;
@@ -73,6 +77,14 @@ SystemPlan random_plan(std::uint64_t seed, std::uint32_t commands) {
       command.bytes = below(4) == 0 ? 1 + below(40000) : 1 + below(3000);
       command.from = command.kind == Kind::kFlash ? kFlashBlock * below(100) : kData + kRoom * (128 * seed + i);
       command.target = kData + kRoom * (128 * seed + 64 + i);
+      if (command.kind == Kind::kProgram) {
+        command.target = own_blocks(i);
+        command.bytes = 1 + below(2 * kFlashBlock);
+      }
+      if (command.kind != Kind::kMove && command.kind != Kind::kProcess && below(2) == 0) {
+        command.blocks = {1, 0};
+        command.bytes = 2 * kFlashBlock;
+      }
     }
     if (i > 0 && below(2) == 0) command.waits = {static_cast<CommandId>(below(i))};
     plan.add(std::move(command));
@@ -82,6 +94,11 @@ SystemPlan random_plan(std::uint64_t seed, std::uint32_t commands) {
 
 std::uint8_t byte_of(CommandId id, std::uint64_t at) { return static_cast<std::uint8_t>(id * 37 + at * 11 + at / 256); }
 
+/// Bytes of a transfer that lie one behind another in flash.
+constexpr std::size_t piece_of(const SystemCommand &command) {
+  return command.blocks.empty() ? command.bytes : kFlashBlock;
+}
+
 /// Fills what a transfer takes, and looks whether it arrived.
 class Sender : public SystemHost {
 public:
@@ -89,24 +106,25 @@ public:
 
   void begin(CommandId id) override {
     const SystemCommand &command = plan_.commands()[id];
-    if (command.kind == Kind::kRun) return;
+    if (command.kind == Kind::kRun || command.kind == Kind::kProcess) return;
     std::vector<std::uint8_t> data(command.bytes);
     for (std::size_t i = 0; i < data.size(); ++i)
-      data[i] = byte_of(command.kind == Kind::kFlash ? 0 : id, command.from + i);
-    if (command.kind == Kind::kFlash)
-      devices_.write_flash(command.device, command.from, data.data(), data.size());
-    else
-      devices_.device(command.device).copy_in(command.from, data.data(), data.size());
+      data[i] = byte_at(id, i);
+    for (std::size_t at = 0; command.kind == Kind::kFlash && at < data.size(); at += piece_of(command))
+      devices_.write_flash(command.device, command.flash_addr(at), data.data() + at, piece_of(command));
+    if (command.kind != Kind::kFlash) devices_.device(command.device).copy_in(command.from, data.data(), data.size());
   }
   std::optional<std::string> end(CommandId id) override {
     ended.insert(id);
     const SystemCommand &command = plan_.commands()[id];
-    if (command.kind == Kind::kRun) return {};
+    if (command.kind == Kind::kRun || command.kind == Kind::kProcess) return {};
     std::vector<std::uint8_t> data(command.bytes + 1);
-    devices_.device(command.target_device()).copy_out(command.target, data.data(), data.size());
+    for (std::size_t at = 0; command.kind == Kind::kProgram && at < command.bytes; at += piece_of(command))
+      devices_.read_flash(command.device, command.flash_addr(at), data.data() + at, piece_of(command));
+    if (command.kind != Kind::kProgram)
+      devices_.device(command.target_device()).copy_out(command.target, data.data(), data.size());
     for (std::size_t i = 0; i < command.bytes; ++i)
-      if (data[i] != byte_of(command.kind == Kind::kFlash ? 0 : id, command.from + i))
-        return fmt::format("byte {} is wrong", i);
+      if (data[i] != byte_at(id, i)) return fmt::format("byte {} is wrong", i);
     if (data.back() != 0) return "a byte behind the last one was written";
     return {};
   }
@@ -114,9 +132,26 @@ public:
   std::set<CommandId> ended;
 
 private:
+  /// Flash that is read holds the same whoever reads it.
+  std::uint8_t byte_at(CommandId id, std::size_t i) const {
+    const SystemCommand &command = plan_.commands()[id];
+    if (command.kind != Kind::kFlash) return byte_of(id, command.from + i);
+    const std::size_t piece = command.blocks.empty() ? 0 : i / kFlashBlock * kFlashBlock;
+    return byte_of(0, command.flash_addr(piece) + i - piece);
+  }
+
   const SystemPlan &plan_;
   SystemDevices &devices_;
 };
+
+void expect_equal(const std::vector<timing::CommandTimes> &rtl, const std::vector<timing::CommandTimes> &model) {
+  ASSERT_EQ(rtl.size(), model.size());
+  for (std::size_t c = 0; c < rtl.size(); ++c) {
+    EXPECT_EQ(rtl[c].issue, model[c].issue);
+    EXPECT_EQ(rtl[c].start, model[c].start);
+    EXPECT_EQ(rtl[c].done, model[c].done);
+  }
+}
 
 /// The plan on the RTL and on the model: no difference in any command of the plan or of a stream.
 void expect_equal(const SystemPlan &plan, SystemDevices &devices) {
@@ -130,13 +165,7 @@ void expect_equal(const SystemPlan &plan, SystemDevices &devices) {
   for (CommandId id = 0; id < plan.commands().size(); ++id) {
     ASSERT_EQ(rtl.spans[id].begin, model.spans[id].begin) << describe(plan, id);
     ASSERT_EQ(rtl.spans[id].end, model.spans[id].end) << describe(plan, id);
-    if (!model.runs[id]) continue;
-    ASSERT_EQ(rtl.times[id].size(), model.runs[id]->commands.size());
-    for (std::size_t c = 0; c < rtl.times[id].size(); ++c) {
-      EXPECT_EQ(rtl.times[id][c].issue, model.runs[id]->commands[c].issue);
-      EXPECT_EQ(rtl.times[id][c].start, model.runs[id]->commands[c].start);
-      EXPECT_EQ(rtl.times[id][c].done, model.runs[id]->commands[c].done);
-    }
+    if (model.runs[id]) expect_equal(rtl.times[id], model.runs[id]->commands);
   }
 }
 
@@ -214,6 +243,18 @@ TEST(Systems, AnUnreadableBlockEndsThePlanAndIsNamed) {
   options.faults.blocks = {{0, 3}};
   expect_failure(outcome_of(small_plan(), options),
                  {"device 'ssd0', flash 0 (images): ", "block 3 of its flash is unreadable"});
+}
+
+TEST(Systems, ABlockThatCannotBeWrittenEndsThePlanAndIsNamed) {
+  SystemPlan plan(test_system());
+  SystemCommand program = transfer(Kind::kProgram, 1, 3 * kFlashBlock, "table.next");
+  program.target = 0;
+  program.blocks = {9, 4, 7};
+  plan.add(program);
+  SystemOptions options;
+  options.faults.blocks = {{1, 4}};
+  expect_failure(outcome_of(plan, options),
+                 {"device 'ssd1', program 0 (table.next): ", "block 4 of its flash cannot be written"});
 }
 
 TEST(Systems, AnNpuThatStopsEndsThePlanAsOnTheModel) {

@@ -64,6 +64,7 @@ TEST(GraphNetworks, HaveAsManyParametersAsPublished) {
                                                           {"inception_v3", 23834568},
                                                           {"resnext50", 25028904},
                                                           {"faster_rcnn_c4", 13290102},
+                                                          {"dlrm_bags", 8823169},
                                                           {"bert_base", 109482240},
                                                           {"xlnet_large", 360267776},
                                                           {"gnmt", kGnmt},

@@ -184,6 +184,21 @@ TEST(Synthetic, NumbersAreInTheRangeOfTheirReaders) {
   EXPECT_NE(feed->batch(3)[0].values.real, feed->batch(4)[0].values.real);
 }
 
+TEST(Synthetic, NumbersThatPartsOfABatchReadAreInTheirRange) {
+  graph::Graph forward;
+  graph::Builder build(forward, graph::operators());
+  const graph::TensorId ids = build.input("ids", graph::ElementType::kInt32, {400});
+  const graph::TensorId table = build.parameter("table", {5, 3}, "zeros");
+  graph::Attributes attributes;
+  attributes.set("axis", std::int64_t{0});
+  attributes.set("split", std::vector<std::int64_t>{100, 300});
+  for (const graph::TensorId part : build.add_all("SplitIndices", {ids}, attributes, "parts", 2))
+    build.add("Gather", {table, part}, {}, build.fresh("rows"));
+  const std::vector<Fed> fed = synthetic_feed(forward, 1)->batch(0);
+  EXPECT_EQ(std::set<std::int32_t>(fed[0].values.index.begin(), fed[0].values.index.end()),
+            (std::set<std::int32_t>{0, 1, 2, 3, 4}));
+}
+
 TEST(Synthetic, NumbersThatNobodyReadsAreAnError) {
   graph::Graph forward;
   graph::Builder build(forward, graph::operators());

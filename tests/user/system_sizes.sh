@@ -1,6 +1,6 @@
 #!/bin/bash
 # system_sizes.sh SOURCE: layers of ResNet-50 forward and backward on four near-storage NPUs and one of the host, at the sizes of
-# deep partitioned training, in one simulation: all bits, all times. Their RTL is built when the run needs it.
+# deep partitioned training, in one simulation: all bits, all times. Their RTL is built when the run needs it. Then DLRM on two of them.
 set -euo pipefail
 source=$1
 unset GRADWEAVE_HOME GRADWEAVE_LIB_DIR
@@ -22,3 +22,9 @@ for npu in near32x16 host48x48; do
 done
 grep -qx PASS out || fail "no PASS: $(cat out)"
 grep -q 'compared   292 tensors, 66,622,401 elements' out || fail "other tensors than expected: $(cat out)"
+
+# DLRM with its table in flash, whose rows are updated there.
+"$BUILD/bin/gradweave" train --system recommend --model dlrm_bags --data synthetic --steps 2 --sparse-embeddings --optimizer sgd --momentum 0 \
+  --backend rtl >out 2>errors || fail "exit code $?: $(cat out errors)"
+grep -qx PASS out || fail "no PASS: $(cat out)"
+grep -q 'compared   142 tensors, 38,241,286 elements' out || fail "other tensors than expected: $(cat out)"

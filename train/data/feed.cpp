@@ -133,8 +133,8 @@ public:
   std::uint64_t batches_an_epoch() const override { return 0; }
 
 private:
-  /// The smallest of all its readers'; what passes it on is followed.
-  std::uint32_t range_of(TensorId id) const {
+  /// The smallest of all its readers'; 0: none tells.
+  std::uint32_t range_by_readers(TensorId id) const {
     std::uint32_t range = 0;
     const auto take = [&](std::uint32_t found) {
       if (found > 0) range = range == 0 ? found : std::min(range, found);
@@ -143,8 +143,17 @@ private:
       for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         if (op.inputs[i] != id) continue;
         const auto &spec = op.type->inputs[std::min(i, op.type->inputs.size() - 1)];
-        if (spec.takes == graph::Takes::kIndex && i > 0 && op.inputs[0] != kNone) take(range_by(forward_, op));
+        if (spec.takes != graph::Takes::kIndex) continue;
+        const bool passes_on = op.type->outputs.front().gives == graph::Gives::kIndex; // as parts of a batch are
+        if (!passes_on && i > 0 && op.inputs[0] != kNone) take(range_by(forward_, op));
+        for (const TensorId output : op.outputs)
+          if (passes_on && output != kNone) take(range_by_readers(output));
       }
+    return range;
+  }
+
+  std::uint32_t range_of(TensorId id) const {
+    const std::uint32_t range = range_by_readers(id);
     if (range == 0)
       throw DataError(fmt::format("input '{}' holds whole numbers, and no reader tells which: none looks them up or "
                                   "takes them for labels",

@@ -67,7 +67,13 @@ private:
 
   std::uint32_t first_like(std::uint32_t device) const {
     const DeviceConfig &own = system_.devices[device];
+    const auto has_tables = [this](std::uint32_t d) {
+      const std::vector<std::uint32_t> &all = system_.tables.devices;
+      return std::find(all.begin(), all.end(), d) != all.end();
+    };
     const auto like = [&](std::uint32_t other) {
+      if (other == device) return true;
+      if (has_tables(device) || has_tables(other)) return false;
       const DeviceConfig &o = system_.devices[other];
       return o.npu_file == own.npu_file && o.link == own.link && o.flash == own.flash &&
              o.machine.memory.bandwidth_gb_s == own.machine.memory.bandwidth_gb_s;

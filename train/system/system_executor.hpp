@@ -18,13 +18,16 @@ struct DeviceUse {
   std::string name;
   std::uint64_t streams = 0;
   std::uint64_t stream_ps = 0;             ///< its NPU ran, or was told to
-  std::uint64_t transfer_ps = 0;           ///< its memory took part in a transfer, and the NPU stood still
+  std::uint64_t process_ps = 0;            ///< its processor did
+  std::uint64_t transfer_ps = 0;           ///< its memory took part in a transfer, and both stood still
   std::uint64_t link_ps = 0, flash_ps = 0; ///< of both directions of its link; of all channels
 };
 std::vector<DeviceUse> uses_of(const SystemPlan &plan, const SystemTimes &times);
 
 /// Executes the golden step beside the plan of a system. The devices' results are what the plan brings: products from
-/// where they were computed, tensors that cross links as they arrive.
+/// where they were computed, tensors that cross links as they arrive, rows of tables as they come from flash. A
+/// processor's look-ups and updates are executed as the host's operators are, on what is in its device's memory: of a
+/// table no row but those of the blocks that were read. A step ends with what flash holds then, all of it.
 class SystemExecutor final : public StepExecutor {
 public:
   /// References must outlive this, but for `caches`. Throws as SystemStep and make_rtl_system().
@@ -42,6 +45,7 @@ public:
 
 private:
   class Host;
+  void fill_tables(const Living &living);
   const SystemPlan &system_plan() const { return planned_->plan(); }
   const SystemTimes &times() const { return planned_->times(); }
   void check_times(const SystemOutcome &outcome, StepResult &result) const;
@@ -50,6 +54,7 @@ private:
   std::unique_ptr<SystemStep> planned_;
   std::unique_ptr<SystemDevices> devices_;
   bool stalls_;
+  bool filled_ = false; ///< flash, with the tables that the first step begins with
   double compile_seconds_ = 0;
 };
 

@@ -11,31 +11,40 @@
 namespace gradweave::runtime::train {
 namespace {
 
-/// Devices in the order of places: the first ones of all routes, then the second ones.
-std::vector<std::uint32_t> devices_of(const PartitionConfig &partition) {
+/// Devices in the order of places: the first ones of all routes, then the second ones; last those of tables only.
+std::vector<std::uint32_t> devices_of(const PartitionConfig &partition, const TablesConfig &tables) {
   std::vector<std::uint32_t> devices;
+  const auto add = [&](std::uint32_t device) {
+    if (std::find(devices.begin(), devices.end(), device) == devices.end()) devices.push_back(device);
+  };
   bool more = true;
   for (std::size_t leg = 0; more; ++leg) {
     more = false;
     for (const RouteConfig &route : partition.routes) {
       if (leg >= route.devices.size()) continue;
       more = true;
-      if (std::find(devices.begin(), devices.end(), route.devices[leg]) == devices.end())
-        devices.push_back(route.devices[leg]);
+      add(route.devices[leg]);
     }
   }
+  for (const std::uint32_t device : tables.devices)
+    add(device);
   return devices;
 }
 
-graph::Partition partition_of(const PartitionConfig &partition, const std::vector<std::uint32_t> &devices) {
+graph::Partition partition_of(const PartitionConfig &partition, const TablesConfig &tables,
+                              const std::vector<std::uint32_t> &devices) {
   graph::Partition result;
+  const auto place_of = [&](std::uint32_t device) {
+    return static_cast<std::uint32_t>(std::find(devices.begin(), devices.end(), device) - devices.begin());
+  };
+  for (const std::uint32_t device : tables.devices)
+    result.tables.push_back(place_of(device));
+  result.reduced_there = tables.reduced;
   for (const RouteConfig &route : partition.routes) {
     graph::Route &own = result.routes.emplace_back();
     own.share = route.share;
-    for (std::size_t leg = 0; leg < route.devices.size(); ++leg) {
-      const auto place = std::find(devices.begin(), devices.end(), route.devices[leg]) - devices.begin();
-      own.legs.push_back({static_cast<std::uint32_t>(place), leg == 0 ? 0 : route.cuts[leg - 1]});
-    }
+    for (std::size_t leg = 0; leg < route.devices.size(); ++leg)
+      own.legs.push_back({place_of(route.devices[leg]), leg == 0 ? 0 : route.cuts[leg - 1]});
   }
   return result;
 }
@@ -57,11 +66,11 @@ SystemNetwork make_system_network(const graph::Graph &forward, const SystemConfi
                                         "micro_batches in the system's file",
                                         options.accumulate));
   SystemNetwork made;
-  made.devices = devices_of(partition);
+  made.devices = devices_of(partition, system.tables);
   made.order = partition.order;
   made.network = graph::split_statistics(
-      graph::partition_batch(forward, graph::operators(), partition_of(partition, made.devices)), graph::operators(),
-      partition.micro_batches);
+      graph::partition_batch(forward, graph::operators(), partition_of(partition, system.tables, made.devices)),
+      graph::operators(), partition.micro_batches);
   graph::PlacedStep placed;
   placed.step = graph::training_graph(made.network.graph, graph::operators(), options);
   placed.places = graph::places_of_step(placed.step, made.network);
@@ -76,8 +85,9 @@ SystemNetwork make_system_network(const graph::Graph &forward, const SystemConfi
 
 MachineOf machine_of(const SystemNetwork &network, const SystemConfig &system) {
   return [&network, &system](graph::OpId op) -> const Machine & {
-    const std::size_t last = network.devices.size() - 1; // also what has no place of its own
-    return system.devices[network.devices[std::min<std::size_t>(network.places[op], last)]].machine;
+    const std::uint32_t place = network.places[op];
+    const std::size_t last = network.network.partition.places() - 1; // also what has no place of its own
+    return system.devices[network.devices[place == graph::kHostPlace ? last : place]].machine;
   };
 }
 

@@ -113,6 +113,8 @@ constexpr const char *kTrainFooter =
     "  gradweave train --model lenet --batch 64 --lr 4e-3 --schedule-lr linear --steps 20 --backend rtl\n"
     "  gradweave train --model bert_tiny --data synthetic --steps 1 --backend rtl --npu small\n"
     "  gradweave train --model lenet --batch 8 --data synthetic --steps 2 --backend rtl --system test2\n"
+    "  gradweave train --model dlrm_bags --data synthetic --steps 1 --sparse-embeddings --backend rtl --system "
+    "recommend\n"
     "Exit codes: 0 trained, all bits equal; 1 a bit or a counter is wrong; 2 usage; 3 bad file, network or data;\n"
     "4 NPU error or no simulation; 5 output cannot be written; 130 interrupted";
 

@@ -47,6 +47,17 @@ std::string message(const Graph &forward, const Partition &partition) {
   return "";
 }
 
+/// Images that come together are cut behind the first layer.
+TEST(Partition, PartsOfWhatIsComputedHaveToBeWhole) {
+  Partition partition;
+  partition.routes = {{1, {{0, 0}, {1, 1}}}, {3, {{0, 0}, {2, 1}}}};
+  EXPECT_NE(message(net(), partition)
+                .find("tensor 'h1' [6, 5] is cut into parts, and its first dimension is not "
+                      "divisible by the 4 shares"),
+            std::string::npos)
+      << message(net(), partition);
+}
+
 TEST(Partition, LowerLayersAreThereOnceForEachPart) {
   const PartitionedGraph cut = partition_batch(net(), operators(), Partition::of_cut(1, 3));
   EXPECT_EQ(count_layers(net()), 2U);

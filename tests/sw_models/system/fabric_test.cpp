@@ -106,6 +106,39 @@ TEST(Fabric, BlocksGoOverTheirChannels) {
   EXPECT_EQ(times.spans[0].end, ((1000 + 2 * block) / 1000 + 1 + 4) * 1000);
 }
 
+// Blocks 4, 1, 6 on channels 0, 1, 0, which are held for 3,413.3 and 7,000 ns. A read of a block takes next to no time:
+// its data are there in cycles 6, 10 and 14.
+TEST(Fabric, BlocksAreWrittenOverTheirChannels) {
+  const SystemConfig system = plain();
+  SystemPlan plan(system);
+  SystemCommand program;
+  program.kind = Kind::kProgram;
+  program.blocks = {4, 1, 6};
+  program.bytes = 3 * kFlashBlock;
+  plan.add(program);
+  const std::uint64_t block = 7'000'000 + 3'413'334;
+  const SystemTimes times = SystemTiming(system).run(plan);
+  EXPECT_EQ(times.flash_busy_ps[0], 3 * block);
+  EXPECT_EQ(times.spans[0].end, 6000 + 2 * block);
+}
+
+// 300 ns and 3,000 bytes at 1.5 GB/s. Its device does nothing else meanwhile.
+TEST(Fabric, AProcessorTakesItsDevice) {
+  const SystemConfig system = plain();
+  SystemPlan plan(system);
+  SystemCommand process;
+  process.kind = Kind::kProcess;
+  process.bytes = 3000;
+  plan.add(process);
+  plan.add(move(1, 0, 256));
+  plan.add(process);
+  const SystemTimes times = SystemTiming(system).run(plan);
+  EXPECT_EQ(times.spans[0].end, 1000U + 2'300'000);
+  EXPECT_EQ(times.spans[1].begin, times.spans[0].end + 1000);
+  EXPECT_EQ(times.spans[2].begin, times.spans[1].end + 1000);
+  EXPECT_EQ(system.processors[0].command_ps((5U << 20U) + 3), 300'000U + 5 * 699'050'667U + 2'000U);
+}
+
 TEST(SystemPlan, AStreamWaitsForTransfersOfItsDevice) {
   const SystemConfig system = plain();
   SystemCommand stream;
@@ -157,7 +190,29 @@ TEST(SystemPlan, WhatCannotBeIsNamed) {
   };
   EXPECT_NE(message(flash(2, 0)).find("device 'npu' has no flash"), std::string::npos);
   EXPECT_NE(message(flash(0, 1 << 20)).find("not inside the flash of device 'ssd0'"), std::string::npos);
+  const auto program = [](std::uint32_t device, const std::vector<std::uint32_t> &blocks) {
+    return [=](SystemCommand &c) {
+      c.kind = Kind::kProgram;
+      c.device = device;
+      c.blocks = blocks;
+      c.bytes = 2 * kFlashBlock;
+    };
+  };
+  EXPECT_NE(message(program(2, {0, 1})).find("device 'npu' has no flash"), std::string::npos);
+  EXPECT_NE(message(program(0, {0, 256})).find("block 256 from 0x0 on is not inside the flash of device 'ssd0'"),
+            std::string::npos);
+  EXPECT_EQ(message(program(0, {0})), "command 1 (map): 8192 bytes, and 1 blocks of 4096");
+  EXPECT_NE(message([](SystemCommand &c) {
+              c.kind = Kind::kProcess;
+              c.device = 2;
+            }).find("device 'npu' has no processor"),
+            std::string::npos);
   EXPECT_EQ(plan.commands().size(), 1U);
+  SystemConfig read_only = plain();
+  read_only.flashes[0].program_ps = 0;
+  SystemCommand command = move(0, 1, 64);
+  program(0, {0, 1})(command);
+  EXPECT_THROW(SystemPlan(read_only).add(command), std::invalid_argument);
 }
 
 /// Every byte of a plan is on its links once each way, and nothing takes less than its links alone.

@@ -57,6 +57,9 @@ TEST(SystemFile, HasWhatItSays) {
   EXPECT_FALSE(system.link_of(2).port.has_value());
   EXPECT_EQ(system.partition.routes, (std::vector<RouteConfig>{{1, {0, 2}, {2}}, {1, {1, 2}, {2}}}));
   EXPECT_EQ(system.partition.micro_batches, 1U);
+  EXPECT_EQ(system.flashes[0].program_ps, 7'000'000U);
+  EXPECT_EQ(system.tables.devices, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_TRUE(system.tables.reduced);
 }
 
 TEST(SystemFile, EveryMistakeIsNamed) {
@@ -83,6 +86,14 @@ TEST(SystemFile, EveryMistakeIsNamed) {
       {"[[link]]", "latency_ns", "latency", "missing key 'latency_ns' in [link]"},
       {"[[flash]]", "size_bytes = 1048576", "size_bytes = 5000", "size_bytes = 5000 is not a multiple of 4096"},
       {"[[flash]]", "channels = 2", "channels = 0", "channels = 0 is out of range"},
+      {"[[device]]", "processor = \"arm\"", "processor = \"leg\"", "unknown processor 'leg'; there are: arm"},
+      {"[[processor]]", "gb_s = 1.5", "gb_s = 0", "gb_s = 0 is out of range"},
+      {"[tables]", "\"ssd1\"", "\"ssd9\"", "unknown device 'ssd9'; there are: ssd0, ssd1, npu"},
+      {"[tables]", "\"ssd1\"", "\"npu\"", "device 'npu' has no flash that can be written"},
+      {"[tables]", "[\"ssd0\", \"ssd1\"]", "[]", "tables lie on one device at least; or leave out [tables]"},
+      {"[tables]", "sends = \"sums\"", "sends = \"means\"", "sends = \"means\" is none; use sums or rows"},
+      {"[[flash]]", "program_ns = 7000", "", "device 'ssd0' has no flash that can be written"},
+      {"[[device]]", "processor = \"arm\"", "", "device 'ssd0' has no processor for rows of tables"},
       {"[host]", "notify_ns = 50", "notify_ns = 0", "notify_ns = 0 is out of range"},
       {"[host]", "[host]", "[guest]", "unknown table or key 'guest'"},
       {"name", "name = \"test2\"", "", "missing name"},
