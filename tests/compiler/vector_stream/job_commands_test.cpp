@@ -3,7 +3,9 @@
 #include "compiler/vector/lower_op.hpp"
 #include "tests/compiler/vector_stream/section_run.hpp"
 
+#include "sw_models/timing/timing_model.hpp"
 #include <gtest/gtest.h>
+#include <cstdlib>
 
 namespace gradweave::compiler {
 namespace {
@@ -44,6 +46,21 @@ TEST_P(JobCommands, GiveTheBitsOfGoldenExecution) {
     }
   }
   EXPECT_GT(compared, 300U);
+}
+
+TEST(JobCommandsOfWholeNetworks, FitSmall) {
+  const Machine npu = vector_machine("small");
+  const std::vector<NetworkStep> networks = full_network_steps();
+  for (const StepOp &op : distinct_ops(networks)) {
+    if (!has_jobs(*op.op->type)) continue;
+    Dice dice(kSeed);
+    const OpJobs jobs = lowered(op.step->graph, *op.op, random_indices(op.step->graph, *op.op, dice));
+    const auto stream = job_commands(jobs, SectionPlaces(jobs).addresses, npu);
+    const auto result = timing::run(npu, stream);
+    EXPECT_TRUE(result.ok());
+    if (getenv("SHOW")) { std::size_t el=0; for (auto&v: jobs.values) el=std::max(el,v.elements);
+    fmt::print("{} {} {} elements {} jobs {} commands {} cycles\n", op.step->name, op.op->type->name, el, jobs.steps.size(), stream.size(), result.cycles());}
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Npus, JobCommands, testing::Values("small", "test8v2", "test6x10v1", "test8c2v4"));
