@@ -56,6 +56,16 @@ TEST(JobCommandsOfWholeNetworks, FitSmall) {
     if (!has_jobs(*op.op->type)) continue;
     Dice dice(kSeed);
     const OpJobs jobs = lowered(op.step->graph, *op.op, random_indices(op.step->graph, *op.op, dice));
+    if (getenv("JOBS") && op.op->type->name == std::string_view(getenv("JOBS"))) {
+      fmt::print("== {} {}\n", op.step->name, op.op->type->name);
+      int n = 0;
+      for (auto &st : jobs.steps) { if (++n > 12) break;
+        if (auto *j = std::get_if<VectorJob>(&st)) {
+          fmt::print("  job program {} lanes {} steps {} {}\n", j->program, j->lanes, j->steps, j->elementwise ? "elementwise" : "");
+          for (auto *l : {&j->operands, &j->results}) for (auto &t : *l) fmt::print("     {} '{}' {} first {} pitch {} {} lanes {} steps {}\n", l == &j->operands ? "in" : "out", jobs.values[t.value].name, to_string(jobs.values[t.value].type), t.first, t.pitch, t.line == LineOf::kRow ? "row" : "col", t.lanes_move, t.steps_move);
+        } else { auto &m = std::get<MoveJob>(st); fmt::print("  move {} -> {} rows {} length {} pitches {} {} first {} {}\n", jobs.values[m.from].name, jobs.values[m.to].name, m.rows, m.length, m.from_pitch, m.to_pitch, m.from_first, m.to_first); }
+      }
+    }
     const auto stream = job_commands(jobs, SectionPlaces(jobs).addresses, npu);
     const auto result = timing::run(npu, stream);
     EXPECT_TRUE(result.ok());
