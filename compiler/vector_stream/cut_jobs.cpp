@@ -19,6 +19,7 @@ using isa::vector::Program;
 constexpr std::size_t kMostInField = 65535;      ///< rows and columns, elements and steps of a command
 constexpr std::size_t kAreas = 16;               ///< if there is so much: transfers and lanes overlap but at both ends
 constexpr std::size_t kLeastAreaBytes = 1 << 13; ///< less does not hide what a command costs
+constexpr std::size_t kLinesAPart = 16;          ///< for each part of a repeated row: its LOADs cost little
 constexpr std::size_t kEnoughSteps = 16;         ///< of a part of a chain: handing on costs little
 
 std::size_t parts_of(std::size_t all, std::size_t most) { return (all + most - 1) / most; }
@@ -159,7 +160,7 @@ private:
 
   /// So many lines of a periodic group are one, of at most the lanes that the unit works on at once.
   std::size_t merged_lines(const JobGroup &group) const {
-    return largest(std::min(group.steps(), group_lanes() / group.lanes()), [&](std::size_t lines) {
+    return largest(std::min(group.steps() / kLinesAPart, group_lanes() / group.lanes()), [&](std::size_t lines) {
       return fits(changed(group, [&](const Stage &s) { return periodic_part(s, 0, lines, lines); }),
                   lines * group.lanes(), 1, npu_);
     });
