@@ -112,4 +112,15 @@ inline std::map<std::string, std::vector<float>> add_adamw(OpGroup &group, const
   return {{"constants", {1e-3F, 10.0F, 1000.0F}}};
 }
 
+/// A sum of elements, the statistics and results of its rows, and a copy of these.
+inline void add_residual_norm(OpGroup &g, std::uint32_t rows, std::uint32_t cols) {
+  const graph::TensorId x = g.input("x", graph::ElementType::kFp32, {rows, cols}),
+                        y = g.input("y", graph::ElementType::kBf16, {rows, cols});
+  const graph::TensorId gamma = g.input("gamma", graph::ElementType::kFp32, {cols}),
+                        beta = g.input("beta", graph::ElementType::kFp32, {cols});
+  const graph::TensorId sum = g.add("Add", {x, y}, graph::ElementType::kFp32, "sum");
+  const graph::TensorId norm = g.add("LayerNormalization", {sum, gamma, beta}, graph::ElementType::kFp32, "norm");
+  g.add("Cast", {norm}, graph::ElementType::kBf16, "copy");
+}
+
 } // namespace gradweave::compiler
