@@ -71,13 +71,17 @@ private:
     return plan_.programs.size() - 1;
   }
 
+  /// Of a job, for people: its first result's.
+  const std::string &name_of(const JobGroup &group) const {
+    return jobs_.values[group.stages[0].results.at(0).value].name;
+  }
+
   [[noreturn]] void fail_to_fit(const JobGroup &group, std::size_t lanes) const {
     const std::size_t row = std::size_t{npu_.lanes()} * 2, rows = tiles_of(group, {0, lanes, 0, 1}, npu_).rows;
-    const std::vector<StridedTile> &tiles = group.stages[0].results;
     throw JobCommandsError(
         fmt::format("job of '{}': {} lanes and a step of its tiles take {} bytes of the scratchpad; a "
                     "place of NPU '{}' has {}. Give it more spm_bytes",
-                    jobs_.values[tiles.at(0).value].name, lanes, rows * row, npu_.name, place_rows(npu_) * row));
+                    name_of(group), lanes, rows * row, npu_.name, place_rows(npu_) * row));
   }
 
   /// Areas of a group, their tiles where those of the largest area, lanes x steps, have them.
@@ -220,8 +224,7 @@ private:
       return chain_part(*group.stages[0].program, loop, first, last, static_cast<std::uint32_t>(offset));
     } catch (const std::length_error &error) {
       throw JobCommandsError(fmt::format("job of '{}': {}. Give NPU '{}' more spm_bytes, so that whole chains fit",
-                                         jobs_.values[group.stages[0].results.at(0).value].name, error.what(),
-                                         npu_.name));
+                                         name_of(group), error.what(), npu_.name));
     }
   }
 
@@ -233,9 +236,24 @@ private:
                    [&](std::size_t steps) { return fits(of_part, lanes, steps, npu_); });
   }
 
+  /// What is run once behind the last loop has the first step's elements of what moves with the steps: these are not
+  /// there any more.
+  void check_behind(const JobGroup &group, unsigned last_loop) const {
+    const Stage &stage = group.stages[0];
+    for (unsigned s = last_loop + 1; s < isa::vector::kSections; ++s)
+      for (std::size_t i = 0; i < stage.operands.size(); ++i)
+        if ((isa::vector::mask_of(stage.program->sections[s]) >> i & 1U) != 0 && stage.operands[i].step != 0)
+          throw JobCommandsError(
+              fmt::format("job of '{}': its chain does not fit NPU '{}', and cannot be cut, as it reads "
+                          "'{}' behind its loops. Read it in a section before them",
+                          name_of(group), npu_.name, jobs_.values[stage.operands[i].value].name));
+  }
+
   /// Chains whose steps do not fit a place: loop by loop, in parts that hand on variables.
   void cut_long_chains(const JobGroup &group) {
     const std::vector<unsigned> loops = loops_of(*group.stages[0].program);
+    if (loops.empty()) fail_to_fit(group, lanes_of(1, group.lanes()));
+    check_behind(group, loops.back());
     state_places_.clear();
     for (const unsigned loop : loops)
       for (const bool first : {true, false})
