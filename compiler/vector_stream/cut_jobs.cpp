@@ -3,7 +3,7 @@
 #include "compiler/vector_stream/chain.hpp"
 #include "compiler/vector_stream/group/join_jobs.hpp"
 #include "compiler/vector_stream/group/places.hpp"
-#include "compiler/vector_stream/job_commands.hpp"
+#include "compiler/vector_stream/job_commands_error.hpp"
 
 #include <fmt/format.h>
 

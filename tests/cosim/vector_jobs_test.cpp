@@ -10,12 +10,15 @@ namespace {
 using graph::ElementType;
 using graph::TensorId;
 
-/// On the device, whose memory is that of the stream, from address 0 on.
+/// On the device, whose memory is that of the stream, from address 0 on; and on one whose bus stalls at random.
 bool run_rtl(const Machine &npu, DeviceMemory &memory, const std::vector<isa::Command> &stream, std::uint64_t at) {
-  const std::unique_ptr<Device> rtl = make_rtl_device(npu), model = make_timing_device(npu);
+  DeviceOptions stalled;
+  stalled.stress = {kGroupSeed, 0.3};
+  const std::unique_ptr<Device> rtl = make_rtl_device(npu), model = make_timing_device(npu),
+                                slow = make_rtl_device(npu, stalled);
   std::vector<std::uint8_t> image(at);
   memory.read(0, image.data(), image.size());
-  for (Device *device : {rtl.get(), model.get()}) {
+  for (Device *device : {rtl.get(), model.get(), slow.get()}) {
     EXPECT_EQ(device->allocate(at), 0U);
     device->copy_in(0, image.data(), image.size());
     device->submit(stream);
@@ -23,6 +26,9 @@ bool run_rtl(const Machine &npu, DeviceMemory &memory, const std::vector<isa::Co
   }
   rtl->copy_out(0, image.data(), image.size());
   memory.write(0, image.data(), image.size());
+  std::vector<std::uint8_t> other(at);
+  slow->copy_out(0, other.data(), other.size());
+  EXPECT_TRUE(other == image) << "a stalling bus changes results";
   EXPECT_EQ(rtl->read_counters().values, model->read_counters().values);
   return true;
 }
