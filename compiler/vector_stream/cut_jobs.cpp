@@ -100,20 +100,25 @@ private:
       if (all.loaded[i]) area.loaded.push_back(all.tiles[i]);
       if (all.stored[i]) area.stored.push_back(all.tiles[i]);
     }
-    for (std::size_t s = 0; s < cut.group.stages.size(); ++s) {
-      const Stage &stage = cut.group.stages[s];
-      AreaRun run{program_of(*stage.program),
-                  static_cast<std::uint32_t>(part.lanes),
-                  static_cast<std::uint32_t>(std::min(part.steps, stage.steps)),
-                  {},
-                  {}};
-      for (std::uint32_t i = 0; i < stage.operands.size(); ++i)
-        run.tiles.push_back(view_of(stage.operands[i], all.tiles[all.operands[s][i]], i));
-      for (std::uint32_t o = 0; o < stage.results.size(); ++o)
-        run.tiles.push_back(view_of(stage.results[o], all.tiles[all.results[s][o]], isa::kOperandSlots + o));
-      area.runs.push_back(std::move(run));
-    }
+    for (std::size_t s = 0; s < cut.group.stages.size(); ++s)
+      area.runs.push_back(run_of(cut.group.stages[s], all, s, part));
     return area;
+  }
+
+  AreaRun run_of(const Stage &stage, const GroupTiles &all, std::size_t s, const StridedArea &part) {
+    const std::size_t steps = std::min(part.steps, stage.steps);
+    const bool turned = walk_of(stage, part.lanes, steps, npu_).exchanged;
+    const Stage walked = turned ? exchanged(stage) : stage;
+    AreaRun run{program_of(*stage.program),
+                static_cast<std::uint32_t>(turned ? steps : part.lanes),
+                static_cast<std::uint32_t>(turned ? part.lanes : steps),
+                {},
+                {}};
+    for (std::uint32_t i = 0; i < stage.operands.size(); ++i)
+      run.tiles.push_back(view_of(walked.operands[i], all.tiles[all.operands[s][i]], i));
+    for (std::uint32_t o = 0; o < stage.results.size(); ++o)
+      run.tiles.push_back(view_of(walked.results[o], all.tiles[all.results[s][o]], isa::kOperandSlots + o));
+    return run;
   }
 
   void cut_rectangles(const JobGroup &group, std::size_t lanes, std::size_t steps) {
