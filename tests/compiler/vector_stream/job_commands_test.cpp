@@ -57,8 +57,9 @@ TEST_P(JobCommands, GiveTheBitsOfGoldenExecution) {
     }
   }
   EXPECT_GT(compared, 300U);
-  // 4 operands and 2 sums: a chain of more rows than the others' scratchpads have room for.
-  EXPECT_EQ(refused, is_small() ? std::set<std::string>() : std::set<std::string>{"BatchNormalizationGradient"});
+  // Chains of 4 operands and 2 sums, of more rows than 8 KB have room for.
+  const bool has_room = is_small() || npu_.name == "test8c2v4";
+  EXPECT_EQ(refused, has_room ? std::set<std::string>() : std::set<std::string>{"BatchNormalizationGradient"});
 }
 
 /// Ops without products between them as one section, from inputs that are drawn.
