@@ -1,0 +1,376 @@
+#include "compiler/vector_stream/cut_jobs.hpp"
+
+#include "compiler/vector_stream/chain.hpp"
+#include "compiler/vector_stream/group/join_jobs.hpp"
+#include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/job_commands_error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+namespace gradweave::compiler {
+namespace {
+
+using isa::vector::Program;
+
+constexpr std::size_t kMostInField = 65535;      ///< rows and columns, elements and steps of a command
+constexpr std::size_t kAreas = 32;               ///< if there is so much: transfers and lanes overlap but at both ends
+constexpr std::size_t kLeastAreaBytes = 1 << 13; ///< less does not hide what a command costs
+constexpr std::size_t kLinesAPart = 16;          ///< for each part of a repeated row: its LOADs cost little
+constexpr std::size_t kEnoughSteps = 16;         ///< of a part of a chain: handing on costs little
+
+std::size_t parts_of(std::size_t all, std::size_t most) { return (all + most - 1) / most; }
+
+/// The largest count up to `most` that fits; 0 if none does. What fits in a smaller count fits, too.
+template <typename Fits> std::size_t largest(std::size_t most, const Fits &fits) {
+  std::size_t low = 0;
+  while (low < most) {
+    const std::size_t middle = low + (most - low + 1) / 2;
+    if (fits(middle))
+      low = middle;
+    else
+      most = middle - 1;
+  }
+  return low;
+}
+
+/// So many rows an area that some areas overlap, if that is worth it.
+std::size_t rows_of_area(std::size_t all, std::size_t most, std::size_t row_bytes) {
+  const std::size_t worth =
+      std::max(parts_of(all, kAreas), parts_of(kLeastAreaBytes, std::max<std::size_t>(row_bytes, 1)));
+  return std::min(most, worth);
+}
+
+class Cutter {
+public:
+  Cutter(const OpJobs &jobs, const NpuConfig &npu) : jobs_(jobs), npu_(npu) {}
+
+  AreaPlan run() {
+    for (const auto &group : join_jobs(jobs_, npu_))
+      if (const auto *g = std::get_if<JobGroup>(&group))
+        cut(*g);
+      else
+        cut(std::get<MoveJob>(group));
+    return std::move(plan_);
+  }
+
+private:
+  std::size_t group_lanes() const { return std::size_t{4} * npu_.vector_groups * npu_.lanes(); }
+  std::size_t strips(std::size_t lanes) const { return parts_of(lanes, npu_.lanes()); }
+  /// Lanes of so many strips.
+  std::size_t lanes_of(std::size_t strips, std::size_t all) const { return std::min(all, strips * npu_.lanes()); }
+
+  std::size_t program_of(const Program &program) {
+    isa::vector::Words words = isa::vector::encode(program);
+    const auto found = std::find(plan_.programs.begin(), plan_.programs.end(), words);
+    if (found != plan_.programs.end()) return static_cast<std::size_t>(found - plan_.programs.begin());
+    plan_.programs.push_back(std::move(words));
+    return plan_.programs.size() - 1;
+  }
+
+  /// Of a job, for people: its first result's.
+  const std::string &name_of(const JobGroup &group) const {
+    return jobs_.values[group.stages[0].results.at(0).value].name;
+  }
+
+  [[noreturn]] void fail_to_fit(const JobGroup &group, std::size_t lanes) const {
+    const std::size_t row = std::size_t{npu_.lanes()} * 2, rows = tiles_of(group, {0, lanes, 0, 1}, npu_).rows;
+    throw JobCommandsError(
+        fmt::format("job of '{}': {} lanes and a step of its tiles take {} bytes of the scratchpad; a "
+                    "place of NPU '{}' has {}. Give it more spm_bytes",
+                    name_of(group), lanes, rows * row, npu_.name, place_rows(npu_) * row));
+  }
+
+  /// Areas of a group, their tiles where those of the largest area, lanes x steps, have them.
+  struct Cut {
+    const JobGroup &group;
+    std::size_t lanes = 1, steps = 1, layout = 0;
+  };
+
+  Area area_of(const Cut &cut, const StridedArea &part) {
+    const GroupTiles largest = tiles_of(cut.group, {0, cut.lanes, 0, cut.steps}, npu_);
+    GroupTiles all = tiles_of(cut.group, part, npu_);
+    Area area;
+    area.layout = cut.layout;
+    for (std::size_t i = 0; i < all.tiles.size(); ++i) {
+      all.tiles[i].spm = largest.tiles[i].spm;
+      if (all.loaded[i]) area.loaded.push_back(all.tiles[i]);
+      if (all.stored[i]) area.stored.push_back(all.tiles[i]);
+    }
+    for (std::size_t s = 0; s < cut.group.stages.size(); ++s)
+      area.runs.push_back(run_of(cut.group.stages[s], all, s, part));
+    return area;
+  }
+
+  AreaRun run_of(const Stage &stage, const GroupTiles &all, std::size_t s, const StridedArea &part) {
+    const std::size_t steps = std::min(part.steps, stage.steps);
+    const bool turned = walk_of(stage, part.lanes, steps, npu_).exchanged;
+    const Stage walked = turned ? exchanged(stage) : stage;
+    AreaRun run{program_of(*stage.program),
+                static_cast<std::uint32_t>(turned ? steps : part.lanes),
+                static_cast<std::uint32_t>(turned ? part.lanes : steps),
+                {},
+                {}};
+    for (std::uint32_t i = 0; i < stage.operands.size(); ++i)
+      run.tiles.push_back(view_of(walked.operands[i], all.tiles[all.operands[s][i]], i));
+    for (std::uint32_t o = 0; o < stage.results.size(); ++o)
+      run.tiles.push_back(view_of(walked.results[o], all.tiles[all.results[s][o]], isa::kOperandSlots + o));
+    return run;
+  }
+
+  void cut_rectangles(const JobGroup &group, std::size_t lanes, std::size_t steps) {
+    const Cut cut{group, lanes, steps, next_layout_++};
+    for (std::size_t lane = 0; lane < group.lanes(); lane += lanes)
+      for (std::size_t step = 0; step < group.steps(); step += steps)
+        plan_.areas.push_back(
+            area_of(cut, {lane, std::min(lanes, group.lanes() - lane), step, std::min(steps, group.steps() - step)}));
+  }
+
+  void cut(const JobGroup &group) {
+    if (group.is_elementwise())
+      cut_elements(group);
+    else if (const std::size_t most = cut_of_chains(group, npu_).strips; most != 0)
+      cut_rectangles(group, lanes_of(most, group.lanes()), group.steps());
+    else
+      cut_long_chains(group);
+  }
+
+  template <typename F> static JobGroup changed(JobGroup group, const F &change) {
+    for (Stage &stage : group.stages)
+      stage = change(stage);
+    return group;
+  }
+  template <typename F> static bool all_are(const JobGroup &group, const F &is) {
+    return std::all_of(group.stages.begin(), group.stages.end(), is);
+  }
+
+  /// Lines as long as the unit works on at once, if the elements' order allows that.
+  void cut_elements(const JobGroup &group) {
+    const JobGroup other = changed(group, exchanged);
+    const bool by_steps = !all_are(group, is_periodic) && all_are(other, is_periodic);
+    const JobGroup &best = by_steps ? other : group;
+    if (all_are(group, is_flat) || all_are(other, is_flat))
+      cut_flat(all_are(group, is_flat) ? group : other);
+    else if (all_are(best, is_periodic) && merged_lines(best) > 1)
+      cut_periodic(best);
+    else
+      cut_lines(cycles_of_elements(group, npu_) <= cycles_of_elements(other, npu_) ? group : other);
+  }
+
+  void cut_flat(const JobGroup &group) {
+    const std::size_t all = group.lanes() * group.steps(), line = std::min(all, group_lanes());
+    cut_lines(changed(group, [&](const Stage &s) { return flat_part(s, 0, all / line * line, line); }));
+    const std::size_t rest = all % line;
+    if (rest != 0) cut_lines(changed(group, [&](const Stage &s) { return flat_part(s, all - rest, rest, rest); }));
+  }
+
+  /// So many lines of a periodic group are one, of at most the lanes that the unit works on at once.
+  std::size_t merged_lines(const JobGroup &group) const {
+    return largest(std::min(group.steps() / kLinesAPart, group_lanes() / group.lanes()), [&](std::size_t lines) {
+      return fits(changed(group, [&](const Stage &s) { return periodic_part(s, 0, lines, lines); }),
+                  lines * group.lanes(), 1, npu_);
+    });
+  }
+
+  void cut_periodic(const JobGroup &group) {
+    const std::size_t lines = merged_lines(group), all = group.steps(), rest = all % lines;
+    cut_lines(changed(group, [&](const Stage &s) { return periodic_part(s, 0, all - rest, lines); }));
+    if (rest != 0) cut_lines(changed(group, [&](const Stage &s) { return periodic_part(s, all - rest, rest, rest); }));
+  }
+
+  void cut_lines(const JobGroup &group) {
+    const std::size_t wanted = parts_of(strips(group.lanes()), parts_of(group.lanes(), group_lanes()));
+    const std::size_t found =
+        largest(wanted, [&](std::size_t k) { return fits(group, lanes_of(k, group.lanes()), 1, npu_); });
+    const std::size_t lanes = lanes_of(std::max<std::size_t>(found, 1), group.lanes());
+    if (found == 0) fail_to_fit(group, lanes);
+    const std::size_t most = largest(std::min(group.steps(), kMostInField),
+                                     [&](std::size_t steps) { return fits(group, lanes, steps, npu_); });
+    const std::size_t bytes = moved_bytes(tiles_of(group, {0, lanes, 0, 1}, npu_));
+    cut_rectangles(group, lanes, rows_of_area(group.steps(), most, bytes));
+  }
+
+  /// What a part of a chain reads and writes, under its own names.
+  static JobGroup group_of_part(const JobGroup &group, const ChainPart &part) {
+    const Stage &whole = group.stages[0];
+    Stage stage{&part.program, whole.lanes, whole.steps, {}, {}, false};
+    for (const unsigned i : part.operands)
+      stage.operands.push_back(whole.operands[i]);
+    for (const unsigned o : part.results)
+      stage.results.push_back(whole.results[o]);
+    return {{stage}, group.in_memory};
+  }
+
+  /// The tiles of values that chains hand on, two rows a strip each.
+  std::vector<isa::VectorTile> state_of(const ChainPart &part, std::size_t strips, std::size_t lanes) const {
+    std::vector<isa::VectorTile> tiles;
+    const auto add = [&](unsigned reg, std::size_t slot) {
+      isa::VectorTile t;
+      t.slot = static_cast<std::uint32_t>(slot);
+      t.spm.row = static_cast<std::uint32_t>(state_places_.at(reg) * 2 * strips);
+      t.spm.pstride = 2;
+      t.rows = 1;
+      t.cols = static_cast<std::uint32_t>(lanes);
+      t.fp32 = t.same_step = true;
+      tiles.push_back(t);
+    };
+    for (std::size_t i = 0; i < part.restored.size(); ++i)
+      add(part.restored[i], part.operands.size() + i);
+    for (std::size_t i = 0; i < part.saved.size(); ++i)
+      add(part.saved[i], isa::kOperandSlots + part.results.size() + i);
+    return tiles;
+  }
+
+  ChainPart part_of(const JobGroup &group, unsigned loop, bool first, bool last, std::size_t offset) const {
+    try {
+      return chain_part(*group.stages[0].program, loop, first, last, static_cast<std::uint32_t>(offset));
+    } catch (const std::length_error &error) {
+      throw JobCommandsError(fmt::format("job of '{}': {}. Give NPU '{}' more spm_bytes, so that whole chains fit",
+                                         name_of(group), error.what(), npu_.name));
+    }
+  }
+
+  /// Steps of a loop that fit a place, with all that its parts may need.
+  std::size_t steps_that_fit(const JobGroup &group, unsigned loop, std::size_t lanes) const {
+    const ChainPart part = part_of(group, loop, true, true, 0);
+    const JobGroup of_part = group_of_part(group, part);
+    return largest(std::min(group.steps(), kMostInField),
+                   [&](std::size_t steps) { return fits(of_part, lanes, steps, npu_); });
+  }
+
+  /// What is run once behind the last loop has the first step's elements of what moves with the steps: these are not
+  /// there any more.
+  void check_behind(const JobGroup &group, unsigned last_loop) const {
+    const Stage &stage = group.stages[0];
+    for (unsigned s = last_loop + 1; s < isa::vector::kSections; ++s)
+      for (std::size_t i = 0; i < stage.operands.size(); ++i)
+        if ((isa::vector::mask_of(stage.program->sections[s]) >> i & 1U) != 0 && stage.operands[i].step != 0)
+          throw JobCommandsError(
+              fmt::format("job of '{}': its chain does not fit NPU '{}', and cannot be cut, as it reads "
+                          "'{}' behind its loops. Read it in a section before them",
+                          name_of(group), npu_.name, jobs_.values[stage.operands[i].value].name));
+  }
+
+  /// Chains whose steps do not fit a place: loop by loop, in parts that hand on variables.
+  void cut_long_chains(const JobGroup &group) {
+    const std::vector<unsigned> loops = loops_of(*group.stages[0].program);
+    if (loops.empty()) fail_to_fit(group, lanes_of(1, group.lanes()));
+    check_behind(group, loops.back());
+    state_places_.clear();
+    for (const unsigned loop : loops)
+      for (const bool first : {true, false})
+        for (const unsigned reg : part_of(group, loop, first, false, 0).saved)
+          state_places_.try_emplace(reg, state_places_.size());
+    const auto is_enough = [&](std::size_t k) {
+      return state_places_.size() * 2 * k <= state_rows(npu_) &&
+             std::all_of(loops.begin(), loops.end(), [&](unsigned loop) {
+               return steps_that_fit(group, loop, lanes_of(k, group.lanes())) >= std::min(kEnoughSteps, group.steps());
+             });
+    };
+    std::size_t k = std::min(strips(group.lanes()), group_lanes() / npu_.lanes());
+    while (k > 1 && !is_enough(k))
+      --k;
+    for (std::size_t lane = 0; lane < group.lanes(); lane += k * npu_.lanes())
+      for (const unsigned loop : loops)
+        cut_loop(group, loop, lane, k);
+  }
+
+  void cut_loop(const JobGroup &group, unsigned loop, std::size_t lane, std::size_t strips) {
+    const std::size_t most_lanes = lanes_of(strips, group.lanes()), all = group.steps();
+    const std::size_t chunk = steps_that_fit(group, loop, most_lanes);
+    if (chunk == 0) fail_to_fit(group, most_lanes);
+    for (std::size_t step = 0; step < all; step += chunk) {
+      const std::size_t steps = std::min(chunk, all - step), lanes = std::min(most_lanes, group.lanes() - lane);
+      const bool first = step == 0, last = step + steps == all;
+      const ChainPart part = part_of(group, loop, first, last, step);
+      const JobGroup of_part = group_of_part(group, part);
+      if (step == 0 || step == chunk || last) ++next_layout_; // other tiles
+      Area area = area_of({of_part, most_lanes, chunk, next_layout_}, {lane, lanes, step, steps});
+      area.runs[0].state = state_of(part, strips, lanes);
+      plan_.areas.push_back(std::move(area));
+    }
+    ++next_layout_;
+  }
+
+  /// What lies without gaps on both sides is moved as lines of any length.
+  void cut(const MoveJob &move) {
+    const std::size_t all = move.rows * move.length, line = std::min(all, group_lanes()), rest = all % line;
+    if (move.rows != 1 && (move.from_pitch != move.length || move.to_pitch != move.length)) {
+      move_rows(move);
+      return;
+    }
+    MoveJob lines = move;
+    lines.rows = all / line;
+    lines.length = lines.from_pitch = lines.to_pitch = line;
+    move_rows(lines);
+    if (rest == 0) return;
+    lines.from_first += all - rest;
+    lines.to_first += all - rest;
+    lines.rows = 1;
+    lines.length = rest;
+    move_rows(lines);
+  }
+
+  void move_rows(const MoveJob &move) {
+    const bool fp32 = jobs_.values[move.from].type != graph::ElementType::kBf16;
+    const std::size_t height = fp32 ? 2 : 1, spm_rows = place_rows(npu_) / height;
+    const std::size_t length = std::min({move.length, spm_rows * npu_.lanes(), kMostInField});
+    const std::size_t most = std::min(spm_rows / strips(length), kMostInField);
+    const std::size_t rows = rows_of_area(move.rows, most, length * height * 2);
+    for (std::size_t col = 0; col < move.length; col += length)
+      for (std::size_t row = 0; row < move.rows; row += rows) {
+        AreaTile t;
+        t.value = move.from;
+        t.first = move.from_first + row * move.from_pitch + col;
+        t.pitch = move.from_pitch;
+        t.rows = static_cast<std::uint32_t>(std::min(rows, move.rows - row));
+        t.cols = static_cast<std::uint32_t>(std::min(length, move.length - col));
+        t.fp32 = fp32;
+        t.spm.pstride = static_cast<std::uint32_t>(t.rows * height);
+        Area &area = area_for_move(t);
+        area.loaded.push_back(t);
+        t.value = move.to;
+        t.first = move.to_first + row * move.to_pitch + col;
+        t.pitch = move.to_pitch;
+        area.stored.push_back(t);
+      }
+  }
+
+  /// The last area if that moves little, has room for the tile and stores nothing of its value; else a new one. Gives
+  /// the tile its row.
+  Area &area_for_move(AreaTile &t) {
+    Area *last = plan_.areas.empty() || !plan_.areas.back().runs.empty() ? nullptr : &plan_.areas.back();
+    if (last != nullptr) {
+      std::size_t bytes = 0;
+      bool stores = false;
+      for (const AreaTile &moved : last->stored) {
+        bytes += std::size_t{moved.rows} * moved.cols * (moved.fp32 ? 4 : 2);
+        stores = stores || moved.value == t.value;
+      }
+      const AreaTile &before = last->loaded.back();
+      const std::size_t next = parts_of(before.spm.row + before.spm.pstride * strips(before.cols), 2) * 2;
+      if (bytes < kLeastAreaBytes && !stores && next + t.spm.pstride * strips(t.cols) <= place_rows(npu_)) {
+        t.spm.row = static_cast<std::uint32_t>(next);
+        return *last;
+      }
+    }
+    plan_.areas.emplace_back();
+    plan_.areas.back().layout = next_layout_++;
+    return plan_.areas.back();
+  }
+
+  const OpJobs &jobs_;
+  const NpuConfig &npu_;
+  std::size_t next_layout_ = 0;
+  std::map<unsigned, std::size_t> state_places_; ///< of registers
+  AreaPlan plan_;
+};
+
+} // namespace
+
+AreaPlan cut_jobs(const OpJobs &jobs, const NpuConfig &npu) { return Cutter(jobs, npu).run(); }
+
+} // namespace gradweave::compiler

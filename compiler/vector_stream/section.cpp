@@ -1,0 +1,236 @@
+#include "compiler/vector_stream/section.hpp"
+
+#include "compiler/vector_stream/group/places.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace gradweave::compiler {
+namespace {
+
+/// From whom to whom a token goes. Each pair of engines posts and waits in the order of areas.
+enum Semaphore : std::uint8_t {
+  kLoaded,   ///< LOAD to VECTOR: operands are there
+  kMoved,    ///< LOAD to STORE: what is moved is there
+  kComputed, ///< VECTOR to STORE: results are there
+  kRead,     ///< VECTOR to LOAD: operands of the place may be replaced
+  kStored,   ///< STORE to VECTOR: results of the place may be replaced
+  kFree,     ///< STORE to LOAD: all of the place may be replaced
+  kInMemory  ///< STORE to LOAD: all that was stored so far may be read
+};
+
+constexpr auto kLoadEngine = static_cast<std::uint8_t>(isa::Engine::LOAD);
+constexpr auto kStoreEngine = static_cast<std::uint8_t>(isa::Engine::STORE);
+
+using Semaphores = std::vector<std::uint8_t>;
+
+bool same(const AreaTile &a, const AreaTile &b) {
+  return a.value == b.value && a.first == b.first && a.pitch == b.pitch && a.rows == b.rows && a.cols == b.cols &&
+         a.spm.row == b.spm.row;
+}
+
+/// Elements of a value that areas of a layout have stored.
+struct Stored {
+  std::size_t value, first, end, layout;
+};
+
+class Section {
+public:
+  Section(const AreaPlan &plan, const std::vector<std::uint64_t> &addresses, const NpuConfig &npu)
+      : plan_(plan), addresses_(addresses), npu_(npu) {}
+
+  std::vector<isa::Command> run() {
+    find_reads_of_stored();
+    if (!plan_.areas.empty()) emit_loads(0);
+    for (std::size_t n = 0; n < plan_.areas.size(); ++n) {
+      // LOADs stand before the runs that they overlap with: whose queue would hold them up.
+      const bool next = n + 1 < plan_.areas.size(), early = !waits_for_memory_[n + 1];
+      if (next && early) emit_loads(n + 1);
+      emit_runs(n);
+      emit_stores(n);
+      if (next && !early) emit_loads(n + 1);
+    }
+    return std::move(out_);
+  }
+
+private:
+  const Area &area(std::size_t n) const { return plan_.areas[n]; }
+
+  /// Areas that wait until all before is in memory.
+  void find_reads_of_stored() {
+    waits_for_memory_.assign(plan_.areas.size() + 1, false);
+    std::vector<Stored> stored;
+    for (std::size_t n = 0; n < plan_.areas.size(); ++n) {
+      const bool waits = std::any_of(area(n).loaded.begin(), area(n).loaded.end(), [&](const AreaTile &t) {
+        return std::any_of(stored.begin(), stored.end(), [&](const Stored &s) {
+          return s.layout != area(n).layout && s.value == t.value && s.first < t.end() && t.first < s.end;
+        });
+      });
+      if (waits) stored.clear();
+      waits_for_memory_[n] = waits;
+      for (const AreaTile &t : area(n).stored)
+        stored.push_back({t.value, t.first, t.end(), area(n).layout});
+    }
+  }
+
+  /// Whether the next area in the place has its tiles where this one has them: then operands and results are replaced
+  /// each for itself.
+  bool goes_on(std::size_t n) const {
+    return n + 2 < plan_.areas.size() && !area(n).runs.empty() && area(n + 2).layout == area(n).layout;
+  }
+  bool is_last_in_place(std::size_t n) const { return n + 2 >= plan_.areas.size(); }
+
+  template <typename Op> void emit(const Op &op, const Semaphores &waits = {}, const Semaphores &posts = {}) {
+    isa::Sync sync;
+    for (std::size_t i = 0; i < waits.size(); ++i)
+      sync.waits.at(i) = {waits[i], 1};
+    std::copy(posts.begin(), posts.end(), sync.posts.begin());
+    out_.push_back(isa::encode({op, sync, 0}));
+  }
+
+  isa::SpmTile in_place(isa::SpmTile tile, std::size_t n) const {
+    tile.row += state_rows(npu_) + (n % 2 == 1 ? place_rows(npu_) : 0);
+    return tile;
+  }
+
+  isa::DmaCommand transfer(const AreaTile &t, std::size_t n, bool store) const {
+    const std::uint32_t bytes = t.fp32 ? 4 : 2;
+    isa::DmaCommand d;
+    d.store = store;
+    d.fp32 = t.fp32;
+    d.dram_addr = addresses_.at(t.value) + t.first * bytes;
+    d.pitch = t.rows == 1 ? 0 : static_cast<std::uint32_t>(t.pitch * bytes);
+    d.rows = t.rows;
+    d.cols = t.cols;
+    d.spm = in_place(t.spm, n);
+    return d;
+  }
+
+  /// LOADs of a row of equal parts: each of a part, or of the piece of it that lies in a panel.
+  std::vector<isa::DmaCommand> pieces(const AreaTile &t, std::size_t n) const {
+    std::vector<isa::DmaCommand> all;
+    for (std::uint32_t col = 0; col < t.cols; col += all.back().cols) {
+      isa::DmaCommand d = transfer(t, n, false);
+      const std::uint32_t lane = col % npu_.lanes(), begin = col % t.period;
+      d.dram_addr += std::uint64_t{begin} * (t.fp32 ? 4 : 2);
+      d.cols = std::min({t.period - begin, npu_.lanes() - lane, t.cols - col});
+      d.spm.row += col / npu_.lanes() * t.spm.pstride;
+      d.spm.rot = static_cast<std::uint8_t>(lane);
+      all.push_back(d);
+    }
+    return all;
+  }
+
+  /// The transfers, or a SYNC if there are none: the first waits, the last posts.
+  void emit_transfers(const std::vector<isa::DmaCommand> &transfers, bool store, const Semaphores &waits,
+                      const Semaphores &posts) {
+    if (transfers.empty()) emit(isa::SyncCommand{store ? kStoreEngine : kLoadEngine}, waits, posts);
+    for (const isa::DmaCommand &d : transfers)
+      emit(d, &d == &transfers.front() ? waits : Semaphores(), &d == &transfers.back() ? posts : Semaphores());
+  }
+
+  void emit_loads(std::size_t n) {
+    std::vector<AreaTile> &held = held_[n % 2];
+    if (n >= 2 && !goes_on(n - 2)) held.clear();
+    std::vector<isa::DmaCommand> loads;
+    for (const AreaTile &t : area(n).loaded) {
+      if (std::any_of(held.begin(), held.end(), [&](const AreaTile &h) { return same(h, t); })) continue;
+      const std::vector<isa::DmaCommand> all = t.period == 0 ? std::vector{transfer(t, n, false)} : pieces(t, n);
+      loads.insert(loads.end(), all.begin(), all.end());
+    }
+    Semaphores waits;
+    if (n >= 2) waits.push_back(goes_on(n - 2) ? kRead : kFree);
+    if (waits_for_memory_[n]) waits.push_back(kInMemory);
+    emit_transfers(loads, false, waits, {area(n).runs.empty() ? kMoved : kLoaded});
+    held = area(n).loaded;
+  }
+
+  void emit_stores(std::size_t n) {
+    std::vector<isa::DmaCommand> all;
+    for (const AreaTile &t : area(n).stored)
+      all.push_back(transfer(t, n, true));
+    Semaphores posts;
+    if (!is_last_in_place(n)) posts.push_back(goes_on(n) ? kStored : kFree);
+    if (waits_for_memory_[n + 1]) posts.push_back(kInMemory);
+    emit_transfers(all, true, {area(n).runs.empty() ? kMoved : kComputed}, posts);
+  }
+
+  /// The first run waits, the last posts.
+  void emit_runs(std::size_t n) {
+    const std::vector<AreaRun> &runs = area(n).runs;
+    for (const AreaRun &run : runs) {
+      Semaphores waits, posts;
+      if (&run == &runs.front()) {
+        waits.push_back(kLoaded);
+        if (n >= 2 && goes_on(n - 2)) waits.push_back(kStored);
+      }
+      if (&run == &runs.back()) {
+        posts.push_back(kComputed);
+        if (goes_on(n)) posts.push_back(kRead);
+      }
+      emit_run(run, n, waits, posts);
+    }
+  }
+
+  void emit_run(const AreaRun &run, std::size_t n, const Semaphores &waits, const Semaphores &posts) {
+    isa::VectorCommand v;
+    v.first = program_at(run.program);
+    v.elements = run.elements;
+    v.steps = run.steps;
+    std::vector<isa::VectorTile> tiles = run.tiles;
+    for (isa::VectorTile &t : tiles)
+      t.spm = in_place(t.spm, n);
+    tiles.insert(tiles.end(), run.state.begin(), run.state.end());
+    for (std::size_t i = 0; i < tiles.size();) {
+      isa::TileCommand command;
+      for (isa::VectorTile &t : command.tiles)
+        if (i < tiles.size()) t = tiles[i++];
+      emit(command);
+    }
+    emit(v, waits, posts);
+  }
+
+  /// Where the program lies in the unit's memory; writes it there if it is not. A unit runs its commands one after the
+  /// other, so words may be replaced that earlier runs needed.
+  std::uint32_t program_at(std::size_t program) {
+    if (const auto found = programs_.find(program); found != programs_.end()) return found->second;
+    const isa::vector::Words &words = plan_.programs[program];
+    const auto count = static_cast<std::uint32_t>(words.size());
+    if (next_word_ + count > isa::kProgramWords) {
+      programs_.clear();
+      next_word_ = 0;
+    }
+    for (std::uint32_t done = 0; done < count;) {
+      isa::ProgramCommand p;
+      p.at = next_word_ + done;
+      p.count = std::min<std::uint32_t>(count - done, static_cast<std::uint32_t>(p.words.size()));
+      std::copy_n(words.begin() + done, p.count, p.words.begin());
+      emit(p);
+      done += p.count;
+    }
+    const std::uint32_t at = next_word_;
+    programs_[program] = at;
+    next_word_ += count;
+    return at;
+  }
+
+  const AreaPlan &plan_;
+  const std::vector<std::uint64_t> &addresses_;
+  const NpuConfig &npu_;
+  std::vector<bool> waits_for_memory_; ///< of each area
+  /// What was loaded into each place, and is there: areas of a layout store nothing that others of them load.
+  std::array<std::vector<AreaTile>, 2> held_;
+  std::map<std::size_t, std::uint32_t> programs_; ///< where the program memory has them
+  std::uint32_t next_word_ = 0;
+  std::vector<isa::Command> out_;
+};
+
+} // namespace
+
+std::vector<isa::Command> section_commands(const AreaPlan &plan, const std::vector<std::uint64_t> &addresses,
+                                           const NpuConfig &npu) {
+  return Section(plan, addresses, npu).run();
+}
+
+} // namespace gradweave::compiler
