@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -15,6 +16,9 @@ namespace {
 
 using compiler::Layer;
 using compiler::Schedule;
+
+/// Changes of a plan that are tried: any plan has to give the bits, and the search takes longer than the NPU.
+constexpr std::uint64_t kPlans = 30;
 
 const std::vector<Layer> kLayers{
     {"partial_tiles", 50, 61, 29, true, 1}, {"one_row", 1, 23, 41, true, 2},       {"one_column", 37, 1, 19, true, 3},
@@ -40,6 +44,7 @@ TEST_P(EverySchedule, GivesTheGoldenBits) {
   s.npu = load_machine(fmt::format("configs/{}.toml", npu));
   s.compile.schedule = schedule;
   s.compile.pass = compiler::Pass::kBoth;
+  s.compile.plans = kPlans;
   // Neighbouring cases differ in data and in the bus, so that together they cover all four combinations.
   s.data = (layer + number_of(schedule)) % 2 == 0 ? DataKind::kSpecial : DataKind::kNormal;
   s.device.stress.seed = layer + 1;
@@ -83,6 +88,7 @@ TEST(Fp32Sums, LeaveTheRtlAsTheyAre) {
         s.npu = load_machine(fmt::format("configs/{}.toml", npu));
         s.compile.schedule = schedule;
         s.compile.pass = compiler::Pass::kBoth;
+        s.compile.plans = kPlans;
         s.data = DataKind::kSpecial;
         const JobResult r = run_job(s);
         EXPECT_EQ(r.outcome, Outcome::kPass)

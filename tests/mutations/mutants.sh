@@ -80,22 +80,32 @@ apply_all() {
   done
 }
 
-# copy_tree DIR: the sources as they are in the working tree. Unchanged files keep their times, for quick rebuilds.
+# sums DIR FILES: name and sum of those of the NUL-separated files that DIR has, sorted.
+sums() {
+  (
+    cd "$1"
+    xargs -0 -r md5sum -z -- <"$2" 2>/dev/null || true
+  ) | sort -z
+}
+
+# copy_tree DIR: the sources as they are in the working tree. Unchanged files keep their times, for quick rebuilds. They are
+# compared by sums, all at once: thousands of processes, one or three a file, took half of the time of quick mutants.
 copy_tree() {
-  local file from
+  local file files=$1.files
   mkdir -p "$1"
   (cd "$1" && find . -type f -print0 | while IFS= read -r -d '' file; do
     [ -f "$root/$file" ] || rm "$file"
   done)
   (cd "$root" && git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
     [ -f "$file" ] || continue
-    from=$file
-    [ -z "$overlay" ] || [ ! -f "$overlay/$file" ] || from=$overlay/$file
-    if ! cmp -s "$from" "$1/$file"; then
+    if [ -z "$overlay" ] || [ ! -f "$overlay/$file" ]; then
+      printf '%s\0' "$file"
+    elif ! cmp -s "$overlay/$file" "$1/$file"; then
       mkdir -p "$1/$(dirname "$file")"
-      cp "$from" "$1/$file"
+      cp "$overlay/$file" "$1/$file"
     fi
-  done)
+  done) >"$files"
+  comm -z -23 <(sums "$root" "$files") <(sums "$1" "$files") | cut -z -c 35- | (cd "$root" && xargs -0 -r cp --parents -t "$1" --)
 }
 
 # configure: the copy in $tree, its build in $out; again if another run had other flags.

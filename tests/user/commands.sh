@@ -12,10 +12,12 @@ fail() {
   failed=1
 }
 source tests/user/doc_lines.sh
-help_of() { # SUBCOMMAND...
-  local file="$work/help-$*"
-  [ -f "$file" ] || "$gradweave" "$@" --help >"$file" 2>/dev/null || { rm -f "$file"; return 1; }
-  cat "$file"
+# read_help SUBCOMMAND...: its help into the variable `help`, which each command is asked for once: no process for each line of the docs.
+declare -A helps
+help=
+read_help() {
+  [ -n "${helps[*$*]-}" ] || helps[*$*]=$("$gradweave" "$@" --help 2>/dev/null) || { helps[*$*]=''; return 1; }
+  help=${helps[*$*]}
 }
 read -r -d '' -a variables < <(sed -n '/^variables :=/,/[^\\]$/p' Makefile | sed 's/^variables :=//; s/\\$//') || true
 variables+=(BUILD SECONDS TARGET MERGE CXX CC CLANG_TIDY CI)
@@ -28,18 +30,18 @@ has() { # WORD LIST...
 }
 
 check_gradweave() { # PLACE WORD...
-  local place=$1 word help sub
+  local place=$1 word sub break=$'\n'
   shift 2
   sub=${1:-}
-  case $sub in --* | "") help=$(help_of) ;; *)
-    if [ "$sub ${2:-}" = "sweep collect" ]; then help=$(help_of sweep collect); else
-      help=$(help_of "$sub") || { fail "$place: there is no 'gradweave $sub'"; return 0; }
+  case $sub in --* | "") read_help ;; *)
+    if [ "$sub ${2:-}" = "sweep collect" ]; then read_help sweep collect; else
+      read_help "$sub" || { fail "$place: there is no 'gradweave $sub'"; return 0; }
     fi ;;
   esac
   for word in "$@"; do
     case $word in --help | --help-all | --version) continue ;; --?*) ;; *) continue ;; esac
     word=${word%%=*}
-    grep -qE -- "(^|[ ,])$word([ ,=[]|$)" <<<"$help" || fail "$place: 'gradweave $sub' has no option $word"
+    [[ $break$help$break =~ [\ ,$break]"$word"[\ ,=[$break] ]] || fail "$place: 'gradweave $sub' has no option $word"
   done
 }
 check_make() { # PLACE WORD...

@@ -1,12 +1,12 @@
 #include "app/validate/corpus/random_stream.hpp"
 
+#include "app/validate/corpus/dram_regions.hpp"
 #include "app/validate/corpus/parts/hazards.hpp"
 #include "app/validate/corpus/parts/images.hpp"
 #include "app/validate/corpus/parts/live_tiles.hpp"
 #include "app/validate/corpus/parts/semaphores.hpp"
 #include "app/validate/corpus/vector/tile_work.hpp"
 #include "base/random/dice.hpp"
-#include "base/random/random_data.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -16,45 +16,32 @@ namespace gradweave::corpus {
 
 namespace {
 
-constexpr std::uint64_t kPage = 4096; // bursts end at its multiples
 constexpr std::size_t kMaxObjects = 8;
 constexpr std::uint64_t kAddSalt = 0x616464;    // what is drawn for ADDs is apart from what the seed decides otherwise
 constexpr std::uint64_t kConvSalt = 0x636f6e76; // and so for convolutions
 constexpr double kShareOfVectors = 0.8;         // of the streams of an NPU that has vector units
-
-constexpr std::uint64_t bytes_of(bool fp32) { return fp32 ? 4 : 2; }
-
-struct Region {
-  std::uint64_t offset = 0, bytes = 0;
-};
 
 class Generator {
 public:
   Generator(const NpuConfig &config, const RandomStreamOptions &options)
       : npu_(config), options_(options), dice_(options.seed), adds_(Dice(options.seed ^ kAddSalt).chance(0.5)),
         convs_(Dice(options.seed ^ kConvSalt).chance(0.4)), lanes_(config.lanes()), tiles_(config, dice_),
-        engines_(draw_engines()), vectors_(config.vectors() != 0 && dice_.chance(kShareOfVectors)) {
+        max_elements_(window_words() / 6), max_row_words_(window_words() / 2),
+        dram_(options.dram_base, max_row_words_, dice_), engines_(draw_engines()),
+        vectors_(config.vectors() != 0 && dice_.chance(kShareOfVectors)) {
     for (std::uint32_t unit = 0; unit < config.vectors(); ++unit)
       units_.emplace_back(static_cast<std::uint8_t>(unit), dice_);
-    const std::uint64_t window_words = std::uint64_t{tiles_.window_rows()} * lanes_;
-    max_elements_ = window_words / 6;
-    max_row_words_ = window_words / 2;
-    regions_[0].bytes = (2 * max_row_words_ + kPage - 1) / kPage * kPage + 2 * kPage;
-    regions_[1] = {regions_[0].bytes, regions_[0].bytes};
-    end_ = regions_[1].offset + regions_[1].bytes;
   }
 
   RandomStream run() {
     while (ops_.size() < options_.commands)
       step();
     store_everything();
-    end_ = (end_ + kPage - 1) / kPage * kPage;
 
     RandomStream stream;
     stream.dram_base = options_.dram_base;
-    stream.dram_image.resize(end_);
-    fill(stream.dram_image);
-    HazardTracker tracker(npu_, options_.dram_base, end_);
+    stream.dram_image = dram_.image();
+    HazardTracker tracker(npu_, options_.dram_base, stream.dram_image.size());
     std::vector<Needs> needs;
     for (const isa::Decoded &op : ops_)
       needs.push_back(tracker.add(op));
@@ -64,6 +51,8 @@ public:
   }
 
 private:
+  std::uint64_t window_words() const { return std::uint64_t{tiles_.window_rows()} * lanes_; }
+
   /// Load, store, and as many cores and vector units as there are semaphores for, any of them, a core at least.
   std::vector<std::uint8_t> draw_engines() {
     std::vector<std::uint8_t> engines(npu_.engines());
@@ -134,43 +123,6 @@ private:
     if (dice_.chance(0.7)) store(smallest, true);
   }
 
-  // --- DRAM ---------------------------------------------------------------------------------------
-
-  /// Address and pitch of rows x cols elements somewhere in the region of the type. Results of GEMMs can be larger than
-  /// the region, which is as large as what is loaded: of those, the part that fits is moved.
-  void place_in_dram(isa::DmaCommand &d) {
-    const std::uint64_t element = bytes_of(d.fp32);
-    const Region &region = regions_[d.fp32 ? 1 : 0];
-    d.cols = static_cast<std::uint32_t>(std::min<std::uint64_t>(d.cols, region.bytes / element));
-    const std::uint64_t row = d.cols * element;
-    d.rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(d.rows, region.bytes / row));
-    std::uint64_t pitch = row;
-    switch (dice_.below(4)) {
-    case 0:
-      pitch = row + dice_.below(40) * element;
-      break;
-    case 1:
-      pitch = row + dice_.below(3000) * element;
-      break;
-    case 2:
-      pitch = d.store ? row : dice_.below(d.cols + 1) * element;
-      break; // rows that overlap may be read
-    default:
-      break;
-    }
-    if ((d.rows - 1) * pitch + row > region.bytes) pitch = row;
-    const std::uint64_t room = region.bytes - ((d.rows - 1) * pitch + row);
-    std::uint64_t at = dice_.below(room / element + 1) * element;
-    if (dice_.chance(0.3)) { // a row that starts just before the end of a page
-      const std::uint64_t before = kPage - (dice_.below(std::min<std::uint64_t>(d.cols, 64)) + 1) * element;
-      const std::uint64_t snapped = at / kPage * kPage + before;
-      if (snapped <= room) at = snapped;
-    }
-    d.dram_addr = options_.dram_base + region.offset + at;
-    d.pitch = static_cast<std::uint32_t>(pitch);
-    if (d.rows == 1 && dice_.chance(0.5)) d.pitch = static_cast<std::uint32_t>(dice_.bits()); // of no effect
-  }
-
   // --- commands -----------------------------------------------------------------------------------
 
   template <typename Op> void emit(const Op &op) {
@@ -186,7 +138,7 @@ private:
     d.rows = rows;
     d.cols = cols;
     d.spm = tile;
-    place_in_dram(d);
+    dram_.place(d);
     emit(d);
   }
 
@@ -222,14 +174,10 @@ private:
     d.rows = p.rows;
     d.cols = p.cols;
     d.spm = p.tile;
-    if (whole) {
-      d.pitch = static_cast<std::uint32_t>((d.cols + dice_.below(9)) * bytes_of(o.fp32));
-      end_ = (end_ + 3) / 4 * 4 + dice_.below(8) * 4;
-      d.dram_addr = options_.dram_base + end_;
-      end_ += std::uint64_t{d.pitch} * d.rows;
-    } else {
-      place_in_dram(d);
-    }
+    if (whole)
+      dram_.append(d);
+    else
+      dram_.place(d);
     emit(d);
   }
 
@@ -408,16 +356,6 @@ private:
   template <typename Op> static Op &result_of(Op &command) { return command; }
   static isa::GemmCommand &result_of(isa::ConvCommand &conv) { return conv.product; }
 
-  // --- data ---------------------------------------------------------------------------------------
-
-  void fill(std::vector<std::uint8_t> &image) {
-    const DataMix mix = random_mix(dice_);
-    fill_bf16(image.data() + regions_[0].offset, regions_[0].bytes / 2, mix, dice_);
-    fill_fp32(image.data() + regions_[1].offset, regions_[1].bytes / 4, mix, dice_);
-    for (std::uint64_t i = regions_[1].offset + regions_[1].bytes; i < image.size(); ++i)
-      image[i] = static_cast<std::uint8_t>(dice_.bits());
-  }
-
   const NpuConfig &npu_;
   const RandomStreamOptions &options_;
   Dice dice_;
@@ -425,9 +363,8 @@ private:
   bool convs_; ///< some have convolutions
   std::uint32_t lanes_;
   LiveTiles tiles_;
-  std::uint64_t max_elements_ = 0, max_row_words_ = 0;
-  std::array<Region, 2> regions_; ///< bf16 and fp32 elements
-  std::uint64_t end_ = 0;         ///< of the DRAM in use
+  std::uint64_t max_elements_, max_row_words_;
+  DramRegions dram_;
   std::optional<Object> accumulated_;
   std::vector<std::uint8_t> engines_; ///< places of those in use
   bool vectors_;                      ///< most have programs of vector units, if there are any

@@ -20,7 +20,7 @@ public:
         epsilon_(number<A>(attributes.real("epsilon"))) {}
 
   /// From the moments m and v and the gradient; `correct_m`, `correct_v`: constants of the step.
-  Next next(Value m, Value v, Value gradient, Value correct_m, Value correct_v) const {
+  [[gnu::always_inline]] Next next(Value m, Value v, Value gradient, Value correct_m, Value correct_v) const {
     const Value mean = A::fma(keep_m_, m, A::mul(add_m_, gradient));
     const Value square = A::fma(keep_v_, v, A::mul(A::mul(add_v_, gradient), gradient));
     const Value root = A::sqrt(A::mul(square, correct_v));
