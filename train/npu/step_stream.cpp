@@ -1,0 +1,232 @@
+#include "train/npu/step_stream.hpp"
+
+#include "base/process/stopwatch.hpp"
+#include "compiler/emit/hazards.hpp"
+#include "compiler/ir/arithmetic.hpp"
+#include "compiler/vector_stream/job_commands.hpp"
+#include "compiler/vector/lower_op.hpp"
+#include "train/npu/in_place.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+namespace gradweave::runtime::train {
+namespace {
+
+using compiler::OpJobs;
+using graph::kNone;
+using graph::Op;
+using graph::OpId;
+using graph::TensorId;
+
+/// The inputs that decide which rows an op moves or updates.
+std::vector<std::size_t> index_inputs(const graph::Graph &graph, const Op &op) {
+  std::vector<std::size_t> inputs;
+  if (!compiler::needs_indices(graph, op)) return inputs;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if (op.inputs[i] != kNone && !graph::is_real(graph.tensors[op.inputs[i]].type)) inputs.push_back(i);
+  return inputs;
+}
+
+/// A SYNC on STORE that posts, and one on LOAD that waits for it: LOADs behind come after STOREs before.
+std::array<isa::Command, 2> barrier(const NpuConfig &npu) {
+  const std::uint8_t token = compiler::barrier_semaphore(npu);
+  isa::Decoded stored, load;
+  stored.op = isa::SyncCommand{static_cast<std::uint8_t>(isa::Engine::STORE)};
+  stored.sync.posts[0] = token;
+  load.op = isa::SyncCommand{static_cast<std::uint8_t>(isa::Engine::LOAD)};
+  load.sync.waits[0] = {token, 1};
+  return {isa::encode(stored), isa::encode(load)};
+}
+
+/// A semaphore belongs to a pair of engines in all of a stream. Those of vector sections follow those of products.
+std::vector<isa::Command> with_own_semaphores(std::vector<isa::Command> commands, const NpuConfig &npu) {
+  const std::uint32_t first = compiler::semaphores_used(npu.cores);
+  const auto shift = [first](std::uint8_t &id) {
+    if (id != isa::kNoSemaphore) id = static_cast<std::uint8_t>(id + first);
+  };
+  for (isa::Command &command : commands) {
+    isa::Decoded decoded = *isa::decode(command);
+    for (isa::Wait &wait : decoded.sync.waits)
+      shift(wait.semaphore);
+    for (std::uint8_t &post : decoded.sync.posts)
+      shift(post);
+    command = isa::encode(decoded);
+  }
+  return commands;
+}
+
+} // namespace
+
+const StepSection &StepStream::section_of(std::size_t command) const {
+  const auto behind = std::upper_bound(sections.begin(), sections.end(), command,
+                                       [](std::size_t at, const StepSection &s) { return at < s.first; });
+  return *std::prev(behind);
+}
+
+ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu) {
+  PlanOptions options;
+  options.images = ReadImages::kWherePossible;
+  return plan_products(graph, npu, options);
+}
+
+std::string refused_ops(const graph::Graph &graph, const ProductPlan &products) {
+  std::string refused;
+  const auto refuse = [&refused](const std::string &text) { refused += (refused.empty() ? "" : "; ") + text; };
+  for (const HostProduct &host : products.host)
+    refuse(fmt::format("'{}': {}", graph.ops[host.op].name, host.reason));
+  for (const Op &op : graph.ops) {
+    const bool product = op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
+    if (!product && !compiler::has_jobs(*op.type))
+      refuse(fmt::format("'{}': {} has no program of the vector unit", op.name, op.type->name));
+  }
+  return refused;
+}
+
+StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products, const Machine &npu,
+                   const compiler::CompileOptions &options)
+    : step_(step), npu_(npu), products_(products) {
+  if (npu.vectors() == 0)
+    throw std::invalid_argument(fmt::format(
+        "NPU '{}' has no vector unit, and so computes no operators; set npu.vector_groups to 1, 2, 4 or 8, pick "
+        "another NPU, or leave operators to the host (--operators host)",
+        npu.name));
+  const Stopwatch stopwatch;
+  if (const std::string refused = refused_ops(step.graph, products); !refused.empty())
+    throw std::invalid_argument(
+        fmt::format("the NPU cannot run the whole step; leave operators to the host (--operators host): {}", refused));
+  memory_ = plan_memory(step.graph);
+  memory_bytes_ = memory_.bytes;
+  compile(options);
+  for (OpId op = 0; op < step.graph.ops.size(); ++op) {
+    const std::vector<std::size_t> due = products_.due(op);
+    for (const std::size_t pass : due)
+      add_pass(pass);
+    if (compiler::has_jobs(*step.graph.ops[op].type)) add_operator(op);
+  }
+  add_moves();
+  check_memory(memory_bytes_, npu);
+  compile_seconds_ = stopwatch.wall_seconds();
+}
+
+void StepPlan::compile(const compiler::CompileOptions &options) {
+  compiler::CompileCache cache;
+  for (const ProductPass &pass : products_.passes) {
+    compiler::CompileOptions compile = options;
+    compile.pass = pass.pass;
+    compiled_.push_back(compiler::compile({pass.layer}, npu_, compile, cache));
+    multiply_adds_ += compiled_.back().useful_macs;
+  }
+}
+
+void StepPlan::add_pass(std::size_t index) {
+  const ProductPass &pass = products_.passes[index];
+  ProductSection section = place_product(pass, compiled_[index], step_.graph, memory_);
+  memory_bytes_ = std::max(memory_bytes_, section.scratch_end);
+  add_staged(section.before, pass.when());
+  parts_.push_back({pass.when(), step_.graph.ops[pass.when()].type->name, std::move(section.commands), {}});
+  add_staged(section.behind, pass.when());
+}
+
+void StepPlan::add_staged(const std::vector<StagedMatrix> &staged, OpId op) {
+  for (const StagedMatrix &matrix : staged)
+    parts_.push_back({op, fmt::format("{} staging", step_.graph.ops[op].type->name),
+                      commands_of(matrix.jobs, {matrix.tensor, matrix.matrix}), {}});
+}
+
+void StepPlan::add_operator(OpId op) {
+  Part part{op, step_.graph.ops[op].type->name, {}, {}};
+  for (const std::size_t input : index_inputs(step_.graph, step_.graph.ops[op])) {
+    const TensorId id = step_.graph.ops[op].inputs[input];
+    if (step_.graph.tensors[id].computed())
+      throw std::invalid_argument(
+          fmt::format("'{}': which rows it takes is computed in the step, by '{}'; leave operators to the host "
+                      "(--operators host)",
+                      step_.graph.ops[op].name, step_.graph.ops[step_.graph.tensors[id].producer].name));
+    part.inputs.push_back(input);
+    if (std::find(index_tensors_.begin(), index_tensors_.end(), id) == index_tensors_.end())
+      index_tensors_.push_back(id);
+  }
+  if (part.inputs.empty())
+    part.commands = operator_commands(part, {});
+  else
+    reserve_scratch(op);
+  parts_.push_back(std::move(part));
+}
+
+/// Of an op whose jobs are not known yet: at most an fp32 value between jobs for each element that it gives.
+void StepPlan::reserve_scratch(OpId op) {
+  std::uint64_t elements = 0;
+  for (const TensorId id : step_.graph.ops[op].outputs)
+    if (id != kNone) elements += step_.graph.tensors[id].shape.elements() + compiler::kTensorAlignment;
+  memory_bytes_ = std::max(memory_bytes_, memory_.scratch + elements * sizeof(float));
+}
+
+std::vector<isa::Command> StepPlan::operator_commands(const Part &part, const StepIndices &indices) {
+  const Op &op = step_.graph.ops[part.op];
+  std::vector<const std::vector<std::int32_t> *> of_inputs(op.inputs.size(), nullptr);
+  for (const std::size_t input : part.inputs)
+    of_inputs[input] = indices[op.inputs[input]];
+  OpJobs jobs = compiler::lower_op(step_.graph, op, of_inputs);
+  const std::vector<std::uint64_t> addresses = addresses_of(jobs);
+  fit_in_place(jobs, addresses, op.name);
+  return commands_of(jobs, addresses);
+}
+
+std::vector<isa::Command> StepPlan::commands_of(const OpJobs &jobs, const std::vector<std::uint64_t> &addresses) const {
+  return with_own_semaphores(compiler::job_commands(jobs, addresses, npu_), npu_);
+}
+
+/// Values between jobs lie in scratch space.
+std::vector<std::uint64_t> StepPlan::addresses_of(const OpJobs &jobs) {
+  std::vector<std::uint64_t> addresses;
+  std::uint64_t scratch = memory_.scratch;
+  for (const compiler::JobValue &value : jobs.values) {
+    if (value.tensor != kNone) {
+      addresses.push_back(memory_.tensors[value.tensor]);
+      continue;
+    }
+    scratch = compiler::round_up(scratch, compiler::kTensorAlignment);
+    addresses.push_back(scratch);
+    scratch += value.elements * graph::bytes_of(value.type);
+  }
+  memory_bytes_ = std::max(memory_bytes_, scratch);
+  return addresses;
+}
+
+/// Next values that could not take their places.
+void StepPlan::add_moves() {
+  for (const graph::Update &update : memory_.moved) {
+    const graph::Tensor &tensor = step_.graph.tensors[update.tensor];
+    OpJobs jobs;
+    const std::size_t elements = tensor.shape.elements();
+    jobs.values = {{step_.graph.tensors[update.next].name, update.next, tensor.type, elements},
+                   {tensor.name, update.tensor, tensor.type, elements}};
+    jobs.steps.emplace_back(compiler::MoveJob{0, 1, 0, elements, 0, elements, 1, elements});
+    parts_.push_back({kNone, "next value",
+                      commands_of(jobs, {memory_.tensors[update.next], memory_.tensors[update.tensor]}), {}});
+  }
+}
+
+StepStream StepPlan::stream(const StepIndices &indices) {
+  StepStream stream;
+  const std::uint64_t reserved = memory_bytes_;
+  for (Part &part : parts_) {
+    if (!part.inputs.empty()) part.commands = operator_commands(part, indices);
+    if (part.commands.empty()) continue;
+    const std::size_t first = stream.commands.size();
+    if (first > 0)
+      for (const isa::Command &command : barrier(npu_))
+        stream.commands.push_back(command);
+    stream.commands.insert(stream.commands.end(), part.commands.begin(), part.commands.end());
+    stream.sections.push_back({part.op, part.what, first, stream.commands.size() - first});
+  }
+  if (memory_bytes_ > reserved) throw std::logic_error("a step's jobs have more values between them than results");
+  return stream;
+}
+
+} // namespace gradweave::runtime::train

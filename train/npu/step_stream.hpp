@@ -1,0 +1,95 @@
+// A whole step of training as one stream of commands: products on the array, all else on vector units, moves by DMA.
+#pragma once
+
+#include "compiler/compiler.hpp"
+#include "compiler/vector/job.hpp"
+#include "graph/passes/training.hpp"
+#include "sw_models/config/machine.hpp"
+#include "train/npu/product_section.hpp"
+#include "train/npu/step_memory.hpp"
+#include "train/product_plan.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gradweave::runtime::train {
+
+/// Commands of an op, or of what is staged for it, one behind another in the stream.
+struct StepSection {
+  graph::OpId op = graph::kNone; ///< of a pass of several the last; kNone: moves of next values at the end
+  std::string what;              ///< operator, and its part in the op if it is one: "Gemm", "Gemm staging"
+  std::size_t first = 0, count = 0;
+};
+
+struct StepStream {
+  std::vector<isa::Command> commands;
+  std::vector<StepSection> sections; ///< in the order of the commands, without gaps
+  /// The one that has the command.
+  const StepSection &section_of(std::size_t command) const;
+};
+
+/// The elements of int32 tensors that a step is fed, by tensor; null of others.
+using StepIndices = std::vector<const std::vector<std::int32_t> *>;
+
+/// The products of a step of which the host does nothing: convolutions read images wherever they can, as im2col is
+/// then a move of every element.
+ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu);
+
+/// The ops that no NPU can compute, and why, separated by "; ": products that are the host's, operators without jobs.
+/// Empty: there are none.
+std::string refused_ops(const graph::Graph &graph, const ProductPlan &products);
+
+/// Plans a step for an NPU with a vector unit and writes its streams. Sections follow one another in the order of the
+/// graph's ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next
+/// ones read. Of a step's stream only sections that depend on what it is fed, rows that an embedding looks up, are
+/// made anew.
+class StepPlan {
+public:
+  /// Throws std::invalid_argument: the NPU has no vector unit, ops that it cannot compute (all of them, with the
+  /// remedy), or too little memory; compiler::CompileError. `products`: plan_device_products(). References must
+  /// outlive this.
+  StepPlan(const graph::TrainingGraph &step, const ProductPlan &products, const Machine &npu,
+           const compiler::CompileOptions &options);
+
+  const StepMemory &memory() const { return memory_; }
+  /// From address 0 on, the stream apart.
+  std::uint64_t memory_bytes() const { return memory_bytes_; }
+  std::uint64_t multiply_adds() const { return multiply_adds_; }
+  double compile_seconds() const { return compile_seconds_; }
+
+  /// The int32 tensors that streams depend on; none: all are the same.
+  const std::vector<graph::TensorId> &index_tensors() const { return index_tensors_; }
+  StepStream stream(const StepIndices &indices);
+
+private:
+  struct Part {
+    graph::OpId op = graph::kNone;
+    std::string what;
+    std::vector<isa::Command> commands;
+    std::vector<std::size_t> inputs; ///< that decide which rows its op takes; if there are any, it is made anew
+  };
+
+  void compile(const compiler::CompileOptions &options);
+  void add_pass(std::size_t pass);
+  void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
+  void add_operator(graph::OpId op);
+  void add_moves();
+  void reserve_scratch(graph::OpId op);
+  std::vector<isa::Command> operator_commands(const Part &part, const StepIndices &indices);
+  std::vector<std::uint64_t> addresses_of(const compiler::OpJobs &jobs);
+  std::vector<isa::Command> commands_of(const compiler::OpJobs &jobs, const std::vector<std::uint64_t> &addresses) const;
+
+  const graph::TrainingGraph &step_;
+  const Machine &npu_;
+  const ProductPlan &products_;
+  StepMemory memory_;
+  std::uint64_t memory_bytes_ = 0, multiply_adds_ = 0;
+  std::vector<compiler::Compiled> compiled_; ///< of each pass
+  std::vector<Part> parts_;                  ///< in order
+  std::vector<graph::TensorId> index_tensors_;
+  double compile_seconds_ = 0;
+};
+
+} // namespace gradweave::runtime::train
