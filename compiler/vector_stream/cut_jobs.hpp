@@ -1,0 +1,15 @@
+// From jobs to areas.
+#pragma once
+
+#include "compiler/vector/job.hpp"
+#include "compiler/vector_stream/area.hpp"
+#include "sw_models/config/npu_config.hpp"
+
+namespace gradweave::compiler {
+
+/// Cuts all steps of the jobs into areas that fit a place each (places.hpp). Elements are cut in lanes and steps, and
+/// laid out so that lines are full; chains are cut in lanes, and in steps if one strip does not fit otherwise: then
+/// they hand on the variables of their program. Moves are cut in rows and columns. Throws JobCommandsError.
+AreaPlan cut_jobs(const OpJobs &jobs, const NpuConfig &npu);
+
+} // namespace gradweave::compiler

@@ -1,0 +1,16 @@
+#include "compiler/vector_stream/job_commands.hpp"
+
+#include "compiler/vector_stream/cut_jobs.hpp"
+#include "compiler/vector_stream/section.hpp"
+
+#include <fmt/format.h>
+
+namespace gradweave::compiler {
+std::vector<isa::Command> job_commands(const OpJobs &jobs, const std::vector<std::uint64_t> &addresses,
+                                       const NpuConfig &npu) {
+  if (npu.vectors() == 0)
+    throw JobCommandsError(fmt::format("NPU '{}' has no vector unit; give it one by vector_groups", npu.name));
+  return section_commands(cut_jobs(jobs, npu), addresses, npu);
+}
+
+} // namespace gradweave::compiler

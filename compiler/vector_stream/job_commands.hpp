@@ -1,0 +1,38 @@
+// Jobs of the vector unit as commands: a section of a stream.
+#pragma once
+
+#include "compiler/vector/job.hpp"
+#include "isa/command.hpp"
+#include "sw_models/config/npu_config.hpp"
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// Jobs that the NPU cannot run: what() says which step, what does not fit, how large it is, and what to do.
+class JobCommandsError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A semaphore that no section uses: for the barrier between sections.
+inline std::uint8_t barrier_semaphore(const NpuConfig &npu) { return static_cast<std::uint8_t>(npu.semaphores - 1); }
+
+/// The commands of all steps of the jobs, a section. `addresses`: of each of OpJobs::values, the byte address of
+/// element 0 in memory; values lie row-major and without gaps, an element takes the bytes of its type. Values between
+/// jobs lie in memory, too.
+///
+/// A section uses the whole scratchpad, the LOAD and STORE engines, core 0's vector unit and its program memory, and
+/// the semaphores 0 to 6, which are zero before and behind it. Whatever it does waits for its first LOAD, and that for
+/// nothing inside; once its last STORE has completed, all of it has. So sections that follow one another, and other
+/// parts of a stream of which the same holds, need one barrier between them: a SYNC of the STORE engine that posts a
+/// semaphore, and a SYNC of the LOAD engine that waits for it. PROGRAMs and TILEs do not wait: no part of a stream may
+/// rely on what the vector unit holds of another.
+///
+/// Throws JobCommandsError if the NPU has no vector unit, or not enough scratchpad.
+std::vector<isa::Command> job_commands(const OpJobs &jobs, const std::vector<std::uint64_t> &addresses,
+                                       const NpuConfig &npu);
+
+} // namespace gradweave::compiler

@@ -1,0 +1,20 @@
+// How long the vector unit is busy with a program, nearly: to choose between ways to cut.
+#pragma once
+
+#include "isa/vector/program.hpp"
+#include "sw_models/config/npu_config.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gradweave::compiler {
+
+struct LaneShape {
+  std::size_t strips = 1, steps = 1;
+};
+
+/// For each section, step and group of 4 G strips the greatest of four cycles an instruction, and a cycle a line read
+/// or written (docs/vector-unit.md).
+std::uint64_t lane_cycles(const isa::vector::Program &program, const LaneShape &shape, const NpuConfig &npu);
+
+} // namespace gradweave::compiler

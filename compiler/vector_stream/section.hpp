@@ -1,0 +1,19 @@
+// From areas to commands.
+#pragma once
+
+#include "compiler/vector_stream/area.hpp"
+#include "isa/command.hpp"
+#include "sw_models/config/npu_config.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// LOADs, TILEs, a VECTOR and STOREs for each area, areas by turns in the two places, so that they overlap. What a
+/// place holds already is not loaded again. Where an area reads what an earlier one stores, it waits for that in
+/// memory. Programs are written once, as long as the program memory has room for all.
+std::vector<isa::Command> section_commands(const AreaPlan &plan, const std::vector<std::uint64_t> &addresses,
+                                           const NpuConfig &npu);
+
+} // namespace gradweave::compiler
