@@ -82,7 +82,7 @@ private:
       if ((mask >> (isa::vector::kTiles + result) & 1U) != 0) first_write = std::min(first_write, s);
     }
     const bool loop = last_read % 2 == 1;
-    return last_read < first_write || (last_read == first_write && (!loop || tile.steps_move));
+    return last_read < first_write || (last_read == first_write && (!loop || tile.steps_move || job.steps == 1));
   }
 
   /// What is read may have been written by itself, not by another in its place.

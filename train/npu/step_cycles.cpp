@@ -1,6 +1,7 @@
 #include "train/npu/step_cycles.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -68,8 +69,9 @@ std::vector<OperatorCycles> by_operator(const StepStream &stream, const std::vec
   std::vector<OperatorCycles> all;
   for (auto &[what, sum] : sums)
     all.push_back(std::move(sum));
-  std::stable_sort(all.begin(), all.end(),
-                   [](const OperatorCycles &a, const OperatorCycles &b) { return a.cycles > b.cycles; });
+  std::sort(all.begin(), all.end(), [](const OperatorCycles &a, const OperatorCycles &b) {
+    return a.cycles != b.cycles ? a.cycles > b.cycles : a.what < b.what;
+  });
   return all;
 }
 

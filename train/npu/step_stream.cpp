@@ -128,7 +128,7 @@ void StepPlan::add_pass(std::size_t index) {
   ProductSection section = place_product(pass, compiled_[index], step_.graph, memory_);
   memory_bytes_ = std::max(memory_bytes_, section.scratch_end);
   add_staged(section.before, pass.when());
-  parts_.push_back({pass.when(), step_.graph.ops[pass.when()].type->name, std::move(section.commands), {}});
+  parts_.push_back({pass.when(), std::string(step_.graph.ops[pass.when()].type->name), std::move(section.commands), {}});
   add_staged(section.behind, pass.when());
 }
 
@@ -139,7 +139,7 @@ void StepPlan::add_staged(const std::vector<StagedMatrix> &staged, OpId op) {
 }
 
 void StepPlan::add_operator(OpId op) {
-  Part part{op, step_.graph.ops[op].type->name, {}, {}};
+  Part part{op, std::string(step_.graph.ops[op].type->name), {}, {}};
   for (const std::size_t input : index_inputs(step_.graph, step_.graph.ops[op])) {
     const TensorId id = step_.graph.ops[op].inputs[input];
     if (step_.graph.tensors[id].computed())
