@@ -85,7 +85,7 @@ void NpuExecutor::poison(std::uint64_t begin, std::uint64_t end) {
 
 void NpuExecutor::write(TensorId id, const graph::Buffer<graph::Contract> &values) {
   const std::vector<std::uint8_t> bytes = to_bytes(step().graph.tensors[id], values);
-  device_.copy_in(planned_->memory().tensors[id], bytes.data(), bytes.size());
+  device_.copy_in(planned_->memory().places[id].address, bytes.data(), bytes.size());
 }
 
 void NpuExecutor::fill(const Values &golden, const Living &device_living) {
@@ -95,7 +95,8 @@ void NpuExecutor::fill(const Values &golden, const Living &device_living) {
   for (TensorId id = 0; id < graph.tensors.size(); ++id) {
     const graph::Tensor &tensor = graph.tensors[id];
     if (tensor.computed()) {
-      if (filled_ && memory.takes[id] == kNone) poison(memory.tensors[id], memory.tensors[id] + bytes_of_tensor(tensor));
+      const TensorPlace &place = memory.places[id];
+      if (filled_ && place.owner == id) poison(place.address, place.address + bytes_of_tensor(tensor));
     } else if (!lives_on(tensor)) {
       if (golden.has(id)) write(id, golden.get(id)); // an input, or a constant
     } else if (!filled_) {
@@ -151,8 +152,16 @@ void NpuExecutor::check_times(const std::vector<timing::CommandTimes> &times, co
 
 graph::Buffer<graph::Contract> NpuExecutor::read(TensorId id) {
   const graph::Tensor &tensor = step().graph.tensors[id];
+  const TensorPlace &place = planned_->memory().places[id];
   std::vector<std::uint8_t> bytes(bytes_of_tensor(tensor));
-  device_.copy_out(planned_->memory().tensors[id], bytes.data(), bytes.size());
+  device_.copy_out(place.address, bytes.data(), bytes.size());
+  if (!place.strides.empty()) {
+    const std::vector<std::uint8_t> stored = bytes;
+    const std::size_t size = graph::bytes_of(tensor.type);
+    for (std::size_t i = 0; i < tensor.shape.elements(); ++i)
+      std::copy_n(stored.begin() + static_cast<std::ptrdiff_t>(place.element(tensor.shape, i) * size), size,
+                  bytes.begin() + static_cast<std::ptrdiff_t>(i * size));
+  }
   return from_bytes(tensor, bytes);
 }
 
@@ -161,7 +170,7 @@ void NpuExecutor::compare_all(Values &golden, StepResult &result) {
     golden.run(op);
     for (const TensorId id : step().graph.ops[op].outputs) {
       if (id == kNone) continue;
-      if (!has_data(backend_))
+      if (!has_data(backend_) || !planned_->memory().places[id].kept)
         result.unchecked += step().graph.tensors[id].shape.elements();
       else if (!compare_tensor(id, step().graph.ops[op].name, golden.get(id), read(id), result))
         return;

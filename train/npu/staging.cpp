@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
+#include <utility>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -40,12 +40,12 @@ struct Run {
 
 class Staging {
 public:
-  Staging(const PlacedTensor &placed, const compiler::Layer &layer, const graph::Graph &graph, std::uint32_t rows,
-          std::uint32_t cols, bool result)
-      : placed_(placed), layer_(layer), rows_(rows), cols_(cols), result_(result) {
-    const graph::Tensor &tensor = graph.tensors[placed.id];
+  Staging(const PlacedTensor &placed, const compiler::Layer &layer, const graph::Tensor &tensor,
+          const TensorPlace &place, const std::pair<std::uint32_t, std::uint32_t> &size, bool result)
+      : placed_(placed), layer_(layer), shape_(tensor.shape), place_(place), rows_(size.first), cols_(size.second),
+        result_(result) {
     jobs_.values.push_back({tensor.name, placed.id, tensor.type, tensor.shape.elements()});
-    jobs_.values.push_back({layer.name + ".matrix", graph::kNone, tensor.type, std::size_t{rows} * cols});
+    jobs_.values.push_back({layer.name + ".matrix", graph::kNone, tensor.type, std::size_t{rows_} * cols_});
   }
 
   OpJobs run(bool first) {
@@ -78,12 +78,12 @@ private:
     const bool below = compiler::form_of(placed_.as).groups_below;
     const std::size_t own_rows = below ? rows_ / layer_.groups : rows_,
                       own_cols = below ? cols_ : cols_ / layer_.groups;
+    const StoredMatrices stored = stored_matrices(placed_, layer_.groups, own_rows, own_cols, shape_, place_);
     for (std::size_t group = 0; group < layer_.groups; ++group) {
-      const std::size_t tensor = group * own_rows * own_cols;
-      // Groups below each other, or each on its own, lie as the tensor's.
+      // Groups below each other, or each on its own, are one matrix behind the other.
       const bool side_by_side = !below && !placed_.batch;
-      const std::size_t matrix = side_by_side ? group * own_cols : tensor;
-      transpose({own_rows, own_cols}, tensor, own_rows, matrix, side_by_side ? cols_ : own_cols);
+      const std::size_t matrix = group * own_cols * (side_by_side ? 1 : own_rows);
+      transpose({own_rows, own_cols}, stored.firsts[group], stored.pitch, matrix, side_by_side ? cols_ : own_cols);
     }
   }
 
@@ -217,6 +217,8 @@ private:
 
   const PlacedTensor &placed_;
   const compiler::Layer &layer_;
+  const graph::Shape &shape_;
+  const TensorPlace &place_;
   std::uint32_t rows_, cols_;
   bool result_;
   OpJobs jobs_;
@@ -224,9 +226,19 @@ private:
 
 } // namespace
 
+StoredMatrices stored_matrices(const PlacedTensor &placed, std::uint32_t groups, std::size_t rows, std::size_t cols,
+                               const graph::Shape &shape, const TensorPlace &place) {
+  StoredMatrices stored;
+  const std::size_t elements = rows * cols;
+  stored.pitch = !place.strides.empty() ? place.strides[shape.rank() - 2] : placed.transposed ? rows : cols;
+  for (std::size_t group = 0; group < groups; ++group)
+    stored.firsts.push_back(place.element(shape, group * elements));
+  return stored;
+}
+
 OpJobs staging_jobs(const PlacedTensor &placed, const compiler::Layer &layer, const graph::Graph &graph,
-                    std::uint32_t rows, std::uint32_t cols, bool result, bool first) {
-  return Staging(placed, layer, graph, rows, cols, result).run(first);
+                    const TensorPlace &place, std::uint32_t rows, std::uint32_t cols, bool result, bool first) {
+  return Staging(placed, layer, graph.tensors[placed.id], place, {rows, cols}, result).run(first);
 }
 
 } // namespace gradweave::runtime::train

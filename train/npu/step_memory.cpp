@@ -3,10 +3,12 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/layout.hpp"
 #include "train/data/tensor_bytes.hpp"
+#include "train/npu/same_elements.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 namespace gradweave::runtime::train {
@@ -14,6 +16,7 @@ namespace {
 
 using graph::Graph;
 using graph::kNone;
+using graph::OpId;
 using graph::TensorId;
 
 /// A tensor begins at a multiple of a burst, a small one at one of a power of two that holds it.
@@ -24,44 +27,192 @@ std::uint64_t alignment_of(std::uint64_t bytes) {
   return alignment;
 }
 
-/// Whether nobody needs the old value once the next one is there.
-bool can_take(const Graph &graph, const graph::Update &update, const std::vector<std::vector<graph::OpId>> &readers,
-              const std::vector<std::uint32_t> &next_values) {
-  const graph::Tensor &next = graph.tensors[update.next];
-  if (!next.computed() || next_values[update.next] > 1 || next.type != graph.tensors[update.tensor].type) return false;
-  const auto &all = readers[update.tensor];
-  if (!all.empty() && all.back() > next.producer) return false;
-  return std::find(graph.results.begin(), graph.results.end(), update.tensor) == graph.results.end();
-}
+/// Memory that grows, with what is given back.
+class FreeList {
+public:
+  std::uint64_t take(std::uint64_t bytes, std::uint64_t alignment) {
+    for (auto it = free_.begin(); it != free_.end(); ++it) {
+      const std::uint64_t begin = it->first, end = it->second, at = compiler::round_up(begin, alignment);
+      if (at + bytes > end) continue;
+      free_.erase(it);
+      give(begin, at);
+      give(at + bytes, end);
+      return at;
+    }
+    const std::uint64_t at = compiler::round_up(end_, alignment);
+    give(end_, at);
+    end_ = at + bytes;
+    return at;
+  }
+
+  void give(std::uint64_t begin, std::uint64_t end) {
+    if (begin == end) return;
+    auto behind = free_.lower_bound(begin);
+    if (behind != free_.end() && behind->first == end) {
+      end = behind->second;
+      behind = free_.erase(behind);
+    }
+    if (behind != free_.begin() && std::prev(behind)->second == begin)
+      std::prev(behind)->second = end;
+    else
+      free_.emplace(begin, end);
+  }
+
+  std::uint64_t end() const { return end_; }
+
+private:
+  std::map<std::uint64_t, std::uint64_t> free_; ///< first byte, one past the last
+  std::uint64_t end_ = 0;
+};
+
+class MemoryPlanner {
+public:
+  MemoryPlanner(const Graph &graph, const ProductPlan &products, bool reuse)
+      : graph_(graph), products_(products), reuse_(reuse), readers_(graph.consumers()), over_(graph.tensors.size()) {
+    memory_.places.resize(graph.tensors.size());
+    memory_.done.assign(graph.ops.size(), false);
+    for (TensorId id = 0; id < graph.tensors.size(); ++id)
+      memory_.places[id].owner = id;
+  }
+
+  StepMemory run() {
+    take_next_values();
+    const Views views = find_views(graph_, products_);
+    for (const OpId op : views.ops)
+      memory_.done[op] = true;
+    for (const View &view : views.views)
+      over_[view.tensor] = &view;
+    for (TensorId id = 0; id < graph_.tensors.size(); ++id)
+      if (over_[id] != nullptr) find_owner(id);
+    place_owners();
+    for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
+      TensorPlace &place = memory_.places[id];
+      place.address = memory_.places[place.owner].address;
+      place.kept = memory_.places[place.owner].kept;
+      if (graph_.tensors[id].computed() && !place.kept) ++memory_.overwritten;
+    }
+    memory_.scratch = compiler::round_up(free_.end(), compiler::kTensorAlignment);
+    return std::move(memory_);
+  }
+
+private:
+  void take_next_values() {
+    std::vector<std::uint32_t> next_values(graph_.tensors.size());
+    for (const graph::Update &update : graph_.updates)
+      ++next_values[update.next];
+    for (const graph::Update &update : graph_.updates)
+      if (next_values[update.next] == 1 && can_take(update))
+        memory_.places[update.next].owner = update.tensor;
+      else
+        memory_.moved.push_back(update);
+  }
+
+  /// Whether nobody needs the old value once the next one is there.
+  bool can_take(const graph::Update &update) const {
+    const graph::Tensor &next = graph_.tensors[update.next];
+    if (!next.computed() || next.type != graph_.tensors[update.tensor].type) return false;
+    for (const OpId reader : readers_[update.tensor])
+      if (run_at(reader) > run_at(next.producer)) return false;
+    return std::find(graph_.results.begin(), graph_.results.end(), update.tensor) == graph_.results.end();
+  }
+
+  /// A view of a view is one of the same place.
+  void find_owner(TensorId id) {
+    TensorPlace &place = memory_.places[id];
+    TensorId of = id;
+    for (std::size_t depth = 0; over_[of] != nullptr && depth <= graph_.tensors.size(); ++depth) {
+      if (!over_[of]->strides.empty()) place.strides = over_[of]->strides;
+      of = over_[of]->of;
+    }
+    place.owner = of;
+  }
+
+  /// The op of the pass that runs an op.
+  OpId run_at(OpId op) const {
+    OpId last = op;
+    for (const ProductPass &pass : products_.passes)
+      if (std::find(pass.ops.begin(), pass.ops.end(), op) != pass.ops.end()) last = std::max(last, pass.when());
+    return last;
+  }
+
+  /// From the first to the last op of the step that has to do with it.
+  struct Life {
+    OpId first = 0, last = 0;
+    bool whole = true; ///< the step, and what follows
+  };
+
+  std::vector<Life> lives() const {
+    std::vector<Life> all(graph_.tensors.size());
+    std::vector<OpId> at(graph_.ops.size());
+    for (OpId op = 0; op < at.size(); ++op)
+      at[op] = run_at(op);
+    for (TensorId id = 0; id < all.size(); ++id) {
+      const TensorId owner = memory_.places[id].owner;
+      if (!graph_.tensors[id].computed() || readers_[id].empty()) continue;
+      Life &life = all[owner];
+      const bool fresh = life.whole && life.last == 0;
+      if (fresh) life = {at[graph_.tensors[id].producer], 0, false};
+      life.first = std::min(life.first, at[graph_.tensors[id].producer]);
+      for (const OpId reader : readers_[id])
+        life.last = std::max(life.last, at[reader]);
+    }
+    for (TensorId id = 0; id < all.size(); ++id)
+      if (stays(id)) all[memory_.places[id].owner].whole = true;
+    return all;
+  }
+
+  /// What is to be there behind the step, or was there before it.
+  bool stays(TensorId id) const {
+    const graph::Tensor &tensor = graph_.tensors[id];
+    return !tensor.computed() || tensor.role == graph::Role::kUpdated || readers_[id].empty() || id == graph_.loss ||
+           std::find(graph_.results.begin(), graph_.results.end(), id) != graph_.results.end();
+  }
+
+  void place_owners() {
+    std::vector<Life> all;
+    if (reuse_) all = lives();
+    std::vector<TensorId> order;
+    for (TensorId id = 0; id < graph_.tensors.size(); ++id)
+      if (memory_.places[id].owner == id) order.push_back(id);
+    if (reuse_)
+      std::stable_sort(order.begin(), order.end(), [&all](TensorId a, TensorId b) {
+        return all[a].whole != all[b].whole ? all[a].whole : !all[a].whole && all[a].first < all[b].first;
+      });
+    std::multimap<OpId, TensorId> alive; // by their last op
+    for (const TensorId id : order) {
+      while (reuse_ && !all[id].whole && !alive.empty() && alive.begin()->first < all[id].first) {
+        const TensorId old = alive.begin()->second;
+        memory_.places[old].kept = false;
+        free_.give(memory_.places[old].address, memory_.places[old].address + bytes_of_tensor(graph_.tensors[old]));
+        alive.erase(alive.begin());
+      }
+      const std::uint64_t bytes = bytes_of_tensor(graph_.tensors[id]);
+      memory_.places[id].address = free_.take(bytes, alignment_of(bytes));
+      if (reuse_ && !all[id].whole) alive.emplace(all[id].last, id);
+    }
+  }
+
+  const Graph &graph_;
+  const ProductPlan &products_;
+  bool reuse_;
+  std::vector<std::vector<OpId>> readers_;
+  std::vector<const View *> over_; ///< of each tensor, what it is a view of
+  FreeList free_;
+  StepMemory memory_;
+};
 
 } // namespace
 
-StepMemory plan_memory(const Graph &graph) {
-  StepMemory memory;
-  memory.tensors.assign(graph.tensors.size(), 0);
-  memory.takes.assign(graph.tensors.size(), kNone);
-  memory.overwritten_.assign(graph.tensors.size(), false);
-  const auto readers = graph.consumers();
-  std::vector<std::uint32_t> next_values(graph.tensors.size());
-  for (const graph::Update &update : graph.updates)
-    ++next_values[update.next];
-  for (const graph::Update &update : graph.updates) {
-    memory.overwritten_[update.tensor] = true;
-    if (can_take(graph, update, readers, next_values))
-      memory.takes[update.next] = update.tensor;
-    else
-      memory.moved.push_back(update);
-  }
-  for (TensorId id = 0; id < graph.tensors.size(); ++id) {
-    if (memory.takes[id] != kNone) continue;
-    const std::uint64_t bytes = bytes_of_tensor(graph.tensors[id]);
-    memory.tensors[id] = compiler::round_up(memory.bytes, alignment_of(bytes));
-    memory.bytes = memory.tensors[id] + bytes;
-  }
-  for (TensorId id = 0; id < graph.tensors.size(); ++id)
-    if (memory.takes[id] != kNone) memory.tensors[id] = memory.tensors[memory.takes[id]];
-  memory.scratch = memory.bytes = compiler::round_up(memory.bytes, compiler::kTensorAlignment);
-  return memory;
+std::size_t TensorPlace::element(const graph::Shape &shape, std::size_t number) const {
+  if (strides.empty()) return number;
+  std::size_t at = 0;
+  for (std::size_t axis = shape.rank(); axis-- > 0; number /= shape[axis])
+    at += number % shape[axis] * strides[axis];
+  return at;
+}
+
+StepMemory plan_memory(const Graph &graph, const ProductPlan &products, bool reuse) {
+  return MemoryPlanner(graph, products, reuse).run();
 }
 
 void check_memory(std::uint64_t bytes, const Machine &npu) {

@@ -23,6 +23,9 @@ using graph::Op;
 using graph::OpId;
 using graph::TensorId;
 
+constexpr std::uint64_t kBarrierCommands = 2;
+constexpr std::uint64_t kCommandsOfARow = 128; ///< at most: a row of an embedding is moved, added to and updated
+
 /// The inputs that decide which rows an op moves or updates.
 std::vector<std::size_t> index_inputs(const graph::Graph &graph, const Op &op) {
   std::vector<std::size_t> inputs;
@@ -99,18 +102,35 @@ StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products
   if (const std::string refused = refused_ops(step.graph, products); !refused.empty())
     throw std::invalid_argument(
         fmt::format("the NPU cannot run the whole step; leave operators to the host (--operators host): {}", refused));
-  memory_ = plan_memory(step.graph);
-  memory_bytes_ = memory_.bytes;
   compile(options);
-  for (OpId op = 0; op < step.graph.ops.size(); ++op) {
-    const std::vector<std::size_t> due = products_.due(op);
-    for (const std::size_t pass : due)
+  place(false);
+  if (room() > npu.memory.size_bytes) place(true);
+  check_memory(room(), npu);
+  compile_seconds_ = stopwatch.wall_seconds();
+}
+
+/// With room for the stream: as far as it is known, and for each row that an embedding looks up.
+std::uint64_t StepPlan::room() const {
+  std::uint64_t commands = 0;
+  for (const Part &part : parts_)
+    commands += part.commands.size() + kBarrierCommands;
+  for (const TensorId id : index_tensors_)
+    commands += step_.graph.tensors[id].shape.elements() * kCommandsOfARow;
+  return memory_bytes_ + commands * isa::kCommandBytes;
+}
+
+/// Places for all tensors, and the sections that follow from them.
+void StepPlan::place(bool reuse) {
+  memory_ = plan_memory(step_.graph, products_, reuse);
+  memory_bytes_ = memory_.scratch;
+  parts_.clear();
+  index_tensors_.clear();
+  for (OpId op = 0; op < step_.graph.ops.size(); ++op) {
+    for (const std::size_t pass : products_.due(op))
       add_pass(pass);
-    if (compiler::has_jobs(*step.graph.ops[op].type)) add_operator(op);
+    if (compiler::has_jobs(*step_.graph.ops[op].type) && !memory_.done[op]) add_operator(op);
   }
   add_moves();
-  check_memory(memory_bytes_, npu);
-  compile_seconds_ = stopwatch.wall_seconds();
 }
 
 void StepPlan::compile(const compiler::CompileOptions &options) {
@@ -187,7 +207,7 @@ std::vector<std::uint64_t> StepPlan::addresses_of(const OpJobs &jobs) {
   std::uint64_t scratch = memory_.scratch;
   for (const compiler::JobValue &value : jobs.values) {
     if (value.tensor != kNone) {
-      addresses.push_back(memory_.tensors[value.tensor]);
+      addresses.push_back(memory_.places[value.tensor].address);
       continue;
     }
     scratch = compiler::round_up(scratch, compiler::kTensorAlignment);
@@ -208,7 +228,7 @@ void StepPlan::add_moves() {
                    {tensor.name, update.tensor, tensor.type, elements}};
     jobs.steps.emplace_back(compiler::MoveJob{0, 1, 0, elements, 0, elements, 1, elements});
     parts_.push_back({kNone, "next value",
-                      commands_of(jobs, {memory_.tensors[update.next], memory_.tensors[update.tensor]}), {}});
+                      commands_of(jobs, {memory_.places[update.next].address, memory_.places[update.tensor].address}), {}});
   }
 }
 

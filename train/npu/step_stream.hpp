@@ -72,6 +72,8 @@ private:
   };
 
   void compile(const compiler::CompileOptions &options);
+  void place(bool reuse);
+  std::uint64_t room() const;
   void add_pass(std::size_t pass);
   void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
   void add_operator(graph::OpId op);

@@ -10,6 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace gradweave::runtime::train {
 namespace {
 
@@ -17,22 +20,70 @@ graph::TrainingGraph trained(const graph::Graph &forward) {
   return graph::training_graph(forward, graph::operators(), {});
 }
 
+StepMemory memory_of(const graph::Graph &graph, bool reuse = false) {
+  return plan_memory(graph, plan_device_products(graph, npu_of("test8v2")), reuse);
+}
+
 TEST(StepMemory, NextValuesLieInTheirPlaces) {
   const graph::TrainingGraph step = trained(perceptron(6, {20, 13, 5}));
-  const StepMemory memory = plan_memory(step.graph);
+  const StepMemory memory = memory_of(step.graph);
   EXPECT_TRUE(memory.moved.empty());
   for (const graph::Update &update : step.graph.updates)
-    EXPECT_EQ(memory.tensors[update.next], memory.tensors[update.tensor]);
+    EXPECT_EQ(memory.places[update.next].address, memory.places[update.tensor].address);
 }
 
 TEST(StepMemory, AnOldValueThatIsReadLaterIsKept) {
   graph::TrainingGraph step = trained(perceptron(6, {20, 13, 5}));
   const graph::Update update = step.graph.updates.front();
   step.graph.results.push_back(update.tensor);
-  const StepMemory memory = plan_memory(step.graph);
+  const StepMemory memory = memory_of(step.graph);
   ASSERT_EQ(memory.moved.size(), 1U);
   EXPECT_EQ(memory.moved.front().next, update.next);
-  EXPECT_NE(memory.tensors[update.next], memory.tensors[update.tensor]);
+  EXPECT_NE(memory.places[update.next].address, memory.places[update.tensor].address);
+}
+
+/// Bytes of a tensor's place.
+std::pair<std::uint64_t, std::uint64_t> span_of(const graph::Graph &graph, const StepMemory &memory, graph::TensorId id) {
+  const std::uint64_t at = memory.places[id].address;
+  return {at, at + graph.tensors[id].shape.elements() * graph::bytes_of(graph.tensors[id].type)};
+}
+
+TEST(StepMemory, WhatLivesAtOneTimeHasPlacesOfItsOwn) {
+  const graph::TrainingGraph step = trained(small_bert());
+  const auto readers = step.graph.consumers();
+  const StepMemory all = memory_of(step.graph), reused = memory_of(step.graph, true);
+  EXPECT_EQ(all.overwritten, 0U);
+  EXPECT_GT(reused.overwritten, 0U);
+  EXPECT_LT(reused.scratch, all.scratch);
+  for (graph::TensorId a = 0; a < step.graph.tensors.size(); ++a)
+    for (graph::TensorId b = 0; b < a; ++b) {
+      if (reused.places[a].owner == reused.places[b].owner) continue;
+      const auto [begin, end] = span_of(step.graph, reused, a);
+      const auto [other, other_end] = span_of(step.graph, reused, b);
+      if (begin >= other_end || other >= end) continue;
+      // One of the two is read for the last time before the other is computed.
+      const auto before = [&](graph::TensorId x, graph::TensorId y) {
+        return step.graph.tensors[x].computed() && step.graph.tensors[y].computed() && !readers[x].empty() &&
+               readers[x].back() < step.graph.tensors[y].producer && !reused.places[x].kept;
+      };
+      EXPECT_TRUE(before(a, b) || before(b, a)) << step.graph.tensors[a].name << ", " << step.graph.tensors[b].name;
+    }
+}
+
+TEST(StepMemory, HeadsOfAttentionAreViews) {
+  const graph::TrainingGraph step = trained(small_bert());
+  const StepMemory memory = memory_of(step.graph);
+  std::size_t strided = 0;
+  for (graph::TensorId id = 0; id < step.graph.tensors.size(); ++id) {
+    const TensorPlace &place = memory.places[id];
+    if (place.strides.empty()) continue;
+    ++strided;
+    std::vector<bool> seen(step.graph.tensors[id].shape.elements());
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      seen.at(place.element(step.graph.tensors[id].shape, i)) = true;
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), true), static_cast<std::ptrdiff_t>(seen.size()));
+  }
+  EXPECT_EQ(strided, 8U); // q, k, v, their gradients, and those of what attention gives
 }
 
 TEST(StepMemory, TooLittleNamesBothSizes) {
@@ -109,7 +160,7 @@ void expect_staged(const Convolution &conv, Form form, std::uint32_t phase_numbe
   graph.tensors.push_back({"tensor", graph::ElementType::kBf16, graph::Shape{static_cast<std::uint32_t>(elements)}});
   compiler::Layer layer;
   layer.groups = conv.groups;
-  const compiler::OpJobs jobs = staging_jobs(placed, layer, graph, static_cast<std::uint32_t>(rows),
+  const compiler::OpJobs jobs = staging_jobs(placed, layer, graph, {}, static_cast<std::uint32_t>(rows),
                                              static_cast<std::uint32_t>(cols), false, true);
   compiler::JobMemory memory(2);
   for (const std::uint16_t value : tensor)
