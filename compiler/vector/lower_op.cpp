@@ -106,6 +106,86 @@ private:
 
 } // namespace
 
+namespace {
+
+class Merging {
+public:
+  Merging(const graph::Graph &graph, const std::vector<graph::OpId> &ops, const KnownIndices &known,
+          const std::function<bool(graph::TensorId)> &keep)
+      : graph_(graph), ops_(ops), known_(known), keep_(keep) {}
+
+  OpJobs run() {
+    for (const graph::OpId id : ops_)
+      add(graph_.ops[id]);
+    const auto consumers = graph_.consumers();
+    for (JobValue &value : all_.values)
+      if (value.tensor != graph::kNone && is_between(value.tensor, consumers)) value.tensor = graph::kNone;
+    return std::move(all_);
+  }
+
+private:
+  void add(const graph::Op &op) {
+    std::vector<const std::vector<std::int32_t> *> indices;
+    for (const graph::TensorId id : op.inputs) {
+      const auto found = known_.find(id);
+      indices.push_back(found == known_.end() ? nullptr : found->second);
+    }
+    const OpJobs jobs = lower_op(graph_, op, indices);
+    std::vector<std::size_t> names;
+    for (const JobValue &value : jobs.values)
+      names.push_back(value_of(value));
+    for (const JobStep &step : jobs.steps)
+      all_.steps.push_back(renamed(step, names));
+    all_.programs.insert(all_.programs.end(), jobs.programs.begin(), jobs.programs.end());
+  }
+
+  std::size_t value_of(const JobValue &value) {
+    if (value.tensor != graph::kNone) {
+      const auto [found, is_new] = values_.try_emplace(value.tensor, all_.values.size());
+      if (!is_new) return found->second;
+    }
+    all_.values.push_back(value);
+    return all_.values.size() - 1;
+  }
+
+  JobStep renamed(JobStep step, const std::vector<std::size_t> &names) const {
+    if (auto *move = std::get_if<MoveJob>(&step)) {
+      move->from = names[move->from];
+      move->to = names[move->to];
+      return step;
+    }
+    auto &job = std::get<VectorJob>(step);
+    job.program += all_.programs.size();
+    for (auto *tiles : {&job.operands, &job.results})
+      for (JobTile &tile : *tiles)
+        tile.value = names[tile.value];
+    return step;
+  }
+
+  bool has(graph::OpId op) const { return std::find(ops_.begin(), ops_.end(), op) != ops_.end(); }
+
+  bool is_wanted(graph::TensorId id) const {
+    return std::find(graph_.results.begin(), graph_.results.end(), id) != graph_.results.end() ||
+           std::any_of(graph_.updates.begin(), graph_.updates.end(), [&](const auto &u) { return u.next == id; }) ||
+           (keep_ && keep_(id));
+  }
+
+  bool is_between(graph::TensorId id, const std::vector<std::vector<graph::OpId>> &consumers) const {
+    const graph::OpId producer = graph_.tensors[id].producer;
+    return producer != graph::kNone && has(producer) && !consumers[id].empty() && !is_wanted(id) &&
+           std::all_of(consumers[id].begin(), consumers[id].end(), [&](graph::OpId op) { return has(op); });
+  }
+
+  const graph::Graph &graph_;
+  const std::vector<graph::OpId> &ops_;
+  const KnownIndices &known_;
+  const std::function<bool(graph::TensorId)> &keep_;
+  std::map<graph::TensorId, std::size_t> values_; ///< of tensors
+  OpJobs all_;
+};
+
+} // namespace
+
 bool has_jobs(const graph::Operator &type) { return type.recorded != nullptr; }
 
 bool needs_indices(const graph::Graph &graph, const graph::Op &op) {
@@ -129,6 +209,11 @@ OpJobs lower_op(const graph::Graph &graph, const graph::Op &op,
   OpJobs jobs = Lowering(kernel).run();
   check_jobs(jobs, describe(op));
   return jobs;
+}
+
+OpJobs lower_ops(const graph::Graph &graph, const std::vector<graph::OpId> &ops, const KnownIndices &known,
+                 const std::function<bool(graph::TensorId)> &keep) {
+  return Merging(graph, ops, known, keep).run();
 }
 
 } // namespace gradweave::compiler

@@ -1,10 +1,9 @@
 #include "compiler/vector_stream/cut_jobs.hpp"
 
 #include "compiler/vector_stream/chain.hpp"
+#include "compiler/vector_stream/group/join_jobs.hpp"
+#include "compiler/vector_stream/group/places.hpp"
 #include "compiler/vector_stream/job_commands.hpp"
-#include "compiler/vector_stream/lane_cycles.hpp"
-#include "compiler/vector_stream/places.hpp"
-#include "compiler/vector_stream/strided_job.hpp"
 
 #include <fmt/format.h>
 
@@ -17,9 +16,11 @@ namespace {
 
 using isa::vector::Program;
 
-constexpr std::size_t kMostOfField = 65535;      ///< rows, columns, elements and steps of a command
+constexpr std::size_t kMostInField = 65535;      ///< rows and columns, elements and steps of a command
 constexpr std::size_t kAreas = 16;               ///< if there is so much: transfers and lanes overlap but at both ends
 constexpr std::size_t kLeastAreaBytes = 1 << 13; ///< less does not hide what a command costs
+constexpr std::size_t kLinesAPart = 16;          ///< for each part of a repeated row: its LOADs cost little
+constexpr std::size_t kEnoughSteps = 16;         ///< of a part of a chain: handing on costs little
 
 std::size_t parts_of(std::size_t all, std::size_t most) { return (all + most - 1) / most; }
 
@@ -36,26 +37,31 @@ template <typename Fits> std::size_t largest(std::size_t most, const Fits &fits)
   return low;
 }
 
+/// So many rows an area that some areas overlap, if that is worth it.
+std::size_t rows_of_area(std::size_t all, std::size_t most, std::size_t row_bytes) {
+  const std::size_t worth =
+      std::max(parts_of(all, kAreas), parts_of(kLeastAreaBytes, std::max<std::size_t>(row_bytes, 1)));
+  return std::min(most, worth);
+}
+
 class Cutter {
 public:
   Cutter(const OpJobs &jobs, const NpuConfig &npu) : jobs_(jobs), npu_(npu) {}
 
   AreaPlan run() {
-    for (; step_ < jobs_.steps.size(); ++step_)
-      if (const auto *job = std::get_if<VectorJob>(&jobs_.steps[step_]))
-        cut(*job);
+    for (const auto &group : join_jobs(jobs_, npu_))
+      if (const auto *g = std::get_if<JobGroup>(&group))
+        cut(*g);
       else
-        cut(std::get<MoveJob>(jobs_.steps[step_]));
+        cut(std::get<MoveJob>(group));
     return std::move(plan_);
   }
 
 private:
-  [[noreturn]] void fail(const std::string &what) const {
-    throw JobCommandsError(fmt::format("step {} of the jobs: {}", step_, what));
-  }
-
-  std::size_t group() const { return std::size_t{4} * npu_.vector_groups * npu_.lanes(); }
+  std::size_t group_lanes() const { return std::size_t{4} * npu_.vector_groups * npu_.lanes(); }
   std::size_t strips(std::size_t lanes) const { return parts_of(lanes, npu_.lanes()); }
+  /// Lanes of so many strips.
+  std::size_t lanes_of(std::size_t strips, std::size_t all) const { return std::min(all, strips * npu_.lanes()); }
 
   std::size_t program_of(const Program &program) {
     isa::vector::Words words = isa::vector::encode(program);
@@ -65,167 +71,131 @@ private:
     return plan_.programs.size() - 1;
   }
 
-  /// Places tiles one behind the other; returns their rows.
-  std::size_t place(std::vector<AreaTile> &tiles) const {
-    std::size_t next = 0;
-    for (AreaTile &t : tiles) {
-      next += next % 2;
-      t.tile.spm.row = static_cast<std::uint32_t>(next);
-      t.tile.spm.pstride = t.tile.rows * (t.tile.fp32 ? 2 : 1);
-      next += std::size_t{t.tile.spm.pstride} * strips(t.tile.cols);
-    }
-    return next;
+  [[noreturn]] void fail_to_fit(const JobGroup &group, std::size_t lanes) const {
+    const std::size_t row = std::size_t{npu_.lanes()} * 2, rows = tiles_of(group, {0, lanes, 0, 1}, npu_).rows;
+    const std::vector<StridedTile> &tiles = group.stages[0].results;
+    throw JobCommandsError(
+        fmt::format("job of '{}': {} lanes and a step of its tiles take {} bytes of the scratchpad; a "
+                    "place of NPU '{}' has {}. Give it more spm_bytes",
+                    jobs_.values[tiles.at(0).value].name, lanes, rows * row, npu_.name, place_rows(npu_) * row));
   }
 
-  std::vector<AreaTile> tiles_of(const std::vector<StridedTile> &tiles, const StridedArea &area) const {
-    std::vector<AreaTile> all;
-    for (const StridedTile &t : tiles)
-      all.push_back(tile_of(t, area));
-    return all;
-  }
-
-  std::size_t rows_of(const std::vector<StridedTile> &tiles, std::size_t lanes, std::size_t steps) const {
-    std::vector<AreaTile> all = tiles_of(tiles, {0, lanes, 0, steps});
-    return place(all);
-  }
-  bool fits(const std::vector<StridedTile> &tiles, std::size_t lanes, std::size_t steps) const {
-    return rows_of(tiles, lanes, steps) <= place_rows(npu_);
-  }
-
-  static std::size_t bytes_of(const std::vector<StridedTile> &tiles, std::size_t lanes, std::size_t steps) {
-    std::size_t bytes = 0;
-    for (const StridedTile &t : tiles)
-      bytes += (t.lane == 0 ? 1 : lanes) * (t.step == 0 ? 1 : steps) * (t.fp32 ? 4 : 2);
-    return bytes;
-  }
-
-  /// So many rows an area that some areas overlap, if that is worth it.
-  static std::size_t rows_of_area(std::size_t all, std::size_t most, std::size_t row_bytes) {
-    const std::size_t worth = std::max(parts_of(all, kAreas), parts_of(kLeastAreaBytes, row_bytes));
-    return std::min(most, worth);
-  }
-
-  [[noreturn]] void fail_to_fit(const std::vector<StridedTile> &tiles, std::size_t lanes, std::size_t steps) const {
-    const std::size_t row = std::size_t{npu_.lanes()} * 2;
-    fail(fmt::format(
-        "{} lanes and {} step of its {} tiles take {} bytes of the scratchpad; a place of NPU '{}' has {}. Give "
-        "it more spm_bytes",
-        lanes, steps, tiles.size(), rows_of(tiles, lanes, steps) * row, npu_.name, place_rows(npu_) * row));
-  }
-
-  /// Areas of one program, their tiles where those of the largest area, lanes x steps, have them.
+  /// Areas of a group, their tiles where those of the largest area, lanes x steps, have them.
   struct Cut {
-    std::size_t program = 0;
-    std::vector<StridedTile> tiles;
+    const JobGroup &group;
     std::size_t lanes = 1, steps = 1, layout = 0;
   };
 
-  Area area_of(const Cut &cut, const StridedArea &part) const {
-    std::vector<AreaTile> largest = tiles_of(cut.tiles, {0, cut.lanes, 0, cut.steps});
-    place(largest);
+  Area area_of(const Cut &cut, const StridedArea &part) {
+    const GroupTiles largest = tiles_of(cut.group, {0, cut.lanes, 0, cut.steps}, npu_);
+    GroupTiles all = tiles_of(cut.group, part, npu_);
     Area area;
     area.layout = cut.layout;
-    area.run = AreaRun{cut.program, static_cast<std::uint32_t>(part.lanes), static_cast<std::uint32_t>(part.steps)};
-    for (std::size_t i = 0; i < cut.tiles.size(); ++i) {
-      AreaTile t = tile_of(cut.tiles[i], part);
-      t.tile.spm = largest[i].tile.spm;
-      (cut.tiles[i].is_result() ? area.stored : area.loaded).push_back(t);
+    for (std::size_t i = 0; i < all.tiles.size(); ++i) {
+      all.tiles[i].spm = largest.tiles[i].spm;
+      if (all.loaded[i]) area.loaded.push_back(all.tiles[i]);
+      if (all.stored[i]) area.stored.push_back(all.tiles[i]);
+    }
+    for (std::size_t s = 0; s < cut.group.stages.size(); ++s) {
+      const Stage &stage = cut.group.stages[s];
+      AreaRun run{program_of(*stage.program),
+                  static_cast<std::uint32_t>(part.lanes),
+                  static_cast<std::uint32_t>(std::min(part.steps, stage.steps)),
+                  {},
+                  {}};
+      for (std::uint32_t i = 0; i < stage.operands.size(); ++i)
+        run.tiles.push_back(view_of(stage.operands[i], all.tiles[all.operands[s][i]], i));
+      for (std::uint32_t o = 0; o < stage.results.size(); ++o)
+        run.tiles.push_back(view_of(stage.results[o], all.tiles[all.results[s][o]], isa::kOperandSlots + o));
+      area.runs.push_back(std::move(run));
     }
     return area;
   }
 
-  void cut(const VectorJob &job) {
-    const StridedJob s = strided(job, jobs_.values);
-    const bool moves = std::all_of(s.tiles.begin(), s.tiles.end(), [&](const StridedTile &t) {
-      return !t.is_result() || ((s.lanes == 1 || t.lane != 0) && (s.steps == 1 || t.step != 0));
-    });
-    const Program &program = jobs_.programs[job.program];
-    if (!job.elementwise || !moves)
-      cut_chains(s, program);
-    else if (is_flat(s))
-      cut_flat(s, program);
-    else if (is_flat(exchanged(s)))
-      cut_flat(exchanged(s), program);
-    else
-      cut_elements(lane_cycles(program, shape_of(s), npu_) <= lane_cycles(program, shape_of(exchanged(s)), npu_)
-                       ? s
-                       : exchanged(s),
-                   program);
-  }
-
-  LaneShape shape_of(const StridedJob &s) const { return {strips(s.lanes), s.steps}; }
-
-  /// Lines as long as the unit works on at once, and a shorter one at the end.
-  void cut_flat(const StridedJob &job, const Program &program) {
-    const std::size_t all = job.lanes * job.steps;
-    const std::size_t line = std::min(std::min(all, group()), kMostOfField);
-    cut_elements(flat_part(job, 0, all / line * line, line), program);
-    if (all % line != 0) cut_elements(flat_part(job, all / line * line, all % line, all % line), program);
-  }
-
-  void cut_elements(const StridedJob &job, const Program &program) {
-    const std::size_t all_strips = strips(job.lanes), groups = parts_of(job.lanes, group());
-    const std::size_t wanted = parts_of(all_strips, groups);
-    const std::size_t found =
-        largest(wanted, [&](std::size_t k) { return fits(job.tiles, std::min(job.lanes, k * npu_.lanes()), 1); });
-    if (found == 0) fail_to_fit(job.tiles, std::min<std::size_t>(job.lanes, npu_.lanes()), 1);
-    const std::size_t lanes = std::min(job.lanes, found * npu_.lanes());
-    const std::size_t most =
-        largest(std::min(job.steps, kMostOfField), [&](std::size_t steps) { return fits(job.tiles, lanes, steps); });
-    const std::size_t steps = rows_of_area(job.steps, most, bytes_of(job.tiles, lanes, 1));
-    cut_rectangles({program_of(program), job.tiles, lanes, steps, next_layout_++}, job.lanes, job.steps);
-  }
-
-  void cut_rectangles(const Cut &cut, std::size_t lanes, std::size_t steps) {
-    for (std::size_t lane = 0; lane < lanes; lane += cut.lanes)
-      for (std::size_t step = 0; step < steps; step += cut.steps)
+  void cut_rectangles(const JobGroup &group, std::size_t lanes, std::size_t steps) {
+    const Cut cut{group, lanes, steps, next_layout_++};
+    for (std::size_t lane = 0; lane < group.lanes(); lane += lanes)
+      for (std::size_t step = 0; step < group.steps(); step += steps)
         plan_.areas.push_back(
-            area_of(cut, {lane, std::min(cut.lanes, lanes - lane), step, std::min(cut.steps, steps - step)}));
+            area_of(cut, {lane, std::min(lanes, group.lanes() - lane), step, std::min(steps, group.steps() - step)}));
   }
 
-  /// Whole chains of as many strips at once as make the work short; or parts of chains.
-  void cut_chains(const StridedJob &job, const Program &program) {
-    const std::size_t most_lanes = std::min(job.lanes, kMostOfField / npu_.lanes() * npu_.lanes());
-    const std::size_t most = job.steps > kMostOfField ? 0 : largest(strips(most_lanes), [&](std::size_t k) {
-      return fits(job.tiles, std::min(job.lanes, k * npu_.lanes()), job.steps);
+  void cut(const JobGroup &group) {
+    if (group.is_elementwise())
+      cut_elements(group);
+    else if (const std::size_t most = cut_of_chains(group, npu_).strips; most != 0)
+      cut_rectangles(group, lanes_of(most, group.lanes()), group.steps());
+    else
+      cut_long_chains(group);
+  }
+
+  template <typename F> static JobGroup changed(JobGroup group, const F &change) {
+    for (Stage &stage : group.stages)
+      stage = change(stage);
+    return group;
+  }
+  template <typename F> static bool all_are(const JobGroup &group, const F &is) {
+    return std::all_of(group.stages.begin(), group.stages.end(), is);
+  }
+
+  /// Lines as long as the unit works on at once, if the elements' order allows that.
+  void cut_elements(const JobGroup &group) {
+    const JobGroup other = changed(group, exchanged);
+    const bool by_steps = !all_are(group, is_periodic) && all_are(other, is_periodic);
+    const JobGroup &best = by_steps ? other : group;
+    if (all_are(group, is_flat) || all_are(other, is_flat))
+      cut_flat(all_are(group, is_flat) ? group : other);
+    else if (all_are(best, is_periodic) && merged_lines(best) > 1)
+      cut_periodic(best);
+    else
+      cut_lines(cycles_of_elements(group, npu_) <= cycles_of_elements(other, npu_) ? group : other);
+  }
+
+  void cut_flat(const JobGroup &group) {
+    const std::size_t all = group.lanes() * group.steps(), line = std::min(all, group_lanes());
+    cut_lines(changed(group, [&](const Stage &s) { return flat_part(s, 0, all / line * line, line); }));
+    const std::size_t rest = all % line;
+    if (rest != 0) cut_lines(changed(group, [&](const Stage &s) { return flat_part(s, all - rest, rest, rest); }));
+  }
+
+  /// So many lines of a periodic group are one, of at most the lanes that the unit works on at once.
+  std::size_t merged_lines(const JobGroup &group) const {
+    return largest(std::min(group.steps() / kLinesAPart, group_lanes() / group.lanes()), [&](std::size_t lines) {
+      return fits(changed(group, [&](const Stage &s) { return periodic_part(s, 0, lines, lines); }),
+                  lines * group.lanes(), 1, npu_);
     });
-    if (most == 0) {
-      cut_long_chains(job, program);
-      return;
-    }
-    std::size_t best = most;
-    std::uint64_t least = ~std::uint64_t{0};
-    for (std::size_t k = most; k > 0; --k) {
-      const std::size_t areas = parts_of(strips(job.lanes), k), lanes = std::min(job.lanes, k * npu_.lanes());
-      const std::uint64_t busy = lane_cycles(program, {k, job.steps}, npu_);
-      const std::uint64_t moving = bytes_of(job.tiles, lanes, job.steps) / npu_.bus_bytes;
-      const std::uint64_t cycles = areas * std::max(busy, moving) + std::min(busy, moving);
-      if (cycles >= least) continue;
-      least = cycles;
-      best = k;
-    }
-    cut_rectangles(
-        {program_of(program), job.tiles, std::min(job.lanes, best * npu_.lanes()), job.steps, next_layout_++},
-        job.lanes, job.steps);
   }
 
-  /// Tiles of the job that a part reads and writes, under the part's names.
-  static std::vector<StridedTile> tiles_of_part(const StridedJob &job, const ChainPart &part) {
-    std::vector<StridedTile> tiles;
-    const auto add = [&](std::uint32_t wanted, std::uint32_t name) {
-      const auto found =
-          std::find_if(job.tiles.begin(), job.tiles.end(), [&](const StridedTile &t) { return t.slot == wanted; });
-      tiles.push_back(*found);
-      tiles.back().slot = name;
-    };
-    for (std::uint32_t i = 0; i < part.operands.size(); ++i)
-      add(part.operands[i], i);
-    for (std::uint32_t o = 0; o < part.results.size(); ++o)
-      add(isa::kOperandSlots + part.results[o], isa::kOperandSlots + o);
-    return tiles;
+  void cut_periodic(const JobGroup &group) {
+    const std::size_t lines = merged_lines(group), all = group.steps(), rest = all % lines;
+    cut_lines(changed(group, [&](const Stage &s) { return periodic_part(s, 0, all - rest, lines); }));
+    if (rest != 0) cut_lines(changed(group, [&](const Stage &s) { return periodic_part(s, all - rest, rest, rest); }));
   }
 
-  /// The tiles of values that chains hand on, two rows a strip each, in the order of registers.
+  void cut_lines(const JobGroup &group) {
+    const std::size_t wanted = parts_of(strips(group.lanes()), parts_of(group.lanes(), group_lanes()));
+    const std::size_t found =
+        largest(wanted, [&](std::size_t k) { return fits(group, lanes_of(k, group.lanes()), 1, npu_); });
+    const std::size_t lanes = lanes_of(std::max<std::size_t>(found, 1), group.lanes());
+    if (found == 0) fail_to_fit(group, lanes);
+    const std::size_t most = largest(std::min(group.steps(), kMostInField),
+                                     [&](std::size_t steps) { return fits(group, lanes, steps, npu_); });
+    const std::size_t bytes = moved_bytes(tiles_of(group, {0, lanes, 0, 1}, npu_));
+    cut_rectangles(group, lanes, rows_of_area(group.steps(), most, bytes));
+  }
+
+  /// What a part of a chain reads and writes, under its own names.
+  static JobGroup group_of_part(const JobGroup &group, const ChainPart &part) {
+    const Stage &whole = group.stages[0];
+    Stage stage{&part.program, whole.lanes, whole.steps, {}, {}, false};
+    for (const unsigned i : part.operands)
+      stage.operands.push_back(whole.operands[i]);
+    for (const unsigned o : part.results)
+      stage.results.push_back(whole.results[o]);
+    return {{stage}, group.in_memory};
+  }
+
+  /// The tiles of values that chains hand on, two rows a strip each.
   std::vector<isa::VectorTile> state_of(const ChainPart &part, std::size_t strips, std::size_t lanes) const {
     std::vector<isa::VectorTile> tiles;
     const auto add = [&](unsigned reg, std::size_t slot) {
@@ -245,95 +215,98 @@ private:
     return tiles;
   }
 
-  ChainPart part_of(const Program &program, unsigned loop, bool first, bool last, std::size_t offset) const {
+  ChainPart part_of(const JobGroup &group, unsigned loop, bool first, bool last, std::size_t offset) const {
     try {
-      return chain_part(program, loop, first, last, static_cast<std::uint32_t>(offset));
+      return chain_part(*group.stages[0].program, loop, first, last, static_cast<std::uint32_t>(offset));
     } catch (const std::length_error &error) {
-      fail(std::string(error.what()) + ". Give the NPU more spm_bytes, so that whole chains fit");
+      throw JobCommandsError(fmt::format("job of '{}': {}. Give NPU '{}' more spm_bytes, so that whole chains fit",
+                                         jobs_.values[group.stages[0].results.at(0).value].name, error.what(),
+                                         npu_.name));
     }
   }
 
   /// Steps of a loop that fit a place, with all that its parts may need.
-  std::size_t steps_that_fit(const StridedJob &job, const Program &program, unsigned loop, std::size_t lanes) const {
-    const std::vector<StridedTile> tiles = tiles_of_part(job, part_of(program, loop, true, true, 0));
-    return largest(std::min(job.steps, kMostOfField), [&](std::size_t steps) { return fits(tiles, lanes, steps); });
+  std::size_t steps_that_fit(const JobGroup &group, unsigned loop, std::size_t lanes) const {
+    const ChainPart part = part_of(group, loop, true, true, 0);
+    const JobGroup of_part = group_of_part(group, part);
+    return largest(std::min(group.steps(), kMostInField),
+                   [&](std::size_t steps) { return fits(of_part, lanes, steps, npu_); });
   }
 
-  void cut_long_chains(const StridedJob &job, const Program &program) {
-    const std::vector<unsigned> loops = loops_of(program);
+  /// Chains whose steps do not fit a place: loop by loop, in parts that hand on variables.
+  void cut_long_chains(const JobGroup &group) {
+    const std::vector<unsigned> loops = loops_of(*group.stages[0].program);
     state_places_.clear();
     for (const unsigned loop : loops)
       for (const bool first : {true, false})
-        for (const unsigned reg : part_of(program, loop, first, false, 0).saved)
+        for (const unsigned reg : part_of(group, loop, first, false, 0).saved)
           state_places_.try_emplace(reg, state_places_.size());
-    constexpr std::size_t kEnough = 16; // steps, so that handing on costs little
-    std::size_t k = std::min(strips(job.lanes), group() / npu_.lanes());
-    const auto is_enough = [&](std::size_t strips) {
-      const std::size_t lanes = std::min(job.lanes, strips * npu_.lanes());
-      return state_places_.size() * 2 * strips <= state_rows(npu_) &&
+    const auto is_enough = [&](std::size_t k) {
+      return state_places_.size() * 2 * k <= state_rows(npu_) &&
              std::all_of(loops.begin(), loops.end(), [&](unsigned loop) {
-               return steps_that_fit(job, program, loop, lanes) >= std::min(kEnough, job.steps);
+               return steps_that_fit(group, loop, lanes_of(k, group.lanes())) >= std::min(kEnoughSteps, group.steps());
              });
     };
+    std::size_t k = std::min(strips(group.lanes()), group_lanes() / npu_.lanes());
     while (k > 1 && !is_enough(k))
       --k;
-    for (std::size_t lane = 0; lane < job.lanes; lane += k * npu_.lanes())
+    for (std::size_t lane = 0; lane < group.lanes(); lane += k * npu_.lanes())
       for (const unsigned loop : loops)
-        cut_loop(job, program, loop, lane, k);
+        cut_loop(group, loop, lane, k);
   }
 
-  void cut_loop(const StridedJob &job, const Program &program, unsigned loop, std::size_t lane, std::size_t strips) {
-    const std::size_t most_lanes = std::min(job.lanes, strips * npu_.lanes());
-    const std::size_t chunk = steps_that_fit(job, program, loop, most_lanes);
-    if (chunk == 0) fail_to_fit(job.tiles, most_lanes, 1);
-    const std::size_t layout = next_layout_++;
-    for (std::size_t step = 0; step < job.steps; step += chunk) {
-      const std::size_t steps = std::min(chunk, job.steps - step), lanes = std::min(most_lanes, job.lanes - lane);
-      const bool last = step + steps == job.steps;
-      const ChainPart part = part_of(program, loop, step == 0, last, step);
-      Area area = area_of({program_of(part.program), tiles_of_part(job, part), most_lanes, chunk, layout},
-                          {lane, lanes, step, steps});
-      area.state = state_of(part, strips, lanes);
+  void cut_loop(const JobGroup &group, unsigned loop, std::size_t lane, std::size_t strips) {
+    const std::size_t most_lanes = lanes_of(strips, group.lanes()), all = group.steps();
+    const std::size_t chunk = steps_that_fit(group, loop, most_lanes);
+    if (chunk == 0) fail_to_fit(group, most_lanes);
+    for (std::size_t step = 0; step < all; step += chunk) {
+      const std::size_t steps = std::min(chunk, all - step), lanes = std::min(most_lanes, group.lanes() - lane);
+      const bool first = step == 0, last = step + steps == all;
+      const ChainPart part = part_of(group, loop, first, last, step);
+      const JobGroup of_part = group_of_part(group, part);
+      if (step == 0 || step == chunk || last) ++next_layout_; // other tiles
+      Area area = area_of({of_part, most_lanes, chunk, next_layout_}, {lane, lanes, step, steps});
+      area.runs[0].state = state_of(part, strips, lanes);
       plan_.areas.push_back(std::move(area));
     }
+    ++next_layout_;
   }
 
+  /// What lies without gaps on both sides is moved as lines of any length.
   void cut(const MoveJob &move) {
-    const bool fp32 = jobs_.values[move.from].type != graph::ElementType::kBf16;
-    const bool dense = move.rows == 1 || (move.from_pitch == move.length && move.to_pitch == move.length);
-    const std::size_t all = move.rows * move.length;
-    const std::size_t line = std::min(all, group());
-    if (!dense) {
-      move_rows(move, fp32);
+    const std::size_t all = move.rows * move.length, line = std::min(all, group_lanes()), rest = all % line;
+    if (move.rows != 1 && (move.from_pitch != move.length || move.to_pitch != move.length)) {
+      move_rows(move);
       return;
     }
     MoveJob lines = move;
     lines.rows = all / line;
     lines.length = lines.from_pitch = lines.to_pitch = line;
-    move_rows(lines, fp32);
-    if (all % line == 0) return;
-    lines.from_first += all / line * line;
-    lines.to_first += all / line * line;
+    move_rows(lines);
+    if (rest == 0) return;
+    lines.from_first += all - rest;
+    lines.to_first += all - rest;
     lines.rows = 1;
-    lines.length = all % line;
-    move_rows(lines, fp32);
+    lines.length = rest;
+    move_rows(lines);
   }
 
-  void move_rows(const MoveJob &move, bool fp32) {
-    const std::size_t bytes = fp32 ? 4 : 2, spm_rows = place_rows(npu_) / (fp32 ? 2 : 1);
-    const std::size_t length = std::min({move.length, spm_rows * npu_.lanes(), kMostOfField});
-    const std::size_t most = std::min(spm_rows / strips(length), kMostOfField);
-    const std::size_t rows = rows_of_area(move.rows, most, length * bytes), layout = next_layout_++;
+  void move_rows(const MoveJob &move) {
+    const bool fp32 = jobs_.values[move.from].type != graph::ElementType::kBf16;
+    const std::size_t height = fp32 ? 2 : 1, spm_rows = place_rows(npu_) / height;
+    const std::size_t length = std::min({move.length, spm_rows * npu_.lanes(), kMostInField});
+    const std::size_t most = std::min(spm_rows / strips(length), kMostInField);
+    const std::size_t rows = rows_of_area(move.rows, most, length * height * 2), layout = next_layout_++;
     for (std::size_t col = 0; col < move.length; col += length)
       for (std::size_t row = 0; row < move.rows; row += rows) {
         AreaTile t;
         t.value = move.from;
         t.first = move.from_first + row * move.from_pitch + col;
         t.pitch = move.from_pitch;
-        t.tile.rows = static_cast<std::uint32_t>(std::min(rows, move.rows - row));
-        t.tile.cols = static_cast<std::uint32_t>(std::min(length, move.length - col));
-        t.tile.fp32 = fp32;
-        t.tile.spm.pstride = t.tile.rows * (fp32 ? 2 : 1);
+        t.rows = static_cast<std::uint32_t>(std::min(rows, move.rows - row));
+        t.cols = static_cast<std::uint32_t>(std::min(length, move.length - col));
+        t.fp32 = fp32;
+        t.spm.pstride = static_cast<std::uint32_t>(t.rows * height);
         Area area;
         area.layout = layout;
         area.loaded = {t};
@@ -347,7 +320,6 @@ private:
 
   const OpJobs &jobs_;
   const NpuConfig &npu_;
-  std::size_t step_ = 0; ///< of the jobs
   std::size_t next_layout_ = 0;
   std::map<unsigned, std::size_t> state_places_; ///< of registers
   AreaPlan plan_;

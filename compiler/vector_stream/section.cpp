@@ -1,17 +1,13 @@
 #include "compiler/vector_stream/section.hpp"
 
-#include "compiler/vector_stream/places.hpp"
+#include "compiler/vector_stream/group/places.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
-#include <set>
 
 namespace gradweave::compiler {
 namespace {
-
-using isa::VectorTile;
 
 /// From whom to whom a token goes. Each pair of engines posts and waits in the order of areas.
 enum Semaphore : std::uint8_t {
@@ -29,13 +25,9 @@ constexpr auto kStoreEngine = static_cast<std::uint8_t>(isa::Engine::STORE);
 
 using Semaphores = std::vector<std::uint8_t>;
 
-bool same_place(const VectorTile &a, const VectorTile &b) {
-  return a.spm.row == b.spm.row && a.spm.pstride == b.spm.pstride && a.rows == b.rows && a.cols == b.cols &&
-         a.fp32 == b.fp32;
-}
-
 bool same(const AreaTile &a, const AreaTile &b) {
-  return a.value == b.value && a.first == b.first && a.pitch == b.pitch && same_place(a.tile, b.tile);
+  return a.value == b.value && a.first == b.first && a.pitch == b.pitch && a.rows == b.rows && a.cols == b.cols &&
+         a.spm.row == b.spm.row;
 }
 
 /// Elements of a value that areas of a layout have stored.
@@ -50,8 +42,15 @@ public:
 
   std::vector<isa::Command> run() {
     find_reads_of_stored();
-    for (std::size_t n = 0; n < plan_.areas.size(); ++n)
-      emit_area(n);
+    if (!plan_.areas.empty()) emit_loads(0);
+    for (std::size_t n = 0; n < plan_.areas.size(); ++n) {
+      // LOADs stand before the runs that they overlap with: whose queue would hold them up.
+      const bool next = n + 1 < plan_.areas.size(), early = !waits_for_memory_[n + 1];
+      if (next && early) emit_loads(n + 1);
+      emit_runs(n);
+      emit_stores(n);
+      if (next && !early) emit_loads(n + 1);
+    }
     return std::move(out_);
   }
 
@@ -78,17 +77,9 @@ private:
   /// Whether the next area in the place has its tiles where this one has them: then operands and results are replaced
   /// each for itself.
   bool goes_on(std::size_t n) const {
-    return n + 2 < plan_.areas.size() && area(n).run && area(n + 2).layout == area(n).layout;
+    return n + 2 < plan_.areas.size() && !area(n).runs.empty() && area(n + 2).layout == area(n).layout;
   }
   bool is_last_in_place(std::size_t n) const { return n + 2 >= plan_.areas.size(); }
-
-  void emit_area(std::size_t n) {
-    const Area &a = area(n);
-    if (n >= 2 && !goes_on(n - 2)) held_[n % 2].clear();
-    emit_loads(n);
-    if (a.run) emit_run(n);
-    emit_stores(n);
-  }
 
   template <typename Op> void emit(const Op &op, const Semaphores &waits = {}, const Semaphores &posts = {}) {
     isa::Sync sync;
@@ -98,47 +89,71 @@ private:
     out_.push_back(isa::encode({op, sync, 0}));
   }
 
+  isa::SpmTile in_place(isa::SpmTile tile, std::size_t n) const {
+    tile.row += state_rows(npu_) + (n % 2 == 1 ? place_rows(npu_) : 0);
+    return tile;
+  }
+
   isa::DmaCommand transfer(const AreaTile &t, std::size_t n, bool store) const {
-    const std::uint32_t bytes = t.tile.fp32 ? 4 : 2;
+    const std::uint32_t bytes = t.fp32 ? 4 : 2;
     isa::DmaCommand d;
     d.store = store;
-    d.fp32 = t.tile.fp32;
+    d.fp32 = t.fp32;
     d.dram_addr = addresses_.at(t.value) + t.first * bytes;
-    d.pitch = t.tile.rows == 1 ? 0 : static_cast<std::uint32_t>(t.pitch * bytes);
-    d.rows = t.tile.rows;
-    d.cols = t.tile.cols;
-    d.spm = in_place(t.tile, n).spm;
+    d.pitch = t.rows == 1 ? 0 : static_cast<std::uint32_t>(t.pitch * bytes);
+    d.rows = t.rows;
+    d.cols = t.cols;
+    d.spm = in_place(t.spm, n);
     return d;
   }
 
+  /// LOADs of a row of equal parts: each of a part, or of the piece of it that lies in a panel.
+  std::vector<isa::DmaCommand> pieces(const AreaTile &t, std::size_t n) const {
+    std::vector<isa::DmaCommand> all;
+    for (std::uint32_t col = 0; col < t.cols; col += all.back().cols) {
+      isa::DmaCommand d = transfer(t, n, false);
+      const std::uint32_t lane = col % npu_.lanes(), begin = col % t.period;
+      d.dram_addr += std::uint64_t{begin} * (t.fp32 ? 4 : 2);
+      d.cols = std::min({t.period - begin, npu_.lanes() - lane, t.cols - col});
+      d.spm.row += col / npu_.lanes() * t.spm.pstride;
+      d.spm.rot = static_cast<std::uint8_t>(lane);
+      all.push_back(d);
+    }
+    return all;
+  }
+
   /// The transfers, or a SYNC if there are none: the first waits, the last posts.
-  void emit_transfers(const std::vector<const AreaTile *> &tiles, std::size_t n, bool store, const Semaphores &waits,
+  void emit_transfers(const std::vector<isa::DmaCommand> &transfers, bool store, const Semaphores &waits,
                       const Semaphores &posts) {
-    if (tiles.empty()) emit(isa::SyncCommand{store ? kStoreEngine : kLoadEngine}, waits, posts);
-    for (const AreaTile *t : tiles)
-      emit(transfer(*t, n, store), t == tiles.front() ? waits : Semaphores(), t == tiles.back() ? posts : Semaphores());
+    if (transfers.empty()) emit(isa::SyncCommand{store ? kStoreEngine : kLoadEngine}, waits, posts);
+    for (const isa::DmaCommand &d : transfers)
+      emit(d, &d == &transfers.front() ? waits : Semaphores(), &d == &transfers.back() ? posts : Semaphores());
   }
 
   void emit_loads(std::size_t n) {
     std::vector<AreaTile> &held = held_[n % 2];
-    std::vector<const AreaTile *> missing;
-    for (const AreaTile &t : area(n).loaded)
-      if (std::none_of(held.begin(), held.end(), [&](const AreaTile &h) { return same(h, t); })) missing.push_back(&t);
+    if (n >= 2 && !goes_on(n - 2)) held.clear();
+    std::vector<isa::DmaCommand> loads;
+    for (const AreaTile &t : area(n).loaded) {
+      if (std::any_of(held.begin(), held.end(), [&](const AreaTile &h) { return same(h, t); })) continue;
+      const std::vector<isa::DmaCommand> all = t.period == 0 ? std::vector{transfer(t, n, false)} : pieces(t, n);
+      loads.insert(loads.end(), all.begin(), all.end());
+    }
     Semaphores waits;
     if (n >= 2) waits.push_back(goes_on(n - 2) ? kRead : kFree);
     if (waits_for_memory_[n]) waits.push_back(kInMemory);
-    emit_transfers(missing, n, false, waits, {area(n).run ? kLoaded : kMoved});
+    emit_transfers(loads, false, waits, {area(n).runs.empty() ? kMoved : kLoaded});
     held = area(n).loaded;
   }
 
   void emit_stores(std::size_t n) {
-    std::vector<const AreaTile *> tiles;
+    std::vector<isa::DmaCommand> all;
     for (const AreaTile &t : area(n).stored)
-      tiles.push_back(&t);
+      all.push_back(transfer(t, n, true));
     Semaphores posts;
     if (!is_last_in_place(n)) posts.push_back(goes_on(n) ? kStored : kFree);
     if (waits_for_memory_[n + 1]) posts.push_back(kInMemory);
-    emit_transfers(tiles, n, true, {area(n).run ? kComputed : kMoved}, posts);
+    emit_transfers(all, true, {area(n).runs.empty() ? kMoved : kComputed}, posts);
     for (std::vector<AreaTile> &held : held_)
       held.erase(std::remove_if(held.begin(), held.end(), [&](const AreaTile &h) { return stores(area(n), h.value); }),
                  held.end());
@@ -148,30 +163,38 @@ private:
     return std::any_of(a.stored.begin(), a.stored.end(), [&](const AreaTile &t) { return t.value == value; });
   }
 
-  VectorTile in_place(VectorTile tile, std::size_t n) const {
-    tile.spm.row += state_rows(npu_) + (n % 2 == 1 ? place_rows(npu_) : 0);
-    return tile;
+  /// The first run waits, the last posts.
+  void emit_runs(std::size_t n) {
+    const std::vector<AreaRun> &runs = area(n).runs;
+    for (const AreaRun &run : runs) {
+      Semaphores waits, posts;
+      if (&run == &runs.front()) {
+        waits.push_back(kLoaded);
+        if (n >= 2 && goes_on(n - 2)) waits.push_back(kStored);
+      }
+      if (&run == &runs.back()) {
+        posts.push_back(kComputed);
+        if (goes_on(n)) posts.push_back(kRead);
+      }
+      emit_run(run, n, waits, posts);
+    }
   }
 
-  void emit_run(std::size_t n) {
-    const Area &a = area(n);
+  void emit_run(const AreaRun &run, std::size_t n, const Semaphores &waits, const Semaphores &posts) {
     isa::VectorCommand v;
-    v.first = program_at(a.run->program);
-    v.elements = a.run->elements;
-    v.steps = a.run->steps;
-    std::vector<VectorTile> tiles = a.state;
-    for (const auto *of : {&a.loaded, &a.stored})
-      for (const AreaTile &t : *of)
-        tiles.push_back(in_place(t.tile, n));
+    v.first = program_at(run.program);
+    v.elements = run.elements;
+    v.steps = run.steps;
+    std::vector<isa::VectorTile> tiles = run.tiles;
+    for (isa::VectorTile &t : tiles)
+      t.spm = in_place(t.spm, n);
+    tiles.insert(tiles.end(), run.state.begin(), run.state.end());
     for (std::size_t i = 0; i < tiles.size();) {
       isa::TileCommand command;
-      for (VectorTile &t : command.tiles)
+      for (isa::VectorTile &t : command.tiles)
         if (i < tiles.size()) t = tiles[i++];
       emit(command);
     }
-    Semaphores waits{kLoaded}, posts{kComputed};
-    if (n >= 2 && goes_on(n - 2)) waits.push_back(kStored);
-    if (goes_on(n)) posts.push_back(kRead);
     emit(v, waits, posts);
   }
 

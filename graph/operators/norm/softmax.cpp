@@ -30,49 +30,30 @@ LineWalk masked_rows(const Shape &x, const Shape *mask) {
 }
 
 struct SoftmaxRun {
-  /// Powers are kept, for an exponential is dear; the rows' factors are applied to them by element.
+  /// Powers are computed twice: to keep them, in fp32, takes longer than 13 operations, and more of the scratchpad.
   template <class A> static void run(Kernel<A> &k) {
     const Shape &x = k.in_shape(0);
     const bool masked = k.has_in(1);
     const auto scale = real_attribute(k, "scale");
-    const WalkValue powers = k.temporary(x.elements()), shares = k.temporary(x.rows());
     LineWalk walk = masked_rows(x, masked ? &k.in_shape(1) : nullptr);
-    walk.out = {walk.in[0], walk.in[0]};
-    walk.out[0].value = powers;
-    walk.out[1].value = shares;
-    for (std::size_t &lane : walk.out[1].lanes)
-      lane /= x.cols();
-    walk.out[1].steps = {0};
-    walk_lines(k, walk, 40, [=](auto &lines) {
+    walk.out = {walk.in[0]};
+    walk.out[0].value = output(0);
+    walk_lines(k, walk, 60, [=](auto &lines) {
       constexpr double kInfinity = std::numeric_limits<double>::infinity();
       const auto score = [=](const auto &at) {
         return masked ? A::fma(at.in(0), scale, at.in(1)) : A::mul(at.in(0), scale);
       };
       auto most = lines.variable(-kInfinity), sum = lines.variable(0);
+      const auto power = [&](const auto &at) { return A::exp(A::sub(score(at), most(at))); };
       lines.loop([&](const auto &at) { most(at) = A::max(most(at), score(at)); });
       // Of a row that is -infinity throughout, all powers are 0; so is P.
       lines.once([&](const auto &at) {
         most(at) = A::select(A::eq(most(at), number<A>(-kInfinity)), number<A>(0), most(at));
       });
-      lines.loop([&](const auto &at) {
-        const auto power = A::exp(A::sub(score(at), most(at)));
-        sum(at) = A::add(sum(at), power);
-        at.out(0, power);
-      });
-      lines.once([&](const auto &at) { at.out(1, A::reciprocal(A::max(sum(at), number<A>(1)))); });
+      lines.loop([&](const auto &at) { sum(at) = A::add(sum(at), power(at)); });
+      lines.once([&](const auto &at) { sum(at) = A::reciprocal(A::max(sum(at), number<A>(1))); });
+      lines.loop([&](const auto &at) { at.out(0, A::mul(power(at), sum(at))); });
     });
-    scale_rows(k, x, powers, shares);
-  }
-
-private:
-  template <class A>
-  static void scale_rows(Kernel<A> &k, const Shape &x, const WalkValue &powers, const WalkValue &shares) {
-    LineWalk walk = columns_as_lanes(x.rows(), x.cols());
-    walk.elementwise = true;
-    walk.in = {strided(powers, 1, x.cols()), by_step(shares)};
-    walk.out = {strided(output(0), 1, x.cols())};
-    walk_lines(k, walk, 1,
-               [](auto &lines) { lines.loop([](const auto &at) { at.out(0, A::mul(at.in(0), at.in(1))); }); });
   }
 };
 

@@ -1,4 +1,4 @@
-#include "compiler/vector_stream/lane_cycles.hpp"
+#include "compiler/vector_stream/group/lane_cycles.hpp"
 
 #include <algorithm>
 

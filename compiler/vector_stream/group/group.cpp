@@ -1,0 +1,135 @@
+#include "compiler/vector_stream/group/group.hpp"
+
+#include "compiler/vector_stream/group/lane_cycles.hpp"
+#include "compiler/vector_stream/group/places.hpp"
+
+#include <algorithm>
+
+namespace gradweave::compiler {
+namespace {
+
+constexpr std::size_t kNone = ~std::size_t{0};
+constexpr std::size_t kMostOfField = 65535;
+
+/// Chooses tiles stage by stage. A result is a tile of its own, so that no program writes what it reads.
+class TileChoice {
+public:
+  TileChoice(const JobGroup &group, const StridedArea &area) : group_(group), area_(area) {}
+
+  GroupTiles run() {
+    for (const Stage &stage : group_.stages) {
+      std::vector<std::size_t> operands, results;
+      for (const StridedTile &t : stage.operands)
+        operands.push_back(read(t, stage));
+      for (const StridedTile &t : stage.results)
+        results.push_back(write(t, stage));
+      out_.operands.push_back(std::move(operands));
+      out_.results.push_back(std::move(results));
+    }
+    return std::move(out_);
+  }
+
+private:
+  std::size_t newest(const StridedTile &t, const Stage &stage) const {
+    for (std::size_t i = of_.size(); i-- > 0;)
+      if (of_[i] == t && (t.step == 0 || steps_[i] == stage.steps)) return i;
+    return kNone;
+  }
+
+  std::size_t add(const StridedTile &t, const Stage &stage, bool loaded, bool stored) {
+    StridedArea part = area_;
+    if (!group_.is_elementwise()) part.steps = std::min(stage.steps, area_.steps);
+    of_.push_back(t);
+    steps_.push_back(stage.steps);
+    out_.tiles.push_back(tile_of(t, part));
+    out_.loaded.push_back(loaded);
+    out_.stored.push_back(stored);
+    return of_.size() - 1;
+  }
+
+  std::size_t read(const StridedTile &t, const Stage &stage) {
+    const std::size_t found = newest(t, stage);
+    return found != kNone ? found : add(t, stage, true, false);
+  }
+
+  std::size_t write(const StridedTile &t, const Stage &stage) {
+    const std::size_t earlier = newest(t, stage);
+    if (earlier != kNone) out_.stored[earlier] = false;
+    return add(t, stage, false, group_.in_memory[t.value]);
+  }
+
+  const JobGroup &group_;
+  const StridedArea &area_;
+  std::vector<StridedTile> of_; ///< each tile's, and the steps of its stage
+  std::vector<std::size_t> steps_;
+  GroupTiles out_;
+};
+
+std::size_t strips_of(std::size_t lanes, const NpuConfig &npu) { return (lanes + npu.lanes() - 1) / npu.lanes(); }
+
+std::uint64_t busy_cycles(const JobGroup &group, std::size_t strips, const NpuConfig &npu) {
+  std::uint64_t cycles = 0;
+  for (const Stage &stage : group.stages)
+    cycles += lane_cycles(*stage.program, {strips, stage.steps}, npu);
+  return cycles;
+}
+
+} // namespace
+
+bool JobGroup::is_elementwise() const {
+  return std::all_of(stages.begin(), stages.end(), [](const Stage &s) { return s.elementwise; });
+}
+
+std::size_t JobGroup::steps() const {
+  std::size_t most = 1;
+  for (const Stage &stage : stages)
+    most = std::max(most, stage.steps);
+  return most;
+}
+
+GroupTiles tiles_of(const JobGroup &group, const StridedArea &area, const NpuConfig &npu) {
+  GroupTiles all = TileChoice(group, area).run();
+  for (AreaTile &t : all.tiles) {
+    all.rows += all.rows % 2;
+    t.spm.row = static_cast<std::uint32_t>(all.rows);
+    t.spm.pstride = t.rows * (t.fp32 ? 2 : 1);
+    all.rows += std::size_t{t.spm.pstride} * strips_of(t.cols, npu);
+  }
+  return all;
+}
+
+std::uint64_t moved_bytes(const GroupTiles &tiles) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < tiles.tiles.size(); ++i)
+    if (tiles.loaded[i] || tiles.stored[i])
+      bytes += std::uint64_t{tiles.tiles[i].rows} * tiles.tiles[i].cols * (tiles.tiles[i].fp32 ? 4 : 2);
+  return bytes;
+}
+
+bool fits(const JobGroup &group, std::size_t lanes, std::size_t steps, const NpuConfig &npu) {
+  return lanes <= kMostOfField && steps <= kMostOfField &&
+         tiles_of(group, {0, lanes, 0, steps}, npu).rows <= place_rows(npu);
+}
+
+ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu) {
+  ChainCut best;
+  const std::size_t all = strips_of(group.lanes(), npu);
+  for (std::size_t k = 1; k <= all; ++k) {
+    const std::size_t lanes = std::min(group.lanes(), k * npu.lanes());
+    if (!fits(group, lanes, group.steps(), npu)) break;
+    const std::uint64_t busy = busy_cycles(group, k, npu);
+    const std::uint64_t moving = moved_bytes(tiles_of(group, {0, lanes, 0, group.steps()}, npu)) / npu.bus_bytes;
+    // Areas overlap, but for the first one's LOADs and the last one's STOREs, or runs.
+    const std::uint64_t cycles = (all + k - 1) / k * std::max(busy, moving) + std::min(busy, moving);
+    if (best.strips == 0 || cycles <= best.cycles) best = {k, cycles};
+  }
+  return best;
+}
+
+std::uint64_t cycles_of_elements(const JobGroup &group, const NpuConfig &npu) {
+  const std::uint64_t busy = busy_cycles(group, strips_of(group.lanes(), npu), npu);
+  const std::uint64_t moving = moved_bytes(tiles_of(group, {0, group.lanes(), 0, group.steps()}, npu)) / npu.bus_bytes;
+  return std::max(busy, moving);
+}
+
+} // namespace gradweave::compiler

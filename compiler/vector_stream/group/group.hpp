@@ -1,0 +1,51 @@
+// Jobs whose areas hand values on in the scratchpad.
+#pragma once
+
+#include "compiler/vector_stream/group/stage.hpp"
+#include "sw_models/config/npu_config.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// Stages over the same lanes; of elements, over the same lanes and steps. What one writes and another reads are the
+/// same elements of a lane (and step). So an area of the group is one of each stage, in order.
+struct JobGroup {
+  std::vector<Stage> stages;
+  std::vector<bool> in_memory; ///< of OpJobs::values: whether anything but the group reads what it writes
+
+  /// Whether steps may be cut, too.
+  bool is_elementwise() const;
+  std::size_t lanes() const { return stages.front().lanes; }
+  /// The most of any stage.
+  std::size_t steps() const;
+};
+
+/// The tiles of an area of a group in a place: what a stage reads that an earlier one wrote is one tile.
+struct GroupTiles {
+  std::vector<AreaTile> tiles;
+  std::vector<bool> loaded, stored;
+  std::vector<std::vector<std::size_t>> operands, results; ///< which tiles, of each stage
+  std::size_t rows = 0;                                    ///< of the scratchpad, all together
+};
+GroupTiles tiles_of(const JobGroup &group, const StridedArea &area, const NpuConfig &npu);
+
+/// Bytes that an area moves from and to memory.
+std::uint64_t moved_bytes(const GroupTiles &tiles);
+
+/// Whether a place holds so much of the group.
+bool fits(const JobGroup &group, std::size_t lanes, std::size_t steps, const NpuConfig &npu);
+
+/// Strips of an area for which whole chains take the least time, nearly, and that time in cycles.
+struct ChainCut {
+  std::size_t strips = 0; ///< 0: not even one fits
+  std::uint64_t cycles = 0;
+};
+ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu);
+
+/// Cycles of a group of elements, nearly.
+std::uint64_t cycles_of_elements(const JobGroup &group, const NpuConfig &npu);
+
+} // namespace gradweave::compiler

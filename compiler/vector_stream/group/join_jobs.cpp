@@ -1,0 +1,151 @@
+#include "compiler/vector_stream/group/join_jobs.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace gradweave::compiler {
+namespace {
+
+using GroupOrMove = std::variant<JobGroup, MoveJob>;
+
+template <typename F> void for_tiles(const Stage &stage, const F &f) {
+  for (const StridedTile &t : stage.operands)
+    f(t, false);
+  for (const StridedTile &t : stage.results)
+    f(t, true);
+}
+
+/// What two stages have in common.
+struct Common {
+  bool any = false;  ///< a tile with lanes
+  bool clean = true; ///< what either writes is the same of both
+};
+
+Common common_of(const Stage &a, const Stage &b) {
+  Common common;
+  for_tiles(a, [&](const StridedTile &of_a, bool a_writes) {
+    for_tiles(b, [&](const StridedTile &of_b, bool b_writes) {
+      if (of_a.value != of_b.value) return;
+      const bool same = of_a == of_b && (of_a.step == 0 || a.steps == b.steps);
+      common.any = common.any || (same && of_a.lane != 0);
+      common.clean = common.clean && (same || (!a_writes && !b_writes));
+    });
+  });
+  return common;
+}
+
+class Joining {
+public:
+  Joining(const OpJobs &jobs, const NpuConfig &npu) : jobs_(jobs), npu_(npu) {}
+
+  std::vector<GroupOrMove> run() {
+    find_last_reads();
+    for (std::size_t at = 0; at < jobs_.steps.size(); ++at) {
+      const auto *job = std::get_if<VectorJob>(&jobs_.steps[at]);
+      if (job == nullptr) {
+        out_.emplace_back(std::get<MoveJob>(jobs_.steps[at]));
+        continue;
+      }
+      const JobGroup alone = group_of({stage_of(jobs_, *job)}, at);
+      auto *before = out_.empty() ? nullptr : std::get_if<JobGroup>(&out_.back());
+      std::optional<JobGroup> joined;
+      if (before != nullptr) joined = join(*before, alone, at);
+      if (joined)
+        *before = std::move(*joined);
+      else
+        out_.emplace_back(alone);
+    }
+    return std::move(out_);
+  }
+
+private:
+  void find_last_reads() {
+    last_read_.assign(jobs_.values.size(), 0);
+    for (std::size_t at = 0; at < jobs_.steps.size(); ++at)
+      if (const auto *job = std::get_if<VectorJob>(&jobs_.steps[at]))
+        for (const JobTile &t : job->operands)
+          last_read_[t.value] = at;
+      else
+        last_read_[std::get<MoveJob>(jobs_.steps[at]).from] = at;
+  }
+
+  /// Stages of which the last is that of step `at`.
+  JobGroup group_of(std::vector<Stage> stages, std::size_t at) const {
+    JobGroup group{std::move(stages), {}};
+    for (std::size_t v = 0; v < jobs_.values.size(); ++v)
+      group.in_memory.push_back(jobs_.values[v].tensor != graph::kNone || last_read_[v] > at);
+    return group;
+  }
+
+  std::uint64_t cycles(const JobGroup &group) const {
+    return group.is_elementwise() ? cycles_of_elements(group, npu_) : cut_of_chains(group, npu_).cycles;
+  }
+
+  std::optional<JobGroup> join(const JobGroup &group, const JobGroup &alone, std::size_t at) const {
+    if (!has_room(group, alone)) return std::nullopt;
+    std::vector<JobGroup> forms{group};
+    if (group.is_elementwise()) add_forms(forms, group, alone.stages[0]);
+    for (const JobGroup &form : forms) {
+      std::vector<JobGroup> others{alone};
+      if (alone.is_elementwise()) add_forms(others, alone, form.stages[0]);
+      for (const JobGroup &other : others)
+        if (auto joined = join_forms(form, other, at)) return joined;
+    }
+    return std::nullopt;
+  }
+
+  /// Whether the program memory holds all programs at once.
+  static bool has_room(const JobGroup &group, const JobGroup &alone) {
+    std::size_t words = isa::vector::encode(*alone.stages[0].program).size();
+    for (const Stage &stage : group.stages)
+      words += isa::vector::encode(*stage.program).size();
+    return words <= isa::kProgramWords;
+  }
+
+  /// Other lanes and steps of a group of elements: exchanged; or those of `wanted`, as they are or exchanged.
+  static void add_forms(std::vector<JobGroup> &forms, const JobGroup &group, const Stage &wanted) {
+    const auto add = [&](const auto &change) {
+      JobGroup form = group;
+      for (Stage &stage : form.stages)
+        stage = change(stage);
+      forms.push_back(std::move(form));
+    };
+    add(exchanged);
+    const std::size_t all = group.lanes() * group.steps();
+    const bool flat = std::all_of(group.stages.begin(), group.stages.end(), is_flat);
+    if (!flat || wanted.lanes * wanted.steps != all) return;
+    add([&](const Stage &stage) { return flat_part(stage, 0, all, wanted.lanes); });
+    add([&](const Stage &stage) { return exchanged(flat_part(stage, 0, all, wanted.steps)); });
+  }
+
+  std::optional<JobGroup> join_forms(const JobGroup &group, const JobGroup &other, std::size_t at) const {
+    const Stage &stage = other.stages[0];
+    const bool elementwise = group.is_elementwise() && stage.elementwise;
+    if (group.lanes() != stage.lanes || (elementwise && group.steps() != stage.steps)) return std::nullopt;
+    bool any = false;
+    for (const Stage &earlier : group.stages) {
+      const Common common = common_of(earlier, stage);
+      if (!common.clean) return std::nullopt;
+      any = any || common.any;
+    }
+    if (!any) return std::nullopt;
+    std::vector<Stage> stages = group.stages;
+    stages.push_back(stage);
+    JobGroup joined = group_of(std::move(stages), at);
+    const bool fitting = elementwise ? fits(joined, std::min<std::size_t>(joined.lanes(), npu_.lanes()), 1, npu_)
+                                     : cut_of_chains(joined, npu_).strips != 0;
+    if (!fitting || cycles(joined) > cycles(group) + cycles(other)) return std::nullopt;
+    return joined;
+  }
+
+  const OpJobs &jobs_;
+  const NpuConfig &npu_;
+  std::vector<std::size_t> last_read_; ///< of each value: the last step that reads it
+  std::vector<GroupOrMove> out_;
+};
+
+} // namespace
+
+std::vector<GroupOrMove> join_jobs(const OpJobs &jobs, const NpuConfig &npu) { return Joining(jobs, npu).run(); }
+
+} // namespace gradweave::compiler

@@ -1,0 +1,143 @@
+#include "compiler/vector_stream/group/stage.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gradweave::compiler {
+namespace {
+
+bool is_number(const StridedTile &t) { return t.lane == 0 && t.step == 0; }
+
+/// Element by element along the lanes, line by line.
+bool is_dense(const StridedTile &t, const Stage &stage) {
+  return (stage.lanes == 1 || t.lane == 1) && (stage.steps == 1 || t.step == stage.lanes);
+}
+
+template <typename F> void for_tiles(Stage &stage, const F &f) {
+  for (auto *tiles : {&stage.operands, &stage.results})
+    for (StridedTile &t : *tiles)
+      f(t);
+}
+
+template <typename F> bool all_tiles(const Stage &stage, const F &f) {
+  return std::all_of(stage.operands.begin(), stage.operands.end(), f) &&
+         std::all_of(stage.results.begin(), stage.results.end(), f);
+}
+
+/// Strides of what there is one of are none.
+void normalise(Stage &stage) {
+  for_tiles(stage, [&](StridedTile &t) {
+    if (stage.lanes == 1) t.lane = 0;
+    if (stage.steps == 1) t.step = 0;
+  });
+}
+
+StridedTile strided(const JobTile &tile, const std::vector<JobValue> &values) {
+  const bool rows = tile.line == LineOf::kRow;
+  StridedTile s;
+  s.value = tile.value;
+  s.first = tile.first;
+  s.lane = !tile.lanes_move ? 0 : rows ? 1 : tile.pitch;
+  s.step = !tile.steps_move ? 0 : rows ? tile.pitch : 1;
+  s.fp32 = values[tile.value].type != graph::ElementType::kBf16;
+  return s;
+}
+
+/// Whether lines of the tile are rows.
+bool lies_by_row(const StridedTile &t) { return t.lane <= 1 && !(t.lane == 0 && t.step == 1); }
+
+} // namespace
+
+Stage stage_of(const OpJobs &jobs, const VectorJob &job) {
+  Stage stage;
+  stage.program = &jobs.programs[job.program];
+  stage.lanes = job.lanes;
+  stage.steps = job.steps;
+  for (const JobTile &t : job.operands)
+    stage.operands.push_back(strided(t, jobs.values));
+  for (const JobTile &t : job.results)
+    stage.results.push_back(strided(t, jobs.values));
+  normalise(stage);
+  stage.elementwise = job.elementwise && std::all_of(stage.results.begin(), stage.results.end(), [&](const auto &t) {
+                        return (stage.lanes == 1 || t.lane != 0) && (stage.steps == 1 || t.step != 0);
+                      });
+  return stage;
+}
+
+AreaTile tile_of(const StridedTile &t, const StridedArea &area) {
+  AreaTile a;
+  a.value = t.value;
+  a.first = t.first + area.lane * t.lane + area.step * t.step;
+  const auto lanes = static_cast<std::uint32_t>(t.lane == 0 ? 1 : area.lanes);
+  const auto steps = static_cast<std::uint32_t>(t.step == 0 ? 1 : area.steps);
+  const bool by_row = lies_by_row(t);
+  a.pitch = by_row ? t.step : t.lane;
+  a.rows = by_row ? steps : lanes;
+  a.cols = by_row ? lanes : steps;
+  a.period = static_cast<std::uint32_t>(t.period);
+  a.fp32 = t.fp32;
+  return a;
+}
+
+isa::VectorTile view_of(const StridedTile &strided, const AreaTile &tile, std::uint32_t slot) {
+  isa::VectorTile v;
+  v.slot = slot;
+  v.spm = tile.spm;
+  v.rows = tile.rows;
+  v.cols = tile.cols;
+  v.fp32 = tile.fp32;
+  v.by_col = !lies_by_row(strided);
+  v.same_element = strided.lane == 0 && slot < isa::kOperandSlots;
+  v.same_step = strided.step == 0;
+  return v;
+}
+
+Stage exchanged(Stage stage) {
+  std::swap(stage.lanes, stage.steps);
+  for_tiles(stage, [](StridedTile &t) { std::swap(t.lane, t.step); });
+  return stage;
+}
+
+bool is_flat(const Stage &stage) {
+  return all_tiles(stage, [&](const StridedTile &t) { return is_number(t) || is_dense(t, stage); });
+}
+
+Stage flat_part(const Stage &stage, std::size_t first, std::size_t count, std::size_t lanes) {
+  Stage part = stage;
+  part.lanes = lanes;
+  part.steps = count / lanes;
+  const bool is_one = stage.lanes * stage.steps == 1;
+  for_tiles(part, [&](StridedTile &t) {
+    if (is_number(t) && !is_one) return;
+    t.first += first;
+    t.lane = 1;
+    t.step = lanes;
+  });
+  normalise(part);
+  return part;
+}
+
+bool is_periodic(const Stage &stage) {
+  return all_tiles(
+      stage, [&](const StridedTile &t) { return is_number(t) || is_dense(t, stage) || (t.lane == 1 && t.step == 0); });
+}
+
+Stage periodic_part(const Stage &stage, std::size_t first, std::size_t lines, std::size_t merged) {
+  Stage part = stage;
+  part.lanes = stage.lanes * merged;
+  part.steps = lines / merged;
+  for_tiles(part, [&](StridedTile &t) {
+    if (is_number(t)) return;
+    if (t.step == 0) {
+      t.period = stage.lanes;
+      return;
+    }
+    t.first += first * t.step;
+    t.lane = 1;
+    t.step *= merged;
+  });
+  normalise(part);
+  return part;
+}
+
+} // namespace gradweave::compiler

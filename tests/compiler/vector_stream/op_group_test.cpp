@@ -1,0 +1,126 @@
+// Ops that hand values on in the scratchpad: bits of the graph's golden execution on the functional model, and what
+// never moves.
+#include "tests/compiler/vector_stream/op_group.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+using graph::ElementType;
+using graph::TensorId;
+
+/// Bytes of the transfers of a stream.
+std::uint64_t moved(const std::vector<isa::Command> &stream) {
+  std::uint64_t bytes = 0;
+  for (const isa::Command &command : stream) {
+    const isa::Decoded d = *isa::decode(command);
+    if (const auto *dma = std::get_if<isa::DmaCommand>(&d.op))
+      bytes += std::uint64_t{dma->rows} * dma->cols * (dma->fp32 ? 4 : 2);
+  }
+  return bytes;
+}
+
+class OpGroups : public testing::TestWithParam<const char *> {
+protected:
+  Machine npu_ = load_machine(std::string("configs/") + GetParam() + ".toml");
+};
+
+TEST_P(OpGroups, OfGeluOfAnySize) {
+  for (const std::uint32_t rows : {1U, 7U, 40U})
+    for (const std::uint32_t cols : {1U, 13U, 97U}) {
+      OpGroup g(npu_);
+      g.add("Gelu", {g.input("x", ElementType::kBf16, {rows, cols})}, ElementType::kBf16, "y");
+      SCOPED_TRACE(fmt::format("{} x {}", rows, cols));
+      ASSERT_NO_FATAL_FAILURE(g.check());
+    }
+}
+
+/// The edge between them is bf16: rounded in the scratchpad, where it stays.
+TEST_P(OpGroups, OfBiasAndReluTogether) {
+  for (const std::uint32_t cols : {1U, 5U, 8U, 33U, 300U}) {
+    OpGroup g(npu_);
+    const TensorId x = g.input("x", ElementType::kFp32, {37, cols}), b = g.input("b", ElementType::kFp32, {cols});
+    g.add("Relu", {g.add("Bias", {x, b}, ElementType::kBf16, "sum")}, ElementType::kBf16, "y");
+    SCOPED_TRACE(cols);
+    ASSERT_NO_FATAL_FAILURE(g.check());
+    if (cols == 33) EXPECT_LT(moved(g.commands()), 37U * cols * 6 + 1000 * cols);
+    if (cols == 33) EXPECT_EQ(g.jobs().values[2].tensor, graph::kNone);
+  }
+}
+
+/// Moments, step and weights: two jobs, whose step stays.
+TEST_P(OpGroups, OfAdamW) {
+  OpGroup g(npu_);
+  const auto given = add_adamw(g, {23, 31});
+  ASSERT_NO_FATAL_FAILURE(g.check(run_functional, given));
+  const std::uint64_t all = 23 * 31 * 28;
+  EXPECT_GE(moved(g.commands()), all);
+  EXPECT_LT(moved(g.commands()), all + 200);
+}
+
+/// A number for all, and a tensor that is both a result and read by another op.
+TEST_P(OpGroups, OfAChainWithAScalar) {
+  OpGroup g(npu_);
+  const TensorId x = g.input("x", ElementType::kBf16, {19, 21}), s = g.input("s", ElementType::kFp32, {1, 1});
+  const TensorId y = g.add("Mul", {x, s}, ElementType::kBf16, "y");
+  g.add("Sub", {x, y}, ElementType::kFp32, "z");
+  g.graph().results.push_back(y);
+  ASSERT_NO_FATAL_FAILURE(g.check());
+}
+
+/// A sum of elements, the statistics and results of its rows, and a copy of these.
+TEST_P(OpGroups, OfAResidualAndItsNorm) {
+  OpGroup g(npu_);
+  const TensorId x = g.input("x", ElementType::kFp32, {30, 12}), y = g.input("y", ElementType::kBf16, {30, 12});
+  const TensorId gamma = g.input("gamma", ElementType::kFp32, {12}), beta = g.input("beta", ElementType::kFp32, {12});
+  const TensorId sum = g.add("Add", {x, y}, ElementType::kFp32, "sum");
+  const TensorId norm = g.add("LayerNormalization", {sum, gamma, beta}, ElementType::kFp32, "norm");
+  g.add("Cast", {norm}, ElementType::kBf16, "copy");
+  ASSERT_NO_FATAL_FAILURE(g.check());
+  EXPECT_LT(moved(g.commands()), 30U * 12 * 8 + 30 * 8 + 1000);
+}
+
+/// What an op in between reads, and one behind it writes elsewhere.
+TEST_P(OpGroups, OfATransposeBetween) {
+  OpGroup g(npu_);
+  const TensorId x = g.input("x", ElementType::kBf16, {6, 10});
+  const TensorId a = g.add("Relu", {x}, ElementType::kBf16, "a");
+  graph::Attributes order;
+  order.set("perm", std::vector<std::int64_t>{1, 0});
+  const TensorId t = g.add("Transpose", {a}, ElementType::kBf16, "t", order);
+  g.add("Relu", {t}, ElementType::kBf16, "b");
+  ASSERT_NO_FATAL_FAILURE(g.check());
+}
+
+INSTANTIATE_TEST_SUITE_P(Npus, OpGroups, testing::Values("test8v2", "test6x10v1", "test8c2v4"));
+
+/// What operators take on `small` with four lines at once, beside what bounds them: docs/vector-unit.md has the table.
+class OperatorsOnSmall : public testing::Test {
+protected:
+  /// `operations` an element on full lines; `bytes` an element to and from memory.
+  void expect(const char *name, const OpGroup &group, double elements, double bytes, double least) const {
+    const timing::RunResult run = group.time();
+    ASSERT_TRUE(run.ok());
+    const double lanes = static_cast<double>(run.counter(isa::Counter::VECTOR_ACTIVE));
+    const double lines = static_cast<double>(
+        std::max(run.counter(isa::Counter::VECTOR_READS), run.counter(isa::Counter::VECTOR_WRITES)));
+    const double memory = elements * bytes * static_cast<double>(npu_.memory.bytes_den) / npu_.memory.bytes_num;
+    const double share = std::max({lanes, lines, memory}) / static_cast<double>(run.cycles());
+    fmt::print("| {} | {} | {:.0f} | {:.0f} | {:.0f} | {:.1f} % |\n", name, run.cycles(), lanes, lines, memory,
+               100 * share);
+    EXPECT_GT(share, least) << name;
+    EXPECT_LE(share, 1) << name;
+  }
+  Machine npu_ = vector_machine("small");
+};
+
+TEST_F(OperatorsOnSmall, TakeWhatLanesLinesOrMemoryTake) {
+  OpGroup gelu(npu_);
+  gelu.add("Gelu", {gelu.input("x", ElementType::kBf16, {512, 1200})}, ElementType::kBf16, "y");
+  expect("Gelu of 512 x 1200", gelu, 512 * 1200, 4, 0.9);
+  OpGroup adamw(npu_);
+  add_adamw(adamw, {312, 1200});
+  expect("AdamW of 312 x 1200", adamw, 312 * 1200, 28, 0.9);
+}
+
+} // namespace
+} // namespace gradweave::compiler
