@@ -54,7 +54,8 @@ struct StepCycles {
 struct StepResult {
   std::vector<float> losses;               ///< of each micro-batch
   std::uint64_t tensors = 0, elements = 0; ///< compared; 0 without a device
-  std::uint64_t unchecked = 0;             ///< elements of products that a backend without data leaves out
+  std::uint64_t unchecked = 0;             ///< elements that a device does not have: it computes none, or no longer
+  std::uint64_t inside = 0;                ///< tensors that never reach the device's memory
   std::optional<Difference> difference;
   std::vector<std::string> failures; ///< of the device, and of its counters
   ProductTotals products;

@@ -45,7 +45,8 @@ public:
       : placed_(placed), layer_(layer), shape_(tensor.shape), place_(place), rows_(size.first), cols_(size.second),
         result_(result) {
     jobs_.values.push_back({tensor.name, placed.id, tensor.type, tensor.shape.elements()});
-    jobs_.values.push_back({layer.name + ".matrix", graph::kNone, tensor.type, std::size_t{rows_} * cols_});
+    // Not a value between jobs: the product reads it, or has written it.
+    jobs_.values.push_back({layer.name + ".matrix", placed.id, tensor.type, std::size_t{rows_} * cols_});
   }
 
   OpJobs run(bool first) {

@@ -3,7 +3,6 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/layout.hpp"
 #include "train/data/tensor_bytes.hpp"
-#include "train/npu/same_elements.hpp"
 
 #include <fmt/format.h>
 
@@ -67,35 +66,34 @@ private:
 
 class MemoryPlanner {
 public:
-  MemoryPlanner(const Graph &graph, const ProductPlan &products, bool reuse)
-      : graph_(graph), products_(products), reuse_(reuse), readers_(graph.consumers()), over_(graph.tensors.size()) {
-    memory_.places.resize(graph.tensors.size());
-    memory_.done.assign(graph.ops.size(), false);
-    for (TensorId id = 0; id < graph.tensors.size(); ++id)
-      memory_.places[id].owner = id;
+  explicit MemoryPlanner(const MemoryNeeds &needs)
+      : needs_(needs), graph_(needs.graph), reuse_(needs.reuse), readers_(graph_.consumers()),
+        over_(graph_.tensors.size()) {
+    memory_.places.resize(graph_.tensors.size());
+    for (TensorId id = 0; id < graph_.tensors.size(); ++id)
+      if (!is_inside(id)) memory_.places[id].owner = id;
   }
 
   StepMemory run() {
     take_next_values();
-    const Views views = find_views(graph_, products_);
-    for (const OpId op : views.ops)
-      memory_.done[op] = true;
-    for (const View &view : views.views)
+    for (const View &view : needs_.views.views)
       over_[view.tensor] = &view;
     for (TensorId id = 0; id < graph_.tensors.size(); ++id)
       if (over_[id] != nullptr) find_owner(id);
     place_owners();
     for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
       TensorPlace &place = memory_.places[id];
+      if (is_inside(id)) continue;
       place.address = memory_.places[place.owner].address;
       place.kept = memory_.places[place.owner].kept;
-      if (graph_.tensors[id].computed() && !place.kept) ++memory_.overwritten;
     }
     memory_.scratch = compiler::round_up(free_.end(), compiler::kTensorAlignment);
     return std::move(memory_);
   }
 
 private:
+  bool is_inside(TensorId id) const { return !needs_.inside.empty() && needs_.inside[id]; }
+
   void take_next_values() {
     std::vector<std::uint32_t> next_values(graph_.tensors.size());
     for (const graph::Update &update : graph_.updates)
@@ -127,37 +125,29 @@ private:
     place.owner = of;
   }
 
-  /// The op of the pass that runs an op.
-  OpId run_at(OpId op) const {
-    OpId last = op;
-    for (const ProductPass &pass : products_.passes)
-      if (std::find(pass.ops.begin(), pass.ops.end(), op) != pass.ops.end()) last = std::max(last, pass.when());
-    return last;
-  }
+  /// The station that runs an op.
+  std::uint32_t run_at(OpId op) const { return needs_.order.station_of[op]; }
 
-  /// From the first to the last op of the step that has to do with it.
+  /// From the first to the last station of the step that has to do with it.
   struct Life {
-    OpId first = 0, last = 0;
+    std::uint32_t first = 0, last = 0;
     bool whole = true; ///< the step, and what follows
   };
 
   std::vector<Life> lives() const {
     std::vector<Life> all(graph_.tensors.size());
-    std::vector<OpId> at(graph_.ops.size());
-    for (OpId op = 0; op < at.size(); ++op)
-      at[op] = run_at(op);
     for (TensorId id = 0; id < all.size(); ++id) {
       const TensorId owner = memory_.places[id].owner;
-      if (!graph_.tensors[id].computed() || readers_[id].empty()) continue;
+      if (is_inside(id) || stays(id)) continue;
+      const std::uint32_t born = run_at(graph_.tensors[id].producer);
       Life &life = all[owner];
-      const bool fresh = life.whole && life.last == 0;
-      if (fresh) life = {at[graph_.tensors[id].producer], 0, false};
-      life.first = std::min(life.first, at[graph_.tensors[id].producer]);
+      if (life.whole) life = {born, 0, false};
+      life.first = std::min(life.first, born);
       for (const OpId reader : readers_[id])
-        life.last = std::max(life.last, at[reader]);
+        life.last = std::max(life.last, run_at(reader));
     }
     for (TensorId id = 0; id < all.size(); ++id)
-      if (stays(id)) all[memory_.places[id].owner].whole = true;
+      if (!is_inside(id) && stays(id)) all[memory_.places[id].owner].whole = true;
     return all;
   }
 
@@ -178,7 +168,7 @@ private:
       std::stable_sort(order.begin(), order.end(), [&all](TensorId a, TensorId b) {
         return all[a].whole != all[b].whole ? all[a].whole : !all[a].whole && all[a].first < all[b].first;
       });
-    std::multimap<OpId, TensorId> alive; // by their last op
+    std::multimap<std::uint32_t, TensorId> alive; // by their last station
     for (const TensorId id : order) {
       while (reuse_ && !all[id].whole && !alive.empty() && alive.begin()->first < all[id].first) {
         const TensorId old = alive.begin()->second;
@@ -192,8 +182,8 @@ private:
     }
   }
 
+  const MemoryNeeds &needs_;
   const Graph &graph_;
-  const ProductPlan &products_;
   bool reuse_;
   std::vector<std::vector<OpId>> readers_;
   std::vector<const View *> over_; ///< of each tensor, what it is a view of
@@ -211,9 +201,7 @@ std::size_t TensorPlace::element(const graph::Shape &shape, std::size_t number) 
   return at;
 }
 
-StepMemory plan_memory(const Graph &graph, const ProductPlan &products, bool reuse) {
-  return MemoryPlanner(graph, products, reuse).run();
-}
+StepMemory plan_memory(const MemoryNeeds &needs) { return MemoryPlanner(needs).run(); }
 
 void check_memory(std::uint64_t bytes, const Machine &npu) {
   if (bytes <= npu.memory.size_bytes) return;

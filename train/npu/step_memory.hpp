@@ -3,7 +3,8 @@
 
 #include "graph/ir/graph.hpp"
 #include "sw_models/config/machine.hpp"
-#include "train/product_plan.hpp"
+#include "train/npu/same_elements.hpp"
+#include "train/npu/step_order.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,8 @@ struct TensorPlace {
   std::uint64_t address = 0; ///< of element 0
   /// Elements from one to the next, by dimension; empty: row-major without gaps.
   std::vector<std::size_t> strides = {};
-  /// The tensor whose place it is: its own, or that of one with the same elements, or of the value before.
+  /// The tensor whose place it is: its own, or that of one with the same elements, or of the value before. kNone: it
+  /// never reaches memory.
   graph::TensorId owner = graph::kNone;
   bool kept = true; ///< the place is no other tensor's later in the step
 
@@ -34,14 +36,21 @@ struct TensorPlace {
 ///  - if the memory is too small for all, tensors that nobody reads any more make room for later ones.
 struct StepMemory {
   std::vector<TensorPlace> places; ///< of each tensor
-  std::vector<bool> done;          ///< of each op: there is nothing to do for it
   std::vector<graph::Update> moved; ///< next values that are to be moved into their places at the end
   std::uint64_t scratch = 0;        ///< where values of a single section lie; all sections use the same
-  std::size_t overwritten = 0;      ///< computed tensors that are not there behind the step
 };
 
-/// All tensors of the graph, from address 0 on. `reuse`: of places, where nobody reads a tensor any more.
-StepMemory plan_memory(const graph::Graph &graph, const ProductPlan &products, bool reuse);
+/// What places follow from.
+struct MemoryNeeds {
+  const graph::Graph &graph;
+  const StepOrder &order;
+  const Views &views;
+  std::vector<bool> inside = {}; ///< of each tensor: it never reaches memory; none: all do
+  bool reuse = false;            ///< of places, where nobody reads a tensor any more
+};
+
+/// All tensors of the graph, from address 0 on.
+StepMemory plan_memory(const MemoryNeeds &needs);
 
 /// Throws std::invalid_argument, with both sizes and the remedy, if so many bytes are more than the NPU's memory.
 void check_memory(std::uint64_t bytes, const Machine &npu);

@@ -26,13 +26,17 @@ using graph::TensorId;
 constexpr std::uint64_t kBarrierCommands = 2;
 constexpr std::uint64_t kCommandsOfARow = 128; ///< at most: a row of an embedding is moved, added to and updated
 
-/// The inputs that decide which rows an op moves or updates.
-std::vector<std::size_t> index_inputs(const graph::Graph &graph, const Op &op) {
-  std::vector<std::size_t> inputs;
-  if (!compiler::needs_indices(graph, op)) return inputs;
-  for (std::size_t i = 0; i < op.inputs.size(); ++i)
-    if (op.inputs[i] != kNone && !graph::is_real(graph.tensors[op.inputs[i]].type)) inputs.push_back(i);
-  return inputs;
+/// The operators of a run, each once: "Add + LayerNormalization + Cast".
+std::string names_of(const graph::Graph &graph, const std::vector<OpId> &ops) {
+  std::vector<std::string_view> names;
+  std::string text;
+  for (const OpId op : ops) {
+    const std::string_view name = graph.ops[op].type->name;
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    text += (names.empty() ? "" : " + ") + std::string(name);
+    names.push_back(name);
+  }
+  return text;
 }
 
 /// A SYNC on STORE that posts, and one on LOAD that waits for it: LOADs behind come after STOREs before.
@@ -91,8 +95,9 @@ std::string refused_ops(const graph::Graph &graph, const ProductPlan &products) 
 }
 
 StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products, const Machine &npu,
-                   const compiler::CompileOptions &options)
-    : step_(step), npu_(npu), products_(products) {
+                   const compiler::CompileOptions &options, const KeepTensor &keep)
+    : step_(step), npu_(npu), products_(products), views_(find_views(step.graph, products)),
+      order_(order_step(step.graph, products, views_)) {
   if (npu.vectors() == 0)
     throw std::invalid_argument(fmt::format(
         "NPU '{}' has no vector unit, and so computes no operators; set npu.vector_groups to 1, 2, 4 or 8, pick "
@@ -103,6 +108,7 @@ StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products
     throw std::invalid_argument(
         fmt::format("the NPU cannot run the whole step; leave operators to the host (--operators host): {}", refused));
   compile(options);
+  lower(keep);
   place(false);
   if (room() > npu.memory.size_bytes) place(true);
   check_memory(room(), npu);
@@ -119,16 +125,37 @@ std::uint64_t StepPlan::room() const {
   return memory_bytes_ + commands * isa::kCommandBytes;
 }
 
+/// Jobs of all operators, and which tensors they leave in the scratchpad.
+void StepPlan::lower(const KeepTensor &keep) {
+  const graph::Graph &graph = step_.graph;
+  const auto keeps = [&](TensorId id) {
+    const auto &micro = step_.micro_batches;
+    return std::any_of(micro.begin(), micro.end(), [id](const graph::MicroBatch &m) { return m.loss == id; }) ||
+           (keep && keep(id));
+  };
+  inside_.assign(graph.tensors.size(), false);
+  for (const Station &station : order_.stations) {
+    jobs_.emplace_back();
+    if (station.ops.empty() || station.by_indices) continue;
+    jobs_.back() = compiler::lower_ops(graph, station.ops, {}, keeps);
+    for (const OpId op : station.ops)
+      for (const TensorId id : graph.ops[op].outputs)
+        if (id != kNone) inside_[id] = true;
+    for (const compiler::JobValue &value : jobs_.back().values)
+      if (value.tensor != kNone) inside_[value.tensor] = false;
+  }
+}
+
 /// Places for all tensors, and the sections that follow from them.
 void StepPlan::place(bool reuse) {
-  memory_ = plan_memory(step_.graph, products_, reuse);
+  memory_ = plan_memory({step_.graph, order_, views_, inside_, reuse});
   memory_bytes_ = memory_.scratch;
   parts_.clear();
   index_tensors_.clear();
-  for (OpId op = 0; op < step_.graph.ops.size(); ++op) {
-    for (const std::size_t pass : products_.due(op))
+  for (std::size_t i = 0; i < order_.stations.size(); ++i) {
+    for (const std::size_t pass : order_.stations[i].passes)
       add_pass(pass);
-    if (compiler::has_jobs(*step_.graph.ops[op].type) && !memory_.done[op]) add_operator(op);
+    if (!order_.stations[i].ops.empty()) add_operators(i);
   }
   add_moves();
 }
@@ -148,34 +175,40 @@ void StepPlan::add_pass(std::size_t index) {
   ProductSection section = place_product(pass, compiled_[index], step_.graph, memory_);
   memory_bytes_ = std::max(memory_bytes_, section.scratch_end);
   add_staged(section.before, pass.when());
-  parts_.push_back({pass.when(), std::string(step_.graph.ops[pass.when()].type->name), std::move(section.commands), {}});
+  parts_.push_back({pass.when(), std::string(step_.graph.ops[pass.when()].type->name), std::move(section.commands), false});
   add_staged(section.behind, pass.when());
 }
 
 void StepPlan::add_staged(const std::vector<StagedMatrix> &staged, OpId op) {
   for (const StagedMatrix &matrix : staged)
     parts_.push_back({op, fmt::format("{} staging", step_.graph.ops[op].type->name),
-                      commands_of(matrix.jobs, {matrix.tensor, matrix.matrix}), {}});
+                      commands_of(matrix.jobs, {matrix.tensor, matrix.matrix}), false});
 }
 
-void StepPlan::add_operator(OpId op) {
-  Part part{op, std::string(step_.graph.ops[op].type->name), {}, {}};
-  for (const std::size_t input : index_inputs(step_.graph, step_.graph.ops[op])) {
-    const TensorId id = step_.graph.ops[op].inputs[input];
+void StepPlan::add_operators(std::size_t index) {
+  const Station &station = order_.stations[index];
+  Part part{station.ops.back(), names_of(step_.graph, station.ops), {}, station.by_indices};
+  if (station.by_indices) {
+    note_indices(station.ops.front());
+    reserve_scratch(station.ops.front());
+  } else {
+    part.commands = operator_commands(jobs_[index], station.ops.front());
+  }
+  parts_.push_back(std::move(part));
+}
+
+/// The int32 tensors that an op's jobs depend on.
+void StepPlan::note_indices(OpId op) {
+  for (const TensorId id : step_.graph.ops[op].inputs) {
+    if (id == kNone || graph::is_real(step_.graph.tensors[id].type)) continue;
     if (step_.graph.tensors[id].computed())
       throw std::invalid_argument(
           fmt::format("'{}': which rows it takes is computed in the step, by '{}'; leave operators to the host "
                       "(--operators host)",
                       step_.graph.ops[op].name, step_.graph.ops[step_.graph.tensors[id].producer].name));
-    part.inputs.push_back(input);
     if (std::find(index_tensors_.begin(), index_tensors_.end(), id) == index_tensors_.end())
       index_tensors_.push_back(id);
   }
-  if (part.inputs.empty())
-    part.commands = operator_commands(part, {});
-  else
-    reserve_scratch(op);
-  parts_.push_back(std::move(part));
 }
 
 /// Of an op whose jobs are not known yet: at most an fp32 value between jobs for each element that it gives.
@@ -186,14 +219,17 @@ void StepPlan::reserve_scratch(OpId op) {
   memory_bytes_ = std::max(memory_bytes_, memory_.scratch + elements * sizeof(float));
 }
 
-std::vector<isa::Command> StepPlan::operator_commands(const Part &part, const StepIndices &indices) {
-  const Op &op = step_.graph.ops[part.op];
-  std::vector<const std::vector<std::int32_t> *> of_inputs(op.inputs.size(), nullptr);
-  for (const std::size_t input : part.inputs)
-    of_inputs[input] = indices[op.inputs[input]];
-  OpJobs jobs = compiler::lower_op(step_.graph, op, of_inputs);
+std::vector<isa::Command> StepPlan::commands_by_indices(OpId id, const StepIndices &indices) {
+  const Op &op = step_.graph.ops[id];
+  std::vector<const std::vector<std::int32_t> *> of_inputs;
+  for (const TensorId input : op.inputs)
+    of_inputs.push_back(input == kNone ? nullptr : indices[input]);
+  return operator_commands(compiler::lower_op(step_.graph, op, of_inputs), id);
+}
+
+std::vector<isa::Command> StepPlan::operator_commands(OpJobs jobs, OpId op) {
   const std::vector<std::uint64_t> addresses = addresses_of(jobs);
-  fit_in_place(jobs, addresses, op.name);
+  fit_in_place(jobs, addresses, step_.graph.ops[op].name);
   return commands_of(jobs, addresses);
 }
 
@@ -228,7 +264,7 @@ void StepPlan::add_moves() {
                    {tensor.name, update.tensor, tensor.type, elements}};
     jobs.steps.emplace_back(compiler::MoveJob{0, 1, 0, elements, 0, elements, 1, elements});
     parts_.push_back({kNone, "next value",
-                      commands_of(jobs, {memory_.places[update.next].address, memory_.places[update.tensor].address}), {}});
+                      commands_of(jobs, {memory_.places[update.next].address, memory_.places[update.tensor].address}), false});
   }
 }
 
@@ -236,7 +272,7 @@ StepStream StepPlan::stream(const StepIndices &indices) {
   StepStream stream;
   const std::uint64_t reserved = memory_bytes_;
   for (Part &part : parts_) {
-    if (!part.inputs.empty()) part.commands = operator_commands(part, indices);
+    if (part.by_indices) part.commands = commands_by_indices(part.op, indices);
     if (part.commands.empty()) continue;
     const std::size_t first = stream.commands.size();
     if (first > 0)

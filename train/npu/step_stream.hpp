@@ -6,11 +6,14 @@
 #include "graph/passes/training.hpp"
 #include "sw_models/config/machine.hpp"
 #include "train/npu/product_section.hpp"
+#include "train/npu/same_elements.hpp"
 #include "train/npu/step_memory.hpp"
+#include "train/npu/step_order.hpp"
 #include "train/product_plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,7 +22,7 @@ namespace gradweave::runtime::train {
 /// Commands of an op, or of what is staged for it, one behind another in the stream.
 struct StepSection {
   graph::OpId op = graph::kNone; ///< of a pass of several the last; kNone: moves of next values at the end
-  std::string what;              ///< operator, and its part in the op if it is one: "Gemm", "Gemm staging"
+  std::string what;              ///< operators, and the part in the op if it is one: "Gemm", "Gemm staging"
   std::size_t first = 0, count = 0;
 };
 
@@ -41,8 +44,11 @@ ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu);
 /// Empty: there are none.
 std::string refused_ops(const graph::Graph &graph, const ProductPlan &products);
 
-/// Plans a step for an NPU with a vector unit and writes its streams. Sections follow one another in the order of the
-/// graph's ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next
+/// Whether a tensor is to reach memory though nobody but its section reads it.
+using KeepTensor = std::function<bool(graph::TensorId)>;
+
+/// Plans a step for an NPU with a vector unit and writes its streams. Operators that follow one another are one section,
+/// and what only these read stays in the scratchpad. Sections follow one another in the order of the graph's ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next
 /// ones read. Of a step's stream only sections that depend on what it is fed, rows that an embedding looks up, are
 /// made anew.
 class StepPlan {
@@ -51,7 +57,7 @@ public:
   /// remedy), or too little memory; compiler::CompileError. `products`: plan_device_products(). References must
   /// outlive this.
   StepPlan(const graph::TrainingGraph &step, const ProductPlan &products, const Machine &npu,
-           const compiler::CompileOptions &options);
+           const compiler::CompileOptions &options, const KeepTensor &keep = {});
 
   const StepMemory &memory() const { return memory_; }
   /// From address 0 on, the stream apart.
@@ -68,24 +74,31 @@ private:
     graph::OpId op = graph::kNone;
     std::string what;
     std::vector<isa::Command> commands;
-    std::vector<std::size_t> inputs; ///< that decide which rows its op takes; if there are any, it is made anew
+    bool by_indices = false; ///< it is made anew for each stream
   };
 
   void compile(const compiler::CompileOptions &options);
+  void lower(const KeepTensor &keep);
   void place(bool reuse);
   std::uint64_t room() const;
   void add_pass(std::size_t pass);
   void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
-  void add_operator(graph::OpId op);
+  void add_operators(std::size_t station);
   void add_moves();
+  void note_indices(graph::OpId op);
   void reserve_scratch(graph::OpId op);
-  std::vector<isa::Command> operator_commands(const Part &part, const StepIndices &indices);
+  std::vector<isa::Command> commands_by_indices(graph::OpId op, const StepIndices &indices);
+  std::vector<isa::Command> operator_commands(compiler::OpJobs jobs, graph::OpId op);
   std::vector<std::uint64_t> addresses_of(const compiler::OpJobs &jobs);
   std::vector<isa::Command> commands_of(const compiler::OpJobs &jobs, const std::vector<std::uint64_t> &addresses) const;
 
   const graph::TrainingGraph &step_;
   const Machine &npu_;
   const ProductPlan &products_;
+  Views views_;
+  StepOrder order_;
+  std::vector<compiler::OpJobs> jobs_; ///< of each station of operators; none where indices decide
+  std::vector<bool> inside_;           ///< of each tensor: it never reaches memory
   StepMemory memory_;
   std::uint64_t memory_bytes_ = 0, multiply_adds_ = 0;
   std::vector<compiler::Compiled> compiled_; ///< of each pass
