@@ -52,7 +52,7 @@ TEST_P(ElementCommands, OfAChainWithAScalar) {
   ASSERT_NO_FATAL_FAILURE(e.check());
 }
 
-INSTANTIATE_TEST_SUITE_P(Npus, ElementCommands, testing::Values("test8v2", "test6x10v1", "test8c2v4"));
+INSTANTIATE_TEST_SUITE_P(Npus, ElementCommands, testing::Values("test8v2", "test6x10v1", "test8c2v8"));
 
 std::string error_of(const std::function<void()> &body) {
   try {
