@@ -28,7 +28,7 @@ graph::TrainingOptions sgd() {
 }
 
 TEST(NpuStepOnTheRtl, PerceptronsAreGolden) {
-  for (const char *npu : {"test8v2", "test6x10v1", "test8c2v4"}) {
+  for (const char *npu : {"test8v2", "test6x10v1", "test8c2v8"}) {
     expect_golden(perceptron(6, {20, 13, 9, 5}), {}, npu, 3);
     expect_golden(perceptron(6, {20, 13, 9, 5}), sgd(), npu, 3);
   }

@@ -33,7 +33,7 @@ void expect_golden(const graph::Graph &network, const graph::TrainingOptions &op
 }
 
 TEST(NpuStep, PerceptronsAreGolden) {
-  for (const char *npu : {"test8v2", "test6x10v1", "test8c2v4"}) {
+  for (const char *npu : {"test8v2", "test6x10v1", "test8c2v8"}) {
     expect_golden(perceptron(6, {20, 13, 9, 5}), sgd(), npu);
     expect_golden(perceptron(6, {20, 13, 9, 5}), {}, npu);
   }
