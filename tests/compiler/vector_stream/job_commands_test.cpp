@@ -94,7 +94,7 @@ TEST(JobCommandsOfWholeNetworks, FitSmall) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Npus, JobCommands, testing::Values("small", "test8v2", "test6x10v1", "test8c2v4"));
+INSTANTIATE_TEST_SUITE_P(Npus, JobCommands, testing::Values("small", "test8v2", "test6x10v1", "test8c2v8"));
 
 } // namespace
 } // namespace gradweave::compiler

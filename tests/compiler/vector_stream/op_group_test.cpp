@@ -91,7 +91,7 @@ TEST_P(OpGroups, OfATransposeBetween) {
   ASSERT_NO_FATAL_FAILURE(g.check());
 }
 
-INSTANTIATE_TEST_SUITE_P(Npus, OpGroups, testing::Values("test8v2", "test6x10v1", "test8c2v4"));
+INSTANTIATE_TEST_SUITE_P(Npus, OpGroups, testing::Values("test8v2", "test6x10v1", "test8c2v8"));
 
 /// What operators take on `small` with four lines at once, beside what bounds them: docs/vector-unit.md has the table.
 class OperatorsOnSmall : public testing::Test {
