@@ -116,11 +116,19 @@ void TrainingReport::checks(const TrainingOutcome &outcome) {
   fmt::print(out_, "compared   {} tensors, {} elements in {} steps, with a golden execution of its own{}\n",
              grouped(outcome.compared_tensors), grouped(outcome.compared_elements), outcome.losses.size(),
              outcome.ok() ? ": every bit equal" : "");
-  if (outcome.unchecked > 0)
+  if (executor_.runs_operators() && outcome.inside > 0)
+    fmt::print(out_, "           {} tensors stay in the scratchpad and reach no memory; --keep-all writes them\n",
+               grouped(outcome.inside));
+  if (outcome.unchecked > 0 && outcome.compared_tensors > 0 && executor_.runs_operators())
+    fmt::print(out_,
+               "unchecked  {} elements of tensors that made room for later ones before the step ended; --keep-all keeps "
+               "them\n",
+               grouped(outcome.unchecked));
+  else if (outcome.unchecked > 0)
     fmt::print(out_, "unchecked  {} elements of {}: the {} backend computes none\n", grouped(outcome.unchecked),
                executor_.runs_operators() ? "all tensors" : "products", run_.backend);
   else if (executor_.runs_operators())
-    fmt::print(out_, "unchecked  nothing that a step computes\n");
+    fmt::print(out_, "unchecked  nothing that reaches memory\n");
   else
     fmt::print(out_, "unchecked  ops on the host run by one definition on both sides: tests hold them to fp64 and to "
                      "derivatives\n");
@@ -172,7 +180,8 @@ nlohmann::ordered_json to_json(const TrainingRun &run, const TrainingOutcome &ou
                     {"right", outcome.evaluation->right},
                     {"accuracy", outcome.evaluation->accuracy()}};
   json["compared"] = {
-      {"tensors", outcome.compared_tensors}, {"elements", outcome.compared_elements}, {"unchecked", outcome.unchecked}};
+      {"tensors", outcome.compared_tensors}, {"elements", outcome.compared_elements}, {"unchecked", outcome.unchecked},
+      {"inside", outcome.inside}};
   json["step"] = {{"device_multiply_adds", s.device_multiply_adds},
                   {"host_multiply_adds", s.host_multiply_adds},
                   {"device_operations", s.device_operations},

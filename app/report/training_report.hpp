@@ -31,6 +31,7 @@ struct TrainingOutcome {
   std::vector<double> losses; ///< of each step
   StepResult last;            ///< of the last step, or of the one that differed
   std::uint64_t compared_tensors = 0, compared_elements = 0, unchecked = 0; ///< of all steps
+  std::uint64_t inside = 0;                                                 ///< likewise
   std::uint64_t cycles = 0;                                                 ///< of all steps, of what ran on a device
   std::optional<Evaluation> evaluation;
   double compile_seconds = 0, seconds = 0; ///< seconds: of the steps

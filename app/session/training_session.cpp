@@ -79,6 +79,7 @@ std::string reproduce(const TrainRequest &a) {
   if (a.schedule != "rearrange") command.add("SCHEDULE", "--schedule", a.schedule);
   if (a.convolution != "image") command.add("CONVOLUTION", "--convolution", a.convolution);
   if (!a.operators.empty()) command.add("OPERATORS", "--operators", a.operators);
+  if (a.keep_all) command.add_word("--keep-all");
   command.add("SEED", "--seed", std::to_string(a.seed));
   add_tensors(command, a.tensors);
   if (!a.as_cosim) add_learning(command, a);
@@ -129,6 +130,7 @@ void count_step(TrainingOutcome &outcome, StepResult &&result) {
   outcome.compared_tensors += result.tensors;
   outcome.compared_elements += result.elements;
   outcome.unchecked += result.unchecked;
+  outcome.inside += result.inside;
   outcome.cycles += result.products.cycles;
   outcome.last = std::move(result);
 }
@@ -230,8 +232,12 @@ void TrainingSession::prepare(const Machine *npu) {
   } else {
     const ProductOptions products = product_options();
     device_ = runtime::make_device(products.backend, *npu, {});
-    if (operators_on(*npu))
-      executor_ = std::make_unique<NpuExecutor>(step_, *device_, products.backend, products.compile);
+    const bool alone = operators_on(*npu);
+    if (request_.keep_all && !alone)
+      throw std::invalid_argument("--keep-all: the host runs the operators, so that every tensor is there; leave it out");
+    if (alone)
+      executor_ = std::make_unique<NpuExecutor>(step_, *device_, products.backend,
+                                                NpuStepOptions{products.compile, request_.keep_all});
     else
       executor_ = std::make_unique<StepExecutor>(step_, *device_, products);
   }

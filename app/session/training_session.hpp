@@ -30,6 +30,7 @@ struct TrainRequest {
   std::string data = "fashion-mnist"; ///< or synthetic, or a directory
   std::string backend = "golden";     ///< or what products run on
   std::string convolution = "image";  ///< what convolutions read; or im2col
+  bool keep_all = false;              ///< every tensor of a step that an NPU runs alone reaches memory, and stays
   std::string operators = {};         ///< what runs ops that are no products: host or npu; empty: as the NPU can
   std::string system = {};            ///< file of a system that trains instead of one NPU; empty: none
   std::uint64_t search_partition = 0; ///< steps of the system that a search for a partition may time; 0: the file's

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <set>
 #include <stdexcept>
 #include <variant>
 
@@ -41,9 +41,9 @@ void count_bytes(const StepStream &stream, ProductTotals &totals) {
 } // namespace
 
 NpuExecutor::NpuExecutor(const graph::TrainingGraph &step, Device &device, Backend backend,
-                         const compiler::CompileOptions &options, unsigned threads)
+                         const NpuStepOptions &options, unsigned threads)
     : StepExecutor(step, plan_device_products(step.graph, device.config()), threads), device_(device), backend_(backend) {
-  planned_ = std::make_unique<StepPlan>(step, plan(), device.config(), options);
+  planned_ = std::make_unique<StepPlan>(step, plan(), device.config(), options.compile, options.keep_all);
   if (device_.allocate(planned_->memory_bytes()) != 0)
     throw DeviceError("a step's tensors begin at address 0 of a device; give it a new one");
 }
@@ -67,8 +67,10 @@ void NpuExecutor::make_stream(const Values &golden, StepResult &result) {
   const bool again = !planned_->index_tensors().empty();
   if (!stream_.commands.empty() && !again) return;
   StepIndices indices(step().graph.tensors.size(), nullptr);
-  for (const TensorId id : planned_->index_tensors())
-    indices[id] = &golden.get(id).index;
+  for (const TensorId id : planned_->index_tensors()) {
+    row_numbers_[id] = golden.get(id).index;
+    indices[id] = &row_numbers_[id];
+  }
   stream_ = planned_->stream(indices);
   if (const std::string problem = check_stream(stream_, step().graph, device_.config(), planned_->memory_bytes());
       !problem.empty())
@@ -168,16 +170,33 @@ graph::Buffer<graph::Contract> NpuExecutor::read(TensorId id) {
 void NpuExecutor::compare_all(Values &golden, StepResult &result) {
   for (OpId op = 0; op < step().graph.ops.size(); ++op) {
     golden.run(op);
-    for (const TensorId id : step().graph.ops[op].outputs) {
-      if (id == kNone) continue;
-      if (planned_->memory().places[id].owner == kNone)
-        ++result.inside;
-      else if (!has_data(backend_) || !planned_->memory().places[id].kept)
-        result.unchecked += step().graph.tensors[id].shape.elements();
-      else if (!compare_tensor(id, step().graph.ops[op].name, golden.get(id), read(id), result))
-        return;
-    }
+    for (const TensorId id : step().graph.ops[op].outputs)
+      if (id != kNone && !compare_output(op, id, golden, result)) return;
   }
+}
+
+bool NpuExecutor::compare_output(OpId op, TensorId id, const Values &golden, StepResult &result) {
+  const graph::Tensor &tensor = step().graph.tensors[id];
+  const TensorPlace &place = planned_->memory().places[id];
+  if (place.owner == kNone) {
+    ++result.inside;
+    return true;
+  }
+  if (!has_data(backend_) || !place.kept) {
+    result.unchecked += tensor.shape.elements();
+    return true;
+  }
+  graph::Buffer<graph::Contract> got = read(id);
+  if (const TensorId rows = planned_->rows_of(op); rows != kNone) {
+    // Of other rows nothing reaches memory.
+    const std::set<std::int32_t> named(row_numbers_[rows].begin(), row_numbers_[rows].end());
+    const std::size_t cols = tensor.shape.cols();
+    for (std::size_t row = 0; row < tensor.shape.rows(); ++row)
+      if (named.count(static_cast<std::int32_t>(row)) == 0)
+        std::copy_n(golden.get(id).real.begin() + static_cast<std::ptrdiff_t>(row * cols), cols,
+                    got.real.begin() + static_cast<std::ptrdiff_t>(row * cols));
+  }
+  return compare_tensor(id, step().graph.ops[op].name, golden.get(id), got, result);
 }
 
 /// What the next step begins with, out of the device's memory.

@@ -8,10 +8,18 @@
 #include "train/step_executor.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
 namespace gradweave::runtime::train {
+
+/// How the step is planned.
+struct NpuStepOptions {
+  compiler::CompileOptions compile; ///< of products, the pass apart
+  /// Every tensor reaches memory and stays there to the end of the step, so that each is compared.
+  bool keep_all = false;
+};
 
 /// Executes the golden step beside a device that runs all of it: the host writes inputs and constants, submits, and
 /// waits. What lives from step to step stays in the device's memory.
@@ -19,8 +27,8 @@ class NpuExecutor final : public StepExecutor {
 public:
   /// References must outlive this; the device is new: nothing of its memory is allocated. Throws as StepPlan, and
   /// DeviceError.
-  NpuExecutor(const graph::TrainingGraph &step, Device &device, Backend backend,
-              const compiler::CompileOptions &options, unsigned threads = usable_cores());
+  NpuExecutor(const graph::TrainingGraph &step, Device &device, Backend backend, const NpuStepOptions &options,
+              unsigned threads = usable_cores());
 
   bool has_device() const override { return true; }
   bool runs_operators() const override { return true; }
@@ -44,6 +52,7 @@ private:
   void take_times(StepResult &result);
   void check_times(const std::vector<timing::CommandTimes> &times, const Counters &counters, StepResult &result) const;
   void compare_all(Values &golden, StepResult &result);
+  bool compare_output(graph::OpId op, graph::TensorId id, const Values &golden, StepResult &result);
   graph::Buffer<graph::Contract> read(graph::TensorId id);
   void take_living(const Living &living, Living &device_living, StepResult &result);
 
@@ -51,6 +60,7 @@ private:
   Backend backend_;
   std::unique_ptr<StepPlan> planned_;
   StepStream stream_;
+  std::map<graph::TensorId, std::vector<std::int32_t>> row_numbers_; ///< of StepPlan::index_tensors()
   timing::RunResult predicted_; ///< of stream_, where a backend measures
   bool filled_ = false;
 };

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -37,6 +38,32 @@ std::string names_of(const graph::Graph &graph, const std::vector<OpId> &ops) {
     names.push_back(name);
   }
   return text;
+}
+
+/// Of jobs that begin with zeros everywhere, zeros in the rows that are named.
+void zero_rows_only(OpJobs &jobs, const std::vector<std::int32_t> &named, const Op &op, const graph::Graph &graph) {
+  const std::size_t cols = graph.tensors[op.outputs[0]].shape.cols();
+  const std::set<std::int32_t> rows(named.begin(), named.end());
+  std::vector<compiler::JobStep> steps;
+  for (const compiler::JobStep &step : jobs.steps) {
+    const auto *zeros = std::get_if<compiler::VectorJob>(&step);
+    if (zeros == nullptr || !zeros->operands.empty()) {
+      steps.push_back(step);
+      continue;
+    }
+    for (auto row = rows.begin(); row != rows.end();) {
+      compiler::VectorJob some = *zeros;
+      some.results[0] = {zeros->results[0].value, static_cast<std::size_t>(*row) * cols, cols, compiler::LineOf::kRow,
+                         true, true};
+      some.lanes = static_cast<std::uint32_t>(cols);
+      std::int32_t end = *row;
+      for (; row != rows.end() && *row == end; ++row)
+        ++end;
+      some.steps = static_cast<std::uint32_t>(static_cast<std::size_t>(end) - some.results[0].first / cols);
+      steps.emplace_back(std::move(some));
+    }
+  }
+  jobs.steps = std::move(steps);
 }
 
 /// A SYNC on STORE that posts, and one on LOAD that waits for it: LOADs behind come after STOREs before.
@@ -95,7 +122,7 @@ std::string refused_ops(const graph::Graph &graph, const ProductPlan &products) 
 }
 
 StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products, const Machine &npu,
-                   const compiler::CompileOptions &options, const KeepTensor &keep)
+                   const compiler::CompileOptions &options, bool keep_all)
     : step_(step), npu_(npu), products_(products), views_(find_views(step.graph, products)),
       order_(order_step(step.graph, products, views_)) {
   if (npu.vectors() == 0)
@@ -108,9 +135,9 @@ StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products
     throw std::invalid_argument(
         fmt::format("the NPU cannot run the whole step; leave operators to the host (--operators host): {}", refused));
   compile(options);
-  lower(keep);
+  lower(keep_all);
   place(false);
-  if (room() > npu.memory.size_bytes) place(true);
+  if (room() > npu.memory.size_bytes && !keep_all) place(true);
   check_memory(room(), npu);
   compile_seconds_ = stopwatch.wall_seconds();
 }
@@ -126,12 +153,12 @@ std::uint64_t StepPlan::room() const {
 }
 
 /// Jobs of all operators, and which tensors they leave in the scratchpad.
-void StepPlan::lower(const KeepTensor &keep) {
+void StepPlan::lower(bool keep_all) {
   const graph::Graph &graph = step_.graph;
   const auto keeps = [&](TensorId id) {
     const auto &micro = step_.micro_batches;
     return std::any_of(micro.begin(), micro.end(), [id](const graph::MicroBatch &m) { return m.loss == id; }) ||
-           (keep && keep(id));
+           keep_all;
   };
   inside_.assign(graph.tensors.size(), false);
   for (const Station &station : order_.stations) {
@@ -224,7 +251,24 @@ std::vector<isa::Command> StepPlan::commands_by_indices(OpId id, const StepIndic
   std::vector<const std::vector<std::int32_t> *> of_inputs;
   for (const TensorId input : op.inputs)
     of_inputs.push_back(input == kNone ? nullptr : indices[input]);
-  return operator_commands(compiler::lower_op(step_.graph, op, of_inputs), id);
+  OpJobs jobs = compiler::lower_op(step_.graph, op, of_inputs);
+  if (const TensorId rows = rows_of(id); rows != kNone) zero_rows_only(jobs, *indices[rows], op, step_.graph);
+  return operator_commands(std::move(jobs), id);
+}
+
+TensorId StepPlan::rows_of(OpId id) const {
+  const Op &op = step_.graph.ops[id];
+  if (op.type->name != "GatherGradient") return kNone;
+  TensorId rows = kNone;
+  for (const TensorId input : op.inputs)
+    if (input != kNone && !graph::is_real(step_.graph.tensors[input].type)) rows = input;
+  const std::vector<OpId> readers = step_.graph.consumers()[op.outputs[0]];
+  const bool by_rows = !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](OpId reader) {
+    const Op &update = step_.graph.ops[reader];
+    return (update.type->name == "SparseAdamW" || update.type->name == "SparseSgd") &&
+           std::find(update.inputs.begin(), update.inputs.end(), rows) != update.inputs.end();
+  });
+  return by_rows ? rows : kNone;
 }
 
 std::vector<isa::Command> StepPlan::operator_commands(OpJobs jobs, OpId op) {

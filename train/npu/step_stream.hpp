@@ -13,7 +13,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -44,9 +43,6 @@ ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu);
 /// Empty: there are none.
 std::string refused_ops(const graph::Graph &graph, const ProductPlan &products);
 
-/// Whether a tensor is to reach memory though nobody but its section reads it.
-using KeepTensor = std::function<bool(graph::TensorId)>;
-
 /// Plans a step for an NPU with a vector unit and writes its streams. Operators that follow one another are one section,
 /// and what only these read stays in the scratchpad. Sections follow one another in the order of the graph's ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next
 /// ones read. Of a step's stream only sections that depend on what it is fed, rows that an embedding looks up, are
@@ -55,18 +51,23 @@ class StepPlan {
 public:
   /// Throws std::invalid_argument: the NPU has no vector unit, ops that it cannot compute (all of them, with the
   /// remedy), or too little memory; compiler::CompileError. `products`: plan_device_products(). References must
-  /// outlive this.
+  /// outlive this. `keep_all`: every tensor reaches memory, and no place is used again.
   StepPlan(const graph::TrainingGraph &step, const ProductPlan &products, const Machine &npu,
-           const compiler::CompileOptions &options, const KeepTensor &keep = {});
+           const compiler::CompileOptions &options, bool keep_all = false);
 
   const StepMemory &memory() const { return memory_; }
   /// From address 0 on, the stream apart.
   std::uint64_t memory_bytes() const { return memory_bytes_; }
+  /// That, and the stream: what the device's memory has to hold.
+  std::uint64_t room() const;
   std::uint64_t multiply_adds() const { return multiply_adds_; }
   double compile_seconds() const { return compile_seconds_; }
 
   /// The int32 tensors that streams depend on; none: all are the same.
   const std::vector<graph::TensorId> &index_tensors() const { return index_tensors_; }
+  /// The int32 tensor that names the rows which an op gives, if it gives no others: the gradient of an embedding that
+  /// only those rows are updated from. kNone: all.
+  graph::TensorId rows_of(graph::OpId op) const;
   StepStream stream(const StepIndices &indices);
 
 private:
@@ -78,9 +79,8 @@ private:
   };
 
   void compile(const compiler::CompileOptions &options);
-  void lower(const KeepTensor &keep);
+  void lower(bool keep_all);
   void place(bool reuse);
-  std::uint64_t room() const;
   void add_pass(std::size_t pass);
   void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
   void add_operators(std::size_t station);

@@ -95,7 +95,7 @@ void add_where_options(CLI::App &command, TrainArguments &a) {
   add_set_option(command, a.set, Settable::kMachineAndNetwork);
   command.add_option("--schedule", a.schedule, "Schedule of the products, as of cosim")->capture_default_str();
   add_convolution_option(command, a.convolution);
-  add_operators_option(command, a.operators);
+  add_operators_options(command, a.operators, a.keep_all);
   command.add_flag("--eval", a.evaluate, "Tell the accuracy on the test images at the end");
   command.add_option("--loss-plot", a.loss_plot, "Draw the loss over the steps into this SVG file");
   add_report_options(command, a.json, a.html, "all figures");
@@ -125,12 +125,15 @@ void add_loss_option(CLI::App &command, std::string &loss) {
                          "; default for .onnx: cross_entropy, of classes along the last dimension");
 }
 
-void add_operators_option(CLI::App &command, std::string &operators) {
+void add_operators_options(CLI::App &command, std::string &operators, bool &keep_all) {
   command
       .add_option("--operators", operators,
                   "What runs the operators that are no products: npu (its vector unit: the whole step is one stream, "
                   "and the host only waits) or host; default: npu if it has a vector unit")
       ->check(CLI::IsMember({"host", "npu"}));
+  command.add_flag("--keep-all", keep_all,
+                   "Of a step that the NPU runs alone: write the tensors that would stay in the scratchpad, too, and let "
+                   "no tensor make room for another, so that each is compared");
 }
 
 void add_tensor_options(CLI::App &command, TensorArguments &a) {

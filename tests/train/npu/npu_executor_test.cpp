@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -15,6 +16,16 @@ graph::TrainingOptions sgd() {
   options.momentum = 0.9;
   options.weight_decay = 0;
   return options;
+}
+
+/// What making something throws.
+std::string refusal_of(const std::function<void()> &make) {
+  try {
+    make();
+  } catch (const std::invalid_argument &error) {
+    return error.what();
+  }
+  return "";
 }
 
 /// Three steps on the functional model.
@@ -69,6 +80,40 @@ TEST(NpuStep, AttentionAndEmbeddingsAreGolden) {
   sparse.sparse_embeddings = true;
   expect_golden(small_bert(), sparse, "test8v2");
   expect_golden(small_bert(), {}, "test8v2");
+}
+
+/// Rows of a gradient that no update reads are not written, and those that are read are compared.
+TEST(NpuStep, GradientsOfEmbeddingsHaveTheRowsThatAreUpdated) {
+  graph::TrainingOptions sparse;
+  sparse.sparse_embeddings = true;
+  NpuSteps by_row(small_bert(), sparse, make_functional_device(npu_of("test8v2")), Backend::kFunctional);
+  ASSERT_EQ(by_row.next(), "");
+  NpuSteps dense(small_bert(), {}, make_functional_device(npu_of("test8v2")), Backend::kFunctional);
+  ASSERT_EQ(dense.next(), "");
+  EXPECT_LT(2 * by_row.last.products.write_bytes, dense.last.products.write_bytes);
+}
+
+TEST(NpuStep, AllTensorsMayBeKept) {
+  for (const bool keep_all : {false, true}) {
+    NpuSteps steps(small_bert(), {}, make_functional_device(npu_of("test8v2")), Backend::kFunctional, keep_all);
+    ASSERT_EQ(steps.next(), "");
+    EXPECT_EQ(steps.last.inside == 0, keep_all);
+  }
+}
+
+/// Too little memory for all tensors at once.
+TEST(NpuStep, TensorsMakeRoomForOthers) {
+  Machine npu = npu_of("test8v2");
+  NpuSteps all(small_bert(), {}, make_functional_device(npu), Backend::kFunctional);
+  npu.memory.size_bytes = all.executor.planned().room() - 4096;
+  NpuSteps steps(small_bert(), {}, make_functional_device(npu), Backend::kFunctional);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(steps.next(), "");
+    EXPECT_GT(steps.last.unchecked, 0U);
+  }
+  EXPECT_NE(refusal_of([&] { NpuSteps(small_bert(), {}, make_functional_device(npu), Backend::kFunctional, true); })
+                .find("bytes of device memory"),
+            std::string::npos);
 }
 
 TEST(NpuStep, ClippedGradientsAreGolden) {
@@ -153,12 +198,7 @@ TEST(NpuStepFaults, AStopNamesOpAndCommand) {
 }
 
 std::string refusal_of(const graph::Graph &network, const graph::TrainingOptions &options, const char *npu) {
-  try {
-    NpuSteps steps(network, options, make_functional_device(npu_of(npu)), Backend::kFunctional);
-  } catch (const std::invalid_argument &error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { NpuSteps(network, options, make_functional_device(npu_of(npu)), Backend::kFunctional); });
 }
 
 TEST(NpuStepRefusals, SayWhatIsMissing) {

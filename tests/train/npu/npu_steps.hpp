@@ -19,7 +19,8 @@ namespace gradweave::runtime::train {
 
 inline graph::Graph small_bert() {
   std::ifstream in("models/bert_tiny.graph");
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  text.replace(text.rfind("[30522, width]"), std::string("[30522, width]").size(), "[61, width]");
   return graph::read_graph(text, "models/bert_tiny.graph", graph::operators(),
                            {{"batch", 2}, {"sequence", 9}, {"width", 24}, {"heads", 3}, {"layers", 1}});
 }
@@ -27,10 +28,11 @@ inline graph::Graph small_bert() {
 /// A network that is trained on random data by an NPU alone.
 class NpuSteps {
 public:
-  NpuSteps(graph::Graph network, const graph::TrainingOptions &options, std::unique_ptr<Device> device, Backend backend)
+  NpuSteps(graph::Graph network, const graph::TrainingOptions &options, std::unique_ptr<Device> device, Backend backend,
+           bool keep_all = false)
       : forward(std::move(network)), step(graph::training_graph(forward, graph::operators(), options)),
         feed(synthetic_feed(forward, 3)), device_(std::move(device)),
-        executor(step, *device_, backend, compile_options()),
+        executor(step, *device_, backend, {compile_options(), keep_all}),
         trainer(step, options, {RateForm::kConstant, 0.01, 0, 10}, *feed, 1) {}
 
   /// A step; what differs, or failed.
