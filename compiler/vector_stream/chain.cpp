@@ -79,8 +79,7 @@ public:
     for (unsigned i = 0; i < part_.restored.size(); ++i)
       restores.push_back(copy(part_.restored[i], kTileCode + static_cast<unsigned>(part_.operands.size()) + i));
     Code &once = part_.program.sections[0];
-    for (const Code &section : program_.sections)
-      std::copy_if(section.begin(), section.end(), std::back_inserter(once), sets_scalar);
+    set_scalars(once);
     append(once, restores);
     append(once, before_);
     part_.program.sections[1] = body_;
@@ -96,6 +95,17 @@ private:
   static void append(Code &to, const Code &from) {
     std::copy_if(from.begin(), from.end(), std::back_inserter(to),
                  [](const Instruction &i) { return !sets_scalar(i); });
+  }
+
+  /// As a scalar is set before it is read, and once, it may be set first.
+  void set_scalars(Code &once) const {
+    for (const Code &section : program_.sections)
+      for (const Instruction &i : section) {
+        if (!sets_scalar(i)) continue;
+        if (std::any_of(once.begin(), once.end(), [&](const Instruction &before) { return before.d == i.d; }))
+          throw std::length_error(fmt::format("scalar s{} is set twice", i.d - kScalarCode));
+        once.push_back(i);
+      }
   }
 
   static Instruction copy(unsigned to, unsigned from) {

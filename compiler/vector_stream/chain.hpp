@@ -20,7 +20,8 @@ std::vector<unsigned> loops_of(const isa::vector::Program &program);
 
 /// The part of loop `loop`: its first steps, its last ones, both or neither; before it come `offset` steps of the loop.
 /// All parts in order compute what the program does, in its order: a register that a later part reads is saved by the
-/// part that gave it, as it is. Throws std::length_error, naming the tiles that are wanted, if there are too few.
+/// part that gave it, as it is. Operands that sections behind the last loop read must not move with the steps. Throws
+/// std::length_error: more tiles are wanted than there are; a scalar is set twice; the number of a step goes to a tile.
 ChainPart chain_part(const isa::vector::Program &program, unsigned loop, bool first, bool last, std::uint32_t offset);
 
 } // namespace gradweave::compiler

@@ -3,7 +3,7 @@
 #include "compiler/vector_stream/chain.hpp"
 #include "compiler/vector_stream/group/join_jobs.hpp"
 #include "compiler/vector_stream/group/places.hpp"
-#include "compiler/vector_stream/job_commands.hpp"
+#include "compiler/vector_stream/job_commands_error.hpp"
 
 #include <fmt/format.h>
 
@@ -71,13 +71,17 @@ private:
     return plan_.programs.size() - 1;
   }
 
+  /// Of a job, for people: its first result's.
+  const std::string &name_of(const JobGroup &group) const {
+    return jobs_.values[group.stages[0].results.at(0).value].name;
+  }
+
   [[noreturn]] void fail_to_fit(const JobGroup &group, std::size_t lanes) const {
     const std::size_t row = std::size_t{npu_.lanes()} * 2, rows = tiles_of(group, {0, lanes, 0, 1}, npu_).rows;
-    const std::vector<StridedTile> &tiles = group.stages[0].results;
     throw JobCommandsError(
         fmt::format("job of '{}': {} lanes and a step of its tiles take {} bytes of the scratchpad; a "
                     "place of NPU '{}' has {}. Give it more spm_bytes",
-                    jobs_.values[tiles.at(0).value].name, lanes, rows * row, npu_.name, place_rows(npu_) * row));
+                    name_of(group), lanes, rows * row, npu_.name, place_rows(npu_) * row));
   }
 
   /// Areas of a group, their tiles where those of the largest area, lanes x steps, have them.
@@ -96,20 +100,25 @@ private:
       if (all.loaded[i]) area.loaded.push_back(all.tiles[i]);
       if (all.stored[i]) area.stored.push_back(all.tiles[i]);
     }
-    for (std::size_t s = 0; s < cut.group.stages.size(); ++s) {
-      const Stage &stage = cut.group.stages[s];
-      AreaRun run{program_of(*stage.program),
-                  static_cast<std::uint32_t>(part.lanes),
-                  static_cast<std::uint32_t>(std::min(part.steps, stage.steps)),
-                  {},
-                  {}};
-      for (std::uint32_t i = 0; i < stage.operands.size(); ++i)
-        run.tiles.push_back(view_of(stage.operands[i], all.tiles[all.operands[s][i]], i));
-      for (std::uint32_t o = 0; o < stage.results.size(); ++o)
-        run.tiles.push_back(view_of(stage.results[o], all.tiles[all.results[s][o]], isa::kOperandSlots + o));
-      area.runs.push_back(std::move(run));
-    }
+    for (std::size_t s = 0; s < cut.group.stages.size(); ++s)
+      area.runs.push_back(run_of(cut.group.stages[s], all, s, part));
     return area;
+  }
+
+  AreaRun run_of(const Stage &stage, const GroupTiles &all, std::size_t s, const StridedArea &part) {
+    const std::size_t steps = std::min(part.steps, stage.steps);
+    const bool turned = walk_of(stage, part.lanes, steps, npu_).exchanged;
+    const Stage walked = turned ? exchanged(stage) : stage;
+    AreaRun run{program_of(*stage.program),
+                static_cast<std::uint32_t>(turned ? steps : part.lanes),
+                static_cast<std::uint32_t>(turned ? part.lanes : steps),
+                {},
+                {}};
+    for (std::uint32_t i = 0; i < stage.operands.size(); ++i)
+      run.tiles.push_back(view_of(walked.operands[i], all.tiles[all.operands[s][i]], i));
+    for (std::uint32_t o = 0; o < stage.results.size(); ++o)
+      run.tiles.push_back(view_of(walked.results[o], all.tiles[all.results[s][o]], isa::kOperandSlots + o));
+    return run;
   }
 
   void cut_rectangles(const JobGroup &group, std::size_t lanes, std::size_t steps) {
@@ -220,8 +229,7 @@ private:
       return chain_part(*group.stages[0].program, loop, first, last, static_cast<std::uint32_t>(offset));
     } catch (const std::length_error &error) {
       throw JobCommandsError(fmt::format("job of '{}': {}. Give NPU '{}' more spm_bytes, so that whole chains fit",
-                                         jobs_.values[group.stages[0].results.at(0).value].name, error.what(),
-                                         npu_.name));
+                                         name_of(group), error.what(), npu_.name));
     }
   }
 
@@ -233,9 +241,24 @@ private:
                    [&](std::size_t steps) { return fits(of_part, lanes, steps, npu_); });
   }
 
+  /// What is run once behind the last loop has the first step's elements of what moves with the steps: these are not
+  /// there any more.
+  void check_behind(const JobGroup &group, unsigned last_loop) const {
+    const Stage &stage = group.stages[0];
+    for (unsigned s = last_loop + 1; s < isa::vector::kSections; ++s)
+      for (std::size_t i = 0; i < stage.operands.size(); ++i)
+        if ((isa::vector::mask_of(stage.program->sections[s]) >> i & 1U) != 0 && stage.operands[i].step != 0)
+          throw JobCommandsError(
+              fmt::format("job of '{}': its chain does not fit NPU '{}', and cannot be cut, as it reads "
+                          "'{}' behind its loops. Read it in a section before them",
+                          name_of(group), npu_.name, jobs_.values[stage.operands[i].value].name));
+  }
+
   /// Chains whose steps do not fit a place: loop by loop, in parts that hand on variables.
   void cut_long_chains(const JobGroup &group) {
     const std::vector<unsigned> loops = loops_of(*group.stages[0].program);
+    if (loops.empty()) fail_to_fit(group, lanes_of(1, group.lanes()));
+    check_behind(group, loops.back());
     state_places_.clear();
     for (const unsigned loop : loops)
       for (const bool first : {true, false})

@@ -2,20 +2,14 @@
 #pragma once
 
 #include "compiler/vector/job.hpp"
+#include "compiler/vector_stream/job_commands_error.hpp"
 #include "isa/command.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 namespace gradweave::compiler {
-
-/// Jobs that the NPU cannot run: what() says which step, what does not fit, how large it is, and what to do.
-class JobCommandsError : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
-};
 
 /// A semaphore that no section uses: for the barrier between sections.
 inline std::uint8_t barrier_semaphore(const NpuConfig &npu) { return static_cast<std::uint8_t>(npu.semaphores - 1); }

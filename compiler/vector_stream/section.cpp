@@ -154,13 +154,6 @@ private:
     if (!is_last_in_place(n)) posts.push_back(goes_on(n) ? kStored : kFree);
     if (waits_for_memory_[n + 1]) posts.push_back(kInMemory);
     emit_transfers(all, true, {area(n).runs.empty() ? kMoved : kComputed}, posts);
-    for (std::vector<AreaTile> &held : held_)
-      held.erase(std::remove_if(held.begin(), held.end(), [&](const AreaTile &h) { return stores(area(n), h.value); }),
-                 held.end());
-  }
-
-  static bool stores(const Area &a, std::size_t value) {
-    return std::any_of(a.stored.begin(), a.stored.end(), [&](const AreaTile &t) { return t.value == value; });
   }
 
   /// The first run waits, the last posts.
@@ -225,8 +218,9 @@ private:
   const AreaPlan &plan_;
   const std::vector<std::uint64_t> &addresses_;
   const NpuConfig &npu_;
-  std::vector<bool> waits_for_memory_;            ///< of each area
-  std::array<std::vector<AreaTile>, 2> held_;     ///< what was loaded into each place, and is there
+  std::vector<bool> waits_for_memory_; ///< of each area
+  /// What was loaded into each place, and is there: areas of a layout store nothing that others of them load.
+  std::array<std::vector<AreaTile>, 2> held_;
   std::map<std::size_t, std::uint32_t> programs_; ///< where the program memory has them
   std::uint32_t next_word_ = 0;
   std::vector<isa::Command> out_;

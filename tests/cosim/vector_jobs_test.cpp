@@ -1,7 +1,8 @@
-// Operators of elements, compiled to commands, on the RTL: every bit of the graph's golden execution, and the cycles of
-// the timing model.
+// Jobs as commands on the RTL: every bit of golden execution, and all cycles and counters of the timing model.
 #include "device/device.hpp"
-#include "tests/compiler/elements.hpp"
+#include "tests/compiler/vector_stream/op_group.hpp"
+
+#include <set>
 
 namespace gradweave::compiler {
 namespace {
@@ -9,12 +10,15 @@ namespace {
 using graph::ElementType;
 using graph::TensorId;
 
-/// On the device, whose memory is that of the stream, from address 0 on.
+/// On the device, whose memory is that of the stream, from address 0 on; and on one whose bus stalls at random.
 bool run_rtl(const Machine &npu, DeviceMemory &memory, const std::vector<isa::Command> &stream, std::uint64_t at) {
-  const std::unique_ptr<Device> rtl = make_rtl_device(npu), model = make_timing_device(npu);
+  DeviceOptions stalled;
+  stalled.stress = {kGroupSeed, 0.3};
+  const std::unique_ptr<Device> rtl = make_rtl_device(npu), model = make_timing_device(npu),
+                                slow = make_rtl_device(npu, stalled);
   std::vector<std::uint8_t> image(at);
   memory.read(0, image.data(), image.size());
-  for (Device *device : {rtl.get(), model.get()}) {
+  for (Device *device : {rtl.get(), model.get(), slow.get()}) {
     EXPECT_EQ(device->allocate(at), 0U);
     device->copy_in(0, image.data(), image.size());
     device->submit(stream);
@@ -22,34 +26,66 @@ bool run_rtl(const Machine &npu, DeviceMemory &memory, const std::vector<isa::Co
   }
   rtl->copy_out(0, image.data(), image.size());
   memory.write(0, image.data(), image.size());
+  std::vector<std::uint8_t> other(at);
+  slow->copy_out(0, other.data(), other.size());
+  EXPECT_TRUE(other == image) << "a stalling bus changes results";
   EXPECT_EQ(rtl->read_counters().values, model->read_counters().values);
   return true;
 }
 
-class ElementsOnRtl : public testing::TestWithParam<const char *> {
+class JobsOnRtl : public testing::TestWithParam<const char *> {
 protected:
   Machine npu_ = load_machine(std::string("configs/") + GetParam() + ".toml");
 };
 
-TEST_P(ElementsOnRtl, Gelu) {
-  Elements e(npu_);
-  e.add("Gelu", {e.input("x", ElementType::kBf16, {40, 97})}, ElementType::kBf16, "y");
-  e.check({}, run_rtl);
+TEST_P(JobsOnRtl, Gelu) {
+  OpGroup g(npu_);
+  g.add("Gelu", {g.input("x", ElementType::kBf16, {40, 97})}, ElementType::kBf16, "y");
+  g.check(run_rtl);
 }
 
-TEST_P(ElementsOnRtl, BiasAndRelu) {
-  Elements e(npu_);
-  const TensorId x = e.input("x", ElementType::kFp32, {37, 33}), b = e.input("b", ElementType::kFp32, {33});
-  e.add("Relu", {e.add("Bias", {x, b}, ElementType::kBf16, "sum")}, ElementType::kBf16, "y");
-  e.check({}, run_rtl);
+TEST_P(JobsOnRtl, BiasAndRelu) {
+  OpGroup g(npu_);
+  const TensorId x = g.input("x", ElementType::kFp32, {200, 3}), b = g.input("b", ElementType::kFp32, {3});
+  g.add("Relu", {g.add("Bias", {x, b}, ElementType::kBf16, "sum")}, ElementType::kBf16, "y");
+  g.check(run_rtl);
 }
 
-TEST_P(ElementsOnRtl, AdamW) {
-  Elements e(npu_);
-  e.check(add_adamw(e, {23, 31}), run_rtl);
+TEST_P(JobsOnRtl, AdamW) {
+  OpGroup g(npu_);
+  const auto given = add_adamw(g, {23, 31});
+  g.check(run_rtl, given);
 }
 
-INSTANTIATE_TEST_SUITE_P(Npus, ElementsOnRtl, testing::Values("test8v2", "test6x10v1", "test8c2v8"));
+TEST_P(JobsOnRtl, AResidualAndItsNorm) {
+  OpGroup g(npu_);
+  add_residual_norm(g, 30, 12);
+  g.check(run_rtl);
+}
+
+/// Of each operator of the networks' steps one op of moderate size.
+TEST_P(JobsOnRtl, AnOpOfEachOperator) {
+  constexpr std::size_t kMost = 8000;
+  const std::vector<NetworkStep> steps = network_steps();
+  std::set<std::string_view> seen;
+  for (const StepOp &op : distinct_ops(steps)) {
+    if (!has_jobs(*op.op->type) || seen.count(op.op->type->name) != 0) continue;
+    Dice dice(kGroupSeed);
+    const OpData data = random_data(op.step->graph, *op.op, Values::kSpecial, dice);
+    const OpJobs jobs = lowered(op.step->graph, *op.op, data);
+    std::size_t elements = 0;
+    for (const JobValue &value : jobs.values)
+      elements += value.elements;
+    if (elements > kMost || elements < kMost / 100) continue;
+    seen.insert(op.op->type->name);
+    const auto stream = job_commands(jobs, SectionPlaces(jobs).addresses, npu_);
+    EXPECT_EQ(section_difference(npu_, op, data, jobs, stream, run_rtl), "")
+        << op.step->name << ", " << op.op->type->name << " " << op.op->name << ", seed " << kGroupSeed;
+  }
+  EXPECT_GT(seen.size(), 20U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Npus, JobsOnRtl, testing::Values("test8v2", "test6x10v1", "test8c2v8"));
 
 } // namespace
 } // namespace gradweave::compiler

@@ -67,10 +67,10 @@ private:
 
 std::size_t strips_of(std::size_t lanes, const NpuConfig &npu) { return (lanes + npu.lanes() - 1) / npu.lanes(); }
 
-std::uint64_t busy_cycles(const JobGroup &group, std::size_t strips, const NpuConfig &npu) {
+std::uint64_t busy_cycles(const JobGroup &group, std::size_t lanes, const NpuConfig &npu) {
   std::uint64_t cycles = 0;
   for (const Stage &stage : group.stages)
-    cycles += lane_cycles(*stage.program, {strips, stage.steps}, npu);
+    cycles += walk_of(stage, lanes, stage.steps, npu).cycles;
   return cycles;
 }
 
@@ -85,6 +85,13 @@ std::size_t JobGroup::steps() const {
   for (const Stage &stage : stages)
     most = std::max(most, stage.steps);
   return most;
+}
+
+StageWalk walk_of(const Stage &stage, std::size_t lanes, std::size_t steps, const NpuConfig &npu) {
+  const StageWalk as_it_is{false, lane_cycles(*stage.program, {strips_of(lanes, npu), steps}, npu)};
+  if (!stage.elementwise || steps > kMostOfField || lanes > kMostOfField) return as_it_is;
+  const StageWalk other{true, lane_cycles(*stage.program, {strips_of(steps, npu), lanes}, npu)};
+  return other.cycles < as_it_is.cycles ? other : as_it_is;
 }
 
 GroupTiles tiles_of(const JobGroup &group, const StridedArea &area, const NpuConfig &npu) {
@@ -117,7 +124,7 @@ ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu) {
   for (std::size_t k = 1; k <= all; ++k) {
     const std::size_t lanes = std::min(group.lanes(), k * npu.lanes());
     if (!fits(group, lanes, group.steps(), npu)) break;
-    const std::uint64_t busy = busy_cycles(group, k, npu);
+    const std::uint64_t busy = busy_cycles(group, lanes, npu);
     const std::uint64_t moving = moved_bytes(tiles_of(group, {0, lanes, 0, group.steps()}, npu)) / npu.bus_bytes;
     // Areas overlap, but for the first one's LOADs and the last one's STOREs, or runs.
     const std::uint64_t cycles = (all + k - 1) / k * std::max(busy, moving) + std::min(busy, moving);
@@ -127,7 +134,7 @@ ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu) {
 }
 
 std::uint64_t cycles_of_elements(const JobGroup &group, const NpuConfig &npu) {
-  const std::uint64_t busy = busy_cycles(group, strips_of(group.lanes(), npu), npu);
+  const std::uint64_t busy = busy_cycles(group, group.lanes(), npu);
   const std::uint64_t moving = moved_bytes(tiles_of(group, {0, group.lanes(), 0, group.steps()}, npu)) / npu.bus_bytes;
   return std::max(busy, moving);
 }

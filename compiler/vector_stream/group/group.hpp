@@ -32,6 +32,13 @@ struct GroupTiles {
 };
 GroupTiles tiles_of(const JobGroup &group, const StridedArea &area, const NpuConfig &npu);
 
+/// How a stage walks its part of an area: elements along lanes or, if that takes less time, along steps.
+struct StageWalk {
+  bool exchanged = false;
+  std::uint64_t cycles = 0; ///< of the lanes, nearly
+};
+StageWalk walk_of(const Stage &stage, std::size_t lanes, std::size_t steps, const NpuConfig &npu);
+
 /// Bytes that an area moves from and to memory.
 std::uint64_t moved_bytes(const GroupTiles &tiles);
 

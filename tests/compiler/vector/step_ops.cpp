@@ -74,29 +74,6 @@ std::size_t choices(const Graph &graph, const Op &op, std::size_t input) {
   return 2;
 }
 
-Buffer<Contract> input_data(const Graph &graph, const Op &op, std::size_t input, Values values, Dice &dice) {
-  const Tensor &tensor = graph.tensors[op.inputs[input]];
-  Buffer<Contract> buffer;
-  if (!is_real(tensor.type)) {
-    const std::size_t all = choices(graph, op, input);
-    for (std::size_t i = 0; i < tensor.shape.elements(); ++i) // near each other: some are equal, some follow
-      buffer.index.push_back(
-          static_cast<std::int32_t>(dice.below(dice.chance(0.5) ? all : std::min<std::size_t>(all, 8))));
-    if (op.attributes.has("ignore_index") && values == Values::kSpecial)
-      buffer.index[0] = static_cast<std::int32_t>(op.attributes.integer("ignore_index"));
-    return buffer;
-  }
-  const bool positive = is_positive(op.type->inputs[std::min(input, op.type->inputs.size() - 1)].name);
-  for (std::size_t i = 0; i < tensor.shape.elements(); ++i) {
-    float value = tame_number(dice);
-    if (positive) value = std::abs(value);
-    if (values == Values::kSpecial && dice.chance(0.125)) value = special_number(dice);
-    if (tensor.type == graph::ElementType::kBf16) value = fp32_from_bf16(bf16_from_fp32(value));
-    buffer.real.push_back(value);
-  }
-  return buffer;
-}
-
 } // namespace
 
 std::vector<NetworkStep> network_steps() {
@@ -143,16 +120,36 @@ std::vector<StepOp> distinct_ops(const std::vector<NetworkStep> &steps) {
   return ops;
 }
 
-OpData random_data(const Graph &graph, const Op &op, Values values, Dice &dice) {
-  OpData data;
-  data.inputs.resize(op.inputs.size());
-  data.outputs.resize(op.outputs.size());
+Buffer<Contract> random_input(const Graph &graph, const Op &op, std::size_t input, Values values, Dice &dice) {
+  const Tensor &tensor = graph.tensors[op.inputs[input]];
+  Buffer<Contract> buffer;
+  if (!is_real(tensor.type)) {
+    const std::size_t all = choices(graph, op, input);
+    for (std::size_t i = 0; i < tensor.shape.elements(); ++i) // near each other: some are equal, some follow
+      buffer.index.push_back(
+          static_cast<std::int32_t>(dice.below(dice.chance(0.5) ? all : std::min<std::size_t>(all, 8))));
+    if (op.attributes.has("ignore_index") && values == Values::kSpecial)
+      buffer.index[0] = static_cast<std::int32_t>(op.attributes.integer("ignore_index"));
+    return buffer;
+  }
+  const bool positive = is_positive(op.type->inputs[std::min(input, op.type->inputs.size() - 1)].name);
+  for (std::size_t i = 0; i < tensor.shape.elements(); ++i) {
+    float value = tame_number(dice);
+    if (positive) value = std::abs(value);
+    if (values == Values::kSpecial && dice.chance(0.125)) value = special_number(dice);
+    if (tensor.type == graph::ElementType::kBf16) value = fp32_from_bf16(bf16_from_fp32(value));
+    buffer.real.push_back(value);
+  }
+  return buffer;
+}
+
+std::vector<Buffer<Contract>> golden_outputs(const Graph &graph, const Op &op,
+                                             const std::vector<Buffer<Contract>> &given) {
+  std::vector<Buffer<Contract>> results(op.outputs.size());
   std::vector<const Buffer<Contract> *> inputs;
   std::vector<Buffer<Contract> *> outputs;
-  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    if (op.inputs[i] != graph::kNone) data.inputs[i] = input_data(graph, op, i, values, dice);
-    inputs.push_back(op.inputs[i] == graph::kNone ? nullptr : &data.inputs[i]);
-  }
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    inputs.push_back(op.inputs[i] == graph::kNone ? nullptr : &given[i]);
   for (std::size_t o = 0; o < op.outputs.size(); ++o) {
     if (op.outputs[o] == graph::kNone) {
       outputs.push_back(nullptr);
@@ -160,17 +157,26 @@ OpData random_data(const Graph &graph, const Op &op, Values values, Dice &dice) 
     }
     const Tensor &tensor = graph.tensors[op.outputs[o]];
     if (is_real(tensor.type))
-      data.outputs[o].real.resize(tensor.shape.elements());
+      results[o].real.resize(tensor.shape.elements());
     else
-      data.outputs[o].index.resize(tensor.shape.elements());
-    outputs.push_back(&data.outputs[o]);
+      results[o].index.resize(tensor.shape.elements());
+    outputs.push_back(&results[o]);
   }
   graph::Kernel<Contract> kernel(graph, op, inputs, outputs, 1);
   op.type->contract(kernel);
   for (std::size_t o = 0; o < op.outputs.size(); ++o)
     if (op.outputs[o] != graph::kNone && graph.tensors[op.outputs[o]].type == graph::ElementType::kBf16)
-      for (float &value : data.outputs[o].real)
+      for (float &value : results[o].real)
         value = fp32_from_bf16(bf16_from_fp32(value));
+  return results;
+}
+
+OpData random_data(const Graph &graph, const Op &op, Values values, Dice &dice) {
+  OpData data;
+  data.inputs.resize(op.inputs.size());
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if (op.inputs[i] != graph::kNone) data.inputs[i] = random_input(graph, op, i, values, dice);
+  data.outputs = golden_outputs(graph, op, data.inputs);
   return data;
 }
 
@@ -179,7 +185,7 @@ OpData random_indices(const Graph &graph, const Op &op, Dice &dice) {
   data.inputs.resize(op.inputs.size());
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     if (op.inputs[i] != graph::kNone && !is_real(graph.tensors[op.inputs[i]].type))
-      data.inputs[i] = input_data(graph, op, i, Values::kTame, dice);
+      data.inputs[i] = random_input(graph, op, i, Values::kTame, dice);
   return data;
 }
 

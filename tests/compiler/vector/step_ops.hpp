@@ -45,6 +45,14 @@ struct OpData {
 };
 OpData random_data(const graph::Graph &graph, const graph::Op &op, Values values, Dice &dice);
 
+/// One input of an op, drawn.
+graph::Buffer<graph::Contract> random_input(const graph::Graph &graph, const graph::Op &op, std::size_t input,
+                                            Values values, Dice &dice);
+
+/// Golden outputs of an op for these inputs.
+std::vector<graph::Buffer<graph::Contract>> golden_outputs(const graph::Graph &graph, const graph::Op &op,
+                                                           const std::vector<graph::Buffer<graph::Contract>> &inputs);
+
 /// The whole numbers among its inputs alone.
 OpData random_indices(const graph::Graph &graph, const graph::Op &op, Dice &dice);
 

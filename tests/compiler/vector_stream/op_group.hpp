@@ -26,11 +26,11 @@ public:
   graph::TensorId input(const std::string &name, graph::ElementType type, graph::Shape shape) {
     return builder_.input(name, type, std::move(shape));
   }
+  /// The type is that of the first output.
   graph::TensorId add(const std::string &op, const std::vector<graph::TensorId> &inputs, graph::ElementType type,
                       const std::string &name, const graph::Attributes &attributes = {}) {
     const graph::TensorId out = builder_.add(op, inputs, attributes, name);
-    for (const graph::TensorId id : graph_.ops.back().outputs)
-      if (id != graph::kNone) graph_.tensors[id].type = type;
+    graph_.tensors[out].type = type;
     return out;
   }
 
@@ -46,8 +46,8 @@ public:
     return job_commands(all, SectionPlaces(all).addresses, npu_);
   }
 
-  /// Bits of all tensors that reach memory, no hazard, and an end on the timing model. `scale`: of inputs by name, what
-  /// they are multiplied with; others are any bits.
+  /// Bits of all tensors that reach memory, no hazard, and an end on the timing model. `given`: values of inputs by
+  /// name; others are any bits.
   void check(const RunStream &run = run_functional, const std::map<std::string, std::vector<float>> &given = {}) {
     const OpJobs all = jobs();
     const std::vector<isa::Command> stream = job_commands(all, SectionPlaces(all).addresses, npu_);
@@ -110,6 +110,17 @@ inline std::map<std::string, std::vector<float>> add_adamw(OpGroup &group, const
   inputs.push_back(group.input("constants", graph::ElementType::kFp32, {3}));
   group.add("AdamW", inputs, graph::ElementType::kFp32, "next");
   return {{"constants", {1e-3F, 10.0F, 1000.0F}}};
+}
+
+/// A sum of elements, the statistics and results of its rows, and a copy of these.
+inline void add_residual_norm(OpGroup &g, std::uint32_t rows, std::uint32_t cols) {
+  const graph::TensorId x = g.input("x", graph::ElementType::kFp32, {rows, cols}),
+                        y = g.input("y", graph::ElementType::kBf16, {rows, cols});
+  const graph::TensorId gamma = g.input("gamma", graph::ElementType::kFp32, {cols}),
+                        beta = g.input("beta", graph::ElementType::kFp32, {cols});
+  const graph::TensorId sum = g.add("Add", {x, y}, graph::ElementType::kFp32, "sum");
+  const graph::TensorId norm = g.add("LayerNormalization", {sum, gamma, beta}, graph::ElementType::kFp32, "norm");
+  g.add("Cast", {norm}, graph::ElementType::kBf16, "copy");
 }
 
 } // namespace gradweave::compiler
