@@ -70,8 +70,8 @@ using MachineOf = std::function<const Machine &(graph::OpId)>;
 
 /// When a convolution's products read images as they lie.
 enum class ReadImages : std::uint8_t {
-  kNever,       ///< all go by im2col
-  kWhereWorth,  ///< where that has the smaller bound
+  kNever,      ///< all go by im2col
+  kWhereWorth, ///< where that has the smaller bound
   kWherePossible
 };
 
@@ -84,8 +84,9 @@ struct PlanOptions {
 /// the host's: streams begin sums with +0.
 ///
 /// A convolution's products read images where that is possible and, unless the options say otherwise, has the smaller
-/// bound on the op's machine (compiler/cost/image_choice.hpp), their channels not in blocks (N25). The others go by im2col: Y and dW by that of
-/// the image, dX, in a pass for each phase, by that of dY. No bit depends on what is chosen (N23, N24).
+/// bound on the op's machine (compiler/cost/image_choice.hpp), their channels not in blocks (N25). The others go by
+/// im2col: Y and dW by that of the image, dX, in a pass for each phase, by that of dY. No bit depends on what is chosen
+/// (N23, N24).
 ProductPlan plan_products(const graph::Graph &graph, const MachineOf &machine, const PlanOptions &options = {});
 /// The same where one machine runs all.
 ProductPlan plan_products(const graph::Graph &graph, const Machine &machine, const PlanOptions &options = {});

@@ -67,8 +67,7 @@ std::vector<std::string> ProductRunner::run(std::size_t index, Values &values) {
         fmt::format("product '{}': the NPU stopped with {}", pass.layer.name, describe_stop(compiled.stream, status))};
   if (data) {
     for (const compiler::TensorBinding &binding : compiled.layout.tensors)
-      if (!binding.input)
-        take_result(pass.placed(binding.tensor), pass.layer, loaded.read(binding), values);
+      if (!binding.input) take_result(pass.placed(binding.tensor), pass.layer, loaded.read(binding), values);
   } else if (pass.completes) {
     for (const graph::OpId op : pass.ops)
       values.run(op);

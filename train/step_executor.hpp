@@ -32,7 +32,7 @@ struct Difference {
 struct Shares {
   double device_multiply_adds = 0, host_multiply_adds = 0;
   double device_operations = 0, host_operations = 0; ///< fp32 operations of ops that are no product
-  double device_bytes = 0, host_bytes = 0; ///< that ops read and write: their operands and results once
+  double device_bytes = 0, host_bytes = 0;           ///< that ops read and write: their operands and results once
   std::uint64_t device_ops = 0, host_ops = 0;
 };
 

@@ -95,16 +95,20 @@ void TrainingReport::shares(const TrainingOutcome &outcome) {
   const ProductTotals &p = outcome.last.products;
   fmt::print(out_, "           {} commands; {} B read and {} B written in device memory{}\n", grouped(p.commands),
              human(double(p.read_bytes)), human(double(p.write_bytes)),
-             p.cycles == 0 ? "" : fmt::format("; {} cycles{}", grouped(p.cycles), executor_.runs_operators() ? "" : " of products"));
+             p.cycles == 0
+                 ? ""
+                 : fmt::format("; {} cycles{}", grouped(p.cycles), executor_.runs_operators() ? "" : " of products"));
   for (const HostProduct &host : executor_.plan().host)
     fmt::print(out_, "           product '{}' is the host's: {}\n", step_.graph.ops[host.op].name, host.reason);
 }
 
 /// Of a step that is one stream: where its cycles went.
 void TrainingReport::cycles(const StepCycles &c, std::uint64_t all) {
-  const auto share = [all](std::uint64_t part) { return percent(static_cast<double>(part) / static_cast<double>(all)); };
-  fmt::print(out_, "busy       array {}, memory {}, vector unit {} of the cycles; vector unit alone {}\n", share(c.array),
-             share(c.memory), share(c.vector), share(c.vector_alone));
+  const auto share = [all](std::uint64_t part) {
+    return percent(static_cast<double>(part) / static_cast<double>(all));
+  };
+  fmt::print(out_, "busy       array {}, memory {}, vector unit {} of the cycles; vector unit alone {}\n",
+             share(c.array), share(c.memory), share(c.vector), share(c.vector_alone));
   fmt::print(out_, "\n{:<44} {:>8} {:>9} {:>12} {:>8}\n", "operator", "sections", "commands", "cycles", "share");
   for (const OperatorCycles &row : c.operators)
     fmt::print(out_, "{:<44} {:>8} {:>9} {:>12} {:>8}\n", row.what, row.sections, grouped(row.commands),
@@ -120,10 +124,11 @@ void TrainingReport::checks(const TrainingOutcome &outcome) {
     fmt::print(out_, "           {} tensors stay in the scratchpad and reach no memory; --keep-all writes them\n",
                grouped(outcome.inside));
   if (outcome.unchecked > 0 && outcome.compared_tensors > 0 && executor_.runs_operators())
-    fmt::print(out_,
-               "unchecked  {} elements of tensors that made room for later ones before the step ended; --keep-all keeps "
-               "them\n",
-               grouped(outcome.unchecked));
+    fmt::print(
+        out_,
+        "unchecked  {} elements of tensors that made room for later ones before the step ended; --keep-all keeps "
+        "them\n",
+        grouped(outcome.unchecked));
   else if (outcome.unchecked > 0)
     fmt::print(out_, "unchecked  {} elements of {}: the {} backend computes none\n", grouped(outcome.unchecked),
                executor_.runs_operators() ? "all tensors" : "products", run_.backend);
@@ -179,9 +184,10 @@ nlohmann::ordered_json to_json(const TrainingRun &run, const TrainingOutcome &ou
     json["test"] = {{"images", outcome.evaluation->images},
                     {"right", outcome.evaluation->right},
                     {"accuracy", outcome.evaluation->accuracy()}};
-  json["compared"] = {
-      {"tensors", outcome.compared_tensors}, {"elements", outcome.compared_elements}, {"unchecked", outcome.unchecked},
-      {"inside", outcome.inside}};
+  json["compared"] = {{"tensors", outcome.compared_tensors},
+                      {"elements", outcome.compared_elements},
+                      {"unchecked", outcome.unchecked},
+                      {"inside", outcome.inside}};
   json["step"] = {{"device_multiply_adds", s.device_multiply_adds},
                   {"host_multiply_adds", s.host_multiply_adds},
                   {"device_operations", s.device_operations},

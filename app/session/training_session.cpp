@@ -234,7 +234,8 @@ void TrainingSession::prepare(const Machine *npu) {
     device_ = runtime::make_device(products.backend, *npu, {});
     const bool alone = operators_on(*npu);
     if (request_.keep_all && !alone)
-      throw std::invalid_argument("--keep-all: the host runs the operators, so that every tensor is there; leave it out");
+      throw std::invalid_argument(
+          "--keep-all: the host runs the operators, so that every tensor is there; leave it out");
     if (alone)
       executor_ = std::make_unique<NpuExecutor>(step_, *device_, products.backend,
                                                 NpuStepOptions{products.compile, request_.keep_all});

@@ -23,8 +23,9 @@ struct LayerPass {
   Layer layer;
   Pass pass = Pass::kForward;
 };
-/// Whether a pass of a convolution takes its image (takes_image()), and has, in doing so, a smaller lower bound than the products over matrices that would run one after another in its stead; the same rules
-/// where there is a stride, but for the quarter: those have the phases of dX, too.
+/// Whether a pass of a convolution takes its image (takes_image()), and has, in doing so, a smaller lower bound than
+/// the products over matrices that would run one after another in its stead; the same rules where there is a stride,
+/// but for the quarter: those have the phases of dX, too.
 bool gains_by_image(const Layer &layer, Pass pass, const Machine &npu, const std::vector<LayerPass> &instead);
 
 } // namespace gradweave::compiler

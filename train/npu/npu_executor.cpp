@@ -42,7 +42,8 @@ void count_bytes(const StepStream &stream, ProductTotals &totals) {
 
 NpuExecutor::NpuExecutor(const graph::TrainingGraph &step, Device &device, Backend backend,
                          const NpuStepOptions &options, unsigned threads)
-    : StepExecutor(step, plan_device_products(step.graph, device.config()), threads), device_(device), backend_(backend) {
+    : StepExecutor(step, plan_device_products(step.graph, device.config()), threads), device_(device),
+      backend_(backend) {
   planned_ = std::make_unique<StepPlan>(step, plan(), device.config(), options.compile, options.keep_all);
   if (device_.allocate(planned_->memory_bytes()) != 0)
     throw DeviceError("a step's tensors begin at address 0 of a device; give it a new one");

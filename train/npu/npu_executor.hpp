@@ -61,7 +61,7 @@ private:
   std::unique_ptr<StepPlan> planned_;
   StepStream stream_;
   std::map<graph::TensorId, std::vector<std::int32_t>> row_numbers_; ///< of StepPlan::index_tensors()
-  timing::RunResult predicted_; ///< of stream_, where a backend measures
+  timing::RunResult predicted_;                                      ///< of stream_, where a backend measures
   bool filled_ = false;
 };
 

@@ -3,9 +3,9 @@
 #include "base/process/stopwatch.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/ir/arithmetic.hpp"
-#include "compiler/vector_stream/job_commands.hpp"
 #include "compiler/vector/lower_op.hpp"
-#include "train/npu/in_place.hpp"
+#include "compiler/vector_stream/job_commands.hpp"
+#include "train/npu/plan/in_place.hpp"
 
 #include <fmt/format.h>
 
@@ -53,8 +53,8 @@ void zero_rows_only(OpJobs &jobs, const std::vector<std::int32_t> &named, const 
     }
     for (auto row = rows.begin(); row != rows.end();) {
       compiler::VectorJob some = *zeros;
-      some.results[0] = {zeros->results[0].value, static_cast<std::size_t>(*row) * cols, cols, compiler::LineOf::kRow,
-                         true, true};
+      some.results[0] = {
+          zeros->results[0].value, static_cast<std::size_t>(*row) * cols, cols, compiler::LineOf::kRow, true, true};
       some.lanes = static_cast<std::uint32_t>(cols);
       std::int32_t end = *row;
       for (; row != rows.end() && *row == end; ++row)
@@ -202,7 +202,8 @@ void StepPlan::add_pass(std::size_t index) {
   ProductSection section = place_product(pass, compiled_[index], step_.graph, memory_);
   memory_bytes_ = std::max(memory_bytes_, section.scratch_end);
   add_staged(section.before, pass.when());
-  parts_.push_back({pass.when(), std::string(step_.graph.ops[pass.when()].type->name), std::move(section.commands), false});
+  parts_.push_back(
+      {pass.when(), std::string(step_.graph.ops[pass.when()].type->name), std::move(section.commands), false});
   add_staged(section.behind, pass.when());
 }
 
@@ -308,7 +309,8 @@ void StepPlan::add_moves() {
                    {tensor.name, update.tensor, tensor.type, elements}};
     jobs.steps.emplace_back(compiler::MoveJob{0, 1, 0, elements, 0, elements, 1, elements});
     parts_.push_back({kNone, "next value",
-                      commands_of(jobs, {memory_.places[update.next].address, memory_.places[update.tensor].address}), false});
+                      commands_of(jobs, {memory_.places[update.next].address, memory_.places[update.tensor].address}),
+                      false});
   }
 }
 

@@ -5,10 +5,10 @@
 #include "compiler/vector/job.hpp"
 #include "graph/passes/training.hpp"
 #include "sw_models/config/machine.hpp"
-#include "train/npu/product_section.hpp"
-#include "train/npu/same_elements.hpp"
-#include "train/npu/step_memory.hpp"
-#include "train/npu/step_order.hpp"
+#include "train/npu/plan/product_section.hpp"
+#include "train/npu/plan/same_elements.hpp"
+#include "train/npu/plan/step_memory.hpp"
+#include "train/npu/plan/step_order.hpp"
 #include "train/product_plan.hpp"
 
 #include <cstddef>
@@ -43,10 +43,10 @@ ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu);
 /// Empty: there are none.
 std::string refused_ops(const graph::Graph &graph, const ProductPlan &products);
 
-/// Plans a step for an NPU with a vector unit and writes its streams. Operators that follow one another are one section,
-/// and what only these read stays in the scratchpad. Sections follow one another in the order of the graph's ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next
-/// ones read. Of a step's stream only sections that depend on what it is fed, rows that an embedding looks up, are
-/// made anew.
+/// Plans a step for an NPU with a vector unit and writes its streams. Operators that follow one another are one
+/// section, and what only these read stays in the scratchpad. Sections follow one another in the order of the graph's
+/// ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next ones read.
+/// Of a step's stream only sections that depend on what it is fed, rows that an embedding looks up, are made anew.
 class StepPlan {
 public:
   /// Throws std::invalid_argument: the NPU has no vector unit, ops that it cannot compute (all of them, with the
@@ -90,7 +90,8 @@ private:
   std::vector<isa::Command> commands_by_indices(graph::OpId op, const StepIndices &indices);
   std::vector<isa::Command> operator_commands(compiler::OpJobs jobs, graph::OpId op);
   std::vector<std::uint64_t> addresses_of(const compiler::OpJobs &jobs);
-  std::vector<isa::Command> commands_of(const compiler::OpJobs &jobs, const std::vector<std::uint64_t> &addresses) const;
+  std::vector<isa::Command> commands_of(const compiler::OpJobs &jobs,
+                                        const std::vector<std::uint64_t> &addresses) const;
 
   const graph::TrainingGraph &step_;
   const Machine &npu_;

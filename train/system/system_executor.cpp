@@ -142,7 +142,8 @@ private:
       values_.set(tensor, std::move(arrived.real));
     else
       values_.set_index(tensor, std::move(arrived.index));
-    executor_.compare_tensor(tensor, describe(executor_.system_plan(), id), golden_.get(tensor), values_.get(tensor), result_);
+    executor_.compare_tensor(tensor, describe(executor_.system_plan(), id), golden_.get(tensor), values_.get(tensor),
+                             result_);
   }
 
   /// Runs the host's operators that a tensor follows from.

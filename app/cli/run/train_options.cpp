@@ -107,7 +107,8 @@ constexpr const char *kTrainFooter =
     "of\n"
     "weights and sums are fp32; activations and the operands of products bf16 (docs/numerics.md). With --backend rtl "
     "all\n"
-    "products run on the Verilated NPU, and on its vector unit, if it has one, all other operators; each tensor of each\n"
+    "products run on the Verilated NPU, and on its vector unit, if it has one, all other operators; each tensor of "
+    "each\n"
     "step is compared, bit by bit.\n"
     "Examples:\n"
     "  gradweave train --model mlp_fashion --batch 64 --lr 4e-3 --schedule-lr linear --eval --loss-plot loss.svg\n"
@@ -131,9 +132,10 @@ void add_operators_options(CLI::App &command, std::string &operators, bool &keep
                   "What runs the operators that are no products: npu (its vector unit: the whole step is one stream, "
                   "and the host only waits) or host; default: npu if it has a vector unit")
       ->check(CLI::IsMember({"host", "npu"}));
-  command.add_flag("--keep-all", keep_all,
-                   "Of a step that the NPU runs alone: write the tensors that would stay in the scratchpad, too, and let "
-                   "no tensor make room for another, so that each is compared");
+  command.add_flag(
+      "--keep-all", keep_all,
+      "Of a step that the NPU runs alone: write the tensors that would stay in the scratchpad, too, and let "
+      "no tensor make room for another, so that each is compared");
 }
 
 void add_tensor_options(CLI::App &command, TensorArguments &a) {

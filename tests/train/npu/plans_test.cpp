@@ -5,8 +5,8 @@
 #include "tests/train/convolution_networks.hpp"
 #include "tests/train/npu/npu_steps.hpp"
 #include "train/npu/check_stream.hpp"
-#include "train/npu/in_place.hpp"
-#include "train/npu/staging.hpp"
+#include "train/npu/plan/in_place.hpp"
+#include "train/npu/plan/staging.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,8 @@ TEST(StepMemory, AnOldValueThatIsReadLaterIsKept) {
 }
 
 /// Bytes of a tensor's place.
-std::pair<std::uint64_t, std::uint64_t> span_of(const graph::Graph &graph, const StepMemory &memory, graph::TensorId id) {
+std::pair<std::uint64_t, std::uint64_t> span_of(const graph::Graph &graph, const StepMemory &memory,
+                                                graph::TensorId id) {
   const std::uint64_t at = memory.places[id].address;
   return {at, at + graph.tensors[id].shape.elements() * graph::bytes_of(graph.tensors[id].type)};
 }
@@ -171,9 +172,10 @@ void expect_staged(const Convolution &conv, Form form, std::uint32_t phase_numbe
     memory[0].push_back(std::uint32_t{value} << 16U);
   memory[1].assign(rows * cols, 0xffa5ffa5U);
   compiler::run_jobs(jobs, {5, 2}, memory);
-  const std::vector<std::uint16_t> want = form == Form::kIm2col           ? im2col(conv, tensor.data())
-                                          : form == Form::kTransposedRows ? im2col_transposed(conv, tensor.data(), phase)
-                                                                          : transposed_weights(conv, tensor.data(), phase);
+  const std::vector<std::uint16_t> want = form == Form::kIm2col ? im2col(conv, tensor.data())
+                                          : form == Form::kTransposedRows
+                                              ? im2col_transposed(conv, tensor.data(), phase)
+                                              : transposed_weights(conv, tensor.data(), phase);
   ASSERT_EQ(want.size(), memory[1].size());
   for (std::size_t i = 0; i < want.size(); ++i)
     ASSERT_EQ(memory[1][i], std::uint32_t{want[i]} << 16U) << i;
@@ -225,9 +227,8 @@ TEST(CheckStream, ABarrierThatIsMissingIsSeen) {
 }
 
 TEST(CheckStream, AnIllegalCommandIsSeen) {
-  const std::string problem = check_of([](StepStream &stream) {
-    stream.commands[first_of(stream, isa::Opcode::LOAD, 0)].set(isa::field::ROWS, 0);
-  });
+  const std::string problem = check_of(
+      [](StepStream &stream) { stream.commands[first_of(stream, isa::Opcode::LOAD, 0)].set(isa::field::ROWS, 0); });
   EXPECT_NE(problem.find("the hardware would refuse it"), std::string::npos) << problem;
 }
 

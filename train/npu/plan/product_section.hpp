@@ -3,7 +3,7 @@
 
 #include "compiler/ir/compiled.hpp"
 #include "compiler/vector/job.hpp"
-#include "train/npu/step_memory.hpp"
+#include "train/npu/plan/step_memory.hpp"
 #include "train/product_plan.hpp"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "train/npu/step_memory.hpp"
+#include "train/npu/plan/step_memory.hpp"
 
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/layout.hpp"

@@ -3,8 +3,8 @@
 
 #include "graph/ir/graph.hpp"
 #include "sw_models/config/machine.hpp"
-#include "train/npu/same_elements.hpp"
-#include "train/npu/step_order.hpp"
+#include "train/npu/plan/same_elements.hpp"
+#include "train/npu/plan/step_order.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,7 @@ struct TensorPlace {
 ///    a Transpose reads of a product lies as that gives it;
 ///  - if the memory is too small for all, tensors that nobody reads any more make room for later ones.
 struct StepMemory {
-  std::vector<TensorPlace> places; ///< of each tensor
+  std::vector<TensorPlace> places;  ///< of each tensor
   std::vector<graph::Update> moved; ///< next values that are to be moved into their places at the end
   std::uint64_t scratch = 0;        ///< where values of a single section lie; all sections use the same
 };

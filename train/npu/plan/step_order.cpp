@@ -1,4 +1,4 @@
-#include "train/npu/step_order.hpp"
+#include "train/npu/plan/step_order.hpp"
 
 #include "compiler/vector/lower_op.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "graph/ir/graph.hpp"
-#include "train/npu/same_elements.hpp"
+#include "train/npu/plan/same_elements.hpp"
 #include "train/product_plan.hpp"
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-#include "train/npu/product_section.hpp"
+#include "train/npu/plan/product_section.hpp"
 
 #include "compiler/ir/arithmetic.hpp"
 #include "isa/command.hpp"
-#include "train/npu/staging.hpp"
+#include "train/npu/plan/staging.hpp"
 
 #include <fmt/format.h>
 
@@ -20,8 +20,8 @@ std::uint32_t element_of(const TensorBinding &binding) { return binding.fp32 ? 4
 /// A binding's elements in memory: row by row, or those of each group by themselves.
 struct Target {
   std::uint64_t address = 0;
-  std::uint32_t pitch = 0;               ///< bytes
-  std::vector<std::uint64_t> groups;     ///< bytes from the address to the matrix of each; none: it is one matrix
+  std::uint32_t pitch = 0;           ///< bytes
+  std::vector<std::uint64_t> groups; ///< bytes from the address to the matrix of each; none: it is one matrix
   std::uint32_t group_rows = 0, group_cols = 0; ///< of the binding
 };
 

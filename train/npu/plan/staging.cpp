@@ -1,4 +1,4 @@
-#include "train/npu/staging.hpp"
+#include "train/npu/plan/staging.hpp"
 
 #include "compiler/ir/contraction.hpp"
 #include "sw_models/vector/recorder.hpp"
