@@ -17,7 +17,7 @@ namespace {
 using isa::vector::Program;
 
 constexpr std::size_t kMostInField = 65535;      ///< rows and columns, elements and steps of a command
-constexpr std::size_t kAreas = 16;               ///< if there is so much: transfers and lanes overlap but at both ends
+constexpr std::size_t kAreas = 32;               ///< if there is so much: transfers and lanes overlap but at both ends
 constexpr std::size_t kLeastAreaBytes = 1 << 13; ///< less does not hide what a command costs
 constexpr std::size_t kLinesAPart = 16;          ///< for each part of a repeated row: its LOADs cost little
 constexpr std::size_t kEnoughSteps = 16;         ///< of a part of a chain: handing on costs little
@@ -319,7 +319,7 @@ private:
     const std::size_t height = fp32 ? 2 : 1, spm_rows = place_rows(npu_) / height;
     const std::size_t length = std::min({move.length, spm_rows * npu_.lanes(), kMostInField});
     const std::size_t most = std::min(spm_rows / strips(length), kMostInField);
-    const std::size_t rows = rows_of_area(move.rows, most, length * height * 2), layout = next_layout_++;
+    const std::size_t rows = rows_of_area(move.rows, most, length * height * 2);
     for (std::size_t col = 0; col < move.length; col += length)
       for (std::size_t row = 0; row < move.rows; row += rows) {
         AreaTile t;
@@ -330,15 +330,36 @@ private:
         t.cols = static_cast<std::uint32_t>(std::min(length, move.length - col));
         t.fp32 = fp32;
         t.spm.pstride = static_cast<std::uint32_t>(t.rows * height);
-        Area area;
-        area.layout = layout;
-        area.loaded = {t};
+        Area &area = area_for_move(t);
+        area.loaded.push_back(t);
         t.value = move.to;
         t.first = move.to_first + row * move.to_pitch + col;
         t.pitch = move.to_pitch;
-        area.stored = {t};
-        plan_.areas.push_back(std::move(area));
+        area.stored.push_back(t);
       }
+  }
+
+  /// The last area if that moves little, has room for the tile and stores nothing of its value; else a new one. Gives
+  /// the tile its row.
+  Area &area_for_move(AreaTile &t) {
+    Area *last = plan_.areas.empty() || !plan_.areas.back().runs.empty() ? nullptr : &plan_.areas.back();
+    if (last != nullptr) {
+      std::size_t bytes = 0;
+      bool stores = false;
+      for (const AreaTile &moved : last->stored) {
+        bytes += std::size_t{moved.rows} * moved.cols * (moved.fp32 ? 4 : 2);
+        stores = stores || moved.value == t.value;
+      }
+      const AreaTile &before = last->loaded.back();
+      const std::size_t next = parts_of(before.spm.row + before.spm.pstride * strips(before.cols), 2) * 2;
+      if (bytes < kLeastAreaBytes && !stores && next + t.spm.pstride * strips(t.cols) <= place_rows(npu_)) {
+        t.spm.row = static_cast<std::uint32_t>(next);
+        return *last;
+      }
+    }
+    plan_.areas.emplace_back();
+    plan_.areas.back().layout = next_layout_++;
+    return plan_.areas.back();
   }
 
   const OpJobs &jobs_;

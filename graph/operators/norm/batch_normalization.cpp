@@ -33,9 +33,8 @@ LineWalk channel_walk(std::size_t rows, std::size_t channels, const std::vector<
   return walk;
 }
 
-/// For each part of the rows and each channel text(lines), whose results from `first_sum` on are sums of the part, the
-/// others matrices. `walk` is of all rows.
-template <class A, class Text> void walk_parts(Kernel<A> &k, const LineWalk &walk, std::size_t first_sum, Text text) {
+/// For each part of the rows and each channel text(lines), whose results are sums of the part. `walk` is of all rows.
+template <class A, class Text> void walk_parts(Kernel<A> &k, const LineWalk &walk, Text text) {
   const std::size_t rows = walk.steps[0], channels = walk.lanes[0], whole = rows / kBatchPartRows;
   const auto part = [&](std::size_t first, std::size_t parts, std::size_t of) {
     LineWalk some{{parts, channels}, {of}, walk.in, walk.out, false};
@@ -43,10 +42,9 @@ template <class A, class Text> void walk_parts(Kernel<A> &k, const LineWalk &wal
       operand.first += first * kBatchPartRows * operand.steps[0];
       operand.lanes = {operand.steps[0] * kBatchPartRows, operand.lanes[0]};
     }
-    for (std::size_t o = 0; o < some.out.size(); ++o) {
-      const std::size_t stride = o < first_sum ? walk.out[o].steps[0] * kBatchPartRows : channels;
-      some.out[o].first += first * stride;
-      some.out[o].lanes = {stride, some.out[o].lanes[0]};
+    for (WalkOperand &sum : some.out) {
+      sum.first += first * channels;
+      sum.lanes = {channels, sum.lanes[0]};
     }
     walk_lines(k, some, kBatchSumWork, text);
   };
@@ -74,7 +72,7 @@ struct BatchNormalizationRun {
     find_mean(k, rows, channels, sums);
     LineWalk walk = channel_walk(rows, channels, {input(kX)}, {output(kMean)});
     walk.out = {by_lane(sums)};
-    walk_parts(k, walk, 0, [](auto &lines) {
+    walk_parts(k, walk, [](auto &lines) {
       auto sum = lines.variable(0);
       lines.loop([&](const auto &at) {
         const auto away = A::sub(at.in(0), at.in(1));
@@ -97,7 +95,7 @@ private:
   static void find_mean(Kernel<A> &k, std::size_t rows, std::size_t channels, const WalkValue &sums) {
     LineWalk walk = channel_walk(rows, channels, {input(kX)}, {});
     walk.out = {by_lane(sums)};
-    walk_parts(k, walk, 0, [](auto &lines) {
+    walk_parts(k, walk, [](auto &lines) {
       auto sum = lines.variable(0);
       lines.loop([&](const auto &at) { sum(at) = A::add(sum(at), at.in(0)); });
       lines.once([&](const auto &at) { at.out(0, sum(at)); });
@@ -140,24 +138,23 @@ struct BatchNormalizationGradientRun {
   enum Input { kDy, kX, kGamma, kMean, kRstd };
   enum Output { kDx, kDgamma, kDbeta };
 
-  /// h = (x - mean) rstd is kept from the sums to dx, which otherwise had more operands than a walk may have.
+  /// h = (x - mean) rstd is computed for the sums, and again for dx: in a walk before it, as dx had more operands than
+  /// a walk may have.
   template <class A> static void run(Kernel<A> &k) {
     const std::size_t rows = k.in_shape(kX).rows(), channels = k.in_shape(kX).cols();
     const std::size_t sums = batch_parts(rows) * channels;
     const WalkValue normal = k.temporary(rows * channels), dgamma = k.temporary(sums), dbeta = k.temporary(sums);
     LineWalk walk = channel_walk(rows, channels, {input(kDy), input(kX)}, {input(kMean), input(kRstd)});
-    walk.out = {strided(normal, 1, channels), by_lane(dbeta), by_lane(dgamma)};
-    walk_parts(k, walk, 1, [](auto &lines) {
+    walk.out = {by_lane(dbeta), by_lane(dgamma)};
+    walk_parts(k, walk, [](auto &lines) {
       auto of_dbeta = lines.variable(0), of_dgamma = lines.variable(0);
       lines.loop([&](const auto &at) {
-        const auto h = A::mul(A::sub(at.in(1), at.in(2)), at.in(3));
         of_dbeta(at) = A::add(of_dbeta(at), at.in(0));
-        of_dgamma(at) = A::fma(at.in(0), h, of_dgamma(at));
-        at.out(0, h);
+        of_dgamma(at) = A::fma(at.in(0), A::mul(A::sub(at.in(1), at.in(2)), at.in(3)), of_dgamma(at));
       });
       lines.once([&](const auto &at) {
-        at.out(1, of_dbeta(at));
-        at.out(2, of_dgamma(at));
+        at.out(0, of_dbeta(at));
+        at.out(1, of_dgamma(at));
       });
     });
     const WalkValue slope = k.temporary(channels), offset = k.temporary(channels), scale = k.temporary(channels);
@@ -166,6 +163,12 @@ struct BatchNormalizationGradientRun {
     walk = elements_walk(channels, {input(kGamma), input(kRstd)}, {scale});
     walk_lines(k, walk, 1,
                [](auto &lines) { lines.loop([](const auto &at) { at.out(0, A::mul(at.in(0), at.in(1))); }); });
+    walk = channel_walk(rows, channels, {input(kX)}, {input(kMean), input(kRstd)});
+    walk.out = {strided(normal, 1, channels)};
+    walk.elementwise = true;
+    walk_lines(k, walk, kBatchSumWork, [](auto &lines) {
+      lines.loop([](const auto &at) { at.out(0, A::mul(A::sub(at.in(0), at.in(1)), at.in(2))); });
+    });
     walk = channel_walk(rows, channels, {input(kDy), normal}, {slope, offset, scale});
     walk.out = {strided(output(kDx), 1, channels)};
     walk.elementwise = true;

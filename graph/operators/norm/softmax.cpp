@@ -30,7 +30,7 @@ LineWalk masked_rows(const Shape &x, const Shape *mask) {
 }
 
 struct SoftmaxRun {
-  /// Powers are computed twice: to keep them, in fp32, takes longer than 13 operations, and more of the scratchpad.
+  /// Powers are computed twice: to keep them, in fp32, takes longer, and more of the scratchpad.
   template <class A> static void run(Kernel<A> &k) {
     const Shape &x = k.in_shape(0);
     const bool masked = k.has_in(1);

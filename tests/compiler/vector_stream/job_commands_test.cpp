@@ -57,8 +57,9 @@ TEST_P(JobCommands, GiveTheBitsOfGoldenExecution) {
     }
   }
   EXPECT_GT(compared, 300U);
-  // 4 operands and 2 sums: a chain of more rows than the others' scratchpads have room for.
-  EXPECT_EQ(refused, is_small() ? std::set<std::string>() : std::set<std::string>{"BatchNormalizationGradient"});
+  // Chains of 4 operands and 2 sums, of more rows than 8 KB have room for.
+  const bool has_room = is_small() || npu_.name == "test8c2v8";
+  EXPECT_EQ(refused, has_room ? std::set<std::string>() : std::set<std::string>{"BatchNormalizationGradient"});
 }
 
 /// Ops without products between them as one section, from inputs that are drawn.
@@ -99,18 +100,35 @@ public:
       if (is_given(jobs.values[v]))
         write_value(memory, places.addresses[v], jobs.values[v], bits_of(buffers_.at(jobs.values[v].tensor)));
     if (!run_functional(npu, memory, stream, places.end)) return "the stream does not end well";
+    std::set<graph::TensorId> wanted = read_elsewhere();
     for (std::size_t v = 0; v < jobs.values.size(); ++v) {
       const JobValue &value = jobs.values[v];
       if (value.tensor == graph::kNone || is_given(value)) continue;
+      wanted.erase(value.tensor);
       const std::vector<std::uint32_t> golden = bits_of(buffers_.at(value.tensor));
       for (std::size_t i = 0; i < golden.size(); ++i)
         if (read_element(memory, places.addresses[v], value, i) != golden[i])
           return fmt::format("'{}' [{}] differs", value.name, i);
     }
-    return {};
+    return wanted.empty() ? "" : fmt::format("'{}' is no result", graph_.tensors[*wanted.begin()].name);
   }
 
 private:
+  /// Tensors that ops outside read, or that live on.
+  std::set<graph::TensorId> read_elsewhere() const {
+    std::set<graph::TensorId> wanted;
+    const auto is_given = [&](graph::TensorId id) {
+      return std::find(ops_.begin(), ops_.end(), graph_.tensors[id].producer) != ops_.end();
+    };
+    for (graph::OpId op = 0; op < graph_.ops.size(); ++op)
+      if (std::find(ops_.begin(), ops_.end(), op) == ops_.end())
+        for (const graph::TensorId id : graph_.ops[op].inputs)
+          if (id != graph::kNone && is_given(id)) wanted.insert(id);
+    for (const graph::Update &update : graph_.updates)
+      if (is_given(update.next)) wanted.insert(update.next);
+    return wanted;
+  }
+
   const graph::Graph &graph_;
   Dice dice_;
   std::vector<graph::OpId> ops_;
