@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 namespace gradweave::runtime::train {
@@ -137,11 +138,13 @@ private:
 
   /// Whether the pass is better off over its image than `instead` are, by which it would be left to im2col.
   bool takes_image(const ProductPass &pass, const std::vector<ProductPass> &instead) const {
-    if (!options_.images || !pass.layer.conv) return false;
+    if (options_.images == ReadImages::kNever || !pass.layer.conv) return false;
+    const Machine &npu = machine_(pass.ops.front());
+    if (options_.images == ReadImages::kWherePossible) return compiler::takes_image(pass.layer, pass.pass, npu);
     std::vector<compiler::LayerPass> others;
     for (const ProductPass &other : instead)
       others.push_back({other.layer, other.pass});
-    return compiler::gains_by_image(pass.layer, pass.pass, machine_(pass.ops.front()), others);
+    return compiler::gains_by_image(pass.layer, pass.pass, npu, others);
   }
 
   ProductPass forward_pass(const Found &f) const {
@@ -197,7 +200,7 @@ private:
       if (phase.taps.empty() || phase.pixels.empty()) continue;
       ProductPass pass;
       pass.ops = {f.op};
-      pass.completes = false;
+      pass.begins = pass.completes = false;
       pass.layer.name = phases.size() == 1 ? op.name : fmt::format("{}.phase{}_{}", op.name, phase.y, phase.x);
       pass.layer.m = static_cast<std::uint32_t>(phase.pixels.size());
       pass.layer.k = static_cast<std::uint32_t>(phase.taps.size()) * conv.n();
@@ -213,7 +216,7 @@ private:
       pass.results = {in_phase(op.outputs[0], LayerTensor::kY, Form::kPhase)};
       passes.push_back(std::move(pass));
     }
-    if (!passes.empty()) passes.back().completes = true;
+    if (!passes.empty()) passes.front().begins = passes.back().completes = true;
     return passes;
   }
 
@@ -265,6 +268,13 @@ private:
 };
 
 } // namespace
+
+const PlacedTensor &ProductPass::placed(LayerTensor as) const {
+  for (const std::vector<PlacedTensor> *tensors : {&inputs, &results})
+    for (const PlacedTensor &tensor : *tensors)
+      if (tensor.as == as) return tensor;
+  throw std::logic_error(fmt::format("product '{}': no tensor of the graph is {}", layer.name, to_string(as)));
+}
 
 std::vector<std::size_t> ProductPlan::pass_of_ops(std::size_t ops) const {
   std::vector<std::size_t> pass_of(ops);

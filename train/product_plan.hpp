@@ -38,12 +38,15 @@ struct PlacedTensor {
 /// A pass of one layer: one product, the two that share dY, or a phase of one.
 struct ProductPass {
   std::vector<graph::OpId> ops; ///< ascending; all their operands are there before the last one
-  bool completes = true;        ///< the ops; not so of phases but the last
+  bool begins = true;           ///< the ops; not so of phases but the first
+  bool completes = true;        ///< not so of phases but the last
   compiler::Layer layer;
   compiler::Pass pass = compiler::Pass::kForward;
   std::vector<PlacedTensor> inputs, results;
 
   graph::OpId when() const { return ops.back(); } ///< in the order of the graph
+  /// The tensor of the graph that is an operand or a result of the layer. Throws std::logic_error if there is none.
+  const PlacedTensor &placed(compiler::Tensor as) const;
 };
 
 /// A product that no stream computes, and why.
@@ -65,17 +68,25 @@ struct ProductPlan {
 /// The machine that runs the product of an op.
 using MachineOf = std::function<const Machine &(graph::OpId)>;
 
+/// When a convolution's products read images as they lie.
+enum class ReadImages : std::uint8_t {
+  kNever,      ///< all go by im2col
+  kWhereWorth, ///< where that has the smaller bound
+  kWherePossible
+};
+
 struct PlanOptions {
-  bool images = true; ///< convolutions read images where these are worth it; else all go by im2col
+  ReadImages images = ReadImages::kWhereWorth;
 };
 
 /// All products of the graph. A gradient of an input and one of weights become one backward pass if they share dY and
 /// belong to one product; one of an input alone is the product dY W^T. A gradient of weights that continues a sum is
 /// the host's: streams begin sums with +0.
 ///
-/// A convolution's products read images where that is possible and has the smaller bound on the op's machine
-/// (compiler/cost/image_choice.hpp), their channels not in blocks (N25). The others go by im2col: Y and dW by that of
-/// the image, dX, in a pass for each phase, by that of dY. No bit depends on what is chosen (N23, N24).
+/// A convolution's products read images where that is possible and, unless the options say otherwise, has the smaller
+/// bound on the op's machine (compiler/cost/image_choice.hpp), their channels not in blocks (N25). The others go by
+/// im2col: Y and dW by that of the image, dX, in a pass for each phase, by that of dY. No bit depends on what is chosen
+/// (N23, N24).
 ProductPlan plan_products(const graph::Graph &graph, const MachineOf &machine, const PlanOptions &options = {});
 /// The same where one machine runs all.
 ProductPlan plan_products(const graph::Graph &graph, const Machine &machine, const PlanOptions &options = {});

@@ -8,16 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace gradweave::runtime::train {
 namespace {
-
-const PlacedTensor &placed_as(const std::vector<PlacedTensor> &tensors, compiler::Tensor as) {
-  for (const PlacedTensor &placed : tensors)
-    if (placed.as == as) return placed;
-  throw std::logic_error(fmt::format("no tensor of the graph is {}", compiler::to_string(as)));
-}
 
 std::uint64_t moved(const compiler::LayerTraffic &traffic, std::uint64_t compiler::Traffic::*bytes) {
   std::uint64_t sum = 0;
@@ -61,7 +54,7 @@ std::vector<std::string> ProductRunner::run(std::size_t index, Values &values) {
     std::vector<HostTensor> operands(compiled.layout.tensors.size());
     for (std::size_t i = 0; i < operands.size(); ++i)
       if (const compiler::TensorBinding &binding = compiled.layout.tensors[i]; binding.input) {
-        const PlacedTensor &placed = placed_as(pass.inputs, binding.tensor);
+        const PlacedTensor &placed = pass.placed(binding.tensor);
         operands[i] = to_matrix(placed, pass.layer, binding, values.get(placed.id).real);
       }
     loaded.fill([&](std::size_t i) -> const HostTensor & { return operands[i]; });
@@ -74,8 +67,7 @@ std::vector<std::string> ProductRunner::run(std::size_t index, Values &values) {
         fmt::format("product '{}': the NPU stopped with {}", pass.layer.name, describe_stop(compiled.stream, status))};
   if (data) {
     for (const compiler::TensorBinding &binding : compiled.layout.tensors)
-      if (!binding.input)
-        take_result(placed_as(pass.results, binding.tensor), pass.layer, loaded.read(binding), values);
+      if (!binding.input) take_result(pass.placed(binding.tensor), pass.layer, loaded.read(binding), values);
   } else if (pass.completes) {
     for (const graph::OpId op : pass.ops)
       values.run(op);

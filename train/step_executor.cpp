@@ -158,15 +158,15 @@ bool StepExecutor::compare(OpId id, const Values &golden, const Values &device, 
     if (output == kNone) continue;
     if (pass_of_[id] > 0 && !device_data_)
       result.unchecked += step_.graph.tensors[output].shape.elements();
-    else if (!compare_tensor(output, step_.graph.ops[id].name, golden, device, result))
+    else if (!compare_tensor(output, step_.graph.ops[id].name, golden.get(output), device.get(output), result))
       return false;
   }
   return true;
 }
 
-bool StepExecutor::compare_tensor(TensorId id, const std::string &by, const Values &golden, const Values &device,
-                                  StepResult &result) const {
-  Difference difference = difference_of(step_.graph.tensors[id], golden.get(id), device.get(id));
+bool StepExecutor::compare_tensor(TensorId id, const std::string &by, const graph::Buffer<graph::Contract> &golden,
+                                  const graph::Buffer<graph::Contract> &device, StepResult &result) const {
+  Difference difference = difference_of(step_.graph.tensors[id], golden, device);
   ++result.tensors;
   result.elements += difference.elements;
   if (difference.differing == 0) return true;
@@ -224,10 +224,11 @@ Shares StepExecutor::shares() const {
     const graph::OpView view{step_.graph, op};
     const double operations = op.type->operations(view), bytes = bytes_of_op(step_.graph, op);
     const bool product = op.type->lower != nullptr && op.type->lower(view).product.has_value();
-    const bool device = pass_of_[id] > 0;
+    const bool device = pass_of_[id] > 0 || runs_operators();
     (device ? shares.device_bytes : shares.host_bytes) += bytes;
     ++(device ? shares.device_ops : shares.host_ops);
-    (device ? shares.device_multiply_adds : product ? shares.host_multiply_adds : shares.host_operations) += operations;
+    (product ? (device ? shares.device_multiply_adds : shares.host_multiply_adds)
+             : (device ? shares.device_operations : shares.host_operations)) += operations;
   }
   return shares;
 }

@@ -31,18 +31,35 @@ struct Difference {
 /// Which share of a step ran where.
 struct Shares {
   double device_multiply_adds = 0, host_multiply_adds = 0;
-  double host_operations = 0;              ///< fp32 operations of ops that are no product
-  double device_bytes = 0, host_bytes = 0; ///< that ops read and write: their operands and results once
+  double device_operations = 0, host_operations = 0; ///< fp32 operations of ops that are no product
+  double device_bytes = 0, host_bytes = 0;           ///< that ops read and write: their operands and results once
   std::uint64_t device_ops = 0, host_ops = 0;
+};
+
+/// Of the sections of one stream that are of one operator.
+struct OperatorCycles {
+  std::string what; ///< the operator, and its part if it is one
+  std::uint64_t sections = 0, commands = 0;
+  std::uint64_t cycles = 0; ///< from the end of all sections before to its own; those of a stream add up to all
+};
+
+/// Where the cycles of a step went that is one stream.
+struct StepCycles {
+  std::vector<OperatorCycles> operators; ///< the most cycles first
+  // Cycles in which a command of the kind is under way:
+  std::uint64_t array = 0, memory = 0, vector = 0;
+  std::uint64_t vector_alone = 0; ///< and none of the other two
 };
 
 struct StepResult {
   std::vector<float> losses;               ///< of each micro-batch
   std::uint64_t tensors = 0, elements = 0; ///< compared; 0 without a device
-  std::uint64_t unchecked = 0;             ///< elements of products that a backend without data leaves out
+  std::uint64_t unchecked = 0;             ///< elements that a device does not have: it computes none, or no longer
+  std::uint64_t inside = 0;                ///< tensors that never reach the device's memory
   std::optional<Difference> difference;
   std::vector<std::string> failures; ///< of the device, and of its counters
   ProductTotals products;
+  std::optional<StepCycles> cycles; ///< of a step that is one stream, on a backend with time
   Shares shares;
   std::vector<graph::Buffer<graph::Contract>> watched; ///< of the tensors that StepExecutor::watch() named
 
@@ -67,6 +84,8 @@ public:
   void watch(std::vector<graph::TensorId> tensors);
 
   virtual bool has_device() const { return runner_ != nullptr; }
+  /// Whether ops that are no products run on the device, too.
+  virtual bool runs_operators() const { return false; }
   const ProductPlan &plan() const { return plan_; }
   virtual double compile_seconds() const { return runner_ ? runner_->compile_seconds() : 0; }
 
@@ -96,12 +115,13 @@ protected:
   /// Whether all results of an op are equal; notes it.
   bool compare(graph::OpId op, const Values &golden, const Values &device, StepResult &result) const;
   /// The same for one tensor; `by`: what gave it.
-  bool compare_tensor(graph::TensorId tensor, const std::string &by, const Values &golden, const Values &device,
-                      StepResult &result) const;
-
-private:
+  bool compare_tensor(graph::TensorId tensor, const std::string &by, const graph::Buffer<graph::Contract> &golden,
+                      const graph::Buffer<graph::Contract> &device, StepResult &result) const;
+  /// The end of one execution.
   void end(Values &values, Living &living, StepResult &result) const;
   Shares shares() const;
+
+private:
   void take_plan(ProductPlan plan);
   /// Runs what is due at an op on the device's side; the ops that then are complete.
   std::vector<graph::OpId> advance(graph::OpId op, Values &device, StepResult &result);

@@ -26,7 +26,7 @@ const std::vector<Heading> &headings() {
         "threads"}},
       {"Simulation",
        {"backend", "data", "seed", "stall-probability", "stress-seed", "check", "jobs", "random", "commands", "profile",
-        "watchdog", "stream-offset", "corpus", "compare", "dry-run"}},
+        "watchdog", "stream-offset", "corpus", "compare", "operators", "keep-all", "dry-run"}},
       {"Requests", {"arrivals", "requests", "load", "gap", "arrival-seed", "priority", "deadline", "patience"}},
       {"Training",
        {"accumulate", "steps", "epochs", "extent", "optimizer", "lr", "schedule-lr", "warmup", "weight-decay",

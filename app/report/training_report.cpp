@@ -47,12 +47,18 @@ void TrainingReport::begin(std::uint64_t steps) {
   fmt::print(out_, "data       {}{}, seed {}\n", run_.data,
              run_.batch > 0 ? fmt::format(", batches of {}", run_.batch) : "", run_.seed);
   if (run_.options.extent == graph::Extent::kUpdates) fmt::print(out_, "optimizer  {}\n", optimizer_text(run_));
-  if (executor_.has_device())
+  if (executor_.runs_operators())
+    fmt::print(out_,
+               "step       one stream on {} ({}): {} products, {} of them over images, and all other ops on its vector "
+               "unit; compiled in {:.2f} s\n",
+               run_.npu, run_.backend, executor_.plan().passes.size(), streams_over_images(executor_.plan()),
+               executor_.compile_seconds());
+  else if (executor_.has_device())
     fmt::print(out_,
                "products   {} streams a step on {} ({}), {} of them over images, compiled in {:.2f} s; all else on "
-               "the host\n",
+               "the host{}\n",
                executor_.plan().passes.size(), run_.npu, run_.backend, streams_over_images(executor_.plan()),
-               executor_.compile_seconds());
+               executor_.compile_seconds(), run_.why_host.empty() ? "" : ": " + run_.why_host);
   else
     fmt::print(out_, "products   golden, as all else\n");
   fmt::print(out_, "\n{:>8} {:>12} {:>12}{}\n", "step", "rate", "loss",
@@ -77,26 +83,57 @@ void TrainingReport::shares(const TrainingOutcome &outcome) {
              human(s.device_multiply_adds + s.host_multiply_adds),
              share_of(s.device_multiply_adds, s.host_multiply_adds), run_.npu,
              share_of(s.host_multiply_adds, s.device_multiply_adds));
-  fmt::print(out_, "           {} fp32 operations of {} other ops, on the host by their golden definition\n",
-             human(s.host_operations), s.host_ops);
+  if (executor_.runs_operators())
+    fmt::print(out_, "           {} fp32 operations of all other ops, on {}; the host does nothing until the end\n",
+               human(s.device_operations), run_.npu);
+  else
+    fmt::print(out_, "           {} fp32 operations of {} other ops, on the host by their golden definition\n",
+               human(s.host_operations), s.host_ops);
   fmt::print(out_, "           {} B of operands and results of ops: {} of ops on {}, {} of ops on the host\n",
              human(s.device_bytes + s.host_bytes), share_of(s.device_bytes, s.host_bytes), run_.npu,
              share_of(s.host_bytes, s.device_bytes));
   const ProductTotals &p = outcome.last.products;
   fmt::print(out_, "           {} commands; {} B read and {} B written in device memory{}\n", grouped(p.commands),
              human(double(p.read_bytes)), human(double(p.write_bytes)),
-             p.cycles == 0 ? "" : fmt::format("; {} cycles of products", grouped(p.cycles)));
+             p.cycles == 0
+                 ? ""
+                 : fmt::format("; {} cycles{}", grouped(p.cycles), executor_.runs_operators() ? "" : " of products"));
   for (const HostProduct &host : executor_.plan().host)
     fmt::print(out_, "           product '{}' is the host's: {}\n", step_.graph.ops[host.op].name, host.reason);
+}
+
+/// Of a step that is one stream: where its cycles went.
+void TrainingReport::cycles(const StepCycles &c, std::uint64_t all) {
+  const auto share = [all](std::uint64_t part) {
+    return percent(static_cast<double>(part) / static_cast<double>(all));
+  };
+  fmt::print(out_, "busy       array {}, memory {}, vector unit {} of the cycles; vector unit alone {}\n",
+             share(c.array), share(c.memory), share(c.vector), share(c.vector_alone));
+  fmt::print(out_, "\n{:<44} {:>8} {:>9} {:>12} {:>8}\n", "operator", "sections", "commands", "cycles", "share");
+  for (const OperatorCycles &row : c.operators)
+    fmt::print(out_, "{:<44} {:>8} {:>9} {:>12} {:>8}\n", row.what, row.sections, grouped(row.commands),
+               grouped(row.cycles), share(row.cycles));
+  fmt::print(out_, "\n");
 }
 
 void TrainingReport::checks(const TrainingOutcome &outcome) {
   fmt::print(out_, "compared   {} tensors, {} elements in {} steps, with a golden execution of its own{}\n",
              grouped(outcome.compared_tensors), grouped(outcome.compared_elements), outcome.losses.size(),
              outcome.ok() ? ": every bit equal" : "");
-  if (outcome.unchecked > 0)
-    fmt::print(out_, "unchecked  {} elements of products: the {} backend computes none\n", grouped(outcome.unchecked),
-               run_.backend);
+  if (executor_.runs_operators() && outcome.inside > 0)
+    fmt::print(out_, "           {} tensors stay in the scratchpad and reach no memory; --keep-all writes them\n",
+               grouped(outcome.inside));
+  if (outcome.unchecked > 0 && outcome.compared_tensors > 0 && executor_.runs_operators())
+    fmt::print(
+        out_,
+        "unchecked  {} elements of tensors that made room for later ones before the step ended; --keep-all keeps "
+        "them\n",
+        grouped(outcome.unchecked));
+  else if (outcome.unchecked > 0)
+    fmt::print(out_, "unchecked  {} elements of {}: the {} backend computes none\n", grouped(outcome.unchecked),
+               executor_.runs_operators() ? "all tensors" : "products", run_.backend);
+  else if (executor_.runs_operators())
+    fmt::print(out_, "unchecked  nothing that reaches memory\n");
   else
     fmt::print(out_, "unchecked  ops on the host run by one definition on both sides: tests hold them to fp64 and to "
                      "derivatives\n");
@@ -113,6 +150,7 @@ void TrainingReport::end(const TrainingOutcome &outcome) {
                grouped(outcome.evaluation->images));
   if (executor_.has_device()) {
     shares(outcome);
+    if (outcome.last.cycles) cycles(*outcome.last.cycles, outcome.last.products.cycles);
     checks(outcome);
   }
   if (outcome.last.difference)
@@ -146,10 +184,13 @@ nlohmann::ordered_json to_json(const TrainingRun &run, const TrainingOutcome &ou
     json["test"] = {{"images", outcome.evaluation->images},
                     {"right", outcome.evaluation->right},
                     {"accuracy", outcome.evaluation->accuracy()}};
-  json["compared"] = {
-      {"tensors", outcome.compared_tensors}, {"elements", outcome.compared_elements}, {"unchecked", outcome.unchecked}};
+  json["compared"] = {{"tensors", outcome.compared_tensors},
+                      {"elements", outcome.compared_elements},
+                      {"unchecked", outcome.unchecked},
+                      {"inside", outcome.inside}};
   json["step"] = {{"device_multiply_adds", s.device_multiply_adds},
                   {"host_multiply_adds", s.host_multiply_adds},
+                  {"device_operations", s.device_operations},
                   {"host_operations", s.host_operations},
                   {"device_bytes", s.device_bytes},
                   {"host_bytes", s.host_bytes},
@@ -160,6 +201,15 @@ nlohmann::ordered_json to_json(const TrainingRun &run, const TrainingOutcome &ou
                   {"cycles", outcome.last.products.cycles},
                   {"read_bytes", outcome.last.products.read_bytes},
                   {"write_bytes", outcome.last.products.write_bytes}};
+  if (const std::optional<StepCycles> &c = outcome.last.cycles) {
+    json["step"]["array_busy_cycles"] = c->array;
+    json["step"]["memory_busy_cycles"] = c->memory;
+    json["step"]["vector_busy_cycles"] = c->vector;
+    json["step"]["vector_alone_cycles"] = c->vector_alone;
+    for (const OperatorCycles &row : c->operators)
+      json["step"]["operators"].push_back(
+          {{"operator", row.what}, {"sections", row.sections}, {"commands", row.commands}, {"cycles", row.cycles}});
+  }
   if (outcome.last.difference) {
     const Difference &d = *outcome.last.difference;
     json["difference"] = {{"step", outcome.losses.size()},

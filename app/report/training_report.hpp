@@ -22,6 +22,8 @@ struct TrainingRun {
   RateSchedule rate;
   std::uint64_t seed = 1;
   std::uint64_t batch = 0; ///< samples of a micro-batch; 0: not known
+  /// Why a vector unit that is there runs no operators, unless users wanted it so.
+  std::string why_host = {};
 };
 
 /// What came of it.
@@ -29,7 +31,8 @@ struct TrainingOutcome {
   std::vector<double> losses; ///< of each step
   StepResult last;            ///< of the last step, or of the one that differed
   std::uint64_t compared_tensors = 0, compared_elements = 0, unchecked = 0; ///< of all steps
-  std::uint64_t cycles = 0;                                                 ///< of all steps' products
+  std::uint64_t inside = 0;                                                 ///< likewise
+  std::uint64_t cycles = 0;                                                 ///< of all steps, of what ran on a device
   std::optional<Evaluation> evaluation;
   double compile_seconds = 0, seconds = 0; ///< seconds: of the steps
 
@@ -51,6 +54,7 @@ public:
 
 private:
   void shares(const TrainingOutcome &outcome);
+  void cycles(const StepCycles &cycles, std::uint64_t all);
   void checks(const TrainingOutcome &outcome);
 
   const TrainingRun &run_;

@@ -78,6 +78,8 @@ std::string reproduce(const TrainRequest &a) {
   if (a.backend != (a.as_cosim ? "rtl" : "golden")) command.add("BACKEND", "--backend", a.backend);
   if (a.schedule != "rearrange") command.add("SCHEDULE", "--schedule", a.schedule);
   if (a.convolution != "image") command.add("CONVOLUTION", "--convolution", a.convolution);
+  if (!a.operators.empty()) command.add("OPERATORS", "--operators", a.operators);
+  if (a.keep_all) command.add_word("--keep-all");
   command.add("SEED", "--seed", std::to_string(a.seed));
   add_tensors(command, a.tensors);
   if (!a.as_cosim) add_learning(command, a);
@@ -118,6 +120,8 @@ std::optional<const SystemConfig> system_of(const TrainRequest &a) {
   if (a.convolution != "image")
     throw std::invalid_argument(
         fmt::format("--convolution {}: a system's devices choose themselves; leave it out", a.convolution));
+  if (a.operators == "npu")
+    throw std::invalid_argument("--operators npu: a system's host runs the operators; leave it out");
   return load_system(runtime::find_system(a.system));
 }
 
@@ -126,6 +130,7 @@ void count_step(TrainingOutcome &outcome, StepResult &&result) {
   outcome.compared_tensors += result.tensors;
   outcome.compared_elements += result.elements;
   outcome.unchecked += result.unchecked;
+  outcome.inside += result.inside;
   outcome.cycles += result.products.cycles;
   outcome.last = std::move(result);
 }
@@ -227,8 +232,28 @@ void TrainingSession::prepare(const Machine *npu) {
   } else {
     const ProductOptions products = product_options();
     device_ = runtime::make_device(products.backend, *npu, {});
-    executor_ = std::make_unique<StepExecutor>(step_, *device_, products);
+    const bool alone = operators_on(*npu);
+    if (request_.keep_all && !alone)
+      throw std::invalid_argument(
+          "--keep-all: the host runs the operators, so that every tensor is there; leave it out");
+    if (alone)
+      executor_ = std::make_unique<NpuExecutor>(step_, *device_, products.backend,
+                                                NpuStepOptions{products.compile, request_.keep_all});
+    else
+      executor_ = std::make_unique<StepExecutor>(step_, *device_, products);
   }
+}
+
+/// Whether the NPU runs whole steps. What nobody asked for is left to the host where the NPU cannot.
+bool TrainingSession::operators_on(const Machine &npu) {
+  const bool im2col = request_.convolution != "image";
+  if (request_.operators == "npu" && im2col)
+    throw std::invalid_argument(
+        "--operators npu: im2col is the host's; leave out --convolution, or take --operators host");
+  if (!request_.operators.empty()) return request_.operators == "npu";
+  if (npu.vectors() == 0 || im2col) return false;
+  run_.why_host = refused_ops(step_.graph, plan_device_products(step_.graph, npu));
+  return run_.why_host.empty();
 }
 
 std::optional<const SystemNetwork> TrainingSession::network_of(const graph::Graph &forward) {
@@ -278,7 +303,7 @@ ProductOptions TrainingSession::product_options() const {
   ProductOptions products;
   products.backend = runtime::parse_backend(request_.backend);
   products.compile = compile_options();
-  products.plan.images = request_.convolution == "image";
+  if (request_.convolution != "image") products.plan.images = ReadImages::kNever;
   return products;
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/report/training_report.hpp"
 #include "train/data/tensor_source.hpp"
+#include "train/npu/npu_executor.hpp"
 #include "train/system/partition_search.hpp"
 #include "train/system/system_executor.hpp"
 #include "train/tensors.hpp"
@@ -29,6 +30,8 @@ struct TrainRequest {
   std::string data = "fashion-mnist"; ///< or synthetic, or a directory
   std::string backend = "golden";     ///< or what products run on
   std::string convolution = "image";  ///< what convolutions read; or im2col
+  bool keep_all = false;              ///< every tensor of a step that an NPU runs alone reaches memory, and stays
+  std::string operators = {};         ///< what runs ops that are no products: host or npu; empty: as the NPU can
   std::string system = {};            ///< file of a system that trains instead of one NPU; empty: none
   std::uint64_t search_partition = 0; ///< steps of the system that a search for a partition may time; 0: the file's
   std::string extent = "updates", optimizer = "adamw", lr_schedule = "constant";
@@ -106,6 +109,7 @@ private:
   void check_dump();
   void prepare_system();
   void look_up_first_batch();
+  bool operators_on(const Machine &npu);
   compiler::CompileOptions compile_options() const;
   runtime::train::ProductOptions product_options() const;
   std::optional<const runtime::train::SystemNetwork> network_of(const graph::Graph &forward);

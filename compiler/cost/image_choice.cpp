@@ -51,10 +51,14 @@ std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &np
   return count;
 }
 
-bool gains_by_image(const Layer &layer, Pass pass, const Machine &npu, const std::vector<LayerPass> &instead) {
+bool takes_image(const Layer &layer, Pass pass, const Machine &npu) {
   Layer over_image = layer;
   over_image.image = true;
-  if (!can_read_image(*layer.conv) || !fits_scratchpad(over_image, pass, npu)) return false;
+  return can_read_image(*layer.conv) && fits_scratchpad(over_image, pass, npu);
+}
+
+bool gains_by_image(const Layer &layer, Pass pass, const Machine &npu, const std::vector<LayerPass> &instead) {
+  if (!takes_image(layer, pass, npu)) return false;
   std::uint64_t im2col = 0;
   for (const LayerPass &other : instead)
     im2col += bound_of(other.layer, false, other.pass, npu);

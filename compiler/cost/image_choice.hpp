@@ -16,13 +16,16 @@ namespace gradweave::compiler {
 /// images has to be smaller, and with a dX by a quarter, and depthwise ones go by im2col. How many do.
 std::size_t read_images(std::vector<Layer> &layers, Pass pass, const Machine &npu);
 
+/// Whether a pass of a convolution can read its image, with tiles that fit the scratchpad.
+bool takes_image(const Layer &layer, Pass pass, const Machine &npu);
+
 struct LayerPass {
   Layer layer;
   Pass pass = Pass::kForward;
 };
-/// Whether a pass of a convolution can read its image, with tiles that fit the scratchpad, and has, in doing so, a
-/// smaller lower bound than the products over matrices that would run one after another in its stead; the same rules
-/// where there is a stride, but for the quarter: those have the phases of dX, too.
+/// Whether a pass of a convolution takes its image (takes_image()), and has, in doing so, a smaller lower bound than
+/// the products over matrices that would run one after another in its stead; the same rules where there is a stride,
+/// but for the quarter: those have the phases of dX, too.
 bool gains_by_image(const Layer &layer, Pass pass, const Machine &npu, const std::vector<LayerPass> &instead);
 
 } // namespace gradweave::compiler

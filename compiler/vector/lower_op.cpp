@@ -17,6 +17,7 @@ using graph::Kernel;
 using graph::Recorded;
 using graph::RecordedWalk;
 using graph::RowMove;
+using graph::TensorId;
 using graph::WalkValue;
 
 /// Values in the order: inputs, outputs, temporaries.
@@ -186,6 +187,17 @@ private:
 } // namespace
 
 bool has_jobs(const graph::Operator &type) { return type.recorded != nullptr; }
+
+bool needs_indices(const graph::Graph &graph, const graph::Op &op) {
+  const auto whole = [&graph](TensorId id) { return id != graph::kNone && !graph::is_real(graph.tensors[id].type); };
+  if (std::none_of(op.inputs.begin(), op.inputs.end(), whole)) return false;
+  try { // only its text says what it does with them
+    lower_op(graph, op);
+    return false;
+  } catch (const graph::GraphError &) {
+    return true;
+  }
+}
 
 OpJobs lower_op(const graph::Graph &graph, const graph::Op &op,
                 const std::vector<const std::vector<std::int32_t> *> &indices) {

@@ -14,6 +14,9 @@ namespace gradweave::compiler {
 /// Whether the operator has jobs; without them it is a product, or runs on the host.
 bool has_jobs(const graph::Operator &type);
 
+/// Whether lower_op() has to know the elements of an op's int32 inputs: they decide which rows are moved or updated.
+bool needs_indices(const graph::Graph &graph, const graph::Op &op);
+
 /// The op's jobs: its text, written down (graph/operators/loops/lines.hpp), cut into rectangles. `indices`: for each
 /// input, the elements of an int32 tensor that decide which rows are moved or updated (ids of an embedding); null
 /// where they are not known. Checked by check_jobs(). Throws GraphError: the operator has no jobs, needs indices that

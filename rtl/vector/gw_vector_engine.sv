@@ -115,10 +115,17 @@ module gw_vector_engine #(
   end
 
   // --- Tiles ---------------------------------------------------------------------------------------
+  logic        judge_q, rd_req, wr_req;
   logic [8:0]  fit;
   logic [2:0]  rd_tile;
   logic [1:0]  wr_tile;
   logic [99:0] operand, result;
+
+  // Judged in the cycle in which the unit reads the program's header: before it knows what the masks name.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) judge_q <= 1'b0;
+    else judge_q <= accept && is_vector;
+  end
 
   gw_vector_tiles u_tiles (
     .clk_i, .rst_ni, .clear_i,
@@ -126,15 +133,18 @@ module gw_vector_engine #(
     .cmd_i,
     .elements_i (elements_q),
     .steps_i    (steps_q),
+    .judge_i    (judge_q),
     .fit_o      (fit),
+    .ask_i      (rd_req),
     .operand_i  (rd_tile),
     .operand_o  (operand),
+    .take_i     (wr_req),
     .result_i   (wr_tile),
     .result_o   (result)
   );
 
   // --- The unit ------------------------------------------------------------------------------------
-  logic                working, stalled, rd_req, rd_valid_q, wr_req, wr_valid;
+  logic                working, stalled, rd_valid_q, wr_valid;
   gw_isa_pkg::dim_t    rd_strip, rd_step, wr_strip, wr_step;
   logic [32*LANES-1:0] wr_line;
 

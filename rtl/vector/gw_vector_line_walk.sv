@@ -32,8 +32,9 @@ module gw_vector_line_walk #(
   logic [15:0]         base, step;
   logic                valid;
 
-  for (genvar s = 0; s < SECTIONS; s = s + 1) begin : g_has
-    assign has[s] = masks_i[s*TILES+:TILES] != '0;
+  always_comb begin
+    has = '0;
+    if (start_i || valid) for (int unsigned s = 0; s < SECTIONS; s = s + 1) has[s] = masks_i[s*TILES+:TILES] != '0;
   end
 
   // Where next_i leads is not asked for.
@@ -59,14 +60,14 @@ module gw_vector_line_walk #(
   logic [4:0]       n_q;                 // strip of the group
   logic             tile_ends;
 
-  assign tiles      = fresh_q ? masks_i[section*TILES+:TILES] : left_q;
+  assign tiles      = !valid ? '0 : fresh_q ? masks_i[section*TILES+:TILES] : left_q;
   assign rest       = tiles & (tiles - TILES'(1));
   assign tile_ends  = (n_q == 5'(GROUP - 1)) || ({1'b0, strip_o} + 17'd1 == {1'b0, strips_i});
   assign run_ends_o = tile_ends && rest == '0;
 
   always_comb begin
     tile_o = 3'd0;
-    for (int unsigned k = 0; k < TILES; k = k + 1) if (tiles[TILES-1-k]) tile_o = 3'(TILES - 1 - k);
+    if (valid) for (int unsigned k = 0; k < TILES; k = k + 1) if (tiles[TILES-1-k]) tile_o = 3'(TILES - 1 - k);
   end
 
   always_ff @(posedge clk_i) begin

@@ -51,33 +51,33 @@ module gw_vector_place #(
   end
 
   // --- The line ------------------------------------------------------------------------------------
-  gw_isa_pkg::dim_t  strip, step, panels;
-  gw_isa_pkg::row_t  across, along, addr;
-  logic [8:0]        sum;
-  logic              crosses;
-  gw_isa_pkg::lane_t jj;
-  gw_isa_pkg::dim_t  left;
+  // A task, so that a unit at rest costs a simulator nothing.
+  // verilator lint_off BLKSEQ
+  task automatic place;
+    gw_isa_pkg::dim_t  strip, step, panels, left;
+    gw_isa_pkg::row_t  across, along, addr;
+    logic [8:0]        sum;
+    logic              crosses;
+    gw_isa_pkg::lane_t jj;
+    strip   = same_element ? 16'd0 : strip_i;
+    step    = same_step ? 16'd0 : step_i;
+    sum     = {1'b0, col} + {1'b0, same_step ? 8'd0 : column};
+    crosses = sum >= LANES9;
+    jj      = crosses ? 8'(sum - LANES9) : sum[7:0]; // column of step and first column, within a panel
+    panels  = by_col ? ((same_step ? 16'd0 : panel) + {15'd0, crosses}) : strip;
+    across  = 24'({8'd0, panels} * pstride);
+    along   = by_col ? 24'({8'd0, strip} * 24'(LANES)) : {8'd0, step};
+    addr    = row + across + (fp32 ? {along[22:0], 1'b0} : along);
+    left    = elements_i - 16'(strip_i * 16'(LANES));
+    fp32_o  <= fp32;
+    col_o   <= by_col;
+    same_o  <= same_element;
+    at_o    <= {addr + pstride, addr, gw_lane_pkg::add_mod(rot, jj, LANES9), LANES8 - col};
+    count_o <= (left > {8'd0, LANES8}) ? LANES8 : left[7:0];
+  endtask
+  // verilator lint_on BLKSEQ
 
-  assign strip   = same_element ? 16'd0 : strip_i;
-  assign step    = same_step ? 16'd0 : step_i;
-  assign sum     = {1'b0, col} + {1'b0, same_step ? 8'd0 : column};
-  assign crosses = sum >= LANES9;
-  assign jj      = crosses ? 8'(sum - LANES9) : sum[7:0]; // column of step and first column, within a panel
-  assign panels  = by_col ? ((same_step ? 16'd0 : panel) + {15'd0, crosses}) : strip;
-  assign across  = 24'({8'd0, panels} * pstride);
-  assign along   = by_col ? 24'({8'd0, strip} * 24'(LANES)) : {8'd0, step};
-  assign addr    = row + across + (fp32 ? {along[22:0], 1'b0} : along);
-  assign left    = elements_i - 16'(strip_i * 16'(LANES));
-
-  always_ff @(posedge clk_i) begin
-    if (take_i) begin
-      fp32_o  <= fp32;
-      col_o   <= by_col;
-      same_o  <= same_element;
-      at_o    <= {addr + pstride, addr, gw_lane_pkg::add_mod(rot, jj, LANES9), LANES8 - col};
-      count_o <= (left > {8'd0, LANES8}) ? LANES8 : left[7:0];
-    end
-  end
+  always_ff @(posedge clk_i) if (take_i) place;
 
   // --- Checks --------------------------------------------------------------------------------------
 `ifndef SYNTHESIS

@@ -36,12 +36,14 @@ module gw_vector_sections #(
     first = 3'd0;
     after = 3'd0;
     later = 1'b0;
-    for (int unsigned k = 0; k < gw_vector_isa_pkg::SECTIONS; k = k + 1) begin
-      if (has_i[gw_vector_isa_pkg::SECTIONS-1-k]) begin
-        first = 3'(gw_vector_isa_pkg::SECTIONS - 1 - k);
-        if (3'(gw_vector_isa_pkg::SECTIONS - 1 - k) > section_q) begin
-          after = 3'(gw_vector_isa_pkg::SECTIONS - 1 - k);
-          later = 1'b1;
+    if (start_i || valid_q) begin // a unit at rest costs a simulator nothing
+      for (int unsigned k = 0; k < gw_vector_isa_pkg::SECTIONS; k = k + 1) begin
+        if (has_i[gw_vector_isa_pkg::SECTIONS-1-k]) begin
+          first = 3'(gw_vector_isa_pkg::SECTIONS - 1 - k);
+          if (3'(gw_vector_isa_pkg::SECTIONS - 1 - k) > section_q) begin
+            after = 3'(gw_vector_isa_pkg::SECTIONS - 1 - k);
+            later = 1'b1;
+          end
         end
       end
     end

@@ -76,7 +76,7 @@ module gw_vector_sequencer #(
   logic [LEN_W*SECTIONS-1:0]  lens_q;
   logic [MASK_W*SECTIONS-1:0] masks_q, masks;
   logic                       header_bad_q;
-  logic [SECTIONS-1:0]        has, empty_masked;
+  logic [SECTIONS-1:0]        has;
   logic [16*SECTIONS+15:0]    begins; // words before each section; all
   logic [3:0]                 header_fault;
   logic [15:0]                header_fault_at;
@@ -84,7 +84,6 @@ module gw_vector_sequencer #(
   assign masks     = (state_q == MASKS) ? word_q[MASK_W*SECTIONS-1:0] : masks_q;
   for (genvar s = 0; s < SECTIONS; s = s + 1) begin : g_sections
     assign has[s]          = lens_q[s*LEN_W+:LEN_W] != '0;
-    assign empty_masked[s] = !has[s] && masks[s*MASK_W+:MASK_W] != '0;
     assign in_masks_o[s*gw_vector_isa_pkg::TILES+:gw_vector_isa_pkg::TILES] =
       masks[s*MASK_W+:gw_vector_isa_pkg::TILES];
     assign out_masks_o[s*gw_vector_isa_pkg::OUTPUTS+:gw_vector_isa_pkg::OUTPUTS] =
@@ -95,29 +94,39 @@ module gw_vector_sequencer #(
   always_comb begin
     sum    = 16'd2;
     begins = '0;
-    for (int unsigned k = 0; k < SECTIONS; k = k + 1) begin
-      begins[16*k+:16] = sum;
-      sum              = sum + {8'd0, lens_q[k*LEN_W+:LEN_W]};
+    if (state_q != IDLE) begin // a unit at rest costs a simulator nothing
+      for (int unsigned k = 0; k < SECTIONS; k = k + 1) begin
+        begins[16*k+:16] = sum;
+        sum              = sum + {8'd0, lens_q[k*LEN_W+:LEN_W]};
+      end
+      begins[16*SECTIONS+:16] = sum;
     end
-    begins[16*SECTIONS+:16] = sum;
   end
 
-  logic [MASK_W-1:0] named; // by some section
+  logic [MASK_W-1:0] named;        // by some section
+  logic              empty_masked; // a section without instructions names some
   always_comb begin
-    named = '0;
-    for (int unsigned k = 0; k < SECTIONS; k = k + 1) named = named | masks[k*MASK_W+:MASK_W];
+    named        = '0;
+    empty_masked = 1'b0;
+    if (state_q == MASKS) begin
+      for (int unsigned k = 0; k < SECTIONS; k = k + 1) begin
+        named        = named | masks[k*MASK_W+:MASK_W];
+        empty_masked = empty_masked | (!has[k] && masks[k*MASK_W+:MASK_W] != '0);
+      end
+    end
   end
 
   always_comb begin
     header_fault    = 4'd0;
     header_fault_at = 16'd0;
-    if (header_bad_q || has == '0) header_fault = gw_vector_isa_pkg::FAULT_HEADER;
+    if (state_q != MASKS) header_fault = 4'd0;
+    else if (header_bad_q || has == '0) header_fault = gw_vector_isa_pkg::FAULT_HEADER;
     else if ({1'b0, first_q} + {1'b0, begins[16*SECTIONS+:16]} > 17'(PROGRAM_WORDS))
       header_fault = gw_vector_isa_pkg::FAULT_LENGTH;
     else if (word_q[63:MASK_W*SECTIONS] != '0) begin
       header_fault    = gw_vector_isa_pkg::FAULT_HEADER;
       header_fault_at = 16'd1;
-    end else if (empty_masked != '0) begin
+    end else if (empty_masked) begin
       header_fault    = gw_vector_isa_pkg::FAULT_MASK;
       header_fault_at = 16'd1;
     end else if ((named & ~fit_i) != '0) begin
@@ -157,7 +166,7 @@ module gw_vector_sequencer #(
   assign behind = section + 3'd1;
   always_comb begin
     first_section = 3'd0;
-    for (int unsigned k = 0; k < SECTIONS; k = k + 1) if (has[SECTIONS-1-k]) first_section = 3'(SECTIONS - 1 - k);
+    if (state_q == MASKS) for (int unsigned k = 0; k < SECTIONS; k = k + 1) if (has[SECTIONS-1-k]) first_section = 3'(SECTIONS - 1 - k);
   end
 
   assign mask       = masks_q[section*MASK_W+:MASK_W];
@@ -182,6 +191,7 @@ module gw_vector_sequencer #(
   assign finished     = section_next && section_last;
 
   gw_vector_check u_check (
+    .en_i      (state_q == RUN && section_valid),
     .word_i    (word_q),
     .mask_i    (mask),
     .used_i    (run_begins ? 9'd0 : used_q),

@@ -12,9 +12,12 @@ module gw_vector_tiles (
   // verilator lint_on UNUSEDSIGNAL
   input  gw_isa_pkg::dim_t elements_i, // of the VECTOR
   input  gw_isa_pkg::dim_t steps_i,
-  output logic [8:0]       fit_o,      // by slot: it is described, and has as many elements and steps
+  input  logic             judge_i,    // of this VECTOR
+  output logic [8:0]       fit_o,      // from the next cycle on, by slot: it is described, and has as many elements and steps
+  input  logic             ask_i,      // 0: the operand is 0
   input  logic [2:0]       operand_i,
   output logic [99:0]      operand_o,
+  input  logic             take_i,     // 0: the result is 0
   input  logic [1:0]       result_i,
   output logic [99:0]      result_o
 );
@@ -30,21 +33,13 @@ module gw_vector_tiles (
   logic [SLOTS-1:0]   known_q;
 
   // --- Tiles of the command ------------------------------------------------------------------------
-  logic [3*W-1:0] tile;
-  logic [11:0]    slot;
-
-  for (genvar k = 0; k < 3; k = k + 1) begin : g_tile
-    assign tile[W*k+:W] = {cmd_i[gw_isa_pkg::T0_FP32_LSB+APART*k+:4], cmd_i[gw_isa_pkg::T0_ROW_LSB+APART*k+:96]};
-    assign slot[4*k+:4] = cmd_i[gw_isa_pkg::T0_SLOT_LSB+APART*k+:4];
-  end
-
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) known_q <= '0;
     else if (clear_i) known_q <= '0;
     else if (load_i) begin
       for (int unsigned s = 0; s < SLOTS; s = s + 1)
         for (int unsigned k = 0; k < 3; k = k + 1)
-          if (slot[4*k+:4] == 4'(s)) known_q[s] <= 1'b1;
+          if (cmd_i[gw_isa_pkg::T0_SLOT_LSB+APART*k+:4] == 4'(s)) known_q[s] <= 1'b1;
     end
   end
 
@@ -53,32 +48,42 @@ module gw_vector_tiles (
     if (load_i) begin
       for (int unsigned s = 0; s < SLOTS; s = s + 1)
         for (int unsigned k = 0; k < 3; k = k + 1)
-          if (slot[4*k+:4] == 4'(s)) tiles_q[W*s+:W] <= tile[W*k+:W];
+          if (cmd_i[gw_isa_pkg::T0_SLOT_LSB+APART*k+:4] == 4'(s))
+            tiles_q[W*s+:W] <= {cmd_i[gw_isa_pkg::T0_FP32_LSB+APART*k+:4], cmd_i[gw_isa_pkg::T0_ROW_LSB+APART*k+:96]};
     end
   end
 
   // --- Size ----------------------------------------------------------------------------------------
-  for (genvar s = 0; s < SLOTS; s = s + 1) begin : g_fit
-    gw_isa_pkg::dim_t rows, cols;
-    logic             by_col, same_element, same_step;
+  // A tile as large as the command. All that it reads is an argument.
+  function automatic logic fits(input logic known, input logic [3:0] flags, input gw_isa_pkg::dim_t rows,
+                                input gw_isa_pkg::dim_t cols, input gw_isa_pkg::dim_t elements,
+                                input gw_isa_pkg::dim_t steps);
+    logic by_col, same_element, same_step;
+    by_col       = flags[1];
+    same_element = flags[2];
+    same_step    = flags[3];
+    fits = known && (same_element || (by_col ? rows : cols) >= elements) && (same_step || (by_col ? cols : rows) >= steps);
+  endfunction
 
-    assign rows         = tiles_q[W*s+SHAPE+:16];
-    assign cols         = tiles_q[W*s+SHAPE+16+:16];
-    assign by_col       = tiles_q[W*s+FLAGS+1];
-    assign same_element = tiles_q[W*s+FLAGS+2];
-    assign same_step    = tiles_q[W*s+FLAGS+3];
-    assign fit_o[s]     = known_q[s] && (same_element || (by_col ? rows : cols) >= elements_i) &&
-                          (same_step || (by_col ? cols : rows) >= steps_i);
+  always_ff @(posedge clk_i) begin
+    if (judge_i) begin
+      for (int unsigned s = 0; s < SLOTS; s = s + 1)
+        fit_o[s] <= fits(known_q[s], tiles_q[W*s+FLAGS+:4], tiles_q[W*s+SHAPE+:16], tiles_q[W*s+SHAPE+16+:16],
+                         elements_i, steps_i);
+    end
   end
 
   // --- Choice --------------------------------------------------------------------------------------
   always_comb begin
     operand_o = '0;
-    result_o  = '0;
-    for (int unsigned s = 0; s < SLOTS; s = s + 1) begin
-      if (s < OPERANDS && {29'd0, operand_i} == s) operand_o = tiles_q[W*s+:W];
-      if (s >= OPERANDS && {30'd0, result_i} == s - OPERANDS) result_o = tiles_q[W*s+:W];
-    end
+    if (ask_i) for (int unsigned s = 0; s < OPERANDS; s = s + 1) if ({29'd0, operand_i} == s) operand_o = tiles_q[W*s+:W];
+  end
+
+  always_comb begin
+    result_o = '0;
+    if (take_i)
+      for (int unsigned s = OPERANDS; s < SLOTS; s = s + 1)
+        if ({30'd0, result_i} == s - OPERANDS) result_o = tiles_q[W*s+:W];
   end
 
 endmodule

@@ -57,22 +57,30 @@ protected:
   std::unique_ptr<RtlDevice> device_;
 };
 
-/// A legal command of each opcode with each combination of its flags.
-std::vector<Decoded> all_flags() {
+/// All flags of a product, by the bits of `flags`: A_COL, B_COL, ACC, OUT_BF16.
+isa::GemmCommand product(unsigned flags) {
+  isa::GemmCommand g;
+  g.m = g.n = g.k = 8;
+  g.a = {0, 8, 0};
+  g.b = {16, 8, 0};
+  g.cout = {32, 16, 0};
+  g.a_col = flags & 1U;
+  g.b_col = flags & 2U;
+  g.acc = flags & 4U;
+  g.out_bf16 = flags & 8U;
+  if (g.acc) g.cin = {48, 16, 0};
+  return g;
+}
+
+/// A legal command of each opcode with each combination of its flags, or with all clear and all set.
+std::vector<Decoded> all_flags(bool only_clear_and_set = false) {
   std::vector<Decoded> list;
-  for (unsigned bits = 0; bits < 16; ++bits) {
-    isa::GemmCommand g;
-    g.m = g.n = g.k = 8;
-    g.a = {0, 8, 0};
-    g.b = {16, 8, 0};
-    g.cout = {32, 16, 0};
-    g.a_col = bits & 1U;
-    g.b_col = bits & 2U;
-    g.acc = bits & 4U;
-    g.out_bf16 = bits & 8U;
-    if (g.acc) g.cin = {48, 16, 0};
-    list.push_back({g, {}, 0});
-  }
+  for (unsigned bits = 0; bits < 16; ++bits)
+    if (!only_clear_and_set || bits == 0 || bits == 15) list.push_back({product(bits), {}, 0});
+  for (const bool weights : {false, true}) // A_COL is the opcode's
+    for (unsigned bits = 0; bits < 8; ++bits)
+      if (!only_clear_and_set || bits == 0 || bits == 7)
+        list.push_back({isa::ConvCommand{weights, product((bits << 1U) | (weights ? 0U : 1U)), {}}, {}, 0});
   for (const bool flag : {false, true}) {
     isa::AddCommand a;
     a.m = a.n = 8;
@@ -94,6 +102,7 @@ std::vector<Decoded> all_flags() {
 isa::SpmTile &first_tile(Decoded &d) {
   if (auto *dma = std::get_if<isa::DmaCommand>(&d.op)) return dma->spm;
   if (auto *add = std::get_if<isa::AddCommand>(&d.op)) return add->a;
+  if (auto *conv = std::get_if<isa::ConvCommand>(&d.op)) return conv->product.a;
   return std::get<isa::GemmCommand>(d.op).a;
 }
 
@@ -140,8 +149,7 @@ TEST_F(NpuErrorCross, PostsOfEveryOpcodeOverflowASemaphore) {
   last.sync.posts[0] = 6;
   std::vector<Decoded> commands(kFilling, full);
   commands.push_back(last); // says that all posts before it are made
-  std::vector<Decoded> list = all_flags();
-  list.erase(list.begin() + 1, list.begin() + 15); // of GEMM: all flags clear, all set
+  std::vector<Decoded> list = all_flags(true);
   list.push_back(SmallProgram::sync(1));
   for (Decoded &d : list) {
     d.sync.waits[0] = {6, 1};

@@ -16,7 +16,7 @@ ProductOptions options_of(Dice &dice, bool images) {
   ProductOptions options;
   options.compile.schedule = schedules[dice.below(4)];
   options.compile.plans = 10;
-  options.plan.images = images;
+  options.plan.images = images ? ReadImages::kWhereWorth : ReadImages::kNever;
   return options;
 }
 
@@ -54,7 +54,7 @@ ProductPlan plan_of(const Convolution &conv, const std::string &npu, bool images
   Dice dice(1);
   const graph::TrainingGraph step = graph::training_graph(around(conv, dice), graph::operators(), {});
   PlanOptions options;
-  options.images = images;
+  options.images = images ? ReadImages::kWhereWorth : ReadImages::kNever;
   return plan_products(step.graph, npu_of(npu), options);
 }
 

@@ -77,7 +77,7 @@ TEST_P(RandomStreamAccesses, ThatDifferFromTheCountersAreTold) {
 
 INSTANTIATE_TEST_SUITE_P(Npus, RandomStreamAccesses,
                          testing::Values("test8", "test6x10", "test13x7", "test8c4", "test2x64c8", "test8p2", "test8v2",
-                                         "test6x10v1", "test8c2v4"),
+                                         "test6x10v1", "test8c2v8"),
                          [](const auto &param_info) { return std::string(param_info.param); });
 
 } // namespace

@@ -181,7 +181,7 @@ TEST_P(TimingStreams, CrowdTheHardware) {
 INSTANTIATE_TEST_SUITE_P(Npus, TimingStreams,
                          testing::Values("test8", "test6x10", "test13x7", "test5x2", "test4x8", "test8x3", "test2x2",
                                          "test8c2", "test8c4", "test8c8", "test6x10c3", "test8p2", "test8v2",
-                                         "test6x10v1", "test8c2v4"));
+                                         "test6x10v1", "test8c2v8"));
 
 TEST(TimingStream, OverflowsASemaphore) {
   const Machine npu = load_machine("configs/test8.toml");

@@ -2,13 +2,12 @@
 
 #include "base/process/stopwatch.hpp"
 #include "runtime/job/loaded_stream.hpp"
-#include "sw_models/numerics/numerics.hpp"
+#include "train/data/tensor_bytes.hpp"
 #include "train/product_layout.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 namespace gradweave::runtime::train {
@@ -16,40 +15,8 @@ namespace {
 
 using graph::kNone;
 using graph::OpId;
-using graph::Tensor;
 using graph::TensorId;
 using Kind = SystemCommand::Kind;
-
-std::vector<std::uint8_t> to_bytes(const Tensor &tensor, const graph::Buffer<graph::Contract> &values) {
-  std::vector<std::uint8_t> bytes(bytes_of_tensor(tensor));
-  const std::size_t size = graph::bytes_of(tensor.type);
-  for (std::size_t i = 0; i < tensor.shape.elements(); ++i) {
-    std::uint32_t bits =
-        graph::is_real(tensor.type) ? bits_of_fp32(values.real[i]) : static_cast<std::uint32_t>(values.index[i]);
-    if (tensor.type == graph::ElementType::kBf16) bits >>= 16U;
-    std::memcpy(bytes.data() + i * size, &bits, size); // little-endian
-  }
-  return bytes;
-}
-
-graph::Buffer<graph::Contract> from_bytes(const Tensor &tensor, const std::vector<std::uint8_t> &bytes) {
-  graph::Buffer<graph::Contract> values;
-  const std::size_t size = graph::bytes_of(tensor.type);
-  for (std::size_t i = 0; i < tensor.shape.elements(); ++i) {
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, bytes.data() + i * size, size);
-    if (tensor.type == graph::ElementType::kBf16) bits <<= 16U;
-    if (graph::is_real(tensor.type))
-      values.real.push_back(fp32_from_bits(bits));
-    else
-      values.index.push_back(static_cast<std::int32_t>(bits));
-  }
-  return values;
-}
-
-const PlacedTensor &placed_as(const std::vector<PlacedTensor> &tensors, compiler::Tensor as) {
-  return *std::find_if(tensors.begin(), tensors.end(), [as](const PlacedTensor &p) { return p.as == as; });
-}
 
 } // namespace
 
@@ -166,7 +133,7 @@ private:
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const compiler::TensorBinding &binding = compiled.layout.tensors[i];
       if (!binding.input) continue;
-      const PlacedTensor &placed = placed_as(pass.inputs, binding.tensor);
+      const PlacedTensor &placed = pass.placed(binding.tensor);
       compute(placed.id);
       if (!values_.has(placed.id)) return;
       operands[i] = to_matrix(placed, pass.layer, binding, values_.get(placed.id).real);
@@ -179,7 +146,7 @@ private:
     LoadedStream stream = loaded(index);
     for (const compiler::TensorBinding &binding : executor_.planned_->compiled(index).layout.tensors) {
       if (binding.input) continue;
-      const PlacedTensor &placed = placed_as(pass.results, binding.tensor);
+      const PlacedTensor &placed = pass.placed(binding.tensor);
       take_result(placed, pass.layer, stream.read(binding), values_);
     }
     if (!pass.completes) return;
@@ -229,7 +196,8 @@ private:
       values_.set(tensor, std::move(arrived.real));
     else
       values_.set_index(tensor, std::move(arrived.index));
-    executor_.compare_tensor(tensor, describe(executor_.system_plan(), id), golden_, values_, result_);
+    executor_.compare_tensor(tensor, describe(executor_.system_plan(), id), golden_.get(tensor), values_.get(tensor),
+                             result_);
   }
 
   /// Calls `with(element, offset)` for each element of the blocks of a table that are in memory, its place there.
@@ -268,7 +236,8 @@ private:
     std::vector<float> values(graph_.tensors[table.next].shape.elements());
     executor_.devices_->read_flash(table.device, table.flash, values.data(), values.size() * sizeof(float));
     values_.set(table.next, std::move(values));
-    executor_.compare_tensor(table.next, describe(executor_.system_plan(), id), golden_, values_, result_);
+    executor_.compare_tensor(table.next, describe(executor_.system_plan(), id), golden_.get(table.next),
+                             values_.get(table.next), result_);
   }
 
   /// Runs the host's operators that a tensor follows from.

@@ -2,6 +2,7 @@
 
 #include "compiler/ir/arithmetic.hpp"
 #include "isa/command.hpp"
+#include "train/data/tensor_bytes.hpp"
 
 #include <fmt/format.h>
 
@@ -24,8 +25,6 @@ using graph::TensorId;
 std::uint64_t parts_of(std::uint64_t bytes, std::uint64_t size) { return (bytes + size - 1) / size; }
 
 } // namespace
-
-std::uint64_t bytes_of_tensor(const Tensor &tensor) { return tensor.shape.elements() * graph::bytes_of(tensor.type); }
 
 SystemStep::SystemStep(const SystemNetwork &network, const ProductPlan &products, const SystemConfig &system,
                        const compiler::CompileOptions &options, SystemCaches &caches)

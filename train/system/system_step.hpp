@@ -126,7 +126,4 @@ private:
   std::vector<StepCommand> task_whats_;
 };
 
-/// Bytes of a tensor on a link or in flash, elements of its edge's type one after another.
-std::uint64_t bytes_of_tensor(const graph::Tensor &tensor);
-
 } // namespace gradweave::runtime::train

@@ -41,6 +41,8 @@ int cosim_step(const CosimArguments &a) {
   step.npu = a.work.npu;
   step.schedule = a.work.schedule;
   step.convolution = a.work.convolution;
+  step.operators = a.operators;
+  step.keep_all = a.keep_all;
   step.batch = a.work.batch;
   step.set = a.work.set;
   step.until = a.work.until;
@@ -159,8 +161,9 @@ void add_running_options(CLI::App &command, CosimArguments &a) {
       ->check(check_whole_number)
       ->check(CLI::Range(1U, 4096U));
   command.add_flag("--step", a.step,
-                   "One whole step of training of a .graph or .onnx file instead: products on the NPU, all else on the "
-                   "host, every tensor compared. With it go the next six options, as of gradweave train");
+                   "One whole step of training of a .graph or .onnx file instead: products on the NPU, and all else on "
+                   "its vector unit, every tensor compared. With it go the next eight options, as of gradweave train");
+  add_operators_options(command, a.operators, a.keep_all);
   add_tensor_options(command, a.tensors);
   add_loss_option(command, a.loss);
   command.add_flag("--quiet", a.quiet, "No progress on standard error");

@@ -17,6 +17,8 @@ struct CosimArguments : CosimRequest {
   bool fresh = false;
   bool step = false; ///< one step of training instead: the products of a whole graph, and all that lies between them
   TensorArguments tensors;           ///< of that step
+  std::string operators;             ///< what runs that step's operators; empty: as the NPU can
+  bool keep_all = false;             ///< its tensors all reach memory
   std::string loss;                  ///< of that step's network, if it has none; empty: cross_entropy
   std::optional<std::string> status; ///< tell about this run, all if empty, instead of running
   std::string stop;                  ///< end this run in the background instead of running; empty: do not

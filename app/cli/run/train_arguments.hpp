@@ -18,6 +18,9 @@ void add_tensor_options(CLI::App &command, TensorArguments &arguments);
 /// --loss, of a network that has none.
 void add_loss_option(CLI::App &command, std::string &loss);
 
+/// --operators: what runs ops that are no products; --keep-all.
+void add_operators_options(CLI::App &command, std::string &operators, bool &keep_all);
+
 /// Trains as asked for. Returns the exit code; throws what run() in main.cpp knows.
 int train(const TrainArguments &arguments);
 

@@ -95,6 +95,7 @@ void add_where_options(CLI::App &command, TrainArguments &a) {
   add_set_option(command, a.set, Settable::kMachineAndNetwork);
   command.add_option("--schedule", a.schedule, "Schedule of the products, as of cosim")->capture_default_str();
   add_convolution_option(command, a.convolution);
+  add_operators_options(command, a.operators, a.keep_all);
   command.add_flag("--eval", a.evaluate, "Tell the accuracy on the test images at the end");
   command.add_option("--loss-plot", a.loss_plot, "Draw the loss over the steps into this SVG file");
   add_report_options(command, a.json, a.html, "all figures");
@@ -106,8 +107,9 @@ constexpr const char *kTrainFooter =
     "of\n"
     "weights and sums are fp32; activations and the operands of products bf16 (docs/numerics.md). With --backend rtl "
     "all\n"
-    "products run on the Verilated NPU, other operators on the host; each tensor of each step is compared, bit by "
-    "bit.\n"
+    "products run on the Verilated NPU, and on its vector unit, if it has one, all other operators; each tensor of "
+    "each\n"
+    "step is compared, bit by bit.\n"
     "Examples:\n"
     "  gradweave train --model mlp_fashion --batch 64 --lr 4e-3 --schedule-lr linear --eval --loss-plot loss.svg\n"
     "  gradweave train --model lenet --batch 64 --lr 4e-3 --schedule-lr linear --steps 20 --backend rtl\n"
@@ -124,6 +126,18 @@ void add_loss_option(CLI::App &command, std::string &loss) {
   command.add_option("--loss", loss,
                      "Loss of a network that has none, on its first output, one of " + graph::loss_names() +
                          "; default for .onnx: cross_entropy, of classes along the last dimension");
+}
+
+void add_operators_options(CLI::App &command, std::string &operators, bool &keep_all) {
+  command
+      .add_option("--operators", operators,
+                  "What runs the operators that are no products: npu (its vector unit: the whole step is one stream, "
+                  "and the host only waits) or host; default: npu if it has a vector unit")
+      ->check(CLI::IsMember({"host", "npu"}));
+  command.add_flag(
+      "--keep-all", keep_all,
+      "Of a step that the NPU runs alone: write the tensors that would stay in the scratchpad, too, and let "
+      "no tensor make room for another, so that each is compared");
 }
 
 void add_tensor_options(CLI::App &command, TensorArguments &a) {

@@ -29,7 +29,7 @@ StandingCorpus quick_corpus() {
            {"test8p2", 105'000, 200},
            {"test8v2", 106'000, 200},
            {"test6x10v1", 107'000, 200},
-           {"test8c2v4", 108'000, 100}}};
+           {"test8c2v8", 108'000, 100}}};
 }
 
 StandingCorpus full_corpus() {
@@ -52,7 +52,7 @@ StandingCorpus full_corpus() {
            {"test8p2", 260'000, 1'400},
            {"test8v2", 270'000, 4'400},
            {"test6x10v1", 280'000, 4'400},
-           {"test8c2v4", 290'000, 4'400}}};
+           {"test8c2v8", 290'000, 4'400}}};
 }
 
 constexpr std::array<std::pair<std::string_view, StandingCorpus (*)()>, 2> kCorpora{

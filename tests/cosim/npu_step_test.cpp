@@ -1,0 +1,50 @@
+// Whole steps of training on the RTL, products on the array and operators on the vector unit: every tensor as the
+// golden execution has it, every cycle as the timing model has it.
+#include "tests/train/npu/npu_steps.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace gradweave::runtime::train {
+namespace {
+
+/// Steps of a network on random data.
+void expect_golden(const graph::Graph &forward, const graph::TrainingOptions &options, const std::string &npu,
+                   int count) {
+  NpuSteps steps(forward, options, make_rtl_device(npu_of(npu)), Backend::kRtl);
+  for (int i = 0; i < count; ++i) {
+    ASSERT_EQ(steps.next(), "") << "step " << i;
+    EXPECT_GT(steps.last.products.cycles, 0U);
+    EXPECT_EQ(steps.last.unchecked, 0U);
+    EXPECT_EQ(steps.last.shares.host_ops, 0U);
+  }
+}
+
+graph::TrainingOptions sgd() {
+  graph::TrainingOptions options;
+  options.optimizer = graph::OptimizerKind::kSgd;
+  options.momentum = 0.9;
+  return options;
+}
+
+TEST(NpuStepOnTheRtl, PerceptronsAreGolden) {
+  for (const char *npu : {"test8v2", "test6x10v1", "test8c2v8"}) {
+    expect_golden(perceptron(6, {20, 13, 9, 5}), {}, npu, 3);
+    expect_golden(perceptron(6, {20, 13, 9, 5}), sgd(), npu, 3);
+  }
+}
+
+TEST(NpuStepOnTheRtl, LeNetIsGolden) {
+  expect_golden(compiler::load_graph("models/lenet.graph", 2), {}, "test8v2", 2);
+  expect_golden(compiler::load_graph("models/lenet.graph", 2), sgd(), "test8v2", 2);
+}
+
+TEST(NpuStepOnTheRtl, AttentionIsGolden) {
+  graph::TrainingOptions sparse;
+  sparse.sparse_embeddings = true;
+  expect_golden(small_bert(), sparse, "test8v2", 2);
+  expect_golden(small_bert(), sgd(), "test8v2", 2);
+}
+
+} // namespace
+} // namespace gradweave::runtime::train

@@ -1,0 +1,225 @@
+// Whole steps on an NPU: every tensor as the golden execution has it, and what goes wrong is seen.
+#include "tests/train/convolution_networks.hpp"
+#include "tests/train/npu/npu_steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace gradweave::runtime::train {
+namespace {
+
+graph::TrainingOptions sgd() {
+  graph::TrainingOptions options;
+  options.optimizer = graph::OptimizerKind::kSgd;
+  options.momentum = 0.9;
+  options.weight_decay = 0;
+  return options;
+}
+
+/// What making something throws.
+std::string refusal_of(const std::function<void()> &make) {
+  try {
+    make();
+  } catch (const std::invalid_argument &error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Three steps on the functional model.
+void expect_golden(const graph::Graph &network, const graph::TrainingOptions &options, const char *npu) {
+  NpuSteps steps(network, options, make_functional_device(npu_of(npu)), Backend::kFunctional);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(steps.next(), "") << "step " << i;
+    EXPECT_EQ(steps.last.shares.host_ops, 0U);
+    EXPECT_EQ(steps.last.unchecked, 0U);
+    EXPECT_GE(double(steps.last.products.multiply_adds), steps.last.shares.device_multiply_adds); // padding counts
+    std::size_t computed = 0;
+    for (const graph::Tensor &tensor : steps.step.graph.tensors)
+      computed += tensor.computed() ? 1 : 0;
+    EXPECT_GE(steps.last.tensors, computed);
+  }
+}
+
+TEST(NpuStep, PerceptronsAreGolden) {
+  for (const char *npu : {"test8v2", "test6x10v1", "test8c2v8"}) {
+    expect_golden(perceptron(6, {20, 13, 9, 5}), sgd(), npu);
+    expect_golden(perceptron(6, {20, 13, 9, 5}), {}, npu);
+  }
+}
+
+TEST(NpuStep, ConvolutionsAreGolden) {
+  expect_golden(compiler::load_graph("models/lenet.graph", 2), {}, "test8v2");
+  expect_golden(compiler::load_graph("models/lenet.graph", 3), sgd(), "test8v2");
+}
+
+/// Images where they can be read, and im2col, phases and transposed weights by moves and jobs where not.
+TEST(NpuStep, AnyConvolutionIsGolden) {
+  std::size_t staged = 0;
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    Dice dice(seed);
+    const Convolution conv = seed % 3 == 0   ? random_convolution(dice)
+                             : seed % 3 == 1 ? random_image_convolution(dice)
+                                             : random_strided_convolution(dice);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << conv);
+    const graph::Graph network = around(conv, dice);
+    const graph::TrainingGraph step = graph::training_graph(network, graph::operators(), sgd());
+    if (!refused_ops(step.graph, plan_device_products(step.graph, npu_of("test8v2"))).empty()) continue;
+    NpuSteps steps(network, sgd(), make_functional_device(npu_of("test8v2")), Backend::kFunctional);
+    ASSERT_EQ(steps.next(), "");
+    for (const StepSection &section : steps.executor.stream().sections)
+      staged += section.what.find("staging") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GT(staged, 10U);
+}
+
+TEST(NpuStep, AttentionAndEmbeddingsAreGolden) {
+  graph::TrainingOptions sparse;
+  sparse.sparse_embeddings = true;
+  expect_golden(small_bert(), sparse, "test8v2");
+  expect_golden(small_bert(), {}, "test8v2");
+}
+
+/// Rows of an embedding's gradient that no update reads are not written.
+TEST(NpuStep, GradientsOfEmbeddingsHaveTheRowsThatAreUpdated) {
+  graph::TrainingOptions options;
+  options.sparse_embeddings = true;
+  NpuSteps steps(small_bert(), options, make_functional_device(npu_of("test8v2")), Backend::kFunctional);
+  ASSERT_EQ(steps.next(), "");
+  std::size_t by_row = 0;
+  for (graph::OpId op = 0; op < steps.step.graph.ops.size(); ++op)
+    by_row += steps.executor.planned().rows_of(op) != graph::kNone ? 1 : 0;
+  EXPECT_EQ(by_row, 3U);
+  options.clip_norm = 0.1; // whose norm is that of all rows
+  NpuSteps clipped(small_bert(), options, make_functional_device(npu_of("test8v2")), Backend::kFunctional);
+  ASSERT_EQ(clipped.next(), "");
+  for (graph::OpId op = 0; op < clipped.step.graph.ops.size(); ++op)
+    EXPECT_EQ(clipped.executor.planned().rows_of(op), graph::kNone);
+}
+
+TEST(NpuStep, AllTensorsMayBeKept) {
+  for (const bool keep_all : {false, true}) {
+    NpuSteps steps(small_bert(), {}, make_functional_device(npu_of("test8v2")), Backend::kFunctional, keep_all);
+    ASSERT_EQ(steps.next(), "");
+    EXPECT_EQ(steps.last.inside == 0, keep_all);
+  }
+}
+
+/// Too little memory for all tensors at once.
+TEST(NpuStep, TensorsMakeRoomForOthers) {
+  Machine npu = npu_of("test8v2");
+  NpuSteps all(small_bert(), {}, make_functional_device(npu), Backend::kFunctional);
+  npu.memory.size_bytes = all.executor.planned().room() - 4096;
+  NpuSteps steps(small_bert(), {}, make_functional_device(npu), Backend::kFunctional);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(steps.next(), "");
+    EXPECT_GT(steps.last.unchecked, 0U);
+  }
+  EXPECT_NE(refusal_of([&] {
+              NpuSteps(small_bert(), {}, make_functional_device(npu), Backend::kFunctional, true);
+            }).find("bytes of device memory"),
+            std::string::npos);
+}
+
+TEST(NpuStep, ClippedGradientsAreGolden) {
+  graph::TrainingOptions options;
+  options.clip_norm = 0.1;
+  expect_golden(perceptron(6, {20, 13, 9, 5}), options, "test8v2");
+}
+
+TEST(NpuStep, OnTheTimingModelThereAreCyclesAndNoBits) {
+  NpuSteps steps(perceptron(6, {20, 13, 9, 5}), {}, make_timing_device(npu_of("test8v2")), Backend::kTiming);
+  ASSERT_EQ(steps.next(), "");
+  EXPECT_EQ(steps.last.tensors, 0U);
+  EXPECT_GT(steps.last.unchecked, 0U);
+  ASSERT_TRUE(steps.last.cycles);
+  std::uint64_t sum = 0;
+  for (const OperatorCycles &row : steps.last.cycles->operators)
+    sum += row.cycles;
+  EXPECT_EQ(sum, steps.last.products.cycles);
+}
+
+/// What two steps on a device with changed commands end with.
+std::string problem_with(const ChangingDevice::Change &change) {
+  NpuSteps steps(perceptron(6, {20, 13, 9, 5}), sgd(), std::make_unique<ChangingDevice>(npu_of("test8v2"), change),
+                 Backend::kFunctional);
+  const std::string first = steps.next();
+  return first.empty() ? steps.next() : first;
+}
+
+bool is_dma(const isa::Command &command, bool store) {
+  return command.get(isa::field::OPCODE) == static_cast<std::uint32_t>(store ? isa::Opcode::STORE : isa::Opcode::LOAD);
+}
+
+/// Of the n-th LOAD or STORE, from the end if `back`.
+isa::Command &nth(std::vector<isa::Command> &stream, bool store, std::size_t n) {
+  for (isa::Command &command : stream)
+    if (is_dma(command, store) && n-- == 0) return command;
+  throw std::logic_error("there are not as many");
+}
+
+TEST(NpuStepFaults, AnAddressThatIsOffByAnElementIsSeen) {
+  for (const bool store : {false, true})
+    for (const std::size_t n : {0U, 5U, 20U})
+      EXPECT_NE(problem_with([&](std::vector<isa::Command> &stream, Device &) {
+                  isa::Command &command = nth(stream, store, n);
+                  command.set(isa::field::DRAM_ADDR_LO, command.get(isa::field::DRAM_ADDR_LO) + 4);
+                }),
+                "")
+          << (store ? "STORE " : "LOAD ") << n;
+}
+
+TEST(NpuStepFaults, AResultThatIsNotStoredIsSeen) {
+  // To a place that nobody reads: as if the section had been left out.
+  const std::string problem = problem_with([](std::vector<isa::Command> &stream, Device &device) {
+    for (isa::Command &command : stream)
+      if (is_dma(command, true) &&
+          command.get(isa::field::DRAM_ADDR_LO) == nth(stream, true, 30).get(isa::field::DRAM_ADDR_LO))
+        command.set(isa::field::DRAM_ADDR_LO, static_cast<std::uint32_t>(device.config().memory.size_bytes / 4));
+  });
+  EXPECT_NE(problem.find("differ"), std::string::npos) << problem;
+}
+
+TEST(NpuStepFaults, AParameterOfTheStepBeforeIsSeen) {
+  // The second step finds what the first one began with.
+  int runs = 0;
+  std::vector<std::uint8_t> before;
+  const std::string problem = problem_with([&](std::vector<isa::Command> &, Device &device) {
+    if (runs++ == 0) {
+      before.resize(4096);
+      device.copy_out(0, before.data(), before.size());
+    } else {
+      device.copy_in(0, before.data(), before.size());
+    }
+  });
+  EXPECT_NE(problem.find("differ"), std::string::npos) << problem;
+}
+
+TEST(NpuStepFaults, AStopNamesOpAndCommand) {
+  const std::string problem =
+      problem_with([](std::vector<isa::Command> &stream, Device &) { nth(stream, false, 3).set(isa::field::ROWS, 0); });
+  EXPECT_NE(problem.find("the NPU stopped"), std::string::npos) << problem;
+  EXPECT_NE(problem.find("op '"), std::string::npos) << problem;
+}
+
+std::string refusal_of(const graph::Graph &network, const graph::TrainingOptions &options, const char *npu) {
+  return refusal_of([&] { NpuSteps(network, options, make_functional_device(npu_of(npu)), Backend::kFunctional); });
+}
+
+TEST(NpuStepRefusals, SayWhatIsMissing) {
+  EXPECT_NE(refusal_of(perceptron(2, {4, 3}), {}, "test8").find("has no vector unit"), std::string::npos);
+  graph::TrainingOptions accumulate;
+  accumulate.accumulate = 2;
+  EXPECT_NE(refusal_of(perceptron(2, {4, 3}), accumulate, "test8v2").find("it goes on with a sum"), std::string::npos);
+}
+
+TEST(NpuStepRefusals, ADeviceHasToBeNew) {
+  auto device = make_functional_device(npu_of("test8v2"));
+  device->allocate(100);
+  EXPECT_THROW(NpuSteps(perceptron(2, {4, 3}), {}, std::move(device), Backend::kFunctional), DeviceError);
+}
+
+} // namespace
+} // namespace gradweave::runtime::train

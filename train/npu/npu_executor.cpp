@@ -1,0 +1,216 @@
+#include "train/npu/npu_executor.hpp"
+
+#include "runtime/data/check.hpp"
+#include "sw_models/timing/timing_model.hpp"
+#include "train/data/tensor_bytes.hpp"
+#include "train/npu/check_stream.hpp"
+#include "train/npu/step_cycles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <variant>
+
+namespace gradweave::runtime::train {
+namespace {
+
+using graph::kNone;
+using graph::OpId;
+using graph::Role;
+using graph::TensorId;
+
+/// No result can be this: as bf16 and as fp32 it is a NaN that is not the canonical one. So an element that is never
+/// stored cannot pass by luck.
+constexpr std::uint16_t kPoison = 0xffa5;
+
+bool lives_on(const graph::Tensor &tensor) { return tensor.role == Role::kParameter || tensor.role == Role::kState; }
+
+/// Bytes of elements that the stream's LOADs and STOREs move.
+void count_bytes(const StepStream &stream, ProductTotals &totals) {
+  for (const isa::Command &command : stream.commands) {
+    const std::optional<isa::Decoded> decoded = isa::decode(command);
+    const auto *dma = std::get_if<isa::DmaCommand>(&decoded->op);
+    if (dma == nullptr) continue;
+    (dma->store ? totals.write_bytes : totals.read_bytes) +=
+        std::uint64_t{dma->rows} * dma->cols * (dma->fp32 ? sizeof(float) : 2);
+  }
+}
+
+} // namespace
+
+NpuExecutor::NpuExecutor(const graph::TrainingGraph &step, Device &device, Backend backend,
+                         const NpuStepOptions &options, unsigned threads)
+    : StepExecutor(step, plan_device_products(step.graph, device.config()), threads), device_(device),
+      backend_(backend) {
+  planned_ = std::make_unique<StepPlan>(step, plan(), device.config(), options.compile, options.keep_all);
+  if (device_.allocate(planned_->memory_bytes()) != 0)
+    throw DeviceError("a step's tensors begin at address 0 of a device; give it a new one");
+}
+
+StepResult NpuExecutor::compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
+                                 Living &living, Living &device_living) {
+  StepResult result;
+  Values golden = begin(batches, constants, living);
+  make_stream(golden, result);
+  if (result.ok() && has_data(backend_)) fill(golden, device_living);
+  if (result.ok()) run(result);
+  if (result.ok()) compare_all(golden, result);
+  result.shares = shares();
+  if (!result.ok()) return result;
+  end(golden, living, result);
+  if (has_data(backend_)) take_living(living, device_living, result);
+  return result;
+}
+
+void NpuExecutor::make_stream(const Values &golden, StepResult &result) {
+  const bool again = !planned_->index_tensors().empty();
+  if (!stream_.commands.empty() && !again) return;
+  StepIndices indices(step().graph.tensors.size(), nullptr);
+  for (const TensorId id : planned_->index_tensors()) {
+    row_numbers_[id] = golden.get(id).index;
+    indices[id] = &row_numbers_[id];
+  }
+  stream_ = planned_->stream(indices);
+  if (const std::string problem = check_stream(stream_, step().graph, device_.config(), planned_->memory_bytes());
+      !problem.empty())
+    result.failures.push_back(fmt::format("the step's stream is not safe: {}", problem));
+  else if (backend_ == Backend::kRtl)
+    predicted_ = timing::run(device_.config(), stream_.commands);
+}
+
+void NpuExecutor::poison(std::uint64_t begin, std::uint64_t end) {
+  const std::vector<std::uint16_t> pattern(std::size_t{1} << 19U, kPoison);
+  for (std::uint64_t at = begin; at < end; at += 2 * pattern.size())
+    device_.copy_in(at, pattern.data(), std::min<std::uint64_t>(2 * pattern.size(), end - at));
+}
+
+void NpuExecutor::write(TensorId id, const graph::Buffer<graph::Contract> &values) {
+  const std::vector<std::uint8_t> bytes = to_bytes(step().graph.tensors[id], values);
+  device_.copy_in(planned_->memory().places[id].address, bytes.data(), bytes.size());
+}
+
+void NpuExecutor::fill(const Values &golden, const Living &device_living) {
+  const graph::Graph &graph = step().graph;
+  const StepMemory &memory = planned_->memory();
+  if (!filled_) poison(0, planned_->memory_bytes());
+  for (TensorId id = 0; id < graph.tensors.size(); ++id) {
+    const graph::Tensor &tensor = graph.tensors[id];
+    if (tensor.computed()) {
+      const TensorPlace &place = memory.places[id];
+      if (filled_ && place.owner == id) poison(place.address, place.address + bytes_of_tensor(tensor));
+    } else if (!lives_on(tensor)) {
+      if (golden.has(id)) write(id, golden.get(id)); // an input, or a constant
+    } else if (!filled_) {
+      graph::Buffer<graph::Contract> values;
+      values.real = device_living[id];
+      write(id, values);
+    }
+  }
+  poison(memory.scratch, planned_->memory_bytes());
+  filled_ = true;
+}
+
+void NpuExecutor::run(StepResult &result) {
+  device_.submit(stream_.commands);
+  const RunStatus status = device_.wait();
+  result.products.streams = 1;
+  result.products.commands = stream_.commands.size();
+  result.products.multiply_adds = planned_->multiply_adds();
+  count_bytes(stream_, result.products);
+  if (!status.ok()) {
+    result.failures.push_back(fmt::format("the NPU stopped with {} ({})", describe_stop(stream_.commands, status),
+                                          describe_place(stream_, step().graph, status.error_index)));
+    return;
+  }
+  if (has_time(backend_)) take_times(result);
+}
+
+void NpuExecutor::take_times(StepResult &result) {
+  const Counters counters = device_.read_counters();
+  const std::vector<timing::CommandTimes> &times = device_.command_times();
+  result.products.cycles = counters[isa::Counter::CYCLES];
+  if (backend_ == Backend::kRtl) check_times(times, counters, result);
+  if (result.ok()) result.cycles = count_cycles(stream_, times, result.products.cycles);
+}
+
+void NpuExecutor::check_times(const std::vector<timing::CommandTimes> &times, const Counters &counters,
+                              StepResult &result) const {
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (const timing::CommandTimes &got = times[i], &want = predicted_.commands[i]; got != want) {
+      result.failures.push_back(fmt::format(
+          "{}: issued, started and done in cycles {}, {}, {}; the timing model has {}, {}, {}",
+          describe_place(stream_, step().graph, i), got.issue, got.start, got.done, want.issue, want.start, want.done));
+      return;
+    }
+  for (std::size_t i = 0; i < counters.values.size(); ++i)
+    if (counters.values[i] != predicted_.counters[i])
+      result.failures.push_back(fmt::format("counter {} is {}; the timing model has {}",
+                                            isa::counter_name(i, counters.cores), counters.values[i],
+                                            predicted_.counters[i]));
+  for (std::string &problem : check_accesses(predicted_.accesses, device_.config(), counters))
+    result.failures.push_back(std::move(problem));
+}
+
+graph::Buffer<graph::Contract> NpuExecutor::read(TensorId id) {
+  const graph::Tensor &tensor = step().graph.tensors[id];
+  const TensorPlace &place = planned_->memory().places[id];
+  std::vector<std::uint8_t> bytes(bytes_of_tensor(tensor));
+  device_.copy_out(place.address, bytes.data(), bytes.size());
+  if (!place.strides.empty()) {
+    const std::vector<std::uint8_t> stored = bytes;
+    const std::size_t size = graph::bytes_of(tensor.type);
+    for (std::size_t i = 0; i < tensor.shape.elements(); ++i)
+      std::copy_n(stored.begin() + static_cast<std::ptrdiff_t>(place.element(tensor.shape, i) * size), size,
+                  bytes.begin() + static_cast<std::ptrdiff_t>(i * size));
+  }
+  return from_bytes(tensor, bytes);
+}
+
+void NpuExecutor::compare_all(Values &golden, StepResult &result) {
+  for (OpId op = 0; op < step().graph.ops.size(); ++op) {
+    golden.run(op);
+    for (const TensorId id : step().graph.ops[op].outputs)
+      if (id != kNone && !compare_output(op, id, golden, result)) return;
+  }
+}
+
+bool NpuExecutor::compare_output(OpId op, TensorId id, const Values &golden, StepResult &result) {
+  const graph::Tensor &tensor = step().graph.tensors[id];
+  const TensorPlace &place = planned_->memory().places[id];
+  if (place.owner == kNone) {
+    ++result.inside;
+    return true;
+  }
+  if (!has_data(backend_) || !place.kept) {
+    result.unchecked += tensor.shape.elements();
+    return true;
+  }
+  graph::Buffer<graph::Contract> got = read(id);
+  if (const TensorId rows = planned_->rows_of(op); rows != kNone) {
+    // Of other rows nothing reaches memory.
+    const std::set<std::int32_t> named(row_numbers_[rows].begin(), row_numbers_[rows].end());
+    const std::size_t cols = tensor.shape.cols();
+    for (std::size_t row = 0; row < tensor.shape.rows(); ++row)
+      if (named.count(static_cast<std::int32_t>(row)) == 0)
+        std::copy_n(golden.get(id).real.begin() + static_cast<std::ptrdiff_t>(row * cols), cols,
+                    got.real.begin() + static_cast<std::ptrdiff_t>(row * cols));
+  }
+  return compare_tensor(id, step().graph.ops[op].name, golden.get(id), got, result);
+}
+
+/// What the next step begins with, out of the device's memory.
+void NpuExecutor::take_living(const Living &living, Living &device_living, StepResult &result) {
+  const graph::Graph &graph = step().graph;
+  for (TensorId id = 0; id < graph.tensors.size(); ++id) {
+    if (!lives_on(graph.tensors[id])) continue;
+    device_living[id] = read(id).real;
+    graph::Buffer<graph::Contract> want, got;
+    want.real = living[id];
+    got.real = device_living[id];
+    if (!compare_tensor(id, "the end of the step", want, got, result)) return;
+  }
+}
+
+} // namespace gradweave::runtime::train

@@ -1,0 +1,245 @@
+#include "train/npu/plan/staging.hpp"
+
+#include "compiler/ir/contraction.hpp"
+#include "sw_models/vector/recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace gradweave::runtime::train {
+namespace {
+
+using compiler::JobTile;
+using compiler::LineOf;
+using compiler::MoveJob;
+using compiler::OpJobs;
+using compiler::VectorJob;
+
+constexpr std::size_t kTensor = 0, kMatrix = 1; // OpJobs::values
+
+isa::vector::Program copy_program() {
+  vector::Recorder record;
+  record.loop();
+  record.output(0, record.bor(record.tile(0), record.tile(0)));
+  return record.program();
+}
+
+isa::vector::Program zero_program() {
+  vector::Recorder record;
+  record.loop();
+  record.output(0, record.bor(vector::Recorder::constant(0), vector::Recorder::constant(0)));
+  return record.program();
+}
+
+/// Runs of elements that follow one another on both sides, row by row.
+struct Run {
+  std::size_t from = 0, to = 0; ///< first elements
+};
+
+class Staging {
+public:
+  Staging(const PlacedTensor &placed, const compiler::Layer &layer, const graph::Tensor &tensor,
+          const TensorPlace &place, const std::pair<std::uint32_t, std::uint32_t> &size, bool result)
+      : placed_(placed), layer_(layer), shape_(tensor.shape), place_(place), rows_(size.first), cols_(size.second),
+        result_(result) {
+    jobs_.values.push_back({tensor.name, placed.id, tensor.type, tensor.shape.elements()});
+    // Not a value between jobs: the product reads it, or has written it.
+    jobs_.values.push_back({layer.name + ".matrix", placed.id, tensor.type, std::size_t{rows_} * cols_});
+  }
+
+  OpJobs run(bool first) {
+    switch (placed_.form) {
+    case Form::kMatrix:
+      transpose_groups();
+      break;
+    case Form::kTransposedWeights:
+      transpose_taps();
+      break;
+    case Form::kIm2col:
+      im2col();
+      break;
+    case Form::kTransposedRows:
+      im2col_transposed();
+      break;
+    case Form::kPhase:
+      if (first && covered() < jobs_.values[kTensor].elements) zero(kTensor);
+      put_phase();
+      break;
+    }
+    return std::move(jobs_);
+  }
+
+private:
+  std::size_t from() const { return result_ ? kMatrix : kTensor; }
+  std::size_t to() const { return result_ ? kTensor : kMatrix; }
+
+  void transpose_groups() {
+    const bool below = compiler::form_of(placed_.as).groups_below;
+    const std::size_t own_rows = below ? rows_ / layer_.groups : rows_,
+                      own_cols = below ? cols_ : cols_ / layer_.groups;
+    const StoredMatrices stored = stored_matrices(placed_, layer_.groups, own_rows, own_cols, shape_, place_);
+    for (std::size_t group = 0; group < layer_.groups; ++group) {
+      // Groups below each other, or each on its own, are one matrix behind the other.
+      const bool side_by_side = !below && !placed_.batch;
+      const std::size_t matrix = group * own_cols * (side_by_side ? 1 : own_rows);
+      transpose({own_rows, own_cols}, stored.firsts[group], stored.pitch, matrix, side_by_side ? cols_ : own_cols);
+    }
+  }
+
+  /// A matrix of rows x columns, in the tensor by columns.
+  void transpose(std::pair<std::size_t, std::size_t> size, std::size_t tensor, std::size_t tensor_pitch,
+                 std::size_t matrix, std::size_t matrix_pitch) {
+    if (jobs_.programs.empty()) jobs_.programs.push_back(copy_program());
+    VectorJob job;
+    job.elementwise = true;
+    job.steps = static_cast<std::uint32_t>(size.first);
+    job.lanes = static_cast<std::uint32_t>(size.second);
+    const JobTile in_tensor{kTensor, tensor, tensor_pitch, LineOf::kColumn, true, true};
+    const JobTile in_matrix{kMatrix, matrix, matrix_pitch, LineOf::kRow, true, true};
+    job.operands = {result_ ? in_matrix : in_tensor};
+    job.results = {result_ ? in_tensor : in_matrix};
+    jobs_.steps.emplace_back(std::move(job));
+  }
+
+  /// W of a phase's taps: of each tap a transposed matrix.
+  void transpose_taps() {
+    const Convolution &conv = *placed_.conv;
+    const TransposedPhase phase = transposed_phases(conv).at(placed_.phase);
+    const std::size_t channels = conv.group_channels(), n = conv.n();
+    for (std::size_t group = 0; group < conv.groups; ++group)
+      for (std::size_t tap = 0; tap < phase.taps.size(); ++tap)
+        transpose({n, channels}, (group * conv.k() + phase.taps[tap] * channels) * n, n,
+                  (group * phase.taps.size() + tap) * n * channels, channels);
+  }
+
+  void im2col() {
+    const Convolution &c = *placed_.conv;
+    const std::size_t length = c.group_channels();
+    bool padded = false;
+    std::vector<Run> runs;
+    for (std::size_t tap = 0; tap < std::size_t{c.kernel_height} * c.kernel_width; ++tap)
+      for (std::size_t group = 0; group < c.groups; ++group)
+        for (std::size_t m = 0; m < c.m(); ++m) {
+          const std::size_t pixel = pixel_of(c, m, tap);
+          padded = padded || pixel == kPadding;
+          if (pixel != kPadding)
+            runs.push_back({pixel * c.channels + group * length, m * cols_ + group * c.k() + tap * length});
+        }
+    if (padded) zero(kMatrix);
+    move(runs, length);
+  }
+
+  static constexpr std::size_t kPadding = ~std::size_t{0};
+
+  /// The pixel that output pixel m reads at a tap.
+  static std::size_t pixel_of(const Convolution &c, std::size_t m, std::size_t tap) {
+    const std::size_t x = m % c.out_width(), y = m / c.out_width() % c.out_height(),
+                      image = m / c.out_width() / c.out_height();
+    const std::size_t row = y * c.stride_height + tap / c.kernel_width * c.dilation_height,
+                      col = x * c.stride_width + tap % c.kernel_width * c.dilation_width;
+    if (row < c.pad_top || row - c.pad_top >= c.height || col < c.pad_left || col - c.pad_left >= c.width)
+      return kPadding;
+    return (image * c.height + row - c.pad_top) * c.width + col - c.pad_left;
+  }
+
+  /// The output pixel that reads a pixel at a tap.
+  static std::size_t reader_of(const Convolution &c, std::size_t pixel, std::size_t tap) {
+    const std::size_t x = pixel % c.width + c.pad_left, y = pixel / c.width % c.height + c.pad_top,
+                      image = pixel / c.width / c.height;
+    const std::size_t down = tap / c.kernel_width * c.dilation_height, right = tap % c.kernel_width * c.dilation_width;
+    if (y < down || x < right || (y - down) % c.stride_height != 0 || (x - right) % c.stride_width != 0)
+      return kPadding;
+    const std::size_t row = (y - down) / c.stride_height, col = (x - right) / c.stride_width;
+    if (row >= c.out_height() || col >= c.out_width()) return kPadding;
+    return (image * c.out_height() + row) * c.out_width() + col;
+  }
+
+  void im2col_transposed() {
+    const Convolution &c = *placed_.conv;
+    const TransposedPhase phase = transposed_phases(c).at(placed_.phase);
+    const std::size_t length = c.n(), own = phase.taps.size() * length;
+    bool padded = false;
+    std::vector<Run> runs;
+    for (std::size_t tap = 0; tap < phase.taps.size(); ++tap)
+      for (std::size_t group = 0; group < c.groups; ++group)
+        for (std::size_t row = 0; row < phase.pixels.size(); ++row) {
+          const std::size_t reader = reader_of(c, phase.pixels[row], phase.taps[tap]);
+          padded = padded || reader == kPadding;
+          if (reader != kPadding)
+            runs.push_back({reader * c.out_channels + group * length, row * cols_ + group * own + tap * length});
+        }
+    if (padded) zero(kMatrix);
+    move(runs, length);
+  }
+
+  /// Elements of the image that this phase has.
+  std::size_t covered() const { return std::size_t{rows_} * cols_; }
+
+  void put_phase() {
+    const TransposedPhase phase = transposed_phases(*placed_.conv).at(placed_.phase);
+    std::vector<Run> runs;
+    for (std::size_t row = 0; row < phase.pixels.size(); ++row)
+      runs.push_back({row * cols_, std::size_t{phase.pixels[row]} * cols_});
+    move(runs, cols_);
+  }
+
+  void zero(std::size_t value) {
+    VectorJob job;
+    job.elementwise = true;
+    job.program = jobs_.programs.size();
+    jobs_.programs.push_back(zero_program());
+    const std::size_t elements = jobs_.values[value].elements;
+    const std::size_t cols = value == kMatrix ? cols_ : placed_.conv->channels;
+    job.steps = static_cast<std::uint32_t>(elements / cols);
+    job.lanes = static_cast<std::uint32_t>(cols);
+    job.results = {JobTile{value, 0, cols, LineOf::kRow, true, true}};
+    jobs_.steps.emplace_back(std::move(job));
+  }
+
+  /// Moves of runs of `length` elements; those that are equally far apart on both sides go together.
+  void move(const std::vector<Run> &runs, std::size_t length) {
+    for (std::size_t i = 0; i < runs.size();) {
+      std::size_t end = i + 1;
+      MoveJob job{from(), to(), runs[i].from, 0, runs[i].to, 0, 1, length};
+      if (end < runs.size() && runs[end].from > runs[i].from && runs[end].to > runs[i].to) {
+        job.from_pitch = runs[end].from - runs[i].from;
+        job.to_pitch = runs[end].to - runs[i].to;
+        while (end < runs.size() && runs[end].from == runs[end - 1].from + job.from_pitch &&
+               runs[end].to == runs[end - 1].to + job.to_pitch)
+          ++end;
+      }
+      job.rows = end - i;
+      jobs_.steps.emplace_back(job);
+      i = end;
+    }
+  }
+
+  const PlacedTensor &placed_;
+  const compiler::Layer &layer_;
+  const graph::Shape &shape_;
+  const TensorPlace &place_;
+  std::uint32_t rows_, cols_;
+  bool result_;
+  OpJobs jobs_;
+};
+
+} // namespace
+
+StoredMatrices stored_matrices(const PlacedTensor &placed, std::uint32_t groups, std::size_t rows, std::size_t cols,
+                               const graph::Shape &shape, const TensorPlace &place) {
+  StoredMatrices stored;
+  const std::size_t elements = rows * cols;
+  stored.pitch = !place.strides.empty() ? place.strides[shape.rank() - 2] : placed.transposed ? rows : cols;
+  for (std::size_t group = 0; group < groups; ++group)
+    stored.firsts.push_back(place.element(shape, group * elements));
+  return stored;
+}
+
+OpJobs staging_jobs(const PlacedTensor &placed, const compiler::Layer &layer, const graph::Graph &graph,
+                    const TensorPlace &place, std::uint32_t rows, std::uint32_t cols, bool result, bool first) {
+  return Staging(placed, layer, graph.tensors[placed.id], place, {rows, cols}, result).run(first);
+}
+
+} // namespace gradweave::runtime::train

@@ -1,0 +1,93 @@
+#include "train/npu/plan/step_order.hpp"
+
+#include "compiler/vector/lower_op.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gradweave::runtime::train {
+namespace {
+
+using graph::Graph;
+using graph::kNone;
+using graph::OpId;
+using graph::TensorId;
+
+class Ordering {
+public:
+  Ordering(const Graph &graph, const ProductPlan &products, const Views &views)
+      : graph_(graph), products_(products), owner_(graph.tensors.size()), done_(graph.ops.size()),
+        written_(graph.tensors.size(), kNone) {
+    for (TensorId id = 0; id < owner_.size(); ++id)
+      owner_[id] = id;
+    for (const View &view : views.views)
+      owner_[view.tensor] = view.of;
+    for (const OpId op : views.ops)
+      done_[op] = true;
+    order_.station_of.assign(graph.ops.size(), 0);
+  }
+
+  StepOrder run() {
+    for (OpId op = 0; op < graph_.ops.size(); ++op) {
+      order_.station_of[op] = static_cast<std::uint32_t>(order_.stations.size()); // unless it is a pass's
+      if (std::vector<std::size_t> due = products_.due(op); !due.empty()) add_passes(std::move(due));
+      if (compiler::has_jobs(*graph_.ops[op].type) && !done_[op]) add_operator(op);
+    }
+    end_run();
+    return std::move(order_);
+  }
+
+private:
+  void add_passes(std::vector<std::size_t> due) {
+    end_run();
+    for (const std::size_t pass : due)
+      for (const OpId op : products_.passes[pass].ops)
+        order_.station_of[op] = static_cast<std::uint32_t>(order_.stations.size());
+    order_.stations.push_back({std::move(due), {}, false});
+  }
+
+  void add_operator(OpId id) {
+    const graph::Op &op = graph_.ops[id];
+    const bool by_indices = compiler::needs_indices(graph_, op);
+    const bool of_view = std::any_of(op.inputs.begin(), op.inputs.end(), [this](TensorId input) {
+      return input != kNone && written_[place_of(input)] != kNone && written_[place_of(input)] != input;
+    });
+    if (by_indices || of_view) end_run();
+    run_.ops.push_back(id);
+    run_.by_indices = by_indices;
+    order_.station_of[id] = static_cast<std::uint32_t>(order_.stations.size());
+    for (const TensorId output : op.outputs)
+      if (output != kNone) written_[place_of(output)] = output;
+    if (by_indices) end_run();
+  }
+
+  TensorId place_of(TensorId id) const {
+    while (owner_[id] != id)
+      id = owner_[id];
+    return id;
+  }
+
+  void end_run() {
+    for (const OpId op : run_.ops)
+      for (const TensorId output : graph_.ops[op].outputs)
+        if (output != kNone) written_[place_of(output)] = kNone;
+    if (!run_.ops.empty()) order_.stations.push_back(std::move(run_));
+    run_ = {};
+  }
+
+  const Graph &graph_;
+  const ProductPlan &products_;
+  std::vector<TensorId> owner_;   ///< of each tensor, what it is a view of, or itself
+  std::vector<bool> done_;        ///< ops that have nothing to do
+  std::vector<TensorId> written_; ///< of each place, the tensor that the run at hand has written there
+  Station run_;
+  StepOrder order_;
+};
+
+} // namespace
+
+StepOrder order_step(const Graph &graph, const ProductPlan &products, const Views &views) {
+  return Ordering(graph, products, views).run();
+}
+
+} // namespace gradweave::runtime::train

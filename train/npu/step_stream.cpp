@@ -1,0 +1,334 @@
+#include "train/npu/step_stream.hpp"
+
+#include "base/process/stopwatch.hpp"
+#include "compiler/emit/hazards.hpp"
+#include "compiler/ir/arithmetic.hpp"
+#include "compiler/vector/lower_op.hpp"
+#include "compiler/vector_stream/job_commands.hpp"
+#include "train/npu/plan/in_place.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+namespace gradweave::runtime::train {
+namespace {
+
+using compiler::OpJobs;
+using graph::kNone;
+using graph::Op;
+using graph::OpId;
+using graph::TensorId;
+
+constexpr std::uint64_t kBarrierCommands = 2;
+constexpr std::uint64_t kCommandsOfARow = 128; ///< at most: a row of an embedding is moved, added to and updated
+
+/// The operators of a run, each once: "Add + LayerNormalization + Cast".
+std::string names_of(const graph::Graph &graph, const std::vector<OpId> &ops) {
+  std::vector<std::string_view> names;
+  std::string text;
+  for (const OpId op : ops) {
+    const std::string_view name = graph.ops[op].type->name;
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    text += (names.empty() ? "" : " + ") + std::string(name);
+    names.push_back(name);
+  }
+  return text;
+}
+
+/// Of jobs that begin with zeros everywhere, zeros in the rows that are named.
+void zero_rows_only(OpJobs &jobs, const std::vector<std::int32_t> &named, const Op &op, const graph::Graph &graph) {
+  const std::size_t cols = graph.tensors[op.outputs[0]].shape.cols();
+  const std::set<std::int32_t> rows(named.begin(), named.end());
+  std::vector<compiler::JobStep> steps;
+  for (const compiler::JobStep &step : jobs.steps) {
+    const auto *zeros = std::get_if<compiler::VectorJob>(&step);
+    if (zeros == nullptr || !zeros->operands.empty()) {
+      steps.push_back(step);
+      continue;
+    }
+    for (auto row = rows.begin(); row != rows.end();) {
+      compiler::VectorJob some = *zeros;
+      some.results[0] = {
+          zeros->results[0].value, static_cast<std::size_t>(*row) * cols, cols, compiler::LineOf::kRow, true, true};
+      some.lanes = static_cast<std::uint32_t>(cols);
+      std::int32_t end = *row;
+      for (; row != rows.end() && *row == end; ++row)
+        ++end;
+      some.steps = static_cast<std::uint32_t>(static_cast<std::size_t>(end) - some.results[0].first / cols);
+      steps.emplace_back(std::move(some));
+    }
+  }
+  jobs.steps = std::move(steps);
+}
+
+/// A SYNC on STORE that posts, and one on LOAD that waits for it: LOADs behind come after STOREs before.
+std::array<isa::Command, 2> barrier(const NpuConfig &npu) {
+  const std::uint8_t token = compiler::barrier_semaphore(npu);
+  isa::Decoded stored, load;
+  stored.op = isa::SyncCommand{static_cast<std::uint8_t>(isa::Engine::STORE)};
+  stored.sync.posts[0] = token;
+  load.op = isa::SyncCommand{static_cast<std::uint8_t>(isa::Engine::LOAD)};
+  load.sync.waits[0] = {token, 1};
+  return {isa::encode(stored), isa::encode(load)};
+}
+
+/// A semaphore belongs to a pair of engines in all of a stream. Those of vector sections follow those of products.
+std::vector<isa::Command> with_own_semaphores(std::vector<isa::Command> commands, const NpuConfig &npu) {
+  const std::uint32_t first = compiler::semaphores_used(npu.cores);
+  const auto shift = [first](std::uint8_t &id) {
+    if (id != isa::kNoSemaphore) id = static_cast<std::uint8_t>(id + first);
+  };
+  for (isa::Command &command : commands) {
+    isa::Decoded decoded = *isa::decode(command);
+    for (isa::Wait &wait : decoded.sync.waits)
+      shift(wait.semaphore);
+    for (std::uint8_t &post : decoded.sync.posts)
+      shift(post);
+    command = isa::encode(decoded);
+  }
+  return commands;
+}
+
+} // namespace
+
+const StepSection &StepStream::section_of(std::size_t command) const {
+  const auto behind = std::upper_bound(sections.begin(), sections.end(), command,
+                                       [](std::size_t at, const StepSection &s) { return at < s.first; });
+  return *std::prev(behind);
+}
+
+ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu) {
+  PlanOptions options;
+  options.images = ReadImages::kWherePossible;
+  return plan_products(graph, npu, options);
+}
+
+std::string refused_ops(const graph::Graph &graph, const ProductPlan &products) {
+  std::string refused;
+  const auto refuse = [&refused](const std::string &text) { refused += (refused.empty() ? "" : "; ") + text; };
+  for (const HostProduct &host : products.host)
+    refuse(fmt::format("'{}': {}", graph.ops[host.op].name, host.reason));
+  for (const Op &op : graph.ops) {
+    const bool product = op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
+    if (!product && !compiler::has_jobs(*op.type))
+      refuse(fmt::format("'{}': {} has no program of the vector unit", op.name, op.type->name));
+  }
+  return refused;
+}
+
+StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products, const Machine &npu,
+                   const compiler::CompileOptions &options, bool keep_all)
+    : step_(step), npu_(npu), products_(products), views_(find_views(step.graph, products)),
+      order_(order_step(step.graph, products, views_)) {
+  if (npu.vectors() == 0)
+    throw std::invalid_argument(fmt::format(
+        "NPU '{}' has no vector unit, and so computes no operators; set npu.vector_groups to 1, 2, 4 or 8, pick "
+        "another NPU, or leave operators to the host (--operators host)",
+        npu.name));
+  const Stopwatch stopwatch;
+  if (const std::string refused = refused_ops(step.graph, products); !refused.empty())
+    throw std::invalid_argument(
+        fmt::format("the NPU cannot run the whole step; leave operators to the host (--operators host): {}", refused));
+  compile(options);
+  lower(keep_all);
+  place(false);
+  if (room() > npu.memory.size_bytes && !keep_all) place(true);
+  check_memory(room(), npu);
+  compile_seconds_ = stopwatch.wall_seconds();
+}
+
+/// With room for the stream: as far as it is known, and for each row that an embedding looks up.
+std::uint64_t StepPlan::room() const {
+  std::uint64_t commands = 0;
+  for (const Part &part : parts_)
+    commands += part.commands.size() + kBarrierCommands;
+  for (const TensorId id : index_tensors_)
+    commands += step_.graph.tensors[id].shape.elements() * kCommandsOfARow;
+  return memory_bytes_ + commands * isa::kCommandBytes;
+}
+
+/// Jobs of all operators, and which tensors they leave in the scratchpad.
+void StepPlan::lower(bool keep_all) {
+  const graph::Graph &graph = step_.graph;
+  const auto keeps = [&](TensorId id) {
+    const auto &micro = step_.micro_batches;
+    return std::any_of(micro.begin(), micro.end(), [id](const graph::MicroBatch &m) { return m.loss == id; }) ||
+           keep_all;
+  };
+  inside_.assign(graph.tensors.size(), false);
+  for (const Station &station : order_.stations) {
+    jobs_.emplace_back();
+    if (station.ops.empty() || station.by_indices) continue;
+    jobs_.back() = compiler::lower_ops(graph, station.ops, {}, keeps);
+    for (const OpId op : station.ops)
+      for (const TensorId id : graph.ops[op].outputs)
+        if (id != kNone) inside_[id] = true;
+    for (const compiler::JobValue &value : jobs_.back().values)
+      if (value.tensor != kNone) inside_[value.tensor] = false;
+  }
+}
+
+/// Places for all tensors, and the sections that follow from them.
+void StepPlan::place(bool reuse) {
+  memory_ = plan_memory({step_.graph, order_, views_, inside_, reuse});
+  memory_bytes_ = memory_.scratch;
+  parts_.clear();
+  index_tensors_.clear();
+  for (std::size_t i = 0; i < order_.stations.size(); ++i) {
+    for (const std::size_t pass : order_.stations[i].passes)
+      add_pass(pass);
+    if (!order_.stations[i].ops.empty()) add_operators(i);
+  }
+  add_moves();
+}
+
+void StepPlan::compile(const compiler::CompileOptions &options) {
+  compiler::CompileCache cache;
+  for (const ProductPass &pass : products_.passes) {
+    compiler::CompileOptions compile = options;
+    compile.pass = pass.pass;
+    compiled_.push_back(compiler::compile({pass.layer}, npu_, compile, cache));
+    multiply_adds_ += compiled_.back().useful_macs;
+  }
+}
+
+void StepPlan::add_pass(std::size_t index) {
+  const ProductPass &pass = products_.passes[index];
+  ProductSection section = place_product(pass, compiled_[index], step_.graph, memory_);
+  memory_bytes_ = std::max(memory_bytes_, section.scratch_end);
+  add_staged(section.before, pass.when());
+  parts_.push_back(
+      {pass.when(), std::string(step_.graph.ops[pass.when()].type->name), std::move(section.commands), false});
+  add_staged(section.behind, pass.when());
+}
+
+void StepPlan::add_staged(const std::vector<StagedMatrix> &staged, OpId op) {
+  for (const StagedMatrix &matrix : staged)
+    parts_.push_back({op, fmt::format("{} staging", step_.graph.ops[op].type->name),
+                      commands_of(matrix.jobs, {matrix.tensor, matrix.matrix}), false});
+}
+
+void StepPlan::add_operators(std::size_t index) {
+  const Station &station = order_.stations[index];
+  Part part{station.ops.back(), names_of(step_.graph, station.ops), {}, station.by_indices};
+  if (station.by_indices) {
+    note_indices(station.ops.front());
+    reserve_scratch(station.ops.front());
+  } else {
+    part.commands = operator_commands(jobs_[index], station.ops.front());
+  }
+  parts_.push_back(std::move(part));
+}
+
+/// The int32 tensors that an op's jobs depend on.
+void StepPlan::note_indices(OpId op) {
+  for (const TensorId id : step_.graph.ops[op].inputs) {
+    if (id == kNone || graph::is_real(step_.graph.tensors[id].type)) continue;
+    if (step_.graph.tensors[id].computed())
+      throw std::invalid_argument(
+          fmt::format("'{}': which rows it takes is computed in the step, by '{}'; leave operators to the host "
+                      "(--operators host)",
+                      step_.graph.ops[op].name, step_.graph.ops[step_.graph.tensors[id].producer].name));
+    if (std::find(index_tensors_.begin(), index_tensors_.end(), id) == index_tensors_.end())
+      index_tensors_.push_back(id);
+  }
+}
+
+/// Of an op whose jobs are not known yet: at most an fp32 value between jobs for each element that it gives.
+void StepPlan::reserve_scratch(OpId op) {
+  std::uint64_t elements = 0;
+  for (const TensorId id : step_.graph.ops[op].outputs)
+    if (id != kNone) elements += step_.graph.tensors[id].shape.elements() + compiler::kTensorAlignment;
+  memory_bytes_ = std::max(memory_bytes_, memory_.scratch + elements * sizeof(float));
+}
+
+std::vector<isa::Command> StepPlan::commands_by_indices(OpId id, const StepIndices &indices) {
+  const Op &op = step_.graph.ops[id];
+  std::vector<const std::vector<std::int32_t> *> of_inputs;
+  for (const TensorId input : op.inputs)
+    of_inputs.push_back(input == kNone ? nullptr : indices[input]);
+  OpJobs jobs = compiler::lower_op(step_.graph, op, of_inputs);
+  if (const TensorId rows = rows_of(id); rows != kNone) zero_rows_only(jobs, *indices[rows], op, step_.graph);
+  return operator_commands(std::move(jobs), id);
+}
+
+TensorId StepPlan::rows_of(OpId id) const {
+  const Op &op = step_.graph.ops[id];
+  if (op.type->name != "GatherGradient") return kNone;
+  TensorId rows = kNone;
+  for (const TensorId input : op.inputs)
+    if (input != kNone && !graph::is_real(step_.graph.tensors[input].type)) rows = input;
+  const std::vector<OpId> readers = step_.graph.consumers()[op.outputs[0]];
+  const bool by_rows = !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](OpId reader) {
+    const Op &update = step_.graph.ops[reader];
+    return (update.type->name == "SparseAdamW" || update.type->name == "SparseSgd") &&
+           std::find(update.inputs.begin(), update.inputs.end(), rows) != update.inputs.end();
+  });
+  return by_rows ? rows : kNone;
+}
+
+std::vector<isa::Command> StepPlan::operator_commands(OpJobs jobs, OpId op) {
+  const std::vector<std::uint64_t> addresses = addresses_of(jobs);
+  fit_in_place(jobs, addresses, step_.graph.ops[op].name);
+  return commands_of(jobs, addresses);
+}
+
+std::vector<isa::Command> StepPlan::commands_of(const OpJobs &jobs, const std::vector<std::uint64_t> &addresses) const {
+  return with_own_semaphores(compiler::job_commands(jobs, addresses, npu_), npu_);
+}
+
+/// Values between jobs lie in scratch space.
+std::vector<std::uint64_t> StepPlan::addresses_of(const OpJobs &jobs) {
+  std::vector<std::uint64_t> addresses;
+  std::uint64_t scratch = memory_.scratch;
+  for (const compiler::JobValue &value : jobs.values) {
+    if (value.tensor != kNone) {
+      addresses.push_back(memory_.places[value.tensor].address);
+      continue;
+    }
+    scratch = compiler::round_up(scratch, compiler::kTensorAlignment);
+    addresses.push_back(scratch);
+    scratch += value.elements * graph::bytes_of(value.type);
+  }
+  memory_bytes_ = std::max(memory_bytes_, scratch);
+  return addresses;
+}
+
+/// Next values that could not take their places.
+void StepPlan::add_moves() {
+  for (const graph::Update &update : memory_.moved) {
+    const graph::Tensor &tensor = step_.graph.tensors[update.tensor];
+    OpJobs jobs;
+    const std::size_t elements = tensor.shape.elements();
+    jobs.values = {{step_.graph.tensors[update.next].name, update.next, tensor.type, elements},
+                   {tensor.name, update.tensor, tensor.type, elements}};
+    jobs.steps.emplace_back(compiler::MoveJob{0, 1, 0, elements, 0, elements, 1, elements});
+    parts_.push_back({kNone, "next value",
+                      commands_of(jobs, {memory_.places[update.next].address, memory_.places[update.tensor].address}),
+                      false});
+  }
+}
+
+StepStream StepPlan::stream(const StepIndices &indices) {
+  StepStream stream;
+  const std::uint64_t reserved = memory_bytes_;
+  for (Part &part : parts_) {
+    if (part.by_indices) part.commands = commands_by_indices(part.op, indices);
+    if (part.commands.empty()) continue;
+    const std::size_t first = stream.commands.size();
+    if (first > 0)
+      for (const isa::Command &command : barrier(npu_))
+        stream.commands.push_back(command);
+    stream.commands.insert(stream.commands.end(), part.commands.begin(), part.commands.end());
+    stream.sections.push_back({part.op, part.what, first, stream.commands.size() - first});
+  }
+  if (memory_bytes_ > reserved) throw std::logic_error("a step's jobs have more values between them than results");
+  return stream;
+}
+
+} // namespace gradweave::runtime::train

@@ -1,0 +1,111 @@
+// A whole step of training as one stream of commands: products on the array, all else on vector units, moves by DMA.
+#pragma once
+
+#include "compiler/compiler.hpp"
+#include "compiler/vector/job.hpp"
+#include "graph/passes/training.hpp"
+#include "sw_models/config/machine.hpp"
+#include "train/npu/plan/product_section.hpp"
+#include "train/npu/plan/same_elements.hpp"
+#include "train/npu/plan/step_memory.hpp"
+#include "train/npu/plan/step_order.hpp"
+#include "train/product_plan.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gradweave::runtime::train {
+
+/// Commands of an op, or of what is staged for it, one behind another in the stream.
+struct StepSection {
+  graph::OpId op = graph::kNone; ///< of a pass of several the last; kNone: moves of next values at the end
+  std::string what;              ///< operators, and the part in the op if it is one: "Gemm", "Gemm staging"
+  std::size_t first = 0, count = 0;
+};
+
+struct StepStream {
+  std::vector<isa::Command> commands;
+  std::vector<StepSection> sections; ///< in the order of the commands, without gaps
+  /// The one that has the command.
+  const StepSection &section_of(std::size_t command) const;
+};
+
+/// The elements of int32 tensors that a step is fed, by tensor; null of others.
+using StepIndices = std::vector<const std::vector<std::int32_t> *>;
+
+/// The products of a step of which the host does nothing: convolutions read images wherever they can, as im2col is
+/// then a move of every element.
+ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu);
+
+/// The ops that no NPU can compute, and why, separated by "; ": products that are the host's, operators without jobs.
+/// Empty: there are none.
+std::string refused_ops(const graph::Graph &graph, const ProductPlan &products);
+
+/// Plans a step for an NPU with a vector unit and writes its streams. Operators that follow one another are one
+/// section, and what only these read stays in the scratchpad. Sections follow one another in the order of the graph's
+/// ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next ones read.
+/// Of a step's stream only sections that depend on what it is fed, rows that an embedding looks up, are made anew.
+class StepPlan {
+public:
+  /// Throws std::invalid_argument: the NPU has no vector unit, ops that it cannot compute (all of them, with the
+  /// remedy), or too little memory; compiler::CompileError. `products`: plan_device_products(). References must
+  /// outlive this. `keep_all`: every tensor reaches memory, and no place is used again.
+  StepPlan(const graph::TrainingGraph &step, const ProductPlan &products, const Machine &npu,
+           const compiler::CompileOptions &options, bool keep_all = false);
+
+  const StepMemory &memory() const { return memory_; }
+  /// From address 0 on, the stream apart.
+  std::uint64_t memory_bytes() const { return memory_bytes_; }
+  /// That, and the stream: what the device's memory has to hold.
+  std::uint64_t room() const;
+  std::uint64_t multiply_adds() const { return multiply_adds_; }
+  double compile_seconds() const { return compile_seconds_; }
+
+  /// The int32 tensors that streams depend on; none: all are the same.
+  const std::vector<graph::TensorId> &index_tensors() const { return index_tensors_; }
+  /// The int32 tensor that names the rows which an op gives, if it gives no others: the gradient of an embedding that
+  /// only those rows are updated from. kNone: all.
+  graph::TensorId rows_of(graph::OpId op) const;
+  StepStream stream(const StepIndices &indices);
+
+private:
+  struct Part {
+    graph::OpId op = graph::kNone;
+    std::string what;
+    std::vector<isa::Command> commands;
+    bool by_indices = false; ///< it is made anew for each stream
+  };
+
+  void compile(const compiler::CompileOptions &options);
+  void lower(bool keep_all);
+  void place(bool reuse);
+  void add_pass(std::size_t pass);
+  void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
+  void add_operators(std::size_t station);
+  void add_moves();
+  void note_indices(graph::OpId op);
+  void reserve_scratch(graph::OpId op);
+  std::vector<isa::Command> commands_by_indices(graph::OpId op, const StepIndices &indices);
+  std::vector<isa::Command> operator_commands(compiler::OpJobs jobs, graph::OpId op);
+  std::vector<std::uint64_t> addresses_of(const compiler::OpJobs &jobs);
+  std::vector<isa::Command> commands_of(const compiler::OpJobs &jobs,
+                                        const std::vector<std::uint64_t> &addresses) const;
+
+  const graph::TrainingGraph &step_;
+  const Machine &npu_;
+  const ProductPlan &products_;
+  Views views_;
+  StepOrder order_;
+  std::vector<compiler::OpJobs> jobs_; ///< of each station of operators; none where indices decide
+  std::vector<bool> inside_;           ///< of each tensor: it never reaches memory
+  StepMemory memory_;
+  std::uint64_t memory_bytes_ = 0, multiply_adds_ = 0;
+  std::vector<compiler::Compiled> compiled_; ///< of each pass
+  std::vector<Part> parts_;                  ///< in order
+  std::vector<graph::TensorId> index_tensors_;
+  double compile_seconds_ = 0;
+};
+
+} // namespace gradweave::runtime::train
