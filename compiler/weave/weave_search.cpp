@@ -15,10 +15,14 @@ namespace {
 /// What a cycle of the memory counts in cycles of the array, for plans to begin with.
 constexpr std::array<double, 3> kMemoryPrices{0.3, 1, 3};
 /// Pieces of a pace.
-constexpr std::size_t kPieces = 16;
+constexpr std::size_t kPacePieces = 16;
+/// WovenOrder::balance that are tried.
+constexpr std::array<std::uint32_t, 4> kPieces{24, 48, 96, 192};
 constexpr std::uint32_t kWidestWindows = 8;
 /// A walk goes one part of so many of the changes before half of them are given up.
 constexpr std::uint64_t kParts = 16;
+/// Changes that change nothing are drawn anew so often at most.
+constexpr std::uint32_t kMostDraws = 20;
 /// Of the rules of `tiles`: a small lead.
 constexpr std::size_t kUsualRule = 2;
 /// Of all jobs' cycles alone, what a turn takes at least: a tile product, more of them, a section.
@@ -111,6 +115,12 @@ WeaveSearch::Walk WeaveSearch::begin_with(const weave_model::Rule &rule, double 
     order.rule = other;
     if (walk.cycles != kTooSlow) consider(walk, order);
   }
+  if (weaves_tiles() && !std::isinf(turn))
+    for (const std::uint32_t pieces : kPieces) {
+      WovenOrder order = walk.order;
+      order.balance = pieces;
+      if (walk.cycles != kTooSlow) consider(walk, order);
+    }
   return walk;
 }
 
@@ -217,12 +227,12 @@ bool WeaveSearch::set_plan(WovenOrder &order, const std::vector<Place> &places, 
     const TileShape largest = largest_tile(p.kind, plans_.layer_of(shape));
     p.tile = {std::min(p.tile.m, largest.m), std::min(p.tile.k, largest.k), std::min(p.tile.n, largest.n)};
   }
-  std::size_t plan = 0;
-  try {
-    plan = plans_.add(shape, price_plan(std::move(phases), plans_.layer_of(shape), plans_.pass_of(shape), jobs_.npu()));
-  } catch (const CompileError &) {
-    return false;
-  }
+  std::size_t plan = plans_.find(shape, phases);
+  if (plan == plans_.of(shape).size()) try {
+      plans_.add(shape, price_plan(std::move(phases), plans_.layer_of(shape), plans_.pass_of(shape), jobs_.npu()));
+    } catch (const CompileError &) {
+      return false;
+    }
   for (const Place &place : places)
     at(order, place).plan = plan;
   return true;
@@ -281,8 +291,8 @@ void WeaveSearch::change_window(WovenOrder &order) {
 void WeaveSearch::change_pace(WovenOrder &order) {
   if (order.paces.empty()) {
     Pace even;
-    for (std::size_t i = 0; i <= kPieces; ++i)
-      even.push_back(static_cast<double>(i) / kPieces);
+    for (std::size_t i = 0; i <= kPacePieces; ++i)
+      even.push_back(static_cast<double>(i) / kPacePieces);
     order.paces.assign(jobs_.size(), even);
   }
   Pace &pace = order.paces[changer_.pick(jobs_.size())];
@@ -295,22 +305,24 @@ void WeaveSearch::change_pace(WovenOrder &order) {
 }
 
 void WeaveSearch::change_rule(WovenOrder &order) {
-  if (changer_.pick(2) == 0)
+  switch (changer_.pick(4)) {
+  case 0:
+    order.balance = 0;
     order.rule = rules_[changer_.pick(rules_.size())];
-  else
+    break;
+  case 1:
+    order.balance = kPieces[changer_.pick(kPieces.size())];
+    break;
+  default:
     order.turn = turns_[changer_.pick(turns_.size())];
+  }
 }
 
-void WeaveSearch::change(Walk &walk) {
-  WovenOrder order = walk.order;
+void WeaveSearch::change_once(WovenOrder &order) {
   switch (changer_.pick(10)) {
   case 0:
   case 1:
     change_plan(order);
-    break;
-  case 8:
-  case 9:
-    cut_alike(order);
     break;
   case 2:
     invent_plan(order);
@@ -324,9 +336,20 @@ void WeaveSearch::change(Walk &walk) {
   case 5:
     change_rule(order);
     break;
+  case 6:
+  case 7:
+    cut_alike(order);
+    break;
   default:
     change_pace(order);
   }
+}
+
+/// Tries a change, or another one if that changes nothing.
+void WeaveSearch::change(Walk &walk) {
+  WovenOrder order = walk.order;
+  for (std::uint32_t i = 0; i < kMostDraws && order == walk.order; ++i)
+    change_once(order);
   if (consider(walk, order)) ++improvements_;
 }
 

@@ -49,6 +49,7 @@ private:
   void choose_by_job(Walk &walk);
   void sort_walks();
   void change(Walk &walk);
+  void change_once(WovenOrder &order);
   WovenOrder with_plans(const std::function<std::size_t(std::size_t, std::size_t)> &plan) const;
   WovenOrder priced(double memory) const;
   WovenOrder shared_out(std::uint32_t banks) const;
