@@ -167,7 +167,7 @@ void WeaveSearch::sort_walks() {
 
 /// All walks go a part of the way, the faster half of them another one, and so on; the fastest goes to the end.
 void WeaveSearch::run() {
-  if (!weaves_tiles() || jobs_.size() == 1) return;
+  if (!weaves_tiles()) return;
   const std::uint64_t part = options_.changes / kParts;
   while (changes_ < options_.changes) {
     const std::uint64_t each = walks_.size() == 1 ? options_.changes : part;
