@@ -135,18 +135,7 @@ std::uint64_t StepWalk::cost_around(std::size_t section, std::uint64_t limit) {
 /// other.
 void StepWalk::align(Section &section, const PhasePlan &like) const {
   std::vector<PhasePlan> plans = section.plans;
-  const Layer &mine = layers_[section.layer], &theirs = layers_[like.layer];
-  for (PhasePlan &p : plans) {
-    if (mine.m == theirs.m) p.tile.m = like.tile.m;
-    if (mine.k == theirs.n)
-      p.tile.k = like.tile.n;
-    else if (mine.k == theirs.k)
-      p.tile.k = like.tile.k;
-    if (mine.n == theirs.k)
-      p.tile.n = like.tile.k;
-    else if (mine.n == theirs.n)
-      p.tile.n = like.tile.n;
-  }
+  compiler::align(plans, layers_[section.layer], like, layers_[like.layer]);
   set(section, std::move(plans));
 }
 

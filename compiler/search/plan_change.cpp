@@ -125,4 +125,18 @@ void PlanChanger::change(std::vector<PhasePlan> &plans, const Layer &layer) {
     change_once(plans, layer);
 }
 
+void align(std::vector<PhasePlan> &plans, const Layer &mine, const PhasePlan &like, const Layer &theirs) {
+  for (PhasePlan &p : plans) {
+    if (mine.m == theirs.m) p.tile.m = like.tile.m;
+    if (mine.k == theirs.n)
+      p.tile.k = like.tile.n;
+    else if (mine.k == theirs.k)
+      p.tile.k = like.tile.k;
+    if (mine.n == theirs.k)
+      p.tile.n = like.tile.k;
+    else if (mine.n == theirs.n)
+      p.tile.n = like.tile.n;
+  }
+}
+
 } // namespace gradweave::compiler

@@ -31,4 +31,8 @@ private:
   std::mt19937_64 random_;
 };
 
+/// Cuts a tensor that plans of a layer share with a phase of another one like that one does, so that tiles can stay
+/// from one to the other. Products are left as they were.
+void align(std::vector<PhasePlan> &plans, const Layer &mine, const PhasePlan &like, const Layer &theirs);
+
 } // namespace gradweave::compiler

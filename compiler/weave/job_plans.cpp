@@ -57,6 +57,16 @@ bool beats(const PricedPlan &x, const PricedPlan &y) {
   return x.array <= y.array && x.memory <= y.memory && x.banks <= y.banks && x.cycles <= y.cycles;
 }
 
+bool same_rows(const RowRange &x, const RowRange &y) { return x.first == y.first && x.rows == y.rows; }
+
+/// Whether phases of a layer are the same in all that a plan decides.
+bool decided_alike(const PhasePlan &x, const PhasePlan &y) {
+  return x.kind == y.kind && x.parts.dim == y.parts.dim && x.parts.count == y.parts.count && x.tile == y.tile &&
+         x.loops == y.loops && same_rows(x.split.shared, y.split.shared) && same_rows(x.split.other, y.split.other) &&
+         same_rows(x.split.result, y.split.result) && x.window == y.window && x.policy.reload == y.policy.reload &&
+         x.policy.conflict == y.policy.conflict;
+}
+
 /// The fastest alone first, then what is not beaten by one before it.
 std::vector<PricedPlan> best_of(std::vector<PricedPlan> all) {
   std::vector<std::pair<std::uint64_t, std::size_t>> order;
@@ -121,6 +131,15 @@ void JobPlans::find_shapes(const JobSet &jobs) {
       shapes_.back().push_back(at->second);
     }
   }
+}
+
+std::size_t JobPlans::find(std::size_t shape, const std::vector<PhasePlan> &phases) const {
+  const auto same = [](const PricedPlan &plan, const std::vector<PhasePlan> &other) {
+    return std::equal(plan.phases.begin(), plan.phases.end(), other.begin(), other.end(), decided_alike);
+  };
+  const std::vector<PricedPlan> &all = plans_[shape];
+  return static_cast<std::size_t>(
+      std::find_if(all.begin(), all.end(), [&](const PricedPlan &plan) { return same(plan, phases); }) - all.begin());
 }
 
 JobPlans::JobPlans(const JobSet &jobs, std::uint64_t plans, unsigned threads,

@@ -56,6 +56,8 @@ public:
   /// The layer that the plans of a shape were made for, and its pass.
   const Layer &layer_of(std::size_t shape) const { return layers_[shape]; }
   Pass pass_of(std::size_t shape) const { return passes_[shape]; }
+  /// The index of a shape's plan that has these phases; the number of all if none has.
+  std::size_t find(std::size_t shape, const std::vector<PhasePlan> &phases) const;
   /// One more of a shape; its index.
   std::size_t add(std::size_t shape, PricedPlan plan) {
     plans_[shape].push_back(std::move(plan));

@@ -1,10 +1,13 @@
 #include "compiler/weave/weave_search.hpp"
 
 #include "compiler/cost/cost.hpp"
+#include "compiler/lower/tiling.hpp"
+#include "compiler/request/error.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 namespace gradweave::compiler {
 namespace {
@@ -12,10 +15,14 @@ namespace {
 /// What a cycle of the memory counts in cycles of the array, for plans to begin with.
 constexpr std::array<double, 3> kMemoryPrices{0.3, 1, 3};
 /// Pieces of a pace.
-constexpr std::size_t kPieces = 16;
+constexpr std::size_t kPacePieces = 16;
+/// WovenOrder::balance that are tried.
+constexpr std::array<std::uint32_t, 4> kPieces{24, 48, 96, 192};
 constexpr std::uint32_t kWidestWindows = 8;
 /// A walk goes one part of so many of the changes before half of them are given up.
 constexpr std::uint64_t kParts = 16;
+/// Changes that change nothing are drawn anew so often at most.
+constexpr std::uint32_t kMostDraws = 20;
 /// Of the rules of `tiles`: a small lead.
 constexpr std::size_t kUsualRule = 2;
 /// Of all jobs' cycles alone, what a turn takes at least: a tile product, more of them, a section.
@@ -25,7 +32,9 @@ constexpr std::array<double, 4> kTurns{0, 0.002, 0.02, HUGE_VAL};
 
 WeaveSearch::WeaveSearch(const JobSet &jobs, JobPlans &plans, const WeaveOptions &options)
     : jobs_(jobs), plans_(plans), options_(options), player_(jobs, plans), changer_(jobs.npu(), options.seed),
-      rules_(rules_of(options.policy)) {}
+      rules_(rules_of(options.policy)) {
+  find_links();
+}
 
 bool WeaveSearch::consider(Walk &walk, const WovenOrder &order) {
   ++tried_;
@@ -106,6 +115,12 @@ WeaveSearch::Walk WeaveSearch::begin_with(const weave_model::Rule &rule, double 
     order.rule = other;
     if (walk.cycles != kTooSlow) consider(walk, order);
   }
+  if (weaves_tiles() && !std::isinf(turn))
+    for (const std::uint32_t pieces : kPieces) {
+      WovenOrder order = walk.order;
+      order.balance = pieces;
+      if (walk.cycles != kTooSlow) consider(walk, order);
+    }
   return walk;
 }
 
@@ -152,7 +167,7 @@ void WeaveSearch::sort_walks() {
 
 /// All walks go a part of the way, the faster half of them another one, and so on; the fastest goes to the end.
 void WeaveSearch::run() {
-  if (!weaves_tiles() || jobs_.size() == 1) return;
+  if (!weaves_tiles()) return;
   const std::uint64_t part = options_.changes / kParts;
   while (changes_ < options_.changes) {
     const std::uint64_t each = walks_.size() == 1 ? options_.changes : part;
@@ -167,14 +182,35 @@ void WeaveSearch::run() {
   }
 }
 
+/// Sections of a job that read or write a tensor of activations that another one does.
+void WeaveSearch::find_links() {
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    std::map<std::int32_t, std::vector<std::size_t>> users; // by tensor
+    for (std::size_t s = 0; s < jobs_.sections(job).size(); ++s) {
+      const JobSection &section = jobs_.sections(job)[s];
+      for (const Tensor t : activation_tensors())
+        if (const std::int32_t place = jobs_.layout().place(section.layer, t);
+            place != Layout::kNone && used_in(t, section.pass))
+          users[place].push_back(s);
+    }
+    for (const auto &[tensor, sections] : users)
+      for (std::size_t i = 1; i < sections.size(); ++i)
+        links_.push_back({{job, sections[i - 1]}, {job, sections[i]}});
+  }
+}
+
+std::vector<WeaveSearch::Place> WeaveSearch::all_alike(const Place &place) const {
+  std::vector<Place> alike;
+  for (std::size_t s = 0; s < jobs_.sections(place.job).size(); ++s)
+    if (plans_.shape_of(place.job, s) == plans_.shape_of(place.job, place.section)) alike.push_back({place.job, s});
+  return alike;
+}
+
 /// A section, or all of the job that are of its shape: networks repeat their layers.
 std::vector<WeaveSearch::Place> WeaveSearch::pick_alike() {
   const std::size_t job = changer_.pick(jobs_.size()), one = changer_.pick(jobs_.sections(job).size());
   if (changer_.pick(4) == 0) return {{job, one}};
-  std::vector<Place> alike;
-  for (std::size_t s = 0; s < jobs_.sections(job).size(); ++s)
-    if (plans_.shape_of(job, s) == plans_.shape_of(job, one)) alike.push_back({job, s});
-  return alike;
+  return all_alike({job, one});
 }
 
 void WeaveSearch::change_plan(WovenOrder &order) {
@@ -184,20 +220,54 @@ void WeaveSearch::change_plan(WovenOrder &order) {
     at(order, place).plan = plan;
 }
 
+/// Gives sections of one shape a new plan. Whether it fits.
+bool WeaveSearch::set_plan(WovenOrder &order, const std::vector<Place> &places, std::vector<PhasePlan> phases) {
+  const std::size_t shape = plans_.shape_of(places.front().job, places.front().section);
+  for (PhasePlan &p : phases) { // that was cut like another layer's
+    const TileShape largest = largest_tile(p.kind, plans_.layer_of(shape));
+    p.tile = {std::min(p.tile.m, largest.m), std::min(p.tile.k, largest.k), std::min(p.tile.n, largest.n)};
+  }
+  std::size_t plan = plans_.find(shape, phases);
+  if (plan == plans_.of(shape).size()) try {
+      plans_.add(shape, price_plan(std::move(phases), plans_.layer_of(shape), plans_.pass_of(shape), jobs_.npu()));
+    } catch (const CompileError &) {
+      return false;
+    }
+  for (const Place &place : places)
+    at(order, place).plan = plan;
+  return true;
+}
+
 /// A plan that nobody has searched for.
 void WeaveSearch::invent_plan(WovenOrder &order) {
   const std::vector<Place> places = pick_alike();
-  const std::size_t shape = plans_.shape_of(places.front().job, places.front().section);
-  std::vector<PhasePlan> phases = plans_.of(shape)[at(order, places.front()).plan].phases;
-  changer_.change(phases, plans_.layer_of(shape));
-  std::size_t plan = 0;
-  try {
-    plan = plans_.add(shape, price_plan(std::move(phases), plans_.layer_of(shape), plans_.pass_of(shape), jobs_.npu()));
-  } catch (const CompileError &) { // does not fit
-    return;
+  std::vector<PhasePlan> phases = phases_at(order, places.front());
+  changer_.change(phases, layer_at(places.front()));
+  set_plan(order, places, std::move(phases));
+}
+
+/// Cuts what two sections have in common alike, so that its tiles can stay from one to the other.
+void WeaveSearch::cut_alike(WovenOrder &order) {
+  if (links_.empty()) return;
+  const Link &link = links_[changer_.pick(links_.size())];
+  const bool turned = changer_.pick(2) == 0, whole = changer_.pick(2) == 0;
+  const Place &one = turned ? link.other : link.one, &other = turned ? link.one : link.other;
+  std::vector<PhasePlan> mine = phases_at(order, one), theirs = phases_at(order, other);
+  const Layer &layer = layer_at(one), &other_layer = layer_at(other);
+  if (whole) {
+    for (PhasePlan &p : theirs)
+      p.tile.m = largest_tile(p.kind, other_layer).m;
+    set_plan(order, all_alike(other), theirs);
   }
-  for (const Place &place : places)
-    at(order, place).plan = plan;
+  align(mine, layer, theirs[changer_.pick(theirs.size())], other_layer);
+  if (whole)
+    for (PhasePlan &p : mine)
+      p.tile.m = largest_tile(p.kind, layer).m;
+  if (set_plan(order, all_alike(one), mine)) return;
+  const RowRange all{0, jobs_.npu().spm_rows()};
+  for (PhasePlan &p : mine)
+    p.split = {all, all, all};
+  set_plan(order, all_alike(one), mine);
 }
 
 void WeaveSearch::change_areas(WovenOrder &order) {
@@ -221,8 +291,8 @@ void WeaveSearch::change_window(WovenOrder &order) {
 void WeaveSearch::change_pace(WovenOrder &order) {
   if (order.paces.empty()) {
     Pace even;
-    for (std::size_t i = 0; i <= kPieces; ++i)
-      even.push_back(static_cast<double>(i) / kPieces);
+    for (std::size_t i = 0; i <= kPacePieces; ++i)
+      even.push_back(static_cast<double>(i) / kPacePieces);
     order.paces.assign(jobs_.size(), even);
   }
   Pace &pace = order.paces[changer_.pick(jobs_.size())];
@@ -235,15 +305,21 @@ void WeaveSearch::change_pace(WovenOrder &order) {
 }
 
 void WeaveSearch::change_rule(WovenOrder &order) {
-  if (changer_.pick(2) == 0)
+  switch (changer_.pick(4)) {
+  case 0:
+    order.balance = 0;
     order.rule = rules_[changer_.pick(rules_.size())];
-  else
+    break;
+  case 1:
+    order.balance = kPieces[changer_.pick(kPieces.size())];
+    break;
+  default:
     order.turn = turns_[changer_.pick(turns_.size())];
+  }
 }
 
-void WeaveSearch::change(Walk &walk) {
-  WovenOrder order = walk.order;
-  switch (changer_.pick(8)) {
+void WeaveSearch::change_once(WovenOrder &order) {
+  switch (changer_.pick(10)) {
   case 0:
   case 1:
     change_plan(order);
@@ -260,9 +336,20 @@ void WeaveSearch::change(Walk &walk) {
   case 5:
     change_rule(order);
     break;
+  case 6:
+  case 7:
+    cut_alike(order);
+    break;
   default:
     change_pace(order);
   }
+}
+
+/// Tries a change, or another one if that changes nothing.
+void WeaveSearch::change(Walk &walk) {
+  WovenOrder order = walk.order;
+  for (std::uint32_t i = 0; i < kMostDraws && order == walk.order; ++i)
+    change_once(order);
   if (consider(walk, order)) ++improvements_;
 }
 

@@ -31,6 +31,11 @@ private:
     std::size_t job = 0, section = 0;
   };
 
+  /// Two sections of a job that have a tensor of activations in common.
+  struct Link {
+    Place one, other;
+  };
+
   /// The fastest order of those that it has come to.
   struct Walk {
     WovenOrder order;
@@ -44,17 +49,26 @@ private:
   void choose_by_job(Walk &walk);
   void sort_walks();
   void change(Walk &walk);
+  void change_once(WovenOrder &order);
   WovenOrder with_plans(const std::function<std::size_t(std::size_t, std::size_t)> &plan) const;
   WovenOrder priced(double memory) const;
   WovenOrder shared_out(std::uint32_t banks) const;
 
+  void find_links();
   std::vector<Place> pick_alike();
+  std::vector<Place> all_alike(const Place &place) const;
   void change_plan(WovenOrder &order);
   void invent_plan(WovenOrder &order);
+  bool set_plan(WovenOrder &order, const std::vector<Place> &places, std::vector<PhasePlan> phases);
+  void cut_alike(WovenOrder &order);
   void change_areas(WovenOrder &order);
   void change_window(WovenOrder &order);
   void change_pace(WovenOrder &order);
   void change_rule(WovenOrder &order);
+  const Layer &layer_at(const Place &place) const { return plans_.layer_of(plans_.shape_of(place.job, place.section)); }
+  const std::vector<PhasePlan> &phases_at(const WovenOrder &order, const Place &place) const {
+    return plans_.of(plans_.shape_of(place.job, place.section))[order.sections[place.job][place.section].plan].phases;
+  }
   SectionChoice &at(WovenOrder &order, const Place &place) const { return order.sections[place.job][place.section]; }
 
   const JobSet &jobs_;
@@ -65,6 +79,7 @@ private:
   std::vector<weave_model::Rule> rules_;
   std::vector<double> turns_; ///< WovenOrder::turn that are tried
   std::vector<Walk> walks_;   ///< the fastest first
+  std::vector<Link> links_;
   std::uint64_t tried_ = 0, changes_ = 0, improvements_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/request/error.hpp"
 #include "compiler/spm/residency.hpp"
+#include "compiler/weave/balance.hpp"
 
 #include <fmt/format.h>
 
@@ -123,7 +124,9 @@ OrderPlayer::Sequence OrderPlayer::sequence(const WovenOrder &order) const {
         }
       }
     }
-  for (const Turn &turn : stretched(merge(costs(order), order.rule, jobs_.npu()), order.paces))
+  std::vector<Turn> turns =
+      order.balance > 0 ? balance(costs(order), order.balance) : merge(costs(order), order.rule, jobs_.npu());
+  for (const Turn &turn : stretched(std::move(turns), order.paces))
     for (const Product &product : products[turn.job][turn.item])
       add_product(sequence.slices, product);
   return sequence;

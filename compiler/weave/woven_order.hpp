@@ -26,6 +26,11 @@ struct SectionChoice {
   std::uint32_t shift = 0; ///< macro-banks that planned areas are moved by, as far as there are any
   /// Of the plan's window, whose products are now among others: a factor.
   std::uint32_t windows = 1;
+
+  bool operator==(const SectionChoice &o) const {
+    return plan == o.plan && areas == o.areas && windows == o.windows &&
+           (areas == Areas::kAnywhere || shift == o.shift);
+  }
 };
 
 /// Where a job stands when a share of all has passed: the order of a rule is stretched and shortened piece by piece.
@@ -34,11 +39,19 @@ using Pace = std::vector<double>;
 /// What is to be decided.
 struct WovenOrder {
   weave_model::Rule rule;
+  std::uint32_t balance = 0; ///< pieces of balance(), which then orders turns; 0: the rule does
   /// What a job does in a turn: products of a section that take so many cycles at least of the array or of the memory;
   /// 0: one. Infinite: the section.
   double turn = 0;
   std::vector<std::vector<SectionChoice>> sections; ///< by job
   std::vector<Pace> paces;                          ///< by job; empty: as the rule says
+
+  bool operator==(const WovenOrder &o) const {
+    const bool same_rule = rule.policy == o.rule.policy && rule.idle == o.rule.idle && rule.ties == o.rule.ties &&
+                           rule.lead == o.rule.lead;
+    return balance == o.balance && (balance > 0 || same_rule) && turn == o.turn && sections == o.sections &&
+           paces == o.paces;
+  }
 };
 
 /// Makes programs of orders, and times them. The references must outlive the object.

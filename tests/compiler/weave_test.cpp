@@ -1,9 +1,11 @@
 // Several jobs in one stream: sets, orders, bounds, and the check that holds jobs apart.
+#include "compiler/weave/balance.hpp"
 #include "compiler/weave/weave.hpp"
 #include "compiler/weave/woven_order.hpp"
 
 #include "compiler/cost/bounds.hpp"
 #include "compiler/lower/layout.hpp"
+#include "compiler/search/plan_change.hpp"
 #include "compiler/verify/verify.hpp"
 #include "tests/compiler/layer_run.hpp"
 
@@ -98,6 +100,66 @@ TEST(Merge, KeepsTheOrderOfEachJob) {
   for (const Turn &turn : merge(costs, rules_of(WeavePolicy::kRoundRobin).front(), npu))
     jobs.push_back(turn.job);
   EXPECT_EQ(jobs, (std::vector<std::size_t>{0, 1, 0, 1, 0, 1, 1}));
+}
+
+std::vector<std::size_t> jobs_in(const std::vector<Turn> &turns) {
+  std::vector<std::size_t> jobs;
+  for (const Turn &turn : turns)
+    jobs.push_back(turn.job);
+  return jobs;
+}
+
+/// Each item of each job once, those of a job ascending, however many pieces there are and jobs.
+TEST(Balance, KeepsTheOrderOfEachJob) {
+  const std::vector<std::vector<TileCost>> costs{
+      {{10, 90}, {40, 3}, {0, 5}}, {{70, 1}, {70, 1}, {5, 50}, {9, 9}}, {{0, 0}}};
+  for (const std::uint32_t pieces : {1U, 2U, 5U, 100U}) {
+    std::vector<std::size_t> next(3, 0);
+    for (const Turn &turn : balance(costs, pieces))
+      EXPECT_EQ(turn.item, next.at(turn.job)++) << pieces;
+    EXPECT_EQ(next, (std::vector<std::size_t>{3, 4, 1})) << pieces;
+  }
+  EXPECT_EQ(jobs_in(balance({{{1, 0}, {1, 0}}}, 4)), (std::vector<std::size_t>{0, 0}));
+}
+
+/// Two jobs that first compute and then move: one computes alone, moves while the other one computes, and that moves
+/// alone. No order that takes the jobs evenly has anything to overlap.
+TEST(Balance, PutsWhatMovesBesideWhatComputes) {
+  const std::vector<TileCost> job{{10, 0}, {10, 0}, {0, 10}, {0, 10}};
+  const std::vector<Turn> turns = balance({job, job}, 8);
+  const std::vector<std::size_t> jobs = jobs_in(turns);
+  const std::size_t lead = jobs.front(), behind = 1 - lead;
+  EXPECT_EQ(std::vector<std::size_t>(jobs.begin(), jobs.begin() + 2), (std::vector<std::size_t>{lead, lead}));
+  EXPECT_EQ(std::vector<std::size_t>(jobs.end() - 2, jobs.end()), (std::vector<std::size_t>{behind, behind}));
+}
+
+/// fc2 reads what fc1 computes: its K is cut like fc1's N, and both have the lines.
+TEST(Align, CutsWhatTwoLayersShareAlike) {
+  const WeaveJob job = job_of("a", Pass::kForward, 9);
+  PhasePlan one, other;
+  one.tile = {3, 5, 7};
+  other.tile = {9, 4, 6};
+  std::vector<PhasePlan> plans{other};
+  align(plans, job.layers[1], one, job.layers[0]);
+  EXPECT_TRUE(plans.front().tile == (TileShape{3, 7, 6}));
+  plans = {one};
+  align(plans, job.layers[0], other, job.layers[1]);
+  EXPECT_TRUE(plans.front().tile == (TileShape{9, 5, 4}));
+}
+
+/// A plan is found again by what it decides, and by nothing less.
+TEST(JobPlans, AreFoundByTheirDecisions) {
+  const Machine npu = load_config("test8");
+  const JobSet set({job_of("a", Pass::kForward, 9)}, npu);
+  JobPlans plans(set, 2, 1);
+  for (std::size_t i = 0; i < plans.of(0).size(); ++i)
+    EXPECT_EQ(plans.find(0, plans.of(0)[i].phases), i);
+  std::vector<PhasePlan> other = plans.of(0).front().phases;
+  other.front().window += 100;
+  const std::size_t all = plans.of(0).size();
+  EXPECT_EQ(plans.find(0, other), all);
+  plans.add(0, price_plan(other, plans.layer_of(0), plans.pass_of(0), npu));
+  EXPECT_EQ(plans.find(0, other), all);
 }
 
 /// Each job turns from its forward to its backward pass at a time of its own, and may then have all of the scratchpad.
