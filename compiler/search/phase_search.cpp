@@ -26,7 +26,7 @@ PhaseSearch::PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShap
                          const Layer &layer, const Layer &whole, const Layout &layout, const Machine &npu,
                          const std::function<void()> &tried)
     : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), whole_(whole), layers_{layer},
-      part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried) {}
+      part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried), estimate_(npu) {}
 
 std::vector<PhaseSearch::Ranked> PhaseSearch::ranked() const {
   const auto sides = [&](std::uint32_t fixed, Dim dim) {
@@ -87,6 +87,10 @@ const TileWalk &PhaseSearch::walk_of(const PhasePlan &plan) {
     walked = plan;
     walked.products = plan_products(plan, layer_, npu_);
     walk_.emplace(walked_, layers_, layout_, npu_);
+    estimate_.clear_products();
+    for (const Slice &slice : walk_->order())
+      for (std::size_t i = slice.first; i < slice.end; ++i)
+        estimate_.add_product(walked.products[i], layer_);
   }
   walked.split = plan.split;
   walked.window = plan.window;
@@ -99,12 +103,14 @@ PlayedPlan PhaseSearch::place_and_estimate(const PhasePlan &plan, std::uint64_t 
   played.limit = limit;
   const TileWalk &walk = walk_of(plan);
   played.products = walked_.front().products.size();
-  const auto program = allocate(walked_, walk, traffic_limit(limit, false, npu_), &played.work);
+  estimate_.begin(limit);
+  const auto program = allocate(walked_, walk, traffic_limit(limit, false, npu_), &played.work,
+                                limit == kTooSlow ? nullptr : &estimate_);
   if (!program) return played;
   played.placed = true;
   played.work = program->work();
   played.bytes = moved_bytes(*program, npu_);
-  played.cycles = estimate_cycles(*program, npu_, limit);
+  played.cycles = estimate_.end(*program);
   return played;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/cost/estimate.hpp"
+#include "compiler/cost/tile_estimate.hpp"
 #include "compiler/ir/program.hpp"
 #include "compiler/search/played_plans.hpp"
 #include "compiler/spm/residency.hpp"
@@ -68,6 +69,7 @@ private:
   std::vector<Candidate> found_;
   std::vector<PhasePlan> walked_ = std::vector<PhasePlan>(1); ///< the one that walk_ is of
   std::optional<TileWalk> walk_;
+  RunningEstimate estimate_;        ///< of programs of that walk
   std::optional<ProductRows> rows_; ///< of tiles of rows_of_
   TileShape rows_of_;
   PlayedPlans known_;
