@@ -31,6 +31,7 @@ double bank_conflicts(const RowRange &a, const RowRange &b, std::uint32_t bank_r
 void RunningEstimate::clear_products() {
   cycles_.clear();
   all_ = {};
+  tail_ = 0;
 }
 
 void RunningEstimate::add_product(const TileProduct &product, const Layer &layer) {
@@ -62,7 +63,25 @@ double RunningEstimate::fetched(std::size_t action) const {
   return static_cast<double>(action) * isa::kCommandBytes * npu_.memory.bytes_den / npu_.memory.bytes_num;
 }
 
-double RunningEstimate::least() const { return std::max(moving_ + idle_, array_); }
+/// Programs that differ in nothing that counts are told from one another at once where the array never waits: so it is
+/// exact then, but for rounding.
+double RunningEstimate::least() const {
+  constexpr double kRounding = 1e-3;
+  const double answered = npu_.memory.latency_cycles + kPipeline;
+  return std::max(moving_ > 0 ? moving_ + idle_ + answered : 0, array_ > 0 ? array_ + tail_ : 0) - kRounding;
+}
+
+/// The last result leaves the array, and then the scratchpad; whatever the places of tiles, it is the same.
+double RunningEstimate::tail_of(const Program &program) const {
+  const auto &actions = program.actions;
+  const auto last = std::find_if(actions.rbegin(), actions.rend(), [](const Action &a) { return a.computes(); });
+  if (npu_.cores > 1 || last == actions.rend() || last->kind == Action::Kind::kAdd) return 0;
+  const auto store = std::find_if(last.base(), actions.end(), [&](const Action &a) {
+    return a.kind == Action::Kind::kStore && a.place.rows.first == last->cout.rows.first;
+  });
+  return drain() +
+         (store == actions.end() ? 0 : service(dram_bytes_of(*store, npu_)) + npu_.memory.latency_cycles + kPipeline);
+}
 
 /// When the head of an engine's queue can start; infinity while that is unknown.
 double RunningEstimate::ready(std::size_t engine) const {
@@ -99,12 +118,11 @@ void RunningEstimate::compute(const Program &program, std::size_t engine, double
   const std::size_t index = queue_[engine][head_[engine]++];
   const Action &a = program.actions[index];
   const TileProduct &p = program.products[a.product];
-  const double drain = 2.0 * npu_.rows + npu_.cols + 8; // last step to last result written
   double cycles = cycles_[a.product];
   array_ = std::max(array_, start + left_[engine]);
   left_[engine] -= cycles;
   if (p.add) { // begins and ends with an empty array
-    free_[engine] = done_[index] = std::max(start, free_[engine] + drain) + cycles + kPipeline;
+    free_[engine] = done_[index] = std::max(start, free_[engine] + drain()) + cycles + kPipeline;
   } else {
     if (const double conflicts = bank_conflicts(a.a.rows, a.b.rows, npu_.bank_rows()); conflicts > 0)
       cycles += conflicts * static_cast<double>(block_count(tile_rows(a.rect), a.rect.cols, npu_)) *
@@ -112,7 +130,7 @@ void RunningEstimate::compute(const Program &program, std::size_t engine, double
     const bool stalled = start > free_[engine];
     if (stalled && a.acc) start += npu_.rows; // nothing computes while the first initial values enter
     free_[engine] = start + cycles;
-    done_[index] = free_[engine] + drain;
+    done_[index] = free_[engine] + drain();
   }
   end_ = std::max(end_, done_[index]);
 }
@@ -161,7 +179,8 @@ bool RunningEstimate::goes_on(const Program &program, std::uint64_t bytes) {
 
 std::uint64_t RunningEstimate::end(const Program &program) {
   follow(program);
-  return static_cast<std::uint64_t>(play(program, true) ? end_ : least());
+  tail_ = tail_of(program);
+  return static_cast<std::uint64_t>(play(program, true) ? end_ : limit_);
 }
 
 std::uint64_t estimate_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {

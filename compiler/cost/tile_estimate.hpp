@@ -36,10 +36,13 @@ private:
   static constexpr double kNotReady = std::numeric_limits<double>::infinity();
   using PerEngine = std::array<double, kMostEngines>;
 
+  /// From a product's last step to its last result written.
+  double drain() const { return 2.0 * npu_.rows + npu_.cols + 8; }
   double service(std::uint64_t bytes) const;
   double fetched(std::size_t action) const;
   /// Cycles that the program takes in any case.
   double least() const;
+  double tail_of(const Program &program) const;
   bool late() const { return least() >= limit_; }
   bool is_known(std::size_t engine) const { return head_[engine] < queue_[engine].size(); }
   double ready(std::size_t engine) const;
@@ -55,6 +58,7 @@ private:
   const Orderings *ordering_ = nullptr;
   std::vector<double> cycles_; ///< array cycles of each product
   PerEngine all_{};            ///< of each core's products
+  double tail_ = 0;            ///< cycles that follow the array's last, as far as a program of these products has shown
 
   double limit_ = 0;
   double moving_ = 0;                ///< cycles of all moves, at least
