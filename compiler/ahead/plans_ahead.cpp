@@ -52,7 +52,11 @@ void PlansAhead::plan(const Compilation &compilation) {
     if (compilation.options.progress) compilation.options.progress(done, of);
   };
   const Layout layout = make_layout(compilation.layers, options.pass, compilation.npu);
-  scheduler_of(options.schedule).schedule({compilation.layers, layout, compilation.npu, options, cache_.plans});
+  const Scheduled scheduled =
+      scheduler_of(options.schedule).schedule({compilation.layers, layout, compilation.npu, options, cache_.plans});
+  // The cache keeps streams that are made of plans of one layer.
+  if (!scheduled.program && compilation.layers.size() == 1)
+    compile(compilation.layers, compilation.npu, options, cache_);
 }
 
 } // namespace gradweave::compiler

@@ -1,4 +1,4 @@
-// Plans searched in threads, ahead of whoever compiles.
+// Plans searched, and streams of single layers made and verified, in threads ahead of whoever compiles.
 #pragma once
 
 #include "compiler/compiler.hpp"

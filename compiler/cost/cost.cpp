@@ -158,8 +158,7 @@ std::uint64_t program_bound(const Program &program, const Machine &npu) {
 std::uint64_t program_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
   const std::uint64_t moving = limit != kTooSlow ? dram_cycles(channel_bytes(program, npu), npu) : 0;
   if (moving >= limit) return kTooSlow;
-  // Alone: what else emission makes is of no use here, and takes more memory.
-  const std::vector<isa::Command> commands = emit(program, order_actions(program, npu), npu).commands;
+  const std::vector<isa::Command> commands = emit_commands(program, order_actions(program, npu), npu);
   timing::RunOptions options;
   std::vector<std::uint64_t> latest;
   if (limit != kTooSlow) {

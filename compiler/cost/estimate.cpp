@@ -8,6 +8,7 @@
 #include "compiler/lower/tiling.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 namespace gradweave::compiler {
@@ -121,10 +122,21 @@ bool same_dy_walk(const LoopOrder &dw_loops, const TileShape &tile, const Layer 
   return (one_k && one_n) || (one_m && (dw_loops[0] == Dim::kK || one_k || one_n));
 }
 
+/// Those of two products of three tensors; searches ask for too many to allocate them.
+struct Streams {
+  std::array<Stream, 6> streams;
+  std::size_t count = 0;
+
+  void push_back(const Stream &stream) { streams[count++] = stream; }
+  Stream &back() { return streams[count - 1]; }
+  Stream *begin() { return streams.data(); }
+  Stream *end() { return streams.data() + count; }
+};
+
 /// All tensors that the phase moves, a group's worth.
-std::vector<Stream> streams_of(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
-                               const Machine &npu, RoughEstimate &e) {
-  std::vector<Stream> streams;
+Streams streams_of(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
+                   const Machine &npu, RoughEstimate &e) {
+  Streams streams;
   const PhaseForm &form = form_of(kind);
   // Both products of a fused phase use dY's tile at once; of an interleaved one, only if there is but one way to walk.
   const bool apart = form.first_loops && !same_dy_walk(loops, tile, layer);
@@ -158,7 +170,7 @@ struct Residence {
   double overlap = 0; ///< share of the moves that can overlap computing
 };
 
-Residence reside(std::vector<Stream> &streams, double rows_of_core) {
+Residence reside(Streams &streams, double rows_of_core) {
   // First come the tiles at work, then a second one of each operand, so that loads overlap computing, then reuse.
   Residence r;
   double capacity = rows_of_core, ahead = 0; // rows
@@ -193,7 +205,7 @@ struct TileWork {
 RoughEstimate estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const TileWork &work,
                        const Layer &layer, const Machine &npu, std::uint32_t cores) {
   RoughEstimate e;
-  std::vector<Stream> streams = streams_of(kind, loops, tile, layer, npu, e);
+  Streams streams = streams_of(kind, loops, tile, layer, npu, e);
   const std::uint32_t rows_of_core = npu.spm_rows() / cores;
   const Residence r = reside(streams, rows_of_core);
   const double cycles_per_byte =

@@ -1,13 +1,12 @@
 #include "compiler/cost/tile_estimate.hpp"
 #include "compiler/cost/cost.hpp"
-#include "compiler/emit/hazards.hpp"
 #include "compiler/ir/grid/tile_rows.hpp"
+#include "compiler/lower/dram_bytes.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace gradweave::compiler {
 namespace {
@@ -27,65 +26,69 @@ double bank_conflicts(const RowRange &a, const RowRange &b, std::uint32_t bank_r
   return share;
 }
 
-class Player {
-public:
-  Player(const Program &program, const Machine &npu, double limit)
-      : program_(program), npu_(npu), limit_(limit), done_(program.actions.size(), kPending) {
-    for (std::size_t i = 0; i < program.actions.size(); ++i) {
-      const Action &a = program.actions[i];
-      queue_[engine_of(a)].push_back(i);
-      if (a.computes())
-        left_[engine_of(a)] +=
-            static_cast<double>(product_cycles(program.products[a.product], program.layers[a.layer], npu));
-      else
-        channel_ += service(a);
-    }
-    ordering_ = order_unless_late();
-  }
+} // namespace
 
-  double run();
+void RunningEstimate::clear_products() {
+  cycles_.clear();
+  all_ = {};
+  tail_ = 0;
+}
 
-private:
-  static constexpr double kPending = -1;
-  static constexpr double kPipeline = 20; ///< cycles from a semaphore's post to the next engine's first access
-  static constexpr double kNotReady = std::numeric_limits<double>::infinity();
+void RunningEstimate::add_product(const TileProduct &product, const Layer &layer) {
+  cycles_.push_back(static_cast<double>(product_cycles(product, layer, npu_)));
+  all_[kComputeEngine + product.core] += cycles_.back();
+}
 
-  double service(const Action &a) const {
-    return static_cast<double>(dram_bytes_of(a, npu_)) * static_cast<double>(npu_.memory.bytes_den) /
-           static_cast<double>(npu_.memory.bytes_num);
-  }
-  /// Cycles that it takes in any case.
-  double least() const { return std::max(channel_, array_); }
-  bool late() const { return least() >= limit_; }
-  Orderings order_unless_late() const { return late() ? Orderings() : order_actions(program_, npu_); }
-  double ready(std::size_t engine) const;
-  void move(std::size_t engine, double start);
-  void compute(std::size_t engine, double start);
-  bool compute_all();
+void RunningEstimate::begin(std::uint64_t limit) {
+  order_.begin();
+  limit_ = static_cast<double>(limit);
+  moving_ = idle_ = array_ = 0;
+  left_ = all_;
+  done_.clear();
+  bytes_.clear();
+  for (std::vector<std::size_t> &queue : queue_)
+    queue.clear();
+  head_ = {};
+  free_ = {};
+  channel_free_ = end_ = 0;
+}
 
-  const Program &program_;
-  const Machine &npu_;
-  double limit_;
-  double channel_ = 0; ///< cycles of all moves, and in which the channel has been idle
-  double array_ = 0;   ///< cycles until a product began, and from there to the last one of its core
-  std::array<double, kMostEngines> left_{}; ///< array cycles of each core from its next action on
-  Orderings ordering_;
-  std::vector<double> done_;
-  std::array<std::vector<std::size_t>, kMostEngines> queue_;
-  std::array<std::size_t, kMostEngines> head_{};
-  std::array<double, kMostEngines> free_{}; ///< when the engine can start its next action
-  double channel_free_ = 0;
-  double end_ = 0;
-};
+double RunningEstimate::service(std::uint64_t bytes) const {
+  return static_cast<double>(bytes) * static_cast<double>(npu_.memory.bytes_den) /
+         static_cast<double>(npu_.memory.bytes_num);
+}
+
+/// The fetch delivers the commands at the DRAM's speed.
+double RunningEstimate::fetched(std::size_t action) const {
+  return static_cast<double>(action) * isa::kCommandBytes * npu_.memory.bytes_den / npu_.memory.bytes_num;
+}
+
+/// Programs that differ in nothing that counts are told from one another at once where the array never waits: so it is
+/// exact then, but for rounding.
+double RunningEstimate::least() const {
+  constexpr double kRounding = 1e-3;
+  const double answered = npu_.memory.latency_cycles + kPipeline;
+  return std::max(moving_ > 0 ? moving_ + idle_ + answered : 0, array_ > 0 ? array_ + tail_ : 0) - kRounding;
+}
+
+/// The last result leaves the array, and then the scratchpad; whatever the places of tiles, it is the same.
+double RunningEstimate::tail_of(const Program &program) const {
+  const auto &actions = program.actions;
+  const auto last = std::find_if(actions.rbegin(), actions.rend(), [](const Action &a) { return a.computes(); });
+  if (npu_.cores > 1 || last == actions.rend() || last->kind == Action::Kind::kAdd) return 0;
+  const auto store = std::find_if(last.base(), actions.end(), [&](const Action &a) {
+    return a.kind == Action::Kind::kStore && a.place.rows.first == last->cout.rows.first;
+  });
+  return drain() +
+         (store == actions.end() ? 0 : service(dram_bytes_of(*store, npu_)) + npu_.memory.latency_cycles + kPipeline);
+}
 
 /// When the head of an engine's queue can start; infinity while that is unknown.
-double Player::ready(std::size_t engine) const {
-  if (head_[engine] == queue_[engine].size()) return kNotReady;
+double RunningEstimate::ready(std::size_t engine) const {
+  if (!is_known(engine)) return kNotReady;
   const std::size_t index = queue_[engine][head_[engine]];
-  // The fetch delivers the commands at the DRAM's speed.
-  double start = std::max(free_[engine], static_cast<double>(index) * isa::kCommandBytes * npu_.memory.bytes_den /
-                                             npu_.memory.bytes_num);
-  const std::int32_t *after = ordering_.after(index);
+  double start = std::max(free_[engine], fetched(index));
+  const std::int32_t *after = ordering_->after(index);
   for (std::size_t e = 0; e < kComputeEngine + npu_.cores; ++e)
     if (const std::int32_t other = after[e]; other != Ordering::kNone) {
       const double other_done = done_[static_cast<std::size_t>(other)];
@@ -95,69 +98,97 @@ double Player::ready(std::size_t engine) const {
   return start;
 }
 
-void Player::move(std::size_t engine, double start) {
+/// The same of a head that may be still to come.
+double RunningEstimate::ready_at_least(std::size_t engine) const {
+  return is_known(engine) ? ready(engine) : std::max(free_[engine], fetched(done_.size()));
+}
+
+void RunningEstimate::move(const Program &program, std::size_t engine, double start) {
   const std::size_t index = queue_[engine][head_[engine]++];
-  const Action &a = program_.actions[index];
   const double latency = npu_.memory.latency_cycles;
-  channel_ += std::max(0.0, start - channel_free_);
-  channel_free_ = std::max(channel_free_, start) + service(a);
+  idle_ += std::max(0.0, start - channel_free_);
+  channel_free_ = std::max(channel_free_, start) + service(bytes_[index]);
   done_[index] = channel_free_ + latency + kPipeline;
   // The next command's bursts are issued as soon as this one's are, a burst a cycle.
-  free_[engine] = std::max(start + a.rect.rows, channel_free_ - latency);
+  free_[engine] = std::max(start + program.actions[index].rect.rows, channel_free_ - latency);
   end_ = std::max(end_, done_[index]);
 }
 
-void Player::compute(std::size_t engine, double start) {
+void RunningEstimate::compute(const Program &program, std::size_t engine, double start) {
   const std::size_t index = queue_[engine][head_[engine]++];
-  const Action &a = program_.actions[index];
-  const TileProduct &p = program_.products[a.product];
-  const double drain = 2.0 * npu_.rows + npu_.cols + 8; // last step to last result written
-  double cycles = static_cast<double>(product_cycles(p, program_.layers[p.layer], npu_));
+  const Action &a = program.actions[index];
+  const TileProduct &p = program.products[a.product];
+  double cycles = cycles_[a.product];
   array_ = std::max(array_, start + left_[engine]);
   left_[engine] -= cycles;
   if (p.add) { // begins and ends with an empty array
-    free_[engine] = done_[index] = std::max(start, free_[engine] + drain) + cycles + kPipeline;
+    free_[engine] = done_[index] = std::max(start, free_[engine] + drain()) + cycles + kPipeline;
   } else {
-    cycles += bank_conflicts(a.a.rows, a.b.rows, npu_.bank_rows()) *
-              static_cast<double>(block_count(tile_rows(a.rect), a.rect.cols, npu_)) *
-              range_of(p, contraction_of(p.result).red).size;
+    if (const double conflicts = bank_conflicts(a.a.rows, a.b.rows, npu_.bank_rows()); conflicts > 0)
+      cycles += conflicts * static_cast<double>(block_count(tile_rows(a.rect), a.rect.cols, npu_)) *
+                range_of(p, contraction_of(p.result).red).size;
     const bool stalled = start > free_[engine];
     if (stalled && a.acc) start += npu_.rows; // nothing computes while the first initial values enter
     free_[engine] = start + cycles;
-    done_[index] = free_[engine] + drain;
+    done_[index] = free_[engine] + drain();
   }
   end_ = std::max(end_, done_[index]);
 }
 
 /// Whether any core could go on.
-bool Player::compute_all() {
+bool RunningEstimate::compute_all(const Program &program) {
   bool any = false;
   for (std::size_t engine = kComputeEngine; engine < kComputeEngine + npu_.cores; ++engine)
     for (double at = ready(engine); at < kNotReady; at = ready(engine)) {
-      compute(engine, at);
+      compute(program, engine, at);
       any = true;
     }
   return any;
 }
 
-double Player::run() {
+/// Takes in the actions that the program has beyond those known.
+void RunningEstimate::follow(const Program &program) {
+  ordering_ = &order_.follow(program);
+  for (std::size_t i = done_.size(); i < program.actions.size(); ++i) {
+    const Action &a = program.actions[i];
+    queue_[engine_of(a)].push_back(i);
+    bytes_.push_back(a.computes() ? 0 : dram_bytes_of(a, npu_));
+  }
+  done_.resize(program.actions.size(), kPending);
+}
+
+/// Plays what is known, as far as it does not depend on what is not; false if the program is late.
+bool RunningEstimate::play(const Program &program, bool whole) {
   for (;;) {
-    if (late()) return least();
-    if (compute_all()) continue;
-    const double load_at = ready(kLoadEngine);
-    const double store_at = ready(kStoreEngine);
-    if (load_at == kNotReady && store_at == kNotReady) return end_;
-    if (load_at <= store_at)
-      move(kLoadEngine, load_at);
-    else
-      move(kStoreEngine, store_at);
+    if (late()) return false;
+    if (compute_all(program)) continue;
+    const double load_at = whole ? ready(kLoadEngine) : ready_at_least(kLoadEngine);
+    const double store_at = whole ? ready(kStoreEngine) : ready_at_least(kStoreEngine);
+    if (load_at == kNotReady && store_at == kNotReady) return true;
+    const std::size_t first = load_at <= store_at ? kLoadEngine : kStoreEngine;
+    if (!is_known(first)) return true;
+    move(program, first, first == kLoadEngine ? load_at : store_at);
   }
 }
 
-} // namespace
+bool RunningEstimate::goes_on(const Program &program, std::uint64_t bytes) {
+  moving_ = service(bytes);
+  follow(program);
+  return play(program, false);
+}
+
+std::uint64_t RunningEstimate::end(const Program &program) {
+  follow(program);
+  tail_ = tail_of(program);
+  return static_cast<std::uint64_t>(play(program, true) ? end_ : limit_);
+}
 
 std::uint64_t estimate_cycles(const Program &program, const Machine &npu, std::uint64_t limit) {
-  return static_cast<std::uint64_t>(Player(program, npu, static_cast<double>(limit)).run());
+  RunningEstimate estimate(npu);
+  for (const TileProduct &p : program.products)
+    estimate.add_product(p, program.layers[p.layer]);
+  estimate.begin(limit);
+  return estimate.goes_on(program, moved_bytes(program, npu)) ? estimate.end(program) : limit;
 }
 
 } // namespace gradweave::compiler

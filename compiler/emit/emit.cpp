@@ -82,68 +82,100 @@ isa::GemmCommand gemm_command(const Action &a, const GemmRoles &r) {
   return g;
 }
 
+/// Where commands go, and, if that is asked for, what they are.
+struct Sink {
+  std::vector<isa::Command> &commands;
+  std::vector<CommandInfo> *info;
+
+  void put(const isa::Decoded &command, const CommandInfo &of) {
+    commands.push_back(isa::encode(command));
+    if (info != nullptr) info->push_back(of);
+  }
+};
+
+/// Runs follow one another on the engine: the first waits for all, and the last ends last. The last one is left to
+/// whoever posts.
+void put_runs(const Action &a, const Layer &layer, std::uint32_t lanes, const CommandInfo &info, isa::Decoded &d,
+              Sink &sink) {
+  if (a.rect.pixels.width == 0 && a.rect.taps.rows == 0) { // most
+    d.op = dma_command(a, {a.rect.row, 1, a.rect.rows, 0}, lanes);
+    return;
+  }
+  const std::vector<RowRun> runs = row_runs(a.rect, layer.image ? kernel_channels(layer) : 0);
+  for (std::size_t run = 0; run + 1 < runs.size(); ++run) {
+    d.op = dma_command(a, runs[run], lanes);
+    sink.put(d, info);
+    d.sync = {};
+  }
+  d.op = dma_command(a, runs.back(), lanes);
+}
+
+void put_product(const Action &a, const Program &program, const NpuConfig &npu, CommandInfo &info, isa::Decoded &d) {
+  const TileProduct &p = program.products[a.product];
+  const Layer &layer = program.layers[a.layer];
+  const GemmRoles r = roles(p, layer);
+  if (a.kind == Action::Kind::kAdd)
+    d.op = add_command(a);
+  else if (layer.image)
+    d.op = image_command(gemm_command(a, r), r, p, layer, npu.lanes());
+  else
+    d.op = gemm_command(a, r);
+  info.red = r.red;
+  info.red_n = r.red_size;
+}
+
+void emit_action(std::size_t index, const Program &program, const Orderings &ordering, const NpuConfig &npu,
+                 Sink &sink) {
+  const Action &a = program.actions[index];
+  Tokens tokens(ordering[index], engine_of(a));
+  CommandInfo info{a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill};
+  info.layer = a.layer;
+  if (a.rect.pixels.phase != 0) {
+    std::uint32_t end = 0;
+    tensor_rows(a.rect, info.row, end);
+  }
+  const CommandInfo moved = info;
+  isa::Decoded sync;
+  sync.op = isa::SyncCommand{static_cast<std::uint8_t>(engine_of(a))};
+  while (tokens.waits_left()) {
+    isa::Decoded d = sync;
+    tokens.take_waits(d.sync);
+    sink.put(d, moved);
+  }
+  isa::Decoded d;
+  tokens.take_waits(d.sync);
+  if (a.computes())
+    put_product(a, program, npu, info, d);
+  else
+    put_runs(a, program.layers[a.layer], npu.lanes(), info, d, sink);
+  tokens.take_posts(d.sync);
+  sink.put(d, info);
+  while (tokens.posts_left()) {
+    isa::Decoded more = sync;
+    tokens.take_posts(more.sync);
+    sink.put(more, moved);
+  }
+}
+
 } // namespace
 
 EmittedStream emit(const Program &program, const Orderings &ordering, const NpuConfig &npu) {
   EmittedStream stream;
   stream.commands.reserve(program.actions.size());
   stream.info.reserve(program.actions.size());
-  for (std::size_t i = 0; i < program.actions.size(); ++i) {
-    const Action &a = program.actions[i];
-    Tokens tokens(ordering[i], engine_of(a));
-    CommandInfo info{a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill};
-    info.layer = a.layer;
-    if (a.rect.pixels.phase != 0) {
-      std::uint32_t end = 0;
-      tensor_rows(a.rect, info.row, end);
-    }
-    const auto sync = [&, moved = info] {
-      isa::Decoded d;
-      d.op = isa::SyncCommand{static_cast<std::uint8_t>(engine_of(a))};
-      stream.info.push_back(moved);
-      return d;
-    };
-    while (tokens.waits_left()) {
-      isa::Decoded d = sync();
-      tokens.take_waits(d.sync);
-      stream.commands.push_back(isa::encode(d));
-    }
-    isa::Decoded d;
-    tokens.take_waits(d.sync);
-    if (a.computes()) {
-      const TileProduct &p = program.products[a.product];
-      const Layer &layer = program.layers[a.layer];
-      const GemmRoles r = roles(p, layer);
-      if (a.kind == Action::Kind::kAdd)
-        d.op = add_command(a);
-      else if (layer.image)
-        d.op = image_command(gemm_command(a, r), r, p, layer, npu.lanes());
-      else
-        d.op = gemm_command(a, r);
-      info.red = r.red;
-      info.red_n = r.red_size;
-    } else {
-      // Runs follow one another on the engine: the first waits for all, and the last ends last.
-      const Layer &layer = program.layers[a.layer];
-      const std::vector<RowRun> runs = row_runs(a.rect, layer.image ? kernel_channels(layer) : 0);
-      for (std::size_t run = 0; run + 1 < runs.size(); ++run) {
-        d.op = dma_command(a, runs[run], npu.lanes());
-        stream.commands.push_back(isa::encode(d));
-        stream.info.push_back(info);
-        d.sync = {};
-      }
-      d.op = dma_command(a, runs.back(), npu.lanes());
-    }
-    tokens.take_posts(d.sync);
-    stream.commands.push_back(isa::encode(d));
-    stream.info.push_back(info);
-    while (tokens.posts_left()) {
-      isa::Decoded more = sync();
-      tokens.take_posts(more.sync);
-      stream.commands.push_back(isa::encode(more));
-    }
-  }
+  Sink sink{stream.commands, &stream.info};
+  for (std::size_t i = 0; i < program.actions.size(); ++i)
+    emit_action(i, program, ordering, npu, sink);
   return stream;
+}
+
+std::vector<isa::Command> emit_commands(const Program &program, const Orderings &ordering, const NpuConfig &npu) {
+  std::vector<isa::Command> commands;
+  commands.reserve(program.actions.size());
+  Sink sink{commands, nullptr};
+  for (std::size_t i = 0; i < program.actions.size(); ++i)
+    emit_action(i, program, ordering, npu, sink);
+  return commands;
 }
 
 } // namespace gradweave::compiler

@@ -15,5 +15,7 @@ struct EmittedStream {
 /// waits and posts beyond those that a command has. Throws std::out_of_range, naming the field, if a value does not
 /// fit.
 EmittedStream emit(const Program &program, const Orderings &ordering, const NpuConfig &npu);
+/// Its commands alone.
+std::vector<isa::Command> emit_commands(const Program &program, const Orderings &ordering, const NpuConfig &npu);
 
 } // namespace gradweave::compiler

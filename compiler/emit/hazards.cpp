@@ -23,6 +23,19 @@ std::uint32_t semaphores_used(std::uint32_t cores) {
   return engines * engines - 2;
 }
 
+/// For any number of engines.
+class RunningOrder::Orderer {
+public:
+  virtual ~Orderer() = default;
+  virtual void begin() = 0;
+  virtual void follow(const Program &program) = 0;
+  const Orderings &orderings() const { return orderings_; }
+
+protected:
+  explicit Orderer(std::size_t engines) : orderings_(engines) {}
+  Orderings orderings_;
+};
+
 namespace {
 
 constexpr std::int32_t kNone = Ordering::kNone;
@@ -47,7 +60,13 @@ public:
     PerEngine<E> readers = nothing<E>(); ///< since the write, the last of each engine
   };
 
-  explicit RowTracker(std::uint32_t rows) : rows_(rows), firsts_(1, 0), runs_(1) {}
+  explicit RowTracker(std::uint32_t rows) : rows_(rows) { clear(); }
+
+  /// No access yet.
+  void clear() {
+    firsts_.assign(1, 0);
+    runs_.assign(1, {});
+  }
 
   template <typename Visit> void visit(const RowRange &range, Visit visit) {
     for (auto [i, end] = runs_of(range); i < end; ++i)
@@ -104,19 +123,18 @@ private:
 };
 
 /// For an NPU of E engines.
-template <std::size_t E> class Orderer {
+template <std::size_t E> class OrdererOf : public RunningOrder::Orderer {
 public:
-  Orderer(const Program &program, const NpuConfig &npu)
-      : program_(program), npu_(npu), rows_(npu.spm_rows()), orderings_(program.actions.size(), E),
-        clocks_(program.actions.size(), nothing<E>()), first_block_(program.actions.size()) {}
+  explicit OrdererOf(const NpuConfig &npu) : Orderer(E), npu_(npu), rows_(npu.spm_rows()) {}
 
-  Orderings run();
+  void begin() override;
+  void follow(const Program &program) override;
 
 private:
   using Clock = PerEngine<E>; ///< for each engine, the last of its actions known to be complete
   using Run = typename RowTracker<E>::Run;
 
-  const Action &action(std::int32_t i) const { return program_.actions[static_cast<std::size_t>(i)]; }
+  const Action &action(std::int32_t i) const { return actions_[static_cast<std::size_t>(i)]; }
   std::uint32_t blocks(const Action &a) const {
     return static_cast<std::uint32_t>(block_count(tile_rows(a.rect), a.rect.cols, npu_));
   }
@@ -128,16 +146,15 @@ private:
   void collect_move(const Action &a);
   void settle(Clock &clock);
 
-  const Program &program_;
   const NpuConfig &npu_;
+  const Action *actions_ = nullptr; ///< of the program
   RowTracker<E> rows_;
-  Orderings orderings_;
   std::vector<Clock> clocks_; ///< known when the action starts
   std::vector<std::uint32_t> first_block_;
   std::array<std::uint32_t, E> next_block_{};                                ///< by engine
   std::unordered_map<std::uint64_t, std::int32_t> spill_store_, spill_load_; ///< last access by DRAM address
   std::vector<std::int32_t> stored_;                                         ///< last STORE by tensor
-  PerEngine<E> last_add_ = nothing<E>();
+  PerEngine<E> last_add_ = nothing<E>(), last_of_engine_ = nothing<E>();
   std::int32_t now_ = 0;
   std::size_t engine_ = 0; ///< of the action at hand
   PerEngine<E> needs_ = nothing<E>();
@@ -145,7 +162,7 @@ private:
 
 /// Whether a GEMM may read an earlier GEMM's results, of the same core, as initial values without waiting for its
 /// completion.
-template <std::size_t E> bool Orderer<E>::initial_values_ready(std::int32_t producer, const Action &consumer) const {
+template <std::size_t E> bool OrdererOf<E>::initial_values_ready(std::int32_t producer, const Action &consumer) const {
   const Action &p = action(producer);
   const std::uint64_t first = first_block_[static_cast<std::size_t>(producer)];
   const bool same_tile = p.cout.rows.first == consumer.cin.rows.first && p.rect == consumer.rect && !p.out_bf16;
@@ -153,7 +170,7 @@ template <std::size_t E> bool Orderer<E>::initial_values_ready(std::int32_t prod
   return first_block_[static_cast<std::size_t>(now_)] >= last_needed + kSafeBlocks;
 }
 
-template <std::size_t E> void Orderer<E>::read(const RowRange &range, bool initial_values) {
+template <std::size_t E> void OrdererOf<E>::read(const RowRange &range, bool initial_values) {
   const Action &self = action(now_);
   rows_.visit(range, [&](Run &run) {
     if (run.writer != kNone) {
@@ -167,7 +184,7 @@ template <std::size_t E> void Orderer<E>::read(const RowRange &range, bool initi
   });
 }
 
-template <std::size_t E> void Orderer<E>::write(const RowRange &range) {
+template <std::size_t E> void OrdererOf<E>::write(const RowRange &range) {
   // An engine's own accesses are in order: loads and results complete in order, and a GEMM has read its operands
   // before a later one's results leave the array.
   rows_.write(range, now_, engine_, [&](const Run &run) {
@@ -177,7 +194,7 @@ template <std::size_t E> void Orderer<E>::write(const RowRange &range) {
   });
 }
 
-template <std::size_t E> void Orderer<E>::collect(const Action &a) {
+template <std::size_t E> void OrdererOf<E>::collect(const Action &a) {
   needs_ = nothing<E>();
   if (!a.computes()) return collect_move(a);
   read(a.a.rows, false);
@@ -186,7 +203,7 @@ template <std::size_t E> void Orderer<E>::collect(const Action &a) {
   write(a.cout.rows);
 }
 
-template <std::size_t E> void Orderer<E>::collect_move(const Action &a) {
+template <std::size_t E> void OrdererOf<E>::collect_move(const Action &a) {
   const auto last = [](const auto &map, auto key) {
     const auto it = map.find(key);
     return it == map.end() ? kNone : it->second;
@@ -213,7 +230,7 @@ template <std::size_t E> void Orderer<E>::collect_move(const Action &a) {
 }
 
 /// Turns needs into waits, leaving out what the engine knows already and what another wait implies.
-template <std::size_t E> void Orderer<E>::settle(Clock &clock) {
+template <std::size_t E> void OrdererOf<E>::settle(Clock &clock) {
   // What is known of an engine once an action of another is complete.
   const auto knows = [&](std::size_t other, std::size_t engine) {
     const std::int32_t done = needs_[other];
@@ -234,22 +251,38 @@ template <std::size_t E> void Orderer<E>::settle(Clock &clock) {
         clock[e] = std::max(clock[e], knows(other, e));
 }
 
-template <std::size_t E> Orderings Orderer<E>::run() {
-  PerEngine<E> last_of_engine = nothing<E>();
-  for (const Action &a : program_.actions) {
-    const auto index = static_cast<std::size_t>(now_);
+template <std::size_t E> void OrdererOf<E>::begin() {
+  rows_.clear();
+  orderings_.resize(0);
+  clocks_.clear();
+  first_block_.clear();
+  next_block_ = {};
+  spill_store_.clear();
+  spill_load_.clear();
+  stored_.clear();
+  last_add_ = last_of_engine_ = nothing<E>();
+  now_ = 0;
+}
+
+template <std::size_t E> void OrdererOf<E>::follow(const Program &program) {
+  const std::size_t count = program.actions.size();
+  actions_ = program.actions.data();
+  orderings_.resize(count);
+  clocks_.resize(count, nothing<E>());
+  first_block_.resize(count);
+  for (auto index = static_cast<std::size_t>(now_); index < count; ++index) {
+    const Action &a = actions_[index];
     engine_ = engine_of(a);
     Clock &clock = clocks_[index];
-    if (last_of_engine[engine_] != kNone) clock = clocks_[static_cast<std::size_t>(last_of_engine[engine_])];
+    if (last_of_engine_[engine_] != kNone) clock = clocks_[static_cast<std::size_t>(last_of_engine_[engine_])];
     first_block_[index] = next_block_[engine_];
     collect(a);
     settle(clock);
     if (a.kind == Action::Kind::kGemm) next_block_[engine_] += blocks(a);
     if (a.kind == Action::Kind::kAdd) last_add_[engine_] = now_;
-    last_of_engine[engine_] = now_;
+    last_of_engine_[engine_] = now_;
     ++now_;
   }
-  return std::move(orderings_);
 }
 
 } // namespace
@@ -262,9 +295,23 @@ Ordering Orderings::operator[](std::size_t action) const {
   return ordering;
 }
 
-Orderings order_actions(const Program &program, const NpuConfig &npu) {
+RunningOrder::RunningOrder(const NpuConfig &npu) {
   constexpr std::size_t kOneCore = kComputeEngine + 1;
-  return npu.cores == 1 ? Orderer<kOneCore>(program, npu).run() : Orderer<kMostEngines>(program, npu).run();
+  if (npu.cores == 1)
+    orderer_ = std::make_unique<OrdererOf<kOneCore>>(npu);
+  else
+    orderer_ = std::make_unique<OrdererOf<kMostEngines>>(npu);
 }
+
+RunningOrder::~RunningOrder() = default;
+
+void RunningOrder::begin() { orderer_->begin(); }
+
+const Orderings &RunningOrder::follow(const Program &program) {
+  orderer_->follow(program);
+  return orderer_->orderings();
+}
+
+Orderings order_actions(const Program &program, const NpuConfig &npu) { return RunningOrder(npu).follow(program); }
 
 } // namespace gradweave::compiler

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace gradweave::compiler {
@@ -34,11 +35,13 @@ struct Ordering {
 /// The orderings of a program's actions, in little memory.
 class Orderings {
 public:
-  Orderings() = default;
-  Orderings(std::size_t actions, std::size_t engines)
-      : engines_(engines), after_(actions * engines, Ordering::kNone), posts_(actions, 0) {}
+  explicit Orderings(std::size_t engines) : engines_(engines) {}
 
   std::size_t size() const { return posts_.size(); }
+  void resize(std::size_t actions) {
+    after_.resize(actions * engines_, Ordering::kNone);
+    posts_.resize(actions, 0);
+  }
   Ordering operator[](std::size_t action) const;
   /// Ordering::after of the action, for the engines that there are.
   const std::int32_t *after(std::size_t action) const { return &after_[action * engines_]; }
@@ -50,12 +53,32 @@ public:
   }
 
 private:
-  std::size_t engines_ = 0;
+  std::size_t engines_;
   std::vector<std::int32_t> after_;
   std::vector<std::uint16_t> posts_; ///< a bit an engine
 };
 
 /// The waits that the program's scratchpad and DRAM accesses demand, less those that others imply.
 Orderings order_actions(const Program &program, const NpuConfig &npu);
+
+/// The same of a program that grows.
+class RunningOrder {
+public:
+  /// The NPU must outlive the object.
+  explicit RunningOrder(const NpuConfig &npu);
+  ~RunningOrder();
+  RunningOrder(const RunningOrder &) = delete;
+  RunningOrder &operator=(const RunningOrder &) = delete;
+
+  /// Another program is to come.
+  void begin();
+  /// Those of all actions that the program has by now. It is the one of the calls before, with more actions behind.
+  const Orderings &follow(const Program &program);
+
+  class Orderer;
+
+private:
+  std::unique_ptr<Orderer> orderer_;
+};
 
 } // namespace gradweave::compiler

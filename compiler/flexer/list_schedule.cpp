@@ -44,7 +44,7 @@ public:
       if (o.next == Operation::kNone) to_move_ += bytes_of(tile(o.result));
   }
 
-  std::optional<Program> run(std::uint64_t most_bytes, const ListObserver &observer);
+  std::optional<Program> run(std::uint64_t most_bytes, const ListObserver &observer, const SetChoice &choice);
 
 private:
   const Operation &operation(std::int32_t id) const { return dag_.operations()[static_cast<std::size_t>(id)]; }
@@ -71,6 +71,7 @@ private:
   bool is_better(const SetValue &x, const SetValue &y) const;
   std::optional<Trial> best_of(const std::vector<OperationSet> &sets, ListStep &step);
   std::optional<Trial> choose(ListStep &step);
+  std::optional<Trial> take(const OperationSet &set);
   void move(const Trial &trial, ListStep &step);
   void issue(const Trial &trial, ListStep &step);
   void compute(std::int32_t id, std::uint32_t core);
@@ -206,6 +207,11 @@ std::optional<Trial> ListScheduler::choose(ListStep &step) {
   return std::nullopt;
 }
 
+std::optional<Trial> ListScheduler::take(const OperationSet &set) {
+  std::optional<Trial> trial = weigh(set);
+  return trial ? trial : repack(set);
+}
+
 /// Stores what loses its place, and loads what is read of what has got one.
 void ListScheduler::move(const Trial &trial, ListStep &step) {
   for (const std::int32_t id : trial.victims) {
@@ -271,14 +277,15 @@ void ListScheduler::issue(const Trial &trial, ListStep &step) {
   }
 }
 
-std::optional<Program> ListScheduler::run(std::uint64_t most_bytes, const ListObserver &observer) {
+std::optional<Program> ListScheduler::run(std::uint64_t most_bytes, const ListObserver &observer,
+                                          const SetChoice &choice) {
   for (std::uint32_t phase = 0; phase < plans_.size(); ++phase) {
     ready_ = dag_.sources(phase);
     while (!ready_.empty()) {
       if (moved_ + to_move_ > most_bytes) return std::nullopt;
       ListStep step;
       step.ready = ready_.size();
-      std::optional<Trial> trial = choose(step);
+      std::optional<Trial> trial = choice ? take(choice(ready_)) : choose(step);
       if (!trial) return std::nullopt;
       move(*trial, step);
       map_ = std::move(trial->map);
@@ -297,8 +304,9 @@ std::optional<Program> ListScheduler::run(std::uint64_t most_bytes, const ListOb
 } // namespace
 
 std::optional<Program> list_schedule(const std::vector<PhasePlan> &plans, const TileWalk &walk, const Policy &policy,
-                                     std::uint32_t cores, std::uint64_t most_bytes, const ListObserver &observer) {
-  return ListScheduler(plans, walk, policy, cores).run(most_bytes, observer);
+                                     std::uint32_t cores, std::uint64_t most_bytes, const ListObserver &observer,
+                                     const SetChoice &choice) {
+  return ListScheduler(plans, walk, policy, cores).run(most_bytes, observer, choice);
 }
 
 } // namespace gradweave::compiler::flexer

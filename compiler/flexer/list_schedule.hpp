@@ -54,12 +54,15 @@ struct ListStep {
   std::vector<Issued> issued; ///< in this order
 };
 using ListObserver = std::function<void(const ListStep &)>;
+/// Takes a set of the ready operations, which ascend, in place of the priorities: as many as there are cores at most.
+using SetChoice = std::function<OperationSet(const std::vector<std::int32_t> &ready)>;
 
 /// Schedules the operations of the walk, phase after phase, for `cores` cores, and places their tiles. Operation i of
 /// the walk's table stands for product i of the plans. Returns nothing if an operation does not fit the scratchpad by
-/// itself, or once more than `most_bytes` would be moved.
+/// itself, or once more than `most_bytes` would be moved; nor if `choice`, where it is given, takes a set that does not
+/// fit.
 std::optional<Program> list_schedule(const std::vector<PhasePlan> &plans, const TileWalk &walk, const Policy &policy,
                                      std::uint32_t cores, std::uint64_t most_bytes = ~std::uint64_t{0},
-                                     const ListObserver &observer = nullptr);
+                                     const ListObserver &observer = nullptr, const SetChoice &choice = nullptr);
 
 } // namespace gradweave::compiler::flexer

@@ -22,7 +22,7 @@ std::uint64_t above(double value) {
 }
 
 AccessCounts accesses_of(const Program &program, const Machine &npu) {
-  return count_accesses(emit(program, order_actions(program, npu), npu).commands, npu);
+  return count_accesses(emit_commands(program, order_actions(program, npu), npu), npu);
 }
 
 } // namespace

@@ -26,15 +26,16 @@ PhaseSearch::PhaseSearch(PhaseKind kind, const PhaseParts &parts, const TileShap
                          const Layer &layer, const Layer &whole, const Layout &layout, const Machine &npu,
                          const std::function<void()> &tried)
     : kind_(kind), parts_(parts), fixed_(fixed), budget_(budget), layer_(layer), whole_(whole), layers_{layer},
-      part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried) {}
+      part_(part_of(layer, parts, npu)), layout_(layout), npu_(npu), tried_(tried), estimate_(npu) {}
 
-std::vector<PhaseSearch::Ranked> PhaseSearch::ranked() const {
+PhaseSearch::Ranking PhaseSearch::ranking() const {
   const auto sides = [&](std::uint32_t fixed, Dim dim) {
     return fixed > 0 ? std::vector<std::uint32_t>{fixed} : sides_along(kind_, dim, part_, npu_);
   };
   const auto ms = sides(fixed_.m, Dim::kM), ks = sides(fixed_.k, Dim::kK), ns = sides(fixed_.n, Dim::kN);
   const RowRange all{0, npu_.spm_rows()};
-  std::vector<Ranked> ranked;
+  Ranking ranking;
+  std::vector<Ranked> &ranked = ranking.ranked;
   std::uint64_t fewest = ~std::uint64_t{0};
   for (const std::uint32_t m : ms)
     for (const std::uint32_t k : ks)
@@ -43,7 +44,7 @@ std::vector<PhaseSearch::Ranked> PhaseSearch::ranked() const {
         if (!fits(kind_, tile, {all, all, all}, part_, npu_, parts_)) continue;
         const std::uint64_t products = product_count(kind_, tile, whole_);
         fewest = std::min(fewest, products);
-        if (products <= kMostProducts) add_orders(tile, ranked);
+        if (products <= kMostProducts) add_orders(tile, ranking);
       }
   if (ranked.empty() && fixed_ == TileShape{}) {
     if (fewest == ~std::uint64_t{0}) refuse_scratchpad(whole_, npu_);
@@ -51,32 +52,34 @@ std::vector<PhaseSearch::Ranked> PhaseSearch::ranked() const {
   }
   const std::size_t keep = std::min(ranked.size(), kPlayed);
   std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(keep), ranked.end(),
-                    [](const Ranked &x, const Ranked &y) { return x.rough.cycles < y.rough.cycles; });
+                    [](const Ranked &x, const Ranked &y) { return x.cycles < y.cycles; });
   ranked.resize(keep);
-  return ranked;
+  return ranking;
 }
 
-void PhaseSearch::add_orders(const TileShape &tile, std::vector<Ranked> &ranked) const {
+std::vector<RoughEstimate> PhaseSearch::estimates(const TileShape &tile, const std::vector<LoopOrder> &orders) const {
+  return parts_.by_turns() ? rough_estimates_together(kind_, orders, tile, part_, npu_, parts_.dim, parts_.cores)
+                           : rough_estimates(kind_, orders, tile, part_, npu_, parts_.cores);
+}
+
+void PhaseSearch::add_orders(const TileShape &tile, Ranking &ranking) const {
   const std::vector<LoopOrder> &orders = form_of(kind_).loops;
-  std::vector<RoughEstimate> estimates =
-      parts_.by_turns() ? rough_estimates_together(kind_, orders, tile, part_, npu_, parts_.dim, parts_.cores)
-                        : rough_estimates(kind_, orders, tile, part_, npu_, parts_.cores);
-  if (parts_.count > 1) { // the same in all orders
-    const auto bound = static_cast<double>(plan_cycles(plan_of({tile, orders.front(), {}}).plan, layer_, npu_));
-    for (RoughEstimate &estimate : estimates)
-      estimate.bound = bound;
-  }
-  for (std::size_t i = 0; i < orders.size(); ++i)
-    ranked.push_back({tile, orders[i], estimates[i]});
+  const std::vector<RoughEstimate> rough = estimates(tile, orders);
+  // The same in all orders.
+  const double bound =
+      parts_.count > 1 ? static_cast<double>(plan_cycles(plan_of(tile, orders.front()).plan, layer_, npu_)) : 0;
+  const auto index = static_cast<std::uint32_t>(ranking.tiles.size());
+  for (std::uint32_t i = 0; i < orders.size(); ++i)
+    ranking.ranked.push_back({rough[i].cycles, parts_.count > 1 ? bound : rough[i].bound, index, i});
+  ranking.tiles.push_back(tile);
 }
 
-Candidate PhaseSearch::plan_of(const Ranked &ranked) const {
+Candidate PhaseSearch::plan_of(const TileShape &tile, const LoopOrder &loops) const {
   Candidate c;
   c.plan.kind = kind_;
   c.plan.parts = parts_;
-  c.plan.tile = ranked.tile;
-  c.plan.loops = ranked.loops;
-  c.rough = ranked.rough;
+  c.plan.tile = tile;
+  c.plan.loops = loops;
   return c;
 }
 
@@ -87,6 +90,10 @@ const TileWalk &PhaseSearch::walk_of(const PhasePlan &plan) {
     walked = plan;
     walked.products = plan_products(plan, layer_, npu_);
     walk_.emplace(walked_, layers_, layout_, npu_);
+    estimate_.clear_products();
+    for (const Slice &slice : walk_->order())
+      for (std::size_t i = slice.first; i < slice.end; ++i)
+        estimate_.add_product(walked.products[i], layer_);
   }
   walked.split = plan.split;
   walked.window = plan.window;
@@ -99,12 +106,14 @@ PlayedPlan PhaseSearch::place_and_estimate(const PhasePlan &plan, std::uint64_t 
   played.limit = limit;
   const TileWalk &walk = walk_of(plan);
   played.products = walked_.front().products.size();
-  const auto program = allocate(walked_, walk, traffic_limit(limit, false, npu_), &played.work);
+  estimate_.begin(limit);
+  const auto program = allocate(walked_, walk, traffic_limit(limit, false, npu_), &played.work,
+                                limit == kTooSlow ? nullptr : &estimate_);
   if (!program) return played;
   played.placed = true;
   played.work = program->work();
   played.bytes = moved_bytes(*program, npu_);
-  played.cycles = estimate_cycles(*program, npu_, limit);
+  played.cycles = estimate_.end(*program);
   return played;
 }
 
@@ -139,14 +148,16 @@ void PhaseSearch::play(Candidate candidate) {
 }
 
 std::vector<Candidate> PhaseSearch::run() {
-  const std::vector<Ranked> candidates = ranked();
+  const Ranking all = ranking();
   double bound = std::numeric_limits<double>::infinity();
-  for (const Ranked &r : candidates)
-    bound = std::min(bound, r.rough.bound);
-  for (const Ranked &r : candidates) {
+  for (const Ranked &r : all.ranked)
+    bound = std::min(bound, r.bound);
+  for (const Ranked &r : all.ranked) {
     if ((played_ > budget_ / 2 && !found_.empty()) || best() < kCloseEnough * bound) break;
-    if (r.rough.bound > best()) continue;
-    Candidate c = plan_of(r);
+    if (r.bound > best()) continue;
+    const LoopOrder &loops = form_of(kind_).loops[r.order];
+    Candidate c = plan_of(all.tiles[r.tile], loops);
+    c.rough = estimates(c.plan.tile, {loops}).front();
     for (const SpmSplit &split : splits_near(c.rough, npu_, 0)) {
       c.plan.split = split;
       play(c);

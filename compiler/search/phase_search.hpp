@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/cost/estimate.hpp"
+#include "compiler/cost/tile_estimate.hpp"
 #include "compiler/ir/program.hpp"
 #include "compiler/search/played_plans.hpp"
 #include "compiler/spm/residency.hpp"
@@ -35,14 +36,20 @@ public:
 private:
   /// A tiling and loop order that has not been played yet. There are many.
   struct Ranked {
-    TileShape tile;
-    LoopOrder loops;
-    RoughEstimate rough;
+    double cycles, bound; ///< RoughEstimate's
+    std::uint32_t tile;   ///< index
+    std::uint32_t order;  ///< index
   };
-  std::vector<Ranked> ranked() const;
+  /// The tilings, and those of their orders that are to be played, best first.
+  struct Ranking {
+    std::vector<TileShape> tiles;
+    std::vector<Ranked> ranked;
+  };
+  Ranking ranking() const;
+  std::vector<RoughEstimate> estimates(const TileShape &tile, const std::vector<LoopOrder> &orders) const;
   /// The tile in all loop orders.
-  void add_orders(const TileShape &tile, std::vector<Ranked> &ranked) const;
-  Candidate plan_of(const Ranked &ranked) const;
+  void add_orders(const TileShape &tile, Ranking &ranking) const;
+  Candidate plan_of(const TileShape &tile, const LoopOrder &loops) const;
   /// Plans of the same tile and loops share products and tiles.
   const TileWalk &walk_of(const PhasePlan &plan);
   /// Places the plan, and estimates its cycles; neither any further than `limit` cycles.
@@ -68,6 +75,7 @@ private:
   std::vector<Candidate> found_;
   std::vector<PhasePlan> walked_ = std::vector<PhasePlan>(1); ///< the one that walk_ is of
   std::optional<TileWalk> walk_;
+  RunningEstimate estimate_;        ///< of programs of that walk
   std::optional<ProductRows> rows_; ///< of tiles of rows_of_
   TileShape rows_of_;
   PlayedPlans known_;

@@ -66,7 +66,7 @@ public:
     if (limited()) traffic_ = least_traffic(table_, layout_, npu_, limit_.command_bytes);
   }
 
-  bool run(const std::vector<PhasePlan> &plans, const Slice &slice);
+  bool run(const std::vector<PhasePlan> &plans, const Slice &slice, PlacementWatch *watch);
   Program take() {
     program_.visits = placement_.visits();
     return std::move(program_);
@@ -152,7 +152,7 @@ std::uint32_t Allocator::end_of(const PhasePlan &plan) const {
   return end;
 }
 
-bool Allocator::run(const std::vector<PhasePlan> &plans, const Slice &slice) {
+bool Allocator::run(const std::vector<PhasePlan> &plans, const Slice &slice, PlacementWatch *watch) {
   const PhasePlan &plan = plans[slice.plan];
   placement_.begin(plan, slice.begins && plans[slice.run].starts_empty);
   end_ = end_of(plan);
@@ -172,6 +172,7 @@ bool Allocator::run(const std::vector<PhasePlan> &plans, const Slice &slice) {
     use_tiles(needs);
     program_.products.push_back(product);
     ++step_;
+    if (watch != nullptr && !watch->goes_on(program_, traffic_)) return false;
   }
   return traffic_ < limit_.bytes;
 }
@@ -202,11 +203,11 @@ std::uint64_t least_traffic(const TileWalk &walk, std::uint32_t command_bytes) {
 namespace {
 
 std::optional<Program> place_all(const std::vector<PhasePlan> &plans, const TileWalk &walk, TileTable table,
-                                 const TrafficLimit &limit, std::uint64_t *lost) {
+                                 const TrafficLimit &limit, std::uint64_t *lost, PlacementWatch *watch = nullptr) {
   const std::size_t products = table.needs.size();
   Allocator allocator(plans, walk, std::move(table), limit);
   for (const Slice &slice : walk.order())
-    if (!allocator.run(plans, slice)) {
+    if (!allocator.run(plans, slice, watch)) {
       if (lost != nullptr) *lost += products;
       return std::nullopt;
     }
@@ -216,8 +217,8 @@ std::optional<Program> place_all(const std::vector<PhasePlan> &plans, const Tile
 } // namespace
 
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const TileWalk &walk, const TrafficLimit &limit,
-                                std::uint64_t *lost) {
-  return place_all(plans, walk, walk.table(), limit, lost);
+                                std::uint64_t *lost, PlacementWatch *watch) {
+  return place_all(plans, walk, walk.table(), limit, lost, watch);
 }
 
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, TileWalk &&walk, const TrafficLimit &limit,

@@ -71,6 +71,15 @@ private:
   TileTable table_;
 };
 
+/// Looks on while tiles are placed.
+class PlacementWatch {
+public:
+  virtual ~PlacementWatch() = default;
+  /// After each product: the program so far, and what all its LOADs and STOREs will take of the DRAM at least. Whether
+  /// to go on.
+  virtual bool goes_on(const Program &program, std::uint64_t bytes) = 0;
+};
+
 /// Bytes of the DRAM that every program of the walk takes, as TrafficLimit counts them: the commands of all products, a
 /// LOAD of each input and a STORE of each result.
 std::uint64_t least_traffic(const TileWalk &walk, std::uint32_t command_bytes);
@@ -78,10 +87,12 @@ std::uint64_t least_traffic(const TileWalk &walk, std::uint32_t command_bytes);
 /// Walks the products with knowledge of all later ones. A tile that is missing takes the rows that are cheapest to give
 /// up: dead ones first, else tiles whose next use is far, counting that partial sums cost a store and a load. Rows that
 /// one of the last `window` products used are avoided where possible, so that loads overlap computing. Returns nothing
-/// if some product does not fit its areas, or as soon as it is clear that the program would exceed the limit; its
-/// products are then added to `lost`, all of them: a search that is bounded by its work does not depend on the limit.
+/// if some product does not fit its areas, or as soon as it is clear that the program would exceed the limit, or the
+/// watch does not go on; its products are then added to `lost`, all of them: a search that is bounded by its work does
+/// not depend on the limit. Only a limit that does not count commands, and is one, may have a watch.
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, const TileWalk &walk,
-                                const TrafficLimit &limit = {}, std::uint64_t *lost = nullptr);
+                                const TrafficLimit &limit = {}, std::uint64_t *lost = nullptr,
+                                PlacementWatch *watch = nullptr);
 /// The same, of a walk that is walked but once.
 std::optional<Program> allocate(const std::vector<PhasePlan> &plans, TileWalk &&walk, const TrafficLimit &limit = {},
                                 std::uint64_t *lost = nullptr);

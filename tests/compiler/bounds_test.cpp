@@ -136,6 +136,29 @@ void expect_traffic_is_limited(const std::vector<PhasePlan> &plans, const Progra
   }
 }
 
+/// The estimate of programs whose tiles are placed: of one that is fast enough exact, and who gives up is right. What
+/// is known of a program of the products makes no difference.
+void expect_running_estimate_holds(std::vector<PhasePlan> plans, const Program &program, const Layout &layout,
+                                   const Machine &npu) {
+  const TileWalk walk(plans, program.layers, layout, npu);
+  const std::uint64_t exact = estimate_cycles(program, npu, kTooSlow);
+  RunningEstimate running(npu);
+  for (const TileProduct &p : program.products)
+    running.add_product(p, program.layers[p.layer]);
+  for (const std::uint64_t limit : {exact + 1, exact, exact * 9 / 10, exact / 2, exact + 1}) {
+    running.begin(limit);
+    std::uint64_t lost = 0;
+    const auto placed = allocate(plans, walk, traffic_limit(limit, false, npu), &lost, &running);
+    EXPECT_EQ(lost, placed ? 0 : program.products.size());
+    if (limit > exact) {
+      ASSERT_TRUE(placed);
+      EXPECT_EQ(running.end(*placed), exact);
+    } else if (placed) {
+      EXPECT_GE(running.end(*placed), limit);
+    }
+  }
+}
+
 class BoundsOn : public testing::TestWithParam<std::string> {};
 
 TEST_P(BoundsOn, NoStreamBeatsItsBounds) {
@@ -183,6 +206,7 @@ TEST_P(BoundsOn, NoProgramBeatsTheBoundThatPrunes) {
         const Program program = allocate(plans, {layer}, layout, npu).value();
         EXPECT_LE(program_bound(program, npu), program_cycles(program, npu)) << layer.name << " " << describe(plans);
         expect_limits_hold(program, npu, describe(plans));
+        expect_running_estimate_holds(plans, program, layout, npu);
         expect_traffic_is_limited(plans, program, layout, npu);
       }
     }
