@@ -28,6 +28,8 @@ Axis expand_axis(const std::string &word) {
   } else if (word == "@counter") {
     for (const auto &counter : isa::kCounters)
       if (!counter.group.empty()) axis.emplace_back(counter.name);
+    for (const auto &counter : isa::kVectorCounters)
+      if (!counter.group.empty()) axis.emplace_back(counter.name);
   } else if (word == "@state") {
     axis.assign(kStates.begin(), kStates.end());
   } else if (word == "@fifo") {

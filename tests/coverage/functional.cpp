@@ -12,6 +12,12 @@ namespace {
 
 bool bit(std::uint64_t set, unsigned place) { return (set >> place) & 1U; }
 
+/// Of an NPU's counters, those of a vector unit behind the others.
+std::string counter_name(std::size_t place) {
+  return std::string(place < isa::kCounters.size() ? isa::kCounters[place].name
+                                                   : isa::kVectorCounters.at(place - isa::kCounters.size()).name);
+}
+
 constexpr std::size_t kRun = 3, kStop = 4;
 
 } // namespace
@@ -115,7 +121,7 @@ void FunctionalCoverage::sample_stall(const Sample &s, unsigned engine, std::uin
     last = {true, command, causes, {}};
     for (unsigned i = 0; causes >> i; ++i) {
       if (!bit(causes, i)) continue;
-      const std::string counter(isa::kCounters.at(first_counter + i).name);
+      const std::string counter = counter_name(first_counter + i);
       last.counts.push_back(&bins_["stall." + (command ? opcode_name(*command) : "NONE") + "." + counter]);
       if (!command) continue;
       for (const auto &[flag, value] : flags_of(*command)) {
