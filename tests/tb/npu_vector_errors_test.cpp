@@ -189,6 +189,7 @@ TEST_F(NpuVectorErrors, AFaultWhileAllEnginesAreCrowded) {
     commands.push_back(Crowd::sync(kUnit, Crowd::kNeverPosted));
   commands.push_back(SmallProgram::sync(0));
   commands.back().sync.posts[0] = 7;
+  commands.push_back(Crowd::sync(kUnit, Crowd::kNeverPosted)); // takes the place that the VECTOR leaves
   expect(commands, ErrorCode::VECTOR_FAULT, 0, "with a full queue behind it");
 }
 
