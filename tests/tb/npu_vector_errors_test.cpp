@@ -187,7 +187,7 @@ TEST_F(NpuVectorErrors, AFaultWhileAllEnginesAreCrowded) {
   commands.back().sync.waits[0] = {7, 1};
   for (std::uint32_t i = 1; i < config_.queue_depth; ++i)
     commands.push_back(Crowd::sync(kUnit, Crowd::kNeverPosted));
-  commands.push_back(SmallProgram::sync(0));
+  commands.push_back({Crowd::transfer(false, Crowd::kLoadAddr, 64, 0), {}, 0}); // long enough for the next one to come
   commands.back().sync.posts[0] = 7;
   commands.push_back(Crowd::sync(kUnit, Crowd::kNeverPosted)); // takes the place that the VECTOR leaves
   expect(commands, ErrorCode::VECTOR_FAULT, 0, "with a full queue behind it");
