@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 scripts/bootstrap.sh coverage
 
-npus="test8;test5x2;test8c2;test8p2" # docs/coverage.md says why these
+npus="test8;test5x2;test8c2;test8p2;test8v2" # docs/coverage.md says why these
 where=$build/coverage
 report=$where/report
 runs=$where/runs

@@ -18,6 +18,7 @@ module spm_props #(
   parameter int unsigned WORDS     = 6,  // SPM_ROWS / 2 * LANES
   parameter int unsigned ROW       = 0,  // the cell that is followed
   parameter int unsigned LANE      = 0,
+  parameter int unsigned VECTORS   = 0,  // 0 or 1
   localparam int unsigned ROW_W    = $clog2(SPM_ROWS),
   localparam int unsigned SLOTS    = BUS_BYTES / 2
 ) (
@@ -65,6 +66,24 @@ module spm_props #(
   input  logic [10:0]                  ld_count_i,
   input  logic [10:0]                  st_count_i,
   input  logic [8*BUS_BYTES-1:0]   ld_data_i,
+  // A vector unit's line read, and line written
+  input  logic                         v_en_i,
+  input  logic                         v_fp32_i,
+  input  logic                         v_col_i,
+  input  logic                         v_same_i,
+  input  logic [ROW_W-1:0]             v_row0_i,
+  input  logic [ROW_W-1:0]             v_row1_i,
+  input  logic [7:0]                   v_split_i,
+  input  logic [7:0]                   v_rot_i,
+  input  logic                         x_en_i,
+  input  logic                         x_fp32_i,
+  input  logic                         x_col_i,
+  input  logic [ROW_W-1:0]             x_row0_i,
+  input  logic [ROW_W-1:0]             x_row1_i,
+  input  logic [7:0]                   x_split_i,
+  input  logic [7:0]                   x_rot_i,
+  input  logic [7:0]                   x_count_i,
+  input  logic [32*LANES-1:0]          x_line_i,
   output logic                     covered_o
 );
 
@@ -93,14 +112,26 @@ module spm_props #(
   assign st_addr    = {{(24-ROW_W){1'b0}}, st_row_i} & {23'h7fffff, !st_fp32_i};
   assign st_pstride = {{(24-ROW_W){1'b0}}, st_pstride_i} & {23'h7fffff, !st_fp32_i};
 
-  gw_spm #(.LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES)) dut (
+  logic                v_en, x_en;
+  logic [23:0]         v_addr0, v_addr1, x_addr0, x_addr1;
+  logic [32*LANES-1:0] v_line;
+  assign v_en    = v_en_i && VECTORS != 0;
+  assign x_en    = x_en_i && VECTORS != 0;
+  assign v_addr0 = {{(24-ROW_W){1'b0}}, v_row0_i} & {23'h7fffff, !v_fp32_i};
+  assign v_addr1 = {{(24-ROW_W){1'b0}}, v_row1_i} & {23'h7fffff, !v_fp32_i};
+  assign x_addr0 = {{(24-ROW_W){1'b0}}, x_row0_i} & {23'h7fffff, !x_fp32_i};
+  assign x_addr1 = {{(24-ROW_W){1'b0}}, x_row1_i} & {23'h7fffff, !x_fp32_i};
+
+  gw_spm #(
+    .LANES(LANES), .COLS(COLS), .CORES(CORES), .SPM_ROWS(SPM_ROWS), .BUS_BYTES(BUS_BYTES), .VECTORS(VECTORS)
+  ) dut (
     .clk_i,
     .a_en_i, .a_col_i, .a_at_i (a_at), .a_line_o (a_line),
     .b_en_i, .b_col_i, .b_at_i (b_at), .b_line_o (b_line),
     .c_en_i, .c_at_i (c_at), .c_line_o (c_line),
     .w_en_i, .w_fp32_i, .w_at_i (w_at), .w_count_i, .w_line_i,
-    .v_en_i (1'b0), .v_fp32_i (1'b0), .v_col_i (1'b0), .v_same_i (1'b0), .v_at_i (64'd0), .v_line_o (),
-    .x_en_i (1'b0), .x_fp32_i (1'b0), .x_col_i (1'b0), .x_at_i (64'd0), .x_count_i (8'd0), .x_line_i ({32*LANES{1'b0}}),
+    .v_en_i (v_en), .v_fp32_i, .v_col_i, .v_same_i, .v_at_i ({v_addr1, v_addr0, v_rot_i, v_split_i}), .v_line_o (v_line),
+    .x_en_i (x_en), .x_fp32_i, .x_col_i, .x_at_i ({x_addr1, x_addr0, x_rot_i, x_split_i}), .x_count_i, .x_line_i,
     .ld_en_i, .ld_fp32_i, .ld_addr_i (ld_addr), .ld_pstride_i (ld_pstride), .ld_split_i, .ld_lane_i, .ld_first_i,
     .ld_count_i, .ld_data_i,
     .st_en_i, .st_fp32_i, .st_addr_i (st_addr), .st_pstride_i (st_pstride), .st_split_i, .st_lane_i, .st_first_i,
@@ -123,6 +154,19 @@ module spm_props #(
     assume (32'(ld_first_i) + 32'(ld_count_i) <= (ld_fp32_i ? SLOTS / 2 : SLOTS));
     assume (32'(st_first_i) + 32'(st_count_i) <= (st_fp32_i ? SLOTS / 2 : SLOTS));
   end
+
+  // Columns that are written lie in the scratchpad.
+  always @* begin
+    assume (32'(v_rot_i) < LANES && 32'(x_rot_i) < LANES && 32'(x_count_i) <= LANES);
+    assume (!x_en || !x_col_i || x_count_i == 8'd0 || line_row(1'b1, x_fp32_i, x_addr0, x_addr1, x_split_i, 32'(x_count_i) - 32'd1) < SPM_ROWS);
+  end
+
+  // Row of element e of a vector unit's line.
+  function automatic logic [31:0] line_row(input logic col, input logic fp32, input logic [23:0] addr0, input logic [23:0] addr1,
+                                           input logic [7:0] split, input int unsigned e);
+    if (col) line_row = 32'(addr0) + (fp32 ? 2 * e : e);
+    else line_row = 32'((e < 32'(split)) ? addr0 : addr1);
+  endfunction
 
   // --- The cell and its ghost ---------------------------------------------------------------------------------------
   logic        known_q, known_d; // it has been written
@@ -171,6 +215,13 @@ module spm_props #(
         end
       end
     end
+    for (int e = 0; e < LANES; e++) begin
+      if (x_en && e < 32'(x_count_i) && in_lane(x_rot_i, e) &&
+          same_row(x_fp32_i, line_row(x_col_i, x_fp32_i, x_addr0, x_addr1, x_split_i, e))) begin
+        known_d = 1'b1;
+        cell_d  = x_fp32_i ? half(x_line_i[32*e +: 32]) : x_line_i[32*e +: 16];
+      end
+    end
     for (int e = 0; e < SLOTS; e++) begin
       if (ld_en_i && e < 32'(ld_count_i) && in_lane(ld_lane_i, e) &&
           same_row(ld_fp32_i, beat_row(ld_addr, ld_pstride, ld_split_i, e))) begin
@@ -199,6 +250,28 @@ module spm_props #(
           same_row(1'b1, 32'((e < 32'(c_split_i[8*c +: 8])) ? c_addr0[24*c +: 24] : c_addr1[24*c +: 24]));
     end
   end
+  // A vector unit's line: the element that is the cell, in the lane of each that repeats it. bf16 comes in the high half.
+  logic [LANES-1:0] v_hit, v_hit1_q, v_hit2_q;
+  logic             v_fp32_1q, v_fp32_2q;
+  for (genvar e = 0; e < LANES; e++) begin : gen_vector
+    assign v_hit[e] = known_q && v_en && in_lane(v_rot_i, v_same_i ? 0 : e) &&
+                      same_row(v_fp32_i, line_row(v_col_i, v_fp32_i, v_addr0, v_addr1, v_split_i, v_same_i ? 0 : e));
+  end
+  always @(posedge clk_i) begin
+    v_hit1_q  <= rst_ni ? v_hit : '0;
+    v_hit2_q  <= rst_ni ? v_hit1_q : '0;
+    v_fp32_1q <= v_fp32_i;
+    v_fp32_2q <= v_fp32_1q;
+  end
+  logic v_right;
+  always @* begin
+    v_right = 1'b1;
+    for (int e = 0; e < LANES; e++) begin
+      if (v_hit2_q[e] && v_fp32_2q && half(v_line[32*e +: 32]) != cell2_q) v_right = 1'b0;
+      if (v_hit2_q[e] && !v_fp32_2q && v_line[32*e +: 32] != {cell2_q, 16'd0}) v_right = 1'b0;
+    end
+  end
+
   for (genvar e = 0; e < SLOTS; e++) begin : gen_store
     assign st_hit[e] = known_q && st_en_i && e < 32'(st_count_i) && in_lane(st_lane_i, e) &&
                        same_row(st_fp32_i, beat_row(st_addr, st_pstride, st_split_i, e));
@@ -241,16 +314,17 @@ module spm_props #(
       b_lines_have_what_was_written: assert (b_right);
       initial_values_are_what_was_written: assert (c_right);
       stores_take_what_was_written: assert (st_right);
+      lines_of_a_vector_unit_have_what_was_written: assert (v_right);
       // Invariant
       the_cell_has_its_place: assert (!known_q || half(words[32*(ROW / 2 * LANES + LANE) +: 32]) == cell_q);
     end
   end
 
   // --- Reachable: the cell is written by a load and by results, and read by every port ------------------------------------
-  logic [4:0] seen_q;
+  logic [6:0] seen_q;
   always @(posedge clk_i) begin
     if (!rst_ni) seen_q <= '0;
-    else seen_q <= seen_q | {a_hit2_q != '0, b_hit2_q != '0, c_hit2_q != '0, st_hit_q != '0, ld_en_i && w_en_i != '0};
+    else seen_q <= seen_q | {VECTORS == 0 || v_hit2_q != '0, VECTORS == 0 || (x_en && ld_en_i), a_hit2_q != '0, b_hit2_q != '0, c_hit2_q != '0, st_hit_q != '0, ld_en_i && w_en_i != '0};
   end
   assign covered_o = rst_ni && (&seen_q);
 

@@ -26,7 +26,7 @@ module gw_vector_tiles (
   localparam int unsigned OPERANDS = gw_isa_pkg::OPERAND_SLOTS;
   localparam int unsigned W        = 100;
   localparam int unsigned SHAPE    = 64; // bit of the rows
-  localparam int unsigned FLAGS    = 96; // bit of fp32
+  localparam int unsigned FLAGS    = 96; // bit of fp32; by_col, same_element and same_step are above it
   localparam int unsigned APART    = gw_isa_pkg::T1_ROW_LSB - gw_isa_pkg::T0_ROW_LSB;
 
   logic [W*SLOTS-1:0] tiles_q;
@@ -55,20 +55,20 @@ module gw_vector_tiles (
 
   // --- Size ----------------------------------------------------------------------------------------
   // A tile as large as the command. All that it reads is an argument.
-  function automatic logic fits(input logic known, input logic [3:0] flags, input gw_isa_pkg::dim_t rows,
+  function automatic logic fits(input logic known, input logic [2:0] flags, input gw_isa_pkg::dim_t rows,
                                 input gw_isa_pkg::dim_t cols, input gw_isa_pkg::dim_t elements,
                                 input gw_isa_pkg::dim_t steps);
     logic by_col, same_element, same_step;
-    by_col       = flags[1];
-    same_element = flags[2];
-    same_step    = flags[3];
+    by_col       = flags[0];
+    same_element = flags[1];
+    same_step    = flags[2];
     fits = known && (same_element || (by_col ? rows : cols) >= elements) && (same_step || (by_col ? cols : rows) >= steps);
   endfunction
 
   always_ff @(posedge clk_i) begin
     if (judge_i) begin
       for (int unsigned s = 0; s < SLOTS; s = s + 1)
-        fit_o[s] <= fits(known_q[s], tiles_q[W*s+FLAGS+:4], tiles_q[W*s+SHAPE+:16], tiles_q[W*s+SHAPE+16+:16],
+        fit_o[s] <= fits(known_q[s], tiles_q[W*s+FLAGS+1+:3], tiles_q[W*s+SHAPE+:16], tiles_q[W*s+SHAPE+16+:16],
                          elements_i, steps_i);
     end
   end

@@ -28,12 +28,15 @@ Axis expand_axis(const std::string &word) {
   } else if (word == "@counter") {
     for (const auto &counter : isa::kCounters)
       if (!counter.group.empty()) axis.emplace_back(counter.name);
+    for (const auto &counter : isa::kVectorCounters)
+      if (!counter.group.empty()) axis.emplace_back(counter.name);
   } else if (word == "@state") {
     axis.assign(kStates.begin(), kStates.end());
   } else if (word == "@fifo") {
     axis.assign(kFifos.begin(), kFifos.end());
   } else if (word == "@opcode") {
-    axis = {"LOAD", "STORE", "GEMM", "ADD", "CONV", "WGRAD", "SYNC"}; // a MARK counts as a SYNC
+    axis = {"LOAD",  "STORE", "GEMM",    "ADD",  "CONV",
+            "WGRAD", "SYNC",  "PROGRAM", "TILE", "VECTOR"}; // a MARK counts as a SYNC
   } else if (word == "@flag") {
     for (const isa::Field &f : isa::kLOADFields)
       if (f.width == 1) axis.emplace_back(f.name);

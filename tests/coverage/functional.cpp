@@ -1,5 +1,7 @@
 #include "tests/coverage/functional.hpp"
 
+#include "vector_defs.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <stdexcept>
@@ -10,15 +12,22 @@ namespace {
 
 bool bit(std::uint64_t set, unsigned place) { return (set >> place) & 1U; }
 
-std::string engine_name(unsigned engine) {
-  if (engine == 0) return "LOAD";
-  if (engine == 1) return "STORE";
-  return "COMPUTE" + std::to_string(engine - 2);
+/// Of an NPU's counters, those of a vector unit behind the others.
+std::string counter_name(std::size_t place) {
+  return std::string(place < isa::kCounters.size() ? isa::kCounters[place].name
+                                                   : isa::kVectorCounters.at(place - isa::kCounters.size()).name);
 }
 
 constexpr std::size_t kRun = 3, kStop = 4;
 
 } // namespace
+
+std::string FunctionalCoverage::engine_name(unsigned engine) const {
+  if (engine == 0) return "LOAD";
+  if (engine == 1) return "STORE";
+  if (engine < 2 + geometry_.cores) return "COMPUTE" + std::to_string(engine - 2);
+  return "VECTOR" + std::to_string(engine - 2 - geometry_.cores);
+}
 
 const isa::Command *FunctionalCoverage::find(std::uint32_t index) const {
   return index < stream_.size() ? &stream_[index] : nullptr;
@@ -45,6 +54,9 @@ void FunctionalCoverage::sample(const Sample &s) {
   sample_ring(s);
   sample_marks(s);
   host_ = s.host;
+  if (s.vector_error != vector_error_ && s.vector_error != 0)
+    hit("vector_fault." + std::string(isa::vector::kFaultNames.at(s.vector_error >> 16U)));
+  vector_error_ = s.vector_error;
   if (s.state != kRun) {
     if (s.state != kStop) forget_stream();
     fifo_used_ = queue_used_ = 0;
@@ -76,12 +88,13 @@ void FunctionalCoverage::sample_dispatch(const Sample &s) {
 }
 
 void FunctionalCoverage::sample_queues(const Sample &s) {
-  const unsigned engines = geometry_.cores + 2;
+  const unsigned engines = geometry_.engines();
   for (unsigned e = 0; e < engines; ++e) {
     const std::string name = "queue." + engine_name(e) + ".";
     if (!bit(s.room, e)) hit(name + "full");
     const isa::Command *next = find(s.index);
-    if (s.moving && !bit(s.room, e) && next && next->get(isa::field::ENGINE) == e) hit(name + "holds_dispatch");
+    if (s.moving && !bit(s.room, e) && next && isa::engine_place(next->get(isa::field::ENGINE), geometry_.cores) == e)
+      hit(name + "holds_dispatch");
     if (bit(s.push, e) && bit(s.start, e)) hit(name + "in_and_out");
     if (bit(queue_used_, e) && !bit(s.head_valid, e)) hit(name + "drained");
   }
@@ -108,7 +121,7 @@ void FunctionalCoverage::sample_stall(const Sample &s, unsigned engine, std::uin
     last = {true, command, causes, {}};
     for (unsigned i = 0; causes >> i; ++i) {
       if (!bit(causes, i)) continue;
-      const std::string counter(isa::kCounters.at(first_counter + i).name);
+      const std::string counter = counter_name(first_counter + i);
       last.counts.push_back(&bins_["stall." + (command ? opcode_name(*command) : "NONE") + "." + counter]);
       if (!command) continue;
       for (const auto &[flag, value] : flags_of(*command)) {
@@ -132,10 +145,13 @@ void FunctionalCoverage::sample_stalls(const Sample &s) {
       hit("stall.NONE." + std::string(isa::kCounters.at(place(isa::Counter::FETCH_ACTIVE) + i).name));
   for (unsigned core = 0; core < geometry_.cores; ++core)
     sample_stall(s, 2 + core, (s.core_counters >> (7 * core)) & 0x7fU, place(isa::Counter::COMPUTE_ACTIVE));
+  for (unsigned unit = 0; unit < geometry_.vectors(); ++unit)
+    sample_stall(s, 2 + geometry_.cores + unit, (s.vector_counters >> (7 * unit)) & 0x1fU,
+                 place(isa::Counter::VECTOR_ACTIVE));
 }
 
 void FunctionalCoverage::sample_semaphores(const Sample &s) {
-  const unsigned engines = geometry_.cores + 2;
+  const unsigned engines = geometry_.engines();
   for (unsigned a = 0; a < engines; ++a) {
     if (!bit(s.can_start, a)) continue;
     for (unsigned b = a + 1; b < engines; ++b)
@@ -175,7 +191,7 @@ void FunctionalCoverage::sample_wait(const Sample &s, const isa::Sync &sync) {
 
 void FunctionalCoverage::sample_posts(const Sample &s) {
   std::vector<std::uint8_t> posted; // by engines before
-  for (unsigned e = 0; e < geometry_.cores + 2; ++e) {
+  for (unsigned e = 0; e < geometry_.engines(); ++e) {
     const isa::Command *c = bit(s.done, e) ? find(s.done_index[e]) : nullptr;
     const auto d = c ? isa::decode(*c) : std::nullopt;
     if (!d) continue;
@@ -188,7 +204,7 @@ void FunctionalCoverage::sample_posts(const Sample &s) {
       const auto times = static_cast<std::uint32_t>(std::count(posts.begin(), posts.end(), semaphore));
       if (s.semaphores.at(semaphore) + times == 65535) hit("semaphore.post_to_max");
       if (std::count(posted.begin(), posted.end(), semaphore) > 0) hit("semaphore.posted_by_two_engines");
-      for (unsigned taker = 0; taker < geometry_.cores + 2; ++taker) {
+      for (unsigned taker = 0; taker < geometry_.engines(); ++taker) {
         const isa::Command *started = bit(s.start, taker) ? find(s.head_index[taker]) : nullptr;
         const auto waiting = started ? isa::decode(*started) : std::nullopt;
         if (!waiting) continue;
@@ -198,7 +214,7 @@ void FunctionalCoverage::sample_posts(const Sample &s) {
     }
     posted.insert(posted.end(), posts.begin(), posts.end());
   }
-  const auto done = s.done & ((1U << (geometry_.cores + 2)) - 1);
+  const auto done = s.done & ((1U << geometry_.engines()) - 1);
   if ((done & (done - 1)) != 0) hit("semaphore.two_engines_complete");
 }
 
@@ -208,7 +224,7 @@ void FunctionalCoverage::sample_error(const Sample &s) {
   const bool of_command = s.err_code != isa::ErrorCode::FETCH_SLVERR && s.err_code != isa::ErrorCode::FETCH_DECERR &&
                           s.err_code != isa::ErrorCode::BAD_START;
   const isa::Command *c = of_command ? find(s.err_index) : nullptr;
-  hit("error." + (c ? opcode_name(*c) : "NONE") + "." + code);
+  hit("error." + (c ? opcode_here(*c) : "NONE") + "." + code);
   if (c)
     for (const auto &[flag, value] : flags_of(*c)) {
       std::string name = "flag_error." + opcode_name(*c);
@@ -216,8 +232,15 @@ void FunctionalCoverage::sample_error(const Sample &s) {
       name += "." + value;
       hit(name += "." + code);
     }
-  for (unsigned e = 0; e < 3; ++e) {
-    const std::string name = "stopped." + code + "." + engine_name(e) + ".";
+  sample_stopped(s, code);
+}
+
+void FunctionalCoverage::sample_stopped(const Sample &s, const std::string &code) {
+  for (unsigned e = 0; e < geometry_.engines(); ++e) {
+    const std::string engine = engine_name(e);
+    const bool faulty = code == "VECTOR_FAULT" && engine == "VECTOR0"; // of units no more is listed
+    if (e >= 3 && !faulty) continue;
+    const std::string name = "stopped." + code + "." + engine + ".";
     if (!bit(s.oldest_valid, e) && !bit(s.head_valid, e)) hit(name + "idle");
     if (bit(s.oldest_valid, e)) hit(name + "busy");
     if (!bit(s.room, e)) hit(name + "queue_full");

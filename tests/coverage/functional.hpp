@@ -15,6 +15,10 @@ namespace gradweave::coverage {
 /// Sizes of the NPU that is watched.
 struct Geometry {
   std::uint32_t cores = 1, semaphores = 64, lanes = 8, spm_rows = 512, spm_banks = 4, bus_bytes = 16, ports = 1;
+  std::uint32_t vector_groups = 0; ///< lines at once of each core's vector unit; 0: there is none
+
+  std::uint32_t vectors() const { return vector_groups == 0 ? 0 : cores; }
+  std::uint32_t engines() const { return 2 + cores + vectors(); }
 };
 
 /// FIFOs in the engines, in the order of the probe's vectors.
@@ -57,8 +61,8 @@ struct AddressSample {
   std::uint32_t first_byte = 0, last_byte = 0; ///< wanted, counted from the address
 };
 
-/// What the probe saw at one rising edge. Bit e of a set of engines: engine e of the ENGINE field; bit f of a set of
-/// FIFOs: kFifos[f].
+/// What the probe saw at one rising edge. Bit e of a set of engines: engine e in the order of the ENGINE field, without
+/// the numbers that no engine has; bit f of a set of FIFOs: kFifos[f].
 struct Sample {
   bool reset_n = false;
   std::uint32_t state = 0; ///< kStates
@@ -73,6 +77,8 @@ struct Sample {
   std::vector<std::uint32_t> head_index, done_index, oldest_index; ///< of each engine
   std::uint32_t load_counters = 0, store_counters = 0, fetch_counters = 0;
   std::uint64_t core_counters = 0;       ///< seven bits a core
+  std::uint64_t vector_counters = 0;     ///< seven bits a vector unit, the first five of its group
+  std::uint32_t vector_error = 0;        ///< ERR_WORD of the first unit, from the cycle behind the fault on
   std::vector<std::uint32_t> semaphores; ///< values
   std::uint32_t fifo_push = 0, fifo_room = 0, fifo_valid = 0, fifo_pop = 0;
   bool reads_full = false; ///< OUTSTANDING bursts of LOADs in flight
@@ -107,6 +113,7 @@ private:
   void sample_wait(const Sample &s, const isa::Sync &sync);
   void sample_posts(const Sample &s);
   void sample_error(const Sample &s);
+  void sample_stopped(const Sample &s, const std::string &code);
   void sample_state(const Sample &s);
   void sample_ports(const Sample &s);
   void sample_ring(const Sample &s);
@@ -116,6 +123,11 @@ private:
   void tile(const std::string &operand, const isa::SpmTile &t, std::uint32_t rows, std::uint32_t cols, bool fp32,
             isa::ErrorCode error);
   void tiles(const isa::Decoded &d, isa::ErrorCode error);
+  void vector(const isa::VectorCommand &v);
+  void vector_tiles(const isa::TileCommand &t);
+  std::string engine_name(unsigned engine) const;
+  /// opcode_name(), but "UNKNOWN" for what the NPU has no unit for.
+  std::string opcode_here(const isa::Command &c) const;
   /// Of the command with this index; empty if it was not dispatched in this run.
   const isa::Command *find(std::uint32_t index) const;
 
@@ -127,6 +139,7 @@ private:
   std::uint32_t host_ = 0;           ///< in the last cycle
   std::uint32_t fifo_used_ = 0;      ///< not empty in the last cycle
   std::uint32_t queue_used_ = 0;
+  std::uint32_t vector_error_ = 0; ///< in the last cycle
 
   /// An engine does the same for many cycles: the counts that the last one raised.
   struct Repeated {

@@ -22,6 +22,12 @@ std::string opcode_name(const isa::Command &c) {
     return "CONV";
   case static_cast<std::uint32_t>(isa::Opcode::WGRAD):
     return "WGRAD";
+  case static_cast<std::uint32_t>(isa::Opcode::PROGRAM):
+    return "PROGRAM";
+  case static_cast<std::uint32_t>(isa::Opcode::TILE):
+    return "TILE";
+  case static_cast<std::uint32_t>(isa::Opcode::VECTOR):
+    return "VECTOR";
   default:
     return "UNKNOWN";
   }
@@ -54,6 +60,12 @@ std::vector<std::pair<std::string, std::string>> flags_of(const isa::Command &c)
   return flags;
 }
 
+std::string FunctionalCoverage::opcode_here(const isa::Command &c) const {
+  const std::string name = opcode_name(c);
+  const bool of_unit = name == "PROGRAM" || name == "TILE" || name == "VECTOR";
+  return of_unit && geometry_.vectors() == 0 ? "UNKNOWN" : name;
+}
+
 void FunctionalCoverage::command(const isa::Command &c, ErrorCode error) {
   const auto d = isa::decode(c);
   if (!d) return;
@@ -65,6 +77,8 @@ void FunctionalCoverage::command(const isa::Command &c, ErrorCode error) {
     for (const auto &[flag, value] : flags_of(c))
       all += "." + value;
     if (all != "flags." + opcode) hit(all);
+    if (const auto *v = std::get_if<isa::VectorCommand>(&d->op)) vector(*v);
+    if (const auto *t = std::get_if<isa::TileCommand>(&d->op)) vector_tiles(*t);
   }
   if (error == ErrorCode::NONE || error == ErrorCode::SPM_RANGE) tiles(*d, error);
 }
@@ -81,6 +95,28 @@ void FunctionalCoverage::tiles(const isa::Decoded &d, ErrorCode error) {
     tile("ADD_A", a->a, a->m, a->n, true, error);
     tile("ADD_CIN", a->cin, a->m, a->n, true, error);
     tile("ADD_COUT", a->cout, a->m, a->n, !a->out_bf16, error);
+  }
+}
+
+void FunctionalCoverage::vector(const isa::VectorCommand &v) {
+  const std::uint32_t strips = (v.elements - 1) / geometry_.lanes + 1, group = 4 * geometry_.vector_groups;
+  hit(v.elements % geometry_.lanes == 0 ? "vector.last_strip_whole" : "vector.last_strip_in_part");
+  hit(strips > group ? "vector.several_groups" : "vector.one_group");
+  hit(strips % group == 0 ? "vector.last_group_whole" : "vector.last_group_in_part");
+  hit(strips == 1 ? "vector.one_strip" : "vector.several_strips");
+  hit(v.steps == 1 ? "vector.one_step" : "vector.several_steps");
+}
+
+void FunctionalCoverage::vector_tiles(const isa::TileCommand &t) {
+  for (const isa::VectorTile &tile : t.tiles) {
+    if (tile.slot == isa::kNoSlot) continue;
+    const std::string kind = tile.slot < isa::kOperandSlots ? "operand" : "result";
+    std::string flags = "vector_tile." + kind;
+    for (const bool flag : {tile.fp32, tile.by_col, tile.same_element, tile.same_step})
+      flags += flag ? ".1" : ".0";
+    hit(flags);
+    hit("vector_window." + kind + (tile.col == 0 ? ".begins_panel" : ".begins_within"));
+    hit("vector_window." + kind + (tile.col + tile.cols > geometry_.lanes ? ".several_panels" : ".one_panel"));
   }
 }
 

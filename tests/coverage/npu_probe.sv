@@ -12,6 +12,8 @@ module npu_probe #(
   parameter int unsigned SPM_BANKS  = 1,
   parameter int unsigned BUS_BYTES  = 16,
   parameter int unsigned PORTS      = 1,
+  parameter int unsigned VECTOR_GROUPS = 0,
+  parameter int unsigned UNITS      = 1, // of vectors that are there without a vector unit, too
   parameter int unsigned FIFOS      = 10
 ) (
   input logic                     clk_i,
@@ -40,6 +42,8 @@ module npu_probe #(
   input logic [3:0]               store_counters_i,
   input logic [3:0]               fetch_counters_i,
   input logic [7*CORES-1:0]       core_counters_i,
+  input logic [7*UNITS-1:0]       vector_counters_i,
+  input logic [31:0]              vector_error_i,  // ERR_WORD of the first vector unit
   input logic [16*SEMAPHORES-1:0] semaphores_i,
   input logic [FIFOS-1:0]         fifo_push_i,
   input logic [FIFOS-1:0]         fifo_room_i,
@@ -93,6 +97,8 @@ module npu_probe #(
   logic [3:0]               store_counters /* verilator public_flat_rd */;
   logic [3:0]               fetch_counters /* verilator public_flat_rd */;
   logic [7*CORES-1:0]       core_counters /* verilator public_flat_rd */;
+  logic [7*UNITS-1:0]       vector_counters /* verilator public_flat_rd */;
+  logic [31:0]              vector_error /* verilator public_flat_rd */;
   logic [16*SEMAPHORES-1:0] semaphores /* verilator public_flat_rd */;
   logic [FIFOS-1:0]         fifo_push /* verilator public_flat_rd */;
   logic [FIFOS-1:0]         fifo_room /* verilator public_flat_rd */;
@@ -125,6 +131,7 @@ module npu_probe #(
   logic [31:0]              spm_banks /* verilator public_flat_rd */;
   logic [31:0]              bus_bytes /* verilator public_flat_rd */;
   logic [31:0]              ports /* verilator public_flat_rd */;
+  logic [31:0]              vector_groups /* verilator public_flat_rd */;
 
   always_ff @(posedge clk_i) begin
     rst_n          <= rst_ni;
@@ -151,6 +158,8 @@ module npu_probe #(
     store_counters <= store_counters_i;
     fetch_counters <= fetch_counters_i;
     core_counters  <= core_counters_i;
+    vector_counters <= vector_counters_i;
+    vector_error   <= vector_error_i;
     semaphores     <= semaphores_i;
     fifo_push      <= fifo_push_i;
     fifo_room      <= fifo_room_i;
@@ -185,13 +194,14 @@ module npu_probe #(
     spm_banks      <= SPM_BANKS;
     bus_bytes      <= BUS_BYTES;
     ports          <= PORTS;
+    vector_groups  <= VECTOR_GROUPS;
   end
 
 endmodule
 
 bind gw_npu npu_probe #(
   .ENGINES(ENGINES), .CORES(CORES), .SEMAPHORES(SEMAPHORES), .LANES(LANES), .SPM_ROWS(SPM_ROWS), .SPM_BANKS(SPM_BANKS),
-  .BUS_BYTES(BUS_BYTES), .PORTS(PORTS)
+  .BUS_BYTES(BUS_BYTES), .PORTS(PORTS), .VECTOR_GROUPS(VECTOR_GROUPS), .UNITS(UNITS)
 ) u_probe (
   .clk_i, .rst_ni,
   .state_i          (u_command_processor.u_run_ctrl.state_q),
@@ -218,6 +228,8 @@ bind gw_npu npu_probe #(
   .store_counters_i (store_counters),
   .fetch_counters_i (u_command_processor.fetch_counters),
   .core_counters_i  (core_counters),
+  .vector_counters_i (vector_counters),
+  .vector_error_i   (vector_err_word[31:0]),
   .semaphores_i     (u_command_processor.u_semaphores.count_q),
   .fifo_push_i      ({u_store.u_unanswered.in_valid_i, u_store.u_data.in_valid_i, u_store.u_unread.in_valid_i,
                       u_store.u_front.u_tiles.in_valid_i, u_store.u_front.u_order.u_transfers.in_valid_i,

@@ -58,9 +58,9 @@ void VerilatedProbe::after_edge() {
 #define GW_PROBE(signal) top_.rootp->npu__DOT__u_probe__DOT__##signal
   if (GW_PROBE(lanes) == 0) return; // Verilator takes no edge in the first evaluation: the registers hold nothing yet
   if (!coverage_)
-    coverage_ = std::make_unique<FunctionalCoverage>(Geometry{GW_PROBE(cores), GW_PROBE(semaphore_num), GW_PROBE(lanes),
-                                                              GW_PROBE(spm_rows), GW_PROBE(spm_banks),
-                                                              GW_PROBE(bus_bytes), GW_PROBE(ports)});
+    coverage_ = std::make_unique<FunctionalCoverage>(
+        Geometry{GW_PROBE(cores), GW_PROBE(semaphore_num), GW_PROBE(lanes), GW_PROBE(spm_rows), GW_PROBE(spm_banks),
+                 GW_PROBE(bus_bytes), GW_PROBE(ports), GW_PROBE(vector_groups)});
   const std::size_t engines = GW_PROBE(engines);
   Sample &s = sample_;
   s.reset_n = GW_PROBE(rst_n);
@@ -88,6 +88,8 @@ void VerilatedProbe::after_edge() {
   s.store_counters = GW_PROBE(store_counters);
   s.fetch_counters = GW_PROBE(fetch_counters);
   s.core_counters = low_bits(GW_PROBE(core_counters));
+  s.vector_counters = low_bits(GW_PROBE(vector_counters));
+  s.vector_error = GW_PROBE(vector_error);
   s.semaphores = elements<std::uint16_t>(GW_PROBE(semaphores), GW_PROBE(semaphore_num));
   s.fifo_push = GW_PROBE(fifo_push);
   s.fifo_room = GW_PROBE(fifo_room);

@@ -1,0 +1,197 @@
+// Errors of the commands of a vector unit, and of what its programs do, crossed with what the other engines are doing.
+// Expected codes of commands that dispatch refuses are those of isa::check_command(), those of programs
+// isa::vector::check()'s.
+#include "isa/vector/program.hpp"
+#include "tests/tb/crowded_program.hpp"
+#include "tests/tb/small_program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+namespace gradweave::tb {
+namespace {
+
+using isa::Decoded;
+using isa::ErrorCode;
+using isa::vector::FaultCode;
+using isa::vector::Op;
+using Crowd = CrowdedProgram;
+
+constexpr std::uint8_t kUnit = static_cast<std::uint8_t>(isa::Engine::VECTOR0);
+constexpr std::uint32_t kFilling = 65535 / 3; ///< SYNCs of three posts that raise a semaphore to its maximum
+
+/// t0, t1 and o0: four steps of eight elements.
+isa::TileCommand tiles() {
+  isa::TileCommand t;
+  for (std::uint32_t i : {0U, 1U, 2U}) {
+    t.tiles[i].slot = i == 2 ? isa::kOperandSlots : i;
+    t.tiles[i].spm = {400 + 8 * i, 8, 0};
+    t.tiles[i].rows = 4;
+    t.tiles[i].cols = 8;
+  }
+  return t;
+}
+
+/// o0 = t0 + t0 in each step, by way of a register.
+isa::vector::Words words() {
+  isa::vector::Program p;
+  const auto t0 = isa::vector::tile(0), r0 = isa::vector::reg(0);
+  p.sections[1] = {{Op::ADD, 0, {t0, t0}, 0}, {Op::MAX, isa::vector::kOutputCode, {r0, r0}, 0}};
+  return encode(p);
+}
+
+isa::ProgramCommand program(const isa::vector::Words &words) {
+  isa::ProgramCommand p;
+  p.count = static_cast<std::uint32_t>(words.size());
+  std::copy(words.begin(), words.end(), p.words.begin());
+  return p;
+}
+
+isa::VectorCommand vector() {
+  isa::VectorCommand v;
+  v.elements = 8;
+  v.steps = 4;
+  return v;
+}
+
+class NpuVectorErrors : public testing::Test {
+protected:
+  NpuVectorErrors() {
+    DeviceOptions options;
+    options.watchdog_cycles = 600;
+    device_ = std::make_unique<RtlDevice>(config_, options, make_npu_model());
+    device_->allocate(0x100000, 4096);
+  }
+
+  RunStatus expect(const std::vector<Decoded> &commands, ErrorCode code, std::size_t index, const std::string &what) {
+    device_->submit(SmallProgram::encode(commands));
+    const RunStatus status = device_->wait();
+    EXPECT_EQ(status.error, code) << what << ": " << isa::kErrorNames[static_cast<std::size_t>(status.error)];
+    EXPECT_EQ(status.error_index, index) << what;
+    device_->reset();
+    return status;
+  }
+
+  /// A legal command of each opcode, and a SYNC of the unit.
+  static std::vector<Decoded> all() {
+    return {{program(words()), {}, 0}, {tiles(), {}, 0}, {vector(), {}, 0}, SmallProgram::sync(kUnit)};
+  }
+
+  isa::Limits limits() const {
+    return {8, config_.spm_rows(), config_.cores, config_.semaphores, 0, config_.memory.size_bytes, config_.vectors()};
+  }
+
+  const Machine config_ = load_machine("configs/test8v2.toml");
+  std::unique_ptr<RtlDevice> device_;
+};
+
+TEST_F(NpuVectorErrors, DispatchRefusesFieldsAndTiles) {
+  isa::ProgramCommand p = program(words());
+  p.count = 0;
+  isa::TileCommand field = tiles(), range = field;
+  field.tiles[1].spm.rot = 8;
+  range.tiles[1].spm.row = config_.spm_rows() - 3;
+  isa::VectorCommand v = vector();
+  v.steps = 0;
+  for (const Decoded &d : {Decoded{p, {}, 0}, Decoded{field, {}, 0}, Decoded{v, {}, 0}}) {
+    ASSERT_EQ(isa::check_command(isa::encode(d), limits()), ErrorCode::ILLEGAL_FIELD);
+    expect({d}, ErrorCode::ILLEGAL_FIELD, 0, "a field");
+  }
+  ASSERT_EQ(isa::check_command(isa::encode({range, {}, 0}), limits()), ErrorCode::SPM_RANGE);
+  expect({{range, {}, 0}}, ErrorCode::SPM_RANGE, 0, "a tile beyond the scratchpad");
+}
+
+TEST_F(NpuVectorErrors, WaitsEndInTheWatchdog) {
+  for (Decoded d : all()) {
+    d.sync.waits[2] = {Crowd::kNeverPosted, 255};
+    expect({SmallProgram::sync(0), d}, ErrorCode::WATCHDOG, 1, "a wait that nothing satisfies");
+  }
+}
+
+TEST_F(NpuVectorErrors, PostsOverflowASemaphore) {
+  Decoded full = SmallProgram::sync(0), last = full;
+  full.sync.posts = {5, 5, 5};
+  last.sync.posts[0] = 6;
+  std::vector<Decoded> filled(kFilling, full);
+  filled.push_back(last); // says that all posts before it are made
+  const std::vector<Decoded> legal = all();
+  for (std::size_t i = 0; i < legal.size(); ++i) {
+    std::vector<Decoded> commands = filled;
+    for (std::size_t before = 0; before < i; ++before) // a VECTOR has its program and its tiles
+      commands.push_back(legal[before]);
+    commands.push_back(legal[i]);
+    commands.back().sync.waits[0] = {6, 1};
+    commands.back().sync.posts = {5, isa::kNoSemaphore, 5}; // the first error of a cycle is kept
+    expect(commands, ErrorCode::SEM_OVERFLOW, commands.size() - 1, "a post at the maximum");
+  }
+}
+
+struct Spoiled {
+  FaultCode code;
+  std::uint32_t word; ///< of the program
+  std::function<void(isa::vector::Words &)> spoil;
+};
+
+/// A program of each fault.
+std::vector<Spoiled> faults() {
+  isa::vector::Instruction unwritten{Op::ADD, 0, {isa::vector::tile(0), isa::vector::reg(3)}, 0},
+      shift{Op::SHL, 0, {isa::vector::tile(0)}, 32},
+      result{Op::ADD, 31, {isa::vector::tile(0), isa::vector::tile(0)}, 0};
+  return {{FaultCode::HEADER, 0, [](auto &w) { w[0] ^= 2; }},
+          {FaultCode::LENGTH, 0, [](auto & /*words*/) {}}, // it begins where it has no room
+          {FaultCode::MASK, 3,
+           [](auto &w) { w[1] |= std::uint64_t{1} << (isa::vector::kTiles + isa::vector::kOutputs + 1); }},
+          {FaultCode::OPCODE, 2, [](auto &w) { w[2] |= 31; }},
+          {FaultCode::RESULT, 2, [=](auto &w) { w[2] = encode(result); }},
+          {FaultCode::UNUSED, 3, [](auto &w) { w[3] |= std::uint64_t{1} << 40U; }},
+          {FaultCode::NUMBER, 2, [=](auto &w) { w[2] = encode(shift); }},
+          {FaultCode::UNWRITTEN, 2, [=](auto &w) { w[2] = encode(unwritten); }},
+          {FaultCode::TILE, 1, [](auto & /*words*/) {}}}; // it has no tiles
+}
+
+TEST_F(NpuVectorErrors, EveryFaultOfAProgramStopsTheRun) {
+  for (const Spoiled &fault : faults()) {
+    isa::vector::Words w = words();
+    fault.spoil(w);
+    isa::ProgramCommand p = program(w);
+    isa::VectorCommand v = vector();
+    p.at = v.first = 5;
+    if (fault.code == FaultCode::LENGTH) {
+      p.at = v.first = isa::kProgramWords - 3; // the last word is left out
+      p.count = 3;
+      p.words[3] = 0;
+    } else if (fault.code != FaultCode::TILE) {
+      const auto found = isa::vector::check(w);
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found->code, fault.code);
+      ASSERT_EQ(found->index, fault.word);
+    }
+    std::vector<Decoded> commands{{p, {}, 0}};
+    if (fault.code != FaultCode::TILE) commands.push_back({tiles(), {}, 0});
+    commands.push_back({v, {}, 0});
+    const RunStatus status = expect(commands, ErrorCode::VECTOR_FAULT, commands.size() - 1, "a fault");
+    EXPECT_EQ(status.error_word, v.first + fault.word + (static_cast<std::uint32_t>(fault.code) << 16U))
+        << isa::vector::kFaultNames[static_cast<std::size_t>(fault.code)];
+  }
+}
+
+TEST_F(NpuVectorErrors, AFaultWhileAllEnginesAreCrowded) {
+  std::vector<Decoded> commands = Crowd().commands(config_);
+  commands.push_back({vector(), {}, 0}); // no slot is described
+  expect(commands, ErrorCode::VECTOR_FAULT, commands.size() - 1, "behind full queues");
+
+  // The fault waits until the unit's own queue is full: the post is behind it.
+  commands = {{vector(), {}, 0}};
+  commands.back().sync.waits[0] = {7, 1};
+  for (std::uint32_t i = 1; i < config_.queue_depth; ++i)
+    commands.push_back(Crowd::sync(kUnit, Crowd::kNeverPosted));
+  commands.push_back({Crowd::transfer(false, Crowd::kLoadAddr, 64, 0), {}, 0}); // long enough for the next one to come
+  commands.back().sync.posts[0] = 7;
+  commands.push_back(Crowd::sync(kUnit, Crowd::kNeverPosted)); // takes the place that the VECTOR leaves
+  expect(commands, ErrorCode::VECTOR_FAULT, 0, "with a full queue behind it");
+}
+
+} // namespace
+} // namespace gradweave::tb
