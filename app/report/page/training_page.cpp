@@ -38,6 +38,8 @@ private:
   std::string word(const char *field) const { return report_.at(field).get<std::string>(); }
   double real(const char *field) const { return report_.at(field).get<double>(); }
   bool has_device() const { return word("backend") != "golden"; }
+  /// The NPU ran whole steps.
+  bool alone() const { return has_device() && report_.at("step").at("host_ops").get<std::uint64_t>() == 0; }
 
   void summary() {
     const bool good = word("verdict") == "pass";
@@ -58,7 +60,7 @@ private:
       facts.push_back(
           {"accuracy on test images", fmt::format("{:.2f} %", 100 * report_.at("test").at("accuracy").get<double>())});
     if (const auto cycles = report_.at("step").at("cycles").get<std::uint64_t>(); cycles != 0)
-      facts.push_back({"cycles of products, a step", runtime::grouped(cycles)});
+      facts.push_back({alone() ? "cycles of a step" : "cycles of products, a step", runtime::grouped(cycles)});
     facts.push_back({"wall time of the steps", fmt::format("{:.3g} s", real("seconds"))});
     page_.facts(facts);
     page_.paragraph(fmt::format("Data {}, batch {}, {} with a rate of {:.6g} ({}), seed {}; products {}.", word("data"),
@@ -117,8 +119,10 @@ private:
                   row("ops", "device_ops", "host_ops")};
     page_.heading("What ran where", "shares");
     page_.figure(draw(chart, page_.next_drawing()),
-                 fmt::format("Of the last step. Operators that are no products run on the host: {} fp32 operations.",
-                             runtime::human(step.at("host_operations").get<double>())));
+                 alone() ? std::string("Of the last step, which the NPU ran alone.")
+                         : fmt::format("Of the last step. Operators that are no products run on the host: {} fp32 "
+                                       "operations.",
+                                       runtime::human(step.at("host_operations").get<double>())));
   }
 
   void table() {
