@@ -1,4 +1,5 @@
 // What a step does with tables in flash.
+#include "train/data/tensor_bytes.hpp"
 #include "train/system/system_step.hpp"
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <tuple>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -165,8 +166,11 @@ private:
     for (TensorId id = 0; id < graph_.tensors.size(); ++id)
       if (memory_.places[id].owner == id) order.push_back(id);
     if (reuse_)
-      std::stable_sort(order.begin(), order.end(), [&all](TensorId a, TensorId b) {
-        return all[a].whole != all[b].whole ? all[a].whole : !all[a].whole && all[a].first < all[b].first;
+      std::sort(order.begin(), order.end(), [&all](TensorId a, TensorId b) {
+        const auto key = [&all](TensorId id) {
+          return std::make_tuple(!all[id].whole, all[id].whole ? 0U : all[id].first, id);
+        };
+        return key(a) < key(b);
       });
     std::multimap<std::uint32_t, TensorId> alive; // by their last station
     for (const TensorId id : order) {
