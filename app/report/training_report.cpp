@@ -119,7 +119,7 @@ void TrainingReport::cycles(const StepCycles &c, std::uint64_t all) {
 void TrainingReport::checks(const TrainingOutcome &outcome) {
   fmt::print(out_, "compared   {} tensors, {} elements in {} steps, with a golden execution of its own{}\n",
              grouped(outcome.compared_tensors), grouped(outcome.compared_elements), outcome.losses.size(),
-             outcome.ok() ? ": every bit equal" : "");
+             outcome.ok() && outcome.compared_elements > 0 ? ": every bit equal" : "");
   if (executor_.runs_operators() && outcome.inside > 0)
     fmt::print(out_, "           {} tensors stay in the scratchpad and reach no memory; --keep-all writes them\n",
                grouped(outcome.inside));

@@ -35,6 +35,15 @@ TEST_F(Train, LearnsRandomDataAndTellsLosses) {
   EXPECT_NE(read_file(work() / "loss.svg").find("<polyline"), std::string::npos);
 }
 
+TEST_F(Train, ClaimsNoBitThatWasNotComputed) {
+  const std::string net = write("net.graph", kNetwork);
+  const CommandResult r = run({"train", "--model", "./" + net, "--data", "synthetic", "--steps", "1", "--backend",
+                               "timing", "--npu", "test8v2"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.out.find("every bit equal"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("the timing backend computes none"), std::string::npos) << r.out;
+}
+
 TEST_F(Train, ComparesEveryTensorOfADevice) {
   const std::string net = write("net.graph", kNetwork);
   const CommandResult golden =
