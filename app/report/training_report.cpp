@@ -161,25 +161,54 @@ void TrainingReport::end(const TrainingOutcome &outcome) {
   if (executor_.has_device()) fmt::print(out_, "{}\n", outcome.ok() ? "PASS" : "FAIL");
 }
 
+namespace {
+
+nlohmann::ordered_json json_of_step(const StepResult &step) {
+  const Shares &s = step.shares;
+  nlohmann::ordered_json json{{"device_multiply_adds", s.device_multiply_adds},
+                              {"host_multiply_adds", s.host_multiply_adds},
+                              {"device_operations", s.device_operations},
+                              {"host_operations", s.host_operations},
+                              {"device_bytes", s.device_bytes},
+                              {"host_bytes", s.host_bytes},
+                              {"device_ops", s.device_ops},
+                              {"host_ops", s.host_ops},
+                              {"streams", step.products.streams},
+                              {"commands", step.products.commands},
+                              {"cycles", step.products.cycles},
+                              {"read_bytes", step.products.read_bytes},
+                              {"write_bytes", step.products.write_bytes}};
+  if (const std::optional<StepCycles> &c = step.cycles) {
+    json["array_busy_cycles"] = c->array;
+    json["memory_busy_cycles"] = c->memory;
+    json["vector_busy_cycles"] = c->vector;
+    json["vector_alone_cycles"] = c->vector_alone;
+    for (const OperatorCycles &row : c->operators)
+      json["operators"].push_back(
+          {{"operator", row.what}, {"sections", row.sections}, {"commands", row.commands}, {"cycles", row.cycles}});
+  }
+  return json;
+}
+
+} // namespace
+
 nlohmann::ordered_json to_json(const TrainingRun &run, const TrainingOutcome &outcome) {
-  using Json = nlohmann::ordered_json;
-  const Shares &s = outcome.last.shares;
-  Json json{{"model", run.model},
-            {"data", run.data},
-            {"batch", run.batch},
-            {"seed", run.seed},
-            {"backend", run.backend},
-            {"npu", run.npu},
-            {"optimizer", std::string(to_string(run.options.optimizer))},
-            {"rate", run.rate.rate},
-            {"rate_schedule", std::string(to_string(run.rate.form))},
-            {"warmup", run.rate.warmup},
-            {"steps", outcome.losses.size()},
-            {"losses", outcome.losses},
-            {"seconds", outcome.seconds},
-            {"compile_seconds", outcome.compile_seconds},
-            {"verdict", outcome.ok() ? "pass" : "fail"},
-            {"reproduce", run.reproduce}};
+  nlohmann::ordered_json json{{"model", run.model},
+                              {"data", run.data},
+                              {"batch", run.batch},
+                              {"seed", run.seed},
+                              {"backend", run.backend},
+                              {"npu", run.npu},
+                              {"optimizer", std::string(to_string(run.options.optimizer))},
+                              {"rate", run.rate.rate},
+                              {"rate_schedule", std::string(to_string(run.rate.form))},
+                              {"warmup", run.rate.warmup},
+                              {"steps", outcome.losses.size()},
+                              {"losses", outcome.losses},
+                              {"seconds", outcome.seconds},
+                              {"compile_seconds", outcome.compile_seconds},
+                              {"verdict", outcome.ok() ? "pass" : "fail"},
+                              {"reproduce", run.reproduce}};
   if (outcome.evaluation)
     json["test"] = {{"images", outcome.evaluation->images},
                     {"right", outcome.evaluation->right},
@@ -188,28 +217,7 @@ nlohmann::ordered_json to_json(const TrainingRun &run, const TrainingOutcome &ou
                       {"elements", outcome.compared_elements},
                       {"unchecked", outcome.unchecked},
                       {"inside", outcome.inside}};
-  json["step"] = {{"device_multiply_adds", s.device_multiply_adds},
-                  {"host_multiply_adds", s.host_multiply_adds},
-                  {"device_operations", s.device_operations},
-                  {"host_operations", s.host_operations},
-                  {"device_bytes", s.device_bytes},
-                  {"host_bytes", s.host_bytes},
-                  {"device_ops", s.device_ops},
-                  {"host_ops", s.host_ops},
-                  {"streams", outcome.last.products.streams},
-                  {"commands", outcome.last.products.commands},
-                  {"cycles", outcome.last.products.cycles},
-                  {"read_bytes", outcome.last.products.read_bytes},
-                  {"write_bytes", outcome.last.products.write_bytes}};
-  if (const std::optional<StepCycles> &c = outcome.last.cycles) {
-    json["step"]["array_busy_cycles"] = c->array;
-    json["step"]["memory_busy_cycles"] = c->memory;
-    json["step"]["vector_busy_cycles"] = c->vector;
-    json["step"]["vector_alone_cycles"] = c->vector_alone;
-    for (const OperatorCycles &row : c->operators)
-      json["step"]["operators"].push_back(
-          {{"operator", row.what}, {"sections", row.sections}, {"commands", row.commands}, {"cycles", row.cycles}});
-  }
+  json["step"] = json_of_step(outcome.last);
   if (outcome.last.difference) {
     const Difference &d = *outcome.last.difference;
     json["difference"] = {{"step", outcome.losses.size()},
