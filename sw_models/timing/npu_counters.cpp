@@ -6,9 +6,6 @@ namespace gradweave::timing {
 void NpuTiming::fill_counters(std::uint64_t end) {
   using isa::Counter;
   result_.counters.resize(isa::counter_count(npu_.cores, npu_.vectors()));
-  const auto set = [this](Counter c, std::uint64_t value, std::uint32_t core = 0) {
-    result_.counters[isa::counter_index(c, core, npu_.cores)] = value;
-  };
   const std::uint64_t cycles = end + 1;
   for (Engine &engine : engines_) {
     if (!engine.in_flight.empty()) {
@@ -21,51 +18,56 @@ void NpuTiming::fill_counters(std::uint64_t end) {
   }
   const MemorySystem::Totals &m = memory_.totals();
   const Engine &load = engines_[kLoad], &store = engines_[kStore];
-  set(Counter::CYCLES, cycles);
-  set(Counter::LOAD_ACTIVE, m.read_beats);
-  set(Counter::LOAD_DRAM, load.busy - m.read_beats);
-  set(Counter::LOAD_SEM, load.waiting);
-  set(Counter::LOAD_EMPTY, cycles - load.busy - load.waiting);
-  set(Counter::STORE_ACTIVE, m.write_beats);
-  set(Counter::STORE_DRAM, store.busy - m.write_beats);
-  set(Counter::STORE_SEM, store.waiting);
-  set(Counter::STORE_EMPTY, cycles - store.busy - store.waiting);
+  set_counter(Counter::CYCLES, cycles);
+  set_counter(Counter::LOAD_ACTIVE, m.read_beats);
+  set_counter(Counter::LOAD_DRAM, load.busy - m.read_beats);
+  set_counter(Counter::LOAD_SEM, load.waiting);
+  set_counter(Counter::LOAD_EMPTY, cycles - load.busy - load.waiting);
+  set_counter(Counter::STORE_ACTIVE, m.write_beats);
+  set_counter(Counter::STORE_DRAM, store.busy - m.write_beats);
+  set_counter(Counter::STORE_SEM, store.waiting);
+  set_counter(Counter::STORE_EMPTY, cycles - store.busy - store.waiting);
   const std::uint64_t blocked = fetch_.blocked_cycles(end), done = fetch_.done_cycles(end);
-  set(Counter::FETCH_ACTIVE, m.fetch_beats);
-  set(Counter::FETCH_DRAM, cycles - m.fetch_beats - blocked - done);
-  set(Counter::FETCH_BLOCKED, blocked);
-  set(Counter::FETCH_DONE, done);
+  set_counter(Counter::FETCH_ACTIVE, m.fetch_beats);
+  set_counter(Counter::FETCH_DRAM, cycles - m.fetch_beats - blocked - done);
+  set_counter(Counter::FETCH_BLOCKED, blocked);
+  set_counter(Counter::FETCH_DONE, done);
   for (std::uint32_t core = 0; core < npu_.cores; ++core) {
     const GemmEngine::Totals c = cores_[core].finish();
     const Engine &compute = engines_[kCore + core];
-    set(Counter::COMPUTE_ACTIVE, c.active, core);
-    set(Counter::COMPUTE_BANK, c.bank, core);
-    set(Counter::COMPUTE_SHADOW, c.shadow, core);
-    set(Counter::COMPUTE_DRAIN, compute.busy - c.active - c.bank - c.shadow - c.add, core);
-    set(Counter::COMPUTE_SEM, compute.waiting, core);
-    set(Counter::COMPUTE_EMPTY, cycles - compute.busy - compute.waiting, core);
-    set(Counter::COMPUTE_ADD, c.add, core);
-    set(Counter::BLOCKS, c.blocks, core);
+    set_counter(Counter::COMPUTE_ACTIVE, c.active, core);
+    set_counter(Counter::COMPUTE_BANK, c.bank, core);
+    set_counter(Counter::COMPUTE_SHADOW, c.shadow, core);
+    set_counter(Counter::COMPUTE_DRAIN, compute.busy - c.active - c.bank - c.shadow - c.add, core);
+    set_counter(Counter::COMPUTE_SEM, compute.waiting, core);
+    set_counter(Counter::COMPUTE_EMPTY, cycles - compute.busy - compute.waiting, core);
+    set_counter(Counter::COMPUTE_ADD, c.add, core);
+    set_counter(Counter::BLOCKS, c.blocks, core);
     if (result_.ok()) result_.accesses += c.accesses;
   }
+  fill_vector_counters(cycles);
+  set_counter(Counter::READ_BEATS, m.read_beats);
+  set_counter(Counter::WRITE_BEATS, m.write_beats);
+  set_counter(Counter::FETCH_BEATS, m.fetch_beats);
+  set_counter(Counter::READ_BYTES, m.read_bytes);
+  set_counter(Counter::WRITE_BYTES, m.write_bytes);
+  if (result_.ok()) count_memory_accesses();
+}
+
+void NpuTiming::fill_vector_counters(std::uint64_t cycles) {
+  using isa::Counter;
   for (std::uint32_t core = 0; core < npu_.vectors(); ++core) {
     const VectorEngine::Totals &v = units_[core].totals();
     const Engine &engine = engines_[kCore + npu_.cores + core];
-    set(Counter::VECTOR_ACTIVE, v.active, core);
-    set(Counter::VECTOR_PORT, v.port, core);
-    set(Counter::VECTOR_DRAIN, engine.busy - v.active - v.port, core);
-    set(Counter::VECTOR_SEM, engine.waiting, core);
-    set(Counter::VECTOR_EMPTY, cycles - engine.busy - engine.waiting, core);
-    set(Counter::VECTOR_READS, v.reads, core);
-    set(Counter::VECTOR_WRITES, v.writes, core);
+    set_counter(Counter::VECTOR_ACTIVE, v.active, core);
+    set_counter(Counter::VECTOR_PORT, v.port, core);
+    set_counter(Counter::VECTOR_DRAIN, engine.busy - v.active - v.port, core);
+    set_counter(Counter::VECTOR_SEM, engine.waiting, core);
+    set_counter(Counter::VECTOR_EMPTY, cycles - engine.busy - engine.waiting, core);
+    set_counter(Counter::VECTOR_READS, v.reads, core);
+    set_counter(Counter::VECTOR_WRITES, v.writes, core);
     if (result_.ok()) result_.accesses += v.accesses;
   }
-  set(Counter::READ_BEATS, m.read_beats);
-  set(Counter::WRITE_BEATS, m.write_beats);
-  set(Counter::FETCH_BEATS, m.fetch_beats);
-  set(Counter::READ_BYTES, m.read_bytes);
-  set(Counter::WRITE_BYTES, m.write_bytes);
-  if (result_.ok()) count_memory_accesses();
 }
 
 void NpuTiming::count_memory_accesses() {

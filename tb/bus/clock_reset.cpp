@@ -20,7 +20,7 @@ void ClockReset::tick() {
     return;
   }
   if (halted_ || gated_) return; // then resume_ calls again
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time &now = sc_core::sc_time_stamp();
   if (now < next_) { // resumed before the timer of an edge that was gated had run out
     next_trigger(next_ - now);
     return;

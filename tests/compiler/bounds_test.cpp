@@ -138,7 +138,7 @@ void expect_traffic_is_limited(const std::vector<PhasePlan> &plans, const Progra
 
 /// The estimate of programs whose tiles are placed: of one that is fast enough exact, and who gives up is right. What
 /// is known of a program of the products makes no difference.
-void expect_running_estimate_holds(std::vector<PhasePlan> plans, const Program &program, const Layout &layout,
+void expect_running_estimate_holds(const std::vector<PhasePlan> &plans, const Program &program, const Layout &layout,
                                    const Machine &npu) {
   const TileWalk walk(plans, program.layers, layout, npu);
   const std::uint64_t exact = estimate_cycles(program, npu, kTooSlow);
