@@ -5,16 +5,19 @@
 namespace gradweave::runtime {
 namespace {
 
-/// No result can be this: as bf16 and as fp32 it is a NaN that is not the canonical one. Device memory is filled with
-/// it before a run, so that an element which is never stored cannot pass by luck.
+/// No result can be this: as bf16 and as fp32 it is a NaN that is not the canonical one.
 constexpr std::uint16_t kPoison = 0xffa5;
 
 } // namespace
 
+void poison(Device &device, std::uint64_t begin, std::uint64_t end) {
+  static const std::vector<std::uint16_t> pattern(std::size_t{1} << 19U, kPoison);
+  for (std::uint64_t at = begin; at < end; at += 2 * pattern.size())
+    device.copy_in(at, pattern.data(), std::min<std::uint64_t>(2 * pattern.size(), end - at));
+}
+
 void LoadedStream::fill(const Input &input) {
-  const std::vector<std::uint16_t> poison(std::size_t{1} << 19U, kPoison);
-  for (std::uint64_t at = 0; at < bytes_; at += 2 * poison.size())
-    device_.copy_in(base_ + at, poison.data(), std::min<std::uint64_t>(2 * poison.size(), bytes_ - at));
+  poison(device_, base_, base_ + bytes_);
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     const compiler::TensorBinding &binding = tensors_[i];
     if (!binding.input) continue;

@@ -10,6 +10,10 @@
 
 namespace gradweave::runtime {
 
+/// Fills device memory from `begin` to `end`, bytes, with what no result can be, so that an element which is never
+/// stored cannot pass by luck.
+void poison(Device &device, std::uint64_t begin, std::uint64_t end);
+
 /// The references must outlive the object.
 class LoadedStream {
 public:

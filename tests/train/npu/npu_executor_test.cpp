@@ -107,6 +107,21 @@ TEST(NpuStep, AllTensorsMayBeKept) {
   }
 }
 
+/// Elements that no LOAD or STORE knows are not counted as equal.
+TEST(NpuStep, CountsOnlyTheRowsOfGradientsThatReachMemory) {
+  for (const bool by_row : {false, true}) {
+    graph::TrainingOptions options;
+    options.sparse_embeddings = by_row;
+    NpuSteps steps(small_bert(), options, make_functional_device(npu_of("test8v2")), Backend::kFunctional, true);
+    ASSERT_EQ(steps.next(), "");
+    std::uint64_t all = 0;
+    for (const graph::Tensor &tensor : steps.step.graph.tensors)
+      if (tensor.computed() || tensor.role == graph::Role::kParameter || tensor.role == graph::Role::kState)
+        all += tensor.shape.elements();
+    EXPECT_EQ(steps.last.elements < all, by_row);
+  }
+}
+
 /// Too little memory for all tensors at once.
 TEST(NpuStep, TensorsMakeRoomForOthers) {
   Machine npu = npu_of("test8v2");
