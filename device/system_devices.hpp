@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/device.hpp"
+#include "sw_models/system/system_faults.hpp"
 #include "sw_models/system/system_plan.hpp"
 
 #include <cstdint>
@@ -11,23 +12,6 @@
 #include <vector>
 
 namespace gradweave {
-
-/// What links and flash do wrong, and when; for tests. All off by default.
-struct SystemFaults {
-  struct Packet {
-    std::uint32_t device = 0; ///< that sends it
-    std::uint64_t number = 0; ///< of the packets it sends, from 0
-  };
-  struct Block {
-    std::uint32_t device = 0;
-    std::uint64_t number = 0; ///< of its flash
-  };
-  std::vector<Packet> packets;        ///< arrive with a wrong CRC
-  std::vector<Block> blocks;          ///< cannot be read, nor written
-  std::vector<Block> stale;           ///< keep what they hold when they are written, and say nothing
-  std::uint64_t stall_seed = 0;       ///< of the following
-  std::uint64_t longest_stall_ps = 0; ///< each packet waits before each line for up to so long, at random
-};
 
 struct SystemOptions {
   std::vector<DeviceOptions> devices; ///< by device; empty: none has any

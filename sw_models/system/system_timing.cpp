@@ -7,14 +7,44 @@ namespace gradweave {
 namespace {
 
 using Kind = SystemCommand::Kind;
+using What = Fabric::Happening::What;
 
-/// One plan from event to event. At one time ends come before begins, and fabric before streams, which is of no
-/// consequence: what ends is told to others later.
+/// Parts of transfers that are at fault.
+class FaultyParts {
+public:
+  FaultyParts(const SystemPlan &plan, const SystemFaults &faults)
+      : plan_(plan), faults_(faults), packets_(plan.system().devices.size(), 0) {}
+
+  /// To be told each happening once.
+  bool hit(const Fabric::Happening &h) {
+    const SystemCommand &command = plan_.commands()[h.id];
+    const bool of_block = (command.kind == Kind::kFlash && h.what == What::kRead) ||
+                          (command.kind == Kind::kProgram && h.what == What::kWritten);
+    if (of_block) return is_one_of(faults_.blocks, command.device, command.flash_addr(h.offset) / kFlashBlock);
+    return command.kind == Kind::kMove && h.what == What::kWritten &&
+           is_one_of(faults_.packets, command.device, packets_[command.device]++);
+  }
+
+private:
+  template <class Fault>
+  static bool is_one_of(const std::vector<Fault> &faults, std::uint32_t device, std::uint64_t number) {
+    return std::any_of(faults.begin(), faults.end(),
+                       [&](const Fault &f) { return f.device == device && f.number == number; });
+  }
+
+  const SystemPlan &plan_;
+  const SystemFaults &faults_;
+  std::vector<std::uint64_t> packets_; ///< that each device has sent
+};
+
+/// One plan from event to event. At one time ends come before begins, and fabric before streams, which is of
+/// consequence only for a plan that stops: what ends is told to others later.
 class Player {
 public:
   using Time = std::function<std::shared_ptr<const timing::RunResult>(const SystemCommand &)>;
 
-  Player(const SystemPlan &plan, Time time) : plan_(plan), time_(std::move(time)), fabric_(plan), progress_(plan) {
+  Player(const SystemPlan &plan, const SystemFaults &faults, Time time)
+      : plan_(plan), time_(std::move(time)), fabric_(plan), progress_(plan), faulty_(plan, faults) {
     times_.spans.resize(plan.commands().size());
     times_.runs.resize(plan.commands().size());
   }
@@ -23,9 +53,7 @@ public:
     tell(progress_.first(), 0);
     while (!times_.stop && !progress_.all_ended()) {
       const std::uint64_t now = std::min(fabric_.next_event(), events_.top().time);
-      if (fabric_.next_event() == now)
-        for (const Fabric::Happening &h : fabric_.play(now))
-          if (h.what == Fabric::Happening::What::kEnded) end(h.id, now);
+      if (fabric_.next_event() == now) play_fabric(now);
       while (!times_.stop && events_.top().time == now) {
         const Event event = events_.top();
         events_.pop();
@@ -55,6 +83,17 @@ private:
       events_.push({now + plan_.system().notify_ps, false, id});
   }
 
+  void play_fabric(std::uint64_t now) {
+    for (const Fabric::Happening &h : fabric_.play(now)) {
+      if (faulty_.hit(h)) {
+        times_.stop = SystemStop{h.id, isa::ErrorCode::NONE, 0};
+        times_.end = now;
+        return;
+      }
+      if (h.what == What::kEnded) end(h.id, now);
+    }
+  }
+
   void begin(CommandId id, std::uint64_t now) {
     times_.spans[id].begin = now;
     const SystemCommand &command = plan_.commands()[id];
@@ -65,7 +104,7 @@ private:
     const Machine &machine = plan_.system().devices[command.device].machine;
     const auto result = times_.runs[id] = time_(command);
     const std::uint64_t first = now / machine.period_ps() + 1;
-    const std::uint64_t last = first + result->cycles() + host_cycles(machine);
+    const std::uint64_t last = first + result->cycles() + host_cycles(machine, *result);
     events_.push({last * machine.period_ps(), true, id});
   }
 
@@ -82,6 +121,7 @@ private:
   Time time_;
   Fabric fabric_;
   PlanProgress progress_;
+  FaultyParts faulty_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_{{},
                                                                          {{Fabric::kNever, false, 0}}}; // never empty
   SystemTimes times_;
@@ -89,18 +129,20 @@ private:
 
 } // namespace
 
-std::uint64_t host_cycles(const Machine &machine) {
-  constexpr std::uint64_t kAccesses = 20;
-  return kAccesses + machine.memory.longest_pause();
+std::uint64_t host_cycles(const Machine &machine, const timing::RunResult &run) {
+  constexpr std::uint64_t kAccesses = 20, kRead = 3; // the latter: ERR_INDEX, and ERR_WORD where there is one
+  const std::uint64_t told = run.ok() ? 0 : run.error == isa::ErrorCode::VECTOR_FAULT ? 2 : 1;
+  return kAccesses + machine.memory.longest_pause() + run.stop_cycles + told * kRead;
 }
 
-SystemTimes SystemTiming::run(const SystemPlan &plan) {
-  return Player(plan, [this](const SystemCommand &command) { return time(command); }).run();
+SystemTimes SystemTiming::run(const SystemPlan &plan, const SystemFaults &faults) {
+  return Player(plan, faults, [this](const SystemCommand &command) { return time(command); }).run();
 }
 
 std::uint64_t SystemTiming::stream_ps(const SystemCommand &command) {
   const Machine &machine = system_.devices[command.device].machine;
-  return (time(command)->cycles() + host_cycles(machine)) * machine.period_ps();
+  const auto run = time(command);
+  return (run->cycles() + host_cycles(machine, *run)) * machine.period_ps();
 }
 
 std::shared_ptr<const timing::RunResult> SystemTiming::time(const SystemCommand &command) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sw_models/system/fabric.hpp"
+#include "sw_models/system/system_faults.hpp"
 #include "sw_models/timing/timing_model.hpp"
 
 #include <map>
@@ -13,12 +14,12 @@
 namespace gradweave {
 
 /// Clock cycles that a stream takes besides those of its run, from the edge at which the host begins to the one at
-/// which it knows that the stream has ended: register accesses (tb/run_control.cpp), and the time that the memory takes
-/// to turn around.
-std::uint64_t host_cycles(const Machine &machine);
+/// which it knows how the stream ended: register accesses (tb/run_control.cpp), the time that the memory takes to turn
+/// around, and, after an error, that in which the bus gets quiet.
+std::uint64_t host_cycles(const Machine &machine, const timing::RunResult &run);
 
-/// What stopped a plan. The RTL waits for what is on its bus before it says so, which the model does not follow: the
-/// command is known, not the time.
+/// What stopped a plan, at SystemTimes::end: a stream with an error, which the host knows of then, or a packet or block
+/// at fault.
 struct SystemStop {
   CommandId id = 0;
   isa::ErrorCode error = isa::ErrorCode::NONE; ///< of a stream
@@ -26,10 +27,12 @@ struct SystemStop {
 };
 
 struct SystemTimes {
-  std::vector<CommandSpan> spans; ///< of each command; those that were not there any more: {0, 0}
-  std::uint64_t end = 0;          ///< ps
+  /// Of each command. One that did not begin has {0, 0}; one that was under way when the plan stopped, an end of 0, but
+  /// for the stream that stopped it.
+  std::vector<CommandSpan> spans;
+  std::uint64_t end = 0; ///< ps
   std::optional<SystemStop> stop;
-  std::vector<std::shared_ptr<const timing::RunResult>> runs; ///< of each command; null but for streams that ended
+  std::vector<std::shared_ptr<const timing::RunResult>> runs; ///< of each command; null but for streams that began
   std::vector<std::uint64_t> link_busy_ps, flash_busy_ps;     ///< by device
 };
 
@@ -38,8 +41,8 @@ class SystemTiming {
 public:
   explicit SystemTiming(const SystemConfig &system) : system_(system) {}
 
-  /// All commands of a plan for this system, up to the first that stops with an error.
-  SystemTimes run(const SystemPlan &plan);
+  /// All commands of a plan for this system, up to the first that stops it. Stalls at random are not followed.
+  SystemTimes run(const SystemPlan &plan, const SystemFaults &faults = {});
   /// From the clock edge at which a stream begins to its end, ps.
   std::uint64_t stream_ps(const SystemCommand &command);
 

@@ -311,7 +311,7 @@ bool NpuTiming::play_until(std::uint64_t last, std::size_t marks) {
   const std::uint64_t horizon = last == kNever ? kNever : last + 1;
   while (running() && result_.marks.size() < marks) {
     std::uint64_t event = next_event();
-    while (memory_.advance(std::min(event, horizon))) {
+    while (memory_.advance(std::min({event, horizon, limit_ == kNever ? kNever : limit_ + 1}))) {
       fetch_.receive(memory_.take_fetched());
       plan_dispatch();
       event = next_event();
@@ -371,8 +371,17 @@ RunResult NpuTiming::run() {
   return finish();
 }
 
+/// The run's last cycle is the first error's. What was offered to the bus until then ends; it is quiet in the cycle
+/// behind its last handshake, and seen to be so in that one. A bus that does not get quiet is waited for no longer than
+/// the watchdog's time.
+std::uint64_t NpuTiming::stop_cycles() {
+  const std::uint64_t quiet = std::max(end_, memory_.stop(end_)) + latency::kHandshakeToQuiet - end_;
+  return watchdog_ == 0 ? quiet : std::min<std::uint64_t>(quiet, watchdog_);
+}
+
 RunResult NpuTiming::finish() {
   fill_counters(end_);
+  if (!result_.ok()) result_.stop_cycles = stop_cycles();
   return std::move(result_);
 }
 

@@ -102,6 +102,7 @@ private:
   void start_mark(std::uint32_t index, std::uint16_t tag, std::uint64_t now);
   bool legal_start() const;
   void fill_counters(std::uint64_t end);
+  std::uint64_t stop_cycles();
   void fill_vector_counters(std::uint64_t cycles);
   void set_counter(isa::Counter c, std::uint64_t value, std::uint32_t core = 0) {
     result_.counters[isa::counter_index(c, core, npu_.cores)] = value;

@@ -46,13 +46,15 @@ struct RunResult {
   isa::ErrorCode error = isa::ErrorCode::NONE; ///< as ERR_CODE
   std::uint32_t error_index = 0;               ///< as ERR_INDEX
   std::uint32_t error_word = 0;                ///< as ERR_WORD
-  bool given_up = false;                       ///< for the limits of the options; what follows is of the part before
-  std::uint32_t cores = 1;                     ///< whose counters are in the list
-  std::vector<std::uint64_t> counters;         ///< in the list of isa/counters.hpp
-  std::vector<CommandTimes> commands;          ///< one per command of the stream
-  std::vector<Mark> marks;                     ///< MARKs that completed, in that order
-  std::vector<std::size_t> refused; ///< writes of RingOptions::host, by place, that were answered with SLVERR
-  AccessCounts accesses;            ///< counted by the engines as they work; zero unless ok()
+  /// Of a run that an error ended: cycles behind its last in which bursts on their way end, before the interrupt.
+  std::uint64_t stop_cycles = 0;
+  bool given_up = false;               ///< for the limits of the options; what follows is of the part before
+  std::uint32_t cores = 1;             ///< whose counters are in the list
+  std::vector<std::uint64_t> counters; ///< in the list of isa/counters.hpp
+  std::vector<CommandTimes> commands;  ///< one per command of the stream
+  std::vector<Mark> marks;             ///< MARKs that completed, in that order
+  std::vector<std::size_t> refused;    ///< writes of RingOptions::host, by place, that were answered with SLVERR
+  AccessCounts accesses;               ///< counted by the engines as they work; zero unless ok()
 
   bool ok() const { return error == isa::ErrorCode::NONE; }
   /// Of a counter that each core has: that of the core.

@@ -279,6 +279,21 @@ TEST_F(TimingModel, AnIllegalCommandEndsTheRunInPlaceOfItsIssue) {
   EXPECT_EQ(r.counter(isa::Counter::READ_BEATS), 0U);
 }
 
+TEST_F(TimingModel, BurstsThatAreUnderWayAtAnErrorEnd) {
+  isa::Command broken = sync(0);
+  broken.set(isa::field::OPCODE, 77);
+  const RunResult one = run(npu, {dma(false, 1, 200)}), r = run(npu, {dma(false, 1, 200), broken});
+  EXPECT_EQ(r.cycles() - 1 + r.stop_cycles, one.commands[0].done) << "the cycle behind its last beat";
+  const RunResult many = run(npu, {dma(false, 8, 200)}), cut = run(npu, {dma(false, 8, 200), broken});
+  EXPECT_GT(cut.stop_cycles, r.stop_cycles);
+  EXPECT_LT(cut.cycles() - 1 + cut.stop_cycles, many.commands[0].done) << "not all of them were issued";
+  EXPECT_EQ(one.stop_cycles, 0U);
+  EXPECT_EQ(run(npu, {broken}).stop_cycles, 1U) << "nothing is under way";
+  RunOptions options;
+  options.watchdog = 20; // of the run's cycles nothing is that silent
+  EXPECT_EQ(run(npu, {dma(false, 1, 200), broken}, options).stop_cycles, std::min<std::uint64_t>(20, r.stop_cycles));
+}
+
 TEST_F(TimingModel, AStreamThatCannotStartIsRefusedInTheFirstCycle) {
   RunOptions options;
   options.stream_addr = 32;

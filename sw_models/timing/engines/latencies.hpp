@@ -23,6 +23,9 @@ inline constexpr Cycles kMoveToHead = 1;       ///< move into an empty queue -> 
 inline constexpr Cycles kStartToHead = 1;      ///< head starts -> next command is head
 inline constexpr Cycles kStartToQueueRoom = 1; ///< head of a full queue starts -> dispatch can move into it
 
+// --- An error (rtl/cmd/gw_run_ctrl.sv) -----------------------------------------------------------------------------
+inline constexpr Cycles kHandshakeToQuiet = 1; ///< last handshake on the bus, or the error -> the bus is seen quiet
+
 // --- Semaphores (rtl/cmd/gw_semaphores.sv) -------------------------------------------------------------------------
 inline constexpr Cycles kPostToTake = 1;   ///< completion -> its posts can be taken
 inline constexpr Cycles kGrantToGrant = 1; ///< a command starts -> another engine's command can start

@@ -53,6 +53,7 @@ inline bool MemorySystem::plan(Side &s, std::uint64_t issue_to_event) {
   const std::uint64_t credit = s.credits.available();
   if (credit == kNever) return false;
   const std::uint64_t issue = std::max(s.earliest, credit);
+  s.issued = issue;
   s.next = issue + issue_to_event;
   if (!s.bursts.at_last()) return false;
   s.bursts_done = issue + latency::kBurstToStart;
@@ -358,6 +359,20 @@ bool MemorySystem::advance(std::uint64_t horizon) {
       if (reads ? serve_loads(horizon) : serve_stores(horizon)) return true;
     } while (channel_.next_choice(waiting()).cycle < std::min({horizon, load_.next, store_.next}));
   }
+}
+
+std::uint64_t MemorySystem::stop(std::uint64_t cycle) {
+  while (issue_stores(cycle + 1)) {
+  }
+  while (load_.next != kNever && load_.issued <= cycle)
+    offer_load();
+  for (Side *s : {&load_, &store_}) {
+    s->next = kNever;
+    s->bursts = {};
+  }
+  while (advance(kNever)) {
+  }
+  return last_handshake();
 }
 
 FetchedWords MemorySystem::take_fetched() {

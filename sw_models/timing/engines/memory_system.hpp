@@ -43,6 +43,9 @@ public:
   /// Plays all bursts before cycle `horizon`, to which nothing else may happen. Returns early, with true, if something
   /// became known that the commands may depend on: ready(), next_done(), or fetched words.
   bool advance(std::uint64_t horizon);
+  /// The run stops in `cycle`, up to which all was played: no burst is issued later; those that were are played to
+  /// their end. Returns the last cycle with a handshake on the bus; 0 if there was none.
+  std::uint64_t stop(std::uint64_t cycle);
   /// Words of the fetch burst that was answered since the last call; none if there was none.
   FetchedWords take_fetched();
 
@@ -74,6 +77,7 @@ private:
     /// Cycle in which the next burst is issued (store) or, issued before, offered to the read mux (load); kNever: there
     /// is none, or that is not known yet.
     std::uint64_t next = kNever;
+    std::uint64_t issued = 0;      ///< the cycle in which that burst is issued
     std::uint64_t earliest = 0;    ///< the next burst may be issued from here on, credits apart
     std::uint64_t bursts_done = 0; ///< the next command can start, its order apart; kNever: bursts are left
     // Only if every beat matters: the bursts once more, at the pace at which they are answered.

@@ -67,6 +67,38 @@ TEST(Fabric, PacketsOfAMoveFollowEachOther) {
   EXPECT_EQ(SystemTiming(system).run(plan).spans[0].end, 3000U + 4 * 70'000 + 2 * 80'000 + 2000);
 }
 
+TEST(Fabric, APacketOrBlockAtFaultEndsThePlanWhenItArrives) {
+  const SystemConfig system = plain(false);
+  SystemPlan plan(system);
+  plan.add(move(0, 2, 5 * 256));
+  SystemCommand behind = move(2, 1, 256);
+  behind.waits = {0};
+  plan.add(behind);
+  const auto stopped = [&](const SystemFaults &faults) { return SystemTiming(system).run(plan, faults); };
+  SystemFaults faults;
+  faults.packets = {{0, 1}};
+  SystemTimes times = stopped(faults);
+  ASSERT_TRUE(times.stop.has_value());
+  EXPECT_EQ(times.stop->id, 0U);
+  EXPECT_EQ(times.end, 3000U + 70'000 + 2 * 80'000 + 2000) << "that of the second";
+  EXPECT_EQ(times.spans[0], (CommandSpan{1000, 0}));
+  EXPECT_EQ(times.spans[1], CommandSpan{}) << "which waits for it";
+  faults.packets = {{0, 5}, {1, 0}};
+  faults.blocks = {{0, 0}};
+  times = stopped(faults);
+  EXPECT_FALSE(times.stop.has_value()) << "nothing of the plan is at fault";
+  EXPECT_EQ(times.end, SystemTiming(system).run(plan).end);
+  SystemPlan images(system);
+  SystemCommand read;
+  read.kind = Kind::kFlash;
+  read.bytes = 3 * kFlashBlock;
+  images.add(read);
+  faults.blocks = {{0, 1}};
+  times = SystemTiming(system).run(images, faults);
+  ASSERT_TRUE(times.stop.has_value());
+  EXPECT_EQ(times.end, 1000U + 2'000'000 + 3'413'334) << "the first of its channel";
+}
+
 // 2 GB/s: 140 ns a packet at the port, which two devices share on their way to the third, and peers do not use.
 TEST(Fabric, LinksShareTheirPort) {
   const SystemConfig system = plain();
