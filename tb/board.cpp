@@ -15,6 +15,27 @@ Board::Board(const sc_core::sc_module_name &name, const Machine &config, const D
   bus.socket.bind(tlm_memory_.socket);
 }
 
+void Board::set_apart(bool apart) {
+  clock.set_apart(apart);
+  csr_request_.set_apart(apart);
+  csr_answer_.set_apart(apart);
+  bus_request_.set_apart(apart);
+  bus_answer_.set_apart(apart);
+}
+
+/// What a module commits the others see at the next edge, so their order is free, but that an access which the NPU's
+/// interrupt begins starts with the next edge, too.
+void Board::edge() {
+  clock.count_edge();
+  csr.edge();
+  npu.on_posedge();
+  bus.on_posedge();
+  csr_request_.settle();
+  csr_answer_.settle();
+  bus_request_.settle();
+  bus_answer_.settle();
+}
+
 void Board::power_off() {
   clock.halt();
   npu.close_trace();

@@ -24,6 +24,12 @@ public:
   /// Closes the waveform and stops the clock for good.
   void power_off();
 
+  /// While the clock is gated and no access of a register is under way: the board's processes are called by edge(), in
+  /// whatever thread, instead of by the kernel. Nothing else may use the board meanwhile.
+  void set_apart(bool apart);
+  /// A rising edge of the clock.
+  void edge();
+
 private:
   std::unique_ptr<NpuModel> model_; // what modules refer to comes before them
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -70,8 +69,7 @@ void NpuModule::record() {
 void NpuModule::move_trace_window() {
   const std::uint64_t cycle = clock_.cycle();
   if (trace_pending_ && cycle >= trace_.first_cycle) {
-    model_.open_trace(trace_.file, cycle,
-                      static_cast<std::uint64_t>(std::llround(clock_.period() / sc_core::sc_time(1, sc_core::SC_PS))));
+    model_.open_trace(trace_.file, cycle, clock_.period_ps());
     trace_pending_ = false;
     tracing_ = true;
   }

@@ -24,6 +24,8 @@ public:
             const Registered<AxiSlavePorts> &memory_in, Registered<AxiMasterPorts> &memory_out,
             const TraceOptions &trace);
 
+  /// A rising edge of the clock: the kernel's process, or Board::edge().
+  void on_posedge();
   /// Ends the waveform.
   void close_trace();
   bool irq() const { return irq_; }
@@ -51,7 +53,6 @@ public:
   std::uint64_t retired() const { return retired_; }
 
 private:
-  void on_posedge();
   void record();
   void move_trace_window();
 

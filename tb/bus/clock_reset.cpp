@@ -8,7 +8,7 @@
 namespace gradweave::tb {
 
 ClockReset::ClockReset(const sc_core::sc_module_name &name, std::uint64_t period_ps)
-    : sc_module(name), period_(static_cast<double>(period_ps), sc_core::SC_PS) {
+    : sc_module(name), period_ps_(period_ps), period_(static_cast<double>(period_ps), sc_core::SC_PS) {
   SC_METHOD(tick);
   sensitive << resume_;
 }
@@ -35,7 +35,7 @@ void ClockReset::tick() {
 
 void ClockReset::stop() {
   stopped_ = true;
-  sc_core::sc_pause();
+  if (!apart_) sc_core::sc_pause();
 }
 
 void ClockReset::resume(const sc_core::sc_time &first) {

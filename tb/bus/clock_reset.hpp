@@ -24,6 +24,7 @@ public:
   /// False while reset is held.
   bool reset_n() const { return reset_n_.read(); }
   sc_core::sc_time period() const { return period_; }
+  std::uint64_t period_ps() const { return period_ps_; }
 
   /// Host: simulates up to `cycles` edges, fewer if stop() is called. Rethrows what a process of this clock failed
   /// with. Other clocks of the simulation go on meanwhile; what their processes fail with is for their run().
@@ -35,6 +36,10 @@ public:
   /// There are no edges from now on until resume(): a clock that is gated costs nothing. run() throws std::logic_error
   /// meanwhile.
   void gate() { gated_ = true; }
+  /// While gated: edges are counted by count_edge(), not by the kernel, which none of this clock's processes may call.
+  void set_apart(bool apart) { apart_ = apart; }
+  bool apart() const { return apart_; }
+  void count_edge() { ++cycle_; }
   /// Edges again: the first at `first`, later than now, the others a period behind each other.
   void resume(const sc_core::sc_time &first);
   /// What a process of this clock failed with outside run(); null if nothing did.
@@ -55,12 +60,13 @@ public:
 private:
   void tick();
 
+  std::uint64_t period_ps_;
   sc_core::sc_time period_;
   sc_core::sc_event posedge_;
   Registered<bool> reset_n_{"reset_n"};
   sc_core::sc_event resume_;
   sc_core::sc_time next_; ///< of the next edge
-  bool elaborated_ = false, halted_ = false, gated_ = false, stopped_ = false;
+  bool elaborated_ = false, halted_ = false, gated_ = false, stopped_ = false, apart_ = false;
   std::uint64_t cycle_ = 0;
   std::uint64_t last_ = 0; ///< run() ends with this cycle
   std::exception_ptr error_;

@@ -12,16 +12,15 @@ namespace gradweave::tb {
 
 namespace {
 
-constexpr double kSliceCycles = 4096; ///< of the slowest clock, simulated between two looks at whether NPUs are alive
-
 class RtlSystem final : public SystemDevices {
 public:
   RtlSystem(const SystemConfig &system, const SystemFaults &faults, const std::vector<RtlNpu> &npus)
       : system_(system), simulation_(std::make_shared<Simulation>()) {
+    std::vector<std::uint64_t> watchdogs;
     for (const RtlNpu &npu : npus) {
       devices_.push_back(std::make_unique<RtlDevice>(simulation_, npu.config, npu.options,
                                                      std::unique_ptr<NpuModel>(npu.make_model(npu.config))));
-      watchdogs_.push_back(npu.options.watchdog_cycles.value_or(timing::usual_watchdog(npu.config)));
+      watchdogs.push_back(npu.options.watchdog_cycles.value_or(timing::usual_watchdog(npu.config)));
     }
     std::vector<DeviceMemory *> memories;
     std::vector<Board *> boards;
@@ -30,13 +29,11 @@ public:
       memories.push_back(&device->board().memory);
     }
     wires_ = &simulation_->add_module([&] { return std::make_unique<Wires>("wires", system, faults, memories); });
-    sequencer_ =
-        &simulation_->add_module([&] { return std::make_unique<Sequencer>("sequencer", boards, *wires_, faults); });
+    sequencer_ = &simulation_->add_module(
+        [&] { return std::make_unique<Sequencer>("sequencer", boards, watchdogs, *wires_, faults); });
     simulation_->elaborate();
-    for (const auto &device : devices_) {
+    for (const auto &device : devices_)
       device->power_up();
-      slice_ = std::max(slice_, kSliceCycles * device->board().clock.period());
-    }
   }
 
   const SystemConfig &system() const override { return system_; }
@@ -55,9 +52,10 @@ public:
     const KernelScope kernel(simulation_->context());
     sequencer_->begin(plan, host);
     while (!sequencer_->over()) {
-      sc_core::sc_start(slice_);
-      look_at_devices();
-      if (!sequencer_->over() && !sc_core::sc_pending_activity()) sequencer_->fail_idle();
+      if (sc_core::sc_pending_activity())
+        sc_core::sc_start();
+      else
+        sequencer_->fail_idle();
     }
     SystemOutcome outcome = sequencer_->end();
     failed_ = !outcome.ok();
@@ -74,25 +72,11 @@ private:
     return flash->contents;
   }
 
-  void look_at_devices() {
-    for (std::uint32_t d = 0; d < devices_.size(); ++d) {
-      Board &board = devices_[d]->board();
-      try {
-        if (const std::exception_ptr error = board.clock.take_error()) std::rethrow_exception(error);
-        board.control.check_alive(watchdogs_[d]);
-      } catch (const std::exception &error) {
-        sequencer_->fail_device(d, error.what());
-      }
-    }
-  }
-
   const SystemConfig &system_;
   std::shared_ptr<Simulation> simulation_;
   std::vector<std::unique_ptr<RtlDevice>> devices_;
-  std::vector<std::uint64_t> watchdogs_;
   Wires *wires_ = nullptr;
   Sequencer *sequencer_ = nullptr;
-  sc_core::sc_time slice_;
   bool failed_ = false;
 };
 

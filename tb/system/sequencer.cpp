@@ -16,9 +16,10 @@ sc_time time_of(std::uint64_t ps) { return {static_cast<double>(ps), sc_core::SC
 
 } // namespace
 
-Sequencer::Sequencer(const sc_core::sc_module_name &name, std::vector<Board *> boards, Wires &wires,
-                     const SystemFaults &faults)
-    : sc_module(name), boards_(std::move(boards)), wires_(wires), faults_(faults), random_(faults.stall_seed) {
+Sequencer::Sequencer(const sc_core::sc_module_name &name, std::vector<Board *> boards,
+                     std::vector<std::uint64_t> watchdogs, Wires &wires, const SystemFaults &faults)
+    : sc_module(name), boards_(std::move(boards)), watchdogs_(std::move(watchdogs)), wires_(wires), faults_(faults),
+      random_(faults.stall_seed) {
   SC_METHOD(step);
   dont_initialize();
   sensitive << event_;
@@ -35,6 +36,8 @@ void Sequencer::begin(const SystemPlan &plan, SystemHost &host) {
     longest = std::max(longest, board->clock.period());
   }
   sc_core::sc_start(longest + longest); // the clocks' timers run out
+  for (Board *board : boards_)
+    board->set_apart(true);
   plan_ = &plan;
   host_ = &host;
   start_ = sc_core::sc_time_stamp();
@@ -43,7 +46,7 @@ void Sequencer::begin(const SystemPlan &plan, SystemHost &host) {
   fabric_.emplace(plan, std::move(stall));
   progress_.emplace(plan);
   ready_ = {};
-  running_.assign(boards_.size(), std::nullopt);
+  running_.clear();
   outcome_ = {};
   outcome_.spans.resize(plan.commands().size());
   outcome_.times.resize(plan.commands().size());
@@ -58,16 +61,27 @@ void Sequencer::tell(const std::vector<CommandId> &ready) {
     ready_.emplace(now() + plan_->system().notify_ps, id);
 }
 
-/// The next thing that happens, but for what NPUs do.
+/// When the first of the streams ends that do so up to this time, which boards pass meanwhile.
+std::uint64_t Sequencer::first_end_until(std::uint64_t time) {
+  std::uint64_t first = BoardRun::kNever;
+  for (const auto &[id, run] : running_)
+    first = std::min(first, run->end_until(std::min(first, time)));
+  return first;
+}
+
+/// The next thing that happens.
 void Sequencer::plan_step() {
+  if (over_) return;
   std::uint64_t next = fabric_->next_event();
   if (!ready_.empty()) next = std::min(next, ready_.top().first);
-  if (!over_ && next != Fabric::kNever) event_.notify(start_ + time_of(next) - sc_core::sc_time_stamp());
+  next = std::min(next, first_end_until(next));
+  if (next != Fabric::kNever) event_.notify(start_ + time_of(next) - sc_core::sc_time_stamp());
 }
 
 void Sequencer::step() {
   if (over_) return;
   if (fabric_->next_event() == now()) play_fabric();
+  end_streams();
   while (!over_ && !ready_.empty() && ready_.top().first == now()) {
     const CommandId id = ready_.top().second;
     ready_.pop();
@@ -101,25 +115,35 @@ void Sequencer::begin_stream(CommandId id) {
   const std::vector<isa::Command> &stream = *command.stream;
   board.memory.write(command.stream_addr, stream.data(), stream.size() * sizeof(isa::Command));
   const std::uint64_t period = plan_->system().devices[command.device].machine.period_ps();
-  board.clock.resume(start_ + time_of((now() / period + 1) * period));
-  running_[command.device] = id;
   board.control.start(RunControl::stream_registers(command.stream_addr, static_cast<std::uint32_t>(stream.size())),
-                      stream.size(), RunControl::Ending::kInterrupt,
-                      [this, id](const RunStatus &status) { end_stream(id, status); });
+                      stream.size(), RunControl::Ending::kInterrupt, [](const RunStatus &) {});
+  running_[id] = std::make_unique<BoardRun>(board, (now() / period + 1) * period, period, watchdogs_[command.device]);
 }
 
-void Sequencer::end_stream(CommandId id, const RunStatus &status) {
+void Sequencer::end_streams() {
+  std::vector<CommandId> ended;
+  for (const auto &[id, run] : running_)
+    if (run->end_until(now()) == now()) ended.push_back(id);
+  for (const CommandId id : ended)
+    if (!over_) end_stream(id);
+}
+
+void Sequencer::end_stream(CommandId id) {
   const SystemCommand &command = plan_->commands()[id];
-  Board &board = *boards_[command.device];
-  board.clock.gate();
-  running_[command.device].reset();
+  const Board &board = *boards_[command.device];
+  const std::string problem = running_[id]->problem();
+  running_.erase(id);
   outcome_.times[id] = board.npu.log();
-  if (status.ok()) {
+  const RunStatus &status = board.control.status();
+  if (problem.empty() && status.ok()) {
     end_command(id);
-    plan_step();
     return;
   }
-  outcome_.spans[id].end = outcome_.end = now();
+  outcome_.spans[id].end = now();
+  if (!problem.empty()) {
+    fail(id, command.device, problem);
+    return;
+  }
   fail(id, command.device,
        fmt::format("the NPU stopped with {} at command {} of {} of its stream",
                    isa::kErrorNames[static_cast<std::size_t>(status.error)], status.error_index,
@@ -178,12 +202,6 @@ void Sequencer::fail(CommandId id, std::uint32_t device, const std::string &prob
   finish();
 }
 
-void Sequencer::fail_device(std::uint32_t device, const std::string &problem) {
-  if (over_) return;
-  const std::optional<CommandId> id = running_[device];
-  fail(id.value_or(0), device, problem);
-}
-
 void Sequencer::fail_idle() {
   for (CommandId id = 0; !over_ && id < outcome_.spans.size(); ++id)
     if (outcome_.spans[id].end == 0)
@@ -192,13 +210,16 @@ void Sequencer::fail_idle() {
 
 void Sequencer::finish() {
   over_ = true;
+  running_.clear(); // of a plan that failed, some may be under way
   sc_core::sc_pause();
 }
 
 SystemOutcome Sequencer::end() {
   if (host_error_) std::rethrow_exception(std::exchange(host_error_, nullptr));
-  for (std::uint32_t d = 0; d < boards_.size() && outcome_.ok(); ++d)
+  for (std::uint32_t d = 0; d < boards_.size() && outcome_.ok(); ++d) {
+    boards_[d]->set_apart(false);
     boards_[d]->clock.resume(sc_core::sc_time_stamp() + boards_[d]->clock.period());
+  }
   return std::move(outcome_);
 }
 

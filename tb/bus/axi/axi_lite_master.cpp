@@ -75,24 +75,31 @@ void AxiLiteMaster::begin(const RegisterAccess &access, Done done) {
   done_ = std::move(done);
   cycles_ = 0;
   address_sent_ = data_sent_ = false;
-  request_.notify(sc_core::SC_ZERO_TIME);
+  if (!clock_.apart()) request_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void AxiLiteMaster::on_posedge() {
   if (std::exchange(asleep_, false)) return; // woken between two edges: wait for the next
   clock_.guard([this] {
-    const AxiLiteMasterPins &m = master_.read();
-    const AxiLiteSlavePins &s = slave_.read();
-    check_stable(m, s);
-    take(m, s);
-    check_patience();
-    drive(m, master_.next());
-    master_.commit();
-    if (state_ == State::kIdle) { // no activity until the host asks for something
-      asleep_ = true;
-      next_trigger(request_);
-    }
+    cycle();
+    if (asleep_) next_trigger(request_);
   });
+}
+
+void AxiLiteMaster::edge() {
+  if (asleep_ && state_ == State::kIdle) return;
+  clock_.guard([this] { cycle(); });
+}
+
+void AxiLiteMaster::cycle() {
+  const AxiLiteMasterPins &m = master_.read();
+  const AxiLiteSlavePins &s = slave_.read();
+  check_stable(m, s);
+  take(m, s);
+  check_patience();
+  drive(m, master_.next());
+  master_.commit();
+  asleep_ = state_ == State::kIdle; // no activity until the host asks for something
 }
 
 void AxiLiteMaster::check_stable(const AxiLiteMasterPins &m, const AxiLiteSlavePins &s) {

@@ -38,6 +38,9 @@ public:
   /// The same, but gives the answer instead of throwing for an error response.
   AxiResp try_write(std::uint16_t offset, std::uint32_t value);
 
+  /// A rising edge of the clock that is apart from the kernel (Board::edge()).
+  void edge();
+
   /// Called in the cycle in which an access is over, with what was read; may begin another, which follows at once.
   using Done = std::function<void(std::uint32_t)>;
   /// Begins an access, from the next edge on, while none is under way.
@@ -50,6 +53,7 @@ private:
   enum class State { kIdle, kRead, kWrite, kWait };
 
   void on_posedge();
+  void cycle();
   void take(const AxiLiteMasterPins &m, const AxiLiteSlavePins &s);
   void drive(const AxiLiteMasterPins &now, AxiLiteMasterPins &next);
   void check_stable(const AxiLiteMasterPins &m, const AxiLiteSlavePins &s);

@@ -37,13 +37,14 @@ public:
             Registered<AxiSlavePorts> &slave, const MemoryConfig &dram, unsigned bus_bytes, unsigned port_bytes,
             const DeviceOptions &options);
 
+  /// A rising edge of the clock: the kernel's process, or Board::edge().
+  void on_posedge();
   /// Nothing outstanding: every burst that was accepted is answered.
   bool idle() const;
   /// Handshakes on any channel so far: progress.
   std::uint64_t handshakes() const;
 
 private:
-  void on_posedge();
   void clear();
   void arrive(std::uint64_t cycle);
   void schedule(std::uint64_t cycle);
