@@ -28,11 +28,13 @@ Workload workload_of(const std::vector<LayerShape> &layers, const std::vector<do
 void check(const Workload &workload) {
   const std::size_t layers = workload.layers();
   if (layers == 0) throw std::invalid_argument("a workload without layers; give it at least one");
-  if (workload.storage.size() != layers || workload.weights.size() != layers || workload.maps.size() != layers + 1)
-    throw std::invalid_argument(fmt::format(
-        "{} layers on the NPU, {} near storage, {} with weights, {} cuts; layers must be as many, and one cut "
-        "more",
-        layers, workload.storage.size(), workload.weights.size(), workload.maps.size()));
+  if (workload.storage.size() != layers || workload.weights.size() != layers || workload.maps.size() != layers + 1 ||
+      workload.of_own().size() != layers || workload.of_whole().size() != layers)
+    throw std::invalid_argument(fmt::format("{} layers on the NPU, {} and {} of whole images, {} near storage, {} with "
+                                            "weights, {} cuts; layers must be as many, and one cut "
+                                            "more",
+                                            layers, workload.of_own().size(), workload.of_whole().size(),
+                                            workload.storage.size(), workload.weights.size(), workload.maps.size()));
 }
 
 void check_devices(std::uint32_t devices, std::uint32_t batch) {
@@ -58,14 +60,15 @@ Phases phases(const Workload &workload, const System &system, std::uint32_t batc
         "a cut before layer {} is beyond the network; it has {} layers, cuts are 0 to {}", cut, layers, layers));
   const double images = batch, a_device = images / system.devices;
   const bool reduced = accounting == Accounting::kReduced;
+  const std::vector<LayerCycles> &host = cut == 0 ? workload.of_whole() : workload.host;
   Phases p;
   p.forward_storage = a_device * sum(workload.storage, &LayerCycles::forward, 0, cut);
-  p.forward_host = images * sum(workload.host, &LayerCycles::forward, cut, layers);
+  p.forward_host = images * sum(host, &LayerCycles::forward, cut, layers);
   const bool both = cut > 0 && cut < layers;
   p.map = both ? images * workload.maps[cut] * system.map_cycles * (system.backward_map ? 2 : 1) : 0;
-  p.backward_host = images * sum(workload.host, &LayerCycles::dx, cut, layers);
+  p.backward_host = images * sum(host, &LayerCycles::dx, cut, layers);
   p.backward_storage = a_device * sum(workload.storage, &LayerCycles::dx, 0, cut);
-  p.update_host = (reduced ? 1 : images) * sum(workload.host, &LayerCycles::dw, cut, layers);
+  p.update_host = (reduced ? 1 : images) * sum(host, &LayerCycles::dw, cut, layers);
   p.update_storage = (reduced ? 1 : a_device) * sum(workload.storage, &LayerCycles::dw, 0, cut);
   double weights = 0;
   for (std::size_t i = 0; i < cut; ++i)

@@ -17,7 +17,13 @@ struct Workload {
   std::vector<double> weights;            ///< elements, by layers
   std::vector<double> maps; ///< elements of an image that pass a cut before layer 0, 1, ... and behind the last one
 
+  // Where cycles of an image differ by how many there are at a time, as measured ones do; empty: as `host`.
+  std::vector<LayerCycles> own = {};   ///< in a group that the NPU takes through all layers beside micro-batches
+  std::vector<LayerCycles> whole = {}; ///< on the NPU that takes whole images only
+
   std::size_t layers() const { return host.size(); }
+  const std::vector<LayerCycles> &of_own() const { return own.empty() ? host : own; }
+  const std::vector<LayerCycles> &of_whole() const { return whole.empty() ? host : whole; }
 };
 
 /// The same with cycles of the formula. `maps` is left as it is given.

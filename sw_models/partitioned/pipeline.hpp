@@ -1,5 +1,6 @@
-// Beyond equation 3: what a mini-batch takes if both ways are pipelined over micro-batches, and if unequal devices
-// share whole images. All three products of each image are computed. A model: nothing runs on devices.
+// Beyond equation 3: what a mini-batch takes if both ways are pipelined over micro-batches, if unequal devices share
+// whole images, and if the NPU does the one beside the other. All three products of each image are computed. A model:
+// nothing runs on devices.
 #pragma once
 
 #include "sw_models/partitioned/partition.hpp"
@@ -29,8 +30,12 @@ void check(const Links &links);
 /// One mini-batch.
 struct Schedule {
   std::size_t cut = 0;
-  std::uint32_t micro = 1; ///< images of a near-storage device in a micro-batch
-  std::uint32_t depth = 1; ///< micro-batches that a near-storage device keeps at most, forwards done and backwards not
+  std::uint32_t micro = 1;  ///< images of a near-storage device in a micro-batch
+  std::uint32_t depth = 1;  ///< micro-batches that a near-storage device keeps at most, forwards done and backwards not
+  std::uint32_t groups = 0; ///< of images that the NPU takes through all layers, while it waits for micro-batches
+  std::uint32_t group = 1;  ///< images of such a group, which go through a layer together
+
+  std::uint32_t own() const { return groups * group; }
 };
 
 struct PipelineRun {
@@ -48,9 +53,11 @@ struct PipelineRun {
 };
 
 /// One forward, one backward (1F1B): a device runs `depth` micro-batches forwards, then one backwards and one forwards
-/// in turn; the NPU runs each forwards and at once backwards. Both links and the flash are in order and run beside the
-/// arrays. A cut of 0 is alone(). Throws std::invalid_argument as phases() and check(), and for a batch that devices x
-/// micro does not divide, or a depth of 0.
+/// in turn; the NPU runs each forwards and at once backwards, and while none is there, layer by layer, groups of its
+/// own. Both links and the flash are in order and run beside the arrays; images of the NPU's own are there, as they are
+/// for alone(). With groups of its own the NPU takes part in the exchange. A cut of 0 is alone(). Throws
+/// std::invalid_argument as phases() and check(), and for images that devices x micro do not divide, or of which none
+/// is left to them, or a depth of 0.
 PipelineRun pipeline(const Workload &workload, std::uint32_t devices, const Links &links, std::uint32_t batch,
                      const Schedule &schedule);
 
@@ -58,10 +65,11 @@ PipelineRun pipeline(const Workload &workload, std::uint32_t devices, const Link
 struct Search {
   std::vector<std::uint32_t> micros = {1, 2, 4, 8, 16, 32};
   std::uint32_t most_depth = 16;
+  std::uint32_t group = 0; ///< Schedule::group; 0: the NPU takes no images of its own
 };
 
-/// The fastest pipeline over all cuts, depths and those micro-batches that divide the batch, or the NPU alone if none
-/// is faster.
+/// The fastest pipeline over all cuts, depths, images of the NPU's own and those micro-batches that divide the others,
+/// or the NPU alone if none is faster.
 PipelineRun best_pipeline(const Workload &workload, std::uint32_t devices, const Links &links, std::uint32_t batch,
                           const Search &search);
 

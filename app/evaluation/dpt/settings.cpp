@@ -74,21 +74,33 @@ void read_recommendation(const fs::path &file, const toml::table &root, DptStudy
   reader.reject_unknown_keys();
 }
 
-/// Of each case both NPUs have to be there, with all layers that one of them has.
+/// Of each case both NPUs have to be there, with all numbers of images, and all layers that one of them has.
 void check_measured(const fs::path &file, const DptStudy &study) {
   const std::map<std::string, partitioned::LayerCycles> *first = nullptr;
-  for (const Case &one : study.cases)
-    for (const std::string &npu : {one.storage_npu, one.host_npu}) {
-      const auto found = study.measured.find(npu);
-      if (found == study.measured.end())
-        throw ConfigError(
-            fmt::format("{}: no cycles of NPU '{}', which case {} names; add them", file.string(), npu, one.name));
-      if (first == nullptr) first = &found->second;
-      for (const auto &[layer, cycles] : *first)
-        if (found->second.count(layer) == 0)
-          throw ConfigError(
-              fmt::format("{}: no cycles of layer '{}' on NPU '{}'; add them", file.string(), layer, npu));
+  const auto check = [&](const std::string &npu, std::uint32_t images, const std::string &name) {
+    const auto found = study.measured.find(npu);
+    if (found == study.measured.end())
+      throw ConfigError(
+          fmt::format("{}: no cycles of NPU '{}', which case {} names; add them", file.string(), npu, name));
+    const auto layers = found->second.find(images);
+    if (layers == found->second.end())
+      throw ConfigError(
+          fmt::format("{}: no cycles of {} images at a time on NPU '{}'; add them", file.string(), images, npu));
+    if (first == nullptr) first = &layers->second;
+    for (const auto &[layer, cycles] : *first)
+      if (layers->second.count(layer) == 0)
+        throw ConfigError(fmt::format("{}: no cycles of layer '{}', {} images at a time, on NPU '{}'; add them",
+                                      file.string(), layer, images, npu));
+  };
+  for (const Case &one : study.cases) {
+    for (const std::uint32_t micro : study.measured_micros) {
+      check(one.storage_npu, micro, one.name);
+      for (const std::uint32_t devices : study.devices)
+        check(one.host_npu, micro * devices, one.name);
     }
+    check(one.host_npu, study.measured_group, one.name);
+    check(one.host_npu, study.measured_whole, one.name);
+  }
 }
 
 void read_beyond(const fs::path &file, const toml::table &root, DptStudy &study) {
@@ -98,7 +110,9 @@ void read_beyond(const fs::path &file, const toml::table &root, DptStudy &study)
   study.search.most_depth = reader.count("most_depth");
   const fs::path cycles = beside(file, reader.text("cycles"));
   study.measured_network = reader.text("cycles_network");
-  study.measured_micro = reader.count("cycles_micro");
+  study.measured_micros = reader.list<std::uint32_t>("cycles_micros", "a list of whole numbers");
+  study.measured_group = reader.count("cycles_group");
+  study.measured_whole = reader.count("cycles_whole");
   partitioned::Links &links = study.links;
   for (const auto &[key, value] : {std::pair{"device_rate", &links.device_rate},
                                    {"root_rate", &links.root_rate},
@@ -145,9 +159,10 @@ MeasuredCycles parse_cycles(std::string_view text, const std::string &file) {
     const double images = cycles_of(cells[1], file, number, "batch");
     const partitioned::LayerCycles cycles{cycles_of(cells[3], file, number, "forward") / images,
                                           cycles_of(cells[4], file, number, "backward") / images, 0};
-    if (!all[cells[0]].emplace(cells[2], cycles).second)
-      throw ConfigError(fmt::format("{}:{}: a second line of layer '{}' on NPU '{}'; leave one out", file, number,
-                                    cells[2], cells[0]));
+    if (!all[cells[0]][static_cast<std::uint32_t>(images)].emplace(cells[2], cycles).second)
+      throw ConfigError(
+          fmt::format("{}:{}: a second line of layer '{}', {} images at a time, on NPU '{}'; leave one out", file,
+                      number, cells[2], images, cells[0]));
   }
   return all;
 }

@@ -24,8 +24,8 @@ struct Case {
   std::string storage_npu, host_npu; ///< whose exact cycles stand for them
 };
 
-/// Exact cycles of an image, by NPU and layer; all of the way back is in dx.
-using MeasuredCycles = std::map<std::string, std::map<std::string, partitioned::LayerCycles>>;
+/// Exact cycles of an image, by NPU, images at a time, and layer; all of the way back is in dx.
+using MeasuredCycles = std::map<std::string, std::map<std::uint32_t, std::map<std::string, partitioned::LayerCycles>>>;
 
 struct DptStudy : Study {
   std::vector<std::uint32_t> batches, devices;
@@ -45,7 +45,9 @@ struct DptStudy : Study {
   partitioned::Search search;
   partitioned::Links links;
   std::string measured_network;
-  std::uint32_t measured_micro = 0; ///< images of a near-storage device in the measured cycles
+  std::vector<std::uint32_t> measured_micros; ///< images of a near-storage device at a time, ascending
+  std::uint32_t measured_group = 0;           ///< of a group of the NPU's own
+  std::uint32_t measured_whole = 0;           ///< of the NPU that takes whole images only
   MeasuredCycles measured;
 
   /// Throws std::logic_error if there is none.

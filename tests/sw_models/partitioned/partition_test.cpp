@@ -129,8 +129,9 @@ TEST(Partition, BadInputIsNamed) {
   EXPECT_EQ(problem({}, 4, 8, 0), "a workload without layers; give it at least one");
   Workload uneven = two_layers();
   uneven.maps.pop_back();
-  EXPECT_EQ(problem(uneven, 4, 8, 0), "2 layers on the NPU, 2 near storage, 2 with weights, 2 cuts; layers must be as "
-                                      "many, and one cut more");
+  EXPECT_EQ(problem(uneven, 4, 8, 0),
+            "2 layers on the NPU, 2 and 2 of whole images, 2 near storage, 2 with weights, 2 cuts; layers must be as "
+            "many, and one cut more");
 }
 
 } // namespace gradweave::partitioned

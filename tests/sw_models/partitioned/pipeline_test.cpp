@@ -63,6 +63,21 @@ TEST(Pipelined, FlashByHand) {
   EXPECT_NEAR(run.cycles - run.exchange, 100 + 2 * 2048 + 10 + 12 + 24 + 4, kClose);
 }
 
+TEST(Pipelined, ImagesOfTheNpusOwnByHand) {
+  const PipelineRun run = pipeline(two_layers(), 2, quick_links(), 6, {1, 1, 1, 1, 2});
+  // Its own two take 10, 12, 24 and 4. The NPU does the first until a micro-batch is there at 10, which it has done at
+  // 46; the next is there at 60, when it is in the third until 82; gradients of that are back at 118.
+  EXPECT_NEAR(run.cycles - run.exchange, 118 + 4, kClose);
+  EXPECT_EQ(run.host_busy, 2 * (12 + 24) + 50);
+  EXPECT_NEAR(run.exchange, 100 * (4.0 / 3), kClose) << "in a ring of three";
+  Workload slow = two_layers();
+  slow.own = {{50, 0, 20}, {60, 90, 30}};
+  slow.whole = {{4, 0, 2}, {6, 8, 3}};
+  EXPECT_EQ(pipeline(slow, 2, quick_links(), 6, {1, 1, 1, 1, 2}).host_busy, 2 * (12 + 24) + 500);
+  EXPECT_EQ(alone(slow, 6, Accounting::kPerImage), 6 * 23);
+  EXPECT_EQ(best_shares(slow, 2, free_links(), 6).cycles, 4 * 23) << "beside 72 of the devices";
+}
+
 TEST(Pipelined, ACutBeforeAllLayersIsTheNpuAlone) {
   const PipelineRun run = pipeline(two_layers(), 2, quick_links(), 4, {0, 1, 1});
   EXPECT_EQ(run.cycles, alone(two_layers(), 4, Accounting::kPerImage));
@@ -103,6 +118,10 @@ TEST(Pipelined, AtRandom) {
     EXPECT_GE(best.saving, 0);
     EXPECT_LE(best.saving, bound);
     EXPECT_GE(best_pipeline(workload, devices, free_links(), batch, search).saving, best.saving - kClose);
+    search.group = 2;
+    const PipelineRun with_own = best_pipeline(workload, devices, links, batch, search);
+    EXPECT_GE(with_own.saving, best.saving);
+    EXPECT_LE(with_own.saving, bound);
     const Shares shares = best_shares(workload, devices, links, batch);
     EXPECT_GE(shares.saving, 0);
     EXPECT_LE(shares.saving, bound);
@@ -114,6 +133,11 @@ TEST(Pipelined, AtRandom) {
       EXPECT_NEAR(run.storage_busy, p.forward_storage + p.backward_storage + p.update_storage, kClose)
           << "each product of each image once";
       EXPECT_NEAR(run.host_busy, p.forward_host + p.backward_host + p.update_host, kClose);
+      const PipelineRun own = pipeline(workload, devices, links, batch, {cut, 2, 3, 2, devices});
+      EXPECT_NEAR(own.host_busy,
+                  run.host_busy * (batch - 2 * devices) / batch + alone(workload, 2 * devices, Accounting::kPerImage),
+                  1e-6);
+      EXPECT_GE(own.cycles - own.exchange, std::max(own.storage_busy, own.host_busy));
       Links slower = links;
       slower.device_rate /= 2;
       slower.latency *= 3;
@@ -133,6 +157,10 @@ TEST(Pipelined, BadInputIsNamed) {
             "a mini-batch of 4 is not divisible by 2 devices x 4 images; take a multiple of these");
   EXPECT_EQ(problem(2, {}, 4, {1, 0, 1}),
             "a mini-batch of 4 is not divisible by 2 devices x 0 images; take a multiple of these");
+  EXPECT_EQ(problem(2, {}, 4, {1, 1, 1, 2, 2}),
+            "the NPU takes 4 images of its own out of 4; leave some to the devices");
+  EXPECT_EQ(problem(2, {}, 4, {1, 1, 1, 1, 3}),
+            "a mini-batch of 1 is not divisible by 2 devices x 1 images; take a multiple of these");
   EXPECT_EQ(problem(2, {}, 4, {1, 1, 0}), "a depth of 0 micro-batches; a device keeps at least 1");
   const auto with = [&](double Links::*field, double value) {
     Links links;
