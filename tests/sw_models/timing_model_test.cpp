@@ -290,8 +290,12 @@ TEST_F(TimingModel, BurstsThatAreUnderWayAtAnErrorEnd) {
   EXPECT_EQ(one.stop_cycles, 0U);
   EXPECT_EQ(run(npu, {broken}).stop_cycles, 1U) << "nothing is under way";
   RunOptions options;
-  options.watchdog = 20; // of the run's cycles nothing is that silent
-  EXPECT_EQ(run(npu, {dma(false, 1, 200), broken}, options).stop_cycles, std::min<std::uint64_t>(20, r.stop_cycles));
+  options.watchdog = 60;
+  const RunResult longer = run(npu, {dma(false, 1, 800), broken}),
+                  expired = run(npu, {dma(false, 1, 800), broken}, options);
+  EXPECT_GT(longer.stop_cycles, 60U);
+  EXPECT_EQ(expired.cycles(), longer.cycles());
+  EXPECT_EQ(expired.stop_cycles, 60U) << "the watchdog waits no longer";
 }
 
 TEST_F(TimingModel, AStreamThatCannotStartIsRefusedInTheFirstCycle) {

@@ -66,6 +66,13 @@ Tries tries_of(const DptStudy &study, const Subject &subject, const Source &sour
   return tries;
 }
 
+/// The NPU takes no images whole.
+Tries without_own(Tries tries) {
+  for (auto &[workload, search] : tries)
+    search.group = 0;
+  return tries;
+}
+
 PipelineRun best_of(const Tries &tries, std::uint32_t devices, const partitioned::Links &links, std::uint32_t batch) {
   PipelineRun best;
   for (const auto &[workload, search] : tries) {
@@ -104,7 +111,8 @@ struct Subtable {
       const auto by_equation = [&](Accounting a) {
         return partitioned::best_cut(workload, inputs.system(devices), batch, a).saving;
       };
-      const PipelineRun run = best_of(tries, devices, study.links, batch);
+      const PipelineRun run = best_of(tries, devices, study.links, batch),
+                        without = best_of(without_own(tries), devices, study.links, batch);
       const double shares = partitioned::best_shares(workload, devices, study.links, batch).saving;
       const double equation = by_equation(Accounting::kPerImage);
       std::vector<std::string> cells{fmt::format("{}, {} devices", one.name, devices), fmt::format("{}", batch),
@@ -112,6 +120,7 @@ struct Subtable {
                                      fmt::format("{:.1f}", equation), fmt::format("{:.1f}", shares)};
       for (std::string &cell : cells_of(run))
         cells.push_back(std::move(cell));
+      cells.push_back(fmt::format("{:.1f}", without.saving));
       cells.push_back(fmt::format("{:.1f}", bound));
       table.rows.push_back(std::move(cells));
       const std::string entry = fmt::format("{}.{}", source.key, entry_key(network, one, devices, batch));
@@ -134,7 +143,7 @@ Table new_table(const DptNetwork &network, const Source &source) {
                       source.name),
           {"case", "B", "equation 3, paper's accounting", "equation 3", "images by speed", "pipelined both ways", "cut",
            "images of a device at a time", "kept", "the NPU's own", "devices busy", "NPU busy", "devices' bubble",
-           "NPU's bubble", "link up", "flash", "exchange", "bound"},
+           "NPU's bubble", "link up", "flash", "exchange", "without the NPU's own", "bound"},
           {}};
 }
 
