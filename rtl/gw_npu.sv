@@ -153,7 +153,10 @@ module gw_npu #(
   logic [32*LANES*CORES-1:0]              a_line, b_line, c_line;
   logic [32*COLS*CORES-1:0]               w_line;
 
-  // Vector units: errors, counters, and the scratchpad's ports of each
+  // Vector units: clocks, errors, counters, and the scratchpad's ports of each
+  // verilator lint_off UNUSEDSIGNAL
+  logic [UNITS-1:0]                       vector_clk; // nobody's without a vector unit
+  // verilator lint_on UNUSEDSIGNAL
   logic [UNITS-1:0]                       vector_err_valid, vector_progress;
   logic [32*UNITS-1:0]                    vector_err_word;
   logic [7*UNITS-1:0]                     vector_counters;
@@ -195,6 +198,7 @@ module gw_npu #(
     .head_index_o       (head_index),
     .start_ready_i      (start_ready),
     .start_o            (start),
+    .vector_clk_o       (vector_clk),
     .done_valid_i       (done_valid),
     .done_index_i       (done_index),
     .done_posts_i       (done_posts),
@@ -400,7 +404,8 @@ module gw_npu #(
       localparam int unsigned ENGINE = CORE0 + CORES + c;
 
       gw_vector_engine #(.LANES(LANES), .G(VECTOR_GROUPS)) u_vector (
-        .clk_i, .rst_ni,
+        .clk_i         (vector_clk[c]),
+        .rst_ni,
         .clear_i       (clear),
         .run_i         (run),
         .start_valid_i (start[ENGINE]),

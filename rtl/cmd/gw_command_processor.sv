@@ -57,6 +57,7 @@ module gw_command_processor #(
   output logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  head_index_o,
   input  logic [ENGINES-1:0]                      start_ready_i,
   output logic [ENGINES-1:0]                      start_o,
+  output logic [UNITS-1:0]                        vector_clk_o, // of each vector unit; stands still while the unit rests
   // Engines: state
   input  logic [ENGINES-1:0]                      done_valid_i,
   input  logic [gw_isa_pkg::INDEX_W*ENGINES-1:0]  done_index_i,
@@ -322,9 +323,40 @@ module gw_command_processor #(
     .err_code_o  (dispatch_err_code)
   );
 
+  // A vector unit without a command rests, and so does its queue. Its clock goes on for some cycles behind its last command, in
+  // which registers without an enable take what they would have for ever.
+  if (VECTORS != 0) begin : gen_vector_clocks
+    for (genvar u = 0; u < VECTORS; u++) begin : gen_vector_clock
+      localparam int unsigned ENGINE = ENGINES - VECTORS + u;
+
+      logic       needed;
+      logic [4:0] needed_q;
+
+      assign needed = push[ENGINE] | head_valid_o[ENGINE] | busy_i[ENGINE] | clear_o;
+
+      always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) needed_q <= '1;
+        else needed_q <= {needed_q[3:0], needed};
+      end
+
+      gw_clock_gate u_gate (.clk_i, .en_i (needed | (|needed_q)), .clk_o (vector_clk_o[u]));
+    end
+  end else begin : gen_no_vector_clocks
+    assign vector_clk_o = '0;
+  end
+
   for (genvar e = 0; e < ENGINES; e++) begin : gen_queue
+    logic clk;
+
+    if (e < ENGINES - VECTORS) begin : gen_clock
+      assign clk = clk_i;
+    end else begin : gen_clock
+      assign clk = vector_clk_o[e - (ENGINES - VECTORS)];
+    end
+
     gw_fifo #(.WIDTH(gw_isa_pkg::CMD_BITS + 32), .DEPTH(QUEUE_DEPTH)) u_queue (
-      .clk_i, .rst_ni,
+      .clk_i       (clk),
+      .rst_ni,
       .clear_i     (clear_o),
       .in_valid_i  (push[e]),
       .in_ready_o  (room[e]),

@@ -23,10 +23,10 @@ cd "$root"
 case $extent in
 full)
   plan=$here/plan.toml
-  mapfile -t rtl < <(git ls-files -- 'rtl/*.sv' ':!rtl/vector' | grep -v '_props\.sv$')
+  mapfile -t rtl < <(git ls-files -- 'rtl/*.sv' | grep -v '_props\.sv$')
   mapfile -t cpp < <(git ls-files -- 'compiler/*.cpp' 'graph/*.cpp' 'sw_models/*.cpp' 'isa/*.cpp' | grep -vE '^isa/(isagen|vector/vectorgen)\.cpp$')
   counts=(--rtl-count 400 --cpp-count 220)
-  npus="test8;test8p2;test6x10;test8c2;test6x10c3;test2x64c8"
+  npus="test8;test8p2;test6x10;test8c2;test6x10c3;test2x64c8;test8v2"
   ;;
 quick)
   plan=$here/quick.toml
