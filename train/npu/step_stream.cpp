@@ -77,23 +77,6 @@ std::array<isa::Command, 2> barrier(const NpuConfig &npu) {
   return {isa::encode(stored), isa::encode(load)};
 }
 
-/// A semaphore belongs to a pair of engines in all of a stream. Those of vector sections follow those of products.
-std::vector<isa::Command> with_own_semaphores(std::vector<isa::Command> commands, const NpuConfig &npu) {
-  const std::uint32_t first = compiler::semaphores_used(npu.cores);
-  const auto shift = [first](std::uint8_t &id) {
-    if (id != isa::kNoSemaphore) id = static_cast<std::uint8_t>(id + first);
-  };
-  for (isa::Command &command : commands) {
-    isa::Decoded decoded = *isa::decode(command);
-    for (isa::Wait &wait : decoded.sync.waits)
-      shift(wait.semaphore);
-    for (std::uint8_t &post : decoded.sync.posts)
-      shift(post);
-    command = isa::encode(decoded);
-  }
-  return commands;
-}
-
 } // namespace
 
 const StepSection &StepStream::section_of(std::size_t command) const {
@@ -278,8 +261,10 @@ std::vector<isa::Command> StepPlan::operator_commands(OpJobs jobs, OpId op) {
   return commands_of(jobs, addresses);
 }
 
+/// Semaphores of vector sections follow those of products.
 std::vector<isa::Command> StepPlan::commands_of(const OpJobs &jobs, const std::vector<std::uint64_t> &addresses) const {
-  return with_own_semaphores(compiler::job_commands(jobs, addresses, npu_), npu_);
+  return compiler::job_commands(jobs, addresses, npu_,
+                                static_cast<std::uint8_t>(compiler::semaphores_used(npu_.cores)));
 }
 
 /// Values between jobs lie in scratch space.
