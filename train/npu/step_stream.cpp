@@ -1,6 +1,8 @@
 #include "train/npu/step_stream.hpp"
 
+#include "base/process/parallel.hpp"
 #include "base/process/stopwatch.hpp"
+#include "compiler/ahead/plans_ahead.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector/lower_op.hpp"
@@ -171,11 +173,15 @@ void StepPlan::place(bool reuse) {
 }
 
 void StepPlan::compile(const compiler::CompileOptions &options) {
-  compiler::CompileCache cache;
+  std::vector<compiler::PlansAhead::Compilation> compilations;
   for (const ProductPass &pass : products_.passes) {
-    compiler::CompileOptions compile = options;
-    compile.pass = pass.pass;
-    compiled_.push_back(compiler::compile({pass.layer}, npu_, compile, cache));
+    compilations.push_back({{pass.layer}, npu_, options});
+    compilations.back().options.pass = pass.pass;
+  }
+  compiler::CompileCache cache;
+  const compiler::PlansAhead ahead(compilations, cache, usable_cores());
+  for (const compiler::PlansAhead::Compilation &c : compilations) {
+    compiled_.push_back(compiler::compile(c.layers, c.npu, c.options, cache));
     multiply_adds_ += compiled_.back().useful_macs;
   }
 }

@@ -28,7 +28,8 @@ NetworkStep step_of(std::string name, const std::string &model, const std::map<s
 }
 
 /// Operators of images that the networks below do not have: padding that counts and that does not, windows that overlap
-/// and that leave pixels out, and blocks of equal pixels.
+/// and that leave pixels out, blocks
+/// of equal pixels, and the largest channel.
 NetworkStep image_step(const graph::TrainingOptions &options) {
   const Graph forward = graph::read_graph(R"(graph "images"
 input x bf16 [2, 11, 10, 70]
@@ -40,7 +41,9 @@ q = AveragePool(p) kernel_shape=[3, 3] pads=[1, 1, 1, 1]
 r = AveragePool(q) kernel_shape=[3, 3] pads=[1, 1, 1, 1] count_include_pad=1
 s = AveragePool(r) kernel_shape=[1, 2] strides=[2, 3]
 t = Resize(s) scales=[2, 3]
-cost = MeanSquaredError(t, target)
+most = ReduceMax(t) axes=[3]
+rest = Sub(t, most)
+cost = MeanSquaredError(rest, target)
 loss cost
 )",
                                           "images.graph", graph::operators());
