@@ -132,8 +132,8 @@ private:
   void cut(const JobGroup &group) {
     if (group.is_elementwise())
       cut_elements(group);
-    else if (const std::size_t most = cut_of_chains(group, npu_).strips; most != 0)
-      cut_rectangles(group, lanes_of(most, group.lanes()), group.steps());
+    else if (const std::size_t lanes = cut_of_chains(group, npu_).lanes; lanes != 0)
+      cut_rectangles(group, lanes, group.steps());
     else
       cut_long_chains(group);
   }
@@ -185,12 +185,12 @@ private:
     const std::size_t wanted = parts_of(strips(group.lanes()), parts_of(group.lanes(), group_lanes()));
     const std::size_t found =
         largest(wanted, [&](std::size_t k) { return fits(group, lanes_of(k, group.lanes()), 1, npu_); });
-    const std::size_t lanes = lanes_of(std::max<std::size_t>(found, 1), group.lanes());
-    if (found == 0) fail_to_fit(group, lanes);
+    if (found == 0) fail_to_fit(group, lanes_of(1, group.lanes()));
+    const std::size_t lanes = whole_beats(lanes_of(found, group.lanes()), group.lanes(), npu_);
     const std::size_t most = largest(std::min(group.steps(), kMostInField),
                                      [&](std::size_t steps) { return fits(group, lanes, steps, npu_); });
-    const std::size_t bytes = moved_bytes(tiles_of(group, {0, lanes, 0, 1}, npu_));
-    cut_rectangles(group, lanes, rows_of_area(group.steps(), most, bytes));
+    const std::size_t bytes = moved_bytes(tiles_of(group, {0, lanes, 0, 1}, npu_), npu_);
+    cut_rectangles(group, lanes, whole_beats(rows_of_area(group.steps(), most, bytes), group.steps(), npu_));
   }
 
   /// What a part of a chain reads and writes, under its own names.

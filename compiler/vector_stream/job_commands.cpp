@@ -6,11 +6,12 @@
 #include <fmt/format.h>
 
 namespace gradweave::compiler {
+
 std::vector<isa::Command> job_commands(const OpJobs &jobs, const std::vector<std::uint64_t> &addresses,
-                                       const NpuConfig &npu) {
+                                       const NpuConfig &npu, std::uint8_t first_semaphore) {
   if (npu.vectors() == 0)
     throw JobCommandsError(fmt::format("NPU '{}' has no vector unit; give it one by vector_groups", npu.name));
-  return section_commands(cut_jobs(jobs, npu), addresses, npu);
+  return section_commands(cut_jobs(jobs, npu), addresses, npu, first_semaphore);
 }
 
 } // namespace gradweave::compiler

@@ -37,19 +37,20 @@ struct Stored {
 
 class Section {
 public:
-  Section(const AreaPlan &plan, const std::vector<std::uint64_t> &addresses, const NpuConfig &npu)
-      : plan_(plan), addresses_(addresses), npu_(npu) {}
+  Section(const AreaPlan &plan, const std::vector<std::uint64_t> &addresses, const NpuConfig &npu,
+          std::uint8_t first_semaphore)
+      : plan_(plan), addresses_(addresses), npu_(npu), first_semaphore_(first_semaphore) {}
 
   std::vector<isa::Command> run() {
     find_reads_of_stored();
-    if (!plan_.areas.empty()) emit_loads(0);
     for (std::size_t n = 0; n < plan_.areas.size(); ++n) {
+      if (n == 0) emit_loads(0, false);
       // LOADs stand before the runs that they overlap with: whose queue would hold them up.
-      const bool next = n + 1 < plan_.areas.size(), early = !waits_for_memory_[n + 1];
-      if (next && early) emit_loads(n + 1);
+      const bool next = n + 1 < plan_.areas.size();
+      if (next) emit_loads(n + 1, false);
       emit_runs(n);
       emit_stores(n);
-      if (next && !early) emit_loads(n + 1);
+      if (next && waits_for_memory(n + 1)) emit_loads(n + 1, true);
     }
     return std::move(out_);
   }
@@ -57,21 +58,24 @@ public:
 private:
   const Area &area(std::size_t n) const { return plan_.areas[n]; }
 
-  /// Areas that wait until all before is in memory.
+  /// Tiles that are loaded when all before their area is in memory.
   void find_reads_of_stored() {
-    waits_for_memory_.assign(plan_.areas.size() + 1, false);
     std::vector<Stored> stored;
-    for (std::size_t n = 0; n < plan_.areas.size(); ++n) {
-      const bool waits = std::any_of(area(n).loaded.begin(), area(n).loaded.end(), [&](const AreaTile &t) {
-        return std::any_of(stored.begin(), stored.end(), [&](const Stored &s) {
-          return s.layout != area(n).layout && s.value == t.value && s.first < t.end() && t.first < s.end;
-        });
-      });
-      if (waits) stored.clear();
-      waits_for_memory_[n] = waits;
-      for (const AreaTile &t : area(n).stored)
-        stored.push_back({t.value, t.first, t.end(), area(n).layout});
+    for (const Area &area : plan_.areas) {
+      std::vector<bool> waits;
+      for (const AreaTile &t : area.loaded)
+        waits.push_back(std::any_of(stored.begin(), stored.end(), [&](const Stored &s) {
+          return s.layout != area.layout && s.value == t.value && s.first < t.end() && t.first < s.end;
+        }));
+      reads_stored_.push_back(std::move(waits));
+      if (waits_for_memory(reads_stored_.size() - 1)) stored.clear();
+      for (const AreaTile &t : area.stored)
+        stored.push_back({t.value, t.first, t.end(), area.layout});
     }
+  }
+  bool waits_for_memory(std::size_t n) const {
+    return n < reads_stored_.size() &&
+           std::find(reads_stored_[n].begin(), reads_stored_[n].end(), true) != reads_stored_[n].end();
   }
 
   /// Whether the next area in the place has its tiles where this one has them: then operands and results are replaced
@@ -84,10 +88,12 @@ private:
   template <typename Op> void emit(const Op &op, const Semaphores &waits = {}, const Semaphores &posts = {}) {
     isa::Sync sync;
     for (std::size_t i = 0; i < waits.size(); ++i)
-      sync.waits.at(i) = {waits[i], 1};
-    std::copy(posts.begin(), posts.end(), sync.posts.begin());
+      sync.waits.at(i) = {semaphore(waits[i]), 1};
+    std::transform(posts.begin(), posts.end(), sync.posts.begin(), [this](std::uint8_t id) { return semaphore(id); });
     out_.push_back(isa::encode({op, sync, 0}));
   }
+
+  std::uint8_t semaphore(std::uint8_t id) const { return static_cast<std::uint8_t>(first_semaphore_ + id); }
 
   isa::SpmTile in_place(isa::SpmTile tile, std::size_t n) const {
     tile.row += state_rows(npu_) + (n % 2 == 1 ? place_rows(npu_) : 0);
@@ -130,20 +136,28 @@ private:
       emit(d, &d == &transfers.front() ? waits : Semaphores(), &d == &transfers.back() ? posts : Semaphores());
   }
 
-  void emit_loads(std::size_t n) {
+  /// LOADs of what nothing in the section stores before, or of the rest, which waits for that. The first waits for
+  /// room.
+  void emit_loads(std::size_t n, bool of_stored) {
     std::vector<AreaTile> &held = held_[n % 2];
-    if (n >= 2 && !goes_on(n - 2)) held.clear();
+    if (!of_stored && n >= 2 && !goes_on(n - 2)) held.clear();
     std::vector<isa::DmaCommand> loads;
-    for (const AreaTile &t : area(n).loaded) {
+    for (std::size_t i = 0; i < area(n).loaded.size(); ++i) {
+      const AreaTile &t = area(n).loaded[i];
+      if (reads_stored_[n][i] != of_stored) continue;
       if (std::any_of(held.begin(), held.end(), [&](const AreaTile &h) { return same(h, t); })) continue;
       const std::vector<isa::DmaCommand> all = t.period == 0 ? std::vector{transfer(t, n, false)} : pieces(t, n);
       loads.insert(loads.end(), all.begin(), all.end());
     }
-    Semaphores waits;
-    if (n >= 2) waits.push_back(goes_on(n - 2) ? kRead : kFree);
-    if (waits_for_memory_[n]) waits.push_back(kInMemory);
-    emit_transfers(loads, false, waits, {area(n).runs.empty() ? kMoved : kLoaded});
-    held = area(n).loaded;
+    const bool all = of_stored || !waits_for_memory(n), goes_first = !of_stored || !has_room_;
+    has_room_ = all || !loads.empty();
+    if (!has_room_) return;
+    Semaphores waits, posts;
+    if (n >= 2 && goes_first) waits.push_back(goes_on(n - 2) ? kRead : kFree);
+    if (of_stored) waits.push_back(kInMemory);
+    if (all) posts.push_back(area(n).runs.empty() ? kMoved : kLoaded);
+    emit_transfers(loads, false, waits, posts);
+    if (all) held = area(n).loaded;
   }
 
   void emit_stores(std::size_t n) {
@@ -152,7 +166,7 @@ private:
       all.push_back(transfer(t, n, true));
     Semaphores posts;
     if (!is_last_in_place(n)) posts.push_back(goes_on(n) ? kStored : kFree);
-    if (waits_for_memory_[n + 1]) posts.push_back(kInMemory);
+    if (waits_for_memory(n + 1)) posts.push_back(kInMemory);
     emit_transfers(all, true, {area(n).runs.empty() ? kMoved : kComputed}, posts);
   }
 
@@ -218,7 +232,9 @@ private:
   const AreaPlan &plan_;
   const std::vector<std::uint64_t> &addresses_;
   const NpuConfig &npu_;
-  std::vector<bool> waits_for_memory_; ///< of each area
+  std::uint8_t first_semaphore_;
+  std::vector<std::vector<bool>> reads_stored_; ///< of each area's loaded tiles: an earlier area may store of it
+  bool has_room_ = false;                       ///< the area that is being loaded has waited for its place
   /// What was loaded into each place, and is there: areas of a layout store nothing that others of them load.
   std::array<std::vector<AreaTile>, 2> held_;
   std::map<std::size_t, std::uint32_t> programs_; ///< where the program memory has them
@@ -229,8 +245,8 @@ private:
 } // namespace
 
 std::vector<isa::Command> section_commands(const AreaPlan &plan, const std::vector<std::uint64_t> &addresses,
-                                           const NpuConfig &npu) {
-  return Section(plan, addresses, npu).run();
+                                           const NpuConfig &npu, std::uint8_t first_semaphore) {
+  return Section(plan, addresses, npu, first_semaphore).run();
 }
 
 } // namespace gradweave::compiler

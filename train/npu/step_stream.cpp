@@ -1,6 +1,8 @@
 #include "train/npu/step_stream.hpp"
 
+#include "base/process/parallel.hpp"
 #include "base/process/stopwatch.hpp"
+#include "compiler/ahead/plans_ahead.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector/lower_op.hpp"
@@ -75,23 +77,6 @@ std::array<isa::Command, 2> barrier(const NpuConfig &npu) {
   load.op = isa::SyncCommand{static_cast<std::uint8_t>(isa::Engine::LOAD)};
   load.sync.waits[0] = {token, 1};
   return {isa::encode(stored), isa::encode(load)};
-}
-
-/// A semaphore belongs to a pair of engines in all of a stream. Those of vector sections follow those of products.
-std::vector<isa::Command> with_own_semaphores(std::vector<isa::Command> commands, const NpuConfig &npu) {
-  const std::uint32_t first = compiler::semaphores_used(npu.cores);
-  const auto shift = [first](std::uint8_t &id) {
-    if (id != isa::kNoSemaphore) id = static_cast<std::uint8_t>(id + first);
-  };
-  for (isa::Command &command : commands) {
-    isa::Decoded decoded = *isa::decode(command);
-    for (isa::Wait &wait : decoded.sync.waits)
-      shift(wait.semaphore);
-    for (std::uint8_t &post : decoded.sync.posts)
-      shift(post);
-    command = isa::encode(decoded);
-  }
-  return commands;
 }
 
 } // namespace
@@ -188,11 +173,15 @@ void StepPlan::place(bool reuse) {
 }
 
 void StepPlan::compile(const compiler::CompileOptions &options) {
-  compiler::CompileCache cache;
+  std::vector<compiler::PlansAhead::Compilation> compilations;
   for (const ProductPass &pass : products_.passes) {
-    compiler::CompileOptions compile = options;
-    compile.pass = pass.pass;
-    compiled_.push_back(compiler::compile({pass.layer}, npu_, compile, cache));
+    compilations.push_back({{pass.layer}, npu_, options});
+    compilations.back().options.pass = pass.pass;
+  }
+  compiler::CompileCache cache;
+  const compiler::PlansAhead ahead(compilations, cache, usable_cores());
+  for (const compiler::PlansAhead::Compilation &c : compilations) {
+    compiled_.push_back(compiler::compile(c.layers, c.npu, c.options, cache));
     multiply_adds_ += compiled_.back().useful_macs;
   }
 }
@@ -278,8 +267,10 @@ std::vector<isa::Command> StepPlan::operator_commands(OpJobs jobs, OpId op) {
   return commands_of(jobs, addresses);
 }
 
+/// Semaphores of vector sections follow those of products.
 std::vector<isa::Command> StepPlan::commands_of(const OpJobs &jobs, const std::vector<std::uint64_t> &addresses) const {
-  return with_own_semaphores(compiler::job_commands(jobs, addresses, npu_), npu_);
+  return compiler::job_commands(jobs, addresses, npu_,
+                                static_cast<std::uint8_t>(compiler::semaphores_used(npu_.cores)));
 }
 
 /// Values between jobs lie in scratch space.

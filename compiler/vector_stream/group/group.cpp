@@ -105,12 +105,23 @@ GroupTiles tiles_of(const JobGroup &group, const StridedArea &area, const NpuCon
   return all;
 }
 
-std::uint64_t moved_bytes(const GroupTiles &tiles) {
+std::uint64_t moved_bytes(const GroupTiles &tiles, const NpuConfig &npu) {
+  const std::uint64_t beat = npu.bus_bytes;
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < tiles.tiles.size(); ++i)
-    if (tiles.loaded[i] || tiles.stored[i])
-      bytes += std::uint64_t{tiles.tiles[i].rows} * tiles.tiles[i].cols * (tiles.tiles[i].fp32 ? 4 : 2);
+  for (std::size_t i = 0; i < tiles.tiles.size(); ++i) {
+    if (!tiles.loaded[i] && !tiles.stored[i]) continue;
+    const AreaTile &t = tiles.tiles[i];
+    const std::uint64_t element = t.fp32 ? 4 : 2, row = t.cols * element;
+    const bool aligned = t.first * element % beat == 0 && (t.rows == 1 || t.pitch * element % beat == 0);
+    const bool whole = (aligned && row % beat == 0) || (t.rows > 1 && t.pitch == t.cols);
+    bytes += t.rows * (whole ? row : row + beat - element);
+  }
   return bytes;
+}
+
+std::size_t whole_beats(std::size_t count, std::size_t all, const NpuConfig &npu) {
+  const std::size_t beat = npu.bus_bytes / 2;
+  return count >= all || count < beat ? count : count / beat * beat;
 }
 
 bool fits(const JobGroup &group, std::size_t lanes, std::size_t steps, const NpuConfig &npu) {
@@ -120,22 +131,27 @@ bool fits(const JobGroup &group, std::size_t lanes, std::size_t steps, const Npu
 
 ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu) {
   ChainCut best;
-  const std::size_t all = strips_of(group.lanes(), npu);
-  for (std::size_t k = 1; k <= all; ++k) {
-    const std::size_t lanes = std::min(group.lanes(), k * npu.lanes());
-    if (!fits(group, lanes, group.steps(), npu)) break;
+  const std::size_t all = group.lanes();
+  const auto consider = [&](std::size_t lanes) {
     const std::uint64_t busy = busy_cycles(group, lanes, npu);
-    const std::uint64_t moving = moved_bytes(tiles_of(group, {0, lanes, 0, group.steps()}, npu)) / npu.bus_bytes;
+    const std::uint64_t moving = moved_bytes(tiles_of(group, {0, lanes, 0, group.steps()}, npu), npu) / npu.bus_bytes;
     // Areas overlap, but for the first one's LOADs and the last one's STOREs, or runs.
-    const std::uint64_t cycles = (all + k - 1) / k * std::max(busy, moving) + std::min(busy, moving);
-    if (best.strips == 0 || cycles <= best.cycles) best = {k, cycles};
+    const std::uint64_t cycles = (all + lanes - 1) / lanes * std::max(busy, moving) + std::min(busy, moving);
+    if (best.lanes == 0 || cycles <= best.cycles) best = {lanes, cycles};
+  };
+  for (std::size_t k = 1; k <= strips_of(all, npu); ++k) {
+    const std::size_t lanes = std::min(all, k * npu.lanes());
+    if (!fits(group, lanes, group.steps(), npu)) break;
+    consider(lanes);
+    if (const std::size_t fewer = whole_beats(lanes, all, npu); fewer != lanes) consider(fewer);
   }
   return best;
 }
 
 std::uint64_t cycles_of_elements(const JobGroup &group, const NpuConfig &npu) {
   const std::uint64_t busy = busy_cycles(group, group.lanes(), npu);
-  const std::uint64_t moving = moved_bytes(tiles_of(group, {0, group.lanes(), 0, group.steps()}, npu)) / npu.bus_bytes;
+  const std::uint64_t moving =
+      moved_bytes(tiles_of(group, {0, group.lanes(), 0, group.steps()}, npu), npu) / npu.bus_bytes;
   return std::max(busy, moving);
 }
 

@@ -39,15 +39,18 @@ struct StageWalk {
 };
 StageWalk walk_of(const Stage &stage, std::size_t lanes, std::size_t steps, const NpuConfig &npu);
 
-/// Bytes that an area moves from and to memory.
-std::uint64_t moved_bytes(const GroupTiles &tiles);
+/// Bytes that an area moves from and to memory, nearly: a row that begins or ends inside a beat takes whole beats.
+std::uint64_t moved_bytes(const GroupTiles &tiles, const NpuConfig &npu);
+
+/// Of `all` elements at most `count`, so many that they are whole beats of bf16, and of fp32, if rows begin with a beat.
+std::size_t whole_beats(std::size_t count, std::size_t all, const NpuConfig &npu);
 
 /// Whether a place holds so much of the group.
 bool fits(const JobGroup &group, std::size_t lanes, std::size_t steps, const NpuConfig &npu);
 
-/// Strips of an area for which whole chains take the least time, nearly, and that time in cycles.
+/// Lanes of an area for which whole chains take the least time, nearly, and that time in cycles.
 struct ChainCut {
-  std::size_t strips = 0; ///< 0: not even one fits
+  std::size_t lanes = 0; ///< 0: not even a strip fits
   std::uint64_t cycles = 0;
 };
 ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu);

@@ -133,7 +133,7 @@ private:
     stages.push_back(stage);
     JobGroup joined = group_of(std::move(stages), at);
     const bool fitting = elementwise ? fits(joined, std::min<std::size_t>(joined.lanes(), npu_.lanes()), 1, npu_)
-                                     : cut_of_chains(joined, npu_).strips != 0;
+                                     : cut_of_chains(joined, npu_).lanes != 0;
     if (!fitting || cycles(joined) > cycles(group) + cycles(other)) return std::nullopt;
     return joined;
   }

@@ -1,65 +1,139 @@
 // AveragePool and its gradient.
-#include "graph/operators/pool/pool.hpp"
+#include "graph/operators/loops/lines.hpp"
+#include "graph/operators/pool/window_walk.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 namespace gradweave::graph {
 namespace {
 
-/// Of one over the pixels that a window counts: rounded once.
-template <class V> V window_share(const Convolution &v, const Attributes &attributes, std::size_t r, std::size_t c) {
-  const std::size_t all = std::size_t{v.kernel_height} * v.kernel_width;
-  const std::size_t count = attributes.integer("count_include_pad") != 0 ? all : extent_of(v, r, c).pixels();
-  return V{1} / static_cast<V>(count);
-}
+constexpr std::size_t kAverageWork = 2; ///< operations of a tap
 
-std::size_t window_work(const Convolution &v) { return std::size_t{v.channels} * v.kernel_height * v.kernel_width * 2; }
+struct AverageTap {
+  std::size_t row = 0, col = 0; ///< of the first pixel that it reads
+  double share = 0;             ///< one over the pixels that its window counts
+};
+
+bool counts_padding(const Attributes &attributes) { return attributes.integer("count_include_pad") != 0; }
 
 struct AveragePoolRun {
+  /// As many taps at a time as a walk has operands, with the sum so far between; pixels whose windows have the same
+  /// taps are one walk.
   template <class A> static void run(Kernel<A> &k) {
-    using V = typename A::Value;
     const Convolution v = pool_window(k.attributes(), k.in_shape(0));
-    const std::size_t channels = v.channels;
-    k.parallel(v.m(), window_work(v), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t m = begin; m < end; ++m) {
-        const std::size_t c = m % v.out_width(), r = m / v.out_width() % v.out_height();
-        const std::size_t b = m / v.out_width() / v.out_height();
-        const Extent window = extent_of(v, r, c);
-        V *sum = k.out(0) + m * channels;
-        std::fill_n(sum, channels, V{0});
-        for (std::size_t row = window.first_row; row < window.end_row; ++row)
-          for (std::size_t col = window.first_col; col < window.end_col; ++col) {
-            const V *x = k.in(0) + ((b * v.height + row) * v.width + col) * channels;
-            for (std::size_t i = 0; i < channels; ++i)
-              sum[i] = A::add(sum[i], x[i]);
-          }
-        const V part = window_share<V>(v, k.attributes(), r, c);
-        for (std::size_t i = 0; i < channels; ++i)
-          sum[i] = A::mul(sum[i], part);
-      }
+    const WalkValue sums = k.temporary(k.out_shape(0).elements());
+    for (const OutputSpan &rows : output_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top))
+      for (const OutputSpan &cols : output_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left))
+        add_windows(k, v, rows, cols, sums);
+  }
+
+private:
+  template <class A>
+  static void add_windows(Kernel<A> &k, const Convolution &v, const OutputSpan &rows, const OutputSpan &cols,
+                          const WalkValue &sums) {
+    const WindowWalk pixels(v);
+    std::vector<AverageTap> taps;
+    for (std::size_t r = rows.tap; r < rows.end_tap; ++r)
+      for (std::size_t c = cols.tap; c < cols.end_tap; ++c)
+        taps.push_back({rows.first * v.stride_height + r - v.pad_top, cols.first * v.stride_width + c - v.pad_left, 0});
+    const std::size_t all = std::size_t{v.kernel_height} * v.kernel_width;
+    const auto part = number<A>(1.0 / static_cast<double>(counts_padding(k.attributes()) ? all : taps.size()));
+    for_tap_parts(taps.size(), [&](std::size_t begin, std::size_t count, bool last) {
+      LineWalk walk = pixels.walk(rows.count, cols.count);
+      for (std::size_t t = begin; t < begin + count; ++t)
+        walk.in.push_back(pixels.of_image(input(0), taps[t].row, taps[t].col));
+      const bool goes_on = begin > 0;
+      if (goes_on) walk.in.push_back(pixels.of_result(sums, rows.first, cols.first));
+      walk.out = {pixels.of_result(last ? output(0) : sums, rows.first, cols.first)};
+      walk_lines(k, walk, kAverageWork * count, [=](auto &lines) {
+        lines.loop([=](const auto &at) {
+          auto sum = A::add(goes_on ? at.in(count) : number<A>(0), at.in(0));
+          for (std::size_t t = 1; t < count; ++t)
+            sum = A::add(sum, at.in(t));
+          at.out(0, last ? A::mul(sum, part) : sum);
+        });
+      });
     });
   }
 };
 
+/// Parts of a span whose readers' windows count as many pixels each, along one axis.
+std::vector<InputSpan> alike_spans(const std::vector<InputSpan> &spans, std::uint32_t stride,
+                                   const std::vector<std::size_t> &pixels) {
+  std::vector<InputSpan> parts;
+  for (const InputSpan &span : spans)
+    for (std::size_t i = 0; i < span.count; ++i) {
+      InputSpan one{span.first + i * stride, 1, span.readers};
+      bool same = i > 0;
+      for (InputSpan::Reader &reader : one.readers) {
+        reader.output += i;
+        same = same && pixels[reader.output] == pixels[reader.output - 1];
+      }
+      if (same)
+        ++parts.back().count;
+      else
+        parts.push_back(std::move(one));
+    }
+  return parts;
+}
+
+/// How many pixels each window counts along one axis.
+std::vector<std::size_t> counted_pixels(const std::vector<OutputSpan> &spans) {
+  std::vector<std::size_t> pixels;
+  for (const OutputSpan &span : spans)
+    pixels.insert(pixels.end(), span.count, span.end_tap - span.tap);
+  return pixels;
+}
+
 struct AveragePoolGradientRun {
   template <class A> static void run(Kernel<A> &k) {
-    using V = typename A::Value;
     const Convolution v = pool_window(k.attributes(), k.out_shape(0));
-    const std::size_t channels = v.channels;
-    k.parallel(std::size_t{v.batch} * v.height * v.width, window_work(v), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t p = begin; p < end; ++p) {
-        V *dx = k.out(0) + p * channels;
-        std::fill_n(dx, channels, V{0});
-        for_windows_of(v, p / v.width / v.height, p / v.width % v.height, p % v.width,
-                       [&](std::size_t m, std::size_t r, std::size_t c) {
-                         const V part = window_share<V>(v, k.attributes(), r, c);
-                         const V *dy = k.in(0) + m * channels;
-                         for (std::size_t i = 0; i < channels; ++i)
-                           dx[i] = A::fma(dy[i], part, dx[i]);
-                       });
+    std::vector<std::size_t> high(v.out_height(), v.kernel_height), wide(v.out_width(), v.kernel_width);
+    if (!counts_padding(k.attributes())) {
+      high = counted_pixels(output_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top));
+      wide = counted_pixels(output_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left));
+    }
+    const WalkValue sums = k.temporary(k.out_shape(0).elements());
+    const auto rows = input_spans(v.out_height(), v.height, v.kernel_height, v.stride_height, v.pad_top);
+    const auto cols = input_spans(v.out_width(), v.width, v.kernel_width, v.stride_width, v.pad_left);
+    for (const InputSpan &row : alike_spans(rows, v.stride_height, high))
+      for (const InputSpan &col : alike_spans(cols, v.stride_width, wide)) {
+        std::vector<AverageTap> windows;
+        for (const InputSpan::Reader &r : row.readers)
+          for (const InputSpan::Reader &c : col.readers)
+            windows.push_back({r.output, c.output, 1.0 / static_cast<double>(high[r.output] * wide[c.output])});
+        add_shares(k, v, row, col, windows, sums);
       }
+  }
+
+private:
+  /// Shares of the windows that pixels lie in, ascending, as many at a time as a walk has operands.
+  template <class A>
+  static void add_shares(Kernel<A> &k, const Convolution &v, const InputSpan &rows, const InputSpan &cols,
+                         const std::vector<AverageTap> &windows, const WalkValue &sums) {
+    const WindowWalk pixels(v);
+    for_tap_parts(windows.size(), [&](std::size_t begin, std::size_t count, bool last) {
+      LineWalk walk = pixels.walk(rows.count, cols.count);
+      std::array<double, kTapsOfAWalk> shares{};
+      for (std::size_t w = 0; w < count; ++w) {
+        walk.in.push_back(pixels.of_result(input(0), windows[begin + w].row, windows[begin + w].col));
+        shares[w] = windows[begin + w].share;
+      }
+      const bool goes_on = begin > 0;
+      if (goes_on) walk.in.push_back(pixels.of_image(sums, rows.first, cols.first));
+      walk.out = {pixels.of_image(last ? output(0) : sums, rows.first, cols.first)};
+      walk_lines(k, walk, kAverageWork * std::max<std::size_t>(count, 1), [=](auto &lines) {
+        lines.loop([=](const auto &at) {
+          auto sum = goes_on ? at.in(count) : number<A>(0);
+          for (std::size_t w = 0; w < count; ++w)
+            sum = A::fma(at.in(w), number<A>(shares[w]), sum);
+          at.out(0, sum);
+        });
+      });
     });
   }
 };
@@ -109,7 +183,7 @@ std::vector<Operator> average_pool_operators() {
   pool.derive = derive_average;
   pool.operations = pool_operations;
   pool.lower = walks<Walk::kWindow>;
-  executes_golden<AveragePoolRun>(pool);
+  executes<AveragePoolRun>(pool);
 
   Operator gradient;
   gradient.name = "AveragePoolGradient";
@@ -121,7 +195,7 @@ std::vector<Operator> average_pool_operators() {
   gradient.infer = infer_average_gradient;
   gradient.operations = pool_operations;
   gradient.lower = walks<Walk::kWindow>;
-  executes_golden<AveragePoolGradientRun>(gradient);
+  executes<AveragePoolGradientRun>(gradient);
   return {pool, gradient};
 }
 

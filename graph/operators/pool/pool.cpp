@@ -50,14 +50,4 @@ double pool_operations(const OpView &op) {
   return static_cast<double>(elements) * static_cast<double>(kernel[0]) * static_cast<double>(kernel[1]);
 }
 
-Extent extent_of(const Convolution &v, std::size_t row, std::size_t col) {
-  const auto first = [](std::size_t out, std::uint32_t stride, std::uint32_t pad) {
-    return out * stride < pad ? 0 : out * stride - pad;
-  };
-  const auto end = [](std::size_t out, std::uint32_t stride, std::uint32_t kernel, std::uint32_t pad,
-                      std::uint32_t size) { return std::min<std::size_t>(size, out * stride + kernel - pad); };
-  return {first(row, v.stride_height, v.pad_top), end(row, v.stride_height, v.kernel_height, v.pad_top, v.height),
-          first(col, v.stride_width, v.pad_left), end(col, v.stride_width, v.kernel_width, v.pad_left, v.width)};
-}
-
 } // namespace gradweave::graph

@@ -1,10 +1,10 @@
 // Resize: an image whose pixels become blocks of equal ones (nearest neighbour, by whole factors), and its gradient.
-#include "graph/operators/loops/entry.hpp"
-#include "graph/operators/loops/window.hpp"
+#include "graph/operators/loops/move_rows.hpp"
+#include "graph/operators/pool/window_walk.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <vector>
 
 namespace gradweave::graph {
 namespace {
@@ -19,39 +19,45 @@ Blocks blocks_of(const Attributes &attributes, const Shape &small) {
   return {small[1], small[2], small[3], static_cast<std::size_t>(scales[0]), static_cast<std::size_t>(scales[1])};
 }
 
-/// The first element of a pixel of the large image: row r and column c of small pixel `p`'s block, which is counted
-/// through the batch.
-std::size_t large_pixel(const Blocks &s, std::size_t p, std::size_t r, std::size_t c) {
-  const std::size_t row = p / s.width * s.rows + r; // rows of all images, one below the other
-  return (row * s.width * s.cols + p % s.width * s.cols + c) * s.channels;
+/// A pixel of each block, its row and column there, of all images one below the other.
+WalkOperand pixel_of_blocks(const Blocks &s, const WalkValue &value, std::size_t row, std::size_t col) {
+  const std::size_t line = s.width * s.cols * s.channels;
+  return {value, {1}, {s.rows * line, s.cols * s.channels}, row * line + col * s.channels};
+}
+WalkOperand small_pixels(const Blocks &s, const WalkValue &value) {
+  return {value, {1}, {s.width * s.channels, s.channels}, 0};
 }
 
 struct ResizeRun {
   template <class A> static void run(Kernel<A> &k) {
     const Blocks s = blocks_of(k.attributes(), k.in_shape(0));
-    k.parallel(k.in_shape(0).rows(), s.channels * s.rows * s.cols, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t p = begin; p < end; ++p)
-        for (std::size_t r = 0; r < s.rows; ++r)
-          for (std::size_t c = 0; c < s.cols; ++c)
-            std::copy_n(k.in(0) + p * s.channels, s.channels, k.out(0) + large_pixel(s, p, r, c));
-    });
+    const std::size_t lines = k.in_shape(0)[0] * s.height;
+    for (std::size_t r = 0; r < s.rows; ++r)
+      for (std::size_t c = 0; c < s.cols; ++c)
+        move_rows(k, {{lines, s.width}, s.channels, small_pixels(s, input(0)), pixel_of_blocks(s, output(0), r, c)});
   }
 };
 
 struct ResizeGradientRun {
+  /// As many pixels of the blocks at a time as a walk has operands, with the sum so far between.
   template <class A> static void run(Kernel<A> &k) {
     const Blocks s = blocks_of(k.attributes(), k.out_shape(0));
-    k.parallel(k.out_shape(0).rows(), s.channels * s.rows * s.cols, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t p = begin; p < end; ++p) {
-        auto *sum = k.out(0) + p * s.channels;
-        std::fill_n(sum, s.channels, typename A::Value{0});
-        for (std::size_t r = 0; r < s.rows; ++r)
-          for (std::size_t c = 0; c < s.cols; ++c) {
-            const auto *dy = k.in(0) + large_pixel(s, p, r, c);
-            for (std::size_t i = 0; i < s.channels; ++i)
-              sum[i] = A::add(sum[i], dy[i]);
-          }
-      }
+    const WalkValue sums = k.temporary(k.out_shape(0).elements());
+    for_tap_parts(s.rows * s.cols, [&](std::size_t begin, std::size_t count, bool last) {
+      LineWalk walk{{s.channels}, {k.out_shape(0)[0] * s.height, s.width}, {}, {}, true};
+      for (std::size_t t = begin; t < begin + count; ++t)
+        walk.in.push_back(pixel_of_blocks(s, input(0), t / s.cols, t % s.cols));
+      const bool goes_on = begin > 0;
+      if (goes_on) walk.in.push_back(small_pixels(s, sums));
+      walk.out = {small_pixels(s, last ? output(0) : sums)};
+      walk_lines(k, walk, count, [=](auto &lines) {
+        lines.loop([=](const auto &at) {
+          auto sum = A::add(goes_on ? at.in(count) : number<A>(0), at.in(0));
+          for (std::size_t t = 1; t < count; ++t)
+            sum = A::add(sum, at.in(t));
+          at.out(0, sum);
+        });
+      });
     });
   }
 };
@@ -93,7 +99,7 @@ std::vector<Operator> resize_operators() {
   resize.derive = derive_resize;
   resize.operations = no_operations;
   resize.lower = walks<Walk::kMove>;
-  executes_golden<ResizeRun>(resize);
+  executes<ResizeRun>(resize);
 
   Operator gradient;
   gradient.name = "ResizeGradient";
@@ -104,7 +110,7 @@ std::vector<Operator> resize_operators() {
   gradient.infer = infer_resize_gradient;
   gradient.operations = operations_per_input<1>;
   gradient.lower = walks<Walk::kWindow>;
-  executes_golden<ResizeGradientRun>(gradient);
+  executes<ResizeGradientRun>(gradient);
   return {resize, gradient};
 }
 

@@ -4,6 +4,7 @@
 #include "graph/golden/line_walk.hpp"
 #include "graph/operators/pool/pool.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -28,6 +29,19 @@ struct InputSpan {
 };
 std::vector<InputSpan> input_spans(std::uint32_t outputs, std::uint32_t inputs, std::uint32_t kernel,
                                    std::uint32_t stride, std::uint32_t pad);
+
+inline constexpr std::size_t kTapsOfAWalk = 5; ///< its operands; one that goes on has the sum so far among them
+
+/// Taps in parts that a walk has operands for: calls visit(first tap, their number, whether it is the last part). Once
+/// where there is none.
+template <typename Visit> void for_tap_parts(std::size_t taps, Visit visit) {
+  std::size_t begin = 0;
+  do {
+    const std::size_t count = std::min(taps - begin, begin == 0 ? kTapsOfAWalk : kTapsOfAWalk - 1);
+    visit(begin, count, begin + count == taps);
+    begin += count;
+  } while (begin < taps);
+}
 
 /// Walks over pixels of a pooling. Operands are images, or results; pixels are from the first one on.
 class WindowWalk {

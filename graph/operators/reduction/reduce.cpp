@@ -90,20 +90,26 @@ struct ReduceMeanGradientRun {
   }
 };
 
-/// To the first x that equals the result.
+/// To the first x that equals the result: `given` becomes 1 with it.
 struct ReduceMaxGradientRun {
+  enum Input { kDy, kX, kY };
+
   template <class A> static void run(Kernel<A> &k) {
-    const RepeatWalk walk = walk_of(k, k.out_shape(0));
-    std::vector<bool> given(k.in_shape(0).elements());
-    walk_rows<1>(walk, 0, k.out_shape(0).elements(),
-                 [&](std::size_t at, std::size_t length, const std::array<std::size_t, 1> &from) {
-                   for (std::size_t i = 0; i < length; ++i) {
-                     const std::size_t result = from[0] + i * walk.strides[0].back();
-                     if (given[result] || k.in(1)[at + i] != k.in(2)[result]) continue;
-                     given[result] = true;
-                     k.out(0)[at + i] = k.in(0)[result];
-                   }
-                 });
+    LineWalk walk = repeated_folds(walk_of(k, k.out_shape(0)), input(kX), input(kDy));
+    WalkOperand x = walk.in[0], dx = x, dy = walk.out[0], y = dy;
+    dx.value = output(0);
+    y.value = input(kY);
+    walk.in = {x, dy, y};
+    walk.out = {dx};
+    walk_lines(k, walk, 6, [](auto &lines) {
+      auto given = lines.variable(0);
+      lines.loop([&](const auto &at) {
+        const auto none = number<A>(0), one = number<A>(1);
+        const auto first = A::select(A::eq(at.in(0), at.in(2)), A::sub(one, given(at)), none);
+        at.out(0, A::select(A::eq(first, one), at.in(1), none));
+        given(at) = A::add(given(at), first);
+      });
+    });
   }
 };
 
@@ -195,7 +201,7 @@ std::vector<Operator> reduce_operators() {
   max_gradient.infer = infer_reduce_max_gradient;
   max_gradient.operations = operations_per_element<2>;
   max_gradient.lower = walks<Walk::kWhole>;
-  executes_golden<ReduceMaxGradientRun>(max_gradient);
+  executes<ReduceMaxGradientRun>(max_gradient);
   return {reduction<ReduceSumRun>("ReduceSum", "sum over axes", derive_reduce),
           reduction<ReduceMeanRun>("ReduceMean", "mean over axes", derive_reduce),
           reduction<ReduceMaxRun>("ReduceMax", "maximum over axes", derive_reduce_max),

@@ -2,6 +2,7 @@
 
 #include "graph/frontend/load_network.hpp"
 #include "graph/operators/table.hpp"
+#include "graph/text/read.hpp"
 
 #include <array>
 #include <cmath>
@@ -24,6 +25,29 @@ NetworkStep step_of(std::string name, const std::string &model, const std::map<s
     settings.values[variable] = value;
   const Graph forward = load_graph("models/" + model + ".graph", settings);
   return {std::move(name), graph::training_graph(forward, graph::operators(), options).graph};
+}
+
+/// Operators of images that the networks below do not have: padding that counts and that does not, windows that overlap
+/// and that leave pixels out, blocks
+/// of equal pixels, and the largest channel.
+NetworkStep image_step(const graph::TrainingOptions &options) {
+  const Graph forward = graph::read_graph(R"(graph "images"
+input x bf16 [2, 11, 10, 70]
+input target fp32 [2, 6, 6, 70]
+parameter b [70] init "zeros"
+h = Bias(x, b)
+p = AveragePool(h) kernel_shape=[3, 3] strides=[2, 2] pads=[1, 1, 1, 1]
+q = AveragePool(p) kernel_shape=[3, 3] pads=[1, 1, 1, 1]
+r = AveragePool(q) kernel_shape=[3, 3] pads=[1, 1, 1, 1] count_include_pad=1
+s = AveragePool(r) kernel_shape=[1, 2] strides=[2, 3]
+t = Resize(s) scales=[2, 3]
+most = ReduceMax(t) axes=[3]
+rest = Sub(t, most)
+cost = MeanSquaredError(rest, target)
+loss cost
+)",
+                                          "images.graph", graph::operators());
+  return {"images", graph::training_graph(forward, graph::operators(), options).graph};
 }
 
 /// What two ops agree in that are computed alike.
@@ -96,6 +120,7 @@ std::vector<NetworkStep> network_steps() {
   steps.push_back(step_of("lenet", "lenet", {{"batch", "3"}}, adamw));
   steps.push_back(step_of("mlp_fashion", "mlp_fashion", {{"batch", "7"}}, adamw));
   steps.push_back(step_of("resnet50", "resnet50", {{"batch", "2"}, {"pixels", "64"}}, sgd));
+  steps.push_back(image_step(adamw));
   return steps;
 }
 

@@ -226,6 +226,37 @@ TEST(CheckStream, ABarrierThatIsMissingIsSeen) {
   EXPECT_NE(problem.find("op '"), std::string::npos) << problem;
 }
 
+/// A section of a LOAD and a STORE of four bf16 values each, the STORE `bytes` behind the LOAD's place; it waits for
+/// that if `waits`.
+std::string check_of_pair(std::uint64_t bytes, bool waits) {
+  return check_of([&](StepStream &stream) {
+    isa::DmaCommand load;
+    load.dram_addr = 0x1000;
+    load.rows = 1;
+    load.cols = 4;
+    load.spm.pstride = 1;
+    isa::DmaCommand store = load;
+    store.store = true;
+    store.dram_addr += bytes;
+    store.spm.row = 4;
+    isa::Decoded first{load, {}, 0}, second{store, {}, 0};
+    if (waits) {
+      first.sync.posts[0] = 0;
+      second.sync.waits[0] = {0, 1};
+    }
+    stream.commands = {isa::encode(first), isa::encode(second)};
+    stream.sections = {{graph::kNone, "a pair", 0, 2}};
+  });
+}
+
+TEST(CheckStream, BytesThatASectionReadsAndWritesAreSeen) {
+  EXPECT_EQ(check_of_pair(8, false), "");
+  EXPECT_EQ(check_of_pair(6, true), "");
+  const std::string problem = check_of_pair(6, false);
+  EXPECT_NE(problem.find("it may write bytes of 0x1006 to 0x100d while the section reads them"), std::string::npos)
+      << problem;
+}
+
 TEST(CheckStream, AnIllegalCommandIsSeen) {
   const std::string problem = check_of(
       [](StepStream &stream) { stream.commands[first_of(stream, isa::Opcode::LOAD, 0)].set(isa::field::ROWS, 0); });
