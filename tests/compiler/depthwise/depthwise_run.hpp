@@ -14,6 +14,8 @@
 
 namespace gradweave::compiler {
 
+constexpr DepthwiseProduct kDepthwiseProducts[] = {DepthwiseProduct::kY, DepthwiseProduct::kDX, DepthwiseProduct::kDW};
+
 /// Every field is drawn, one channel in each group.
 inline Convolution random_depthwise(Dice &dice) {
   Convolution c = random_convolution(dice);

@@ -6,8 +6,6 @@
 namespace gradweave::compiler {
 namespace {
 
-constexpr DepthwiseProduct kProducts[] = {DepthwiseProduct::kY, DepthwiseProduct::kDX, DepthwiseProduct::kDW};
-
 class Depthwise : public testing::TestWithParam<const char *> {
 protected:
   Machine npu_ = vector_machine(GetParam());
@@ -18,7 +16,7 @@ TEST_P(Depthwise, RandomOnesGiveTheBitsOfTheDirectConvolution) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Dice dice(seed);
     const Convolution conv = random_depthwise(dice);
-    for (const DepthwiseProduct product : kProducts) {
+    for (const DepthwiseProduct product : kDepthwiseProducts) {
       const DepthwiseWork work{product, conv, false};
       if (!depthwise_areas(work, npu_)) {
         ++refused;
