@@ -15,16 +15,16 @@ enum ImageValue : std::size_t { kImageRead, kImageWeights, kImageResult };
 
 /// The programs, by their numbers in the plan.
 struct ImagePrograms {
-  static constexpr std::size_t kZeros = 0, kCopies = 1;
-  static std::size_t taps(unsigned count, bool continues) {
-    return kCopies + 1 + 2 * (count - 1) + (continues ? 1 : 0);
-  }
+  static constexpr std::size_t kZeros = 0, kCopies = 1, kPairs = 2, kTaps = 3, kRows = kTaps + 2 * kMostTaps;
+  static std::size_t taps(unsigned count, bool continues) { return kTaps + 2 * (count - 1) + (continues ? 1 : 0); }
 
-  static std::vector<isa::vector::Words> all() {
-    std::vector<isa::vector::Words> words{encode(zeros()), encode(copies())};
+  static std::vector<isa::vector::Words> all(const ImageWork &work, const ImageLayout &layout) {
+    std::vector<isa::vector::Words> words{encode(zeros()), encode(copies()), encode(pairs())};
     for (unsigned n = 1; n <= kMostTaps; ++n)
       for (const bool continues : {false, true})
         words.push_back(encode(image_taps(n, continues)));
+    if (layout.by_rows)
+      words.push_back(encode(image_rows(static_cast<unsigned>(work.kernel_height()), work.kernel_width)));
     return words;
   }
 };
@@ -66,6 +66,11 @@ public:
     if (begins) spread_weights();
     for (std::uint32_t q = 0; q < work_.rows.in_stride; ++q)
       if (is_read(q)) read_rows(q);
+    if (layout_.by_rows) {
+      compute_by_rows();
+      store_by_rows();
+      return std::move(area_);
+    }
     for (const AxisPhase &rows : work_.rows.phases) {
       for (const AxisPhase &cols : work_.cols.phases)
         compute(rows, cols);
@@ -94,20 +99,40 @@ private:
     return t;
   }
 
-  /// Taps as lines, the channels of all pixels side by side: a few copies of the columns of W, then copies of these.
-  /// Two tiles, as a run must not write rows that it reads.
+  /// Taps as lines, the channels of all pixels side by side: a few copies of the columns of W, or of pairs of them,
+  /// then copies of these. In tiles of their own, as a run must not write rows that it reads.
   void spread_weights() {
-    const std::size_t c = work_.channels, taps = work_.taps, width = layout_.width, some = layout_.copies;
-    VectorTile columns = part(layout_.weights, {0, 0, c, taps}, 0);
-    columns.by_col = true;
+    const std::size_t c = work_.channels, width = layout_.width, some = layout_.copies;
+    const std::size_t lines = layout_.by_rows ? work_.pairs() : work_.taps;
+    if (layout_.by_rows) pair_weights();
+    const VectorTile from = layout_.by_rows ? part(layout_.paired, {0, 0, lines, c}, 0) : columns(0, lines, 0);
     for (std::size_t i = 0; i < some; ++i)
-      add_run(ImagePrograms::kCopies, c, taps,
-              {columns, part(layout_.some_copies, {0, i * c, taps, c}, isa::kOperandSlots)});
+      add_run(ImagePrograms::kCopies, c, lines,
+              {from, part(layout_.some_copies, {0, i * c, lines, c}, isa::kOperandSlots)});
+    const std::size_t first = layout_.by_rows ? layout_.in_rows - lines : 0;
     for (std::size_t done = 0; done < width; done += some) {
       const std::size_t cols = std::min(some, width - done) * c;
-      add_run(ImagePrograms::kCopies, cols, taps,
-              {part(layout_.some_copies, {0, 0, taps, cols}, 0),
-               part(layout_.spread, {0, done * c, taps, cols}, isa::kOperandSlots)});
+      add_run(ImagePrograms::kCopies, cols, lines,
+              {part(layout_.some_copies, {0, 0, lines, cols}, 0),
+               part(layout_.spread, {first, done * c, lines, cols}, isa::kOperandSlots)});
+    }
+  }
+
+  /// Columns of W as lines.
+  VectorTile columns(std::size_t tap, std::size_t taps, std::uint32_t slot) const {
+    VectorTile v = part(layout_.weights, {0, tap, work_.channels, taps}, slot);
+    v.by_col = true;
+    return v;
+  }
+
+  /// The first pair is the last line.
+  void pair_weights() {
+    for (std::size_t pair = 0; pair < work_.pairs(); ++pair) {
+      const Part line{work_.pairs() - 1 - pair, 0, 1, work_.channels};
+      std::vector<VectorTile> tiles{columns(2 * pair, 1, 0), part(layout_.paired, line, isa::kOperandSlots)};
+      const bool whole = 2 * pair + 1 < work_.taps;
+      if (whole) tiles.push_back(columns(2 * pair + 1, 1, 1));
+      add_run(whole ? ImagePrograms::kPairs : ImagePrograms::kCopies, work_.channels, 1, std::move(tiles));
     }
   }
 
@@ -140,29 +165,62 @@ private:
     if (inside_.size() == 0 || rows.end <= rows.first) rows = {all.end, all.end};
     rows.first = std::max(rows.first, all.first);
     rows.end = std::max(rows.end, rows.first);
-    if (rows.size() != 0) {
-      AreaTile t;
-      t.value = kImageRead;
-      t.first = ((image_ * work_.rows.in + static_cast<std::size_t>(rows.first * in_stride() + phase)) * work_.cols.in +
-                 static_cast<std::size_t>(inside_.first)) *
-                work_.channels;
-      t.pitch = work_.rows.in_stride * work_.in_row();
-      t.rows = static_cast<std::uint32_t>(rows.size());
-      t.cols = static_cast<std::uint32_t>(inside_.size() * work_.channels);
-      t.spm = transfer_tile(layout_.in[q], static_cast<std::size_t>(rows.first - all.first), layout_.guard, lanes_);
-      area_.loaded.push_back(t);
-    }
+    if (rows.size() != 0) load_rows(q, all, rows);
     clear(q, all, {all.first, rows.first}, read_);
     clear(q, all, {rows.end, all.end}, read_);
     clear(q, all, rows, {read_.first, inside_.first});
     clear(q, all, rows, {inside_.end, read_.end});
   }
 
+  /// By rows they lie in the order in which the kernel's rows meet them: upside down where its last one is above.
+  bool is_turned() const { return layout_.by_rows && work_.rows.phases.front().taps.front().offset > work_.rows.least; }
+  std::size_t line_of(const PixelRange &all, const PixelRange &rows) const {
+    return static_cast<std::size_t>(is_turned() ? all.end - rows.end : rows.first - all.first);
+  }
+
+  void load_rows(std::uint32_t q, const PixelRange &all, const PixelRange &rows) {
+    const std::int32_t together = is_turned() ? 1 : rows.end - rows.first;
+    for (std::int32_t row = rows.first; row < rows.end; row += together) {
+      const std::size_t line = static_cast<std::size_t>(row * in_stride()) + q;
+      AreaTile t;
+      t.value = kImageRead;
+      t.first =
+          ((image_ * work_.rows.in + line) * work_.cols.in + static_cast<std::size_t>(inside_.first)) * work_.channels;
+      t.pitch = work_.rows.in_stride * work_.in_row();
+      t.rows = static_cast<std::uint32_t>(together);
+      t.cols = static_cast<std::uint32_t>(inside_.size() * work_.channels);
+      t.spm = transfer_tile(layout_.in[q], line_of(all, {row, row + together}), layout_.guard, lanes_);
+      area_.loaded.push_back(t);
+    }
+  }
+
   void clear(std::uint32_t q, const PixelRange &all, const PixelRange &rows, const PixelRange &cols) {
     if (rows.end <= rows.first || cols.end <= cols.first) return;
-    const Part at{static_cast<std::size_t>(rows.first - all.first), column(cols.first), rows.size(),
-                  cols.size() * work_.channels};
+    const Part at{line_of(all, rows), column(cols.first), rows.size(), cols.size() * work_.channels};
     add_run(ImagePrograms::kZeros, at.cols, at.rows, {part(layout_.in[q], at, isa::kOperandSlots)});
+  }
+
+  /// Rows that the area reads.
+  std::size_t lines() const { return layout_.in_rows - layout_.area.rows + size_.rows; }
+
+  void compute_by_rows() {
+    const std::size_t elements = width_ * work_.channels;
+    std::vector<VectorTile> tiles;
+    for (const AxisTap &tap : work_.cols.phases.front().taps) {
+      const std::int32_t pixel = static_cast<std::int32_t>(first_.cols) + tap.offset;
+      tiles.push_back(part(layout_.in.front(), {0, column(pixel), lines(), elements}, tap.tap));
+    }
+    const std::size_t first = layout_.in_rows - lines(); // so that the weights are the last lines
+    tiles.push_back(part(layout_.spread, {first, 0, lines(), elements}, work_.kernel_width));
+    tiles.push_back(part(layout_.out.front(), {0, 0, lines(), elements}, isa::kOperandSlots));
+    add_run(ImagePrograms::kRows, elements, lines(), std::move(tiles));
+  }
+
+  /// Behind the steps that complete nothing.
+  void store_by_rows() {
+    const std::size_t together = is_turned() ? 1 : size_.rows;
+    for (std::size_t row = 0; row < size_.rows; row += together)
+      store_rows(0, first_.rows + row, together, is_turned() ? lines() - 1 - row : lines() - size_.rows);
   }
 
   /// Positions of the area that a phase has.
@@ -218,19 +276,22 @@ private:
   }
 
   void store(const AxisPhase &phase) {
-    const std::size_t rows = positions(phase, first_.rows, size_.rows), stride = work_.rows.out_stride;
-    if (rows == 0) return;
-    const std::size_t begin = first_.cols * work_.cols.out_stride,
-                      end = std::min<std::size_t>((first_.cols + size_.cols) * work_.cols.out_stride, work_.cols.out);
+    if (const std::size_t rows = positions(phase, first_.rows, size_.rows); rows != 0)
+      store_rows(phase.first, first_.rows, rows, 0);
+  }
+
+  /// Of phase `p`, from its row `first` on, from line `line` of its tile on.
+  void store_rows(std::uint32_t p, std::size_t first, std::size_t rows, std::size_t line) {
+    const std::size_t stride = work_.rows.out_stride, begin = first_.cols * work_.cols.out_stride;
+    const std::size_t end = std::min<std::size_t>((first_.cols + size_.cols) * work_.cols.out_stride, work_.cols.out);
     AreaTile t;
     t.value = kImageResult;
-    t.first =
-        ((image_ * work_.rows.out + first_.rows * stride + phase.first) * work_.cols.out + begin) * work_.channels;
+    t.first = ((image_ * work_.rows.out + first * stride + p) * work_.cols.out + begin) * work_.channels;
     t.pitch = stride * work_.out_row();
     t.rows = static_cast<std::uint32_t>(rows);
     t.cols = static_cast<std::uint32_t>((end - begin) * work_.channels);
     t.fp32 = work_.fp32;
-    t.spm = transfer_tile(layout_.out[phase.first], 0, 0, lanes_);
+    t.spm = transfer_tile(layout_.out[p], line, 0, lanes_);
     area_.stored.push_back(t);
   }
 
@@ -251,7 +312,7 @@ std::optional<AreaPlan> image_areas(const DepthwiseWork &work, const NpuConfig &
   const std::optional<ImageLayout> layout = choose_image_layout(image, npu);
   if (!layout) return std::nullopt;
   AreaPlan plan;
-  plan.programs = ImagePrograms::all();
+  plan.programs = ImagePrograms::all(image, *layout);
   for (std::size_t n = 0; n < image.batch; ++n)
     for (std::size_t row = 0; row < image.rows.positions(); row += layout->area.rows)
       for (std::size_t col = 0; col < image.cols.positions(); col += layout->area.cols) {

@@ -16,27 +16,44 @@ namespace {
 std::int32_t least_row(const Axis &axis) { return floor_div(axis.least, static_cast<std::int32_t>(axis.in_stride)); }
 std::int32_t most_row(const Axis &axis) { return floor_div(axis.most, static_cast<std::int32_t>(axis.in_stride)); }
 
-ImageLayout image_layout_of(const ImageWork &work, const ImageArea &area, const NpuConfig &npu) {
+ImageLayout image_layout_of(const ImageWork &work, const ImageArea &area, bool by_rows, const NpuConfig &npu) {
   const std::uint32_t lanes = npu.lanes();
   const std::size_t c = work.channels;
   ImageLayout l;
   l.area = area;
+  l.by_rows = by_rows;
   l.width = ImageLayout::width_of(work, area.cols);
   l.in_width = l.width + static_cast<std::size_t>(work.cols.most - work.cols.least);
   l.in_rows = area.rows + static_cast<std::size_t>(most_row(work.rows) - least_row(work.rows));
   l.guard = parts_of(static_cast<std::size_t>(std::max(0, -work.cols.least)) * c, lanes);
   l.copies = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(l.width))));
+  const std::size_t lines = by_rows ? work.pairs() : work.taps;
   PlaceLayout place(lanes);
   l.weights = place.add(c, work.taps);
-  l.some_copies = place.add(work.taps, l.copies * c);
-  l.spread = place.add(work.taps, l.width * c);
+  if (by_rows) l.paired = place.add(lines, c, true);
+  l.some_copies = place.add(lines, l.copies * c, by_rows);
+  l.spread = place.add(by_rows ? l.in_rows : lines, l.width * c, by_rows);
   for (std::uint32_t q = 0; q < work.rows.in_stride; ++q)
     l.in.push_back(place.add(l.in_rows, l.guard * lanes + l.in_width * c));
-  l.sums = place.add(area.rows, l.width * c, true);
+  if (!by_rows) l.sums = place.add(area.rows, l.width * c, true);
   for (std::uint32_t p = 0; p < work.rows.out_stride; ++p)
-    l.out.push_back(place.add(area.rows, area.cols * work.cols.out_stride * c, work.fp32));
+    l.out.push_back(place.add(by_rows ? l.in_rows : area.rows, area.cols * work.cols.out_stride * c, work.fp32));
   l.rows = place.rows();
   return l;
+}
+
+/// Whether a kernel's rows follow one another in the image, one way or the other, and all columns are results.
+bool can_go_by_rows(const ImageWork &work) {
+  const Axis &rows = work.rows;
+  return work.is_direct() && rows.in_stride == 1 && rows.out_stride == 1 &&
+         static_cast<std::size_t>(rows.most - rows.least) + 1 == work.kernel_height() &&
+         has_image_rows(work.kernel_height(), work.kernel_width);
+}
+
+/// Whether each area has steps for all pairs of weights.
+bool has_steps(const ImageWork &work, const ImageLayout &l) {
+  const std::size_t more = l.in_rows - l.area.rows, last = work.rows.positions() % l.area.rows;
+  return l.in_rows >= work.pairs() && (last == 0 || last + more >= work.pairs());
 }
 
 /// Whether fields of commands and a place have room.
@@ -44,12 +61,16 @@ bool image_fits(const ImageWork &work, const ImageLayout &l, const NpuConfig &np
   const std::size_t longest =
       std::max({l.guard * npu.lanes() + l.in_width * work.channels + npu.lanes(), (l.copies + l.width) * work.channels,
                 l.area.cols * work.cols.out_stride * work.channels + npu.lanes()});
+  if (l.by_rows && !has_steps(work, l)) return false;
   return longest <= kMostInField && l.in_rows <= kMostInField && l.rows <= place_rows(npu);
 }
 
 /// Cycles of an area's runs, and of its transfers, nearly.
 std::uint64_t run_cycles(const ImageWork &work, const ImageLayout &l, const NpuConfig &npu) {
   const std::size_t strips = parts_of(l.width * work.channels, npu.lanes());
+  if (l.by_rows)
+    return kRunCycles + lane_cycles(image_rows(static_cast<unsigned>(work.kernel_height()), work.kernel_width),
+                                    {strips, l.in_rows}, npu);
   const LaneShape shape{strips, l.area.rows};
   std::uint64_t cycles = 0;
   for (const AxisPhase &r : work.rows.phases)
@@ -106,17 +127,21 @@ ImageWork image_work(const DepthwiseWork &work) {
 std::optional<ImageLayout> choose_image_layout(const ImageWork &work, const NpuConfig &npu) {
   std::optional<ImageLayout> best;
   std::uint64_t least = 0;
+  const auto judge = [&](ImageLayout layout) {
+    if (!image_fits(work, layout, npu)) return;
+    const ImageArea &area = layout.area;
+    const std::uint64_t areas =
+        work.batch * parts_of(work.rows.positions(), area.rows) * parts_of(work.cols.positions(), area.cols);
+    const std::uint64_t runs = run_cycles(work, layout, npu), bus = bus_cycles(work, layout, npu);
+    const std::uint64_t cycles = areas * std::max(runs, bus) + std::min(runs, bus);
+    if (best && cycles >= least) return;
+    least = cycles;
+    best = std::move(layout);
+  };
   for (const std::size_t cols : sizes_of(work.cols.positions()))
     for (const std::size_t rows : sizes_of(work.rows.positions())) {
-      ImageLayout layout = image_layout_of(work, {rows, cols}, npu);
-      if (!image_fits(work, layout, npu)) continue;
-      const std::uint64_t areas =
-          work.batch * parts_of(work.rows.positions(), rows) * parts_of(work.cols.positions(), cols);
-      const std::uint64_t runs = run_cycles(work, layout, npu), bus = bus_cycles(work, layout, npu);
-      const std::uint64_t cycles = areas * std::max(runs, bus) + std::min(runs, bus);
-      if (best && cycles >= least) continue;
-      least = cycles;
-      best = std::move(layout);
+      judge(image_layout_of(work, {rows, cols}, false, npu));
+      if (can_go_by_rows(work)) judge(image_layout_of(work, {rows, cols}, true, npu));
     }
   return best;
 }

@@ -45,6 +45,43 @@ Program image_taps(unsigned taps, bool continues) {
   return p;
 }
 
+Program pairs() {
+  Program p;
+  p.sections[1] = {{Op::SHR, 0, {tile(1)}, 16}, {Op::OR, output(0), {tile(0), reg(0)}, 0}};
+  return p;
+}
+
+bool has_image_rows(std::size_t kernel_height, std::size_t kernel_width) {
+  return kernel_width < isa::vector::kTiles && kernel_height * kernel_width + kernel_height <= isa::vector::kRegisters;
+}
+
+Program image_rows(unsigned kernel_height, unsigned kernel_width) {
+  const unsigned taps = kernel_height * kernel_width, words = (taps + 1) / 2;
+  const auto r = [](unsigned i) { return static_cast<std::uint8_t>(i); };
+  const auto weight = [&](unsigned tap) { return tap % 2 == 0 ? tap / 2 : words + tap / 2; };
+  const auto sum = [&](unsigned row) { return taps + row; }; // that has seen the kernel's rows up to this one
+  const unsigned between = taps + kernel_height - 1;
+  Program p;
+  for (unsigned w = 0; w + 1 < words; ++w)
+    p.sections[0].push_back(copy(r(w), constant()));
+  for (unsigned row = 0; row + 1 < kernel_height; ++row)
+    p.sections[0].push_back(copy(r(sum(row)), constant()));
+  for (unsigned w = words; --w > 0;)
+    p.sections[1].push_back(copy(r(w), reg(w - 1)));
+  p.sections[1].push_back(copy(0, tile(kernel_width)));
+  for (unsigned tap = 1; tap < taps; tap += 2)
+    p.sections[2].push_back({Op::SHL, r(weight(tap)), {reg(tap / 2)}, 16});
+  for (unsigned tap = 0; tap < taps; tap += 2)
+    p.sections[2].push_back({Op::AND, r(weight(tap)), {reg(weight(tap)), constant()}, 0xFFFF0000U});
+  for (unsigned row = kernel_height; row-- > 0;)
+    for (unsigned col = 0; col < kernel_width; ++col) {
+      const Operand before = col > 0 ? reg(between) : row > 0 ? reg(sum(row - 1)) : constant(); // +0
+      const std::uint8_t to = col + 1 < kernel_width ? r(between) : row + 1 < kernel_height ? r(sum(row)) : output(0);
+      p.sections[3].push_back(step(to, tile(col), reg(weight(row * kernel_width + col)), before));
+    }
+  return p;
+}
+
 Program weight_taps(unsigned taps) {
   Program p;
   for (unsigned i = 0; i < taps; ++i) {
