@@ -23,17 +23,6 @@ TEST_P(ImageLayersOnRtl, GiveTheBitsOfDirectConvolution) {
   }
 }
 
-/// Depthwise ones on the vector unit.
-TEST(VectorLayersOnRtl, GiveTheBitsOfDirectConvolution) {
-  const char *npus[] = {"test8v2", "test6x10v1", "test8c2v8"};
-  for (std::uint64_t seed = 7501; seed <= 7530; ++seed) {
-    JobSpec s = random_vector_job(npus[seed % 3], seed);
-    s.device.stress = {seed, seed % 4 == 0 ? 0.3 : 0};
-    const JobResult r = run_job(s);
-    EXPECT_EQ(r.outcome, Outcome::kPass) << describe(s) << ": " << fmt::format("{}", fmt::join(r.failures, "; "));
-  }
-}
-
 /// Steps of several, woven.
 TEST(ImageChainsOnRtl, GiveTheBitsOfDirectConvolution) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
