@@ -34,7 +34,7 @@ public:
       : graph_(graph), machine_(machine), options_(options) {
     for (OpId id = 0; id < graph.ops.size(); ++id) {
       const Op &op = graph.ops[id];
-      if (op.type->lower == nullptr) continue;
+      if (op.type->lower == nullptr || (options.elsewhere && options.elsewhere(id))) continue;
       if (const auto product = op.type->lower({graph, op}).product) found_.push_back({id, *product, false});
     }
   }

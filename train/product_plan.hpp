@@ -77,6 +77,7 @@ enum class ReadImages : std::uint8_t {
 
 struct PlanOptions {
   ReadImages images = ReadImages::kWhereWorth;
+  std::function<bool(graph::OpId)> elsewhere = {}; ///< products that neither a pass nor the host computes; none: empty
 };
 
 /// All products of the graph. A gradient of an input and one of weights become one backward pass if they share dY and

@@ -124,6 +124,7 @@ RunOptions options_of(const RunRequest &request, const Work &work) {
   options.layers = work.layers;
   options.schedules = parse_schedules(request.work.schedule);
   options.compile = work.compile;
+  options.vector_units = work.images;
   options.quiet = request.quiet;
   return options;
 }

@@ -51,8 +51,8 @@ Work resolve(const WorkArguments &arguments, compiler::Network network, Machine 
       form.set(work.compile, given->second);
   work.network = std::move(network);
   work.npu = std::move(npu);
-  if (arguments.convolution == "image" && takes_images(arguments.schedule))
-    compiler::read_images(work.network.layers, work.compile.pass, work.npu);
+  work.images = arguments.convolution == "image" && takes_images(arguments.schedule);
+  if (work.images) compiler::read_images(work.network.layers, work.compile.pass, work.npu);
   work.layers = compiler::select_layers(work.network, arguments.layers);
   return work;
 }

@@ -17,6 +17,7 @@ struct Work {
   Machine npu;
   std::vector<compiler::Layer> layers;
   compiler::CompileOptions compile; ///< but for the schedule, of which there may be several
+  bool images = false;              ///< convolutions may read their images
 
   /// What the layers are to be compiled with under a schedule.
   compiler::CompileOptions compile_as(compiler::Schedule schedule) const {

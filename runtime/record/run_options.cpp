@@ -1,6 +1,7 @@
 #include "runtime/record/run_options.hpp"
 
 #include "base/file/output_file.hpp"
+#include "compiler/back/vector_layer.hpp"
 
 #include <fmt/format.h>
 
@@ -45,6 +46,8 @@ std::vector<JobSpec> job_specs(const RunOptions &options) {
       spec.npu = options.config;
       spec.compile = options.compile;
       spec.compile.schedule = schedule;
+      spec.vector_unit = options.vector_units && compiler::takes_vector_unit(layer, spec.compile.pass, spec.npu);
+      if (spec.vector_unit) spec.layers.front().image = true;
       spec.backend = options.backend;
       spec.data = options.data;
       spec.seed = options.seed;

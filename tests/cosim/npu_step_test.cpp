@@ -1,5 +1,6 @@
 // Whole steps of training on the RTL, products on the array and operators on the vector unit: every tensor as the
 // golden execution has it, every cycle as the timing model has it.
+#include "tests/train/convolution_networks.hpp"
 #include "tests/train/npu/npu_steps.hpp"
 
 #include <fmt/format.h>
@@ -37,6 +38,20 @@ TEST(NpuStepOnTheRtl, PerceptronsAreGolden) {
 TEST(NpuStepOnTheRtl, LeNetIsGolden) {
   expect_golden(compiler::load_graph("models/lenet.graph", 2), {}, "test8v2", 2);
   expect_golden(compiler::load_graph("models/lenet.graph", 2), sgd(), "test8v2", 2);
+}
+
+/// Depthwise convolutions are the vector unit's.
+TEST(NpuStepOnTheRtl, DepthwiseConvolutionsAreGolden) {
+  for (const std::uint32_t stride : {1U, 2U}) {
+    Dice dice(stride);
+    Convolution conv = small_image_convolution(9, 11, 11);
+    conv.groups = 11;
+    conv.batch = 2;
+    conv.stride_height = conv.stride_width = stride;
+    const graph::Graph network = around(conv, dice);
+    for (const char *npu : {"test8v2", "test6x10v1", "test8c2v8"})
+      expect_golden(network, sgd(), npu, 2);
+  }
 }
 
 TEST(NpuStepOnTheRtl, AttentionIsGolden) {

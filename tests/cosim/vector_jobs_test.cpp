@@ -1,6 +1,6 @@
 // Jobs as commands on the RTL: every bit of golden execution, and all cycles and counters of the timing model.
-#include "device/device.hpp"
 #include "tests/compiler/vector_stream/op_group.hpp"
+#include "tests/cosim/section_on_rtl.hpp"
 
 #include <set>
 
@@ -9,29 +9,6 @@ namespace {
 
 using graph::ElementType;
 using graph::TensorId;
-
-/// On the device, whose memory is that of the stream, from address 0 on; and on one whose bus stalls at random.
-bool run_rtl(const Machine &npu, DeviceMemory &memory, const std::vector<isa::Command> &stream, std::uint64_t at) {
-  DeviceOptions stalled;
-  stalled.stress = {kGroupSeed, 0.3};
-  const std::unique_ptr<Device> rtl = make_rtl_device(npu), model = make_timing_device(npu),
-                                slow = make_rtl_device(npu, stalled);
-  std::vector<std::uint8_t> image(at);
-  memory.read(0, image.data(), image.size());
-  for (Device *device : {rtl.get(), model.get(), slow.get()}) {
-    EXPECT_EQ(device->allocate(at), 0U);
-    device->copy_in(0, image.data(), image.size());
-    device->submit(stream);
-    if (!device->wait().ok()) return false;
-  }
-  rtl->copy_out(0, image.data(), image.size());
-  memory.write(0, image.data(), image.size());
-  std::vector<std::uint8_t> other(at);
-  slow->copy_out(0, other.data(), other.size());
-  EXPECT_TRUE(other == image) << "a stalling bus changes results";
-  EXPECT_EQ(rtl->read_counters().values, model->read_counters().values);
-  return true;
-}
 
 class JobsOnRtl : public testing::TestWithParam<const char *> {
 protected:

@@ -26,6 +26,21 @@ TEST(ImageLayers, GiveTheBitsOfDirectConvolution) {
   }
 }
 
+/// Depthwise ones on the vector unit.
+TEST(VectorLayers, GiveTheBitsOfDirectConvolution) {
+  const char *npus[] = {"test8v2", "test6x10v1", "test8c2v8"};
+  for (std::uint64_t seed = 7001; seed <= 7000 + cases(120); ++seed) {
+    JobSpec s = random_vector_job(npus[seed % 3], seed);
+    for (const Backend backend : {Backend::kFunctional, Backend::kTiming}) {
+      s.backend = backend;
+      const JobResult r = run_job(s);
+      ASSERT_EQ(r.outcome, Outcome::kPass) << describe(s) << ": " << fmt::format("{}", fmt::join(r.failures, "; "));
+      for (const OutputCheck &check : r.outputs)
+        EXPECT_TRUE(check.direct == check.elements || check.direct == 0) << describe(s);
+    }
+  }
+}
+
 /// Strides, and results of other sizes than the image.
 TEST(ImageLayers, OfAnyStrideAndPaddingGiveTheBitsOfDirectConvolution) {
   const char *npus[] = {"test8", "test6x10", "test13x7", "test5x2", "test8c2", "test8c4", "test6x10c3"};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/random/dice.hpp"
+#include "compiler/back/vector_layer.hpp"
 #include "compiler/ir/image.hpp"
 #include "runtime/job/job.hpp"
 #include "tests/compiler/image_layer.hpp"
@@ -49,6 +50,21 @@ inline JobSpec random_image_job(const std::string &npu, std::uint64_t seed, bool
   Dice dice(seed);
   const Convolution conv = strided ? random_strided_convolution(dice) : random_image_convolution(dice);
   return random_convolution_job(npu, seed, dice, conv, true);
+}
+
+/// A depthwise layer that the vector unit takes, on an NPU that has one.
+inline JobSpec random_vector_job(const std::string &npu, std::uint64_t seed) {
+  Dice dice(seed);
+  for (;;) {
+    Convolution conv = random_strided_convolution(dice, 4);
+    conv.groups = conv.channels = conv.out_channels = dice.between(2, 21);
+    JobSpec s = random_convolution_job(npu, seed, dice, conv, true);
+    s.compile.partition = compiler::Partition::kNone;
+    s.layers.front().y_fp32 = dice.chance(0.3);
+    s.layers.front().dx_fp32 = dice.chance(0.3);
+    s.vector_unit = compiler::takes_vector_unit(s.layer(), s.compile.pass, s.npu);
+    if (s.vector_unit) return s;
+  }
 }
 
 /// One of any stride and padding that reads an image of this size; or, where chance finds none, of 3 x 3 taps that

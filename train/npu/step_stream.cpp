@@ -7,6 +7,8 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector/lower_op.hpp"
 #include "compiler/vector_stream/job_commands.hpp"
+#include "compiler/vector_stream/section.hpp"
+#include "train/npu/plan/depthwise_op.hpp"
 #include "train/npu/plan/in_place.hpp"
 
 #include <fmt/format.h>
@@ -90,6 +92,7 @@ const StepSection &StepStream::section_of(std::size_t command) const {
 ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu) {
   PlanOptions options;
   options.images = ReadImages::kWherePossible;
+  options.elsewhere = [&](OpId op) { return depthwise_areas_of(graph, graph.ops[op], npu).has_value(); };
   return plan_products(graph, npu, options);
 }
 
@@ -148,7 +151,7 @@ void StepPlan::lower(bool keep_all) {
   inside_.assign(graph.tensors.size(), false);
   for (const Station &station : order_.stations) {
     jobs_.emplace_back();
-    if (station.ops.empty() || station.by_indices) continue;
+    if (station.ops.empty() || station.by_indices || station.depthwise) continue;
     jobs_.back() = compiler::lower_ops(graph, station.ops, {}, keeps);
     for (const OpId op : station.ops)
       for (const TensorId id : graph.ops[op].outputs)
@@ -167,7 +170,10 @@ void StepPlan::place(bool reuse) {
   for (std::size_t i = 0; i < order_.stations.size(); ++i) {
     for (const std::size_t pass : order_.stations[i].passes)
       add_pass(pass);
-    if (!order_.stations[i].ops.empty()) add_operators(i);
+    if (order_.stations[i].depthwise)
+      add_depthwise(order_.stations[i].ops.front());
+    else if (!order_.stations[i].ops.empty())
+      add_operators(i);
   }
   add_moves();
 }
@@ -184,6 +190,11 @@ void StepPlan::compile(const compiler::CompileOptions &options) {
     compiled_.push_back(compiler::compile(c.layers, c.npu, c.options, cache));
     multiply_adds_ += compiled_.back().useful_macs;
   }
+  for (const Station &station : order_.stations)
+    if (station.depthwise) {
+      const Op &op = step_.graph.ops[station.ops.front()];
+      multiply_adds_ += static_cast<std::uint64_t>(op.type->operations({step_.graph, op}));
+    }
 }
 
 void StepPlan::add_pass(std::size_t index) {
@@ -212,6 +223,16 @@ void StepPlan::add_operators(std::size_t index) {
     part.commands = operator_commands(jobs_[index], station.ops.front());
   }
   parts_.push_back(std::move(part));
+}
+
+void StepPlan::add_depthwise(OpId id) {
+  const Op &op = step_.graph.ops[id];
+  std::vector<std::uint64_t> addresses;
+  for (const TensorId tensor : {op.inputs[0], op.inputs[1], op.outputs[0]})
+    addresses.push_back(memory_.places[tensor].address);
+  const auto areas = depthwise_areas_of(step_.graph, op, npu_);
+  parts_.push_back({id, std::string(op.type->name) + " depthwise",
+                    with_own_semaphores(compiler::section_commands(areas.value(), addresses, npu_), npu_), false});
 }
 
 /// The int32 tensors that an op's jobs depend on.

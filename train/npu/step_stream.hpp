@@ -36,7 +36,7 @@ struct StepStream {
 using StepIndices = std::vector<const std::vector<std::int32_t> *>;
 
 /// The products of a step of which the host does nothing: convolutions read images wherever they can, as im2col is
-/// then a move of every element.
+/// then a move of every element. Those of depthwise convolutions are the vector unit's (depthwise_op.hpp).
 ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu);
 
 /// The ops that no NPU can compute, and why, separated by "; ": products that are the host's, operators without jobs.
@@ -84,6 +84,7 @@ private:
   void add_pass(std::size_t pass);
   void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
   void add_operators(std::size_t station);
+  void add_depthwise(graph::OpId op);
   void add_moves();
   void note_indices(graph::OpId op);
   void reserve_scratch(graph::OpId op);

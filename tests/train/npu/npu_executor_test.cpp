@@ -55,9 +55,10 @@ TEST(NpuStep, ConvolutionsAreGolden) {
   expect_golden(compiler::load_graph("models/lenet.graph", 3), sgd(), "test8v2");
 }
 
-/// Images where they can be read, and im2col, phases and transposed weights by moves and jobs where not.
+/// Images where they can be read, and im2col, phases and transposed weights by moves and jobs where not; depthwise ones
+/// on the vector unit.
 TEST(NpuStep, AnyConvolutionIsGolden) {
-  std::size_t staged = 0;
+  std::size_t staged = 0, depthwise = 0;
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     Dice dice(seed);
     const Convolution conv = seed % 3 == 0   ? random_convolution(dice)
@@ -69,10 +70,13 @@ TEST(NpuStep, AnyConvolutionIsGolden) {
     if (!refused_ops(step.graph, plan_device_products(step.graph, npu_of("test8v2"))).empty()) continue;
     NpuSteps steps(network, sgd(), make_functional_device(npu_of("test8v2")), Backend::kFunctional);
     ASSERT_EQ(steps.next(), "");
-    for (const StepSection &section : steps.executor.stream().sections)
+    for (const StepSection &section : steps.executor.stream().sections) {
       staged += section.what.find("staging") != std::string::npos ? 1 : 0;
+      depthwise += section.what.find("depthwise") != std::string::npos ? 1 : 0;
+    }
   }
   EXPECT_GT(staged, 10U);
+  EXPECT_GT(depthwise, 3U);
 }
 
 TEST(NpuStep, AttentionAndEmbeddingsAreGolden) {

@@ -13,11 +13,15 @@ using graph::kNone;
 using graph::OpId;
 using graph::TensorId;
 
+bool is_product(const Graph &graph, const graph::Op &op) {
+  return op.type->lower != nullptr && op.type->lower({graph, op}).product.has_value();
+}
+
 class Ordering {
 public:
   Ordering(const Graph &graph, const ProductPlan &products, const Views &views)
       : graph_(graph), products_(products), owner_(graph.tensors.size()), done_(graph.ops.size()),
-        written_(graph.tensors.size(), kNone) {
+        written_(graph.tensors.size(), kNone), pass_of_(products.pass_of_ops(graph.ops.size())) {
     for (TensorId id = 0; id < owner_.size(); ++id)
       owner_[id] = id;
     for (const View &view : views.views)
@@ -31,6 +35,7 @@ public:
     for (OpId op = 0; op < graph_.ops.size(); ++op) {
       order_.station_of[op] = static_cast<std::uint32_t>(order_.stations.size()); // unless it is a pass's
       if (std::vector<std::size_t> due = products_.due(op); !due.empty()) add_passes(std::move(due));
+      if (pass_of_[op] == 0 && is_product(graph_, graph_.ops[op])) add_depthwise(op);
       if (compiler::has_jobs(*graph_.ops[op].type) && !done_[op]) add_operator(op);
     }
     end_run();
@@ -43,7 +48,13 @@ private:
     for (const std::size_t pass : due)
       for (const OpId op : products_.passes[pass].ops)
         order_.station_of[op] = static_cast<std::uint32_t>(order_.stations.size());
-    order_.stations.push_back({std::move(due), {}, false});
+    order_.stations.push_back({std::move(due), {}});
+  }
+
+  void add_depthwise(OpId op) {
+    end_run();
+    order_.station_of[op] = static_cast<std::uint32_t>(order_.stations.size());
+    order_.stations.push_back({{}, {op}, false, true});
   }
 
   void add_operator(OpId id) {
@@ -80,6 +91,7 @@ private:
   std::vector<TensorId> owner_;   ///< of each tensor, what it is a view of, or itself
   std::vector<bool> done_;        ///< ops that have nothing to do
   std::vector<TensorId> written_; ///< of each place, the tensor that the run at hand has written there
+  std::vector<std::size_t> pass_of_;
   Station run_;
   StepOrder order_;
 };

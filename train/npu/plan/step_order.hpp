@@ -11,11 +11,13 @@
 
 namespace gradweave::runtime::train {
 
-/// Passes of products, or operators that follow one another with no product between them: these are one section.
+/// Passes of products, a product that is the vector unit's, or operators that follow one another with no product
+/// between them: these are one section.
 struct Station {
   std::vector<std::size_t> passes; ///< of the product plan
   std::vector<graph::OpId> ops;    ///< operators
   bool by_indices = false;         ///< the one operator there is takes rows that a batch names
+  bool depthwise = false;          ///< the one operator there is is a product of a depthwise convolution
 };
 
 struct StepOrder {
@@ -23,7 +25,8 @@ struct StepOrder {
   std::vector<std::uint32_t> station_of; ///< of each op; of those that have nothing to do: of what comes next
 };
 
-/// In the order of the graph. An operator that reads a view of what another of its station gives begins a new one.
+/// In the order of the graph. What is lowered to a product and has no pass is the vector unit's. An operator that reads
+/// a view of what another of its station gives begins a new one.
 StepOrder order_step(const graph::Graph &graph, const ProductPlan &products, const Views &views);
 
 } // namespace gradweave::runtime::train

@@ -1,0 +1,325 @@
+// Y and dX: taps are windows of the same tile.
+#include "compiler/depthwise/image_layout.hpp"
+#include "compiler/depthwise/plans.hpp"
+#include "compiler/depthwise/programs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gradweave::compiler::depthwise {
+namespace {
+
+using isa::VectorTile;
+
+enum ImageValue : std::size_t { kImageRead, kImageWeights, kImageResult };
+
+/// The programs, by their numbers in the plan.
+struct ImagePrograms {
+  static constexpr std::size_t kZeros = 0, kCopies = 1, kPairs = 2, kTaps = 3, kRows = kTaps + 2 * kMostTaps;
+  static std::size_t taps(unsigned count, bool continues) { return kTaps + 2 * (count - 1) + (continues ? 1 : 0); }
+
+  static std::vector<isa::vector::Words> all(const ImageWork &work, const ImageLayout &layout) {
+    std::vector<isa::vector::Words> words{encode(zeros()), encode(copies()), encode(pairs())};
+    for (unsigned n = 1; n <= kMostTaps; ++n)
+      for (const bool continues : {false, true})
+        words.push_back(encode(image_taps(n, continues)));
+    if (layout.by_rows)
+      words.push_back(encode(image_rows(static_cast<unsigned>(work.kernel_height()), work.kernel_width)));
+    return words;
+  }
+};
+
+/// Pixels of an axis, from `first` up to but not with `end`.
+struct PixelRange {
+  std::int32_t first = 0, end = 0;
+  std::size_t size() const { return static_cast<std::size_t>(end - first); }
+};
+
+PixelRange clipped(PixelRange range, std::int32_t size) {
+  const auto inside = [size](std::int32_t at) { return std::clamp(at, 0, size); };
+  return {inside(range.first), inside(range.end)};
+}
+
+/// A product of two phases' taps.
+struct KernelTap {
+  std::uint32_t number = 0; ///< of the kernel
+  std::int32_t row = 0, col = 0;
+};
+
+class ImageAreaWriter {
+public:
+  ImageAreaWriter(const ImageWork &work, const ImageLayout &layout, const NpuConfig &npu, std::size_t image,
+                  ImageArea first)
+      : work_(work), layout_(layout), lanes_(npu.lanes()), image_(image),
+        first_(first), size_{std::min(layout.area.rows, work.rows.positions() - first.rows),
+                             std::min(layout.area.cols, work.cols.positions() - first.cols)},
+        width_(ImageLayout::width_of(work, size_.cols)) {
+    const auto begin = static_cast<std::int32_t>(work.cols.in_stride * first.cols);
+    read_ = {begin + work.cols.least, begin + static_cast<std::int32_t>(width_) + work.cols.most};
+    inside_ = clipped(read_, static_cast<std::int32_t>(work.cols.in));
+    if (inside_.size() == 0) inside_ = {read_.first, read_.first};
+  }
+
+  /// `begins`: the place has no weights yet.
+  Area run(bool begins) {
+    area_.loaded.push_back(weights_tile());
+    if (begins) spread_weights();
+    for (std::uint32_t q = 0; q < work_.rows.in_stride; ++q)
+      if (is_read(q)) read_rows(q);
+    if (layout_.by_rows) {
+      compute_by_rows();
+      store_by_rows();
+      return std::move(area_);
+    }
+    for (const AxisPhase &rows : work_.rows.phases) {
+      for (const AxisPhase &cols : work_.cols.phases)
+        compute(rows, cols);
+      store(rows);
+    }
+    return std::move(area_);
+  }
+
+private:
+  VectorTile part(const PlaceTile &tile, const Part &at, std::uint32_t slot) const {
+    return window(tile, at, slot, lanes_);
+  }
+
+  void add_run(std::size_t program, std::size_t elements, std::size_t steps, std::vector<VectorTile> tiles) {
+    area_.runs.push_back(
+        {program, static_cast<std::uint32_t>(elements), static_cast<std::uint32_t>(steps), std::move(tiles), {}});
+  }
+
+  AreaTile weights_tile() const {
+    AreaTile t;
+    t.value = kImageWeights;
+    t.pitch = work_.taps;
+    t.rows = static_cast<std::uint32_t>(work_.channels);
+    t.cols = static_cast<std::uint32_t>(work_.taps);
+    t.spm = transfer_tile(layout_.weights, 0, 0, lanes_);
+    return t;
+  }
+
+  /// Taps as lines, the channels of all pixels side by side: a few copies of the columns of W, or of pairs of them,
+  /// then copies of these. In tiles of their own, as a run must not write rows that it reads.
+  void spread_weights() {
+    const std::size_t c = work_.channels, width = layout_.width, some = layout_.copies;
+    const std::size_t lines = layout_.by_rows ? work_.pairs() : work_.taps;
+    if (layout_.by_rows) pair_weights();
+    const VectorTile from = layout_.by_rows ? part(layout_.paired, {0, 0, lines, c}, 0) : columns(0, lines, 0);
+    for (std::size_t i = 0; i < some; ++i)
+      add_run(ImagePrograms::kCopies, c, lines,
+              {from, part(layout_.some_copies, {0, i * c, lines, c}, isa::kOperandSlots)});
+    const std::size_t first = layout_.by_rows ? layout_.in_rows - lines : 0;
+    for (std::size_t done = 0; done < width; done += some) {
+      const std::size_t cols = std::min(some, width - done) * c;
+      add_run(ImagePrograms::kCopies, cols, lines,
+              {part(layout_.some_copies, {0, 0, lines, cols}, 0),
+               part(layout_.spread, {first, done * c, lines, cols}, isa::kOperandSlots)});
+    }
+  }
+
+  /// Columns of W as lines.
+  VectorTile columns(std::size_t tap, std::size_t taps, std::uint32_t slot) const {
+    VectorTile v = part(layout_.weights, {0, tap, work_.channels, taps}, slot);
+    v.by_col = true;
+    return v;
+  }
+
+  /// The first pair is the last line.
+  void pair_weights() {
+    for (std::size_t pair = 0; pair < work_.pairs(); ++pair) {
+      const Part line{work_.pairs() - 1 - pair, 0, 1, work_.channels};
+      std::vector<VectorTile> tiles{columns(2 * pair, 1, 0), part(layout_.paired, line, isa::kOperandSlots)};
+      const bool whole = 2 * pair + 1 < work_.taps;
+      if (whole) tiles.push_back(columns(2 * pair + 1, 1, 1));
+      add_run(whole ? ImagePrograms::kPairs : ImagePrograms::kCopies, work_.channels, 1, std::move(tiles));
+    }
+  }
+
+  bool is_read(std::uint32_t q) const {
+    const std::vector<AxisPhase> &phases = work_.rows.phases;
+    return std::any_of(phases.begin(), phases.end(), [&](const AxisPhase &phase) {
+      return std::any_of(phase.taps.begin(), phase.taps.end(),
+                         [&](const AxisTap &tap) { return phase_of(tap.offset) == static_cast<std::int32_t>(q); });
+    });
+  }
+  std::int32_t phase_of(std::int32_t row) const { return row - floor_div(row, in_stride()) * in_stride(); }
+  std::int32_t in_stride() const { return static_cast<std::int32_t>(work_.rows.in_stride); }
+  /// The first row of a phase that the area reads, counted in the phase.
+  std::int32_t first_row() const {
+    return static_cast<std::int32_t>(first_.rows) + floor_div(work_.rows.least, in_stride());
+  }
+
+  /// Column of a tile of the image that has the pixel.
+  std::size_t column(std::int32_t pixel) const {
+    return layout_.guard * lanes_ +
+           static_cast<std::size_t>((pixel - inside_.first) * static_cast<std::int32_t>(work_.channels));
+  }
+
+  /// Rows of phase `q`, with zeros around the image.
+  void read_rows(std::uint32_t q) {
+    const auto in = static_cast<std::int32_t>(work_.rows.in), phase = static_cast<std::int32_t>(q);
+    const PixelRange all{first_row(),
+                         first_row() + static_cast<std::int32_t>(layout_.in_rows - layout_.area.rows + size_.rows)};
+    PixelRange rows = clipped(all, (in - phase + in_stride() - 1) / in_stride());
+    if (inside_.size() == 0 || rows.end <= rows.first) rows = {all.end, all.end};
+    rows.first = std::max(rows.first, all.first);
+    rows.end = std::max(rows.end, rows.first);
+    if (rows.size() != 0) load_rows(q, all, rows);
+    clear(q, all, {all.first, rows.first}, read_);
+    clear(q, all, {rows.end, all.end}, read_);
+    clear(q, all, rows, {read_.first, inside_.first});
+    clear(q, all, rows, {inside_.end, read_.end});
+  }
+
+  /// By rows they lie in the order in which the kernel's rows meet them: upside down where its last one is above.
+  bool is_turned() const { return layout_.by_rows && work_.rows.phases.front().taps.front().offset > work_.rows.least; }
+  std::size_t line_of(const PixelRange &all, const PixelRange &rows) const {
+    return static_cast<std::size_t>(is_turned() ? all.end - rows.end : rows.first - all.first);
+  }
+
+  void load_rows(std::uint32_t q, const PixelRange &all, const PixelRange &rows) {
+    const std::int32_t together = is_turned() ? 1 : rows.end - rows.first;
+    for (std::int32_t row = rows.first; row < rows.end; row += together) {
+      const std::size_t line = static_cast<std::size_t>(row * in_stride()) + q;
+      AreaTile t;
+      t.value = kImageRead;
+      t.first =
+          ((image_ * work_.rows.in + line) * work_.cols.in + static_cast<std::size_t>(inside_.first)) * work_.channels;
+      t.pitch = work_.rows.in_stride * work_.in_row();
+      t.rows = static_cast<std::uint32_t>(together);
+      t.cols = static_cast<std::uint32_t>(inside_.size() * work_.channels);
+      t.spm = transfer_tile(layout_.in[q], line_of(all, {row, row + together}), layout_.guard, lanes_);
+      area_.loaded.push_back(t);
+    }
+  }
+
+  void clear(std::uint32_t q, const PixelRange &all, const PixelRange &rows, const PixelRange &cols) {
+    if (rows.end <= rows.first || cols.end <= cols.first) return;
+    const Part at{line_of(all, rows), column(cols.first), rows.size(), cols.size() * work_.channels};
+    add_run(ImagePrograms::kZeros, at.cols, at.rows, {part(layout_.in[q], at, isa::kOperandSlots)});
+  }
+
+  /// Rows that the area reads.
+  std::size_t lines() const { return layout_.in_rows - layout_.area.rows + size_.rows; }
+
+  void compute_by_rows() {
+    const std::size_t elements = width_ * work_.channels;
+    std::vector<VectorTile> tiles;
+    for (const AxisTap &tap : work_.cols.phases.front().taps) {
+      const std::int32_t pixel = static_cast<std::int32_t>(first_.cols) + tap.offset;
+      tiles.push_back(part(layout_.in.front(), {0, column(pixel), lines(), elements}, tap.tap));
+    }
+    const std::size_t first = layout_.in_rows - lines(); // so that the weights are the last lines
+    tiles.push_back(part(layout_.spread, {first, 0, lines(), elements}, work_.kernel_width));
+    tiles.push_back(part(layout_.out.front(), {0, 0, lines(), elements}, isa::kOperandSlots));
+    add_run(ImagePrograms::kRows, elements, lines(), std::move(tiles));
+  }
+
+  /// Behind the steps that complete nothing.
+  void store_by_rows() {
+    const std::size_t together = is_turned() ? 1 : size_.rows;
+    for (std::size_t row = 0; row < size_.rows; row += together)
+      store_rows(0, first_.rows + row, together, is_turned() ? lines() - 1 - row : lines() - size_.rows);
+  }
+
+  /// Positions of the area that a phase has.
+  static std::size_t positions(const AxisPhase &phase, std::size_t first, std::size_t count) {
+    return phase.count <= first ? 0 : std::min<std::size_t>(count, phase.count - first);
+  }
+
+  void compute(const AxisPhase &row_phase, const AxisPhase &col_phase) {
+    const std::size_t rows = positions(row_phase, first_.rows, size_.rows);
+    const std::size_t cols = positions(col_phase, first_.cols, size_.cols);
+    if (rows == 0 || cols == 0) return;
+    std::vector<KernelTap> taps;
+    for (const AxisTap &r : row_phase.taps)
+      for (const AxisTap &c : col_phase.taps)
+        taps.push_back({r.tap * work_.kernel_width + c.tap, r.offset, c.offset});
+    const std::size_t elements = ImageLayout::width_of(work_, cols) * work_.channels;
+    const PlaceTile &out = layout_.out[row_phase.first];
+    for (std::size_t done = 0; done < taps.size(); done += kMostTaps) {
+      const bool last = done + kMostTaps >= taps.size();
+      step_taps(&taps[done], static_cast<unsigned>(std::min<std::size_t>(kMostTaps, taps.size() - done)), done != 0,
+                last && work_.is_direct() ? out : layout_.sums, {0, 0, rows, elements});
+    }
+    if (taps.empty())
+      add_run(ImagePrograms::kZeros, elements, rows,
+              {part(work_.is_direct() ? out : layout_.sums, {0, 0, rows, elements}, isa::kOperandSlots)});
+    if (!work_.is_direct()) place_columns(col_phase, out, rows, cols);
+  }
+
+  void step_taps(const KernelTap *taps, unsigned count, bool continues, const PlaceTile &to, const Part &results) {
+    std::vector<VectorTile> tiles;
+    for (unsigned i = 0; i < count; ++i) {
+      const KernelTap &tap = taps[i];
+      const std::int32_t row = static_cast<std::int32_t>(first_.rows) + floor_div(tap.row, in_stride()) - first_row();
+      const std::int32_t col = static_cast<std::int32_t>(work_.cols.in_stride * first_.cols) + tap.col;
+      tiles.push_back(part(layout_.in[static_cast<std::size_t>(phase_of(tap.row))],
+                           {static_cast<std::size_t>(row), column(col), results.rows, results.cols}, i));
+      VectorTile w = part(layout_.spread, {tap.number, 0, 1, results.cols}, count + i);
+      w.same_step = true;
+      tiles.push_back(w);
+    }
+    if (continues) tiles.push_back(part(layout_.sums, results, 2 * count));
+    tiles.push_back(part(to, results, isa::kOperandSlots));
+    add_run(ImagePrograms::taps(count, continues), results.cols, results.rows, std::move(tiles));
+  }
+
+  /// The sums of the columns that are results go where these are, a run each.
+  void place_columns(const AxisPhase &phase, const PlaceTile &out, std::size_t rows, std::size_t cols) {
+    const std::size_t c = work_.channels;
+    for (std::size_t col = 0; col < cols; ++col)
+      add_run(ImagePrograms::kCopies, c, rows,
+              {part(layout_.sums, {0, col * work_.cols.in_stride * c, rows, c}, 0),
+               part(out, {0, (col * work_.cols.out_stride + phase.first) * c, rows, c}, isa::kOperandSlots)});
+  }
+
+  void store(const AxisPhase &phase) {
+    if (const std::size_t rows = positions(phase, first_.rows, size_.rows); rows != 0)
+      store_rows(phase.first, first_.rows, rows, 0);
+  }
+
+  /// Of phase `p`, from its row `first` on, from line `line` of its tile on.
+  void store_rows(std::uint32_t p, std::size_t first, std::size_t rows, std::size_t line) {
+    const std::size_t stride = work_.rows.out_stride, begin = first_.cols * work_.cols.out_stride;
+    const std::size_t end = std::min<std::size_t>((first_.cols + size_.cols) * work_.cols.out_stride, work_.cols.out);
+    AreaTile t;
+    t.value = kImageResult;
+    t.first = ((image_ * work_.rows.out + first * stride + p) * work_.cols.out + begin) * work_.channels;
+    t.pitch = stride * work_.out_row();
+    t.rows = static_cast<std::uint32_t>(rows);
+    t.cols = static_cast<std::uint32_t>((end - begin) * work_.channels);
+    t.fp32 = work_.fp32;
+    t.spm = transfer_tile(layout_.out[p], line, 0, lanes_);
+    area_.stored.push_back(t);
+  }
+
+  const ImageWork &work_;
+  const ImageLayout &layout_;
+  std::uint32_t lanes_;
+  std::size_t image_;
+  ImageArea first_, size_;
+  std::size_t width_;        ///< pixels computed side by side
+  PixelRange read_, inside_; ///< columns that are read, and those that the image has
+  Area area_;
+};
+
+} // namespace
+
+std::optional<AreaPlan> image_areas(const DepthwiseWork &work, const NpuConfig &npu) {
+  const ImageWork image = image_work(work);
+  const std::optional<ImageLayout> layout = choose_image_layout(image, npu);
+  if (!layout) return std::nullopt;
+  AreaPlan plan;
+  plan.programs = ImagePrograms::all(image, *layout);
+  for (std::size_t n = 0; n < image.batch; ++n)
+    for (std::size_t row = 0; row < image.rows.positions(); row += layout->area.rows)
+      for (std::size_t col = 0; col < image.cols.positions(); col += layout->area.cols) {
+        const bool begins = plan.areas.size() < 2; // one of each place
+        plan.areas.push_back(ImageAreaWriter(image, *layout, npu, n, {row, col}).run(begins));
+      }
+  return plan;
+}
+
+} // namespace gradweave::compiler::depthwise

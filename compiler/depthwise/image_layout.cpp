@@ -1,0 +1,149 @@
+#include "compiler/depthwise/image_layout.hpp"
+
+#include "compiler/depthwise/plans.hpp"
+#include "compiler/depthwise/programs.hpp"
+#include "compiler/vector_stream/group/lane_cycles.hpp"
+#include "compiler/vector_stream/group/places.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace gradweave::compiler::depthwise {
+namespace {
+
+/// Rows of the phase of `axis` that a tap reads, counted in the phase.
+std::int32_t least_row(const Axis &axis) { return floor_div(axis.least, static_cast<std::int32_t>(axis.in_stride)); }
+std::int32_t most_row(const Axis &axis) { return floor_div(axis.most, static_cast<std::int32_t>(axis.in_stride)); }
+
+ImageLayout image_layout_of(const ImageWork &work, const ImageArea &area, bool by_rows, const NpuConfig &npu) {
+  const std::uint32_t lanes = npu.lanes();
+  const std::size_t c = work.channels;
+  ImageLayout l;
+  l.area = area;
+  l.by_rows = by_rows;
+  l.width = ImageLayout::width_of(work, area.cols);
+  l.in_width = l.width + static_cast<std::size_t>(work.cols.most - work.cols.least);
+  l.in_rows = area.rows + static_cast<std::size_t>(most_row(work.rows) - least_row(work.rows));
+  l.guard = parts_of(static_cast<std::size_t>(std::max(0, -work.cols.least)) * c, lanes);
+  l.copies = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(l.width))));
+  const std::size_t lines = by_rows ? work.pairs() : work.taps;
+  PlaceLayout place(lanes);
+  l.weights = place.add(c, work.taps);
+  if (by_rows) l.paired = place.add(lines, c, true);
+  l.some_copies = place.add(lines, l.copies * c, by_rows);
+  l.spread = place.add(by_rows ? l.in_rows : lines, l.width * c, by_rows);
+  for (std::uint32_t q = 0; q < work.rows.in_stride; ++q)
+    l.in.push_back(place.add(l.in_rows, l.guard * lanes + l.in_width * c));
+  if (!by_rows) l.sums = place.add(area.rows, l.width * c, true);
+  for (std::uint32_t p = 0; p < work.rows.out_stride; ++p)
+    l.out.push_back(place.add(by_rows ? l.in_rows : area.rows, area.cols * work.cols.out_stride * c, work.fp32));
+  l.rows = place.rows();
+  return l;
+}
+
+/// Whether a kernel's rows follow one another in the image, one way or the other, and all columns are results.
+bool can_go_by_rows(const ImageWork &work) {
+  const Axis &rows = work.rows;
+  return work.is_direct() && rows.in_stride == 1 && rows.out_stride == 1 &&
+         static_cast<std::size_t>(rows.most - rows.least) + 1 == work.kernel_height() &&
+         has_image_rows(work.kernel_height(), work.kernel_width);
+}
+
+/// Whether each area has steps for all pairs of weights.
+bool has_steps(const ImageWork &work, const ImageLayout &l) {
+  const std::size_t more = l.in_rows - l.area.rows, last = work.rows.positions() % l.area.rows;
+  return l.in_rows >= work.pairs() && (last == 0 || last + more >= work.pairs());
+}
+
+/// Whether fields of commands and a place have room.
+bool image_fits(const ImageWork &work, const ImageLayout &l, const NpuConfig &npu) {
+  const std::size_t longest =
+      std::max({l.guard * npu.lanes() + l.in_width * work.channels + npu.lanes(), (l.copies + l.width) * work.channels,
+                l.area.cols * work.cols.out_stride * work.channels + npu.lanes()});
+  if (l.by_rows && !has_steps(work, l)) return false;
+  return longest <= kMostInField && l.in_rows <= kMostInField && l.rows <= place_rows(npu);
+}
+
+/// Cycles of an area's runs, and of its transfers, nearly.
+std::uint64_t run_cycles(const ImageWork &work, const ImageLayout &l, const NpuConfig &npu) {
+  const std::size_t strips = parts_of(l.width * work.channels, npu.lanes());
+  if (l.by_rows)
+    return kRunCycles + lane_cycles(image_rows(static_cast<unsigned>(work.kernel_height()), work.kernel_width),
+                                    {strips, l.in_rows}, npu);
+  const LaneShape shape{strips, l.area.rows};
+  std::uint64_t cycles = 0;
+  for (const AxisPhase &r : work.rows.phases)
+    for (const AxisPhase &c : work.cols.phases) {
+      const std::size_t taps = r.taps.size() * c.taps.size();
+      for (std::size_t t = 0; t < taps; t += kMostTaps)
+        cycles += kRunCycles +
+                  lane_cycles(image_taps(static_cast<unsigned>(std::min<std::size_t>(kMostTaps, taps - t)), t != 0),
+                              shape, npu);
+      if (!work.is_direct())
+        cycles += l.area.cols *
+                  (kRunCycles + lane_cycles(copies(), {parts_of(work.channels, npu.lanes()), l.area.rows}, npu));
+    }
+  return cycles;
+}
+
+std::uint64_t bus_cycles(const ImageWork &work, const ImageLayout &l, const NpuConfig &npu) {
+  const std::size_t in = l.in_rows * l.in_width * l.in.size() * 2;
+  const std::size_t out = l.area.rows * l.area.cols * work.cols.out_stride * l.out.size() * (work.fp32 ? 4 : 2);
+  return (in + out) * work.channels * 8 / (5 * npu.bus_bytes); // memory gives some five eighths of what the bus could
+}
+
+/// The sizes of parts if `all` is cut into 1, 2, ... parts, descending.
+std::vector<std::size_t> sizes_of(std::size_t all) {
+  std::set<std::size_t, std::greater<>> sizes;
+  for (std::size_t parts = 1; parts <= all; ++parts)
+    sizes.insert(parts_of(all, parts));
+  return {sizes.begin(), sizes.end()};
+}
+
+AxisShape rows_of(const Convolution &c) {
+  return {c.height, c.out_height(), c.kernel_height, c.stride_height, c.pad_top, c.dilation_height};
+}
+AxisShape cols_of(const Convolution &c) {
+  return {c.width, c.out_width(), c.kernel_width, c.stride_width, c.pad_left, c.dilation_width};
+}
+
+} // namespace
+
+ImageWork image_work(const DepthwiseWork &work) {
+  const Convolution &conv = work.conv;
+  const auto axis = work.product == DepthwiseProduct::kY ? forward_axis : transposed_axis;
+  ImageWork image;
+  image.rows = axis(rows_of(conv));
+  image.cols = axis(cols_of(conv));
+  image.batch = conv.batch;
+  image.channels = conv.channels;
+  image.taps = std::size_t{conv.kernel_height} * conv.kernel_width;
+  image.kernel_width = conv.kernel_width;
+  image.fp32 = work.fp32;
+  return image;
+}
+
+std::optional<ImageLayout> choose_image_layout(const ImageWork &work, const NpuConfig &npu) {
+  std::optional<ImageLayout> best;
+  std::uint64_t least = 0;
+  const auto judge = [&](ImageLayout layout) {
+    if (!image_fits(work, layout, npu)) return;
+    const ImageArea &area = layout.area;
+    const std::uint64_t areas =
+        work.batch * parts_of(work.rows.positions(), area.rows) * parts_of(work.cols.positions(), area.cols);
+    const std::uint64_t runs = run_cycles(work, layout, npu), bus = bus_cycles(work, layout, npu);
+    const std::uint64_t cycles = areas * std::max(runs, bus) + std::min(runs, bus);
+    if (best && cycles >= least) return;
+    least = cycles;
+    best = std::move(layout);
+  };
+  for (const std::size_t cols : sizes_of(work.cols.positions()))
+    for (const std::size_t rows : sizes_of(work.rows.positions())) {
+      judge(image_layout_of(work, {rows, cols}, false, npu));
+      if (can_go_by_rows(work)) judge(image_layout_of(work, {rows, cols}, true, npu));
+    }
+  return best;
+}
+
+} // namespace gradweave::compiler::depthwise

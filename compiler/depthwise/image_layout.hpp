@@ -1,0 +1,61 @@
+// How Y or dX of a depthwise convolution is cut, and where the tiles of an area lie.
+#pragma once
+
+#include "compiler/depthwise/axis.hpp"
+#include "compiler/depthwise/depthwise.hpp"
+#include "compiler/depthwise/place_tile.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gradweave::compiler::depthwise {
+
+/// An image's product along its two axes.
+struct ImageWork {
+  Axis rows, cols;
+  std::size_t batch = 1, channels = 1, taps = 1;
+  std::uint32_t kernel_width = 1;
+  bool fp32 = false; ///< the result
+
+  std::size_t in_row() const { return cols.in * channels; } ///< elements of a row
+  std::size_t out_row() const { return cols.out * channels; }
+  std::size_t kernel_height() const { return taps / kernel_width; }
+  std::size_t pairs() const { return (taps + 1) / 2; } ///< of weights
+  /// Columns of the result lie as they are computed.
+  bool is_direct() const { return cols.in_stride == 1 && cols.out_stride == 1; }
+};
+ImageWork image_work(const DepthwiseWork &work);
+
+/// Positions of an area, of each axis; of all phases.
+struct ImageArea {
+  std::size_t rows = 1, cols = 1;
+};
+
+/// A place with an area's tiles. Where the image is read with a stride, rows of each phase are a tile of their own, and
+/// results are computed for all columns, of which only some are taken.
+struct ImageLayout {
+  ImageArea area;           ///< the largest
+  std::size_t width = 0;    ///< pixels computed side by side
+  std::size_t in_width = 0; ///< pixels that they read
+  std::size_t in_rows = 0;  ///< of each phase
+  std::size_t guard = 0;    ///< panels before the image's first column
+  /// Runs take rows of the image one after the other, with all taps each (image_rows()); else rows of the result, with
+  /// a tap or two.
+  bool by_rows = false;
+  std::size_t copies = 1; ///< of the weights, that are made one by one
+  /// Channels by taps; taps by copies of channels, some and all. By rows: pairs of taps, once, some and all.
+  PlaceTile weights, paired, some_copies, spread;
+  std::vector<PlaceTile> in, out; ///< by phases of rows
+  PlaceTile sums;
+  std::size_t rows = 0; ///< of the scratchpad
+
+  /// Pixels computed side by side for so many positions.
+  static std::size_t width_of(const ImageWork &work, std::size_t cols) { return work.cols.in_stride * (cols - 1) + 1; }
+};
+
+/// The layout of the areas that take the least time, nearly; none fits: nothing.
+std::optional<ImageLayout> choose_image_layout(const ImageWork &work, const NpuConfig &npu);
+
+} // namespace gradweave::compiler::depthwise

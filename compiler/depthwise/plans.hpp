@@ -1,0 +1,17 @@
+// The two ways to cut a depthwise convolution into areas.
+#pragma once
+
+#include "compiler/depthwise/depthwise.hpp"
+
+namespace gradweave::compiler::depthwise {
+
+std::optional<AreaPlan> image_areas(const DepthwiseWork &work, const NpuConfig &npu);  ///< Y and dX
+std::optional<AreaPlan> weight_areas(const DepthwiseWork &work, const NpuConfig &npu); ///< dW
+
+/// Numbers of parts.
+inline std::size_t parts_of(std::size_t all, std::size_t most) { return (all + most - 1) / most; }
+
+constexpr std::size_t kMostInField = 65535; ///< rows and columns, elements and steps of a command
+constexpr std::uint64_t kRunCycles = 30;    ///< of a VECTOR and its TILEs, beside its lines, nearly
+
+} // namespace gradweave::compiler::depthwise

@@ -1,0 +1,94 @@
+// Depthwise convolutions on the vector unit: bits of the direct convolution, no hazard, and what they move.
+#include "tests/compiler/depthwise/depthwise_run.hpp"
+
+#include <cstdio>
+
+namespace gradweave::compiler {
+namespace {
+
+class Depthwise : public testing::TestWithParam<const char *> {
+protected:
+  Machine npu_ = vector_machine(GetParam());
+};
+
+TEST_P(Depthwise, RandomOnesGiveTheBitsOfTheDirectConvolution) {
+  std::size_t compared = 0, refused = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Dice dice(seed);
+    const Convolution conv = random_depthwise(dice);
+    for (const DepthwiseProduct product : kDepthwiseProducts) {
+      const DepthwiseWork work{product, conv, false};
+      if (!depthwise_areas(work, npu_)) {
+        ++refused;
+        continue;
+      }
+      ++compared;
+      ASSERT_EQ(depthwise_difference(npu_, work, dice), "")
+          << "seed " << seed << ", product " << static_cast<int>(product) << ": " << conv;
+    }
+  }
+  EXPECT_GT(compared, 8 * refused);
+}
+
+/// The depthwise layers of MobileNet: pixels a side, channels, stride, and how many there are.
+struct MobileNetLayer {
+  std::uint32_t side, channels, stride, count;
+};
+constexpr MobileNetLayer kMobileNet[] = {{112, 32, 1, 1}, {112, 64, 2, 1}, {56, 128, 1, 1},
+                                         {56, 128, 2, 1}, {28, 256, 1, 1}, {28, 256, 2, 1},
+                                         {14, 512, 1, 5}, {14, 512, 2, 1}, {7, 1024, 1, 1}};
+
+/// On an NPU, Y, dX and dW: elements of the images that each reads and writes, and beats for all that it moves.
+struct Moved {
+  std::uint64_t elements = 0, beats = 0;
+};
+Moved moved_by_mobilenet(const Machine &npu) {
+  Moved moved;
+  for (const MobileNetLayer &layer : kMobileNet) {
+    Convolution conv = small_image_convolution(layer.side, layer.channels, layer.channels);
+    conv.groups = layer.channels;
+    conv.stride_height = conv.stride_width = layer.stride;
+    for (const DepthwiseProduct product : kDepthwiseProducts) {
+      const DepthwiseWork work{product, conv, false};
+      const timing::RunResult run =
+          timing::run(npu, depthwise_section(work, depthwise_areas(work, npu).value(), npu).commands);
+      EXPECT_TRUE(run.ok());
+      moved.elements += layer.count * (conv.image_size() + std::uint64_t{conv.m()} * conv.channels);
+      moved.beats += layer.count * (run.counter(isa::Counter::READ_BEATS) + run.counter(isa::Counter::WRITE_BEATS));
+    }
+  }
+  return moved;
+}
+
+TEST(DepthwiseOfMobileNet, MovesAtMostTwiceItsElements) {
+  for (const char *name : {"large", "small"}) {
+    const Machine npu = load_machine(std::string("configs/") + name + ".toml");
+    const Moved moved = moved_by_mobilenet(npu);
+    EXPECT_LE(moved.beats * npu.bus_bytes, 2 * 2 * moved.elements) << name; // of two bytes
+    std::printf("%s: %llu bytes of beats, %llu of elements\n", name,
+                static_cast<unsigned long long>(moved.beats * npu.bus_bytes),
+                static_cast<unsigned long long>(2 * moved.elements));
+  }
+}
+
+/// Products on units and scratchpads that have no room are the array's.
+TEST(DepthwiseRefusals, WithoutAUnitOrRoomThereAreNoAreas) {
+  Convolution conv = small_image_convolution(20, 64, 64);
+  conv.groups = 64;
+  Machine npu = vector_machine("test8v2");
+  for (const DepthwiseProduct product : kDepthwiseProducts) {
+    Machine none = npu;
+    none.vector_groups = 0;
+    EXPECT_FALSE(depthwise_areas({product, conv, false}, none));
+  }
+  conv.height = conv.width = 400;
+  EXPECT_FALSE(depthwise_areas({DepthwiseProduct::kDW, conv, false}, npu));
+  conv = small_image_convolution(4, 500, 500);
+  conv.groups = 500;
+  EXPECT_FALSE(depthwise_areas({DepthwiseProduct::kY, conv, false}, npu));
+}
+
+INSTANTIATE_TEST_SUITE_P(Npus, Depthwise, testing::Values("test8v2", "test6x10v1", "test8c2v8", "small"));
+
+} // namespace
+} // namespace gradweave::compiler

@@ -1,0 +1,31 @@
+// Depthwise convolutions on the RTL's vector units: bits of the direct convolution, cycles and counters of the timing
+// model.
+#include "tests/compiler/depthwise/depthwise_run.hpp"
+#include "tests/cosim/section_on_rtl.hpp"
+
+namespace gradweave::compiler {
+namespace {
+
+class DepthwiseOnRtl : public testing::TestWithParam<const char *> {};
+
+TEST_P(DepthwiseOnRtl, RandomOnes) {
+  const Machine npu = vector_machine(GetParam());
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 1001; seed <= 1020; ++seed) {
+    Dice dice(seed);
+    const Convolution conv = random_depthwise(dice);
+    for (const DepthwiseProduct product : kDepthwiseProducts) {
+      const DepthwiseWork work{product, conv, false};
+      if (!depthwise_areas(work, npu)) continue;
+      ++compared;
+      ASSERT_EQ(depthwise_difference(npu, work, dice, run_rtl), "")
+          << "seed " << seed << ", product " << static_cast<int>(product) << ": " << conv;
+    }
+  }
+  EXPECT_GT(compared, 40U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Npus, DepthwiseOnRtl, testing::Values("test8v2", "test6x10v1", "test8c2v8"));
+
+} // namespace
+} // namespace gradweave::compiler
