@@ -116,19 +116,47 @@ private:
 
   void im2col() {
     const Convolution &c = *placed_.conv;
-    const std::size_t length = c.group_channels();
-    bool padded = false;
+    const bool lines = c.pad_top == 0 && c.pad_bottom == 0; // padding is at the ends of lines, if anywhere
+    if (!lines) zero(kMatrix);
+    for (std::uint32_t row = 0; row < c.kernel_height; ++row)
+      for (std::uint32_t group = 0; group < c.groups; ++group)
+        for (std::uint32_t x = 0; x < c.out_width(); ++x)
+          im2col_of(row, group, x, lines);
+  }
+
+  /// What output pixels of one column read by a row of the kernel. Taps side by side in the image are one run.
+  void im2col_of(std::uint32_t row, std::uint32_t group, std::uint32_t x, bool zeros) {
+    const Convolution &c = *placed_.conv;
+    const std::size_t length = c.group_channels(), first = group * c.k() + row * c.kernel_width * length;
+    const std::uint32_t joined = c.groups == 1 && c.dilation_width == 1 ? c.kernel_width : 1;
+    for (std::uint32_t tap = 0, end = 0; tap < c.kernel_width; tap = end) {
+      const bool inside = is_inside(c, x, tap);
+      end = tap + 1;
+      while (end % joined != 0 && is_inside(c, x, end) == inside)
+        ++end;
+      const std::size_t col = first + tap * length, cols = (end - tap) * length;
+      if (inside)
+        move(runs_of(row, group, x, tap, col), cols);
+      else if (zeros)
+        zero({kMatrix, x * cols_ + col, std::size_t{c.out_width()} * cols_}, c.m() / c.out_width(), cols);
+    }
+  }
+
+  static bool is_inside(const Convolution &c, std::uint32_t x, std::uint32_t tap) {
+    const std::uint32_t col = x * c.stride_width + tap * c.dilation_width;
+    return col >= c.pad_left && col - c.pad_left < c.width;
+  }
+
+  /// From the pixels of a tap to a column of the matrix, of all rows in which the tap meets the image.
+  std::vector<Run> runs_of(std::uint32_t row, std::uint32_t group, std::uint32_t x, std::uint32_t tap,
+                           std::size_t col) const {
+    const Convolution &c = *placed_.conv;
     std::vector<Run> runs;
-    for (std::size_t tap = 0; tap < std::size_t{c.kernel_height} * c.kernel_width; ++tap)
-      for (std::size_t group = 0; group < c.groups; ++group)
-        for (std::size_t m = 0; m < c.m(); ++m) {
-          const std::size_t pixel = pixel_of(c, m, tap);
-          padded = padded || pixel == kPadding;
-          if (pixel != kPadding)
-            runs.push_back({pixel * c.channels + group * length, m * cols_ + group * c.k() + tap * length});
-        }
-    if (padded) zero(kMatrix);
-    move(runs, length);
+    for (std::size_t m = x; m < c.m(); m += c.out_width()) {
+      const std::size_t pixel = pixel_of(c, m, std::size_t{row} * c.kernel_width + tap);
+      if (pixel != kPadding) runs.push_back({pixel * c.channels + group * c.group_channels(), m * cols_ + col});
+    }
+    return runs;
   }
 
   static constexpr std::size_t kPadding = ~std::size_t{0};
@@ -185,17 +213,25 @@ private:
     move(runs, cols_);
   }
 
-  void zero(std::size_t value) {
+  /// The first element of a rectangle, and elements from row to row.
+  struct Corner {
+    std::size_t value = 0, first = 0, pitch = 0;
+  };
+
+  void zero(const Corner &at, std::size_t rows, std::size_t cols) {
     VectorJob job;
     job.elementwise = true;
     job.program = jobs_.programs.size();
     jobs_.programs.push_back(zero_program());
-    const std::size_t elements = jobs_.values[value].elements;
-    const std::size_t cols = value == kMatrix ? cols_ : placed_.conv->channels;
-    job.steps = static_cast<std::uint32_t>(elements / cols);
+    job.steps = static_cast<std::uint32_t>(rows);
     job.lanes = static_cast<std::uint32_t>(cols);
-    job.results = {JobTile{value, 0, cols, LineOf::kRow, true, true}};
+    job.results = {JobTile{at.value, at.first, at.pitch, LineOf::kRow, true, true}};
     jobs_.steps.emplace_back(std::move(job));
+  }
+
+  void zero(std::size_t value) {
+    const std::size_t cols = value == kMatrix ? cols_ : placed_.conv->channels;
+    zero({value, 0, cols}, jobs_.values[value].elements / cols, cols);
   }
 
   /// Moves of runs of `length` elements; those that are equally far apart on both sides go together.
