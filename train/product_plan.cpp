@@ -173,7 +173,41 @@ private:
     pass.layer.image = true;
     for (PlacedTensor &tensor : pass.inputs)
       if (tensor.form == Form::kIm2col) tensor.conv = halves.rows;
+    add_bias_gradient(pass);
     return pass;
+  }
+
+  /// A channel more, of ones, gives the sums of dY's columns in the same walk: from +0, a row after the other, each
+  /// step of the chain dY's element times 1, which is what BiasGradient says.
+  void add_bias_gradient(ProductPass &pass) const {
+    const OpId bias = bias_gradient_of(pass.ops.front());
+    if (bias == kNone) return;
+    ProductPass with = pass;
+    with.ops = {std::min(pass.ops.front(), bias), std::max(pass.ops.front(), bias)};
+    Convolution &conv = *with.layer.conv;
+    ++conv.channels;
+    with.layer.k = conv.k();
+    if (conv.channels > machine_(bias).rows || !compiler::takes_image(with.layer, with.pass, machine_(bias))) return;
+    for (PlacedTensor &tensor : with.inputs)
+      tensor.ones = tensor.form == Form::kIm2col;
+    with.results.front().form = Form::kWithoutOnes;
+    with.results.front().conv = conv;
+    with.results.push_back(with.results.front());
+    with.results.back().id = graph_.ops[bias].outputs[0];
+    with.results.back().form = Form::kOfOnes;
+    pass = std::move(with);
+  }
+
+  /// Of the same dY, in bf16, whose result nobody reads before both could be there; kNone if there is none.
+  OpId bias_gradient_of(OpId dw) const {
+    const graph::TensorId dy = graph_.ops[dw].inputs[1];
+    if (graph_.tensors[dy].type != graph::ElementType::kBf16) return kNone;
+    for (OpId id = 0; id < graph_.ops.size(); ++id) {
+      const Op &op = graph_.ops[id];
+      const bool begins = op.inputs.size() < 2 || op.inputs[1] == kNone;
+      if (op.type->name == "BiasGradient" && op.inputs[0] == dy && begins && !read_between(id, dw)) return id;
+    }
+    return kNone;
   }
 
   /// Whether the pass is better off over its image than `instead` are, by which it would be left to im2col.

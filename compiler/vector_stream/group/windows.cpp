@@ -20,7 +20,9 @@ void add_tiles(const Stage &stage, std::vector<Placed> &all) {
     all.push_back({&t, stage.steps, true});
 }
 
-bool is_window(const StridedTile &t) { return t.lane > 1 && t.step == 1 && t.period == 0; }
+bool is_window(const Placed &p) {
+  return p.tile->lane > 1 && (p.tile->step == 1 || p.cols == 1) && p.tile->period == 0;
+}
 
 bool is_one(const StridedTile &t) { return t.lane == 0 && t.step == 0; }
 
@@ -54,10 +56,11 @@ std::vector<WindowRows> rows_of_windows(const std::vector<Stage> &stages) {
     add_tiles(stage, all);
   std::vector<WindowRows> rows;
   for (const Placed &p : all) {
-    if (!is_window(*p.tile)) continue;
+    if (!is_window(p)) continue;
     const auto found =
         std::find_if(rows.begin(), rows.end(), [&](const WindowRows &r) { return r.tile.value == p.tile->value; });
     WindowRows &r = found != rows.end() ? *found : rows.emplace_back(WindowRows{*p.tile, p.cols, 0, false});
+    r.tile.step = 1; // of a window of one column it is none
     const std::size_t end = std::max(r.tile.first + r.cols, p.end());
     r.tile.first = std::min(r.tile.first, p.tile->first);
     r.cols = end - r.tile.first;
@@ -78,7 +81,7 @@ bool shares_windows(const std::vector<Stage> &stages, const Stage &stage, const 
   bool shares = stages.empty();
   for (const Placed &p : own) {
     if (is_one(*p.tile) && !p.written) continue;
-    if (!is_window(*p.tile) || p.cols * (p.tile->fp32 ? 4 : 2) >= kFewBeats * npu.bus_bytes) return false;
+    if (!is_window(p) || p.cols * (p.tile->fp32 ? 4 : 2) >= kFewBeats * npu.bus_bytes) return false;
     if (!p.written && !is_read_as_written(before, p)) return false;
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (before[i].tile->value != p.tile->value) continue;

@@ -18,8 +18,7 @@ struct WindowRows {
   bool written = false;  ///< by the group, each window once, before it is read; else nobody writes it
 
   bool has(const StridedTile &t) const {
-    return t.value == tile.value && t.lane == tile.lane && t.step == 1 && t.first >= tile.first &&
-           t.first < tile.first + cols;
+    return t.value == tile.value && t.lane == tile.lane && t.first >= tile.first && t.first < tile.first + cols;
   }
 };
 
