@@ -61,7 +61,11 @@ protected:
     };
     const auto before = written();
     const pid_t pid = start(train("part.safetensors", {"--resume", "--checkpoint-every", "1"}));
-    for (int i = 0; i < 12000 && written() == before && ::waitpid(pid, nullptr, WNOHANG | WNOWAIT) == 0; ++i)
+    const auto runs = [pid] {
+      siginfo_t info{};
+      return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+    };
+    for (int i = 0; i < 12000 && written() == before && runs(); ++i)
       std::this_thread::sleep_for(5ms);
     std::this_thread::sleep_for(after);
     ::kill(pid, signal);

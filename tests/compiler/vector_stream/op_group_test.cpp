@@ -196,11 +196,11 @@ TEST_F(OperatorsOnSmall, PoolWindowsOfFewChannels) {
     const double all = 32.0 * pixels * pixels * channels;
     OpGroup forward(npu_), back(npu_);
     forward.add("MaxPool", {forward.input("x", ElementType::kBf16, image)}, ElementType::kBf16, "y", window);
-    expect(fmt::format("MaxPool of 32 x {0} x {0} x {1}", pixels, channels).c_str(), forward, all * 2.5, 0.3);
+    expect(fmt::format("MaxPool of 32 x {0} x {0} x {1}", pixels, channels).c_str(), forward, all * 2.5, 0.5);
     const TensorId dy = back.input("dy", ElementType::kFp32, {32, pixels / 2, pixels / 2, channels}),
                    x = back.input("x", ElementType::kBf16, image);
     back.add("MaxPoolGradient", {dy, x}, ElementType::kBf16, "dx", window);
-    expect(fmt::format("MaxPoolGradient of 32 x {0} x {0} x {1}", pixels, channels).c_str(), back, all * 5, 0.3);
+    expect(fmt::format("MaxPoolGradient of 32 x {0} x {0} x {1}", pixels, channels).c_str(), back, all * 5, 0.45);
   }
 }
 
