@@ -60,6 +60,8 @@ std::size_t elements_of(const PlacedTensor &placed, std::size_t matrix) {
   case Form::kTransposedWeights:
     return std::size_t{placed.conv->groups} * placed.conv->k() * placed.conv->n();
   case Form::kMatrix:
+  case Form::kWithoutOnes:
+  case Form::kOfOnes:
     break;
   }
   return matrix;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -136,6 +137,79 @@ private:
     return pass;
   }
 
+  /// A convolution of few channels in two steps: what a row of the kernel reads from a row of the image, as channels
+  /// side by side (`rows`, im2col of one kernel row), and a convolution of as many rows and one column over these. Its
+  /// terms are those of the whole in the same order.
+  struct Halves {
+    Convolution rows, columns;
+  };
+  static Halves halves_of(const Convolution &conv) {
+    Halves halves{conv, conv};
+    halves.rows.kernel_height = 1;
+    halves.rows.pad_top = halves.rows.pad_bottom = 0;
+    halves.columns.width = conv.out_width();
+    halves.columns.channels = conv.kernel_width * conv.channels;
+    halves.columns.kernel_width = 1;
+    halves.columns.pad_left = halves.columns.pad_right = 0;
+    return halves;
+  }
+
+  /// dW over an image takes a walk over all pixels for each tap, of whose lines it fills as many lanes as there are
+  /// channels. If the taps of a kernel row fit a line together, one walk does for all of them.
+  bool is_narrow(const Convolution &conv, const Machine &npu) const {
+    return conv.kernel_width > 1 && conv.stride_width == 1 && conv.stride_height == 1 && conv.dilation_width == 1 &&
+           conv.groups == 1 && conv.kernel_width * conv.channels <= npu.rows;
+  }
+
+  /// dW alone, `pass` by im2col, over an image whose pixels have all that a kernel row reads; nothing if that cannot
+  /// be.
+  std::optional<ProductPass> by_kernel_rows(ProductPass pass) const {
+    if (options_.images != ReadImages::kWherePossible || !pass.layer.conv) return std::nullopt;
+    const Machine &npu = machine_(pass.ops.front());
+    if (!is_narrow(*pass.layer.conv, npu)) return std::nullopt;
+    const Halves halves = halves_of(*pass.layer.conv);
+    pass.layer.conv = halves.columns;
+    if (!compiler::takes_image(pass.layer, pass.pass, npu)) return std::nullopt;
+    pass.layer.image = true;
+    for (PlacedTensor &tensor : pass.inputs)
+      if (tensor.form == Form::kIm2col) tensor.conv = halves.rows;
+    add_bias_gradient(pass);
+    return pass;
+  }
+
+  /// A channel more, of ones, gives the sums of dY's columns in the same walk: from +0, a row after the other, each
+  /// step of the chain dY's element times 1, which is what BiasGradient says.
+  void add_bias_gradient(ProductPass &pass) const {
+    const OpId bias = bias_gradient_of(pass.ops.front());
+    if (bias == kNone) return;
+    ProductPass with = pass;
+    with.ops = {std::min(pass.ops.front(), bias), std::max(pass.ops.front(), bias)};
+    Convolution &conv = *with.layer.conv;
+    ++conv.channels;
+    with.layer.k = conv.k();
+    if (conv.channels > machine_(bias).rows || !compiler::takes_image(with.layer, with.pass, machine_(bias))) return;
+    for (PlacedTensor &tensor : with.inputs)
+      tensor.ones = tensor.form == Form::kIm2col;
+    with.results.front().form = Form::kWithoutOnes;
+    with.results.front().conv = conv;
+    with.results.push_back(with.results.front());
+    with.results.back().id = graph_.ops[bias].outputs[0];
+    with.results.back().form = Form::kOfOnes;
+    pass = std::move(with);
+  }
+
+  /// Of the same dY, in bf16, whose result nobody reads before both could be there; kNone if there is none.
+  OpId bias_gradient_of(OpId dw) const {
+    const graph::TensorId dy = graph_.ops[dw].inputs[1];
+    if (graph_.tensors[dy].type != graph::ElementType::kBf16) return kNone;
+    for (OpId id = 0; id < graph_.ops.size(); ++id) {
+      const Op &op = graph_.ops[id];
+      const bool begins = op.inputs.size() < 2 || op.inputs[1] == kNone;
+      if (op.type->name == "BiasGradient" && op.inputs[0] == dy && begins && !read_between(id, dw)) return id;
+    }
+    return kNone;
+  }
+
   /// Whether the pass is better off over its image than `instead` are, by which it would be left to im2col.
   bool takes_image(const ProductPass &pass, const std::vector<ProductPass> &instead) const {
     if (options_.images == ReadImages::kNever || !pass.layer.conv) return false;
@@ -226,6 +300,11 @@ private:
       plan_.passes.push_back(backward_pass(dx, dw));
       return;
     }
+    if (dx == nullptr)
+      if (auto narrow = by_kernel_rows(weights)) {
+        plan_.passes.push_back(std::move(*narrow));
+        return;
+      }
     std::vector<ProductPass> apart{weights};
     if (dx != nullptr) {
       std::vector<ProductPass> phases = phase_passes(*dx);

@@ -20,6 +20,8 @@ enum class Form : std::uint8_t {
   kTransposedRows,    ///< im2col of dY for the pixels of a phase of dX (N24)
   kTransposedWeights, ///< W for the product with these
   kPhase,             ///< of a result, dX: the pixels of a phase
+  kWithoutOnes,       ///< of a result, dW: the matrix but for the rows of ones that X has (PlacedTensor::ones)
+  kOfOnes,            ///< of the same, a row of these: the sums of dY's columns, a bias's gradient
 };
 
 /// A tensor of the graph as an operand or the result of a layer's product: what it is in the layer, and how its
@@ -33,9 +35,10 @@ struct PlacedTensor {
   Form form = Form::kMatrix;
   std::optional<Convolution> conv = std::nullopt; ///< of the forms that a convolution has
   std::uint32_t phase = 0;                        ///< of transposed_phases()
+  bool ones = false;                              ///< of kIm2col: each row has a 1 behind its elements
 };
 
-/// A pass of one layer: one product, the two that share dY, or a phase of one.
+/// A pass of one layer: one product, the two that share dY, or a phase of one; dW maybe with the sums of dY's columns.
 struct ProductPass {
   std::vector<graph::OpId> ops; ///< ascending; all their operands are there before the last one
   bool begins = true;           ///< the ops; not so of phases but the first

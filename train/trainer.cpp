@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gradweave::runtime::train {
 
@@ -17,6 +18,11 @@ std::vector<std::vector<Fed>> Trainer::batches() const {
   for (std::uint64_t b = 0; b < step_.micro_batches.size(); ++b)
     all.push_back(feed_.batch(done_ * step_.micro_batches.size() + b));
   return all;
+}
+
+void Trainer::resume(std::uint64_t steps, Living living) {
+  done_ = steps;
+  living_ = std::move(living);
 }
 
 StepResult Trainer::step(const StepExecutor &executor) {

@@ -24,6 +24,8 @@ public:
 
   /// What the next step begins with.
   Living &begin_with() { return living_; }
+  /// Goes on behind so many steps, with what the next one begins with. Before the first step.
+  void resume(std::uint64_t steps, Living living);
   std::uint64_t steps_done() const { return done_; }
   double rate() const { return rate_at(rate_, done_); } ///< of the next step
   const Living &living() const { return living_; }      ///< by the golden execution

@@ -40,7 +40,7 @@ std::size_t streams_over_images(const ProductPlan &plan) {
 
 } // namespace
 
-void TrainingReport::begin(std::uint64_t steps) {
+void TrainingReport::begin(std::uint64_t steps, std::uint64_t before) {
   steps_ = steps;
   fmt::print(out_, "{}: {} parameters, {} ops a step\n", forward_.name, grouped(graph::count_parameters(forward_)),
              step_.graph.ops.size());
@@ -61,6 +61,7 @@ void TrainingReport::begin(std::uint64_t steps) {
                executor_.compile_seconds(), run_.why_host.empty() ? "" : ": " + run_.why_host);
   else
     fmt::print(out_, "products   golden, as all else\n");
+  if (before > 0) fmt::print(out_, "resumed    behind step {} of {}\n", before, steps);
   fmt::print(out_, "\n{:>8} {:>12} {:>12}{}\n", "step", "rate", "loss",
              executor_.has_device() ? fmt::format(" {:>12} {:>14}", "cycles", "elements equal") : "");
   std::fflush(out_);
@@ -118,7 +119,8 @@ void TrainingReport::cycles(const StepCycles &c, std::uint64_t all) {
 
 void TrainingReport::checks(const TrainingOutcome &outcome) {
   fmt::print(out_, "compared   {} tensors, {} elements in {} steps, with a golden execution of its own{}\n",
-             grouped(outcome.compared_tensors), grouped(outcome.compared_elements), outcome.losses.size(),
+             grouped(outcome.compared_tensors), grouped(outcome.compared_elements),
+             outcome.losses.size() - outcome.steps_before,
              outcome.ok() && outcome.compared_elements > 0 ? ": every bit equal" : "");
   if (executor_.runs_operators() && outcome.inside > 0)
     fmt::print(out_, "           {} tensors stay in the scratchpad and reach no memory; --keep-all writes them\n",
@@ -144,7 +146,8 @@ void TrainingReport::end(const TrainingOutcome &outcome) {
   if (window > 0)
     fmt::print(out_, "\nloss       {:.4f} in the first, {:.4f} in the last {} steps; {:.1f} s, {:.1f} steps a second\n",
                mean_of(outcome.losses, 0, window), mean_of(outcome.losses, outcome.losses.size() - window, window),
-               window, outcome.seconds, outcome.seconds > 0 ? double(outcome.losses.size()) / outcome.seconds : 0);
+               window, outcome.seconds,
+               outcome.seconds > 0 ? double(outcome.losses.size() - outcome.steps_before) / outcome.seconds : 0);
   if (outcome.evaluation)
     fmt::print(out_, "accuracy   {:.2f} % of {} test images\n", 100 * outcome.evaluation->accuracy(),
                grouped(outcome.evaluation->images));
@@ -204,6 +207,7 @@ nlohmann::ordered_json to_json(const TrainingRun &run, const TrainingOutcome &ou
                               {"rate_schedule", std::string(to_string(run.rate.form))},
                               {"warmup", run.rate.warmup},
                               {"steps", outcome.losses.size()},
+                              {"steps_before", outcome.steps_before},
                               {"losses", outcome.losses},
                               {"seconds", outcome.seconds},
                               {"compile_seconds", outcome.compile_seconds},

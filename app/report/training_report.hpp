@@ -28,8 +28,9 @@ struct TrainingRun {
 
 /// What came of it.
 struct TrainingOutcome {
-  std::vector<double> losses; ///< of each step
-  StepResult last;            ///< of the last step, or of the one that differed
+  std::vector<double> losses;     ///< of each step, those of a checkpoint that the run went on from, too
+  std::uint64_t steps_before = 0; ///< of that; all else is of the steps behind them
+  StepResult last;                ///< of the last step, or of the one that differed
   std::uint64_t compared_tensors = 0, compared_elements = 0, unchecked = 0; ///< of all steps
   std::uint64_t inside = 0;                                                 ///< likewise
   std::uint64_t cycles = 0;                                                 ///< of all steps, of what ran on a device
@@ -45,8 +46,8 @@ public:
                  const StepExecutor &executor, std::FILE *out)
       : run_(run), forward_(forward), step_(step), executor_(executor), out_(out) {}
 
-  /// What will be done, and the head of the table of steps.
-  void begin(std::uint64_t steps);
+  /// What will be done, and the head of the table of steps. `before`: that a checkpoint has.
+  void begin(std::uint64_t steps, std::uint64_t before = 0);
   /// A row, for a step now and then.
   void step(std::uint64_t number, double rate, const StepResult &result);
   /// Losses, accuracy, what ran where, what was compared and what was not, and the verdict.

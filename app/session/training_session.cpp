@@ -55,6 +55,9 @@ void add_learning(Reproduction &command, const TrainRequest &a) {
   add_if(command, a.clip > 0, "--clip", number(a.clip));
   if (a.sparse_embeddings) command.add_word("--sparse-embeddings");
   if (a.evaluate) command.add_word("--eval");
+  if (a.checkpoint.empty()) return;
+  command.add("", "--checkpoint", a.checkpoint);
+  command.add("", "--checkpoint-every", std::to_string(a.checkpoint_every));
 }
 
 std::string reproduce(const TrainRequest &a) {
@@ -172,6 +175,7 @@ TrainingSession::TrainingSession(const TrainRequest &request, graph::Graph forwa
                                                    request.seed,
                                                    batch_of(forward_)} {
   if (!request.tensors.dump.empty()) check_dump();
+  check_checkpoint();
   if (request.warmup > steps_)
     throw std::invalid_argument(fmt::format("--warmup {}: there are {} steps", request.warmup, steps_));
   if (request.evaluate && classifier_of(forward_).logits == graph::kNone)
@@ -225,6 +229,7 @@ std::uint64_t TrainingSession::steps_of(const TrainRequest &a, const Feed &feed)
 void TrainingSession::prepare(const Machine *npu) {
   trainer_.emplace(step_, options_, run_.rate, *data_.feed, request_.seed);
   if (tensors_.weights.there()) load_weights(forward_, step_, tensors_.weights, trainer_->begin_with());
+  resume();
   if (system_ && request_.backend != "golden") {
     prepare_system();
   } else if (request_.backend == "golden") {
@@ -310,13 +315,22 @@ ProductOptions TrainingSession::product_options() const {
 TrainingOutcome TrainingSession::run(const TrainingEvents &events) {
   TrainingOutcome outcome;
   outcome.compile_seconds = executor_->compile_seconds();
+  outcome.losses = before_.losses;
+  outcome.steps_before = before_.steps;
   const Stopwatch stopwatch;
   while (trainer_->steps_done() < steps_ && outcome.ok()) {
-    if (events.before) events.before(trainer_->steps_done(), steps_);
+    try {
+      if (events.before) events.before(trainer_->steps_done(), steps_);
+    } catch (...) {
+      save(outcome);
+      throw;
+    }
     if (dump_ && trainer_->steps_done() + 1 == steps_) executor_->watch(dump_->watched);
     const double rate = trainer_->rate();
     count_step(outcome, executor_->has_device() ? trainer_->compared_step(*executor_) : trainer_->step(*executor_));
-    if (events.after) events.after(trainer_->steps_done(), steps_, rate, outcome.last);
+    const std::uint64_t done = trainer_->steps_done();
+    if (outcome.ok() && (done % request_.checkpoint_every == 0 || done == steps_)) save(outcome);
+    if (events.after) events.after(done, steps_, rate, outcome.last);
   }
   outcome.seconds = stopwatch.wall_seconds();
   if (request_.evaluate && outcome.ok())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/report/training_report.hpp"
+#include "train/checkpoint/checkpoint.hpp"
 #include "train/data/tensor_source.hpp"
 #include "train/npu/npu_executor.hpp"
 #include "train/system/partition_search.hpp"
@@ -44,6 +45,9 @@ struct TrainRequest {
   double weight_decay = -1; ///< below 0: 0.01 of AdamW, 0 of SGD
   std::uint64_t warmup = 0, seed = 1;
   bool sparse_embeddings = false, evaluate = false, quiet = false;
+  std::string checkpoint;              ///< file that the run can go on from; empty: none
+  std::uint64_t checkpoint_every = 10; ///< steps
+  bool resume = false;                 ///< go on from the checkpoint, if the file is there
   TensorArguments tensors;
   bool as_cosim = false, from_make = false; ///< what repeats the run
 };
@@ -63,8 +67,8 @@ graph::Graph load_forward(const TrainRequest &request);
 /// std::invalid_argument if it has a loss of its own and one is asked for.
 graph::Graph with_loss(graph::Graph forward, const std::string &loss, bool lacks);
 
-/// Called before each step with its number from 0 and how many there are; may throw, which ends the run. After each
-/// step with that number, its rate and its result.
+/// Called before each step with its number from 0 and how many there are; may throw, which ends the run, with a
+/// checkpoint of the steps before. After each step with that number, its rate and its result.
 struct TrainingEvents {
   std::function<void(std::uint64_t, std::uint64_t)> before;
   std::function<void(std::uint64_t, std::uint64_t, double, const runtime::train::StepResult &)> after;
@@ -81,13 +85,16 @@ public:
   /// Makes what steps run on: the golden execution, and products on `npu`, or the request's system, if the request's
   /// backend is another. Throws compiler::CompileError, DeviceError, std::invalid_argument.
   void prepare(const Machine *npu);
-  /// All steps, up to the first difference or failure; then the evaluation, if one is asked for. After prepare().
+  /// All steps, or those that a checkpoint has not, up to the first difference or failure; then the evaluation, if one
+  /// is asked for. After prepare().
   runtime::train::TrainingOutcome run(const TrainingEvents &events);
   /// The tensors of the last step that are asked for (TensorArguments::dump); none if none are.
   std::vector<graph::FileTensor> dumped(const runtime::train::TrainingOutcome &outcome) const;
 
   const runtime::train::TrainingRun &what() const { return run_; }
   std::uint64_t steps() const { return steps_; }
+  /// Steps that were done when the run began, of a checkpoint; after prepare().
+  std::uint64_t steps_before() const { return before_.steps; }
   const graph::Graph &forward() const { return forward_; }
   const graph::TrainingGraph &step() const { return step_; }
   const runtime::train::StepExecutor &executor() const { return *executor_; }
@@ -107,6 +114,10 @@ private:
   static Data load_data(const TrainRequest &request, const graph::Graph &forward, const TrainingTensors &tensors);
   static std::uint64_t steps_of(const TrainRequest &request, const runtime::train::Feed &feed);
   void check_dump();
+  void check_checkpoint();
+  runtime::train::RunIdentity identity() const;
+  void resume();
+  void save(const runtime::train::TrainingOutcome &outcome) const;
   void prepare_system();
   void look_up_first_batch();
   bool operators_on(const Machine &npu);
@@ -133,6 +144,7 @@ private:
   std::unique_ptr<runtime::train::SystemStep> timed_;     ///< of a system on the timing model
   const runtime::train::SystemStep *on_system_ = nullptr; ///< that, or executor_'s
   std::optional<runtime::train::Trainer> trainer_;
+  runtime::train::Checkpoint before_; ///< what the run went on from
 };
 
 } // namespace gradweave::cli

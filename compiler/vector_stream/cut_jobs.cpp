@@ -101,11 +101,12 @@ private:
       if (all.stored[i]) area.stored.push_back(all.tiles[i]);
     }
     for (std::size_t s = 0; s < cut.group.stages.size(); ++s)
-      area.runs.push_back(run_of(cut.group.stages[s], all, s, part));
+      area.runs.push_back(run_of(cut.group, all, s, part));
     return area;
   }
 
-  AreaRun run_of(const Stage &stage, const GroupTiles &all, std::size_t s, const StridedArea &part) {
+  AreaRun run_of(const JobGroup &group, const GroupTiles &all, std::size_t s, const StridedArea &part) {
+    const Stage &stage = group.stages[s];
     const std::size_t steps = std::min(part.steps, stage.steps);
     const bool turned = walk_of(stage, part.lanes, steps, npu_).exchanged;
     const Stage walked = turned ? exchanged(stage) : stage;
@@ -114,10 +115,15 @@ private:
                 static_cast<std::uint32_t>(turned ? part.lanes : steps),
                 {},
                 {}};
+    const auto view = [&](const StridedTile &t, std::size_t tile, std::uint32_t slot) {
+      const bool window = group.windows && t.lane + t.step > 1; // else it is a number
+      run.tiles.push_back(window ? window_of(t, all.tiles[tile], slot, {t.first - all.first[tile], steps, npu_.lanes()})
+                                 : view_of(t, all.tiles[tile], slot));
+    };
     for (std::uint32_t i = 0; i < stage.operands.size(); ++i)
-      run.tiles.push_back(view_of(walked.operands[i], all.tiles[all.operands[s][i]], i));
+      view(walked.operands[i], all.operands[s][i], i);
     for (std::uint32_t o = 0; o < stage.results.size(); ++o)
-      run.tiles.push_back(view_of(walked.results[o], all.tiles[all.results[s][o]], isa::kOperandSlots + o));
+      view(walked.results[o], all.results[s][o], isa::kOperandSlots + o);
     return run;
   }
 

@@ -1,5 +1,6 @@
 #include "graph/tensor_file/safetensors.hpp"
 
+#include "base/file/output_file.hpp"
 #include "graph/tensor_file/refuse.hpp"
 #include "sw_models/config/user_file.hpp"
 
@@ -104,11 +105,14 @@ std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view json, st
   return entries;
 }
 
-std::vector<FileTensor> read_safetensors(const std::filesystem::path &file, const AcceptTensor &accept) {
+namespace {
+
+/// The header of a file, and `in` behind it.
+std::string read_header(const std::filesystem::path &file, std::ifstream &in) {
   check_user_file(file, {"file of tensors", kMaxBulkBytes});
   const std::string where = file.string();
   const std::uint64_t size = std::filesystem::file_size(file);
-  std::ifstream in(file, std::ios::binary);
+  in.open(file, std::ios::binary);
   std::array<unsigned char, 8> length{};
   if (size < length.size() || !in.read(reinterpret_cast<char *>(length.data()), length.size()))
     refuse_file(where, "too short for a safetensors file: it begins with the 8 bytes of its header's length");
@@ -120,8 +124,31 @@ std::vector<FileTensor> read_safetensors(const std::filesystem::path &file, cons
                                    header_bytes));
   std::string json(header_bytes, '\0');
   in.read(json.data(), static_cast<std::streamsize>(header_bytes));
+  return json;
+}
+
+} // namespace
+
+FileMetadata read_safetensors_metadata(const std::filesystem::path &file) {
+  std::ifstream in;
+  const Json header = Json::parse(read_header(file, in), nullptr, false);
+  if (!header.is_object()) refuse_file(file.string(), "the header is no JSON object");
+  FileMetadata metadata;
+  if (!header.contains("__metadata__")) return metadata;
+  for (const auto &[name, value] : header["__metadata__"].items()) {
+    if (!value.is_string()) refuse_file(file.string(), fmt::format("__metadata__: '{}' is no text", name));
+    metadata[name] = value.get<std::string>();
+  }
+  return metadata;
+}
+
+std::vector<FileTensor> read_safetensors(const std::filesystem::path &file, const AcceptTensor &accept) {
+  const std::string where = file.string();
+  std::ifstream in;
+  const std::string json = read_header(file, in);
+  const std::uint64_t data_bytes = std::filesystem::file_size(file) - static_cast<std::uint64_t>(in.tellg());
   std::vector<FileTensor> tensors;
-  for (const SafetensorsEntry &e : parse_safetensors_header(json, size - length.size() - header_bytes, where)) {
+  for (const SafetensorsEntry &e : parse_safetensors_header(json, data_bytes, where)) {
     accept(e.entry);
     FileTensor &tensor = tensors.emplace_back();
     static_cast<TensorEntry &>(tensor) = e.entry;
@@ -132,8 +159,9 @@ std::vector<FileTensor> read_safetensors(const std::filesystem::path &file, cons
   return tensors;
 }
 
-std::string safetensors_header(const std::vector<FileTensor> &tensors) {
+std::string safetensors_header(const std::vector<FileTensor> &tensors, const FileMetadata &metadata) {
   Json header = Json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
   std::uint64_t at = 0;
   for (const FileTensor &tensor : tensors) {
     const auto code =
@@ -148,6 +176,15 @@ std::string safetensors_header(const std::vector<FileTensor> &tensors) {
   for (std::size_t i = 0; i < 8; ++i)
     text += static_cast<char>(json.size() >> (8 * i) & 255U);
   return text + json;
+}
+
+void write_safetensors(const std::filesystem::path &file, const std::vector<FileTensor> &tensors,
+                       const FileMetadata &metadata) {
+  OutputFile out(file);
+  out.append(safetensors_header(tensors, metadata));
+  for (const FileTensor &tensor : tensors)
+    out.append(tensor.bytes);
+  out.commit({});
 }
 
 } // namespace gradweave::graph

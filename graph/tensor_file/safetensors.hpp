@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,17 @@ std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view json, st
 /// All tensors of a file, each accepted before its bytes are read. Throws ConfigError.
 std::vector<FileTensor> read_safetensors(const std::filesystem::path &file, const AcceptTensor &accept);
 
+/// What a file says of itself: texts by their names, the format's "__metadata__".
+using FileMetadata = std::map<std::string, std::string>;
+
+/// Of a file; empty if it says nothing. Throws ConfigError.
+FileMetadata read_safetensors_metadata(const std::filesystem::path &file);
+
 /// Everything before the tensors' bytes, which follow in the same order.
-std::string safetensors_header(const std::vector<FileTensor> &tensors);
+std::string safetensors_header(const std::vector<FileTensor> &tensors, const FileMetadata &metadata = {});
+
+/// Writes a file, all or nothing. Throws OutputError.
+void write_safetensors(const std::filesystem::path &file, const std::vector<FileTensor> &tensors,
+                       const FileMetadata &metadata = {});
 
 } // namespace gradweave::graph

@@ -46,12 +46,12 @@ void write_tensors(const std::filesystem::path &file, const std::vector<FileTens
   if (ending == ".npy" && tensors.size() != 1)
     throw ConfigError(fmt::format("{}: an .npy file holds one tensor, not {}; use .npz or .safetensors", file.string(),
                                   tensors.size()));
-  OutputFile out(file);
   if (ending == ".safetensors") {
-    out.append(safetensors_header(tensors));
-    for (const FileTensor &tensor : tensors)
-      out.append(tensor.bytes);
-  } else if (ending == ".npy") {
+    write_safetensors(file, tensors);
+    return;
+  }
+  OutputFile out(file);
+  if (ending == ".npy") {
     out.append(npy_header(tensors.front()));
     out.append(npy_data(tensors.front()));
   } else {

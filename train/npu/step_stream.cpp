@@ -202,8 +202,7 @@ void StepPlan::add_pass(std::size_t index) {
   ProductSection section = place_product(pass, compiled_[index], step_.graph, memory_);
   memory_bytes_ = std::max(memory_bytes_, section.scratch_end);
   add_staged(section.before, pass.when());
-  parts_.push_back(
-      {pass.when(), std::string(step_.graph.ops[pass.when()].type->name), std::move(section.commands), false});
+  parts_.push_back({pass.when(), names_of(step_.graph, pass.ops), std::move(section.commands), false});
   add_staged(section.behind, pass.when());
 }
 

@@ -46,7 +46,7 @@ void prepare(TrainingSession &session, const TrainArguments &a) {
 TrainingOutcome run(TrainingSession &session, const TrainArguments &a, const SignalGuard &signals, std::FILE *out) {
   TrainingReport report(session.what(), session.forward(), session.step(), session.executor(), out);
   if (session.search()) print_search(*session.search(), *session.system(), out);
-  report.begin(session.steps());
+  report.begin(session.steps(), session.steps_before());
   ProgressDisplay display({1}, a.quiet);
   TrainingEvents events;
   events.before = [&](std::uint64_t, std::uint64_t) { signals.check(); };

@@ -50,6 +50,19 @@ void add_length_options(CLI::App &command, TrainArguments &a) {
       ->capture_default_str();
 }
 
+void add_checkpoint_options(CLI::App &command, TrainArguments &a) {
+  command.add_option("--checkpoint", a.checkpoint,
+                     "Write parameters, moments and losses to this .safetensors file as the steps go, and when "
+                     "interrupted, so that the run can go on");
+  command.add_option("--checkpoint-every", a.checkpoint_every, "Steps from one writing of the checkpoint to the next")
+      ->check(check_whole_number)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
+      ->capture_default_str();
+  command.add_flag("--resume", a.resume,
+                   "Go on from the --checkpoint, if the file is there: with the bits of a run that nobody stopped, "
+                   "whatever --backend and --npu either part has");
+}
+
 void add_optimizer_options(CLI::App &command, TrainArguments &a) {
   command.add_option("--optimizer", a.optimizer, "adamw or sgd")->capture_default_str();
   const auto real = [&](const char *name, double &value, const char *help, double least) {
@@ -113,6 +126,8 @@ constexpr const char *kTrainFooter =
     "Examples:\n"
     "  gradweave train --model mlp_fashion --batch 64 --lr 4e-3 --schedule-lr linear --eval --loss-plot loss.svg\n"
     "  gradweave train --model lenet --batch 64 --lr 4e-3 --schedule-lr linear --steps 20 --backend rtl\n"
+    "  gradweave train --model lenet --batch 32 --steps 200 --lr 4e-3 --schedule-lr linear --backend rtl "
+    "--checkpoint lenet.safetensors --resume --eval\n"
     "  gradweave train --model bert_tiny --data synthetic --steps 1 --backend rtl --npu small\n"
     "  gradweave train --model lenet --batch 8 --data synthetic --steps 2 --backend rtl --system test2\n"
     "  gradweave train --model dlrm_bags --data synthetic --steps 1 --sparse-embeddings --backend rtl --system "
@@ -162,6 +177,7 @@ void add_train(CLI::App &app, const Invocation &invocation, Chosen &chosen) {
   add_network_options(*command, a);
   add_tensor_options(*command, a.tensors);
   add_length_options(*command, a);
+  add_checkpoint_options(*command, a);
   add_optimizer_options(*command, a);
   add_where_options(*command, a);
   command->footer(kTrainFooter);

@@ -2,6 +2,7 @@
 
 #include "compiler/vector_stream/group/lane_cycles.hpp"
 #include "compiler/vector_stream/group/places.hpp"
+#include "compiler/vector_stream/group/windows.hpp"
 
 #include <algorithm>
 
@@ -14,7 +15,10 @@ constexpr std::size_t kMostOfField = 65535;
 /// Chooses tiles stage by stage. A result is a tile of its own, so that no program writes what it reads.
 class TileChoice {
 public:
-  TileChoice(const JobGroup &group, const StridedArea &area) : group_(group), area_(area) {}
+  TileChoice(const JobGroup &group, const StridedArea &area) : group_(group), area_(area) {
+    if (group.windows) rows_ = rows_of_windows(group.stages);
+    of_rows_.assign(rows_.size(), kNone);
+  }
 
   GroupTiles run() {
     for (const Stage &stage : group_.stages) {
@@ -39,20 +43,43 @@ private:
   std::size_t add(const StridedTile &t, const Stage &stage, bool loaded, bool stored) {
     StridedArea part = area_;
     if (!group_.is_elementwise()) part.steps = std::min(stage.steps, area_.steps);
+    return add(t, stage.steps, part, loaded, stored);
+  }
+
+  std::size_t add(const StridedTile &t, std::size_t steps, const StridedArea &part, bool loaded, bool stored) {
     of_.push_back(t);
-    steps_.push_back(stage.steps);
+    steps_.push_back(steps);
     out_.tiles.push_back(tile_of(t, part));
+    out_.first.push_back(t.first);
     out_.loaded.push_back(loaded);
     out_.stored.push_back(stored);
     return of_.size() - 1;
   }
 
+  /// The tile of all the rows that it is a window of; kNone if it is none.
+  std::size_t of_rows(const StridedTile &t) {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (!rows_[i].has(t)) continue;
+      if (of_rows_[i] == kNone) {
+        const WindowRows &rows = rows_[i];
+        StridedArea part = area_;
+        part.step = 0;
+        part.steps = rows.cols;
+        of_rows_[i] = add(rows.tile, rows.cols, part, !rows.written, rows.written && group_.in_memory[t.value]);
+      }
+      return of_rows_[i];
+    }
+    return kNone;
+  }
+
   std::size_t read(const StridedTile &t, const Stage &stage) {
+    if (const std::size_t rows = of_rows(t); rows != kNone) return rows;
     const std::size_t found = newest(t, stage);
     return found != kNone ? found : add(t, stage, true, false);
   }
 
   std::size_t write(const StridedTile &t, const Stage &stage) {
+    if (const std::size_t rows = of_rows(t); rows != kNone) return rows;
     const std::size_t earlier = newest(t, stage);
     if (earlier != kNone) out_.stored[earlier] = false;
     return add(t, stage, false, group_.in_memory[t.value]);
@@ -62,6 +89,8 @@ private:
   const StridedArea &area_;
   std::vector<StridedTile> of_; ///< each tile's, and the steps of its stage
   std::vector<std::size_t> steps_;
+  std::vector<WindowRows> rows_;     ///< of a group of windows
+  std::vector<std::size_t> of_rows_; ///< the tile of each; kNone: not yet
   GroupTiles out_;
 };
 
@@ -77,7 +106,7 @@ std::uint64_t busy_cycles(const JobGroup &group, std::size_t lanes, const NpuCon
 } // namespace
 
 bool JobGroup::is_elementwise() const {
-  return std::all_of(stages.begin(), stages.end(), [](const Stage &s) { return s.elementwise; });
+  return !windows && std::all_of(stages.begin(), stages.end(), [](const Stage &s) { return s.elementwise; });
 }
 
 std::size_t JobGroup::steps() const {

@@ -15,6 +15,8 @@ namespace gradweave::compiler {
 struct JobGroup {
   std::vector<Stage> stages;
   std::vector<bool> in_memory; ///< of OpJobs::values: whether anything but the group reads what it writes
+  /// Of elements: tiles are windows of common rows (windows.hpp), so that only lanes may be cut.
+  bool windows = false;
 
   /// Whether steps may be cut, too.
   bool is_elementwise() const;
@@ -27,6 +29,7 @@ struct JobGroup {
 struct GroupTiles {
   std::vector<AreaTile> tiles;
   std::vector<bool> loaded, stored;
+  std::vector<std::size_t> first;                          ///< element of the value where the whole of each begins
   std::vector<std::vector<std::size_t>> operands, results; ///< which tiles, of each stage
   std::size_t rows = 0;                                    ///< of the scratchpad, all together
 };

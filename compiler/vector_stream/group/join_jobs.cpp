@@ -1,7 +1,10 @@
 #include "compiler/vector_stream/group/join_jobs.hpp"
 
+#include "compiler/vector_stream/group/windows.hpp"
+
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace gradweave::compiler {
 namespace {
@@ -46,6 +49,11 @@ public:
         out_.emplace_back(std::get<MoveJob>(jobs_.steps[at]));
         continue;
       }
+      if (auto windows = windows_from(at)) {
+        at += windows->stages.size() - 1;
+        out_.emplace_back(std::move(*windows));
+        continue;
+      }
       const JobGroup alone = group_of({stage_of(jobs_, *job)}, at);
       auto *before = out_.empty() ? nullptr : std::get_if<JobGroup>(&out_.back());
       std::optional<JobGroup> joined;
@@ -77,12 +85,41 @@ private:
     return group;
   }
 
+  /// As many jobs from `at` on as share windows (shares_windows()), write all of the rows that they write, and fit a
+  /// place and the program memory. Nothing if that is one, or if their lanes do not fill a line.
+  std::optional<JobGroup> windows_from(std::size_t at) const {
+    std::optional<JobGroup> best;
+    std::vector<Stage> stages;
+    for (std::size_t next = at; next < jobs_.steps.size(); ++next) {
+      const auto *job = std::get_if<VectorJob>(&jobs_.steps[next]);
+      if (job == nullptr) break;
+      Stage stage = stage_of(jobs_, *job);
+      if (!shares_windows(stages, stage, npu_)) stage = exchanged(stage);
+      if (stage.lanes < npu_.lanes() || !shares_windows(stages, stage, npu_)) break;
+      stages.push_back(std::move(stage));
+      if (stages.size() == 1 || !are_covered(stages)) continue;
+      JobGroup group = group_of(stages, next);
+      group.windows = true;
+      if (!fit_program_memory(stages) || cut_of_chains(group, npu_).strips == 0) break;
+      best = std::move(group);
+    }
+    return best;
+  }
+
+  static bool fit_program_memory(const std::vector<Stage> &stages) {
+    std::set<const isa::vector::Program *> programs;
+    std::size_t words = 0;
+    for (const Stage &stage : stages)
+      if (programs.insert(stage.program).second) words += isa::vector::encode(*stage.program).size();
+    return words <= isa::kProgramWords;
+  }
+
   std::uint64_t cycles(const JobGroup &group) const {
     return group.is_elementwise() ? cycles_of_elements(group, npu_) : cut_of_chains(group, npu_).cycles;
   }
 
   std::optional<JobGroup> join(const JobGroup &group, const JobGroup &alone, std::size_t at) const {
-    if (!has_room(group, alone)) return std::nullopt;
+    if (group.windows || !has_room(group, alone)) return std::nullopt;
     std::vector<JobGroup> forms{group};
     if (group.is_elementwise()) add_forms(forms, group, alone.stages[0]);
     for (const JobGroup &form : forms) {

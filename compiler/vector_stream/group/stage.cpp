@@ -92,6 +92,14 @@ isa::VectorTile view_of(const StridedTile &strided, const AreaTile &tile, std::u
   return v;
 }
 
+isa::VectorTile window_of(const StridedTile &strided, const AreaTile &tile, std::uint32_t slot, const Window &window) {
+  isa::VectorTile v = view_of(strided, tile, slot);
+  v.spm.row += static_cast<std::uint32_t>(window.col / window.lanes) * tile.spm.pstride;
+  v.col = static_cast<std::uint32_t>(window.col % window.lanes);
+  v.cols = static_cast<std::uint32_t>(window.cols);
+  return v;
+}
+
 Stage exchanged(Stage stage) {
   std::swap(stage.lanes, stage.steps);
   for_tiles(stage, [](StridedTile &t) { std::swap(t.lane, t.step); });

@@ -21,6 +21,12 @@ struct StridedTile {
   }
 };
 
+/// Columns of a tile's rows.
+struct Window {
+  std::size_t col = 0, cols = 0; ///< first, and how many
+  std::uint32_t lanes = 1;       ///< of the scratchpad
+};
+
 /// A job, or its elements in another order of lanes and steps.
 struct Stage {
   const isa::vector::Program *program = nullptr;
@@ -39,8 +45,10 @@ Stage stage_of(const OpJobs &jobs, const VectorJob &job);
 /// The rectangle of an area, as a matrix whose columns lie side by side.
 AreaTile tile_of(const StridedTile &tile, const StridedArea &area);
 
-/// How a program sees it: as slot `slot`, in the rows of `tile`.
+/// How a program sees it: as slot `slot`, in the rows of `tile`. A window of these rows begins in column `col`, of
+/// `lanes` columns a panel.
 isa::VectorTile view_of(const StridedTile &strided, const AreaTile &tile, std::uint32_t slot);
+isa::VectorTile window_of(const StridedTile &strided, const AreaTile &tile, std::uint32_t slot, const Window &window);
 
 /// Lanes become steps, and steps lanes.
 Stage exchanged(Stage stage);

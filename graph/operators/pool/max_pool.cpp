@@ -90,9 +90,12 @@ private:
       LineWalk walk = pixels.walk(rows.count, cols.count);
       for (std::size_t t = begin; t < end; ++t)
         walk.in.push_back(pixels.of_image(input(1), taps[t].row, taps[t].col));
-      walk.out = {pixels.of_result(largest, rows.first, cols.first), pixels.of_result(chosen, rows.first, cols.first)};
-      const bool goes_on = begin > 0;
-      if (goes_on) walk.in.insert(walk.in.end(), walk.out.begin(), walk.out.end());
+      const WalkOperand most_so_far = pixels.of_result(largest, rows.first, cols.first),
+                        tap_so_far = pixels.of_result(chosen, rows.first, cols.first);
+      const bool goes_on = begin > 0, last = end == taps.size();
+      if (goes_on) walk.in.insert(walk.in.end(), {most_so_far, tap_so_far});
+      walk.out = {tap_so_far};
+      if (!last) walk.out.push_back(most_so_far);
       const std::size_t count = end - begin;
       std::array<double, 5> numbers{};
       for (std::size_t t = begin; t < end; ++t)
@@ -103,10 +106,10 @@ private:
           auto tap = goes_on ? at.in(count + 1) : number<A>(numbers[0]);
           for (std::size_t i = goes_on ? 0 : 1; i < count; ++i) {
             tap = larger_of<A>(most, at.in(i), tap, number<A>(numbers[i]));
-            most = larger_of<A>(most, at.in(i), most, at.in(i));
+            if (!last || i + 1 < count) most = larger_of<A>(most, at.in(i), most, at.in(i));
           }
-          at.out(1, tap);
-          at.out(0, most);
+          if (!last) at.out(1, most);
+          at.out(0, tap);
         });
       });
     }

@@ -2,6 +2,8 @@
 // never moves.
 #include "tests/compiler/vector_stream/op_group.hpp"
 
+#include <array>
+
 namespace gradweave::compiler {
 namespace {
 
@@ -85,6 +87,29 @@ TEST_P(OpGroups, OfATransposeBetween) {
   ASSERT_NO_FATAL_FAILURE(g.check());
 }
 
+/// Windows of few channels are columns of a line of the image, where its lines fit.
+TEST_P(OpGroups, OfPoolingOfFewChannels) {
+  const auto window = [](std::int64_t size, std::int64_t stride, std::int64_t pad) {
+    graph::Attributes a;
+    a.set("kernel_shape", std::vector<std::int64_t>{size, size});
+    a.set("strides", std::vector<std::int64_t>{stride, stride});
+    a.set("pads", std::vector<std::int64_t>{pad, pad, pad, pad});
+    return a;
+  };
+  const std::array<graph::Attributes, 4> windows{window(2, 2, 0), window(3, 2, 1), window(2, 1, 0), window(3, 3, 0)};
+  for (const std::uint32_t channels : {2U, 3U, 7U})
+    for (std::size_t w = 0; w < windows.size(); ++w)
+      for (const std::uint32_t batch : {1U, 9U}) {
+        OpGroup g(npu_);
+        const TensorId x = g.input("x", ElementType::kBf16, {batch, 6, 6, channels});
+        const TensorId y = g.add("MaxPool", {x}, ElementType::kBf16, "y", windows[w]);
+        const TensorId dy = g.input("dy", ElementType::kFp32, g.graph().tensors[y].shape);
+        g.add("MaxPoolGradient", {dy, x}, ElementType::kBf16, "dx", windows[w]);
+        SCOPED_TRACE(fmt::format("{} images, {} channels, window {}", batch, channels, w));
+        ASSERT_NO_FATAL_FAILURE(g.check());
+      }
+}
+
 INSTANTIATE_TEST_SUITE_P(Npus, OpGroups, testing::Values("test8v2", "test6x10v1", "test8c2v8"));
 
 /// The sum and the norm never move: 6 bytes an element come, 2 go, besides statistics, and gamma and beta again and
@@ -96,6 +121,22 @@ TEST(OpGroupsOnSmall, KeepAResidualInTheScratchpad) {
   const std::uint64_t all = 512 * 312 * 8;
   EXPECT_GE(moved(g.commands()), all);
   EXPECT_LT(moved(g.commands()), all + all / 100);
+}
+
+/// LeNet's first pooling: the image comes once, in whole lines, and so does what goes back.
+TEST(OpGroupsOnSmall, PoolWholeLinesOfImages) {
+  const Machine npu = vector_machine("small");
+  graph::Attributes window;
+  window.set("kernel_shape", std::vector<std::int64_t>{2, 2});
+  window.set("strides", std::vector<std::int64_t>{2, 2});
+  OpGroup forward(npu), back(npu);
+  const std::uint64_t all = 32 * 28 * 28 * 6;
+  forward.add("MaxPool", {forward.input("x", ElementType::kBf16, {32, 28, 28, 6})}, ElementType::kBf16, "y", window);
+  EXPECT_EQ(moved(forward.commands()), all * 2 + all / 4 * 2);
+  const TensorId dy = back.input("dy", ElementType::kFp32, {32, 14, 14, 6}),
+                 x = back.input("x", ElementType::kBf16, {32, 28, 28, 6});
+  back.add("MaxPoolGradient", {dy, x}, ElementType::kBf16, "dx", window);
+  EXPECT_EQ(moved(back.commands()), all * 2 + all / 4 * 4 + all * 2);
 }
 
 /// Operations of all lanes, as if all lines were full.
@@ -144,6 +185,23 @@ TEST_F(OperatorsOnSmall, TakeWhatLanesLinesOrMemoryTake) {
   OpGroup adamw(npu_);
   add_adamw(adamw, {312, 1200});
   expect("AdamW of 312 x 1200", adamw, 312 * 1200 * 28, 0.9);
+}
+
+TEST_F(OperatorsOnSmall, PoolWindowsOfFewChannels) {
+  graph::Attributes window;
+  window.set("kernel_shape", std::vector<std::int64_t>{2, 2});
+  window.set("strides", std::vector<std::int64_t>{2, 2});
+  for (const auto &[pixels, channels] : {std::pair{28U, 6U}, {10U, 16U}}) {
+    const graph::Shape image{32, pixels, pixels, channels};
+    const double all = 32.0 * pixels * pixels * channels;
+    OpGroup forward(npu_), back(npu_);
+    forward.add("MaxPool", {forward.input("x", ElementType::kBf16, image)}, ElementType::kBf16, "y", window);
+    expect(fmt::format("MaxPool of 32 x {0} x {0} x {1}", pixels, channels).c_str(), forward, all * 2.5, 0.5);
+    const TensorId dy = back.input("dy", ElementType::kFp32, {32, pixels / 2, pixels / 2, channels}),
+                   x = back.input("x", ElementType::kBf16, image);
+    back.add("MaxPoolGradient", {dy, x}, ElementType::kBf16, "dx", window);
+    expect(fmt::format("MaxPoolGradient of 32 x {0} x {0} x {1}", pixels, channels).c_str(), back, all * 5, 0.45);
+  }
 }
 
 TEST_F(OperatorsOnSmall, ReduceAlongTheirSteps) {

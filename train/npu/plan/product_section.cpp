@@ -114,10 +114,14 @@ ProductSection place_product(const ProductPass &pass, const compiler::Compiled &
     }
     const std::uint64_t matrix = compiler::round_up(scratch, compiler::kTensorAlignment);
     scratch = matrix + std::uint64_t{binding.rows} * binding.cols * element_of(binding);
-    StagedMatrix staged{
-        staging_jobs(placed, pass.layer, graph, place, binding.rows, binding.cols, !binding.input, pass.begins),
-        place.address, matrix};
-    (binding.input ? section.before : section.behind).push_back(std::move(staged));
+    for (const PlacedTensor &staged : binding.input ? pass.inputs : pass.results) {
+      if (staged.as != binding.tensor) continue;
+      const TensorPlace &at = memory.places[staged.id];
+      (binding.input ? section.before : section.behind)
+          .push_back(
+              {staging_jobs(staged, pass.layer, graph, at, binding.rows, binding.cols, !binding.input, pass.begins),
+               at.address, matrix});
+    }
     targets.push_back(staged_target(binding, placed, pass.layer, matrix));
   }
   const std::uint64_t spill = compiler::round_up(scratch, compiler::kTensorAlignment);

@@ -1,6 +1,7 @@
 #include "train/npu/plan/staging.hpp"
 
 #include "compiler/ir/contraction.hpp"
+#include "sw_models/numerics/numerics.hpp"
 #include "sw_models/vector/recorder.hpp"
 
 #include <fmt/format.h>
@@ -26,10 +27,11 @@ isa::vector::Program copy_program() {
   return record.program();
 }
 
-isa::vector::Program zero_program() {
+isa::vector::Program constant_program(float value) {
   vector::Recorder record;
   record.loop();
-  record.output(0, record.bor(vector::Recorder::constant(0), vector::Recorder::constant(0)));
+  const auto constant = vector::Recorder::constant(bits_of_fp32(value));
+  record.output(0, record.bor(constant, constant));
   return record.program();
 }
 
@@ -67,6 +69,12 @@ public:
       if (first && covered() < jobs_.values[kTensor].elements) zero(kTensor);
       put_phase();
       break;
+    case Form::kWithoutOnes:
+      take_weights();
+      break;
+    case Form::kOfOnes:
+      take_sums();
+      break;
     }
     return std::move(jobs_);
   }
@@ -91,9 +99,9 @@ private:
   /// A matrix of rows x columns, in the tensor by columns.
   void transpose(std::pair<std::size_t, std::size_t> size, std::size_t tensor, std::size_t tensor_pitch,
                  std::size_t matrix, std::size_t matrix_pitch) {
-    if (jobs_.programs.empty()) jobs_.programs.push_back(copy_program());
     VectorJob job;
     job.elementwise = true;
+    job.program = program(copy_program());
     job.steps = static_cast<std::uint32_t>(size.first);
     job.lanes = static_cast<std::uint32_t>(size.second);
     const JobTile in_tensor{kTensor, tensor, tensor_pitch, LineOf::kColumn, true, true};
@@ -116,19 +124,63 @@ private:
 
   void im2col() {
     const Convolution &c = *placed_.conv;
-    const std::size_t length = c.group_channels();
-    bool padded = false;
+    const bool lines = c.pad_top == 0 && c.pad_bottom == 0; // padding is at the ends of lines, if anywhere
+    if (!lines) zero(kMatrix);
+    for (std::uint32_t row = 0; row < c.kernel_height; ++row)
+      for (std::uint32_t group = 0; group < c.groups; ++group)
+        for (std::uint32_t x = 0; x < c.out_width(); ++x)
+          im2col_of(row, group, x, lines);
+  }
+
+  /// What output pixels of one column read by a row of the kernel. Taps side by side in the image are one run.
+  void im2col_of(std::uint32_t row, std::uint32_t group, std::uint32_t x, bool zeros) {
+    const Convolution &c = *placed_.conv;
+    const std::size_t length = c.group_channels(), first = group * c.k() + row * c.kernel_width * length;
+    const std::uint32_t joined = c.groups == 1 && c.dilation_width == 1 ? c.kernel_width : 1;
+    for (std::uint32_t tap = 0, end = 0; tap < c.kernel_width; tap = end) {
+      const bool inside = is_inside(c, x, tap);
+      end = tap + 1;
+      while (end % joined != 0 && is_inside(c, x, end) == inside)
+        ++end;
+      const std::size_t col = first + tap * length, cols = (end - tap) * length;
+      if (inside)
+        move(runs_of(row, group, x, tap, col), cols);
+      else if (zeros)
+        fill({kMatrix, x * cols_ + col, std::size_t{c.out_width()} * cols_}, c.m() / c.out_width(), cols, 0);
+    }
+    if (placed_.ones)
+      fill({kMatrix, (x + 1) * cols_ - 1, std::size_t{c.out_width()} * cols_}, c.m() / c.out_width(), 1, 1);
+  }
+
+  /// Of dW's matrix, whose rows are those of the kernel's rows, each with one more behind it.
+  void take_weights() {
+    const std::size_t own = (placed_.conv->channels - 1) * cols_;
     std::vector<Run> runs;
-    for (std::size_t tap = 0; tap < std::size_t{c.kernel_height} * c.kernel_width; ++tap)
-      for (std::size_t group = 0; group < c.groups; ++group)
-        for (std::size_t m = 0; m < c.m(); ++m) {
-          const std::size_t pixel = pixel_of(c, m, tap);
-          padded = padded || pixel == kPadding;
-          if (pixel != kPadding)
-            runs.push_back({pixel * c.channels + group * length, m * cols_ + group * c.k() + tap * length});
-        }
-    if (padded) zero(kMatrix);
-    move(runs, length);
+    for (std::size_t row = 0; row < placed_.conv->kernel_height; ++row)
+      runs.push_back({row * (own + cols_), row * own});
+    move(runs, own);
+  }
+
+  /// The kernel's row that meets the image in every pixel of dY has the sums of all.
+  void take_sums() {
+    move({{((std::size_t{placed_.conv->pad_top} + 1) * placed_.conv->channels - 1) * cols_, 0}}, cols_);
+  }
+
+  static bool is_inside(const Convolution &c, std::uint32_t x, std::uint32_t tap) {
+    const std::uint32_t col = x * c.stride_width + tap * c.dilation_width;
+    return col >= c.pad_left && col - c.pad_left < c.width;
+  }
+
+  /// From the pixels of a tap to a column of the matrix, of all rows in which the tap meets the image.
+  std::vector<Run> runs_of(std::uint32_t row, std::uint32_t group, std::uint32_t x, std::uint32_t tap,
+                           std::size_t col) const {
+    const Convolution &c = *placed_.conv;
+    std::vector<Run> runs;
+    for (std::size_t m = x; m < c.m(); m += c.out_width()) {
+      const std::size_t pixel = pixel_of(c, m, std::size_t{row} * c.kernel_width + tap);
+      if (pixel != kPadding) runs.push_back({pixel * c.channels + group * c.group_channels(), m * cols_ + col});
+    }
+    return runs;
   }
 
   static constexpr std::size_t kPadding = ~std::size_t{0};
@@ -185,17 +237,24 @@ private:
     move(runs, cols_);
   }
 
-  void zero(std::size_t value) {
+  /// The first element of a rectangle, and elements from row to row.
+  struct Corner {
+    std::size_t value = 0, first = 0, pitch = 0;
+  };
+
+  void fill(const Corner &at, std::size_t rows, std::size_t cols, float value) {
     VectorJob job;
     job.elementwise = true;
-    job.program = jobs_.programs.size();
-    jobs_.programs.push_back(zero_program());
-    const std::size_t elements = jobs_.values[value].elements;
-    const std::size_t cols = value == kMatrix ? cols_ : placed_.conv->channels;
-    job.steps = static_cast<std::uint32_t>(elements / cols);
+    job.program = program(constant_program(value));
+    job.steps = static_cast<std::uint32_t>(rows);
     job.lanes = static_cast<std::uint32_t>(cols);
-    job.results = {JobTile{value, 0, cols, LineOf::kRow, true, true}};
+    job.results = {JobTile{at.value, at.first, at.pitch, LineOf::kRow, true, true}};
     jobs_.steps.emplace_back(std::move(job));
+  }
+
+  void zero(std::size_t value) {
+    const std::size_t cols = value == kMatrix ? cols_ : placed_.conv->channels;
+    fill({value, 0, cols}, jobs_.values[value].elements / cols, cols, 0);
   }
 
   /// Moves of runs of `length` elements; those that are equally far apart on both sides go together.
@@ -211,9 +270,34 @@ private:
           ++end;
       }
       job.rows = end - i;
-      jobs_.steps.emplace_back(job);
+      if (job.rows > 1 && length <= kFewElements)
+        copy(job);
+      else
+        jobs_.steps.emplace_back(job);
       i = end;
     }
+  }
+
+  /// Rows of few elements go through the vector unit, which copies them from and to lines that are moved as a whole.
+  void copy(const MoveJob &move) {
+    VectorJob job;
+    job.elementwise = true;
+    job.program = program(copy_program());
+    job.steps = static_cast<std::uint32_t>(move.length);
+    job.lanes = static_cast<std::uint32_t>(move.rows);
+    job.operands = {JobTile{move.from, move.from_first, move.from_pitch, LineOf::kColumn, true, true}};
+    job.results = {JobTile{move.to, move.to_first, move.to_pitch, LineOf::kColumn, true, true}};
+    jobs_.steps.emplace_back(std::move(job));
+  }
+  static constexpr std::size_t kFewElements = 32;
+
+  std::size_t program(const isa::vector::Program &wanted) {
+    const auto found = std::find_if(jobs_.programs.begin(), jobs_.programs.end(), [&](const isa::vector::Program &p) {
+      return isa::vector::encode(p) == isa::vector::encode(wanted);
+    });
+    if (found != jobs_.programs.end()) return static_cast<std::size_t>(found - jobs_.programs.begin());
+    jobs_.programs.push_back(wanted);
+    return jobs_.programs.size() - 1;
   }
 
   const PlacedTensor &placed_;

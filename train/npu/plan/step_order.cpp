@@ -21,7 +21,7 @@ class Ordering {
 public:
   Ordering(const Graph &graph, const ProductPlan &products, const Views &views)
       : graph_(graph), products_(products), owner_(graph.tensors.size()), done_(graph.ops.size()),
-        written_(graph.tensors.size(), kNone), pass_of_(products.pass_of_ops(graph.ops.size())) {
+        pass_of_(products.pass_of_ops(graph.ops.size())), written_(graph.tensors.size(), kNone) {
     for (TensorId id = 0; id < owner_.size(); ++id)
       owner_[id] = id;
     for (const View &view : views.views)
@@ -36,7 +36,7 @@ public:
       order_.station_of[op] = static_cast<std::uint32_t>(order_.stations.size()); // unless it is a pass's
       if (std::vector<std::size_t> due = products_.due(op); !due.empty()) add_passes(std::move(due));
       if (pass_of_[op] == 0 && is_product(graph_, graph_.ops[op])) add_depthwise(op);
-      if (compiler::has_jobs(*graph_.ops[op].type) && !done_[op]) add_operator(op);
+      if (compiler::has_jobs(*graph_.ops[op].type) && !done_[op] && pass_of_[op] == 0) add_operator(op);
     }
     end_run();
     return std::move(order_);
@@ -88,10 +88,10 @@ private:
 
   const Graph &graph_;
   const ProductPlan &products_;
-  std::vector<TensorId> owner_;   ///< of each tensor, what it is a view of, or itself
-  std::vector<bool> done_;        ///< ops that have nothing to do
-  std::vector<TensorId> written_; ///< of each place, the tensor that the run at hand has written there
+  std::vector<TensorId> owner_; ///< of each tensor, what it is a view of, or itself
+  std::vector<bool> done_;      ///< ops that have nothing to do
   std::vector<std::size_t> pass_of_;
+  std::vector<TensorId> written_; ///< of each place, the tensor that the run at hand has written there
   Station run_;
   StepOrder order_;
 };
