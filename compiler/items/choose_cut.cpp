@@ -1,0 +1,99 @@
+#include "compiler/items/choose_cut.hpp"
+
+#include "sw_models/timing/timing_model.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gradweave::compiler {
+namespace {
+
+class Choice {
+public:
+  Choice(const ItemJobs &jobs, const std::vector<ItemPlace> &places, const Machine &npu)
+      : jobs_(jobs), places_(places), npu_(npu) {}
+
+  std::optional<ItemCut> run() {
+    std::size_t chunks = 0;
+    for (auto most = static_cast<std::uint32_t>(jobs_.items); most > 0; --most) {
+      const std::size_t count = chunks_of(jobs_, most).size();
+      if (count == chunks) continue;
+      chunks = count;
+      for (const bool ahead : {true, false})
+        for (const bool overlap : {true, false})
+          look_at(fewest(most), ahead, overlap);
+    }
+    std::sort(found_.begin(), found_.end(), [](const Found &a, const Found &b) { return a.cycles < b.cycles; });
+    if (found_.empty()) return std::nullopt;
+    found_.resize(std::min(found_.size(), kRefined));
+    for (Found &found : found_)
+      refine(found);
+    return std::min_element(found_.begin(), found_.end(),
+                            [](const Found &a, const Found &b) { return a.cycles < b.cycles; })
+        ->cut;
+  }
+
+private:
+  static constexpr std::size_t kRefined = 3;
+  struct Found {
+    ItemCut cut;
+    std::uint64_t cycles = 0;
+  };
+
+  /// The most items that a chunk has if no chunk may have more than `most`.
+  std::uint32_t fewest(std::uint32_t most) const {
+    std::size_t largest = 0;
+    for (const ItemChunk &chunk : chunks_of(jobs_, most))
+      largest = std::max(largest, chunk.count);
+    return static_cast<std::uint32_t>(largest);
+  }
+
+  bool fits(const ItemCut &cut) const { return place_items(jobs_, cut, npu_).has_value(); }
+
+  std::uint64_t cycles(const ItemCut &cut) const {
+    return timing::run(npu_, item_commands(jobs_, places_, cut, npu_, 0)).cycles();
+  }
+
+  void look_at(std::uint32_t chunk, bool ahead, bool overlap) {
+    ItemCut cut{chunk, ahead, overlap, {}};
+    cut.buffers = least_buffers(jobs_, cut);
+    if (fits(cut)) found_.push_back({cut, cycles(cut)});
+  }
+
+  void refine(Found &found) const {
+    for (bool better = true; better;) {
+      better = false;
+      Found best = found;
+      for (std::size_t tile = 0; tile < jobs_.tiles.size(); ++tile) {
+        ItemCut cut = found.cut;
+        ++cut.buffers[tile];
+        if (cut.buffers[tile] > 3 || !fits(cut)) continue;
+        if (const std::uint64_t taken = cycles(cut); taken < best.cycles) best = {cut, taken};
+      }
+      better = best.cycles < found.cycles;
+      found = best;
+    }
+  }
+
+  const ItemJobs &jobs_;
+  const std::vector<ItemPlace> &places_;
+  const Machine &npu_;
+  std::vector<Found> found_;
+};
+
+} // namespace
+
+std::optional<ItemCut> choose_cut(const ItemJobs &jobs, const std::vector<ItemPlace> &places, const Machine &npu) {
+  return Choice(jobs, places, npu).run();
+}
+
+bool has_cut(const ItemJobs &jobs, const NpuConfig &npu) {
+  std::size_t words = 0;
+  for (const ItemStage &stage : jobs.stages)
+    if (const auto *run = std::get_if<ItemRun>(&stage)) words += isa::vector::encode(run->program).size();
+  ItemCut cut;
+  cut.buffers = least_buffers(jobs, cut);
+  return words <= isa::kProgramWords && place_items(jobs, cut, npu).has_value();
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,218 @@
+#include "compiler/items/item_commands.hpp"
+
+#include "compiler/items/ordered_commands.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace gradweave::compiler {
+namespace {
+
+class Emitter {
+public:
+  Emitter(const ItemJobs &jobs, const std::vector<ItemPlace> &places, const ItemCut &cut, const NpuConfig &npu)
+      : jobs_(jobs), places_(places), cut_(cut), npu_(npu), chunks_(chunks_of(jobs, cut.chunk)),
+        turns_(turns_of(jobs, cut)), commands_(number_regions()) {
+    auto rows = place_items(jobs, cut, npu);
+    if (!rows) throw std::logic_error("a chunk of items does not fit the scratchpad");
+    rows_ = std::move(*rows);
+    for (std::size_t i = 0; i < jobs.tiles.size(); ++i)
+      held_.emplace_back(cut.buffers[i]);
+    for (std::size_t i = 0; i < jobs.tiles.size(); ++i)
+      first_reader_.push_back(reader_of(i));
+  }
+
+  std::vector<isa::Command> run(std::uint32_t first_semaphore) {
+    write_programs();
+    for (std::size_t at = 0; at < chunks_.size() + turns_.last; ++at)
+      for (std::uint32_t turn = turns_.last + 1; turn-- > 0;)
+        if (at >= turn && at - turn < chunks_.size()) emit_turn(at - turn, turn);
+    return commands_.encoded(first_semaphore);
+  }
+
+private:
+  /// Each item's part of each buffer is one.
+  std::size_t number_regions() {
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < jobs_.tiles.size(); ++i) {
+      regions_.push_back(next);
+      next += std::size_t{cut_.buffers[i]} * cut_.chunk;
+    }
+    return next;
+  }
+
+  /// The stage that reads the tile first.
+  std::size_t reader_of(std::size_t tile) const {
+    for (std::size_t s = 0; s < jobs_.stages.size(); ++s) {
+      if (const auto *product = std::get_if<ItemProduct>(&jobs_.stages[s])) {
+        if (product->a == tile || product->b == tile) return s;
+        continue;
+      }
+      const auto &operands = std::get<ItemRun>(jobs_.stages[s]).operands;
+      if (std::any_of(operands.begin(), operands.end(), [&](const ItemView &v) { return v.tile == tile; })) return s;
+    }
+    return jobs_.stages.size();
+  }
+
+  void write_programs() {
+    std::uint32_t at = 0;
+    for (const ItemStage &stage : jobs_.stages) {
+      program_at_.push_back(at);
+      const auto *run = std::get_if<ItemRun>(&stage);
+      if (run == nullptr) continue;
+      const isa::vector::Words words = isa::vector::encode(run->program);
+      for (std::size_t done = 0; done < words.size();) {
+        isa::ProgramCommand p;
+        p.at = at + static_cast<std::uint32_t>(done);
+        p.count = static_cast<std::uint32_t>(std::min(words.size() - done, p.words.size()));
+        std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(done), p.count, p.words.begin());
+        commands_.add(p);
+        done += p.count;
+      }
+      at += static_cast<std::uint32_t>(words.size());
+    }
+  }
+
+  /// LOADs of what phases of this turn, or of the next, begin to read; stages, and STOREs of what they give.
+  void emit_turn(std::size_t chunk, std::uint32_t turn) {
+    for (std::size_t s = 0; s < jobs_.stages.size(); ++s) {
+      for (std::size_t tile = 0; tile < jobs_.tiles.size(); ++tile)
+        if (jobs_.tiles[tile].loaded && first_reader_[tile] == s && turns_.loads[tile] == turn) load(tile, chunk);
+      if (turns_.stages[s] != turn) continue;
+      if (const auto *product = std::get_if<ItemProduct>(&jobs_.stages[s])) {
+        multiply(*product, chunk);
+        store(product->c, chunk);
+      } else {
+        const auto &run = std::get<ItemRun>(jobs_.stages[s]);
+        compute(run, program_at_[s], chunk);
+        for (const ItemView &result : run.results)
+          store(result.tile, chunk);
+      }
+    }
+  }
+
+  std::size_t buffer_of(std::size_t tile, std::size_t chunk) const { return chunk % cut_.buffers[tile]; }
+
+  /// The part of an item, or all of a tile that is shared.
+  RegionRange region(std::size_t tile, std::size_t chunk, std::size_t item) const {
+    return {regions_[tile] + buffer_of(tile, chunk) * cut_.chunk + (jobs_.tiles[tile].each ? item : 0), 1};
+  }
+  RegionRange all_regions(std::size_t tile, std::size_t chunk) const {
+    return {regions_[tile] + buffer_of(tile, chunk) * cut_.chunk, jobs_.tiles[tile].each ? chunks_[chunk].count : 1};
+  }
+
+  isa::SpmTile spm(std::size_t tile, std::size_t chunk, std::size_t item) const {
+    const ItemTile &t = jobs_.tiles[tile];
+    const auto above = static_cast<std::uint32_t>(t.each ? item * t.rows : 0);
+    isa::SpmTile place;
+    place.row = rows_[tile][buffer_of(tile, chunk)] + above * (t.fp32 ? 2 : 1);
+    place.pstride = panel_rows(t, cut_);
+    place.rot = static_cast<std::uint8_t>(above % npu_.lanes());
+    return place;
+  }
+
+  isa::DmaCommand transfer(std::size_t tile, std::size_t chunk, std::size_t item, bool store) const {
+    const ItemTile &t = jobs_.tiles[tile];
+    isa::DmaCommand d;
+    d.store = store;
+    d.fp32 = t.fp32;
+    d.dram_addr = places_[tile].addresses[chunks_[chunk].first + item];
+    d.pitch = t.rows == 1 ? 0 : places_[tile].pitch;
+    d.rows = t.rows;
+    d.cols = t.cols;
+    d.spm = spm(tile, chunk, item);
+    return d;
+  }
+
+  void load(std::size_t tile, std::size_t chunk) {
+    std::vector<std::uint64_t> &held = held_[tile][buffer_of(tile, chunk)];
+    const std::size_t count = jobs_.tiles[tile].each ? chunks_[chunk].count : 1;
+    held.resize(cut_.chunk, ~std::uint64_t{0});
+    for (std::size_t item = 0; item < count; ++item) {
+      const isa::DmaCommand d = transfer(tile, chunk, item, false);
+      if (held[item] != d.dram_addr) commands_.add(d, {}, {region(tile, chunk, item)});
+      held[item] = d.dram_addr;
+    }
+  }
+
+  void store(std::size_t tile, std::size_t chunk) {
+    if (!jobs_.tiles[tile].stored) return;
+    for (std::size_t item = 0; item < chunks_[chunk].count; ++item)
+      commands_.add(transfer(tile, chunk, item, true), {region(tile, chunk, item)});
+  }
+
+  void multiply(const ItemProduct &product, std::size_t chunk) {
+    isa::GemmCommand gemm;
+    gemm.a_col = product.a_col;
+    gemm.b_col = product.b_col;
+    gemm.out_bf16 = !jobs_.tiles[product.c].fp32;
+    gemm.m = product.m, gemm.n = product.n, gemm.k = product.k;
+    for (std::size_t item = 0; item < chunks_[chunk].count; ++item) {
+      gemm.a = spm(product.a, chunk, item);
+      gemm.b = spm(product.b, chunk, item);
+      gemm.cout = spm(product.c, chunk, item);
+      commands_.add(gemm, {region(product.a, chunk, item), region(product.b, chunk, item)},
+                    {region(product.c, chunk, item)});
+    }
+  }
+
+  void compute(const ItemRun &run, std::uint32_t program, std::size_t chunk) {
+    const auto count = static_cast<std::uint32_t>(chunks_[chunk].count);
+    std::vector<isa::VectorTile> slots;
+    std::vector<RegionRange> reads, writes;
+    const auto add = [&](const ItemView &view, std::size_t slot) {
+      const ItemTile &t = jobs_.tiles[view.tile];
+      isa::VectorTile v;
+      v.slot = static_cast<std::uint32_t>(slot);
+      v.spm = spm(view.tile, chunk, 0);
+      v.rows = t.rows * (t.each ? count : 1);
+      v.cols = t.cols;
+      v.fp32 = t.fp32;
+      v.by_col = view.by_col;
+      v.same_element = view.same_element;
+      v.same_step = view.same_step;
+      slots.push_back(v);
+    };
+    for (std::size_t i = 0; i < run.operands.size(); ++i) {
+      add(run.operands[i], i);
+      reads.push_back(all_regions(run.operands[i].tile, chunk));
+    }
+    for (std::size_t i = 0; i < run.results.size(); ++i) {
+      add(run.results[i], isa::kOperandSlots + i);
+      writes.push_back(all_regions(run.results[i].tile, chunk));
+    }
+    for (std::size_t i = 0; i < slots.size();) {
+      isa::TileCommand command;
+      for (isa::VectorTile &t : command.tiles)
+        if (i < slots.size()) t = slots[i++];
+      commands_.add(command);
+    }
+    isa::VectorCommand v;
+    v.first = program;
+    v.elements = run.lanes * count;
+    v.steps = run.steps;
+    commands_.add(v, reads, writes);
+  }
+
+  const ItemJobs &jobs_;
+  const std::vector<ItemPlace> &places_;
+  const ItemCut &cut_;
+  const NpuConfig &npu_;
+  std::vector<ItemChunk> chunks_;
+  ItemTurns turns_;
+  std::vector<std::size_t> regions_; ///< of each tile, the first
+  OrderedCommands commands_;
+  std::vector<std::vector<std::uint32_t>> rows_;              ///< of each tile's buffers
+  std::vector<std::vector<std::vector<std::uint64_t>>> held_; ///< of each tile's buffers, addresses of what it has
+  std::vector<std::size_t> first_reader_;                     ///< of each tile
+  std::vector<std::uint32_t> program_at_;                     ///< of each stage
+};
+
+} // namespace
+
+std::vector<isa::Command> item_commands(const ItemJobs &jobs, const std::vector<ItemPlace> &places, const ItemCut &cut,
+                                        const NpuConfig &npu, std::uint32_t first_semaphore) {
+  return Emitter(jobs, places, cut, npu).run(first_semaphore);
+}
+
+} // namespace gradweave::compiler
