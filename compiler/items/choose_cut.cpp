@@ -3,6 +3,7 @@
 #include "sw_models/timing/timing_model.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace gradweave::compiler {
@@ -34,7 +35,8 @@ public:
   }
 
 private:
-  static constexpr std::size_t kRefined = 3;
+  static constexpr std::size_t kRefined = 6, kIdle = 2; ///< cuts that get more buffers; buffers that gain nothing
+  static constexpr std::uint8_t kMostBuffers = 3;
   struct Found {
     ItemCut cut;
     std::uint64_t cycles = 0;
@@ -51,7 +53,9 @@ private:
   bool fits(const ItemCut &cut) const { return place_items(jobs_, cut, npu_).has_value(); }
 
   std::uint64_t cycles(const ItemCut &cut) const {
-    return timing::run(npu_, item_commands(jobs_, places_, cut, npu_, 0)).cycles();
+    const timing::RunResult run = timing::run(npu_, item_commands(jobs_, places_, cut, npu_, 0));
+    if (!run.ok()) throw std::logic_error("the hardware refuses a command of a group of items");
+    return run.cycles();
   }
 
   void look_at(std::uint32_t chunk, bool ahead, bool overlap) {
@@ -60,18 +64,22 @@ private:
     if (fits(cut)) found_.push_back({cut, cycles(cut)});
   }
 
+  /// Buffer by buffer, each time the one that gains most; a few that gain nothing may lead to one that does.
   void refine(Found &found) const {
-    for (bool better = true; better;) {
-      better = false;
-      Found best = found;
+    Found at = found;
+    for (std::size_t idle = 0; idle <= kIdle;) {
+      std::optional<Found> best;
       for (std::size_t tile = 0; tile < jobs_.tiles.size(); ++tile) {
-        ItemCut cut = found.cut;
+        if (jobs_.tiles[tile].over != kOwnPlace) continue;
+        ItemCut cut = at.cut;
         ++cut.buffers[tile];
-        if (cut.buffers[tile] > 3 || !fits(cut)) continue;
-        if (const std::uint64_t taken = cycles(cut); taken < best.cycles) best = {cut, taken};
+        if (cut.buffers[tile] > kMostBuffers || !fits(cut)) continue;
+        if (const std::uint64_t taken = cycles(cut); !best || taken < best->cycles) best = {std::move(cut), taken};
       }
-      better = best.cycles < found.cycles;
-      found = best;
+      if (!best) return;
+      at = std::move(*best);
+      idle = at.cycles < found.cycles ? 0 : idle + 1;
+      if (at.cycles < found.cycles) found = at;
     }
   }
 

@@ -18,6 +18,9 @@ public:
     rows_ = std::move(*rows);
     for (std::size_t i = 0; i < jobs.tiles.size(); ++i)
       held_.emplace_back(cut.buffers[i]);
+    overwritten_.resize(jobs.tiles.size());
+    for (const ItemTile &tile : jobs.tiles)
+      if (tile.over != kOwnPlace) overwritten_[place_of_tile(jobs.tiles, tile.over)] = true;
     for (std::size_t i = 0; i < jobs.tiles.size(); ++i)
       first_reader_.push_back(reader_of(i));
   }
@@ -91,21 +94,24 @@ private:
     }
   }
 
-  std::size_t buffer_of(std::size_t tile, std::size_t chunk) const { return chunk % cut_.buffers[tile]; }
+  std::size_t place_of(std::size_t tile) const { return place_of_tile(jobs_.tiles, tile); }
+
+  std::size_t buffer_of(std::size_t tile, std::size_t chunk) const { return chunk % cut_.buffers[place_of(tile)]; }
 
   /// The part of an item, or all of a tile that is shared.
   RegionRange region(std::size_t tile, std::size_t chunk, std::size_t item) const {
-    return {regions_[tile] + buffer_of(tile, chunk) * cut_.chunk + (jobs_.tiles[tile].each ? item : 0), 1};
+    return {all_regions(tile, chunk).first + (jobs_.tiles[tile].each ? item : 0), 1};
   }
   RegionRange all_regions(std::size_t tile, std::size_t chunk) const {
-    return {regions_[tile] + buffer_of(tile, chunk) * cut_.chunk, jobs_.tiles[tile].each ? chunks_[chunk].count : 1};
+    return {regions_[place_of(tile)] + buffer_of(tile, chunk) * cut_.chunk,
+            jobs_.tiles[tile].each ? chunks_[chunk].count : 1};
   }
 
   isa::SpmTile spm(std::size_t tile, std::size_t chunk, std::size_t item) const {
     const ItemTile &t = jobs_.tiles[tile];
     const auto above = static_cast<std::uint32_t>(t.each ? item * t.rows : 0);
     isa::SpmTile place;
-    place.row = rows_[tile][buffer_of(tile, chunk)] + above * (t.fp32 ? 2 : 1);
+    place.row = rows_[place_of(tile)][buffer_of(tile, chunk)] + above * (t.fp32 ? 2 : 1);
     place.pstride = panel_rows(t, cut_);
     place.rot = static_cast<std::uint8_t>(above % npu_.lanes());
     return place;
@@ -130,7 +136,7 @@ private:
     held.resize(cut_.chunk, ~std::uint64_t{0});
     for (std::size_t item = 0; item < count; ++item) {
       const isa::DmaCommand d = transfer(tile, chunk, item, false);
-      if (held[item] != d.dram_addr) commands_.add(d, {}, {region(tile, chunk, item)});
+      if (held[item] != d.dram_addr || overwritten_[tile]) commands_.add(d, {}, {region(tile, chunk, item)});
       held[item] = d.dram_addr;
     }
   }
@@ -165,8 +171,8 @@ private:
       isa::VectorTile v;
       v.slot = static_cast<std::uint32_t>(slot);
       v.spm = spm(view.tile, chunk, 0);
-      v.rows = t.rows * (t.each ? count : 1);
-      v.cols = t.cols;
+      v.rows = t.line ? 1 : t.rows * (t.each ? count : 1);
+      v.cols = t.line ? t.rows * count : t.cols;
       v.fp32 = t.fp32;
       v.by_col = view.by_col;
       v.same_element = view.same_element;
@@ -204,6 +210,7 @@ private:
   OrderedCommands commands_;
   std::vector<std::vector<std::uint32_t>> rows_;              ///< of each tile's buffers
   std::vector<std::vector<std::vector<std::uint64_t>>> held_; ///< of each tile's buffers, addresses of what it has
+  std::vector<bool> overwritten_;                             ///< of each tile: others are written in its place
   std::vector<std::size_t> first_reader_;                     ///< of each tile
   std::vector<std::uint32_t> program_at_;                     ///< of each stage
 };

@@ -47,6 +47,10 @@ std::vector<std::uint8_t> least_buffers(const ItemJobs &jobs, const ItemCut &cut
     for (const std::size_t tile : tiles_of(jobs.stages[s], false))
       read[tile] = std::max(read[tile], turns.stages[s]);
   }
+  for (std::size_t tile = jobs.tiles.size(); tile-- > 0;) {
+    const std::size_t place = place_of_tile(jobs.tiles, tile);
+    read[place] = std::max(read[place], read[tile]);
+  }
   std::vector<std::uint8_t> buffers;
   for (std::size_t tile = 0; tile < jobs.tiles.size(); ++tile)
     buffers.push_back(static_cast<std::uint8_t>(std::max<std::uint32_t>(1, read[tile] - written[tile])));
@@ -54,11 +58,12 @@ std::vector<std::uint8_t> least_buffers(const ItemJobs &jobs, const ItemCut &cut
 }
 
 std::uint32_t panel_rows(const ItemTile &tile, const ItemCut &cut) {
-  return tile.rows * (tile.each ? cut.chunk : 1) * (tile.fp32 ? 2 : 1);
+  return (tile.line ? 1 : tile.rows * (tile.each ? cut.chunk : 1)) * (tile.fp32 ? 2 : 1);
 }
 
 std::uint32_t rows_of(const ItemTile &tile, const ItemCut &cut, const NpuConfig &npu) {
-  const std::uint32_t panels = (tile.cols + npu.lanes() - 1) / npu.lanes();
+  const std::uint32_t cols = tile.line ? tile.rows * cut.chunk : tile.cols;
+  const std::uint32_t panels = (cols + npu.lanes() - 1) / npu.lanes();
   return (panel_rows(tile, cut) * panels + 1) / 2 * 2;
 }
 
@@ -70,6 +75,7 @@ std::optional<std::vector<std::vector<std::uint32_t>>> place_items(const ItemJob
     const ItemTile &tile = jobs.tiles[i];
     if (std::uint64_t{tile.rows} * cut.chunk > kMostOfField || tile.cols > kMostOfField) return std::nullopt;
     rows.emplace_back();
+    if (tile.over != kOwnPlace) continue;
     for (std::uint8_t b = 0; b < cut.buffers[i]; ++b) {
       rows.back().push_back(static_cast<std::uint32_t>(next));
       next += rows_of(tile, cut, npu);

@@ -11,17 +11,30 @@
 
 namespace gradweave::compiler {
 
+inline constexpr std::size_t kOwnPlace = ~std::size_t{0};
+
 /// A matrix that each item has in the scratchpad.
 struct ItemTile {
   graph::TensorId tensor = graph::kNone; ///< kNone: between jobs of an operator
   std::uint32_t rows = 1, cols = 1;
   bool fp32 = false;
   bool each = true; ///< no: all items with the same elements may share one
+  /// Between runs, one element a row: a chunk's rows of all items lie side by side, as one line.
+  bool line = false;
   /// Of each item, the number of element (0, 0) in its tensor, which counts row by row.
   std::vector<std::size_t> firsts;
   std::size_t pitch = 0; ///< elements from row to row
   bool loaded = false, stored = false;
+  /// The tile in whose place it is written, as that is read for the last time; kOwnPlace: it has its own.
+  std::size_t over = kOwnPlace;
 };
+
+/// The tile whose place a tile has.
+inline std::size_t place_of_tile(const std::vector<ItemTile> &tiles, std::size_t tile) {
+  while (tiles[tile].over != kOwnPlace)
+    tile = tiles[tile].over;
+  return tile;
+}
 
 /// Tile c = tile a times tile b; a_col and b_col as in a GEMM.
 struct ItemProduct {

@@ -1,5 +1,6 @@
 #include "compiler/items/lower_items.hpp"
 
+#include "compiler/items/split_program.hpp"
 #include "compiler/vector/lower_op.hpp"
 #include "compiler/vector_stream/group/stage.hpp"
 #include "graph/ir/error.hpp"
@@ -34,10 +35,63 @@ bool same_elements(const ItemTile &a, const ItemTile &b) {
          (a.pitch == b.pitch || a.rows == 1);
 }
 
+/// Whether a program has read each element of an operand when it writes the result's in its place.
+bool reads_before(const isa::vector::Program &program, std::size_t operand, std::size_t result) {
+  std::size_t last_read = 0, first_write = program.sections.size();
+  for (std::size_t s = 0; s < program.sections.size(); ++s) {
+    const unsigned mask = isa::vector::mask_of(program.sections[s]);
+    if ((mask >> operand & 1U) != 0) last_read = s;
+    if ((mask >> (isa::vector::kTiles + result) & 1U) != 0) first_write = std::min(first_write, s);
+  }
+  return last_read <= first_write;
+}
+
+/// Finds results that lie in the place of an operand.
+class PlaceSharing {
+public:
+  explicit PlaceSharing(ItemJobs &jobs) : jobs_(jobs), last_read_(jobs.tiles.size()), taken_(jobs.tiles.size()) {}
+
+  void run() {
+    for (std::size_t s = 0; s < jobs_.stages.size(); ++s)
+      if (const auto *product = std::get_if<ItemProduct>(&jobs_.stages[s]))
+        last_read_[product->a] = last_read_[product->b] = s;
+      else
+        for (const ItemView &view : std::get<ItemRun>(jobs_.stages[s]).operands)
+          last_read_[view.tile] = s;
+    for (std::size_t s = 0; s < jobs_.stages.size(); ++s)
+      if (const auto *run = std::get_if<ItemRun>(&jobs_.stages[s]))
+        for (std::size_t o = 0; o < run->results.size(); ++o)
+          for (std::size_t t = 0; t < run->operands.size(); ++t)
+            share(*run, s, t, o);
+  }
+
+private:
+  static bool walks_all(const ItemView &view) { return view.by_col && !view.same_element && !view.same_step; }
+
+  void share(const ItemRun &run, std::size_t stage, std::size_t operand, std::size_t result) {
+    const ItemView &from = run.operands[operand], &to = run.results[result];
+    ItemTile &tile = jobs_.tiles[to.tile];
+    const ItemTile &place = jobs_.tiles[from.tile];
+    if (tile.over != kOwnPlace || taken_[from.tile] || last_read_[from.tile] != stage) return;
+    if (!walks_all(from) || !walks_all(to) || !place.each || place.line || tile.line) return;
+    if (tile.rows != place.rows || tile.cols != place.cols || tile.fp32 != place.fp32) return;
+    if (!reads_before(run.program, operand, result)) return;
+    tile.over = from.tile;
+    taken_[from.tile] = true;
+  }
+
+  ItemJobs &jobs_;
+  std::vector<std::size_t> last_read_; ///< of each tile, the stage
+  std::vector<bool> taken_;            ///< tiles whose place another has
+};
+
+void share_places(ItemJobs &jobs) { PlaceSharing(jobs).run(); }
+
 class ItemLowering {
 public:
-  ItemLowering(const Graph &graph, const ItemGroup &group, const std::function<bool(TensorId)> &keep)
-      : graph_(graph), group_(group), keep_(keep) {
+  ItemLowering(const Graph &graph, const ItemGroup &group, const std::function<bool(TensorId)> &keep,
+               const NpuConfig *npu)
+      : graph_(graph), group_(group), keep_(keep), npu_(npu) {
     jobs_.items = group.items;
   }
 
@@ -50,6 +104,7 @@ public:
     const auto consumers = graph_.consumers();
     for (ItemTile &tile : jobs_.tiles)
       tile.stored = !tile.loaded && tile.tensor != kNone && is_wanted(tile.tensor, consumers[tile.tensor]);
+    share_places(jobs_);
     return std::move(jobs_);
   }
 
@@ -160,7 +215,49 @@ private:
       run.operands.push_back(view_of(like.operands[i], read(owner(like.operands[i]), std::move(operands[i]))));
     for (std::size_t i = 0; i < results.size(); ++i)
       run.results.push_back(view_of(like.results[i], write(owner(like.results[i]), std::move(results[i]))));
-    jobs_.stages.emplace_back(std::move(run));
+    std::optional<SplitProgram> split;
+    if (npu_ != nullptr)
+      split = split_program(run.program, static_cast<unsigned>(run.operands.size()),
+                            static_cast<unsigned>(run.results.size()), run.steps, *npu_);
+    if (split)
+      add_parts(run, *split);
+    else
+      jobs_.stages.emplace_back(std::move(run));
+  }
+
+  /// A run as runs of one loop each, that hand on a value a step, and variables.
+  void add_parts(const ItemRun &whole, const SplitProgram &split) {
+    ItemTile value;
+    value.rows = whole.lanes;
+    value.cols = whole.steps;
+    value.fp32 = true;
+    const ItemView kept{add({}, value), true, false, false};
+    std::map<unsigned, ItemView> variables;
+    for (const ChainPart &part : split.parts) {
+      ItemRun run;
+      run.program = part.program;
+      run.lanes = whole.lanes;
+      run.steps = whole.steps;
+      for (const unsigned operand : part.operands)
+        run.operands.push_back(operand < whole.operands.size() ? whole.operands[operand] : kept);
+      for (const unsigned variable : part.restored)
+        run.operands.push_back(variables.at(variable));
+      for (const unsigned result : part.results)
+        run.results.push_back(result < whole.results.size() ? whole.results[result] : kept);
+      for (const unsigned variable : part.saved) {
+        variables[variable] = {add({}, line_of(whole.lanes)), false, false, true};
+        run.results.push_back(variables[variable]);
+      }
+      jobs_.stages.emplace_back(std::move(run));
+    }
+  }
+
+  /// A value a lane, between runs.
+  static ItemTile line_of(std::uint32_t lanes) {
+    ItemTile tile;
+    tile.rows = lanes;
+    tile.fp32 = tile.line = true;
+    return tile;
   }
 
   /// As the first result has them: its lanes are rows of so many elements.
@@ -227,6 +324,7 @@ private:
   const Graph &graph_;
   const ItemGroup &group_;
   const std::function<bool(TensorId)> &keep_;
+  const NpuConfig *npu_;
   ItemJobs jobs_;
   std::vector<Owner> owners_; ///< of each tile
 };
@@ -234,9 +332,9 @@ private:
 } // namespace
 
 std::optional<ItemJobs> lower_items(const Graph &graph, const ItemGroup &group,
-                                    const std::function<bool(TensorId)> &keep) {
+                                    const std::function<bool(TensorId)> &keep, const NpuConfig *npu) {
   try {
-    return ItemLowering(graph, group, keep).run();
+    return ItemLowering(graph, group, keep, npu).run();
   } catch (const NotLocal &) {
   } catch (const graph::GraphError &) { // jobs that depend on indices, or none
   } catch (const vector::RecordingError &) {

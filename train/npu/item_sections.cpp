@@ -1,5 +1,6 @@
 #include "train/npu/item_sections.hpp"
 
+#include "compiler/items/choose_cut.hpp"
 #include "compiler/items/item_commands.hpp"
 #include "compiler/items/lower_items.hpp"
 #include "compiler/items/ordered_commands.hpp"
@@ -32,7 +33,7 @@ ItemPlace place_of(const ItemTile &tile, const graph::Graph &graph, const StepMe
 
 bool same_tiles(const ItemTile &a, const ItemTile &b) {
   return a.rows == b.rows && a.cols == b.cols && a.fp32 == b.fp32 && a.each == b.each && a.firsts == b.firsts &&
-         a.pitch == b.pitch && a.loaded == b.loaded && a.stored == b.stored;
+         a.pitch == b.pitch && a.line == b.line && a.over == b.over && a.loaded == b.loaded && a.stored == b.stored;
 }
 
 bool same_views(const std::vector<compiler::ItemView> &a, const std::vector<compiler::ItemView> &b) {
@@ -60,20 +61,57 @@ bool same_form(const ItemJobs &a, const ItemJobs &b) {
 
 } // namespace
 
+class ItemSections::Jobs {
+public:
+  Jobs(const Machine &npu, std::uint32_t first_semaphore) : npu_(npu), first_semaphore_(first_semaphore) {}
+
+  void add(ItemJobs jobs) { jobs_.push_back(std::move(jobs)); }
+  const ItemJobs &of(std::size_t group) const { return jobs_[group]; }
+
+  std::vector<isa::Command> commands(std::size_t group, const std::vector<ItemPlace> &places) {
+    return compiler::item_commands(jobs_[group], places, cut_of(group, places), npu_, first_semaphore_);
+  }
+
+private:
+  struct Cut {
+    std::size_t like = 0; ///< the group that it was chosen for
+    compiler::ItemCut cut;
+  };
+
+  const compiler::ItemCut &cut_of(std::size_t group, const std::vector<ItemPlace> &places) {
+    for (const Cut &known : cuts_)
+      if (same_form(jobs_[known.like], jobs_[group])) return known.cut;
+    std::optional<compiler::ItemCut> cut = compiler::choose_cut(jobs_[group], places, npu_);
+    if (!cut) throw std::logic_error("an item fits the scratchpad, and has no cut");
+    if (getenv("DBG")) { printf("cut chunk %u ahead %d overlap %d:", cut->chunk, cut->ahead, cut->overlap);
+      for (std::size_t i = 0; i < jobs_[group].tiles.size(); ++i) { const auto &t = jobs_[group].tiles[i]; printf(" [%u x %u %s%s%s%s over %d b%u]", t.rows, t.cols, t.fp32 ? "f" : "h", t.loaded ? " L" : "", t.stored ? " S" : "", t.line ? " line" : "", int(t.over), cut->buffers[i]); } printf(" stages %zu\n", jobs_[group].stages.size()); }
+    cuts_.push_back({group, std::move(*cut)});
+    return cuts_.back().cut;
+  }
+
+  const Machine &npu_;
+  std::uint32_t first_semaphore_;
+  std::vector<ItemJobs> jobs_; ///< of each group
+  std::vector<Cut> cuts_;
+};
+
 ItemSections::ItemSections(const graph::Graph &graph, const Machine &npu, const std::function<bool(TensorId)> &keep,
                            std::uint32_t first_semaphore)
-    : npu_(npu), first_semaphore_(first_semaphore) {
+    : jobs_(std::make_unique<Jobs>(npu, first_semaphore)) {
   if (npu.vectors() == 0 || first_semaphore + compiler::kOrderedSemaphores >= npu.semaphores) return;
   for (compiler::ItemGroup &group : compiler::find_item_groups(graph)) {
-    std::optional<ItemJobs> jobs = compiler::lower_items(graph, group, keep);
+    std::optional<ItemJobs> jobs = compiler::lower_items(graph, group, keep, &npu);
+    if (jobs && !compiler::has_cut(*jobs, npu)) jobs = compiler::lower_items(graph, group, keep);
     if (!jobs || !compiler::has_cut(*jobs, npu)) continue;
     for (const compiler::ItemStage &stage : jobs->stages)
       if (const auto *product = std::get_if<compiler::ItemProduct>(&stage))
         multiply_adds_ += std::uint64_t{product->m} * product->n * product->k * jobs->items;
     groups_.push_back(std::move(group));
-    jobs_.push_back(std::move(*jobs));
+    jobs_->add(std::move(*jobs));
   }
 }
+
+ItemSections::~ItemSections() = default;
 
 bool ItemSections::has(OpId op) const {
   return std::any_of(groups_.begin(), groups_.end(), [op](const compiler::ItemGroup &group) {
@@ -85,25 +123,16 @@ void ItemSections::note_inside(std::size_t group, const graph::Graph &graph, std
   for (const OpId op : groups_[group].ops)
     for (const TensorId id : graph.ops[op].outputs)
       if (id != kNone) inside[id] = true;
-  for (const ItemTile &tile : jobs_[group].tiles)
+  for (const ItemTile &tile : jobs_->of(group).tiles)
     if (tile.tensor != kNone && tile.stored) inside[tile.tensor] = false;
 }
 
 std::vector<isa::Command> ItemSections::commands(std::size_t group, const graph::Graph &graph,
                                                  const StepMemory &memory) {
   std::vector<ItemPlace> places;
-  for (const ItemTile &tile : jobs_[group].tiles)
+  for (const ItemTile &tile : jobs_->of(group).tiles)
     places.push_back(place_of(tile, graph, memory));
-  return compiler::item_commands(jobs_[group], places, cut_of(group, places), npu_, first_semaphore_);
-}
-
-const compiler::ItemCut &ItemSections::cut_of(std::size_t group, const std::vector<ItemPlace> &places) {
-  for (const Cut &known : cuts_)
-    if (same_form(jobs_[known.like], jobs_[group])) return known.cut;
-  std::optional<compiler::ItemCut> cut = compiler::choose_cut(jobs_[group], places, npu_);
-  if (!cut) throw std::logic_error("an item fits the scratchpad, and has no cut");
-  cuts_.push_back({group, std::move(*cut)});
-  return cuts_.back().cut;
+  return jobs_->commands(group, places);
 }
 
 } // namespace gradweave::runtime::train

@@ -1,16 +1,16 @@
 // Groups of a step's ops that go item by item through the scratchpad, as attention's heads do.
 #pragma once
 
-#include "compiler/items/choose_cut.hpp"
 #include "compiler/items/item_group.hpp"
 #include "graph/ir/graph.hpp"
+#include "isa/command.hpp"
 #include "sw_models/config/machine.hpp"
 #include "train/npu/plan/step_memory.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <vector>
 
 namespace gradweave::runtime::train {
@@ -23,6 +23,9 @@ public:
   /// uses. The NPU must outlive the object.
   ItemSections(const graph::Graph &graph, const Machine &npu, const std::function<bool(graph::TensorId)> &keep,
                std::uint32_t first_semaphore);
+  ~ItemSections();
+  ItemSections(const ItemSections &) = delete;
+  ItemSections &operator=(const ItemSections &) = delete;
 
   const std::vector<compiler::ItemGroup> &groups() const { return groups_; }
   /// Whether a group has the op.
@@ -34,18 +37,10 @@ public:
   std::vector<isa::Command> commands(std::size_t group, const graph::Graph &graph, const StepMemory &memory);
 
 private:
-  struct Cut {
-    std::size_t like = 0; ///< the group that it was chosen for
-    compiler::ItemCut cut;
-  };
+  class Jobs;
 
-  const compiler::ItemCut &cut_of(std::size_t group, const std::vector<compiler::ItemPlace> &places);
-
-  const Machine &npu_;
-  std::uint32_t first_semaphore_;
   std::vector<compiler::ItemGroup> groups_;
-  std::vector<compiler::ItemJobs> jobs_; ///< of each group
-  std::vector<Cut> cuts_;
+  std::unique_ptr<Jobs> jobs_; ///< of each group, and how they are cut
   std::uint64_t multiply_adds_ = 0;
 };
 

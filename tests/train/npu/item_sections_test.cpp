@@ -49,9 +49,8 @@ loss cross_entropy
 }
 
 std::size_t sections_with(const StepStream &stream, const std::string &name) {
-  return static_cast<std::size_t>(std::count_if(stream.sections.begin(), stream.sections.end(), [&](const auto &s) {
-    return s.what.find(name) != std::string::npos;
-  }));
+  return static_cast<std::size_t>(std::count_if(stream.sections.begin(), stream.sections.end(),
+                                                [&](const auto &s) { return s.what.find(name) != std::string::npos; }));
 }
 
 /// Two steps on the functional model; how many groups there were.
@@ -71,10 +70,9 @@ TEST(ItemSections, AttentionIsGolden) {
 
 /// Elements, rows with and without parameters, masks of an item: whatever stands between two products.
 TEST(ItemSections, AnyLocalOperatorIsGolden) {
-  for (const char *operators :
-       {"between = Relu(scores)", "masked = Add(scores, mask)\nbetween = Tanh(masked)",
-        "p = Softmax(scores, mask) scale=0.5\nbetween = Relu(p)",
-        "between, mean, rstd = LayerNormalization(scores, gamma, beta)"}) {
+  for (const char *operators : {"between = Relu(scores)", "masked = Add(scores, mask)\nbetween = Tanh(masked)",
+                                "p = Softmax(scores, mask) scale=0.5\nbetween = Relu(p)",
+                                "between, mean, rstd = LayerNormalization(scores, gamma, beta)"}) {
     SCOPED_TRACE(operators);
     EXPECT_GT(groups_of_golden(between_products(operators), "test8v2"), 0U);
   }
@@ -122,7 +120,8 @@ std::map<std::string, std::uint64_t> cycles_of_groups(const graph::Graph &forwar
 
 TEST(ItemSectionsOnSmall, AttentionTakesFewCycles) {
   std::uint64_t bert = 0;
-  for (const auto &[name, cycles] : cycles_of_groups(compiler::load_graph("models/bert_tiny.graph", 4), npu_of("small"))) {
+  for (const auto &[name, cycles] :
+       cycles_of_groups(compiler::load_graph("models/bert_tiny.graph", 4), npu_of("small"))) {
     std::cout << name << ": " << cycles << "\n";
     bert += cycles;
   }
