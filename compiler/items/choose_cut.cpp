@@ -35,7 +35,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t kRefined = 6, kIdle = 2; ///< cuts that get more buffers; buffers that gain nothing
+  static constexpr std::size_t kRefined = 4, kIdle = 2; ///< cuts that get more buffers; buffers that gain nothing
   static constexpr std::uint8_t kMostBuffers = 3;
   struct Found {
     ItemCut cut;

@@ -89,9 +89,9 @@ void share_places(ItemJobs &jobs) { PlaceSharing(jobs).run(); }
 
 class ItemLowering {
 public:
-  ItemLowering(const Graph &graph, const ItemGroup &group, const std::function<bool(TensorId)> &keep,
-               const NpuConfig *npu)
-      : graph_(graph), group_(group), keep_(keep), npu_(npu) {
+  ItemLowering(const Graph &graph, const ItemGroup &group, const NpuConfig &npu,
+               const std::function<bool(TensorId)> &keep)
+      : graph_(graph), group_(group), npu_(npu), keep_(keep) {
     jobs_.items = group.items;
   }
 
@@ -215,10 +215,8 @@ private:
       run.operands.push_back(view_of(like.operands[i], read(owner(like.operands[i]), std::move(operands[i]))));
     for (std::size_t i = 0; i < results.size(); ++i)
       run.results.push_back(view_of(like.results[i], write(owner(like.results[i]), std::move(results[i]))));
-    std::optional<SplitProgram> split;
-    if (npu_ != nullptr)
-      split = split_program(run.program, static_cast<unsigned>(run.operands.size()),
-                            static_cast<unsigned>(run.results.size()), run.steps, *npu_);
+    const auto split = split_program(run.program, static_cast<unsigned>(run.operands.size()),
+                                     static_cast<unsigned>(run.results.size()), run.steps, npu_);
     if (split)
       add_parts(run, *split);
     else
@@ -323,18 +321,18 @@ private:
 
   const Graph &graph_;
   const ItemGroup &group_;
+  const NpuConfig &npu_;
   const std::function<bool(TensorId)> &keep_;
-  const NpuConfig *npu_;
   ItemJobs jobs_;
   std::vector<Owner> owners_; ///< of each tile
 };
 
 } // namespace
 
-std::optional<ItemJobs> lower_items(const Graph &graph, const ItemGroup &group,
-                                    const std::function<bool(TensorId)> &keep, const NpuConfig *npu) {
+std::optional<ItemJobs> lower_items(const Graph &graph, const ItemGroup &group, const NpuConfig &npu,
+                                    const std::function<bool(TensorId)> &keep) {
   try {
-    return ItemLowering(graph, group, keep, npu).run();
+    return ItemLowering(graph, group, npu, keep).run();
   } catch (const NotLocal &) {
   } catch (const graph::GraphError &) { // jobs that depend on indices, or none
   } catch (const vector::RecordingError &) {

@@ -14,11 +14,11 @@ namespace gradweave::compiler {
 /// must be, item by item, the same program over rows that are lanes (jobs of elements may be turned to be so), must
 /// read nothing that another item of the group has computed, and each tile that is handed on must be the same rectangle
 /// on both sides. Empty if one is not: then the group's ops are to run one by one. What only ops of the group read, and
-/// `keep` does not ask for, is not stored. A result that fits the place of what its run reads for the last time, each
-/// element before it is written, lies there. `npu`: programs are split where it has values kept that they compute twice
-/// (split_program()); null: they are left whole, which takes less room.
-std::optional<ItemJobs> lower_items(const graph::Graph &graph, const ItemGroup &group,
-                                    const std::function<bool(graph::TensorId)> &keep = {},
-                                    const NpuConfig *npu = nullptr);
+/// `keep` does not ask for, is not stored.
+///
+/// A program that computes a value twice is split where keeping it takes less time (split_program()). A result that
+/// fits the place of what its run reads for the last time, each element before it is written, lies there.
+std::optional<ItemJobs> lower_items(const graph::Graph &graph, const ItemGroup &group, const NpuConfig &npu,
+                                    const std::function<bool(graph::TensorId)> &keep = {});
 
 } // namespace gradweave::compiler

@@ -83,8 +83,6 @@ private:
       if (same_form(jobs_[known.like], jobs_[group])) return known.cut;
     std::optional<compiler::ItemCut> cut = compiler::choose_cut(jobs_[group], places, npu_);
     if (!cut) throw std::logic_error("an item fits the scratchpad, and has no cut");
-    if (getenv("DBG")) { printf("cut chunk %u ahead %d overlap %d:", cut->chunk, cut->ahead, cut->overlap);
-      for (std::size_t i = 0; i < jobs_[group].tiles.size(); ++i) { const auto &t = jobs_[group].tiles[i]; printf(" [%u x %u %s%s%s%s over %d b%u]", t.rows, t.cols, t.fp32 ? "f" : "h", t.loaded ? " L" : "", t.stored ? " S" : "", t.line ? " line" : "", int(t.over), cut->buffers[i]); } printf(" stages %zu\n", jobs_[group].stages.size()); }
     cuts_.push_back({group, std::move(*cut)});
     return cuts_.back().cut;
   }
@@ -100,8 +98,7 @@ ItemSections::ItemSections(const graph::Graph &graph, const Machine &npu, const 
     : jobs_(std::make_unique<Jobs>(npu, first_semaphore)) {
   if (npu.vectors() == 0 || first_semaphore + compiler::kOrderedSemaphores >= npu.semaphores) return;
   for (compiler::ItemGroup &group : compiler::find_item_groups(graph)) {
-    std::optional<ItemJobs> jobs = compiler::lower_items(graph, group, keep, &npu);
-    if (jobs && !compiler::has_cut(*jobs, npu)) jobs = compiler::lower_items(graph, group, keep);
+    std::optional<ItemJobs> jobs = compiler::lower_items(graph, group, npu, keep);
     if (!jobs || !compiler::has_cut(*jobs, npu)) continue;
     for (const compiler::ItemStage &stage : jobs->stages)
       if (const auto *product = std::get_if<compiler::ItemProduct>(&stage))

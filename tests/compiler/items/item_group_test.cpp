@@ -1,0 +1,124 @@
+// Which ops go item by item, and what an item is.
+#include "compiler/items/item_group.hpp"
+#include "compiler/items/item_cut.hpp"
+#include "compiler/items/lower_items.hpp"
+#include "graph/build/builder.hpp"
+#include "graph/operators/table.hpp"
+#include "sw_models/config/machine.hpp"
+#include "tests/compiler/vector/step_ops.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace gradweave::compiler {
+namespace {
+
+using graph::Builder;
+using graph::Graph;
+using graph::OpId;
+using graph::TensorId;
+
+/// Two products of a batch with an activation between them.
+struct TwoProducts {
+  Graph graph;
+  Builder build{graph, graph::operators()};
+  TensorId x = build.input("x", graph::ElementType::kFp32, {3, 5, 4});
+  TensorId scores = build.add("MatMul", {x, x}, {{"trans_b", std::int64_t{1}}}, "scores");
+  TensorId active = build.add("Relu", {scores}, {}, "active");
+};
+
+std::vector<OpId> only_group(const Graph &graph) {
+  const std::vector<ItemGroup> groups = find_item_groups(graph);
+  return groups.size() == 1 ? groups[0].ops : std::vector<OpId>{};
+}
+
+TEST(ItemGroups, ProductsAndWhatIsBetweenThem) {
+  TwoProducts net;
+  net.build.add("MatMul", {net.active, net.x}, {}, "y");
+  EXPECT_EQ(only_group(net.graph), (std::vector<OpId>{0, 1, 2}));
+  EXPECT_EQ(find_item_groups(net.graph)[0].items, 3U);
+}
+
+/// It would have to run before the group's last product, and behind its first.
+TEST(ItemGroups, EndBeforeAnotherReader) {
+  TwoProducts net;
+  const TensorId all = net.build.add("Reshape", {net.active}, {{"shape", std::vector<std::int64_t>{15, 5}}}, "all");
+  net.build.add("MatMul", {net.active, net.x}, {}, "y");
+  net.graph.results = {all};
+  EXPECT_TRUE(find_item_groups(net.graph).empty());
+}
+
+TEST(ItemGroups, HaveNoOperatorsBehindTheLastProduct) {
+  TwoProducts net;
+  const TensorId y = net.build.add("MatMul", {net.active, net.x}, {}, "y");
+  net.build.add("Relu", {y}, {}, "behind");
+  EXPECT_EQ(only_group(net.graph).size(), 3U);
+}
+
+TEST(ItemGroups, AProductThatSharesAnOperandIsOfTheGroup) {
+  TwoProducts net;
+  net.build.add("MatMul", {net.x, net.x}, {{"trans_a", std::int64_t{1}}}, "other");
+  net.build.add("MatMul", {net.active, net.x}, {}, "y");
+  EXPECT_EQ(only_group(net.graph).size(), 4U);
+}
+
+TEST(ItemGroups, ProductsAloneAreNone) {
+  TwoProducts net;
+  EXPECT_TRUE(find_item_groups(net.graph).empty());
+}
+
+/// Of a step of a small bert_tiny.
+struct Lowered {
+  std::vector<NetworkStep> steps = network_steps();
+  const Graph &graph = steps.front().graph;
+  std::vector<ItemGroup> groups = find_item_groups(graph);
+};
+
+TEST(LowerItems, AttentionIsAnItemAHead) {
+  const Lowered bert;
+  ASSERT_EQ(bert.steps.front().name.substr(0, 9), "bert_tiny");
+  ASSERT_GE(bert.groups.size(), 2U);
+  const NpuConfig npu = load_machine("configs/small.toml");
+  for (const ItemGroup &group : bert.groups) {
+    const auto jobs = lower_items(bert.graph, group, npu);
+    ASSERT_TRUE(jobs);
+    EXPECT_EQ(jobs->items, group.items);
+    // Scores and powers, dP and dS: one place for two.
+    EXPECT_EQ(std::count_if(jobs->tiles.begin(), jobs->tiles.end(), [](const ItemTile &t) { return t.over != kOwnPlace; }),
+              1);
+    const auto kept = lower_items(bert.graph, group, npu, [](TensorId) { return true; });
+    const auto stored = [](const ItemTile &t) { return t.stored; };
+    EXPECT_GT(std::count_if(kept->tiles.begin(), kept->tiles.end(), stored),
+              std::count_if(jobs->tiles.begin(), jobs->tiles.end(), stored));
+  }
+}
+
+/// A reduction over rows hands nothing on in a lane of one item.
+TEST(LowerItems, WhatIsNotLocalToAnItemIsRefused) {
+  Graph graph;
+  Builder build(graph, graph::operators());
+  const TensorId x = build.input("x", graph::ElementType::kBf16, {3, 5, 4});
+  const TensorId scores = build.add("MatMul", {x, x}, {{"trans_b", std::int64_t{1}}}, "scores");
+  const TensorId sum = build.add("SumTo", {scores}, {{"shape", std::vector<std::int64_t>{5, 5}}}, "sum");
+  const ItemGroup group{{0, 1}, 3};
+  EXPECT_FALSE(lower_items(graph, group, load_machine("configs/small.toml")));
+  EXPECT_NE(sum, graph::kNone);
+}
+
+TEST(ItemCuts, ChunksEndWhereASharedTileChanges) {
+  ItemJobs jobs;
+  jobs.items = 8;
+  ItemTile own, shared;
+  own.firsts = {0, 1, 2, 3, 4, 5, 6, 7};
+  shared.each = false;
+  shared.firsts = {0, 0, 0, 0, 0, 9, 9, 9};
+  jobs.tiles = {own, shared};
+  std::vector<std::size_t> firsts;
+  for (const ItemChunk &chunk : chunks_of(jobs, 3))
+    firsts.push_back(chunk.first);
+  EXPECT_EQ(firsts, (std::vector<std::size_t>{0, 2, 5}));
+}
+
+} // namespace
+} // namespace gradweave::compiler
