@@ -1,6 +1,6 @@
 // Which ops go item by item, and what an item is.
-#include "compiler/items/item_group.hpp"
 #include "compiler/items/item_cut.hpp"
+#include "compiler/items/item_group.hpp"
 #include "compiler/items/lower_items.hpp"
 #include "graph/build/builder.hpp"
 #include "graph/operators/table.hpp"
@@ -85,8 +85,9 @@ TEST(LowerItems, AttentionIsAnItemAHead) {
     ASSERT_TRUE(jobs);
     EXPECT_EQ(jobs->items, group.items);
     // Scores and powers, dP and dS: one place for two.
-    EXPECT_EQ(std::count_if(jobs->tiles.begin(), jobs->tiles.end(), [](const ItemTile &t) { return t.over != kOwnPlace; }),
-              1);
+    EXPECT_EQ(
+        std::count_if(jobs->tiles.begin(), jobs->tiles.end(), [](const ItemTile &t) { return t.over != kOwnPlace; }),
+        1);
     const auto kept = lower_items(bert.graph, group, npu, [](TensorId) { return true; });
     const auto stored = [](const ItemTile &t) { return t.stored; };
     EXPECT_GT(std::count_if(kept->tiles.begin(), kept->tiles.end(), stored),

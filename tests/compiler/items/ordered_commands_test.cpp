@@ -1,6 +1,6 @@
 // Waits and posts of commands on regions of the scratchpad: enough, legal, and no more than needed.
-#include "compiler/items/ordered_commands.hpp"
 #include "base/random/dice.hpp"
+#include "compiler/items/ordered_commands.hpp"
 #include "compiler/verify/verify_sync.hpp"
 #include "sw_models/config/machine.hpp"
 

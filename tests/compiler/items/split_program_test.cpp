@@ -1,6 +1,6 @@
 // Programs that keep a value for a later loop give what they give whole.
-#include "compiler/items/split_program.hpp"
 #include "base/random/dice.hpp"
+#include "compiler/items/split_program.hpp"
 #include "sw_models/config/machine.hpp"
 #include "sw_models/vector/interpreter.hpp"
 #include "sw_models/vector/recorder.hpp"

@@ -14,13 +14,6 @@
 namespace gradweave::runtime::train {
 namespace {
 
-graph::Graph small_gpt(std::uint32_t sequence = 10) {
-  std::ifstream in("models/gpt_char.graph");
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  return graph::read_graph(text, "models/gpt_char.graph", graph::operators(),
-                           {{"batch", 2}, {"sequence", sequence}, {"characters", 7}, {"width", 12}, {"heads", 3}});
-}
-
 /// Products of a batch of 5 with operators between them.
 graph::Graph between_products(const std::string &operators) {
   const std::string text = fmt::format(R"(graph "items"
