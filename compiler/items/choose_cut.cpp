@@ -22,7 +22,8 @@ public:
       chunks = count;
       for (const bool ahead : {true, false})
         for (const bool overlap : {true, false})
-          look_at(fewest(most), ahead, overlap);
+          for (const bool wide : {true, false})
+            look_at({fewest(most), ahead, overlap, {}, wide_tiles(fewest(most), wide)});
     }
     std::sort(found_.begin(), found_.end(), [](const Found &a, const Found &b) { return a.cycles < b.cycles; });
     if (found_.empty()) return std::nullopt;
@@ -58,10 +59,24 @@ private:
     return run.cycles();
   }
 
-  void look_at(std::uint32_t chunk, bool ahead, bool overlap) {
-    ItemCut cut{chunk, ahead, overlap, {}};
+  /// All tiles that may be wide if chunks have so many items; none if not `wide`.
+  std::vector<bool> wide_tiles(std::uint32_t chunk, bool wide) const {
+    ItemCut cut{chunk, false, false, {}, std::vector<bool>(jobs_.tiles.size())};
+    if (!wide || chunk == 1) return cut.wide;
+    std::vector<bool> all = cut.wide;
+    for (std::size_t tile = 0; tile < all.size(); ++tile) {
+      cut.wide.assign(all.size(), false);
+      cut.wide[tile] = may_be_wide(jobs_, tile);
+      all[tile] = cut.wide[tile] && lie_side_by_side(jobs_, places_, cut);
+    }
+    return all;
+  }
+
+  void look_at(ItemCut cut) {
     cut.buffers = least_buffers(jobs_, cut);
-    if (fits(cut)) found_.push_back({cut, cycles(cut)});
+    if (!fits(cut)) return;
+    const std::uint64_t taken = cycles(cut);
+    found_.push_back({std::move(cut), taken});
   }
 
   /// Buffer by buffer, each time the one that gains most; a few that gain nothing may lead to one that does.
@@ -101,6 +116,7 @@ bool has_cut(const ItemJobs &jobs, const NpuConfig &npu) {
     if (const auto *run = std::get_if<ItemRun>(&stage)) words += isa::vector::encode(run->program).size();
   ItemCut cut;
   cut.buffers = least_buffers(jobs, cut);
+  cut.wide.resize(jobs.tiles.size());
   return words <= isa::kProgramWords && place_items(jobs, cut, npu).has_value();
 }
 

@@ -15,6 +15,7 @@ public:
         turns_(turns_of(jobs, cut)), commands_(number_regions()) {
     auto rows = place_items(jobs, cut, npu);
     if (!rows) throw std::logic_error("a chunk of items does not fit the scratchpad");
+    if (!lie_side_by_side(jobs, places, cut)) throw std::logic_error("items of a wide tile do not lie side by side");
     rows_ = std::move(*rows);
     for (std::size_t i = 0; i < jobs.tiles.size(); ++i)
       held_.emplace_back(cut.buffers[i]);
@@ -107,13 +108,17 @@ private:
             jobs_.tiles[tile].each ? chunks_[chunk].count : 1};
   }
 
-  isa::SpmTile spm(std::size_t tile, std::size_t chunk, std::size_t item) const {
+  /// From an item's element (row, col) on.
+  isa::SpmTile spm(std::size_t tile, std::size_t chunk, std::size_t item, std::uint32_t row = 0,
+                   std::uint32_t col = 0) const {
     const ItemTile &t = jobs_.tiles[tile];
-    const auto above = static_cast<std::uint32_t>(t.each ? item * t.rows : 0);
+    const auto before = static_cast<std::uint32_t>(t.each ? item : 0);
+    (cut_.wide[tile] ? col : row) += before * (cut_.wide[tile] ? t.cols : t.rows);
     isa::SpmTile place;
-    place.row = rows_[place_of(tile)][buffer_of(tile, chunk)] + above * (t.fp32 ? 2 : 1);
-    place.pstride = panel_rows(t, cut_);
-    place.rot = static_cast<std::uint8_t>(above % npu_.lanes());
+    place.pstride = panel_rows(jobs_, tile, cut_);
+    place.row =
+        rows_[place_of(tile)][buffer_of(tile, chunk)] + row * (t.fp32 ? 2 : 1) + col / npu_.lanes() * place.pstride;
+    place.rot = static_cast<std::uint8_t>((row + col) % npu_.lanes());
     return place;
   }
 
@@ -127,24 +132,33 @@ private:
     d.rows = t.rows;
     d.cols = t.cols;
     d.spm = spm(tile, chunk, item);
+    if (cut_.wide[tile]) d.cols *= static_cast<std::uint32_t>(chunks_[chunk].count);
     return d;
+  }
+
+  /// Transfers of a chunk's tile.
+  std::size_t transfers(std::size_t tile, std::size_t chunk) const {
+    return jobs_.tiles[tile].each && !cut_.wide[tile] ? chunks_[chunk].count : 1;
+  }
+  RegionRange moved_regions(std::size_t tile, std::size_t chunk, std::size_t item) const {
+    return cut_.wide[tile] ? all_regions(tile, chunk) : region(tile, chunk, item);
   }
 
   void load(std::size_t tile, std::size_t chunk) {
     std::vector<std::uint64_t> &held = held_[tile][buffer_of(tile, chunk)];
-    const std::size_t count = jobs_.tiles[tile].each ? chunks_[chunk].count : 1;
     held.resize(cut_.chunk, ~std::uint64_t{0});
-    for (std::size_t item = 0; item < count; ++item) {
+    for (std::size_t item = 0; item < transfers(tile, chunk); ++item) {
       const isa::DmaCommand d = transfer(tile, chunk, item, false);
-      if (held[item] != d.dram_addr || overwritten_[tile]) commands_.add(d, {}, {region(tile, chunk, item)});
+      if (held[item] != d.dram_addr || overwritten_[tile] || cut_.wide[tile])
+        commands_.add(d, {}, {moved_regions(tile, chunk, item)});
       held[item] = d.dram_addr;
     }
   }
 
   void store(std::size_t tile, std::size_t chunk) {
     if (!jobs_.tiles[tile].stored) return;
-    for (std::size_t item = 0; item < chunks_[chunk].count; ++item)
-      commands_.add(transfer(tile, chunk, item, true), {region(tile, chunk, item)});
+    for (std::size_t item = 0; item < transfers(tile, chunk); ++item)
+      commands_.add(transfer(tile, chunk, item, true), {moved_regions(tile, chunk, item)});
   }
 
   void multiply(const ItemProduct &product, std::size_t chunk) {
@@ -152,14 +166,16 @@ private:
     gemm.a_col = product.a_col;
     gemm.b_col = product.b_col;
     gemm.out_bf16 = !jobs_.tiles[product.c].fp32;
-    gemm.m = product.m, gemm.n = product.n, gemm.k = product.k;
-    for (std::size_t item = 0; item < chunks_[chunk].count; ++item) {
-      gemm.a = spm(product.a, chunk, item);
-      gemm.b = spm(product.b, chunk, item);
-      gemm.cout = spm(product.c, chunk, item);
-      commands_.add(gemm, {region(product.a, chunk, item), region(product.b, chunk, item)},
-                    {region(product.c, chunk, item)});
-    }
+    gemm.m = product.m, gemm.k = product.k;
+    for (std::size_t item = 0; item < chunks_[chunk].count; ++item)
+      for (const ColumnPart &part : column_parts(jobs_, product, item, cut_, npu_)) {
+        gemm.n = part.count;
+        gemm.a = spm(product.a, chunk, item);
+        gemm.b = product.b_col ? spm(product.b, chunk, item, part.first) : spm(product.b, chunk, item, 0, part.first);
+        gemm.cout = spm(product.c, chunk, item, 0, part.first);
+        commands_.add(gemm, {region(product.a, chunk, item), region(product.b, chunk, item)},
+                      {region(product.c, chunk, item)});
+      }
   }
 
   void compute(const ItemRun &run, std::uint32_t program, std::size_t chunk) {
@@ -216,6 +232,17 @@ private:
 };
 
 } // namespace
+
+bool lie_side_by_side(const ItemJobs &jobs, const std::vector<ItemPlace> &places, const ItemCut &cut) {
+  for (std::size_t tile = 0; tile < jobs.tiles.size(); ++tile) {
+    if (!cut.wide[tile]) continue;
+    const std::uint64_t apart = std::uint64_t{jobs.tiles[tile].cols} * (jobs.tiles[tile].fp32 ? 4 : 2);
+    for (const ItemChunk &chunk : chunks_of(jobs, cut.chunk))
+      for (std::size_t item = chunk.first + 1; item < chunk.first + chunk.count; ++item)
+        if (places[tile].addresses[item] != places[tile].addresses[item - 1] + apart) return false;
+  }
+  return true;
+}
 
 std::vector<isa::Command> item_commands(const ItemJobs &jobs, const std::vector<ItemPlace> &places, const ItemCut &cut,
                                         const NpuConfig &npu, std::uint32_t first_semaphore) {

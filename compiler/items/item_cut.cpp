@@ -57,14 +57,50 @@ std::vector<std::uint8_t> least_buffers(const ItemJobs &jobs, const ItemCut &cut
   return buffers;
 }
 
-std::uint32_t panel_rows(const ItemTile &tile, const ItemCut &cut) {
-  return (tile.line ? 1 : tile.rows * (tile.each ? cut.chunk : 1)) * (tile.fp32 ? 2 : 1);
+std::uint32_t panel_rows(const ItemJobs &jobs, std::size_t tile, const ItemCut &cut) {
+  const ItemTile &t = jobs.tiles[tile];
+  const bool below = t.each && !cut.wide[tile];
+  return (t.line ? 1 : t.rows * (below ? cut.chunk : 1)) * (t.fp32 ? 2 : 1);
 }
 
-std::uint32_t rows_of(const ItemTile &tile, const ItemCut &cut, const NpuConfig &npu) {
-  const std::uint32_t cols = tile.line ? tile.rows * cut.chunk : tile.cols;
+std::uint32_t rows_of(const ItemJobs &jobs, std::size_t tile, const ItemCut &cut, const NpuConfig &npu) {
+  const ItemTile &t = jobs.tiles[tile];
+  const std::uint32_t cols = t.line ? t.rows * cut.chunk : t.cols * (cut.wide[tile] ? cut.chunk : 1);
   const std::uint32_t panels = (cols + npu.lanes() - 1) / npu.lanes();
-  return (panel_rows(tile, cut) * panels + 1) / 2 * 2;
+  return (panel_rows(jobs, tile, cut) * panels + 1) / 2 * 2;
+}
+
+bool may_be_wide(const ItemJobs &jobs, std::size_t tile) {
+  const ItemTile &t = jobs.tiles[tile];
+  if (!t.each || t.line || !(t.loaded || t.stored)) return false;
+  return std::all_of(jobs.stages.begin(), jobs.stages.end(), [tile](const ItemStage &stage) {
+    if (const auto *product = std::get_if<ItemProduct>(&stage))
+      return product->a != tile && (product->b != tile || !product->b_col);
+    for (const bool written : {false, true}) {
+      const std::vector<std::size_t> tiles = tiles_of(stage, written);
+      if (std::find(tiles.begin(), tiles.end(), tile) != tiles.end()) return false;
+    }
+    return true;
+  });
+}
+
+std::vector<ColumnPart> column_parts(const ItemJobs &jobs, const ItemProduct &product, std::size_t item,
+                                     const ItemCut &cut, const NpuConfig &npu) {
+  std::vector<std::uint32_t> begins; // of the item's columns in those tiles whose columns are the result's
+  for (const std::size_t tile : {product.b, product.c})
+    if (tile == product.c || !product.b_col)
+      begins.push_back(cut.wide[tile] ? static_cast<std::uint32_t>(item) * jobs.tiles[tile].cols % npu.lanes() : 0);
+  if (std::all_of(begins.begin(), begins.end(), [](std::uint32_t begin) { return begin == 0; }))
+    return {{0, product.n}};
+  std::vector<ColumnPart> parts;
+  for (std::uint32_t first = 0; first < product.n;) {
+    std::uint32_t count = product.n - first;
+    for (const std::uint32_t begin : begins)
+      count = std::min(count, npu.lanes() - (begin + first) % npu.lanes());
+    parts.push_back({first, count});
+    first += count;
+  }
+  return parts;
 }
 
 std::optional<std::vector<std::vector<std::uint32_t>>> place_items(const ItemJobs &jobs, const ItemCut &cut,
@@ -73,12 +109,14 @@ std::optional<std::vector<std::vector<std::uint32_t>>> place_items(const ItemJob
   std::uint64_t next = 0;
   for (std::size_t i = 0; i < jobs.tiles.size(); ++i) {
     const ItemTile &tile = jobs.tiles[i];
-    if (std::uint64_t{tile.rows} * cut.chunk > kMostOfField || tile.cols > kMostOfField) return std::nullopt;
+    if (std::uint64_t{tile.rows} * cut.chunk > kMostOfField ||
+        std::uint64_t{tile.cols} * (cut.wide[i] ? cut.chunk : 1) > kMostOfField)
+      return std::nullopt;
     rows.emplace_back();
     if (tile.over != kOwnPlace) continue;
     for (std::uint8_t b = 0; b < cut.buffers[i]; ++b) {
       rows.back().push_back(static_cast<std::uint32_t>(next));
-      next += rows_of(tile, cut, npu);
+      next += rows_of(jobs, i, cut, npu);
       if (next > npu.spm_rows()) return std::nullopt;
     }
   }
