@@ -12,7 +12,7 @@ namespace {
 class Choice {
 public:
   Choice(const ItemJobs &jobs, const std::vector<ItemPlace> &places, const Machine &npu)
-      : jobs_(jobs), places_(places), npu_(npu) {}
+      : jobs_(first_items(jobs)), places_(places), npu_(npu) {}
 
   std::optional<ItemCut> run() {
     std::size_t chunks = 0;
@@ -36,6 +36,15 @@ public:
   }
 
 private:
+  /// Enough of them to tell what takes longer.
+  static ItemJobs first_items(ItemJobs jobs) {
+    jobs.items = std::min(jobs.items, kItems);
+    for (ItemTile &tile : jobs.tiles)
+      tile.firsts.resize(jobs.items);
+    return jobs;
+  }
+
+  static constexpr std::size_t kItems = 64;
   static constexpr std::size_t kRefined = 4, kIdle = 2; ///< cuts that get more buffers; buffers that gain nothing
   static constexpr std::uint8_t kMostBuffers = 3;
   struct Found {
@@ -98,7 +107,7 @@ private:
     }
   }
 
-  const ItemJobs &jobs_;
+  ItemJobs jobs_;
   const std::vector<ItemPlace> &places_;
   const Machine &npu_;
   std::vector<Found> found_;

@@ -80,7 +80,8 @@ private:
 
   const compiler::ItemCut &cut_of(std::size_t group, const std::vector<ItemPlace> &places) {
     for (const Cut &known : cuts_)
-      if (same_form(jobs_[known.like], jobs_[group])) return known.cut;
+      if (same_form(jobs_[known.like], jobs_[group]) && compiler::lie_side_by_side(jobs_[group], places, known.cut))
+        return known.cut;
     std::optional<compiler::ItemCut> cut = compiler::choose_cut(jobs_[group], places, npu_);
     if (!cut) throw std::logic_error("an item fits the scratchpad, and has no cut");
     cuts_.push_back({group, std::move(*cut)});

@@ -116,9 +116,57 @@ TEST(ItemCuts, ChunksEndWhereASharedTileChanges) {
   shared.firsts = {0, 0, 0, 0, 0, 9, 9, 9};
   jobs.tiles = {own, shared};
   std::vector<std::size_t> firsts;
-  for (const ItemChunk &chunk : chunks_of(jobs, 3))
+  for (const ItemChunk &chunk : chunks_of(jobs, 4))
     firsts.push_back(chunk.first);
   EXPECT_EQ(firsts, (std::vector<std::size_t>{0, 2, 5}));
+}
+
+/// Columns of items side by side, in panels of 45 lanes.
+TEST(ItemCuts, ProductsAreCutWhereAPanelEnds) {
+  ItemJobs jobs;
+  jobs.items = 4;
+  ItemTile tile;
+  tile.rows = 128;
+  tile.cols = 26;
+  jobs.tiles = {tile, tile, tile};
+  ItemProduct product;
+  product.b = 1, product.c = 2;
+  product.n = 26;
+  ItemCut cut;
+  cut.wide = {false, true, false};
+  const NpuConfig npu = load_machine("configs/small.toml");
+  const auto counts = [&](std::size_t item) {
+    std::vector<std::uint32_t> all;
+    for (const ColumnPart &part : column_parts(jobs, product, item, cut, npu))
+      all.push_back(part.count);
+    return all;
+  };
+  EXPECT_EQ(counts(0), (std::vector<std::uint32_t>{26}));
+  EXPECT_EQ(counts(1), (std::vector<std::uint32_t>{19, 7})); // 26 to 51
+  EXPECT_EQ(counts(2), (std::vector<std::uint32_t>{26}));
+  EXPECT_EQ(counts(3), (std::vector<std::uint32_t>{12, 14})); // 78 to 103
+  jobs.tiles[2].cols = 30;
+  cut.wide[2] = true; // 30 to 55: its panel ends elsewhere
+  EXPECT_EQ(counts(1), (std::vector<std::uint32_t>{15, 4, 7}));
+  product.b_col = true; // whose columns are not the result's
+  EXPECT_EQ(counts(1), (std::vector<std::uint32_t>{15, 11}));
+}
+
+TEST(ItemCuts, WhatMayLieSideBySide) {
+  ItemJobs jobs;
+  ItemTile loaded, inside;
+  loaded.loaded = true;
+  jobs.tiles = {loaded, loaded, inside, loaded};
+  ItemProduct product;
+  product.a = 0, product.b = 1, product.c = 2;
+  jobs.stages = {product};
+  EXPECT_FALSE(may_be_wide(jobs, 0)); // a sum over its columns
+  EXPECT_TRUE(may_be_wide(jobs, 1));
+  EXPECT_FALSE(may_be_wide(jobs, 2));
+  ItemRun run;
+  run.operands = {{1, true, false, false}};
+  jobs.stages.emplace_back(run);
+  EXPECT_FALSE(may_be_wide(jobs, 1)); // lanes are rows of one below the other
 }
 
 } // namespace
