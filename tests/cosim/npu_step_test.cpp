@@ -61,5 +61,13 @@ TEST(NpuStepOnTheRtl, AttentionIsGolden) {
   expect_golden(small_bert(), sgd(), "test8v2", 2);
 }
 
+/// Heads go through the scratchpad one after the other, or several at once.
+TEST(NpuStepOnTheRtl, HeadsOfAttentionAreGolden) {
+  for (const char *npu : {"test8v2", "test6x10v1", "test8c2v8"}) {
+    expect_golden(small_bert(), {}, npu, 1);
+    expect_golden(small_gpt(), {}, npu, 1);
+  }
+}
+
 } // namespace
 } // namespace gradweave::runtime::train

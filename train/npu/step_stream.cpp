@@ -29,6 +29,7 @@ using graph::OpId;
 using graph::TensorId;
 
 constexpr std::uint64_t kBarrierCommands = 2;
+constexpr std::uint32_t kSectionSemaphores = 7; ///< of job_commands()
 constexpr std::uint64_t kCommandsOfARow = 128; ///< at most: a row of an embedding is moved, added to and updated
 
 /// The operators of a run, each once: "Add + LayerNormalization + Cast".
@@ -112,7 +113,10 @@ std::string refused_ops(const graph::Graph &graph, const ProductPlan &products) 
 StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products, const Machine &npu,
                    const compiler::CompileOptions &options, bool keep_all)
     : step_(step), npu_(npu), products_(products), views_(find_views(step.graph, products)),
-      order_(order_step(step.graph, products, views_)) {
+      items_(
+          step.graph, npu, [&](TensorId id) { return is_kept(id, keep_all); },
+          compiler::semaphores_used(npu.cores) + kSectionSemaphores),
+      order_(order_step(step.graph, products, views_, items_.groups())) {
   if (npu.vectors() == 0)
     throw std::invalid_argument(fmt::format(
         "NPU '{}' has no vector unit, and so computes no operators; set npu.vector_groups to 1, 2, 4 or 8, pick "
@@ -140,17 +144,21 @@ std::uint64_t StepPlan::room() const {
   return memory_bytes_ + commands * isa::kCommandBytes;
 }
 
+/// Whether it reaches memory, whoever reads it.
+bool StepPlan::is_kept(TensorId id, bool keep_all) const {
+  const auto &micro = step_.micro_batches;
+  return keep_all ||
+         std::any_of(micro.begin(), micro.end(), [id](const graph::MicroBatch &m) { return m.loss == id; });
+}
+
 /// Jobs of all operators, and which tensors they leave in the scratchpad.
 void StepPlan::lower(bool keep_all) {
   const graph::Graph &graph = step_.graph;
-  const auto keeps = [&](TensorId id) {
-    const auto &micro = step_.micro_batches;
-    return std::any_of(micro.begin(), micro.end(), [id](const graph::MicroBatch &m) { return m.loss == id; }) ||
-           keep_all;
-  };
+  const auto keeps = [&](TensorId id) { return is_kept(id, keep_all); };
   inside_.assign(graph.tensors.size(), false);
   for (const Station &station : order_.stations) {
     jobs_.emplace_back();
+    if (station.group) items_.note_inside(*station.group, graph, inside_);
     if (station.ops.empty() || station.by_indices || station.depthwise) continue;
     jobs_.back() = compiler::lower_ops(graph, station.ops, {}, keeps);
     for (const OpId op : station.ops)
@@ -170,7 +178,9 @@ void StepPlan::place(bool reuse) {
   for (std::size_t i = 0; i < order_.stations.size(); ++i) {
     for (const std::size_t pass : order_.stations[i].passes)
       add_pass(pass);
-    if (order_.stations[i].depthwise)
+    if (order_.stations[i].group)
+      add_items(*order_.stations[i].group);
+    else if (order_.stations[i].depthwise)
       add_depthwise(order_.stations[i].ops.front());
     else if (!order_.stations[i].ops.empty())
       add_operators(i);
@@ -181,13 +191,21 @@ void StepPlan::place(bool reuse) {
 void StepPlan::compile(const compiler::CompileOptions &options) {
   std::vector<compiler::PlansAhead::Compilation> compilations;
   for (const ProductPass &pass : products_.passes) {
+    if (items_.has(pass.when())) continue;
     compilations.push_back({{pass.layer}, npu_, options});
     compilations.back().options.pass = pass.pass;
   }
   compiler::CompileCache cache;
   const compiler::PlansAhead ahead(compilations, cache, usable_cores());
-  for (const compiler::PlansAhead::Compilation &c : compilations) {
-    compiled_.push_back(compiler::compile(c.layers, c.npu, c.options, cache));
+  multiply_adds_ = items_.multiply_adds();
+  auto next = compilations.begin();
+  for (const ProductPass &pass : products_.passes) {
+    if (items_.has(pass.when())) {
+      compiled_.emplace_back();
+      continue;
+    }
+    compiled_.push_back(compiler::compile(next->layers, next->npu, next->options, cache));
+    ++next;
     multiply_adds_ += compiled_.back().useful_macs;
   }
   for (const Station &station : order_.stations)
@@ -204,6 +222,11 @@ void StepPlan::add_pass(std::size_t index) {
   add_staged(section.before, pass.when());
   parts_.push_back({pass.when(), names_of(step_.graph, pass.ops), std::move(section.commands), false});
   add_staged(section.behind, pass.when());
+}
+
+void StepPlan::add_items(std::size_t group) {
+  const std::vector<OpId> &ops = items_.groups()[group].ops;
+  parts_.push_back({ops.back(), names_of(step_.graph, ops), items_.commands(group, step_.graph, memory_), false});
 }
 
 void StepPlan::add_staged(const std::vector<StagedMatrix> &staged, OpId op) {

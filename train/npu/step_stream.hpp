@@ -5,6 +5,7 @@
 #include "compiler/vector/job.hpp"
 #include "graph/passes/training.hpp"
 #include "sw_models/config/machine.hpp"
+#include "train/npu/item_sections.hpp"
 #include "train/npu/plan/product_section.hpp"
 #include "train/npu/plan/same_elements.hpp"
 #include "train/npu/plan/step_memory.hpp"
@@ -44,7 +45,8 @@ ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu);
 std::string refused_ops(const graph::Graph &graph, const ProductPlan &products);
 
 /// Plans a step for an NPU with a vector unit and writes its streams. Operators that follow one another are one
-/// section, and what only these read stays in the scratchpad. Sections follow one another in the order of the graph's
+/// section, and what only these read stays in the scratchpad; so are groups of ops that go item by item, products of
+/// attention and what is between them. Sections follow one another in the order of the graph's
 /// ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next ones read.
 /// Of a step's stream only sections that depend on what it is fed, rows that an embedding looks up, are made anew.
 class StepPlan {
@@ -85,6 +87,8 @@ private:
   void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
   void add_operators(std::size_t station);
   void add_depthwise(graph::OpId op);
+  void add_items(std::size_t group);
+  bool is_kept(graph::TensorId id, bool keep_all) const;
   void add_moves();
   void note_indices(graph::OpId op);
   void reserve_scratch(graph::OpId op);
@@ -98,6 +102,7 @@ private:
   const Machine &npu_;
   const ProductPlan &products_;
   Views views_;
+  ItemSections items_;
   StepOrder order_;
   std::vector<compiler::OpJobs> jobs_; ///< of each station of operators; none where indices decide
   std::vector<bool> inside_;           ///< of each tensor: it never reaches memory

@@ -25,6 +25,14 @@ inline graph::Graph small_bert() {
                            {{"batch", 2}, {"sequence", 9}, {"width", 24}, {"heads", 3}, {"layers", 1}});
 }
 
+/// gpt_char with few of all: a causal mask, which each item has for itself.
+inline graph::Graph small_gpt(std::uint32_t sequence = 10) {
+  std::ifstream in("models/gpt_char.graph");
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  return graph::read_graph(text, "models/gpt_char.graph", graph::operators(),
+                           {{"batch", 2}, {"sequence", sequence}, {"characters", 7}, {"width", 12}, {"heads", 3}});
+}
+
 /// A network that is trained on random data by an NPU alone.
 class NpuSteps {
 public:

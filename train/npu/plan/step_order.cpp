@@ -19,21 +19,30 @@ bool is_product(const Graph &graph, const graph::Op &op) {
 
 class Ordering {
 public:
-  Ordering(const Graph &graph, const ProductPlan &products, const Views &views)
-      : graph_(graph), products_(products), owner_(graph.tensors.size()), done_(graph.ops.size()),
-        pass_of_(products.pass_of_ops(graph.ops.size())), written_(graph.tensors.size(), kNone) {
+  Ordering(const Graph &graph, const ProductPlan &products, const Views &views,
+           const std::vector<compiler::ItemGroup> &groups)
+      : graph_(graph), products_(products), groups_(groups), owner_(graph.tensors.size()), done_(graph.ops.size()),
+        pass_of_(products.pass_of_ops(graph.ops.size())), group_of_(graph.ops.size()),
+        written_(graph.tensors.size(), kNone) {
     for (TensorId id = 0; id < owner_.size(); ++id)
       owner_[id] = id;
     for (const View &view : views.views)
       owner_[view.tensor] = view.of;
     for (const OpId op : views.ops)
       done_[op] = true;
+    for (std::size_t group = 0; group < groups.size(); ++group)
+      for (const OpId op : groups[group].ops)
+        group_of_[op] = group;
     order_.station_of.assign(graph.ops.size(), 0);
   }
 
   StepOrder run() {
     for (OpId op = 0; op < graph_.ops.size(); ++op) {
       order_.station_of[op] = static_cast<std::uint32_t>(order_.stations.size()); // unless it is a pass's
+      if (group_of_[op]) {
+        if (op == groups_[*group_of_[op]].ops.back()) add_group(*group_of_[op]);
+        continue;
+      }
       if (std::vector<std::size_t> due = products_.due(op); !due.empty()) add_passes(std::move(due));
       if (pass_of_[op] == 0 && is_product(graph_, graph_.ops[op])) add_depthwise(op);
       if (compiler::has_jobs(*graph_.ops[op].type) && !done_[op] && pass_of_[op] == 0) add_operator(op);
@@ -55,6 +64,13 @@ private:
     end_run();
     order_.station_of[op] = static_cast<std::uint32_t>(order_.stations.size());
     order_.stations.push_back({{}, {op}, false, true});
+  }
+
+  void add_group(std::size_t group) {
+    end_run();
+    for (const OpId op : groups_[group].ops)
+      order_.station_of[op] = static_cast<std::uint32_t>(order_.stations.size());
+    order_.stations.push_back({{}, {}, false, false, group});
   }
 
   void add_operator(OpId id) {
@@ -88,9 +104,11 @@ private:
 
   const Graph &graph_;
   const ProductPlan &products_;
+  const std::vector<compiler::ItemGroup> &groups_;
   std::vector<TensorId> owner_; ///< of each tensor, what it is a view of, or itself
   std::vector<bool> done_;      ///< ops that have nothing to do
   std::vector<std::size_t> pass_of_;
+  std::vector<std::optional<std::size_t>> group_of_; ///< of each op, if it is of one
   std::vector<TensorId> written_; ///< of each place, the tensor that the run at hand has written there
   Station run_;
   StepOrder order_;
@@ -98,8 +116,9 @@ private:
 
 } // namespace
 
-StepOrder order_step(const Graph &graph, const ProductPlan &products, const Views &views) {
-  return Ordering(graph, products, views).run();
+StepOrder order_step(const Graph &graph, const ProductPlan &products, const Views &views,
+                     const std::vector<compiler::ItemGroup> &groups) {
+  return Ordering(graph, products, views, groups).run();
 }
 
 } // namespace gradweave::runtime::train

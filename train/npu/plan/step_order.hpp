@@ -1,23 +1,26 @@
 // In which order a step's ops run, and which go together.
 #pragma once
 
+#include "compiler/items/item_group.hpp"
 #include "graph/ir/graph.hpp"
 #include "train/npu/plan/same_elements.hpp"
 #include "train/product_plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gradweave::runtime::train {
 
-/// Passes of products, a product that is the vector unit's, or operators that follow one another with no product
-/// between them: these are one section.
+/// Passes of products, a product that is the vector unit's, operators that follow one another with no product between
+/// them, or a group of ops that goes item by item: all but passes are one section.
 struct Station {
   std::vector<std::size_t> passes; ///< of the product plan
   std::vector<graph::OpId> ops;    ///< operators
   bool by_indices = false;         ///< the one operator there is takes rows that a batch names
   bool depthwise = false;          ///< the one operator there is is a product of a depthwise convolution
+  std::optional<std::size_t> group = std::nullopt; ///< which item group; then there is nothing else
 };
 
 struct StepOrder {
@@ -25,8 +28,9 @@ struct StepOrder {
   std::vector<std::uint32_t> station_of; ///< of each op; of those that have nothing to do: of what comes next
 };
 
-/// In the order of the graph. What is lowered to a product and has no pass is the vector unit's. An operator that reads
-/// a view of what another of its station gives begins a new one.
-StepOrder order_step(const graph::Graph &graph, const ProductPlan &products, const Views &views);
+/// In the order of the graph; a group stands where its last op does. What is lowered to a product and has no pass is
+/// the vector unit's. An operator that reads a view of what another of its station gives begins a new one.
+StepOrder order_step(const graph::Graph &graph, const ProductPlan &products, const Views &views,
+                     const std::vector<compiler::ItemGroup> &groups = {});
 
 } // namespace gradweave::runtime::train

@@ -1,0 +1,172 @@
+#include "compiler/items/split_program.hpp"
+
+#include "compiler/vector_stream/group/lane_cycles.hpp"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+namespace gradweave::compiler {
+namespace {
+
+using isa::vector::Instruction;
+using isa::vector::kOutputCode;
+using isa::vector::kOutputs;
+using isa::vector::kRegisters;
+using isa::vector::kSections;
+using isa::vector::kTileCode;
+using isa::vector::kTiles;
+using isa::vector::Program;
+
+using Code = std::vector<Instruction>;
+
+unsigned operands_of(const Instruction &i) { return isa::vector::operand_count(isa::vector::info(i.op)); }
+bool gives_register(const Instruction &i) { return i.d < kRegisters; }
+
+/// Numbers values so that equal numbers are equal values, in sections of one program.
+class Numbering {
+public:
+  explicit Numbering(const Program &program) : program_(program) {}
+
+  /// Of each instruction of a loop, what it gives in a step.
+  std::vector<std::uint32_t> values_of(unsigned loop) {
+    std::array<std::uint32_t, kRegisters> now{};
+    for (unsigned r = 0; r < kRegisters; ++r)
+      now[r] = is_given(program_.sections[loop], r) ? fresh_++ : number({kRegister, r, last_given(r, loop)});
+    std::vector<std::uint32_t> values;
+    for (const Instruction &i : program_.sections[loop]) {
+      std::vector<std::uint32_t> key{kInstruction, static_cast<std::uint32_t>(i.op)};
+      for (unsigned n = 0; n < operands_of(i); ++n) {
+        const isa::vector::Operand &operand = i.operands[n];
+        key.push_back(operand.code < kRegisters ? now[operand.code] : number({kOther, operand.code}));
+        key.push_back((operand.neg ? 1U : 0U) + (operand.abs ? 2U : 0U));
+      }
+      key.push_back(i.constant);
+      values.push_back(number(key));
+      if (gives_register(i)) now[i.d] = values.back();
+    }
+    return values;
+  }
+
+private:
+  enum Kind : std::uint32_t { kRegister, kOther, kInstruction };
+
+  static bool is_given(const Code &section, unsigned r) {
+    return std::any_of(section.begin(), section.end(), [r](const Instruction &i) { return i.d == r; });
+  }
+
+  /// The last section before the loop that gives the register.
+  std::uint32_t last_given(unsigned r, unsigned loop) const {
+    for (unsigned s = loop; s-- > 0;)
+      if (is_given(program_.sections[s], r)) return s + 1;
+    return 0;
+  }
+
+  std::uint32_t number(const std::vector<std::uint32_t> &key) {
+    const auto [found, is_new] = numbers_.try_emplace(key, fresh_);
+    if (is_new) ++fresh_;
+    return found->second;
+  }
+
+  const Program &program_;
+  std::uint32_t fresh_ = 0;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> numbers_;
+};
+
+/// A loop without what instruction `at` gives and all that only it needs: it is tile `tile`.
+Code reading_kept(const Program &program, unsigned loop, std::size_t at, unsigned tile) {
+  Code code = program.sections[loop];
+  const std::uint8_t given = code[at].d;
+  for (std::size_t i = at + 1; i < code.size(); ++i) {
+    for (unsigned n = 0; n < operands_of(code[i]); ++n)
+      if (code[i].operands[n].code == given) code[i].operands[n].code = static_cast<std::uint8_t>(kTileCode + tile);
+    if (code[i].d == given) break;
+  }
+  code.erase(code.begin() + static_cast<std::ptrdiff_t>(at));
+  // What a later section, or the next step, may read stays.
+  std::uint32_t alive = 0;
+  const auto read = [&alive](const Code &section) {
+    for (const Instruction &i : section)
+      for (unsigned n = 0; n < operands_of(i); ++n)
+        if (i.operands[n].code < kRegisters) alive |= 1U << i.operands[n].code;
+  };
+  for (unsigned s = loop + 1; s < kSections; ++s)
+    read(program.sections[s]);
+  std::uint32_t own = 0; // read in a step before it is given there
+  std::uint32_t seen = 0;
+  for (const Instruction &i : code) {
+    for (unsigned n = 0; n < operands_of(i); ++n)
+      if (const unsigned c = i.operands[n].code; c < kRegisters && (seen >> c & 1U) == 0) own |= 1U << c;
+    if (gives_register(i)) seen |= 1U << i.d;
+  }
+  alive |= own;
+  Code kept;
+  for (auto i = code.rbegin(); i != code.rend(); ++i) {
+    if (gives_register(*i) && (alive >> i->d & 1U) == 0) continue;
+    if (gives_register(*i)) alive &= ~(1U << i->d);
+    for (unsigned n = 0; n < operands_of(*i); ++n)
+      if (i->operands[n].code < kRegisters) alive |= 1U << i->operands[n].code;
+    kept.push_back(*i);
+  }
+  std::reverse(kept.begin(), kept.end());
+  return kept;
+}
+
+/// The same program with the value kept that saves the most instructions; empty if there is none.
+std::optional<Program> keeping(const Program &program, unsigned operands, unsigned results) {
+  const std::vector<unsigned> loops = loops_of(program);
+  Numbering numbering(program);
+  std::vector<std::vector<std::uint32_t>> values;
+  for (const unsigned loop : loops)
+    values.push_back(numbering.values_of(loop));
+  std::optional<Program> best;
+  std::size_t saved = 1;
+  for (std::size_t later = 1; later < loops.size(); ++later)
+    for (std::size_t earlier = 0; earlier < later; ++earlier)
+      for (std::size_t at = 0; at < values[later].size(); ++at) {
+        const Code &code = program.sections[loops[later]];
+        const auto &before = values[earlier];
+        const auto found = std::find(before.begin(), before.end(), values[later][at]);
+        if (found == before.end() || !gives_register(code[at])) continue;
+        const auto where = static_cast<std::size_t>(found - before.begin());
+        const Instruction &given = program.sections[loops[earlier]][where];
+        if (!gives_register(given)) continue;
+        Code shorter = reading_kept(program, loops[later], at, operands);
+        if (code.size() - shorter.size() <= saved) continue;
+        saved = code.size() - shorter.size();
+        best = program;
+        best->sections[loops[later]] = std::move(shorter);
+        Instruction keep;
+        keep.op = isa::vector::Op::OR;
+        keep.d = static_cast<std::uint8_t>(kOutputCode + results);
+        keep.operands[0] = keep.operands[1] = isa::vector::reg(given.d);
+        Code &writes = best->sections[loops[earlier]];
+        writes.insert(writes.begin() + static_cast<std::ptrdiff_t>(where + 1), keep);
+      }
+  return best;
+}
+
+} // namespace
+
+std::optional<SplitProgram> split_program(const Program &program, unsigned operands, unsigned results,
+                                          std::uint32_t steps, const NpuConfig &npu) {
+  if (operands >= kTiles || results >= kOutputs) return std::nullopt;
+  const std::optional<Program> whole = keeping(program, operands, results);
+  if (!whole) return std::nullopt;
+  const LaneShape full{std::size_t{4} * npu.vector_groups, steps};
+  std::uint64_t cycles = 0;
+  SplitProgram split;
+  try {
+    for (const unsigned loop : loops_of(*whole)) {
+      split.parts.push_back(chain_part(*whole, loop, true, true, 0));
+      cycles += lane_cycles(split.parts.back().program, full, npu);
+    }
+  } catch (const std::length_error &) { // more variables than there are tiles
+    return std::nullopt;
+  }
+  if (cycles >= lane_cycles(program, full, npu)) return std::nullopt;
+  return split;
+}
+
+} // namespace gradweave::compiler

@@ -1,0 +1,26 @@
+// Programs of several loops, of which a later one computes again what an earlier one has.
+#pragma once
+
+#include "compiler/vector_stream/chain.hpp"
+#include "isa/vector/program.hpp"
+#include "sw_models/config/npu_config.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace gradweave::compiler {
+
+/// One program for each loop. In the scratchpad it costs next to nothing to keep a value of each step, as fp32, so the
+/// later loop reads it instead: softmax's powers.
+struct SplitProgram {
+  /// Of operands and results those behind the program's own are the value that is kept, once written and once read.
+  std::vector<ChainPart> parts;
+};
+
+/// Splits a program of so many operands and results. Bits are the same: what is kept is a register's word. Empty if
+/// nothing is computed again, if tiles are too few, or if lines that are read and written for it take longer on full
+/// lanes.
+std::optional<SplitProgram> split_program(const isa::vector::Program &program, unsigned operands, unsigned results,
+                                          std::uint32_t steps, const NpuConfig &npu);
+
+} // namespace gradweave::compiler
