@@ -5,6 +5,7 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector/lower_op.hpp"
 #include "compiler/vector_stream/job_commands.hpp"
+#include "train/npu/choose_epilogues.hpp"
 #include "train/npu/plan/in_place.hpp"
 
 #include <fmt/format.h>
@@ -123,8 +124,7 @@ std::string refused_ops(const graph::Graph &graph, const ProductPlan &products) 
 
 StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products, const Machine &npu,
                    const compiler::CompileOptions &options, bool keep_all)
-    : step_(step), npu_(npu), products_(products), views_(find_views(step.graph, products)),
-      order_(order_step(step.graph, products, views_)) {
+    : step_(step), npu_(npu), products_(products), views_(find_views(step.graph, products)) {
   if (npu.vectors() == 0)
     throw std::invalid_argument(fmt::format(
         "NPU '{}' has no vector unit, and so computes no operators; set npu.vector_groups to 1, 2, 4 or 8, pick "
@@ -134,8 +134,13 @@ StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products
   if (const std::string refused = refused_ops(step.graph, products); !refused.empty())
     throw std::invalid_argument(
         fmt::format("the NPU cannot run the whole step; leave operators to the host (--operators host): {}", refused));
+  keeps_ = [&step, keep_all](TensorId id) {
+    return keep_all || std::any_of(step.micro_batches.begin(), step.micro_batches.end(),
+                                   [id](const graph::MicroBatch &m) { return m.loss == id; });
+  };
   compile(options);
-  lower(keep_all);
+  order_ = order_step(step.graph, products, views_, epilogues_);
+  lower();
   place(false);
   if (room() > npu.memory.size_bytes && !keep_all) place(true);
   check_memory(room(), npu);
@@ -153,23 +158,26 @@ std::uint64_t StepPlan::room() const {
 }
 
 /// Jobs of all operators, and which tensors they leave in the scratchpad.
-void StepPlan::lower(bool keep_all) {
+void StepPlan::lower() {
   const graph::Graph &graph = step_.graph;
-  const auto keeps = [&](TensorId id) {
-    const auto &micro = step_.micro_batches;
-    return std::any_of(micro.begin(), micro.end(), [id](const graph::MicroBatch &m) { return m.loss == id; }) ||
-           keep_all;
-  };
   inside_.assign(graph.tensors.size(), false);
   for (const Station &station : order_.stations) {
     jobs_.emplace_back();
     if (station.ops.empty() || station.by_indices) continue;
-    jobs_.back() = compiler::lower_ops(graph, station.ops, {}, keeps);
+    jobs_.back() = compiler::lower_ops(graph, station.ops, {}, keeps_);
     for (const OpId op : station.ops)
       for (const TensorId id : graph.ops[op].outputs)
         if (id != kNone) inside_[id] = true;
     for (const compiler::JobValue &value : jobs_.back().values)
       if (value.tensor != kNone) inside_[value.tensor] = false;
+  }
+  for (std::size_t pass = 0; pass < epilogues_.size(); ++pass) {
+    epilogue_jobs_.emplace_back();
+    for (const PassEpilogue &epilogue : epilogues_[pass]) {
+      epilogue_jobs_.back().push_back(epilogue_jobs(graph, products_.passes[pass], epilogue, views_, keeps_));
+      for (const TensorId id : epilogue_jobs_.back().back().inside)
+        inside_[id] = true;
+    }
   }
 }
 
@@ -188,22 +196,27 @@ void StepPlan::place(bool reuse) {
 }
 
 void StepPlan::compile(const compiler::CompileOptions &options) {
-  compiler::CompileCache cache;
-  for (const ProductPass &pass : products_.passes) {
-    compiler::CompileOptions compile = options;
-    compile.pass = pass.pass;
-    compiled_.push_back(compiler::compile({pass.layer}, npu_, compile, cache));
-    multiply_adds_ += compiled_.back().useful_macs;
-  }
+  CompiledPasses passes = compile_passes(step_.graph, products_, views_, npu_, options, keeps_);
+  compiled_ = std::move(passes.compiled);
+  epilogues_ = std::move(passes.epilogues);
+  for (const compiler::Compiled &compiled : compiled_)
+    multiply_adds_ += compiled.useful_macs;
 }
 
 void StepPlan::add_pass(std::size_t index) {
   const ProductPass &pass = products_.passes[index];
   ProductSection section = place_product(pass, compiled_[index], step_.graph, memory_);
   memory_bytes_ = std::max(memory_bytes_, section.scratch_end);
+  std::vector<OpId> ops{pass.when()};
+  for (const PassEpilogue &epilogue : epilogues_[index])
+    ops.insert(ops.end(), epilogue.ops.begin(), epilogue.ops.end());
+  if (ops.size() > 1)
+    section.commands = with_epilogues(
+        section.commands, compiled_[index], epilogue_jobs_[index], memory_,
+        compiler::epilogue_room(npu_, *compiler::without_epilogue_room(npu_), compiler::semaphores_used(npu_.cores)),
+        npu_);
   add_staged(section.before, pass.when());
-  parts_.push_back(
-      {pass.when(), std::string(step_.graph.ops[pass.when()].type->name), std::move(section.commands), false});
+  parts_.push_back({pass.when(), names_of(step_.graph, ops), std::move(section.commands), false});
   add_staged(section.behind, pass.when());
 }
 

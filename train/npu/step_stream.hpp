@@ -5,6 +5,7 @@
 #include "compiler/vector/job.hpp"
 #include "graph/passes/training.hpp"
 #include "sw_models/config/machine.hpp"
+#include "train/npu/epilogues.hpp"
 #include "train/npu/plan/product_section.hpp"
 #include "train/npu/plan/same_elements.hpp"
 #include "train/npu/plan/step_memory.hpp"
@@ -44,7 +45,8 @@ ProductPlan plan_device_products(const graph::Graph &graph, const Machine &npu);
 std::string refused_ops(const graph::Graph &graph, const ProductPlan &products);
 
 /// Plans a step for an NPU with a vector unit and writes its streams. Operators that follow one another are one
-/// section, and what only these read stays in the scratchpad. Sections follow one another in the order of the graph's
+/// section, and what only these read stays in the scratchpad. Operators that are local to a product's result run on its
+/// tiles before these leave the scratchpad, where that is faster (choose_epilogues.hpp). Sections follow one another in the order of the graph's
 /// ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next ones read.
 /// Of a step's stream only sections that depend on what it is fed, rows that an embedding looks up, are made anew.
 class StepPlan {
@@ -79,7 +81,7 @@ private:
   };
 
   void compile(const compiler::CompileOptions &options);
-  void lower(bool keep_all);
+  void lower();
   void place(bool reuse);
   void add_pass(std::size_t pass);
   void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
@@ -98,6 +100,9 @@ private:
   const ProductPlan &products_;
   Views views_;
   StepOrder order_;
+  Keeps keeps_;
+  Epilogues epilogues_;                                  ///< of each pass
+  std::vector<std::vector<EpilogueJobs>> epilogue_jobs_; ///< of each pass
   std::vector<compiler::OpJobs> jobs_; ///< of each station of operators; none where indices decide
   std::vector<bool> inside_;           ///< of each tensor: it never reaches memory
   StepMemory memory_;

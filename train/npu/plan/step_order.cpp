@@ -15,8 +15,8 @@ using graph::TensorId;
 
 class Ordering {
 public:
-  Ordering(const Graph &graph, const ProductPlan &products, const Views &views)
-      : graph_(graph), products_(products), owner_(graph.tensors.size()), done_(graph.ops.size()),
+  Ordering(const Graph &graph, const ProductPlan &products, const Views &views, const Epilogues &epilogues)
+      : graph_(graph), products_(products), epilogues_(epilogues), owner_(graph.tensors.size()), done_(graph.ops.size()),
         written_(graph.tensors.size(), kNone) {
     for (TensorId id = 0; id < owner_.size(); ++id)
       owner_[id] = id;
@@ -24,6 +24,10 @@ public:
       owner_[view.tensor] = view.of;
     for (const OpId op : views.ops)
       done_[op] = true;
+    for (const std::vector<PassEpilogue> &of_pass : epilogues)
+      for (const PassEpilogue &epilogue : of_pass)
+        for (const OpId op : epilogue.ops)
+          done_[op] = true;
     order_.station_of.assign(graph.ops.size(), 0);
   }
 
@@ -34,6 +38,10 @@ public:
       if (compiler::has_jobs(*graph_.ops[op].type) && !done_[op]) add_operator(op);
     }
     end_run();
+    for (std::size_t pass = 0; pass < epilogues_.size(); ++pass)
+      for (const PassEpilogue &epilogue : epilogues_[pass])
+        for (const OpId op : epilogue.ops)
+          order_.station_of[op] = order_.station_of[products_.passes[pass].when()];
     return std::move(order_);
   }
 
@@ -77,6 +85,7 @@ private:
 
   const Graph &graph_;
   const ProductPlan &products_;
+  const Epilogues &epilogues_;
   std::vector<TensorId> owner_;   ///< of each tensor, what it is a view of, or itself
   std::vector<bool> done_;        ///< ops that have nothing to do
   std::vector<TensorId> written_; ///< of each place, the tensor that the run at hand has written there
@@ -86,8 +95,8 @@ private:
 
 } // namespace
 
-StepOrder order_step(const Graph &graph, const ProductPlan &products, const Views &views) {
-  return Ordering(graph, products, views).run();
+StepOrder order_step(const Graph &graph, const ProductPlan &products, const Views &views, const Epilogues &epilogues) {
+  return Ordering(graph, products, views, epilogues).run();
 }
 
 } // namespace gradweave::runtime::train

@@ -18,12 +18,22 @@ struct Station {
   bool by_indices = false;         ///< the one operator there is takes rows that a batch names
 };
 
+/// Operators that run on the tiles of a product's result while these are in the scratchpad.
+struct PassEpilogue {
+  graph::TensorId result = graph::kNone; ///< of the pass
+  std::vector<graph::OpId> ops;          ///< ascending
+};
+using Epilogues = std::vector<std::vector<PassEpilogue>>; ///< of each pass
+
 struct StepOrder {
   std::vector<Station> stations;
   std::vector<std::uint32_t> station_of; ///< of each op; of those that have nothing to do: of what comes next
 };
 
 /// In the order of the graph. An operator that reads a view of what another of its station gives begins a new one.
-StepOrder order_step(const graph::Graph &graph, const ProductPlan &products, const Views &views);
+/// Operators of an epilogue are at the station of their pass, and no ops of a station. `epilogues`: none, or of each
+/// pass.
+StepOrder order_step(const graph::Graph &graph, const ProductPlan &products, const Views &views,
+                     const Epilogues &epilogues = {});
 
 } // namespace gradweave::runtime::train
