@@ -33,10 +33,12 @@ public:
 
   std::vector<isa::Command> run() {
     write_programs();
+    find_last_products();
     std::size_t next = 0;
     for (std::size_t i = 0; i < product_.size(); ++i) {
       while (!due_.empty() && due_.front() <= i)
         emit_area();
+      if (next < stores_.size() && last_products_[next] == i) load_first(next);
       if (next < stores_.size() && stores_[next].command == i)
         begin_tile(next++);
       else
@@ -83,6 +85,36 @@ private:
     }
   }
 
+  /// For each tile the command that completes it, nearly: the last of a core before its STORE; its STORE if there is none
+  /// behind that of the tile before.
+  void find_last_products() {
+    std::size_t begin = 0;
+    for (const ResultStore &store : stores_) {
+      std::size_t last = store.command;
+      for (std::size_t i = begin; i < store.command; ++i)
+        if (const auto engine = isa::decode(product_[i])->engine();
+            engine >= static_cast<std::uint8_t>(isa::Engine::COMPUTE0) && !isa::is_vector_engine(engine))
+          last = i;
+      last_products_.push_back(last);
+      begin = store.command + 1;
+    }
+  }
+
+  std::size_t first_area(std::size_t tile) const { return tile == 0 ? 0 : plan_.ends[tile - 1]; }
+
+  /// What the first area of a tile loads comes before the product that completes the tile: not much earlier, as the LOAD
+  /// engine stands still until the place is free.
+  void load_first(std::size_t tile) {
+    while (next_area_ + kEpiloguePlaces <= first_area(tile))
+      emit_area();
+    load_up_to(first_area(tile));
+  }
+
+  void load_up_to(std::size_t area) {
+    for (; loaded_ <= area; ++loaded_)
+      emit_loads(loaded_);
+  }
+
   bool waits_hold(const isa::Decoded &command) {
     return std::all_of(command.sync.waits.begin(), command.sync.waits.end(), [this](const isa::Wait &wait) {
       return wait.semaphore == isa::kNoSemaphore || tokens_[wait.semaphore] >= wait.count;
@@ -103,17 +135,14 @@ private:
     const isa::Decoded store = *isa::decode(product_[stores_[tile].command]);
     while (!due_.empty() && !waits_hold(store))
       emit_area();
-    for (; loaded_ < kEpiloguePlaces && loaded_ < plan_.areas.size(); ++loaded_)
-      emit_loads(loaded_);
     isa::Decoded sync;
     sync.op = isa::SyncCommand{kStoreEngine};
     sync.sync.waits = store.sync.waits;
     sync.sync.posts[0] = id(kReady);
     put(sync);
     emit_all_areas();
-    const std::size_t begin = tile == 0 ? 0 : plan_.ends[tile - 1], areas = plan_.ends[tile] - begin;
-    const std::size_t at = stores_[tile].command;
-    const std::size_t end = tile + 1 < stores_.size() ? stores_[tile + 1].command : product_.size();
+    const std::size_t begin = first_area(tile), areas = plan_.ends[tile] - begin, at = stores_[tile].command;
+    const std::size_t end = tile + 1 < stores_.size() ? last_products_[tile + 1] : product_.size();
     for (std::size_t n = 0; n < areas; ++n)
       due_.push_back(at + 1 + n * (end - at) / areas);
     tile_begin_ = begin;
@@ -131,9 +160,9 @@ private:
   void emit_area() {
     due_.pop_front();
     const std::size_t n = next_area_++;
+    load_up_to(std::min(n + 1, tile_end_ - 1));
     emit_runs(n);
     emit_stores(n);
-    if (loaded_ < plan_.areas.size()) emit_loads(loaded_++);
   }
 
   /// An area that loads nothing waits for its place by itself.
@@ -194,6 +223,7 @@ private:
   const std::vector<ResultStore> &stores_;
   const EpilogueAreas &plan_;
   const EpilogueRoom &room_;
+  std::vector<std::size_t> last_products_; ///< of each tile
   std::vector<std::uint32_t> first_words_; ///< of each program, in the program memory
   std::map<std::uint8_t, std::int64_t> tokens_;
   std::deque<std::size_t> due_;       ///< of each area of the tile that is to come: before which command of the product

@@ -28,7 +28,7 @@ struct EpilogueAreas {
   std::vector<EpilogueArea> areas;
   std::vector<std::size_t> ends; ///< of each result tile: one past its last area
 };
-inline constexpr std::size_t kEpiloguePlaces = 2;
+inline constexpr std::size_t kEpiloguePlaces = 4;
 
 /// A place keeps rows and numbers that the next area in it reads, too: they are not loaded again. No areas: an epilogue
 /// does not fit.
