@@ -235,12 +235,15 @@ private:
 
 } // namespace
 
-std::optional<Machine> without_epilogue_room(const Machine &npu) {
-  if (npu.spm_banks < 2) return std::nullopt;
-  Machine without = npu;
-  without.spm_banks = npu.spm_banks - std::max(1U, npu.spm_banks / 4);
-  without.spm_bytes = std::uint64_t{2} * npu.lanes() * npu.bank_rows() * without.spm_banks;
-  return without;
+std::vector<Machine> without_epilogue_room(const Machine &npu) {
+  std::vector<Machine> all;
+  for (const std::uint32_t part : {8U, 4U}) {
+    Machine without = npu;
+    without.spm_banks = npu.spm_banks - std::max(1U, npu.spm_banks / part);
+    without.spm_bytes = std::uint64_t{2} * npu.lanes() * npu.bank_rows() * without.spm_banks;
+    if (without.spm_banks > 0 && (all.empty() || without.spm_banks != all.back().spm_banks)) all.push_back(without);
+  }
+  return all;
 }
 
 EpilogueRoom epilogue_room(const NpuConfig &npu, const NpuConfig &without, std::uint32_t first_semaphore) {

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace gradweave::compiler {
@@ -35,9 +34,9 @@ struct EpilogueRoom {
 };
 inline constexpr std::uint32_t kEpilogueSemaphores = 8;
 
-/// The NPU without the scratchpad that epilogues take: whole macro-banks, a quarter of them, one at least. None if it
-/// has one macro-bank only.
-std::optional<Machine> without_epilogue_room(const Machine &npu);
+/// The NPU without the scratchpad that epilogues may take: whole macro-banks, an eighth and a quarter of them, each one
+/// at least. None if it has one macro-bank only.
+std::vector<Machine> without_epilogue_room(const Machine &npu);
 /// That room.
 EpilogueRoom epilogue_room(const NpuConfig &npu, const NpuConfig &without, std::uint32_t first_semaphore);
 

@@ -33,109 +33,6 @@ bool has(const std::vector<TensorId> &tensors, TensorId id) {
   return std::find(tensors.begin(), tensors.end(), id) != tensors.end();
 }
 
-class Finding {
-public:
-  Finding(const Graph &graph, const ProductPlan &products, const Views &views)
-      : graph_(graph), products_(products), same_(same_as(graph, views)), free_(graph.ops.size(), true),
-        at_(graph.ops.size()) {
-    for (OpId op = 0; op < graph.ops.size(); ++op)
-      at_[op] = op;
-    for (const ProductPass &pass : products.passes)
-      for (const OpId op : pass.ops) {
-        free_[op] = false;
-        at_[op] = std::max(at_[op], pass.when());
-      }
-    for (const View &view : views.views)
-      if (!view.strides.empty()) strided_.push_back(view.tensor);
-    for (const OpId op : views.ops)
-      free_[op] = false;
-    for (OpId op = 0; op < graph.ops.size(); ++op)
-      if (!compiler::has_jobs(*graph.ops[op].type)) free_[op] = false;
-  }
-
-  Epilogues run() {
-    Epilogues all;
-    for (const ProductPass &pass : products_.passes) {
-      all.emplace_back();
-      for (const PlacedTensor &result : pass.results)
-        if (std::vector<OpId> ops = ops_behind(pass, result, all.back()); !ops.empty())
-          all.back().push_back({result.id, std::move(ops)});
-    }
-    return all;
-  }
-
-private:
-  std::vector<OpId> ops_behind(const ProductPass &pass, const PlacedTensor &result,
-                               const std::vector<PassEpilogue> &others) {
-    if (needs_staging(result) || pass.layer.groups != 1 || has(strided_, result.id)) return {};
-    std::vector<TensorId> given{same_[result.id]};
-    std::vector<OpId> ops;
-    for (OpId op = 0; op < graph_.ops.size(); ++op) {
-      if (!free_[op] || !can_follow(graph_.ops[op], pass, given) || !is_local(graph_.ops[op], given) ||
-          !leaves_alone(graph_.ops[op], pass, others))
-        continue;
-      ops.push_back(op);
-      for (const TensorId output : graph_.ops[op].outputs)
-        if (output != kNone) given.push_back(output);
-      free_[op] = false;
-      at_[op] = pass.when();
-    }
-    return ops;
-  }
-
-  /// Whether it reads something that is given, and all else is there before the pass.
-  bool can_follow(const Op &op, const ProductPass &pass, const std::vector<TensorId> &given) const {
-    bool follows = false;
-    for (const TensorId id : op.inputs) {
-      if (id == kNone) continue;
-      if (!graph::is_real(graph_.tensors[id].type)) return false;
-      const TensorId input = same_[id];
-      const bool is_given = has(given, input);
-      follows = follows || is_given;
-      if (!is_given && graph_.tensors[input].computed() && at_[graph_.tensors[input].producer] >= pass.when())
-        return false;
-    }
-    return follows;
-  }
-
-  /// `given[0]`: the product's result.
-  bool is_local(const Op &op, const std::vector<TensorId> &given) const {
-    const compiler::OpJobs jobs = compiler::lower_op(graph_, op);
-    const graph::Shape &shape = graph_.tensors[given[0]].shape;
-    for (std::size_t value = 0; value < jobs.values.size(); ++value) {
-      const TensorId id = jobs.values[value].tensor;
-      if (id == kNone || !has(given, same_[id])) continue;
-      if (compiler::stages_on_matrix(jobs, {value, shape.rows(), shape.cols()}).empty()) return false;
-    }
-    return true;
-  }
-
-  /// Whether no next value is written over an old one that the pass or another of its epilogues reads.
-  bool leaves_alone(const Op &op, const ProductPass &pass, const std::vector<PassEpilogue> &others) const {
-    const auto replaced_by = [this](const Op &writer, TensorId id) {
-      return std::any_of(graph_.updates.begin(), graph_.updates.end(),
-                         [&](const graph::Update &u) { return u.tensor == id && has(writer.outputs, u.next); });
-    };
-    for (const PlacedTensor &input : pass.inputs)
-      if (replaced_by(op, same_[input.id])) return false;
-    for (const PassEpilogue &other : others)
-      for (const OpId id : other.ops) {
-        for (const TensorId input : graph_.ops[id].inputs)
-          if (input != kNone && replaced_by(op, same_[input])) return false;
-        for (const TensorId input : op.inputs)
-          if (input != kNone && replaced_by(graph_.ops[id], same_[input])) return false;
-      }
-    return true;
-  }
-
-  const Graph &graph_;
-  const ProductPlan &products_;
-  std::vector<TensorId> same_;
-  std::vector<TensorId> strided_; ///< tensors that do not lie row-major
-  std::vector<bool> free_;        ///< operators that are no epilogue's yet
-  std::vector<OpId> at_;          ///< of each op: the one with which it runs
-};
-
 /// Values of one place are one value: views, and what they are views of.
 void join_views(compiler::OpJobs &jobs, const std::vector<TensorId> &same) {
   std::map<TensorId, std::size_t> first;
@@ -154,8 +51,102 @@ void join_views(compiler::OpJobs &jobs, const std::vector<TensorId> &same) {
 
 } // namespace
 
-Epilogues find_epilogues(const Graph &graph, const ProductPlan &products, const Views &views) {
-  return Finding(graph, products, views).run();
+EpilogueFinder::EpilogueFinder(const Graph &graph, const ProductPlan &products, const Views &views)
+    : graph_(graph), products_(products), same_(same_as(graph, views)), free_(graph.ops.size()), at_(graph.ops.size()) {
+  for (OpId op = 0; op < graph.ops.size(); ++op) {
+    at_[op] = op;
+    free_[op] = compiler::has_jobs(*graph.ops[op].type);
+  }
+  for (const ProductPass &pass : products.passes)
+    for (const OpId op : pass.ops) {
+      free_[op] = false;
+      at_[op] = std::max(at_[op], pass.when());
+    }
+  for (const View &view : views.views)
+    if (!view.strides.empty()) strided_.push_back(view.tensor);
+  for (const OpId op : views.ops)
+    free_[op] = false;
+}
+
+std::vector<PassEpilogue> EpilogueFinder::behind(std::size_t index) const {
+  const ProductPass &pass = products_.passes[index];
+  std::vector<PassEpilogue> all;
+  for (const PlacedTensor &result : pass.results)
+    if (std::vector<OpId> ops = ops_behind(pass, result, all); !ops.empty()) all.push_back({result.id, std::move(ops)});
+  return all;
+}
+
+void EpilogueFinder::take(std::size_t pass, const std::vector<PassEpilogue> &epilogues) {
+  for (const PassEpilogue &epilogue : epilogues)
+    for (const OpId op : epilogue.ops) {
+      free_[op] = false;
+      at_[op] = products_.passes[pass].when();
+    }
+}
+
+std::vector<OpId> EpilogueFinder::ops_behind(const ProductPass &pass, const PlacedTensor &result,
+                                             const std::vector<PassEpilogue> &others) const {
+  if (needs_staging(result) || pass.layer.groups != 1 || has(strided_, result.id)) return {};
+  std::vector<TensorId> given{same_[result.id]};
+  std::vector<OpId> ops;
+  const auto is_taken = [&others](OpId op) {
+    return std::any_of(others.begin(), others.end(), [op](const PassEpilogue &other) { return has(other.ops, op); });
+  };
+  for (OpId op = 0; op < graph_.ops.size(); ++op) {
+    if (!free_[op] || is_taken(op) || !can_follow(graph_.ops[op], pass, given) || !is_local(graph_.ops[op], given) ||
+        !leaves_alone(graph_.ops[op], pass, others))
+      continue;
+    ops.push_back(op);
+    for (const TensorId output : graph_.ops[op].outputs)
+      if (output != kNone) given.push_back(output);
+  }
+  return ops;
+}
+
+/// Whether it reads something that is given, and all else is there before the pass.
+bool EpilogueFinder::can_follow(const Op &op, const ProductPass &pass, const std::vector<TensorId> &given) const {
+  bool follows = false;
+  for (const TensorId id : op.inputs) {
+    if (id == kNone) continue;
+    if (!graph::is_real(graph_.tensors[id].type)) return false;
+    const TensorId input = same_[id];
+    const bool is_given = has(given, input);
+    follows = follows || is_given;
+    if (!is_given && graph_.tensors[input].computed() && at_[graph_.tensors[input].producer] >= pass.when())
+      return false;
+  }
+  return follows;
+}
+
+/// `given[0]`: the product's result.
+bool EpilogueFinder::is_local(const Op &op, const std::vector<TensorId> &given) const {
+  const compiler::OpJobs jobs = compiler::lower_op(graph_, op);
+  const graph::Shape &shape = graph_.tensors[given[0]].shape;
+  for (std::size_t value = 0; value < jobs.values.size(); ++value) {
+    const TensorId id = jobs.values[value].tensor;
+    if (id == kNone || !has(given, same_[id])) continue;
+    if (compiler::stages_on_matrix(jobs, {value, shape.rows(), shape.cols()}).empty()) return false;
+  }
+  return true;
+}
+
+/// Whether no next value is written over an old one that the pass or another of its epilogues reads.
+bool EpilogueFinder::leaves_alone(const Op &op, const ProductPass &pass,
+                                  const std::vector<PassEpilogue> &others) const {
+  const auto replaced_by = [this](const Op &writer, TensorId id) {
+    return std::any_of(graph_.updates.begin(), graph_.updates.end(),
+                       [&](const graph::Update &u) { return u.tensor == id && has(writer.outputs, u.next); });
+  };
+  for (const PlacedTensor &input : pass.inputs)
+    if (replaced_by(op, same_[input.id])) return false;
+  for (const PassEpilogue &other : others)
+    for (const OpId id : other.ops) {
+      for (const TensorId input : graph_.ops[id].inputs)
+        if (input != kNone && replaced_by(op, same_[input])) return false;
+      for (const TensorId input : op.inputs)
+        if (input != kNone && replaced_by(graph_.ops[id], same_[input])) return false;
+    }
+  return true;
 }
 
 EpilogueJobs epilogue_jobs(const Graph &graph, const ProductPass &pass, const PassEpilogue &epilogue,

@@ -7,15 +7,40 @@
 #include "train/npu/plan/step_memory.hpp"
 #include "train/npu/plan/step_order.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <vector>
 
 namespace gradweave::runtime::train {
 
-/// The operators that may be run on each product's result, tile by tile: local to its elements
-/// (compiler/epilogue/matrix_stages.hpp), all they read besides being there before the product. Each is of the first
-/// product that it can follow. None that writes over what the pass, or another of its epilogues, reads.
-Epilogues find_epilogues(const graph::Graph &graph, const ProductPlan &products, const Views &views);
+/// The operators that may be run on a product's result, tile by tile: local to its elements
+/// (compiler/epilogue/matrix_stages.hpp), all they read besides being there before the product, and none that writes over
+/// what the pass, or another of its epilogues, reads.
+class EpilogueFinder {
+public:
+  /// References must outlive this.
+  EpilogueFinder(const graph::Graph &graph, const ProductPlan &products, const Views &views);
+
+  /// Of a pass, those that no pass has taken: one for each of its results that has such. Any first ones of an epilogue's
+  /// operators may be taken, too.
+  std::vector<PassEpilogue> behind(std::size_t pass) const;
+  /// Passes take in their order.
+  void take(std::size_t pass, const std::vector<PassEpilogue> &epilogues);
+
+private:
+  std::vector<graph::OpId> ops_behind(const ProductPass &pass, const PlacedTensor &result,
+                                      const std::vector<PassEpilogue> &others) const;
+  bool can_follow(const graph::Op &op, const ProductPass &pass, const std::vector<graph::TensorId> &given) const;
+  bool is_local(const graph::Op &op, const std::vector<graph::TensorId> &given) const;
+  bool leaves_alone(const graph::Op &op, const ProductPass &pass, const std::vector<PassEpilogue> &others) const;
+
+  const graph::Graph &graph_;
+  const ProductPlan &products_;
+  std::vector<graph::TensorId> same_;    ///< of each tensor: what has its elements in their order
+  std::vector<graph::TensorId> strided_; ///< tensors that do not lie row-major
+  std::vector<bool> free_;               ///< operators that are no epilogue's yet
+  std::vector<graph::OpId> at_;          ///< of each op: the one with which it runs
+};
 
 /// Which tensors of the graph are asked for in memory, beside those that somebody reads there.
 using Keeps = std::function<bool(graph::TensorId)>;

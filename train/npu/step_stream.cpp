@@ -199,6 +199,7 @@ void StepPlan::compile(const compiler::CompileOptions &options) {
   CompiledPasses passes = compile_passes(step_.graph, products_, views_, npu_, options, keeps_);
   compiled_ = std::move(passes.compiled);
   epilogues_ = std::move(passes.epilogues);
+  rooms_ = std::move(passes.rooms);
   for (const compiler::Compiled &compiled : compiled_)
     multiply_adds_ += compiled.useful_macs;
 }
@@ -211,10 +212,8 @@ void StepPlan::add_pass(std::size_t index) {
   for (const PassEpilogue &epilogue : epilogues_[index])
     ops.insert(ops.end(), epilogue.ops.begin(), epilogue.ops.end());
   if (ops.size() > 1)
-    section.commands = with_epilogues(
-        section.commands, compiled_[index], epilogue_jobs_[index], memory_,
-        compiler::epilogue_room(npu_, *compiler::without_epilogue_room(npu_), compiler::semaphores_used(npu_.cores)),
-        npu_);
+    section.commands = with_epilogues(section.commands, compiled_[index], epilogue_jobs_[index], memory_,
+                                      rooms_[index], npu_);
   add_staged(section.before, pass.when());
   parts_.push_back({pass.when(), names_of(step_.graph, ops), std::move(section.commands), false});
   add_staged(section.behind, pass.when());

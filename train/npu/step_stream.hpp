@@ -102,6 +102,7 @@ private:
   StepOrder order_;
   Keeps keeps_;
   Epilogues epilogues_;                                  ///< of each pass
+  std::vector<compiler::EpilogueRoom> rooms_;            ///< of each pass that has epilogues
   std::vector<std::vector<EpilogueJobs>> epilogue_jobs_; ///< of each pass
   std::vector<compiler::OpJobs> jobs_; ///< of each station of operators; none where indices decide
   std::vector<bool> inside_;           ///< of each tensor: it never reaches memory
