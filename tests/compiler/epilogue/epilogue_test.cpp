@@ -139,8 +139,8 @@ private:
 
   void add_tile(std::vector<isa::Command> &commands, std::vector<ResultStore> &stores, const Tile &tile) {
     const bool first = tile.row == 0 && tile.col == 0;
-    const isa::SpmTile a{0, tile.rows, 1}, b{tile.rows * panels(sizes_.k), sizes_.k, 2};
-    const std::uint32_t behind = (b.row + sizes_.k * panels(tile.cols) + 1) / 2 * 2;
+    const isa::SpmTile a{0, tile.rows, 1}, b{sizes_.tile_rows * panels(sizes_.k), sizes_.k, 2};
+    const std::uint32_t behind = (b.row + sizes_.k * panels(sizes_.tile_cols) + 1) / 2 * 2;
     const isa::SpmTile c{behind, tile.rows * 2, 3};
     const auto put = [&commands](const auto &op, isa::Sync sync) { commands.push_back(isa::encode({op, sync, 0})); };
     isa::Sync sync;
