@@ -13,8 +13,8 @@ namespace {
 /// From whom to whom a token goes, counted from the room's first semaphore: those of a pair of engines are the same as
 /// in sections of jobs.
 enum Semaphore : std::uint8_t {
-  kLoaded = 0,   ///< LOAD to VECTOR: operands are there
-  kComputed = 2, ///< VECTOR to STORE: results are there
+  kLoaded = 0,    ///< LOAD to VECTOR: operands are there
+  kComputed = 2,  ///< VECTOR to STORE: results are there
   kFreeOfAll = 4, ///< STORE to VECTOR: all of the place may be replaced, by results
   kFree = 5,      ///< STORE to LOAD: all of the place may be replaced
   kReady = 7      ///< STORE to VECTOR: the product's tile is there
@@ -85,8 +85,8 @@ private:
     }
   }
 
-  /// For each tile the command that completes it, nearly: the last of a core before its STORE; its STORE if there is none
-  /// behind that of the tile before.
+  /// For each tile the command that completes it, nearly: the last of a core before its STORE; its STORE if there is
+  /// none behind that of the tile before.
   void find_last_products() {
     std::size_t begin = 0;
     for (const ResultStore &store : stores_) {
@@ -102,8 +102,8 @@ private:
 
   std::size_t first_area(std::size_t tile) const { return tile == 0 ? 0 : plan_.ends[tile - 1]; }
 
-  /// What the first area of a tile loads comes before the product that completes the tile: not much earlier, as the LOAD
-  /// engine stands still until the place is free.
+  /// What the first area of a tile loads comes before the product that completes the tile: not much earlier, as the
+  /// LOAD engine stands still until the place is free.
   void load_first(std::size_t tile) {
     while (next_area_ + kEpiloguePlaces <= first_area(tile))
       emit_area();
@@ -214,8 +214,7 @@ private:
     const Semaphores more(posts.begin() + static_cast<std::ptrdiff_t>(std::min(most, posts.size())), posts.end());
     posts.resize(std::min(most, posts.size()));
     for (const isa::DmaCommand &d : all)
-      emit(d, &d == &all.front() ? Semaphores{id(kComputed)} : Semaphores(),
-           &d == &all.back() ? posts : Semaphores());
+      emit(d, &d == &all.front() ? Semaphores{id(kComputed)} : Semaphores(), &d == &all.back() ? posts : Semaphores());
     if (!more.empty()) emit(isa::SyncCommand{kStoreEngine}, {}, more);
   }
 
@@ -226,7 +225,7 @@ private:
   std::vector<std::size_t> last_products_; ///< of each tile
   std::vector<std::uint32_t> first_words_; ///< of each program, in the program memory
   std::map<std::uint8_t, std::int64_t> tokens_;
-  std::deque<std::size_t> due_;       ///< of each area of the tile that is to come: before which command of the product
+  std::deque<std::size_t> due_; ///< of each area of the tile that is to come: before which command of the product
   std::size_t next_area_ = 0, loaded_ = 0; ///< areas whose runs, whose LOADs stand in the stream
   std::size_t tile_begin_ = 0, tile_end_ = 0;
   Semaphores posts_; ///< of the STORE that the tile's areas replace

@@ -182,8 +182,7 @@ std::optional<AreaShape> area_shape(const EpilogueTiles &tiles, std::size_t rows
     for (std::size_t parts = 1; parts <= rows; ++parts) {
       const AreaShape shape{lanes, parts_of(rows, parts)};
       if (parts > 1 && parts_of(rows, parts - 1) == shape.steps) continue;
-      if (lanes > kMostOfField || shape.steps > kMostOfField ||
-          tiles.rows(shape.lanes, shape.steps, npu) > place_rows)
+      if (lanes > kMostOfField || shape.steps > kMostOfField || tiles.rows(shape.lanes, shape.steps, npu) > place_rows)
         continue;
       const std::uint64_t cycles = cycles_of(tiles, rows, cols, shape, npu);
       if (best && cycles >= best_cycles) continue;

@@ -1,8 +1,8 @@
 #include "compiler/epilogue/matrix_stages.hpp"
 
 #include <algorithm>
-#include <set>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace gradweave::compiler {

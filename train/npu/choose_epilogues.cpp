@@ -103,8 +103,7 @@ private:
     const std::vector<PassEpilogue> all = finder_.behind(index);
     if (all.empty()) return {};
     const std::string key = key_of(index, all, alone);
-    if (const auto known = known_.find(key); known != known_.end())
-      return repeated(index, all, known->second);
+    if (const auto known = known_.find(key); known != known_.end()) return repeated(index, all, known->second);
     const std::vector<OpId> with = neighbours(ops_of(all));
     Choice best;
     best.cycles = cycles(place_product(products_.passes[index], alone, graph_, memory_).commands) + cycles_of(with);
@@ -198,15 +197,15 @@ private:
   /// All that cycles depend on, nearly.
   std::string key_of(std::size_t index, const std::vector<PassEpilogue> &all, const compiler::Compiled &alone) const {
     const compiler::Layer &layer = alone.layer();
-    std::string key = fmt::format("{} {} {} {} {}", layer.m, layer.k, layer.n, alone.stream.size(),
-                                  alone.predicted_cycles);
+    std::string key =
+        fmt::format("{} {} {} {} {}", layer.m, layer.k, layer.n, alone.stream.size(), alone.predicted_cycles);
     const auto add = [&](OpId id) {
       const graph::Op &op = graph_.ops[id];
       key += fmt::format(" {}", op.type->name);
       for (const auto *tensors : {&op.inputs, &op.outputs})
         for (const TensorId t : *tensors)
-          if (t != kNone) key += fmt::format(" {}:{}", graph_.tensors[t].shape.elements(),
-                                             static_cast<int>(graph_.tensors[t].type));
+          if (t != kNone)
+            key += fmt::format(" {}:{}", graph_.tensors[t].shape.elements(), static_cast<int>(graph_.tensors[t].type));
     };
     for (const PassEpilogue &epilogue : all) {
       const EpilogueJobs jobs = epilogue_jobs(graph_, products_.passes[index], epilogue, views_, keeps_);

@@ -18,10 +18,10 @@ struct CompiledPasses {
 };
 
 /// Gives a pass the epilogues with which a step takes the fewest cycles, by the timing model, each section alone: the
-/// pass with them, and what is left of the operators that they stood with; or the pass in all of the scratchpad and these
-/// operators. It looks at all first operators of what there may be (EpilogueFinder), at each part of the scratchpad that
-/// may be left (without_epilogue_room()), and, for a pass of dX and dW, at the order `dw_major`, too, whose tiles of dW
-/// are longer. Of equal ones the first. Throws compiler::CompileError.
+/// pass with them, and what is left of the operators that they stood with; or the pass in all of the scratchpad and
+/// these operators. It looks at all first operators of what there may be (EpilogueFinder), at each part of the
+/// scratchpad that may be left (without_epilogue_room()), and, for a pass of dX and dW, at the order `dw_major`, too,
+/// whose tiles of dW are longer. Of equal ones the first. Throws compiler::CompileError.
 CompiledPasses compile_passes(const graph::Graph &graph, const ProductPlan &products, const Views &views,
                               const Machine &npu, const compiler::CompileOptions &options, const Keeps &keeps);
 

@@ -160,11 +160,10 @@ EpilogueJobs epilogue_jobs(const Graph &graph, const ProductPass &pass, const Pa
   e.jobs = compiler::lower_ops(graph, epilogue.ops, {}, keeps);
   join_views(e.jobs, same_as(graph, views));
   const std::vector<OpId> readers = graph.consumers()[epilogue.result];
-  const bool stored =
-      keeps(epilogue.result) || has(graph.results, epilogue.result) ||
-      std::any_of(graph.updates.begin(), graph.updates.end(),
-                  [&](const graph::Update &u) { return u.next == epilogue.result; }) ||
-      std::any_of(readers.begin(), readers.end(), [&](OpId op) { return !has(epilogue.ops, op); });
+  const bool stored = keeps(epilogue.result) || has(graph.results, epilogue.result) ||
+                      std::any_of(graph.updates.begin(), graph.updates.end(),
+                                  [&](const graph::Update &u) { return u.next == epilogue.result; }) ||
+                      std::any_of(readers.begin(), readers.end(), [&](OpId op) { return !has(epilogue.ops, op); });
   for (std::size_t v = 0; v < e.jobs.values.size(); ++v) {
     compiler::JobValue &value = e.jobs.values[v];
     if (value.tensor == epilogue.result) {
@@ -198,8 +197,7 @@ std::vector<isa::Command> with_epilogues(const std::vector<isa::Command> &comman
     stores.insert(stores.end(), of_result.begin(), of_result.end());
     placed.push_back(std::move(e));
   }
-  std::sort(stores.begin(), stores.end(),
-            [](const auto &a, const auto &b) { return a.command < b.command; });
+  std::sort(stores.begin(), stores.end(), [](const auto &a, const auto &b) { return a.command < b.command; });
   return compiler::add_epilogues(commands, stores, placed, room, npu);
 }
 

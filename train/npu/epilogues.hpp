@@ -14,15 +14,15 @@
 namespace gradweave::runtime::train {
 
 /// The operators that may be run on a product's result, tile by tile: local to its elements
-/// (compiler/epilogue/matrix_stages.hpp), all they read besides being there before the product, and none that writes over
-/// what the pass, or another of its epilogues, reads.
+/// (compiler/epilogue/matrix_stages.hpp), all they read besides being there before the product, and none that writes
+/// over what the pass, or another of its epilogues, reads.
 class EpilogueFinder {
 public:
   /// References must outlive this.
   EpilogueFinder(const graph::Graph &graph, const ProductPlan &products, const Views &views);
 
-  /// Of a pass, those that no pass has taken: one for each of its results that has such. Any first ones of an epilogue's
-  /// operators may be taken, too.
+  /// Of a pass, those that no pass has taken: one for each of its results that has such. Any first ones of an
+  /// epilogue's operators may be taken, too.
   std::vector<PassEpilogue> behind(std::size_t pass) const;
   /// Passes take in their order.
   void take(std::size_t pass, const std::vector<PassEpilogue> &epilogues);
@@ -47,8 +47,8 @@ using Keeps = std::function<bool(graph::TensorId)>;
 
 /// What a step's sections have to know of an epilogue.
 struct EpilogueJobs {
-  compiler::Epilogue epilogue; ///< but for the addresses
-  compiler::Tensor as{};       ///< the result, in the layer
+  compiler::Epilogue epilogue;         ///< but for the addresses
+  compiler::Tensor as{};               ///< the result, in the layer
   std::vector<graph::TensorId> inside; ///< tensors that never reach memory
 };
 EpilogueJobs epilogue_jobs(const graph::Graph &graph, const ProductPass &pass, const PassEpilogue &epilogue,

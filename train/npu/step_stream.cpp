@@ -212,8 +212,8 @@ void StepPlan::add_pass(std::size_t index) {
   for (const PassEpilogue &epilogue : epilogues_[index])
     ops.insert(ops.end(), epilogue.ops.begin(), epilogue.ops.end());
   if (ops.size() > 1)
-    section.commands = with_epilogues(section.commands, compiled_[index], epilogue_jobs_[index], memory_,
-                                      rooms_[index], npu_);
+    section.commands =
+        with_epilogues(section.commands, compiled_[index], epilogue_jobs_[index], memory_, rooms_[index], npu_);
   add_staged(section.before, pass.when());
   parts_.push_back({pass.when(), names_of(step_.graph, ops), std::move(section.commands), false});
   add_staged(section.behind, pass.when());

@@ -46,9 +46,10 @@ std::string refused_ops(const graph::Graph &graph, const ProductPlan &products);
 
 /// Plans a step for an NPU with a vector unit and writes its streams. Operators that follow one another are one
 /// section, and what only these read stays in the scratchpad. Operators that are local to a product's result run on its
-/// tiles before these leave the scratchpad, where that is faster (choose_epilogues.hpp). Sections follow one another in the order of the graph's
-/// ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next ones read.
-/// Of a step's stream only sections that depend on what it is fed, rows that an embedding looks up, are made anew.
+/// tiles before these leave the scratchpad, where that is faster (choose_epilogues.hpp). Sections follow one another in
+/// the order of the graph's ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section
+/// stores the next ones read. Of a step's stream only sections that depend on what it is fed, rows that an embedding
+/// looks up, are made anew.
 class StepPlan {
 public:
   /// Throws std::invalid_argument: the NPU has no vector unit, ops that it cannot compute (all of them, with the
@@ -104,8 +105,8 @@ private:
   Epilogues epilogues_;                                  ///< of each pass
   std::vector<compiler::EpilogueRoom> rooms_;            ///< of each pass that has epilogues
   std::vector<std::vector<EpilogueJobs>> epilogue_jobs_; ///< of each pass
-  std::vector<compiler::OpJobs> jobs_; ///< of each station of operators; none where indices decide
-  std::vector<bool> inside_;           ///< of each tensor: it never reaches memory
+  std::vector<compiler::OpJobs> jobs_;                   ///< of each station of operators; none where indices decide
+  std::vector<bool> inside_;                             ///< of each tensor: it never reaches memory
   StepMemory memory_;
   std::uint64_t memory_bytes_ = 0, multiply_adds_ = 0;
   std::vector<compiler::Compiled> compiled_; ///< of each pass

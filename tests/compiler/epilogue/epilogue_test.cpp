@@ -18,7 +18,7 @@ using graph::TensorId;
 enum Token : std::uint8_t { kLoadToCore = 1, kStoreToCore = 3, kCoreToLoad = 4, kCoreToStore = 5, kTokens = 7 };
 
 struct Sizes {
-  std::uint32_t m = 37, k = 11, n = 21;          ///< of the product
+  std::uint32_t m = 37, k = 11, n = 21;         ///< of the product
   std::uint32_t tile_rows = 16, tile_cols = 12; ///< of its result tiles
 };
 
@@ -239,7 +239,7 @@ TEST(Epilogue, TilesShareTheScratchpad) {
   ASSERT_EQ(tiles.stages.size(), 4U);
   EXPECT_EQ(tiles.tiles[tiles.results[0][0]].slot, EpilogueTile::kResult);
   EXPECT_EQ(tiles.tiles[tiles.results[2][0]].slot, tiles.tiles[tiles.operands[2][1]].slot); // the sum over the residual
-  EXPECT_EQ(tiles.slots.size(), 3U);                                                         // bias, bf16, residual
+  EXPECT_EQ(tiles.slots.size(), 3U);                                                        // bias, bf16, residual
 }
 
 TEST(Epilogue, WhatDoesNotFitIsNone) {
@@ -262,8 +262,8 @@ TEST(EpilogueFaults, AMissingWaitIsSeen) {
   const Epilogue e = fused.epilogue(false);
   std::vector<ResultStore> stores;
   const std::vector<isa::Command> product = fused.product(stores);
-  const std::vector<isa::Command> stream = add_epilogues(
-      product, stores, {e}, epilogue_room(npu, without_epilogue_room(npu).at(0), kTokens), npu);
+  const std::vector<isa::Command> stream =
+      add_epilogues(product, stores, {e}, epilogue_room(npu, without_epilogue_room(npu).at(0), kTokens), npu);
   ASSERT_EQ(fused.difference(e, stream), "");
   std::size_t waits = 0;
   for (std::size_t i = 0; i < stream.size(); ++i) {

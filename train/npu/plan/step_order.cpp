@@ -16,8 +16,8 @@ using graph::TensorId;
 class Ordering {
 public:
   Ordering(const Graph &graph, const ProductPlan &products, const Views &views, const Epilogues &epilogues)
-      : graph_(graph), products_(products), epilogues_(epilogues), owner_(graph.tensors.size()), done_(graph.ops.size()),
-        written_(graph.tensors.size(), kNone) {
+      : graph_(graph), products_(products), epilogues_(epilogues), owner_(graph.tensors.size()),
+        done_(graph.ops.size()), written_(graph.tensors.size(), kNone) {
     for (TensorId id = 0; id < owner_.size(); ++id)
       owner_[id] = id;
     for (const View &view : views.views)
