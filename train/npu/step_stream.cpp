@@ -1,13 +1,12 @@
 #include "train/npu/step_stream.hpp"
 
-#include "base/process/parallel.hpp"
 #include "base/process/stopwatch.hpp"
-#include "compiler/ahead/plans_ahead.hpp"
 #include "compiler/emit/hazards.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector/lower_op.hpp"
 #include "compiler/vector_stream/job_commands.hpp"
 #include "compiler/vector_stream/section.hpp"
+#include "train/npu/choose_epilogues.hpp"
 #include "train/npu/plan/depthwise_op.hpp"
 #include "train/npu/plan/in_place.hpp"
 
@@ -29,7 +28,6 @@ using graph::OpId;
 using graph::TensorId;
 
 constexpr std::uint64_t kBarrierCommands = 2;
-constexpr std::uint32_t kSectionSemaphores = 7; ///< of job_commands()
 constexpr std::uint64_t kCommandsOfARow = 128; ///< at most: a row of an embedding is moved, added to and updated
 
 /// The operators of a run, each once: "Add + LayerNormalization + Cast".
@@ -82,6 +80,11 @@ std::array<isa::Command, 2> barrier(const NpuConfig &npu) {
   return {isa::encode(stored), isa::encode(load)};
 }
 
+/// Semaphores of vector sections follow those of products.
+std::uint8_t vector_semaphore(const NpuConfig &npu) {
+  return static_cast<std::uint8_t>(compiler::semaphores_used(npu.cores));
+}
+
 } // namespace
 
 const StepSection &StepStream::section_of(std::size_t command) const {
@@ -113,10 +116,11 @@ std::string refused_ops(const graph::Graph &graph, const ProductPlan &products) 
 StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products, const Machine &npu,
                    const compiler::CompileOptions &options, bool keep_all)
     : step_(step), npu_(npu), products_(products), views_(find_views(step.graph, products)),
-      items_(
-          step.graph, npu, [&](TensorId id) { return is_kept(id, keep_all); },
-          compiler::semaphores_used(npu.cores) + kSectionSemaphores),
-      order_(order_step(step.graph, products, views_, items_.groups())) {
+      keeps_([&step, keep_all](TensorId id) {
+        return keep_all || std::any_of(step.micro_batches.begin(), step.micro_batches.end(),
+                                       [id](const graph::MicroBatch &m) { return m.loss == id; });
+      }),
+      items_(step.graph, npu, keeps_, compiler::semaphores_used(npu.cores) + compiler::kEpilogueSemaphores) {
   if (npu.vectors() == 0)
     throw std::invalid_argument(fmt::format(
         "NPU '{}' has no vector unit, and so computes no operators; set npu.vector_groups to 1, 2, 4 or 8, pick "
@@ -127,7 +131,7 @@ StepPlan::StepPlan(const graph::TrainingGraph &step, const ProductPlan &products
     throw std::invalid_argument(
         fmt::format("the NPU cannot run the whole step; leave operators to the host (--operators host): {}", refused));
   compile(options);
-  lower(keep_all);
+  lower();
   place(false);
   if (room() > npu.memory.size_bytes && !keep_all) place(true);
   check_memory(room(), npu);
@@ -144,28 +148,28 @@ std::uint64_t StepPlan::room() const {
   return memory_bytes_ + commands * isa::kCommandBytes;
 }
 
-/// Whether it reaches memory, whoever reads it.
-bool StepPlan::is_kept(TensorId id, bool keep_all) const {
-  const auto &micro = step_.micro_batches;
-  return keep_all ||
-         std::any_of(micro.begin(), micro.end(), [id](const graph::MicroBatch &m) { return m.loss == id; });
-}
-
 /// Jobs of all operators, and which tensors they leave in the scratchpad.
-void StepPlan::lower(bool keep_all) {
+void StepPlan::lower() {
   const graph::Graph &graph = step_.graph;
-  const auto keeps = [&](TensorId id) { return is_kept(id, keep_all); };
   inside_.assign(graph.tensors.size(), false);
   for (const Station &station : order_.stations) {
     jobs_.emplace_back();
     if (station.group) items_.note_inside(*station.group, graph, inside_);
     if (station.ops.empty() || station.by_indices || station.depthwise) continue;
-    jobs_.back() = compiler::lower_ops(graph, station.ops, {}, keeps);
+    jobs_.back() = compiler::lower_ops(graph, station.ops, {}, keeps_);
     for (const OpId op : station.ops)
       for (const TensorId id : graph.ops[op].outputs)
         if (id != kNone) inside_[id] = true;
     for (const compiler::JobValue &value : jobs_.back().values)
       if (value.tensor != kNone) inside_[value.tensor] = false;
+  }
+  for (std::size_t pass = 0; pass < epilogues_.size(); ++pass) {
+    epilogue_jobs_.emplace_back();
+    for (const PassEpilogue &epilogue : epilogues_[pass]) {
+      epilogue_jobs_.back().push_back(epilogue_jobs(graph, products_.passes[pass], epilogue, views_, keeps_));
+      for (const TensorId id : epilogue_jobs_.back().back().inside)
+        inside_[id] = true;
+    }
   }
 }
 
@@ -189,25 +193,14 @@ void StepPlan::place(bool reuse) {
 }
 
 void StepPlan::compile(const compiler::CompileOptions &options) {
-  std::vector<compiler::PlansAhead::Compilation> compilations;
-  for (const ProductPass &pass : products_.passes) {
-    if (items_.has(pass.when())) continue;
-    compilations.push_back({{pass.layer}, npu_, options});
-    compilations.back().options.pass = pass.pass;
-  }
-  compiler::CompileCache cache;
-  const compiler::PlansAhead ahead(compilations, cache, usable_cores());
+  CompiledPasses passes = compile_passes(step_.graph, products_, views_, items_.groups(), npu_, options, keeps_);
+  compiled_ = std::move(passes.compiled);
+  epilogues_ = std::move(passes.epilogues);
+  rooms_ = std::move(passes.rooms);
+  order_ = order_step(step_.graph, products_, views_, items_.groups(), epilogues_);
   multiply_adds_ = items_.multiply_adds();
-  auto next = compilations.begin();
-  for (const ProductPass &pass : products_.passes) {
-    if (items_.has(pass.when())) {
-      compiled_.emplace_back();
-      continue;
-    }
-    compiled_.push_back(compiler::compile(next->layers, next->npu, next->options, cache));
-    ++next;
-    multiply_adds_ += compiled_.back().useful_macs;
-  }
+  for (const compiler::Compiled &compiled : compiled_)
+    multiply_adds_ += compiled.useful_macs;
   for (const Station &station : order_.stations)
     if (station.depthwise) {
       const Op &op = step_.graph.ops[station.ops.front()];
@@ -219,8 +212,14 @@ void StepPlan::add_pass(std::size_t index) {
   const ProductPass &pass = products_.passes[index];
   ProductSection section = place_product(pass, compiled_[index], step_.graph, memory_);
   memory_bytes_ = std::max(memory_bytes_, section.scratch_end);
+  std::vector<OpId> ops = pass.ops;
+  for (const PassEpilogue &epilogue : epilogues_[index])
+    ops.insert(ops.end(), epilogue.ops.begin(), epilogue.ops.end());
+  if (!epilogues_[index].empty())
+    section.commands =
+        with_epilogues(section.commands, compiled_[index], epilogue_jobs_[index], memory_, rooms_[index], npu_);
   add_staged(section.before, pass.when());
-  parts_.push_back({pass.when(), names_of(step_.graph, pass.ops), std::move(section.commands), false});
+  parts_.push_back({pass.when(), names_of(step_.graph, ops), std::move(section.commands), false});
   add_staged(section.behind, pass.when());
 }
 
@@ -254,7 +253,7 @@ void StepPlan::add_depthwise(OpId id) {
     addresses.push_back(memory_.places[tensor].address);
   const auto areas = depthwise_areas_of(step_.graph, op, npu_);
   parts_.push_back({id, std::string(op.type->name) + " depthwise",
-                    with_own_semaphores(compiler::section_commands(areas.value(), addresses, npu_), npu_), false});
+                    compiler::section_commands(areas.value(), addresses, npu_, vector_semaphore(npu_)), false});
 }
 
 /// The int32 tensors that an op's jobs depend on.
@@ -310,10 +309,8 @@ std::vector<isa::Command> StepPlan::operator_commands(OpJobs jobs, OpId op) {
   return commands_of(jobs, addresses);
 }
 
-/// Semaphores of vector sections follow those of products.
 std::vector<isa::Command> StepPlan::commands_of(const OpJobs &jobs, const std::vector<std::uint64_t> &addresses) const {
-  return compiler::job_commands(jobs, addresses, npu_,
-                                static_cast<std::uint8_t>(compiler::semaphores_used(npu_.cores)));
+  return compiler::job_commands(jobs, addresses, npu_, vector_semaphore(npu_));
 }
 
 /// Values between jobs lie in scratch space.

@@ -5,6 +5,7 @@
 #include "compiler/vector/job.hpp"
 #include "graph/passes/training.hpp"
 #include "sw_models/config/machine.hpp"
+#include "train/npu/epilogues.hpp"
 #include "train/npu/item_sections.hpp"
 #include "train/npu/plan/product_section.hpp"
 #include "train/npu/plan/same_elements.hpp"
@@ -46,9 +47,11 @@ std::string refused_ops(const graph::Graph &graph, const ProductPlan &products);
 
 /// Plans a step for an NPU with a vector unit and writes its streams. Operators that follow one another are one
 /// section, and what only these read stays in the scratchpad; so are groups of ops that go item by item, products of
-/// attention and what is between them. Sections follow one another in the order of the graph's
-/// ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next ones read.
-/// Of a step's stream only sections that depend on what it is fed, rows that an embedding looks up, are made anew.
+/// attention and what is between them. Operators that are local to a product's result run on its tiles before these
+/// leave the scratchpad, where that is faster (choose_epilogues.hpp). Sections follow one another in the order of the
+/// graph's ops; between two LOADs wait for all STOREs before (a SYNC each), so that what a section stores the next ones
+/// read. Of a step's stream only sections that depend on what it is fed, rows that an embedding looks up, are made
+/// anew.
 class StepPlan {
 public:
   /// Throws std::invalid_argument: the NPU has no vector unit, ops that it cannot compute (all of them, with the
@@ -81,14 +84,13 @@ private:
   };
 
   void compile(const compiler::CompileOptions &options);
-  void lower(bool keep_all);
+  void lower();
   void place(bool reuse);
   void add_pass(std::size_t pass);
   void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
   void add_operators(std::size_t station);
   void add_depthwise(graph::OpId op);
   void add_items(std::size_t group);
-  bool is_kept(graph::TensorId id, bool keep_all) const;
   void add_moves();
   void note_indices(graph::OpId op);
   void reserve_scratch(graph::OpId op);
@@ -102,10 +104,14 @@ private:
   const Machine &npu_;
   const ProductPlan &products_;
   Views views_;
+  Keeps keeps_;
   ItemSections items_;
   StepOrder order_;
-  std::vector<compiler::OpJobs> jobs_; ///< of each station of operators; none where indices decide
-  std::vector<bool> inside_;           ///< of each tensor: it never reaches memory
+  Epilogues epilogues_;                                  ///< of each pass
+  std::vector<compiler::EpilogueRoom> rooms_;            ///< of each pass that has epilogues
+  std::vector<std::vector<EpilogueJobs>> epilogue_jobs_; ///< of each pass
+  std::vector<compiler::OpJobs> jobs_;                   ///< of each station of operators; none where indices decide
+  std::vector<bool> inside_;                             ///< of each tensor: it never reaches memory
   StepMemory memory_;
   std::uint64_t memory_bytes_ = 0, multiply_adds_ = 0;
   std::vector<compiler::Compiled> compiled_; ///< of each pass

@@ -133,4 +133,22 @@ ProductSection place_product(const ProductPass &pass, const compiler::Compiled &
   return section;
 }
 
+std::vector<compiler::ResultStore> result_stores(const compiler::Compiled &compiled, compiler::Tensor result,
+                                                 std::size_t rows, std::size_t cols, std::size_t epilogue) {
+  const TensorBinding &binding = compiled.layout.tensors[static_cast<std::size_t>(compiled.layout.place(0, result))];
+  if (binding.rows != rows || binding.cols != cols) return {};
+  std::vector<compiler::ResultStore> stores;
+  for (std::size_t i = 0; i < compiled.stream.size(); ++i) {
+    const isa::Decoded decoded = *isa::decode(compiled.stream[i]);
+    const auto *dma = std::get_if<isa::DmaCommand>(&decoded.op);
+    if (dma == nullptr || !dma->store || dma->dram_addr < binding.offset) continue;
+    const std::uint64_t at = dma->dram_addr - binding.offset, row = at / binding.pitch;
+    if (row >= binding.rows) continue;
+    if (dma->rows > 1 && dma->pitch != binding.pitch) return {};
+    stores.push_back({i, epilogue, static_cast<std::uint32_t>(row),
+                      static_cast<std::uint32_t>(at % binding.pitch / element_of(binding))});
+  }
+  return stores;
+}
+
 } // namespace gradweave::runtime::train

@@ -1,11 +1,13 @@
 // A product's stream on the tensors of the graph, as they lie in memory.
 #pragma once
 
+#include "compiler/epilogue/add_epilogues.hpp"
 #include "compiler/ir/compiled.hpp"
 #include "compiler/vector/job.hpp"
 #include "train/npu/plan/step_memory.hpp"
 #include "train/product_plan.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -29,5 +31,10 @@ struct ProductSection {
 /// Throws std::logic_error if a command moves columns of two groups at once.
 ProductSection place_product(const ProductPass &pass, const compiler::Compiled &compiled, const graph::Graph &graph,
                              const StepMemory &memory);
+
+/// The STOREs of a result of `rows` x `cols` in the compiled pass; none if one of them has rows that are apart in the
+/// tensor, or if that is another matrix. `epilogue`: what they are given as theirs.
+std::vector<compiler::ResultStore> result_stores(const compiler::Compiled &compiled, compiler::Tensor result,
+                                                 std::size_t rows, std::size_t cols, std::size_t epilogue);
 
 } // namespace gradweave::runtime::train

@@ -20,9 +20,9 @@ bool is_product(const Graph &graph, const graph::Op &op) {
 class Ordering {
 public:
   Ordering(const Graph &graph, const ProductPlan &products, const Views &views,
-           const std::vector<compiler::ItemGroup> &groups)
-      : graph_(graph), products_(products), groups_(groups), owner_(graph.tensors.size()), done_(graph.ops.size()),
-        pass_of_(products.pass_of_ops(graph.ops.size())), group_of_(graph.ops.size()),
+           const std::vector<compiler::ItemGroup> &groups, const Epilogues &epilogues)
+      : graph_(graph), products_(products), groups_(groups), epilogues_(epilogues), owner_(graph.tensors.size()),
+        done_(graph.ops.size()), pass_of_(products.pass_of_ops(graph.ops.size())), group_of_(graph.ops.size()),
         written_(graph.tensors.size(), kNone) {
     for (TensorId id = 0; id < owner_.size(); ++id)
       owner_[id] = id;
@@ -33,6 +33,10 @@ public:
     for (std::size_t group = 0; group < groups.size(); ++group)
       for (const OpId op : groups[group].ops)
         group_of_[op] = group;
+    for (const std::vector<PassEpilogue> &of_pass : epilogues)
+      for (const PassEpilogue &epilogue : of_pass)
+        for (const OpId op : epilogue.ops)
+          done_[op] = true;
     order_.station_of.assign(graph.ops.size(), 0);
   }
 
@@ -48,6 +52,10 @@ public:
       if (compiler::has_jobs(*graph_.ops[op].type) && !done_[op] && pass_of_[op] == 0) add_operator(op);
     }
     end_run();
+    for (std::size_t pass = 0; pass < epilogues_.size(); ++pass)
+      for (const PassEpilogue &epilogue : epilogues_[pass])
+        for (const OpId op : epilogue.ops)
+          order_.station_of[op] = order_.station_of[products_.passes[pass].when()];
     return std::move(order_);
   }
 
@@ -105,6 +113,7 @@ private:
   const Graph &graph_;
   const ProductPlan &products_;
   const std::vector<compiler::ItemGroup> &groups_;
+  const Epilogues &epilogues_;
   std::vector<TensorId> owner_; ///< of each tensor, what it is a view of, or itself
   std::vector<bool> done_;      ///< ops that have nothing to do
   std::vector<std::size_t> pass_of_;
@@ -117,8 +126,8 @@ private:
 } // namespace
 
 StepOrder order_step(const Graph &graph, const ProductPlan &products, const Views &views,
-                     const std::vector<compiler::ItemGroup> &groups) {
-  return Ordering(graph, products, views, groups).run();
+                     const std::vector<compiler::ItemGroup> &groups, const Epilogues &epilogues) {
+  return Ordering(graph, products, views, groups, epilogues).run();
 }
 
 } // namespace gradweave::runtime::train

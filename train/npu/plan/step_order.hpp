@@ -23,14 +23,22 @@ struct Station {
   std::optional<std::size_t> group = std::nullopt; ///< which item group; then there is nothing else
 };
 
+/// Operators that run on the tiles of a product's result while these are in the scratchpad.
+struct PassEpilogue {
+  graph::TensorId result = graph::kNone; ///< of the pass
+  std::vector<graph::OpId> ops;          ///< ascending
+};
+using Epilogues = std::vector<std::vector<PassEpilogue>>; ///< of each pass
+
 struct StepOrder {
   std::vector<Station> stations;
   std::vector<std::uint32_t> station_of; ///< of each op; of those that have nothing to do: of what comes next
 };
 
 /// In the order of the graph; a group stands where its last op does. What is lowered to a product and has no pass is
-/// the vector unit's. An operator that reads a view of what another of its station gives begins a new one.
+/// the vector unit's. An operator that reads a view of what another of its station gives begins a new one. Operators of
+/// an epilogue are at the station of their pass, and no ops of a station. `epilogues`: none, or of each pass.
 StepOrder order_step(const graph::Graph &graph, const ProductPlan &products, const Views &views,
-                     const std::vector<compiler::ItemGroup> &groups = {});
+                     const std::vector<compiler::ItemGroup> &groups = {}, const Epilogues &epilogues = {});
 
 } // namespace gradweave::runtime::train

@@ -1,0 +1,313 @@
+#include "train/npu/choose_epilogues.hpp"
+
+#include "base/process/parallel.hpp"
+#include "compiler/ahead/plans_ahead.hpp"
+#include "compiler/emit/hazards.hpp"
+#include "compiler/ir/arithmetic.hpp"
+#include "compiler/vector/lower_op.hpp"
+#include "compiler/vector_stream/job_commands.hpp"
+#include "sw_models/timing/timing_model.hpp"
+#include "train/npu/plan/in_place.hpp"
+#include "train/npu/plan/product_section.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace gradweave::runtime::train {
+namespace {
+
+using graph::kNone;
+using graph::OpId;
+using graph::TensorId;
+
+/// How a pass may be compiled to leave room for epilogues.
+struct Variant {
+  std::size_t machine = 0; ///< which of those that there are
+  bool dw_major = false;
+};
+
+/// What is chosen for a pass; none: `epilogues` is empty.
+struct Choice {
+  std::vector<PassEpilogue> epilogues;
+  Variant variant;
+  std::uint64_t cycles = 0;
+};
+
+/// Of passes that are alike: how many of each epilogue's operators are taken.
+struct Known {
+  std::vector<std::size_t> counts;
+  Variant variant;
+};
+
+class Choosing {
+public:
+  Choosing(const graph::Graph &graph, const ProductPlan &products, const Views &views,
+           const std::vector<compiler::ItemGroup> &groups, const Machine &npu, const compiler::CompileOptions &options,
+           const Keeps &keeps)
+      : graph_(graph), products_(products), views_(views), npu_(npu), options_(options), keeps_(keeps),
+        order_(order_step(graph, products, views, groups)), memory_(plan_memory({graph, order_, views})),
+        finder_(graph, products, views, groups), machines_(compiler::without_epilogue_room(npu)),
+        caches_(machines_.size()), timed_(npu) {
+    timed_.memory.size_bytes = memory_.scratch * 4 + kStreamRoom; // of whole steps, whose memory may be used again
+  }
+
+  CompiledPasses run() {
+    CompiledPasses all;
+    std::vector<compiler::PlansAhead::Compilation> compilations;
+    for (const ProductPass &pass : products_.passes)
+      if (!is_of_group(pass)) compilations.push_back({{pass.layer}, npu_, options_of(pass, options_.schedule)});
+    const compiler::PlansAhead ahead(compilations, cache_, usable_cores());
+    for (std::size_t pass = 0; pass < products_.passes.size(); ++pass) {
+      all.rooms.emplace_back();
+      if (is_of_group(products_.passes[pass])) {
+        all.compiled.emplace_back();
+        all.epilogues.emplace_back();
+        continue;
+      }
+      all.compiled.push_back(compile(pass, npu_, options_.schedule, cache_));
+      Choice choice = choose(pass, all.compiled.back());
+      finder_.take(pass, choice.epilogues);
+      if (!choice.epilogues.empty()) {
+        all.compiled.back() = compile(pass, choice.variant);
+        all.rooms.back() = room(choice.variant);
+      }
+      all.epilogues.push_back(std::move(choice.epilogues));
+    }
+    return all;
+  }
+
+private:
+  static constexpr std::uint64_t kStreamRoom = std::uint64_t{1} << 30;
+
+  bool is_of_group(const ProductPass &pass) const {
+    return order_.stations[order_.station_of[pass.when()]].group.has_value();
+  }
+
+  compiler::CompileOptions options_of(const ProductPass &pass, compiler::Schedule schedule) const {
+    compiler::CompileOptions options = options_;
+    options.pass = pass.pass;
+    options.schedule = schedule;
+    return options;
+  }
+
+  compiler::Compiled compile(std::size_t pass, const Machine &npu, compiler::Schedule schedule,
+                             compiler::CompileCache &cache) const {
+    const ProductPass &product = products_.passes[pass];
+    return compiler::compile({product.layer}, npu, options_of(product, schedule), cache);
+  }
+  compiler::Compiled compile(std::size_t pass, const Variant &variant) {
+    return compile(pass, machines_[variant.machine],
+                   variant.dw_major ? compiler::Schedule::kDwMajor : options_.schedule, caches_[variant.machine]);
+  }
+  compiler::EpilogueRoom room(const Variant &variant) const {
+    return compiler::epilogue_room(npu_, machines_[variant.machine], compiler::semaphores_used(npu_.cores));
+  }
+
+  std::vector<Variant> variants(const ProductPass &pass) const {
+    std::vector<Variant> all;
+    for (std::size_t machine = 0; machine < machines_.size(); ++machine)
+      for (const bool dw_major : {false, true})
+        if (!dw_major || pass.pass == compiler::Pass::kBackward) all.push_back({machine, dw_major});
+    return all;
+  }
+
+  /// Passes of one shape with the same operators behind them are alike.
+  Choice choose(std::size_t index, const compiler::Compiled &alone) {
+    const std::vector<PassEpilogue> all = finder_.behind(index);
+    if (all.empty()) return {};
+    const std::string key = key_of(index, all, alone);
+    if (const auto known = known_.find(key); known != known_.end()) return repeated(index, all, known->second);
+    const std::vector<OpId> with = neighbours(ops_of(all));
+    Choice best;
+    best.cycles = cycles(place_product(products_.passes[index], alone, graph_, memory_).commands) + cycles_of(with);
+    for (const Variant &variant : variants(products_.passes[index]))
+      try_variant(index, all, with, variant, best);
+    std::vector<std::size_t> &counts = known_[key].counts;
+    for (const PassEpilogue &epilogue : all)
+      counts.push_back(count_of(best, epilogue.result));
+    known_[key].variant = best.variant;
+    return best;
+  }
+
+  static std::size_t count_of(const Choice &choice, TensorId result) {
+    for (const PassEpilogue &epilogue : choice.epilogues)
+      if (epilogue.result == result) return epilogue.ops.size();
+    return 0;
+  }
+
+  /// First operators of each epilogue, as many as are said.
+  static std::vector<PassEpilogue> first_ops(const std::vector<PassEpilogue> &all,
+                                             const std::vector<std::size_t> &counts) {
+    std::vector<PassEpilogue> some;
+    for (std::size_t e = 0; e < all.size(); ++e) {
+      if (counts[e] == 0) continue;
+      some.push_back(all[e]);
+      some.back().ops.resize(counts[e]);
+    }
+    return some;
+  }
+
+  Choice repeated(std::size_t index, const std::vector<PassEpilogue> &all, const Known &known) {
+    Choice choice{first_ops(all, known.counts), known.variant, 0};
+    if (choice.epilogues.empty() ||
+        commands_with(index, compile(index, known.variant), choice.epilogues, known.variant).empty())
+      return {};
+    return choice;
+  }
+
+  void try_variant(std::size_t index, const std::vector<PassEpilogue> &all, const std::vector<OpId> &with,
+                   const Variant &variant, Choice &best) {
+    compiler::Compiled compiled;
+    try {
+      compiled = compile(index, variant);
+    } catch (const compiler::CompileError &) {
+      return; // what is left of the scratchpad is too small
+    }
+    std::vector<std::size_t> counts(all.size());
+    do {
+      std::vector<PassEpilogue> some = first_ops(all, counts);
+      if (some.empty()) continue;
+      const std::vector<isa::Command> commands = commands_with(index, compiled, some, variant);
+      if (commands.empty()) continue;
+      const std::uint64_t sum = cycles(commands) + cycles_of(left_of(with, some));
+      if (sum < best.cycles) best = {std::move(some), variant, sum};
+    } while (next(counts, all));
+  }
+
+  /// The next counts of operators; false behind the last ones.
+  static bool next(std::vector<std::size_t> &counts, const std::vector<PassEpilogue> &all) {
+    for (std::size_t e = 0; e < counts.size(); ++e) {
+      if (++counts[e] <= all[e].ops.size()) return true;
+      counts[e] = 0;
+    }
+    return false;
+  }
+
+  std::vector<isa::Command> commands_with(std::size_t index, const compiler::Compiled &compiled,
+                                          const std::vector<PassEpilogue> &epilogues, const Variant &variant) const {
+    const ProductPass &pass = products_.passes[index];
+    std::vector<EpilogueJobs> jobs;
+    for (const PassEpilogue &epilogue : epilogues)
+      jobs.push_back(epilogue_jobs(graph_, pass, epilogue, views_, keeps_));
+    return with_epilogues(place_product(pass, compiled, graph_, memory_).commands, compiled, jobs, memory_,
+                          room(variant), npu_);
+  }
+
+  static std::set<OpId> ops_of(const std::vector<PassEpilogue> &epilogues) {
+    std::set<OpId> ops;
+    for (const PassEpilogue &epilogue : epilogues)
+      ops.insert(epilogue.ops.begin(), epilogue.ops.end());
+    return ops;
+  }
+
+  static std::vector<OpId> left_of(const std::vector<OpId> &with, const std::vector<PassEpilogue> &epilogues) {
+    const std::set<OpId> moved = ops_of(epilogues);
+    std::vector<OpId> left;
+    std::copy_if(with.begin(), with.end(), std::back_inserter(left), [&](OpId op) { return moved.count(op) == 0; });
+    return left;
+  }
+
+  /// All that cycles depend on, nearly.
+  std::string key_of(std::size_t index, const std::vector<PassEpilogue> &all, const compiler::Compiled &alone) const {
+    const compiler::Layer &layer = alone.layer();
+    std::string key =
+        fmt::format("{} {} {} {} {}", layer.m, layer.k, layer.n, alone.stream.size(), alone.predicted_cycles);
+    const auto add = [&](OpId id) {
+      const graph::Op &op = graph_.ops[id];
+      key += fmt::format(" {}", op.type->name);
+      for (const auto *tensors : {&op.inputs, &op.outputs})
+        for (const TensorId t : *tensors)
+          if (t != kNone)
+            key += fmt::format(" {}:{}", graph_.tensors[t].shape.elements(), static_cast<int>(graph_.tensors[t].type));
+    };
+    for (const PassEpilogue &epilogue : all) {
+      const EpilogueJobs jobs = epilogue_jobs(graph_, products_.passes[index], epilogue, views_, keeps_);
+      key += fmt::format(" | {}", jobs.inside.size());
+      std::for_each(epilogue.ops.begin(), epilogue.ops.end(), add);
+    }
+    key += " |";
+    const std::vector<OpId> with = neighbours(ops_of(all));
+    std::for_each(with.begin(), with.end(), add);
+    return key;
+  }
+
+  /// The operators of their stations that hand values on to them, or get values from them, however far, and themselves.
+  std::vector<OpId> neighbours(std::set<OpId> found) const {
+    std::set<std::uint32_t> stations;
+    for (const OpId op : found)
+      stations.insert(order_.station_of[op]);
+    for (const std::uint32_t station : stations)
+      for (bool more = true; more;) {
+        more = false;
+        for (const OpId op : order_.stations[station].ops)
+          if (found.count(op) == 0 && has_to_do_with(op, found, station)) more = found.insert(op).second;
+      }
+    return {found.begin(), found.end()};
+  }
+
+  /// Whether a value goes from one to the other within the station.
+  bool has_to_do_with(OpId op, const std::set<OpId> &found, std::uint32_t station) const {
+    const auto reads_of = [&](OpId reader, OpId writer) {
+      return order_.station_of[writer] == station &&
+             std::any_of(graph_.ops[reader].inputs.begin(), graph_.ops[reader].inputs.end(), [&](TensorId id) {
+               return id != kNone && graph_.tensors[id].computed() && graph_.tensors[id].producer == writer;
+             });
+    };
+    return std::any_of(found.begin(), found.end(),
+                       [&](OpId other) { return reads_of(op, other) || reads_of(other, op); });
+  }
+
+  /// Of operators by themselves.
+  std::uint64_t cycles_of(const std::vector<OpId> &ops) const {
+    if (ops.empty()) return 0;
+    compiler::OpJobs jobs = compiler::lower_ops(graph_, ops, {}, keeps_);
+    std::vector<std::uint64_t> addresses;
+    std::uint64_t scratch = memory_.scratch;
+    for (const compiler::JobValue &value : jobs.values) {
+      scratch = compiler::round_up(scratch, compiler::kTensorAlignment);
+      addresses.push_back(value.tensor == kNone ? scratch : memory_.places[value.tensor].address);
+      if (value.tensor == kNone) scratch += value.elements * graph::bytes_of(value.type);
+    }
+    fit_in_place(jobs, addresses, graph_.ops[ops.front()].name);
+    return cycles(compiler::job_commands(jobs, addresses, npu_));
+  }
+
+  std::uint64_t cycles(const std::vector<isa::Command> &commands) const {
+    const timing::RunResult result = timing::run(timed_, commands);
+    if (!result.ok()) throw std::logic_error("a section of a step stops by itself");
+    return result.counter(isa::Counter::CYCLES);
+  }
+
+  const graph::Graph &graph_;
+  const ProductPlan &products_;
+  const Views &views_;
+  const Machine &npu_;
+  const compiler::CompileOptions &options_;
+  const Keeps &keeps_;
+  StepOrder order_;   ///< without epilogues
+  StepMemory memory_; ///< of all tensors
+  EpilogueFinder finder_;
+  std::vector<Machine> machines_; ///< with less of the scratchpad
+  compiler::CompileCache cache_;
+  std::deque<compiler::CompileCache> caches_; ///< of machines_
+  std::map<std::string, Known> known_;
+  Machine timed_;
+};
+
+} // namespace
+
+CompiledPasses compile_passes(const graph::Graph &graph, const ProductPlan &products, const Views &views,
+                              const std::vector<compiler::ItemGroup> &groups, const Machine &npu,
+                              const compiler::CompileOptions &options, const Keeps &keeps) {
+  return Choosing(graph, products, views, groups, npu, options, keeps).run();
+}
+
+} // namespace gradweave::runtime::train

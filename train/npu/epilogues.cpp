@@ -1,0 +1,210 @@
+#include "train/npu/epilogues.hpp"
+
+#include "compiler/epilogue/matrix_stages.hpp"
+#include "compiler/vector/lower_op.hpp"
+#include "train/npu/plan/in_place.hpp"
+#include "train/npu/plan/product_section.hpp"
+#include "train/npu/plan/staging.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace gradweave::runtime::train {
+namespace {
+
+using graph::Graph;
+using graph::kNone;
+using graph::Op;
+using graph::OpId;
+using graph::TensorId;
+
+/// What each tensor is that has the same elements in the same order: itself, or what it is a view of.
+std::vector<TensorId> same_as(const Graph &graph, const Views &views) {
+  std::vector<TensorId> same(graph.tensors.size());
+  for (TensorId id = 0; id < same.size(); ++id)
+    same[id] = id;
+  for (const View &view : views.views) // a view of a view comes behind that
+    if (view.strides.empty()) same[view.tensor] = same[view.of];
+  return same;
+}
+
+bool has(const std::vector<TensorId> &tensors, TensorId id) {
+  return std::find(tensors.begin(), tensors.end(), id) != tensors.end();
+}
+
+/// Values of one place are one value: views, and what they are views of.
+void join_views(compiler::OpJobs &jobs, const std::vector<TensorId> &same) {
+  std::map<TensorId, std::size_t> first;
+  std::vector<std::size_t> names;
+  for (std::size_t v = 0; v < jobs.values.size(); ++v) {
+    const TensorId id = jobs.values[v].tensor;
+    names.push_back(id == kNone ? v : first.try_emplace(same[id], v).first->second);
+    if (id != kNone) jobs.values[v].tensor = same[id];
+  }
+  for (compiler::JobStep &step : jobs.steps)
+    if (auto *job = std::get_if<compiler::VectorJob>(&step))
+      for (auto *tiles : {&job->operands, &job->results})
+        for (compiler::JobTile &tile : *tiles)
+          tile.value = names[tile.value];
+}
+
+} // namespace
+
+EpilogueFinder::EpilogueFinder(const Graph &graph, const ProductPlan &products, const Views &views,
+                               const std::vector<compiler::ItemGroup> &groups)
+    : graph_(graph), products_(products), same_(same_as(graph, views)), free_(graph.ops.size()), at_(graph.ops.size()) {
+  for (OpId op = 0; op < graph.ops.size(); ++op) {
+    at_[op] = op;
+    free_[op] = compiler::has_jobs(*graph.ops[op].type);
+  }
+  for (const ProductPass &pass : products.passes)
+    for (const OpId op : pass.ops) {
+      free_[op] = false;
+      at_[op] = std::max(at_[op], pass.when());
+    }
+  for (const compiler::ItemGroup &group : groups)
+    for (const OpId op : group.ops) {
+      free_[op] = false;
+      at_[op] = group.ops.back();
+    }
+  for (const View &view : views.views)
+    if (!view.strides.empty()) strided_.push_back(view.tensor);
+  for (const OpId op : views.ops)
+    free_[op] = false;
+}
+
+std::vector<PassEpilogue> EpilogueFinder::behind(std::size_t index) const {
+  const ProductPass &pass = products_.passes[index];
+  std::vector<PassEpilogue> all;
+  for (const PlacedTensor &result : pass.results)
+    if (std::vector<OpId> ops = ops_behind(pass, result, all); !ops.empty()) all.push_back({result.id, std::move(ops)});
+  return all;
+}
+
+void EpilogueFinder::take(std::size_t pass, const std::vector<PassEpilogue> &epilogues) {
+  for (const PassEpilogue &epilogue : epilogues)
+    for (const OpId op : epilogue.ops) {
+      free_[op] = false;
+      at_[op] = products_.passes[pass].when();
+    }
+}
+
+std::vector<OpId> EpilogueFinder::ops_behind(const ProductPass &pass, const PlacedTensor &result,
+                                             const std::vector<PassEpilogue> &others) const {
+  if (needs_staging(result) || pass.layer.groups != 1 || has(strided_, result.id)) return {};
+  std::vector<TensorId> given{same_[result.id]};
+  std::vector<OpId> ops;
+  const auto is_taken = [&others](OpId op) {
+    return std::any_of(others.begin(), others.end(), [op](const PassEpilogue &other) { return has(other.ops, op); });
+  };
+  for (OpId op = 0; op < graph_.ops.size(); ++op) {
+    if (!free_[op] || is_taken(op) || !can_follow(graph_.ops[op], pass, given) || !is_local(graph_.ops[op], given) ||
+        !leaves_alone(graph_.ops[op], pass, others))
+      continue;
+    ops.push_back(op);
+    for (const TensorId output : graph_.ops[op].outputs)
+      if (output != kNone) given.push_back(output);
+  }
+  return ops;
+}
+
+/// Whether it reads something that is given, and all else is there before the pass.
+bool EpilogueFinder::can_follow(const Op &op, const ProductPass &pass, const std::vector<TensorId> &given) const {
+  bool follows = false;
+  for (const TensorId id : op.inputs) {
+    if (id == kNone) continue;
+    if (!graph::is_real(graph_.tensors[id].type)) return false;
+    const TensorId input = same_[id];
+    const bool is_given = has(given, input);
+    follows = follows || is_given;
+    if (!is_given && graph_.tensors[input].computed() && at_[graph_.tensors[input].producer] >= pass.when())
+      return false;
+  }
+  return follows;
+}
+
+/// `given[0]`: the product's result.
+bool EpilogueFinder::is_local(const Op &op, const std::vector<TensorId> &given) const {
+  const compiler::OpJobs jobs = compiler::lower_op(graph_, op);
+  const graph::Shape &shape = graph_.tensors[given[0]].shape;
+  for (std::size_t value = 0; value < jobs.values.size(); ++value) {
+    const TensorId id = jobs.values[value].tensor;
+    if (id == kNone || !has(given, same_[id])) continue;
+    if (compiler::stages_on_matrix(jobs, {value, shape.rows(), shape.cols()}).empty()) return false;
+  }
+  return true;
+}
+
+/// Whether no next value is written over an old one that the pass or another of its epilogues reads.
+bool EpilogueFinder::leaves_alone(const Op &op, const ProductPass &pass,
+                                  const std::vector<PassEpilogue> &others) const {
+  const auto replaced_by = [this](const Op &writer, TensorId id) {
+    return std::any_of(graph_.updates.begin(), graph_.updates.end(),
+                       [&](const graph::Update &u) { return u.tensor == id && has(writer.outputs, u.next); });
+  };
+  for (const PlacedTensor &input : pass.inputs)
+    if (replaced_by(op, same_[input.id])) return false;
+  for (const PassEpilogue &other : others)
+    for (const OpId id : other.ops) {
+      for (const TensorId input : graph_.ops[id].inputs)
+        if (input != kNone && replaced_by(op, same_[input])) return false;
+      for (const TensorId input : op.inputs)
+        if (input != kNone && replaced_by(graph_.ops[id], same_[input])) return false;
+    }
+  return true;
+}
+
+EpilogueJobs epilogue_jobs(const Graph &graph, const ProductPass &pass, const PassEpilogue &epilogue,
+                           const Views &views, const Keeps &keeps) {
+  EpilogueJobs all;
+  for (const PlacedTensor &placed : pass.results)
+    if (placed.id == epilogue.result) all.as = placed.as;
+  compiler::Epilogue &e = all.epilogue;
+  e.rows = graph.tensors[epilogue.result].shape.rows();
+  e.cols = graph.tensors[epilogue.result].shape.cols();
+  e.jobs = compiler::lower_ops(graph, epilogue.ops, {}, keeps);
+  join_views(e.jobs, same_as(graph, views));
+  const std::vector<OpId> readers = graph.consumers()[epilogue.result];
+  const bool stored = keeps(epilogue.result) || has(graph.results, epilogue.result) ||
+                      std::any_of(graph.updates.begin(), graph.updates.end(),
+                                  [&](const graph::Update &u) { return u.next == epilogue.result; }) ||
+                      std::any_of(readers.begin(), readers.end(), [&](OpId op) { return !has(epilogue.ops, op); });
+  for (std::size_t v = 0; v < e.jobs.values.size(); ++v) {
+    compiler::JobValue &value = e.jobs.values[v];
+    if (value.tensor == epilogue.result) {
+      e.result = v;
+      if (!stored) value.tensor = kNone;
+    }
+    e.in_memory.push_back(value.tensor != kNone);
+  }
+  if (!stored) all.inside.push_back(epilogue.result);
+  for (const OpId op : epilogue.ops)
+    for (const TensorId id : graph.ops[op].outputs) {
+      const auto is_value = [id](const compiler::JobValue &value) { return value.tensor == id; };
+      if (id != kNone && std::none_of(e.jobs.values.begin(), e.jobs.values.end(), is_value)) all.inside.push_back(id);
+    }
+  return all;
+}
+
+std::vector<isa::Command> with_epilogues(const std::vector<isa::Command> &commands, const compiler::Compiled &compiled,
+                                         const std::vector<EpilogueJobs> &epilogues, const StepMemory &memory,
+                                         const compiler::EpilogueRoom &room, const NpuConfig &npu) {
+  std::vector<compiler::ResultStore> stores;
+  std::vector<compiler::Epilogue> placed;
+  for (const EpilogueJobs &jobs : epilogues) {
+    compiler::Epilogue e = jobs.epilogue;
+    for (const compiler::JobValue &value : e.jobs.values)
+      e.addresses.push_back(value.tensor == kNone ? 0 : memory.places[value.tensor].address);
+    fit_in_place(e.jobs, e.addresses, e.jobs.values[e.result].name);
+    const std::vector<compiler::ResultStore> of_result =
+        result_stores(compiled, jobs.as, e.rows, e.cols, placed.size());
+    if (of_result.empty() || !compiler::is_epilogue(e)) return {};
+    stores.insert(stores.end(), of_result.begin(), of_result.end());
+    placed.push_back(std::move(e));
+  }
+  std::sort(stores.begin(), stores.end(), [](const auto &a, const auto &b) { return a.command < b.command; });
+  return compiler::add_epilogues(commands, stores, placed, room, npu);
+}
+
+} // namespace gradweave::runtime::train
