@@ -100,7 +100,7 @@ private:
       if (stages.size() == 1 || !are_covered(stages)) continue;
       JobGroup group = group_of(stages, next);
       group.windows = true;
-      if (!fit_program_memory(stages) || cut_of_chains(group, npu_).strips == 0) break;
+      if (!fit_program_memory(stages) || cut_of_chains(group, npu_).lanes == 0) break;
       best = std::move(group);
     }
     return best;
