@@ -159,8 +159,30 @@ private:
           add([&](PartitionConfig &p) { return move_cut(p.routes[r].cuts, c, by); });
       for (std::size_t to = 0; to < partition.routes.size(); ++to)
         if (to != r) add([&](PartitionConfig &p) { return move_image(p, r, to); });
+      add([&](PartitionConfig &p) { return take_whole(p, r); });
+      for (const std::uint32_t cut : {layers_ / 2, layers_ - 1})
+        add([&](PartitionConfig &p) { return go_on(p, r, cut); });
     }
     return changes;
+  }
+
+  /// The last device takes images of the route through all layers, unless it does so already.
+  bool take_whole(PartitionConfig &p, std::size_t route) const {
+    const RouteConfig whole{0, {p.routes.back().devices.back()}, {}};
+    for (const RouteConfig &other : p.routes)
+      if (other.devices == whole.devices) return false;
+    p.routes.push_back(whole);
+    return move_image(p, route, p.routes.size() - 1);
+  }
+
+  /// A route of whole images goes on to the last device behind `cut` layers.
+  bool go_on(PartitionConfig &p, std::size_t route, std::uint32_t cut) const {
+    RouteConfig &r = p.routes[route];
+    const std::uint32_t last = p.routes.back().devices.back();
+    if (r.devices.size() > 1 || r.devices.front() == last || cut == 0) return false;
+    r.devices.push_back(last);
+    r.cuts.push_back(cut);
+    return true;
   }
 
   bool move_cut(std::vector<std::uint32_t> &cuts, std::size_t c, int by) const {
@@ -189,9 +211,8 @@ private:
     return true;
   }
 
-  void improve() {
-    TriedPartition best = *std::min_element(result_.tried.begin(), result_.tried.end(), faster);
-    best.what = "found";
+  /// Change by change, each that makes it faster.
+  TriedPartition climb(TriedPartition best) {
     for (bool better = true; better;) {
       better = false;
       for (const PartitionConfig &change : changes_of(best.partition))
@@ -202,6 +223,18 @@ private:
           break;
         }
     }
+    return best;
+  }
+
+  /// From the fastest that was tried, and with the evaluations that are left from the others, faster ones first: one
+  /// device alone may have nothing faster a change away.
+  void improve() {
+    std::vector<TriedPartition> starts = result_.tried;
+    std::stable_sort(starts.begin(), starts.end(), faster);
+    TriedPartition best = starts.front();
+    for (const TriedPartition &start : starts)
+      if (TriedPartition found = climb(start); faster(found, best)) best = std::move(found);
+    best.what = "found";
     result_.tried.push_back(std::move(best));
   }
 

@@ -26,9 +26,10 @@ struct PartitionSearch {
 
 /// Tries, with the devices of the system's routes: each of them alone; images by speed (each takes whole images, as
 /// many as its time alone says); each cut that routes of two devices can have in common; the file's partition. From the
-/// best of them it goes on, change by change, as long as steps become shorter: a cut of a route by a layer, half or
-/// twice as many micro-batches, an image from a route to another, the order. So the result is never slower than any of
-/// the former. Partitions that a memory is too small for, or that cannot be, are left out. At most `budget` steps are
+/// best of them, and then from the others, it goes on, change by change, as long as steps become shorter: a cut of a
+/// route by a layer, half or twice as many micro-batches, an image from a route to another, the order, images that the
+/// last device takes whole, a route of whole images that goes on to it. So the result is never slower than any of the
+/// former. Partitions that a memory is too small for, or that cannot be, are left out. At most `budget` steps are
 /// timed. The same input gives the same result. Throws std::invalid_argument if no partition can be.
 PartitionSearch search_partition(const graph::Graph &forward, const SystemConfig &system,
                                  const graph::TrainingOptions &options, const compiler::CompileOptions &compile,

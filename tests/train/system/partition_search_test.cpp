@@ -1,6 +1,7 @@
 // Searches for a partition: what they are never slower than, and that they can be repeated.
 #include "train/system/partition_search.hpp"
 
+#include "graph/frontend/load_network.hpp"
 #include "graph/ir/error.hpp"
 #include "graph/operators/table.hpp"
 #include "graph/text/read.hpp"
@@ -59,6 +60,17 @@ TEST(PartitionSearch, IsNeverSlowerThanWhatIsSimple) {
     const PartitionSearch again = search_partition(network(batch), system, {}, few_plans(), 80, caches);
     EXPECT_EQ(to_string(again.found().partition, system), to_string(search.found().partition, system));
   }
+}
+
+/// With one device alone before all else there is nothing faster a change away from that; there is from a cut.
+TEST(PartitionSearch, GoesOnFromCutsThatAreSlowerThanADeviceAlone) {
+  const SystemConfig system = load_system("configs/systems/test2.toml");
+  SystemCaches caches;
+  const graph::Graph conv = compiler::load_graph("tests/cosim/small_conv.graph", 32);
+  const PartitionSearch search = search_partition(conv, system, {}, few_plans(), 200, caches);
+  EXPECT_LT(tried_as(search, "npu alone").ps, tried_as(search, "cut ").ps);
+  EXPECT_LT(search.found().ps * 10, tried_as(search, "npu alone").ps * 9);
+  EXPECT_GT(search.found().partition.routes.size(), 1U);
 }
 
 TEST(PartitionSearch, TimesNoMoreStepsThanItMay) {
