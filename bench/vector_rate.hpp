@@ -1,4 +1,4 @@
-// Speed of the Verilated vector unit alone.
+// Speed of the Verilated vector unit, alone and in an NPU.
 #pragma once
 
 namespace gradweave::bench {
@@ -11,5 +11,9 @@ struct VectorRate {
 
 /// Gelu (by erf) on 45 lanes, 4 lines at once, its lines in time. Median of several runs, CPU time of one thread.
 VectorRate vector_rate();
+
+/// The same program in the NPU `small`, on tiles that are in the scratchpad: everything else of the NPU and its
+/// testbench rests beside it, and costs time. Throws std::runtime_error if the run stops with an error.
+VectorRate vector_rate_in_npu();
 
 } // namespace gradweave::bench

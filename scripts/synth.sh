@@ -39,12 +39,16 @@ if [ "${1:-}" = elaborate ]; then
   exit
 fi
 
-{
-  read_rtl gw_npu "${small[@]}"
-  cat <<YOSYS
+# synthesise TABLE WHAT TOP PARAMETER=VALUE...: into the table of that name on the page.
+synthesise() {
+  local table=$1 what=$2 top=$3
+  shift 3
+  {
+    read_rtl "$top" "$@"
+    cat <<YOSYS
 proc
-tee -o $out/memories.txt stat
-synth -top gw_npu -run begin:fine
+tee -o $out/$table.memories.txt stat
+synth -top $top -run begin:fine
 check -assert
 opt -fast -full
 opt -undriven -fine
@@ -52,13 +56,17 @@ techmap
 opt -fast
 abc -fast
 opt -fast
-tee -o $out/stat.txt stat
+tee -o $out/$table.stat.txt stat
 YOSYS
-} | run synth "synthesising the NPU (two to three minutes)"
+  } | run "$table" "$what"
 
-awk -f scripts/synth_table.awk "$out/memories.txt" "$out/stat.txt" >"$out/table.md"
-page=docs/synthesis.md
-sed -e "/^<!-- table -->/,/^<!-- end -->/{/^<!-- table -->/r $out/table.md
+  awk -f scripts/synth_table.awk "$out/$table.memories.txt" "$out/$table.stat.txt" >"$out/$table.md"
+  sed -e "/^<!-- $table -->/,/^<!-- end -->/{/^<!-- $table -->/r $out/$table.md
 /^<!--/!d}" "$page" >"$out/page.md"
-cp "$out/page.md" "$page"
-cat "$out/table.md"
+  cp "$out/page.md" "$page"
+  cat "$out/$table.md"
+}
+
+page=docs/synthesis.md
+synthesise table "synthesising the NPU (two to three minutes)" gw_npu "${small[@]}"
+synthesise vector "synthesising a vector unit (one to two minutes)" gw_vector_engine LANES=2 G=1

@@ -1,6 +1,6 @@
 # Yosys's `stat` of a design with hierarchy, once before its memories become cells and once at the end -> a table of blocks:
 # instances, and per block without its sub-blocks, all instances together: cells, of these flip-flops, and bits of memories.
-function block(module) { sub(/\\BUS_BYTES=.*|\\CORES=.*|\\DEPTH=.*|\\ENGINES=.*|\\WIDTH=.*/, "", module); sub(/.*\\/, "", module); sub(/^gw_/, "", module); return module }
+function block(module) { sub(/\\[A-Z_]+=.*/, "", module); sub(/.*\\/, "", module); sub(/^gw_/, "", module); return module }
 FNR == 1 { files++ }
 /^=== / { module = $2; hierarchy = module == "design"; next }
 files == 2 && hierarchy && NF == 2 && $1 !~ /^Number/ && $2 ~ /^[0-9]+$/ {
