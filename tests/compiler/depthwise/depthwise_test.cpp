@@ -65,9 +65,9 @@ TEST(DepthwiseOfMobileNet, MovesAtMostTwiceItsElements) {
     const Machine npu = load_machine(std::string("configs/") + name + ".toml");
     const Moved moved = moved_by_mobilenet(npu);
     EXPECT_LE(moved.beats * npu.bus_bytes, 2 * 2 * moved.elements) << name; // of two bytes
-    std::printf("%s: %llu bytes of beats, %llu of elements\n", name,
-                static_cast<unsigned long long>(moved.beats * npu.bus_bytes),
-                static_cast<unsigned long long>(2 * moved.elements));
+    const std::string text =
+        fmt::format("{}: {} bytes of beats, {} of elements", name, moved.beats * npu.bus_bytes, 2 * moved.elements);
+    std::puts(text.c_str());
   }
 }
 
