@@ -59,11 +59,12 @@ std::vector<WindowRows> rows_of_windows(const std::vector<Stage> &stages) {
     if (!is_window(p)) continue;
     const auto found =
         std::find_if(rows.begin(), rows.end(), [&](const WindowRows &r) { return r.tile.value == p.tile->value; });
-    WindowRows &r = found != rows.end() ? *found : rows.emplace_back(WindowRows{*p.tile, p.cols, 0, false});
+    WindowRows &r = found != rows.end() ? *found : rows.emplace_back(WindowRows{*p.tile, p.cols, 0, p.cols, false});
     r.tile.step = 1; // of a window of one column it is none
     const std::size_t end = std::max(r.tile.first + r.cols, p.end());
     r.tile.first = std::min(r.tile.first, p.tile->first);
     r.cols = end - r.tile.first;
+    r.least = std::min(r.least, p.cols);
     r.written = r.written || p.written;
     if (p.written) r.taken += p.cols;
   }
@@ -93,9 +94,10 @@ bool shares_windows(const std::vector<Stage> &stages, const Stage &stage, const 
   return shares;
 }
 
-bool are_covered(const std::vector<Stage> &stages) {
+bool make_whole_rows(const std::vector<Stage> &stages) {
   const std::vector<WindowRows> rows = rows_of_windows(stages);
-  return std::all_of(rows.begin(), rows.end(), [](const WindowRows &r) { return !r.written || r.taken == r.cols; });
+  return std::all_of(rows.begin(), rows.end(), [](const WindowRows &r) { return !r.written || r.taken == r.cols; }) &&
+         std::any_of(rows.begin(), rows.end(), [](const WindowRows &r) { return r.least < r.cols; });
 }
 
 } // namespace gradweave::compiler

@@ -15,6 +15,7 @@ struct WindowRows {
   StridedTile tile;      ///< all of it: first is its first element, the pitch is `lane`
   std::size_t cols = 0;  ///< at most the pitch
   std::size_t taken = 0; ///< columns that are written
+  std::size_t least = 0; ///< columns of the narrowest window
   bool written = false;  ///< by the group, each window once, before it is read; else nobody writes it
 
   bool has(const StridedTile &t) const {
@@ -30,7 +31,7 @@ std::vector<WindowRows> rows_of_windows(const std::vector<Stage> &stages);
 /// what it writes nobody has read or written, and of what they write it reads just a window that one of them writes.
 bool shares_windows(const std::vector<Stage> &stages, const Stage &stage, const NpuConfig &npu);
 
-/// Whether all columns of the rows that are written are.
-bool are_covered(const std::vector<Stage> &stages);
+/// Whether all columns of the rows that are written are, and some rows have several windows.
+bool make_whole_rows(const std::vector<Stage> &stages);
 
 } // namespace gradweave::compiler
