@@ -94,7 +94,7 @@ private:
     for (const Tensor t : p.values)
       addresses.push_back(binding(t).offset);
     for (const isa::Command &command :
-         section_commands(depthwise_areas(work_of(layer, p), npu_).value(), addresses, npu_)) {
+         section_commands(depthwise_areas(work_of(layer, p), npu_).value(), addresses, npu_, 0)) {
       CommandInfo info{p.values[2]};
       if (const auto decoded = isa::decode(command); const auto *dma = std::get_if<isa::DmaCommand>(&decoded->op))
         info = moved_by(*dma, p);
