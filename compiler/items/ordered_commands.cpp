@@ -55,7 +55,7 @@ void OrderedCommands::add(const Op &op, const std::vector<RegionRange> &reads, c
   for (const RegionRange &range : writes)
     for (std::size_t r = range.first; r < range.first + range.count; ++r)
       regions_[r] = {command.engine, position, {}};
-  commands_.push_back(std::move(command));
+  commands_.push_back(command);
 }
 
 std::vector<isa::Command> OrderedCommands::encoded(std::uint32_t first_semaphore) const {
