@@ -31,20 +31,44 @@ struct Moves {
 /// What a tensor's elements are at work and at the end.
 enum class Element { kBf16, kFp32, kFp32LeavesAsBf16 };
 
+/// What takes part of the scratchpad.
+enum Area : std::uint8_t { kShared, kOther, kResult };
+
 /// A tensor in a loop nest: what it costs to move it once, and what it saves to keep it.
 struct Stream {
   double rows = 0;      ///< scratchpad rows of a tile
   double kept_rows = 0; ///< rows to keep for full reuse, beyond the tile at work
   Moves once;           ///< in any case
   Moves again;          ///< on top, if nothing is kept
-  double *area = nullptr;
+  Area area = kShared;
   bool partial = false;
+};
+
+/// A tensor whose rows and columns run along two of the loops: what is the same in whatever order these run.
+struct Operand {
+  Stream stream;                 ///< kept_rows and again are not known
+  Moves each;                    ///< of each time that it moves again
+  std::size_t missing = 0;       ///< the loop that does not run along it
+  std::array<double, 3> trips{}; ///< of each loop
+
+  Stream in(const LoopOrder &loops) const {
+    Stream s = stream;
+    std::size_t depth = 0;
+    while (static_cast<std::size_t>(loops[depth]) != missing)
+      ++depth;
+    if (depth == 2) return s;
+    double tiles = 1;
+    for (std::size_t d = depth + 1; d < 3; ++d)
+      tiles *= trips[static_cast<std::size_t>(loops[d])];
+    s.kept_rows = (tiles - 1) * s.rows;
+    s.again = each * (trips[missing] - 1);
+    return s;
+  }
 };
 
 class Nest {
 public:
-  Nest(const LoopOrder &loops, Tensor result, const TileShape &tile, const Layer &layer, const Machine &npu)
-      : loops_(loops), npu_(npu) {
+  Nest(Tensor result, const TileShape &tile, const Layer &layer, const Machine &npu) : npu_(npu) {
     for (const Dim dim : {Dim::kM, Dim::kK, Dim::kN}) {
       side_[static_cast<std::size_t>(dim)] = longest_range(layer, result, dim, side_of(tile, dim));
       extent_[static_cast<std::size_t>(dim)] = extent_of(layer, result, dim);
@@ -67,31 +91,24 @@ public:
     return nest;
   }
 
-  /// A tensor whose rows and columns run along two of the loops.
-  Stream stream(Dim row_dim, Dim col_dim, Element element, double *area) const {
+  Operand operand(Dim row_dim, Dim col_dim, Element element, Area area) const {
     const auto r = static_cast<std::size_t>(row_dim);
     const auto c = static_cast<std::size_t>(col_dim);
-    const std::size_t missing = 3 - r - c;
-    Stream s;
+    Operand o;
+    o.missing = 3 - r - c;
+    for (std::size_t dim = 0; dim < 3; ++dim)
+      o.trips[dim] = static_cast<double>(divide_up(extent_[dim], side_[dim]));
+    Stream &s = o.stream;
     s.area = area;
     s.partial = element != Element::kBf16;
     s.rows = halo_ * spm_rows(side_[r], side_[c], s.partial, npu_.lanes());
-    const double rows = halo_ * static_cast<double>(divide_up(extent_[c], side_[c])) * extent_[r]; // a burst each
+    const double rows = halo_ * o.trips[c] * extent_[r]; // a burst each
     const Moves read = loads(side_[c] * (s.partial ? 4ULL : 2ULL)) * rows;
     const Moves written = stores(side_[c] * (element == Element::kFp32 ? 4ULL : 2ULL)) * rows;
     s.once = s.partial ? written : read;
-    std::size_t depth = 0;
-    while (static_cast<std::size_t>(loops_[depth]) != missing)
-      ++depth;
-    if (depth == 2) return s;
-    double tiles = 1;
-    for (std::size_t d = depth + 1; d < 3; ++d)
-      tiles *= trips(static_cast<std::size_t>(loops_[d]));
-    s.kept_rows = (tiles - 1) * s.rows;
-    s.again = read;
-    if (s.partial) s.again += stores(side_[c] * 4ULL) * rows;
-    s.again = s.again * (trips(missing) - 1);
-    return s;
+    o.each = read;
+    if (s.partial) o.each += stores(side_[c] * 4ULL) * rows;
+    return o;
   }
 
 private:
@@ -107,9 +124,6 @@ private:
   Moves loads(std::uint64_t row) const { return {bytes(row), port_cycles(row), 0}; }
   Moves stores(std::uint64_t row) const { return {bytes(row), 0, port_cycles(row)}; }
 
-  double trips(std::size_t dim) const { return static_cast<double>(divide_up(extent_[dim], side_[dim])); }
-
-  LoopOrder loops_;
   std::array<std::uint32_t, 3> side_{}, extent_{};
   double halo_ = 1; ///< rows of a tile for each of its lines
   const Machine &npu_;
@@ -133,35 +147,54 @@ struct Streams {
   Stream *end() { return streams.data() + count; }
 };
 
-/// All tensors that the phase moves, a group's worth.
-Streams streams_of(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const Layer &layer,
-                   const Machine &npu, RoughEstimate &e) {
-  Streams streams;
-  const PhaseForm &form = form_of(kind);
-  // Both products of a fused phase use dY's tile at once; of an interleaved one, only if there is but one way to walk.
-  const bool apart = form.first_loops && !same_dy_walk(loops, tile, layer);
-  for (const Tensor result : form.results) {
-    const Contraction &c = contraction_of(result);
-    const bool first = result == form.results.front();
-    const Nest nest(first ? form.first_loops.value_or(loops) : loops, result, tile, layer, npu); // of a group
-    const auto add = [&](Tensor tensor, Element element, double *area) {
-      const TensorForm &of = form_of(tensor);
-      const bool image = layer.image && tensor != result && !of.groups_below;
-      const Nest own = image ? nest.of_image(tensor, result, layer) : nest;
-      streams.push_back(own.stream(of.row, of.col, element, area));
-    };
-    if (first || apart) add(c.shared, Element::kBf16, &e.shared_rows);
-    if (!first && apart) { // the first product's dY tiles serve the second if all of dY stays
-      Stream &dy = streams.back();
-      dy.again += dy.once;
-      dy.once = {};
-      dy.kept_rows = dy.rows * static_cast<double>(divide_up(layer.m, tile.m) * divide_up(layer.n, tile.n));
+/// All tensors that a phase moves, a group's worth, in tiles of a shape.
+class Operands {
+public:
+  Operands(PhaseKind kind, const TileShape &tile, const Layer &layer, const Machine &npu)
+      : form_(form_of(kind)), tile_(tile), layer_(layer) {
+    std::size_t product = 0;
+    for (const Tensor result : form_.results) {
+      const Contraction &c = contraction_of(result);
+      const Nest nest(result, tile, layer, npu); // of a group
+      const auto operand = [&](Tensor tensor, Element element, Area area) {
+        const TensorForm &of = form_of(tensor);
+        const bool image = layer.image && tensor != result && !of.groups_below;
+        return (image ? nest.of_image(tensor, result, layer) : nest).operand(of.row, of.col, element, area);
+      };
+      products_[product++] = {
+          operand(c.shared, Element::kBf16, kShared), operand(c.a == c.shared ? c.b : c.a, Element::kBf16, kOther),
+          operand(c.result, rounds(layer, c.result) ? Element::kFp32LeavesAsBf16 : Element::kFp32, kResult)};
     }
-    add(c.a == c.shared ? c.b : c.a, Element::kBf16, &e.other_rows);
-    add(c.result, rounds(layer, c.result) ? Element::kFp32LeavesAsBf16 : Element::kFp32, &e.result_rows);
   }
-  return streams;
-}
+
+  Streams in(const LoopOrder &loops) const {
+    Streams streams;
+    // Both products of a fused phase use dY's tile at once; of an interleaved one, only if there is but one way to
+    // walk.
+    const bool apart = form_.first_loops && !same_dy_walk(loops, tile_, layer_);
+    for (std::size_t product = 0; product < form_.results.size(); ++product) {
+      const bool first = product == 0;
+      const LoopOrder &own = first ? form_.first_loops.value_or(loops) : loops;
+      const auto &[shared, other, result] = products_[product];
+      if (first || apart) streams.push_back(shared.in(own));
+      if (!first && apart) { // the first product's dY tiles serve the second if all of dY stays
+        Stream &dy = streams.back();
+        dy.again += dy.once;
+        dy.once = {};
+        dy.kept_rows = dy.rows * static_cast<double>(divide_up(layer_.m, tile_.m) * divide_up(layer_.n, tile_.n));
+      }
+      streams.push_back(other.in(own));
+      streams.push_back(result.in(own));
+    }
+    return streams;
+  }
+
+private:
+  const PhaseForm &form_;
+  TileShape tile_;
+  const Layer &layer_;
+  std::array<std::array<Operand, 3>, 2> products_; ///< of each its shared and its other operand, and its result
+};
 
 /// What a phase moves, with as much kept as its scratchpad has room for.
 struct Residence {
@@ -170,12 +203,14 @@ struct Residence {
   double overlap = 0; ///< share of the moves that can overlap computing
 };
 
-Residence reside(Streams &streams, double rows_of_core) {
+/// The estimate gets the rows that areas would like.
+Residence reside(Streams &streams, double rows_of_core, RoughEstimate &e) {
+  const std::array<double *, 3> area_rows{&e.shared_rows, &e.other_rows, &e.result_rows};
   // First come the tiles at work, then a second one of each operand, so that loads overlap computing, then reuse.
   Residence r;
   double capacity = rows_of_core, ahead = 0; // rows
   for (const Stream &s : streams) {
-    *s.area += 2 * s.rows;
+    *area_rows[s.area] += 2 * s.rows;
     capacity -= s.rows;
     ahead += s.partial ? s.rows / 2 : s.rows; // sums stay, their bf16 results do not
     r.once += s.once.bytes;
@@ -192,7 +227,7 @@ Residence reside(Streams &streams, double rows_of_core) {
     const double share = s.kept_rows <= capacity ? 1 : capacity / s.kept_rows;
     r.moves += s.again * -share;
     capacity -= share * s.kept_rows;
-    *s.area += share * s.kept_rows;
+    *area_rows[s.area] += share * s.kept_rows;
   }
   return r;
 }
@@ -202,12 +237,11 @@ struct TileWork {
   double compute = 0, products = 0;
 };
 
-RoughEstimate estimate(PhaseKind kind, const LoopOrder &loops, const TileShape &tile, const TileWork &work,
-                       const Layer &layer, const Machine &npu, std::uint32_t cores) {
+RoughEstimate estimate(Streams streams, const TileWork &work, const Layer &layer, const Machine &npu,
+                       std::uint32_t cores) {
   RoughEstimate e;
-  Streams streams = streams_of(kind, loops, tile, layer, npu, e);
   const std::uint32_t rows_of_core = npu.spm_rows() / cores;
-  const Residence r = reside(streams, rows_of_core);
+  const Residence r = reside(streams, rows_of_core, e);
   const double cycles_per_byte =
       static_cast<double>(npu.memory.bytes_den) * cores / static_cast<double>(npu.memory.bytes_num);
   const auto [compute, products] = work;
@@ -232,10 +266,11 @@ std::vector<RoughEstimate> rough_estimates(PhaseKind kind, const std::vector<Loo
                                            const Layer &layer, const Machine &npu, std::uint32_t cores) {
   const TileWork work{static_cast<double>(phase_cycles(kind, tile, layer, npu)),
                       static_cast<double>(product_count(kind, tile, layer))};
+  const Operands operands(kind, tile, layer, npu);
   std::vector<RoughEstimate> estimates;
   estimates.reserve(orders.size());
   for (const LoopOrder &loops : orders)
-    estimates.push_back(estimate(kind, loops, tile, work, layer, npu, cores));
+    estimates.push_back(estimate(operands.in(loops), work, layer, npu, cores));
   return estimates;
 }
 

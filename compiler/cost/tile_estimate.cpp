@@ -30,16 +30,34 @@ double bank_conflicts(const RowRange &a, const RowRange &b, std::uint32_t bank_r
 
 void RunningEstimate::clear_products() {
   cycles_.clear();
+  cores_.clear();
   all_ = {};
   tail_ = 0;
+  first_loads_.assign(1, 0);
+  ahead_.clear();
 }
 
-void RunningEstimate::add_product(const TileProduct &product, const Layer &layer) {
+void RunningEstimate::add_product(const TileProduct &product, const Layer &layer, std::uint64_t first_loads) {
   cycles_.push_back(static_cast<double>(product_cycles(product, layer, npu_)));
+  cores_.push_back(product.core);
   all_[kComputeEngine + product.core] += cycles_.back();
+  first_loads_.push_back(first_loads_.back() + first_loads);
 }
 
-void RunningEstimate::begin(std::uint64_t limit) {
+/// Fills ahead_.
+void RunningEstimate::look_ahead() {
+  ahead_.assign(cycles_.size() + 1, 0);
+  PerEngine left{};
+  for (std::size_t i = cycles_.size(); i-- > 0;) {
+    double &mine = left[kComputeEngine + cores_[i]];
+    mine += cycles_[i];
+    const bool loads = first_loads_[i + 1] > first_loads_[i];
+    ahead_[i] = std::max(ahead_[i + 1], loads ? service(first_loads_[i + 1]) + mine : 0);
+  }
+}
+
+bool RunningEstimate::begin(std::uint64_t limit) {
+  if (ahead_.size() != cycles_.size() + 1) look_ahead();
   order_.begin();
   limit_ = static_cast<double>(limit);
   moving_ = idle_ = array_ = 0;
@@ -51,6 +69,8 @@ void RunningEstimate::begin(std::uint64_t limit) {
   head_ = {};
   free_ = {};
   channel_free_ = end_ = 0;
+  queued_loads_ = placed_ = 0;
+  return !late();
 }
 
 double RunningEstimate::service(std::uint64_t bytes) const {
@@ -68,7 +88,16 @@ double RunningEstimate::fetched(std::size_t action) const {
 double RunningEstimate::least() const {
   constexpr double kRounding = 1e-3;
   const double answered = npu_.memory.latency_cycles + kPipeline;
-  return std::max(moving_ > 0 ? moving_ + idle_ + answered : 0, array_ > 0 ? array_ + tail_ : 0) - kRounding;
+  return std::max({moving_ > 0 ? moving_ + idle_ + answered : 0, array_ > 0 ? array_ + tail_ : 0,
+                   least_to_come() - kRounding}) -
+         kRounding;
+}
+
+/// What products to come load first is loaded behind all that is queued, and then they and those after them compute.
+double RunningEstimate::least_to_come() const {
+  if (ahead_[placed_] == 0) return 0;
+  return channel_free_ + service(queued_loads_) + ahead_[placed_] - service(first_loads_[placed_]) +
+         npu_.memory.latency_cycles + kPipeline + tail_;
 }
 
 /// The last result leaves the array, and then the scratchpad; whatever the places of tiles, it is the same.
@@ -106,6 +135,7 @@ double RunningEstimate::ready_at_least(std::size_t engine) const {
 void RunningEstimate::move(const Program &program, std::size_t engine, double start) {
   const std::size_t index = queue_[engine][head_[engine]++];
   const double latency = npu_.memory.latency_cycles;
+  if (engine == kLoadEngine) queued_loads_ -= bytes_[index];
   idle_ += std::max(0.0, start - channel_free_);
   channel_free_ = std::max(channel_free_, start) + service(bytes_[index]);
   done_[index] = channel_free_ + latency + kPipeline;
@@ -153,8 +183,10 @@ void RunningEstimate::follow(const Program &program) {
     const Action &a = program.actions[i];
     queue_[engine_of(a)].push_back(i);
     bytes_.push_back(a.computes() ? 0 : dram_bytes_of(a, npu_));
+    if (a.kind == Action::Kind::kLoad) queued_loads_ += bytes_.back();
   }
   done_.resize(program.actions.size(), kPending);
+  placed_ = program.products.size();
 }
 
 /// Plays what is known, as far as it does not depend on what is not; false if the program is late.

@@ -20,11 +20,14 @@ public:
   explicit RunningEstimate(const Machine &npu) : npu_(npu), order_(npu) {}
 
   /// The products of the programs to come, in the order in which these have them: first none, then one by one.
+  /// `first_loads`: bytes of the DRAM that the program loads for this product, and has not loaded for any before, at
+  /// least.
   void clear_products();
-  void add_product(const TileProduct &product, const Layer &layer);
+  void add_product(const TileProduct &product, const Layer &layer, std::uint64_t first_loads = 0);
 
-  /// A program of all these products is to come, of which nothing is asked if it takes `limit` cycles or more.
-  void begin(std::uint64_t limit);
+  /// A program of all these products is to come, of which nothing is asked if it takes `limit` cycles or more. False if
+  /// that is clear from the products.
+  bool begin(std::uint64_t limit);
   /// Plays what is sure. False as soon as it is clear that the estimate is not below the limit.
   bool goes_on(const Program &program, std::uint64_t bytes) override;
   /// Of the whole program; `limit` or more if the estimate is not less.
@@ -42,6 +45,8 @@ private:
   double fetched(std::size_t action) const;
   /// Cycles that the program takes in any case.
   double least() const;
+  double least_to_come() const;
+  void look_ahead();
   double tail_of(const Program &program) const;
   bool late() const { return least() >= limit_; }
   bool is_known(std::size_t engine) const { return head_[engine] < queue_[engine].size(); }
@@ -56,11 +61,19 @@ private:
   const Machine &npu_;
   RunningOrder order_;
   const Orderings *ordering_ = nullptr;
-  std::vector<double> cycles_; ///< array cycles of each product
-  PerEngine all_{};            ///< of each core's products
-  double tail_ = 0;            ///< cycles that follow the array's last, as far as a program of these products has shown
+  std::vector<double> cycles_;       ///< array cycles of each product
+  std::vector<std::uint32_t> cores_; ///< of each product
+  PerEngine all_{};                  ///< of each core's products
+  double tail_ = 0; ///< cycles that follow the array's last, as far as a program of these products has shown
+  /// Bytes that products load first: of each with all before, and of none.
+  std::vector<std::uint64_t> first_loads_{0};
+  /// Cycles from when the channel begins with all first loads to the end of the array's work, by what a product from
+  /// this one on loads and what its core computes from there on, at least.
+  std::vector<double> ahead_;
 
   double limit_ = 0;
+  std::uint64_t queued_loads_ = 0;   ///< bytes
+  std::size_t placed_ = 0;           ///< products that the program has
   double moving_ = 0;                ///< cycles of all moves, at least
   double idle_ = 0;                  ///< cycles in which the channel has waited
   double array_ = 0;                 ///< cycles until a product began, and from there to the last one of its core

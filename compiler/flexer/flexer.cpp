@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -61,6 +62,16 @@ void try_tiling(const PhasePlan &plan, const SchedulingProblem &problem, PhaseCh
     choice.consider(plan, *program);
 }
 
+/// Cores without an operation, for people; nothing if there is none.
+std::string describe_idle(const Program &program, std::uint32_t cores) {
+  std::set<std::uint32_t> used;
+  for (const Action &a : program.actions)
+    if (a.computes()) used.insert(a.core);
+  const std::size_t idle = cores - used.size();
+  if (idle == 0) return "";
+  return fmt::format(", {} of {} cores idle: there are no more operations at a time", idle, cores);
+}
+
 std::vector<PhaseKind> phases_of(const SchedulingProblem &problem) {
   const Layer &layer = problem.layers.front();
   return phases(resolve(Schedule::kInterleave, layer), problem.options.pass, layer);
@@ -90,6 +101,7 @@ Scheduled best_schedule(const SchedulingProblem &problem) {
   std::optional<Program> program = final_schedule(plans, problem);
   if (!program) throw CompilerDefect("phases that fit one by one do not fit one after the other; please report it");
   check_room({layer}, program->room(), problem.npu);
+  tilings += describe_idle(*program, problem.npu.cores);
   Scheduled result;
   result.cycles = program_cycles(*program, problem.npu);
   result.program = std::move(program);

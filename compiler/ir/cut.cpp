@@ -96,16 +96,31 @@ IndexRange first_pixels(const Layer &layer, Tensor result, std::uint32_t side, c
   return {};
 }
 
+/// Ranges of the whole layer of which all but the last of each run are of `step`; none if they are not so even.
+struct EvenRuns {
+  std::uint32_t runs = 0, run = 0, step = 0;
+};
+
+EvenRuns even_runs(const Layer &layer, Tensor result, Dim dim, std::uint32_t side) {
+  if (!layer.image) return {1, extent_of(layer, result, dim), side};
+  if (dim == Dim::kM) return {};
+  const Region all = whole(layer);
+  if (!over_taps(result, dim)) return {1, within(all, layer, result, dim).size, side};
+  if (!takes_one_tap(result)) return {};
+  return {taps_of(layer), all.k_end - all.k, std::min(side, tap_channels(layer, result))};
+}
+
 } // namespace
 
 std::uint32_t longest_range(const Layer &layer, Tensor result, Dim dim, std::uint32_t side) {
-  if (!layer.image) return std::min(side, extent_of(layer, result, dim));
+  if (const EvenRuns even = even_runs(layer, result, dim, side); even.runs != 0) return std::min(even.run, even.step);
   if (dim == Dim::kM) return first_pixels(layer, result, side, within(whole(layer), layer, result, dim)).size;
   return ranges_along(layer, result, dim, side, whole(layer)).front().size;
 }
 
 std::uint64_t range_count(const Layer &layer, Tensor result, Dim dim, std::uint32_t side) {
-  if (!layer.image) return divide_up(extent_of(layer, result, dim), side);
+  if (const EvenRuns even = even_runs(layer, result, dim, side); even.runs != 0)
+    return even.runs * divide_up(even.run, even.step);
   return ranges_along(layer, result, dim, side, whole(layer)).size();
 }
 

@@ -2,10 +2,12 @@
 #include "compiler/cost/cost.hpp"
 #include "compiler/cost/splits.hpp"
 #include "compiler/cost/tile_estimate.hpp"
+#include "compiler/lower/dram_bytes.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/request/error.hpp"
+#include "compiler/spm/action_writer.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -19,6 +21,21 @@ constexpr std::size_t kPlayed = 4000;
 constexpr std::size_t kRefined = 12;
 /// A plan this near the bound of its phase ends the search for tilings.
 constexpr double kCloseEnough = 1.002;
+
+/// Bytes of the DRAM that the LOADs of a product's operands take which no product before it needs, and memory holds.
+std::uint64_t first_loads(const TileWalk &walk, std::uint32_t product) {
+  const Needs &needs = walk.table().needs[product];
+  std::uint64_t bytes = 0;
+  for (const std::size_t slot : {Needs::kA, Needs::kB}) {
+    const std::int32_t id = needs.tile[slot];
+    if (id < 0 || (slot == Needs::kB && id == needs.tile[Needs::kA])) continue;
+    const Tile &t = walk.table().tiles[static_cast<std::size_t>(id)];
+    if (t.computed || t.first_use != product) continue;
+    const TensorBinding &binding = walk.layout().tensors[static_cast<std::size_t>(t.binding)];
+    bytes += dram_bytes_of(element_address(binding, t.rect), t.rect, t.fp32, walk.npu());
+  }
+  return bytes;
+}
 
 } // namespace
 
@@ -91,9 +108,10 @@ const TileWalk &PhaseSearch::walk_of(const PhasePlan &plan) {
     walked.products = plan_products(plan, layer_, npu_);
     walk_.emplace(walked_, layers_, layout_, npu_);
     estimate_.clear_products();
+    std::uint32_t step = 0;
     for (const Slice &slice : walk_->order())
-      for (std::size_t i = slice.first; i < slice.end; ++i)
-        estimate_.add_product(walked.products[i], layer_);
+      for (std::size_t i = slice.first; i < slice.end; ++i, ++step)
+        estimate_.add_product(walked.products[i], layer_, first_loads(*walk_, step));
   }
   walked.split = plan.split;
   walked.window = plan.window;
@@ -106,7 +124,10 @@ PlayedPlan PhaseSearch::place_and_estimate(const PhasePlan &plan, std::uint64_t 
   played.limit = limit;
   const TileWalk &walk = walk_of(plan);
   played.products = walked_.front().products.size();
-  estimate_.begin(limit);
+  if (!estimate_.begin(limit)) {
+    played.work = played.products;
+    return played;
+  }
   const auto program = allocate(walked_, walk, traffic_limit(limit, false, npu_), &played.work,
                                 limit == kTooSlow ? nullptr : &estimate_);
   if (!program) return played;

@@ -53,7 +53,7 @@ private:
     return longest_range(layer_, result, dim, side_of(tile_, dim));
   }
   std::uint32_t most_lines(Tensor result) const {
-    if (!layer_.image) return longest(result, Dim::kM);
+    if (!layer_.image || keeps_size(*layer_.conv)) return longest(result, Dim::kM); // lines are pixels
     std::uint32_t most = 0;
     for (const IndexRange &pixels : ranges_along(layer_, result, Dim::kM, tile_.m, whole(layer_)))
       most = std::max(most, lines_of(layer_, result, pixels));
@@ -69,8 +69,8 @@ private:
   Operands image_operands(const Contraction &c) const {
     TileProduct p;
     p.result = c.result;
-    for (const Dim dim : {Dim::kK, Dim::kN})
-      set_range(p, dim, {0, longest(c.result, dim)});
+    const std::uint32_t terms = longest(c.result, Dim::kN);
+    set_range(p, Dim::kK, {0, longest(c.result, Dim::kK)});
     Operands most;
     const std::vector<IndexRange> ranges = ranges_along(layer_, c.result, Dim::kM, tile_.m, whole(layer_));
     for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -81,7 +81,7 @@ private:
           rows_together(layer_, c.result, {from, from + static_cast<std::ptrdiff_t>(last + 1 - first)});
       p.band = rows.first;
       p.band_size = rows.size;
-      set_range(p, Dim::kN, terms_at(layer_, c.result, p.m, {0, longest(c.result, Dim::kN)}));
+      set_range(p, Dim::kN, terms_at(layer_, c.result, p.m, {0, terms}));
       const GemmRoles r = roles(p, layer_);
       most.a = std::max(most.a, image_rows(c.a, r.a_rect, p));
       most.b = std::max(most.b, image_rows(c.b, r.b_rect, p));

@@ -7,6 +7,10 @@
 #include "compiler/spm/residency.hpp"
 #include "tests/compiler/layer_run.hpp"
 
+#include <set>
+#include <tuple>
+#include <utility>
+
 namespace gradweave::compiler {
 namespace {
 
@@ -136,17 +140,31 @@ void expect_traffic_is_limited(const std::vector<PhasePlan> &plans, const Progra
   }
 }
 
+/// Of each product: bytes of the tiles that the program loads for it, and has not loaded before.
+std::vector<std::uint64_t> first_loads(const Program &program, const Machine &npu) {
+  std::vector<std::uint64_t> bytes(program.products.size());
+  std::set<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> seen;
+  std::uint64_t loaded = 0;
+  for (const Action &a : program.actions) {
+    if (a.kind == Action::Kind::kLoad && !a.spill && seen.insert({a.dram_addr, a.rect.rows, a.rect.cols}).second)
+      loaded += dram_bytes_of(a, npu);
+    if (a.computes()) bytes[a.product] = std::exchange(loaded, 0);
+  }
+  return bytes;
+}
+
 /// The estimate of programs whose tiles are placed: of one that is fast enough exact, and who gives up is right. What
-/// is known of a program of the products makes no difference.
+/// is known of a program of the products, or of its loads, makes no difference.
 void expect_running_estimate_holds(const std::vector<PhasePlan> &plans, const Program &program, const Layout &layout,
-                                   const Machine &npu) {
+                                   const Machine &npu, const std::vector<std::uint64_t> &loads) {
   const TileWalk walk(plans, program.layers, layout, npu);
   const std::uint64_t exact = estimate_cycles(program, npu, kTooSlow);
   RunningEstimate running(npu);
-  for (const TileProduct &p : program.products)
-    running.add_product(p, program.layers[p.layer]);
+  for (std::size_t i = 0; i < program.products.size(); ++i)
+    running.add_product(program.products[i], program.layers[program.products[i].layer], loads[i]);
   for (const std::uint64_t limit : {exact + 1, exact, exact * 9 / 10, exact / 2, exact + 1}) {
-    running.begin(limit);
+    const bool begins = running.begin(limit);
+    EXPECT_TRUE(begins || limit <= exact);
     std::uint64_t lost = 0;
     const auto placed = allocate(plans, walk, traffic_limit(limit, false, npu), &lost, &running);
     EXPECT_EQ(lost, placed ? 0 : program.products.size());
@@ -206,7 +224,8 @@ TEST_P(BoundsOn, NoProgramBeatsTheBoundThatPrunes) {
         const Program program = allocate(plans, {layer}, layout, npu).value();
         EXPECT_LE(program_bound(program, npu), program_cycles(program, npu)) << layer.name << " " << describe(plans);
         expect_limits_hold(program, npu, describe(plans));
-        expect_running_estimate_holds(plans, program, layout, npu);
+        expect_running_estimate_holds(plans, program, layout, npu, first_loads(program, npu));
+        expect_running_estimate_holds(plans, program, layout, npu, std::vector<std::uint64_t>(program.products.size()));
         expect_traffic_is_limited(plans, program, layout, npu);
       }
     }

@@ -182,6 +182,23 @@ TEST(Images, RowsOfAGridHaveTheirPixels) {
   }
 }
 
+/// Of any dimension and side, the size of the first range and the number of ranges without the ranges.
+TEST(Images, RangesAreCountedAsTheyAreCut) {
+  Dice dice(7);
+  for (int i = 0; i < 500; ++i) {
+    const Convolution conv = i % 2 == 0 ? random_strided_convolution(dice) : random_image_convolution(dice);
+    Layer layer = image_layer(conv);
+    layer.image = i % 5 != 0;
+    for (const Tensor result : {Tensor::kY, Tensor::kDX, Tensor::kDW})
+      for (const Dim dim : {Dim::kM, Dim::kK, Dim::kN}) {
+        const std::uint32_t side = dice.between(1, extent_of(layer, result, dim) + 2);
+        const std::vector<IndexRange> ranges = ranges_along(layer, result, dim, side, whole(layer));
+        EXPECT_EQ(range_count(layer, result, dim, side), ranges.size()) << conv << " side " << side;
+        EXPECT_EQ(longest_range(layer, result, dim, side), ranges.front().size) << conv << " side " << side;
+      }
+  }
+}
+
 /// The runs of a tile move each of its pixels once, and to the row that the grid has for it.
 TEST(Images, RunsOfATileAreItsPixels) {
   Dice dice(5);

@@ -13,8 +13,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <set>
+#include <tuple>
 
 namespace gradweave::compiler::flexer {
 namespace {
@@ -213,6 +215,101 @@ TEST(ListSchedule, EndsOnceItMovesTooMuch) {
   EXPECT_FALSE(list_schedule(c.plans, *c.walk, {}, 2, 1000).has_value());
 }
 
+bool fits_beside(const ListStep::Weighed &w, const ListStep &step) { return w.fits && w.set.count == step.set.count; }
+
+/// What the priority wants more of.
+double first_of(const SetValue &value, SetPriority priority) {
+  if (priority == SetPriority::kBenefit) return value.benefit;
+  return -static_cast<double>(priority == SetPriority::kMinTransfer ? value.moved : value.spilled);
+}
+
+/// Of sets that the priority holds equal the one that leaves the fuller scratchpad is taken, of these the one that
+/// moves fewer bytes, of these the first. Each of the three decides somewhere.
+TEST(ListSchedule, BreaksTiesByRoomThenBytesThenOrder) {
+  std::mt19937_64 rng(11);
+  std::array<int, 3> decided{};
+  for (int round = 0; round < 60; ++round) {
+    const auto side = [&](std::uint32_t most) { return static_cast<std::uint32_t>(1 + rng() % most); };
+    Case c(make_layer(side(60), side(60), side(60)), {side(16) + 4, side(16) + 4, side(16) + 4}, "test8c4",
+           round % 2 == 0 ? PhaseKind::kForward : PhaseKind::kInterleave);
+    c.npu.spm_bytes = 4096 << (rng() % 3);
+    const TileWalk walk(c.plans, c.layers, c.layout, c.npu);
+    Policy policy;
+    policy.priority = static_cast<SetPriority>(round % 3);
+    const auto key = [&](const ListStep::Weighed &w) {
+      return std::make_tuple(-first_of(w.value, policy.priority), -static_cast<double>(w.value.utility),
+                             static_cast<double>(w.value.moved));
+    };
+    const auto observe = [&](const ListStep &step) {
+      if (step.repacked) return;
+      const ListStep::Weighed *best = nullptr;
+      for (const ListStep::Weighed &w : step.weighed)
+        if (fits_beside(w, step) && (best == nullptr || key(w) < key(*best))) best = &w;
+      ASSERT_NE(best, nullptr);
+      EXPECT_EQ(best->set.operations, step.set.operations) << "round " << round;
+      for (const ListStep::Weighed &w : step.weighed) {
+        if (!fits_beside(w, step) || &w == best || std::get<0>(key(w)) != std::get<0>(key(*best))) continue;
+        const bool full = w.value.utility == best->value.utility, bytes = w.value.moved == best->value.moved;
+        ++decided[!full ? 0 : !bytes ? 1 : 2];
+      }
+    };
+    (void)list_schedule(c.plans, walk, policy, 2 + rng() % 3, ~std::uint64_t{0}, observe);
+  }
+  for (const int times : decided)
+    EXPECT_GT(times, 0) << fmt::format("{} {} {}", decided[0], decided[1], decided[2]);
+}
+
+/// Schedules in scratchpads so small that sums are spilled.
+template <typename Visit> void visit_tight(const Visit &visit) {
+  for (std::uint32_t k = 24; k <= 64; k += 8) {
+    Case c(make_layer(48, k, 48), {16, 8, 16}, "test8c4");
+    c.npu.spm_bytes = 8192;
+    const TileWalk walk(c.plans, c.layers, c.layout, c.npu);
+    Policy policy;
+    policy.priority = SetPriority::kMinTransfer;
+    const auto program = list_schedule(c.plans, walk, policy, 4);
+    ASSERT_TRUE(program.has_value());
+    ASSERT_EQ(verify_program(*program, c.layout, c.npu), "");
+    visit(*program, c);
+  }
+}
+
+/// Where a sum that was spilled is not loaded again, the product that goes on with it does not find it.
+TEST(ListSchedule, ASpilledSumThatIsNotLoadedAgainIsMissed) {
+  int tried = 0;
+  visit_tight([&](const Program &program, const Case &c) {
+    for (std::size_t i = 0; i < program.actions.size(); ++i)
+      if (const Action &a = program.actions[i]; a.kind == Action::Kind::kLoad && a.spill) {
+        Program without = program;
+        without.actions.erase(without.actions.begin() + static_cast<std::ptrdiff_t>(i));
+        EXPECT_NE(verify_program(without, c.layout, c.npu), "");
+        ++tried;
+      }
+  });
+  EXPECT_GT(tried, 0);
+}
+
+/// A tile whose rows are loaded anew before its last reader is missed by it.
+TEST(ListSchedule, ATileThatGivesWayBeforeItsLastReaderIsMissed) {
+  int tried = 0;
+  visit_tight([&](const Program &program, const Case &c) {
+    for (std::size_t i = 1; i < program.actions.size(); ++i) {
+      const Action &reader = program.actions[i - 1], &load = program.actions[i];
+      const auto overlaps = [&](const RowRange &r) {
+        return r.first < load.place.rows.end() && load.place.rows.first < r.end();
+      };
+      if (load.kind != Action::Kind::kLoad || reader.kind != Action::Kind::kGemm ||
+          (!overlaps(reader.a.rows) && !overlaps(reader.b.rows)))
+        continue;
+      Program early = program;
+      std::swap(early.actions[i - 1], early.actions[i]);
+      EXPECT_NE(verify_program(early, c.layout, c.npu), "");
+      ++tried;
+    }
+  });
+  EXPECT_GT(tried, 0);
+}
+
 /// Whatever the policy, a schedule is a legal program of the same products.
 TEST(ListSchedule, IsLegalUnderEveryPolicy) {
   std::mt19937_64 rng(7);
@@ -237,28 +334,37 @@ TEST(ListSchedule, IsLegalUnderEveryPolicy) {
   }
 }
 
-std::string refusal(const std::vector<Layer> &layers, const std::string &npu, Partition partition) {
+/// What users are told of a layer's schedule, or why there is none.
+std::string told(const std::vector<Layer> &layers, const std::string &npu, Partition partition = Partition::kNone) {
   CompileOptions options;
   options.schedule = Schedule("flexer");
   options.pass = Pass::kForward;
   options.partition = partition;
+  options.plans = 10;
   const Machine machine = load_config(npu);
   const Layout layout = make_layout(layers, options.pass, machine);
   KnownPlans known;
   try {
-    FlexerScheduler().schedule({layers, layout, machine, options, known});
+    return FlexerScheduler().schedule({layers, layout, machine, options, known}).tilings.front();
   } catch (const CompileError &error) {
     return error.what();
   }
-  return "";
 }
 
 TEST(Flexer, RefusesWhatItDoesNotDo) {
-  EXPECT_EQ(refusal({make_layer(8, 8, 8), make_layer(8, 8, 8)}, "test8c2", Partition::kNone),
+  EXPECT_EQ(told({make_layer(8, 8, 8), make_layer(8, 8, 8)}, "test8c2"),
             "schedule 'flexer' plans one layer at a time, not 2 together; choose another schedule");
   EXPECT_EQ(
-      refusal({make_layer(8, 8, 8)}, "test8c2", Partition::kWeightSharing),
+      told({make_layer(8, 8, 8)}, "test8c2", Partition::kWeightSharing),
       "layer '8x8x8': schedule 'flexer' gives operations to all cores and cuts no layer; leave the partition out");
+}
+
+TEST(Flexer, TellsWhatCoresAndTilingsItDoesNotUse) {
+  EXPECT_EQ(told({make_layer(1, 1, 1)}, "test8c4"),
+            "Y m1 k1 n1 of 1 tilings, 3 of 4 cores idle: there are no more operations at a time");
+  EXPECT_EQ(told({make_layer(64, 64, 64)}, "test8c4").find("idle"), std::string::npos);
+  const std::string large = told({make_layer(512, 512, 64)}, "test8c4");
+  EXPECT_NE(large.find(" left out, of more than 2000 operations)"), std::string::npos) << large;
 }
 
 } // namespace
