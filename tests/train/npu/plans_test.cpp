@@ -1,4 +1,4 @@
-// What a step's plan consists of: memory, staged matrices, values in place, and the check of its stream.
+// What a step's plan consists of: memory, epilogues, staged matrices, values in place, and the check of its stream.
 #include "compiler/vector/run_jobs.hpp"
 #include "graph/ir/error.hpp"
 #include "sw_models/vector/recorder.hpp"
@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace gradweave::runtime::train {
@@ -271,6 +273,67 @@ TEST(CheckStream, AWaitThatIsMissingIsSeen) {
     stream.commands[at] = isa::encode(decoded);
   });
   EXPECT_NE(problem, "");
+}
+
+/// Operators of all epilogues that there may be, by name.
+std::multiset<std::string> epilogue_operators(const graph::Graph &network, const graph::TrainingOptions &options) {
+  const graph::TrainingGraph step = graph::training_graph(network, graph::operators(), options);
+  const ProductPlan products = plan_device_products(step.graph, npu_of("test8v2"));
+  const Views views = find_views(step.graph, products);
+  EpilogueFinder finder(step.graph, products, views);
+  std::multiset<std::string> names;
+  for (std::size_t pass = 0; pass < products.passes.size(); ++pass) {
+    const std::vector<PassEpilogue> found = finder.behind(pass);
+    for (const PassEpilogue &epilogue : found)
+      for (const graph::OpId op : epilogue.ops)
+        names.insert(std::string(step.graph.ops[op].type->name));
+    finder.take(pass, found);
+  }
+  return names;
+}
+
+TEST(EpilogueFinder, FindsWhatIsLocalAndHasItsOperands) {
+  const std::multiset<std::string> names = epilogue_operators(perceptron(6, {20, 13, 9, 5}), {});
+  EXPECT_EQ(names.count("AdamW"), 3U); // those of biases follow no product
+  EXPECT_EQ(names.count("Bias"), 3U);
+  EXPECT_EQ(names.count("BiasGradient"), 0U);
+  EXPECT_EQ(names.count("SoftmaxCrossEntropy"), 0U);
+}
+
+TEST(EpilogueFinder, AnUpdateWaitsForTheNormOfAllGradients) {
+  graph::TrainingOptions options;
+  options.clip_norm = 0.1;
+  EXPECT_EQ(epilogue_operators(perceptron(6, {20, 13, 9, 5}), options).count("AdamW"), 0U);
+}
+
+TEST(EpilogueFinder, OperatorsOfARowOrATableFollowNoProduct) {
+  graph::TrainingOptions options;
+  options.sparse_embeddings = true;
+  const std::multiset<std::string> names = epilogue_operators(small_bert(), options);
+  EXPECT_GT(names.count("Gelu") + names.count("GeluGradient"), 0U);
+  for (const char *name : {"Softmax", "LayerNormalization", "SparseAdamW", "GatherGradient", "Transpose"})
+    EXPECT_EQ(names.count(name), 0U) << name;
+}
+
+/// An operator of an epilogue is its pass's, and no station's.
+TEST(EpilogueFinder, StationsLeaveEpiloguesOut) {
+  const graph::TrainingGraph step = trained(perceptron(6, {20, 13, 5}));
+  const ProductPlan products = plan_device_products(step.graph, npu_of("test8v2"));
+  const Views views = find_views(step.graph, products);
+  EpilogueFinder finder(step.graph, products, views);
+  Epilogues epilogues;
+  for (std::size_t pass = 0; pass < products.passes.size(); ++pass) {
+    epilogues.push_back(finder.behind(pass));
+    finder.take(pass, epilogues.back());
+  }
+  const StepOrder order = order_step(step.graph, products, views, epilogues);
+  for (std::size_t pass = 0; pass < epilogues.size(); ++pass)
+    for (const PassEpilogue &epilogue : epilogues[pass])
+      for (const graph::OpId op : epilogue.ops) {
+        EXPECT_EQ(order.station_of[op], order.station_of[products.passes[pass].when()]);
+        for (const Station &station : order.stations)
+          EXPECT_EQ(std::count(station.ops.begin(), station.ops.end(), op), 0);
+      }
 }
 
 } // namespace
