@@ -187,6 +187,15 @@ private:
     if (rest != 0) cut_lines(changed(group, [&](const Stage &s) { return periodic_part(s, all - rest, rest, rest); }));
   }
 
+  /// Whether rows in memory of a tile lie along the steps.
+  static bool has_columns(const JobGroup &group) {
+    const auto is_column = [](const StridedTile &t) { return t.step == 1 && t.lane > 1; };
+    return std::any_of(group.stages.begin(), group.stages.end(), [&](const Stage &s) {
+      return std::any_of(s.operands.begin(), s.operands.end(), is_column) ||
+             std::any_of(s.results.begin(), s.results.end(), is_column);
+    });
+  }
+
   void cut_lines(const JobGroup &group) {
     const std::size_t wanted = parts_of(strips(group.lanes()), parts_of(group.lanes(), group_lanes()));
     const std::size_t found =
@@ -195,8 +204,9 @@ private:
     const std::size_t lanes = whole_beats(lanes_of(found, group.lanes()), group.lanes(), npu_);
     const std::size_t most = largest(std::min(group.steps(), kMostInField),
                                      [&](std::size_t steps) { return fits(group, lanes, steps, npu_); });
-    const std::size_t bytes = moved_bytes(tiles_of(group, {0, lanes, 0, 1}, npu_), npu_);
-    cut_rectangles(group, lanes, whole_beats(rows_of_area(group.steps(), most, bytes), group.steps(), npu_));
+    const std::size_t bytes = moved_bytes(tiles_of(group, {0, lanes, 0, 1}, npu_));
+    const std::size_t steps = rows_of_area(group.steps(), most, bytes);
+    cut_rectangles(group, lanes, has_columns(group) ? whole_beats(steps, group.steps(), npu_) : steps);
   }
 
   /// What a part of a chain reads and writes, under its own names.

@@ -134,7 +134,15 @@ GroupTiles tiles_of(const JobGroup &group, const StridedArea &area, const NpuCon
   return all;
 }
 
-std::uint64_t moved_bytes(const GroupTiles &tiles, const NpuConfig &npu) {
+std::uint64_t moved_bytes(const GroupTiles &tiles) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < tiles.tiles.size(); ++i)
+    if (tiles.loaded[i] || tiles.stored[i])
+      bytes += std::uint64_t{tiles.tiles[i].rows} * tiles.tiles[i].cols * (tiles.tiles[i].fp32 ? 4 : 2);
+  return bytes;
+}
+
+std::uint64_t bytes_of_beats(const GroupTiles &tiles, const NpuConfig &npu) {
   const std::uint64_t beat = npu.bus_bytes;
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < tiles.tiles.size(); ++i) {
@@ -163,7 +171,8 @@ ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu) {
   const std::size_t all = group.lanes();
   const auto consider = [&](std::size_t lanes) {
     const std::uint64_t busy = busy_cycles(group, lanes, npu);
-    const std::uint64_t moving = moved_bytes(tiles_of(group, {0, lanes, 0, group.steps()}, npu), npu) / npu.bus_bytes;
+    const std::uint64_t moving =
+        bytes_of_beats(tiles_of(group, {0, lanes, 0, group.steps()}, npu), npu) / npu.bus_bytes;
     // Areas overlap, but for the first one's LOADs and the last one's STOREs, or runs.
     const std::uint64_t cycles = (all + lanes - 1) / lanes * std::max(busy, moving) + std::min(busy, moving);
     if (best.lanes == 0 || cycles <= best.cycles) best = {lanes, cycles};
@@ -180,7 +189,7 @@ ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu) {
 std::uint64_t cycles_of_elements(const JobGroup &group, const NpuConfig &npu) {
   const std::uint64_t busy = busy_cycles(group, group.lanes(), npu);
   const std::uint64_t moving =
-      moved_bytes(tiles_of(group, {0, group.lanes(), 0, group.steps()}, npu), npu) / npu.bus_bytes;
+      bytes_of_beats(tiles_of(group, {0, group.lanes(), 0, group.steps()}, npu), npu) / npu.bus_bytes;
   return std::max(busy, moving);
 }
 

@@ -42,10 +42,14 @@ struct StageWalk {
 };
 StageWalk walk_of(const Stage &stage, std::size_t lanes, std::size_t steps, const NpuConfig &npu);
 
-/// Bytes that an area moves from and to memory, nearly: a row that begins or ends inside a beat takes whole beats.
-std::uint64_t moved_bytes(const GroupTiles &tiles, const NpuConfig &npu);
+/// Bytes that an area moves from and to memory.
+std::uint64_t moved_bytes(const GroupTiles &tiles);
 
-/// Of `all` elements at most `count`, so many that they are whole beats of bf16, and of fp32, if rows begin with a beat.
+/// The same with whole beats, nearly, for rows that begin or end inside one.
+std::uint64_t bytes_of_beats(const GroupTiles &tiles, const NpuConfig &npu);
+
+/// Of `all` elements at most `count`, so many that they are whole beats of bf16, and of fp32, if rows begin with a
+/// beat.
 std::size_t whole_beats(std::size_t count, std::size_t all, const NpuConfig &npu);
 
 /// Whether a place holds so much of the group.
