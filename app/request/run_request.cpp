@@ -4,6 +4,7 @@
 #include "app/request/settings.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/parallel.hpp"
+#include "compiler/back/vector_layer.hpp"
 #include "runtime/run/lookup.hpp"
 #include "runtime/run/simulation.hpp"
 
@@ -125,6 +126,8 @@ RunOptions options_of(const RunRequest &request, const Work &work) {
   options.schedules = parse_schedules(request.work.schedule);
   options.compile = work.compile;
   options.vector_units = work.images;
+  for (compiler::Layer &layer : options.layers)
+    layer.image = layer.image || (work.images && compiler::takes_vector_unit(layer, work.compile.pass, work.npu));
   options.quiet = request.quiet;
   return options;
 }

@@ -69,12 +69,22 @@ inline DepthwiseSection depthwise_section(const DepthwiseWork &work, const AreaP
   return s;
 }
 
+/// A LOAD that leaves no zero in the scratchpad, whose rows are all the bytes at address 0.
+inline isa::Command dirty_scratchpad(const NpuConfig &npu) {
+  isa::DmaCommand dma;
+  dma.rows = npu.spm_rows();
+  dma.cols = npu.lanes();
+  dma.spm.pstride = npu.spm_rows();
+  return isa::encode({dma, {}, 0});
+}
+
 /// The first difference, or hazard; empty if there is none. Y and dX leave as bf16.
 inline std::string depthwise_difference(const Machine &npu, const DepthwiseWork &work, Dice &dice,
                                         const RunStream &run = run_functional) {
   const std::optional<AreaPlan> plan = depthwise_areas(work, npu);
   if (!plan) return "it does not fit";
-  const DepthwiseSection section = depthwise_section(work, *plan, npu);
+  DepthwiseSection section = depthwise_section(work, *plan, npu);
+  section.commands.insert(section.commands.begin(), dirty_scratchpad(npu));
   if (std::string hazard = first_hazard(npu, section.commands); !hazard.empty()) return hazard;
   if (!timing::run(npu, section.commands).ok()) return "it does not end on the timing model";
   const DepthwiseData data = depthwise_data(work, dice);
