@@ -280,7 +280,7 @@ std::multiset<std::string> epilogue_operators(const graph::Graph &network, const
   const graph::TrainingGraph step = graph::training_graph(network, graph::operators(), options);
   const ProductPlan products = plan_device_products(step.graph, npu_of("test8v2"));
   const Views views = find_views(step.graph, products);
-  EpilogueFinder finder(step.graph, products, views);
+  EpilogueFinder finder(step.graph, products, views, {});
   std::multiset<std::string> names;
   for (std::size_t pass = 0; pass < products.passes.size(); ++pass) {
     const std::vector<PassEpilogue> found = finder.behind(pass);
@@ -320,13 +320,13 @@ TEST(EpilogueFinder, StationsLeaveEpiloguesOut) {
   const graph::TrainingGraph step = trained(perceptron(6, {20, 13, 5}));
   const ProductPlan products = plan_device_products(step.graph, npu_of("test8v2"));
   const Views views = find_views(step.graph, products);
-  EpilogueFinder finder(step.graph, products, views);
+  EpilogueFinder finder(step.graph, products, views, {});
   Epilogues epilogues;
   for (std::size_t pass = 0; pass < products.passes.size(); ++pass) {
     epilogues.push_back(finder.behind(pass));
     finder.take(pass, epilogues.back());
   }
-  const StepOrder order = order_step(step.graph, products, views, epilogues);
+  const StepOrder order = order_step(step.graph, products, views, {}, epilogues);
   for (std::size_t pass = 0; pass < epilogues.size(); ++pass)
     for (const PassEpilogue &epilogue : epilogues[pass])
       for (const graph::OpId op : epilogue.ops) {
