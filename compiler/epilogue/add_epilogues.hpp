@@ -1,38 +1,14 @@
 // Epilogues: what the vector unit does with a product's result tiles while they are still in the scratchpad.
 #pragma once
 
-#include "compiler/vector/job.hpp"
+#include "compiler/epilogue/epilogue.hpp"
 #include "isa/command.hpp"
 #include "sw_models/config/machine.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace gradweave::compiler {
-
-/// Jobs on the elements of a result of a product.
-struct Epilogue {
-  OpJobs jobs;
-  std::size_t result = 0;               ///< which of their values
-  std::size_t rows = 0, cols = 0;       ///< of its matrix
-  std::vector<bool> in_memory;          ///< of each value, whether what is given is stored; of the result, too
-  std::vector<std::uint64_t> addresses; ///< of each value in memory
-};
-
-/// A STORE of a tile of a result.
-struct ResultStore {
-  std::size_t command = 0;        ///< which of the product's
-  std::size_t epilogue = 0;       ///< which of the epilogues
-  std::uint32_t row = 0, col = 0; ///< the tile's first element in the result's matrix
-};
-
-/// What a product leaves to its epilogues.
-struct EpilogueRoom {
-  std::uint32_t first_row = 0, rows = 0; ///< of the scratchpad; even
-  std::uint8_t first_semaphore = 0;      ///< the epilogues take kEpilogueSemaphores from here, zero before and behind
-};
-inline constexpr std::uint32_t kEpilogueSemaphores = 8;
 
 /// The NPU without the scratchpad that epilogues may take: whole macro-banks, an eighth and a quarter of them, each one
 /// at least. None if it has one macro-bank only.

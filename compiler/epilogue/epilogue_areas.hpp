@@ -1,8 +1,9 @@
 // Areas of epilogues: what is loaded, run and stored for a part of a result tile.
 #pragma once
 
-#include "compiler/epilogue/add_epilogues.hpp"
+#include "compiler/epilogue/epilogue.hpp"
 #include "compiler/epilogue/epilogue_tiles.hpp"
+#include "isa/command.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -315,6 +315,20 @@ TEST(EpilogueFinder, OperatorsOfARowOrATableFollowNoProduct) {
     EXPECT_EQ(names.count(name), 0U) << name;
 }
 
+TEST(EpilogueJobs, AResultThatOthersReadIsStored) {
+  graph::TrainingGraph step = trained(perceptron(6, {20, 13, 5}));
+  const ProductPlan products = plan_device_products(step.graph, npu_of("test8v2"));
+  const Views views = find_views(step.graph, products);
+  const PassEpilogue epilogue = EpilogueFinder(step.graph, products, views).behind(0).at(0);
+  const Keeps keeps = [](graph::TensorId) { return false; };
+  for (const bool others : {false, true}) {
+    if (others) step.graph.ops.back().inputs.front() = epilogue.result;
+    const EpilogueJobs jobs = epilogue_jobs(step.graph, products.passes[0], epilogue, views, keeps);
+    EXPECT_EQ(jobs.epilogue.in_memory[jobs.epilogue.result], others);
+    EXPECT_EQ(std::count(jobs.inside.begin(), jobs.inside.end(), epilogue.result), others ? 0 : 1);
+  }
+}
+
 /// An operator of an epilogue is its pass's, and no station's.
 TEST(EpilogueFinder, StationsLeaveEpiloguesOut) {
   const graph::TrainingGraph step = trained(perceptron(6, {20, 13, 5}));
