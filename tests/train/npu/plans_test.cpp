@@ -319,7 +319,7 @@ TEST(EpilogueJobs, AResultThatOthersReadIsStored) {
   graph::TrainingGraph step = trained(perceptron(6, {20, 13, 5}));
   const ProductPlan products = plan_device_products(step.graph, npu_of("test8v2"));
   const Views views = find_views(step.graph, products);
-  const PassEpilogue epilogue = EpilogueFinder(step.graph, products, views).behind(0).at(0);
+  const PassEpilogue epilogue = EpilogueFinder(step.graph, products, views, {}).behind(0).at(0);
   const Keeps keeps = [](graph::TensorId) { return false; };
   for (const bool others : {false, true}) {
     if (others) step.graph.ops.back().inputs.front() = epilogue.result;
