@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -202,14 +203,13 @@ PipelineRun pipeline(const Workload &workload, std::uint32_t devices, const Link
 PipelineRun best_pipeline(const Workload &workload, std::uint32_t devices, const Links &links, std::uint32_t batch,
                           const Search &search) {
   PipelineRun best = pipeline(workload, devices, links, batch, {});
-  std::vector<std::pair<double, Schedule>> schedules; // of all depths, with what they take at least
+  std::multimap<double, Schedule> schedules; // of all depths, by what they take at least
   for (const std::uint32_t micro : search.micros)
     for (std::size_t cut = 1; cut <= workload.layers(); ++cut)
       for (Schedule s{cut, micro, 1, 0, std::max(search.group, 1U)}; s.own() < batch; ++s.groups) {
-        if (divides(devices, batch, s)) schedules.emplace_back(least_cycles(workload, devices, links, batch, s), s);
+        if (divides(devices, batch, s)) schedules.emplace(least_cycles(workload, devices, links, batch, s), s);
         if (search.group == 0) break;
       }
-  std::stable_sort(schedules.begin(), schedules.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
   for (auto &[least, schedule] : schedules) {
     if (least >= best.cycles) break;
     const std::uint32_t micro_batches = (batch - schedule.own()) / (devices * schedule.micro);

@@ -229,10 +229,11 @@ private:
   /// From the fastest that was tried, and with the evaluations that are left from the others, faster ones first: one
   /// device alone may have nothing faster a change away.
   void improve() {
-    std::vector<TriedPartition> starts = result_.tried;
-    std::stable_sort(starts.begin(), starts.end(), faster);
-    TriedPartition best = starts.front();
-    for (const TriedPartition &start : starts)
+    std::multimap<std::uint64_t, TriedPartition> starts;
+    for (const TriedPartition &tried : result_.tried)
+      starts.emplace(tried.ps, tried);
+    TriedPartition best = starts.begin()->second;
+    for (const auto &[ps, start] : starts)
       if (TriedPartition found = climb(start); faster(found, best)) best = std::move(found);
     best.what = "found";
     result_.tried.push_back(std::move(best));
