@@ -65,7 +65,7 @@ inline DepthwiseSection depthwise_section(const DepthwiseWork &work, const AreaP
   s.addresses = {0x1000, behind(0x1000, a * 2), 0};
   s.addresses[2] = behind(s.addresses[1], b * 2);
   s.end = behind(s.addresses[2], std::max({image, result, weights}) * 4);
-  s.commands = section_commands(plan, s.addresses, npu);
+  s.commands = section_commands(plan, s.addresses, npu, 0);
   return s;
 }
 
