@@ -37,7 +37,7 @@ const std::vector<Heading> &headings() {
        {"json", "csv", "by", "explain", "accelergy", "html", "title", "out", "listing", "times", "timeline",
         "loss-plot", "quiet"}},
       {"Waveforms", {"trace", "trace-file", "trace-dir", "trace-from", "trace-to"}},
-      {"Long runs", {"resume", "fresh", "background", "status", "stop"}}};
+      {"Long runs", {"checkpoint", "checkpoint-every", "resume", "fresh", "background", "status", "stop"}}};
   return all;
 }
 

@@ -2,22 +2,13 @@
 // array to share. Bits are those of N15 and N24: a step of the unit's fma is one of N5.
 #pragma once
 
+#include "compiler/depthwise/work.hpp"
 #include "compiler/vector_stream/group/area.hpp"
 #include "sw_models/config/npu_config.hpp"
-#include "sw_models/numerics/convolution.hpp"
 
-#include <cstdint>
 #include <optional>
 
 namespace gradweave::compiler {
-
-enum class DepthwiseProduct : std::uint8_t { kY, kDX, kDW };
-
-struct DepthwiseWork {
-  DepthwiseProduct product = DepthwiseProduct::kY;
-  Convolution conv;  ///< one channel in and one out in each group
-  bool fp32 = false; ///< how Y or dX leaves; dW leaves as fp32
-};
 
 /// The areas of a product for section_commands(). Values: 0 and 1 the operands (X and W; dY and W; X and dY), 2 the
 /// result, row-major without gaps. Images are NHWC, W is [channels][kernel rows][kernel columns]; operands are bf16.

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "compiler/depthwise/axis.hpp"
-#include "compiler/depthwise/depthwise.hpp"
 #include "compiler/depthwise/place_tile.hpp"
+#include "compiler/depthwise/work.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,13 @@
 // The two ways to cut a depthwise convolution into areas.
 #pragma once
 
-#include "compiler/depthwise/depthwise.hpp"
+#include "compiler/depthwise/work.hpp"
+#include "compiler/vector_stream/group/area.hpp"
+#include "sw_models/config/npu_config.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 
 namespace gradweave::compiler::depthwise {
 

@@ -159,7 +159,7 @@ const std::vector<CounterRow> &counter_rows() {
       {"",
        {{"rtl/cmd/gw_run_ctrl.sv", "rtl/cmd/gw_perf_counters.sv"},
         {"sw_models/timing/npu_timing.cpp", "sw_models/timing/timing_model.cpp"},
-        {"kCloseToEnd"},
+        {"kCloseToEnd", "kHandshakeToQuiet"},
         "End of a run"}}};
   return rows;
 }

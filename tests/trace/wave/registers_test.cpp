@@ -125,6 +125,9 @@ ChangeList delayed(const ChangeList &list, std::uint64_t period) {
   return late;
 }
 
+/// Of a clock gate: it takes what it is given while the clock is low.
+bool is_latch(const std::string &name) { return name.find("u_gate.open") != std::string::npos; }
+
 TEST_P(Registers, ADelayOfAnyIsToldByCycleAndName) {
   const double clock_ghz = load_machine(fmt::format("configs/{}.toml", GetParam())).clock_ghz;
   const auto period = static_cast<std::uint64_t>(std::llround(1000 / clock_ghz)); // goldens are in ps
@@ -141,10 +144,12 @@ TEST_P(Registers, ADelayOfAnyIsToldByCycleAndName) {
       options.common = true;
       const DiffReport report = diff(*golden.file, FstFile(broken.file), options);
       ASSERT_EQ(report.differing.size(), 1U) << stream << " " << signals[i].name;
-      const std::uint64_t cycle = golden.changes[i].time((golden.changes[i].size() + 1) / 2) / period;
-      const std::string line =
-          first_difference(report.differing[0], time_format(report, period), {"expected", "actual"});
-      EXPECT_EQ(line.rfind(fmt::format("cycle {}: {}", cycle, signals[i].name), 0), 0U) << line;
+      const std::uint64_t time = golden.changes[i].time((golden.changes[i].size() + 1) / 2);
+      const TimeFormat format = time_format(report, period);
+      const std::string line = first_difference(report.differing[0], format, {"expected", "actual"});
+      EXPECT_EQ(line.rfind(fmt::format("{}: {}", format(time), signals[i].name), 0), 0U) << line;
+      const std::size_t phase = is_latch(signals[i].name) ? period / 2 : 0;
+      EXPECT_EQ(time % period, phase) << line;
     }
   }
   EXPECT_GT(done.size(), 250U);
