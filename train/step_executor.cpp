@@ -1,5 +1,6 @@
 #include "train/step_executor.hpp"
 
+#include "base/process/machine_memory.hpp"
 #include "graph/golden/initialise.hpp"
 #include "graph/ir/error.hpp"
 #include "runtime/data/check.hpp"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -63,7 +65,19 @@ float StepResult::loss() const {
   return losses.empty() ? 0 : std::accumulate(losses.begin(), losses.end(), 0.0F) / static_cast<float>(losses.size());
 }
 
+void check_living(const Graph &graph, std::uint64_t bytes) {
+  std::uint64_t elements = 0;
+  for (const graph::Tensor &tensor : graph.tensors)
+    if (lives_on(tensor)) elements += tensor.shape.elements();
+  if (elements > bytes / sizeof(float))
+    throw std::invalid_argument(fmt::format(
+        "parameters and what the optimizer keeps of this network are {} numbers, {:.1f} GB, and this machine has "
+        "{:.1f} GB of memory; train a smaller network, or a part of it (--until)",
+        elements, double(elements) * sizeof(float) * 1e-9, double(bytes) * 1e-9));
+}
+
 Living initial_living(const Graph &graph, std::uint64_t seed) {
+  check_living(graph, machine_memory_bytes());
   Living living(graph.tensors.size());
   for (TensorId id = 0; id < graph.tensors.size(); ++id)
     if (lives_on(graph.tensors[id])) living[id] = graph::initial_values(graph.tensors[id], seed);

@@ -17,7 +17,10 @@ namespace gradweave::runtime::train {
 /// What lives from step to step: values of parameters and state, by tensor of the step's graph.
 using Living = std::vector<std::vector<float>>;
 
-/// Those of a fresh network.
+/// Throws std::invalid_argument with both numbers if what lives takes more than `bytes` of the host's memory, in which
+/// each element is an fp32.
+void check_living(const graph::Graph &graph, std::uint64_t bytes);
+/// Those of a fresh network. Throws as check_living() if the machine's memory is too small.
 Living initial_living(const graph::Graph &graph, std::uint64_t seed);
 
 /// Where two executions of a step part.

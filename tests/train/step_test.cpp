@@ -10,6 +10,8 @@
 
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
+#include <string>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -139,6 +141,18 @@ TEST(Step, OptionsOfTheOptimizerGiveTheGoldenBits) {
   options.nesterov = true;
   Steps sgd(options);
   EXPECT_EQ(problem_of(sgd, "test8"), "");
+}
+
+TEST(Step, ANetworkThatTheHostCannotHoldIsRefused) {
+  const Steps steps; // AdamW: weights and biases of three layers, two moments of each
+  const std::uint64_t bytes = 3 * sizeof(float) * (20 * 13 + 13 + 13 * 9 + 9 + 9 * 5 + 5);
+  EXPECT_NO_THROW(check_living(steps.step.graph, bytes));
+  try {
+    check_living(steps.step.graph, bytes - 1);
+    FAIL();
+  } catch (const std::invalid_argument &e) {
+    EXPECT_NE(std::string(e.what()).find("are 1347 numbers"), std::string::npos) << e.what();
+  }
 }
 
 TEST(Step, GoldenAloneIsTheSameStep) {
