@@ -3,6 +3,7 @@
 
 #include "compiler/depthwise/work.hpp"
 #include "compiler/vector_stream/group/area.hpp"
+#include "compiler/vector_stream/group/places.hpp"
 #include "sw_models/config/npu_config.hpp"
 
 #include <cstddef>
@@ -17,7 +18,6 @@ std::optional<AreaPlan> weight_areas(const DepthwiseWork &work, const NpuConfig 
 /// Numbers of parts.
 inline std::size_t parts_of(std::size_t all, std::size_t most) { return (all + most - 1) / most; }
 
-constexpr std::size_t kMostInField = 65535; ///< rows and columns, elements and steps of a command
-constexpr std::uint64_t kRunCycles = 30;    ///< of a VECTOR and its TILEs, beside its lines, nearly
+constexpr std::uint64_t kRunCycles = 30; ///< of a VECTOR and its TILEs, beside its lines, nearly
 
 } // namespace gradweave::compiler::depthwise

@@ -2,6 +2,7 @@
 
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/vector_stream/group/group.hpp"
+#include "compiler/vector_stream/group/places.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,14 +10,11 @@
 namespace gradweave::compiler {
 namespace {
 
-constexpr std::size_t kMostOfField = 65535;
 constexpr std::size_t kNone = ~std::size_t{0};
 constexpr std::size_t kToTheEnd = kNone - 1; ///< a tile that is stored lives behind all stages
 constexpr std::size_t kUnplaced = EpilogueTile::kResult - 1;
 /// Cycles that a run costs beside its lanes, and an area beside its beats.
 constexpr std::uint64_t kRunCycles = 40, kAreaCycles = 40;
-
-std::size_t parts_of(std::size_t all, std::size_t most) { return (all + most - 1) / most; }
 
 bool same_kind(const EpilogueSlot &slot, const StridedTile &t) {
   return slot.by_lane == (t.lane != 0) && slot.by_step == (t.step != 0) && slot.fp32 == t.fp32;
@@ -150,14 +148,14 @@ std::uint64_t cycles_of(const EpilogueTiles &tiles, std::size_t rows, std::size_
   for (const EpilogueTile &t : tiles.tiles)
     if (t.is_matrix() && (t.loaded || t.stored))
       moving += shape.steps * ((shape.lanes * (t.of.fp32 ? 4 : 2) + npu.bus_bytes - 1) / npu.bus_bytes + 1);
-  const std::uint64_t areas = parts_of(cols, shape.lanes) * parts_of(rows, shape.steps);
+  const std::uint64_t areas = divide_up(cols, shape.lanes) * divide_up(rows, shape.steps);
   return areas * std::max(busy, moving) + std::min(busy, moving);
 }
 
 } // namespace
 
 std::uint32_t EpilogueSlot::rows(std::size_t lanes, std::size_t steps, const NpuConfig &npu) const {
-  const std::size_t strips = parts_of(by_lane ? lanes : by_step ? steps : 1, npu.lanes());
+  const std::size_t strips = divide_up(by_lane ? lanes : by_step ? steps : 1, npu.lanes());
   const std::size_t lines = by_lane && by_step ? steps : 1;
   return static_cast<std::uint32_t>(round_up(strips * lines * (fp32 ? 2 : 1), 2));
 }
@@ -180,9 +178,9 @@ std::optional<AreaShape> area_shape(const EpilogueTiles &tiles, std::size_t rows
   std::uint64_t best_cycles = 0;
   for (std::size_t lanes = cols; lanes > 0; lanes = (lanes - 1) / npu.lanes() * npu.lanes()) {
     for (std::size_t parts = 1; parts <= rows; ++parts) {
-      const AreaShape shape{lanes, parts_of(rows, parts)};
-      if (parts > 1 && parts_of(rows, parts - 1) == shape.steps) continue;
-      if (lanes > kMostOfField || shape.steps > kMostOfField || tiles.rows(shape.lanes, shape.steps, npu) > place_rows)
+      const AreaShape shape{lanes, divide_up(rows, parts)};
+      if (parts > 1 && divide_up(rows, parts - 1) == shape.steps) continue;
+      if (lanes > kMostInField || shape.steps > kMostInField || tiles.rows(shape.lanes, shape.steps, npu) > place_rows)
         continue;
       const std::uint64_t cycles = cycles_of(tiles, rows, cols, shape, npu);
       if (best && cycles >= best_cycles) continue;

@@ -1,11 +1,11 @@
 #include "compiler/items/item_cut.hpp"
 
+#include "compiler/vector_stream/group/places.hpp"
+
 #include <algorithm>
 
 namespace gradweave::compiler {
 namespace {
-
-constexpr std::uint32_t kMostOfField = 65535;
 
 /// The tiles that a stage reads, or writes.
 std::vector<std::size_t> tiles_of(const ItemStage &stage, bool written) {
@@ -109,8 +109,8 @@ std::optional<std::vector<std::vector<std::uint32_t>>> place_items(const ItemJob
   std::uint64_t next = 0;
   for (std::size_t i = 0; i < jobs.tiles.size(); ++i) {
     const ItemTile &tile = jobs.tiles[i];
-    if (std::uint64_t{tile.rows} * cut.chunk > kMostOfField ||
-        std::uint64_t{tile.cols} * (cut.wide[i] ? cut.chunk : 1) > kMostOfField)
+    if (std::uint64_t{tile.rows} * cut.chunk > kMostInField ||
+        std::uint64_t{tile.cols} * (cut.wide[i] ? cut.chunk : 1) > kMostInField)
       return std::nullopt;
     rows.emplace_back();
     if (tile.over != kOwnPlace) continue;

@@ -16,7 +16,6 @@ namespace {
 
 using isa::vector::Program;
 
-constexpr std::size_t kMostInField = 65535;      ///< rows and columns, elements and steps of a command
 constexpr std::size_t kAreas = 32;               ///< if there is so much: transfers and lanes overlap but at both ends
 constexpr std::size_t kLeastAreaBytes = 1 << 13; ///< less does not hide what a command costs
 constexpr std::size_t kLinesAPart = 16;          ///< for each part of a repeated row: its LOADs cost little

@@ -10,7 +10,6 @@ namespace gradweave::compiler {
 namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
-constexpr std::size_t kMostOfField = 65535;
 
 /// Chooses tiles stage by stage. A result is a tile of its own, so that no program writes what it reads.
 class TileChoice {
@@ -118,7 +117,7 @@ std::size_t JobGroup::steps() const {
 
 StageWalk walk_of(const Stage &stage, std::size_t lanes, std::size_t steps, const NpuConfig &npu) {
   const StageWalk as_it_is{false, lane_cycles(*stage.program, {strips_of(lanes, npu), steps}, npu)};
-  if (!stage.elementwise || steps > kMostOfField || lanes > kMostOfField) return as_it_is;
+  if (!stage.elementwise || steps > kMostInField || lanes > kMostInField) return as_it_is;
   const StageWalk other{true, lane_cycles(*stage.program, {strips_of(steps, npu), lanes}, npu)};
   return other.cycles < as_it_is.cycles ? other : as_it_is;
 }
@@ -162,7 +161,7 @@ std::size_t whole_beats(std::size_t count, std::size_t all, const NpuConfig &npu
 }
 
 bool fits(const JobGroup &group, std::size_t lanes, std::size_t steps, const NpuConfig &npu) {
-  return lanes <= kMostOfField && steps <= kMostOfField &&
+  return lanes <= kMostInField && steps <= kMostInField &&
          tiles_of(group, {0, lanes, 0, steps}, npu).rows <= place_rows(npu);
 }
 

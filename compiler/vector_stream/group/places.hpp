@@ -1,11 +1,16 @@
-// The scratchpad as a section uses it: two places by turns, and a region for what chains hand on.
+// The scratchpad as a section uses it: two places by turns, and a region for what chains hand on; how much a command
+// takes.
 #pragma once
 
 #include "sw_models/config/npu_config.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace gradweave::compiler {
+
+/// The most that a field of 16 bits holds: rows and columns, elements and steps of a command.
+inline constexpr std::size_t kMostInField = 65535;
 
 /// Rows of the region for values of chains, at the scratchpad's beginning; even.
 inline std::uint32_t state_rows(const NpuConfig &npu) { return npu.spm_rows() / 16 / 2 * 2; }
