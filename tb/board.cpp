@@ -1,5 +1,6 @@
 #include "tb/board.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace gradweave::tb {
@@ -34,6 +35,13 @@ void Board::edge() {
   csr_answer_.settle();
   bus_request_.settle();
   bus_answer_.settle();
+}
+
+void Board::edges(std::uint64_t most) {
+  for (std::uint64_t i = 0; i < most && control.running(); ++i) {
+    edge();
+    if (clock.failed()) std::rethrow_exception(clock.take_error());
+  }
 }
 
 void Board::power_off() {

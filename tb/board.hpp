@@ -11,6 +11,7 @@
 #include "tb/npu_module.hpp"
 #include "tb/run_control.hpp"
 
+#include <cstdint>
 #include <memory>
 
 namespace gradweave::tb {
@@ -29,6 +30,8 @@ public:
   void set_apart(bool apart);
   /// A rising edge of the clock.
   void edge();
+  /// Edges up to the end of the stream that runs, at most so many. Rethrows what a process failed with.
+  void edges(std::uint64_t most);
 
 private:
   std::unique_ptr<NpuModel> model_; // what modules refer to comes before them

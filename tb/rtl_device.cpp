@@ -134,17 +134,33 @@ bool RtlDevice::mark_waits() const {
   return taken_ < marks_.size() && board_.npu.log()[marks_[taken_]].done != timing::kNever;
 }
 
+/// What the kernel has no part in, apart from it. Else with it: other boards and modules go on as well, and so do
+/// accesses of registers that the host waits for.
 void RtlDevice::run_to_end(const ProgressFunction &progress) {
+  RunControl &control = board_.control;
+  if (!simulation_->lone() || control.ends_by_host() || control.finishing()) {
+    run_slices(progress, [&] {
+      if (control.ends_by_host() && !board_.npu.running()) {
+        while (read_csr(isa::Csr::STATUS) & kStatusBusy) // bursts of a run that was stopped end
+          board_.clock.run(1);
+        control.conclude();
+      }
+      board_.clock.run(kSliceCycles);
+    });
+    return;
+  }
+  const std::uint64_t begin = board_.clock.cycle();
+  simulation_->part();
+  run_slices(progress, [&] { board_.edges(kSliceCycles); });
+  simulation_->rejoin(board_.clock.cycle() - begin);
+}
+
+template <class Slice> void RtlDevice::run_slices(const ProgressFunction &progress, const Slice &slice) {
   using Clock = std::chrono::steady_clock;
   auto reported = Clock::now();
-  NpuModule &npu = board_.npu;
+  const NpuModule &npu = board_.npu;
   while (board_.control.running()) {
-    if (board_.control.ends_by_host() && !npu.running()) {
-      while (read_csr(isa::Csr::STATUS) & kStatusBusy) // bursts of a run that was stopped end
-        board_.clock.run(1);
-      board_.control.conclude();
-    }
-    board_.clock.run(kSliceCycles);
+    slice();
     board_.control.check_alive(watchdog_);
     if (progress && Clock::now() - reported >= kProgressInterval) {
       progress(npu.retired(), npu.log().size());

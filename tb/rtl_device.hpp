@@ -66,6 +66,8 @@ protected:
 private:
   void launch(const std::vector<RegisterAccess> &registers, std::size_t commands);
   void run_to_end(const ProgressFunction &progress);
+  /// `slice` again and again, up to the run's end.
+  template <class Slice> void run_slices(const ProgressFunction &progress, const Slice &slice);
   void run_to_cycle(std::uint64_t cycle);
   std::uint64_t write_in(std::uint64_t cycles, isa::Csr csr, std::uint32_t value);
   void set_ring(std::uint32_t places);

@@ -41,4 +41,20 @@ void Simulation::elaborate() {
   elaborated_ = true;
 }
 
+void Simulation::part() {
+  const KernelScope kernel(context_.get());
+  Board &board = *boards_.front();
+  parted_ = sc_core::sc_time_stamp();
+  board.clock.gate();
+  sc_core::sc_start(board.clock.period()); // the clock's timer runs out
+  board.set_apart(true);
+}
+
+void Simulation::rejoin(std::uint64_t cycles) {
+  const KernelScope kernel(context_.get());
+  Board &board = *boards_.front();
+  board.set_apart(false);
+  board.clock.resume(parted_ + board.clock.period() * static_cast<double>(cycles + 1));
+}
+
 } // namespace gradweave::tb

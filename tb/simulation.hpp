@@ -4,6 +4,7 @@
 #include "tb/board.hpp"
 #include "tb/bus/kernel_scope.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <systemc>
 #include <utility>
@@ -37,6 +38,16 @@ public:
   /// Once, before any clock is run: a waveform can be opened only then.
   void elaborate();
 
+  // A board that is alone here depends on nothing else while a stream runs on it, so it may go ahead of the simulated
+  // time, without the kernel and its turns (temporal decoupling, as TLM-2.0 has it), and time follows.
+
+  /// There is one board and no other module.
+  bool lone() const { return boards_.size() == 1 && modules_.empty(); }
+  /// The lone board is apart (Board::set_apart()) from here on. No access of a register is under way.
+  void part();
+  /// It is no longer; the simulated time goes on to where the `cycles` that it had meanwhile, at least two, end.
+  void rejoin(std::uint64_t cycles);
+
 private:
   void check_open() const;
 
@@ -44,6 +55,7 @@ private:
   std::vector<std::unique_ptr<Board>> boards_;
   std::vector<std::unique_ptr<sc_core::sc_module>> modules_;
   bool elaborated_ = false;
+  sc_core::sc_time parted_; ///< when the lone board went apart
 };
 
 } // namespace gradweave::tb

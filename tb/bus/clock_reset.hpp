@@ -44,6 +44,8 @@ public:
   void resume(const sc_core::sc_time &first);
   /// What a process of this clock failed with outside run(); null if nothing did.
   std::exception_ptr take_error() { return std::exchange(error_, nullptr); }
+  /// A process of this clock failed, and nobody took its error.
+  bool failed() const { return error_ != nullptr; }
   /// Process: ends run() after the current cycle.
   void stop();
   /// Process: calls `body`; an exception ends run(), which rethrows it unchanged (SystemC would turn it into a report).

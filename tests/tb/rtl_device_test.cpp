@@ -5,10 +5,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace gradweave::tb {
 namespace {
@@ -55,6 +59,18 @@ TEST_F(RtlDeviceTest, RunsAStreamAndLogsItsCommands) {
       EXPECT_EQ(d.command_times()[c].done, d.command_times()[c - 1].done + 1);
     EXPECT_LE(d.run_cycle() + d.command_times()[4].done, d.cycle());
     EXPECT_EQ(d.read_counters()[isa::Counter::CYCLES], 15U);
+  }
+}
+
+/// A lone board runs ahead of the simulated time, which follows.
+TEST_F(RtlDeviceTest, SimulatedTimeIsThatOfTheCycles) {
+  RtlDevice &d = make();
+  sc_core::sc_simcontext *const context = d.board().clock.simcontext();
+  for (int i = 0; i < 3; ++i) {
+    d.submit(stream);
+    EXPECT_TRUE(d.wait().ok());
+    d.read_csr(isa::Csr::ID);
+    EXPECT_EQ(context->time_stamp(), d.board().clock.period() * static_cast<double>(d.cycle())) << "run " << i;
   }
 }
 
@@ -187,6 +203,59 @@ TEST_F(RtlDeviceTest, SeesEventsOfCommandsThatDoNotExist) {
   RtlDevice &d = make(faults);
   d.submit(stream);
   expect_part(error([&] { d.wait(); }), "reports an event of command 5, but the stream has 5");
+}
+
+/// Where two NPUs meet, each in the middle of its stream.
+class Meeting {
+public:
+  /// Whether the other came, too.
+  bool come() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    ++there_;
+    changed_.notify_all();
+    return changed_.wait_for(lock, std::chrono::seconds(20), [this] { return there_ == 2; });
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int there_ = 0;
+};
+
+class MeetingNpu final : public NpuModel {
+public:
+  explicit MeetingNpu(Meeting &meeting) : meeting_(meeting) {}
+  void cycle(const NpuInputs &in, NpuOutputs &out) override {
+    fake_.cycle(in, out);
+    if (out.events.running && ++cycles_ == kMiddle) met = meeting_.come();
+  }
+  void open_trace(const std::string &, std::uint64_t, std::uint64_t) override {}
+  void close_trace() override {}
+
+  std::optional<bool> met;
+
+private:
+  static constexpr int kMiddle = 8; ///< behind the registers' accesses
+
+  Meeting &meeting_;
+  int cycles_ = 0;
+  FakeNpu fake_{config(), {}};
+};
+
+/// Neither thread keeps the kernel while its stream runs.
+TEST(RtlDevices, OfTwoThreadsRunTheirStreamsSideBySide) {
+  Meeting meeting;
+  const auto work = [&] {
+    auto model = std::make_unique<MeetingNpu>(meeting);
+    const MeetingNpu &npu = *model;
+    RtlDevice device(config(), {}, std::move(model));
+    device.submit(std::vector<isa::Command>(5));
+    EXPECT_TRUE(device.wait().ok());
+    EXPECT_TRUE(npu.met.value_or(false));
+  };
+  std::thread thread(work);
+  work();
+  thread.join();
 }
 
 /// Two devices of one simulation, the first with `faults`.
