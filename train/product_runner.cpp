@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -34,20 +35,25 @@ ProductRunner::ProductRunner(const ProductPlan &plan, Device &device, const Prod
     : plan_(plan), device_(device), options_(options) {
   const Stopwatch stopwatch;
   compiler::CompileCache cache;
-  std::uint64_t bytes = 1;
+  std::vector<compiler::Compiled> compiled;
   for (const ProductPass &pass : plan.passes) {
     compiler::CompileOptions compile = options.compile;
     compile.pass = pass.pass;
-    compiled_.push_back(compiler::compile({pass.layer}, device.config(), compile, cache));
-    bytes = std::max(bytes, compiled_.back().dram_bytes);
+    compiled.push_back(compiler::compile({pass.layer}, device.config(), compile, cache));
+    bytes_ = std::max(bytes_, compiled.back().dram_bytes);
   }
+  compiled_ = std::make_shared<const std::vector<compiler::Compiled>>(std::move(compiled));
   compile_seconds_ = stopwatch.wall_seconds();
-  base_ = device_.allocate(bytes);
+  base_ = device_.allocate(bytes_);
 }
 
-std::vector<std::string> ProductRunner::run(std::size_t index, Values &values) {
+ProductRunner::ProductRunner(const ProductRunner &other, Device &device)
+    : plan_(other.plan_), device_(device), options_(other.options_), compiled_(other.compiled_), bytes_(other.bytes_),
+      base_(device_.allocate(bytes_)), compile_seconds_(other.compile_seconds_) {}
+
+std::vector<std::string> ProductRunner::run(std::size_t index, Values &values, const ProgressFunction &progress) {
   const ProductPass &pass = plan_.passes[index];
-  const compiler::Compiled &compiled = compiled_[index];
+  const compiler::Compiled &compiled = (*compiled_)[index];
   const bool data = has_data(options_.backend);
   LoadedStream loaded(device_, compiled.layout.tensors, compiled.stream, compiled.dram_bytes, base_);
   if (data) {
@@ -59,7 +65,7 @@ std::vector<std::string> ProductRunner::run(std::size_t index, Values &values) {
       }
     loaded.fill([&](std::size_t i) -> const HostTensor & { return operands[i]; });
   }
-  const RunStatus status = loaded.run({});
+  const RunStatus status = loaded.run(progress);
   const Counters counters = device_.read_counters();
   const bool timed = has_time(options_.backend);
   if (!status.ok())

@@ -41,11 +41,14 @@ public:
   /// Layers of one shape are compiled once. All must outlive this. Throws compiler::CompileError, and DeviceError if
   /// the device's memory is too small.
   ProductRunner(const ProductPlan &plan, Device &device, const ProductOptions &options);
+  /// What another one compiled, for a device like its own.
+  ProductRunner(const ProductRunner &other, Device &device);
 
   /// Runs plan.passes[pass] on operands out of `values`. Of a backend with data the results are put back; of one
   /// without, the ops that it completes run by their golden definition. Returns what is wrong: a stop of the NPU,
-  /// counters that are not those planned, cycles that are not those predicted; empty if nothing is.
-  std::vector<std::string> run(std::size_t pass, Values &values);
+  /// counters that are not those planned, cycles that are not those predicted; empty if nothing is. `progress`: as of
+  /// Device::wait().
+  std::vector<std::string> run(std::size_t pass, Values &values, const ProgressFunction &progress);
 
   const ProductTotals &totals() const { return totals_; }
   void reset_totals() { totals_ = {}; }
@@ -55,8 +58,8 @@ private:
   const ProductPlan &plan_;
   Device &device_;
   ProductOptions options_;
-  std::vector<compiler::Compiled> compiled_; ///< of each pass
-  std::uint64_t base_ = 0;
+  std::shared_ptr<const std::vector<compiler::Compiled>> compiled_; ///< of each pass
+  std::uint64_t bytes_ = 1, base_ = 0;
   double compile_seconds_ = 0;
   ProductTotals totals_;
 };

@@ -107,6 +107,16 @@ StepExecutor::StepExecutor(const graph::TrainingGraph &step, ProductPlan plan, u
   device_data_ = true;
 }
 
+StepExecutor::StepExecutor(const StepExecutor &other, Device &device, unsigned threads)
+    : StepExecutor(other.step_, other.plan_, threads) {
+  runner_ = std::make_unique<ProductRunner>(*other.runner_, device);
+  device_data_ = other.device_data_;
+}
+
+std::unique_ptr<StepExecutor> StepExecutor::beside(Device &device, unsigned threads) const {
+  return std::unique_ptr<StepExecutor>(new StepExecutor(*this, device, threads));
+}
+
 void StepExecutor::take_plan(ProductPlan plan) {
   plan_ = std::move(plan);
   pass_of_ = plan_.pass_of_ops(step_.graph.ops.size());
@@ -196,7 +206,8 @@ std::vector<OpId> StepExecutor::advance(OpId op, Values &device, StepResult &res
   }
   std::vector<OpId> complete;
   for (const std::size_t index : plan_.due(op)) {
-    for (std::string &failure : runner_->run(index, device))
+    for (std::string &failure :
+         runner_->run(index, device, [this](std::uint64_t, std::uint64_t) { check_abandoned(); }))
       result.failures.push_back(std::move(failure));
     const ProductPass &pass = plan_.passes[index];
     if (pass.completes) complete.insert(complete.end(), pass.ops.begin(), pass.ops.end());
@@ -210,6 +221,7 @@ StepResult StepExecutor::compared(const std::vector<std::vector<Fed>> &batches, 
   runner_->reset_totals();
   Values golden = begin(batches, constants, living), device = begin(batches, constants, device_living);
   for (OpId op = 0; op < step_.graph.ops.size() && result.ok(); ++op) {
+    check_abandoned();
     golden.run(op);
     for (const OpId complete : advance(op, device, result)) {
       if (!result.failures.empty() || !compare(complete, golden, device, result)) break;

@@ -6,9 +6,11 @@
 #include "train/data/feed.hpp"
 #include "train/product_runner.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -70,6 +72,12 @@ struct StepResult {
   float loss() const; ///< the mean over the micro-batches
 };
 
+/// What ends a step that is not wanted any more.
+class Abandoned : public std::runtime_error {
+public:
+  Abandoned() : std::runtime_error("the step was abandoned") {}
+};
+
 /// Executes a step's graph again and again.
 class StepExecutor {
 public:
@@ -101,12 +109,27 @@ public:
   virtual StepResult compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
                               Living &living, Living &device_living);
 
+  // For steps side by side (lanes.hpp):
+
+  /// An executor of the same steps on another device like this one's, whose golden executions take so many threads. It
+  /// shares the plan of this one, which outlives it. Only of an executor with one device.
+  virtual std::unique_ptr<StepExecutor> beside(Device &device, unsigned threads) const;
+  /// Each step from now on takes `device_living` as it is given, whatever the device's memory holds.
+  virtual void begin_afresh() {}
+  /// In whatever thread: compared() ends soon, and from now on at once, by Abandoned.
+  void abandon() { abandoned_ = true; }
+  const std::string &name_of(graph::TensorId tensor) const { return step_.graph.tensors[tensor].name; }
+
 protected:
   using Values = graph::Execution<graph::Contract>;
 
   /// Golden, and a plan of which products go to devices that have data; who derives from this runs them.
   StepExecutor(const graph::TrainingGraph &step, ProductPlan plan, unsigned threads);
 
+  /// Throws Abandoned if the step is not wanted any more. For waits: called now and then.
+  void check_abandoned() const {
+    if (abandoned_) throw Abandoned();
+  }
   const graph::TrainingGraph &step() const { return step_; }
   /// 1 + index of its last pass; 0: the host's.
   std::size_t pass_of(graph::OpId op) const { return pass_of_[op]; }
@@ -125,6 +148,8 @@ protected:
   Shares shares() const;
 
 private:
+  /// Products on another device like that of `other`.
+  StepExecutor(const StepExecutor &other, Device &device, unsigned threads);
   void take_plan(ProductPlan plan);
   /// Runs what is due at an op on the device's side; the ops that then are complete.
   std::vector<graph::OpId> advance(graph::OpId op, Values &device, StepResult &result);
@@ -137,6 +162,7 @@ private:
   std::vector<std::size_t> pass_of_; ///< of each op: 1 + index of its last pass; 0: the host's
   std::vector<bool> unread_;         ///< of each tensor: kept beyond the step's end
   std::vector<graph::TensorId> watched_;
+  std::atomic<bool> abandoned_{false};
 };
 
 } // namespace gradweave::runtime::train

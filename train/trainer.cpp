@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace gradweave::runtime::train {
@@ -13,10 +14,10 @@ Trainer::Trainer(const graph::TrainingGraph &step, const graph::TrainingOptions 
                  const Feed &feed, std::uint64_t seed)
     : step_(step), options_(options), rate_(rate), feed_(feed), living_(initial_living(step.graph, seed)) {}
 
-std::vector<std::vector<Fed>> Trainer::batches() const {
+std::vector<std::vector<Fed>> Trainer::batches(std::uint64_t step) const {
   std::vector<std::vector<Fed>> all;
   for (std::uint64_t b = 0; b < step_.micro_batches.size(); ++b)
-    all.push_back(feed_.batch(done_ * step_.micro_batches.size() + b));
+    all.push_back(feed_.batch(step * step_.micro_batches.size() + b));
   return all;
 }
 
@@ -26,15 +27,50 @@ void Trainer::resume(std::uint64_t steps, Living living) {
 }
 
 StepResult Trainer::step(const StepExecutor &executor) {
-  StepResult result = executor.golden(batches(), step_constants(options_, rate_, done_), living_);
+  StepResult result = executor.golden(batches(done_), step_constants(options_, rate_, done_), living_);
   ++done_;
   return result;
 }
 
 StepResult Trainer::compared_step(StepExecutor &executor) {
   if (device_living_.empty()) device_living_ = living_;
-  StepResult result = executor.compared(batches(), step_constants(options_, rate_, done_), living_, device_living_);
+  StepResult result =
+      executor.compared(batches(done_), step_constants(options_, rate_, done_), living_, device_living_);
   ++done_;
+  return result;
+}
+
+/// The next step by golden execution.
+GoldenStep Trainer::look_ahead(const StepExecutor &golden) {
+  GoldenStep step{batches(ahead_), step_constants(options_, rate_, ahead_), ahead_living_, nullptr};
+  Living living = *step.begin;
+  golden.golden(step.batches, step.constants, living);
+  step.end = std::make_shared<const Living>(std::move(living));
+  ahead_living_ = step.end;
+  ++ahead_;
+  return step;
+}
+
+StepResult Trainer::compared_step(Lanes &lanes, const StepExecutor &golden, std::uint64_t until,
+                                  const std::function<void()> &tick) {
+  const auto begin = [&](GoldenStep step) {
+    ends_.push_back(step.end);
+    lanes.begin(std::move(step));
+  };
+  if (!ahead_living_) {
+    ahead_ = done_;
+    ahead_living_ = std::make_shared<const Living>(living_);
+  }
+  while (ahead_ < until && !lanes.full())
+    begin(look_ahead(golden));
+  std::optional<GoldenStep> next; // ready for the lane that becomes free
+  if (ahead_ < until) next = look_ahead(golden);
+  StepResult result = lanes.end(tick);
+  ++done_;
+  if (!result.ok()) return result;
+  living_ = *ends_.front();
+  ends_.pop_front();
+  if (next) begin(std::move(*next));
   return result;
 }
 

@@ -1,10 +1,14 @@
 // Training: step after step with the rate of each, and how good the network has become.
 #pragma once
 
+#include "train/lanes.hpp"
 #include "train/rate.hpp"
 #include "train/step_executor.hpp"
 
 #include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
 #include <vector>
 
 namespace gradweave::runtime::train {
@@ -21,6 +25,11 @@ public:
   /// The next step with products on the executor's device, compared with the golden one. After a difference or a
   /// failure there is no next step.
   StepResult compared_step(StepExecutor &executor);
+  /// The same, while the steps behind it, up to step `until`, are under way in other lanes. `golden` executes them
+  /// ahead; `tick` is as of Lanes::end(). All steps behind go through the same lanes. After an exception there is no
+  /// next step, and living() is that of the steps done.
+  StepResult compared_step(Lanes &lanes, const StepExecutor &golden, std::uint64_t until,
+                           const std::function<void()> &tick);
 
   /// What the next step begins with.
   Living &begin_with() { return living_; }
@@ -31,7 +40,8 @@ public:
   const Living &living() const { return living_; }      ///< by the golden execution
 
 private:
-  std::vector<std::vector<Fed>> batches() const;
+  std::vector<std::vector<Fed>> batches(std::uint64_t step) const;
+  GoldenStep look_ahead(const StepExecutor &golden);
 
   const graph::TrainingGraph &step_;
   graph::TrainingOptions options_;
@@ -39,6 +49,10 @@ private:
   const Feed &feed_;
   std::uint64_t done_ = 0;
   Living living_, device_living_; ///< the second from the first compared step on
+  // With lanes:
+  std::uint64_t ahead_ = 0;                        ///< steps that golden execution has done
+  std::shared_ptr<const Living> ahead_living_;     ///< what lives behind them; null before the first
+  std::deque<std::shared_ptr<const Living>> ends_; ///< of the steps under way
 };
 
 /// How a network does on images that it has not learned from.

@@ -61,6 +61,12 @@ void TrainingReport::begin(std::uint64_t steps, std::uint64_t before) {
                executor_.compile_seconds(), run_.why_host.empty() ? "" : ": " + run_.why_host);
   else
     fmt::print(out_, "products   golden, as all else\n");
+  if (run_.jobs > 1)
+    fmt::print(
+        out_,
+        "           {} steps at a time, each on an NPU of its own, from golden values to what the next one began "
+        "with\n",
+        run_.jobs);
   if (before > 0) fmt::print(out_, "resumed    behind step {} of {}\n", before, steps);
   fmt::print(out_, "\n{:>8} {:>12} {:>12}{}\n", "step", "rate", "loss",
              executor_.has_device() ? fmt::format(" {:>12} {:>14}", "cycles", "elements equal") : "");

@@ -24,6 +24,7 @@ struct TrainingRun {
   std::uint64_t batch = 0; ///< samples of a micro-batch; 0: not known
   /// Why a vector unit that is there runs no operators, unless users wanted it so.
   std::string why_host = {};
+  unsigned jobs = 1; ///< steps at a time
 };
 
 /// What came of it.

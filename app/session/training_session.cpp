@@ -4,6 +4,8 @@
 #include "app/request/settings.hpp"
 #include "app/request/work.hpp"
 #include "base/file/output_file.hpp"
+#include "base/process/machine_memory.hpp"
+#include "base/process/parallel.hpp"
 #include "base/process/stopwatch.hpp"
 #include "graph/frontend/load_network.hpp"
 #include "graph/operators/table.hpp"
@@ -125,6 +127,9 @@ std::optional<const SystemConfig> system_of(const TrainRequest &a) {
         fmt::format("--convolution {}: a system's devices choose themselves; leave it out", a.convolution));
   if (a.operators == "npu")
     throw std::invalid_argument("--operators npu: a system's host runs the operators; leave it out");
+  if (a.jobs > 1)
+    throw std::invalid_argument(fmt::format(
+        "--jobs {}: a system does one step at a time, its devices side by side in it; leave it out", a.jobs));
   return load_system(runtime::find_system(a.system));
 }
 
@@ -176,6 +181,10 @@ TrainingSession::TrainingSession(const TrainRequest &request, graph::Graph forwa
                                                    batch_of(forward_)} {
   if (!request.tensors.dump.empty()) check_dump();
   check_checkpoint();
+  if (request.jobs > 1 && (request.backend == "golden" || request.backend == "timing"))
+    throw std::invalid_argument(
+        fmt::format("--jobs {}: steps go side by side on NPUs with data, and --backend {} has none; leave it out",
+                    request.jobs, request.backend));
   if (request.warmup > steps_)
     throw std::invalid_argument(fmt::format("--warmup {}: there are {} steps", request.warmup, steps_));
   if (request.evaluate && classifier_of(forward_).logits == graph::kNone)
@@ -235,18 +244,33 @@ void TrainingSession::prepare(const Machine *npu) {
   } else if (request_.backend == "golden") {
     executor_ = std::make_unique<StepExecutor>(step_);
   } else {
-    const ProductOptions products = product_options();
-    device_ = runtime::make_device(products.backend, *npu, {});
-    const bool alone = operators_on(*npu);
-    if (request_.keep_all && !alone)
-      throw std::invalid_argument(
-          "--keep-all: the host runs the operators, so that every tensor is there; leave it out");
-    if (alone)
-      executor_ = std::make_unique<NpuExecutor>(step_, *device_, products.backend,
-                                                NpuStepOptions{products.compile, request_.keep_all});
-    else
-      executor_ = std::make_unique<StepExecutor>(step_, *device_, products);
+    prepare_device(*npu);
   }
+}
+
+void TrainingSession::prepare_device(const Machine &npu) {
+  const ProductOptions products = product_options();
+  const unsigned jobs = jobs_of(products.backend), threads = std::max(1U, usable_cores() / jobs);
+  const auto make = [&] { return runtime::make_device(products.backend, npu, {}); };
+  device_ = make();
+  const bool alone = operators_on(npu);
+  if (request_.keep_all && !alone)
+    throw std::invalid_argument("--keep-all: the host runs the operators, so that every tensor is there; leave it out");
+  if (alone)
+    executor_ = std::make_unique<NpuExecutor>(step_, *device_, products.backend,
+                                              NpuStepOptions{products.compile, request_.keep_all}, threads);
+  else
+    executor_ = std::make_unique<StepExecutor>(step_, *device_, products, threads);
+  if (jobs > 1) lanes_.emplace(step_, *executor_, jobs, threads, make);
+  run_.jobs = jobs;
+}
+
+/// Steps at a time.
+unsigned TrainingSession::jobs_of(runtime::Backend backend) const {
+  const std::uint64_t steps = steps_ - before_.steps;
+  if (request_.jobs > 0) return static_cast<unsigned>(std::clamp<std::uint64_t>(steps, 1, request_.jobs));
+  if (backend != runtime::Backend::kRtl) return 1;
+  return lanes_that_pay(step_.graph, steps, usable_cores(), machine_memory_bytes());
 }
 
 /// Whether the NPU runs whole steps. What nobody asked for is left to the host where the NPU cannot.
@@ -318,16 +342,20 @@ TrainingOutcome TrainingSession::run(const TrainingEvents &events) {
   outcome.losses = before_.losses;
   outcome.steps_before = before_.steps;
   const Stopwatch stopwatch;
-  while (trainer_->steps_done() < steps_ && outcome.ok()) {
+  const auto before = [&] {
     try {
       if (events.before) events.before(trainer_->steps_done(), steps_);
     } catch (...) {
       save(outcome);
       throw;
     }
-    if (dump_ && trainer_->steps_done() + 1 == steps_) executor_->watch(dump_->watched);
+  };
+  if (dump_ && lanes_) lanes_->watch(dump_->watched);
+  while (trainer_->steps_done() < steps_ && outcome.ok()) {
+    before();
+    if (dump_ && !lanes_ && trainer_->steps_done() + 1 == steps_) executor_->watch(dump_->watched);
     const double rate = trainer_->rate();
-    count_step(outcome, executor_->has_device() ? trainer_->compared_step(*executor_) : trainer_->step(*executor_));
+    count_step(outcome, next_step(before));
     const std::uint64_t done = trainer_->steps_done();
     if (outcome.ok() && (done % request_.checkpoint_every == 0 || done == steps_)) save(outcome);
     if (events.after) events.after(done, steps_, rate, outcome.last);
@@ -336,6 +364,11 @@ TrainingOutcome TrainingSession::run(const TrainingEvents &events) {
   if (request_.evaluate && outcome.ok())
     outcome.evaluation = evaluate(forward_, step_, trainer_->living(), *data_.test);
   return outcome;
+}
+
+StepResult TrainingSession::next_step(const std::function<void()> &tick) {
+  if (lanes_) return lanes_->next(*trainer_, steps_, tick);
+  return executor_->has_device() ? trainer_->compared_step(*executor_) : trainer_->step(*executor_);
 }
 
 std::vector<graph::FileTensor> TrainingSession::dumped(const TrainingOutcome &outcome) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/report/training_report.hpp"
+#include "app/session/training_lanes.hpp"
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/data/tensor_source.hpp"
 #include "train/npu/npu_executor.hpp"
@@ -31,6 +32,7 @@ struct TrainRequest {
   std::string data = "fashion-mnist"; ///< or synthetic, or a directory
   std::string backend = "golden";     ///< or what products run on
   std::string convolution = "image";  ///< what convolutions read; or im2col
+  unsigned jobs = 0;                  ///< steps at a time, each on a device of its own; 0: as many as pay
   bool keep_all = false;              ///< every tensor of a step that an NPU runs alone reaches memory, and stays
   std::string operators = {};         ///< what runs ops that are no products: host or npu; empty: as the NPU can
   std::string system = {};            ///< file of a system that trains instead of one NPU; empty: none
@@ -67,8 +69,9 @@ graph::Graph load_forward(const TrainRequest &request);
 /// std::invalid_argument if it has a loss of its own and one is asked for.
 graph::Graph with_loss(graph::Graph forward, const std::string &loss, bool lacks);
 
-/// Called before each step with its number from 0 and how many there are; may throw, which ends the run, with a
-/// checkpoint of the steps before. After each step with that number, its rate and its result.
+/// Called before each step with its number from 0 and how many there are, and now and then while several are under way;
+/// may throw, which ends the run, with a checkpoint of the steps before. After each step with that number, its rate and
+/// its result.
 struct TrainingEvents {
   std::function<void(std::uint64_t, std::uint64_t)> before;
   std::function<void(std::uint64_t, std::uint64_t, double, const runtime::train::StepResult &)> after;
@@ -119,6 +122,9 @@ private:
   void resume();
   void save(const runtime::train::TrainingOutcome &outcome) const;
   void prepare_system();
+  void prepare_device(const Machine &npu);
+  unsigned jobs_of(runtime::Backend backend) const;
+  runtime::train::StepResult next_step(const std::function<void()> &tick);
   void look_up_first_batch();
   bool operators_on(const Machine &npu);
   compiler::CompileOptions compile_options() const;
@@ -140,6 +146,7 @@ private:
   std::optional<runtime::train::Dump> dump_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<runtime::train::StepExecutor> executor_;
+  std::optional<TrainingLanes> lanes_;                    ///< of several steps at a time
   runtime::train::ProductPlan products_;                  ///< that timed_ refers to
   std::unique_ptr<runtime::train::SystemStep> timed_;     ///< of a system on the timing model
   const runtime::train::SystemStep *on_system_ = nullptr; ///< that, or executor_'s

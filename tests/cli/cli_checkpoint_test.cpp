@@ -95,6 +95,22 @@ TEST_F(Checkpoint, KilledAnywhereAndResumedGivesTheSameBytes) {
   EXPECT_EQ(nlohmann::json::parse(read_file(work() / "r.json"))["losses"].size(), 40U);
 }
 
+TEST_F(Checkpoint, DoesNotDependOnHowManyStepsAreUnderWay) {
+  const auto outcome = [this](const std::string &jobs) {
+    const std::string file = "jobs" + jobs + ".safetensors";
+    const CommandResult r = run(train(file, {"--jobs", jobs, "--json", "r.json"}));
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_EQ(r.out.find(" steps at a time") != std::string::npos, jobs != "1") << r.out;
+    nlohmann::json json = nlohmann::json::parse(read_file(work() / "r.json"));
+    for (const char *of_the_run : {"seconds", "compile_seconds", "reproduce"})
+      json.erase(of_the_run);
+    return std::make_pair(read_file(work() / file), json.dump());
+  };
+  const auto wanted = outcome("1");
+  EXPECT_EQ(outcome("2"), wanted);
+  EXPECT_EQ(outcome("3"), wanted);
+}
+
 TEST_F(Checkpoint, GoesOnWhereverTheStepsRan) {
   const std::string wanted = whole();
   const pid_t pid = start(train("part.safetensors", {"--checkpoint-every", "1"}));
@@ -133,6 +149,11 @@ TEST_F(Checkpoint, OptionsThatCannotBe) {
   };
   EXPECT_NE(problem({"--resume"}).find("Give --checkpoint FILE"), std::string::npos);
   EXPECT_NE(problem({"--checkpoint", "a.npz"}).find("must end in .safetensors"), std::string::npos);
+  EXPECT_NE(problem({"--jobs", "2"}).find("--backend golden has none"), std::string::npos);
+  EXPECT_NE(problem({"--jobs", "2", "--backend", "timing"}).find("--backend timing has none"), std::string::npos);
+  EXPECT_NE(problem({"--jobs", "2", "--backend", "rtl", "--system", "test2"}).find("a system does one step at a time"),
+            std::string::npos);
+  EXPECT_NE(problem({"--jobs", "0", "--backend", "rtl"}).find("--jobs"), std::string::npos);
   EXPECT_NE(problem({"--checkpoint", "nowhere/a.safetensors"}).find("nowhere"), std::string::npos);
 }
 

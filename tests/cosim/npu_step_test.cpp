@@ -40,6 +40,32 @@ TEST(NpuStepOnTheRtl, LeNetIsGolden) {
   expect_golden(compiler::load_graph("models/lenet.graph", 2), sgd(), "test8v2", 2);
 }
 
+/// Each step on a device of its own, in a thread of its own.
+TEST(NpuStepOnTheRtl, StepsSideBySideAreGolden) {
+  constexpr int kSteps = 5, kLanes = 3;
+  NpuSteps serial(perceptron(6, {20, 13, 9, 5}), {}, make_rtl_device(npu_of("test8v2")), Backend::kRtl);
+  NpuSteps steps(perceptron(6, {20, 13, 9, 5}), {}, make_rtl_device(npu_of("test8v2")), Backend::kRtl);
+  std::vector<std::unique_ptr<Device>> devices;
+  std::vector<std::unique_ptr<StepExecutor>> beside;
+  std::vector<StepExecutor *> executors{&steps.executor};
+  for (int i = 1; i < kLanes; ++i) {
+    devices.push_back(make_rtl_device(npu_of("test8v2")));
+    beside.push_back(steps.executor.beside(*devices.back(), 1));
+    executors.push_back(beside.back().get());
+  }
+  Lanes lanes(executors);
+  const StepExecutor golden(steps.step);
+  for (int i = 0; i < kSteps; ++i) {
+    ASSERT_EQ(serial.next(), "") << "step " << i;
+    const StepResult result = steps.trainer.compared_step(lanes, golden, kSteps, {});
+    ASSERT_TRUE(result.ok()) << "step " << i;
+    EXPECT_EQ(result.losses, serial.last.losses);
+    EXPECT_EQ(result.products.cycles, serial.last.products.cycles);
+    EXPECT_EQ(result.elements, serial.last.elements);
+  }
+  EXPECT_EQ(steps.trainer.living(), serial.trainer.living());
+}
+
 /// Depthwise convolutions are the vector unit's.
 TEST(NpuStepOnTheRtl, DepthwiseConvolutionsAreGolden) {
   for (const std::uint32_t stride : {1U, 2U}) {

@@ -41,7 +41,21 @@ NpuExecutor::NpuExecutor(const graph::TrainingGraph &step, Device &device, Backe
                          const NpuStepOptions &options, unsigned threads)
     : StepExecutor(step, plan_device_products(step.graph, device.config()), threads), device_(device),
       backend_(backend) {
-  planned_ = std::make_unique<StepPlan>(step, plan(), device.config(), options.compile, options.keep_all);
+  planned_ = std::make_shared<const StepPlan>(step, plan(), device.config(), options.compile, options.keep_all);
+  take_memory();
+}
+
+NpuExecutor::NpuExecutor(const NpuExecutor &other, Device &device, unsigned threads)
+    : StepExecutor(other.step(), other.plan(), threads), device_(device), backend_(other.backend_),
+      planned_(other.planned_) {
+  take_memory();
+}
+
+std::unique_ptr<StepExecutor> NpuExecutor::beside(Device &device, unsigned threads) const {
+  return std::unique_ptr<StepExecutor>(new NpuExecutor(*this, device, threads));
+}
+
+void NpuExecutor::take_memory() {
   if (device_.allocate(planned_->memory_bytes()) != 0)
     throw DeviceError("a step's tensors begin at address 0 of a device; give it a new one");
 }
@@ -93,7 +107,7 @@ void NpuExecutor::fill(const Values &golden, const Living &device_living) {
       if (filled_ && place.owner == id) poison(device_, place.address, place.address + bytes_of_tensor(tensor));
     } else if (!lives_on(tensor)) {
       if (golden.has(id)) write(id, golden.get(id)); // an input, or a constant
-    } else if (!filled_) {
+    } else if (!filled_ || afresh_) {
       graph::Buffer<graph::Contract> values;
       values.real = device_living[id];
       write(id, values);
@@ -105,7 +119,7 @@ void NpuExecutor::fill(const Values &golden, const Living &device_living) {
 
 void NpuExecutor::run(StepResult &result) {
   device_.submit(stream_.commands);
-  const RunStatus status = device_.wait();
+  const RunStatus status = device_.wait([this](std::uint64_t, std::uint64_t) { check_abandoned(); });
   result.products.streams = 1;
   result.products.commands = stream_.commands.size();
   result.products.multiply_adds = planned_->multiply_adds();

@@ -30,12 +30,15 @@ public:
   NpuExecutor(const graph::TrainingGraph &step, Device &device, Backend backend, const NpuStepOptions &options,
               unsigned threads = usable_cores());
 
+  std::unique_ptr<StepExecutor> beside(Device &device, unsigned threads) const override;
+  void begin_afresh() override { afresh_ = true; }
+
   bool has_device() const override { return true; }
   bool runs_operators() const override { return true; }
   double compile_seconds() const override { return planned_->compile_seconds(); }
-  /// The first call takes what lives from `device_living`; later ones find it in the device's memory, and give it back
-  /// in `device_living` all the same. All tensors of all ops are compared behind the run. With time, the cycles of each
-  /// command and all counters are those of the timing model.
+  /// The first call takes what lives from `device_living`; later ones find it in the device's memory (unless
+  /// begin_afresh() was called), and give it back in `device_living` all the same. All tensors of all ops are compared
+  /// behind the run. With time, the cycles of each command and all counters are those of the timing model.
   StepResult compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants, Living &living,
                       Living &device_living) override;
 
@@ -44,6 +47,9 @@ public:
   const StepStream &stream() const { return stream_; }
 
 private:
+  NpuExecutor(const NpuExecutor &other, Device &device, unsigned threads);
+  /// The device's memory is new.
+  void take_memory();
   void fill(const Values &golden, const Living &device_living);
   void write(graph::TensorId id, const graph::Buffer<graph::Contract> &values);
   void make_stream(const Values &golden, StepResult &result);
@@ -61,11 +67,11 @@ private:
 
   Device &device_;
   Backend backend_;
-  std::unique_ptr<StepPlan> planned_;
+  std::shared_ptr<const StepPlan> planned_;
   StepStream stream_;
   std::map<graph::TensorId, std::vector<std::int32_t>> row_numbers_; ///< of StepPlan::index_tensors()
   timing::RunResult predicted_;                                      ///< of stream_, where a backend measures
-  bool filled_ = false;
+  bool filled_ = false, afresh_ = false;
 };
 
 } // namespace gradweave::runtime::train

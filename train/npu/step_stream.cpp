@@ -241,7 +241,7 @@ void StepPlan::add_operators(std::size_t index) {
     note_indices(station.ops.front());
     reserve_scratch(station.ops.front());
   } else {
-    part.commands = operator_commands(jobs_[index], station.ops.front());
+    part.commands = operator_commands(jobs_[index], station.ops.front(), memory_bytes_);
   }
   parts_.push_back(std::move(part));
 }
@@ -278,14 +278,14 @@ void StepPlan::reserve_scratch(OpId op) {
   memory_bytes_ = std::max(memory_bytes_, memory_.scratch + elements * sizeof(float));
 }
 
-std::vector<isa::Command> StepPlan::commands_by_indices(OpId id, const StepIndices &indices) {
+std::vector<isa::Command> StepPlan::commands_by_indices(OpId id, const StepIndices &indices, std::uint64_t &end) const {
   const Op &op = step_.graph.ops[id];
   std::vector<const std::vector<std::int32_t> *> of_inputs;
   for (const TensorId input : op.inputs)
     of_inputs.push_back(input == kNone ? nullptr : indices[input]);
   OpJobs jobs = compiler::lower_op(step_.graph, op, of_inputs);
   if (const TensorId rows = rows_of(id); rows != kNone) zero_rows_only(jobs, *indices[rows], op, step_.graph);
-  return operator_commands(std::move(jobs), id);
+  return operator_commands(std::move(jobs), id, end);
 }
 
 TensorId StepPlan::rows_of(OpId id) const {
@@ -303,8 +303,8 @@ TensorId StepPlan::rows_of(OpId id) const {
   return by_rows ? rows : kNone;
 }
 
-std::vector<isa::Command> StepPlan::operator_commands(OpJobs jobs, OpId op) {
-  const std::vector<std::uint64_t> addresses = addresses_of(jobs);
+std::vector<isa::Command> StepPlan::operator_commands(OpJobs jobs, OpId op, std::uint64_t &end) const {
+  const std::vector<std::uint64_t> addresses = addresses_of(jobs, end);
   fit_in_place(jobs, addresses, step_.graph.ops[op].name);
   return commands_of(jobs, addresses);
 }
@@ -314,7 +314,7 @@ std::vector<isa::Command> StepPlan::commands_of(const OpJobs &jobs, const std::v
 }
 
 /// Values between jobs lie in scratch space.
-std::vector<std::uint64_t> StepPlan::addresses_of(const OpJobs &jobs) {
+std::vector<std::uint64_t> StepPlan::addresses_of(const OpJobs &jobs, std::uint64_t &end) const {
   std::vector<std::uint64_t> addresses;
   std::uint64_t scratch = memory_.scratch;
   for (const compiler::JobValue &value : jobs.values) {
@@ -326,7 +326,7 @@ std::vector<std::uint64_t> StepPlan::addresses_of(const OpJobs &jobs) {
     addresses.push_back(scratch);
     scratch += value.elements * graph::bytes_of(value.type);
   }
-  memory_bytes_ = std::max(memory_bytes_, scratch);
+  end = std::max(end, scratch);
   return addresses;
 }
 
@@ -345,20 +345,22 @@ void StepPlan::add_moves() {
   }
 }
 
-StepStream StepPlan::stream(const StepIndices &indices) {
+StepStream StepPlan::stream(const StepIndices &indices) const {
   StepStream stream;
-  const std::uint64_t reserved = memory_bytes_;
-  for (Part &part : parts_) {
-    if (part.by_indices) part.commands = commands_by_indices(part.op, indices);
-    if (part.commands.empty()) continue;
+  std::uint64_t end = memory_bytes_;
+  for (const Part &part : parts_) {
+    std::vector<isa::Command> made;
+    if (part.by_indices) made = commands_by_indices(part.op, indices, end);
+    const std::vector<isa::Command> &commands = part.by_indices ? made : part.commands;
+    if (commands.empty()) continue;
     const std::size_t first = stream.commands.size();
     if (first > 0)
       for (const isa::Command &command : barrier(npu_))
         stream.commands.push_back(command);
-    stream.commands.insert(stream.commands.end(), part.commands.begin(), part.commands.end());
+    stream.commands.insert(stream.commands.end(), commands.begin(), commands.end());
     stream.sections.push_back({part.op, part.what, first, stream.commands.size() - first});
   }
-  if (memory_bytes_ > reserved) throw std::logic_error("a step's jobs have more values between them than results");
+  if (end > memory_bytes_) throw std::logic_error("a step's jobs have more values between them than results");
   return stream;
 }
 

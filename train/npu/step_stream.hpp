@@ -73,7 +73,7 @@ public:
   /// The int32 tensor that names the rows which an op gives, if it gives no others: the gradient of an embedding that
   /// only those rows are updated from. kNone: all.
   graph::TensorId rows_of(graph::OpId op) const;
-  StepStream stream(const StepIndices &indices);
+  StepStream stream(const StepIndices &indices) const;
 
 private:
   struct Part {
@@ -94,9 +94,10 @@ private:
   void add_moves();
   void note_indices(graph::OpId op);
   void reserve_scratch(graph::OpId op);
-  std::vector<isa::Command> commands_by_indices(graph::OpId op, const StepIndices &indices);
-  std::vector<isa::Command> operator_commands(compiler::OpJobs jobs, graph::OpId op);
-  std::vector<std::uint64_t> addresses_of(const compiler::OpJobs &jobs);
+  // `end`: that of memory, which moves on where values between jobs need more.
+  std::vector<isa::Command> commands_by_indices(graph::OpId op, const StepIndices &indices, std::uint64_t &end) const;
+  std::vector<isa::Command> operator_commands(compiler::OpJobs jobs, graph::OpId op, std::uint64_t &end) const;
+  std::vector<std::uint64_t> addresses_of(const compiler::OpJobs &jobs, std::uint64_t &end) const;
   std::vector<isa::Command> commands_of(const compiler::OpJobs &jobs,
                                         const std::vector<std::uint64_t> &addresses) const;
 

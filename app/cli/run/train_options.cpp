@@ -109,6 +109,12 @@ void add_where_options(CLI::App &command, TrainArguments &a) {
   command.add_option("--schedule", a.schedule, "Schedule of the products, as of cosim")->capture_default_str();
   add_convolution_option(command, a.convolution);
   add_operators_options(command, a.operators, a.keep_all);
+  command
+      .add_option("--jobs", a.jobs,
+                  "Steps at a time, each on an NPU of its own that begins with what golden execution has; 1: one NPU, "
+                  "step after step; default: of the RTL one a core. No result depends on it")
+      ->check(check_whole_number)
+      ->check(CLI::Range(1U, 1U << 10U));
   command.add_flag("--eval", a.evaluate, "Tell the accuracy on the test images at the end");
   command.add_option("--loss-plot", a.loss_plot, "Draw the loss over the steps into this SVG file");
   add_report_options(command, a.json, a.html, "all figures");
