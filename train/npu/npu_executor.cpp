@@ -39,14 +39,25 @@ void count_bytes(const StepStream &stream, ProductTotals &totals) {
 
 NpuExecutor::NpuExecutor(const graph::TrainingGraph &step, Device &device, Backend backend,
                          const NpuStepOptions &options, unsigned threads)
-    : StepExecutor(step, plan_device_products(step.graph, device.config()), threads), device_(device),
+    : HasLastingCopies{with_lasting_copies(step)},
+      StepExecutor(lasting.step, plan_device_products(lasting.step.graph, device.config()), threads), device_(device),
       backend_(backend) {
-  planned_ = std::make_unique<StepPlan>(step, plan(), device.config(), options.compile, options.keep_all);
+  planned_ = std::make_unique<StepPlan>(lasting.step, plan(), device.config(), options.compile, options.keep_all);
   if (device_.allocate(planned_->memory_bytes()) != 0)
     throw DeviceError("a step's tensors begin at address 0 of a device; give it a new one");
 }
 
 StepResult NpuExecutor::compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
+                                 Living &living, Living &device_living) {
+  make_copies(lasting, living);
+  make_copies(lasting, device_living);
+  StepResult result = run_step(batches, constants, living, device_living);
+  drop_copies(lasting, living);
+  drop_copies(lasting, device_living);
+  return result;
+}
+
+StepResult NpuExecutor::run_step(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
                                  Living &living, Living &device_living) {
   StepResult result;
   Values golden = begin(batches, constants, living);
