@@ -46,6 +46,7 @@ struct OperatorCycles {
   std::string what; ///< the operator, and its part if it is one
   std::uint64_t sections = 0, commands = 0;
   std::uint64_t cycles = 0; ///< from the end of all sections before to its own; those of a stream add up to all
+  std::uint64_t read_bytes = 0, write_bytes = 0; ///< of elements that its LOADs and STOREs move
 };
 
 /// Where the cycles of a step went that is one stream.

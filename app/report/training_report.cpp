@@ -116,10 +116,11 @@ void TrainingReport::cycles(const StepCycles &c, std::uint64_t all) {
   };
   fmt::print(out_, "busy       array {}, memory {}, vector unit {} of the cycles; vector unit alone {}\n",
              share(c.array), share(c.memory), share(c.vector), share(c.vector_alone));
-  fmt::print(out_, "\n{:<44} {:>8} {:>9} {:>12} {:>8}\n", "operator", "sections", "commands", "cycles", "share");
+  fmt::print(out_, "\n{:<44} {:>8} {:>9} {:>12} {:>8} {:>8} {:>8}\n", "operator", "sections", "commands", "cycles",
+             "share", "read", "written");
   for (const OperatorCycles &row : c.operators)
-    fmt::print(out_, "{:<44} {:>8} {:>9} {:>12} {:>8}\n", row.what, row.sections, grouped(row.commands),
-               grouped(row.cycles), share(row.cycles));
+    fmt::print(out_, "{:<44} {:>8} {:>9} {:>12} {:>8} {:>8} {:>8}\n", row.what, row.sections, grouped(row.commands),
+               grouped(row.cycles), share(row.cycles), human(double(row.read_bytes)), human(double(row.write_bytes)));
   fmt::print(out_, "\n");
 }
 
@@ -193,8 +194,12 @@ nlohmann::ordered_json json_of_step(const StepResult &step) {
     json["vector_busy_cycles"] = c->vector;
     json["vector_alone_cycles"] = c->vector_alone;
     for (const OperatorCycles &row : c->operators)
-      json["operators"].push_back(
-          {{"operator", row.what}, {"sections", row.sections}, {"commands", row.commands}, {"cycles", row.cycles}});
+      json["operators"].push_back({{"operator", row.what},
+                                   {"sections", row.sections},
+                                   {"commands", row.commands},
+                                   {"cycles", row.cycles},
+                                   {"read_bytes", row.read_bytes},
+                                   {"write_bytes", row.write_bytes}});
   }
   return json;
 }

@@ -4,11 +4,15 @@
 #include "compiler/vector/lower_op.hpp"
 #include "train/npu/plan/in_place.hpp"
 #include "train/npu/plan/product_section.hpp"
+#include "train/npu/plan/reads_first.hpp"
 #include "train/npu/plan/staging.hpp"
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
+#include <variant>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -47,6 +51,26 @@ void join_views(compiler::OpJobs &jobs, const std::vector<TensorId> &same) {
       for (auto *tiles : {&job->operands, &job->results})
         for (compiler::JobTile &tile : *tiles)
           tile.value = names[tile.value];
+}
+
+/// Whether the product, of these commands, has read what the epilogue writes over, when it does.
+bool leaves_operands(const std::vector<isa::Command> &with, const compiler::Epilogue &epilogue,
+                     const std::vector<isa::Command> &product, const NpuConfig &npu) {
+  std::set<std::size_t> written;
+  for (const compiler::JobStep &step : epilogue.jobs.steps)
+    for (const compiler::JobTile &tile : std::get<compiler::VectorJob>(step).results)
+      if (epilogue.in_memory[tile.value]) written.insert(tile.value);
+  for (const std::size_t v : written) {
+    const compiler::JobValue &value = epilogue.jobs.values[v];
+    const std::uint64_t begin = epilogue.addresses[v], end = begin + value.elements * graph::bytes_of(value.type);
+    const bool is_operand = std::any_of(product.begin(), product.end(), [&](const isa::Command &command) {
+      const std::optional<isa::Decoded> decoded = isa::decode(command);
+      const auto *dma = std::get_if<isa::DmaCommand>(&decoded->op);
+      return dma != nullptr && !dma->store && dma->dram_addr >= begin && dma->dram_addr < end;
+    });
+    if (is_operand && !reads_come_first(with, begin, end, npu)) return false;
+  }
+  return true;
 }
 
 } // namespace
@@ -100,7 +124,7 @@ std::vector<OpId> EpilogueFinder::ops_behind(const ProductPass &pass, const Plac
   };
   for (OpId op = 0; op < graph_.ops.size(); ++op) {
     if (!free_[op] || is_taken(op) || !can_follow(graph_.ops[op], pass, given) || !is_local(graph_.ops[op], given) ||
-        !leaves_alone(graph_.ops[op], pass, others))
+        !leaves_alone(graph_.ops[op], others))
       continue;
     ops.push_back(op);
     for (const TensorId output : graph_.ops[op].outputs)
@@ -136,15 +160,13 @@ bool EpilogueFinder::is_local(const Op &op, const std::vector<TensorId> &given) 
   return true;
 }
 
-/// Whether no next value is written over an old one that the pass or another of its epilogues reads.
-bool EpilogueFinder::leaves_alone(const Op &op, const ProductPass &pass,
-                                  const std::vector<PassEpilogue> &others) const {
+/// Whether no next value is written over an old one that another epilogue of the pass reads. What the pass itself reads
+/// with_epilogues() sees to.
+bool EpilogueFinder::leaves_alone(const Op &op, const std::vector<PassEpilogue> &others) const {
   const auto replaced_by = [this](const Op &writer, TensorId id) {
     return std::any_of(graph_.updates.begin(), graph_.updates.end(),
                        [&](const graph::Update &u) { return u.tensor == id && has(writer.outputs, u.next); });
   };
-  for (const PlacedTensor &input : pass.inputs)
-    if (replaced_by(op, same_[input.id])) return false;
   for (const PassEpilogue &other : others)
     for (const OpId id : other.ops) {
       for (const TensorId input : graph_.ops[id].inputs)
@@ -204,7 +226,10 @@ std::vector<isa::Command> with_epilogues(const std::vector<isa::Command> &comman
     placed.push_back(std::move(e));
   }
   std::sort(stores.begin(), stores.end(), [](const auto &a, const auto &b) { return a.command < b.command; });
-  return compiler::add_epilogues(commands, stores, placed, room, npu);
+  std::vector<isa::Command> all = compiler::add_epilogues(commands, stores, placed, room, npu);
+  for (const compiler::Epilogue &e : placed)
+    if (!leaves_operands(all, e, commands, npu)) return {};
+  return all;
 }
 
 } // namespace gradweave::runtime::train

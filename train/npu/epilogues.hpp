@@ -15,7 +15,7 @@ namespace gradweave::runtime::train {
 
 /// The operators that may be run on a product's result, tile by tile: local to its elements
 /// (compiler/epilogue/matrix_stages.hpp), all they read besides being there before the product, and none that writes
-/// over what the pass, or another of its epilogues, reads.
+/// over what another epilogue of the pass reads.
 class EpilogueFinder {
 public:
   /// References must outlive this.
@@ -33,7 +33,7 @@ private:
                                       const std::vector<PassEpilogue> &others) const;
   bool can_follow(const graph::Op &op, const ProductPass &pass, const std::vector<graph::TensorId> &given) const;
   bool is_local(const graph::Op &op, const std::vector<graph::TensorId> &given) const;
-  bool leaves_alone(const graph::Op &op, const ProductPass &pass, const std::vector<PassEpilogue> &others) const;
+  bool leaves_alone(const graph::Op &op, const std::vector<PassEpilogue> &others) const;
 
   const graph::Graph &graph_;
   const ProductPlan &products_;
@@ -56,7 +56,8 @@ EpilogueJobs epilogue_jobs(const graph::Graph &graph, const ProductPass &pass, c
                            const Views &views, const Keeps &keeps);
 
 /// The commands of a compiled pass, on the tensors of the graph (place_product()), with its epilogues. Empty if these
-/// do not fit. `room`: what the pass was compiled without.
+/// do not fit, or one writes over an operand before the product has read it. `room`: what the pass was compiled
+/// without.
 std::vector<isa::Command> with_epilogues(const std::vector<isa::Command> &commands, const compiler::Compiled &compiled,
                                          const std::vector<EpilogueJobs> &epilogues, const StepMemory &memory,
                                          const compiler::EpilogueRoom &room, const NpuConfig &npu);

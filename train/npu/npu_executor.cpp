@@ -39,14 +39,15 @@ void count_bytes(const StepStream &stream, ProductTotals &totals) {
 
 NpuExecutor::NpuExecutor(const graph::TrainingGraph &step, Device &device, Backend backend,
                          const NpuStepOptions &options, unsigned threads)
-    : StepExecutor(step, plan_device_products(step.graph, device.config()), threads), device_(device),
+    : HasLastingCopies{std::make_shared<const LastingCopies>(with_lasting_copies(step))},
+      StepExecutor(lasting->step, plan_device_products(lasting->step.graph, device.config()), threads), device_(device),
       backend_(backend) {
-  planned_ = std::make_shared<const StepPlan>(step, plan(), device.config(), options.compile, options.keep_all);
+  planned_ = std::make_shared<const StepPlan>(lasting->step, plan(), device.config(), options.compile, options.keep_all);
   take_memory();
 }
 
 NpuExecutor::NpuExecutor(const NpuExecutor &other, Device &device, unsigned threads)
-    : StepExecutor(other.step(), other.plan(), threads), device_(device), backend_(other.backend_),
+    : HasLastingCopies(other), StepExecutor(other.step(), other.plan(), threads), device_(device), backend_(other.backend_),
       planned_(other.planned_) {
   take_memory();
 }
@@ -61,6 +62,16 @@ void NpuExecutor::take_memory() {
 }
 
 StepResult NpuExecutor::compared(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
+                                 Living &living, Living &device_living) {
+  make_copies(*lasting, living);
+  make_copies(*lasting, device_living);
+  StepResult result = run_step(batches, constants, living, device_living);
+  drop_copies(*lasting, living);
+  drop_copies(*lasting, device_living);
+  return result;
+}
+
+StepResult NpuExecutor::run_step(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants,
                                  Living &living, Living &device_living) {
   StepResult result;
   Values golden = begin(batches, constants, living);

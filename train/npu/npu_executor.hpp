@@ -4,6 +4,7 @@
 
 #include "device/backend.hpp"
 #include "sw_models/timing/run.hpp"
+#include "train/npu/plan/weight_copies.hpp"
 #include "train/npu/step_stream.hpp"
 #include "train/step_executor.hpp"
 
@@ -21,9 +22,15 @@ struct NpuStepOptions {
   bool keep_all = false;
 };
 
+/// The step as NpuExecutors side by side run it, which is there before their base.
+struct HasLastingCopies {
+  std::shared_ptr<const LastingCopies> lasting;
+};
+
 /// Executes the golden step beside a device that runs all of it: the host writes inputs and constants, submits, and
-/// waits. What lives from step to step stays in the device's memory.
-class NpuExecutor final : public StepExecutor {
+/// waits. What lives from step to step stays in the device's memory, and so do bf16 copies of parameters, which whoever
+/// updates one stores beside it; who hands in what lives need not know of them.
+class NpuExecutor final : private HasLastingCopies, public StepExecutor {
 public:
   /// References must outlive this; the device is new: nothing of its memory is allocated. Throws as StepPlan, and
   /// DeviceError.
@@ -50,6 +57,8 @@ private:
   NpuExecutor(const NpuExecutor &other, Device &device, unsigned threads);
   /// The device's memory is new.
   void take_memory();
+  StepResult run_step(const std::vector<std::vector<Fed>> &batches, const std::vector<float> &constants, Living &living,
+                      Living &device_living);
   void fill(const Values &golden, const Living &device_living);
   void write(graph::TensorId id, const graph::Buffer<graph::Contract> &values);
   void make_stream(const Values &golden, StepResult &result);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace gradweave::runtime::train {
 namespace {
@@ -50,6 +52,13 @@ Kind kind_of(const isa::Command &command) {
   }
 }
 
+void count_bytes(const isa::Command &command, OperatorCycles &sum) {
+  if (kind_of(command) != Kind::kMemory) return;
+  const std::optional<isa::Decoded> decoded = isa::decode(command);
+  const auto &dma = std::get<isa::DmaCommand>(decoded->op);
+  (dma.store ? sum.write_bytes : sum.read_bytes) += std::uint64_t{dma.rows} * dma.cols * (dma.fp32 ? sizeof(float) : 2);
+}
+
 std::vector<OperatorCycles> by_operator(const StepStream &stream, const std::vector<timing::CommandTimes> &times,
                                         std::uint64_t cycles) {
   std::map<std::string, OperatorCycles> sums;
@@ -60,8 +69,10 @@ std::vector<OperatorCycles> by_operator(const StepStream &stream, const std::vec
     ++sum.sections;
     sum.commands += section.count;
     std::uint64_t end = ended;
-    for (std::size_t i = section.first; i < section.first + section.count; ++i)
+    for (std::size_t i = section.first; i < section.first + section.count; ++i) {
       end = std::max(end, times[i].done + 1);
+      count_bytes(stream.commands[i], sum);
+    }
     if (&section == &stream.sections.back()) end = std::max(end, cycles);
     sum.cycles += end - ended;
     ended = end;

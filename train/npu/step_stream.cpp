@@ -9,12 +9,12 @@
 #include "train/npu/choose_epilogues.hpp"
 #include "train/npu/plan/depthwise_op.hpp"
 #include "train/npu/plan/in_place.hpp"
+#include "train/npu/plan/named_rows.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -41,32 +41,6 @@ std::string names_of(const graph::Graph &graph, const std::vector<OpId> &ops) {
     names.push_back(name);
   }
   return text;
-}
-
-/// Of jobs that begin with zeros everywhere, zeros in the rows that are named.
-void zero_rows_only(OpJobs &jobs, const std::vector<std::int32_t> &named, const Op &op, const graph::Graph &graph) {
-  const std::size_t cols = graph.tensors[op.outputs[0]].shape.cols();
-  const std::set<std::int32_t> rows(named.begin(), named.end());
-  std::vector<compiler::JobStep> steps;
-  for (const compiler::JobStep &step : jobs.steps) {
-    const auto *zeros = std::get_if<compiler::VectorJob>(&step);
-    if (zeros == nullptr || !zeros->operands.empty()) {
-      steps.push_back(step);
-      continue;
-    }
-    for (auto row = rows.begin(); row != rows.end();) {
-      compiler::VectorJob some = *zeros;
-      some.results[0] = {
-          zeros->results[0].value, static_cast<std::size_t>(*row) * cols, cols, compiler::LineOf::kRow, true, true};
-      some.lanes = static_cast<std::uint32_t>(cols);
-      std::int32_t end = *row;
-      for (; row != rows.end() && *row == end; ++row)
-        ++end;
-      some.steps = static_cast<std::uint32_t>(static_cast<std::size_t>(end) - some.results[0].first / cols);
-      steps.emplace_back(std::move(some));
-    }
-  }
-  jobs.steps = std::move(steps);
 }
 
 /// A SYNC on STORE that posts, and one on LOAD that waits for it: LOADs behind come after STOREs before.
@@ -284,24 +258,14 @@ std::vector<isa::Command> StepPlan::commands_by_indices(OpId id, const StepIndic
   for (const TensorId input : op.inputs)
     of_inputs.push_back(input == kNone ? nullptr : indices[input]);
   OpJobs jobs = compiler::lower_op(step_.graph, op, of_inputs);
-  if (const TensorId rows = rows_of(id); rows != kNone) zero_rows_only(jobs, *indices[rows], op, step_.graph);
+  if (const TensorId rows = rows_of(id); rows != kNone)
+    zero_named_rows(jobs, *indices[rows], step_.graph.tensors[op.outputs[0]].shape);
+  if (const OpId by_rows = gradient_by_rows(step_.graph, op); by_rows != kNone)
+    update_by_rows(jobs, op.inputs[1], *indices[rows_of(by_rows)], step_.graph.tensors[op.inputs[0]].shape);
   return operator_commands(std::move(jobs), id, end);
 }
 
-TensorId StepPlan::rows_of(OpId id) const {
-  const Op &op = step_.graph.ops[id];
-  if (op.type->name != "GatherGradient") return kNone;
-  TensorId rows = kNone;
-  for (const TensorId input : op.inputs)
-    if (input != kNone && !graph::is_real(step_.graph.tensors[input].type)) rows = input;
-  const std::vector<OpId> readers = step_.graph.consumers()[op.outputs[0]];
-  const bool by_rows = !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](OpId reader) {
-    const Op &update = step_.graph.ops[reader];
-    return (update.type->name == "SparseAdamW" || update.type->name == "SparseSgd") &&
-           std::find(update.inputs.begin(), update.inputs.end(), rows) != update.inputs.end();
-  });
-  return by_rows ? rows : kNone;
-}
+TensorId StepPlan::rows_of(OpId id) const { return named_rows_of(step_.graph, step_.graph.ops[id]); }
 
 std::vector<isa::Command> StepPlan::operator_commands(OpJobs jobs, OpId op, std::uint64_t &end) const {
   const std::vector<std::uint64_t> addresses = addresses_of(jobs, end);

@@ -70,8 +70,7 @@ public:
 
   /// The int32 tensors that streams depend on; none: all are the same.
   const std::vector<graph::TensorId> &index_tensors() const { return index_tensors_; }
-  /// The int32 tensor that names the rows which an op gives, if it gives no others: the gradient of an embedding that
-  /// only those rows are updated from. kNone: all.
+  /// The int32 tensor that names the rows which an op gives, if it gives no others (plan/named_rows.hpp). kNone: all.
   graph::TensorId rows_of(graph::OpId op) const;
   StepStream stream(const StepIndices &indices) const;
 

@@ -116,6 +116,7 @@ std::size_t JobGroup::steps() const {
 }
 
 StageWalk walk_of(const Stage &stage, std::size_t lanes, std::size_t steps, const NpuConfig &npu) {
+  if (stage.across) return {true, lane_cycles(*stage.program, {strips_of(steps, npu), lanes}, npu)};
   const StageWalk as_it_is{false, lane_cycles(*stage.program, {strips_of(lanes, npu), steps}, npu)};
   if (!stage.elementwise || steps > kMostInField || lanes > kMostInField) return as_it_is;
   const StageWalk other{true, lane_cycles(*stage.program, {strips_of(steps, npu), lanes}, npu)};
@@ -177,10 +178,11 @@ ChainCut cut_of_chains(const JobGroup &group, const NpuConfig &npu) {
     if (best.lanes == 0 || cycles <= best.cycles) best = {lanes, cycles};
   };
   for (std::size_t k = 1; k <= strips_of(all, npu); ++k) {
-    const std::size_t lanes = std::min(all, k * npu.lanes());
-    if (!fits(group, lanes, group.steps(), npu)) break;
-    consider(lanes);
-    if (const std::size_t fewer = whole_beats(lanes, all, npu); fewer != lanes) consider(fewer);
+    const std::size_t lanes = std::min(all, k * npu.lanes()), fewer = whole_beats(lanes, all, npu);
+    const bool fitting = fits(group, lanes, group.steps(), npu);
+    if (fitting) consider(lanes);
+    if (fewer != lanes && (fitting || fits(group, fewer, group.steps(), npu))) consider(fewer);
+    if (!fitting) break;
   }
   return best;
 }

@@ -11,7 +11,8 @@
 namespace gradweave::compiler {
 
 /// Stages over the same lanes; of elements, over the same lanes and steps. What one writes and another reads are the
-/// same elements of a lane (and step). So an area of the group is one of each stage, in order.
+/// same elements of a lane (and step). So an area of the group is one of each stage, in order. What a chain across the
+/// lanes gives is there behind the last area, and no other stage has to do with it.
 struct JobGroup {
   std::vector<Stage> stages;
   std::vector<bool> in_memory; ///< of OpJobs::values: whether anything but the group reads what it writes

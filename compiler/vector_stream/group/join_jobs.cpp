@@ -1,5 +1,7 @@
 #include "compiler/vector_stream/group/join_jobs.hpp"
 
+#include "compiler/vector_stream/group/across.hpp"
+#include "compiler/vector_stream/group/places.hpp"
 #include "compiler/vector_stream/group/windows.hpp"
 
 #include <algorithm>
@@ -37,12 +39,20 @@ Common common_of(const Stage &a, const Stage &b) {
   return common;
 }
 
+bool has_to_do_with(const Stage &stage, const std::vector<StridedTile> &tiles) {
+  return std::any_of(tiles.begin(), tiles.end(), [&](const StridedTile &t) {
+    bool found = false;
+    for_tiles(stage, [&](const StridedTile &of_stage, bool) { found = found || of_stage.value == t.value; });
+    return found;
+  });
+}
+
 class Joining {
 public:
   Joining(const OpJobs &jobs, const NpuConfig &npu) : jobs_(jobs), npu_(npu) {}
 
   std::vector<GroupOrMove> run() {
-    find_last_reads();
+    find_reads();
     for (std::size_t at = 0; at < jobs_.steps.size(); ++at) {
       const auto *job = std::get_if<VectorJob>(&jobs_.steps[at]);
       if (job == nullptr) {
@@ -67,21 +77,42 @@ public:
   }
 
 private:
-  void find_last_reads() {
-    last_read_.assign(jobs_.values.size(), 0);
+  /// Elements of a value that a step reads.
+  struct Read {
+    std::size_t step, begin, end;
+  };
+
+  void find_reads() {
+    reads_.assign(jobs_.values.size(), {});
     for (std::size_t at = 0; at < jobs_.steps.size(); ++at)
-      if (const auto *job = std::get_if<VectorJob>(&jobs_.steps[at]))
+      if (const auto *job = std::get_if<VectorJob>(&jobs_.steps[at])) {
         for (const JobTile &t : job->operands)
-          last_read_[t.value] = at;
-      else
-        last_read_[std::get<MoveJob>(jobs_.steps[at]).from] = at;
+          reads_[t.value].push_back({at, t.first, t.element(job->lanes - 1, job->steps - 1) + 1});
+      } else {
+        const auto &move = std::get<MoveJob>(jobs_.steps[at]);
+        reads_[move.from].push_back(
+            {at, move.from_first, move.from_first + (move.rows - 1) * move.from_pitch + move.length});
+      }
+  }
+
+  /// Whether a step behind `at` reads an element that the stages give of a value.
+  bool is_read_behind(std::size_t at, std::size_t value, const std::vector<Stage> &stages) const {
+    const auto is_read = [&](const Stage &stage, const StridedTile &t) {
+      const std::size_t end = t.first + (stage.lanes - 1) * t.lane + (stage.steps - 1) * t.step + 1;
+      return std::any_of(reads_[value].begin(), reads_[value].end(),
+                         [&](const Read &read) { return read.step > at && read.begin < end && t.first < read.end; });
+    };
+    return std::any_of(stages.begin(), stages.end(), [&](const Stage &stage) {
+      return std::any_of(stage.results.begin(), stage.results.end(),
+                         [&](const StridedTile &t) { return t.value == value && is_read(stage, t); });
+    });
   }
 
   /// Stages of which the last is that of step `at`.
   JobGroup group_of(std::vector<Stage> stages, std::size_t at) const {
     JobGroup group{std::move(stages), {}};
     for (std::size_t v = 0; v < jobs_.values.size(); ++v)
-      group.in_memory.push_back(jobs_.values[v].tensor != graph::kNone || last_read_[v] > at);
+      group.in_memory.push_back(jobs_.values[v].tensor != graph::kNone || is_read_behind(at, v, group.stages));
     return group;
   }
 
@@ -122,6 +153,11 @@ private:
     if (group.windows || !has_room(group, alone)) return std::nullopt;
     std::vector<JobGroup> forms{group};
     if (group.is_elementwise()) add_forms(forms, group, alone.stages[0]);
+    if (const auto across = across_of(alone.stages[0])) {
+      if (group.is_elementwise()) add_forms(forms, group, *across);
+      for (const JobGroup &form : forms)
+        if (auto joined = join_forms(form, {{*across}, alone.in_memory}, at)) return joined;
+    }
     for (const JobGroup &form : forms) {
       std::vector<JobGroup> others{alone};
       if (alone.is_elementwise()) add_forms(others, alone, form.stages[0]);
@@ -162,13 +198,17 @@ private:
     bool any = false;
     for (const Stage &earlier : group.stages) {
       const Common common = common_of(earlier, stage);
-      if (!common.clean) return std::nullopt;
+      if (!common.clean || (earlier.across && has_to_do_with(stage, earlier.results))) return std::nullopt;
       any = any || common.any;
     }
     if (!any) return std::nullopt;
     std::vector<Stage> stages = group.stages;
     stages.push_back(stage);
     JobGroup joined = group_of(std::move(stages), at);
+    std::size_t handed_on = 0;
+    for (const Stage &s : joined.stages)
+      if (s.across) handed_on += rows_handed_on(s, npu_);
+    if (handed_on > state_rows(npu_)) return std::nullopt;
     const bool fitting = elementwise ? fits(joined, std::min<std::size_t>(joined.lanes(), npu_.lanes()), 1, npu_)
                                      : cut_of_chains(joined, npu_).lanes != 0;
     if (!fitting || cycles(joined) > cycles(group) + cycles(other)) return std::nullopt;
@@ -177,7 +217,7 @@ private:
 
   const OpJobs &jobs_;
   const NpuConfig &npu_;
-  std::vector<std::size_t> last_read_; ///< of each value: the last step that reads it
+  std::vector<std::vector<Read>> reads_; ///< of each value
   std::vector<GroupOrMove> out_;
 };
 

@@ -33,6 +33,7 @@ struct Stage {
   std::size_t lanes = 1, steps = 1;
   std::vector<StridedTile> operands, results; ///< t0, t1, ...; o0, o1, ...
   bool elementwise = false;                   ///< lanes and steps may be cut and exchanged
+  bool across = false;                        ///< a chain along the lanes, not the steps (across.hpp)
 };
 
 /// Lanes and steps, or a part of both.

@@ -1,6 +1,7 @@
 #include "train/npu/plan/step_order.hpp"
 
 #include "compiler/vector/lower_op.hpp"
+#include "train/npu/plan/named_rows.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -83,7 +84,7 @@ private:
 
   void add_operator(OpId id) {
     const graph::Op &op = graph_.ops[id];
-    const bool by_indices = compiler::needs_indices(graph_, op);
+    const bool by_indices = compiler::needs_indices(graph_, op) || gradient_by_rows(graph_, op) != kNone;
     const bool of_view = std::any_of(op.inputs.begin(), op.inputs.end(), [this](TensorId input) {
       return input != kNone && written_[place_of(input)] != kNone && written_[place_of(input)] != input;
     });

@@ -1,4 +1,4 @@
-#include "compiler/vector_stream/chain.hpp"
+#include "compiler/vector_stream/group/chain.hpp"
 
 #include <fmt/format.h>
 
