@@ -32,7 +32,8 @@ Fingerprint fingerprint(const RowRange &range) {
 }
 
 Fingerprint fingerprint(const PhasePlan &plan) {
-  const auto &[kind, index, parts, tile, loops, split, woven, starts_empty, reach, window, policy, products] = plan;
+  const auto &[kind, index, parts, tile, loops, split, woven, starts_empty, reach, window, policy, products, section] =
+      plan;
   const auto &[dim, count, cores, reduction, sharing] = parts;
   const auto &[m, k, n] = tile;
   const auto &[shared, other, result] = split;

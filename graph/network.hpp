@@ -29,6 +29,8 @@ struct Layer {
   /// Whether the products read the convolution's images where they lie (docs/convolution.md): X is the image, a row a
   /// pixel and a column a channel, and dX its gradient (N24). M, K and N are those of im2col all the same.
   bool image = false;
+  /// Whether the vector unit computes the products, from images: a depthwise convolution (compiler/depthwise).
+  bool vector = false;
   /// Name of an earlier layer whose weights these are; empty: the layer has its own.
   std::string weights = {};
   /// Whether Y, or dX, leaves as the fp32 sum it is: an operator that takes sums follows, and no product. Else it is

@@ -4,7 +4,7 @@
 #include "app/request/settings.hpp"
 #include "base/file/output_file.hpp"
 #include "base/process/parallel.hpp"
-#include "compiler/back/vector_layer.hpp"
+#include "compiler/back/vector_section.hpp"
 #include "runtime/run/lookup.hpp"
 #include "runtime/run/simulation.hpp"
 

@@ -59,7 +59,10 @@ std::vector<compiler::WeaveJob> parse_job(const std::string &text, const Machine
   const std::vector<std::string> words = split(fields[0], ',');
   if (words.empty()) throw std::invalid_argument(fmt::format("--job {}: the model is missing", text));
   job.layers = compiler::load_network(runtime::find_model(words.front()), settings_of(text, words, batch)).layers;
-  if (images) compiler::read_images(job.layers, job.pass, npu);
+  if (images) {
+    compiler::read_images(job.layers, job.pass, npu);
+    compiler::take_vector_unit(job.layers, job.pass, npu);
+  }
   job.name = fmt::format("{}:{}:{}", fields[0], batch, compiler::to_string(job.pass));
   return std::vector<compiler::WeaveJob>(copies, job);
 }

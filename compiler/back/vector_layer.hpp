@@ -7,13 +7,10 @@
 
 namespace gradweave::compiler {
 
-/// Whether all products of the pass are the vector unit's: a depthwise convolution whose image could be read as it
-/// lies, and whose areas fit (compiler/depthwise/depthwise.hpp).
-bool takes_vector_unit(const Layer &layer, Pass pass, const NpuConfig &npu);
-
-/// The products of such a layer, one after the other, from images as they lie (Layer::image), in tensors without gaps.
-/// The array rests: `compute_cycles` is 0, and that of the bounds is of the unit's lanes. Hazards and semaphores of the
-/// stream are verified; what it computes, only a run can tell. Throws CompilerDefect.
+/// The products of a layer that takes the vector unit (takes_vector_unit()), one after the other, from images as they
+/// lie (Layer::image), in tensors without gaps. The array rests: `compute_cycles` is 0, and that of the bounds is of
+/// the unit's lanes. Hazards and semaphores of the stream are verified; what it computes, only a run can tell. Throws
+/// CompilerDefect.
 Compiled compile_vector_layer(const Layer &layer, Pass pass, const Machine &npu);
 
 } // namespace gradweave::compiler

@@ -93,6 +93,14 @@ std::uint64_t array_steps(const Layer &layer, Pass pass, const NpuConfig &npu) {
   return steps;
 }
 
+/// Multiply-adds of a layer that the vector unit computes.
+std::uint64_t vector_macs(const Layer &layer, Pass pass) {
+  std::uint64_t products = 0;
+  for (const Tensor result : result_tensors())
+    products += is_computed(layer, result, pass) ? 1 : 0;
+  return products * layer.m * layer.k * layer.n * layer.groups;
+}
+
 isa::Command row_transfer(bool store, std::uint32_t spm_row, std::uint32_t cols, isa::Sync sync) {
   isa::DmaCommand dma;
   dma.store = store;
@@ -203,17 +211,22 @@ std::uint64_t turn_bytes(const std::vector<Layer> &layers, const JobRange &job, 
 } // namespace
 
 Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const Layout &layout, const Machine &npu) {
-  std::uint64_t steps = 0;
+  std::uint64_t steps = 0, lane_steps = 0;
   for (std::size_t i = 0; i < layers.size(); ++i)
-    steps += layers[i].groups * array_steps(layers[i], jobs.pass_of(i), npu);
+    if (layers[i].vector)
+      lane_steps += vector_macs(layers[i], jobs.pass_of(i));
+    else
+      steps += layers[i].groups * array_steps(layers[i], jobs.pass_of(i), npu);
   std::uint64_t bytes = 0, read_bytes = 0, load_beats = 0, store_beats = 0;
   for (const TensorBinding &t : layout.tensors) {
     if (!t.input && !t.result) continue;
     const std::uint64_t row = std::uint64_t{t.cols} * (t.fp32 ? 4 : 2);
-    const std::uint64_t moved = t.rows * round_up(row, access_bytes(npu));
+    const bool dense = t.pitch % npu.bus_bytes != 0; // one run of bytes
+    const std::uint64_t rows = dense ? 1 : t.rows, run = dense ? row * t.rows : row;
+    const std::uint64_t moved = rows * round_up(run, access_bytes(npu));
     bytes += moved;
     if (t.input) read_bytes += moved;
-    (t.input ? load_beats : store_beats) += t.rows * divide_up(row, npu.bus_bytes);
+    (t.input ? load_beats : store_beats) += rows * divide_up(run, npu.bus_bytes);
   }
   const auto cycles = [&](std::uint64_t moved) {
     return divide_up(moved * npu.memory.bytes_den, npu.memory.bytes_num);
@@ -224,6 +237,9 @@ Bounds lower_bounds(const std::vector<Layer> &layers, const Jobs &jobs, const La
   if (layers.size() == 1) bytes += pixel_moves(layers.front(), pass) * isa::kCommandBytes; // of commands
   Bounds bounds;
   bounds.compute_cycles = divide_up(steps, npu.cores);
+  if (lane_steps > 0) // each multiply-add of the vector unit is a lane's
+    bounds.compute_cycles =
+        std::max(bounds.compute_cycles, divide_up(lane_steps, std::uint64_t{npu.lanes()} * npu.vector_groups));
   bounds.traffic_cycles = std::max({cycles(bytes), load_beats, store_beats}); // a port carries a beat a cycle
   constexpr double kMostBytes = 1e15; // of layers that no memory holds, which are refused later
   if (layers.size() == 1)

@@ -3,6 +3,7 @@
 #include "compiler/emit/hazards.hpp"
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/grid/grid.hpp"
+#include "compiler/ir/vector_section.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/request/error.hpp"
@@ -15,6 +16,7 @@
 namespace gradweave::compiler {
 
 std::uint64_t product_cycles(const TileProduct &p, const Layer &layer, const NpuConfig &npu) {
+  if (p.vector) return 0;
   const Contraction &c = contraction_of(p.result);
   const auto size = [&](Dim dim) {
     return dim == Dim::kM ? lines_of(layer, p.result, {p.m, p.m_size}) : range_of(p, dim).size;
@@ -32,7 +34,10 @@ std::uint64_t bus_bytes_of(const Action &dma, const NpuConfig &npu) {
 std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine &npu) {
   std::vector<LayerTraffic> traffic(program.layers.size());
   for (const Action &a : program.actions) {
-    if (a.computes()) continue;
+    if (const VectorPiece *piece = piece_of(program, a))
+      for (std::size_t t = 0; t < kTensorCount; ++t)
+        traffic[a.layer][t] += piece->traffic[t];
+    if (!a.moves()) continue;
     Traffic &t = traffic[a.layer][static_cast<std::size_t>(a.tensor)];
     const bool store = a.kind == Action::Kind::kStore;
     const std::uint64_t bytes = static_cast<std::uint64_t>(a.rect.rows) * a.rect.cols * (a.fp32 ? 4 : 2);
@@ -46,14 +51,17 @@ std::vector<LayerTraffic> traffic_by_layer(const Program &program, const Machine
 std::uint64_t moved_bytes(const Program &program, const Machine &npu) {
   std::uint64_t moved = 0;
   for (const Action &a : program.actions)
-    if (!a.computes()) moved += dram_bytes_of(a, npu);
+    if (const VectorPiece *piece = piece_of(program, a))
+      moved += piece->dram_bytes;
+    else if (a.moves())
+      moved += dram_bytes_of(a, npu);
   return moved;
 }
 
 std::uint64_t simulation_work(const Program &program) {
   std::uint64_t work = program.actions.size();
   for (const Action &a : program.actions)
-    if (!a.computes()) work += a.rect.rows;
+    if (a.moves()) work += a.rect.rows;
   return work;
 }
 

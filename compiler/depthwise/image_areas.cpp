@@ -93,7 +93,7 @@ private:
     AreaTile t;
     t.value = kImageWeights;
     t.pitch = work_.taps;
-    t.rows = static_cast<std::uint32_t>(work_.channels);
+    t.rows = static_cast<std::uint32_t>(work_.kernels);
     t.cols = static_cast<std::uint32_t>(work_.taps);
     t.spm = transfer_tile(layout_.weights, 0, 0, lanes_);
     return t;

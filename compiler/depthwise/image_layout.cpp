@@ -117,7 +117,8 @@ ImageWork image_work(const DepthwiseWork &work) {
   image.rows = axis(rows_of(conv));
   image.cols = axis(cols_of(conv));
   image.batch = conv.batch;
-  image.channels = conv.channels;
+  image.channels = work.pixel_pitch();
+  image.kernels = conv.channels;
   image.taps = std::size_t{conv.kernel_height} * conv.kernel_width;
   image.kernel_width = conv.kernel_width;
   image.fp32 = work.fp32;

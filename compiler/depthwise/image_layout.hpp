@@ -15,7 +15,8 @@ namespace gradweave::compiler::depthwise {
 /// An image's product along its two axes.
 struct ImageWork {
   Axis rows, cols;
-  std::size_t batch = 1, channels = 1, taps = 1;
+  std::size_t batch = 1, channels = 1, taps = 1; ///< channels: of a pixel in memory, gaps included
+  std::size_t kernels = 1;                       ///< channels that have weights
   std::uint32_t kernel_width = 1;
   bool fp32 = false; ///< the result
 

@@ -38,10 +38,10 @@ struct WeightArea {
 
 class WeightAreaWriter {
 public:
-  WeightAreaWriter(const Convolution &conv, const WeightLayout &layout, const NpuConfig &npu, const WeightArea &area)
-      : conv_(conv), layout_(layout), lanes_(npu.lanes()), at_(area),
-        top_(static_cast<std::int32_t>(area.row * conv.stride_height) - static_cast<std::int32_t>(conv.pad_top)),
-        height_(layout.height - (layout.rows - area.rows) * conv.stride_height) {}
+  WeightAreaWriter(const DepthwiseWork &work, const WeightLayout &layout, const NpuConfig &npu, const WeightArea &area)
+      : conv_(work.conv), pitch_(work.pixel_pitch()), layout_(layout), lanes_(npu.lanes()), at_(area),
+        top_(static_cast<std::int32_t>(area.row * conv_.stride_height) - static_cast<std::int32_t>(conv_.pad_top)),
+        height_(layout.height - (layout.rows - area.rows) * conv_.stride_height) {}
 
   /// `clears`: the place may have anything around the rows of images.
   Area run(bool clears, bool begins, bool ends) {
@@ -128,9 +128,9 @@ private:
     t.value = kWeightImage;
     t.first = ((at_.image * conv_.height + static_cast<std::size_t>(top_ + row)) * conv_.width +
                static_cast<std::size_t>(cols.first * stride()) + p) *
-                  conv_.channels +
+                  pitch_ +
               at_.channel;
-    t.pitch = std::size_t{conv_.stride_width} * conv_.channels;
+    t.pitch = conv_.stride_width * pitch_;
     t.rows = static_cast<std::uint32_t>(cols.size());
     t.cols = static_cast<std::uint32_t>(at_.channels);
     const auto col = static_cast<std::size_t>(cols.first - layout_.first_col);
@@ -151,9 +151,8 @@ private:
     for (std::size_t copy = 0; copy < copies; ++copy) {
       AreaTile t;
       t.value = kWeightGradient;
-      t.first =
-          (at_.image * conv_.out_height() + at_.row) * conv_.out_width() * std::size_t{conv_.channels} + at_.channel;
-      t.pitch = conv_.channels;
+      t.first = (at_.image * conv_.out_height() + at_.row) * conv_.out_width() * pitch_ + at_.channel;
+      t.pitch = pitch_;
       t.rows = static_cast<std::uint32_t>(at_.rows * conv_.out_width());
       t.cols = static_cast<std::uint32_t>(at_.channels);
       t.spm = transfer_tile(layout_.dy, 0, copy, lanes_);
@@ -206,6 +205,7 @@ private:
   }
 
   const Convolution &conv_;
+  std::size_t pitch_; ///< elements from pixel to pixel
   const WeightLayout &layout_;
   std::uint32_t lanes_;
   WeightArea at_;
@@ -230,7 +230,7 @@ std::optional<AreaPlan> weight_areas(const DepthwiseWork &work, const NpuConfig 
         const bool begins = image == 0 && row == 0,
                    ends = image + 1 == conv.batch && row + area.rows == conv.out_height(),
                    clears = plan.areas.size() < 2; // one of each place
-        plan.areas.push_back(WeightAreaWriter(conv, *layout, npu, area).run(clears, begins, ends));
+        plan.areas.push_back(WeightAreaWriter(work, *layout, npu, area).run(clears, begins, ends));
       }
   return plan;
 }

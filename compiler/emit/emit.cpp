@@ -2,6 +2,7 @@
 #include "compiler/emit/image_command.hpp"
 #include "compiler/ir/grid/tile_rows.hpp"
 #include "compiler/ir/image.hpp"
+#include "compiler/ir/vector_section.hpp"
 #include "compiler/lower/order.hpp"
 
 namespace gradweave::compiler {
@@ -91,6 +92,10 @@ struct Sink {
     commands.push_back(isa::encode(command));
     if (info != nullptr) info->push_back(of);
   }
+  void put(const VectorPiece &piece) {
+    commands.insert(commands.end(), piece.commands.begin(), piece.commands.end());
+    if (info != nullptr) info->insert(info->end(), piece.info.begin(), piece.info.end());
+  }
 };
 
 /// Runs follow one another on the engine: the first waits for all, and the last ends last. The last one is left to
@@ -127,6 +132,7 @@ void put_product(const Action &a, const Program &program, const NpuConfig &npu, 
 void emit_action(std::size_t index, const Program &program, const Orderings &ordering, const NpuConfig &npu,
                  Sink &sink) {
   const Action &a = program.actions[index];
+  if (const VectorPiece *piece = piece_of(program, a)) return sink.put(*piece);
   Tokens tokens(ordering[index], engine_of(a));
   CommandInfo info{a.tensor, a.rect.row, a.rect.col, a.rect.rows, a.rect.cols, a.spill};
   info.layer = a.layer;
@@ -144,7 +150,9 @@ void emit_action(std::size_t index, const Program &program, const Orderings &ord
   }
   isa::Decoded d;
   tokens.take_waits(d.sync);
-  if (a.computes())
+  if (a.kind == Action::Kind::kGate || a.kind == Action::Kind::kDone)
+    d.op = sync.op;
+  else if (a.computes())
     put_product(a, program, npu, info, d);
   else
     put_runs(a, program.layers[a.layer], npu.lanes(), info, d, sink);

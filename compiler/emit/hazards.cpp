@@ -154,6 +154,7 @@ private:
   std::array<std::uint32_t, E> next_block_{};                                ///< by engine
   std::unordered_map<std::uint64_t, std::int32_t> spill_store_, spill_load_; ///< last access by DRAM address
   std::vector<std::int32_t> stored_;                                         ///< last STORE by tensor
+  std::int32_t vector_done_ = kNone;                                         ///< the last kDone
   PerEngine<E> last_add_ = nothing<E>(), last_of_engine_ = nothing<E>();
   std::int32_t now_ = 0;
   std::size_t engine_ = 0; ///< of the action at hand
@@ -210,6 +211,14 @@ template <std::size_t E> void OrdererOf<E>::collect_move(const Action &a) {
   };
   const auto tensor = static_cast<std::size_t>(a.binding) + 1; // no binding, -1: 0
   if (tensor >= stored_.size()) stored_.resize(tensor + 1, kNone);
+  if (a.kind == Action::Kind::kGate) {
+    need(stored_[tensor], kStoreEngine);
+    return need(vector_done_, kStoreEngine);
+  }
+  if (a.kind == Action::Kind::kDone) {
+    stored_[tensor] = vector_done_ = now_;
+    return;
+  }
   if (a.kind == Action::Kind::kLoad) {
     write(a.place.rows);
     if (a.spill) {
@@ -260,6 +269,7 @@ template <std::size_t E> void OrdererOf<E>::begin() {
   spill_store_.clear();
   spill_load_.clear();
   stored_.clear();
+  vector_done_ = kNone;
   last_add_ = last_of_engine_ = nothing<E>();
   now_ = 0;
 }
@@ -272,6 +282,10 @@ template <std::size_t E> void OrdererOf<E>::follow(const Program &program) {
   first_block_.resize(count);
   for (auto index = static_cast<std::size_t>(now_); index < count; ++index) {
     const Action &a = actions_[index];
+    if (a.kind == Action::Kind::kPiece) {
+      ++now_;
+      continue;
+    }
     engine_ = engine_of(a);
     Clock &clock = clocks_[index];
     if (last_of_engine_[engine_] != kNone) clock = clocks_[static_cast<std::size_t>(last_of_engine_[engine_])];

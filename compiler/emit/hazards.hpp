@@ -14,9 +14,10 @@ namespace gradweave::compiler {
 inline constexpr std::size_t kLoadEngine = 0, kStoreEngine = 1, kComputeEngine = 2; ///< core c: kComputeEngine + c
 inline constexpr std::size_t kMostEngines = kComputeEngine + 8;
 
+/// Of all but a piece of the vector unit's, whose commands are of several engines and wait for one another.
 inline std::size_t engine_of(const Action &a) {
   if (a.computes()) return kComputeEngine + a.core;
-  return a.kind == Action::Kind::kLoad ? kLoadEngine : kStoreEngine;
+  return a.kind == Action::Kind::kLoad || a.kind == Action::Kind::kGate ? kLoadEngine : kStoreEngine;
 }
 
 /// Semaphore on which engine `to` waits for engine `from`. Each has one poster and one taker.

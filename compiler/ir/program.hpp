@@ -7,9 +7,14 @@
 #include "isa/command.hpp"
 
 #include <cstddef>
+#include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace gradweave::compiler {
+
+struct VectorSection;
 
 /// Scratchpad rows [first, first + rows).
 struct RowRange {
@@ -59,6 +64,8 @@ struct PhasePlan {
   std::uint32_t window = 1; ///< products that may be executing while the operands of the next one are loaded
   PlacementPolicy policy;
   std::vector<TileProduct> products;
+  /// Of a layer that the vector unit computes: its products are the pieces of this, and the rest decides nothing.
+  std::shared_ptr<const VectorSection> section = {};
 };
 
 /// A tile in the scratchpad; panels follow one another without gaps.
@@ -69,7 +76,9 @@ struct Place {
 };
 
 struct Action {
-  enum class Kind : std::uint8_t { kLoad, kStore, kGemm, kAdd };
+  /// kGate: LOADs behind it find in memory what was stored of the binding's tensor, and the rows of the vector unit
+  /// free. kPiece: commands of a VectorSection. kDone: all that its section stores of the binding's tensor.
+  enum class Kind : std::uint8_t { kLoad, kStore, kGemm, kAdd, kGate, kPiece, kDone };
   Kind kind = Kind::kGemm;
   // LOAD and STORE
   Tensor tensor{};           ///< of a GEMM: its result
@@ -88,6 +97,7 @@ struct Action {
   Place a, b, cin, cout; ///< ADD: the sums a and cin
 
   bool computes() const { return kind == Kind::kGemm || kind == Kind::kAdd; }
+  bool moves() const { return kind == Kind::kLoad || kind == Kind::kStore; }
 };
 
 /// Device memory that a program takes.
@@ -107,6 +117,7 @@ struct Program {
   std::vector<ReductionPlans> reductions; ///< of each layer
   std::vector<TileProduct> products;      ///< of all phases
   std::vector<Action> actions;
+  std::map<std::pair<std::uint32_t, Tensor>, std::shared_ptr<const VectorSection>> sections; ///< by layer and result
   std::uint64_t dram_bytes = 0;    ///< tensors and spill space
   std::uint64_t more_commands = 0; ///< than one an action
   Room room() const { return {dram_bytes, actions.size() + more_commands}; }

@@ -71,6 +71,8 @@ struct TileProduct {
   /// Rows of the grid that the tile of the image it reads is of: its own, and those of cores that take turns with it.
   /// Of products that read none, or their own rows only, 0.
   std::uint32_t band = 0, band_size = 0;
+  /// Piece `m` of the vector unit's section for the result (VectorSection): no ranges.
+  bool vector = false;
 };
 
 enum class Dim : std::uint8_t { kM, kK, kN };

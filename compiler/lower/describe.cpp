@@ -9,6 +9,10 @@ namespace gradweave::compiler {
 std::string describe(const std::vector<PhasePlan> &plans) {
   std::string text;
   for (const PhasePlan &p : plans) {
+    if (p.section) {
+      text += fmt::format("{}{} vector unit", text.empty() ? "" : "; ", form_of(p.kind).name);
+      continue;
+    }
     text += fmt::format("{}{} {} m{} k{} n{} w{}{}", text.empty() ? "" : "; ", form_of(p.kind).name, to_string(p.loops),
                         p.tile.m, p.tile.k, p.tile.n, p.window, p.starts_empty ? " empty" : "");
     if (p.parts.count > 1)

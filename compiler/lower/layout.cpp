@@ -101,7 +101,9 @@ void LayoutBuilder::add(std::uint32_t layer, Tensor tensor, bool input, std::uin
   b.fp32 = !input && !rounds(layers_[layer], tensor);
   b.rows = rows;
   b.cols = cols;
-  b.pitch = static_cast<std::uint32_t>(round_up(cols * (b.fp32 ? 4ULL : 2ULL), npu_.bus_bytes));
+  // The vector unit takes all taps of a channel at once.
+  const bool dense = layers_[layer].vector && (tensor == Tensor::kW || tensor == Tensor::kDW);
+  b.pitch = static_cast<std::uint32_t>(round_up(cols * (b.fp32 ? 4ULL : 2ULL), dense ? 1 : npu_.bus_bytes));
   b.offset = round_up(layout_.bytes, kTensorAlignment);
   layout_.bytes = b.offset + static_cast<std::uint64_t>(rows) * b.pitch;
   place(layer, tensor) = static_cast<std::int32_t>(layout_.tensors.size());

@@ -288,6 +288,7 @@ PhaseParts phase_parts(const Cut &cut, bool forward, const Layer &layer, const N
 }
 
 void add_reductions(const PhasePlan &plan, const Layer &layer, const NpuConfig &npu, ReductionPlans &plans) {
+  if (plan.section) return;
   for (const Tensor t : form_of(plan.kind).results)
     if (const std::uint32_t side = side_of(plan.tile, contraction_of(t).red);
         layer.image && !takes_one_tap(t) && takes_blocks(layer, side, tap_channels(layer, t)))

@@ -2,6 +2,7 @@
 
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/grid/tile_rows.hpp"
+#include "compiler/ir/vector_section.hpp"
 
 #include <algorithm>
 
@@ -67,6 +68,26 @@ void ActionWriter::compute(const TileProduct &product, const Needs &needs, const
   gemm.cin = place(Needs::kCin);
   gemm.cout = place(Needs::kCout);
   program_.actions.push_back(gemm);
+}
+
+void ActionWriter::vector(const TileProduct &product) {
+  const VectorSection &section = section_of(program_, product);
+  const VectorPiece &piece = section.piece(product);
+  const auto add = [&](Action::Kind kind, Tensor tensor) {
+    Action action;
+    action.kind = kind;
+    action.product = this->product();
+    action.tensor = tensor;
+    action.layer = product.layer;
+    action.binding = layout_.place(product.layer, tensor);
+    program_.actions.push_back(action);
+  };
+  if (product.m == 0)
+    for (const Tensor operand : section.operands)
+      add(Action::Kind::kGate, operand);
+  add(Action::Kind::kPiece, section.result);
+  program_.more_commands += piece.commands.size() - 1;
+  if (section.ends_with(product)) add(Action::Kind::kDone, section.result);
 }
 
 } // namespace gradweave::compiler

@@ -26,6 +26,8 @@ public:
   void move(Action::Kind kind, Tile &t, std::int64_t row, bool spill);
   /// The GEMM or ADD of a product whose tiles all have places.
   void compute(const TileProduct &product, const Needs &needs, const TileTable &table);
+  /// A piece of the vector unit's, behind gates if it is the first, and with what the last one's stores end.
+  void vector(const TileProduct &product);
 
 private:
   std::uint32_t product() const { return static_cast<std::uint32_t>(program_.products.size()); }

@@ -1,5 +1,6 @@
 #include "compiler/spm/residency.hpp"
 #include "compiler/ir/contraction.hpp"
+#include "compiler/ir/vector_section.hpp"
 #include "compiler/lower/dram_bytes.hpp"
 #include "compiler/lower/partition.hpp"
 #include "compiler/spm/action_writer.hpp"
@@ -52,6 +53,8 @@ public:
         writer_(program_, layout_, npu_) {
     program_.layers = walk.layers();
     program_.reductions = walk.reductions();
+    for (const PhasePlan &plan : plans)
+      if (plan.section) program_.sections[{plan.layer, plan.section->result}] = plan.section;
     program_.dram_bytes = layout_.bytes;
     program_.products.reserve(table_.needs.size());
     program_.actions.reserve(table_.needs.size() + table_.tiles.size()); // most tiles move once
@@ -81,6 +84,7 @@ private:
   void move(Action::Kind kind, Tile &t, std::int64_t row, bool spill, bool in_any_case);
   void store(Tile &t, bool in_any_case);
   void move_tiles();
+  void run_vector(const TileProduct &product);
   void use_tiles(const Needs &needs);
 
   Tile &tile(std::int32_t id) { return table_.tiles[static_cast<std::size_t>(id)]; }
@@ -152,6 +156,15 @@ std::uint32_t Allocator::end_of(const PhasePlan &plan) const {
   return end;
 }
 
+/// Has rows of its own, which no tile is in.
+void Allocator::run_vector(const TileProduct &product) {
+  writer_.vector(product);
+  const VectorPiece &piece = section_of(program_, product).piece(product);
+  if (limited()) traffic_ += piece.dram_bytes + (piece.commands.size() - 1) * limit_.command_bytes;
+  program_.products.push_back(product);
+  ++step_;
+}
+
 bool Allocator::run(const std::vector<PhasePlan> &plans, const Slice &slice, PlacementWatch *watch) {
   const PhasePlan &plan = plans[slice.plan];
   placement_.begin(plan, slice.begins && plans[slice.run].starts_empty);
@@ -159,6 +172,11 @@ bool Allocator::run(const std::vector<PhasePlan> &plans, const Slice &slice, Pla
   for (std::size_t i = slice.first; i < slice.end; ++i) {
     const TileProduct &product = plan.products[i];
     if (traffic_ >= limit_.bytes) return false;
+    if (product.vector) {
+      run_vector(product);
+      if (watch != nullptr && !watch->goes_on(program_, traffic_)) return false;
+      continue;
+    }
     const Needs &needs = table_.needs[step_];
     for (std::size_t slot = 0; slot < needs.tile.size(); ++slot) {
       if (needs.tile[slot] < 0) continue;

@@ -2,6 +2,7 @@
 #include "compiler/ir/arithmetic.hpp"
 #include "compiler/ir/contraction.hpp"
 #include "compiler/ir/grid/tile_rows.hpp"
+#include "compiler/ir/vector_section.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
@@ -81,6 +82,10 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
     for (std::size_t i = slice.first; i < slice.end; ++i) {
       const TileProduct &p = plans[slice.plan].products[i];
       const Layer &layer = layers[p.layer];
+      if (p.vector) { // finds its operands in memory
+        needs.emplace_back();
+        continue;
+      }
       const ReductionPlans &reduction = reductions[p.layer];
       const GemmRoles r = roles(p, layer);
       const auto index = static_cast<std::uint32_t>(needs.size());
@@ -112,6 +117,10 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
     stored.push_back(b.result);
   for (const Tile &t : tiles)
     if (t.role == TileRole::kElements && !t.computed) stored[static_cast<std::size_t>(t.binding)] = true;
+  for (const PhasePlan &plan : plans)
+    if (plan.section)
+      for (const Tensor operand : plan.section->operands)
+        stored[static_cast<std::size_t>(layout.place(plan.layer, operand))] = true;
   for (std::size_t p = needs.size(); p-- > 0;)
     for (std::size_t slot = needs[p].tile.size(); slot-- > 0;)
       if (const std::int32_t t = needs[p].tile[slot]; t >= 0) {

@@ -38,11 +38,12 @@ struct Stored {
 class Section {
 public:
   Section(const AreaPlan &plan, const std::vector<std::uint64_t> &addresses, const NpuConfig &npu,
-          std::uint8_t first_semaphore)
-      : plan_(plan), addresses_(addresses), npu_(npu), first_semaphore_(first_semaphore) {}
+          const SectionRoom &room)
+      : plan_(plan), addresses_(addresses), npu_(npu), room_(room) {}
 
-  std::vector<isa::Command> run() {
+  std::vector<std::vector<isa::Command>> run() {
     find_reads_of_stored();
+    std::vector<std::vector<isa::Command>> pieces;
     for (std::size_t n = 0; n < plan_.areas.size(); ++n) {
       if (n == 0) emit_loads(0, false);
       // LOADs stand before the runs that they overlap with: whose queue would hold them up.
@@ -51,8 +52,10 @@ public:
       emit_runs(n);
       emit_stores(n);
       if (next && waits_for_memory(n + 1)) emit_loads(n + 1, true);
+      pieces.push_back(std::move(out_));
+      out_.clear();
     }
-    return std::move(out_);
+    return pieces;
   }
 
 private:
@@ -93,10 +96,10 @@ private:
     out_.push_back(isa::encode({op, sync, 0}));
   }
 
-  std::uint8_t semaphore(std::uint8_t id) const { return static_cast<std::uint8_t>(first_semaphore_ + id); }
+  std::uint8_t semaphore(std::uint8_t id) const { return static_cast<std::uint8_t>(room_.first_semaphore + id); }
 
   isa::SpmTile in_place(isa::SpmTile tile, std::size_t n) const {
-    tile.row += state_rows(npu_) + (n % 2 == 1 ? place_rows(npu_) : 0);
+    tile.row += room_.first_row + state_rows(npu_) + (n % 2 == 1 ? place_rows(npu_) : 0);
     return tile;
   }
 
@@ -195,7 +198,10 @@ private:
     std::vector<isa::VectorTile> tiles = run.tiles;
     for (isa::VectorTile &t : tiles)
       t.spm = in_place(t.spm, n);
-    tiles.insert(tiles.end(), run.state.begin(), run.state.end());
+    for (isa::VectorTile t : run.state) {
+      t.spm.row += room_.first_row;
+      tiles.push_back(t);
+    }
     for (std::size_t i = 0; i < tiles.size();) {
       isa::TileCommand command;
       for (isa::VectorTile &t : command.tiles)
@@ -232,7 +238,7 @@ private:
   const AreaPlan &plan_;
   const std::vector<std::uint64_t> &addresses_;
   const NpuConfig &npu_;
-  std::uint8_t first_semaphore_;
+  SectionRoom room_;
   std::vector<std::vector<bool>> reads_stored_; ///< of each area's loaded tiles: an earlier area may store of it
   bool has_room_ = false;                       ///< the area that is being loaded has waited for its place
   /// What was loaded into each place, and is there: areas of a layout store nothing that others of them load.
@@ -244,9 +250,17 @@ private:
 
 } // namespace
 
+std::vector<std::vector<isa::Command>> section_pieces(const AreaPlan &plan, const std::vector<std::uint64_t> &addresses,
+                                                      const NpuConfig &npu, const SectionRoom &room) {
+  return Section(plan, addresses, npu, room).run();
+}
+
 std::vector<isa::Command> section_commands(const AreaPlan &plan, const std::vector<std::uint64_t> &addresses,
                                            const NpuConfig &npu, std::uint8_t first_semaphore) {
-  return Section(plan, addresses, npu, first_semaphore).run();
+  std::vector<isa::Command> commands;
+  for (const std::vector<isa::Command> &piece : section_pieces(plan, addresses, npu, {first_semaphore, 0}))
+    commands.insert(commands.end(), piece.begin(), piece.end());
+  return commands;
 }
 
 } // namespace gradweave::compiler

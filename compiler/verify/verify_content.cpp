@@ -42,8 +42,8 @@ std::uint64_t macs_of(const Layer &l, Tensor result) {
 } // namespace
 
 ContentReplay::ContentReplay(const Compiled &compiled, const NpuConfig &npu)
-    : compiled_(compiled), npu_(npu), owner_(npu.spm_rows(), 0), stored_(compiled.layout.tensors.size()),
-      macs_(compiled.layers.size()) {
+    : compiled_(compiled), npu_(npu), owner_(npu.spm_rows(), 0), unit_rows_(npu.spm_rows(), 0), units_(npu.vectors()),
+      stored_(compiled.layout.tensors.size()), macs_(compiled.layers.size()) {
   for (const TensorBinding &b : compiled.layout.tensors)
     tensors_end_ = std::max(tensors_end_, b.offset + static_cast<std::uint64_t>(b.rows) * b.pitch);
   for (std::uint32_t i = 0; i < compiled.layers.size(); ++i) {
@@ -113,7 +113,10 @@ void ContentReplay::put(const SpmView &view, const Content &content) {
   view.for_panels(npu_.lanes(), [&](std::uint32_t first, std::uint32_t end) {
     tiles_.erase(tiles_.lower_bound(first), tiles_.lower_bound(end));
   });
-  view.for_rows(npu_.lanes(), [&](std::uint32_t row) { owner_[row] = next_number_; });
+  view.for_rows(npu_.lanes(), [&](std::uint32_t row) {
+    owner_[row] = next_number_;
+    unit_rows_[row] = 0;
+  });
   tiles_[view.place.row] = {next_number_, {view, content}};
   ++next_number_;
 }
@@ -338,6 +341,7 @@ std::string ContentReplay::add(const isa::AddCommand &command) {
 
 std::string ContentReplay::step(const isa::Decoded &command, const SyncReplay &sync) {
   const std::size_t index = next_++;
+  if (compiled_.layers.at(compiled_.info[index].layer).vector) return vector_step(command, compiled_.info[index], sync);
   if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) return gemm(*g);
   if (const auto *v = std::get_if<isa::ConvCommand>(&command.op)) return conv(*v, compiled_.info[index]);
   if (const auto *c = std::get_if<isa::AddCommand>(&command.op)) return add(*c);
@@ -360,6 +364,7 @@ std::string ContentReplay::finish() const {
   }
   for (std::uint32_t i = 0; i < compiled_.layers.size(); ++i) {
     const Layer &l = compiled_.layers[i];
+    if (l.vector) continue;
     for (const Tensor t : {Tensor::kY, Tensor::kDX, Tensor::kDW}) {
       const std::uint64_t wanted = compiled_.layout.place(i, t) == Layout::kNone ? 0 : macs_of(l, t);
       if (const std::uint64_t macs = macs_[i][static_cast<std::size_t>(t)]; macs != wanted)

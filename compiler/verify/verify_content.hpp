@@ -110,6 +110,12 @@ private:
   std::string cover(const isa::GemmCommand &g, const Product &product, const Rect &a, const Rect &b, Content &c) const;
   std::string continue_sum(const isa::GemmCommand &g, const Tile *cin, Content &c) const;
   std::string add(const isa::AddCommand &c);
+  // Of layers that the vector unit computes: what its programs compute is not followed.
+  std::string vector_step(const isa::Decoded &command, const CommandInfo &info, const SyncReplay &sync);
+  std::string vector_load(const isa::DmaCommand &d, const CommandInfo &info, const SyncReplay &sync);
+  std::string vector_store(const isa::DmaCommand &d, const CommandInfo &info, const SyncReplay &sync);
+  std::vector<Located> locate_rows(const isa::DmaCommand &d, std::string &problem) const;
+  void give_to_unit(const SpmView &view, std::uint32_t layer);
   /// Finds the product by its operands; `problem` says why if there is none.
   Product product_of(const isa::GemmCommand &g, const Content &a, const Content &b, std::string &problem) const;
   /// The tensor that a transfer addresses; `problem` says why if it is none.
@@ -145,6 +151,8 @@ private:
   std::vector<std::uint32_t> owner_; ///< by row: number of the tile last written there; 0: none
   std::map<std::uint32_t, std::pair<std::uint32_t, Tile>> tiles_; ///< by first row: number and tile
   std::uint32_t next_number_ = 1;
+  std::vector<std::uint32_t> unit_rows_; ///< by row: 1 + the layer whose vector command wrote it last; 0: none
+  std::vector<vector::UnitState> units_;
   std::map<std::uint64_t, Spilled> spilled_;                  ///< by address
   std::vector<std::vector<Stored>> stored_;                   ///< by binding
   std::vector<std::array<std::uint64_t, kTensorCount>> macs_; ///< by layer

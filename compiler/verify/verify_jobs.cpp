@@ -16,10 +16,13 @@ namespace {
 class JobReplay {
 public:
   JobReplay(const Compiled &compiled, const NpuConfig &npu)
-      : compiled_(compiled), lanes_(npu.lanes()), rows_(npu.spm_rows(), kNobody) {}
+      : compiled_(compiled), lanes_(npu.lanes()), rows_(npu.spm_rows(), kNobody), unit_rows_(npu.spm_rows(), false),
+        units_(npu.vectors()) {}
 
-  std::string step(const isa::Decoded &command, std::size_t said) {
+  /// `of_unit`: of a layer that the vector unit computes.
+  std::string step(const isa::Decoded &command, std::size_t said, bool of_unit) {
     said_ = said;
+    of_unit_ = of_unit;
     if (const auto *d = std::get_if<isa::DmaCommand>(&command.op)) return d->store ? store(*d) : load(*d);
     if (const auto *g = std::get_if<isa::GemmCommand>(&command.op)) {
       const GemmViews v(*g);
@@ -36,6 +39,9 @@ public:
       const AddViews v(*c);
       return compute({v.a}, v.cin, v.cout);
     }
+    if (const auto *p = std::get_if<isa::ProgramCommand>(&command.op)) units_.at(p->unit).take(*p);
+    if (const auto *t = std::get_if<isa::TileCommand>(&command.op)) units_.at(t->unit).take(*t);
+    if (const auto *v = std::get_if<isa::VectorCommand>(&command.op)) return run(units_.at(v->unit).uses(*v));
     return {};
   }
 
@@ -85,7 +91,27 @@ private:
     return problem;
   }
   void write(const SpmView &view) {
-    view.for_rows(lanes_, [&](std::uint32_t row) { rows_[row] = said_; });
+    view.for_rows(lanes_, [&](std::uint32_t row) {
+      rows_[row] = said_;
+      unit_rows_[row] = of_unit_;
+    });
+  }
+
+  /// A program runs over whole tiles, of which some lines may count for nothing: what a section before left there, for
+  /// whichever job, or nobody wrote. Its results are stored from the job's own rows only, as all are.
+  std::string run(const std::vector<vector::TileUse> &uses) {
+    for (const vector::TileUse &use : uses) {
+      std::string problem;
+      if (!use.is_result())
+        view_of(use).for_rows(lanes_, [&](std::uint32_t row) {
+          if (problem.empty() && rows_[row] != kNobody && !unit_rows_[row])
+            problem = expect(rows_[row], fmt::format("scratchpad row {}", row));
+        });
+      if (!problem.empty()) return problem;
+    }
+    for (const vector::TileUse &use : uses)
+      if (use.is_result()) write(view_of(use));
+    return {};
   }
 
   std::string expect_bytes(std::size_t owner, const Bytes &bytes) const {
@@ -144,12 +170,15 @@ private:
   const Compiled &compiled_;
   std::uint32_t lanes_;
   std::vector<std::size_t> rows_;
+  std::vector<bool> unit_rows_; ///< that a section of the vector unit wrote or loaded last
+  std::vector<vector::UnitState> units_;
   struct Spilled {
     std::uint64_t end = 0;
     std::size_t owner = kNobody;
   };
   std::map<std::uint64_t, Spilled> spilled_; ///< runs of bytes that a job has spilled, by first address
   std::size_t said_ = kNobody;               ///< whose command it is said to be
+  bool of_unit_ = false;                     ///< likewise, for a layer of the vector unit
 };
 
 } // namespace
@@ -159,7 +188,9 @@ std::string verify_jobs(const Compiled &compiled, const NpuConfig &npu) {
   for (std::size_t i = 0; i < compiled.stream.size(); ++i) {
     const std::optional<isa::Decoded> decoded = isa::decode(compiled.stream[i]);
     if (!decoded) return fmt::format("command {} is none", i);
-    const std::string problem = replay.step(*decoded, compiled.jobs.job_of(compiled.info[i].layer));
+    const CommandInfo &info = compiled.info[i];
+    const std::string problem =
+        replay.step(*decoded, compiled.jobs.job_of(info.layer), compiled.layers[info.layer].vector);
     if (!problem.empty()) return fmt::format("command {}: {}", i, problem);
   }
   return {};

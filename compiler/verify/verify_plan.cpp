@@ -1,4 +1,5 @@
 // Replays a program action by action on a model of the scratchpad that knows which tile each row holds.
+#include "compiler/ir/vector_section.hpp"
 #include "compiler/verify/operands/image_operands.hpp"
 #include "compiler/verify/operands/operands.hpp"
 #include "compiler/verify/verify.hpp"
@@ -32,19 +33,37 @@ public:
 
   std::string run() {
     for (const Action &a : program_.actions) {
-      const std::string problem = a.kind == Action::Kind::kGemm   ? gemm(a)
-                                  : a.kind == Action::Kind::kAdd  ? add(a)
-                                  : a.kind == Action::Kind::kLoad ? load(a)
-                                                                  : store(a);
+      const std::string problem = step(a);
       if (!problem.empty()) return fmt::format("action {}: {}", index_, problem);
       ++index_;
     }
+    if (section_ != nullptr) return "a section of the vector unit does not end";
     if (gemms_ != program_.products.size())
       return fmt::format("{} GEMMs and ADDs for {} tile products", gemms_, program_.products.size());
     return {};
   }
 
 private:
+  std::string step(const Action &a) {
+    switch (a.kind) {
+    case Action::Kind::kLoad:
+      return load(a);
+    case Action::Kind::kStore:
+      return store(a);
+    case Action::Kind::kGemm:
+      return gemm(a);
+    case Action::Kind::kAdd:
+      return add(a);
+    case Action::Kind::kGate:
+      return gate(a);
+    case Action::Kind::kPiece:
+      return piece(a);
+    case Action::Kind::kDone:
+      break;
+    }
+    return done(a);
+  }
+
   std::string name(const Content &c) const {
     const TensorBinding &b = layout_.tensors[static_cast<std::size_t>(c.binding)];
     return fmt::format("{} ({}, {}) {} x {}", to_string(b.tensor), c.rect.row, c.rect.col, c.rect.rows, c.rect.cols);
@@ -158,6 +177,42 @@ private:
     return put(a.cout, finished(a, {result, r.result, !a.out_bf16, 0, end}));
   }
 
+  /// A section of the vector unit begins with a gate for each operand, all of whose stores stand before.
+  std::string gate(const Action &a) {
+    if (section_ != nullptr) return "a section of the vector unit begins in another";
+    const auto binding = static_cast<std::size_t>(a.binding);
+    if (!layout_.tensors[binding].input && !stored_[binding])
+      return fmt::format("the vector unit reads {}, which is no input", to_string(a.tensor));
+    gates_.push_back(a.tensor);
+    return {};
+  }
+
+  std::string piece(const Action &a) {
+    const TileProduct &p = program_.products.at(a.product);
+    if (a.product != gemms_++) return fmt::format("product {} is out of order", a.product);
+    const auto found = program_.sections.find({p.layer, p.result});
+    if (found == program_.sections.end()) return "a piece is of no section of the vector unit";
+    const VectorSection &section = *found->second;
+    if (p.m == 0) {
+      if (gates_ != std::vector<Tensor>(section.operands.begin(), section.operands.end()))
+        return fmt::format("the vector unit computes {} without a gate for each operand", to_string(p.result));
+      section_ = &section;
+      pieces_ = 0;
+    }
+    gates_.clear();
+    if (section_ != &section || p.m != pieces_++ || p.m >= section.pieces.size())
+      return fmt::format("piece {} of {} does not follow the one before", p.m, to_string(p.result));
+    return {};
+  }
+
+  std::string done(const Action &a) {
+    if (section_ == nullptr || pieces_ != section_->pieces.size() || a.tensor != section_->result)
+      return fmt::format("{} is said to be stored before all pieces of the vector unit are", to_string(a.tensor));
+    stored_[static_cast<std::size_t>(a.binding)] = true;
+    section_ = nullptr;
+    return {};
+  }
+
   /// Sums are spilled as they lie, gaps included.
   static Rect spilled_rect(const Rect &rect) {
     return {rect.row, rect.col, static_cast<std::uint32_t>(panel_rows_of_tile(rect)), rect.cols};
@@ -184,6 +239,9 @@ private:
   std::vector<bool> stored_; ///< tensors of which tiles were stored
   std::size_t index_ = 0;
   std::size_t gemms_ = 0;
+  std::vector<Tensor> gates_;              ///< that have stood since the last piece
+  const VectorSection *section_ = nullptr; ///< that is under way
+  std::size_t pieces_ = 0;                 ///< of it, so far
 };
 
 } // namespace

@@ -21,9 +21,9 @@ struct Price {
   std::uint32_t memory_num, memory_den;
   std::uint32_t banks_num, banks_den;
 };
-constexpr Price kPrices[] = {{1, 1, 1, 1}, {3, 5, 1, 1}, {3, 5, 5, 8}, {3, 5, 3, 8}, {1, 1, 3, 8}};
+constexpr Price kPrices[] = {{1, 1, 1, 1}, {3, 5, 1, 1}, {1, 3, 1, 1}, {3, 5, 5, 8}, {3, 5, 3, 8}, {1, 1, 3, 8}};
 /// Plans of a shape that are kept at most, beside the fastest.
-constexpr std::size_t kKept = 12;
+constexpr std::size_t kKept = 24;
 
 Machine priced(const Machine &npu, const Price &price) {
   Machine machine = npu;
@@ -116,6 +116,26 @@ PricedPlan price_plan(std::vector<PhasePlan> phases, const Layer &layer, Pass pa
   return priced;
 }
 
+PricedPlan price_sections(const Layer &layer, Pass pass, const VectorRoom &room, const Machine &npu) {
+  const std::vector<Layer> layers{layer};
+  const Layout layout = make_layout(layers, pass, npu);
+  PricedPlan priced;
+  for (const Tensor result : vector_results(layer, pass)) {
+    PhasePlan plan;
+    plan.kind = result == Tensor::kY ? PhaseKind::kForward : result == Tensor::kDX ? PhaseKind::kDx : PhaseKind::kDw;
+    plan.section = vector_section(layer, 0, result, layout, room);
+    plan.products = section_products(*plan.section, 0);
+    for (const VectorPiece &piece : plan.section->pieces)
+      priced.tiles.push_back({0, static_cast<double>(piece.dram_bytes * npu.memory.bytes_den) /
+                                     static_cast<double>(npu.memory.bytes_num)});
+    priced.phases.push_back(std::move(plan));
+  }
+  for (const TileCost &tile : priced.tiles)
+    priced.memory += tile.memory;
+  priced.cycles = time_plans(priced.phases, layers, layout, npu).cycles;
+  return priced;
+}
+
 void JobPlans::find_shapes(const JobSet &jobs) {
   std::map<std::pair<std::string, Pass>, std::size_t> known;
   for (std::size_t job = 0; job < jobs.size(); ++job) {
@@ -151,11 +171,15 @@ JobPlans::JobPlans(const JobSet &jobs, std::uint64_t plans, unsigned threads,
   std::uint64_t done = 0;
   for_each_in_parallel(all, threads, [&](std::size_t i) {
     const std::size_t shape = i / prices, price = i % prices;
-    try {
-      found[i] = search_plans(layers_[shape], passes_[shape], jobs.npu(), kPrices[price], plans);
-    } catch (const CompileError &) {
-      if (price == 0) throw; // what fits the NPU need not fit a part of it
-    }
+    const Layer &layer = layers_[shape];
+    if (layer.vector) {
+      if (price == 0) found[i] = {price_sections(layer, passes_[shape], jobs.vector_room(), jobs.npu())};
+    } else
+      try {
+        found[i] = search_plans(layer, passes_[shape], jobs.tile_npu(), kPrices[price], plans);
+      } catch (const CompileError &) {
+        if (price == 0) throw; // what fits the NPU need not fit a part of it
+      }
     const std::lock_guard<std::mutex> lock(mutex);
     if (progress) progress(++done, all);
   });

@@ -30,6 +30,9 @@ struct PricedPlan {
 /// Of a layer's pass alone. Throws CompileError if a product does not fit the scratchpad.
 PricedPlan price_plan(std::vector<PhasePlan> phases, const Layer &layer, Pass pass, const Machine &npu);
 
+/// Of a layer's pass that the vector unit computes: a phase for each of its sections.
+PricedPlan price_sections(const Layer &layer, Pass pass, const VectorRoom &room, const Machine &npu);
+
 /// Plans of all sections of a job set, those of a shape in common. They are searched on the NPU as it is, and on ones
 /// with less bandwidth, where what a plan moves costs more, and with a part of the scratchpad, where rows do: of all
 /// plans found those are kept that no other one beats in array, memory and banks.

@@ -1,10 +1,14 @@
 #include "compiler/weave/job_set.hpp"
 
+#include "compiler/emit/hazards.hpp"
 #include "compiler/lower/layout.hpp"
 #include "compiler/request/error.hpp"
+#include "compiler/vector_stream/section.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <set>
 #include <stdexcept>
 
@@ -44,10 +48,41 @@ std::vector<JobSection> sections_of(const JobRange &range) {
   return sections;
 }
 
+/// Macro-banks that sections of the vector unit may have: the last ones, a quarter of all, or half where that is too
+/// few.
+std::array<std::uint32_t, 2> vector_banks(const NpuConfig &npu) {
+  return {std::max(1U, npu.spm_banks / 4), std::max(1U, npu.spm_banks / 2)};
+}
+
+Machine with_banks(const Machine &npu, std::uint32_t banks) {
+  Machine machine = npu;
+  machine.spm_bytes = std::uint64_t{2} * npu.lanes() * npu.bank_rows() * banks;
+  machine.spm_banks = banks;
+  return machine;
+}
+
+VectorRoom room_of_unit(const Machine &npu, std::uint32_t banks) {
+  return {with_banks(npu, banks), (npu.spm_banks - banks) * npu.bank_rows(),
+          static_cast<std::uint8_t>(semaphores_used(npu.cores))};
+}
+
+/// Whether a job's pass of the layer fits.
+bool fits(const Layer &layer, Pass pass, const VectorRoom &room) {
+  return (pass == Pass::kBackward || takes_vector_unit(layer, Pass::kForward, room)) &&
+         (pass == Pass::kForward || takes_vector_unit(layer, Pass::kBackward, room));
+}
+
 } // namespace
 
+void take_vector_unit(std::vector<Layer> &layers, Pass pass, const Machine &npu) {
+  if (npu.cores != 1 || npu.vectors() == 0 || npu.spm_banks < 2) return;
+  const VectorRoom room = room_of_unit(npu, vector_banks(npu).back());
+  for (Layer &layer : layers)
+    if (fits(layer, pass, room)) layer.vector = layer.image = true;
+}
+
 JobSet::JobSet(std::vector<WeaveJob> jobs, const Machine &npu)
-    : jobs_((check_jobs(jobs, npu), ranges_of(jobs))), npu_(npu) {
+    : jobs_((check_jobs(jobs, npu), ranges_of(jobs))), npu_(npu), tile_npu_(npu) {
   for (WeaveJob &job : jobs) {
     names_.push_back(job.name);
     for (Layer &layer : job.layers) {
@@ -64,6 +99,33 @@ JobSet::JobSet(std::vector<WeaveJob> jobs, const Machine &npu)
                                    size(), layout_.bytes, npu.name, npu.memory.size_bytes));
   for (const JobRange &range : jobs_.ranges())
     sections_.push_back(sections_of(range));
+  if (std::any_of(layers_.begin(), layers_.end(), [](const Layer &l) { return l.vector; })) give_room_to_unit();
+}
+
+void JobSet::give_room_to_unit() {
+  const auto all_fit = [this](const VectorRoom &room) {
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+      if (layers_[i].vector && !fits(layers_[i], jobs_.pass_of(i), room)) return false;
+    return true;
+  };
+  const Machine &npu = npu_;
+  std::uint32_t banks = 0;
+  for (const std::uint32_t some : vector_banks(npu))
+    if (banks == 0 && all_fit(room_of_unit(npu, some))) banks = some;
+  if (banks == 0) throw std::invalid_argument("a layer is said to be the vector unit's, and does not fit it");
+  vector_room_ = room_of_unit(npu, banks);
+  tile_npu_ = with_banks(npu, npu.spm_banks - banks);
+  if (vector_room_.first_semaphore + kSectionSemaphores > npu.semaphores)
+    throw CompileError(fmt::format("layers on the vector unit take {} semaphores in all, NPU '{}' has {}; raise "
+                                   "npu.semaphores",
+                                   vector_room_.first_semaphore + kSectionSemaphores, npu.name, npu.semaphores));
+  for (const std::vector<JobSection> &sections : sections_)
+    for (const JobSection &s : sections) {
+      if (!layers_[s.layer].vector) continue;
+      for (const Tensor result : vector_results(layers_[s.layer], s.pass))
+        vector_sections_[{s.layer, s.pass}].push_back(
+            vector_section(layers_[s.layer], s.layer, result, layout_, vector_room_));
+    }
 }
 
 } // namespace gradweave::compiler

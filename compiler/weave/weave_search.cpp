@@ -1,5 +1,6 @@
 #include "compiler/weave/weave_search.hpp"
 
+#include "base/process/parallel.hpp"
 #include "compiler/cost/cost.hpp"
 #include "compiler/lower/tiling.hpp"
 #include "compiler/request/error.hpp"
@@ -8,6 +9,8 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace gradweave::compiler {
 namespace {
@@ -15,10 +18,12 @@ namespace {
 /// What a cycle of the memory counts in cycles of the array, for plans to begin with.
 constexpr std::array<double, 3> kMemoryPrices{0.3, 1, 3};
 /// Pieces of a pace.
-constexpr std::size_t kPacePieces = 16;
+constexpr std::size_t kPacePieces = 64;
 /// WovenOrder::balance that are tried.
 constexpr std::array<std::uint32_t, 4> kPieces{24, 48, 96, 192};
 constexpr std::uint32_t kWidestWindows = 8;
+/// Orders that are tried at the same time, whatever the threads: the fastest of them is kept, if it is faster.
+constexpr std::size_t kTriedTogether = 2;
 /// A walk goes one part of so many of the changes before half of them are given up.
 constexpr std::uint64_t kParts = 16;
 /// Changes that change nothing are drawn anew so often at most.
@@ -31,17 +36,28 @@ constexpr std::array<double, 4> kTurns{0, 0.002, 0.02, HUGE_VAL};
 } // namespace
 
 WeaveSearch::WeaveSearch(const JobSet &jobs, JobPlans &plans, const WeaveOptions &options)
-    : jobs_(jobs), plans_(plans), options_(options), player_(jobs, plans), changer_(jobs.npu(), options.seed),
+    : jobs_(jobs), plans_(plans), options_(options), player_(jobs, plans), changer_(jobs.tile_npu(), options.seed),
       rules_(rules_of(options.policy)) {
   find_links();
 }
 
-bool WeaveSearch::consider(Walk &walk, const WovenOrder &order) {
-  ++tried_;
-  const std::uint64_t cycles = player_.cycles(order, walk.cycles);
-  if (cycles >= walk.cycles) return false;
-  walk = {order, cycles};
+/// The fastest becomes the walk's if it is faster; of equally fast ones the first.
+bool WeaveSearch::consider_together(Walk &walk, const WovenOrder *orders, std::size_t count) {
+  tried_ += count;
+  std::vector<std::uint64_t> cycles(count);
+  for_each_in_parallel(count, options_.threads,
+                       [&](std::size_t i) { cycles[i] = player_.cycles(orders[i], walk.cycles); });
+  const auto least = static_cast<std::size_t>(std::min_element(cycles.begin(), cycles.end()) - cycles.begin());
+  if (cycles[least] >= walk.cycles) return false;
+  walk = {orders[least], cycles[least]};
   return true;
+}
+
+bool WeaveSearch::consider(Walk &walk, const std::vector<WovenOrder> &orders) {
+  bool faster = false;
+  for (std::size_t i = 0; i < orders.size(); i += kTriedTogether)
+    faster |= consider_together(walk, &orders[i], std::min(kTriedTogether, orders.size() - i));
+  return faster;
 }
 
 WovenOrder WeaveSearch::with_plans(const std::function<std::size_t(std::size_t, std::size_t)> &plan) const {
@@ -52,7 +68,7 @@ WovenOrder WeaveSearch::with_plans(const std::function<std::size_t(std::size_t, 
     for (std::size_t s = 0; s < jobs_.sections(job).size(); ++s) {
       SectionChoice choice;
       choice.plan = plan(job, plans_.shape_of(job, s));
-      choice.shift = job % 2 == 0 ? 0 : jobs_.npu().spm_banks;
+      choice.shift = job % 2 == 0 ? 0 : jobs_.tile_npu().spm_banks;
       order.sections.back().push_back(choice);
     }
   }
@@ -76,7 +92,7 @@ WovenOrder WeaveSearch::priced(double memory) const {
 WovenOrder WeaveSearch::shared_out(std::uint32_t banks) const {
   return with_plans([&](std::size_t job, std::size_t shape) {
     const std::vector<PricedPlan> &all = plans_.of(shape);
-    const std::uint32_t most = job % 2 == 0 ? banks : jobs_.npu().spm_banks - banks;
+    const std::uint32_t most = job % 2 == 0 ? banks : jobs_.tile_npu().spm_banks - banks;
     const auto found = std::find_if(all.begin(), all.end(), [most](const PricedPlan &p) { return p.banks <= most; });
     return found == all.end() ? std::size_t{0} : static_cast<std::size_t>(found - all.begin());
   });
@@ -89,7 +105,7 @@ std::vector<WovenOrder> WeaveSearch::beginnings() const {
     plans.push_back(priced(price));
   if (jobs_.size() > 1)
     for (const std::uint32_t eighths : {3U, 5U})
-      plans.push_back(shared_out(jobs_.npu().spm_banks * eighths / 8));
+      plans.push_back(shared_out(jobs_.tile_npu().spm_banks * eighths / 8));
   std::vector<WovenOrder> all;
   for (const WovenOrder &order : plans)
     for (const Areas areas : {Areas::kAnywhere, Areas::kPlanned, Areas::kAlone}) {
@@ -104,34 +120,37 @@ std::vector<WovenOrder> WeaveSearch::beginnings() const {
 /// The fastest of all plans and areas to begin with, and then of all rules.
 WeaveSearch::Walk WeaveSearch::begin_with(const weave_model::Rule &rule, double turn) {
   Walk walk;
+  std::vector<WovenOrder> orders;
   for (WovenOrder order : beginnings()) {
     order.rule = rule;
     order.turn = turn;
     // Of turns that are no sections, alone is as planned.
-    if (std::isinf(turn) || order.sections.front().front().areas != Areas::kAlone) consider(walk, order);
+    if (std::isinf(turn) || order.sections.front().front().areas != Areas::kAlone) orders.push_back(std::move(order));
   }
-  for (const weave_model::Rule &other : rules_) {
-    WovenOrder order = walk.order;
-    order.rule = other;
-    if (walk.cycles != kTooSlow) consider(walk, order);
-  }
-  if (weaves_tiles() && !std::isinf(turn))
-    for (const std::uint32_t pieces : kPieces) {
-      WovenOrder order = walk.order;
-      order.balance = pieces;
-      if (walk.cycles != kTooSlow) consider(walk, order);
-    }
+  consider(walk, orders);
+  if (walk.cycles == kTooSlow) return walk;
+  orders.assign(rules_.size(), walk.order);
+  for (std::size_t i = 0; i < rules_.size(); ++i)
+    orders[i].rule = rules_[i];
+  consider(walk, orders);
+  if (!weaves_tiles() || std::isinf(turn)) return walk;
+  orders.assign(kPieces.size(), walk.order);
+  for (std::size_t i = 0; i < kPieces.size(); ++i)
+    orders[i].balance = kPieces[i];
+  consider(walk, orders);
   return walk;
 }
 
 /// Each job with all the others' beginnings by itself: what suits one need not suit another.
 void WeaveSearch::choose_by_job(Walk &walk) {
-  for (std::size_t job = 0; job < jobs_.size(); ++job)
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    std::vector<WovenOrder> orders;
     for (const WovenOrder &other : beginnings()) {
-      WovenOrder order = walk.order;
-      order.sections[job] = other.sections[job];
-      consider(walk, order);
+      orders.push_back(walk.order);
+      orders.back().sections[job] = other.sections[job];
     }
+    consider(walk, orders);
+  }
 }
 
 bool WeaveSearch::begin() {
@@ -172,22 +191,26 @@ void WeaveSearch::run() {
   while (changes_ < options_.changes) {
     const std::uint64_t each = walks_.size() == 1 ? options_.changes : part;
     for (Walk &walk : walks_)
-      for (std::uint64_t i = 0; i < each && changes_ < options_.changes; ++i) {
+      for (std::uint64_t i = 0; i < each && changes_ < options_.changes; i += kTriedTogether) {
         if (options_.progress) options_.progress(changes_, options_.changes);
-        ++changes_;
-        change(walk);
+        const std::uint64_t count = std::min<std::uint64_t>(kTriedTogether, options_.changes - changes_);
+        changes_ += count;
+        change(walk, count);
       }
     sort_walks();
     walks_.resize((walks_.size() + 1) / 2);
   }
 }
 
-/// Sections of a job that read or write a tensor of activations that another one does.
+/// Sections of a job that read or write a tensor of activations that another one does. Networks repeat their layers: of
+/// each pair of shapes one, as all sections of a shape are cut alike.
 void WeaveSearch::find_links() {
   for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    std::set<std::pair<std::size_t, std::size_t>> known;    // shapes
     std::map<std::int32_t, std::vector<std::size_t>> users; // by tensor
     for (std::size_t s = 0; s < jobs_.sections(job).size(); ++s) {
       const JobSection &section = jobs_.sections(job)[s];
+      if (jobs_.layers()[section.layer].vector) continue; // it finds its operands in memory
       for (const Tensor t : activation_tensors())
         if (const std::int32_t place = jobs_.layout().place(section.layer, t);
             place != Layout::kNone && used_in(t, section.pass))
@@ -195,7 +218,8 @@ void WeaveSearch::find_links() {
     }
     for (const auto &[tensor, sections] : users)
       for (std::size_t i = 1; i < sections.size(); ++i)
-        links_.push_back({{job, sections[i - 1]}, {job, sections[i]}});
+        if (known.emplace(plans_.shape_of(job, sections[i - 1]), plans_.shape_of(job, sections[i])).second)
+          links_.push_back({{job, sections[i - 1]}, {job, sections[i]}});
   }
 }
 
@@ -229,7 +253,7 @@ bool WeaveSearch::set_plan(WovenOrder &order, const std::vector<Place> &places, 
   }
   std::size_t plan = plans_.find(shape, phases);
   if (plan == plans_.of(shape).size()) try {
-      plans_.add(shape, price_plan(std::move(phases), plans_.layer_of(shape), plans_.pass_of(shape), jobs_.npu()));
+      plans_.add(shape, price_plan(std::move(phases), plans_.layer_of(shape), plans_.pass_of(shape), jobs_.tile_npu()));
     } catch (const CompileError &) {
       return false;
     }
@@ -241,6 +265,7 @@ bool WeaveSearch::set_plan(WovenOrder &order, const std::vector<Place> &places, 
 /// A plan that nobody has searched for.
 void WeaveSearch::invent_plan(WovenOrder &order) {
   const std::vector<Place> places = pick_alike();
+  if (layer_at(places.front()).vector) return;
   std::vector<PhasePlan> phases = phases_at(order, places.front());
   changer_.change(phases, layer_at(places.front()));
   set_plan(order, places, std::move(phases));
@@ -264,7 +289,7 @@ void WeaveSearch::cut_alike(WovenOrder &order) {
     for (PhasePlan &p : mine)
       p.tile.m = largest_tile(p.kind, layer).m;
   if (set_plan(order, all_alike(one), mine)) return;
-  const RowRange all{0, jobs_.npu().spm_rows()};
+  const RowRange all{0, jobs_.tile_npu().spm_rows()};
   for (PhasePlan &p : mine)
     p.split = {all, all, all};
   set_plan(order, all_alike(one), mine);
@@ -274,7 +299,7 @@ void WeaveSearch::change_areas(WovenOrder &order) {
   constexpr std::array<Areas, 5> kAreas{Areas::kAnywhere, Areas::kAnywhere, Areas::kPlanned, Areas::kPlanned,
                                         Areas::kAlone};
   const Areas areas = kAreas[changer_.pick(kAreas.size())];
-  const std::uint32_t shift = changer_.pick(jobs_.npu().spm_banks + 1);
+  const std::uint32_t shift = changer_.pick(jobs_.tile_npu().spm_banks + 1);
   for (const Place &place : pick_alike()) {
     at(order, place).areas = areas;
     at(order, place).shift = shift;
@@ -296,8 +321,10 @@ void WeaveSearch::change_pace(WovenOrder &order) {
     order.paces.assign(jobs_.size(), even);
   }
   Pace &pace = order.paces[changer_.pick(jobs_.size())];
-  const std::size_t first = changer_.pick(pace.size()), last = first + changer_.pick(pace.size() - first);
-  const double by = (static_cast<double>(changer_.pick(41)) - 20) / 200;
+  constexpr std::array<double, 3> kScales{1, 0.3, 0.1};
+  const std::size_t first = changer_.pick(pace.size());
+  const std::size_t last = std::min(first + (std::size_t{1} << changer_.pick(7)), pace.size()) - 1;
+  const double by = (static_cast<double>(changer_.pick(41)) - 20) / 200 * kScales[changer_.pick(kScales.size())];
   for (std::size_t i = first; i <= last; ++i)
     pace[i] += by;
   for (std::size_t i = 1; i < pace.size(); ++i)
@@ -345,12 +372,13 @@ void WeaveSearch::change_once(WovenOrder &order) {
   }
 }
 
-/// Tries a change, or another one if that changes nothing.
-void WeaveSearch::change(Walk &walk) {
-  WovenOrder order = walk.order;
-  for (std::uint32_t i = 0; i < kMostDraws && order == walk.order; ++i)
-    change_once(order);
-  if (consider(walk, order)) ++improvements_;
+/// Tries so many changes, each another one if it changes nothing.
+void WeaveSearch::change(Walk &walk, std::uint64_t count) {
+  std::vector<WovenOrder> orders(count, walk.order);
+  for (WovenOrder &order : orders)
+    for (std::uint32_t i = 0; i < kMostDraws && order == walk.order; ++i)
+      change_once(order);
+  if (consider(walk, orders)) ++improvements_;
 }
 
 } // namespace gradweave::compiler

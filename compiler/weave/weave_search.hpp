@@ -31,7 +31,7 @@ private:
     std::size_t job = 0, section = 0;
   };
 
-  /// Two sections of a job that have a tensor of activations in common.
+  /// Two sections of a job that have a tensor of activations in common, for all pairs of their shapes.
   struct Link {
     Place one, other;
   };
@@ -43,12 +43,13 @@ private:
   };
 
   bool weaves_tiles() const { return options_.policy == WeavePolicy::kTiles; }
-  bool consider(Walk &walk, const WovenOrder &order);
+  bool consider(Walk &walk, const std::vector<WovenOrder> &orders);
+  bool consider_together(Walk &walk, const WovenOrder *orders, std::size_t count);
   std::vector<WovenOrder> beginnings() const;
   Walk begin_with(const weave_model::Rule &rule, double turn);
   void choose_by_job(Walk &walk);
   void sort_walks();
-  void change(Walk &walk);
+  void change(Walk &walk, std::uint64_t count);
   void change_once(WovenOrder &order);
   WovenOrder with_plans(const std::function<std::size_t(std::size_t, std::size_t)> &plan) const;
   WovenOrder priced(double memory) const;

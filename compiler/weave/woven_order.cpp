@@ -49,6 +49,38 @@ void add_product(std::vector<Slice> &slices, const Product &at) {
     slices.push_back({at.plan, at.product, at.product + 1, at.plan, at.product == 0});
 }
 
+/// Adds products; a section of the vector unit that is under way is brought to its end before another one begins.
+class OneSectionAtATime {
+public:
+  OneSectionAtATime(const std::vector<PhasePlan> &plans, std::vector<Slice> &slices)
+      : plans_(plans), slices_(slices), taken_(plans.size(), 0) {}
+
+  void add(const Product &at) {
+    const bool of_unit = plans_[at.plan].section != nullptr;
+    if (of_unit && at.product < taken_[at.plan]) return; // it was brought forward
+    if (of_unit && under_way_ != kNone && under_way_ != at.plan)
+      while (under_way_ != kNone)
+        take(under_way_);
+    if (of_unit)
+      take(at.plan);
+    else
+      add_product(slices_, at);
+  }
+
+private:
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
+  void take(std::size_t plan) {
+    add_product(slices_, {plan, taken_[plan]++});
+    under_way_ = taken_[plan] == plans_[plan].products.size() ? kNone : plan;
+  }
+
+  const std::vector<PhasePlan> &plans_;
+  std::vector<Slice> &slices_;
+  std::vector<std::size_t> taken_; ///< products of each section so far
+  std::size_t under_way_ = kNone;  ///< the section
+};
+
 } // namespace
 
 /// The number of products before the end of each turn of a section.
@@ -87,8 +119,17 @@ void OrderPlayer::add_phases(const WovenOrder &order, std::size_t job, std::size
                              std::vector<PhasePlan> &plans) const {
   const SectionChoice &choice = order.sections[job][section];
   const PricedPlan &priced = plan_of(order, job, section);
-  const NpuConfig &npu = jobs_.npu();
+  const NpuConfig &npu = jobs_.tile_npu();
   const std::uint32_t layer = jobs_.sections(job)[section].layer;
+  if (jobs_.layers()[layer].vector) {
+    for (std::size_t i = 0; i < priced.phases.size(); ++i) {
+      plans.push_back(priced.phases[i]);
+      plans.back().layer = layer;
+      plans.back().section = jobs_.vector_sections(jobs_.sections(job)[section])[i];
+      plans.back().products = section_products(*plans.back().section, layer);
+    }
+    return;
+  }
   const std::uint32_t shift = std::min(choice.shift, npu.spm_banks - priced.banks) * npu.bank_rows();
   for (const PhasePlan &phase : priced.phases) {
     PhasePlan plan = phase;
@@ -126,9 +167,10 @@ OrderPlayer::Sequence OrderPlayer::sequence(const WovenOrder &order) const {
     }
   std::vector<Turn> turns =
       order.balance > 0 ? balance(costs(order), order.balance) : merge(costs(order), order.rule, jobs_.npu());
+  OneSectionAtATime queue(sequence.plans, sequence.slices);
   for (const Turn &turn : stretched(std::move(turns), order.paces))
     for (const Product &product : products[turn.job][turn.item])
-      add_product(sequence.slices, product);
+      queue.add(product);
   return sequence;
 }
 
@@ -136,7 +178,7 @@ std::uint64_t OrderPlayer::cycles(const WovenOrder &order, std::uint64_t limit) 
   Sequence s = sequence(order);
   const Machine &npu = jobs_.npu();
   const std::optional<Program> program =
-      allocate(s.plans, TileWalk(s.plans, jobs_.layers(), jobs_.layout(), npu, std::move(s.slices)),
+      allocate(s.plans, TileWalk(s.plans, jobs_.layers(), jobs_.layout(), jobs_.tile_npu(), std::move(s.slices)),
                traffic_limit(limit, true, npu));
   if (!program || program->room().bytes() > npu.memory.size_bytes || program_bound(*program, npu) >= limit)
     return kTooSlow;
@@ -147,7 +189,7 @@ TimedPlan OrderPlayer::time(const WovenOrder &order) const {
   Sequence s = sequence(order);
   const Machine &npu = jobs_.npu();
   std::optional<Program> program =
-      allocate(s.plans, TileWalk(s.plans, jobs_.layers(), jobs_.layout(), npu, std::move(s.slices)));
+      allocate(s.plans, TileWalk(s.plans, jobs_.layers(), jobs_.layout(), jobs_.tile_npu(), std::move(s.slices)));
   if (!program) throw std::logic_error("an order that fits does not");
   for (PhasePlan &plan : s.plans)
     plan.products = {}; // the program has them

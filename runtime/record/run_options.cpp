@@ -1,7 +1,7 @@
 #include "runtime/record/run_options.hpp"
 
 #include "base/file/output_file.hpp"
-#include "compiler/back/vector_layer.hpp"
+#include "compiler/back/vector_section.hpp"
 
 #include <fmt/format.h>
 

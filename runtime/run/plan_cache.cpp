@@ -45,7 +45,8 @@ json to_json(const compiler::RowRange &range) {
 }
 
 json to_json(const PhasePlan &plan) {
-  const auto &[kind, layer, parts, tile, loops, split, woven, starts_empty, reach, window, policy, products] = plan;
+  const auto &[kind, layer, parts, tile, loops, split, woven, starts_empty, reach, window, policy, products, section] =
+      plan;
   const auto &[dim, count, cores, reduction, sharing] = parts;
   const auto &[m, k, n] = tile;
   const auto &[shared, other, result] = split;

@@ -25,6 +25,7 @@ public:
     time_alone(plans);
     run_.one_by_one_cycles = weave_in_turn(jobs_, plans);
     WeaveOptions options = request_.weave;
+    options.threads = request_.threads;
     options.progress = progress("orders");
     run_.woven = compiler::weave(jobs_, plans, options);
     const compiler::Compiled compiled = compiler::compile_woven(jobs_, run_.woven);

@@ -29,6 +29,20 @@ TEST_P(WovenJobsOnRtl, HaveGoldenBitsAndPredictedCycles) {
   }
 }
 
+class VectorJobsOnRtl : public ::testing::TestWithParam<Case> {};
+
+TEST_P(VectorJobsOnRtl, HaveGoldenBitsAndPredictedCycles) {
+  const auto &[npu, first] = GetParam();
+  for (std::uint64_t seed = first; seed < first + 8; ++seed) {
+    WovenRequest request = random_vector_job_set(npu, seed);
+    request.backend = Backend::kRtl;
+    request.device.stress = {seed, seed % 4 == 0 ? 0.3 : 0};
+    const WovenRun run = run_woven(request);
+    EXPECT_EQ(run.result.outcome, Outcome::kPass)
+        << describe(request) << ": " << fmt::format("{}", fmt::join(run.result.failures, "; "));
+  }
+}
+
 auto sets(std::uint64_t first, std::uint64_t second) {
   return ::testing::Combine(::testing::Values("test8", "test6x10", "test13x7", "test4x8", "test5x2"),
                             ::testing::Values(first, second));
@@ -38,6 +52,12 @@ std::string name_of(const ::testing::TestParamInfo<Case> &info) {
 }
 INSTANTIATE_TEST_SUITE_P(Cosim, WovenJobsOnRtl, sets(1000, 2000), name_of);
 INSTANTIATE_TEST_SUITE_P(CosimLong, WovenJobsOnRtl, sets(3000, 4000), name_of); // the label long, CMakeLists.txt
+
+auto vector_sets(std::uint64_t first, std::uint64_t second) {
+  return ::testing::Combine(::testing::Values("test8v2", "test6x10v1"), ::testing::Values(first, second));
+}
+INSTANTIATE_TEST_SUITE_P(Cosim, VectorJobsOnRtl, vector_sets(1000, 2000), name_of);
+INSTANTIATE_TEST_SUITE_P(CosimLong, VectorJobsOnRtl, vector_sets(3000, 4000), name_of);
 
 } // namespace
 } // namespace gradweave::runtime

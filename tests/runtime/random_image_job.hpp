@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/random/dice.hpp"
-#include "compiler/back/vector_layer.hpp"
+#include "compiler/back/vector_section.hpp"
 #include "compiler/ir/image.hpp"
 #include "runtime/job/job.hpp"
 #include "tests/compiler/image_layer.hpp"

@@ -39,6 +39,38 @@ inline compiler::WeaveJob random_weave_job(Dice &dice, std::size_t number) {
   return job;
 }
 
+/// A depthwise layer that the vector unit takes, mostly between products that compute its image and read its result.
+inline compiler::WeaveJob random_depthwise_job(Dice &dice, std::size_t number, const Machine &npu) {
+  compiler::WeaveJob job;
+  job.name = fmt::format("job{}", number);
+  const compiler::Pass passes[] = {compiler::Pass::kForward, compiler::Pass::kBackward, compiler::Pass::kBoth};
+  job.pass = passes[dice.below(3)];
+  for (;;) {
+    Convolution conv = random_strided_convolution(dice, 4);
+    conv.groups = conv.channels = conv.out_channels = dice.between(2, 21);
+    compiler::Layer depthwise = compiler::image_layer(conv), before, after;
+    depthwise.name = "depthwise";
+    depthwise.dx = dice.chance(0.8);
+    before.name = depthwise.input = "expand";
+    before.m = conv.batch * conv.height * conv.width;
+    before.k = dice.between(1, 20);
+    before.n = conv.channels;
+    after.name = "project";
+    after.input = "depthwise";
+    after.m = conv.m();
+    after.k = conv.channels;
+    after.n = dice.between(1, 20);
+    job.layers = {depthwise};
+    if (dice.chance(0.7)) job.layers.insert(job.layers.begin(), before);
+    if (dice.chance(0.7)) job.layers.push_back(after);
+    compiler::take_vector_unit(job.layers, job.pass, npu);
+    for (std::size_t i = 0; i < job.layers.size(); ++i)
+      job.layers[i].index = static_cast<std::uint32_t>(i);
+    for (const compiler::Layer &layer : job.layers)
+      if (layer.vector) return job;
+  }
+}
+
 /// Two to four jobs.
 inline WovenRequest random_job_set(const std::string &npu, std::uint64_t seed) {
   using compiler::WeavePolicy;
@@ -56,6 +88,15 @@ inline WovenRequest random_job_set(const std::string &npu, std::uint64_t seed) {
   request.weave.seed = request.seed = seed;
   request.plans = 2;
   request.data = dice.chance(0.5) ? DataKind::kSpecial : DataKind::kNormal;
+  return request;
+}
+
+/// The same, some of whose layers are the vector unit's.
+inline WovenRequest random_vector_job_set(const std::string &npu, std::uint64_t seed) {
+  WovenRequest request = random_job_set(npu, seed);
+  Dice dice(seed + 0x5EED);
+  for (std::size_t i = 0; i < request.jobs.size(); ++i)
+    if (i == 0 || dice.chance(0.5)) request.jobs[i] = random_depthwise_job(dice, i, request.npu);
   return request;
 }
 

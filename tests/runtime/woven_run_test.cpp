@@ -25,6 +25,25 @@ TEST(WovenRun, RandomJobSetsHaveGoldenBitsAndThoseOfEachJobAlone) {
   }
 }
 
+/// Sections of the vector unit among products: whichever the order, bits are the golden model's and those of each
+/// alone.
+TEST(WovenRun, DepthwiseLayersOfTheVectorUnitHaveGoldenBits) {
+  const char *const npus[] = {"test8v2", "test6x10v1"};
+  for (std::uint64_t seed = 1; seed <= test::cases(8); ++seed) {
+    WovenRequest request = random_vector_job_set(npus[seed % 2], seed);
+    request.backend = Backend::kFunctional;
+    const WovenRun run = run_woven(request);
+    ASSERT_EQ(run.result.outcome, Outcome::kPass)
+        << describe(request) << ": " << fmt::format("{}", fmt::join(run.result.failures, "; "));
+    for (std::size_t job = 0; job < request.jobs.size(); ++job)
+      EXPECT_EQ(differences_alone(request, run, job), "") << describe(request);
+    request.backend = Backend::kTiming;
+    const WovenRun timed = run_woven(request);
+    EXPECT_EQ(timed.result.cycles(), timed.cycles()) << describe(request);
+    EXPECT_GE(timed.cycles(), timed.result.bounds.run_cycles) << describe(request);
+  }
+}
+
 TEST(WovenRun, CyclesAreThoseOfTheTimingModelAndNoneBeatTheBound) {
   for (std::uint64_t seed = 101; seed <= 100 + test::cases(5); ++seed) {
     const WovenRequest request = random_job_set(kNpus[seed % 5], seed);

@@ -1,0 +1,95 @@
+// Layers of a stream that the vector unit computes: what they move, and whose rows they use.
+#include "compiler/verify/verify_content.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace gradweave::compiler {
+
+void ContentReplay::give_to_unit(const SpmView &view, std::uint32_t layer) {
+  view.for_panels(npu_.lanes(), [&](std::uint32_t first, std::uint32_t end) {
+    tiles_.erase(tiles_.lower_bound(first), tiles_.lower_bound(end));
+  });
+  view.for_rows(npu_.lanes(), [&](std::uint32_t row) {
+    owner_[row] = next_number_;
+    unit_rows_[row] = layer + 1;
+  });
+  ++next_number_;
+}
+
+/// What a transfer moves: rows of a tile may be several rows of the tensor each, whole ones with all that is between
+/// them.
+std::vector<ContentReplay::Located> ContentReplay::locate_rows(const isa::DmaCommand &d, std::string &problem) const {
+  isa::DmaCommand row = d;
+  row.rows = 1;
+  std::vector<Located> all;
+  for (std::uint32_t i = 0; i < d.rows && problem.empty(); ++i) {
+    row.dram_addr = d.dram_addr + std::uint64_t{i} * d.pitch;
+    row.cols = 1;
+    Located at = locate(row, problem);
+    if (at.binding == kNowhere && problem.empty()) problem = "moves what is no tensor";
+    if (!problem.empty()) break;
+    const TensorBinding &b = binding(at.binding);
+    const std::uint32_t pixel = b.pitch / (b.fp32 ? 4 : 2), whole = d.cols / pixel;
+    at.rect.rows = std::max(1U, whole);
+    at.rect.cols = whole > 0 ? b.cols : d.cols;
+    if (whole > 0 ? at.rect.col != 0 || d.cols % pixel != 0 : d.cols > b.cols - at.rect.col)
+      problem = fmt::format("moves a part of rows of {}", to_string(b.tensor));
+    else if (at.rect.rows > b.rows - at.rect.row)
+      problem = fmt::format("{} reaches outside the tensor of {} x {}", name(at.binding, at.rect), b.rows, b.cols);
+    all.push_back(at);
+  }
+  return all;
+}
+
+std::string ContentReplay::vector_load(const isa::DmaCommand &d, const CommandInfo &info, const SyncReplay &sync) {
+  std::string problem;
+  for (const Located &at : locate_rows(d, problem)) {
+    if (!problem.empty()) return problem;
+    const auto is = [&](Tensor t) {
+      return compiled_.layout.place(info.layer, t) == static_cast<std::int32_t>(at.binding);
+    };
+    if (!is(Tensor::kX) && !is(Tensor::kW) && !is(Tensor::kDY))
+      return fmt::format("the vector unit loads {}, which is no operand of the layer", name(at.binding, at.rect));
+    if (problem = load_elements(at, sync); !problem.empty()) return problem;
+  }
+  give_to_unit(view_of(d), info.layer);
+  return problem;
+}
+
+std::string ContentReplay::vector_store(const isa::DmaCommand &d, const CommandInfo &info, const SyncReplay &sync) {
+  bool own = true;
+  view_of(d).for_rows(npu_.lanes(), [&](std::uint32_t row) { own = own && unit_rows_[row] == info.layer + 1; });
+  if (!own) return fmt::format("stores scratchpad row {} on, not all of which the vector unit wrote", d.spm.row);
+  std::string problem;
+  for (const Located &at : locate_rows(d, problem)) {
+    if (!problem.empty()) return problem;
+    const TensorBinding &b = binding(at.binding);
+    if (b.input || b.layer != info.layer)
+      return fmt::format("the vector unit overwrites {}, which is no result of the layer", name(at.binding, at.rect));
+    stored_[at.binding].push_back({at.rect, at.step, sync.engine(), sync.position()});
+  }
+  return problem;
+}
+
+std::string ContentReplay::vector_step(const isa::Decoded &command, const CommandInfo &info, const SyncReplay &sync) {
+  if (const auto *p = std::get_if<isa::ProgramCommand>(&command.op)) units_.at(p->unit).take(*p);
+  if (const auto *t = std::get_if<isa::TileCommand>(&command.op)) units_.at(t->unit).take(*t);
+  if (const auto *v = std::get_if<isa::VectorCommand>(&command.op))
+    for (const vector::TileUse &use : units_.at(v->unit).uses(*v))
+      if (use.is_result()) give_to_unit(view_of(use), info.layer);
+  if (const auto *d = std::get_if<isa::DmaCommand>(&command.op)) {
+    // A tensor that layers share is that of the layer that computes it: what others load of it is a tile.
+    const std::array<Tensor, 3> &results = result_tensors();
+    if (!d->store && std::find(results.begin(), results.end(), info.tensor) != results.end()) return load(*d, sync);
+    return d->store ? vector_store(*d, info, sync) : vector_load(*d, info, sync);
+  }
+  const bool computes = std::holds_alternative<isa::GemmCommand>(command.op) ||
+                        std::holds_alternative<isa::ConvCommand>(command.op) ||
+                        std::holds_alternative<isa::AddCommand>(command.op);
+  return computes ? "the array computes for a layer that is the vector unit's" : "";
+}
+
+} // namespace gradweave::compiler
