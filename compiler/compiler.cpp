@@ -32,15 +32,15 @@ Fingerprint fingerprint(const RowRange &range) {
 }
 
 Fingerprint fingerprint(const PhasePlan &plan) {
-  const auto &[kind, index, parts, tile, loops, split, woven, starts_empty, reach, window, policy, products, section] =
-      plan;
+  const auto &[kind, index, parts, tile, loops, split, woven, joined, takes_parts, starts_empty, reach, window, policy,
+               products, section] = plan;
   const auto &[dim, count, cores, reduction, sharing] = parts;
   const auto &[m, k, n] = tile;
   const auto &[shared, other, result] = split;
   const auto &[reload, conflict] = policy;
   return Fingerprint().add(kind, dim, count, cores, reduction, sharing, m, k, n, loops[0], loops[1], loops[2],
-                           fingerprint(shared), fingerprint(other), fingerprint(result), woven, starts_empty, reach,
-                           window, reload, conflict);
+                           fingerprint(shared), fingerprint(other), fingerprint(result), woven, joined, takes_parts,
+                           starts_empty, reach, window, reload, conflict);
 }
 
 /// What the stream of a layer depends on, and nothing else.

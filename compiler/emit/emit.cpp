@@ -8,7 +8,9 @@
 namespace gradweave::compiler {
 namespace {
 
-isa::SpmTile spm_tile(const Place &place) { return {place.rows.first + place.guard, place.pstride, 0}; }
+isa::SpmTile spm_tile(const Place &place) {
+  return {place.rows.first + place.guard, place.pstride, static_cast<std::uint8_t>(place.rot)};
+}
 
 /// The waits and posts of an action, in as many SYNCs as they take beside the action's own: a command has three of
 /// each.
@@ -50,7 +52,7 @@ isa::DmaCommand dma_command(const Action &a, const RowRun &run, std::uint32_t la
   d.cols = a.rect.cols;
   d.spm = spm_tile(a.place);
   d.spm.row += run.at * (a.fp32 ? 2 : 1);
-  d.spm.rot = static_cast<std::uint8_t>(run.at % lanes);
+  d.spm.rot = static_cast<std::uint8_t>((a.place.rot + run.at) % lanes);
   return d;
 }
 

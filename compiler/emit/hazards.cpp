@@ -140,8 +140,8 @@ private:
   }
   void need(std::int32_t other, std::size_t engine) { needs_[engine] = std::max(needs_[engine], other); }
   bool initial_values_ready(std::int32_t producer, const Action &consumer) const;
-  void read(const RowRange &range, bool initial_values);
-  void write(const RowRange &range);
+  void read(const Place &place, bool initial_values);
+  void write(const Place &place);
   void collect(const Action &a);
   void collect_move(const Action &a);
   void settle(Clock &clock);
@@ -171,9 +171,9 @@ template <std::size_t E> bool OrdererOf<E>::initial_values_ready(std::int32_t pr
   return first_block_[static_cast<std::size_t>(now_)] >= last_needed + kSafeBlocks;
 }
 
-template <std::size_t E> void OrdererOf<E>::read(const RowRange &range, bool initial_values) {
+template <std::size_t E> void OrdererOf<E>::read(const Place &place, bool initial_values) {
   const Action &self = action(now_);
-  rows_.visit(range, [&](Run &run) {
+  const auto visit = [&](Run &run) {
     if (run.writer != kNone) {
       const bool same_engine = run.writing_engine == engine_;
       // An ADD begins when all that its core did before is written, and nothing begins on the core before it ends.
@@ -182,26 +182,28 @@ template <std::size_t E> void OrdererOf<E>::read(const RowRange &range, bool ini
       if (!same_engine || !ready) need(run.writer, run.writing_engine);
     }
     run.readers[engine_] = now_;
-  });
+  };
+  place.for_runs([&](const RowRange &range) { rows_.visit(range, visit); });
 }
 
-template <std::size_t E> void OrdererOf<E>::write(const RowRange &range) {
+template <std::size_t E> void OrdererOf<E>::write(const Place &place) {
   // An engine's own accesses are in order: loads and results complete in order, and a GEMM has read its operands
   // before a later one's results leave the array.
-  rows_.write(range, now_, engine_, [&](const Run &run) {
+  const auto visit = [&](const Run &run) {
     if (run.writer != kNone && run.writing_engine != engine_) need(run.writer, run.writing_engine);
     for (std::size_t e = 0; e < E; ++e)
       if (e != engine_) need(run.readers[e], e);
-  });
+  };
+  place.for_runs([&](const RowRange &range) { rows_.write(range, now_, engine_, visit); });
 }
 
 template <std::size_t E> void OrdererOf<E>::collect(const Action &a) {
   needs_ = nothing<E>();
   if (!a.computes()) return collect_move(a);
-  read(a.a.rows, false);
-  read(a.b.rows, false);
-  if (a.acc || a.kind == Action::Kind::kAdd) read(a.cin.rows, true);
-  write(a.cout.rows);
+  read(a.a, false);
+  read(a.b, false);
+  if (a.acc || a.kind == Action::Kind::kAdd) read(a.cin, true);
+  write(a.cout);
 }
 
 template <std::size_t E> void OrdererOf<E>::collect_move(const Action &a) {
@@ -220,7 +222,7 @@ template <std::size_t E> void OrdererOf<E>::collect_move(const Action &a) {
     return;
   }
   if (a.kind == Action::Kind::kLoad) {
-    write(a.place.rows);
+    write(a.place);
     if (a.spill) {
       need(last(spill_store_, a.dram_addr), kStoreEngine);
       spill_load_[a.dram_addr] = now_;
@@ -228,7 +230,7 @@ template <std::size_t E> void OrdererOf<E>::collect_move(const Action &a) {
       need(stored_[tensor], kStoreEngine);
     }
   } else {
-    read(a.place.rows, false);
+    read(a.place, false);
     if (a.spill) {
       need(last(spill_load_, a.dram_addr), kLoadEngine);
       spill_store_[a.dram_addr] = now_;

@@ -58,6 +58,11 @@ struct PhasePlan {
   SpmSplit split;
   /// Runs together with the phases before it, back to the last that is not woven (run_order()).
   bool woven = false;
+  /// Runs behind the phases before it, as one with them: what is woven with these is spread over it, too.
+  bool joined = false;
+  /// Tiles of activations that it reads, and those that are computed or also read so and have rows and all columns in
+  /// common with them, are parts of one tile (join_tiles()).
+  bool takes_parts = false;
   bool starts_empty = false; ///< no tile of the phases before it stays in the scratchpad
   /// Tiles stay for the phases up to so many after this one; what only later ones need is given up. 0: for all.
   std::uint32_t reach = 0;
@@ -68,11 +73,20 @@ struct PhasePlan {
   std::shared_ptr<const VectorSection> section = {};
 };
 
-/// A tile in the scratchpad; panels follow one another without gaps.
+/// A tile in the scratchpad; panels follow one another without gaps. Or some rows of one, in each of its panels.
 struct Place {
-  RowRange rows;
+  RowRange rows; ///< of a part those in the first panel
   std::uint32_t pstride = 0;
-  std::uint32_t guard = 0; ///< rows before the first of the tile
+  std::uint32_t guard = 0;  ///< rows before the first of the tile
+  std::uint32_t panels = 0; ///< of a part of a tile; 0: all of it
+  std::uint32_t rot = 0;    ///< lane of the first element of the first row
+
+  /// Calls f with each run of rows that follow one another.
+  template <typename F> void for_runs(const F &f) const {
+    if (panels == 0) return f(rows);
+    for (std::uint32_t panel = 0; panel < panels; ++panel)
+      f(RowRange{rows.first + panel * pstride, rows.rows});
+  }
 };
 
 struct Action {

@@ -45,8 +45,10 @@ public:
   void add(std::size_t plan) {
     if (plans_[plan].woven && !run_.empty())
       weave(plan);
+    else if (plans_[plan].joined && !run_.empty())
+      join(plan);
     else
-      append(plan);
+      begin(plan);
   }
   std::vector<Slice> take() {
     end_run();
@@ -58,7 +60,8 @@ private:
   using Behind = std::map<Area, std::size_t>;
 
   const TileProduct &product(const Turn &at) const { return plans_[at.plan].products[at.product]; }
-  void append(std::size_t plan);
+  void begin(std::size_t plan);
+  void join(std::size_t plan);
   void weave(std::size_t plan);
   void end_run();
   void find_written(std::size_t plan);
@@ -75,16 +78,19 @@ private:
   std::map<std::int32_t, Behind> known_;   ///< likewise, of what it reads
 };
 
-void Weaver::append(std::size_t plan) {
+void Weaver::begin(std::size_t plan) {
   end_run();
   leader_ = plan;
+  const bool alone = plan + 1 == plans_.size() || !(plans_[plan + 1].woven || plans_[plan + 1].joined);
+  if (alone)
+    slices_.push_back({plan, 0, plans_[plan].products.size(), plan, true});
+  else
+    join(plan);
+}
+
+void Weaver::join(std::size_t plan) {
   const std::size_t count = plans_[plan].products.size();
-  const bool alone = plan + 1 == plans_.size() || !plans_[plan + 1].woven;
-  if (alone) {
-    slices_.push_back({plan, 0, count, plan, true});
-    return;
-  }
-  run_.reserve(count);
+  run_.reserve(run_.size() + count);
   for (std::size_t i = 0; i < count; ++i)
     run_.push_back({plan, i});
 }

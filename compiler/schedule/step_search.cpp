@@ -200,7 +200,9 @@ void StepSearch::search_together() {
 
 void StepSearch::weave(StepWalk &walk) {
   const std::uint64_t changes = std::min(options_.step_plans, kWeavings);
+  walk.try_parts(changes);
   walk.try_weaving(changes, options_.start == StepStart::kPlacement ? changes / kPatience : changes);
+  walk.try_putting_off(changes);
 }
 
 /// Goes on until the walk has tried so many changes, or has done the work that they may take.

@@ -31,18 +31,18 @@ StepWalk::StepWalk(const std::vector<Layer> &layers, Pass pass, const Layout &la
   const auto count = static_cast<std::uint32_t>(layers_.size());
   if (pass != Pass::kBackward)
     for (std::uint32_t i = 0; i < count; ++i)
-      sections_.push_back({i, &own.of(layers[i], Pass::kForward), {}});
+      sections_.push_back({i, &own.of(layers[i], Pass::kForward), {}, {}});
   if (pass != Pass::kForward)
     for (std::uint32_t i = count; i-- > 0;)
-      sections_.push_back({i, &own.of(layers[i], Pass::kBackward), {}});
+      sections_.push_back({i, &own.of(layers[i], Pass::kBackward), {}, {}});
 }
 
 void StepWalk::begin(std::size_t level) {
   for (Section &section : sections_) {
     const std::vector<OwnPlan> &levels = section.choice->levels;
     set(section, levels[std::min(level, levels.size() - 1)].phases);
-    section.woven = section.alone = false;
-    section.reach = 0;
+    section.woven = section.parts = section.alone = false;
+    section.reach = section.later = 0;
   }
   around_.clear();
   cost_ = first_cost_ = cost(0, sections_.size(), kNoPlan);
@@ -59,14 +59,14 @@ void StepWalk::begin(std::size_t level) {
 
 /// Plans that are to run for the section's layer.
 void StepWalk::set(Section &section, std::vector<PhasePlan> plans) const {
-  section.array = 0;
+  section.array.clear();
   for (PhasePlan &p : plans) {
     p.layer = section.layer;
     p.products.clear();
     // A tile that is cut like another phase's: of images, dX counts the terms of all taps along N, the others do not.
     const TileShape largest = largest_tile(p.kind, layers_[section.layer]);
     p.tile = {std::min(p.tile.m, largest.m), std::min(p.tile.k, largest.k), std::min(p.tile.n, largest.n)};
-    section.array += plan_cycles(p, layers_[section.layer], npu_);
+    section.array.push_back(plan_cycles(p, layers_[section.layer], npu_));
   }
   section.plans = std::move(plans);
 }
@@ -75,22 +75,23 @@ void StepWalk::set(Section &section, std::vector<PhasePlan> plans) const {
 void StepWalk::run_like(Section &section, const Section &like) const {
   set(section, like.plans);
   section.woven = like.woven;
+  section.parts = like.parts;
   section.alone = like.alone;
   section.reach = like.reach;
 }
 
 std::vector<PhasePlan> StepWalk::range(std::size_t first, std::size_t end) const {
   std::vector<PhasePlan> plans;
-  for (std::size_t s = first; s < end; ++s) {
-    const std::size_t at = plans.size();
-    plans.insert(plans.end(), sections_[s].plans.begin(), sections_[s].plans.end());
-    plans[at].starts_empty = sections_[s].alone;
-    plans[at].woven = sections_[s].woven && s > first;
-    for (std::size_t i = at; i < plans.size(); ++i) {
-      plans[i].reach = sections_[s].reach;
-      plans[i].products = plan_products(plans[i], layers_[plans[i].layer], npu_);
-    }
-  }
+  for_phases(first, end, [&](std::size_t s, std::size_t phase, bool begins, bool joined, bool late) {
+    const Section &section = sections_[s];
+    PhasePlan &plan = plans.emplace_back(section.plans[phase]);
+    plan.starts_empty = begins && section.alone;
+    plan.woven = late || (begins && section.woven && s > first);
+    plan.joined = joined;
+    plan.takes_parts = section.parts;
+    plan.reach = section.reach;
+    plan.products = plan_products(plan, layers_[plan.layer], npu_);
+  });
   return plans;
 }
 
@@ -112,8 +113,8 @@ Layout StepWalk::layout_of(std::size_t first, std::size_t end) const {
 
 std::uint64_t StepWalk::cost(std::size_t first, std::size_t end, std::uint64_t limit) {
   std::uint64_t array = 0; // tiles of a few elements are many, and take long to place
-  for (std::size_t s = first; s < end; ++s)
-    array += sections_[s].array;
+  for_phases(first, end,
+             [&](std::size_t s, std::size_t phase, bool, bool, bool) { array += sections_[s].array[phase]; });
   if (judge_.least_of_cycles(array) >= limit) return kNoPlan;
   std::uint64_t lost = 0;
   const std::optional<Program> program =

@@ -28,9 +28,15 @@ public:
   /// Lets layers take over what the memory model would keep (place_tensors()), cut alike or not, where the step is
   /// faster for it.
   void try_placement();
+  /// Lets tiles of what a layer computes stay for those that read it soon, whatever parts of them each takes, where
+  /// that is faster, with so many changes tried for each group of shapes.
+  void try_parts(std::uint64_t changes);
   /// Lets neighbours run woven where that is faster, with so many changes tried for each pair of shapes, or `patience`
   /// if none of these gains.
   void try_weaving(std::uint64_t changes, std::uint64_t patience);
+  /// Puts weight gradients that wait for memory off to later layers whose array is busier, where that is faster, with
+  /// so many changes tried for each pair of shapes.
+  void try_putting_off(std::uint64_t changes);
   /// Tries so many changes, or fewer once the walk has simulated `bursts` in all, try_weaving() apart.
   void run(std::uint64_t changes, std::uint64_t bursts);
 
@@ -50,11 +56,17 @@ private:
   struct Section {
     std::uint32_t layer = 0;
     const LayerPlans::Choice *choice = nullptr;
-    std::vector<PhasePlan> plans; ///< without products
-    std::uint64_t array = 0;      ///< cycles that they take at least
-    bool woven = false;           ///< its first phase runs together with those before it
-    bool alone = false;           ///< takes over no tiles from the sections before
-    std::uint32_t reach = 0;      ///< PhasePlan::reach of its phases
+    std::vector<PhasePlan> plans;     ///< without products
+    std::vector<std::uint64_t> array; ///< cycles that each of them takes at least
+    bool woven = false;               ///< its first phase runs together with those before it
+    bool parts = false;               ///< PhasePlan::takes_parts of its phases
+    bool alone = false;               ///< takes over no tiles from the sections before
+    std::uint32_t reach = 0;          ///< PhasePlan::reach of its phases
+    std::uint32_t later = 0; ///< its dW, if it has a phase of its own, is woven with the section so many behind
+
+    bool puts_off(std::size_t phase) const {
+      return later > 0 && plans.size() > 1 && plans[phase].kind == PhaseKind::kDw;
+    }
   };
 
   void set(Section &section, std::vector<PhasePlan> plans) const;
@@ -72,12 +84,25 @@ private:
   std::pair<std::size_t, std::size_t> run_of(std::size_t section) const;
   void copy_run(std::size_t from, std::size_t to);
   bool weave_with_last(std::size_t section, std::uint64_t changes, std::uint64_t patience);
+  std::size_t last_reader(std::size_t section) const;
+  bool reads(std::size_t section, std::int32_t tensor) const;
+  void share_tiles(std::size_t first, std::size_t last, std::uint32_t ranges);
+  bool keep_for_readers(std::size_t first, std::size_t last, std::uint64_t changes);
+  struct Balance;
+  Balance balance_of(std::size_t first, std::size_t end) const;
+  std::vector<std::int64_t> gradients();
+  std::uint64_t cost_of_both(std::size_t section, std::size_t host, std::uint64_t limit);
+  std::pair<std::size_t, std::size_t> around(std::size_t section) const;
+  bool put_off(std::size_t section, std::size_t host, std::uint64_t changes);
   std::vector<std::size_t> pick_sections();
   bool improves();
   void try_on_all(const std::function<void(Section &)> &change);
   void try_change();
   void try_linked_change(std::size_t one);
   std::uint64_t shared_tensors(std::size_t one, std::size_t other) const;
+  /// Calls take(section, index of the phase, whether it is the section's first here, PhasePlan::joined, whether it was
+  /// put off) for all phases that run from section `first` to before `end`.
+  template <typename Take> void for_phases(std::size_t first, std::size_t end, const Take &take) const;
   /// Plans of the sections from `first` to before `end`.
   std::vector<PhasePlan> range(std::size_t first, std::size_t end) const;
   Layout layout_of(std::size_t first, std::size_t end) const;
@@ -105,5 +130,29 @@ private:
   std::uint64_t woven_bursts_ = 0; ///< share of its bursts that weaving took
   std::uint64_t whole_bursts_ = 0; ///< share of its bursts that were simulated in whole steps
 };
+
+template <typename Take> void StepWalk::for_phases(std::size_t first, std::size_t end, const Take &take) const {
+  std::vector<std::vector<std::size_t>> guests(end);
+  for (std::size_t s = 0; s < end; ++s)
+    if (const std::size_t host = s + sections_[s].later; host > s && host < end) guests[host].push_back(s);
+  const auto put_off = [&](const Section &section) {
+    std::size_t phase = 0;
+    while (phase < section.plans.size() && !section.puts_off(phase))
+      ++phase;
+    return phase;
+  };
+  for (std::size_t s = first; s < end; ++s) {
+    const Section &section = sections_[s];
+    std::size_t begun = 0;
+    for (std::size_t i = 0; i < section.plans.size(); ++i)
+      if (!section.puts_off(i)) {
+        take(s, i, begun == 0, begun > 0 && !guests[s].empty(), false);
+        ++begun;
+      }
+    for (const std::size_t guest : guests[s])
+      if (const std::size_t phase = put_off(sections_[guest]); phase < sections_[guest].plans.size())
+        take(guest, phase, false, false, true);
+  }
+}
 
 } // namespace gradweave::compiler

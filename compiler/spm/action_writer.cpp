@@ -46,11 +46,46 @@ void ActionWriter::move(Action::Kind kind, Tile &t, std::int64_t row, bool spill
   program_.more_commands += run_count(action.rect) - 1;
 }
 
-void ActionWriter::compute(const TileProduct &product, const Needs &needs, const TileTable &table) {
+Place ActionWriter::place_of(const Tile &t, const TilePart &part) const {
+  Place place = place_at(t, t.at);
+  if (part.rows == 0) return place;
+  place.rows = {place.rows.first + place.guard + part.skip, part.rows};
+  place.guard = 0;
+  place.panels = static_cast<std::uint32_t>(divide_up(t.rect.cols, npu_.lanes()));
+  place.rot = part.skip % npu_.lanes();
+  return place;
+}
+
+namespace {
+
+Rect rect_of(const Tile &t, const TilePart &part) {
+  return part.rows == 0 ? t.rect : Rect{t.rect.row + part.skip, t.rect.col, part.rows, t.rect.cols};
+}
+
+} // namespace
+
+void ActionWriter::store_part(const Tile &t, const TilePart &part) {
+  const TensorBinding &binding = layout_.tensors[static_cast<std::size_t>(t.binding)];
+  Action action;
+  action.kind = Action::Kind::kStore;
+  action.product = product();
+  action.tensor = binding.tensor;
+  action.layer = binding.layer;
+  action.binding = t.binding;
+  action.rect = rect_of(t, part);
+  action.place = place_of(t, part);
+  action.pitch = binding.pitch;
+  action.dram_addr = element_address(binding, action.rect);
+  program_.actions.push_back(action);
+}
+
+void ActionWriter::compute(const TileProduct &product, const Needs &needs, const TileTable &table,
+                           const std::array<TilePart, 4> *parts) {
   const auto tile = [&](std::int32_t id) -> const Tile & { return table.tiles[static_cast<std::size_t>(id)]; };
+  const auto part = [&](std::size_t slot) { return parts == nullptr ? TilePart{} : (*parts)[slot]; };
   const auto place = [&](std::size_t slot) {
     const std::int32_t id = needs.tile[slot];
-    return id < 0 ? Place{} : place_at(tile(id), tile(id).at);
+    return id < 0 ? Place{} : place_of(tile(id), part(slot));
   };
   const Tile &result = tile(needs.tile[Needs::kCout]);
   Action gemm;
@@ -60,7 +95,7 @@ void ActionWriter::compute(const TileProduct &product, const Needs &needs, const
   gemm.tensor = product.result;
   gemm.layer = product.layer;
   gemm.binding = result.binding;
-  gemm.rect = result.rect;
+  gemm.rect = rect_of(result, part(Needs::kCout));
   gemm.acc = !product.add && needs.tile[Needs::kCin] >= 0;
   gemm.out_bf16 = !result.fp32;
   gemm.a = place(Needs::kA);

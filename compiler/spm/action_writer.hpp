@@ -24,12 +24,17 @@ public:
   /// A LOAD or STORE between the scratchpad rows from `row` on and the tile's tensor, or its spill space, which it is
   /// given if it has none.
   void move(Action::Kind kind, Tile &t, std::int64_t row, bool spill);
+  /// A STORE of a part of a tile of elements.
+  void store_part(const Tile &t, const TilePart &part);
   /// The GEMM or ADD of a product whose tiles all have places.
-  void compute(const TileProduct &product, const Needs &needs, const TileTable &table);
+  /// `parts`: what it takes of them; null: all.
+  void compute(const TileProduct &product, const Needs &needs, const TileTable &table,
+               const std::array<TilePart, 4> *parts = nullptr);
   /// A piece of the vector unit's, behind gates if it is the first, and with what the last one's stores end.
   void vector(const TileProduct &product);
 
 private:
+  Place place_of(const Tile &t, const TilePart &part) const;
   std::uint32_t product() const { return static_cast<std::uint32_t>(program_.products.size()); }
 
   Program &program_;

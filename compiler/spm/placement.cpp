@@ -32,7 +32,7 @@ double Placement::cost(const SpmMap::Segment &s, bool loads, std::uint32_t rows)
   double lost = 0;
   if (s.tile != SpmMap::kDead) {
     const Tile &t = tile(s.tile);
-    if (t.next_use == step_) return kInfinite; // the product at hand needs it
+    if (t.next_use == step_ || t.parts_left > 0) return kInfinite; // the product at hand needs it, or parts are missing
     last = t.last;
     // Belady: among tiles of a size, the one whose next use is farthest costs least.
     const double moved = t.role == TileRole::kPartial || t.dirty ? 2 : 1;
@@ -102,6 +102,8 @@ bool Placement::place(std::int32_t id, const RowRange &area) {
 /// Everything goes, and the product's tiles are laid side by side: for scratchpads too fragmented otherwise.
 bool Placement::repack() {
   const Needs &needs = table_.needs[step_];
+  for (const auto &s : map_.segments())
+    if (s.tile != SpmMap::kDead && tile(s.tile).parts_left > 0) return false; // what is there of it is nowhere else
   for (const std::int32_t id : placed_)
     leave(tile(id));
   for (const auto &s : map_.segments())

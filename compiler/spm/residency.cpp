@@ -83,9 +83,11 @@ private:
   }
   void move(Action::Kind kind, Tile &t, std::int64_t row, bool spill, bool in_any_case);
   void store(Tile &t, bool in_any_case);
+  bool write_part(Tile &t, const TilePart &part);
   void move_tiles();
   void run_vector(const TileProduct &product);
-  void use_tiles(const Needs &needs);
+  bool use_tiles(const Needs &needs);
+  const std::array<TilePart, 4> *parts() const { return table_.parts.empty() ? nullptr : &table_.parts[step_]; }
 
   Tile &tile(std::int32_t id) { return table_.tiles[static_cast<std::size_t>(id)]; }
 
@@ -126,8 +128,20 @@ void Allocator::move_tiles() {
       move(Action::Kind::kLoad, t, t.at, t.role == TileRole::kPartial, !t.computed && t.first_use == step_);
 }
 
-/// After the product: a complete result leaves, and tiles that are needed no more give up their rows.
-void Allocator::use_tiles(const Needs &needs) {
+/// A part of a tile is complete; it leaves if the tensor does. Whether the tile may stay until the others are.
+bool Allocator::write_part(Tile &t, const TilePart &part) {
+  --t.parts_left;
+  t.dirty = !table_.stored[static_cast<std::size_t>(t.binding)];
+  if (!t.dirty) {
+    writer_.store_part(t, part);
+    t.last.store = static_cast<std::int32_t>(step_);
+  }
+  return t.parts_left == 0 || t.next_use != kNever;
+}
+
+/// After the product: a complete result leaves, and tiles that are needed no more give up their rows. Whether those
+/// that are not complete may stay.
+bool Allocator::use_tiles(const Needs &needs) {
   for (std::size_t slot = 0; slot < needs.tile.size(); ++slot) {
     if (needs.tile[slot] < 0) continue;
     Tile &t = tile(needs.tile[slot]);
@@ -136,7 +150,9 @@ void Allocator::use_tiles(const Needs &needs) {
     if (t.at < 0 || (slot != Needs::kCout && needs.tile[slot] == needs.tile[Needs::kCout]))
       continue; // updated in place: handled as the result
     const bool complete = t.role == TileRole::kElements || t.next_use == kNever;
-    if (slot == Needs::kCout && complete) {
+    if (slot == Needs::kCout && parts() != nullptr && (*parts())[slot].rows != 0) {
+      if (!write_part(t, (*parts())[slot])) return false;
+    } else if (slot == Needs::kCout && complete) {
       t.dirty = !table_.stored[static_cast<std::size_t>(t.binding)];
       if (!t.dirty) store(t, true);
     }
@@ -144,6 +160,7 @@ void Allocator::use_tiles(const Needs &needs) {
     if (t.dirty && needs.next[slot] != kNever) store(t, false); // it will be loaded again
     placement_.release(t);
   }
+  return true;
 }
 
 /// The product before which everything is given up that the phase at hand leaves.
@@ -186,8 +203,8 @@ bool Allocator::run(const std::vector<PhasePlan> &plans, const Slice &slice, Pla
     }
     if (!placement_.make_room(step_)) return false;
     move_tiles();
-    writer_.compute(product, needs, table_);
-    use_tiles(needs);
+    writer_.compute(product, needs, table_, parts());
+    if (!use_tiles(needs)) return false;
     program_.products.push_back(product);
     ++step_;
     if (watch != nullptr && !watch->goes_on(program_, traffic_)) return false;

@@ -6,6 +6,7 @@
 #include "compiler/lower/layout.hpp"
 #include "compiler/lower/order.hpp"
 #include "compiler/lower/tiling.hpp"
+#include "compiler/spm/tile_parts.hpp"
 
 #include <algorithm>
 
@@ -78,6 +79,7 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
                      const std::vector<Layer> &layers, const Layout &layout,
                      const std::vector<ReductionPlans> &reductions, const NpuConfig &npu) {
   TableBuilder builder(*this, npu.lanes());
+  std::vector<bool> in_parts; // by tile, if any
   for (const Slice &slice : order)
     for (std::size_t i = slice.first; i < slice.end; ++i) {
       const TileProduct &p = plans[slice.plan].products[i];
@@ -110,8 +112,19 @@ TileTable::TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slic
       }
       n.tile[Needs::kCout] = leaves_rounded ? elements(p.result, r.c_rect) : sum(p.add ? 0 : p.part);
       tiles[static_cast<std::size_t>(n.tile[Needs::kCout])].computed = true;
+      if (plans[slice.plan].takes_parts && !p.add) {
+        in_parts.resize(tiles.size(), false);
+        in_parts[static_cast<std::size_t>(n.tile[Needs::kA])] = true;
+        if (r.b != Tensor::kW) in_parts[static_cast<std::size_t>(n.tile[Needs::kB])] = true;
+      }
       needs.push_back(n);
     }
+  if (!in_parts.empty()) {
+    in_parts.resize(tiles.size(), false);
+    for (std::size_t i = 0; i < tiles.size(); ++i) // whatever is computed fills what is read
+      if (tiles[i].computed) in_parts[i] = true;
+    join_tiles(*this, in_parts, npu.lanes());
+  }
   // An intermediate need not be stored if whoever reads it reads the tiles that were computed.
   for (const TensorBinding &b : layout.tensors)
     stored.push_back(b.result);

@@ -34,7 +34,8 @@ struct Tile {
   std::int32_t at = -1;      ///< first scratchpad row; -1: not resident
   std::int32_t binding = -1; ///< of the tensor in the layout
   std::uint32_t first_use = kNever;
-  std::uint32_t part = 0; ///< of a partial sum: which part of the reduction plan
+  std::uint32_t part = 0;       ///< of a partial sum: which part of the reduction plan
+  std::uint32_t parts_left = 0; ///< products that are still to write a part of it, if it is computed in parts
   Rect rect;
   Guard guard;               ///< rows of `rows` that are no part of it, where it is read as an image; else none
   std::int64_t scratch = -1; ///< DRAM address of its spill space; -1: none yet
@@ -47,12 +48,20 @@ struct Needs {
   std::array<std::uint32_t, 4> next{kNever, kNever, kNever, kNever}; ///< next product that needs the tile
 };
 
+/// Rows of a tile that a product takes; none: all.
+struct TilePart {
+  std::uint32_t skip = 0, rows = 0; ///< rows before it, and its own
+};
+
 struct TileTable {
   std::vector<Tile> tiles;
   std::vector<Needs> needs; ///< one entry a product, in the order in which they run
+  /// Of the tiles of each product, what it takes of them; empty: all products take all.
+  std::vector<std::array<TilePart, 4>> parts;
   std::vector<bool> stored; ///< of each binding: its tiles go to memory as soon as they are complete
 
-  /// Tiles of two phases are one if the phases cut the tensor alike.
+  /// Tiles of two phases are one if the phases cut the tensor alike, or one is a part of the other and may be
+  /// (PhasePlan::takes_parts).
   TileTable(const std::vector<PhasePlan> &plans, const std::vector<Slice> &order, const std::vector<Layer> &layers,
             const Layout &layout, const std::vector<ReductionPlans> &reductions, const NpuConfig &npu);
 };

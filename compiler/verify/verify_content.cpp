@@ -193,13 +193,19 @@ std::string ContentReplay::store(const isa::DmaCommand &d, const SyncReplay &syn
   // Rows between gaps of a grid.
   if (tile == nullptr) tile = find_rows(view_of(d), skipped);
   if (tile != nullptr && tile->content.lines.grid_w == 0 && tile->view.rows != d.rows) tile = nullptr;
-  if (tile == nullptr) return fmt::format("stores scratchpad row {} on, which holds no such tile", d.spm.row);
-  const Content content = tile->content;
+  std::optional<Content> held;
+  if (tile != nullptr)
+    held = tile->content;
+  else
+    held = content_of(view_of(d));
+  if (!held) return fmt::format("stores scratchpad row {} on, which holds no such tile", d.spm.row);
+  const Content content = *held;
+  if (tile == nullptr) skipped = 0;
   std::string problem;
   const Located at = locate(d, problem);
   if (!problem.empty()) return problem;
   if (at.binding == kNowhere) {
-    if (tile->view.rows != d.rows) return "spills a part of a tile of sums";
+    if (tile == nullptr || tile->view.rows != d.rows) return "spills a part of a tile of sums";
     return spill(d, content, sync);
   }
   const TensorBinding &b = binding(at.binding);
@@ -284,16 +290,15 @@ std::string ContentReplay::continue_sum(const isa::GemmCommand &g, const Tile *c
 
 std::string ContentReplay::gemm(const isa::GemmCommand &g) {
   const GemmViews v(g);
-  const Tile *a = find(v.a);
-  const Tile *b = find(v.b);
-  if (a == nullptr || b == nullptr) return fmt::format("operand {} is not a whole tile", a == nullptr ? "A" : "B");
-  if (!a->content.plain() || !b->content.plain()) return "multiplies rows with gaps between them";
+  const std::optional<Content> a = content_of(v.a), b = content_of(v.b);
+  if (!a || !b) return fmt::format("operand {} is not a whole tile, or rows of tiles", !a ? "A" : "B");
+  if (!a->plain() || !b->plain()) return "multiplies rows with gaps between them";
   std::string problem;
-  const Product product = product_of(g, a->content, b->content, problem);
+  const Product product = product_of(g, *a, *b, problem);
   if (!problem.empty()) return problem;
   if (compiled_.layers[product.layer].image) return "multiplies an image as if it were a matrix";
   Content c;
-  if (problem = cover(g, product, a->content.rect, b->content.rect, c); !problem.empty()) return problem;
+  if (problem = cover(g, product, a->rect, b->rect, c); !problem.empty()) return problem;
   return finish_product(g, static_cast<std::uint64_t>(g.m) * g.n * g.k, product, c);
 }
 

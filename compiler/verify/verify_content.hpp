@@ -7,6 +7,7 @@
 #include "sw_models/config/npu_config.hpp"
 
 #include <map>
+#include <optional>
 
 namespace gradweave::compiler {
 
@@ -129,6 +130,9 @@ private:
   /// The tile of which `view` has some rows, all of their columns, and the number of its rows before those; null if
   /// there is none.
   const Tile *find_rows(const SpmView &view, std::uint32_t &skipped) const;
+  /// What `view` holds: a tile, or rows of one or of several that follow one another, all of their columns, as elements
+  /// without gaps. Nothing if it is none of these.
+  std::optional<Content> content_of(const SpmView &view) const;
   KernelRead read_kernel(const isa::ConvCommand &v, std::string &problem) const;
   void put(const SpmView &view, const Content &content);
 

@@ -66,6 +66,22 @@ const ContentReplay::Tile *ContentReplay::find_rows(const SpmView &view, std::ui
   return fits && holds(view, owner_[view.place.row]) ? tile : nullptr;
 }
 
+std::optional<ContentReplay::Content> ContentReplay::content_of(const SpmView &view) const {
+  if (const Tile *tile = find(view)) return tile->content;
+  if (view.fp32) return std::nullopt;
+  const Tile *first = tile_at(view.place.row);
+  if (first == nullptr || first->content.sum() || !first->content.plain()) return std::nullopt;
+  Content content = first->content;
+  const auto row = content.row(view.place.row - first->view.place.row);
+  if (!row) return std::nullopt;
+  content.rect.row = *row;
+  content.rect.rows = view.rows;
+  for (std::uint32_t line = 0; line < view.rows; ++line)
+    if (!check_line(view.place, line, content.binding, *row + line, content.rect.col, view.cols).empty())
+      return std::nullopt;
+  return content;
+}
+
 std::string ContentReplay::check_line(const isa::SpmTile &tile, std::int64_t line, std::size_t binding,
                                       std::uint32_t pixel, std::uint32_t col, std::uint32_t cols) const {
   const std::int64_t row = tile.row + line, lanes = npu_.lanes(), turned = (tile.rot + line) % lanes;

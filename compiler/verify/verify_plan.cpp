@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 
 namespace gradweave::compiler {
 namespace {
@@ -70,6 +71,7 @@ private:
   }
 
   std::string check_place(const Place &p, const Content &c) const {
+    if (p.panels != 0) return check_part(p, c);
     const std::uint64_t rows = rows_of_tile(c.rect, c.fp32, npu_.lanes());
     const std::uint64_t panel = panel_rows_of_tile(c.rect) * (c.fp32 ? 2U : 1U);
     const std::uint64_t between =
@@ -82,17 +84,74 @@ private:
     return {};
   }
 
+  /// Some rows of a tile of elements, in each of its panels.
+  std::string check_part(const Place &p, const Content &c) const {
+    const std::uint32_t panels = (c.rect.cols + npu_.lanes() - 1) / npu_.lanes();
+    if (c.fp32 || !is_plain(c) || p.panels != panels || p.rows.rows < c.rect.rows || p.pstride < p.rows.rows ||
+        p.guard != 0 || p.rot >= npu_.lanes())
+      return fmt::format("{} has a place that does not suit its size", name(c));
+    const std::uint64_t end = p.rows.end() + std::uint64_t{panels - 1} * p.pstride;
+    if (end > npu_.spm_rows()) return fmt::format("{} ends at row {} of {}", name(c), end, npu_.spm_rows());
+    return {};
+  }
+
   std::string expect(const Place &p, const Content &c) const {
     if (std::string problem = check_place(p, c); !problem.empty()) return problem;
     const auto it = spm_.find(p.rows.first);
-    if (it == spm_.end() || !(it->second.content == c))
-      return fmt::format("row {} does not hold {}", p.rows.first, name(c));
+    const bool whole = p.panels == 0 && it != spm_.end() && it->second.content == c && it->second.place.panels == 0;
+    if (!whole && !holds_lines(p, c, 0)) return fmt::format("row {} does not hold {}", p.rows.first, name(c));
     return {};
   }
+
+  /// Elements of a tensor in a row of the scratchpad.
+  struct Line {
+    std::int32_t binding = -1;
+    std::uint32_t row = 0, col = 0, cols = 0, rot = 0;
+    bool operator==(const Line &o) const {
+      return binding == o.binding && row == o.row && col == o.col && cols == o.cols && rot == o.rot;
+    }
+  };
+  std::optional<Line> line_at(std::uint32_t row) const {
+    auto it = spm_.upper_bound(row);
+    if (it == spm_.begin()) return std::nullopt;
+    const Held &held = (--it)->second;
+    const Content &c = held.content;
+    const std::uint32_t first = held.place.rows.first + held.place.guard, lanes = npu_.lanes();
+    if (row >= held.end || row < first || c.fp32 || !is_plain(c)) return std::nullopt;
+    const std::uint32_t panel = (row - first) / held.place.pstride, line = (row - first) % held.place.pstride;
+    if (line >= c.rect.rows || panel * lanes >= c.rect.cols) return std::nullopt;
+    return Line{c.binding, c.rect.row + line, c.rect.col + panel * lanes, std::min(lanes, c.rect.cols - panel * lanes),
+                (held.place.rot + line) % lanes};
+  }
+
+  /// Whether the place holds the elements row by row, whatever tiles they came in, `skip` rows behind its first.
+  bool holds_lines(const Place &p, const Content &c, std::uint32_t skip) const {
+    const std::uint32_t lanes = npu_.lanes(), first = p.rows.first + p.guard;
+    if (c.fp32 || !is_plain(c)) return false;
+    for (std::uint32_t panel = 0; panel * lanes < c.rect.cols; ++panel)
+      for (std::uint32_t line = 0; line < c.rect.rows; ++line) {
+        const auto held = line_at(first + panel * p.pstride + skip + line);
+        const Line wanted{c.binding, c.rect.row + line, c.rect.col + panel * lanes,
+                          std::min(lanes, c.rect.cols - panel * lanes), (p.rot + skip + line) % lanes};
+        if (!held || !(*held == wanted)) return false;
+      }
+    return true;
+  }
+
+  /// Not a sum, and without gaps of a grid or taps side by side.
+  static bool is_plain(const Content &c) { return c.done == 0 && c.rect.pixels.width == 0 && c.rect.taps.rows == 0; }
 
   /// The same, of a tile of images that may have more rows than these.
   std::string expect_lines(const Place &p, Content c, const Convolution &conv, Tensor tensor) const {
     const auto it = spm_.find(p.rows.first);
+    // Of parts of tiles, or a tile of parts, the first line tells which rows follow.
+    if (const auto first = line_at(p.rows.first + p.guard);
+        first && (p.panels != 0 || it == spm_.end() || it->second.place.panels != 0)) {
+      const std::uint32_t skip = c.rect.row - first->row, rows = p.panels != 0 ? p.rows.rows : p.pstride;
+      const bool inside = c.rect.rows == 0 || (c.rect.row >= first->row && skip + c.rect.rows <= rows);
+      if (inside && (c.rect.rows == 0 || holds_lines(p, c, skip))) return {};
+      return fmt::format("row {} does not hold {}", p.rows.first, name(c));
+    }
     if (it == spm_.end()) return fmt::format("row {} does not hold {}", p.rows.first, name(c));
     Content lines = it->second.content;
     if (std::string problem = check_place(p, lines); !problem.empty()) return problem;
@@ -108,14 +167,29 @@ private:
   /// A write ends the life of all tiles that it overlaps.
   std::string put(const Place &p, const Content &c) {
     if (std::string problem = check_place(p, c); !problem.empty()) return problem;
+    if (p.panels == 0) {
+      put_rows(p, c);
+      return {};
+    }
+    for (std::uint32_t panel = 0; panel < p.panels; ++panel) {
+      Place own = p;
+      own.rows.first += panel * p.pstride;
+      Content columns = c;
+      columns.rect.col += panel * npu_.lanes();
+      columns.rect.cols = std::min(npu_.lanes(), c.rect.cols - panel * npu_.lanes());
+      put_rows(own, columns);
+    }
+    return {};
+  }
+
+  void put_rows(const Place &p, const Content &c) {
     auto it = spm_.upper_bound(p.rows.first);
     if (it != spm_.begin()) --it; // tiles are disjoint: only this one can reach in from before
     while (it != spm_.end() && it->first < p.rows.end()) {
       const bool overlaps = it->second.end > p.rows.first;
       it = overlaps ? spm_.erase(it) : std::next(it);
     }
-    spm_.emplace(p.rows.first, Held{c, p.rows.end()});
-    return {};
+    spm_.emplace(p.rows.first, Held{c, p.rows.end(), p});
   }
 
   std::string load(const Action &a) {
@@ -135,9 +209,17 @@ private:
   std::string store(const Action &a) {
     const auto it = spm_.find(a.place.rows.first);
     const auto moved = [&](const Rect &rect) { return a.spill ? spilled_rect(rect) : rect; };
+    const Content elements_moved{a.binding, a.rect, a.fp32, 0, 0};
+    const bool in_parts = a.place.panels != 0 || it == spm_.end() || it->second.place.panels != 0;
+    if (in_parts && !a.spill) {
+      if (!holds_lines(a.place, elements_moved, 0))
+        return fmt::format("stores rows that do not hold {}", name(elements_moved));
+      stored_[static_cast<std::size_t>(a.binding)] = true;
+      return {};
+    }
     if (it == spm_.end() || it->second.content.binding != a.binding || !(moved(it->second.content.rect) == a.rect) ||
         it->second.content.fp32 != a.fp32)
-      return fmt::format("stores rows that do not hold {}", name({a.binding, a.rect, a.fp32, 0, 0}));
+      return fmt::format("stores rows that do not hold {}", name(elements_moved));
     if (a.spill)
       spilled_[a.dram_addr] = it->second.content;
     else
@@ -232,6 +314,7 @@ private:
   struct Held {
     Content content;
     std::uint32_t end = 0;
+    Place place;
   };
   bool guarded_ = false;              ///< whether tiles may have rows around them that images are read beyond
   std::map<std::uint32_t, Held> spm_; ///< by first row

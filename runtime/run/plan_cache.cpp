@@ -45,8 +45,8 @@ json to_json(const compiler::RowRange &range) {
 }
 
 json to_json(const PhasePlan &plan) {
-  const auto &[kind, layer, parts, tile, loops, split, woven, starts_empty, reach, window, policy, products, section] =
-      plan;
+  const auto &[kind, layer, parts, tile, loops, split, woven, joined, takes_parts, starts_empty, reach, window, policy,
+               products, section] = plan;
   const auto &[dim, count, cores, reduction, sharing] = parts;
   const auto &[m, k, n] = tile;
   const auto &[shared, other, result] = split;
@@ -58,6 +58,8 @@ json to_json(const PhasePlan &plan) {
           {"loops", {number(loops[0]), number(loops[1]), number(loops[2])}},
           {"split", {to_json(shared), to_json(other), to_json(result)}},
           {"woven", woven},
+          {"joined", joined},
+          {"takes_parts", takes_parts},
           {"starts_empty", starts_empty},
           {"reach", reach},
           {"window", window},
@@ -97,6 +99,8 @@ PhasePlan plan_from(const json &j) {
   const json &split = j.at("split");
   plan.split = {range_from(split.at(0)), range_from(split.at(1)), range_from(split.at(2))};
   read_field(j, "woven", plan.woven);
+  read_field(j, "joined", plan.joined);
+  read_field(j, "takes_parts", plan.takes_parts);
   read_field(j, "starts_empty", plan.starts_empty);
   read_field(j, "reach", plan.reach);
   read_field(j, "window", plan.window);

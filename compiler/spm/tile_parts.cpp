@@ -1,0 +1,145 @@
+#include "compiler/spm/tile_parts.hpp"
+
+#include "compiler/ir/arithmetic.hpp"
+#include "compiler/lower/tiling.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace gradweave::compiler {
+namespace {
+
+std::uint32_t even(std::uint32_t rows) { return static_cast<std::uint32_t>(round_up(rows, 2)); }
+std::uint32_t end_of(const Rect &rect) { return rect.row + rect.rows; }
+
+class Joiner {
+public:
+  Joiner(TileTable &table, std::uint32_t lanes) : table_(table), lanes_(lanes), own_(table.tiles) {}
+
+  void join(const std::vector<bool> &may);
+
+private:
+  using Ids = std::vector<std::int32_t>;
+
+  const Tile &own(std::int32_t id) const { return own_[static_cast<std::size_t>(id)]; }
+  Ids candidates(const std::vector<bool> &may) const;
+  void join(Ids::const_iterator first, Ids::const_iterator end);
+  void take_guard(Tile &whole, const Tile &part) const;
+  void give_parts();
+  void drop_joined();
+
+  TileTable &table_;
+  std::uint32_t lanes_;
+  std::vector<Tile> own_; ///< as they were
+  Ids whole_;             ///< of each tile: the one that it is a part of now
+  bool any_ = false;
+};
+
+/// Those that may, by columns and then by rows.
+Joiner::Ids Joiner::candidates(const std::vector<bool> &may) const {
+  Ids ids;
+  for (std::size_t i = 0; i < own_.size(); ++i)
+    if (const Tile &t = own_[i];
+        may[i] && t.role == TileRole::kElements && t.rect.pixels.width == 0 && t.rect.taps.rows == 0)
+      ids.push_back(static_cast<std::int32_t>(i));
+  const auto key = [this](std::int32_t id) {
+    const Tile &t = own(id);
+    return std::tuple(t.binding, t.rect.col, t.rect.cols, t.rect.row, end_of(t.rect));
+  };
+  std::sort(ids.begin(), ids.end(), [&](std::int32_t x, std::int32_t y) { return key(x) < key(y); });
+  return ids;
+}
+
+void Joiner::join(const std::vector<bool> &may) {
+  for (std::size_t i = 0; i < own_.size(); ++i)
+    whole_.push_back(static_cast<std::int32_t>(i));
+  const Ids ids = candidates(may);
+  for (auto first = ids.cbegin(); first != ids.cend();) {
+    const Tile &begin = own(*first);
+    std::uint32_t end = end_of(begin.rect);
+    auto next = first + 1;
+    for (; next != ids.cend(); ++next) {
+      const Tile &t = own(*next);
+      if (t.binding != begin.binding || t.rect.col != begin.rect.col || t.rect.cols != begin.rect.cols ||
+          t.rect.row >= end)
+        break;
+      end = std::max(end, end_of(t.rect));
+    }
+    if (next - first > 1) join(first, next);
+    first = next;
+  }
+  if (!any_) return;
+  give_parts();
+  drop_joined();
+}
+
+void Joiner::join(Ids::const_iterator first, Ids::const_iterator end) {
+  Rect all = own(*first).rect;
+  std::uint32_t computed = 0, written_to = all.row, parts = 0;
+  for (auto id = first; id != end; ++id) {
+    const Rect &rect = own(*id).rect;
+    all.rows = std::max(end_of(all), end_of(rect)) - all.row;
+    if (!own(*id).computed) continue;
+    if (rect.row != written_to) return; // some rows are computed twice, or not
+    written_to = end_of(rect);
+    computed += rect.rows;
+    ++parts;
+  }
+  if (computed != 0 && computed != all.rows) return;
+  any_ = true;
+  Tile &whole = table_.tiles[static_cast<std::size_t>(*first)];
+  whole.rect = all;
+  whole.rows = spm_rows(all.rows, all.cols, false, lanes_);
+  whole.guard = {};
+  whole.computed = computed != 0;
+  whole.parts_left = parts > 1 ? parts : 0;
+  for (auto id = first; id != end; ++id) {
+    whole_[static_cast<std::size_t>(*id)] = *first;
+    whole.first_use = std::min(whole.first_use, own(*id).first_use);
+    take_guard(whole, own(*id));
+  }
+}
+
+/// Rows around the whole tile that a part's products move to.
+void Joiner::take_guard(Tile &whole, const Tile &part) const {
+  if (part.guard.panel == 0) return;
+  const std::uint32_t skip = part.rect.row - whole.rect.row, old = std::max(whole.guard.panel, whole.rect.rows);
+  const std::uint32_t before = part.guard.before - std::min(skip, part.guard.before);
+  const std::uint32_t panel = std::max(old, part.guard.panel);
+  const std::uint32_t end = std::max(old + whole.guard.behind, skip + part.guard.panel + part.guard.behind);
+  whole.guard = {even(std::max(whole.guard.before, before)), panel, even(end - std::min(end, panel))};
+  whole.rows = spm_rows(panel, whole.rect.cols, false, lanes_) + whole.guard.before + whole.guard.behind;
+}
+
+void Joiner::give_parts() {
+  table_.parts.resize(table_.needs.size());
+  for (std::size_t p = 0; p < table_.needs.size(); ++p)
+    for (std::size_t slot = 0; slot < table_.needs[p].tile.size(); ++slot) {
+      std::int32_t &id = table_.needs[p].tile[slot];
+      if (id < 0) continue;
+      const Rect &rect = own(id).rect;
+      id = whole_[static_cast<std::size_t>(id)];
+      const Rect &all = table_.tiles[static_cast<std::size_t>(id)].rect;
+      if (!(rect == all)) table_.parts[p][slot] = {rect.row - all.row, rect.rows};
+    }
+}
+
+void Joiner::drop_joined() {
+  Ids moved(table_.tiles.size(), -1);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < table_.tiles.size(); ++i) {
+    if (whole_[i] != static_cast<std::int32_t>(i)) continue;
+    moved[i] = static_cast<std::int32_t>(count);
+    table_.tiles[count++] = table_.tiles[i];
+  }
+  table_.tiles.resize(count);
+  for (Needs &needs : table_.needs)
+    for (std::int32_t &id : needs.tile)
+      if (id >= 0) id = moved[static_cast<std::size_t>(id)];
+}
+
+} // namespace
+
+void join_tiles(TileTable &table, const std::vector<bool> &may, std::uint32_t lanes) { Joiner(table, lanes).join(may); }
+
+} // namespace gradweave::compiler
