@@ -4,19 +4,36 @@
 // multiply-add is two functions, with a pipeline register between them.
 package gw_vector_fp_pkg;
 
-  localparam logic [31:0] QUIET_NAN = 32'h7fc0_0000;
-  localparam logic [31:0] ONE       = 32'h3f80_0000;
+  // --- Format ----------------------------------------------------------------------------------
+  // The sign is bit 31; exponent and fraction are the lowest bits. tests/rtl/vector/small_fma_test.cpp changes these three
+  // numbers, so that all there is to multiply and add can be tried.
+  localparam int unsigned EXP_W   = 8;
+  localparam int unsigned FRAC_W  = 23;
+  localparam int unsigned GUARD_W = 14; // bits of a sum below a product's lowest
+
+  localparam logic [31:0] HIDDEN    = 32'd1 << FRAC_W; // the bit before the point
+  localparam logic [31:0] FRACTION  = HIDDEN - 32'd1;
+  localparam logic [31:0] EXP_MAX   = (32'd1 << EXP_W) - 32'd1;
+  localparam logic [31:0] BIAS      = EXP_MAX >> 1;
+  localparam logic [31:0] INFINITE  = EXP_MAX << FRAC_W;
+  localparam logic [31:0] MAGNITUDE = INFINITE | FRACTION;
+  localparam logic [31:0] QUIET_NAN = INFINITE | (HIDDEN >> 1);
+  localparam logic [31:0] ONE       = BIAS << FRAC_W;
   localparam logic [31:0] MINUS_0   = 32'h8000_0000;
-  localparam logic [31:0] MAGNITUDE = 32'h7fff_ffff;
-  localparam logic [31:0] INFINITE  = 32'h7f80_0000;
+
+  localparam int unsigned POINT     = 2 * FRAC_W + GUARD_W; // weighs as much as the bit before the point of a product
+  localparam int unsigned TO_POINT  = POINT - FRAC_W;       // from a significand to there
+  localparam int unsigned TO_TOP    = 60 - POINT;           // from there to where a sum is normalised
+  localparam int unsigned ROUNDED   = 62 - FRAC_W;          // bits below a normalised significand
+  localparam logic [63:0] BELOW_TIE = (64'd1 << (ROUNDED - 1)) - 64'd1;
 
   // --- Fused multiply-add ----------------------------------------------------------------------
-  // The significands' product: 48 bits, of which bit 60 weighs as much as the bit before the point.
+  // The significands' product, two bits before the point.
   function automatic logic [63:0] product(input logic [31:0] a, input logic [31:0] b);
     logic [31:0] ma, mb;
-    ma = (a & 32'h007f_ffff) | (((a & INFINITE) != 32'd0) ? 32'h0080_0000 : 32'd0);
-    mb = (b & 32'h007f_ffff) | (((b & INFINITE) != 32'd0) ? 32'h0080_0000 : 32'd0);
-    product = ({32'd0, ma} * {32'd0, mb}) << 14;
+    ma = (a & FRACTION) | (((a & INFINITE) != 32'd0) ? HIDDEN : 32'd0);
+    mb = (b & FRACTION) | (((b & INFINITE) != 32'd0) ? HIDDEN : 32'd0);
+    product = ({32'd0, ma} * {32'd0, mb}) << GUARD_W;
   endfunction
 
   // What else there is to know of it: [31] sign, [30] NaN, [29] infinite, [10:0] exponent + 512; 0 where it is zero,
@@ -25,11 +42,11 @@ package gw_vector_fp_pkg;
     logic [31:0] aa, ba, ea, eb, exp, cls, zero, inf, nan;
     aa   = a & MAGNITUDE;
     ba   = b & MAGNITUDE;
-    ea   = aa >> 23;
-    eb   = ba >> 23;
+    ea   = aa >> FRAC_W;
+    eb   = ba >> FRAC_W;
     ea   = (ea == 32'd0) ? 32'd1 : ea;
     eb   = (eb == 32'd0) ? 32'd1 : eb;
-    exp  = ea + eb + 32'd385; // - 127 + 512
+    exp  = ea + eb + (32'd512 - BIAS);
     zero = ((aa == 32'd0) ? 32'd1 : 32'd0) | ((ba == 32'd0) ? 32'd1 : 32'd0);
     inf  = ((aa == INFINITE) ? 32'd1 : 32'd0) | ((ba == INFINITE) ? 32'd1 : 32'd0);
     nan  = ((aa > INFINITE) ? 32'd1 : 32'd0) | ((ba > INFINITE) ? 32'd1 : 32'd0) | (zero & inf);
@@ -45,8 +62,8 @@ package gw_vector_fp_pkg;
     logic        p_ge;
     // Align the operand of the lower exponent; what falls off is kept as a sticky bit.
     cabs = c & MAGNITUDE;
-    cexp = cabs >> 23;
-    cman = {32'd0, (c & 32'h007f_ffff) | ((cexp != 32'd0) ? 32'h0080_0000 : 32'd0)} << 37;
+    cexp = cabs >> FRAC_W;
+    cman = {32'd0, (c & FRACTION) | ((cexp != 32'd0) ? HIDDEN : 32'd0)} << TO_POINT;
     cexp = (cexp == 32'd0) ? 32'd1 : cexp;
     pexp = (pcls & 32'h7ff) - 32'd512;
     gap  = pexp - cexp;
@@ -64,7 +81,7 @@ package gw_vector_fp_pkg;
     x   = (pcls ^ c) >> 31;
     neg = 64'd0 - {32'd0, x};
     sum = hi + ((t ^ neg) - neg);
-    mag = (sum[63] == 1'b1) ? (64'd0 - sum) : sum;
+    mag = ((sum[63] == 1'b1) ? (64'd0 - sum) : sum) << TO_TOP;
 
     // Normalise to bit 62, but not below the subnormal exponent.
     top = 32'(mag >> 31);
@@ -78,11 +95,11 @@ package gw_vector_fp_pkg;
     lz  = (lz > exp + 32'd1) ? (exp + 32'd1) : lz;
     norm = mag << lz[5:0];
 
-    // Round to nearest even; a carry moves into the exponent, an exponent of 255 becomes infinity.
-    norm = (norm + 64'h3f_ffff_ffff + ((norm >> 39) & 64'd1)) >> 39;
+    // Round to nearest even; a carry moves into the exponent, the greatest exponent becomes infinity.
+    norm = (norm + BELOW_TIE + ((norm >> ROUNDED) & 64'd1)) >> ROUNDED;
     exp  = exp + 32'd1 - lz;
-    exp  = (exp > 32'd255) ? 32'd255 : exp;
-    res  = (exp << 23) + 32'(norm);
+    exp  = (exp > EXP_MAX) ? EXP_MAX : exp;
+    res  = (exp << FRAC_W) + 32'(norm);
     res  = (res > INFINITE) ? INFINITE : res;
     res  = res | ((sign ^ 32'(sum >> 32)) & 32'h8000_0000);
     res  = (sum == 64'd0) ? (pcls & c & 32'h8000_0000) : res; // x + -x = +0; only -0 + -0 = -0
