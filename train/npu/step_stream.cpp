@@ -231,7 +231,7 @@ void StepPlan::add_items(std::size_t group) {
 void StepPlan::add_staged(const std::vector<StagedMatrix> &staged, OpId op) {
   for (const StagedMatrix &matrix : staged)
     parts_.push_back({op, fmt::format("{} staging", step_.graph.ops[op].type->name),
-                      commands_of(matrix.jobs, {matrix.tensor, matrix.matrix}), false});
+                      commands_of(matrix.jobs, matrix.addresses), false});
 }
 
 void StepPlan::add_operators(std::size_t index) {
