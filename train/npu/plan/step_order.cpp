@@ -20,10 +20,10 @@ bool is_product(const Graph &graph, const graph::Op &op) {
 class Ordering {
 public:
   Ordering(const Graph &graph, const ProductPlan &products, const Views &views,
-           const std::vector<compiler::ItemGroup> &groups, const Epilogues &epilogues)
-      : graph_(graph), products_(products), groups_(groups), epilogues_(epilogues), owner_(graph.tensors.size()),
-        done_(graph.ops.size()), pass_of_(products.pass_of_ops(graph.ops.size())), group_of_(graph.ops.size()),
-        written_(graph.tensors.size(), kNone) {
+           const std::vector<compiler::ItemGroup> &groups, const Epilogues &epilogues, const std::set<OpId> &apart)
+      : graph_(graph), products_(products), groups_(groups), epilogues_(epilogues), apart_(apart),
+        owner_(graph.tensors.size()), done_(graph.ops.size()), pass_of_(products.pass_of_ops(graph.ops.size())),
+        group_of_(graph.ops.size()), written_(graph.tensors.size(), kNone) {
     for (TensorId id = 0; id < owner_.size(); ++id)
       owner_[id] = id;
     for (const View &view : views.views)
@@ -48,8 +48,10 @@ public:
         continue;
       }
       if (std::vector<std::size_t> due = products_.due(op); !due.empty()) add_passes(std::move(due));
-      if (pass_of_[op] == 0 && is_product(graph_, graph_.ops[op])) add_depthwise(op);
-      if (compiler::has_jobs(*graph_.ops[op].type) && !done_[op] && pass_of_[op] == 0) add_operator(op);
+      if ((pass_of_[op] == 0 && is_product(graph_, graph_.ops[op])) || apart_.count(op) != 0)
+        add_areas(op);
+      else if (compiler::has_jobs(*graph_.ops[op].type) && !done_[op] && pass_of_[op] == 0)
+        add_operator(op);
     }
     end_run();
     for (std::size_t pass = 0; pass < epilogues_.size(); ++pass)
@@ -68,7 +70,7 @@ private:
     order_.stations.push_back({std::move(due), {}});
   }
 
-  void add_depthwise(OpId op) {
+  void add_areas(OpId op) {
     end_run();
     order_.station_of[op] = static_cast<std::uint32_t>(order_.stations.size());
     order_.stations.push_back({{}, {op}, false, true});
@@ -114,6 +116,7 @@ private:
   const ProductPlan &products_;
   const std::vector<compiler::ItemGroup> &groups_;
   const Epilogues &epilogues_;
+  const std::set<OpId> &apart_;
   std::vector<TensorId> owner_; ///< of each tensor, what it is a view of, or itself
   std::vector<bool> done_;      ///< ops that have nothing to do
   std::vector<std::size_t> pass_of_;
@@ -126,8 +129,9 @@ private:
 } // namespace
 
 StepOrder order_step(const Graph &graph, const ProductPlan &products, const Views &views,
-                     const std::vector<compiler::ItemGroup> &groups, const Epilogues &epilogues) {
-  return Ordering(graph, products, views, groups, epilogues).run();
+                     const std::vector<compiler::ItemGroup> &groups, const Epilogues &epilogues,
+                     const std::set<OpId> &apart) {
+  return Ordering(graph, products, views, groups, epilogues, apart).run();
 }
 
 } // namespace gradweave::runtime::train
