@@ -45,7 +45,10 @@ private:
     return of_phase(area_.pixels[v].rows, phase, layout_.values[v].row_phases).first;
   }
   std::size_t column(std::size_t v, std::size_t pixel) const {
-    return (pixel - area_.pixels[v].cols.first) * layout_.values[v].spread * work_.channels;
+    const ValueTiles &tiles = layout_.values[v];
+    const std::size_t first = tiles.apart == 1 ? area_.pixels[v].cols.first
+                                               : of_phase(area_.pixels[v].cols, pixel % tiles.apart, tiles.apart).first;
+    return (pixel - first) / tiles.apart * tiles.spread * work_.channels;
   }
 
   /// All pixels of a value in memory, or to it.
@@ -92,7 +95,7 @@ private:
   void add_run(std::size_t w) {
     const WindowWalk &walk = work_.walks[w];
     const Box &at = area_.positions[w];
-    const std::size_t elements = ((at.cols.size() - 1) * work_.stride.cols + 1) * work_.channels;
+    const std::size_t elements = ((at.cols.size() - 1) * layout_.lane_stride + 1) * work_.channels;
     AreaRun run{w, static_cast<std::uint32_t>(elements), static_cast<std::uint32_t>(at.rows.size()), {}, {}};
     for (std::uint32_t i = 0; i < walk.in.size(); ++i)
       run.tiles.push_back(view(walk.in[i], at, elements, i));
@@ -123,7 +126,7 @@ private:
 /// The positions of an image, cut.
 class Cut {
 public:
-  Cut(const WindowWork &work, Extent size, const NpuConfig &npu) : work_(work), npu_(npu) {
+  Cut(const WindowWork &work, Extent size, bool by_phases, const NpuConfig &npu) : work_(work), npu_(npu) {
     const Extent all = positions_of(work);
     std::vector<Extent> largest(work.values.size(), Extent{0, 0});
     for (std::size_t row = 0; row < all.rows; row += size.rows)
@@ -136,7 +139,7 @@ public:
           largest[v] = {std::max(largest[v].rows, pixels.rows.size()), std::max(largest[v].cols, pixels.cols.size())};
         }
       }
-    layout_ = window_layout(work, largest, npu.lanes());
+    layout_ = window_layout(work, largest, by_phases, npu.lanes());
     for (const Extent &extent : largest)
       most_ = std::max({most_, extent.rows, extent.cols * work.stride.cols * work.channels + npu.lanes()});
   }
@@ -192,14 +195,16 @@ std::optional<AreaPlan> pooling_areas(const graph::Graph &graph, const graph::Op
   std::optional<Cut> best;
   std::uint64_t least = 0;
   for (const std::size_t cols : sizes_of(all.cols))
-    for (const std::size_t rows : sizes_of(all.rows)) {
-      Cut cut(*work, {rows, cols}, npu);
-      if (!cut.fits()) continue;
-      const std::uint64_t cycles = cut.cycles();
-      if (best && cycles >= least) continue;
-      least = cycles;
-      best.emplace(std::move(cut));
-    }
+    for (const std::size_t rows : sizes_of(all.rows))
+      for (const bool by_phases : {false, true}) {
+        if (by_phases && work->stride.cols == 1) continue; // there is one
+        Cut cut(*work, {rows, cols}, by_phases, npu);
+        if (!cut.fits()) continue;
+        const std::uint64_t cycles = cut.cycles();
+        if (best && cycles >= least) continue;
+        least = cycles;
+        best.emplace(std::move(cut));
+      }
   if (!best) return std::nullopt;
   return best->plan();
 }
