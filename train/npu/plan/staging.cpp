@@ -130,8 +130,8 @@ private:
 
   /// Each row of the image is read by one row of the kernel, and pixels have few channels.
   static bool is_of_kernel_rows(const Convolution &c) {
-    return c.kernel_height > 1 && c.kernel_height == c.stride_height && c.groups == 1 && c.dilation_width == 1 &&
-           c.kernel_width * c.channels <= kFewElements;
+    return c.kernel_height > 1 && c.kernel_height == c.stride_height && c.groups == 1 && c.dilation_height == 1 &&
+           c.dilation_width == 1 && c.kernel_width * c.channels <= kFewElements;
   }
 
   /// By way of the image with its padding, whose rows are read alike: so what a column of the result's pixels reads is

@@ -95,7 +95,7 @@ private:
            apart_.count(op) == 0 && !is_product(graph_, graph_.ops[op]);
   }
 
-  /// Whether it is first read by an operator behind a product, and has to read no more than it gives: then it runs with
+  /// Whether it is first read by an operator behind a product, and has to read less than it gives: then it runs with
   /// that, so that what it gives need not come from memory.
   bool may_wait(OpId id) const {
     const graph::Op &op = graph_.ops[id];
@@ -112,7 +112,7 @@ private:
     }
     for (const TensorId input : op.inputs)
       if (input != kNone) read += bytes_of(input);
-    if (reader == kNone || !is_operator(reader) || compiler::needs_indices(graph_, op) || read > given) return false;
+    if (reader == kNone || !is_operator(reader) || compiler::needs_indices(graph_, op) || read >= given) return false;
     for (OpId between = id + 1; between < reader; ++between)
       if (!products_.due(between).empty()) return true;
     return false;
