@@ -61,6 +61,7 @@ std::size_t elements_of(const PlacedTensor &placed, std::size_t matrix) {
     return std::size_t{placed.conv->groups} * placed.conv->k() * placed.conv->n();
   case Form::kMatrix:
   case Form::kWithoutOnes:
+  case Form::kFirstRows:
   case Form::kOfOnes:
     break;
   }

@@ -1,6 +1,7 @@
 #include "train/product_plan.hpp"
 
 #include "compiler/cost/image_choice.hpp"
+#include "train/kernel_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -137,43 +138,22 @@ private:
     return pass;
   }
 
-  /// A convolution of few channels in two steps: what a row of the kernel reads from a row of the image, as channels
-  /// side by side (`rows`, im2col of one kernel row), and a convolution of as many rows and one column over these. Its
-  /// terms are those of the whole in the same order.
-  struct Halves {
-    Convolution rows, columns;
-  };
-  static Halves halves_of(const Convolution &conv) {
-    Halves halves{conv, conv};
-    halves.rows.kernel_height = 1;
-    halves.rows.pad_top = halves.rows.pad_bottom = 0;
-    halves.columns.width = conv.out_width();
-    halves.columns.channels = conv.kernel_width * conv.channels;
-    halves.columns.kernel_width = 1;
-    halves.columns.pad_left = halves.columns.pad_right = 0;
-    return halves;
-  }
-
-  /// dW over an image takes a walk over all pixels for each tap, of whose lines it fills as many lanes as there are
-  /// channels. If the taps of a kernel row fit a line together, one walk does for all of them.
-  bool is_narrow(const Convolution &conv, const Machine &npu) const {
-    return conv.kernel_width > 1 && conv.stride_width == 1 && conv.stride_height == 1 && conv.dilation_width == 1 &&
-           conv.groups == 1 && conv.kernel_width * conv.channels <= npu.rows;
-  }
-
-  /// dW alone, `pass` by im2col, over an image whose pixels have all that a kernel row reads; nothing if that cannot
+  /// dW alone, `pass` by im2col, over an image whose pixels have all that kernel rows read; nothing if that cannot
   /// be.
   std::optional<ProductPass> by_kernel_rows(ProductPass pass) const {
     if (options_.images != ReadImages::kWherePossible || !pass.layer.conv) return std::nullopt;
     const Machine &npu = machine_(pass.ops.front());
-    if (!is_narrow(*pass.layer.conv, npu)) return std::nullopt;
-    const Halves halves = halves_of(*pass.layer.conv);
-    pass.layer.conv = halves.columns;
+    const Convolution conv = *pass.layer.conv;
+    const std::optional<KernelRows> parts = kernel_rows_of(conv, npu);
+    if (!parts) return std::nullopt;
+    pass.layer.conv = parts->columns;
+    pass.layer.k = parts->columns.k();
     if (!compiler::takes_image(pass.layer, pass.pass, npu)) return std::nullopt;
     pass.layer.image = true;
     for (PlacedTensor &tensor : pass.inputs)
-      if (tensor.form == Form::kIm2col) tensor.conv = halves.rows;
-    add_bias_gradient(pass);
+      if (tensor.form == Form::kIm2col) tensor.conv = parts->rows;
+    if (parts->has_more(conv)) pass.results.front().form = Form::kFirstRows;
+    if (conv.stride_height == 1) add_bias_gradient(pass);
     return pass;
   }
 

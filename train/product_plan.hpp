@@ -21,6 +21,7 @@ enum class Form : std::uint8_t {
   kTransposedWeights, ///< W for the product with these
   kPhase,             ///< of a result, dX: the pixels of a phase
   kWithoutOnes,       ///< of a result, dW: the matrix but for the rows of ones that X has (PlacedTensor::ones)
+  kFirstRows,         ///< of a result, dW: the matrix but for its last rows, which belong to nothing
   kOfOnes,            ///< of the same, a row of these: the sums of dY's columns, a bias's gradient
 };
 

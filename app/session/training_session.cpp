@@ -102,6 +102,7 @@ graph::TrainingOptions training_options(const TrainRequest &a) {
   options.clip_norm = a.clip;
   options.accumulate = a.accumulate;
   options.sparse_embeddings = a.sparse_embeddings;
+  options.read_samples = a.system.empty() && a.operators != "host" && a.convolution == "image";
   return options;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/depthwise/axis.hpp"
-#include "compiler/depthwise/place_tile.hpp"
+#include "compiler/vector_stream/group/place_tile.hpp"
 #include "compiler/depthwise/work.hpp"
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 
 #include "compiler/vector/check_jobs.hpp"
 #include "compiler/vector/cut_walk.hpp"
+#include "compiler/vector/late_jobs.hpp"
 #include "graph/build/inference.hpp"
 #include "graph/golden/recorded_kernel.hpp"
 #include "graph/ir/error.hpp"
@@ -213,7 +214,9 @@ OpJobs lower_op(const graph::Graph &graph, const graph::Op &op,
 
 OpJobs lower_ops(const graph::Graph &graph, const std::vector<graph::OpId> &ops, const KnownIndices &known,
                  const std::function<bool(graph::TensorId)> &keep) {
-  return Merging(graph, ops, known, keep).run();
+  OpJobs jobs = Merging(graph, ops, known, keep).run();
+  put_late(jobs);
+  return jobs;
 }
 
 } // namespace gradweave::compiler

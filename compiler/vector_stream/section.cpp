@@ -27,7 +27,7 @@ using Semaphores = std::vector<std::uint8_t>;
 
 bool same(const AreaTile &a, const AreaTile &b) {
   return a.value == b.value && a.first == b.first && a.pitch == b.pitch && a.rows == b.rows && a.cols == b.cols &&
-         a.spm.row == b.spm.row;
+         a.spm.row == b.spm.row && a.spm.rot == b.spm.rot;
 }
 
 /// Elements of a value that areas of a layout have stored.

@@ -5,6 +5,7 @@
 #include "graph/passes/edges.hpp"
 #include "graph/passes/micro_batches.hpp"
 #include "graph/passes/optimizer.hpp"
+#include "graph/passes/samples.hpp"
 
 #include <fmt/format.h>
 
@@ -70,6 +71,7 @@ TrainingGraph training_graph(const Graph &forward, const OperatorSet &operators,
       step.graph.results.push_back(g.gradient);
 
   assign_edges(step.graph, operators);
+  if (options.read_samples) read_samples(step.graph, operators);
   drop_dead_code(step.graph, &kept);
   for (std::size_t i = 0; i < step.gradients.size(); ++i)
     step.gradients[i] = {kept[2 * i], kept[2 * i + 1]};

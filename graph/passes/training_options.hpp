@@ -33,6 +33,8 @@ struct TrainingOptions {
   /// Of a parameter that nothing but one Gather reads, update the rows that it gathered and no others; the moments of
   /// the others stay as well. Else every row decays in every step, as in torch.
   bool sparse_embeddings = false;
+  /// What convolutions of one tap and a stride read of an image is a tensor of its own (read_samples()).
+  bool read_samples = false;
 };
 
 } // namespace gradweave::graph

@@ -2,6 +2,7 @@
 // golden execution has it, every cycle as the timing model has it.
 #include "tests/train/convolution_networks.hpp"
 #include "tests/train/npu/npu_steps.hpp"
+#include "tests/train/npu/strided_network.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -78,6 +79,14 @@ TEST(NpuStepOnTheRtl, DepthwiseConvolutionsAreGolden) {
     for (const char *npu : {"test8v2", "test6x10v1", "test8c2v8"})
       expect_golden(network, sgd(), npu, 2);
   }
+}
+
+/// Samples of images, kernels by rows, pooling by areas of its own, operators that wait for their reader.
+TEST(NpuStepOnTheRtl, StridedNetworksAreGolden) {
+  graph::TrainingOptions options = sgd();
+  options.read_samples = true;
+  for (const char *npu : {"test8v2", "test6x10v1", "test8c2v8"})
+    expect_golden(small_residual(2, 16, 4), options, npu, 2);
 }
 
 TEST(NpuStepOnTheRtl, AttentionIsGolden) {

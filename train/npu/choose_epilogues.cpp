@@ -51,9 +51,9 @@ class Choosing {
 public:
   Choosing(const graph::Graph &graph, const ProductPlan &products, const Views &views,
            const std::vector<compiler::ItemGroup> &groups, const Machine &npu, const compiler::CompileOptions &options,
-           const Keeps &keeps)
+           const Keeps &keeps, const std::set<OpId> &apart)
       : graph_(graph), products_(products), views_(views), npu_(npu), options_(options), keeps_(keeps),
-        order_(order_step(graph, products, views, groups)), memory_(plan_memory({graph, order_, views})),
+        order_(order_step(graph, products, views, groups, {}, apart)), memory_(plan_memory({graph, order_, views})),
         finder_(graph, products, views, groups), machines_(compiler::without_epilogue_room(npu)),
         caches_(machines_.size()), timed_(npu) {
     timed_.memory.size_bytes = memory_.scratch * 4 + kStreamRoom; // of whole steps, whose memory may be used again
@@ -306,8 +306,9 @@ private:
 
 CompiledPasses compile_passes(const graph::Graph &graph, const ProductPlan &products, const Views &views,
                               const std::vector<compiler::ItemGroup> &groups, const Machine &npu,
-                              const compiler::CompileOptions &options, const Keeps &keeps) {
-  return Choosing(graph, products, views, groups, npu, options, keeps).run();
+                              const compiler::CompileOptions &options, const Keeps &keeps,
+                              const std::set<OpId> &apart) {
+  return Choosing(graph, products, views, groups, npu, options, keeps, apart).run();
 }
 
 } // namespace gradweave::runtime::train

@@ -129,7 +129,7 @@ void StepPlan::lower() {
   for (const Station &station : order_.stations) {
     jobs_.emplace_back();
     if (station.group) items_.note_inside(*station.group, graph, inside_);
-    if (station.ops.empty() || station.by_indices || station.depthwise) continue;
+    if (station.ops.empty() || station.by_indices || station.by_areas) continue;
     jobs_.back() = compiler::lower_ops(graph, station.ops, {}, keeps_);
     for (const OpId op : station.ops)
       for (const TensorId id : graph.ops[op].outputs)
@@ -158,8 +158,8 @@ void StepPlan::place(bool reuse) {
       add_pass(pass);
     if (order_.stations[i].group)
       add_items(*order_.stations[i].group);
-    else if (order_.stations[i].depthwise)
-      add_depthwise(order_.stations[i].ops.front());
+    else if (order_.stations[i].by_areas)
+      add_areas(order_.stations[i].ops.front());
     else if (!order_.stations[i].ops.empty())
       add_operators(i);
   }
@@ -167,16 +167,20 @@ void StepPlan::place(bool reuse) {
 }
 
 void StepPlan::compile(const compiler::CompileOptions &options) {
-  CompiledPasses passes = compile_passes(step_.graph, products_, views_, items_.groups(), npu_, options, keeps_);
+  poolings_ = pooling_sections(step_.graph, npu_);
+  std::set<OpId> apart;
+  for (const auto &[op, areas] : poolings_)
+    apart.insert(op);
+  CompiledPasses passes = compile_passes(step_.graph, products_, views_, items_.groups(), npu_, options, keeps_, apart);
   compiled_ = std::move(passes.compiled);
   epilogues_ = std::move(passes.epilogues);
   rooms_ = std::move(passes.rooms);
-  order_ = order_step(step_.graph, products_, views_, items_.groups(), epilogues_);
+  order_ = order_step(step_.graph, products_, views_, items_.groups(), epilogues_, apart);
   multiply_adds_ = items_.multiply_adds();
   for (const compiler::Compiled &compiled : compiled_)
     multiply_adds_ += compiled.useful_macs;
   for (const Station &station : order_.stations)
-    if (station.depthwise) {
+    if (station.by_areas && poolings_.count(station.ops.front()) == 0) {
       const Op &op = step_.graph.ops[station.ops.front()];
       multiply_adds_ += static_cast<std::uint64_t>(op.type->operations({step_.graph, op}));
     }
@@ -205,7 +209,7 @@ void StepPlan::add_items(std::size_t group) {
 void StepPlan::add_staged(const std::vector<StagedMatrix> &staged, OpId op) {
   for (const StagedMatrix &matrix : staged)
     parts_.push_back({op, fmt::format("{} staging", step_.graph.ops[op].type->name),
-                      commands_of(matrix.jobs, {matrix.tensor, matrix.matrix}), false});
+                      commands_of(matrix.jobs, matrix.addresses), false});
 }
 
 void StepPlan::add_operators(std::size_t index) {
@@ -220,14 +224,18 @@ void StepPlan::add_operators(std::size_t index) {
   parts_.push_back(std::move(part));
 }
 
-void StepPlan::add_depthwise(OpId id) {
+/// Values are the inputs and the output, of a product the first two.
+void StepPlan::add_areas(OpId id) {
   const Op &op = step_.graph.ops[id];
+  const auto pooling = poolings_.find(id);
+  const bool depthwise = pooling == poolings_.end();
   std::vector<std::uint64_t> addresses;
-  for (const TensorId tensor : {op.inputs[0], op.inputs[1], op.outputs[0]})
-    addresses.push_back(memory_.places[tensor].address);
-  const auto areas = depthwise_areas_of(step_.graph, op, npu_);
-  parts_.push_back({id, std::string(op.type->name) + " depthwise",
-                    compiler::section_commands(areas.value(), addresses, npu_, vector_semaphore(npu_)), false});
+  for (const TensorId tensor : op.inputs)
+    if (!depthwise || addresses.size() < 2) addresses.push_back(memory_.places[tensor].address);
+  addresses.push_back(memory_.places[op.outputs[0]].address);
+  const compiler::AreaPlan areas = depthwise ? depthwise_areas_of(step_.graph, op, npu_).value() : pooling->second;
+  parts_.push_back({id, std::string(op.type->name) + (depthwise ? " depthwise" : ""),
+                    compiler::section_commands(areas, addresses, npu_, vector_semaphore(npu_)), false});
 }
 
 /// The int32 tensors that an op's jobs depend on.

@@ -11,10 +11,12 @@
 #include "train/npu/plan/same_elements.hpp"
 #include "train/npu/plan/step_memory.hpp"
 #include "train/npu/plan/step_order.hpp"
+#include "train/npu/pooling_sections.hpp"
 #include "train/product_plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -88,7 +90,7 @@ private:
   void add_pass(std::size_t pass);
   void add_staged(const std::vector<StagedMatrix> &staged, graph::OpId op);
   void add_operators(std::size_t station);
-  void add_depthwise(graph::OpId op);
+  void add_areas(graph::OpId op);
   void add_items(std::size_t group);
   void add_moves();
   void note_indices(graph::OpId op);
@@ -106,6 +108,7 @@ private:
   Views views_;
   Keeps keeps_;
   ItemSections items_;
+  std::map<graph::OpId, compiler::AreaPlan> poolings_; ///< that are sections of their own
   StepOrder order_;
   Epilogues epilogues_;                                  ///< of each pass
   std::vector<compiler::EpilogueRoom> rooms_;            ///< of each pass that has epilogues

@@ -201,7 +201,7 @@ private:
       if (!common.clean || (earlier.across && has_to_do_with(stage, earlier.results))) return std::nullopt;
       any = any || common.any;
     }
-    if (!any) return std::nullopt;
+    if (!any && !(elementwise && meet_next(group, stage, at))) return std::nullopt;
     std::vector<Stage> stages = group.stages;
     stages.push_back(stage);
     JobGroup joined = group_of(std::move(stages), at);
@@ -213,6 +213,19 @@ private:
                                      : cut_of_chains(joined, npu_).lanes != 0;
     if (!fitting || cycles(joined) > cycles(group) + cycles(other)) return std::nullopt;
     return joined;
+  }
+
+  /// Whether the next job, of elements, reads what the group gives and what the stage does.
+  bool meet_next(const JobGroup &group, const Stage &stage, std::size_t at) const {
+    const auto *next = at + 1 < jobs_.steps.size() ? std::get_if<VectorJob>(&jobs_.steps[at + 1]) : nullptr;
+    if (next == nullptr || !next->elementwise) return false;
+    const auto is_read = [&](const StridedTile &t) {
+      return std::any_of(next->operands.begin(), next->operands.end(),
+                         [&](const JobTile &o) { return o.value == t.value; });
+    };
+    const std::vector<StridedTile> &last = group.stages.back().results;
+    return std::any_of(last.begin(), last.end(), is_read) &&
+           std::any_of(stage.results.begin(), stage.results.end(), is_read);
   }
 
   const OpJobs &jobs_;

@@ -169,10 +169,11 @@ void expect_staged(const Convolution &conv, Form form, std::uint32_t phase_numbe
   layer.groups = conv.groups;
   const compiler::OpJobs jobs = staging_jobs(placed, layer, graph, {}, static_cast<std::uint32_t>(rows),
                                              static_cast<std::uint32_t>(cols), false, true);
-  compiler::JobMemory memory(2);
-  for (const std::uint16_t value : tensor)
-    memory[0].push_back(std::uint32_t{value} << 16U);
-  memory[1].assign(rows * cols, 0xffa5ffa5U);
+  compiler::JobMemory memory;
+  for (const compiler::JobValue &value : jobs.values)
+    memory.emplace_back(value.elements, 0xffa5ffa5U);
+  std::transform(tensor.begin(), tensor.end(), memory[0].begin(),
+                 [](std::uint16_t value) { return std::uint32_t{value} << 16U; });
   compiler::run_jobs(jobs, {5, 2}, memory);
   const std::vector<std::uint16_t> want = form == Form::kIm2col ? im2col(conv, tensor.data())
                                           : form == Form::kTransposedRows

@@ -117,10 +117,14 @@ ProductSection place_product(const ProductPass &pass, const compiler::Compiled &
     for (const PlacedTensor &staged : binding.input ? pass.inputs : pass.results) {
       if (staged.as != binding.tensor) continue;
       const TensorPlace &at = memory.places[staged.id];
-      (binding.input ? section.before : section.behind)
-          .push_back(
-              {staging_jobs(staged, pass.layer, graph, at, binding.rows, binding.cols, !binding.input, pass.begins),
-               at.address, matrix});
+      StagedMatrix all{
+          staging_jobs(staged, pass.layer, graph, at, binding.rows, binding.cols, !binding.input, pass.begins),
+          {at.address, matrix}};
+      for (std::size_t v = all.addresses.size(); v < all.jobs.values.size(); ++v) {
+        all.addresses.push_back(compiler::round_up(scratch, compiler::kTensorAlignment));
+        scratch = all.addresses.back() + all.jobs.values[v].elements * graph::bytes_of(all.jobs.values[v].type);
+      }
+      (binding.input ? section.before : section.behind).push_back(std::move(all));
     }
     targets.push_back(staged_target(binding, placed, pass.layer, matrix));
   }

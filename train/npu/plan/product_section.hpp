@@ -15,8 +15,8 @@ namespace gradweave::runtime::train {
 
 /// Jobs that make a matrix in scratch space of a tensor, or a tensor of one: transposing, im2col, phases of images.
 struct StagedMatrix {
-  compiler::OpJobs jobs;                ///< values: the tensor, and the matrix
-  std::uint64_t tensor = 0, matrix = 0; ///< their addresses
+  compiler::OpJobs jobs;
+  std::vector<std::uint64_t> addresses; ///< of the jobs' values: the tensor, the matrix, and others
 };
 
 /// A pass: what comes before its stream, the stream, and what comes behind.

@@ -18,7 +18,7 @@ using compiler::MoveJob;
 using compiler::OpJobs;
 using compiler::VectorJob;
 
-constexpr std::size_t kTensor = 0, kMatrix = 1; // OpJobs::values
+constexpr std::size_t kTensor = 0, kMatrix = 1, kPadded = 2; // OpJobs::values
 
 isa::vector::Program copy_program() {
   vector::Recorder record;
@@ -60,7 +60,10 @@ public:
       transpose_taps();
       break;
     case Form::kIm2col:
-      im2col();
+      if (is_of_kernel_rows(*placed_.conv))
+        im2col_of_kernel_rows();
+      else
+        im2col();
       break;
     case Form::kTransposedRows:
       im2col_transposed();
@@ -71,6 +74,9 @@ public:
       break;
     case Form::kWithoutOnes:
       take_weights();
+      break;
+    case Form::kFirstRows:
+      move({{0, 0}}, jobs_.values[kTensor].elements);
       break;
     case Form::kOfOnes:
       take_sums();
@@ -120,6 +126,31 @@ private:
       for (std::size_t tap = 0; tap < phase.taps.size(); ++tap)
         transpose({n, channels}, (group * conv.k() + phase.taps[tap] * channels) * n, n,
                   (group * phase.taps.size() + tap) * n * channels, channels);
+  }
+
+  /// Each row of the image is read by one row of the kernel, and pixels have few channels.
+  static bool is_of_kernel_rows(const Convolution &c) {
+    return c.kernel_height > 1 && c.kernel_height == c.stride_height && c.groups == 1 && c.dilation_height == 1 &&
+           c.dilation_width == 1 && c.kernel_width * c.channels <= kFewElements;
+  }
+
+  /// By way of the image with its padding, whose rows are read alike: so what a column of the result's pixels reads is
+  /// one matrix, and matrices side by side go together (compiler/vector_stream/group/windows.hpp).
+  void im2col_of_kernel_rows() {
+    const Convolution &c = *placed_.conv;
+    const std::size_t rows = std::size_t{c.batch} * c.out_height(), height = c.out_height() * c.stride_height,
+                      pixels = c.width + c.pad_left + c.pad_right, line = pixels * c.channels,
+                      own = std::size_t{c.width} * c.channels, read = c.kernel_width * c.channels;
+    jobs_.values.push_back({layer_.name + ".padded", placed_.id, jobs_.values[kTensor].type, c.batch * height * line});
+    fill({kPadded, 0, line}, c.batch * height, line, 0);
+    for (std::size_t image = 0; image < c.batch; ++image)
+      jobs_.steps.emplace_back(MoveJob{kTensor, kPadded, image * c.height * own, own,
+                                       (image * height + c.pad_top) * line + std::size_t{c.pad_left} * c.channels, line,
+                                       std::min<std::size_t>(c.height, height - c.pad_top), own});
+    for (std::size_t x = 0; x < c.out_width(); ++x)
+      for (std::size_t row = 0; row < c.kernel_height; ++row)
+        copy({kPadded, kMatrix, row * line + x * c.stride_width * c.channels, c.kernel_height * line,
+              x * cols_ + row * read, std::size_t{c.out_width()} * cols_, rows, read});
   }
 
   void im2col() {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace gradweave::runtime::train {
@@ -19,7 +20,7 @@ struct Station {
   std::vector<std::size_t> passes; ///< of the product plan
   std::vector<graph::OpId> ops;    ///< operators
   bool by_indices = false;         ///< the one operator there is takes rows that a batch names
-  bool depthwise = false;          ///< the one operator there is is a product of a depthwise convolution
+  bool by_areas = false; ///< the one operator there is has areas of its own: a depthwise convolution's, or a pooling
   std::optional<std::size_t> group = std::nullopt; ///< which item group; then there is nothing else
 };
 
@@ -37,8 +38,10 @@ struct StepOrder {
 
 /// In the order of the graph; a group stands where its last op does. What is lowered to a product and has no pass is
 /// the vector unit's. An operator that reads a view of what another of its station gives begins a new one. Operators of
-/// an epilogue are at the station of their pass, and no ops of a station. `epilogues`: none, or of each pass.
+/// an epilogue are at the station of their pass, and no ops of a station. `epilogues`: none, or of each pass. `apart`:
+/// operators that have areas of their own.
 StepOrder order_step(const graph::Graph &graph, const ProductPlan &products, const Views &views,
-                     const std::vector<compiler::ItemGroup> &groups = {}, const Epilogues &epilogues = {});
+                     const std::vector<compiler::ItemGroup> &groups = {}, const Epilogues &epilogues = {},
+                     const std::set<graph::OpId> &apart = {});
 
 } // namespace gradweave::runtime::train

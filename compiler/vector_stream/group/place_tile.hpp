@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace gradweave::compiler::depthwise {
+namespace gradweave::compiler {
 
 /// Element (row, column) as in any tile; rows count from the beginning of the place, lane 0 has element (0, 0).
 struct PlaceTile {
@@ -61,4 +61,4 @@ inline isa::SpmTile transfer_tile(const PlaceTile &tile, std::size_t row, std::s
   return spm;
 }
 
-} // namespace gradweave::compiler::depthwise
+} // namespace gradweave::compiler

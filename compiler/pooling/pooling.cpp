@@ -1,0 +1,212 @@
+#include "compiler/pooling/pooling.hpp"
+
+#include "compiler/ir/arithmetic.hpp"
+#include "compiler/pooling/window_layout.hpp"
+#include "compiler/vector_stream/group/lane_cycles.hpp"
+#include "compiler/vector_stream/group/places.hpp"
+
+#include <set>
+#include <utility>
+
+namespace gradweave::compiler {
+namespace {
+
+using namespace pooling;
+
+constexpr std::uint64_t kRunCycles = 30;      ///< of a VECTOR and its TILEs, beside its lines, nearly
+constexpr std::uint64_t kTransferCycles = 12; ///< of a LOAD or STORE, beside its beats, nearly
+
+/// Writes an area of an image.
+class AreaWriter {
+public:
+  AreaWriter(const WindowWork &work, const WindowLayout &layout, const NpuConfig &npu, std::size_t image,
+             const WindowArea &area)
+      : work_(work), layout_(layout), lanes_(npu.lanes()), image_(image), area_(area) {}
+
+  Area run() {
+    for (std::size_t v = 0; v < work_.values.size(); ++v)
+      if (work_.values[v].loaded && !area_.pixels[v].empty()) transfer(v, out_.loaded);
+    for (std::size_t w = 0; w < work_.walks.size(); ++w)
+      if (!area_.positions[w].empty()) add_run(w);
+    for (std::size_t v = 0; v < work_.values.size(); ++v)
+      if (work_.values[v].stored && !area_.pixels[v].empty()) transfer(v, out_.stored);
+    return std::move(out_);
+  }
+
+private:
+  /// Pixels of a range that are in a phase: the first one, and how many.
+  static std::pair<std::size_t, std::size_t> of_phase(const Range &range, std::size_t phase, std::size_t phases) {
+    const std::size_t first = range.first + (phase + phases - range.first % phases) % phases;
+    return {first, first >= range.end ? 0 : divide_up(range.end - first, phases)};
+  }
+
+  /// Rows of an area's tile of a phase come from this one on.
+  std::size_t first_row(std::size_t v, std::size_t phase) const {
+    return of_phase(area_.pixels[v].rows, phase, layout_.values[v].row_phases).first;
+  }
+  std::size_t column(std::size_t v, std::size_t pixel) const {
+    const ValueTiles &tiles = layout_.values[v];
+    const std::size_t first = tiles.apart == 1 ? area_.pixels[v].cols.first
+                                               : of_phase(area_.pixels[v].cols, pixel % tiles.apart, tiles.apart).first;
+    return (pixel - first) / tiles.apart * tiles.spread * work_.channels;
+  }
+
+  /// All pixels of a value in memory, or to it.
+  void transfer(std::size_t v, std::vector<AreaTile> &all) const {
+    const ValueTiles &tiles = layout_.values[v];
+    const Box &pixels = area_.pixels[v];
+    for (std::size_t p = 0; p < tiles.row_phases; ++p) {
+      const auto [row, rows] = of_phase(pixels.rows, p, tiles.row_phases);
+      if (rows == 0) continue;
+      if (tiles.spread == 1 && tiles.col_phases == 1) {
+        add_rows(v, {row, rows}, pixels.cols, tiles.tiles[p], all);
+        continue;
+      }
+      for (std::size_t col = pixels.cols.first; col < pixels.cols.end; ++col)
+        add_rows(v, {row, rows}, {col, col + 1}, tiles.tiles[p * tiles.col_phases + col % tiles.col_phases], all);
+    }
+  }
+
+  struct Rows {
+    std::size_t first = 0, count = 0;
+  };
+
+  /// Columns that begin inside a panel go by themselves up to its end.
+  void add_rows(std::size_t v, const Rows &rows, const Range &cols, const PlaceTile &tile,
+                std::vector<AreaTile> &all) const {
+    const Extent grid = work_.grid_of(work_.values[v]);
+    const std::size_t c = work_.channels, begin = column(v, cols.first), elements = cols.size() * c;
+    for (std::size_t done = 0, count = 0; done < elements; done += count) {
+      const std::size_t lane = (begin + done) % lanes_;
+      count = lane == 0 ? elements - done : std::min<std::size_t>(elements - done, lanes_ - lane);
+      AreaTile t;
+      t.value = v;
+      t.first = ((image_ * grid.rows + rows.first) * grid.cols + cols.first) * c + done;
+      t.pitch = layout_.values[v].row_phases * grid.cols * c;
+      t.rows = static_cast<std::uint32_t>(rows.count);
+      t.cols = static_cast<std::uint32_t>(count);
+      t.fp32 = work_.values[v].fp32;
+      t.spm = transfer_tile(tile, 0, (begin + done) / lanes_, lanes_);
+      t.spm.rot = static_cast<std::uint8_t>(lane);
+      all.push_back(t);
+    }
+  }
+
+  void add_run(std::size_t w) {
+    const WindowWalk &walk = work_.walks[w];
+    const Box &at = area_.positions[w];
+    const std::size_t elements = ((at.cols.size() - 1) * layout_.lane_stride + 1) * work_.channels;
+    AreaRun run{w, static_cast<std::uint32_t>(elements), static_cast<std::uint32_t>(at.rows.size()), {}, {}};
+    for (std::uint32_t i = 0; i < walk.in.size(); ++i)
+      run.tiles.push_back(view(walk.in[i], at, elements, i));
+    for (std::uint32_t o = 0; o < walk.out.size(); ++o)
+      run.tiles.push_back(view(walk.out[o], at, elements, isa::kOperandSlots + o));
+    out_.runs.push_back(std::move(run));
+  }
+
+  isa::VectorTile view(const WindowOperand &operand, const Box &at, std::size_t elements, std::uint32_t slot) const {
+    const std::size_t v = operand.value;
+    const ValueTiles &tiles = layout_.values[v];
+    const Extent stride = work_.values[v].image ? work_.stride : Extent{1, 1};
+    const std::size_t row = operand.row + at.rows.first * stride.rows, col = operand.col + at.cols.first * stride.cols;
+    const std::size_t phase = row % tiles.row_phases;
+    const PlaceTile &tile = tiles.tiles[phase * tiles.col_phases + col % tiles.col_phases];
+    return window(tile, {(row - first_row(v, phase)) / tiles.row_phases, column(v, col), at.rows.size(), elements},
+                  slot, lanes_);
+  }
+
+  const WindowWork &work_;
+  const WindowLayout &layout_;
+  std::uint32_t lanes_;
+  std::size_t image_;
+  const WindowArea &area_;
+  Area out_;
+};
+
+/// The positions of an image, cut.
+class Cut {
+public:
+  Cut(const WindowWork &work, Extent size, bool by_phases, const NpuConfig &npu) : work_(work), npu_(npu) {
+    const Extent all = positions_of(work);
+    std::vector<Extent> largest(work.values.size(), Extent{0, 0});
+    for (std::size_t row = 0; row < all.rows; row += size.rows)
+      for (std::size_t col = 0; col < all.cols; col += size.cols) {
+        areas_.push_back(window_area(
+            work, {{row, std::min(all.rows, row + size.rows)}, {col, std::min(all.cols, col + size.cols)}}));
+        for (std::size_t v = 0; v < largest.size(); ++v) {
+          const Box &pixels = areas_.back().pixels[v];
+          if (pixels.empty()) continue;
+          largest[v] = {std::max(largest[v].rows, pixels.rows.size()), std::max(largest[v].cols, pixels.cols.size())};
+        }
+      }
+    layout_ = window_layout(work, largest, by_phases, npu.lanes());
+    for (const Extent &extent : largest)
+      most_ = std::max({most_, extent.rows, extent.cols * work.stride.cols * work.channels + npu.lanes()});
+  }
+
+  bool fits() const { return layout_.rows <= place_rows(npu_) && most_ <= kMostInField; }
+
+  /// As if all areas were as the middle one.
+  std::uint64_t cycles() const {
+    const Area area = AreaWriter(work_, layout_, npu_, 0, areas_[areas_.size() / 2]).run();
+    std::uint64_t busy = 0, moving = 0;
+    for (const AreaRun &run : area.runs)
+      busy += kRunCycles +
+              lane_cycles(work_.walks[run.program].program, {divide_up(run.elements, npu_.lanes()), run.steps}, npu_);
+    for (const auto *tiles : {&area.loaded, &area.stored})
+      for (const AreaTile &t : *tiles)
+        moving += kTransferCycles + t.rows * (divide_up(std::uint64_t{t.cols} * (t.fp32 ? 4 : 2), npu_.bus_bytes) + 1);
+    return work_.batch * areas_.size() * std::max(busy, moving) + std::min(busy, moving);
+  }
+
+  AreaPlan plan() const {
+    AreaPlan plan;
+    for (const WindowWalk &walk : work_.walks)
+      plan.programs.push_back(walk.words);
+    for (std::size_t image = 0; image < work_.batch; ++image)
+      for (const WindowArea &area : areas_)
+        plan.areas.push_back(AreaWriter(work_, layout_, npu_, image, area).run());
+    return plan;
+  }
+
+private:
+  const WindowWork &work_;
+  const NpuConfig &npu_;
+  std::vector<WindowArea> areas_;
+  WindowLayout layout_;
+  std::size_t most_ = 0; ///< rows, elements side by side
+};
+
+/// The sizes of parts if `all` is cut into 1, 2, ... parts, descending.
+std::vector<std::size_t> sizes_of(std::size_t all) {
+  std::set<std::size_t, std::greater<>> sizes;
+  for (std::size_t parts = 1; parts <= all; ++parts)
+    sizes.insert(divide_up(all, parts));
+  return {sizes.begin(), sizes.end()};
+}
+
+} // namespace
+
+std::optional<AreaPlan> pooling_areas(const graph::Graph &graph, const graph::Op &op, const NpuConfig &npu) {
+  if (npu.vectors() == 0) return std::nullopt;
+  const std::optional<WindowWork> work = window_work(graph, op);
+  if (!work) return std::nullopt;
+  const Extent all = positions_of(*work);
+  std::optional<Cut> best;
+  std::uint64_t least = 0;
+  for (const std::size_t cols : sizes_of(all.cols))
+    for (const std::size_t rows : sizes_of(all.rows))
+      for (const bool by_phases : {false, true}) {
+        if (by_phases && work->stride.cols == 1) continue; // there is one
+        Cut cut(*work, {rows, cols}, by_phases, npu);
+        if (!cut.fits()) continue;
+        const std::uint64_t cycles = cut.cycles();
+        if (best && cycles >= least) continue;
+        least = cycles;
+        best.emplace(std::move(cut));
+      }
+  if (!best) return std::nullopt;
+  return best->plan();
+}
+
+} // namespace gradweave::compiler
