@@ -211,7 +211,8 @@ std::filesystem::path find_rtl_library(const NpuConfig &config, const std::strin
 
 /// Loads the Verilated NPU of this configuration (built by CMake as gradweave_rtl_<name>) and puts it into a SystemC
 /// testbench, in a simulation of its own: a process may have any number of them, which know nothing of each other. Each
-/// is used by one thread at a time; threads take turns, since SystemC has one kernel a process. Throws
+/// is used by one thread at a time. Streams that submit() starts run side by side in threads; for accesses of registers
+/// before and behind them, and for runs with a ring or MARKs, threads take turns at SystemC's kernel. Throws
 /// std::runtime_error with the remedy if the library is missing or was built for other parameters.
 std::unique_ptr<Device> make_rtl_device(const Machine &config, const DeviceOptions &options = {});
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
@@ -27,7 +28,23 @@ StepResult run(StepExecutor &executor, const GoldenStep &step) {
 
 } // namespace
 
-Lanes::Lanes(std::vector<StepExecutor *> executors) : executors_(std::move(executors)) {
+unsigned lanes_that_pay(const graph::Graph &step, std::uint64_t steps, unsigned cores, std::uint64_t memory_bytes) {
+  constexpr std::uint64_t kCopies = 3;
+  std::uint64_t bytes = 1;
+  for (const graph::Tensor &tensor : step.tensors)
+    bytes += kCopies * tensor.shape.elements() * sizeof(float);
+  const std::uint64_t most = std::min<std::uint64_t>({steps, cores, memory_bytes / 2 / bytes});
+  return std::max(1U, static_cast<unsigned>(most));
+}
+
+Lanes::Lanes(const graph::TrainingGraph &step, StepExecutor &first, std::size_t count, unsigned threads,
+             const std::function<std::unique_ptr<Device>()> &make_device)
+    : golden_(step), executors_{&first} {
+  while (executors_.size() < count) {
+    devices_.push_back(make_device());
+    beside_.push_back(first.beside(*devices_.back(), threads));
+    executors_.push_back(beside_.back().get());
+  }
   for (StepExecutor *executor : executors_)
     executor->begin_afresh();
 }
@@ -35,6 +52,17 @@ Lanes::Lanes(std::vector<StepExecutor *> executors) : executors_(std::move(execu
 Lanes::~Lanes() {
   for (StepExecutor *executor : executors_)
     executor->abandon();
+}
+
+void Lanes::watch(const std::vector<graph::TensorId> &tensors) {
+  for (StepExecutor *executor : executors_)
+    executor->watch(tensors);
+}
+
+void Lanes::execute(GoldenStep &step) const {
+  Living living = *step.begin;
+  golden_.golden(step.batches, step.constants, living);
+  step.end = std::make_shared<const Living>(std::move(living));
 }
 
 void Lanes::begin(GoldenStep step) {

@@ -41,18 +41,15 @@ StepResult Trainer::compared_step(StepExecutor &executor) {
 }
 
 /// The next step by golden execution.
-GoldenStep Trainer::look_ahead(const StepExecutor &golden) {
+GoldenStep Trainer::look_ahead(const Lanes &lanes) {
   GoldenStep step{batches(ahead_), step_constants(options_, rate_, ahead_), ahead_living_, nullptr};
-  Living living = *step.begin;
-  golden.golden(step.batches, step.constants, living);
-  step.end = std::make_shared<const Living>(std::move(living));
+  lanes.execute(step);
   ahead_living_ = step.end;
   ++ahead_;
   return step;
 }
 
-StepResult Trainer::compared_step(Lanes &lanes, const StepExecutor &golden, std::uint64_t until,
-                                  const std::function<void()> &tick) {
+StepResult Trainer::compared_step(Lanes &lanes, std::uint64_t until, const std::function<void()> &tick) {
   const auto begin = [&](GoldenStep step) {
     ends_.push_back(step.end);
     lanes.begin(std::move(step));
@@ -62,9 +59,9 @@ StepResult Trainer::compared_step(Lanes &lanes, const StepExecutor &golden, std:
     ahead_living_ = std::make_shared<const Living>(living_);
   }
   while (ahead_ < until && !lanes.full())
-    begin(look_ahead(golden));
+    begin(look_ahead(lanes));
   std::optional<GoldenStep> next; // ready for the lane that becomes free
-  if (ahead_ < until) next = look_ahead(golden);
+  if (ahead_ < until) next = look_ahead(lanes);
   StepResult result = lanes.end(tick);
   ++done_;
   if (!result.ok()) return result;

@@ -25,11 +25,10 @@ public:
   /// The next step with products on the executor's device, compared with the golden one. After a difference or a
   /// failure there is no next step.
   StepResult compared_step(StepExecutor &executor);
-  /// The same, while the steps behind it, up to step `until`, are under way in other lanes. `golden` executes them
-  /// ahead; `tick` is as of Lanes::end(). All steps behind go through the same lanes. After an exception there is no
-  /// next step, and living() is that of the steps done.
-  StepResult compared_step(Lanes &lanes, const StepExecutor &golden, std::uint64_t until,
-                           const std::function<void()> &tick);
+  /// The same, while the steps behind it, up to step `until`, are under way in other lanes. `tick`: as of
+  /// Lanes::end(). All steps behind go through the same lanes. After an exception there is no next step, and living()
+  /// is that of the steps done.
+  StepResult compared_step(Lanes &lanes, std::uint64_t until, const std::function<void()> &tick);
 
   /// What the next step begins with.
   Living &begin_with() { return living_; }
@@ -41,7 +40,7 @@ public:
 
 private:
   std::vector<std::vector<Fed>> batches(std::uint64_t step) const;
-  GoldenStep look_ahead(const StepExecutor &golden);
+  GoldenStep look_ahead(const Lanes &lanes);
 
   const graph::TrainingGraph &step_;
   graph::TrainingOptions options_;

@@ -368,7 +368,7 @@ TrainingOutcome TrainingSession::run(const TrainingEvents &events) {
 }
 
 StepResult TrainingSession::next_step(const std::function<void()> &tick) {
-  if (lanes_) return lanes_->next(*trainer_, steps_, tick);
+  if (lanes_) return trainer_->compared_step(*lanes_, steps_, tick);
   return executor_->has_device() ? trainer_->compared_step(*executor_) : trainer_->step(*executor_);
 }
 

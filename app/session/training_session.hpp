@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/report/training_report.hpp"
-#include "app/session/training_lanes.hpp"
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/data/tensor_source.hpp"
 #include "train/npu/npu_executor.hpp"
@@ -146,7 +145,7 @@ private:
   std::optional<runtime::train::Dump> dump_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<runtime::train::StepExecutor> executor_;
-  std::optional<TrainingLanes> lanes_;                    ///< of several steps at a time
+  std::optional<runtime::train::Lanes> lanes_;            ///< of several steps at a time
   runtime::train::ProductPlan products_;                  ///< that timed_ refers to
   std::unique_ptr<runtime::train::SystemStep> timed_;     ///< of a system on the timing model
   const runtime::train::SystemStep *on_system_ = nullptr; ///< that, or executor_'s

@@ -1,5 +1,5 @@
-// Runs independent tasks as parallel child processes. Processes rather than threads: in one process simulations take
-// turns, as SystemC has one kernel, and a crash in one would take the others with it.
+// Runs independent tasks as parallel child processes. Processes rather than threads: a crash in one would take the
+// others with it.
 #pragma once
 
 #include <cstddef>

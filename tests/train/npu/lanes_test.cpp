@@ -18,29 +18,17 @@ using DeviceMaker = std::function<std::unique_ptr<Device>(std::size_t lane)>;
 class LaneSteps {
 public:
   LaneSteps(std::size_t lanes, const DeviceMaker &make)
-      : first_(perceptron(6, {20, 13, 9, 5}), {}, make(0), Backend::kFunctional) {
-    std::vector<StepExecutor *> executors{&first_.executor};
-    for (std::size_t i = 1; i < lanes; ++i) {
-      devices_.push_back(make(i));
-      beside_.push_back(first_.executor.beside(*devices_.back(), 1));
-      executors.push_back(beside_.back().get());
-    }
-    lanes_ = std::make_unique<Lanes>(executors);
-  }
+      : first_(perceptron(6, {20, 13, 9, 5}), {}, make(0), Backend::kFunctional),
+        lanes_(first_.step, first_.executor, lanes, 1, [&, lane = 0]() mutable { return make(++lane); }) {}
 
-  StepResult next(const std::function<void()> &tick = {}) {
-    return first_.trainer.compared_step(*lanes_, golden_, kSteps, tick);
-  }
+  StepResult next(const std::function<void()> &tick = {}) { return first_.trainer.compared_step(lanes_, kSteps, tick); }
   Trainer &trainer() { return first_.trainer; }
-  Lanes &lanes() { return *lanes_; }
+  Lanes &lanes() { return lanes_; }
   NpuSteps &first() { return first_; }
 
 private:
   NpuSteps first_;
-  StepExecutor golden_{first_.step};
-  std::vector<std::unique_ptr<Device>> devices_;
-  std::vector<std::unique_ptr<StepExecutor>> beside_;
-  std::unique_ptr<Lanes> lanes_;
+  Lanes lanes_;
 };
 
 std::unique_ptr<Device> functional(std::size_t /*lane*/) { return make_functional_device(npu_of("test8v2")); }
@@ -77,12 +65,9 @@ TEST(Lanes, MakeStreamsOfTheirOwn) {
   graph::TrainingOptions sparse;
   sparse.sparse_embeddings = true;
   NpuSteps first(small_bert(), sparse, functional(0), Backend::kFunctional);
-  const std::unique_ptr<Device> device = functional(1);
-  const std::unique_ptr<StepExecutor> second = first.executor.beside(*device, 1);
-  Lanes lanes({&first.executor, second.get()});
-  const StepExecutor golden(first.step);
+  Lanes lanes(first.step, first.executor, 2, 1, [] { return functional(1); });
   for (int i = 0; i < 4; ++i)
-    ASSERT_EQ(problem_of(first.trainer.compared_step(lanes, golden, 4, {})), "") << "step " << i;
+    ASSERT_EQ(problem_of(first.trainer.compared_step(lanes, 4, {})), "") << "step " << i;
 }
 
 /// In the stream of step `bad`, as it comes to the device of lane `lane` of `lanes`, a STORE goes astray.
@@ -129,9 +114,8 @@ TEST(Lanes, AnotherBeginOfTheNextStepIsSeen) {
   const Trainer &trainer = steps.trainer();
   const auto begin = std::make_shared<const Living>(trainer.living());
   GoldenStep step{{steps.first().feed->batch(0)}, step_constants({}, {RateForm::kConstant, 0.01, 0, 10}, 0), begin, {}};
-  Living end = *begin;
-  StepExecutor(steps.first().step).golden(step.batches, step.constants, end);
-  step.end = std::make_shared<const Living>(end);
+  steps.lanes().execute(step);
+  Living end = *step.end;
   steps.lanes().begin(step);
   EXPECT_EQ(problem_of(steps.lanes().end({})), "");
   for (std::vector<float> &values : end)
@@ -184,6 +168,21 @@ TEST(Lanes, AreLeftWhileStepsAreUnderWay) {
   EXPECT_THROW(steps.next([] { throw Stop(); }), Stop);
   EXPECT_EQ(steps.trainer().steps_done(), 1U);
   EXPECT_EQ(steps.trainer().living(), living);
+}
+
+TEST(Lanes, PayAsCoresStepsAndMemoryAllow) {
+  const NpuSteps steps(perceptron(6, {20, 13, 9, 5}), {}, functional(0), Backend::kFunctional);
+  std::uint64_t bytes = 0;
+  for (const graph::Tensor &tensor : steps.step.graph.tensors)
+    bytes += tensor.shape.elements() * sizeof(float);
+  const auto pay = [&](std::uint64_t count, unsigned cores, std::uint64_t tensors) {
+    return lanes_that_pay(steps.step.graph, count, cores, tensors * bytes);
+  };
+  EXPECT_EQ(pay(100, 4, 1000), 4U);
+  EXPECT_EQ(pay(3, 4, 1000), 3U);
+  EXPECT_EQ(pay(100, 4, 13), 2U); // half of it has each tensor twice three times
+  EXPECT_EQ(pay(100, 4, 1), 1U);
+  EXPECT_EQ(pay(0, 4, 1000), 1U);
 }
 
 TEST(Lanes, TakeNoMoreStepsThanTheyAre) {
