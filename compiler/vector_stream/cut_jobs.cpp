@@ -112,31 +112,13 @@ private:
     return area;
   }
 
-  /// Chains across the lanes have no results before the last area.
-  static void leave_sums(const JobGroup &group, GroupTiles &all) {
-    for (std::size_t s = 0; s < group.stages.size(); ++s)
-      if (group.stages[s].across)
-        for (const std::size_t tile : all.results[s])
-          all.stored[tile] = false;
-  }
-
   /// A part of a chain across the lanes; from row `state` on lies what it hands on.
   AreaRun run_across(const Stage &stage, const GroupTiles &all, std::size_t s, const StridedArea &part,
                      std::size_t state) {
     const ChainPart chain = part_across(stage, part.lane, part.lanes);
-    const Stage walked = exchanged(stage);
-    AreaRun run{program_of(chain.program),
-                static_cast<std::uint32_t>(walked.lanes),
-                static_cast<std::uint32_t>(part.lanes),
-                {},
-                state_of(chain, {handed_on(stage), state, strips(walked.lanes), walked.lanes})};
-    for (std::size_t i = 0; i < chain.operands.size(); ++i)
-      run.tiles.push_back(view_of(walked.operands[chain.operands[i]], all.tiles[all.operands[s][chain.operands[i]]],
-                                  static_cast<std::uint32_t>(i)));
-    for (std::size_t o = 0; o < chain.results.size(); ++o)
-      run.tiles.push_back(view_of(walked.results[chain.results[o]], all.tiles[all.results[s][chain.results[o]]],
-                                  static_cast<std::uint32_t>(isa::kOperandSlots + o)));
-    return run;
+    return {program_of(chain.program), static_cast<std::uint32_t>(stage.steps), static_cast<std::uint32_t>(part.lanes),
+            views_across(stage, chain, all, s),
+            tiles_handed_on(chain, {handed_on(stage), state, strips(stage.steps), stage.steps})};
   }
 
   AreaRun run_of(const JobGroup &group, const GroupTiles &all, std::size_t s, const StridedArea &part) {
@@ -254,31 +236,6 @@ private:
     return {{stage}, group.in_memory};
   }
 
-  /// Where the registers lie that parts of a chain hand on: two rows of the scratchpad a strip each.
-  struct HandedOn {
-    std::map<unsigned, std::size_t> places;
-    std::size_t first_row = 0, strips = 1, lanes = 1;
-  };
-
-  static std::vector<isa::VectorTile> state_of(const ChainPart &part, const HandedOn &lines) {
-    std::vector<isa::VectorTile> tiles;
-    const auto add = [&](unsigned reg, std::size_t slot) {
-      isa::VectorTile t;
-      t.slot = static_cast<std::uint32_t>(slot);
-      t.spm.row = static_cast<std::uint32_t>(lines.first_row + lines.places.at(reg) * 2 * lines.strips);
-      t.spm.pstride = 2;
-      t.rows = 1;
-      t.cols = static_cast<std::uint32_t>(lines.lanes);
-      t.fp32 = t.same_step = true;
-      tiles.push_back(t);
-    };
-    for (std::size_t i = 0; i < part.restored.size(); ++i)
-      add(part.restored[i], part.operands.size() + i);
-    for (std::size_t i = 0; i < part.saved.size(); ++i)
-      add(part.saved[i], isa::kOperandSlots + part.results.size() + i);
-    return tiles;
-  }
-
   ChainPart part_of(const JobGroup &group, unsigned loop, bool first, bool last, std::size_t offset) const {
     try {
       return chain_part(*group.stages[0].program, loop, first, last, static_cast<std::uint32_t>(offset));
@@ -344,7 +301,7 @@ private:
       const JobGroup of_part = group_of_part(group, part);
       if (step == 0 || step == chunk || last) ++next_layout_; // other tiles
       Area area = area_of({of_part, most_lanes, chunk, next_layout_}, {lane, lanes, step, steps});
-      area.runs[0].state = state_of(part, {state_places_, 0, strips, lanes});
+      area.runs[0].state = tiles_handed_on(part, {state_places_, 0, strips, lanes});
       plan_.areas.push_back(std::move(area));
     }
     ++next_layout_;

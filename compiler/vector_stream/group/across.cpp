@@ -53,6 +53,44 @@ std::map<unsigned, std::size_t> handed_on(const Stage &stage) {
   return places;
 }
 
+std::vector<isa::VectorTile> views_across(const Stage &stage, const ChainPart &part, const GroupTiles &tiles,
+                                          std::size_t s) {
+  const Stage walked = exchanged(stage);
+  std::vector<isa::VectorTile> views;
+  for (std::uint32_t i = 0; i < part.operands.size(); ++i)
+    views.push_back(view_of(walked.operands[part.operands[i]], tiles.tiles[tiles.operands[s][part.operands[i]]], i));
+  for (std::uint32_t o = 0; o < part.results.size(); ++o)
+    views.push_back(view_of(walked.results[part.results[o]], tiles.tiles[tiles.results[s][part.results[o]]],
+                            isa::kOperandSlots + o));
+  return views;
+}
+
+void leave_sums(const JobGroup &group, GroupTiles &tiles) {
+  for (std::size_t s = 0; s < group.stages.size(); ++s)
+    if (group.stages[s].across)
+      for (const std::size_t tile : tiles.results[s])
+        tiles.stored[tile] = false;
+}
+
+std::vector<isa::VectorTile> tiles_handed_on(const ChainPart &part, const HandedOn &lines) {
+  std::vector<isa::VectorTile> tiles;
+  const auto add = [&](unsigned reg, std::size_t slot) {
+    isa::VectorTile t;
+    t.slot = static_cast<std::uint32_t>(slot);
+    t.spm.row = static_cast<std::uint32_t>(lines.first_row + lines.places.at(reg) * 2 * lines.strips);
+    t.spm.pstride = 2;
+    t.rows = 1;
+    t.cols = static_cast<std::uint32_t>(lines.lanes);
+    t.fp32 = t.same_step = true;
+    tiles.push_back(t);
+  };
+  for (std::size_t i = 0; i < part.restored.size(); ++i)
+    add(part.restored[i], part.operands.size() + i);
+  for (std::size_t i = 0; i < part.saved.size(); ++i)
+    add(part.saved[i], isa::kOperandSlots + part.results.size() + i);
+  return tiles;
+}
+
 std::size_t rows_handed_on(const Stage &stage, const NpuConfig &npu) {
   return handed_on(stage).size() * 2 * ((stage.steps + npu.lanes() - 1) / npu.lanes());
 }

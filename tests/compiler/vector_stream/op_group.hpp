@@ -123,4 +123,20 @@ inline void add_residual_norm(OpGroup &g, std::uint32_t rows, std::uint32_t cols
   g.add("Cast", {norm}, graph::ElementType::kBf16, "copy");
 }
 
+/// What comes back through a normalisation: dx, its copy, and sums over the rows for gamma and for a bias before it.
+inline void add_norm_gradient(OpGroup &g, std::uint32_t rows, std::uint32_t cols) {
+  using graph::ElementType;
+  const graph::TensorId dy = g.input("dy", ElementType::kBf16, {rows, cols}),
+                        x = g.input("x", ElementType::kFp32, {rows, cols}),
+                        mean = g.input("mean", ElementType::kFp32, {rows}),
+                        rstd = g.input("rstd", ElementType::kFp32, {rows}),
+                        gamma = g.input("gamma", ElementType::kFp32, {cols});
+  const graph::TensorId dx = g.add("LayerNormalizationGradient", {dy, x, mean, rstd, gamma}, ElementType::kFp32, "dx");
+  g.add("LayerNormalizationScaleGradient", {dy, x, mean, rstd}, ElementType::kFp32, "dgamma");
+  g.add("BiasGradient", {dy}, ElementType::kFp32, "dbeta");
+  g.add("BiasGradient", {dx}, ElementType::kFp32, "dbias");
+  g.add("Cast", {dx}, ElementType::kBf16, "copy");
+  g.graph().results.push_back(dx);
+}
+
 } // namespace gradweave::compiler

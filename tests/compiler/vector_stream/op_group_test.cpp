@@ -75,6 +75,27 @@ TEST_P(OpGroups, OfAResidualAndItsNorm) {
   ASSERT_NO_FATAL_FAILURE(g.check());
 }
 
+/// Sums over the rows, of which other operators take some at a time.
+TEST_P(OpGroups, OfANormsGradientAndItsSums) {
+  for (const std::uint32_t rows : {2U, 9U, 64U})
+    for (const std::uint32_t cols : {1U, 12U, 19U}) {
+      OpGroup g(npu_);
+      add_norm_gradient(g, rows, cols);
+      SCOPED_TRACE(fmt::format("{} x {}", rows, cols));
+      ASSERT_NO_FATAL_FAILURE(g.check());
+    }
+}
+
+/// A chain over the rows behind an operator of elements.
+TEST_P(OpGroups, OfAnActivationsGradientAndItsBias) {
+  OpGroup g(npu_);
+  const TensorId dy = g.input("dy", ElementType::kBf16, {70, 21}), x = g.input("x", ElementType::kBf16, {70, 21});
+  const TensorId dx = g.add("GeluGradient", {dy, x}, ElementType::kBf16, "dx");
+  g.add("BiasGradient", {dx}, ElementType::kFp32, "db");
+  g.graph().results.push_back(dx);
+  ASSERT_NO_FATAL_FAILURE(g.check());
+}
+
 /// What an op in between reads, and one behind it writes elsewhere.
 TEST_P(OpGroups, OfATransposeBetween) {
   OpGroup g(npu_);
@@ -119,6 +140,16 @@ TEST(OpGroupsOnSmall, KeepAResidualInTheScratchpad) {
   OpGroup g(npu);
   add_residual_norm(g, 512, 312);
   const std::uint64_t all = 512 * 312 * 8;
+  EXPECT_GE(moved(g.commands()), all);
+  EXPECT_LT(moved(g.commands()), all + all / 100);
+}
+
+/// Each operand comes once, though sums go over the rows and the gradient along them, and each result goes once.
+TEST(OpGroupsOnSmall, ReadANormsOperandsOnce) {
+  const Machine npu = vector_machine("small");
+  OpGroup g(npu);
+  add_norm_gradient(g, 512, 312);
+  const std::uint64_t all = 512 * 312 * (2 + 4 + 4 + 2);
   EXPECT_GE(moved(g.commands()), all);
   EXPECT_LT(moved(g.commands()), all + all / 100);
 }

@@ -1,0 +1,163 @@
+// What a step leaves to the next one, or need not read: copies of parameters, operands that are replaced, and rows of
+// gradients that are zero.
+#include "compiler/vector/lower_op.hpp"
+#include "tests/train/convolution_networks.hpp"
+#include "tests/train/npu/npu_steps.hpp"
+#include "train/npu/plan/named_rows.hpp"
+#include "train/npu/plan/reads_first.hpp"
+#include "train/npu/plan/weight_copies.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+
+namespace gradweave::runtime::train {
+namespace {
+
+using graph::kNone;
+using graph::OpId;
+using graph::Role;
+
+graph::TrainingGraph step_of(const graph::Graph &forward, const graph::TrainingOptions &options = {}) {
+  return graph::training_graph(forward, graph::operators(), options);
+}
+
+TEST(LastingCopies, EachUpdateHasACopyBehindIt) {
+  const graph::TrainingGraph step = step_of(perceptron(6, {20, 13, 9, 5}));
+  const LastingCopies lasting = with_lasting_copies(step);
+  const graph::Graph &graph = lasting.step.graph;
+  ASSERT_EQ(lasting.copies.size(), 3U);
+  EXPECT_EQ(graph.ops.size(), step.graph.ops.size());
+  EXPECT_EQ(graph.tensors.size(), step.graph.tensors.size() + 3);
+  for (const auto &[copy, parameter] : lasting.copies) {
+    EXPECT_EQ(graph.tensors[copy].role, Role::kState);
+    const auto next_of = [&graph](graph::TensorId id) {
+      return std::find_if(graph.updates.begin(), graph.updates.end(), [id](const auto &u) { return u.tensor == id; })
+          ->next;
+    };
+    const OpId cast = graph.tensors[next_of(copy)].producer, update = graph.tensors[next_of(parameter)].producer;
+    EXPECT_EQ(graph.ops[cast].inputs, std::vector<graph::TensorId>{next_of(parameter)});
+    EXPECT_EQ(cast, update + 1);
+  }
+}
+
+TEST(LastingCopies, OfAStepWithoutUpdatesAreThoseOfItsParameters) {
+  graph::TrainingOptions options;
+  options.extent = graph::Extent::kForward;
+  const graph::TrainingGraph step = step_of(perceptron(6, {20, 13, 5}), options);
+  const LastingCopies lasting = with_lasting_copies(step);
+  EXPECT_EQ(lasting.copies.size(), 2U);
+  EXPECT_EQ(lasting.step.graph.tensors.size(), step.graph.tensors.size());
+  EXPECT_TRUE(lasting.step.graph.updates.empty());
+}
+
+TEST(LastingCopies, AreMadeOfWhatLivesAndLeaveNothing) {
+  const graph::TrainingGraph step = step_of(perceptron(6, {20, 13, 5}));
+  const LastingCopies lasting = with_lasting_copies(step);
+  Living living = initial_living(step.graph, 1);
+  const Living before = living;
+  make_copies(lasting, living);
+  const auto [copy, parameter] = lasting.copies.front();
+  ASSERT_EQ(living[copy].size(), living[parameter].size());
+  for (std::size_t i = 0; i < living[copy].size(); ++i)
+    EXPECT_EQ(living[copy][i], fp32_from_bf16(bf16_from_fp32(living[parameter][i])));
+  drop_copies(lasting, living);
+  EXPECT_EQ(living, before);
+}
+
+/// The copy that a step begins with is the one that the step before stored.
+TEST(LastingCopies, AChangedCopyIsSeen) {
+  const LastingCopies lasting = with_lasting_copies(step_of(perceptron(6, {20, 13, 5})));
+  std::uint64_t at = 0;
+  int runs = 0;
+  NpuSteps steps(perceptron(6, {20, 13, 5}), {},
+                 std::make_unique<ChangingDevice>(npu_of("test8v2"),
+                                                  [&](std::vector<isa::Command> &, Device &memory) {
+                                                    const std::uint16_t other = 0x4123;
+                                                    if (runs++ == 1) memory.copy_in(at, &other, sizeof(other));
+                                                  }),
+                 Backend::kFunctional);
+  at = steps.executor.planned().memory().places[lasting.copies.front().first].address;
+  EXPECT_EQ(steps.next(), "");
+  EXPECT_NE(steps.next(), "");
+}
+
+/// A LOAD and a STORE of four bf16 values, the STORE `bytes` behind the LOAD's place and waiting for it if `waits`.
+bool pair_is_in_order(std::uint64_t bytes, bool waits, bool load_first = true) {
+  isa::DmaCommand load;
+  load.dram_addr = 0x1000;
+  load.rows = 1;
+  load.cols = 4;
+  load.spm.pstride = 1;
+  isa::DmaCommand store = load;
+  store.store = true;
+  store.dram_addr += bytes;
+  store.spm.row = 4;
+  isa::Decoded first{load, {}, 0}, second{store, {}, 0};
+  if (!load_first) std::swap(first, second);
+  if (waits) {
+    first.sync.posts[0] = 0;
+    second.sync.waits[0] = {0, 1};
+  }
+  return reads_come_first({isa::encode(first), isa::encode(second)}, 0x1000, 0x1010, npu_of("test8v2"));
+}
+
+TEST(ReadsFirst, AStoreWaitsForLoadsOfItsBytes) {
+  EXPECT_TRUE(pair_is_in_order(8, false));
+  EXPECT_TRUE(pair_is_in_order(6, true));
+  EXPECT_FALSE(pair_is_in_order(6, false));
+  EXPECT_TRUE(pair_is_in_order(0x1000, false)); // elsewhere
+}
+
+TEST(ReadsFirst, ALoadBehindTheStoreIsSeen) { EXPECT_FALSE(pair_is_in_order(6, true, false)); }
+
+TEST(NamedRows, AreThoseOfGradientsThatOneUpdateReads) {
+  graph::TrainingOptions sparse, clipped;
+  sparse.sparse_embeddings = true;
+  clipped.clip_norm = 0.1;
+  const auto count = [](const graph::TrainingGraph &step, bool dense) {
+    return std::count_if(step.graph.ops.begin(), step.graph.ops.end(), [&](const graph::Op &op) {
+      return (dense ? gradient_by_rows(step.graph, op) : named_rows_of(step.graph, op)) != kNone;
+    });
+  };
+  EXPECT_EQ(count(step_of(small_bert()), false), 3);
+  EXPECT_EQ(count(step_of(small_bert()), true), 3);
+  EXPECT_EQ(count(step_of(small_bert(), sparse), false), 3);
+  EXPECT_EQ(count(step_of(small_bert(), sparse), true), 0);
+  EXPECT_EQ(count(step_of(small_bert(), clipped), false), 0);
+}
+
+/// Rows that are not named read a zero of the first of them, wherever named ones stand.
+TEST(NamedRows, CutAnUpdateIntoRanges) {
+  const graph::TrainingGraph step = step_of(small_bert());
+  for (const graph::Op &op : step.graph.ops) {
+    if (gradient_by_rows(step.graph, op) == kNone) continue;
+    const graph::Shape &shape = step.graph.tensors[op.inputs[0]].shape;
+    const auto last = static_cast<std::int32_t>(shape.rows() - 1);
+    for (const std::vector<std::int32_t> &named :
+         {std::vector<std::int32_t>{0}, {last}, {last, 0, last}, std::vector<std::int32_t>{}}) {
+      compiler::OpJobs jobs = compiler::lower_op(step.graph, op);
+      const std::size_t whole = jobs.steps.size();
+      update_by_rows(jobs, op.inputs[1], named, shape);
+      std::size_t elements = 0, zeros = 0;
+      for (const compiler::JobStep &step_of_jobs : jobs.steps) {
+        const auto &job = std::get<compiler::VectorJob>(step_of_jobs);
+        elements += std::size_t{job.lanes} * job.steps;
+        for (const compiler::JobTile &tile : job.operands)
+          if (jobs.values[tile.value].tensor == op.inputs[1] && !tile.lanes_move)
+            zeros += std::size_t{job.lanes} * job.steps;
+      }
+      EXPECT_EQ(elements, whole * shape.elements());
+      const std::size_t rows = std::set<std::int32_t>(named.begin(), named.end()).size();
+      EXPECT_EQ(zeros, (shape.rows() - rows) * shape.cols());
+    }
+    return;
+  }
+  FAIL() << "no update is by rows";
+}
+
+} // namespace
+} // namespace gradweave::runtime::train
